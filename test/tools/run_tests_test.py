@@ -1,0 +1,91 @@
+"""`./sy test` counts what Bazel did, and a broken build as a failure."""
+
+import json
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import run_tests
+
+
+def configured(label, size="SMALL"):
+    body = {"testSize": size} if size else {}
+    return {"id": {"targetConfigured": {"label": label}}, "configured": body}
+
+
+def summary(label, status):
+    return {"id": {"testSummary": {"label": label}},
+            "testSummary": {"overallStatus": status}}
+
+
+class Bazel:
+    """Stands in for the command: writes events, returns a code."""
+
+    def __init__(self, code, events):
+        self.returncode = code
+        self.events = events
+
+    def __call__(self, command, **_):
+        path = [c for c in command if "event_json" in c][0].split("=", 1)[1]
+        if self.events is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                for event in self.events:
+                    file.write(json.dumps(event) + "\n")
+        return self
+
+
+class CountTest(unittest.TestCase):
+
+    def count(self, code, events):
+        tally = run_tests.Tally()
+        with mock.patch.object(run_tests.subprocess, "run", Bazel(code, events)):
+            run_tests.bazel_test(tally, "", [], ["//..."])
+        return tally.passed, tally.failures
+
+    def test_all_pass(self):
+        self.assertEqual(
+            self.count(0, [configured("//:lib", None), configured("//:a"),
+                           configured("//:b"), summary("//:a", "PASSED"),
+                           summary("//:b", "PASSED")]), (2, []))
+
+    def test_a_failing_test(self):
+        self.assertEqual(
+            self.count(3, [configured("//:a"), configured("//:b"),
+                           summary("//:a", "PASSED"),
+                           summary("//:b", "FAILED")]), (1, ["//:b"]))
+
+    def test_a_test_that_did_not_build(self):
+        self.assertEqual(
+            self.count(1, [configured("//:a"), configured("//:b"),
+                           summary("//:a", "PASSED")]), (1, ["//:b"]))
+
+    def test_a_library_that_did_not_build_fails_too(self):
+        passed, failures = self.count(
+            1, [configured("//:a"), summary("//:a", "PASSED")])
+        self.assertEqual((passed, len(failures)), (1, 1))
+
+    def test_a_build_that_never_started(self):
+        for events in ([], None):
+            passed, failures = self.count(1, events)
+            self.assertEqual((passed, len(failures)), (0, 1))
+
+    def test_no_test_among_the_targets(self):
+        self.assertEqual(self.count(4, [configured("//:lib", None)]), (0, []))
+
+    def test_timeouts_and_flaky_tests_do_not_pass(self):
+        for status in ("TIMEOUT", "FLAKY", "NO_STATUS", "INCOMPLETE"):
+            self.assertEqual(
+                self.count(3, [configured("//:a"), summary("//:a", status)]),
+                (0, ["//:a"]))
+
+    def test_a_torn_last_line_is_ignored(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "events")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(json.dumps(configured("//:a")) + '\n{"id": {"te')
+            self.assertEqual(run_tests.read_events(path), {"//:a": False})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Lays the built libraries, headers and tools out under a prefix. What it makes
+# can be moved: everything in it finds the rest by relative paths.
+# Usage: install.sh PREFIX    (`./sy install` builds first)
+set -euo pipefail
+
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+mkdir -p "$1"
+prefix=$(cd "$1" && pwd)
+bin=$(readlink -f "$root/bazel-bin")
+execroot=${bin%/bazel-out/*}
+version=$(sed -n 's/^#define SY_VERSION_STRING "\(.*\)"$/\1/p' \
+  "$root/c10/version.h")
+
+# A header that no longer exists must not survive from an older installation.
+rm -rf "$prefix/include/switchyard" "$prefix/share/switchyard"
+mkdir -p "$prefix"/{bin,include/switchyard,lib/cmake/Switchyard,lib/pkgconfig} \
+  "$prefix"/share/{switchyard,doc/switchyard/third_party}
+
+install_headers() {
+  local path name
+  while IFS=$'\t' read -r path name; do
+    install -D -m 644 "$execroot/$path" "$prefix/include/switchyard/$name"
+  done <"$bin/sdk_headers.tsv"
+}
+
+# Copies, beside ours, the libraries that ours need and that the base system
+# does not have: oneDNN and Debian's yaml-cpp, fmt and Highway.
+install_needed() {
+  local soname path
+  ldd "$@" | sort -u |
+    sed -nE 's/^\s*(lib(dnnl|yaml-cpp|fmt|hwy)\.so[^ ]*) => ([^ ]+).*/\1 \3/p' |
+    while read -r soname path; do
+      install -m 755 "$path" "$prefix/lib/$soname"
+    done
+}
+
+fill_in() {
+  sed "s/@VERSION@/$version/g" "$root/tools/sdk/$1" >"$2"
+}
+
+install_licences() {
+  local doc=$prefix/share/doc/switchyard package
+  install -m 644 "$root/LICENSE" "$doc/LICENSE"
+  install -m 644 "$root/third_party/LICENSES.md" "$doc/third_party/README.md"
+  for package in libyaml-cpp0.7 libfmt9 libhwy1; do
+    if [ -e "/usr/share/doc/$package/copyright" ]; then
+      install -m 644 "/usr/share/doc/$package/copyright" \
+        "$doc/third_party/$package"
+    fi
+  done
+  local file
+  for file in "$execroot"/external/onednn/share/doc/onednn/*; do
+    [ -e "$file" ] &&
+      install -m 644 "$file" "$doc/third_party/onednn-$(basename "$file")"
+  done
+}
+
+install_headers
+programs=("$bin/tools/sy/sy" "$bin/codegen/sygen")
+libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_onednn.so")
+install -m 755 "${programs[@]}" "$prefix/bin"
+install -m 755 "${libraries[@]}" "$prefix/lib"
+install_needed "${programs[@]}" "${libraries[@]}"
+cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"
+find "$prefix/share/switchyard/schemas" -type f ! -name '*.yaml' -delete
+install_licences
+
+config=$prefix/lib/cmake/Switchyard
+fill_in SwitchyardConfig.cmake "$config/SwitchyardConfig.cmake"
+fill_in SwitchyardConfigVersion.cmake "$config/SwitchyardConfigVersion.cmake"
+fill_in switchyard.pc "$prefix/lib/pkgconfig/switchyard.pc"
+echo "installed Switchyard $version in $prefix"

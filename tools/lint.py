@@ -1,0 +1,151 @@
+"""House rules that a program can see. Each failure explains its rule.
+
+Usage: lint.py [ROOT]    exit 1 if a rule is broken
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+CPP = (".h", ".cpp", ".cu", ".cuh")
+TEXT = CPP + (".py", ".bzl", ".bazel", ".sh", ".yaml", ".md", ".cmake")
+MAX_LINES = 800
+MAX_README_LINES = 100
+
+# layer -> (what it may include, why)
+LAYERS = {
+    "c10": (("c10/",), "c10 is the lowest layer and knows no operator"),
+    "c10/schema": (("c10/schema/", "c10/macros.h"),
+                   "the signature grammar stands alone: the generator uses it "
+                   "without the rest of c10"),
+    "aten": (("c10/", "aten/", "codegen/lang/"),
+             "aten stands on c10, and on codegen/lang for operators loaded at "
+             "run time; neither gradients nor backends may leak into it"),
+    "autograd": (("c10/", "aten/", "autograd/"),
+                 "autograd stands on aten; it registers under its key and "
+                 "knows no backend, so that either can be dropped"),
+    "codegen": (("codegen/", "c10/schema/"),
+                "the generator reads schemas and writes text: of the tree it "
+                "needs the signature grammar alone"),
+    "include": (("c10/", "aten/", "autograd/", "sy/"),
+                "the public doors lead to what the SDK installs"),
+}
+TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "sy/")
+# A public header is read by every translation unit of every user.
+HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
+         "yaml-cpp/", "nlohmann/")
+
+INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
+MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|work|root|tmp|mnt|Users)/\w")
+# Spelt in parts, so that this line is none.
+UNNUMBERED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b(?!\(#?\d+)")
+
+
+def source_files(root):
+    """Tracked and new files; without git, all but what builds leave."""
+    if shutil.which("git"):
+        run = subprocess.run(
+            ["git", "-C", root, "ls-files", "-co", "--exclude-standard"],
+            capture_output=True, text=True, check=False)
+        if run.returncode == 0 and run.stdout:
+            return sorted(set(run.stdout.splitlines()))
+    found = []
+    for folder, subfolders, names in os.walk(root):
+        subfolders[:] = [d for d in subfolders
+                         if not d.startswith((".git", "bazel-", "build"))
+                         or d == ".ci"]
+        found += [os.path.relpath(os.path.join(folder, n), root)
+                  for n in names]
+    return sorted(found)
+
+
+def layer_of(path):
+    """The key of LAYERS that holds for a file, or None."""
+    parts = path.split("/")
+    if "/".join(parts[:2]) in LAYERS and len(parts) > 2:
+        return "/".join(parts[:2])
+    return parts[0] if parts[0] in LAYERS else None
+
+
+def check_include(path, target):
+    """Yields what is wrong with including `target` from the file `path`."""
+    own = path.split("/")
+    if target.startswith(".") or "/../" in target:
+        yield (f"includes {target}: name the path from the project's root, so "
+               "that a name tells the place")
+    if own[0] == "backends" and target.startswith(TREE):
+        allowed = ("c10/", "aten/", f"backends/{own[1]}/")
+        if not target.startswith(allowed):
+            yield (f"includes {target}: a backend stands on c10 and aten "
+                   "alone, so that it could as well live outside this tree")
+    layer = layer_of(path)
+    if layer and target.startswith(TREE):
+        allowed, why = LAYERS[layer]
+        if not target.startswith(allowed):
+            yield f"includes {target}: {why}"
+    if own[0] in ("c10", "aten") and path.endswith(".h"):
+        if target.startswith(tuple(h for h in HEAVY if h.endswith("/"))) or \
+                target in HEAVY:
+            yield (f"includes <{target}> in a header: every user would pay "
+                   "for it; include it in the .cpp")
+
+
+def check_file(path, lines):
+    """Yields (line number, what is wrong)."""
+    cpp = path.endswith(CPP)
+    data = "golden" in path or "/data/" in path
+    if len(lines) > MAX_LINES and path.endswith(TEXT) and not data:
+        yield len(lines), (f"has {len(lines)} lines, over {MAX_LINES}: split "
+                           "it by topic")
+    if path == "README.md" and len(lines) > MAX_README_LINES:
+        yield len(lines), (f"has {len(lines)} lines, over {MAX_README_LINES}: "
+                           "details belong in docs/")
+    if path.endswith(".h") and cpp and not data:
+        if not any(l.strip() == "#pragma once" for l in lines):
+            yield 1, "has no #pragma once"
+    for number, line in enumerate(lines, 1):
+        if MACHINE_PATH.search(line) and not path.startswith("test/"):
+            yield number, ("names a path of one machine: a fresh clone "
+                           "elsewhere must work")
+        if UNNUMBERED.search(line):
+            yield number, ("leaves work without an issue number: do it, or "
+                           "write TODO(#12)")
+        if cpp:
+            match = INCLUDE.match(line)
+            for problem in check_include(path, match[1]) if match else ():
+                yield number, problem
+
+
+def exempt(path):
+    return not (path.endswith(TEXT) or path in ("sy", ".ci/run"))
+
+
+def problems(root):
+    for path in source_files(root):
+        if exempt(path):
+            continue
+        try:
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        except UnicodeDecodeError:
+            yield f"{path}:1: is not UTF-8"
+            continue
+        except OSError:
+            continue  # deleted since git listed it
+        for number, problem in check_file(path, lines):
+            yield f"{path}:{number}: {problem}"
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else "."
+    found = list(problems(root))
+    for line in found:
+        print(line)
+    print(f"{len(found)} problems")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

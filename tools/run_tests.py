@@ -1,0 +1,142 @@
+"""Runs every test: Bazel's, the sanitizers' with --full, then the consumer
+projects against an installed SDK. The last line is `N passed, N failed`; exit
+1 if anything failed, a build that breaks included.
+
+Usage: run_tests.py [--full] [TARGET...]    (TARGETs leave the consumers out)
+"""
+
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# name, Bazel options, targets; beyond the plain run
+SANITIZERS = [
+    ("asan", ["--config=asan"], ["//test/..."]),
+    ("tsan", ["--config=tsan", "--test_tag_filters=tsan"], ["//test/..."]),
+]
+
+
+class Tally:
+    def __init__(self):
+        self.passed = 0
+        self.failures = []
+
+    def add(self, name, ok):
+        if ok:
+            self.passed += 1
+        else:
+            self.failures.append(name)
+
+    def finish(self):
+        for name in self.failures:
+            print(f"FAILED {name}")
+        print(f"{self.passed} passed, {len(self.failures)} failed", flush=True)
+        return 1 if self.failures else 0
+
+
+def read_events(path):
+    """The verdict for each test target of a build event file.
+
+    Only a summary that says PASSED passes: a target that did not build, or
+    that a broken build never reached, has none.
+    """
+    verdicts = collections.OrderedDict()
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue  # the last line of a killed run
+            ident = event.get("id", {})
+            if "targetConfigured" in ident:
+                if "testSize" in event.get("configured", {}):
+                    label = ident["targetConfigured"]["label"]
+                    verdicts.setdefault(label, False)
+            elif "testSummary" in ident:
+                status = event["testSummary"]["overallStatus"]
+                label = ident["testSummary"]["label"]
+                verdicts[label] = status == "PASSED"
+    return verdicts
+
+
+def bazel_test(tally, name, options, targets):
+    with tempfile.TemporaryDirectory() as folder:
+        events = os.path.join(folder, "events.json")
+        command = ["bazel", "test", "--keep_going",
+                   f"--build_event_json_file={events}", *options]
+        if not sys.stdout.isatty():
+            command.append("--show_progress_rate_limit=30")
+        command += ["--", *targets]
+        code = subprocess.run(command, cwd=ROOT, check=False).returncode
+        verdicts = read_events(events) if os.path.exists(events) else {}
+    suffix = f" ({name})" if name else ""
+    for label, ok in verdicts.items():
+        tally.add(label + suffix, ok)
+    # 4: no target was a test. Any other failure must show in the count, even
+    # if no single test can be named for it.
+    if code not in (0, 4) and all(verdicts.values()):
+        tally.add(f"bazel test{suffix}: exit {code}", False)
+
+
+def consumers():
+    folder = os.path.join(ROOT, "test", "consumers")
+    if not os.path.isdir(folder):
+        return []
+    return sorted(os.path.join(folder, name) for name in os.listdir(folder)
+                  if os.path.exists(os.path.join(folder, name, "run.sh")))
+
+
+def run_consumers(tally):
+    scripts = consumers()
+    if not scripts:
+        return
+    with tempfile.TemporaryDirectory(prefix="switchyard-sdk-") as prefix:
+        install = subprocess.run([os.path.join(ROOT, "sy"), "install", prefix],
+                                 check=False)
+        if install.returncode != 0:
+            for folder in scripts:
+                tally.add(os.path.relpath(folder, ROOT) + " (no SDK)", False)
+            return
+        for folder in scripts:
+            name = os.path.relpath(folder, ROOT)
+            start = time.monotonic()
+            run = subprocess.run(
+                [os.path.join(folder, "run.sh"), prefix], cwd=folder,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                errors="replace", check=False)
+            ok = run.returncode == 0
+            if not ok:
+                print("\n".join(run.stdout.splitlines()[-60:]))
+            print(f"{'PASSED' if ok else 'FAILED'} {name} "
+                  f"in {time.monotonic() - start:.1f}s", flush=True)
+            tally.add(name, ok)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./sy test")
+    parser.add_argument("--full", action="store_true",
+                        help="also with ASan+UBSan, and TSan")
+    parser.add_argument("targets", nargs="*",
+                        help="Bazel targets instead of everything")
+    options = parser.parse_args()
+    tally = Tally()
+    try:
+        bazel_test(tally, "", [], options.targets or ["//..."])
+        if options.full:
+            for name, flags, targets in SANITIZERS:
+                bazel_test(tally, name, flags, options.targets or targets)
+        if not options.targets:
+            run_consumers(tally)
+    except (OSError, KeyboardInterrupt) as error:
+        tally.add(f"the run itself: {error!r}", False)
+    return tally.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

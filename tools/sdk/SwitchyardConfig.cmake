@@ -1,0 +1,74 @@
+# Switchyard @VERSION@: target Switchyard::switchyard, the generator as
+# Switchyard::sygen, and switchyard_add_backend().
+cmake_minimum_required(VERSION 3.20)
+
+get_filename_component(Switchyard_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.."
+                       REALPATH)
+set(Switchyard_SCHEMAS "${Switchyard_PREFIX}/share/switchyard/schemas")
+
+if(NOT TARGET Switchyard::switchyard)
+  add_library(Switchyard::switchyard SHARED IMPORTED)
+  set_target_properties(
+    Switchyard::switchyard
+    PROPERTIES IMPORTED_LOCATION "${Switchyard_PREFIX}/lib/libswitchyard.so"
+               IMPORTED_SONAME libswitchyard.so
+               INTERFACE_INCLUDE_DIRECTORIES
+               "${Switchyard_PREFIX}/include/switchyard"
+               INTERFACE_COMPILE_FEATURES cxx_std_20)
+  add_executable(Switchyard::sygen IMPORTED)
+  set_target_properties(
+    Switchyard::sygen PROPERTIES IMPORTED_LOCATION
+                                 "${Switchyard_PREFIX}/bin/sygen")
+  add_executable(Switchyard::sy IMPORTED)
+  set_target_properties(
+    Switchyard::sy PROPERTIES IMPORTED_LOCATION "${Switchyard_PREFIX}/bin/sy")
+endif()
+
+# switchyard_add_backend(NAME name [SCHEMA name.yaml] SOURCES file...)
+#
+# A plugin, lib<name>.so, for sy::load_library. SCHEMA lists the operators it
+# supports: sygen writes <name>_kernels.h, which the sources include and which
+# declares each kernel, and the registrations.
+function(switchyard_add_backend)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;SCHEMA" "SOURCES")
+  if(NOT arg_NAME OR NOT arg_SOURCES)
+    message(FATAL_ERROR "switchyard_add_backend needs NAME and SOURCES")
+  endif()
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "switchyard_add_backend: unknown argument "
+                        "${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(generated)
+  if(arg_SCHEMA)
+    get_filename_component(schema "${arg_SCHEMA}" ABSOLUTE)
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_generated")
+    set(header "${folder}/${arg_NAME}_kernels.h")
+    set(generated "${folder}/${arg_NAME}_register.cpp")
+    file(MAKE_DIRECTORY "${folder}")
+    file(GLOB_RECURSE installed "${Switchyard_SCHEMAS}/*.yaml")
+    set(extra)
+    foreach(file IN LISTS installed)
+      list(APPEND extra --extra "${file}")
+    endforeach()
+    add_custom_command(
+      OUTPUT "${header}" "${generated}"
+      COMMAND Switchyard::sygen emit --kind backend --input "${schema}"
+              ${extra} --out "${header}" --out "${generated}"
+      DEPENDS "${schema}" ${installed}
+      COMMENT "Generating kernels and registrations from ${arg_SCHEMA}"
+      VERBATIM)
+  endif()
+  add_library(${arg_NAME} MODULE ${arg_SOURCES} ${generated})
+  target_link_libraries(${arg_NAME} PRIVATE Switchyard::switchyard)
+  if(arg_SCHEMA)
+    target_include_directories(${arg_NAME} PRIVATE "${folder}")
+  endif()
+  # Hidden symbols, and no unique ones: either would keep a closed library
+  # mapped, or bind it to another plugin's code.
+  set_target_properties(
+    ${arg_NAME} PROPERTIES CXX_VISIBILITY_PRESET hidden
+                           VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(
+    ${arg_NAME} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+  target_link_options(${arg_NAME} PRIVATE -Wl,--no-undefined)
+endfunction()

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Installs what a build needs and is not there: Debian packages, and the oneDNN
+# wheels, unpacked into a cache folder outside the tree. Silent when nothing is
+# missing.
+set -euo pipefail
+
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+onednn=${SY_ONEDNN_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/onednn-2023.2.0}
+
+packages=(
+  bazel-bootstrap bazel-rules-java bazel-rules-proto
+  g++ cmake ninja-build python3 unzip xz-utils clang-format
+  libyaml-cpp-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
+  libcli11-dev nlohmann-json3-dev libhwy-dev
+)
+
+fail() {
+  printf 'setup: %s\n' "$@" >&2
+  exit 1
+}
+
+have_onednn() {
+  [ -e "$onednn/lib/libdnnl.so.3" ] &&
+    [ -e "$onednn/include/oneapi/dnnl/dnnl.hpp" ]
+}
+
+have_pip() { python3 -m pip --version >/dev/null 2>&1; }
+
+missing_packages() {
+  local installed
+  installed=" $(dpkg-query -W -f '${Package}=${db:Status-Status} ' \
+    "${packages[@]}" 2>/dev/null || true)"
+  for package in "${packages[@]}"; do
+    [[ $installed == *" $package=installed "* ]] || echo "$package"
+  done
+}
+
+install_packages() {
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+      fail "as root, run: apt-get install $*" "(there is no sudo here)"
+    as_root=(sudo)
+    [ -t 0 ] || as_root=(sudo -n)
+  fi
+  echo "setup: installing with apt-get: $*"
+  local log
+  log=$(mktemp)
+  apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@"; }
+  # A list that fails to refresh may still do: only the install decides.
+  apt update -qq >"$log" 2>&1 || true
+  if ! apt install -qq -y --no-install-recommends "$@" >>"$log" 2>&1; then
+    tail -n 15 "$log" >&2
+    rm -f "$log"
+    fail "apt-get could not install: $*" \
+      "Is the network reachable, and may this user install packages?"
+  fi
+  rm -f "$log"
+}
+
+install_onednn() {
+  [ "$(uname -m)" = x86_64 ] ||
+    fail "the oneDNN wheels are for x86_64, this is $(uname -m)" \
+      "Point SY_ONEDNN_DIR at a oneDNN 3.2 with include/ and lib/."
+  echo "setup: downloading oneDNN 3.2 (39 MB) into $onednn"
+  mkdir -p "$(dirname "$onednn")"
+  # Unpacked beside the final place and renamed, so that a broken download or
+  # a second setup at the same time leaves no half of it.
+  work=$(mktemp -d "$onednn.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  python3 -m pip download -q --no-deps --only-binary :all: --require-hashes \
+    -d "$work" -r "$root/third_party/onednn.txt" ||
+    fail "pip could not download the oneDNN wheels" \
+      "Is the network (or the proxy for it) reachable?"
+  for wheel in "$work"/*.whl; do
+    unzip -q "$wheel" -d "$work"
+  done
+  mkdir "$work/tree"
+  for part in "$work"/*.data/data; do
+    cp -r "$part/." "$work/tree"
+  done
+  # The wheel holds the library three times, a copy for each name.
+  ln -sf libdnnl.so.3 "$work/tree/lib/libdnnl.so"
+  ln -sf libdnnl.so.3 "$work/tree/lib/libdnnl.so.3.2"
+  chmod 755 "$work/tree"
+  rm -rf "$onednn"
+  mv -T "$work/tree" "$onednn"
+}
+
+mapfile -t missing < <(missing_packages)
+if [ "${#missing[@]}" -gt 0 ] || ! have_onednn; then
+  command -v dpkg-query >/dev/null ||
+    fail "this is no Debian system; install the counterparts of:" \
+      "${packages[*]}"
+  have_onednn || have_pip || missing+=(python3-pip)
+  [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
+  have_onednn || install_onednn
+  echo "setup: done"
+fi

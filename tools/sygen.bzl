@@ -1,0 +1,107 @@
+"""Rules that run the generator.
+
+sygen_files() runs it once with any arguments. sygen_family_files() runs it
+once for each YAML file, so that an edit regenerates (and rebuilds) its shard.
+Outputs are declared one by one, never as a directory: Bazel applies no C++
+options to the sources of a directory.
+"""
+
+def _sygen_files_impl(ctx):
+    args = ctx.actions.args()
+    for arg in ctx.attr.args:
+        args.add(ctx.expand_location(arg, ctx.attr.srcs + ctx.attr.deps_srcs))
+    args.add_all(ctx.files.srcs, before_each = ctx.attr.srcs_flag or None)
+    args.add_all(ctx.files.deps_srcs, before_each = "--extra")
+    args.add_all(ctx.outputs.outs, before_each = "--out")
+    ctx.actions.run(
+        executable = ctx.executable.tool,
+        arguments = [args],
+        inputs = ctx.files.srcs + ctx.files.deps_srcs,
+        outputs = ctx.outputs.outs,
+        mnemonic = "Sygen",
+        progress_message = "Generating from %s" % (
+            ctx.files.srcs[0].short_path if ctx.files.srcs else ctx.label.name
+        ),
+    )
+    headers = [f for f in ctx.outputs.outs if f.extension == "h"]
+    sources = [f for f in ctx.outputs.outs if f.extension == "cpp"]
+    return [
+        DefaultInfo(files = depset(ctx.outputs.outs)),
+        OutputGroupInfo(hdrs = depset(headers), srcs = depset(sources)),
+    ]
+
+_sygen_files = rule(
+    implementation = _sygen_files_impl,
+    attrs = {
+        "srcs": attr.label_list(allow_files = True),
+        "srcs_flag": attr.string(),
+        "deps_srcs": attr.label_list(allow_files = True),
+        "args": attr.string_list(),
+        "outs": attr.output_list(mandatory = True),
+        # "target" and not "exec": the generator and its libraries are built
+        # once, for tests and for generating alike.
+        "tool": attr.label(
+            default = "//codegen:sygen",
+            executable = True,
+            cfg = "target",
+        ),
+    },
+)
+
+def sygen_files(name, outs, srcs = [], args = [], deps_srcs = [], **kwargs):
+    """TOOL ARGS… SRC… --extra DEPS_SRC… --out OUT…, in one action.
+
+    args may use $(location …) of srcs and deps_srcs; srcs_flag is put before
+    each of srcs. Output groups `hdrs` and `srcs` split outs by extension.
+    """
+    _sygen_files(
+        name = name,
+        outs = outs,
+        srcs = srcs,
+        args = args,
+        deps_srcs = deps_srcs,
+        **kwargs
+    )
+
+def sygen_family_files(
+        name,
+        srcs,
+        outs_patterns,
+        kind = "ops",
+        deps_srcs = [],
+        visibility = None,
+        **kwargs):
+    """One action for each of srcs: emit --kind KIND --input SRC … --out OUT….
+
+    A pattern holds {family}, the file's name without folder and .yaml:
+    "ops/{family}.h". Gives NAME_FAMILY for each, NAME_hdrs and NAME_srcs for
+    all .h and all .cpp, and NAME for everything.
+    """
+    shards = []
+    for src in srcs:
+        family = src.split("/")[-1].split(":")[-1].rsplit(".", 1)[0]
+        shard = name + "_" + family
+        shards.append(shard)
+        sygen_files(
+            name = shard,
+            srcs = [src],
+            srcs_flag = "--input",
+            args = ["emit", "--kind", kind],
+            deps_srcs = [d for d in deps_srcs if d != src],
+            outs = [p.format(family = family) for p in outs_patterns],
+            visibility = visibility,
+            **kwargs
+        )
+    native.filegroup(name = name, srcs = shards, visibility = visibility)
+    for group in ["hdrs", "srcs"]:
+        for shard in shards:
+            native.filegroup(
+                name = "%s_%s" % (shard, group),
+                srcs = [shard],
+                output_group = group,
+            )
+        native.filegroup(
+            name = "%s_%s" % (name, group),
+            srcs = ["%s_%s" % (shard, group) for shard in shards],
+            visibility = visibility,
+        )
