@@ -1,0 +1,375 @@
+#include "c10/schema/check.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "c10/schema/source_map.h"
+
+namespace sy {
+namespace {
+
+using detail::Fault;
+using detail::Place;
+using detail::SourceMap;
+
+// PyTorch's mark for an out argument that is working memory, not a result.
+constexpr std::string_view kScratchPrefix = "_scratch_";
+
+std::string quote(std::string_view text) {
+  std::string out = "'";
+  out += text;
+  return out += '\'';
+}
+
+std::string annotation(AliasInfo alias) {
+  return "'(" + to_string(alias) + ")'";
+}
+
+bool fits(DefaultValue value, Type type);
+
+bool fits_list(DefaultValue value, Type list) {
+  if (!value.is(DefaultValue::Kind::kList)) {
+    // `int[2] stride=1` stands for two ones.
+    return list.size() > 0 && fits(value, list.element());
+  }
+  return std::ranges::all_of(value.items(), [&](DefaultValue item) {
+    return fits(item, list.element());
+  });
+}
+
+// Whether a literal can be the value of a type.
+bool fits(DefaultValue value, Type type) {
+  using Kind = DefaultValue::Kind;
+  const Kind kind = value.kind();
+  switch (type.kind()) {
+    case TypeKind::kOptional:
+      return kind == Kind::kNone || fits(value, type.element());
+    case TypeKind::kList:
+      return fits_list(value, type);
+    case TypeKind::kScalar:
+      return kind == Kind::kInt || kind == Kind::kDouble || kind == Kind::kBool;
+    // An identifier is a named constant, as in `int reduction=Mean`.
+    case TypeKind::kInt:
+    case TypeKind::kSymInt:
+    case TypeKind::kDeviceIndex:
+      return kind == Kind::kInt || kind == Kind::kIdentifier;
+    case TypeKind::kFloat:
+    case TypeKind::kSymFloat:
+      return kind == Kind::kInt || kind == Kind::kDouble;
+    case TypeKind::kBool:
+    case TypeKind::kSymBool:
+      return kind == Kind::kBool;
+    case TypeKind::kStr:
+      return kind == Kind::kString;
+    case TypeKind::kScalarType:
+    case TypeKind::kLayout:
+    case TypeKind::kMemoryFormat:
+    case TypeKind::kQScheme:
+      return kind == Kind::kIdentifier;
+    case TypeKind::kDevice:
+    case TypeKind::kDimname:
+      return kind == Kind::kString || kind == Kind::kIdentifier;
+    case TypeKind::kAny:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Checker {
+ public:
+  explicit Checker(const FunctionSchema& schema)
+      : schema_(schema),
+        arguments_(schema.arguments()),
+        returns_(schema.returns()) {}
+
+  std::vector<Fault> run() {
+    if (schema_.name().overload == "default") {
+      add(Place::kOverload, 0,
+          "the overload name 'default' is reserved for the empty one");
+    }
+    check_arguments();
+    check_written_sets();
+    check_after_sets();
+    check_returns();
+    if (schema_.name().is_inplace()) check_inplace();
+    if (has_out()) check_out();
+    return std::move(faults_);
+  }
+
+ private:
+  void add(Place place, std::size_t index, std::string message) {
+    faults_.push_back(
+        {place, static_cast<std::uint16_t>(index), std::move(message)});
+  }
+
+  bool has_out() const {
+    return std::ranges::any_of(arguments_, &Argument::is_out);
+  }
+
+  // Faults of each argument by itself and of its place among the others.
+  void check_arguments() {
+    const Argument* defaulted = nullptr;
+    const Argument* out = nullptr;
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      const Argument& a = arguments_[i];
+      if (schema_.argument_index(a.name) != static_cast<int>(i)) {
+        add(Place::kArgumentName, i,
+            "argument name " + quote(a.name) + " appears twice");
+      }
+      check_default(i);
+      check_alias(Place::kArgument, i, a.type, a.alias);
+      if (!a.kwarg_only) {
+        if (a.default_value) {
+          defaulted = &a;
+        } else if (defaulted) {
+          add(Place::kArgumentName, i,
+              "argument " + quote(a.name) + " without a default follows " +
+                  quote(defaulted->name) + ", which has one");
+        }
+      }
+      if (a.is_out()) {
+        out = &a;
+      } else if (out) {
+        add(Place::kArgumentName, i,
+            "argument " + quote(a.name) + " follows the out argument " +
+                quote(out->name) + "; out arguments come last");
+      }
+    }
+  }
+
+  void check_default(std::size_t i) {
+    const Argument& a = arguments_[i];
+    if (!a.default_value) return;
+    if (a.is_out()) {
+      add(Place::kDefault, i,
+          "out argument " + quote(a.name) + " cannot have a default");
+    } else if (!fits(a.default_value, a.type)) {
+      add(Place::kDefault, i,
+          "default " + std::string(a.default_value.str()) +
+              " does not fit type " + quote(a.type.str()) + " of argument " +
+              quote(a.name));
+    }
+  }
+
+  void check_alias(Place place, std::size_t i, Type type, AliasInfo alias) {
+    if (!alias) return;
+    if (!type.is_tensor_like()) {
+      add(place, i,
+          "type " + quote(type.str()) +
+              " cannot alias: only Tensor has an alias annotation");
+    }
+    if (alias.is_write() && alias.before().has_several()) {
+      add(place, i,
+          "a written alias set has one letter, got " + annotation(alias));
+    } else if (alias.before().has_several() && alias.has_after() &&
+               alias.after().has_several()) {
+      add(place, i,
+          "the alias sets before and after '->' cannot both have several "
+          "letters, got " +
+              annotation(alias));
+    }
+  }
+
+  // A written argument is the only one of its alias set.
+  void check_written_sets() {
+    for (std::size_t i = 1; i < arguments_.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const Argument& a = arguments_[j];
+        const Argument& b = arguments_[i];
+        if (!a.is_write() && !b.is_write()) continue;
+        if (!a.alias.before().intersects(b.alias.before())) continue;
+        add(Place::kArgument, i,
+            "arguments " + quote(a.name) + " and " + quote(b.name) +
+                " share an alias set that is written");
+      }
+    }
+  }
+
+  AliasSet argument_sets() const {
+    AliasSet all = AliasSet::of('*');
+    for (const Argument& a : arguments_) all = all | a.alias.before();
+    return all;
+  }
+
+  void check_known(Place place, std::size_t i, AliasSet set) {
+    const AliasSet unknown = set - argument_sets();
+    if (unknown.empty()) return;
+    add(place, i,
+        "alias set '" + to_string(AliasInfo(unknown, false)) +
+            "' is not that of an argument");
+  }
+
+  void check_after_sets() {
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      check_known(Place::kArgument, i, arguments_[i].alias.after());
+    }
+  }
+
+  void check_returns() {
+    bool written = false;
+    bool fresh = false;
+    for (std::size_t i = 0; i < returns_.size(); ++i) {
+      const Return& r = returns_[i];
+      const auto same_name = [&](const Return& other) {
+        return !r.name.empty() && other.name == r.name;
+      };
+      if (std::ranges::any_of(returns_.first(i), same_name)) {
+        add(Place::kReturnName, i,
+            "return name " + quote(r.name) + " appears twice");
+      }
+      check_alias(Place::kReturn, i, r.type, r.alias);
+      check_known(Place::kReturn, i, r.alias.before());
+      if (r.alias.is_write()) check_written_return(i);
+      (r.alias.is_write() ? written : fresh) = true;
+    }
+    if (written && fresh) {
+      add(Place::kReturn, 0,
+          "the returns are a mixture of written arguments and new values");
+    }
+  }
+
+  void check_written_return(std::size_t i) {
+    const int source = schema_.aliased_argument(i);
+    if (source < 0) return;
+    const Argument& a = arguments_[source];
+    if (!a.is_write()) {
+      add(Place::kReturn, i,
+          "return " + std::to_string(i + 1) + " is marked as written, but " +
+              quote(a.name) + " is not");
+    } else if (!a.is_out() && source != inplace_index()) {
+      add(Place::kReturn, i,
+          "a written return must be 'self' or an out argument, but " +
+              quote(a.name) + " is positional");
+    }
+  }
+
+  // The argument an in-place form writes.
+  int inplace_index() const {
+    const int self = schema_.self_index();
+    return self < 0 && schema_.num_positional() > 0 ? 0 : self;
+  }
+
+  void check_inplace() {
+    const std::string name = quote(schema_.name().name);
+    if (has_out()) {
+      add(Place::kName, 0, "in-place " + name + " cannot have out arguments");
+      return;
+    }
+    const int index = inplace_index();
+    if (index < 0) {
+      add(Place::kName, 0, "in-place " + name + " has no argument to write");
+      return;
+    }
+    const Argument& self = arguments_[index];
+    if (!self.is_write()) {
+      add(Place::kArgument, index,
+          "in-place " + name + " must write its argument " + quote(self.name) +
+              ", as in 'Tensor(a!)'");
+    } else if (!(self.type == TypeKind::kTensor)) {
+      if (!returns_.empty()) {
+        add(Place::kReturn, 0,
+            "in-place " + name + " on a list must return nothing");
+      }
+    } else if (returns_.size() != 1 || returns_[0].alias != self.alias) {
+      add(returns_.empty() ? Place::kName : Place::kReturn, 0,
+          "in-place " + name + " must return " + quote(self.name) + " as " +
+              quote("Tensor(" + to_string(self.alias) + ")"));
+    }
+  }
+
+  // The returns of an `out=` form are its out arguments, in their order; where
+  // one of them is a list, nothing is returned.
+  void check_out() {
+    const auto outs = schema_.out_arguments();
+    const auto found = std::ranges::count_if(arguments_, &Argument::is_out);
+    // Reported already, with a better message.
+    if (found != std::ssize(outs) || schema_.name().is_inplace()) return;
+    const bool plain = std::ranges::all_of(
+        outs, [](const Argument& a) { return a.type == TypeKind::kTensor; });
+    const auto scratch = [](const Argument& a) {
+      return a.name.view().starts_with(kScratchPrefix);
+    };
+    const std::size_t expected =
+        plain ? outs.size() - std::ranges::count_if(outs, scratch) : 0;
+    if (returns_.size() != expected) {
+      add(returns_.empty() ? Place::kName : Place::kReturn, 0,
+          "an out= form must return its out arguments" +
+              std::string(plain ? "" : ", or nothing where one is a list") +
+              ": expected " + std::to_string(expected) + " returns, got " +
+              std::to_string(returns_.size()));
+      return;
+    }
+    for (std::size_t i = 0; i < expected; ++i) {
+      if (returns_[i].alias == outs[i].alias) continue;
+      add(Place::kReturn, i,
+          "return " + std::to_string(i + 1) + " must be the out argument " +
+              quote(outs[i].name) + ", " +
+              quote("Tensor(" + to_string(outs[i].alias) + ")"));
+    }
+  }
+
+  const FunctionSchema& schema_;
+  std::span<const Argument> arguments_;
+  std::span<const Return> returns_;
+  std::vector<Fault> faults_;
+};
+
+}  // namespace
+
+std::uint32_t SourceMap::offset(Place place, std::uint16_t index) const {
+  switch (place) {
+    case Place::kName:
+      return name;
+    case Place::kOverload:
+      return overload;
+    case Place::kArgument:
+      return arguments[index].start;
+    case Place::kArgumentName:
+      return arguments[index].name;
+    case Place::kDefault:
+      return arguments[index].default_value;
+    case Place::kReturn:
+      return returns[index].start;
+    case Place::kReturnName:
+      return returns[index].name;
+  }
+  return 0;
+}
+
+std::vector<Fault> detail::find_faults(const FunctionSchema& schema) {
+  return Checker(schema).run();
+}
+
+std::vector<SchemaError> detail::locate(std::vector<Fault> faults,
+                                        const SourceMap& map) {
+  std::vector<SchemaError> errors;
+  errors.reserve(faults.size());
+  for (Fault& fault : faults) {
+    errors.emplace_back(std::move(fault.message),
+                        map.offset(fault.place, fault.index));
+  }
+  std::ranges::stable_sort(errors, {}, &SchemaError::offset);
+  return errors;
+}
+
+std::vector<SchemaError> check_schema(const FunctionSchema& schema) {
+  // Parsing the printed text gives the offsets, and catches what only a schema
+  // that was put together by hand can have wrong: bad names, a bad order.
+  const std::string text = to_string(schema);
+  try {
+    SourceMap map;
+    if (detail::parse_mapped(text, &map) != schema) {
+      return {SchemaError("the signature reads differently when parsed", 0)};
+    }
+    return detail::locate(detail::find_faults(schema), map);
+  } catch (const SchemaError& error) {
+    return {error};
+  }
+}
+
+}  // namespace sy

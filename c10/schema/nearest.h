@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "c10/macros.h"
+
+namespace sy {
+
+// Finds, among candidates given one by one, the name that a misspelt one was
+// meant to be: least number of inserted, deleted, replaced or swapped letters,
+// letter case aside, and few enough for its length. The first of equals wins.
+// The views given must outlive the object.
+class SY_API NearestName {
+ public:
+  explicit NearestName(std::string_view name);
+
+  void consider(std::string_view candidate);
+  // Empty when nothing was near enough.
+  std::string_view best() const { return best_; }
+  // "; did you mean 'X'?", or nothing.
+  std::string question() const;
+
+ private:
+  std::string_view name_;
+  std::string_view best_;
+  std::size_t best_cost_;
+};
+
+SY_API std::string_view nearest_name(
+    std::string_view name, std::span<const std::string_view> candidates);
+
+}  // namespace sy

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <string>
+
+#include "c10/macros.h"
+
+namespace sy {
+
+// What is wrong with the text of a signature, and at which byte of it. The
+// message names no position: the caller knows the file and the line.
+class SY_API SchemaError : public std::exception {
+ public:
+  SchemaError(std::string message, std::size_t offset);
+  SchemaError(const SchemaError&) = default;
+  SchemaError& operator=(const SchemaError&) = default;
+  ~SchemaError() override;
+
+  const char* what() const noexcept override { return message_.c_str(); }
+  const std::string& message() const noexcept { return message_; }
+  std::size_t offset() const noexcept { return offset_; }
+
+ private:
+  std::string message_;
+  std::size_t offset_;
+};
+
+}  // namespace sy

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "c10/schema/function_schema.h"
+#include "c10/schema/schema_error.h"
+
+// Private to the library: how a fault that is found in a schema gets its place
+// in the text that the schema came from.
+
+namespace sy::detail {
+
+enum class Place : std::uint8_t {
+  kName,
+  kOverload,
+  kArgument,
+  kArgumentName,
+  kDefault,
+  kReturn,
+  kReturnName,
+};
+
+struct Fault {
+  Place place;
+  std::uint16_t index;  // of the argument or the return
+  std::string message;
+};
+
+// Where the parts of a parsed text begin.
+struct SourceMap {
+  struct Part {
+    std::uint32_t start = 0;
+    std::uint32_t name = 0;
+    std::uint32_t default_value = 0;
+  };
+
+  std::uint32_t name = 0;
+  std::uint32_t overload = 0;
+  std::vector<Part> arguments;
+  std::vector<Part> returns;
+
+  std::uint32_t offset(Place place, std::uint16_t index) const;
+};
+
+FunctionSchema parse_mapped(std::string_view text, SourceMap* map);
+std::vector<Fault> find_faults(const FunctionSchema& schema);
+std::vector<SchemaError> locate(std::vector<Fault> faults,
+                                const SourceMap& map);
+
+}  // namespace sy::detail
