@@ -1,0 +1,41 @@
+#include "c10/allocator.h"
+
+#include "c10/backend.h"
+#include "c10/error.h"
+
+namespace sy {
+
+Allocator::~Allocator() = default;
+
+namespace {
+
+// nullptr for Meta, which has no memory.
+Allocator* allocator_of(Device device) {
+  if (device.is_cpu()) return &cpu_allocator();
+  if (device.is_meta()) return nullptr;
+  return &device_interface(device.type)
+              .allocator(device.has_index() ? device.index : 0);
+}
+
+}  // namespace
+
+MemoryStats memory_stats(Device device) {
+  const Allocator* a = allocator_of(device);
+  return a == nullptr ? MemoryStats{} : a->stats();
+}
+
+void reset_peak_memory_stats(Device device) {
+  if (Allocator* a = allocator_of(device)) a->reset_peak();
+}
+
+void trim_memory(Device device) {
+  if (Allocator* a = allocator_of(device)) a->trim();
+}
+
+void set_memory_limit(int64_t bytes, Device device) {
+  SY_CHECK(bytes >= 0, Value,
+           "[set_memory_limit] bytes: expected non-negative, got ", bytes);
+  if (Allocator* a = allocator_of(device)) a->set_limit(bytes);
+}
+
+}  // namespace sy

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "c10/device.h"
+#include "c10/macros.h"
+
+namespace sy {
+
+// Bytes, as seen by one allocator. All counters are since process start.
+struct MemoryStats {
+  int64_t allocated = 0;     // handed out now
+  int64_t peak = 0;          // highest `allocated` since the last reset
+  int64_t cached = 0;        // kept for reuse, handed out to nobody
+  int64_t limit = 0;         // 0: none
+  int64_t allocations = 0;   // number of calls
+  int64_t system_calls = 0;  // of those, how many went to the system
+};
+
+// Where the memory of storages comes from. Implementations are safe from
+// several threads. No standard-library type crosses this interface, so that a
+// plugin built with another compiler may implement it.
+class SY_API Allocator {
+ public:
+  virtual ~Allocator();
+  // At least `bytes`, aligned to 64; nullptr for 0 bytes. Throws
+  // OutOfMemoryError.
+  virtual void* allocate(size_t bytes) = 0;
+  // `bytes` as given to allocate().
+  virtual void deallocate(void* data, size_t bytes) noexcept = 0;
+  virtual MemoryStats stats() const noexcept { return {}; }
+  virtual void reset_peak() noexcept {}
+  // Gives cached memory back to the system.
+  virtual void trim() noexcept {}
+  // Most bytes that may be handed out at once; 0 for no limit.
+  virtual void set_limit(int64_t) noexcept {}
+
+ protected:
+  Allocator() = default;
+
+ private:
+  virtual void reserved0() {}
+  virtual void reserved1() {}
+};
+
+// The caching allocator of the CPU backend. Small blocks come from the pool,
+// large ones are kept and reused so that a result does not fault its pages
+// anew. The limit also comes from SWITCHYARD_MEMORY_LIMIT (bytes, or 4G, 512M).
+SY_API Allocator& cpu_allocator() noexcept;
+
+SY_API MemoryStats memory_stats(Device device = Device(kCPU));
+SY_API void reset_peak_memory_stats(Device device = Device(kCPU));
+SY_API void trim_memory(Device device = Device(kCPU));
+SY_API void set_memory_limit(int64_t bytes, Device device = Device(kCPU));
+
+}  // namespace sy

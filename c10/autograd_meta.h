@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+
+#include "c10/intrusive_ptr.h"
+#include "c10/macros.h"
+
+namespace sy {
+
+class TensorImpl;
+class OperatorEntry;
+
+// What autograd keeps with a tensor. Defined by the autograd library; c10
+// only owns it.
+class SY_API AutogradMeta {
+ public:
+  virtual ~AutogradMeta();
+};
+
+// How a tensor came to be a view.
+enum class ViewCreation : uint8_t { Default, NoGrad, Inference, MultiOutput };
+
+// How a view was made: of what, by which operator, with which arguments.
+// Enough to make it anew on another tensor (strides alone are not, for
+// backends without strides). `parent` is the tensor that the operator was
+// given; the root of the chain is the base.
+class SY_API ViewMeta final : public RefCounted {
+ public:
+  static constexpr int kInlineArgs = 9;
+
+  // `args`: the operator's arguments after `self`, normalised (dims counted
+  // from 0, absent ones filled in), lists as their length and elements.
+  static intrusive_ptr<ViewMeta> make(intrusive_ptr<TensorImpl> parent,
+                                      const OperatorEntry* op,
+                                      const int64_t* args, int n,
+                                      ViewCreation creation);
+  const intrusive_ptr<TensorImpl>& parent() const { return parent_; }
+  const OperatorEntry* op() const { return op_; }
+  const int64_t* args() const { return n_ > kInlineArgs ? heap_ : inline_; }
+  int num_args() const { return n_; }
+  ViewCreation creation() const { return creation_; }
+  // Which of several outputs (unbind, split); 0 otherwise.
+  int output() const { return output_; }
+  void set_output(int i) { output_ = i; }
+  void set_creation(ViewCreation c) { creation_ = c; }
+
+  static void destroy(ViewMeta* m) noexcept;
+
+ private:
+  ViewMeta() = default;
+  ~ViewMeta();
+  intrusive_ptr<TensorImpl> parent_;
+  const OperatorEntry* op_ = nullptr;
+  union {
+    int64_t inline_[kInlineArgs];
+    int64_t* heap_;
+  };
+  int n_ = 0;
+  int output_ = 0;
+  ViewCreation creation_ = ViewCreation::Default;
+};
+
+}  // namespace sy

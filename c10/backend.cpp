@@ -1,0 +1,169 @@
+#include "c10/backend.h"
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+#include "c10/dispatch_key_set.h"
+#include "c10/error.h"
+
+namespace sy {
+
+DeviceInterface::~DeviceInterface() = default;
+
+namespace {
+
+class HostInterface final : public DeviceInterface {
+ public:
+  Allocator& allocator(int) override { return cpu_allocator(); }
+  void copy_from_host(void* dst, const void* src, size_t bytes, int) override {
+    if (bytes != 0) std::memcpy(dst, src, bytes);
+  }
+  void copy_to_host(void* dst, const void* src, size_t bytes, int) override {
+    if (bytes != 0) std::memcpy(dst, src, bytes);
+  }
+  void copy_on_device(void* dst, const void* src, size_t bytes, int) override {
+    if (bytes != 0) std::memcpy(dst, src, bytes);
+  }
+  bool host_accessible() const noexcept override { return true; }
+};
+
+// A slot's names are written once, before the number is given out.
+struct Slot {
+  std::string key;
+  std::string device;
+  std::atomic<DeviceInterface*> interface { nullptr };
+  std::atomic<bool> present{false};
+};
+
+struct Backends {
+  std::mutex mutex;  // of those who register
+  std::atomic<int> count{0};
+  Slot slots[kMaxBackends];
+
+  Backends() {
+    add("CPU", "cpu", new HostInterface);
+    add("Meta", "meta", nullptr);
+  }
+  void add(std::string_view key, std::string_view device,
+           DeviceInterface* interface) {
+    const int n = count.load(std::memory_order_relaxed);
+    slots[n].key = key;
+    slots[n].device = device;
+    slots[n].interface = interface;
+    slots[n].present = true;
+    count.store(n + 1, std::memory_order_release);
+  }
+};
+
+// Leaked: tensors may be freed after static destruction.
+Backends& registry() {
+  static auto* r = new Backends;
+  return *r;
+}
+
+const Slot* slot(DeviceType t) {
+  Backends& r = registry();
+  return t < r.count.load(std::memory_order_acquire) ? &r.slots[t] : nullptr;
+}
+
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  if (name.empty() || !letter(name[0])) return false;
+  for (const char c : name) {
+    if (!letter(c) && !(c >= '0' && c <= '9')) return false;
+  }
+  return true;
+}
+
+// Keys of backends and of functionalities are looked up under one name.
+void check_key_name(std::string_view key) {
+  SY_CHECK(is_identifier(key), Registration,
+           "backend key: expected an identifier, got '", key, "'");
+  for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
+    const std::string_view prefix = info.prefix == nullptr ? "" : info.prefix;
+    SY_CHECK(key != info.name && (prefix.empty() || !key.starts_with(prefix)),
+             Registration, "backend key: '", key,
+             "' could be mistaken for the key ", info.name);
+  }
+}
+
+}  // namespace
+
+std::vector<BackendInfo> backends() {
+  std::vector<BackendInfo> out;
+  for (int t = 0; t < backend_count(); ++t) {
+    const Slot& s = registry().slots[t];
+    const bool present = s.present.load(std::memory_order_acquire);
+    out.push_back({static_cast<DeviceType>(t), s.key, s.device,
+                   s.interface.load(std::memory_order_acquire), present});
+  }
+  return out;
+}
+
+int backend_count() noexcept {
+  return registry().count.load(std::memory_order_acquire);
+}
+
+std::string backend_key_name(DeviceType t) {
+  const Slot* s = slot(t);
+  return s == nullptr ? "?" : s->key;
+}
+
+std::string backend_device_name(DeviceType t) {
+  const Slot* s = slot(t);
+  return s == nullptr ? "?" : s->device;
+}
+
+DeviceInterface& device_interface(DeviceType t) {
+  const Slot* s = slot(t);
+  SY_CHECK(s != nullptr, Value, "device: no backend has the number ",
+           static_cast<int>(t));
+  DeviceInterface* i = s->interface.load(std::memory_order_acquire);
+  SY_CHECK(i != nullptr, Value, "device '", s->device,
+           t == kMeta ? "' has no memory" : "': its backend is not loaded");
+  return *i;
+}
+
+namespace detail {
+
+DeviceType register_backend(std::string_view key, std::string_view device,
+                            DeviceInterface* interface) {
+  check_key_name(key);
+  SY_CHECK(is_identifier(device), Registration, "backend ", key,
+           ": device name: expected an identifier, got '", device, "'");
+  Backends& r = registry();
+  const std::lock_guard lock(r.mutex);
+  const int n = r.count.load(std::memory_order_relaxed);
+  for (int t = 0; t < n; ++t) {
+    Slot& s = r.slots[t];
+    SY_CHECK(s.key == key || s.device != device, Registration, "backend ", key,
+             ": device name '", device, "' belongs to backend ", s.key);
+    if (s.key != key) continue;
+    SY_CHECK(!s.present, Registration, "backend ", key,
+             " is registered already");
+    SY_CHECK(s.device == device, Registration, "backend ", key,
+             ": its device was named '", s.device, "' before, got '", device,
+             "'");
+    s.interface.store(interface, std::memory_order_release);
+    s.present.store(true, std::memory_order_release);
+    return static_cast<DeviceType>(t);
+  }
+  SY_CHECK(n < kMaxBackends, Registration, "backend ", key,
+           ": expected at most ", kMaxBackends, " backends in a process");
+  r.add(key, device, interface);
+  return static_cast<DeviceType>(n);
+}
+
+void unregister_backend(DeviceType t) noexcept {
+  Backends& r = registry();
+  const std::lock_guard lock(r.mutex);
+  if (t <= kMeta || t >= r.count.load(std::memory_order_relaxed)) return;
+  r.slots[t].present.store(false, std::memory_order_release);
+  r.slots[t].interface.store(nullptr, std::memory_order_release);
+}
+
+}  // namespace detail
+}  // namespace sy

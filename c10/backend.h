@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "c10/allocator.h"
+#include "c10/device.h"
+
+namespace sy {
+
+// What a backend tells the library about its devices, beyond its kernels. Copy
+// functions take raw bytes; the library orders them against kernels by
+// synchronize(). Implementations are safe from several threads. Virtual
+// functions are only ever added in the reserved places.
+class SY_API DeviceInterface {
+ public:
+  virtual ~DeviceInterface();
+  virtual int device_count() const noexcept { return 1; }
+  virtual Allocator& allocator(int index) = 0;
+  // Host <-> device, and device to device of the same backend.
+  virtual void copy_from_host(void* dst, const void* src, size_t bytes,
+                              int index) = 0;
+  virtual void copy_to_host(void* dst, const void* src, size_t bytes,
+                            int index) = 0;
+  virtual void copy_on_device(void* dst, const void* src, size_t bytes,
+                              int index) = 0;
+  virtual void synchronize(int) {}
+  // Whether the host may read and write the memory directly.
+  virtual bool host_accessible() const noexcept { return false; }
+
+ protected:
+  DeviceInterface() = default;
+
+ private:
+  virtual void reserved0() {}
+  virtual void reserved1() {}
+  virtual void reserved2() {}
+  virtual void reserved3() {}
+};
+
+struct BackendInfo {
+  DeviceType type;
+  std::string key;     // of dispatch keys: "CPU", "Npu"
+  std::string device;  // of devices: "cpu", "npu"
+  DeviceInterface* interface;  // nullptr for Meta and while unloaded
+  bool present;        // false after its library was unloaded
+};
+
+// The backends registered so far, present or not, by number. Thread-safe.
+SY_API std::vector<BackendInfo> backends();
+// Number of numbers given out (CPU and Meta included).
+SY_API int backend_count() noexcept;
+// Names by number; "?" for a number not given out.
+SY_API std::string backend_key_name(DeviceType t);
+SY_API std::string backend_device_name(DeviceType t);
+// The interface; throws ValueError if the backend is not present.
+SY_API DeviceInterface& device_interface(DeviceType t);
+
+namespace detail {
+// For library commit (c10/library.cpp). The same key name always gets the same
+// number; at most kMaxBackends. Throws RegistrationError.
+SY_API DeviceType register_backend(std::string_view key,
+                                   std::string_view device,
+                                   DeviceInterface* interface);
+SY_API void unregister_backend(DeviceType t) noexcept;
+}  // namespace detail
+
+}  // namespace sy

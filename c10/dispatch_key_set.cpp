@@ -1,0 +1,33 @@
+#include "c10/dispatch_key_set.h"
+
+#include "c10/backend.h"
+
+namespace sy {
+
+std::string to_string(DispatchKeySet keys) {
+  std::string out = "DispatchKeySet(";
+  const auto add = [&out](const std::string& name) {
+    if (out.back() != '(') out += ", ";
+    out += name;
+  };
+  bool backends_named = false;
+  for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
+    if (info.key >= DispatchKey::kNumFunctionality || !keys.has(info.key)) {
+      continue;
+    }
+    if (info.prefix == nullptr || keys.backend_bits() == 0) {
+      add(info.name);
+      continue;
+    }
+    for (DeviceType t = 0; t < kMaxBackends; ++t) {
+      if (keys.has_backend(t)) add(info.prefix + backend_key_name(t));
+    }
+    backends_named = true;
+  }
+  for (DeviceType t = 0; t < kMaxBackends && !backends_named; ++t) {
+    if (keys.has_backend(t)) add("backend " + backend_key_name(t));
+  }
+  return out + ")";
+}
+
+}  // namespace sy

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include "c10/device.h"
+#include "c10/dispatch_key_gen.h"
+#include "c10/macros.h"
+
+namespace sy {
+
+// 32 functionality bits (high) times 32 backend bits (low). The key to run is
+// the highest functionality; if that is per backend, the highest backend says
+// which of its kernels.
+class DispatchKeySet {
+ public:
+  constexpr DispatchKeySet() = default;
+  static constexpr DispatchKeySet raw(uint64_t bits) {
+    DispatchKeySet s;
+    s.bits_ = bits;
+    return s;
+  }
+  static constexpr DispatchKeySet backend(DeviceType t) {
+    return raw(uint64_t{1} << t);
+  }
+  constexpr DispatchKeySet(DispatchKey functionality)
+      : bits_(uint64_t{1} << (32 + static_cast<int>(functionality))) {}
+  // The key set of a plain tensor of that backend.
+  static constexpr DispatchKeySet dense(DeviceType t) {
+    return backend(t) | DispatchKeySet(DispatchKey::Dense);
+  }
+  // The given functionality and all of higher priority / all below it.
+  static constexpr DispatchKeySet from(DispatchKey k) {
+    return raw(~uint64_t{0} << (32 + static_cast<int>(k)));
+  }
+  static constexpr DispatchKeySet below(DispatchKey k) {
+    return raw((uint64_t{1} << (32 + static_cast<int>(k))) - 1);
+  }
+  static constexpr DispatchKeySet all() { return raw(~uint64_t{0}); }
+
+  constexpr uint64_t bits() const { return bits_; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr bool has(DispatchKey k) const {
+    return (bits_ >> (32 + static_cast<int>(k))) & 1;
+  }
+  constexpr bool has_backend(DeviceType t) const { return (bits_ >> t) & 1; }
+  constexpr uint32_t backend_bits() const {
+    return static_cast<uint32_t>(bits_);
+  }
+  constexpr uint32_t functionality_bits() const {
+    return static_cast<uint32_t>(bits_ >> 32);
+  }
+  // Undefined if there is none.
+  constexpr DispatchKey highest_functionality() const {
+    return static_cast<DispatchKey>(
+        31 - std::countl_zero(functionality_bits() | 1u));
+  }
+  // 0 (CPU) if there is none.
+  constexpr DeviceType highest_backend() const {
+    return static_cast<DeviceType>(31 -
+                                   std::countl_zero(backend_bits() | 1u));
+  }
+  // More than one backend that is not CPU, or CPU beside another.
+  constexpr bool mixed_backends() const {
+    const uint32_t b = backend_bits();
+    return (b & (b - 1)) != 0;
+  }
+
+  friend constexpr DispatchKeySet operator|(DispatchKeySet a,
+                                            DispatchKeySet b) {
+    return raw(a.bits_ | b.bits_);
+  }
+  friend constexpr DispatchKeySet operator&(DispatchKeySet a,
+                                            DispatchKeySet b) {
+    return raw(a.bits_ & b.bits_);
+  }
+  friend constexpr DispatchKeySet operator-(DispatchKeySet a,
+                                            DispatchKeySet b) {
+    return raw(a.bits_ & ~b.bits_);
+  }
+  friend constexpr bool operator==(DispatchKeySet, DispatchKeySet) = default;
+
+ private:
+  uint64_t bits_ = 0;
+};
+
+// "DispatchKeySet(CPU, AutogradCPU)", with the names of the backends present.
+SY_API std::string to_string(DispatchKeySet keys);
+
+}  // namespace sy

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "c10/dispatch_key_set.h"
+#include "c10/kernel.h"
+
+namespace sy {
+
+// Where one key leads. `fn` is the unboxed entry to call with `kernel`;
+// nullptr sends the call to the slow path (boxed only, or no kernel at all).
+struct DispatchSlot {
+  void* fn = nullptr;
+  const Kernel* kernel = nullptr;
+};
+
+// The immutable dispatch table of one operator: one slot per functionality, or
+// a row of slots, one per backend, where backends differ. Kernels made for
+// this table (guards, fallbacks bound to the operator) lie behind the slots in
+// the same block. Published through an atomic pointer, freed when no call can
+// hold it any more.
+struct DispatchTable {
+  static constexpr int kFunctionalities =
+      static_cast<int>(DispatchKey::kNumFunctionality);
+
+  uint64_t mask;       // functionalities that are not skipped, all backends
+  uint32_t rows;       // functionalities with a row
+  uint16_t num_slots;
+  uint16_t num_kernels;
+  uint8_t first[kFunctionalities];
+  uint8_t num_backends;
+
+  const DispatchSlot* slots() const {
+    return reinterpret_cast<const DispatchSlot*>(this + 1);
+  }
+  DispatchSlot* slots() { return reinterpret_cast<DispatchSlot*>(this + 1); }
+  Kernel* kernels() { return reinterpret_cast<Kernel*>(slots() + num_slots); }
+  size_t bytes() const {
+    return sizeof *this + num_slots * sizeof(DispatchSlot) +
+           num_kernels * sizeof(Kernel);
+  }
+
+  SY_ALWAYS_INLINE const DispatchSlot& find(DispatchKeySet keys) const {
+    const auto f = static_cast<uint32_t>(keys.highest_functionality());
+    uint32_t index = first[f];
+    if ((rows >> f) & 1u) index += keys.highest_backend();
+    return slots()[index];
+  }
+};
+
+}  // namespace sy

@@ -1,0 +1,197 @@
+#include "c10/dispatcher.h"
+
+#include <algorithm>
+
+#include "c10/registry.h"
+#include "c10/schema/function_schema.h"
+#include "c10/schema/parser.h"
+#include "c10/signature_check.h"
+
+namespace sy {
+
+OperatorEntry::OperatorEntry(std::string name)
+    : table_(nullptr), name_(std::move(name)) {}
+
+std::string OperatorEntry::schema_text() const {
+  SY_CHECK(defined(), NotImplemented, "operator ", name_,
+           " is not defined (any more)");
+  if (!schema_copy_.empty()) return schema_copy_;
+  return str(name_.substr(0, name_.find("::") + 2), def_.schema);
+}
+
+const FunctionSchema& OperatorEntry::schema() const {
+  const FunctionSchema* s = schema_.load(std::memory_order_acquire);
+  if (s != nullptr) return *s;
+  auto* fresh = new FunctionSchema(parse_schema(schema_text()));
+  if (!schema_.compare_exchange_strong(s, fresh)) {
+    delete fresh;  // another thread was first
+    return *s;
+  }
+  return *fresh;
+}
+
+bool OperatorEntry::has_kernel(DispatchKey f, DeviceType backend) const {
+  const DispatchTable& t = table();
+  const DispatchKeySet keys =
+      DispatchKeySet(f) | DispatchKeySet::backend(backend);
+  if ((t.mask & DispatchKeySet(f).bits()) == 0) return false;
+  const DispatchSlot& slot = t.find(keys);
+  // A fallback has no typed form.
+  return slot.kernel != nullptr && slot.fn != nullptr;
+}
+
+DispatchKeySet OperatorEntry::keys_of(const Value* args) const {
+  uint64_t bits = 0;
+  for (uint64_t rest = def_.tensor_args; rest != 0; rest &= rest - 1) {
+    const Value& v = args[std::countr_zero(rest)];
+    if (const TensorImpl* t = v.tensor_impl()) {
+      bits |= t->key_set().bits();
+    } else if (v.tag() == Value::Tag::TensorList ||
+               v.tag() == Value::Tag::OptionalTensorList) {
+      for (const TensorBase& e : v.to_tensor_list()) {
+        bits |= e.key_set().bits();
+      }
+    }
+  }
+  return DispatchKeySet::raw(bits);
+}
+
+DispatchKeySet OperatorEntry::resolve_backends(DispatchKeySet keys) const {
+  const uint32_t others = keys.backend_bits() & ~1u;
+  const uint32_t highest = 1u << keys.highest_backend();
+  if ((others & (others - 1)) != 0 && !has_flag(OperatorDef::kNoDeviceCheck)) {
+    std::string names;
+    for (DeviceType t = 1; t < kMaxBackends; ++t) {
+      if (keys.has_backend(t)) {
+        names += str(names.empty() ? "" : " and ", backend_device_name(t));
+      }
+    }
+    fail(ErrorKind::Value, "[", name_,
+         "] expected all tensors on one device, got tensors on ", names,
+         "; copy one with .to(device)");
+  }
+  return DispatchKeySet::raw((keys.bits() & ~uint64_t{0xffffffff}) | highest);
+}
+
+void OperatorEntry::missing_kernel(DispatchKeySet keys,
+                                   const DispatchKeySet* arg_keys,
+                                   size_t n) const {
+  SY_CHECK(defined(), NotImplemented, "[", name_,
+           "] is not defined any more: the library that defined it was "
+           "unloaded");
+  const DispatchKey f = keys.highest_functionality();
+  const bool on_backend = ((kPerBackendFunctionality >> int(f)) & 1u) != 0;
+  const std::string chosen = key_name(
+      {f, on_backend ? static_cast<int>(keys.highest_backend()) : -1});
+  std::string text = str("[", name_, "] has no kernel for ", chosen);
+  for (size_t i = 0; i < n && i < 4; ++i) {
+    if (arg_keys[i].empty()) continue;
+    text += str("\n  argument ", i, ": ", to_string(arg_keys[i]));
+  }
+  const std::string kernels = Registry::singleton().kernels_of(*this);
+  text += str("\n  kernels: ", kernels.empty() ? "none" : kernels);
+  if (f == DispatchKey::Undefined) {
+    text += "\n  no argument is a defined tensor, so no backend was chosen";
+  } else if (on_backend) {
+    text += str("\n  register one with SY_LIBRARY_IMPL(",
+                name_.substr(0, name_.find(':')), ", ", chosen,
+                ", m), or a fallback for the backend");
+  }
+  throw NotImplementedError(std::move(text));
+}
+
+namespace {
+
+void run_boxed(const OperatorEntry& e, DispatchKeySet keys, Value* args,
+               size_t num_args, Value* results, size_t num_results) {
+  const DispatchTable& table = e.table();
+  keys = keys & DispatchKeySet::raw(table.mask);
+  if (SY_UNLIKELY(keys.mixed_backends())) keys = e.resolve_backends(keys);
+  const DispatchSlot* slot = &table.find(keys);
+  while (slot->kernel != nullptr && slot->kernel->is_fallthrough()) {
+    keys = keys - DispatchKeySet(keys.highest_functionality());
+    slot = &table.find(keys);
+  }
+  if (SY_UNLIKELY(slot->kernel == nullptr)) {
+    const DispatchKeySet all = e.keys_of(args);
+    e.missing_kernel(keys, &all, 1);
+  }
+  slot->kernel->boxed(*slot->kernel, e, keys, args, num_args, results,
+                      num_results);
+}
+
+}  // namespace
+
+void OperatorHandle::call_boxed(Value* args, size_t num_args, Value* results,
+                                size_t num_results) const {
+  const CallScope in_flight;
+  SY_CHECK(entry_->defined(), NotImplemented, "[", entry_->name(),
+           "] is not defined any more: the library that defined it was "
+           "unloaded");
+  SY_CHECK(num_args == static_cast<size_t>(entry_->num_args()) &&
+               num_results == static_cast<size_t>(entry_->num_results()),
+           Type, "[", entry_->name(), "] expected ", entry_->num_args(),
+           " arguments and ", entry_->num_results(), " results, got ",
+           num_args, " and ", num_results);
+  run_boxed(*entry_, detail::thread_keys(entry_->keys_of(args)), args,
+            num_args, results, num_results);
+}
+
+void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Value* args,
+                                      size_t num_args, Value* results,
+                                      size_t num_results) const {
+  run_boxed(*entry_, keys, args, num_args, results, num_results);
+}
+
+void OperatorHandle::check_signature(const CppSignature& s) const {
+  const std::string wrong =
+      entry_->signature() != nullptr
+          ? signature_mismatch(s, *entry_->signature())
+          : signature_mismatch(s, entry_->schema());
+  SY_CHECK(wrong.empty(), Type, "[", entry_->name(), "] typed(): ", wrong);
+}
+
+Dispatcher& Dispatcher::singleton() {
+  static auto* d = new Dispatcher;
+  return *d;
+}
+
+std::optional<OperatorHandle> Dispatcher::find(
+    std::string_view full_name) const {
+  const OperatorEntry* e = Registry::singleton().look_up(full_name);
+  if (e == nullptr || !e->defined()) return std::nullopt;
+  return OperatorHandle(e);
+}
+
+OperatorHandle Dispatcher::find_or_throw(std::string_view full_name) const {
+  if (const auto handle = find(full_name)) return *handle;
+  const std::string name = full_name.find("::") == std::string_view::npos
+                               ? str("aten::", full_name)
+                               : std::string(full_name);
+  const std::string best = Registry::singleton().nearest_defined(name);
+  fail(ErrorKind::NotImplemented, "no operator ", name,
+       best.empty() ? "" : "; did you mean " + best + "?");
+}
+
+OperatorHandle Dispatcher::findSchemaOrThrow(std::string_view name,
+                                             std::string_view overload) const {
+  return find_or_throw(overload.empty() ? std::string(name)
+                                        : str(name, ".", overload));
+}
+
+std::vector<OperatorHandle> Dispatcher::operators() const {
+  init();
+  std::vector<OperatorHandle> out;
+  for (const OperatorEntry* e : Registry::singleton().defined()) {
+    out.emplace_back(e);
+  }
+  return out;
+}
+
+size_t Dispatcher::memory_in_use() const {
+  return Registry::singleton().memory_in_use();
+}
+
+void init() { Registry::singleton().commit_pending(); }
+
+}  // namespace sy

@@ -1,0 +1,232 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "c10/boxing.h"
+#include "c10/dispatch_table.h"
+#include "c10/operator_def.h"
+#include "c10/thread_state.h"
+
+// Calling operators. A call collects the dispatch keys of its tensor arguments,
+// adds and removes those of the thread, and jumps through the operator's table
+// (see docs/design.md). Kernels are found, in this order: registered for the
+// very key; CompositeExplicitAutograd (backends only);
+// CompositeImplicitAutograd (backends, and Autograd of backends without a
+// kernel of their own); the Autograd alias; the key's fallback. Registration
+// may go on in other threads meanwhile: a call sees a library's kernels all or
+// none.
+
+namespace sy {
+
+class FunctionSchema;
+class LibraryToken;
+struct KernelRecord;
+
+// One overload in the dispatcher's table. Never destroyed: when its library is
+// unloaded it stays behind undefined, and calls throw.
+class SY_API OperatorEntry {
+ public:
+  std::string_view name() const { return name_; }  // "aten::add.Tensor"
+  bool defined() const {
+    return defined_.load(std::memory_order_acquire);
+  }
+  // "aten::add.Tensor(Tensor self, ...) -> Tensor". Throws if undefined.
+  std::string schema_text() const;
+  // Parsed on first use. Throws if undefined. Valid until the operator's
+  // library is unloaded.
+  const FunctionSchema& schema() const;
+  const OperatorInfo* info() const { return def_.info; }
+  uint16_t flags() const { return def_.flags; }
+  bool has_flag(OperatorDef::Flag f) const { return (def_.flags & f) != 0; }
+  uint64_t tensor_args() const { return def_.tensor_args; }
+  const CppSignature* signature() const { return def_.signature; }
+  int num_args() const { return num_args_; }
+  int num_results() const { return num_results_; }
+
+  const DispatchTable& table() const {
+    return *table_.load(std::memory_order_acquire);
+  }
+  // Whether a kernel of its own (or composite) would run for that key.
+  bool has_kernel(DispatchKey functionality, DeviceType backend) const;
+
+  // Keys of boxed arguments.
+  DispatchKeySet keys_of(const Value* args) const;
+  // The slow ends of a call.
+  DispatchKeySet resolve_backends(DispatchKeySet keys) const;
+  [[noreturn]] SY_COLD void missing_kernel(DispatchKeySet keys,
+                                           const DispatchKeySet* arg_keys,
+                                           size_t num_arg_keys) const;
+
+ private:
+  friend class Registry;
+  explicit OperatorEntry(std::string name);
+
+  std::atomic<const DispatchTable*> table_;
+  std::atomic<bool> defined_{false};
+  uint8_t num_args_ = 0, num_results_ = 0;
+  OperatorDef def_;
+  std::string name_;
+  std::string schema_copy_;  // of definitions made of a text
+  mutable std::atomic<const FunctionSchema*> schema_{nullptr};
+  LibraryToken* owner_ = nullptr;
+  KernelRecord* kernels_ = nullptr;  // own kernels, newest first
+};
+
+namespace detail {
+
+inline constexpr uint64_t kAlwaysIncluded =
+    DispatchKeySet(DispatchKey::BackendSelect).bits();
+
+template <class T>
+SY_ALWAYS_INLINE void add_keys(uint64_t& bits, const T& arg) {
+  if constexpr (is_tensor<T>) {
+    if (const TensorImpl* t = arg.impl()) bits |= t->key_set().bits();
+  } else if constexpr (std::is_same_v<T, std::optional<TensorBase>> ||
+                       requires { requires is_tensor<typename T::value_type>; }) {
+    if constexpr (requires { arg.size(); }) {
+      for (const auto& t : arg) add_keys(bits, t);
+    } else {
+      if (arg.has_value()) add_keys(bits, *arg);
+    }
+  } else if constexpr (requires {
+                         requires is_tensor<
+                             typename T::value_type::value_type>;
+                       }) {
+    for (const auto& t : arg) add_keys(bits, t);
+  }
+}
+
+template <class... A>
+SY_ALWAYS_INLINE DispatchKeySet keys_of(const A&... args) {
+  uint64_t bits = 0;
+  (add_keys(bits, args), ...);
+  return DispatchKeySet::raw(bits);
+}
+
+SY_ALWAYS_INLINE DispatchKeySet thread_keys(DispatchKeySet keys) {
+  const ThreadState& s = thread_state;
+  return DispatchKeySet::raw((keys.bits() | s.included | kAlwaysIncluded) &
+                             ~s.excluded);
+}
+
+}  // namespace detail
+
+template <class Signature>
+class TypedOperator;
+
+// A handle to one overload: a pointer, valid for the life of the process.
+class OperatorHandle {
+ public:
+  explicit OperatorHandle(const OperatorEntry* entry) : entry_(entry) {}
+  const OperatorEntry& entry() const { return *entry_; }
+  std::string_view name() const { return entry_->name(); }
+  const FunctionSchema& schema() const { return entry_->schema(); }
+
+  // Throws TypeError if the signature is not the operator's.
+  template <class Signature>
+  TypedOperator<Signature> typed() const {
+    check_signature(detail::SignatureTraits<Signature>::kSignature);
+    return TypedOperator<Signature>(entry_);
+  }
+
+  // `args`: all arguments in the schema's order (num_args() of them); results
+  // are assigned. Arguments are borrowed; written ones are changed in place.
+  SY_API void call_boxed(Value* args, size_t num_args, Value* results,
+                         size_t num_results) const;
+  SY_API void redispatch_boxed(DispatchKeySet keys, Value* args,
+                               size_t num_args, Value* results,
+                               size_t num_results) const;
+  friend bool operator==(OperatorHandle, OperatorHandle) = default;
+
+ private:
+  SY_API void check_signature(const CppSignature& s) const;
+  const OperatorEntry* entry_;
+};
+
+template <class R, class... A>
+class TypedOperator<R(A...)> {
+  using Traits = detail::SignatureTraits<R(A...)>;
+  using Unboxed = typename Traits::Unboxed;
+
+ public:
+  explicit TypedOperator(const OperatorEntry* entry) : entry_(entry) {}
+  const OperatorEntry& entry() const { return *entry_; }
+  OperatorHandle handle() const { return OperatorHandle(entry_); }
+
+  SY_ALWAYS_INLINE R call(A... args) const {
+    const CallScope in_flight;
+    return run(detail::thread_keys(detail::keys_of(args...)),
+               std::forward<A>(args)...);
+  }
+  // For kernels: goes on with the keys given, those of the thread apart.
+  SY_ALWAYS_INLINE R redispatch(DispatchKeySet keys, A... args) const {
+    return run(keys, std::forward<A>(args)...);
+  }
+
+ private:
+  SY_ALWAYS_INLINE R run(DispatchKeySet keys, A... args) const {
+    const DispatchTable& table = entry_->table();
+    keys = keys & DispatchKeySet::raw(table.mask);
+    if (SY_UNLIKELY(keys.mixed_backends())) {
+      keys = entry_->resolve_backends(keys);
+    }
+    const DispatchSlot& slot = table.find(keys);
+    if (SY_LIKELY(slot.fn != nullptr)) {
+      return reinterpret_cast<Unboxed>(slot.fn)(slot.kernel, keys,
+                                                std::forward<A>(args)...);
+    }
+    return slow(slot, keys, std::forward<A>(args)...);
+  }
+  SY_NOINLINE R slow(const DispatchSlot& slot, DispatchKeySet keys,
+                     A... args) const {
+    if (slot.kernel != nullptr && slot.kernel->is_fallthrough()) {
+      return redispatch(
+          keys - DispatchKeySet(keys.highest_functionality()),
+          std::forward<A>(args)...);
+    }
+    if (slot.kernel == nullptr) {
+      const DispatchKeySet arg_keys[] = {detail::keys_of(args)...,
+                                         DispatchKeySet()};
+      entry_->missing_kernel(keys, arg_keys, sizeof...(A));
+    }
+    return Traits::box_and_call(slot.kernel, *entry_, keys,
+                                std::forward<A>(args)...);
+  }
+
+  const OperatorEntry* entry_;
+};
+
+class SY_API Dispatcher {
+ public:
+  static Dispatcher& singleton();
+
+  // By full name, "aten::add.Tensor"; the namespace may be left out for aten.
+  // Commits linked libraries first (see init()).
+  std::optional<OperatorHandle> find(std::string_view full_name) const;
+  // Throws NotImplementedError with the nearest names.
+  OperatorHandle find_or_throw(std::string_view full_name) const;
+  OperatorHandle findSchemaOrThrow(std::string_view name,
+                                   std::string_view overload) const;
+  // Defined operators, sorted by name.
+  std::vector<OperatorHandle> operators() const;
+  // Bytes of the tables and entries, heap included.
+  size_t memory_in_use() const;
+};
+
+// Commits the libraries linked to the program. Called by the first look-up.
+// Throws RegistrationError with every problem of every library.
+SY_API void init();
+
+// The handle of an operator whose C++ signature is known, for generated code:
+// looked up once.
+template <class Signature>
+TypedOperator<Signature> typed_operator(std::string_view full_name) {
+  return Dispatcher::singleton().find_or_throw(full_name).template typed<Signature>();
+}
+
+}  // namespace sy

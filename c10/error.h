@@ -1,0 +1,140 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "c10/macros.h"
+
+// Errors. A wrong argument, a missing kernel or an exhausted limit throws
+// sy::Error or one of its kinds; SY_CHECK is for those. SY_INTERNAL_ASSERT is
+// for what only a bug of the library itself can break. Messages read
+// `[op] argument: expected X, got Y`.
+
+namespace sy {
+
+class SY_API Error : public std::exception {
+ public:
+  explicit Error(std::string message);
+  Error(const Error&) = default;
+  Error& operator=(const Error&) = default;
+  ~Error() override;
+
+  const char* what() const noexcept override { return message_.c_str(); }
+  const std::string& message() const noexcept { return message_; }
+  // Puts a line of context before what is there, for rethrowing.
+  void add_context(std::string_view context);
+
+ private:
+  std::string message_;
+};
+
+#define SY_DECLARE_ERROR(Kind)           \
+  class SY_API Kind : public Error {     \
+   public:                               \
+    using Error::Error;                  \
+    ~Kind() override;                    \
+  }
+SY_DECLARE_ERROR(IndexError);
+SY_DECLARE_ERROR(TypeError);
+SY_DECLARE_ERROR(ValueError);
+SY_DECLARE_ERROR(NotImplementedError);
+SY_DECLARE_ERROR(OutOfMemoryError);
+SY_DECLARE_ERROR(RegistrationError);
+SY_DECLARE_ERROR(InternalError);
+#undef SY_DECLARE_ERROR
+
+enum class ErrorKind : uint8_t {
+  Error,
+  Index,
+  Type,
+  Value,
+  NotImplemented,
+  OutOfMemory,
+  Registration,
+  Internal
+};
+
+namespace detail {
+
+// One part of a message. Types beyond these convert through a free function
+// `std::string to_string(const T&)` in their own namespace.
+struct Piece {
+  enum Tag : uint8_t { kText, kInt, kUint, kDouble, kBool } tag;
+  union {
+    struct {
+      const char* data;
+      size_t size;
+    } text;
+    int64_t i;
+    uint64_t u;
+    double d;
+  };
+  std::string owned;
+
+  Piece(const char* s) : tag(kText), text{s, std::char_traits<char>::length(s)} {}
+  Piece(std::string_view s) : tag(kText), text{s.data(), s.size()} {}
+  Piece(const std::string& s) : tag(kText), text{s.data(), s.size()} {}
+  Piece(bool v) : tag(kBool), i(v) {}
+  Piece(char c) : tag(kText), text{nullptr, 0}, owned(1, c) {}
+  Piece(int v) : tag(kInt), i(v) {}
+  Piece(long v) : tag(kInt), i(v) {}
+  Piece(long long v) : tag(kInt), i(v) {}
+  Piece(unsigned v) : tag(kUint), u(v) {}
+  Piece(unsigned long v) : tag(kUint), u(v) {}
+  Piece(unsigned long long v) : tag(kUint), u(v) {}
+  Piece(double v) : tag(kDouble), d(v) {}
+  template <class T>
+    requires requires(const T& t) {
+      { to_string(t) } -> std::same_as<std::string>;
+    }
+  Piece(const T& t) : tag(kText), text{nullptr, 0}, owned(to_string(t)) {}
+};
+
+SY_API std::string join(const Piece* pieces, size_t n);
+[[noreturn]] SY_API SY_COLD void throw_pieces(ErrorKind kind,
+                                              const Piece* pieces, size_t n);
+[[noreturn]] SY_API SY_COLD void assert_failed(const char* condition,
+                                               const char* file, int line,
+                                               const Piece* pieces, size_t n);
+
+template <class... A>
+[[noreturn]] SY_COLD void assert_fail(const char* condition, const char* file,
+                                      int line, const A&... parts) {
+  const Piece pieces[] = {Piece(""), Piece(parts)...};
+  assert_failed(condition, file, line, pieces, sizeof...(A) + 1);
+}
+
+}  // namespace detail
+
+// Concatenates its arguments into one string.
+template <class... A>
+std::string str(const A&... parts) {
+  const detail::Piece pieces[] = {detail::Piece(""), detail::Piece(parts)...};
+  return detail::join(pieces, sizeof...(A) + 1);
+}
+
+// Throws the error of the given kind with the concatenated message.
+template <class... A>
+[[noreturn]] SY_COLD void fail(ErrorKind kind, const A&... parts) {
+  const detail::Piece pieces[] = {detail::Piece(""), detail::Piece(parts)...};
+  detail::throw_pieces(kind, pieces, sizeof...(A) + 1);
+}
+
+}  // namespace sy
+
+// SY_CHECK(condition, kind, message parts...): kind is an ErrorKind enumerator.
+#define SY_CHECK(condition, kind, ...)                      \
+  do {                                                      \
+    if (SY_UNLIKELY(!(condition)))                          \
+      ::sy::fail(::sy::ErrorKind::kind, __VA_ARGS__);       \
+  } while (0)
+
+#define SY_INTERNAL_ASSERT(condition, ...)                                  \
+  do {                                                                      \
+    if (SY_UNLIKELY(!(condition)))                                          \
+      ::sy::detail::assert_fail(#condition, __FILE__,                       \
+                                __LINE__ __VA_OPT__(, ) __VA_ARGS__);       \
+  } while (0)

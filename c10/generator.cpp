@@ -1,0 +1,111 @@
+#include "c10/generator.h"
+
+#include <pthread.h>
+#include <sys/random.h>
+
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "c10/backend.h"
+#include "c10/error.h"
+
+namespace sy {
+namespace {
+
+// One for all generators: it is held for a few instructions once a draw, and a
+// fork has one lock to see to.
+constinit std::mutex mutex;
+
+[[maybe_unused]] const int fork_handlers = pthread_atfork(
+    [] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+
+uint64_t random_seed() {
+  uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) {
+    seed = static_cast<uint64_t>(
+        std::chrono::steady_clock::now().time_since_epoch().count());
+  }
+  return seed & 0x1fffffffffffff;  // a number that a double holds exactly
+}
+
+struct Defaults {
+  static constexpr int kIndices = 128;
+  bool seeded = false;
+  uint64_t seed = 0;
+  Generator* of_backend[kMaxBackends] = {};  // kIndices each
+};
+
+// Leaked: draws may happen during static destruction.
+Defaults& defaults() {
+  static auto* d = new Defaults;
+  return *d;
+}
+
+}  // namespace
+
+uint64_t GeneratorImpl::seed() const {
+  const std::lock_guard lock(mutex);
+  return seed_;
+}
+
+void GeneratorImpl::set_seed(uint64_t seed) {
+  const std::lock_guard lock(mutex);
+  seed_ = seed;
+  offset_ = 0;
+}
+
+uint64_t GeneratorImpl::offset() const {
+  const std::lock_guard lock(mutex);
+  return offset_;
+}
+
+void GeneratorImpl::set_offset(uint64_t counters) {
+  const std::lock_guard lock(mutex);
+  offset_ = counters;
+}
+
+GeneratorImpl::Range GeneratorImpl::reserve(uint64_t counters) {
+  const std::lock_guard lock(mutex);
+  return {seed_, std::exchange(offset_, offset_ + counters)};
+}
+
+Generator make_generator(uint64_t seed, Device device) {
+  return make_intrusive<GeneratorImpl>(device, seed);
+}
+
+const Generator& default_generator(Device device) {
+  SY_CHECK(device.type < backend_count(), Value,
+           "[default_generator] device: no backend has the number ",
+           static_cast<int>(device.type));
+  const int index = device.has_index() ? device.index : 0;
+  Defaults& d = defaults();
+  const std::lock_guard lock(mutex);
+  Generator*& row = d.of_backend[device.type];
+  if (row == nullptr) row = new Generator[Defaults::kIndices];
+  Generator& g = row[index];
+  if (!g) {
+    const Device named(device.type, device.type <= kMeta ? -1 : index);
+    g = make_generator(d.seeded ? d.seed : random_seed(), named);
+  }
+  return g;
+}
+
+void manual_seed(uint64_t seed) {
+  Defaults& d = defaults();
+  std::vector<Generator> all;
+  {
+    const std::lock_guard lock(mutex);
+    d.seeded = true;
+    d.seed = seed;
+    for (Generator* row : d.of_backend) {
+      if (row == nullptr) continue;
+      for (int i = 0; i < Defaults::kIndices; ++i) {
+        if (row[i]) all.push_back(row[i]);
+      }
+    }
+  }
+  for (const Generator& g : all) g->set_seed(seed);
+}
+
+}  // namespace sy

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "c10/library_note.h"
+#include "c10/macros.h"
+
+// Libraries loaded while a program runs.
+
+namespace sy {
+
+class LibraryToken;
+
+// One loaded library. Dropping the handle unloads; if the library is still
+// held by then, it stays loaded. Movable; use by one thread at a time.
+class SY_API LibraryHandle {
+ public:
+  LibraryHandle() = default;
+  LibraryHandle(LibraryHandle&& o) noexcept;
+  LibraryHandle& operator=(LibraryHandle&& o) noexcept;
+  ~LibraryHandle();
+
+  explicit operator bool() const { return token_ != nullptr; }
+  const std::string& path() const { return path_; }
+  // Takes the library's operators, kernels and backends out, after the calls
+  // in flight have returned. Throws Error, changing nothing, if calls do not
+  // return in time or if the library is held: by tensors in its memory, graph
+  // nodes with its code, or libraries with kernels for its operators. The code
+  // stays mapped; loading again takes what was registered before.
+  void unload(std::chrono::milliseconds timeout = std::chrono::seconds(10));
+  // Leaves the library loaded for the life of the process.
+  void keep() { token_ = nullptr; }
+
+ private:
+  friend SY_API LibraryHandle load_library(const std::string& path);
+  std::string path_;
+  LibraryToken* token_ = nullptr;
+};
+
+// Checks the file, loads it and commits all that it registers, or nothing.
+// Throws RegistrationError that says what is wrong and what to do: no such
+// file, no ELF shared object, truncated, another SDK layout or C++ ABI, a
+// missing dependency, or every problem of its registrations. A library may be
+// loaded several times; the last handle unloads it.
+SY_API LibraryHandle load_library(const std::string& path);
+
+// The notes in a shared object, read without loading it. Throws
+// RegistrationError as load_library does for what is no library.
+SY_API std::vector<LibraryNote> read_library_notes(const std::string& path);
+
+}  // namespace sy

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "c10/macros.h"
+#include "c10/pool.h"
+
+// The pool's fast path, for c10's own sources: a handful of instructions, no
+// call and no atomic read-modify-write. See Note [Pool] in pool.cpp.
+
+namespace sy::detail {
+
+// The memory was and will be another object's: accesses must not be reordered
+// with that object's by their types.
+struct __attribute__((may_alias)) PoolBlock {
+  PoolBlock* next;
+};
+
+struct PoolBin {
+  PoolBlock* head;
+  // How many more blocks the list takes. 0 while the thread is not registered
+  // and after it has handed its lists back, so that both are slow paths.
+  uint32_t room;
+};
+
+inline constexpr size_t kPoolClasses = kPoolMaxBytes / 64;
+
+// One per thread; zero at thread start. The counters are those of memory that
+// the CPU allocator handed out of the pool: written by this thread alone, read
+// by whoever asks for the sum.
+struct PoolThread {
+  PoolBin bins[kPoolClasses];
+  std::atomic<int64_t> data_bytes;
+  std::atomic<int64_t> data_calls;
+  PoolThread* next;
+  enum State : uint8_t { kUnknown, kActive, kGone } state;
+};
+
+extern SY_TLS_FAST constinit thread_local PoolThread pool_thread;
+
+// 0 < bytes <= kPoolMaxBytes. `data` of these bytes count as handed out by the
+// CPU allocator.
+SY_NOINLINE void* pool_get_slow(size_t bytes, size_t data);
+SY_NOINLINE void pool_put_slow(void* block, size_t bytes, size_t data) noexcept;
+
+struct PoolCounters {
+  int64_t bytes = 0;
+  int64_t calls = 0;
+};
+// `data` bytes of a block that was taken as such are no longer handed out.
+void pool_uncount(size_t data) noexcept;
+// Of all threads, ended ones included.
+PoolCounters pool_counters() noexcept;
+
+// Around a fork.
+void lock_pool_for_fork() noexcept;
+void unlock_pool_after_fork(bool child) noexcept;
+
+inline void add_relaxed(std::atomic<int64_t>& counter, int64_t n) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + n,
+                std::memory_order_relaxed);
+}
+
+SY_ALWAYS_INLINE void* pool_get(size_t bytes, size_t data = 0) {
+  PoolThread& t = pool_thread;
+  PoolBin& bin = t.bins[(bytes - 1) / 64];
+  PoolBlock* block = bin.head;
+  if (SY_UNLIKELY(block == nullptr)) return pool_get_slow(bytes, data);
+  bin.head = block->next;
+  ++bin.room;
+  if (data != 0) {
+    add_relaxed(t.data_bytes, static_cast<int64_t>(data));
+    add_relaxed(t.data_calls, 1);
+  }
+  return block;
+}
+
+SY_ALWAYS_INLINE void pool_put(void* block, size_t bytes,
+                               size_t data = 0) noexcept {
+  PoolThread& t = pool_thread;
+  PoolBin& bin = t.bins[(bytes - 1) / 64];
+  if (SY_UNLIKELY(bin.room == 0)) return pool_put_slow(block, bytes, data);
+  --bin.room;
+  auto* b = static_cast<PoolBlock*>(block);
+  b->next = bin.head;
+  bin.head = b;
+  if (data != 0) add_relaxed(t.data_bytes, -static_cast<int64_t>(data));
+}
+
+}  // namespace sy::detail

@@ -1,0 +1,472 @@
+#include "c10/registry.h"
+
+#include <algorithm>
+
+#include "c10/schema/function_schema.h"
+#include "c10/schema/nearest.h"
+#include "c10/schema/parser.h"
+#include "c10/signature_check.h"
+
+// Note [Publishing tables]
+// A commit checks everything first and then, under the mutex, links kernels to
+// entries and builds each entry's table anew. A table is immutable and goes
+// out by one atomic store, so a call sees the old or the new one. Old tables
+// are freed after synchronize_calls(), when no call can hold them.
+
+namespace sy {
+
+Registry& Registry::singleton() {
+  // Leaked: static destructors and late threads may still call operators.
+  static auto* r = new Registry;
+  return *r;
+}
+
+Registry::Registry() {
+  static LibraryToken self("switchyard", nullptr);
+  for (DispatchKey k :
+       {DispatchKey::BackendSelect, DispatchKey::Functionalize,
+        DispatchKey::Autograd, DispatchKey::Autocast, DispatchKey::Batched,
+        DispatchKey::Trace}) {
+    fallbacks_[static_cast<int>(k)].all = new KernelRecord{
+        Kernel::fallthrough(), {k, -1}, &self, __FILE__, __LINE__};
+  }
+}
+
+std::optional<ResolvedKey> resolve_key(std::string_view name) {
+  for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
+    if (name == info.name && info.key != DispatchKey::Undefined &&
+        info.key != DispatchKey::Dense) {
+      return ResolvedKey{info.key, -1};
+    }
+  }
+  for (const BackendInfo& b : backends()) {
+    for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
+      if (info.prefix != nullptr && name == info.prefix + b.key) {
+        return ResolvedKey{info.key, b.type};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::string key_name(ResolvedKey key) {
+  for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
+    if (info.key != key.key) continue;
+    if (key.backend < 0) return info.name;
+    return info.prefix +
+           backend_key_name(static_cast<DeviceType>(key.backend));
+  }
+  return "?";
+}
+
+namespace {
+
+std::string where(const Site& s) { return str(s.file, ":", s.line); }
+
+std::string all_key_names() {
+  std::string out;
+  const auto add = [&](const std::string& name) {
+    out += (out.empty() ? "" : ", ") + name;
+  };
+  for (const BackendInfo& b : backends()) {
+    if (b.present) add(b.key);
+  }
+  for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
+    if (info.key != DispatchKey::Undefined && info.key != DispatchKey::Dense) {
+      add(info.name);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+OperatorEntry* Registry::entry_for(const std::string& full_name) {
+  if (const auto it = entries_.find(full_name); it != entries_.end()) {
+    return it->second;
+  }
+  auto* e = new OperatorEntry(full_name);
+  entries_.emplace(e->name(), e);
+  return e;
+}
+
+KernelRecord** Registry::fallback_slot(ResolvedKey key) {
+  const auto f = static_cast<int>(key.key);
+  if (f >= DispatchTable::kFunctionalities) return nullptr;
+  return key.backend < 0 ? &fallbacks_[f].all
+                         : &fallbacks_[f].backend[key.backend];
+}
+
+void Registry::check_impl(RegistrationBatch& batch,
+                          RegistrationBatch::Impl& impl) {
+  const auto key = resolve_key(impl.key);
+  const std::string what =
+      impl.full_name.empty() ? "fallback" : impl.full_name;
+  if (!key) {
+    batch.problem(impl.site, str("no dispatch key '", impl.key, "' for ", what,
+                                 "; there are: ", all_key_names()));
+    return;
+  }
+  if (!impl.kernel.valid()) {
+    batch.problem(impl.site, str(what, ": the kernel is empty"));
+    return;
+  }
+  const auto duplicates = [&](const RegistrationBatch::Impl& other) {
+    return &other < &impl && other.full_name == impl.full_name &&
+           resolve_key(other.key) == key;
+  };
+  for (const auto& other : batch.impls) {
+    if (duplicates(other)) {
+      batch.problem(impl.site, str(what, " has two kernels for ", impl.key,
+                                   ": the other one is at ",
+                                   where(other.site)));
+    }
+  }
+  if (impl.full_name.empty()) {
+    KernelRecord** slot = fallback_slot(*key);
+    if (slot == nullptr || (*slot != nullptr && !(*slot)->kernel.is_fallthrough())) {
+      batch.problem(
+          impl.site,
+          slot == nullptr
+              ? str(impl.key, " is an alias and has no fallback")
+              : str("a fallback for ", impl.key, " is registered at ",
+                    (*slot)->file, ":", (*slot)->line, " by ",
+                    (*slot)->owner->name()));
+    }
+    if (impl.kernel.boxed == nullptr && !impl.kernel.is_fallthrough()) {
+      batch.problem(impl.site, "a fallback must be a boxed kernel");
+    }
+    return;
+  }
+
+  const auto def = std::find_if(
+      batch.defs.begin(), batch.defs.end(),
+      [&](const auto& d) { return d.full_name == impl.full_name; });
+  OperatorEntry* entry = find(impl.full_name);
+  if (def == batch.defs.end() && (entry == nullptr || !entry->defined())) {
+    std::string best = nearest(impl.full_name);
+    batch.problem(impl.site,
+                  str("no operator ", impl.full_name, " to register a ",
+                      impl.key, " kernel for",
+                      best.empty() ? "" : "; did you mean " + best + "?",
+                      entry == nullptr ? "" : " (its library was unloaded)"));
+    return;
+  }
+  if (def == batch.defs.end()) {
+    if (const auto* other = own(*entry, key->key, key->backend)) {
+      batch.problem(impl.site, str(impl.full_name, " has a kernel for ",
+                                   impl.key, " already, registered at ",
+                                   other->file, ":", other->line, " by ",
+                                   other->owner->name()));
+    }
+  }
+  if (impl.kernel.signature == nullptr) return;
+  std::string wrong;
+  if (def != batch.defs.end() && def->def.signature != nullptr) {
+    wrong = signature_mismatch(*impl.kernel.signature, *def->def.signature);
+  } else if (def != batch.defs.end()) {
+    const ParseResult r = try_parse_schema(def->schema);
+    if (!r.ok()) return;  // reported with the definition
+    wrong = signature_mismatch(*impl.kernel.signature, *r.schema);
+  } else if (entry->signature() != nullptr) {
+    wrong = signature_mismatch(*impl.kernel.signature, *entry->signature());
+  } else {
+    wrong = signature_mismatch(*impl.kernel.signature, entry->schema());
+  }
+  if (!wrong.empty()) {
+    batch.problem(impl.site, str("kernel of ", impl.full_name, " for ",
+                                 impl.key, ": ", wrong));
+  }
+}
+
+void Registry::check(RegistrationBatch& batch) {
+  for (const auto& [ns, site] : batch.namespaces) {
+    if (const auto it = namespaces_.find(ns); it != namespaces_.end()) {
+      batch.problem(site, str("namespace ", ns, " is owned by the block at ",
+                              where(it->second), " of ",
+                              it->second.owner->name(),
+                              "; use SY_LIBRARY_FRAGMENT to add to it"));
+    }
+    for (const auto& [other, other_site] : batch.namespaces) {
+      if (&other < &ns && other == ns) {
+        batch.problem(site, str("namespace ", ns, " is owned by the block at ",
+                                where(other_site),
+                                "; use SY_LIBRARY_FRAGMENT to add to it"));
+      }
+    }
+  }
+  std::unordered_map<std::string_view, const RegistrationBatch::Def*> seen;
+  for (auto& d : batch.defs) {
+    if (!d.schema.empty()) {
+      const ParseResult r = try_parse_schema(d.schema);
+      for (const SchemaError& e : r.errors) {
+        batch.problem(d.site, str("schema '", d.schema, "' column ",
+                                  e.offset() + 1, ": ", e.what()));
+      }
+      if (!r.errors.empty()) continue;
+    }
+    const auto [it, fresh] = seen.emplace(d.full_name, &d);
+    const OperatorEntry* entry = find(d.full_name);
+    if (!fresh) {
+      batch.problem(d.site, str(d.full_name, " is defined twice: also at ",
+                                where(it->second->site)));
+    } else if (entry != nullptr && entry->defined()) {
+      batch.problem(d.site, str(d.full_name, " is already defined by ",
+                                entry->owner_->name()));
+    }
+  }
+  for (auto& impl : batch.impls) check_impl(batch, impl);
+}
+
+void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
+  e->def_ = d.def;
+  e->owner_ = d.site.owner;
+  e->schema_copy_ = d.schema;
+  if (!d.schema.empty()) {
+    const FunctionSchema s = parse_schema(d.schema);
+    const auto args = s.arguments();
+    for (size_t i = 0; i < args.size() && i < 64; ++i) {
+      if (args[i].type.is_tensor_like()) e->def_.tensor_args |= 1ull << i;
+    }
+    e->num_args_ = static_cast<uint8_t>(args.size());
+    e->num_results_ = static_cast<uint8_t>(s.returns().size());
+    if (s.is_inplace()) e->def_.flags |= OperatorDef::kInplace;
+    if (s.is_out()) e->def_.flags |= OperatorDef::kOut;
+  } else {
+    const CppSignature& s = *d.def.signature;
+    for (int i = 0; i < s.num_args && i < 64; ++i) {
+      if (s.args[i] >= ArgCode::Tensor && s.args[i] <= ArgCode::OptTensorList) {
+        e->def_.tensor_args |= 1ull << i;
+      }
+    }
+    e->num_args_ = s.num_args;
+    e->num_results_ = s.num_results;
+  }
+  e->defined_.store(true, std::memory_order_release);
+}
+
+void Registry::undefine(OperatorEntry* e) {
+  e->defined_.store(false, std::memory_order_release);
+  e->def_ = OperatorDef{};
+  e->owner_ = nullptr;
+  e->schema_copy_.clear();
+  delete e->schema_.exchange(nullptr);
+}
+
+void Registry::add_kernel(OperatorEntry* e,
+                          const RegistrationBatch::Impl& impl,
+                          ResolvedKey key) {
+  auto* r = new KernelRecord{impl.kernel,    key,
+                             impl.site.owner, impl.site.file,
+                             impl.site.line, e->kernels_};
+  r->kernel.op = e;
+  e->kernels_ = r;
+}
+
+void Registry::apply(RegistrationBatch& batch) {
+  for (const auto& [ns, site] : batch.namespaces) namespaces_[ns] = site;
+  std::vector<OperatorEntry*> touched;
+  bool all = !batch.backends.empty();
+  for (const auto& d : batch.defs) {
+    OperatorEntry* e = entry_for(d.full_name);
+    define(e, d);
+    touched.push_back(e);
+  }
+  for (const auto& impl : batch.impls) {
+    const ResolvedKey key = *resolve_key(impl.key);
+    if (impl.full_name.empty()) {
+      KernelRecord** slot = fallback_slot(key);
+      *slot = new KernelRecord{impl.kernel, key, impl.site.owner,
+                               impl.site.file, impl.site.line, *slot};
+      all = true;
+      continue;
+    }
+    OperatorEntry* e = entry_for(impl.full_name);
+    add_kernel(e, impl, key);
+    touched.push_back(e);
+  }
+  if (all) {
+    publish_all();
+    return;
+  }
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  for (OperatorEntry* e : touched) publish(e);
+}
+
+void Registry::commit(RegistrationBatch& batch) {
+  const std::lock_guard load_lock(load_mutex_);
+  const std::lock_guard lock(mutex_);
+  std::vector<DeviceType> fresh;
+  for (const auto& b : batch.backends) {
+    try {
+      if (b.interface == nullptr) {
+        batch.problem(b.site, str("backend ", b.key,
+                                  ": no devices; call m.device(name, &interface)"));
+        continue;
+      }
+      fresh.push_back(
+          detail::register_backend(b.key, b.device, b.interface));
+      backend_owners_[fresh.back()] = batch.owner();
+    } catch (const Error& e) {
+      batch.problem(b.site, e.message());
+    }
+  }
+  check(batch);
+  if (!batch.problems.empty()) {
+    for (DeviceType t : fresh) {
+      detail::unregister_backend(t);
+      backend_owners_[t] = nullptr;
+    }
+    std::string text = str("library ", batch.owner()->name(),
+                           " was not registered; nothing has changed:");
+    for (const std::string& p : batch.problems) text += "\n  " + p;
+    throw RegistrationError(std::move(text));
+  }
+  apply(batch);
+}
+
+std::string Registry::why_held(LibraryToken* token) const {
+  if (std::string h = token->holders(); !h.empty()) return h;
+  for (const auto& [name, e] : entries_) {
+    if (e->owner_ != token) continue;
+    for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
+      if (r->owner != token) {
+        return str("library ", r->owner->name(), ", which has a kernel for ",
+                   e->name(), " (", r->file, ":", r->line, ")");
+      }
+    }
+  }
+  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+    if (backend_owners_[t] != token) continue;
+    for (const auto& [name, e] : entries_) {
+      for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
+        if (r->key.backend == t && r->owner != token) {
+          return str("library ", r->owner->name(), ", which has a kernel for ",
+                     e->name(), " on ", backend_key_name(t));
+        }
+      }
+    }
+  }
+  return "";
+}
+
+void Registry::withdraw(LibraryToken* token,
+                        std::chrono::milliseconds timeout) {
+  const std::lock_guard load_lock(load_mutex_);
+  std::unique_lock lock(mutex_);
+  const auto refuse = [&](const std::string& why) {
+    fail(ErrorKind::Error, "library ", token->name(),
+         " cannot be unloaded: held by ", why);
+  };
+  if (std::string h = why_held(token); !h.empty()) refuse(h);
+
+  // What goes, and what is needed to put it back if calls do not drain.
+  struct Undo {
+    OperatorEntry* entry;
+    KernelRecord* kernels;
+    bool was_defined;
+  };
+  std::vector<Undo> undo;
+  std::vector<KernelRecord*> gone;
+  for (auto& [name, e] : entries_) {
+    const bool defined_here = e->owner_ == token;
+    std::vector<KernelRecord*> keep, drop;
+    for (KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
+      (r->owner == token ? drop : keep).push_back(r);
+    }
+    if (drop.empty() && !defined_here) continue;
+    gone.insert(gone.end(), drop.begin(), drop.end());
+    undo.push_back({e, e->kernels_, defined_here});
+  }
+  // Filter each list in place; `saved` has the links to restore.
+  struct Saved {
+    KernelRecord* record;
+    KernelRecord* next;
+  };
+  std::vector<Saved> saved;
+  for (const Undo& u : undo) {
+    KernelRecord** tail = &u.entry->kernels_;
+    for (KernelRecord* r = u.kernels; r != nullptr;) {
+      KernelRecord* next = r->next;
+      saved.push_back({r, next});
+      if (r->owner != token) {
+        *tail = r;
+        tail = &r->next;
+      }
+      r = next;
+    }
+    *tail = nullptr;
+    if (u.was_defined) {
+      u.entry->defined_.store(false, std::memory_order_release);
+    }
+  }
+  bool fallback_gone = false;
+  std::vector<std::pair<KernelRecord**, KernelRecord*>> fallbacks;
+  for (auto& f : fallbacks_) {
+    const auto take = [&](KernelRecord*& slot) {
+      if (slot == nullptr || slot->owner != token) return;
+      fallbacks.emplace_back(&slot, slot);
+      slot = slot->next;
+      fallback_gone = true;
+    };
+    take(f.all);
+    for (auto*& b : f.backend) take(b);
+  }
+  const auto publish_changes = [&] {
+    if (fallback_gone) {
+      publish_all();
+    } else {
+      for (const Undo& u : undo) publish(u.entry);
+    }
+  };
+  publish_changes();
+  // Calls that are to drain may look operators up meanwhile.
+  lock.unlock();
+  const bool drained = detail::synchronize_calls(timeout);
+  lock.lock();
+  const std::string held = drained ? token->holders() : "a call in flight";
+  if (!held.empty()) {
+    for (const Saved& s : saved) s.record->next = s.next;
+    for (const Undo& u : undo) {
+      u.entry->kernels_ = u.kernels;
+      if (u.was_defined) {
+        u.entry->defined_.store(true, std::memory_order_release);
+      }
+    }
+    for (auto& [slot, record] : fallbacks) *slot = record;
+    publish_changes();
+    refuse(held);
+  }
+  for (const Undo& u : undo) {
+    if (u.was_defined) undefine(u.entry);
+  }
+  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+    if (backend_owners_[t] != token) continue;
+    detail::unregister_backend(t);
+    backend_owners_[t] = nullptr;
+  }
+  std::erase_if(namespaces_,
+                [&](const auto& n) { return n.second.owner == token; });
+  free_retired();
+  for (KernelRecord* r : gone) delete r;
+  for (auto& [slot, record] : fallbacks) delete record;
+}
+
+OperatorEntry* Registry::find(std::string_view full_name) const {
+  const auto it = entries_.find(full_name);
+  return it == entries_.end() ? nullptr : it->second;
+}
+
+std::string Registry::nearest(std::string_view full_name) const {
+  NearestName best(full_name);
+  std::vector<std::string_view> names;
+  for (const auto& [name, e] : entries_) {
+    if (e->defined()) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());  // ties fall the same way each time
+  for (std::string_view n : names) best.consider(n);
+  return std::string(best.best());
+}
+
+}  // namespace sy

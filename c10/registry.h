@@ -1,0 +1,179 @@
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "c10/dispatcher.h"
+#include "c10/introspect.h"
+#include "c10/library.h"
+#include "c10/library_token.h"
+
+// The dispatcher's books, internal to c10: entries, kernels, fallbacks, who
+// registered what and where. Everything here is under one mutex; what calls
+// read is published by atomics. See Note [Publishing tables] in registry.cpp.
+
+namespace sy {
+
+// A key as registrations name it: functionality or alias, and a backend, -1
+// for none or all.
+struct ResolvedKey {
+  DispatchKey key;
+  int backend = -1;
+  friend bool operator==(ResolvedKey, ResolvedKey) = default;
+};
+
+// "CPU", "AutogradNpu", "CompositeImplicitAutograd". nullopt if unknown.
+std::optional<ResolvedKey> resolve_key(std::string_view name);
+std::string key_name(ResolvedKey key);
+
+struct KernelRecord {
+  Kernel kernel;
+  ResolvedKey key;
+  LibraryToken* owner;
+  const char* file;
+  int line;
+  KernelRecord* next = nullptr;
+};
+
+struct Site {
+  const char* file = "";
+  int line = 0;
+  LibraryToken* owner = nullptr;
+};
+
+// What the bodies of one shared object asked for, before it is checked.
+class RegistrationBatch {
+ public:
+  struct Def {
+    OperatorDef def;
+    std::string full_name;
+    std::string schema;  // not empty: parse and keep this text
+    Site site;
+  };
+  struct Impl {
+    std::string full_name;  // empty: fallback
+    std::string key;
+    Kernel kernel;
+    Site site;
+  };
+  struct Backend {
+    std::string key, device;
+    DeviceInterface* interface;
+    Site site;
+  };
+
+  explicit RegistrationBatch(LibraryToken* owner) : owner_(owner) {}
+  LibraryToken* owner() const { return owner_; }
+  // Runs a block's body; what it throws becomes a problem.
+  void run(const LibraryRecord& record);
+  void run(const LibraryRecord& record, void (*body)(Library&, void*),
+           void* context);
+  void problem(const Site& site, const std::string& text);
+  Site site(const LibraryRecord& record) const {
+    return {record.file, record.line, owner_};
+  }
+
+  std::vector<Def> defs;
+  std::vector<Impl> impls;
+  std::vector<Backend> backends;
+  std::vector<std::pair<std::string, Site>> namespaces;
+  std::vector<std::string> problems;
+
+ private:
+  LibraryToken* owner_;
+};
+
+class Loader;
+
+class Registry {
+ public:
+  static Registry& singleton();
+
+  // All of the batch or, throwing RegistrationError with every problem, none.
+  void commit(RegistrationBatch& batch);
+  // Takes out all that the token registered, waiting for calls in flight.
+  // Throws Error naming who holds the library; then nothing has changed.
+  void withdraw(LibraryToken* token, std::chrono::milliseconds timeout);
+  // Commits linked libraries whose records are pending.
+  void commit_pending();
+  // Removes the pending records from the list, oldest first.
+  std::vector<LibraryRecord*> take_pending();
+  // One batch of the records of one shared object.
+  void commit_records(const std::vector<LibraryRecord*>& records,
+                      LibraryToken* token);
+  LibraryToken* token_of(const void* dso, const std::string& name);
+  LibraryToken* new_token(std::string name, const void* dso);
+
+  // Commits what is pending, then looks up; "aten::" may be left out.
+  OperatorEntry* look_up(std::string_view full_name);
+  std::string nearest_defined(std::string_view full_name);
+  std::vector<const OperatorEntry*> defined() const;
+  // Kernels of an entry, for messages: "CPU (kernels.cpp:12), Autograd (...)".
+  std::string kernels_of(const OperatorEntry& entry) const;
+  size_t memory_in_use() const;
+  // introspect.cpp
+  std::vector<KernelInfo> kernel_infos(const OperatorEntry& entry) const;
+  std::vector<DispatchInfo> dispatch_infos(const OperatorEntry& entry) const;
+  std::string owner_name(const OperatorEntry& entry) const;
+  LibraryToken* backend_owner(DeviceType t) const;
+
+  // Held while a library is being loaded: its records are not to be committed
+  // by another thread's look-up.
+  std::recursive_mutex& load_mutex() { return load_mutex_; }
+
+ private:
+  friend class Loader;
+  Registry();
+  // Under mutex_.
+  OperatorEntry* find(std::string_view full_name) const;
+  std::string nearest(std::string_view full_name) const;
+  struct Fallbacks {
+    KernelRecord* all = nullptr;
+    KernelRecord* backend[kMaxBackends] = {};
+  };
+
+  void check(RegistrationBatch& batch);
+  void check_impl(RegistrationBatch& batch, RegistrationBatch::Impl& impl);
+  void apply(RegistrationBatch& batch);
+  void add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
+                  ResolvedKey key);
+  void define(OperatorEntry* e, const RegistrationBatch::Def& def);
+  void undefine(OperatorEntry* e);
+  std::string why_held(LibraryToken* token) const;
+  OperatorEntry* entry_for(const std::string& full_name);
+  KernelRecord** fallback_slot(ResolvedKey key);
+
+  DispatchInfo dispatch_info(const OperatorEntry& e, ResolvedKey key) const;
+
+  // dispatch_table.cpp
+  const KernelRecord* own(const OperatorEntry& e, DispatchKey key,
+                          int backend) const;
+  const Kernel* kernel_for(const OperatorEntry& e, DispatchKey f,
+                           int backend) const;
+  const DispatchTable* build(const OperatorEntry& e) const;
+  void publish(OperatorEntry* e);
+  void publish_all();
+  void free_retired();
+
+  mutable std::mutex mutex_;
+  std::recursive_mutex load_mutex_;
+  bool committing_ = false;  // under load_mutex_
+  std::unordered_map<std::string_view, OperatorEntry*> entries_;
+  std::unordered_map<std::string, Site> namespaces_;
+  Fallbacks fallbacks_[DispatchTable::kFunctionalities];
+  LibraryToken* backend_owners_[kMaxBackends] = {};
+  std::vector<LibraryToken*> tokens_;
+  std::vector<const DispatchTable*> retired_;
+};
+
+namespace detail {
+// Waits until every call that was in flight has returned. False on time-out,
+// or if this very thread is in a call.
+bool synchronize_calls(std::chrono::milliseconds timeout);
+}  // namespace detail
+
+}  // namespace sy

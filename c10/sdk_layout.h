@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "c10/dispatch_table.h"
+#include "c10/dispatcher.h"
+#include "c10/scalar_type.h"
+#include "c10/tensor_impl.h"
+#include "c10/thread_state.h"
+#include "c10/value.h"
+#include "c10/version.h"
+
+// What a plugin and the library must agree on to exchange objects, as one
+// number: computed when each is compiled, compared before a plugin is loaded.
+
+namespace sy {
+
+// Raised by hand when the meaning of a shared type changes and no size does.
+inline constexpr uint32_t kLayoutRevision = 1;
+
+constexpr uint64_t sdk_layout_hash() {
+  const uint64_t parts[] = {
+      kLayoutRevision,
+      sizeof(TensorImpl),
+      sizeof(StorageImpl),
+      sizeof(Value),
+      sizeof(Scalar),
+      sizeof(Kernel),
+      sizeof(OperatorDef),
+      sizeof(OperatorEntry),
+      sizeof(DispatchTable),
+      sizeof(DispatchSlot),
+      sizeof(ThreadState),
+      static_cast<uint64_t>(DispatchKey::kNumFunctionality),
+      static_cast<uint64_t>(kNumScalarTypes),
+      kPerBackendFunctionality,
+      TensorImpl::kInlineDims,
+  };
+  uint64_t hash = 14695981039346656037ull;  // FNV-1a
+  for (uint64_t p : parts) {
+    for (int i = 0; i < 8; ++i) {
+      hash = (hash ^ ((p >> (8 * i)) & 0xff)) * 1099511628211ull;
+    }
+  }
+  return hash;
+}
+
+}  // namespace sy

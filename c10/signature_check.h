@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "c10/kernel.h"
+
+namespace sy {
+
+class FunctionSchema;
+
+// What is wrong with a kernel's C++ signature for an operator: empty if
+// nothing is, else "argument 3 'alpha' (Scalar): expected const Scalar&, got
+// double".
+std::string signature_mismatch(const CppSignature& kernel,
+                               const FunctionSchema& schema);
+// The same against the signature that the operator was defined with.
+std::string signature_mismatch(const CppSignature& kernel,
+                               const CppSignature& expected);
+
+}  // namespace sy

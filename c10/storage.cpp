@@ -1,0 +1,161 @@
+#include "c10/storage.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "c10/backend.h"
+#include "c10/cpu_memory.h"
+#include "c10/error.h"
+#include "c10/library_token.h"
+#include "c10/pool_fast.h"
+
+namespace sy {
+namespace {
+
+// Up to here the elements lie in the storage's own block. Not under
+// AddressSanitizer, which is to see writes beyond them.
+constexpr size_t kInlineBytes =
+    SY_ASAN != 0 ? 0 : kPoolMaxBytes - sizeof(StorageImpl);
+
+int index_of(Device d) { return d.has_index() ? d.index : 0; }
+
+Allocator& allocator_of(Device device) {
+  DeviceInterface& i = device_interface(device.type);
+  const int count = i.device_count();
+  SY_CHECK(index_of(device) < count, Value,
+           "[allocate] device: expected one of ", count, " '",
+           backend_device_name(device.type), "' devices, got '", device, "'");
+  return i.allocator(index_of(device));
+}
+
+}  // namespace
+
+StorageImpl* StorageImpl::make(void* data, size_t bytes, Device device,
+                               Source source) {
+  void* block = detail::pool_get(sizeof(StorageImpl));
+  return new (block) StorageImpl(data, bytes, device, source);
+}
+
+intrusive_ptr<StorageImpl> StorageImpl::allocate_inline(size_t bytes,
+                                                        Device device) {
+  const size_t units = (bytes + 63) / 64;
+  void* block = detail::pool_get(sizeof(StorageImpl) + 64 * units, bytes);
+  auto* s =
+      new (block) StorageImpl(static_cast<char*>(block) + sizeof(StorageImpl),
+                              bytes, device, Source::Inline);
+  s->inline_units_ = static_cast<uint8_t>(units);
+  return intrusive_ptr<StorageImpl>::reclaim(s);
+}
+
+intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t bytes, Device device) {
+  if (SY_LIKELY(device.is_cpu() && bytes - 1 < kInlineBytes)) {
+    return allocate_inline(bytes, device);
+  }
+  return allocate_apart(bytes, device);
+}
+
+intrusive_ptr<StorageImpl> StorageImpl::allocate_apart(size_t bytes,
+                                                       Device device) {
+  if (device.is_meta()) return without_data(bytes, device);
+  Allocator& a = device.is_cpu() ? cpu_allocator() : allocator_of(device);
+  auto s = intrusive_ptr<StorageImpl>::reclaim(
+      make(nullptr, 0, device, Source::Allocator));
+  s->allocator_ = &a;
+  s->hold_owner();
+  s->data_ = a.allocate(bytes);
+  s->nbytes_ = bytes;
+  return s;
+}
+
+intrusive_ptr<StorageImpl> StorageImpl::adopt(void* data, size_t bytes,
+                                              Device device, Deleter deleter,
+                                              void* context) {
+  auto s = intrusive_ptr<StorageImpl>::reclaim(
+      make(data, bytes, device, Source::Adopted));
+  s->deleter_ = deleter;
+  s->deleter_context_ = context;
+  s->hold_owner();
+  return s;
+}
+
+intrusive_ptr<StorageImpl> StorageImpl::without_data(size_t bytes,
+                                                     Device device) {
+  return intrusive_ptr<StorageImpl>::reclaim(
+      make(nullptr, bytes, device, Source::None));
+}
+
+void StorageImpl::hold_owner() noexcept {
+  if (device_.is_cpu()) return;
+  owner_ = plugin_of_backend(device_.type);
+  if (owner_ != nullptr) owner_->hold(LibraryToken::kStorage);
+}
+
+void StorageImpl::resize(size_t bytes) {
+  SY_CHECK(resizable(), Error,
+           "[resize] storage: its memory was given by the caller and cannot "
+           "be resized from ",
+           nbytes_, " to ", bytes, " bytes");
+  if (bytes == nbytes_) return;
+  if (source_ == Source::None) {
+    nbytes_ = bytes;
+    return;
+  }
+  const bool was_inline = source_ == Source::Inline;
+  Allocator& a = was_inline ? cpu_allocator() : *allocator_;
+  void* data = a.allocate(bytes);
+  const size_t common = std::min(bytes, nbytes_);
+  if (common != 0) {
+    if (device_.is_cpu()) {
+      std::memcpy(data, data_, common);
+    } else {
+      try {
+        DeviceInterface& i = device_interface(device_.type);
+        i.copy_on_device(data, data_, common, index_of(device_));
+        i.synchronize(index_of(device_));
+      } catch (...) {
+        a.deallocate(data, bytes);
+        throw;
+      }
+    }
+  }
+  if (was_inline) {
+    detail::pool_uncount(nbytes_);
+    source_ = Source::Allocator;
+    allocator_ = &a;
+  } else if (data_ != nullptr) {
+    a.deallocate(data_, nbytes_);
+  }
+  data_ = data;
+  nbytes_ = bytes;
+}
+
+// Memory beside the object goes with the last strong owner.
+void StorageImpl::release_resources() noexcept {
+  if (source_ == Source::Allocator) {
+    if (data_ != nullptr) allocator_->deallocate(data_, nbytes_);
+  } else if (source_ == Source::Adopted) {
+    if (deleter_ != nullptr) deleter_(deleter_context_);
+  } else {
+    return;
+  }
+  data_ = nullptr;
+  nbytes_ = 0;
+  source_ = Source::None;
+  if (owner_ != nullptr) {
+    std::exchange(owner_, nullptr)->drop(LibraryToken::kStorage);
+  }
+}
+
+void StorageImpl::destroy(StorageImpl* s) noexcept {
+  const size_t block = sizeof(StorageImpl) + 64 * size_t{s->inline_units_};
+  if (SY_LIKELY(s->source_ == Source::Inline)) {
+    detail::pool_put(s, block, s->nbytes_);
+    return;
+  }
+  s->release_resources();
+  detail::pool_put(s, block);
+}
+
+}  // namespace sy

@@ -1,0 +1,51 @@
+#include "c10/tensor_base.h"
+
+namespace sy {
+
+int64_t TensorBase::size(int64_t d) const {
+  const int64_t n = dim();
+  SY_CHECK(d >= -n && d < n, Index, "[size] dim: expected a value in [", -n,
+           ", ", n - 1, "], got ", d);
+  return sizes()[d < 0 ? d + n : d];
+}
+
+int64_t TensorBase::stride(int64_t d) const {
+  const int64_t n = dim();
+  SY_CHECK(d >= -n && d < n, Index, "[stride] dim: expected a value in [", -n,
+           ", ", n - 1, "], got ", d);
+  return strides()[d < 0 ? d + n : d];
+}
+
+MemoryFormat TensorBase::suggest_memory_format() const {
+  if (is_contiguous()) return MemoryFormat::Contiguous;
+  if (dim() == 4 && is_contiguous(MemoryFormat::ChannelsLast)) {
+    return MemoryFormat::ChannelsLast;
+  }
+  if (dim() == 5 && is_contiguous(MemoryFormat::ChannelsLast3d)) {
+    return MemoryFormat::ChannelsLast3d;
+  }
+  return MemoryFormat::Contiguous;
+}
+
+void TensorBase::undefined() {
+  fail(ErrorKind::Value, "expected a tensor, got an undefined one");
+}
+
+void TensorBase::check_dtype(ScalarType t) const {
+  SY_CHECK(scalar_type() == t, Type, "[data_ptr] expected dtype ",
+           dtype_name(t), ", got ", describe(*this));
+}
+
+void TensorBase::check_accessor(ScalarType t, int64_t dims) const {
+  SY_CHECK(scalar_type() == t && dim() == dims && device().is_cpu(), Type,
+           "[accessor] expected a CPU tensor of dtype ", dtype_name(t),
+           " with ", dims, " dims, got ", describe(*this));
+}
+
+std::string describe(const TensorBase& t) {
+  if (!t.defined()) return "undefined";
+  return str(dtype_name(t.scalar_type()), t.sizes(), " on ",
+             t.device());
+}
+
+}  // namespace sy

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "c10/array_ref.h"
+#include "c10/autograd_meta.h"
+#include "c10/dispatch_key_set.h"
+#include "c10/intrusive_ptr.h"
+#include "c10/storage.h"
+#include "c10/tensor_options.h"
+
+namespace sy {
+
+// Extra state that a backend keeps with its tensors.
+class SY_API BackendMeta : public RefCounted {
+ public:
+  virtual ~BackendMeta();
+};
+
+// A tensor's fields. Const members are safe from several threads; a thread
+// that calls others must own the tensor alone. Sizes and strides are counted
+// in elements and inline up to kInlineDims; at most kMaxDims.
+class SY_API TensorImpl final : public RefCounted {
+ public:
+  static constexpr int kInlineDims = 5;
+  static constexpr int kMaxDims = 64;
+
+  // A contiguous tensor over the start of `storage`. `sizes` are valid
+  // (non-negative, no overflow: see checked_numel).
+  static intrusive_ptr<TensorImpl> make(Storage storage, ScalarType dtype,
+                                        Device device, DispatchKeySet keys,
+                                        IntArrayRef sizes);
+  static intrusive_ptr<TensorImpl> make(Storage storage, ScalarType dtype,
+                                        Device device, DispatchKeySet keys,
+                                        IntArrayRef sizes, IntArrayRef strides,
+                                        int64_t offset);
+  // Shares the storage, with its own sizes, strides and offset: what every
+  // view is made by. Neither autograd nor view metadata is taken along.
+  intrusive_ptr<TensorImpl> alias(IntArrayRef sizes, IntArrayRef strides,
+                                  int64_t offset) const;
+  intrusive_ptr<TensorImpl> alias() const {
+    return alias(sizes(), strides(), storage_offset_);
+  }
+
+  int64_t dim() const noexcept { return dim_; }
+  int64_t numel() const noexcept { return numel_; }
+  IntArrayRef sizes() const noexcept {
+    return {sizes_, static_cast<size_t>(dim_)};
+  }
+  IntArrayRef strides() const noexcept {
+    return {strides_(), static_cast<size_t>(dim_)};
+  }
+  int64_t storage_offset() const noexcept { return storage_offset_; }
+  ScalarType dtype() const noexcept { return dtype_; }
+  size_t itemsize() const noexcept { return element_size(dtype_); }
+  Device device() const noexcept { return device_; }
+  DispatchKeySet key_set() const noexcept { return keys_; }
+  void set_key_set(DispatchKeySet keys) noexcept { keys_ = keys; }
+  void add_keys(DispatchKeySet keys) noexcept { keys_ = keys_ | keys; }
+  void remove_keys(DispatchKeySet keys) noexcept { keys_ = keys_ - keys; }
+
+  // Contiguous in row-major order.
+  bool is_contiguous() const noexcept { return (flags_ & kContiguous) != 0; }
+  bool is_contiguous(MemoryFormat f) const noexcept;
+  bool is_non_overlapping_and_dense() const noexcept;
+  // A Python or C++ number made a tensor: lowest rank in promotion.
+  bool is_wrapped_number() const noexcept { return (flags_ & kWrapped) != 0; }
+  void set_wrapped_number(bool v) noexcept { set_flag(kWrapped, v); }
+  bool is_inference() const noexcept { return (flags_ & kInference) != 0; }
+  void set_inference(bool v) noexcept { set_flag(kInference, v); }
+
+  const Storage& storage() const noexcept { return storage_; }
+  void set_storage(Storage s) noexcept { storage_ = std::move(s); }
+  // First element; nullptr without memory. Device memory need not be readable
+  // by the host.
+  void* data() const noexcept {
+    char* base = static_cast<char*>(storage_->data());
+    return base == nullptr ? nullptr
+                           : base + storage_offset_ * int64_t(itemsize());
+  }
+
+  void set_sizes_contiguous(IntArrayRef sizes);
+  void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
+                             int64_t offset);
+  void set_dtype(ScalarType t) noexcept { dtype_ = t; }
+  // resize_ of ATen: contiguous sizes, the storage grown if it must be.
+  void resize(IntArrayRef sizes);
+  // Takes over everything but counts and autograd metadata.
+  void shallow_copy_from(const TensorImpl& o);
+
+  uint32_t version() const noexcept { return storage_->version(); }
+  void bump_version(const OperatorEntry* writer) noexcept {
+    storage_->bump_version(writer);
+  }
+
+  AutogradMeta* autograd_meta() const noexcept { return autograd_meta_; }
+  // Takes ownership.
+  void set_autograd_meta(AutogradMeta* m) noexcept;
+  const intrusive_ptr<ViewMeta>& view_meta() const noexcept { return view_; }
+  void set_view_meta(intrusive_ptr<ViewMeta> v) noexcept {
+    view_ = std::move(v);
+  }
+  intrusive_ptr<ViewMeta> take_view_meta() noexcept { return std::move(view_); }
+  // The tensor at the root of the chain of views; itself if not a view.
+  const TensorImpl* view_root() const noexcept;
+  const intrusive_ptr<BackendMeta>& backend_meta() const noexcept {
+    return backend_meta_;
+  }
+  void set_backend_meta(intrusive_ptr<BackendMeta> m) noexcept {
+    backend_meta_ = std::move(m);
+  }
+
+  // For intrusive_ptr.
+  void release_resources() noexcept;
+  static void destroy(TensorImpl* t) noexcept;
+
+ private:
+  enum Flag : uint8_t { kContiguous = 1, kWrapped = 2, kInference = 4 };
+
+  TensorImpl(Storage storage, ScalarType dtype, Device device,
+             DispatchKeySet keys) noexcept
+      : storage_(std::move(storage)),
+        keys_(keys),
+        dtype_(dtype),
+        device_(device) {}
+  ~TensorImpl() = delete;  // see destroy()
+  void set_flag(Flag f, bool v) noexcept {
+    flags_ = static_cast<uint8_t>(v ? flags_ | f : flags_ & ~f);
+  }
+  const int64_t* strides_() const noexcept {
+    return sizes_ + (dim_ <= kInlineDims ? kInlineDims : dim_);
+  }
+  static TensorImpl* create(Storage&& storage, ScalarType dtype, Device device,
+                            DispatchKeySet keys);
+  bool has_extras() const noexcept;
+  SY_NOINLINE void release_extras() noexcept;
+  // Strides nullptr: row-major. The arguments may be this tensor's own.
+  void assign_dims(IntArrayRef sizes, const int64_t* strides);
+
+  Storage storage_;
+  int64_t storage_offset_ = 0;
+  int64_t numel_ = 1;
+  DispatchKeySet keys_;
+  int64_t* sizes_ = inline_;  // followed by the strides
+  ScalarType dtype_;
+  Device device_;
+  uint8_t dim_ = 0;
+  uint8_t flags_ = kContiguous;
+  AutogradMeta* autograd_meta_ = nullptr;
+  intrusive_ptr<ViewMeta> view_;
+  intrusive_ptr<BackendMeta> backend_meta_;
+  int64_t inline_[2 * kInlineDims];
+};
+
+// Product of sizes. Throws ValueError naming `op` if one is negative or the
+// product or its bytes overflow int64.
+SY_API int64_t checked_numel(const char* op, IntArrayRef sizes,
+                             size_t itemsize = 1);
+// Row-major strides of `sizes` into `strides` (same length).
+SY_API void contiguous_strides(IntArrayRef sizes, int64_t* strides) noexcept;
+
+// Allocates an uninitialised tensor. Contiguous, or with the given strides (of
+// a dense layout: the storage is as large as they reach). Sizes are checked;
+// throws ValueError, OutOfMemoryError.
+SY_API intrusive_ptr<TensorImpl> make_tensor(IntArrayRef sizes,
+                                             ScalarType dtype, Device device);
+SY_API intrusive_ptr<TensorImpl> make_tensor_strided(IntArrayRef sizes,
+                                                     IntArrayRef strides,
+                                                     ScalarType dtype,
+                                                     Device device);
+
+}  // namespace sy

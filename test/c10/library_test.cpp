@@ -1,0 +1,160 @@
+#include "c10/library.h"
+
+#include <gtest/gtest.h>
+
+#include "c10/dispatcher.h"
+
+namespace sy {
+namespace {
+
+TensorBase identity(const TensorBase& a) { return a; }
+TensorBase by_number(const TensorBase& a, double) { return a; }
+
+std::string problems_of(LibraryKind kind, const char* ns, const char* key,
+                        void (*body)(Library&, void*)) {
+  try {
+    RegistrationHandle h = register_library(kind, ns, key, body, nullptr);
+  } catch (const RegistrationError& e) {
+    return e.message();
+  }
+  return "(no error)";
+}
+
+const char kHead[] =
+    "library (run time) was not registered; nothing has changed:\n"
+    "  (run time):0: ";
+
+TEST(Library, AllProblemsOfABatchAreReportedAtOnceAndNothingIsKept) {
+  const std::string m = problems_of(
+      LibraryKind::Fragment, "lib", "", [](Library& m, void*) {
+        m.def("good(Tensor a) -> Tensor");
+        m.def("bad(Tensr a) -> Tensor");
+        m.def("twice(Tensor a) -> Tensor");
+        m.def("twice(Tensor a) -> Tensor");
+        m.impl("good", SY_FN(identity));
+      });
+  EXPECT_NE(m.find("'lib::bad(Tensr a) -> Tensor' column 10"),
+            std::string::npos)
+      << m;
+  EXPECT_NE(m.find("did you mean 'Tensor'?"), std::string::npos) << m;
+  EXPECT_NE(m.find("lib::twice is defined twice"), std::string::npos) << m;
+  EXPECT_NE(m.find("m.impl belongs in SY_LIBRARY_IMPL"), std::string::npos)
+      << m;
+  EXPECT_FALSE(Dispatcher::singleton().find("lib::good").has_value());
+}
+
+TEST(Library, BodyThatThrowsChangesNothing) {
+  const std::string m = problems_of(
+      LibraryKind::Fragment, "lib", "", [](Library& m, void*) {
+        m.def("good(Tensor a) -> Tensor");
+        throw std::runtime_error("boom");
+      });
+  EXPECT_EQ(m, std::string(kHead) + "the body threw: boom");
+  EXPECT_FALSE(Dispatcher::singleton().find("lib::good").has_value());
+}
+
+struct Defined : testing::Test {
+  RegistrationHandle op = register_library(
+      LibraryKind::Fragment, "lib", "", [](Library& m) {
+        m.def("relu(Tensor self) -> Tensor");
+        m.def("scale(Tensor self, Scalar by) -> Tensor");
+      });
+};
+
+TEST_F(Defined, MisspeltOperatorNamesTheNearest) {
+  EXPECT_EQ(problems_of(LibraryKind::Impl, "lib", "CPU",
+                        [](Library& m, void*) {
+                          m.impl("rellu", SY_FN(identity));
+                        }),
+            std::string(kHead) +
+                "no operator lib::rellu to register a CPU kernel for; did you "
+                "mean lib::relu?");
+}
+
+TEST_F(Defined, UnknownKeyListsTheKeys) {
+  const std::string m = problems_of(
+      LibraryKind::Impl, "lib", "GPU",
+      [](Library& m, void*) { m.impl("relu", SY_FN(identity)); });
+  EXPECT_NE(m.find("no dispatch key 'GPU' for lib::relu; there are: CPU, Meta,"),
+            std::string::npos)
+      << m;
+}
+
+TEST_F(Defined, WrongSignatureNamesTheArgument) {
+  EXPECT_EQ(problems_of(LibraryKind::Impl, "lib", "CPU",
+                        [](Library& m, void*) {
+                          m.impl("scale", SY_FN(by_number));
+                        }),
+            std::string(kHead) +
+                "kernel of lib::scale for CPU: argument 2 'by' (Scalar): "
+                "expected const Scalar&, got double");
+  const std::string m = problems_of(
+      LibraryKind::Impl, "lib", "CPU",
+      [](Library& m, void*) { m.impl("scale", SY_FN(identity)); });
+  EXPECT_NE(m.find("expected 2 arguments for"), std::string::npos) << m;
+}
+
+TEST_F(Defined, SecondKernelForAKeyNamesTheFirst) {
+  auto first = register_library(
+      LibraryKind::Impl, "lib", "CPU",
+      [](Library& m) { m.impl("relu", SY_FN(identity)); });
+  EXPECT_EQ(problems_of(LibraryKind::Impl, "lib", "CPU",
+                        [](Library& m, void*) {
+                          m.impl("relu", SY_FN(identity));
+                        }),
+            std::string(kHead) +
+                "lib::relu has a kernel for CPU already, registered at (run "
+                "time):0 by (run time)");
+}
+
+TEST_F(Defined, DefinitionStaysWhileAnotherLibraryHasAKernelForIt) {
+  auto kernel = register_library(
+      LibraryKind::Impl, "lib", "CPU",
+      [](Library& m) { m.impl("relu", SY_FN(identity)); });
+  try {
+    op.reset();
+    FAIL() << "unloaded a library that is needed";
+  } catch (const Error& e) {
+    EXPECT_NE(e.message().find("held by library (run time), which has a kernel "
+                               "for lib::relu"),
+              std::string::npos)
+        << e.message();
+  }
+  EXPECT_TRUE(Dispatcher::singleton().find("lib::relu").has_value());
+  kernel.reset();
+  op.reset();
+  EXPECT_FALSE(Dispatcher::singleton().find("lib::relu").has_value());
+}
+
+TEST(Library, NamespaceHasOneOwner) {
+  auto owner = register_library(LibraryKind::Def, "mine", "", [](Library&) {});
+  const std::string m = problems_of(LibraryKind::Def, "mine", "",
+                                    [](Library&, void*) {});
+  EXPECT_NE(m.find("namespace mine is owned by the block at (run time):0"),
+            std::string::npos)
+      << m;
+  owner.reset();
+  EXPECT_EQ(problems_of(LibraryKind::Def, "mine", "", [](Library&, void*) {}),
+            "(no error)");
+}
+
+TEST(Library, FallbackBelongsToTheEmptyNamespaceAndIsBoxed) {
+  EXPECT_NE(problems_of(LibraryKind::Impl, "lib", "Meta",
+                        [](Library& m, void*) {
+                          m.fallback(SY_FN(identity));
+                        })
+                .find("m.fallback belongs in SY_LIBRARY_IMPL(_, Key, m)"),
+            std::string::npos);
+  EXPECT_NE(problems_of(LibraryKind::Impl, "_", "CompositeImplicitAutograd",
+                        [](Library& m, void*) {
+                          m.fallback(Kernel::from_boxed(
+                              [](const Kernel&, const OperatorEntry&,
+                                 DispatchKeySet, Value*, size_t, Value*,
+                                 size_t) {}));
+                        })
+                .find("is an alias and has no fallback"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sy

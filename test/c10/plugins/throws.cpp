@@ -1,0 +1,8 @@
+#include <stdexcept>
+
+#include "c10/library.h"
+
+SY_LIBRARY(throws, m) {
+  m.def("f(Tensor a) -> Tensor");
+  throw std::runtime_error("no luck today");
+}
