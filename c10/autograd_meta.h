@@ -28,8 +28,8 @@ class SY_API ViewMeta final : public RefCounted {
  public:
   static constexpr int kInlineArgs = 9;
 
-  // `args`: the operator's arguments after `self`, normalised (dims counted
-  // from 0, absent ones filled in), lists as their length and elements.
+  // `args`: the operator's arguments after `self` as they were given (dims may
+  // count from the end), lists as their length and elements, None as INT64_MIN.
   static intrusive_ptr<ViewMeta> make(intrusive_ptr<TensorImpl> parent,
                                       const OperatorEntry* op,
                                       const int64_t* args, int n,

@@ -43,8 +43,8 @@ DispatchInfo Registry::dispatch_info(const OperatorEntry& e,
   for (const KernelRecord* r = e.kernels_; r != nullptr; r = r->next) {
     if (&r->kernel != kernel) continue;
     out.kernel = info_of(*r);
-    out.route = r->key == key ? DispatchInfo::Route::Own
-                              : DispatchInfo::Route::Alias;
+    out.route =
+        r->key == key ? DispatchInfo::Route::Own : DispatchInfo::Route::Alias;
   }
   if (out.route == DispatchInfo::Route::Fallback) {
     const Fallbacks& f = fallbacks_[static_cast<int>(key.key)];

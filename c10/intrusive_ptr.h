@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "c10/macros.h"
@@ -111,6 +112,10 @@ class intrusive_ptr {
     if (p_ != nullptr) RefCountedAccess<T>::retain(p_);
   }
   intrusive_ptr(intrusive_ptr&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  // To a base, which must have a virtual destructor or a destroy() that knows.
+  template <class U>
+    requires std::is_convertible_v<U*, T*>
+  intrusive_ptr(intrusive_ptr<U> o) noexcept : p_(o.release()) {}
   ~intrusive_ptr() {
     if (p_ != nullptr) RefCountedAccess<T>::release(p_);
   }

@@ -110,6 +110,19 @@ LibraryToken* plugin_of_backend(uint8_t device_type) noexcept {
   return Registry::singleton().backend_owner(device_type);
 }
 
+LibraryToken* Registry::find_token(const void* dso) const {
+  const std::lock_guard lock(mutex_);
+  for (LibraryToken* t : tokens_) {
+    if (t->dso() == dso) return t;
+  }
+  return nullptr;
+}
+
+LibraryToken* plugin_of(const void* dso) noexcept {
+  return dso == &__dso_handle ? nullptr
+                              : Registry::singleton().find_token(dso);
+}
+
 OperatorEntry* Registry::look_up(std::string_view full_name) {
   commit_pending();
   std::string with_namespace;

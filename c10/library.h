@@ -127,7 +127,7 @@ extern "C" void* __dso_handle;
   static ::sy::LibraryRecord SY_CONCAT(sy_library_record_, id){             \
       kind,     ns,       key,           &SY_CONCAT(sy_library_body_, id),  \
       __FILE__, __LINE__, &__dso_handle, nullptr};                          \
-  __attribute__((section(".note.switchyard"), used)) alignas(8) static const \
+  alignas(8) __attribute__((section(".note.switchyard"), used)) static const \
       ::sy::LibraryNote SY_CONCAT(sy_library_note_, id) =                   \
           ::sy::make_library_note(static_cast<uint32_t>(kind), ns, key);    \
   static const ::sy::detail::LibraryRegistrar SY_CONCAT(                    \

@@ -46,5 +46,7 @@ class SY_API LibraryToken {
 // The library whose code `address` lies in, as far as it registered anything;
 // nullptr for the library itself and what is linked to the program.
 SY_API LibraryToken* plugin_of_backend(uint8_t device_type) noexcept;
+// By an address that is one per shared object, &__dso_handle of its code.
+SY_API LibraryToken* plugin_of(const void* dso) noexcept;
 
 }  // namespace sy

@@ -107,6 +107,7 @@ class Registry {
                       LibraryToken* token);
   LibraryToken* token_of(const void* dso, const std::string& name);
   LibraryToken* new_token(std::string name, const void* dso);
+  LibraryToken* find_token(const void* dso) const;
 
   // Commits what is pending, then looks up; "aten::" may be left out.
   OperatorEntry* look_up(std::string_view full_name);

@@ -10,6 +10,8 @@ _WARNINGS = [
     "-Wall",
     "-Wextra",
     "-Wnon-virtual-dtor",
+    # gcc 12 takes the engaged flag of std::optional for the value.
+    "-Wno-maybe-uninitialized",
 ]
 
 # gcc alone marks template statics STB_GNU_UNIQUE, which pins a plugin in memory.

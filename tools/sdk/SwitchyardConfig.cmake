@@ -24,6 +24,50 @@ if(NOT TARGET Switchyard::switchyard)
     Switchyard::sy PROPERTIES IMPORTED_LOCATION "${Switchyard_PREFIX}/bin/sy")
 endif()
 
+# Runs `sygen emit --kind KIND` over SCHEMA, with the installed schemas known.
+function(_switchyard_generate kind schema)
+  get_filename_component(folder "${schema}" DIRECTORY)
+  get_filename_component(file "${schema}" NAME)
+  file(GLOB installed "${Switchyard_SCHEMAS}/ops/*.yaml"
+       "${Switchyard_SCHEMAS}/tags.yaml")
+  set(extra)
+  foreach(known IN LISTS installed)
+    list(APPEND extra --extra "${known}")
+  endforeach()
+  set(outs)
+  foreach(out IN LISTS ARGN)
+    list(APPEND outs --out "${out}")
+  endforeach()
+  # From the schema's folder, so that messages and banners name it shortly.
+  add_custom_command(
+    OUTPUT ${ARGN}
+    COMMAND Switchyard::sygen emit --kind ${kind} --input "${file}" ${extra}
+            ${outs}
+    DEPENDS "${schema}" ${installed}
+    WORKING_DIRECTORY "${folder}"
+    COMMENT "Generating from ${file}"
+    VERBATIM)
+endfunction()
+
+# switchyard_add_operators(TARGET target SCHEMA name.yaml)
+#
+# Operators of a namespace of one's own, described in YAML: generates <name>.h,
+# for the target's sources to include, and <name>.cpp, which becomes part of it.
+function(switchyard_add_operators)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;SCHEMA" "")
+  if(NOT arg_TARGET OR NOT arg_SCHEMA OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "switchyard_add_operators needs TARGET and SCHEMA")
+  endif()
+  get_filename_component(schema "${arg_SCHEMA}" ABSOLUTE)
+  get_filename_component(name "${arg_SCHEMA}" NAME_WE)
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}_generated")
+  file(MAKE_DIRECTORY "${folder}")
+  _switchyard_generate(library "${schema}" "${folder}/${name}.h"
+                       "${folder}/${name}.cpp")
+  target_sources(${arg_TARGET} PRIVATE "${folder}/${name}.cpp")
+  target_include_directories(${arg_TARGET} PRIVATE "${folder}")
+endfunction()
+
 # switchyard_add_backend(NAME name [SCHEMA name.yaml] SOURCES file...)
 #
 # A plugin, lib<name>.so, for sy::load_library. SCHEMA lists the operators it

@@ -1,0 +1,68 @@
+#include "tools/sy/arguments.h"
+
+#include "c10/error.h"
+#include "tools/sy/values.h"
+
+namespace sy::tools {
+
+namespace {
+
+// What the case gives for each argument; nullptr where it gives nothing.
+std::vector<const Json*> given(const FunctionSchema& schema, const Case& c) {
+  SY_CHECK(c.args.size() <= schema.num_positional(), Value, "expected at most ",
+           schema.num_positional(), " positional arguments, got ",
+           c.args.size());
+  std::vector<const Json*> out(schema.arguments().size(), nullptr);
+  for (size_t i = 0; i < c.args.size(); ++i) out[i] = &c.args[i];
+  for (const auto& [name, v] : c.kwargs.items()) {
+    const int i = schema.argument_index(name);
+    SY_CHECK(i >= 0, Value, "no argument is named ", name);
+    SY_CHECK(out[i] == nullptr, Value, "argument ", name, " is given twice");
+    out[i] = &v;
+  }
+  return out;
+}
+
+bool takes_tensors(const FunctionSchema& schema) {
+  for (const Argument& a : schema.arguments()) {
+    if (a.type.is_tensor_like()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const NamedTensor* Arguments::find(const std::string& name) const {
+  for (const NamedTensor& t : tensors) {
+    if (t.name == name) return &t;
+  }
+  return nullptr;
+}
+
+Arguments bind_arguments(const FunctionSchema& schema, const Case& c,
+                         const Safetensors& storages, Device device) {
+  const std::vector<const Json*> stated = given(schema, c);
+  CaseMemory memory(storages, device);
+  Arguments out;
+  const ValueContext context{
+      [&](const Json& v, const std::string& name) {
+        const TensorSpec spec = parse_tensor(v, storages, name);
+        out.tensors.push_back({name, memory.tensor(spec)});
+        return out.tensors.back().tensor;
+      },
+      device};
+  const bool factory = !takes_tensors(schema);
+  for (size_t i = 0; i < stated.size(); ++i) {
+    const Argument& a = schema.arguments()[i];
+    Json v = stated[i] != nullptr ? *stated[i] : default_of(a);
+    if (factory && v.is_null() && !device.is_cpu() &&
+        a.type.without_optional() == TypeKind::kDevice) {
+      v = {{"device", device.str()}};
+    }
+    out.values.push_back(
+        value_of(v, a.type, std::string(a.name.view()), context));
+  }
+  return out;
+}
+
+}  // namespace sy::tools

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "c10/schema/function_schema.h"
+#include "c10/value.h"
+#include "tools/sy/case_file.h"
+#include "tools/sy/tensors.h"
+
+namespace sy::tools {
+
+// A tensor argument; `tensors.1` for an element of a list.
+struct NamedTensor {
+  std::string name;
+  TensorBase tensor;
+};
+
+// The arguments of a call in the schema's order, defaults filled in.
+struct Arguments {
+  std::vector<Value> values;
+  std::vector<NamedTensor> tensors;
+  // nullptr if there is none of that name.
+  const NamedTensor* find(const std::string& name) const;
+};
+
+// Fresh arguments of a case on `device`, which stands for every device that the
+// case names; factories without a device are given it too. Throws ValueError
+// if the case does not fit the schema.
+Arguments bind_arguments(const FunctionSchema& schema, const Case& c,
+                         const Safetensors& storages, Device device);
+
+}  // namespace sy::tools

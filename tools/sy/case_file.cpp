@@ -1,0 +1,114 @@
+#include "tools/sy/case_file.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "c10/error.h"
+
+namespace sy::tools {
+
+namespace {
+
+void check_keys(const Json& v, const std::set<std::string>& allowed,
+                const std::string& where) {
+  SY_CHECK(v.is_object(), Value, where, ": expected an object, got ", dump(v));
+  for (const auto& [key, value] : v.items()) {
+    SY_CHECK(allowed.count(key) != 0, Value, where, ": unknown field \"", key,
+             "\"");
+  }
+}
+
+const Json& field(const Json& v, const char* key, Json::value_t type,
+                  const std::string& where) {
+  SY_CHECK(v.contains(key) && v[key].type() == type, Value, where, ": no \"",
+           key, "\", or of a wrong type");
+  return v[key];
+}
+
+double tolerance(const Json& v, const char* key, const std::string& where) {
+  SY_CHECK(v.contains(key) && v[key].is_number() && v[key].get<double>() >= 0,
+           Value, where, ": \"", key, "\": expected a number of at least 0");
+  return v[key].get<double>();
+}
+
+void parse_outcome(const Json& v, Case& c, const std::string& where) {
+  c.returns = field(v, "returns", Json::value_t::array, where);
+  c.mutated = Json::object();
+  if (v.contains("mutated")) {
+    c.mutated = field(v, "mutated", Json::value_t::object, where);
+  }
+  if (v.contains("grad")) {
+    c.grad = field(v, "grad", Json::value_t::object, where);
+    check_keys(c.grad, {"cotangents", "inputs"}, where + ".grad");
+    field(c.grad, "cotangents", Json::value_t::array, where + ".grad");
+    field(c.grad, "inputs", Json::value_t::object, where + ".grad");
+  }
+  c.rtol = tolerance(v, "rtol", where);
+  c.atol = tolerance(v, "atol", where);
+}
+
+Case parse_case(const Json& v, const std::string& file) {
+  SY_CHECK(v.is_object() && v.contains("id") && v["id"].is_string(), Value,
+           file, ": a case without an id");
+  Case c;
+  c.id = v["id"];
+  const std::string where = file + ": " + c.id;
+  c.args = field(v, "args", Json::value_t::array, where);
+  c.kwargs = field(v, "kwargs", Json::value_t::object, where);
+  c.fails = v.contains("error");
+  if (c.fails) {
+    check_keys(v, {"id", "args", "kwargs", "error"}, where);
+  } else {
+    check_keys(
+        v,
+        {"id", "args", "kwargs", "returns", "mutated", "grad", "rtol", "atol"},
+        where);
+    parse_outcome(v, c, where);
+  }
+  return c;
+}
+
+}  // namespace
+
+CaseFile CaseFile::load(const std::string& folder, const std::string& name) {
+  const std::string path = folder + "/" + name + ".json";
+  const Json v = parse_json(read_file(path), path);
+  check_keys(v, {"op", "schema", "cases"}, path);
+  CaseFile f{field(v, "op", Json::value_t::string, path),
+             {},
+             Safetensors::load(folder + "/" + name + ".safetensors")};
+  SY_CHECK(f.op == "aten::" + name, Value, path, ": holds cases of ", f.op);
+  std::set<std::string> ids;
+  for (const Json& c : field(v, "cases", Json::value_t::array, path)) {
+    f.cases.push_back(parse_case(c, path));
+    SY_CHECK(ids.insert(f.cases.back().id).second, Value, path,
+             ": two cases with the id ", f.cases.back().id);
+  }
+  SY_CHECK(!f.cases.empty(), Value, path, ": no cases");
+  return f;
+}
+
+std::vector<std::string> case_names(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> out;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".json") {
+      out.push_back(entry.path().stem().string());
+    }
+  }
+  SY_CHECK(!error, Value, folder, ": ", error.message());
+  SY_CHECK(!out.empty(), Value, folder, ": no cases (NAME.json) in it");
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+bool matches(const std::string& pattern, const std::string& name) {
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0 ||
+         fnmatch(pattern.c_str(), ("aten::" + name).c_str(), 0) == 0;
+}
+
+}  // namespace sy::tools

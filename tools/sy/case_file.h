@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/sy/json.h"
+#include "tools/sy/safetensors.h"
+
+// Recorded cases; their format is test/conformance/cases_format.md.
+
+namespace sy::tools {
+
+// One call of an operator and what it gives.
+struct Case {
+  std::string id;
+  Json args, kwargs;
+  bool fails = false;           // the call must throw; no field below is set
+  Json returns, mutated, grad;  // grad is null if there is none
+  double rtol = 0, atol = 0;
+};
+
+// The pair of files of one overload. Throws ValueError naming the file if it
+// is malformed; what VALUEs mean is checked when a case is run.
+struct CaseFile {
+  static CaseFile load(const std::string& folder, const std::string& name);
+
+  std::string op;  // "aten::add.Tensor"
+  std::vector<Case> cases;
+  Safetensors storages;
+};
+
+// Names of the overloads that a folder has cases of, sorted. Throws ValueError
+// if it has none.
+std::vector<std::string> case_names(const std::string& folder);
+
+// Whether a shell pattern (*, ?, [...]) fits the name, with or without the
+// namespace.
+bool matches(const std::string& pattern, const std::string& name);
+
+}  // namespace sy::tools

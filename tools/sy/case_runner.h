@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "c10/dispatcher.h"
+#include "tools/sy/arguments.h"
+#include "tools/sy/case_file.h"
+
+namespace sy::tools {
+
+struct CaseResult {
+  std::string why;         // "" if the case passed
+  bool non_empty = false;  // a call that succeeded, with elements to compare
+  std::string note;        // differs, and may: strides of a fresh result
+};
+
+// Calls one operator, boxed, as its cases say. Throws nothing: what is wrong
+// with a case is a failure of it.
+class CaseRunner {
+ public:
+  struct Options {
+    Device device;
+    bool gradients = true;
+  };
+
+  CaseRunner(OperatorHandle op, const CaseFile& file, Options options)
+      : op_(op), file_(file), options_(options) {}
+  CaseResult run(const Case& c) const;
+
+ private:
+  std::string must_throw(const Case& c) const;
+  void compare(const Case& c, CaseResult& result) const;
+
+  OperatorHandle op_;
+  const CaseFile& file_;
+  Options options_;
+};
+
+// "TypeError: …" of the exception being handled.
+std::string current_exception_text();
+
+}  // namespace sy::tools

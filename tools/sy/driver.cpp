@@ -1,0 +1,207 @@
+#include "tools/sy/driver.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "c10/error.h"
+#include "tools/sy/worker_process.h"
+
+namespace sy::tools {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One worker and the overload it is at.
+struct Slot {
+  std::unique_ptr<WorkerProcess> process;
+  const std::string* name = nullptr;  // nullptr: idle
+  size_t next_case = 0;               // where a fresh worker would go on
+  std::string id;                     // of the case running, or the last one
+  bool in_case = false;
+  bool fresh = false;     // the worker was started for this request
+  bool answered = false;  // anything since the request
+  bool timed_out = false;
+  Clock::time_point deadline;
+};
+
+class Driver {
+ public:
+  Driver(const ConformOptions& options, const std::vector<std::string>& names)
+      : options_(options), names_(names) {
+    arguments_ = {"conform-worker", "--cases", options.worker.cases, "--device",
+                  options.worker.device};
+    for (const std::string& p : options.worker.plugins) {
+      arguments_.insert(arguments_.end(), {"--plugin", p});
+    }
+    if (!options.worker.gradients) arguments_.push_back("--no-grad");
+  }
+
+  Report run() {
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    const size_t jobs = options_.jobs > 0 ? size_t(options_.jobs) : cores;
+    slots_.resize(std::min(jobs, names_.size()));
+    // Threads of workers share the cores; what the user set stays.
+    setenv("SWITCHYARD_NUM_THREADS",
+           std::to_string(std::max<size_t>(1, cores / jobs)).c_str(), 0);
+    for (Slot& s : slots_) assign(s);
+    while (finished_ < names_.size()) {
+      wait();
+      show_progress();
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void assign(Slot& s) {
+    s.name = next_ < names_.size() ? &names_[next_++] : nullptr;
+    s.next_case = 0;
+    s.in_case = false;
+    if (s.name == nullptr) {
+      s.process.reset();
+      return;
+    }
+    report_[*s.name];
+    request(s);
+  }
+
+  void request(Slot& s) {
+    const Json line = {{"name", *s.name}, {"first", s.next_case}};
+    s.fresh = s.process == nullptr;
+    if (s.fresh) s.process = std::make_unique<WorkerProcess>(arguments_);
+    s.answered = false;
+    s.timed_out = false;
+    restart_clock(s);
+    s.process->send(dump(line));  // if it is gone, its answers end
+  }
+
+  void restart_clock(Slot& s) {
+    s.deadline = Clock::now() + std::chrono::seconds(options_.timeout);
+  }
+
+  void wait() {
+    std::vector<pollfd> fds;
+    std::vector<Slot*> busy;
+    auto deadline = Clock::time_point::max();
+    for (Slot& s : slots_) {
+      if (s.name == nullptr) continue;
+      fds.push_back({s.process->answers(), POLLIN, 0});
+      busy.push_back(&s);
+      deadline = std::min(deadline, s.deadline);
+    }
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    poll(fds.data(), fds.size(),
+         static_cast<int>(std::max<int64_t>(0, left.count())));
+    for (size_t i = 0; i < fds.size(); ++i) {
+      if (fds[i].revents != 0) {
+        read(*busy[i]);
+      } else if (Clock::now() >= busy[i]->deadline && !busy[i]->timed_out) {
+        busy[i]->timed_out = true;
+        busy[i]->process->kill();
+        restart_clock(*busy[i]);
+      }
+    }
+  }
+
+  void read(Slot& s) {
+    bool ended = false;
+    for (const std::string& line : s.process->receive(ended)) {
+      take(s, parse_json(line, "answer of a worker"));
+    }
+    if (ended) bury(s);
+  }
+
+  void take(Slot& s, const Json& v) {
+    OverloadReport& r = report_[*s.name];
+    s.answered = true;
+    restart_clock(s);
+    if (v.contains("begin")) {
+      s.next_case = v["begin"].get<size_t>() + 1;
+      s.id = v["id"];
+      s.in_case = true;
+    } else if (v.contains("end")) {
+      s.in_case = false;
+      end_case(r, v);
+    } else if (v.contains("done")) {
+      if (v["missing"]) r.missing = v["done"];
+      finish(s);
+    } else if (v.contains("bad")) {
+      fail_case(r, "", v["bad"]);
+      finish(s);
+    } else {
+      throw Error("cannot run cases: " + v.value("fatal", dump(v)));
+    }
+  }
+
+  void end_case(OverloadReport& r, const Json& v) {
+    if (v["why"] != "") return fail_case(r, v["id"], v["why"]);
+    ++r.passed;
+    if (v["non_empty"]) r.non_empty = true;
+    if (v["note"] != "") r.notes.emplace_back(v["id"], v["note"]);
+  }
+
+  void fail_case(OverloadReport& r, std::string id, std::string why) {
+    ++r.failed;
+    r.failures.emplace_back(std::move(id), std::move(why));
+  }
+
+  void finish(Slot& s) {
+    ++finished_;
+    assign(s);
+  }
+
+  // The worker is gone without having said "done".
+  void bury(Slot& s) {
+    OverloadReport& r = report_[*s.name];
+    const std::string end = s.process->how_it_ended();
+    s.process.reset();
+    const std::string why =
+        s.timed_out ? str("took more than ", options_.timeout, " seconds")
+                    : "the process ended: " + end;
+    if (s.in_case) {
+      fail_case(r, s.id, why);
+    } else if (s.answered) {
+      // Between cases: the last one has broken something.
+      if (r.failures.empty() || r.failures.back().first != s.id) {
+        --r.passed;
+        fail_case(r, s.id, "after the call " + why);
+      }
+    } else if (s.fresh) {
+      fail_case(r, "", "before the first case " + why);
+      return finish(s);
+    }
+    s.in_case = false;
+    request(s);
+  }
+
+  void show_progress() {
+    static const bool person = isatty(STDERR_FILENO) != 0;
+    if (!person) return;
+    std::fprintf(stderr, "\r%zu of %zu overloads%s", finished_, names_.size(),
+                 finished_ == names_.size() ? "\r\033[K" : "");
+  }
+
+  const ConformOptions& options_;
+  const std::vector<std::string>& names_;
+  std::vector<std::string> arguments_;
+  std::vector<Slot> slots_;
+  size_t next_ = 0, finished_ = 0;
+  Report report_;
+};
+
+}  // namespace
+
+Report replay_cases(const ConformOptions& options,
+                    const std::vector<std::string>& names) {
+  return Driver(options, names).run();
+}
+
+}  // namespace sy::tools

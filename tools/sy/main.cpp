@@ -1,0 +1,153 @@
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+#include "c10/error.h"
+#include "c10/schema/nearest.h"
+#include "tools/sy/conform.h"
+#include "tools/sy/inspect.h"
+#include "tools/sy/plugins.h"
+#include "tools/sy/worker.h"
+
+// bin/sy: what Switchyard has, and whether it does what it should.
+
+namespace {
+
+using namespace sy::tools;
+
+// Commands of one operator, pattern or library.
+struct InspectOptions {
+  std::string subject;
+  std::vector<std::string> plugins;
+  bool json = false;
+};
+
+CLI::App* inspect_command(CLI::App& app, const char* name, const char* help,
+                          InspectOptions& o) {
+  CLI::App* c = app.add_subcommand(name, help);
+  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
+      ->allow_extra_args(false);
+  c->add_flag("--json", o.json, "as JSON");
+  return c;
+}
+
+void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
+  c->add_option("--cases", o.cases, "folder of recorded cases")->required();
+  c->add_option("--device", o.device, "where the tensors lie")
+      ->capture_default_str();
+  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
+      ->allow_extra_args(false);
+  c->add_flag("--no-grad", no_grad, "leave gradients out");
+}
+
+CLI::App* conform_command(CLI::App& app, ConformOptions& o, bool& no_grad) {
+  CLI::App* c = app.add_subcommand(
+      "conform", "replay recorded cases; 0 if every overload works");
+  worker_options(c, o.worker, no_grad);
+  c->add_option("--op", o.globs, "overloads, as add.* (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--jobs", o.jobs, "worker processes; one per core if not given")
+      ->check(CLI::Range(1, 1024));
+  c->add_option("--timeout", o.timeout, "seconds for one case")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  c->add_option("--json", o.json, "write the report to a file; - for stdout");
+  c->add_flag("--notes", o.notes, "list what differs without failing");
+  c->add_option("--must-pass", o.must_pass,
+                "file of overloads; 0 if these work, whatever else does not");
+  c->add_option("--update-passing", o.update_passing,
+                "add the overloads that work to this file");
+  return c;
+}
+
+std::string nearest_of(const std::string& given,
+                       const std::vector<std::string>& names) {
+  sy::NearestName nearest(given);
+  for (const std::string& n : names) nearest.consider(n);
+  return nearest.question();
+}
+
+std::string unknown_command(const CLI::App& app, const std::string& given) {
+  std::vector<std::string> names;
+  for (const CLI::App* c : app.get_subcommands(
+           [](const CLI::App* c) { return !c->get_group().empty(); })) {
+    names.push_back(c->get_name());
+  }
+  return sy::str("no command '", given, "'", nearest_of(given, names));
+}
+
+std::string unknown_option(const CLI::App& command, const std::string& given) {
+  std::vector<std::string> names;
+  for (const CLI::Option* o : command.get_options()) {
+    if (o->nonpositional()) names.push_back(o->get_name());
+  }
+  return sy::str(command.get_name(), " takes no '", given, "'",
+                 nearest_of(given, names));
+}
+
+// One line, with the nearest name for what is not known.
+std::string explain_failure(const CLI::App* app, const CLI::Error& e) {
+  std::string text = e.what();
+  const std::vector<std::string> rest = app->remaining(true);
+  const std::vector<CLI::App*> commands = app->get_subcommands();
+  if (!rest.empty()) {
+    text = commands.empty() ? unknown_command(*app, rest.front())
+                            : unknown_option(*commands.front(), rest.front());
+  }
+  return sy::str("sy: ", text, " (`sy ",
+                 commands.empty() ? "" : commands.front()->get_name() + " ",
+                 "--help`)\n");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Switchyard's operators: what there is, and whether it works",
+               "sy");
+  app.require_subcommand(1);
+  app.failure_message(explain_failure);
+  InspectOptions inspect;
+  CLI::App* ops = inspect_command(app, "ops", "list the operators", inspect);
+  ops->add_option("GLOB", inspect.subject, "only those that fit, as add*");
+  CLI::App* explain = inspect_command(
+      app, "explain", "what an operator is made of, where calls go", inspect);
+  explain->add_option("OP", inspect.subject, "add.Tensor, or add")->required();
+  CLI::App* doctor = inspect_command(
+      app, "doctor", "why a plugin does or does not load", inspect);
+  doctor->add_option("LIB", inspect.subject, "the library")->required();
+  CLI::App* version =
+      inspect_command(app, "version", "version, layout, compiler", inspect);
+
+  ConformOptions conform;
+  WorkerOptions worker;
+  bool conform_no_grad = false, worker_no_grad = false;
+  CLI::App* run_conform = conform_command(app, conform, conform_no_grad);
+  CLI::App* run_worker = app.add_subcommand("conform-worker")->group("");
+  worker_options(run_worker, worker, worker_no_grad);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+
+  conform.worker.gradients = !conform_no_grad;
+  worker.gradients = !worker_no_grad;
+  if (run_conform->parsed()) return sy::tools::run_conform(conform);
+  if (run_worker->parsed()) return sy::tools::run_worker(worker);
+  load_plugins(inspect.plugins);
+  if (ops->parsed()) return list_operators(inspect.subject, inspect.json);
+  if (explain->parsed()) return explain_operator(inspect.subject, inspect.json);
+  if (version->parsed()) return print_version(inspect.json);
+  return examine_library(inspect.subject, inspect.json);
+}
+
+}  // namespace
+
+// 0 all is well, 1 something does not work, 2 the command cannot be run.
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "sy: %s\n", e.what());
+    return 2;
+  }
+}

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "c10/dispatcher.h"
+#include "c10/error.h"
+#include "c10/introspect.h"
+#include "c10/schema/nearest.h"
+#include "tools/sy/case_file.h"
+#include "tools/sy/inspect.h"
+#include "tools/sy/json.h"
+
+namespace sy::tools {
+
+namespace {
+
+constexpr const char* kKinds[] = {"dispatch", "pointwise", "reduce",
+                                  "composite", "view"};
+
+constexpr std::pair<OperatorDef::Flag, const char*> kFlags[] = {
+    {OperatorDef::kNoDeviceCheck, "no_device_check"},
+    {OperatorDef::kView, "view"},
+    {OperatorDef::kInplace, "inplace"},
+    {OperatorDef::kOut, "out"},
+    {OperatorDef::kRandom, "random"},
+    {OperatorDef::kDifferentiable, "differentiable"}};
+
+const char* route_name(DispatchInfo::Route route) {
+  static constexpr const char* kNames[] = {"missing", "own", "alias",
+                                           "fallback", "skipped"};
+  return kNames[static_cast<int>(route)];
+}
+
+std::string short_name(std::string_view full) {
+  return std::string(full.starts_with("aten::") ? full.substr(6) : full);
+}
+
+// The name before the overload.
+std::string_view base_name(std::string_view full) {
+  const size_t name = full.find("::") + 2;
+  return full.substr(0, full.find('.', name));
+}
+
+std::vector<OperatorHandle> overloads(const std::string& name) {
+  const Dispatcher& d = Dispatcher::singleton();
+  if (const auto op = d.find(name)) return {*op};
+  const std::string full =
+      name.find("::") == std::string::npos ? "aten::" + name : name;
+  std::vector<OperatorHandle> out;
+  NearestName nearest(full);
+  const std::vector<OperatorHandle> all = d.operators();
+  for (OperatorHandle op : all) {
+    if (base_name(op.name()) == full) out.push_back(op);
+    nearest.consider(op.name());
+    nearest.consider(base_name(op.name()));
+  }
+  SY_CHECK(!out.empty(), NotImplemented, "no operator ", full,
+           nearest.question());
+  return out;
+}
+
+Json to_json(const KernelInfo& k) {
+  return {{"key", k.key},          {"file", k.file},
+          {"line", k.line},        {"owner", k.owner},
+          {"boxed", k.boxed_only}, {"fallthrough", k.fallthrough},
+          {"guarded", k.guarded}};
+}
+
+Json explain_json(OperatorHandle op) {
+  const OperatorEntry& e = op.entry();
+  Json flags = Json::array();
+  for (const auto& [flag, name] : kFlags) {
+    if (e.has_flag(flag)) flags.push_back(name);
+  }
+  Json kernels = Json::array(), table = Json::object();
+  for (const KernelInfo& k : kernels_of(op)) kernels.push_back(to_json(k));
+  for (const DispatchInfo& d : dispatch_of(op)) {
+    table[d.key] = {{"route", route_name(d.route)}};
+    if (d.route != DispatchInfo::Route::Missing) {
+      table[d.key]["kernel"] = to_json(d.kernel);
+    }
+  }
+  Json out = {{"name", e.name()},
+              {"schema", e.schema_text()},
+              {"owner", owner_of(op)},
+              {"flags", flags},
+              {"kernels", kernels},
+              {"table", table},
+              {"table_bytes", e.table().bytes()}};
+  if (const OperatorInfo* info = e.info()) {
+    out["kind"] = kKinds[info->kind];
+    out["doc"] = info->doc;
+    out["source"] = info->source;
+  }
+  return out;
+}
+
+std::string site(const KernelInfo& k) {
+  return str(k.file, ":", k.line, k.owner.empty() ? "" : ", " + k.owner,
+             k.boxed_only ? ", boxed" : "", k.guarded ? ", guarded" : "");
+}
+
+void pad(std::string& line, size_t width) {
+  line.resize(std::max(line.size() + 1, width), ' ');
+}
+
+std::string explain_text(OperatorHandle op) {
+  const OperatorEntry& e = op.entry();
+  std::string out = e.schema_text() + "\n";
+  if (const OperatorInfo* info = e.info()) {
+    if (*info->doc != '\0') out += str("  ", info->doc, "\n");
+    out += str("  ", kKinds[info->kind], " operator of ", info->source, "\n");
+  }
+  out += str("  defined by ", owner_of(op), "\n");
+  out += "kernels\n";
+  for (const KernelInfo& k : kernels_of(op)) {
+    std::string line = "  " + k.key;
+    pad(line, 30);
+    out += line + (k.fallthrough ? "skipped, " : "") + site(k) + "\n";
+  }
+  out += "where a call goes, by its highest key\n";
+  std::string skipped;
+  for (const DispatchInfo& d : dispatch_of(op)) {
+    if (d.route == DispatchInfo::Route::Fallthrough) {
+      skipped += (skipped.empty() ? "" : ", ") + d.key;
+      continue;
+    }
+    std::string line = "  " + d.key;
+    pad(line, 30);
+    line += route_name(d.route);
+    if (d.route == DispatchInfo::Route::Alias ||
+        d.route == DispatchInfo::Route::Fallback) {
+      line += str(": ", d.kernel.key, " (", site(d.kernel), ")");
+    }
+    out += line + "\n";
+  }
+  return skipped.empty() ? out : out + "  skipped: " + skipped + "\n";
+}
+
+}  // namespace
+
+int list_operators(const std::string& glob, bool json) {
+  Json list = Json::array();
+  std::string text;
+  for (OperatorHandle op : Dispatcher::singleton().operators()) {
+    const std::string name(op.name());
+    if (!glob.empty() && !matches(glob, short_name(name)) &&
+        !matches(glob, name)) {
+      continue;
+    }
+    list.push_back({{"name", name}, {"schema", op.entry().schema_text()}});
+    text += op.entry().schema_text() + "\n";
+  }
+  SY_CHECK(glob.empty() || !list.empty(), NotImplemented, "no operator fits ",
+           glob);
+  std::fputs((json ? dump(list, 1) + "\n" : text).c_str(), stdout);
+  return 0;
+}
+
+int explain_operator(const std::string& name, bool json) {
+  Json list = Json::array();
+  std::string text;
+  for (OperatorHandle op : overloads(name)) {
+    if (json) {
+      list.push_back(explain_json(op));
+    } else {
+      text += (text.empty() ? "" : "\n") + explain_text(op);
+    }
+  }
+  std::fputs((json ? dump(list, 1) + "\n" : text).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace sy::tools

@@ -1,0 +1,147 @@
+#include "tools/sy/report.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "c10/error.h"
+
+namespace sy::tools {
+
+namespace {
+
+struct Totals {
+  size_t passed = 0, failed = 0, missing = 0;
+  size_t working = 0, broken = 0, absent = 0, unproven = 0;  // overloads
+  size_t notes = 0;
+
+  explicit Totals(const Report& report) {
+    for (const auto& [name, r] : report) {
+      passed += r.passed;
+      failed += r.failed;
+      missing += r.missing;
+      notes += r.notes.size();
+      ++(r.works()        ? working
+         : r.failed != 0  ? broken
+         : r.missing != 0 ? absent
+                          : unproven);
+    }
+  }
+};
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::string failures_of(const std::string& name, const OverloadReport& r) {
+  constexpr size_t kShown = 3;
+  std::string out = str("FAIL ", name, ": ", r.failed, " of ",
+                        r.failed + r.passed, " cases\n");
+  for (size_t i = 0; i < std::min(kShown, r.failures.size()); ++i) {
+    out += str("  ", r.failures[i].first, ": ",
+               first_line(r.failures[i].second), "\n");
+  }
+  if (r.failures.size() > kShown) {
+    out += str("  and ", r.failures.size() - kShown, " more\n");
+  }
+  return out;
+}
+
+std::string list_of(const Report& report, const char* title,
+                    bool (*wanted)(const OverloadReport&)) {
+  constexpr size_t kShown = 12;
+  std::string names;
+  size_t n = 0;
+  for (const auto& [name, r] : report) {
+    if (wanted(r) && ++n <= kShown) names += (n == 1 ? "" : ", ") + name;
+  }
+  if (n == 0) return "";
+  if (n > kShown) names += str(", and ", n - kShown, " more");
+  return str(title, ": ", names, "\n");
+}
+
+}  // namespace
+
+Json to_json(const Report& report) {
+  const Totals t(report);
+  Json overloads = Json::object();
+  for (const auto& [name, r] : report) {
+    Json failures = Json::array();
+    for (const auto& [id, why] : r.failures) {
+      failures.push_back({{"id", id}, {"why", why}});
+    }
+    overloads[name] = {{"passed", r.passed},
+                       {"failed", r.failed},
+                       {"missing", r.missing != 0},
+                       {"failures", failures}};
+  }
+  return {{"passed", t.passed},
+          {"failed", t.failed},
+          {"missing", t.missing},
+          {"overloads", overloads}};
+}
+
+std::string to_text(const Report& report, bool notes) {
+  std::string out;
+  for (const auto& [name, r] : report) {
+    if (r.failed != 0) out += failures_of(name, r);
+    if (!notes) continue;
+    for (const auto& [id, note] : r.notes) {
+      out += str("note ", name, " ", id, ": ", note, "\n");
+    }
+  }
+  out += list_of(report, "missing",
+                 [](const OverloadReport& r) { return r.missing != 0; });
+  out += list_of(report, "only errors or empty results passed",
+                 [](const OverloadReport& r) {
+                   return !r.works() && r.failed == 0 && r.missing == 0;
+                 });
+  const Totals t(report);
+  out += str("cases: ", t.passed, " passed, ", t.failed, " failed, ", t.missing,
+             " missing");
+  if (t.notes != 0) {
+    out += str("; strides of ", t.notes, " fresh results differ",
+               notes ? "" : " (--notes lists them)");
+  }
+  out += str("\noverloads: ", t.working, " of ", report.size(), " work, ",
+             t.broken, " fail, ", t.absent, " missing, ", t.unproven,
+             " unproven\n");
+  return out;
+}
+
+bool all_work(const Report& report) {
+  return std::all_of(report.begin(), report.end(),
+                     [](const auto& entry) { return entry.second.works(); });
+}
+
+std::vector<std::string> read_passing(const std::string& path) {
+  std::vector<std::string> out;
+  const std::string text = read_file(path);
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.empty() || line[0] == '#') continue;
+    SY_CHECK(out.empty() || out.back() < line, Value, path, ": ", line,
+             " after ", out.back(), ": the list is sorted, each name once");
+    out.push_back(line);
+  }
+  return out;
+}
+
+size_t update_passing(const std::string& path, const Report& report) {
+  std::set<std::string> names;
+  if (std::filesystem::exists(path)) {
+    for (const std::string& name : read_passing(path)) names.insert(name);
+  }
+  const size_t before = names.size();
+  for (const auto& [name, r] : report) {
+    if (r.works()) names.insert(name);
+  }
+  std::string text;
+  for (const std::string& name : names) text += name + "\n";
+  write_file(path, text);
+  return names.size() - before;
+}
+
+}  // namespace sy::tools

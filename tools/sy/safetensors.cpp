@@ -1,0 +1,146 @@
+#include "tools/sy/safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "c10/error.h"
+#include "tools/sy/json.h"
+
+namespace sy::tools {
+
+namespace {
+
+constexpr size_t kLengthBytes = 8;
+constexpr uint64_t kMaxHeader = 100'000'000;  // the format's own limit
+
+ScalarType dtype_of(const std::string& name, const std::string& where) {
+  static constexpr struct {
+    const char* name;
+    ScalarType dtype;
+  } kNames[] = {{"BOOL", kBool}, {"U8", kByte},       {"I8", kChar},
+                {"I16", kShort}, {"I32", kInt},       {"I64", kLong},
+                {"F16", kHalf},  {"BF16", kBFloat16}, {"F32", kFloat},
+                {"F64", kDouble}};
+  for (const auto& n : kNames) {
+    if (name == n.name) return n.dtype;
+  }
+  fail(ErrorKind::Value, where, ": unknown dtype \"", name, "\"");
+}
+
+// Bytes of a tensor of that shape, or an error.
+uint64_t bytes_of(const std::vector<int64_t>& shape, ScalarType dtype,
+                  const std::string& where) {
+  uint64_t n = element_size(dtype);
+  for (int64_t s : shape) {
+    SY_CHECK(s >= 0, Value, where, ": negative size ", s);
+    SY_CHECK(!__builtin_mul_overflow(n, static_cast<uint64_t>(s), &n), Value,
+             where, ": the sizes overflow");
+  }
+  return n;
+}
+
+struct Header {
+  Json json;
+  std::string_view data;
+};
+
+Header split(const std::string& bytes, const std::string& name) {
+  SY_CHECK(bytes.size() >= kLengthBytes, Value, name, ": ", bytes.size(),
+           " bytes are too short for a header");
+  uint64_t length;
+  static_assert(sizeof length == kLengthBytes);
+  std::memcpy(&length, bytes.data(), kLengthBytes);
+  const size_t rest = bytes.size() - kLengthBytes;
+  SY_CHECK(length <= rest && length <= kMaxHeader, Value, name,
+           ": a header of ", length, " bytes in a file of ", bytes.size());
+  const std::string_view text(bytes.data() + kLengthBytes, length);
+  SY_CHECK(!text.empty() && text.front() == '{', Value, name,
+           ": the header does not begin with {");
+  Header h{parse_json(text, name), {}};
+  h.data = std::string_view(bytes).substr(kLengthBytes + length);
+  return h;
+}
+
+void check_metadata(const Json& v, const std::string& where) {
+  SY_CHECK(v.is_object(), Value, where, ": expected an object");
+  for (const auto& [key, text] : v.items()) {
+    SY_CHECK(text.is_string(), Value, where, ".", key, ": expected a string");
+  }
+}
+
+Safetensors::Entry read_entry(const Json& v, std::string_view data,
+                              const std::string& where) {
+  SY_CHECK(v.is_object() && v.size() == 3 && v.contains("dtype") &&
+               v.contains("shape") && v.contains("data_offsets") &&
+               v["dtype"].is_string(),
+           Value, where, ": expected dtype, shape and data_offsets, got ",
+           dump(v));
+  Safetensors::Entry e{dtype_of(v["dtype"].get<std::string>(), where),
+                       int_list(v["shape"], where),
+                       {}};
+  const std::vector<int64_t> at = int_list(v["data_offsets"], where);
+  const uint64_t bytes = bytes_of(e.shape, e.dtype, where);
+  SY_CHECK(at.size() == 2 && 0 <= at[0] && at[0] <= at[1] &&
+               static_cast<uint64_t>(at[1]) <= data.size(),
+           Value, where, ": data_offsets ", dump(v["data_offsets"]),
+           " do not lie in ", data.size(), " bytes of data");
+  SY_CHECK(static_cast<uint64_t>(at[1] - at[0]) == bytes, Value, where,
+           ": expected ", bytes, " bytes, got ", at[1] - at[0]);
+  e.bytes = data.substr(at[0], bytes);
+  if (e.dtype == kBool) {
+    SY_CHECK(std::all_of(e.bytes.begin(), e.bytes.end(),
+                         [](unsigned char c) { return c <= 1; }),
+             Value, where, ": a bool that is neither 0 nor 1");
+  }
+  return e;
+}
+
+// Every byte of the data belongs to exactly one entry.
+void check_cover(
+    const std::map<std::string, Safetensors::Entry, std::less<>>& entries,
+    std::string_view data, const std::string& name) {
+  std::vector<std::pair<size_t, size_t>> spans;
+  for (const auto& [key, e] : entries) {
+    const auto begin = static_cast<size_t>(e.bytes.data() - data.data());
+    spans.emplace_back(begin, begin + e.bytes.size());
+  }
+  std::sort(spans.begin(), spans.end());
+  size_t end = 0;
+  for (const auto& [first, last] : spans) {
+    SY_CHECK(first >= end, Value, name, ": entries overlap at byte ", first);
+    SY_CHECK(first == end, Value, name, ": bytes ", end, " to ", first,
+             " belong to no entry");
+    end = last;
+  }
+  SY_CHECK(end == data.size(), Value, name, ": bytes ", end, " to ",
+           data.size(), " belong to no entry");
+}
+
+}  // namespace
+
+Safetensors Safetensors::load(const std::string& path) {
+  return Safetensors(read_file(path), path);
+}
+
+Safetensors::Safetensors(std::string bytes, const std::string& name)
+    : bytes_(std::make_unique<const std::string>(std::move(bytes))),
+      name_(name) {
+  const Header header = split(*bytes_, name);
+  for (const auto& [key, v] : header.json.items()) {
+    const std::string where = name + ": " + key;
+    if (key == "__metadata__") {
+      check_metadata(v, where);
+    } else {
+      entries_.emplace(key, read_entry(v, header.data, where));
+    }
+  }
+  check_cover(entries_, header.data, name);
+}
+
+const Safetensors::Entry& Safetensors::at(std::string_view key) const {
+  const auto it = entries_.find(key);
+  SY_CHECK(it != entries_.end(), Value, name_, ": no entry \"", key, "\"");
+  return it->second;
+}
+
+}  // namespace sy::tools

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "c10/scalar_type.h"
+
+namespace sy::tools {
+
+// A safetensors file in memory. Strict: what the format does not allow
+// (overlapping or missing bytes, sizes that do not fit, unknown fields) is a
+// ValueError that names the file, as is a bool that is neither 0 nor 1.
+class Safetensors {
+ public:
+  struct Entry {
+    ScalarType dtype;
+    std::vector<int64_t> shape;
+    std::string_view bytes;  // not aligned; lives as long as the file's object
+  };
+
+  static Safetensors load(const std::string& path);
+  // `name` stands for the file in errors.
+  Safetensors(std::string bytes, const std::string& name);
+
+  const std::map<std::string, Entry, std::less<>>& entries() const {
+    return entries_;
+  }
+  // Throws ValueError if there is none.
+  const Entry& at(std::string_view key) const;
+
+ private:
+  std::unique_ptr<const std::string> bytes_;  // entries point into it
+  std::string name_;
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+}  // namespace sy::tools

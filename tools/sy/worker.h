@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sy::tools {
+
+struct WorkerOptions {
+  std::string cases;  // the folder
+  std::string device = "cpu";
+  std::vector<std::string> plugins;
+  bool gradients = true;
+};
+
+// The other side of `sy conform`: replays the cases of the overloads that it is
+// asked for until its input ends. One JSON object a line. Requests:
+//   {"name": "add.Tensor", "first": 0}    from that case on
+// Answers, per case and at the end:
+//   {"begin": 0, "id": …}
+//   {"end": 0, "id": …, "why": "", "non_empty": true, "note": ""}
+//   {"done": 8, "missing": false}         number of cases in the file
+//   {"bad": …}                            the files cannot be read
+//   {"fatal": …}                          nothing can be run: a plugin …
+int run_worker(const WorkerOptions& options);
+
+}  // namespace sy::tools

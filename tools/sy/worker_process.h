@@ -1,0 +1,42 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace sy::tools {
+
+// This program again, in a process of its own, spoken to in lines. Spawned, not
+// forked: no thread or lock of ours comes along. Killed when the object goes.
+class WorkerProcess {
+ public:
+  // Of the child: where it reads requests and writes answers. Its standard
+  // output goes to standard error, whatever kernels print.
+  static constexpr int kRequests = 0;
+  static constexpr int kAnswers = 3;
+
+  // `arguments` after the program's name. Throws Error.
+  explicit WorkerProcess(const std::vector<std::string>& arguments);
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+  ~WorkerProcess();
+
+  // False if the process does not read any more.
+  bool send(const std::string& line);
+  // Readable when there is an answer, or the process has ended.
+  int answers() const { return answers_; }
+  // What can be read now, in whole lines; `ended` is set at the end.
+  std::vector<std::string> receive(bool& ended);
+  void kill();
+  // Waits for the end. "signal 11 (Segmentation fault)", "exit status 1".
+  std::string how_it_ended();
+
+ private:
+  pid_t pid_ = -1;
+  int requests_ = -1, answers_ = -1;
+  std::string partial_;
+};
+
+}  // namespace sy::tools
