@@ -1,0 +1,201 @@
+#include "codegen/check.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "codegen/cpp_types.h"
+#include "codegen/derivative.h"
+#include "codegen/lang/yaml.h"
+
+namespace sy::codegen {
+namespace {
+
+using lang::OperatorKind;
+
+constexpr std::array<std::string_view, 4> kDispatchKeys = {
+    "CPU", "Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd"};
+
+class OperatorChecker {
+ public:
+  OperatorChecker(const Model& model, Operator& op,
+                  lang::Diagnostics& diagnostics)
+      : model_(model), op_(op), e_(*op.entry), diagnostics_(diagnostics) {}
+
+  void run() {
+    lang::check_types(e_, diagnostics_);
+    cpp_types();
+    dispatch();
+    kind();
+    contract();
+    plan_derivative(model_, op_, diagnostics_);
+  }
+
+  void tags(const std::vector<std::string>& known) {
+    std::vector<std::string_view> names(known.begin(), known.end());
+    for (const lang::Text& tag : e_.tags) {
+      if (std::find(names.begin(), names.end(), tag.str()) != names.end()) {
+        continue;
+      }
+      diagnostics_.error(tag.start(), "unknown tag '" + tag.str() + "'" +
+                                          lang::suggest(tag.str(), names));
+    }
+  }
+
+ private:
+  void error(const lang::Location& at, std::string message) {
+    diagnostics_.error(at, std::move(message));
+  }
+
+  void cpp_types() {
+    for (const Overload* o : op_.overloads()) {
+      for (const Argument& a : o->schema.arguments()) {
+        if (parameter_type(a).empty()) {
+          error(e_.func.start(), "argument '" + std::string(a.name.view()) +
+                                     "': no C++ type for '" +
+                                     std::string(a.type.str()) + "'");
+        }
+      }
+      if (return_type(o->schema).empty()) {
+        error(e_.func.start(), "no C++ type for the result of '" + o->name +
+                                   "'");
+      }
+    }
+    if (e_.schema.is_vararg() || e_.schema.is_varret()) {
+      error(e_.func.start(), "'...' in a signature has no C++ type");
+    }
+  }
+
+  void dispatch() {
+    for (const lang::DispatchItem& d : e_.dispatch) {
+      const auto& key = d.key.str();
+      if (std::find(kDispatchKeys.begin(), kDispatchKeys.end(), key) ==
+          kDispatchKeys.end()) {
+        error(d.key.start(), "unknown dispatch key '" + key + "'" +
+                                 lang::suggest(key, kDispatchKeys));
+      }
+      const std::string& f = d.kernel.str();
+      const bool good =
+          !f.empty() && std::all_of(f.begin(), f.end(), [](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+          });
+      if (!good) error(d.kernel.start(), "'" + f + "' is no name of a function");
+    }
+  }
+
+  void kind() {
+    if (op_.kind() == OperatorKind::kPointwise &&
+        e_.schema.returns().size() != 1) {
+      error(e_.func.start(), "'pointwise:' gives one Tensor");
+    }
+    if (op_.kind() == OperatorKind::kReduce && e_.schema.self_index() < 0) {
+      error(e_.func.start(), "'reduce:' needs a Tensor argument 'self'");
+    }
+    if (op_.kind() == OperatorKind::kComposite) {
+      const auto types = return_types();
+      lang::compile_tensor(e_.composite->expr,
+                           lang::TensorEnv::of(e_.schema), model_, types,
+                           diagnostics_);
+    }
+  }
+
+  std::vector<Type> return_types() const {
+    std::vector<Type> out;
+    for (const Return& r : e_.schema.returns()) out.push_back(r.type);
+    return out;
+  }
+
+  void contract() {
+    const auto env = lang::IndexEnv::of(e_.schema);
+    const std::string& op = op_.base.name;
+    for (const lang::Requirement& r : e_.require) {
+      for (lang::RequireCode& code :
+           lang::compile_require(r.condition.expr, env, r.message.str(), op,
+                                 diagnostics_)) {
+        op_.contract.require.push_back(std::move(code));
+      }
+    }
+    for (const lang::Formula& f : e_.shape) {
+      if (auto code = lang::compile_index(f.expr, env, lang::IndexType::kList,
+                                          op, diagnostics_)) {
+        op_.contract.shape.push_back(std::move(*code));
+      }
+    }
+    const Type wanted[] = {Type(TypeKind::kScalarType)};
+    for (const lang::Formula& f : e_.dtype) {
+      if (auto code =
+              lang::compile_tensor(f.expr, lang::TensorEnv::of(e_.schema),
+                                   model_, wanted, diagnostics_)) {
+        op_.contract.dtype.push_back(std::move(*code));
+      }
+    }
+    if (op_.is_structured() && e_.dtype.empty() &&
+        op_.tensor_arguments().empty()) {
+      error(e_.func.start(), "'shape:' needs 'dtype:' where no argument is a "
+                             "Tensor");
+    }
+  }
+
+  const Model& model_;
+  Operator& op_;
+  const lang::OperatorEntry& e_;
+  lang::Diagnostics& diagnostics_;
+};
+
+// Derived forms may meet what is written elsewhere.
+void check_names(const std::vector<Family>& families,
+                 lang::Diagnostics& diagnostics) {
+  std::map<std::string, const Operator*> seen;
+  for (const bool derived : {false, true}) {
+    for (const Family& family : families) {
+      for (const Operator& op : family.operators) {
+        for (const Overload* o : op.overloads()) {
+          if (o->derived != derived) continue;
+          const auto [it, inserted] = seen.try_emplace(o->name, &op);
+          if (inserted || !derived) continue;
+          // Of an operator that is itself there twice: said already.
+          if (it->second->base.name == op.base.name) continue;
+          diagnostics.error(
+              op.entry->func.start(),
+              "the form '" + o->name + "' of '" + op.base.name +
+                  "' is defined twice; the first is at " +
+                  lang::to_string(it->second->entry->func.start()) +
+                  "; 'forms:' can rename or drop it");
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void check_model(const Model& model, std::vector<Family>& families,
+                 const std::optional<std::vector<std::string>>& tags,
+                 lang::Diagnostics& diagnostics) {
+  check_names(families, diagnostics);
+  for (Family& family : families) {
+    for (Operator& op : family.operators) {
+      OperatorChecker checker(model, op, diagnostics);
+      checker.run();
+      if (tags) checker.tags(*tags);
+    }
+  }
+}
+
+std::vector<std::string> read_tags(std::string_view text,
+                                   std::string_view file,
+                                   lang::Diagnostics& diagnostics) {
+  std::vector<std::string> out;
+  const lang::YamlNode root = lang::parse_yaml(text, file, diagnostics);
+  for (const lang::YamlNode& item : root.items) {
+    const lang::YamlNode* name = item.find("name");
+    if (name) {
+      out.push_back(name->str());
+    } else {
+      diagnostics.error(item.at, "a tag needs 'name:'");
+    }
+  }
+  return out;
+}
+
+}  // namespace sy::codegen

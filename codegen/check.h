@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/model.h"
+
+namespace sy::codegen {
+
+// Everything that can be wrong with an operator beyond its form: types, names
+// across files, keys, derivatives. Fills in the contracts of `families`, which
+// are those of `model`.
+void check_model(const Model& model, std::vector<Family>& families,
+                 const std::optional<std::vector<std::string>>& tags,
+                 lang::Diagnostics& diagnostics);
+
+// The names in a tags.yaml.
+std::vector<std::string> read_tags(std::string_view text, std::string_view file,
+                                   lang::Diagnostics& diagnostics);
+
+}  // namespace sy::codegen

@@ -1,0 +1,217 @@
+#include "codegen/commands.h"
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <ostream>
+#include <sstream>
+
+#include "codegen/emit/emit.h"
+#include "codegen/lang/yaml.h"
+#include "codegen/model.h"
+
+namespace sy::codegen {
+namespace {
+
+// What one output of a family is, told by the end of its name.
+struct Output {
+  std::string_view kind;
+  std::string_view path;  // with {} for the family
+  std::string (*emit)(const Model&, const Family&);
+};
+constexpr Output kOutputs[] = {
+    {"ops", "aten/ops/{}.h", &emit_functions_header},
+    {"ops", "aten/ops/{}.cpp", &emit_functions},
+    {"ops", "aten/ops/{}_ops.h", &emit_ops_header},
+    {"ops", "aten/ops/{}_kernels.h", &emit_native_header},
+    {"ops", "aten/ops/{}_def.cpp", &emit_definitions},
+    {"ops", "aten/ops/{}_desc.h", &emit_descriptors_header},
+    {"ops", "aten/ops/{}_desc.cpp", &emit_descriptors},
+    {"cpu", "backends/cpu/{}_gen.cpp",
+     [](const Model& m, const Family& f) { return emit_backend(m, f, false); }},
+    {"cpu", "backends/cpu/{}_kernels_gen.h",
+     [](const Model& m, const Family& f) {
+       return emit_backend_header(m, f, false);
+     }},
+    {"meta", "backends/meta/{}_gen.cpp",
+     [](const Model& m, const Family& f) { return emit_backend(m, f, true); }},
+    {"meta", "backends/meta/{}_kernels_gen.h",
+     [](const Model& m, const Family& f) {
+       return emit_backend_header(m, f, true);
+     }},
+    {"autograd", "autograd/{}_gen.cpp", &emit_autograd},
+    {"docs", "docs/ops/{}.md", &emit_docs},
+    {"library", "{}.h", &emit_library_header},
+    {"library", "{}.cpp", &emit_library},
+};
+
+// Of all families.
+struct SharedOutput {
+  std::string_view kind;
+  std::string_view path;
+  std::string (*emit)(const Model&);
+};
+constexpr SharedOutput kSharedOutputs[] = {
+    {"methods", "aten/tensor_methods_gen.h", &emit_methods_header},
+    {"umbrella", "aten/ops/all.h", &emit_umbrella},
+};
+
+// Of one enumeration.
+struct EnumOutput {
+  std::string_view kind;
+  std::string_view path;
+  std::string (*emit)(std::string_view, std::string_view, lang::Diagnostics&);
+};
+constexpr EnumOutput kEnumOutputs[] = {
+    {"dtypes", "c10/scalar_type_gen.h", &emit_dtypes},
+    {"dispatch_keys", "c10/dispatch_key_gen.h", &emit_dispatch_keys},
+};
+
+std::string in_family(std::string_view path, std::string_view family) {
+  const std::size_t at = path.find("{}");
+  std::string out(path.substr(0, at));
+  out += family;
+  return out + std::string(path.substr(at + 2));
+}
+
+std::string base_name(std::string_view path) {
+  return std::string(path.substr(path.find_last_of('/') + 1));
+}
+
+// Left alone if it is so already: what depends on it need not be built again.
+bool write_file(const std::string& path, const std::string& text,
+                std::ostream& err) {
+  {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream old;
+    if (in && old << in.rdbuf() && old.str() == text) return true;
+  }
+  std::error_code ignored;
+  const std::filesystem::path folder =
+      std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (out) return true;
+  err << path << ": error: the file cannot be written\n";
+  return false;
+}
+
+void report(const lang::Diagnostics& diagnostics, std::ostream& err) {
+  if (!diagnostics.empty()) err << diagnostics.str() << '\n';
+}
+
+int finish(const lang::Diagnostics& diagnostics, bool written,
+           std::ostream& err) {
+  report(diagnostics, err);
+  return diagnostics.empty() && written ? 0 : 1;
+}
+
+int emit_enum(const EnumOutput& what, const std::string& input,
+              const std::string& out, std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  const std::string text = lang::read_file(input, diagnostics);
+  const std::string code =
+      what.emit(text, short_path(input), diagnostics);
+  return finish(diagnostics,
+                diagnostics.empty() && write_file(out, code, err), err);
+}
+
+}  // namespace
+
+int print(const std::vector<std::string>& files, bool autogen,
+          std::ostream& out, std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  const Model model = Model::load(files, diagnostics);
+  for (const Family& family : model.families()) {
+    for (const Operator& op : family.operators) {
+      for (const Overload* o : op.overloads()) {
+        if (o->derived && !autogen) continue;
+        const auto ns = op.entry->schema.name().ns.view();
+        if (!ns.empty()) out << ns << "::";
+        out << to_string(o->schema) << '\n';
+      }
+    }
+  }
+  report(diagnostics, err);
+  return diagnostics.empty() ? 0 : 1;
+}
+
+int check_files(const std::vector<std::string>& files, std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  Model::load(files, diagnostics);
+  report(diagnostics, err);
+  return diagnostics.empty() ? 0 : 1;
+}
+
+int emit(const EmitOptions& options, std::ostream& err) {
+  for (const EnumOutput& e : kEnumOutputs) {
+    if (e.kind == options.kind) {
+      return emit_enum(e, options.inputs[0], options.outs[0], err);
+    }
+  }
+  std::vector<std::string> files = options.inputs;
+  files.insert(files.end(), options.extra.begin(), options.extra.end());
+  lang::Diagnostics diagnostics;
+  const Model model = Model::load(files, diagnostics);
+  if (!diagnostics.empty()) return finish(diagnostics, false, err);
+  bool written = true;
+  for (const std::string& out : options.outs) {
+    bool known = false;
+    for (const SharedOutput& s : kSharedOutputs) {
+      if (s.kind != options.kind) continue;
+      known = true;
+      written &= write_file(out, s.emit(model), err);
+    }
+    const Family& family = model.families().front();
+    for (const Output& o : kOutputs) {
+      if (o.kind != options.kind ||
+          base_name(in_family(o.path, family.name)) != base_name(out)) {
+        continue;
+      }
+      known = true;
+      written &= write_file(out, o.emit(model, family), err);
+    }
+    if (!known) {
+      err << "sygen: error: nothing of kind '" << options.kind
+          << "' is called '" << base_name(out) << "'\n";
+      written = false;
+    }
+  }
+  return written ? 0 : 1;
+}
+
+int emit_all(const std::vector<std::string>& files, const std::string& folder,
+             std::ostream& err) {
+  std::vector<std::string> schemas;
+  for (const std::string& file : files) {
+    bool is_enum = false;
+    for (const EnumOutput& e : kEnumOutputs) {
+      if (base_name(file) != std::string(e.kind) + ".yaml") continue;
+      is_enum = true;
+      const std::string out = folder + '/' + std::string(e.path);
+      if (emit_enum(e, file, out, err) != 0) return 1;
+    }
+    if (!is_enum) schemas.push_back(file);
+  }
+  lang::Diagnostics diagnostics;
+  const Model model = Model::load(schemas, diagnostics);
+  if (!diagnostics.empty()) return finish(diagnostics, false, err);
+  bool written = true;
+  for (const SharedOutput& s : kSharedOutputs) {
+    written &= write_file(folder + '/' + std::string(s.path), s.emit(model),
+                          err);
+  }
+  for (const Family& family : model.families()) {
+    for (const Output& o : kOutputs) {
+      if (o.kind == "library") continue;
+      written &= write_file(folder + '/' + in_family(o.path, family.name),
+                            o.emit(model, family), err);
+    }
+  }
+  return written ? 0 : 1;
+}
+
+}  // namespace sy::codegen

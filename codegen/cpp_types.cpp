@@ -1,0 +1,241 @@
+#include "codegen/cpp_types.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "codegen/lang/cpp_text.h"
+
+namespace sy::codegen {
+namespace {
+
+// What a value of the type is, wherever it stands.
+std::string value_type(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::kInt:
+    case TypeKind::kSymInt:
+    case TypeKind::kDeviceIndex: return "int64_t";
+    case TypeKind::kFloat:
+    case TypeKind::kSymFloat: return "double";
+    case TypeKind::kBool:
+    case TypeKind::kSymBool: return "bool";
+    case TypeKind::kStr: return "std::string_view";
+    case TypeKind::kScalarType: return "ScalarType";
+    case TypeKind::kLayout: return "Layout";
+    case TypeKind::kDevice: return "Device";
+    case TypeKind::kMemoryFormat: return "MemoryFormat";
+    case TypeKind::kGenerator: return "Generator";
+    default: return "";
+  }
+}
+
+bool is_int(TypeKind k) { return k == TypeKind::kInt || k == TypeKind::kSymInt; }
+
+std::string list_type(Type t) {
+  const Type e = t.element();
+  if (e == TypeKind::kTensor) return "TensorList";
+  if (e.is_optional() && e.element() == TypeKind::kTensor) {
+    return "ArrayRef<std::optional<Tensor>>";
+  }
+  if (is_int(e.kind())) return "IntArrayRef";
+  if (e == TypeKind::kScalar) return "ArrayRef<Scalar>";
+  const std::string element = value_type(e.kind());
+  return element.empty() ? "" : "ArrayRef<" + element + ">";
+}
+
+std::string result_type(Type t, bool is_reference) {
+  if (t == TypeKind::kTensor) return is_reference ? "Tensor&" : "Tensor";
+  if (t == TypeKind::kScalar) return "Scalar";
+  if (t.is_list() && t.element() == TypeKind::kTensor) {
+    return "std::vector<Tensor>";
+  }
+  return value_type(t.kind());
+}
+
+std::string identifier_default(const Argument& a, std::string_view text) {
+  const TypeKind kind = a.type.without_optional().kind();
+  if (kind == TypeKind::kScalarType) {
+    std::string out = "k";
+    out += static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return out + std::string(text.substr(1));
+  }
+  if (kind == TypeKind::kMemoryFormat) {
+    return text == "contiguous_format" ? "MemoryFormat::Contiguous"
+                                       : "MemoryFormat::Preserve";
+  }
+  if (kind == TypeKind::kLayout) return "Layout::Strided";
+  return "Reduction::" + std::string(text);
+}
+
+std::string list_default(const Argument& a, DefaultValue v) {
+  std::string out = "{";
+  if (v.is(DefaultValue::Kind::kList)) {
+    for (std::size_t i = 0; i < v.items().size(); ++i) {
+      out += (i ? ", " : "") + std::string(v.items()[i].str());
+    }
+    return out + "}";
+  }
+  // One value stands for every element of a list of fixed size.
+  const int n = std::max(1, a.type.without_optional().size());
+  for (int i = 0; i < n; ++i) out += (i ? ", " : "") + std::string(v.str());
+  return out + "}";
+}
+
+constexpr std::array<std::string_view, 6> kKeywords = {
+    "default", "int", "float", "bool", "long", "operator"};
+
+constexpr std::array<std::string_view, 4> kOptionNames = {
+    "dtype", "layout", "device", "pin_memory"};
+
+// Where dtype, layout, device and pin_memory begin, or -1.
+int options_index(const FunctionSchema& s) {
+  const auto args = s.arguments();
+  for (std::size_t i = 0; i + 4 <= args.size(); ++i) {
+    bool all = args[i].kwarg_only;
+    for (std::size_t k = 0; k < 4; ++k) {
+      all = all && args[i + k].name.view() == kOptionNames[k] &&
+            args[i + k].type.is_optional();
+    }
+    if (all) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string parameter_type(const Argument& a) {
+  const Type t = a.type;
+  if (a.is_write() && t == TypeKind::kTensor) return "Tensor&";
+  if (t == TypeKind::kTensor) return "const Tensor&";
+  if (t == TypeKind::kScalar) return "const Scalar&";
+  if (t.is_list()) return list_type(t);
+  if (!t.is_optional()) return value_type(t.kind());
+  const Type e = t.element();
+  if (e == TypeKind::kTensor) return "const std::optional<Tensor>&";
+  if (e == TypeKind::kScalar) return "const std::optional<Scalar>&";
+  if (e.is_list() && is_int(e.element().kind())) return "OptionalIntArrayRef";
+  const std::string inner = e.is_list() ? list_type(e) : value_type(e.kind());
+  return inner.empty() ? "" : "std::optional<" + inner + ">";
+}
+
+std::string return_type(const FunctionSchema& s) {
+  const auto returns = s.returns();
+  if (returns.empty()) return "void";
+  const auto one = [&](std::size_t i) {
+    return result_type(returns[i].type, returns[i].alias.is_write());
+  };
+  if (returns.size() == 1) return one(0);
+  std::string out = "std::tuple<";
+  for (std::size_t i = 0; i < returns.size(); ++i) {
+    const std::string t = one(i);
+    if (t.empty()) return "";
+    out += (i ? ", " : "") + t;
+  }
+  return out + ">";
+}
+
+std::string default_text(const Argument& a) {
+  const DefaultValue v = a.default_value;
+  if (!v) return "";
+  using Kind = DefaultValue::Kind;
+  if (v.is_none()) return "std::nullopt";
+  if (a.type.without_optional().is_list()) return list_default(a, v);
+  switch (v.kind()) {
+    case Kind::kBool: return v.as_bool() ? "true" : "false";
+    case Kind::kInt: return lang::cpp_int(v.as_int());
+    case Kind::kDouble: return lang::cpp_double(v.as_double());
+    case Kind::kString: return lang::cpp_string(v.as_string());
+    case Kind::kIdentifier: return identifier_default(a, v.as_string());
+    default: return "{}";
+  }
+}
+
+std::string parameter_name(const Argument& a) {
+  std::string name(a.name.view());
+  if (std::find(kKeywords.begin(), kKeywords.end(), name) != kKeywords.end()) {
+    name += '_';
+  }
+  return name;
+}
+
+std::string parameter(const Argument& a) {
+  return parameter_type(a) + ' ' + parameter_name(a);
+}
+
+std::vector<std::string> parameters(const FunctionSchema& s) {
+  std::vector<std::string> out;
+  for (const Argument& a : s.arguments()) out.push_back(parameter(a));
+  return out;
+}
+
+std::vector<std::string> parameter_names(const FunctionSchema& s) {
+  std::vector<std::string> out;
+  for (const Argument& a : s.arguments()) out.push_back(parameter_name(a));
+  return out;
+}
+
+std::string signature_type(const FunctionSchema& s) {
+  std::string out = return_type(s) + '(';
+  bool first = true;
+  for (const Argument& a : s.arguments()) {
+    out += (first ? "" : ", ") + parameter_type(a);
+    first = false;
+  }
+  return out + ')';
+}
+
+ApiSignature api_signature(const FunctionSchema& s, bool is_method) {
+  ApiSignature out;
+  const auto args = s.arguments();
+  const int options = options_index(s);
+  const int self = is_method ? s.self_index() : -1;
+  const std::size_t outs = s.num_out();
+  for (const Argument& a : s.out_arguments()) {
+    out.parameters.push_back({parameter_type(a), parameter_name(a), ""});
+  }
+  for (int i = 0; i < static_cast<int>(args.size()); ++i) {
+    const Argument& a = args[i];
+    const std::string name = parameter_name(a);
+    if (i == self) {
+      out.call.push_back(a.is_write() ? "const_cast<Tensor&>(*this)"
+                                      : "*this");
+      continue;
+    }
+    if (options >= 0 && i >= options && i < options + 4) {
+      constexpr std::string_view kReads[] = {"dtype_opt()", "layout_opt()",
+                                             "device_opt()",
+                                             "pinned_memory_opt()"};
+      if (i == options) {
+        std::string value = default_text(a);
+        if (value == "std::nullopt") value = "{}";
+        out.parameters.push_back({"TensorOptions", "options", value});
+        out.has_options = true;
+      }
+      out.call.push_back("options." + std::string(kReads[i - options]));
+      continue;
+    }
+    const bool is_out = i >= static_cast<int>(args.size() - outs);
+    if (!is_out) {
+      out.parameters.push_back({parameter_type(a), name, default_text(a)});
+    }
+    const bool format = out.has_options && name == "memory_format";
+    out.call.push_back(
+        format ? "memory_format ? memory_format : options.memory_format_opt()"
+               : name);
+  }
+  // In C++ nothing without a default may follow something with one.
+  bool droppable = false;
+  for (auto p = out.parameters.rbegin(); p != out.parameters.rend(); ++p) {
+    droppable = droppable || p->default_value.empty();
+    if (droppable) p->default_value.clear();
+  }
+  return out;
+}
+
+std::string overload_id(const OperatorName& name) {
+  std::string id(name.name.view());
+  if (!name.overload.empty()) id += '_' + std::string(name.overload.view());
+  return id;
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "c10/schema/function_schema.h"
+
+// How signatures are written in C++: the one place that knows.
+
+namespace sy::codegen {
+
+// The type of a parameter: "const Tensor&", "std::optional<int64_t>". Empty if
+// no C++ type is known for it.
+std::string parameter_type(const Argument& a);
+// "Tensor", "std::tuple<Tensor, Tensor>", "Tensor&", "void".
+std::string return_type(const FunctionSchema& s);
+// The literal after `=`; empty if there is none.
+std::string default_text(const Argument& a);
+
+// A name that is no C++ keyword.
+std::string parameter_name(const Argument& a);
+// "const Tensor& self"
+std::string parameter(const Argument& a);
+// Of all arguments, in the schema's order.
+std::vector<std::string> parameters(const FunctionSchema& s);
+std::vector<std::string> parameter_names(const FunctionSchema& s);
+// "Tensor(const Tensor&, const Scalar&)"
+std::string signature_type(const FunctionSchema& s);
+
+// A parameter of the function or method that users call: dtype, layout, device
+// and pin_memory are one `TensorOptions options`, results to write come first.
+struct ApiParameter {
+  std::string type;
+  std::string name;
+  std::string default_value;  // may be empty
+};
+struct ApiSignature {
+  std::vector<ApiParameter> parameters;
+  // What is passed on for each argument of the schema.
+  std::vector<std::string> call;
+  bool has_options = false;
+};
+ApiSignature api_signature(const FunctionSchema& s, bool is_method);
+
+// "add_Tensor", "add__Tensor", "add_out": the name of what belongs to the
+// overload, as in at::_ops.
+std::string overload_id(const OperatorName& name);
+
+}  // namespace sy::codegen

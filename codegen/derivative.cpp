@@ -1,0 +1,330 @@
+#include "codegen/derivative.h"
+
+#include <algorithm>
+#include <array>
+
+#include "codegen/cpp_types.h"
+#include "codegen/lang/compile.h"
+#include "codegen/lang/diff.h"
+#include "codegen/lang/parser.h"
+
+namespace sy::codegen {
+namespace {
+
+using lang::DerivativeItem;
+using lang::Expr;
+using lang::NodeKind;
+using lang::OperatorKind;
+
+// Of a tensor, without a look at its elements.
+constexpr std::array<std::string_view, 9> kMetadata = {
+    "sizes",  "size",    "dim",               "numel", "scalar_type", "dtype",
+    "device", "options", "is_floating_point"};
+
+bool is_metadata(std::string_view method) {
+  return std::find(kMetadata.begin(), kMetadata.end(), method) !=
+         kMetadata.end();
+}
+
+// Whether `name` occurs as more than the receiver of such methods.
+bool reads_elements(const Expr& e, std::string_view name) {
+  if (lang::is_name(e, name)) return true;
+  std::size_t first = 0;
+  if (e->kind == NodeKind::kMethod && is_metadata(e->name) &&
+      lang::is_name(e->children[0], name)) {
+    first = 1;
+  }
+  for (std::size_t i = first; i < e->children.size(); ++i) {
+    if (reads_elements(e->children[i], name)) return true;
+  }
+  return false;
+}
+
+// The value type a node keeps for a parameter of that type.
+Saved saved_argument(const Argument& a, bool elements) {
+  Saved s;
+  s.name = parameter_name(a);
+  const Type t = a.type;
+  const Type e = t.without_optional();
+  if (t == TypeKind::kTensor) {
+    s.kind = elements ? Saved::kTensor : Saved::kMeta;
+    s.type = elements ? "SavedTensor" : "SavedMeta";
+  } else if (e == TypeKind::kTensor) {
+    s.kind = Saved::kOptional;
+    s.type = "SavedTensor";
+  } else if (t.is_tensor_like()) {
+    s.kind = Saved::kList;
+    s.type = "SavedTensorList";
+  } else if (e.is_list() && (e.element() == TypeKind::kInt ||
+                             e.element() == TypeKind::kSymInt)) {
+    s.kind = t.is_optional() ? Saved::kOptionalInts : Saved::kInts;
+    s.type = t.is_optional() ? "std::optional<SavedInts>" : "SavedInts";
+  } else if (e == TypeKind::kStr) {
+    s.kind = t.is_optional() ? Saved::kOptionalString : Saved::kString;
+    s.type = t.is_optional() ? "std::optional<std::string>" : "std::string";
+  } else {
+    s.kind = Saved::kValue;
+    s.type = parameter_type(a);
+    if (s.type.starts_with("const ")) {
+      s.type = s.type.substr(6, s.type.size() - 7);
+    }
+  }
+  return s;
+}
+
+class Planner {
+ public:
+  Planner(const Model& model, const Operator& op,
+          lang::Diagnostics& diagnostics)
+      : model_(model),
+        op_(op),
+        schema_(op.base.schema),
+        diagnostics_(diagnostics) {}
+
+  DerivativePlan run() {
+    differentiable_arguments();
+    for (const DerivativeItem& item : op_.entry->derivative) {
+      if (item.kind == DerivativeItem::Kind::kNonDifferentiable) continue;
+      add(item);
+    }
+    plan_.non_differentiable =
+        plan_.formulas.empty() && !op_.entry->derivative.empty();
+    std::sort(plan_.formulas.begin(), plan_.formulas.end(),
+              [](const GradFormula& a, const GradFormula& b) {
+                return a.targets < b.targets;
+              });
+    save();
+    return std::move(plan_);
+  }
+
+ private:
+  void differentiable_arguments() {
+    for (std::size_t i = 0; i < schema_.arguments().size(); ++i) {
+      const Argument& a = schema_.arguments()[i];
+      const DerivativeItem* item = op_.entry->find_derivative(a.name.view());
+      if (!item || item->kind == DerivativeItem::Kind::kNonDifferentiable) {
+        continue;
+      }
+      if (!a.type.is_tensor_like()) {
+        diagnostics_.error(item->at, "'" + std::string(a.name.view()) +
+                                         "' is no tensor and has no "
+                                         "derivative");
+        continue;
+      }
+      plan_.arguments.push_back(i);
+      plan_.has_lists |= a.type.without_optional().is_list();
+    }
+  }
+
+  void add(const DerivativeItem& item) {
+    GradFormula formula;
+    std::vector<Type> types;
+    for (const lang::Text& name : item.arguments) {
+      const int index = schema_.argument_index(name.str());
+      const auto at = std::find(plan_.arguments.begin(), plan_.arguments.end(),
+                                static_cast<std::size_t>(index));
+      if (at == plan_.arguments.end()) return;
+      formula.targets.push_back(
+          static_cast<std::size_t>(at - plan_.arguments.begin()));
+      const Type t = schema_.arguments()[index].type;
+      types.push_back(t.without_optional().is_list()
+                          ? Type::list_of(TypeKind::kTensor)
+                          : Type(TypeKind::kTensor));
+    }
+    Expr e;
+    if (item.kind == DerivativeItem::Kind::kFormula) {
+      e = item.formula.expr;
+      // A choice between formulas is not a computation.
+      if (e && op_.kind() == OperatorKind::kPointwise &&
+          e->kind != NodeKind::kIf) {
+        try_fuse(e, formula);
+      }
+    } else if (op_.kind() == OperatorKind::kView) {
+      formula.by_geometry = true;
+    } else {
+      e = derive(item, formula);
+    }
+    if (formula.by_geometry) {
+      plan_.formulas.push_back(std::move(formula));
+      return;
+    }
+    if (!e) return;
+    auto code = lang::compile_tensor(e, environment(), model_, types,
+                                     diagnostics_);
+    if (!code) return;
+    formula.operators = code->operators;
+    formula.code = std::move(*code);
+    formula.names = lang::free_names(e);
+    read(e, formula);
+    plan_.formulas.push_back(std::move(formula));
+  }
+
+  // The derivative of what the operator's own expression says.
+  Expr derive(const DerivativeItem& item, GradFormula& formula) {
+    if (op_.kind() == OperatorKind::kReduce) return derive_reduce(item);
+    const lang::DiffOptions options{"grad", "result"};
+    const Expr e =
+        lang::differentiate(op_.entry->pointwise->results[0].expr,
+                            item.arguments[0].str(), options, diagnostics_);
+    if (!e) return nullptr;
+    try_fuse(e, formula);
+    const Expr tensors = lang::element_to_tensor(
+        e, lang::ElementEnv::of_derivative(schema_));
+    // Of what does not depend on the argument.
+    if (lang::is_number(tensors, 0)) return lang::parse("zeros_like(grad)");
+    return tensors;
+  }
+
+  Expr derive_reduce(const DerivativeItem& item) {
+    const lang::ReduceBody& body = *op_.entry->reduce;
+    const auto fail = [&]() -> Expr {
+      diagnostics_.error(item.at, "no derivative is known for this reduction; "
+                                  "write the formula");
+      return nullptr;
+    };
+    if (body.accumulators.size() != 1 ||
+        !lang::is_name(body.accumulators[0].map.expr, "self")) {
+      return fail();
+    }
+    const Expr& combine = body.accumulators[0].combine.expr;
+    const auto is = [](const Expr& e, const char* text) {
+      return lang::equal(e, lang::parse(text));
+    };
+    const std::string shown = "(" + restored("grad") + ")";
+    if (is(combine, "a + b")) {
+      const std::string sum = shown + ".expand(self.sizes())";
+      if (body.finish.empty()) return lang::parse(sum);
+      if (!is(body.finish[0].expr, "acc / n")) return fail();
+      return lang::parse("(" + shown +
+                         " / (self.numel() // max(result.numel(), 1)))"
+                         ".expand(self.sizes())");
+    }
+    const bool extreme =
+        is(combine, "maximum(a, b)") || is(combine, "minimum(a, b)");
+    if (!extreme || !body.finish.empty()) return fail();
+    // Equals share the gradient.
+    const std::string dims = dim_argument();
+    const std::string count =
+        dims.empty() ? "hit.sum()" : "hit.sum(" + dims + ", True)";
+    return lang::parse("let hit = (self == " + restored("result") + ") in " +
+                       shown + " * hit / " + count);
+  }
+
+  // A result with the reduced dims put back as ones.
+  std::string restored(const std::string& name) const {
+    const std::string dims = dim_argument();
+    if (dims.empty()) return name;
+    return "_restore_dims(" + name + ", self.dim(), " + dims + ", " +
+           (schema_.argument_index("keepdim") < 0 ? "False" : "keepdim") + ")";
+  }
+
+  std::string dim_argument() const {
+    const int i = schema_.argument_index("dim");
+    if (i < 0) return "";
+    const Type t = schema_.arguments()[i].type.without_optional();
+    return t.is_list() ? "dim" : "[dim]";
+  }
+
+  // One program instead of several operators.
+  void try_fuse(const Expr& e, GradFormula& formula) const {
+    const auto env = lang::ElementEnv::of_derivative(schema_);
+    lang::Diagnostics quiet;
+    if (!lang::check_element(e, env, quiet)) return;
+    const Expr results[] = {e};
+    const auto program =
+        lang::compile_element(results, env, quiet, {.all_inputs = false});
+    if (program && program->steps.size() >= 2) formula.fused = e;
+  }
+
+  lang::TensorEnv environment() const {
+    lang::TensorEnv env = lang::TensorEnv::of(schema_);
+    env.add("grad", TypeKind::kTensor);
+    env.add("grads", Type::list_of(TypeKind::kTensor));
+    for (std::size_t i = 0; i < schema_.returns().size(); ++i) {
+      const std::string name = result_name(schema_, i);
+      if (!env.find(name)) env.add(name, schema_.returns()[i].type);
+    }
+    return env;
+  }
+
+  // What the formula makes the node keep.
+  void read(const Expr& e, const GradFormula& formula) {
+    for (const std::string& name : formula.names) {
+      if (name == "grads") plan_.uses_grads = true;
+      const int argument = schema_.argument_index(name);
+      if (argument >= 0) {
+        const Argument& a = schema_.arguments()[argument];
+        merge(saved_argument(a, reads_elements(e, name)), formula);
+        continue;
+      }
+      for (std::size_t i = 0; i < schema_.returns().size(); ++i) {
+        if (result_name(schema_, i) != name) continue;
+        Saved s;
+        s.name = name;
+        const bool elements = reads_elements(e, name);
+        s.kind = elements ? Saved::kTensor : Saved::kMeta;
+        s.type = elements ? "SavedTensor" : "SavedMeta";
+        s.is_result = true;
+        s.result = i;
+        merge(std::move(s), formula);
+      }
+    }
+  }
+
+  void merge(Saved s, const GradFormula& formula) {
+    auto known = std::find_if(found_.begin(), found_.end(),
+                              [&](const Saved& k) { return k.name == s.name; });
+    if (known == found_.end()) {
+      found_.push_back(std::move(s));
+      known = found_.end() - 1;
+    } else if (known->kind == Saved::kMeta) {
+      // The tensor itself knows its sizes too.
+      known->kind = s.kind;
+      known->type = s.type;
+    }
+    for (const std::size_t t : formula.targets) known->readers.push_back(t);
+  }
+
+  // In the schema's order, results last.
+  void save() {
+    for (const Argument& a : schema_.arguments()) {
+      for (Saved& s : found_) {
+        if (!s.is_result && s.name == parameter_name(a)) {
+          plan_.saved.push_back(std::move(s));
+          break;
+        }
+      }
+    }
+    for (Saved& s : found_) {
+      if (s.is_result) plan_.saved.push_back(std::move(s));
+    }
+    for (Saved& s : plan_.saved) {
+      std::sort(s.readers.begin(), s.readers.end());
+      s.readers.erase(std::unique(s.readers.begin(), s.readers.end()),
+                      s.readers.end());
+    }
+  }
+
+  const Model& model_;
+  const Operator& op_;
+  const FunctionSchema& schema_;
+  lang::Diagnostics& diagnostics_;
+  DerivativePlan plan_;
+  std::vector<Saved> found_;
+};
+
+}  // namespace
+
+DerivativePlan plan_derivative(const Model& model, const Operator& op,
+                               lang::Diagnostics& diagnostics) {
+  return Planner(model, op, diagnostics).run();
+}
+
+std::string result_name(const FunctionSchema& schema, std::size_t i) {
+  const Return& r = schema.returns()[i];
+  if (!r.name.empty()) return std::string(r.name.view());
+  return schema.returns().size() == 1 ? "result"
+                                      : "result" + std::to_string(i);
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,260 @@
+#include <algorithm>
+
+#include "codegen/cpp_types.h"
+#include "codegen/derivative.h"
+#include "codegen/emit/common.h"
+#include "codegen/emit/emit.h"
+#include "codegen/emit/nodes.h"
+
+namespace sy::codegen {
+namespace {
+
+using lang::OperatorKind;
+
+class AutogradEmitter {
+ public:
+  AutogradEmitter(const Model& model, const Family& family)
+      : model_(model), family_(family) {}
+
+  std::string run() {
+    Writer body;
+    for (const Operator& op : family_.operators) one(body, op);
+    Writer w;
+    w.raw(banner(family_));
+    if (uses_math(body.str())) w.raw("#include <cmath>\n\n");
+    includes(w, headers(body.str()));
+    open_namespace(w, "sy::autograd");
+    if (!body.str().empty()) {
+      open_namespace(w, "");
+      w.gap();
+      if (body.str().find("PointwiseOp ") != std::string::npos) {
+        for (const char* name : {"Prim", "RegClass", "Uniform",
+                                 "UniformOperand", "UniformStep"}) {
+          w.line("using lang::" + std::string(name) + ";");
+        }
+        w.gap();
+      }
+      if (overwrites_) emit_overwrite_node(w);
+      w.raw(body.str());
+      close_namespace(w, "");
+    }
+    if (!registrations_.empty()) {
+      w.gap();
+      w.line("SY_LIBRARY_IMPL(aten, Autograd, m) {");
+      for (const std::string& r : registrations_) w.line("  " + r);
+      w.line("}");
+    }
+    close_namespace(w, "sy::autograd");
+    return w.str();
+  }
+
+ private:
+  std::set<std::string> headers(const std::string& body) const {
+    std::set<std::string> out = {"aten/ops/" + family_.name + "_ops.h",
+                                 "autograd/generated_support.h"};
+    const auto uses = [&](const char* text) {
+      return body.find(text) != std::string::npos;
+    };
+    if (uses("fused_pointwise(")) out.insert("aten/fused.h");
+    if (uses("shapes::")) out.insert("aten/shapes.h");
+    if (uses("sy::result_type(")) out.insert("aten/result_type.h");
+    if (uses("as_strided_backward(")) out.insert("autograd/formulas.h");
+    std::vector<std::string> called = called_;
+    if (overwrites_) called.emplace_back("zeros_like");
+    for (const std::string& f : model_.families_of(called)) {
+      out.insert("aten/ops/" + f + ".h");
+    }
+    return out;
+  }
+
+  void one(Writer& w, const Operator& op) {
+    const bool composite = op.kind() == OperatorKind::kComposite ||
+                           op.has_kernel("CompositeImplicitAutograd");
+    if (composite) {
+      if (op.out) reject(w, *op.out, tensor_names(op.base.schema));
+      return;
+    }
+    lang::Diagnostics diagnostics;
+    const DerivativePlan plan = plan_derivative(model_, op, diagnostics);
+    if (!diagnostics.empty()) throw lang::LangError(diagnostics);
+    if (plan.non_differentiable) {
+      fallthrough(op.base);
+      if (op.inplace) overwritten(w, *op.inplace);
+      if (op.out) fallthrough(*op.out);
+      return;
+    }
+    if (plan.empty()) return;
+    for (const GradFormula& f : plan.formulas) {
+      for (const std::string& name : f.operators) {
+        called_.push_back(name.substr(0, name.find('.')));
+      }
+    }
+    emit_node(w, op, plan);
+    if (op.is_functional()) {
+      functional(w, op, plan);
+    } else {
+      inplace(w, op, op.base, plan);
+    }
+    if (op.inplace) inplace(w, op, *op.inplace, plan);
+    if (op.out) reject(w, *op.out, differentiable_names(op, plan));
+  }
+
+  static std::vector<std::string> tensor_names(const FunctionSchema& s) {
+    std::vector<std::string> out;
+    for (const Argument& a : s.arguments()) {
+      if (a.type.is_tensor_like()) out.push_back(parameter_name(a));
+    }
+    return out;
+  }
+
+  static std::vector<std::string> differentiable_names(
+      const Operator& op, const DerivativePlan& plan) {
+    std::vector<std::string> out;
+    for (const std::size_t i : plan.arguments) {
+      out.push_back(parameter_name(op.base.schema.arguments()[i]));
+    }
+    return out;
+  }
+
+  void fallthrough(const Overload& o) {
+    registrations_.push_back("m.impl(\"" + o.name +
+                             "\", Kernel::fallthrough());");
+  }
+
+  void begin(Writer& w, const Overload& o) {
+    const std::string params = parameter_list(o.schema);
+    w.gap();
+    w.line(return_type(o.schema) + ' ' + o.id + "(DispatchKeySet ks" +
+           (params.empty() ? "" : ", " + params) + ") {");
+    registrations_.push_back("m.impl(\"" + o.name + "\", SY_FN(" + o.id +
+                             "));");
+  }
+
+  static std::string redispatch(const Overload& o) {
+    const std::string args = argument_list(o.schema);
+    return "ops::" + o.id + "::redispatch(below_autograd(ks)" +
+           (args.empty() ? "" : ", " + args) + ");";
+  }
+
+  // Nothing to record.
+  static void pass(Writer& w, const Overload& o, const std::string& names) {
+    const char* question = o.schema.is_functional() ? "any_requires_grad"
+                                                    : "inplace_requires_grad";
+    w.line(std::string("  if (!") + question + "(" + names + ")) {");
+    w.line("    return " + redispatch(o));
+    w.line("  }");
+  }
+
+  static void make_node(Writer& w, const Operator& op, const Overload& o,
+                        const std::string& names) {
+    w.line("  auto node = make_node<" + node_name(op) + ">(" + entry_of(o) +
+           ", " + names + ");");
+  }
+
+  void functional(Writer& w, const Operator& op, const DerivativePlan& plan) {
+    const Overload& o = op.base;
+    const std::string names = join(differentiable_names(op, plan), ", ");
+    begin(w, o);
+    pass(w, o, names);
+    make_node(w, op, o, names);
+    emit_saves(w, plan, {});
+    const bool several = o.schema.returns().size() > 1;
+    const std::string result = several ? "results" : "result";
+    w.line("  " + return_type(o.schema) + ' ' + result + " = [&] {");
+    w.line("    const AutoDispatchBelowAutograd guard;");
+    w.line("    return " + redispatch(o));
+    w.line("  }();");
+    history(w, o.schema, plan);
+    w.line("  return " + result + ";");
+    w.line("}");
+  }
+
+  static void history(Writer& w, const FunctionSchema& s,
+                      const DerivativePlan& plan) {
+    const bool saves = has_result_saves(plan);
+    const std::size_t n = s.returns().size();
+    const bool list = n == 1 && s.returns()[0].type.is_list();
+    if (n == 1) {
+      const bool views = list && s.returns()[0].alias;
+      w.line(std::string("  ") + (views ? "set_history_views" : "set_history") +
+             "(result, " + (saves ? "node" : "std::move(node)") + ");");
+    } else {
+      for (std::size_t i = 0; i < n; ++i) {
+        if (i == 0 || plan.uses_grads) {
+          w.line("  set_history(std::get<" + std::to_string(i) +
+                 ">(results), node);");
+        } else {
+          w.line("  skip_output(node);");
+        }
+      }
+    }
+    const auto name = [&](std::size_t i) {
+      return n == 1 ? std::string("result")
+                    : "std::get<" + std::to_string(i) + ">(results)";
+    };
+    emit_result_saves(w, plan, name);
+  }
+
+  void inplace(Writer& w, const Operator& op, const Overload& o,
+               const DerivativePlan& plan) {
+    const std::string names = join(differentiable_names(op, plan), ", ");
+    const std::string self = written_arguments(o)[0];
+    begin(w, o);
+    pass(w, o, names);
+    w.line("  check_inplace(" + entry_of(o) + ", " + self + ");");
+    make_node(w, op, o, names);
+    emit_saves(w, plan, self);
+    w.line("  {");
+    w.line("    const AutoDispatchBelowAutograd guard;");
+    w.line("    " + redispatch(o));
+    w.line("  }");
+    w.line("  rebase_history(" + self + ", " +
+           (has_result_saves(plan) ? "node" : "std::move(node)") + ");");
+    emit_result_saves(w, plan, [&](std::size_t) { return self; });
+    w.line("  return " + self + ";");
+    w.line("}");
+  }
+
+  // The in-place form of an operator without a gradient: the old value no
+  // longer matters.
+  void overwritten(Writer& w, const Overload& o) {
+    overwrites_ = true;
+    const std::string self = written_arguments(o)[0];
+    begin(w, o);
+    pass(w, o, self);
+    w.line("  check_inplace(" + entry_of(o) + ", " + self + ");");
+    w.line("  auto node = make_node<OverwriteBackward>(" + entry_of(o) + ", " +
+           self + ");");
+    w.line("  {");
+    w.line("    const AutoDispatchBelowAutograd guard;");
+    w.line("    " + redispatch(o));
+    w.line("  }");
+    w.line("  rebase_history(" + self + ", std::move(node));");
+    w.line("  return " + self + ";");
+    w.line("}");
+  }
+
+  void reject(Writer& w, const Overload& o, std::vector<std::string> names) {
+    for (const std::string& out : written_arguments(o)) names.push_back(out);
+    begin(w, o);
+    w.line("  if (any_requires_grad(" + join(names, ", ") + ")) {");
+    w.line("    reject_out(" + entry_of(o) + ");");
+    w.line("  }");
+    w.line("  return " + redispatch(o));
+    w.line("}");
+  }
+
+  const Model& model_;
+  const Family& family_;
+  std::vector<std::string> registrations_;
+  std::vector<std::string> called_;
+  bool overwrites_ = false;
+};
+
+}  // namespace
+
+std::string emit_autograd(const Model& model, const Family& family) {
+  return AutogradEmitter(model, family).run();
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,274 @@
+#include <algorithm>
+
+#include "codegen/cpp_types.h"
+#include "codegen/emit/common.h"
+#include "codegen/emit/emit.h"
+
+namespace sy::codegen {
+namespace {
+
+using lang::OperatorKind;
+
+// The kernels of one in-tree backend. Meta has no data: its structured kernels
+// make and check results, and call nothing.
+class BackendEmitter {
+ public:
+  BackendEmitter(const Family& family, bool meta)
+      : family_(family),
+        meta_(meta),
+        key_(meta ? "Meta" : "CPU"),
+        ns_(meta ? "meta" : "cpu") {}
+
+  std::string run() {
+    Writer body;
+    for (const Operator& op : family_.operators) kernels(body, op);
+    Writer w;
+    w.raw(banner(family_));
+    includes(w, headers(body.str()));
+    open_namespace(w, "sy::" + ns_);
+    if (!body.str().empty()) {
+      open_namespace(w, "");
+      w.gap();
+      w.raw(body.str());
+      close_namespace(w, "");
+    }
+    if (!registrations_.empty()) {
+      w.gap();
+      w.line("SY_LIBRARY_IMPL(" + family_.ns + ", " + key_ + ", m) {");
+      for (const std::string& r : registrations_) w.line("  " + r);
+      w.line("}");
+    }
+    close_namespace(w, "sy::" + ns_);
+    return w.str();
+  }
+
+ private:
+  std::set<std::string> headers(const std::string& body) const {
+    std::set<std::string> out = {
+        "aten/ops/" + family_.name + "_ops.h",
+        "backends/" + ns_ + "/" + family_.name + "_kernels_gen.h",
+        "c10/library.h"};
+    const auto uses = [&](const char* text) {
+      return body.find(text) != std::string::npos;
+    };
+    const std::string ops = "aten/ops/" + family_.name;
+    if (uses("desc::")) out.insert(ops + "_desc.h");
+    if (uses("contract::")) out.insert(ops + "_kernels.h");
+    if (uses("generated::") || uses("new_result(")) {
+      out.insert("aten/generated.h");
+    }
+    if (uses("pointwise")) out.insert("backends/" + ns_ + "/pointwise.h");
+    if (uses("sy::result_type(")) out.insert("aten/result_type.h");
+    if (uses("reduce")) out.insert("backends/" + ns_ + "/reduce.h");
+    return out;
+  }
+
+  void kernels(Writer& w, const Operator& op) {
+    switch (op.kind()) {
+      case OperatorKind::kPointwise:
+        for (const Overload* o : op.overloads()) pointwise(w, op, *o);
+        break;
+      case OperatorKind::kReduce:
+        for (const Overload* o : op.overloads()) reduce(w, op, *o);
+        break;
+      case OperatorKind::kDispatch: dispatched(w, op); break;
+      default: break;
+    }
+  }
+
+  void begin(Writer& w, const Operator& op, const Overload& o) {
+    w.gap();
+    if (&o == &op.base) w.line(item_source(op));
+    function_head(w, o, "_kernel");
+    registrations_.push_back("m.impl(\"" + o.name + "\", SY_FN(" + o.id +
+                             "_kernel).guarded());");
+  }
+
+  void pointwise(Writer& w, const Operator& op, const Overload& o) {
+    begin(w, op, o);
+    if (has_contract(op)) w.line("  " + contract_call(op));
+    const std::string args = pointwise_arguments(w, op);
+    if (o.schema.is_functional()) {
+      w.line("  return pointwise(" + descriptor(op) + ", " + args + ");");
+    } else {
+      const std::string out = written_arguments(o)[0];
+      w.line(std::string("  pointwise_") +
+             (o.schema.is_inplace() ? "inplace" : "out") + "(" +
+             descriptor(op) + ", " + args + ", " + entry_of(o) + ", " + out +
+             ");");
+      w.line("  " + return_written(o));
+    }
+    w.line("}");
+  }
+
+  void reduce(Writer& w, const Operator& op, const Overload& o) {
+    begin(w, op, o);
+    if (has_contract(op)) w.line("  " + contract_call(op));
+    const std::string args = reduce_arguments(w, op);
+    if (o.schema.is_functional()) {
+      w.line("  return reduce(" + descriptor(op) + ", " + args + ");");
+    } else {
+      w.line("  reduce_out(" + descriptor(op) + ", " + args + ", " +
+             entry_of(o) + ", " + written_arguments(o)[0] + ");");
+      w.line("  " + return_written(o));
+    }
+    w.line("}");
+  }
+
+  void dispatched(Writer& w, const Operator& op) {
+    const std::string kernel(op.kernel(key_));
+    if (op.is_structured() && (meta_ ? op.has_kernel("CPU") : !kernel.empty())) {
+      structured(w, op, kernel);
+      if (op.out && op.base.schema.returns().size() == 1) {
+        structured_out(w, op, kernel);
+      }
+      return;
+    }
+    if (kernel.empty()) return;
+    registrations_.push_back("m.impl(\"" + op.base.name + "\", SY_FN(" +
+                             kernel + "));");
+  }
+
+  void check(Writer& w, const Operator& op) const {
+    w.line("  Dims sizes[" + std::to_string(op.contract.shape.size()) + "];");
+    w.line("  " + contract_call(op));
+  }
+
+  // "mm_out(self, mat2, out)"
+  static std::string call(const Operator& op, const std::string& kernel,
+                          const std::vector<std::string>& outs) {
+    std::vector<std::string> args = parameter_names(op.base.schema);
+    args.insert(args.end(), outs.begin(), outs.end());
+    return kernel + "(" + join(args, ", ") + ")";
+  }
+
+  void structured(Writer& w, const Operator& op, const std::string& kernel) {
+    begin(w, op, op.base);
+    check(w, op);
+    std::vector<std::string> outs;
+    for (std::size_t i = 0; i < op.contract.shape.size(); ++i) {
+      const std::string name = result_variable(op, i);
+      outs.push_back(name);
+      w.line("  const Tensor " + name + " = new_result(" + like_argument(op) +
+             ", sizes[" + std::to_string(i) + "], " + result_dtype(op, i) +
+             ");");
+    }
+    if (!meta_) w.line("  " + call(op, kernel, outs) + ";");
+    w.line("  return " +
+           (outs.size() == 1 ? outs[0] : "{" + join(outs, ", ") + "}") + ";");
+    w.line("}");
+  }
+
+  static std::string result_variable(const Operator& op, std::size_t i) {
+    const auto returns = op.base.schema.returns();
+    std::string name(returns[i].name.view());
+    if (name.empty()) {
+      name = returns.size() == 1 ? "out" : "out" + std::to_string(i);
+    }
+    return name;
+  }
+
+  void structured_out(Writer& w, const Operator& op,
+                      const std::string& kernel) {
+    const Overload& o = *op.out;
+    begin(w, op, o);
+    check(w, op);
+    const std::string out = written_arguments(o)[0];
+    const std::string device = like_argument(op) + ".device()";
+    const std::string dtype = result_dtype(op, 0);
+    if (meta_) {
+      w.line("  prepare_out(" + entry_of(o) + ", " + out + ", sizes[0], " +
+             dtype + ", " + device + ");");
+    } else {
+      std::vector<std::string> inputs;
+      const auto arguments = op.tensor_arguments();
+      for (const Argument* a : arguments) {
+        if (a->type == TypeKind::kTensor) {
+          inputs.push_back("&" + parameter_name(*a));
+        } else if (a->type.is_optional()) {
+          const std::string name = parameter_name(*a);
+          inputs.push_back(name + " ? &*" + name + " : nullptr");
+        }
+      }
+      const bool list =
+          std::any_of(arguments.begin(), arguments.end(),
+                      [](const Argument* a) { return a->type.is_list(); });
+      if (list) {
+        // Any of them may overlap.
+        std::vector<std::string> outs = {"result"};
+        w.line("  const Tensor result = new_result(" + like_argument(op) +
+               ", sizes[0], " + dtype + ");");
+        w.line("  " + call(op, kernel, outs) + ";");
+        w.line("  store_result(" + entry_of(o) + ", result, " + out + ");");
+      } else {
+        const std::string head =
+            "  const auto fill = [&](const Tensor& result) {";
+        const std::string body = call(op, kernel, {"result"}) + ";";
+        if (head.size() + body.size() + 4 <= 80) {
+          w.line(head + ' ' + body + " };");
+        } else {
+          w.line(head);
+          w.line("    " + body);
+          w.line("  };");
+        }
+        w.line("  generated::fill_out(" + entry_of(o) + ", " + out +
+               ", sizes[0], " + dtype + ", " + device + ", {" +
+               join(inputs, ", ") + "}, fill);");
+      }
+    }
+    w.line("  " + return_written(o));
+    w.line("}");
+  }
+
+  const Family& family_;
+  const bool meta_;
+  const std::string key_, ns_;
+  std::vector<std::string> registrations_;
+};
+
+}  // namespace
+
+std::string emit_backend(const Model&, const Family& family, bool meta) {
+  return BackendEmitter(family, meta).run();
+}
+
+std::string emit_backend_header(const Model&, const Family& family,
+                                bool meta) {
+  const std::string ns = meta ? "meta" : "cpu";
+  Writer kernels;
+  for (const Operator& op : family.operators) {
+    const std::string kernel(op.kernel(meta ? "Meta" : "CPU"));
+    if (kernel.empty()) continue;
+    kernels.line("// " + op.base.name + "  " + op.source);
+    if (op.is_structured() && !meta) {
+      std::vector<std::string> params = parameters(op.base.schema);
+      const auto returns = op.base.schema.returns();
+      for (std::size_t i = 0; i < returns.size(); ++i) {
+        std::string name(returns[i].name.view());
+        if (name.empty()) {
+          name = returns.size() == 1 ? "out" : "out" + std::to_string(i);
+        }
+        params.push_back("const Tensor& " + name);
+      }
+      kernels.line("void " + kernel + "(" + join(params, ", ") + ");");
+    } else {
+      kernels.line(return_type(op.base.schema) + ' ' + kernel + '(' +
+                   parameter_list(op.base.schema) + ");");
+    }
+  }
+  Writer w;
+  w.raw(banner(family));
+  w.line("#pragma once");
+  w.gap();
+  includes(w, {"aten/tensor.h"});
+  w.gap();
+  w.comment("Kernels written by hand. Those that end in a `const Tensor& out` "
+            "fill it; the arguments have been checked.");
+  w.line("namespace sy::" + ns + " {");
+  w.gap();
+  w.raw(kernels.str());
+  close_namespace(w, "sy::" + ns);
+  return w.str();
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,337 @@
+#include "codegen/emit/common.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "codegen/cpp_types.h"
+#include "codegen/lang/compile.h"
+#include "codegen/lang/cpp_text.h"
+
+namespace sy::codegen {
+
+using lang::OperatorKind;
+
+std::string banner(const Family& family) {
+  return "// Generated from " + family.path + " by sygen. Do not edit.\n";
+}
+
+std::string item_source(const Operator& op) { return "// " + op.source; }
+
+std::string api_namespace(const Family& family) {
+  return family.is_own() ? "sy::" + family.ns : "sy";
+}
+
+void open_namespace(Writer& w, std::string_view name) {
+  w.gap();
+  w.line(name.empty() ? "namespace {" : "namespace " + std::string(name) +
+                                            " {");
+}
+
+void close_namespace(Writer& w, std::string_view name) {
+  w.gap();
+  w.line(name.empty() ? "}  // namespace" : "}  // namespace " +
+                                                std::string(name));
+}
+
+void includes(Writer& w, const std::set<std::string>& headers) {
+  for (const std::string& h : headers) w.line("#include \"" + h + "\"");
+}
+
+std::string camel(std::string_view id) {
+  std::string out;
+  bool up = true;
+  for (const char c : id) {
+    if (c == '_') {
+      up = true;
+      continue;
+    }
+    out += up ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
+              : c;
+    up = false;
+  }
+  return out;
+}
+
+std::string parameter_list(const FunctionSchema& s) {
+  return join(parameters(s), ", ");
+}
+
+bool uses_name(std::string_view code, std::string_view name) {
+  const auto is_word = [&](std::size_t i) {
+    return i < code.size() &&
+           (std::isalnum(static_cast<unsigned char>(code[i])) != 0 ||
+            code[i] == '_');
+  };
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (code[i] == '"') {  // the text of a message
+      for (++i; i < code.size() && code[i] != '"'; ++i) i += code[i] == '\\';
+      continue;
+    }
+    if (!is_word(i)) continue;
+    const std::size_t start = i;
+    while (is_word(i)) ++i;
+    const bool is_member = start > 0 && (code[start - 1] == '.' ||
+                                         code[start - 1] == ':');
+    if (!is_member && code.substr(start, i - start) == name) return true;
+    --i;
+  }
+  return false;
+}
+
+bool uses_math(std::string_view code) {
+  // Everything else of std:: that generated code names begins otherwise.
+  for (const std::string_view f :
+       {"abs", "acos", "asin", "atan", "ceil", "cos", "erf", "exp", "floor",
+        "log", "pow", "round", "sin", "sqrt", "tan", "trunc"}) {
+    if (code.find("std::" + std::string(f)) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string parameter_list(const FunctionSchema& s, std::string_view body) {
+  std::vector<std::string> out;
+  for (const Argument& a : s.arguments()) {
+    const bool used = uses_name(body, parameter_name(a));
+    out.push_back((used ? "" : "[[maybe_unused]] ") + parameter(a));
+  }
+  return join(out, ", ");
+}
+
+std::string argument_list(const FunctionSchema& s) {
+  return join(parameter_names(s), ", ");
+}
+
+void function_head(Writer& w, const Overload& o, std::string_view suffix) {
+  w.line(return_type(o.schema) + ' ' + o.id + std::string(suffix) + '(' +
+         parameter_list(o.schema) + ") {");
+}
+
+std::string entry_of(const Overload& o) { return "ops::" + o.id + "::entry()"; }
+
+std::string descriptor(const Operator& op) { return "desc::" + op.base.id; }
+
+bool has_contract(const Operator& op) {
+  switch (op.kind()) {
+    case OperatorKind::kPointwise:
+    case OperatorKind::kReduce: return !op.contract.require.empty();
+    case OperatorKind::kDispatch:
+      if (op.entry->dispatch.empty()) return false;
+      return !op.contract.empty() ||
+             (op.entry->device_check && op.tensor_arguments().size() > 1);
+    default: return false;
+  }
+}
+
+std::string contract_call(const Operator& op) {
+  std::string call =
+      "contract::" + op.base.id + "(" + argument_list(op.base.schema);
+  if (op.is_structured()) call += ", sizes";
+  return call + ");";
+}
+
+namespace {
+
+std::string scalar_value(const FunctionSchema& schema,
+                         const lang::ScalarInput& s) {
+  const int i = schema.argument_index(s.name);
+  if (i < 0) return "Scalar()";  // the count of a reduction
+  const Argument& a = schema.arguments()[static_cast<std::size_t>(i)];
+  const std::string name = parameter_name(a);
+  switch (s.kind) {
+    case lang::ScalarInput::Kind::kHasValue:
+      return "Scalar(" + name + ".has_value())";
+    case lang::ScalarInput::Kind::kEquals:
+      return "Scalar(" + name + " == " + lang::cpp_string(s.text) + ")";
+    case lang::ScalarInput::Kind::kValue: break;
+  }
+  if (!a.type.is_optional()) {
+    return a.type == TypeKind::kScalar ? name : "Scalar(" + name + ")";
+  }
+  if (a.type.element() == TypeKind::kScalar) {
+    return name + ".value_or(Scalar())";
+  }
+  return "Scalar(" + name + ".value_or(0))";
+}
+
+}  // namespace
+
+std::vector<std::string> scalar_values(
+    const FunctionSchema& schema,
+    const std::vector<lang::ScalarInput>& scalars) {
+  std::vector<std::string> out;
+  for (const lang::ScalarInput& s : scalars) {
+    out.push_back(scalar_value(schema, s));
+  }
+  return out;
+}
+
+std::string absent_mask(const FunctionSchema& schema,
+                        const std::vector<lang::ScalarInput>& scalars) {
+  std::string out;
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    if (scalars[i].kind != lang::ScalarInput::Kind::kValue) continue;
+    const int index = schema.argument_index(scalars[i].name);
+    if (index < 0) continue;
+    const Argument& a = schema.arguments()[static_cast<std::size_t>(index)];
+    if (!a.type.is_optional()) continue;
+    if (!out.empty()) out += " | ";
+    out += "(" + parameter_name(a) + " ? 0u : " + std::to_string(1u << i) +
+           "u)";
+  }
+  return out;
+}
+
+namespace {
+
+void list_line(Writer& w, std::string_view head,
+               const std::vector<std::string>& items, std::string_view tail) {
+  w.line(std::string(head) + join(items, ", ") + std::string(tail));
+}
+
+}  // namespace
+
+std::string pointwise_arguments(Writer& w, const Operator& op) {
+  const FunctionSchema& s = op.base.schema;
+  const lang::Program program = pointwise_program(op);
+  std::vector<std::string> inputs;
+  for (const lang::ProgramInput& in : program.inputs) {
+    const int i = s.argument_index(in.name);
+    inputs.push_back("&" + parameter_name(s.arguments()[i]));
+  }
+  list_line(w, "  const TensorBase* const inputs[] = {", inputs, "};");
+  const auto scalars = scalar_values(s, program.scalars);
+  if (scalars.empty()) return "{inputs}";
+  list_line(w, "  const Scalar scalars[] = {", scalars, "};");
+  const std::string absent = absent_mask(s, program.scalars);
+  if (absent.empty()) return "{inputs, scalars}";
+  w.line("  const uint32_t absent = " + absent + ";");
+  return "{inputs, scalars, absent}";
+}
+
+std::string reduce_arguments(Writer& w, const Operator& op) {
+  const FunctionSchema& s = op.base.schema;
+  std::string dims = "std::nullopt";
+  if (const int i = s.argument_index("dim"); i >= 0) {
+    const Type t = s.arguments()[static_cast<std::size_t>(i)].type;
+    dims = t.without_optional().is_list() ? "dim" : "IntArrayRef(&dim, 1)";
+  }
+  const bool keepdim = s.argument_index("keepdim") >= 0;
+  const bool dtype = s.argument_index("dtype") >= 0;
+  const auto scalars = scalar_values(s, reduce_programs(op).scalars);
+  std::vector<std::string> out = {"&self"};
+  if (!scalars.empty() || dtype || keepdim || dims != "std::nullopt") {
+    out.push_back(dims);
+  }
+  if (!scalars.empty() || dtype || keepdim) {
+    out.push_back(keepdim ? "keepdim" : "false");
+  }
+  if (!scalars.empty() || dtype) {
+    out.push_back(dtype ? "dtype" : "std::nullopt");
+  }
+  if (!scalars.empty()) {
+    list_line(w, "  const Scalar scalars[] = {", scalars, "};");
+    out.push_back("scalars");
+  }
+  return "{" + join(out, ", ") + "}";
+}
+
+std::string like_argument(const Operator& op) {
+  for (const Argument* a : op.tensor_arguments()) {
+    if (a->type == TypeKind::kTensor) return parameter_name(*a);
+    if (a->type.is_list()) return parameter_name(*a) + "[0]";
+  }
+  return "";
+}
+
+std::string result_dtype(const Operator& op, std::size_t i) {
+  const auto& dtype = op.contract.dtype;
+  if (dtype.empty()) return like_argument(op) + ".scalar_type()";
+  return dtype[dtype.size() == 1 ? 0 : i].value;
+}
+
+std::string functional_call(const Operator& op, const Overload& form) {
+  const FunctionSchema& f = op.base.schema;
+  const auto written = written_arguments(form);
+  const std::string target = written.empty() ? "" : written[0];
+  std::vector<std::string> args;
+  for (const Argument& a : f.arguments()) {
+    const int i = form.schema.argument_index(a.name.view());
+    if (i >= 0) {
+      args.push_back(parameter_name(a));
+    } else if (a.name == "dtype") {
+      args.push_back(target + ".scalar_type()");
+    } else if (a.name == "device") {
+      args.push_back(target + ".device()");
+    } else {
+      const std::string value = default_text(a);
+      args.push_back(value.empty() ? "std::nullopt" : value);
+    }
+  }
+  return "ops::" + op.base.id + "::call(" + join(args, ", ") + ")";
+}
+
+lang::Program pointwise_program(const Operator& op) {
+  return lang::compile_element(op.entry->pointwise->results[0].expr,
+                               lang::ElementEnv::of(op.base.schema));
+}
+
+namespace {
+
+lang::Program compile_all(const std::vector<lang::Expr>& results,
+                          const lang::ElementEnv& env) {
+  lang::Diagnostics diagnostics;
+  auto program = lang::compile_element(results, env, diagnostics);
+  if (!program) throw lang::LangError(diagnostics);
+  return std::move(*program);
+}
+
+void add_scalars(std::vector<lang::ScalarInput>& all,
+                 const lang::Program& program, const FunctionSchema& schema) {
+  for (const lang::ScalarInput& s : program.scalars) {
+    if (schema.argument_index(s.name) < 0) continue;
+    if (std::find(all.begin(), all.end(), s) == all.end()) all.push_back(s);
+  }
+}
+
+}  // namespace
+
+ReducePrograms reduce_programs(const Operator& op) {
+  const lang::ReduceBody& body = *op.entry->reduce;
+  const FunctionSchema& schema = op.base.schema;
+  std::vector<lang::Expr> maps, combines, finishes;
+  for (const lang::Accumulator& acc : body.accumulators) {
+    maps.push_back(acc.map.expr);
+    combines.push_back(acc.combine.expr);
+  }
+  for (const lang::Formula& f : body.finish) finishes.push_back(f.expr);
+  ReducePrograms out;
+  out.map = compile_all(maps, lang::ElementEnv::of(schema));
+  out.combine = compile_all(combines, lang::combine_env(body));
+  if (!finishes.empty()) {
+    out.finish = compile_all(finishes, lang::finish_env(body, schema));
+  }
+  add_scalars(out.scalars, out.map, schema);
+  add_scalars(out.scalars, out.combine, schema);
+  if (out.finish) add_scalars(out.scalars, *out.finish, schema);
+  return out;
+}
+
+std::vector<std::string> written_arguments(const Overload& o) {
+  std::vector<std::string> out;
+  for (const Argument& a : o.schema.arguments()) {
+    if (a.is_write()) out.push_back(parameter_name(a));
+  }
+  return out;
+}
+
+std::string return_written(const Overload& o) {
+  const auto written = written_arguments(o);
+  const std::size_t n = o.schema.returns().size();
+  if (n == 0) return "";
+  if (n == 1) return "return " + written.back() + ";";
+  return "return {" + join(written, ", ") + "};";
+}
+
+}  // namespace sy::codegen

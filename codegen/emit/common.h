@@ -1,0 +1,88 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/lang/program.h"
+#include "codegen/model.h"
+#include "codegen/text.h"
+
+// What several emitters share.
+
+namespace sy::codegen {
+
+// "// Generated from schemas/ops/a.yaml by sygen. Do not edit."
+std::string banner(const Family& family);
+// The first line of an item: "// schemas/ops/a.yaml:12".
+std::string item_source(const Operator& op);
+
+// Of the functions that users call: "sy", or "sy::mine" for operators mine::….
+std::string api_namespace(const Family& family);
+void open_namespace(Writer& w, std::string_view name);
+void close_namespace(Writer& w, std::string_view name);
+// #include lines, sorted.
+void includes(Writer& w, const std::set<std::string>& headers);
+
+// "AddTensor" of "add_Tensor".
+std::string camel(std::string_view id);
+
+// "const Tensor& self, const Scalar& alpha"
+std::string parameter_list(const FunctionSchema& s);
+std::string argument_list(const FunctionSchema& s);
+// The same for a function of this body, which need not use all of them.
+std::string parameter_list(const FunctionSchema& s, std::string_view body);
+// Whether `name` occurs in `code` as a word.
+bool uses_name(std::string_view code, std::string_view name);
+// Whether the code calls functions of <cmath>.
+bool uses_math(std::string_view code);
+// "Tensor mm_kernel(const Tensor& self, …) {"
+void function_head(Writer& w, const Overload& o, std::string_view suffix);
+// "ops::add_Tensor::entry()"
+std::string entry_of(const Overload& o);
+
+// Pointwise and reduce: the name of the descriptor, "desc::add_Tensor".
+std::string descriptor(const Operator& op);
+// Whether contract::ID exists, and the statement that calls it with the
+// arguments of that id.
+bool has_contract(const Operator& op);
+std::string contract_call(const Operator& op);
+
+// Statements that gather the arguments of a pointwise call as `inputs` and
+// `scalars`, and the braces that hold them: "{inputs, scalars}".
+std::string pointwise_arguments(Writer& w, const Operator& op);
+// "{&self, dim, keepdim, dtype}"
+std::string reduce_arguments(Writer& w, const Operator& op);
+// The C++ of the scalars of a call: numbers, questions.
+std::vector<std::string> scalar_values(
+    const FunctionSchema& schema,
+    const std::vector<lang::ScalarInput>& scalars);
+// Which bits of PointwiseArgs::absent may be set; "" if none can be.
+std::string absent_mask(const FunctionSchema& schema,
+                        const std::vector<lang::ScalarInput>& scalars);
+
+// The dtype of result `i` of a structured operator, in terms of its arguments.
+std::string result_dtype(const Operator& op, std::size_t i);
+// The first argument that is a Tensor: where results are made.
+std::string like_argument(const Operator& op);
+
+// A call of the functional operator from one of its other forms: arguments that
+// the form lacks come from the tensor that it writes.
+std::string functional_call(const Operator& op, const Overload& form);
+
+struct ReducePrograms {
+  lang::Program map, combine;
+  std::optional<lang::Program> finish;
+  std::vector<lang::ScalarInput> scalars;  // of the call
+};
+lang::Program pointwise_program(const Operator& op);
+ReducePrograms reduce_programs(const Operator& op);
+
+// "Tensor& self" -> the names of the arguments that an overload writes.
+std::vector<std::string> written_arguments(const Overload& o);
+
+// "return out;" of a form that returns what it wrote.
+std::string return_written(const Overload& o);
+
+}  // namespace sy::codegen

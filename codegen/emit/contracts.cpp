@@ -1,0 +1,191 @@
+#include "codegen/emit/contracts.h"
+
+#include <algorithm>
+
+#include "codegen/cpp_types.h"
+
+namespace sy::codegen {
+namespace {
+
+using lang::OperatorKind;
+
+void statements(Writer& w, const std::vector<std::string>& lines) {
+  for (const std::string& s : lines) w.block(s, 2);
+}
+
+// A statement without its line breaks.
+std::string one_line(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\n') {
+      out += text[i];
+      continue;
+    }
+    i = std::min(text.find_first_not_of(' ', i + 1), text.size()) - 1;
+    if (i + 1 < text.size()) out += ' ';
+  }
+  return out;
+}
+
+// All tensors on one device; every tensor of a list defined.
+void device_check(Writer& w, const Operator& op) {
+  // The engines of the other kinds do this themselves.
+  if (!op.entry->device_check || op.kind() != OperatorKind::kDispatch) return;
+  std::vector<std::string> single;
+  std::vector<std::string> lists;
+  for (const Argument* a : op.tensor_arguments()) {
+    const std::string name = parameter_name(*a);
+    if (a->type == TypeKind::kTensor) {
+      single.push_back("&" + name);
+    } else if (a->type.is_optional() &&
+               a->type.element() == TypeKind::kTensor) {
+      single.push_back(name + " ? &*" + name + " : nullptr");
+    } else if (a->type.is_list() && a->type.element() == TypeKind::kTensor) {
+      lists.push_back(name);
+    }
+  }
+  const std::string entry = entry_of(op.base);
+  if (single.size() > 1) {
+    w.line("  const TensorBase* const tensors[] = {" + join(single, ", ") +
+           "};");
+    w.line("  check_same_device(" + entry + ", tensors, " +
+           std::to_string(single.size()) + ");");
+  }
+  for (const std::string& name : lists) {
+    const bool with = !single.empty() && single[0][0] == '&';
+    w.line("  generated::check_list(" + entry + ", \"" + name + "\", " + name +
+           ", " + (with ? single[0] : "nullptr") + ");");
+  }
+}
+
+// What a form that is written must have beyond the contract.
+void written_check(Writer& w, const Operator& op, const Overload& o) {
+  const auto written = written_arguments(o);
+  const std::string entry = entry_of(o);
+  if (op.is_structured() && o.schema.is_inplace()) {
+    w.line("  generated::check_inplace_sizes(" + entry + ", " + written[0] +
+           ", sizes[0]);");
+  }
+  if (op.is_structured() && o.schema.is_out()) {
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      w.line("  prepare_out(" + entry + ", " + written[i] + ", sizes[" +
+             std::to_string(i) + "], " + result_dtype(op, i) + ", " +
+             like_argument(op) + ".device());");
+    }
+    return;
+  }
+  for (const std::string& name : written) {
+    w.line("  " + name + ".impl()->bump_version(&" + entry + ");");
+  }
+}
+
+void pointwise_check(Writer& w, const Operator& op, const Overload& o) {
+  const std::string args = pointwise_arguments(w, op);
+  if (!o.schema.is_mutable()) {
+    w.line("  check_pointwise(" + descriptor(op) + ", " + args + ");");
+    return;
+  }
+  const std::string out = written_arguments(o)[0];
+  w.line("  check_pointwise_out(" + descriptor(op) + ", " + args + ", " + out +
+         ", " + (o.schema.is_inplace() ? "true" : "false") + ");");
+  w.line("  " + out + ".impl()->bump_version(&" + entry_of(o) + ");");
+}
+
+void reduce_check(Writer& w, const Operator& op, const Overload& o) {
+  const std::string args = reduce_arguments(w, op);
+  if (!o.schema.is_mutable()) {
+    w.line("  check_reduce(" + descriptor(op) + ", " + args + ");");
+    return;
+  }
+  const std::string out = written_arguments(o)[0];
+  w.line("  check_reduce_out(" + descriptor(op) + ", " + args + ", " + out +
+         ");");
+  w.line("  " + out + ".impl()->bump_version(&" + entry_of(o) + ");");
+}
+
+// Whether the form has every argument that the contract reads.
+bool contract_applies(const Operator& op, const Overload& o) {
+  const auto args = op.base.schema.arguments();
+  return std::all_of(args.begin(), args.end(), [&](const Argument& a) {
+    return o.schema.argument_index(a.name.view()) >= 0;
+  });
+}
+
+}  // namespace
+
+std::string contract_head(const Operator& op) {
+  std::string params = parameter_list(op.base.schema);
+  if (op.is_structured()) params += ", Dims* sizes";
+  return "void " + op.base.id + "(" + params + ")";
+}
+
+void emit_requirements(Writer& w, const Operator& op) {
+  for (const lang::RequireCode& r : op.contract.require) {
+    statements(w, r.condition.statements);
+    lang::RequireCode plain = r;
+    plain.condition.statements.clear();
+    w.line("  " + one_line(lang::to_statement(plain, 0)));
+  }
+}
+
+void emit_contract(Writer& w, const Operator& op) {
+  Writer body;
+  device_check(body, op);
+  emit_requirements(body, op);
+  for (std::size_t i = 0; i < op.contract.shape.size(); ++i) {
+    const lang::IndexCode& code = op.contract.shape[i];
+    statements(body, code.statements);
+    const bool is_dims = code.value.starts_with("Dims(") ||
+                         code.value.starts_with("shapes::");
+    body.line("  sizes[" + std::to_string(i) + "] = " +
+              (is_dims ? code.value : "Dims(" + code.value + ")") + ";");
+  }
+  std::string params = parameter_list(op.base.schema, body.str());
+  if (op.is_structured()) params += ", Dims* sizes";
+  w.gap();
+  w.line(item_source(op));
+  w.function("void " + op.base.id + "(" + params + ")", body.str());
+}
+
+bool has_guard(const Operator& op, const Overload& o) {
+  switch (op.kind()) {
+    case OperatorKind::kPointwise:
+    case OperatorKind::kReduce: return true;
+    case OperatorKind::kDispatch:
+      if (op.entry->dispatch.empty() ||
+          op.has_kernel("CompositeImplicitAutograd")) {
+        return false;
+      }
+      return has_contract(op) || o.schema.is_mutable();
+    default: return false;
+  }
+}
+
+void emit_guard(Writer& w, const Operator& op, const Overload& o) {
+  const std::string params = parameter_list(o.schema);
+  const std::string args = argument_list(o.schema);
+  w.gap();
+  w.line(return_type(o.schema) + ' ' + o.id +
+         "_guard(const Kernel* k, DispatchKeySet keys" +
+         (params.empty() ? "" : ", " + params) + ") {");
+  if (has_contract(op) && contract_applies(op, o)) {
+    if (op.is_structured()) {
+      w.line("  Dims sizes[" + std::to_string(op.contract.shape.size()) +
+             "];");
+    }
+    w.line("  " + contract_call(op));
+  }
+  switch (op.kind()) {
+    case OperatorKind::kPointwise: pointwise_check(w, op, o); break;
+    case OperatorKind::kReduce: reduce_check(w, op, o); break;
+    default:
+      if (contract_applies(op, o) || !op.is_structured()) {
+        written_check(w, op, o);
+      }
+  }
+  w.line("  return generated::call_guarded<ops::" + o.id + ">(k, keys" +
+         (args.empty() ? "" : ", " + args) + ");");
+  w.line("}");
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,407 @@
+#include <algorithm>
+
+#include "codegen/cpp_types.h"
+#include "codegen/emit/common.h"
+#include "codegen/emit/contracts.h"
+#include "codegen/emit/emit.h"
+#include "codegen/lang/cpp_text.h"
+
+namespace sy::codegen {
+namespace {
+
+using lang::OperatorKind;
+
+// Registrations of one key: {"add.Tensor", "SY_FN(add_Tensor_x).guarded()"}.
+struct Registration {
+  std::string name;
+  std::string kernel;
+};
+
+class DefinitionsEmitter {
+ public:
+  DefinitionsEmitter(const Model& model, const Family& family)
+      : model_(model), family_(family) {}
+
+  std::string run() {
+    Writer body;
+    contracts(body);
+    kernels(body);
+    table(body);
+    Writer w;
+    w.raw(banner(family_));
+    if (uses_math(body.str())) w.raw("#include <cmath>\n\n");
+    includes(w, headers(body.str()));
+    open_namespace(w, "sy");
+    w.gap();
+    w.raw(body.str());
+    close_namespace(w, "sy");
+    return w.str();
+  }
+
+ private:
+  std::set<std::string> headers(const std::string& body) const {
+    std::set<std::string> out = {"aten/generated.h",
+                                 "aten/ops/" + family_.name + "_kernels.h",
+                                 "aten/ops/" + family_.name + "_ops.h",
+                                 "c10/library.h"};
+    const auto uses = [&](const char* text) {
+      return body.find(text) != std::string::npos;
+    };
+    if (uses("desc::")) out.insert("aten/ops/" + family_.name + "_desc.h");
+    if (uses("check_pointwise")) out.insert("aten/pointwise.h");
+    if (uses("check_reduce")) out.insert("aten/reduce.h");
+    if (uses("sy::result_type(")) out.insert("aten/result_type.h");
+    if (uses("shapes::")) out.insert("aten/shapes.h");
+    if (uses("make_view(")) out.insert("aten/view.h");
+    std::vector<std::string> called;
+    for (const Operator& op : family_.operators) {
+      if (op.kind() != OperatorKind::kComposite) continue;
+      for (const std::string& name : composite_code(op).operators) {
+        called.push_back(name.substr(0, name.find('.')));
+      }
+    }
+    for (const std::string& f : model_.families_of(called)) {
+      out.insert("aten/ops/" + f + ".h");
+    }
+    return out;
+  }
+
+  lang::TensorCode composite_code(const Operator& op) const {
+    std::vector<Type> types;
+    for (const Return& r : op.base.schema.returns()) types.push_back(r.type);
+    lang::Diagnostics diagnostics;
+    auto code = lang::compile_tensor(op.entry->composite->expr,
+                                     lang::TensorEnv::of(op.base.schema),
+                                     model_, types, diagnostics);
+    if (!code) throw lang::LangError(diagnostics);
+    return std::move(*code);
+  }
+
+  void contracts(Writer& w) const {
+    const bool any = std::any_of(family_.operators.begin(),
+                                 family_.operators.end(), has_contract);
+    if (!any) return;
+    open_namespace(w, "contract");
+    for (const Operator& op : family_.operators) {
+      if (has_contract(op)) emit_contract(w, op);
+    }
+    close_namespace(w, "contract");
+  }
+
+  void kernels(Writer& w) {
+    open_namespace(w, "");
+    for (const Operator& op : family_.operators) {
+      for (const Overload* o : op.overloads()) {
+        if (has_guard(op, *o)) emit_guard(w, op, *o);
+      }
+      switch (op.kind()) {
+        case OperatorKind::kComposite: composite(w, op); break;
+        case OperatorKind::kView: view(w, op); break;
+        default: dispatched(w, op);
+      }
+      if (op.inplace) store(w, op, *op.inplace);
+      if (op.out) store(w, op, *op.out);
+    }
+    close_namespace(w, "");
+  }
+
+  void add(std::vector<Registration>& list, const Overload& o,
+           const std::string& suffix) {
+    list.push_back({o.name, "SY_FN(" + o.id + suffix + ").guarded()"});
+  }
+
+  void composite(Writer& w, const Operator& op) {
+    Writer body;
+    emit_requirements(body, op);
+    body.block(lang::to_body(composite_code(op), 0), 2);
+    w.gap();
+    w.line(item_source(op));
+    w.function(return_type(op.base.schema) + ' ' + op.base.id +
+                   "_composite(" +
+                   parameter_list(op.base.schema, body.str()) + ")",
+               body.str());
+    add(implicit_, op.base, "_composite");
+  }
+
+  void view(Writer& w, const Operator& op) {
+    const lang::ViewBody& body = *op.entry->view;
+    const FunctionSchema& s = op.base.schema;
+    w.gap();
+    w.line(item_source(op));
+    function_head(w, op.base, "_view");
+    emit_requirements(w, op);
+    const auto list = [&](const char* name, const lang::Formula& f) {
+      const lang::IndexCode code = index(op, f, lang::IndexType::kList);
+      for (const std::string& line : code.statements) w.line("  " + line);
+      w.line("  const Dims " + std::string(name) + "(" + code.value + ");");
+    };
+    list("new_sizes", body.sizes);
+    if (body.strides) {
+      list("new_strides", *body.strides);
+    } else {
+      w.line("  const Dims new_strides(shapes::contiguous_strides("
+             "new_sizes));");
+    }
+    std::string offset = "self.storage_offset()";
+    if (body.offset) {
+      const lang::IndexCode code =
+          index(op, *body.offset, lang::IndexType::kInt);
+      for (const std::string& line : code.statements) w.line("  " + line);
+      w.line("  const int64_t new_offset = " + code.value + ";");
+      offset = "new_offset";
+    }
+    // Strides that the caller chooses may leave the storage.
+    if (body.strides && body.strides->expr->kind == lang::NodeKind::kName) {
+      w.line("  generated::check_in_storage(" +
+             lang::cpp_string(op.base.name) +
+             ", self, new_sizes, new_strides, " + offset + ");");
+    }
+    std::string args;
+    for (const Argument& a : s.arguments()) {
+      if (a.type.is_tensor_like()) continue;
+      args += ".add(" + parameter_name(a) + ")";
+    }
+    const std::string head = "  return make_view(self, " + entry_of(op.base) +
+                             ", new_sizes, new_strides, " + offset;
+    if (args.empty()) {
+      w.line(head + ", nullptr, 0);");
+    } else {
+      w.line("  generated::ViewArgs view_args;");
+      w.line("  view_args" + args + ";");
+      w.line(head + ", view_args.data(), view_args.size());");
+    }
+    w.line("}");
+    add(explicit_, op.base, "_view");
+  }
+
+  static lang::IndexCode index(const Operator& op, const lang::Formula& f,
+                               lang::IndexType type) {
+    lang::Diagnostics diagnostics;
+    auto code =
+        lang::compile_index(f.expr, lang::IndexEnv::of(op.base.schema), type,
+                            op.base.name, diagnostics);
+    if (!code) throw lang::LangError(diagnostics);
+    return std::move(*code);
+  }
+
+  // Hand-written kernels that are registered here, and what chooses a device.
+  void dispatched(Writer& w, const Operator& op) {
+    const std::string name(op.kernel("CompositeImplicitAutograd"));
+    if (!name.empty()) {
+      if (has_contract(op)) {
+        w.gap();
+        function_head(w, op.base, "_composite");
+        w.line("  " + contract_call(op));
+        w.line("  return native::" + name + "(" +
+               argument_list(op.base.schema) + ");");
+        w.line("}");
+        add(implicit_, op.base, "_composite");
+      } else {
+        implicit_.push_back({op.base.name, "SY_FN(native::" + name + ")"});
+      }
+    }
+    const std::string other(op.kernel("CompositeExplicitAutograd"));
+    if (!other.empty()) {
+      explicit_.push_back({op.base.name, "SY_FN(native::" + other + ")"});
+    }
+    const bool factory =
+        op.has_kernel("CPU") && op.tensor_arguments().empty() &&
+        op.is_functional() && op.base.schema.argument_index("device") >= 0;
+    if (!factory) return;
+    const std::string params = parameter_list(op.base.schema);
+    w.gap();
+    w.line(return_type(op.base.schema) + ' ' + op.base.id + "_select(" +
+           params + ") {");
+    w.line("  const Device chosen = device.value_or(Device(kCPU));");
+    w.line("  return ops::" + op.base.id +
+           "::redispatch(DispatchKeySet::dense(chosen.type), " +
+           argument_list(op.base.schema) + ");");
+    w.line("}");
+    add(select_, op.base, "_select");
+  }
+
+  // A form that computes the functional result and stores it: for backends
+  // that have no kernel of their own, and for composites.
+  void store(Writer& w, const Operator& op, const Overload& o) {
+    const bool composite =
+        op.kind() == OperatorKind::kComposite ||
+        op.has_kernel("CompositeImplicitAutograd");
+    const bool recorded = composite && o.schema.is_inplace();
+    const auto written = written_arguments(o);
+    w.gap();
+    function_head(w, o, "_store");
+    std::string call = functional_call(op, o);
+    if (recorded) {
+      std::string tensors = written[0];
+      for (const Argument* a : op.tensor_arguments()) {
+        const std::string name = parameter_name(*a);
+        if (name != written[0]) tensors += ", " + name;
+      }
+      w.line("  const Tensor before = generated::before_write(" + tensors +
+             ");");
+      const std::string open = "(" + written[0];
+      call.replace(call.find(open), open.size(), "(before");
+    }
+    if (written.size() == 1) {
+      w.line("  const Tensor result = " + call + ";");
+      if (recorded) {
+        w.line("  return generated::assign_inplace(" + entry_of(o) +
+               ", result, " + written[0] + ");");
+      } else {
+        w.line(std::string("  ") +
+               (o.schema.is_inplace() ? "store_inplace" : "store_result") +
+               "(" + entry_of(o) + ", result, " + written[0] + ");");
+      }
+    } else {
+      w.line("  const auto results = " + call + ";");
+      for (std::size_t i = 0; i < written.size(); ++i) {
+        w.line("  store_result(" + entry_of(o) + ", std::get<" +
+               std::to_string(i) + ">(results), " + written[i] + ");");
+      }
+    }
+    if (!recorded) w.line("  " + return_written(o));
+    w.line("}");
+    add(recorded ? implicit_ : explicit_, o, "_store");
+  }
+
+  // ---- the table
+
+  static std::string flags(const Operator& op, const Overload& o) {
+    std::vector<std::string> out;
+    if (!op.entry->device_check) out.push_back("OperatorDef::kNoDeviceCheck");
+    const bool alias = !o.schema.returns().empty() &&
+                       o.schema.returns()[0].alias &&
+                       !o.schema.returns()[0].alias.is_write();
+    if (alias) out.push_back("OperatorDef::kView");
+    if (o.schema.is_inplace()) out.push_back("OperatorDef::kInplace");
+    if (o.schema.is_out()) out.push_back("OperatorDef::kOut");
+    for (const lang::Text& tag : op.entry->tags) {
+      if (tag.str() == "nondeterministic_seeded") {
+        out.push_back("OperatorDef::kRandom");
+      }
+    }
+    const auto& derivative = op.entry->derivative;
+    const bool differentiable =
+        op.kind() == OperatorKind::kComposite ||
+        op.has_kernel("CompositeImplicitAutograd") ||
+        std::any_of(derivative.begin(), derivative.end(),
+                    [](const lang::DerivativeItem& d) {
+                      return d.kind !=
+                             lang::DerivativeItem::Kind::kNonDifferentiable;
+                    });
+    if (differentiable && !o.schema.is_out()) {
+      out.push_back("OperatorDef::kDifferentiable");
+    }
+    return out.empty() ? "0" : join(out, " | ");
+  }
+
+  static std::string kind_name(OperatorKind kind) {
+    switch (kind) {
+      case OperatorKind::kPointwise: return "kPointwise";
+      case OperatorKind::kReduce: return "kReduce";
+      case OperatorKind::kComposite: return "kComposite";
+      case OperatorKind::kView: return "kView";
+      default: return "kDispatch";
+    }
+  }
+
+  void table(Writer& w) {
+    if (family_.operators.empty()) return;
+    open_namespace(w, "");
+    w.gap();
+    w.line("const OperatorInfo kInfo[] = {");
+    for (const Operator& op : family_.operators) {
+      w.line("    {OperatorInfo::" + kind_name(op.kind()) + ", " +
+             lang::cpp_string(op.entry->doc) + ", " +
+             lang::cpp_string(op.source) + "},");
+    }
+    w.line("};");
+    w.gap();
+    w.line("using generated::operator_def;");
+    w.gap();
+    w.line("const OperatorDef kDefs[] = {");
+    for (std::size_t i = 0; i < family_.operators.size(); ++i) {
+      const Operator& op = family_.operators[i];
+      for (const Overload* o : op.overloads()) {
+        const std::string guard =
+            has_guard(op, *o)
+                ? "reinterpret_cast<void*>(&" + o->id + "_guard)"
+                : "nullptr";
+        w.line("    operator_def<ops::" + o->id + ">(" +
+               lang::cpp_string(to_string(o->schema)) + ", " + guard + ", " +
+               flags(op, *o) + ", &kInfo[" + std::to_string(i) + "]),");
+      }
+    }
+    w.line("};");
+    close_namespace(w, "");
+    w.gap();
+    w.line((family_.is_own() ? "SY_LIBRARY(" : "SY_LIBRARY_FRAGMENT(") +
+           family_.ns + ", m) {");
+    w.line("  m.def_static(kDefs, sizeof(kDefs) / sizeof(kDefs[0]));");
+    w.line("}");
+    block(w, "BackendSelect", select_);
+    block(w, "CompositeExplicitAutograd", explicit_);
+    block(w, "CompositeImplicitAutograd", implicit_);
+  }
+
+  void block(Writer& w, const std::string& key,
+             const std::vector<Registration>& list) const {
+    if (list.empty()) return;
+    w.gap();
+    w.line("SY_LIBRARY_IMPL(" + family_.ns + ", " + key + ", m) {");
+    for (const Registration& r : list) {
+      w.line("  m.impl(\"" + r.name + "\", " + r.kernel + ");");
+    }
+    w.line("}");
+  }
+
+  const Model& model_;
+  const Family& family_;
+  std::vector<Registration> select_, explicit_, implicit_;
+};
+
+}  // namespace
+
+std::string emit_definitions(const Model& model, const Family& family) {
+  return DefinitionsEmitter(model, family).run();
+}
+
+std::string emit_native_header(const Model&, const Family& family) {
+  Writer contracts, native;
+  for (const Operator& op : family.operators) {
+    if (has_contract(op)) contracts.line(contract_head(op) + ";");
+    for (const char* key :
+         {"CompositeExplicitAutograd", "CompositeImplicitAutograd"}) {
+      const std::string name(op.kernel(key));
+      if (name.empty()) continue;
+      native.line("// " + op.base.name + "  " + op.source);
+      native.line(return_type(op.base.schema) + ' ' + name + '(' +
+                  parameter_list(op.base.schema) + ");");
+    }
+  }
+  Writer w;
+  w.raw(banner(family));
+  w.line("#pragma once");
+  w.gap();
+  includes(w, {"aten/dims.h", "aten/tensor.h"});
+  if (!contracts.str().empty()) {
+    w.gap();
+    w.comment("What is checked of the arguments before a kernel sees them; "
+              "`sizes` are those of the results.");
+    w.line("namespace sy::contract {");
+    w.gap();
+    w.raw(contracts.str());
+    close_namespace(w, "sy::contract");
+  }
+  if (!native.str().empty()) {
+    w.gap();
+    w.comment("Kernels for every backend, written by hand in aten/.");
+    w.line("namespace sy::native {");
+    w.gap();
+    w.raw(native.str());
+    close_namespace(w, "sy::native");
+  }
+  return w.str();
+}
+
+}  // namespace sy::codegen

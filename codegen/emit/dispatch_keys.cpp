@@ -1,0 +1,96 @@
+#include "codegen/emit/common.h"
+#include "codegen/emit/emit.h"
+#include "codegen/lang/cpp_text.h"
+#include "codegen/lang/yaml.h"
+
+namespace sy::codegen {
+namespace {
+
+struct Key {
+  std::string name, doc, prefix;
+  bool per_backend = false;
+  int number = 0;
+};
+
+// Aliases are never in a key set: their numbers lie beyond its 32 bits.
+constexpr int kFirstAlias = 32;
+
+std::vector<Key> read(const lang::YamlNode* list, int first,
+                      lang::Diagnostics& diagnostics) {
+  static constexpr std::string_view kKeys[] = {"name", "doc", "prefix",
+                                               "per_backend"};
+  std::vector<Key> out;
+  if (!list) return out;
+  for (const lang::YamlNode& item : list->items) {
+    lang::check_keys(item, "a dispatch key", kKeys, diagnostics);
+    Key k;
+    k.number = first++;
+    if (const lang::YamlNode* n = item.find("name")) {
+      k.name = n->str();
+    } else {
+      diagnostics.error(item.at, "a dispatch key needs 'name:'");
+    }
+    if (const lang::YamlNode* n = item.find("doc")) k.doc = n->str();
+    if (const lang::YamlNode* n = item.find("prefix")) k.prefix = n->str();
+    if (const lang::YamlNode* n = item.find("per_backend")) {
+      k.per_backend = lang::yaml_bool(*n, "per_backend", diagnostics);
+    }
+    out.push_back(std::move(k));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
+                               lang::Diagnostics& diagnostics) {
+  const lang::YamlNode root = lang::parse_yaml(yaml, file, diagnostics);
+  const auto keys = read(root.find("functionality"), 0, diagnostics);
+  const auto aliases = read(root.find("alias"), kFirstAlias, diagnostics);
+  Writer w;
+  w.line("// Generated from " + std::string(file) + " by sygen. Do not edit.");
+  w.raw("#pragma once\n\n#include <cstdint>\n");
+  open_namespace(w, "sy");
+  w.gap();
+  w.comment("Functionalities, lowest priority first.");
+  w.line("enum class DispatchKey : uint8_t {");
+  std::string per_backend;
+  for (const Key& k : keys) {
+    w.line("  " + k.name + " = " + std::to_string(k.number) + "," +
+           (k.per_backend ? "  // per backend" : ""));
+    if (!k.per_backend) continue;
+    per_backend += (per_backend.empty() ? "" : " | ") + ("(1u << " +
+                   std::to_string(k.number) + ")");
+  }
+  w.line("  kNumFunctionality = " + std::to_string(keys.size()) + ",");
+  w.line("  // Aliases: registration only, never in a key set.");
+  for (const Key& k : aliases) {
+    w.line("  " + k.name + " = " + std::to_string(k.number) + ",");
+  }
+  w.line("};");
+  w.gap();
+  w.line("inline constexpr uint32_t kPerBackendFunctionality = " +
+         (per_backend.empty() ? "0" : per_backend) + ";");
+  w.gap();
+  w.raw("struct DispatchKeyInfo {\n"
+        "  const char* name;\n"
+        "  DispatchKey key;\n"
+        "  const char* prefix;  // of the per-backend names, nullptr if not "
+        "per backend\n"
+        "  const char* doc;\n"
+        "};\n");
+  w.gap();
+  w.line("inline constexpr DispatchKeyInfo kDispatchKeyInfo[] = {");
+  for (const auto* list : {&keys, &aliases}) {
+    for (const Key& k : *list) {
+      w.line("    {\"" + k.name + "\", DispatchKey::" + k.name + ", " +
+             (k.per_backend ? lang::cpp_string(k.prefix) : "nullptr") + ", " +
+             lang::cpp_string(k.doc) + "},");
+    }
+  }
+  w.line("};");
+  close_namespace(w, "sy");
+  return w.str();
+}
+
+}  // namespace sy::codegen

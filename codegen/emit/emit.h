@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+
+#include "codegen/model.h"
+
+// The emitters: pure functions from the model to the text of one file.
+
+namespace sy::codegen {
+
+// aten/ops/<family>.h: what users call.
+std::string emit_functions_header(const Model& model, const Family& family);
+// aten/ops/<family>_ops.h: one struct per overload, for generated code.
+std::string emit_ops_header(const Model& model, const Family& family);
+// aten/ops/<family>.cpp: the bodies of both, and of the methods.
+std::string emit_functions(const Model& model, const Family& family);
+// aten/ops/<family>_def.cpp: contracts, guards, composites, views, the table.
+std::string emit_definitions(const Model& model, const Family& family);
+// aten/ops/<family>_kernels.h: contracts, and hand-written composite kernels.
+std::string emit_native_header(const Model& model, const Family& family);
+// aten/ops/<family>_desc.{h,cpp}: pointwise and reduce operators as data.
+std::string emit_descriptors_header(const Model& model, const Family& family);
+std::string emit_descriptors(const Model& model, const Family& family);
+// aten/tensor_methods_gen.h and aten/ops/all.h: of all families.
+std::string emit_methods_header(const Model& model);
+std::string emit_umbrella(const Model& model);
+// backends/{cpu,meta}/<family>_{gen.cpp,kernels_gen.h}.
+std::string emit_backend(const Model& model, const Family& family, bool meta);
+std::string emit_backend_header(const Model& model, const Family& family,
+                                bool meta);
+// autograd/<family>_gen.cpp
+std::string emit_autograd(const Model& model, const Family& family);
+// <family>.{h,cpp} of a library of one's own, whose operators have another
+// namespace than aten: all of the above in one header and one source.
+std::string emit_library_header(const Model& model, const Family& family);
+std::string emit_library(const Model& model, const Family& family);
+// docs/ops/<family>.md
+std::string emit_docs(const Model& model, const Family& family);
+
+// c10/scalar_type_gen.h of schemas/dtypes.yaml, c10/dispatch_key_gen.h of
+// schemas/dispatch_keys.yaml.
+std::string emit_dtypes(std::string_view yaml, std::string_view file,
+                        lang::Diagnostics& diagnostics);
+std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
+                               lang::Diagnostics& diagnostics);
+
+}  // namespace sy::codegen

@@ -1,0 +1,233 @@
+#include <algorithm>
+
+#include "codegen/cpp_types.h"
+#include "codegen/emit/common.h"
+#include "codegen/emit/emit.h"
+
+namespace sy::codegen {
+namespace {
+
+std::string parameter_text(const ApiSignature& api, bool defaults) {
+  std::vector<std::string> out;
+  for (const ApiParameter& p : api.parameters) {
+    std::string text = p.type + ' ' + p.name;
+    if (defaults && !p.default_value.empty()) text += " = " + p.default_value;
+    out.push_back(std::move(text));
+  }
+  return join(out, ", ");
+}
+
+// "add" of add.Tensor, "add_out" of add.out.
+std::string function_name(const Overload& o) {
+  std::string name(o.schema.name().name.view());
+  return o.schema.is_out() ? name + "_out" : name;
+}
+
+// In-place forms are functions too where little else is given: relu_(t), but
+// not add_(t, u).
+bool has_function(const Operator& op, const Overload& o) {
+  if (&o == &op.base) {
+    // Formulas call every functional operator as a function.
+    return op.entry->function_variant || op.is_functional();
+  }
+  if (o.schema.is_out() || !op.entry->method_variant) return true;
+  const auto args = o.schema.arguments();
+  const auto required = std::count_if(
+      args.begin(), args.end(), [](const Argument& a) {
+        return !a.default_value && !a.kwarg_only;
+      });
+  return op.entry->function_variant && required <= 1;
+}
+
+bool has_method(const Operator& op, const Overload& o) {
+  return op.entry->method_variant && !o.schema.is_out() &&
+         o.schema.self_index() >= 0;
+}
+
+// "call(…)", with what the options ask for beyond the kernel.
+std::string call_text(const Overload& o, const ApiSignature& api) {
+  std::string call = "ops::" + o.id + "::call(" + join(api.call, ", ") + ")";
+  const bool fresh = api.has_options && return_type(o.schema) == "Tensor" &&
+                     !o.schema.returns()[0].alias;
+  if (fresh) call = "generated::with_options(" + call + ", options)";
+  return call;
+}
+
+bool uses_reduction_kind(const Family& family) {
+  for (const Operator& op : family.operators) {
+    for (const Argument& a : op.base.schema.arguments()) {
+      if (default_text(a).starts_with("Reduction::")) return true;
+    }
+  }
+  return false;
+}
+
+void function_declarations(Writer& w, const Operator& op) {
+  w.gap();
+  if (!op.entry->doc.empty()) w.comment(op.entry->doc);
+  for (const Overload* o : op.overloads()) {
+    if (!has_function(op, *o)) continue;
+    const ApiSignature api = api_signature(o->schema, false);
+    w.line("SY_API " + return_type(o->schema) + ' ' +
+           function_name(*o) + '(' + parameter_text(api, true) + ");");
+  }
+}
+
+void ops_struct(Writer& w, const Operator& op, const Overload& o) {
+  w.gap();
+  w.comment(to_string(o.schema));
+  if (&o == &op.base) w.line(item_source(op));
+  const std::string ret = return_type(o.schema);
+  const std::string params = parameter_list(o.schema);
+  w.line("struct " + o.id + " {");
+  w.line("  using Signature = " + signature_type(o.schema) + ";");
+  w.line("  static constexpr const char* name = \"" + op.ns + "::" + o.name +
+         "\";");
+  w.line("  SY_API static const OperatorEntry& entry();");
+  w.line("  SY_API static " + ret + " call(" + params + ");");
+  w.line("  SY_API static " + ret + " redispatch(DispatchKeySet keys" +
+         (params.empty() ? "" : ", " + params) + ");");
+  w.line("};");
+}
+
+void ops_bodies(Writer& w, const Overload& o) {
+  const std::string ret = return_type(o.schema);
+  const std::string params = parameter_list(o.schema);
+  const std::string args = argument_list(o.schema);
+  // Qualified: an argument may have the name of the operator.
+  const std::string handle = "handle<ops::" + o.id + ">()";
+  const auto body = [](const std::string& call) {
+    return wrap("  return " + call + ";") + '\n';
+  };
+  w.gap();
+  w.function("const OperatorEntry& " + o.id + "::entry()",
+             body(handle + ".entry()"));
+  w.gap();
+  w.function(ret + ' ' + o.id + "::call(" + params + ")",
+             body(handle + ".call(" + args + ")"));
+  w.gap();
+  w.function(ret + ' ' + o.id + "::redispatch(DispatchKeySet keys" +
+                 (params.empty() ? "" : ", " + params) + ")",
+             body(handle + ".redispatch(keys" +
+                  (args.empty() ? "" : ", " + args) + ")"));
+}
+
+void function_bodies(Writer& w, const Operator& op) {
+  for (const Overload* o : op.overloads()) {
+    const std::string ret = return_type(o->schema);
+    const std::string name = function_name(*o);
+    if (has_function(op, *o)) {
+      const ApiSignature api = api_signature(o->schema, false);
+      w.gap();
+      w.function(ret + ' ' + name + '(' + parameter_text(api, false) + ")",
+                 wrap("  return " + call_text(*o, api) + ";") + '\n');
+    }
+    if (has_method(op, *o)) {
+      const ApiSignature api = api_signature(o->schema, true);
+      w.gap();
+      w.function(ret + " Tensor::" + name + '(' +
+                     parameter_text(api, false) + ") const",
+                 wrap("  return " + call_text(*o, api) + ";") + '\n');
+    }
+  }
+}
+
+}  // namespace
+
+std::string emit_functions_header(const Model&, const Family& family) {
+  Writer w;
+  w.raw(banner(family));
+  w.line("#pragma once");
+  w.gap();
+  if (uses_reduction_kind(family)) {
+    w.line("#include \"aten/reduction_kind.h\"");
+  }
+  w.line("#include \"aten/tensor.h\"");
+  const std::string ns = api_namespace(family);
+  open_namespace(w, ns);
+  for (const Operator& op : family.operators) function_declarations(w, op);
+  close_namespace(w, ns);
+  if (family.is_own()) {
+    open_namespace(w, family.ns);
+    w.line("using namespace " + ns + ";");
+    w.line("}");
+  }
+  return w.str();
+}
+
+std::string emit_ops_header(const Model&, const Family& family) {
+  Writer w;
+  w.raw(banner(family));
+  w.line("#pragma once");
+  w.gap();
+  includes(w, {"aten/tensor.h", "c10/dispatcher.h"});
+  open_namespace(w, "sy::ops");
+  for (const Operator& op : family.operators) {
+    for (const Overload* o : op.overloads()) ops_struct(w, op, *o);
+  }
+  close_namespace(w, "sy::ops");
+  return w.str();
+}
+
+std::string emit_functions(const Model&, const Family& family) {
+  Writer w;
+  w.raw(banner(family));
+  w.line("#include \"aten/ops/" + family.name + ".h\"");
+  w.gap();
+  includes(w, {"aten/generated.h", "aten/ops/" + family.name + "_ops.h"});
+  open_namespace(w, "sy::ops");
+  w.gap();
+  w.line("using generated::handle;");
+  for (const Operator& op : family.operators) {
+    for (const Overload* o : op.overloads()) ops_bodies(w, *o);
+  }
+  close_namespace(w, "sy::ops");
+  open_namespace(w, api_namespace(family));
+  for (const Operator& op : family.operators) function_bodies(w, op);
+  close_namespace(w, api_namespace(family));
+  return w.str();
+}
+
+std::string emit_methods_header(const Model& model) {
+  std::vector<std::string> lines;
+  for (const Family& family : model.families()) {
+    for (const Operator& op : family.operators) {
+      for (const Overload* o : op.overloads()) {
+        if (!has_method(op, *o)) continue;
+        const ApiSignature api = api_signature(o->schema, true);
+        lines.push_back(wrap(return_type(o->schema) + ' ' +
+                             std::string(o->schema.name().name.view()) + '(' +
+                             parameter_text(api, true) + ") const;"));
+      }
+    }
+  }
+  const auto name = [](const std::string& line) {
+    const std::string head = line.substr(0, line.find('('));
+    return head.substr(head.find_last_of(' ') + 1);
+  };
+  std::stable_sort(lines.begin(), lines.end(),
+                   [&](const std::string& a, const std::string& b) {
+                     return name(a) < name(b);
+                   });
+  Writer w;
+  w.line("// Generated from schemas/ops by sygen. Do not edit.");
+  w.line("// The methods of class Tensor, which includes this.");
+  w.gap();
+  for (const std::string& line : lines) w.raw(line + '\n');
+  return w.str();
+}
+
+std::string emit_umbrella(const Model& model) {
+  std::set<std::string> headers;
+  for (const Family& family : model.families()) {
+    headers.insert("aten/ops/" + family.name + ".h");
+  }
+  Writer w;
+  w.line("// Generated from schemas/ops by sygen. Do not edit.");
+  w.line("#pragma once");
+  w.gap();
+  includes(w, headers);
+  return w.str();
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,315 @@
+#include "codegen/emit/nodes.h"
+
+#include <algorithm>
+
+#include "codegen/cpp_types.h"
+#include "codegen/emit/programs.h"
+#include "codegen/lang/compile.h"
+
+namespace sy::codegen {
+namespace {
+
+bool mentions(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string fused_id(const Operator& op, const DerivativePlan& plan,
+                     const GradFormula& f) {
+  const std::size_t argument = plan.arguments[f.targets[0]];
+  return op.base.id + "_" +
+         std::string(op.base.schema.arguments()[argument].name.view()) +
+         "_grad";
+}
+
+lang::Program fused_program(const Operator& op, const GradFormula& f) {
+  const auto env = lang::ElementEnv::of_derivative(op.base.schema);
+  const lang::Expr results[] = {*f.fused};
+  lang::Diagnostics diagnostics;
+  auto program =
+      lang::compile_element(results, env, diagnostics, {.all_inputs = false});
+  if (!program) throw lang::LangError(diagnostics);
+  return std::move(*program);
+}
+
+// A saved member as a variable of its own name.
+std::string local(const Saved& s) {
+  const std::string member = s.name + "_";
+  const std::string unpack = "(*this, \"" + s.name + "\");";
+  switch (s.kind) {
+    case Saved::kTensor:
+      return "const Tensor " + s.name + " = " + member + ".unpack" + unpack;
+    case Saved::kOptional:
+      return "const std::optional<Tensor> " + s.name + " = " + member +
+             ".unpack_optional" + unpack;
+    case Saved::kList:
+      return "const std::vector<Tensor> " + s.name + "_list = " + member +
+             ".unpack" + unpack + "\nconst TensorList " + s.name + " = " +
+             s.name + "_list;";
+    case Saved::kMeta: return "const SavedMeta& " + s.name + " = " + member +
+                              ";";
+    case Saved::kInts:
+      return "const IntArrayRef " + s.name + " = " + member + ";";
+    case Saved::kOptionalInts:
+      return "const auto " + s.name + " = " + member +
+             " ? OptionalIntArrayRef(IntArrayRef(*" + member +
+             ")) : std::nullopt;";
+    case Saved::kString:
+      return "const std::string_view " + s.name + " = " + member + ";";
+    case Saved::kOptionalString:
+      return "const std::optional<std::string_view> " + s.name + " = " +
+             member + ";";
+    case Saved::kValue: break;
+  }
+  return "const auto& " + s.name + " = " + member + ";";
+}
+
+class NodeEmitter {
+ public:
+  NodeEmitter(Writer& w, const Operator& op, const DerivativePlan& plan)
+      : w_(w), op_(op), plan_(plan) {}
+
+  void run() {
+    for (const GradFormula& f : plan_.formulas) {
+      if (f.fused) program(f);
+    }
+    const std::string base =
+        plan_.has_lists
+            ? "NodeOfMany"
+            : "NodeOf<" + std::to_string(plan_.arguments.size()) + ">";
+    w_.gap();
+    w_.line("// " + op_.base.name + "  " + op_.source);
+    w_.line("struct " + node_name(op_) + " final : " + base + " {");
+    w_.line("  void apply(GradFrame& f) override {");
+    if (reads("grad") || by_geometry()) {
+      w_.line("    const Tensor& grad = f.grad();");
+    }
+    if (several_results() && !plan_.uses_grads) {
+      w_.line("    if (!grad.defined()) return;");
+    }
+    for (const GradFormula& f : plan_.formulas) formula(f);
+    w_.line("  }");
+    release();
+    members();
+    w_.line("};");
+  }
+
+ private:
+  bool reads(std::string_view name) const {
+    return std::any_of(plan_.formulas.begin(), plan_.formulas.end(),
+                       [&](const GradFormula& f) {
+                         return mentions(f.names, name);
+                       });
+  }
+  bool by_geometry() const {
+    return std::any_of(plan_.formulas.begin(), plan_.formulas.end(),
+                       [](const GradFormula& f) { return f.by_geometry; });
+  }
+  bool several_results() const {
+    return op_.base.schema.returns().size() > 1;
+  }
+
+  void program(const GradFormula& f) {
+    const lang::Program p = fused_program(op_, f);
+    PointwiseText text;
+    text.id = fused_id(op_, plan_, f);
+    text.name = op_.base.name + " backward";
+    text.rule = "default";
+    text.schema = &op_.base.schema;
+    for (const lang::ProgramInput& in : p.inputs) {
+      if (in.reg_class == lang::RegClass::kValue) {
+        text.promoted.push_back(in.name);
+      }
+    }
+    w_.gap();
+    emit_pointwise_op(w_, text, *f.fused, p);
+  }
+
+  void formula(const GradFormula& f) {
+    const bool condition = plan_.arguments.size() > 1;
+    const std::string pad(condition ? 6 : 4, ' ');
+    if (condition) {
+      std::vector<std::string> which;
+      for (const std::size_t t : f.targets) {
+        which.push_back(std::to_string(t));
+      }
+      w_.line(which.size() == 1
+                  ? "    if (f.needs(" + which[0] + ")) {"
+                  : "    if (f.needs_any(" + join(which, ", ") + ")) {");
+    }
+    body(f, pad);
+    if (condition) w_.line("    }");
+  }
+
+  void body(const GradFormula& f, const std::string& pad) {
+    if (f.by_geometry) {
+      w_.line(pad + "f.set(" + std::to_string(f.targets[0]) +
+              ", as_strided_backward(grad, self_, view_));");
+      return;
+    }
+    if (mentions(f.names, "grads")) {
+      w_.line(pad + "const auto grads = f.grads();");
+    }
+    for (const Saved& s : plan_.saved) {
+      if (mentions(f.names, s.name)) {
+        w_.block(local(s), static_cast<int>(pad.size()));
+      }
+    }
+    if (f.fused) return fused(f, pad);
+    for (const std::string& s : f.code.statements) w_.line(pad + s);
+    set(f, pad, f.code.value);
+  }
+
+  void set(const GradFormula& f, const std::string& pad,
+           const std::string& value) {
+    if (f.targets.size() == 1) {
+      const std::string k = std::to_string(f.targets[0]);
+      const Type t =
+          op_.base.schema.arguments()[plan_.arguments[f.targets[0]]].type;
+      const bool list = t.without_optional().is_list();
+      w_.line(pad + (list ? "f.set_list(" : "f.set(") + k + ", " + value +
+              ");");
+      return;
+    }
+    w_.line(pad + "auto gradients = " + value + ";");
+    for (std::size_t i = 0; i < f.targets.size(); ++i) {
+      w_.line(pad + "f.set(" + std::to_string(f.targets[i]) +
+              ", std::move(std::get<" + std::to_string(i) +
+              ">(gradients)));");
+    }
+  }
+
+  void fused(const GradFormula& f, const std::string& pad) {
+    const lang::Program p = fused_program(op_, f);
+    std::vector<std::string> inputs;
+    for (const lang::ProgramInput& in : p.inputs) {
+      inputs.push_back("&" + in.name);
+    }
+    w_.line(pad + "const TensorBase* const inputs[] = {" +
+            join(inputs, ", ") + "};");
+    std::string args = "{inputs}";
+    const auto scalars = scalar_values(op_.base.schema, p.scalars);
+    if (!scalars.empty()) {
+      w_.line(pad + "const Scalar scalars[] = {" + join(scalars, ", ") + "};");
+      args = "{inputs, scalars}";
+    }
+    w_.line(pad + "Tensor g = fused_pointwise(" + fused_id(op_, plan_, f) +
+            ", " + args + ");");
+    w_.line(pad + "if (!g.defined()) {");
+    for (const std::string& s : f.code.statements) w_.line(pad + "  " + s);
+    w_.line(pad + "  g = " + f.code.value + ";");
+    w_.line(pad + "}");
+    set(f, pad, "std::move(g)");
+  }
+
+  void release() {
+    std::vector<std::string> calls;
+    for (const Saved& s : plan_.saved) {
+      if (s.kind == Saved::kTensor || s.kind == Saved::kOptional ||
+          s.kind == Saved::kList) {
+        calls.push_back(s.name + "_.release();");
+      }
+    }
+    if (calls.empty()) return;
+    if (calls.size() == 1) {
+      w_.line("  void release() noexcept override { " + calls[0] + " }");
+      return;
+    }
+    w_.line("  void release() noexcept override {");
+    for (const std::string& c : calls) w_.line("    " + c);
+    w_.line("  }");
+  }
+
+  void members() {
+    if (plan_.saved.empty() && !by_geometry()) return;
+    w_.gap();
+    if (by_geometry()) w_.line("  Geometry self_, view_;");
+    for (const Saved& s : plan_.saved) {
+      const bool number = s.kind == Saved::kValue &&
+                          (s.type == "int64_t" || s.type == "double" ||
+                           s.type == "bool");
+      w_.line("  " + s.type + ' ' + s.name + "_" +
+              (number ? (s.type == "bool" ? " = false;" : " = 0;") : ";"));
+    }
+  }
+
+  Writer& w_;
+  const Operator& op_;
+  const DerivativePlan& plan_;
+};
+
+}  // namespace
+
+std::string node_name(const Operator& op) {
+  const bool internal = op.base.id.starts_with('_');
+  return (internal ? "Internal" : "") + camel(op.base.id) +
+         (op.base.schema.is_inplace() ? "InplaceBackward" : "Backward");
+}
+
+void emit_node(Writer& w, const Operator& op, const DerivativePlan& plan) {
+  NodeEmitter(w, op, plan).run();
+}
+
+void emit_overwrite_node(Writer& w) {
+  w.comment("Of operators that write to `self` what does not depend on it.");
+  w.raw("struct OverwriteBackward final : NodeOf<1> {\n"
+        "  void apply(GradFrame& f) override {\n"
+        "    f.set(0, sy::zeros_like(f.grad()));\n"
+        "  }\n"
+        "};\n\n");
+}
+
+bool has_result_saves(const DerivativePlan& plan) {
+  return std::any_of(plan.saved.begin(), plan.saved.end(),
+                     [](const Saved& s) { return s.is_result; }) ||
+         std::any_of(plan.formulas.begin(), plan.formulas.end(),
+                     [](const GradFormula& f) { return f.by_geometry; });
+}
+
+void emit_saves(Writer& w, const DerivativePlan& plan,
+                const std::string& written) {
+  for (const GradFormula& f : plan.formulas) {
+    if (f.by_geometry) w.line("  node->self_ = Geometry(*self.impl());");
+  }
+  for (const Saved& s : plan.saved) {
+    if (s.is_result) continue;
+    std::string condition;
+    if (s.readers.size() < plan.arguments.size()) {
+      std::vector<std::string> needs;
+      for (const std::size_t r : s.readers) {
+        needs.push_back("node->needs(" + std::to_string(r) + ")");
+      }
+      condition = "if (" + join(needs, " || ") + ") ";
+    }
+    const std::string member = "node->" + s.name + "_";
+    std::string statement;
+    switch (s.kind) {
+      case Saved::kTensor:
+        statement = member + ".save(" +
+                    (s.name == written ? "clone_before_write(" + s.name + ")"
+                                       : s.name) +
+                    ");";
+        break;
+      case Saved::kOptional:
+      case Saved::kList:
+      case Saved::kMeta: statement = member + ".save(" + s.name + ");"; break;
+      case Saved::kOptionalInts:
+        condition = condition.empty()
+                        ? "if (" + s.name + ") "
+                        : condition.substr(0, condition.size() - 2) + " && " +
+                              s.name + ") ";
+        statement = member + ".emplace(*" + s.name + ");";
+        if (s.readers.size() > 1 && condition.find("||") != std::string::npos) {
+          condition = "if (" + s.name + ") ";
+        }
+        break;
+      case Saved::kOptionalString:
+        condition = "if (" + s.name + ") ";
+        statement = member + ".emplace(*" + s.name + ");";
+        break;
+      default: statement = member + " = " + s.name + ";";
+    }
+    w.line("  " + condition + statement);
+  }
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+
+#include "codegen/derivative.h"
+#include "codegen/emit/common.h"
+
+namespace sy::codegen {
+
+// "MulTensorBackward"; of a leading underscore, "InternalSoftmaxBackward".
+std::string node_name(const Operator& op);
+
+// The node's class, and the programs that its formulas may run.
+void emit_node(Writer& w, const Operator& op, const DerivativePlan& plan);
+// The node of operators that overwrite `self` with what does not depend on it.
+void emit_overwrite_node(Writer& w);
+
+// The statements by which a kernel fills the node in, before and after the
+// call. `written`: the argument that the call overwrites, or "".
+void emit_saves(Writer& w, const DerivativePlan& plan,
+                const std::string& written);
+bool has_result_saves(const DerivativePlan& plan);
+template <class F>
+void emit_result_saves(Writer& w, const DerivativePlan& plan, F&& result) {
+  for (const GradFormula& f : plan.formulas) {
+    if (f.by_geometry) {
+      w.line("  node->view_ = Geometry(*" + result(0) + ".impl());");
+    }
+  }
+  for (const Saved& s : plan.saved) {
+    if (!s.is_result) continue;
+    const std::string value = result(s.result);
+    // Of several results only the first has a history, as a rule.
+    if (s.kind == Saved::kMeta || (s.result > 0 && !plan.uses_grads)) {
+      w.line("  node->" + s.name + "_.save(" + value + ");");
+    } else {
+      w.line("  node->" + s.name + "_.save_output(" + value +
+             (s.result == 0 ? "" : ", " + std::to_string(s.result)) + ");");
+    }
+  }
+}
+
+}  // namespace sy::codegen

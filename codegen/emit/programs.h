@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/emit/common.h"
+
+namespace sy::codegen {
+
+// Writes a program as constants named after `prefix` and gives the name of the
+// ElementProgram. `indices`: of the call's scalars, one for each of the
+// program's; empty if they are the same.
+std::string emit_program(Writer& w, const std::string& prefix,
+                         const lang::Program& program,
+                         const std::vector<std::string>& indices);
+
+// "lang::Uniform::of(0.5)"
+std::string uniform_text(const lang::Uniform& u);
+
+// A PointwiseOp of an expression, in the namespace that is open.
+struct PointwiseText {
+  std::string id;      // "add_Tensor"
+  std::string name;    // "add.Tensor", for messages
+  std::string rule;    // of promote_rules()
+  bool is_extern = false;  // declared in a header
+  const FunctionSchema* schema;
+  // Which names count in promotion; the others do not.
+  std::vector<std::string> promoted;
+};
+void emit_pointwise_op(Writer& w, const PointwiseText& text,
+                       const lang::Expr& e, const lang::Program& program);
+
+// "PromoteRule::IntToFloat" of "int_to_float".
+std::string promote_rule(std::string_view rule);
+
+}  // namespace sy::codegen

@@ -1,0 +1,52 @@
+#include <utility>
+
+#include "codegen/model.h"
+
+namespace sy::codegen {
+namespace {
+
+AliasInfo written(std::size_t i) {
+  return AliasInfo(AliasSet::of(static_cast<char>('a' + i)), true);
+}
+
+std::string inplace_name(const OperatorName& name) {
+  const std::string text(name.name.view());
+  // Python's augmented assignment: __and__ -> __iand__.
+  if (name.is_dunder()) return "__i" + text.substr(2);
+  return text + '_';
+}
+
+}  // namespace
+
+FunctionSchema inplace_form(const FunctionSchema& f) {
+  OperatorName name = f.name();
+  name.name = InternedString(inplace_name(name));
+  std::vector<Argument> arguments(f.arguments().begin(), f.arguments().end());
+  arguments[static_cast<std::size_t>(f.self_index())].alias = written(0);
+  std::vector<Return> returns(f.returns().begin(), f.returns().end());
+  returns[0].name = InternedString();
+  returns[0].alias = written(0);
+  return FunctionSchema(std::move(name), std::move(arguments),
+                        std::move(returns));
+}
+
+FunctionSchema out_form(const FunctionSchema& f) {
+  OperatorName name = f.name();
+  name.overload = InternedString(
+      name.overload.empty() ? "out"
+                            : std::string(name.overload.view()) + "_out");
+  std::vector<Argument> arguments(f.arguments().begin(), f.arguments().end());
+  std::vector<Return> returns(f.returns().begin(), f.returns().end());
+  for (std::size_t i = 0; i < returns.size(); ++i) {
+    const std::string out =
+        returns.size() == 1 ? "out" : "out" + std::to_string(i);
+    arguments.push_back(
+        {InternedString(out), returns[i].type, written(i), {}, true});
+    returns[i].name = InternedString();
+    returns[i].alias = written(i);
+  }
+  return FunctionSchema(std::move(name), std::move(arguments),
+                        std::move(returns));
+}
+
+}  // namespace sy::codegen

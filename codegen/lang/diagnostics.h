@@ -1,0 +1,56 @@
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/lang/location.h"
+
+namespace sy::lang {
+
+struct Diagnostic {
+  Location at;
+  std::string message;
+
+  friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
+};
+
+// "file:line:col: error: message"
+std::string to_string(const Diagnostic& d);
+
+// Collects the errors of a run, so that all of them are told at once. Every
+// function that takes one returns null or a partial result after an error and
+// goes on with the rest. Not safe for several threads.
+class Diagnostics {
+ public:
+  void error(const Location& at, std::string message);
+  bool empty() const { return errors_.empty(); }
+  std::size_t size() const { return errors_.size(); }
+  // As reported.
+  std::span<const Diagnostic> all() const { return errors_; }
+  // By place, each error once, one a line.
+  std::string str() const;
+  // The same, each with the line of its file and a caret; `text` is the file
+  // that the errors with location file `file` refer to.
+  std::string str_with_source(std::string_view file,
+                              std::string_view text) const;
+
+ private:
+  std::vector<Diagnostic> sorted() const;
+
+  std::vector<Diagnostic> errors_;
+};
+
+// Thrown by the short forms that take no Diagnostics; what() is their str().
+class LangError : public std::runtime_error {
+ public:
+  explicit LangError(const Diagnostics& d) : std::runtime_error(d.str()) {}
+};
+
+// " (did you mean 'X'?)" for the nearest of `names`, or nothing.
+std::string suggest(std::string_view name,
+                    std::span<const std::string_view> names);
+
+}  // namespace sy::lang

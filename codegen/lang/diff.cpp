@@ -1,0 +1,342 @@
+#include "codegen/lang/diff.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "codegen/lang/parser.h"
+
+namespace sy::lang {
+namespace {
+
+// The derivative of a function by each of its operands, times g. In the
+// formulas x0, x1, x2 are the operands, y is the value, g the gradient. "0":
+// the derivative is 0 wherever there is one. Null: none is known.
+struct Rule {
+  std::string_view function;
+  std::array<const char*, 3> by;
+};
+
+constexpr Rule kRules[] = {
+    {"copy", {"g"}},
+    {"neg", {"-g"}},
+    {"abs", {"g * sign(x0)"}},
+    {"sign", {"0"}},
+    {"square", {"2 * g * x0"}},
+    {"reciprocal", {"-g * y * y"}},
+    {"sqrt", {"g / (2 * y)"}},
+    {"rsqrt", {"-0.5 * g * y ** 3"}},
+    {"exp", {"g * y"}},
+    {"exp2", {"0.6931471805599453 * g * y"}},
+    {"expm1", {"g * exp(x0)"}},
+    {"log", {"g / x0"}},
+    {"log2", {"g / (0.6931471805599453 * x0)"}},
+    {"log10", {"g / (2.302585092994046 * x0)"}},
+    {"log1p", {"g / (1 + x0)"}},
+    {"sin", {"g * cos(x0)"}},
+    {"cos", {"-g * sin(x0)"}},
+    {"tan", {"g * (1 + y * y)"}},
+    {"asin", {"g * rsqrt(1 - x0 * x0)"}},
+    {"acos", {"-g * rsqrt(1 - x0 * x0)"}},
+    {"atan", {"g / (1 + x0 * x0)"}},
+    {"sinh", {"g * cosh(x0)"}},
+    {"cosh", {"g * sinh(x0)"}},
+    {"tanh", {"g * (1 - y * y)"}},
+    {"asinh", {"g * rsqrt(x0 * x0 + 1)"}},
+    {"acosh", {"g * rsqrt(x0 * x0 - 1)"}},
+    {"atanh", {"g / (1 - x0 * x0)"}},
+    {"sigmoid", {"g * y * (1 - y)"}},
+    {"erf", {"1.1283791670955126 * g * exp(-(x0 * x0))"}},
+    {"erfc", {"-1.1283791670955126 * g * exp(-(x0 * x0))"}},
+    {"erfinv", {"0.886226925452758 * g * exp(y * y)"}},
+    {"lgamma", {"g * digamma(x0)"}},
+    {"floor", {"0"}},
+    {"ceil", {"0"}},
+    {"round", {"0"}},
+    {"trunc", {"0"}},
+    {"frac", {"g"}},
+    {"add", {"g", "g"}},
+    {"sub", {"g", "-g"}},
+    {"mul", {"g * x1", "g * x0"}},
+    {"div", {"g / x1", "-g * y / x1"}},
+    {"trunc_div", {"0", "0"}},
+    {"floor_div", {"0", "0"}},
+    {"fmod", {"g", "-g * trunc(x0 / x1)"}},
+    {"remainder", {"g", "-g * floor(x0 / x1)"}},
+    {"pow",
+     {"if x1 == 0 then 0 else g * x1 * x0 ** (x1 - 1)",
+      "if x0 == 0 and x1 >= 0 then 0 else g * y * log(x0)"}},
+    {"atan2",
+     {"g * x1 / (x0 * x0 + x1 * x1)", "-g * x0 / (x0 * x0 + x1 * x1)"}},
+    {"hypot", {"g * x0 / y", "g * x1 / y"}},
+    {"copysign", {"if x0 == 0 then 0 else g * y / x0", "0"}},
+    {"maximum",
+     {"if x0 == x1 then g / 2 else if x0 < x1 then 0 else g",
+      "if x0 == x1 then g / 2 else if x0 > x1 then 0 else g"}},
+    {"minimum",
+     {"if x0 == x1 then g / 2 else if x0 > x1 then 0 else g",
+      "if x0 == x1 then g / 2 else if x0 < x1 then 0 else g"}},
+    {"fmax",
+     {"if x0 >= x1 or isnan(x1) then g else 0",
+      "if x0 >= x1 or isnan(x1) then 0 else g"}},
+    {"fmin",
+     {"if x0 <= x1 or isnan(x1) then g else 0",
+      "if x0 <= x1 or isnan(x1) then 0 else g"}},
+    {"xlogy",
+     {"if x0 == 0 and x1 <= 0 then 0 else g * log(x1)", "g * x0 / x1"}},
+    {"fma", {"g * x1", "g * x0", "g"}},
+    {"clamp",
+     {"if x0 >= x1 and x0 <= x2 then g else 0",
+      "if x0 < x1 and x1 < x2 then g else 0",
+      "if x0 > x2 or x2 < x1 then g else 0"}},
+    {"lerp", {"g * (1 - x2)", "g * x2", "g * (x1 - x0)"}},
+};
+
+const Rule* find_rule(std::string_view function) {
+  for (const Rule& r : kRules) {
+    if (r.function == function) return &r;
+  }
+  return nullptr;
+}
+
+bool is_predicate(std::string_view function) {
+  const ElementFunction* f = find_element_function(function);
+  if (!f || !f->prim) return false;
+  const PrimType t = kPrims[static_cast<int>(*f->prim)].type;
+  return t == PrimType::T_B || t == PrimType::TT_B || t == PrimType::B_B ||
+         t == PrimType::BB_B || t == PrimType::B_T;
+}
+
+std::string_view function_of(const Node& e) {
+  if (e.kind == NodeKind::kCall) return e.name;
+  switch (e.op) {
+    case Op::kNeg:
+      return "neg";
+    case Op::kAdd:
+      return "add";
+    case Op::kSub:
+      return "sub";
+    case Op::kMul:
+      return "mul";
+    case Op::kDiv:
+      return "div";
+    case Op::kFloorDiv:
+      return "floor_div";
+    case Op::kMod:
+      return "remainder";
+    case Op::kPow:
+      return "pow";
+    default:
+      return "eq";  // a predicate
+  }
+}
+
+// All names of a formula at once, so that an operand called `y` is safe.
+Expr instantiate(const Expr& formula, const std::map<std::string, Expr>& with) {
+  if (formula->kind == NodeKind::kName) {
+    const auto it = with.find(formula->name);
+    return it == with.end() ? formula : it->second;
+  }
+  std::vector<Expr> children;
+  for (const Expr& c : formula->children) {
+    children.push_back(instantiate(c, with));
+  }
+  return with_children(*formula, std::move(children));
+}
+
+class Differentiator {
+ public:
+  Differentiator(const DiffOptions& options, Diagnostics& diagnostics)
+      : options_(options), diagnostics_(diagnostics) {}
+
+  Expr run(const Expr& e, std::string_view name) {
+    root_ = e.get();
+    return adjoint(e, name, make_name(options_.grad));
+  }
+
+ private:
+  // The part of g's gradient that reaches `name` through `e`; null if none.
+  Expr adjoint(const Expr& e, const std::string_view name, const Expr& g) {
+    if (!mentions(e, name)) return nullptr;
+    if (++calls_ > kMaxCalls) {
+      if (calls_ == kMaxCalls + 1) {
+        diagnostics_.error(e->at, "the derivative is too large");
+      }
+      return nullptr;
+    }
+    switch (e->kind) {
+      case NodeKind::kName:
+      case NodeKind::kAttribute:
+        return g;
+      case NodeKind::kIf:
+        return shared(g, [&](const Expr& bound) -> Expr {
+          const Expr a = adjoint(e->children[1], name, bound);
+          const Expr b = adjoint(e->children[2], name, bound);
+          if (!a && !b) return nullptr;
+          const Expr zero = make_int(0);
+          return make_if(e->children[0], a ? a : zero, b ? b : zero);
+        });
+      case NodeKind::kLet:
+        return let(*e, name, g);
+      default:
+        return function(e, name, g);
+    }
+  }
+
+  // What `make` builds from g, which it may use several times: a g of any size
+  // is given a name first, so that it is not copied.
+  template <class F>
+  Expr shared(const Expr& g, F&& make) {
+    if (g->depth <= kSmall) return make(g);
+    const std::string name = options_.grad + "_" + std::to_string(++names_);
+    const Expr body = make(make_name(name));
+    return body ? make_let(name, g, body) : nullptr;
+  }
+
+  // Directly, and through the bound value.
+  Expr let(const Node& e, std::string_view name, const Expr& g) {
+    const Expr& value = e.children[0];
+    const Expr& body = e.children[1];
+    const Expr direct = adjoint(body, name, g);
+    Expr through;
+    if (mentions(value, name)) {
+      const Expr bound = adjoint(body, e.name, g);
+      if (bound) through = adjoint(value, name, simplify(bound));
+    }
+    Expr all = sum(direct, through);
+    if (!all || !mentions(all, e.name)) return all;
+    return make_let(e.name, value, all);
+  }
+
+  static Expr sum(const Expr& a, const Expr& b) {
+    if (!a || !b) return a ? a : b;
+    return make_binary(Op::kAdd, a, b);
+  }
+
+  Expr function(const Expr& e, std::string_view name, const Expr& g) {
+    const std::string_view f = function_of(*e);
+    if (is_predicate(f)) return nullptr;
+    const Rule* rule = find_rule(f);
+    Expr total;
+    for (std::size_t i = 0; i < e->children.size(); ++i) {
+      if (!mentions(e->children[i], name)) continue;
+      Expr inner;
+      const auto special = special_case(*e, i, g);
+      if (special) {
+        inner = *special;
+      } else if (!rule || !rule->by[i]) {
+        // Even a step function of it would stop the gradient.
+        if (adjoint(e->children[i], name, g)) {
+          diagnostics_.error(e->at, "'" + std::string(f) +
+                                        "' has no derivative; write "
+                                        "'derivative:' as a formula");
+        }
+        continue;
+      } else {
+        inner = apply(rule->by[i], e, g);
+      }
+      if (!inner) continue;
+      total = sum(total, adjoint(e->children[i], name, inner));
+    }
+    return total;
+  }
+
+  // Powers with a literal exponent, the reciprocal, a result at hand.
+  std::optional<Expr> special_case(const Node& e, std::size_t i,
+                                   const Expr& g) {
+    if ((e.name == "maximum" || e.name == "minimum") &&
+        is_scalar(e.children[1 - i])) {
+      const bool greater = (e.name == "maximum") == (i == 0);
+      return apply(
+          greater ? "if x0 >= x1 then g else 0" : "if x0 <= x1 then g else 0",
+          std::make_shared<const Node>(e), g);
+    }
+    if (e.name == "expm1" && &e == root_ && !options_.result.empty()) {
+      return apply("g * (y + 1)", nullptr, g, value_of(e));
+    }
+    if (e.kind != NodeKind::kBinary || i == 2) return std::nullopt;
+    const Expr& a = e.children[0];
+    const Expr& b = e.children[1];
+    if (e.op == Op::kPow && i == 0 && is_number(b)) {
+      if (is_number(b, 0)) return nullptr;
+      const Number n = b->number.is_int ? Number::of(b->number.i - 1)
+                                        : Number::of(b->number.d - 1);
+      return make_binary(Op::kMul, make_binary(Op::kMul, b, g),
+                         make_binary(Op::kPow, a, make_number(n)));
+    }
+    if (e.op == Op::kDiv && i == 1 && is_number(a, 1)) {
+      return apply("-g * y * y", nullptr, g, value_of(e));
+    }
+    return std::nullopt;
+  }
+
+  bool is_scalar(const Expr& e) const {
+    const auto names = free_names(e);
+    return std::all_of(names.begin(), names.end(), [&](const std::string& n) {
+      const ElementName* known = options_.env ? options_.env->find(n) : nullptr;
+      return known && known->kind != ElementKind::kTensor;
+    });
+  }
+
+  // The node itself, or the name that holds its value.
+  Expr value_of(const Node& e) const {
+    if (&e == root_ && !options_.result.empty()) {
+      return make_name(options_.result);
+    }
+    return make_node(e);
+  }
+
+  Expr apply(const char* formula, const Expr& e, const Expr& g,
+             Expr value = nullptr) {
+    if (std::string_view(formula) == "0") return nullptr;
+    std::map<std::string, Expr> with;
+    if (e) {
+      for (std::size_t i = 0; i < e->children.size(); ++i) {
+        with["x" + std::to_string(i)] = e->children[i];
+      }
+      value = value_of(*e);
+    }
+    with["y"] = std::move(value);
+    const Expr tree = parse(formula);
+    const auto make = [&](const Expr& bound) {
+      with["g"] = bound;
+      return instantiate(tree, with);
+    };
+    const bool once = tree->kind != NodeKind::kIf;
+    return once ? make(g) : shared(g, make);
+  }
+
+  static constexpr std::uint32_t kSmall = 6;
+  static constexpr int kMaxCalls = 3000;
+
+  const DiffOptions& options_;
+  Diagnostics& diagnostics_;
+  const Node* root_ = nullptr;
+  int names_ = 0;
+  int calls_ = 0;
+};
+
+}  // namespace
+
+Expr differentiate(const Expr& e, std::string_view name,
+                   const DiffOptions& options, Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.size();
+  const Expr plain = with_unique_bindings(fold(e));
+  Expr result = Differentiator(options, diagnostics).run(plain, name);
+  if (diagnostics.size() != before) return nullptr;
+  if (!result) return make_int(0);
+  result = simplify(fold(result), options.grad);
+  if (!options.result.empty() && plain->depth > 1) {
+    result = replace(result, plain, make_name(options.result));
+  }
+  return result;
+}
+
+bool is_differentiable(Prim prim) {
+  const std::string_view name = kPrims[static_cast<int>(prim)].name;
+  return prim == Prim::select || is_predicate(name) || find_rule(name);
+}
+
+}  // namespace sy::lang

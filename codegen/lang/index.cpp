@@ -1,0 +1,681 @@
+#include "codegen/lang/index.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "codegen/lang/cpp_text.h"
+
+namespace sy::lang {
+namespace {
+
+struct Method {
+  std::string_view name;
+  bool takes_dim;
+  IndexType result;
+};
+constexpr Method kMethods[] = {
+    {"dim", false, IndexType::kInt},
+    {"dtype", false, IndexType::kScalarType},
+    {"is_contiguous", false, IndexType::kBool},
+    {"is_floating_point", false, IndexType::kBool},
+    {"numel", false, IndexType::kInt},
+    {"scalar_type", false, IndexType::kScalarType},
+    {"size", true, IndexType::kInt},
+    {"sizes", false, IndexType::kList},
+    {"storage_offset", false, IndexType::kInt},
+    {"stride", true, IndexType::kInt},
+    {"strides", false, IndexType::kList},
+};
+
+IndexType type_of(char letter) {
+  switch (letter) {
+    case 'o':
+    case 'i':
+      return IndexType::kInt;
+    case 'l':
+      return IndexType::kList;
+    case 'b':
+      return IndexType::kBool;
+    case 'n':
+      return IndexType::kNumber;
+    case 't':
+      return IndexType::kTensor;
+    default:
+      return IndexType::kTensorList;
+  }
+}
+
+bool converts(IndexType from, IndexType to) {
+  return from == to || (from == IndexType::kInt && to == IndexType::kNumber);
+}
+
+std::string article(IndexType t) {
+  return (t == IndexType::kInt ? "an " : "a ") + std::string(to_string(t));
+}
+
+struct Failed {};
+
+struct Typed {
+  IndexType type;
+  Cpp cpp;
+  // Of an optional int as a whole; None has it and no value.
+  std::string optional = {};
+};
+
+class Compiler {
+ public:
+  Compiler(const IndexEnv& env, std::string_view op, Diagnostics& diagnostics)
+      : env_(env), op_(cpp_string(op)), diagnostics_(diagnostics) {}
+
+  // Lets at the top become statements.
+  IndexCode top(Expr e) {
+    IndexCode code;
+    const std::size_t scope = locals_.size();
+    while (e->kind == NodeKind::kLet) {
+      define(*e, code.statements);
+      e = e->children[1];
+    }
+    Typed t = run(e);
+    locals_.resize(scope);
+    code.type = t.type;
+    code.value = std::move(t.cpp.text);
+    return code;
+  }
+
+  Typed run(const Expr& e) {
+    switch (e->kind) {
+      case NodeKind::kNumber:
+        if (e->number.is_int) return integer(cpp_int(e->number.i));
+        return {IndexType::kNumber, {cpp_double(e->number.d)}};
+      case NodeKind::kBool:
+        return {IndexType::kBool, {e->number.i ? "true" : "false"}};
+      case NodeKind::kNone:
+        fail(*e, "None can only be compared: 'x == None'");
+      case NodeKind::kString:
+        return {IndexType::kString, {cpp_string(e->name)}};
+      case NodeKind::kName:
+        return name(*e);
+      case NodeKind::kUnary:
+        return unary(*e);
+      case NodeKind::kBinary:
+        return binary(*e);
+      case NodeKind::kCall:
+        return call(*e);
+      case NodeKind::kMethod:
+      case NodeKind::kAttribute:
+        return method(*e);
+      case NodeKind::kIf:
+        return branch(*e);
+      case NodeKind::kLet: {
+        IndexCode inner = top(e);
+        return {inner.type, {cpp_block(inner.statements, inner.value)}};
+      }
+      case NodeKind::kList:
+        return list(*e);
+      case NodeKind::kComprehension:
+        return comprehension(*e);
+      case NodeKind::kIndex:
+        return index(*e);
+      case NodeKind::kSlice:
+        return slice(*e);
+    }
+    fail(*e, "unexpected expression");
+  }
+
+  Typed expect(const Expr& e, IndexType wanted) {
+    Typed t = run(e);
+    if (!converts(t.type, wanted)) {
+      fail(*e, "expected " + article(wanted) + ", got " + article(t.type));
+    }
+    return t;
+  }
+
+ private:
+  struct Local {
+    std::string name;
+    IndexType type;
+  };
+
+  [[noreturn]] void fail(const Node& e, std::string message) {
+    diagnostics_.error(e.at, std::move(message));
+    throw Failed{};
+  }
+
+  static Typed integer(std::string text) {
+    const bool sign = text[0] == '-';
+    return {IndexType::kInt,
+            {std::move(text), sign ? Cpp::kSign : Cpp::kPrimary}};
+  }
+
+  static Typed list_of(std::string text) {
+    return {IndexType::kList, {std::move(text)}};
+  }
+
+  static bool is_dims(const Cpp& list) {
+    return list.text.starts_with("shapes::") || list.text.starts_with("Dims(");
+  }
+  static Cpp as_dims(const Cpp& list) {
+    return is_dims(list) ? list : Cpp{"Dims(" + list.text + ")"};
+  }
+
+  void define(const Node& e, std::vector<std::string>& statements) {
+    Typed value = run(e.children[0]);
+    if (env_.find(e.name) ||
+        std::any_of(locals_.begin(), locals_.end(),
+                    [&](const Local& l) { return l.name == e.name; })) {
+      fail(e, "'" + e.name + "' is already defined");
+    }
+    const std::string type = value.type == IndexType::kInt ? "int64_t" : "auto";
+    statements.push_back("const " + type + " " + e.name + " = " +
+                         value.cpp.text + ";");
+    locals_.push_back({e.name, value.type});
+  }
+
+  Typed name(const Node& e) {
+    for (auto it = locals_.rbegin(); it != locals_.rend(); ++it) {
+      if (it->name == e.name) return {it->type, {e.name}};
+    }
+    if (const IndexName* n = env_.find(e.name)) {
+      if (!n->cpp.empty()) return {n->type, {n->cpp}};
+      return {n->type, {n->optional ? "(*" + n->name + ")" : n->name}};
+    }
+    if (const std::string dtype = cpp_dtype(e.name); !dtype.empty()) {
+      return {IndexType::kScalarType, {dtype}};
+    }
+    std::vector<std::string_view> names;
+    for (const Local& l : locals_) names.push_back(l.name);
+    for (const IndexName& n : env_.names) names.push_back(n.name);
+    for (const IndexFunction& f : index_functions()) {
+      if (f.name == e.name) {
+        fail(e, "'" + e.name + "' is a function; its arguments are missing");
+      }
+    }
+    fail(e, "unknown name '" + e.name + "'" + suggest(e.name, names));
+  }
+
+  Typed unary(const Node& e) {
+    if (e.op == Op::kNot) {
+      const Typed x = expect(e.children[0], IndexType::kBool);
+      return {IndexType::kBool, {"!" + x.cpp.in(Cpp::kSign), Cpp::kSign}};
+    }
+    const Typed x = run(e.children[0]);
+    if (x.type != IndexType::kInt && x.type != IndexType::kNumber) {
+      fail(e, "expected an int after '-', got " + article(x.type));
+    }
+    // `--x` would be another operator.
+    return {x.type, {"-" + x.cpp.in(Cpp::kPrimary), Cpp::kSign}};
+  }
+
+  // `x == None`; nothing if it is no such question.
+  std::optional<Typed> question(const Node& e) {
+    for (int i = 0; i < 2; ++i) {
+      if (e.children[i]->kind != NodeKind::kNone) continue;
+      const Node& other = *e.children[1 - i];
+      const IndexName* n = env_.find(other.name);
+      if (other.kind != NodeKind::kName || !n || !n->optional) {
+        fail(other, "expected an optional argument beside None");
+      }
+      const std::string has = n->name + ".has_value()";
+      if (e.op == Op::kNe) return Typed{IndexType::kBool, {has}};
+      if (e.op == Op::kEq)
+        return Typed{IndexType::kBool, {"!" + has, Cpp::kSign}};
+      fail(e, "expected '==' or '!=' beside None");
+    }
+    return std::nullopt;
+  }
+
+  Typed binary(const Node& e) {
+    if (const auto q = question(e)) return *q;
+    if (e.op == Op::kAnd || e.op == Op::kOr) {
+      const Typed a = expect(e.children[0], IndexType::kBool);
+      const Typed b = expect(e.children[1], IndexType::kBool);
+      const bool is_and = e.op == Op::kAnd;
+      return {IndexType::kBool,
+              cpp_binary(is_and ? "&&" : "||", is_and ? Cpp::kAnd : Cpp::kOr,
+                         a.cpp, b.cpp)};
+    }
+    const Typed a = run(e.children[0]);
+    const Typed b = run(e.children[1]);
+    if (is_comparison(e.op)) return comparison(e, a, b);
+    return arithmetic(e, a, b);
+  }
+
+  Typed comparison(const Node& e, const Typed& a, const Typed& b) {
+    const bool numbers = converts(a.type, IndexType::kNumber) &&
+                         converts(b.type, IndexType::kNumber);
+    const bool equality = e.op == Op::kEq || e.op == Op::kNe;
+    const bool comparable =
+        numbers ||
+        (equality && a.type == b.type && a.type != IndexType::kTensor &&
+         a.type != IndexType::kTensorList && a.type != IndexType::kOther);
+    if (!comparable) {
+      fail(e, "'" + std::string(to_string(e.op)) + "' cannot compare " +
+                  article(a.type) + " and " + article(b.type));
+    }
+    Cpp left = a.cpp;
+    Cpp right = b.cpp;
+    // Two Dims compare as what they convert to.
+    if (a.type == IndexType::kList && is_dims(left) && is_dims(right)) {
+      left = {"IntArrayRef(" + left.text + ")"};
+    }
+    return {IndexType::kBool,
+            cpp_binary(to_string(e.op), Cpp::kCompare, left, right)};
+  }
+
+  Typed arithmetic(const Node& e, const Typed& a, const Typed& b) {
+    if (e.op == Op::kAdd && a.type == IndexType::kList &&
+        b.type == IndexType::kList) {
+      return list_of(cpp_call("shapes::concat", {a.cpp.text, b.cpp.text}));
+    }
+    const bool ints = a.type == IndexType::kInt && b.type == IndexType::kInt;
+    if (!converts(a.type, IndexType::kNumber) ||
+        !converts(b.type, IndexType::kNumber)) {
+      fail(e, "'" + std::string(to_string(e.op)) + "' cannot combine " +
+                  article(a.type) + " and " + article(b.type));
+    }
+    const IndexType type = ints ? IndexType::kInt : IndexType::kNumber;
+    switch (e.op) {
+      case Op::kAdd:
+        return {type, cpp_binary("+", Cpp::kSum, a.cpp, b.cpp)};
+      case Op::kSub:
+        return {type, cpp_binary("-", Cpp::kSum, a.cpp, b.cpp)};
+      case Op::kMul:
+        return {type, cpp_binary("*", Cpp::kProduct, a.cpp, b.cpp)};
+      case Op::kDiv:
+        if (ints) fail(e, "'/' of two ints; write '//', which rounds down");
+        return {type, cpp_binary("/", Cpp::kProduct, a.cpp, b.cpp)};
+      case Op::kFloorDiv:
+      case Op::kMod:
+        if (!ints) break;
+        return {
+            type,
+            {cpp_call(e.op == Op::kMod ? "shapes::mod" : "shapes::floor_div",
+                      {op_, a.cpp.text, b.cpp.text})}};
+      default:
+        break;
+    }
+    fail(e, "'" + std::string(to_string(e.op)) + "' is not for indices");
+  }
+
+  Typed call(const Node& e) {
+    if (!e.keywords.empty()) {
+      fail(e, "'" + e.name + "' takes no keyword arguments");
+    }
+    std::vector<Typed> args;
+    for (const Expr& c : e.children) args.push_back(argument(c));
+    std::vector<const IndexFunction*> named;
+    for (const IndexFunction& f : index_functions()) {
+      if (f.name == e.name) named.push_back(&f);
+    }
+    if (named.empty()) {
+      std::vector<std::string_view> names;
+      for (const IndexFunction& f : index_functions()) {
+        names.push_back(f.name);
+      }
+      fail(e, "unknown function '" + e.name + "'" + suggest(e.name, names));
+    }
+    for (const IndexFunction* f : named) {
+      if (fits(*f, args)) return call(*f, args);
+    }
+    std::string message = "expected ";
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      message += (i ? " or " : "") + usage(*named[i]);
+    }
+    fail(e, message + ", got " + usage(e.name, args));
+  }
+
+  // An optional int may be handed on as it is.
+  Typed argument(const Expr& e) {
+    if (e->kind == NodeKind::kNone) {
+      return {IndexType::kOther, {""}, "std::nullopt"};
+    }
+    Typed t = run(e);
+    const IndexName* n =
+        e->kind == NodeKind::kName ? env_.find(e->name) : nullptr;
+    if (n && n->optional && n->type == IndexType::kInt) t.optional = n->name;
+    return t;
+  }
+
+  static bool fits(const IndexFunction& f, const std::vector<Typed>& args) {
+    if (f.parameters.size() != args.size()) return false;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      if (f.parameters[i] == 'o' && !args[i].optional.empty()) continue;
+      if (!converts(args[i].type, type_of(f.parameters[i]))) return false;
+    }
+    return true;
+  }
+
+  Typed call(const IndexFunction& f, const std::vector<Typed>& args) {
+    std::vector<std::string> text;
+    if (f.op) text.push_back(op_);
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const bool whole = f.parameters[i] == 'o' && !args[i].optional.empty();
+      text.push_back(whole ? args[i].optional : args[i].cpp.text);
+    }
+    std::string function = "shapes::" + std::string(f.name);
+    if (f.name == "abs") function = "std::abs";
+    if (f.parameters == "ii" && (f.name == "min" || f.name == "max")) {
+      function = "std::" + std::string(f.name) + "<int64_t>";
+    }
+    return {type_of(f.result), {cpp_call(function, text)}};
+  }
+
+  static std::string usage(const IndexFunction& f) {
+    std::string out(f.name);
+    out += '(';
+    for (std::size_t i = 0; i < f.parameters.size(); ++i) {
+      if (i) out += ", ";
+      out += to_string(type_of(f.parameters[i]));
+    }
+    return out + ')';
+  }
+  static std::string usage(const std::string& name,
+                           const std::vector<Typed>& args) {
+    std::string out = name + '(';
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      if (i) out += ", ";
+      out += to_string(args[i].type);
+    }
+    return out + ')';
+  }
+
+  Typed method(const Node& e) {
+    const Typed self = run(e.children[0]);
+    if (self.type != IndexType::kTensor) {
+      fail(e, "only tensors have methods; '." + e.name + "' of " +
+                  article(self.type));
+    }
+    const auto* m =
+        std::find_if(std::begin(kMethods), std::end(kMethods),
+                     [&](const Method& known) { return known.name == e.name; });
+    if (m == std::end(kMethods)) {
+      std::vector<std::string_view> names;
+      for (const Method& known : kMethods) names.push_back(known.name);
+      fail(e, "unknown method '" + e.name + "'" + suggest(e.name, names));
+    }
+    const std::size_t given = e.children.size() - 1;
+    if (given != static_cast<std::size_t>(m->takes_dim)) {
+      fail(e, "'" + e.name + "' expects " +
+                  (m->takes_dim ? "1 argument" : "no arguments") + ", got " +
+                  std::to_string(given));
+    }
+    std::vector<std::string> args;
+    if (m->takes_dim) {
+      args.push_back(expect(e.children[1], IndexType::kInt).cpp.text);
+    }
+    return {m->result, {cpp_call(self.cpp.text + "." + e.name, args)}};
+  }
+
+  Typed branch(const Node& e) {
+    const Typed c = expect(e.children[0], IndexType::kBool);
+    Typed a = run(e.children[1]);
+    Typed b = run(e.children[2]);
+    if (!converts(a.type, b.type) && !converts(b.type, a.type)) {
+      fail(e, "the branches differ: " + article(a.type) + " and " +
+                  article(b.type));
+    }
+    const IndexType type = converts(a.type, b.type) ? b.type : a.type;
+    if (type == IndexType::kList) {
+      // One C++ type for both.
+      a.cpp = as_dims(a.cpp);
+      b.cpp = as_dims(b.cpp);
+    }
+    return {type,
+            {c.cpp.in(Cpp::kOr) + " ? " + a.cpp.in(Cpp::kOr) + " : " +
+                 b.cpp.in(Cpp::kOr),
+             Cpp::kTernary}};
+  }
+
+  Typed list(const Node& e) {
+    std::vector<std::string> items;
+    for (const Expr& c : e.children) {
+      items.push_back(expect(c, IndexType::kInt).cpp.text);
+    }
+    std::string text = cpp_call("", items);
+    text.front() = '{';
+    text.back() = '}';
+    return list_of(items.empty() ? "Dims()"
+                                 : "Dims(IntArrayRef(" + text + "))");
+  }
+
+  Typed comprehension(const Node& e) {
+    const Typed source = run(e.children[1]);
+    IndexType item = IndexType::kInt;
+    std::string parameter = "int64_t " + e.name;
+    if (source.type == IndexType::kTensorList) {
+      item = IndexType::kTensor;
+      parameter = "const Tensor& " + e.name;
+    } else if (source.type != IndexType::kList) {
+      fail(*e.children[1],
+           "expected a list after 'in', got " + article(source.type));
+    }
+    if (env_.find(e.name)) fail(e, "'" + e.name + "' is already defined");
+    locals_.push_back({e.name, item});
+    const auto lambda = [&](const Expr& body, bool condition) {
+      const Typed t = run(body);
+      const bool ok =
+          condition ? t.type == IndexType::kBool
+                    : t.type == IndexType::kInt || t.type == IndexType::kBool;
+      if (!ok) {
+        fail(*body, std::string("expected ") +
+                        (condition ? "a bool" : "an int") + ", got " +
+                        article(t.type));
+      }
+      return "[&](" + parameter + ") { return " + t.cpp.text + "; }";
+    };
+    std::vector<std::string> args = {source.cpp.text};
+    if (e.children.size() > 2) args.push_back(lambda(e.children[2], true));
+    args.push_back(lambda(e.children[0], false));
+    locals_.pop_back();
+    return list_of(cpp_call(
+        e.children.size() > 2 ? "shapes::map_if" : "shapes::map", args));
+  }
+
+  Typed index(const Node& e) {
+    const Typed source = run(e.children[0]);
+    const Typed i = expect(e.children[1], IndexType::kInt);
+    IndexType type = IndexType::kInt;
+    if (source.type == IndexType::kTensorList) {
+      type = IndexType::kTensor;
+    } else if (source.type != IndexType::kList) {
+      fail(e, "expected a list before '[', got " + article(source.type));
+    }
+    return {type, {cpp_call("shapes::at", {op_, source.cpp.text, i.cpp.text})}};
+  }
+
+  Typed slice(const Node& e) {
+    const Typed source = expect(e.children[0], IndexType::kList);
+    std::vector<std::string> args = {source.cpp.text, "0", "INT64_MAX"};
+    for (std::size_t i = 1; i < 3; ++i) {
+      if (e.children[i]->kind == NodeKind::kNone) continue;
+      args[i] = expect(e.children[i], IndexType::kInt).cpp.text;
+    }
+    return list_of(cpp_call("shapes::slice", args));
+  }
+
+  const IndexEnv& env_;
+  const std::string op_;
+  Diagnostics& diagnostics_;
+  std::vector<Local> locals_;
+};
+
+// The sides of the comparisons that a condition is made of.
+void collect_got(const Expr& e, std::vector<Expr>& out) {
+  if (e->kind == NodeKind::kLet) return collect_got(e->children[1], out);
+  if (e->kind == NodeKind::kUnary && e->op == Op::kNot) {
+    return collect_got(e->children[0], out);
+  }
+  if (e->kind != NodeKind::kBinary) return;
+  if (e->op == Op::kAnd || e->op == Op::kOr) {
+    collect_got(e->children[0], out);
+    collect_got(e->children[1], out);
+  } else if (is_comparison(e->op)) {
+    for (const Expr& side : e->children) {
+      const bool known =
+          std::any_of(out.begin(), out.end(),
+                      [&](const Expr& o) { return equal(o, side); });
+      if (!free_names(side).empty() && !known) out.push_back(side);
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(IndexType type) {
+  switch (type) {
+    case IndexType::kInt:
+      return "int";
+    case IndexType::kBool:
+      return "bool";
+    case IndexType::kList:
+      return "list";
+    case IndexType::kNumber:
+      return "number";
+    case IndexType::kTensor:
+      return "tensor";
+    case IndexType::kTensorList:
+      return "list of tensors";
+    case IndexType::kString:
+      return "string";
+    case IndexType::kScalarType:
+      return "dtype";
+    case IndexType::kOther:
+      break;
+  }
+  return "value of another type";
+}
+
+IndexEnv IndexEnv::of(const FunctionSchema& schema) {
+  IndexEnv env;
+  for (const Argument& a : schema.arguments()) {
+    if (a.is_out()) continue;
+    const Type type = a.type.without_optional();
+    IndexName n{std::string(a.name.view()), IndexType::kOther,
+                a.type.is_optional()};
+    if (type.is_list()) {
+      const Type element = type.element();
+      if (element == TypeKind::kInt || element == TypeKind::kSymInt) {
+        n.type = IndexType::kList;
+      } else if (element == TypeKind::kTensor) {
+        n.type = IndexType::kTensorList;
+      }
+      env.names.push_back(std::move(n));
+      continue;
+    }
+    switch (type.kind()) {
+      case TypeKind::kTensor:
+        n.type = IndexType::kTensor;
+        break;
+      case TypeKind::kInt:
+      case TypeKind::kSymInt:
+        n.type = IndexType::kInt;
+        break;
+      case TypeKind::kBool:
+      case TypeKind::kSymBool:
+        n.type = IndexType::kBool;
+        break;
+      case TypeKind::kFloat:
+      case TypeKind::kSymFloat:
+        n.type = IndexType::kNumber;
+        break;
+      case TypeKind::kScalar:
+        n.type = IndexType::kNumber;
+        n.cpp = n.name + (n.optional ? "->to_double()" : ".to_double()");
+        break;
+      case TypeKind::kStr:
+        n.type = IndexType::kString;
+        break;
+      case TypeKind::kScalarType:
+        n.type = IndexType::kScalarType;
+        break;
+      default:
+        break;
+    }
+    env.names.push_back(std::move(n));
+  }
+  return env;
+}
+
+const IndexName* IndexEnv::find(std::string_view name) const {
+  for (const IndexName& n : names) {
+    if (n.name == name) return &n;
+  }
+  return nullptr;
+}
+
+std::optional<IndexCode> compile_index(const Expr& e, const IndexEnv& env,
+                                       std::optional<IndexType> expected,
+                                       std::string_view op,
+                                       Diagnostics& diagnostics) {
+  try {
+    IndexCode code = Compiler(env, op, diagnostics).top(e);
+    if (expected && !converts(code.type, *expected)) {
+      diagnostics.error(e->at, "expected " + article(*expected) + ", got " +
+                                   article(code.type));
+      return std::nullopt;
+    }
+    return code;
+  } catch (const Failed&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
+                                         std::string_view message,
+                                         std::string_view op,
+                                         Diagnostics& diagnostics) {
+  // Apart, so that a message never reads what an earlier part rules out.
+  if (e->kind == NodeKind::kBinary && e->op == Op::kAnd) {
+    auto first = compile_require(e->children[0], env, message, op, diagnostics);
+    auto second =
+        compile_require(e->children[1], env, message, op, diagnostics);
+    if (first.empty() || second.empty()) return {};
+    for (RequireCode& r : second) first.push_back(std::move(r));
+    return first;
+  }
+  auto condition = compile_index(e, env, IndexType::kBool, op, diagnostics);
+  if (!condition) return {};
+  RequireCode code{std::string(op), std::move(*condition), {}, {}, {}};
+  code.expected = message.empty() ? to_string(e) : std::string(message);
+  for (const IndexName& n : env.names) {
+    if (code.argument.empty() && mentions(e, n.name)) code.argument = n.name;
+  }
+  std::vector<Expr> sides;
+  collect_got(e, sides);
+  for (const Expr& side : sides) {
+    // What a let binds is not in reach here, and needs no report.
+    Diagnostics ignored;
+    auto value = compile_index(side, env, std::nullopt, op, ignored);
+    if (!value || !value->statements.empty()) continue;
+    if (value->type != IndexType::kInt && value->type != IndexType::kList &&
+        value->type != IndexType::kNumber &&
+        value->type != IndexType::kString) {
+      continue;
+    }
+    code.got.push_back({to_string(side), std::move(value->value)});
+  }
+  return {std::move(code)};
+}
+
+std::string to_statement(const RequireCode& code, int indent) {
+  const std::string pad(static_cast<std::size_t>(indent), ' ');
+  std::string out;
+  for (const std::string& s : code.condition.statements) out += pad + s + '\n';
+  std::string text = "[" + code.op + "] ";
+  if (!code.argument.empty()) text += code.argument + ": ";
+  text += "expected " + code.expected;
+  out += pad + "SY_CHECK(" + code.condition.value + ", Value,\n" + pad +
+         "         ";
+  bool first = true;
+  for (const RequireCode::Got& got : code.got) {
+    text += (first ? ", got " : ", ") + got.label + " = ";
+    out += cpp_string(text) + ", " + got.cpp;
+    text.clear();
+    out += &got == &code.got.back() ? "" : ", ";
+    first = false;
+  }
+  if (!text.empty()) out += cpp_string(text);
+  return out + ");\n";
+}
+
+}  // namespace sy::lang

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "c10/schema/function_schema.h"
+#include "codegen/lang/ast.h"
+#include "codegen/lang/diagnostics.h"
+
+// The index typing, of `view:`, `shape:` and `require:`: integers, truth values
+// and lists of integers from the metadata of tensors.
+
+namespace sy::lang {
+
+enum class IndexType : std::uint8_t {
+  kInt,         // int64_t
+  kBool,        // bool
+  kList,        // Dims, or an IntArrayRef
+  kNumber,      // double
+  kTensor,      // read by methods only
+  kTensorList,  // ArrayRef<Tensor>
+  kString,
+  kScalarType,
+  kOther,  // nothing can be done with it
+};
+std::string_view to_string(IndexType type);
+
+struct IndexName {
+  std::string name;
+  IndexType type;
+  bool optional = false;  // `x == None` asks; `x` alone is its value
+  // How C++ reads the value; empty: the name, or `*name` of an optional one.
+  std::string cpp = {};
+};
+
+struct IndexEnv {
+  std::vector<IndexName> names;
+
+  // Every argument of the schema, out arguments aside.
+  static IndexEnv of(const FunctionSchema& schema);
+  const IndexName* find(std::string_view name) const;
+};
+
+// A built-in function. `parameters` and `result` are letters: i int, o int or
+// None, l list, b bool, n number, t tensor, T list of tensors. One with `op`
+// takes the operator's name first. A name may have several.
+struct IndexFunction {
+  std::string_view name;
+  std::string_view parameters;
+  char result;
+  bool op;
+};
+std::span<const IndexFunction> index_functions();
+
+// `statements` are complete lines, to be put before the use of `value`.
+struct IndexCode {
+  std::vector<std::string> statements;
+  std::string value;
+  IndexType type;
+};
+
+// Checks `e` and prints it as C++ over the arguments, for code in namespace sy
+// that includes aten/shapes.h. `op` is the operator's name for messages. A list
+// converts to IntArrayRef; what is not a plain argument's should be kept as
+// `const Dims x(value)`. Nothing after an error, or if the type is not the
+// expected one.
+std::optional<IndexCode> compile_index(const Expr& e, const IndexEnv& env,
+                                       std::optional<IndexType> expected,
+                                       std::string_view op,
+                                       Diagnostics& diagnostics);
+
+// A condition of `require:`, and what its message is made of:
+// "[op] argument: expected CONDITION, got self.dim() = 3".
+struct RequireCode {
+  std::string op;
+  IndexCode condition;
+  std::string argument;  // the first that it mentions
+  std::string expected;  // the condition's text, or the author's message
+  struct Got {
+    std::string label;  // "self.dim()"
+    std::string cpp;    // an int64_t, a list or a bool
+  };
+  std::vector<Got> got;
+};
+// One for each part of a conjunction, to be checked in this order; `message`
+// may be empty. None after an error.
+std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
+                                         std::string_view message,
+                                         std::string_view op,
+                                         Diagnostics& diagnostics);
+// The whole statement, "SY_CHECK(self.dim() == 2, Value, …);".
+std::string to_statement(const RequireCode& code, int indent = 2);
+
+// Evaluation: for tests, and for operators that are loaded at run time.
+struct TensorMeta {
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;
+  std::int64_t offset = 0;
+  std::string dtype;  // "float32"; may be empty where nothing asks
+};
+using IndexValue = std::variant<std::monostate, std::int64_t, bool, double,
+                                std::string, std::vector<std::int64_t>,
+                                TensorMeta, std::vector<TensorMeta>>;
+using IndexValues = std::map<std::string, IndexValue, std::less<>>;
+
+// `e` has passed compile_index; a name without a value is None. Throws
+// std::out_of_range for an index that is out of range and std::domain_error
+// for every other value that has no answer, with the message of the C++ form.
+IndexValue eval_index(const Expr& e, const IndexValues& values,
+                      std::string_view op);
+
+}  // namespace sy::lang

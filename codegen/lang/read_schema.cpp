@@ -1,0 +1,540 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "c10/schema/parser.h"
+#include "codegen/lang/model.h"
+#include "codegen/lang/parser.h"
+#include "codegen/lang/yaml.h"
+
+namespace sy::lang {
+namespace {
+
+constexpr std::array<std::string_view, 30> kKeys = {
+    // ours
+    "func", "doc", "variants", "tags", "promote", "pointwise", "reduce",
+    "composite", "view", "dispatch", "shape", "dtype", "require", "derivative",
+    "forms", "compiled", "device_check", "autogen",
+    // PyTorch's, read and kept
+    "structured", "structured_delegate", "structured_inherits", "precomputed",
+    "device_guard", "python_module", "manual_kernel_registration",
+    "manual_cpp_binding", "category_override", "cpp_no_default_args",
+    "use_const_ref_for_mutable_tensors", "ufunc_inner_loop"};
+constexpr std::size_t kOwnKeys = 18;
+
+class Reader {
+ public:
+  Reader(const YamlNode& node, Diagnostics& diagnostics)
+      : node_(node), diagnostics_(diagnostics) {}
+
+  std::optional<OperatorEntry> run() {
+    const std::size_t before = diagnostics_.size();
+    if (!node_.is_map()) {
+      error(node_.at, "expected an operator, a map that begins with 'func:'");
+      return std::nullopt;
+    }
+    check_keys(node_, "an operator", kKeys, diagnostics_);
+    const YamlNode* func = node_.find("func");
+    if (!func || !func->is_scalar()) {
+      error(func ? func->at : node_.at,
+            "an operator needs 'func:', its signature");
+      return std::nullopt;
+    }
+    auto schema = signature(func->scalar);
+    // Without a signature the rest is still read, for its own errors.
+    const bool known = schema.has_value();
+    OperatorEntry e(known ? std::move(*schema)
+                          : parse_schema("unknown() -> ()"));
+    e.func = func->scalar;
+    e.at = node_.at;
+    entry_ = &e;
+    known_ = known;
+    plain_keys(e);
+    kind_keys(e);
+    rule_keys(e);
+    derivative(e);
+    forms(e);
+    if (known) check(e);
+    if (diagnostics_.size() != before) return std::nullopt;
+    return e;
+  }
+
+ private:
+  void error(const Location& at, std::string message) {
+    diagnostics_.error(at, std::move(message));
+  }
+
+  std::optional<FunctionSchema> signature(const Text& text) {
+    ParseResult r = parse_and_check_schema(text.str());
+    for (const SchemaError& e : r.errors) {
+      error(text.at(e.offset()), e.message());
+    }
+    return r.ok() ? std::move(r.schema) : std::nullopt;
+  }
+
+  Formula formula(const Text& text) {
+    return {text, parse(text, diagnostics_)};
+  }
+
+  // A scalar, or a list literal, which YAML takes for a sequence.
+  Formula formula(const YamlNode& node, std::string_view what) {
+    if (node.is_scalar()) return formula(node.scalar);
+    if (node.is_sequence() && node.flow) return formula(node.raw);
+    error(node.at, "expected an expression for '" + std::string(what) + "'");
+    return {};
+  }
+
+  // One formula, or a block sequence of them. With `split` a list literal is
+  // one for each of its items too.
+  std::vector<Formula> formulas(const YamlNode& node, std::string_view what,
+                                bool split) {
+    std::vector<Formula> out;
+    if (node.is_sequence() && !node.flow) {
+      for (const YamlNode& item : node.items) {
+        out.push_back(formula(item, what));
+      }
+      return out;
+    }
+    Formula f = formula(node, what);
+    if (split && f.expr && f.expr->kind == NodeKind::kList) {
+      for (const Expr& item : f.expr->children) {
+        out.push_back({Text(to_string(item), item->at), item});
+      }
+      return out;
+    }
+    out.push_back(std::move(f));
+    return out;
+  }
+
+  const YamlNode* find(std::string_view key) const { return node_.find(key); }
+
+  void plain_keys(OperatorEntry& e) {
+    if (const YamlNode* n = find("doc")) e.doc = n->str();
+    if (const YamlNode* n = find("tags")) {
+      e.tags = yaml_list(*n, "tags", diagnostics_);
+    }
+    if (const YamlNode* n = find("autogen")) {
+      e.autogen = yaml_list(*n, "autogen", diagnostics_);
+    }
+    if (const YamlNode* n = find("compiled")) {
+      e.compiled = yaml_bool(*n, "compiled", diagnostics_);
+    }
+    if (const YamlNode* n = find("device_check")) {
+      if (n->str() == "NoCheck") {
+        e.device_check = false;
+      } else if (n->str() != "ExactSame") {
+        e.device_check = yaml_bool(*n, "device_check", diagnostics_);
+      }
+    }
+    if (const YamlNode* n = find("variants")) variants(e, *n);
+    for (const YamlNode::Entry& entry : node_.entries) {
+      const auto* own = std::find(kKeys.begin(), kKeys.end(), entry.key.str());
+      if (own - kKeys.begin() >= static_cast<std::ptrdiff_t>(kOwnKeys) &&
+          own != kKeys.end()) {
+        e.other.emplace_back(entry.key, entry.value.str());
+      }
+    }
+  }
+
+  void variants(OperatorEntry& e, const YamlNode& n) {
+    e.function_variant = e.method_variant = false;
+    for (const Text& v : yaml_list(n, "variants", diagnostics_)) {
+      if (v.str() == "function") {
+        e.function_variant = true;
+      } else if (v.str() == "method") {
+        e.method_variant = true;
+        if (known_ && e.schema.self_index() < 0) {
+          error(v.start(), "a method needs an argument named 'self'");
+        }
+      } else {
+        constexpr std::string_view kVariants[] = {"function", "method"};
+        error(v.start(), "unknown variant '" + v.str() + "'" +
+                             suggest(v.str(), kVariants) +
+                             "; expected function or method");
+      }
+    }
+  }
+
+  void kind_keys(OperatorEntry& e) {
+    constexpr std::string_view kKinds[] = {"pointwise", "reduce", "composite",
+                                           "view", "dispatch"};
+    std::string first;
+    for (const YamlNode::Entry& entry : node_.entries) {
+      const std::string& key = entry.key.str();
+      const auto* kind = std::find(std::begin(kKinds), std::end(kKinds), key);
+      if (kind == std::end(kKinds)) continue;
+      if (!first.empty() && first != key) {
+        error(entry.key.start(),
+              "an operator has one kind; it is '" + first + ":' already");
+        continue;
+      }
+      first = key;
+      e.kind = static_cast<OperatorKind>(kind - std::begin(kKinds));
+      read_kind(e, entry.value);
+    }
+  }
+
+  void read_kind(OperatorEntry& e, const YamlNode& n) {
+    switch (e.kind) {
+      case OperatorKind::kPointwise:
+        e.pointwise.emplace().results = formulas(n, "pointwise", true);
+        break;
+      case OperatorKind::kReduce:
+        reduce(e, n);
+        break;
+      case OperatorKind::kComposite:
+        e.composite = formula(n, "composite");
+        break;
+      case OperatorKind::kView:
+        view(e, n);
+        break;
+      case OperatorKind::kDispatch:
+        dispatch(e, n);
+        break;
+    }
+  }
+
+  bool expect_map(const YamlNode& n, std::string_view what) {
+    if (n.is_map()) return true;
+    error(n.at, "expected a map for '" + std::string(what) + "'");
+    return false;
+  }
+
+  void reduce(OperatorEntry& e, const YamlNode& n) {
+    static constexpr std::string_view kKnown[] = {"map", "identity", "combine",
+                                                  "finish", "accumulate"};
+    if (!expect_map(n, "reduce")) return;
+    check_keys(n, "'reduce'", kKnown, diagnostics_);
+    ReduceBody& body = e.reduce.emplace();
+    const YamlNode* parts[3] = {};
+    for (int i = 0; i < 3; ++i) {
+      parts[i] = n.find(kKnown[i]);
+      // Without an identity nothing cannot be reduced.
+      if (!parts[i] && i != 1) {
+        error(n.at, "'reduce' needs '" + std::string(kKnown[i]) + ":'");
+      }
+    }
+    if (!parts[0] || !parts[2]) return;
+    if (parts[0]->is_map()) {
+      named_accumulators(body, parts);
+    } else {
+      body.accumulators.push_back({"acc", formula(*parts[0], "map"),
+                                   identity(parts[1]),
+                                   formula(*parts[2], "combine")});
+    }
+    if (const YamlNode* f = n.find("finish")) {
+      body.finish = formulas(*f, "finish", true);
+    }
+    if (const YamlNode* a = n.find("accumulate")) body.accumulate = a->scalar;
+  }
+
+  Formula identity(const YamlNode* n) {
+    if (!n || n->str() == "none") return {};
+    return formula(*n, "identity");
+  }
+
+  void named_accumulators(ReduceBody& body, const YamlNode* const (&parts)[3]) {
+    if ((parts[1] && !expect_map(*parts[1], "identity")) ||
+        !expect_map(*parts[2], "combine")) {
+      return;
+    }
+    std::vector<std::string_view> names;
+    for (const YamlNode::Entry& m : parts[0]->entries) {
+      names.push_back(m.key.str());
+    }
+    if (parts[1]) check_keys(*parts[1], "'identity'", names, diagnostics_);
+    check_keys(*parts[2], "'combine'", names, diagnostics_);
+    for (const YamlNode::Entry& m : parts[0]->entries) {
+      Accumulator acc{m.key.str(), formula(m.value, "map"), {}, {}};
+      Formula* const targets[] = {&acc.identity, &acc.combine};
+      for (int i = 0; i < 2; ++i) {
+        if (!parts[i + 1]) continue;
+        const std::string_view what = i ? "combine" : "identity";
+        if (const YamlNode* v = parts[i + 1]->find(acc.name)) {
+          *targets[i] = i ? formula(*v, what) : identity(v);
+        } else {
+          error(parts[i + 1]->at, "'" + std::string(what) +
+                                      "' lacks the accumulator '" + acc.name +
+                                      "'");
+        }
+      }
+      body.accumulators.push_back(std::move(acc));
+    }
+  }
+
+  void view(OperatorEntry& e, const YamlNode& n) {
+    static constexpr std::string_view kKnown[] = {"sizes", "strides", "offset"};
+    if (!expect_map(n, "view")) return;
+    check_keys(n, "'view'", kKnown, diagnostics_);
+    ViewBody& body = e.view.emplace();
+    if (const YamlNode* s = n.find("sizes")) {
+      body.sizes = formula(*s, "sizes");
+    } else {
+      error(n.at, "'view' needs 'sizes:'");
+    }
+    if (const YamlNode* s = n.find("strides")) {
+      body.strides = formula(*s, "strides");
+    }
+    if (const YamlNode* s = n.find("offset")) {
+      body.offset = formula(*s, "offset");
+    }
+  }
+
+  void dispatch(OperatorEntry& e, const YamlNode& n) {
+    if (!expect_map(n, "dispatch")) return;
+    for (const YamlNode::Entry& entry : n.entries) {
+      for (Text& key : split_commas(entry.key)) {
+        for (const DispatchItem& known : e.dispatch) {
+          if (known.key.str() == key.str()) {
+            error(key.start(), "duplicate key '" + key.str() + "'");
+          }
+        }
+        e.dispatch.push_back({std::move(key), entry.value.scalar});
+      }
+      if (entry.value.str().empty()) {
+        error(entry.key.start(),
+              "expected the name of a function for '" + entry.key.str() + "'");
+      }
+    }
+  }
+
+  void rule_keys(OperatorEntry& e) {
+    if (const YamlNode* n = find("promote")) promote(e, *n);
+    if (const YamlNode* n = find("shape")) {
+      e.shape = formulas(*n, "shape", false);
+    }
+    if (const YamlNode* n = find("dtype")) {
+      e.dtype = formulas(*n, "dtype", true);
+    }
+    const YamlNode* n = find("require");
+    if (!n) return;
+    if (n->is_scalar()) {
+      e.require.push_back({formula(n->scalar), {}});
+    } else if (n->is_map()) {
+      for (const YamlNode::Entry& r : n->entries) requirement(e, r);
+    } else {
+      for (const YamlNode& item : n->items) {
+        if (item.is_map()) {
+          for (const YamlNode::Entry& r : item.entries) requirement(e, r);
+        } else {
+          e.require.push_back({formula(item, "require"), {}});
+        }
+      }
+    }
+  }
+
+  void requirement(OperatorEntry& e, const YamlNode::Entry& r) {
+    e.require.push_back({formula(r.key), r.value.scalar});
+  }
+
+  void promote(OperatorEntry& e, const YamlNode& n) {
+    Promote& p = e.promote.emplace();
+    if (n.is_map()) {
+      static constexpr std::string_view kKnown[] = {"rule", "args"};
+      check_keys(n, "'promote'", kKnown, diagnostics_);
+      if (const YamlNode* r = n.find("rule")) p.rule = r->scalar;
+      if (const YamlNode* a = n.find("args")) {
+        p.arguments = yaml_list(*a, "args", diagnostics_);
+      }
+      if (p.rule.empty()) p.rule = Text("default", n.at);
+    } else {
+      p.rule = n.scalar;
+    }
+    const auto rules = promote_rules();
+    if (std::find(rules.begin(), rules.end(), p.rule.str()) == rules.end()) {
+      std::string message = "unknown rule '" + p.rule.str() + "' for 'promote'";
+      message += suggest(p.rule.str(), rules) + "; the rules are";
+      for (std::size_t i = 0; i < rules.size(); ++i) {
+        message += (i ? ", " : " ") + std::string(rules[i]);
+      }
+      error(n.at, std::move(message));
+    }
+    for (const Text& a : p.arguments) expect_argument(a);
+  }
+
+  void expect_argument(const Text& name) {
+    if (!known_ || entry_->schema.argument_index(name.str()) >= 0) return;
+    std::vector<std::string_view> names;
+    for (const Argument& a : entry_->schema.arguments()) {
+      names.push_back(a.name.view());
+    }
+    error(name.start(), "'" + std::string(entry_->schema.name().name) +
+                            "' has no argument '" + name.str() + "'" +
+                            suggest(name.str(), names));
+  }
+
+  void derivative(OperatorEntry& e) {
+    const YamlNode* n = find("derivative");
+    if (!n) return;
+    if (n->is_scalar()) {
+      DerivativeItem item;
+      item.at = n->at;
+      if (n->str() == "non_differentiable") {
+        item.kind = DerivativeItem::Kind::kNonDifferentiable;
+      } else if (n->str() != "auto") {
+        error(n->at,
+              "expected auto, non_differentiable or a map of arguments for "
+              "'derivative'");
+      }
+      for (const Argument& a : e.schema.arguments()) {
+        if (!a.type.is_tensor_like() || a.is_out()) continue;
+        item.arguments = {Text(std::string(a.name.view()), n->at)};
+        e.derivative.push_back(item);
+      }
+      return;
+    }
+    if (!expect_map(*n, "derivative")) return;
+    for (const YamlNode::Entry& entry : n->entries) {
+      DerivativeItem item;
+      item.arguments = split_commas(entry.key);
+      item.at = entry.value.at;
+      for (const Text& a : item.arguments) {
+        expect_argument(a);
+        if (e.find_derivative(a.str())) {
+          error(a.start(),
+                "the derivative by '" + a.str() + "' is given twice");
+        }
+      }
+      if (entry.value.is_scalar() && entry.value.str() == "auto") {
+        item.kind = DerivativeItem::Kind::kAuto;
+      } else if (entry.value.is_scalar() &&
+                 entry.value.str() == "non_differentiable") {
+        item.kind = DerivativeItem::Kind::kNonDifferentiable;
+      } else {
+        item.kind = DerivativeItem::Kind::kFormula;
+        item.formula = formula(entry.value, "derivative");
+      }
+      e.derivative.push_back(std::move(item));
+    }
+  }
+
+  void forms(OperatorEntry& e) {
+    const YamlNode* n = find("forms");
+    if (!n) return;
+    if (n->is_map()) {
+      static constexpr std::string_view kKnown[] = {"functional", "inplace",
+                                                    "out"};
+      check_keys(*n, "'forms'", kKnown, diagnostics_);
+      for (const YamlNode::Entry& entry : n->entries) {
+        const auto* k =
+            std::find(std::begin(kKnown), std::end(kKnown), entry.key.str());
+        if (k == std::end(kKnown)) continue;
+        const auto kind = static_cast<SchemaKind>(k - std::begin(kKnown));
+        const std::string& value = entry.value.str();
+        if (value == "none" || value == "None" || value == "false") {
+          e.forms.push_back({kind, std::nullopt, entry.value.at});
+        } else {
+          form(e, entry.value.scalar, kind);
+        }
+      }
+      return;
+    }
+    if (n->is_scalar() || n->flow) {
+      // Commas are part of a signature, so a flow list cannot hold any.
+      if (n->is_scalar() && n->str() == "none") {
+        e.forms.push_back({SchemaKind::kInplace, std::nullopt, n->at});
+        e.forms.push_back({SchemaKind::kOut, std::nullopt, n->at});
+        return;
+      }
+      error(n->at,
+            "expected 'none', a map or a list of signatures, one a line, for "
+            "'forms'");
+      return;
+    }
+    for (const YamlNode& item : n->items) {
+      form(e, item.scalar, std::nullopt);
+    }
+  }
+
+  void form(OperatorEntry& e, const Text& text,
+            std::optional<SchemaKind> expected) {
+    auto schema = signature(text);
+    if (!schema) return;
+    if (expected && schema->kind() != *expected) {
+      constexpr std::string_view kNames[] = {"a functional", "an in-place",
+                                             "an out=", "a mutating"};
+      error(text.start(),
+            "expected " + std::string(kNames[static_cast<int>(*expected)]) +
+                " signature, got " +
+                std::string(kNames[static_cast<int>(schema->kind())]) + " one");
+      return;
+    }
+    const SchemaKind kind = schema->kind();
+    if (e.find_form(kind)) {
+      error(text.start(), "this form is given twice");
+      return;
+    }
+    e.forms.push_back({kind, std::move(schema), text.start()});
+  }
+
+  // What concerns several keys.
+  void check(const OperatorEntry& e) {
+    const std::size_t returns = e.schema.returns().size();
+    const bool tile =
+        e.kind == OperatorKind::kPointwise || e.kind == OperatorKind::kReduce;
+    const std::string kind = "'" + std::string(to_string(e.kind)) + ":'";
+    if (tile && !e.schema.is_functional()) {
+      error(e.func.start(), kind +
+                                " needs the functional signature; the other "
+                                "forms are derived from it");
+    }
+    if (e.promote && !tile) {
+      error(find("promote")->at,
+            "'promote' is for 'pointwise:' and 'reduce:' only");
+    }
+    const auto counts = [&](std::size_t n, std::string_view key) {
+      if (n == 0 || n == returns) return;
+      error(find(key)->at, "expected one expression for each of the " +
+                               std::to_string(returns) + " returns, got " +
+                               std::to_string(n));
+    };
+    if (e.pointwise) counts(e.pointwise->results.size(), "pointwise");
+    if (e.reduce) counts(e.reduce->finish.size(), "reduce");
+    counts(e.shape.size(), "shape");
+    if (e.dtype.size() > 1) counts(e.dtype.size(), "dtype");
+    if (e.kind == OperatorKind::kView &&
+        (returns == 0 || !e.schema.returns()[0].alias)) {
+      error(e.func.start(),
+            "a view returns an alias: 'Tensor(a) self' and "
+            "'-> Tensor(a)'");
+    }
+    for (const DerivativeItem& d : e.derivative) {
+      if (d.kind == DerivativeItem::Kind::kAuto && !tile &&
+          e.kind != OperatorKind::kView) {
+        error(d.at,
+              "'auto' needs 'pointwise:', 'reduce:' or 'view:'; write "
+              "the formula");
+      }
+    }
+  }
+
+  const YamlNode& node_;
+  Diagnostics& diagnostics_;
+  const OperatorEntry* entry_ = nullptr;
+  bool known_ = false;
+};
+
+}  // namespace
+
+SchemaFile read_schema(std::string text, std::string path,
+                       Diagnostics& diagnostics) {
+  SchemaFile file{std::move(path), std::move(text), {}};
+  const YamlNode root = parse_yaml(file.text, file.path, diagnostics);
+  if (root.is_null()) return file;
+  if (!root.is_sequence()) {
+    diagnostics.error(root.at, "expected a list of operators: '- func: …'");
+    return file;
+  }
+  for (const YamlNode& item : root.items) {
+    if (auto entry = Reader(item, diagnostics).run()) {
+      file.entries.push_back(std::move(*entry));
+    }
+  }
+  return file;
+}
+
+SchemaFile read_schema_file(const std::string& path, Diagnostics& diagnostics) {
+  return read_schema(read_file(path, diagnostics), path, diagnostics);
+}
+
+}  // namespace sy::lang

@@ -1,0 +1,759 @@
+#include "codegen/lang/tensor.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "codegen/lang/index.h"
+#include "codegen/lang/tensor_value.h"
+
+namespace sy::lang {
+namespace {
+
+using detail::CallArgument;
+using detail::describe;
+using detail::Value;
+
+struct Failed {};
+
+// What a tensor tells about itself; everything else with a dot is an operator.
+struct Metadata {
+  std::string_view name;
+  bool takes_dim;
+  std::string_view type;  // empty: TensorOptions
+};
+constexpr Metadata kMetadata[] = {
+    {"defined", false, "bool"},
+    {"device", false, "Device"},
+    {"dim", false, "int"},
+    {"dtype", false, "ScalarType"},
+    {"is_contiguous", false, "bool"},
+    {"is_floating_point", false, "bool"},
+    {"layout", false, "Layout"},
+    {"numel", false, "int"},
+    {"options", false, ""},
+    {"scalar_type", false, "ScalarType"},
+    {"size", true, "int"},
+    {"sizes", false, "int[]"},
+    {"storage_offset", false, "int"},
+    {"stride", true, "int"},
+    {"strides", false, "int[]"},
+};
+
+constexpr std::string_view kNumberFunctions[] = {
+    "abs",  "acos",  "asin", "atan",  "ceil",  "cos", "cosh",  "erf",
+    "erfc", "exp",   "exp2", "expm1", "floor", "log", "log10", "log1p",
+    "log2", "round", "sin",  "sinh",  "sqrt",  "tan", "tanh",  "trunc"};
+
+std::string_view operator_name(Op op) {
+  static constexpr std::string_view kNames[] = {
+      "neg",          "logical_not", "add", "sub",         "mul",       "div",
+      "floor_divide", "remainder",   "pow", "eq",          "ne",        "lt",
+      "le",           "gt",          "ge",  "logical_and", "logical_or"};
+  return kNames[static_cast<int>(op)];
+}
+
+Type named(std::string_view type) {
+  if (type == "int[]") return Type::list_of(TypeKind::kInt);
+  return *Type::base_named(type);
+}
+
+class Compiler {
+ public:
+  Compiler(const TensorEnv& env, const OpTable& ops, Diagnostics& diagnostics)
+      : env_(env),
+        ops_(ops),
+        op_(cpp_string(env.op)),
+        diagnostics_(diagnostics) {}
+
+  TensorCode top(Expr e, std::span<const Type> expected) {
+    TensorCode code;
+    while (e->kind == NodeKind::kLet) {
+      define(*e, code.statements);
+      e = e->children[1];
+    }
+    const Value v = coerced(e, expected);
+    code.value = v.cpp.text;
+    code.types = v.types;
+    code.operators.assign(called_.begin(), called_.end());
+    return code;
+  }
+
+ private:
+  [[noreturn]] void fail(const Node& e, std::string message) {
+    diagnostics_.error(e.at, std::move(message));
+    throw Failed{};
+  }
+
+  // ---- names
+
+  void define(const Node& e, std::vector<std::string>& statements) {
+    Value v = run(e.children[0]);
+    if (find_local(e.name) || env_.find(e.name)) {
+      fail(e, "'" + e.name + "' is already defined");
+    }
+    if (v.kind == Value::Kind::kNone) fail(e, "None has no type of its own");
+    if (v.kind == Value::Kind::kList) {
+      // A literal would not outlive the statement.
+      const Type ints = Type::list_of(TypeKind::kInt);
+      const auto list = detail::convert(v, ints);
+      if (!list) fail(e, "only lists of ints can be named by 'let'");
+      v = Value::of(ints, {"Dims(" + list->text + ")"});
+    }
+    const bool plain = e.children[0]->kind == NodeKind::kName;
+    statements.push_back((plain ? "const auto& " : "const auto ") + e.name +
+                         " = " + v.cpp.text + ";");
+    v.cpp = {e.name};
+    locals_.emplace_back(e.name, std::move(v));
+  }
+
+  const Value* find_local(std::string_view name) const {
+    for (auto it = locals_.rbegin(); it != locals_.rend(); ++it) {
+      if (it->first == name) return &it->second;
+    }
+    return nullptr;
+  }
+
+  Value name(const Node& e) {
+    if (const Value* local = find_local(e.name)) return *local;
+    if (const TensorName* n = env_.find(e.name)) {
+      return Value::of(n->type, {n->cpp.empty() ? n->name : n->cpp});
+    }
+    if (const std::string d = cpp_dtype(e.name); !d.empty()) {
+      return Value::of(TypeKind::kScalarType, {d});
+    }
+    const auto format = [&](const char* text) {
+      return Value::of(TypeKind::kMemoryFormat, {text});
+    };
+    if (e.name == "contiguous_format") {
+      return format("MemoryFormat::Contiguous");
+    }
+    if (e.name == "preserve_format") return format("MemoryFormat::Preserve");
+    if (e.name == "channels_last") return format("MemoryFormat::ChannelsLast");
+    std::vector<std::string_view> names;
+    for (const auto& [n, v] : locals_) names.push_back(n);
+    for (const TensorName& n : env_.names) names.push_back(n.name);
+    fail(e, "unknown name '" + e.name + "'" + suggest(e.name, names));
+  }
+
+  // ---- expressions
+
+  Value run(const Expr& e) {
+    switch (e->kind) {
+      case NodeKind::kNumber:
+        if (e->number.is_int) {
+          const bool minus = e->number.i < 0;
+          return Value::of(
+              TypeKind::kInt,
+              {cpp_int(e->number.i), minus ? Cpp::kSign : Cpp::kPrimary});
+        }
+        return Value::of(TypeKind::kFloat,
+                         {cpp_double(e->number.d),
+                          e->number.d < 0 ? Cpp::kSign : Cpp::kPrimary});
+      case NodeKind::kBool:
+        return Value::of(TypeKind::kBool, {e->number.i ? "true" : "false"});
+      case NodeKind::kNone:
+        return {Value::Kind::kNone, {}, {}, {}};
+      case NodeKind::kString:
+        return Value::of(TypeKind::kStr, {cpp_string(e->name)});
+      case NodeKind::kName:
+        return name(*e);
+      case NodeKind::kUnary:
+        return unary(*e);
+      case NodeKind::kBinary:
+        return binary(*e);
+      case NodeKind::kCall:
+        return call(*e);
+      case NodeKind::kMethod:
+      case NodeKind::kAttribute:
+        return method(*e);
+      case NodeKind::kIf:
+        return branch(*e, {});
+      case NodeKind::kLet:
+        return block(e, {});
+      case NodeKind::kList: {
+        Value v{Value::Kind::kList, {}, {}, {}};
+        for (const Expr& c : e->children) v.items.push_back(run(c));
+        return v;
+      }
+      case NodeKind::kComprehension:
+        return comprehension(*e);
+      case NodeKind::kIndex:
+        return index(*e);
+      case NodeKind::kSlice: {
+        const std::string list = ints(e->children[0]);
+        std::vector<std::string> args = {list, "0", "INT64_MAX"};
+        for (std::size_t i = 1; i < 3; ++i) {
+          if (e->children[i]->kind == NodeKind::kNone) continue;
+          args[i] = integer(e->children[i]);
+        }
+        return int_list(cpp_call("shapes::slice", args));
+      }
+    }
+    fail(*e, "unexpected expression");
+  }
+
+  // A let that is not at the top.
+  Value block(const Expr& e, std::span<const Type> expected) {
+    const std::size_t scope = locals_.size();
+    std::vector<std::string> statements;
+    Expr body = e;
+    while (body->kind == NodeKind::kLet) {
+      define(*body, statements);
+      body = body->children[1];
+    }
+    Value v = coerced(body, expected);
+    if (v.kind == Value::Kind::kList || v.kind == Value::Kind::kNone) {
+      fail(*body, "expected a value, got " + describe(v));
+    }
+    v.cpp = {cpp_block(statements, v.cpp.text)};
+    locals_.resize(scope);
+    return v;
+  }
+
+  // The value as the expected types; as it is if there are none.
+  Value coerced(const Expr& e, std::span<const Type> expected) {
+    if (expected.empty()) return run(e);
+    if (e->kind == NodeKind::kLet) return block(e, expected);
+    if (e->kind == NodeKind::kIf) return branch(*e, expected);
+    Value v = run(e);
+    if (expected.size() == 1) return single(e, std::move(v), expected[0]);
+    if (v.kind == Value::Kind::kTuple && v.types.size() == expected.size()) {
+      return v;
+    }
+    if (v.kind != Value::Kind::kList || v.items.size() != expected.size()) {
+      fail(*e, "expected a list of " + std::to_string(expected.size()) +
+                   " values, got " + describe(v));
+    }
+    std::vector<std::string> items;
+    std::vector<Type> types;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      Value item = single(e->children[i], v.items[i], expected[i]);
+      items.push_back(item.cpp.text);
+      types.push_back(expected[i]);
+    }
+    std::string tuple = "std::tuple<";
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      tuple += i ? ", Tensor" : "Tensor";
+    }
+    return {Value::Kind::kTuple, types, {cpp_call(tuple + ">", items)}, {}};
+  }
+
+  Value single(const Expr& e, Value v, Type expected) {
+    if (expected == TypeKind::kScalarType && v.is_tensor()) {
+      return Value::of(expected, {tensor(e, v) + ".scalar_type()"});
+    }
+    const auto converted = detail::convert(v, expected);
+    if (!converted) {
+      fail(*e,
+           "expected " + std::string(expected.str()) + ", got " + describe(v));
+    }
+    if (converted->text != v.cpp.text) v.cpp = {converted->text};
+    return Value::of(expected, v.cpp);
+  }
+
+  std::string integer(const Expr& e) {
+    return single(e, run(e), TypeKind::kInt).cpp.text;
+  }
+  std::string ints(const Expr& e) {
+    return single(e, run(e), Type::list_of(TypeKind::kInt)).cpp.text;
+  }
+  // A Tensor; an optional one is taken to be there.
+  std::string tensor(const Expr& e, const Value& v) {
+    const auto converted = detail::convert(v, TypeKind::kTensor);
+    if (!converted) fail(*e, "expected Tensor, got " + describe(v));
+    return converted->text;
+  }
+  static Value int_list(std::string text) {
+    return Value::of(Type::list_of(TypeKind::kInt), {std::move(text)});
+  }
+
+  Cpp condition(const Expr& e) {
+    const Value v = run(e);
+    if (v.is_tensor()) {
+      fail(*e, "expected bool, got Tensor; elements are chosen by where()");
+    }
+    return single(e, v, TypeKind::kBool).cpp;
+  }
+
+  // Numbers as C++ computes with them.
+  static Cpp number(const Value& v) {
+    if (v.is(TypeKind::kScalar)) {
+      return {v.cpp.in(Cpp::kPrimary) + ".to_double()"};
+    }
+    return v.cpp;
+  }
+
+  Value unary(const Node& e) {
+    const Value v = run(e.children[0]);
+    if (v.is_tensor()) return apply(e, operator_name(e.op), {{"", v}});
+    if (e.op == Op::kNot) {
+      const Cpp c = single(e.children[0], v, TypeKind::kBool).cpp;
+      return Value::of(TypeKind::kBool,
+                       {"!" + c.in(Cpp::kPrimary), Cpp::kSign});
+    }
+    if (!v.is_number()) fail(e, "'-' of " + describe(v));
+    // Scalar has a minus of its own, which keeps it an integer.
+    return Value::of(v.types[0], {"-" + v.cpp.in(Cpp::kPrimary), Cpp::kSign});
+  }
+
+  std::optional<Value> question(const Node& e) {
+    for (int i = 0; i < 2; ++i) {
+      if (e.children[i]->kind != NodeKind::kNone) continue;
+      const Value v = run(e.children[1 - i]);
+      if (v.kind != Value::Kind::kTyped || !v.types[0].is_optional()) {
+        fail(*e.children[1 - i],
+             "expected an optional value beside None, got " + describe(v));
+      }
+      const std::string has = v.cpp.in(Cpp::kPrimary) + ".has_value()";
+      if (e.op == Op::kNe) return Value::of(TypeKind::kBool, {has});
+      if (e.op != Op::kEq) fail(e, "expected '==' or '!=' beside None");
+      return Value::of(TypeKind::kBool, {"!" + has, Cpp::kSign});
+    }
+    return std::nullopt;
+  }
+
+  Value binary(const Node& e) {
+    if (auto q = question(e)) return *q;
+    const Value a = run(e.children[0]);
+    const Value b = run(e.children[1]);
+    if (a.is_tensor() || b.is_tensor()) return tensor_binary(e, a, b);
+    if (e.op == Op::kAnd || e.op == Op::kOr) {
+      const Cpp x = single(e.children[0], a, TypeKind::kBool).cpp;
+      const Cpp y = single(e.children[1], b, TypeKind::kBool).cpp;
+      const bool is_and = e.op == Op::kAnd;
+      return Value::of(TypeKind::kBool,
+                       cpp_binary(is_and ? "&&" : "||",
+                                  is_and ? Cpp::kAnd : Cpp::kOr, x, y));
+    }
+    if (e.op == Op::kAdd && is_list(a) && is_list(b)) {
+      return int_list(cpp_call("shapes::concat",
+                               {ints(e.children[0]), ints(e.children[1])}));
+    }
+    if (is_comparison(e.op)) return comparison(e, a, b);
+    return arithmetic(e, a, b);
+  }
+
+  static bool is_list(const Value& v) {
+    return v.kind == Value::Kind::kList ||
+           (v.kind == Value::Kind::kTyped && v.types[0].is_list());
+  }
+
+  // Numbers to the right where the operator has no overload for the left.
+  Value tensor_binary(const Node& e, const Value& a, const Value& b) {
+    if (e.op == Op::kAnd || e.op == Op::kOr) {
+      return apply(e, operator_name(e.op),
+                   {{"", truth_tensor(e, a)}, {"", truth_tensor(e, b)}});
+    }
+    if (a.is_tensor() || e.op == Op::kPow) {
+      return apply(e, operator_name(e.op), {{"", a}, {"", b}});
+    }
+    switch (e.op) {
+      case Op::kSub:
+        if (!ops_.lookup("rsub").empty()) {
+          return apply(e, "rsub", {{"", b}, {"", a}});
+        }
+        return apply(e, "add", {{"", apply(e, "neg", {{"", b}})}, {"", a}});
+      case Op::kDiv: {
+        const Value r = apply(e, "reciprocal", {{"", b}});
+        if (a.cpp.text == "1") return r;
+        return apply(e, "mul", {{"", r}, {"", a}});
+      }
+      case Op::kLt:
+        return apply(e, "gt", {{"", b}, {"", a}});
+      case Op::kLe:
+        return apply(e, "ge", {{"", b}, {"", a}});
+      case Op::kGt:
+        return apply(e, "lt", {{"", b}, {"", a}});
+      case Op::kGe:
+        return apply(e, "le", {{"", b}, {"", a}});
+      case Op::kFloorDiv:
+      case Op::kMod:
+        return apply(e, operator_name(e.op), {{"", a}, {"", b}});
+      default:
+        return apply(e, operator_name(e.op), {{"", b}, {"", a}});
+    }
+  }
+
+  // The logical operators take no numbers.
+  Value truth_tensor(const Node& e, const Value& v) {
+    return v.is_tensor() ? v : apply(e, "scalar_tensor", {{"", v}});
+  }
+
+  Value comparison(const Node& e, const Value& a, const Value& b) {
+    const bool equality = e.op == Op::kEq || e.op == Op::kNe;
+    const auto present = [](const Value& v) {
+      return v.kind == Value::Kind::kTyped && v.types[0].is_optional()
+                 ? Value::of(v.types[0].element(), {"(*" + v.cpp.text + ")"})
+                 : v;
+    };
+    const Value x = present(a);
+    const Value y = present(b);
+    Cpp left = number(x);
+    Cpp right = number(y);
+    if (!x.is_number() || !y.is_number()) {
+      const bool lists = is_list(x) && is_list(y);
+      const bool same = x.kind == Value::Kind::kTyped &&
+                        y.kind == Value::Kind::kTyped &&
+                        x.types[0] == y.types[0];
+      if (!equality || (!lists && !same)) {
+        fail(e, "'" + std::string(to_string(e.op)) + "' cannot compare " +
+                    describe(a) + " and " + describe(b));
+      }
+      if (lists) {
+        left = {"IntArrayRef(" + ints(e.children[0]) + ")"};
+        right = {"IntArrayRef(" + ints(e.children[1]) + ")"};
+      }
+    }
+    return Value::of(TypeKind::kBool,
+                     cpp_binary(to_string(e.op), Cpp::kCompare, left, right));
+  }
+
+  Value arithmetic(const Node& e, const Value& a, const Value& b) {
+    if (!a.is_number() || !b.is_number()) {
+      fail(e, "'" + std::string(to_string(e.op)) + "' cannot combine " +
+                  describe(a) + " and " + describe(b));
+    }
+    const bool whole = a.is(TypeKind::kInt) && b.is(TypeKind::kInt);
+    const Type type = whole ? TypeKind::kInt : TypeKind::kFloat;
+    const Cpp x = number(a);
+    const Cpp y = number(b);
+    switch (e.op) {
+      case Op::kAdd:
+        return Value::of(type, cpp_binary("+", Cpp::kSum, x, y));
+      case Op::kSub:
+        return Value::of(type, cpp_binary("-", Cpp::kSum, x, y));
+      case Op::kMul:
+        return Value::of(type, cpp_binary("*", Cpp::kProduct, x, y));
+      case Op::kDiv: {
+        Cpp left = x;
+        if (whole) left = {"static_cast<double>(" + x.text + ")"};
+        return Value::of(TypeKind::kFloat,
+                         cpp_binary("/", Cpp::kProduct, left, y));
+      }
+      case Op::kPow:
+        return Value::of(TypeKind::kFloat,
+                         {cpp_call("std::pow", {x.text, y.text})});
+      default:
+        break;
+    }
+    if (!whole) {
+      fail(e, "'" + std::string(to_string(e.op)) + "' needs two ints");
+    }
+    return Value::of(
+        TypeKind::kInt,
+        {cpp_call(e.op == Op::kMod ? "shapes::mod" : "shapes::floor_div",
+                  {op_, x.text, y.text})});
+  }
+
+  // ---- calls
+
+  Value call(const Node& e) {
+    std::vector<CallArgument> args;
+    bool any_tensor = e.children.empty();
+    for (std::size_t i = 0; i < e.children.size(); ++i) {
+      args.push_back(
+          {e.keywords.empty() ? "" : e.keywords[i], run(e.children[i])});
+      any_tensor |= args.back().value.is_tensor();
+    }
+    if (!any_tensor) {
+      if (auto v = number_call(e, args)) return *v;
+      if (ops_.lookup(e.name).empty()) {
+        if (auto v = index_call(e, args)) return *v;
+      }
+    }
+    return apply(e, e.name, args);
+  }
+
+  std::optional<Value> number_call(const Node& e,
+                                   const std::vector<CallArgument>& args) {
+    const bool known =
+        std::find(std::begin(kNumberFunctions), std::end(kNumberFunctions),
+                  e.name) != std::end(kNumberFunctions);
+    if (!known || args.size() != 1 || !args[0].value.is_number()) {
+      return std::nullopt;
+    }
+    return Value::of(
+        TypeKind::kFloat,
+        {cpp_call("std::" + e.name, {number(args[0].value).text})});
+  }
+
+  // The functions of the index typing, on ints and lists of them.
+  std::optional<Value> index_call(const Node& e,
+                                  const std::vector<CallArgument>& args) {
+    for (const IndexFunction& f : index_functions()) {
+      if (f.name != e.name || f.parameters.size() != args.size()) continue;
+      std::vector<std::string> text;
+      if (f.op) text.push_back(op_);
+      for (std::size_t i = 0; i < args.size(); ++i) {
+        const auto c = detail::convert(args[i].value, letter(f.parameters[i]));
+        if (!c) break;
+        text.push_back(c->text);
+      }
+      if (text.size() != args.size() + f.op) continue;
+      std::string function = "shapes::" + e.name;
+      if (f.parameters == "ii" && (f.name == "min" || f.name == "max")) {
+        function = "std::" + e.name + "<int64_t>";
+      }
+      return Value::of(letter(f.result), {cpp_call(function, text)});
+    }
+    return std::nullopt;
+  }
+
+  static Type letter(char c) {
+    switch (c) {
+      case 'i':
+        return TypeKind::kInt;
+      case 'o':
+        return Type::optional_of(TypeKind::kInt);
+      case 'b':
+        return TypeKind::kBool;
+      case 'n':
+        return TypeKind::kFloat;
+      case 't':
+        return TypeKind::kTensor;
+      case 'T':
+        return Type::list_of(TypeKind::kTensor);
+      default:
+        return Type::list_of(TypeKind::kInt);
+    }
+  }
+
+  Value apply(const Node& e, std::string_view name,
+              const std::vector<CallArgument>& args) {
+    const auto overloads = ops_.lookup(name);
+    if (overloads.empty()) {
+      const auto names = ops_.names();
+      fail(e, "unknown operator '" + std::string(name) + "'" +
+                  suggest(name, names));
+    }
+    auto [resolved, error] = detail::resolve(name, overloads, args);
+    if (!resolved) fail(e, std::move(error));
+    const FunctionSchema& schema = *resolved->schema;
+    std::string full(schema.name().name);
+    if (!schema.name().overload.empty()) {
+      full += '.' + std::string(schema.name().overload);
+    }
+    called_.insert(std::move(full));
+    Value v = Value::of(TypeKind::kTensor, {"sy::" + std::string(name) + "(" +
+                                            resolved->text + ")"});
+    v.types.clear();
+    for (const Return& r : schema.returns()) v.types.push_back(r.type);
+    if (v.types.empty()) fail(e, "'" + std::string(name) + "' returns nothing");
+    if (v.types.size() > 1) v.kind = Value::Kind::kTuple;
+    return v;
+  }
+
+  Value method(const Node& e) {
+    const Value self = run(e.children[0]);
+    const auto* m = std::find_if(
+        std::begin(kMetadata), std::end(kMetadata),
+        [&](const Metadata& known) { return known.name == e.name; });
+    if (m == std::end(kMetadata)) {
+      if (e.kind == NodeKind::kAttribute) {
+        fail(e, "'." + e.name +
+                    "' has no arguments; an operator is called: '." + e.name +
+                    "()'");
+      }
+      std::vector<CallArgument> args = {{"", self}};
+      for (std::size_t i = 1; i < e.children.size(); ++i) {
+        args.push_back(
+            {e.keywords.empty() ? "" : e.keywords[i - 1], run(e.children[i])});
+      }
+      return apply(e, e.name, args);
+    }
+    const std::size_t given = e.children.size() - 1;
+    if (given != static_cast<std::size_t>(m->takes_dim)) {
+      fail(e, "'" + e.name + "' expects " +
+                  (m->takes_dim ? "1 argument" : "no arguments") + ", got " +
+                  std::to_string(given));
+    }
+    std::vector<std::string> args;
+    if (m->takes_dim) args.push_back(integer(e.children[1]));
+    Cpp text{cpp_call(tensor(e.children[0], self) + "." + e.name, args)};
+    if (m->type.empty()) {
+      return {Value::Kind::kOptions, {}, std::move(text), {}};
+    }
+    return Value::of(named(m->type), std::move(text));
+  }
+
+  // ---- if, lists
+
+  Value branch(const Node& e, std::span<const Type> expected) {
+    const Cpp c = condition(e.children[0]);
+    Value a = coerced(e.children[1], expected);
+    Value b = coerced(e.children[2], expected);
+    if (expected.empty()) {
+      if (a.kind != b.kind || a.types != b.types ||
+          a.kind == Value::Kind::kList) {
+        // One of them may become the other's type.
+        if (a.kind == Value::Kind::kTyped && detail::convert(b, a.types[0])) {
+          b = single(e.children[2], std::move(b), a.types[0]);
+        } else if (b.kind == Value::Kind::kTyped) {
+          a = single(e.children[1], std::move(a), b.types[0]);
+        } else {
+          fail(e,
+               "the branches differ: " + describe(a) + " and " + describe(b));
+        }
+      }
+    }
+    const bool ints = a.kind == Value::Kind::kTyped && a.types[0].is_list() &&
+                      a.types[0].element() == TypeKind::kInt;
+    const auto text = [&](const Value& v) {
+      if (ints) return "Dims(" + v.cpp.text + ")";
+      if (v.kind == Value::Kind::kTyped && v.types[0] == TypeKind::kScalar) {
+        return "Scalar(" + v.cpp.text + ")";
+      }
+      if (v.kind == Value::Kind::kTyped && v.types[0].is_optional()) {
+        return "std::optional<" + cpp_type(e, v.types[0].element()) + ">(" +
+               v.cpp.text + ")";
+      }
+      return v.cpp.in(Cpp::kOr);
+    };
+    Value out = a;
+    out.cpp = {c.in(Cpp::kOr) + " ? " + text(a) + " : " + text(b),
+               Cpp::kTernary};
+    return out;
+  }
+
+  std::string cpp_type(const Node& e, Type t) {
+    switch (t.kind()) {
+      case TypeKind::kTensor:
+        return "Tensor";
+      case TypeKind::kScalar:
+        return "Scalar";
+      case TypeKind::kInt:
+      case TypeKind::kSymInt:
+        return "int64_t";
+      case TypeKind::kFloat:
+        return "double";
+      case TypeKind::kBool:
+        return "bool";
+      case TypeKind::kScalarType:
+        return "ScalarType";
+      default:
+        fail(e, "expected a plain value in a branch");
+    }
+  }
+
+  Value comprehension(const Node& e) {
+    Value source = run(e.children[1]);
+    if (source.kind == Value::Kind::kList) {
+      source = single(e.children[1], source, Type::list_of(TypeKind::kInt));
+    }
+    if (source.kind != Value::Kind::kTyped || !source.types[0].is_list()) {
+      fail(*e.children[1],
+           "expected a list after 'in', got " + describe(source));
+    }
+    if (env_.find(e.name)) fail(e, "'" + e.name + "' is already defined");
+    const Type item = source.types[0].element();
+    const bool tensors = item == TypeKind::kTensor;
+    const std::string parameter =
+        (tensors ? "const Tensor& " : "int64_t ") + e.name;
+    locals_.emplace_back(e.name, Value::of(item, {e.name}));
+    Value body = run(e.children[0]);
+    std::string test;
+    if (e.children.size() > 2) test = condition(e.children[2]).text;
+    locals_.pop_back();
+    if (body.is_tensor()) {
+      std::string loop = "std::vector<Tensor> out; for (" + parameter + " : " +
+                         source.cpp.text + ") ";
+      if (!test.empty()) loop += "if (" + test + ") ";
+      loop += "out.push_back(" + body.cpp.text + ");";
+      return Value::of(Type::list_of(TypeKind::kTensor),
+                       {cpp_block({loop}, "out")});
+    }
+    const std::string item_text =
+        single(e.children[0], body, TypeKind::kInt).cpp.text;
+    std::vector<std::string> args = {source.cpp.text};
+    const auto lambda = [&](const std::string& text) {
+      return "[&](" + parameter + ") { return " + text + "; }";
+    };
+    if (!test.empty()) args.push_back(lambda(test));
+    args.push_back(lambda(item_text));
+    return int_list(
+        cpp_call(test.empty() ? "shapes::map" : "shapes::map_if", args));
+  }
+
+  Value index(const Node& e) {
+    Value source = run(e.children[0]);
+    if (source.kind == Value::Kind::kTuple) {
+      const Expr& i = e.children[1];
+      const auto n = static_cast<std::int64_t>(source.types.size());
+      if (!is_number(i) || !i->number.is_int || i->number.i < 0 ||
+          i->number.i >= n) {
+        fail(*i, "expected a literal from 0 to " + std::to_string(n - 1));
+      }
+      const auto k = static_cast<std::size_t>(i->number.i);
+      return Value::of(source.types[k], {"std::get<" + std::to_string(k) +
+                                         ">(" + source.cpp.text + ")"});
+    }
+    if (source.is_tensor()) {
+      const Value i = run(e.children[1]);
+      return apply(
+          e, "select",
+          {{"", source}, {"", Value::of(TypeKind::kInt, {"0"})}, {"", i}});
+    }
+    if (source.kind == Value::Kind::kList) {
+      source = single(e.children[0], source, Type::list_of(TypeKind::kInt));
+    }
+    if (source.kind != Value::Kind::kTyped || !source.types[0].is_list()) {
+      fail(e, "expected a list before '[', got " + describe(source));
+    }
+    const bool tensors = source.types[0].element() == TypeKind::kTensor;
+    const std::string list =
+        tensors ? "TensorList(" + source.cpp.text + ")" : source.cpp.text;
+    return Value::of(
+        source.types[0].element(),
+        {cpp_call("shapes::at", {op_, list, integer(e.children[1])})});
+  }
+
+  const TensorEnv& env_;
+  const OpTable& ops_;
+  const std::string op_;
+  Diagnostics& diagnostics_;
+  std::vector<std::pair<std::string, Value>> locals_;
+  std::set<std::string> called_;
+};
+
+}  // namespace
+
+TensorEnv TensorEnv::of(const FunctionSchema& schema) {
+  TensorEnv env;
+  env.op = std::string(schema.name().name);
+  for (const Argument& a : schema.arguments()) {
+    if (!a.is_out()) env.add(std::string(a.name.view()), a.type);
+  }
+  return env;
+}
+
+void TensorEnv::add(std::string name, Type type, std::string cpp) {
+  names.push_back({std::move(name), type, std::move(cpp)});
+}
+
+const TensorName* TensorEnv::find(std::string_view name) const {
+  for (const TensorName& n : names) {
+    if (n.name == name) return &n;
+  }
+  return nullptr;
+}
+
+std::optional<TensorCode> compile_tensor(const Expr& e, const TensorEnv& env,
+                                         const OpTable& ops,
+                                         std::span<const Type> expected,
+                                         Diagnostics& diagnostics) {
+  try {
+    return Compiler(env, ops, diagnostics).top(e, expected);
+  } catch (const Failed&) {
+    return std::nullopt;
+  }
+}
+
+std::string to_body(const TensorCode& code, int indent) {
+  const std::string pad(static_cast<std::size_t>(indent), ' ');
+  std::string out;
+  for (const std::string& s : code.statements) out += pad + s + '\n';
+  return out + pad + "return " + code.value + ";\n";
+}
+
+}  // namespace sy::lang

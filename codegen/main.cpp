@@ -1,0 +1,57 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "codegen/commands.h"
+
+int main(int argc, char** argv) {
+  using namespace sy::codegen;
+  CLI::App app("Generates C++ from the descriptions of operators.", "sygen");
+  app.require_subcommand(1);
+  int status = 0;
+  std::vector<std::string> files;
+
+  CLI::App* print_command =
+      app.add_subcommand("print", "the signatures, one a line");
+  bool autogen = false;
+  print_command->add_option("FILE", files, "schema files")->required();
+  print_command->add_flag("--autogen", autogen, "with the derived forms");
+  print_command->callback(
+      [&] { status = print(files, autogen, std::cout, std::cerr); });
+
+  CLI::App* check_command = app.add_subcommand(
+      "check", "every error, as file:line:col: error: …; silent if none");
+  check_command->add_option("FILE", files, "schema files")->required();
+  check_command->callback([&] { status = check_files(files, std::cerr); });
+
+  CLI::App* emit_command =
+      app.add_subcommand("emit", "the files that the build asks for");
+  EmitOptions options;
+  emit_command->add_option("--kind", options.kind, "what to make")->required();
+  emit_command
+      ->add_option("--input", options.inputs, "a file to make it of")
+      ->required()
+      ->allow_extra_args(false);
+  emit_command->add_option("--extra", options.extra, "a file to know of")
+      ->allow_extra_args(false);
+  emit_command->add_option("--out", options.outs, "a file to write")
+      ->required()
+      ->allow_extra_args(false);
+  emit_command->callback([&] { status = emit(options, std::cerr); });
+
+  CLI::App* all_command = app.add_subcommand(
+      "emit-all", "all generated files of a tree of schemas, into a folder");
+  std::string folder;
+  all_command->add_option("FILE", files, "schema files")->required();
+  all_command->add_option("--folder", folder, "where to")->required();
+  all_command->callback([&] { status = emit_all(files, folder, std::cerr); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e);
+  } catch (const std::exception& e) {
+    std::cerr << "sygen: error: " << e.what() << '\n';
+    return 1;
+  }
+  return status;
+}

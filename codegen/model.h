@@ -1,0 +1,113 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/lang/index.h"
+#include "codegen/lang/model.h"
+#include "codegen/lang/tensor.h"
+
+// The model of a run: every operator with its derived forms. Plain data made
+// once by load(); emitters only read it.
+
+namespace sy::codegen {
+
+// One signature that the dispatcher knows.
+struct Overload {
+  FunctionSchema schema;
+  std::string id;    // "add_Tensor"; "mine_add_Tensor" of mine::add.Tensor
+  std::string name;  // "add.Tensor"
+  bool derived = false;
+};
+
+// Compiled once for check and emit; empty where the entry has none.
+struct Contract {
+  std::vector<lang::RequireCode> require;
+  std::vector<lang::IndexCode> shape;   // one for each return
+  std::vector<lang::TensorCode> dtype;  // one for each return, or none
+  bool empty() const { return require.empty() && shape.empty(); }
+};
+
+struct Operator {
+  const lang::OperatorEntry* entry;
+  std::string family;  // "activation"
+  std::string source;  // "schemas/ops/activation.yaml:12"
+  // Where the dispatcher knows it: "aten", or a library's own namespace.
+  std::string ns;
+  // As written; functional unless the entry itself is an in-place or out=
+  // signature.
+  Overload base;
+  std::optional<Overload> inplace;
+  std::optional<Overload> out;
+  Contract contract;
+
+  lang::OperatorKind kind() const { return entry->kind; }
+  bool is_functional() const { return base.schema.is_functional(); }
+  // base, in-place, out=, those that there are.
+  std::vector<const Overload*> overloads() const;
+  // The function registered for `key`, or "".
+  std::string_view kernel(std::string_view key) const;
+  bool has_kernel(std::string_view key) const { return !kernel(key).empty(); }
+  // A hand-written kernel for a backend that fills results made by `shape:`.
+  bool is_structured() const;
+  // Names of Tensor, Tensor? and Tensor[] arguments that are not written.
+  std::vector<const Argument*> tensor_arguments() const;
+};
+
+struct Family {
+  std::string name;
+  std::string path;  // as in messages and banners
+  std::vector<Operator> operators;
+  std::string ns = "aten";  // of all its operators
+
+  bool is_own() const { return ns != "aten"; }
+};
+
+class Model : public lang::OpTable {
+ public:
+  // Reads and checks the files; reports all errors. Operators with errors are
+  // left out. A file named tags.yaml lists the tags that there are; without
+  // one any tag goes.
+  static Model load(std::span<const std::string> paths,
+                    lang::Diagnostics& diagnostics);
+
+  std::span<const Family> families() const { return families_; }
+  const Family* find_family(std::string_view name) const;
+  // Of the files given to load(), by position.
+  const Family& family(std::size_t i) const { return families_[i]; }
+  // Sorted names of the families that define overloads of `operators`.
+  std::vector<std::string> families_of(
+      std::span<const std::string> operators) const;
+  // The operator whose function of that name could be called; "add".
+  const std::vector<const Operator*>* named(std::string_view name) const;
+
+  std::span<const FunctionSchema* const> lookup(
+      std::string_view name) const override;
+  std::vector<std::string_view> names() const override;
+
+ private:
+  void index();
+
+  std::vector<lang::SchemaFile> files_;
+  // C++ functions of namespace sy that formulas may call.
+  std::vector<FunctionSchema> helpers_;
+  std::vector<Family> families_;
+  std::map<std::string, std::vector<const FunctionSchema*>, std::less<>>
+      functional_;
+  std::map<std::string, std::vector<const Operator*>, std::less<>> operators_;
+};
+
+// The forms that are derived from a functional signature, named as PyTorch
+// names them: add.Scalar -> add_.Scalar, add.Scalar_out; relu -> relu_,
+// relu.out.
+FunctionSchema inplace_form(const FunctionSchema& functional);
+FunctionSchema out_form(const FunctionSchema& functional);
+
+// "schemas/ops/a.yaml" of "/x/y/schemas/ops/a.yaml"; other paths stay.
+std::string short_path(std::string_view path);
+
+}  // namespace sy::codegen

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sy::codegen {
+
+// `line`, one statement or declaration indented by its leading spaces, broken
+// after 80 columns the way clang-format does it: between arguments, which line
+// up behind their bracket, else after the bracket, four columns further in.
+std::string wrap(std::string_view line);
+
+// `text` as // comments of at most 80 columns.
+std::string comment(std::string_view text, int indent = 0);
+
+// Text put together line by line.
+class Writer {
+ public:
+  // One line, broken if it is too long; "" is an empty one.
+  void line(std::string_view text);
+  // As it is.
+  void raw(std::string_view text) { out_ += text; }
+  // `head` and `tail` with the items between them: on one line if they fit,
+  // else each on a line of its own.
+  void list(std::string_view head, const std::vector<std::string>& items,
+            std::string_view tail);
+  // Each line of `text`, indented.
+  void block(std::string_view text, int indent);
+  void comment(std::string_view text, int indent = 0) {
+    out_ += codegen::comment(text, indent);
+  }
+  // `head`, then the lines of `body` in braces.
+  void function(std::string_view head, std::string_view body);
+  // An empty line, but never two and none at the start.
+  void gap();
+
+  const std::string& str() const { return out_; }
+
+ private:
+  std::string out_;
+};
+
+std::string join(const std::vector<std::string>& parts,
+                 std::string_view separator);
+
+}  // namespace sy::codegen

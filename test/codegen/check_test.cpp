@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "codegen/commands.h"
+#include "codegen/model.h"
+
+namespace sy::codegen {
+namespace {
+
+constexpr const char* kData = "test/codegen/testdata/";
+
+std::string read(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+// A file with that text; errors name it "NAME.yaml".
+class Errors : public ::testing::Test {
+ protected:
+  std::string check(const std::string& text,
+                    const std::string& name = "x.yaml") {
+    const std::string folder = ::testing::TempDir();
+    {
+      std::ofstream out(folder + name);
+      out << text;
+    }
+    std::ostringstream err;
+    status_ = check_files({folder + name}, err);
+    std::string all = err.str();
+    for (std::size_t at = all.find(folder); at != std::string::npos;
+         at = all.find(folder)) {
+      all.erase(at, folder.size());
+    }
+    return all;
+  }
+  int status_ = 0;
+};
+
+TEST(Check, ReportsEveryMistakeOfAFileAtOnce) {
+  std::ostringstream err;
+  EXPECT_EQ(check_files({"schemas/tags.yaml", kData + std::string("bad.yaml")},
+                        err),
+            1);
+  EXPECT_EQ(err.str(), read(kData + std::string("bad.txt")));
+}
+
+TEST(Check, IsSilentAboutGoodFiles) {
+  std::ostringstream err;
+  EXPECT_EQ(check_files({kData + std::string("sample.yaml")}, err), 0);
+  EXPECT_EQ(err.str(), "");
+}
+
+TEST(Check, SaysThatAFileCannotBeRead) {
+  std::ostringstream err;
+  EXPECT_EQ(check_files({"no/such/file.yaml"}, err), 1);
+  EXPECT_NE(err.str().find("no/such/file.yaml: error: "), std::string::npos);
+}
+
+TEST_F(Errors, DerivativeOfANumber) {
+  EXPECT_EQ(check("- func: f(Tensor self, Scalar a) -> Tensor\n"
+                  "  pointwise: self * a\n"
+                  "  derivative:\n"
+                  "    a: grad\n"),
+            "x.yaml:4:8: error: 'a' is no tensor and has no derivative\n");
+  EXPECT_EQ(status_, 1);
+}
+
+TEST_F(Errors, DerivativeOfTheWrongType) {
+  EXPECT_EQ(check("- func: f(Tensor self) -> Tensor\n"
+                  "  pointwise: -self\n"
+                  "  derivative:\n"
+                  "    self: grad.sizes()\n"),
+            "x.yaml:4:16: error: expected Tensor, got int[]\n");
+}
+
+TEST_F(Errors, ReductionWithoutKnownDerivative) {
+  EXPECT_EQ(check("- func: f(Tensor self) -> Tensor\n"
+                  "  reduce: {map: self, identity: 1, combine: a * b}\n"
+                  "  derivative:\n"
+                  "    self: auto\n"),
+            "x.yaml:4:11: error: no derivative is known for this reduction; "
+            "write the formula\n");
+}
+
+TEST_F(Errors, DerivedFormsThatMeet) {
+  EXPECT_EQ(check("- func: f(Tensor self) -> Tensor\n"
+                  "  pointwise: -self\n"
+                  "- func: f.out(Tensor self, *, Tensor(a!) out) -> "
+                  "Tensor(a!)\n"
+                  "  dispatch: {CPU: f_out}\n"),
+            "x.yaml:1:9: error: the form 'f.out' of 'f' is defined twice; the "
+            "first is at x.yaml:3:9; 'forms:' can rename or drop it\n");
+}
+
+TEST_F(Errors, TypesWithoutCpp) {
+  EXPECT_EQ(check("- func: f(Tensor self, Stream s) -> Tensor\n"
+                  "  dispatch: {CPU: f}\n"),
+            "x.yaml:1:9: error: argument 's': no C++ type for 'Stream'\n");
+}
+
+TEST_F(Errors, KernelThatIsNoName) {
+  EXPECT_EQ(check("- func: f(Tensor self) -> Tensor\n"
+                  "  dispatch: {CPU: a-b}\n"
+                  "  forms: none\n"),
+            "x.yaml:2:19: error: 'a-b' is no name of a function\n");
+}
+
+TEST_F(Errors, ShapeWithoutATensorNeedsADtype) {
+  EXPECT_EQ(check("- func: f(int n) -> Tensor\n"
+                  "  shape: '[n]'\n"
+                  "  dispatch: {CPU: f_out}\n"),
+            "x.yaml:1:9: error: 'shape:' needs 'dtype:' where no argument is a "
+            "Tensor\n");
+}
+
+TEST(Print, CanonicalSignaturesInFileOrder) {
+  std::ostringstream out, err;
+  EXPECT_EQ(print({kData + std::string("sample.yaml")}, false, out, err), 0);
+  EXPECT_EQ(out.str().substr(0, out.str().find('\n')),
+            "mul.Tensor(Tensor self, Tensor other) -> Tensor");
+  EXPECT_EQ(out.str().find("mul_"), std::string::npos);
+}
+
+TEST(Print, AutogenAddsDerivedForms) {
+  std::ostringstream out, err;
+  EXPECT_EQ(print({kData + std::string("sample.yaml")}, true, out, err), 0);
+  EXPECT_NE(out.str().find("mul_.Tensor(Tensor(a!) self, Tensor other) -> "
+                           "Tensor(a!)\n"),
+            std::string::npos);
+  EXPECT_NE(out.str().find("mul.out("), std::string::npos);
+  // What 'forms:' drops is not there.
+  EXPECT_EQ(out.str().find("soften_("), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sy::codegen

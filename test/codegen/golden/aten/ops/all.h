@@ -1,0 +1,4 @@
+// Generated from schemas/ops by sygen. Do not edit.
+#pragma once
+
+#include "aten/ops/sample.h"

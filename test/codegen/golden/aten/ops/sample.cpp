@@ -1,0 +1,273 @@
+// Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#include "aten/ops/sample.h"
+
+#include "aten/generated.h"
+#include "aten/ops/sample_ops.h"
+
+namespace sy::ops {
+
+using generated::handle;
+
+const OperatorEntry& mul_Tensor::entry() {
+  return handle<ops::mul_Tensor>().entry();
+}
+
+Tensor mul_Tensor::call(const Tensor& self, const Tensor& other) {
+  return handle<ops::mul_Tensor>().call(self, other);
+}
+
+Tensor mul_Tensor::redispatch(DispatchKeySet keys, const Tensor& self,
+                              const Tensor& other) {
+  return handle<ops::mul_Tensor>().redispatch(keys, self, other);
+}
+
+const OperatorEntry& mul__Tensor::entry() {
+  return handle<ops::mul__Tensor>().entry();
+}
+
+Tensor& mul__Tensor::call(Tensor& self, const Tensor& other) {
+  return handle<ops::mul__Tensor>().call(self, other);
+}
+
+Tensor& mul__Tensor::redispatch(DispatchKeySet keys, Tensor& self,
+                                const Tensor& other) {
+  return handle<ops::mul__Tensor>().redispatch(keys, self, other);
+}
+
+const OperatorEntry& mul_out::entry() { return handle<ops::mul_out>().entry(); }
+
+Tensor& mul_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return handle<ops::mul_out>().call(self, other, out);
+}
+
+Tensor& mul_out::redispatch(DispatchKeySet keys, const Tensor& self,
+                            const Tensor& other, Tensor& out) {
+  return handle<ops::mul_out>().redispatch(keys, self, other, out);
+}
+
+const OperatorEntry& soften::entry() { return handle<ops::soften>().entry(); }
+
+Tensor soften::call(const Tensor& self, const Tensor& weight,
+                    const Scalar& slope, std::string_view mode) {
+  return handle<ops::soften>().call(self, weight, slope, mode);
+}
+
+Tensor soften::redispatch(DispatchKeySet keys, const Tensor& self,
+                          const Tensor& weight, const Scalar& slope,
+                          std::string_view mode) {
+  return handle<ops::soften>().redispatch(keys, self, weight, slope, mode);
+}
+
+const OperatorEntry& soften_out::entry() {
+  return handle<ops::soften_out>().entry();
+}
+
+Tensor& soften_out::call(const Tensor& self, const Tensor& weight,
+                         const Scalar& slope, std::string_view mode,
+                         Tensor& out) {
+  return handle<ops::soften_out>().call(self, weight, slope, mode, out);
+}
+
+Tensor& soften_out::redispatch(DispatchKeySet keys, const Tensor& self,
+                               const Tensor& weight, const Scalar& slope,
+                               std::string_view mode, Tensor& out) {
+  return handle<ops::soften_out>().redispatch(keys, self, weight, slope, mode,
+                                              out);
+}
+
+const OperatorEntry& mul_Scalar::entry() {
+  return handle<ops::mul_Scalar>().entry();
+}
+
+Tensor mul_Scalar::call(const Tensor& self, const Scalar& other) {
+  return handle<ops::mul_Scalar>().call(self, other);
+}
+
+Tensor mul_Scalar::redispatch(DispatchKeySet keys, const Tensor& self,
+                              const Scalar& other) {
+  return handle<ops::mul_Scalar>().redispatch(keys, self, other);
+}
+
+const OperatorEntry& sum_dim_IntList::entry() {
+  return handle<ops::sum_dim_IntList>().entry();
+}
+
+Tensor sum_dim_IntList::call(const Tensor& self, OptionalIntArrayRef dim,
+                             bool keepdim, std::optional<ScalarType> dtype) {
+  return handle<ops::sum_dim_IntList>().call(self, dim, keepdim, dtype);
+}
+
+Tensor sum_dim_IntList::redispatch(DispatchKeySet keys, const Tensor& self,
+                                   OptionalIntArrayRef dim, bool keepdim,
+                                   std::optional<ScalarType> dtype) {
+  return handle<ops::sum_dim_IntList>().redispatch(keys, self, dim, keepdim,
+                                                   dtype);
+}
+
+const OperatorEntry& sum_IntList_out::entry() {
+  return handle<ops::sum_IntList_out>().entry();
+}
+
+Tensor& sum_IntList_out::call(const Tensor& self, OptionalIntArrayRef dim,
+                              bool keepdim, std::optional<ScalarType> dtype,
+                              Tensor& out) {
+  return handle<ops::sum_IntList_out>().call(self, dim, keepdim, dtype, out);
+}
+
+Tensor& sum_IntList_out::redispatch(DispatchKeySet keys, const Tensor& self,
+                                    OptionalIntArrayRef dim, bool keepdim,
+                                    std::optional<ScalarType> dtype,
+                                    Tensor& out) {
+  return handle<ops::sum_IntList_out>().redispatch(keys, self, dim, keepdim,
+                                                   dtype, out);
+}
+
+const OperatorEntry& transpose_int::entry() {
+  return handle<ops::transpose_int>().entry();
+}
+
+Tensor transpose_int::call(const Tensor& self, int64_t dim0, int64_t dim1) {
+  return handle<ops::transpose_int>().call(self, dim0, dim1);
+}
+
+Tensor transpose_int::redispatch(DispatchKeySet keys, const Tensor& self,
+                                 int64_t dim0, int64_t dim1) {
+  return handle<ops::transpose_int>().redispatch(keys, self, dim0, dim1);
+}
+
+const OperatorEntry& mm::entry() { return handle<ops::mm>().entry(); }
+
+Tensor mm::call(const Tensor& self, const Tensor& mat2) {
+  return handle<ops::mm>().call(self, mat2);
+}
+
+Tensor mm::redispatch(DispatchKeySet keys, const Tensor& self,
+                      const Tensor& mat2) {
+  return handle<ops::mm>().redispatch(keys, self, mat2);
+}
+
+const OperatorEntry& mm_out::entry() { return handle<ops::mm_out>().entry(); }
+
+Tensor& mm_out::call(const Tensor& self, const Tensor& mat2, Tensor& out) {
+  return handle<ops::mm_out>().call(self, mat2, out);
+}
+
+Tensor& mm_out::redispatch(DispatchKeySet keys, const Tensor& self,
+                           const Tensor& mat2, Tensor& out) {
+  return handle<ops::mm_out>().redispatch(keys, self, mat2, out);
+}
+
+const OperatorEntry& scalar_tensor::entry() {
+  return handle<ops::scalar_tensor>().entry();
+}
+
+Tensor scalar_tensor::call(const Scalar& s, std::optional<ScalarType> dtype,
+                           std::optional<Layout> layout,
+                           std::optional<Device> device,
+                           std::optional<bool> pin_memory) {
+  return handle<ops::scalar_tensor>().call(s, dtype, layout, device,
+                                           pin_memory);
+}
+
+Tensor scalar_tensor::redispatch(DispatchKeySet keys, const Scalar& s,
+                                 std::optional<ScalarType> dtype,
+                                 std::optional<Layout> layout,
+                                 std::optional<Device> device,
+                                 std::optional<bool> pin_memory) {
+  return handle<ops::scalar_tensor>().redispatch(keys, s, dtype, layout, device,
+                                                 pin_memory);
+}
+
+const OperatorEntry& item::entry() { return handle<ops::item>().entry(); }
+
+Scalar item::call(const Tensor& self) { return handle<ops::item>().call(self); }
+
+Scalar item::redispatch(DispatchKeySet keys, const Tensor& self) {
+  return handle<ops::item>().redispatch(keys, self);
+}
+
+}  // namespace sy::ops
+
+namespace sy {
+
+Tensor mul(const Tensor& self, const Tensor& other) {
+  return ops::mul_Tensor::call(self, other);
+}
+
+Tensor Tensor::mul(const Tensor& other) const {
+  return ops::mul_Tensor::call(*this, other);
+}
+
+Tensor& Tensor::mul_(const Tensor& other) const {
+  return ops::mul__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+Tensor& mul_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return ops::mul_out::call(self, other, out);
+}
+
+Tensor soften(const Tensor& self, const Tensor& weight, const Scalar& slope,
+              std::string_view mode) {
+  return ops::soften::call(self, weight, slope, mode);
+}
+
+Tensor& soften_out(Tensor& out, const Tensor& self, const Tensor& weight,
+                   const Scalar& slope, std::string_view mode) {
+  return ops::soften_out::call(self, weight, slope, mode, out);
+}
+
+Tensor mul(const Tensor& self, const Scalar& other) {
+  return ops::mul_Scalar::call(self, other);
+}
+
+Tensor Tensor::mul(const Scalar& other) const {
+  return ops::mul_Scalar::call(*this, other);
+}
+
+Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+           std::optional<ScalarType> dtype) {
+  return ops::sum_dim_IntList::call(self, dim, keepdim, dtype);
+}
+
+Tensor Tensor::sum(OptionalIntArrayRef dim, bool keepdim,
+                   std::optional<ScalarType> dtype) const {
+  return ops::sum_dim_IntList::call(*this, dim, keepdim, dtype);
+}
+
+Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
+                bool keepdim, std::optional<ScalarType> dtype) {
+  return ops::sum_IntList_out::call(self, dim, keepdim, dtype, out);
+}
+
+Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  return ops::transpose_int::call(self, dim0, dim1);
+}
+
+Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
+  return ops::transpose_int::call(*this, dim0, dim1);
+}
+
+Tensor mm(const Tensor& self, const Tensor& mat2) {
+  return ops::mm::call(self, mat2);
+}
+
+Tensor Tensor::mm(const Tensor& mat2) const {
+  return ops::mm::call(*this, mat2);
+}
+
+Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2) {
+  return ops::mm_out::call(self, mat2, out);
+}
+
+Tensor scalar_tensor(const Scalar& s, TensorOptions options) {
+  return generated::with_options(ops::scalar_tensor::call(
+      s, options.dtype_opt(), options.layout_opt(), options.device_opt(),
+      options.pinned_memory_opt()),
+                                 options);
+}
+
+Scalar item(const Tensor& self) { return ops::item::call(self); }
+
+Scalar Tensor::item() const { return ops::item::call(*this); }
+
+}  // namespace sy

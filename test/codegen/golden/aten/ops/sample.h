@@ -1,0 +1,43 @@
+// Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#pragma once
+
+#include "aten/tensor.h"
+
+namespace sy {
+
+// The product of two tensors, which broadcast.
+SY_API Tensor mul(const Tensor& self, const Tensor& other);
+SY_API Tensor& mul_out(Tensor& out, const Tensor& self, const Tensor& other);
+
+// A weight times something smooth.
+SY_API Tensor soften(const Tensor& self, const Tensor& weight,
+                     const Scalar& slope = 1, std::string_view mode = "none");
+SY_API Tensor& soften_out(Tensor& out, const Tensor& self, const Tensor& weight,
+                          const Scalar& slope = 1,
+                          std::string_view mode = "none");
+
+// The product with a number.
+SY_API Tensor mul(const Tensor& self, const Scalar& other);
+
+// The sum along some dims.
+SY_API Tensor sum(const Tensor& self, OptionalIntArrayRef dim,
+                  bool keepdim = false,
+                  std::optional<ScalarType> dtype = std::nullopt);
+SY_API Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
+                       bool keepdim = false,
+                       std::optional<ScalarType> dtype = std::nullopt);
+
+// Two dims swapped.
+SY_API Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1);
+
+// The product of two matrices.
+SY_API Tensor mm(const Tensor& self, const Tensor& mat2);
+SY_API Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2);
+
+// A number as a tensor.
+SY_API Tensor scalar_tensor(const Scalar& s, TensorOptions options = {});
+
+// The only element as a number.
+SY_API Scalar item(const Tensor& self);
+
+}  // namespace sy

@@ -1,0 +1,272 @@
+// Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#include "aten/generated.h"
+#include "aten/ops/sample.h"
+#include "aten/ops/sample_desc.h"
+#include "aten/ops/sample_kernels.h"
+#include "aten/ops/sample_ops.h"
+#include "aten/pointwise.h"
+#include "aten/reduce.h"
+#include "aten/shapes.h"
+#include "aten/view.h"
+#include "c10/library.h"
+
+namespace sy {
+
+namespace contract {
+
+// test/codegen/testdata/sample.yaml:13
+void soften([[maybe_unused]] const Tensor& self,
+            [[maybe_unused]] const Tensor& weight,
+            [[maybe_unused]] const Scalar& slope, std::string_view mode) {
+  SY_CHECK(mode == "none" || mode == "half", Value,
+           "[soften] mode: expected 'none' or 'half', got mode = ", mode);
+}
+
+// test/codegen/testdata/sample.yaml:48
+void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
+  const TensorBase* const tensors[] = {&self, &mat2};
+  check_same_device(ops::mm::entry(), tensors, 2);
+  SY_CHECK(self.dim() == 2, Value,
+           "[mm] self: expected a matrix, got self.dim() = ", self.dim());
+  SY_CHECK(mat2.dim() == 2, Value,
+           "[mm] mat2: expected a matrix, got mat2.dim() = ", mat2.dim());
+  SY_CHECK(self.size(1) == mat2.size(0), Value,
+           "[mm] self: expected as many columns as mat2 has rows, got "
+           "self.size(1) = ", self.size(1), ", mat2.size(0) = ", mat2.size(0));
+  sizes[0] = Dims(IntArrayRef({self.size(0), mat2.size(1)}));
+}
+
+}  // namespace contract
+
+namespace {
+
+Tensor mul_Tensor_guard(const Kernel* k, DispatchKeySet keys,
+                        const Tensor& self, const Tensor& other) {
+  const TensorBase* const inputs[] = {&self, &other};
+  check_pointwise(desc::mul_Tensor, {inputs});
+  return generated::call_guarded<ops::mul_Tensor>(k, keys, self, other);
+}
+
+Tensor& mul__Tensor_guard(const Kernel* k, DispatchKeySet keys, Tensor& self,
+                          const Tensor& other) {
+  const TensorBase* const inputs[] = {&self, &other};
+  check_pointwise_out(desc::mul_Tensor, {inputs}, self, true);
+  self.impl()->bump_version(&ops::mul__Tensor::entry());
+  return generated::call_guarded<ops::mul__Tensor>(k, keys, self, other);
+}
+
+Tensor& mul_out_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
+                      const Tensor& other, Tensor& out) {
+  const TensorBase* const inputs[] = {&self, &other};
+  check_pointwise_out(desc::mul_Tensor, {inputs}, out, false);
+  out.impl()->bump_version(&ops::mul_out::entry());
+  return generated::call_guarded<ops::mul_out>(k, keys, self, other, out);
+}
+
+Tensor& mul__Tensor_store(Tensor& self, const Tensor& other) {
+  const Tensor result = ops::mul_Tensor::call(self, other);
+  store_inplace(ops::mul__Tensor::entry(), result, self);
+  return self;
+}
+
+Tensor& mul_out_store(const Tensor& self, const Tensor& other, Tensor& out) {
+  const Tensor result = ops::mul_Tensor::call(self, other);
+  store_result(ops::mul_out::entry(), result, out);
+  return out;
+}
+
+Tensor soften_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
+                    const Tensor& weight, const Scalar& slope,
+                    std::string_view mode) {
+  contract::soften(self, weight, slope, mode);
+  const TensorBase* const inputs[] = {&self, &weight};
+  const Scalar scalars[] = {slope, Scalar(mode == "half")};
+  check_pointwise(desc::soften, {inputs, scalars});
+  return generated::call_guarded<ops::soften>(k, keys, self, weight, slope,
+                                              mode);
+}
+
+Tensor& soften_out_guard(const Kernel* k, DispatchKeySet keys,
+                         const Tensor& self, const Tensor& weight,
+                         const Scalar& slope, std::string_view mode,
+                         Tensor& out) {
+  contract::soften(self, weight, slope, mode);
+  const TensorBase* const inputs[] = {&self, &weight};
+  const Scalar scalars[] = {slope, Scalar(mode == "half")};
+  check_pointwise_out(desc::soften, {inputs, scalars}, out, false);
+  out.impl()->bump_version(&ops::soften_out::entry());
+  return generated::call_guarded<ops::soften_out>(k, keys, self, weight, slope,
+                                                  mode, out);
+}
+
+Tensor& soften_out_store(const Tensor& self, const Tensor& weight,
+                         const Scalar& slope, std::string_view mode,
+                         Tensor& out) {
+  const Tensor result = ops::soften::call(self, weight, slope, mode);
+  store_result(ops::soften_out::entry(), result, out);
+  return out;
+}
+
+// test/codegen/testdata/sample.yaml:24
+Tensor mul_Scalar_composite(const Tensor& self, const Scalar& other) {
+  return sy::mul(self, sy::scalar_tensor(other));
+}
+
+Tensor sum_dim_IntList_guard(const Kernel* k, DispatchKeySet keys,
+                             const Tensor& self, OptionalIntArrayRef dim,
+                             bool keepdim, std::optional<ScalarType> dtype) {
+  check_reduce(desc::sum_dim_IntList, {&self, dim, keepdim, dtype});
+  return generated::call_guarded<ops::sum_dim_IntList>(k, keys, self, dim,
+                                                       keepdim, dtype);
+}
+
+Tensor& sum_IntList_out_guard(const Kernel* k, DispatchKeySet keys,
+                              const Tensor& self, OptionalIntArrayRef dim,
+                              bool keepdim, std::optional<ScalarType> dtype,
+                              Tensor& out) {
+  check_reduce_out(desc::sum_dim_IntList, {&self, dim, keepdim, dtype}, out);
+  out.impl()->bump_version(&ops::sum_IntList_out::entry());
+  return generated::call_guarded<ops::sum_IntList_out>(k, keys, self, dim,
+                                                       keepdim, dtype, out);
+}
+
+Tensor& sum_IntList_out_store(const Tensor& self, OptionalIntArrayRef dim,
+                              bool keepdim, std::optional<ScalarType> dtype,
+                              Tensor& out) {
+  const Tensor result = ops::sum_dim_IntList::call(self, dim, keepdim, dtype);
+  store_result(ops::sum_IntList_out::entry(), result, out);
+  return out;
+}
+
+// test/codegen/testdata/sample.yaml:38
+Tensor transpose_int_view(const Tensor& self, int64_t dim0, int64_t dim1) {
+  const Dims new_sizes(
+      shapes::swapped("transpose.int", self.sizes(), dim0, dim1));
+  const Dims new_strides(
+      shapes::swapped("transpose.int", self.strides(), dim0, dim1));
+  generated::ViewArgs view_args;
+  view_args.add(dim0).add(dim1);
+  return make_view(self, ops::transpose_int::entry(), new_sizes, new_strides,
+                   self.storage_offset(), view_args.data(), view_args.size());
+}
+
+Tensor mm_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
+                const Tensor& mat2) {
+  Dims sizes[1];
+  contract::mm(self, mat2, sizes);
+  return generated::call_guarded<ops::mm>(k, keys, self, mat2);
+}
+
+Tensor& mm_out_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
+                     const Tensor& mat2, Tensor& out) {
+  Dims sizes[1];
+  contract::mm(self, mat2, sizes);
+  prepare_out(ops::mm_out::entry(), out, sizes[0], self.scalar_type(),
+              self.device());
+  return generated::call_guarded<ops::mm_out>(k, keys, self, mat2, out);
+}
+
+Tensor& mm_out_store(const Tensor& self, const Tensor& mat2, Tensor& out) {
+  const Tensor result = ops::mm::call(self, mat2);
+  store_result(ops::mm_out::entry(), result, out);
+  return out;
+}
+
+}  // namespace
+
+namespace {
+
+const OperatorInfo kInfo[] = {
+    {OperatorInfo::kPointwise, "The product of two tensors, which broadcast.",
+     "test/codegen/testdata/sample.yaml:3"},
+    {OperatorInfo::kPointwise, "A weight times something smooth.",
+     "test/codegen/testdata/sample.yaml:13"},
+    {OperatorInfo::kComposite, "The product with a number.",
+     "test/codegen/testdata/sample.yaml:24"},
+    {OperatorInfo::kReduce, "The sum along some dims.",
+     "test/codegen/testdata/sample.yaml:29"},
+    {OperatorInfo::kView, "Two dims swapped.",
+     "test/codegen/testdata/sample.yaml:38"},
+    {OperatorInfo::kDispatch, "The product of two matrices.",
+     "test/codegen/testdata/sample.yaml:48"},
+    {OperatorInfo::kDispatch, "A number as a tensor.",
+     "test/codegen/testdata/sample.yaml:61"},
+    {OperatorInfo::kDispatch, "The only element as a number.",
+     "test/codegen/testdata/sample.yaml:66"},
+};
+
+using generated::operator_def;
+
+const OperatorDef kDefs[] = {
+    operator_def<ops::mul_Tensor>("mul.Tensor(Tensor self, Tensor other) -> "
+                                  "Tensor",
+                                  reinterpret_cast<void*>(&mul_Tensor_guard),
+                                  OperatorDef::kDifferentiable, &kInfo[0]),
+    operator_def<ops::mul__Tensor>(
+        "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+        reinterpret_cast<void*>(&mul__Tensor_guard),
+        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[0]),
+    operator_def<ops::mul_out>(
+        "mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+        reinterpret_cast<void*>(&mul_out_guard), OperatorDef::kOut, &kInfo[0]),
+    operator_def<ops::soften>("soften(Tensor self, Tensor weight, *, Scalar "
+                              "slope=1, str mode='none') -> Tensor",
+                              reinterpret_cast<void*>(&soften_guard),
+                              OperatorDef::kDifferentiable, &kInfo[1]),
+    operator_def<ops::soften_out>("soften.out(Tensor self, Tensor weight, *, "
+                                  "Scalar slope=1, str mode='none', Tensor(a!) "
+                                  "out) -> Tensor(a!)",
+                                  reinterpret_cast<void*>(&soften_out_guard),
+                                  OperatorDef::kOut, &kInfo[1]),
+    operator_def<ops::mul_Scalar>("mul.Scalar(Tensor self, Scalar other) -> "
+                                  "Tensor", nullptr,
+                                  OperatorDef::kDifferentiable, &kInfo[2]),
+    operator_def<ops::sum_dim_IntList>(
+        "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
+        "ScalarType? dtype=None) -> Tensor",
+        reinterpret_cast<void*>(&sum_dim_IntList_guard), 0, &kInfo[3]),
+    operator_def<ops::sum_IntList_out>(
+        "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, "
+        "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
+        reinterpret_cast<void*>(&sum_IntList_out_guard), OperatorDef::kOut,
+        &kInfo[3]),
+    operator_def<ops::transpose_int>(
+        "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+        nullptr, OperatorDef::kNoDeviceCheck | OperatorDef::kView |
+        OperatorDef::kDifferentiable, &kInfo[4]),
+    operator_def<ops::mm>("mm(Tensor self, Tensor mat2) -> Tensor",
+                          reinterpret_cast<void*>(&mm_guard),
+                          OperatorDef::kDifferentiable, &kInfo[5]),
+    operator_def<ops::mm_out>(
+        "mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
+        reinterpret_cast<void*>(&mm_out_guard), OperatorDef::kOut, &kInfo[5]),
+    operator_def<ops::scalar_tensor>("scalar_tensor(Scalar s, *, ScalarType? "
+                                     "dtype=None, Layout? layout=None, Device? "
+                                     "device=None, bool? pin_memory=None) -> "
+                                     "Tensor", nullptr, 0, &kInfo[6]),
+    operator_def<ops::item>("item(Tensor self) -> Scalar", nullptr,
+                            OperatorDef::kDifferentiable, &kInfo[7]),
+};
+
+}  // namespace
+
+SY_LIBRARY_FRAGMENT(aten, m) {
+  m.def_static(kDefs, sizeof(kDefs) / sizeof(kDefs[0]));
+}
+
+SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
+  m.impl("mul_.Tensor", SY_FN(mul__Tensor_store).guarded());
+  m.impl("mul.out", SY_FN(mul_out_store).guarded());
+  m.impl("soften.out", SY_FN(soften_out_store).guarded());
+  m.impl("sum.IntList_out", SY_FN(sum_IntList_out_store).guarded());
+  m.impl("transpose.int", SY_FN(transpose_int_view).guarded());
+  m.impl("mm.out", SY_FN(mm_out_store).guarded());
+  m.impl("scalar_tensor", SY_FN(native::scalar_tensor));
+}
+
+SY_LIBRARY_IMPL(aten, CompositeImplicitAutograd, m) {
+  m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).guarded());
+  m.impl("item", SY_FN(native::item));
+}
+
+}  // namespace sy

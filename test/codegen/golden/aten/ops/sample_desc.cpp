@@ -1,0 +1,153 @@
+// Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#include "aten/ops/sample_desc.h"
+
+namespace sy::desc {
+
+using lang::Prim;
+using lang::RegClass;
+using lang::Uniform;
+using lang::UniformOperand;
+using lang::UniformStep;
+
+// mul.Tensor  test/codegen/testdata/sample.yaml:3
+constexpr const char* kMulTensorInputs[] = {"self", "other"};
+//   t0 = mul(self, other)
+//   return t0
+constexpr tile::Step kMulTensorSteps[] = {{Prim::mul, 2, 0, 1, 0}};
+constexpr tile::Result kMulTensorResults[] = {{2, false}};
+constexpr tile::Program kMulTensorTile = {
+    .steps = kMulTensorSteps,
+    .results = kMulTensorResults,
+    .n_steps = 1,
+    .n_registers = 3,
+    .n_inputs = 2,
+    .n_results = 1,
+};
+constexpr ElementProgram kMulTensorProgram = {
+    .tile = kMulTensorTile,
+};
+const PointwiseOp mul_Tensor = {
+    .name = "mul.Tensor",
+    .promote = PromoteRule::Default,
+    .n_inputs = 2,
+    .promote_inputs = 3,
+    .input_names = kMulTensorInputs,
+    .program = kMulTensorProgram,
+};
+
+// soften  test/codegen/testdata/sample.yaml:13
+constexpr const char* kSoftenInputs[] = {"self", "weight"};
+constexpr const char* kSoftenScalars[] = {"slope", "mode"};
+//   u0 = select((mode == 'half'), 0.5, 1)
+//   t0 = mul(self, slope)
+//   t0 = mul(weight, t0)
+//   t0 = mul(t0, u0)
+//   return t0
+constexpr tile::Step kSoftenSteps[] = {
+    {Prim::mul, 4, 0, 2, 0},
+    {Prim::mul, 4, 1, 4, 0},
+    {Prim::mul, 4, 4, 3, 0},
+};
+constexpr tile::Result kSoftenResults[] = {{4, false}};
+constexpr Uniform kSoftenConstants[] = {
+    Uniform::of(0.5),
+    Uniform::of(int64_t{1}),
+};
+constexpr UniformStep kSoftenUniformSteps[] = {{Prim::select, 1, 2, 3}};
+constexpr UniformOperand kSoftenUniforms[] = {
+    {0, RegClass::kValue},
+    {4, RegClass::kValue},
+};
+constexpr tile::Program kSoftenTile = {
+    .steps = kSoftenSteps,
+    .results = kSoftenResults,
+    .n_steps = 3,
+    .n_registers = 5,
+    .n_inputs = 2,
+    .n_uniforms = 2,
+    .n_results = 1,
+};
+constexpr ElementProgram kSoftenProgram = {
+    .tile = kSoftenTile,
+    .constants = kSoftenConstants,
+    .uniform_steps = kSoftenUniformSteps,
+    .uniforms = kSoftenUniforms,
+    .n_scalars = 2,
+    .n_constants = 2,
+    .n_uniform_steps = 1,
+};
+//   t0 = mul(weight, self)
+//   return t0
+constexpr tile::Step kSoftenAtDefaultsSteps[] = {{Prim::mul, 2, 1, 0, 0}};
+constexpr tile::Result kSoftenAtDefaultsResults[] = {{2, false}};
+constexpr tile::Program kSoftenAtDefaultsTile = {
+    .steps = kSoftenAtDefaultsSteps,
+    .results = kSoftenAtDefaultsResults,
+    .n_steps = 1,
+    .n_registers = 3,
+    .n_inputs = 2,
+    .n_results = 1,
+};
+constexpr ElementProgram kSoftenAtDefaultsProgram = {
+    .tile = kSoftenAtDefaultsTile,
+};
+constexpr Uniform kSoftenDefaults[] = {
+    Uniform::of(int64_t{1}),
+    Uniform::of(int64_t{0}),
+};
+const PointwiseOp soften = {
+    .name = "soften",
+    .promote = PromoteRule::IntToFloat,
+    .n_inputs = 2,
+    .n_scalars = 2,
+    .promote_inputs = 3,
+    .input_names = kSoftenInputs,
+    .scalar_names = kSoftenScalars,
+    .program = kSoftenProgram,
+    .at_defaults = &kSoftenAtDefaultsProgram,
+    .defaults = kSoftenDefaults,
+};
+
+// sum.dim_IntList  test/codegen/testdata/sample.yaml:29
+//   t0 = copy(self)
+//   return t0
+constexpr tile::Step kSumDimIntListMapSteps[] = {{Prim::copy, 1, 0, 0, 0}};
+constexpr tile::Result kSumDimIntListMapResults[] = {{1, false}};
+constexpr tile::Program kSumDimIntListMapTile = {
+    .steps = kSumDimIntListMapSteps,
+    .results = kSumDimIntListMapResults,
+    .n_steps = 1,
+    .n_registers = 2,
+    .n_inputs = 1,
+    .n_results = 1,
+};
+constexpr ElementProgram kSumDimIntListMapProgram = {
+    .tile = kSumDimIntListMapTile,
+};
+//   t0 = add(a, b)
+//   return t0
+constexpr tile::Step kSumDimIntListCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
+constexpr tile::Result kSumDimIntListCombineResults[] = {{2, false}};
+constexpr tile::Program kSumDimIntListCombineTile = {
+    .steps = kSumDimIntListCombineSteps,
+    .results = kSumDimIntListCombineResults,
+    .n_steps = 1,
+    .n_registers = 3,
+    .n_inputs = 2,
+    .n_results = 1,
+};
+constexpr ElementProgram kSumDimIntListCombineProgram = {
+    .tile = kSumDimIntListCombineTile,
+};
+constexpr Uniform kSumDimIntListIdentity[] = {Uniform::of(int64_t{0})};
+const ReduceOp sum_dim_IntList = {
+    .name = "sum.dim_IntList",
+    .promote = PromoteRule::BoolToInt,
+    .n_accumulators = 1,
+    .n_scalars = 0,
+    .map = kSumDimIntListMapProgram,
+    .combine = kSumDimIntListCombineProgram,
+    .identity = kSumDimIntListIdentity,
+};
+
+}  // namespace sy::desc

@@ -1,0 +1,12 @@
+// Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#pragma once
+
+#include "aten/op_desc.h"
+
+namespace sy::desc {
+
+SY_API extern const PointwiseOp mul_Tensor;
+SY_API extern const PointwiseOp soften;
+SY_API extern const ReduceOp sum_dim_IntList;
+
+}  // namespace sy::desc

@@ -1,0 +1,27 @@
+// Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#pragma once
+
+#include "aten/dims.h"
+#include "aten/tensor.h"
+
+// What is checked of the arguments before a kernel sees them; `sizes` are those
+// of the results.
+namespace sy::contract {
+
+void soften(const Tensor& self, const Tensor& weight, const Scalar& slope,
+            std::string_view mode);
+void mm(const Tensor& self, const Tensor& mat2, Dims* sizes);
+
+}  // namespace sy::contract
+
+// Kernels for every backend, written by hand in aten/.
+namespace sy::native {
+
+// scalar_tensor  test/codegen/testdata/sample.yaml:61
+Tensor scalar_tensor(const Scalar& s, std::optional<ScalarType> dtype,
+                     std::optional<Layout> layout, std::optional<Device> device,
+                     std::optional<bool> pin_memory);
+// item  test/codegen/testdata/sample.yaml:66
+Scalar item(const Tensor& self);
+
+}  // namespace sy::native

@@ -1,0 +1,176 @@
+// Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#pragma once
+
+#include "aten/tensor.h"
+#include "c10/dispatcher.h"
+
+namespace sy::ops {
+
+// mul.Tensor(Tensor self, Tensor other) -> Tensor
+// test/codegen/testdata/sample.yaml:3
+struct mul_Tensor {
+  using Signature = Tensor(const Tensor&, const Tensor&);
+  static constexpr const char* name = "aten::mul.Tensor";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor call(const Tensor& self, const Tensor& other);
+  SY_API static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
+                                  const Tensor& other);
+};
+
+// mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+struct mul__Tensor {
+  using Signature = Tensor&(Tensor&, const Tensor&);
+  static constexpr const char* name = "aten::mul_.Tensor";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor& call(Tensor& self, const Tensor& other);
+  SY_API static Tensor& redispatch(DispatchKeySet keys, Tensor& self,
+                                   const Tensor& other);
+};
+
+// mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct mul_out {
+  using Signature = Tensor&(const Tensor&, const Tensor&, Tensor&);
+  static constexpr const char* name = "aten::mul.out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor& call(const Tensor& self, const Tensor& other,
+                             Tensor& out);
+  SY_API static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
+                                   const Tensor& other, Tensor& out);
+};
+
+// soften(Tensor self, Tensor weight, *, Scalar slope=1, str mode='none') ->
+// Tensor
+// test/codegen/testdata/sample.yaml:13
+struct soften {
+  using Signature =
+      Tensor(const Tensor&, const Tensor&, const Scalar&, std::string_view);
+  static constexpr const char* name = "aten::soften";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor call(const Tensor& self, const Tensor& weight,
+                            const Scalar& slope, std::string_view mode);
+  SY_API static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
+                                  const Tensor& weight, const Scalar& slope,
+                                  std::string_view mode);
+};
+
+// soften.out(Tensor self, Tensor weight, *, Scalar slope=1, str mode='none',
+// Tensor(a!) out) -> Tensor(a!)
+struct soften_out {
+  using Signature = Tensor&(const Tensor&, const Tensor&, const Scalar&,
+                            std::string_view, Tensor&);
+  static constexpr const char* name = "aten::soften.out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor& call(const Tensor& self, const Tensor& weight,
+                             const Scalar& slope, std::string_view mode,
+                             Tensor& out);
+  SY_API static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
+                                   const Tensor& weight, const Scalar& slope,
+                                   std::string_view mode, Tensor& out);
+};
+
+// mul.Scalar(Tensor self, Scalar other) -> Tensor
+// test/codegen/testdata/sample.yaml:24
+struct mul_Scalar {
+  using Signature = Tensor(const Tensor&, const Scalar&);
+  static constexpr const char* name = "aten::mul.Scalar";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor call(const Tensor& self, const Scalar& other);
+  SY_API static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
+                                  const Scalar& other);
+};
+
+// sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType?
+// dtype=None) -> Tensor
+// test/codegen/testdata/sample.yaml:29
+struct sum_dim_IntList {
+  using Signature = Tensor(const Tensor&, OptionalIntArrayRef, bool,
+                           std::optional<ScalarType>);
+  static constexpr const char* name = "aten::sum.dim_IntList";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor call(const Tensor& self, OptionalIntArrayRef dim,
+                            bool keepdim, std::optional<ScalarType> dtype);
+  SY_API static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
+                                  OptionalIntArrayRef dim, bool keepdim,
+                                  std::optional<ScalarType> dtype);
+};
+
+// sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType?
+// dtype=None, Tensor(a!) out) -> Tensor(a!)
+struct sum_IntList_out {
+  using Signature = Tensor&(const Tensor&, OptionalIntArrayRef, bool,
+                            std::optional<ScalarType>, Tensor&);
+  static constexpr const char* name = "aten::sum.IntList_out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor& call(const Tensor& self, OptionalIntArrayRef dim,
+                             bool keepdim, std::optional<ScalarType> dtype,
+                             Tensor& out);
+  SY_API static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
+                                   OptionalIntArrayRef dim, bool keepdim,
+                                   std::optional<ScalarType> dtype,
+                                   Tensor& out);
+};
+
+// transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
+// test/codegen/testdata/sample.yaml:38
+struct transpose_int {
+  using Signature = Tensor(const Tensor&, int64_t, int64_t);
+  static constexpr const char* name = "aten::transpose.int";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor call(const Tensor& self, int64_t dim0, int64_t dim1);
+  SY_API static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
+                                  int64_t dim0, int64_t dim1);
+};
+
+// mm(Tensor self, Tensor mat2) -> Tensor
+// test/codegen/testdata/sample.yaml:48
+struct mm {
+  using Signature = Tensor(const Tensor&, const Tensor&);
+  static constexpr const char* name = "aten::mm";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor call(const Tensor& self, const Tensor& mat2);
+  SY_API static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
+                                  const Tensor& mat2);
+};
+
+// mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)
+struct mm_out {
+  using Signature = Tensor&(const Tensor&, const Tensor&, Tensor&);
+  static constexpr const char* name = "aten::mm.out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor& call(const Tensor& self, const Tensor& mat2,
+                             Tensor& out);
+  SY_API static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
+                                   const Tensor& mat2, Tensor& out);
+};
+
+// scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None,
+// Device? device=None, bool? pin_memory=None) -> Tensor
+// test/codegen/testdata/sample.yaml:61
+struct scalar_tensor {
+  using Signature = Tensor(const Scalar&, std::optional<ScalarType>,
+                           std::optional<Layout>, std::optional<Device>,
+                           std::optional<bool>);
+  static constexpr const char* name = "aten::scalar_tensor";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor call(const Scalar& s, std::optional<ScalarType> dtype,
+                            std::optional<Layout> layout,
+                            std::optional<Device> device,
+                            std::optional<bool> pin_memory);
+  SY_API static Tensor redispatch(DispatchKeySet keys, const Scalar& s,
+                                  std::optional<ScalarType> dtype,
+                                  std::optional<Layout> layout,
+                                  std::optional<Device> device,
+                                  std::optional<bool> pin_memory);
+};
+
+// item(Tensor self) -> Scalar
+// test/codegen/testdata/sample.yaml:66
+struct item {
+  using Signature = Scalar(const Tensor&);
+  static constexpr const char* name = "aten::item";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Scalar call(const Tensor& self);
+  SY_API static Scalar redispatch(DispatchKeySet keys, const Tensor& self);
+};
+
+}  // namespace sy::ops

@@ -1,0 +1,99 @@
+// Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#include "aten/generated.h"
+#include "aten/ops/sample_desc.h"
+#include "aten/ops/sample_kernels.h"
+#include "aten/ops/sample_ops.h"
+#include "backends/cpu/pointwise.h"
+#include "backends/cpu/reduce.h"
+#include "backends/cpu/sample_kernels_gen.h"
+#include "c10/library.h"
+
+namespace sy::cpu {
+
+namespace {
+
+// test/codegen/testdata/sample.yaml:3
+Tensor mul_Tensor_kernel(const Tensor& self, const Tensor& other) {
+  const TensorBase* const inputs[] = {&self, &other};
+  return pointwise(desc::mul_Tensor, {inputs});
+}
+
+Tensor& mul__Tensor_kernel(Tensor& self, const Tensor& other) {
+  const TensorBase* const inputs[] = {&self, &other};
+  pointwise_inplace(desc::mul_Tensor, {inputs}, ops::mul__Tensor::entry(),
+                    self);
+  return self;
+}
+
+Tensor& mul_out_kernel(const Tensor& self, const Tensor& other, Tensor& out) {
+  const TensorBase* const inputs[] = {&self, &other};
+  pointwise_out(desc::mul_Tensor, {inputs}, ops::mul_out::entry(), out);
+  return out;
+}
+
+// test/codegen/testdata/sample.yaml:13
+Tensor soften_kernel(const Tensor& self, const Tensor& weight,
+                     const Scalar& slope, std::string_view mode) {
+  contract::soften(self, weight, slope, mode);
+  const TensorBase* const inputs[] = {&self, &weight};
+  const Scalar scalars[] = {slope, Scalar(mode == "half")};
+  return pointwise(desc::soften, {inputs, scalars});
+}
+
+Tensor& soften_out_kernel(const Tensor& self, const Tensor& weight,
+                          const Scalar& slope, std::string_view mode,
+                          Tensor& out) {
+  contract::soften(self, weight, slope, mode);
+  const TensorBase* const inputs[] = {&self, &weight};
+  const Scalar scalars[] = {slope, Scalar(mode == "half")};
+  pointwise_out(desc::soften, {inputs, scalars}, ops::soften_out::entry(), out);
+  return out;
+}
+
+// test/codegen/testdata/sample.yaml:29
+Tensor sum_dim_IntList_kernel(const Tensor& self, OptionalIntArrayRef dim,
+                              bool keepdim, std::optional<ScalarType> dtype) {
+  return reduce(desc::sum_dim_IntList, {&self, dim, keepdim, dtype});
+}
+
+Tensor& sum_IntList_out_kernel(const Tensor& self, OptionalIntArrayRef dim,
+                               bool keepdim, std::optional<ScalarType> dtype,
+                               Tensor& out) {
+  reduce_out(desc::sum_dim_IntList, {&self, dim, keepdim, dtype},
+             ops::sum_IntList_out::entry(), out);
+  return out;
+}
+
+// test/codegen/testdata/sample.yaml:48
+Tensor mm_kernel(const Tensor& self, const Tensor& mat2) {
+  Dims sizes[1];
+  contract::mm(self, mat2, sizes);
+  const Tensor out = new_result(self, sizes[0], self.scalar_type());
+  mm_out(self, mat2, out);
+  return out;
+}
+
+Tensor& mm_out_kernel(const Tensor& self, const Tensor& mat2, Tensor& out) {
+  Dims sizes[1];
+  contract::mm(self, mat2, sizes);
+  const auto fill = [&](const Tensor& result) { mm_out(self, mat2, result); };
+  generated::fill_out(ops::mm_out::entry(), out, sizes[0], self.scalar_type(),
+                      self.device(), {&self, &mat2}, fill);
+  return out;
+}
+
+}  // namespace
+
+SY_LIBRARY_IMPL(aten, CPU, m) {
+  m.impl("mul.Tensor", SY_FN(mul_Tensor_kernel).guarded());
+  m.impl("mul_.Tensor", SY_FN(mul__Tensor_kernel).guarded());
+  m.impl("mul.out", SY_FN(mul_out_kernel).guarded());
+  m.impl("soften", SY_FN(soften_kernel).guarded());
+  m.impl("soften.out", SY_FN(soften_out_kernel).guarded());
+  m.impl("sum.dim_IntList", SY_FN(sum_dim_IntList_kernel).guarded());
+  m.impl("sum.IntList_out", SY_FN(sum_IntList_out_kernel).guarded());
+  m.impl("mm", SY_FN(mm_kernel).guarded());
+  m.impl("mm.out", SY_FN(mm_out_kernel).guarded());
+}
+
+}  // namespace sy::cpu

@@ -1,0 +1,13 @@
+// Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#pragma once
+
+#include "aten/tensor.h"
+
+// Kernels written by hand. Those that end in a `const Tensor& out` fill it; the
+// arguments have been checked.
+namespace sy::cpu {
+
+// mm  test/codegen/testdata/sample.yaml:48
+void mm_out(const Tensor& self, const Tensor& mat2, const Tensor& out);
+
+}  // namespace sy::cpu
