@@ -1,0 +1,26 @@
+#pragma once
+
+#include "aten/tensor.h"
+
+namespace sy {
+
+// What Tensor's methods ask of the autograd library, which stands above this
+// one. Static data of that library.
+struct AutogradHooks {
+  bool (*requires_grad)(const Tensor& t);
+  void (*set_requires_grad)(const Tensor& t, bool v);
+  bool (*is_leaf)(const Tensor& t);
+  const Tensor& (*grad)(const Tensor& t);
+  Tensor& (*mutable_grad)(const Tensor& t);
+  void (*retain_grad)(const Tensor& t);
+  bool (*retains_grad)(const Tensor& t);
+  void (*backward)(const Tensor& t, const Tensor& gradient, bool retain_graph,
+                   bool create_graph);
+};
+
+// Called once, by a static initialiser of the autograd library.
+SY_API void set_autograd_hooks(const AutogradHooks* hooks) noexcept;
+// Throws NotImplementedError if that library is not linked.
+SY_API const AutogradHooks& autograd_hooks();
+
+}  // namespace sy

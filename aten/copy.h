@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+
+#include "aten/tensor.h"
+
+// Moving elements: within CPU memory at any strides and dtypes, and between
+// devices by way of DeviceInterface.
+
+namespace sy {
+
+// dst = src for CPU tensors: src broadcasts to dst's sizes and converts to its
+// dtype. They do not overlap, or element by element. Checks nothing.
+SY_API void copy_cpu(const TensorBase& dst, const TensorBase& src);
+
+// The same for elements of one dtype in memory: strides in elements, which may
+// be negative.
+SY_API void copy_strided(ScalarType dtype, IntArrayRef sizes, void* dst,
+                         IntArrayRef dst_strides, const void* src,
+                         IntArrayRef src_strides);
+
+// The same for tensors of any device; Meta as destination does nothing. Throws
+// ValueError if the sizes do not broadcast or src is on Meta.
+SY_API void copy_between(const TensorBase& dst, const TensorBase& src);
+
+// A dense copy on another device, with the strides of `t` if it is dense.
+SY_API Tensor to_device(const Tensor& t, Device device);
+
+// A contiguous tensor of the same elements: t itself if it is one. CPU.
+SY_API Tensor contiguous_cpu(const Tensor& t);
+// And of that dtype.
+SY_API Tensor contiguous_cpu(const Tensor& t, ScalarType dtype);
+
+// The bytes of a storage that a tensor's elements reach: from `first` on,
+// `bytes` of them, in bytes from the storage's start. Empty for no elements.
+struct StorageSpan {
+  size_t first = 0;
+  size_t bytes = 0;
+};
+SY_API StorageSpan storage_span(const TensorBase& t);
+
+// Sizes and dense strides of a tensor like `t`: its own strides if they are
+// dense, else row-major in the order of its dims. For empty_like and clone.
+SY_API void dense_strides_like(const TensorBase& t, MemoryFormat format,
+                               int64_t* strides);
+
+}  // namespace sy

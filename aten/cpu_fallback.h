@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "c10/dispatcher.h"
+#include "c10/value.h"
+
+namespace sy {
+
+// The kernel of a backend for all operators that it has none for: copies the
+// tensors among the arguments to the CPU by their storages (those that share
+// one still do), calls the operator there, copies what was written back and
+// the results over. Results that share memory with an argument become aliases
+// on the device. Register it as
+//   SY_LIBRARY_IMPL(_, Npu, m) {
+//     m.fallback(Kernel::from_boxed(&sy::cpu_fallback));
+//   }
+SY_API void cpu_fallback(const Kernel& kernel, const OperatorEntry& op,
+                         DispatchKeySet keys, Value* args, size_t num_args,
+                         Value* results, size_t num_results);
+
+// How often each operator took that way, most often first. Thread-safe.
+struct FallbackCount {
+  std::string op;
+  int64_t calls;
+};
+SY_API std::vector<FallbackCount> fallback_counts();
+SY_API void reset_fallback_counts();
+
+}  // namespace sy

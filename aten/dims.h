@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+#include "c10/array_ref.h"
+#include "c10/tensor_impl.h"
+
+namespace sy {
+
+// Up to kMaxDims sizes, strides or dims, without an allocation. A value type
+// for the stack; elements beyond size() are not initialised.
+class Dims {
+ public:
+  Dims() {}  // NOLINT: data_ stays uninitialised on purpose
+  explicit Dims(IntArrayRef list) {
+    SY_CHECK(list.size() <= TensorImpl::kMaxDims, Value, "expected at most ",
+             TensorImpl::kMaxDims, " dims, got ", list.size());
+    for (const int64_t v : list) data_[size_++] = v;
+  }
+  Dims(const Dims& o) : Dims(IntArrayRef(o)) {}
+  Dims& operator=(const Dims& o) {
+    size_ = o.size_;
+    for (int i = 0; i < size_; ++i) data_[i] = o.data_[i];
+    return *this;
+  }
+
+  int size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  int64_t* data() { return data_; }
+  const int64_t* data() const { return data_; }
+  int64_t& operator[](int64_t i) { return data_[i]; }
+  int64_t operator[](int64_t i) const { return data_[i]; }
+  int64_t* begin() { return data_; }
+  int64_t* end() { return data_ + size_; }
+  const int64_t* begin() const { return data_; }
+  const int64_t* end() const { return data_ + size_; }
+  // n <= kMaxDims; new elements are not initialised.
+  void resize(int64_t n) { size_ = static_cast<int>(n); }
+  void push_back(int64_t v) {
+    SY_CHECK(size_ < TensorImpl::kMaxDims, Value, "expected at most ",
+             TensorImpl::kMaxDims, " dims");
+    data_[size_++] = v;
+  }
+  operator IntArrayRef() const {
+    return {data_, static_cast<size_t>(size_)};
+  }
+
+ private:
+  int size_ = 0;
+  int64_t data_[TensorImpl::kMaxDims];
+};
+
+// A dim counted from the end made one from the start; a tensor without dims
+// has dims -1 and 0. Throws IndexError "[op] dim: expected ...".
+SY_API int64_t wrap_dim(const char* op, int64_t dim, int64_t ndim);
+
+}  // namespace sy

@@ -1,0 +1,73 @@
+#include "aten/generated.h"
+
+#include "aten/guard.h"
+
+namespace sy::generated {
+
+namespace {
+
+// "add_.Tensor" of "aten::add_.Tensor", for messages.
+std::string_view short_name(const OperatorEntry& op) {
+  const std::string_view name = op.name();
+  const size_t at = name.find("::");
+  return at == std::string_view::npos ? name : name.substr(at + 2);
+}
+
+}  // namespace
+
+void check_inplace_sizes(const OperatorEntry& op, const TensorBase& self,
+                         IntArrayRef sizes) {
+  SY_CHECK(self.sizes() == sizes, Value, "[", short_name(op),
+           "] self: expected sizes ", sizes, ", those of the result, got ",
+           self.sizes());
+}
+
+void check_list(const OperatorEntry& op, const char* argument, TensorList list,
+                const TensorBase* first) {
+  for (const Tensor& t : list) {
+    SY_CHECK(t.defined(), Value, "[", short_name(op), "] ", argument,
+             ": expected tensors, got an undefined one");
+    if (first == nullptr) first = &t;
+    const TensorBase* const both[] = {first, &t};
+    check_same_device(op, both, 2);
+    if (first->device().is_cpu()) first = &t;
+  }
+}
+
+void check_in_storage(const char* op, const Tensor& self, IntArrayRef sizes,
+                      IntArrayRef strides, int64_t offset) {
+  SY_CHECK(sizes.size() == strides.size(), Value, "[", op,
+           "] stride: expected ", sizes.size(), " strides for sizes ", sizes,
+           ", got ", strides);
+  SY_CHECK(offset >= 0, Value, "[", op,
+           "] storage_offset: expected at least 0, got ", offset);
+  checked_numel(op, sizes, self.itemsize());
+  int64_t last = offset;
+  bool empty = false, fits = true;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    SY_CHECK(strides[d] >= 0, Value, "[", op,
+             "] stride: expected strides of at least 0, got ", strides);
+    int64_t reach = 0;
+    empty = empty || sizes[d] == 0;
+    fits = fits && !__builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) &&
+           !__builtin_add_overflow(last, reach, &last);
+  }
+  const auto item = static_cast<int64_t>(self.itemsize());
+  const auto elements = static_cast<int64_t>(self.storage()->nbytes()) / item;
+  SY_CHECK(empty || (fits && last < elements), Value, "[", op,
+           "] size: expected a view inside the storage of ", elements,
+           " elements, got sizes ", sizes, ", strides ", strides,
+           " and offset ", offset);
+}
+
+Tensor& assign_inplace(const OperatorEntry& op, const Tensor& result,
+                       Tensor& self) {
+  static const auto copy =
+      typed_operator<Tensor&(Tensor&, const Tensor&, bool)>("aten::copy_");
+  check_can_cast(short_name(op).data(), "self", result.scalar_type(),
+                 self.scalar_type());
+  check_inplace_sizes(op, self, result.sizes());
+  return copy.call(self, result, false);
+}
+
+}  // namespace sy::generated

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+
+#include "aten/tile/program.h"
+#include "c10/scalar_type.h"
+#include "codegen/lang/program.h"
+
+// What the generator knows of pointwise and reduce operators, as static data.
+// The engines (aten/pointwise.h, aten/reduce.h) and every backend work from
+// these; no code is generated per operator for the computation itself.
+
+namespace sy {
+
+// How the compute dtype follows from the promoted dtype of the arguments.
+enum class PromoteRule : uint8_t {
+  Default,     // as it is
+  IntToFloat,  // integers and bool become the default dtype
+  BoolToInt,   // integers and bool become int64, as in sums
+  Same,        // all tensor arguments must have one dtype
+};
+
+// An element expression, compiled: the tile steps, and how its uniform operands
+// come from the scalars of the call.
+struct ElementProgram {
+  // Stands in scalar_index for the number of reduced elements.
+  static constexpr uint8_t kCount = 255;
+
+  tile::Program tile;
+  const lang::Uniform* constants = nullptr;
+  const lang::UniformStep* uniform_steps = nullptr;
+  const lang::UniformOperand* uniforms = nullptr;  // tile.n_uniforms of them
+  // Which of the call's scalars is scalar input i; nullptr: the i-th.
+  const uint8_t* scalar_index = nullptr;
+  uint8_t n_scalars = 0;
+  uint8_t n_constants = 0;
+  uint8_t n_uniform_steps = 0;
+};
+
+// Scalars of a call: numbers, whether an optional one is present, whether a
+// str equals a text (lang::ScalarInput), in an order that the operator fixes.
+struct PointwiseOp {
+  const char* name;  // "add.Tensor", for messages
+  PromoteRule promote = PromoteRule::Default;
+  uint8_t n_inputs = 0;  // tensor operands
+  uint8_t n_outputs = 1;
+  uint8_t n_scalars = 0;         // of the call
+  uint32_t promote_inputs = 0;   // bit i: input i counts in promotion
+  uint32_t promote_scalars = 0;  // bit i: scalar i counts in promotion
+  // For messages.
+  const char* const* input_names = nullptr;
+  const char* const* scalar_names = nullptr;
+  ElementProgram program;
+  // The program when every scalar has its default (add: alpha = 1), tried
+  // first; nullptr if there is none. Same operands, no scalars.
+  const ElementProgram* at_defaults = nullptr;
+  const lang::Uniform* defaults = nullptr;  // n_scalars of them
+};
+
+struct ReduceOp {
+  const char* name;
+  PromoteRule promote = PromoteRule::Default;
+  uint8_t n_accumulators = 1;  // at most 8
+  uint8_t n_scalars = 0;  // of the call
+  // map: one input, the element in the compute dtype -> the accumulators.
+  ElementProgram map;
+  // combine: a.0 … a.k-1, b.0 … b.k-1 -> the k accumulators. Associative; the
+  // order of elements is not kept.
+  ElementProgram combine;
+  // finish: the accumulators -> the result; may read ElementProgram::kCount.
+  // nullptr: the first accumulator is the result.
+  const ElementProgram* finish = nullptr;
+  // The accumulators of no elements; nullptr: an empty reduction is an error.
+  const lang::Uniform* identity = nullptr;
+};
+
+}  // namespace sy

@@ -1,0 +1,112 @@
+#include "aten/reduce.h"
+
+#include "aten/guard.h"
+
+namespace sy {
+
+namespace {
+
+void check_domain(const ReduceOp& op, const ElementProgram& program,
+                  ScalarType t) {
+  const auto expected = [&](bool ok, const char* what) {
+    SY_CHECK(ok, Type, "[", op.name, "] self: expected ", what, ", got ", t);
+  };
+  for (int i = 0; i < program.tile.n_steps; ++i) {
+    switch (lang::kPrims[static_cast<size_t>(program.tile.steps[i].op)]
+                .domain) {
+      case lang::PrimDomain::ALL: break;
+      case lang::PrimDomain::NUM:
+        expected(t != kBool, "a dtype other than bool");
+        break;
+      case lang::PrimDomain::INT:
+        expected(is_integral_type(t, true), "an integer or bool dtype");
+        break;
+      case lang::PrimDomain::FLT:
+        expected(is_floating_type(t), "a floating dtype");
+        break;
+    }
+  }
+}
+
+ScalarType reduce_dtype(const ReduceOp& op, const ReduceArgs& args) {
+  ScalarType t = args.dtype.value_or(args.self->dtype());
+  SY_CHECK(static_cast<int>(t) < kNumScalarTypes, Type, "[", op.name,
+           "] dtype: expected a dtype, got ", t);
+  if (!args.dtype && !is_floating_type(t)) {
+    if (op.promote == PromoteRule::BoolToInt) t = kLong;
+    if (op.promote == PromoteRule::IntToFloat) t = default_dtype();
+  }
+  check_domain(op, op.map, t);
+  check_domain(op, op.combine, t);
+  if (op.finish != nullptr) check_domain(op, *op.finish, t);
+  return t;
+}
+
+uint64_t reduced_dims(const ReduceOp& op, const ReduceArgs& args) {
+  const int64_t n = args.self->dim();
+  const uint64_t all = n == 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1;
+  if (!args.dims.has_value() || args.dims->empty()) return all;
+  uint64_t bits = 0;
+  for (const int64_t d : *args.dims) {
+    const uint64_t bit = uint64_t{1} << wrap_dim(op.name, d, n);
+    SY_CHECK((bits & bit) == 0, Value, "[", op.name,
+             "] dim: expected distinct dims, got ", *args.dims);
+    bits |= bit;
+  }
+  return bits & all;
+}
+
+}  // namespace
+
+void plan_reduce(const ReduceOp& op, const ReduceArgs& args,
+                 ReducePlan* plan) {
+  check_defined(op.name, "self", *args.self);
+  plan->compute = reduce_dtype(op, args);
+  const tile::Program& last =
+      op.finish == nullptr ? op.map.tile : op.finish->tile;
+  plan->result = last.results[0].is_bool ? kBool : plan->compute;
+  plan->reduced = reduced_dims(op, args);
+  plan->numel = 1;
+  plan->count = 1;
+  plan->sizes.resize(0);
+  const IntArrayRef sizes = args.self->sizes();
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if ((plan->reduced >> d & 1) != 0) {
+      plan->count *= sizes[d];
+      if (args.keepdim) plan->sizes.push_back(1);
+    } else {
+      plan->numel *= sizes[d];
+      plan->sizes.push_back(sizes[d]);
+    }
+  }
+  SY_CHECK(plan->count != 0 || plan->numel == 0 || op.identity != nullptr,
+           Value, "[", op.name, "] dim: expected dims with elements, as no ",
+           "elements have no ", op.name, ", got sizes ", sizes);
+}
+
+void check_reduce(const ReduceOp& op, const ReduceArgs& args) {
+  ReducePlan plan;
+  plan_reduce(op, args, &plan);
+}
+
+void plan_reduce_out(const ReduceOp& op, const ReduceArgs& args,
+                     const TensorBase& out, ReducePlan* plan) {
+  plan_reduce(op, args, plan);
+  check_defined(op.name, "out", out);
+  check_can_cast(op.name, "out", plan->result, out.dtype());
+  SY_CHECK(out.device() == args.self->device(), Value, "[", op.name,
+           "] out: expected a tensor on ", args.self->device(), ", got ",
+           describe(out));
+  if (out.sizes() == IntArrayRef(plan->sizes)) {
+    assert_no_internal_overlap(op.name, "out", out);
+    assert_no_overlap(op.name, out, "self", *args.self);
+  }
+}
+
+void check_reduce_out(const ReduceOp& op, const ReduceArgs& args,
+                      const TensorBase& out) {
+  ReducePlan plan;
+  plan_reduce_out(op, args, out, &plan);
+}
+
+}  // namespace sy

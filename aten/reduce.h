@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+
+#include "aten/dims.h"
+#include "aten/op_desc.h"
+#include "aten/tensor.h"
+
+// The contract of reductions, as aten/pointwise.h is that of pointwise
+// operators.
+
+namespace sy {
+
+struct ReduceArgs {
+  const TensorBase* self;
+  // Absent or empty: all dims, as in ATen.
+  OptionalIntArrayRef dims = std::nullopt;
+  bool keepdim = false;
+  // The dtype argument: what self is converted to first.
+  std::optional<ScalarType> dtype = std::nullopt;
+  const Scalar* scalars = nullptr;  // op.n_scalars of them
+};
+
+struct ReducePlan {
+  ScalarType compute;  // of map and of the accumulators
+  ScalarType result;   // of a fresh result: compute, or bool
+  uint64_t reduced;    // bit d: dim d is reduced
+  Dims sizes;          // of the result
+  int64_t numel;       // of the result
+  int64_t count;       // elements that make one of the result's
+};
+
+// Throws IndexError (dims), TypeError (dtypes), ValueError (an empty reduction
+// without identity).
+SY_API void plan_reduce(const ReduceOp& op, const ReduceArgs& args,
+                        ReducePlan* plan);
+SY_API void check_reduce(const ReduceOp& op, const ReduceArgs& args);
+// out=: dtypes can be cast, no overlap; out may have to be resized.
+SY_API void plan_reduce_out(const ReduceOp& op, const ReduceArgs& args,
+                            const TensorBase& out, ReducePlan* plan);
+SY_API void check_reduce_out(const ReduceOp& op, const ReduceArgs& args,
+                             const TensorBase& out);
+
+}  // namespace sy

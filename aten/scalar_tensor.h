@@ -1,0 +1,17 @@
+#pragma once
+
+#include "aten/tensor.h"
+
+namespace sy {
+
+// A number as a tensor without dims (bool, int64 or float64) of the lowest rank
+// in promotion, as in `tensor + 1`. On CPU; goes with tensors of any device.
+SY_API Tensor wrapped_scalar_tensor(const Scalar& value);
+// The same as an ordinary tensor of that dtype. Throws ValueError if the value
+// does not fit.
+SY_API Tensor scalar_to_tensor(const Scalar& value, ScalarType dtype,
+                               Device device = Device(kCPU));
+// The value of the only element of a CPU tensor. Throws ValueError.
+SY_API Scalar read_scalar(const char* op, const TensorBase& t);
+
+}  // namespace sy

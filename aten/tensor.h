@@ -1,0 +1,51 @@
+#pragma once
+
+#include <tuple>
+#include <vector>
+
+#include "c10/array_ref.h"
+#include "c10/tensor_base.h"
+
+namespace sy {
+
+class Tensor;
+using TensorList = ArrayRef<Tensor>;
+
+// A tensor with every operator of the library as a method. One pointer, no data
+// of its own beyond TensorBase: copies share the tensor. Methods of ATen's
+// names and meaning are generated from schemas/ops; those written here are not
+// operators.
+class SY_API Tensor : public TensorBase {
+ public:
+  Tensor() = default;
+  explicit Tensor(TensorBase base) : TensorBase(std::move(base)) {}
+  explicit Tensor(intrusive_ptr<TensorImpl> impl)
+      : TensorBase(std::move(impl)) {}
+
+  // The only element as T. Throws ValueError if there is more than one.
+  template <class T>
+  T item() const {
+    return item().to<T>();
+  }
+
+  // Autograd (see autograd/). Throw NotImplementedError if the autograd
+  // library is not linked.
+  bool requires_grad() const;
+  const Tensor& requires_grad_(bool v = true) const;
+  bool is_leaf() const;
+  // Undefined if there is none.
+  const Tensor& grad() const;
+  Tensor& mutable_grad() const;
+  // Keeps the gradient of a tensor that is no leaf in .grad, too.
+  void retain_grad() const;
+  bool retains_grad() const;
+  // Adds d(this)/d(leaf) * gradient to .grad of every leaf that requires it.
+  void backward(const Tensor& gradient = {}, bool retain_graph = false,
+                bool create_graph = false) const;
+
+#include "aten/tensor_methods_gen.h"
+};
+
+static_assert(sizeof(Tensor) == sizeof(void*));
+
+}  // namespace sy

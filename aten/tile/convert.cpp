@@ -1,0 +1,207 @@
+// Conversions between all storage types.
+
+#include "aten/tile/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/tile/convert.cpp"
+#include "hwy/foreach_target.h"
+
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "aten/tile/loop.inc"
+#include "c10/half.h"
+
+HWY_BEFORE_NAMESPACE();
+#include "aten/tile/wide.inc"
+namespace sy::tile::HWY_NAMESPACE {
+namespace {
+
+// Bytes that are bools are a type of their own here.
+enum class Bool : uint8_t {};
+
+// x, or the least Int where it does not fit: what the instruction gives.
+template <class Int, class Float>
+HWY_INLINE Int truncated(Float x) {
+  constexpr Float kLimit =
+      static_cast<Float>(uint64_t{1} << (8 * sizeof(Int) - 1));
+  return ((x >= -kLimit) & (x < kLimit)) ? static_cast<Int>(x)
+                                         : std::numeric_limits<Int>::min();
+}
+
+template <class To>
+struct ConvertTo {
+  template <class From>
+  static HWY_INLINE To f(From x) {
+    if constexpr (std::is_same_v<From, Bool>) {
+      return static_cast<To>(static_cast<uint8_t>(x) != 0);
+    } else if constexpr (std::is_same_v<To, Bool>) {
+      return static_cast<To>(x != From(0));
+    } else if constexpr (!std::is_floating_point_v<From> ||
+                         std::is_floating_point_v<To>) {
+      return static_cast<To>(x);
+    } else if constexpr (sizeof(To) == 8 ||
+                         (std::is_same_v<To, uint8_t> && sizeof(From) == 8)) {
+      return static_cast<To>(truncated<int64_t>(x));
+    } else {
+      // Floats beyond int32 are multiples of 256: uint8 needs no int64 here.
+      return static_cast<To>(truncated<int32_t>(x));
+    }
+  }
+};
+
+struct FromBFloat16 {
+  static HWY_INLINE float f(uint16_t bits) {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+  }
+};
+struct ToBFloat16 {
+  static HWY_INLINE uint16_t f(float x) {
+    const uint32_t bits = std::bit_cast<uint32_t>(x);
+    const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    const uint32_t nan = (bits >> 16) | 0x40u;
+    return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? nan
+                                                                    : rounded);
+  }
+};
+
+// Half by the machine's instruction, a block of 16 at a time.
+void from_half(void* dst, const void* const* operands, const int64_t*,
+               int64_t n_blocks) {
+  float* d = static_cast<float*>(dst);
+  const uint16_t* x = static_cast<const uint16_t*>(operands[0]);
+  for (; n_blocks > 0; --n_blocks, d += 16, x += 16) {
+#if HWY_TARGET == HWY_AVX3
+    _mm512_storeu_ps(d, _mm512_cvtph_ps(_mm256_loadu_si256(
+                            reinterpret_cast<const __m256i*>(x))));
+#elif HWY_TARGET == HWY_AVX2
+    for (int i = 0; i < 16; i += 8) {
+      _mm256_storeu_ps(d + i, _mm256_cvtph_ps(_mm_loadu_si128(
+                                  reinterpret_cast<const __m128i*>(x + i))));
+    }
+#else
+    for (int i = 0; i < 16; ++i) d[i] = detail::half_bits_to_float(x[i]);
+#endif
+  }
+}
+void to_half(void* dst, const void* const* operands, const int64_t*,
+             int64_t n_blocks) {
+  uint16_t* d = static_cast<uint16_t*>(dst);
+  const float* x = static_cast<const float*>(operands[0]);
+  for (; n_blocks > 0; --n_blocks, d += 16, x += 16) {
+#if HWY_TARGET == HWY_AVX3
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i*>(d),
+        _mm512_cvtps_ph(_mm512_loadu_ps(x), _MM_FROUND_TO_NEAREST_INT));
+#elif HWY_TARGET == HWY_AVX2
+    for (int i = 0; i < 16; i += 8) {
+      _mm_storeu_si128(
+          reinterpret_cast<__m128i*>(d + i),
+          _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+    }
+#else
+    for (int i = 0; i < 16; ++i) d[i] = detail::float_to_half_bits(x[i]);
+#endif
+  }
+}
+
+void half_to_float(void* dst, const void* src, int64_t n) {
+  const void* operands[3] = {src, nullptr, nullptr};
+  drive(&from_half, {16, 4, {2, 0, 0}}, dst, operands, 0, n);
+}
+void float_to_half(void* dst, const void* src, int64_t n) {
+  const void* operands[3] = {src, nullptr, nullptr};
+  drive(&to_half, {16, 2, {4, 0, 0}}, dst, operands, 0, n);
+}
+
+template <class F, class To, class From>
+void convert(void* dst, const void* src, int64_t n) {
+  prim<F, To, From>(dst, src, nullptr, nullptr, 0, n);
+}
+
+template <size_t size>
+void copy(void* dst, const void* src, int64_t n) {
+  if (dst != src) std::memcpy(dst, src, static_cast<size_t>(n) * size);
+}
+
+// Two conversions with float between them.
+template <ConvertFn kToFloat, ConvertFn kFromFloat, size_t from_size,
+          size_t to_size>
+void through_float(void* dst, const void* src, int64_t n) {
+  constexpr int64_t kPiece = 512;
+  float middle[kPiece];
+  for (int64_t i = 0; i < n; i += kPiece) {
+    const int64_t m = n - i < kPiece ? n - i : kPiece;
+    kToFloat(middle, static_cast<const char*>(src) + i * from_size, m);
+    kFromFloat(static_cast<char*>(dst) + i * to_size, middle, m);
+  }
+}
+
+constexpr int index(ScalarType t) { return static_cast<int>(t); }
+
+template <class To, class From>
+void fill_pair(KernelTable& t, ScalarType to, ScalarType from) {
+  t.converts[index(from)][index(to)] = std::is_same_v<To, From>
+                                           ? &copy<sizeof(To)>
+                                           : &convert<ConvertTo<To>, To, From>;
+}
+
+template <class T>
+void fill_type(KernelTable& t, ScalarType type) {
+  fill_pair<T, Bool>(t, type, ScalarType::Bool);
+  fill_pair<T, uint8_t>(t, type, ScalarType::Byte);
+  fill_pair<T, int8_t>(t, type, ScalarType::Char);
+  fill_pair<T, int16_t>(t, type, ScalarType::Short);
+  fill_pair<T, int32_t>(t, type, ScalarType::Int);
+  fill_pair<T, int64_t>(t, type, ScalarType::Long);
+  fill_pair<T, float>(t, type, ScalarType::Float);
+  fill_pair<T, double>(t, type, ScalarType::Double);
+  if constexpr (std::is_same_v<T, float>) return;
+  constexpr ConvertFn from_float = &convert<ConvertTo<T>, T, float>;
+  constexpr ConvertFn to_float = &convert<ConvertTo<float>, float, T>;
+  constexpr ConvertFn from_bfloat = &convert<FromBFloat16, float, uint16_t>;
+  constexpr ConvertFn to_bfloat = &convert<ToBFloat16, uint16_t, float>;
+  const int i = index(type);
+  constexpr int half = index(ScalarType::Half);
+  constexpr int bfloat = index(ScalarType::BFloat16);
+  t.converts[half][i] =
+      &through_float<&half_to_float, from_float, 2, sizeof(T)>;
+  t.converts[bfloat][i] = &through_float<from_bfloat, from_float, 2, sizeof(T)>;
+  t.converts[i][half] = &through_float<to_float, &float_to_half, sizeof(T), 2>;
+  t.converts[i][bfloat] = &through_float<to_float, to_bfloat, sizeof(T), 2>;
+}
+
+void fill(KernelTable& t) {
+  fill_type<Bool>(t, ScalarType::Bool);
+  fill_type<uint8_t>(t, ScalarType::Byte);
+  fill_type<int8_t>(t, ScalarType::Char);
+  fill_type<int16_t>(t, ScalarType::Short);
+  fill_type<int32_t>(t, ScalarType::Int);
+  fill_type<int64_t>(t, ScalarType::Long);
+  fill_type<float>(t, ScalarType::Float);
+  fill_type<double>(t, ScalarType::Double);
+  constexpr ConvertFn from_bfloat = &convert<FromBFloat16, float, uint16_t>;
+  constexpr ConvertFn to_bfloat = &convert<ToBFloat16, uint16_t, float>;
+  constexpr int f32 = index(ScalarType::Float);
+  constexpr int half = index(ScalarType::Half);
+  constexpr int bfloat = index(ScalarType::BFloat16);
+  t.converts[half][f32] = &half_to_float;
+  t.converts[f32][half] = &float_to_half;
+  t.converts[bfloat][f32] = from_bfloat;
+  t.converts[f32][bfloat] = to_bfloat;
+  t.converts[half][bfloat] = &through_float<&half_to_float, to_bfloat, 2, 2>;
+  t.converts[bfloat][half] = &through_float<from_bfloat, &float_to_half, 2, 2>;
+  t.converts[half][half] = &copy<2>;
+  t.converts[bfloat][bfloat] = &copy<2>;
+}
+
+}  // namespace
+}  // namespace sy::tile::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sy::tile {
+void fill_convert(Isa isa, KernelTable& table) { SY_TILE_FILL(isa, table) }
+}  // namespace sy::tile
+#endif

@@ -1,0 +1,95 @@
+// Bits of integers.
+
+#include "aten/tile/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/tile/integer.cpp"
+#include "hwy/foreach_target.h"
+
+#include "aten/tile/loop.inc"
+
+HWY_BEFORE_NAMESPACE();
+#include "aten/tile/wide.inc"
+namespace sy::tile::HWY_NAMESPACE {
+namespace {
+
+using lang::Prim;
+
+struct BitwiseNot {
+  template <class T>
+  static HWY_INLINE T f(T x) {
+    return static_cast<T>(~x);
+  }
+};
+struct BitwiseAnd {
+  template <class T>
+  static HWY_INLINE T f(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct BitwiseOr {
+  template <class T>
+  static HWY_INLINE T f(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct BitwiseXor {
+  template <class T>
+  static HWY_INLINE T f(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+
+// Shifts by less than 0 or by the width and more shift everything out.
+template <class T>
+HWY_INLINE constexpr unsigned amount(T b) {
+  return static_cast<unsigned>(b) & (8 * sizeof(T) - 1);
+}
+template <class T>
+HWY_INLINE constexpr bool within(T b) {
+  return (b >= 0) & (static_cast<uint64_t>(b) < 8 * sizeof(T));
+}
+struct ShiftLeft {
+  template <class T>
+  static HWY_INLINE T f(T a, T b) {
+    using U = std::make_unsigned_t<T>;
+    const T shifted =
+        static_cast<T>(static_cast<U>(static_cast<U>(a) << amount(b)));
+    return within(b) ? shifted : T(0);
+  }
+};
+struct ShiftRight {
+  template <class T>
+  static HWY_INLINE T f(T a, T b) {
+    const T out = std::is_signed_v<T> ? static_cast<T>(a < 0 ? -1 : 0) : T(0);
+    return within(b) ? static_cast<T>(a >> amount(b)) : out;
+  }
+};
+
+template <class T>
+void fill_type(KernelTable& t) {
+  set_unary<T, BitwiseNot>(t, Prim::bitwise_not);
+  set_binary<T, BitwiseAnd>(t, Prim::bitwise_and);
+  set_binary<T, BitwiseOr>(t, Prim::bitwise_or);
+  set_binary<T, BitwiseXor>(t, Prim::bitwise_xor);
+  set_binary<T, ShiftLeft>(t, Prim::shift_left);
+  set_binary<T, ShiftRight>(t, Prim::shift_right);
+}
+
+void fill(KernelTable& t) {
+  fill_type<uint8_t>(t);
+  fill_type<int8_t>(t);
+  fill_type<int16_t>(t);
+  fill_type<int32_t>(t);
+  fill_type<int64_t>(t);
+}
+
+}  // namespace
+}  // namespace sy::tile::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sy::tile {
+void fill_integer(Isa isa, KernelTable& table) { SY_TILE_FILL(isa, table) }
+}  // namespace sy::tile
+#endif

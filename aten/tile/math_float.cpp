@@ -1,0 +1,286 @@
+// Elementary functions of float.
+
+#include "aten/tile/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/tile/math_float.cpp"
+#include "hwy/foreach_target.h"
+
+#include "aten/tile/loop.inc"
+#include "aten/tile/math64.inc"
+
+HWY_BEFORE_NAMESPACE();
+#include "aten/tile/wide.inc"
+namespace sy::tile::HWY_NAMESPACE {
+namespace {
+
+using lang::Prim;
+
+inline constexpr float kInfF = __builtin_inff();
+
+HWY_INLINE float madf(float a, float b, float c) {
+#if HWY_NATIVE_FMA
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+template <class... C>
+HWY_INLINE float poly(float x, float c0, C... rest) {
+  if constexpr (sizeof...(rest) == 0) {
+    return c0;
+  } else {
+    return madf(poly(x, rest...), x, c0);
+  }
+}
+HWY_INLINE float pow2f(uint32_t k) {
+  return std::bit_cast<float>((k + 127) << 23);
+}
+
+// As exp_parts in double: p = e^r - 1.
+struct ExpPartsF {
+  uint32_t k;
+  float p;
+};
+HWY_INLINE ExpPartsF exp_parts_f(float x) {
+  constexpr float kShiftF = 0x1.8p23f;
+  const float shifted = madf(x, 0x1.715476p0f, kShiftF);
+  const float n = shifted - kShiftF;
+  float r = madf(n, -0x1.62e4p-1f, x);
+  r = madf(n, -0x1.7f7d1cp-20f, r);
+  const float p = poly(r, 0x1.fffffcp-2f, 0x1.55549p-3f, 0x1.5558f8p-5f,
+                       0x1.123b02p-7f, 0x1.6a2288p-10f);
+  return {std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kShiftF),
+          madf(r * r, p, r)};
+}
+// Within 1 ulp.
+HWY_INLINE float exp32(float x) {
+  x = x < -104.0f ? -104.0f : x;
+  x = x > 89.0f ? 89.0f : x;
+  const ExpPartsF e = exp_parts_f(x);
+  const uint32_t half = ((e.k + 512) >> 1) - 256;
+  return (e.p + 1.0f) * pow2f(half) * pow2f(e.k - half);
+}
+// Where neither denormals nor infinity can be the result: |x| < 87.
+HWY_INLINE float exp32_normal(float x) {
+  const ExpPartsF e = exp_parts_f(x);
+  return (e.p + 1.0f) * pow2f(e.k);
+}
+
+// As log_parts, but with a series in f = m - 1 itself: no division. 1 ulp.
+HWY_INLINE float log32(float x) {
+  const bool tiny = x < 0x1p-126f;
+  const uint32_t bits = std::bit_cast<uint32_t>(tiny ? x * 0x1p25f : x);
+  const int32_t k = static_cast<int32_t>(bits - 0x3f3504f3u) >> 23;
+  const float f =
+      std::bit_cast<float>(bits - (static_cast<uint32_t>(k) << 23)) - 1.0f;
+  const float n = static_cast<float>(k) - (tiny ? 25.0f : 0.0f);
+  const float z = f * f;
+  const float p = poly(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b4p-3f,
+                       -0x1.555c54p-3f, 0x1.23377cp-3f, -0x1.fc2118p-4f,
+                       0x1.e6eea8p-4f, -0x1.de4164p-4f, 0x1.14619cp-4f);
+  const float tail = madf(n, 0x1.7f7d1cp-20f, madf(z * f, p, -0.5f * z));
+  float y = madf(n, 0x1.62e4p-1f, f + tail);
+  y = x == kInfF ? kInfF : y;
+  y = x < 0 ? __builtin_nanf("") : y;
+  y = x == 0 ? -kInfF : y;
+  return x != x ? x : y;
+}
+
+HWY_INLINE float tanh32(float x) {
+  const float a = __builtin_fabsf(x);
+  const float z = x * x;
+  const float p = poly(z, -0x1.555554p-2f, 0x1.11106cp-3f, -0x1.b9ef86p-5f,
+                       0x1.63951cp-6f, -0x1.0c2212p-7f, 0x1.197cf6p-9f);
+  const float b = a > 10.0f ? 10.0f : a;  // 1 from there on
+  const float large = 1.0f - 2.0f / (exp32_normal(2.0f * b) + 1.0f);
+  const float y = a < 0.625f ? madf(a * z, p, a) : large;
+  return __builtin_copysignf(y, x);
+}
+
+HWY_INLINE float sigmoid32(float x) {
+  const float e = exp32(-__builtin_fabsf(x));
+  return (x < 0 ? e : 1.0f) / (1.0f + e);
+}
+
+// Below 1 an odd series, above 1 - e^-q(a) with q(a) = -log(erfc(a)), which is
+// smooth; above 4 the result is 1 and a is held there.
+HWY_INLINE float erf32(float x) {
+  const float a = __builtin_fabsf(x);
+  const float z = x * x;
+  const float small =
+      poly(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2dp-4f, -0x1.b7f982p-6f,
+           0x1.5408aep-8f, -0x1.a409cap-11f, 0x1.4997c2p-14f);
+  const float b = a > 4.0f ? 4.0f : a;
+  const float q =
+      poly(b, -0x1.6e69f0p-13f, 0x1.2127e6p0f, 0x1.4445fep-1f, 0x1.bb845ep-4f,
+           -0x1.9b8fcap-6f, 0x1.115cdep-8f, -0x1.c798p-12f, 0x1.61f4d2p-16f);
+  const float y = a < 1.0f ? madf(a, small, a) : 1.0f - exp32_normal(-q);
+  return __builtin_copysignf(y, x);
+}
+
+// e^(-a^2) t P(t), t = 1 / (1 + a / 2); zero in float beyond 10.1.
+HWY_INLINE double erfc_f32(double x) {
+  const double a = __builtin_fabs(x) > 11.0 ? 11.0 : __builtin_fabs(x);
+  const double t = 1.0 / mad(0.5, a, 1.0);
+  const double p =
+      polynomial(t, 0.28209675699747044, 0.2820296457103453, 0.2477836777853687,
+                 0.1682510751480116, 0.1277539708876789, -0.16637429996734512,
+                 0.3492872958342413, -0.7303376325067337, 0.6831875600794068,
+                 -0.25466760154888285, -0.02948879337496028, 0.0524409604568331,
+                 -0.011962615690240921);
+  const double y = exp64(-(a * a)) * t * p;
+  return x < 0 ? 2.0 - y : y;
+}
+
+HWY_INLINE double atan2_f32(double y, double x) {
+  double a = __builtin_fabs(y);
+  double b = __builtin_fabs(x);
+  a = a == kInf ? 1e300 : a;  // equal infinities lie on the diagonal
+  b = b == kInf ? 1e300 : b;
+  const double first = angle(a, b);
+  const double r =
+      std::bit_cast<int64_t>(x) < 0 ? 0x1.921fb54442d18p1 - first : first;
+  return __builtin_copysign(r, y);
+}
+
+HWY_INLINE double hypot_f32(double x, double y) {
+  const double r = __builtin_sqrt(x * x + y * y);
+  return ((__builtin_fabs(x) == kInf) | (__builtin_fabs(y) == kInf)) ? kInf : r;
+}
+
+#define SY_TILE_OWN(Name, function)                            \
+  struct Name {                                                \
+    static constexpr bool kCostly = true;                      \
+    static HWY_INLINE float f(float x) { return function(x); } \
+  };
+SY_TILE_OWN(Exp, exp32)
+SY_TILE_OWN(Log, log32)
+SY_TILE_OWN(Tanh, tanh32)
+SY_TILE_OWN(Sigmoid, sigmoid32)
+SY_TILE_OWN(Erf, erf32)
+#undef SY_TILE_OWN
+
+// Through double.
+#define SY_TILE_WIDER(Name, function)                              \
+  struct Name {                                                    \
+    static constexpr bool kCostly = true;                          \
+    static HWY_INLINE float f(float x) {                           \
+      return static_cast<float>(function(static_cast<double>(x))); \
+    }                                                              \
+  };
+SY_TILE_WIDER(Exp2, exp2_64)
+SY_TILE_WIDER(Expm1, expm1_64)
+SY_TILE_WIDER(Log2, log2_64)
+SY_TILE_WIDER(Log10, log10_64)
+SY_TILE_WIDER(Log1p, log1p_64)
+SY_TILE_WIDER(Asin, asin64)
+SY_TILE_WIDER(Acos, acos64)
+SY_TILE_WIDER(Atan, atan64)
+SY_TILE_WIDER(Sinh, sinh64)
+SY_TILE_WIDER(Cosh, cosh64)
+SY_TILE_WIDER(Asinh, asinh64)
+SY_TILE_WIDER(Acosh, acosh64)
+SY_TILE_WIDER(Atanh, atanh64)
+SY_TILE_WIDER(Erfc, erfc_f32)
+#undef SY_TILE_WIDER
+
+#define SY_TILE_WIDER2(Name, function)                               \
+  struct Name {                                                      \
+    static constexpr bool kCostly = true;                            \
+    static HWY_INLINE float f(float x, float y) {                    \
+      return static_cast<float>(                                     \
+          function(static_cast<double>(x), static_cast<double>(y))); \
+    }                                                                \
+  };
+SY_TILE_WIDER2(Atan2, atan2_f32)
+SY_TILE_WIDER2(Hypot, hypot_f32)
+#undef SY_TILE_WIDER2
+
+// The argument is reduced in double, the series are float's.
+template <int64_t kQuarters>
+struct Sin {
+  static constexpr bool kCostly = true;
+  static HWY_INLINE bool special(float x) {
+    return !(__builtin_fabsf(x) <= static_cast<float>(kTrigLimit));
+  }
+  static float slow(float x) {
+    const double wide = static_cast<double>(x);
+    return static_cast<float>(kQuarters == 0 ? std::sin(wide) : std::cos(wide));
+  }
+  static HWY_INLINE float f(float x) {
+    const double wide = static_cast<double>(x);
+    const double shifted = mad(wide, 0x1.45f306dc9c883p-1, kShift);
+    const double n = shifted - kShift;
+    const double reduced =
+        (wide - n * 0x1.921fb544p0) - n * 0x1.0b4611a62633p-34;
+    const float r = static_cast<float>(reduced);
+    const int32_t q = static_cast<int32_t>(low_bits(shifted) + kQuarters);
+    const float z = r * r;
+    const float s = madf(
+        r * z, poly(z, -0x1.555546p-3f, 0x1.110756p-7f, -0x1.994b38p-13f), r);
+    const float c =
+        madf(z * z, poly(z, 0x1.55554ap-5f, -0x1.6c0c2cp-10f, 0x1.99e8eep-16f),
+             madf(-0.5f, z, 1.0f));
+    const uint32_t bits =
+        (q & 1) ? std::bit_cast<uint32_t>(c) : std::bit_cast<uint32_t>(s);
+    const float y =
+        std::bit_cast<float>(bits ^ (static_cast<uint32_t>(q & 2) << 30));
+    return ((kQuarters == 0) & (x == 0)) ? x : y;
+  }
+};
+struct Tan {
+  static constexpr bool kCostly = true;
+  static HWY_INLINE bool special(float x) { return Sin<0>::special(x); }
+  static float slow(float x) {
+    return static_cast<float>(std::tan(static_cast<double>(x)));
+  }
+  static HWY_INLINE float f(float x) {
+    return static_cast<float>(tan64(static_cast<double>(x)));
+  }
+};
+struct Xlogy {
+  static constexpr bool kCostly = true;
+  static HWY_INLINE float f(float x, float y) {
+    const float product = x * log32(y);
+    return ((x == 0) & (y == y)) ? 0.0f : product;
+  }
+};
+
+void fill(KernelTable& t) {
+  set_unary<float, Exp>(t, Prim::exp);
+  set_unary<float, Exp2>(t, Prim::exp2);
+  set_unary<float, Expm1>(t, Prim::expm1);
+  set_unary<float, Log>(t, Prim::log);
+  set_unary<float, Log2>(t, Prim::log2);
+  set_unary<float, Log10>(t, Prim::log10);
+  set_unary<float, Log1p>(t, Prim::log1p);
+  set_unary<float, Sin<0>>(t, Prim::sin);
+  set_unary<float, Sin<1>>(t, Prim::cos);
+  set_unary<float, Tan>(t, Prim::tan);
+  set_unary<float, Asin>(t, Prim::asin);
+  set_unary<float, Acos>(t, Prim::acos);
+  set_unary<float, Atan>(t, Prim::atan);
+  set_unary<float, Sinh>(t, Prim::sinh);
+  set_unary<float, Cosh>(t, Prim::cosh);
+  set_unary<float, Tanh>(t, Prim::tanh);
+  set_unary<float, Asinh>(t, Prim::asinh);
+  set_unary<float, Acosh>(t, Prim::acosh);
+  set_unary<float, Atanh>(t, Prim::atanh);
+  set_unary<float, Sigmoid>(t, Prim::sigmoid);
+  set_unary<float, Erf>(t, Prim::erf);
+  set_unary<float, Erfc>(t, Prim::erfc);
+  set_binary<float, Atan2>(t, Prim::atan2);
+  set_binary<float, Hypot>(t, Prim::hypot);
+  set_binary<float, Xlogy>(t, Prim::xlogy);
+}
+
+}  // namespace
+}  // namespace sy::tile::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sy::tile {
+void fill_math_float(Isa isa, KernelTable& table) { SY_TILE_FILL(isa, table) }
+}  // namespace sy::tile
+#endif

@@ -1,0 +1,108 @@
+#include "aten/tile/program.h"
+
+#include <type_traits>
+
+#include "aten/tile/steps.h"
+
+namespace sy::tile {
+
+namespace {
+
+template <class T>
+Uniform uniform_of(TileType type, bool is_bool, T value) {
+  Uniform u;
+  u.i64 = 0;
+  if (is_bool || type == TileType::b8) {
+    u.u8 = value != 0;
+    return u;
+  }
+  constexpr ScalarType kFrom =
+      std::is_same_v<T, double> ? ScalarType::Double : ScalarType::Long;
+  convert_fn(kFrom, storage_of(type))(&u, &value, 1);
+  return u;
+}
+
+// The common small case: one step, nothing to convert or to gather.
+bool run_one_step(const Program& p, TileType compute, const Operand* inputs,
+                  const Uniform* uniforms, const Operand* results, int64_t n) {
+  if (p.n_steps != 1 || p.n_results != 1) return false;
+  const Step& s = p.steps[0];
+  const ScalarType type = storage_of(compute);
+  const int64_t size = static_cast<int64_t>(tile_type_size(compute));
+  const Operand& out = results[0];
+  const bool bool_out = p.results[0].is_bool;
+  if (p.results[0].reg != s.dst ||
+      out.dtype != (bool_out ? ScalarType::Bool : type) ||
+      (out.stride != (bool_out ? 1 : size) && n != 1) ||
+      n * size >= kStreamBytes) {
+    return false;
+  }
+  const uint8_t regs[3] = {s.a, s.b, s.c};
+  const void* at[3] = {};
+  uint32_t mask = 0;
+  const int arity = arity_of(s);
+  for (int k = 0; k < arity; ++k) {
+    const int r = regs[k];
+    if (r >= p.n_inputs) {
+      at[k] = uniforms + (r - p.n_inputs);
+      mask |= 1u << k;
+      continue;
+    }
+    const Operand& in = inputs[r];
+    const bool is_bool = p.bool_inputs >> r & 1;
+    if (in.dtype != (is_bool ? ScalarType::Bool : type)) return false;
+    at[k] = in.data;
+    if (n != 1 && in.stride != (is_bool ? 1 : size)) {
+      if (in.stride != 0) return false;
+      mask |= 1u << k;
+    }
+  }
+  kernel(s.op, compute)(out.data, at[0], at[1], at[2], mask, n);
+  return true;
+}
+
+}  // namespace
+
+Uniform make_uniform(TileType type, bool is_bool, int64_t value) noexcept {
+  return uniform_of(type, is_bool, value);
+}
+Uniform make_uniform(TileType type, bool is_bool, double value) noexcept {
+  return uniform_of(type, is_bool, value);
+}
+
+void run(const Program& program, TileType compute, const Operand* inputs,
+         const Uniform* uniforms, const Operand* results, int64_t n) {
+  if (run_one_step(program, compute, inputs, uniforms, results, n)) return;
+  char* data[kMaxInputs + kMaxResults];
+  const Runner runner(program, compute, inputs, uniforms, results);
+  for (int i = 0; i < program.n_inputs; ++i) {
+    data[i] = static_cast<char*>(inputs[i].data);
+  }
+  for (int k = 0; k < program.n_results; ++k) {
+    data[program.n_inputs + k] = static_cast<char*>(results[k].data);
+  }
+  runner.run(data, n);
+}
+
+void run_contiguous(const Program& program, TileType compute,
+                    const void* const* inputs, uint64_t uniform_inputs,
+                    const Uniform* uniforms, void* const* results, int64_t n) {
+  check_limits(program);
+  Operand in[kMaxInputs];
+  Operand out[kMaxResults];
+  const auto operand = [compute](void* data, bool is_bool, bool one) {
+    const ScalarType t = is_bool ? ScalarType::Bool : storage_of(compute);
+    const int64_t size = kScalarTypeInfo[static_cast<int>(t)].size;
+    return Operand{data, one ? 0 : size, t};
+  };
+  for (int i = 0; i < program.n_inputs; ++i) {
+    in[i] = operand(const_cast<void*>(inputs[i]), program.bool_inputs >> i & 1,
+                    uniform_inputs >> i & 1);
+  }
+  for (int k = 0; k < program.n_results; ++k) {
+    out[k] = operand(results[k], program.results[k].is_bool, false);
+  }
+  run(program, compute, in, uniforms, out, n);
+}
+
+}  // namespace sy::tile

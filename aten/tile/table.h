@@ -1,0 +1,53 @@
+#pragma once
+
+#include "aten/tile/tile.h"
+
+// How sources of kernels meet: each fills its part of the table for one
+// instruction set.
+
+namespace sy::tile {
+
+using TransposeFn = void (*)(void* dst, int64_t dst_stride, const void* src,
+                             int64_t src_stride, int64_t rows, int64_t cols);
+
+struct KernelTable {
+  PrimFn prims[static_cast<int>(lang::Prim::kCount)][kNumTileTypes];
+  ConvertFn converts[kNumScalarTypes][kNumScalarTypes];
+  ReduceFn reduces[kNumReductions][kNumTileTypes];
+  ReduceRowsFn reduce_rows[kNumReductions][kNumTileTypes];
+  TransposeFn transposes[4];  // of 1, 2, 4 and 8 bytes
+
+  PrimFn& at(lang::Prim p, TileType t) {
+    return prims[static_cast<int>(p)][static_cast<int>(t)];
+  }
+};
+
+void fill_arithmetic(Isa isa, KernelTable& table);
+void fill_compare(Isa isa, KernelTable& table);
+void fill_integer(Isa isa, KernelTable& table);
+void fill_division(Isa isa, KernelTable& table);
+void fill_power(Isa isa, KernelTable& table);
+void fill_math_float(Isa isa, KernelTable& table);
+void fill_math_double(Isa isa, KernelTable& table);
+void fill_math_scalar(KernelTable& table);
+void fill_convert(Isa isa, KernelTable& table);
+void fill_reduce(Isa isa, KernelTable& table);
+void fill_transpose(Isa isa, KernelTable& table);
+
+// Sets the flag that take_error() reads.
+void set_error() noexcept;
+
+// Kernels work on blocks of `block` elements; the driver below cuts a run into
+// them, spreads uniform operands over a block and pads the last one.
+struct Layout {
+  uint8_t block;
+  uint8_t dst;         // sizes of the elements
+  uint8_t operand[3];  // 0: there is none
+};
+// step[k]: elements from one block of operand k to the next, block or 0.
+using BlockFn = void (*)(void* dst, const void* const* operands,
+                         const int64_t* steps, int64_t n_blocks);
+void drive(BlockFn fn, Layout layout, void* dst, const void* const* operands,
+           uint32_t uniform_mask, int64_t n);
+
+}  // namespace sy::tile
