@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <cmath>
+
+#include "aten/copy.h"
+#include "aten/guard.h"
+#include "aten/iter.h"
+#include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/factory_kernels_gen.h"
+#include "backends/cpu/random_stream.h"
+
+namespace sy::cpu {
+
+namespace {
+
+constexpr int64_t kGrain = 32768;
+
+void check_options(const char* op, std::optional<bool> pin_memory) {
+  SY_CHECK(!pin_memory.value_or(false), Value, "[", op,
+           "] pin_memory: expected False for memory of the CPU, got True");
+}
+
+// Resized if it has another number of elements.
+void resize_vector(const char* op, Tensor& out, int64_t n) {
+  if (out.numel() != n) resize_output(op, out, n);
+}
+
+// out[i] = f(i) in the order of its elements.
+template <class T, class F>
+void generate(Tensor& out, const F& f) {
+  Tensor target = out.is_contiguous()
+                      ? out
+                      : Tensor(make_tensor(out.sizes(), out.dtype(),
+                                           Device(kCPU)));
+  T* const to = static_cast<T*>(target.data_ptr());
+  parallel_for(0, target.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(f(i));
+  });
+  if (!target.is_same(out)) copy_cpu(out, target);
+}
+
+// The number of elements from start up to end.
+int64_t range_size(const Scalar& start, const Scalar& end,
+                   const Scalar& step) {
+  const double d_step = step.to_double();
+  const double d_start = start.to_double(), d_end = end.to_double();
+  SY_CHECK(d_step != 0, Value,
+           "[arange] step: expected a number other than 0, got 0");
+  SY_CHECK(std::isfinite(d_start) && std::isfinite(d_end) &&
+               !std::isnan(d_step),
+           Value, "[arange] start, end: expected finite numbers, got ", start,
+           " and ", end);
+  SY_CHECK((d_step > 0) == (d_end >= d_start) || d_start == d_end, Value,
+           "[arange] end: expected a bound that steps of ", step,
+           " from ", start, " reach, got ", end);
+  double n;
+  if (start.is_integral(true) && end.is_integral(true) &&
+      step.is_integral(true)) {
+    // Exact beyond 2^53 too.
+    const __int128 span = static_cast<__int128>(end.to_long()) -
+                          start.to_long();
+    const __int128 s = step.to_long();
+    n = static_cast<double>((span + s - (s > 0 ? 1 : -1)) / s);
+  } else {
+    n = std::ceil((d_end - d_start) / d_step);
+  }
+  SY_CHECK(n >= 0 && n < 0x1p62, Value,
+           "[arange] end: expected fewer than 2^62 elements, got ", n);
+  return static_cast<int64_t>(n);
+}
+
+}  // namespace
+
+Tensor empty(IntArrayRef size, std::optional<ScalarType> dtype,
+             std::optional<Layout>, std::optional<Device> device,
+             std::optional<bool> pin_memory,
+             std::optional<MemoryFormat> memory_format) {
+  check_options("empty", pin_memory);
+  const ScalarType t = dtype ? *dtype : default_dtype();
+  Tensor result(make_tensor(size, t, device.value_or(Device(kCPU))));
+  if (SY_UNLIKELY(memory_format.has_value() &&
+                  *memory_format != MemoryFormat::Contiguous)) {
+    SY_CHECK(*memory_format != MemoryFormat::Preserve, Value,
+             "[empty] memory_format: expected a layout, got ",
+             *memory_format);
+    int64_t strides[TensorImpl::kMaxDims];
+    dense_strides_like(result, *memory_format, strides);
+    result.impl()->set_sizes_and_strides(Dims(size), {strides, size.size()},
+                                         0);
+  }
+  return result;
+}
+
+Tensor empty_strided(IntArrayRef size, IntArrayRef stride,
+                     std::optional<ScalarType> dtype, std::optional<Layout>,
+                     std::optional<Device> device,
+                     std::optional<bool> pin_memory) {
+  check_options("empty_strided", pin_memory);
+  return Tensor(make_tensor_strided(size, stride,
+                                    dtype.value_or(default_dtype()),
+                                    device.value_or(Device(kCPU))));
+}
+
+Tensor& fill_(Tensor& self, const Scalar& value) {
+  if (self.numel() == 0) return self;
+  visit_all_dtypes("fill_", self.dtype(), [&]<class T>() {
+    const T v = value.to<T>();
+    if (self.is_contiguous()) {
+      T* const to = static_cast<T*>(self.data_ptr());
+      parallel_for(0, self.numel(), kGrain, [&](int64_t begin, int64_t end) {
+        std::fill(to + begin, to + end, v);
+      });
+      return;
+    }
+    Iter iter(self.sizes());
+    iter.add(self);
+    iter.finish();
+    iter.for_each(kGrain, [&](const Iter::Block& b) {
+      for (int64_t r = 0; r < b.rows; ++r) {
+        char* p = b.data[0] + (b.rows > 1 ? r * iter.stride(0, 1) : 0);
+        for (int64_t c = 0; c < b.columns; ++c) {
+          *reinterpret_cast<T*>(p + c * iter.stride(0, 0)) = v;
+        }
+      }
+    });
+  });
+  return self;
+}
+
+Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
+                   Tensor& out) {
+  SY_CHECK(out.dtype() != kBool, Type,
+           "[arange] out: expected a dtype of numbers, got bool");
+  resize_vector("arange", out, range_size(start, end, step));
+  visit_all_dtypes("arange", out.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      const int64_t a = start.to_long(), s = step.to_long();
+      if (start.is_integral(true) && step.is_integral(true)) {
+        generate<T>(out, [=](int64_t i) {
+          return static_cast<uint64_t>(a) +
+                 static_cast<uint64_t>(i) * static_cast<uint64_t>(s);
+        });
+        return;
+      }
+    }
+    const double a = start.to_double(), s = step.to_double();
+    generate<T>(out, [=](int64_t i) {
+      return static_cast<std::conditional_t<std::is_same_v<T, double>, double,
+                                            float>>(
+          a + static_cast<double>(i) * s);
+    });
+  });
+  return out;
+}
+
+Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps,
+                     Tensor& out) {
+  SY_CHECK(steps >= 0, Value,
+           "[linspace] steps: expected at least 0, got ", steps);
+  resize_vector("linspace", out, steps);
+  const double a = start.to_double(), b = end.to_double();
+  const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
+  visit_all_dtypes("linspace", out.dtype(), [&]<class T>() {
+    // From both ends, so that the last element is `end`.
+    generate<T>(out, [=](int64_t i) {
+      const double v =
+          i < (steps + 1) / 2
+              ? a + step * static_cast<double>(i)
+              : b - step * static_cast<double>(steps - 1 - i);
+      if constexpr (std::is_integral_v<T>) {
+        return static_cast<int64_t>(v);
+      } else if constexpr (std::is_same_v<T, double>) {
+        return v;
+      } else {
+        return static_cast<float>(v);
+      }
+    });
+  });
+  return out;
+}
+
+Tensor& randperm_out(int64_t n, std::optional<Generator> generator,
+                     Tensor& out) {
+  SY_CHECK(n >= 0, Value, "[randperm] n: expected at least 0, got ", n);
+  resize_vector("randperm", out, n);
+  const RandomStream stream(generator, 2 * static_cast<uint64_t>(n));
+  Tensor order(make_tensor(n, kLong, Device(kCPU)));
+  auto* const p = static_cast<int64_t*>(order.data_ptr());
+  for (int64_t i = 0; i < n; ++i) p[i] = i;
+  for (int64_t i = n - 1; i > 0; --i) {
+    std::swap(p[i], p[below(stream.word64(static_cast<uint64_t>(i)),
+                            static_cast<uint64_t>(i) + 1)]);
+  }
+  if (n > 0) {
+    visit_all_dtypes("randperm", out.dtype(), [&]<class T>() {
+      (void)Scalar(n - 1).to<T>();  // throws if the dtype is too narrow
+    });
+  }
+  copy_cpu(out, order);
+  return out;
+}
+
+}  // namespace sy::cpu

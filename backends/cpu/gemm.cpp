@@ -1,0 +1,141 @@
+#include "backends/cpu/gemm.h"
+
+#include <algorithm>
+
+#include "c10/parallel.h"
+#include "c10/storage.h"
+
+namespace sy::cpu {
+
+namespace {
+
+// Below this many multiplications one thread is faster.
+constexpr int64_t kParallelWork = 1 << 18;
+// Rows of b whose panels are multiplied at a time, and their columns: they stay
+// in the second cache.
+constexpr int64_t kDepth = 384;
+constexpr int64_t kWidth = 1024;
+// A small b is multiplied as it lies.
+constexpr int64_t kUnpackedBytes = 64 << 10;
+
+class Workspace {
+ public:
+  explicit Workspace(size_t bytes) {
+    if (bytes > sizeof inline_) {
+      storage_ = StorageImpl::allocate(bytes, Device(kCPU));
+    }
+  }
+  void* data() { return storage_ ? storage_->data() : inline_; }
+
+ private:
+  alignas(64) char inline_[32 << 10];
+  Storage storage_;
+};
+
+// Columns [col, col + width) of rows [row, row + depth) to contiguous rows of
+// `panel` columns; what is beyond width is left as it is.
+template <class T>
+void pack_panel(const Gemm<T>& g, int64_t row, int64_t depth, int64_t col,
+                int64_t width, int64_t panel, T* to) {
+  const T* from = g.b + row * g.b_row + col * g.b_col;
+  if (g.b_col == 1) {
+    for (int64_t r = 0; r < depth; ++r) {
+      std::copy_n(from + r * g.b_row, width, to + r * panel);
+    }
+  } else if (g.b_row == 1) {
+    tile::transpose(sizeof(T), to, panel * static_cast<int64_t>(sizeof(T)),
+                    from, g.b_col * static_cast<int64_t>(sizeof(T)), width,
+                    depth);
+  } else {
+    for (int64_t r = 0; r < depth; ++r) {
+      tile::load_strided(sizeof(T), to + r * panel, from + r * g.b_row,
+                         g.b_col * static_cast<int64_t>(sizeof(T)), width);
+    }
+  }
+}
+
+template <class T>
+void small(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
+  if (g.b_col == 1) return kernel.run(g);
+  Gemm<T> packed = g;
+  Workspace room(static_cast<size_t>(g.k * g.n) * sizeof(T));
+  T* const b = static_cast<T*>(room.data());
+  pack_panel(g, 0, g.k, 0, g.n, g.n, b);
+  packed.b = b;
+  packed.b_row = g.n;
+  packed.b_col = 1;
+  kernel.run(packed);
+}
+
+template <class T>
+void blocked(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
+  const int64_t width = std::min(kWidth, g.n);
+  const int64_t depth = std::min(kDepth, g.k);
+  const int64_t panels = (width + kernel.panel - 1) / kernel.panel;
+  Workspace room(static_cast<size_t>(panels * kernel.panel * depth) *
+                 sizeof(T));
+  T* const packed = static_cast<T*>(room.data());
+  // Of rows that one thread takes at a time.
+  const int64_t rows = kernel.rows * 4;
+  for (int64_t col = 0; col < g.n; col += width) {
+    const int64_t n = std::min(width, g.n - col);
+    const int64_t n_panels = (n + kernel.panel - 1) / kernel.panel;
+    for (int64_t p = 0; p < g.k; p += depth) {
+      const int64_t k = std::min(depth, g.k - p);
+      parallel_for(0, n_panels, std::max<int64_t>(1, (1 << 16) /
+                                                         (k * kernel.panel)),
+                   [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t at = i * kernel.panel;
+          pack_panel(g, p, k, col + at, std::min(kernel.panel, n - at),
+                     kernel.panel, packed + at * k);
+        }
+      });
+      const int64_t row_blocks = (g.m + rows - 1) / rows;
+      const int64_t work = rows * n * k;
+      parallel_for(0, row_blocks, std::max<int64_t>(1, kParallelWork / work),
+                   [&](int64_t begin, int64_t end) {
+        Gemm<T> part = g;
+        part.k = k;
+        part.b_row = kernel.panel;
+        part.b_col = 1;
+        if (p != 0) {
+          part.beta = 1;
+          part.bias = nullptr;
+        }
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t row = i * rows;
+          part.a = g.a + row * g.a_row + p * g.a_col;
+          part.m = std::min(rows, g.m - row);
+          for (int64_t j = 0; j < n_panels; ++j) {
+            const int64_t at = j * kernel.panel;
+            part.b = packed + at * k;
+            part.n = std::min(kernel.panel, n - at);
+            part.c = g.c + row * g.c_row + col + at;
+            if (part.bias != nullptr) part.bias = g.bias + col + at;
+            kernel.run(part);
+          }
+        }
+      });
+    }
+  }
+}
+
+template <class T>
+void run(const Gemm<T>& g) {
+  if (g.m == 0 || g.n == 0) return;
+  const detail::GemmKernel<T>& kernel = detail::gemm_kernel<T>();
+  const int64_t b_bytes = g.k * g.n * static_cast<int64_t>(sizeof(T));
+  if (b_bytes <= kUnpackedBytes && g.m * g.n * g.k <= kParallelWork) {
+    small(g, kernel);
+  } else {
+    blocked(g, kernel);
+  }
+}
+
+}  // namespace
+
+void gemm(const Gemm<float>& g) { run(g); }
+void gemm(const Gemm<double>& g) { run(g); }
+
+}  // namespace sy::cpu

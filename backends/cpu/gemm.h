@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include "aten/tile/tile.h"
+
+// Products of matrices of float or double in memory at any strides, for one
+// instruction set each (gemm_kernel.cpp), in parallel for large ones (gemm.cpp).
+
+namespace sy::cpu {
+
+// c = alpha * a b + beta * c, or + bias[j] in column j where there is one. All
+// strides in elements; columns of c lie close together. With beta 0, c is not
+// read. No overlap of c with the others.
+template <class T>
+struct Gemm {
+  int64_t m, n, k;
+  const T* a;
+  int64_t a_row, a_col;
+  const T* b;
+  int64_t b_row, b_col;
+  T* c;
+  int64_t c_row;
+  T alpha = 1;
+  T beta = 0;
+  const T* bias = nullptr;
+};
+
+// Throws nothing but OutOfMemoryError. Results do not depend on the number of
+// threads.
+void gemm(const Gemm<float>& g);
+void gemm(const Gemm<double>& g);
+
+namespace detail {
+
+// What an instruction set offers: all of a product with b in rows close
+// together (b_col == 1), and the width of panels that suits it.
+template <class T>
+struct GemmKernel {
+  void (*run)(const Gemm<T>& g);
+  int64_t panel;  // columns that the kernel takes at a time
+  int64_t rows;   // and rows
+};
+template <class T>
+const GemmKernel<T>& gemm_kernel();
+
+}  // namespace detail
+
+}  // namespace sy::cpu

@@ -1,0 +1,175 @@
+// The inner loops of gemm.cpp: a block of accumulators in registers, rows of b
+// read as vectors, elements of a spread over one.
+
+#include "aten/tile/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/gemm_kernel.cpp"
+#include "hwy/foreach_target.h"
+
+#include "backends/cpu/gemm.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sy::cpu::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int kVectors = 2;
+// 12 x 2 accumulators of 32 registers, 6 x 2 of 16.
+#if HWY_TARGET <= HWY_AVX3
+constexpr int kMaxRows = 12;
+#else
+constexpr int kMaxRows = 6;
+#endif
+
+// The first n lanes; no byte beyond them is touched.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_first(D d, const T* p, int64_t n) {
+#if HWY_TARGET == HWY_SSE4
+  HWY_ALIGN T room[hn::MaxLanes(D())] = {};
+  for (int64_t i = 0; i < n; ++i) room[i] = p[i];
+  return hn::Load(d, room);
+#else
+  return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(n)), d, p);
+#endif
+}
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_first(hn::Vec<D> v, D d, T* p, int64_t n) {
+#if HWY_TARGET == HWY_SSE4
+  HWY_ALIGN T room[hn::MaxLanes(D())];
+  hn::Store(v, d, room);
+  for (int64_t i = 0; i < n; ++i) p[i] = room[i];
+#else
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(n)), d, p);
+#endif
+}
+
+// kRows x (kVecs vectors) of c, the last vector with `tail` lanes (kTail) or
+// all.
+template <class T, int kRows, int kVecs, bool kTail>
+void block(const Gemm<T>& g, int64_t row, int64_t col, int64_t tail) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  V acc[kRows][kVecs];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) acc[r][v] = hn::Zero(d);
+  }
+  const T* a = g.a + row * g.a_row;
+  const T* b = g.b + col;
+  const int64_t a_row = g.a_row;
+  for (int64_t p = 0; p < g.k; ++p) {
+    V x[kVecs];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) {
+      x[v] = kTail && v == kVecs - 1 ? load_first(d, b + v * lanes, tail)
+                                     : hn::LoadU(d, b + v * lanes);
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const V y = hn::Set(d, a[r * a_row]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVecs; ++v) {
+        acc[r][v] = hn::MulAdd(y, x[v], acc[r][v]);
+      }
+    }
+    a += g.a_col;
+    b += g.b_row;
+  }
+  const V alpha = hn::Set(d, g.alpha), beta = hn::Set(d, g.beta);
+#pragma GCC unroll 4
+  for (int v = 0; v < kVecs; ++v) {
+    const bool part = kTail && v == kVecs - 1;
+    const int64_t at = col + v * lanes;
+    V bias = hn::Zero(d);
+    if (g.bias != nullptr) {
+      bias = part ? load_first(d, g.bias + at, tail)
+                  : hn::LoadU(d, g.bias + at);
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      T* to = g.c + (row + r) * g.c_row + at;
+      V sum = hn::MulAdd(acc[r][v], alpha, bias);
+      if (g.beta != 0) {
+        const V old = part ? load_first(d, to, tail) : hn::LoadU(d, to);
+        sum = hn::MulAdd(old, beta, sum);
+      }
+      if (part) {
+        store_first(sum, d, to, tail);
+      } else {
+        hn::StoreU(sum, d, to);
+      }
+    }
+  }
+}
+
+template <class T, int kRows>
+void row_block(const Gemm<T>& g, int64_t row) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t col = 0;
+  for (; col + kVectors * lanes <= g.n; col += kVectors * lanes) {
+    block<T, kRows, kVectors, false>(g, row, col, 0);
+  }
+  const int64_t rest = g.n - col;
+  if (rest == 0) return;
+  if (rest > lanes) {
+    block<T, kRows, 2, true>(g, row, col, rest - lanes);
+  } else if (rest == lanes) {
+    block<T, kRows, 1, false>(g, row, col, 0);
+  } else {
+    block<T, kRows, 1, true>(g, row, col, rest);
+  }
+}
+
+template <class T>
+void run(const Gemm<T>& g) {
+  int64_t row = 0;
+  for (; row + kMaxRows <= g.m; row += kMaxRows) {
+    row_block<T, kMaxRows>(g, row);
+  }
+  const auto step = [&]<int kRows>() {
+    if constexpr (kRows < kMaxRows) {
+      while (row + kRows <= g.m) {
+        row_block<T, kRows>(g, row);
+        row += kRows;
+      }
+    }
+  };
+  step.template operator()<8>();
+  step.template operator()<4>();
+  step.template operator()<2>();
+  step.template operator()<1>();
+}
+
+}  // namespace
+
+template <class T>
+cpu::detail::GemmKernel<T> kernel() {
+  const hn::ScalableTag<T> d;
+  return {&run<T>, kVectors * static_cast<int64_t>(hn::Lanes(d)), kMaxRows};
+}
+template cpu::detail::GemmKernel<float> kernel<float>();
+template cpu::detail::GemmKernel<double> kernel<double>();
+
+}  // namespace sy::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sy::cpu::detail {
+
+template <class T>
+const GemmKernel<T>& gemm_kernel() {
+  static const GemmKernel<T> k[] = {N_SSE4::kernel<T>(), N_AVX2::kernel<T>(),
+                                    N_AVX3::kernel<T>()};
+  return k[static_cast<int>(tile::active_isa())];
+}
+template const GemmKernel<float>& gemm_kernel<float>();
+template const GemmKernel<double>& gemm_kernel<double>();
+
+}  // namespace sy::cpu::detail
+#endif

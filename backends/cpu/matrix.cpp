@@ -1,0 +1,207 @@
+#include "backends/cpu/matrix.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "aten/copy.h"
+#include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/gemm.h"
+#include "backends/cpu/onednn_api.h"
+#include "c10/parallel.h"
+
+namespace sy::cpu {
+
+namespace {
+
+// From how many multiplications on oneDNN is faster than our own loops.
+constexpr int64_t kOneDnnWork = int64_t{1} << 21;
+constexpr int64_t kOneDnnWorkReduced = int64_t{1} << 14;
+
+struct Problem {
+  ScalarType dtype;
+  Matrix a, b, c;
+  Scalar alpha, beta;
+  const void* bias;
+
+  int64_t work() const { return a.rows * b.cols * a.cols; }
+};
+
+bool has_unit_stride(const Matrix& m) {
+  return (m.col_stride == 1 && m.row_stride >= std::max<int64_t>(m.cols, 1)) ||
+         (m.row_stride == 1 && m.col_stride >= std::max<int64_t>(m.rows, 1));
+}
+
+bool by_onednn(const Problem& p) {
+  OneDnnType type;
+  switch (p.dtype) {
+    case kFloat: type = OneDnnType::f32; break;
+    case kBFloat16: type = OneDnnType::bf16; break;
+    case kHalf: type = OneDnnType::f16; break;
+    default: return false;
+  }
+  if (p.work() < (p.dtype == kFloat ? kOneDnnWork : kOneDnnWorkReduced) ||
+      p.c.col_stride != 1 || p.c.row_stride < p.c.cols ||
+      !has_unit_stride(p.a) || !has_unit_stride(p.b)) {
+    return false;
+  }
+  const OneDnnApi* api = onednn();
+  if (api == nullptr) return false;
+  const OneDnnMatmul call = {
+      type,
+      1,
+      p.a.rows,
+      p.b.cols,
+      p.a.cols,
+      p.a.data,
+      0,
+      p.a.row_stride,
+      p.a.col_stride,
+      p.b.data,
+      0,
+      p.b.row_stride,
+      p.b.col_stride,
+      p.c.data,
+      0,
+      p.c.row_stride,
+      p.bias,
+      static_cast<float>(p.alpha.to_double()),
+      static_cast<float>(p.beta.to_double()),
+      in_parallel_region() ? 1 : get_num_threads()};
+  return api->matmul(&call);
+}
+
+template <class T>
+void by_gemm(const Problem& p) {
+  Gemm<T> g{p.a.rows,
+            p.b.cols,
+            p.a.cols,
+            reinterpret_cast<const T*>(p.a.data),
+            p.a.row_stride,
+            p.a.col_stride,
+            reinterpret_cast<const T*>(p.b.data),
+            p.b.row_stride,
+            p.b.col_stride,
+            reinterpret_cast<T*>(p.c.data),
+            p.c.row_stride,
+            static_cast<T>(p.alpha.to_double()),
+            static_cast<T>(p.beta.to_double()),
+            static_cast<const T*>(p.bias)};
+  gemm(g);
+}
+
+// Integers, which wrap around: rows of b added up.
+template <class T>
+void by_loops(const Problem& p) {
+  using U = std::make_unsigned_t<T>;
+  const auto at = [](const Matrix& m, int64_t i, int64_t j) -> T& {
+    return reinterpret_cast<T*>(m.data)[i * m.row_stride + j * m.col_stride];
+  };
+  const U alpha = static_cast<U>(p.alpha.to_long());
+  const U beta = static_cast<U>(p.beta.to_long());
+  const int64_t grain =
+      std::max<int64_t>(1, 32768 / std::max<int64_t>(1, p.b.cols * p.a.cols));
+  parallel_for(0, p.a.rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t j = 0; j < p.b.cols; ++j) {
+        T& c = at(p.c, i, j);
+        U start = beta == 0 ? U{0} : static_cast<U>(beta * static_cast<U>(c));
+        if (p.bias != nullptr) {
+          start = static_cast<U>(static_cast<const T*>(p.bias)[j]);
+        }
+        c = static_cast<T>(start);
+      }
+      for (int64_t k = 0; k < p.a.cols; ++k) {
+        const U x = static_cast<U>(alpha * static_cast<U>(at(p.a, i, k)));
+        for (int64_t j = 0; j < p.b.cols; ++j) {
+          T& c = at(p.c, i, j);
+          c = static_cast<T>(static_cast<U>(
+              static_cast<U>(c) + x * static_cast<U>(at(p.b, k, j))));
+        }
+      }
+    }
+  });
+}
+
+Tensor over(const Matrix& m, ScalarType dtype) {
+  const int64_t span =
+      (m.rows - 1) * m.row_stride + (m.cols - 1) * m.col_stride + 1;
+  Storage s = StorageImpl::adopt(
+      m.data, static_cast<size_t>(span) * element_size(dtype), Device(kCPU),
+      nullptr, nullptr);
+  return Tensor(TensorImpl::make(
+      std::move(s), dtype, Device(kCPU), DispatchKeySet::dense(kCPU),
+      {m.rows, m.cols}, {m.row_stride, m.col_stride}, 0));
+}
+
+void run(const char* op, const Problem& p);
+
+// In another dtype or layout: through copies of what does not fit.
+void by_copies(const char* op, const Problem& p, ScalarType dtype) {
+  const auto converted = [&](const Matrix& m) {
+    return m.rows == 0 || m.cols == 0
+               ? Tensor(make_tensor({m.rows, m.cols}, dtype, Device(kCPU)))
+               : contiguous_cpu(over(m, p.dtype), dtype);
+  };
+  const Tensor a = dtype == p.dtype ? Tensor() : converted(p.a);
+  const Tensor b = dtype == p.dtype ? Tensor() : converted(p.b);
+  const Tensor c(
+      make_tensor({p.c.rows, p.c.cols}, dtype, Device(kCPU)));
+  const Tensor target = over(p.c, p.dtype);
+  if (p.beta.to_double() != 0) copy_cpu(c, target);
+  Tensor bias;
+  const void* bias_data = p.bias;
+  if (p.bias != nullptr && dtype != p.dtype) {
+    bias = converted({static_cast<char*>(const_cast<void*>(p.bias)), 1,
+                      p.c.cols, p.c.cols, 1});
+    bias_data = bias.data_ptr();
+  }
+  run(op, {dtype, a.defined() ? matrix_of(a) : p.a,
+           b.defined() ? matrix_of(b) : p.b, matrix_of(c), p.alpha, p.beta,
+           bias_data});
+  copy_cpu(target, c);
+}
+
+void run(const char* op, const Problem& p) {
+  if (p.c.rows == 0 || p.c.cols == 0) return;
+  if (p.c.cols > 1 && p.c.col_stride != 1) {
+    if (p.bias == nullptr && (p.c.row_stride == 1 || p.c.rows == 1)) {
+      Problem t = p;
+      t.a = p.b.transposed();
+      t.b = p.a.transposed();
+      t.c = p.c.transposed();
+      return run(op, t);
+    }
+    return by_copies(op, p, p.dtype);
+  }
+  if (by_onednn(p)) return;
+  switch (p.dtype) {
+    case kFloat: return by_gemm<float>(p);
+    case kDouble: return by_gemm<double>(p);
+    case kHalf:
+    case kBFloat16: return by_copies(op, p, kFloat);
+    case kByte: return by_loops<uint8_t>(p);
+    case kChar: return by_loops<int8_t>(p);
+    case kShort: return by_loops<int16_t>(p);
+    case kInt: return by_loops<int32_t>(p);
+    case kLong: return by_loops<int64_t>(p);
+    default:
+      fail(ErrorKind::Type, "[", op,
+           "] self: expected an integer or floating dtype, got ", p.dtype);
+  }
+}
+
+}  // namespace
+
+Matrix matrix_of(const TensorBase& t) {
+  const auto n = static_cast<size_t>(t.dim());
+  return {static_cast<char*>(t.data_ptr()), t.sizes()[n - 2],
+          t.sizes()[n - 1], t.strides()[n - 2], t.strides()[n - 1]};
+}
+
+void multiply(const char* op, ScalarType dtype, const Matrix& a,
+              const Matrix& b, const Matrix& c, const Scalar& alpha,
+              const Scalar& beta, const void* bias) {
+  run(op, {dtype, a, b, c, alpha, beta, bias});
+}
+
+}  // namespace sy::cpu

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "backends/cpu/onednn_api.h"
+
+namespace sy::cpu {
+
+bool onednn_matmul(const OneDnnMatmul* problem);
+
+}  // namespace sy::cpu

@@ -1,0 +1,286 @@
+#include "backends/cpu/pointwise.h"
+
+#include "aten/guard.h"
+#include "aten/iter.h"
+#include "aten/tile/program.h"
+
+namespace sy::cpu {
+
+namespace {
+
+// Elements that a thread takes at least.
+constexpr int64_t kGrain = 32768;
+
+// The integer kernels report a division by zero per thread.
+void check_zero_division(const char* op, tile::TileType type) {
+  if (type == tile::TileType::f32 || type == tile::TileType::f64) return;
+  SY_CHECK(!tile::take_error(), Value, "[", op,
+           "] other: expected a divisor other than 0, got an integer 0");
+}
+
+// Everything one call needs besides its operands.
+struct Task {
+  const PointwiseOp* op;
+  const ElementProgram* program;
+  tile::TileType type;
+  tile::Uniform uniforms[tile::kMaxUniforms];
+
+  SY_ALWAYS_INLINE Task(const PointwiseOp& o, const PointwiseArgs& args,
+                        ScalarType compute)
+      : op(&o),
+        program(&select_program(o, args)),
+        type(tile::tile_type_of(compute)) {
+    if (program->tile.n_uniforms != 0) {
+      eval_uniforms(*program, args.scalars, 0, type, uniforms);
+    }
+  }
+};
+
+// All operands are contiguous, of the compute dtype and of n elements, or of
+// one (bit of `single`).
+void run_linear(const Task& task, char* const* data, uint64_t single,
+                int64_t n) {
+  const tile::Program& program = task.program->tile;
+  const int inputs = program.n_inputs, results = program.n_results;
+  constexpr int64_t kSmall = 512;
+  if (SY_LIKELY(n <= kSmall)) {
+    const void* in[Iter::kMaxOperands];
+    void* out[Iter::kMaxOperands];
+    for (int i = 0; i < inputs; ++i) in[i] = data[i];
+    for (int i = 0; i < results; ++i) out[i] = data[inputs + i];
+    tile::run_contiguous(program, task.type, in, single, task.uniforms, out,
+                         n);
+    check_zero_division(task.op->name, task.type);
+    return;
+  }
+  const ScalarType stored = tile::storage_of(task.type);
+  tile::Operand operands[Iter::kMaxOperands];
+  const auto size_of = [](ScalarType t) {
+    return static_cast<int64_t>(element_size(t));
+  };
+  for (int i = 0; i < inputs + results; ++i) {
+    const bool is_bool = i < inputs ? (program.bool_inputs >> i & 1)
+                                    : program.results[i - inputs].is_bool;
+    operands[i].dtype = is_bool ? kBool : stored;
+    operands[i].stride =
+        i < inputs && (single >> i & 1) ? 0 : size_of(operands[i].dtype);
+  }
+  parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {
+    tile::Runner runner(program, task.type, operands, task.uniforms,
+                        operands + inputs);
+    char* moved[Iter::kMaxOperands];
+    for (int i = 0; i < inputs + results; ++i) {
+      moved[i] = data[i] + begin * operands[i].stride;
+    }
+    runner.run(moved, end - begin);
+    check_zero_division(task.op->name, task.type);
+  });
+}
+
+// Inputs that are better read along dim 1. Results never are: the walk follows
+// the first of them.
+// Bit i: input i.
+uint64_t transposed_inputs(const Iter& iter, int results) {
+  if (iter.ndim() < 2 || iter.size(0) < 8 || iter.size(1) < 8) return 0;
+  uint64_t bits = 0;
+  for (int k = results; k < iter.operands(); ++k) {
+    if (iter.stride(k, 1) == iter.itemsize(k) &&
+        iter.stride(k, 0) > iter.stride(k, 1)) {
+      bits |= uint64_t{1} << (k - results);
+    }
+  }
+  return bits;
+}
+
+void run_general(const Task& task, const PointwiseArgs& args,
+                 IntArrayRef sizes, Tensor* results) {
+  const tile::Program& program = task.program->tile;
+  const int inputs = program.n_inputs, outs = program.n_results;
+  Iter iter(sizes);
+  for (int i = 0; i < outs; ++i) iter.add(results[i]);
+  for (int i = 0; i < inputs; ++i) iter.add(*args.inputs[i]);
+  iter.finish();
+
+  const uint64_t transposed = transposed_inputs(iter, outs);
+  tile::Operand operands[Iter::kMaxOperands];
+  int64_t inner[Iter::kMaxOperands], outer[Iter::kMaxOperands];
+  for (int i = 0; i < inputs + outs; ++i) {
+    const int k = i < inputs ? outs + i : i - inputs;
+    inner[i] = iter.stride(k, 0);
+    outer[i] = iter.ndim() > 1 ? iter.stride(k, 1) : 0;
+    operands[i].stride = transposed >> i & 1 ? iter.itemsize(k) : inner[i];
+    operands[i].dtype =
+        i < inputs ? args.inputs[i]->dtype() : results[i - inputs].dtype();
+  }
+  iter.for_each_range(kGrain, [&](int64_t begin, int64_t end) {
+    tile::Runner runner(program, task.type, operands, task.uniforms,
+                        operands + inputs);
+    iter.run(begin, end, [&](const Iter::Block& block) {
+      char* data[Iter::kMaxOperands];
+      for (int i = 0; i < inputs; ++i) data[i] = block.data[outs + i];
+      for (int i = 0; i < outs; ++i) data[inputs + i] = block.data[i];
+      if (transposed != 0) {
+        runner.run_2d_transposed(data, inner, outer, block.columns,
+                                 block.rows, transposed);
+      } else if (block.rows == 1) {
+        runner.run(data, block.columns);
+      } else {
+        runner.run_2d(data, outer, block.columns, block.rows);
+      }
+    });
+    check_zero_division(task.op->name, task.type);
+  });
+}
+
+// The common case, recognised in a few loads: every input contiguous, of one
+// dtype that is also the compute dtype, and of the same sizes or of one
+// element without dims.
+struct Simple {
+  ScalarType dtype;
+  const TensorImpl* shape;  // an input of the result's sizes
+  uint64_t single = 0;      // bit i: input i has no dims
+};
+
+SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
+                                const PointwiseArgs& args, Simple* s) {
+  if (op.n_inputs == 0 || op.program.tile.bool_inputs != 0 ||
+      op.n_inputs + op.n_outputs > Iter::kMaxOperands) {
+    return false;
+  }
+  const TensorImpl* shape = args.inputs[0]->impl();
+  if (shape == nullptr) return false;
+  const ScalarType dtype = shape->dtype();
+  for (int i = 0; i < op.n_inputs; ++i) {
+    const TensorImpl* t = args.inputs[i]->impl();
+    if (t == nullptr || t->dtype() != dtype || !t->is_contiguous() ||
+        t->is_wrapped_number() || !t->device().is_cpu()) {
+      return false;
+    }
+    if (t->dim() > shape->dim()) shape = t;
+  }
+  for (int i = 0; i < op.n_inputs; ++i) {
+    const TensorImpl* t = args.inputs[i]->impl();
+    if (t == shape) continue;
+    if (t->dim() == 0 && shape->dim() != 0) {
+      s->single |= uint64_t{1} << i;
+    } else if (t->sizes() != shape->sizes()) {
+      return false;
+    }
+  }
+  const bool floating = dtype == kFloat || dtype == kDouble;
+  if (!floating) {
+    if (op.n_scalars != 0 || op.promote == PromoteRule::IntToFloat ||
+        (op.promote == PromoteRule::BoolToInt && dtype != kLong) ||
+        is_reduced_floating_type(dtype)) {
+      return false;
+    }
+  }
+  const tile::TileType type = tile::tile_type_of(dtype);
+  const tile::Program& program = op.program.tile;
+  for (int i = 0; i < program.n_steps; ++i) {
+    if (tile::prim_fn(program.steps[i].op, type) == nullptr) return false;
+  }
+  s->dtype = dtype;
+  s->shape = shape;
+  return true;
+}
+
+SY_ALWAYS_INLINE ScalarType result_dtype(const PointwiseOp& op, int i,
+                                         ScalarType compute) {
+  return op.program.tile.results[i].is_bool ? kBool : compute;
+}
+
+SY_ALWAYS_INLINE void run_simple(const PointwiseOp& op,
+                                 const PointwiseArgs& args, const Simple& s,
+                                 const Tensor* results) {
+  const Task task(op, args, s.dtype);
+  char* data[Iter::kMaxOperands];
+  for (int i = 0; i < op.n_inputs; ++i) {
+    data[i] = static_cast<char*>(args.inputs[i]->impl()->data());
+  }
+  for (int i = 0; i < op.n_outputs; ++i) {
+    data[op.n_inputs + i] = static_cast<char*>(results[i].impl()->data());
+  }
+  if (s.shape->numel() != 0) run_linear(task, data, s.single, s.shape->numel());
+}
+
+SY_NOINLINE void pointwise_slow(const PointwiseOp& op,
+                                const PointwiseArgs& args, Tensor* results) {
+  PointwisePlan plan;
+  plan_pointwise(op, args, &plan);
+  for (int i = 0; i < op.n_outputs; ++i) {
+    plan.result = result_dtype(op, i, plan.compute);
+    results[i] = make_result(op, args, plan);
+  }
+  if (plan.numel == 0) return;
+  run_general(Task(op, args, plan.compute), args, plan.sizes, results);
+}
+
+SY_NOINLINE void write_slow(const PointwiseOp& op, const PointwiseArgs& args,
+                            Tensor& out, bool inplace,
+                            const OperatorEntry* writer) {
+  PointwisePlan plan;
+  plan_pointwise_out(op, args, out, inplace, &plan);
+  if (!inplace) resize_output(op.name, out, plan.sizes);
+  bump_version(out, writer);
+  if (plan.numel == 0) return;
+  run_general(Task(op, args, plan.compute), args, plan.sizes, &out);
+}
+
+SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
+                                 const PointwiseArgs& args, Tensor& out,
+                                 const OperatorEntry* writer) {
+  Simple s;
+  TensorImpl* const t = out.impl();
+  if (t == nullptr || !t->is_contiguous() || !t->device().is_cpu() ||
+      !is_simple(op, args, &s) || op.n_outputs != 1 ||
+      t->dtype() != result_dtype(op, 0, s.dtype) ||
+      t->sizes() != s.shape->sizes()) {
+    return false;
+  }
+  for (int i = 0; i < op.n_inputs; ++i) {
+    const TensorImpl* in = args.inputs[i]->impl();
+    if (in == t || in->storage() != t->storage()) continue;
+    if (in->data() != t->data() || in->numel() != t->numel() ||
+        in->dtype() != t->dtype()) {
+      return false;
+    }
+  }
+  t->bump_version(writer);
+  run_simple(op, args, s, &out);
+  return true;
+}
+
+}  // namespace
+
+Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
+  Simple s;
+  if (SY_LIKELY(op.n_outputs == 1 && is_simple(op, args, &s))) {
+    Tensor result(make_tensor(s.shape->sizes(), result_dtype(op, 0, s.dtype),
+                              Device(kCPU)));
+    run_simple(op, args, s, &result);
+    return result;
+  }
+  Tensor results[tile::kMaxResults];
+  pointwise_slow(op, args, results);
+  return std::move(results[0]);
+}
+
+void pointwise_outputs(const PointwiseOp& op, const PointwiseArgs& args,
+                       Tensor* results) {
+  pointwise_slow(op, args, results);
+}
+
+void pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
+                   const OperatorEntry& writer, Tensor& out) {
+  if (SY_LIKELY(write_fast(op, args, out, &writer))) return;
+  write_slow(op, args, out, false, &writer);
+}
+
+void pointwise_inplace(const PointwiseOp& op, const PointwiseArgs& args,
+                       const OperatorEntry& writer, Tensor& self) {
+  if (SY_LIKELY(write_fast(op, args, self, &writer))) return;
+  write_slow(op, args, self, true, &writer);
+}
+
+}  // namespace sy::cpu

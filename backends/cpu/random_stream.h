@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+
+#include "c10/error.h"
+#include "c10/generator.h"
+#include "c10/philox.h"
+
+namespace sy::cpu {
+
+// The words that one call draws: reserved at once, so that any thread computes
+// any of them. See Note [Random stream] in c10/philox.h.
+class RandomStream {
+ public:
+  RandomStream(const std::optional<Generator>& generator, uint64_t words) {
+    const Generator& g = generator.has_value() && *generator != nullptr
+                             ? *generator
+                             : default_generator();
+    SY_CHECK(g->device().is_cpu(), Value,
+             "generator: expected one of the CPU, got one of ", g->device());
+    range_ = g->reserve((words + 3) / 4);
+  }
+  PhiloxBlock block(uint64_t i) const {
+    return philox_block(range_.seed, range_.offset + i);
+  }
+  // Words 2 i and 2 i + 1.
+  uint64_t word64(uint64_t i) const {
+    const PhiloxBlock b = block(i / 2);
+    const size_t at = i % 2 * 2;
+    return (uint64_t{b[at + 1]} << 32) | b[at];
+  }
+
+ private:
+  GeneratorImpl::Range range_;
+};
+
+// Of 64 random bits, a number below `n`; all are as likely but for 2^-64 n.
+inline uint64_t below(uint64_t bits, uint64_t n) {
+  return static_cast<uint64_t>((static_cast<unsigned __int128>(bits) * n) >>
+                               64);
+}
+
+}  // namespace sy::cpu

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "aten/reduce.h"
+
+namespace sy {
+class OperatorEntry;
+}
+
+namespace sy::cpu {
+
+// Runs a reduction on a CPU tensor. The result is the same for any number of
+// threads.
+SY_API Tensor reduce(const ReduceOp& op, const ReduceArgs& args);
+// Into `out`, resized if need be; its version is bumped with `writer` after the
+// checks.
+SY_API void reduce_out(const ReduceOp& op, const ReduceArgs& args,
+                       const OperatorEntry& writer, Tensor& out);
+
+}  // namespace sy::cpu

@@ -1,0 +1,311 @@
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "aten/guard.h"
+#include "backends/cpu/reduce_engine.h"
+#include "c10/parallel.h"
+
+namespace sy::cpu {
+
+namespace {
+
+using tile::TileType;
+
+// Elements converted or gathered at a time.
+constexpr int64_t kChunk = 1024;
+// Columns whose accumulators stay in the first cache.
+constexpr int64_t kColumns = 4096;
+
+// Brings rows to contiguous elements of the kernel's type.
+struct Loader {
+  ScalarType from, to;
+  int64_t from_size, to_size;
+  bool converts;
+
+  Loader(ScalarType self, ScalarType input)
+      : from(self),
+        to(input),
+        from_size(static_cast<int64_t>(element_size(self))),
+        to_size(static_cast<int64_t>(element_size(input))),
+        converts(self != input) {}
+  bool direct(int64_t stride) const {
+    return !converts && stride == from_size;
+  }
+  // n <= kChunk. Points to the row itself if it is as it should be.
+  const char* load(const char* row, int64_t stride, int64_t n, char* buffer,
+                   char* gathered) const {
+    if (stride != from_size) {
+      char* to_here = converts ? gathered : buffer;
+      tile::load_strided(static_cast<size_t>(from_size), to_here, row, stride,
+                         n);
+      row = to_here;
+    }
+    if (!converts) return row;
+    tile::convert_fn(from, to)(buffer, row, n);
+    return buffer;
+  }
+};
+
+struct Buffers {
+  alignas(64) char row[kChunk * 8];
+  alignas(64) char gathered[kChunk * 8];
+};
+
+class Known {
+ public:
+  Known(const KnownReduction& known, const ReduceLayout& layout,
+        ScalarType self, char* accumulators)
+      : known_(known),
+        layout_(layout),
+        loader_(self, known.input),
+        accumulators_(accumulators),
+        acc_size_(static_cast<int64_t>(tile_type_size(known.accumulator))),
+        run_(tile::reduce_fn(known.kind, known.type)),
+        run_rows_(tile::reduce_rows_fn(known.kind, known.type)),
+        merge_(tile::reduce_fn(known.kind, known.accumulator)),
+        merge_rows_(tile::reduce_rows_fn(known.kind, known.accumulator)) {}
+
+  void inner() const {
+    const DimGroup& r = layout_.reduced;
+    // A piece is part of a row, or whole rows.
+    const int64_t row = r.size(0), rows = r.numel / row;
+    const int64_t row_pieces = (row + kReducePiece - 1) / kReducePiece;
+    const int64_t rows_in_piece =
+        row_pieces > 1 ? 1 : std::max<int64_t>(1, kReducePiece / row);
+    const int64_t pieces =
+        row_pieces * ((rows + rows_in_piece - 1) / rows_in_piece);
+    const int64_t outputs = layout_.kept.numel;
+    std::unique_ptr<char[]> partial;
+    char* results = accumulators_;
+    if (pieces > 1) {
+      partial.reset(new char[static_cast<size_t>(outputs * pieces *
+                                                 acc_size_)]);
+      results = partial.get();
+    }
+    const int64_t work = std::max<int64_t>(1, r.numel / pieces);
+    parallel_for(0, outputs * pieces, std::max<int64_t>(1, 32768 / work),
+                 [&](int64_t begin, int64_t end) {
+      Buffers buffers;
+      for (int64_t i = begin; i < end; ++i) {
+        const char* data =
+            layout_.data + layout_.kept.offset(i / pieces, 0);
+        const int64_t piece = i % pieces;
+        char* acc = results + i * acc_size_;
+        if (row_pieces > 1) {
+          const int64_t from = piece % row_pieces * kReducePiece;
+          data += r.offset(piece / row_pieces, 1) + from * r.stride(0);
+          start(data, acc);
+          reduce_row(data, std::min(kReducePiece, row - from), acc, &buffers);
+          continue;
+        }
+        const int64_t first = piece * rows_in_piece;
+        const int64_t last = std::min(rows, first + rows_in_piece);
+        start(data + r.offset(first, 1), acc);
+        for (int64_t k = first; k < last; ++k) {
+          reduce_row(data + r.offset(k, 1), row, acc, &buffers);
+        }
+      }
+    });
+    if (pieces == 1) return;
+    for (int64_t i = 0; i < outputs; ++i) {
+      const char* parts = results + i * pieces * acc_size_;
+      char* acc = accumulators_ + i * acc_size_;
+      std::memcpy(acc, parts, static_cast<size_t>(acc_size_));
+      merge_(acc, parts + acc_size_, pieces - 1);
+    }
+  }
+
+  void outer() const {
+    const DimGroup& r = layout_.reduced;
+    const DimGroup& k = layout_.kept;
+    const bool direct = loader_.direct(k.stride(0));
+    const int64_t width = direct ? kColumns : kChunk;
+    const int64_t columns = k.size(0);
+    const int64_t strips = (columns + width - 1) / width;
+    const int64_t others = k.numel / columns;
+    const int64_t rows = r.numel;
+    const int64_t rows_in_piece = std::max<int64_t>(
+        1, 8 * kReducePiece / std::min(columns, width));
+    const int64_t pieces = (rows + rows_in_piece - 1) / rows_in_piece;
+    std::unique_ptr<char[]> partial;
+    if (pieces > 1) {
+      partial.reset(
+          new char[static_cast<size_t>(k.numel * pieces * acc_size_)]);
+    }
+    const int64_t work =
+        std::min(columns, width) * std::min(rows, rows_in_piece);
+    const int64_t plane = k.numel * acc_size_;
+    parallel_for(0, others * strips * pieces,
+                 std::max<int64_t>(1, 32768 / work),
+                 [&](int64_t begin, int64_t end) {
+      Buffers buffers;
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t piece = i % pieces;
+        const int64_t strip = i / pieces % strips;
+        const int64_t other = i / pieces / strips;
+        const int64_t first = strip * width;
+        const int64_t n = std::min(width, columns - first);
+        char* acc = (pieces > 1 ? partial.get() + piece * plane
+                                : accumulators_) +
+                    (other * columns + first) * acc_size_;
+        const char* data =
+            layout_.data + k.offset(other, 1) + first * k.stride(0);
+        reduce_rows(data, n, piece * rows_in_piece,
+                    std::min(rows, (piece + 1) * rows_in_piece), acc,
+                    &buffers);
+      }
+    });
+    if (pieces == 1) return;
+    std::memcpy(accumulators_, partial.get(), static_cast<size_t>(plane));
+    merge_rows_(accumulators_, partial.get() + plane, plane, pieces - 1,
+                k.numel);
+  }
+
+ private:
+  void start(const char* data, char* acc) const {
+    alignas(8) char first[8];
+    if (known_.kind == tile::Reduction::max ||
+        known_.kind == tile::Reduction::min) {
+      tile::convert_fn(loader_.from, loader_.to)(first, data, 1);
+    }
+    start_accumulator(known_, first, acc);
+  }
+
+  void reduce_row(const char* data, int64_t n, char* acc,
+                  Buffers* buffers) const {
+    const int64_t stride =
+        layout_.reduced.n == 0 ? loader_.from_size : layout_.reduced.stride(0);
+    if (loader_.direct(stride)) return run_(acc, data, n);
+    for (int64_t i = 0; i < n; i += kChunk) {
+      const int64_t m = std::min(kChunk, n - i);
+      run_(acc, loader_.load(data + i * stride, stride, m, buffers->row,
+                             buffers->gathered),
+           m);
+    }
+  }
+
+  // Rows [first, last) of the reduced dims, n columns.
+  void reduce_rows(const char* data, int64_t n, int64_t first, int64_t last,
+                   char* acc, Buffers* buffers) const {
+    const DimGroup& r = layout_.reduced;
+    const int64_t stride = layout_.kept.stride(0);
+    if (known_.kind == tile::Reduction::max ||
+        known_.kind == tile::Reduction::min) {
+      for (int64_t j = 0; j < n; ++j) {
+        start(data + r.offset(first, 0) + j * stride, acc + j * acc_size_);
+      }
+    } else {
+      for (int64_t j = 0; j < n; ++j) start(data, acc + j * acc_size_);
+    }
+    if (!loader_.direct(stride)) {
+      for (int64_t k = first; k < last; ++k) {
+        const char* row =
+            loader_.load(data + r.offset(k, 0), stride, n, buffers->row,
+                         buffers->gathered);
+        run_rows_(acc, row, 0, 1, n);
+      }
+      return;
+    }
+    // Runs of rows that are one dim apart.
+    for (int64_t k = first; k < last;) {
+      const int64_t at = k % r.size(0);
+      const int64_t m = std::min(last - k, r.size(0) - at);
+      run_rows_(acc, data + r.offset(k, 0), r.stride(0), m, n);
+      k += m;
+    }
+  }
+
+  const KnownReduction& known_;
+  const ReduceLayout& layout_;
+  Loader loader_;
+  char* accumulators_;
+  int64_t acc_size_;
+  tile::ReduceFn run_;
+  tile::ReduceRowsFn run_rows_;
+  tile::ReduceFn merge_;
+  tile::ReduceRowsFn merge_rows_;
+};
+
+bool is_identity(const ElementProgram& map, lang::Prim conversion) {
+  const tile::Program& p = map.tile;
+  if (p.n_steps == 0) return p.results[0].reg == 0;
+  return p.n_steps == 1 && p.steps[0].op == conversion && p.steps[0].a == 0;
+}
+
+}  // namespace
+
+bool recognise(const ReduceOp& op, ScalarType self, ScalarType compute,
+               KnownReduction* known) {
+  const tile::Program& p = op.combine.tile;
+  if (op.n_accumulators != 1 || p.n_steps != 1) return false;
+  const tile::Step& s = p.steps[0];
+  if (!((s.a == 0 && s.b == 1) || (s.a == 1 && s.b == 0))) return false;
+  using lang::Prim;
+  bool logical = false;
+  switch (s.op) {
+    case Prim::add: known->kind = tile::Reduction::sum; break;
+    case Prim::mul: known->kind = tile::Reduction::prod; break;
+    case Prim::maximum: known->kind = tile::Reduction::max; break;
+    case Prim::minimum: known->kind = tile::Reduction::min; break;
+    case Prim::logical_or:
+      known->kind = tile::Reduction::any;
+      logical = true;
+      break;
+    case Prim::logical_and:
+      known->kind = tile::Reduction::all;
+      logical = true;
+      break;
+    default: return false;
+  }
+  if (!is_identity(op.map, logical ? Prim::truth : Prim::copy)) return false;
+  // Integers are summed as they are, where the sum is to be int64.
+  ScalarType input = compute;
+  if (compute == kLong && is_integral_type(self, false) &&
+      (known->kind == tile::Reduction::sum ||
+       known->kind == tile::Reduction::prod)) {
+    input = self;
+  }
+  // In a narrower type sums wrap around, which the kernels' int64 does not.
+  if (input == compute && is_integral_type(compute, true) &&
+      compute != kLong &&
+      (known->kind == tile::Reduction::sum ||
+       known->kind == tile::Reduction::prod)) {
+    return false;
+  }
+  known->type = tile::tile_type_of(input);
+  known->input = tile::storage_of(known->type);
+  known->accumulator = tile::accumulator_type(known->kind, known->type);
+  return tile::reduce_fn(known->kind, known->type) != nullptr &&
+         tile::reduce_fn(known->kind, known->accumulator) != nullptr;
+}
+
+void start_accumulator(const KnownReduction& known, const void* first,
+                       void* accumulator) {
+  const bool one = known.kind == tile::Reduction::prod ||
+                   known.kind == tile::Reduction::all;
+  switch (known.kind) {
+    case tile::Reduction::max:
+    case tile::Reduction::min:
+      std::memcpy(accumulator, first, tile_type_size(known.type));
+      return;
+    default: break;
+  }
+  switch (known.accumulator) {
+    case TileType::f64: *static_cast<double*>(accumulator) = one; return;
+    case TileType::i64: *static_cast<int64_t*>(accumulator) = one; return;
+    default: *static_cast<uint8_t*>(accumulator) = one; return;
+  }
+}
+
+void reduce_known(const KnownReduction& known, const ReduceLayout& layout,
+                  ScalarType self, void* accumulators) {
+  const Known engine(known, layout, self, static_cast<char*>(accumulators));
+  if (layout.inner()) {
+    engine.inner();
+  } else {
+    engine.outer();
+  }
+}
+
+}  // namespace sy::cpu

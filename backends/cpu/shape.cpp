@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <cstring>
+
+#include "aten/copy.h"
+#include "aten/dims.h"
+#include "aten/view.h"
+#include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/shape_kernels_gen.h"
+#include "c10/parallel.h"
+
+namespace sy::cpu {
+
+namespace {
+
+// Keeps what is on one side of a diagonal of each matrix, the rest is 0.
+template <bool kLower>
+void triangle(const Tensor& self, int64_t diagonal, const Tensor& out) {
+  const int64_t rows = self.size(-2), cols = self.size(-1);
+  if (self.numel() == 0) return;
+  Tensor target = out.is_contiguous()
+                      ? out
+                      : Tensor(make_tensor(out.sizes(), out.dtype(),
+                                           Device(kCPU)));
+  copy_cpu(target, self);
+  const auto item = static_cast<int64_t>(target.itemsize());
+  char* const to = static_cast<char*>(target.data_ptr());
+  parallel_for(0, target.numel() / cols, std::max<int64_t>(1, 32768 / cols),
+               [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      // The first column right of the diagonal.
+      const int64_t row = i % rows;
+      const int64_t split =
+          kLower ? (diagonal >= cols ? cols : row + diagonal + 1)
+                 : (diagonal >= cols ? cols : row + diagonal);
+      const int64_t at = std::clamp<int64_t>(split, 0, cols);
+      char* p = to + i * cols * item;
+      if (kLower) {
+        std::memset(p + at * item, 0, static_cast<size_t>((cols - at) * item));
+      } else {
+        std::memset(p, 0, static_cast<size_t>(at * item));
+      }
+    }
+  });
+  if (!target.is_same(out)) copy_cpu(out, target);
+}
+
+}  // namespace
+
+void cat_out(TensorList tensors, int64_t dim, const Tensor& out) {
+  dim = wrap_dim("cat", dim, out.dim());
+  const auto along = static_cast<size_t>(dim);
+  int64_t at = 0;
+  for (const Tensor& t : tensors) {
+    // An empty vector goes with any sizes, as in ATen.
+    if (t.dim() == 1 && t.numel() == 0 && out.dim() != 1) continue;
+    const Tensor part = alias_without_view(
+        out, t.sizes(), out.strides(),
+        out.storage_offset() + at * out.strides()[along]);
+    copy_cpu(part, t);
+    at += t.sizes()[along];
+  }
+}
+
+void flip_out(const Tensor& self, IntArrayRef dims, const Tensor& out) {
+  if (self.numel() == 0) return;
+  uint64_t seen = 0;
+  for (const int64_t d : dims) {
+    const uint64_t bit = uint64_t{1} << wrap_dim("flip", d, self.dim());
+    SY_CHECK((seen & bit) == 0, Value,
+             "[flip] dims: expected distinct dims, got ", dims);
+    seen |= bit;
+  }
+  Dims strides(self.strides());
+  int64_t last = 0;
+  for (int d = 0; d < strides.size(); ++d) {
+    if ((seen >> d & 1) == 0) continue;
+    last += (self.sizes()[static_cast<size_t>(d)] - 1) * strides[d];
+    strides[d] = -strides[d];
+  }
+  copy_strided(self.dtype(), self.sizes(), out.data_ptr(), out.strides(),
+               static_cast<const char*>(self.data_ptr()) +
+                   last * static_cast<int64_t>(self.itemsize()),
+               strides);
+}
+
+void tril_out(const Tensor& self, int64_t diagonal, const Tensor& out) {
+  triangle<true>(self, diagonal, out);
+}
+
+void triu_out(const Tensor& self, int64_t diagonal, const Tensor& out) {
+  triangle<false>(self, diagonal, out);
+}
+
+}  // namespace sy::cpu

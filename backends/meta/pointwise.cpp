@@ -1,0 +1,28 @@
+#include "backends/meta/pointwise.h"
+
+#include "aten/guard.h"
+
+namespace sy::meta {
+
+Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
+  PointwisePlan plan;
+  plan_pointwise(op, args, &plan);
+  return make_result(op, args, plan);
+}
+
+void pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
+                   const OperatorEntry& writer, Tensor& out) {
+  PointwisePlan plan;
+  plan_pointwise_out(op, args, out, false, &plan);
+  resize_output(op.name, out, plan.sizes);
+  bump_version(out, &writer);
+}
+
+void pointwise_inplace(const PointwiseOp& op, const PointwiseArgs& args,
+                       const OperatorEntry& writer, Tensor& self) {
+  PointwisePlan plan;
+  plan_pointwise_out(op, args, self, true, &plan);
+  bump_version(self, &writer);
+}
+
+}  // namespace sy::meta

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "aten/pointwise.h"
+
+namespace sy {
+class OperatorEntry;
+}
+
+namespace sy::meta {
+
+// The kernels of the Meta device, like those of backends/cpu/pointwise.h:
+// contract and result, no data.
+SY_API Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args);
+SY_API void pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
+                          const OperatorEntry& writer, Tensor& out);
+SY_API void pointwise_inplace(const PointwiseOp& op, const PointwiseArgs& args,
+                              const OperatorEntry& writer, Tensor& self);
+
+}  // namespace sy::meta

@@ -1,0 +1,19 @@
+#pragma once
+
+// Everything a program uses: tensors, all operators, autograd, and what this
+// process has of devices, memory, threads, random numbers and plugins.
+
+#include "aten/from_blob.h"
+#include "aten/operators.h"
+#include "aten/ops/all.h"
+#include "aten/print.h"
+#include "aten/tensor.h"
+#include "aten/tensor_new.h"
+#include "autograd/api.h"
+#include "c10/allocator.h"
+#include "c10/backend.h"
+#include "c10/dispatcher.h"
+#include "c10/generator.h"
+#include "c10/parallel.h"
+#include "c10/plugin.h"
+#include "c10/thread_state.h"

@@ -1,0 +1,137 @@
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "aten/copy.h"
+#include "aten/ops/loss.h"
+#include "aten/tensor_new.h"
+#include "backends/cpu/loss_kernels_gen.h"
+#include "test/c10/expect_error.h"
+
+namespace sy {
+namespace {
+
+using Values = std::vector<double>;
+enum : int64_t { kNone = 0, kMean = 1, kSum = 2 };
+
+Tensor empty(IntArrayRef sizes) {
+  return Tensor(make_tensor(sizes, kDouble, Device(kCPU)));
+}
+
+Values values(const Tensor& t) {
+  const Tensor d = contiguous_cpu(t, kDouble);
+  const auto* p = static_cast<const double*>(d.data_ptr());
+  return {p, p + d.numel()};
+}
+
+void expect_near(const Tensor& t, const Values& want) {
+  const Values got = values(t);
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    EXPECT_NEAR(got[i], want[i], 1e-12) << i;
+  }
+}
+
+const Tensor& scores() {
+  static const Tensor t =
+      tensor({{-1.0, -2.0, -4.0}, {-8.0, -16.0, -32.0}}, kDouble);
+  return t;
+}
+
+TEST(NllLoss, WeightsAndReductions) {
+  const Tensor target = tensor({2, 0});
+  const Tensor weight = tensor({1.0, 2.0, 3.0}, kDouble);
+  const Tensor total = empty(IntArrayRef()), one = empty(IntArrayRef());
+  cpu::nll_loss_forward_out(scores(), target, weight, kMean, -100, one, total);
+  EXPECT_EQ(values(one), Values{20.0 / 4});
+  EXPECT_EQ(values(total), Values{4});
+  cpu::nll_loss_forward_out(scores(), target, weight, kSum, -100, one, total);
+  EXPECT_EQ(values(one), Values{20});
+  const Tensor each = empty({2});
+  cpu::nll_loss_forward_out(scores(), target, {}, kNone, -100, each, total);
+  EXPECT_EQ(values(each), (Values{4, 8}));
+}
+
+TEST(NllLoss, IgnoredClasses) {
+  const Tensor total = empty(IntArrayRef()), one = empty(IntArrayRef());
+  cpu::nll_loss_forward_out(scores(), tensor({1, -7}), {}, kMean, -7, one,
+                            total);
+  EXPECT_EQ(values(one), Values{2});
+  EXPECT_EQ(values(total), Values{1});
+  cpu::nll_loss_forward_out(scores(), tensor({-7, -7}), {}, kMean, -7, one,
+                            total);
+  EXPECT_TRUE(std::isnan(values(one)[0]));
+}
+
+TEST(NllLoss, Backward) {
+  const Tensor out = empty({2, 3});
+  const Tensor weight = tensor({1.0, 2.0, 3.0}, kDouble);
+  cpu::nll_loss_backward_out(tensor(8.0, kDouble), scores(), tensor({2, 0}),
+                             weight, kMean, -100, tensor(4.0, kDouble), out);
+  EXPECT_EQ(values(out), (Values{0, 0, -6, -2, 0, 0}));
+  cpu::nll_loss_backward_out(tensor({5.0, 7.0}, kDouble), scores(),
+                             tensor({2, 0}), {}, kNone, 0, tensor(0.0, kDouble),
+                             out);
+  EXPECT_EQ(values(out), (Values{0, 0, -5, 0, 0, 0}));
+}
+
+TEST(NllLoss, ClassesOutOfRange) {
+  const Tensor total = empty(IntArrayRef()), one = empty(IntArrayRef());
+  SY_EXPECT_ERROR(cpu::nll_loss_forward_out(scores(), tensor({0, 3}), {}, kMean,
+                                            -100, one, total),
+                  IndexError,
+                  "[nll_loss_forward] target: expected a class in [0, 2], got "
+                  "3");
+  SY_EXPECT_ERROR(cpu::nll_loss_forward_out(scores(), tensor({0, 1}),
+                                            tensor({1.0}, kDouble), kMean, -100,
+                                            one, total),
+                  ValueError, "[nll_loss_forward] weight: expected 3 elements");
+}
+
+// The logarithm of the softmax of a row, for comparison.
+Values log_softmax(const Values& x) {
+  double sum = 0;
+  for (const double v : x) sum += std::exp(v);
+  Values out;
+  for (const double v : x) out.push_back(v - std::log(sum));
+  return out;
+}
+
+TEST(CrossEntropy, Classes) {
+  const Values a = log_softmax({-1, -2, -4}), b = log_softmax({-8, -16, -32});
+  const Tensor target = tensor({2, 0});
+  expect_near(cross_entropy_loss(scores(), target), {-(a[2] + b[0]) / 2});
+  expect_near(cross_entropy_loss(scores(), target, {}, kNone), {-a[2], -b[0]});
+  const double smooth_a = -(a[0] + a[1] + a[2]) / 3;
+  const double smooth_b = -(b[0] + b[1] + b[2]) / 3;
+  expect_near(cross_entropy_loss(scores(), target, {}, kNone, -100, 0.3),
+              {-0.7 * a[2] + 0.3 * smooth_a, -0.7 * b[0] + 0.3 * smooth_b});
+  expect_near(cross_entropy_loss(scores(), target, {}, kMean, 0, 0.3),
+              {-0.7 * a[2] + 0.3 * smooth_a});
+}
+
+TEST(CrossEntropy, Probabilities) {
+  const Values a = log_softmax({-1, -2, -4}), b = log_softmax({-8, -16, -32});
+  const Tensor target = tensor({{0.5, 0.5, 0.0}, {0.0, 0.25, 0.75}}, kDouble);
+  expect_near(cross_entropy_loss(scores(), target, {}, kNone),
+              {-(a[0] + a[1]) / 2, -(b[1] + 3 * b[2]) / 4});
+  const Tensor weight = tensor({1.0, 2.0, 4.0}, kDouble);
+  expect_near(cross_entropy_loss(scores(), target, weight, kMean),
+              {-(0.5 * a[0] + a[1] + 0.5 * b[1] + 3 * b[2]) / 2});
+  SY_EXPECT_ERROR(cross_entropy_loss(scores(), target, {}, kMean, 1),
+                  ValueError, "[cross_entropy_loss] ignore_index");
+}
+
+TEST(CrossEntropy, MoreDims) {
+  const Tensor x = tensor({{{1.0, 2.0}, {3.0, 5.0}}}, kDouble);
+  const Values a = log_softmax({1, 3}), b = log_softmax({2, 5});
+  const Tensor loss = cross_entropy_loss(x, tensor({{1, 0}}), {}, kNone);
+  EXPECT_EQ(loss.sizes(), IntArrayRef({1, 2}));
+  expect_near(loss, {-a[1], -b[0]});
+  SY_EXPECT_ERROR(cross_entropy_loss(x, tensor({{1, 0, 1}})), ValueError,
+                  "[cross_entropy_loss] target: expected sizes [1, 2]");
+}
+
+}  // namespace
+}  // namespace sy
