@@ -1,0 +1,48 @@
+#include "autograd/accumulate.h"
+
+#include "autograd/meta.h"
+#include "autograd/runtime_ops.h"
+
+namespace sy::autograd {
+
+namespace {
+
+// A gradient is laid out as its leaf if that is dense, else row-major.
+bool laid_out_like(const TensorImpl& grad, const TensorImpl& leaf) {
+  if (grad.is_contiguous() && leaf.is_contiguous()) return true;
+  return leaf.is_non_overlapping_and_dense() ? grad.strides() == leaf.strides()
+                                             : grad.is_contiguous();
+}
+
+Tensor copy_for(const TensorImpl& leaf, const Tensor& grad) {
+  if (GradMode::is_enabled()) return rt::clone(grad);
+  Tensor r = leaf.is_non_overlapping_and_dense()
+                 ? rt::empty_strided(leaf.sizes(), leaf.strides(),
+                                     grad.scalar_type(), grad.device())
+                 : Tensor(make_tensor(leaf.sizes(), grad.scalar_type(),
+                                      grad.device()));
+  rt::copy_(r, grad);
+  return r;
+}
+
+}  // namespace
+
+void AccumulateGrad::apply(GradFrame& f) {
+  const intrusive_ptr<TensorImpl> leaf = leaf_.lock();
+  if (!leaf) return;
+  Tensor grad = f.take_grad();
+  const std::lock_guard guard(mutex_);
+  Tensor& sum = materialize_meta(*leaf).grad;
+  if (!sum.defined()) {
+    const bool steal = !GradMode::is_enabled() && grad.use_count() == 1 &&
+                       grad.storage().use_count() == 1 &&
+                       laid_out_like(*grad.impl(), *leaf);
+    sum = steal ? std::move(grad) : copy_for(*leaf, grad);
+  } else if (!GradMode::is_enabled()) {
+    rt::add_(sum, grad);
+  } else {
+    sum = rt::add(sum, grad);
+  }
+}
+
+}  // namespace sy::autograd

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <mutex>
+
+#include "autograd/node.h"
+
+namespace sy::autograd {
+
+// Adds what arrives to .grad of a leaf. Owned by the leaf, which it refers to
+// weakly: a gradient for a leaf that is gone is dropped. Threads may run it at
+// once.
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(const intrusive_ptr<TensorImpl>& leaf)
+      : Node(nullptr, 0), leaf_(leaf) {
+    set_sequence_nr(kFirst);
+  }
+  void apply(GradFrame& f) override;
+  std::string name() const override { return "AccumulateGrad"; }
+
+ private:
+  weak_intrusive_ptr<TensorImpl> leaf_;
+  std::mutex mutex_;
+};
+
+}  // namespace sy::autograd

@@ -1,0 +1,117 @@
+#include "autograd/generated_support.h"
+
+#include "autograd/runtime_ops.h"
+#include "autograd/view.h"
+#include "c10/library_token.h"
+
+namespace sy::autograd {
+
+namespace detail {
+
+void collect_edge(const TensorImpl& t, Edge* e) { *e = gradient_edge(t); }
+
+bool is_hidden_view(const TensorImpl& t) {
+  return differentiable_root(t) == nullptr && requires_grad(*t.view_root());
+}
+
+LibraryToken* owner_of(const void* dso) noexcept { return plugin_of(dso); }
+
+void hold_owner(Node& node, LibraryToken* owner) {
+  node.extra().owner = owner;
+  owner->hold(LibraryToken::kGraphNode);
+}
+
+}  // namespace detail
+
+void set_history(Tensor& result, intrusive_ptr<Node> node) {
+  if (SY_UNLIKELY(!result.defined() ||
+                  !is_floating_type(result.impl()->dtype()))) {
+    return skip_output(*node);
+  }
+  // A kernel that gave back a tensor of the caller's keeps its history.
+  const Meta* before = meta_of(*result.impl());
+  if (SY_UNLIKELY(before != nullptr &&
+                  (before->grad_fn || before->requires_grad))) {
+    result = Tensor(result.impl()->alias());
+  }
+  const uint32_t nr = node->add_output(result);
+  set_gradient_edge(*result.impl(), {std::move(node), nr});
+}
+
+void set_history_views(std::vector<Tensor>& results,
+                       const intrusive_ptr<Node>& node) {
+  for (Tensor& r : results) {
+    if (r.defined() && r.impl()->view_meta()) {
+      r.impl()->view_meta()->set_creation(ViewCreation::MultiOutput);
+    }
+    set_history(r, node);
+  }
+}
+
+void skip_output(Node& node) { node.add_output(TensorBase()); }
+
+namespace {
+
+[[noreturn]] SY_COLD void reject_write(const OperatorEntry& op,
+                                       std::string_view what) {
+  fail(ErrorKind::Value, "[", display_name(op), "] self: expected a tensor ",
+       "that may be written in place while gradients are recorded, got ", what);
+}
+
+void check_view(const OperatorEntry& op, const TensorImpl& self) {
+  const TensorImpl* v = &self;
+  for (; v->view_meta(); v = v->view_meta()->parent().get()) {
+    const ViewMeta& m = *v->view_meta();
+    switch (m.creation()) {
+      case ViewCreation::Default:
+        break;
+      case ViewCreation::NoGrad:
+        reject_write(op,
+                     "a view that was made in no-grad mode; make it in "
+                     "grad mode, or write in no-grad mode");
+      case ViewCreation::Inference:
+        reject_write(op, "a view that was made in inference mode");
+      case ViewCreation::MultiOutput:
+        reject_write(op, str("an output of ", display_name(*m.op()),
+                             ", which makes several views at once; clone it, "
+                             "or use select or narrow"));
+    }
+  }
+  if (requires_grad(*v) && !grad_fn(*v)) {
+    reject_write(op,
+                 "a view of a leaf that requires a gradient; write in "
+                 "no-grad mode, or to a clone");
+  }
+}
+
+}  // namespace
+
+void check_inplace(const OperatorEntry& op, const Tensor& self) {
+  const TensorImpl& t = *self.impl();
+  if (t.view_meta()) check_view(op, t);
+  if (requires_grad(t) && !grad_fn(t)) {
+    reject_write(op,
+                 "a leaf that requires a gradient; write in no-grad mode, "
+                 "or to a clone");
+  }
+}
+
+Tensor clone_before_write(const Tensor& self) { return rt::clone(self); }
+
+void rebase_history(Tensor& self, intrusive_ptr<Node> node) {
+  TensorImpl& t = *self.impl();
+  if (!is_floating_type(t.dtype())) return skip_output(*node);
+  const uint32_t nr = node->add_output(self);
+  if (SY_UNLIKELY(t.view_meta() && differentiable_root(t) != nullptr)) {
+    return rebase_view(t, std::move(node));
+  }
+  set_gradient_edge(t, {std::move(node), nr});
+}
+
+void reject_out(const OperatorEntry& op) {
+  fail(ErrorKind::Value, "[", display_name(op),
+       "] functions with out= cannot be differentiated, but an argument "
+       "requires a gradient; use the form without out=, or no-grad mode");
+}
+
+}  // namespace sy::autograd

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "autograd/meta.h"
+#include "autograd/node.h"
+#include "autograd/saved_meta.h"
+#include "autograd/saved_tensor.h"
+#include "c10/dispatcher.h"
+#include "c10/library.h"
+
+// What generated kernels of the Autograd key are made of (see README.md).
+
+namespace sy::autograd {
+
+constexpr DispatchKeySet below_autograd(DispatchKeySet keys) {
+  return keys & DispatchKeySet::below(DispatchKey::Autograd);
+}
+
+namespace detail {
+
+SY_ALWAYS_INLINE bool wants_grad(const TensorBase& t) {
+  return requires_grad(t);
+}
+template <class T>
+bool wants_grad(const std::optional<T>& t) {
+  return t.has_value() && wants_grad(*t);
+}
+template <class T>
+bool wants_grad(ArrayRef<T> list) {
+  for (const auto& t : list) {
+    if (wants_grad(t)) return true;
+  }
+  return false;
+}
+
+SY_API void collect_edge(const TensorImpl& t, Edge* e);
+SY_ALWAYS_INLINE void collect_edge(const TensorBase& t, Edge* e) {
+  const TensorImpl* i = t.impl();
+  if (i != nullptr && i->key_set().has(DispatchKey::Autograd)) {
+    collect_edge(*i, e);
+  }
+}
+template <class T>
+void collect_edge(const std::optional<T>& t, Edge* e) {
+  if (t.has_value()) collect_edge(*t, e);
+}
+
+template <class T>
+void append_edges(std::vector<Edge>* edges, const T& t) {
+  collect_edge(t, &edges->emplace_back());
+}
+template <class T>
+void append_edges(std::vector<Edge>* edges, const ArrayRef<T>& list) {
+  for (const auto& t : list) append_edges(edges, t);
+}
+
+// For the library that this is compiled into: nullptr unless it is a plugin.
+SY_API LibraryToken* owner_of(const void* dso) noexcept;
+SY_API void hold_owner(Node& node, LibraryToken* owner);
+
+}  // namespace detail
+
+// Whether anything is to be recorded. Arguments: Tensor, optional, lists.
+template <class... A>
+SY_ALWAYS_INLINE bool any_requires_grad(const A&... args) {
+  return GradMode::is_enabled() && (detail::wants_grad(args) || ...);
+}
+
+namespace detail {
+SY_API bool is_hidden_view(const TensorImpl& t);
+}
+// The same for an in-place operator that writes `self`: true as well if self is
+// a view, made in no-grad mode, of a tensor that requires a gradient, so that
+// check_inplace rejects it.
+template <class... A>
+SY_ALWAYS_INLINE bool inplace_requires_grad(const Tensor& self,
+                                            const A&... args) {
+  return any_requires_grad(self, args...) ||
+         (SY_UNLIKELY(self.defined() && self.impl()->view_meta()) &&
+          GradMode::is_enabled() && detail::is_hidden_view(*self.impl()));
+}
+
+// A node for one call of `op`, with edges to where its arguments came from.
+template <class T, class... A>
+intrusive_ptr<T> make_node(const OperatorEntry& op, const A&... args) {
+  static LibraryToken* const owner = detail::owner_of(&__dso_handle);
+  auto node = make_intrusive<T>();
+  node->set_op(op);
+  if (SY_UNLIKELY(owner != nullptr)) detail::hold_owner(*node, owner);
+  if constexpr (requires { T::kArguments; }) {
+    static_assert(sizeof...(A) == T::kArguments);
+    [[maybe_unused]] int i = 0;
+    (detail::collect_edge(args, &node->edge_slot(i++)), ...);
+  } else {
+    std::vector<Edge> edges;
+    std::vector<uint32_t> starts{0};
+    const auto append = [&](const auto& a) {
+      detail::append_edges(&edges, a);
+      starts.push_back(static_cast<uint32_t>(edges.size()));
+    };
+    (append(args), ...);
+    node->set_edges(std::move(edges), std::move(starts));
+  }
+  return node;
+}
+
+// Makes `result` the next output of `node`. One that is not floating gets no
+// history.
+SY_API void set_history(Tensor& result, intrusive_ptr<Node> node);
+inline void set_history(std::vector<Tensor>& results,
+                        const intrusive_ptr<Node>& node) {
+  for (Tensor& r : results) set_history(r, node);
+}
+// The same for views that one operator makes several of: they may not be
+// written in place while something requires a gradient.
+SY_API void set_history_views(std::vector<Tensor>& results,
+                              const intrusive_ptr<Node>& node);
+// The next output has no gradient.
+SY_API void skip_output(Node& node);
+inline void skip_output(const intrusive_ptr<Node>& node) { skip_output(*node); }
+
+// Before an in-place write that is to be recorded. Throws ValueError for a leaf
+// that requires a gradient, a view of one, a view made in no-grad mode or one
+// of several that one operator made.
+SY_API void check_inplace(const OperatorEntry& op, const Tensor& self);
+// The value that an in-place operator is about to overwrite, as a formula
+// needs it: a copy with the history of `self`.
+SY_API Tensor clone_before_write(const Tensor& self);
+// After the write: `self` is the next output of `node`, whose edge 0 is that of
+// self before. For a view the base's history changes.
+SY_API void rebase_history(Tensor& self, intrusive_ptr<Node> node);
+
+// Throws ValueError: out= cannot be differentiated.
+[[noreturn]] SY_API SY_COLD void reject_out(const OperatorEntry& op);
+
+}  // namespace sy::autograd

@@ -1,0 +1,334 @@
+#include "autograd/gradcheck.h"
+
+#include <cmath>
+#include <utility>
+
+#include "aten/guard.h"
+#include "autograd/api.h"
+#include "autograd/meta.h"
+#include "autograd/runtime_ops.h"
+#include "c10/schema/function_schema.h"
+
+namespace sy::autograd {
+
+namespace {
+
+using Values = std::vector<double>;
+using Matrix = std::vector<Values>;
+
+// Element i, in row-major order, of a float64 CPU tensor.
+double& at(const Tensor& t, int64_t i) {
+  auto* data = static_cast<double*>(t.data_ptr());
+  for (auto d = static_cast<size_t>(t.dim()); d-- > 0;) {
+    data += i % t.sizes()[d] * t.strides()[d];
+    i /= t.sizes()[d];
+  }
+  return *data;
+}
+
+Values values(const Tensor& t) {
+  Values r(static_cast<size_t>(t.numel()));
+  for (size_t i = 0; i < r.size(); ++i) r[i] = at(t, static_cast<int64_t>(i));
+  return r;
+}
+
+bool same(const Values& a, const Values& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != b[i] && !(std::isnan(a[i]) && std::isnan(b[i]))) return false;
+  }
+  return a.size() == b.size();
+}
+
+bool is_readable(const Tensor& t) {
+  return t.defined() && t.scalar_type() == kDouble && t.device().is_cpu();
+}
+
+Tensor filled(const Tensor& like, double value) {
+  Tensor t(make_tensor(like.sizes(), kDouble, Device(kCPU)));
+  for (int64_t i = 0; i < t.numel(); ++i) at(t, i) = value;
+  return t;
+}
+
+class Checker {
+ public:
+  Checker(GradcheckFunction f, const std::vector<Tensor>& inputs,
+          const GradcheckOptions& options)
+      : f_(f), inputs_(inputs), options_(options) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i].defined() || !requires_grad(inputs[i])) continue;
+      SY_CHECK(is_readable(inputs[i]), Value, "[gradcheck] inputs[", i,
+               "]: expected a float64 CPU tensor, got ", describe(inputs[i]));
+      SY_CHECK(internal_overlap(inputs[i]) != Overlap::Yes, Value,
+               "[gradcheck] inputs[", i,
+               "]: expected a place of its own for each element, got ",
+               describe(inputs[i]), " with strides ", inputs[i].strides());
+      checked_.push_back(i);
+      leaves_.push_back(inputs[i]);
+    }
+    SY_CHECK(!leaves_.empty(), Value,
+             "[gradcheck] inputs: expected one that requires a gradient");
+  }
+
+  GradcheckResult run() {
+    std::vector<Values> before;
+    for (const Tensor& t : inputs_) {
+      before.push_back(is_readable(t) ? values(t) : Values());
+    }
+    outputs_ = f_(inputs_);
+    for (size_t o = 0; o < outputs_.size(); ++o) {
+      const Tensor& out = outputs_[o];
+      if (!out.defined() || !requires_grad(out)) continue;
+      SY_CHECK(is_readable(out), Value, "[gradcheck] result ", o,
+               ": expected a float64 CPU tensor, got ", describe(out));
+      check_output(o);
+      if (!problem_.empty()) break;
+    }
+    for (size_t i = 0; i < inputs_.size() && problem_.empty(); ++i) {
+      if (is_readable(inputs_[i]) && !same(before[i], values(inputs_[i]))) {
+        problem_ = str("inputs[", i, "] was written to");
+      }
+    }
+    return {problem_};
+  }
+
+ private:
+  template <class... A>
+  void report(const A&... parts) {
+    if (problem_.empty()) problem_ = str(parts...);
+  }
+
+  // The gradients of sum(outputs[o] * cotangent), as values; zeros if none.
+  Matrix gradients(size_t o, const Tensor& cotangent) {
+    const Values before = values(cotangent);
+    const std::vector<Tensor> g = grad(outputs_[o], leaves_, cotangent,
+                                       /*retain_graph=*/true,
+                                       /*create_graph=*/false,
+                                       /*allow_unused=*/true);
+    if (!same(before, values(cotangent))) {
+      report("backward wrote to the gradient of result ", o);
+    }
+    Matrix r;
+    for (size_t i = 0; i < g.size(); ++i) {
+      if (!g[i].defined()) {
+        r.emplace_back(static_cast<size_t>(leaves_[i].numel()), 0.0);
+        continue;
+      }
+      if (!is_readable(g[i]) || g[i].sizes() != leaves_[i].sizes()) {
+        report("the gradient of inputs[", checked_[i], "] is ", describe(g[i]),
+               ", the input ", describe(leaves_[i]));
+        r.emplace_back(static_cast<size_t>(leaves_[i].numel()), 0.0);
+        continue;
+      }
+      r.push_back(values(g[i]));
+    }
+    return r;
+  }
+
+  // Rows: elements of outputs[o]. By central differences in one element.
+  Values differences(size_t o, size_t leaf, int64_t element) {
+    double& x = at(leaves_[leaf], element);
+    const double x0 = x;
+    x = x0 + options_.eps;
+    const Values above = values(f_(inputs_)[o]);
+    x = x0 - options_.eps;
+    const Values below = values(f_(inputs_)[o]);
+    x = x0;
+    Values r(above.size());
+    for (size_t k = 0; k < r.size(); ++k) {
+      r[k] = (above[k] - below[k]) / (2 * options_.eps);
+    }
+    return r;
+  }
+
+  bool close(double a, double b) const {
+    return std::abs(a - b) <= options_.atol + options_.rtol * std::abs(b);
+  }
+
+  void check_output(size_t o) {
+    const Tensor& out = outputs_[o];
+    const int64_t rows = out.numel();
+    // jacobian[row][leaf][element]
+    std::vector<Matrix> jacobian;
+    for (int64_t k = 0; k < rows; ++k) {
+      const Tensor cotangent = filled(out, 0);
+      at(cotangent, k) = 1;
+      jacobian.push_back(gradients(o, cotangent));
+    }
+    for (size_t l = 0; l < leaves_.size(); ++l) {
+      for (int64_t e = 0; e < leaves_[l].numel() && problem_.empty(); ++e) {
+        const Values expected = differences(o, l, e);
+        for (size_t k = 0; k < expected.size(); ++k) {
+          const double got = jacobian[k][l][static_cast<size_t>(e)];
+          if (close(got, expected[k])) continue;
+          report("the derivative of result ", o, ", element ", k,
+                 ", by inputs[", checked_[l], "], element ", e, ": backward ",
+                 got, ", finite differences ", expected[k]);
+        }
+      }
+    }
+    check_expanded(o, jacobian);
+  }
+
+  // A cotangent all of whose elements are one in memory, as sum() gives.
+  void check_expanded(size_t o, const std::vector<Matrix>& jacobian) {
+    const Tensor& out = outputs_[o];
+    if (!problem_.empty() || out.numel() < 2) return;
+    SavedMeta shape(out);
+    const Tensor one =
+        filled(Tensor(make_tensor({}, kDouble, Device(kCPU))), 1);
+    const std::vector<int64_t> strides(static_cast<size_t>(out.dim()), 0);
+    const Tensor ones(one.impl()->alias(out.sizes(), strides, 0));
+    const Matrix got = gradients(o, ones);
+    for (size_t l = 0; l < leaves_.size(); ++l) {
+      for (size_t e = 0; e < got[l].size(); ++e) {
+        double expected = 0;
+        for (const Matrix& row : jacobian) expected += row[l][e];
+        if (close(got[l][e], expected)) continue;
+        report("for an expanded gradient of result ", o, ": inputs[",
+               checked_[l], "], element ", e, ": ", got[l][e],
+               ", for a contiguous one ", expected);
+      }
+    }
+  }
+
+  GradcheckFunction f_;
+  const std::vector<Tensor>& inputs_;
+  const GradcheckOptions& options_;
+  std::vector<size_t> checked_;
+  std::vector<Tensor> leaves_, outputs_;
+  std::string problem_;
+};
+
+}  // namespace
+
+GradcheckResult gradcheck(GradcheckFunction f,
+                          const std::vector<Tensor>& inputs,
+                          const GradcheckOptions& options) {
+  const AutoGradMode on(true);
+  GradcheckResult r = Checker(f, inputs, options).run();
+  if (!r || !options.second_order) return r;
+  GradcheckOptions first = options;
+  first.second_order = false;
+  r = gradgradcheck(f, inputs, first);
+  if (!r) r.problem = "second order: " + r.problem;
+  return r;
+}
+
+GradcheckResult gradgradcheck(GradcheckFunction f,
+                              const std::vector<Tensor>& inputs,
+                              const GradcheckOptions& options) {
+  const AutoGradMode on(true);
+  std::vector<Tensor> all = inputs;
+  std::vector<size_t> differentiable;
+  {
+    const std::vector<Tensor> outputs = f(inputs);
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      if (!outputs[o].defined() || !requires_grad(outputs[o])) continue;
+      differentiable.push_back(o);
+      Tensor v = filled(outputs[o], 0);
+      for (int64_t i = 0; i < v.numel(); ++i) {
+        at(v, i) = std::cos(static_cast<double>(i) + 0.5);
+      }
+      all.push_back(v.requires_grad_());
+    }
+  }
+  const auto first_order = [&](TensorList both) {
+    const TensorList xs = both.slice(0, inputs.size());
+    const std::vector<Tensor> outputs = f(xs);
+    std::vector<Tensor> ys, leaves;
+    for (const size_t o : differentiable) ys.push_back(outputs[o]);
+    for (const Tensor& x : xs) {
+      if (x.defined() && requires_grad(x)) leaves.push_back(x);
+    }
+    std::vector<Tensor> g =
+        grad(ys, leaves, both.slice(inputs.size(), ys.size()),
+             /*retain_graph=*/true, /*create_graph=*/true,
+             /*allow_unused=*/true);
+    for (size_t i = 0; i < g.size(); ++i) {
+      if (!g[i].defined()) g[i] = filled(leaves[i], 0);
+    }
+    return g;
+  };
+  return gradcheck(first_order, all, options);
+}
+
+namespace {
+
+// Where a checked tensor stands: an argument, or an element of a list.
+struct Place {
+  size_t argument;
+  int element;  // -1: the argument itself
+};
+
+Tensor tensor_at(const Value* args, const Place& p) {
+  return Tensor(
+      p.element < 0
+          ? args[p.argument].to_tensor()
+          : args[p.argument].to_tensor_list()[static_cast<size_t>(p.element)]);
+}
+
+void put_tensor(std::vector<Value>& args, const Place& p, const Tensor& t) {
+  Value& v = args[p.argument];
+  if (p.element < 0) {
+    v = Value(TensorBase(t));
+    return;
+  }
+  const auto old = v.to_tensor_list();
+  std::vector<TensorBase> list(old.begin(), old.end());
+  list[static_cast<size_t>(p.element)] = t;
+  v = v.tag() == Value::Tag::OptionalTensorList
+          ? Value::optional_tensor_list(list.data(), list.size())
+          : Value::tensor_list(list.data(), list.size());
+}
+
+}  // namespace
+
+GradcheckResult gradcheck_op(OperatorHandle op, const Value* args,
+                             size_t num_args, const GradcheckOptions& options) {
+  const FunctionSchema& schema = op.schema();
+  SY_CHECK(num_args == schema.arguments().size(), Value, "[gradcheck_op] ",
+           op.name(), ": expected ", schema.arguments().size(),
+           " arguments, got ", num_args);
+  std::vector<Place> places;
+  std::vector<Tensor> inputs;
+  const auto add = [&](const Place& p) {
+    const Tensor t = tensor_at(args, p);
+    if (!t.defined() || !requires_grad(t)) return;
+    places.push_back(p);
+    inputs.push_back(t);
+  };
+  for (size_t i = 0; i < num_args; ++i) {
+    if (args[i].is_tensor()) {
+      add({i, -1});
+    } else if (args[i].tag() == Value::Tag::TensorList ||
+               args[i].tag() == Value::Tag::OptionalTensorList) {
+      const int n = static_cast<int>(args[i].to_tensor_list().size());
+      for (int k = 0; k < n; ++k) add({i, k});
+    }
+  }
+  const auto f = [&](TensorList xs) {
+    std::vector<Value> call(args, args + num_args);
+    for (size_t i = 0; i < places.size(); ++i) {
+      put_tensor(call, places[i], xs[i]);
+    }
+    for (size_t i = 0; i < num_args; ++i) {
+      if (schema.arguments()[i].is_write() && call[i].is_tensor()) {
+        call[i] = Value(TensorBase(rt::clone(Tensor(call[i].to_tensor()))));
+      }
+    }
+    std::vector<Value> results(schema.returns().size());
+    op.call_boxed(call.data(), call.size(), results.data(), results.size());
+    std::vector<Tensor> out;
+    for (const Value& v : results) {
+      if (v.is_tensor()) {
+        out.emplace_back(v.to_tensor());
+      } else if (v.tag() == Value::Tag::TensorList) {
+        for (const TensorBase& t : v.to_tensor_list()) out.emplace_back(t);
+      }
+    }
+    return out;
+  };
+  return gradcheck(f, inputs, options);
+}
+
+}  // namespace sy::autograd

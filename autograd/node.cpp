@@ -1,0 +1,156 @@
+#include "autograd/node.h"
+
+#include <mutex>
+
+#include "autograd/runtime_ops.h"
+#include "c10/library_token.h"
+
+namespace sy::autograd {
+
+namespace {
+
+struct NodeThread {
+  uint64_t sequence_nr = 0;
+  Node* dead = nullptr;  // nodes to take down, linked
+  bool busy = false;
+};
+SY_TLS_FAST constinit thread_local NodeThread node_thread;
+
+// Made less destroyed, by thread; threads that ended have added theirs.
+struct LiveCounter {
+  std::atomic<int64_t> count{0};
+  LiveCounter* next = nullptr;
+};
+std::mutex live_mutex;
+LiveCounter* live_counters = nullptr;
+SY_TLS_FAST constinit thread_local LiveCounter* live_counter = nullptr;
+
+// Counters are few and small; they stay when their thread ends.
+SY_COLD LiveCounter* register_counter() noexcept {
+  auto* c = new LiveCounter;
+  const std::lock_guard lock(live_mutex);
+  c->next = live_counters;
+  return live_counter = live_counters = c;
+}
+
+void count_live(int64_t n) noexcept {
+  LiveCounter* c = live_counter;
+  if (SY_UNLIKELY(c == nullptr)) c = register_counter();
+  c->count.store(c->count.load(std::memory_order_relaxed) + n,
+                 std::memory_order_relaxed);
+}
+
+}  // namespace
+
+uint64_t Node::next_sequence_nr() noexcept {
+  count_live(1);
+  return node_thread.sequence_nr++;
+}
+
+Node::~Node() { count_live(-1); }
+
+int64_t Node::live_count() noexcept {
+  const std::lock_guard lock(live_mutex);
+  int64_t n = 0;
+  for (const LiveCounter* c = live_counters; c != nullptr; c = c->next) {
+    n += c->count.load(std::memory_order_relaxed);
+  }
+  return n;
+}
+
+// Destroying a node drops the last reference to the next one, and so on: those
+// are queued for the loop that is already running.
+void Node::destroy(Node* n) noexcept {
+  NodeThread& t = node_thread;
+  n->sequence_nr_ = reinterpret_cast<uintptr_t>(t.dead);
+  t.dead = n;
+  if (t.busy) return;
+  t.busy = true;
+  while (t.dead != nullptr) {
+    Node* dead = t.dead;
+    t.dead = reinterpret_cast<Node*>(dead->sequence_nr_);
+    LibraryToken* owner = dead->extra_ ? dead->extra_->owner : nullptr;
+    delete dead;
+    if (owner != nullptr) owner->drop(LibraryToken::kGraphNode);
+  }
+  t.busy = false;
+}
+
+std::string Node::name() const {
+  return op_ != nullptr ? display_name(*op_) : "unnamed";
+}
+
+uint32_t Node::add_output(const TensorBase& t) {
+  const uint32_t i = num_outputs_;
+  if (i == 0) {
+    output_.save(t);
+  } else {
+    extra().more_outputs.emplace_back(t);
+  }
+  ++num_outputs_;
+  return i;
+}
+
+bool Node::needs(int k) const {
+  const auto i = static_cast<uint32_t>(k);
+  if (!extra_ || extra_->starts.empty()) return edges_[i].node != nullptr;
+  for (uint32_t e = extra_->starts[i]; e < extra_->starts[i + 1]; ++e) {
+    if (edges_[e].node) return true;
+  }
+  return false;
+}
+
+void Node::release_saved() noexcept {
+  const std::lock_guard guard(lock_);
+  release();
+}
+
+NodeExtra& Node::extra() {
+  if (!extra_) extra_ = std::make_unique<NodeExtra>();
+  return *extra_;
+}
+
+void NodeOfMany::set_edges(std::vector<Edge> edges,
+                           std::vector<uint32_t> starts) {
+  storage_ = std::move(edges);
+  Node::set_edges(storage_.data(), static_cast<uint32_t>(storage_.size()));
+  extra().starts = std::move(starts);
+}
+
+Tensor GradFrame::grad_or_zeros(int i) const {
+  if (grads_[i].defined()) return grads_[i];
+  const SavedMeta& m = node_.output(static_cast<uint32_t>(i));
+  SY_INTERNAL_ASSERT(m.defined(), node_.name(), ": output ", i,
+                     " has no gradient");
+  return rt::expanded_zeros(m);
+}
+
+std::vector<Tensor> GradFrame::grads() const {
+  std::vector<Tensor> r(node_.num_outputs());
+  for (size_t i = 0; i < r.size(); ++i)
+    r[i] = grad_or_zeros(static_cast<int>(i));
+  return r;
+}
+
+void GradFrame::set_list(int k, const std::vector<Tensor>& list) {
+  SY_CHECK(list.size() == static_cast<size_t>(count(k)), Value,
+           backward_prefix(node_), "expected ", count(k),
+           " gradients for argument ", k, ", got ", list.size());
+  for (int i = 0; i < count(k); ++i) set(k, i, list[static_cast<size_t>(i)]);
+}
+
+std::string display_name(const OperatorEntry& op) {
+  std::string_view name = op.name();
+  if (name.starts_with("aten::")) name.remove_prefix(6);
+  return std::string(name);
+}
+
+std::string backward_prefix(const Node& node) {
+  std::string name = node.name();
+  if (const size_t dot = name.find('.'); dot != std::string::npos) {
+    name.resize(dot);
+  }
+  return str("[", name, " backward] ");
+}
+
+}  // namespace sy::autograd

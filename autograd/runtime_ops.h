@@ -1,0 +1,35 @@
+#pragma once
+
+#include "aten/tensor.h"
+#include "autograd/saved_meta.h"
+
+// The operators that the tape itself calls, by name: they may be anybody's
+// kernels on any device, and are recorded in grad mode.
+
+namespace sy::autograd::rt {
+
+Tensor add(const Tensor& a, const Tensor& b);
+Tensor& add_(Tensor& a, const Tensor& b);
+Tensor mul(const Tensor& a, const Scalar& b);
+Tensor sum(const Tensor& t, IntArrayRef dims, bool keepdim);
+Tensor view(const Tensor& t, IntArrayRef sizes);
+Tensor reshape(const Tensor& t, IntArrayRef sizes);
+Tensor as_strided(const Tensor& t, IntArrayRef sizes, IntArrayRef strides,
+                  int64_t offset);
+Tensor& copy_(Tensor& to, const Tensor& from);
+Tensor& fill_(Tensor& t, const Scalar& value);
+Tensor clone(const Tensor& t);
+Tensor to_dtype(const Tensor& t, ScalarType dtype);
+Tensor to_device(const Tensor& t, Device device, ScalarType dtype);
+
+Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype,
+                     Device device);
+Tensor zeros(IntArrayRef sizes, ScalarType dtype, Device device);
+Tensor ones_like(const Tensor& t);
+// Zeros of that metadata, all of them one element.
+Tensor expanded_zeros(const SavedMeta& m);
+// t summed down to `sizes`, which broadcast to t's.
+Tensor sum_to(const Tensor& t, IntArrayRef sizes);
+bool broadcasts_to(IntArrayRef sizes, IntArrayRef larger);
+
+}  // namespace sy::autograd::rt

@@ -1,0 +1,336 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "aten/tensor.h"
+#include "autograd/gradcheck.h"
+#include "c10/schema/function_schema.h"
+#include "test/autograd/operator_args.h"
+
+// Every operator of the library that has a derivative, against finite
+// differences in float64, first and second order. A new operator is checked
+// with the arguments that its signature suggests; where those do not do (other
+// sizes, a domain, indices), it needs a line in kArguments.
+
+namespace sy {
+namespace {
+
+struct Line {
+  std::string_view op;  // several lines: all are checked
+  std::string_view arguments;
+};
+
+// See operator_args.h for the notation.
+constexpr Line kArguments[] = {
+    // activation
+    {"relu", "2x3"},
+    {"relu", "2x3*-1"},
+    {"threshold_backward", "2x3 2x3! 0.6"},
+    {"gelu", "2x3 tanh"},
+    {"gelu", "2x3+-0.5 none"},
+    {"gelu_backward", "2x3 2x3 tanh"},
+    {"gelu_backward", "2x3 2x3 none"},
+    {"threshold", "2x3 0.6 2"},
+    {"softplus", "2x3 2 1.2"},
+    {"softplus", "2x3*-3"},
+    {"leaky_relu", "2x3*-1 0.2"},
+    {"leaky_relu", "2x3"},
+    {"elu", "2x3*-1 1.5 2 0.7"},
+    {"elu", "2x3"},
+    {"selu", "2x3*-1"},
+    {"hardtanh", "2x3 0.4 0.7"},
+    {"hardtanh_", "2x3 0.4 0.7"},
+    {"hardsigmoid", "3=-4,1,5"},
+    {"hardswish", "3=-4,1,5"},
+    {"_softmax", "2x3 1 False"},
+    {"_softmax", "2x3x2 -2 False"},
+    {"_log_softmax", "2x3 0 False"},
+    {"_log_softmax", "3 0 False"},
+    {"_softmax_backward_data", "2x3 2x3 1 float64"},
+    {"_log_softmax_backward_data", "2x3 2x3 1 float64"},
+    {"softmax.int", "2x3 -1"},
+    {"log_softmax.int", "2x3 -1"},
+    // arithmetic
+    {"add.Tensor", "2x3 3 2.5"},
+    {"add.Tensor", "2x1 s -1"},
+    {"sub.Tensor", "2x3 3 2.5"},
+    {"mul.Tensor", "2x1 3"},
+    {"mul.Tensor", "0x3 3"},
+    {"div.Tensor", "2x1 3"},
+    {"pow.Tensor_Tensor", "2x1 3"},
+    {"pow.Tensor_Scalar", "2x3 3"},
+    {"pow.Tensor_Scalar", "2x3 -1.5"},
+    {"pow.Tensor_Scalar", "2x3 0"},
+    {"remainder.Tensor", "3=5,-7,2.2 3=2,3,-0.7"},
+    {"remainder.Scalar", "3=5.5,-7,2.2 2"},
+    {"remainder.Scalar_Tensor", "7 3=2,3,-0.8"},
+    {"fmod.Tensor", "3=5.5,-7,2.2 3=2,3,-0.7"},
+    {"fmod.Scalar", "3=5.5,-7,2.2 2"},
+    {"clamp", "2x3 0.4 0.7"},
+    {"clamp", "2x3 None 0.5"},
+    {"clamp_min", "2x3 0.5"},
+    {"clamp_max", "2x3 0.5"},
+    {"clamp.Tensor", "2x3 3+-0.2 3+0.2"},
+    {"lerp.Tensor", "2x3 3 s"},
+    {"addcmul", "2x3 3 2x1 0.5"},
+    {"addcdiv", "2x3 3 2x1 0.5"},
+    {"where.self", "2x3:b 2x3 3"},
+    {"where.ScalarSelf", "2x3:b 0.5 3"},
+    {"where.ScalarOther", "2x3:b 3 0.5"},
+    {"div.Tensor_mode", "2x3 3 None"},
+    // copy, factory
+    {"to.device", "2x3 cpu float64"},
+    {"to.dtype", "2x3 float64"},
+    {"fill_.Tensor", "2x3 s"},
+    // indexing
+    {"index_select", "4x3 0 5:i4"},
+    {"index_select", "2x3 -1 2:i3"},
+    {"index_add", "4x3 0 2:i4=1,3 2x3"},
+    {"gather", "2x3 1 2x4:i3"},
+    {"scatter_add", "2x3 1 2x4:i3 2x4"},
+    {"embedding", "4x3 2x2:i4"},
+    {"embedding_dense_backward", "2x2x3 2x2:i4 4 -1 False"},
+    {"masked_fill.Scalar", "2x3 3:b 2"},
+    {"masked_fill.Tensor", "2x3 3:b s"},
+    // linalg
+    {"mm", "2x3 3x4"},
+    {"bmm", "2x2x3 2x3x2"},
+    {"addmm", "4 2x3 3x4 0.5 2"},
+    {"addmm_", "2x4 2x3 3x4 0.5 2"},
+    {"baddbmm", "2x1x2 2x2x3 2x3x2"},
+    {"mv", "2x3 3"},
+    {"dot", "3 3"},
+    {"outer", "2 3"},
+    {"ger", "2 3"},
+    {"matmul", "2x3 3"},
+    {"matmul", "2x2x3 3x2"},
+    {"matmul", "3 3x2"},
+    {"linear", "2x3 4x3 4"},
+    {"linear", "2x2x3 4x3"},
+    // loss
+    {"mse_loss", "2x3 2x3"},
+    {"mse_loss", "2x3 2x3 0"},
+    {"l1_loss", "2x3 2x3 2"},
+    {"nll_loss_forward", "3x4 3:i4 4! 1 -100"},
+    {"nll_loss_forward", "3x4 3:i4 None 0 2"},
+    {"nll_loss_backward", "s 3x4! 3:i4 None 1 -100 s!=3"},
+    {"nll_loss", "3x4 3:i4 4! 2"},
+    {"cross_entropy_loss", "3x4 3:i4"},
+    {"cross_entropy_loss", "3x4 3:i4 None Mean -100 0.1"},
+    // math
+    {"acosh", "2x3+1"},
+    {"frac", "2x3+1"},
+    {"copysign.Tensor", "3=1,-2,3 3=-1,2,3"},
+    {"sgn", "2x3"},
+    // reduction
+    {"sum.dim_IntList", "2x3x2 1 True"},
+    {"sum.dim_IntList", "2x3 0,-1"},
+    {"sum.dim_IntList", "2x3 []"},
+    {"mean.dim", "2x3x2 0,2"},
+    {"mean.dim", "2x3 1 True"},
+    {"mean", "s"},
+    {"amax", "2x3 1"},
+    {"amax", "3=1,2,1.5 []"},
+    {"amin", "2x3 0 True"},
+    {"logsumexp", "2x3 1"},
+    {"logsumexp", "2x3 0,1 True"},
+    {"var.correction", "2x3 1 1 True"},
+    {"var.dim", "2x3 1 False"},
+    {"prod.dim_int", "2x3 1"},
+    // shape
+    {"reshape", "2x3 3,2"},
+    {"_unsafe_view", "2x3 6"},
+    {"flatten.using_ints", "2x3x2 1"},
+    {"unflatten.int", "6x2 0 2,3"},
+    {"cat", "{2x3;1x3;2x3!} 0"},
+    {"cat", "{2x1;2x2} -1"},
+    {"concat", "{2x3;1x3}"},
+    {"stack", "{2x3;2x3} 1"},
+    {"repeat", "2x3 2,1,3"},
+    {"flip", "2x3 0,1"},
+    {"tril", "3x3 -1"},
+    {"triu", "2x3 1"},
+    {"reshape_as", "2x3 3x2"},
+    // view
+    {"view", "2x3 3,2"},
+    {"as_strided", "6 2,2 1,2 1"},
+    {"as_strided", "6 3,3 1,1"},
+    {"transpose.int", "2x3x2 0 -1"},
+    {"t", "2x3"},
+    {"permute", "2x3x2 2,0,1"},
+    {"select.int", "2x3 1 -1"},
+    {"slice.Tensor", "5x2 0 1 5 2"},
+    {"unsqueeze", "2x3 1"},
+    {"squeeze", "2x1x3x1"},
+    {"squeeze.dim", "2x1x3 1"},
+    {"squeeze.dims", "2x1x3x1 1,3"},
+    {"expand", "2x1 3,2,4"},
+    {"diagonal", "3x4 1"},
+    {"unfold", "5x2 0 3 1"},
+    {"unbind.int", "2x3 1"},
+    {"split.Tensor", "5x2 2"},
+    {"split_with_sizes", "5x2 2,3"},
+    {"chunk", "5x2 3"},
+    {"narrow", "5x2 0 1 2"},
+    {"movedim.intlist", "2x3x2 0,1 2,0"},
+    {"movedim.int", "2x3x2 0 2"},
+    {"swapaxes", "2x3 0 1"},
+    {"expand_as", "3 2x3"},
+    {"view_as", "2x3 3x2"},
+    {"select_backward", "2 2,3 1 0"},
+    {"slice_backward", "2x2 5,2 0 1 5 2"},
+    {"diagonal_backward", "3 3,4 1 0 1"},
+    {"unfold_backward", "3x2x3 5,2 0 3 1"},
+    {"_restore_dims", "2 3 0,2 False"},
+};
+
+// Checked to first order only, and why.
+constexpr Line kFirstOrder[] = {
+    {"lgamma", "needs polygamma"},
+};
+
+// Not checked, and why.
+constexpr Line kExceptions[] = {
+    {"__and__", "integers only"},
+    {"__iand__", "integers only"},
+    {"__or__", "integers only"},
+    {"__ior__", "integers only"},
+    {"__xor__", "integers only"},
+    {"__ixor__", "integers only"},
+    {"bernoulli", "draws anew at every call; its derivative is 0"},
+    {"dropout", "draws anew at every call"},
+    {"uniform_", "draws"},
+    {"normal_", "draws"},
+    {"random_", "draws"},
+    {"bernoulli_", "draws"},
+};
+
+// Lines name overloads, or all overloads of a name.
+template <size_t N>
+bool lists(const Line (&lines)[N], const std::string& name) {
+  return std::any_of(std::begin(lines), std::end(lines), [&](const Line& l) {
+    return l.op == name || l.op == name.substr(0, name.find('.'));
+  });
+}
+
+// "add.Tensor" of "aten::add.Tensor"; of add_.Tensor too if `functional`.
+std::string short_name(OperatorHandle op, bool functional) {
+  const OperatorName& n = op.schema().name();
+  std::string name =
+      functional ? n.functional_name() : std::string(n.name.view());
+  if (!n.overload.empty()) name += "." + std::string(n.overload.view());
+  return name;
+}
+
+// The lines of an operator, or of the one whose in-place form it is.
+std::vector<std::string_view> lines_of(OperatorHandle op) {
+  std::vector<std::string_view> found;
+  for (const bool functional : {false, true}) {
+    const std::string name = short_name(op, functional);
+    for (const Line& l : kArguments) {
+      if (l.op == name) found.push_back(l.arguments);
+    }
+    if (!found.empty()) return found;
+  }
+  if (test::signature_suffices(op)) found.push_back("");
+  return found;
+}
+
+bool gives_tensors(OperatorHandle op) {
+  const auto returns = op.schema().returns();
+  return std::any_of(returns.begin(), returns.end(),
+                     [](const Return& r) { return r.type.is_tensor_like(); });
+}
+
+std::vector<OperatorHandle> differentiable_operators() {
+  std::vector<OperatorHandle> ops;
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    if (gives_tensors(op) && op.name().starts_with("aten::") &&
+        op.entry().has_flag(OperatorDef::kDifferentiable) &&
+        !op.schema().is_out() && !lists(kExceptions, short_name(op, false))) {
+      ops.push_back(op);
+    }
+  }
+  return ops;
+}
+
+// In-place forms do not broadcast self, nor change its dtype.
+bool is_valid(OperatorHandle op, std::vector<Value> args) {
+  if (!op.schema().is_inplace()) return true;
+  const NoGradGuard guard;
+  const OperatorName& n = op.schema().name();
+  std::string name = "aten::" + n.functional_name();
+  if (!n.overload.empty()) name += "." + std::string(n.overload.view());
+  const auto functional = Dispatcher::singleton().find(name);
+  if (!functional.has_value() ||
+      !std::equal(functional->schema().arguments().begin(),
+                  functional->schema().arguments().end(),
+                  op.schema().arguments().begin(),
+                  op.schema().arguments().end(),
+                  [](const Argument& a, const Argument& b) {
+                    return a.type == b.type;
+                  })) {
+    return true;
+  }
+  Value result[1];
+  functional->call_boxed(args.data(), args.size(), result, 1);
+  return result[0].to_tensor().sizes() == args[0].to_tensor().sizes();
+}
+
+// Without a gradient there would be nothing to compare.
+bool is_recorded(OperatorHandle op, std::vector<Value> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (op.schema().arguments()[i].is_write()) {
+      args[i] = Value(TensorBase(Tensor(args[i].to_tensor()).clone()));
+    }
+  }
+  std::vector<Value> results(op.schema().returns().size());
+  op.call_boxed(args.data(), args.size(), results.data(), results.size());
+  const Value& first = results[0];
+  return first.is_tensor() ? Tensor(first.to_tensor()).requires_grad()
+                           : Tensor(first.to_tensor_list()[0]).requires_grad();
+}
+
+void check(OperatorHandle op, std::string_view arguments) {
+  const std::vector<Value> args = test::parse_arguments(op, arguments);
+  if (!is_valid(op, args)) return;
+  EXPECT_TRUE(is_recorded(op, args));
+  autograd::GradcheckOptions options;
+  options.second_order = !lists(kFirstOrder, short_name(op, true));
+  const auto r = autograd::gradcheck_op(op, args.data(), args.size(), options);
+  EXPECT_TRUE(r.ok()) << r.problem;
+}
+
+TEST(Operators, GradientsAreThoseOfFiniteDifferences) {
+  const auto ops = differentiable_operators();
+  EXPECT_GE(ops.size(), 50u);
+  for (const OperatorHandle op : ops) {
+    const auto lines = lines_of(op);
+    EXPECT_FALSE(lines.empty())
+        << op.name() << " needs a line of arguments in kArguments";
+    for (const std::string_view arguments : lines) {
+      SCOPED_TRACE(std::string(op.name()) + "(" + std::string(arguments) + ")");
+      try {
+        check(op, arguments);
+      } catch (const Error& e) {
+        ADD_FAILURE() << e.message();
+      }
+    }
+  }
+}
+
+// A line whose operator is gone or was renamed checks nothing.
+TEST(Operators, EveryLineIsOfAnOperator) {
+  std::vector<std::string> names;
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    names.push_back(short_name(op, false));
+  }
+  for (const Line& l : kArguments) {
+    EXPECT_NE(std::find(names.begin(), names.end(), l.op), names.end()) << l.op;
+  }
+}
+
+}  // namespace
+}  // namespace sy
