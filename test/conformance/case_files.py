@@ -1,0 +1,119 @@
+"""Reads, writes and makes case files (their format: cases_format.md), and runs
+bin/sy over a folder of them."""
+
+import json
+import os
+import struct
+import subprocess
+
+# name -> tag in safetensors, struct letter (None: bytes alone), size
+DTYPES = {
+    "bool": ("BOOL", "?", 1), "uint8": ("U8", "B", 1), "int8": ("I8", "b", 1),
+    "int16": ("I16", "h", 2), "int32": ("I32", "i", 4),
+    "int64": ("I64", "q", 8), "float16": ("F16", "e", 2),
+    "bfloat16": ("BF16", None, 2), "float32": ("F32", "f", 4),
+    "float64": ("F64", "d", 8),
+}
+NAMES = {tag: name for name, (tag, _, _) in DTYPES.items()}
+
+
+def pack(values, dtype):
+    return struct.pack(f"<{len(values)}{DTYPES[dtype][1]}", *values)
+
+
+def contiguous(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.insert(0, step)
+        step *= max(size, 1)
+    return strides
+
+
+class CaseFile:
+    """The cases of one overload; storages: key -> (dtype, bytes)."""
+
+    def __init__(self, name, schema="", cases=(), storages=None):
+        self.name = name
+        self.schema = schema or f"aten::{name}"
+        self.cases = list(cases)
+        self.storages = dict(storages or {})
+
+    @classmethod
+    def load(cls, folder, name):
+        with open(os.path.join(folder, name + ".json"),
+                  encoding="utf-8") as file:
+            data = json.load(file)
+        with open(os.path.join(folder, name + ".safetensors"), "rb") as file:
+            raw = file.read()
+        length = struct.unpack("<Q", raw[:8])[0]
+        storages = {}
+        for key, entry in json.loads(raw[8:8 + length]).items():
+            begin, end = entry["data_offsets"]
+            storages[key] = (NAMES[entry["dtype"]],
+                             raw[8 + length + begin:8 + length + end])
+        return cls(name, data["schema"], data["cases"], storages)
+
+    def save(self, folder):
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, self.name + ".json"), "w",
+                  encoding="utf-8") as file:
+            json.dump({"op": "aten::" + self.name, "schema": self.schema,
+                       "cases": self.cases}, file)
+        header, data = {}, b""
+        for key, (dtype, raw) in self.storages.items():
+            tag, _, size = DTYPES[dtype]
+            header[key] = {"dtype": tag, "shape": [len(raw) // size],
+                           "data_offsets": [len(data), len(data) + len(raw)]}
+            data += raw
+        text = json.dumps(header).encode()
+        with open(os.path.join(folder, self.name + ".safetensors"),
+                  "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text + data)
+
+    def add_storage(self, dtype, raw):
+        key = f"s{len(self.storages)}"
+        self.storages[key] = (dtype, raw)
+        return key
+
+    def tensor(self, values, dtype="float32", sizes=None, **fields):
+        """A VALUE of a contiguous tensor over a storage of its own."""
+        sizes = [len(values)] if sizes is None else sizes
+        value = {"tensor": self.add_storage(dtype, pack(values, dtype)),
+                 "dtype": dtype, "sizes": sizes, "strides": contiguous(sizes),
+                 "offset": 0}
+        value.update(fields)
+        return value
+
+    def case(self, args, returns=None, **fields):
+        """Adds a case; `error` among the fields makes it one that fails."""
+        case = {"id": f"case-{len(self.cases)}", "args": args, "kwargs": {}}
+        if "error" not in fields:
+            case.update(returns=returns, rtol=0.0, atol=0.0)
+        case.update(fields)
+        self.cases.append(case)
+        return case
+
+
+class Run:
+    """One run of `sy conform`: exit code, texts and the JSON report."""
+
+    def __init__(self, sy, folder, *flags):
+        out = os.path.join(folder, "report")
+        done = subprocess.run(
+            [sy, "conform", "--cases", folder, "--json", out, *flags],
+            capture_output=True, text=True, check=False, timeout=300)
+        self.code, self.out, self.err = (done.returncode, done.stdout,
+                                         done.stderr)
+        self.report = None
+        if os.path.exists(out):
+            with open(out, encoding="utf-8") as file:
+                self.report = json.load(file)
+            os.remove(out)
+
+    def counts(self):
+        return tuple(self.report[k] for k in ("passed", "failed", "missing"))
+
+    def why(self):
+        """case id -> why it failed, of all overloads."""
+        return {f["id"]: f["why"] for o in self.report["overloads"].values()
+                for f in o["failures"]}
