@@ -15,6 +15,12 @@ std::string_view short_name(const OperatorEntry& op) {
 
 }  // namespace
 
+void check_out_dtype(const OperatorEntry& op, const TensorBase& out,
+                     ScalarType dtype) {
+  SY_CHECK(!out.defined() || out.scalar_type() == dtype, Type, "[",
+           short_name(op), "] out: expected ", dtype, ", got ", describe(out));
+}
+
 void check_inplace_sizes(const OperatorEntry& op, const TensorBase& self,
                          IntArrayRef sizes) {
   SY_CHECK(self.sizes() == sizes, Value, "[", short_name(op),

@@ -77,6 +77,9 @@ void fill_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
   store_result(op, result, out);
 }
 
+// For operators whose out= does not convert. Throws TypeError.
+SY_API void check_out_dtype(const OperatorEntry& op, const TensorBase& out,
+                            ScalarType dtype);
 // Arguments of written tensors, as far as no kernel checks them.
 SY_API void check_inplace_sizes(const OperatorEntry& op, const TensorBase& self,
                                 IntArrayRef sizes);

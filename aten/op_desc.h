@@ -47,6 +47,9 @@ struct PointwiseOp {
   uint8_t n_scalars = 0;         // of the call
   uint32_t promote_inputs = 0;   // bit i: input i counts in promotion
   uint32_t promote_scalars = 0;  // bit i: scalar i counts in promotion
+  // bit i: scalar i must be whole where the compute dtype is (alpha); others
+  // are cut.
+  uint32_t whole_scalars = 0;
   // For messages.
   const char* const* input_names = nullptr;
   const char* const* scalar_names = nullptr;

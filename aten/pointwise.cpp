@@ -66,12 +66,13 @@ void check_domain(const PointwiseOp& op, ScalarType t) {
   }
 }
 
-// Numbers that do not promote must be of a kind that the compute dtype holds.
+// Some numbers that do not promote must be of a kind that the compute dtype
+// holds.
 void check_numbers(const PointwiseOp& op, const PointwiseArgs& args,
                    ScalarType compute) {
   if (is_floating_type(compute)) return;
   for (int i = 0; i < op.n_scalars; ++i) {
-    if (((op.promote_scalars | args.absent) >> i) & 1) continue;
+    if (((op.whole_scalars & ~args.absent) >> i & 1) == 0) continue;
     SY_CHECK(!args.scalars[i].is_floating_point(), Type, "[", op.name, "] ",
              name_of(op.scalar_names, i), ": expected an integer for dtype ",
              compute, ", got ", args.scalars[i]);
@@ -260,7 +261,12 @@ const ElementProgram& select_program(const PointwiseOp& op,
 
 void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
                    int64_t count, tile::TileType type, tile::Uniform* out) {
-  lang::Uniform registers[64];
+  // Not initialised: most calls need two or three of them.
+  union Registers {
+    Registers() {}
+    lang::Uniform at[64];
+  } room;
+  lang::Uniform* const registers = room.at;
   int n = 0;
   SY_INTERNAL_ASSERT(program.n_scalars + program.n_constants +
                          program.n_uniform_steps <= 64);

@@ -64,7 +64,11 @@ void plan_reduce(const ReduceOp& op, const ReduceArgs& args,
   plan->compute = reduce_dtype(op, args);
   const tile::Program& last =
       op.finish == nullptr ? op.map.tile : op.finish->tile;
-  plan->result = last.results[0].is_bool ? kBool : plan->compute;
+  plan->result = plan->compute;
+  // Truth values of bytes are bytes, as in ATen.
+  if (last.results[0].is_bool) {
+    plan->result = args.self->dtype() == kByte ? kByte : kBool;
+  }
   plan->reduced = reduced_dims(op, args);
   plan->numel = 1;
   plan->count = 1;

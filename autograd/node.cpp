@@ -7,7 +7,9 @@
 
 namespace sy::autograd {
 
-namespace {
+// Hidden, but not local: gold, which Bazel links with, gets the initial-exec
+// offsets of local thread-locals wrong in shared objects.
+namespace detail {
 
 struct NodeThread {
   uint64_t sequence_nr = 0;
@@ -21,9 +23,19 @@ struct LiveCounter {
   std::atomic<int64_t> count{0};
   LiveCounter* next = nullptr;
 };
+SY_TLS_FAST constinit thread_local LiveCounter* live_counter = nullptr;
+
+}  // namespace detail
+
+namespace {
+
+using detail::live_counter;
+using detail::LiveCounter;
+using detail::node_thread;
+using detail::NodeThread;
+
 std::mutex live_mutex;
 LiveCounter* live_counters = nullptr;
-SY_TLS_FAST constinit thread_local LiveCounter* live_counter = nullptr;
 
 // Counters are few and small; they stay when their thread ends.
 SY_COLD LiveCounter* register_counter() noexcept {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "c10/error.h"
@@ -99,7 +100,40 @@ class ArrayRef<bool> {
 };
 
 using IntArrayRef = ArrayRef<int64_t>;
-using OptionalIntArrayRef = std::optional<IntArrayRef>;
+
+// A list of ints or none, as `int[]?` is passed. Not std::optional: that would
+// make an int64_t of an int inside itself, and the list would refer to nothing;
+// here, as with ArrayRef, what is given lives until the end of the expression.
+class OptionalIntArrayRef {
+ public:
+  constexpr OptionalIntArrayRef() = default;
+  constexpr OptionalIntArrayRef(std::nullopt_t) {}
+  constexpr OptionalIntArrayRef(IntArrayRef list) : list_(list) {}
+  template <class T>
+    requires std::is_convertible_v<const T&, IntArrayRef>
+  constexpr OptionalIntArrayRef(const std::optional<T>& list) {
+    if (list) list_ = *list;
+  }
+  constexpr OptionalIntArrayRef(const int64_t& one) : list_(one) {}
+  OptionalIntArrayRef(std::initializer_list<int64_t> l)
+      : list_(IntArrayRef(l)) {}
+  template <class T>
+    requires(!std::is_arithmetic_v<T> && !std::is_same_v<T, IntArrayRef> &&
+             std::is_convertible_v<const T&, IntArrayRef>)
+  constexpr OptionalIntArrayRef(const T& list) : list_(IntArrayRef(list)) {}
+
+  constexpr bool has_value() const { return list_.has_value(); }
+  constexpr explicit operator bool() const { return has_value(); }
+  constexpr const IntArrayRef& value() const { return list_.value(); }
+  constexpr const IntArrayRef& operator*() const { return *list_; }
+  constexpr const IntArrayRef* operator->() const { return &*list_; }
+  constexpr IntArrayRef value_or(IntArrayRef other) const {
+    return list_.value_or(other);
+  }
+
+ private:
+  std::optional<IntArrayRef> list_;
+};
 
 // "[2, 3]"
 SY_API std::string to_string(IntArrayRef list);

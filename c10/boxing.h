@@ -128,7 +128,6 @@ SY_BOXED_OPTIONAL(double, OptDouble, to_double)
 SY_BOXED_VALUE(bool, Bool, to_bool)
 SY_BOXED_OPTIONAL(bool, OptBool, to_bool)
 SY_BOXED_VALUE(IntArrayRef, IntList, to_int_list)
-SY_BOXED_OPTIONAL(IntArrayRef, OptIntList, to_int_list)
 SY_BOXED_VALUE(ArrayRef<double>, DoubleList, to_double_list)
 SY_BOXED_OPTIONAL(ArrayRef<double>, OptDoubleList, to_double_list)
 SY_BOXED_VALUE(ArrayRef<bool>, BoolList, to_bool_list)
@@ -146,6 +145,15 @@ SY_BOXED_OPTIONAL(MemoryFormat, OptMemoryFormat, to_memory_format)
 SY_BOXED_OPTIONAL(Generator, OptGenerator, to_generator)
 #undef SY_BOXED_VALUE
 #undef SY_BOXED_OPTIONAL
+template <>
+struct ArgTraits<OptionalIntArrayRef> {
+  static constexpr ArgCode code = ArgCode::OptIntList;
+  using Holder = OptionalIntArrayRef;
+  static Holder hold(Value& v) {
+    return v.is_none() ? Holder() : Holder(v.to_int_list());
+  }
+  static Value box(OptionalIntArrayRef l) { return l ? Value(*l) : Value(); }
+};
 template <>
 struct ArgTraits<const Scalar&> {
   static constexpr ArgCode code = ArgCode::Scalar;

@@ -52,7 +52,23 @@ bool is_channels_last(IntArrayRef sizes, IntArrayRef strides) {
 
 // memmove that takes nullptr for none.
 void copy_ints(int64_t* to, const int64_t* from, size_t n) {
-  if (n != 0) std::memmove(to, from, n * sizeof(int64_t));
+  // Without a call for the usual numbers of dims; all is read first.
+  int64_t v[4] = {};
+  switch (n) {
+    case 4: v[3] = from[3]; [[fallthrough]];
+    case 3: v[2] = from[2]; [[fallthrough]];
+    case 2: v[1] = from[1]; [[fallthrough]];
+    case 1: v[0] = from[0]; [[fallthrough]];
+    case 0: break;
+    default: std::memmove(to, from, n * sizeof(int64_t)); return;
+  }
+  switch (n) {
+    case 4: to[3] = v[3]; [[fallthrough]];
+    case 3: to[2] = v[2]; [[fallthrough]];
+    case 2: to[1] = v[1]; [[fallthrough]];
+    case 1: to[0] = v[0]; [[fallthrough]];
+    default: break;
+  }
 }
 
 constexpr DispatchKeySet kAutogradKey(DispatchKey::Autograd);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "c10/device.h"
 #include "c10/scalar_type.h"
@@ -29,6 +30,10 @@ class TensorOptions {
   constexpr TensorOptions() = default;
   constexpr TensorOptions(ScalarType t) : dtype_(t) {}
   constexpr TensorOptions(Device d) : device_(d) {}
+  // Exactly a DeviceType, kCPU say: other integers are no devices.
+  template <class T>
+    requires std::is_same_v<T, DeviceType>
+  constexpr TensorOptions(T t) : device_(Device(t)) {}
   constexpr TensorOptions(Layout l) : layout_(l) {}
   constexpr TensorOptions(MemoryFormat f) : memory_format_(f) {}
 

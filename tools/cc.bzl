@@ -98,9 +98,6 @@ def sy_shared_library(name, soname = None, linkopts = [], **kwargs):
         name = name,
         linkshared = True,
         linkopts = [
-            # Not gold, which Bazel would choose: its initial-exec relocations
-            # of local thread-locals are off in shared objects.
-            "-fuse-ld=bfd",
             "-Wl,-soname," + (soname or name),
             "-Wl,--no-undefined",
             "-Wl,--as-needed",

@@ -27,10 +27,12 @@ def _sdk_headers_impl(ctx):
     chosen = []
     lines = {}
     for f in files.to_list():
-        own = f.owner.workspace_name == ""
-        if own and not any([f.path.startswith(p) for p in ctx.attr.without]):
+        name = _included_as(f.path, roots)
+        left_out = (name not in ctx.attr.but and
+                    any([name.startswith(p) for p in ctx.attr.without]))
+        if f.owner.workspace_name == "" and not left_out:
             chosen.append(f)
-            lines["%s\t%s" % (f.path, _included_as(f.path, roots))] = None
+            lines["%s\t%s" % (f.path, name)] = None
     manifest = ctx.actions.declare_file(ctx.label.name + ".tsv")
     ctx.actions.write(manifest, "".join([
         line + "\n"
@@ -45,7 +47,8 @@ sdk_headers = rule(
     implementation = _sdk_headers_impl,
     attrs = {
         "deps": attr.label_list(providers = [CcInfo]),
-        "without": attr.string_list(doc = "path prefixes to leave out"),
+        "without": attr.string_list(doc = "prefixes of names to leave out"),
+        "but": attr.string_list(doc = "names to keep all the same"),
     },
 )
 

@@ -12,9 +12,15 @@
 
 namespace sy::tile {
 
+// Hidden, but not local: gold, which Bazel links with, gets the initial-exec
+// offsets of local thread-locals wrong in shared objects.
+namespace detail {
+SY_TLS_FAST constinit thread_local bool division_by_zero = false;
+}  // namespace detail
+
 namespace {
 
-SY_TLS_FAST constinit thread_local bool division_by_zero = false;
+using detail::division_by_zero;
 
 bool supported(Isa isa) {
   switch (isa) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "aten/copy.h"
@@ -58,6 +59,53 @@ struct Kernels {
     tile::convert_fn(kDouble, is_float ? kFloat : kDouble)(to, from, n);
   }
 };
+
+// Shorter rows are taken several at a time: a call for each would cost more
+// than its elements.
+constexpr int64_t kShortRow = 64;
+constexpr int64_t kShortElements = 1024;
+
+template <class T>
+void short_softmax(const Kernels& k, bool log, T* y, const T* x, int64_t rows,
+                   int64_t n) {
+  T e[kShortElements];
+  for (int64_t r = 0; r < rows; ++r) {
+    const T* from = x + r * n;
+    T most = from[0];
+    for (int64_t i = 1; i < n; ++i) {
+      most = from[i] > most || from[i] != from[i] ? from[i] : most;
+    }
+    for (int64_t i = 0; i < n; ++i) y[r * n + i] = from[i] - most;
+  }
+  k.exp(e, y, nullptr, nullptr, 0, rows * n);
+  for (int64_t r = 0; r < rows; ++r) {
+    T sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += e[r * n + i];
+    T* const to = y + r * n;
+    if (log) {
+      const T shift = std::log(sum);
+      for (int64_t i = 0; i < n; ++i) to[i] -= shift;
+    } else {
+      const T scale = 1 / sum;
+      for (int64_t i = 0; i < n; ++i) to[i] = e[r * n + i] * scale;
+    }
+  }
+}
+
+template <class T>
+void short_backward(const Kernels& k, bool log, T* gx, const T* g, const T* y,
+                    int64_t rows, int64_t n) {
+  T e[kShortElements];
+  if (log) k.exp(e, y, nullptr, nullptr, 0, rows * n);
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t at = r * n;
+    T sum = 0;
+    for (int64_t i = at; i < at + n; ++i) sum += log ? g[i] : g[i] * y[i];
+    for (int64_t i = at; i < at + n; ++i) {
+      gx[i] = log ? g[i] - e[i] * sum : (g[i] - sum) * y[i];
+    }
+  }
+}
 
 // Operand 1 is one element for the whole run.
 constexpr uint32_t kUniform = 2;
@@ -198,6 +246,19 @@ void for_each_run(const Extent& e, size_t size, int64_t max_columns,
   });
 }
 
+// f(first element, rows) for groups of short rows.
+template <class F>
+void for_short_rows(const Extent& e, const F& f) {
+  const int64_t rows = kShortElements / e.size;
+  const int64_t groups = (e.outer + rows - 1) / rows;
+  parallel_for(0, groups, kGrain / kShortElements,
+               [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      f(i * rows * e.size, std::min(rows, e.outer - i * rows));
+    }
+  });
+}
+
 ScalarType compute_dtype_of(const Tensor& t) {
   return tile::storage_of(tile::tile_type_of(t.dtype()));
 }
@@ -218,6 +279,20 @@ void forward(const char* op, bool log, const Tensor& self, int64_t dim,
   const Tensor y = target_for(out, compute);
   const auto* from = static_cast<const char*>(x.data_ptr());
   auto* to = static_cast<char*>(y.data_ptr());
+  if (e.inner == 1 && e.size <= kShortRow) {
+    for_short_rows(e, [&](int64_t at, int64_t rows) {
+      if (kernels.is_float) {
+        short_softmax(kernels, log, reinterpret_cast<float*>(to) + at,
+                      reinterpret_cast<const float*>(from) + at, rows, e.size);
+      } else {
+        short_softmax(kernels, log, reinterpret_cast<double*>(to) + at,
+                      reinterpret_cast<const double*>(from) + at, rows,
+                      e.size);
+      }
+    });
+    if (!y.is_same(out)) copy_cpu(out, y);
+    return;
+  }
   const Softmax run{kernels, log};
   const int64_t stride = e.inner * static_cast<int64_t>(kernels.size);
   for_each_run(e, kernels.size, Softmax::kColumns,
@@ -243,6 +318,23 @@ void backward(const char* op, bool log, const Tensor& grad,
   const auto* g_data = static_cast<const char*>(g.data_ptr());
   const auto* y_data = static_cast<const char*>(y.data_ptr());
   auto* to = static_cast<char*>(gx.data_ptr());
+  if (e.inner == 1 && e.size <= kShortRow) {
+    for_short_rows(e, [&](int64_t at, int64_t rows) {
+      if (kernels.is_float) {
+        short_backward(kernels, log, reinterpret_cast<float*>(to) + at,
+                       reinterpret_cast<const float*>(g_data) + at,
+                       reinterpret_cast<const float*>(y_data) + at, rows,
+                       e.size);
+      } else {
+        short_backward(kernels, log, reinterpret_cast<double*>(to) + at,
+                       reinterpret_cast<const double*>(g_data) + at,
+                       reinterpret_cast<const double*>(y_data) + at, rows,
+                       e.size);
+      }
+    });
+    if (!gx.is_same(out)) copy_cpu(out, gx);
+    return;
+  }
   const SoftmaxBackward run{kernels, log};
   const int64_t stride = e.inner * static_cast<int64_t>(kernels.size);
   for_each_run(e, kernels.size, SoftmaxBackward::kColumns,

@@ -132,9 +132,42 @@ void run_general(const Task& task, const PointwiseArgs& args,
   });
 }
 
-// The common case, recognised in a few loads: every input contiguous, of one
-// dtype that is also the compute dtype, and of the same sizes or of one
-// element without dims.
+// Whether the compute dtype is, without a closer look, the dtype that all
+// inputs share, and every step has a kernel for it.
+SY_ALWAYS_INLINE bool one_dtype(const PointwiseOp& op,
+                                const PointwiseArgs& args,
+                                ScalarType* dtype) {
+  if (op.n_inputs == 0 || op.program.tile.bool_inputs != 0 ||
+      op.n_inputs + op.n_outputs > Iter::kMaxOperands) {
+    return false;
+  }
+  const TensorImpl* const first = args.inputs[0]->impl();
+  if (first == nullptr) return false;
+  const ScalarType t = first->dtype();
+  for (int i = 0; i < op.n_inputs; ++i) {
+    const TensorImpl* in = args.inputs[i]->impl();
+    if (in == nullptr || in->dtype() != t || in->is_wrapped_number() ||
+        !in->device().is_cpu()) {
+      return false;
+    }
+  }
+  if (t != kFloat && t != kDouble &&
+      (op.n_scalars != 0 || op.promote == PromoteRule::IntToFloat ||
+       (op.promote == PromoteRule::BoolToInt && t != kLong) ||
+       is_reduced_floating_type(t))) {
+    return false;
+  }
+  const tile::TileType type = tile::tile_type_of(t);
+  const tile::Program& program = op.program.tile;
+  for (int i = 0; i < program.n_steps; ++i) {
+    if (tile::prim_fn(program.steps[i].op, type) == nullptr) return false;
+  }
+  *dtype = t;
+  return true;
+}
+
+// The common case, recognised in a few loads: one dtype, every input contiguous
+// and of the same sizes or of one element without dims.
 struct Simple {
   ScalarType dtype;
   const TensorImpl* shape;  // an input of the result's sizes
@@ -143,19 +176,10 @@ struct Simple {
 
 SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
                                 const PointwiseArgs& args, Simple* s) {
-  if (op.n_inputs == 0 || op.program.tile.bool_inputs != 0 ||
-      op.n_inputs + op.n_outputs > Iter::kMaxOperands) {
-    return false;
-  }
   const TensorImpl* shape = args.inputs[0]->impl();
-  if (shape == nullptr) return false;
-  const ScalarType dtype = shape->dtype();
   for (int i = 0; i < op.n_inputs; ++i) {
     const TensorImpl* t = args.inputs[i]->impl();
-    if (t == nullptr || t->dtype() != dtype || !t->is_contiguous() ||
-        t->is_wrapped_number() || !t->device().is_cpu()) {
-      return false;
-    }
+    if (!t->is_contiguous()) return false;
     if (t->dim() > shape->dim()) shape = t;
   }
   for (int i = 0; i < op.n_inputs; ++i) {
@@ -167,20 +191,6 @@ SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
       return false;
     }
   }
-  const bool floating = dtype == kFloat || dtype == kDouble;
-  if (!floating) {
-    if (op.n_scalars != 0 || op.promote == PromoteRule::IntToFloat ||
-        (op.promote == PromoteRule::BoolToInt && dtype != kLong) ||
-        is_reduced_floating_type(dtype)) {
-      return false;
-    }
-  }
-  const tile::TileType type = tile::tile_type_of(dtype);
-  const tile::Program& program = op.program.tile;
-  for (int i = 0; i < program.n_steps; ++i) {
-    if (tile::prim_fn(program.steps[i].op, type) == nullptr) return false;
-  }
-  s->dtype = dtype;
   s->shape = shape;
   return true;
 }
@@ -202,6 +212,128 @@ SY_ALWAYS_INLINE void run_simple(const PointwiseOp& op,
     data[op.n_inputs + i] = static_cast<char*>(results[i].impl()->data());
   }
   if (s.shape->numel() != 0) run_linear(task, data, s.single, s.shape->numel());
+}
+
+// Few elements of one dtype at any strides: gathered to the stack in the order
+// of the result's memory, which costs less than planning a walk.
+struct Small {
+  static constexpr int64_t kElements = 128;
+  static constexpr int kDims = 4;
+  static constexpr int kInputs = 4;
+
+  int n;
+  int64_t numel;
+  int64_t sizes[kDims];
+  int64_t in[kInputs][kDims];  // strides, 0 where it broadcasts
+  uint8_t order[kDims];        // dims of the result, fastest first
+};
+
+bool is_small(const PointwiseOp& op, const PointwiseArgs& args, Small* s) {
+  if (op.n_outputs != 1 || op.n_inputs > Small::kInputs) return false;
+  s->n = 0;
+  for (int i = 0; i < op.n_inputs; ++i) {
+    s->n = std::max(s->n, static_cast<int>(args.inputs[i]->impl()->dim()));
+  }
+  if (s->n > Small::kDims) return false;
+  std::fill_n(s->sizes, s->n, 1);
+  for (int i = 0; i < op.n_inputs; ++i) {
+    const TensorImpl& t = *args.inputs[i]->impl();
+    const int shift = s->n - static_cast<int>(t.dim());
+    for (int d = shift; d < s->n; ++d) {
+      const int64_t size = t.sizes()[static_cast<size_t>(d - shift)];
+      if (size == s->sizes[d] || size == 1) continue;
+      if (s->sizes[d] != 1) return false;
+      s->sizes[d] = size;
+    }
+  }
+  s->numel = 1;
+  for (int d = 0; d < s->n; ++d) s->numel *= s->sizes[d];
+  if (s->numel > Small::kElements || s->numel == 0) return false;
+  const int64_t* lists[Small::kInputs];
+  for (int i = 0; i < op.n_inputs; ++i) {
+    const TensorImpl& t = *args.inputs[i]->impl();
+    const int shift = s->n - static_cast<int>(t.dim());
+    for (int d = 0; d < s->n; ++d) {
+      const auto from = static_cast<size_t>(d - shift);
+      s->in[i][d] = d < shift || t.sizes()[from] != s->sizes[d]
+                        ? 0
+                        : t.strides()[from];
+    }
+    lists[i] = s->in[i];
+  }
+  sort_dims(lists, op.n_inputs, s->sizes, s->n, s->order);
+  return true;
+}
+
+template <class U>
+void gather(const Small& s, const int64_t* strides, const void* from,
+            void* to) {
+  const U* p = static_cast<const U*>(from);
+  U* q = static_cast<U*>(to);
+  int64_t size[Small::kDims], stride[Small::kDims], at[Small::kDims] = {};
+  for (int i = 0; i < s.n; ++i) {
+    size[i] = s.sizes[s.order[i]];
+    stride[i] = strides[s.order[i]];
+  }
+  const U* const end = q + s.numel;
+  for (;;) {
+    for (int64_t i = 0; i < size[0]; ++i) *q++ = p[i * stride[0]];
+    if (q == end) return;
+    for (int d = 1;; ++d) {
+      p += stride[d];
+      if (++at[d] < size[d]) break;
+      p -= size[d] * stride[d];
+      at[d] = 0;
+    }
+  }
+}
+
+Tensor run_small(const PointwiseOp& op, const PointwiseArgs& args,
+                 ScalarType dtype, const Small& s) {
+  int64_t strides[Small::kDims];
+  bool row_major = true;
+  int64_t stride = 1;
+  for (int i = 0; i < s.n; ++i) {
+    const int d = s.order[i];
+    row_major &= d == s.n - 1 - i;
+    strides[d] = stride;
+    stride *= s.sizes[d];
+  }
+  const IntArrayRef sizes(s.sizes, static_cast<size_t>(s.n));
+  const ScalarType out = result_dtype(op, 0, dtype);
+  Tensor result(
+      row_major ? make_tensor(sizes, out, Device(kCPU))
+                : make_tensor_strided(
+                      sizes, {strides, static_cast<size_t>(s.n)}, out,
+                      Device(kCPU)));
+  alignas(64) char room[Small::kInputs][Small::kElements * 8];
+  char* data[Small::kInputs + 1];
+  uint64_t single = 0;
+  for (int i = 0; i < op.n_inputs; ++i) {
+    const TensorImpl& t = *args.inputs[i]->impl();
+    data[i] = static_cast<char*>(t.data());
+    if (t.numel() == 1) {
+      single |= s.numel == 1 ? 0 : uint64_t{1} << i;
+    } else if (!(row_major && t.is_contiguous() && t.numel() == s.numel)) {
+      switch (element_size(dtype)) {
+        case 1: gather<uint8_t>(s, s.in[i], data[i], room[i]); break;
+        case 2: gather<uint16_t>(s, s.in[i], data[i], room[i]); break;
+        case 4: gather<uint32_t>(s, s.in[i], data[i], room[i]); break;
+        default: gather<uint64_t>(s, s.in[i], data[i], room[i]); break;
+      }
+      data[i] = room[i];
+    }
+  }
+  data[op.n_inputs] = static_cast<char*>(result.impl()->data());
+  run_linear(Task(op, args, dtype), data, single, s.numel);
+  return result;
+}
+
+SY_NOINLINE Tensor pointwise_small(const PointwiseOp& op,
+                                   const PointwiseArgs& args,
+                                   ScalarType dtype) {
+  Small s;
+  return is_small(op, args, &s) ? run_small(op, args, dtype, s) : Tensor();
 }
 
 SY_NOINLINE void pointwise_slow(const PointwiseOp& op,
@@ -233,7 +365,8 @@ SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
   Simple s;
   TensorImpl* const t = out.impl();
   if (t == nullptr || !t->is_contiguous() || !t->device().is_cpu() ||
-      !is_simple(op, args, &s) || op.n_outputs != 1 ||
+      !one_dtype(op, args, &s.dtype) || !is_simple(op, args, &s) ||
+      op.n_outputs != 1 ||
       t->dtype() != result_dtype(op, 0, s.dtype) ||
       t->sizes() != s.shape->sizes()) {
     return false;
@@ -255,11 +388,16 @@ SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
 
 Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
   Simple s;
-  if (SY_LIKELY(op.n_outputs == 1 && is_simple(op, args, &s))) {
-    Tensor result(make_tensor(s.shape->sizes(), result_dtype(op, 0, s.dtype),
-                              Device(kCPU)));
-    run_simple(op, args, s, &result);
-    return result;
+  if (SY_LIKELY(op.n_outputs == 1 && one_dtype(op, args, &s.dtype))) {
+    if (SY_LIKELY(is_simple(op, args, &s))) {
+      Tensor result(make_tensor(s.shape->sizes(),
+                                result_dtype(op, 0, s.dtype), Device(kCPU)));
+      run_simple(op, args, s, &result);
+      return result;
+    }
+    if (Tensor result = pointwise_small(op, args, s.dtype); result.defined()) {
+      return result;
+    }
   }
   Tensor results[tile::kMaxResults];
   pointwise_slow(op, args, results);

@@ -161,15 +161,19 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
   const TensorImpl* const self = args.self->impl();
   if (self == nullptr || args.dtype.has_value() || args.keepdim ||
       (args.dims.has_value() && !args.dims->empty()) ||
-      op.finish != nullptr || !self->is_contiguous() ||
-      self->numel() > kReducePiece || self->numel() == 0) {
+      !self->is_contiguous() || self->numel() > kReducePiece || self->numel() == 0) {
     return false;
   }
   const ScalarType dtype = self->dtype();
   if (dtype != kFloat && dtype != kDouble && dtype != kLong) return false;
+  if (op.finish != nullptr && !is_floating_type(dtype)) return false;
   KnownReduction known;
   if (!recognise(op, dtype, dtype, &known)) return false;
   const ScalarType out = op.map.tile.results[0].is_bool ? kBool : dtype;
+  if (op.finish != nullptr &&
+      (out == kBool || op.finish->tile.results[0].is_bool)) {
+    return false;
+  }
   Tensor r(make_tensor({}, out, Device(kCPU)));
   void* const to = r.impl()->data();
   alignas(8) char acc[8];
@@ -182,6 +186,11 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
     *static_cast<float*>(to) = static_cast<float>(v);
   } else {
     std::memcpy(to, acc, element_size(out));
+  }
+  if (op.finish != nullptr) {
+    char* accumulators[] = {static_cast<char*>(to)};
+    finish(op, args, dtype, self->numel(), accumulators, dtype,
+           static_cast<char*>(to), 1);
   }
   *result = std::move(r);
   return true;

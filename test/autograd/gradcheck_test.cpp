@@ -149,7 +149,7 @@ TEST(GradcheckOp, SampleOperators) {
   };
   const auto t = [](IntArrayRef sizes) { return Value(numbers(sizes)); };
   const auto ints = [](IntArrayRef l) { return Value(l); };
-  const Value none;
+  const Value none{};
   check("sample::mul.Tensor", {t({2, 3}), t({3})});
   check("sample::mul.Tensor", {t({2, 3}), t({})});
   check("sample::mul.Tensor", {Value(numbers({2}, false)), t({2})});

@@ -109,7 +109,7 @@ TEST(Digits, SplitSharesNoRowAndFollowsItsSeed) {
 TEST(Digits, TestPartDoesNotChangeTheModel) {
   Options options;
   options.epochs = 2;
-  const Run first = train(all(), options);
+  const digits::Run first = train(all(), options);
   Dataset spoilt{all().images.clone(), all().labels.clone()};
   float* pixels = spoilt.images.mutable_data_ptr<float>();
   std::mt19937_64 random(options.seed);
@@ -118,7 +118,7 @@ TEST(Digits, TestPartDoesNotChangeTheModel) {
     std::fill_n(pixels + 64 * order[i], 64, 0.5f);
     spoilt.labels.mutable_data_ptr<int64_t>()[order[i]] = 0;
   }
-  const Run second = train(spoilt, options);
+  const digits::Run second = train(spoilt, options);
   for (int i = 0; i < 4; ++i) {
     EXPECT_TRUE(first.model.parameters()[size_t(i)].equal(
         second.model.parameters()[size_t(i)]));
@@ -131,7 +131,7 @@ TEST(Digits, FiveSeedsReach97PercentOnAverage) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     Options options;
     options.seed = seed;
-    const Run run = train(all(), options);
+    const digits::Run run = train(all(), options);
     ASSERT_EQ(run.epochs.size(), 40u);
     EXPECT_LT(run.epochs.back().loss, run.epochs.front().loss / 20);
     EXPECT_GT(run.step_us, 0);
@@ -154,7 +154,7 @@ TEST(Digits, OptionsThatCannotWorkAreRefused) {
 TEST(Digits, PictureShowsCurvesAndEveryMisreadImage) {
   Options options;
   options.epochs = 3;
-  std::vector<Run> runs;
+  std::vector<digits::Run> runs;
   runs.push_back(train(all(), options));
   options.seed = 2;
   runs.push_back(train(all(), options));

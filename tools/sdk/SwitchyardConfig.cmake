@@ -68,11 +68,11 @@ function(switchyard_add_operators)
   target_include_directories(${arg_TARGET} PRIVATE "${folder}")
 endfunction()
 
-# switchyard_add_backend(NAME name [SCHEMA name.yaml] SOURCES file...)
+# switchyard_add_backend(NAME name [SCHEMA schema.yaml] SOURCES file...)
 #
 # A plugin, lib<name>.so, for sy::load_library. SCHEMA lists the operators it
-# supports: sygen writes <name>_kernels.h, which the sources include and which
-# declares each kernel, and the registrations.
+# supports: sygen writes <schema>_kernels.h, which declares each kernel for the
+# sources, and registers them, and the CPU for all other operators.
 function(switchyard_add_backend)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;SCHEMA" "SOURCES")
   if(NOT arg_NAME OR NOT arg_SOURCES)
@@ -85,22 +85,11 @@ function(switchyard_add_backend)
   set(generated)
   if(arg_SCHEMA)
     get_filename_component(schema "${arg_SCHEMA}" ABSOLUTE)
+    get_filename_component(base "${arg_SCHEMA}" NAME_WE)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_generated")
-    set(header "${folder}/${arg_NAME}_kernels.h")
-    set(generated "${folder}/${arg_NAME}_register.cpp")
+    set(generated "${folder}/${base}_kernels.h" "${folder}/${base}_register.cpp")
     file(MAKE_DIRECTORY "${folder}")
-    file(GLOB_RECURSE installed "${Switchyard_SCHEMAS}/*.yaml")
-    set(extra)
-    foreach(file IN LISTS installed)
-      list(APPEND extra --extra "${file}")
-    endforeach()
-    add_custom_command(
-      OUTPUT "${header}" "${generated}"
-      COMMAND Switchyard::sygen emit --kind backend --input "${schema}"
-              ${extra} --out "${header}" --out "${generated}"
-      DEPENDS "${schema}" ${installed}
-      COMMENT "Generating kernels and registrations from ${arg_SCHEMA}"
-      VERBATIM)
+    _switchyard_generate(backend "${schema}" ${generated})
   endif()
   add_library(${arg_NAME} MODULE ${arg_SOURCES} ${generated})
   target_link_libraries(${arg_NAME} PRIVATE Switchyard::switchyard)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "accel_kernels.h"
 #include "kernel.h"
 #include "strided.h"
 
@@ -14,6 +15,19 @@ using sy::Tensor;
 
 // NaN stays.
 float rectified(float a, float) { return a > 0 || a != a ? a : 0; }
+
+// Of n elements, their steps apart.
+void log_softmax_row(float* out, const float* in, int64_t n, int64_t out_step,
+                     int64_t in_step) {
+  float most = -std::numeric_limits<float>::infinity();
+  for (int64_t i = 0; i < n; ++i) most = std::max(most, in[i * in_step]);
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += std::exp(in[i * in_step] - most);
+  const float shift = most + static_cast<float>(std::log(sum));
+  for (int64_t i = 0; i < n; ++i) out[i * out_step] = in[i * in_step] - shift;
+}
+
+}  // namespace
 
 Tensor relu(const Tensor& self) {
   if (!native({&self})) return OnCpu<decltype(relu)>{"aten::relu"}(self);
@@ -30,23 +44,12 @@ Tensor& relu_(Tensor& self) {
   return self;
 }
 
-// Of n elements, their steps apart.
-void log_softmax_row(float* out, const float* in, int64_t n, int64_t out_step,
-                     int64_t in_step) {
-  float most = -std::numeric_limits<float>::infinity();
-  for (int64_t i = 0; i < n; ++i) most = std::max(most, in[i * in_step]);
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += std::exp(in[i * in_step] - most);
-  const float shift = most + static_cast<float>(std::log(sum));
-  for (int64_t i = 0; i < n; ++i) out[i * out_step] = in[i * in_step] - shift;
-}
-
-Tensor log_softmax(const Tensor& self, int64_t dim, bool half_to_float) {
+Tensor _log_softmax(const Tensor& self, int64_t dim, bool half_to_float) {
   // Rows of a matrix are what models ask for.
   const bool rows = self.dim() == 2 && (dim == 1 || dim == -1);
   if (!native({&self}) || !rows || half_to_float) {
-    return OnCpu<decltype(log_softmax)>{"aten::_log_softmax"}(self, dim,
-                                                              half_to_float);
+    return OnCpu<decltype(_log_softmax)>{"aten::_log_softmax"}(self, dim,
+                                                               half_to_float);
   }
   count_native_call();
   Tensor out = sy::empty(self.sizes(), self.options());
@@ -60,11 +63,4 @@ Tensor log_softmax(const Tensor& self, int64_t dim, bool half_to_float) {
   return out;
 }
 
-}  // namespace
 }  // namespace accel
-
-ACCEL_KERNELS(aten, m) {
-  m.impl("relu", SY_FN(accel::relu));
-  m.impl("relu_", SY_FN(accel::relu_));
-  m.impl("_log_softmax", SY_FN(accel::log_softmax));
-}

@@ -1,5 +1,6 @@
 #include <sy/sy.h>
 
+#include "accel_kernels.h"
 #include "aten/guard.h"
 #include "aten/view.h"
 #include "kernel.h"
@@ -20,9 +21,12 @@ auto sum_with(const Scalar& alpha) {
 }
 float product(float a, float b) { return a * b; }
 
-Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+}  // namespace
+
+Tensor add_Tensor(const Tensor& self, const Tensor& other,
+                  const Scalar& alpha) {
   if (!native({&self, &other})) {
-    return OnCpu<decltype(add)>{"aten::add.Tensor"}(self, other, alpha);
+    return OnCpu<decltype(add_Tensor)>{"aten::add.Tensor"}(self, other, alpha);
   }
   count_native_call();
   Tensor out = result_for("add", self, other);
@@ -30,9 +34,10 @@ Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return out;
 }
 
-Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha) {
+Tensor& add__Tensor(Tensor& self, const Tensor& other, const Scalar& alpha) {
   if (!native({&self, &other})) {
-    return OnCpu<decltype(add_)>{"aten::add_.Tensor"}(self, other, alpha);
+    return OnCpu<decltype(add__Tensor)>{"aten::add_.Tensor"}(self, other,
+                                                             alpha);
   }
   count_native_call();
   for_each(self, self, other, sum_with(alpha));
@@ -51,9 +56,9 @@ Tensor& add_out(const Tensor& self, const Tensor& other, const Scalar& alpha,
   return out;
 }
 
-Tensor mul(const Tensor& self, const Tensor& other) {
+Tensor mul_Tensor(const Tensor& self, const Tensor& other) {
   if (!native({&self, &other})) {
-    return OnCpu<decltype(mul)>{"aten::mul.Tensor"}(self, other);
+    return OnCpu<decltype(mul_Tensor)>{"aten::mul.Tensor"}(self, other);
   }
   count_native_call();
   Tensor out = result_for("mul", self, other);
@@ -61,22 +66,13 @@ Tensor mul(const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor& mul_(Tensor& self, const Tensor& other) {
+Tensor& mul__Tensor(Tensor& self, const Tensor& other) {
   if (!native({&self, &other})) {
-    return OnCpu<decltype(mul_)>{"aten::mul_.Tensor"}(self, other);
+    return OnCpu<decltype(mul__Tensor)>{"aten::mul_.Tensor"}(self, other);
   }
   count_native_call();
   for_each(self, self, other, product);
   return self;
 }
 
-}  // namespace
 }  // namespace accel
-
-ACCEL_KERNELS(aten, m) {
-  m.impl("add.Tensor", SY_FN(accel::add));
-  m.impl("add_.Tensor", SY_FN(accel::add_));
-  m.impl("add.out", SY_FN(accel::add_out));
-  m.impl("mul.Tensor", SY_FN(accel::mul));
-  m.impl("mul_.Tensor", SY_FN(accel::mul_));
-}

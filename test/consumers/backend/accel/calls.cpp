@@ -13,9 +13,7 @@ void count_native_call() noexcept {
   calls.fetch_add(1, std::memory_order_relaxed);
 }
 
-int64_t native_calls() {
-  return calls.load(std::memory_order_relaxed);
-}
+int64_t native_calls() { return calls.load(std::memory_order_relaxed); }
 
 }  // namespace accel
 

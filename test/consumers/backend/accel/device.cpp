@@ -10,17 +10,15 @@ class Devices final : public sy::DeviceInterface {
  public:
   sy::Allocator& allocator(int) override { return memory(); }
 
-  void copy_from_host(void* dst, const void* src, size_t bytes,
-                      int) override {
+  void copy_from_host(void* dst, const void* src, size_t bytes, int) override {
     std::memcpy(memory().translate(dst, bytes), src, bytes);
   }
   void copy_to_host(void* dst, const void* src, size_t bytes, int) override {
     std::memcpy(dst, memory().translate(src, bytes), bytes);
   }
-  void copy_on_device(void* dst, const void* src, size_t bytes,
-                      int) override {
-    std::memmove(memory().translate(dst, bytes),
-                 memory().translate(src, bytes), bytes);
+  void copy_on_device(void* dst, const void* src, size_t bytes, int) override {
+    std::memmove(memory().translate(dst, bytes), memory().translate(src, bytes),
+                 bytes);
   }
 
  private:

@@ -30,8 +30,8 @@ struct OnCpu<R(A...)> {
   R operator()(A... args) const {
     sy::Kernel fallback = sy::Kernel::from_boxed(&sy::cpu_fallback);
     fallback.op = &sy::Dispatcher::singleton().find_or_throw(op).entry();
-    return sy::detail::call_kernel<R, A...>(
-        &fallback, sy::DispatchKeySet(), std::forward<A>(args)...);
+    return sy::detail::call_kernel<R, A...>(&fallback, sy::DispatchKeySet(),
+                                            std::forward<A>(args)...);
   }
 };
 

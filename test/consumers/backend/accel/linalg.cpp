@@ -1,5 +1,6 @@
 #include <sy/sy.h>
 
+#include "accel_kernels.h"
 #include "aten/view.h"
 #include "kernel.h"
 
@@ -38,6 +39,8 @@ void multiply(const Matrix& out, const Matrix& a, const Matrix& b,
   }
 }
 
+}  // namespace
+
 Tensor mm(const Tensor& self, const Tensor& mat2) {
   if (!native({&self, &mat2})) {
     return OnCpu<decltype(mm)>{"aten::mm"}(self, mat2);
@@ -52,8 +55,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
              const Scalar& beta, const Scalar& alpha) {
   if (!native({&self, &mat1, &mat2})) {
-    return OnCpu<decltype(addmm)>{"aten::addmm"}(self, mat1, mat2, beta,
-                                                 alpha);
+    return OnCpu<decltype(addmm)>{"aten::addmm"}(self, mat1, mat2, beta, alpha);
   }
   count_native_call();
   Tensor out = sy::empty({mat1.size(0), mat2.size(1)}, self.options());
@@ -67,10 +69,4 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
   return out;
 }
 
-}  // namespace
 }  // namespace accel
-
-ACCEL_KERNELS(aten, m) {
-  m.impl("mm", SY_FN(accel::mm));
-  m.impl("addmm", SY_FN(accel::addmm));
-}

@@ -21,8 +21,8 @@ size_t rounded(size_t bytes) {
 char* map(int file, int access) {
   void* at =
       mmap(nullptr, DeviceMemory::kCapacity, access, MAP_SHARED, file, 0);
-  SY_CHECK(at != MAP_FAILED, OutOfMemory, "[" ACCEL_NAME
-           "] cannot map the device's memory");
+  SY_CHECK(at != MAP_FAILED, OutOfMemory,
+           "[" ACCEL_NAME "] cannot map the device's memory");
   return static_cast<char*>(at);
 }
 
@@ -50,11 +50,11 @@ void* DeviceMemory::allocate(size_t bytes) {
       std::max<int64_t>(0, stats_.limit - stats_.allocated));
   // Compared before rounding, which could overflow.
   const auto block =
-      bytes > free ? free_.end()
-                   : std::find_if(free_.begin(), free_.end(),
-                                  [&](const auto& b) {
-                                    return b.second >= rounded(bytes);
-                                  });
+      bytes > free
+          ? free_.end()
+          : std::find_if(free_.begin(), free_.end(), [&](const auto& b) {
+              return b.second >= rounded(bytes);
+            });
   SY_CHECK(block != free_.end(), OutOfMemory, "[" ACCEL_NAME ":0] cannot give ",
            bytes, " bytes: ", stats_.allocated, " of ", stats_.limit,
            " are in use");

@@ -34,8 +34,8 @@ class DeviceMemory final : public sy::Allocator {
 
   mutable std::mutex mutex_;
   int file_ = -1;
-  char* window_ = nullptr;  // device addresses, no access
-  char* pages_ = nullptr;   // the same memory for kernels
+  char* window_ = nullptr;         // device addresses, no access
+  char* pages_ = nullptr;          // the same memory for kernels
   std::map<size_t, size_t> free_;  // offset -> bytes; neighbours are merged
   sy::MemoryStats stats_;
 };

@@ -21,8 +21,8 @@ void detail::check_message(std::string_view what, const std::string& message,
                            std::initializer_list<std::string_view> parts) {
   for (const std::string_view part : parts) {
     if (message.find(part) == std::string::npos) {
-      check(false, std::string(what) + ": no '" + std::string(part) + "' in: " +
-                       message);
+      check(false, std::string(what) + ": no '" + std::string(part) +
+                       "' in: " + message);
       return;
     }
   }
@@ -39,8 +39,8 @@ void check_close(const sy::Tensor& got, const sy::Tensor& expected,
     return;
   }
   const double most = a.sub(b).abs().amax().to(sy::kDouble).item<double>();
-  check(most <= 1e-5, std::string(what) + (most <= 1e-5 ? "" : sy::str(
-                                               ": differ by ", most)));
+  check(most <= 1e-5, std::string(what) +
+                          (most <= 1e-5 ? "" : sy::str(": differ by ", most)));
 }
 
 void section(std::string_view name, const std::function<void()>& checks) {

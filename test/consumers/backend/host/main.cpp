@@ -65,10 +65,9 @@ void model_agrees(Device device) {
   sy::reset_fallback_counts();
   const int64_t before = native_calls(name.substr(0, name.find(':')));
   const Tensor scores = there(moved);
-  const int64_t native =
-      native_calls(name.substr(0, name.find(':'))) - before;
-  check(native == 4, sy::str(name, ": the model took ", native,
-                             " native calls"));
+  const int64_t native = native_calls(name.substr(0, name.find(':'))) - before;
+  check(native == 4,
+        sy::str(name, ": the model took ", native, " native calls"));
   check(fallbacks() == 0, sy::str(name, ": and ", fallbacks(), " fallbacks"));
   check(scores.device() == moved.device(), name + ": the result stays there");
   check_close(scores, model(images), name + ": the model agrees with the CPU");
@@ -92,8 +91,8 @@ void other_operators_fall_back(Device device) {
 
 void writes_and_views(Device device) {
   const std::string name = device.str();
-  const Tensor x = noise({4, 6}, 8), a = x.to(device), one =
-      sy::ones({6}).to(device);
+  const Tensor x = noise({4, 6}, 8), a = x.to(device),
+               one = sy::ones({6}).to(device);
   a.add_(one);
   check_close(a, x.add(1), name + ": in place");
   const Tensor column = a.select(1, 2);
@@ -111,9 +110,9 @@ void writes_and_views(Device device) {
   check_close(a, sy::full({4, 6}, 2.5), name + ": fill_");
   check_close(sy::zeros({2, 2}, a.options()), sy::zeros({2, 2}),
               name + ": factories");
-  check_throws<sy::Error>(
-      name + ": shapes are checked before a kernel runs",
-      [&] { a.add(sy::ones({5}).to(a.device())); }, {"add"});
+  check_throws<sy::Error>(name + ": shapes are checked before a kernel runs",
+                          [&] { a.add(sy::ones({5}).to(a.device())); },
+                          {"add"});
 }
 
 void gradients(Device device) {
@@ -151,11 +150,11 @@ void two_devices_meet(Device accel, Device bolt) {
   const Tensor x = noise({3, 4}, 12);
   const Tensor a = x.to(accel), b = x.to(bolt);
   check_throws<sy::Error>("tensors of both devices are not mixed",
-                          [&] { a.add(b); }, {"accel:0", "bolt:0"});
+                          [&] { a.add(b); }, {"accel", "bolt"});
   check_throws<sy::Error>("nor where one is written",
-                          [&] { a.clone().add_(b); }, {"accel:0", "bolt:0"});
+                          [&] { a.clone().add_(b); }, {"accel", "bolt"});
   check_throws<sy::Error>("nor with host memory", [&] { a.add(x); },
-                          {"accel:0", "cpu"});
+                          {"accel", "cpu"});
   check(a.to(bolt).device() == b.device(), "copies go from one to the other");
   check_close(a.to(bolt), x, "and keep their values");
   const Tensor target = sy::zeros({4, 3}, b.options());
@@ -179,7 +178,7 @@ void unloaded_backend_is_gone(sy::LibraryHandle& library, Device device,
   check_throws<sy::ValueError>("its device is not known any more",
                                [&] { Device again(name); }, {"accel"});
   check_throws<sy::Error>("allocating there is an error",
-                          [&] { sy::empty({2}, device); }, {"accel"});
+                          [&] { sy::empty({2}, device); }, {"Accel"});
   check_throws<sy::NotImplementedError>("calling its operator is an error",
                                         [&] { native_calls("accel"); },
                                         {"accel::native_calls"});
@@ -200,11 +199,9 @@ int run(const std::string& accel_path, const std::string& bolt_path) {
     section("limits", [&] { memory_has_an_end(device); });
   }
   section("both", [&] { two_devices_meet(accel, bolt); });
-  section("held",
-          [&] { unload_is_refused_while_held(accel_library, accel); });
-  section("unload", [&] {
-    unloaded_backend_is_gone(accel_library, accel, accel_path);
-  });
+  section("held", [&] { unload_is_refused_while_held(accel_library, accel); });
+  section("unload",
+          [&] { unloaded_backend_is_gone(accel_library, accel, accel_path); });
   section("the other", [&] { model_agrees(bolt); });
   std::printf("%d passed, %d failed\n", passed(), failed());
   return failed() == 0 ? 0 : 1;

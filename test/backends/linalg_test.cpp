@@ -1,0 +1,181 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "aten/operators.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/linalg.h"
+#include "aten/ops/random.h"
+#include "aten/ops/view.h"
+#include "aten/tensor_new.h"
+#include "c10/parallel.h"
+#include "test/aten/tensor_values.h"
+#include "test/c10/expect_error.h"
+
+namespace sy {
+namespace {
+
+using Values = std::vector<double>;
+
+Values product(const Tensor& a, const Tensor& b) {
+  const Values x = values(a), y = values(b);
+  const auto m = static_cast<size_t>(a.size(0));
+  const auto k = static_cast<size_t>(a.size(1));
+  const auto n = static_cast<size_t>(b.size(1));
+  Values c(m * n, 0);
+  for (size_t i = 0; i < m; ++i) {
+    for (size_t p = 0; p < k; ++p) {
+      for (size_t j = 0; j < n; ++j) {
+        c[i * n + j] += x[i * k + p] * y[p * n + j];
+      }
+    }
+  }
+  return c;
+}
+
+void expect_near(const Values& got, const Values& want, double tolerance) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(got[i], want[i], tolerance) << i;
+  }
+}
+
+// The layouts a matrix can have: by rows, by columns, with gaps, every other.
+Tensor matrix(int64_t rows, int64_t cols, int layout, ScalarType t) {
+  switch (layout) {
+    case 0: return randn({rows, cols}).to(t);
+    case 1: return randn({cols, rows}).to(t).t();
+    case 2: return randn({rows, cols + 5}).to(t).slice(1, 2, cols + 2);
+    default: return randn({rows, 2 * cols}).to(t).slice(1, 0, 2 * cols, 2);
+  }
+}
+
+TEST(Matmul, AgainstLoopsForAllLayouts) {
+  manual_seed(3);
+  const int64_t sizes[][3] = {{1, 1, 1},   {4, 4, 4},    {5, 3, 7},
+                              {8, 64, 64}, {13, 17, 33}, {1, 100, 70},
+                              {70, 1, 100}, {31, 65, 129}, {3, 500, 2}};
+  for (const ScalarType t : {kFloat, kDouble}) {
+    for (const auto& s : sizes) {
+      for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < 4; ++b) {
+          const Tensor x = matrix(s[0], s[2], a, t);
+          const Tensor y = matrix(s[2], s[1], b, t);
+          expect_near(values(mm(x, y)), product(x, y), 1e-3);
+        }
+      }
+    }
+  }
+}
+
+TEST(Matmul, LargeInAnyNumberOfThreads) {
+  manual_seed(4);
+  const Tensor x = randn({150, 400}, kDouble), y = randn({1100, 400}, kDouble);
+  const Values want = product(x, y.t());
+  set_num_threads(1);
+  const Values one = values(mm(x, y.t()));
+  expect_near(one, want, 1e-9);
+  set_num_threads(3);
+  EXPECT_EQ(values(mm(x, y.t())), one);
+  set_num_threads(1);
+}
+
+TEST(Matmul, ReducedAndWholeDtypes) {
+  manual_seed(5);
+  const Tensor x = randn({9, 20}), y = randn({20, 11});
+  for (const ScalarType t : {kHalf, kBFloat16}) {
+    const Tensor a = x.to(t), b = y.to(t);
+    EXPECT_EQ(mm(a, b).dtype(), t);
+    expect_near(values(mm(a, b)), product(a, b), 0.2);
+  }
+  for (const ScalarType t : {kChar, kInt, kLong}) {
+    const Tensor a = randint(-3, 4, {9, 20}, t), b = randint(-3, 4, {20, 11}, t);
+    EXPECT_EQ(values(mm(a, b)), product(a, b));
+  }
+  SY_EXPECT_ERROR(mm(x, y.to(kDouble)), ValueError, "[mm]");
+}
+
+TEST(Matmul, Empty) {
+  EXPECT_EQ(values(mm(ones({2, 0}), ones({0, 3}))), Values(6, 0));
+  EXPECT_EQ(mm(ones({0, 4}), ones({4, 3})).numel(), 0);
+  EXPECT_EQ(values(addmm(ones({3}), ones({2, 0}), ones({0, 3}))),
+            Values(6, 1));
+}
+
+TEST(Matmul, SizesMustFit) {
+  SY_EXPECT_ERROR(mm(ones({2, 3}), ones({2, 3})), ValueError, "[mm]");
+  SY_EXPECT_ERROR(mm(ones({3}), ones({3, 2})), ValueError, "[mm]");
+  SY_EXPECT_ERROR(bmm(ones({2, 3, 4}), ones({3, 4, 5})), ValueError, "[bmm]");
+  SY_EXPECT_ERROR(matmul(ones({2, 3}), ones({4})), ValueError, "[matmul]");
+  SY_EXPECT_ERROR(matmul(ones(IntArrayRef()), ones({4})), ValueError,
+                  "[matmul]");
+}
+
+TEST(Addmm, BiasBetaAndAlpha) {
+  manual_seed(6);
+  const Tensor x = randn({5, 20}, kDouble), y = randn({20, 7}, kDouble);
+  const Tensor row = randn({7}, kDouble), whole = randn({5, 7}, kDouble);
+  const Tensor product = mm(x, y);
+  expect_near(values(addmm(row, x, y)), values(product + row), 1e-12);
+  expect_near(values(addmm(whole, x, y, 0.5, 2)),
+              values(whole * 0.5 + product * 2), 1e-12);
+  expect_near(values(addmm(row, x, y, 1, 3)), values(product * 3 + row),
+              1e-12);
+  const Tensor nan = full({5, 7}, NAN, kDouble);
+  expect_near(values(addmm(nan, x, y, 0)), values(product), 1e-12);
+}
+
+TEST(Mm, OutOfAnyStrides) {
+  manual_seed(7);
+  const Tensor x = randn({6, 8}, kDouble), y = randn({8, 5}, kDouble);
+  const Values want = product(x, y);
+  Tensor columns = zeros({5, 6}, kDouble).t();
+  mm_out(columns, x, y);
+  expect_near(values(columns), want, 1e-12);
+  Tensor gaps = zeros({6, 10}, kDouble).slice(1, 0, 10, 2);
+  mm_out(gaps, x, y);
+  expect_near(values(gaps), want, 1e-12);
+  Tensor square = randn({4, 4}, kDouble);
+  const Values power = product(square, square);
+  mm_out(square, square, square);
+  expect_near(values(square), power, 1e-12);
+}
+
+TEST(Bmm, EachBatchIsAProduct) {
+  manual_seed(8);
+  const Tensor x = randn({3, 4, 6}, kDouble), y = randn({3, 5, 6}, kDouble);
+  const Tensor c = bmm(x, y.transpose(1, 2));
+  for (int64_t i = 0; i < 3; ++i) {
+    expect_near(values(c.select(0, i)),
+                product(x.select(0, i), y.select(0, i).t()), 1e-12);
+  }
+}
+
+TEST(Matmul, BatchesBroadcast) {
+  manual_seed(9);
+  const Tensor x = randn({2, 1, 3, 4}, kDouble), y = randn({5, 4, 2}, kDouble);
+  const Tensor c = matmul(x, y);
+  EXPECT_EQ(ints(c.sizes()), (std::vector<int64_t>{2, 5, 3, 2}));
+  expect_near(values(c.select(0, 1).select(0, 3)),
+              product(x.select(0, 1).select(0, 0), y.select(0, 3)), 1e-12);
+  EXPECT_EQ(ints(matmul(x, randn({4}, kDouble)).sizes()),
+            (std::vector<int64_t>{2, 1, 3}));
+  EXPECT_EQ(ints(matmul(randn({4}, kDouble), y).sizes()),
+            (std::vector<int64_t>{5, 2}));
+  EXPECT_EQ(matmul(ones({4}), ones({4})).item<float>(), 4);
+}
+
+TEST(Linear, AddsTheBias) {
+  manual_seed(10);
+  const Tensor x = randn({2, 3, 6}, kDouble), w = randn({4, 6}, kDouble);
+  const Tensor b = randn({4}, kDouble);
+  const Tensor y = linear(x, w, b);
+  EXPECT_EQ(ints(y.sizes()), (std::vector<int64_t>{2, 3, 4}));
+  expect_near(values(y.select(0, 1)),
+              values(mm(x.select(0, 1), w.t()) + b), 1e-12);
+  expect_near(values(linear(x, w)), values(matmul(x, w.t())), 1e-12);
+  SY_EXPECT_ERROR(linear(x, randn({4, 5}, kDouble)), ValueError, "[linear]");
+}
+
+}  // namespace
+}  // namespace sy
