@@ -119,6 +119,29 @@ int emit_enum(const EnumOutput& what, const std::string& input,
                 diagnostics.empty() && write_file(out, code, err), err);
 }
 
+int emit_backend_plugin(const EmitOptions& options, std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  const Model model = Model::load(options.extra, diagnostics);
+  const std::string& input = options.inputs[0];
+  const std::string text = lang::read_file(input, diagnostics);
+  std::string header;
+  for (const std::string& out : options.outs) {
+    if (out.ends_with(".h")) header = base_name(out);
+  }
+  PluginFiles files;
+  if (diagnostics.empty()) {
+    files = emit_plugin(model, text, short_path(input), header, diagnostics);
+  }
+  bool written = true;
+  if (diagnostics.empty()) {
+    for (const std::string& out : options.outs) {
+      const bool is_header = out.ends_with(".h");
+      written &= write_file(out, is_header ? files.header : files.source, err);
+    }
+  }
+  return finish(diagnostics, written, err);
+}
+
 }  // namespace
 
 int print(const std::vector<std::string>& files, bool autogen,
@@ -152,6 +175,7 @@ int emit(const EmitOptions& options, std::ostream& err) {
       return emit_enum(e, options.inputs[0], options.outs[0], err);
     }
   }
+  if (options.kind == "backend") return emit_backend_plugin(options, err);
   std::vector<std::string> files = options.inputs;
   files.insert(files.end(), options.extra.begin(), options.extra.end());
   lang::Diagnostics diagnostics;

@@ -40,7 +40,7 @@ class AutogradEmitter {
     }
     if (!registrations_.empty()) {
       w.gap();
-      w.line("SY_LIBRARY_IMPL(aten, Autograd, m) {");
+      w.line("SY_LIBRARY_IMPL(" + family_.ns + ", Autograd, m) {");
       for (const std::string& r : registrations_) w.line("  " + r);
       w.line("}");
     }

@@ -13,8 +13,9 @@ using lang::OperatorKind;
 // make and check results, and call nothing.
 class BackendEmitter {
  public:
-  BackendEmitter(const Family& family, bool meta)
-      : family_(family),
+  BackendEmitter(const Model& model, const Family& family, bool meta)
+      : model_(model),
+        family_(family),
         meta_(meta),
         key_(meta ? "Meta" : "CPU"),
         ns_(meta ? "meta" : "cpu") {}
@@ -176,6 +177,10 @@ class BackendEmitter {
     const std::string out = written_arguments(o)[0];
     const std::string device = like_argument(op) + ".device()";
     const std::string dtype = result_dtype(op, 0);
+    if (has_exact_out(model_, op)) {
+      w.line("  generated::check_out_dtype(" + entry_of(o) + ", " + out + ", " +
+             dtype + ");");
+    }
     if (meta_) {
       w.line("  prepare_out(" + entry_of(o) + ", " + out + ", sizes[0], " +
              dtype + ", " + device + ");");
@@ -220,6 +225,7 @@ class BackendEmitter {
     w.line("}");
   }
 
+  const Model& model_;
   const Family& family_;
   const bool meta_;
   const std::string key_, ns_;
@@ -228,8 +234,8 @@ class BackendEmitter {
 
 }  // namespace
 
-std::string emit_backend(const Model&, const Family& family, bool meta) {
-  return BackendEmitter(family, meta).run();
+std::string emit_backend(const Model& model, const Family& family, bool meta) {
+  return BackendEmitter(model, family, meta).run();
 }
 
 std::string emit_backend_header(const Model&, const Family& family,

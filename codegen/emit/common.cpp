@@ -78,6 +78,19 @@ bool uses_name(std::string_view code, std::string_view name) {
   return false;
 }
 
+void define(Writer& w, const std::string& head, const std::string& type,
+            const lang::IndexCode& code) {
+  std::string value = code.value;
+  const bool is_type = type != "Dims" || value.starts_with("Dims(") ||
+                       value.starts_with("shapes::");
+  if (!is_type) value = type + "(" + value + ")";
+  if (code.statements.empty()) return w.line("  " + head + " = " + value + ";");
+  w.line("  " + head + " = [&] {");
+  for (const std::string& s : code.statements) w.block(s, 4);
+  w.line("    return " + value + ";");
+  w.line("  }();");
+}
+
 bool uses_math(std::string_view code) {
   // Everything else of std:: that generated code names begins otherwise.
   for (const std::string_view f :
@@ -270,6 +283,39 @@ std::string functional_call(const Operator& op, const Overload& form) {
     }
   }
   return "ops::" + op.base.id + "::call(" + join(args, ", ") + ")";
+}
+
+bool has_exact_out(const Model& model, const Operator& op) {
+  for (const lang::Text& tag : op.entry->tags) {
+    if (tag.str() == "pointwise" || tag.str() == "reduction" ||
+        tag.str() == "nondeterministic_seeded") {
+      return false;
+    }
+  }
+  if (op.kind() == OperatorKind::kDispatch) {
+    return op.contract.dtype.empty() ||
+           op.contract.dtype[0].value.find("result_type") == std::string::npos;
+  }
+  if (op.kind() != OperatorKind::kComposite) return false;
+  for (const std::string& name : composite_code(model, op).operators) {
+    const auto* called = model.named(name.substr(0, name.find('.')));
+    if (!called) continue;
+    for (const Operator* inner : *called) {
+      if (inner->base.name == name && has_exact_out(model, *inner)) return true;
+    }
+  }
+  return false;
+}
+
+lang::TensorCode composite_code(const Model& model, const Operator& op) {
+  std::vector<Type> types;
+  for (const Return& r : op.base.schema.returns()) types.push_back(r.type);
+  lang::Diagnostics diagnostics;
+  auto code = lang::compile_tensor(op.entry->composite->expr,
+                                   lang::TensorEnv::of(op.base.schema), model,
+                                   types, diagnostics);
+  if (!code) throw lang::LangError(diagnostics);
+  return std::move(*code);
 }
 
 lang::Program pointwise_program(const Operator& op) {

@@ -35,6 +35,10 @@ std::string argument_list(const FunctionSchema& s);
 std::string parameter_list(const FunctionSchema& s, std::string_view body);
 // Whether `name` occurs in `code` as a word.
 bool uses_name(std::string_view code, std::string_view name);
+// "HEAD = VALUE;" with the statements that the value needs in a scope of their
+// own; `type` is the type of the value.
+void define(Writer& w, const std::string& head, const std::string& type,
+            const lang::IndexCode& code);
 // Whether the code calls functions of <cmath>.
 bool uses_math(std::string_view code);
 // "Tensor mm_kernel(const Tensor& self, …) {"
@@ -70,6 +74,13 @@ std::string like_argument(const Operator& op);
 // A call of the functional operator from one of its other forms: arguments that
 // the form lacks come from the tensor that it writes.
 std::string functional_call(const Operator& op, const Overload& form);
+
+// The C++ of a composite operator.
+lang::TensorCode composite_code(const Model& model, const Operator& op);
+
+// Whether an out= argument must have the very dtype of the result: what is no
+// pointwise operator or reduction, and is not made of those alone.
+bool has_exact_out(const Model& model, const Operator& op);
 
 struct ReducePrograms {
   lang::Program map, combine;

@@ -9,10 +9,6 @@ namespace {
 
 using lang::OperatorKind;
 
-void statements(Writer& w, const std::vector<std::string>& lines) {
-  for (const std::string& s : lines) w.block(s, 2);
-}
-
 // A statement without its line breaks.
 std::string one_line(const std::string& text) {
   std::string out;
@@ -121,10 +117,17 @@ std::string contract_head(const Operator& op) {
 
 void emit_requirements(Writer& w, const Operator& op) {
   for (const lang::RequireCode& r : op.contract.require) {
-    statements(w, r.condition.statements);
     lang::RequireCode plain = r;
     plain.condition.statements.clear();
-    w.line("  " + one_line(lang::to_statement(plain, 0)));
+    const std::string statement = one_line(lang::to_statement(plain, 0));
+    if (r.condition.statements.empty()) {
+      w.line("  " + statement);
+      continue;
+    }
+    w.line("  {");
+    for (const std::string& s : r.condition.statements) w.block(s, 4);
+    w.line("    " + statement);
+    w.line("  }");
   }
 }
 
@@ -133,12 +136,8 @@ void emit_contract(Writer& w, const Operator& op) {
   device_check(body, op);
   emit_requirements(body, op);
   for (std::size_t i = 0; i < op.contract.shape.size(); ++i) {
-    const lang::IndexCode& code = op.contract.shape[i];
-    statements(body, code.statements);
-    const bool is_dims = code.value.starts_with("Dims(") ||
-                         code.value.starts_with("shapes::");
-    body.line("  sizes[" + std::to_string(i) + "] = " +
-              (is_dims ? code.value : "Dims(" + code.value + ")") + ";");
+    define(body, "sizes[" + std::to_string(i) + "]", "Dims",
+           op.contract.shape[i]);
   }
   std::string params = parameter_list(op.base.schema, body.str());
   if (op.is_structured()) params += ", Dims* sizes";

@@ -56,7 +56,7 @@ class DefinitionsEmitter {
     std::vector<std::string> called;
     for (const Operator& op : family_.operators) {
       if (op.kind() != OperatorKind::kComposite) continue;
-      for (const std::string& name : composite_code(op).operators) {
+      for (const std::string& name : composite_code(model_, op).operators) {
         called.push_back(name.substr(0, name.find('.')));
       }
     }
@@ -64,17 +64,6 @@ class DefinitionsEmitter {
       out.insert("aten/ops/" + f + ".h");
     }
     return out;
-  }
-
-  lang::TensorCode composite_code(const Operator& op) const {
-    std::vector<Type> types;
-    for (const Return& r : op.base.schema.returns()) types.push_back(r.type);
-    lang::Diagnostics diagnostics;
-    auto code = lang::compile_tensor(op.entry->composite->expr,
-                                     lang::TensorEnv::of(op.base.schema),
-                                     model_, types, diagnostics);
-    if (!code) throw lang::LangError(diagnostics);
-    return std::move(*code);
   }
 
   void contracts(Writer& w) const {
@@ -113,7 +102,7 @@ class DefinitionsEmitter {
   void composite(Writer& w, const Operator& op) {
     Writer body;
     emit_requirements(body, op);
-    body.block(lang::to_body(composite_code(op), 0), 2);
+    body.block(lang::to_body(composite_code(model_, op), 0), 2);
     w.gap();
     w.line(item_source(op));
     w.function(return_type(op.base.schema) + ' ' + op.base.id +
@@ -131,9 +120,8 @@ class DefinitionsEmitter {
     function_head(w, op.base, "_view");
     emit_requirements(w, op);
     const auto list = [&](const char* name, const lang::Formula& f) {
-      const lang::IndexCode code = index(op, f, lang::IndexType::kList);
-      for (const std::string& line : code.statements) w.line("  " + line);
-      w.line("  const Dims " + std::string(name) + "(" + code.value + ");");
+      define(w, "const Dims " + std::string(name), "Dims",
+             index(op, f, lang::IndexType::kList));
     };
     list("new_sizes", body.sizes);
     if (body.strides) {
@@ -144,10 +132,8 @@ class DefinitionsEmitter {
     }
     std::string offset = "self.storage_offset()";
     if (body.offset) {
-      const lang::IndexCode code =
-          index(op, *body.offset, lang::IndexType::kInt);
-      for (const std::string& line : code.statements) w.line("  " + line);
-      w.line("  const int64_t new_offset = " + code.value + ";");
+      define(w, "const int64_t new_offset", "int64_t",
+             index(op, *body.offset, lang::IndexType::kInt));
       offset = "new_offset";
     }
     // Strides that the caller chooses may leave the storage.
@@ -248,6 +234,10 @@ class DefinitionsEmitter {
         w.line("  return generated::assign_inplace(" + entry_of(o) +
                ", result, " + written[0] + ");");
       } else {
+        if (o.schema.is_out() && has_exact_out(model_, op)) {
+          w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
+                 written[0] + ", result.scalar_type());");
+        }
         w.line(std::string("  ") +
                (o.schema.is_inplace() ? "store_inplace" : "store_result") +
                "(" + entry_of(o) + ", result, " + written[0] + ");");

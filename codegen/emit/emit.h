@@ -34,6 +34,14 @@ std::string emit_autograd(const Model& model, const Family& family);
 // namespace than aten: all of the above in one header and one source.
 std::string emit_library_header(const Model& model, const Family& family);
 std::string emit_library(const Model& model, const Family& family);
+// For a backend outside the tree: the declarations of its kernels, and their
+// registrations, of a NAME.yaml that lists the operators it supports.
+struct PluginFiles {
+  std::string header, source;
+};
+PluginFiles emit_plugin(const Model& model, std::string_view yaml,
+                        std::string_view file, const std::string& header_name,
+                        lang::Diagnostics& diagnostics);
 // docs/ops/<family>.md
 std::string emit_docs(const Model& model, const Family& family);
 

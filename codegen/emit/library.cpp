@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "codegen/emit/common.h"
@@ -26,6 +27,8 @@ class Merger {
     w.raw(banner(family_));
     w.line("#include \"" + first_header + "\"");
     w.gap();
+    for (const std::string& h : system_) w.line(h);
+    w.gap();
     includes(w, headers_);
     w.gap();
     w.raw(body_.str());
@@ -39,6 +42,8 @@ class Merger {
     if (text == "#pragma once") return;
     if (text.empty()) {
       body_.gap();
+    } else if (text.starts_with("#include <")) {
+      system_.emplace(text);
     } else if (text.starts_with(kInclude)) {
       text.remove_prefix(kInclude.size());
       text.remove_suffix(1);
@@ -56,9 +61,14 @@ class Merger {
   }
 
   const Family& family_;
-  std::set<std::string> headers_;
+  std::set<std::string> headers_, system_;
   Writer body_;
 };
+
+bool has_kernels(const Family& family, std::string_view key) {
+  return std::any_of(family.operators.begin(), family.operators.end(),
+                     [&](const Operator& op) { return op.has_kernel(key); });
+}
 
 }  // namespace
 
@@ -71,8 +81,12 @@ std::string emit_library(const Model& model, const Family& family) {
   merger.add(emit_ops_header(model, family));
   merger.add(emit_native_header(model, family));
   merger.add(emit_descriptors_header(model, family));
-  merger.add(emit_backend_header(model, family, false));
-  merger.add(emit_backend_header(model, family, true));
+  if (has_kernels(family, "CPU")) {
+    merger.add(emit_backend_header(model, family, false));
+  }
+  if (has_kernels(family, "Meta")) {
+    merger.add(emit_backend_header(model, family, true));
+  }
   merger.add(emit_descriptors(model, family));
   merger.add(emit_definitions(model, family));
   merger.add(emit_functions(model, family));

@@ -220,7 +220,7 @@ void emit_pointwise_op(Writer& w, const PointwiseText& text,
     return std::find(text.promoted.begin(), text.promoted.end(), name) !=
            text.promoted.end();
   };
-  unsigned promote_inputs = 0, promote_scalars = 0;
+  unsigned promote_inputs = 0, promote_scalars = 0, whole_scalars = 0;
   std::vector<std::string> inputs, scalars, defaults;
   for (const lang::ProgramInput& in : program.inputs) {
     if (promotes(in.name)) promote_inputs |= 1u << inputs.size();
@@ -229,6 +229,9 @@ void emit_pointwise_op(Writer& w, const PointwiseText& text,
   for (const lang::ScalarInput& s : program.scalars) {
     const bool value = s.kind == lang::ScalarInput::Kind::kValue;
     if (value && promotes(s.name)) promote_scalars |= 1u << scalars.size();
+    if (value && (s.name == "alpha" || s.name == "beta")) {
+      whole_scalars |= 1u << scalars.size();
+    }
     scalars.push_back(lang::cpp_string(s.name));
     if (const auto v = default_of(*text.schema, s)) {
       defaults.push_back(uniform_text(*v));
@@ -254,6 +257,7 @@ void emit_pointwise_op(Writer& w, const PointwiseText& text,
   f.add("n_scalars", number(scalars.size()));
   f.add("promote_inputs", std::to_string(promote_inputs));
   f.add("promote_scalars", std::to_string(promote_scalars));
+  f.add("whole_scalars", std::to_string(whole_scalars));
   f.add("input_names", input_names);
   f.add("scalar_names", scalar_names);
   f.add("program", body);

@@ -228,6 +228,11 @@ std::optional<Conversion> convert(const Value& v, Type to) {
   if (to.is_optional()) {
     auto inner = convert(v, to.element());
     if (inner) ++inner->cost;
+    // A plain number would be taken for a bool by another overload.
+    if (inner && to.element() == TypeKind::kScalar &&
+        from != TypeKind::kScalar) {
+      inner->text = "Scalar(" + inner->text + ")";
+    }
     return inner;
   }
   if (from.is_optional()) {

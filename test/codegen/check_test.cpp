@@ -55,6 +55,18 @@ TEST(Check, IsSilentAboutGoodFiles) {
   EXPECT_EQ(err.str(), "");
 }
 
+TEST(Check, FindsNothingInTheRepositorysOwn) {
+  std::vector<std::string> files = {"schemas/tags.yaml"};
+  for (const auto& entry :
+       std::filesystem::directory_iterator("schemas/ops")) {
+    files.push_back(entry.path().string());
+  }
+  ASSERT_GT(files.size(), 10u);
+  std::ostringstream err;
+  EXPECT_EQ(check_files(files, err), 0);
+  EXPECT_EQ(err.str(), "");
+}
+
 TEST(Check, SaysThatAFileCannotBeRead) {
   std::ostringstream err;
   EXPECT_EQ(check_files({"no/such/file.yaml"}, err), 1);

@@ -140,10 +140,10 @@ Tensor& sum_IntList_out_store(const Tensor& self, OptionalIntArrayRef dim,
 
 // test/codegen/testdata/sample.yaml:38
 Tensor transpose_int_view(const Tensor& self, int64_t dim0, int64_t dim1) {
-  const Dims new_sizes(
-      shapes::swapped("transpose.int", self.sizes(), dim0, dim1));
-  const Dims new_strides(
-      shapes::swapped("transpose.int", self.strides(), dim0, dim1));
+  const Dims new_sizes =
+      shapes::swapped("transpose.int", self.sizes(), dim0, dim1);
+  const Dims new_strides =
+      shapes::swapped("transpose.int", self.strides(), dim0, dim1);
   generated::ViewArgs view_args;
   view_args.add(dim0).add(dim1);
   return make_view(self, ops::transpose_int::entry(), new_sizes, new_strides,
@@ -168,6 +168,7 @@ Tensor& mm_out_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
 
 Tensor& mm_out_store(const Tensor& self, const Tensor& mat2, Tensor& out) {
   const Tensor result = ops::mm::call(self, mat2);
+  generated::check_out_dtype(ops::mm_out::entry(), out, result.scalar_type());
   store_result(ops::mm_out::entry(), result, out);
   return out;
 }

@@ -76,6 +76,7 @@ Tensor mm_kernel(const Tensor& self, const Tensor& mat2) {
 Tensor& mm_out_kernel(const Tensor& self, const Tensor& mat2, Tensor& out) {
   Dims sizes[1];
   contract::mm(self, mat2, sizes);
+  generated::check_out_dtype(ops::mm_out::entry(), out, self.scalar_type());
   const auto fill = [&](const Tensor& result) { mm_out(self, mat2, result); };
   generated::fill_out(ops::mm_out::entry(), out, sizes[0], self.scalar_type(),
                       self.device(), {&self, &mat2}, fill);

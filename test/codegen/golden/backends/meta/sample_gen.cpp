@@ -75,6 +75,7 @@ Tensor mm_kernel(const Tensor& self, const Tensor& mat2) {
 Tensor& mm_out_kernel(const Tensor& self, const Tensor& mat2, Tensor& out) {
   Dims sizes[1];
   contract::mm(self, mat2, sizes);
+  generated::check_out_dtype(ops::mm_out::entry(), out, self.scalar_type());
   prepare_out(ops::mm_out::entry(), out, sizes[0], self.scalar_type(),
               self.device());
   return out;
