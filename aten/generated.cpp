@@ -15,6 +15,8 @@ std::string_view short_name(const OperatorEntry& op) {
 
 }  // namespace
 
+Tensor clone_for_write(const Tensor& self) { return self.clone(); }
+
 void check_out_dtype(const OperatorEntry& op, const TensorBase& out,
                      ScalarType dtype) {
   SY_CHECK(!out.defined() || out.scalar_type() == dtype, Type, "[",

@@ -96,6 +96,8 @@ SY_API void check_in_storage(const char* op, const Tensor& self,
 // autograd as the copy that it is.
 SY_API Tensor& assign_inplace(const OperatorEntry& op, const Tensor& result,
                               Tensor& self);
+// self.clone(), for headers that have no operators.
+SY_API Tensor clone_for_write(const Tensor& self);
 // What such an operator computes from: a copy while its parts may be recorded,
 // since they may save what is overwritten at the end.
 template <class... A>
@@ -103,7 +105,7 @@ Tensor before_write(const Tensor& self, const A&... others) {
   const bool recorded =
       GradMode::is_enabled() &&
       detail::keys_of(self, others...).has(DispatchKey::Autograd);
-  return recorded ? self.clone() : self;
+  return recorded ? clone_for_write(self) : self;
 }
 
 // The arguments of a view for its ViewMeta: ints and bools as they are, lists

@@ -184,7 +184,8 @@ std::string signature_type(const FunctionSchema& s) {
   return out + ')';
 }
 
-ApiSignature api_signature(const FunctionSchema& s, bool is_method) {
+ApiSignature api_signature(const FunctionSchema& s, bool is_method,
+                           std::string_view no_default) {
   ApiSignature out;
   const auto args = s.arguments();
   const int options = options_index(s);
@@ -216,7 +217,9 @@ ApiSignature api_signature(const FunctionSchema& s, bool is_method) {
     }
     const bool is_out = i >= static_cast<int>(args.size() - outs);
     if (!is_out) {
-      out.parameters.push_back({parameter_type(a), name, default_text(a)});
+      out.parameters.push_back(
+          {parameter_type(a), name,
+           a.name == no_default ? std::string() : default_text(a)});
     }
     const bool format = out.has_options && name == "memory_format";
     out.call.push_back(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "c10/schema/function_schema.h"
@@ -40,7 +41,10 @@ struct ApiSignature {
   std::vector<std::string> call;
   bool has_options = false;
 };
-ApiSignature api_signature(const FunctionSchema& s, bool is_method);
+// `no_default`: an argument whose default C++ must not know of, lest a call fit
+// two overloads; or "".
+ApiSignature api_signature(const FunctionSchema& s, bool is_method,
+                           std::string_view no_default = {});
 
 // "add_Tensor", "add__Tensor", "add_out": the name of what belongs to the
 // overload, as in at::_ops.

@@ -181,6 +181,8 @@ Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps,
 Tensor& randperm_out(int64_t n, std::optional<Generator> generator,
                      Tensor& out) {
   SY_CHECK(n >= 0, Value, "[randperm] n: expected at least 0, got ", n);
+  SY_CHECK(out.dtype() != kBool, Type,
+           "[randperm] dtype: expected a dtype of numbers, got bool");
   resize_vector("randperm", out, n);
   const RandomStream stream(generator, 2 * static_cast<uint64_t>(n));
   Tensor order(make_tensor(n, kLong, Device(kCPU)));

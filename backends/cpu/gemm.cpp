@@ -121,10 +121,46 @@ void blocked(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
   }
 }
 
+// Products with a vector, where the matrix is read along its rows: false if it
+// is another kind.
+template <class T>
+bool by_dots(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
+  detail::Dots<T> d;
+  int64_t step;  // of the vector
+  if (g.m == 1 && g.b_row == 1) {
+    d = {g.n, g.k, g.b, g.b_col, g.a, g.c, 1, g.alpha, g.beta, g.bias, 1};
+    step = g.a_col;
+  } else if (g.n == 1 && g.a_col == 1) {
+    d = {g.m, g.k, g.a, g.a_row, g.b, g.c, g.c_row,
+         g.alpha, g.beta, g.bias, 0};
+    step = g.b_row;
+  } else {
+    return false;
+  }
+  Workspace room(step == 1 ? 0 : static_cast<size_t>(g.k) * sizeof(T));
+  if (step != 1) {
+    tile::load_strided(sizeof(T), room.data(), d.vector,
+                       step * static_cast<int64_t>(sizeof(T)), g.k);
+    d.vector = static_cast<const T*>(room.data());
+  }
+  parallel_for(0, d.rows,
+               std::max<int64_t>(4, kParallelWork / std::max<int64_t>(1, g.k)),
+               [&](int64_t begin, int64_t end) {
+    detail::Dots<T> part = d;
+    part.rows = end - begin;
+    part.matrix += begin * d.row_stride;
+    part.out += begin * d.out_stride;
+    if (part.bias != nullptr) part.bias += begin * d.bias_stride;
+    kernel.dots(part);
+  });
+  return true;
+}
+
 template <class T>
 void run(const Gemm<T>& g) {
   if (g.m == 0 || g.n == 0) return;
   const detail::GemmKernel<T>& kernel = detail::gemm_kernel<T>();
+  if ((g.m == 1 || g.n == 1) && by_dots(g, kernel)) return;
   const int64_t b_bytes = g.k * g.n * static_cast<int64_t>(sizeof(T));
   if (b_bytes <= kUnpackedBytes && g.m * g.n * g.k <= kParallelWork) {
     small(g, kernel);

@@ -33,11 +33,27 @@ void gemm(const Gemm<double>& g);
 
 namespace detail {
 
+// out[i] = alpha * (row i of a matrix times a vector) + beta * out[i], or +
+// bias[i]; rows and the vector lie close together.
+template <class T>
+struct Dots {
+  int64_t rows, k;
+  const T* matrix;
+  int64_t row_stride;
+  const T* vector;
+  T* out;
+  int64_t out_stride;
+  T alpha, beta;
+  const T* bias;
+  int64_t bias_stride;
+};
+
 // What an instruction set offers: all of a product with b in rows close
 // together (b_col == 1), and the width of panels that suits it.
 template <class T>
 struct GemmKernel {
   void (*run)(const Gemm<T>& g);
+  void (*dots)(const Dots<T>& d);
   int64_t panel;  // columns that the kernel takes at a time
   int64_t rows;   // and rows
 };

@@ -146,12 +146,61 @@ void run(const Gemm<T>& g) {
   step.template operator()<1>();
 }
 
+// kRows products of rows with the vector, two vectors of each at a time.
+template <class T, int kRows>
+void dot_rows(const cpu::detail::Dots<T>& g, int64_t row) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  V acc[kRows][2];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) acc[r][0] = acc[r][1] = hn::Zero(d);
+  const T* a = g.matrix + row * g.row_stride;
+  int64_t p = 0;
+  for (; p + 2 * lanes <= g.k; p += 2 * lanes) {
+    const V x = hn::LoadU(d, g.vector + p);
+    const V y = hn::LoadU(d, g.vector + p + lanes);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const T* from = a + r * g.row_stride + p;
+      acc[r][0] = hn::MulAdd(hn::LoadU(d, from), x, acc[r][0]);
+      acc[r][1] = hn::MulAdd(hn::LoadU(d, from + lanes), y, acc[r][1]);
+    }
+  }
+  for (; p < g.k; p += lanes) {
+    const int64_t n = g.k - p < lanes ? g.k - p : lanes;
+    const V x = load_first(d, g.vector + p, n);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      acc[r][0] = hn::MulAdd(load_first(d, a + r * g.row_stride + p, n), x,
+                             acc[r][0]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    const int64_t i = row + r;
+    T* const to = g.out + i * g.out_stride;
+    T sum = g.alpha *
+            hn::GetLane(hn::SumOfLanes(d, hn::Add(acc[r][0], acc[r][1])));
+    if (g.bias != nullptr) sum += g.bias[i * g.bias_stride];
+    if (g.beta != 0) sum += g.beta * *to;
+    *to = sum;
+  }
+}
+
+template <class T>
+void dots(const cpu::detail::Dots<T>& g) {
+  int64_t row = 0;
+  for (; row + 4 <= g.rows; row += 4) dot_rows<T, 4>(g, row);
+  for (; row < g.rows; ++row) dot_rows<T, 1>(g, row);
+}
+
 }  // namespace
 
 template <class T>
 cpu::detail::GemmKernel<T> kernel() {
   const hn::ScalableTag<T> d;
-  return {&run<T>, kVectors * static_cast<int64_t>(hn::Lanes(d)), kMaxRows};
+  return {&run<T>, &dots<T>, kVectors * static_cast<int64_t>(hn::Lanes(d)), kMaxRows};
 }
 template cpu::detail::GemmKernel<float> kernel<float>();
 template cpu::detail::GemmKernel<double> kernel<double>();

@@ -97,7 +97,7 @@ void nll_loss_forward_out(const Tensor& self, const Tensor& target,
       if (each) store<T>(output, i, loss);
     }
     if (!each) store<T>(output, 0, reduction == kMean ? sum / total : sum);
-    store<T>(total_weight, 0, reduction == kNone ? 0 : total);
+    store<T>(total_weight, 0, each ? 0 : total);
   });
 }
 

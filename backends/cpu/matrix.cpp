@@ -15,7 +15,7 @@ namespace {
 
 // From how many multiplications on oneDNN is faster than our own loops.
 constexpr int64_t kOneDnnWork = int64_t{1} << 21;
-constexpr int64_t kOneDnnWorkReduced = int64_t{1} << 14;
+constexpr int64_t kOneDnnWorkReduced = int64_t{1} << 17;
 
 struct Problem {
   ScalarType dtype;

@@ -66,14 +66,16 @@ void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
   }
 }
 
-// The kernel's accumulators as the operator's: of the compute type.
+// What the kernel's accumulators are as the operator's: of the compute type.
+ScalarType narrow_dtype(const KnownReduction& known, ScalarType compute) {
+  return known.accumulator == tile::TileType::b8
+             ? kBool
+             : tile::storage_of(tile::tile_type_of(compute));
+}
 void narrow(const KnownReduction& known, ScalarType compute, const void* from,
             void* to, int64_t n) {
-  const ScalarType target =
-      known.accumulator == tile::TileType::b8
-          ? kBool
-          : tile::storage_of(tile::tile_type_of(compute));
-  tile::convert_fn(tile::storage_of(known.accumulator), target)(to, from, n);
+  tile::convert_fn(tile::storage_of(known.accumulator),
+                   narrow_dtype(known, compute))(to, from, n);
 }
 
 // n results of no elements.
@@ -107,8 +109,8 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
     const auto wide = static_cast<int64_t>(tile_type_size(known.accumulator));
     Buffer raw(n * wide);
     reduce_known(known, layout, self, raw.data());
-    if (op.finish == nullptr && out_dtype != kHalf && out_dtype != kBFloat16 &&
-        tile::storage_of(type) == out_dtype) {
+    if (op.finish == nullptr &&
+        narrow_dtype(known, plan.compute) == out_dtype) {
       narrow(known, plan.compute, raw.data(), out, n);
       return;
     }
@@ -161,7 +163,8 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
   const TensorImpl* const self = args.self->impl();
   if (self == nullptr || args.dtype.has_value() || args.keepdim ||
       (args.dims.has_value() && !args.dims->empty()) ||
-      !self->is_contiguous() || self->numel() > kReducePiece || self->numel() == 0) {
+      !self->is_contiguous() || self->numel() > kReducePiece ||
+      self->numel() == 0) {
     return false;
   }
   const ScalarType dtype = self->dtype();

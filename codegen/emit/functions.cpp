@@ -62,12 +62,20 @@ bool uses_reduction_kind(const Family& family) {
   return false;
 }
 
+// PyTorch's `cpp_no_default_args`, of one argument.
+std::string_view no_default(const Operator& op) {
+  for (const auto& [key, value] : op.entry->other) {
+    if (key.str() == "cpp_no_default_args") return value;
+  }
+  return {};
+}
+
 void function_declarations(Writer& w, const Operator& op) {
   w.gap();
   if (!op.entry->doc.empty()) w.comment(op.entry->doc);
   for (const Overload* o : op.overloads()) {
     if (!has_function(op, *o)) continue;
-    const ApiSignature api = api_signature(o->schema, false);
+    const ApiSignature api = api_signature(o->schema, false, no_default(op));
     w.line("SY_API " + return_type(o->schema) + ' ' +
            function_name(*o) + '(' + parameter_text(api, true) + ");");
   }
@@ -194,7 +202,8 @@ std::string emit_methods_header(const Model& model) {
     for (const Operator& op : family.operators) {
       for (const Overload* o : op.overloads()) {
         if (!has_method(op, *o)) continue;
-        const ApiSignature api = api_signature(o->schema, true);
+        const ApiSignature api =
+            api_signature(o->schema, true, no_default(op));
         lines.push_back(wrap(return_type(o->schema) + ' ' +
                              std::string(o->schema.name().name.view()) + '(' +
                              parameter_text(api, true) + ") const;"));

@@ -82,8 +82,9 @@ Watcher Console::watch(const Options& options) {
   Watcher w = watch_briefly(options);
   w.on_epoch = [this, options](const Epoch& e) {
     char text[160];
-    std::snprintf(text, sizeof text, "  epoch %3d   loss %-8.4f %s  test %5.1f %%",
-                  e.number, e.loss, bar(loss_part(e.loss), 24).c_str(),
+    std::snprintf(text, sizeof text,
+                  "  epoch %3d   loss %-8.4f %s  test %5.1f %%", e.number,
+                  e.loss, bar(loss_part(e.loss), 24).c_str(),
                   100 * e.test_accuracy);
     line(text);
     draw_bar(options, e.number, 1);

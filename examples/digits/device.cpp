@@ -34,8 +34,7 @@ Comparison compare(const Classifier& model, const sy::Tensor& images,
   c.native_calls = before < 0 ? -1 : after - before;
   const sy::Device cpu(sy::kCPU);
   const sy::Tensor here = model.log_probabilities(images);
-  c.difference =
-      here.sub(there.to(cpu)).abs().amax().item<float>();
+  c.difference = here.sub(there.to(cpu)).abs().amax().item<float>();
   c.predictions = images.size(0);
   c.equal = guesses.to(cpu).eq(here.argmax(1)).sum().item<int64_t>();
   return c;

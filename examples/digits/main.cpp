@@ -41,17 +41,16 @@ std::vector<Run> train_all(const Arguments& a, const Dataset& all,
     options.seed += static_cast<uint64_t>(i);
     const auto start = std::chrono::steady_clock::now();
     runs.push_back(train(all, options,
-                         i == 0 && !a.brief
-                             ? console.watch(options)
-                             : console.watch_briefly(options)));
+                         i == 0 && !a.brief ? console.watch(options)
+                                            : console.watch_briefly(options)));
     const std::chrono::duration<double> took =
         std::chrono::steady_clock::now() - start;
-    console.line(format("  seed %llu: test accuracy ",
-                        static_cast<unsigned long long>(options.seed)) +
-                 console.bold(format("%.2f %%", 100 * runs[i].test_accuracy())) +
-                 format(", loss %.4f, %.0f us a step, %.2f s in all",
-                        runs[i].epochs.back().loss, runs[i].step_us,
-                        took.count()));
+    console.line(
+        format("  seed %llu: test accuracy ",
+               static_cast<unsigned long long>(options.seed)) +
+        console.bold(format("%.2f %%", 100 * runs[i].test_accuracy())) +
+        format(", loss %.4f, %.0f us a step, %.2f s in all",
+               runs[i].epochs.back().loss, runs[i].step_us, took.count()));
   }
   return runs;
 }
@@ -72,10 +71,10 @@ bool report_device(const Run& run, sy::Device device, Console& console) {
                       static_cast<long long>(c.equal),
                       static_cast<long long>(c.predictions), c.difference) +
                console.bold(agree ? "the answers agree" : "THEY DISAGREE"));
-  std::string calls =
-      c.native_calls < 0 ? "  native calls not counted"
-                         : format("  %lld calls ran on the device",
-                                  static_cast<long long>(c.native_calls));
+  std::string calls = c.native_calls < 0
+                          ? "  native calls not counted"
+                          : format("  %lld calls ran on the device",
+                                   static_cast<long long>(c.native_calls));
   int64_t sum = 0;
   std::string names;
   for (const auto& [name, n] : c.fallbacks) {
@@ -83,9 +82,10 @@ bool report_device(const Run& run, sy::Device device, Console& console) {
     names += (names.empty() ? " (" : ", ") + name;
     if (n > 1) names += format(" x%lld", static_cast<long long>(n));
   }
-  console.line(calls + format(", %lld fell back to the CPU",
-                              static_cast<long long>(sum)) +
-               (names.empty() ? "" : names + ")"));
+  console.line(
+      calls +
+      format(", %lld fell back to the CPU", static_cast<long long>(sum)) +
+      (names.empty() ? "" : names + ")"));
   return agree;
 }
 

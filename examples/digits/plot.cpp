@@ -88,8 +88,8 @@ void draw_loss(Svg& svg, const std::vector<Run>& runs) {
     }
   }
   const int bottom = static_cast<int>(std::floor(std::log10(low)));
-  const int top = std::max(
-      bottom + 1, static_cast<int>(std::ceil(std::log10(high) - 0.2)));
+  const int top =
+      std::max(bottom + 1, static_cast<int>(std::ceil(std::log10(high) - 0.2)));
   const Panel panel{kMargin + 40, 390, double(bottom), double(top),
                     runs[0].options.epochs};
   draw_frame(svg, panel, "Training loss");
@@ -118,8 +118,7 @@ void draw_accuracy(Svg& svg, const std::vector<Run>& runs) {
   }
   draw_curves(svg, panel, runs, kRed,
               [](const Epoch& e) { return e.test_accuracy; });
-  svg.text({panel.left + panel.width,
-            panel.y(runs[0].test_accuracy()) + 24},
+  svg.text({panel.left + panel.width, panel.y(runs[0].test_accuracy()) + 24},
            format("%.1f %%", 100 * runs[0].test_accuracy()),
            {.size = 13, .colour = kRed, .anchor = "end", .bold = true});
 }
@@ -173,18 +172,16 @@ std::vector<Misread> misread(const Run& run) {
   for (int64_t i = 0; i < run.data.test.size(); ++i) {
     if (guess[i] != truth[i]) found.push_back({i, truth[i], guess[i]});
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Misread& a, const Misread& b) {
-                     return a.truth < b.truth;
-                   });
+  std::stable_sort(
+      found.begin(), found.end(),
+      [](const Misread& a, const Misread& b) { return a.truth < b.truth; });
   return found;
 }
 
 void draw_misread(Svg& svg, const Run& run, const std::vector<Misread>& all) {
-  const std::string which =
-      format(" of %lld, with seed %llu",
-             static_cast<long long>(run.data.test.size()),
-             static_cast<unsigned long long>(run.options.seed));
+  const std::string which = format(
+      " of %lld, with seed %llu", static_cast<long long>(run.data.test.size()),
+      static_cast<unsigned long long>(run.options.seed));
   svg.text({kMargin, kTilesTop - 22},
            all.empty() ? "Nothing misread" + which
                        : format("Misread: %zu", all.size()) + which,
@@ -198,8 +195,7 @@ void draw_misread(Svg& svg, const Run& run, const std::vector<Misread>& all) {
     svg.text({at.x, caption},
              format("%lld,", static_cast<long long>(all[i].truth)),
              {.size = 15, .colour = kInk, .bold = true});
-    svg.text({at.x + 22, caption}, "read as",
-             {.size = 13, .colour = kSoft});
+    svg.text({at.x + 22, caption}, "read as", {.size = 13, .colour = kSoft});
     svg.text({at.x + 74, caption},
              format("%lld", static_cast<long long>(all[i].guess)),
              {.size = 15, .colour = kRed, .bold = true});

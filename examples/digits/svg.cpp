@@ -29,10 +29,17 @@ std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -43,10 +50,10 @@ std::string escaped(std::string_view text) {
 Svg::Svg(double width, double height, std::string_view background) {
   body_ = "<svg xmlns=\"http://www.w3.org/2000/svg\"" +
           attribute("width", width) + attribute("height", height) +
-          attribute("viewBox",
-                    "0 0 " + number(width) + " " + number(height)) +
-          attribute("font-family", "Inter, 'Helvetica Neue', Helvetica, "
-                                   "Arial, 'DejaVu Sans', sans-serif") +
+          attribute("viewBox", "0 0 " + number(width) + " " + number(height)) +
+          attribute("font-family",
+                    "Inter, 'Helvetica Neue', Helvetica, "
+                    "Arial, 'DejaVu Sans', sans-serif") +
           ">\n";
   rectangle({0, 0}, width, height, background);
 }
@@ -80,9 +87,8 @@ void Svg::polyline(const std::vector<Point>& points, std::string_view colour,
   std::string list;
   for (const Point& p : points) list += number(p.x) + "," + number(p.y) + " ";
   if (!list.empty()) list.pop_back();
-  body_ += "<polyline" + attribute("points", list) +
-           attribute("fill", "none") + attribute("stroke", colour) +
-           attribute("stroke-width", width) +
+  body_ += "<polyline" + attribute("points", list) + attribute("fill", "none") +
+           attribute("stroke", colour) + attribute("stroke-width", width) +
            attribute("stroke-linejoin", "round") +
            attribute("stroke-linecap", "round");
   if (opacity < 1) body_ += attribute("opacity", opacity);

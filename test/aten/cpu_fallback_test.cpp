@@ -117,15 +117,46 @@ TEST(CpuFallback, WritesBack) {
   EXPECT_TRUE(same.is_same(odd));
   EXPECT_EQ(back(base), (Values{1, 20, 3, 40, 5, 60}));
   EXPECT_EQ(base._version(), before + 1);
+  reset_fallback_counts();
+  odd.fill_(7);
+  EXPECT_EQ(calls_of("aten::fill_.Scalar"), 1);
+  EXPECT_EQ(back(base), (Values{1, 7, 3, 7, 5, 7}));
+  EXPECT_EQ(base._version(), before + 2);
+}
+
+// Straight to the fallback: in-place forms that another kernel serves come
+// there no other way.
+void add_in_place(const Tensor& self, const Tensor& other, Value* result) {
+  const OperatorHandle op =
+      Dispatcher::singleton().find_or_throw("aten::add_.Tensor");
+  Value args[] = {Value(TensorBase(self)), Value(TensorBase(other)), Value(1)};
+  cpu_fallback(Kernel(), op.entry(), self.key_set(), args, 3, result, 1);
 }
 
 TEST(CpuFallback, ArgumentsThatShareAStorageStillDo) {
   const Tensor base = there(tensor({1.0, 2.0, 3.0, 4.0}));
-  Tensor low = base.slice(0, 0, 2);
-  low.add_(base.slice(0, 2, 4));
+  const Tensor low = base.slice(0, 0, 2);
+  Value result;
+  add_in_place(low, base.slice(0, 2, 4), &result);
   EXPECT_EQ(back(base), (Values{4, 6, 3, 4}));
-  Tensor part = base.slice(0, 0, 3);
-  SY_EXPECT_ERROR(part.add_(base.slice(0, 1, 4)), ValueError, "a part of it");
+  EXPECT_EQ(result.tensor_impl(), low.impl());
+  SY_EXPECT_ERROR(
+      add_in_place(base.slice(0, 0, 3), base.slice(0, 1, 4), &result),
+      ValueError, "a part of it");
+}
+
+TEST(CpuFallback, ResultsThatAreViewsAreAliases) {
+  const OperatorHandle op =
+      Dispatcher::singleton().find_or_throw("aten::select.int");
+  const Tensor base = there(arange(12, kFloat).view({3, 4}));
+  const Tensor part = base.slice(1, 1, 4);
+  Value args[] = {Value(TensorBase(part)), Value(0), Value(2)};
+  Value result;
+  cpu_fallback(Kernel(), op.entry(), part.key_set(), args, 3, &result, 1);
+  const Tensor row{TensorBase(result.to_tensor())};
+  EXPECT_TRUE(row.is_alias_of(base));
+  EXPECT_EQ(row.storage_offset(), 9);
+  EXPECT_EQ(back(row), (Values{9, 10, 11}));
 }
 
 TEST(CpuFallback, OutIsResized) {

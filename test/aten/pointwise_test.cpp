@@ -165,6 +165,14 @@ TEST(Pointwise, MemoryThatOverlaps) {
   EXPECT_EQ(values(a), (Values{6, 10, 14, 6, 8, 10}));
 }
 
+TEST(Pointwise, ComparisonsRoundNumbersToTheDtype) {
+  const Tensor tenth = full({2}, 0.1, kBFloat16);
+  EXPECT_EQ(values(tenth <= 0.1), (Values{1, 1}));
+  EXPECT_EQ(values(tenth == 0.1), (Values{1, 1}));
+  EXPECT_EQ(values(full({1}, 0.1, kHalf) == 0.1), (Values{1}));
+  EXPECT_EQ(values(full({1}, 0.1, kFloat) == 0.1), (Values{1}));
+}
+
 TEST(Pointwise, DtypesWithoutAKernelAreErrors) {
   SY_EXPECT_ERROR(bitwise_and(ones({2}), ones({2})), TypeError,
                   "expected an integer or bool dtype, got float32");

@@ -74,8 +74,9 @@ TEST(View, Expand) {
   EXPECT_EQ(ints(b.sizes()), (List{2, 3, 4}));
   EXPECT_EQ(ints(b.strides()), (List{0, 1, 0}));
   SY_EXPECT_ERROR(a.expand({4, 4}), ValueError,
-                  "expected 3 for dim 0 of [3, 1], got 4");
-  SY_EXPECT_ERROR(a.expand({3}), ValueError, "at least 2 sizes");
+                  "[expand] size: expected sizes that [3, 1] can be expanded "
+                  "to, got [4, 4]");
+  SY_EXPECT_ERROR(a.expand({3}), ValueError, "[expand] size");
 }
 
 TEST(View, Broadcast) {

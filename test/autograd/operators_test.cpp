@@ -24,6 +24,8 @@ struct Line {
 
 // See operator_args.h for the notation.
 constexpr Line kArguments[] = {
+    {"round.decimals", "2x3 1"},
+    {"round_.decimals", "2x3 1"},
     // activation
     {"relu", "2x3"},
     {"relu", "2x3*-1"},
@@ -172,6 +174,7 @@ constexpr Line kArguments[] = {
     {"unbind.int", "2x3 1"},
     {"split.Tensor", "5x2 2"},
     {"split_with_sizes", "5x2 2,3"},
+    {"split.sizes", "5x2 2,3"},
     {"chunk", "5x2 3"},
     {"narrow", "5x2 0 1 2"},
     {"movedim.intlist", "2x3x2 0,1 2,0"},
@@ -201,6 +204,7 @@ constexpr Line kExceptions[] = {
     {"__ixor__", "integers only"},
     {"bernoulli", "draws anew at every call; its derivative is 0"},
     {"dropout", "draws anew at every call"},
+    {"zero", "does not depend on its argument"},
     {"uniform_", "draws"},
     {"normal_", "draws"},
     {"random_", "draws"},

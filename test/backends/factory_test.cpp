@@ -1,5 +1,8 @@
 #include "aten/ops/factory.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "aten/ops/random.h"
@@ -33,10 +36,10 @@ TEST(Factory, Arange) {
   EXPECT_EQ(arange(4.0).dtype(), kFloat);
   EXPECT_EQ(values(arange(1, 2, 0.25)), (Values{1, 1.25, 1.5, 1.75}));
   EXPECT_EQ(values(arange(5, 0, -2)), (Values{5, 3, 1}));
-  EXPECT_EQ(arange(3, 3).numel(), 0);
+  EXPECT_EQ(arange(3, 3, 1).numel(), 0);
   EXPECT_EQ(values(arange(0, 300, 100, kByte)), (Values{0, 100, 200}));
   const int64_t big = int64_t{1} << 60;
-  EXPECT_EQ(values<int64_t>(arange(big, big + 3)),
+  EXPECT_EQ(values<int64_t>(arange(big, big + 3, 1)),
             (std::vector<int64_t>{big, big + 1, big + 2}));
   SY_EXPECT_ERROR(arange(0, 3, 0), ValueError, "[arange] step");
   SY_EXPECT_ERROR(arange(0, 3, -1), ValueError, "[arange] end");
@@ -73,6 +76,7 @@ TEST(Factory, Randperm) {
   EXPECT_EQ(values(randperm(1000)), values(p));
   SY_EXPECT_ERROR(randperm(-1), ValueError, "[randperm] n");
   SY_EXPECT_ERROR(randperm(300, kByte), ValueError, "299");
+  SY_EXPECT_ERROR(randperm(2, kBool), TypeError, "[randperm] dtype");
 }
 
 TEST(Shape, Cat) {

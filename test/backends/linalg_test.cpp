@@ -54,7 +54,8 @@ TEST(Matmul, AgainstLoopsForAllLayouts) {
   manual_seed(3);
   const int64_t sizes[][3] = {{1, 1, 1},   {4, 4, 4},    {5, 3, 7},
                               {8, 64, 64}, {13, 17, 33}, {1, 100, 70},
-                              {70, 1, 100}, {31, 65, 129}, {3, 500, 2}};
+                              {70, 1, 100}, {31, 65, 129}, {3, 500, 2},
+                              {1, 1, 3000}};
   for (const ScalarType t : {kFloat, kDouble}) {
     for (const auto& s : sizes) {
       for (int a = 0; a < 4; ++a) {

@@ -109,10 +109,10 @@ TEST(Reduce, AgainstLoops) {
 
 TEST(Reduce, FloatSumsAreAccurate) {
   const Tensor tenths = full({1 << 22}, 0.1, kFloat);
-  EXPECT_NEAR(values(sum(tenths))[0] / (double{0.1f} * (1 << 22)), 1, 1e-7);
+  EXPECT_NEAR(values(sum(tenths))[0] / (double{0.1f} * (1 << 22)), 1, 3e-7);
   const Tensor columns = tenths.view({1 << 12, 1 << 10});
   for (const double v : values(sum(columns, {0}))) {
-    ASSERT_NEAR(v / (double{0.1f} * (1 << 12)), 1, 1e-7);
+    ASSERT_NEAR(v / (double{0.1f} * (1 << 12)), 1, 3e-7);
   }
   EXPECT_EQ(values(sum(full({100000}, 1, kHalf), kFloat))[0], 100000);
   EXPECT_EQ(values(mean(full({100000}, 1, kHalf)))[0], 1);
@@ -154,6 +154,9 @@ TEST(Reduce, Out) {
   Tensor strided = zeros({6}).slice(0, 0, 6, 2);
   sum_out(strided, a, {0});
   EXPECT_EQ(values(strided), (Values{3, 5, 7}));
+  Tensor number = zeros({2}, kFloat);
+  any_out(number, a, 1);
+  EXPECT_EQ(values(number), (Values{1, 1}));
   Tensor row = a.select(0, 0);
   SY_EXPECT_ERROR(sum_out(row, a, {0}), ValueError, "apart from the result");
 }

@@ -31,7 +31,7 @@ std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> out;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file()) {
-      out.push_back(fs::relative(entry.path(), folder).string());
+      out.push_back(entry.path().lexically_relative(folder).string());
     }
   }
   std::sort(out.begin(), out.end());

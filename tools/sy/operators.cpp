@@ -94,8 +94,16 @@ Json explain_json(OperatorHandle op) {
   return out;
 }
 
+// Without the folder that Bazel generates into.
+std::string_view tidy(std::string_view file) {
+  const size_t bin = file.find("/bin/");
+  return file.starts_with("bazel-out/") && bin != file.npos
+             ? file.substr(bin + 5)
+             : file;
+}
+
 std::string site(const KernelInfo& k) {
-  return str(k.file, ":", k.line, k.owner.empty() ? "" : ", " + k.owner,
+  return str(tidy(k.file), ":", k.line, k.owner.empty() ? "" : ", " + k.owner,
              k.boxed_only ? ", boxed" : "", k.guarded ? ", guarded" : "");
 }
 

@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "codegen/commands.h"
+
+// What is generated for projects outside the tree: backends that list the
+// operators they support, and libraries of operators of their own.
+
+namespace sy::codegen {
+namespace {
+
+class Outside : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) {
+    return ::testing::TempDir() + name;
+  }
+  std::string read(const std::string& name) {
+    std::ifstream in(path(name));
+    std::ostringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+  // The errors of a run that makes NAME.h and NAME.cpp of `yaml`.
+  std::string make(const std::string& kind, const std::string& yaml,
+                   const std::string& base) {
+    std::ofstream(path("x.yaml")) << yaml;
+    EmitOptions options;
+    options.kind = kind;
+    options.inputs = {path("x.yaml")};
+    for (const auto& e : std::filesystem::directory_iterator("schemas/ops")) {
+      options.extra.push_back(e.path().string());
+    }
+    options.outs = {path(base + ".h"), path(base + ".cpp")};
+    std::ostringstream err;
+    status_ = emit(options, err);
+    std::string all = err.str();
+    for (std::size_t at; (at = all.find(path(""))) != std::string::npos;) {
+      all.erase(at, path("").size());
+    }
+    return all;
+  }
+  void expect_has(const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\nis not in\n"
+                                                  << text;
+  }
+
+  int status_ = 0;
+};
+
+TEST_F(Outside, BackendDeclaresAndRegistersWhatItSupports) {
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\ncpp_namespace: npu\n"
+                 "supported: [add.Tensor, sum.dim_IntList, relu_]\n",
+                 "npu_kernels"),
+            "");
+  const std::string header = read("npu_kernels.h");
+  expect_has(header,
+             "sy::Tensor add_Tensor(const sy::Tensor& self, const sy::Tensor& "
+             "other,\n                      const sy::Scalar& alpha);");
+  expect_has(header, "sy::Tensor& relu_(sy::Tensor& self);");
+  expect_has(header, "sy::OptionalIntArrayRef dim");
+  const std::string source = read("npu_kernels.cpp");
+  expect_has(source, "#include \"npu_kernels.h\"");
+  expect_has(source, "SY_LIBRARY_IMPL(aten, Npu, m) {");
+  expect_has(source,
+             "  m.impl(\"sum.dim_IntList\", SY_FN(npu::sum_dim_IntList));");
+  expect_has(source, "SY_LIBRARY_IMPL(_, Npu, m) {");
+}
+
+TEST_F(Outside, BackendsMistakesAreReportedAtOnce) {
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\n"
+                 "suported: []\n"
+                 "supported:\n"
+                 "  - add.Tensr\n"
+                 "  - relu\n"
+                 "  - relu\n",
+                 "npu_kernels"),
+            "x.yaml:1:1: error: a backend needs 'cpp_namespace:'\n"
+            "x.yaml:2:1: error: unknown key 'suported' in a backend (did you "
+            "mean 'supported'?)\n"
+            "x.yaml:4:5: error: unknown operator 'add.Tensr' (did you mean "
+            "'add.Tensor'?)\n"
+            "x.yaml:6:5: error: 'relu' is listed twice\n");
+  EXPECT_EQ(status_, 1);
+}
+
+TEST_F(Outside, LibraryIsOneHeaderAndOneSource) {
+  EXPECT_EQ(make("library",
+                 "- func: mine::twice(Tensor self) -> Tensor\n"
+                 "  doc: Two times self.\n"
+                 "  pointwise: self + self\n"
+                 "  derivative: {self: auto}\n",
+                 "x"),
+            "");
+  const std::string header = read("x.h");
+  expect_has(header, "namespace sy::mine {");
+  expect_has(header, "SY_API Tensor twice(const Tensor& self);");
+  expect_has(header, "SY_API Tensor& twice_out(Tensor& out, const Tensor& ");
+  const std::string source = read("x.cpp");
+  expect_has(source, "SY_LIBRARY(mine, m) {");
+  for (const char* key : {"CPU", "Meta", "Autograd"}) {
+    expect_has(source, std::string("SY_LIBRARY_IMPL(mine, ") + key + ", m) {");
+  }
+  expect_has(source, "char* name = \"mine::twice\";");
+  EXPECT_EQ(source.find("(aten, "), std::string::npos);
+  EXPECT_EQ(source.find("#include \"aten/ops/x"), std::string::npos);
+}
+
+TEST_F(Outside, LibraryHasOneNamespaceAndNoMethods) {
+  EXPECT_EQ(make("library",
+                 "- func: mine::a(Tensor self) -> Tensor\n"
+                 "  variants: function, method\n"
+                 "  pointwise: self + self\n"
+                 "- func: yours::b(Tensor self) -> Tensor\n"
+                 "  pointwise: self + self\n",
+                 "x"),
+            "x.yaml:1:9: error: only operators of aten can be methods of "
+            "Tensor: leave out 'variants: method'\n"
+            "x.yaml:4:9: error: operators of one file share a namespace: "
+            "expected 'mine', got 'yours'\n");
+  EXPECT_EQ(status_, 1);
+}
+
+}  // namespace
+}  // namespace sy::codegen
