@@ -24,11 +24,10 @@ TEST(Copy, ConvertsBetweenAllDtypes) {
       const auto to = static_cast<ScalarType>(b);
       const Tensor t = numbers.to(from).to(to);
       EXPECT_EQ(t.dtype(), to);
-      const Values want = from == kBool || to == kBool
-                              ? Values{0, 1, 1, 1}
-                              : Values{0, 1, 2, 100};
-      EXPECT_EQ(values(t), want) << dtype_name(from) << " to "
-                                 << dtype_name(to);
+      const Values want = from == kBool || to == kBool ? Values{0, 1, 1, 1}
+                                                       : Values{0, 1, 2, 100};
+      EXPECT_EQ(values(t), want)
+          << dtype_name(from) << " to " << dtype_name(to);
     }
   }
 }

@@ -68,8 +68,7 @@ Tensor empty_hidden(IntArrayRef size, std::optional<ScalarType> dtype,
 }
 Tensor empty_strided_hidden(IntArrayRef size, IntArrayRef stride,
                             std::optional<ScalarType> dtype,
-                            std::optional<Layout>,
-                            std::optional<Device> device,
+                            std::optional<Layout>, std::optional<Device> device,
                             std::optional<bool>) {
   return Tensor(
       make_tensor_strided(size, stride, dtype.value_or(kFloat), *device));
@@ -80,9 +79,7 @@ SY_LIBRARY_IMPL(aten, Hidden, m) {
   m.impl("empty.memory_format", SY_FN(empty_hidden));
   m.impl("empty_strided", SY_FN(empty_strided_hidden));
 }
-SY_LIBRARY_IMPL(_, Hidden, m) {
-  m.fallback(Kernel::from_boxed(&cpu_fallback));
-}
+SY_LIBRARY_IMPL(_, Hidden, m) { m.fallback(Kernel::from_boxed(&cpu_fallback)); }
 
 Device device() {
   init();

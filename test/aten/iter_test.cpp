@@ -73,13 +73,13 @@ TEST(Iter, PiecesCoverEverything) {
     for (int64_t begin = 0; begin < iter.numel(); begin += step) {
       iter.run(begin, std::min(begin + step, iter.numel()),
                [&](const Iter::Block& b) {
-        for (int64_t r = 0; r < b.rows; ++r) {
-          for (int64_t c = 0; c < b.columns; ++c) {
-            seen.insert(b.data[0] + c * iter.stride(0, 0) +
-                        (r == 0 ? 0 : r * iter.stride(0, 1)));
-          }
-        }
-      });
+                 for (int64_t r = 0; r < b.rows; ++r) {
+                   for (int64_t c = 0; c < b.columns; ++c) {
+                     seen.insert(b.data[0] + c * iter.stride(0, 0) +
+                                 (r == 0 ? 0 : r * iter.stride(0, 1)));
+                   }
+                 }
+               });
     }
     ASSERT_EQ(seen.size(), 140u) << step;
     const char* p = static_cast<const char*>(base.data_ptr());

@@ -49,8 +49,7 @@ TEST(Pointwise, AnyStrides) {
   EXPECT_EQ(values(a.slice(1, 1, 6, 2) * 2),
             (Values{2, 6, 10, 14, 18, 22, 26, 30, 34, 38, 42, 46}));
   EXPECT_EQ(values(a.select(1, 2) + ones({4, 1, 1})).size(), 16u);
-  EXPECT_EQ(values(range({3}).expand({2, 3}) + 1),
-            (Values{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(values(range({3}).expand({2, 3}) + 1), (Values{1, 2, 3, 1, 2, 3}));
 }
 
 TEST(Pointwise, ResultsKeepTheOrderOfTheDims) {

@@ -17,13 +17,17 @@ struct Row {
 };
 
 TEST(Promotion, OfTensorsWithDims) {
-  for (const Row& r : std::initializer_list<Row>{
-           {kFloat, kFloat, kFloat},    {kByte, kChar, kShort},
-           {kByte, kShort, kShort},     {kInt, kLong, kLong},
-           {kHalf, kBFloat16, kFloat},  {kHalf, kLong, kHalf},
-           {kBFloat16, kFloat, kFloat}, {kFloat, kDouble, kDouble},
-           {kBool, kByte, kByte},       {kBool, kBool, kBool},
-           {kLong, kFloat, kFloat}}) {
+  for (const Row& r : std::initializer_list<Row>{{kFloat, kFloat, kFloat},
+                                                 {kByte, kChar, kShort},
+                                                 {kByte, kShort, kShort},
+                                                 {kInt, kLong, kLong},
+                                                 {kHalf, kBFloat16, kFloat},
+                                                 {kHalf, kLong, kHalf},
+                                                 {kBFloat16, kFloat, kFloat},
+                                                 {kFloat, kDouble, kDouble},
+                                                 {kBool, kByte, kByte},
+                                                 {kBool, kBool, kBool},
+                                                 {kLong, kFloat, kFloat}}) {
     EXPECT_EQ(add(vec(r.a), vec(r.b)).dtype(), r.result)
         << dtype_name(r.a) << " and " << dtype_name(r.b);
     EXPECT_EQ(add(vec(r.b), vec(r.a)).dtype(), r.result);
@@ -31,14 +35,13 @@ TEST(Promotion, OfTensorsWithDims) {
 }
 
 TEST(Promotion, TensorsWithoutDimsCountOnlyByCategory) {
-  for (const Row& r : std::initializer_list<Row>{
-           {kFloat, kDouble, kFloat},
-           {kChar, kLong, kChar},
-           {kHalf, kFloat, kHalf},
-           {kInt, kDouble, kDouble},
-           {kInt, kFloat, kFloat},
-           {kBool, kInt, kInt},
-           {kFloat, kLong, kFloat}}) {
+  for (const Row& r : std::initializer_list<Row>{{kFloat, kDouble, kFloat},
+                                                 {kChar, kLong, kChar},
+                                                 {kHalf, kFloat, kHalf},
+                                                 {kInt, kDouble, kDouble},
+                                                 {kInt, kFloat, kFloat},
+                                                 {kBool, kInt, kInt},
+                                                 {kFloat, kLong, kFloat}}) {
     EXPECT_EQ(mul(vec(r.a), zero_dim(r.b)).dtype(), r.result)
         << dtype_name(r.a) << " and " << dtype_name(r.b);
     EXPECT_EQ(mul(zero_dim(r.b), vec(r.a)).dtype(), r.result);

@@ -204,6 +204,8 @@ constexpr Line kExceptions[] = {
     {"__ixor__", "integers only"},
     {"bernoulli", "draws anew at every call; its derivative is 0"},
     {"dropout", "draws anew at every call"},
+    {"all", "bool results"},
+    {"any", "bool results"},
     {"zero", "does not depend on its argument"},
     {"uniform_", "draws"},
     {"normal_", "draws"},

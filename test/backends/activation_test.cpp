@@ -36,8 +36,7 @@ TEST(Softmax, AgainstItsDefinition) {
         const Tensor got = softmax(x, dim);
         EXPECT_EQ(got.dtype(), t);
         expect_near(got, want, tolerance);
-        expect_near(exp(log_softmax(x, dim).to(kDouble)), want,
-                    tolerance * 4);
+        expect_near(exp(log_softmax(x, dim).to(kDouble)), want, tolerance * 4);
       }
       const Tensor rows = x.select(2, 0);
       expect_near(softmax(rows, 1), softmax(rows.contiguous(), 1), 0);

@@ -85,8 +85,7 @@ TEST(Shape, Cat) {
   EXPECT_EQ(c.dtype(), kFloat);
   EXPECT_EQ(values(c), (Values{0, 1, 2, 3, 1, 1}));
   EXPECT_EQ(values(cat({a, a.t()}, -1)), (Values{0, 1, 0, 2, 2, 3, 1, 3}));
-  EXPECT_EQ(ints(cat({ones({0}), a}, 1).sizes()),
-            (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(ints(cat({ones({0}), a}, 1).sizes()), (std::vector<int64_t>{2, 2}));
   SY_EXPECT_ERROR(cat({a, ones({2, 3})}, 0), ValueError, "cat");
   SY_EXPECT_ERROR(cat({a, ones({2})}, 0), ValueError, "cat");
   SY_EXPECT_ERROR(cat({a, a}, 2), IndexError, "cat");

@@ -43,19 +43,22 @@ void expect_near(const Values& got, const Values& want, double tolerance) {
 // The layouts a matrix can have: by rows, by columns, with gaps, every other.
 Tensor matrix(int64_t rows, int64_t cols, int layout, ScalarType t) {
   switch (layout) {
-    case 0: return randn({rows, cols}).to(t);
-    case 1: return randn({cols, rows}).to(t).t();
-    case 2: return randn({rows, cols + 5}).to(t).slice(1, 2, cols + 2);
-    default: return randn({rows, 2 * cols}).to(t).slice(1, 0, 2 * cols, 2);
+    case 0:
+      return randn({rows, cols}).to(t);
+    case 1:
+      return randn({cols, rows}).to(t).t();
+    case 2:
+      return randn({rows, cols + 5}).to(t).slice(1, 2, cols + 2);
+    default:
+      return randn({rows, 2 * cols}).to(t).slice(1, 0, 2 * cols, 2);
   }
 }
 
 TEST(Matmul, AgainstLoopsForAllLayouts) {
   manual_seed(3);
-  const int64_t sizes[][3] = {{1, 1, 1},   {4, 4, 4},    {5, 3, 7},
-                              {8, 64, 64}, {13, 17, 33}, {1, 100, 70},
-                              {70, 1, 100}, {31, 65, 129}, {3, 500, 2},
-                              {1, 1, 3000}};
+  const int64_t sizes[][3] = {
+      {1, 1, 1},    {4, 4, 4},    {5, 3, 7},     {8, 64, 64}, {13, 17, 33},
+      {1, 100, 70}, {70, 1, 100}, {31, 65, 129}, {3, 500, 2}, {1, 1, 3000}};
   for (const ScalarType t : {kFloat, kDouble}) {
     for (const auto& s : sizes) {
       for (int a = 0; a < 4; ++a) {
@@ -90,7 +93,8 @@ TEST(Matmul, ReducedAndWholeDtypes) {
     expect_near(values(mm(a, b)), product(a, b), 0.2);
   }
   for (const ScalarType t : {kChar, kInt, kLong}) {
-    const Tensor a = randint(-3, 4, {9, 20}, t), b = randint(-3, 4, {20, 11}, t);
+    const Tensor a = randint(-3, 4, {9, 20}, t),
+                 b = randint(-3, 4, {20, 11}, t);
     EXPECT_EQ(values(mm(a, b)), product(a, b));
   }
   SY_EXPECT_ERROR(mm(x, y.to(kDouble)), ValueError, "[mm]");
@@ -99,8 +103,7 @@ TEST(Matmul, ReducedAndWholeDtypes) {
 TEST(Matmul, Empty) {
   EXPECT_EQ(values(mm(ones({2, 0}), ones({0, 3}))), Values(6, 0));
   EXPECT_EQ(mm(ones({0, 4}), ones({4, 3})).numel(), 0);
-  EXPECT_EQ(values(addmm(ones({3}), ones({2, 0}), ones({0, 3}))),
-            Values(6, 1));
+  EXPECT_EQ(values(addmm(ones({3}), ones({2, 0}), ones({0, 3}))), Values(6, 1));
 }
 
 TEST(Matmul, SizesMustFit) {
@@ -120,8 +123,7 @@ TEST(Addmm, BiasBetaAndAlpha) {
   expect_near(values(addmm(row, x, y)), values(product + row), 1e-12);
   expect_near(values(addmm(whole, x, y, 0.5, 2)),
               values(whole * 0.5 + product * 2), 1e-12);
-  expect_near(values(addmm(row, x, y, 1, 3)), values(product * 3 + row),
-              1e-12);
+  expect_near(values(addmm(row, x, y, 1, 3)), values(product * 3 + row), 1e-12);
   const Tensor nan = full({5, 7}, NAN, kDouble);
   expect_near(values(addmm(nan, x, y, 0)), values(product), 1e-12);
 }
@@ -172,8 +174,8 @@ TEST(Linear, AddsTheBias) {
   const Tensor b = randn({4}, kDouble);
   const Tensor y = linear(x, w, b);
   EXPECT_EQ(ints(y.sizes()), (std::vector<int64_t>{2, 3, 4}));
-  expect_near(values(y.select(0, 1)),
-              values(mm(x.select(0, 1), w.t()) + b), 1e-12);
+  expect_near(values(y.select(0, 1)), values(mm(x.select(0, 1), w.t()) + b),
+              1e-12);
   expect_near(values(linear(x, w)), values(matmul(x, w.t())), 1e-12);
   SY_EXPECT_ERROR(linear(x, randn({4, 5}, kDouble)), ValueError, "[linear]");
 }

@@ -62,8 +62,9 @@ TEST(Reduce, AgainstLoops) {
   manual_seed(1);
   for (const int threads : {1, 3}) {
     set_num_threads(threads);
-    for (const List& s : {List{1, 1, 1}, List{3, 5, 7}, List{2, 300, 3},
-                          List{1, 2, 1500}, List{40, 1, 600}, List{7, 90, 70}}) {
+    for (const List& s :
+         {List{1, 1, 1}, List{3, 5, 7}, List{2, 300, 3}, List{1, 2, 1500},
+          List{40, 1, 600}, List{7, 90, 70}}) {
       const Tensor a = rand({s[0], s[1], s[2]}, kDouble);
       const Values x = values(a);
       for (const bool transposed : {false, true}) {
@@ -88,8 +89,7 @@ TEST(Reduce, AgainstLoops) {
             }
           }
           const Tensor sums = sum(b, dims, true), maxima = amax(b, dims, true);
-          const Values got =
-              values(transposed ? sums.transpose(0, 2) : sums);
+          const Values got = values(transposed ? sums.transpose(0, 2) : sums);
           const Values top =
               values(transposed ? maxima.transpose(0, 2) : maxima);
           size_t n = 0;

@@ -75,6 +75,10 @@ int run_worker(const WorkerOptions& options) {
     load_plugins(options.plugins);
     init();
     device = Device(options.device);
+    // As tensors have it: "npu" is npu:0.
+    if (device.type > kMeta && !device.has_index()) {
+      device = Device(device.type, 0);
+    }
   } catch (const Error& e) {
     answer({{"fatal", e.what()}});
     return 1;
