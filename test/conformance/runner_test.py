@@ -353,7 +353,7 @@ class RunnerTest(unittest.TestCase):
                                       flags=on_device), "expected 7, got 6")
         self.assert_fails(self.replay(self.twice("fixture_scribble"),
                                       flags=on_device),
-                          "device: expected fixture, got cpu")
+                          "device: expected fixture:0, got cpu")
         self.assert_fails(self.replay(self.twice("fixture_crash"),
                                       flags=on_device), "NotImplementedError")
 
