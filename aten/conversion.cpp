@@ -15,8 +15,8 @@ namespace sy::native {
 namespace {
 
 bool has_own_copy(Device device) {
-  return device.type > kMeta && ops::_copy_from::entry().has_kernel(
-                                    DispatchKey::Dense, device.type);
+  return device.type > kMeta &&
+         ops::_copy_from::entry().has_kernel(DispatchKey::Dense, device.type);
 }
 
 // A device without a number is the current one of its kind, the first.
@@ -98,8 +98,7 @@ Tensor to_device(const Tensor& self, Device device, ScalarType dtype,
 
 Tensor to_dtype(const Tensor& self, ScalarType dtype, bool non_blocking,
                 bool copy, std::optional<MemoryFormat> memory_format) {
-  return convert(self, dtype, self.device(), non_blocking, copy,
-                 memory_format);
+  return convert(self, dtype, self.device(), non_blocking, copy, memory_format);
 }
 
 Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking,

@@ -60,8 +60,7 @@ void convert_row(Row dst, int64_t dst_size, Row src, int64_t src_size,
     char* d = dst.data + i * dst.stride;
     const char* s = src.data + i * src.stride;
     if (src.stride != src_size) {
-      tile::load_strided(static_cast<size_t>(src_size), from, s, src.stride,
-                         m);
+      tile::load_strided(static_cast<size_t>(src_size), from, s, src.stride, m);
       s = from;
     }
     if (dst.stride == dst_size) {
@@ -75,8 +74,7 @@ void convert_row(Row dst, int64_t dst_size, Row src, int64_t src_size,
 
 // dst[r][c] = src[c][r] in pieces that the first cache holds; past the caches
 // by way of a buffer, a wide piece at a time.
-void copy_transposed(const Iter& iter, const Iter::Block& block,
-                     bool streams) {
+void copy_transposed(const Iter& iter, const Iter::Block& block, bool streams) {
   const int64_t size = iter.itemsize(0);
   const int64_t width = streams ? 1024 : 64;
   constexpr int64_t kRows = 64;
@@ -89,10 +87,8 @@ void copy_transposed(const Iter& iter, const Iter::Block& block,
     const int64_t columns = std::min(width, block.columns - c);
     for (int64_t r = 0; r < block.rows; r += kRows) {
       const int64_t rows = std::min(kRows, block.rows - r);
-      char* const to =
-          block.data[0] + r * iter.stride(0, 1) + c * size;
-      const char* const from =
-          block.data[1] + c * iter.stride(1, 0) + r * size;
+      char* const to = block.data[0] + r * iter.stride(0, 1) + c * size;
+      const char* const from = block.data[1] + c * iter.stride(1, 0) + r * size;
       char* const room = streams ? static_cast<char*>(staging->data()) : to;
       const int64_t row_bytes = streams ? columns * size : iter.stride(0, 1);
       tile::transpose(static_cast<size_t>(size), room, row_bytes, from,
@@ -144,8 +140,8 @@ void copy_converting(const Iter& iter, ScalarType to, ScalarType from) {
 Tensor over_host(const TensorBase& t, Storage storage, size_t first) {
   const auto item = t.itemsize();
   return Tensor(TensorImpl::make(
-      std::move(storage), t.dtype(), Device(kCPU),
-      DispatchKeySet::dense(kCPU), t.sizes(), t.strides(),
+      std::move(storage), t.dtype(), Device(kCPU), DispatchKeySet::dense(kCPU),
+      t.sizes(), t.strides(),
       t.storage_offset() - static_cast<int64_t>(first / item)));
 }
 
@@ -251,10 +247,10 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
   // Where dst's elements leave gaps, those keep what they hold.
   const Tensor host =
       dst.is_non_overlapping_and_dense()
-          ? over_host(dst,
-                      StorageImpl::allocate(storage_span(dst).bytes,
-                                            Device(kCPU)),
-                      storage_span(dst).first)
+          ? over_host(
+                dst,
+                StorageImpl::allocate(storage_span(dst).bytes, Device(kCPU)),
+                storage_span(dst).first)
           : download(dst);
   copy_cpu(host, host_src);
   upload(dst, host.storage()->data());

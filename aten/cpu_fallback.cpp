@@ -43,17 +43,17 @@ class Fallback {
  public:
   Fallback(const OperatorEntry& op, const Value* args, size_t n)
       : op_(op), args_(args, args + n) {
-    for (const Value& v : args_) visit_tensors(v, [&](const TensorBase& t) {
-      if (is_foreign(t)) span_of(t);
-    });
+    for (const Value& v : args_)
+      visit_tensors(v, [&](const TensorBase& t) {
+        if (is_foreign(t)) span_of(t);
+      });
     for (HostStorage& s : storages_) download(&s);
     for (Value& v : args_) v = to_host(v);
   }
 
   void call(Value* results, size_t n) {
-    OperatorHandle(&op_).redispatch_boxed(DispatchKeySet::dense(kCPU),
-                                          args_.data(), args_.size(), results,
-                                          n);
+    OperatorHandle(&op_).redispatch_boxed(
+        DispatchKeySet::dense(kCPU), args_.data(), args_.size(), results, n);
   }
 
   void write_back() {
@@ -120,8 +120,8 @@ class Fallback {
       s->end = std::max(s->end, end);
       return;
     }
-    storages_.push_back({t, span.bytes == 0 ? 0 : first,
-                         span.bytes == 0 ? 0 : end, nullptr});
+    storages_.push_back(
+        {t, span.bytes == 0 ? 0 : first, span.bytes == 0 ? 0 : end, nullptr});
   }
 
   static void download(HostStorage* s) {
@@ -143,9 +143,9 @@ class Fallback {
     }
     const HostStorage& s = *find(t.storage());
     const int64_t offset =
-        t.numel() == 0 ? 0
-                       : t.storage_offset() -
-                             static_cast<int64_t>(s.first / t.itemsize());
+        t.numel() == 0
+            ? 0
+            : t.storage_offset() - static_cast<int64_t>(s.first / t.itemsize());
     TensorBase host(TensorImpl::make(s.host, t.dtype(), Device(kCPU),
                                      DispatchKeySet::dense(kCPU), t.sizes(),
                                      t.strides(), offset));

@@ -41,9 +41,7 @@ class Dims {
              TensorImpl::kMaxDims, " dims");
     data_[size_++] = v;
   }
-  operator IntArrayRef() const {
-    return {data_, static_cast<size_t>(size_)};
-  }
+  operator IntArrayRef() const { return {data_, static_cast<size_t>(size_)}; }
 
  private:
   int size_ = 0;
@@ -54,8 +52,8 @@ class Dims {
 // has dims -1 and 0. Throws IndexError "[op] dim: expected ...".
 inline int64_t wrap_dim(const char* op, int64_t dim, int64_t ndim) {
   const int64_t n = ndim == 0 ? 1 : ndim;
-  SY_CHECK(dim >= -n && dim < n, Index, "[", op,
-           "] dim: expected a value in [", -n, ", ", n - 1, "], got ", dim);
+  SY_CHECK(dim >= -n && dim < n, Index, "[", op, "] dim: expected a value in [",
+           -n, ", ", n - 1, "], got ", dim);
   return dim < 0 ? dim + n : dim;
 }
 

@@ -7,7 +7,6 @@
 #include "aten/ops/view.h"
 #include "aten/tensor.h"
 #include "c10/thread_state.h"
-#include "c10/thread_state.h"
 
 namespace sy::native {
 
@@ -62,10 +61,8 @@ Tensor empty_like(const Tensor& self, std::optional<ScalarType> dtype,
 
 Tensor new_empty(const Tensor& self, IntArrayRef size,
                  std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                 std::optional<Device> device,
-                 std::optional<bool> pin_memory) {
-  return sy::empty(size,
-                   gather_like(self, dtype, layout, device, pin_memory));
+                 std::optional<Device> device, std::optional<bool> pin_memory) {
+  return sy::empty(size, gather_like(self, dtype, layout, device, pin_memory));
 }
 
 Tensor zeros(IntArrayRef size, std::optional<ScalarType> dtype,
@@ -86,8 +83,7 @@ Tensor zeros_like(const Tensor& self, std::optional<ScalarType> dtype,
 
 Tensor new_zeros(const Tensor& self, IntArrayRef size,
                  std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                 std::optional<Device> device,
-                 std::optional<bool> pin_memory) {
+                 std::optional<Device> device, std::optional<bool> pin_memory) {
   Tensor out = new_empty(self, size, dtype, layout, device, pin_memory);
   return out.zero_();
 }
@@ -118,9 +114,8 @@ Tensor new_ones(const Tensor& self, IntArrayRef size,
 Tensor full(IntArrayRef size, const Scalar& fill_value,
             std::optional<ScalarType> dtype, std::optional<Layout> layout,
             std::optional<Device> device, std::optional<bool> pin_memory) {
-  Tensor out =
-      sy::empty(size, gather(dtype.value_or(dtype_of(fill_value)), layout,
-                             device, pin_memory));
+  Tensor out = sy::empty(size, gather(dtype.value_or(dtype_of(fill_value)),
+                                      layout, device, pin_memory));
   return out.fill_(fill_value);
 }
 
@@ -143,7 +138,8 @@ Tensor new_full(const Tensor& self, IntArrayRef size, const Scalar& fill_value,
 Tensor scalar_tensor(const Scalar& s, std::optional<ScalarType> dtype,
                      std::optional<Layout> layout, std::optional<Device> device,
                      std::optional<bool> pin_memory) {
-  Tensor out = sy::empty(IntArrayRef(), gather(dtype, layout, device, pin_memory));
+  Tensor out =
+      sy::empty(IntArrayRef(), gather(dtype, layout, device, pin_memory));
   return out.fill_(s);
 }
 
@@ -152,9 +148,9 @@ Tensor arange_start_step(const Scalar& start, const Scalar& end,
                          std::optional<Layout> layout,
                          std::optional<Device> device,
                          std::optional<bool> pin_memory) {
-  Tensor out = sy::empty(
-      {0}, gather(dtype.value_or(range_dtype({&start, &end, &step})), layout,
-                  device, pin_memory));
+  Tensor out =
+      sy::empty({0}, gather(dtype.value_or(range_dtype({&start, &end, &step})),
+                            layout, device, pin_memory));
   return sy::arange_out(out, start, end, step);
 }
 
@@ -218,8 +214,7 @@ Tensor& zero_(Tensor& self) {
 
 Tensor& resize_(Tensor& self, IntArrayRef size,
                 std::optional<MemoryFormat> memory_format) {
-  const MemoryFormat format =
-      memory_format.value_or(MemoryFormat::Contiguous);
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
   SY_CHECK(format == MemoryFormat::Contiguous, NotImplemented,
            "[resize_] memory_format: expected contiguous, got ",
            to_string(format));

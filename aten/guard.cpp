@@ -26,9 +26,8 @@ Span memory_span(const TensorBase& t) {
 
 bool same_geometry(const TensorBase& a, const TensorBase& b) {
   return a.storage() == b.storage() &&
-         a.storage_offset() == b.storage_offset() &&
-         a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
-         a.strides() == b.strides();
+         a.storage_offset() == b.storage_offset() && a.dtype() == b.dtype() &&
+         a.sizes() == b.sizes() && a.strides() == b.strides();
 }
 
 }  // namespace
@@ -131,8 +130,8 @@ void assert_no_internal_overlap(const char* op, const char* argument,
 void assert_no_partial_overlap(const char* op, const TensorBase& out,
                                const char* argument, const TensorBase& in) {
   if (out.storage() != in.storage()) return;
-  SY_CHECK(sharing(out, in) != Sharing::Partial, Value, "[", op, "] ",
-           argument, ": expected memory apart from the result's or all of it, "
+  SY_CHECK(sharing(out, in) != Sharing::Partial, Value, "[", op, "] ", argument,
+           ": expected memory apart from the result's or all of it, "
            "got a part of it; clone() it before");
 }
 
@@ -141,7 +140,8 @@ void assert_no_overlap(const char* op, const TensorBase& out,
   if (out.storage() != in.storage()) return;
   const Sharing s = sharing(out, in);
   SY_CHECK(s == Sharing::None || s == Sharing::TooHard, Value, "[", op, "] ",
-           argument, ": expected memory apart from the result's, got a tensor "
+           argument,
+           ": expected memory apart from the result's, got a tensor "
            "that shares it; clone() it before");
 }
 

@@ -21,8 +21,8 @@ SY_API void check_defined(const char* op, const char* argument,
                           const TensorBase& t);
 SY_API void check_dtype(const char* op, const char* argument,
                         const TensorBase& t, ScalarType dtype);
-SY_API void check_dim(const char* op, const char* argument,
-                      const TensorBase& t, int64_t dim);
+SY_API void check_dim(const char* op, const char* argument, const TensorBase& t,
+                      int64_t dim);
 
 enum class Overlap : uint8_t { No, Yes, TooHard };
 // Whether two elements of t share memory.

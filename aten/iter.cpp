@@ -47,8 +47,8 @@ void Iter::add(const TensorBase& t) {
   const auto item = static_cast<int64_t>(t.itemsize());
   for (int d = 0; d < ndim_; ++d) {
     const bool broadcast =
-        d < shift || (sizes[static_cast<size_t>(d - shift)] == 1 &&
-                      sizes_[d] != 1);
+        d < shift ||
+        (sizes[static_cast<size_t>(d - shift)] == 1 && sizes_[d] != 1);
     strides_[k][d] =
         broadcast ? 0 : strides[static_cast<size_t>(d - shift)] * item;
   }

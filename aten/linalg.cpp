@@ -1,6 +1,6 @@
+#include "aten/ops/linalg.h"
 #include "aten/dims.h"
 #include "aten/operators.h"
-#include "aten/ops/linalg.h"
 #include "aten/ops/linalg_kernels.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
@@ -38,8 +38,7 @@ Tensor batched(const Tensor& self, const Tensor& other) {
   const auto batch_of = [](const Tensor& t) {
     return t.sizes().slice(0, t.sizes().size() - 2);
   };
-  const Dims batch =
-      broadcast_sizes("matmul", batch_of(self), batch_of(other));
+  const Dims batch = broadcast_sizes("matmul", batch_of(self), batch_of(other));
   int64_t count = 1;
   for (const int64_t b : batch) count *= b;
   Dims a_sizes = batch, b_sizes = batch, sizes = batch;

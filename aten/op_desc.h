@@ -64,7 +64,7 @@ struct ReduceOp {
   const char* name;
   PromoteRule promote = PromoteRule::Default;
   uint8_t n_accumulators = 1;  // at most 8
-  uint8_t n_scalars = 0;  // of the call
+  uint8_t n_scalars = 0;       // of the call
   // map: one input, the element in the compute dtype -> the accumulators.
   ElementProgram map;
   // combine: a.0 … a.k-1, b.0 … b.k-1 -> the k accumulators. Associative; the

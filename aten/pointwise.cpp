@@ -163,8 +163,8 @@ void plan_pointwise(const PointwiseOp& op, const PointwiseArgs& args,
   } else {
     broadcast(op, args, &plan->sizes);
   }
-  plan->numel = checked_numel(op.name, plan->sizes,
-                              element_size(plan->compute));
+  plan->numel =
+      checked_numel(op.name, plan->sizes, element_size(plan->compute));
 }
 
 void check_pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
@@ -179,15 +179,15 @@ void plan_pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
   const char* const name = inplace ? name_of(op.input_names, 0) : "out";
   check_defined(op.name, name, out);
   check_can_cast(op.name, name, plan->result, out.dtype());
-  SY_CHECK(out.device() == plan->device || op.n_inputs == 0 ||
-               (plan->numel == 1 && plan->device.is_cpu() &&
-                plan->sizes.empty()),
-           Value, "[", op.name, "] ", name, ": expected a tensor on ",
-           plan->device, ", got ", describe(out));
+  SY_CHECK(
+      out.device() == plan->device || op.n_inputs == 0 ||
+          (plan->numel == 1 && plan->device.is_cpu() && plan->sizes.empty()),
+      Value, "[", op.name, "] ", name, ": expected a tensor on ", plan->device,
+      ", got ", describe(out));
   if (out.sizes() != IntArrayRef(plan->sizes)) {
     SY_CHECK(!inplace, Value, "[", op.name, "] ", name, ": expected ",
-             IntArrayRef(plan->sizes),
-             ", the sizes of the result, got ", out.sizes());
+             IntArrayRef(plan->sizes), ", the sizes of the result, got ",
+             out.sizes());
   } else {
     assert_no_internal_overlap(op.name, name, out);
     for (int i = 0; i < op.n_inputs; ++i) {
@@ -222,9 +222,8 @@ void result_strides(const PointwiseOp& op, const PointwiseArgs& args,
     const int shift = n - static_cast<int>(t.dim());
     for (int d = 0; d < n; ++d) {
       const auto from = static_cast<size_t>(d - shift);
-      spread[i][d] = d < shift || t.sizes()[from] != sizes[d]
-                         ? 0
-                         : t.strides()[from];
+      spread[i][d] =
+          d < shift || t.sizes()[from] != sizes[d] ? 0 : t.strides()[from];
     }
     lists[i] = spread[i];
   }
@@ -251,9 +250,8 @@ const ElementProgram& select_program(const PointwiseOp& op,
   for (int i = 0; i < op.n_scalars; ++i) {
     const lang::Uniform& u = op.defaults[i];
     const Scalar& s = args.scalars[i];
-    const bool same = s.is_floating_point()
-                          ? s.to_double() == u.as_double()
-                          : u.is_int && s.to_long() == u.i;
+    const bool same = s.is_floating_point() ? s.to_double() == u.as_double()
+                                            : u.is_int && s.to_long() == u.i;
     if (!same) return op.program;
   }
   return *op.at_defaults;
@@ -268,8 +266,8 @@ void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
   } room;
   lang::Uniform* const registers = room.at;
   int n = 0;
-  SY_INTERNAL_ASSERT(program.n_scalars + program.n_constants +
-                         program.n_uniform_steps <= 64);
+  SY_INTERNAL_ASSERT(
+      program.n_scalars + program.n_constants + program.n_uniform_steps <= 64);
   for (int i = 0; i < program.n_scalars; ++i) {
     const uint8_t from = program.scalar_index == nullptr
                              ? static_cast<uint8_t>(i)
@@ -292,8 +290,7 @@ void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
   }
   for (int i = 0; i < program.tile.n_uniforms; ++i) {
     const lang::Uniform& u = registers[program.uniforms[i].reg];
-    const bool is_bool =
-        program.uniforms[i].reg_class == lang::RegClass::kBool;
+    const bool is_bool = program.uniforms[i].reg_class == lang::RegClass::kBool;
     out[i] = u.is_int ? tile::make_uniform(type, is_bool, u.i)
                       : tile::make_uniform(type, is_bool, u.d);
   }

@@ -176,17 +176,10 @@ std::string to_string(const Tensor& t) {
     const Tensor numbers = contiguous_cpu(host, kDouble);
     const auto* x = static_cast<const double*>(numbers.data_ptr());
     switch (t.dim()) {
-      case 0:
-        p.text = scalar(host, *x) + "\n";
-        break;
-      case 1:
-        p.vector(x, t.numel());
-        break;
-      case 2:
-        p.matrix(x, t.sizes()[0], t.sizes()[1], 0);
-        break;
-      default:
-        p.batches(x, t.sizes());
+      case 0: p.text = scalar(host, *x) + "\n"; break;
+      case 1: p.vector(x, t.numel()); break;
+      case 2: p.matrix(x, t.sizes()[0], t.sizes()[1], 0); break;
+      default: p.batches(x, t.sizes());
     }
   }
   return p.text + type_line(t);

@@ -12,8 +12,8 @@ void check_domain(const ReduceOp& op, const ElementProgram& program,
     SY_CHECK(ok, Type, "[", op.name, "] self: expected ", what, ", got ", t);
   };
   for (int i = 0; i < program.tile.n_steps; ++i) {
-    switch (lang::kPrims[static_cast<size_t>(program.tile.steps[i].op)]
-                .domain) {
+    switch (
+        lang::kPrims[static_cast<size_t>(program.tile.steps[i].op)].domain) {
       case lang::PrimDomain::ALL: break;
       case lang::PrimDomain::NUM:
         expected(t != kBool, "a dtype other than bool");
@@ -58,8 +58,7 @@ uint64_t reduced_dims(const ReduceOp& op, const ReduceArgs& args) {
 
 }  // namespace
 
-void plan_reduce(const ReduceOp& op, const ReduceArgs& args,
-                 ReducePlan* plan) {
+void plan_reduce(const ReduceOp& op, const ReduceArgs& args, ReducePlan* plan) {
   check_defined(op.name, "self", *args.self);
   plan->compute = reduce_dtype(op, args);
   const tile::Program& last =

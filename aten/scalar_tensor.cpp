@@ -10,14 +10,11 @@ Tensor cpu_scalar(const Scalar& value, ScalarType dtype) {
   Tensor t(make_tensor({}, dtype, Device(kCPU)));
   void* data = t.data_ptr();
   switch (dtype) {
-#define SY_WRITE(T, Enum)                          \
-  case ScalarType::Enum:                           \
-    *static_cast<T*>(data) = value.to<T>();        \
-    break;
+#define SY_WRITE(T, Enum) \
+  case ScalarType::Enum: *static_cast<T*>(data) = value.to<T>(); break;
     SY_FORALL_SCALAR_TYPES(SY_WRITE)
 #undef SY_WRITE
-    default:
-      fail(ErrorKind::Type, "[scalar_tensor] dtype: expected a dtype");
+    default: fail(ErrorKind::Type, "[scalar_tensor] dtype: expected a dtype");
   }
   return t;
 }
@@ -45,13 +42,11 @@ Scalar read_scalar(const char* op, const TensorBase& t) {
   }
   const void* data = t.data_ptr();
   switch (t.dtype()) {
-#define SY_READ(T, Enum)   \
-  case ScalarType::Enum:   \
-    return Scalar(*static_cast<const T*>(data));
+#define SY_READ(T, Enum) \
+  case ScalarType::Enum: return Scalar(*static_cast<const T*>(data));
     SY_FORALL_SCALAR_TYPES(SY_READ)
 #undef SY_READ
-    default:
-      fail(ErrorKind::Type, "[", op, "] self: expected a dtype");
+    default: fail(ErrorKind::Type, "[", op, "] self: expected a dtype");
   }
 }
 

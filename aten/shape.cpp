@@ -1,8 +1,8 @@
+#include "aten/ops/shape.h"
 #include "aten/copy.h"
 #include "aten/dims.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/shape.h"
 #include "aten/ops/shape_kernels.h"
 #include "aten/ops/view.h"
 #include "aten/shapes.h"
@@ -21,8 +21,8 @@ Tensor reshape(const Tensor& self, IntArrayRef shape) {
 
 Tensor unsafe_view(const Tensor& self, IntArrayRef size) {
   const Dims sizes = infer_size("_unsafe_view", size, self.numel());
-  const Dims strides = shapes::view_strides("_unsafe_view", self.sizes(),
-                                            self.strides(), sizes);
+  const Dims strides =
+      shapes::view_strides("_unsafe_view", self.sizes(), self.strides(), sizes);
   return alias_without_view(self, sizes, strides, self.storage_offset());
 }
 

@@ -28,10 +28,9 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   std::vector<Tensor> out;
   out.reserve(static_cast<size_t>(self.size(d)));
   for (int64_t i = 0; i < self.size(d); ++i) {
-    out.push_back(make_view_output(self, op, static_cast<int>(i), sizes,
-                                   strides,
-                                   self.storage_offset() + i * self.stride(d),
-                                   &d, 1));
+    out.push_back(
+        make_view_output(self, op, static_cast<int>(i), sizes, strides,
+                         self.storage_offset() + i * self.stride(d), &d, 1));
   }
   return out;
 }
@@ -58,8 +57,7 @@ std::vector<Tensor> pieces(const Tensor& self, const OperatorEntry& op,
 
 }  // namespace
 
-std::vector<Tensor> split(const Tensor& self, int64_t split_size,
-                          int64_t dim) {
+std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   SY_CHECK(self.dim() > 0, Value,
            "[split] self: expected at least one dim, got none");
   const int64_t d = wrap_dim("split", dim, self.dim());
@@ -172,8 +170,8 @@ Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes,
     if (size > 0) out.add_(grad_in.select(-1, 0));
     return out;
   }
-  const int64_t windows = grad_in.size(
-      wrap_dim("unfold_backward", dim, shapes::len(input_sizes)));
+  const int64_t windows =
+      grad_in.size(wrap_dim("unfold_backward", dim, shapes::len(input_sizes)));
   if (windows == 0) return out;
   for (int64_t j = 0; j < size; ++j) {
     out.slice(dim, j, j + (windows - 1) * step + 1, step)

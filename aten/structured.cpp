@@ -17,8 +17,7 @@ const char* short_name(const OperatorEntry& op) {
 
 }  // namespace
 
-Tensor new_result(const TensorBase& like, IntArrayRef sizes,
-                  ScalarType dtype) {
+Tensor new_result(const TensorBase& like, IntArrayRef sizes, ScalarType dtype) {
   return Tensor(make_tensor(sizes, dtype, like.device()));
 }
 

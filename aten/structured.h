@@ -16,8 +16,8 @@ SY_API Tensor new_result(const TensorBase& like, IntArrayRef sizes,
 // Makes `out` fit to be written: on that device, of a dtype that `dtype` can be
 // cast to, resized to `sizes` if it is not, no two of its elements in one place
 // in memory. Throws ValueError, TypeError. Bumps its version.
-SY_API void prepare_out(const OperatorEntry& op, Tensor& out,
-                        IntArrayRef sizes, ScalarType dtype, Device device);
+SY_API void prepare_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
+                        ScalarType dtype, Device device);
 
 // Whether they may share an element.
 SY_API bool overlaps(const TensorBase& a, const TensorBase& b);

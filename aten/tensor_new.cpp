@@ -52,14 +52,11 @@ struct Shape {
 template <class T>
 T* write(const TensorData& data, T* to) {
   switch (data.kind()) {
-    case TensorData::kNumber:
-      *to = data.number().to<T>();
-      return to + 1;
+    case TensorData::kNumber: *to = data.number().to<T>(); return to + 1;
     case TensorData::kList:
       for (size_t i = 0; i < data.size(); ++i) to = write(data[i], to);
       return to;
-    default:
-      break;
+    default: break;
   }
   const int64_t sizes[] = {static_cast<int64_t>(data.size())};
   if (sizes[0] == 0) return to;
@@ -78,14 +75,11 @@ Tensor tensor(const TensorData& data, const TensorOptions& options) {
   const ScalarType dtype = options.dtype_opt().value_or(shape.dtype);
   Tensor out(make_tensor(shape.sizes, dtype, Device(kCPU)));
   switch (dtype) {
-#define SY_WRITE(T, Enum)                            \
-  case ScalarType::Enum:                             \
-    write<T>(data, static_cast<T*>(out.data_ptr())); \
-    break;
+#define SY_WRITE(T, Enum) \
+  case ScalarType::Enum: write<T>(data, static_cast<T*>(out.data_ptr())); break;
     SY_FORALL_SCALAR_TYPES(SY_WRITE)
 #undef SY_WRITE
-    default:
-      break;
+    default: break;
   }
   if (options.device() != Device(kCPU)) {
     out = to_device(out, options.device());

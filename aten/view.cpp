@@ -33,16 +33,16 @@ SY_ALWAYS_INLINE Tensor view_of(const Tensor& self, const OperatorEntry& op,
 
 }  // namespace
 
-Tensor make_view(const Tensor& self, const OperatorEntry& op,
-                 IntArrayRef sizes, IntArrayRef strides, int64_t offset,
-                 const int64_t* args, int n) {
+Tensor make_view(const Tensor& self, const OperatorEntry& op, IntArrayRef sizes,
+                 IntArrayRef strides, int64_t offset, const int64_t* args,
+                 int n) {
   return view_of(self, op, 0, sizes, strides, offset, args, n,
                  ViewCreation::Default);
 }
 
-Tensor make_view_output(const Tensor& self, const OperatorEntry& op,
-                        int output, IntArrayRef sizes, IntArrayRef strides,
-                        int64_t offset, const int64_t* args, int n) {
+Tensor make_view_output(const Tensor& self, const OperatorEntry& op, int output,
+                        IntArrayRef sizes, IntArrayRef strides, int64_t offset,
+                        const int64_t* args, int n) {
   return view_of(self, op, output, sizes, strides, offset, args, n,
                  ViewCreation::MultiOutput);
 }
@@ -75,8 +75,7 @@ bool view_strides(IntArrayRef old_sizes, IntArrayRef old_strides,
   for (auto d = static_cast<int64_t>(old_sizes.size()); d-- > 0;) {
     run *= old_sizes[d];
     const bool run_ends =
-        d == 0 || (old_sizes[d - 1] != 1 &&
-                   old_strides[d - 1] != run * base);
+        d == 0 || (old_sizes[d - 1] != 1 && old_strides[d - 1] != run * base);
     if (!run_ends) continue;
     while (v >= 0 && (filled < run || sizes[v] == 1)) {
       (*strides)[v] = filled * base;
@@ -139,8 +138,8 @@ Dims broadcast_sizes(const char* op, IntArrayRef a, IntArrayRef b) {
   return result;
 }
 
-void expand_geometry(const char* op, const TensorBase& self,
-                     IntArrayRef sizes, Dims* out_sizes, Dims* out_strides) {
+void expand_geometry(const char* op, const TensorBase& self, IntArrayRef sizes,
+                     Dims* out_sizes, Dims* out_strides) {
   const int64_t ndim = self.dim();
   const auto n = static_cast<int64_t>(sizes.size());
   SY_CHECK(n >= ndim, Value, "[", op, "] size: expected at least ", ndim,
@@ -151,16 +150,18 @@ void expand_geometry(const char* op, const TensorBase& self,
     const int64_t from = d - (n - ndim);
     int64_t& s = (*out_sizes)[d];
     if (from < 0) {
-      SY_CHECK(s >= 0, Value, "[", op, "] size: expected a size of at least 0 "
-               "for the new dim ", d, ", got ", s);
+      SY_CHECK(s >= 0, Value, "[", op,
+               "] size: expected a size of at least 0 "
+               "for the new dim ",
+               d, ", got ", s);
       (*out_strides)[d] = 0;
       continue;
     }
     const int64_t own = self.sizes()[from];
     if (s == -1) s = own;
-    SY_CHECK(s == own || (own == 1 && s >= 0), Value, "[", op, "] size: ",
-             "expected ", own, " for dim ", d, " of ", self.sizes(), ", got ",
-             s);
+    SY_CHECK(s == own || (own == 1 && s >= 0), Value, "[", op,
+             "] size: ", "expected ", own, " for dim ", d, " of ", self.sizes(),
+             ", got ", s);
     (*out_strides)[d] = s == own ? self.strides()[from] : 0;
   }
 }

@@ -63,8 +63,7 @@ void check_view(const OperatorEntry& op, const TensorImpl& self) {
   for (; v->view_meta(); v = v->view_meta()->parent().get()) {
     const ViewMeta& m = *v->view_meta();
     switch (m.creation()) {
-      case ViewCreation::Default:
-        break;
+      case ViewCreation::Default: break;
       case ViewCreation::NoGrad:
         reject_write(op,
                      "a view that was made in no-grad mode; make it in "

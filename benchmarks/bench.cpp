@@ -172,8 +172,7 @@ void mlp_train(State& s) {
   const Tensor y = sy::randint(10, {32}, sy::kLong);
   for (auto _ : s) {
     for (const Tensor& p : parameters) p.mutable_grad().reset();
-    const Tensor hidden =
-        sy::relu(sy::linear(x, parameters[0], parameters[1]));
+    const Tensor hidden = sy::relu(sy::linear(x, parameters[0], parameters[1]));
     const Tensor out = sy::linear(hidden, parameters[2], parameters[3]);
     sy::cross_entropy_loss(out, y).backward();
     const sy::NoGradGuard no_grad;
@@ -191,18 +190,18 @@ void elementwise(State& s, int bytes, F f) {
   for (auto _ : s) DoNotOptimize(f(a, b));
   s.SetBytesProcessed(s.iterations() * n * bytes);
 }
-#define SY_ELEMENTWISE(name, expression, bytes)                              \
-  void name(State& s) {                                                      \
-    elementwise(s, bytes,                                                    \
-                [](const Tensor& a, [[maybe_unused]] const Tensor& b) {      \
-                  return expression;                                         \
-                });                                                          \
-  }                                                                          \
-  BENCHMARK(name)                                                            \
-      ->Arg(1 << 12)                                                         \
-      ->Arg(1 << 16)                                                         \
-      ->Arg(1 << 20)                                                         \
-      ->Arg(1 << 24)                                                         \
+#define SY_ELEMENTWISE(name, expression, bytes)                         \
+  void name(State& s) {                                                 \
+    elementwise(s, bytes,                                               \
+                [](const Tensor& a, [[maybe_unused]] const Tensor& b) { \
+                  return expression;                                    \
+                });                                                     \
+  }                                                                     \
+  BENCHMARK(name)                                                       \
+      ->Arg(1 << 12)                                                    \
+      ->Arg(1 << 16)                                                    \
+      ->Arg(1 << 20)                                                    \
+      ->Arg(1 << 24)                                                    \
       ->UseRealTime()
 SY_ELEMENTWISE(ew_add, sy::add(a, b), 12);
 SY_ELEMENTWISE(ew_mul_scalar, sy::mul(a, 2.0), 8);
@@ -267,8 +266,19 @@ void matrix_product(State& s, sy::ScalarType dtype) {
 void mm_f32(State& s) { matrix_product(s, sy::kFloat); }
 void mm_bf16(State& s) { matrix_product(s, sy::kBFloat16); }
 // Named as the peer's templates are.
-BENCHMARK(mm_f32)->Name("mm<at::kFloat>")->Arg(64)->Arg(256)->Arg(1024)->Arg(2048)->UseRealTime();
-BENCHMARK(mm_bf16)->Name("mm<at::kBFloat16>")->Arg(256)->Arg(1024)->Arg(2048)->UseRealTime();
+BENCHMARK(mm_f32)
+    ->Name("mm<at::kFloat>")
+    ->Arg(64)
+    ->Arg(256)
+    ->Arg(1024)
+    ->Arg(2048)
+    ->UseRealTime();
+BENCHMARK(mm_bf16)
+    ->Name("mm<at::kBFloat16>")
+    ->Arg(256)
+    ->Arg(1024)
+    ->Arg(2048)
+    ->UseRealTime();
 
 }  // namespace
 

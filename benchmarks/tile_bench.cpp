@@ -43,17 +43,17 @@ void set_values(char* at, TileType type, bool is_bool, int64_t n) {
 }
 
 void per_element(benchmark::State& state, int64_t n) {
-  state.counters["ns"] = benchmark::Counter(
-      static_cast<double>(n) * 1e-9,
-      benchmark::Counter::kIsIterationInvariantRate |
-          benchmark::Counter::kInvert);
+  state.counters["ns"] =
+      benchmark::Counter(static_cast<double>(n) * 1e-9,
+                         benchmark::Counter::kIsIterationInvariantRate |
+                             benchmark::Counter::kInvert);
 }
 
 void primitive(benchmark::State& state, Prim prim, TileType type, int64_t n) {
   using sy::lang::PrimType;
   const PrimType kind = sy::lang::kPrims[static_cast<int>(prim)].type;
-  const bool bools = kind == PrimType::B_B || kind == PrimType::BB_B ||
-                     kind == PrimType::B_T;
+  const bool bools =
+      kind == PrimType::B_B || kind == PrimType::BB_B || kind == PrimType::B_T;
   Block a(kRun * 8), b(kRun * 8), c(kRun * 8), d(kRun * 8);
   set_values(a.get(), type, bools || kind == PrimType::BTT_T, kRun);
   set_values(b.get(), type, bools, kRun);
@@ -187,10 +187,7 @@ void add_transposed(benchmark::State& state) {
   }
   per_element(state, n * n);
 }
-BENCHMARK(add_transposed)
-    ->Arg(1024)
-    ->Arg(4096)
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK(add_transposed)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
 
 void register_all() {
   constexpr const char* kNames[] = {"f32", "f64", "u8",  "i8",

@@ -110,7 +110,7 @@ class OptionalIntArrayRef {
   constexpr OptionalIntArrayRef(std::nullopt_t) {}
   constexpr OptionalIntArrayRef(IntArrayRef list) : list_(list) {}
   template <class T>
-    requires std::is_convertible_v<const T&, IntArrayRef>
+  requires std::is_convertible_v<const T&, IntArrayRef>
   constexpr OptionalIntArrayRef(const std::optional<T>& list) {
     if (list) list_ = *list;
   }
@@ -118,9 +118,11 @@ class OptionalIntArrayRef {
   OptionalIntArrayRef(std::initializer_list<int64_t> l)
       : list_(IntArrayRef(l)) {}
   template <class T>
-    requires(!std::is_arithmetic_v<T> && !std::is_same_v<T, IntArrayRef> &&
-             std::is_convertible_v<const T&, IntArrayRef>)
-  constexpr OptionalIntArrayRef(const T& list) : list_(IntArrayRef(list)) {}
+  requires(
+      !std::is_arithmetic_v<T> && !std::is_same_v<T, IntArrayRef> &&
+      std::is_convertible_v<
+          const T&, IntArrayRef>) constexpr OptionalIntArrayRef(const T& list)
+      : list_(IntArrayRef(list)) {}
 
   constexpr bool has_value() const { return list_.has_value(); }
   constexpr explicit operator bool() const { return has_value(); }

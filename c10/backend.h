@@ -42,10 +42,10 @@ class SY_API DeviceInterface {
 
 struct BackendInfo {
   DeviceType type;
-  std::string key;     // of dispatch keys: "CPU", "Npu"
-  std::string device;  // of devices: "cpu", "npu"
+  std::string key;             // of dispatch keys: "CPU", "Npu"
+  std::string device;          // of devices: "cpu", "npu"
   DeviceInterface* interface;  // nullptr for Meta and while unloaded
-  bool present;        // false after its library was unloaded
+  bool present;                // false after its library was unloaded
 };
 
 // The backends registered so far, present or not, by number. Thread-safe.

@@ -31,7 +31,7 @@ struct ArgTraits;
 
 // A class derived from TensorBase adds no data: references convert freely.
 template <class T>
-  requires is_tensor<T>
+requires is_tensor<T>
 struct ArgTraits<const T&> {
   static constexpr ArgCode code = ArgCode::Tensor;
   using Holder = const T&;
@@ -41,7 +41,7 @@ struct ArgTraits<const T&> {
   static Value box(const T& t) { return Value(TensorBase(t)); }
 };
 template <class T>
-  requires is_tensor<T>
+requires is_tensor<T>
 struct ArgTraits<T&> {
   static constexpr ArgCode code = ArgCode::TensorRef;
   using Holder = T&;
@@ -49,7 +49,7 @@ struct ArgTraits<T&> {
   static Value box(const T& t) { return Value(TensorBase(t)); }
 };
 template <class T>
-  requires is_tensor<T>
+requires is_tensor<T>
 struct ArgTraits<const std::optional<T>&> {
   static constexpr ArgCode code = ArgCode::OptTensor;
   using Holder = std::optional<T>;
@@ -62,7 +62,7 @@ struct ArgTraits<const std::optional<T>&> {
   }
 };
 template <class T>
-  requires is_tensor<T>
+requires is_tensor<T>
 struct ArgTraits<ArrayRef<T>> {
   static constexpr ArgCode code = ArgCode::TensorList;
   using Holder = ArrayRef<T>;
@@ -75,7 +75,7 @@ struct ArgTraits<ArrayRef<T>> {
   }
 };
 template <class T>
-  requires is_tensor<T>
+requires is_tensor<T>
 struct ArgTraits<ArrayRef<std::optional<T>>> {
   static constexpr ArgCode code = ArgCode::OptTensorList;
   struct Holder {
@@ -101,25 +101,25 @@ struct ArgTraits<ArrayRef<std::optional<T>>> {
 };
 
 // A value type and its optional.
-#define SY_BOXED_VALUE(T, Code, getter)                        \
-  template <>                                                  \
-  struct ArgTraits<T> {                                        \
-    static constexpr ArgCode code = ArgCode::Code;             \
-    using Holder = T;                                          \
-    static Holder hold(Value& v) { return v.getter(); }        \
-    static Value box(T x) { return Value(x); }                 \
+#define SY_BOXED_VALUE(T, Code, getter)                 \
+  template <>                                           \
+  struct ArgTraits<T> {                                 \
+    static constexpr ArgCode code = ArgCode::Code;      \
+    using Holder = T;                                   \
+    static Holder hold(Value& v) { return v.getter(); } \
+    static Value box(T x) { return Value(x); }          \
   };
-#define SY_BOXED_OPTIONAL(T, Code, getter)                     \
-  template <>                                                  \
-  struct ArgTraits<std::optional<T>> {                         \
-    static constexpr ArgCode code = ArgCode::Code;             \
-    using Holder = std::optional<T>;                           \
-    static Holder hold(Value& v) {                             \
-      return v.is_none() ? Holder() : Holder(v.getter());      \
-    }                                                          \
-    static Value box(const std::optional<T>& x) {              \
-      return x ? Value(*x) : Value();                          \
-    }                                                          \
+#define SY_BOXED_OPTIONAL(T, Code, getter)                \
+  template <>                                             \
+  struct ArgTraits<std::optional<T>> {                    \
+    static constexpr ArgCode code = ArgCode::Code;        \
+    using Holder = std::optional<T>;                      \
+    static Holder hold(Value& v) {                        \
+      return v.is_none() ? Holder() : Holder(v.getter()); \
+    }                                                     \
+    static Value box(const std::optional<T>& x) {         \
+      return x ? Value(*x) : Value();                     \
+    }                                                     \
   };
 SY_BOXED_VALUE(int64_t, Int, to_int)
 SY_BOXED_OPTIONAL(int64_t, OptInt, to_int)
@@ -203,24 +203,26 @@ struct ResultTraits<void> {
   static constexpr ArgCode codes[] = {ArgCode::Void};
 };
 template <class T>
-  requires is_tensor<T>
+requires is_tensor<T>
 struct ResultTraits<T> {
   static constexpr size_t count = 1;
   static constexpr ArgCode codes[] = {ArgCode::Tensor};
-  static void box(Value* out, T&& t) { out[0] = Value(TensorBase(std::move(t))); }
+  static void box(Value* out, T&& t) {
+    out[0] = Value(TensorBase(std::move(t)));
+  }
   static T unbox(Value* v) {
     return T(TensorBase(std::as_const(v[0]).to_tensor()));
   }
 };
 template <class T>
-  requires is_tensor<T>
+requires is_tensor<T>
 struct ResultTraits<T&> {
   static constexpr size_t count = 1;
   static constexpr ArgCode codes[] = {ArgCode::TensorRef};
   static void box(Value* out, T& t) { out[0] = Value(TensorBase(t)); }
 };
 template <class T>
-  requires is_tensor<T>
+requires is_tensor<T>
 struct ResultTraits<std::vector<T>> {
   static constexpr size_t count = 1;
   static constexpr ArgCode codes[] = {ArgCode::TensorList};
@@ -247,18 +249,20 @@ struct ResultTraits<std::tuple<T...>> {
   static void box(Value* out, std::tuple<T...>&& t) {
     [&]<size_t... I>(std::index_sequence<I...>) {
       (ResultTraits<T>::box(out + I, std::forward<T>(std::get<I>(t))), ...);
-    }(std::index_sequence_for<T...>());
+    }
+    (std::index_sequence_for<T...>());
   }
   static std::tuple<T...> unbox(Value* v) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return std::tuple<T...>(ResultTraits<T>::unbox(v + I)...);
-    }(std::index_sequence_for<T...>());
+    }
+    (std::index_sequence_for<T...>());
   }
 };
 
 template <class T>
-inline constexpr bool is_written =
-    std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>;
+inline constexpr bool is_written = std::is_lvalue_reference_v<T> &&
+                                   !std::is_const_v<std::remove_reference_t<T>>;
 
 template <class R>
 struct returns_references : std::false_type {};
@@ -288,7 +292,8 @@ R written_arguments(A&&... args) {
     static_assert(n >= k);
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return R(std::get<n - k + I>(written)...);
-    }(std::make_index_sequence<k>());
+    }
+    (std::make_index_sequence<k>());
   }
 }
 
@@ -300,9 +305,9 @@ struct SignatureTraits<R(A...)> {
   using Unboxed = R (*)(const Kernel*, DispatchKeySet, A...);
 
   static constexpr ArgCode kArgs[] = {ArgTraits<A>::code..., ArgCode::Void};
-  static constexpr CppSignature kSignature = {
-      kArgs, ResultTraits<R>::codes, sizeof...(A), ResultTraits<R>::count,
-      false};
+  static constexpr CppSignature kSignature = {kArgs, ResultTraits<R>::codes,
+                                              sizeof...(A),
+                                              ResultTraits<R>::count, false};
 
   // Boxed entry of an unboxed kernel.
   static void boxed(const Kernel& k, const OperatorEntry&, DispatchKeySet keys,
@@ -313,8 +318,7 @@ struct SignatureTraits<R(A...)> {
   template <size_t... I>
   static void call(Unboxed f, const Kernel* k, DispatchKeySet keys,
                    [[maybe_unused]] Value* args,
-                   [[maybe_unused]] Value* results,
-                   std::index_sequence<I...>) {
+                   [[maybe_unused]] Value* results, std::index_sequence<I...>) {
     // Braced initialisation: evaluated left to right.
     std::tuple<typename ArgTraits<A>::Holder...> held{
         ArgTraits<A>::hold(args[I])...};

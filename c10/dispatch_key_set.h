@@ -58,8 +58,7 @@ class DispatchKeySet {
   }
   // 0 (CPU) if there is none.
   constexpr DeviceType highest_backend() const {
-    return static_cast<DeviceType>(31 -
-                                   std::countl_zero(backend_bits() | 1u));
+    return static_cast<DeviceType>(31 - std::countl_zero(backend_bits() | 1u));
   }
   // More than one backend that is not CPU, or CPU beside another.
   constexpr bool mixed_backends() const {

@@ -24,8 +24,8 @@ struct Plan {
   std::vector<Made> made;
 
   void add(const Kernel* k, bool guard) {
-    const bool make = k != nullptr && !k->is_fallthrough() &&
-                      (guard || k->op == nullptr);
+    const bool make =
+        k != nullptr && !k->is_fallthrough() && (guard || k->op == nullptr);
     int index = -1;
     if (make) {
       for (size_t i = 0; i < made.size(); ++i) {

@@ -24,8 +24,8 @@ struct DispatchTable {
   static constexpr int kFunctionalities =
       static_cast<int>(DispatchKey::kNumFunctionality);
 
-  uint64_t mask;       // functionalities that are not skipped, all backends
-  uint32_t rows;       // functionalities with a row
+  uint64_t mask;  // functionalities that are not skipped, all backends
+  uint32_t rows;  // functionalities with a row
   uint16_t num_slots;
   uint16_t num_kernels;
   uint8_t first[kFunctionalities];

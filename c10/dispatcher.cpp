@@ -81,8 +81,8 @@ void OperatorEntry::missing_kernel(DispatchKeySet keys,
            "unloaded");
   const DispatchKey f = keys.highest_functionality();
   const bool on_backend = ((kPerBackendFunctionality >> int(f)) & 1u) != 0;
-  const std::string chosen = key_name(
-      {f, on_backend ? static_cast<int>(keys.highest_backend()) : -1});
+  const std::string chosen =
+      key_name({f, on_backend ? static_cast<int>(keys.highest_backend()) : -1});
   std::string text = str("[", name_, "] has no kernel for ", chosen);
   for (size_t i = 0; i < n && i < 4; ++i) {
     if (arg_keys[i].empty()) continue;
@@ -131,10 +131,10 @@ void OperatorHandle::call_boxed(Value* args, size_t num_args, Value* results,
   SY_CHECK(num_args == static_cast<size_t>(entry_->num_args()) &&
                num_results == static_cast<size_t>(entry_->num_results()),
            Type, "[", entry_->name(), "] expected ", entry_->num_args(),
-           " arguments and ", entry_->num_results(), " results, got ",
-           num_args, " and ", num_results);
-  run_boxed(*entry_, detail::thread_keys(entry_->keys_of(args)), args,
-            num_args, results, num_results);
+           " arguments and ", entry_->num_results(), " results, got ", num_args,
+           " and ", num_results);
+  run_boxed(*entry_, detail::thread_keys(entry_->keys_of(args)), args, num_args,
+            results, num_results);
 }
 
 void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Value* args,
@@ -144,10 +144,9 @@ void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Value* args,
 }
 
 void OperatorHandle::check_signature(const CppSignature& s) const {
-  const std::string wrong =
-      entry_->signature() != nullptr
-          ? signature_mismatch(s, *entry_->signature())
-          : signature_mismatch(s, entry_->schema());
+  const std::string wrong = entry_->signature() != nullptr
+                                ? signature_mismatch(s, *entry_->signature())
+                                : signature_mismatch(s, entry_->schema());
   SY_CHECK(wrong.empty(), Type, "[", entry_->name(), "] typed(): ", wrong);
 }
 

@@ -32,9 +32,7 @@ struct KernelRecord;
 class SY_API OperatorEntry {
  public:
   std::string_view name() const { return name_; }  // "aten::add.Tensor"
-  bool defined() const {
-    return defined_.load(std::memory_order_acquire);
-  }
+  bool defined() const { return defined_.load(std::memory_order_acquire); }
   // "aten::add.Tensor(Tensor self, ...) -> Tensor". Throws if undefined.
   std::string schema_text() const;
   // Parsed on first use. Throws if undefined. Valid until the operator's
@@ -87,15 +85,16 @@ SY_ALWAYS_INLINE void add_keys(uint64_t& bits, const T& arg) {
   if constexpr (is_tensor<T>) {
     if (const TensorImpl* t = arg.impl()) bits |= t->key_set().bits();
   } else if constexpr (std::is_same_v<T, std::optional<TensorBase>> ||
-                       requires { requires is_tensor<typename T::value_type>; }) {
+                       requires {
+                         requires is_tensor<typename T::value_type>;
+                       }) {
     if constexpr (requires { arg.size(); }) {
       for (const auto& t : arg) add_keys(bits, t);
     } else {
       if (arg.has_value()) add_keys(bits, *arg);
     }
   } else if constexpr (requires {
-                         requires is_tensor<
-                             typename T::value_type::value_type>;
+                         requires is_tensor<typename T::value_type::value_type>;
                        }) {
     for (const auto& t : arg) add_keys(bits, t);
   }
@@ -185,9 +184,8 @@ class TypedOperator<R(A...)> {
   SY_NOINLINE R slow(const DispatchSlot& slot, DispatchKeySet keys,
                      A... args) const {
     if (slot.kernel != nullptr && slot.kernel->is_fallthrough()) {
-      return redispatch(
-          keys - DispatchKeySet(keys.highest_functionality()),
-          std::forward<A>(args)...);
+      return redispatch(keys - DispatchKeySet(keys.highest_functionality()),
+                        std::forward<A>(args)...);
     }
     if (slot.kernel == nullptr) {
       const DispatchKeySet arg_keys[] = {detail::keys_of(args)...,
@@ -226,7 +224,9 @@ SY_API void init();
 // looked up once.
 template <class Signature>
 TypedOperator<Signature> typed_operator(std::string_view full_name) {
-  return Dispatcher::singleton().find_or_throw(full_name).template typed<Signature>();
+  return Dispatcher::singleton()
+      .find_or_throw(full_name)
+      .template typed<Signature>();
 }
 
 }  // namespace sy

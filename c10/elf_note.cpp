@@ -66,16 +66,15 @@ std::vector<LibraryNote> read_library_notes(const std::string& path) {
   }
   const Image image(path, bytes);
   const auto header = image.at<Elf64_Ehdr>(0);
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_machine != EM_X86_64) {
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
     reject(path, "it was built for another machine than x86-64");
   }
   if (header.e_type != ET_DYN) {
     reject(path, "it is no shared object; link it with -shared");
   }
   for (int i = 0; i < header.e_phnum; ++i) {
-    const auto segment = image.at<Elf64_Phdr>(
-        header.e_phoff + uint64_t{header.e_phentsize} * i);
+    const auto segment =
+        image.at<Elf64_Phdr>(header.e_phoff + uint64_t{header.e_phentsize} * i);
     if (segment.p_type == PT_LOAD) {
       image.need(segment.p_offset, segment.p_filesz);
     }

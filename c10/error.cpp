@@ -38,9 +38,7 @@ std::string join(const Piece* pieces, size_t n) {
           out += p.owned;
         }
         continue;
-      case Piece::kBool:
-        out += p.i != 0 ? "true" : "false";
-        continue;
+      case Piece::kBool: out += p.i != 0 ? "true" : "false"; continue;
       case Piece::kInt:
         r = std::to_chars(buffer, buffer + sizeof buffer, p.i);
         break;

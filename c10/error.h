@@ -31,11 +31,11 @@ class SY_API Error : public std::exception {
   std::string message_;
 };
 
-#define SY_DECLARE_ERROR(Kind)           \
-  class SY_API Kind : public Error {     \
-   public:                               \
-    using Error::Error;                  \
-    ~Kind() override;                    \
+#define SY_DECLARE_ERROR(Kind)       \
+  class SY_API Kind : public Error { \
+   public:                           \
+    using Error::Error;              \
+    ~Kind() override;                \
   }
 SY_DECLARE_ERROR(IndexError);
 SY_DECLARE_ERROR(TypeError);
@@ -74,7 +74,8 @@ struct Piece {
   };
   std::string owned;
 
-  Piece(const char* s) : tag(kText), text{s, std::char_traits<char>::length(s)} {}
+  Piece(const char* s)
+      : tag(kText), text{s, std::char_traits<char>::length(s)} {}
   Piece(std::string_view s) : tag(kText), text{s.data(), s.size()} {}
   Piece(const std::string& s) : tag(kText), text{s.data(), s.size()} {}
   Piece(bool v) : tag(kBool), i(v) {}
@@ -87,9 +88,9 @@ struct Piece {
   Piece(unsigned long long v) : tag(kUint), u(v) {}
   Piece(double v) : tag(kDouble), d(v) {}
   template <class T>
-    requires requires(const T& t) {
-      { to_string(t) } -> std::same_as<std::string>;
-    }
+  requires requires(const T& t) {
+    { to_string(t) } -> std::same_as<std::string>;
+  }
   Piece(const T& t) : tag(kText), text{nullptr, 0}, owned(to_string(t)) {}
 };
 
@@ -126,15 +127,15 @@ template <class... A>
 }  // namespace sy
 
 // SY_CHECK(condition, kind, message parts...): kind is an ErrorKind enumerator.
-#define SY_CHECK(condition, kind, ...)                      \
-  do {                                                      \
-    if (SY_UNLIKELY(!(condition)))                          \
-      ::sy::fail(::sy::ErrorKind::kind, __VA_ARGS__);       \
+#define SY_CHECK(condition, kind, ...)                \
+  do {                                                \
+    if (SY_UNLIKELY(!(condition)))                    \
+      ::sy::fail(::sy::ErrorKind::kind, __VA_ARGS__); \
   } while (0)
 
-#define SY_INTERNAL_ASSERT(condition, ...)                                  \
-  do {                                                                      \
-    if (SY_UNLIKELY(!(condition)))                                          \
-      ::sy::detail::assert_fail(#condition, __FILE__,                       \
-                                __LINE__ __VA_OPT__(, ) __VA_ARGS__);       \
+#define SY_INTERNAL_ASSERT(condition, ...)                            \
+  do {                                                                \
+    if (SY_UNLIKELY(!(condition)))                                    \
+      ::sy::detail::assert_fail(#condition, __FILE__,                 \
+                                __LINE__ __VA_OPT__(, ) __VA_ARGS__); \
   } while (0)

@@ -111,11 +111,12 @@ class intrusive_ptr {
   intrusive_ptr(const intrusive_ptr& o) noexcept : p_(o.p_) {
     if (p_ != nullptr) RefCountedAccess<T>::retain(p_);
   }
-  intrusive_ptr(intrusive_ptr&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  intrusive_ptr(intrusive_ptr&& o) noexcept
+      : p_(std::exchange(o.p_, nullptr)) {}
   // To a base, which must have a virtual destructor or a destroy() that knows.
   template <class U>
-    requires std::is_convertible_v<U*, T*>
-  intrusive_ptr(intrusive_ptr<U> o) noexcept : p_(o.release()) {}
+  requires std::is_convertible_v<U*, T*> intrusive_ptr(intrusive_ptr<U> o)
+  noexcept : p_(o.release()) {}
   ~intrusive_ptr() {
     if (p_ != nullptr) RefCountedAccess<T>::release(p_);
   }
@@ -189,7 +190,9 @@ class weak_intrusive_ptr {
     }
     return {};
   }
-  bool expired() const noexcept { return p_ == nullptr || p_->use_count() == 0; }
+  bool expired() const noexcept {
+    return p_ == nullptr || p_->use_count() == 0;
+  }
 
  private:
   T* p_ = nullptr;

@@ -119,8 +119,7 @@ LibraryToken* Registry::find_token(const void* dso) const {
 }
 
 LibraryToken* plugin_of(const void* dso) noexcept {
-  return dso == &__dso_handle ? nullptr
-                              : Registry::singleton().find_token(dso);
+  return dso == &__dso_handle ? nullptr : Registry::singleton().find_token(dso);
 }
 
 OperatorEntry* Registry::look_up(std::string_view full_name) {
@@ -182,8 +181,8 @@ size_t Registry::memory_in_use() const {
 }
 
 std::string LibraryToken::holders() const {
-  static constexpr const char* kNames[kHolders] = {
-      "storage", "graph node", "hook", "object"};
+  static constexpr const char* kNames[kHolders] = {"storage", "graph node",
+                                                   "hook", "object"};
   std::string out;
   for (int h = 0; h < kHolders; ++h) {
     const int64_t n = held(static_cast<Holder>(h));
@@ -227,9 +226,8 @@ void RegistrationBatch::run(const LibraryRecord& record) {
 namespace {
 
 std::string full_name_of(const LibraryRecord& record, std::string_view name) {
-  return name.find("::") != std::string_view::npos
-             ? std::string(name)
-             : str(record.ns, "::", name);
+  return name.find("::") != std::string_view::npos ? std::string(name)
+                                                   : str(record.ns, "::", name);
 }
 
 }  // namespace
@@ -244,9 +242,9 @@ void Library::def(std::string_view schema) {
   const std::string_view name = schema.substr(0, schema.find('('));
   const std::string full_name = full_name_of(*record_, name);
   if (full_name.compare(0, full_name.find("::"), record_->ns) != 0) {
-    batch_->problem(batch_->site(*record_),
-                    str(full_name, " is defined in a block for namespace ",
-                        record_->ns));
+    batch_->problem(
+        batch_->site(*record_),
+        str(full_name, " is defined in a block for namespace ", record_->ns));
     return;
   }
   RegistrationBatch::Def d;
@@ -301,8 +299,8 @@ void Library::device(std::string_view name, DeviceInterface* interface) {
     batch_->problem(batch_->site(*record_), "m.device belongs in SY_BACKEND");
     return;
   }
-  batch_->backends.push_back({record_->key, std::string(name), interface,
-                              batch_->site(*record_)});
+  batch_->backends.push_back(
+      {record_->key, std::string(name), interface, batch_->site(*record_)});
 }
 
 // ---- registrations at run time ----------------------------------------------
@@ -336,8 +334,9 @@ RegistrationHandle register_library(LibraryKind kind, std::string_view ns,
                                     void* context) {
   init();
   const std::string ns_text(ns), key_text(key);
-  LibraryRecord record{kind,        ns_text.c_str(), key_text.c_str(), nullptr,
-                       "(run time)", 0,              nullptr};
+  LibraryRecord record{kind,    ns_text.c_str(), key_text.c_str(),
+                       nullptr, "(run time)",    0,
+                       nullptr};
   LibraryToken* token = Registry::singleton().new_token("(run time)", nullptr);
   RegistrationBatch batch(token);
   batch.run(record, body, context);

@@ -91,12 +91,9 @@ class SY_API RegistrationHandle {
   void reset();
 
  private:
-  friend SY_API RegistrationHandle register_library(LibraryKind kind,
-                                                    std::string_view ns,
-                                                    std::string_view key,
-                                                    void (*body)(Library&,
-                                                                 void*),
-                                                    void* context);
+  friend SY_API RegistrationHandle
+  register_library(LibraryKind kind, std::string_view ns, std::string_view key,
+                   void (*body)(Library&, void*), void* context);
   class LibraryToken* token_ = nullptr;
 };
 
@@ -122,17 +119,19 @@ RegistrationHandle register_library(LibraryKind kind, std::string_view ns,
 
 extern "C" void* __dso_handle;
 
-#define SY_LIBRARY_BLOCK(kind, ns, key, m, id)                              \
-  static void SY_CONCAT(sy_library_body_, id)(::sy::Library&);              \
-  static ::sy::LibraryRecord SY_CONCAT(sy_library_record_, id){             \
-      kind,     ns,       key,           &SY_CONCAT(sy_library_body_, id),  \
-      __FILE__, __LINE__, &__dso_handle, nullptr};                          \
-  alignas(8) __attribute__((section(".note.switchyard"), used)) static const \
-      ::sy::LibraryNote SY_CONCAT(sy_library_note_, id) =                   \
-          ::sy::make_library_note(static_cast<uint32_t>(kind), ns, key);    \
-  static const ::sy::detail::LibraryRegistrar SY_CONCAT(                    \
-      sy_library_registrar_, id)(&SY_CONCAT(sy_library_record_, id));       \
-  static void SY_CONCAT(sy_library_body_, id)([[maybe_unused]] ::sy::Library & m)
+#define SY_LIBRARY_BLOCK(kind, ns, key, m, id)                                \
+  static void SY_CONCAT(sy_library_body_, id)(::sy::Library&);                \
+  static ::sy::LibraryRecord SY_CONCAT(sy_library_record_, id){               \
+      kind,     ns,       key,           &SY_CONCAT(sy_library_body_, id),    \
+      __FILE__, __LINE__, &__dso_handle, nullptr};                            \
+  alignas(8) __attribute__((                                                  \
+      section(".note.switchyard"),                                            \
+      used)) static const ::sy::LibraryNote SY_CONCAT(sy_library_note_, id) = \
+      ::sy::make_library_note(static_cast<uint32_t>(kind), ns, key);          \
+  static const ::sy::detail::LibraryRegistrar SY_CONCAT(                      \
+      sy_library_registrar_, id)(&SY_CONCAT(sy_library_record_, id));         \
+  static void SY_CONCAT(sy_library_body_,                                     \
+                        id)([[maybe_unused]] ::sy::Library & m)
 
 // Owns the namespace: one block per namespace in a process.
 #define SY_LIBRARY(ns, m) \

@@ -17,7 +17,7 @@ class SY_API LibraryToken {
     kStorage,    // memory that its allocator or deleter must free
     kGraphNode,  // autograd nodes whose code it is
     kHook,
-    kObject,     // anything else that a user made of it
+    kObject,  // anything else that a user made of it
     kHolders
   };
 

@@ -18,7 +18,8 @@ namespace {
 
 std::string hex(uint64_t v) {
   char text[20];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(v));
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(v));
   return text;
 }
 
@@ -39,8 +40,8 @@ void check_notes(const std::string& path) {
                        "; rebuild it against this SDK"));
     }
     if (n.cxx11_abi != ours.cxx11_abi) {
-      reject(path, str("it was built with _GLIBCXX_USE_CXX11_ABI=",
-                       n.cxx11_abi, ", this library with ", ours.cxx11_abi,
+      reject(path, str("it was built with _GLIBCXX_USE_CXX11_ABI=", n.cxx11_abi,
+                       ", this library with ", ours.cxx11_abi,
                        "; rebuild it with the same"));
     }
   }
@@ -114,8 +115,7 @@ class Loader {
     for (LibraryRecord* r : fresh) {
       if (base_of(r->dso) == base) {
         library.records.push_back(r);
-      } else if (!others.empty() &&
-                 others.back().front()->dso == r->dso) {
+      } else if (!others.empty() && others.back().front()->dso == r->dso) {
         others.back().push_back(r);
       } else {
         others.push_back({r});
@@ -125,8 +125,8 @@ class Loader {
       Dl_info info{};
       dladdr(records.front()->dso, &info);
       registry_.commit_records(
-          records, registry_.token_of(records.front()->dso,
-                                      file_name(info.dli_fname)));
+          records,
+          registry_.token_of(records.front()->dso, file_name(info.dli_fname)));
     }
     if (library.records.empty()) {
       reject(path, "its blocks were registered before, by the program itself");
@@ -136,8 +136,8 @@ class Loader {
   }
 
   void commit(Opened& library, const std::string& path) {
-    library.token = registry_.token_of(library.records.front()->dso,
-                                       file_name(path));
+    library.token =
+        registry_.token_of(library.records.front()->dso, file_name(path));
     try {
       registry_.commit_records(library.records, library.token);
     } catch (RegistrationError& e) {

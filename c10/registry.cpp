@@ -23,10 +23,9 @@ Registry& Registry::singleton() {
 
 Registry::Registry() {
   static LibraryToken self("switchyard", nullptr);
-  for (DispatchKey k :
-       {DispatchKey::BackendSelect, DispatchKey::Functionalize,
-        DispatchKey::Autograd, DispatchKey::Autocast, DispatchKey::Batched,
-        DispatchKey::Trace}) {
+  for (DispatchKey k : {DispatchKey::BackendSelect, DispatchKey::Functionalize,
+                        DispatchKey::Autograd, DispatchKey::Autocast,
+                        DispatchKey::Batched, DispatchKey::Trace}) {
     fallbacks_[static_cast<int>(k)].all = new KernelRecord{
         Kernel::fallthrough(), {k, -1}, &self, __FILE__, __LINE__};
   }
@@ -53,8 +52,7 @@ std::string key_name(ResolvedKey key) {
   for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
     if (info.key != key.key) continue;
     if (key.backend < 0) return info.name;
-    return info.prefix +
-           backend_key_name(static_cast<DeviceType>(key.backend));
+    return info.prefix + backend_key_name(static_cast<DeviceType>(key.backend));
   }
   return "?";
 }
@@ -100,8 +98,7 @@ KernelRecord** Registry::fallback_slot(ResolvedKey key) {
 void Registry::check_impl(RegistrationBatch& batch,
                           RegistrationBatch::Impl& impl) {
   const auto key = resolve_key(impl.key);
-  const std::string what =
-      impl.full_name.empty() ? "fallback" : impl.full_name;
+  const std::string what = impl.full_name.empty() ? "fallback" : impl.full_name;
   if (!key) {
     batch.problem(impl.site, str("no dispatch key '", impl.key, "' for ", what,
                                  "; there are: ", all_key_names()));
@@ -117,21 +114,21 @@ void Registry::check_impl(RegistrationBatch& batch,
   };
   for (const auto& other : batch.impls) {
     if (duplicates(other)) {
-      batch.problem(impl.site, str(what, " has two kernels for ", impl.key,
-                                   ": the other one is at ",
-                                   where(other.site)));
+      batch.problem(impl.site,
+                    str(what, " has two kernels for ", impl.key,
+                        ": the other one is at ", where(other.site)));
     }
   }
   if (impl.full_name.empty()) {
     KernelRecord** slot = fallback_slot(*key);
-    if (slot == nullptr || (*slot != nullptr && !(*slot)->kernel.is_fallthrough())) {
-      batch.problem(
-          impl.site,
-          slot == nullptr
-              ? str(impl.key, " is an alias and has no fallback")
-              : str("a fallback for ", impl.key, " is registered at ",
-                    (*slot)->file, ":", (*slot)->line, " by ",
-                    (*slot)->owner->name()));
+    if (slot == nullptr ||
+        (*slot != nullptr && !(*slot)->kernel.is_fallthrough())) {
+      batch.problem(impl.site,
+                    slot == nullptr
+                        ? str(impl.key, " is an alias and has no fallback")
+                        : str("a fallback for ", impl.key, " is registered at ",
+                              (*slot)->file, ":", (*slot)->line, " by ",
+                              (*slot)->owner->name()));
     }
     if (impl.kernel.boxed == nullptr && !impl.kernel.is_fallthrough()) {
       batch.problem(impl.site, "a fallback must be a boxed kernel");
@@ -145,19 +142,19 @@ void Registry::check_impl(RegistrationBatch& batch,
   OperatorEntry* entry = find(impl.full_name);
   if (def == batch.defs.end() && (entry == nullptr || !entry->defined())) {
     std::string best = nearest(impl.full_name);
-    batch.problem(impl.site,
-                  str("no operator ", impl.full_name, " to register a ",
-                      impl.key, " kernel for",
-                      best.empty() ? "" : "; did you mean " + best + "?",
-                      entry == nullptr ? "" : " (its library was unloaded)"));
+    batch.problem(
+        impl.site,
+        str("no operator ", impl.full_name, " to register a ", impl.key,
+            " kernel for", best.empty() ? "" : "; did you mean " + best + "?",
+            entry == nullptr ? "" : " (its library was unloaded)"));
     return;
   }
   if (def == batch.defs.end()) {
     if (const auto* other = own(*entry, key->key, key->backend)) {
-      batch.problem(impl.site, str(impl.full_name, " has a kernel for ",
-                                   impl.key, " already, registered at ",
-                                   other->file, ":", other->line, " by ",
-                                   other->owner->name()));
+      batch.problem(impl.site,
+                    str(impl.full_name, " has a kernel for ", impl.key,
+                        " already, registered at ", other->file, ":",
+                        other->line, " by ", other->owner->name()));
     }
   }
   if (impl.kernel.signature == nullptr) return;
@@ -182,10 +179,10 @@ void Registry::check_impl(RegistrationBatch& batch,
 void Registry::check(RegistrationBatch& batch) {
   for (const auto& [ns, site] : batch.namespaces) {
     if (const auto it = namespaces_.find(ns); it != namespaces_.end()) {
-      batch.problem(site, str("namespace ", ns, " is owned by the block at ",
-                              where(it->second), " of ",
-                              it->second.owner->name(),
-                              "; use SY_LIBRARY_FRAGMENT to add to it"));
+      batch.problem(site,
+                    str("namespace ", ns, " is owned by the block at ",
+                        where(it->second), " of ", it->second.owner->name(),
+                        "; use SY_LIBRARY_FRAGMENT to add to it"));
     }
     for (const auto& [other, other_site] : batch.namespaces) {
       if (&other < &ns && other == ns) {
@@ -253,12 +250,11 @@ void Registry::undefine(OperatorEntry* e) {
   delete e->schema_.exchange(nullptr);
 }
 
-void Registry::add_kernel(OperatorEntry* e,
-                          const RegistrationBatch::Impl& impl,
+void Registry::add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
                           ResolvedKey key) {
-  auto* r = new KernelRecord{impl.kernel,    key,
+  auto* r = new KernelRecord{impl.kernel,     key,
                              impl.site.owner, impl.site.file,
-                             impl.site.line, e->kernels_};
+                             impl.site.line,  e->kernels_};
   r->kernel.op = e;
   e->kernels_ = r;
 }
@@ -276,8 +272,9 @@ void Registry::apply(RegistrationBatch& batch) {
     const ResolvedKey key = *resolve_key(impl.key);
     if (impl.full_name.empty()) {
       KernelRecord** slot = fallback_slot(key);
-      *slot = new KernelRecord{impl.kernel, key, impl.site.owner,
-                               impl.site.file, impl.site.line, *slot};
+      *slot = new KernelRecord{impl.kernel,     key,
+                               impl.site.owner, impl.site.file,
+                               impl.site.line,  *slot};
       all = true;
       continue;
     }
@@ -301,12 +298,12 @@ void Registry::commit(RegistrationBatch& batch) {
   for (const auto& b : batch.backends) {
     try {
       if (b.interface == nullptr) {
-        batch.problem(b.site, str("backend ", b.key,
-                                  ": no devices; call m.device(name, &interface)"));
+        batch.problem(b.site,
+                      str("backend ", b.key,
+                          ": no devices; call m.device(name, &interface)"));
         continue;
       }
-      fresh.push_back(
-          detail::register_backend(b.key, b.device, b.interface));
+      fresh.push_back(detail::register_backend(b.key, b.device, b.interface));
       backend_owners_[fresh.back()] = batch.owner();
     } catch (const Error& e) {
       batch.problem(b.site, e.message());

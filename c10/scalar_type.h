@@ -61,14 +61,14 @@ template <class T>
 struct CppTypeToScalarType;
 template <ScalarType t>
 struct ScalarTypeToCppType;
-#define SY_MAP_TYPE(cpp, Enum)                                   \
-  template <>                                                    \
-  struct CppTypeToScalarType<cpp> {                              \
-    static constexpr ScalarType value = ScalarType::Enum;        \
-  };                                                             \
-  template <>                                                    \
-  struct ScalarTypeToCppType<ScalarType::Enum> {                 \
-    using type = cpp;                                            \
+#define SY_MAP_TYPE(cpp, Enum)                            \
+  template <>                                             \
+  struct CppTypeToScalarType<cpp> {                       \
+    static constexpr ScalarType value = ScalarType::Enum; \
+  };                                                      \
+  template <>                                             \
+  struct ScalarTypeToCppType<ScalarType::Enum> {          \
+    using type = cpp;                                     \
   };
 SY_FORALL_SCALAR_TYPES(SY_MAP_TYPE)
 #undef SY_MAP_TYPE

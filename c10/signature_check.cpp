@@ -103,8 +103,7 @@ ArgCode code_of(Type type, bool is_write) {
     case TypeKind::kSymInt:
     case TypeKind::kDeviceIndex: return pick(ArgCode::Int, ArgCode::OptInt);
     case TypeKind::kFloat:
-    case TypeKind::kSymFloat:
-      return pick(ArgCode::Double, ArgCode::OptDouble);
+    case TypeKind::kSymFloat: return pick(ArgCode::Double, ArgCode::OptDouble);
     case TypeKind::kBool:
     case TypeKind::kSymBool: return pick(ArgCode::Bool, ArgCode::OptBool);
     case TypeKind::kScalar: return pick(ArgCode::Scalar, ArgCode::OptScalar);
@@ -152,8 +151,7 @@ std::string signature_mismatch(const CppSignature& kernel,
     const ArgCode expected =
         code_of(returns[i].type, returns[i].alias.is_write());
     if (expected != ArgCode::Void && expected != kernel.results[i]) {
-      return mismatch(str("result ", i + 1), expected, kernel.results[i],
-                      true);
+      return mismatch(str("result ", i + 1), expected, kernel.results[i], true);
     }
   }
   return "";

@@ -44,8 +44,7 @@ void TensorBase::check_accessor(ScalarType t, int64_t dims) const {
 
 std::string describe(const TensorBase& t) {
   if (!t.defined()) return "undefined";
-  return str(dtype_name(t.scalar_type()), t.sizes(), " on ",
-             t.device());
+  return str(dtype_name(t.scalar_type()), t.sizes(), " on ", t.device());
 }
 
 }  // namespace sy

@@ -40,7 +40,8 @@ class TensorAccessor {
 class SY_API TensorBase {
  public:
   TensorBase() = default;
-  explicit TensorBase(intrusive_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
+  explicit TensorBase(intrusive_ptr<TensorImpl> impl)
+      : impl_(std::move(impl)) {}
 
   bool defined() const noexcept { return static_cast<bool>(impl_); }
   TensorImpl* impl() const noexcept { return impl_.get(); }

@@ -4,14 +4,10 @@ namespace sy {
 
 std::string to_string(MemoryFormat f) {
   switch (f) {
-    case MemoryFormat::Contiguous:
-      return "contiguous";
-    case MemoryFormat::Preserve:
-      return "preserve";
-    case MemoryFormat::ChannelsLast:
-      return "channels_last";
-    case MemoryFormat::ChannelsLast3d:
-      return "channels_last_3d";
+    case MemoryFormat::Contiguous: return "contiguous";
+    case MemoryFormat::Preserve: return "preserve";
+    case MemoryFormat::ChannelsLast: return "channels_last";
+    case MemoryFormat::ChannelsLast3d: return "channels_last_3d";
   }
   return "no memory format";
 }

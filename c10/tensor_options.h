@@ -32,7 +32,7 @@ class TensorOptions {
   constexpr TensorOptions(Device d) : device_(d) {}
   // Exactly a DeviceType, kCPU say: other integers are no devices.
   template <class T>
-    requires std::is_same_v<T, DeviceType>
+  requires std::is_same_v<T, DeviceType>
   constexpr TensorOptions(T t) : device_(Device(t)) {}
   constexpr TensorOptions(Layout l) : layout_(l) {}
   constexpr TensorOptions(MemoryFormat f) : memory_format_(f) {}
@@ -65,8 +65,7 @@ class TensorOptions {
     r.pinned_ = v;
     return r;
   }
-  constexpr TensorOptions memory_format(
-      std::optional<MemoryFormat> f) const {
+  constexpr TensorOptions memory_format(std::optional<MemoryFormat> f) const {
     TensorOptions r = *this;
     r.memory_format_ = f;
     return r;

@@ -220,9 +220,10 @@ ArrayRef<std::string> Value::to_string_list() const {
 
 const char* tag_name(Value::Tag t) noexcept {
   static constexpr const char* kNames[] = {
-      "None",   "bool",         "int",      "float",   "ScalarType", "Device",
-      "Layout", "MemoryFormat", "Tensor",   "Generator", "str",      "int[]",
-      "float[]", "bool[]",      "Tensor[]", "Tensor?[]", "Scalar[]", "str[]"};
+      "None",      "bool",     "int",          "float",  "ScalarType",
+      "Device",    "Layout",   "MemoryFormat", "Tensor", "Generator",
+      "str",       "int[]",    "float[]",      "bool[]", "Tensor[]",
+      "Tensor?[]", "Scalar[]", "str[]"};
   return kNames[static_cast<int>(t)];
 }
 

@@ -130,9 +130,7 @@ class SY_API Value {
   ArrayRef<std::string> to_string_list() const;
 
   // The counted object; nullptr for values without one. For fast paths.
-  void* payload() const noexcept {
-    return tag_ >= Tag::Tensor ? p_ : nullptr;
-  }
+  void* payload() const noexcept { return tag_ >= Tag::Tensor ? p_ : nullptr; }
   TensorImpl* tensor_impl() const noexcept {
     return tag_ == Tag::Tensor ? static_cast<TensorImpl*>(p_) : nullptr;
   }

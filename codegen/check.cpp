@@ -57,8 +57,8 @@ class OperatorChecker {
         }
       }
       if (return_type(o->schema).empty()) {
-        error(e_.func.start(), "no C++ type for the result of '" + o->name +
-                                   "'");
+        error(e_.func.start(),
+              "no C++ type for the result of '" + o->name + "'");
       }
     }
     if (e_.schema.is_vararg() || e_.schema.is_varret()) {
@@ -79,7 +79,8 @@ class OperatorChecker {
           !f.empty() && std::all_of(f.begin(), f.end(), [](char c) {
             return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
           });
-      if (!good) error(d.kernel.start(), "'" + f + "' is no name of a function");
+      if (!good)
+        error(d.kernel.start(), "'" + f + "' is no name of a function");
     }
   }
 
@@ -93,9 +94,8 @@ class OperatorChecker {
     }
     if (op_.kind() == OperatorKind::kComposite) {
       const auto types = return_types();
-      lang::compile_tensor(e_.composite->expr,
-                           lang::TensorEnv::of(e_.schema), model_, types,
-                           diagnostics_);
+      lang::compile_tensor(e_.composite->expr, lang::TensorEnv::of(e_.schema),
+                           model_, types, diagnostics_);
     }
   }
 
@@ -109,9 +109,8 @@ class OperatorChecker {
     const auto env = lang::IndexEnv::of(e_.schema);
     const std::string& op = op_.base.name;
     for (const lang::Requirement& r : e_.require) {
-      for (lang::RequireCode& code :
-           lang::compile_require(r.condition.expr, env, r.message.str(), op,
-                                 diagnostics_)) {
+      for (lang::RequireCode& code : lang::compile_require(
+               r.condition.expr, env, r.message.str(), op, diagnostics_)) {
         op_.contract.require.push_back(std::move(code));
       }
     }
@@ -131,8 +130,9 @@ class OperatorChecker {
     }
     if (op_.is_structured() && e_.dtype.empty() &&
         op_.tensor_arguments().empty()) {
-      error(e_.func.start(), "'shape:' needs 'dtype:' where no argument is a "
-                             "Tensor");
+      error(e_.func.start(),
+            "'shape:' needs 'dtype:' where no argument is a "
+            "Tensor");
     }
   }
 
@@ -182,8 +182,7 @@ void check_model(const Model& model, std::vector<Family>& families,
   }
 }
 
-std::vector<std::string> read_tags(std::string_view text,
-                                   std::string_view file,
+std::vector<std::string> read_tags(std::string_view text, std::string_view file,
                                    lang::Diagnostics& diagnostics) {
   std::vector<std::string> out;
   const lang::YamlNode root = lang::parse_yaml(text, file, diagnostics);

@@ -113,10 +113,9 @@ int emit_enum(const EnumOutput& what, const std::string& input,
               const std::string& out, std::ostream& err) {
   lang::Diagnostics diagnostics;
   const std::string text = lang::read_file(input, diagnostics);
-  const std::string code =
-      what.emit(text, short_path(input), diagnostics);
-  return finish(diagnostics,
-                diagnostics.empty() && write_file(out, code, err), err);
+  const std::string code = what.emit(text, short_path(input), diagnostics);
+  return finish(diagnostics, diagnostics.empty() && write_file(out, code, err),
+                err);
 }
 
 int emit_backend_plugin(const EmitOptions& options, std::ostream& err) {
@@ -225,8 +224,8 @@ int emit_all(const std::vector<std::string>& files, const std::string& folder,
   if (!diagnostics.empty()) return finish(diagnostics, false, err);
   bool written = true;
   for (const SharedOutput& s : kSharedOutputs) {
-    written &= write_file(folder + '/' + std::string(s.path), s.emit(model),
-                          err);
+    written &=
+        write_file(folder + '/' + std::string(s.path), s.emit(model), err);
   }
   for (const Family& family : model.families()) {
     for (const Output& o : kOutputs) {

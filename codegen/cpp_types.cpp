@@ -29,7 +29,9 @@ std::string value_type(TypeKind kind) {
   }
 }
 
-bool is_int(TypeKind k) { return k == TypeKind::kInt || k == TypeKind::kSymInt; }
+bool is_int(TypeKind k) {
+  return k == TypeKind::kInt || k == TypeKind::kSymInt;
+}
 
 std::string list_type(Type t) {
   const Type e = t.element();
@@ -198,14 +200,12 @@ ApiSignature api_signature(const FunctionSchema& s, bool is_method,
     const Argument& a = args[i];
     const std::string name = parameter_name(a);
     if (i == self) {
-      out.call.push_back(a.is_write() ? "const_cast<Tensor&>(*this)"
-                                      : "*this");
+      out.call.push_back(a.is_write() ? "const_cast<Tensor&>(*this)" : "*this");
       continue;
     }
     if (options >= 0 && i >= options && i < options + 4) {
-      constexpr std::string_view kReads[] = {"dtype_opt()", "layout_opt()",
-                                             "device_opt()",
-                                             "pinned_memory_opt()"};
+      constexpr std::string_view kReads[] = {
+          "dtype_opt()", "layout_opt()", "device_opt()", "pinned_memory_opt()"};
       if (i == options) {
         std::string value = default_text(a);
         if (value == "std::nullopt") value = "{}";

@@ -18,8 +18,9 @@ using lang::OperatorKind;
 
 // Of a tensor, without a look at its elements.
 constexpr std::array<std::string_view, 9> kMetadata = {
-    "sizes",  "size",    "dim",               "numel", "scalar_type", "dtype",
-    "device", "options", "is_floating_point"};
+    "sizes",  "size",        "dim",
+    "numel",  "scalar_type", "dtype",
+    "device", "options",     "is_floating_point"};
 
 bool is_metadata(std::string_view method) {
   return std::find(kMetadata.begin(), kMetadata.end(), method) !=
@@ -149,8 +150,8 @@ class Planner {
       return;
     }
     if (!e) return;
-    auto code = lang::compile_tensor(e, environment(), model_, types,
-                                     diagnostics_);
+    auto code =
+        lang::compile_tensor(e, environment(), model_, types, diagnostics_);
     if (!code) return;
     formula.operators = code->operators;
     formula.code = std::move(*code);
@@ -168,8 +169,8 @@ class Planner {
                             item.arguments[0].str(), options, diagnostics_);
     if (!e) return nullptr;
     try_fuse(e, formula);
-    const Expr tensors = lang::element_to_tensor(
-        e, lang::ElementEnv::of_derivative(schema_));
+    const Expr tensors =
+        lang::element_to_tensor(e, lang::ElementEnv::of_derivative(schema_));
     // Of what does not depend on the argument.
     if (lang::is_number(tensors, 0)) return lang::parse("zeros_like(grad)");
     return tensors;
@@ -178,8 +179,9 @@ class Planner {
   Expr derive_reduce(const DerivativeItem& item) {
     const lang::ReduceBody& body = *op_.entry->reduce;
     const auto fail = [&]() -> Expr {
-      diagnostics_.error(item.at, "no derivative is known for this reduction; "
-                                  "write the formula");
+      diagnostics_.error(item.at,
+                         "no derivative is known for this reduction; "
+                         "write the formula");
       return nullptr;
     };
     if (body.accumulators.size() != 1 ||
@@ -323,8 +325,7 @@ DerivativePlan plan_derivative(const Model& model, const Operator& op,
 std::string result_name(const FunctionSchema& schema, std::size_t i) {
   const Return& r = schema.returns()[i];
   if (!r.name.empty()) return std::string(r.name.view());
-  return schema.returns().size() == 1 ? "result"
-                                      : "result" + std::to_string(i);
+  return schema.returns().size() == 1 ? "result" : "result" + std::to_string(i);
 }
 
 }  // namespace sy::codegen

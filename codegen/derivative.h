@@ -21,11 +21,11 @@ struct Saved {
     kOptionalInts,  // std::optional<SavedInts>
     kString,        // std::string
     kOptionalString,
-    kValue,         // as it is
+    kValue,  // as it is
   };
   std::string name;  // "other", "result"
   Kind kind;
-  std::string type;        // the member's C++ type
+  std::string type;  // the member's C++ type
   bool is_result = false;
   std::size_t result = 0;  // which
   // Positions in DerivativePlan::arguments of the gradients that read it.
@@ -54,7 +54,7 @@ struct DerivativePlan {
   bool non_differentiable = false;
   bool uses_grads = false;  // reads the gradients of several results
   bool empty() const { return formulas.empty(); }
-  bool has_lists = false;   // some argument is a Tensor[]
+  bool has_lists = false;  // some argument is a Tensor[]
 };
 
 // Checks and compiles the `derivative:` of an operator.

@@ -27,8 +27,7 @@ int main(int argc, char** argv) {
       app.add_subcommand("emit", "the files that the build asks for");
   EmitOptions options;
   emit_command->add_option("--kind", options.kind, "what to make")->required();
-  emit_command
-      ->add_option("--input", options.inputs, "a file to make it of")
+  emit_command->add_option("--input", options.inputs, "a file to make it of")
       ->required()
       ->allow_extra_args(false);
   emit_command->add_option("--extra", options.extra, "a file to know of")

@@ -89,12 +89,15 @@ void check_namespace(const Family& family, const Operator& op,
                      lang::Diagnostics& diagnostics) {
   const lang::Location& at = op.entry->func.start();
   if (op.ns != family.ns) {
-    diagnostics.error(at, "operators of one file share a namespace: expected "
-                          "'" + family.ns + "', got '" + op.ns + "'");
+    diagnostics.error(at,
+                      "operators of one file share a namespace: expected "
+                      "'" +
+                          family.ns + "', got '" + op.ns + "'");
   }
   if (op.ns != "aten" && op.entry->method_variant) {
-    diagnostics.error(at, "only operators of aten can be methods of Tensor: "
-                          "leave out 'variants: method'");
+    diagnostics.error(at,
+                      "only operators of aten can be methods of Tensor: "
+                      "leave out 'variants: method'");
   }
 }
 
@@ -159,8 +162,7 @@ Model Model::load(std::span<const std::string> paths,
     if (family_name(path) == "tags") {
       tags = read_tags(text, name, diagnostics);
     } else {
-      m.files_.push_back(
-          lang::read_schema(std::move(text), name, diagnostics));
+      m.files_.push_back(lang::read_schema(std::move(text), name, diagnostics));
     }
   }
   for (const lang::SchemaFile& file : m.files_) {

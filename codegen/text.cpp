@@ -36,9 +36,8 @@ Piece::Place break_at(std::string_view s, std::size_t i) {
   const std::string_view before = s.substr(0, i);
   if (before.ends_with(',') || before.ends_with(';')) return Piece::kComma;
   if (before.ends_with(" =")) return Piece::kAssign;
-  for (const std::string_view op :
-       {" +", " -", " *", " /", " &&", " ||", " ==", " !=", " <", " >", " <=",
-        " >=", " |"}) {
+  for (const std::string_view op : {" +", " -", " *", " /", " &&", " ||", " ==",
+                                    " !=", " <", " >", " <=", " >=", " |"}) {
     if (before.ends_with(op)) return Piece::kOperator;
   }
   const std::string_view after = s.substr(i + 1);
@@ -242,8 +241,8 @@ class Wrapper {
     }
     const std::size_t whole = extent(i);
     // Nothing follows an argument that takes several lines.
-    const bool after_tall = p.place == Piece::kComma && p.depth > 0 &&
-                            deepest_break_ > p.depth;
+    const bool after_tall =
+        p.place == Piece::kComma && p.depth > 0 && deepest_break_ > p.depth;
     if (column_ + whole <= kWidth && !after_tall) return false;
     const std::size_t at = stack_.empty() ? indent_ + 4 : stack_.back();
     if (at >= column_) {
@@ -253,15 +252,14 @@ class Wrapper {
     // A piece that fits nowhere stays and is broken inside.
     const std::size_t own =
         p.text.size() - static_cast<std::size_t>(p.text.ends_with(' '));
-    return at + whole <= kWidth || column_ + own > kWidth ||
-           is_literal(p.text);
+    return at + whole <= kWidth || column_ + own > kWidth || is_literal(p.text);
   }
 
   std::vector<Piece> pieces_;
   std::vector<std::size_t> broken_;  // pieces that follow a broken bracket
   std::vector<std::size_t> stack_;   // columns to line up with
-  std::size_t nested_breaks_ = 0;  // by how deep they are
-  std::size_t deepest_break_ = 0;  // depth of a break in the last argument
+  std::size_t nested_breaks_ = 0;    // by how deep they are
+  std::size_t deepest_break_ = 0;    // depth of a break in the last argument
   bool awkward_ = false;  // an argument follows a tall one on its line
   bool is_declaration_ = false;
   std::size_t indent_ = 0;
@@ -277,8 +275,8 @@ std::string wrap(std::string_view line) {
 }
 
 std::string comment(std::string_view text, int indent) {
-  const std::string start = std::string(static_cast<std::size_t>(indent), ' ') +
-                            "//";
+  const std::string start =
+      std::string(static_cast<std::size_t>(indent), ' ') + "//";
   std::string out, now = start;
   std::size_t i = 0;
   while (i < text.size()) {

@@ -223,14 +223,9 @@ void Runner::run_tiles(char* const* data, int64_t n) const {
       const Port& port = inputs_[k];
       const char* at = data[k] + i * port.stride;
       switch (port.mode) {
-        case Mode::direct:
-          reg[k] = const_cast<char*>(at);
-          break;
-        case Mode::uniform:
-          break;
-        case Mode::convert:
-          port.convert(reg[k], at, m);
-          break;
+        case Mode::direct: reg[k] = const_cast<char*>(at); break;
+        case Mode::uniform: break;
+        case Mode::convert: port.convert(reg[k], at, m); break;
         case Mode::gather:
           if (port.convert == nullptr) {
             load_strided(port.size, reg[k], at, port.stride, m);

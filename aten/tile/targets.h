@@ -6,15 +6,9 @@
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SCALAR)
 
 // Fills the table from the namespace of the instruction set asked for.
-#define SY_TILE_FILL(isa, table) \
-  switch (isa) {                 \
-    case Isa::sse4:              \
-      N_SSE4::fill(table);       \
-      break;                     \
-    case Isa::avx2:              \
-      N_AVX2::fill(table);       \
-      break;                     \
-    case Isa::avx512:            \
-      N_AVX3::fill(table);       \
-      break;                     \
+#define SY_TILE_FILL(isa, table)                  \
+  switch (isa) {                                  \
+    case Isa::sse4: N_SSE4::fill(table); break;   \
+    case Isa::avx2: N_AVX2::fill(table); break;   \
+    case Isa::avx512: N_AVX3::fill(table); break; \
   }

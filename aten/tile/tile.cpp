@@ -24,8 +24,7 @@ using detail::division_by_zero;
 
 bool supported(Isa isa) {
   switch (isa) {
-    case Isa::sse4:
-      return true;
+    case Isa::sse4: return true;
     case Isa::avx2:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
              __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
@@ -118,28 +117,20 @@ ReduceRowsFn reduce_rows_fn(Reduction r, TileType type) noexcept {
 void load_strided(size_t element_size, void* dst, const void* src,
                   int64_t stride, int64_t n) noexcept {
   switch (element_size) {
-    case 1:
-      return gather<uint8_t>(dst, src, stride, n);
-    case 2:
-      return gather<uint16_t>(dst, src, stride, n);
-    case 4:
-      return gather<uint32_t>(dst, src, stride, n);
-    default:
-      return gather<uint64_t>(dst, src, stride, n);
+    case 1: return gather<uint8_t>(dst, src, stride, n);
+    case 2: return gather<uint16_t>(dst, src, stride, n);
+    case 4: return gather<uint32_t>(dst, src, stride, n);
+    default: return gather<uint64_t>(dst, src, stride, n);
   }
 }
 
 void store_strided(size_t element_size, void* dst, int64_t stride,
                    const void* src, int64_t n) noexcept {
   switch (element_size) {
-    case 1:
-      return scatter<uint8_t>(dst, stride, src, n);
-    case 2:
-      return scatter<uint16_t>(dst, stride, src, n);
-    case 4:
-      return scatter<uint32_t>(dst, stride, src, n);
-    default:
-      return scatter<uint64_t>(dst, stride, src, n);
+    case 1: return scatter<uint8_t>(dst, stride, src, n);
+    case 2: return scatter<uint16_t>(dst, stride, src, n);
+    case 4: return scatter<uint32_t>(dst, stride, src, n);
+    default: return scatter<uint64_t>(dst, stride, src, n);
   }
 }
 

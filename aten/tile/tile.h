@@ -33,22 +33,14 @@ constexpr ScalarType storage_of(TileType t) {
 // The type that computes on a dtype: f32 for Half and BFloat16.
 constexpr TileType tile_type_of(ScalarType t) {
   switch (t) {
-    case ScalarType::Byte:
-      return TileType::u8;
-    case ScalarType::Char:
-      return TileType::i8;
-    case ScalarType::Short:
-      return TileType::i16;
-    case ScalarType::Int:
-      return TileType::i32;
-    case ScalarType::Long:
-      return TileType::i64;
-    case ScalarType::Double:
-      return TileType::f64;
-    case ScalarType::Bool:
-      return TileType::b8;
-    default:
-      return TileType::f32;
+    case ScalarType::Byte: return TileType::u8;
+    case ScalarType::Char: return TileType::i8;
+    case ScalarType::Short: return TileType::i16;
+    case ScalarType::Int: return TileType::i32;
+    case ScalarType::Long: return TileType::i64;
+    case ScalarType::Double: return TileType::f64;
+    case ScalarType::Bool: return TileType::b8;
+    default: return TileType::f32;
   }
 }
 
@@ -87,10 +79,8 @@ constexpr TileType accumulator_type(Reduction r, TileType t) {
       return t == TileType::f32 || t == TileType::f64 ? TileType::f64
                                                       : TileType::i64;
     case Reduction::any:
-    case Reduction::all:
-      return TileType::b8;
-    default:
-      return t;
+    case Reduction::all: return TileType::b8;
+    default: return t;
   }
 }
 

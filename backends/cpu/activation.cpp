@@ -229,8 +229,9 @@ void for_each_run(const Extent& e, size_t size, int64_t max_columns,
     parallel_for(0, e.outer,
                  std::max<int64_t>(1, kGrain / std::max<int64_t>(1, e.size)),
                  [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) f(i * e.size * item, int64_t{0});
-    });
+                   for (int64_t i = begin; i < end; ++i)
+                     f(i * e.size * item, int64_t{0});
+                 });
     return;
   }
   const int64_t strips = (e.inner + max_columns - 1) / max_columns;
@@ -238,12 +239,12 @@ void for_each_run(const Extent& e, size_t size, int64_t max_columns,
       std::max<int64_t>(1, e.size * std::min(e.inner, max_columns));
   parallel_for(0, e.outer * strips, std::max<int64_t>(1, kGrain / work),
                [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t at = i % strips * max_columns;
-      f((i / strips * e.size * e.inner + at) * item,
-        std::min(max_columns, e.inner - at));
-    }
-  });
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t at = i % strips * max_columns;
+                   f((i / strips * e.size * e.inner + at) * item,
+                     std::min(max_columns, e.inner - at));
+                 }
+               });
 }
 
 // f(first element, rows) for groups of short rows.
@@ -253,10 +254,10 @@ void for_short_rows(const Extent& e, const F& f) {
   const int64_t groups = (e.outer + rows - 1) / rows;
   parallel_for(0, groups, kGrain / kShortElements,
                [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      f(i * rows * e.size, std::min(rows, e.outer - i * rows));
-    }
-  });
+                 for (int64_t i = begin; i < end; ++i) {
+                   f(i * rows * e.size, std::min(rows, e.outer - i * rows));
+                 }
+               });
 }
 
 ScalarType compute_dtype_of(const Tensor& t) {
@@ -286,8 +287,7 @@ void forward(const char* op, bool log, const Tensor& self, int64_t dim,
                       reinterpret_cast<const float*>(from) + at, rows, e.size);
       } else {
         short_softmax(kernels, log, reinterpret_cast<double*>(to) + at,
-                      reinterpret_cast<const double*>(from) + at, rows,
-                      e.size);
+                      reinterpret_cast<const double*>(from) + at, rows, e.size);
       }
     });
     if (!y.is_same(out)) copy_cpu(out, y);
@@ -297,12 +297,12 @@ void forward(const char* op, bool log, const Tensor& self, int64_t dim,
   const int64_t stride = e.inner * static_cast<int64_t>(kernels.size);
   for_each_run(e, kernels.size, Softmax::kColumns,
                [&](int64_t at, int64_t columns) {
-    if (columns == 0) {
-      run.row(to + at, from + at, e.size);
-    } else {
-      run.columns(to + at, from + at, stride, e.size, columns);
-    }
-  });
+                 if (columns == 0) {
+                   run.row(to + at, from + at, e.size);
+                 } else {
+                   run.columns(to + at, from + at, stride, e.size, columns);
+                 }
+               });
   if (!y.is_same(out)) copy_cpu(out, y);
 }
 
@@ -339,12 +339,13 @@ void backward(const char* op, bool log, const Tensor& grad,
   const int64_t stride = e.inner * static_cast<int64_t>(kernels.size);
   for_each_run(e, kernels.size, SoftmaxBackward::kColumns,
                [&](int64_t at, int64_t columns) {
-    if (columns == 0) {
-      run.row(to + at, g_data + at, y_data + at, e.size);
-    } else {
-      run.columns(to + at, g_data + at, y_data + at, stride, e.size, columns);
-    }
-  });
+                 if (columns == 0) {
+                   run.row(to + at, g_data + at, y_data + at, e.size);
+                 } else {
+                   run.columns(to + at, g_data + at, y_data + at, stride,
+                               e.size, columns);
+                 }
+               });
   if (!gx.is_same(out)) copy_cpu(out, gx);
 }
 
@@ -354,8 +355,7 @@ void softmax_out(const Tensor& self, int64_t dim, bool, const Tensor& out) {
   forward("_softmax", false, self, dim, out);
 }
 
-void log_softmax_out(const Tensor& self, int64_t dim, bool,
-                     const Tensor& out) {
+void log_softmax_out(const Tensor& self, int64_t dim, bool, const Tensor& out) {
   forward("_log_softmax", true, self, dim, out);
 }
 

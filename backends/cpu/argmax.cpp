@@ -97,21 +97,22 @@ void places_in_columns(const T* x, int64_t rows, int64_t stride, int64_t n,
 template <bool kMax, class T>
 void run(const T* x, const Extent& e, int64_t* to) {
   const int64_t strips = (e.inner + kColumns - 1) / kColumns;
-  const int64_t work = std::max<int64_t>(
-      1, e.size * std::min(e.inner, kColumns));
+  const int64_t work =
+      std::max<int64_t>(1, e.size * std::min(e.inner, kColumns));
   parallel_for(0, e.outer * strips, std::max<int64_t>(1, kGrain / work),
                [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      if (e.inner == 1) {
-        to[i] = place_in_row<kMax>(x + i * e.size, e.size);
-        continue;
-      }
-      const int64_t at = i % strips * kColumns;
-      places_in_columns<kMax>(x + i / strips * e.size * e.inner + at, e.size,
-                              e.inner, std::min(kColumns, e.inner - at),
-                              to + i / strips * e.inner + at);
-    }
-  });
+                 for (int64_t i = begin; i < end; ++i) {
+                   if (e.inner == 1) {
+                     to[i] = place_in_row<kMax>(x + i * e.size, e.size);
+                     continue;
+                   }
+                   const int64_t at = i % strips * kColumns;
+                   places_in_columns<kMax>(
+                       x + i / strips * e.size * e.inner + at, e.size, e.inner,
+                       std::min(kColumns, e.inner - at),
+                       to + i / strips * e.inner + at);
+                 }
+               });
 }
 
 template <bool kMax>

@@ -20,8 +20,7 @@ decltype(auto) visit_all_dtypes(const char* op, ScalarType t, const F& f) {
 }
 
 template <class F>
-decltype(auto) visit_floating_dtypes(const char* op, ScalarType t,
-                                     const F& f) {
+decltype(auto) visit_floating_dtypes(const char* op, ScalarType t, const F& f) {
   switch (t) {
     case kHalf: return f.template operator()<Half>();
     case kBFloat16: return f.template operator()<BFloat16>();

@@ -27,10 +27,10 @@ void resize_vector(const char* op, Tensor& out, int64_t n) {
 // out[i] = f(i) in the order of its elements.
 template <class T, class F>
 void generate(Tensor& out, const F& f) {
-  Tensor target = out.is_contiguous()
-                      ? out
-                      : Tensor(make_tensor(out.sizes(), out.dtype(),
-                                           Device(kCPU)));
+  Tensor target =
+      out.is_contiguous()
+          ? out
+          : Tensor(make_tensor(out.sizes(), out.dtype(), Device(kCPU)));
   T* const to = static_cast<T*>(target.data_ptr());
   parallel_for(0, target.numel(), kGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(f(i));
@@ -39,25 +39,24 @@ void generate(Tensor& out, const F& f) {
 }
 
 // The number of elements from start up to end.
-int64_t range_size(const Scalar& start, const Scalar& end,
-                   const Scalar& step) {
+int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step) {
   const double d_step = step.to_double();
   const double d_start = start.to_double(), d_end = end.to_double();
   SY_CHECK(d_step != 0, Value,
            "[arange] step: expected a number other than 0, got 0");
-  SY_CHECK(std::isfinite(d_start) && std::isfinite(d_end) &&
-               !std::isnan(d_step),
-           Value, "[arange] start, end: expected finite numbers, got ", start,
-           " and ", end);
+  SY_CHECK(
+      std::isfinite(d_start) && std::isfinite(d_end) && !std::isnan(d_step),
+      Value, "[arange] start, end: expected finite numbers, got ", start,
+      " and ", end);
   SY_CHECK((d_step > 0) == (d_end >= d_start) || d_start == d_end, Value,
-           "[arange] end: expected a bound that steps of ", step,
-           " from ", start, " reach, got ", end);
+           "[arange] end: expected a bound that steps of ", step, " from ",
+           start, " reach, got ", end);
   double n;
   if (start.is_integral(true) && end.is_integral(true) &&
       step.is_integral(true)) {
     // Exact beyond 2^53 too.
-    const __int128 span = static_cast<__int128>(end.to_long()) -
-                          start.to_long();
+    const __int128 span =
+        static_cast<__int128>(end.to_long()) - start.to_long();
     const __int128 s = step.to_long();
     n = static_cast<double>((span + s - (s > 0 ? 1 : -1)) / s);
   } else {
@@ -80,12 +79,10 @@ Tensor empty(IntArrayRef size, std::optional<ScalarType> dtype,
   if (SY_UNLIKELY(memory_format.has_value() &&
                   *memory_format != MemoryFormat::Contiguous)) {
     SY_CHECK(*memory_format != MemoryFormat::Preserve, Value,
-             "[empty] memory_format: expected a layout, got ",
-             *memory_format);
+             "[empty] memory_format: expected a layout, got ", *memory_format);
     int64_t strides[TensorImpl::kMaxDims];
     dense_strides_like(result, *memory_format, strides);
-    result.impl()->set_sizes_and_strides(Dims(size), {strides, size.size()},
-                                         0);
+    result.impl()->set_sizes_and_strides(Dims(size), {strides, size.size()}, 0);
   }
   return result;
 }
@@ -144,8 +141,8 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
     }
     const double a = start.to_double(), s = step.to_double();
     generate<T>(out, [=](int64_t i) {
-      return static_cast<std::conditional_t<std::is_same_v<T, double>, double,
-                                            float>>(
+      return static_cast<
+          std::conditional_t<std::is_same_v<T, double>, double, float>>(
           a + static_cast<double>(i) * s);
     });
   });
@@ -154,18 +151,17 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
 
 Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps,
                      Tensor& out) {
-  SY_CHECK(steps >= 0, Value,
-           "[linspace] steps: expected at least 0, got ", steps);
+  SY_CHECK(steps >= 0, Value, "[linspace] steps: expected at least 0, got ",
+           steps);
   resize_vector("linspace", out, steps);
   const double a = start.to_double(), b = end.to_double();
   const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
   visit_all_dtypes("linspace", out.dtype(), [&]<class T>() {
     // From both ends, so that the last element is `end`.
     generate<T>(out, [=](int64_t i) {
-      const double v =
-          i < (steps + 1) / 2
-              ? a + step * static_cast<double>(i)
-              : b - step * static_cast<double>(steps - 1 - i);
+      const double v = i < (steps + 1) / 2
+                           ? a + step * static_cast<double>(i)
+                           : b - step * static_cast<double>(steps - 1 - i);
       if constexpr (std::is_integral_v<T>) {
         return static_cast<int64_t>(v);
       } else if constexpr (std::is_same_v<T, double>) {

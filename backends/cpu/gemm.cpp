@@ -82,41 +82,42 @@ void blocked(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
     const int64_t n_panels = (n + kernel.panel - 1) / kernel.panel;
     for (int64_t p = 0; p < g.k; p += depth) {
       const int64_t k = std::min(depth, g.k - p);
-      parallel_for(0, n_panels, std::max<int64_t>(1, (1 << 16) /
-                                                         (k * kernel.panel)),
-                   [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t at = i * kernel.panel;
-          pack_panel(g, p, k, col + at, std::min(kernel.panel, n - at),
-                     kernel.panel, packed + at * k);
-        }
-      });
+      parallel_for(
+          0, n_panels, std::max<int64_t>(1, (1 << 16) / (k * kernel.panel)),
+          [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
+              const int64_t at = i * kernel.panel;
+              pack_panel(g, p, k, col + at, std::min(kernel.panel, n - at),
+                         kernel.panel, packed + at * k);
+            }
+          });
       const int64_t row_blocks = (g.m + rows - 1) / rows;
       const int64_t work = rows * n * k;
       parallel_for(0, row_blocks, std::max<int64_t>(1, kParallelWork / work),
                    [&](int64_t begin, int64_t end) {
-        Gemm<T> part = g;
-        part.k = k;
-        part.b_row = kernel.panel;
-        part.b_col = 1;
-        if (p != 0) {
-          part.beta = 1;
-          part.bias = nullptr;
-        }
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t row = i * rows;
-          part.a = g.a + row * g.a_row + p * g.a_col;
-          part.m = std::min(rows, g.m - row);
-          for (int64_t j = 0; j < n_panels; ++j) {
-            const int64_t at = j * kernel.panel;
-            part.b = packed + at * k;
-            part.n = std::min(kernel.panel, n - at);
-            part.c = g.c + row * g.c_row + col + at;
-            if (part.bias != nullptr) part.bias = g.bias + col + at;
-            kernel.run(part);
-          }
-        }
-      });
+                     Gemm<T> part = g;
+                     part.k = k;
+                     part.b_row = kernel.panel;
+                     part.b_col = 1;
+                     if (p != 0) {
+                       part.beta = 1;
+                       part.bias = nullptr;
+                     }
+                     for (int64_t i = begin; i < end; ++i) {
+                       const int64_t row = i * rows;
+                       part.a = g.a + row * g.a_row + p * g.a_col;
+                       part.m = std::min(rows, g.m - row);
+                       for (int64_t j = 0; j < n_panels; ++j) {
+                         const int64_t at = j * kernel.panel;
+                         part.b = packed + at * k;
+                         part.n = std::min(kernel.panel, n - at);
+                         part.c = g.c + row * g.c_row + col + at;
+                         if (part.bias != nullptr)
+                           part.bias = g.bias + col + at;
+                         kernel.run(part);
+                       }
+                     }
+                   });
     }
   }
 }
@@ -131,8 +132,7 @@ bool by_dots(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
     d = {g.n, g.k, g.b, g.b_col, g.a, g.c, 1, g.alpha, g.beta, g.bias, 1};
     step = g.a_col;
   } else if (g.n == 1 && g.a_col == 1) {
-    d = {g.m, g.k, g.a, g.a_row, g.b, g.c, g.c_row,
-         g.alpha, g.beta, g.bias, 0};
+    d = {g.m, g.k, g.a, g.a_row, g.b, g.c, g.c_row, g.alpha, g.beta, g.bias, 0};
     step = g.b_row;
   } else {
     return false;
@@ -146,13 +146,13 @@ bool by_dots(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
   parallel_for(0, d.rows,
                std::max<int64_t>(4, kParallelWork / std::max<int64_t>(1, g.k)),
                [&](int64_t begin, int64_t end) {
-    detail::Dots<T> part = d;
-    part.rows = end - begin;
-    part.matrix += begin * d.row_stride;
-    part.out += begin * d.out_stride;
-    if (part.bias != nullptr) part.bias += begin * d.bias_stride;
-    kernel.dots(part);
-  });
+                 detail::Dots<T> part = d;
+                 part.rows = end - begin;
+                 part.matrix += begin * d.row_stride;
+                 part.out += begin * d.out_stride;
+                 if (part.bias != nullptr) part.bias += begin * d.bias_stride;
+                 kernel.dots(part);
+               });
   return true;
 }
 

@@ -5,7 +5,8 @@
 #include "aten/tile/tile.h"
 
 // Products of matrices of float or double in memory at any strides, for one
-// instruction set each (gemm_kernel.cpp), in parallel for large ones (gemm.cpp).
+// instruction set each (gemm_kernel.cpp), in parallel for large ones
+// (gemm.cpp).
 
 namespace sy::cpu {
 

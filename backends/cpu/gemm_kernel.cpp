@@ -87,8 +87,8 @@ void block(const Gemm<T>& g, int64_t row, int64_t col, int64_t tail) {
     const int64_t at = col + v * lanes;
     V bias = hn::Zero(d);
     if (g.bias != nullptr) {
-      bias = part ? load_first(d, g.bias + at, tail)
-                  : hn::LoadU(d, g.bias + at);
+      bias =
+          part ? load_first(d, g.bias + at, tail) : hn::LoadU(d, g.bias + at);
     }
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
@@ -172,16 +172,16 @@ void dot_rows(const cpu::detail::Dots<T>& g, int64_t row) {
     const V x = load_first(d, g.vector + p, n);
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
-      acc[r][0] = hn::MulAdd(load_first(d, a + r * g.row_stride + p, n), x,
-                             acc[r][0]);
+      acc[r][0] =
+          hn::MulAdd(load_first(d, a + r * g.row_stride + p, n), x, acc[r][0]);
     }
   }
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) {
     const int64_t i = row + r;
     T* const to = g.out + i * g.out_stride;
-    T sum = g.alpha *
-            hn::GetLane(hn::SumOfLanes(d, hn::Add(acc[r][0], acc[r][1])));
+    T sum =
+        g.alpha * hn::GetLane(hn::SumOfLanes(d, hn::Add(acc[r][0], acc[r][1])));
     if (g.bias != nullptr) sum += g.bias[i * g.bias_stride];
     if (g.beta != 0) sum += g.beta * *to;
     *to = sum;
@@ -200,7 +200,8 @@ void dots(const cpu::detail::Dots<T>& g) {
 template <class T>
 cpu::detail::GemmKernel<T> kernel() {
   const hn::ScalableTag<T> d;
-  return {&run<T>, &dots<T>, kVectors * static_cast<int64_t>(hn::Lanes(d)), kMaxRows};
+  return {&run<T>, &dots<T>, kVectors * static_cast<int64_t>(hn::Lanes(d)),
+          kMaxRows};
 }
 template cpu::detail::GemmKernel<float> kernel<float>();
 template cpu::detail::GemmKernel<double> kernel<double>();

@@ -21,8 +21,8 @@ Matrix column(const TensorBase& t) {
 }  // namespace
 
 void mm_out(const Tensor& self, const Tensor& mat2, const Tensor& out) {
-  multiply("mm", self.dtype(), matrix_of(self), matrix_of(mat2),
-           matrix_of(out), 1, 0, nullptr);
+  multiply("mm", self.dtype(), matrix_of(self), matrix_of(mat2), matrix_of(out),
+           1, 0, nullptr);
 }
 
 void bmm_out(const Tensor& self, const Tensor& mat2, const Tensor& out) {
@@ -35,14 +35,14 @@ void bmm_out(const Tensor& self, const Tensor& mat2, const Tensor& out) {
   const ScalarType dtype = self.dtype();
   parallel_for(0, self.sizes()[0], std::max<int64_t>(1, (1 << 16) / work),
                [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      Matrix x = a, y = b, z = c;
-      x.data += i * steps[0];
-      y.data += i * steps[1];
-      z.data += i * steps[2];
-      multiply("bmm", dtype, x, y, z, 1, 0, nullptr);
-    }
-  });
+                 for (int64_t i = begin; i < end; ++i) {
+                   Matrix x = a, y = b, z = c;
+                   x.data += i * steps[0];
+                   y.data += i * steps[1];
+                   z.data += i * steps[2];
+                   multiply("bmm", dtype, x, y, z, 1, 0, nullptr);
+                 }
+               });
 }
 
 void addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2,

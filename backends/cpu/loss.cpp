@@ -80,8 +80,7 @@ void nll_loss_forward_out(const Tensor& self, const Tensor& target,
                           const Tensor& output, const Tensor& total_weight) {
   check_weight("nll_loss_forward", self, weight);
   visit_floating_dtypes("nll_loss_forward", self.dtype(), [&]<class T>() {
-    const Problem<T> p("nll_loss_forward", self, target, weight,
-                       ignore_index);
+    const Problem<T> p("nll_loss_forward", self, target, weight, ignore_index);
     const bool each = reduction == kNone && self.dim() == 2;
     double total = 0, sum = 0;
     for (int64_t i = 0; i < p.rows; ++i) {
@@ -108,24 +107,22 @@ void nll_loss_backward_out(const Tensor& grad_output, const Tensor& self,
                            const Tensor& total_weight, const Tensor& out) {
   check_weight("nll_loss_backward", self, weight);
   const bool each = reduction == kNone && self.dim() == 2;
-  SY_CHECK(each ? grad_output.dim() == 1 &&
-                      grad_output.sizes()[0] == self.sizes()[0]
-                : grad_output.numel() == 1,
-           Value, "[nll_loss_backward] grad_output: expected ",
-           each ? "one element for each row" : "one element", ", got ",
-           describe(grad_output));
+  SY_CHECK(
+      each ? grad_output.dim() == 1 && grad_output.sizes()[0] == self.sizes()[0]
+           : grad_output.numel() == 1,
+      Value, "[nll_loss_backward] grad_output: expected ",
+      each ? "one element for each row" : "one element", ", got ",
+      describe(grad_output));
   SY_CHECK(total_weight.numel() == 1, Value,
            "[nll_loss_backward] total_weight: expected one element, got ",
            describe(total_weight));
   visit_floating_dtypes("nll_loss_backward", self.dtype(), [&]<class T>() {
-    const Problem<T> p("nll_loss_backward", self, target, weight,
-                       ignore_index);
+    const Problem<T> p("nll_loss_backward", self, target, weight, ignore_index);
     using A = typename Problem<T>::A;
     const Tensor grad = contiguous_cpu(grad_output, self.dtype());
     const T* g = static_cast<const T*>(grad.data_ptr());
-    const A total = static_cast<A>(
-        *static_cast<const T*>(
-            contiguous_cpu(total_weight, self.dtype()).data_ptr()));
+    const A total = static_cast<A>(*static_cast<const T*>(
+        contiguous_cpu(total_weight, self.dtype()).data_ptr()));
     T* to = static_cast<T*>(out.data_ptr());
     const int64_t row_stride = self.dim() == 1 ? 0 : out.strides()[0];
     const int64_t class_stride = out.strides().back();

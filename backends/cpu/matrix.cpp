@@ -46,27 +46,26 @@ bool by_onednn(const Problem& p) {
   }
   const OneDnnApi* api = onednn();
   if (api == nullptr) return false;
-  const OneDnnMatmul call = {
-      type,
-      1,
-      p.a.rows,
-      p.b.cols,
-      p.a.cols,
-      p.a.data,
-      0,
-      p.a.row_stride,
-      p.a.col_stride,
-      p.b.data,
-      0,
-      p.b.row_stride,
-      p.b.col_stride,
-      p.c.data,
-      0,
-      p.c.row_stride,
-      p.bias,
-      static_cast<float>(p.alpha.to_double()),
-      static_cast<float>(p.beta.to_double()),
-      in_parallel_region() ? 1 : get_num_threads()};
+  const OneDnnMatmul call = {type,
+                             1,
+                             p.a.rows,
+                             p.b.cols,
+                             p.a.cols,
+                             p.a.data,
+                             0,
+                             p.a.row_stride,
+                             p.a.col_stride,
+                             p.b.data,
+                             0,
+                             p.b.row_stride,
+                             p.b.col_stride,
+                             p.c.data,
+                             0,
+                             p.c.row_stride,
+                             p.bias,
+                             static_cast<float>(p.alpha.to_double()),
+                             static_cast<float>(p.beta.to_double()),
+                             in_parallel_region() ? 1 : get_num_threads()};
   return api->matmul(&call);
 }
 
@@ -114,8 +113,8 @@ void by_loops(const Problem& p) {
         const U x = static_cast<U>(alpha * static_cast<U>(at(p.a, i, k)));
         for (int64_t j = 0; j < p.b.cols; ++j) {
           T& c = at(p.c, i, j);
-          c = static_cast<T>(static_cast<U>(
-              static_cast<U>(c) + x * static_cast<U>(at(p.b, k, j))));
+          c = static_cast<T>(static_cast<U>(static_cast<U>(c) +
+                                            x * static_cast<U>(at(p.b, k, j))));
         }
       }
     }
@@ -128,9 +127,9 @@ Tensor over(const Matrix& m, ScalarType dtype) {
   Storage s = StorageImpl::adopt(
       m.data, static_cast<size_t>(span) * element_size(dtype), Device(kCPU),
       nullptr, nullptr);
-  return Tensor(TensorImpl::make(
-      std::move(s), dtype, Device(kCPU), DispatchKeySet::dense(kCPU),
-      {m.rows, m.cols}, {m.row_stride, m.col_stride}, 0));
+  return Tensor(TensorImpl::make(std::move(s), dtype, Device(kCPU),
+                                 DispatchKeySet::dense(kCPU), {m.rows, m.cols},
+                                 {m.row_stride, m.col_stride}, 0));
 }
 
 void run(const char* op, const Problem& p);
@@ -144,8 +143,7 @@ void by_copies(const char* op, const Problem& p, ScalarType dtype) {
   };
   const Tensor a = dtype == p.dtype ? Tensor() : converted(p.a);
   const Tensor b = dtype == p.dtype ? Tensor() : converted(p.b);
-  const Tensor c(
-      make_tensor({p.c.rows, p.c.cols}, dtype, Device(kCPU)));
+  const Tensor c(make_tensor({p.c.rows, p.c.cols}, dtype, Device(kCPU)));
   const Tensor target = over(p.c, p.dtype);
   if (p.beta.to_double() != 0) copy_cpu(c, target);
   Tensor bias;
@@ -194,8 +192,8 @@ void run(const char* op, const Problem& p) {
 
 Matrix matrix_of(const TensorBase& t) {
   const auto n = static_cast<size_t>(t.dim());
-  return {static_cast<char*>(t.data_ptr()), t.sizes()[n - 2],
-          t.sizes()[n - 1], t.strides()[n - 2], t.strides()[n - 1]};
+  return {static_cast<char*>(t.data_ptr()), t.sizes()[n - 2], t.sizes()[n - 1],
+          t.strides()[n - 2], t.strides()[n - 1]};
 }
 
 void multiply(const char* op, ScalarType dtype, const Matrix& a,

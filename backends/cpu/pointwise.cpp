@@ -76,8 +76,7 @@ void run_linear(const Task& task, char* const* data, uint64_t single,
     void* out[Iter::kMaxOperands];
     for (int i = 0; i < inputs; ++i) in[i] = data[i];
     for (int i = 0; i < results; ++i) out[i] = data[inputs + i];
-    tile::run_contiguous(program, task.type, in, single, task.uniforms, out,
-                         n);
+    tile::run_contiguous(program, task.type, in, single, task.uniforms, out, n);
     check_zero_division(task.op->name, task.type);
     return;
   }
@@ -120,8 +119,8 @@ uint64_t transposed_inputs(const Iter& iter, int results) {
   return bits;
 }
 
-void run_general(const Task& task, const PointwiseArgs& args,
-                 IntArrayRef sizes, Tensor* results) {
+void run_general(const Task& task, const PointwiseArgs& args, IntArrayRef sizes,
+                 Tensor* results) {
   const tile::Program& program = task.program->tile;
   const int inputs = program.n_inputs, outs = program.n_results;
   Iter iter(sizes);
@@ -148,8 +147,8 @@ void run_general(const Task& task, const PointwiseArgs& args,
       for (int i = 0; i < inputs; ++i) data[i] = block.data[outs + i];
       for (int i = 0; i < outs; ++i) data[inputs + i] = block.data[i];
       if (transposed != 0) {
-        runner.run_2d_transposed(data, inner, outer, block.columns,
-                                 block.rows, transposed);
+        runner.run_2d_transposed(data, inner, outer, block.columns, block.rows,
+                                 transposed);
       } else if (block.rows == 1) {
         runner.run(data, block.columns);
       } else {
@@ -163,8 +162,7 @@ void run_general(const Task& task, const PointwiseArgs& args,
 // Whether the compute dtype is, without a closer look, the dtype that all
 // inputs share, and every step has a kernel for it.
 SY_ALWAYS_INLINE bool one_dtype(const PointwiseOp& op,
-                                const PointwiseArgs& args,
-                                ScalarType* dtype) {
+                                const PointwiseArgs& args, ScalarType* dtype) {
   if (op.n_inputs == 0 || op.program.tile.bool_inputs != 0 ||
       op.n_inputs + op.n_outputs > Iter::kMaxOperands) {
     return false;
@@ -283,9 +281,8 @@ bool is_small(const PointwiseOp& op, const PointwiseArgs& args, Small* s) {
     const int shift = s->n - static_cast<int>(t.dim());
     for (int d = 0; d < s->n; ++d) {
       const auto from = static_cast<size_t>(d - shift);
-      s->in[i][d] = d < shift || t.sizes()[from] != s->sizes[d]
-                        ? 0
-                        : t.strides()[from];
+      s->in[i][d] =
+          d < shift || t.sizes()[from] != s->sizes[d] ? 0 : t.strides()[from];
     }
     lists[i] = s->in[i];
   }
@@ -329,11 +326,10 @@ Tensor run_small(const PointwiseOp& op, const PointwiseArgs& args,
   }
   const IntArrayRef sizes(s.sizes, static_cast<size_t>(s.n));
   const ScalarType out = result_dtype(op, 0, dtype);
-  Tensor result(
-      row_major ? make_tensor(sizes, out, Device(kCPU))
-                : make_tensor_strided(
-                      sizes, {strides, static_cast<size_t>(s.n)}, out,
-                      Device(kCPU)));
+  Tensor result(row_major ? make_tensor(sizes, out, Device(kCPU))
+                          : make_tensor_strided(
+                                sizes, {strides, static_cast<size_t>(s.n)}, out,
+                                Device(kCPU)));
   alignas(64) char room[Small::kInputs][Small::kElements * 8];
   char* data[Small::kInputs + 1];
   uint64_t single = 0;
@@ -394,8 +390,7 @@ SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
   TensorImpl* const t = out.impl();
   if (t == nullptr || !t->is_contiguous() || !t->device().is_cpu() ||
       !one_dtype(op, args, &s.dtype) || !is_simple(op, args, &s) ||
-      op.n_outputs != 1 ||
-      t->dtype() != result_dtype(op, 0, s.dtype) ||
+      op.n_outputs != 1 || t->dtype() != result_dtype(op, 0, s.dtype) ||
       t->sizes() != s.shape->sizes()) {
     return false;
   }
@@ -418,8 +413,8 @@ Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
   Simple s;
   if (SY_LIKELY(op.n_outputs == 1 && one_dtype(op, args, &s.dtype))) {
     if (SY_LIKELY(is_simple(op, args, &s))) {
-      Tensor result(make_tensor(s.shape->sizes(),
-                                result_dtype(op, 0, s.dtype), Device(kCPU)));
+      Tensor result(make_tensor(s.shape->sizes(), result_dtype(op, 0, s.dtype),
+                                Device(kCPU)));
       run_simple(op, args, s, &result);
       return result;
     }

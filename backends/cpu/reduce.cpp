@@ -19,8 +19,8 @@ class Buffer {
  public:
   explicit Buffer(int64_t bytes) {
     if (bytes > static_cast<int64_t>(sizeof inline_)) {
-      storage_ = StorageImpl::allocate(static_cast<size_t>(bytes),
-                                       Device(kCPU));
+      storage_ =
+          StorageImpl::allocate(static_cast<size_t>(bytes), Device(kCPU));
     }
   }
   char* data() {
@@ -117,8 +117,7 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
     Buffer values(plane);
     accumulators[0] = values.data();
     narrow(known, plan.compute, raw.data(), accumulators[0], n);
-    finish(op, args, plan.compute, plan.count, accumulators, out_dtype, out,
-           n);
+    finish(op, args, plan.compute, plan.count, accumulators, out_dtype, out, n);
     return;
   }
   Buffer values(plane * op.n_accumulators);
@@ -137,8 +136,7 @@ void reduce_into(const ReduceOp& op, const ReduceArgs& args,
                  const ReducePlan& plan, const Tensor& out) {
   if (plan.numel == 0) return;
   const int64_t kept = static_cast<int64_t>(plan.sizes.size());
-  const ReduceLayout layout(*args.self, plan.reduced,
-                            kept == args.self->dim());
+  const ReduceLayout layout(*args.self, plan.reduced, kept == args.self->dim());
   // Where the order of the results in memory is that of the walk, directly.
   bool in_order = true;
   for (int d = 0; d < plan.sizes.size(); ++d) {

@@ -15,7 +15,7 @@ inline constexpr int64_t kReducePiece = int64_t{1} << 17;
 
 struct KnownReduction {
   tile::Reduction kind;
-  ScalarType input;   // self is converted to it first, if it is not
+  ScalarType input;     // self is converted to it first, if it is not
   tile::TileType type;  // of `input`
   tile::TileType accumulator;
 };

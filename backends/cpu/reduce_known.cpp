@@ -29,9 +29,7 @@ struct Loader {
         from_size(static_cast<int64_t>(element_size(self))),
         to_size(static_cast<int64_t>(element_size(input))),
         converts(self != input) {}
-  bool direct(int64_t stride) const {
-    return !converts && stride == from_size;
-  }
+  bool direct(int64_t stride) const { return !converts && stride == from_size; }
   // n <= kChunk. Points to the row itself if it is as it should be.
   const char* load(const char* row, int64_t stride, int64_t n, char* buffer,
                    char* gathered) const {
@@ -79,34 +77,36 @@ class Known {
     std::unique_ptr<char[]> partial;
     char* results = accumulators_;
     if (pieces > 1) {
-      partial.reset(new char[static_cast<size_t>(outputs * pieces *
-                                                 acc_size_)]);
+      partial.reset(
+          new char[static_cast<size_t>(outputs * pieces * acc_size_)]);
       results = partial.get();
     }
     const int64_t work = std::max<int64_t>(1, r.numel / pieces);
     parallel_for(0, outputs * pieces, std::max<int64_t>(1, 32768 / work),
                  [&](int64_t begin, int64_t end) {
-      Buffers buffers;
-      for (int64_t i = begin; i < end; ++i) {
-        const char* data =
-            layout_.data + layout_.kept.offset(i / pieces, 0);
-        const int64_t piece = i % pieces;
-        char* acc = results + i * acc_size_;
-        if (row_pieces > 1) {
-          const int64_t from = piece % row_pieces * kReducePiece;
-          data += r.offset(piece / row_pieces, 1) + from * r.stride(0);
-          start(data, acc);
-          reduce_row(data, std::min(kReducePiece, row - from), acc, &buffers);
-          continue;
-        }
-        const int64_t first = piece * rows_in_piece;
-        const int64_t last = std::min(rows, first + rows_in_piece);
-        start(data + r.offset(first, 1), acc);
-        for (int64_t k = first; k < last; ++k) {
-          reduce_row(data + r.offset(k, 1), row, acc, &buffers);
-        }
-      }
-    });
+                   Buffers buffers;
+                   for (int64_t i = begin; i < end; ++i) {
+                     const char* data =
+                         layout_.data + layout_.kept.offset(i / pieces, 0);
+                     const int64_t piece = i % pieces;
+                     char* acc = results + i * acc_size_;
+                     if (row_pieces > 1) {
+                       const int64_t from = piece % row_pieces * kReducePiece;
+                       data +=
+                           r.offset(piece / row_pieces, 1) + from * r.stride(0);
+                       start(data, acc);
+                       reduce_row(data, std::min(kReducePiece, row - from), acc,
+                                  &buffers);
+                       continue;
+                     }
+                     const int64_t first = piece * rows_in_piece;
+                     const int64_t last = std::min(rows, first + rows_in_piece);
+                     start(data + r.offset(first, 1), acc);
+                     for (int64_t k = first; k < last; ++k) {
+                       reduce_row(data + r.offset(k, 1), row, acc, &buffers);
+                     }
+                   }
+                 });
     if (pieces == 1) return;
     for (int64_t i = 0; i < outputs; ++i) {
       const char* parts = results + i * pieces * acc_size_;
@@ -125,8 +125,8 @@ class Known {
     const int64_t strips = (columns + width - 1) / width;
     const int64_t others = k.numel / columns;
     const int64_t rows = r.numel;
-    const int64_t rows_in_piece = std::max<int64_t>(
-        1, 8 * kReducePiece / std::min(columns, width));
+    const int64_t rows_in_piece =
+        std::max<int64_t>(1, 8 * kReducePiece / std::min(columns, width));
     const int64_t pieces = (rows + rows_in_piece - 1) / rows_in_piece;
     std::unique_ptr<char[]> partial;
     if (pieces > 1) {
@@ -136,26 +136,26 @@ class Known {
     const int64_t work =
         std::min(columns, width) * std::min(rows, rows_in_piece);
     const int64_t plane = k.numel * acc_size_;
-    parallel_for(0, others * strips * pieces,
-                 std::max<int64_t>(1, 32768 / work),
-                 [&](int64_t begin, int64_t end) {
-      Buffers buffers;
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t piece = i % pieces;
-        const int64_t strip = i / pieces % strips;
-        const int64_t other = i / pieces / strips;
-        const int64_t first = strip * width;
-        const int64_t n = std::min(width, columns - first);
-        char* acc = (pieces > 1 ? partial.get() + piece * plane
-                                : accumulators_) +
-                    (other * columns + first) * acc_size_;
-        const char* data =
-            layout_.data + k.offset(other, 1) + first * k.stride(0);
-        reduce_rows(data, n, piece * rows_in_piece,
-                    std::min(rows, (piece + 1) * rows_in_piece), acc,
-                    &buffers);
-      }
-    });
+    parallel_for(
+        0, others * strips * pieces, std::max<int64_t>(1, 32768 / work),
+        [&](int64_t begin, int64_t end) {
+          Buffers buffers;
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t piece = i % pieces;
+            const int64_t strip = i / pieces % strips;
+            const int64_t other = i / pieces / strips;
+            const int64_t first = strip * width;
+            const int64_t n = std::min(width, columns - first);
+            char* acc =
+                (pieces > 1 ? partial.get() + piece * plane : accumulators_) +
+                (other * columns + first) * acc_size_;
+            const char* data =
+                layout_.data + k.offset(other, 1) + first * k.stride(0);
+            reduce_rows(data, n, piece * rows_in_piece,
+                        std::min(rows, (piece + 1) * rows_in_piece), acc,
+                        &buffers);
+          }
+        });
     if (pieces == 1) return;
     std::memcpy(accumulators_, partial.get(), static_cast<size_t>(plane));
     merge_rows_(accumulators_, partial.get() + plane, plane, pieces - 1,
@@ -179,8 +179,9 @@ class Known {
     if (loader_.direct(stride)) return run_(acc, data, n);
     for (int64_t i = 0; i < n; i += kChunk) {
       const int64_t m = std::min(kChunk, n - i);
-      run_(acc, loader_.load(data + i * stride, stride, m, buffers->row,
-                             buffers->gathered),
+      run_(acc,
+           loader_.load(data + i * stride, stride, m, buffers->row,
+                        buffers->gathered),
            m);
     }
   }
@@ -200,9 +201,8 @@ class Known {
     }
     if (!loader_.direct(stride)) {
       for (int64_t k = first; k < last; ++k) {
-        const char* row =
-            loader_.load(data + r.offset(k, 0), stride, n, buffers->row,
-                         buffers->gathered);
+        const char* row = loader_.load(data + r.offset(k, 0), stride, n,
+                                       buffers->row, buffers->gathered);
         run_rows_(acc, row, 0, 1, n);
       }
       return;
@@ -267,8 +267,7 @@ bool recognise(const ReduceOp& op, ScalarType self, ScalarType compute,
     input = self;
   }
   // In a narrower type sums wrap around, which the kernels' int64 does not.
-  if (input == compute && is_integral_type(compute, true) &&
-      compute != kLong &&
+  if (input == compute && is_integral_type(compute, true) && compute != kLong &&
       (known->kind == tile::Reduction::sum ||
        known->kind == tile::Reduction::prod)) {
     return false;
@@ -282,8 +281,8 @@ bool recognise(const ReduceOp& op, ScalarType self, ScalarType compute,
 
 void start_accumulator(const KnownReduction& known, const void* first,
                        void* accumulator) {
-  const bool one = known.kind == tile::Reduction::prod ||
-                   known.kind == tile::Reduction::all;
+  const bool one =
+      known.kind == tile::Reduction::prod || known.kind == tile::Reduction::all;
   switch (known.kind) {
     case tile::Reduction::max:
     case tile::Reduction::min:

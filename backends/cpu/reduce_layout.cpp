@@ -10,8 +10,7 @@ namespace {
 void push(DimGroup* g, int64_t size, int64_t stride) {
   g->numel *= size;
   if (size == 1) return;
-  if (g->n > 0 &&
-      stride == g->strides[g->n - 1] * g->sizes[g->n - 1]) {
+  if (g->n > 0 && stride == g->strides[g->n - 1] * g->sizes[g->n - 1]) {
     g->sizes[g->n - 1] *= size;
     return;
   }

@@ -51,8 +51,8 @@ class ProgramReduction {
     const int64_t count = layout_.reduced.numel;
     const int64_t in_piece =
         inner ? kReducePiece
-              : std::max<int64_t>(1, 8 * kReducePiece /
-                                         std::min(columns, kLanes));
+              : std::max<int64_t>(1,
+                                  8 * kReducePiece / std::min(columns, kLanes));
     const int64_t pieces = (count + in_piece - 1) / in_piece;
     // Plane p holds the accumulators of piece p; the first is the result.
     std::unique_ptr<char[]> rest[kMaxAccumulators];
@@ -60,37 +60,36 @@ class ProgramReduction {
       rest[i].reset(
           new char[static_cast<size_t>((pieces - 1) * outputs * size_[i])]);
     }
-    const int64_t work =
-        std::min(columns, kLanes) * std::min(count, in_piece);
-    parallel_for(0, others * strips * pieces,
-                 std::max<int64_t>(1, 16384 / work),
-                 [&](int64_t begin, int64_t end) {
-      const auto scratch = std::make_unique<Scratch>();
-      for (int64_t t = begin; t < end; ++t) {
-        const int64_t piece = t % pieces;
-        const int64_t first = t / pieces % strips * kLanes;
-        const int64_t other = t / pieces / strips;
-        const int64_t at = other * columns + first;
-        char* to[kMaxAccumulators];
-        for (int i = 0; i < k_; ++i) {
-          to[i] = (piece == 0 ? accumulators[i]
-                              : rest[i].get() +
-                                    (piece - 1) * outputs * size_[i]) +
-                  at * size_[i];
-        }
-        const int64_t from = piece * in_piece;
-        const int64_t upto = std::min(count, from + in_piece);
-        const char* data = layout_.data +
-                           layout_.kept.offset(other, inner ? 0 : 1) +
-                           first * (inner ? 0 : layout_.kept.stride(0));
-        if (inner) {
-          reduce_one(data, from, upto, to, scratch.get());
-        } else {
-          reduce_columns(data, std::min(kLanes, columns - first), from, upto,
-                         to, scratch.get());
-        }
-      }
-    });
+    const int64_t work = std::min(columns, kLanes) * std::min(count, in_piece);
+    parallel_for(
+        0, others * strips * pieces, std::max<int64_t>(1, 16384 / work),
+        [&](int64_t begin, int64_t end) {
+          const auto scratch = std::make_unique<Scratch>();
+          for (int64_t t = begin; t < end; ++t) {
+            const int64_t piece = t % pieces;
+            const int64_t first = t / pieces % strips * kLanes;
+            const int64_t other = t / pieces / strips;
+            const int64_t at = other * columns + first;
+            char* to[kMaxAccumulators];
+            for (int i = 0; i < k_; ++i) {
+              to[i] = (piece == 0
+                           ? accumulators[i]
+                           : rest[i].get() + (piece - 1) * outputs * size_[i]) +
+                      at * size_[i];
+            }
+            const int64_t from = piece * in_piece;
+            const int64_t upto = std::min(count, from + in_piece);
+            const char* data = layout_.data +
+                               layout_.kept.offset(other, inner ? 0 : 1) +
+                               first * (inner ? 0 : layout_.kept.stride(0));
+            if (inner) {
+              reduce_one(data, from, upto, to, scratch.get());
+            } else {
+              reduce_columns(data, std::min(kLanes, columns - first), from,
+                             upto, to, scratch.get());
+            }
+          }
+        });
     merge_planes(accumulators, rest, outputs, pieces);
   }
 
@@ -130,8 +129,8 @@ class ProgramReduction {
       in[k_ + i] = b[i];
       out[i] = to[i];
     }
-    tile::run_contiguous(op_.combine.tile, type_, in, 0, combine_uniforms_,
-                         out, n);
+    tile::run_contiguous(op_.combine.tile, type_, in, 0, combine_uniforms_, out,
+                         n);
   }
   // *a = combine(*a, *b) for n lanes, with *spare as room; a and spare swap.
   void combine(Lanes** a, const Lanes* b, Lanes** spare, int64_t n) const {
@@ -156,15 +155,14 @@ class ProgramReduction {
   }
 
   // Elements [from, upto) of the reduced dims make one accumulator.
-  void reduce_one(const char* data, int64_t from, int64_t upto,
-                  char* const* to, Scratch* s) const {
+  void reduce_one(const char* data, int64_t from, int64_t upto, char* const* to,
+                  Scratch* s) const {
     const DimGroup& r = layout_.reduced;
     Lanes *acc = &s->lanes[0], *mapped = &s->lanes[1], *spare = &s->lanes[2];
     int64_t lanes = 0;
     while (from < upto) {
       const int64_t at = from % r.size(0);
-      const int64_t n =
-          std::min({kLanes, upto - from, r.size(0) - at});
+      const int64_t n = std::min({kLanes, upto - from, r.size(0) - at});
       const int64_t stride =
           r.n == 0 ? static_cast<int64_t>(element_size(self_)) : r.stride(0);
       map(load(data + r.offset(from, 0), stride, n, s), n,

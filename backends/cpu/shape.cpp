@@ -17,30 +17,31 @@ template <bool kLower>
 void triangle(const Tensor& self, int64_t diagonal, const Tensor& out) {
   const int64_t rows = self.size(-2), cols = self.size(-1);
   if (self.numel() == 0) return;
-  Tensor target = out.is_contiguous()
-                      ? out
-                      : Tensor(make_tensor(out.sizes(), out.dtype(),
-                                           Device(kCPU)));
+  Tensor target =
+      out.is_contiguous()
+          ? out
+          : Tensor(make_tensor(out.sizes(), out.dtype(), Device(kCPU)));
   copy_cpu(target, self);
   const auto item = static_cast<int64_t>(target.itemsize());
   char* const to = static_cast<char*>(target.data_ptr());
   parallel_for(0, target.numel() / cols, std::max<int64_t>(1, 32768 / cols),
                [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      // The first column right of the diagonal.
-      const int64_t row = i % rows;
-      const int64_t split =
-          kLower ? (diagonal >= cols ? cols : row + diagonal + 1)
-                 : (diagonal >= cols ? cols : row + diagonal);
-      const int64_t at = std::clamp<int64_t>(split, 0, cols);
-      char* p = to + i * cols * item;
-      if (kLower) {
-        std::memset(p + at * item, 0, static_cast<size_t>((cols - at) * item));
-      } else {
-        std::memset(p, 0, static_cast<size_t>(at * item));
-      }
-    }
-  });
+                 for (int64_t i = begin; i < end; ++i) {
+                   // The first column right of the diagonal.
+                   const int64_t row = i % rows;
+                   const int64_t split =
+                       kLower ? (diagonal >= cols ? cols : row + diagonal + 1)
+                              : (diagonal >= cols ? cols : row + diagonal);
+                   const int64_t at = std::clamp<int64_t>(split, 0, cols);
+                   char* p = to + i * cols * item;
+                   if (kLower) {
+                     std::memset(p + at * item, 0,
+                                 static_cast<size_t>((cols - at) * item));
+                   } else {
+                     std::memset(p, 0, static_cast<size_t>(at * item));
+                   }
+                 }
+               });
   if (!target.is_same(out)) copy_cpu(out, target);
 }
 
@@ -53,9 +54,9 @@ void cat_out(TensorList tensors, int64_t dim, const Tensor& out) {
   for (const Tensor& t : tensors) {
     // An empty vector goes with any sizes, as in ATen.
     if (t.dim() == 1 && t.numel() == 0 && out.dim() != 1) continue;
-    const Tensor part = alias_without_view(
-        out, t.sizes(), out.strides(),
-        out.storage_offset() + at * out.strides()[along]);
+    const Tensor part =
+        alias_without_view(out, t.sizes(), out.strides(),
+                           out.storage_offset() + at * out.strides()[along]);
     copy_cpu(part, t);
     at += t.sizes()[along];
   }

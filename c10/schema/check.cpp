@@ -48,8 +48,7 @@ bool fits(DefaultValue value, Type type) {
   switch (type.kind()) {
     case TypeKind::kOptional:
       return kind == Kind::kNone || fits(value, type.element());
-    case TypeKind::kList:
-      return fits_list(value, type);
+    case TypeKind::kList: return fits_list(value, type);
     case TypeKind::kScalar:
       return kind == Kind::kInt || kind == Kind::kDouble || kind == Kind::kBool;
     // An identifier is a named constant, as in `int reduction=Mean`.
@@ -61,22 +60,17 @@ bool fits(DefaultValue value, Type type) {
     case TypeKind::kSymFloat:
       return kind == Kind::kInt || kind == Kind::kDouble;
     case TypeKind::kBool:
-    case TypeKind::kSymBool:
-      return kind == Kind::kBool;
-    case TypeKind::kStr:
-      return kind == Kind::kString;
+    case TypeKind::kSymBool: return kind == Kind::kBool;
+    case TypeKind::kStr: return kind == Kind::kString;
     case TypeKind::kScalarType:
     case TypeKind::kLayout:
     case TypeKind::kMemoryFormat:
-    case TypeKind::kQScheme:
-      return kind == Kind::kIdentifier;
+    case TypeKind::kQScheme: return kind == Kind::kIdentifier;
     case TypeKind::kDevice:
     case TypeKind::kDimname:
       return kind == Kind::kString || kind == Kind::kIdentifier;
-    case TypeKind::kAny:
-      return true;
-    default:
-      return false;
+    case TypeKind::kAny: return true;
+    default: return false;
   }
 }
 
@@ -323,20 +317,13 @@ class Checker {
 
 std::uint32_t SourceMap::offset(Place place, std::uint16_t index) const {
   switch (place) {
-    case Place::kName:
-      return name;
-    case Place::kOverload:
-      return overload;
-    case Place::kArgument:
-      return arguments[index].start;
-    case Place::kArgumentName:
-      return arguments[index].name;
-    case Place::kDefault:
-      return arguments[index].default_value;
-    case Place::kReturn:
-      return returns[index].start;
-    case Place::kReturnName:
-      return returns[index].name;
+    case Place::kName: return name;
+    case Place::kOverload: return overload;
+    case Place::kArgument: return arguments[index].start;
+    case Place::kArgumentName: return arguments[index].name;
+    case Place::kDefault: return arguments[index].default_value;
+    case Place::kReturn: return returns[index].start;
+    case Place::kReturnName: return returns[index].name;
   }
   return 0;
 }

@@ -35,16 +35,11 @@ DefaultValue parse_string(Scanner& in) {
     if (c == '\\') {
       c = text[++i];
       switch (c) {
-        case 'n':
-          c = '\n';
-          break;
-        case 't':
-          c = '\t';
-          break;
+        case 'n': c = '\n'; break;
+        case 't': c = '\t'; break;
         case '\\':
         case '\'':
-        case '"':
-          break;
+        case '"': break;
         default:
           Scanner::fail("unknown escape '\\" + std::string(1, c) +
                             "' in a string; write \\\\, \\', \\\", \\n or \\t",

@@ -77,16 +77,12 @@ bool DefaultValue::same_value(DefaultValue other) const {
   if (node_ == other.node_) return true;
   if (!node_ || !other.node_ || kind() != other.kind()) return false;
   switch (kind()) {
-    case Kind::kNone:
-      return true;
+    case Kind::kNone: return true;
     case Kind::kBool:
-    case Kind::kInt:
-      return node_->integer == other.node_->integer;
-    case Kind::kDouble:
-      return node_->number == other.node_->number;
+    case Kind::kInt: return node_->integer == other.node_->integer;
+    case Kind::kDouble: return node_->number == other.node_->number;
     case Kind::kString:
-    case Kind::kIdentifier:
-      return node_->string == other.node_->string;
+    case Kind::kIdentifier: return node_->string == other.node_->string;
     case Kind::kList:
       return std::ranges::equal(
           items(), other.items(),

@@ -28,8 +28,8 @@ class AutogradEmitter {
       open_namespace(w, "");
       w.gap();
       if (body.str().find("PointwiseOp ") != std::string::npos) {
-        for (const char* name : {"Prim", "RegClass", "Uniform",
-                                 "UniformOperand", "UniformStep"}) {
+        for (const char* name :
+             {"Prim", "RegClass", "Uniform", "UniformOperand", "UniformStep"}) {
           w.line("using lang::" + std::string(name) + ";");
         }
         w.gap();

@@ -118,7 +118,8 @@ class BackendEmitter {
 
   void dispatched(Writer& w, const Operator& op) {
     const std::string kernel(op.kernel(key_));
-    if (op.is_structured() && (meta_ ? op.has_kernel("CPU") : !kernel.empty())) {
+    if (op.is_structured() &&
+        (meta_ ? op.has_kernel("CPU") : !kernel.empty())) {
       structured(w, op, kernel);
       if (op.out && op.base.schema.returns().size() == 1) {
         structured_out(w, op, kernel);
@@ -238,8 +239,7 @@ std::string emit_backend(const Model& model, const Family& family, bool meta) {
   return BackendEmitter(model, family, meta).run();
 }
 
-std::string emit_backend_header(const Model&, const Family& family,
-                                bool meta) {
+std::string emit_backend_header(const Model&, const Family& family, bool meta) {
   const std::string ns = meta ? "meta" : "cpu";
   Writer kernels;
   for (const Operator& op : family.operators) {
@@ -268,8 +268,9 @@ std::string emit_backend_header(const Model&, const Family& family,
   w.gap();
   includes(w, {"aten/tensor.h"});
   w.gap();
-  w.comment("Kernels written by hand. Those that end in a `const Tensor& out` "
-            "fill it; the arguments have been checked.");
+  w.comment(
+      "Kernels written by hand. Those that end in a `const Tensor& out` "
+      "fill it; the arguments have been checked.");
   w.line("namespace sy::" + ns + " {");
   w.gap();
   w.raw(kernels.str());

@@ -23,14 +23,14 @@ std::string api_namespace(const Family& family) {
 
 void open_namespace(Writer& w, std::string_view name) {
   w.gap();
-  w.line(name.empty() ? "namespace {" : "namespace " + std::string(name) +
-                                            " {");
+  w.line(name.empty() ? "namespace {"
+                      : "namespace " + std::string(name) + " {");
 }
 
 void close_namespace(Writer& w, std::string_view name) {
   w.gap();
-  w.line(name.empty() ? "}  // namespace" : "}  // namespace " +
-                                                std::string(name));
+  w.line(name.empty() ? "}  // namespace"
+                      : "}  // namespace " + std::string(name));
 }
 
 void includes(Writer& w, const std::set<std::string>& headers) {
@@ -45,8 +45,8 @@ std::string camel(std::string_view id) {
       up = true;
       continue;
     }
-    out += up ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
-              : c;
+    out +=
+        up ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
     up = false;
   }
   return out;
@@ -70,8 +70,8 @@ bool uses_name(std::string_view code, std::string_view name) {
     if (!is_word(i)) continue;
     const std::size_t start = i;
     while (is_word(i)) ++i;
-    const bool is_member = start > 0 && (code[start - 1] == '.' ||
-                                         code[start - 1] == ':');
+    const bool is_member =
+        start > 0 && (code[start - 1] == '.' || code[start - 1] == ':');
     if (!is_member && code.substr(start, i - start) == name) return true;
     --i;
   }
@@ -190,8 +190,8 @@ std::string absent_mask(const FunctionSchema& schema,
     const Argument& a = schema.arguments()[static_cast<std::size_t>(index)];
     if (!a.type.is_optional()) continue;
     if (!out.empty()) out += " | ";
-    out += "(" + parameter_name(a) + " ? 0u : " + std::to_string(1u << i) +
-           "u)";
+    out +=
+        "(" + parameter_name(a) + " ? 0u : " + std::to_string(1u << i) + "u)";
   }
   return out;
 }

@@ -169,8 +169,7 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
          (params.empty() ? "" : ", " + params) + ") {");
   if (has_contract(op) && contract_applies(op, o)) {
     if (op.is_structured()) {
-      w.line("  Dims sizes[" + std::to_string(op.contract.shape.size()) +
-             "];");
+      w.line("  Dims sizes[" + std::to_string(op.contract.shape.size()) + "];");
     }
     w.line("  " + contract_call(op));
   }

@@ -40,10 +40,9 @@ class DefinitionsEmitter {
 
  private:
   std::set<std::string> headers(const std::string& body) const {
-    std::set<std::string> out = {"aten/generated.h",
-                                 "aten/ops/" + family_.name + "_kernels.h",
-                                 "aten/ops/" + family_.name + "_ops.h",
-                                 "c10/library.h"};
+    std::set<std::string> out = {
+        "aten/generated.h", "aten/ops/" + family_.name + "_kernels.h",
+        "aten/ops/" + family_.name + "_ops.h", "c10/library.h"};
     const auto uses = [&](const char* text) {
       return body.find(text) != std::string::npos;
     };
@@ -105,8 +104,7 @@ class DefinitionsEmitter {
     body.block(lang::to_body(composite_code(model_, op), 0), 2);
     w.gap();
     w.line(item_source(op));
-    w.function(return_type(op.base.schema) + ' ' + op.base.id +
-                   "_composite(" +
+    w.function(return_type(op.base.schema) + ' ' + op.base.id + "_composite(" +
                    parameter_list(op.base.schema, body.str()) + ")",
                body.str());
     add(implicit_, op.base, "_composite");
@@ -127,8 +125,9 @@ class DefinitionsEmitter {
     if (body.strides) {
       list("new_strides", *body.strides);
     } else {
-      w.line("  const Dims new_strides(shapes::contiguous_strides("
-             "new_sizes));");
+      w.line(
+          "  const Dims new_strides(shapes::contiguous_strides("
+          "new_sizes));");
     }
     std::string offset = "self.storage_offset()";
     if (body.offset) {
@@ -138,8 +137,7 @@ class DefinitionsEmitter {
     }
     // Strides that the caller chooses may leave the storage.
     if (body.strides && body.strides->expr->kind == lang::NodeKind::kName) {
-      w.line("  generated::check_in_storage(" +
-             lang::cpp_string(op.base.name) +
+      w.line("  generated::check_in_storage(" + lang::cpp_string(op.base.name) +
              ", self, new_sizes, new_strides, " + offset + ");");
     }
     std::string args;
@@ -163,9 +161,8 @@ class DefinitionsEmitter {
   static lang::IndexCode index(const Operator& op, const lang::Formula& f,
                                lang::IndexType type) {
     lang::Diagnostics diagnostics;
-    auto code =
-        lang::compile_index(f.expr, lang::IndexEnv::of(op.base.schema), type,
-                            op.base.name, diagnostics);
+    auto code = lang::compile_index(f.expr, lang::IndexEnv::of(op.base.schema),
+                                    type, op.base.name, diagnostics);
     if (!code) throw lang::LangError(diagnostics);
     return std::move(*code);
   }
@@ -190,9 +187,9 @@ class DefinitionsEmitter {
     if (!other.empty()) {
       explicit_.push_back({op.base.name, "SY_FN(native::" + other + ")"});
     }
-    const bool factory =
-        op.has_kernel("CPU") && op.tensor_arguments().empty() &&
-        op.is_functional() && op.base.schema.argument_index("device") >= 0;
+    const bool factory = op.has_kernel("CPU") &&
+                         op.tensor_arguments().empty() && op.is_functional() &&
+                         op.base.schema.argument_index("device") >= 0;
     if (!factory) return;
     const std::string params = parameter_list(op.base.schema);
     w.gap();
@@ -209,9 +206,8 @@ class DefinitionsEmitter {
   // A form that computes the functional result and stores it: for backends
   // that have no kernel of their own, and for composites.
   void store(Writer& w, const Operator& op, const Overload& o) {
-    const bool composite =
-        op.kind() == OperatorKind::kComposite ||
-        op.has_kernel("CompositeImplicitAutograd");
+    const bool composite = op.kind() == OperatorKind::kComposite ||
+                           op.has_kernel("CompositeImplicitAutograd");
     const bool recorded = composite && o.schema.is_inplace();
     const auto written = written_arguments(o);
     w.gap();
@@ -314,9 +310,8 @@ class DefinitionsEmitter {
       const Operator& op = family_.operators[i];
       for (const Overload* o : op.overloads()) {
         const std::string guard =
-            has_guard(op, *o)
-                ? "reinterpret_cast<void*>(&" + o->id + "_guard)"
-                : "nullptr";
+            has_guard(op, *o) ? "reinterpret_cast<void*>(&" + o->id + "_guard)"
+                              : "nullptr";
         w.line("    operator_def<ops::" + o->id + ">(" +
                lang::cpp_string(to_string(o->schema)) + ", " + guard + ", " +
                flags(op, *o) + ", &kInfo[" + std::to_string(i) + "]),");
@@ -376,8 +371,9 @@ std::string emit_native_header(const Model&, const Family& family) {
   includes(w, {"aten/dims.h", "aten/tensor.h"});
   if (!contracts.str().empty()) {
     w.gap();
-    w.comment("What is checked of the arguments before a kernel sees them; "
-              "`sizes` are those of the results.");
+    w.comment(
+        "What is checked of the arguments before a kernel sees them; "
+        "`sizes` are those of the results.");
     w.line("namespace sy::contract {");
     w.gap();
     w.raw(contracts.str());

@@ -86,9 +86,8 @@ void reduce(Writer& w, const Operator& op) {
   const auto& accumulators = op.entry->reduce->accumulators;
   const std::string map =
       emit_program(w, prefix + "Map", p.map, scalar_indices(p.map, p.scalars));
-  const std::string combine =
-      emit_program(w, prefix + "Combine", p.combine,
-                   scalar_indices(p.combine, p.scalars));
+  const std::string combine = emit_program(
+      w, prefix + "Combine", p.combine, scalar_indices(p.combine, p.scalars));
   std::string finish;
   if (p.finish) {
     finish = emit_program(w, prefix + "Finish", *p.finish,
@@ -124,8 +123,8 @@ std::string emit_descriptors_header(const Model&, const Family& family) {
   w.line("#pragma once");
   w.gap();
   includes(w, {"aten/op_desc.h"});
-  const bool any = std::any_of(family.operators.begin(),
-                               family.operators.end(), has_descriptor);
+  const bool any = std::any_of(family.operators.begin(), family.operators.end(),
+                               has_descriptor);
   if (!any) return w.str();
   open_namespace(w, "sy::desc");
   w.gap();
@@ -143,8 +142,8 @@ std::string emit_descriptors(const Model&, const Family& family) {
   Writer w;
   w.raw(banner(family));
   includes(w, {"aten/ops/" + family.name + "_desc.h"});
-  const bool any = std::any_of(family.operators.begin(),
-                               family.operators.end(), has_descriptor);
+  const bool any = std::any_of(family.operators.begin(), family.operators.end(),
+                               has_descriptor);
   if (!any) return w.str();
   open_namespace(w, "sy::desc");
   w.gap();

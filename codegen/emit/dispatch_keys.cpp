@@ -59,8 +59,8 @@ std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
     w.line("  " + k.name + " = " + std::to_string(k.number) + "," +
            (k.per_backend ? "  // per backend" : ""));
     if (!k.per_backend) continue;
-    per_backend += (per_backend.empty() ? "" : " | ") + ("(1u << " +
-                   std::to_string(k.number) + ")");
+    per_backend += (per_backend.empty() ? "" : " | ") +
+                   ("(1u << " + std::to_string(k.number) + ")");
   }
   w.line("  kNumFunctionality = " + std::to_string(keys.size()) + ",");
   w.line("  // Aliases: registration only, never in a key set.");
@@ -72,13 +72,14 @@ std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
   w.line("inline constexpr uint32_t kPerBackendFunctionality = " +
          (per_backend.empty() ? "0" : per_backend) + ";");
   w.gap();
-  w.raw("struct DispatchKeyInfo {\n"
-        "  const char* name;\n"
-        "  DispatchKey key;\n"
-        "  const char* prefix;  // of the per-backend names, nullptr if not "
-        "per backend\n"
-        "  const char* doc;\n"
-        "};\n");
+  w.raw(
+      "struct DispatchKeyInfo {\n"
+      "  const char* name;\n"
+      "  DispatchKey key;\n"
+      "  const char* prefix;  // of the per-backend names, nullptr if not "
+      "per backend\n"
+      "  const char* doc;\n"
+      "};\n");
   w.gap();
   w.line("inline constexpr DispatchKeyInfo kDispatchKeyInfo[] = {");
   for (const auto* list : {&keys, &aliases}) {

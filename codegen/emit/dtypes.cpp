@@ -26,16 +26,15 @@ int bytes_of(const std::string& name) {
 
 std::vector<Dtype> read(const lang::YamlNode& root,
                         lang::Diagnostics& diagnostics) {
-  static constexpr std::string_view kKeys[] = {"name",     "enum", "alias",
-                                               "cpp",      "category", "rank",
-                                               "join"};
+  static constexpr std::string_view kKeys[] = {
+      "name", "enum", "alias", "cpp", "category", "rank", "join"};
   std::vector<Dtype> out;
   for (const lang::YamlNode& item : root.items) {
     lang::check_keys(item, "a dtype", kKeys, diagnostics);
     const auto text = [&](const char* key) -> std::string {
       const lang::YamlNode* n = item.find(key);
-      if (!n) diagnostics.error(item.at, "a dtype needs '" + std::string(key) +
-                                             ":'");
+      if (!n)
+        diagnostics.error(item.at, "a dtype needs '" + std::string(key) + ":'");
       return n ? n->str() : std::string();
     };
     Dtype d;
@@ -50,8 +49,7 @@ std::vector<Dtype> read(const lang::YamlNode& root,
     const std::string rank = text("rank");
     d.rank = rank.empty() ? 0 : rank[0] - '0';
     if (const lang::YamlNode* n = item.find("alias")) {
-      for (const lang::Text& a :
-           lang::yaml_list(*n, "alias", diagnostics)) {
+      for (const lang::Text& a : lang::yaml_list(*n, "alias", diagnostics)) {
         d.aliases.push_back(a.str());
       }
     }
@@ -117,19 +115,21 @@ void tables(Writer& w, const std::vector<Dtype>& all) {
   w.gap();
   for (const Dtype& d : all) {
     for (const std::string& alias : d.aliases) {
-      w.line("inline constexpr ScalarType " + alias + " = ScalarType::" +
-             d.enumerator + ";");
+      w.line("inline constexpr ScalarType " + alias +
+             " = ScalarType::" + d.enumerator + ";");
     }
   }
   w.gap();
-  w.comment("category: 0 bool, 1 integral, 2 floating: what promotion compares "
-            "first.");
-  w.raw("struct ScalarTypeInfo {\n"
-        "  const char* name;       // \"float32\"\n"
-        "  const char* enum_name;  // \"Float\"\n"
-        "  uint8_t size;           // bytes of one element\n"
-        "  uint8_t category;\n"
-        "};\n");
+  w.comment(
+      "category: 0 bool, 1 integral, 2 floating: what promotion compares "
+      "first.");
+  w.raw(
+      "struct ScalarTypeInfo {\n"
+      "  const char* name;       // \"float32\"\n"
+      "  const char* enum_name;  // \"Float\"\n"
+      "  uint8_t size;           // bytes of one element\n"
+      "  uint8_t category;\n"
+      "};\n");
   w.gap();
   w.line("inline constexpr ScalarTypeInfo kScalarTypeInfo[] = {");
   for (const Dtype& d : all) {
@@ -155,8 +155,7 @@ void tables(Writer& w, const std::vector<Dtype>& all) {
 
 std::string emit_dtypes(std::string_view yaml, std::string_view file,
                         lang::Diagnostics& diagnostics) {
-  const auto all =
-      read(lang::parse_yaml(yaml, file, diagnostics), diagnostics);
+  const auto all = read(lang::parse_yaml(yaml, file, diagnostics), diagnostics);
   Writer w;
   w.line("// Generated from " + std::string(file) + " by sygen. Do not edit.");
   w.raw("#pragma once\n\n#include <cstdint>\n\n// X(cpp_type, Enum)\n");

@@ -33,9 +33,8 @@ bool has_function(const Operator& op, const Overload& o) {
   if (o.schema.is_out() || !op.entry->method_variant) return true;
   const auto args = o.schema.arguments();
   const auto required = std::count_if(
-      args.begin(), args.end(), [](const Argument& a) {
-        return !a.default_value && !a.kwarg_only;
-      });
+      args.begin(), args.end(),
+      [](const Argument& a) { return !a.default_value && !a.kwarg_only; });
   return op.entry->function_variant && required <= 1;
 }
 
@@ -76,8 +75,8 @@ void function_declarations(Writer& w, const Operator& op) {
   for (const Overload* o : op.overloads()) {
     if (!has_function(op, *o)) continue;
     const ApiSignature api = api_signature(o->schema, false, no_default(op));
-    w.line("SY_API " + return_type(o->schema) + ' ' +
-           function_name(*o) + '(' + parameter_text(api, true) + ");");
+    w.line("SY_API " + return_type(o->schema) + ' ' + function_name(*o) + '(' +
+           parameter_text(api, true) + ");");
   }
 }
 
@@ -133,8 +132,8 @@ void function_bodies(Writer& w, const Operator& op) {
     if (has_method(op, *o)) {
       const ApiSignature api = api_signature(o->schema, true);
       w.gap();
-      w.function(ret + " Tensor::" + name + '(' +
-                     parameter_text(api, false) + ") const",
+      w.function(ret + " Tensor::" + name + '(' + parameter_text(api, false) +
+                     ") const",
                  wrap("  return " + call_text(*o, api) + ";") + '\n');
     }
   }
@@ -202,8 +201,7 @@ std::string emit_methods_header(const Model& model) {
     for (const Operator& op : family.operators) {
       for (const Overload* o : op.overloads()) {
         if (!has_method(op, *o)) continue;
-        const ApiSignature api =
-            api_signature(o->schema, true, no_default(op));
+        const ApiSignature api = api_signature(o->schema, true, no_default(op));
         lines.push_back(wrap(return_type(o->schema) + ' ' +
                              std::string(o->schema.name().name.view()) + '(' +
                              parameter_text(api, true) + ") const;"));

@@ -45,8 +45,8 @@ std::string local(const Saved& s) {
       return "const std::vector<Tensor> " + s.name + "_list = " + member +
              ".unpack" + unpack + "\nconst TensorList " + s.name + " = " +
              s.name + "_list;";
-    case Saved::kMeta: return "const SavedMeta& " + s.name + " = " + member +
-                              ";";
+    case Saved::kMeta:
+      return "const SavedMeta& " + s.name + " = " + member + ";";
     case Saved::kInts:
       return "const IntArrayRef " + s.name + " = " + member + ";";
     case Saved::kOptionalInts:
@@ -95,18 +95,15 @@ class NodeEmitter {
 
  private:
   bool reads(std::string_view name) const {
-    return std::any_of(plan_.formulas.begin(), plan_.formulas.end(),
-                       [&](const GradFormula& f) {
-                         return mentions(f.names, name);
-                       });
+    return std::any_of(
+        plan_.formulas.begin(), plan_.formulas.end(),
+        [&](const GradFormula& f) { return mentions(f.names, name); });
   }
   bool by_geometry() const {
     return std::any_of(plan_.formulas.begin(), plan_.formulas.end(),
                        [](const GradFormula& f) { return f.by_geometry; });
   }
-  bool several_results() const {
-    return op_.base.schema.returns().size() > 1;
-  }
+  bool several_results() const { return op_.base.schema.returns().size() > 1; }
 
   void program(const GradFormula& f) {
     const lang::Program p = fused_program(op_, f);
@@ -173,8 +170,7 @@ class NodeEmitter {
     w_.line(pad + "auto gradients = " + value + ";");
     for (std::size_t i = 0; i < f.targets.size(); ++i) {
       w_.line(pad + "f.set(" + std::to_string(f.targets[i]) +
-              ", std::move(std::get<" + std::to_string(i) +
-              ">(gradients)));");
+              ", std::move(std::get<" + std::to_string(i) + ">(gradients)));");
     }
   }
 
@@ -184,8 +180,8 @@ class NodeEmitter {
     for (const lang::ProgramInput& in : p.inputs) {
       inputs.push_back("&" + in.name);
     }
-    w_.line(pad + "const TensorBase* const inputs[] = {" +
-            join(inputs, ", ") + "};");
+    w_.line(pad + "const TensorBase* const inputs[] = {" + join(inputs, ", ") +
+            "};");
     std::string args = "{inputs}";
     const auto scalars = scalar_values(op_.base.schema, p.scalars);
     if (!scalars.empty()) {
@@ -224,9 +220,9 @@ class NodeEmitter {
     w_.gap();
     if (by_geometry()) w_.line("  Geometry self_, view_;");
     for (const Saved& s : plan_.saved) {
-      const bool number = s.kind == Saved::kValue &&
-                          (s.type == "int64_t" || s.type == "double" ||
-                           s.type == "bool");
+      const bool number =
+          s.kind == Saved::kValue &&
+          (s.type == "int64_t" || s.type == "double" || s.type == "bool");
       w_.line("  " + s.type + ' ' + s.name + "_" +
               (number ? (s.type == "bool" ? " = false;" : " = 0;") : ";"));
     }
@@ -251,11 +247,12 @@ void emit_node(Writer& w, const Operator& op, const DerivativePlan& plan) {
 
 void emit_overwrite_node(Writer& w) {
   w.comment("Of operators that write to `self` what does not depend on it.");
-  w.raw("struct OverwriteBackward final : NodeOf<1> {\n"
-        "  void apply(GradFrame& f) override {\n"
-        "    f.set(0, sy::zeros_like(f.grad()));\n"
-        "  }\n"
-        "};\n\n");
+  w.raw(
+      "struct OverwriteBackward final : NodeOf<1> {\n"
+      "  void apply(GradFrame& f) override {\n"
+      "    f.set(0, sy::zeros_like(f.grad()));\n"
+      "  }\n"
+      "};\n\n");
 }
 
 bool has_result_saves(const DerivativePlan& plan) {

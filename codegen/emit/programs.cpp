@@ -110,8 +110,7 @@ std::string emit_program(Writer& w, const std::string& prefix,
             each(p.uniforms, [](const lang::UniformOperand& u) {
               return "{" + number(u.reg) + ", " + class_text(u.reg_class) + "}";
             }));
-  const std::string index =
-      array(w, "uint8_t", name("ScalarIndex"), indices);
+  const std::string index = array(w, "uint8_t", name("ScalarIndex"), indices);
 
   Fields tile;
   tile.add("steps", steps);
@@ -134,8 +133,8 @@ std::string emit_program(Writer& w, const std::string& prefix,
   all.add("n_scalars", number(p.scalars.size()));
   all.add("n_constants", number(p.constants.size()));
   all.add("n_uniform_steps", number(p.uniform_steps.size()));
-  w.raw("constexpr ElementProgram " + name("Program") + " = {\n" +
-        all.text() + "};\n");
+  w.raw("constexpr ElementProgram " + name("Program") + " = {\n" + all.text() +
+        "};\n");
   return name("Program");
 }
 
@@ -187,9 +186,8 @@ std::optional<lang::Program> at_defaults(const FunctionSchema& schema,
   lang::Bindings bindings;
   for (const lang::ScalarInput& s : general.scalars) {
     if (!default_of(schema, s)) return std::nullopt;
-    bindings[s.name] =
-        default_expr(schema.arguments()[schema.argument_index(s.name)]
-                         .default_value);
+    bindings[s.name] = default_expr(
+        schema.arguments()[schema.argument_index(s.name)].default_value);
   }
   lang::Diagnostics diagnostics;
   const lang::Expr results[] = {lang::specialise(e, bindings)};
@@ -243,12 +241,10 @@ void emit_pointwise_op(Writer& w, const PointwiseText& text,
       array(w, "const char*", "k" + prefix + "Scalars", scalars);
   const std::string body = emit_program(w, prefix, program, {});
   std::string simple = "nullptr", default_values = "nullptr";
-  if (const auto at = at_defaults(*text.schema, e,
-                                  environment(program, *text.schema),
-                                  program)) {
+  if (const auto at = at_defaults(
+          *text.schema, e, environment(program, *text.schema), program)) {
     simple = "&" + emit_program(w, prefix + "AtDefaults", *at, {});
-    default_values =
-        array(w, "Uniform", "k" + prefix + "Defaults", defaults);
+    default_values = array(w, "Uniform", "k" + prefix + "Defaults", defaults);
   }
   Fields f;
   f.add("name", lang::cpp_string(text.name));

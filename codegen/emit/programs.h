@@ -19,9 +19,9 @@ std::string uniform_text(const lang::Uniform& u);
 
 // A PointwiseOp of an expression, in the namespace that is open.
 struct PointwiseText {
-  std::string id;      // "add_Tensor"
-  std::string name;    // "add.Tensor", for messages
-  std::string rule;    // of promote_rules()
+  std::string id;          // "add_Tensor"
+  std::string name;        // "add.Tensor", for messages
+  std::string rule;        // of promote_rules()
   bool is_extern = false;  // declared in a header
   const FunctionSchema* schema;
   // Which names count in promotion; the others do not.

@@ -25,13 +25,11 @@ class Lowering {
       case NodeKind::kBool:
         return dag_.constant(Uniform::of(e->number.i), true);
       case NodeKind::kName:
-      case NodeKind::kAttribute:
-        return name(dotted_name(e));
+      case NodeKind::kAttribute: return name(dotted_name(e));
       case NodeKind::kUnary:
         return dag_.op(e->op == Op::kNot ? Prim::logical_not : Prim::neg,
                        run(e->children[0]));
-      case NodeKind::kBinary:
-        return binary(*e);
+      case NodeKind::kBinary: return binary(*e);
       case NodeKind::kIf: {
         const int c = run(e->children[0]);
         const int a = run(e->children[1]);

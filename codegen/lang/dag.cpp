@@ -26,10 +26,8 @@ bool is_commutative(Prim p) {
     case Prim::ne:
     case Prim::logical_and:
     case Prim::logical_or:
-    case Prim::logical_xor:
-      return true;
-    default:
-      return false;
+    case Prim::logical_xor: return true;
+    default: return false;
   }
 }
 
@@ -153,8 +151,7 @@ int Dag::choice(int condition, int a, int b) {
 int Dag::simplified(Prim prim, const std::array<int, 3>& args) {
   const auto [a, b, c] = args;
   switch (prim) {
-    case Prim::pow:
-      return power(a, b);
+    case Prim::pow: return power(a, b);
     case Prim::mul:
       if (a == b) return op(Prim::square, a);
       break;
@@ -189,8 +186,7 @@ int Dag::simplified(Prim prim, const std::array<int, 3>& args) {
         return value == (prim == Prim::logical_and) ? args[1 - i] : known;
       }
       break;
-    default:
-      break;
+    default: break;
   }
   return -1;
 }

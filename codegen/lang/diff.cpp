@@ -112,24 +112,15 @@ bool is_predicate(std::string_view function) {
 std::string_view function_of(const Node& e) {
   if (e.kind == NodeKind::kCall) return e.name;
   switch (e.op) {
-    case Op::kNeg:
-      return "neg";
-    case Op::kAdd:
-      return "add";
-    case Op::kSub:
-      return "sub";
-    case Op::kMul:
-      return "mul";
-    case Op::kDiv:
-      return "div";
-    case Op::kFloorDiv:
-      return "floor_div";
-    case Op::kMod:
-      return "remainder";
-    case Op::kPow:
-      return "pow";
-    default:
-      return "eq";  // a predicate
+    case Op::kNeg: return "neg";
+    case Op::kAdd: return "add";
+    case Op::kSub: return "sub";
+    case Op::kMul: return "mul";
+    case Op::kDiv: return "div";
+    case Op::kFloorDiv: return "floor_div";
+    case Op::kMod: return "remainder";
+    case Op::kPow: return "pow";
+    default: return "eq";  // a predicate
   }
 }
 
@@ -168,8 +159,7 @@ class Differentiator {
     }
     switch (e->kind) {
       case NodeKind::kName:
-      case NodeKind::kAttribute:
-        return g;
+      case NodeKind::kAttribute: return g;
       case NodeKind::kIf:
         return shared(g, [&](const Expr& bound) -> Expr {
           const Expr a = adjoint(e->children[1], name, bound);
@@ -178,10 +168,8 @@ class Differentiator {
           const Expr zero = make_int(0);
           return make_if(e->children[0], a ? a : zero, b ? b : zero);
         });
-      case NodeKind::kLet:
-        return let(*e, name, g);
-      default:
-        return function(e, name, g);
+      case NodeKind::kLet: return let(*e, name, g);
+      default: return function(e, name, g);
     }
   }
 

@@ -56,41 +56,34 @@ class Checker {
 
   ElementType run(const Expr& e) {
     switch (e->kind) {
-      case NodeKind::kNumber:
-        return {};
-      case NodeKind::kBool:
-        return {.is_bool = true};
+      case NodeKind::kNumber: return {};
+      case NodeKind::kBool: return {.is_bool = true};
       case NodeKind::kNone:
         return fail(*e, "None can only be compared: 'x == None'");
       case NodeKind::kString:
         return fail(*e, "a string can only be compared with a str argument");
       case NodeKind::kName:
-      case NodeKind::kAttribute:
-        return name(e);
+      case NodeKind::kAttribute: return name(e);
       case NodeKind::kUnary: {
         const ElementType t = run(e->children[0]);
         return {t.uniform, e->op == Op::kNot};
       }
-      case NodeKind::kBinary:
-        return binary(*e);
-      case NodeKind::kCall:
-        return call(*e);
+      case NodeKind::kBinary: return binary(*e);
+      case NodeKind::kCall: return call(*e);
       case NodeKind::kIf: {
         const ElementType c = run(e->children[0]);
         const ElementType a = run(e->children[1]);
         const ElementType b = run(e->children[2]);
         return {c.uniform && a.uniform && b.uniform, a.is_bool && b.is_bool};
       }
-      case NodeKind::kLet:
-        return let(*e);
+      case NodeKind::kLet: return let(*e);
       case NodeKind::kMethod:
         return fail(*e, "an element has no methods; got '." + e->name + "()'");
       case NodeKind::kList:
       case NodeKind::kComprehension:
         return fail(*e, "expected the value of one element, got a list");
       case NodeKind::kIndex:
-      case NodeKind::kSlice:
-        return fail(*e, "an element cannot be indexed");
+      case NodeKind::kSlice: return fail(*e, "an element cannot be indexed");
     }
     return {};
   }
@@ -283,25 +276,16 @@ ElementEnv ElementEnv::of(const FunctionSchema& schema) {
     const Type type = a.type.without_optional();
     ElementKind kind;
     switch (type.kind()) {
-      case TypeKind::kTensor:
-        kind = ElementKind::kTensor;
-        break;
+      case TypeKind::kTensor: kind = ElementKind::kTensor; break;
       case TypeKind::kScalar:
       case TypeKind::kInt:
       case TypeKind::kSymInt:
       case TypeKind::kSymFloat:
-      case TypeKind::kFloat:
-        kind = ElementKind::kNumber;
-        break;
+      case TypeKind::kFloat: kind = ElementKind::kNumber; break;
       case TypeKind::kSymBool:
-      case TypeKind::kBool:
-        kind = ElementKind::kBool;
-        break;
-      case TypeKind::kStr:
-        kind = ElementKind::kString;
-        break;
-      default:
-        continue;
+      case TypeKind::kBool: kind = ElementKind::kBool; break;
+      case TypeKind::kStr: kind = ElementKind::kString; break;
+      default: continue;
     }
     env.names.push_back(
         {std::string(a.name.view()), kind, a.type.is_optional()});

@@ -11,36 +11,21 @@ namespace {
 
 std::optional<Prim> prim_of(Op op) {
   switch (op) {
-    case Op::kNeg:
-      return Prim::neg;
-    case Op::kAdd:
-      return Prim::add;
-    case Op::kSub:
-      return Prim::sub;
-    case Op::kMul:
-      return Prim::mul;
-    case Op::kDiv:
-      return Prim::div;
-    case Op::kFloorDiv:
-      return Prim::floor_div;
-    case Op::kMod:
-      return Prim::remainder;
-    case Op::kPow:
-      return Prim::pow;
-    case Op::kEq:
-      return Prim::eq;
-    case Op::kNe:
-      return Prim::ne;
-    case Op::kLt:
-      return Prim::lt;
-    case Op::kLe:
-      return Prim::le;
-    case Op::kGt:
-      return Prim::gt;
-    case Op::kGe:
-      return Prim::ge;
-    default:
-      return std::nullopt;
+    case Op::kNeg: return Prim::neg;
+    case Op::kAdd: return Prim::add;
+    case Op::kSub: return Prim::sub;
+    case Op::kMul: return Prim::mul;
+    case Op::kDiv: return Prim::div;
+    case Op::kFloorDiv: return Prim::floor_div;
+    case Op::kMod: return Prim::remainder;
+    case Op::kPow: return Prim::pow;
+    case Op::kEq: return Prim::eq;
+    case Op::kNe: return Prim::ne;
+    case Op::kLt: return Prim::lt;
+    case Op::kLe: return Prim::le;
+    case Op::kGt: return Prim::gt;
+    case Op::kGe: return Prim::ge;
+    default: return std::nullopt;
   }
 }
 
@@ -70,16 +55,11 @@ class Folder {
     }
     const Expr f = changed ? with_children(*e, std::move(c)) : e;
     switch (f->kind) {
-      case NodeKind::kUnary:
-        return unary(f);
-      case NodeKind::kBinary:
-        return binary(f);
-      case NodeKind::kCall:
-        return call(f);
-      case NodeKind::kIf:
-        return branch(f);
-      default:
-        return f;
+      case NodeKind::kUnary: return unary(f);
+      case NodeKind::kBinary: return binary(f);
+      case NodeKind::kCall: return call(f);
+      case NodeKind::kIf: return branch(f);
+      default: return f;
     }
   }
 
@@ -87,22 +67,19 @@ class Folder {
   // Whether the value may be a truth value, which `x + 0` would make a number.
   bool may_be_bool(const Expr& e) const {
     switch (e->kind) {
-      case NodeKind::kBool:
-        return true;
+      case NodeKind::kBool: return true;
       case NodeKind::kName: {
         for (const auto& [name, is_bool] : locals_) {
           if (name == e->name) return is_bool;
         }
         return false;
       }
-      case NodeKind::kUnary:
-        return e->op == Op::kNot;
+      case NodeKind::kUnary: return e->op == Op::kNot;
       case NodeKind::kBinary:
         return is_comparison(e->op) || e->op == Op::kAnd || e->op == Op::kOr;
       case NodeKind::kIf:
         return may_be_bool(e->children[1]) && may_be_bool(e->children[2]);
-      case NodeKind::kLet:
-        return true;
+      case NodeKind::kLet: return true;
       case NodeKind::kCall: {
         const ElementFunction* f = find_element_function(e->name);
         if (!f || !f->prim) return true;
@@ -110,8 +87,7 @@ class Folder {
         return t != PrimType::T_T && t != PrimType::TT_T &&
                t != PrimType::TTT_T && t != PrimType::B_T;
       }
-      default:
-        return false;
+      default: return false;
     }
   }
 
@@ -178,8 +154,7 @@ class Folder {
       case Op::kPow:
         if (is_number(b, 1)) return neutral(a);
         break;
-      default:
-        break;
+      default: break;
     }
     return e;
   }

@@ -30,18 +30,12 @@ constexpr Method kMethods[] = {
 IndexType type_of(char letter) {
   switch (letter) {
     case 'o':
-    case 'i':
-      return IndexType::kInt;
-    case 'l':
-      return IndexType::kList;
-    case 'b':
-      return IndexType::kBool;
-    case 'n':
-      return IndexType::kNumber;
-    case 't':
-      return IndexType::kTensor;
-    default:
-      return IndexType::kTensorList;
+    case 'i': return IndexType::kInt;
+    case 'l': return IndexType::kList;
+    case 'b': return IndexType::kBool;
+    case 'n': return IndexType::kNumber;
+    case 't': return IndexType::kTensor;
+    default: return IndexType::kTensorList;
   }
 }
 
@@ -89,35 +83,24 @@ class Compiler {
         return {IndexType::kNumber, {cpp_double(e->number.d)}};
       case NodeKind::kBool:
         return {IndexType::kBool, {e->number.i ? "true" : "false"}};
-      case NodeKind::kNone:
-        fail(*e, "None can only be compared: 'x == None'");
+      case NodeKind::kNone: fail(*e, "None can only be compared: 'x == None'");
       case NodeKind::kString:
         return {IndexType::kString, {cpp_string(e->name)}};
-      case NodeKind::kName:
-        return name(*e);
-      case NodeKind::kUnary:
-        return unary(*e);
-      case NodeKind::kBinary:
-        return binary(*e);
-      case NodeKind::kCall:
-        return call(*e);
+      case NodeKind::kName: return name(*e);
+      case NodeKind::kUnary: return unary(*e);
+      case NodeKind::kBinary: return binary(*e);
+      case NodeKind::kCall: return call(*e);
       case NodeKind::kMethod:
-      case NodeKind::kAttribute:
-        return method(*e);
-      case NodeKind::kIf:
-        return branch(*e);
+      case NodeKind::kAttribute: return method(*e);
+      case NodeKind::kIf: return branch(*e);
       case NodeKind::kLet: {
         IndexCode inner = top(e);
         return {inner.type, {cpp_block(inner.statements, inner.value)}};
       }
-      case NodeKind::kList:
-        return list(*e);
-      case NodeKind::kComprehension:
-        return comprehension(*e);
-      case NodeKind::kIndex:
-        return index(*e);
-      case NodeKind::kSlice:
-        return slice(*e);
+      case NodeKind::kList: return list(*e);
+      case NodeKind::kComprehension: return comprehension(*e);
+      case NodeKind::kIndex: return index(*e);
+      case NodeKind::kSlice: return slice(*e);
     }
     fail(*e, "unexpected expression");
   }
@@ -275,10 +258,8 @@ class Compiler {
     }
     const IndexType type = ints ? IndexType::kInt : IndexType::kNumber;
     switch (e.op) {
-      case Op::kAdd:
-        return {type, cpp_binary("+", Cpp::kSum, a.cpp, b.cpp)};
-      case Op::kSub:
-        return {type, cpp_binary("-", Cpp::kSum, a.cpp, b.cpp)};
+      case Op::kAdd: return {type, cpp_binary("+", Cpp::kSum, a.cpp, b.cpp)};
+      case Op::kSub: return {type, cpp_binary("-", Cpp::kSum, a.cpp, b.cpp)};
       case Op::kMul:
         return {type, cpp_binary("*", Cpp::kProduct, a.cpp, b.cpp)};
       case Op::kDiv:
@@ -291,8 +272,7 @@ class Compiler {
             type,
             {cpp_call(e.op == Op::kMod ? "shapes::mod" : "shapes::floor_div",
                       {op_, a.cpp.text, b.cpp.text})}};
-      default:
-        break;
+      default: break;
     }
     fail(e, "'" + std::string(to_string(e.op)) + "' is not for indices");
   }
@@ -523,24 +503,15 @@ void collect_got(const Expr& e, std::vector<Expr>& out) {
 
 std::string_view to_string(IndexType type) {
   switch (type) {
-    case IndexType::kInt:
-      return "int";
-    case IndexType::kBool:
-      return "bool";
-    case IndexType::kList:
-      return "list";
-    case IndexType::kNumber:
-      return "number";
-    case IndexType::kTensor:
-      return "tensor";
-    case IndexType::kTensorList:
-      return "list of tensors";
-    case IndexType::kString:
-      return "string";
-    case IndexType::kScalarType:
-      return "dtype";
-    case IndexType::kOther:
-      break;
+    case IndexType::kInt: return "int";
+    case IndexType::kBool: return "bool";
+    case IndexType::kList: return "list";
+    case IndexType::kNumber: return "number";
+    case IndexType::kTensor: return "tensor";
+    case IndexType::kTensorList: return "list of tensors";
+    case IndexType::kString: return "string";
+    case IndexType::kScalarType: return "dtype";
+    case IndexType::kOther: break;
   }
   return "value of another type";
 }
@@ -563,33 +534,20 @@ IndexEnv IndexEnv::of(const FunctionSchema& schema) {
       continue;
     }
     switch (type.kind()) {
-      case TypeKind::kTensor:
-        n.type = IndexType::kTensor;
-        break;
+      case TypeKind::kTensor: n.type = IndexType::kTensor; break;
       case TypeKind::kInt:
-      case TypeKind::kSymInt:
-        n.type = IndexType::kInt;
-        break;
+      case TypeKind::kSymInt: n.type = IndexType::kInt; break;
       case TypeKind::kBool:
-      case TypeKind::kSymBool:
-        n.type = IndexType::kBool;
-        break;
+      case TypeKind::kSymBool: n.type = IndexType::kBool; break;
       case TypeKind::kFloat:
-      case TypeKind::kSymFloat:
-        n.type = IndexType::kNumber;
-        break;
+      case TypeKind::kSymFloat: n.type = IndexType::kNumber; break;
       case TypeKind::kScalar:
         n.type = IndexType::kNumber;
         n.cpp = n.name + (n.optional ? "->to_double()" : ".to_double()");
         break;
-      case TypeKind::kStr:
-        n.type = IndexType::kString;
-        break;
-      case TypeKind::kScalarType:
-        n.type = IndexType::kScalarType;
-        break;
-      default:
-        break;
+      case TypeKind::kStr: n.type = IndexType::kString; break;
+      case TypeKind::kScalarType: n.type = IndexType::kScalarType; break;
+      default: break;
     }
     env.names.push_back(std::move(n));
   }

@@ -27,23 +27,15 @@ class Evaluator {
       case NodeKind::kNumber:
         if (e->number.is_int) return e->number.i;
         return e->number.d;
-      case NodeKind::kBool:
-        return e->number.i != 0;
-      case NodeKind::kNone:
-        return std::monostate{};
-      case NodeKind::kString:
-        return e->name;
-      case NodeKind::kName:
-        return name(e->name);
-      case NodeKind::kUnary:
-        return unary(*e);
-      case NodeKind::kBinary:
-        return binary(*e);
-      case NodeKind::kCall:
-        return call(*e);
+      case NodeKind::kBool: return e->number.i != 0;
+      case NodeKind::kNone: return std::monostate{};
+      case NodeKind::kString: return e->name;
+      case NodeKind::kName: return name(e->name);
+      case NodeKind::kUnary: return unary(*e);
+      case NodeKind::kBinary: return binary(*e);
+      case NodeKind::kCall: return call(*e);
       case NodeKind::kMethod:
-      case NodeKind::kAttribute:
-        return method(*e);
+      case NodeKind::kAttribute: return method(*e);
       case NodeKind::kIf:
         return run(e->children[truth(e->children[0]) ? 1 : 2]);
       case NodeKind::kLet: {
@@ -57,12 +49,9 @@ class Evaluator {
         for (const Expr& c : e->children) out.push_back(integer(c));
         return out;
       }
-      case NodeKind::kComprehension:
-        return comprehension(*e);
-      case NodeKind::kIndex:
-        return index(*e);
-      case NodeKind::kSlice:
-        return slice(*e);
+      case NodeKind::kComprehension: return comprehension(*e);
+      case NodeKind::kIndex: return index(*e);
+      case NodeKind::kSlice: return slice(*e);
     }
     return {};
   }
@@ -144,42 +133,29 @@ class Evaluator {
 
   static bool compare(Op op, double a, double b) {
     switch (op) {
-      case Op::kLt:
-        return a < b;
-      case Op::kLe:
-        return a <= b;
-      case Op::kGt:
-        return a > b;
-      default:
-        return a >= b;
+      case Op::kLt: return a < b;
+      case Op::kLe: return a <= b;
+      case Op::kGt: return a > b;
+      default: return a >= b;
     }
   }
 
   static double arithmetic(Op op, double a, double b) {
     switch (op) {
-      case Op::kAdd:
-        return a + b;
-      case Op::kSub:
-        return a - b;
-      case Op::kMul:
-        return a * b;
-      default:
-        return a / b;
+      case Op::kAdd: return a + b;
+      case Op::kSub: return a - b;
+      case Op::kMul: return a * b;
+      default: return a / b;
     }
   }
 
   Int arithmetic(Op op, Int a, Int b) const {
     switch (op) {
-      case Op::kAdd:
-        return a + b;
-      case Op::kSub:
-        return a - b;
-      case Op::kMul:
-        return a * b;
-      case Op::kMod:
-        return a - b * floor_div(a, b);
-      default:
-        return floor_div(a, b);
+      case Op::kAdd: return a + b;
+      case Op::kSub: return a - b;
+      case Op::kMul: return a * b;
+      case Op::kMod: return a - b * floor_div(a, b);
+      default: return floor_div(a, b);
     }
   }
 

@@ -8,16 +8,11 @@ namespace sy::lang {
 
 std::string_view to_string(OperatorKind kind) {
   switch (kind) {
-    case OperatorKind::kPointwise:
-      return "pointwise";
-    case OperatorKind::kReduce:
-      return "reduce";
-    case OperatorKind::kComposite:
-      return "composite";
-    case OperatorKind::kView:
-      return "view";
-    case OperatorKind::kDispatch:
-      break;
+    case OperatorKind::kPointwise: return "pointwise";
+    case OperatorKind::kReduce: return "reduce";
+    case OperatorKind::kComposite: return "composite";
+    case OperatorKind::kView: return "view";
+    case OperatorKind::kDispatch: break;
   }
   return "dispatch";
 }

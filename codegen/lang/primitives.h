@@ -120,7 +120,15 @@ enum class Prim : uint8_t {
 };
 
 enum class PrimType : uint8_t {
-  T_T, TT_T, TTT_T, T_B, TT_B, B_B, BB_B, BTT_T, B_T
+  T_T,
+  TT_T,
+  TTT_T,
+  T_B,
+  TT_B,
+  B_B,
+  BB_B,
+  BTT_T,
+  B_T
 };
 
 enum class PrimDomain : uint8_t { ALL, NUM, INT, FLT };

@@ -26,26 +26,18 @@ enum Level : int {
 
 Level level_of(Op op) {
   switch (op) {
-    case Op::kNeg:
-      return kSign;
-    case Op::kNot:
-      return kNot;
+    case Op::kNeg: return kSign;
+    case Op::kNot: return kNot;
     case Op::kAdd:
-    case Op::kSub:
-      return kSum;
+    case Op::kSub: return kSum;
     case Op::kMul:
     case Op::kDiv:
     case Op::kFloorDiv:
-    case Op::kMod:
-      return kProduct;
-    case Op::kPow:
-      return kPower;
-    case Op::kAnd:
-      return kAnd;
-    case Op::kOr:
-      return kOr;
-    default:
-      return kCompare;
+    case Op::kMod: return kProduct;
+    case Op::kPow: return kPower;
+    case Op::kAnd: return kAnd;
+    case Op::kOr: return kOr;
+    default: return kCompare;
   }
 }
 
@@ -56,15 +48,11 @@ bool is_negative(const Number& n) {
 Level level_of(const Node& e) {
   switch (e.kind) {
     case NodeKind::kLet:
-    case NodeKind::kIf:
-      return kWhole;
+    case NodeKind::kIf: return kWhole;
     case NodeKind::kUnary:
-    case NodeKind::kBinary:
-      return level_of(e.op);
-    case NodeKind::kNumber:
-      return is_negative(e.number) ? kSign : kPostfix;
-    default:
-      return kPostfix;
+    case NodeKind::kBinary: return level_of(e.op);
+    case NodeKind::kNumber: return is_negative(e.number) ? kSign : kPostfix;
+    default: return kPostfix;
   }
 }
 
@@ -82,27 +70,13 @@ class Printer {
  private:
   void print(const Node& e) {
     switch (e.kind) {
-      case NodeKind::kNumber:
-        out += to_string(e.number);
-        break;
-      case NodeKind::kBool:
-        out += e.number.i ? "true" : "false";
-        break;
-      case NodeKind::kNone:
-        out += "None";
-        break;
-      case NodeKind::kString:
-        quoted(e.name);
-        break;
-      case NodeKind::kName:
-        out += e.name;
-        break;
-      case NodeKind::kUnary:
-        unary(e);
-        break;
-      case NodeKind::kBinary:
-        binary(e);
-        break;
+      case NodeKind::kNumber: out += to_string(e.number); break;
+      case NodeKind::kBool: out += e.number.i ? "true" : "false"; break;
+      case NodeKind::kNone: out += "None"; break;
+      case NodeKind::kString: quoted(e.name); break;
+      case NodeKind::kName: out += e.name; break;
+      case NodeKind::kUnary: unary(e); break;
+      case NodeKind::kBinary: binary(e); break;
       case NodeKind::kCall:
         out += e.name;
         arguments(e);
@@ -137,9 +111,7 @@ class Printer {
         items(e, 0);
         out += ']';
         break;
-      case NodeKind::kComprehension:
-        comprehension(e);
-        break;
+      case NodeKind::kComprehension: comprehension(e); break;
       case NodeKind::kIndex:
         receiver(e.children[0]);
         out += '[';

@@ -45,10 +45,8 @@ class Listing {
     if (i < n) {
       const ScalarInput& s = p_.scalars[i];
       switch (s.kind) {
-        case ScalarInput::Kind::kValue:
-          return s.name;
-        case ScalarInput::Kind::kHasValue:
-          return "has(" + s.name + ")";
+        case ScalarInput::Kind::kValue: return s.name;
+        case ScalarInput::Kind::kHasValue: return "has(" + s.name + ")";
         case ScalarInput::Kind::kEquals:
           return "(" + s.name + " == '" + s.text + "')";
       }

@@ -83,8 +83,7 @@ struct ProgramResult {
   std::uint8_t reg = 0;
   RegClass reg_class = RegClass::kValue;
 
-  friend bool operator==(const ProgramResult&,
-                         const ProgramResult&) = default;
+  friend bool operator==(const ProgramResult&, const ProgramResult&) = default;
 };
 
 // Tile registers: 0 … inputs-1 the tensor operands, then the uniform operands,

@@ -179,18 +179,12 @@ class Reader {
       case OperatorKind::kPointwise:
         e.pointwise.emplace().results = formulas(n, "pointwise", true);
         break;
-      case OperatorKind::kReduce:
-        reduce(e, n);
-        break;
+      case OperatorKind::kReduce: reduce(e, n); break;
       case OperatorKind::kComposite:
         e.composite = formula(n, "composite");
         break;
-      case OperatorKind::kView:
-        view(e, n);
-        break;
-      case OperatorKind::kDispatch:
-        dispatch(e, n);
-        break;
+      case OperatorKind::kView: view(e, n); break;
+      case OperatorKind::kDispatch: dispatch(e, n); break;
     }
   }
 

@@ -152,34 +152,24 @@ class Compiler {
                           e->number.d < 0 ? Cpp::kSign : Cpp::kPrimary});
       case NodeKind::kBool:
         return Value::of(TypeKind::kBool, {e->number.i ? "true" : "false"});
-      case NodeKind::kNone:
-        return {Value::Kind::kNone, {}, {}, {}};
+      case NodeKind::kNone: return {Value::Kind::kNone, {}, {}, {}};
       case NodeKind::kString:
         return Value::of(TypeKind::kStr, {cpp_string(e->name)});
-      case NodeKind::kName:
-        return name(*e);
-      case NodeKind::kUnary:
-        return unary(*e);
-      case NodeKind::kBinary:
-        return binary(*e);
-      case NodeKind::kCall:
-        return call(*e);
+      case NodeKind::kName: return name(*e);
+      case NodeKind::kUnary: return unary(*e);
+      case NodeKind::kBinary: return binary(*e);
+      case NodeKind::kCall: return call(*e);
       case NodeKind::kMethod:
-      case NodeKind::kAttribute:
-        return method(*e);
-      case NodeKind::kIf:
-        return branch(*e, {});
-      case NodeKind::kLet:
-        return block(e, {});
+      case NodeKind::kAttribute: return method(*e);
+      case NodeKind::kIf: return branch(*e, {});
+      case NodeKind::kLet: return block(e, {});
       case NodeKind::kList: {
         Value v{Value::Kind::kList, {}, {}, {}};
         for (const Expr& c : e->children) v.items.push_back(run(c));
         return v;
       }
-      case NodeKind::kComprehension:
-        return comprehension(*e);
-      case NodeKind::kIndex:
-        return index(*e);
+      case NodeKind::kComprehension: return comprehension(*e);
+      case NodeKind::kIndex: return index(*e);
       case NodeKind::kSlice: {
         const std::string list = ints(e->children[0]);
         std::vector<std::string> args = {list, "0", "INT64_MAX"};
@@ -359,19 +349,13 @@ class Compiler {
         if (a.cpp.text == "1") return r;
         return apply(e, "mul", {{"", r}, {"", a}});
       }
-      case Op::kLt:
-        return apply(e, "gt", {{"", b}, {"", a}});
-      case Op::kLe:
-        return apply(e, "ge", {{"", b}, {"", a}});
-      case Op::kGt:
-        return apply(e, "lt", {{"", b}, {"", a}});
-      case Op::kGe:
-        return apply(e, "le", {{"", b}, {"", a}});
+      case Op::kLt: return apply(e, "gt", {{"", b}, {"", a}});
+      case Op::kLe: return apply(e, "ge", {{"", b}, {"", a}});
+      case Op::kGt: return apply(e, "lt", {{"", b}, {"", a}});
+      case Op::kGe: return apply(e, "le", {{"", b}, {"", a}});
       case Op::kFloorDiv:
-      case Op::kMod:
-        return apply(e, operator_name(e.op), {{"", a}, {"", b}});
-      default:
-        return apply(e, operator_name(e.op), {{"", b}, {"", a}});
+      case Op::kMod: return apply(e, operator_name(e.op), {{"", a}, {"", b}});
+      default: return apply(e, operator_name(e.op), {{"", b}, {"", a}});
     }
   }
 
@@ -419,10 +403,8 @@ class Compiler {
     const Cpp x = number(a);
     const Cpp y = number(b);
     switch (e.op) {
-      case Op::kAdd:
-        return Value::of(type, cpp_binary("+", Cpp::kSum, x, y));
-      case Op::kSub:
-        return Value::of(type, cpp_binary("-", Cpp::kSum, x, y));
+      case Op::kAdd: return Value::of(type, cpp_binary("+", Cpp::kSum, x, y));
+      case Op::kSub: return Value::of(type, cpp_binary("-", Cpp::kSum, x, y));
       case Op::kMul:
         return Value::of(type, cpp_binary("*", Cpp::kProduct, x, y));
       case Op::kDiv: {
@@ -434,8 +416,7 @@ class Compiler {
       case Op::kPow:
         return Value::of(TypeKind::kFloat,
                          {cpp_call("std::pow", {x.text, y.text})});
-      default:
-        break;
+      default: break;
     }
     if (!whole) {
       fail(e, "'" + std::string(to_string(e.op)) + "' needs two ints");
@@ -502,20 +483,13 @@ class Compiler {
 
   static Type letter(char c) {
     switch (c) {
-      case 'i':
-        return TypeKind::kInt;
-      case 'o':
-        return Type::optional_of(TypeKind::kInt);
-      case 'b':
-        return TypeKind::kBool;
-      case 'n':
-        return TypeKind::kFloat;
-      case 't':
-        return TypeKind::kTensor;
-      case 'T':
-        return Type::list_of(TypeKind::kTensor);
-      default:
-        return Type::list_of(TypeKind::kInt);
+      case 'i': return TypeKind::kInt;
+      case 'o': return Type::optional_of(TypeKind::kInt);
+      case 'b': return TypeKind::kBool;
+      case 'n': return TypeKind::kFloat;
+      case 't': return TypeKind::kTensor;
+      case 'T': return Type::list_of(TypeKind::kTensor);
+      default: return Type::list_of(TypeKind::kInt);
     }
   }
 
@@ -618,21 +592,14 @@ class Compiler {
 
   std::string cpp_type(const Node& e, Type t) {
     switch (t.kind()) {
-      case TypeKind::kTensor:
-        return "Tensor";
-      case TypeKind::kScalar:
-        return "Scalar";
+      case TypeKind::kTensor: return "Tensor";
+      case TypeKind::kScalar: return "Scalar";
       case TypeKind::kInt:
-      case TypeKind::kSymInt:
-        return "int64_t";
-      case TypeKind::kFloat:
-        return "double";
-      case TypeKind::kBool:
-        return "bool";
-      case TypeKind::kScalarType:
-        return "ScalarType";
-      default:
-        fail(e, "expected a plain value in a branch");
+      case TypeKind::kSymInt: return "int64_t";
+      case TypeKind::kFloat: return "double";
+      case TypeKind::kBool: return "bool";
+      case TypeKind::kScalarType: return "ScalarType";
+      default: fail(e, "expected a plain value in a branch");
     }
   }
 

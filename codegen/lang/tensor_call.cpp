@@ -140,8 +140,8 @@ class Binding {
     given_[i] = converted->text;
     // A plain number would rather become the bool of another overload.
     if (parameter.type.is_optional() &&
-        parameter.type.element() == TypeKind::kScalar &&
-        a.value.is_number() && !a.value.is(TypeKind::kScalar)) {
+        parameter.type.element() == TypeKind::kScalar && a.value.is_number() &&
+        !a.value.is(TypeKind::kScalar)) {
       given_[i] = "Scalar(" + converted->text + ")";
     }
     cost_ += converted->cost;
@@ -185,12 +185,9 @@ bool Value::is_number() const {
 
 std::string describe(const Value& v) {
   switch (v.kind) {
-    case Value::Kind::kTyped:
-      return std::string(v.types[0].str());
-    case Value::Kind::kNone:
-      return "None";
-    case Value::Kind::kOptions:
-      return "TensorOptions";
+    case Value::Kind::kTyped: return std::string(v.types[0].str());
+    case Value::Kind::kNone: return "None";
+    case Value::Kind::kOptions: return "TensorOptions";
     case Value::Kind::kList: {
       std::string out = "[";
       for (std::size_t i = 0; i < v.items.size(); ++i) {
@@ -198,8 +195,7 @@ std::string describe(const Value& v) {
       }
       return out + "]";
     }
-    case Value::Kind::kTuple:
-      break;
+    case Value::Kind::kTuple: break;
   }
   std::string out = "(";
   for (std::size_t i = 0; i < v.types.size(); ++i) {
@@ -218,10 +214,8 @@ std::optional<Conversion> convert(const Value& v, Type to) {
       if (!to.is_list()) return std::nullopt;
       return convert_list(v, to);
     case Value::Kind::kTuple:
-    case Value::Kind::kOptions:
-      return std::nullopt;
-    case Value::Kind::kTyped:
-      break;
+    case Value::Kind::kOptions: return std::nullopt;
+    case Value::Kind::kTyped: break;
   }
   const Type from = v.types[0];
   if (same(from, to)) return Conversion{v.cpp.text, 0};
@@ -247,20 +241,16 @@ std::optional<Conversion> convert(const Value& v, Type to) {
 
 std::string cpp_default(DefaultValue value, Type type) {
   switch (value.kind()) {
-    case DefaultValue::Kind::kNone:
-      return "std::nullopt";
-    case DefaultValue::Kind::kBool:
-      return value.as_bool() ? "true" : "false";
+    case DefaultValue::Kind::kNone: return "std::nullopt";
+    case DefaultValue::Kind::kBool: return value.as_bool() ? "true" : "false";
     case DefaultValue::Kind::kInt:
       if (type.without_optional().is_list()) {
         return "IntArrayRef({" + cpp_int(value.as_int()) + "})";
       }
       return is_float(type) ? cpp_double(value.as_double())
                             : cpp_int(value.as_int());
-    case DefaultValue::Kind::kDouble:
-      return cpp_double(value.as_double());
-    case DefaultValue::Kind::kString:
-      return cpp_string(value.as_string());
+    case DefaultValue::Kind::kDouble: return cpp_double(value.as_double());
+    case DefaultValue::Kind::kString: return cpp_string(value.as_string());
     case DefaultValue::Kind::kList: {
       const Type list = type.without_optional();
       if (!list.is_list()) return "{}";
@@ -271,8 +261,7 @@ std::string cpp_default(DefaultValue value, Type type) {
       return value.items().empty() ? list_type(list.element()) + "()"
                                    : out + "})";
     }
-    case DefaultValue::Kind::kIdentifier:
-      break;
+    case DefaultValue::Kind::kIdentifier: break;
   }
   const std::string_view word = value.as_string();
   if (word == "contiguous_format") return "MemoryFormat::Contiguous";

@@ -73,160 +73,83 @@ double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
 double on_doubles(Prim op, double a, double b, double c) {
   switch (op) {
-    case Prim::copy:
-      return a;
-    case Prim::neg:
-      return -a;
-    case Prim::abs:
-      return std::fabs(a);
-    case Prim::sign:
-      return (a > 0) - (a < 0);
-    case Prim::square:
-      return a * a;
-    case Prim::reciprocal:
-      return 1 / a;
-    case Prim::sqrt:
-      return std::sqrt(a);
-    case Prim::rsqrt:
-      return 1 / std::sqrt(a);
-    case Prim::exp:
-      return std::exp(a);
-    case Prim::exp2:
-      return std::exp2(a);
-    case Prim::expm1:
-      return std::expm1(a);
-    case Prim::log:
-      return std::log(a);
-    case Prim::log2:
-      return std::log2(a);
-    case Prim::log10:
-      return std::log10(a);
-    case Prim::log1p:
-      return std::log1p(a);
-    case Prim::sin:
-      return std::sin(a);
-    case Prim::cos:
-      return std::cos(a);
-    case Prim::tan:
-      return std::tan(a);
-    case Prim::asin:
-      return std::asin(a);
-    case Prim::acos:
-      return std::acos(a);
-    case Prim::atan:
-      return std::atan(a);
-    case Prim::sinh:
-      return std::sinh(a);
-    case Prim::cosh:
-      return std::cosh(a);
-    case Prim::tanh:
-      return std::tanh(a);
-    case Prim::asinh:
-      return std::asinh(a);
-    case Prim::acosh:
-      return std::acosh(a);
-    case Prim::atanh:
-      return std::atanh(a);
-    case Prim::sigmoid:
-      return 1 / (1 + std::exp(-a));
-    case Prim::erf:
-      return std::erf(a);
-    case Prim::erfc:
-      return std::erfc(a);
-    case Prim::erfinv:
-      return erfinv(a);
-    case Prim::lgamma:
-      return std::lgamma(a);
-    case Prim::digamma:
-      return digamma(a);
-    case Prim::floor:
-      return std::floor(a);
-    case Prim::ceil:
-      return std::ceil(a);
-    case Prim::round:
-      return round_even(a);
-    case Prim::trunc:
-      return std::trunc(a);
-    case Prim::frac:
-      return a - std::trunc(a);
-    case Prim::add:
-      return a + b;
-    case Prim::sub:
-      return a - b;
-    case Prim::mul:
-      return a * b;
-    case Prim::div:
-      return a / b;
-    case Prim::trunc_div:
-      return std::trunc(a / b);
-    case Prim::floor_div:
-      return floor_div(a, b);
-    case Prim::fmod:
-      return std::fmod(a, b);
-    case Prim::remainder:
-      return remainder(a, b);
-    case Prim::pow:
-      return std::pow(a, b);
-    case Prim::atan2:
-      return std::atan2(a, b);
-    case Prim::hypot:
-      return std::hypot(a, b);
-    case Prim::copysign:
-      return std::copysign(a, b);
-    case Prim::nextafter:
-      return std::nextafter(a, b);
-    case Prim::maximum:
-      return maximum(a, b);
-    case Prim::minimum:
-      return minimum(a, b);
-    case Prim::fmax:
-      return std::fmax(a, b);
-    case Prim::fmin:
-      return std::fmin(a, b);
-    case Prim::xlogy:
-      return std::isnan(b) ? b : a == 0 ? 0 : a * std::log(b);
-    case Prim::fma:
-      return std::fma(a, b, c);
-    case Prim::clamp:
-      return minimum(maximum(a, b), c);
-    case Prim::lerp:
-      return a + c * (b - a);
-    case Prim::eq:
-      return a == b;
-    case Prim::ne:
-      return a != b;
-    case Prim::lt:
-      return a < b;
-    case Prim::le:
-      return a <= b;
-    case Prim::gt:
-      return a > b;
-    case Prim::ge:
-      return a >= b;
-    case Prim::isnan:
-      return std::isnan(a);
-    case Prim::isinf:
-      return std::isinf(a);
-    case Prim::isfinite:
-      return std::isfinite(a);
-    case Prim::signbit:
-      return std::signbit(a);
-    case Prim::truth:
-      return a != 0;
-    case Prim::logical_not:
-      return a == 0;
-    case Prim::logical_and:
-      return a != 0 && b != 0;
-    case Prim::logical_or:
-      return a != 0 || b != 0;
-    case Prim::logical_xor:
-      return (a != 0) != (b != 0);
-    case Prim::select:
-      return a != 0 ? b : c;
-    case Prim::from_bool:
-      return a;
-    default:
-      return std::nan("");  // the integer primitives
+    case Prim::copy: return a;
+    case Prim::neg: return -a;
+    case Prim::abs: return std::fabs(a);
+    case Prim::sign: return (a > 0) - (a < 0);
+    case Prim::square: return a * a;
+    case Prim::reciprocal: return 1 / a;
+    case Prim::sqrt: return std::sqrt(a);
+    case Prim::rsqrt: return 1 / std::sqrt(a);
+    case Prim::exp: return std::exp(a);
+    case Prim::exp2: return std::exp2(a);
+    case Prim::expm1: return std::expm1(a);
+    case Prim::log: return std::log(a);
+    case Prim::log2: return std::log2(a);
+    case Prim::log10: return std::log10(a);
+    case Prim::log1p: return std::log1p(a);
+    case Prim::sin: return std::sin(a);
+    case Prim::cos: return std::cos(a);
+    case Prim::tan: return std::tan(a);
+    case Prim::asin: return std::asin(a);
+    case Prim::acos: return std::acos(a);
+    case Prim::atan: return std::atan(a);
+    case Prim::sinh: return std::sinh(a);
+    case Prim::cosh: return std::cosh(a);
+    case Prim::tanh: return std::tanh(a);
+    case Prim::asinh: return std::asinh(a);
+    case Prim::acosh: return std::acosh(a);
+    case Prim::atanh: return std::atanh(a);
+    case Prim::sigmoid: return 1 / (1 + std::exp(-a));
+    case Prim::erf: return std::erf(a);
+    case Prim::erfc: return std::erfc(a);
+    case Prim::erfinv: return erfinv(a);
+    case Prim::lgamma: return std::lgamma(a);
+    case Prim::digamma: return digamma(a);
+    case Prim::floor: return std::floor(a);
+    case Prim::ceil: return std::ceil(a);
+    case Prim::round: return round_even(a);
+    case Prim::trunc: return std::trunc(a);
+    case Prim::frac: return a - std::trunc(a);
+    case Prim::add: return a + b;
+    case Prim::sub: return a - b;
+    case Prim::mul: return a * b;
+    case Prim::div: return a / b;
+    case Prim::trunc_div: return std::trunc(a / b);
+    case Prim::floor_div: return floor_div(a, b);
+    case Prim::fmod: return std::fmod(a, b);
+    case Prim::remainder: return remainder(a, b);
+    case Prim::pow: return std::pow(a, b);
+    case Prim::atan2: return std::atan2(a, b);
+    case Prim::hypot: return std::hypot(a, b);
+    case Prim::copysign: return std::copysign(a, b);
+    case Prim::nextafter: return std::nextafter(a, b);
+    case Prim::maximum: return maximum(a, b);
+    case Prim::minimum: return minimum(a, b);
+    case Prim::fmax: return std::fmax(a, b);
+    case Prim::fmin: return std::fmin(a, b);
+    case Prim::xlogy: return std::isnan(b) ? b : a == 0 ? 0 : a * std::log(b);
+    case Prim::fma: return std::fma(a, b, c);
+    case Prim::clamp: return minimum(maximum(a, b), c);
+    case Prim::lerp: return a + c * (b - a);
+    case Prim::eq: return a == b;
+    case Prim::ne: return a != b;
+    case Prim::lt: return a < b;
+    case Prim::le: return a <= b;
+    case Prim::gt: return a > b;
+    case Prim::ge: return a >= b;
+    case Prim::isnan: return std::isnan(a);
+    case Prim::isinf: return std::isinf(a);
+    case Prim::isfinite: return std::isfinite(a);
+    case Prim::signbit: return std::signbit(a);
+    case Prim::truth: return a != 0;
+    case Prim::logical_not: return a == 0;
+    case Prim::logical_and: return a != 0 && b != 0;
+    case Prim::logical_or: return a != 0 || b != 0;
+    case Prim::logical_xor: return (a != 0) != (b != 0);
+    case Prim::select: return a != 0 ? b : c;
+    case Prim::from_bool: return a;
+    default: return std::nan("");  // the integer primitives
   }
 }
 
@@ -259,54 +182,36 @@ I magnitude_gcd(I a, I b) {
 
 I on_ints(Prim op, I a, I b, I c) {
   switch (op) {
-    case Prim::neg:
-      return wrap(-static_cast<U>(a));
-    case Prim::abs:
-      return a < 0 ? wrap(-static_cast<U>(a)) : a;
-    case Prim::sign:
-      return (a > 0) - (a < 0);
-    case Prim::square:
-      return wrap(static_cast<U>(a) * static_cast<U>(a));
-    case Prim::bitwise_not:
-      return ~a;
-    case Prim::add:
-      return wrap(static_cast<U>(a) + static_cast<U>(b));
-    case Prim::sub:
-      return wrap(static_cast<U>(a) - static_cast<U>(b));
-    case Prim::mul:
-      return wrap(static_cast<U>(a) * static_cast<U>(b));
-    case Prim::trunc_div:
-      return int_quotient(a, b);
+    case Prim::neg: return wrap(-static_cast<U>(a));
+    case Prim::abs: return a < 0 ? wrap(-static_cast<U>(a)) : a;
+    case Prim::sign: return (a > 0) - (a < 0);
+    case Prim::square: return wrap(static_cast<U>(a) * static_cast<U>(a));
+    case Prim::bitwise_not: return ~a;
+    case Prim::add: return wrap(static_cast<U>(a) + static_cast<U>(b));
+    case Prim::sub: return wrap(static_cast<U>(a) - static_cast<U>(b));
+    case Prim::mul: return wrap(static_cast<U>(a) * static_cast<U>(b));
+    case Prim::trunc_div: return int_quotient(a, b);
     case Prim::floor_div: {
       const I r = int_remainder(a, b);
       return int_quotient(a, b) - (r != 0 && (r < 0) != (b < 0));
     }
-    case Prim::fmod:
-      return int_remainder(a, b);
+    case Prim::fmod: return int_remainder(a, b);
     case Prim::remainder: {
       const I r = int_remainder(a, b);
       return r != 0 && (r < 0) != (b < 0) ? r + b : r;
     }
-    case Prim::pow:
-      return int_pow(a, b);
+    case Prim::pow: return int_pow(a, b);
     case Prim::maximum:
-    case Prim::fmax:
-      return a > b ? a : b;
+    case Prim::fmax: return a > b ? a : b;
     case Prim::minimum:
-    case Prim::fmin:
-      return a < b ? a : b;
-    case Prim::bitwise_and:
-      return a & b;
-    case Prim::bitwise_or:
-      return a | b;
-    case Prim::bitwise_xor:
-      return a ^ b;
+    case Prim::fmin: return a < b ? a : b;
+    case Prim::bitwise_and: return a & b;
+    case Prim::bitwise_or: return a | b;
+    case Prim::bitwise_xor: return a ^ b;
     case Prim::shift_left:
       return b < 0 || b > 63 ? 0 : wrap(static_cast<U>(a) << b);
-    case Prim::shift_right:
-      return a >> (b < 0 || b > 63 ? 63 : b);
-    case Prim::gcd:
-      return magnitude_gcd(a, b);
+    case Prim::shift_right: return a >> (b < 0 || b > 63 ? 63 : b);
+    case Prim::gcd: return magnitude_gcd(a, b);
     case Prim::lcm: {
       const I g = magnitude_gcd(a, b);
       return g == 0 ? 0 : on_ints(Prim::abs, wrap(U(a / g) * U(b)), 0, 0);
@@ -317,37 +222,22 @@ I on_ints(Prim op, I a, I b, I c) {
       const I low = a > b ? a : b;
       return low < c ? low : c;
     }
-    case Prim::eq:
-      return a == b;
-    case Prim::ne:
-      return a != b;
-    case Prim::lt:
-      return a < b;
-    case Prim::le:
-      return a <= b;
-    case Prim::gt:
-      return a > b;
-    case Prim::ge:
-      return a >= b;
+    case Prim::eq: return a == b;
+    case Prim::ne: return a != b;
+    case Prim::lt: return a < b;
+    case Prim::le: return a <= b;
+    case Prim::gt: return a > b;
+    case Prim::ge: return a >= b;
     case Prim::isnan:
-    case Prim::isinf:
-      return 0;
-    case Prim::isfinite:
-      return 1;
-    case Prim::signbit:
-      return a < 0;
-    case Prim::truth:
-      return a != 0;
-    case Prim::logical_not:
-      return a == 0;
-    case Prim::logical_and:
-      return a != 0 && b != 0;
-    case Prim::logical_or:
-      return a != 0 || b != 0;
-    case Prim::logical_xor:
-      return (a != 0) != (b != 0);
-    default:
-      return a;  // copy, from_bool and the roundings
+    case Prim::isinf: return 0;
+    case Prim::isfinite: return 1;
+    case Prim::signbit: return a < 0;
+    case Prim::truth: return a != 0;
+    case Prim::logical_not: return a == 0;
+    case Prim::logical_and: return a != 0 && b != 0;
+    case Prim::logical_or: return a != 0 || b != 0;
+    case Prim::logical_xor: return (a != 0) != (b != 0);
+    default: return a;  // copy, from_bool and the roundings
   }
 }
 

@@ -38,15 +38,9 @@ double next_number() {
 
 void put(const Tensor& t, int64_t i, double v) {
   switch (t.scalar_type()) {
-    case kDouble:
-      t.data_ptr<double>()[i] = v;
-      break;
-    case kLong:
-      t.data_ptr<int64_t>()[i] = static_cast<int64_t>(v);
-      break;
-    default:
-      t.data_ptr<bool>()[i] = v >= 0.5;
-      break;
+    case kDouble: t.data_ptr<double>()[i] = v; break;
+    case kLong: t.data_ptr<int64_t>()[i] = static_cast<int64_t>(v); break;
+    default: t.data_ptr<bool>()[i] = v >= 0.5; break;
   }
 }
 
@@ -134,17 +128,13 @@ Value parse(const Argument& a, std::string_view word) {
 Value default_of(const Argument& a) {
   const DefaultValue d = a.default_value;
   switch (d.kind()) {
-    case DefaultValue::Kind::kNone:
-      return Value();
-    case DefaultValue::Kind::kBool:
-      return Value(d.as_bool());
+    case DefaultValue::Kind::kNone: return Value();
+    case DefaultValue::Kind::kBool: return Value(d.as_bool());
     case DefaultValue::Kind::kInt:
       return a.type == TypeKind::kFloat ? Value(d.as_double())
                                         : Value(d.as_int());
-    case DefaultValue::Kind::kDouble:
-      return Value(d.as_double());
-    case DefaultValue::Kind::kString:
-      return Value(d.as_string());
+    case DefaultValue::Kind::kDouble: return Value(d.as_double());
+    case DefaultValue::Kind::kString: return Value(d.as_string());
     case DefaultValue::Kind::kIdentifier:
       if (a.type == TypeKind::kMemoryFormat) {
         return Value(d.as_string() == "preserve_format"

@@ -265,16 +265,12 @@ double get(const TensorBase& t, int64_t i) {
   const int64_t at = place(t, i);
   const void* data = t.data_ptr();
   switch (t.scalar_type()) {
-    case kFloat:
-      return static_cast<const float*>(data)[at];
-    case kDouble:
-      return static_cast<const double*>(data)[at];
+    case kFloat: return static_cast<const float*>(data)[at];
+    case kDouble: return static_cast<const double*>(data)[at];
     case kLong:
       return static_cast<double>(static_cast<const int64_t*>(data)[at]);
-    case kBool:
-      return static_cast<const bool*>(data)[at] ? 1 : 0;
-    default:
-      fail(ErrorKind::Type, "[sample] unsupported ", describe(t));
+    case kBool: return static_cast<const bool*>(data)[at] ? 1 : 0;
+    default: fail(ErrorKind::Type, "[sample] unsupported ", describe(t));
   }
 }
 
@@ -285,17 +281,12 @@ void put(const TensorBase& t, int64_t i, double value) {
     case kFloat:
       static_cast<float*>(data)[at] = static_cast<float>(value);
       break;
-    case kDouble:
-      static_cast<double*>(data)[at] = value;
-      break;
+    case kDouble: static_cast<double*>(data)[at] = value; break;
     case kLong:
       static_cast<int64_t*>(data)[at] = static_cast<int64_t>(value);
       break;
-    case kBool:
-      static_cast<bool*>(data)[at] = value != 0;
-      break;
-    default:
-      fail(ErrorKind::Type, "[sample] unsupported ", describe(t));
+    case kBool: static_cast<bool*>(data)[at] = value != 0; break;
+    default: fail(ErrorKind::Type, "[sample] unsupported ", describe(t));
   }
 }
 

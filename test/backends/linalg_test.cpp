@@ -43,14 +43,10 @@ void expect_near(const Values& got, const Values& want, double tolerance) {
 // The layouts a matrix can have: by rows, by columns, with gaps, every other.
 Tensor matrix(int64_t rows, int64_t cols, int layout, ScalarType t) {
   switch (layout) {
-    case 0:
-      return randn({rows, cols}).to(t);
-    case 1:
-      return randn({cols, rows}).to(t).t();
-    case 2:
-      return randn({rows, cols + 5}).to(t).slice(1, 2, cols + 2);
-    default:
-      return randn({rows, 2 * cols}).to(t).slice(1, 0, 2 * cols, 2);
+    case 0: return randn({rows, cols}).to(t);
+    case 1: return randn({cols, rows}).to(t).t();
+    case 2: return randn({rows, cols + 5}).to(t).slice(1, 2, cols + 2);
+    default: return randn({rows, 2 * cols}).to(t).slice(1, 0, 2 * cols, 2);
   }
 }
 

@@ -35,14 +35,16 @@ struct DispatcherTest : testing::Test {
     handles.push_back(register_library(LibraryKind::Fragment, "t", "",
                                        [&](Library& m) { m.def(schema); }));
     for (const auto& [key, kernel] : kernels) {
-      impl(key, kernel, std::string_view(schema).substr(
-                            0, std::string_view(schema).find('(')));
+      impl(key, kernel,
+           std::string_view(schema).substr(0,
+                                           std::string_view(schema).find('(')));
     }
     return Dispatcher::singleton().find_or_throw(
         str("t::", std::string_view(schema).substr(
                        0, std::string_view(schema).find('('))));
   }
-  void impl(const char* key, const Kernel& kernel, std::string_view name = "f") {
+  void impl(const char* key, const Kernel& kernel,
+            std::string_view name = "f") {
     handles.insert(handles.begin(),
                    register_library(LibraryKind::Impl, "t", key,
                                     [&](Library& m) { m.impl(name, kernel); }));
@@ -82,7 +84,8 @@ TEST_F(DispatcherTest, DirectKernelBeatsCompositeExplicitBeatsImplicit) {
   EXPECT_EQ(calls, (std::vector<std::string>{"i", "e", "c"}));
 }
 
-TEST_F(DispatcherTest, ImplicitCompositeRunsAboveAutogradOfBackendsWithoutKernel) {
+TEST_F(DispatcherTest,
+       ImplicitCompositeRunsAboveAutogradOfBackendsWithoutKernel) {
   const auto op = define({{"CompositeImplicitAutograd", SY_FN(named<'i'>)},
                           {"Autograd", SY_FN(named<'a'>)}});
   const TensorBase t = with_keys(DispatchKey::Autograd);
@@ -122,8 +125,8 @@ TEST_F(DispatcherTest, FallthroughOfOneBackendGoesOnBelow) {
 TensorBase redispatching(DispatchKeySet keys, const TensorBase& a);
 
 TEST_F(DispatcherTest, RedispatchGoesOnWithTheKeysGiven) {
-  const auto op = define(
-      {{"CPU", SY_FN(named<'c'>)}, {"Autograd", SY_FN(redispatching)}});
+  const auto op =
+      define({{"CPU", SY_FN(named<'c'>)}, {"Autograd", SY_FN(redispatching)}});
   call(op, with_keys(DispatchKey::Autograd));
   EXPECT_EQ(calls, (std::vector<std::string>{"r", "c"}));
 }
@@ -137,9 +140,9 @@ TensorBase redispatching(DispatchKeySet keys, const TensorBase& a) {
 }
 
 TEST_F(DispatcherTest, ThreadKeysAreAddedAndRemoved) {
-  const auto op =
-      define({{"CPU", SY_FN(named<'c'>)}, {"Trace", SY_FN(named<'t'>)},
-              {"Autograd", SY_FN(named<'a'>)}});
+  const auto op = define({{"CPU", SY_FN(named<'c'>)},
+                          {"Trace", SY_FN(named<'t'>)},
+                          {"Autograd", SY_FN(named<'a'>)}});
   {
     const IncludeDispatchKeyGuard guard(DispatchKey::Trace);
     call(op, make());
@@ -158,8 +161,8 @@ TensorBase select_backend(DispatchKeySet, int64_t n) {
 }
 
 TEST_F(DispatcherTest, BackendSelectRunsForOperatorsWithoutTensors) {
-  const auto op = define({{"BackendSelect", SY_FN(select_backend)}},
-                         "g(int n) -> Tensor");
+  const auto op =
+      define({{"BackendSelect", SY_FN(select_backend)}}, "g(int n) -> Tensor");
   op.typed<TensorBase(int64_t)>().call(3);
   EXPECT_EQ(calls, std::vector<std::string>{"s3"});
 }
@@ -179,7 +182,8 @@ TEST_F(DispatcherTest, TypedCallsReachBoxedKernelsAndBoxedCallsTypedOnes) {
   EXPECT_TRUE(call(op, a).is_same(a));
   EXPECT_EQ(calls, std::vector<std::string>{"boxed t::f 1 7"});
 
-  const auto typed = define({{"CPU", SY_FN(named<'c'>)}}, "h(Tensor a) -> Tensor");
+  const auto typed =
+      define({{"CPU", SY_FN(named<'c'>)}}, "h(Tensor a) -> Tensor");
   Value args[] = {Value(a)}, out[1];
   typed.call_boxed(args, 1, out, 1);
   EXPECT_TRUE(out[0].to_tensor().is_same(a));
@@ -189,12 +193,11 @@ TEST_F(DispatcherTest, TypedCallsReachBoxedKernelsAndBoxedCallsTypedOnes) {
 TEST_F(DispatcherTest, FallbackOfABackendRunsWhatHasNoKernel) {
   const auto op = define({});
   static int context = 1;
-  handles.insert(handles.begin(),
-                 register_library(LibraryKind::Impl, "_", "Meta",
-                                  [](Library& m) {
-                                    m.fallback(Kernel::from_boxed(
-                                        &boxed_kernel, &context));
-                                  }));
+  handles.insert(
+      handles.begin(),
+      register_library(LibraryKind::Impl, "_", "Meta", [](Library& m) {
+        m.fallback(Kernel::from_boxed(&boxed_kernel, &context));
+      }));
   call(op, make(Device(kMeta)));
   EXPECT_EQ(calls, std::vector<std::string>{"boxed t::f 1 1"});
   // Taken away again with its handle.
@@ -212,17 +215,14 @@ std::tuple<TensorBase, TensorBase> two(const TensorBase& a, int64_t n,
 }
 
 TEST_F(DispatcherTest, EveryArgumentSurvivesBoxing) {
-  const auto op = define(
-      {{"CPU", SY_FN(two)}},
-      "two(Tensor a, int n, Scalar s, int[] l, float? d, Tensor[] t) -> "
-      "(Tensor, Tensor)");
+  const auto op =
+      define({{"CPU", SY_FN(two)}},
+             "two(Tensor a, int n, Scalar s, int[] l, float? d, Tensor[] t) -> "
+             "(Tensor, Tensor)");
   const TensorBase a = make(), b = make();
-  Value args[] = {Value(a),
-                  Value(3),
-                  Value(1.5),
-                  Value(IntArrayRef({4, 5})),
-                  Value(),
-                  Value::tensor_list({b})};
+  Value args[] = {Value(a),   Value(3),
+                  Value(1.5), Value(IntArrayRef({4, 5})),
+                  Value(),    Value::tensor_list({b})};
   Value out[2];
   op.call_boxed(args, 6, out, 2);
   EXPECT_TRUE(out[0].to_tensor().is_same(a));
@@ -241,15 +241,13 @@ TEST_F(DispatcherTest, WrittenArgumentIsTheResult) {
   const auto op = define({{"CPU", Kernel::from_boxed(&K::boxed)}},
                          "w_(Tensor(a!) self, Tensor b) -> Tensor(a!)");
   TensorBase a = make();
-  const auto typed =
-      op.typed<TensorBase&(TensorBase&, const TensorBase&)>();
+  const auto typed = op.typed<TensorBase&(TensorBase&, const TensorBase&)>();
   EXPECT_EQ(&typed.call(a, a), &a);
 }
 
 TEST_F(DispatcherTest, MissingKernelSaysWhatThereIs) {
   const auto op = define({{"CPU", SY_FN(named<'c'>)}});
-  const std::string m =
-      message_of([&] { call(op, make(Device(kMeta))); });
+  const std::string m = message_of([&] { call(op, make(Device(kMeta))); });
   EXPECT_NE(m.find("[t::f] has no kernel for Meta"), std::string::npos) << m;
   EXPECT_NE(m.find("argument 0: DispatchKeySet("), std::string::npos) << m;
   EXPECT_NE(m.find("kernels: CPU ("), std::string::npos) << m;
@@ -260,8 +258,8 @@ TEST_F(DispatcherTest, MissingKernelSaysWhatThereIs) {
 
 TEST_F(DispatcherTest, UnknownOperatorNamesTheNearest) {
   define({});
-  const std::string m = message_of(
-      [] { Dispatcher::singleton().find_or_throw("t::ff"); });
+  const std::string m =
+      message_of([] { Dispatcher::singleton().find_or_throw("t::ff"); });
   EXPECT_EQ(m, "no operator t::ff; did you mean t::f?");
   EXPECT_FALSE(Dispatcher::singleton().find("t::ff").has_value());
 }

@@ -25,8 +25,8 @@ const char kHead[] =
     "  (run time):0: ";
 
 TEST(Library, AllProblemsOfABatchAreReportedAtOnceAndNothingIsKept) {
-  const std::string m = problems_of(
-      LibraryKind::Fragment, "lib", "", [](Library& m, void*) {
+  const std::string m =
+      problems_of(LibraryKind::Fragment, "lib", "", [](Library& m, void*) {
         m.def("good(Tensor a) -> Tensor");
         m.def("bad(Tensr a) -> Tensor");
         m.def("twice(Tensor a) -> Tensor");
@@ -44,8 +44,8 @@ TEST(Library, AllProblemsOfABatchAreReportedAtOnceAndNothingIsKept) {
 }
 
 TEST(Library, BodyThatThrowsChangesNothing) {
-  const std::string m = problems_of(
-      LibraryKind::Fragment, "lib", "", [](Library& m, void*) {
+  const std::string m =
+      problems_of(LibraryKind::Fragment, "lib", "", [](Library& m, void*) {
         m.def("good(Tensor a) -> Tensor");
         throw std::runtime_error("boom");
       });
@@ -54,63 +54,61 @@ TEST(Library, BodyThatThrowsChangesNothing) {
 }
 
 struct Defined : testing::Test {
-  RegistrationHandle op = register_library(
-      LibraryKind::Fragment, "lib", "", [](Library& m) {
+  RegistrationHandle op =
+      register_library(LibraryKind::Fragment, "lib", "", [](Library& m) {
         m.def("relu(Tensor self) -> Tensor");
         m.def("scale(Tensor self, Scalar by) -> Tensor");
       });
 };
 
 TEST_F(Defined, MisspeltOperatorNamesTheNearest) {
-  EXPECT_EQ(problems_of(LibraryKind::Impl, "lib", "CPU",
-                        [](Library& m, void*) {
-                          m.impl("rellu", SY_FN(identity));
-                        }),
-            std::string(kHead) +
-                "no operator lib::rellu to register a CPU kernel for; did you "
-                "mean lib::relu?");
+  EXPECT_EQ(
+      problems_of(LibraryKind::Impl, "lib", "CPU",
+                  [](Library& m, void*) { m.impl("rellu", SY_FN(identity)); }),
+      std::string(kHead) +
+          "no operator lib::rellu to register a CPU kernel for; did you "
+          "mean lib::relu?");
 }
 
 TEST_F(Defined, UnknownKeyListsTheKeys) {
-  const std::string m = problems_of(
-      LibraryKind::Impl, "lib", "GPU",
-      [](Library& m, void*) { m.impl("relu", SY_FN(identity)); });
-  EXPECT_NE(m.find("no dispatch key 'GPU' for lib::relu; there are: CPU, Meta,"),
-            std::string::npos)
+  const std::string m =
+      problems_of(LibraryKind::Impl, "lib", "GPU",
+                  [](Library& m, void*) { m.impl("relu", SY_FN(identity)); });
+  EXPECT_NE(
+      m.find("no dispatch key 'GPU' for lib::relu; there are: CPU, Meta,"),
+      std::string::npos)
       << m;
 }
 
 TEST_F(Defined, WrongSignatureNamesTheArgument) {
-  EXPECT_EQ(problems_of(LibraryKind::Impl, "lib", "CPU",
-                        [](Library& m, void*) {
-                          m.impl("scale", SY_FN(by_number));
-                        }),
-            std::string(kHead) +
-                "kernel of lib::scale for CPU: argument 2 'by' (Scalar): "
-                "expected const Scalar&, got double");
-  const std::string m = problems_of(
-      LibraryKind::Impl, "lib", "CPU",
-      [](Library& m, void*) { m.impl("scale", SY_FN(identity)); });
+  EXPECT_EQ(
+      problems_of(LibraryKind::Impl, "lib", "CPU",
+                  [](Library& m, void*) { m.impl("scale", SY_FN(by_number)); }),
+      std::string(kHead) +
+          "kernel of lib::scale for CPU: argument 2 'by' (Scalar): "
+          "expected const Scalar&, got double");
+  const std::string m =
+      problems_of(LibraryKind::Impl, "lib", "CPU",
+                  [](Library& m, void*) { m.impl("scale", SY_FN(identity)); });
   EXPECT_NE(m.find("expected 2 arguments for"), std::string::npos) << m;
 }
 
 TEST_F(Defined, SecondKernelForAKeyNamesTheFirst) {
-  auto first = register_library(
-      LibraryKind::Impl, "lib", "CPU",
-      [](Library& m) { m.impl("relu", SY_FN(identity)); });
-  EXPECT_EQ(problems_of(LibraryKind::Impl, "lib", "CPU",
-                        [](Library& m, void*) {
-                          m.impl("relu", SY_FN(identity));
-                        }),
-            std::string(kHead) +
-                "lib::relu has a kernel for CPU already, registered at (run "
-                "time):0 by (run time)");
+  auto first =
+      register_library(LibraryKind::Impl, "lib", "CPU",
+                       [](Library& m) { m.impl("relu", SY_FN(identity)); });
+  EXPECT_EQ(
+      problems_of(LibraryKind::Impl, "lib", "CPU",
+                  [](Library& m, void*) { m.impl("relu", SY_FN(identity)); }),
+      std::string(kHead) +
+          "lib::relu has a kernel for CPU already, registered at (run "
+          "time):0 by (run time)");
 }
 
 TEST_F(Defined, DefinitionStaysWhileAnotherLibraryHasAKernelForIt) {
-  auto kernel = register_library(
-      LibraryKind::Impl, "lib", "CPU",
-      [](Library& m) { m.impl("relu", SY_FN(identity)); });
+  auto kernel =
+      register_library(LibraryKind::Impl, "lib", "CPU",
+                       [](Library& m) { m.impl("relu", SY_FN(identity)); });
   try {
     op.reset();
     FAIL() << "unloaded a library that is needed";
@@ -128,8 +126,8 @@ TEST_F(Defined, DefinitionStaysWhileAnotherLibraryHasAKernelForIt) {
 
 TEST(Library, NamespaceHasOneOwner) {
   auto owner = register_library(LibraryKind::Def, "mine", "", [](Library&) {});
-  const std::string m = problems_of(LibraryKind::Def, "mine", "",
-                                    [](Library&, void*) {});
+  const std::string m =
+      problems_of(LibraryKind::Def, "mine", "", [](Library&, void*) {});
   EXPECT_NE(m.find("namespace mine is owned by the block at (run time):0"),
             std::string::npos)
       << m;
@@ -140,20 +138,18 @@ TEST(Library, NamespaceHasOneOwner) {
 
 TEST(Library, FallbackBelongsToTheEmptyNamespaceAndIsBoxed) {
   EXPECT_NE(problems_of(LibraryKind::Impl, "lib", "Meta",
-                        [](Library& m, void*) {
-                          m.fallback(SY_FN(identity));
-                        })
+                        [](Library& m, void*) { m.fallback(SY_FN(identity)); })
                 .find("m.fallback belongs in SY_LIBRARY_IMPL(_, Key, m)"),
             std::string::npos);
-  EXPECT_NE(problems_of(LibraryKind::Impl, "_", "CompositeImplicitAutograd",
-                        [](Library& m, void*) {
-                          m.fallback(Kernel::from_boxed(
-                              [](const Kernel&, const OperatorEntry&,
-                                 DispatchKeySet, Value*, size_t, Value*,
-                                 size_t) {}));
-                        })
-                .find("is an alias and has no fallback"),
-            std::string::npos);
+  EXPECT_NE(
+      problems_of(LibraryKind::Impl, "_", "CompositeImplicitAutograd",
+                  [](Library& m, void*) {
+                    m.fallback(Kernel::from_boxed(
+                        [](const Kernel&, const OperatorEntry&, DispatchKeySet,
+                           Value*, size_t, Value*, size_t) {}));
+                  })
+          .find("is an alias and has no fallback"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -148,8 +148,9 @@ TEST(Plugin, ThrowingBodyLeavesEverythingAsItWas) {
 TEST(Plugin, EveryMistakeOfALibraryIsReportedAtOnce) {
   const std::string m = problem(plugin("WRONG"));
   EXPECT_HAS(m, "namespace host is owned by the block at");
-  EXPECT_HAS(m, "no operator host::answr to register a CPU kernel for; did you "
-                "mean host::answer?");
+  EXPECT_HAS(m,
+             "no operator host::answr to register a CPU kernel for; did you "
+             "mean host::answer?");
   EXPECT_HAS(m, "kernel of host::answer for CPU: expected 1 arguments");
   EXPECT_HAS(m, "host::taken has a kernel for CPU already, registered at");
   EXPECT_THROW(answer(make()), NotImplementedError);
@@ -207,8 +208,8 @@ TEST(Plugin, UnloadWaitsForACallInFlight) {
       results[0] = Value(int64_t{1});
     }
   } slow{&inside, &leave};
-  auto kernel = register_library(
-      LibraryKind::Impl, "host", "Meta", [&](Library& m) {
+  auto kernel =
+      register_library(LibraryKind::Impl, "host", "Meta", [&](Library& m) {
         m.impl("answer", Kernel::from_boxed(&Slow::run, &slow));
       });
   std::thread caller([] { EXPECT_EQ(answer(make(Device(kMeta))), 1); });

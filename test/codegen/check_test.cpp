@@ -43,9 +43,9 @@ class Errors : public ::testing::Test {
 
 TEST(Check, ReportsEveryMistakeOfAFileAtOnce) {
   std::ostringstream err;
-  EXPECT_EQ(check_files({"schemas/tags.yaml", kData + std::string("bad.yaml")},
-                        err),
-            1);
+  EXPECT_EQ(
+      check_files({"schemas/tags.yaml", kData + std::string("bad.yaml")}, err),
+      1);
   EXPECT_EQ(err.str(), read(kData + std::string("bad.txt")));
 }
 
@@ -57,8 +57,7 @@ TEST(Check, IsSilentAboutGoodFiles) {
 
 TEST(Check, FindsNothingInTheRepositorysOwn) {
   std::vector<std::string> files = {"schemas/tags.yaml"};
-  for (const auto& entry :
-       std::filesystem::directory_iterator("schemas/ops")) {
+  for (const auto& entry : std::filesystem::directory_iterator("schemas/ops")) {
     files.push_back(entry.path().string());
   }
   ASSERT_GT(files.size(), 10u);

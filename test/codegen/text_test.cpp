@@ -24,9 +24,9 @@ TEST(Wrap, BreaksBehindTheBracketOfACallIfThatSavesLines) {
 }
 
 TEST(Wrap, DoesNotBreakInsideTemplateArguments) {
-  const std::string line =
-      wrap("  const std::tuple<Tensor, Tensor, Tensor, Tensor> results = "
-           "some_function(first, second);");
+  const std::string line = wrap(
+      "  const std::tuple<Tensor, Tensor, Tensor, Tensor> results = "
+      "some_function(first, second);");
   EXPECT_NE(line.find("std::tuple<Tensor, Tensor, Tensor, Tensor>"),
             std::string::npos);
 }
@@ -35,8 +35,10 @@ TEST(Wrap, CutsLongLiteralsAtSpaces) {
   const std::string text(66, 'x');
   EXPECT_EQ(wrap("  SY_CHECK(a, Value, \"" + text + " and some more text\");"),
             "  SY_CHECK(a, Value,\n"
-            "           \"" + text + " \"\n"
-            "           \"and some more text\");");
+            "           \"" +
+                text +
+                " \"\n"
+                "           \"and some more text\");");
 }
 
 TEST(Wrap, IsNotMisledByCommasInLiterals) {
@@ -71,8 +73,8 @@ TEST(Writer, PutsLongListsOneALine) {
   Writer w;
   const std::string item(30, 'i');
   w.list("int a[] = {", {item, item, item}, "};");
-  EXPECT_EQ(w.str(), "int a[] = {\n    " + item + ",\n    " + item +
-                         ",\n    " + item + ",\n};\n");
+  EXPECT_EQ(w.str(), "int a[] = {\n    " + item + ",\n    " + item + ",\n    " +
+                         item + ",\n};\n");
 }
 
 }  // namespace

@@ -21,26 +21,16 @@ T load(const char* p) {
 template <class F>
 auto with_element(ScalarType dtype, const char* p, F&& f) {
   switch (dtype) {
-    case kDouble:
-      return f(load<double>(p));
-    case kFloat:
-      return f(double{load<float>(p)});
-    case kHalf:
-      return f(double{float(load<Half>(p))});
-    case kBFloat16:
-      return f(double{float(load<BFloat16>(p))});
-    case kByte:
-      return f(int64_t{load<uint8_t>(p)});
-    case kBool:
-      return f(int64_t{load<uint8_t>(p)});
-    case kChar:
-      return f(int64_t{load<int8_t>(p)});
-    case kShort:
-      return f(int64_t{load<int16_t>(p)});
-    case kInt:
-      return f(int64_t{load<int32_t>(p)});
-    default:
-      return f(load<int64_t>(p));
+    case kDouble: return f(load<double>(p));
+    case kFloat: return f(double{load<float>(p)});
+    case kHalf: return f(double{float(load<Half>(p))});
+    case kBFloat16: return f(double{float(load<BFloat16>(p))});
+    case kByte: return f(int64_t{load<uint8_t>(p)});
+    case kBool: return f(int64_t{load<uint8_t>(p)});
+    case kChar: return f(int64_t{load<int8_t>(p)});
+    case kShort: return f(int64_t{load<int16_t>(p)});
+    case kInt: return f(int64_t{load<int32_t>(p)});
+    default: return f(load<int64_t>(p));
   }
 }
 

@@ -95,8 +95,7 @@ Value base_value(const Json& v, Type type, const std::string& name,
     case TypeKind::kMemoryFormat:
       if (const auto f = memory_format_of(v)) return Value(*f);
       break;
-    default:
-      break;
+    default: break;
   }
   misfit(name, type, v);
 }
@@ -158,8 +157,7 @@ Value list_value(const Json& v, Type type, const std::string& name,
       const std::vector<std::string_view> views(texts.begin(), texts.end());
       return Value::string_list(views.data(), views.size());
     }
-    default:
-      misfit(name, type, v);
+    default: misfit(name, type, v);
   }
 }
 
@@ -180,14 +178,10 @@ Json identifier_default(std::string_view text, Type type) {
 
 Json default_json(DefaultValue d, Type type) {
   switch (d.kind()) {
-    case DefaultValue::Kind::kNone:
-      return nullptr;
-    case DefaultValue::Kind::kBool:
-      return d.as_bool();
-    case DefaultValue::Kind::kInt:
-      return d.as_int();
-    case DefaultValue::Kind::kString:
-      return d.as_string();
+    case DefaultValue::Kind::kNone: return nullptr;
+    case DefaultValue::Kind::kBool: return d.as_bool();
+    case DefaultValue::Kind::kInt: return d.as_int();
+    case DefaultValue::Kind::kString: return d.as_string();
     case DefaultValue::Kind::kDouble: {
       const double v = d.as_double();
       if (v != v) return {{"float", "nan"}};
@@ -262,8 +256,7 @@ std::vector<Value> elements_of(const Value& list) {
     case Value::Tag::ScalarList:
       for (const Scalar& v : list.to_scalar_list()) out.emplace_back(v);
       break;
-    default:
-      fail(ErrorKind::Type, "expected a list, got ", to_string(list));
+    default: fail(ErrorKind::Type, "expected a list, got ", to_string(list));
   }
   return out;
 }

@@ -34,24 +34,18 @@ bool is_exact(Prim p, TileType t) {
     case Prim::pow:
     case Prim::atan2:
     case Prim::hypot:
-    case Prim::xlogy:
-      return false;
-    default:
-      return p < Prim::exp || p >= Prim::floor;
+    case Prim::xlogy: return false;
+    default: return p < Prim::exp || p >= Prim::floor;
   }
 }
 
 bool in_domain(Prim p, TileType t) {
   const bool is_float = t == TileType::f32 || t == TileType::f64;
   switch (lang::kPrims[static_cast<int>(p)].domain) {
-    case lang::PrimDomain::ALL:
-      return true;
-    case lang::PrimDomain::NUM:
-      return t != TileType::b8;
-    case lang::PrimDomain::INT:
-      return !is_float;
-    case lang::PrimDomain::FLT:
-      return is_float;
+    case lang::PrimDomain::ALL: return true;
+    case lang::PrimDomain::NUM: return t != TileType::b8;
+    case lang::PrimDomain::INT: return !is_float;
+    case lang::PrimDomain::FLT: return is_float;
   }
   return false;
 }

@@ -31,12 +31,8 @@ Acc reference(Reduction r, Acc acc, const std::vector<T>& x) {
         acc =
             acc != acc || acc < static_cast<Acc>(v) ? acc : static_cast<Acc>(v);
         break;
-      case Reduction::any:
-        acc = static_cast<Acc>(acc != 0 || v != 0);
-        break;
-      case Reduction::all:
-        acc = static_cast<Acc>(acc != 0 && v != 0);
-        break;
+      case Reduction::any: acc = static_cast<Acc>(acc != 0 || v != 0); break;
+      case Reduction::all: acc = static_cast<Acc>(acc != 0 && v != 0); break;
     }
   }
   return acc;

@@ -22,42 +22,24 @@ T exact_float(lang::Prim prim, T a, T b, T c) {
   using lang::Prim;
   const bool a_nan = a != a, b_nan = b != b;
   switch (prim) {
-    case Prim::copy:
-      return a;
-    case Prim::neg:
-      return -a;
-    case Prim::abs:
-      return std::fabs(a);
-    case Prim::sign:
-      return a > 0 ? T(1) : a < 0 ? T(-1) : T(0);
-    case Prim::square:
-      return a * a;
-    case Prim::reciprocal:
-      return 1 / a;
-    case Prim::sqrt:
-      return std::sqrt(a);
-    case Prim::rsqrt:
-      return 1 / std::sqrt(a);
-    case Prim::floor:
-      return std::floor(a);
-    case Prim::ceil:
-      return std::ceil(a);
-    case Prim::round:
-      return std::nearbyint(a);
-    case Prim::trunc:
-      return std::trunc(a);
-    case Prim::frac:
-      return a - std::trunc(a);
-    case Prim::add:
-      return a + b;
-    case Prim::sub:
-      return a - b;
-    case Prim::mul:
-      return a * b;
-    case Prim::div:
-      return a / b;
-    case Prim::trunc_div:
-      return std::trunc(a / b);
+    case Prim::copy: return a;
+    case Prim::neg: return -a;
+    case Prim::abs: return std::fabs(a);
+    case Prim::sign: return a > 0 ? T(1) : a < 0 ? T(-1) : T(0);
+    case Prim::square: return a * a;
+    case Prim::reciprocal: return 1 / a;
+    case Prim::sqrt: return std::sqrt(a);
+    case Prim::rsqrt: return 1 / std::sqrt(a);
+    case Prim::floor: return std::floor(a);
+    case Prim::ceil: return std::ceil(a);
+    case Prim::round: return std::nearbyint(a);
+    case Prim::trunc: return std::trunc(a);
+    case Prim::frac: return a - std::trunc(a);
+    case Prim::add: return a + b;
+    case Prim::sub: return a - b;
+    case Prim::mul: return a * b;
+    case Prim::div: return a / b;
+    case Prim::trunc_div: return std::trunc(a / b);
     case Prim::floor_div: {
       if (b == 0) return a / b;
       const T m = std::fmod(a, b);
@@ -67,41 +49,28 @@ T exact_float(lang::Prim prim, T a, T b, T c) {
       const T f = std::floor(q);
       return q - f > T(0.5) ? f + 1 : f;
     }
-    case Prim::fmod:
-      return std::fmod(a, b);
+    case Prim::fmod: return std::fmod(a, b);
     case Prim::remainder: {
       const T m = std::fmod(a, b);
       return m != 0 && (b < 0) != (m < 0) ? m + b : m;
     }
-    case Prim::copysign:
-      return std::copysign(a, b);
-    case Prim::nextafter:
-      return std::nextafter(a, b);
-    case Prim::maximum:
-      return a_nan ? a : b_nan ? b : a > b ? a : b;
-    case Prim::minimum:
-      return a_nan ? a : b_nan ? b : a < b ? a : b;
-    case Prim::fmax:
-      return a_nan ? b : b_nan ? a : a > b ? a : b;
-    case Prim::fmin:
-      return a_nan ? b : b_nan ? a : a < b ? a : b;
-    case Prim::fma:
-      return std::fma(a, b, c);
+    case Prim::copysign: return std::copysign(a, b);
+    case Prim::nextafter: return std::nextafter(a, b);
+    case Prim::maximum: return a_nan ? a : b_nan ? b : a > b ? a : b;
+    case Prim::minimum: return a_nan ? a : b_nan ? b : a < b ? a : b;
+    case Prim::fmax: return a_nan ? b : b_nan ? a : a > b ? a : b;
+    case Prim::fmin: return a_nan ? b : b_nan ? a : a < b ? a : b;
+    case Prim::fma: return std::fma(a, b, c);
     case Prim::clamp:
       return exact_float(Prim::minimum, exact_float(Prim::maximum, a, b, c), c,
                          c);
     case Prim::lerp:
       return std::fabs(c) < T(0.5) ? a + c * (b - a) : b - (b - a) * (1 - c);
-    case Prim::isnan:
-      return a_nan;
-    case Prim::isinf:
-      return std::isinf(a);
-    case Prim::isfinite:
-      return std::isfinite(a);
-    case Prim::signbit:
-      return std::signbit(a);
-    default:
-      return std::numeric_limits<T>::quiet_NaN();
+    case Prim::isnan: return a_nan;
+    case Prim::isinf: return std::isinf(a);
+    case Prim::isfinite: return std::isfinite(a);
+    case Prim::signbit: return std::signbit(a);
+    default: return std::numeric_limits<T>::quiet_NaN();
   }
 }
 
@@ -132,30 +101,18 @@ T exact_integer(lang::Prim prim, T a, T b, T c) {
     case Prim::floor:
     case Prim::ceil:
     case Prim::round:
-    case Prim::trunc:
-      return a;
-    case Prim::neg:
-      return wrap<T>(0 - x);
-    case Prim::abs:
-      return a < 0 ? wrap<T>(0 - x) : a;
-    case Prim::sign:
-      return a > 0 ? T(1) : a < 0 ? wrap<T>(~uint64_t{0}) : T(0);
-    case Prim::square:
-      return wrap<T>(x * x);
-    case Prim::bitwise_not:
-      return wrap<T>(~x);
-    case Prim::add:
-      return wrap<T>(x + y);
-    case Prim::sub:
-      return wrap<T>(x - y);
-    case Prim::mul:
-      return wrap<T>(x * y);
-    case Prim::trunc_div:
-      return q == 0 ? T(0) : static_cast<T>(p / q);
-    case Prim::floor_div:
-      return q == 0 ? T(0) : static_cast<T>(floored());
-    case Prim::fmod:
-      return q == 0 ? T(0) : static_cast<T>(p % q);
+    case Prim::trunc: return a;
+    case Prim::neg: return wrap<T>(0 - x);
+    case Prim::abs: return a < 0 ? wrap<T>(0 - x) : a;
+    case Prim::sign: return a > 0 ? T(1) : a < 0 ? wrap<T>(~uint64_t{0}) : T(0);
+    case Prim::square: return wrap<T>(x * x);
+    case Prim::bitwise_not: return wrap<T>(~x);
+    case Prim::add: return wrap<T>(x + y);
+    case Prim::sub: return wrap<T>(x - y);
+    case Prim::mul: return wrap<T>(x * y);
+    case Prim::trunc_div: return q == 0 ? T(0) : static_cast<T>(p / q);
+    case Prim::floor_div: return q == 0 ? T(0) : static_cast<T>(floored());
+    case Prim::fmod: return q == 0 ? T(0) : static_cast<T>(p % q);
     case Prim::remainder:
       return q == 0 ? T(0) : static_cast<T>(p - floored() * q);
     case Prim::pow: {
@@ -173,45 +130,33 @@ T exact_integer(lang::Prim prim, T a, T b, T c) {
       return wrap<T>(r);
     }
     case Prim::maximum:
-    case Prim::fmax:
-      return a > b ? a : b;
+    case Prim::fmax: return a > b ? a : b;
     case Prim::minimum:
-    case Prim::fmin:
-      return a < b ? a : b;
-    case Prim::bitwise_and:
-      return wrap<T>(x & y);
-    case Prim::bitwise_or:
-      return wrap<T>(x | y);
-    case Prim::bitwise_xor:
-      return wrap<T>(x ^ y);
-    case Prim::shift_left:
-      return q < 0 || q >= kBits ? T(0) : wrap<T>(x << y);
+    case Prim::fmin: return a < b ? a : b;
+    case Prim::bitwise_and: return wrap<T>(x & y);
+    case Prim::bitwise_or: return wrap<T>(x | y);
+    case Prim::bitwise_xor: return wrap<T>(x ^ y);
+    case Prim::shift_left: return q < 0 || q >= kBits ? T(0) : wrap<T>(x << y);
     case Prim::shift_right: {
       const bool out = q < 0 || q >= kBits;
       return out ? (a < 0 ? wrap<T>(~uint64_t{0}) : T(0))
                  : static_cast<T>(a >> b);
     }
-    case Prim::gcd:
-      return wrap<T>(static_cast<uint64_t>(gcd()));
+    case Prim::gcd: return wrap<T>(static_cast<uint64_t>(gcd()));
     case Prim::lcm:
       return gcd() == 0 ? T(0)
                         : wrap<T>(static_cast<uint64_t>(magnitude(p) / gcd()) *
                                   static_cast<uint64_t>(magnitude(q)));
-    case Prim::fma:
-      return wrap<T>(x * y + z);
+    case Prim::fma: return wrap<T>(x * y + z);
     case Prim::clamp: {
       const T low = a > b ? a : b;
       return low < c ? low : c;
     }
     case Prim::isnan:
-    case Prim::isinf:
-      return 0;
-    case Prim::isfinite:
-      return 1;
-    case Prim::signbit:
-      return a < 0;
-    default:
-      return 0;
+    case Prim::isinf: return 0;
+    case Prim::isfinite: return 1;
+    case Prim::signbit: return a < 0;
+    default: return 0;
   }
 }
 
@@ -220,34 +165,20 @@ template <class T>
 T exact_reference(lang::Prim prim, T a, T b, T c) {
   using lang::Prim;
   switch (prim) {
-    case Prim::eq:
-      return a == b;
-    case Prim::ne:
-      return a != b;
-    case Prim::lt:
-      return a < b;
-    case Prim::le:
-      return a <= b;
-    case Prim::gt:
-      return a > b;
-    case Prim::ge:
-      return a >= b;
-    case Prim::truth:
-      return a != 0;
-    case Prim::logical_not:
-      return a == 0;
-    case Prim::logical_and:
-      return a != 0 && b != 0;
-    case Prim::logical_or:
-      return a != 0 || b != 0;
-    case Prim::logical_xor:
-      return (a != 0) != (b != 0);
-    case Prim::select:
-      return a != 0 ? b : c;
-    case Prim::from_bool:
-      return a != 0;
-    default:
-      break;
+    case Prim::eq: return a == b;
+    case Prim::ne: return a != b;
+    case Prim::lt: return a < b;
+    case Prim::le: return a <= b;
+    case Prim::gt: return a > b;
+    case Prim::ge: return a >= b;
+    case Prim::truth: return a != 0;
+    case Prim::logical_not: return a == 0;
+    case Prim::logical_and: return a != 0 && b != 0;
+    case Prim::logical_or: return a != 0 || b != 0;
+    case Prim::logical_xor: return (a != 0) != (b != 0);
+    case Prim::select: return a != 0 ? b : c;
+    case Prim::from_bool: return a != 0;
+    default: break;
   }
   if constexpr (std::is_floating_point_v<T>) {
     return exact_float(prim, a, b, c);

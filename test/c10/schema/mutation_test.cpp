@@ -31,15 +31,9 @@ class Mutator {
         "\\", "-", "1e", "999", "None", "Tensor", "int", "__torch__"};
     const std::size_t at = below(text.size() + 1);
     switch (below(6)) {
-      case 0:
-        text.erase(at, 1 + below(6));
-        break;
-      case 1:
-        text.insert(at, kTokens[below(std::size(kTokens))]);
-        break;
-      case 2:
-        text.insert(at, 1, static_cast<char>(below(256)));
-        break;
+      case 0: text.erase(at, 1 + below(6)); break;
+      case 1: text.insert(at, kTokens[below(std::size(kTokens))]); break;
+      case 2: text.insert(at, 1, static_cast<char>(below(256))); break;
       case 3:
         if (at < text.size()) text[at] = static_cast<char>(below(256));
         break;
@@ -48,8 +42,7 @@ class Mutator {
         text.replace(at, std::string::npos, other, below(other.size()));
         break;
       }
-      default:
-        text.insert(below(text.size() + 1), text.substr(at, below(40)));
+      default: text.insert(below(text.size() + 1), text.substr(at, below(40)));
     }
   }
 

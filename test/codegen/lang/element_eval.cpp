@@ -18,13 +18,10 @@ Uniform walk(const Expr& e, const Values& values) {
     case NodeKind::kNumber:
       return e->number.is_int ? Uniform::of(e->number.i)
                               : Uniform::of(e->number.d);
-    case NodeKind::kBool:
-      return Uniform::of(e->number.i);
+    case NodeKind::kBool: return Uniform::of(e->number.i);
     case NodeKind::kName:
-    case NodeKind::kAttribute:
-      return values.at(dotted_name(e));
-    case NodeKind::kIf:
-      return child(0).as_double() != 0 ? child(1) : child(2);
+    case NodeKind::kAttribute: return values.at(dotted_name(e));
+    case NodeKind::kIf: return child(0).as_double() != 0 ? child(1) : child(2);
     case NodeKind::kLet: {
       Values inner = values;
       inner[e->name] = child(0);
@@ -50,8 +47,7 @@ Uniform walk(const Expr& e, const Values& values) {
       for (std::size_t i = 0; i < e->children.size(); ++i) u[i] = child(i);
       return eval_uniform(*f->prim, u[0], u[1], u[2]);
     }
-    default:
-      throw std::logic_error("no element expression");
+    default: throw std::logic_error("no element expression");
   }
 }
 

@@ -280,23 +280,12 @@ TEST(IndexEvalTest, EveryFunctionHasAValue) {
     for (std::size_t i = 0; i < f.parameters.size(); ++i) {
       if (i) text += ", ";
       switch (f.parameters[i]) {
-        case 'l':
-          text += i ? "[0, 1]" : "[1, 1]";
-          break;
-        case 't':
-          text += "self";
-          break;
-        case 'T':
-          text += "tensors";
-          break;
-        case 'b':
-          text += "true";
-          break;
-        case 'n':
-          text += "1.5";
-          break;
-        default:
-          text += i ? "1" : "2";
+        case 'l': text += i ? "[0, 1]" : "[1, 1]"; break;
+        case 't': text += "self"; break;
+        case 'T': text += "tensors"; break;
+        case 'b': text += "true"; break;
+        case 'n': text += "1.5"; break;
+        default: text += i ? "1" : "2";
       }
     }
     text += ')';

@@ -19,29 +19,22 @@ class RandomExpr {
   Expr any(int depth) {
     if (depth == 0) return leaf();
     switch (below(13)) {
-      case 0:
-        return make_unary(Op::kNeg, any(depth - 1));
-      case 1:
-        return make_unary(Op::kNot, any(depth - 1));
+      case 0: return make_unary(Op::kNeg, any(depth - 1));
+      case 1: return make_unary(Op::kNot, any(depth - 1));
       case 2:
       case 3:
       case 4:
         return make_binary(static_cast<Op>(2 + below(15)), any(depth - 1),
                            any(depth - 1));
-      case 5:
-        return call(depth);
-      case 6:
-        return make_method(any(depth - 1), name(), {any(depth - 1)});
+      case 5: return call(depth);
+      case 6: return make_method(any(depth - 1), name(), {any(depth - 1)});
       case 7:
         return make_node({.kind = NodeKind::kAttribute,
                           .name = name(),
                           .children = {any(depth - 1)}});
-      case 8:
-        return make_if(any(depth - 1), any(depth - 1), any(depth - 1));
-      case 9:
-        return make_let(name(), any(depth - 1), any(depth - 1));
-      case 10:
-        return list(depth);
+      case 8: return make_if(any(depth - 1), any(depth - 1), any(depth - 1));
+      case 9: return make_let(name(), any(depth - 1), any(depth - 1));
+      case 10: return list(depth);
       case 11:
         return make_node({.kind = NodeKind::kIndex,
                           .children = {any(depth - 1), any(depth - 1)}});
@@ -85,8 +78,7 @@ class RandomExpr {
       case 8:
         return make_call(
             "fma", {number(depth - 1), number(depth - 1), number(depth - 1)});
-      default:
-        return make_unary(Op::kNeg, number(depth - 1));
+      default: return make_unary(Op::kNeg, number(depth - 1));
     }
   }
 
@@ -96,8 +88,7 @@ class RandomExpr {
                          number_leaf(), number_leaf());
     }
     switch (below(4)) {
-      case 0:
-        return make_unary(Op::kNot, truth(depth - 1));
+      case 0: return make_unary(Op::kNot, truth(depth - 1));
       case 1:
         return make_binary(pick({Op::kAnd, Op::kOr}), truth(depth - 1),
                            truth(depth - 1));
@@ -123,20 +114,13 @@ class RandomExpr {
 
   Expr leaf() {
     switch (below(9)) {
-      case 0:
-        return make_int(below(100) - 50);
-      case 1:
-        return make_double((below(1000) - 500) / 8.0);
-      case 2:
-        return make_double(pick_number());
-      case 3:
-        return make_bool(below(2));
-      case 4:
-        return make_none();
-      case 5:
-        return make_string(pick_name({"tanh", "it's", "", "\"q\""}));
-      default:
-        return make_name(name());
+      case 0: return make_int(below(100) - 50);
+      case 1: return make_double((below(1000) - 500) / 8.0);
+      case 2: return make_double(pick_number());
+      case 3: return make_bool(below(2));
+      case 4: return make_none();
+      case 5: return make_string(pick_name({"tanh", "it's", "", "\"q\""}));
+      default: return make_name(name());
     }
   }
 
@@ -151,18 +135,12 @@ class RandomExpr {
       return make_name(names_[below(int(names_.size()))]);
     }
     switch (below(7)) {
-      case 0:
-        return make_int(below(4));
-      case 1:
-        return make_double(0.5 * below(5));
-      case 2:
-        return make_name("s");
-      case 3:
-        return make_name("y");
-      case 4:
-        return below(3) ? make_name("x") : make_name("flag");
-      default:
-        return make_name("x");
+      case 0: return make_int(below(4));
+      case 1: return make_double(0.5 * below(5));
+      case 2: return make_name("s");
+      case 3: return make_name("y");
+      case 4: return below(3) ? make_name("x") : make_name("flag");
+      default: return make_name("x");
     }
   }
 
