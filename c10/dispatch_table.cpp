@@ -147,7 +147,7 @@ void Registry::publish(OperatorEntry* e) {
 }
 
 void Registry::publish_all() {
-  for (auto& [name, entry] : entries_) publish(entry);
+  for (OperatorEntry* entry : entries_) publish(entry);
 }
 
 void Registry::free_retired() {

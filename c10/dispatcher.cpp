@@ -1,6 +1,8 @@
 #include "c10/dispatcher.h"
 
 #include <algorithm>
+#include <cstring>
+#include <initializer_list>
 
 #include "c10/registry.h"
 #include "c10/schema/function_schema.h"
@@ -155,9 +157,44 @@ Dispatcher& Dispatcher::singleton() {
   return *d;
 }
 
+namespace {
+
+// Pieces of a name as one text, on the stack if it is of ordinary length.
+class JoinedName {
+ public:
+  JoinedName(std::initializer_list<std::string_view> pieces) {
+    size_t size = 0;
+    for (const std::string_view p : pieces) size += p.size();
+    char* to = stack_;
+    if (size > sizeof stack_) {
+      heap_.resize(size);
+      to = heap_.data();
+    }
+    text_ = {to, size};
+    for (const std::string_view p : pieces) {
+      if (!p.empty()) std::memcpy(to, p.data(), p.size());
+      to += p.size();
+    }
+  }
+  JoinedName(const JoinedName&) = delete;
+  JoinedName& operator=(const JoinedName&) = delete;
+  operator std::string_view() const { return text_; }
+
+ private:
+  char stack_[96];
+  std::string heap_;
+  std::string_view text_;
+};
+
+}  // namespace
+
 std::optional<OperatorHandle> Dispatcher::find(
     std::string_view full_name) const {
-  const OperatorEntry* e = Registry::singleton().look_up(full_name);
+  auto& registry = Registry::singleton();
+  const OperatorEntry* const e =
+      full_name.find("::") != std::string_view::npos
+          ? registry.look_up(full_name)
+          : registry.look_up(JoinedName{"aten::", full_name});
   if (e == nullptr || !e->defined()) return std::nullopt;
   return OperatorHandle(e);
 }
@@ -174,8 +211,8 @@ OperatorHandle Dispatcher::find_or_throw(std::string_view full_name) const {
 
 OperatorHandle Dispatcher::findSchemaOrThrow(std::string_view name,
                                              std::string_view overload) const {
-  return find_or_throw(overload.empty() ? std::string(name)
-                                        : str(name, ".", overload));
+  if (overload.empty()) return find_or_throw(name);
+  return find_or_throw(JoinedName{name, ".", overload});
 }
 
 std::vector<OperatorHandle> Dispatcher::operators() const {

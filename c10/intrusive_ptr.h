@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/single_threaded.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,9 @@ namespace sy {
 
 // Base of objects that count their owners in themselves: 32 bits of strong and
 // 32 bits of weak references. All strong owners together hold one weak
-// reference. A sole owner's release costs a load and no read-modify-write.
+// reference. A sole owner's release costs a load and no read-modify-write, and
+// while the process has one thread (glibc's flag says so) no operation is a
+// locked one.
 //
 // T derives from RefCounted and may declare
 //   void release_resources()  run when the last strong owner goes, if weak
@@ -43,9 +47,7 @@ template <class T>
 struct RefCountedAccess {
   static constexpr uint64_t kSole = RefCounted::kStrong | RefCounted::kWeak;
 
-  static void retain(const T* p) noexcept {
-    p->counts_.fetch_add(RefCounted::kStrong, std::memory_order_relaxed);
-  }
+  static void retain(const T* p) noexcept { add(p, RefCounted::kStrong); }
   static SY_ALWAYS_INLINE void release(T* p) noexcept {
     if (p->counts_.load(std::memory_order_acquire) == kSole) {
       last(p, true);
@@ -54,17 +56,12 @@ struct RefCountedAccess {
     }
   }
   static SY_NOINLINE void release_shared(T* p) noexcept {
-    const uint64_t before =
-        p->counts_.fetch_sub(RefCounted::kStrong, std::memory_order_acq_rel);
+    const uint64_t before = subtract(p, RefCounted::kStrong);
     if (static_cast<uint32_t>(before) == 1) last(p, before == kSole);
   }
-  static void retain_weak(const T* p) noexcept {
-    p->counts_.fetch_add(RefCounted::kWeak, std::memory_order_relaxed);
-  }
+  static void retain_weak(const T* p) noexcept { add(p, RefCounted::kWeak); }
   static void release_weak(T* p) noexcept {
-    const uint64_t before =
-        p->counts_.fetch_sub(RefCounted::kWeak, std::memory_order_acq_rel);
-    if ((before >> 32) == 1) destroy(p);
+    if ((subtract(p, RefCounted::kWeak) >> 32) == 1) destroy(p);
   }
   // Takes a strong reference unless there is none left.
   static bool lock(const T* p) noexcept {
@@ -79,6 +76,23 @@ struct RefCountedAccess {
   }
 
  private:
+  static SY_ALWAYS_INLINE void add(const T* p, uint64_t n) noexcept {
+    if (SY_LIKELY(__libc_single_threaded)) {
+      p->counts_.store(p->counts_.load(std::memory_order_relaxed) + n,
+                       std::memory_order_relaxed);
+    } else {
+      p->counts_.fetch_add(n, std::memory_order_relaxed);
+    }
+  }
+  // What the counts were before.
+  static uint64_t subtract(T* p, uint64_t n) noexcept {
+    if (!__libc_single_threaded) {
+      return p->counts_.fetch_sub(n, std::memory_order_acq_rel);
+    }
+    const uint64_t before = p->counts_.load(std::memory_order_relaxed);
+    p->counts_.store(before - n, std::memory_order_relaxed);
+    return before;
+  }
   static void last(T* p, bool no_weak_owner) noexcept {
     if constexpr (requires { p->release_resources(); }) {
       if (!no_weak_owner) {

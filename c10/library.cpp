@@ -124,13 +124,7 @@ LibraryToken* plugin_of(const void* dso) noexcept {
 
 OperatorEntry* Registry::look_up(std::string_view full_name) {
   commit_pending();
-  std::string with_namespace;
-  if (full_name.find("::") == std::string_view::npos) {
-    with_namespace = str("aten::", full_name);
-    full_name = with_namespace;
-  }
-  const std::lock_guard lock(mutex_);
-  return find(full_name);
+  return entries_.find(full_name);
 }
 
 std::string Registry::nearest_defined(std::string_view full_name) {
@@ -141,7 +135,7 @@ std::string Registry::nearest_defined(std::string_view full_name) {
 std::vector<const OperatorEntry*> Registry::defined() const {
   const std::lock_guard lock(mutex_);
   std::vector<const OperatorEntry*> out;
-  for (const auto& [name, e] : entries_) {
+  for (const OperatorEntry* e : entries_) {
     if (e->defined()) out.push_back(e);
   }
   std::sort(out.begin(), out.end(),
@@ -163,9 +157,9 @@ std::string Registry::kernels_of(const OperatorEntry& entry) const {
 
 size_t Registry::memory_in_use() const {
   const std::lock_guard lock(mutex_);
-  size_t bytes = entries_.bucket_count() * sizeof(void*);
-  for (const auto& [name, e] : entries_) {
-    bytes += sizeof(OperatorEntry) + 4 * sizeof(void*);  // and its map node
+  size_t bytes = entries_.bytes();
+  for (const OperatorEntry* e : entries_) {
+    bytes += sizeof(OperatorEntry);
     for (const std::string* s : {&e->name_, &e->schema_copy_}) {
       if (s->capacity() > 15) bytes += s->capacity() + 1;
     }

@@ -80,11 +80,9 @@ std::string all_key_names() {
 }  // namespace
 
 OperatorEntry* Registry::entry_for(const std::string& full_name) {
-  if (const auto it = entries_.find(full_name); it != entries_.end()) {
-    return it->second;
-  }
+  if (OperatorEntry* e = entries_.find(full_name)) return e;
   auto* e = new OperatorEntry(full_name);
-  entries_.emplace(e->name(), e);
+  entries_.insert(e);
   return e;
 }
 
@@ -139,7 +137,7 @@ void Registry::check_impl(RegistrationBatch& batch,
   const auto def = std::find_if(
       batch.defs.begin(), batch.defs.end(),
       [&](const auto& d) { return d.full_name == impl.full_name; });
-  OperatorEntry* entry = find(impl.full_name);
+  OperatorEntry* entry = entries_.find(impl.full_name);
   if (def == batch.defs.end() && (entry == nullptr || !entry->defined())) {
     std::string best = nearest(impl.full_name);
     batch.problem(
@@ -203,7 +201,7 @@ void Registry::check(RegistrationBatch& batch) {
       if (!r.errors.empty()) continue;
     }
     const auto [it, fresh] = seen.emplace(d.full_name, &d);
-    const OperatorEntry* entry = find(d.full_name);
+    const OperatorEntry* entry = entries_.find(d.full_name);
     if (!fresh) {
       batch.problem(d.site, str(d.full_name, " is defined twice: also at ",
                                 where(it->second->site)));
@@ -325,7 +323,7 @@ void Registry::commit(RegistrationBatch& batch) {
 
 std::string Registry::why_held(LibraryToken* token) const {
   if (std::string h = token->holders(); !h.empty()) return h;
-  for (const auto& [name, e] : entries_) {
+  for (const OperatorEntry* e : entries_) {
     if (e->owner_ != token) continue;
     for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
       if (r->owner != token) {
@@ -336,7 +334,7 @@ std::string Registry::why_held(LibraryToken* token) const {
   }
   for (DeviceType t = 0; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;
-    for (const auto& [name, e] : entries_) {
+    for (const OperatorEntry* e : entries_) {
       for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
         if (r->key.backend == t && r->owner != token) {
           return str("library ", r->owner->name(), ", which has a kernel for ",
@@ -366,7 +364,7 @@ void Registry::withdraw(LibraryToken* token,
   };
   std::vector<Undo> undo;
   std::vector<KernelRecord*> gone;
-  for (auto& [name, e] : entries_) {
+  for (OperatorEntry* e : entries_) {
     const bool defined_here = e->owner_ == token;
     std::vector<KernelRecord*> keep, drop;
     for (KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
@@ -450,16 +448,11 @@ void Registry::withdraw(LibraryToken* token,
   for (auto& [slot, record] : fallbacks) delete record;
 }
 
-OperatorEntry* Registry::find(std::string_view full_name) const {
-  const auto it = entries_.find(full_name);
-  return it == entries_.end() ? nullptr : it->second;
-}
-
 std::string Registry::nearest(std::string_view full_name) const {
   NearestName best(full_name);
   std::vector<std::string_view> names;
-  for (const auto& [name, e] : entries_) {
-    if (e->defined()) names.push_back(name);
+  for (const OperatorEntry* e : entries_) {
+    if (e->defined()) names.push_back(e->name());
   }
   std::sort(names.begin(), names.end());  // ties fall the same way each time
   for (std::string_view n : names) best.consider(n);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "c10/dispatcher.h"
+#include "c10/entry_index.h"
 #include "c10/introspect.h"
 #include "c10/library.h"
 #include "c10/library_token.h"
@@ -109,7 +110,7 @@ class Registry {
   LibraryToken* new_token(std::string name, const void* dso);
   LibraryToken* find_token(const void* dso) const;
 
-  // Commits what is pending, then looks up; "aten::" may be left out.
+  // Commits what is pending, then looks up without a lock.
   OperatorEntry* look_up(std::string_view full_name);
   std::string nearest_defined(std::string_view full_name);
   std::vector<const OperatorEntry*> defined() const;
@@ -130,7 +131,6 @@ class Registry {
   friend class Loader;
   Registry();
   // Under mutex_.
-  OperatorEntry* find(std::string_view full_name) const;
   std::string nearest(std::string_view full_name) const;
   struct Fallbacks {
     KernelRecord* all = nullptr;
@@ -163,7 +163,7 @@ class Registry {
   mutable std::mutex mutex_;
   std::recursive_mutex load_mutex_;
   bool committing_ = false;  // under load_mutex_
-  std::unordered_map<std::string_view, OperatorEntry*> entries_;
+  EntryIndex entries_;  // inserted into under mutex_
   std::unordered_map<std::string, Site> namespaces_;
   Fallbacks fallbacks_[DispatchTable::kFunctionalities];
   LibraryToken* backend_owners_[kMaxBackends] = {};

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace sy {
+
+class OperatorEntry;
+
+// Operator entries by name, internal to c10. Entries only come: look-ups take
+// no lock and may run while one thread inserts. Iteration is for that thread.
+class EntryIndex {
+ public:
+  EntryIndex();
+  ~EntryIndex();
+  EntryIndex(const EntryIndex&) = delete;
+  EntryIndex& operator=(const EntryIndex&) = delete;
+
+  OperatorEntry* find(std::string_view name) const noexcept;
+  // The entry's name is not there yet.
+  void insert(OperatorEntry* entry);
+
+  auto begin() const noexcept { return entries_.begin(); }
+  auto end() const noexcept { return entries_.end(); }
+  // Of the tables, outgrown ones included.
+  size_t bytes() const noexcept;
+
+ private:
+  struct Table;
+  void place(Table& table, OperatorEntry* entry) noexcept;
+
+  std::vector<OperatorEntry*> entries_;
+  std::atomic<Table*> table_;
+  // Outgrown tables stay for the look-ups that may be reading them; together
+  // they are no larger than the present one.
+  std::vector<std::unique_ptr<Table>> tables_;
+};
+
+}  // namespace sy
