@@ -109,8 +109,9 @@ SY_API void transpose(size_t element_size, void* dst, int64_t dst_stride,
 // Another thread may read them after stream_fence() on this one.
 SY_API void stream_copy(void* dst, const void* src, size_t bytes) noexcept;
 SY_API void stream_fence() noexcept;
-// From how many bytes of result on that is the faster way.
-inline constexpr int64_t kStreamBytes = int64_t{4} << 20;
+// From how many bytes of result on that is the faster way: what stays in the
+// last cache until it is read again should be written to it.
+inline constexpr int64_t kStreamBytes = int64_t{32} << 20;
 
 // Whether a kernel divided an integer by zero on this thread since the last
 // call. Such elements are 0. A parallel engine asks on every worker.
