@@ -119,6 +119,73 @@ HWY_INLINE float erf32(float x) {
   return __builtin_copysignf(y, x);
 }
 
+#if HWY_TARGET <= HWY_AVX3
+// The same with AVX-512, which scales by powers of two in one instruction.
+using FloatTag = hn::ScalableTag<float>;
+using VF = hn::Vec<FloatTag>;
+
+HWY_INLINE VF set(float x) { return hn::Set(FloatTag(), x); }
+template <class... C>
+HWY_INLINE VF poly(VF x, float c0, C... rest) {
+  if constexpr (sizeof...(rest) == 0) {
+    return set(c0);
+  } else {
+    return hn::MulAdd(poly(x, rest...), x, set(c0));
+  }
+}
+HWY_INLINE VF exp32_normal(VF x) {
+  const VF shift = set(0x1.8p23f);
+  const VF n = hn::Sub(hn::MulAdd(x, set(0x1.715476p0f), shift), shift);
+  VF r = hn::MulAdd(n, set(-0x1.62e4p-1f), x);
+  r = hn::MulAdd(n, set(-0x1.7f7d1cp-20f), r);
+  const VF p = poly(r, 0x1.fffffcp-2f, 0x1.55549p-3f, 0x1.5558f8p-5f,
+                    0x1.123b02p-7f, 0x1.6a2288p-10f);
+  const VF y = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), set(1.0f));
+  return VF{_mm512_scalef_ps(y.raw, n.raw)};
+}
+HWY_INLINE VF exp32(VF x) {
+  // Of two numbers these give the second if one is NaN.
+  return exp32_normal(hn::Min(set(89.0f), hn::Max(set(-104.0f), x)));
+}
+HWY_INLINE VF tanh32(VF x) {
+  const VF a = hn::Abs(x);
+  const VF z = hn::Mul(x, x);
+  const VF p = poly(z, -0x1.555554p-2f, 0x1.11106cp-3f, -0x1.b9ef86p-5f,
+                    0x1.63951cp-6f, -0x1.0c2212p-7f, 0x1.197cf6p-9f);
+  const VF b = hn::Min(set(10.0f), a);
+  const VF e = exp32_normal(hn::Add(b, b));
+  const VF large =
+      hn::Sub(set(1.0f), hn::Div(set(2.0f), hn::Add(e, set(1.0f))));
+  const VF y = hn::IfThenElse(hn::Lt(a, set(0.625f)),
+                              hn::MulAdd(hn::Mul(a, z), p, a), large);
+  return hn::CopySign(y, x);
+}
+HWY_INLINE VF sigmoid32(VF x) {
+  const VF one = set(1.0f);
+  const VF e = exp32(hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(FloatTag())), e, one),
+                 hn::Add(one, e));
+}
+HWY_INLINE VF erf32(VF x) {
+  const VF a = hn::Abs(x);
+  const VF z = hn::Mul(x, x);
+  const VF small =
+      poly(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2dp-4f, -0x1.b7f982p-6f,
+           0x1.5408aep-8f, -0x1.a409cap-11f, 0x1.4997c2p-14f);
+  const VF b = hn::Min(set(4.0f), a);
+  const VF q =
+      poly(b, -0x1.6e69f0p-13f, 0x1.2127e6p0f, 0x1.4445fep-1f, 0x1.bb845ep-4f,
+           -0x1.9b8fcap-6f, 0x1.115cdep-8f, -0x1.c798p-12f, 0x1.61f4d2p-16f);
+  const VF y = hn::IfThenElse(hn::Lt(a, set(1.0f)), hn::MulAdd(a, small, a),
+                              hn::Sub(set(1.0f), exp32_normal(hn::Neg(q))));
+  return hn::CopySign(y, x);
+}
+#define SY_TILE_VECTOR(function) \
+  static HWY_INLINE VF v(VF x) { return function(x); }
+#else
+#define SY_TILE_VECTOR(function)
+#endif
+
 // e^(-a^2) t P(t), t = 1 / (1 + a / 2); zero in float beyond 10.1.
 HWY_INLINE double erfc_f32(double x) {
   const double a = __builtin_fabs(x) > 11.0 ? 11.0 : __builtin_fabs(x);
@@ -153,13 +220,18 @@ HWY_INLINE double hypot_f32(double x, double y) {
   struct Name {                                                \
     static constexpr bool kCostly = true;                      \
     static HWY_INLINE float f(float x) { return function(x); } \
+    SY_TILE_VECTOR(function)                                   \
   };
 SY_TILE_OWN(Exp, exp32)
-SY_TILE_OWN(Log, log32)
 SY_TILE_OWN(Tanh, tanh32)
 SY_TILE_OWN(Sigmoid, sigmoid32)
 SY_TILE_OWN(Erf, erf32)
 #undef SY_TILE_OWN
+#undef SY_TILE_VECTOR
+struct Log {
+  static constexpr bool kCostly = true;
+  static HWY_INLINE float f(float x) { return log32(x); }
+};
 
 // Through double.
 #define SY_TILE_WIDER(Name, function)                              \
