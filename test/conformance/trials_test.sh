@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Calls every operator that has recorded cases with arguments that are mostly
-# wrong, and without memory; fails if one does not answer with a result or a
-# clear error. Usage: trials_test.sh hostile|starved
+# wrong, without memory, or by several threads; fails if one does not answer
+# with a clear error or the same result.
+# Usage: trials_test.sh hostile|starved|threaded
 set -euo pipefail
 tools/unpack_cases.sh test/conformance/cases.tar.xz "$TEST_TMPDIR/cases"
 exec tools/sy/sy conform --cases "$TEST_TMPDIR/cases" --jobs 2 --timeout 120 \

@@ -41,8 +41,9 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
   c->add_option("--trials", o.trials,
                 "replay: the cases as recorded; hostile: with one argument "
                 "changed, which must give a result or an error that names the "
-                "operator; starved: with each allocation failing in turn")
-      ->check(CLI::IsMember({"replay", "hostile", "starved"}))
+                "operator; starved: with each allocation failing in turn; "
+                "threaded: the same results by one thread and by several")
+      ->check(CLI::IsMember({"replay", "hostile", "starved", "threaded"}))
       ->capture_default_str();
 }
 

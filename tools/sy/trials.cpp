@@ -27,8 +27,9 @@ class Replays final : public Trials {
 TrialKind trial_kind_of(const std::string& name) {
   if (name == "replay") return TrialKind::Replay;
   if (name == "hostile") return TrialKind::Hostile;
-  SY_CHECK(name == "starved", Value, "no kind of trial is named ", name);
-  return TrialKind::Starved;
+  if (name == "starved") return TrialKind::Starved;
+  SY_CHECK(name == "threaded", Value, "no kind of trial is named ", name);
+  return TrialKind::Threaded;
 }
 
 std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
@@ -39,6 +40,7 @@ std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
   switch (kind) {
     case TrialKind::Hostile: return hostile_trials(op, file);
     case TrialKind::Starved: return starved_trials(op, file);
+    case TrialKind::Threaded: return threaded_trials(op, file);
     case TrialKind::Replay: break;
   }
   return std::make_unique<Replays>(op, file, options);

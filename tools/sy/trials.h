@@ -21,9 +21,10 @@ class Trials {
 };
 
 enum class TrialKind {
-  Replay,   // the cases themselves
-  Hostile,  // with one argument changed: a result, or an error that names it
-  Starved,  // with each allocation failing in turn
+  Replay,    // the cases themselves
+  Hostile,   // with one argument changed: a result, or an error that names it
+  Starved,   // with each allocation failing in turn
+  Threaded,  // by one thread and by several, with the same results
 };
 
 // Throws ValueError for a kind without that name.
@@ -37,5 +38,7 @@ std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
 // Each kind but the first is for tensors on the CPU.
 std::unique_ptr<Trials> hostile_trials(OperatorHandle op, const CaseFile& file);
 std::unique_ptr<Trials> starved_trials(OperatorHandle op, const CaseFile& file);
+std::unique_ptr<Trials> threaded_trials(OperatorHandle op,
+                                        const CaseFile& file);
 
 }  // namespace sy::tools
