@@ -9,8 +9,12 @@
 
 namespace sy::codegen {
 
-// One canonical signature a line, in file order; with derived forms if asked.
-int print(const std::vector<std::string>& files, bool autogen,
+struct PrintOptions {
+  bool autogen = false;  // with the derived forms
+  bool uses = false;     // of derivatives.yaml: what the formulas use
+};
+// One canonical signature a line, in file order.
+int print(const std::vector<std::string>& files, const PrintOptions& options,
           std::ostream& out, std::ostream& err);
 
 // Silent if nothing is wrong.

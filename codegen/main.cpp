@@ -12,15 +12,20 @@ int main(int argc, char** argv) {
 
   CLI::App* print_command =
       app.add_subcommand("print", "the signatures, one a line");
-  bool autogen = false;
-  print_command->add_option("FILE", files, "schema files")->required();
-  print_command->add_flag("--autogen", autogen, "with the derived forms");
+  PrintOptions print_options;
+  print_command->add_option("FILE", files, "schema files, PyTorch's too")
+      ->required();
+  print_command->add_flag("--autogen", print_options.autogen,
+                          "with the derived forms");
+  print_command->add_flag("--uses", print_options.uses,
+                          "what each formula of derivatives.yaml uses");
   print_command->callback(
-      [&] { status = print(files, autogen, std::cout, std::cerr); });
+      [&] { status = print(files, print_options, std::cout, std::cerr); });
 
   CLI::App* check_command = app.add_subcommand(
       "check", "every error, as file:line:col: error: …; silent if none");
-  check_command->add_option("FILE", files, "schema files")->required();
+  check_command->add_option("FILE", files, "schema files, PyTorch's too")
+      ->required();
   check_command->callback([&] { status = check_files(files, std::cerr); });
 
   CLI::App* emit_command =
