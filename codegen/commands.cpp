@@ -11,6 +11,7 @@
 #include "codegen/lang/yaml.h"
 #include "codegen/model.h"
 #include "codegen/torch/commands.h"
+#include "codegen/torch/import.h"
 
 namespace sy::codegen {
 namespace {
@@ -191,6 +192,28 @@ int check_files(const std::vector<std::string>& files, std::ostream& err) {
   Model::load(own_sources(sources), diagnostics);
   report(diagnostics, sources, err);
   return diagnostics.empty() ? 0 : 1;
+}
+
+int import_entries(const ImportOptions& options, std::ostream& out, std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  std::vector<std::string> files = options.files;
+  files.insert(files.end(), options.derivatives.begin(),
+               options.derivatives.end());
+  const auto sources = torch::read_sources(files, diagnostics);
+  const auto own = own_sources(torch::read_sources(options.with, diagnostics));
+  std::string text;
+  if (diagnostics.empty()) {
+    const auto world = torch::World::load(sources, diagnostics);
+    // What does not keep PyTorch's rules is not taken for one of its files.
+    torch::check_world(world, diagnostics);
+    if (diagnostics.empty()) {
+      text = torch::import_functions(world, options.ops, own, diagnostics);
+    }
+  }
+  report(diagnostics, sources, err);
+  if (!diagnostics.empty()) return 1;
+  out << text;
+  return 0;
 }
 
 int emit(const EmitOptions& options, std::ostream& err) {

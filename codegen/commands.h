@@ -20,6 +20,15 @@ int print(const std::vector<std::string>& files, const PrintOptions& options,
 // Silent if nothing is wrong.
 int check_files(const std::vector<std::string>& files, std::ostream& err);
 
+struct ImportOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> ops;          // globs of names
+  std::vector<std::string> derivatives;  // derivatives.yaml
+  std::vector<std::string> with;         // our own files
+};
+// Writes functions of PyTorch's native_functions.yaml as entries of ours.
+int import_entries(const ImportOptions& options, std::ostream& out, std::ostream& err);
+
 struct EmitOptions {
   std::string kind;
   std::vector<std::string> inputs;

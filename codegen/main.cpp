@@ -28,6 +28,25 @@ int main(int argc, char** argv) {
       ->required();
   check_command->callback([&] { status = check_files(files, std::cerr); });
 
+  CLI::App* import_command = app.add_subcommand(
+      "import", "functions of PyTorch's native_functions.yaml, as ours");
+  ImportOptions import_options;
+  import_command->add_option("FILE", import_options.files, "PyTorch's files")
+      ->required();
+  import_command
+      ->add_option("--op", import_options.ops, "their names, as globs: 'add.*'")
+      ->required()
+      ->allow_extra_args(false);
+  import_command
+      ->add_option("--derivatives", import_options.derivatives,
+                   "derivatives.yaml, to take formulas from")
+      ->allow_extra_args(false);
+  import_command->add_option(
+      "--with", import_options.with,
+      "our schema files: what formulas may call, and tags");
+  import_command->callback(
+      [&] { status = import_entries(import_options, std::cout, std::cerr); });
+
   CLI::App* emit_command =
       app.add_subcommand("emit", "the files that the build asks for");
   EmitOptions options;
