@@ -108,8 +108,10 @@ class Importer {
       std::vector<std::string> names;
       for (const NativeFunction& f : all) names.push_back(f.name());
       const std::vector<std::string_view> views(names.begin(), names.end());
+      Location at;
+      if (!all.empty()) at.file = all[0].func.start().file;
       diagnostics_.error(
-          {}, "no function is called '" + g + "'" + lang::suggest(g, views));
+          at, "no function is called '" + g + "'" + lang::suggest(g, views));
     }
     for (const Group& g : world_.groups()) {
       const auto members = g.members();
