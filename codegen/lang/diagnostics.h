@@ -30,7 +30,9 @@ class Diagnostics {
   std::size_t size() const { return errors_.size(); }
   // As reported.
   std::span<const Diagnostic> all() const { return errors_; }
-  // By place, each error once, one a line.
+  // By place, each error once.
+  std::vector<Diagnostic> sorted() const;
+  // The same, one a line.
   std::string str() const;
   // The same, each with the line of its file and a caret; `text` is the file
   // that the errors with location file `file` refer to.
@@ -38,8 +40,6 @@ class Diagnostics {
                               std::string_view text) const;
 
  private:
-  std::vector<Diagnostic> sorted() const;
-
   std::vector<Diagnostic> errors_;
 };
 

@@ -131,7 +131,7 @@ TEST_F(Errors, ShapeWithoutATensorNeedsADtype) {
 
 TEST(Print, CanonicalSignaturesInFileOrder) {
   std::ostringstream out, err;
-  EXPECT_EQ(print({kData + std::string("sample.yaml")}, false, out, err), 0);
+  EXPECT_EQ(print({kData + std::string("sample.yaml")}, {}, out, err), 0);
   EXPECT_EQ(out.str().substr(0, out.str().find('\n')),
             "mul.Tensor(Tensor self, Tensor other) -> Tensor");
   EXPECT_EQ(out.str().find("mul_"), std::string::npos);
@@ -139,7 +139,7 @@ TEST(Print, CanonicalSignaturesInFileOrder) {
 
 TEST(Print, AutogenAddsDerivedForms) {
   std::ostringstream out, err;
-  EXPECT_EQ(print({kData + std::string("sample.yaml")}, true, out, err), 0);
+  EXPECT_EQ(print({kData + std::string("sample.yaml")}, {.autogen = true}, out, err), 0);
   EXPECT_NE(out.str().find("mul_.Tensor(Tensor(a!) self, Tensor other) -> "
                            "Tensor(a!)\n"),
             std::string::npos);
