@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "aten/advanced_index.h"
 #include "aten/ops/advanced_indexing.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
@@ -159,7 +160,8 @@ void set_item(const Tensor& x, ArrayRef<TensorIndex> indices,
     most = std::max<int64_t>(most, mask ? 1 : t->dim());
   }
   dims += most - indexed;
-  sy::index_put_(to, a.tensors(), without_leading_ones(value, dims));
+  to.index_put_(OptionalTensors(a.tensors()),
+                without_leading_ones(value, dims));
 }
 
 void set_item(const Tensor& x, ArrayRef<TensorIndex> indices,
@@ -170,3 +172,37 @@ void set_item(const Tensor& x, ArrayRef<TensorIndex> indices,
 Tensor RowIterator::operator*() const { return x_->select(0, row_); }
 
 }  // namespace sy::indexing
+
+namespace sy {
+
+using indexing::TensorIndex;
+using Indices = std::initializer_list<TensorIndex>;
+
+Tensor Tensor::operator[](int64_t i) const { return index({i}); }
+Tensor Tensor::operator[](const Tensor& i) const { return index({i}); }
+
+Tensor Tensor::index(ArrayRef<TensorIndex> indices) const {
+  return indexing::get_item(*this, indices);
+}
+Tensor Tensor::index(Indices indices) const {
+  return index(ArrayRef<TensorIndex>(indices));
+}
+
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices,
+                                 const Tensor& value) const {
+  indexing::set_item(*this, indices, value);
+  return const_cast<Tensor&>(*this);
+}
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices,
+                                 const Scalar& value) const {
+  indexing::set_item(*this, indices, value);
+  return const_cast<Tensor&>(*this);
+}
+Tensor& Tensor::index_put_(Indices indices, const Tensor& value) const {
+  return index_put_(ArrayRef<TensorIndex>(indices), value);
+}
+Tensor& Tensor::index_put_(Indices indices, const Scalar& value) const {
+  return index_put_(ArrayRef<TensorIndex>(indices), value);
+}
+
+}  // namespace sy
