@@ -76,13 +76,6 @@ void add_offsets(const char* op, const IndexedDim& d, IntArrayRef sizes,
   });
 }
 
-template <class F>
-void each_true(const bool* mask, int64_t n, const F& f) {
-  for (int64_t i = 0; i < n; ++i) {
-    if (mask[i]) f(i);
-  }
-}
-
 }  // namespace
 
 std::vector<Tensor> mask_indices(const Tensor& mask) {
@@ -95,16 +88,19 @@ std::vector<Tensor> mask_indices(const Tensor& mask) {
     places.push_back(int64_vector(count));
   }
   if (places.empty()) return places;
-  int64_t* flat = data_of(places[0]);
-  each_true(p, n, [&](int64_t i) { *flat++ = i; });
+  int64_t* const flat = data_of(places[0]);
+  // Every number is written, and stays if the next is not put in its place.
+  for (int64_t i = 0, k = 0; k < count; ++i) {
+    flat[k] = i;
+    k += p[i];
+  }
   // The first becomes the row of each place, from the last dim on.
-  int64_t* const first = data_of(places[0]);
   for (int64_t d = mask.dim() - 1; d > 0; --d) {
     const int64_t size = mask.size(d);
     int64_t* const to = data_of(places[static_cast<size_t>(d)]);
     for (int64_t i = 0; i < count; ++i) {
-      to[i] = first[i] % size;
-      first[i] /= size;
+      to[i] = flat[i] % size;
+      flat[i] /= size;
     }
   }
   return places;

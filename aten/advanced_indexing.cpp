@@ -110,7 +110,8 @@ Tensor along(const Tensor& self, std::optional<int64_t> dim, int64_t* d) {
 
 Tensor& index_put_impl_(Tensor& self, OptionalTensors indices,
                         const Tensor& values, bool accumulate, bool) {
-  return sy::index_put_(self, indices, values, accumulate);
+  self.index_put_(indices, values, accumulate);
+  return self;
 }
 
 Tensor unsafe_masked_index(const Tensor& self, const Tensor& mask,

@@ -21,8 +21,9 @@ bool is_same_size(const Tensor& self, const Tensor& other) {
 }
 bool is_signed(const Tensor& self) { return self.is_signed(); }
 bool is_floating_point(const Tensor& self) { return self.is_floating_point(); }
-bool is_complex(const Tensor& self) {
-  SY_CHECK(self.defined(), Value, "[is_complex] self: expected a tensor");
+bool is_never(const Tensor& self) {
+  SY_CHECK(self.defined(), Value,
+           "[is_complex] self: expected a tensor, got an undefined one");
   return false;
 }
 bool is_inference(const Tensor& self) { return self.is_inference(); }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "aten/copy.h"
+#include "aten/ops/indexing.h"
 #include "aten/view.h"
 #include "backends/cpu/advanced_indexing_kernels_gen.h"
 #include "backends/cpu/dtype_switch.h"
@@ -124,6 +125,13 @@ Tensor flat_offsets(const char* op, const Tensor& self, const Tensor& index) {
   return out;
 }
 
+// A mask that is the only index, and nothing if there is another.
+const Tensor* only_mask(OptionalTensors indices) {
+  const bool one = indices.size() == 1 && indices[0].has_value() &&
+                   indices[0]->defined() && indices[0]->dtype() == kBool;
+  return one ? &*indices[0] : nullptr;
+}
+
 const int64_t* data_of(const Tensor& t) {
   return static_cast<const int64_t*>(t.data_ptr());
 }
@@ -131,6 +139,10 @@ const int64_t* data_of(const Tensor& t) {
 }  // namespace
 
 Tensor index_tensor(const Tensor& self, OptionalTensors indices) {
+  const Tensor* const mask = only_mask(indices);
+  if (mask != nullptr && mask->dim() > 0 && mask->sizes() == self.sizes()) {
+    return masked_select(self, *mask);
+  }
   const IndexPlan plan = plan_index("index", self, indices);
   const Tensor out(
       make_tensor(plan.result_sizes(), self.dtype(), Device(kCPU)));
@@ -156,6 +168,14 @@ Tensor index_tensor(const Tensor& self, OptionalTensors indices) {
 
 void index_put_out(const Tensor& self, OptionalTensors indices,
                    const Tensor& values, bool accumulate, const Tensor& out) {
+  const Tensor* const mask = only_mask(indices);
+  if (mask != nullptr && mask->dim() > 0 && mask->sizes() == self.sizes() &&
+      values.dim() == 0 && !accumulate) {
+    start_result(out, self);
+    Tensor written = out;
+    sy::masked_fill_out(written, out, *mask, values);
+    return;
+  }
   // The indices are those of out, which has the sizes of self.
   const IndexPlan plan = plan_index("index_put", out, indices);
   check_values("index_put", values, plan);

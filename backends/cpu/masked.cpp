@@ -36,16 +36,14 @@ struct CountedMask {
   }
   int64_t count() const { return before.back(); }
 
-  // f(i, j) for the j-th true element, which is element i.
+  // f(i, j, end): element i is the first that may be the j-th true one, the
+  // elements from it on have those up to `end`.
   template <class F>
-  void each(const F& f) const {
+  void each_chunk(const F& f) const {
     parallel_for(0, chunks, 4, [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) {
-        int64_t j = before[static_cast<size_t>(c)];
-        const int64_t last = before[static_cast<size_t>(c) + 1];
-        for (int64_t i = c * kChunk; j < last; ++i) {
-          if (data[i]) f(i, j++);
-        }
+      for (auto c = static_cast<size_t>(begin); c < static_cast<size_t>(end);
+           ++c) {
+        f(static_cast<int64_t>(c) * kChunk, before[c], before[c + 1]);
       }
     });
   }
@@ -69,7 +67,13 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
   visit_element_size(self.itemsize(), [&]<class T>() {
     const auto* const x = static_cast<const T*>(from.data_ptr());
     auto* const y = static_cast<T*>(out.data_ptr());
-    where.each([&](int64_t i, int64_t j) { y[j] = x[i]; });
+    // Every element is written, and stays if the next is not put in its place.
+    where.each_chunk([&](int64_t i, int64_t j, int64_t end) {
+      for (; j < end; ++i) {
+        y[j] = x[i];
+        j += where.data[i];
+      }
+    });
   });
   return out;
 }
@@ -88,7 +92,12 @@ void masked_scatter_out(const Tensor& self, const Tensor& mask,
   visit_element_size(out.itemsize(), [&]<class T>() {
     const auto* const x = static_cast<const T*>(from.data_ptr());
     auto* const y = static_cast<T*>(to.data_ptr());
-    where.each([&](int64_t i, int64_t j) { y[i] = x[j]; });
+    where.each_chunk([&](int64_t i, int64_t j, int64_t end) {
+      for (; j < end; ++i) {
+        y[i] = where.data[i] ? x[j] : y[i];
+        j += where.data[i];
+      }
+    });
   });
   if (!to.is_same(out)) copy_cpu(out, to);
 }

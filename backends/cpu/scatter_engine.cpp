@@ -113,6 +113,24 @@ void join_row(char* to, int64_t to_stride, const char* from,
   }
 }
 
+struct Steps {
+  int64_t to, from, index;
+};
+
+// n elements with an index each.
+template <class T, class F>
+void join_each(char* to, const char* from, const char* index, int64_t to_step,
+               Steps step, int64_t n, const F& f) {
+  for (int64_t c = 0; c < n; ++c) {
+    const int64_t k = *reinterpret_cast<const int64_t*>(index);
+    f(reinterpret_cast<T*>(to + k * to_step),
+      *reinterpret_cast<const T*>(from));
+    to += step.to;
+    from += step.from;
+    index += step.index;
+  }
+}
+
 // Where rows lie as one in `to`, a row an index; else the indices of one place
 // after the other, since then it is the dim that lies closer.
 template <class T, class F>
@@ -135,18 +153,15 @@ void join_block(const Iter& it, const Iter::Block& b, const Places& p,
       }
       continue;
     }
-    const auto join = [&](int64_t k, int64_t c) {
-      const int64_t n = index(i + c * at.column + k * p.index_step);
-      f(reinterpret_cast<T*>(y + c * to.column + n * p.to_step),
-        *reinterpret_cast<const T*>(x + c * from.column + k * p.from_step));
-    };
     if (rows) {
       for (int64_t k = 0; k < p.count; ++k) {
-        for (int64_t c = 0; c < b.columns; ++c) join(k, c);
+        join_each<T>(y, x + k * p.from_step, i + k * p.index_step, p.to_step,
+                     {to.column, from.column, at.column}, b.columns, f);
       }
     } else {
       for (int64_t c = 0; c < b.columns; ++c) {
-        for (int64_t k = 0; k < p.count; ++k) join(k, c);
+        join_each<T>(y + c * to.column, x + c * from.column, i + c * at.column,
+                     p.to_step, {0, p.from_step, p.index_step}, p.count, f);
       }
     }
   }

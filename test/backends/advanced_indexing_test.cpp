@@ -117,7 +117,7 @@ TEST(IndexPut, IsTheReverseOfIndex) {
     Tensor self = zeros({3, 4, 5}, dtype);
     const Index at = {tensor({2, 0}), {}, tensor({{4}, {1}})};
     const Tensor v = ones({2, 2, 4}, dtype);
-    index_put_(self, at, v);
+    self.index_put_(at, v);
     EXPECT_EQ(values(index(self, at)), values(v)) << dtype_name(dtype);
     EXPECT_EQ(self.to(kLong).sum().item<int64_t>(), 16);
   }
@@ -134,27 +134,27 @@ TEST(IndexPut, TheLastOfSeveralStaysOrAllAreAdded) {
 TEST(IndexPut, ValuesBroadcast) {
   Tensor self = zeros({3, 4}, kDouble);
   const Tensor mask = tensor({true, false, true});
-  index_put_(self, Index{mask}, tensor(2.0));
+  self.index_put_(Index{mask}, tensor(2.0, kDouble));
   EXPECT_EQ(values(self), (Values{2, 2, 2, 2, 0, 0, 0, 0, 2, 2, 2, 2}));
-  index_put_(self, Index{{}, tensor({1, 3})}, tensor({{1.0}, {2.0}, {3.0}}),
-             true);
+  self.index_put_(Index{{}, tensor({1, 3})},
+                  tensor({{1.0}, {2.0}, {3.0}}, kDouble), true);
   EXPECT_EQ(values(self), (Values{2, 3, 2, 3, 0, 2, 0, 2, 2, 5, 2, 5}));
-  SY_EXPECT_ERROR(index_put_(self, Index{mask}, ones({3, 4}, kDouble)),
+  SY_EXPECT_ERROR(self.index_put_(Index{mask}, ones({3, 4}, kDouble)),
                   ValueError,
                   "[index_put] values: expected sizes that broadcast to those "
                   "that are indexed, [2, 4], got [3, 4]");
-  SY_EXPECT_ERROR(index_put_(self, Index{mask}, tensor(1)), ValueError,
+  SY_EXPECT_ERROR(self.index_put_(Index{mask}, tensor(1)), ValueError,
                   "the dtype of values");
-  SY_EXPECT_ERROR(index_put_(self, Index{tensor({0, 3})}, tensor(9.0)),
+  SY_EXPECT_ERROR(self.index_put_(Index{tensor({0, 3})}, tensor(9.0, kDouble)),
                   IndexError, "got 3");
 }
 
 TEST(IndexPut, IndicesAndValuesMayShareItsMemory) {
   Tensor self = tensor({3, 0, 1, 2});
-  index_put_(self, Index{self}, self);
+  self.index_put_(Index{self}, self);
   EXPECT_EQ(values(self), (Values{0, 1, 2, 3}));
   Tensor shifted = tensor({1, 2, 3, 4});
-  index_put_(shifted, Index{tensor({1, 2, 3})}, shifted.slice(0, 0, 3));
+  shifted.index_put_(Index{tensor({1, 2, 3})}, shifted.slice(0, 0, 3));
   EXPECT_EQ(values(shifted), (Values{1, 1, 2, 3}));
 }
 
@@ -163,7 +163,7 @@ TEST(TakeAndPut, CountInRowMajorOrder) {
   const Tensor at = tensor({{4, -1}, {0, 1}});
   EXPECT_EQ(values(take(self, at)), (Values{4, 5, 0, 1}));
   EXPECT_EQ(values(take(turned, at)), (Values{3, 5, 0, 2}));
-  const Tensor v = tensor({1.0, 2.0, 3.0, 4.0});
+  const Tensor v = tensor({1.0, 2.0, 3.0, 4.0}, kDouble);
   EXPECT_EQ(values(put(turned, at, v)), (Values{3, 4, 4, 1, 1, 2}));
   EXPECT_EQ(values(put(self, tensor({0, 0, 0, 5}), v, true)),
             (Values{6, 1, 2, 3, 4, 9}));
@@ -183,7 +183,7 @@ TEST(Masked, SelectAndScatterInRowMajorOrder) {
   SY_EXPECT_ERROR(masked_scatter(self, mask, counting({7})), ValueError,
                   "[masked_scatter] source: expected at least 8 elements");
   Tensor narrow = counting({4, 1});
-  SY_EXPECT_ERROR(masked_scatter_(narrow, mask, counting({12})), ValueError,
+  SY_EXPECT_ERROR(narrow.masked_scatter_(mask, counting({12})), ValueError,
                   "masked_scatter_");
 }
 

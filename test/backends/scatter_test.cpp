@@ -145,7 +145,7 @@ TEST(Scatter, InPlaceWritesSelfAndNothingElse) {
       const Tensor src = numbers(s.index, 5, kInt);
       const Values want = expected(self, s.dim, index, src, "", true);
       const Values functional = values(scatter(self, s.dim, index, src));
-      scatter_(self, s.dim, index, src);
+      self.scatter_(s.dim, index, src);
       EXPECT_EQ(values(self), want);
       EXPECT_EQ(functional, want);
       EXPECT_EQ(self.data_ptr(), memory);
@@ -209,25 +209,25 @@ TEST(Scatter, ValuesAndLegacyReductions) {
 
 TEST(Scatter, ReadsAnArgumentThatSharesMemoryFirst) {
   Tensor self = tensor({1, 2, 3, 4});
-  scatter_(self, 0, tensor({0, 1, 2, 3}), self.flip({0}));
+  self.scatter_(0, tensor({0, 1, 2, 3}), self.flip({0}));
   EXPECT_EQ(values(self), (Values{4, 3, 2, 1}));
   Tensor t = tensor({1, 2, 3, 4});
-  scatter_(t, 0, tensor({1, 2, 3}), t.slice(0, 0, 3));
+  t.scatter_(0, tensor({1, 2, 3}), t.slice(0, 0, 3));
   EXPECT_EQ(values(t), (Values{1, 1, 2, 3}));
   Tensor index = tensor({3, 2, 1, 0});
-  scatter_(index, 0, index, 5);
+  index.scatter_(0, index, 5);
   EXPECT_EQ(values(index), (Values{5, 5, 5, 5}));
 }
 
 TEST(Scatter, BadIndicesWriteNothing) {
   Tensor self = tensor({1, 2, 3});
-  SY_EXPECT_ERROR(scatter_(self, 0, tensor({0, 3}), 9), IndexError,
+  SY_EXPECT_ERROR(self.scatter_(0, tensor({0, 3}), 9), IndexError,
                   "[scatter] index: expected indices in [0, 2] for dim 0 of "
                   "size 3, got 3 at [1]");
-  SY_EXPECT_ERROR(scatter_(self, 0, tensor({0, -1}), 9), IndexError, "got -1");
-  SY_EXPECT_ERROR(index_fill_(self, 0, tensor({0, -4}), 9), IndexError,
+  SY_EXPECT_ERROR(self.scatter_(0, tensor({0, -1}), 9), IndexError, "got -1");
+  SY_EXPECT_ERROR(self.index_fill_(0, tensor({0, -4}), 9), IndexError,
                   "[index_fill] index: expected indices in [-3, 2]");
-  SY_EXPECT_ERROR(index_copy_(self, 0, tensor({0, 3}), tensor({1, 1})),
+  SY_EXPECT_ERROR(self.index_copy_(0, tensor({0, 3}), tensor({1, 1})),
                   IndexError, "[index_copy]");
   EXPECT_EQ(values(self), (Values{1, 2, 3}));
 }
@@ -276,17 +276,17 @@ TEST(FillDiagonal, WrapsAroundTallMatrices) {
   for (const bool transposed : {false, true}) {
     Tensor t = zeros(transposed ? List{2, 8} : List{8, 2}, kDouble);
     if (transposed) t = t.t();
-    fill_diagonal_(t, 1, true);
+    t.fill_diagonal_(1, true);
     EXPECT_EQ(values(t),
               (Values{1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1}));
     t.zero_();
-    fill_diagonal_(t, 1);
+    t.fill_diagonal_(1);
     EXPECT_EQ(t.sum().item<double>(), 2);
   }
   Tensor cube = zeros({2, 2, 2}, kDouble), bad = zeros({2, 3, 2}, kDouble);
-  fill_diagonal_(cube, 3);
+  cube.fill_diagonal_(3);
   EXPECT_EQ(values(cube), (Values{3, 0, 0, 0, 0, 0, 0, 3}));
-  SY_EXPECT_ERROR(fill_diagonal_(bad, 1), ValueError, "dims of one size");
+  SY_EXPECT_ERROR(bad.fill_diagonal_(1), ValueError, "dims of one size");
 }
 
 }  // namespace
