@@ -28,11 +28,8 @@ void prepare_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
   SY_CHECK(out.device() == device, Value, "[", name,
            "] out: expected a tensor on ", device, ", got ", describe(out));
   check_can_cast(name, "out", dtype, out.dtype());
-  if (out.sizes() == sizes) {
-    assert_no_internal_overlap(name, "out", out);
-  } else {
-    resize_output(name, out, sizes);
-  }
+  assert_no_internal_overlap(name, "out", out);
+  if (out.sizes() != sizes) resize_output(name, out, sizes);
   bump_version(out, &op);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <tuple>
 #include <vector>
 
@@ -10,6 +11,10 @@ namespace sy {
 
 class Tensor;
 using TensorList = ArrayRef<Tensor>;
+
+namespace indexing {
+class TensorIndex;
+}
 
 // A tensor with every operator of the library as a method. One pointer, no data
 // of its own beyond TensorBase: copies share the tensor. Methods of ATen's
@@ -27,6 +32,24 @@ class SY_API Tensor : public TensorBase {
   T item() const {
     return item().to<T>();
   }
+  Tensor cpu() const { return to(Device(kCPU)); }
+  Tensor toType(ScalarType dtype) const { return to(dtype); }
+
+  // What x[…] gives in Python: x.index({Slice(1, None), 0, mask}), of the kinds
+  // in aten/indexing.h. Throw IndexError.
+  Tensor operator[](int64_t i) const;
+  Tensor operator[](const Tensor& i) const;
+  Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
+  Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
+  // x[…] = value, which broadcasts.
+  Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices,
+                           const Tensor& value) const;
+  Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices,
+                           const Scalar& value) const;
+  Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices,
+                           const Tensor& value) const;
+  Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices,
+                           const Scalar& value) const;
 
   // Autograd (see autograd/). Throw NotImplementedError if the autograd
   // library is not linked.

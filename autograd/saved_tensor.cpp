@@ -90,11 +90,26 @@ void SavedTensorList::save(TensorList list) {
   for (size_t i = 0; i < list.size(); ++i) list_[i].save(list[i]);
 }
 
+void SavedTensorList::save(ArrayRef<std::optional<Tensor>> list) {
+  list_ = std::vector<SavedTensor>(list.size());
+  for (size_t i = 0; i < list.size(); ++i) list_[i].save(list[i]);
+}
+
 std::vector<Tensor> SavedTensorList::unpack(const Node& node,
                                             const char* argument) const {
   std::vector<Tensor> r;
   r.reserve(list_.size());
   for (const SavedTensor& t : list_) r.push_back(t.unpack(node, argument));
+  return r;
+}
+
+std::vector<std::optional<Tensor>> SavedTensorList::unpack_optional(
+    const Node& node, const char* argument) const {
+  std::vector<std::optional<Tensor>> r;
+  r.reserve(list_.size());
+  for (const SavedTensor& t : list_) {
+    r.push_back(t.unpack_optional(node, argument));
+  }
   return r;
 }
 

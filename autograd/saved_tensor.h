@@ -51,7 +51,10 @@ class SY_API SavedTensor {
 class SY_API SavedTensorList {
  public:
   void save(TensorList list);
+  void save(ArrayRef<std::optional<Tensor>> list);
   std::vector<Tensor> unpack(const Node& node, const char* argument) const;
+  std::vector<std::optional<Tensor>> unpack_optional(
+      const Node& node, const char* argument) const;
   void release() noexcept {
     for (SavedTensor& t : list_) t.release();
   }

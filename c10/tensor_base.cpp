@@ -42,6 +42,11 @@ void TensorBase::check_accessor(ScalarType t, int64_t dims) const {
            " with ", dims, " dims, got ", describe(*this));
 }
 
+void detail::outside_accessor(int64_t i, int64_t size) {
+  fail(ErrorKind::Index, "[accessor] expected an index in [0, ", size - 1,
+       "] for a dim of size ", size, ", got ", i);
+}
+
 std::string describe(const TensorBase& t) {
   if (!t.defined()) return "undefined";
   return str(dtype_name(t.scalar_type()), t.sizes(), " on ", t.device());

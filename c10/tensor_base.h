@@ -9,8 +9,12 @@
 
 namespace sy {
 
-// Read access to the elements of a CPU tensor of known dtype and rank:
-// a[i][j]. Borrows the tensor; indices are not checked.
+namespace detail {
+[[noreturn]] SY_API SY_COLD void outside_accessor(int64_t i, int64_t size);
+}
+
+// Access to the elements of a CPU tensor of known dtype and rank: a[i][j].
+// Borrows the tensor. Indices are checked by at() only: a.at(i).at(j).
 template <class T, size_t N>
 class TensorAccessor {
  public:
@@ -29,10 +33,41 @@ class TensorAccessor {
                                       strides_ + 1);
     }
   }
+  // The same; throws IndexError for an index outside of [0, size(0)).
+  decltype(auto) at(int64_t i) const {
+    if (SY_UNLIKELY(i < 0 || i >= sizes_[0])) {
+      detail::outside_accessor(i, sizes_[0]);
+    }
+    return (*this)[i];
+  }
 
  private:
   T* data_;
   const int64_t *sizes_, *strides_;
+};
+
+// The same with sizes and strides of its own: it needs the memory only.
+template <class T, size_t N>
+class PackedTensorAccessor {
+ public:
+  PackedTensorAccessor(T* data, const int64_t* sizes, const int64_t* strides)
+      : data_(data) {
+    for (size_t d = 0; d < N; ++d) {
+      sizes_[d] = sizes[d];
+      strides_[d] = strides[d];
+    }
+  }
+  int64_t size(int64_t d) const { return sizes_[d]; }
+  int64_t stride(int64_t d) const { return strides_[d]; }
+  T* data() const { return data_; }
+  decltype(auto) operator[](int64_t i) const { return whole()[i]; }
+  decltype(auto) at(int64_t i) const { return whole().at(i); }
+
+ private:
+  TensorAccessor<T, N> whole() const { return {data_, sizes_, strides_}; }
+
+  T* data_;
+  int64_t sizes_[N], strides_[N];
 };
 
 // Owner of a tensor, or of none (undefined). One pointer; copying shares the
@@ -117,6 +152,11 @@ class SY_API TensorBase {
   }
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const {
+    check_accessor(CppTypeToScalarType<T>::value, N);
+    return {static_cast<T*>(get().data()), sizes().data(), strides().data()};
+  }
+  template <class T, size_t N>
+  PackedTensorAccessor<T, N> packed_accessor64() const {
     check_accessor(CppTypeToScalarType<T>::value, N);
     return {static_cast<T*>(get().data()), sizes().data(), strides().data()};
   }

@@ -54,7 +54,7 @@ Saved saved_argument(const Argument& a, bool elements) {
     s.kind = Saved::kOptional;
     s.type = "SavedTensor";
   } else if (t.is_tensor_like()) {
-    s.kind = Saved::kList;
+    s.kind = e.element().is_optional() ? Saved::kOptionalList : Saved::kList;
     s.type = "SavedTensorList";
   } else if (e.is_list() && (e.element() == TypeKind::kInt ||
                              e.element() == TypeKind::kSymInt)) {

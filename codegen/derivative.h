@@ -16,6 +16,7 @@ struct Saved {
     kTensor,        // SavedTensor
     kOptional,      // SavedTensor of a Tensor?
     kList,          // SavedTensorList
+    kOptionalList,  // SavedTensorList of a Tensor?[]
     kMeta,          // SavedMeta: sizes, dtype and device only
     kInts,          // SavedInts
     kOptionalInts,  // std::optional<SavedInts>

@@ -124,6 +124,9 @@ class BackendEmitter {
       if (op.out && op.base.schema.returns().size() == 1) {
         structured_out(w, op, kernel);
       }
+      if (op.inplace && !meta_ && writes_in_place(op)) {
+        structured_inplace(w, op, kernel);
+      }
       return;
     }
     if (kernel.empty()) return;
@@ -222,6 +225,40 @@ class BackendEmitter {
                join(inputs, ", ") + "}, fill);");
       }
     }
+    w.line("  " + return_written(o));
+    w.line("}");
+  }
+
+  static bool writes_in_place(const Operator& op) {
+    const auto& tags = op.entry->tags;
+    return std::any_of(tags.begin(), tags.end(), [](const lang::Text& tag) {
+      return tag.str() == "inplace_direct";
+    });
+  }
+
+  // The kernel writes to self itself, unless that shares memory with another
+  // argument.
+  void structured_inplace(Writer& w, const Operator& op,
+                          const std::string& kernel) {
+    const Overload& o = *op.inplace;
+    const std::string self = written_arguments(o)[0];
+    begin(w, op, o);
+    check(w, op);
+    w.line("  generated::check_inplace_sizes(" + entry_of(o) + ", " + self +
+           ", sizes[0]);");
+    std::vector<std::string> inputs;
+    for (const Argument* a : op.tensor_arguments()) {
+      const std::string name = parameter_name(*a);
+      if (name != self && a->type == TypeKind::kTensor) {
+        inputs.push_back("&" + name);
+      }
+    }
+    w.line("  const auto fill = [&](const Tensor& result) {");
+    w.line("    " + call(op, kernel, {"result"}) + ";");
+    w.line("  };");
+    w.line("  generated::fill_out(" + entry_of(o) + ", " + self +
+           ", sizes[0], " + result_dtype(op, 0) + ", " + self + ".device(), {" +
+           join(inputs, ", ") + "}, fill);");
     w.line("  " + return_written(o));
     w.line("}");
   }

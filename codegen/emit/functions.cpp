@@ -27,8 +27,10 @@ std::string function_name(const Overload& o) {
 // not add_(t, u).
 bool has_function(const Operator& op, const Overload& o) {
   if (&o == &op.base) {
-    // Formulas call every functional operator as a function.
-    return op.entry->function_variant || op.is_functional();
+    // Formulas call every functional operator as a function. With `variants:
+    // []` what C++ has under that name already is meant.
+    return op.entry->function_variant ||
+           (op.entry->method_variant && op.is_functional());
   }
   if (o.schema.is_out() || !op.entry->method_variant) return true;
   const auto args = o.schema.arguments();

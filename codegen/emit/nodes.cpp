@@ -34,6 +34,10 @@ std::string local(const Saved& s) {
       return "const std::vector<Tensor> " + s.name + "_list = " + member +
              ".unpack" + unpack + "\nconst TensorList " + s.name + " = " +
              s.name + "_list;";
+    case Saved::kOptionalList:
+      return "const auto " + s.name + "_list = " + member + ".unpack_optional" +
+             unpack + "\nconst ArrayRef<std::optional<Tensor>> " + s.name +
+             " = " + s.name + "_list;";
     case Saved::kMeta:
       return "const SavedMeta& " + s.name + " = " + member + ";";
     case Saved::kInts:
@@ -179,7 +183,7 @@ class NodeEmitter {
     std::vector<std::string> calls;
     for (const Saved& s : plan_.saved) {
       if (s.kind == Saved::kTensor || s.kind == Saved::kOptional ||
-          s.kind == Saved::kList) {
+          s.kind == Saved::kList || s.kind == Saved::kOptionalList) {
         calls.push_back(s.name + "_.release();");
       }
     }
@@ -266,6 +270,7 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
         break;
       case Saved::kOptional:
       case Saved::kList:
+      case Saved::kOptionalList:
       case Saved::kMeta: statement = member + ".save(" + s.name + ");"; break;
       case Saved::kOptionalInts:
         condition = condition.empty()

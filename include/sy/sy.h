@@ -3,7 +3,9 @@
 // Everything a program uses: tensors, all operators, autograd, and what this
 // process has of devices, memory, threads, random numbers and plugins.
 
+#include "aten/dlpack.h"
 #include "aten/from_blob.h"
+#include "aten/indexing.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
 #include "aten/print.h"

@@ -86,14 +86,15 @@ Tensor tensor(std::string_view word) {
   return t;
 }
 
-Value tensor_list(std::string_view word) {
+Value tensor_list(std::string_view word, bool optional) {
   SY_CHECK(word.size() >= 2 && word.front() == '{' && word.back() == '}', Value,
            "expected a list of tensors, got '", word, "'");
   std::vector<TensorBase> list;
   for (const auto w : split(word.substr(1, word.size() - 2), ';')) {
-    list.push_back(tensor(w));
+    list.push_back(w == "None" ? Tensor() : tensor(w));
   }
-  return Value::tensor_list(list.data(), list.size());
+  return optional ? Value::optional_tensor_list(list.data(), list.size())
+                  : Value::tensor_list(list.data(), list.size());
 }
 
 Value int_list(std::string_view word) {
@@ -110,7 +111,9 @@ Value parse(const Argument& a, std::string_view word) {
   if (word == "None") return Value();
   const Type t = a.type.without_optional();
   if (t == TypeKind::kTensor) return Value(tensor(word));
-  if (t.is_list() && t.is_tensor_like()) return tensor_list(word);
+  if (t.is_list() && t.is_tensor_like()) {
+    return tensor_list(word, t.element().is_optional());
+  }
   if (t.is_list()) return int_list(word);
   if (t == TypeKind::kStr) return Value(word);
   if (word == "True" || word == "False") return Value(word == "True");

@@ -16,6 +16,7 @@ namespace sy::test {
 //              s (no dims), 2x3+1 (1 is added), 2x3*-2, 2x3! (no gradient),
 //              3:i4 (int64 below 4), 2x3:b (bool), 3=1,-1,2 (these numbers)
 //   Tensor[]   {2x3;1x3}
+//   Tensor?[]  {None;2:i3}
 //   int[]      0,1 or [] for none
 //   others     as in a signature: 2, 0.5, True, none, None, Mean
 // Throws Error naming the word that does not fit.

@@ -92,8 +92,8 @@ TEST(IndexSelect, IndicesOutOfRange) {
   const Tensor self = counting({3, 4}, kFloat), out = empty({2, 4}, kFloat);
   SY_EXPECT_ERROR(cpu::index_select_out(self, 0, tensor({0, 3}), out),
                   IndexError,
-                  "[index_select] index: expected indices in [0, 2], got 3 at "
-                  "[1]");
+                  "[index_select] index: expected indices in [0, 2] for dim 0 "
+                  "of size 3, got 3 at [1]");
   SY_EXPECT_ERROR(cpu::index_select_out(self, 0, tensor({-1, 0}), out),
                   IndexError, "got -1 at [0]");
   SY_EXPECT_ERROR(cpu::index_select_out(self, 2, tensor({0, 0}), out),
@@ -121,7 +121,9 @@ TEST(Gather, ChecksIndicesAndSizes) {
   SY_EXPECT_ERROR(
       cpu::gather_out(self, 1, tensor({{0, 1}, {3, 0}}), false, out),
       IndexError,
-      "[gather] index: expected indices in [0, 2], got 3 at [1, 0]");
+      "[gather] index: expected indices in [0, 2] for dim 1 of size 3, got 3 "
+      "at "
+      "[1, 0]");
   SY_EXPECT_ERROR(
       cpu::gather_out(self, 1, tensor({{0}, {0}, {0}}), false, out), ValueError,
       "[gather] index: expected sizes of at most those of self, [2, 3], got "
@@ -162,9 +164,11 @@ TEST(IndexAdd, InnerDimStridesAndThreads) {
 TEST(IndexAdd, ChecksItsArguments) {
   const Tensor self = counting({3, 2}, kLong), out = empty({3, 2}, kLong);
   const Tensor source = counting({1, 2}, kLong);
-  SY_EXPECT_ERROR(
-      cpu::index_add_out(self, 0, tensor({3}), source, 1, out), IndexError,
-      "[index_add] index: expected indices in [0, 2], got 3 at [0]");
+  SY_EXPECT_ERROR(cpu::index_add_out(self, 0, tensor({3}), source, 1, out),
+                  IndexError,
+                  "[index_add] index: expected indices in [0, 2] for dim 0 of "
+                  "size 3, got 3 "
+                  "at [0]");
   SY_EXPECT_ERROR(
       cpu::index_add_out(self, 0, tensor({1}), source, 1.5, out), TypeError,
       "[index_add] alpha: expected a whole number for int64, got 1.5");
@@ -194,10 +198,11 @@ TEST(ScatterAdd, NoIndicesAddNothing) {
 
 TEST(ScatterAdd, ChecksIndicesAndSizes) {
   const Tensor self = counting({2, 3}, kFloat), out = empty({2, 3}, kFloat);
-  SY_EXPECT_ERROR(cpu::scatter_add_out(self, 0, tensor({{2}}), self, out),
-                  IndexError,
-                  "[scatter_add] index: expected indices in [0, 1], got 2 at "
-                  "[0, 0]");
+  SY_EXPECT_ERROR(
+      cpu::scatter_add_out(self, 0, tensor({{2}}), self, out), IndexError,
+      "[scatter_add] index: expected indices in [0, 1] for dim 0 of "
+      "size 2, got 2 at "
+      "[0, 0]");
   SY_EXPECT_ERROR(
       cpu::scatter_add_out(self, 1, tensor({{0, 0, 0, 0}}), self, out),
       ValueError,

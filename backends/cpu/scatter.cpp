@@ -1,0 +1,292 @@
+#include <algorithm>
+#include <limits>
+
+#include "aten/copy.h"
+#include "aten/iter.h"
+#include "aten/scalar_tensor.h"
+#include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/indexing.h"
+#include "backends/cpu/indexing_kernels_gen.h"
+#include "backends/cpu/scatter_kernels_gen.h"
+
+namespace sy::cpu {
+
+namespace {
+
+Dims zeros(int64_t n) {
+  Dims d;
+  for (int64_t i = 0; i < n; ++i) d.push_back(0);
+  return d;
+}
+
+// What goes where: the walk over the source, and the indices along its dim.
+struct Route {
+  const char* op;
+  Dims sizes;
+  int64_t dim;
+  Indices at;
+
+  // `from` has strides of 0 for one value that goes everywhere.
+  void run(const Tensor& out, const void* from, const Dims& from_strides,
+           Join join, const Scalar& alpha = true) const {
+    Dims to = strides_of(out);
+    const int64_t step = to[dim] * static_cast<int64_t>(out.itemsize());
+    to[dim] = 0;
+    scatter(op, out.dtype(),
+            {sizes, dim, at.data(), at.strides, step, from, from_strides,
+             out.data_ptr(), to},
+            join, alpha);
+  }
+  void run(const Tensor& out, const Tensor& source, Join join,
+           const Scalar& alpha = true) const {
+    run(out, source.data_ptr(), strides_of(source), join, alpha);
+  }
+  void run(const Tensor& out, const Scalar& value, Join join) const {
+    const Tensor v = scalar_to_tensor(value, out.dtype());
+    run(out, v.data_ptr(), zeros(sizes.size()), join);
+  }
+};
+
+// Of a vector of indices: the source has a slice for each.
+Route slices(const char* op, const Tensor& self, int64_t dim,
+             const Tensor& index, bool wrap = false) {
+  dim = wrap_dim(op, dim, self.dim());
+  Route r{op, sizes_of(self), dim, {}};
+  const int64_t size = r.sizes[dim];
+  r.sizes[dim] = index.numel();
+  r.at = checked_vector(op, index, dim, size, r.sizes.size(), wrap);
+  return r;
+}
+
+Route slices(const char* op, const Tensor& self, int64_t dim,
+             const Tensor& index, const Tensor& source) {
+  dim = wrap_dim(op, dim, self.dim());
+  Dims wanted = sizes_of(self);
+  wanted[dim] = index.numel();
+  SY_CHECK(IntArrayRef(sizes_of(source)) == IntArrayRef(wanted), Value, "[", op,
+           "] source: expected sizes ", IntArrayRef(wanted),
+           ", those of self with one slice for each index, got ",
+           source.sizes());
+  return slices(op, self, dim, index);
+}
+
+// Of indices for every element.
+Route elements(const char* op, const Tensor& self, int64_t dim,
+               const Tensor& index) {
+  check_covers(op, "self", self, index, dim);
+  return {op, sizes_of(index), dim,
+          checked_indices(op, index, dim, sizes_of(self)[dim])};
+}
+
+Route elements(const char* op, const Tensor& self, int64_t dim,
+               const Tensor& index, const Tensor& src) {
+  check_covers(op, "src", src, index, -1);
+  return elements(op, self, dim, index);
+}
+
+// Sums of half precision are made in float32.
+void join(const Route& r, const Tensor& out, const Tensor& source, Join how) {
+  if (how == Join::Assign || !is_reduced_floating_type(out.dtype())) {
+    return r.run(out, source, how);
+  }
+  const Tensor sum(make_tensor(out.sizes(), kFloat, Device(kCPU)));
+  copy_cpu(sum, out);
+  r.run(sum, contiguous_cpu(source, kFloat), how);
+  copy_cpu(out, sum);
+}
+
+// What joined to a value leaves it as it is.
+Scalar identity(ScalarType dtype, Join how) {
+  if (how == Join::Add || how == Join::Multiply) {
+    return Scalar(how == Join::Multiply ? 1 : 0);
+  }
+  const bool max = how == Join::Max;
+  return visit_all_dtypes("scatter_reduce", dtype, [&]<class T>() -> Scalar {
+    if constexpr (std::is_integral_v<T>) {
+      using Limits = std::numeric_limits<T>;
+      return Scalar(max ? Limits::lowest() : Limits::max());
+    } else {
+      constexpr double kInf = std::numeric_limits<double>::infinity();
+      return Scalar(max ? -kInf : kInf);
+    }
+  });
+}
+
+// out /= counts, rounded down if it is integral.
+void divide(const char* op, const Tensor& out, const Tensor& counts) {
+  Iter it(out.sizes());
+  it.add(out);
+  it.add(counts);
+  it.finish();
+  visit_all_dtypes(op, out.dtype(), [&]<class T>() {
+    const auto quotient = [](T v, int64_t n) {
+      if constexpr (std::is_integral_v<T>) {
+        const auto x = static_cast<int64_t>(v);
+        return static_cast<T>(x / n - (x % n < 0 ? 1 : 0));
+      } else {
+        using A = typename Accumulate<T>::type;
+        return static_cast<T>(static_cast<A>(v) / static_cast<A>(n));
+      }
+    };
+    it.for_each(kIndexGrain, [&](const Iter::Block& b) {
+      const bool several = it.ndim() > 1;
+      for (int64_t r = 0; r < b.rows; ++r) {
+        char* y = b.data[0] + (several ? r * it.stride(0, 1) : 0);
+        const char* n = b.data[1] + (several ? r * it.stride(1, 1) : 0);
+        for (int64_t c = 0; c < b.columns; ++c) {
+          T* to = reinterpret_cast<T*>(y + c * it.stride(0, 0));
+          const auto count =
+              *reinterpret_cast<const int64_t*>(n + c * it.stride(1, 0));
+          if (count > 1) *to = quotient(*to, count);
+        }
+      }
+    });
+  });
+}
+
+struct Reduction {
+  Join join;
+  bool mean;
+};
+
+Reduction parse_reduction(const char* op, std::string_view name, bool sum) {
+  if (name == "sum" && sum) return {Join::Add, false};
+  if (name == "mean") return {Join::Add, true};
+  if (name == "prod") return {Join::Multiply, false};
+  if (name == "amax") return {Join::Max, false};
+  SY_CHECK(name == "amin", Value, "[", op, "] reduce: expected ",
+           sum ? "sum, " : "", "prod, mean, amax or amin, got '", name, "'");
+  return {Join::Min, false};
+}
+
+void reduce(const Route& r, const Reduction& how, const Tensor& source,
+            bool include_self, const Tensor& out) {
+  if (!include_self) {
+    r.run(out, identity(out.dtype(), how.join), Join::Assign);
+  }
+  join(r, out, source, how.join);
+  if (!how.mean) return;
+  SY_CHECK(out.dtype() != kBool, Type, "[", r.op,
+           "] self: expected numbers for a mean, got ", describe(out));
+  const Tensor counts(make_tensor(out.sizes(), kLong, Device(kCPU)));
+  auto* const n = static_cast<int64_t*>(counts.data_ptr());
+  std::fill(n, n + counts.numel(), include_self ? 1 : 0);
+  r.run(counts, Scalar(1), Join::Add);
+  divide(r.op, out, counts);
+}
+
+Join parse_join(const char* op, std::string_view name) {
+  if (name == "add") return Join::Add;
+  SY_CHECK(name == "multiply", Value, "[", op,
+           "] reduce: expected add or multiply, got '", name, "'");
+  return Join::Multiply;
+}
+
+void scatter_join(const char* op, const Tensor& self, int64_t dim,
+                  const Tensor& index, const Tensor& src, Join how,
+                  const Tensor& out) {
+  dim = wrap_dim(op, dim, self.dim());
+  if (index.numel() == 0) return start_result(out, self);
+  const Route r = elements(op, self, dim, index, src);
+  start_result(out, self);
+  join(r, out, src, how);
+}
+
+void scatter_join(const char* op, const Tensor& self, int64_t dim,
+                  const Tensor& index, const Scalar& value, Join how,
+                  const Tensor& out) {
+  dim = wrap_dim(op, dim, self.dim());
+  const Tensor v = scalar_to_tensor(value, self.dtype());
+  if (index.numel() == 0) return start_result(out, self);
+  const Route r = elements(op, self, dim, index);
+  start_result(out, self);
+  r.run(out, v.data_ptr(), zeros(r.sizes.size()), how);
+}
+
+}  // namespace
+
+void index_add_out(const Tensor& self, int64_t dim, const Tensor& index,
+                   const Tensor& source, const Scalar& alpha,
+                   const Tensor& out) {
+  SY_CHECK(!alpha.is_boolean() || self.dtype() == kBool, Type,
+           "[index_add] alpha: expected a number for ", self.dtype(),
+           ", got a bool");
+  SY_CHECK(!alpha.is_floating_point() || self.is_floating_point(), Type,
+           "[index_add] alpha: expected a whole number for ", self.dtype(),
+           ", got ", alpha);
+  const Route r = slices("index_add", self, dim, index, source);
+  start_result(out, self);
+  r.run(out, source, Join::Add, alpha);
+}
+
+void index_copy_out(const Tensor& self, int64_t dim, const Tensor& index,
+                    const Tensor& source, const Tensor& out) {
+  const Route r = slices("index_copy", self, dim, index, source);
+  start_result(out, self);
+  r.run(out, source, Join::Assign);
+}
+
+void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index,
+                    const Scalar& value, const Tensor& out) {
+  const Tensor v = scalar_to_tensor(value, self.dtype());
+  const Route r = slices("index_fill", self, dim, index, /*wrap=*/true);
+  start_result(out, self);
+  r.run(out, v.data_ptr(), zeros(r.sizes.size()), Join::Assign);
+}
+
+void index_fill_tensor_out(const Tensor& self, int64_t dim, const Tensor& index,
+                           const Tensor& value, const Tensor& out) {
+  index_fill_out(self, dim, index, read_scalar("index_fill", value), out);
+}
+
+void index_reduce_out(const Tensor& self, int64_t dim, const Tensor& index,
+                      const Tensor& source, std::string_view how,
+                      bool include_self, const Tensor& out) {
+  const Reduction reduction = parse_reduction("index_reduce", how, false);
+  const Route r = slices("index_reduce", self, dim, index, source);
+  start_result(out, self);
+  reduce(r, reduction, source, include_self, out);
+}
+
+void scatter_src_out(const Tensor& self, int64_t dim, const Tensor& index,
+                     const Tensor& src, const Tensor& out) {
+  scatter_join("scatter", self, dim, index, src, Join::Assign, out);
+}
+
+void scatter_value_out(const Tensor& self, int64_t dim, const Tensor& index,
+                       const Scalar& value, const Tensor& out) {
+  scatter_join("scatter", self, dim, index, value, Join::Assign, out);
+}
+
+void scatter_reduce_out(const Tensor& self, int64_t dim, const Tensor& index,
+                        const Tensor& src, std::string_view how,
+                        const Tensor& out) {
+  scatter_join("scatter", self, dim, index, src, parse_join("scatter", how),
+               out);
+}
+
+void scatter_value_reduce_out(const Tensor& self, int64_t dim,
+                              const Tensor& index, const Scalar& value,
+                              std::string_view how, const Tensor& out) {
+  scatter_join("scatter", self, dim, index, value, parse_join("scatter", how),
+               out);
+}
+
+void scatter_add_out(const Tensor& self, int64_t dim, const Tensor& index,
+                     const Tensor& src, const Tensor& out) {
+  scatter_join("scatter_add", self, dim, index, src, Join::Add, out);
+}
+
+void scatter_reduce_two_out(const Tensor& self, int64_t dim,
+                            const Tensor& index, const Tensor& src,
+                            std::string_view how, bool include_self,
+                            const Tensor& out) {
+  const Reduction reduction = parse_reduction("scatter_reduce", how, true);
+  dim = wrap_dim("scatter_reduce", dim, self.dim());
+  if (index.numel() == 0) return start_result(out, self);
+  const Route r = elements("scatter_reduce", self, dim, index, src);
+  start_result(out, self);
+  reduce(r, reduction, src, include_self, out);
+}
+
+}  // namespace sy::cpu
