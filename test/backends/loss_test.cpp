@@ -132,7 +132,7 @@ TEST(CrossEntropy, MoreDims) {
   EXPECT_EQ(loss.sizes(), IntArrayRef({1, 2}));
   expect_near(loss, {-a[1], -b[0]});
   SY_EXPECT_ERROR(cross_entropy_loss(x, tensor({{1, 0, 1}})), ValueError,
-                  "[cross_entropy_loss] target: expected sizes [1, 2]");
+                  "[nll_loss_nd] target: expected sizes [1, 2]");
 }
 
 TEST(NllLoss2d, OfStridedOutputsAndTargetsOutOfRange) {
