@@ -1,6 +1,7 @@
 #include "aten/foreach.h"
 
 #include "aten/generated.h"
+#include "aten/ops/foreach_kernels.h"
 
 namespace sy::generated {
 
@@ -27,3 +28,16 @@ void store_each(const OperatorEntry& op, const std::vector<Tensor>& results,
 }
 
 }  // namespace sy::generated
+
+namespace sy::native {
+
+void foreach_copy_(TensorList self, TensorList src, bool non_blocking) {
+  generated::check_foreach("_foreach_copy_", "self", self.size());
+  generated::check_length("_foreach_copy_", "src", src.size(), self.size());
+  for (size_t i = 0; i < self.size(); ++i) {
+    Tensor to = self[i];
+    to.copy_(src[i], non_blocking);
+  }
+}
+
+}  // namespace sy::native

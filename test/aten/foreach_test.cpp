@@ -41,6 +41,17 @@ TEST(Foreach, InPlaceWritesTheTensorsOfTheList) {
   EXPECT_EQ(values(list[1]), (Values{0, 0, 0}));
 }
 
+TEST(Foreach, CopiesBroadcastAndConvert) {
+  const List list = sample(), from = {tensor({7}), tensor({1.5, 2.5, 3.5})};
+  const List copies = sy::_foreach_copy(list, from);
+  EXPECT_EQ(copies[0].scalar_type(), kFloat);
+  EXPECT_EQ(values(copies[0]), (Values{7, 7}));
+  EXPECT_EQ(values(copies[1]), (Values{1, 2, 3}));
+  sy::_foreach_copy_(list, from);
+  EXPECT_EQ(values(list[0]), (Values{7, 7}));
+  EXPECT_EQ(values(list[1]), (Values{1, 2, 3}));
+}
+
 TEST(Foreach, AllResultsOfOutAreComputedBeforeAnyIsWritten) {
   const Tensor a = tensor({1.0, 2.0}), b = tensor({3.0, 4.0});
   const List self = {a, b}, other = {b, a}, out = {a, b};
