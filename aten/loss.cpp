@@ -1,11 +1,18 @@
 #include "aten/ops/loss.h"
+
+#include <cmath>
+
 #include "aten/ops/activation.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/comparison.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
+#include "aten/ops/loss_binary.h"
+#include "aten/ops/loss_binary_kernels.h"
 #include "aten/ops/loss_kernels.h"
+#include "aten/ops/loss_spatial.h"
+#include "aten/ops/loss_spatial_kernels.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
@@ -16,24 +23,6 @@ namespace sy::native {
 namespace {
 
 enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
-
-// nll_loss of scores whose classes are dim 1, or the only one.
-Tensor nll_loss_nd(const Tensor& scores, const Tensor& target,
-                   const std::optional<Tensor>& weight, int64_t reduction,
-                   int64_t ignore_index) {
-  if (scores.dim() <= 2) {
-    return sy::nll_loss(scores, target, weight, reduction, ignore_index);
-  }
-  const Dims rows = shapes::without("cross_entropy_loss", scores.sizes(), 1);
-  SY_CHECK(target.sizes() == IntArrayRef(rows), Value,
-           "[cross_entropy_loss] target: expected sizes ", IntArrayRef(rows),
-           ", those of self without its classes, got ", target.sizes());
-  const Tensor flat =
-      scores.movedim({1}, {-1}).reshape({shapes::prod(rows), scores.size(1)});
-  const Tensor loss =
-      sy::nll_loss(flat, target.reshape({-1}), weight, reduction, ignore_index);
-  return reduction == kNone ? loss.reshape(rows) : loss;
-}
 
 // One weight for each class, broadcast to scores.
 Tensor weight_along(const Tensor& weight, const Tensor& scores,
@@ -92,6 +81,43 @@ Tensor smooth_loss(const Tensor& scores, const Tensor& target,
 
 }  // namespace
 
+Tensor nll_loss_nd(const Tensor& self, const Tensor& target,
+                   const std::optional<Tensor>& weight, int64_t reduction,
+                   int64_t ignore_index) {
+  if (self.dim() <= 2) {
+    return sy::nll_loss(self, target, weight, reduction, ignore_index);
+  }
+  const Dims rows = shapes::without("nll_loss_nd", self.sizes(), 1);
+  SY_CHECK(target.sizes() == IntArrayRef(rows), Value,
+           "[nll_loss_nd] target: expected sizes ", IntArrayRef(rows),
+           ", those of self without its classes, got ", target.sizes());
+  if (self.dim() == 4) {
+    return sy::nll_loss2d(self, target, weight, reduction, ignore_index);
+  }
+  const int64_t places = shapes::prod(shapes::slice(rows, 1, INT64_MAX));
+  const Tensor loss =
+      sy::nll_loss2d(self.reshape({self.size(0), self.size(1), 1, places}),
+                     target.reshape({self.size(0), 1, places}), weight,
+                     reduction, ignore_index);
+  return reduction == kNone ? loss.reshape(rows) : loss;
+}
+
+Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
+                            const std::optional<Tensor>& weight,
+                            int64_t reduction) {
+  const Tensor each = sy::_binary_cross_entropy(self, target);
+  if (self.device().is_cpu()) {
+    const bool probabilities =
+        !std::isnan(sy::item(sy::sum(each.detach())).to_double());
+    SY_CHECK(probabilities, Value,
+             "[binary_cross_entropy] self: expected probabilities in [0, 1], "
+             "as in target, got others");
+  }
+  const Tensor loss = weight && weight->defined() ? each.mul(*weight) : each;
+  if (reduction == kMean) return sy::mean(loss);
+  return reduced(loss, reduction);
+}
+
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
                           const std::optional<Tensor>& weight,
                           int64_t reduction, int64_t ignore_index,
@@ -114,7 +140,7 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
   }
   const Tensor scores = sy::log_softmax(self, class_dim);
   const Tensor loss =
-      nll_loss_nd(scores, target, weight, reduction, ignore_index);
+      sy::nll_loss_nd(scores, target, weight, reduction, ignore_index);
   if (label_smoothing == 0) return loss;
   const Tensor smooth =
       smooth_loss(scores, target, weight, reduction, ignore_index, class_dim);

@@ -6,6 +6,7 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/derivative.h"
+#include "codegen/foreach.h"
 #include "codegen/lang/yaml.h"
 
 namespace sy::codegen {
@@ -92,7 +93,9 @@ class OperatorChecker {
     if (op_.kind() == OperatorKind::kReduce && e_.schema.self_index() < 0) {
       error(e_.func.start(), "'reduce:' needs a Tensor argument 'self'");
     }
-    if (op_.kind() == OperatorKind::kComposite) {
+    if (e_.is_foreach) {
+      plan_foreach(model_, op_, diagnostics_);
+    } else if (op_.kind() == OperatorKind::kComposite) {
       const auto types = return_types();
       lang::compile_tensor(e_.composite->expr, lang::TensorEnv::of(e_.schema),
                            model_, types, diagnostics_);

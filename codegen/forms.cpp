@@ -24,6 +24,8 @@ FunctionSchema inplace_form(const FunctionSchema& f) {
   std::vector<Argument> arguments(f.arguments().begin(), f.arguments().end());
   arguments[static_cast<std::size_t>(f.self_index())].alias = written(0);
   std::vector<Return> returns(f.returns().begin(), f.returns().end());
+  if (returns[0].type.is_list())
+    return {std::move(name), std::move(arguments), {}};
   returns[0].name = InternedString();
   returns[0].alias = written(0);
   return FunctionSchema(std::move(name), std::move(arguments),
@@ -45,6 +47,8 @@ FunctionSchema out_form(const FunctionSchema& f) {
     returns[i].name = InternedString();
     returns[i].alias = written(i);
   }
+  // Written lists are not returned.
+  if (returns.size() == 1 && returns[0].type.is_list()) returns.clear();
   return FunctionSchema(std::move(name), std::move(arguments),
                         std::move(returns));
 }

@@ -49,6 +49,7 @@ bool dispatches_to(const OperatorEntry& e, std::string_view key) {
 
 // What has a form without saying so.
 bool derives_out(const OperatorEntry& e) {
+  if (e.is_foreach) return true;
   if (!returns_fresh_tensors(e.schema)) return false;
   switch (e.kind) {
     case OperatorKind::kPointwise:
@@ -62,6 +63,9 @@ bool derives_out(const OperatorEntry& e) {
 
 bool derives_inplace(const OperatorEntry& e) {
   const int self = e.schema.self_index();
+  if (e.is_foreach) {
+    return self >= 0 && e.schema.arguments()[self].type.is_list();
+  }
   return e.kind == OperatorKind::kPointwise && self >= 0 &&
          e.schema.arguments()[self].type == TypeKind::kTensor;
 }

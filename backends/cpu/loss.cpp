@@ -2,14 +2,13 @@
 
 #include "aten/copy.h"
 #include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/loss.h"
 #include "backends/cpu/loss_kernels_gen.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
 
 namespace {
-
-enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
 
 // Scores as rows of classes; a vector of scores is one row.
 template <class T>
@@ -56,16 +55,6 @@ struct Problem {
   }
 };
 
-void check_weight(const char* op, const Tensor& self,
-                  const std::optional<Tensor>& weight) {
-  if (!weight || !weight->defined()) return;
-  SY_CHECK(weight->dim() == 1 && weight->sizes()[0] == self.sizes().back(),
-           Value, "[", op, "] weight: expected ", self.sizes().back(),
-           " elements, one for each class, got ", describe(*weight));
-  SY_CHECK(weight->dtype() == self.dtype(), Type, "[", op,
-           "] weight: expected ", self.dtype(), ", got ", describe(*weight));
-}
-
 template <class T>
 void store(const Tensor& t, int64_t i, double v) {
   static_cast<T*>(t.data_ptr())[t.dim() == 0 ? 0 : i * t.strides()[0]] =
@@ -74,11 +63,21 @@ void store(const Tensor& t, int64_t i, double v) {
 
 }  // namespace
 
+void check_class_weight(const char* op, const Tensor& self, int64_t classes,
+                        const std::optional<Tensor>& weight) {
+  if (!weight || !weight->defined()) return;
+  SY_CHECK(weight->dim() == 1 && weight->sizes()[0] == classes, Value, "[", op,
+           "] weight: expected ", classes,
+           " elements, one for each class, got ", describe(*weight));
+  SY_CHECK(weight->dtype() == self.dtype(), Type, "[", op,
+           "] weight: expected ", self.dtype(), ", got ", describe(*weight));
+}
+
 void nll_loss_forward_out(const Tensor& self, const Tensor& target,
                           const std::optional<Tensor>& weight,
                           int64_t reduction, int64_t ignore_index,
                           const Tensor& output, const Tensor& total_weight) {
-  check_weight("nll_loss_forward", self, weight);
+  check_class_weight("nll_loss_forward", self, self.sizes().back(), weight);
   visit_floating_dtypes("nll_loss_forward", self.dtype(), [&]<class T>() {
     const Problem<T> p("nll_loss_forward", self, target, weight, ignore_index);
     const bool each = reduction == kNone && self.dim() == 2;
@@ -105,7 +104,7 @@ void nll_loss_backward_out(const Tensor& grad_output, const Tensor& self,
                            const std::optional<Tensor>& weight,
                            int64_t reduction, int64_t ignore_index,
                            const Tensor& total_weight, const Tensor& out) {
-  check_weight("nll_loss_backward", self, weight);
+  check_class_weight("nll_loss_backward", self, self.sizes().back(), weight);
   const bool each = reduction == kNone && self.dim() == 2;
   SY_CHECK(
       each ? grad_output.dim() == 1 && grad_output.sizes()[0] == self.sizes()[0]

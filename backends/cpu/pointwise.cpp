@@ -383,7 +383,12 @@ SY_NOINLINE void write_slow(const PointwiseOp& op, const PointwiseArgs& args,
                             const OperatorEntry* writer) {
   PointwisePlan plan;
   plan_pointwise_out(op, args, out, inplace, &plan);
-  if (!inplace) resize_output(op.name, out, plan.sizes);
+  if (!inplace && resize_output(op.name, out, plan.sizes)) {
+    Dims strides;
+    result_strides(op, args, plan.sizes, &strides);
+    out.impl()->set_sizes_and_strides(plan.sizes, strides,
+                                      out.storage_offset());
+  }
   bump_version(out, writer);
   if (plan.numel == 0) return;
   run_general(Task(op, args, plan.compute), args, plan.sizes, &out);

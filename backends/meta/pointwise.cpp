@@ -14,7 +14,12 @@ void pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
                    const OperatorEntry& writer, Tensor& out) {
   PointwisePlan plan;
   plan_pointwise_out(op, args, out, false, &plan);
-  resize_output(op.name, out, plan.sizes);
+  if (resize_output(op.name, out, plan.sizes)) {
+    Dims strides;
+    result_strides(op, args, plan.sizes, &strides);
+    out.impl()->set_sizes_and_strides(plan.sizes, strides,
+                                      out.storage_offset());
+  }
   bump_version(out, &writer);
 }
 

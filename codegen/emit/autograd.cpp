@@ -21,7 +21,7 @@ class AutogradEmitter {
     for (const Operator& op : family_.operators) one(body, op);
     Writer w;
     w.raw(banner(family_));
-    if (uses_math(body.str())) w.raw("#include <cmath>\n\n");
+    w.raw(standard_includes(body.str()));
     includes(w, headers(body.str()));
     open_namespace(w, "sy::autograd");
     if (!body.str().empty()) {

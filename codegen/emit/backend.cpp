@@ -67,7 +67,11 @@ class BackendEmitter {
   void kernels(Writer& w, const Operator& op) {
     switch (op.kind()) {
       case OperatorKind::kPointwise:
-        for (const Overload* o : op.overloads()) pointwise(w, op, *o);
+        for (const Overload* o : op.overloads()) {
+          // An out= form that does not convert stores the functional result.
+          if (o->schema.is_out() && has_exact_out(model_, op)) continue;
+          pointwise(w, op, *o);
+        }
         break;
       case OperatorKind::kReduce:
         for (const Overload* o : op.overloads()) reduce(w, op, *o);

@@ -4,6 +4,8 @@
 #include <cctype>
 
 #include "codegen/cpp_types.h"
+#include "codegen/foreach.h"
+#include "codegen/lang/compile.h"
 #include "codegen/lang/cpp_text.h"
 #include "codegen/programs.h"
 
@@ -91,6 +93,8 @@ void define(Writer& w, const std::string& head, const std::string& type,
   w.line("  }();");
 }
 
+namespace {
+
 bool uses_math(std::string_view code) {
   // Everything else of std:: that generated code names begins otherwise.
   for (const std::string_view f :
@@ -101,6 +105,17 @@ bool uses_math(std::string_view code) {
     }
   }
   return false;
+}
+
+}  // namespace
+
+std::string standard_includes(std::string_view code) {
+  std::string out;
+  if (uses_math(code)) out += "#include <cmath>\n";
+  if (code.find("std::numeric_limits") != std::string_view::npos) {
+    out += "#include <limits>\n";
+  }
+  return out.empty() ? out : out + '\n';
 }
 
 std::string parameter_list(const FunctionSchema& s, std::string_view body) {
@@ -287,6 +302,7 @@ std::string functional_call(const Operator& op, const Overload& form) {
 
 bool has_exact_out(const Model& model, const Operator& op) {
   for (const lang::Text& tag : op.entry->tags) {
+    if (tag.str() == "exact_out") return true;
     if (tag.str() == "pointwise" || tag.str() == "reduction" ||
         tag.str() == "nondeterministic_seeded") {
       return false;
@@ -311,6 +327,11 @@ lang::TensorCode composite_code(const Model& model, const Operator& op) {
   std::vector<Type> types;
   for (const Return& r : op.base.schema.returns()) types.push_back(r.type);
   lang::Diagnostics diagnostics;
+  if (op.entry->is_foreach) {
+    auto plan = plan_foreach(model, op, diagnostics);
+    if (!plan) throw lang::LangError(diagnostics);
+    return std::move(plan->each);
+  }
   auto code = lang::compile_tensor(op.entry->composite->expr,
                                    lang::TensorEnv::of(op.base.schema), model,
                                    types, diagnostics);

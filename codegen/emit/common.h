@@ -39,8 +39,8 @@ bool uses_name(std::string_view code, std::string_view name);
 // own; `type` is the type of the value.
 void define(Writer& w, const std::string& head, const std::string& type,
             const lang::IndexCode& code);
-// Whether the code calls functions of <cmath>.
-bool uses_math(std::string_view code);
+// The lines for headers of the standard library that the code needs, or "".
+std::string standard_includes(std::string_view code);
 // "Tensor mm_kernel(const Tensor& self, …) {"
 void function_head(Writer& w, const Overload& o, std::string_view suffix);
 // "ops::add_Tensor::entry()"

@@ -4,6 +4,7 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/contracts.h"
 #include "codegen/emit/emit.h"
+#include "codegen/emit/foreach.h"
 #include "codegen/lang/cpp_text.h"
 
 namespace sy::codegen {
@@ -29,7 +30,7 @@ class DefinitionsEmitter {
     table(body);
     Writer w;
     w.raw(banner(family_));
-    if (uses_math(body.str())) w.raw("#include <cmath>\n\n");
+    w.raw(standard_includes(body.str()));
     includes(w, headers(body.str()));
     open_namespace(w, "sy");
     w.gap();
@@ -51,6 +52,7 @@ class DefinitionsEmitter {
     if (uses("check_reduce")) out.insert("aten/reduce.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
     if (uses("shapes::")) out.insert("aten/shapes.h");
+    if (uses("check_foreach(")) out.insert("aten/foreach.h");
     if (uses("make_view(")) out.insert("aten/view.h");
     std::vector<std::string> called;
     for (const Operator& op : family_.operators) {
@@ -83,7 +85,13 @@ class DefinitionsEmitter {
         if (has_guard(op, *o)) emit_guard(w, op, *o);
       }
       switch (op.kind()) {
-        case OperatorKind::kComposite: composite(w, op); break;
+        case OperatorKind::kComposite:
+          if (op.entry->is_foreach) {
+            elementwise(w, op);
+            continue;
+          }
+          composite(w, op);
+          break;
         case OperatorKind::kView: view(w, op); break;
         default: dispatched(w, op);
       }
@@ -108,6 +116,13 @@ class DefinitionsEmitter {
                    parameter_list(op.base.schema, body.str()) + ")",
                body.str());
     add(implicit_, op.base, "_composite");
+  }
+
+  void elementwise(Writer& w, const Operator& op) {
+    emit_foreach(w, model_, op);
+    add(implicit_, op.base, "_foreach");
+    if (op.inplace) add(implicit_, *op.inplace, "_foreach");
+    if (op.out) add(explicit_, *op.out, "_foreach");
   }
 
   void view(Writer& w, const Operator& op) {
@@ -240,9 +255,17 @@ class DefinitionsEmitter {
       }
     } else {
       w.line("  const auto results = " + call + ";");
+      const auto result = [](std::size_t i) {
+        return "std::get<" + std::to_string(i) + ">(results)";
+      };
       for (std::size_t i = 0; i < written.size(); ++i) {
-        w.line("  store_result(" + entry_of(o) + ", std::get<" +
-               std::to_string(i) + ">(results), " + written[i] + ");");
+        if (!has_exact_out(model_, op)) break;
+        w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
+               written[i] + ", " + result(i) + ".scalar_type());");
+      }
+      for (std::size_t i = 0; i < written.size(); ++i) {
+        w.line("  store_result(" + entry_of(o) + ", " + result(i) + ", " +
+               written[i] + ");");
       }
     }
     if (!recorded) w.line("  " + return_written(o));

@@ -84,28 +84,30 @@ std::string emit_descriptors_header(const Model&, const Family& family) {
 }
 
 std::string emit_descriptors(const Model&, const Family& family) {
+  Writer body;
+  for (const Operator& op : family.operators) {
+    if (!has_descriptor(op)) continue;
+    body.gap();
+    body.line("// " + op.base.name + "  " + op.source);
+    if (op.kind() == OperatorKind::kReduce) {
+      reduce(body, op);
+    } else {
+      emit_pointwise_op(body, op.base.id, pointwise_parts(op));
+    }
+  }
   Writer w;
   w.raw(banner(family));
+  w.raw(standard_includes(body.str()));
   includes(w, {"aten/ops/" + family.name + "_desc.h"});
-  const bool any = std::any_of(family.operators.begin(), family.operators.end(),
-                               has_descriptor);
-  if (!any) return w.str();
+  if (body.str().empty()) return w.str();
   open_namespace(w, "sy::desc");
   w.gap();
   for (const char* name :
        {"Prim", "RegClass", "Uniform", "UniformOperand", "UniformStep"}) {
     w.line("using lang::" + std::string(name) + ";");
   }
-  for (const Operator& op : family.operators) {
-    if (!has_descriptor(op)) continue;
-    w.gap();
-    w.line("// " + op.base.name + "  " + op.source);
-    if (op.kind() == OperatorKind::kReduce) {
-      reduce(w, op);
-    } else {
-      emit_pointwise_op(w, op.base.id, pointwise_parts(op));
-    }
-  }
+  w.gap();
+  w.raw(body.str());
   close_namespace(w, "sy::desc");
   return w.str();
 }

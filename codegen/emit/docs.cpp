@@ -20,7 +20,8 @@ std::string emit_docs(const Model&, const Family& family) {
             lang::to_string(e.pointwise->results[0].expr) + "`\n");
     }
     if (e.composite) {
-      w.raw("\nMade of: `" + lang::to_string(e.composite->expr) + "`\n");
+      w.raw(std::string(e.is_foreach ? "\nFor each: `" : "\nMade of: `") +
+            lang::to_string(e.composite->expr) + "`\n");
     }
     for (const lang::DerivativeItem& d : e.derivative) {
       std::vector<std::string> names;

@@ -36,9 +36,14 @@ class Checker {
     const auto program = compile_element(results, element_, diagnostics_);
     if (!program) return;
     for (const ElementName& n : element_.names) {
+      // An argument may be there to be required something of.
       const bool used =
           std::any_of(results.begin(), results.end(),
-                      [&](const Expr& e) { return mentions(e, n.name); });
+                      [&](const Expr& e) { return mentions(e, n.name); }) ||
+          std::any_of(e_.require.begin(), e_.require.end(),
+                      [&](const Requirement& r) {
+                        return mentions(r.condition.expr, n.name);
+                      });
       if (!used) {
         diagnostics_.error(e_.func.start(), "argument '" + n.name +
                                                 "' is not used by "

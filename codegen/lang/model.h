@@ -114,6 +114,9 @@ struct OperatorEntry {
   std::optional<PointwiseBody> pointwise;
   std::optional<ReduceBody> reduce;
   std::optional<Formula> composite;
+  // `foreach:` is a composite whose expression is that of one element of the
+  // lists.
+  bool is_foreach = false;
   std::optional<ViewBody> view;
   std::vector<DispatchItem> dispatch;
 

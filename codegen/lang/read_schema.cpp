@@ -10,17 +10,17 @@
 namespace sy::lang {
 namespace {
 
-constexpr std::array<std::string_view, 30> kKeys = {
+constexpr std::array<std::string_view, 31> kKeys = {
     // ours
     "func", "doc", "variants", "tags", "promote", "pointwise", "reduce",
-    "composite", "view", "dispatch", "shape", "dtype", "require", "derivative",
-    "forms", "compiled", "device_check", "autogen",
+    "composite", "foreach", "view", "dispatch", "shape", "dtype", "require",
+    "derivative", "forms", "compiled", "device_check", "autogen",
     // PyTorch's, read and kept
     "structured", "structured_delegate", "structured_inherits", "precomputed",
     "device_guard", "python_module", "manual_kernel_registration",
     "manual_cpp_binding", "category_override", "cpp_no_default_args",
     "use_const_ref_for_mutable_tensors", "ufunc_inner_loop"};
-constexpr std::size_t kOwnKeys = 18;
+constexpr std::size_t kOwnKeys = 19;
 
 class Reader {
  public:
@@ -156,8 +156,8 @@ class Reader {
   }
 
   void kind_keys(OperatorEntry& e) {
-    constexpr std::string_view kKinds[] = {"pointwise", "reduce", "composite",
-                                           "view", "dispatch"};
+    constexpr std::string_view kKinds[] = {"pointwise", "reduce",   "composite",
+                                           "view",      "dispatch", "foreach"};
     std::string first;
     for (const YamlNode::Entry& entry : node_.entries) {
       const std::string& key = entry.key.str();
@@ -169,7 +169,10 @@ class Reader {
         continue;
       }
       first = key;
-      e.kind = static_cast<OperatorKind>(kind - std::begin(kKinds));
+      e.is_foreach = key == "foreach";
+      e.kind = e.is_foreach
+                   ? OperatorKind::kComposite
+                   : static_cast<OperatorKind>(kind - std::begin(kKinds));
       read_kind(e, entry.value);
     }
   }
@@ -181,7 +184,7 @@ class Reader {
         break;
       case OperatorKind::kReduce: reduce(e, n); break;
       case OperatorKind::kComposite:
-        e.composite = formula(n, "composite");
+        e.composite = formula(n, e.is_foreach ? "foreach" : "composite");
         break;
       case OperatorKind::kView: view(e, n); break;
       case OperatorKind::kDispatch: dispatch(e, n); break;
@@ -461,6 +464,23 @@ class Reader {
     e.forms.push_back({kind, std::move(schema), text.start()});
   }
 
+  void check_foreach(const OperatorEntry& e) {
+    const auto is_list = [](Type t) {
+      return t.is_list() && t.element() == TypeKind::kTensor;
+    };
+    const auto arguments = e.schema.arguments();
+    const auto returns = e.schema.returns();
+    if (e.schema.is_functional() && returns.size() == 1 &&
+        is_list(returns[0].type) &&
+        std::any_of(arguments.begin(), arguments.end(),
+                    [&](const Argument& a) { return is_list(a.type); })) {
+      return;
+    }
+    error(e.func.start(),
+          "'foreach:' needs a functional signature from 'Tensor[]' to "
+          "'Tensor[]'");
+  }
+
   // What concerns several keys.
   void check(const OperatorEntry& e) {
     const std::size_t returns = e.schema.returns().size();
@@ -472,6 +492,7 @@ class Reader {
                                 " needs the functional signature; the other "
                                 "forms are derived from it");
     }
+    if (e.is_foreach) check_foreach(e);
     if (e.promote && !tile) {
       error(find("promote")->at,
             "'promote' is for 'pointwise:' and 'reduce:' only");

@@ -154,14 +154,24 @@ Value default_of(const Argument& a) {
   return Value();
 }
 
+bool is_list_of(Type t, TypeKind element) {
+  return t.is_list() && t.element() == element;
+}
+
 bool has_obvious_value(const Argument& a) {
   return a.type == TypeKind::kTensor || a.type == TypeKind::kScalar ||
-         a.type.is_optional();
+         a.type.is_optional() || is_list_of(a.type, TypeKind::kTensor) ||
+         is_list_of(a.type, TypeKind::kScalar);
 }
 
 Value obvious_value(const Argument& a) {
   if (a.type == TypeKind::kTensor) return Value(tensor("2x3"));
   if (a.type == TypeKind::kScalar) return Value(0.7);
+  if (is_list_of(a.type, TypeKind::kTensor)) return tensor_list("{2x3;3}");
+  if (is_list_of(a.type, TypeKind::kScalar)) {
+    const Scalar numbers[] = {Scalar(0.7), Scalar(2)};
+    return Value(ArrayRef<Scalar>(numbers));
+  }
   SY_CHECK(a.type.is_optional(), Value, "expected a word for ", a.name.view());
   return Value();
 }

@@ -22,8 +22,8 @@ namespace sy::test {
 // Throws Error naming the word that does not fit.
 std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text);
 
-// Whether the signature alone says enough: tensors of size 2x3, numbers and
-// defaults; no other argument without a default.
+// Whether the signature alone says enough: tensors of size 2x3, numbers, lists
+// of two of them and defaults; no other argument without a default.
 bool signature_suffices(OperatorHandle op);
 
 }  // namespace sy::test

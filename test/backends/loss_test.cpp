@@ -7,6 +7,8 @@
 #include "aten/ops/loss.h"
 #include "aten/tensor_new.h"
 #include "backends/cpu/loss_kernels_gen.h"
+#include "backends/cpu/loss_ranking_kernels_gen.h"
+#include "backends/cpu/loss_spatial_kernels_gen.h"
 #include "test/c10/expect_error.h"
 
 namespace sy {
@@ -130,7 +132,43 @@ TEST(CrossEntropy, MoreDims) {
   EXPECT_EQ(loss.sizes(), IntArrayRef({1, 2}));
   expect_near(loss, {-a[1], -b[0]});
   SY_EXPECT_ERROR(cross_entropy_loss(x, tensor({{1, 0, 1}})), ValueError,
-                  "[cross_entropy_loss] target: expected sizes [1, 2]");
+                  "[nll_loss_nd] target: expected sizes [1, 2]");
+}
+
+TEST(NllLoss2d, OfStridedOutputsAndTargetsOutOfRange) {
+  const Tensor scores =
+      tensor({-1.0, -2.0, -4.0, -8.0}, kDouble).reshape({1, 2, 1, 2});
+  const Tensor total = empty(IntArrayRef()), wide = empty({1, 1, 4});
+  const Tensor each = wide.as_strided({1, 1, 2}, {4, 4, 2}, 1);
+  cpu::nll_loss2d_forward_out(scores, tensor({1, 0}).reshape({1, 1, 2}), {},
+                              kNone, -100, each, total);
+  EXPECT_EQ(values(each), (Values{4, 2}));
+  cpu::nll_loss2d_forward_out(scores, tensor({1, 7}).reshape({1, 1, 2}), {},
+                              kMean, 7, empty(IntArrayRef()), total);
+  EXPECT_EQ(values(total), Values{1});
+  SY_EXPECT_ERROR(
+      cpu::nll_loss2d_forward_out(scores, tensor({1, 2}).reshape({1, 1, 2}), {},
+                                  kMean, -100, empty(IntArrayRef()), total),
+      IndexError, "target: expected a class in [0, 1], got 2");
+}
+
+TEST(MarginLosses, TargetsOutOfRange) {
+  const Tensor out = empty(IntArrayRef()), marks = empty({3});
+  const Tensor row = tensor({1.0, 2.0, 4.0}, kDouble);
+  SY_EXPECT_ERROR(cpu::multi_margin_loss_out(row, tensor(3), Scalar(1),
+                                             Scalar(1), {}, kMean, out),
+                  IndexError, "target: expected a class in [0, 2], got 3");
+  SY_EXPECT_ERROR(
+      cpu::multi_margin_loss_out(row, tensor(1), Scalar(1), Scalar(1),
+                                 tensor({1.0}, kDouble), kMean, out),
+      ValueError, "weight: expected 3 elements");
+  SY_EXPECT_ERROR(cpu::multilabel_margin_loss_forward_out(
+                      row, tensor({0, -1, 3}), kMean, out, marks),
+                  IndexError,
+                  "target: expected a class in [0, 2] or -1, got 3");
+  cpu::multilabel_margin_loss_forward_out(row, tensor({2, -1, 0}), kMean, out,
+                                          marks);
+  EXPECT_EQ(values(marks), (Values{0, 0, 1}));
 }
 
 }  // namespace

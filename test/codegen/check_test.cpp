@@ -72,6 +72,22 @@ TEST(Check, SaysThatAFileCannotBeRead) {
   EXPECT_NE(err.str().find("no/such/file.yaml: error: "), std::string::npos);
 }
 
+TEST_F(Errors, OfForeach) {
+  EXPECT_EQ(check("- func: each(Tensor self) -> Tensor\n"
+                  "  foreach: neg(self)\n"),
+            "x.yaml:1:9: error: 'foreach:' needs a functional signature from "
+            "'Tensor[]' to 'Tensor[]'\n");
+  EXPECT_EQ(check("- func: each(Tensor[] self) -> Tensor[]\n"
+                  "  foreach: self\n"),
+            "x.yaml:2:12: error: the in-place form needs a call of an operator "
+            "that has one, with 'self' first; 'forms: {inplace: none}' drops "
+            "it\n");
+  EXPECT_EQ(check("- func: each(Tensor[] self, Scalar[] by) -> Tensor[]\n"
+                  "  foreach: self\n"
+                  "  forms: {inplace: none}\n"),
+            "");
+}
+
 TEST_F(Errors, DerivativeOfANumber) {
   EXPECT_EQ(check("- func: f(Tensor self, Scalar a) -> Tensor\n"
                   "  pointwise: self * a\n"

@@ -49,6 +49,16 @@ TEST(Forms, OutOfSeveralReturnsIsNumbered) {
             "(Tensor(a!), Tensor(b!))");
 }
 
+TEST(Forms, OfListsWriteEachAndReturnNothing) {
+  const char* functional =
+      "_foreach_add.List(Tensor[] self, Tensor[] other) -> Tensor[]";
+  EXPECT_EQ(inplace(functional),
+            "_foreach_add_.List(Tensor(a!)[] self, Tensor[] other) -> ()");
+  EXPECT_EQ(out(functional),
+            "_foreach_add.List_out(Tensor[] self, Tensor[] other, *, "
+            "Tensor(a!)[] out) -> ()");
+}
+
 TEST(CppTypes, FollowTheSchema) {
   const FunctionSchema s = parse_schema(
       "f(Tensor self, Tensor? w, Tensor[] l, Tensor?[] ol, int n, int[]? d, "

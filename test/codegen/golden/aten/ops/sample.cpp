@@ -88,6 +88,48 @@ Tensor mul_Scalar::redispatch(DispatchKeySet keys, const Tensor& self,
   return handle<ops::mul_Scalar>().redispatch(keys, self, other);
 }
 
+const OperatorEntry& _foreach_mul_List::entry() {
+  return handle<ops::_foreach_mul_List>().entry();
+}
+
+std::vector<Tensor> _foreach_mul_List::call(TensorList self, TensorList other) {
+  return handle<ops::_foreach_mul_List>().call(self, other);
+}
+
+std::vector<Tensor> _foreach_mul_List::redispatch(DispatchKeySet keys,
+                                                  TensorList self,
+                                                  TensorList other) {
+  return handle<ops::_foreach_mul_List>().redispatch(keys, self, other);
+}
+
+const OperatorEntry& _foreach_mul__List::entry() {
+  return handle<ops::_foreach_mul__List>().entry();
+}
+
+void _foreach_mul__List::call(TensorList self, TensorList other) {
+  return handle<ops::_foreach_mul__List>().call(self, other);
+}
+
+void _foreach_mul__List::redispatch(DispatchKeySet keys, TensorList self,
+                                    TensorList other) {
+  return handle<ops::_foreach_mul__List>().redispatch(keys, self, other);
+}
+
+const OperatorEntry& _foreach_mul_List_out::entry() {
+  return handle<ops::_foreach_mul_List_out>().entry();
+}
+
+void _foreach_mul_List_out::call(TensorList self, TensorList other,
+                                 TensorList out) {
+  return handle<ops::_foreach_mul_List_out>().call(self, other, out);
+}
+
+void _foreach_mul_List_out::redispatch(DispatchKeySet keys, TensorList self,
+                                       TensorList other, TensorList out) {
+  return handle<ops::_foreach_mul_List_out>().redispatch(keys, self, other,
+                                                         out);
+}
+
 const OperatorEntry& sum_dim_IntList::entry() {
   return handle<ops::sum_dim_IntList>().entry();
 }
@@ -222,6 +264,18 @@ Tensor mul(const Tensor& self, const Scalar& other) {
 
 Tensor Tensor::mul(const Scalar& other) const {
   return ops::mul_Scalar::call(*this, other);
+}
+
+std::vector<Tensor> _foreach_mul(TensorList self, TensorList other) {
+  return ops::_foreach_mul_List::call(self, other);
+}
+
+void _foreach_mul_(TensorList self, TensorList other) {
+  return ops::_foreach_mul__List::call(self, other);
+}
+
+void _foreach_mul_out(TensorList out, TensorList self, TensorList other) {
+  return ops::_foreach_mul_List_out::call(self, other, out);
 }
 
 Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,

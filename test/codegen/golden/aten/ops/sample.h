@@ -19,6 +19,11 @@ SY_API Tensor& soften_out(Tensor& out, const Tensor& self, const Tensor& weight,
 // The product with a number.
 SY_API Tensor mul(const Tensor& self, const Scalar& other);
 
+// The product of each two tensors.
+SY_API std::vector<Tensor> _foreach_mul(TensorList self, TensorList other);
+SY_API void _foreach_mul_(TensorList self, TensorList other);
+SY_API void _foreach_mul_out(TensorList out, TensorList self, TensorList other);
+
 // The sum along some dims.
 SY_API Tensor sum(const Tensor& self, OptionalIntArrayRef dim,
                   bool keepdim = false,

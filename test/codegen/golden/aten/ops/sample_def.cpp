@@ -1,4 +1,5 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#include "aten/foreach.h"
 #include "aten/generated.h"
 #include "aten/ops/sample.h"
 #include "aten/ops/sample_desc.h"
@@ -22,7 +23,7 @@ void soften([[maybe_unused]] const Tensor& self,
            "[soften] mode: expected 'none' or 'half', got mode = ", mode);
 }
 
-// test/codegen/testdata/sample.yaml:48
+// test/codegen/testdata/sample.yaml:52
 void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   const TensorBase* const tensors[] = {&self, &mat2};
   check_same_device(ops::mm::entry(), tensors, 2);
@@ -112,6 +113,39 @@ Tensor mul_Scalar_composite(const Tensor& self, const Scalar& other) {
   return sy::mul(self, sy::scalar_tensor(other));
 }
 
+// test/codegen/testdata/sample.yaml:29
+std::vector<Tensor> _foreach_mul_List_foreach(TensorList self,
+                                              TensorList other) {
+  generated::check_foreach("_foreach_mul.List", "self", self.size());
+  generated::check_length("_foreach_mul.List", "other", other.size(),
+                          self.size());
+  std::vector<Tensor> results;
+  results.reserve(self.size());
+  for (size_t i = 0; i < self.size(); ++i) {
+    results.push_back(sy::mul(self[i], other[i]));
+  }
+  return results;
+}
+
+void _foreach_mul__List_foreach(TensorList self, TensorList other) {
+  generated::check_foreach("_foreach_mul_.List", "self", self.size());
+  generated::check_length("_foreach_mul_.List", "other", other.size(),
+                          self.size());
+  for (size_t i = 0; i < self.size(); ++i) {
+    Tensor each = self[i];
+    each.mul_(other[i]);
+  }
+}
+
+void _foreach_mul_List_out_foreach(TensorList self, TensorList other,
+                                   TensorList out) {
+  generated::check_foreach("_foreach_mul.List_out", "self", self.size());
+  generated::check_length("_foreach_mul.List_out", "out", out.size(),
+                          self.size());
+  generated::store_each(ops::_foreach_mul_List_out::entry(),
+                        ops::_foreach_mul_List::call(self, other), out);
+}
+
 Tensor sum_dim_IntList_guard(const Kernel* k, DispatchKeySet keys,
                              const Tensor& self, OptionalIntArrayRef dim,
                              bool keepdim, std::optional<ScalarType> dtype) {
@@ -138,7 +172,7 @@ Tensor& sum_IntList_out_store(const Tensor& self, OptionalIntArrayRef dim,
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:38
+// test/codegen/testdata/sample.yaml:42
 Tensor transpose_int_view(const Tensor& self, int64_t dim0, int64_t dim1) {
   const Dims new_sizes =
       shapes::swapped("transpose.int", self.sizes(), dim0, dim1);
@@ -184,16 +218,18 @@ const OperatorInfo kInfo[] = {
      "test/codegen/testdata/sample.yaml:13"},
     {OperatorInfo::kComposite, "The product with a number.",
      "test/codegen/testdata/sample.yaml:24"},
-    {OperatorInfo::kReduce, "The sum along some dims.",
+    {OperatorInfo::kComposite, "The product of each two tensors.",
      "test/codegen/testdata/sample.yaml:29"},
+    {OperatorInfo::kReduce, "The sum along some dims.",
+     "test/codegen/testdata/sample.yaml:33"},
     {OperatorInfo::kView, "Two dims swapped.",
-     "test/codegen/testdata/sample.yaml:38"},
+     "test/codegen/testdata/sample.yaml:42"},
     {OperatorInfo::kDispatch, "The product of two matrices.",
-     "test/codegen/testdata/sample.yaml:48"},
+     "test/codegen/testdata/sample.yaml:52"},
     {OperatorInfo::kDispatch, "A number as a tensor.",
-     "test/codegen/testdata/sample.yaml:61"},
+     "test/codegen/testdata/sample.yaml:65"},
     {OperatorInfo::kDispatch, "The only element as a number.",
-     "test/codegen/testdata/sample.yaml:66"},
+     "test/codegen/testdata/sample.yaml:70"},
 };
 
 using generated::operator_def;
@@ -222,31 +258,40 @@ const OperatorDef kDefs[] = {
     operator_def<ops::mul_Scalar>("mul.Scalar(Tensor self, Scalar other) -> "
                                   "Tensor", nullptr,
                                   OperatorDef::kDifferentiable, &kInfo[2]),
+    operator_def<ops::_foreach_mul_List>(
+        "_foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]", nullptr,
+        OperatorDef::kDifferentiable, &kInfo[3]),
+    operator_def<ops::_foreach_mul__List>(
+        "_foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()", nullptr,
+        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[3]),
+    operator_def<ops::_foreach_mul_List_out>(
+        "_foreach_mul.List_out(Tensor[] self, Tensor[] other, *, Tensor(a!)[] "
+        "out) -> ()", nullptr, OperatorDef::kOut, &kInfo[3]),
     operator_def<ops::sum_dim_IntList>(
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
-        reinterpret_cast<void*>(&sum_dim_IntList_guard), 0, &kInfo[3]),
+        reinterpret_cast<void*>(&sum_dim_IntList_guard), 0, &kInfo[4]),
     operator_def<ops::sum_IntList_out>(
         "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&sum_IntList_out_guard), OperatorDef::kOut,
-        &kInfo[3]),
+        &kInfo[4]),
     operator_def<ops::transpose_int>(
         "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
         nullptr, OperatorDef::kNoDeviceCheck | OperatorDef::kView |
-        OperatorDef::kDifferentiable, &kInfo[4]),
+        OperatorDef::kDifferentiable, &kInfo[5]),
     operator_def<ops::mm>("mm(Tensor self, Tensor mat2) -> Tensor",
                           reinterpret_cast<void*>(&mm_guard),
-                          OperatorDef::kDifferentiable, &kInfo[5]),
+                          OperatorDef::kDifferentiable, &kInfo[6]),
     operator_def<ops::mm_out>(
         "mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
-        reinterpret_cast<void*>(&mm_out_guard), OperatorDef::kOut, &kInfo[5]),
+        reinterpret_cast<void*>(&mm_out_guard), OperatorDef::kOut, &kInfo[6]),
     operator_def<ops::scalar_tensor>("scalar_tensor(Scalar s, *, ScalarType? "
                                      "dtype=None, Layout? layout=None, Device? "
                                      "device=None, bool? pin_memory=None) -> "
-                                     "Tensor", nullptr, 0, &kInfo[6]),
+                                     "Tensor", nullptr, 0, &kInfo[7]),
     operator_def<ops::item>("item(Tensor self) -> Scalar", nullptr,
-                            OperatorDef::kDifferentiable, &kInfo[7]),
+                            OperatorDef::kDifferentiable, &kInfo[8]),
 };
 
 }  // namespace
@@ -259,6 +304,8 @@ SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
   m.impl("mul_.Tensor", SY_FN(mul__Tensor_store).guarded());
   m.impl("mul.out", SY_FN(mul_out_store).guarded());
   m.impl("soften.out", SY_FN(soften_out_store).guarded());
+  m.impl("_foreach_mul.List_out",
+         SY_FN(_foreach_mul_List_out_foreach).guarded());
   m.impl("sum.IntList_out", SY_FN(sum_IntList_out_store).guarded());
   m.impl("transpose.int", SY_FN(transpose_int_view).guarded());
   m.impl("mm.out", SY_FN(mm_out_store).guarded());
@@ -267,6 +314,8 @@ SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
 
 SY_LIBRARY_IMPL(aten, CompositeImplicitAutograd, m) {
   m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).guarded());
+  m.impl("_foreach_mul.List", SY_FN(_foreach_mul_List_foreach).guarded());
+  m.impl("_foreach_mul_.List", SY_FN(_foreach_mul__List_foreach).guarded());
   m.impl("item", SY_FN(native::item));
 }
 

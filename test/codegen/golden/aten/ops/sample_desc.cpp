@@ -108,7 +108,7 @@ const PointwiseOp soften = {
     .defaults = kSoftenDefaults,
 };
 
-// sum.dim_IntList  test/codegen/testdata/sample.yaml:29
+// sum.dim_IntList  test/codegen/testdata/sample.yaml:33
 //   t0 = copy(self)
 //   return t0
 constexpr tile::Step kSumDimIntListMapSteps[] = {{Prim::copy, 1, 0, 0, 0}};

@@ -79,9 +79,42 @@ struct mul_Scalar {
                                   const Scalar& other);
 };
 
+// _foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]
+// test/codegen/testdata/sample.yaml:29
+struct _foreach_mul_List {
+  using Signature = std::vector<Tensor>(TensorList, TensorList);
+  static constexpr const char* name = "aten::_foreach_mul.List";
+  SY_API static const OperatorEntry& entry();
+  SY_API static std::vector<Tensor> call(TensorList self, TensorList other);
+  SY_API static std::vector<Tensor> redispatch(DispatchKeySet keys,
+                                               TensorList self,
+                                               TensorList other);
+};
+
+// _foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()
+struct _foreach_mul__List {
+  using Signature = void(TensorList, TensorList);
+  static constexpr const char* name = "aten::_foreach_mul_.List";
+  SY_API static const OperatorEntry& entry();
+  SY_API static void call(TensorList self, TensorList other);
+  SY_API static void redispatch(DispatchKeySet keys, TensorList self,
+                                TensorList other);
+};
+
+// _foreach_mul.List_out(Tensor[] self, Tensor[] other, *, Tensor(a!)[] out) ->
+// ()
+struct _foreach_mul_List_out {
+  using Signature = void(TensorList, TensorList, TensorList);
+  static constexpr const char* name = "aten::_foreach_mul.List_out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static void call(TensorList self, TensorList other, TensorList out);
+  SY_API static void redispatch(DispatchKeySet keys, TensorList self,
+                                TensorList other, TensorList out);
+};
+
 // sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType?
 // dtype=None) -> Tensor
-// test/codegen/testdata/sample.yaml:29
+// test/codegen/testdata/sample.yaml:33
 struct sum_dim_IntList {
   using Signature = Tensor(const Tensor&, OptionalIntArrayRef, bool,
                            std::optional<ScalarType>);
@@ -111,7 +144,7 @@ struct sum_IntList_out {
 };
 
 // transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-// test/codegen/testdata/sample.yaml:38
+// test/codegen/testdata/sample.yaml:42
 struct transpose_int {
   using Signature = Tensor(const Tensor&, int64_t, int64_t);
   static constexpr const char* name = "aten::transpose.int";
@@ -122,7 +155,7 @@ struct transpose_int {
 };
 
 // mm(Tensor self, Tensor mat2) -> Tensor
-// test/codegen/testdata/sample.yaml:48
+// test/codegen/testdata/sample.yaml:52
 struct mm {
   using Signature = Tensor(const Tensor&, const Tensor&);
   static constexpr const char* name = "aten::mm";
@@ -145,7 +178,7 @@ struct mm_out {
 
 // scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None,
 // Device? device=None, bool? pin_memory=None) -> Tensor
-// test/codegen/testdata/sample.yaml:61
+// test/codegen/testdata/sample.yaml:65
 struct scalar_tensor {
   using Signature = Tensor(const Scalar&, std::optional<ScalarType>,
                            std::optional<Layout>, std::optional<Device>,
@@ -164,7 +197,7 @@ struct scalar_tensor {
 };
 
 // item(Tensor self) -> Scalar
-// test/codegen/testdata/sample.yaml:66
+// test/codegen/testdata/sample.yaml:70
 struct item {
   using Signature = Scalar(const Tensor&);
   static constexpr const char* name = "aten::item";

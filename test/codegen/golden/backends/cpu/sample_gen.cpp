@@ -50,7 +50,7 @@ Tensor& soften_out_kernel(const Tensor& self, const Tensor& weight,
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:29
+// test/codegen/testdata/sample.yaml:33
 Tensor sum_dim_IntList_kernel(const Tensor& self, OptionalIntArrayRef dim,
                               bool keepdim, std::optional<ScalarType> dtype) {
   return reduce(desc::sum_dim_IntList, {&self, dim, keepdim, dtype});
@@ -64,7 +64,7 @@ Tensor& sum_IntList_out_kernel(const Tensor& self, OptionalIntArrayRef dim,
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:48
+// test/codegen/testdata/sample.yaml:52
 Tensor mm_kernel(const Tensor& self, const Tensor& mat2) {
   Dims sizes[1];
   contract::mm(self, mat2, sizes);

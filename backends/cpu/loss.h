@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+
+#include "aten/copy.h"
+#include "aten/structured.h"
+#include "aten/tensor.h"
+
+// What the kernels of losses share.
+
+namespace sy::cpu {
+
+enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
+
+// Throws unless there is one weight of self's dtype for each class.
+void check_class_weight(const char* op, const Tensor& self, int64_t classes,
+                        const std::optional<Tensor>& weight);
+
+// f(T* elements), which become those of `out`, in order.
+template <class T, class F>
+void fill_contiguous(const Tensor& out, const F& f) {
+  if (out.is_contiguous()) {
+    f(static_cast<T*>(out.data_ptr()));
+    return;
+  }
+  const Tensor dense = new_result(out, out.sizes(), out.scalar_type());
+  f(static_cast<T*>(dense.data_ptr()));
+  copy_cpu(out, dense);
+}
+
+}  // namespace sy::cpu

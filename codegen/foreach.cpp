@@ -1,0 +1,80 @@
+#include "codegen/foreach.h"
+
+#include "codegen/cpp_types.h"
+
+namespace sy::codegen {
+namespace {
+
+bool is_element_list(Type t) {
+  return t.is_list() &&
+         (t.element() == TypeKind::kTensor || t.element() == TypeKind::kScalar);
+}
+
+// The operator that writes in place what a call of `name` computes.
+const Operator* inplace_operator(const Model& model, const std::string& name,
+                                 const std::vector<std::string>& called) {
+  const auto* known = model.named(name + '_');
+  if (known == nullptr) return nullptr;
+  for (const Operator* op : *known) {
+    for (const std::string& c : called) {
+      if (op->base.name == c && op->inplace) return op;
+    }
+  }
+  return known->size() == 1 ? known->front() : nullptr;
+}
+
+// The call `text`, "sy::add(self[i], other[i])", on `each` in place.
+std::optional<std::string> inplace_call(const Model& model, const Operator& op,
+                                        const lang::TensorCode& code) {
+  const lang::Node& root = *op.entry->composite->expr;
+  if (root.kind != lang::NodeKind::kCall) return std::nullopt;
+  const Operator* inner = inplace_operator(model, root.name, code.operators);
+  if (inner == nullptr) return std::nullopt;
+  const std::string head = "sy::" + root.name + "(self[i]";
+  if (!code.value.starts_with(head)) return std::nullopt;
+  std::string rest = code.value.substr(head.size());
+  if (!inner->entry->method_variant) {
+    return "sy::" + root.name + "_(each" + rest;
+  }
+  if (rest.starts_with(", ")) rest.erase(0, 2);
+  return "each." + root.name + "_(" + rest;
+}
+
+}  // namespace
+
+std::optional<ForeachPlan> plan_foreach(const Model& model, const Operator& op,
+                                        lang::Diagnostics& diagnostics) {
+  const FunctionSchema& schema = op.base.schema;
+  ForeachPlan plan;
+  lang::TensorEnv env;
+  env.op = op.base.name;
+  env.add("i", TypeKind::kInt);
+  for (const Argument& a : schema.arguments()) {
+    const std::string name = parameter_name(a);
+    if (!is_element_list(a.type)) {
+      env.add(std::string(a.name.view()), a.type, name);
+      continue;
+    }
+    env.add(std::string(a.name.view()), a.type.element(), name + "[i]");
+    plan.lists.push_back(name);
+  }
+  const Type wanted[] = {Type(TypeKind::kTensor)};
+  auto code = lang::compile_tensor(op.entry->composite->expr, env, model,
+                                   wanted, diagnostics);
+  if (!code) return std::nullopt;
+  if (op.inplace) {
+    auto call = inplace_call(model, op, *code);
+    if (!call) {
+      diagnostics.error(op.entry->composite->text.start(),
+                        "the in-place form needs a call of an operator that "
+                        "has one, with 'self' first; 'forms: {inplace: none}' "
+                        "drops it");
+      return std::nullopt;
+    }
+    plan.inplace = std::move(*call);
+  }
+  plan.each = std::move(*code);
+  return plan;
+}
+
+}  // namespace sy::codegen
