@@ -128,7 +128,8 @@ std::string descriptor(const Operator& op) { return "desc::" + op.base.id; }
 bool has_contract(const Operator& op) {
   switch (op.kind()) {
     case OperatorKind::kPointwise:
-    case OperatorKind::kReduce: return !op.contract.require.empty();
+    case OperatorKind::kReduce:
+    case OperatorKind::kScan: return !op.contract.require.empty();
     case OperatorKind::kDispatch:
       if (op.entry->dispatch.empty()) return false;
       return !op.contract.empty() ||
@@ -250,6 +251,19 @@ std::string reduce_arguments(Writer& w, const Operator& op) {
   return "{" + join(out, ", ") + "}";
 }
 
+std::string scan_arguments(const Operator& op) {
+  const bool dtype = op.base.schema.argument_index("dtype") >= 0;
+  return dtype ? "{&self, dim, dtype}" : "{&self, dim}";
+}
+
+std::string outs_line(const Overload& o) {
+  std::vector<std::string> outs;
+  for (const std::string& name : written_arguments(o)) {
+    outs.push_back("&" + name);
+  }
+  return "  Tensor* const outs[] = {" + join(outs, ", ") + "};";
+}
+
 std::string like_argument(const Operator& op) {
   for (const Argument* a : op.tensor_arguments()) {
     if (a->type == TypeKind::kTensor) return parameter_name(*a);
@@ -286,6 +300,9 @@ std::string functional_call(const Operator& op, const Overload& form) {
 }
 
 bool has_exact_out(const Model& model, const Operator& op) {
+  const bool tile =
+      op.kind() == OperatorKind::kReduce || op.kind() == OperatorKind::kScan;
+  if (tile && op.base.schema.returns().size() > 1) return true;
   for (const lang::Text& tag : op.entry->tags) {
     if (tag.str() == "pointwise" || tag.str() == "reduction" ||
         tag.str() == "nondeterministic_seeded") {
@@ -342,6 +359,10 @@ void add_scalars(std::vector<lang::ScalarInput>& all,
 }
 
 }  // namespace
+
+lang::Program scan_program(const Operator& op) {
+  return compile_all({op.entry->scan->combine.expr}, lang::scan_env());
+}
 
 ReducePrograms reduce_programs(const Operator& op) {
   const lang::ReduceBody& body = *op.entry->reduce;

@@ -12,7 +12,7 @@ using lang::OperatorKind;
 
 bool has_descriptor(const Operator& op) {
   return op.kind() == OperatorKind::kPointwise ||
-         op.kind() == OperatorKind::kReduce;
+         op.kind() == OperatorKind::kReduce || op.kind() == OperatorKind::kScan;
 }
 
 std::string_view rule_of(const Operator& op) {
@@ -80,6 +80,23 @@ lang::Uniform constant(const lang::Expr& e) {
   return lang::Uniform::of(folded->number.d);
 }
 
+void accumulate(Writer& w, const std::optional<lang::Text>& rule) {
+  if (rule) w.line("    .accumulate = AccumulateRule::Double,");
+}
+
+void scan(Writer& w, const Operator& op) {
+  const lang::ScanBody& body = *op.entry->scan;
+  const std::string combine =
+      emit_program(w, camel(op.base.id) + "Combine", scan_program(op), {});
+  w.raw("const ScanOp " + op.base.id + " = {\n");
+  w.line("    .name = " + lang::cpp_string(op.base.name) + ",");
+  w.line("    .promote = " + promote_rule(rule_of(op)) + ",");
+  accumulate(w, body.accumulate);
+  if (body.chooses) w.line("    .chooses = true,");
+  w.line("    .combine = " + combine + ",");
+  w.line("};");
+}
+
 void reduce(Writer& w, const Operator& op) {
   const ReducePrograms p = reduce_programs(op);
   const std::string prefix = camel(op.base.id);
@@ -107,7 +124,12 @@ void reduce(Writer& w, const Operator& op) {
   w.line("    .name = " + lang::cpp_string(op.base.name) + ",");
   w.line("    .promote = " + promote_rule(rule_of(op)) + ",");
   w.line("    .n_accumulators = " + std::to_string(accumulators.size()) + ",");
+  const std::size_t results = op.base.schema.returns().size();
+  if (results > 1) {
+    w.line("    .n_results = " + std::to_string(results) + ",");
+  }
   w.line("    .n_scalars = " + std::to_string(p.scalars.size()) + ",");
+  accumulate(w, op.entry->reduce->accumulate);
   w.line("    .map = " + map + ",");
   w.line("    .combine = " + combine + ",");
   if (p.finish) w.line("    .finish = &" + finish + ",");
@@ -131,7 +153,9 @@ std::string emit_descriptors_header(const Model&, const Family& family) {
   for (const Operator& op : family.operators) {
     if (!has_descriptor(op)) continue;
     w.line(std::string("SY_API extern const ") +
-           (op.kind() == OperatorKind::kReduce ? "ReduceOp " : "PointwiseOp ") +
+           (op.kind() == OperatorKind::kReduce ? "ReduceOp "
+            : op.kind() == OperatorKind::kScan ? "ScanOp "
+                                               : "PointwiseOp ") +
            op.base.id + ";");
   }
   close_namespace(w, "sy::desc");
@@ -139,28 +163,32 @@ std::string emit_descriptors_header(const Model&, const Family& family) {
 }
 
 std::string emit_descriptors(const Model&, const Family& family) {
+  Writer body;
+  for (const Operator& op : family.operators) {
+    if (!has_descriptor(op)) continue;
+    body.gap();
+    body.line("// " + op.base.name + "  " + op.source);
+    switch (op.kind()) {
+      case OperatorKind::kReduce: reduce(body, op); break;
+      case OperatorKind::kScan: scan(body, op); break;
+      default: pointwise(body, op);
+    }
+  }
   Writer w;
   w.raw(banner(family));
+  if (body.str().find("numeric_limits") != std::string::npos) {
+    w.raw("#include <limits>\n\n");
+  }
   includes(w, {"aten/ops/" + family.name + "_desc.h"});
-  const bool any = std::any_of(family.operators.begin(), family.operators.end(),
-                               has_descriptor);
-  if (!any) return w.str();
+  if (body.str().empty()) return w.str();
   open_namespace(w, "sy::desc");
   w.gap();
   for (const char* name :
        {"Prim", "RegClass", "Uniform", "UniformOperand", "UniformStep"}) {
     w.line("using lang::" + std::string(name) + ";");
   }
-  for (const Operator& op : family.operators) {
-    if (!has_descriptor(op)) continue;
-    w.gap();
-    w.line("// " + op.base.name + "  " + op.source);
-    if (op.kind() == OperatorKind::kReduce) {
-      reduce(w, op);
-    } else {
-      pointwise(w, op);
-    }
-  }
+  w.gap();
+  w.raw(body.str());
   close_namespace(w, "sy::desc");
   return w.str();
 }
