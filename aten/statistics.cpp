@@ -86,6 +86,7 @@ Tensor nanquantile(const Tensor& self, const Tensor& q,
 }
 
 Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
+  if (size.empty()) return sum(self);
   const int64_t lead = self.dim() - static_cast<int64_t>(size.size());
   Dims dims;
   for (int64_t d = 0; d < self.dim(); ++d) {

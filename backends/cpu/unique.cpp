@@ -136,8 +136,9 @@ Tensor slices_of(const Tensor& self, int64_t dim) {
       alias_without_view(self, sizes, strides, self.storage_offset()));
 }
 
+// Slices always come with their inverse and counts, as in ATen.
 Three unique_slices(const char* op, const Tensor& self, int64_t dim,
-                    bool sorted, bool return_inverse, bool return_counts) {
+                    bool sorted) {
   SY_CHECK(self.dim() > 0, Index, "[", op,
            "] dim: expected a tensor with dims, got none");
   dim = wrap_dim(op, dim, self.dim());
@@ -174,8 +175,7 @@ Three unique_slices(const char* op, const Tensor& self, int64_t dim,
     strides.push_back(values.strides()[static_cast<size_t>(d)]);
   }
   copy_cpu(alias_without_view(values, order, strides, 0), ordered);
-  return {values, return_inverse ? g.inverse({n}) : make({0}, kLong),
-          return_counts ? g.counts() : make({0}, kLong)};
+  return {values, g.inverse({n}), g.counts()};
 }
 
 }  // namespace
@@ -192,10 +192,8 @@ Three unique_counted(const Tensor& self, bool, bool return_inverse,
   return unique("_unique2", self, true, return_inverse, return_counts);
 }
 
-Three unique_dim(const Tensor& self, int64_t dim, bool, bool return_inverse,
-                 bool return_counts) {
-  return unique_slices("unique_dim", self, dim, true, return_inverse,
-                       return_counts);
+Three unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) {
+  return unique_slices("unique_dim", self, dim, true);
 }
 
 Three unique_consecutive(const Tensor& self, bool return_inverse,
@@ -205,14 +203,11 @@ Three unique_consecutive(const Tensor& self, bool return_inverse,
     return unique("unique_consecutive", self, false, return_inverse,
                   return_counts);
   }
-  return unique_slices("unique_consecutive", self, *dim, false, return_inverse,
-                       return_counts);
+  return unique_slices("unique_consecutive", self, *dim, false);
 }
 
-Three unique_dim_consecutive(const Tensor& self, int64_t dim,
-                             bool return_inverse, bool return_counts) {
-  return unique_slices("unique_dim_consecutive", self, dim, false,
-                       return_inverse, return_counts);
+Three unique_dim_consecutive(const Tensor& self, int64_t dim, bool, bool) {
+  return unique_slices("unique_dim_consecutive", self, dim, false);
 }
 
 }  // namespace sy::cpu

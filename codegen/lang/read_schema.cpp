@@ -518,12 +518,12 @@ class Reader {
     if (e.pointwise) counts(e.pointwise->results.size(), "pointwise");
     if (e.reduce) {
       const bool finished = !e.reduce->finish.empty();
-      if (!finished && e.reduce->accumulators.size() < returns) {
+      const std::size_t given = e.reduce->accumulators.size();
+      if (!finished && given > 0 && given < returns) {
         error(find("reduce")->at,
               "without 'finish' each return is an accumulator; there are " +
                   std::to_string(returns) + " returns and " +
-                  std::to_string(e.reduce->accumulators.size()) +
-                  " accumulators");
+                  std::to_string(given) + " accumulators");
       }
       counts(e.reduce->finish.size(), "reduce");
     }

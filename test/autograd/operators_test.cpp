@@ -177,6 +177,7 @@ constexpr Line kArguments[] = {
     {"cumprod", "2x3 1"},
     {"cumprod_backward", "2x3 2x3 1 2x3"},
     {"logcumsumexp", "2x3 1"},
+    {"_logcumsumexp", "2x3 0"},
     {"logcumsumexp_backward", "2x3 2x3 2x3 1"},
     {"cummax", "2x3 1"},
     {"cummin", "2x3 0"},

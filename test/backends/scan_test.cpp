@@ -121,7 +121,7 @@ TEST(Scan, IntoTensorsThatAreThere) {
   cumsum_out(out, a, 0);
   EXPECT_EQ(values(out), (Values{1, 4, 10}));
   Tensor spread = ones({1}, kFloat).expand({3});
-  SY_EXPECT_ERROR(cumsum_(spread, 0), ValueError, "[cumsum_]");
+  SY_EXPECT_ERROR(cumsum_(spread, 0), ValueError, "[cumsum] out");
   Tensor best = empty({0}, kInt), at = empty({0}, kInt);
   SY_EXPECT_ERROR(cummax_out(best, at, a, 0), TypeError, "expected int64");
 }

@@ -263,16 +263,16 @@ TEST(ModelTest, RulesOfScansAndReductions) {
             "a.yaml:2:38: error: unknown rule 'float46' for 'accumulate' (did "
             "you mean 'float64'?); the rules are float64");
   EXPECT_EQ(errors(head + "  scan: {choose: b >= a}\n"),
-            "a.yaml:2:3: error: expected one expression for each of the 1 "
+            "a.yaml:2:9: error: expected one expression for each of the 1 "
             "returns, got 2");
   EXPECT_EQ(errors("- func: f(Tensor self, int dim) -> (Tensor, Tensor)\n"
                    "  scan: {choose: a + b}\n"),
-            "a.yaml:2:18: error: 'choose' is a condition");
+            "a.yaml:2:20: error: 'choose' is a condition");
   EXPECT_EQ(errors(head + "  scan: {combine: a + self}\n"),
             "a.yaml:2:23: error: unknown name 'self'");
   EXPECT_EQ(errors("- func: f(Tensor self) -> (Tensor, Tensor)\n"
                    "  reduce: {map: self, combine: a + b}\n"),
-            "a.yaml:2:3: error: without 'finish' each return is an "
+            "a.yaml:2:11: error: without 'finish' each return is an "
             "accumulator; there are 2 returns and 1 accumulators");
 }
 

@@ -298,7 +298,7 @@ Tensor& soften_out(DispatchKeySet ks, const Tensor& self, const Tensor& weight,
                                      mode, out);
 }
 
-// transpose.int  test/codegen/testdata/sample.yaml:38
+// transpose.int  test/codegen/testdata/sample.yaml:57
 struct TransposeIntBackward final : NodeOf<1> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -328,7 +328,7 @@ Tensor transpose_int(DispatchKeySet ks, const Tensor& self, int64_t dim0,
   return result;
 }
 
-// mm  test/codegen/testdata/sample.yaml:48
+// mm  test/codegen/testdata/sample.yaml:67
 struct MmBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -383,6 +383,12 @@ SY_LIBRARY_IMPL(aten, Autograd, m) {
   m.impl("soften.out", SY_FN(soften_out));
   m.impl("sum.dim_IntList", Kernel::fallthrough());
   m.impl("sum.IntList_out", Kernel::fallthrough());
+  m.impl("aminmax", Kernel::fallthrough());
+  m.impl("aminmax.out", Kernel::fallthrough());
+  m.impl("cumsum", Kernel::fallthrough());
+  m.impl("cumsum.out", Kernel::fallthrough());
+  m.impl("cummax", Kernel::fallthrough());
+  m.impl("cummax.out", Kernel::fallthrough());
   m.impl("transpose.int", SY_FN(transpose_int));
   m.impl("mm", SY_FN(mm));
   m.impl("mm.out", SY_FN(mm_out));
