@@ -8,6 +8,7 @@
 #include "aten/guard.h"
 #include "aten/pointwise.h"
 #include "backends/cpu/rows.h"
+#include "backends/cpu/scan_known.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -62,7 +63,7 @@ class Scan {
     const int64_t work = size * std::min(inner, kLanes);
     parallel_for(0, outer * strips, std::max<int64_t>(1, 16384 / work),
                  [&](int64_t begin, int64_t end) {
-                   const auto s = std::make_unique<Scratch>();
+                   const auto s = std::make_unique_for_overwrite<Scratch>();
                    for (int64_t t = begin; t < end; ++t) {
                      const int64_t first = t % strips * kLanes;
                      const int64_t n = std::min(kLanes, inner - first);
@@ -97,7 +98,7 @@ class Scan {
     const int64_t tasks = (lanes + width - 1) / width;
     parallel_for(0, tasks, std::max<int64_t>(1, 16384 / (width * piece)),
                  [&](int64_t begin, int64_t end) {
-                   const auto s = std::make_unique<Scratch>();
+                   const auto s = std::make_unique_for_overwrite<Scratch>();
                    for (int64_t t = begin; t < end; ++t) {
                      group(x, t * width, std::min(width, lanes - t * width),
                            whole, piece, piece, 0, length, values, places,
@@ -105,7 +106,7 @@ class Scan {
                    }
                  });
     if (whole < pieces) {
-      const auto s = std::make_unique<Scratch>();
+      const auto s = std::make_unique_for_overwrite<Scratch>();
       for (int64_t r = 0; r < rows; r += kLanes) {
         group(x, r, std::min(kLanes, rows - r), 1, piece,
               length - whole * piece, whole * piece, length, values, places,
@@ -202,7 +203,7 @@ class Scan {
   void join(int64_t rows, int64_t length, int64_t piece, char* values,
             int64_t* places) const {
     parallel_for(0, rows, 1, [&](int64_t begin, int64_t end) {
-      const auto s = std::make_unique<Scratch>();
+      const auto s = std::make_unique_for_overwrite<Scratch>();
       for (int64_t r = begin; r < end; ++r) {
         for (int64_t k = piece; k < length; k += piece) {
           const int64_t at = r * length + k;
@@ -276,7 +277,9 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
   if (turn) p.dim = self.dim() - 1;
   const Tensor x = turn ? rows_of(self, plan.dim) : contiguous_cpu(self);
   const RowCount n = count_rows(x, p.dim);
-  const bool joins = (inner == 1 || turn) && row_pieces(n.rows, n.length) > 1;
+  const bool as_rows = inner == 1 || turn;
+  const bool known = as_rows && knows_scan(op, plan);
+  const bool joins = as_rows && !known && row_pieces(n.rows, n.length) > 1;
   const ScalarType wide = tile::storage_of(tile::tile_type_of(plan.compute));
   Tensor room[2];
   for (int i = 0; i < result_count(op); ++i) {
@@ -287,7 +290,12 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
     room[i] =
         direct ? out : Tensor(make_tensor(x.sizes(), dtype, Device(kCPU)));
   }
-  run(op, p, x, room[0], room[1]);
+  if (known) {
+    scan_known(op, plan, contiguous_cpu(x, plan.result), n, room[0].data_ptr(),
+               room[1].defined() ? room[1].data_ptr() : nullptr);
+  } else {
+    run(op, p, x, room[0], room[1]);
+  }
   for (int i = 0; i < result_count(op); ++i) {
     if (room[i].is_same(*outs[i])) continue;
     copy_cpu(turn ? with_dim_last(*outs[i], plan.dim) : *outs[i], room[i]);

@@ -101,6 +101,20 @@ TEST(Scan, AgainstLoops) {
   set_num_threads(1);
 }
 
+// Bools go by the program, in pieces of a row.
+TEST(Scan, BoolRows) {
+  const int64_t n = 5000;
+  Tensor a = zeros({n}, kBool);
+  a.select(0, 1700).fill_(1);
+  const auto [best, at] = cummax(a, 0);
+  const Values v = values(best);
+  const Places k = values<int64_t>(at);
+  for (int64_t i = 0; i < n; ++i) {
+    EXPECT_EQ(v[static_cast<size_t>(i)], i >= 1700) << i;
+    EXPECT_EQ(k[static_cast<size_t>(i)], i < 1700 ? i : 1700) << i;
+  }
+}
+
 // float32 sums in float64, pieces of a row too.
 TEST(Scan, KeepsDigits) {
   const int64_t n = 100000;
