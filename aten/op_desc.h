@@ -37,6 +37,12 @@ struct ElementProgram {
   uint8_t n_uniform_steps = 0;
 };
 
+// In which dtype the accumulators of floating elements are.
+enum class AccumulateRule : uint8_t {
+  Same,    // that of the elements (float32 for narrower ones)
+  Double,  // float64
+};
+
 // Scalars of a call: numbers, whether an optional one is present, whether a
 // str equals a text (lang::ScalarInput), in an order that the operator fixes.
 struct PointwiseOp {
@@ -64,17 +70,32 @@ struct ReduceOp {
   const char* name;
   PromoteRule promote = PromoteRule::Default;
   uint8_t n_accumulators = 1;  // at most 8
-  uint8_t n_scalars = 0;       // of the call
+  static constexpr int kMaxResults = 4;
+  uint8_t n_results = 1;
+  uint8_t n_scalars = 0;  // of the call
+  AccumulateRule accumulate = AccumulateRule::Same;
   // map: one input, the element in the compute dtype -> the accumulators.
   ElementProgram map;
   // combine: a.0 … a.k-1, b.0 … b.k-1 -> the k accumulators. Associative; the
   // order of elements is not kept.
   ElementProgram combine;
-  // finish: the accumulators -> the result; may read ElementProgram::kCount.
-  // nullptr: the first accumulator is the result.
+  // finish: the accumulators -> the results; may read ElementProgram::kCount.
+  // nullptr: the first accumulators are the results.
   const ElementProgram* finish = nullptr;
   // The accumulators of no elements; nullptr: an empty reduction is an error.
   const lang::Uniform* identity = nullptr;
+};
+
+// Along a dim, each element combined with all before it.
+struct ScanOp {
+  const char* name;
+  PromoteRule promote = PromoteRule::Default;
+  AccumulateRule accumulate = AccumulateRule::Same;
+  // The results are the elements chosen and their indices along the dim.
+  bool chooses = false;
+  // What was found so far, a later element -> their combination, or (chooses)
+  // whether the later one is taken. Associative.
+  ElementProgram combine;
 };
 
 }  // namespace sy

@@ -63,10 +63,16 @@ void plan_reduce(const ReduceOp& op, const ReduceArgs& args, ReducePlan* plan) {
   plan->compute = reduce_dtype(op, args);
   const tile::Program& last =
       op.finish == nullptr ? op.map.tile : op.finish->tile;
-  plan->result = plan->compute;
-  // Truth values of bytes are bytes, as in ATen.
-  if (last.results[0].is_bool) {
-    plan->result = args.self->dtype() == kByte ? kByte : kBool;
+  for (int i = 0; i < op.n_results; ++i) {
+    plan->results[i] = plan->compute;
+    // Truth values of bytes are bytes, as in ATen.
+    if (last.results[i].is_bool) {
+      plan->results[i] = args.self->dtype() == kByte ? kByte : kBool;
+    }
+  }
+  if (op.accumulate == AccumulateRule::Double &&
+      is_floating_type(plan->compute)) {
+    plan->compute = kDouble;
   }
   plan->reduced = reduced_dims(op, args);
   plan->numel = 1;
@@ -92,11 +98,15 @@ void check_reduce(const ReduceOp& op, const ReduceArgs& args) {
   plan_reduce(op, args, &plan);
 }
 
-void plan_reduce_out(const ReduceOp& op, const ReduceArgs& args,
-                     const TensorBase& out, ReducePlan* plan) {
-  plan_reduce(op, args, plan);
+namespace {
+
+void check_out(const ReduceOp& op, const ReduceArgs& args,
+               const ReducePlan* plan, int result, const TensorBase& out) {
+  const ScalarType dtype = plan->results[result];
   check_defined(op.name, "out", out);
-  check_can_cast(op.name, "out", plan->result, out.dtype());
+  check_can_cast(op.name, "out", dtype, out.dtype());
+  SY_CHECK(op.n_results == 1 || out.dtype() == dtype, Type, "[", op.name,
+           "] out: expected ", dtype, ", got ", out.dtype());
   SY_CHECK(out.device() == args.self->device(), Value, "[", op.name,
            "] out: expected a tensor on ", args.self->device(), ", got ",
            describe(out));
@@ -104,6 +114,31 @@ void plan_reduce_out(const ReduceOp& op, const ReduceArgs& args,
     assert_no_internal_overlap(op.name, "out", out);
     assert_no_overlap(op.name, out, "self", *args.self);
   }
+}
+
+}  // namespace
+
+void plan_reduce_out(const ReduceOp& op, const ReduceArgs& args,
+                     const TensorBase& out, ReducePlan* plan) {
+  plan_reduce(op, args, plan);
+  check_out(op, args, plan, 0, out);
+}
+
+void plan_reduce_outs(const ReduceOp& op, const ReduceArgs& args,
+                      Tensor* const* outs, ReducePlan* plan) {
+  plan_reduce(op, args, plan);
+  for (int i = 0; i < op.n_results; ++i) {
+    check_out(op, args, plan, i, *outs[i]);
+    for (int j = 0; j < i; ++j) {
+      assert_no_overlap(op.name, *outs[i], "out", *outs[j]);
+    }
+  }
+}
+
+void check_reduce_outs(const ReduceOp& op, const ReduceArgs& args,
+                       Tensor* const* outs) {
+  ReducePlan plan;
+  plan_reduce_outs(op, args, outs, &plan);
 }
 
 void check_reduce_out(const ReduceOp& op, const ReduceArgs& args,

@@ -22,12 +22,12 @@ struct ReduceArgs {
 };
 
 struct ReducePlan {
-  ScalarType compute;  // of map and of the accumulators
-  ScalarType result;   // of a fresh result: compute, or bool
-  uint64_t reduced;    // bit d: dim d is reduced
-  Dims sizes;          // of the result
-  int64_t numel;       // of the result
-  int64_t count;       // elements that make one of the result's
+  ScalarType compute;                         // of map and of the accumulators
+  ScalarType results[ReduceOp::kMaxResults];  // of fresh results
+  uint64_t reduced;                           // bit d: dim d is reduced
+  Dims sizes;                                 // of each result
+  int64_t numel;                              // of each result
+  int64_t count;  // elements that make one of the result's
 };
 
 // Throws IndexError (dims), TypeError (dtypes), ValueError (an empty reduction
@@ -40,5 +40,10 @@ SY_API void plan_reduce_out(const ReduceOp& op, const ReduceArgs& args,
                             const TensorBase& out, ReducePlan* plan);
 SY_API void check_reduce_out(const ReduceOp& op, const ReduceArgs& args,
                              const TensorBase& out);
+// The same for op.n_results results; more than one have just their dtypes.
+SY_API void plan_reduce_outs(const ReduceOp& op, const ReduceArgs& args,
+                             Tensor* const* outs, ReducePlan* plan);
+SY_API void check_reduce_outs(const ReduceOp& op, const ReduceArgs& args,
+                              Tensor* const* outs);
 
 }  // namespace sy

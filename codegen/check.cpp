@@ -93,12 +93,36 @@ class OperatorChecker {
     if (op_.kind() == OperatorKind::kReduce && e_.schema.self_index() < 0) {
       error(e_.func.start(), "'reduce:' needs a Tensor argument 'self'");
     }
+    if (op_.kind() == OperatorKind::kReduce &&
+        (e_.schema.returns().size() > 4 || e_.schema.returns().empty())) {
+      error(e_.func.start(), "'reduce:' gives one to four Tensors");
+    }
+    if (op_.kind() == OperatorKind::kScan) scan_arguments();
     if (e_.is_foreach) {
       plan_foreach(model_, op_, diagnostics_);
     } else if (op_.kind() == OperatorKind::kComposite) {
       const auto types = return_types();
       lang::compile_tensor(e_.composite->expr, lang::TensorEnv::of(e_.schema),
                            model_, types, diagnostics_);
+    }
+  }
+
+  // A scan goes along its argument `dim`.
+  void scan_arguments() {
+    const int dim = e_.schema.argument_index("dim");
+    const bool good =
+        e_.schema.self_index() >= 0 && dim >= 0 &&
+        e_.schema.arguments()[static_cast<std::size_t>(dim)].type ==
+            TypeKind::kInt;
+    if (!good) {
+      error(e_.func.start(),
+            "'scan:' needs a Tensor argument 'self' and 'int dim'");
+    }
+    for (const Argument& a : e_.schema.arguments()) {
+      if (a.name != "self" && a.name != "dim" && a.name != "dtype") {
+        error(e_.func.start(), "argument '" + std::string(a.name.view()) +
+                                   "' is not used by 'scan:'");
+      }
     }
   }
 

@@ -194,7 +194,8 @@ int check_files(const std::vector<std::string>& files, std::ostream& err) {
   return diagnostics.empty() ? 0 : 1;
 }
 
-int import_entries(const ImportOptions& options, std::ostream& out, std::ostream& err) {
+int import_entries(const ImportOptions& options, std::ostream& out,
+                   std::ostream& err) {
   lang::Diagnostics diagnostics;
   std::vector<std::string> files = options.files;
   files.insert(files.end(), options.derivatives.begin(),

@@ -27,7 +27,8 @@ struct ImportOptions {
   std::vector<std::string> with;         // our own files
 };
 // Writes functions of PyTorch's native_functions.yaml as entries of ours.
-int import_entries(const ImportOptions& options, std::ostream& out, std::ostream& err);
+int import_entries(const ImportOptions& options, std::ostream& out,
+                   std::ostream& err);
 
 struct EmitOptions {
   std::string kind;

@@ -238,6 +238,7 @@ ApiSignature api_signature(const FunctionSchema& s, bool is_method,
 std::string overload_id(const OperatorName& name) {
   std::string id(name.name.view());
   if (!name.overload.empty()) id += '_' + std::string(name.overload.view());
+  if (id == "std") id += '_';  // a type of that name would hide the namespace
   return id;
 }
 

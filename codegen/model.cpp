@@ -53,7 +53,8 @@ bool derives_out(const OperatorEntry& e) {
   if (!returns_fresh_tensors(e.schema)) return false;
   switch (e.kind) {
     case OperatorKind::kPointwise:
-    case OperatorKind::kReduce: return true;
+    case OperatorKind::kReduce:
+    case OperatorKind::kScan: return true;
     case OperatorKind::kDispatch:
       return !e.dispatch.empty() &&
              !dispatches_to(e, "CompositeImplicitAutograd");

@@ -181,6 +181,11 @@ PointwiseParts fused_parts(const Operator& op, const GradFormula& formula) {
   return parts;
 }
 
+ScanParts scan_parts(const Operator& op) {
+  return {rule_of(op),
+          compile_all({op.entry->scan->combine.expr}, lang::scan_env())};
+}
+
 ReduceParts reduce_parts(const Operator& op) {
   const lang::ReduceBody& body = *op.entry->reduce;
   const FunctionSchema& schema = op.base.schema;

@@ -36,6 +36,11 @@ struct ReduceParts {
   std::vector<lang::Uniform> identity;     // empty: there is none
 };
 ReduceParts reduce_parts(const Operator& op);
+struct ScanParts {
+  std::string rule;
+  lang::Program combine;  // of two elements
+};
+ScanParts scan_parts(const Operator& op);
 // Of the call's scalars, one for each of the program's; -1 for the number of
 // elements. Empty if they are the same.
 std::vector<int> scalar_indices(const lang::Program& program,

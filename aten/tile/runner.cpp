@@ -1,5 +1,6 @@
 #include "aten/tile/program.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "aten/tile/steps.h"
@@ -120,6 +121,21 @@ void Runner::prepare_steps(TileType compute) {
     }
   }
 }
+
+namespace {
+
+template <class T>
+void fill(char* at, int64_t stride, const void* element, int64_t n) {
+  T v;
+  std::memcpy(&v, element, sizeof v);
+  if (stride == static_cast<int64_t>(sizeof v)) {
+    std::fill_n(reinterpret_cast<T*>(at), n, v);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i, at += stride) std::memcpy(at, &v, sizeof v);
+}
+
+}  // namespace
 
 void Runner::prepare_results(const Operand* results, TileType compute) {
   const Program& p = *program_;
@@ -272,8 +288,11 @@ void Runner::store_result(const Port& port, char* at, const char* from,
     } else {
       std::memcpy(&element, from, port.size);
     }
-    for (int64_t i = 0; i < n; ++i, at += port.stride) {
-      std::memcpy(at, &element, port.size);
+    switch (port.size) {
+      case 1: fill<uint8_t>(at, port.stride, &element, n); break;
+      case 2: fill<uint16_t>(at, port.stride, &element, n); break;
+      case 4: fill<uint32_t>(at, port.stride, &element, n); break;
+      default: fill<uint64_t>(at, port.stride, &element, n);
     }
   } else if (!port.strided) {
     if (port.convert != nullptr) {

@@ -5,6 +5,7 @@
 #include "aten/dims.h"
 #include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/reduction_kernels_gen.h"
+#include "backends/cpu/sort_kernels_gen.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -140,7 +141,47 @@ void find(const char* op, const Tensor& self, std::optional<int64_t> dim,
   if (!places.is_same(out)) copy_cpu(out, places);
 }
 
+// The elements at the places that were found along dim.
+void take(const Tensor& self, int64_t dim, const Tensor& places,
+          const Tensor& values) {
+  if (values.numel() == 0) return;
+  const int64_t at = wrap_dim("max", dim, self.dim());
+  const Tensor x = contiguous_cpu(self);
+  const Tensor index = contiguous_cpu(places);
+  const Tensor to =
+      values.is_contiguous()
+          ? values
+          : Tensor(make_tensor(values.sizes(), values.dtype(), Device(kCPU)));
+  int64_t size = 1, inner = 1;
+  for (int64_t d = at; d < self.dim(); ++d) {
+    (d == at ? size : inner) *= self.sizes()[static_cast<size_t>(d)];
+  }
+  const auto* k = static_cast<const int64_t*>(index.data_ptr());
+  visit_element_size(self.itemsize(), [&]<class T>() {
+    const auto* from = static_cast<const T*>(x.data_ptr());
+    auto* y = static_cast<T*>(to.data_ptr());
+    parallel_for(0, values.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        y[i] = from[(i / inner * size + k[i]) * inner + i % inner];
+      }
+    });
+  });
+  if (!to.is_same(values)) copy_cpu(values, to);
+}
+
 }  // namespace
+
+void max_dim_out(const Tensor& self, int64_t dim, bool, const Tensor& values,
+                 const Tensor& indices) {
+  find<true>("max", self, dim, indices);
+  take(self, dim, indices, values);
+}
+
+void min_dim_out(const Tensor& self, int64_t dim, bool, const Tensor& values,
+                 const Tensor& indices) {
+  find<false>("min", self, dim, indices);
+  take(self, dim, indices, values);
+}
 
 void argmax_out(const Tensor& self, std::optional<int64_t> dim, bool,
                 const Tensor& out) {

@@ -32,37 +32,55 @@ class Buffer {
   Storage storage_;
 };
 
-// From accumulators (arrays of n) to elements of out's dtype: finish, convert.
+// Where n elements of a result go, contiguous.
+struct Target {
+  ScalarType dtype;
+  char* data;
+};
+
+// From accumulators (arrays of n) to elements of the targets' dtypes: finish,
+// convert.
 void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
-            int64_t count, char* const* accumulators, ScalarType out_dtype,
-            char* out, int64_t n) {
+            int64_t count, char* const* accumulators, const Target* targets,
+            int64_t n) {
   const tile::TileType type = tile::tile_type_of(compute);
   const ScalarType stored = tile::storage_of(type);
   const auto dtype_of = [&](const tile::Program& p, int i) {
     return p.results[i].is_bool ? kBool : stored;
   };
   if (op.finish == nullptr) {
-    const ScalarType from = dtype_of(op.map.tile, 0);
-    tile::convert_fn(from, out_dtype)(out, accumulators[0], n);
+    for (int i = 0; i < op.n_results; ++i) {
+      tile::convert_fn(dtype_of(op.map.tile, i), targets[i].dtype)(
+          targets[i].data, accumulators[i], n);
+    }
     return;
   }
   tile::Uniform uniforms[tile::kMaxUniforms];
   eval_uniforms(*op.finish, args.scalars, count, type, uniforms);
   const tile::Program& p = op.finish->tile;
-  const ScalarType result = dtype_of(p, 0);
   const void* in[kMaxAccumulators];
   constexpr int64_t kChunk = 512;
-  alignas(64) char room[kChunk * 8];
+  alignas(64) char room[ReduceOp::kMaxResults][kChunk * 8];
   for (int64_t at = 0; at < n; at += kChunk) {
     const int64_t m = std::min(kChunk, n - at);
     for (int i = 0; i < op.n_accumulators; ++i) {
       in[i] = accumulators[i] +
               at * static_cast<int64_t>(element_size(dtype_of(op.map.tile, i)));
     }
-    char* to = out + at * static_cast<int64_t>(element_size(out_dtype));
-    void* results[] = {result == out_dtype ? to : room};
+    void* results[ReduceOp::kMaxResults];
+    const auto place = [&](int i) {
+      return targets[i].data +
+             at * static_cast<int64_t>(element_size(targets[i].dtype));
+    };
+    for (int i = 0; i < op.n_results; ++i) {
+      const bool direct = dtype_of(p, i) == targets[i].dtype;
+      results[i] = direct ? place(i) : room[i];
+    }
     tile::run_contiguous(p, type, in, 0, uniforms, results, m);
-    if (result != out_dtype) tile::convert_fn(result, out_dtype)(to, room, m);
+    for (int i = 0; i < op.n_results; ++i) {
+      if (dtype_of(p, i) == targets[i].dtype) continue;
+      tile::convert_fn(dtype_of(p, i), targets[i].dtype)(place(i), room[i], m);
+    }
   }
 }
 
@@ -94,10 +112,10 @@ void fill_identity(const ReduceOp& op, ScalarType compute,
   }
 }
 
-// Results in the order of the layout's kept dims, contiguous, of out_dtype.
+// Results in the order of the layout's kept dims.
 void compute_results(const ReduceOp& op, const ReduceArgs& args,
                      const ReducePlan& plan, const ReduceLayout& layout,
-                     ScalarType out_dtype, char* out) {
+                     const Target* targets) {
   const int64_t n = plan.numel;
   const tile::TileType type = tile::tile_type_of(plan.compute);
   const ScalarType self = args.self->dtype();
@@ -110,14 +128,14 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
     Buffer raw(n * wide);
     reduce_known(known, layout, self, raw.data());
     if (op.finish == nullptr &&
-        narrow_dtype(known, plan.compute) == out_dtype) {
-      narrow(known, plan.compute, raw.data(), out, n);
+        narrow_dtype(known, plan.compute) == targets[0].dtype) {
+      narrow(known, plan.compute, raw.data(), targets[0].data, n);
       return;
     }
     Buffer values(plane);
     accumulators[0] = values.data();
     narrow(known, plan.compute, raw.data(), accumulators[0], n);
-    finish(op, args, plan.compute, plan.count, accumulators, out_dtype, out, n);
+    finish(op, args, plan.compute, plan.count, accumulators, targets, n);
     return;
   }
   Buffer values(plane * op.n_accumulators);
@@ -129,37 +147,43 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
   } else {
     reduce_by_program(op, args, layout, plan.compute, accumulators);
   }
-  finish(op, args, plan.compute, plan.count, accumulators, out_dtype, out, n);
+  finish(op, args, plan.compute, plan.count, accumulators, targets, n);
 }
 
 void reduce_into(const ReduceOp& op, const ReduceArgs& args,
-                 const ReducePlan& plan, const Tensor& out) {
+                 const ReducePlan& plan, Tensor* const* outs) {
   if (plan.numel == 0) return;
   const int64_t kept = static_cast<int64_t>(plan.sizes.size());
   const ReduceLayout layout(*args.self, plan.reduced, kept == args.self->dim());
   // Where the order of the results in memory is that of the walk, directly.
-  bool in_order = true;
-  for (int d = 0; d < plan.sizes.size(); ++d) {
-    in_order &= plan.sizes[d] == 1 || out.strides()[static_cast<size_t>(d)] ==
-                                          layout.result_strides[d];
+  Target targets[ReduceOp::kMaxResults];
+  Tensor ordered[ReduceOp::kMaxResults];
+  for (int i = 0; i < op.n_results; ++i) {
+    const Tensor& out = *outs[i];
+    bool in_order = true;
+    for (int d = 0; d < plan.sizes.size(); ++d) {
+      in_order &= plan.sizes[d] == 1 || out.strides()[static_cast<size_t>(d)] ==
+                                            layout.result_strides[d];
+    }
+    if (!in_order) {
+      ordered[i] = Tensor(make_tensor_strided(plan.sizes, layout.result_strides,
+                                              out.dtype(), Device(kCPU)));
+    }
+    const Tensor& to = in_order ? out : ordered[i];
+    targets[i] = {out.dtype(), static_cast<char*>(to.data_ptr())};
   }
-  if (in_order) {
-    compute_results(op, args, plan, layout, out.dtype(),
-                    static_cast<char*>(out.data_ptr()));
-    return;
+  compute_results(op, args, plan, layout, targets);
+  for (int i = 0; i < op.n_results; ++i) {
+    if (ordered[i].defined()) copy_cpu(*outs[i], ordered[i]);
   }
-  Tensor ordered(make_tensor_strided(plan.sizes, layout.result_strides,
-                                     out.dtype(), Device(kCPU)));
-  compute_results(op, args, plan, layout, out.dtype(),
-                  static_cast<char*>(ordered.data_ptr()));
-  copy_cpu(out, ordered);
 }
 
 // All elements of contiguous memory, by a kernel, few enough for one piece.
 SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
                                   Tensor* result) {
   const TensorImpl* const self = args.self->impl();
-  if (self == nullptr || args.dtype.has_value() || args.keepdim ||
+  if (self == nullptr || op.n_results != 1 || args.dtype.has_value() ||
+      args.keepdim || op.accumulate != AccumulateRule::Same ||
       (args.dims.has_value() && !args.dims->empty()) ||
       !self->is_contiguous() || self->numel() > kReducePiece ||
       self->numel() == 0) {
@@ -190,8 +214,8 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
   }
   if (op.finish != nullptr) {
     char* accumulators[] = {static_cast<char*>(to)};
-    finish(op, args, dtype, self->numel(), accumulators, dtype,
-           static_cast<char*>(to), 1);
+    const Target target{dtype, static_cast<char*>(to)};
+    finish(op, args, dtype, self->numel(), accumulators, &target, 1);
   }
   *result = std::move(r);
   return true;
@@ -204,9 +228,33 @@ Tensor reduce(const ReduceOp& op, const ReduceArgs& args) {
   if (SY_LIKELY(reduce_fast(op, args, &result))) return result;
   ReducePlan plan;
   plan_reduce(op, args, &plan);
-  result = Tensor(make_tensor(plan.sizes, plan.result, Device(kCPU)));
-  reduce_into(op, args, plan, result);
+  result = Tensor(make_tensor(plan.sizes, plan.results[0], Device(kCPU)));
+  Tensor* const outs[] = {&result};
+  reduce_into(op, args, plan, outs);
   return result;
+}
+
+void reduce_results(const ReduceOp& op, const ReduceArgs& args,
+                    Tensor* results) {
+  ReducePlan plan;
+  plan_reduce(op, args, &plan);
+  Tensor* outs[ReduceOp::kMaxResults];
+  for (int i = 0; i < op.n_results; ++i) {
+    results[i] = Tensor(make_tensor(plan.sizes, plan.results[i], Device(kCPU)));
+    outs[i] = &results[i];
+  }
+  reduce_into(op, args, plan, outs);
+}
+
+void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
+                 const OperatorEntry& writer, Tensor* const* outs) {
+  ReducePlan plan;
+  plan_reduce_outs(op, args, outs, &plan);
+  for (int i = 0; i < op.n_results; ++i) {
+    resize_output(op.name, *outs[i], plan.sizes);
+    bump_version(*outs[i], &writer);
+  }
+  reduce_into(op, args, plan, outs);
 }
 
 void reduce_out(const ReduceOp& op, const ReduceArgs& args,
@@ -215,7 +263,8 @@ void reduce_out(const ReduceOp& op, const ReduceArgs& args,
   plan_reduce_out(op, args, out, &plan);
   resize_output(op.name, out, plan.sizes);
   bump_version(out, &writer);
-  reduce_into(op, args, plan, out);
+  Tensor* const outs[] = {&out};
+  reduce_into(op, args, plan, outs);
 }
 
 }  // namespace sy::cpu

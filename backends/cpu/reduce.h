@@ -15,5 +15,10 @@ SY_API Tensor reduce(const ReduceOp& op, const ReduceArgs& args);
 // checks.
 SY_API void reduce_out(const ReduceOp& op, const ReduceArgs& args,
                        const OperatorEntry& writer, Tensor& out);
+// The same for op.n_results results.
+SY_API void reduce_results(const ReduceOp& op, const ReduceArgs& args,
+                           Tensor* results);
+SY_API void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
+                        const OperatorEntry& writer, Tensor* const* outs);
 
 }  // namespace sy::cpu

@@ -13,5 +13,9 @@ namespace sy::meta {
 SY_API Tensor reduce(const ReduceOp& op, const ReduceArgs& args);
 SY_API void reduce_out(const ReduceOp& op, const ReduceArgs& args,
                        const OperatorEntry& writer, Tensor& out);
+SY_API void reduce_results(const ReduceOp& op, const ReduceArgs& args,
+                           Tensor* results);
+SY_API void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
+                        const OperatorEntry& writer, Tensor* const* outs);
 
 }  // namespace sy::meta

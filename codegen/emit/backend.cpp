@@ -60,7 +60,8 @@ class BackendEmitter {
     }
     if (uses("pointwise")) out.insert("backends/" + ns_ + "/pointwise.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
-    if (uses("reduce")) out.insert("backends/" + ns_ + "/reduce.h");
+    if (uses(" reduce")) out.insert("backends/" + ns_ + "/reduce.h");
+    if (uses("  scan")) out.insert("backends/" + ns_ + "/scan.h");
     return out;
   }
 
@@ -75,6 +76,13 @@ class BackendEmitter {
         break;
       case OperatorKind::kReduce:
         for (const Overload* o : op.overloads()) reduce(w, op, *o);
+        break;
+      case OperatorKind::kScan:
+        for (const Overload* o : op.overloads()) {
+          begin(w, op, *o);
+          if (has_contract(op)) w.line("  " + contract_call(op));
+          results(w, op, *o, "scan", scan_arguments(op));
+        }
         break;
       case OperatorKind::kDispatch: dispatched(w, op); break;
       default: break;
@@ -110,11 +118,38 @@ class BackendEmitter {
     begin(w, op, o);
     if (has_contract(op)) w.line("  " + contract_call(op));
     const std::string args = reduce_arguments(w, op);
+    if (op.base.schema.returns().size() > 1) {
+      results(w, op, o, "reduce", args);
+      return;
+    }
     if (o.schema.is_functional()) {
       w.line("  return reduce(" + descriptor(op) + ", " + args + ");");
     } else {
       w.line("  reduce_out(" + descriptor(op) + ", " + args + ", " +
              entry_of(o) + ", " + written_arguments(o)[0] + ");");
+      w.line("  " + return_written(o));
+    }
+    w.line("}");
+  }
+
+  // The rest of a kernel whose engine fills an array of results.
+  static void results(Writer& w, const Operator& op, const Overload& o,
+                      const std::string& engine, const std::string& args) {
+    if (o.schema.is_functional()) {
+      const std::size_t n = op.base.schema.returns().size();
+      std::vector<std::string> list;
+      for (std::size_t i = 0; i < n; ++i) {
+        list.push_back("results[" + std::to_string(i) + "]");
+      }
+      w.line("  Tensor results[" + std::to_string(n) + "];");
+      w.line("  " + engine + "_results(" + descriptor(op) + ", " + args +
+             ", results);");
+      w.line("  return " + (n == 1 ? list[0] : "{" + join(list, ", ") + "}") +
+             ";");
+    } else {
+      w.line(outs_line(o));
+      w.line("  " + engine + "_outs(" + descriptor(op) + ", " + args + ", " +
+             entry_of(o) + ", outs);");
       w.line("  " + return_written(o));
     }
     w.line("}");

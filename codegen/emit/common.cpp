@@ -143,7 +143,8 @@ std::string descriptor(const Operator& op) { return "desc::" + op.base.id; }
 bool has_contract(const Operator& op) {
   switch (op.kind()) {
     case OperatorKind::kPointwise:
-    case OperatorKind::kReduce: return !op.contract.require.empty();
+    case OperatorKind::kReduce:
+    case OperatorKind::kScan: return !op.contract.require.empty();
     case OperatorKind::kDispatch:
       if (op.entry->dispatch.empty()) return false;
       return !op.contract.empty() ||
@@ -265,6 +266,19 @@ std::string reduce_arguments(Writer& w, const Operator& op) {
   return "{" + join(out, ", ") + "}";
 }
 
+std::string scan_arguments(const Operator& op) {
+  const bool dtype = op.base.schema.argument_index("dtype") >= 0;
+  return dtype ? "{&self, dim, dtype}" : "{&self, dim}";
+}
+
+std::string outs_line(const Overload& o) {
+  std::vector<std::string> outs;
+  for (const std::string& name : written_arguments(o)) {
+    outs.push_back("&" + name);
+  }
+  return "  Tensor* const outs[] = {" + join(outs, ", ") + "};";
+}
+
 std::string like_argument(const Operator& op) {
   for (const Argument* a : op.tensor_arguments()) {
     if (a->type == TypeKind::kTensor) return parameter_name(*a);
@@ -301,6 +315,9 @@ std::string functional_call(const Operator& op, const Overload& form) {
 }
 
 bool has_exact_out(const Model& model, const Operator& op) {
+  const bool tile =
+      op.kind() == OperatorKind::kReduce || op.kind() == OperatorKind::kScan;
+  if (tile && op.base.schema.returns().size() > 1) return true;
   for (const lang::Text& tag : op.entry->tags) {
     if (tag.str() == "exact_out") return true;
     if (tag.str() == "pointwise" || tag.str() == "reduction" ||

@@ -58,6 +58,10 @@ std::string contract_call(const Operator& op);
 std::string pointwise_arguments(Writer& w, const Operator& op);
 // "{&self, dim, keepdim, dtype}"
 std::string reduce_arguments(Writer& w, const Operator& op);
+// "{&self, dim, dtype}"
+std::string scan_arguments(const Operator& op);
+// "Tensor* const outs[] = {&values, &indices};"
+std::string outs_line(const Overload& o);
 // The C++ of the scalars of a call: numbers, questions.
 std::vector<std::string> scalar_values(
     const FunctionSchema& schema,

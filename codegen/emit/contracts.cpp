@@ -88,8 +88,27 @@ void pointwise_check(Writer& w, const Operator& op, const Overload& o) {
   w.line("  " + out + ".impl()->bump_version(&" + entry_of(o) + ");");
 }
 
+// What an engine checks that gives several results, or `scan`.
+void results_check(Writer& w, const Operator& op, const Overload& o,
+                   const std::string& engine, const std::string& args) {
+  if (!o.schema.is_mutable()) {
+    w.line("  check_" + engine + "(" + descriptor(op) + ", " + args + ");");
+    return;
+  }
+  w.line(outs_line(o));
+  w.line("  check_" + engine + "_outs(" + descriptor(op) + ", " + args +
+         ", outs);");
+  for (const std::string& name : written_arguments(o)) {
+    w.line("  " + name + ".impl()->bump_version(&" + entry_of(o) + ");");
+  }
+}
+
 void reduce_check(Writer& w, const Operator& op, const Overload& o) {
   const std::string args = reduce_arguments(w, op);
+  if (op.base.schema.returns().size() > 1) {
+    results_check(w, op, o, "reduce", args);
+    return;
+  }
   if (!o.schema.is_mutable()) {
     w.line("  check_reduce(" + descriptor(op) + ", " + args + ");");
     return;
@@ -150,7 +169,8 @@ void emit_contract(Writer& w, const Operator& op) {
 bool has_guard(const Operator& op, const Overload& o) {
   switch (op.kind()) {
     case OperatorKind::kPointwise:
-    case OperatorKind::kReduce: return true;
+    case OperatorKind::kReduce:
+    case OperatorKind::kScan: return true;
     case OperatorKind::kDispatch:
       if (op.entry->dispatch.empty() ||
           op.has_kernel("CompositeImplicitAutograd")) {
@@ -165,9 +185,11 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
   const std::string params = parameter_list(o.schema);
   const std::string args = argument_list(o.schema);
   w.gap();
-  w.line(return_type(o.schema) + ' ' + o.id +
-         "_guard(const Kernel* k, DispatchKeySet keys" +
-         (params.empty() ? "" : ", " + params) + ") {");
+  // An argument may have that name, as that of topk.
+  const std::string k = o.schema.argument_index("k") < 0 ? "k" : "guarded";
+  w.line(return_type(o.schema) + ' ' + o.id + "_guard(const Kernel* " + k +
+         ", DispatchKeySet keys" + (params.empty() ? "" : ", " + params) +
+         ") {");
   if (has_contract(op) && contract_applies(op, o)) {
     if (op.is_structured()) {
       w.line("  Dims sizes[" + std::to_string(op.contract.shape.size()) + "];");
@@ -177,12 +199,15 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
   switch (op.kind()) {
     case OperatorKind::kPointwise: pointwise_check(w, op, o); break;
     case OperatorKind::kReduce: reduce_check(w, op, o); break;
+    case OperatorKind::kScan:
+      results_check(w, op, o, "scan", scan_arguments(op));
+      break;
     default:
       if (contract_applies(op, o) || !op.is_structured()) {
         written_check(w, op, o);
       }
   }
-  w.line("  return generated::call_guarded<ops::" + o.id + ">(k, keys" +
+  w.line("  return generated::call_guarded<ops::" + o.id + ">(" + k + ", keys" +
          (args.empty() ? "" : ", " + args) + ");");
   w.line("}");
 }

@@ -50,6 +50,7 @@ class DefinitionsEmitter {
     if (uses("desc::")) out.insert("aten/ops/" + family_.name + "_desc.h");
     if (uses("check_pointwise")) out.insert("aten/pointwise.h");
     if (uses("check_reduce")) out.insert("aten/reduce.h");
+    if (uses("check_scan")) out.insert("aten/scan.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
     if (uses("shapes::")) out.insert("aten/shapes.h");
     if (uses("check_foreach(")) out.insert("aten/foreach.h");
@@ -258,6 +259,11 @@ class DefinitionsEmitter {
       const auto result = [](std::size_t i) {
         return "std::get<" + std::to_string(i) + ">(results)";
       };
+      for (std::size_t i = 0; i < written.size() && has_exact_out(model_, op);
+           ++i) {
+        w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
+               written[i] + ", " + result(i) + ".scalar_type());");
+      }
       for (std::size_t i = 0; i < written.size(); ++i) {
         if (!has_exact_out(model_, op)) break;
         w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
@@ -308,6 +314,7 @@ class DefinitionsEmitter {
     switch (kind) {
       case OperatorKind::kPointwise: return "kPointwise";
       case OperatorKind::kReduce: return "kReduce";
+      case OperatorKind::kScan: return "kReduce";
       case OperatorKind::kComposite: return "kComposite";
       case OperatorKind::kView: return "kView";
       default: return "kDispatch";

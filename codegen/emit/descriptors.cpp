@@ -13,7 +13,7 @@ using lang::OperatorKind;
 
 bool has_descriptor(const Operator& op) {
   return op.kind() == OperatorKind::kPointwise ||
-         op.kind() == OperatorKind::kReduce;
+         op.kind() == OperatorKind::kReduce || op.kind() == OperatorKind::kScan;
 }
 
 std::vector<std::string> indices(
@@ -24,6 +24,24 @@ std::vector<std::string> indices(
     out.push_back(i < 0 ? "ElementProgram::kCount" : std::to_string(i));
   }
   return out;
+}
+
+void accumulate(Writer& w, const std::optional<lang::Text>& rule) {
+  if (rule) w.line("    .accumulate = AccumulateRule::Double,");
+}
+
+void scan(Writer& w, const Operator& op) {
+  const lang::ScanBody& body = *op.entry->scan;
+  const ScanParts p = scan_parts(op);
+  const std::string combine =
+      emit_program(w, camel(op.base.id) + "Combine", p.combine, {});
+  w.raw("const ScanOp " + op.base.id + " = {\n");
+  w.line("    .name = " + lang::cpp_string(op.base.name) + ",");
+  w.line("    .promote = " + promote_rule(p.rule) + ",");
+  accumulate(w, body.accumulate);
+  if (body.chooses) w.line("    .chooses = true,");
+  w.line("    .combine = " + combine + ",");
+  w.line("};");
 }
 
 void reduce(Writer& w, const Operator& op) {
@@ -50,7 +68,12 @@ void reduce(Writer& w, const Operator& op) {
   w.line("    .promote = " + promote_rule(p.rule) + ",");
   w.line("    .n_accumulators = " +
          std::to_string(op.entry->reduce->accumulators.size()) + ",");
+  const std::size_t results = op.base.schema.returns().size();
+  if (results > 1) {
+    w.line("    .n_results = " + std::to_string(results) + ",");
+  }
   w.line("    .n_scalars = " + std::to_string(p.scalars.size()) + ",");
+  accumulate(w, op.entry->reduce->accumulate);
   w.line("    .map = " + map + ",");
   w.line("    .combine = " + combine + ",");
   if (p.finish) w.line("    .finish = &" + finish + ",");
@@ -76,7 +99,9 @@ std::string emit_descriptors_header(const Model&, const Family& family) {
   for (const Operator& op : family.operators) {
     if (!has_descriptor(op)) continue;
     w.line(std::string("SY_API extern const ") +
-           (op.kind() == OperatorKind::kReduce ? "ReduceOp " : "PointwiseOp ") +
+           (op.kind() == OperatorKind::kReduce ? "ReduceOp "
+            : op.kind() == OperatorKind::kScan ? "ScanOp "
+                                               : "PointwiseOp ") +
            op.base.id + ";");
   }
   close_namespace(w, "sy::desc");
@@ -89,10 +114,10 @@ std::string emit_descriptors(const Model&, const Family& family) {
     if (!has_descriptor(op)) continue;
     body.gap();
     body.line("// " + op.base.name + "  " + op.source);
-    if (op.kind() == OperatorKind::kReduce) {
-      reduce(body, op);
-    } else {
-      emit_pointwise_op(body, op.base.id, pointwise_parts(op));
+    switch (op.kind()) {
+      case OperatorKind::kReduce: reduce(body, op); break;
+      case OperatorKind::kScan: scan(body, op); break;
+      default: emit_pointwise_op(body, op.base.id, pointwise_parts(op));
     }
   }
   Writer w;

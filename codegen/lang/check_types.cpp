@@ -21,6 +21,7 @@ class Checker {
   void run() {
     if (e_.pointwise) pointwise();
     if (e_.reduce) reduce();
+    if (e_.scan) scan();
     if (e_.view) view();
     for (const Formula& f : e_.shape) index(f, IndexType::kList);
     for (const Requirement& r : e_.require) {
@@ -80,6 +81,14 @@ class Checker {
     }
     for (const Formula& f : e_.reduce->finish) {
       check_element(f.expr, finish, diagnostics_);
+    }
+  }
+
+  void scan() {
+    const Formula& f = e_.scan->combine;
+    const auto type = check_element(f.expr, scan_env(), diagnostics_);
+    if (type && e_.scan->chooses && !type->is_bool) {
+      diagnostics_.error(f.expr->at, "'choose' is a condition");
     }
   }
 

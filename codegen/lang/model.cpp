@@ -12,6 +12,7 @@ std::string_view to_string(OperatorKind kind) {
     case OperatorKind::kReduce: return "reduce";
     case OperatorKind::kComposite: return "composite";
     case OperatorKind::kView: return "view";
+    case OperatorKind::kScan: return "scan";
     case OperatorKind::kDispatch: break;
   }
   return "dispatch";
@@ -20,6 +21,11 @@ std::string_view to_string(OperatorKind kind) {
 std::span<const std::string_view> promote_rules() {
   static constexpr std::string_view kRules[] = {"default", "int_to_float",
                                                 "bool_to_int", "same"};
+  return kRules;
+}
+
+std::span<const std::string_view> accumulate_rules() {
+  static constexpr std::string_view kRules[] = {"float64"};
   return kRules;
 }
 
@@ -51,6 +57,14 @@ ElementEnv combine_env(const ReduceBody& body) {
       env.names.push_back(
           {std::string(side) + '.' + acc.name, ElementKind::kTensor});
     }
+  }
+  return env;
+}
+
+ElementEnv scan_env() {
+  ElementEnv env;
+  for (const char* side : {"a", "b"}) {
+    env.names.push_back({side, ElementKind::kTensor});
   }
   return env;
 }

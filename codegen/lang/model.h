@@ -30,6 +30,7 @@ enum class OperatorKind : std::uint8_t {
   kReduce,
   kComposite,
   kView,
+  kScan,
   kDispatch,  // also an entry that has no other kind
 };
 std::string_view to_string(OperatorKind kind);
@@ -52,7 +53,16 @@ struct Accumulator {
 struct ReduceBody {
   std::vector<Accumulator> accumulators;
   std::vector<Formula> finish;     // one for each return; may be empty
-  std::optional<Text> accumulate;  // the rule of the accumulators' dtype
+  std::optional<Text> accumulate;  // of accumulate_rules()
+};
+
+// `scan:` along `dim`: each element combined with all before it. With `choose`
+// the combination is the later side where the condition is true, else the
+// earlier one, and where it came from is a second result.
+struct ScanBody {
+  Formula combine;
+  bool chooses = false;
+  std::optional<Text> accumulate;
 };
 
 struct ViewBody {
@@ -99,6 +109,8 @@ struct Promote {
 };
 // default, int_to_float, bool_to_int, same.
 std::span<const std::string_view> promote_rules();
+// float64: floating dtypes accumulate in it.
+std::span<const std::string_view> accumulate_rules();
 
 struct OperatorEntry {
   explicit OperatorEntry(FunctionSchema s) : schema(std::move(s)) {}
@@ -113,6 +125,7 @@ struct OperatorEntry {
   OperatorKind kind = OperatorKind::kDispatch;
   std::optional<PointwiseBody> pointwise;
   std::optional<ReduceBody> reduce;
+  std::optional<ScanBody> scan;
   std::optional<Formula> composite;
   // `foreach:` is a composite whose expression is that of one element of the
   // lists.
@@ -162,6 +175,7 @@ void check_duplicates(std::span<const SchemaFile> files,
 
 // The names of `combine`'s sides and of `finish` for the element typing.
 struct ElementEnv;
+ElementEnv scan_env();
 ElementEnv combine_env(const ReduceBody& body);
 ElementEnv finish_env(const ReduceBody& body, const FunctionSchema& schema);
 

@@ -10,17 +10,17 @@
 namespace sy::lang {
 namespace {
 
-constexpr std::array<std::string_view, 31> kKeys = {
+constexpr std::array<std::string_view, 32> kKeys = {
     // ours
     "func", "doc", "variants", "tags", "promote", "pointwise", "reduce",
-    "composite", "foreach", "view", "dispatch", "shape", "dtype", "require",
-    "derivative", "forms", "compiled", "device_check", "autogen",
+    "composite", "foreach", "view", "scan", "dispatch", "shape", "dtype",
+    "require", "derivative", "forms", "compiled", "device_check", "autogen",
     // PyTorch's, read and kept
     "structured", "structured_delegate", "structured_inherits", "precomputed",
     "device_guard", "python_module", "manual_kernel_registration",
     "manual_cpp_binding", "category_override", "cpp_no_default_args",
     "use_const_ref_for_mutable_tensors", "ufunc_inner_loop"};
-constexpr std::size_t kOwnKeys = 19;
+constexpr std::size_t kOwnKeys = 20;
 
 class Reader {
  public:
@@ -156,8 +156,9 @@ class Reader {
   }
 
   void kind_keys(OperatorEntry& e) {
-    constexpr std::string_view kKinds[] = {"pointwise", "reduce",   "composite",
-                                           "view",      "dispatch", "foreach"};
+    constexpr std::string_view kKinds[] = {"pointwise", "reduce", "composite",
+                                           "view",      "scan",   "dispatch",
+                                           "foreach"};
     std::string first;
     for (const YamlNode::Entry& entry : node_.entries) {
       const std::string& key = entry.key.str();
@@ -187,6 +188,7 @@ class Reader {
         e.composite = formula(n, e.is_foreach ? "foreach" : "composite");
         break;
       case OperatorKind::kView: view(e, n); break;
+      case OperatorKind::kScan: scan(e, n); break;
       case OperatorKind::kDispatch: dispatch(e, n); break;
     }
   }
@@ -222,7 +224,38 @@ class Reader {
     if (const YamlNode* f = n.find("finish")) {
       body.finish = formulas(*f, "finish", true);
     }
-    if (const YamlNode* a = n.find("accumulate")) body.accumulate = a->scalar;
+    body.accumulate = accumulate(n);
+  }
+
+  std::optional<Text> accumulate(const YamlNode& n) {
+    const YamlNode* a = n.find("accumulate");
+    if (!a) return std::nullopt;
+    const auto rules = accumulate_rules();
+    if (std::find(rules.begin(), rules.end(), a->str()) == rules.end()) {
+      std::string message = "unknown rule '" + a->str() + "' for 'accumulate'";
+      message += suggest(a->str(), rules) + "; the rules are";
+      for (const std::string_view r : rules) message += ' ' + std::string(r);
+      error(a->at, std::move(message));
+    }
+    return a->scalar;
+  }
+
+  void scan(OperatorEntry& e, const YamlNode& n) {
+    static constexpr std::string_view kKnown[] = {"combine", "choose",
+                                                  "accumulate"};
+    if (!expect_map(n, "scan")) return;
+    check_keys(n, "'scan'", kKnown, diagnostics_);
+    ScanBody& body = e.scan.emplace();
+    const YamlNode* combine = n.find("combine");
+    const YamlNode* choose = n.find("choose");
+    if ((combine == nullptr) == (choose == nullptr)) {
+      error(n.at, "'scan' needs either 'combine:' or 'choose:'");
+      return;
+    }
+    body.chooses = choose != nullptr;
+    body.combine = body.chooses ? formula(*choose, "choose")
+                                : formula(*combine, "combine");
+    body.accumulate = accumulate(n);
   }
 
   Formula identity(const YamlNode* n) {
@@ -484,8 +517,9 @@ class Reader {
   // What concerns several keys.
   void check(const OperatorEntry& e) {
     const std::size_t returns = e.schema.returns().size();
-    const bool tile =
-        e.kind == OperatorKind::kPointwise || e.kind == OperatorKind::kReduce;
+    const bool tile = e.kind == OperatorKind::kPointwise ||
+                      e.kind == OperatorKind::kReduce ||
+                      e.kind == OperatorKind::kScan;
     const std::string kind = "'" + std::string(to_string(e.kind)) + ":'";
     if (tile && !e.schema.is_functional()) {
       error(e.func.start(), kind +
@@ -495,7 +529,7 @@ class Reader {
     if (e.is_foreach) check_foreach(e);
     if (e.promote && !tile) {
       error(find("promote")->at,
-            "'promote' is for 'pointwise:' and 'reduce:' only");
+            "'promote' is for 'pointwise:', 'reduce:' and 'scan:' only");
     }
     const auto counts = [&](std::size_t n, std::string_view key) {
       if (n == 0 || n == returns) return;
@@ -504,7 +538,18 @@ class Reader {
                                std::to_string(n));
     };
     if (e.pointwise) counts(e.pointwise->results.size(), "pointwise");
-    if (e.reduce) counts(e.reduce->finish.size(), "reduce");
+    if (e.reduce) {
+      const bool finished = !e.reduce->finish.empty();
+      const std::size_t given = e.reduce->accumulators.size();
+      if (!finished && given > 0 && given < returns) {
+        error(find("reduce")->at,
+              "without 'finish' each return is an accumulator; there are " +
+                  std::to_string(returns) + " returns and " +
+                  std::to_string(given) + " accumulators");
+      }
+      counts(e.reduce->finish.size(), "reduce");
+    }
+    if (e.scan) counts(e.scan->chooses ? 2 : 1, "scan");
     counts(e.shape.size(), "shape");
     if (e.dtype.size() > 1) counts(e.dtype.size(), "dtype");
     if (e.kind == OperatorKind::kView &&
@@ -514,7 +559,8 @@ class Reader {
             "'-> Tensor(a)'");
     }
     for (const DerivativeItem& d : e.derivative) {
-      if (d.kind == DerivativeItem::Kind::kAuto && !tile &&
+      if (d.kind == DerivativeItem::Kind::kAuto &&
+          (!tile || e.kind == OperatorKind::kScan) &&
           e.kind != OperatorKind::kView) {
         error(d.at,
               "'auto' needs 'pointwise:', 'reduce:' or 'view:'; write "

@@ -495,7 +495,10 @@ class Compiler {
     }
     if (!any_tensor) {
       if (auto v = number_call(e, args)) return *v;
-      if (ops_.lookup(e.name).empty()) {
+      // `max` of two numbers, say, though there are operators of that name.
+      const auto overloads = ops_.lookup(e.name);
+      if (overloads.empty() ||
+          !detail::resolve(e.name, overloads, args).resolved) {
         if (auto v = index_call(e, args)) return *v;
       }
     }

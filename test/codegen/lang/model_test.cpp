@@ -220,8 +220,8 @@ TEST(ModelTest, RulesOfTheModel) {
             "the other forms are derived from it");
   EXPECT_EQ(errors("- func: f(Tensor self) -> Tensor\n"
                    "  promote: default\n  dispatch: {CPU: f}\n"),
-            "a.yaml:2:12: error: 'promote' is for 'pointwise:' and 'reduce:' "
-            "only");
+            "a.yaml:2:12: error: 'promote' is for 'pointwise:', 'reduce:' and "
+            "'scan:' only");
   EXPECT_EQ(errors("- func: f(Tensor self) -> (Tensor, Tensor)\n"
                    "  pointwise: self\n"),
             "a.yaml:2:14: error: expected one expression for each of the 2 "
@@ -236,6 +236,44 @@ TEST(ModelTest, RulesOfTheModel) {
             "a.yaml:2:22: error: duplicate key 'CPU'");
   EXPECT_EQ(errors("func: f(Tensor self) -> Tensor\n"),
             "a.yaml:1:1: error: expected a list of operators: '- func: …'");
+}
+
+TEST(ModelTest, Scans) {
+  const SchemaFile f = read(R"y(
+- func: cumsum(Tensor self, int dim) -> Tensor
+  scan: {combine: a + b, accumulate: float64}
+- func: cummax(Tensor self, int dim) -> (Tensor, Tensor)
+  scan: {choose: isnan(b) or b >= a}
+)y");
+  ASSERT_EQ(f.entries.size(), 2u);
+  EXPECT_EQ(f.entries[0].kind, OperatorKind::kScan);
+  EXPECT_FALSE(f.entries[0].scan->chooses);
+  EXPECT_EQ(f.entries[0].scan->accumulate->str(), "float64");
+  EXPECT_TRUE(f.entries[1].scan->chooses);
+  Diagnostics d;
+  for (const OperatorEntry& e : f.entries) check_types(e, d);
+  EXPECT_EQ(d.str(), "");
+}
+
+TEST(ModelTest, RulesOfScansAndReductions) {
+  const std::string head = "- func: f(Tensor self, int dim) -> Tensor\n";
+  EXPECT_EQ(errors(head + "  scan: {accumulate: float64}\n"),
+            "a.yaml:2:9: error: 'scan' needs either 'combine:' or 'choose:'");
+  EXPECT_EQ(errors(head + "  scan: {combine: a + b, accumulate: float46}\n"),
+            "a.yaml:2:38: error: unknown rule 'float46' for 'accumulate' (did "
+            "you mean 'float64'?); the rules are float64");
+  EXPECT_EQ(errors(head + "  scan: {choose: b >= a}\n"),
+            "a.yaml:2:9: error: expected one expression for each of the 1 "
+            "returns, got 2");
+  EXPECT_EQ(errors("- func: f(Tensor self, int dim) -> (Tensor, Tensor)\n"
+                   "  scan: {choose: a + b}\n"),
+            "a.yaml:2:20: error: 'choose' is a condition");
+  EXPECT_EQ(errors(head + "  scan: {combine: a + self}\n"),
+            "a.yaml:2:23: error: unknown name 'self'");
+  EXPECT_EQ(errors("- func: f(Tensor self) -> (Tensor, Tensor)\n"
+                   "  reduce: {map: self, combine: a + b}\n"),
+            "a.yaml:2:11: error: without 'finish' each return is an "
+            "accumulator; there are 2 returns and 1 accumulators");
 }
 
 TEST(ModelTest, AnOperatorDefinedTwiceNamesBothPlaces) {

@@ -298,16 +298,7 @@ Tensor& soften_out(DispatchKeySet ks, const Tensor& self, const Tensor& weight,
                                      mode, out);
 }
 
-void _foreach_mul_List_out(DispatchKeySet ks, TensorList self, TensorList other,
-                           TensorList out) {
-  if (any_requires_grad(self, other, out)) {
-    reject_out(ops::_foreach_mul_List_out::entry());
-  }
-  return ops::_foreach_mul_List_out::redispatch(below_autograd(ks), self, other,
-                                                out);
-}
-
-// transpose.int  test/codegen/testdata/sample.yaml:42
+// transpose.int  test/codegen/testdata/sample.yaml:57
 struct TransposeIntBackward final : NodeOf<1> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -337,7 +328,7 @@ Tensor transpose_int(DispatchKeySet ks, const Tensor& self, int64_t dim0,
   return result;
 }
 
-// mm  test/codegen/testdata/sample.yaml:52
+// mm  test/codegen/testdata/sample.yaml:67
 struct MmBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -390,9 +381,14 @@ SY_LIBRARY_IMPL(aten, Autograd, m) {
   m.impl("mul.out", SY_FN(mul_out));
   m.impl("soften", SY_FN(soften));
   m.impl("soften.out", SY_FN(soften_out));
-  m.impl("_foreach_mul.List_out", SY_FN(_foreach_mul_List_out));
   m.impl("sum.dim_IntList", Kernel::fallthrough());
   m.impl("sum.IntList_out", Kernel::fallthrough());
+  m.impl("aminmax", Kernel::fallthrough());
+  m.impl("aminmax.out", Kernel::fallthrough());
+  m.impl("cumsum", Kernel::fallthrough());
+  m.impl("cumsum.out", Kernel::fallthrough());
+  m.impl("cummax", Kernel::fallthrough());
+  m.impl("cummax.out", Kernel::fallthrough());
   m.impl("transpose.int", SY_FN(transpose_int));
   m.impl("mm", SY_FN(mm));
   m.impl("mm.out", SY_FN(mm_out));

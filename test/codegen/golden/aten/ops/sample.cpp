@@ -164,6 +164,93 @@ Tensor& sum_IntList_out::redispatch(DispatchKeySet keys, const Tensor& self,
                                                    dtype, out);
 }
 
+const OperatorEntry& aminmax::entry() { return handle<ops::aminmax>().entry(); }
+
+std::tuple<Tensor, Tensor> aminmax::call(const Tensor& self,
+                                         OptionalIntArrayRef dim,
+                                         bool keepdim) {
+  return handle<ops::aminmax>().call(self, dim, keepdim);
+}
+
+std::tuple<Tensor, Tensor> aminmax::redispatch(DispatchKeySet keys,
+                                               const Tensor& self,
+                                               OptionalIntArrayRef dim,
+                                               bool keepdim) {
+  return handle<ops::aminmax>().redispatch(keys, self, dim, keepdim);
+}
+
+const OperatorEntry& aminmax_out::entry() {
+  return handle<ops::aminmax_out>().entry();
+}
+
+std::tuple<Tensor&, Tensor&> aminmax_out::call(const Tensor& self,
+                                               OptionalIntArrayRef dim,
+                                               bool keepdim, Tensor& out0,
+                                               Tensor& out1) {
+  return handle<ops::aminmax_out>().call(self, dim, keepdim, out0, out1);
+}
+
+std::tuple<Tensor&, Tensor&> aminmax_out::redispatch(
+    DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
+    bool keepdim, Tensor& out0, Tensor& out1) {
+  return handle<ops::aminmax_out>().redispatch(keys, self, dim, keepdim, out0,
+                                               out1);
+}
+
+const OperatorEntry& cumsum::entry() { return handle<ops::cumsum>().entry(); }
+
+Tensor cumsum::call(const Tensor& self, int64_t dim,
+                    std::optional<ScalarType> dtype) {
+  return handle<ops::cumsum>().call(self, dim, dtype);
+}
+
+Tensor cumsum::redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
+                          std::optional<ScalarType> dtype) {
+  return handle<ops::cumsum>().redispatch(keys, self, dim, dtype);
+}
+
+const OperatorEntry& cumsum_out::entry() {
+  return handle<ops::cumsum_out>().entry();
+}
+
+Tensor& cumsum_out::call(const Tensor& self, int64_t dim,
+                         std::optional<ScalarType> dtype, Tensor& out) {
+  return handle<ops::cumsum_out>().call(self, dim, dtype, out);
+}
+
+Tensor& cumsum_out::redispatch(DispatchKeySet keys, const Tensor& self,
+                               int64_t dim, std::optional<ScalarType> dtype,
+                               Tensor& out) {
+  return handle<ops::cumsum_out>().redispatch(keys, self, dim, dtype, out);
+}
+
+const OperatorEntry& cummax::entry() { return handle<ops::cummax>().entry(); }
+
+std::tuple<Tensor, Tensor> cummax::call(const Tensor& self, int64_t dim) {
+  return handle<ops::cummax>().call(self, dim);
+}
+
+std::tuple<Tensor, Tensor> cummax::redispatch(DispatchKeySet keys,
+                                              const Tensor& self, int64_t dim) {
+  return handle<ops::cummax>().redispatch(keys, self, dim);
+}
+
+const OperatorEntry& cummax_out::entry() {
+  return handle<ops::cummax_out>().entry();
+}
+
+std::tuple<Tensor&, Tensor&> cummax_out::call(const Tensor& self, int64_t dim,
+                                              Tensor& out0, Tensor& out1) {
+  return handle<ops::cummax_out>().call(self, dim, out0, out1);
+}
+
+std::tuple<Tensor&, Tensor&> cummax_out::redispatch(DispatchKeySet keys,
+                                                    const Tensor& self,
+                                                    int64_t dim, Tensor& out0,
+                                                    Tensor& out1) {
+  return handle<ops::cummax_out>().redispatch(keys, self, dim, out0, out1);
+}
+
 const OperatorEntry& transpose_int::entry() {
   return handle<ops::transpose_int>().entry();
 }
@@ -291,6 +378,37 @@ Tensor Tensor::sum(OptionalIntArrayRef dim, bool keepdim,
 Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
                 bool keepdim, std::optional<ScalarType> dtype) {
   return ops::sum_IntList_out::call(self, dim, keepdim, dtype, out);
+}
+
+std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalIntArrayRef dim,
+                                   bool keepdim) {
+  return ops::aminmax::call(self, dim, keepdim);
+}
+
+std::tuple<Tensor&, Tensor&> aminmax_out(Tensor& out0, Tensor& out1,
+                                         const Tensor& self,
+                                         OptionalIntArrayRef dim,
+                                         bool keepdim) {
+  return ops::aminmax_out::call(self, dim, keepdim, out0, out1);
+}
+
+Tensor cumsum(const Tensor& self, int64_t dim,
+              std::optional<ScalarType> dtype) {
+  return ops::cumsum::call(self, dim, dtype);
+}
+
+Tensor& cumsum_out(Tensor& out, const Tensor& self, int64_t dim,
+                   std::optional<ScalarType> dtype) {
+  return ops::cumsum_out::call(self, dim, dtype, out);
+}
+
+std::tuple<Tensor, Tensor> cummax(const Tensor& self, int64_t dim) {
+  return ops::cummax::call(self, dim);
+}
+
+std::tuple<Tensor&, Tensor&> cummax_out(Tensor& out0, Tensor& out1,
+                                        const Tensor& self, int64_t dim) {
+  return ops::cummax_out::call(self, dim, out0, out1);
 }
 
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {

@@ -32,6 +32,26 @@ SY_API Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
                        bool keepdim = false,
                        std::optional<ScalarType> dtype = std::nullopt);
 
+// The smallest and the largest element along some dims.
+SY_API std::tuple<Tensor, Tensor> aminmax(const Tensor& self,
+                                          OptionalIntArrayRef dim,
+                                          bool keepdim);
+SY_API std::tuple<Tensor&, Tensor&> aminmax_out(Tensor& out0, Tensor& out1,
+                                                const Tensor& self,
+                                                OptionalIntArrayRef dim,
+                                                bool keepdim);
+
+// The sums up to each element along a dim.
+SY_API Tensor cumsum(const Tensor& self, int64_t dim,
+                     std::optional<ScalarType> dtype = std::nullopt);
+SY_API Tensor& cumsum_out(Tensor& out, const Tensor& self, int64_t dim,
+                          std::optional<ScalarType> dtype = std::nullopt);
+
+// The largest element up to each along a dim, and where it is.
+SY_API std::tuple<Tensor, Tensor> cummax(const Tensor& self, int64_t dim);
+SY_API std::tuple<Tensor&, Tensor&> cummax_out(Tensor& out0, Tensor& out1,
+                                               const Tensor& self, int64_t dim);
+
 // Two dims swapped.
 SY_API Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1);
 

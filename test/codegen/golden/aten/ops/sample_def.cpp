@@ -1,5 +1,4 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
-#include "aten/foreach.h"
 #include "aten/generated.h"
 #include "aten/ops/sample.h"
 #include "aten/ops/sample_desc.h"
@@ -7,6 +6,7 @@
 #include "aten/ops/sample_ops.h"
 #include "aten/pointwise.h"
 #include "aten/reduce.h"
+#include "aten/scan.h"
 #include "aten/shapes.h"
 #include "aten/view.h"
 #include "c10/library.h"
@@ -23,7 +23,7 @@ void soften([[maybe_unused]] const Tensor& self,
            "[soften] mode: expected 'none' or 'half', got mode = ", mode);
 }
 
-// test/codegen/testdata/sample.yaml:52
+// test/codegen/testdata/sample.yaml:67
 void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   const TensorBase* const tensors[] = {&self, &mat2};
   check_same_device(ops::mm::entry(), tensors, 2);
@@ -113,39 +113,6 @@ Tensor mul_Scalar_composite(const Tensor& self, const Scalar& other) {
   return sy::mul(self, sy::scalar_tensor(other));
 }
 
-// test/codegen/testdata/sample.yaml:29
-std::vector<Tensor> _foreach_mul_List_foreach(TensorList self,
-                                              TensorList other) {
-  generated::check_foreach("_foreach_mul.List", "self", self.size());
-  generated::check_length("_foreach_mul.List", "other", other.size(),
-                          self.size());
-  std::vector<Tensor> results;
-  results.reserve(self.size());
-  for (size_t i = 0; i < self.size(); ++i) {
-    results.push_back(sy::mul(self[i], other[i]));
-  }
-  return results;
-}
-
-void _foreach_mul__List_foreach(TensorList self, TensorList other) {
-  generated::check_foreach("_foreach_mul_.List", "self", self.size());
-  generated::check_length("_foreach_mul_.List", "other", other.size(),
-                          self.size());
-  for (size_t i = 0; i < self.size(); ++i) {
-    Tensor each = self[i];
-    each.mul_(other[i]);
-  }
-}
-
-void _foreach_mul_List_out_foreach(TensorList self, TensorList other,
-                                   TensorList out) {
-  generated::check_foreach("_foreach_mul.List_out", "self", self.size());
-  generated::check_length("_foreach_mul.List_out", "out", out.size(),
-                          self.size());
-  generated::store_each(ops::_foreach_mul_List_out::entry(),
-                        ops::_foreach_mul_List::call(self, other), out);
-}
-
 Tensor sum_dim_IntList_guard(const Kernel* k, DispatchKeySet keys,
                              const Tensor& self, OptionalIntArrayRef dim,
                              bool keepdim, std::optional<ScalarType> dtype) {
@@ -172,7 +139,93 @@ Tensor& sum_IntList_out_store(const Tensor& self, OptionalIntArrayRef dim,
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:42
+std::tuple<Tensor, Tensor> aminmax_guard(const Kernel* k, DispatchKeySet keys,
+                                         const Tensor& self,
+                                         OptionalIntArrayRef dim,
+                                         bool keepdim) {
+  check_reduce(desc::aminmax, {&self, dim, keepdim});
+  return generated::call_guarded<ops::aminmax>(k, keys, self, dim, keepdim);
+}
+
+std::tuple<Tensor&, Tensor&> aminmax_out_guard(
+    const Kernel* k, DispatchKeySet keys, const Tensor& self,
+    OptionalIntArrayRef dim, bool keepdim, Tensor& out0, Tensor& out1) {
+  Tensor* const outs[] = {&out0, &out1};
+  check_reduce_outs(desc::aminmax, {&self, dim, keepdim}, outs);
+  out0.impl()->bump_version(&ops::aminmax_out::entry());
+  out1.impl()->bump_version(&ops::aminmax_out::entry());
+  return generated::call_guarded<ops::aminmax_out>(k, keys, self, dim, keepdim,
+                                                   out0, out1);
+}
+
+std::tuple<Tensor&, Tensor&> aminmax_out_store(const Tensor& self,
+                                               OptionalIntArrayRef dim,
+                                               bool keepdim, Tensor& out0,
+                                               Tensor& out1) {
+  const auto results = ops::aminmax::call(self, dim, keepdim);
+  generated::check_out_dtype(ops::aminmax_out::entry(), out0,
+                             std::get<0>(results).scalar_type());
+  generated::check_out_dtype(ops::aminmax_out::entry(), out1,
+                             std::get<1>(results).scalar_type());
+  store_result(ops::aminmax_out::entry(), std::get<0>(results), out0);
+  store_result(ops::aminmax_out::entry(), std::get<1>(results), out1);
+  return {out0, out1};
+}
+
+Tensor cumsum_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
+                    int64_t dim, std::optional<ScalarType> dtype) {
+  check_scan(desc::cumsum, {&self, dim, dtype});
+  return generated::call_guarded<ops::cumsum>(k, keys, self, dim, dtype);
+}
+
+Tensor& cumsum_out_guard(const Kernel* k, DispatchKeySet keys,
+                         const Tensor& self, int64_t dim,
+                         std::optional<ScalarType> dtype, Tensor& out) {
+  Tensor* const outs[] = {&out};
+  check_scan_outs(desc::cumsum, {&self, dim, dtype}, outs);
+  out.impl()->bump_version(&ops::cumsum_out::entry());
+  return generated::call_guarded<ops::cumsum_out>(k, keys, self, dim, dtype,
+                                                  out);
+}
+
+Tensor& cumsum_out_store(const Tensor& self, int64_t dim,
+                         std::optional<ScalarType> dtype, Tensor& out) {
+  const Tensor result = ops::cumsum::call(self, dim, dtype);
+  store_result(ops::cumsum_out::entry(), result, out);
+  return out;
+}
+
+std::tuple<Tensor, Tensor> cummax_guard(const Kernel* k, DispatchKeySet keys,
+                                        const Tensor& self, int64_t dim) {
+  check_scan(desc::cummax, {&self, dim});
+  return generated::call_guarded<ops::cummax>(k, keys, self, dim);
+}
+
+std::tuple<Tensor&, Tensor&> cummax_out_guard(const Kernel* k,
+                                              DispatchKeySet keys,
+                                              const Tensor& self, int64_t dim,
+                                              Tensor& out0, Tensor& out1) {
+  Tensor* const outs[] = {&out0, &out1};
+  check_scan_outs(desc::cummax, {&self, dim}, outs);
+  out0.impl()->bump_version(&ops::cummax_out::entry());
+  out1.impl()->bump_version(&ops::cummax_out::entry());
+  return generated::call_guarded<ops::cummax_out>(k, keys, self, dim, out0,
+                                                  out1);
+}
+
+std::tuple<Tensor&, Tensor&> cummax_out_store(const Tensor& self, int64_t dim,
+                                              Tensor& out0, Tensor& out1) {
+  const auto results = ops::cummax::call(self, dim);
+  generated::check_out_dtype(ops::cummax_out::entry(), out0,
+                             std::get<0>(results).scalar_type());
+  generated::check_out_dtype(ops::cummax_out::entry(), out1,
+                             std::get<1>(results).scalar_type());
+  store_result(ops::cummax_out::entry(), std::get<0>(results), out0);
+  store_result(ops::cummax_out::entry(), std::get<1>(results), out1);
+  return {out0, out1};
+}
+
+// test/codegen/testdata/sample.yaml:57
 Tensor transpose_int_view(const Tensor& self, int64_t dim0, int64_t dim1) {
   const Dims new_sizes =
       shapes::swapped("transpose.int", self.sizes(), dim0, dim1);
@@ -218,18 +271,24 @@ const OperatorInfo kInfo[] = {
      "test/codegen/testdata/sample.yaml:13"},
     {OperatorInfo::kComposite, "The product with a number.",
      "test/codegen/testdata/sample.yaml:24"},
-    {OperatorInfo::kComposite, "The product of each two tensors.",
-     "test/codegen/testdata/sample.yaml:29"},
     {OperatorInfo::kReduce, "The sum along some dims.",
-     "test/codegen/testdata/sample.yaml:33"},
-    {OperatorInfo::kView, "Two dims swapped.",
-     "test/codegen/testdata/sample.yaml:42"},
-    {OperatorInfo::kDispatch, "The product of two matrices.",
+     "test/codegen/testdata/sample.yaml:29"},
+    {OperatorInfo::kReduce,
+     "The smallest and the largest element along some dims.",
+     "test/codegen/testdata/sample.yaml:38"},
+    {OperatorInfo::kReduce, "The sums up to each element along a dim.",
+     "test/codegen/testdata/sample.yaml:46"},
+    {OperatorInfo::kReduce,
+     "The largest element up to each along a dim, and where it is.",
      "test/codegen/testdata/sample.yaml:52"},
+    {OperatorInfo::kView, "Two dims swapped.",
+     "test/codegen/testdata/sample.yaml:57"},
+    {OperatorInfo::kDispatch, "The product of two matrices.",
+     "test/codegen/testdata/sample.yaml:67"},
     {OperatorInfo::kDispatch, "A number as a tensor.",
-     "test/codegen/testdata/sample.yaml:65"},
+     "test/codegen/testdata/sample.yaml:80"},
     {OperatorInfo::kDispatch, "The only element as a number.",
-     "test/codegen/testdata/sample.yaml:70"},
+     "test/codegen/testdata/sample.yaml:85"},
 };
 
 using generated::operator_def;
@@ -258,40 +317,55 @@ const OperatorDef kDefs[] = {
     operator_def<ops::mul_Scalar>("mul.Scalar(Tensor self, Scalar other) -> "
                                   "Tensor", nullptr,
                                   OperatorDef::kDifferentiable, &kInfo[2]),
-    operator_def<ops::_foreach_mul_List>(
-        "_foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]", nullptr,
-        OperatorDef::kDifferentiable, &kInfo[3]),
-    operator_def<ops::_foreach_mul__List>(
-        "_foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()", nullptr,
-        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[3]),
-    operator_def<ops::_foreach_mul_List_out>(
-        "_foreach_mul.List_out(Tensor[] self, Tensor[] other, *, Tensor(a!)[] "
-        "out) -> ()", nullptr, OperatorDef::kOut, &kInfo[3]),
     operator_def<ops::sum_dim_IntList>(
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
-        reinterpret_cast<void*>(&sum_dim_IntList_guard), 0, &kInfo[4]),
+        reinterpret_cast<void*>(&sum_dim_IntList_guard), 0, &kInfo[3]),
     operator_def<ops::sum_IntList_out>(
         "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&sum_IntList_out_guard), OperatorDef::kOut,
-        &kInfo[4]),
+        &kInfo[3]),
+    operator_def<ops::aminmax>(
+        "aminmax(Tensor self, int[]? dim, bool keepdim) -> (Tensor min, Tensor "
+        "max)", reinterpret_cast<void*>(&aminmax_guard), 0, &kInfo[4]),
+    operator_def<ops::aminmax_out>("aminmax.out(Tensor self, int[]? dim, bool "
+                                   "keepdim, *, Tensor(a!) out0, Tensor(b!) "
+                                   "out1) -> (Tensor(a!), Tensor(b!))",
+                                   reinterpret_cast<void*>(&aminmax_out_guard),
+                                   OperatorDef::kOut, &kInfo[4]),
+    operator_def<ops::cumsum>(
+        "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+        reinterpret_cast<void*>(&cumsum_guard), 0, &kInfo[5]),
+    operator_def<ops::cumsum_out>("cumsum.out(Tensor self, int dim, *, "
+                                  "ScalarType? dtype=None, Tensor(a!) out) -> "
+                                  "Tensor(a!)",
+                                  reinterpret_cast<void*>(&cumsum_out_guard),
+                                  OperatorDef::kOut, &kInfo[5]),
+    operator_def<ops::cummax>(
+        "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+        reinterpret_cast<void*>(&cummax_guard), 0, &kInfo[6]),
+    operator_def<ops::cummax_out>("cummax.out(Tensor self, int dim, *, "
+                                  "Tensor(a!) out0, Tensor(b!) out1) -> "
+                                  "(Tensor(a!), Tensor(b!))",
+                                  reinterpret_cast<void*>(&cummax_out_guard),
+                                  OperatorDef::kOut, &kInfo[6]),
     operator_def<ops::transpose_int>(
         "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
         nullptr, OperatorDef::kNoDeviceCheck | OperatorDef::kView |
-        OperatorDef::kDifferentiable, &kInfo[5]),
+        OperatorDef::kDifferentiable, &kInfo[7]),
     operator_def<ops::mm>("mm(Tensor self, Tensor mat2) -> Tensor",
                           reinterpret_cast<void*>(&mm_guard),
-                          OperatorDef::kDifferentiable, &kInfo[6]),
+                          OperatorDef::kDifferentiable, &kInfo[8]),
     operator_def<ops::mm_out>(
         "mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
-        reinterpret_cast<void*>(&mm_out_guard), OperatorDef::kOut, &kInfo[6]),
+        reinterpret_cast<void*>(&mm_out_guard), OperatorDef::kOut, &kInfo[8]),
     operator_def<ops::scalar_tensor>("scalar_tensor(Scalar s, *, ScalarType? "
                                      "dtype=None, Layout? layout=None, Device? "
                                      "device=None, bool? pin_memory=None) -> "
-                                     "Tensor", nullptr, 0, &kInfo[7]),
+                                     "Tensor", nullptr, 0, &kInfo[9]),
     operator_def<ops::item>("item(Tensor self) -> Scalar", nullptr,
-                            OperatorDef::kDifferentiable, &kInfo[8]),
+                            OperatorDef::kDifferentiable, &kInfo[10]),
 };
 
 }  // namespace
@@ -304,9 +378,10 @@ SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
   m.impl("mul_.Tensor", SY_FN(mul__Tensor_store).guarded());
   m.impl("mul.out", SY_FN(mul_out_store).guarded());
   m.impl("soften.out", SY_FN(soften_out_store).guarded());
-  m.impl("_foreach_mul.List_out",
-         SY_FN(_foreach_mul_List_out_foreach).guarded());
   m.impl("sum.IntList_out", SY_FN(sum_IntList_out_store).guarded());
+  m.impl("aminmax.out", SY_FN(aminmax_out_store).guarded());
+  m.impl("cumsum.out", SY_FN(cumsum_out_store).guarded());
+  m.impl("cummax.out", SY_FN(cummax_out_store).guarded());
   m.impl("transpose.int", SY_FN(transpose_int_view).guarded());
   m.impl("mm.out", SY_FN(mm_out_store).guarded());
   m.impl("scalar_tensor", SY_FN(native::scalar_tensor));
@@ -314,8 +389,6 @@ SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
 
 SY_LIBRARY_IMPL(aten, CompositeImplicitAutograd, m) {
   m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).guarded());
-  m.impl("_foreach_mul.List", SY_FN(_foreach_mul_List_foreach).guarded());
-  m.impl("_foreach_mul_.List", SY_FN(_foreach_mul__List_foreach).guarded());
   m.impl("item", SY_FN(native::item));
 }
 

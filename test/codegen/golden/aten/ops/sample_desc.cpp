@@ -150,4 +150,100 @@ const ReduceOp sum_dim_IntList = {
     .identity = kSumDimIntListIdentity,
 };
 
+// aminmax  test/codegen/testdata/sample.yaml:38
+//   t0 = copy(self)
+//   t1 = copy(self)
+//   return t0, t1
+constexpr tile::Step kAminmaxMapSteps[] = {
+    {Prim::copy, 1, 0, 0, 0},
+    {Prim::copy, 2, 0, 0, 0},
+};
+constexpr tile::Result kAminmaxMapResults[] = {{1, false}, {2, false}};
+constexpr tile::Program kAminmaxMapTile = {
+    .steps = kAminmaxMapSteps,
+    .results = kAminmaxMapResults,
+    .n_steps = 2,
+    .n_registers = 3,
+    .n_inputs = 1,
+    .n_results = 2,
+};
+constexpr ElementProgram kAminmaxMapProgram = {
+    .tile = kAminmaxMapTile,
+};
+//   t0 = minimum(a.low, b.low)
+//   t1 = maximum(a.high, b.high)
+//   return t0, t1
+constexpr tile::Step kAminmaxCombineSteps[] = {
+    {Prim::minimum, 4, 0, 2, 0},
+    {Prim::maximum, 5, 1, 3, 0},
+};
+constexpr tile::Result kAminmaxCombineResults[] = {{4, false}, {5, false}};
+constexpr tile::Program kAminmaxCombineTile = {
+    .steps = kAminmaxCombineSteps,
+    .results = kAminmaxCombineResults,
+    .n_steps = 2,
+    .n_registers = 6,
+    .n_inputs = 4,
+    .n_results = 2,
+};
+constexpr ElementProgram kAminmaxCombineProgram = {
+    .tile = kAminmaxCombineTile,
+};
+const ReduceOp aminmax = {
+    .name = "aminmax",
+    .promote = PromoteRule::Default,
+    .n_accumulators = 2,
+    .n_results = 2,
+    .n_scalars = 0,
+    .accumulate = AccumulateRule::Double,
+    .map = kAminmaxMapProgram,
+    .combine = kAminmaxCombineProgram,
+};
+
+// cumsum  test/codegen/testdata/sample.yaml:46
+//   t0 = add(a, b)
+//   return t0
+constexpr tile::Step kCumsumCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
+constexpr tile::Result kCumsumCombineResults[] = {{2, false}};
+constexpr tile::Program kCumsumCombineTile = {
+    .steps = kCumsumCombineSteps,
+    .results = kCumsumCombineResults,
+    .n_steps = 1,
+    .n_registers = 3,
+    .n_inputs = 2,
+    .n_results = 1,
+};
+constexpr ElementProgram kCumsumCombineProgram = {
+    .tile = kCumsumCombineTile,
+};
+const ScanOp cumsum = {
+    .name = "cumsum",
+    .promote = PromoteRule::BoolToInt,
+    .accumulate = AccumulateRule::Double,
+    .combine = kCumsumCombineProgram,
+};
+
+// cummax  test/codegen/testdata/sample.yaml:52
+//   t0 = ge(b, a)
+//   return t0: bool
+constexpr tile::Step kCummaxCombineSteps[] = {{Prim::ge, 2, 1, 0, 0}};
+constexpr tile::Result kCummaxCombineResults[] = {{2, true}};
+constexpr tile::Program kCummaxCombineTile = {
+    .steps = kCummaxCombineSteps,
+    .results = kCummaxCombineResults,
+    .n_steps = 1,
+    .n_registers = 3,
+    .n_inputs = 2,
+    .n_results = 1,
+};
+constexpr ElementProgram kCummaxCombineProgram = {
+    .tile = kCummaxCombineTile,
+};
+const ScanOp cummax = {
+    .name = "cummax",
+    .promote = PromoteRule::Default,
+    .chooses = true,
+    .combine = kCummaxCombineProgram,
+};
+
 }  // namespace sy::desc

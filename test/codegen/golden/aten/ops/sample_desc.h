@@ -8,5 +8,8 @@ namespace sy::desc {
 SY_API extern const PointwiseOp mul_Tensor;
 SY_API extern const PointwiseOp soften;
 SY_API extern const ReduceOp sum_dim_IntList;
+SY_API extern const ReduceOp aminmax;
+SY_API extern const ScanOp cumsum;
+SY_API extern const ScanOp cummax;
 
 }  // namespace sy::desc

@@ -17,11 +17,11 @@ void mm(const Tensor& self, const Tensor& mat2, Dims* sizes);
 // Kernels for every backend, written by hand in aten/.
 namespace sy::native {
 
-// scalar_tensor  test/codegen/testdata/sample.yaml:65
+// scalar_tensor  test/codegen/testdata/sample.yaml:80
 Tensor scalar_tensor(const Scalar& s, std::optional<ScalarType> dtype,
                      std::optional<Layout> layout, std::optional<Device> device,
                      std::optional<bool> pin_memory);
-// item  test/codegen/testdata/sample.yaml:70
+// item  test/codegen/testdata/sample.yaml:85
 Scalar item(const Tensor& self);
 
 }  // namespace sy::native

@@ -79,42 +79,9 @@ struct mul_Scalar {
                                   const Scalar& other);
 };
 
-// _foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]
-// test/codegen/testdata/sample.yaml:29
-struct _foreach_mul_List {
-  using Signature = std::vector<Tensor>(TensorList, TensorList);
-  static constexpr const char* name = "aten::_foreach_mul.List";
-  SY_API static const OperatorEntry& entry();
-  SY_API static std::vector<Tensor> call(TensorList self, TensorList other);
-  SY_API static std::vector<Tensor> redispatch(DispatchKeySet keys,
-                                               TensorList self,
-                                               TensorList other);
-};
-
-// _foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()
-struct _foreach_mul__List {
-  using Signature = void(TensorList, TensorList);
-  static constexpr const char* name = "aten::_foreach_mul_.List";
-  SY_API static const OperatorEntry& entry();
-  SY_API static void call(TensorList self, TensorList other);
-  SY_API static void redispatch(DispatchKeySet keys, TensorList self,
-                                TensorList other);
-};
-
-// _foreach_mul.List_out(Tensor[] self, Tensor[] other, *, Tensor(a!)[] out) ->
-// ()
-struct _foreach_mul_List_out {
-  using Signature = void(TensorList, TensorList, TensorList);
-  static constexpr const char* name = "aten::_foreach_mul.List_out";
-  SY_API static const OperatorEntry& entry();
-  SY_API static void call(TensorList self, TensorList other, TensorList out);
-  SY_API static void redispatch(DispatchKeySet keys, TensorList self,
-                                TensorList other, TensorList out);
-};
-
 // sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType?
 // dtype=None) -> Tensor
-// test/codegen/testdata/sample.yaml:33
+// test/codegen/testdata/sample.yaml:29
 struct sum_dim_IntList {
   using Signature = Tensor(const Tensor&, OptionalIntArrayRef, bool,
                            std::optional<ScalarType>);
@@ -143,8 +110,94 @@ struct sum_IntList_out {
                                    Tensor& out);
 };
 
+// aminmax(Tensor self, int[]? dim, bool keepdim) -> (Tensor min, Tensor max)
+// test/codegen/testdata/sample.yaml:38
+struct aminmax {
+  using Signature =
+      std::tuple<Tensor, Tensor>(const Tensor&, OptionalIntArrayRef, bool);
+  static constexpr const char* name = "aten::aminmax";
+  SY_API static const OperatorEntry& entry();
+  SY_API static std::tuple<Tensor, Tensor> call(const Tensor& self,
+                                                OptionalIntArrayRef dim,
+                                                bool keepdim);
+  SY_API static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys,
+                                                      const Tensor& self,
+                                                      OptionalIntArrayRef dim,
+                                                      bool keepdim);
+};
+
+// aminmax.out(Tensor self, int[]? dim, bool keepdim, *, Tensor(a!) out0,
+// Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))
+struct aminmax_out {
+  using Signature = std::tuple<Tensor&, Tensor&>(
+      const Tensor&, OptionalIntArrayRef, bool, Tensor&, Tensor&);
+  static constexpr const char* name = "aten::aminmax.out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static std::tuple<Tensor&, Tensor&> call(const Tensor& self,
+                                                  OptionalIntArrayRef dim,
+                                                  bool keepdim, Tensor& out0,
+                                                  Tensor& out1);
+  SY_API static std::tuple<Tensor&, Tensor&> redispatch(
+      DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
+      bool keepdim, Tensor& out0, Tensor& out1);
+};
+
+// cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
+// test/codegen/testdata/sample.yaml:46
+struct cumsum {
+  using Signature = Tensor(const Tensor&, int64_t, std::optional<ScalarType>);
+  static constexpr const char* name = "aten::cumsum";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor call(const Tensor& self, int64_t dim,
+                            std::optional<ScalarType> dtype);
+  SY_API static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
+                                  int64_t dim, std::optional<ScalarType> dtype);
+};
+
+// cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out)
+// -> Tensor(a!)
+struct cumsum_out {
+  using Signature =
+      Tensor&(const Tensor&, int64_t, std::optional<ScalarType>, Tensor&);
+  static constexpr const char* name = "aten::cumsum.out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor& call(const Tensor& self, int64_t dim,
+                             std::optional<ScalarType> dtype, Tensor& out);
+  SY_API static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
+                                   int64_t dim, std::optional<ScalarType> dtype,
+                                   Tensor& out);
+};
+
+// cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
+// test/codegen/testdata/sample.yaml:52
+struct cummax {
+  using Signature = std::tuple<Tensor, Tensor>(const Tensor&, int64_t);
+  static constexpr const char* name = "aten::cummax";
+  SY_API static const OperatorEntry& entry();
+  SY_API static std::tuple<Tensor, Tensor> call(const Tensor& self,
+                                                int64_t dim);
+  SY_API static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys,
+                                                      const Tensor& self,
+                                                      int64_t dim);
+};
+
+// cummax.out(Tensor self, int dim, *, Tensor(a!) out0, Tensor(b!) out1) ->
+// (Tensor(a!), Tensor(b!))
+struct cummax_out {
+  using Signature =
+      std::tuple<Tensor&, Tensor&>(const Tensor&, int64_t, Tensor&, Tensor&);
+  static constexpr const char* name = "aten::cummax.out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static std::tuple<Tensor&, Tensor&> call(const Tensor& self,
+                                                  int64_t dim, Tensor& out0,
+                                                  Tensor& out1);
+  SY_API static std::tuple<Tensor&, Tensor&> redispatch(
+      DispatchKeySet keys, const Tensor& self, int64_t dim, Tensor& out0,
+      Tensor& out1);
+};
+
 // transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-// test/codegen/testdata/sample.yaml:42
+// test/codegen/testdata/sample.yaml:57
 struct transpose_int {
   using Signature = Tensor(const Tensor&, int64_t, int64_t);
   static constexpr const char* name = "aten::transpose.int";
@@ -155,7 +208,7 @@ struct transpose_int {
 };
 
 // mm(Tensor self, Tensor mat2) -> Tensor
-// test/codegen/testdata/sample.yaml:52
+// test/codegen/testdata/sample.yaml:67
 struct mm {
   using Signature = Tensor(const Tensor&, const Tensor&);
   static constexpr const char* name = "aten::mm";
@@ -178,7 +231,7 @@ struct mm_out {
 
 // scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None,
 // Device? device=None, bool? pin_memory=None) -> Tensor
-// test/codegen/testdata/sample.yaml:65
+// test/codegen/testdata/sample.yaml:80
 struct scalar_tensor {
   using Signature = Tensor(const Scalar&, std::optional<ScalarType>,
                            std::optional<Layout>, std::optional<Device>,
@@ -197,7 +250,7 @@ struct scalar_tensor {
 };
 
 // item(Tensor self) -> Scalar
-// test/codegen/testdata/sample.yaml:70
+// test/codegen/testdata/sample.yaml:85
 struct item {
   using Signature = Scalar(const Tensor&);
   static constexpr const char* name = "aten::item";

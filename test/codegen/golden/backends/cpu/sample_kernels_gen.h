@@ -7,7 +7,7 @@
 // arguments have been checked.
 namespace sy::cpu {
 
-// mm  test/codegen/testdata/sample.yaml:52
+// mm  test/codegen/testdata/sample.yaml:67
 void mm_out(const Tensor& self, const Tensor& mat2, const Tensor& out);
 
 }  // namespace sy::cpu

@@ -6,6 +6,7 @@
 #include "backends/meta/pointwise.h"
 #include "backends/meta/reduce.h"
 #include "backends/meta/sample_kernels_gen.h"
+#include "backends/meta/scan.h"
 #include "c10/library.h"
 
 namespace sy::meta {
@@ -50,7 +51,7 @@ Tensor& soften_out_kernel(const Tensor& self, const Tensor& weight,
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:33
+// test/codegen/testdata/sample.yaml:29
 Tensor sum_dim_IntList_kernel(const Tensor& self, OptionalIntArrayRef dim,
                               bool keepdim, std::optional<ScalarType> dtype) {
   return reduce(desc::sum_dim_IntList, {&self, dim, keepdim, dtype});
@@ -64,7 +65,55 @@ Tensor& sum_IntList_out_kernel(const Tensor& self, OptionalIntArrayRef dim,
   return out;
 }
 
+// test/codegen/testdata/sample.yaml:38
+std::tuple<Tensor, Tensor> aminmax_kernel(const Tensor& self,
+                                          OptionalIntArrayRef dim,
+                                          bool keepdim) {
+  Tensor results[2];
+  reduce_results(desc::aminmax, {&self, dim, keepdim}, results);
+  return {results[0], results[1]};
+}
+
+std::tuple<Tensor&, Tensor&> aminmax_out_kernel(const Tensor& self,
+                                                OptionalIntArrayRef dim,
+                                                bool keepdim, Tensor& out0,
+                                                Tensor& out1) {
+  Tensor* const outs[] = {&out0, &out1};
+  reduce_outs(desc::aminmax, {&self, dim, keepdim}, ops::aminmax_out::entry(),
+              outs);
+  return {out0, out1};
+}
+
+// test/codegen/testdata/sample.yaml:46
+Tensor cumsum_kernel(const Tensor& self, int64_t dim,
+                     std::optional<ScalarType> dtype) {
+  Tensor results[1];
+  scan_results(desc::cumsum, {&self, dim, dtype}, results);
+  return results[0];
+}
+
+Tensor& cumsum_out_kernel(const Tensor& self, int64_t dim,
+                          std::optional<ScalarType> dtype, Tensor& out) {
+  Tensor* const outs[] = {&out};
+  scan_outs(desc::cumsum, {&self, dim, dtype}, ops::cumsum_out::entry(), outs);
+  return out;
+}
+
 // test/codegen/testdata/sample.yaml:52
+std::tuple<Tensor, Tensor> cummax_kernel(const Tensor& self, int64_t dim) {
+  Tensor results[2];
+  scan_results(desc::cummax, {&self, dim}, results);
+  return {results[0], results[1]};
+}
+
+std::tuple<Tensor&, Tensor&> cummax_out_kernel(const Tensor& self, int64_t dim,
+                                               Tensor& out0, Tensor& out1) {
+  Tensor* const outs[] = {&out0, &out1};
+  scan_outs(desc::cummax, {&self, dim}, ops::cummax_out::entry(), outs);
+  return {out0, out1};
+}
+
+// test/codegen/testdata/sample.yaml:67
 Tensor mm_kernel(const Tensor& self, const Tensor& mat2) {
   Dims sizes[1];
   contract::mm(self, mat2, sizes);
@@ -91,6 +140,12 @@ SY_LIBRARY_IMPL(aten, Meta, m) {
   m.impl("soften.out", SY_FN(soften_out_kernel).guarded());
   m.impl("sum.dim_IntList", SY_FN(sum_dim_IntList_kernel).guarded());
   m.impl("sum.IntList_out", SY_FN(sum_IntList_out_kernel).guarded());
+  m.impl("aminmax", SY_FN(aminmax_kernel).guarded());
+  m.impl("aminmax.out", SY_FN(aminmax_out_kernel).guarded());
+  m.impl("cumsum", SY_FN(cumsum_kernel).guarded());
+  m.impl("cumsum.out", SY_FN(cumsum_out_kernel).guarded());
+  m.impl("cummax", SY_FN(cummax_kernel).guarded());
+  m.impl("cummax.out", SY_FN(cummax_out_kernel).guarded());
   m.impl("mm", SY_FN(mm_kernel).guarded());
   m.impl("mm.out", SY_FN(mm_out_kernel).guarded());
 }

@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "aten/copy.h"
+#include "aten/dims.h"
+#include "aten/result_type.h"
+#include "aten/shapes.h"
+#include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/rows.h"
+#include "backends/cpu/sort_key.h"
+#include "backends/cpu/unique_kernels_gen.h"
+#include "c10/parallel.h"
+
+namespace sy::cpu {
+
+namespace {
+
+constexpr int64_t kPiece = 32768;
+
+template <class T>
+int64_t count(const T* x, int64_t n) {
+  int64_t found = 0;
+  for (int64_t i = 0; i < n; ++i) found += x[i] != T(0);
+  return found;
+}
+
+// How many elements before each piece of kPiece are not 0, and in all.
+template <class T>
+std::vector<int64_t> counts_before(const T* x, int64_t n) {
+  const int64_t pieces = (n + kPiece - 1) / kPiece;
+  std::vector<int64_t> before(static_cast<size_t>(pieces + 1));
+  parallel_for(0, pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      before[static_cast<size_t>(p + 1)] =
+          count(x + p * kPiece, std::min(kPiece, n - p * kPiece));
+    }
+  });
+  for (size_t p = 1; p < before.size(); ++p) before[p] += before[p - 1];
+  return before;
+}
+
+// Writes the places of elements that are not 0, the first `limit` of them.
+template <class T>
+void write_places(const T* x, int64_t n, const Dims& sizes,
+                  const std::vector<int64_t>& before, int64_t limit,
+                  int64_t* to) {
+  const int64_t dims = sizes.size();
+  parallel_for(0, static_cast<int64_t>(before.size()) - 1, 1,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t p = begin; p < end; ++p) {
+                   int64_t row = before[static_cast<size_t>(p)];
+                   const int64_t last = std::min(n, (p + 1) * kPiece);
+                   for (int64_t i = p * kPiece; i < last && row < limit; ++i) {
+                     if (x[i] == T(0)) continue;
+                     int64_t rest = i;
+                     int64_t* at = to + row++ * dims;
+                     for (int64_t d = dims; d-- > 0;) {
+                       const int64_t q = d == 0 ? 0 : rest / sizes[d];
+                       at[d] = rest - q * sizes[d];
+                       rest = q;
+                     }
+                   }
+                 }
+               });
+}
+
+template <class T>
+bool contains(const std::vector<SortKey<T>>& keys, T v) {
+  return !is_nan(v) &&
+         std::binary_search(keys.begin(), keys.end(), sort_key(v));
+}
+
+}  // namespace
+
+Tensor nonzero(const Tensor& self) {
+  const Tensor x = contiguous_cpu(self);
+  Tensor out;
+  visit_all_dtypes("nonzero", self.dtype(), [&]<class T>() {
+    const auto* data = static_cast<const T*>(x.data_ptr());
+    const auto before = counts_before(data, self.numel());
+    const int64_t rows = before.back();
+    out = Tensor(make_tensor({rows, self.dim()}, kLong, Device(kCPU)));
+    write_places(data, self.numel(), Dims(self.sizes()), before, rows,
+                 static_cast<int64_t*>(out.data_ptr()));
+  });
+  return out;
+}
+
+void nonzero_static_out(const Tensor& self, int64_t size, int64_t fill_value,
+                        const Tensor& out) {
+  const Tensor x = contiguous_cpu(self);
+  const RowsOut places(out, std::nullopt);
+  auto* to = static_cast<int64_t*>(places.data());
+  std::fill(to, to + out.numel(), fill_value);
+  visit_all_dtypes("nonzero_static", self.dtype(), [&]<class T>() {
+    const auto* data = static_cast<const T*>(x.data_ptr());
+    write_places(data, self.numel(), Dims(self.sizes()),
+                 counts_before(data, self.numel()), size, to);
+  });
+  places.store();
+}
+
+void count_nonzero_out(const Tensor& self, IntArrayRef dim, const Tensor& out) {
+  // The reduced dims last, and as one row.
+  const Dims wrapped = shapes::wrap_dims("count_nonzero", dim, self.dim());
+  Tensor rows = self;
+  int64_t length = 1, reduced = 0;
+  for (int64_t d = self.dim(); d-- > 0;) {
+    if (!wrapped.empty() && !shapes::contains(wrapped, d)) continue;
+    length *= self.sizes()[static_cast<size_t>(d)];
+    if (d + ++reduced != self.dim()) rows = with_dim_last(rows, d);
+  }
+  const Tensor x = contiguous_cpu(rows);
+  const RowsOut counts(out, std::nullopt);
+  auto* to = static_cast<int64_t*>(counts.data());
+  visit_all_dtypes("count_nonzero", self.dtype(), [&]<class T>() {
+    const auto* data = static_cast<const T*>(x.data_ptr());
+    if (out.numel() == 1) {
+      *to = counts_before(data, length).back();
+      return;
+    }
+    parallel_for(0, out.numel(),
+                 std::max<int64_t>(1, kPiece / std::max<int64_t>(1, length)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     to[i] = count(data + i * length, length);
+                   }
+                 });
+  });
+  counts.store();
+}
+
+void isin_out(const Tensor& elements, const Tensor& test_elements, bool,
+              bool invert, const Tensor& out) {
+  const Tensor both[] = {elements, test_elements};
+  const ScalarType dtype = result_type(both);
+  const Tensor x = contiguous_cpu(elements, dtype);
+  const Tensor test = contiguous_cpu(test_elements, dtype);
+  const RowsOut found(out, std::nullopt);
+  auto* to = static_cast<bool*>(found.data());
+  visit_all_dtypes("isin", dtype, [&]<class T>() {
+    const auto* t = static_cast<const T*>(test.data_ptr());
+    std::vector<SortKey<T>> keys;
+    for (int64_t i = 0; i < test.numel(); ++i) {
+      if (!is_nan(t[i])) keys.push_back(sort_key(t[i]));
+    }
+    std::sort(keys.begin(), keys.end());
+    const auto* data = static_cast<const T*>(x.data_ptr());
+    parallel_for(0, x.numel(), kPiece / 8, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        to[i] = contains<T>(keys, data[i]) != invert;
+      }
+    });
+  });
+  found.store();
+}
+
+}  // namespace sy::cpu

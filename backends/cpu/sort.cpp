@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <limits>
+
+#include "aten/copy.h"
+#include "aten/dims.h"
+#include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/rows.h"
+#include "backends/cpu/sort_kernels_gen.h"
+#include "backends/cpu/sort_key.h"
+#include "c10/parallel.h"
+
+namespace sy::cpu {
+
+namespace {
+
+constexpr int64_t kGrain = 4096;
+
+void check_length(const char* op, int64_t length) {
+  SY_CHECK(length <= int64_t{std::numeric_limits<uint32_t>::max()}, Value, "[",
+           op, "] self: expected less than 2^32 elements along dim, got ",
+           length);
+}
+
+// f(row, room, i) for every row of self along dim; each thread has its room.
+template <class T, class F>
+void for_each_row(const char* op, const Tensor& self, int64_t dim, const F& f) {
+  const Tensor rows = rows_of(self, dim);
+  const RowCount n = count_rows(self, dim);
+  check_length(op, n.length);
+  const auto* data = static_cast<const T*>(rows.data_ptr());
+  parallel_for(0, n.rows,
+               std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n.length)),
+               [&](int64_t begin, int64_t end) {
+                 SortRoom<T> room;
+                 for (int64_t i = begin; i < end; ++i) {
+                   f(data + i * n.length, n.length, &room, i);
+                 }
+               });
+}
+
+// One value and its place for each row; choose(row, n, room) gives the place.
+template <class F>
+void choose(const char* op, const Tensor& self, int64_t dim,
+            const Tensor& values, const Tensor& indices, const F& f) {
+  dim = wrap_dim(op, dim, self.dim());
+  if (values.numel() == 0) return;
+  const RowsOut v(values, std::nullopt), k(indices, std::nullopt);
+  auto* places = static_cast<int64_t*>(k.data());
+  visit_all_dtypes(op, self.dtype(), [&]<class T>() {
+    auto* to = static_cast<T*>(v.data());
+    for_each_row<T>(op, self, dim,
+                    [&](const T* row, int64_t n, SortRoom<T>* room, int64_t i) {
+                      places[i] = f(row, n, room);
+                      to[i] = row[places[i]];
+                    });
+  });
+  v.store();
+  k.store();
+}
+
+// The place of the element of that rank, 0 the least.
+template <class T>
+int64_t select(const T* row, int64_t n, int64_t rank, SortRoom<T>* room) {
+  room->load(row, n, false);
+  const auto at = room->items.begin() + rank;
+  std::nth_element(room->items.begin(), at, room->items.end());
+  return index_of(*at);
+}
+
+template <class T>
+int64_t place_of_median(const T* row, int64_t n, bool ignore_nan,
+                        SortRoom<T>* room) {
+  int64_t count = n;
+  if constexpr (!std::is_integral_v<T>) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (!is_nan(row[i])) continue;
+      if (!ignore_nan) return i;
+      --count;
+    }
+  }
+  return select(row, n, std::max<int64_t>(0, (count - 1) / 2), room);
+}
+
+void median_of_all(const char* op, const Tensor& self, bool ignore_nan,
+                   const Tensor& out) {
+  const Tensor all = contiguous_cpu(self);
+  const int64_t n = self.numel();
+  check_length(op, n);
+  visit_all_dtypes(op, self.dtype(), [&]<class T>() {
+    const auto* data = static_cast<const T*>(all.data_ptr());
+    auto* to = static_cast<T*>(out.data_ptr());
+    if (n == 0) {
+      using Limits = std::numeric_limits<T>;
+      if constexpr (std::is_integral_v<T>) {
+        *to = Limits::min();
+      } else {
+        *to = T(std::numeric_limits<float>::quiet_NaN());
+      }
+      return;
+    }
+    SortRoom<T> room;
+    *to = data[place_of_median(data, n, ignore_nan, &room)];
+  });
+}
+
+template <class T>
+struct Pick {
+  SortKey<T> key;
+  int64_t index;
+  friend bool operator<(const Pick& a, const Pick& b) { return a.key < b.key; }
+};
+
+template <class T>
+void top(const T* row, int64_t n, int64_t k, bool largest, bool sorted,
+         std::vector<Pick<T>>* picks) {
+  picks->resize(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    const auto key = sort_key(row[i]);
+    (*picks)[static_cast<size_t>(i)] = {
+        static_cast<SortKey<T>>(largest ? ~key : key), i};
+  }
+  const auto begin = picks->begin();
+  if (k * 64 <= n) {
+    std::partial_sort(begin, begin + k, picks->end());
+    return;
+  }
+  std::nth_element(begin, begin + k - 1, picks->end());
+  if (sorted) std::sort(begin, begin + k - 1);
+}
+
+// The place where the value that occurs most was last.
+template <class T>
+int64_t place_of_mode(const T* row, int64_t n, SortRoom<T>* room) {
+  room->sort(row, n, false);
+  const auto& items = room->items;
+  int64_t best = 0, most = 0, run = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    ++run;
+    const bool ends = i + 1 == items.size() ||
+                      key_of(items[i]) != key_of(items[i + 1]) ||
+                      is_nan(row[index_of(items[i])]);
+    if (!ends) continue;
+    if (run > most) {
+      most = run;
+      best = index_of(items[i]);
+    }
+    run = 0;
+  }
+  return best;
+}
+
+}  // namespace
+
+void sort_out(const Tensor& self, std::optional<bool>, int64_t dim,
+              bool descending, const Tensor& values, const Tensor& indices) {
+  dim = wrap_dim("sort", dim, self.dim());
+  if (self.numel() == 0) return;
+  const RowsOut v(values, dim), k(indices, dim);
+  auto* places = static_cast<int64_t*>(k.data());
+  visit_all_dtypes("sort", self.dtype(), [&]<class T>() {
+    auto* to = static_cast<T*>(v.data());
+    for_each_row<T>("sort", self, dim,
+                    [&](const T* row, int64_t n, SortRoom<T>* room, int64_t i) {
+                      room->sort(row, n, descending);
+                      for (int64_t j = 0; j < n; ++j) {
+                        const int64_t at =
+                            index_of(room->items[static_cast<size_t>(j)]);
+                        places[i * n + j] = at;
+                        to[i * n + j] = row[at];
+                      }
+                    });
+  });
+  v.store();
+  k.store();
+}
+
+void topk_out(const Tensor& self, int64_t k, int64_t dim, bool largest,
+              bool sorted, const Tensor& values, const Tensor& indices) {
+  dim = wrap_dim("topk", dim, self.dim());
+  if (values.numel() == 0) return;
+  const RowsOut v(values, dim), at(indices, dim);
+  auto* places = static_cast<int64_t*>(at.data());
+  const Tensor rows = rows_of(self, dim);
+  const RowCount n = count_rows(self, dim);
+  visit_all_dtypes("topk", self.dtype(), [&]<class T>() {
+    const auto* data = static_cast<const T*>(rows.data_ptr());
+    auto* to = static_cast<T*>(v.data());
+    parallel_for(0, n.rows, std::max<int64_t>(1, kGrain / n.length),
+                 [&](int64_t begin, int64_t end) {
+                   std::vector<Pick<T>> picks;
+                   for (int64_t i = begin; i < end; ++i) {
+                     const T* row = data + i * n.length;
+                     top(row, n.length, k, largest, sorted, &picks);
+                     for (int64_t j = 0; j < k; ++j) {
+                       const int64_t from = picks[static_cast<size_t>(j)].index;
+                       places[i * k + j] = from;
+                       to[i * k + j] = row[from];
+                     }
+                   }
+                 });
+  });
+  v.store();
+  at.store();
+}
+
+void kthvalue_out(const Tensor& self, int64_t k, int64_t dim, bool,
+                  const Tensor& values, const Tensor& indices) {
+  choose("kthvalue", self, dim, values, indices,
+         [&]<class T>(const T* row, int64_t n, SortRoom<T>* room) {
+           return select(row, n, k - 1, room);
+         });
+}
+
+void median_out(const Tensor& self, int64_t dim, bool, const Tensor& values,
+                const Tensor& indices) {
+  choose("median", self, dim, values, indices,
+         []<class T>(const T* row, int64_t n, SortRoom<T>* room) {
+           return place_of_median(row, n, false, room);
+         });
+}
+
+void nanmedian_out(const Tensor& self, int64_t dim, bool, const Tensor& values,
+                   const Tensor& indices) {
+  choose("nanmedian", self, dim, values, indices,
+         []<class T>(const T* row, int64_t n, SortRoom<T>* room) {
+           return place_of_median(row, n, true, room);
+         });
+}
+
+void median_all_out(const Tensor& self, const Tensor& out) {
+  median_of_all("median", self, false, out);
+}
+
+void nanmedian_all_out(const Tensor& self, const Tensor& out) {
+  median_of_all("nanmedian", self, true, out);
+}
+
+void mode_out(const Tensor& self, int64_t dim, bool, const Tensor& values,
+              const Tensor& indices) {
+  choose("mode", self, dim, values, indices,
+         []<class T>(const T* row, int64_t n, SortRoom<T>* room) {
+           return place_of_mode(row, n, room);
+         });
+}
+
+}  // namespace sy::cpu

@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "aten/copy.h"
+#include "aten/dims.h"
+#include "aten/shapes.h"
+#include "aten/view.h"
+#include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/rows.h"
+#include "backends/cpu/sort_key.h"
+#include "backends/cpu/unique_kernels_gen.h"
+
+namespace sy::cpu {
+
+namespace {
+
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+
+Tensor make(IntArrayRef sizes, ScalarType dtype) {
+  return Tensor(make_tensor(sizes, dtype, Device(kCPU)));
+}
+Tensor make_longs(const std::vector<int64_t>& v) {
+  Tensor t = make({static_cast<int64_t>(v.size())}, kLong);
+  if (!v.empty()) std::memcpy(t.data_ptr(), v.data(), v.size() * 8);
+  return t;
+}
+
+// Groups of equals: the elements in an order that has equals side by side, and
+// where in it each group begins.
+struct Groups {
+  std::vector<int64_t> order;   // empty: as they are
+  std::vector<int64_t> starts;  // without the end
+  int64_t n = 0;
+
+  int64_t at(int64_t i) const {
+    return order.empty() ? i : order[static_cast<size_t>(i)];
+  }
+  int64_t count() const { return static_cast<int64_t>(starts.size()); }
+  int64_t end(int64_t g) const {
+    return g + 1 < count() ? starts[static_cast<size_t>(g + 1)] : n;
+  }
+  // For each element its group.
+  Tensor inverse(IntArrayRef sizes) const {
+    const Tensor t = make(sizes, kLong);
+    auto* to = static_cast<int64_t*>(t.data_ptr());
+    for (int64_t g = 0; g < count(); ++g) {
+      for (int64_t i = starts[static_cast<size_t>(g)]; i < end(g); ++i) {
+        to[at(i)] = g;
+      }
+    }
+    return t;
+  }
+  Tensor counts() const {
+    std::vector<int64_t> v;
+    v.reserve(starts.size());
+    for (int64_t g = 0; g < count(); ++g) {
+      v.push_back(end(g) - starts[static_cast<size_t>(g)]);
+    }
+    return make_longs(v);
+  }
+};
+
+// `same(i, j)`: elements i and j, neighbours in the order, are equal.
+template <class F>
+void find_starts(Groups* g, const F& same) {
+  for (int64_t i = 0; i < g->n; ++i) {
+    if (i == 0 || !same(g->at(i - 1), g->at(i))) g->starts.push_back(i);
+  }
+}
+
+template <class T>
+Groups group_elements(const T* data, int64_t n, bool sorted) {
+  Groups g;
+  g.n = n;
+  if (sorted) {
+    SY_CHECK(n <= int64_t{UINT32_MAX}, Value,
+             "[unique] self: expected less than 2^32 elements, got ", n);
+    SortRoom<T> room;
+    room.sort(data, n, false);
+    g.order.reserve(static_cast<size_t>(n));
+    for (const auto& item : room.items) g.order.push_back(index_of(item));
+  }
+  find_starts(&g, [&](int64_t i, int64_t j) { return data[i] == data[j]; });
+  return g;
+}
+
+Three unique(const char* op, const Tensor& self, bool sorted,
+             bool return_inverse, bool return_counts) {
+  const Tensor all = contiguous_cpu(self);
+  Tensor values;
+  Groups g;
+  visit_all_dtypes(op, self.dtype(), [&]<class T>() {
+    const auto* data = static_cast<const T*>(all.data_ptr());
+    g = group_elements(data, self.numel(), sorted);
+    values = make({g.count()}, self.dtype());
+    auto* to = static_cast<T*>(values.data_ptr());
+    for (int64_t i = 0; i < g.count(); ++i) {
+      to[i] = data[g.at(g.starts[static_cast<size_t>(i)])];
+    }
+  });
+  return {values, return_inverse ? g.inverse(self.sizes()) : make({0}, kLong),
+          return_counts ? g.counts() : make({0}, kLong)};
+}
+
+template <class T>
+Groups group_slices(const T* data, int64_t n, int64_t width, bool sorted) {
+  Groups g;
+  g.n = n;
+  if (sorted) {
+    g.order.resize(static_cast<size_t>(n));
+    std::iota(g.order.begin(), g.order.end(), 0);
+    std::stable_sort(g.order.begin(), g.order.end(), [&](int64_t i, int64_t j) {
+      const T *a = data + i * width, *b = data + j * width;
+      return std::lexicographical_compare(
+          a, a + width, b, b + width,
+          [](T x, T y) { return sort_key(x) < sort_key(y); });
+    });
+  }
+  find_starts(&g, [&](int64_t i, int64_t j) {
+    return std::equal(data + i * width, data + (i + 1) * width,
+                      data + j * width);
+  });
+  return g;
+}
+
+// self with `dim` first and the rest as one.
+Tensor slices_of(const Tensor& self, int64_t dim) {
+  Dims sizes, strides;
+  for (int64_t i = 0; i < self.dim(); ++i) {
+    const int64_t d = i == 0 ? dim : i <= dim ? i - 1 : i;
+    sizes.push_back(self.sizes()[static_cast<size_t>(d)]);
+    strides.push_back(self.strides()[static_cast<size_t>(d)]);
+  }
+  return contiguous_cpu(
+      alias_without_view(self, sizes, strides, self.storage_offset()));
+}
+
+// Slices always come with their inverse and counts, as in ATen.
+Three unique_slices(const char* op, const Tensor& self, int64_t dim,
+                    bool sorted) {
+  SY_CHECK(self.dim() > 0, Index, "[", op,
+           "] dim: expected a tensor with dims, got none");
+  dim = wrap_dim(op, dim, self.dim());
+  const int64_t n = self.sizes()[static_cast<size_t>(dim)];
+  int64_t width = 1;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (d != dim) width *= self.sizes()[static_cast<size_t>(d)];
+  }
+  SY_CHECK(n == 0 || width != 0, Value, "[", op,
+           "] self: expected slices with elements, got sizes ", self.sizes());
+  const Tensor rows = slices_of(self, dim);
+  Groups g;
+  visit_all_dtypes(op, self.dtype(), [&]<class T>() {
+    g = group_slices(static_cast<const T*>(rows.data_ptr()), n, width, sorted);
+  });
+  Dims sizes(self.sizes());
+  sizes[dim] = g.count();
+  const Tensor values = make(sizes, self.dtype());
+  Dims first(rows.sizes());
+  first[0] = g.count();
+  const Tensor ordered = make(first, self.dtype());
+  const size_t bytes = static_cast<size_t>(width) * self.itemsize();
+  for (int64_t i = 0; i < g.count(); ++i) {
+    std::memcpy(
+        static_cast<char*>(ordered.data_ptr()) + static_cast<size_t>(i) * bytes,
+        static_cast<const char*>(rows.data_ptr()) +
+            static_cast<size_t>(g.at(g.starts[static_cast<size_t>(i)])) * bytes,
+        bytes);
+  }
+  Dims order, strides;
+  for (int64_t i = 0; i < self.dim(); ++i) {
+    const int64_t d = i == 0 ? dim : i <= dim ? i - 1 : i;
+    order.push_back(sizes[d]);
+    strides.push_back(values.strides()[static_cast<size_t>(d)]);
+  }
+  copy_cpu(alias_without_view(values, order, strides, 0), ordered);
+  return {values, g.inverse({n}), g.counts()};
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> unique_elements(const Tensor& self, bool,
+                                           bool return_inverse) {
+  auto [values, inverse, counts] =
+      unique("_unique", self, true, return_inverse, false);
+  return {values, inverse};
+}
+
+Three unique_counted(const Tensor& self, bool, bool return_inverse,
+                     bool return_counts) {
+  return unique("_unique2", self, true, return_inverse, return_counts);
+}
+
+Three unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) {
+  return unique_slices("unique_dim", self, dim, true);
+}
+
+Three unique_consecutive(const Tensor& self, bool return_inverse,
+                         bool return_counts, std::optional<int64_t> dim) {
+  if (!dim ||
+      (self.dim() == 1 && wrap_dim("unique_consecutive", *dim, 1) == 0)) {
+    return unique("unique_consecutive", self, false, return_inverse,
+                  return_counts);
+  }
+  return unique_slices("unique_consecutive", self, *dim, false);
+}
+
+Three unique_dim_consecutive(const Tensor& self, int64_t dim, bool, bool) {
+  return unique_slices("unique_dim_consecutive", self, dim, false);
+}
+
+}  // namespace sy::cpu
