@@ -286,11 +286,10 @@ std::string functional_call(const Operator& op, const Overload& form) {
 }
 
 bool has_exact_out(const Model& model, const Operator& op) {
-  for (const lang::Text& tag : op.entry->tags) {
-    if (tag.str() == "pointwise" || tag.str() == "reduction" ||
-        tag.str() == "nondeterministic_seeded") {
-      return false;
-    }
+  if (op.has_tag("view_copy")) return true;
+  if (op.has_tag("pointwise") || op.has_tag("reduction") ||
+      op.has_tag("nondeterministic_seeded")) {
+    return false;
   }
   if (op.kind() == OperatorKind::kDispatch) {
     return op.contract.dtype.empty() ||

@@ -492,9 +492,12 @@ class Reader {
             "a view returns an alias: 'Tensor(a) self' and "
             "'-> Tensor(a)'");
     }
+    const bool view =
+        e.kind == OperatorKind::kView ||
+        std::any_of(e.tags.begin(), e.tags.end(),
+                    [](const Text& t) { return t.str() == "inplace_view"; });
     for (const DerivativeItem& d : e.derivative) {
-      if (d.kind == DerivativeItem::Kind::kAuto && !tile &&
-          e.kind != OperatorKind::kView) {
+      if (d.kind == DerivativeItem::Kind::kAuto && !tile && !view) {
         error(d.at,
               "'auto' needs 'pointwise:', 'reduce:' or 'view:'; write "
               "the formula");

@@ -439,9 +439,7 @@ class Compiler {
     }
     if (!any_tensor) {
       if (auto v = number_call(e, args)) return *v;
-      if (ops_.lookup(e.name).empty()) {
-        if (auto v = index_call(e, args)) return *v;
-      }
+      if (auto v = index_call(e, args)) return *v;
     }
     return apply(e, e.name, args);
   }
