@@ -216,6 +216,13 @@ Tensor& resize_(Tensor& self, IntArrayRef size,
                 std::optional<MemoryFormat> memory_format) {
   SY_CHECK(memory_format != MemoryFormat::Preserve, Value,
            "[resize_] memory_format: expected a layout, got preserve");
+  const auto dims = [](MemoryFormat f) -> size_t {
+    return f == MemoryFormat::ChannelsLast ? 4 : 5;
+  };
+  SY_CHECK(!memory_format || *memory_format == MemoryFormat::Contiguous ||
+               size.size() == dims(*memory_format),
+           Value, "[resize_] size: expected ", dims(*memory_format),
+           " dims for ", *memory_format, ", got ", size);
   checked_numel("resize_", size, self.itemsize());
   TensorImpl& t = *self.impl();
   t.resize(size);

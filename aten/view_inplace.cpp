@@ -1,4 +1,6 @@
 #include "aten/ops/view_inplace.h"
+#include "aten/autograd_hooks.h"
+#include "aten/guard.h"
 #include "aten/ops/view.h"
 #include "aten/ops/view_inplace_kernels.h"
 #include "c10/autograd_meta.h"
@@ -58,7 +60,13 @@ Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride,
   return become(self, sy::as_strided(self, size, stride, storage_offset));
 }
 
-// Without a history there is nothing to do; autograd has a kernel of its own.
-Tensor& detach_(Tensor& self) { return self; }
+Tensor& detach_(Tensor& self) {
+  check_defined("detach_", "self", self);
+  // What is not known to autograd has no history.
+  if (self.impl()->key_set().has(DispatchKey::Autograd)) {
+    autograd_hooks().detach(self);
+  }
+  return self;
+}
 
 }  // namespace sy::native

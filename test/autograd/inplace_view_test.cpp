@@ -26,6 +26,7 @@ Tensor numbers(IntArrayRef sizes) {
   return arange(1, checked_numel("numbers", sizes) + 1, kDouble)
       .mul(0.1)
       .view(sizes)
+      .clone()
       .requires_grad_();
 }
 
@@ -105,7 +106,7 @@ TEST(InplaceView, OfABaseReachesItsViews) {
         Tensor base = t[0].mul(3);
         const Tensor row = base.select(0, 1);
         t_(base);
-        base.mul_(base.detach());
+        base.mul_(arange(1, 3, kDouble));
         return std::vector<Tensor>{row.exp(), base.exp()};
       },
       x);

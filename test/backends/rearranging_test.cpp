@@ -46,7 +46,8 @@ TEST(Rearranging, Diagonals) {
   EXPECT_EQ(ints(diag_embed(zeros({4, 2}), 1, 0, 2).sizes()), (Ints{3, 4, 3}));
   SY_EXPECT_ERROR(diag(zeros({1, 1, 1})), ValueError, "one or two");
   SY_EXPECT_ERROR(diag_embed(zeros({2}), INT64_MIN), ValueError, "too large");
-  SY_EXPECT_ERROR(diag_embed(zeros({2}), int64_t{1} << 40), Error, "");
+  SY_EXPECT_ERROR(diag_embed(zeros({2}), int64_t{1} << 40), ValueError,
+                  "elements");
 }
 
 TEST(Splitting, UnsafePiecesAreNoViews) {
@@ -75,7 +76,7 @@ TEST(Stacking, CombinationsInOrder) {
   EXPECT_EQ(ints(combinations(a, 4).sizes()), (Ints{0, 4}));
   EXPECT_EQ(ints(combinations(a.slice(0, 0, 0), 2, true).sizes()),
             (Ints{0, 2}));
-  SY_EXPECT_ERROR(combinations(arange(1000), 60), Error, "");
+  SY_EXPECT_ERROR(combinations(arange(1000), 60), ValueError, "2^63");
   SY_EXPECT_ERROR(combinations(a, 65), ValueError, "r:");
 }
 
