@@ -117,6 +117,19 @@ Tensor randint_like(const Tensor& self, int64_t high,
                           memory_format);
 }
 
+Tensor fill_tensor(const Tensor& self, const Tensor& value) {
+  Tensor out = sy::empty_like(self);
+  return out.fill_(value);
+}
+
+Tensor& resize_as_(Tensor& self, const Tensor& the_template,
+                   std::optional<MemoryFormat> memory_format) {
+  if (memory_format == MemoryFormat::Preserve) {
+    memory_format = the_template.suggest_memory_format();
+  }
+  return resize_(self, the_template.sizes(), memory_format);
+}
+
 Tensor& randperm_simple_out(int64_t n, Tensor& out) {
   return ops::randperm_generator_out::call(n, std::nullopt, out);
 }

@@ -16,12 +16,10 @@ namespace {
 // `size` with both amounts, which may be negative.
 int64_t padded_size(const char* op, int64_t size, int64_t before,
                     int64_t after) {
-  int64_t out = 0;
-  SY_CHECK(!__builtin_add_overflow(size, before, &out) &&
-               !__builtin_add_overflow(out, after, &out) && out >= 0,
-           Value, "[", op, "] pad: expected sizes of at least 0, got ", size,
-           " with ", before, " and ", after);
-  return out;
+  SY_CHECK(size + before + after >= 0, Value, "[", op,
+           "] pad: expected sizes of at least 0, got ", size, " with ", before,
+           " and ", after);
+  return size + before + after;
 }
 
 void check_amounts(const char* op, const Tensor& self, IntArrayRef pad) {
@@ -30,6 +28,11 @@ void check_amounts(const char* op, const Tensor& self, IntArrayRef pad) {
   SY_CHECK(static_cast<int64_t>(pad.size()) <= 2 * self.dim(), Value, "[", op,
            "] pad: expected at most ", 2 * self.dim(), " amounts for ",
            self.sizes(), ", got ", pad);
+  constexpr int64_t kMost = int64_t{1} << 40;
+  for (const int64_t p : pad) {
+    SY_CHECK(p >= -kMost && p <= kMost, Value, "[", op,
+             "] pad: expected amounts of at most 2^40, got ", pad);
+  }
 }
 
 // `size` indices of dim d from `start` on, for a kernel's own use.

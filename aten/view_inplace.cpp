@@ -34,11 +34,11 @@ Tensor& transpose_(Tensor& self, int64_t dim0, int64_t dim1) {
 }
 
 Tensor& swapaxes_(Tensor& self, int64_t axis0, int64_t axis1) {
-  return sy::transpose_(self, axis0, axis1);
+  return self.transpose_(axis0, axis1);
 }
 
 Tensor& swapdims_(Tensor& self, int64_t dim0, int64_t dim1) {
-  return sy::transpose_(self, dim0, dim1);
+  return self.transpose_(dim0, dim1);
 }
 
 Tensor& squeeze_(Tensor& self) { return become(self, sy::squeeze(self)); }

@@ -41,19 +41,19 @@ TEST(InplaceView, ChangesOnlyTheTensorItself) {
   Tensor a = arange(6).view({2, 3});
   const Tensor rows = a.unbind(0)[1];
   const Tensor same = a.detach();
-  EXPECT_TRUE(transpose_(a, 0, 1).is_same(a));
+  EXPECT_TRUE(a.transpose_(0, 1).is_same(a));
   EXPECT_EQ(a.sizes().vec(), (Ints{3, 2}));
   EXPECT_EQ(same.sizes().vec(), (Ints{2, 3}));
   EXPECT_EQ(rows.sum().item<int64_t>(), 12);
-  unsqueeze_(a, 1);
+  a.unsqueeze_(1);
   EXPECT_EQ(a.sizes().vec(), (Ints{3, 1, 2}));
-  squeeze_(a);
-  t_(a);
+  a.squeeze_();
+  a.t_();
   EXPECT_TRUE(equal(a, same));
   as_strided_(a, {2, 2}, {1, 2}, 1);
   EXPECT_TRUE(equal(a, as_strided(same, {2, 2}, {1, 2}, 1)));
   SY_EXPECT_ERROR(as_strided_(a, {7}, {1}, 0), ValueError, "storage");
-  SY_EXPECT_ERROR(transpose_(a, 0, 2), IndexError, "dim");
+  SY_EXPECT_ERROR(a.transpose_(0, 2), IndexError, "dim");
   EXPECT_EQ(a.sizes().vec(), (Ints{2, 2}));
 }
 
@@ -62,9 +62,9 @@ TEST(InplaceView, IsRecorded) {
   check(
       [](TensorList t) {
         Tensor y = t[0].clone();
-        transpose_(y, 0, 1);
+        y.transpose_(0, 1);
         y.mul_(arange(1, 3, kDouble));
-        unsqueeze_(y, 0);
+        y.unsqueeze_(0);
         return y.exp();
       },
       x);
@@ -83,7 +83,7 @@ TEST(InplaceView, OfAViewLeavesTheBaseAndStaysConnected) {
       [](TensorList t) {  // a write to the view after it has changed
         Tensor base = t[0].clone();
         Tensor v = base.narrow(1, 0, 2);
-        t_(v);
+        v.t_();
         v.mul_(t[1]);
         return std::vector<Tensor>{base.exp(), v.mul(v)};
       },
@@ -92,7 +92,7 @@ TEST(InplaceView, OfAViewLeavesTheBaseAndStaysConnected) {
       [](TensorList t) {  // a write to the base
         Tensor base = t[0].clone();
         Tensor v = base.narrow(1, 0, 2);
-        t_(v);
+        v.t_();
         base.mul_(t[1]);
         return std::vector<Tensor>{base.exp(), v.mul(v)};
       },
@@ -105,7 +105,7 @@ TEST(InplaceView, OfABaseReachesItsViews) {
       [](TensorList t) {
         Tensor base = t[0].mul(3);
         const Tensor row = base.select(0, 1);
-        t_(base);
+        base.t_();
         base.mul_(arange(1, 3, kDouble));
         return std::vector<Tensor>{row.exp(), base.exp()};
       },
@@ -116,15 +116,15 @@ TEST(InplaceView, WhatWasSavedIsFoundToHaveChanged) {
   const Tensor x = numbers({2, 3});
   Tensor y = x.mul(2);
   const Tensor z = y.mul(y);
-  t_(y);
+  y.t_();
   SY_EXPECT_ERROR(z.sum().backward(), Error, "t_");
 }
 
 TEST(InplaceView, LeavesAndTheirViewsAreRejected) {
   Tensor x = numbers({2, 3});
-  SY_EXPECT_ERROR(t_(x), ValueError, "leaf");
+  SY_EXPECT_ERROR(x.t_(), ValueError, "leaf");
   Tensor v = x.select(0, 0);
-  SY_EXPECT_ERROR(unsqueeze_(v, 0), ValueError, "leaf");
+  SY_EXPECT_ERROR(v.unsqueeze_(0), ValueError, "leaf");
   EXPECT_EQ(x.sizes().vec(), (Ints{2, 3}));
 }
 

@@ -86,6 +86,7 @@ constexpr Line kArguments[] = {
     {"to.device", "2x3 cpu float64"},
     {"to.dtype", "2x3 float64"},
     {"fill_.Tensor", "2x3 s"},
+    {"fill.Tensor", "2x3 s"},
     // indexing
     {"index_select", "4x3 0 5:i4"},
     {"index_select", "2x3 -1 2:i3"},

@@ -91,14 +91,14 @@ TEST(Stacking, Grids) {
 
 TEST(ViewDtype, CountsAgain) {
   const Tensor a = tensor({1.0, 2.0}).to(kFloat).view({1, 2});
-  EXPECT_EQ(values<int64_t>(view(a, kInt)), (Ints{0x3f800000, 0x40000000}));
-  const Tensor halves = view(a, kShort);
+  EXPECT_EQ(values<int64_t>(a.view(kInt)), (Ints{0x3f800000, 0x40000000}));
+  const Tensor halves = a.view(kShort);
   EXPECT_EQ(ints(halves.sizes()), (Ints{1, 4}));
   EXPECT_TRUE(halves.is_alias_of(a));
-  EXPECT_EQ(ints(view(halves, kDouble).sizes()), (Ints{1, 1}));
-  SY_EXPECT_ERROR(view(a.t(), kShort), ValueError, "stride 1");
-  SY_EXPECT_ERROR(view(a.slice(1, 1, 2), kDouble), ValueError, "divides");
-  SY_EXPECT_ERROR(view(scalar_tensor(1), kShort), ValueError, "one dim");
+  EXPECT_EQ(ints(halves.view(kDouble).sizes()), (Ints{1, 1}));
+  SY_EXPECT_ERROR(a.t().view(kShort), ValueError, "stride 1");
+  SY_EXPECT_ERROR(a.slice(1, 1, 2).view(kDouble), ValueError, "divides");
+  SY_EXPECT_ERROR(scalar_tensor(1).view(kShort), ValueError, "one dim");
 }
 
 TEST(Ranges, IncludeTheirEnds) {
