@@ -9,6 +9,7 @@ namespace sy {
 struct AutogradHooks {
   bool (*requires_grad)(const Tensor& t);
   void (*set_requires_grad)(const Tensor& t, bool v);
+  void (*detach)(const Tensor& t);  // in place
   bool (*is_leaf)(const Tensor& t);
   const Tensor& (*grad)(const Tensor& t);
   Tensor& (*mutable_grad)(const Tensor& t);

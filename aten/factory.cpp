@@ -214,12 +214,24 @@ Tensor& zero_(Tensor& self) {
 
 Tensor& resize_(Tensor& self, IntArrayRef size,
                 std::optional<MemoryFormat> memory_format) {
-  const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
-  SY_CHECK(format == MemoryFormat::Contiguous, NotImplemented,
-           "[resize_] memory_format: expected contiguous, got ",
-           to_string(format));
+  SY_CHECK(memory_format != MemoryFormat::Preserve, Value,
+           "[resize_] memory_format: expected a layout, got preserve");
+  const auto dims = [](MemoryFormat f) -> size_t {
+    return f == MemoryFormat::ChannelsLast ? 4 : 5;
+  };
+  SY_CHECK(!memory_format || *memory_format == MemoryFormat::Contiguous ||
+               size.size() == dims(*memory_format),
+           Value, "[resize_] size: expected ", dims(*memory_format),
+           " dims for ", *memory_format, ", got ", size);
   checked_numel("resize_", size, self.itemsize());
-  self.impl()->resize(size);
+  TensorImpl& t = *self.impl();
+  t.resize(size);
+  if (memory_format) {
+    Dims strides;
+    strides.resize(self.dim());
+    dense_strides_like(self, *memory_format, strides.data());
+    t.set_sizes_and_strides(Dims(size), strides, t.storage_offset());
+  }
   return self;
 }
 

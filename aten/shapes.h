@@ -279,6 +279,7 @@ inline Dims expand_sizes(const char* op, IntArrayRef sizes,
              op, "] size: expected sizes that ", sizes,
              " can be expanded to, got ", wanted);
   }
+  checked_numel(op, out);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "autograd/engine.h"
 #include "autograd/meta.h"
 #include "autograd/runtime_ops.h"
+#include "autograd/view.h"
 
 namespace sy::autograd {
 
@@ -135,6 +136,20 @@ void hook_set_requires_grad(const Tensor& t, bool v) {
   }
 }
 
+void hook_detach(const Tensor& t) {
+  TensorImpl& impl = impl_of("detach_", t);
+  SY_CHECK(differentiable_root(impl) == nullptr, Value,
+           "[detach_] self: expected a tensor that is no view, got a view of ",
+           "another one, whose writes it must follow; use detach()");
+  if (Meta* const m = meta_of(impl)) {
+    m->grad_fn = nullptr;
+    m->output_nr = 0;
+    m->requires_grad = false;
+    m->retains_grad = false;
+  }
+  impl.remove_keys(DispatchKey::Autograd);
+}
+
 const Tensor& hook_grad(const Tensor& t) {
   static const Tensor none;
   const Meta* m = meta_of(impl_of("grad", t));
@@ -168,9 +183,10 @@ void hook_backward(const Tensor& t, const Tensor& gradient, bool retain_graph,
 }
 
 constexpr AutogradHooks kHooks = {&hook_requires_grad, &hook_set_requires_grad,
-                                  &hook_is_leaf,       &hook_grad,
-                                  &hook_mutable_grad,  &hook_retain_grad,
-                                  &hook_retains_grad,  &hook_backward};
+                                  &hook_detach,        &hook_is_leaf,
+                                  &hook_grad,          &hook_mutable_grad,
+                                  &hook_retain_grad,   &hook_retains_grad,
+                                  &hook_backward};
 
 [[maybe_unused]] const bool installed = (set_autograd_hooks(&kHooks), true);
 

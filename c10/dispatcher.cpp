@@ -93,6 +93,13 @@ void OperatorEntry::missing_kernel(DispatchKeySet keys,
            "] is not defined any more: the library that defined it was "
            "unloaded");
   const DispatchKey f = keys.highest_functionality();
+  if (f == DispatchKey::Undefined) {
+    for (const Argument& a : schema().arguments()) {
+      SY_CHECK(!a.type.is_list() || !a.type.is_tensor_like(), Value, "[", name_,
+               "] ", a.name.view(),
+               ": expected at least one defined tensor, got none");
+    }
+  }
   const bool on_backend = ((kPerBackendFunctionality >> int(f)) & 1u) != 0;
   const std::string chosen =
       key_name({f, on_backend ? static_cast<int>(keys.highest_backend()) : -1});

@@ -140,7 +140,8 @@ class Planner {
           e->kind != NodeKind::kIf) {
         try_fuse(e, formula);
       }
-    } else if (op_.kind() == OperatorKind::kView) {
+    } else if (op_.kind() == OperatorKind::kView ||
+               op_.has_tag("inplace_view")) {
       formula.by_geometry = true;
     } else {
       e = derive(item, formula);

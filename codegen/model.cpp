@@ -139,6 +139,11 @@ std::string_view Operator::kernel(std::string_view key) const {
   return {};
 }
 
+bool Operator::has_tag(std::string_view tag) const {
+  return std::any_of(entry->tags.begin(), entry->tags.end(),
+                     [&](const lang::Text& t) { return t.str() == tag; });
+}
+
 bool Operator::is_structured() const {
   return kind() == OperatorKind::kDispatch && is_functional() &&
          !entry->shape.empty();

@@ -52,6 +52,7 @@ struct Operator {
   // The function registered for `key`, or "".
   std::string_view kernel(std::string_view key) const;
   bool has_kernel(std::string_view key) const { return !kernel(key).empty(); }
+  bool has_tag(std::string_view tag) const;
   // A hand-written kernel for a backend that fills results made by `shape:`.
   bool is_structured() const;
   // Names of Tensor, Tensor? and Tensor[] arguments that are not written.

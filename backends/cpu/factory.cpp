@@ -6,36 +6,16 @@
 #include "aten/iter.h"
 #include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/factory_kernels_gen.h"
+#include "backends/cpu/generate.h"
 #include "backends/cpu/random_stream.h"
 
 namespace sy::cpu {
 
 namespace {
 
-constexpr int64_t kGrain = 32768;
-
 void check_options(const char* op, std::optional<bool> pin_memory) {
   SY_CHECK(!pin_memory.value_or(false), Value, "[", op,
            "] pin_memory: expected False for memory of the CPU, got True");
-}
-
-// Resized if it has another number of elements.
-void resize_vector(const char* op, Tensor& out, int64_t n) {
-  if (out.numel() != n) resize_output(op, out, n);
-}
-
-// out[i] = f(i) in the order of its elements.
-template <class T, class F>
-void generate(Tensor& out, const F& f) {
-  Tensor target =
-      out.is_contiguous()
-          ? out
-          : Tensor(make_tensor(out.sizes(), out.dtype(), Device(kCPU)));
-  T* const to = static_cast<T*>(target.data_ptr());
-  parallel_for(0, target.numel(), kGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(f(i));
-  });
-  if (!target.is_same(out)) copy_cpu(out, target);
 }
 
 // The number of elements from start up to end.
@@ -103,15 +83,16 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
     const T v = value.to<T>();
     if (self.is_contiguous()) {
       T* const to = static_cast<T*>(self.data_ptr());
-      parallel_for(0, self.numel(), kGrain, [&](int64_t begin, int64_t end) {
-        std::fill(to + begin, to + end, v);
-      });
+      parallel_for(0, self.numel(), kGenerateGrain,
+                   [&](int64_t begin, int64_t end) {
+                     std::fill(to + begin, to + end, v);
+                   });
       return;
     }
     Iter iter(self.sizes());
     iter.add(self);
     iter.finish();
-    iter.for_each(kGrain, [&](const Iter::Block& b) {
+    iter.for_each(kGenerateGrain, [&](const Iter::Block& b) {
       for (int64_t r = 0; r < b.rows; ++r) {
         char* p = b.data[0] + (b.rows > 1 ? r * iter.stride(0, 1) : 0);
         for (int64_t c = 0; c < b.columns; ++c) {

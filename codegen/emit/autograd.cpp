@@ -56,6 +56,7 @@ class AutogradEmitter {
       return body.find(text) != std::string::npos;
     };
     if (uses("fused_pointwise(")) out.insert("aten/fused.h");
+    if (uses("set_history_of_view(")) out.insert("autograd/inplace_view.h");
     if (uses("shapes::")) out.insert("aten/shapes.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
     if (uses("as_strided_backward(")) out.insert("autograd/formulas.h");
@@ -208,8 +209,12 @@ class AutogradEmitter {
     w.line("    const AutoDispatchBelowAutograd guard;");
     w.line("    " + redispatch(o));
     w.line("  }");
-    w.line("  rebase_history(" + self + ", " +
-           (has_result_saves(plan) ? "node" : "std::move(node)") + ");");
+    // Of an in-place view nothing was written, only self is another tensor.
+    w.line(std::string("  ") +
+           (op.has_tag("inplace_view") ? "set_history_of_view("
+                                       : "rebase_history(") +
+           self + ", " + (has_result_saves(plan) ? "node" : "std::move(node)") +
+           ");");
     emit_result_saves(w, plan, [&](std::size_t) { return self; });
     w.line("  return " + self + ";");
     w.line("}");

@@ -318,12 +318,10 @@ bool has_exact_out(const Model& model, const Operator& op) {
   const bool tile =
       op.kind() == OperatorKind::kReduce || op.kind() == OperatorKind::kScan;
   if (tile && op.base.schema.returns().size() > 1) return true;
-  for (const lang::Text& tag : op.entry->tags) {
-    if (tag.str() == "exact_out") return true;
-    if (tag.str() == "pointwise" || tag.str() == "reduction" ||
-        tag.str() == "nondeterministic_seeded") {
-      return false;
-    }
+  if (op.has_tag("view_copy") || op.has_tag("exact_out")) return true;
+  if (op.has_tag("pointwise") || op.has_tag("reduction") ||
+      op.has_tag("nondeterministic_seeded")) {
+    return false;
   }
   if (op.kind() == OperatorKind::kDispatch) {
     return op.contract.dtype.empty() ||

@@ -70,9 +70,18 @@ void written_check(Writer& w, const Operator& op, const Overload& o) {
     }
     return;
   }
-  for (const std::string& name : written) {
-    w.line("  generated::bump_version(" + entry + ", \"" + name + "\", " +
-           name + ");");
+  for (const Argument& a : o.schema.arguments()) {
+    if (!a.is_write()) continue;
+    const std::string name = parameter_name(a);
+    if (a.type.is_list()) {
+      w.line("  generated::check_list(" + entry + ", \"" + name + "\", " +
+             name + ", nullptr);");
+      w.line("  for (const Tensor& t : " + name + ") t.impl()->bump_version(&" +
+             entry + ");");
+    } else {
+      w.line("  generated::bump_version(" + entry + ", \"" + name + "\", " +
+             name + ");");
+    }
   }
 }
 

@@ -558,10 +558,13 @@ class Reader {
             "a view returns an alias: 'Tensor(a) self' and "
             "'-> Tensor(a)'");
     }
+    const bool view =
+        e.kind == OperatorKind::kView ||
+        std::any_of(e.tags.begin(), e.tags.end(),
+                    [](const Text& t) { return t.str() == "inplace_view"; });
     for (const DerivativeItem& d : e.derivative) {
-      if (d.kind == DerivativeItem::Kind::kAuto &&
-          (!tile || e.kind == OperatorKind::kScan) &&
-          e.kind != OperatorKind::kView) {
+      if (d.kind == DerivativeItem::Kind::kAuto && !view &&
+          (!tile || e.kind == OperatorKind::kScan)) {
         error(d.at,
               "'auto' needs 'pointwise:', 'reduce:' or 'view:'; write "
               "the formula");

@@ -110,6 +110,7 @@ constexpr Line kArguments[] = {
     {"to.device", "2x3 cpu float64"},
     {"to.dtype", "2x3 float64"},
     {"fill_.Tensor", "2x3 s"},
+    {"fill.Tensor", "2x3 s"},
     // indexing
     {"index_select", "4x3 0 5:i4"},
     {"index_select", "2x3 -1 2:i3"},
@@ -381,6 +382,97 @@ constexpr Line kArguments[] = {
     {"diagonal_backward", "3 3,4 1 0 1"},
     {"unfold_backward", "3x2x3 5,2 0 3 1"},
     {"_restore_dims", "2 3 0,2 False"},
+    // view_copy, view_inplace, view_alias
+    {"as_strided_copy", "6 2,2 1,2 1"},
+    {"diagonal_copy", "3x4 1"},
+    {"expand_copy", "2x1 3,2,4"},
+    {"permute_copy", "2x3x2 2,0,1"},
+    {"select_copy.int", "2x3 1 -1"},
+    {"slice_copy.Tensor", "5x2 0 1 5 2"},
+    {"narrow_copy", "5x2 0 1 2"},
+    {"squeeze_copy.dim", "2x1x3 1"},
+    {"squeeze_copy.dims", "2x1x3x1 1,3"},
+    {"transpose_copy.int", "2x3x2 0 -1"},
+    {"unfold_copy", "5x2 0 3 1"},
+    {"unsqueeze_copy", "2x3 1"},
+    {"view_copy", "2x3 3,2"},
+    {"_reshape_copy", "2x3 3,2"},
+    {"_reshape_alias_copy", "2x3 3,2 2,1"},
+    {"split_copy.Tensor", "5x2 2"},
+    {"split_with_sizes_copy", "5x2 2,3"},
+    {"transpose_", "2x3x2 0 -1"},
+    {"_reshape_alias", "2x3 3,2 2,1"},
+    {"_reshape_from_tensor", "6 2:i4=2,3"},
+    {"swapdims", "2x3 0 1"},
+    {"moveaxis.intlist", "2x3x2 0,1 2,0"},
+    {"moveaxis.int", "2x3x2 0 2"},
+    {"broadcast_to", "2x1 3,2,4"},
+    {"broadcast_tensors", "{2x1;3}"},
+    {"atleast_1d", "s"},
+    {"atleast_2d", "3"},
+    {"atleast_3d", "3"},
+    {"atleast_3d", "2x3"},
+    {"atleast_1d.Sequence", "{s;2x3}"},
+    {"atleast_2d.Sequence", "{s;3}"},
+    {"atleast_3d.Sequence", "{3;2x3}"},
+    {"narrow.Tensor", "5x2 0 s:i4=1 2"},
+    // splitting, stacking
+    {"tensor_split.sections", "5x2 2"},
+    {"tensor_split.indices", "5x2 1,3"},
+    {"tensor_split.tensor_indices_or_sections", "5x2 2:i4=1,3"},
+    {"hsplit.int", "2x4 2"},
+    {"hsplit.array", "2x4 1,3"},
+    {"vsplit.int", "4x2 2"},
+    {"vsplit.array", "4x2 1,3"},
+    {"dsplit.int", "2x1x4 2"},
+    {"dsplit.array", "2x1x4 1"},
+    {"unsafe_chunk", "5x2 3"},
+    {"unsafe_split.Tensor", "5x2 2"},
+    {"unsafe_split_with_sizes", "5x2 2,3"},
+    {"_stack", "{2x3;2x3} 1"},
+    {"concatenate", "{2x3;1x3}"},
+    {"hstack", "{2;3}"},
+    {"hstack", "{2x1;2x3}"},
+    {"vstack", "{2x3;3}"},
+    {"row_stack", "{2x3;3}"},
+    {"dstack", "{2x3;2x3}"},
+    {"column_stack", "{2;2x3}"},
+    {"meshgrid", "{2;3}"},
+    {"meshgrid.indexing", "{2;3} xy"},
+    {"cartesian_prod", "{2;3}"},
+    {"combinations", "4 2"},
+    {"combinations", "3 2 True"},
+    {"flatten_dense_tensors", "{2x3;4}"},
+    {"unflatten_dense_tensors", "10 {2x3!;4!}"},
+    {"pad_sequence", "{2x3;4x3}"},
+    {"pad_sequence", "{2;3} True 0.5 left"},
+    // rearranging, padding
+    {"roll", "2x3 2"},
+    {"roll", "3x4 1,-2 0,1"},
+    {"rot90", "2x3 -1 1,0"},
+    {"rot90", "2x3 2"},
+    {"tile", "2x3 2,1,2"},
+    {"diag", "3 1"},
+    {"diag", "3x4 -1"},
+    {"diag_embed", "2x3 1"},
+    {"copy", "2x3 3"},
+    {"constant_pad_nd", "2x3 1,2,-1,1 0.5"},
+    {"pad", "2x3x4 1,2 reflect"},
+    {"pad", "2x3x4 1,2 circular"},
+    {"_pad_enum", "2x4 1,2 1"},
+    {"_pad_circular", "2x3x4 1,2,-1,1"},
+    {"reflection_pad1d", "2x4 1,2"},
+    {"reflection_pad1d_backward", "2x7 2x4! 1,2"},
+    {"reflection_pad2d", "2x3x4 -1,2,1,0"},
+    {"reflection_pad2d_backward", "2x4x5 2x3x4! -1,2,1,0"},
+    {"reflection_pad3d", "1x2x3x2 1,0,1,1,0,1"},
+    {"reflection_pad3d_backward", "1x3x5x3 1x2x3x2! 1,0,1,1,0,1"},
+    {"replication_pad1d", "2x4 1,2"},
+    {"replication_pad1d_backward", "2x7 2x4! 1,2"},
+    {"replication_pad2d", "2x3x4 -1,2,1,0"},
+    {"replication_pad2d_backward", "2x4x5 2x3x4! -1,2,1,0"},
+    {"replication_pad3d", "1x2x3x2 1,0,1,1,0,1"},
+    {"replication_pad3d_backward", "1x3x5x3 1x2x3x2! 1,0,1,1,0,1"},
 };
 
 // Checked to first order only, and why.
@@ -434,6 +526,9 @@ constexpr Line kExceptions[] = {
     {"normal_", "draws"},
     {"random_", "draws"},
     {"bernoulli_", "draws"},
+    {"detach_", "without a history by intent"},
+    {"detach_copy", "without a history by intent"},
+    {"view_copy.dtype", "sees memory as other numbers"},
 };
 
 // Lines name overloads, or all overloads of a name.
@@ -485,7 +580,8 @@ std::vector<OperatorHandle> differentiable_operators() {
   return ops;
 }
 
-// In-place forms do not broadcast self, nor change its dtype.
+// In-place forms do not broadcast self, nor change its dtype; those of views
+// change its sizes.
 bool is_valid(OperatorHandle op, std::vector<Value> args) {
   if (!op.schema().is_inplace()) return true;
   const NoGradGuard guard;
@@ -500,7 +596,8 @@ bool is_valid(OperatorHandle op, std::vector<Value> args) {
                   op.schema().arguments().end(),
                   [](const Argument& a, const Argument& b) {
                     return a.type == b.type;
-                  })) {
+                  }) ||
+      functional->schema().returns()[0].alias) {
     return true;
   }
   Value result[1];

@@ -1,0 +1,80 @@
+#include <cmath>
+
+#include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/generate.h"
+#include "backends/cpu/ranges_kernels_gen.h"
+
+namespace sy::cpu {
+
+namespace {
+
+template <class T>
+using Exact = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+// What an element of type T holds of a number that was computed in double.
+template <class T>
+auto stored(double v) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<int64_t>(v);
+  } else {
+    return static_cast<Exact<T>>(v);
+  }
+}
+
+// A bound as the dtype holds it: whole for whole numbers.
+template <class T>
+double bound(const Scalar& s) {
+  const double v = s.to_double();
+  return std::is_integral_v<T> && std::isfinite(v) ? std::trunc(v) : v;
+}
+
+}  // namespace
+
+Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t steps,
+                     double base, Tensor& out) {
+  SY_CHECK(steps >= 0, Value, "[logspace] steps: expected at least 0, got ",
+           steps);
+  resize_vector("logspace", out, steps);
+  visit_all_dtypes("logspace", out.dtype(), [&]<class T>() {
+    const double a = bound<T>(start), b = bound<T>(end);
+    const double step =
+        steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
+    // From both ends, so that the last element is the power of `end`.
+    generate<T>(out, [=](int64_t i) {
+      const double exponent =
+          i < steps / 2 || steps == 1
+              ? a + step * static_cast<double>(i)
+              : b - step * static_cast<double>(steps - 1 - i);
+      return stored<T>(std::pow(base, exponent));
+    });
+  });
+  return out;
+}
+
+Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step,
+                  Tensor& out) {
+  SY_CHECK(out.dtype() != kBool, Type,
+           "[range] out: expected a dtype of numbers, got bool");
+  const double a = start.to_double(), b = end.to_double(), s = step.to_double();
+  SY_CHECK(s != 0 && !std::isnan(s), Value,
+           "[range] step: expected a number other than 0, got ", step);
+  SY_CHECK(std::isfinite(a) && std::isfinite(b), Value,
+           "[range] start, end: expected finite numbers, got ", start, " and ",
+           end);
+  SY_CHECK(s > 0 ? b >= a : b <= a, Value,
+           "[range] end: expected a bound that steps of ", step, " from ",
+           start, " reach, got ", end);
+  const double n = std::floor((b - a) / s) + 1;
+  SY_CHECK(n >= 0 && n < 0x1p62, Value,
+           "[range] end: expected fewer than 2^62 elements, got ", n);
+  resize_vector("range", out, static_cast<int64_t>(n));
+  visit_all_dtypes("range", out.dtype(), [&]<class T>() {
+    const double first = bound<T>(start), by = bound<T>(step);
+    generate<T>(out, [=](int64_t i) {
+      return stored<T>(first + static_cast<double>(i) * by);
+    });
+  });
+  return out;
+}
+
+}  // namespace sy::cpu

@@ -1,0 +1,59 @@
+#include "aten/copy.h"
+#include "aten/dims.h"
+#include "aten/view.h"
+#include "backends/cpu/rearranging_kernels_gen.h"
+
+namespace sy::cpu {
+
+namespace {
+
+// Copies the two parts that a dim falls into, for each of the dims from d on.
+void roll_from(const Tensor& self, const int64_t* shifts, int d,
+               const Tensor& out) {
+  while (d < self.dim() && shifts[d] == 0) ++d;
+  if (d == self.dim()) return copy_cpu(out, self);
+  const auto part = [d](const Tensor& t, int64_t start, int64_t size) {
+    Dims sizes(t.sizes());
+    sizes[d] = size;
+    return alias_without_view(t, sizes, t.strides(),
+                              t.storage_offset() + start * t.stride(d));
+  };
+  const int64_t size = self.size(d), shift = shifts[d], rest = size - shift;
+  roll_from(part(self, 0, rest), shifts, d + 1, part(out, shift, rest));
+  roll_from(part(self, rest, shift), shifts, d + 1, part(out, 0, shift));
+}
+
+}  // namespace
+
+void roll_out(const Tensor& self, IntArrayRef shifts, IntArrayRef dims,
+              const Tensor& out) {
+  if (self.numel() == 0) return;
+  const auto along = [](int64_t shift, int64_t size) {
+    const int64_t rest = shift % size;
+    return rest < 0 ? rest + size : rest;
+  };
+  if (dims.empty()) {
+    const Tensor flat = contiguous_cpu(self);
+    const int64_t n = flat.numel(), one = 1;
+    const Tensor target =
+        out.is_contiguous()
+            ? out
+            : Tensor(make_tensor(out.sizes(), out.dtype(), Device(kCPU)));
+    const int64_t shift = along(shifts[0], n);
+    roll_from(alias_without_view(flat, n, one, flat.storage_offset()), &shift,
+              0, alias_without_view(target, n, one, target.storage_offset()));
+    if (!target.is_same(out)) copy_cpu(out, target);
+    return;
+  }
+  Dims amount;
+  for (int64_t d = 0; d < self.dim(); ++d) amount.push_back(0);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (self.dim() == 0) break;
+    const int64_t d = wrap_dim("roll", dims[i], self.dim());
+    const int64_t size = self.size(d);
+    amount[d] = along(amount[d] + along(shifts[i], size), size);
+  }
+  roll_from(self, amount.data(), 0, out);
+}
+
+}  // namespace sy::cpu
