@@ -32,6 +32,9 @@ class OperatorChecker {
     plan_derivative(model_, op_, diagnostics_);
   }
 
+  // The operators that a composite calls.
+  std::vector<std::string> take_calls() { return std::move(calls_); }
+
   void tags(const std::vector<std::string>& known) {
     std::vector<std::string_view> names(known.begin(), known.end());
     for (const lang::Text& tag : e_.tags) {
@@ -102,8 +105,10 @@ class OperatorChecker {
       plan_foreach(model_, op_, diagnostics_);
     } else if (op_.kind() == OperatorKind::kComposite) {
       const auto types = return_types();
-      lang::compile_tensor(e_.composite->expr, lang::TensorEnv::of(e_.schema),
-                           model_, types, diagnostics_);
+      auto code = lang::compile_tensor(e_.composite->expr,
+                                       lang::TensorEnv::of(e_.schema), model_,
+                                       types, diagnostics_);
+      if (code) calls_ = std::move(code->operators);
     }
   }
 
@@ -167,6 +172,7 @@ class OperatorChecker {
   Operator& op_;
   const lang::OperatorEntry& e_;
   lang::Diagnostics& diagnostics_;
+  std::vector<std::string> calls_;
 };
 
 // Derived forms may meet what is written elsewhere.
@@ -200,13 +206,18 @@ void check_model(const Model& model, std::vector<Family>& families,
                  const std::optional<std::vector<std::string>>& tags,
                  lang::Diagnostics& diagnostics) {
   check_names(families, diagnostics);
+  std::vector<CompositeCalls> composites;
   for (Family& family : families) {
     for (Operator& op : family.operators) {
       OperatorChecker checker(model, op, diagnostics);
       checker.run();
       if (tags) checker.tags(*tags);
+      if (op.kind() == OperatorKind::kComposite) {
+        composites.push_back({&op, checker.take_calls()});
+      }
     }
   }
+  check_cycles(composites, diagnostics);
 }
 
 std::vector<std::string> read_tags(std::string_view text, std::string_view file,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,15 @@ namespace sy::codegen {
 void check_model(const Model& model, std::vector<Family>& families,
                  const std::optional<std::vector<std::string>>& tags,
                  lang::Diagnostics& diagnostics);
+
+// What the expression of a `composite:` operator calls: "add.Tensor", sorted.
+struct CompositeCalls {
+  const Operator* op;
+  std::vector<std::string> operators;
+};
+// Composites that call themselves, by way of others or at once.
+void check_cycles(std::span<const CompositeCalls> composites,
+                  lang::Diagnostics& diagnostics);
 
 // The names in a tags.yaml.
 std::vector<std::string> read_tags(std::string_view text, std::string_view file,

@@ -93,10 +93,15 @@ bool write_file(const std::string& path, const std::string& text,
   const std::filesystem::path folder =
       std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-  std::ofstream out(path, std::ios::binary);
+  // Whole or not at all: written beside it, then put in its place.
+  const std::string part = path + ".part";
+  std::ofstream out(part, std::ios::binary);
   out << text;
   out.close();
-  if (out) return true;
+  std::error_code failed;
+  if (out) std::filesystem::rename(part, path, failed);
+  if (out && !failed) return true;
+  std::filesystem::remove(part, ignored);
   err << path << ": error: the file cannot be written\n";
   return false;
 }

@@ -40,7 +40,7 @@ void print(std::span<const SourceFile> files, const PrintOptions& options,
            std::ostream& out, lang::Diagnostics& diagnostics) {
   const World world = World::load(files, diagnostics);
   for (const NativeFunction& f : world.functions()) {
-    out << to_string(f.schema) << '\n';
+    if (!f.signature_broken) out << to_string(f.schema) << '\n';
   }
   if (options.autogen) {
     for (const NativeFunction& f : world.generated()) {

@@ -235,6 +235,7 @@ std::vector<Group> group_functions(std::span<const NativeFunction> functions) {
   std::unordered_map<std::string, std::size_t> known;
   known.reserve(functions.size());
   for (const NativeFunction& f : functions) {
+    if (f.signature_broken) continue;
     const auto [it, inserted] =
         known.try_emplace(group_key(f.schema), groups.size());
     if (inserted) groups.emplace_back();

@@ -38,7 +38,8 @@ struct Group {
   bool has_view() const;
 };
 
-// In the order of their first members. The functions must outlive the groups.
+// In the order of their first members, without those whose signature is broken.
+// The functions must outlive the groups.
 std::vector<Group> group_functions(std::span<const NativeFunction> functions);
 
 // The functions that PyTorch adds: an out= form where `autogen:` asks for one,

@@ -71,6 +71,8 @@ struct NativeFunction {
   bool generated = false;
   // Has errors that were reported; its name is right, the rest may be missing.
   bool broken = false;
+  // The signature is among what is wrong.
+  bool signature_broken = false;
   Location at;
   // Where each key that is written stands.
   std::vector<std::pair<std::string, Location>> keys;

@@ -42,6 +42,7 @@ class Reader {
       f.keys.emplace_back(e.key.str(), e.key.start());
       read_key(f, e.key.str(), e.value);
     }
+    f.signature_broken = !parsed.errors.empty();
     f.broken = diagnostics_.size() != before;
     if (f.schema.name().name.empty()) return std::nullopt;
     return f;
@@ -142,6 +143,7 @@ class Reader {
   }
 
   void dispatch(NativeFunction& f, const YamlNode& n) {
+    if (n.is_null()) return;
     if (!n.is_map()) return expected(n, "a map", "dispatch");
     f.has_dispatch = true;
     for (const YamlNode::Entry& entry : n.entries) {

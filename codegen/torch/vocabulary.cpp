@@ -7,13 +7,13 @@ namespace {
 
 using std::string_view;
 
-// func, variants, dispatch and tags come first: our files have them too.
+// Those that our files have too come first.
 constexpr string_view kNativeKeys[] = {"func",
                                        "variants",
                                        "dispatch",
                                        "tags",
-                                       "autogen",
                                        "device_check",
+                                       "autogen",
                                        "structured",
                                        "structured_delegate",
                                        "structured_inherits",
@@ -26,7 +26,7 @@ constexpr string_view kNativeKeys[] = {"func",
                                        "cpp_no_default_args",
                                        "ufunc_inner_loop",
                                        "use_const_ref_for_mutable_tensors"};
-constexpr std::size_t kShared = 6;
+constexpr std::size_t kShared = 5;
 
 constexpr string_view kDispatch[] = {"CPU",
                                      "CUDA",

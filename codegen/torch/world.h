@@ -56,6 +56,7 @@ void check_world(const World& world, Diagnostics& diagnostics);
 
 // The parts of check_world.
 void check_functions(const World& world, Diagnostics& diagnostics);
+void check_dispatch(const NativeFunction& f, Diagnostics& diagnostics);
 void check_groups(const World& world, Diagnostics& diagnostics);
 void check_derivatives(const World& world, Diagnostics& diagnostics);
 void check_backends(const World& world, Diagnostics& diagnostics);

@@ -92,6 +92,50 @@ TEST(TorchFiles, OurOwnAreNotTakenForThem) {
   }
 }
 
+TEST(TorchFiles, KeysTellWhoseAFileIs) {
+  const std::string folder = ::testing::TempDir();
+  const auto kinds = [&](const std::vector<std::string>& texts) {
+    std::vector<std::string> paths;
+    for (const std::string& text : texts) {
+      paths.push_back(folder + "f" + std::to_string(paths.size()) + ".yaml");
+      std::ofstream(paths.back()) << text;
+    }
+    Diagnostics d;
+    std::vector<FileKind> out;
+    for (const SourceFile& f : read_sources(paths, d)) out.push_back(f.kind);
+    return out;
+  };
+  const std::string either =
+      "- func: f(Tensor self) -> Tensor\n  dispatch: {CPU: f}\n";
+  const std::string tags = "- {tag: core, desc: x}\n";
+  using Kinds = std::vector<FileKind>;
+  EXPECT_EQ(kinds({either}), Kinds{FileKind::kOwn});
+  EXPECT_EQ(kinds({either, tags}), (Kinds{FileKind::kNative, FileKind::kTags}));
+  EXPECT_EQ(kinds({either + "  autogen: f.out\n"}), Kinds{FileKind::kNative});
+  EXPECT_EQ(kinds({either + "- func: g(Tensor self) -> Tensor\n"
+                            "  dispatch:\n    SparseCPU, CUDA: g\n"}),
+            Kinds{FileKind::kNative});
+  EXPECT_EQ(kinds({either + "  autogen: f.out\n  doc: Ours.\n"}),
+            Kinds{FileKind::kOwn});
+  EXPECT_EQ(kinds({"- {name: core, doc: x}\n", tags}),
+            (Kinds{FileKind::kOwn, FileKind::kTags}));
+}
+
+TEST(TorchFiles, PrintPassesOverWhatItReports) {
+  const std::string path = ::testing::TempDir() + "native_functions.yaml";
+  std::ofstream(path) << "- func: f_(Tensr(a!) self) -> ()\n"
+                         "  autogen: f, f.out\n"
+                         "- func: g( Tensor self )->Tensor\n";
+  std::ostringstream out, err;
+  EXPECT_EQ(codegen::print({path}, {.autogen = true}, out, err), 1);
+  EXPECT_EQ(out.str(), "g(Tensor self) -> Tensor\n");
+  EXPECT_EQ(err.str(), path +
+                           ":1:12: error: unknown type 'Tensr'; did you mean "
+                           "'Tensor'?\n"
+                           "  - func: f_(Tensr(a!) self) -> ()\n"
+                           "             ^\n");
+}
+
 TEST(TorchFiles, SamplesBreakNoRule) {
   std::ostringstream err;
   EXPECT_EQ(check_files(samples(), err), 0);
