@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/model.h"
@@ -14,6 +16,9 @@ namespace sy::codegen {
 void check_model(const Model& model, std::vector<Family>& families,
                  const std::optional<std::vector<std::string>>& tags,
                  lang::Diagnostics& diagnostics);
+
+// Keys that `dispatch:` may name.
+std::span<const std::string_view> kernel_keys();
 
 // The names in a tags.yaml.
 std::vector<std::string> read_tags(std::string_view text, std::string_view file,

@@ -2,6 +2,8 @@
 #include <iostream>
 
 #include "codegen/commands.h"
+#include "codegen/tools/cli.h"
+#include "codegen/tools/schema_files.h"
 
 int main(int argc, char** argv) {
   using namespace sy::codegen;
@@ -21,7 +23,15 @@ int main(int argc, char** argv) {
   CLI::App* check_command = app.add_subcommand(
       "check", "every error, as file:line:col: error: …; silent if none");
   check_command->add_option("FILE", files, "schema files")->required();
-  check_command->callback([&] { status = check_files(files, std::cerr); });
+  std::vector<std::string> with;
+  check_command->add_option(
+      "--with", with,
+      "schema files or folders that FILE may refer to; by default the library's "
+      "where only one FILE is named");
+  check_command->callback([&] {
+    if (with.empty() && files.size() == 1) with = {library_of(files[0])};
+    status = check_files(files, known_files(files, with), std::cerr);
+  });
 
   CLI::App* emit_command =
       app.add_subcommand("emit", "the files that the build asks for");
@@ -43,6 +53,8 @@ int main(int argc, char** argv) {
   all_command->add_option("FILE", files, "schema files")->required();
   all_command->add_option("--folder", folder, "where to")->required();
   all_command->callback([&] { status = emit_all(files, folder, std::cerr); });
+
+  add_tools(app, status);
 
   try {
     app.parse(argc, argv);

@@ -153,6 +153,10 @@ SchemaFile read_schema_file(const std::string& path, Diagnostics& diagnostics);
 // require, and that each `auto` derivative exists.
 void check_types(const OperatorEntry& entry, Diagnostics& diagnostics);
 
+// Part of it: keys that contradict each other or are without effect, arguments
+// that nothing uses, tensors that `derivative:` leaves out.
+void check_rules(const OperatorEntry& entry, Diagnostics& diagnostics);
+
 // Two entries that define one operator, in any of the files.
 void check_duplicates(std::span<const SchemaFile> files,
                       Diagnostics& diagnostics);

@@ -273,6 +273,7 @@ const YamlNode* YamlNode::find(std::string_view key) const {
 
 YamlNode parse_yaml(std::string_view text, std::string_view file,
                     Diagnostics& diagnostics) {
+  diagnostics.add_source(file, text);
   const Source source(text, file);
   Builder builder(source, diagnostics);
   try {
