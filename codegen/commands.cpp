@@ -51,6 +51,7 @@ struct SharedOutput {
 constexpr SharedOutput kSharedOutputs[] = {
     {"methods", "aten/tensor_methods_gen.h", &emit_methods_header},
     {"umbrella", "aten/ops/all.h", &emit_umbrella},
+    {"examples", "docs/ops/examples.cpp", &emit_examples},
 };
 
 // Of one enumeration.
@@ -188,8 +189,8 @@ int emit_all(const std::vector<std::string>& files, const std::string& folder,
     for (const EnumOutput& e : kEnumOutputs) {
       if (base_name(file) != std::string(e.kind) + ".yaml") continue;
       is_enum = true;
-      made.push_back(make_enum(e, file, folder + '/' + std::string(e.path),
-                               diagnostics));
+      made.push_back(
+          make_enum(e, file, folder + '/' + std::string(e.path), diagnostics));
     }
     if (!is_enum) schemas.push_back(file);
   }

@@ -18,8 +18,8 @@ bool write_file(const OutputFile& file, std::ostream& err) {
   const fs::path folder = fs::path(file.path).parent_path();
   if (!folder.empty()) fs::create_directories(folder, failed);
   // A pipe or a terminal has no other name.
-  const bool special = fs::exists(file.path, failed) &&
-                       !fs::is_regular_file(file.path, failed);
+  const bool special =
+      fs::exists(file.path, failed) && !fs::is_regular_file(file.path, failed);
   const std::string unfinished =
       special ? file.path : file.path + ".unfinished";
   std::ofstream out(unfinished, std::ios::binary);

@@ -48,11 +48,11 @@ class RuleChecker {
     }
     if (!e_.dtype.empty() && !dispatched &&
         e_.kind != OperatorKind::kComposite) {
-      error(e_.dtype[0].text.start(), "'dtype' is for 'dispatch:' only; that "
-                                      "of " + kind_ + " follows from " +
-                                          (e_.kind == OperatorKind::kView
-                                               ? "'self'"
-                                               : "'promote:'"));
+      error(e_.dtype[0].text.start(),
+            "'dtype' is for 'dispatch:' only; that "
+            "of " +
+                kind_ + " follows from " +
+                (e_.kind == OperatorKind::kView ? "'self'" : "'promote:'"));
     }
     if (e_.dispatch.empty()) return;
     const bool fills = std::any_of(
@@ -116,24 +116,33 @@ class RuleChecker {
     for (const Argument& a : e_.schema.arguments()) {
       const std::string name(a.name.view());
       if (is_ignorable(a) || is_mentioned(name)) continue;
+      // A view is one of self, whatever it asks of it.
+      if (!reduce && e_.view && name == "self") continue;
       if (reduce && (name == "self" || name == "dim" || name == "keepdim" ||
                      name == "dtype")) {
         continue;
       }
-      error(e_.func.start(),
-            "argument '" + name + "' is not used by " + kind_);
+      error(e_.func.start(), "argument '" + name + "' is not used by " + kind_);
     }
   }
 
   void derivative() {
     if (e_.derivative.empty()) return;
+    for (const DerivativeItem& d : e_.derivative) {
+      for (const Text& a : d.arguments) {
+        // A misspelt one is told already.
+        if (e_.schema.argument_index(a.str()) < 0) return;
+      }
+    }
     const Location& at = e_.derivative[0].arguments.empty()
                              ? e_.derivative[0].at
                              : e_.derivative[0].arguments[0].start();
     if (e_.kind == OperatorKind::kComposite ||
         has_key("CompositeImplicitAutograd")) {
-      error(at, "'derivative' is without effect here: the operators that are "
-                "called have their own");
+      if (e_.derivative[0].kind == DerivativeItem::Kind::kAuto) return;
+      error(at,
+            "'derivative' is without effect here: the operators that are "
+            "called have their own");
       return;
     }
     for (const Argument& a : e_.schema.arguments()) {

@@ -139,6 +139,8 @@ struct SchemaFile {
   std::string path;
   std::string text;
   std::vector<OperatorEntry> entries;
+  // Of entries that have errors, so that calls of them are no errors too.
+  std::vector<FunctionSchema> broken;
 };
 
 // Reads the text of a file; entries with errors are left out. All errors of a

@@ -41,6 +41,9 @@ class Source {
   }
 
   Text scalar(const std::string& value, const YAML::Mark& mark) const;
+  // Whether the quote at `mark` is closed; yaml-cpp takes the end of the file
+  // for one.
+  bool is_closed(const YAML::Mark& mark) const;
   Text brackets(const YAML::Mark& mark) const;
 
  private:
@@ -103,6 +106,23 @@ Text Source::scalar(const std::string& value, const YAML::Mark& mark) const {
   return out;
 }
 
+bool Source::is_closed(const YAML::Mark& mark) const {
+  const std::size_t begin = offset(mark);
+  const char quote = begin < text_.size() ? text_[begin] : ' ';
+  if (quote != '"' && quote != '\'') return true;
+  for (std::size_t i = begin + 1; i < text_.size(); ++i) {
+    if (quote == '"' && text_[i] == '\\') {
+      ++i;
+    } else if (text_[i] == quote) {
+      if (quote == '"' || i + 1 == text_.size() || text_[i + 1] != quote) {
+        return true;
+      }
+      ++i;
+    }
+  }
+  return false;
+}
+
 // From the bracket at `mark` to the one that closes it.
 Text Source::brackets(const YAML::Mark& mark) const {
   const std::size_t begin = offset(mark);
@@ -159,6 +179,9 @@ class Builder : public YAML::EventHandler {
     refuse_tag(mark, tag);
     YamlNode scalar = node(YamlNode::Kind::kScalar, mark);
     scalar.plain = tag != "!";
+    if (!scalar.plain && !source_.is_closed(mark)) {
+      diagnostics_.error(source_.at(mark), "the quote is never closed");
+    }
     scalar.scalar = source_.scalar(value, mark);
     add(std::move(scalar));
   }

@@ -19,8 +19,7 @@ void add_fmt(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("fmt", "schema files in the one layout");
   const auto files = std::make_shared<Paths>();
   const auto check = std::make_shared<bool>(false);
-  c->add_option("FILE", *files, "schema files, or folders of them")
-      ->required();
+  c->add_option("FILE", *files, "schema files, or folders of them")->required();
   c->add_flag("--check", *check, "name those that differ, write nothing");
   c->callback([=, &status] {
     status = format_files(*files, *check, std::cout, std::cerr);
@@ -85,8 +84,9 @@ void add_json_schema(CLI::App& app, int& status) {
       "json-schema", "the JSON Schema of schema files, for editors");
   const auto tags = std::make_shared<std::string>();
   c->add_option("TAGS", *tags, "tags.yaml, for its names");
-  c->callback(
-      [=, &status] { status = print_json_schema(*tags, std::cout, std::cerr); });
+  c->callback([=, &status] {
+    status = print_json_schema(*tags, std::cout, std::cerr);
+  });
 }
 
 }  // namespace

@@ -38,20 +38,30 @@ Table table_of(const Model& model) {
 }
 
 std::string shown(const lang::Formula& f) {
+  return f.expr ? lang::to_string(f.expr) : "";
+}
+
+// Of an element, where folding changes no dtype.
+std::string folded(const lang::Formula& f) {
   return f.expr ? lang::to_string(lang::fold(f.expr)) : "";
 }
 
-std::string shown(const std::vector<lang::Formula>& list) {
+template <class Text>
+std::string listed(const std::vector<lang::Formula>& list, Text&& text) {
   std::string out;
   for (const lang::Formula& f : list) {
-    out += (out.empty() ? "" : ", ") + shown(f);
+    out += (out.empty() ? "" : ", ") + text(f);
   }
   return out;
 }
 
+std::string shown(const std::vector<lang::Formula>& list) {
+  return listed(list, [](const lang::Formula& f) { return shown(f); });
+}
+
 // Everything that a kind says, printed.
 std::string body_text(const lang::OperatorEntry& e) {
-  if (e.pointwise) return shown(e.pointwise->results);
+  if (e.pointwise) return listed(e.pointwise->results, folded);
   if (e.composite) return shown(*e.composite);
   if (e.view) {
     return shown(e.view->sizes) +
@@ -61,10 +71,10 @@ std::string body_text(const lang::OperatorEntry& e) {
   std::string out;
   if (!e.reduce) return out;
   for (const lang::Accumulator& a : e.reduce->accumulators) {
-    out += a.name + ": " + shown(a.map) + " | " + shown(a.identity) + " | " +
-           shown(a.combine) + "; ";
+    out += a.name + ": " + folded(a.map) + " | " + folded(a.identity) + " | " +
+           folded(a.combine) + "; ";
   }
-  return out + shown(e.reduce->finish) +
+  return out + listed(e.reduce->finish, folded) +
          (e.reduce->accumulate ? e.reduce->accumulate->str() : "");
 }
 
@@ -91,17 +101,17 @@ class PointTest {
       const auto x = values(*p, at);
       const auto y = values(*q, at);
       for (std::size_t r = 0; r < x.size(); ++r) {
-        const bool close =
-            x[r] == y[r] || (std::isnan(x[r]) && std::isnan(y[r])) ||
-            std::fabs(x[r] - y[r]) <=
-                1e-12 * (std::fabs(x[r]) + std::fabs(y[r]));
+        const bool close = x[r] == y[r] ||
+                           (std::isnan(x[r]) && std::isnan(y[r])) ||
+                           std::fabs(x[r] - y[r]) <=
+                               1e-12 * (std::fabs(x[r]) + std::fabs(y[r]));
         if (close) continue;
         for (const auto& [name, v] : at) {
-          difference_ += (difference_.empty() ? "" : ", ") + name + " = " +
-                         number(v);
+          difference_ +=
+              (difference_.empty() ? "" : ", ") + name + " = " + number(v);
         }
-        difference_ = "at " + difference_ + ": " + number(x[r]) + ", now " +
-                      number(y[r]);
+        difference_ =
+            "at " + difference_ + ": " + number(x[r]) + ", now " + number(y[r]);
         return true;
       }
     }
@@ -117,8 +127,8 @@ class PointTest {
       results.push_back(f.expr);
     }
     lang::Diagnostics quiet;
-    return lang::compile_element(
-        results, lang::ElementEnv::of(op.base.schema), quiet);
+    return lang::compile_element(results, lang::ElementEnv::of(op.base.schema),
+                                 quiet);
   }
 
   // The same value for a name in both.
@@ -175,13 +185,12 @@ class Comparer {
                "calls of it are errors");
         continue;
       }
-      compare_signatures(
-          known.overload->schema, b_->overload->schema,
-          [&](std::string what, bool compatible, std::string detail,
-              std::string why) {
-            report(std::move(what), compatible, std::move(detail),
-                   std::move(why));
-          });
+      compare_signatures(known.overload->schema, b_->overload->schema,
+                         [&](std::string what, bool compatible,
+                             std::string detail, std::string why) {
+                           report(std::move(what), compatible,
+                                  std::move(detail), std::move(why));
+                         });
       if (!known.overload->derived && !b_->overload->derived) {
         entries(*known.op, *b_->op);
       }
@@ -194,10 +203,9 @@ class Comparer {
       report("overload-added", true, "overload added",
              "nobody could call it before");
     }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const Change& x, const Change& y) {
-                       return x.op < y.op;
-                     });
+    std::stable_sort(
+        out.begin(), out.end(),
+        [](const Change& x, const Change& y) { return x.op < y.op; });
   }
 
  private:
@@ -227,8 +235,7 @@ class Comparer {
       report("doc-changed", true, "doc changed", "nothing behaves otherwise");
     }
     if (x.tags != y.tags) {
-      report("tags-changed", true, "tags changed",
-             "nothing behaves otherwise");
+      report("tags-changed", true, "tags changed", "nothing behaves otherwise");
     }
     if (x.device_check != y.device_check) {
       report("device-check-changed", !y.device_check,
@@ -372,8 +379,7 @@ class Comparer {
     return lang::to_string(d->formula.expr);
   }
 
-  void derivatives(const lang::OperatorEntry& x,
-                   const lang::OperatorEntry& y) {
+  void derivatives(const lang::OperatorEntry& x, const lang::OperatorEntry& y) {
     // Those of the operators called take their place.
     const bool composite = y.kind == OperatorKind::kComposite;
     for (const Argument& a : x.schema.arguments()) {
@@ -438,8 +444,8 @@ std::vector<Change> compare(const Model& before, const Model& after) {
   return std::move(comparer.out);
 }
 
-int diff_schemas(const std::string& before, const std::string& after,
-                 bool json, std::ostream& out, std::ostream& err) {
+int diff_schemas(const std::string& before, const std::string& after, bool json,
+                 std::ostream& out, std::ostream& err) {
   std::optional<Model> models[2];
   const std::string* const paths[2] = {&before, &after};
   bool good = true;

@@ -12,8 +12,8 @@ std::string quoted(std::string_view s) { return "'" + std::string(s) + "'"; }
 bool widens(Type from, Type to) {
   if (from == to) return true;
   const bool list = from.without_optional().is_list();
-  if (to.is_optional() && widens(from.without_optional(),
-                                 to.without_optional())) {
+  if (to.is_optional() &&
+      widens(from.without_optional(), to.without_optional())) {
     return true;
   }
   if (from.is_optional() || list) return false;
@@ -47,8 +47,9 @@ class Comparer {
       argument(a, b);
     }
     if (moved) {
-      report_("arguments-reordered", false, "positional arguments changed "
-                                            "places",
+      report_("arguments-reordered", false,
+              "positional arguments changed "
+              "places",
               "calls by position pass them for each other");
     }
     for (std::size_t i = 0; i < after_.arguments().size(); ++i) {
@@ -69,8 +70,8 @@ class Comparer {
   bool is_before_known(std::size_t i) const {
     for (std::size_t k = i + 1; k < after_.num_positional(); ++k) {
       const int old = before_.argument_index(after_.arguments()[k].name.view());
-      if (old >= 0 && !before_.arguments()[static_cast<std::size_t>(old)]
-                           .kwarg_only) {
+      if (old >= 0 &&
+          !before_.arguments()[static_cast<std::size_t>(old)].kwarg_only) {
         return true;
       }
     }
@@ -78,8 +79,7 @@ class Comparer {
   }
 
   void added(const Argument& b, std::size_t i) {
-    const std::string detail =
-        "argument " + quoted(to_string(b)) + " added";
+    const std::string detail = "argument " + quoted(to_string(b)) + " added";
     if (!b.default_value) {
       report_("argument-added", false, detail,
               "it has no default, so every call must give it");
@@ -119,25 +119,22 @@ class Comparer {
     defaults(a, b, name);
   }
 
-  void defaults(const Argument& a, const Argument& b,
-                const std::string& name) {
+  void defaults(const Argument& a, const Argument& b, const std::string& name) {
     if (a.default_value == b.default_value ||
         (a.default_value && a.default_value.same_value(b.default_value))) {
       return;
     }
     if (!a.default_value) {
-      report_("default-added", true,
-              name + " got the default " + text(b),
+      report_("default-added", true, name + " got the default " + text(b),
               "calls that give it stay as they are");
     } else if (!b.default_value) {
-      report_("default-removed", false,
-              name + " lost its default " + text(a),
+      report_("default-removed", false, name + " lost its default " + text(a),
               "calls that leave it out are errors");
     } else {
-      report_("default-changed", false,
-              "default of " + name + " changed from " + text(a) + " to " +
-                  text(b),
-              "calls that leave it out mean something else");
+      report_(
+          "default-changed", false,
+          "default of " + name + " changed from " + text(a) + " to " + text(b),
+          "calls that leave it out mean something else");
     }
   }
 
@@ -178,8 +175,8 @@ class Comparer {
       if (!(a[i].name == b[i].name)) {
         const bool named = !a[i].name.empty();
         report_("return-renamed", !named,
-                named ? "result " + quoted(a[i].name.view()) +
-                            " renamed to " + quoted(b[i].name.view())
+                named ? "result " + quoted(a[i].name.view()) + " renamed to " +
+                            quoted(b[i].name.view())
                       : "result named " + quoted(b[i].name.view()),
                 named ? "who reads it by name finds nothing"
                       : "nobody could know it by a name");

@@ -2,12 +2,11 @@
 
 #include <ostream>
 
-#include "codegen/cpp_types.h"
 #include "codegen/derivative.h"
 #include "codegen/emit/common.h"
+#include "codegen/emit/describe.h"
 #include "codegen/emit/nodes.h"
 #include "codegen/lang/compile.h"
-#include "codegen/lang/diff.h"
 
 namespace sy::codegen {
 namespace {
@@ -66,28 +65,22 @@ class Explainer {
     constexpr const char* kNames[] = {"functional", "in-place", "out="};
     for (const lang::Form& f : e_.forms) {
       if (f.schema || f.kind > SchemaKind::kOut) continue;
-      line(std::string("no ") + kNames[static_cast<int>(f.kind)] +
-           " form  [" + op_.family + ".yaml:" + std::to_string(f.at.line) +
-           ']');
+      line(std::string("no ") + kNames[static_cast<int>(f.kind)] + " form  [" +
+           op_.family + ".yaml:" + std::to_string(f.at.line) + ']');
     }
   }
 
   void api() {
     head("C++");
-    const std::string ns = op_.ns == "aten" ? "sy" : "sy::" + op_.ns;
     const std::string folder = op_.ns == "aten" ? "aten/ops/" : "";
+    for (const ApiCall& c : api_calls(op_)) {
+      line(c.declaration + "  [" +
+           (c.is_method ? "aten/tensor_methods_gen.h"
+                        : folder + op_.family + ".h") +
+           ']');
+    }
     for (const Overload* o : op_.overloads()) {
-      const std::string type = return_type(o->schema);
-      if (e_.function_variant || o != &op_.base) {
-        line(type + ' ' + ns + "::" + std::string(o->schema.name().name.view()) +
-             '(' + parameter_list(o->schema) + ")  [" + folder + op_.family +
-             ".h]");
-      }
-      if (e_.method_variant && !o->schema.is_out()) {
-        line("method Tensor::" + std::string(o->schema.name().name.view()) +
-             "  [aten/tensor_methods_gen.h]");
-      }
-      line("ops::" + o->id + "::entry(), call, redispatch  [" + folder +
+      line("ops::" + o->id + "::call, redispatch, entry  [" + folder +
            op_.family + "_ops.h]");
     }
   }
@@ -125,8 +118,9 @@ class Explainer {
 
   void formula(const std::string& name, const lang::Formula& f) {
     if (!f.expr) return;
-    line(name + lang::to_string(lang::fold(f.expr)) + "  [" +
-         place(op_, f.text) + ']');
+    const bool is_element = e_.pointwise || e_.reduce;
+    const lang::Expr e = is_element ? lang::fold(f.expr) : f.expr;
+    line(name + lang::to_string(e) + "  [" + place(op_, f.text) + ']');
   }
 
   void program(const std::string& title, std::span<const lang::Expr> results,
@@ -196,8 +190,9 @@ class Explainer {
     for (const lang::DispatchItem& d : e_.dispatch) {
       const bool composite = d.key.str().starts_with("Composite");
       line(d.key.str() + ": " +
-           (composite ? "sy::native::" : d.key.str() == "Meta" ? "sy::meta::"
-                                                               : "sy::cpu::") +
+           (composite               ? "sy::native::"
+            : d.key.str() == "Meta" ? "sy::meta::"
+                                    : "sy::cpu::") +
            d.kernel.str() + "  [" + place(op_, d.kernel) + ']');
     }
     if (op_.is_structured() && !op_.has_kernel("Meta")) {
@@ -210,17 +205,6 @@ class Explainer {
       if (o == &op_.base) continue;
       line(o->name + ": by " + op_.base.name);
     }
-  }
-
-  // As it was before it became calls of operators.
-  std::string element_form(const lang::DerivativeItem& d,
-                           const std::string& name) const {
-    if (d.kind != lang::DerivativeItem::Kind::kAuto || !e_.pointwise) return "";
-    lang::Diagnostics quiet;
-    const lang::Expr e =
-        lang::differentiate(e_.pointwise->results[0].expr, name,
-                            {.grad = "grad", .result = "result"}, quiet);
-    return e ? lang::to_string(e) : "";
   }
 
   void autograd() {
@@ -237,40 +221,17 @@ class Explainer {
                                    : "none: a gradient stops here");
       return;
     }
-    line("node " + node_name(op_) + "  [autograd/" + op_.family +
-         "_gen.cpp]");
+    line("node " + node_name(op_) + "  [autograd/" + op_.family + "_gen.cpp]");
     std::vector<std::string> saved;
     for (const Saved& s : plan.saved) saved.push_back(s.name + " as " + s.type);
     line("keeps " + (saved.empty() ? "nothing" : join(saved, ", ")));
-    for (const lang::DerivativeItem& d : e_.derivative) {
-      for (const lang::Text& a : d.arguments) {
-        const std::string by = "by " + a.str() + ": ";
-        const std::string from = "  [" + place(op_, a) + ']';
-        if (d.kind == lang::DerivativeItem::Kind::kNonDifferentiable) {
-          line(by + "none" + from);
-          continue;
-        }
-        std::string text = element_form(d, a.str());
-        if (text.empty()) text = plan_text(plan, a.str());
-        line(by + text + from);
-      }
+    for (const auto& [name, text] : derivative_texts(model_, op_)) {
+      line("by " + name.str() + ": " + (text.empty() ? "none" : text) + "  [" +
+           place(op_, name) + ']');
     }
     for (const GradFormula& f : plan.formulas) {
       if (f.fused) line("one tile program: " + lang::to_string(*f.fused));
     }
-  }
-
-  std::string plan_text(const DerivativePlan& plan,
-                        const std::string& name) const {
-    const int index = op_.base.schema.argument_index(name);
-    for (const GradFormula& f : plan.formulas) {
-      for (const std::size_t t : f.targets) {
-        if (static_cast<int>(plan.arguments[t]) != index) continue;
-        return f.by_geometry ? "by the geometry of the view"
-                             : lang::to_string(f.expr);
-      }
-    }
-    return "none";
   }
 
   void files() {
@@ -278,8 +239,9 @@ class Explainer {
     line("docs/ops/" + op_.family + ".md");
     lang::Diagnostics quiet;
     if (!plan_derivative(model_, op_, quiet).empty()) {
-      line("gradients against finite differences: "
-           "test/autograd/operators_test.cpp");
+      line(
+          "gradients against finite differences: "
+          "test/autograd/operators_test.cpp");
     }
     line("recorded cases: sy conform --op '" + op_.base.name + "'");
   }

@@ -51,13 +51,21 @@ std::string spaced(const std::string& text, Meaning meaning) {
   return text;
 }
 
-// Cut at spaces outside quotes, rather outside brackets too.
+// Whether a line is better cut at the space at `i` than at another: behind
+// `in`, before `then` and `else`.
+bool is_joint(std::string_view text, std::size_t i) {
+  const std::string_view after = text.substr(i + 1);
+  return text.substr(0, i).ends_with(" in") || after.starts_with("then ") ||
+         after.starts_with("else ");
+}
+
+// Cut at spaces outside quotes, rather outside brackets and at joints.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   std::vector<std::string> out;
   std::string_view rest = text;
   while (rest.size() > width) {
     std::size_t best = std::string_view::npos;
-    int best_depth = 1 << 20;
+    int best_cost = 1 << 20;
     int depth = 0;
     char quote = 0;
     for (std::size_t i = 0; i < rest.size(); ++i) {
@@ -72,11 +80,12 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
         --depth;
       } else if (c == ' ') {
         if (i > width && best != std::string_view::npos) break;
-        if (i > width || (i >= width / 3 && depth <= best_depth)) {
+        const int cost = 2 * depth + (is_joint(rest, i) ? 0 : 1);
+        if (i > width || (i >= width / 4 && cost <= best_cost)) {
           best = i;
-          best_depth = depth;
-          if (i > width) break;
+          best_cost = cost;
         }
+        if (i > width) break;
       }
     }
     if (best == std::string_view::npos) break;
@@ -183,7 +192,8 @@ class Formatter {
     if (node.is_map()) {
       for (const YamlNode::Entry& e : node.entries) {
         comments(source_.before(e.key.start().line), indent + 2);
-        const Meaning m = e.key.str() == "accumulate" ? Meaning::kText : meaning;
+        const Meaning m =
+            e.key.str() == "accumulate" ? Meaning::kText : meaning;
         pair(e, spaces(indent + 2), indent + 2, m, is_require);
       }
       return;
@@ -214,9 +224,8 @@ class Formatter {
     }
   }
 
-  void scalar(const YamlNode& node, const std::string& head,
-              std::size_t indent, Meaning meaning,
-              const std::string& comment) {
+  void scalar(const YamlNode& node, const std::string& head, std::size_t indent,
+              Meaning meaning, const std::string& comment) {
     const char open = source_.opening(node);
     if (open == '|' || open == '>') {
       return block(node, head, indent, meaning);
@@ -266,15 +275,15 @@ class Formatter {
     return '{' + out + '}';
   }
 
-  void block(const YamlNode& node, const std::string& head,
-             std::size_t indent, Meaning meaning) {
+  void block(const YamlNode& node, const std::string& head, std::size_t indent,
+             Meaning meaning) {
     const std::string_view opened =
         source_.line(node.at.line).substr(node.at.column - 1);
     line(head + ' ' + std::string(opened));
     const auto lines = source_.block(node);
     const std::string text = spaced(node.str(), meaning);
-    const bool respace =
-        meaning != Meaning::kText && without_space(text) == without_space(node.str());
+    const bool respace = meaning != Meaning::kText &&
+                         without_space(text) == without_space(node.str());
     const std::size_t outer =
         lines.empty() ? 0 : lines[0].find_first_not_of(' ');
     std::size_t at = 0;

@@ -6,8 +6,8 @@ namespace sy::codegen {
 namespace {
 
 std::string_view trimmed_end(std::string_view s) {
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' ||
-                        s.back() == '\r')) {
+  while (!s.empty() &&
+         (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) {
     s.remove_suffix(1);
   }
   return s;
@@ -82,8 +82,8 @@ FmtSource::End FmtSource::end(const lang::YamlNode& node) const {
     const std::string whole = without_space(node.str());
     std::string seen;
     for (; row <= lines_.size(); ++row, column = 0) {
-      const std::string_view rest = line(row).substr(
-          std::min(column, line(row).size()));
+      const std::string_view rest =
+          line(row).substr(std::min(column, line(row).size()));
       for (std::size_t i = 0; i <= rest.size(); ++i) {
         if (seen == whole) return {row, column + i};
         if (i < rest.size() && rest[i] != ' ' && rest[i] != '\t') {
@@ -127,8 +127,7 @@ FmtSource::End FmtSource::end(const lang::YamlNode& node) const {
 std::string FmtSource::slice(const lang::YamlNode& node) const {
   const End e = end(node);
   const std::size_t from = starts_[node.at.line - 1] + node.at.column - 1;
-  return std::string(
-      text_.substr(from, starts_[e.line - 1] + e.column - from));
+  return std::string(text_.substr(from, starts_[e.line - 1] + e.column - from));
 }
 
 std::string FmtSource::trailing(const lang::YamlNode& node) const {

@@ -15,8 +15,8 @@ namespace sy::codegen {
 struct Comment {
   std::string text;  // from the '#' on
   std::size_t line;
-  bool indented;      // does not begin in the first column
-  bool after_gap;     // an empty line before it
+  bool indented;   // does not begin in the first column
+  bool after_gap;  // an empty line before it
 };
 
 class FmtSource {
@@ -62,9 +62,9 @@ class FmtSource {
   std::string_view text_;
   std::vector<std::size_t> starts_;  // offsets of lines
   std::vector<std::string_view> lines_;
-  std::vector<bool> in_block_;       // by line
-  std::vector<std::size_t> nodes_;   // lines that keys and items begin on
-  std::vector<std::size_t> entries_; // and entries
+  std::vector<bool> in_block_;        // by line
+  std::vector<std::size_t> nodes_;    // lines that keys and items begin on
+  std::vector<std::size_t> entries_;  // and entries
   std::vector<std::string> trailing_;
   std::map<std::size_t, std::vector<Comment>> before_, behind_;
   std::vector<Comment> at_end_;

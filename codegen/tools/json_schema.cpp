@@ -90,15 +90,15 @@ struct Definition {
 };
 
 std::vector<Definition> definitions(std::span<const std::string> tags) {
-  const std::string tag =
-      tags.empty() ? "{\"type\": \"string\"}"
-                   : "{\"enum\": " + string_list(tags) + '}';
+  const std::string tag = tags.empty()
+                              ? "{\"type\": \"string\"}"
+                              : "{\"enum\": " + string_list(tags) + '}';
   const std::string named =
       "{\"oneOf\": [{" + ref("expression") +
       "}, {\"type\": \"object\", \"additionalProperties\": {" +
       ref("expression") + "}}]}";
   const std::string condition =
-      "{\"oneOf\": [{" + ref("expression") +
+      "{\"anyOf\": [{" + ref("expression") +
       "}, {\"type\": \"object\", \"additionalProperties\": "
       "{\"type\": \"string\"}}]}";
   return {
@@ -113,32 +113,31 @@ std::vector<Definition> definitions(std::span<const std::string> tags) {
       {"names", words("{\"type\": \"string\"}")},
       {"tags", words(tag)},
       {"variants", words("{\"enum\": [\"function\", \"method\"]}")},
-      {"device_check",
-       "{\"enum\": [\"NoCheck\", \"ExactSame\", true, false]}"},
-      {"promote_rule", "{\"enum\": " + string_list(lang::promote_rules()) + '}'},
+      {"device_check", "{\"enum\": [\"NoCheck\", \"ExactSame\", true, false]}"},
+      {"promote_rule",
+       "{\"enum\": " + string_list(lang::promote_rules()) + '}'},
       {"promote", "{\"oneOf\": [{" + ref("promote_rule") + "}, " +
                       map_of(promote_keys(), {}, "      ") + "]}"},
       {"reduce", map_of(reduce_keys(), {"map", "combine"}, "      ")},
       {"view", map_of(view_keys(), {"sizes"}, "      ")},
-      {"dispatch",
-       "{\"type\": \"object\", \"propertyNames\": {\"pattern\": " +
-           json_string(key_pattern()) +
-           "}, \"additionalProperties\": {\"type\": \"string\", "
-           "\"pattern\": \"^[A-Za-z0-9_]+$\"}}"},
-      {"require", "{\"oneOf\": [" + condition +
+      {"dispatch", "{\"type\": \"object\", \"propertyNames\": {\"pattern\": " +
+                       json_string(key_pattern()) +
+                       "}, \"additionalProperties\": {\"type\": \"string\", "
+                       "\"pattern\": \"^[A-Za-z0-9_]+$\"}}"},
+      {"require", "{\"anyOf\": [" + condition +
                       ", {\"type\": \"array\", \"items\": " + condition +
                       "}]}"},
       {"derivative",
        "{\"oneOf\": [{\"enum\": [\"auto\", \"non_differentiable\"]}, "
        "{\"type\": \"object\", \"additionalProperties\": {" +
            ref("expression") + "}}]}"},
-      {"form",
-       "{\"oneOf\": [{\"enum\": [\"none\", false]}, {" + ref("signature") +
-           "}]}"},
-      {"forms", "{\"oneOf\": [{\"enum\": [\"none\"]}, {\"type\": \"array\", "
-                "\"items\": {" +
-                    ref("signature") + "}}, " +
-                    map_of(form_keys(), {}, "      ") + "]}"},
+      {"form", "{\"oneOf\": [{\"enum\": [\"none\", false]}, {" +
+                   ref("signature") + "}]}"},
+      {"forms",
+       "{\"oneOf\": [{\"enum\": [\"none\"]}, {\"type\": \"array\", "
+       "\"items\": {" +
+           ref("signature") + "}}, " + map_of(form_keys(), {}, "      ") +
+           "]}"},
       {"operator", operator_type()},
   };
 }

@@ -23,9 +23,9 @@ bool returns_one_tensor(const FunctionSchema& s) {
 
 std::string suggested_kind(const FunctionSchema& s) {
   if (!s.is_functional()) return "dispatch";
-  const bool aliases = std::any_of(
-      s.returns().begin(), s.returns().end(),
-      [](const Return& r) { return static_cast<bool>(r.alias); });
+  const bool aliases =
+      std::any_of(s.returns().begin(), s.returns().end(),
+                  [](const Return& r) { return static_cast<bool>(r.alias); });
   if (aliases) return "view";
   if (s.argument_index("dim") >= 0 && s.argument_index("keepdim") >= 0) {
     return "reduce";
@@ -86,9 +86,9 @@ class Skeleton {
       out_ += "  dispatch: {CompositeExplicitAutograd: " + name + "}\n";
       return;
     }
-    const bool reads = std::any_of(
-        s_.arguments().begin(), s_.arguments().end(),
-        [](const Argument& a) { return a.type.is_tensor_like(); });
+    const bool reads =
+        std::any_of(s_.arguments().begin(), s_.arguments().end(),
+                    [](const Argument& a) { return a.type.is_tensor_like(); });
     repeat("shape");
     if (!reads) out_ += "  dtype: DTYPE\n";
     out_ += "  dispatch: {CPU: " + name + "_out}\n";
@@ -127,8 +127,9 @@ class Skeleton {
 // Of a kind that the signature cannot have; "" if it can.
 std::string misfit(const FunctionSchema& s, const std::string& kind) {
   if ((kind == "pointwise" || kind == "reduce") && !s.is_functional()) {
-    return "'" + kind + "' needs the functional signature; the other forms are "
-                        "derived from it";
+    return "'" + kind +
+           "' needs the functional signature; the other forms are "
+           "derived from it";
   }
   if (kind == "pointwise" && !returns_one_tensor(s)) {
     return "'pointwise' gives one Tensor";
@@ -180,9 +181,9 @@ int new_op(const NewOpOptions& options, std::ostream& out, std::ostream& err) {
         lang::read_schema_file(options.family, diagnostics);
     for (const lang::OperatorEntry& e : file.entries) {
       if (!(e.schema.name() == schema.name())) continue;
-      diagnostics.error(e.func.start(), "operator '" +
-                                            to_string(schema.name()) +
-                                            "' is here already");
+      diagnostics.error(
+          e.func.start(),
+          "operator '" + to_string(schema.name()) + "' is here already");
     }
     text = file.text;
   }

@@ -18,8 +18,7 @@ bool is_enumeration(const fs::path& path) {
 void add_folder(const fs::path& folder, std::vector<std::string>& out) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(folder, failed)) {
-    if (entry.path().extension() == ".yaml" &&
-        !is_enumeration(entry.path())) {
+    if (entry.path().extension() == ".yaml" && !is_enumeration(entry.path())) {
       out.push_back(entry.path().string());
     }
   }
