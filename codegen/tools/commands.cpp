@@ -1,6 +1,8 @@
 #include "codegen/tools/commands.h"
 
+#include <filesystem>
 #include <ostream>
+#include <system_error>
 
 #include "codegen/check.h"
 #include "codegen/files.h"
@@ -10,6 +12,23 @@
 #include "codegen/tools/schema_files.h"
 
 namespace sy::codegen {
+namespace {
+
+// Editors find the JSON Schema that lies beside the folder of a file by its
+// first line.
+std::string with_pointer(const std::string& file, std::string text) {
+  constexpr std::string_view kSchema = "../operators.schema.json";
+  std::error_code failed;
+  const auto folder = std::filesystem::path(file).parent_path();
+  if (text.find("yaml-language-server:") != std::string::npos ||
+      !std::filesystem::exists(folder / kSchema, failed)) {
+    return text;
+  }
+  return "# yaml-language-server: $schema=" + std::string(kSchema) + '\n' +
+         text;
+}
+
+}  // namespace
 
 int format_files(const std::vector<std::string>& paths, bool check,
                  std::ostream& out, std::ostream& err) {
@@ -23,7 +42,8 @@ int format_files(const std::vector<std::string>& paths, bool check,
       const std::size_t before = diagnostics.size();
       const std::string text = lang::read_file(file, diagnostics);
       if (diagnostics.size() != before) continue;
-      const auto formatted = format_schema(text, file, diagnostics);
+      const auto formatted =
+          format_schema(with_pointer(file, text), file, diagnostics);
       if (!formatted || *formatted == text) continue;
       out << file << '\n';
       good &= !check && write_file({file, *formatted}, err);

@@ -82,7 +82,7 @@ TEST_F(Errors, DerivativeOfANumber) {
   EXPECT_EQ(check("- func: f(Tensor self, Scalar a) -> Tensor\n"
                   "  pointwise: self * a\n"
                   "  derivative:\n"
-                  "    self: auto\n"
+                  "    self: grad\n"
                   "    a: grad\n"),
             "x.yaml:5:8: error: 'a' is no tensor and has no derivative\n");
   EXPECT_EQ(status_, 1);

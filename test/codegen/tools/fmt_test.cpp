@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -169,6 +170,20 @@ TEST(Fmt, RandomExpressionsSurvive) {
     ASSERT_TRUE(d.empty()) << once << d.str();
     ASSERT_TRUE(lang::equal(read.entries[0].pointwise->results[0].expr, e));
   }
+}
+
+TEST(Fmt, AddsThePointerForEditors) {
+  namespace fs = std::filesystem;
+  const std::string folder = ::testing::TempDir() + "pointed/";
+  fs::create_directories(folder + "ops");
+  std::ofstream(folder + "operators.schema.json") << "{}\n";
+  std::ofstream(folder + "ops/x.yaml") << "# Some.\n\n- func: f() -> Tensor\n";
+  std::ostringstream out, err;
+  EXPECT_EQ(format_files({folder + "ops/x.yaml"}, false, out, err), 0);
+  EXPECT_EQ(read(folder + "ops/x.yaml"),
+            "# yaml-language-server: $schema=../operators.schema.json\n"
+            "# Some.\n\n- func: f() -> Tensor\n");
+  EXPECT_EQ(format_files({folder + "ops/x.yaml"}, true, out, err), 0);
 }
 
 TEST(Fmt, WritesOnlyWhatDiffers) {
