@@ -220,6 +220,8 @@ void check_model(const Model& model, std::vector<Family>& families,
   check_cycles(composites, diagnostics);
 }
 
+std::span<const std::string_view> kernel_keys() { return kDispatchKeys; }
+
 std::vector<std::string> read_tags(std::string_view text, std::string_view file,
                                    lang::Diagnostics& diagnostics) {
   std::vector<std::string> out;

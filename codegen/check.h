@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/model.h"
@@ -24,6 +25,8 @@ struct CompositeCalls {
 // Composites that call themselves, by way of others or at once.
 void check_cycles(std::span<const CompositeCalls> composites,
                   lang::Diagnostics& diagnostics);
+// Keys that `dispatch:` may name.
+std::span<const std::string_view> kernel_keys();
 
 // The names in a tags.yaml.
 std::vector<std::string> read_tags(std::string_view text, std::string_view file,

@@ -1,13 +1,9 @@
 #include "codegen/commands.h"
 
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
 #include <ostream>
-#include <sstream>
 
 #include "codegen/emit/emit.h"
+#include "codegen/files.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/model.h"
 #include "codegen/torch/commands.h"
@@ -57,6 +53,7 @@ struct SharedOutput {
 constexpr SharedOutput kSharedOutputs[] = {
     {"methods", "aten/tensor_methods_gen.h", &emit_methods_header},
     {"umbrella", "aten/ops/all.h", &emit_umbrella},
+    {"examples", "docs/ops/examples.cpp", &emit_examples},
 };
 
 // Of one enumeration.
@@ -81,33 +78,8 @@ std::string base_name(std::string_view path) {
   return std::string(path.substr(path.find_last_of('/') + 1));
 }
 
-// Left alone if it is so already: what depends on it need not be built again.
-bool write_file(const std::string& path, const std::string& text,
-                std::ostream& err) {
-  {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream old;
-    if (in && old << in.rdbuf() && old.str() == text) return true;
-  }
-  std::error_code ignored;
-  const std::filesystem::path folder =
-      std::filesystem::path(path).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-  // Whole or not at all: written beside it, then put in its place.
-  const std::string part = path + ".part";
-  std::ofstream out(part, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code failed;
-  if (out) std::filesystem::rename(part, path, failed);
-  if (out && !failed) return true;
-  std::filesystem::remove(part, ignored);
-  err << path << ": error: the file cannot be written\n";
-  return false;
-}
-
 void report(const lang::Diagnostics& diagnostics, std::ostream& err) {
-  if (!diagnostics.empty()) err << diagnostics.str() << '\n';
+  if (!diagnostics.empty()) err << diagnostics.str_with_sources() << '\n';
 }
 
 // Of PyTorch's files errors are told with their lines.
@@ -136,13 +108,10 @@ int finish(const lang::Diagnostics& diagnostics, bool written,
   return diagnostics.empty() && written ? 0 : 1;
 }
 
-int emit_enum(const EnumOutput& what, const std::string& input,
-              const std::string& out, std::ostream& err) {
-  lang::Diagnostics diagnostics;
+OutputFile make_enum(const EnumOutput& what, const std::string& input,
+                     const std::string& out, lang::Diagnostics& diagnostics) {
   const std::string text = lang::read_file(input, diagnostics);
-  const std::string code = what.emit(text, short_path(input), diagnostics);
-  return finish(diagnostics, diagnostics.empty() && write_file(out, code, err),
-                err);
+  return {out, what.emit(text, short_path(input), diagnostics)};
 }
 
 int emit_backend_plugin(const EmitOptions& options, std::ostream& err) {
@@ -158,14 +127,12 @@ int emit_backend_plugin(const EmitOptions& options, std::ostream& err) {
   if (diagnostics.empty()) {
     files = emit_plugin(model, text, short_path(input), header, diagnostics);
   }
-  bool written = true;
-  if (diagnostics.empty()) {
-    for (const std::string& out : options.outs) {
-      const bool is_header = out.ends_with(".h");
-      written &= write_file(out, is_header ? files.header : files.source, err);
-    }
+  std::vector<OutputFile> made;
+  for (const std::string& out : options.outs) {
+    made.push_back({out, out.ends_with(".h") ? files.header : files.source});
   }
-  return finish(diagnostics, written, err);
+  return finish(diagnostics, diagnostics.empty() && write_files(made, err),
+                err);
 }
 
 }  // namespace
@@ -190,9 +157,12 @@ int print(const std::vector<std::string>& files, const PrintOptions& options,
   return diagnostics.empty() ? 0 : 1;
 }
 
-int check_files(const std::vector<std::string>& files, std::ostream& err) {
+int check_files(const std::vector<std::string>& files,
+                const std::vector<std::string>& known, std::ostream& err) {
   lang::Diagnostics diagnostics;
-  const auto sources = torch::read_sources(files, diagnostics);
+  std::vector<std::string> all = files;
+  all.insert(all.end(), known.begin(), known.end());
+  const auto sources = torch::read_sources(all, diagnostics);
   torch::check(sources, diagnostics);
   Model::load(own_sources(sources), diagnostics);
   report(diagnostics, sources, err);
@@ -223,72 +193,69 @@ int import_entries(const ImportOptions& options, std::ostream& out,
 }
 
 int emit(const EmitOptions& options, std::ostream& err) {
+  lang::Diagnostics diagnostics;
   for (const EnumOutput& e : kEnumOutputs) {
-    if (e.kind == options.kind) {
-      return emit_enum(e, options.inputs[0], options.outs[0], err);
-    }
+    if (e.kind != options.kind) continue;
+    const OutputFile file =
+        make_enum(e, options.inputs[0], options.outs[0], diagnostics);
+    return finish(diagnostics, diagnostics.empty() && write_file(file, err),
+                  err);
   }
   if (options.kind == "backend") return emit_backend_plugin(options, err);
   std::vector<std::string> files = options.inputs;
   files.insert(files.end(), options.extra.begin(), options.extra.end());
-  lang::Diagnostics diagnostics;
   const Model model = Model::load(files, diagnostics);
   if (!diagnostics.empty()) return finish(diagnostics, false, err);
-  bool written = true;
+  std::vector<OutputFile> made;
+  bool known = true;
   for (const std::string& out : options.outs) {
-    bool known = false;
+    const std::size_t before = made.size();
     for (const SharedOutput& s : kSharedOutputs) {
-      if (s.kind != options.kind) continue;
-      known = true;
-      written &= write_file(out, s.emit(model), err);
+      if (s.kind == options.kind) made.push_back({out, s.emit(model)});
     }
     const Family& family = model.families().front();
     for (const Output& o : kOutputs) {
-      if (o.kind != options.kind ||
-          base_name(in_family(o.path, family.name)) != base_name(out)) {
-        continue;
+      if (o.kind == options.kind &&
+          base_name(in_family(o.path, family.name)) == base_name(out)) {
+        made.push_back({out, o.emit(model, family)});
       }
-      known = true;
-      written &= write_file(out, o.emit(model, family), err);
     }
-    if (!known) {
-      err << "sygen: error: nothing of kind '" << options.kind
-          << "' is called '" << base_name(out) << "'\n";
-      written = false;
-    }
+    if (made.size() != before) continue;
+    err << "sygen: error: nothing of kind '" << options.kind << "' is called '"
+        << base_name(out) << "'\n";
+    known = false;
   }
-  return written ? 0 : 1;
+  return known && write_files(made, err) ? 0 : 1;
 }
 
 int emit_all(const std::vector<std::string>& files, const std::string& folder,
              std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  std::vector<OutputFile> made;
   std::vector<std::string> schemas;
   for (const std::string& file : files) {
     bool is_enum = false;
     for (const EnumOutput& e : kEnumOutputs) {
       if (base_name(file) != std::string(e.kind) + ".yaml") continue;
       is_enum = true;
-      const std::string out = folder + '/' + std::string(e.path);
-      if (emit_enum(e, file, out, err) != 0) return 1;
+      made.push_back(
+          make_enum(e, file, folder + '/' + std::string(e.path), diagnostics));
     }
     if (!is_enum) schemas.push_back(file);
   }
-  lang::Diagnostics diagnostics;
   const Model model = Model::load(schemas, diagnostics);
   if (!diagnostics.empty()) return finish(diagnostics, false, err);
-  bool written = true;
   for (const SharedOutput& s : kSharedOutputs) {
-    written &=
-        write_file(folder + '/' + std::string(s.path), s.emit(model), err);
+    made.push_back({folder + '/' + std::string(s.path), s.emit(model)});
   }
   for (const Family& family : model.families()) {
     for (const Output& o : kOutputs) {
       if (o.kind == "library") continue;
-      written &= write_file(folder + '/' + in_family(o.path, family.name),
-                            o.emit(model, family), err);
+      made.push_back({folder + '/' + in_family(o.path, family.name),
+                      o.emit(model, family)});
     }
   }
-  return written ? 0 : 1;
+  return write_files(made, err) ? 0 : 1;
 }
 
 }  // namespace sy::codegen

@@ -17,8 +17,13 @@ struct PrintOptions {
 int print(const std::vector<std::string>& files, const PrintOptions& options,
           std::ostream& out, std::ostream& err);
 
-// Silent if nothing is wrong.
-int check_files(const std::vector<std::string>& files, std::ostream& err);
+// Silent if nothing is wrong. `known` are files that names may refer to.
+int check_files(const std::vector<std::string>& files,
+                const std::vector<std::string>& known, std::ostream& err);
+inline int check_files(const std::vector<std::string>& files,
+                       std::ostream& err) {
+  return check_files(files, {}, err);
+}
 
 struct ImportOptions {
   std::vector<std::string> files;

@@ -151,8 +151,19 @@ class Planner {
       return;
     }
     if (!e) return;
-    auto code =
-        lang::compile_tensor(e, environment(), model_, types, diagnostics_);
+    formula.expr = e;
+    lang::Diagnostics errors;
+    auto code = lang::compile_tensor(e, environment(), model_, types, errors);
+    for (const lang::Diagnostic& d : errors.all()) {
+      // What nobody wrote has no place of its own.
+      if (d.at.file.empty()) {
+        diagnostics_.error(item.at, "the derived formula '" +
+                                        lang::to_string(e) +
+                                        "' does not work: " + d.message);
+      } else {
+        diagnostics_.error(d.at, d.message);
+      }
+    }
     if (!code) return;
     formula.operators = code->operators;
     formula.code = std::move(*code);

@@ -36,6 +36,7 @@ struct Saved {
 // The gradient of one differentiable argument, or of several at once.
 struct GradFormula {
   std::vector<std::size_t> targets;  // positions in DerivativePlan::arguments
+  lang::Expr expr;                   // in the tensor typing
   lang::TensorCode code;
   // Operators and result types that the code needs.
   std::vector<std::string> operators;

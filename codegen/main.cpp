@@ -2,6 +2,8 @@
 #include <iostream>
 
 #include "codegen/commands.h"
+#include "codegen/tools/cli.h"
+#include "codegen/tools/schema_files.h"
 
 int main(int argc, char** argv) {
   using namespace sy::codegen;
@@ -26,7 +28,15 @@ int main(int argc, char** argv) {
       "check", "every error, as file:line:col: error: …; silent if none");
   check_command->add_option("FILE", files, "schema files, PyTorch's too")
       ->required();
-  check_command->callback([&] { status = check_files(files, std::cerr); });
+  std::vector<std::string> with;
+  check_command->add_option(
+      "--with", with,
+      "schema files or folders that FILE may refer to; by default the library's "
+      "where only one FILE is named");
+  check_command->callback([&] {
+    if (with.empty() && files.size() == 1) with = {library_of(files[0])};
+    status = check_files(files, known_files(files, with), std::cerr);
+  });
 
   CLI::App* import_command = app.add_subcommand(
       "import", "functions of PyTorch's native_functions.yaml, as ours");
@@ -67,6 +77,8 @@ int main(int argc, char** argv) {
   all_command->add_option("FILE", files, "schema files")->required();
   all_command->add_option("--folder", folder, "where to")->required();
   all_command->callback([&] { status = emit_all(files, folder, std::cerr); });
+
+  add_tools(app, status);
 
   try {
     app.parse(argc, argv);

@@ -222,6 +222,12 @@ void Model::index() {
   for (const FunctionSchema& s : helpers_) {
     functional_[std::string(s.name().name.view())].push_back(&s);
   }
+  for (const lang::SchemaFile& file : files_) {
+    for (const FunctionSchema& s : file.broken) {
+      if (!s.is_functional()) continue;
+      functional_[std::string(s.name().name.view())].push_back(&s);
+    }
+  }
   for (const Family& family : families_) {
     for (const Operator& op : family.operators) {
       for (const Overload* o : op.overloads()) {

@@ -1,43 +1,121 @@
 #include "codegen/emit/common.h"
+#include "codegen/emit/describe.h"
 #include "codegen/emit/emit.h"
 
 namespace sy::codegen {
+namespace {
 
-std::string emit_docs(const Model&, const Family& family) {
+std::string code(const lang::Formula& f) {
+  return '`' + lang::to_string(f.expr) + '`';
+}
+
+class Page {
+ public:
+  Page(const Model& model, const Operator& op)
+      : model_(model), op_(op), e_(*op.entry) {}
+
+  std::string run() {
+    w_.raw("\n## " + op_.base.name + "\n\n");
+    if (!e_.doc.empty()) w_.raw(e_.doc + "\n\n");
+    w_.raw("```\n");
+    for (const Overload* o : op_.overloads()) {
+      w_.raw(to_string(o->schema) + '\n');
+    }
+    w_.raw("```\n");
+    const std::vector<ApiCall> calls = api_calls(op_);
+    if (!calls.empty()) {
+      w_.raw("\n```cpp\n");
+      for (const ApiCall& c : calls) w_.raw(c.call + '\n');
+      w_.raw("```\n");
+    }
+    w_.raw("\n");
+    meaning();
+    item("Sizes", shape_text(op_));
+    item("Dtype", promotion_text(op_));
+    for (const lang::Requirement& r : e_.require) {
+      item("Requires", code(r.condition) +
+                           (r.message.empty() ? "" : ": " + r.message.str()));
+    }
+    derivatives();
+    std::string kernels;
+    for (const auto& [key, kernel] : kernel_texts(op_)) {
+      kernels += (kernels.empty() ? "" : "; ") + key + ": " + kernel;
+    }
+    item("Kernels", kernels);
+    return w_.str();
+  }
+
+ private:
+  void item(const std::string& title, const std::string& text) {
+    if (!text.empty()) w_.raw("- " + title + ": " + text + '\n');
+  }
+
+  void meaning() {
+    if (e_.pointwise) item("Each element", code(e_.pointwise->results[0]));
+    if (e_.composite) {
+      item(e_.is_foreach ? "For each" : "Made of", code(*e_.composite));
+    }
+    if (e_.view && e_.view->strides) item("Strides", code(*e_.view->strides));
+    if (!e_.reduce) return;
+    for (const lang::Accumulator& a : e_.reduce->accumulators) {
+      item("Accumulator " + a.name,
+           "of an element " + code(a.map) + ", of two " + code(a.combine) +
+               (a.identity.expr ? ", of none " + code(a.identity) : ""));
+    }
+    for (const lang::Formula& f : e_.reduce->finish) item("Result", code(f));
+  }
+
+  void derivatives() {
+    const auto all = derivative_texts(model_, op_);
+    for (const auto& [name, text] : all) {
+      const bool plain = text.empty() || text.starts_with("grad at ");
+      item("Derivative by " + name.str(), text.empty() ? "none"
+                                          : plain      ? text
+                                                       : '`' + text + '`');
+    }
+    if (!all.empty()) return;
+    const bool composite =
+        e_.composite || op_.has_kernel("CompositeImplicitAutograd");
+    item("Derivative", composite ? "by the operators called" : "none");
+  }
+
+  const Model& model_;
+  const Operator& op_;
+  const lang::OperatorEntry& e_;
+  Writer w_;
+};
+
+}  // namespace
+
+std::string emit_docs(const Model& model, const Family& family) {
   Writer w;
   w.raw("# " + family.name + "\n\nFrom `" + family.path + "`.\n");
-  for (const Operator& op : family.operators) {
-    w.raw("\n## " + op.base.name + "\n\n");
-    if (!op.entry->doc.empty()) w.raw(op.entry->doc + "\n\n");
-    w.raw("```\n");
-    for (const Overload* o : op.overloads()) {
-      w.raw(to_string(o->schema) + '\n');
-    }
-    w.raw("```\n");
-    const lang::OperatorEntry& e = *op.entry;
-    if (e.pointwise) {
-      w.raw("\nEach element: `" +
-            lang::to_string(e.pointwise->results[0].expr) + "`\n");
-    }
-    if (e.composite) {
-      w.raw(std::string(e.is_foreach ? "\nFor each: `" : "\nMade of: `") +
-            lang::to_string(e.composite->expr) + "`\n");
-    }
-    for (const lang::DerivativeItem& d : e.derivative) {
-      std::vector<std::string> names;
-      for (const lang::Text& a : d.arguments) names.push_back(a.str());
-      w.raw("\nDerivative by " + join(names, ", ") + ": ");
-      switch (d.kind) {
-        case lang::DerivativeItem::Kind::kAuto: w.raw("derived"); break;
-        case lang::DerivativeItem::Kind::kNonDifferentiable:
-          w.raw("none");
-          break;
-        case lang::DerivativeItem::Kind::kFormula:
-          w.raw("`" + lang::to_string(d.formula.expr) + "`");
+  for (const Operator& op : family.operators) w.raw(Page(model, op).run());
+  return w.str();
+}
+
+std::string emit_examples(const Model& model) {
+  Writer w;
+  w.line("// Generated from schemas/ops by sygen. Do not edit.");
+  w.line("// Every call of the reference pages, to be compiled.");
+  std::set<std::string> headers;
+  for (const Family& f : model.families()) {
+    headers.insert("aten/ops/" + f.name + ".h");
+  }
+  includes(w, headers);
+  open_namespace(w, "sy_examples");
+  w.gap();
+  w.line("using namespace sy;");
+  for (const Family& family : model.families()) {
+    for (const Operator& op : family.operators) {
+      for (const ApiCall& c : api_calls(op)) {
+        w.gap();
+        w.function(c.result + ' ' + c.id + '(' + c.parameters + ')',
+                   wrap("  return " + c.call + ";") + '\n');
       }
-      w.raw("\n");
     }
   }
+  close_namespace(w, "sy_examples");
   return w.str();
 }
 

@@ -44,6 +44,8 @@ PluginFiles emit_plugin(const Model& model, std::string_view yaml,
                         lang::Diagnostics& diagnostics);
 // docs/ops/<family>.md
 std::string emit_docs(const Model& model, const Family& family);
+// docs/ops/examples.cpp: the calls that the pages of all families show.
+std::string emit_examples(const Model& model);
 
 // c10/scalar_type_gen.h of schemas/dtypes.yaml, c10/dispatch_key_gen.h of
 // schemas/dispatch_keys.yaml.

@@ -2,6 +2,7 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/common.h"
+#include "codegen/emit/describe.h"
 #include "codegen/emit/emit.h"
 
 namespace sy::codegen {
@@ -141,7 +142,40 @@ void function_bodies(Writer& w, const Operator& op) {
   }
 }
 
+std::string names_text(const ApiSignature& api) {
+  std::vector<std::string> out;
+  for (const ApiParameter& p : api.parameters) out.push_back(p.name);
+  return join(out, ", ");
+}
+
 }  // namespace
+
+std::vector<ApiCall> api_calls(const Operator& op) {
+  std::vector<ApiCall> out;
+  const std::string ns = op.ns == "aten" ? "sy::" : "sy::" + op.ns + "::";
+  for (const Overload* o : op.overloads()) {
+    const std::string type = return_type(o->schema);
+    const std::string name = function_name(*o);
+    const ApiSignature api = api_signature(o->schema, false, no_default(op));
+    const std::string parameters = parameter_text(api, false);
+    if (has_function(op, *o)) {
+      out.push_back(
+          {o->id,
+           type + ' ' + ns + name + '(' + parameter_text(api, true) + ')', type,
+           parameters, ns + name + '(' + names_text(api) + ')', false});
+    }
+    if (has_method(op, *o)) {
+      const ApiSignature method =
+          api_signature(o->schema, true, no_default(op));
+      out.push_back({o->id + "_method",
+                     type + " Tensor::" + name + '(' +
+                         parameter_text(method, true) + ") const",
+                     type, parameters,
+                     "self." + name + '(' + names_text(method) + ')', true});
+    }
+  }
+  return out;
+}
 
 std::string emit_functions_header(const Model&, const Family& family) {
   Writer w;

@@ -19,6 +19,39 @@ std::string_view line_of(std::string_view text, std::uint32_t number) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
+// Columns of a line that is shown, at most.
+constexpr std::size_t kShown = 110;
+
+// The line with a caret under the character at `column`, of a long one the part
+// around it.
+std::string excerpt(std::string_view line, std::size_t column) {
+  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  column = std::min(column, line.size());
+  const bool cut_front = column > kShown * 3 / 4 && line.size() > kShown;
+  if (cut_front) {
+    std::size_t begin = std::min(column - kShown / 2, line.size() - kShown);
+    // Not in the middle of a character of UTF-8.
+    while (begin > 0 && (line[begin] & 0xc0) == 0x80) --begin;
+    line.remove_prefix(begin);
+    column -= begin;
+  }
+  const bool cut_back = line.size() > kShown;
+  if (cut_back) {
+    std::size_t end = kShown;
+    while ((line[end] & 0xc0) == 0x80) --end;
+    line = line.substr(0, end);
+  }
+  std::string out = "\n  ";
+  if (cut_front) out += "… ";
+  out += line;
+  if (cut_back) out += " …";
+  out += cut_front ? "\n    " : "\n  ";
+  for (std::size_t i = 0; i < column; ++i) {
+    if ((line[i] & 0xc0) != 0x80) out += line[i] == '\t' ? '\t' : ' ';
+  }
+  return out + '^';
+}
+
 }  // namespace
 
 std::string to_string(const Diagnostic& d) {
@@ -49,23 +82,20 @@ std::string Diagnostics::str() const {
   return out;
 }
 
-std::string Diagnostics::str_with_source(std::string_view file,
-                                         std::string_view text) const {
+void Diagnostics::add_source(std::string_view file, std::string_view text) {
+  sources_.insert_or_assign(std::string(file), std::string(text));
+}
+
+std::string Diagnostics::str_with_sources() const {
   std::string out;
   for (const Diagnostic& d : sorted()) {
     if (!out.empty()) out += '\n';
     out += to_string(d);
-    if (d.at.file != file || d.at.line == 0) continue;
-    const std::string_view line = line_of(text, d.at.line);
+    const auto source = sources_.find(d.at.file.view());
+    if (source == sources_.end() || d.at.line == 0) continue;
+    const std::string_view line = line_of(source->second, d.at.line);
     if (line.empty()) continue;
-    out += "\n  ";
-    out += line;
-    out += "\n  ";
-    const std::size_t column = d.at.column ? d.at.column - 1 : 0;
-    for (std::size_t i = 0; i < column; ++i) {
-      out += i < line.size() && line[i] == '\t' ? '\t' : ' ';
-    }
-    out += '^';
+    out += excerpt(line, d.at.column ? d.at.column - 1 : 0);
   }
   return out;
 }

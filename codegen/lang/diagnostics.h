@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -34,13 +35,14 @@ class Diagnostics {
   std::vector<Diagnostic> sorted() const;
   // The same, one a line.
   std::string str() const;
-  // The same, each with the line of its file and a caret; `text` is the file
-  // that the errors with location file `file` refer to.
-  std::string str_with_source(std::string_view file,
-                              std::string_view text) const;
+  // The text of the file that errors at `file` refer to.
+  void add_source(std::string_view file, std::string_view text);
+  // As str(), each with the line of its file, where that is known, and a caret.
+  std::string str_with_sources() const;
 
  private:
   std::vector<Diagnostic> errors_;
+  std::map<std::string, std::string, std::less<>> sources_;
 };
 
 // Thrown by the short forms that take no Diagnostics; what() is their str().

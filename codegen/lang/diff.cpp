@@ -308,6 +308,21 @@ class Differentiator {
 
 }  // namespace
 
+namespace {
+
+// What a `let` has named is read by that name, wherever the rules put it.
+Expr with_names(const Expr& e) {
+  if (e->children.empty()) return e;
+  std::vector<Expr> children;
+  for (const Expr& c : e->children) children.push_back(with_names(c));
+  if (e->kind == NodeKind::kLet && children[0]->depth > 1) {
+    children[1] = replace(children[1], children[0], make_name(e->name));
+  }
+  return with_children(*e, std::move(children));
+}
+
+}  // namespace
+
 Expr differentiate(const Expr& e, std::string_view name,
                    const DiffOptions& options, Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.size();
@@ -316,6 +331,7 @@ Expr differentiate(const Expr& e, std::string_view name,
   if (diagnostics.size() != before) return nullptr;
   if (!result) return make_int(0);
   result = simplify(fold(result), options.grad);
+  result = simplify(with_names(result), options.grad);
   if (!options.result.empty() && plain->depth > 1) {
     result = replace(result, plain, make_name(options.result));
   }

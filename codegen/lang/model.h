@@ -155,6 +155,8 @@ struct SchemaFile {
   std::string path;
   std::string text;
   std::vector<OperatorEntry> entries;
+  // Of entries that have errors, so that calls of them are no errors too.
+  std::vector<FunctionSchema> broken;
 };
 
 // Reads the text of a file; entries with errors are left out. All errors of a
@@ -168,6 +170,10 @@ SchemaFile read_schema_file(const std::string& path, Diagnostics& diagnostics);
 // The element and index typings of an entry: pointwise, reduce, view, shape,
 // require, and that each `auto` derivative exists.
 void check_types(const OperatorEntry& entry, Diagnostics& diagnostics);
+
+// Part of it: keys that contradict each other or are without effect, arguments
+// that nothing uses, tensors that `derivative:` leaves out.
+void check_rules(const OperatorEntry& entry, Diagnostics& diagnostics);
 
 // Two entries that define one operator, in any of the files.
 void check_duplicates(std::span<const SchemaFile> files,

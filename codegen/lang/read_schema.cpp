@@ -55,9 +55,15 @@ class Reader {
     derivative(e);
     forms(e);
     if (known) check(e);
-    if (diagnostics_.size() != before) return std::nullopt;
-    return e;
+    if (diagnostics_.size() == before) return e;
+    // What is wrong with its types is told in the same run.
+    if (known && is_parsed(e)) check_types(e, diagnostics_);
+    if (known) broken_ = e.schema;
+    return std::nullopt;
   }
+
+  // The signature of an operator that has errors elsewhere.
+  const std::optional<FunctionSchema>& broken() const { return broken_; }
 
  private:
   void error(const Location& at, std::string message) {
@@ -104,6 +110,32 @@ class Reader {
     }
     out.push_back(std::move(f));
     return out;
+  }
+
+  static bool is_parsed(const std::vector<Formula>& all) {
+    return std::all_of(all.begin(), all.end(),
+                       [](const Formula& f) { return f.expr != nullptr; });
+  }
+
+  // Whether every expression that check_types looks at is there.
+  static bool is_parsed(const OperatorEntry& e) {
+    if (e.pointwise && !is_parsed(e.pointwise->results)) return false;
+    if (e.reduce) {
+      for (const Accumulator& a : e.reduce->accumulators) {
+        if (!a.map.expr || !a.combine.expr) return false;
+      }
+      if (!is_parsed(e.reduce->finish)) return false;
+    }
+    if (e.view) {
+      if (!e.view->sizes.expr) return false;
+      if (e.view->strides && !e.view->strides->expr) return false;
+      if (e.view->offset && !e.view->offset->expr) return false;
+    }
+    return is_parsed(e.shape) &&
+           std::all_of(e.require.begin(), e.require.end(),
+                       [](const Requirement& r) {
+                         return r.condition.expr != nullptr;
+                       });
   }
 
   const YamlNode* find(std::string_view key) const { return node_.find(key); }
@@ -418,9 +450,12 @@ class Reader {
       DerivativeItem item;
       item.arguments = split_commas(entry.key);
       item.at = entry.value.at;
-      for (const Text& a : item.arguments) {
+      for (std::size_t i = 0; i < item.arguments.size(); ++i) {
+        const Text& a = item.arguments[i];
         expect_argument(a);
-        if (e.find_derivative(a.str())) {
+        const auto first = item.arguments.begin();
+        const auto here = first + static_cast<std::ptrdiff_t>(i);
+        if (e.find_derivative(a.str()) || std::find(first, here, a) != here) {
           error(a.start(),
                 "the derivative by '" + a.str() + "' is given twice");
         }
@@ -574,6 +609,7 @@ class Reader {
 
   const YamlNode& node_;
   Diagnostics& diagnostics_;
+  std::optional<FunctionSchema> broken_;
   const OperatorEntry* entry_ = nullptr;
   bool known_ = false;
 };
@@ -582,7 +618,7 @@ class Reader {
 
 SchemaFile read_schema(std::string text, std::string path,
                        Diagnostics& diagnostics) {
-  SchemaFile file{std::move(path), std::move(text), {}};
+  SchemaFile file{std::move(path), std::move(text), {}, {}};
   const YamlNode root = parse_yaml(file.text, file.path, diagnostics);
   if (root.is_null()) return file;
   if (!root.is_sequence()) {
@@ -590,8 +626,11 @@ SchemaFile read_schema(std::string text, std::string path,
     return file;
   }
   for (const YamlNode& item : root.items) {
-    if (auto entry = Reader(item, diagnostics).run()) {
+    Reader reader(item, diagnostics);
+    if (auto entry = reader.run()) {
       file.entries.push_back(std::move(*entry));
+    } else if (reader.broken()) {
+      file.broken.push_back(*reader.broken());
     }
   }
   return file;

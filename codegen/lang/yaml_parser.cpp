@@ -414,6 +414,7 @@ Location place(std::string_view text, std::string_view file,
 
 YamlNode parse_yaml(std::string_view text, std::string_view file,
                     Diagnostics& diagnostics) {
+  diagnostics.add_source(file, text);
   try {
     YamlCursor in(text, file);
     return Parser(in, diagnostics).document();

@@ -80,7 +80,7 @@ TEST(DiffTest, ReadsAsAPersonWouldWriteIt) {
        "if self == 0 and other <= 0 then 0 else grad * log(other)"},
       {"fmod(self, other)", "other", "-grad * trunc(self / other)"},
       {"let t = tanh(self) in t * t", "self",
-       "let t = tanh(self) in 2 * grad * t * (1 - square(tanh(self)))"},
+       "let t = tanh(self) in 2 * grad * t * (1 - t * t)"},
       {"0.5 * self * (1 + erf(self * sqrt(0.5)))", "self",
        "grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + "
        "0.3989422804014327 * self * exp(-0.5 * self * self))"},
@@ -259,6 +259,28 @@ TEST(DiffTest, TooLargeIsAnErrorAndNotAHang) {
   EXPECT_FALSE(differentiate(parse(text + sum), "self", {}, d));
   ASSERT_GE(d.size(), 1u);
   EXPECT_EQ(d.all()[0].message, "the derivative is too large");
+}
+
+TEST(SimplifyTest, WhatIsMadeCanBePrintedAndRead) {
+  RandomExpr random(9);
+  for (int i = 0; i < 2000; ++i) {
+    const Expr e = with_unique_bindings(random.number(1 + i % 5));
+    Diagnostics d;
+    for (const Expr& made : {fold(e), simplify(e), share(e),
+                             differentiate(e, "x", {.result = "result"}, d)}) {
+      ASSERT_TRUE(made) << d.str();
+      ASSERT_TRUE(equal(parse(to_string(made)), made)) << to_string(made);
+    }
+  }
+}
+
+TEST(SimplifyTest, FoldingAgainFindsNothing) {
+  RandomExpr random(13);
+  for (int i = 0; i < 3000; ++i) {
+    const Expr once = fold(random.number(1 + i % 5));
+    ASSERT_TRUE(equal(fold(once), once)) << to_string(once) << "\n"
+                                         << to_string(fold(once));
+  }
 }
 
 TEST(SimplifyTest, IsEqualAsARealFunction) {

@@ -235,7 +235,8 @@ TEST(DiagnosticsTest, SortedOnceAndWithTheLine) {
   d.error(at, "first");
   d.error(at, "first");
   EXPECT_EQ(d.str(), "a.yaml:1:4: error: first\na.yaml:2:4: error: second");
-  EXPECT_EQ(d.str_with_source("a.yaml", "abc def\n\tghi\n"),
+  d.add_source("a.yaml", "abc def\n\tghi\n");
+  EXPECT_EQ(d.str_with_sources(),
             "a.yaml:1:4: error: first\n  abc def\n     ^\n"
             "a.yaml:2:4: error: second\n  \tghi\n  \t  ^");
 }

@@ -1,0 +1,143 @@
+#include "codegen/emit/describe.h"
+
+#include "codegen/derivative.h"
+#include "codegen/lang/diff.h"
+
+namespace sy::codegen {
+namespace {
+
+using lang::OperatorKind;
+
+bool is_composite(const Operator& op) {
+  return op.kind() == OperatorKind::kComposite ||
+         op.has_kernel("CompositeImplicitAutograd");
+}
+
+// Of an operator's own expression, before it became calls of operators.
+std::string derived(const Operator& op, const std::string& by) {
+  lang::Diagnostics quiet;
+  const lang::Expr e =
+      lang::differentiate(op.entry->pointwise->results[0].expr, by,
+                          {.grad = "grad", .result = "result"}, quiet);
+  return e ? lang::to_string(e) : "";
+}
+
+std::string planned(const DerivativePlan& plan, int argument) {
+  for (const GradFormula& f : plan.formulas) {
+    for (const std::size_t t : f.targets) {
+      if (static_cast<int>(plan.arguments[t]) != argument) continue;
+      if (f.by_geometry) return "grad at the places of the view, 0 elsewhere";
+      return lang::to_string(f.expr);
+    }
+  }
+  return "";
+}
+
+std::string list(const std::vector<lang::Formula>& formulas) {
+  std::string out;
+  for (const lang::Formula& f : formulas) {
+    out += (out.empty() ? "`" : ", `") + lang::to_string(f.expr) + '`';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string promotion_text(const Operator& op) {
+  const lang::OperatorEntry& e = *op.entry;
+  switch (op.kind()) {
+    case OperatorKind::kPointwise:
+    case OperatorKind::kReduce: break;
+    case OperatorKind::kView: return "that of `self`";
+    case OperatorKind::kComposite: return "that of the expression";
+    case OperatorKind::kDispatch:
+      if (!e.dtype.empty()) return list(e.dtype);
+      return op.is_structured() ? "that of the first tensor" : "";
+  }
+  std::string of = op.kind() == OperatorKind::kReduce
+                       ? "that of `self`"
+                       : "the common one of the arguments";
+  if (e.promote && !e.promote->arguments.empty()) {
+    of = e.promote->arguments.size() == 1 ? "that of " : "the common one of ";
+    for (std::size_t i = 0; i < e.promote->arguments.size(); ++i) {
+      of += (i ? ", `" : "`") + e.promote->arguments[i].str() + '`';
+    }
+  }
+  const std::string rule = e.promote ? e.promote->rule.str() : "default";
+  if (rule == "int_to_float") {
+    return of + "; the default dtype for integers and bool";
+  }
+  if (rule == "bool_to_int") return of + "; int64 for integers and bool";
+  if (rule == "same") return of + ", which must all be the same";
+  return of;
+}
+
+std::string shape_text(const Operator& op) {
+  const lang::OperatorEntry& e = *op.entry;
+  switch (op.kind()) {
+    case OperatorKind::kPointwise: return "that of the arguments, broadcast";
+    case OperatorKind::kReduce:
+      return op.base.schema.argument_index("dim") < 0
+                 ? "no dims"
+                 : "that of `self` without `dim`, or with 1 there if `keepdim`";
+    case OperatorKind::kView: return list({e.view->sizes});
+    case OperatorKind::kComposite: return "that of the expression";
+    case OperatorKind::kDispatch: break;
+  }
+  return list(e.shape);
+}
+
+std::vector<std::pair<lang::Text, std::string>> derivative_texts(
+    const Model& model, const Operator& op) {
+  std::vector<std::pair<lang::Text, std::string>> out;
+  if (is_composite(op)) return out;
+  lang::Diagnostics quiet;
+  const DerivativePlan plan = plan_derivative(model, op, quiet);
+  for (const lang::DerivativeItem& d : op.entry->derivative) {
+    for (const lang::Text& a : d.arguments) {
+      std::string text;
+      if (d.kind == lang::DerivativeItem::Kind::kFormula) {
+        text = lang::to_string(d.formula.expr);
+      } else if (d.kind == lang::DerivativeItem::Kind::kAuto) {
+        text = op.entry->pointwise
+                   ? derived(op, a.str())
+                   : planned(plan, op.base.schema.argument_index(a.str()));
+      }
+      out.emplace_back(a, std::move(text));
+    }
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> kernel_texts(
+    const Operator& op) {
+  std::vector<std::pair<std::string, std::string>> out;
+  switch (op.kind()) {
+    case OperatorKind::kPointwise:
+    case OperatorKind::kReduce:
+      out.emplace_back("CPU", "tile program `desc::" + op.base.id + '`');
+      out.emplace_back("Meta", "sizes and dtype of the same");
+      break;
+    case OperatorKind::kComposite:
+      out.emplace_back("every backend", "the operators of the expression");
+      break;
+    case OperatorKind::kView:
+      out.emplace_back("every backend", "the geometry, without copying");
+      break;
+    case OperatorKind::kDispatch: break;
+  }
+  for (const lang::DispatchItem& d : op.entry->dispatch) {
+    const std::string& key = d.key.str();
+    const char* ns = key.starts_with("Composite") ? "sy::native::"
+                     : key == "Meta"              ? "sy::meta::"
+                                                  : "sy::cpu::";
+    out.emplace_back(key.starts_with("Composite") ? "every backend" : key,
+                     '`' + (ns + d.kernel.str()) + '`');
+  }
+  if (op.is_structured() && !op.has_kernel("Meta")) {
+    out.emplace_back("Meta", "from `shape:`");
+  }
+  return out;
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/model.h"
+
+// Operators in words, for reference pages and `sygen explain`.
+
+namespace sy::codegen {
+
+// How one of an operator's functions or methods is called.
+struct ApiCall {
+  std::string id;           // "mul_Tensor_method"
+  std::string declaration;  // "Tensor& sy::mul_out(Tensor& out, …)"
+  std::string result;       // "Tensor&"
+  std::string parameters;   // of a function that makes the call
+  std::string call;         // "sy::mul_out(out, self, other)"
+  bool is_method = false;
+};
+// Defined beside what declares them, in functions.cpp.
+std::vector<ApiCall> api_calls(const Operator& op);
+
+// "the arguments' dtype, integers and bool as the default one"
+std::string promotion_text(const Operator& op);
+// "that of the arguments, broadcast"
+std::string shape_text(const Operator& op);
+// The gradient by each argument as an expression, `auto` derived.
+std::vector<std::pair<lang::Text, std::string>> derivative_texts(
+    const Model& model, const Operator& op);
+// "CPU" and what it runs, for each key.
+std::vector<std::pair<std::string, std::string>> kernel_texts(
+    const Operator& op);
+
+}  // namespace sy::codegen

@@ -1,0 +1,46 @@
+#include "codegen/files.h"
+
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+
+namespace sy::codegen {
+
+bool write_file(const OutputFile& file, std::ostream& err) {
+  namespace fs = std::filesystem;
+  {
+    std::ifstream in(file.path, std::ios::binary);
+    std::ostringstream old;
+    if (in && old << in.rdbuf() && old.str() == file.text) return true;
+  }
+  std::error_code failed;
+  const fs::path folder = fs::path(file.path).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, failed);
+  // A pipe or a terminal has no other name.
+  const bool special =
+      fs::exists(file.path, failed) && !fs::is_regular_file(file.path, failed);
+  const std::string unfinished =
+      special ? file.path : file.path + ".unfinished";
+  std::ofstream out(unfinished, std::ios::binary);
+  out << file.text;
+  out.close();
+  bool good = static_cast<bool>(out);
+  if (good && !special) {
+    fs::rename(unfinished, file.path, failed);
+    good = !failed;
+  }
+  if (!good) {
+    if (!special) fs::remove(unfinished, failed);
+    err << file.path << ": error: the file cannot be written\n";
+  }
+  return good;
+}
+
+bool write_files(const std::vector<OutputFile>& files, std::ostream& err) {
+  bool good = true;
+  for (const OutputFile& file : files) good &= write_file(file, err);
+  return good;
+}
+
+}  // namespace sy::codegen

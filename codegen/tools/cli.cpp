@@ -1,0 +1,102 @@
+#include "codegen/tools/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "codegen/tools/commands.h"
+#include "codegen/tools/diff.h"
+#include "codegen/tools/explain.h"
+#include "codegen/tools/new_op.h"
+#include "codegen/tools/schema_files.h"
+
+namespace sy::codegen {
+namespace {
+
+using Paths = std::vector<std::string>;
+
+void add_fmt(CLI::App& app, int& status) {
+  CLI::App* c = app.add_subcommand("fmt", "schema files in the one layout");
+  const auto files = std::make_shared<Paths>();
+  const auto check = std::make_shared<bool>(false);
+  c->add_option("FILE", *files, "schema files, or folders of them")->required();
+  c->add_flag("--check", *check, "name those that differ, write nothing");
+  c->callback([=, &status] {
+    status = format_files(*files, *check, std::cout, std::cerr);
+  });
+}
+
+void add_new_op(CLI::App& app, int& status) {
+  CLI::App* c = app.add_subcommand("new-op", "a new entry, to be filled in");
+  const auto options = std::make_shared<NewOpOptions>();
+  c->add_option("SIGNATURE", options->signature,
+                "as in native_functions.yaml: 'f(Tensor self) -> Tensor'")
+      ->required();
+  c->add_option("--kind", options->kind,
+                "pointwise, reduce, composite, view or dispatch");
+  c->add_option("--family", options->family, "the file to add it to");
+  c->callback(
+      [=, &status] { status = new_op(*options, std::cout, std::cerr); });
+}
+
+void add_diff(CLI::App& app, int& status) {
+  CLI::App* c = app.add_subcommand(
+      "diff", "what changed, and whether callers notice; exit status 1 if so");
+  const auto before = std::make_shared<std::string>();
+  const auto after = std::make_shared<std::string>();
+  const auto json = std::make_shared<bool>(false);
+  c->add_option("OLD", *before, "a schema file or folder")->required();
+  c->add_option("NEW", *after, "a schema file or folder")->required();
+  c->add_flag("--json", *json, "for programs");
+  c->callback([=, &status] {
+    status = diff_schemas(*before, *after, *json, std::cout, std::cerr);
+  });
+}
+
+void add_explain(CLI::App& app, int& status) {
+  CLI::App* c =
+      app.add_subcommand("explain", "what is made of an operator, and where");
+  const auto name = std::make_shared<std::string>();
+  const auto with = std::make_shared<Paths>();
+  c->add_option("OP", *name, "add.Tensor, or add for all its overloads")
+      ->required();
+  c->add_option("--with", *with,
+                "schema files or folders; by default schemas/ here, else those "
+                "of the installation");
+  c->callback([=, &status] {
+    Paths files;
+    if (with->empty()) with->push_back(library_of("schemas/ops/any.yaml"));
+    for (const std::string& path : *with) {
+      const Paths found = schema_files(path);
+      files.insert(files.end(), found.begin(), found.end());
+    }
+    if (files.empty()) {
+      std::cerr << "sygen: error: no schema files; name them by --with\n";
+      status = 1;
+      return;
+    }
+    status = explain_operator(*name, files, std::cout, std::cerr);
+  });
+}
+
+void add_json_schema(CLI::App& app, int& status) {
+  CLI::App* c = app.add_subcommand(
+      "json-schema", "the JSON Schema of schema files, for editors");
+  const auto tags = std::make_shared<std::string>();
+  c->add_option("TAGS", *tags, "tags.yaml, for its names");
+  c->callback([=, &status] {
+    status = print_json_schema(*tags, std::cout, std::cerr);
+  });
+}
+
+}  // namespace
+
+void add_tools(CLI::App& app, int& status) {
+  add_fmt(app, status);
+  add_new_op(app, status);
+  add_diff(app, status);
+  add_explain(app, status);
+  add_json_schema(app, status);
+}
+
+}  // namespace sy::codegen

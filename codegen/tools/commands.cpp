@@ -1,0 +1,72 @@
+#include "codegen/tools/commands.h"
+
+#include <filesystem>
+#include <ostream>
+#include <system_error>
+
+#include "codegen/check.h"
+#include "codegen/files.h"
+#include "codegen/lang/yaml.h"
+#include "codegen/tools/fmt.h"
+#include "codegen/tools/json_schema.h"
+#include "codegen/tools/schema_files.h"
+
+namespace sy::codegen {
+namespace {
+
+// Editors find the JSON Schema that lies beside the folder of a file by its
+// first line.
+std::string with_pointer(const std::string& file, std::string text) {
+  constexpr std::string_view kSchema = "../operators.schema.json";
+  std::error_code failed;
+  const auto folder = std::filesystem::path(file).parent_path();
+  if (text.find("yaml-language-server:") != std::string::npos ||
+      !std::filesystem::exists(folder / kSchema, failed)) {
+    return text;
+  }
+  return "# yaml-language-server: $schema=" + std::string(kSchema) + '\n' +
+         text;
+}
+
+}  // namespace
+
+int format_files(const std::vector<std::string>& paths, bool check,
+                 std::ostream& out, std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  bool good = true;
+  for (const std::string& path : paths) {
+    std::vector<std::string> files = schema_files(path);
+    if (files.empty()) files = {path};
+    for (const std::string& file : files) {
+      if (is_tags(file)) continue;
+      const std::size_t before = diagnostics.size();
+      const std::string text = lang::read_file(file, diagnostics);
+      if (diagnostics.size() != before) continue;
+      const auto formatted =
+          format_schema(with_pointer(file, text), file, diagnostics);
+      if (!formatted || *formatted == text) continue;
+      out << file << '\n';
+      good &= !check && write_file({file, *formatted}, err);
+    }
+  }
+  if (!diagnostics.empty()) err << diagnostics.str_with_sources() << '\n';
+  return good && diagnostics.empty() ? 0 : 1;
+}
+
+int print_json_schema(const std::string& tags, std::ostream& out,
+                      std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  std::vector<std::string> names;
+  if (!tags.empty()) {
+    const std::string text = lang::read_file(tags, diagnostics);
+    names = read_tags(text, tags, diagnostics);
+  }
+  if (!diagnostics.empty()) {
+    err << diagnostics.str_with_sources() << '\n';
+    return 1;
+  }
+  out << json_schema(names);
+  return 0;
+}
+
+}  // namespace sy::codegen

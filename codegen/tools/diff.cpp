@@ -1,0 +1,477 @@
+#include "codegen/tools/diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <ostream>
+
+#include "codegen/lang/compile.h"
+#include "codegen/tools/diff_signature.h"
+#include "codegen/tools/json_schema.h"
+#include "codegen/tools/schema_files.h"
+
+namespace sy::codegen {
+namespace {
+
+using lang::OperatorKind;
+
+struct Known {
+  const Operator* op;
+  const Overload* overload;
+};
+using Table = std::map<std::string, Known>;
+
+Table table_of(const Model& model) {
+  Table out;
+  for (const Family& family : model.families()) {
+    for (const Operator& op : family.operators) {
+      for (const Overload* o : op.overloads()) {
+        out.try_emplace((op.ns == "aten" ? "" : op.ns + "::") + o->name,
+                        Known{&op, o});
+      }
+    }
+  }
+  return out;
+}
+
+std::string shown(const lang::Formula& f) {
+  return f.expr ? lang::to_string(f.expr) : "";
+}
+
+// Of an element, where folding changes no dtype.
+std::string folded(const lang::Formula& f) {
+  return f.expr ? lang::to_string(lang::fold(f.expr)) : "";
+}
+
+template <class Text>
+std::string listed(const std::vector<lang::Formula>& list, Text&& text) {
+  std::string out;
+  for (const lang::Formula& f : list) {
+    out += (out.empty() ? "" : ", ") + text(f);
+  }
+  return out;
+}
+
+std::string shown(const std::vector<lang::Formula>& list) {
+  return listed(list, [](const lang::Formula& f) { return shown(f); });
+}
+
+// Everything that a kind says, printed.
+std::string body_text(const lang::OperatorEntry& e) {
+  if (e.pointwise) return listed(e.pointwise->results, folded);
+  if (e.composite) return shown(*e.composite);
+  if (e.view) {
+    return shown(e.view->sizes) +
+           (e.view->strides ? "; " + shown(*e.view->strides) : "") +
+           (e.view->offset ? "; " + shown(*e.view->offset) : "");
+  }
+  std::string out;
+  if (!e.reduce) return out;
+  for (const lang::Accumulator& a : e.reduce->accumulators) {
+    out += a.name + ": " + folded(a.map) + " | " + folded(a.identity) + " | " +
+           folded(a.combine) + "; ";
+  }
+  return out + listed(e.reduce->finish, folded) +
+         (e.reduce->accumulate ? e.reduce->accumulate->str() : "");
+}
+
+std::string number(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", v);
+  return text;
+}
+
+// Runs two expressions on some numbers; where they part, or nothing. Not even
+// an answer if they cannot be compared.
+class PointTest {
+ public:
+  static constexpr int kPoints = 200;
+
+  PointTest(const Operator& a, const Operator& b) : a_(a), b_(b) {}
+
+  bool run() {
+    const auto p = program(a_);
+    const auto q = program(b_);
+    if (!p || !q || p->results.size() != q->results.size()) return false;
+    for (int i = 0; i < kPoints; ++i) {
+      std::map<std::string, double> at;
+      const auto x = values(*p, at);
+      const auto y = values(*q, at);
+      for (std::size_t r = 0; r < x.size(); ++r) {
+        const bool close = x[r] == y[r] ||
+                           (std::isnan(x[r]) && std::isnan(y[r])) ||
+                           std::fabs(x[r] - y[r]) <=
+                               1e-12 * (std::fabs(x[r]) + std::fabs(y[r]));
+        if (close) continue;
+        for (const auto& [name, v] : at) {
+          difference_ +=
+              (difference_.empty() ? "" : ", ") + name + " = " + number(v);
+        }
+        difference_ =
+            "at " + difference_ + ": " + number(x[r]) + ", now " + number(y[r]);
+        return true;
+      }
+    }
+    return true;
+  }
+
+  const std::string& difference() const { return difference_; }
+
+ private:
+  static std::optional<lang::Program> program(const Operator& op) {
+    std::vector<lang::Expr> results;
+    for (const lang::Formula& f : op.entry->pointwise->results) {
+      results.push_back(f.expr);
+    }
+    lang::Diagnostics quiet;
+    return lang::compile_element(results, lang::ElementEnv::of(op.base.schema),
+                                 quiet);
+  }
+
+  // The same value for a name in both.
+  double value(const std::string& name, std::map<std::string, double>& at) {
+    const auto [it, fresh] = at.try_emplace(name, 0);
+    if (fresh) {
+      constexpr double kSpecial[] = {0, 1, -1, 0.5, 2, 25, -25, 1e3};
+      seed_ = seed_ * 6364136223846793005u + 1442695040888963407u;
+      const auto r = static_cast<std::uint32_t>(seed_ >> 33);
+      it->second = r % 4 == 0 ? kSpecial[r / 4 % 8]
+                              : (static_cast<int>(r % 8001) - 4000) / 500.0;
+    }
+    return it->second;
+  }
+
+  std::vector<double> values(const lang::Program& p,
+                             std::map<std::string, double>& at) {
+    std::vector<double> inputs;
+    std::vector<lang::Uniform> scalars;
+    for (const lang::ProgramInput& in : p.inputs) {
+      inputs.push_back(value(in.name, at));
+    }
+    for (const lang::ScalarInput& s : p.scalars) {
+      if (s.kind == lang::ScalarInput::Kind::kValue) {
+        scalars.push_back(lang::Uniform::of(value(s.name, at)));
+      } else {
+        const bool yes = value(s.name + " is " + s.text, at) > 0;
+        scalars.push_back(lang::Uniform::of(std::int64_t{yes}));
+      }
+    }
+    return lang::eval(p, inputs, scalars);
+  }
+
+  const Operator& a_;
+  const Operator& b_;
+  std::uint64_t seed_ = 1;
+  std::string difference_;
+};
+
+class Comparer {
+ public:
+  std::vector<Change> out;
+
+  void run(const Model& before, const Model& after) {
+    const Table old_table = table_of(before);
+    const Table new_table = table_of(after);
+    for (const auto& [name, known] : old_table) {
+      op_ = name;
+      a_ = &known;
+      const auto it = new_table.find(name);
+      b_ = it == new_table.end() ? nullptr : &it->second;
+      if (!b_) {
+        report("overload-removed", false, "overload removed",
+               "calls of it are errors");
+        continue;
+      }
+      compare_signatures(known.overload->schema, b_->overload->schema,
+                         [&](std::string what, bool compatible,
+                             std::string detail, std::string why) {
+                           report(std::move(what), compatible,
+                                  std::move(detail), std::move(why));
+                         });
+      if (!known.overload->derived && !b_->overload->derived) {
+        entries(*known.op, *b_->op);
+      }
+    }
+    for (const auto& [name, known] : new_table) {
+      if (old_table.count(name)) continue;
+      op_ = name;
+      a_ = nullptr;
+      b_ = &known;
+      report("overload-added", true, "overload added",
+             "nobody could call it before");
+    }
+    std::stable_sort(
+        out.begin(), out.end(),
+        [](const Change& x, const Change& y) { return x.op < y.op; });
+  }
+
+ private:
+  void report(std::string what, bool compatible, std::string detail,
+              std::string why) {
+    out.push_back({op_, std::move(what), compatible, std::move(detail),
+                   std::move(why), a_ ? a_->op->source : "",
+                   b_ ? b_->op->source : ""});
+  }
+
+  void entries(const Operator& a, const Operator& b) {
+    const lang::OperatorEntry& x = *a.entry;
+    const lang::OperatorEntry& y = *b.entry;
+    variant("function", x.function_variant, y.function_variant);
+    variant("method", x.method_variant, y.method_variant);
+    if (a.family != b.family) {
+      report("family-changed", true,
+             "moved from family '" + a.family + "' to '" + b.family + "'",
+             "sy.h and aten/ops/all.h include both");
+    }
+    promotion(x, y);
+    body(a, b);
+    rules(x, y);
+    dispatch(x, y);
+    derivatives(x, y);
+    if (x.doc != y.doc) {
+      report("doc-changed", true, "doc changed", "nothing behaves otherwise");
+    }
+    if (x.tags != y.tags) {
+      report("tags-changed", true, "tags changed", "nothing behaves otherwise");
+    }
+    if (x.device_check != y.device_check) {
+      report("device-check-changed", !y.device_check,
+             y.device_check ? "devices are checked now"
+                            : "devices are not checked any more",
+             y.device_check ? "calls that mix devices are errors"
+                            : "every call that was good still is");
+    }
+  }
+
+  void variant(const std::string& name, bool before, bool after) {
+    if (before == after) return;
+    report(name + (after ? "-added" : "-removed"), after,
+           name + (after ? " variant added" : " variant removed"),
+           after ? "nobody could call it before" : "calls of it are errors");
+  }
+
+  static std::string promote_text(const lang::OperatorEntry& e) {
+    if (!e.promote) return "default";
+    std::string out = e.promote->rule.str();
+    for (std::size_t i = 0; i < e.promote->arguments.size(); ++i) {
+      out += (i ? ", " : " of ") + e.promote->arguments[i].str();
+    }
+    return out;
+  }
+
+  void promotion(const lang::OperatorEntry& x, const lang::OperatorEntry& y) {
+    const std::string before = promote_text(x);
+    const std::string after = promote_text(y);
+    if (before == after) return;
+    report("promotion-changed", false,
+           "promotion changed from '" + before + "' to '" + after + "'",
+           "results may have another dtype");
+  }
+
+  void body(const Operator& a, const Operator& b) {
+    if (a.kind() != b.kind()) {
+      report("kind-changed", true,
+             "kind changed from " + std::string(to_string(a.kind())) + " to " +
+                 std::string(to_string(b.kind())),
+             "callers see the same signature; results are for tests to "
+             "compare");
+      return;
+    }
+    const std::string before = body_text(*a.entry);
+    const std::string after = body_text(*b.entry);
+    if (before == after) return;
+    const std::string detail =
+        "expression changed from '" + before + "' to '" + after + "'";
+    if (a.kind() == OperatorKind::kPointwise) {
+      PointTest test(a, b);
+      if (test.run()) {
+        const bool equal = test.difference().empty();
+        report("expression-changed", equal, detail,
+               equal ? "the same values at " +
+                           std::to_string(PointTest::kPoints) + " points"
+                     : "other values: " + test.difference());
+        return;
+      }
+    }
+    report("expression-changed", false, detail, "results may differ");
+  }
+
+  void rules(const lang::OperatorEntry& x, const lang::OperatorEntry& y) {
+    const auto has = [](const lang::OperatorEntry& e, const std::string& text) {
+      return std::any_of(e.require.begin(), e.require.end(),
+                         [&](const lang::Requirement& r) {
+                           return shown(r.condition) == text;
+                         });
+    };
+    for (const lang::Requirement& r : x.require) {
+      if (has(y, shown(r.condition))) continue;
+      report("requirement-removed", true,
+             "'require: " + shown(r.condition) + "' removed",
+             "every call that was good still is");
+    }
+    for (const lang::Requirement& r : y.require) {
+      if (has(x, shown(r.condition))) continue;
+      report("requirement-added", false,
+             "'require: " + shown(r.condition) + "' added",
+             "calls that were good may be errors");
+    }
+    if (shown(x.shape) != shown(y.shape)) {
+      report("shape-changed", false,
+             "shape changed from '" + shown(x.shape) + "' to '" +
+                 shown(y.shape) + "'",
+             "results may have other sizes");
+    }
+    if (shown(x.dtype) != shown(y.dtype)) {
+      report("dtype-changed", false,
+             "dtype changed from '" + shown(x.dtype) + "' to '" +
+                 shown(y.dtype) + "'",
+             "results may have another dtype");
+    }
+  }
+
+  static std::string kernel(const lang::OperatorEntry& e,
+                            const std::string& key) {
+    for (const lang::DispatchItem& d : e.dispatch) {
+      if (d.key.str() == key) return d.kernel.str();
+    }
+    return "";
+  }
+
+  void dispatch(const lang::OperatorEntry& x, const lang::OperatorEntry& y) {
+    for (const lang::DispatchItem& d : x.dispatch) {
+      const std::string& key = d.key.str();
+      const std::string now = kernel(y, key);
+      if (now == d.kernel.str()) continue;
+      if (!now.empty()) {
+        report("kernel-changed", true,
+               "kernel of " + key + " changed from '" + d.kernel.str() +
+                   "' to '" + now + "'",
+               "callers see the same signature");
+      } else if (y.kind == OperatorKind::kDispatch) {
+        const bool covered = !kernel(y, "CompositeExplicitAutograd").empty() ||
+                             !kernel(y, "CompositeImplicitAutograd").empty();
+        report("kernel-removed", covered, "kernel of " + key + " removed",
+               covered ? "a composite kernel serves it"
+                       : "calls with tensors there are errors");
+      }
+    }
+    for (const lang::DispatchItem& d : y.dispatch) {
+      if (x.kind != OperatorKind::kDispatch ||
+          !kernel(x, d.key.str()).empty()) {
+        continue;
+      }
+      report("kernel-added", true, "kernel of " + d.key.str() + " added",
+             "every call that was good still is");
+    }
+  }
+
+  static std::string derivative_text(const lang::DerivativeItem* d) {
+    if (!d) return "";
+    switch (d->kind) {
+      case lang::DerivativeItem::Kind::kAuto: return "auto";
+      case lang::DerivativeItem::Kind::kNonDifferentiable:
+        return "non_differentiable";
+      case lang::DerivativeItem::Kind::kFormula: break;
+    }
+    return lang::to_string(d->formula.expr);
+  }
+
+  void derivatives(const lang::OperatorEntry& x, const lang::OperatorEntry& y) {
+    // Those of the operators called take their place.
+    const bool composite = y.kind == OperatorKind::kComposite;
+    for (const Argument& a : x.schema.arguments()) {
+      const std::string name(a.name.view());
+      const std::string before = derivative_text(x.find_derivative(name));
+      const std::string after = derivative_text(y.find_derivative(name));
+      if (before == after || (after.empty() && composite)) continue;
+      const bool had = !before.empty() && before != "non_differentiable";
+      const std::string by = "derivative by '" + name + "' ";
+      if (!had) {
+        report("derivative-added", true, by + "added",
+               "there was none to rely on");
+      } else if (after.empty() || after == "non_differentiable") {
+        report("derivative-removed", false, by + "removed",
+               "gradients that were there are not");
+      } else {
+        report("derivative-changed", false,
+               by + "changed from '" + before + "' to '" + after + "'",
+               "gradients may differ");
+      }
+    }
+  }
+
+  std::string op_;
+  const Known* a_ = nullptr;
+  const Known* b_ = nullptr;
+};
+
+void print_text(const std::vector<Change>& changes, std::size_t bad,
+                std::ostream& out) {
+  for (const Change& c : changes) {
+    out << (c.compatible ? "compatible    " : "INCOMPATIBLE  ") << c.op << ": "
+        << c.detail << "\n              " << c.why << "  ("
+        << (c.after.empty() ? c.before : c.after) << ")\n";
+  }
+  out << changes.size() << (changes.size() == 1 ? " change, " : " changes, ")
+      << bad << " incompatible\n";
+}
+
+void print_json(const std::vector<Change>& changes, std::size_t bad,
+                std::ostream& out) {
+  out << "{\n  \"compatible\": " << (bad == 0 ? "true" : "false")
+      << ",\n  \"changes\": [";
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const Change& c = changes[i];
+    out << (i ? ",\n" : "\n") << "    {\"operator\": " << json_string(c.op)
+        << ", \"change\": " << json_string(c.what)
+        << ", \"compatible\": " << (c.compatible ? "true" : "false")
+        << ",\n     \"detail\": " << json_string(c.detail)
+        << ",\n     \"why\": " << json_string(c.why)
+        << ",\n     \"before\": " << json_string(c.before)
+        << ", \"after\": " << json_string(c.after) << '}';
+  }
+  out << (changes.empty() ? "]\n}\n" : "\n  ]\n}\n");
+}
+
+}  // namespace
+
+std::vector<Change> compare(const Model& before, const Model& after) {
+  Comparer comparer;
+  comparer.run(before, after);
+  return std::move(comparer.out);
+}
+
+int diff_schemas(const std::string& before, const std::string& after, bool json,
+                 std::ostream& out, std::ostream& err) {
+  std::optional<Model> models[2];
+  const std::string* const paths[2] = {&before, &after};
+  bool good = true;
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<std::string> files = schema_files(*paths[i]);
+    if (files.empty()) {
+      err << *paths[i] << ": error: no schema files here\n";
+      good = false;
+      continue;
+    }
+    // What concerns the form of each file; names may be those of another tree.
+    lang::Diagnostics form, other;
+    for (const std::string& file : files) {
+      if (!is_tags(file)) lang::read_schema_file(file, form);
+    }
+    if (!form.empty()) err << form.str_with_sources() << '\n';
+    good &= form.empty();
+    models[i].emplace(Model::load(files, other));
+  }
+  if (!good) return 2;
+  const std::vector<Change> changes = compare(*models[0], *models[1]);
+  const auto bad = static_cast<std::size_t>(
+      std::count_if(changes.begin(), changes.end(),
+                    [](const Change& c) { return !c.compatible; }));
+  json ? print_json(changes, bad, out) : print_text(changes, bad, out);
+  return bad == 0 ? 0 : 1;
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,297 @@
+#include "codegen/tools/explain.h"
+
+#include <ostream>
+
+#include "codegen/derivative.h"
+#include "codegen/emit/common.h"
+#include "codegen/emit/describe.h"
+#include "codegen/emit/nodes.h"
+#include "codegen/lang/compile.h"
+
+namespace sy::codegen {
+namespace {
+
+using lang::OperatorKind;
+
+std::string place(const Operator& op, const lang::Text& text) {
+  return op.family + ".yaml:" + std::to_string(text.start().line);
+}
+
+std::string indented(std::string_view text, std::size_t indent) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    out += std::string(indent, ' ');
+    out += text.substr(at, end - at);
+    out += '\n';
+    at = end + 1;
+  }
+  return out;
+}
+
+class Explainer {
+ public:
+  Explainer(const Model& model, const Operator& op)
+      : model_(model), op_(op), e_(*op.entry) {}
+
+  std::string run() {
+    out_ = to_string(op_.base.schema) + '\n';
+    line(op_.source + ", " + std::string(to_string(op_.kind())));
+    if (!e_.doc.empty()) line(e_.doc);
+    forms();
+    api();
+    contract();
+    body();
+    kernels();
+    autograd();
+    files();
+    return std::move(out_);
+  }
+
+ private:
+  void head(const std::string& title) { out_ += '\n' + title + '\n'; }
+  void line(const std::string& text) { out_ += "  " + text + '\n'; }
+
+  void forms() {
+    head("forms");
+    for (const Overload* o : op_.overloads()) {
+      const lang::Form* given =
+          o == &op_.base ? nullptr : e_.find_form(o->schema.kind());
+      std::string from = "derived";
+      if (o == &op_.base) from = place(op_, e_.func);
+      if (given) from = op_.family + ".yaml:" + std::to_string(given->at.line);
+      line(to_string(o->schema) + "  [" + from + ']');
+    }
+    constexpr const char* kNames[] = {"functional", "in-place", "out="};
+    for (const lang::Form& f : e_.forms) {
+      if (f.schema || f.kind > SchemaKind::kOut) continue;
+      line(std::string("no ") + kNames[static_cast<int>(f.kind)] + " form  [" +
+           op_.family + ".yaml:" + std::to_string(f.at.line) + ']');
+    }
+  }
+
+  void api() {
+    head("C++");
+    const std::string folder = op_.ns == "aten" ? "aten/ops/" : "";
+    for (const ApiCall& c : api_calls(op_)) {
+      line(c.declaration + "  [" +
+           (c.is_method ? "aten/tensor_methods_gen.h"
+                        : folder + op_.family + ".h") +
+           ']');
+    }
+    for (const Overload* o : op_.overloads()) {
+      line("ops::" + o->id + "::call, redispatch, entry  [" + folder +
+           op_.family + "_ops.h]");
+    }
+  }
+
+  void contract() {
+    if (e_.require.empty() && e_.shape.empty() && e_.dtype.empty() &&
+        !e_.promote) {
+      return;
+    }
+    head("contract");
+    for (const lang::Requirement& r : e_.require) {
+      line("require " + lang::to_string(r.condition.expr) +
+           (r.message.empty() ? "" : ": " + r.message.str()) + "  [" +
+           place(op_, r.condition.text) + ']');
+    }
+    for (const lang::Formula& f : e_.shape) {
+      line("shape " + lang::to_string(f.expr) + "  [" + place(op_, f.text) +
+           ']');
+    }
+    for (const lang::Formula& f : e_.dtype) {
+      line("dtype " + lang::to_string(f.expr) + "  [" + place(op_, f.text) +
+           ']');
+    }
+    if (e_.promote) {
+      std::string text = "promote " + e_.promote->rule.str();
+      for (std::size_t i = 0; i < e_.promote->arguments.size(); ++i) {
+        text += (i ? ", " : " of ") + e_.promote->arguments[i].str();
+      }
+      line(text + "  [" + place(op_, e_.promote->rule) + ']');
+    }
+    if (has_contract(op_)) {
+      line("checked by contract::" + op_.base.id + " before every kernel");
+    }
+  }
+
+  void formula(const std::string& name, const lang::Formula& f) {
+    if (!f.expr) return;
+    const bool is_element = e_.pointwise || e_.reduce;
+    const lang::Expr e = is_element ? lang::fold(f.expr) : f.expr;
+    line(name + lang::to_string(e) + "  [" + place(op_, f.text) + ']');
+  }
+
+  void program(const std::string& title, std::span<const lang::Expr> results,
+               const lang::ElementEnv& env) {
+    lang::Diagnostics quiet;
+    const auto p = lang::compile_element(results, env, quiet);
+    if (!p) return;
+    line(title + ", " + std::to_string(p->steps.size()) + " steps:");
+    out_ += indented(lang::to_string(*p), 4);
+  }
+
+  void body() {
+    if (op_.kind() == OperatorKind::kDispatch) return;
+    head(std::string(to_string(op_.kind())));
+    const auto env = lang::ElementEnv::of(op_.base.schema);
+    if (e_.pointwise) {
+      std::vector<lang::Expr> results;
+      for (const lang::Formula& f : e_.pointwise->results) {
+        formula("", f);
+        results.push_back(f.expr);
+      }
+      program("tile program desc::" + op_.base.id, results, env);
+    } else if (e_.reduce) {
+      std::vector<lang::Expr> maps, combines, finish;
+      for (const lang::Accumulator& a : e_.reduce->accumulators) {
+        formula(a.name + ": map ", a.map);
+        formula(a.name + ": identity ", a.identity);
+        formula(a.name + ": combine ", a.combine);
+        maps.push_back(a.map.expr);
+        combines.push_back(a.combine.expr);
+      }
+      for (const lang::Formula& f : e_.reduce->finish) {
+        formula("finish ", f);
+        finish.push_back(f.expr);
+      }
+      program("map", maps, env);
+      program("combine", combines, lang::combine_env(*e_.reduce));
+      if (!finish.empty()) {
+        program("finish", finish,
+                lang::finish_env(*e_.reduce, op_.base.schema));
+      }
+    } else if (e_.composite) {
+      formula("", *e_.composite);
+      const lang::TensorCode code = composite_code(model_, op_);
+      line("calls " + join(code.operators, ", "));
+    } else if (e_.view) {
+      formula("sizes ", e_.view->sizes);
+      if (e_.view->strides) formula("strides ", *e_.view->strides);
+      if (e_.view->offset) formula("offset ", *e_.view->offset);
+    }
+  }
+
+  void kernels() {
+    head("kernels");
+    const std::string def = "aten/ops/" + op_.family + "_def.cpp";
+    const bool tile = op_.kind() == OperatorKind::kPointwise ||
+                      op_.kind() == OperatorKind::kReduce;
+    if (tile) {
+      line("CPU: tile program  [backends/cpu/" + op_.family + "_gen.cpp]");
+      line("Meta: sizes and dtype of the same  [backends/meta/" + op_.family +
+           "_gen.cpp]");
+    } else if (op_.kind() == OperatorKind::kComposite) {
+      line("CompositeImplicitAutograd: the expression as C++  [" + def + ']');
+    } else if (op_.kind() == OperatorKind::kView) {
+      line("CompositeExplicitAutograd: the view of any device  [" + def + ']');
+    }
+    for (const lang::DispatchItem& d : e_.dispatch) {
+      const bool composite = d.key.str().starts_with("Composite");
+      line(d.key.str() + ": " +
+           (composite               ? "sy::native::"
+            : d.key.str() == "Meta" ? "sy::meta::"
+                                    : "sy::cpu::") +
+           d.kernel.str() + "  [" + place(op_, d.kernel) + ']');
+    }
+    if (op_.is_structured() && !op_.has_kernel("Meta")) {
+      line("Meta: from 'shape:'  [backends/meta/" + op_.family + "_gen.cpp]");
+    }
+    if (e_.dispatch.empty() && op_.kind() == OperatorKind::kDispatch) {
+      line("none here: a library registers them");
+    }
+    for (const Overload* o : op_.overloads()) {
+      if (o == &op_.base) continue;
+      line(o->name + ": by " + op_.base.name);
+    }
+  }
+
+  void autograd() {
+    head("autograd");
+    if (op_.kind() == OperatorKind::kComposite ||
+        op_.has_kernel("CompositeImplicitAutograd")) {
+      line("that of the operators called");
+      return;
+    }
+    lang::Diagnostics quiet;
+    const DerivativePlan plan = plan_derivative(model_, op_, quiet);
+    if (plan.empty()) {
+      line(plan.non_differentiable ? "results are never differentiable"
+                                   : "none: a gradient stops here");
+      return;
+    }
+    line("node " + node_name(op_) + "  [autograd/" + op_.family + "_gen.cpp]");
+    std::vector<std::string> saved;
+    for (const Saved& s : plan.saved) saved.push_back(s.name + " as " + s.type);
+    line("keeps " + (saved.empty() ? "nothing" : join(saved, ", ")));
+    for (const auto& [name, text] : derivative_texts(model_, op_)) {
+      line("by " + name.str() + ": " + (text.empty() ? "none" : text) + "  [" +
+           place(op_, name) + ']');
+    }
+    for (const GradFormula& f : plan.formulas) {
+      if (f.fused) line("one tile program: " + lang::to_string(*f.fused));
+    }
+  }
+
+  void files() {
+    head("pages and tests");
+    line("docs/ops/" + op_.family + ".md");
+    lang::Diagnostics quiet;
+    if (!plan_derivative(model_, op_, quiet).empty()) {
+      line(
+          "gradients against finite differences: "
+          "test/autograd/operators_test.cpp");
+    }
+    line("recorded cases: sy conform --op '" + op_.base.name + "'");
+  }
+
+  const Model& model_;
+  const Operator& op_;
+  const lang::OperatorEntry& e_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string explain(const Model& model, const Operator& op) {
+  return Explainer(model, op).run();
+}
+
+int explain_operator(const std::string& name,
+                     const std::vector<std::string>& files, std::ostream& out,
+                     std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  const Model model = Model::load(files, diagnostics);
+  if (!diagnostics.empty()) {
+    err << diagnostics.str_with_sources() << '\n';
+    return 1;
+  }
+  const std::size_t colons = name.find("::");
+  const std::string wanted =
+      colons == std::string::npos ? name : name.substr(colons + 2);
+  std::vector<std::string_view> names;
+  std::vector<const Operator*> found;
+  for (const Family& family : model.families()) {
+    for (const Operator& op : family.operators) {
+      bool is_it = false;
+      for (const Overload* o : op.overloads()) {
+        names.push_back(o->name);
+        is_it |= o->name == wanted || o->schema.name().name.view() == wanted;
+      }
+      if (is_it) found.push_back(&op);
+    }
+  }
+  if (found.empty()) {
+    err << "sygen: error: unknown operator '" << name << "'"
+        << lang::suggest(wanted, names) << '\n';
+    return 1;
+  }
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (i) out << '\n';
+    out << explain(model, *found[i]);
+  }
+  return 0;
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,181 @@
+#include "codegen/tools/json_schema.h"
+
+#include <cstdio>
+#include <vector>
+
+#include "codegen/check.h"
+#include "codegen/lang/model.h"
+#include "codegen/tools/keys.h"
+
+namespace sy::codegen {
+namespace {
+
+template <class List>
+std::string string_list(const List& list) {
+  std::string out;
+  for (const auto& s : list) {
+    out += (out.empty() ? "" : ", ") + json_string(s);
+  }
+  return '[' + out + ']';
+}
+
+std::string ref(std::string_view type) {
+  return "\"$ref\": " + json_string("#/definitions/" + std::string(type));
+}
+
+// The keys of a map as "properties", each on a line.
+std::string properties(std::span<const SchemaKey> keys,
+                       const std::string& indent) {
+  std::string out = indent + "\"properties\": {\n";
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    out += indent + "  " + json_string(keys[i].name) +
+           ": {\"description\": " + json_string(keys[i].doc) + ", " +
+           ref(keys[i].type) + '}' + (i + 1 < keys.size() ? ",\n" : "\n");
+  }
+  return out + indent + "}";
+}
+
+std::string map_of(std::span<const SchemaKey> keys,
+                   const std::vector<std::string>& required,
+                   const std::string& indent) {
+  std::string out = "{\n" + indent + "\"type\": \"object\",\n" + indent +
+                    "\"additionalProperties\": false,\n";
+  if (!required.empty()) {
+    out += indent + "\"required\": " + string_list(required) + ",\n";
+  }
+  return out + properties(keys, indent) + "\n" +
+         indent.substr(0, indent.size() - 2) + "}";
+}
+
+// One kind at most.
+std::string one_kind() {
+  constexpr std::string_view kKinds[] = {"pointwise", "reduce", "composite",
+                                         "view", "dispatch"};
+  std::string each, any;
+  for (const std::string_view k : kKinds) {
+    const std::string part = "{\"required\": [" + json_string(k) + "]}";
+    each += "        " + part + ",\n";
+    any += (any.empty() ? "" : ", ") + part;
+  }
+  return "      \"oneOf\": [\n" + each + "        {\"not\": {\"anyOf\": [" +
+         any + "]}}\n      ],\n";
+}
+
+std::string operator_type() {
+  return "{\n      \"type\": \"object\",\n"
+         "      \"additionalProperties\": false,\n"
+         "      \"required\": [\"func\"],\n" +
+         one_kind() + properties(operator_keys(), "      ") + "\n    }";
+}
+
+std::string key_pattern() {
+  std::string any;
+  for (const std::string_view k : kernel_keys()) {
+    any += (any.empty() ? "" : "|") + std::string(k);
+  }
+  return "^(" + any + ")( *, *(" + any + "))*$";
+}
+
+std::string words(const std::string& item) {
+  return "{\"oneOf\": [{\"type\": \"string\"}, {\"type\": \"array\", "
+         "\"items\": " +
+         item + "}]}";
+}
+
+constexpr std::string_view kExpression =
+    "{\"type\": [\"string\", \"number\", \"boolean\", \"array\"]}";
+
+struct Definition {
+  std::string name, text;
+};
+
+std::vector<Definition> definitions(std::span<const std::string> tags) {
+  const std::string tag = tags.empty()
+                              ? "{\"type\": \"string\"}"
+                              : "{\"enum\": " + string_list(tags) + '}';
+  const std::string named =
+      "{\"oneOf\": [{" + ref("expression") +
+      "}, {\"type\": \"object\", \"additionalProperties\": {" +
+      ref("expression") + "}}]}";
+  const std::string condition =
+      "{\"anyOf\": [{" + ref("expression") +
+      "}, {\"type\": \"object\", \"additionalProperties\": "
+      "{\"type\": \"string\"}}]}";
+  return {
+      {"any", "{}"},
+      {"bool", "{\"type\": \"boolean\"}"},
+      {"text", "{\"type\": \"string\"}"},
+      {"signature",
+       "{\"type\": \"string\", \"pattern\": \"^[^(]+\\\\(.*\\\\) *->\"}"},
+      {"expression", std::string(kExpression)},
+      {"expressions", std::string(kExpression)},
+      {"expressions_by_name", named},
+      {"names", words("{\"type\": \"string\"}")},
+      {"tags", words(tag)},
+      {"variants", words("{\"enum\": [\"function\", \"method\"]}")},
+      {"device_check", "{\"enum\": [\"NoCheck\", \"ExactSame\", true, false]}"},
+      {"promote_rule",
+       "{\"enum\": " + string_list(lang::promote_rules()) + '}'},
+      {"promote", "{\"oneOf\": [{" + ref("promote_rule") + "}, " +
+                      map_of(promote_keys(), {}, "      ") + "]}"},
+      {"reduce", map_of(reduce_keys(), {"map", "combine"}, "      ")},
+      {"view", map_of(view_keys(), {"sizes"}, "      ")},
+      {"dispatch", "{\"type\": \"object\", \"propertyNames\": {\"pattern\": " +
+                       json_string(key_pattern()) +
+                       "}, \"additionalProperties\": {\"type\": \"string\", "
+                       "\"pattern\": \"^[A-Za-z0-9_]+$\"}}"},
+      {"require", "{\"anyOf\": [" + condition +
+                      ", {\"type\": \"array\", \"items\": " + condition +
+                      "}]}"},
+      {"derivative",
+       "{\"oneOf\": [{\"enum\": [\"auto\", \"non_differentiable\"]}, "
+       "{\"type\": \"object\", \"additionalProperties\": {" +
+           ref("expression") + "}}]}"},
+      {"form", "{\"oneOf\": [{\"enum\": [\"none\", false]}, {" +
+                   ref("signature") + "}]}"},
+      {"forms",
+       "{\"oneOf\": [{\"enum\": [\"none\"]}, {\"type\": \"array\", "
+       "\"items\": {" +
+           ref("signature") + "}}, " + map_of(form_keys(), {}, "      ") +
+           "]}"},
+      {"operator", operator_type()},
+  };
+}
+
+}  // namespace
+
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", c);
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string json_schema(std::span<const std::string> tags) {
+  std::string out =
+      "{\n  \"$schema\": \"http://json-schema.org/draft-07/schema#\",\n"
+      "  \"title\": \"Operators of Switchyard\",\n"
+      "  \"description\": \"Made by sygen json-schema.\",\n"
+      "  \"type\": [\"array\", \"null\"],\n  \"items\": {" +
+      ref("operator") + "},\n  \"definitions\": {\n";
+  const std::vector<Definition> all = definitions(tags);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    out += "    " + json_string(all[i].name) + ": " + all[i].text +
+           (i + 1 < all.size() ? ",\n" : "\n");
+  }
+  return out + "  }\n}\n";
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,85 @@
+#include "codegen/tools/keys.h"
+
+#include <algorithm>
+
+namespace sy::codegen {
+namespace {
+
+constexpr SchemaKey kOperator[] = {
+    {"func", "signature", "The signature, as in native_functions.yaml."},
+    {"doc", "text", "What it gives, in a sentence."},
+    {"variants", "variants", "Function, method of Tensor, or both."},
+    {"tags", "tags", "Words of tags.yaml."},
+    {"device_check", "device_check",
+     "NoCheck: the arguments may lie on several devices."},
+    {"compiled", "bool", "A C++ function in place of a tile program."},
+    {"require", "require",
+     "Conditions on the arguments, each with a message or without."},
+    {"promote", "promote", "The dtype that elements are computed in."},
+    {"shape", "expressions",
+     "Sizes of each result, made before the kernel fills it."},
+    {"dtype", "expressions", "The dtype of each result."},
+    {"pointwise", "expressions", "One element of the result."},
+    {"reduce", "reduce", "How elements become one."},
+    {"composite", "expression", "An expression of other operators."},
+    {"view", "view", "Geometry of a view of self."},
+    {"dispatch", "dispatch", "C++ functions by dispatch key."},
+    {"derivative", "derivative",
+     "The gradient by each Tensor: auto, a formula or non_differentiable."},
+    {"forms", "forms", "In-place and out= signatures that are not derived."},
+    {"autogen", "names", "Forms that PyTorch derives."},
+    {"structured", "any", "PyTorch's; read, not used."},
+    {"structured_delegate", "any", "PyTorch's; read, not used."},
+    {"structured_inherits", "any", "PyTorch's; read, not used."},
+    {"precomputed", "any", "PyTorch's; read, not used."},
+    {"device_guard", "any", "PyTorch's; read, not used."},
+    {"python_module", "any", "PyTorch's; read, not used."},
+    {"manual_kernel_registration", "any", "PyTorch's; read, not used."},
+    {"manual_cpp_binding", "any", "PyTorch's; read, not used."},
+    {"category_override", "any", "PyTorch's; read, not used."},
+    {"cpp_no_default_args", "any", "PyTorch's; read, not used."},
+    {"use_const_ref_for_mutable_tensors", "any", "PyTorch's; read, not used."},
+    {"ufunc_inner_loop", "any", "PyTorch's; read, not used."},
+};
+
+constexpr SchemaKey kReduce[] = {
+    {"map", "expressions_by_name", "The accumulators of one element."},
+    {"identity", "expressions_by_name", "The accumulators of none."},
+    {"combine", "expressions_by_name", "Two sets, a and b, as one."},
+    {"finish", "expressions", "The results, of the accumulators and n."},
+    {"accumulate", "text", "The rule of the accumulators' dtype."},
+};
+
+constexpr SchemaKey kView[] = {
+    {"sizes", "expression", "Sizes of the view."},
+    {"strides", "expression", "Its strides; those of a reshape if left out."},
+    {"offset", "expression", "Its storage offset; self's if left out."},
+};
+
+constexpr SchemaKey kPromote[] = {
+    {"rule", "promote_rule", "How the dtype follows from that of arguments."},
+    {"args", "names", "The arguments that count; all if left out."},
+};
+
+constexpr SchemaKey kForms[] = {
+    {"functional", "form", "The functional signature, or none."},
+    {"inplace", "form", "The in-place signature, or none."},
+    {"out", "form", "The out= signature, or none."},
+};
+
+}  // namespace
+
+std::span<const SchemaKey> operator_keys() { return kOperator; }
+std::span<const SchemaKey> reduce_keys() { return kReduce; }
+std::span<const SchemaKey> view_keys() { return kView; }
+std::span<const SchemaKey> promote_keys() { return kPromote; }
+std::span<const SchemaKey> form_keys() { return kForms; }
+
+std::size_t key_rank(std::string_view name) {
+  const auto* key =
+      std::find_if(std::begin(kOperator), std::end(kOperator),
+                   [&](const SchemaKey& k) { return k.name == name; });
+  return static_cast<std::size_t>(key - std::begin(kOperator));
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,199 @@
+#include "codegen/tools/new_op.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <vector>
+
+#include "c10/schema/parser.h"
+#include "codegen/files.h"
+#include "codegen/lang/model.h"
+#include "codegen/lang/yaml.h"
+
+namespace sy::codegen {
+namespace {
+
+constexpr std::string_view kKinds[] = {"pointwise", "reduce", "composite",
+                                       "view", "dispatch"};
+
+bool returns_one_tensor(const FunctionSchema& s) {
+  return s.returns().size() == 1 && s.returns()[0].type == TypeKind::kTensor;
+}
+
+std::string suggested_kind(const FunctionSchema& s) {
+  if (!s.is_functional()) return "dispatch";
+  const bool aliases =
+      std::any_of(s.returns().begin(), s.returns().end(),
+                  [](const Return& r) { return static_cast<bool>(r.alias); });
+  if (aliases) return "view";
+  if (s.argument_index("dim") >= 0 && s.argument_index("keepdim") >= 0) {
+    return "reduce";
+  }
+  const bool element_wise = std::all_of(
+      s.arguments().begin(), s.arguments().end(), [](const Argument& a) {
+        const Type t = a.type.without_optional();
+        return t == TypeKind::kTensor || t == TypeKind::kScalar ||
+               t == TypeKind::kInt || t == TypeKind::kFloat ||
+               t == TypeKind::kBool || t == TypeKind::kStr;
+      });
+  return returns_one_tensor(s) && element_wise ? "pointwise" : "dispatch";
+}
+
+std::string function_name(const FunctionSchema& s) {
+  std::string out(s.name().name.view());
+  while (!out.empty() && out.back() == '_') out.pop_back();
+  if (!s.name().overload.empty()) {
+    out += '_' + std::string(s.name().overload.view());
+  }
+  return out;
+}
+
+class Skeleton {
+ public:
+  Skeleton(const FunctionSchema& s, const std::string& kind)
+      : s_(s), kind_(kind) {}
+
+  std::string run() {
+    out_ = "- func: " + to_string(s_) + "\n  doc: DESCRIPTION\n";
+    const bool own = !s_.name().ns.empty() && s_.name().ns.view() != "aten";
+    if (s_.self_index() >= 0 && !own) out_ += "  variants: function, method\n";
+    if (kind_ == "pointwise") {
+      out_ += "  pointwise: EXPRESSION\n";
+    } else if (kind_ == "reduce") {
+      out_ += "  reduce: {map: EXPRESSION, identity: 0, combine: a + b}\n";
+    } else if (kind_ == "composite") {
+      out_ += "  composite: EXPRESSION\n";
+    } else if (kind_ == "view") {
+      out_ += "  view:\n    sizes: EXPRESSION\n    strides: EXPRESSION\n";
+    } else {
+      dispatch();
+    }
+    if (kind_ != "composite") derivative();
+    return std::move(out_);
+  }
+
+ private:
+  void dispatch() {
+    const bool tensors =
+        s_.is_functional() && !s_.returns().empty() &&
+        std::all_of(s_.returns().begin(), s_.returns().end(),
+                    [](const Return& r) {
+                      return r.type == TypeKind::kTensor && !r.alias;
+                    });
+    const std::string name = function_name(s_);
+    if (!tensors) {
+      out_ += "  dispatch: {CompositeExplicitAutograd: " + name + "}\n";
+      return;
+    }
+    const bool reads =
+        std::any_of(s_.arguments().begin(), s_.arguments().end(),
+                    [](const Argument& a) { return a.type.is_tensor_like(); });
+    repeat("shape");
+    if (!reads) out_ += "  dtype: DTYPE\n";
+    out_ += "  dispatch: {CPU: " + name + "_out}\n";
+  }
+
+  void repeat(const std::string& key) {
+    if (s_.returns().size() == 1) {
+      out_ += "  " + key + ": EXPRESSION\n";
+      return;
+    }
+    out_ += "  " + key + ":\n";
+    for (std::size_t i = 0; i < s_.returns().size(); ++i) {
+      out_ += "    - EXPRESSION\n";
+    }
+  }
+
+  void derivative() {
+    std::vector<std::string> lines;
+    for (const Argument& a : s_.arguments()) {
+      if (!a.type.is_tensor_like() || a.is_write()) continue;
+      const bool derived = kind_ == "pointwise" || kind_ == "view";
+      const bool is_auto = derived && a.type == TypeKind::kTensor;
+      lines.push_back("    " + std::string(a.name.view()) + ": " +
+                      (is_auto ? "auto" : "EXPRESSION") + '\n');
+    }
+    if (lines.empty()) return;
+    out_ += "  derivative:\n";
+    for (const std::string& l : lines) out_ += l;
+  }
+
+  const FunctionSchema& s_;
+  const std::string kind_;
+  std::string out_;
+};
+
+// Of a kind that the signature cannot have; "" if it can.
+std::string misfit(const FunctionSchema& s, const std::string& kind) {
+  if ((kind == "pointwise" || kind == "reduce") && !s.is_functional()) {
+    return "'" + kind +
+           "' needs the functional signature; the other forms are "
+           "derived from it";
+  }
+  if (kind == "pointwise" && !returns_one_tensor(s)) {
+    return "'pointwise' gives one Tensor";
+  }
+  if ((kind == "reduce" || kind == "view") && s.self_index() < 0) {
+    return "'" + kind + "' needs a Tensor argument 'self'";
+  }
+  if (kind == "view" && (s.returns().empty() || !s.returns()[0].alias)) {
+    return "a view returns an alias: 'Tensor(a) self' and '-> Tensor(a)'";
+  }
+  return "";
+}
+
+}  // namespace
+
+int new_op(const NewOpOptions& options, std::ostream& out, std::ostream& err) {
+  const ParseResult parsed = parse_and_check_schema(options.signature);
+  if (!parsed.ok()) {
+    for (const SchemaError& e : parsed.errors) {
+      err << "signature:1:" << e.offset() + 1 << ": error: " << e.message()
+          << "\n  " << options.signature << "\n  "
+          << std::string(e.offset(), ' ') << "^\n";
+    }
+    return 1;
+  }
+  const FunctionSchema& schema = *parsed.schema;
+  const std::string kind =
+      options.kind.empty() ? suggested_kind(schema) : options.kind;
+  if (std::find(std::begin(kKinds), std::end(kKinds), kind) ==
+      std::end(kKinds)) {
+    err << "sygen: error: unknown kind '" << kind << "'"
+        << lang::suggest(kind, kKinds)
+        << "; the kinds are pointwise reduce composite view dispatch\n";
+    return 1;
+  }
+  if (const std::string why = misfit(schema, kind); !why.empty()) {
+    err << "sygen: error: " << why << '\n';
+    return 1;
+  }
+  const std::string entry = Skeleton(schema, kind).run();
+  if (options.family.empty()) {
+    out << entry;
+    return 0;
+  }
+  lang::Diagnostics diagnostics;
+  std::string text;
+  if (std::filesystem::exists(options.family)) {
+    const lang::SchemaFile file =
+        lang::read_schema_file(options.family, diagnostics);
+    for (const lang::OperatorEntry& e : file.entries) {
+      if (!(e.schema.name() == schema.name())) continue;
+      diagnostics.error(
+          e.func.start(),
+          "operator '" + to_string(schema.name()) + "' is here already");
+    }
+    text = file.text;
+  }
+  if (!diagnostics.empty()) {
+    err << diagnostics.str_with_sources() << '\n';
+    return 1;
+  }
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  if (!text.empty()) text += '\n';
+  return write_file({options.family, text + entry}, err) ? 0 : 1;
+}
+
+}  // namespace sy::codegen

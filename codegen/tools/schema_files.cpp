@@ -1,0 +1,88 @@
+#include "codegen/tools/schema_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace sy::codegen {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Enumerations of the repository, which hold no operators.
+bool is_enumeration(const fs::path& path) {
+  return path.filename() == "dtypes.yaml" ||
+         path.filename() == "dispatch_keys.yaml";
+}
+
+void add_folder(const fs::path& folder, std::vector<std::string>& out) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    if (entry.path().extension() == ".yaml" && !is_enumeration(entry.path())) {
+      out.push_back(entry.path().string());
+    }
+  }
+}
+
+bool is_library(const fs::path& folder) {
+  std::error_code failed;
+  return fs::is_regular_file(folder / "tags.yaml", failed) &&
+         fs::is_directory(folder / "ops", failed);
+}
+
+}  // namespace
+
+bool is_tags(std::string_view path) {
+  return fs::path(path).filename() == "tags.yaml";
+}
+
+std::vector<std::string> schema_files(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) {
+    if (fs::exists(path, failed)) return {path};
+    return {};
+  }
+  const fs::path folder = path;
+  std::vector<std::string> out;
+  add_folder(folder, out);
+  if (fs::is_directory(folder / "ops", failed)) add_folder(folder / "ops", out);
+  const fs::path above =
+      fs::path(fs::absolute(folder, failed)).lexically_normal();
+  const fs::path parent =
+      (above.has_filename() ? above : above.parent_path()).parent_path();
+  if (is_library(parent) && fs::equivalent(parent / "ops", folder, failed)) {
+    out.push_back((parent / "tags.yaml").string());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::string library_of(const std::string& file) {
+  std::error_code failed;
+  const fs::path full = fs::absolute(file, failed).lexically_normal();
+  const fs::path beside = full.parent_path().parent_path();
+  if (is_library(beside)) return beside.string();
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  const fs::path installed =
+      program.parent_path().parent_path() / "share/switchyard/schemas";
+  return !failed && is_library(installed) ? installed.string() : "";
+}
+
+std::vector<std::string> known_files(const std::vector<std::string>& files,
+                                     const std::vector<std::string>& with) {
+  std::vector<std::string> out;
+  for (const std::string& path : with) {
+    for (const std::string& known : schema_files(path)) {
+      const auto same_name = [&](const std::string& file) {
+        return fs::path(file).filename() == fs::path(known).filename();
+      };
+      if (std::none_of(files.begin(), files.end(), same_name) &&
+          std::find(out.begin(), out.end(), known) == out.end()) {
+        out.push_back(known);
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,85 @@
+// Generated from schemas/ops by sygen. Do not edit.
+// Every call of the reference pages, to be compiled.
+#include "aten/ops/sample.h"
+
+namespace sy_examples {
+
+using namespace sy;
+
+Tensor mul_Tensor(const Tensor& self, const Tensor& other) {
+  return sy::mul(self, other);
+}
+
+Tensor mul_Tensor_method(const Tensor& self, const Tensor& other) {
+  return self.mul(other);
+}
+
+Tensor& mul__Tensor_method(Tensor& self, const Tensor& other) {
+  return self.mul_(other);
+}
+
+Tensor& mul_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return sy::mul_out(out, self, other);
+}
+
+Tensor soften(const Tensor& self, const Tensor& weight, const Scalar& slope,
+              std::string_view mode) {
+  return sy::soften(self, weight, slope, mode);
+}
+
+Tensor& soften_out(Tensor& out, const Tensor& self, const Tensor& weight,
+                   const Scalar& slope, std::string_view mode) {
+  return sy::soften_out(out, self, weight, slope, mode);
+}
+
+Tensor mul_Scalar(const Tensor& self, const Scalar& other) {
+  return sy::mul(self, other);
+}
+
+Tensor mul_Scalar_method(const Tensor& self, const Scalar& other) {
+  return self.mul(other);
+}
+
+Tensor sum_dim_IntList(const Tensor& self, OptionalIntArrayRef dim,
+                       bool keepdim, std::optional<ScalarType> dtype) {
+  return sy::sum(self, dim, keepdim, dtype);
+}
+
+Tensor sum_dim_IntList_method(const Tensor& self, OptionalIntArrayRef dim,
+                              bool keepdim, std::optional<ScalarType> dtype) {
+  return self.sum(dim, keepdim, dtype);
+}
+
+Tensor& sum_IntList_out(Tensor& out, const Tensor& self,
+                        OptionalIntArrayRef dim, bool keepdim,
+                        std::optional<ScalarType> dtype) {
+  return sy::sum_out(out, self, dim, keepdim, dtype);
+}
+
+Tensor transpose_int(const Tensor& self, int64_t dim0, int64_t dim1) {
+  return sy::transpose(self, dim0, dim1);
+}
+
+Tensor transpose_int_method(const Tensor& self, int64_t dim0, int64_t dim1) {
+  return self.transpose(dim0, dim1);
+}
+
+Tensor mm(const Tensor& self, const Tensor& mat2) { return sy::mm(self, mat2); }
+
+Tensor mm_method(const Tensor& self, const Tensor& mat2) {
+  return self.mm(mat2);
+}
+
+Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2) {
+  return sy::mm_out(out, self, mat2);
+}
+
+Tensor scalar_tensor(const Scalar& s, TensorOptions options) {
+  return sy::scalar_tensor(s, options);
+}
+
+Scalar item(const Tensor& self) { return sy::item(self); }
+
+Scalar item_method(const Tensor& self) { return self.item(); }
+
+}  // namespace sy_examples

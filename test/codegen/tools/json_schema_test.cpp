@@ -1,0 +1,122 @@
+#include "codegen/tools/json_schema.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "codegen/check.h"
+#include "codegen/lang/model.h"
+#include "codegen/lang/yaml.h"
+#include "codegen/tools/commands.h"
+#include "codegen/tools/keys.h"
+#include "codegen/tools/schema_files.h"
+
+namespace sy::codegen {
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+using Names = std::set<std::string, std::less<>>;
+
+Names names_of(std::span<const SchemaKey> keys) {
+  Names out;
+  for (const SchemaKey& k : keys) out.emplace(k.name);
+  return out;
+}
+
+// The keys that the reader says there are, when it meets another.
+Names known_to_reader(const std::string& entry) {
+  lang::Diagnostics d;
+  lang::read_schema("- func: f(Tensor self) -> Tensor\n" + entry, "a.yaml", d);
+  const std::string told = d.str();
+  const std::string before = "; the keys are ";
+  Names out;
+  std::size_t at = told.find(before);
+  if (at == std::string::npos) return out;
+  std::istringstream words(told.substr(
+      at + before.size(), told.find('\n', at) - at - before.size()));
+  for (std::string word; words >> word;) {
+    if (word.back() == ',') word.pop_back();
+    out.insert(word);
+  }
+  return out;
+}
+
+TEST(JsonSchema, KnowsTheKeysThatTheReaderKnows) {
+  EXPECT_EQ(names_of(operator_keys()), known_to_reader("  zzzzzz: 1\n"));
+  EXPECT_EQ(names_of(reduce_keys()),
+            known_to_reader("  reduce: {zzzzzz: 1}\n"));
+  EXPECT_EQ(names_of(view_keys()), known_to_reader("  view: {zzzzzz: 1}\n"));
+  EXPECT_EQ(names_of(promote_keys()),
+            known_to_reader("  promote: {zzzzzz: 1}\n"));
+  EXPECT_EQ(names_of(form_keys()), known_to_reader("  forms: {zzzzzz: 1}\n"));
+}
+
+TEST(JsonSchema, KnowsTheWordsThatTheCheckerKnows) {
+  const std::string text = json_schema({});
+  for (const std::string_view key : kernel_keys()) {
+    EXPECT_NE(text.find(key), std::string::npos) << key;
+  }
+  for (const std::string_view rule : lang::promote_rules()) {
+    EXPECT_NE(text.find('"' + std::string(rule) + '"'), std::string::npos);
+  }
+}
+
+TEST(JsonSchema, TheFileIsWhatIsMade) {
+  std::ostringstream out, err;
+  EXPECT_EQ(print_json_schema("schemas/tags.yaml", out, err), 0) << err.str();
+  EXPECT_EQ(read("schemas/operators.schema.json"), out.str())
+      << "sygen json-schema schemas/tags.yaml > schemas/operators.schema.json";
+}
+
+// JSON is YAML: every reference has a definition, every property a type.
+TEST(JsonSchema, IsWhole) {
+  lang::Diagnostics d;
+  const std::string text = json_schema({});
+  const lang::YamlNode root = lang::parse_yaml(text, "a.json", d);
+  ASSERT_TRUE(d.empty()) << d.str();
+  const lang::YamlNode* definitions = root.find("definitions");
+  ASSERT_TRUE(definitions);
+  const std::string ref = "#/definitions/";
+  std::size_t n = 0;
+  for (std::size_t at = 0; (at = text.find(ref, at)) != std::string::npos;
+       ++n) {
+    at += ref.size();
+    const std::string name = text.substr(at, text.find('"', at) - at);
+    EXPECT_TRUE(definitions->find(name)) << name;
+  }
+  EXPECT_GT(n, 30u);
+  const lang::YamlNode* properties =
+      definitions->find("operator")->find("properties");
+  ASSERT_TRUE(properties);
+  EXPECT_EQ(properties->entries.size(), operator_keys().size());
+}
+
+TEST(JsonSchema, TheRepositorysOwnPointToIt) {
+  for (const std::string& path : schema_files("schemas/ops")) {
+    if (is_tags(path)) continue;
+    EXPECT_TRUE(read(path).starts_with(
+        "# yaml-language-server: $schema=../operators.schema.json\n"))
+        << path;
+  }
+}
+
+TEST(JsonSchema, EscapesStrings) {
+  EXPECT_EQ(json_string("a\"b\\c\nd\x01"), "\"a\\\"b\\\\c\\nd\\u0001\"");
+}
+
+TEST(SchemaFiles, AFileIsCheckedBesideItsLibrary) {
+  EXPECT_TRUE(library_of("schemas/ops/math.yaml").ends_with("/schemas"));
+  EXPECT_EQ(known_files({"x/math.yaml", "tags.yaml"}, {"schemas"}).size() + 2,
+            schema_files("schemas").size());
+}
+
+}  // namespace
+}  // namespace sy::codegen
