@@ -139,28 +139,33 @@ std::string emit_descriptors_header(const Model&, const Family& family) {
 }
 
 std::string emit_descriptors(const Model&, const Family& family) {
+  Writer body;
+  for (const Operator& op : family.operators) {
+    if (!has_descriptor(op)) continue;
+    body.gap();
+    body.line("// " + op.base.name + "  " + op.source);
+    if (op.kind() == OperatorKind::kReduce) {
+      reduce(body, op);
+    } else {
+      pointwise(body, op);
+    }
+  }
   Writer w;
   w.raw(banner(family));
+  if (body.str().find("std::numeric_limits") != std::string::npos) {
+    w.line("#include <limits>");
+    w.gap();
+  }
   includes(w, {"aten/ops/" + family.name + "_desc.h"});
-  const bool any = std::any_of(family.operators.begin(), family.operators.end(),
-                               has_descriptor);
-  if (!any) return w.str();
+  if (body.str().empty()) return w.str();
   open_namespace(w, "sy::desc");
   w.gap();
   for (const char* name :
        {"Prim", "RegClass", "Uniform", "UniformOperand", "UniformStep"}) {
     w.line("using lang::" + std::string(name) + ";");
   }
-  for (const Operator& op : family.operators) {
-    if (!has_descriptor(op)) continue;
-    w.gap();
-    w.line("// " + op.base.name + "  " + op.source);
-    if (op.kind() == OperatorKind::kReduce) {
-      reduce(w, op);
-    } else {
-      pointwise(w, op);
-    }
-  }
+  w.gap();
+  w.raw(body.str());
   close_namespace(w, "sy::desc");
   return w.str();
 }
