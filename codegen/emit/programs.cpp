@@ -219,6 +219,7 @@ void emit_pointwise_op(Writer& w, const PointwiseText& text,
            text.promoted.end();
   };
   unsigned promote_inputs = 0, promote_scalars = 0, whole_scalars = 0;
+  unsigned lower_bounds = 0, upper_bounds = 0;
   std::vector<std::string> inputs, scalars, defaults;
   for (const lang::ProgramInput& in : program.inputs) {
     if (promotes(in.name)) promote_inputs |= 1u << inputs.size();
@@ -230,6 +231,8 @@ void emit_pointwise_op(Writer& w, const PointwiseText& text,
     if (value && (s.name == "alpha" || s.name == "beta")) {
       whole_scalars |= 1u << scalars.size();
     }
+    if (value && s.name == "min") lower_bounds |= 1u << scalars.size();
+    if (value && s.name == "max") upper_bounds |= 1u << scalars.size();
     scalars.push_back(lang::cpp_string(s.name));
     if (const auto v = default_of(*text.schema, s)) {
       defaults.push_back(uniform_text(*v));
@@ -254,6 +257,9 @@ void emit_pointwise_op(Writer& w, const PointwiseText& text,
   f.add("promote_inputs", std::to_string(promote_inputs));
   f.add("promote_scalars", std::to_string(promote_scalars));
   f.add("whole_scalars", std::to_string(whole_scalars));
+  // Hardly any operator has them.
+  if (lower_bounds != 0) f.add("lower_bounds", std::to_string(lower_bounds));
+  if (upper_bounds != 0) f.add("upper_bounds", std::to_string(upper_bounds));
   f.add("input_names", input_names);
   f.add("scalar_names", scalar_names);
   f.add("program", body);
