@@ -26,7 +26,7 @@ double erfc_inverse(double q) {
   const double l = std::log(q);
   double x = std::sqrt(-l);
   // The root of l + log(x * sqrt(pi)) + x ** 2, one step on.
-  if (x > 1.5) x = std::sqrt(-l - std::log(x / kHalfSqrtPi * 0.5 * M_PI));
+  if (x > 1.5) x = std::sqrt(-l - std::log(2 * kHalfSqrtPi * x));
   for (int i = 0; i < 8; ++i) {
     const double scaled = erfcx(x);
     const double step = (std::log(scaled) - x * x - l) * kHalfSqrtPi * scaled;
