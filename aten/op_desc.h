@@ -56,6 +56,9 @@ struct PointwiseOp {
   // bit i: scalar i must be whole where the compute dtype is (alpha); others
   // are cut.
   uint32_t whole_scalars = 0;
+  // bit i: scalar i bounds the elements from below, from above. One that no
+  // element can pass is ignored, one that none can keep is an error.
+  uint32_t lower_bounds = 0, upper_bounds = 0;
   // For messages.
   const char* const* input_names = nullptr;
   const char* const* scalar_names = nullptr;

@@ -1,6 +1,7 @@
 #include "aten/pointwise.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "aten/guard.h"
 #include "aten/iter.h"
@@ -79,6 +80,35 @@ void check_numbers(const PointwiseOp& op, const PointwiseArgs& args,
   }
 }
 
+// Of an integer dtype or bool.
+struct Range {
+  int64_t low, high;
+};
+Range range_of(ScalarType t) {
+  if (t == kBool) return {0, 1};
+  if (t == kByte) return {0, 255};
+  const int64_t high =
+      std::numeric_limits<int64_t>::max() >> (64 - 8 * element_size(t));
+  return {-high - 1, high};
+}
+
+// Bounds that leave no element of the dtype are errors.
+void check_bounds(const PointwiseOp& op, const PointwiseArgs& args,
+                  ScalarType compute) {
+  if (is_floating_type(compute)) return;
+  const Range range = range_of(compute);
+  for (int i = 0; i < op.n_scalars; ++i) {
+    const uint32_t bit = 1u << i & ~args.absent;
+    if (((op.lower_bounds | op.upper_bounds) & bit) == 0) continue;
+    const int64_t v = args.scalars[i].to_long();
+    const bool lower = (op.lower_bounds & bit) != 0;
+    SY_CHECK(lower ? v <= range.high : v >= range.low, Value, "[", op.name,
+             "] ", name_of(op.scalar_names, i), ": expected ",
+             lower ? "at most " : "at least ", lower ? range.high : range.low,
+             " for dtype ", compute, ", got ", v);
+  }
+}
+
 bool same_sizes(const PointwiseOp& op, const PointwiseArgs& args) {
   for (int i = 1; i < op.n_inputs; ++i) {
     if (args.inputs[i]->sizes() != args.inputs[0]->sizes()) return false;
@@ -149,6 +179,7 @@ ScalarType compute_dtype(const PointwiseOp& op, const PointwiseArgs& args) {
   }
   check_domain(op, t);
   check_numbers(op, args, t);
+  if ((op.lower_bounds | op.upper_bounds) != 0) check_bounds(op, args, t);
   return t;
 }
 
@@ -255,6 +286,16 @@ const ElementProgram& select_program(const PointwiseOp& op,
     if (!same) return op.program;
   }
   return *op.at_defaults;
+}
+
+void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
+                ScalarType compute, Scalar* out) {
+  const Range range = range_of(compute);
+  for (int i = 0; i < op.n_scalars; ++i) {
+    out[i] = args.scalars[i];
+    if (((op.lower_bounds | op.upper_bounds) >> i & 1) == 0) continue;
+    out[i] = Scalar(std::clamp(out[i].to_long(), range.low, range.high));
+  }
 }
 
 void eval_uniforms(const ElementProgram& program, const Scalar* scalars,

@@ -57,6 +57,10 @@ SY_API Tensor make_result(const PointwiseOp& op, const PointwiseArgs& args,
 // The program to run: at_defaults if every scalar has its default.
 SY_API const ElementProgram& select_program(const PointwiseOp& op,
                                             const PointwiseArgs& args);
+// The scalars with bounds beyond an integer `compute` dtype brought into it:
+// op.n_scalars of them.
+SY_API void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
+                       ScalarType compute, Scalar* out);
 // The values of program.uniforms, for tile::Runner. `count`: for
 // ElementProgram::kCount.
 SY_API void eval_uniforms(const ElementProgram& program, const Scalar* scalars,

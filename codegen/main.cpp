@@ -29,10 +29,10 @@ int main(int argc, char** argv) {
   check_command->add_option("FILE", files, "schema files, PyTorch's too")
       ->required();
   std::vector<std::string> with;
-  check_command->add_option(
-      "--with", with,
-      "schema files or folders that FILE may refer to; by default the library's "
-      "where only one FILE is named");
+  check_command->add_option("--with", with,
+                            "schema files or folders that FILE may refer to; "
+                            "by default the library's "
+                            "where only one FILE is named");
   check_command->callback([&] {
     if (with.empty() && files.size() == 1) with = {library_of(files[0])};
     status = check_files(files, known_files(files, with), std::cerr);

@@ -93,6 +93,8 @@ void finish(PointwiseParts& parts, const FunctionSchema& schema,
     if (value && (s.name == "alpha" || s.name == "beta")) {
       parts.whole_scalars |= 1u << i;
     }
+    if (value && s.name == "min") parts.lower_bounds |= 1u << i;
+    if (value && s.name == "max") parts.upper_bounds |= 1u << i;
     if (const auto v = default_of(schema, s)) parts.defaults.push_back(*v);
   }
   parts.at_defaults =

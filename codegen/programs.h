@@ -23,6 +23,7 @@ struct PointwiseParts {
   std::optional<lang::Program> at_defaults;
   std::vector<lang::Uniform> defaults;
   std::uint32_t promote_inputs = 0, promote_scalars = 0, whole_scalars = 0;
+  std::uint32_t lower_bounds = 0, upper_bounds = 0;  // min, max of clamp
 };
 PointwiseParts pointwise_parts(const Operator& op);
 // Of a derivative that is one program: formula.fused is set.

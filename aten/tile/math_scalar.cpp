@@ -1,7 +1,6 @@
-// Kernels that are plain loops on every machine: special functions, what libm
-// does better, and integer functions with loops of their own.
+// Kernels that are plain loops on every machine: what libm does better, and
+// integer functions with loops of their own.
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -67,57 +66,6 @@ double lgamma_of(double x) {
   return lgamma_r(x, &sign);
 }
 
-// The asymptotic series from 10 up, recurrence below, reflection below 0.
-double digamma_of(double x) {
-  if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
-  double result = 0;
-  if (x < 0) {
-    if (x == std::trunc(x)) return std::numeric_limits<double>::quiet_NaN();
-    result = -M_PI / std::tan(M_PI * (x - std::trunc(x)));
-    x = 1 - x;
-  }
-  for (; x < 10; x += 1) result -= 1 / x;
-  const double z = 1 / (x * x);
-  // Bernoulli numbers B(2k) / 2k.
-  const double series =
-      z *
-      (1. / 12 -
-       z * (1. / 120 -
-            z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 -
-                                                                 z / 12))))));
-  return result + std::log(x) - 0.5 / x - series;
-}
-float digamma_of(float x) {
-  return static_cast<float>(digamma_of(static_cast<double>(x)));
-}
-
-// Halley's method on erf(x) = y, or on erfc(x) = 1 - y where that is exact,
-// from an approximation by elementary functions (Winitzki, 2008).
-double erfinv_of(double y) {
-  const double a = std::fabs(y);
-  if (!(a < 1)) {
-    return a == 1 ? std::copysign(std::numeric_limits<double>::infinity(), y)
-                  : std::numeric_limits<double>::quiet_NaN();
-  }
-  constexpr double kSlope = 0.88622692545275801365;  // sqrt(pi) / 2
-  if (a < 1e-8) return y * kSlope;
-  double x = a * (kSlope + 0.2320136665346544 * a * a);
-  if (a > 1e-3) {
-    const double l = std::log1p(-a * a);
-    const double t = 2 / (M_PI * 0.147) + 0.5 * l;
-    x = std::sqrt(std::sqrt(t * t - l / 0.147) - t);
-  }
-  for (int i = 0; i < 3; ++i) {
-    const double error = a < 0.5 ? std::erf(x) - a : (1 - a) - std::erfc(x);
-    const double u = error * kSlope * std::exp(x * x);
-    x -= u / (1 + x * u);
-  }
-  return std::copysign(x, y);
-}
-float erfinv_of(float y) {
-  return static_cast<float>(erfinv_of(static_cast<double>(y)));
-}
-
 template <class T>
 T nextafter_of(T a, T b) {
   return std::nextafter(a, b);
@@ -157,9 +105,7 @@ T pow_of(T base, T exponent) {
 
 template <class T>
 void fill_floats(KernelTable& t, TileType type) {
-  t.at(Prim::erfinv, type) = &unary<T, erfinv_of>;
   t.at(Prim::lgamma, type) = &unary<T, lgamma_of>;
-  t.at(Prim::digamma, type) = &unary<T, digamma_of>;
   t.at(Prim::nextafter, type) = &binary<T, nextafter_of<T>>;
   t.at(Prim::copy, type) = &copy<T>;
 }

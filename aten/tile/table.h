@@ -30,6 +30,7 @@ void fill_power(Isa isa, KernelTable& table);
 void fill_math_float(Isa isa, KernelTable& table);
 void fill_math_double(Isa isa, KernelTable& table);
 void fill_math_scalar(KernelTable& table);
+void fill_special(KernelTable& table);
 void fill_convert(Isa isa, KernelTable& table);
 void fill_reduce(Isa isa, KernelTable& table);
 void fill_transpose(Isa isa, KernelTable& table);

@@ -60,6 +60,7 @@ struct Kernels {
   void fill(Isa chosen) {
     isa = chosen;
     fill_math_scalar(table);
+    fill_special(table);
     fill_arithmetic(isa, table);
     fill_compare(isa, table);
     fill_integer(isa, table);

@@ -34,6 +34,9 @@ struct Task {
     if (SY_UNLIKELY(is_reduced_floating_type(compute) && o.n_scalars != 0 &&
                     program->tile.results[0].is_bool)) {
       eval_rounded(args, compute);
+    } else if (SY_UNLIKELY((o.lower_bounds | o.upper_bounds) != 0 &&
+                           !is_floating_type(compute))) {
+      eval_bounded(args, compute);
     } else {
       eval_uniforms(*program, args.scalars, 0, type, uniforms);
       if (SY_UNLIKELY(is_reduced_floating_type(compute))) round(compute);
@@ -61,6 +64,12 @@ struct Task {
       rounded[i] = compute == kHalf ? Scalar(Half(v)) : Scalar(BFloat16(v));
     }
     eval_uniforms(*program, rounded, 0, type, uniforms);
+  }
+
+  SY_NOINLINE void eval_bounded(const PointwiseArgs& args, ScalarType compute) {
+    Scalar bounded[tile::kMaxUniforms];
+    fit_bounds(*op, args, compute, bounded);
+    eval_uniforms(*program, bounded, 0, type, uniforms);
   }
 };
 

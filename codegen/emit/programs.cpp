@@ -167,6 +167,13 @@ void emit_pointwise_op(Writer& w, const std::string& id,
   f.add("promote_inputs", std::to_string(parts.promote_inputs));
   f.add("promote_scalars", std::to_string(parts.promote_scalars));
   f.add("whole_scalars", std::to_string(parts.whole_scalars));
+  // Hardly any operator has them.
+  if (parts.lower_bounds != 0) {
+    f.add("lower_bounds", std::to_string(parts.lower_bounds));
+  }
+  if (parts.upper_bounds != 0) {
+    f.add("upper_bounds", std::to_string(parts.upper_bounds));
+  }
   f.add("input_names", input_names);
   f.add("scalar_names", scalar_names);
   f.add("program", body);

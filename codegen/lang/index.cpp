@@ -361,6 +361,13 @@ class Compiler {
 
   Typed method(const Node& e) {
     const Typed self = run(e.children[0]);
+    if (self.type == IndexType::kNumber && e.name == "dtype") {
+      // Of a Scalar: bool, int64 or float64.
+      if (const IndexName* n = env_.find(e.children[0]->name);
+          n && n->cpp.ends_with(".to_double()")) {
+        return {IndexType::kScalarType, {n->name + ".type()"}};
+      }
+    }
     if (self.type != IndexType::kTensor) {
       fail(e, "only tensors have methods; '." + e.name + "' of " +
                   article(self.type));

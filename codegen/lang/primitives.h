@@ -51,6 +51,21 @@
   X(erfinv, T_T, FLT)           \
   X(lgamma, T_T, FLT)           \
   X(digamma, T_T, FLT)          \
+  X(i0, T_T, FLT)               \
+  X(i0e, T_T, FLT)              \
+  X(i1, T_T, FLT)               \
+  X(i1e, T_T, FLT)              \
+  X(bessel_j0, T_T, FLT)        \
+  X(bessel_j1, T_T, FLT)        \
+  X(bessel_y0, T_T, FLT)        \
+  X(bessel_y1, T_T, FLT)        \
+  X(bessel_k0, T_T, FLT)        \
+  X(bessel_k0e, T_T, FLT)       \
+  X(bessel_k1, T_T, FLT)        \
+  X(bessel_k1e, T_T, FLT)       \
+  X(airy_ai, T_T, FLT)          \
+  X(erfcx, T_T, FLT)            \
+  X(ndtri, T_T, FLT)            \
   X(floor, T_T, ALL)            \
   X(ceil, T_T, ALL)             \
   X(round, T_T, ALL)            \
@@ -75,6 +90,18 @@
   X(fmax, TT_T, ALL)            \
   X(fmin, TT_T, ALL)            \
   X(xlogy, TT_T, FLT)           \
+  X(zeta, TT_T, FLT)            \
+  X(polygamma, TT_T, FLT)       \
+  X(igamma, TT_T, FLT)          \
+  X(igammac, TT_T, FLT)         \
+  X(chebyshev_t, TT_T, FLT)     \
+  X(chebyshev_u, TT_T, FLT)     \
+  X(chebyshev_v, TT_T, FLT)     \
+  X(chebyshev_w, TT_T, FLT)     \
+  X(hermite_h, TT_T, FLT)       \
+  X(hermite_he, TT_T, FLT)      \
+  X(laguerre_l, TT_T, FLT)      \
+  X(legendre_p, TT_T, FLT)      \
   X(bitwise_and, TT_T, INT)     \
   X(bitwise_or, TT_T, INT)      \
   X(bitwise_xor, TT_T, INT)     \
@@ -108,7 +135,9 @@
 // it; trunc_div and floor_div of floats divide and round, of integers throw
 // ZeroDivision through the runner's error flag; pow of integers is exact
 // modulo 2^n, negative exponents give 0, 1 or -1; remainder has the sign of
-// the divisor, fmod of the dividend; xlogy(0, y) = 0 unless y is NaN.
+// the divisor, fmod of the dividend; xlogy(0, y) = 0 unless y is NaN. Those
+// from i0 to ndtri and from zeta to legendre_p are the functions of
+// codegen/lang/special/functions.h.
 
 namespace sy::lang {
 

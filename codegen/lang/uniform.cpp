@@ -1,57 +1,14 @@
 #include <bit>
 #include <cmath>
-#include <limits>
-#include <numbers>
 #include <numeric>
 
 #include "codegen/lang/program.h"
+#include "codegen/lang/special/functions.h"
 
 // The primitives on single numbers: for uniforms and as the reference.
 
 namespace sy::lang {
 namespace {
-
-double digamma(double x) {
-  if (x == 0) return -std::copysign(std::numeric_limits<double>::infinity(), x);
-  if (x < 0) {
-    if (x == std::floor(x)) return std::nan("");
-    return digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * x);
-  }
-  double shift = 0;
-  while (x < 10) {
-    shift -= 1 / x;
-    x += 1;
-  }
-  // The asymptotic series, good to a double from 10 on.
-  constexpr double kSeries[] = {1.0 / 12,   -1.0 / 120, 1.0 / 252,
-                                -1.0 / 240, 1.0 / 132,  -691.0 / 32760,
-                                1.0 / 12};
-  const double step = 1 / (x * x);
-  double sum = 0;
-  double power = step;
-  for (double c : kSeries) {
-    sum += c * power;
-    power *= step;
-  }
-  return shift + std::log(x) - 0.5 / x - sum;
-}
-
-double erfinv(double y) {
-  if (std::fabs(y) > 1 || std::isnan(y)) return std::nan("");
-  if (std::fabs(y) == 1) {
-    return std::copysign(std::numeric_limits<double>::infinity(), y);
-  }
-  // Winitzki's approximation, then Newton steps on erfc where erf is flat.
-  const double l = std::log1p(-y * y);
-  const double t = 2 / (std::numbers::pi * 0.147) + l / 2;
-  double x = std::sqrt(std::sqrt(t * t - l / 0.147) - t);
-  const double a = std::fabs(y);
-  for (int i = 0; i < 4; ++i) {
-    const double error = a < 0.5 ? std::erf(x) - a : (1 - a) - std::erfc(x);
-    x -= error * std::sqrt(std::numbers::pi) / 2 * std::exp(x * x);
-  }
-  return std::copysign(x, y);
-}
 
 double round_even(double x) { return std::nearbyint(x); }
 
@@ -103,9 +60,24 @@ double on_doubles(Prim op, double a, double b, double c) {
     case Prim::sigmoid: return 1 / (1 + std::exp(-a));
     case Prim::erf: return std::erf(a);
     case Prim::erfc: return std::erfc(a);
-    case Prim::erfinv: return erfinv(a);
+    case Prim::erfinv: return special::erfinv(a);
     case Prim::lgamma: return std::lgamma(a);
-    case Prim::digamma: return digamma(a);
+    case Prim::digamma: return special::digamma(a);
+    case Prim::i0: return special::i0(a);
+    case Prim::i0e: return special::i0e(a);
+    case Prim::i1: return special::i1(a);
+    case Prim::i1e: return special::i1e(a);
+    case Prim::bessel_j0: return special::bessel_j0(a);
+    case Prim::bessel_j1: return special::bessel_j1(a);
+    case Prim::bessel_y0: return special::bessel_y0(a);
+    case Prim::bessel_y1: return special::bessel_y1(a);
+    case Prim::bessel_k0: return special::k0(a);
+    case Prim::bessel_k0e: return special::k0e(a);
+    case Prim::bessel_k1: return special::k1(a);
+    case Prim::bessel_k1e: return special::k1e(a);
+    case Prim::airy_ai: return special::airy_ai(a);
+    case Prim::erfcx: return special::erfcx(a);
+    case Prim::ndtri: return special::ndtri(a);
     case Prim::floor: return std::floor(a);
     case Prim::ceil: return std::ceil(a);
     case Prim::round: return round_even(a);
@@ -129,6 +101,18 @@ double on_doubles(Prim op, double a, double b, double c) {
     case Prim::fmax: return std::fmax(a, b);
     case Prim::fmin: return std::fmin(a, b);
     case Prim::xlogy: return std::isnan(b) ? b : a == 0 ? 0 : a * std::log(b);
+    case Prim::zeta: return special::zeta(a, b);
+    case Prim::polygamma: return special::polygamma(a, b);
+    case Prim::igamma: return special::igamma(a, b);
+    case Prim::igammac: return special::igammac(a, b);
+    case Prim::chebyshev_t: return special::chebyshev_t(a, b);
+    case Prim::chebyshev_u: return special::chebyshev_u(a, b);
+    case Prim::chebyshev_v: return special::chebyshev_v(a, b);
+    case Prim::chebyshev_w: return special::chebyshev_w(a, b);
+    case Prim::hermite_h: return special::hermite_h(a, b);
+    case Prim::hermite_he: return special::hermite_he(a, b);
+    case Prim::laguerre_l: return special::laguerre_l(a, b);
+    case Prim::legendre_p: return special::legendre_p(a, b);
     case Prim::fma: return std::fma(a, b, c);
     case Prim::clamp: return minimum(maximum(a, b), c);
     case Prim::lerp: return a + c * (b - a);

@@ -113,6 +113,8 @@ PointwiseData::PointwiseData(const codegen::PointwiseParts& parts,
   op_.promote_inputs = parts.promote_inputs;
   op_.promote_scalars = parts.promote_scalars;
   op_.whole_scalars = parts.whole_scalars;
+  op_.lower_bounds = parts.lower_bounds;
+  op_.upper_bounds = parts.upper_bounds;
   op_.input_names = data_or_null(input_names_);
   op_.scalar_names = data_or_null(scalar_names_);
   op_.program = programs_.emplace_back(parts.program, std::vector<int>()).get();

@@ -177,6 +177,19 @@ TEST(Pointwise, DtypesWithoutAKernelAreErrors) {
                   "expected an integer or bool dtype, got float32");
 }
 
+TEST(Pointwise, BoundsBeyondAnIntegerDtype) {
+  const Tensor bytes = range({3}, kByte);
+  EXPECT_EQ(values(clamp_min(bytes, -1)), (Values{0, 1, 2}));
+  EXPECT_EQ(values(clamp_max(bytes, 300)), (Values{0, 1, 2}));
+  EXPECT_EQ(values(clamp(bytes, -5, 1)), (Values{0, 1, 1}));
+  EXPECT_EQ(values(clamp(bytes, 1, 1000)), (Values{1, 1, 2}));
+  EXPECT_EQ(values(clamp_max(range({3}, kChar), 300)), (Values{0, 1, 2}));
+  SY_EXPECT_ERROR(clamp_max(bytes, -1), ValueError,
+                  "max: expected at least 0 for dtype uint8, got -1");
+  SY_EXPECT_ERROR(clamp_min(bytes, 300), ValueError,
+                  "min: expected at most 255 for dtype uint8, got 300");
+}
+
 TEST(Pointwise, DividingIntegersByZero) {
   SY_EXPECT_ERROR(div(range({3}, kInt), zeros({3}, kInt), "floor"), ValueError,
                   "divisor");

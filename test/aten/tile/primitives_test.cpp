@@ -35,8 +35,10 @@ bool is_exact(Prim p, TileType t) {
     case Prim::atan2:
     case Prim::hypot:
     case Prim::xlogy: return false;
-    default: return p < Prim::exp || p >= Prim::floor;
+    default: break;
   }
+  if (p >= Prim::zeta && p <= Prim::legendre_p) return false;
+  return p < Prim::exp || p >= Prim::floor;
 }
 
 bool in_domain(Prim p, TileType t) {

@@ -16,7 +16,7 @@ using List = std::vector<std::int64_t>;
 const char* const kSchema =
     "f(Tensor self, Tensor mat2, Tensor[] tensors, int dim, int[] dims, "
     "int? start=None, Scalar? limit=None, Tensor? weight=None, "
-    "float p=1.0, *, str mode='mean', bool flag=False, "
+    "float p=1.0, Scalar number=0, *, str mode='mean', bool flag=False, "
     "ScalarType? dtype=None) -> Tensor";
 
 IndexEnv env() { return IndexEnv::of(parse_schema(kSchema)); }
@@ -52,6 +52,11 @@ TEST(IndexTest, Metadata) {
             "Dims(IntArrayRef({dim}))");
   EXPECT_EQ(cpp("self.dtype() == int64 or is_floating(mat2)"),
             "self.dtype() == kInt64 || shapes::is_floating(mat2)");
+  EXPECT_EQ(cpp("number.dtype() != bool and number > 1"),
+            "number.type() != kBool && number.to_double() > 1");
+  EXPECT_EQ(cpp("p.dtype() == bool"),
+            "<text>:1:3: error: only tensors have methods; '.dtype' of a "
+            "number");
   EXPECT_EQ(cpp("tensors[0].numel() + len(tensors)"),
             "shapes::at(\"op\", tensors, 0).numel() + shapes::len(tensors)");
 }

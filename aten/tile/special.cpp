@@ -1,0 +1,90 @@
+// The special functions: a loop over each, in double for every dtype.
+
+#include "aten/tile/table.h"
+#include "codegen/lang/special/functions.h"
+
+namespace sy::tile {
+
+namespace {
+
+using lang::Prim;
+
+template <class T, double (*kFunction)(double)>
+void unary(void* dst, const void* a, const void*, const void*,
+           uint32_t uniform_mask, int64_t n) {
+  T* d = static_cast<T*>(dst);
+  const T* x = static_cast<const T*>(a);
+  if (n <= 0) return;
+  if (uniform_mask & 1) {
+    const T y = static_cast<T>(kFunction(static_cast<double>(x[0])));
+    for (int64_t i = 0; i < n; ++i) d[i] = y;
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      d[i] = static_cast<T>(kFunction(static_cast<double>(x[i])));
+    }
+  }
+}
+
+template <class T, double (*kFunction)(double, double)>
+void binary(void* dst, const void* a, const void* b, const void*,
+            uint32_t uniform_mask, int64_t n) {
+  T* d = static_cast<T*>(dst);
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  if (n <= 0) return;
+  const T x0 = x[0];  // dst may be a uniform operand
+  const T y0 = y[0];
+  for (int64_t i = 0; i < n; ++i) {
+    const T p = (uniform_mask & 1) ? x0 : x[i];
+    const T q = (uniform_mask & 2) ? y0 : y[i];
+    d[i] = static_cast<T>(
+        kFunction(static_cast<double>(p), static_cast<double>(q)));
+  }
+}
+
+template <double (*kFunction)(double)>
+void add(KernelTable& t, Prim prim) {
+  t.at(prim, TileType::f32) = &unary<float, kFunction>;
+  t.at(prim, TileType::f64) = &unary<double, kFunction>;
+}
+template <double (*kFunction)(double, double)>
+void add(KernelTable& t, Prim prim) {
+  t.at(prim, TileType::f32) = &binary<float, kFunction>;
+  t.at(prim, TileType::f64) = &binary<double, kFunction>;
+}
+
+}  // namespace
+
+void fill_special(KernelTable& t) {
+  add<special::erfinv>(t, Prim::erfinv);
+  add<special::digamma>(t, Prim::digamma);
+  add<special::i0>(t, Prim::i0);
+  add<special::i0e>(t, Prim::i0e);
+  add<special::i1>(t, Prim::i1);
+  add<special::i1e>(t, Prim::i1e);
+  add<special::bessel_j0>(t, Prim::bessel_j0);
+  add<special::bessel_j1>(t, Prim::bessel_j1);
+  add<special::bessel_y0>(t, Prim::bessel_y0);
+  add<special::bessel_y1>(t, Prim::bessel_y1);
+  add<special::k0>(t, Prim::bessel_k0);
+  add<special::k0e>(t, Prim::bessel_k0e);
+  add<special::k1>(t, Prim::bessel_k1);
+  add<special::k1e>(t, Prim::bessel_k1e);
+  add<special::airy_ai>(t, Prim::airy_ai);
+  add<special::erfcx>(t, Prim::erfcx);
+  add<special::ndtri>(t, Prim::ndtri);
+  add<special::zeta>(t, Prim::zeta);
+  add<special::polygamma>(t, Prim::polygamma);
+  add<special::igamma>(t, Prim::igamma);
+  add<special::igammac>(t, Prim::igammac);
+  add<special::chebyshev_t>(t, Prim::chebyshev_t);
+  add<special::chebyshev_u>(t, Prim::chebyshev_u);
+  add<special::chebyshev_v>(t, Prim::chebyshev_v);
+  add<special::chebyshev_w>(t, Prim::chebyshev_w);
+  add<special::hermite_h>(t, Prim::hermite_h);
+  add<special::hermite_he>(t, Prim::hermite_he);
+  add<special::laguerre_l>(t, Prim::laguerre_l);
+  add<special::legendre_p>(t, Prim::legendre_p);
+}
+
+}  // namespace sy::tile
