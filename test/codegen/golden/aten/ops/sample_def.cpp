@@ -36,6 +36,19 @@ void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   sizes[0] = Dims(IntArrayRef({self.size(0), mat2.size(1)}));
 }
 
+// test/codegen/testdata/sample.yaml:71
+void index_Tensor([[maybe_unused]] const Tensor& self,
+                  [[maybe_unused]] ArrayRef<std::optional<Tensor>> indices) {}
+
+// test/codegen/testdata/sample.yaml:76
+void index_put(const Tensor& self,
+               [[maybe_unused]] ArrayRef<std::optional<Tensor>> indices,
+               const Tensor& values, Dims* sizes) {
+  const TensorBase* const tensors[] = {&self, &values};
+  check_same_device(ops::index_put::entry(), tensors, 2);
+  sizes[0] = Dims(self.sizes());
+}
+
 }  // namespace contract
 
 namespace {
@@ -173,6 +186,82 @@ Tensor& mm_out_store(const Tensor& self, const Tensor& mat2, Tensor& out) {
   return out;
 }
 
+Tensor index_Tensor_guard(const Kernel* k, DispatchKeySet keys,
+                          const Tensor& self,
+                          ArrayRef<std::optional<Tensor>> indices) {
+  contract::index_Tensor(self, indices);
+  return generated::call_guarded<ops::index_Tensor>(k, keys, self, indices);
+}
+
+Tensor& index_Tensor_out_guard(const Kernel* k, DispatchKeySet keys,
+                               const Tensor& self,
+                               ArrayRef<std::optional<Tensor>> indices,
+                               Tensor& out) {
+  contract::index_Tensor(self, indices);
+  generated::bump_version(ops::index_Tensor_out::entry(), "out", out);
+  return generated::call_guarded<ops::index_Tensor_out>(k, keys, self, indices,
+                                                        out);
+}
+
+Tensor& index_Tensor_out_store(const Tensor& self,
+                               ArrayRef<std::optional<Tensor>> indices,
+                               Tensor& out) {
+  const Tensor result = ops::index_Tensor::call(self, indices);
+  generated::check_out_dtype(ops::index_Tensor_out::entry(), out,
+                             result.scalar_type());
+  store_result(ops::index_Tensor_out::entry(), result, out);
+  return out;
+}
+
+Tensor index_put_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
+                       ArrayRef<std::optional<Tensor>> indices,
+                       const Tensor& values) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  return generated::call_guarded<ops::index_put>(k, keys, self, indices,
+                                                 values);
+}
+
+Tensor& index_put__guard(const Kernel* k, DispatchKeySet keys, Tensor& self,
+                         ArrayRef<std::optional<Tensor>> indices,
+                         const Tensor& values) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  generated::check_inplace_sizes(ops::index_put_::entry(), self, sizes[0]);
+  generated::bump_version(ops::index_put_::entry(), "self", self);
+  return generated::call_guarded<ops::index_put_>(k, keys, self, indices,
+                                                  values);
+}
+
+Tensor& index_put_out_guard(const Kernel* k, DispatchKeySet keys,
+                            const Tensor& self,
+                            ArrayRef<std::optional<Tensor>> indices,
+                            const Tensor& values, Tensor& out) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  prepare_out(ops::index_put_out::entry(), out, sizes[0], self.scalar_type(),
+              self.device());
+  return generated::call_guarded<ops::index_put_out>(k, keys, self, indices,
+                                                     values, out);
+}
+
+Tensor& index_put__store(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                         const Tensor& values) {
+  const Tensor result = ops::index_put::call(self, indices, values);
+  store_inplace(ops::index_put_::entry(), result, self);
+  return self;
+}
+
+Tensor& index_put_out_store(const Tensor& self,
+                            ArrayRef<std::optional<Tensor>> indices,
+                            const Tensor& values, Tensor& out) {
+  const Tensor result = ops::index_put::call(self, indices, values);
+  generated::check_out_dtype(ops::index_put_out::entry(), out,
+                             result.scalar_type());
+  store_result(ops::index_put_out::entry(), result, out);
+  return out;
+}
+
 }  // namespace
 
 namespace {
@@ -194,6 +283,13 @@ const OperatorInfo kInfo[] = {
      "test/codegen/testdata/sample.yaml:61"},
     {OperatorInfo::kDispatch, "The only element as a number.",
      "test/codegen/testdata/sample.yaml:66"},
+    {OperatorInfo::kDispatch, "The elements at indices.",
+     "test/codegen/testdata/sample.yaml:71"},
+    {OperatorInfo::kDispatch, "self with values at indices.",
+     "test/codegen/testdata/sample.yaml:76"},
+    {OperatorInfo::kDispatch,
+     "Whether a result of one dtype may be stored as another.",
+     "test/codegen/testdata/sample.yaml:88"},
 };
 
 using generated::operator_def;
@@ -247,6 +343,29 @@ const OperatorDef kDefs[] = {
                                      "Tensor", nullptr, 0, &kInfo[6]),
     operator_def<ops::item>("item(Tensor self) -> Scalar", nullptr,
                             OperatorDef::kDifferentiable, &kInfo[7]),
+    operator_def<ops::index_Tensor>(
+        "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+        reinterpret_cast<void*>(&index_Tensor_guard), 0, &kInfo[8]),
+    operator_def<ops::index_Tensor_out>(
+        "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) "
+        "-> Tensor(a!)", reinterpret_cast<void*>(&index_Tensor_out_guard),
+        OperatorDef::kOut, &kInfo[8]),
+    operator_def<ops::index_put>("index_put(Tensor self, Tensor?[] indices, "
+                                 "Tensor values) -> Tensor",
+                                 reinterpret_cast<void*>(&index_put_guard),
+                                 OperatorDef::kDifferentiable, &kInfo[9]),
+    operator_def<ops::index_put_>(
+        "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values) -> "
+        "Tensor(a!)", reinterpret_cast<void*>(&index_put__guard),
+        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[9]),
+    operator_def<ops::index_put_out>(
+        "index_put.out(Tensor self, Tensor?[] indices, Tensor values, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
+        reinterpret_cast<void*>(&index_put_out_guard), OperatorDef::kOut,
+        &kInfo[9]),
+    operator_def<ops::can_cast>("can_cast(ScalarType from_, ScalarType to) -> "
+                                "bool", nullptr, OperatorDef::kDifferentiable,
+                                &kInfo[10]),
 };
 
 }  // namespace
@@ -263,11 +382,15 @@ SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
   m.impl("transpose.int", SY_FN(transpose_int_view).guarded());
   m.impl("mm.out", SY_FN(mm_out_store).guarded());
   m.impl("scalar_tensor", SY_FN(native::scalar_tensor));
+  m.impl("index.Tensor_out", SY_FN(index_Tensor_out_store).guarded());
+  m.impl("index_put_", SY_FN(index_put__store).guarded());
+  m.impl("index_put.out", SY_FN(index_put_out_store).guarded());
 }
 
 SY_LIBRARY_IMPL(aten, CompositeImplicitAutograd, m) {
   m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).guarded());
   m.impl("item", SY_FN(native::item));
+  m.impl("can_cast", SY_FN(native::can_cast_dtype));
 }
 
 }  // namespace sy
