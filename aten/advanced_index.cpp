@@ -170,6 +170,7 @@ IndexPlan plan_index(const char* op, const Tensor& self,
     (front ? plan.before_strides : plan.after_strides)
         .push_back(self.strides()[static_cast<size_t>(d)]);
   }
+  static_cast<void>(checked_numel(op, plan.result_sizes(), self.itemsize()));
   const int64_t count = plan.count();
   for (const IndexedDim& d : plan.dims) {
     SY_CHECK(d.size != 0 || count == 0, Index, "[", op,

@@ -48,11 +48,10 @@ class SY_API TensorIndex {
   TensorIndex(EllipsisIndexType) : kind_(Kind::Ellipsis) {}
   // "...". Throws ValueError for any other text.
   TensorIndex(const char* text);
-  TensorIndex(int64_t i) : integer_(i), kind_(Kind::Integer) {}
-  TensorIndex(int i) : TensorIndex(static_cast<int64_t>(i)) {}
   template <class T>
-  requires std::is_same_v<T, bool> TensorIndex(T v)
-      : integer_(v), kind_(Kind::Boolean) {}
+  requires std::is_integral_v<T> TensorIndex(T v)
+      : integer_(static_cast<int64_t>(v)),
+        kind_(std::is_same_v<T, bool> ? Kind::Boolean : Kind::Integer) {}
   TensorIndex(class Slice s) : slice_(s), kind_(Kind::Slice) {}
   TensorIndex(sy::Tensor t) : tensor_(std::move(t)), kind_(Kind::Tensor) {}
 

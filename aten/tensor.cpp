@@ -18,6 +18,10 @@ const AutogradHooks& autograd_hooks() {
   return *installed_hooks;
 }
 
+Tensor Tensor::cpu() const { return to(Device(kCPU)); }
+
+Tensor Tensor::toType(ScalarType dtype) const { return to(dtype); }
+
 bool Tensor::requires_grad() const {
   return autograd_hooks().requires_grad(*this);
 }

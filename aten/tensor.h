@@ -32,8 +32,8 @@ class SY_API Tensor : public TensorBase {
   T item() const {
     return item().to<T>();
   }
-  Tensor cpu() const { return to(Device(kCPU)); }
-  Tensor toType(ScalarType dtype) const { return to(dtype); }
+  Tensor cpu() const;
+  Tensor toType(ScalarType dtype) const;
 
   // What x[…] gives in Python: x.index({Slice(1, None), 0, mask}), of the kinds
   // in aten/indexing.h. Throw IndexError.
@@ -43,13 +43,13 @@ class SY_API Tensor : public TensorBase {
   Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
   // x[…] = value, which broadcasts.
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices,
-                           const Tensor& value) const;
+                     const Tensor& value) const;
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices,
-                           const Scalar& value) const;
+                     const Scalar& value) const;
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices,
-                           const Tensor& value) const;
+                     const Tensor& value) const;
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices,
-                           const Scalar& value) const;
+                     const Scalar& value) const;
 
   // Autograd (see autograd/). Throw NotImplementedError if the autograd
   // library is not linked.

@@ -73,9 +73,14 @@ std::string_view no_default(const Operator& op) {
 }
 
 void function_declarations(Writer& w, const Operator& op) {
+  const auto overloads = op.overloads();
+  if (std::none_of(overloads.begin(), overloads.end(),
+                   [&](const Overload* o) { return has_function(op, *o); })) {
+    return;
+  }
   w.gap();
   if (!op.entry->doc.empty()) w.comment(op.entry->doc);
-  for (const Overload* o : op.overloads()) {
+  for (const Overload* o : overloads) {
     if (!has_function(op, *o)) continue;
     const ApiSignature api = api_signature(o->schema, false, no_default(op));
     w.line("SY_API " + return_type(o->schema) + ' ' + function_name(*o) + '(' +

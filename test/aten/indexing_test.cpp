@@ -45,6 +45,7 @@ TEST(Indexing, ViewsShareMemory) {
   is(x.index({None, Slice(), 1}), x.select(1, 1).unsqueeze(0));
   is(x.index({Ellipsis}), x);
   is(x.index({tensor(1), 0}), x.select(0, 1).select(0, 0));
+  is(x.index({size_t{1}, uint8_t{2}}), x.select(0, 1).select(0, 2));
   is(x[1], x.select(0, 1));
   is(x[1][2], x.select(0, 1).select(0, 2));
   is(x[tensor(-1)], x.select(0, 1));

@@ -149,6 +149,15 @@ TEST(IndexPut, ValuesBroadcast) {
                   IndexError, "got 3");
 }
 
+TEST(IndexPut, MoreIndicesThanCanBeCountedAreAnError) {
+  const int64_t many = int64_t{1} << 40;
+  const Tensor i = zeros({1}, kLong).expand({many});
+  Tensor self = zeros({2, 2}, kDouble);
+  SY_EXPECT_ERROR(
+      self.index_put_(Index{i.unsqueeze(1), i}, tensor(1.0, kDouble)),
+      ValueError, "index_put");
+}
+
 TEST(IndexPut, IndicesAndValuesMayShareItsMemory) {
   Tensor self = tensor({3, 0, 1, 2});
   self.index_put_(Index{self}, self);

@@ -373,6 +373,72 @@ Tensor& mm_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat2,
   return ops::mm_out::redispatch(below_autograd(ks), self, mat2, out);
 }
 
+// index_put  test/codegen/testdata/sample.yaml:76
+struct IndexPutBackward final : NodeOf<2> {
+  void apply(GradFrame& f) override {
+    const Tensor& grad = f.grad();
+    if (f.needs(0)) {
+      f.set(0, grad);
+    }
+    if (f.needs(1)) {
+      const auto indices_list = indices_.unpack_optional(*this, "indices");
+      const ArrayRef<std::optional<Tensor>> indices = indices_list;
+      f.set(1, sy::index(grad, indices));
+    }
+  }
+  void release() noexcept override { indices_.release(); }
+
+  SavedTensorList indices_;
+};
+
+Tensor index_put(DispatchKeySet ks, const Tensor& self,
+                 ArrayRef<std::optional<Tensor>> indices,
+                 const Tensor& values) {
+  if (!any_requires_grad(self, values)) {
+    return ops::index_put::redispatch(below_autograd(ks), self, indices,
+                                      values);
+  }
+  auto node =
+      make_node<IndexPutBackward>(ops::index_put::entry(), self, values);
+  if (node->needs(1)) node->indices_.save(indices);
+  Tensor result = [&] {
+    const AutoDispatchBelowAutograd guard;
+    return ops::index_put::redispatch(below_autograd(ks), self, indices,
+                                      values);
+  }();
+  set_history(result, std::move(node));
+  return result;
+}
+
+Tensor& index_put_(DispatchKeySet ks, Tensor& self,
+                   ArrayRef<std::optional<Tensor>> indices,
+                   const Tensor& values) {
+  if (!inplace_requires_grad(self, values)) {
+    return ops::index_put_::redispatch(below_autograd(ks), self, indices,
+                                       values);
+  }
+  check_inplace(ops::index_put_::entry(), self);
+  auto node =
+      make_node<IndexPutBackward>(ops::index_put_::entry(), self, values);
+  if (node->needs(1)) node->indices_.save(indices);
+  {
+    const AutoDispatchBelowAutograd guard;
+    ops::index_put_::redispatch(below_autograd(ks), self, indices, values);
+  }
+  rebase_history(self, std::move(node));
+  return self;
+}
+
+Tensor& index_put_out(DispatchKeySet ks, const Tensor& self,
+                      ArrayRef<std::optional<Tensor>> indices,
+                      const Tensor& values, Tensor& out) {
+  if (any_requires_grad(self, values, out)) {
+    reject_out(ops::index_put_out::entry());
+  }
+  return ops::index_put_out::redispatch(below_autograd(ks), self, indices,
+                                        values, out);
+}
+
 }  // namespace
 
 SY_LIBRARY_IMPL(aten, Autograd, m) {
@@ -392,6 +458,11 @@ SY_LIBRARY_IMPL(aten, Autograd, m) {
   m.impl("transpose.int", SY_FN(transpose_int));
   m.impl("mm", SY_FN(mm));
   m.impl("mm.out", SY_FN(mm_out));
+  m.impl("index.Tensor", Kernel::fallthrough());
+  m.impl("index.Tensor_out", Kernel::fallthrough());
+  m.impl("index_put", SY_FN(index_put));
+  m.impl("index_put_", SY_FN(index_put_));
+  m.impl("index_put.out", SY_FN(index_put_out));
 }
 
 }  // namespace sy::autograd

@@ -315,6 +315,97 @@ Scalar item::redispatch(DispatchKeySet keys, const Tensor& self) {
   return handle<ops::item>().redispatch(keys, self);
 }
 
+const OperatorEntry& index_Tensor::entry() {
+  return handle<ops::index_Tensor>().entry();
+}
+
+Tensor index_Tensor::call(const Tensor& self,
+                          ArrayRef<std::optional<Tensor>> indices) {
+  return handle<ops::index_Tensor>().call(self, indices);
+}
+
+Tensor index_Tensor::redispatch(DispatchKeySet keys, const Tensor& self,
+                                ArrayRef<std::optional<Tensor>> indices) {
+  return handle<ops::index_Tensor>().redispatch(keys, self, indices);
+}
+
+const OperatorEntry& index_Tensor_out::entry() {
+  return handle<ops::index_Tensor_out>().entry();
+}
+
+Tensor& index_Tensor_out::call(const Tensor& self,
+                               ArrayRef<std::optional<Tensor>> indices,
+                               Tensor& out) {
+  return handle<ops::index_Tensor_out>().call(self, indices, out);
+}
+
+Tensor& index_Tensor_out::redispatch(DispatchKeySet keys, const Tensor& self,
+                                     ArrayRef<std::optional<Tensor>> indices,
+                                     Tensor& out) {
+  return handle<ops::index_Tensor_out>().redispatch(keys, self, indices, out);
+}
+
+const OperatorEntry& index_put::entry() {
+  return handle<ops::index_put>().entry();
+}
+
+Tensor index_put::call(const Tensor& self,
+                       ArrayRef<std::optional<Tensor>> indices,
+                       const Tensor& values) {
+  return handle<ops::index_put>().call(self, indices, values);
+}
+
+Tensor index_put::redispatch(DispatchKeySet keys, const Tensor& self,
+                             ArrayRef<std::optional<Tensor>> indices,
+                             const Tensor& values) {
+  return handle<ops::index_put>().redispatch(keys, self, indices, values);
+}
+
+const OperatorEntry& index_put_::entry() {
+  return handle<ops::index_put_>().entry();
+}
+
+Tensor& index_put_::call(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                         const Tensor& values) {
+  return handle<ops::index_put_>().call(self, indices, values);
+}
+
+Tensor& index_put_::redispatch(DispatchKeySet keys, Tensor& self,
+                               ArrayRef<std::optional<Tensor>> indices,
+                               const Tensor& values) {
+  return handle<ops::index_put_>().redispatch(keys, self, indices, values);
+}
+
+const OperatorEntry& index_put_out::entry() {
+  return handle<ops::index_put_out>().entry();
+}
+
+Tensor& index_put_out::call(const Tensor& self,
+                            ArrayRef<std::optional<Tensor>> indices,
+                            const Tensor& values, Tensor& out) {
+  return handle<ops::index_put_out>().call(self, indices, values, out);
+}
+
+Tensor& index_put_out::redispatch(DispatchKeySet keys, const Tensor& self,
+                                  ArrayRef<std::optional<Tensor>> indices,
+                                  const Tensor& values, Tensor& out) {
+  return handle<ops::index_put_out>().redispatch(keys, self, indices, values,
+                                                 out);
+}
+
+const OperatorEntry& can_cast::entry() {
+  return handle<ops::can_cast>().entry();
+}
+
+bool can_cast::call(ScalarType from_, ScalarType to) {
+  return handle<ops::can_cast>().call(from_, to);
+}
+
+bool can_cast::redispatch(DispatchKeySet keys, ScalarType from_,
+                          ScalarType to) {
+  return handle<ops::can_cast>().redispatch(keys, from_, to);
+}
+
 }  // namespace sy::ops
 
 namespace sy {
@@ -441,5 +532,30 @@ Tensor scalar_tensor(const Scalar& s, TensorOptions options) {
 Scalar item(const Tensor& self) { return ops::item::call(self); }
 
 Scalar Tensor::item() const { return ops::item::call(*this); }
+
+Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
+  return ops::index_Tensor::call(self, indices);
+}
+
+Tensor& index_out(Tensor& out, const Tensor& self,
+                  ArrayRef<std::optional<Tensor>> indices) {
+  return ops::index_Tensor_out::call(self, indices, out);
+}
+
+Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                 const Tensor& values) {
+  return ops::index_put::call(self, indices, values);
+}
+
+Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                   const Tensor& values) {
+  return ops::index_put_::call(self, indices, values);
+}
+
+Tensor& index_put_out(Tensor& out, const Tensor& self,
+                      ArrayRef<std::optional<Tensor>> indices,
+                      const Tensor& values) {
+  return ops::index_put_out::call(self, indices, values, out);
+}
 
 }  // namespace sy

@@ -65,4 +65,20 @@ SY_API Tensor scalar_tensor(const Scalar& s, TensorOptions options = {});
 // The only element as a number.
 SY_API Scalar item(const Tensor& self);
 
+// The elements at indices.
+SY_API Tensor index(const Tensor& self,
+                    ArrayRef<std::optional<Tensor>> indices);
+SY_API Tensor& index_out(Tensor& out, const Tensor& self,
+                         ArrayRef<std::optional<Tensor>> indices);
+
+// self with values at indices.
+SY_API Tensor index_put(const Tensor& self,
+                        ArrayRef<std::optional<Tensor>> indices,
+                        const Tensor& values);
+SY_API Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                          const Tensor& values);
+SY_API Tensor& index_put_out(Tensor& out, const Tensor& self,
+                             ArrayRef<std::optional<Tensor>> indices,
+                             const Tensor& values);
+
 }  // namespace sy

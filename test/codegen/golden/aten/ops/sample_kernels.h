@@ -11,6 +11,9 @@ namespace sy::contract {
 void soften(const Tensor& self, const Tensor& weight, const Scalar& slope,
             std::string_view mode);
 void mm(const Tensor& self, const Tensor& mat2, Dims* sizes);
+void index_Tensor(const Tensor& self, ArrayRef<std::optional<Tensor>> indices);
+void index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+               const Tensor& values, Dims* sizes);
 
 }  // namespace sy::contract
 
@@ -23,5 +26,7 @@ Tensor scalar_tensor(const Scalar& s, std::optional<ScalarType> dtype,
                      std::optional<bool> pin_memory);
 // item  test/codegen/testdata/sample.yaml:85
 Scalar item(const Tensor& self);
+// can_cast  test/codegen/testdata/sample.yaml:88
+bool can_cast_dtype(ScalarType from_, ScalarType to);
 
 }  // namespace sy::native

@@ -259,4 +259,86 @@ struct item {
   SY_API static Scalar redispatch(DispatchKeySet keys, const Tensor& self);
 };
 
+// index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
+// test/codegen/testdata/sample.yaml:71
+struct index_Tensor {
+  using Signature = Tensor(const Tensor&, ArrayRef<std::optional<Tensor>>);
+  static constexpr const char* name = "aten::index.Tensor";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor call(const Tensor& self,
+                            ArrayRef<std::optional<Tensor>> indices);
+  SY_API static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
+                                  ArrayRef<std::optional<Tensor>> indices);
+};
+
+// index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) ->
+// Tensor(a!)
+struct index_Tensor_out {
+  using Signature =
+      Tensor&(const Tensor&, ArrayRef<std::optional<Tensor>>, Tensor&);
+  static constexpr const char* name = "aten::index.Tensor_out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor& call(const Tensor& self,
+                             ArrayRef<std::optional<Tensor>> indices,
+                             Tensor& out);
+  SY_API static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
+                                   ArrayRef<std::optional<Tensor>> indices,
+                                   Tensor& out);
+};
+
+// index_put(Tensor self, Tensor?[] indices, Tensor values) -> Tensor
+// test/codegen/testdata/sample.yaml:76
+struct index_put {
+  using Signature =
+      Tensor(const Tensor&, ArrayRef<std::optional<Tensor>>, const Tensor&);
+  static constexpr const char* name = "aten::index_put";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor call(const Tensor& self,
+                            ArrayRef<std::optional<Tensor>> indices,
+                            const Tensor& values);
+  SY_API static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
+                                  ArrayRef<std::optional<Tensor>> indices,
+                                  const Tensor& values);
+};
+
+// index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values) -> Tensor(a!)
+struct index_put_ {
+  using Signature =
+      Tensor&(Tensor&, ArrayRef<std::optional<Tensor>>, const Tensor&);
+  static constexpr const char* name = "aten::index_put_";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor& call(Tensor& self,
+                             ArrayRef<std::optional<Tensor>> indices,
+                             const Tensor& values);
+  SY_API static Tensor& redispatch(DispatchKeySet keys, Tensor& self,
+                                   ArrayRef<std::optional<Tensor>> indices,
+                                   const Tensor& values);
+};
+
+// index_put.out(Tensor self, Tensor?[] indices, Tensor values, *, Tensor(a!)
+// out) -> Tensor(a!)
+struct index_put_out {
+  using Signature = Tensor&(const Tensor&, ArrayRef<std::optional<Tensor>>,
+                            const Tensor&, Tensor&);
+  static constexpr const char* name = "aten::index_put.out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static Tensor& call(const Tensor& self,
+                             ArrayRef<std::optional<Tensor>> indices,
+                             const Tensor& values, Tensor& out);
+  SY_API static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
+                                   ArrayRef<std::optional<Tensor>> indices,
+                                   const Tensor& values, Tensor& out);
+};
+
+// can_cast(ScalarType from_, ScalarType to) -> bool
+// test/codegen/testdata/sample.yaml:88
+struct can_cast {
+  using Signature = bool(ScalarType, ScalarType);
+  static constexpr const char* name = "aten::can_cast";
+  SY_API static const OperatorEntry& entry();
+  SY_API static bool call(ScalarType from_, ScalarType to);
+  SY_API static bool redispatch(DispatchKeySet keys, ScalarType from_,
+                                ScalarType to);
+};
+
 }  // namespace sy::ops

@@ -132,6 +132,43 @@ Tensor& mm_out_kernel(const Tensor& self, const Tensor& mat2, Tensor& out) {
   return out;
 }
 
+// test/codegen/testdata/sample.yaml:76
+Tensor index_put_kernel(const Tensor& self,
+                        ArrayRef<std::optional<Tensor>> indices,
+                        const Tensor& values) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  const Tensor out = new_result(self, sizes[0], self.scalar_type());
+  index_put_out(self, indices, values, out);
+  return out;
+}
+
+Tensor& index_put_out_kernel(const Tensor& self,
+                             ArrayRef<std::optional<Tensor>> indices,
+                             const Tensor& values, Tensor& out) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  generated::check_out_dtype(ops::index_put_out::entry(), out,
+                             self.scalar_type());
+  const Tensor result = new_result(self, sizes[0], self.scalar_type());
+  index_put_out(self, indices, values, result);
+  store_result(ops::index_put_out::entry(), result, out);
+  return out;
+}
+
+Tensor& index_put__kernel(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                          const Tensor& values) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  generated::check_inplace_sizes(ops::index_put_::entry(), self, sizes[0]);
+  const auto fill = [&](const Tensor& result) {
+    index_put_out(self, indices, values, result);
+  };
+  generated::fill_out(ops::index_put_::entry(), self, sizes[0],
+                      self.scalar_type(), self.device(), {&values}, fill);
+  return self;
+}
+
 }  // namespace
 
 SY_LIBRARY_IMPL(aten, CPU, m) {
@@ -150,6 +187,10 @@ SY_LIBRARY_IMPL(aten, CPU, m) {
   m.impl("cummax.out", SY_FN(cummax_out_kernel).guarded());
   m.impl("mm", SY_FN(mm_kernel).guarded());
   m.impl("mm.out", SY_FN(mm_out_kernel).guarded());
+  m.impl("index.Tensor", SY_FN(index_tensor));
+  m.impl("index_put", SY_FN(index_put_kernel).guarded());
+  m.impl("index_put.out", SY_FN(index_put_out_kernel).guarded());
+  m.impl("index_put_", SY_FN(index_put__kernel).guarded());
 }
 
 }  // namespace sy::cpu

@@ -130,6 +130,28 @@ Tensor& mm_out_kernel(const Tensor& self, const Tensor& mat2, Tensor& out) {
   return out;
 }
 
+// test/codegen/testdata/sample.yaml:76
+Tensor index_put_kernel(const Tensor& self,
+                        ArrayRef<std::optional<Tensor>> indices,
+                        const Tensor& values) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  const Tensor out = new_result(self, sizes[0], self.scalar_type());
+  return out;
+}
+
+Tensor& index_put_out_kernel(const Tensor& self,
+                             ArrayRef<std::optional<Tensor>> indices,
+                             const Tensor& values, Tensor& out) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  generated::check_out_dtype(ops::index_put_out::entry(), out,
+                             self.scalar_type());
+  prepare_out(ops::index_put_out::entry(), out, sizes[0], self.scalar_type(),
+              self.device());
+  return out;
+}
+
 }  // namespace
 
 SY_LIBRARY_IMPL(aten, Meta, m) {
@@ -148,6 +170,8 @@ SY_LIBRARY_IMPL(aten, Meta, m) {
   m.impl("cummax.out", SY_FN(cummax_out_kernel).guarded());
   m.impl("mm", SY_FN(mm_kernel).guarded());
   m.impl("mm.out", SY_FN(mm_out_kernel).guarded());
+  m.impl("index_put", SY_FN(index_put_kernel).guarded());
+  m.impl("index_put.out", SY_FN(index_put_out_kernel).guarded());
 }
 
 }  // namespace sy::meta
