@@ -165,19 +165,35 @@ Model Model::load(std::span<const std::string> paths,
       m.files_.push_back(lang::read_schema(std::move(text), name, diagnostics));
     }
   }
-  for (const lang::SchemaFile& file : m.files_) {
+  m.build(tags, diagnostics);
+  return m;
+}
+
+Model Model::load_text(std::string text, std::string path,
+                       const lang::OpTable& known,
+                       lang::Diagnostics& diagnostics) {
+  Model m;
+  m.known_ = &known;
+  m.files_.push_back(
+      lang::read_schema(std::move(text), std::move(path), diagnostics));
+  m.build(std::nullopt, diagnostics);
+  return m;
+}
+
+void Model::build(const std::optional<std::vector<std::string>>& tags,
+                  lang::Diagnostics& diagnostics) {
+  for (const lang::SchemaFile& file : files_) {
     Family family{family_name(file.path), file.path, {}};
     for (const OperatorEntry& e : file.entries) {
       family.operators.push_back(make_operator(e, family));
       family.ns = family.operators[0].ns;
       check_namespace(family, family.operators.back(), diagnostics);
     }
-    m.families_.push_back(std::move(family));
+    families_.push_back(std::move(family));
   }
-  m.index();
-  lang::check_duplicates(m.files_, diagnostics);
-  check_model(m, m.families_, tags, diagnostics);
-  return m;
+  index();
+  lang::check_duplicates(files_, diagnostics);
+  check_model(*this, families_, tags, diagnostics);
 }
 
 void Model::index() {
@@ -225,13 +241,38 @@ const std::vector<const Operator*>* Model::named(std::string_view name) const {
 std::span<const FunctionSchema* const> Model::lookup(
     std::string_view name) const {
   const auto it = functional_.find(name);
-  if (it == functional_.end()) return {};
-  return it->second;
+  if (known_ == nullptr) {
+    if (it == functional_.end()) return {};
+    return it->second;
+  }
+  const auto [merged, fresh] = merged_.try_emplace(std::string(name));
+  if (fresh) {
+    if (it != functional_.end()) merged->second = it->second;
+    for (const FunctionSchema* s : known_->lookup(name)) {
+      merged->second.push_back(s);
+    }
+  }
+  return merged->second;
+}
+
+std::string Model::cpp_namespace(const FunctionSchema& s) const {
+  for (const Family& family : families_) {
+    if (!family.is_own()) continue;
+    for (const Operator& op : family.operators) {
+      for (const Overload* o : op.overloads()) {
+        if (&o->schema == &s) return "sy::" + family.ns;
+      }
+    }
+  }
+  return "sy";
 }
 
 std::vector<std::string_view> Model::names() const {
   std::vector<std::string_view> out;
   for (const auto& [name, schemas] : functional_) out.push_back(name);
+  if (known_ != nullptr) {
+    for (const std::string_view name : known_->names()) out.push_back(name);
+  }
   return out;
 }
 

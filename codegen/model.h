@@ -74,6 +74,11 @@ class Model : public lang::OpTable {
   // one any tag goes.
   static Model load(std::span<const std::string> paths,
                     lang::Diagnostics& diagnostics);
+  // The same for one text, `path` its name in messages. Formulas may also call
+  // what `known` has, which outlives the model.
+  static Model load_text(std::string text, std::string path,
+                         const lang::OpTable& known,
+                         lang::Diagnostics& diagnostics);
 
   std::span<const Family> families() const { return families_; }
   const Family* find_family(std::string_view name) const;
@@ -88,8 +93,11 @@ class Model : public lang::OpTable {
   std::span<const FunctionSchema* const> lookup(
       std::string_view name) const override;
   std::vector<std::string_view> names() const override;
+  std::string cpp_namespace(const FunctionSchema& s) const override;
 
  private:
+  void build(const std::optional<std::vector<std::string>>& tags,
+             lang::Diagnostics& diagnostics);
   void index();
 
   std::vector<lang::SchemaFile> files_;
@@ -98,6 +106,10 @@ class Model : public lang::OpTable {
   std::vector<Family> families_;
   std::map<std::string, std::vector<const FunctionSchema*>, std::less<>>
       functional_;
+  // Of functional_ and known_, as far as anybody asked.
+  mutable std::map<std::string, std::vector<const FunctionSchema*>, std::less<>>
+      merged_;
+  const lang::OpTable* known_ = nullptr;
   std::map<std::string, std::vector<const Operator*>, std::less<>> operators_;
 };
 

@@ -4,8 +4,8 @@
 #include <cctype>
 
 #include "codegen/cpp_types.h"
-#include "codegen/lang/compile.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/programs.h"
 
 namespace sy::codegen {
 
@@ -232,7 +232,7 @@ std::string reduce_arguments(Writer& w, const Operator& op) {
   }
   const bool keepdim = s.argument_index("keepdim") >= 0;
   const bool dtype = s.argument_index("dtype") >= 0;
-  const auto scalars = scalar_values(s, reduce_programs(op).scalars);
+  const auto scalars = scalar_values(s, reduce_parts(op).scalars);
   std::vector<std::string> out = {"&self"};
   if (!scalars.empty() || dtype || keepdim || dims != "std::nullopt") {
     out.push_back(dims);
@@ -316,52 +316,6 @@ lang::TensorCode composite_code(const Model& model, const Operator& op) {
                                    types, diagnostics);
   if (!code) throw lang::LangError(diagnostics);
   return std::move(*code);
-}
-
-lang::Program pointwise_program(const Operator& op) {
-  return lang::compile_element(op.entry->pointwise->results[0].expr,
-                               lang::ElementEnv::of(op.base.schema));
-}
-
-namespace {
-
-lang::Program compile_all(const std::vector<lang::Expr>& results,
-                          const lang::ElementEnv& env) {
-  lang::Diagnostics diagnostics;
-  auto program = lang::compile_element(results, env, diagnostics);
-  if (!program) throw lang::LangError(diagnostics);
-  return std::move(*program);
-}
-
-void add_scalars(std::vector<lang::ScalarInput>& all,
-                 const lang::Program& program, const FunctionSchema& schema) {
-  for (const lang::ScalarInput& s : program.scalars) {
-    if (schema.argument_index(s.name) < 0) continue;
-    if (std::find(all.begin(), all.end(), s) == all.end()) all.push_back(s);
-  }
-}
-
-}  // namespace
-
-ReducePrograms reduce_programs(const Operator& op) {
-  const lang::ReduceBody& body = *op.entry->reduce;
-  const FunctionSchema& schema = op.base.schema;
-  std::vector<lang::Expr> maps, combines, finishes;
-  for (const lang::Accumulator& acc : body.accumulators) {
-    maps.push_back(acc.map.expr);
-    combines.push_back(acc.combine.expr);
-  }
-  for (const lang::Formula& f : body.finish) finishes.push_back(f.expr);
-  ReducePrograms out;
-  out.map = compile_all(maps, lang::ElementEnv::of(schema));
-  out.combine = compile_all(combines, lang::combine_env(body));
-  if (!finishes.empty()) {
-    out.finish = compile_all(finishes, lang::finish_env(body, schema));
-  }
-  add_scalars(out.scalars, out.map, schema);
-  add_scalars(out.scalars, out.combine, schema);
-  if (out.finish) add_scalars(out.scalars, *out.finish, schema);
-  return out;
 }
 
 std::vector<std::string> written_arguments(const Overload& o) {

@@ -82,14 +82,6 @@ lang::TensorCode composite_code(const Model& model, const Operator& op);
 // pointwise operator or reduction, and is not made of those alone.
 bool has_exact_out(const Model& model, const Operator& op);
 
-struct ReducePrograms {
-  lang::Program map, combine;
-  std::optional<lang::Program> finish;
-  std::vector<lang::ScalarInput> scalars;  // of the call
-};
-lang::Program pointwise_program(const Operator& op);
-ReducePrograms reduce_programs(const Operator& op);
-
 // "Tensor& self" -> the names of the arguments that an overload writes.
 std::vector<std::string> written_arguments(const Overload& o);
 

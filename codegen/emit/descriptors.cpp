@@ -4,6 +4,7 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/programs.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/programs.h"
 
 namespace sy::codegen {
 namespace {
@@ -15,103 +16,47 @@ bool has_descriptor(const Operator& op) {
          op.kind() == OperatorKind::kReduce;
 }
 
-std::string_view rule_of(const Operator& op) {
-  return op.entry->promote ? std::string_view(op.entry->promote->rule.str())
-                           : "default";
-}
-
-// Arguments that count in promotion: those named, else every Tensor and Scalar
-// that is not a bool condition.
-std::vector<std::string> promoted(const Operator& op,
-                                  const lang::Program& program) {
+std::vector<std::string> indices(
+    const lang::Program& program,
+    const std::vector<lang::ScalarInput>& scalars) {
   std::vector<std::string> out;
-  if (op.entry->promote && !op.entry->promote->arguments.empty()) {
-    for (const lang::Text& a : op.entry->promote->arguments) {
-      out.push_back(a.str());
-    }
-    return out;
-  }
-  for (const lang::ProgramInput& in : program.inputs) out.push_back(in.name);
-  for (const Argument& a : op.base.schema.arguments()) {
-    if (a.type.without_optional() == TypeKind::kScalar) {
-      out.emplace_back(a.name.view());
-    }
+  for (const int i : scalar_indices(program, scalars)) {
+    out.push_back(i < 0 ? "ElementProgram::kCount" : std::to_string(i));
   }
   return out;
 }
 
-void pointwise(Writer& w, const Operator& op) {
-  const lang::Program program = pointwise_program(op);
-  PointwiseText text;
-  text.id = op.base.id;
-  text.name = op.base.name;
-  text.rule = rule_of(op);
-  text.schema = &op.base.schema;
-  text.promoted = promoted(op, program);
-  emit_pointwise_op(w, text, op.entry->pointwise->results[0].expr, program);
-}
-
-std::vector<std::string> scalar_indices(
-    const lang::Program& program,
-    const std::vector<lang::ScalarInput>& scalars) {
-  std::vector<std::string> out;
-  bool same = true;
-  for (std::size_t i = 0; i < program.scalars.size(); ++i) {
-    const auto at =
-        std::find(scalars.begin(), scalars.end(), program.scalars[i]);
-    if (at == scalars.end()) {
-      out.push_back("ElementProgram::kCount");
-      same = false;
-      continue;
-    }
-    const auto index = static_cast<std::size_t>(at - scalars.begin());
-    same = same && index == i;
-    out.push_back(std::to_string(index));
-  }
-  return same ? std::vector<std::string>() : out;
-}
-
-lang::Uniform constant(const lang::Expr& e) {
-  const lang::Expr folded = lang::fold(e);
-  if (folded->kind == lang::NodeKind::kBool) {
-    return lang::Uniform::of(folded->number.i);
-  }
-  if (folded->number.is_int) return lang::Uniform::of(folded->number.i);
-  return lang::Uniform::of(folded->number.d);
-}
-
 void reduce(Writer& w, const Operator& op) {
-  const ReducePrograms p = reduce_programs(op);
+  const ReduceParts p = reduce_parts(op);
   const std::string prefix = camel(op.base.id);
-  const auto& accumulators = op.entry->reduce->accumulators;
   const std::string map =
-      emit_program(w, prefix + "Map", p.map, scalar_indices(p.map, p.scalars));
-  const std::string combine = emit_program(
-      w, prefix + "Combine", p.combine, scalar_indices(p.combine, p.scalars));
+      emit_program(w, prefix + "Map", p.map, indices(p.map, p.scalars));
+  const std::string combine = emit_program(w, prefix + "Combine", p.combine,
+                                           indices(p.combine, p.scalars));
   std::string finish;
   if (p.finish) {
     finish = emit_program(w, prefix + "Finish", *p.finish,
-                          scalar_indices(*p.finish, p.scalars));
+                          indices(*p.finish, p.scalars));
   }
-  const bool has_identity =
-      accumulators[0].identity.expr &&
-      accumulators[0].identity.expr->kind != lang::NodeKind::kNone;
-  if (has_identity) {
+  if (!p.identity.empty()) {
     std::vector<std::string> values;
-    for (const lang::Accumulator& a : accumulators) {
-      values.push_back(uniform_text(constant(a.identity.expr)));
+    for (const lang::Uniform& u : p.identity) {
+      values.push_back(uniform_text(u));
     }
     w.list("constexpr Uniform k" + prefix + "Identity[] = {", values, "};");
   }
   w.raw("const ReduceOp " + op.base.id + " = {\n");
   w.line("    .name = " + lang::cpp_string(op.base.name) + ",");
-  w.line("    .promote = " + promote_rule(rule_of(op)) + ",");
-  w.line("    .n_accumulators = " + std::to_string(accumulators.size()) + ",");
+  w.line("    .promote = " + promote_rule(p.rule) + ",");
+  w.line("    .n_accumulators = " +
+         std::to_string(op.entry->reduce->accumulators.size()) + ",");
   w.line("    .n_scalars = " + std::to_string(p.scalars.size()) + ",");
   w.line("    .map = " + map + ",");
   w.line("    .combine = " + combine + ",");
   if (p.finish) w.line("    .finish = &" + finish + ",");
-  if (has_identity) w.line("    .identity = k" + prefix + "Identity,");
+  if (!p.identity.empty()) {
+    w.line("    .identity = k" + prefix + "Identity,");
+  }
   w.line("};");
 }
 
@@ -158,7 +103,7 @@ std::string emit_descriptors(const Model&, const Family& family) {
     if (op.kind() == OperatorKind::kReduce) {
       reduce(w, op);
     } else {
-      pointwise(w, op);
+      emit_pointwise_op(w, op.base.id, pointwise_parts(op));
     }
   }
   close_namespace(w, "sy::desc");

@@ -4,7 +4,6 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/programs.h"
-#include "codegen/lang/compile.h"
 
 namespace sy::codegen {
 namespace {
@@ -19,16 +18,6 @@ std::string fused_id(const Operator& op, const DerivativePlan& plan,
   return op.base.id + "_" +
          std::string(op.base.schema.arguments()[argument].name.view()) +
          "_grad";
-}
-
-lang::Program fused_program(const Operator& op, const GradFormula& f) {
-  const auto env = lang::ElementEnv::of_derivative(op.base.schema);
-  const lang::Expr results[] = {*f.fused};
-  lang::Diagnostics diagnostics;
-  auto program =
-      lang::compile_element(results, env, diagnostics, {.all_inputs = false});
-  if (!program) throw lang::LangError(diagnostics);
-  return std::move(*program);
 }
 
 // A saved member as a variable of its own name.
@@ -106,19 +95,8 @@ class NodeEmitter {
   bool several_results() const { return op_.base.schema.returns().size() > 1; }
 
   void program(const GradFormula& f) {
-    const lang::Program p = fused_program(op_, f);
-    PointwiseText text;
-    text.id = fused_id(op_, plan_, f);
-    text.name = op_.base.name + " backward";
-    text.rule = "default";
-    text.schema = &op_.base.schema;
-    for (const lang::ProgramInput& in : p.inputs) {
-      if (in.reg_class == lang::RegClass::kValue) {
-        text.promoted.push_back(in.name);
-      }
-    }
     w_.gap();
-    emit_pointwise_op(w_, text, *f.fused, p);
+    emit_pointwise_op(w_, fused_id(op_, plan_, f), fused_parts(op_, f));
   }
 
   void formula(const GradFormula& f) {
@@ -175,7 +153,7 @@ class NodeEmitter {
   }
 
   void fused(const GradFormula& f, const std::string& pad) {
-    const lang::Program p = fused_program(op_, f);
+    const lang::Program p = fused_parts(op_, f).program;
     std::vector<std::string> inputs;
     for (const lang::ProgramInput& in : p.inputs) {
       inputs.push_back("&" + in.name);

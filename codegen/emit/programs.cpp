@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "codegen/cpp_types.h"
-#include "codegen/lang/compile.h"
 #include "codegen/lang/cpp_text.h"
 
 namespace sy::codegen {
@@ -138,129 +137,42 @@ std::string emit_program(Writer& w, const std::string& prefix,
   return name("Program");
 }
 
-namespace {
-
-// The value of a scalar input when its argument has its default, if it has
-// one.
-std::optional<lang::Uniform> default_of(const FunctionSchema& schema,
-                                        const lang::ScalarInput& s) {
-  const int i = schema.argument_index(s.name);
-  if (i < 0) return std::nullopt;
-  const DefaultValue v = schema.arguments()[i].default_value;
-  if (!v) return std::nullopt;
-  using Kind = DefaultValue::Kind;
-  switch (s.kind) {
-    case lang::ScalarInput::Kind::kHasValue:
-      return lang::Uniform::of(int64_t{!v.is_none()});
-    case lang::ScalarInput::Kind::kEquals:
-      return lang::Uniform::of(
-          int64_t{v.is(Kind::kString) && v.as_string() == s.text});
-    case lang::ScalarInput::Kind::kValue: break;
-  }
-  switch (v.kind()) {
-    case Kind::kBool: return lang::Uniform::of(int64_t{v.as_bool()});
-    case Kind::kInt: return lang::Uniform::of(v.as_int());
-    case Kind::kDouble: return lang::Uniform::of(v.as_double());
-    case Kind::kNone: return lang::Uniform::of(int64_t{0});
-    default: return std::nullopt;
-  }
-}
-
-lang::Expr default_expr(DefaultValue v) {
-  using Kind = DefaultValue::Kind;
-  switch (v.kind()) {
-    case Kind::kBool: return lang::make_bool(v.as_bool());
-    case Kind::kInt: return lang::make_int(v.as_int());
-    case Kind::kDouble: return lang::make_double(v.as_double());
-    case Kind::kString: return lang::make_string(std::string(v.as_string()));
-    default: return lang::make_none();
-  }
-}
-
-// The program with every scalar at its default; nothing if it is no simpler.
-std::optional<lang::Program> at_defaults(const FunctionSchema& schema,
-                                         const lang::Expr& e,
-                                         const lang::ElementEnv& env,
-                                         const lang::Program& general) {
-  if (general.scalars.empty()) return std::nullopt;
-  lang::Bindings bindings;
-  for (const lang::ScalarInput& s : general.scalars) {
-    if (!default_of(schema, s)) return std::nullopt;
-    bindings[s.name] = default_expr(
-        schema.arguments()[schema.argument_index(s.name)].default_value);
-  }
-  lang::Diagnostics diagnostics;
-  const lang::Expr results[] = {lang::specialise(e, bindings)};
-  auto program = lang::compile_element(results, env, diagnostics);
-  if (!program || !program->scalars.empty()) return std::nullopt;
-  return program;
-}
-
-lang::ElementEnv environment(const lang::Program& program,
-                             const FunctionSchema& schema) {
-  lang::ElementEnv env = lang::ElementEnv::of(schema);
-  // A derivative's operands are other ones.
-  std::erase_if(env.names, [](const lang::ElementName& n) {
-    return n.kind == lang::ElementKind::kTensor;
-  });
-  for (const lang::ProgramInput& in : program.inputs) {
-    env.names.push_back({in.name, lang::ElementKind::kTensor});
-  }
-  return env;
-}
-
-}  // namespace
-
-void emit_pointwise_op(Writer& w, const PointwiseText& text,
-                       const lang::Expr& e, const lang::Program& program) {
-  const std::string prefix = camel(text.id);
-  const auto promotes = [&](const std::string& name) {
-    return std::find(text.promoted.begin(), text.promoted.end(), name) !=
-           text.promoted.end();
-  };
-  unsigned promote_inputs = 0, promote_scalars = 0, whole_scalars = 0;
-  std::vector<std::string> inputs, scalars, defaults;
-  for (const lang::ProgramInput& in : program.inputs) {
-    if (promotes(in.name)) promote_inputs |= 1u << inputs.size();
+void emit_pointwise_op(Writer& w, const std::string& id,
+                       const PointwiseParts& parts) {
+  const std::string prefix = camel(id);
+  std::vector<std::string> inputs, scalars;
+  for (const lang::ProgramInput& in : parts.program.inputs) {
     inputs.push_back(lang::cpp_string(in.name));
   }
-  for (const lang::ScalarInput& s : program.scalars) {
-    const bool value = s.kind == lang::ScalarInput::Kind::kValue;
-    if (value && promotes(s.name)) promote_scalars |= 1u << scalars.size();
-    if (value && (s.name == "alpha" || s.name == "beta")) {
-      whole_scalars |= 1u << scalars.size();
-    }
+  for (const lang::ScalarInput& s : parts.program.scalars) {
     scalars.push_back(lang::cpp_string(s.name));
-    if (const auto v = default_of(*text.schema, s)) {
-      defaults.push_back(uniform_text(*v));
-    }
   }
   const std::string input_names =
       array(w, "const char*", "k" + prefix + "Inputs", inputs);
   const std::string scalar_names =
       array(w, "const char*", "k" + prefix + "Scalars", scalars);
-  const std::string body = emit_program(w, prefix, program, {});
-  std::string simple = "nullptr", default_values = "nullptr";
-  if (const auto at = at_defaults(
-          *text.schema, e, environment(program, *text.schema), program)) {
-    simple = "&" + emit_program(w, prefix + "AtDefaults", *at, {});
-    default_values = array(w, "Uniform", "k" + prefix + "Defaults", defaults);
+  const std::string body = emit_program(w, prefix, parts.program, {});
+  std::string simple = "nullptr", defaults = "nullptr";
+  if (parts.at_defaults) {
+    simple =
+        "&" + emit_program(w, prefix + "AtDefaults", *parts.at_defaults, {});
+    defaults = array(w, "Uniform", "k" + prefix + "Defaults",
+                     each(parts.defaults, uniform_text));
   }
   Fields f;
-  f.add("name", lang::cpp_string(text.name));
-  f.add("promote", promote_rule(text.rule));
+  f.add("name", lang::cpp_string(parts.name));
+  f.add("promote", promote_rule(parts.rule));
   f.add("n_inputs", number(inputs.size()));
   f.add("n_scalars", number(scalars.size()));
-  f.add("promote_inputs", std::to_string(promote_inputs));
-  f.add("promote_scalars", std::to_string(promote_scalars));
-  f.add("whole_scalars", std::to_string(whole_scalars));
+  f.add("promote_inputs", std::to_string(parts.promote_inputs));
+  f.add("promote_scalars", std::to_string(parts.promote_scalars));
+  f.add("whole_scalars", std::to_string(parts.whole_scalars));
   f.add("input_names", input_names);
   f.add("scalar_names", scalar_names);
   f.add("program", body);
   f.add("at_defaults", simple);
-  f.add("defaults", default_values);
-  w.raw(std::string("const PointwiseOp ") + text.id + " = {\n" + f.text() +
-        "};\n");
+  f.add("defaults", defaults);
+  w.raw(std::string("const PointwiseOp ") + id + " = {\n" + f.text() + "};\n");
 }
 
 }  // namespace sy::codegen

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codegen/emit/common.h"
+#include "codegen/programs.h"
 
 namespace sy::codegen {
 
@@ -17,18 +18,9 @@ std::string emit_program(Writer& w, const std::string& prefix,
 // "lang::Uniform::of(0.5)"
 std::string uniform_text(const lang::Uniform& u);
 
-// A PointwiseOp of an expression, in the namespace that is open.
-struct PointwiseText {
-  std::string id;          // "add_Tensor"
-  std::string name;        // "add.Tensor", for messages
-  std::string rule;        // of promote_rules()
-  bool is_extern = false;  // declared in a header
-  const FunctionSchema* schema;
-  // Which names count in promotion; the others do not.
-  std::vector<std::string> promoted;
-};
-void emit_pointwise_op(Writer& w, const PointwiseText& text,
-                       const lang::Expr& e, const lang::Program& program);
+// A PointwiseOp of that name, in the namespace that is open.
+void emit_pointwise_op(Writer& w, const std::string& id,
+                       const PointwiseParts& parts);
 
 // "PromoteRule::IntToFloat" of "int_to_float".
 std::string promote_rule(std::string_view rule);

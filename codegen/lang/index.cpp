@@ -593,7 +593,7 @@ std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
   }
   auto condition = compile_index(e, env, IndexType::kBool, op, diagnostics);
   if (!condition) return {};
-  RequireCode code{std::string(op), std::move(*condition), {}, {}, {}};
+  RequireCode code{std::string(op), std::move(*condition), {}, {}, {}, e};
   code.expected = message.empty() ? to_string(e) : std::string(message);
   for (const IndexName& n : env.names) {
     if (code.argument.empty() && mentions(e, n.name)) code.argument = n.name;
@@ -610,7 +610,7 @@ std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
         value->type != IndexType::kString) {
       continue;
     }
-    code.got.push_back({to_string(side), std::move(value->value)});
+    code.got.push_back({to_string(side), std::move(value->value), side});
   }
   return {std::move(code)};
 }

@@ -85,8 +85,10 @@ struct RequireCode {
   struct Got {
     std::string label;  // "self.dim()"
     std::string cpp;    // an int64_t, a list or a bool
+    Expr expr;          // the same, for eval_index
   };
   std::vector<Got> got;
+  Expr expr;  // the condition
 };
 // One for each part of a conjunction, to be checked in this order; `message`
 // may be empty. None after an error.

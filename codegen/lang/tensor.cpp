@@ -68,13 +68,15 @@ class Compiler {
 
   TensorCode top(Expr e, std::span<const Type> expected) {
     TensorCode code;
+    Lets lets;
     while (e->kind == NodeKind::kLet) {
-      define(*e, code.statements);
+      define(*e, code.statements, lets);
       e = e->children[1];
     }
     const Value v = coerced(e, expected);
     code.value = v.cpp.text;
     code.types = v.types;
+    code.plan = bound(std::move(lets), v.plan);
     code.operators.assign(called_.begin(), called_.end());
     return code;
   }
@@ -87,7 +89,16 @@ class Compiler {
 
   // ---- names
 
-  void define(const Node& e, std::vector<std::string>& statements) {
+  using Lets = std::vector<std::pair<std::string, Plan>>;
+  static Plan bound(Lets lets, Plan body) {
+    for (; !lets.empty(); lets.pop_back()) {
+      body = plan_of(PlanKind::kLet, {lets.back().second, std::move(body)},
+                     lets.back().first);
+    }
+    return body;
+  }
+
+  void define(const Node& e, std::vector<std::string>& statements, Lets& lets) {
     Value v = run(e.children[0]);
     if (find_local(e.name) || env_.find(e.name)) {
       fail(e, "'" + e.name + "' is already defined");
@@ -98,12 +109,13 @@ class Compiler {
       const Type ints = Type::list_of(TypeKind::kInt);
       const auto list = detail::convert(v, ints);
       if (!list) fail(e, "only lists of ints can be named by 'let'");
-      v = Value::of(ints, {"Dims(" + list->text + ")"});
+      v = Value::of(ints, {"Dims(" + list->text + ")"}, list->plan);
     }
     const bool plain = e.children[0]->kind == NodeKind::kName;
     statements.push_back((plain ? "const auto& " : "const auto ") + e.name +
                          " = " + v.cpp.text + ";");
     v.cpp = {e.name};
+    lets.emplace_back(e.name, std::exchange(v.plan, plan_name(e.name)));
     locals_.emplace_back(e.name, std::move(v));
   }
 
@@ -117,13 +129,16 @@ class Compiler {
   Value name(const Node& e) {
     if (const Value* local = find_local(e.name)) return *local;
     if (const TensorName* n = env_.find(e.name)) {
-      return Value::of(n->type, {n->cpp.empty() ? n->name : n->cpp});
+      return Value::of(n->type, {n->cpp.empty() ? n->name : n->cpp},
+                       plan_name(n->name));
     }
     if (const std::string d = cpp_dtype(e.name); !d.empty()) {
-      return Value::of(TypeKind::kScalarType, {d});
+      return Value::of(TypeKind::kScalarType, {d},
+                       plan_of(PlanKind::kDtype, {}, e.name));
     }
     const auto format = [&](const char* text) {
-      return Value::of(TypeKind::kMemoryFormat, {text});
+      return Value::of(TypeKind::kMemoryFormat, {text},
+                       plan_of(PlanKind::kFormat, {}, e.name));
     };
     if (e.name == "contiguous_format") {
       return format("MemoryFormat::Contiguous");
@@ -145,16 +160,21 @@ class Compiler {
           const bool minus = e->number.i < 0;
           return Value::of(
               TypeKind::kInt,
-              {cpp_int(e->number.i), minus ? Cpp::kSign : Cpp::kPrimary});
+              {cpp_int(e->number.i), minus ? Cpp::kSign : Cpp::kPrimary},
+              plan_number(e->number));
         }
         return Value::of(TypeKind::kFloat,
                          {cpp_double(e->number.d),
-                          e->number.d < 0 ? Cpp::kSign : Cpp::kPrimary});
+                          e->number.d < 0 ? Cpp::kSign : Cpp::kPrimary},
+                         plan_number(e->number));
       case NodeKind::kBool:
-        return Value::of(TypeKind::kBool, {e->number.i ? "true" : "false"});
-      case NodeKind::kNone: return {Value::Kind::kNone, {}, {}, {}};
+        return Value::of(TypeKind::kBool, {e->number.i ? "true" : "false"},
+                         make_plan({PlanKind::kBool, {}, {}, e->number}));
+      case NodeKind::kNone:
+        return {Value::Kind::kNone, {}, {}, {}, plan_of(PlanKind::kNone, {})};
       case NodeKind::kString:
-        return Value::of(TypeKind::kStr, {cpp_string(e->name)});
+        return Value::of(TypeKind::kStr, {cpp_string(e->name)},
+                         plan_of(PlanKind::kString, {}, e->name));
       case NodeKind::kName: return name(*e);
       case NodeKind::kUnary: return unary(*e);
       case NodeKind::kBinary: return binary(*e);
@@ -164,20 +184,24 @@ class Compiler {
       case NodeKind::kIf: return branch(*e, {});
       case NodeKind::kLet: return block(e, {});
       case NodeKind::kList: {
-        Value v{Value::Kind::kList, {}, {}, {}};
+        Value v{Value::Kind::kList, {}, {}, {}, {}};
         for (const Expr& c : e->children) v.items.push_back(run(c));
         return v;
       }
       case NodeKind::kComprehension: return comprehension(*e);
       case NodeKind::kIndex: return index(*e);
       case NodeKind::kSlice: {
-        const std::string list = ints(e->children[0]);
-        std::vector<std::string> args = {list, "0", "INT64_MAX"};
+        const Value list = ints(e->children[0]);
+        std::vector<std::string> args = {list.cpp.text, "0", "INT64_MAX"};
+        std::vector<Plan> plans = {list.plan, nullptr, nullptr};
         for (std::size_t i = 1; i < 3; ++i) {
           if (e->children[i]->kind == NodeKind::kNone) continue;
-          args[i] = integer(e->children[i]);
+          const Value bound = integer(e->children[i]);
+          args[i] = bound.cpp.text;
+          plans[i] = bound.plan;
         }
-        return int_list(cpp_call("shapes::slice", args));
+        return int_list(cpp_call("shapes::slice", args),
+                        plan_of(PlanKind::kSlice, std::move(plans)));
       }
     }
     fail(*e, "unexpected expression");
@@ -187,9 +211,10 @@ class Compiler {
   Value block(const Expr& e, std::span<const Type> expected) {
     const std::size_t scope = locals_.size();
     std::vector<std::string> statements;
+    Lets lets;
     Expr body = e;
     while (body->kind == NodeKind::kLet) {
-      define(*body, statements);
+      define(*body, statements, lets);
       body = body->children[1];
     }
     Value v = coerced(body, expected);
@@ -197,6 +222,7 @@ class Compiler {
       fail(*body, "expected a value, got " + describe(v));
     }
     v.cpp = {cpp_block(statements, v.cpp.text)};
+    v.plan = bound(std::move(lets), v.plan);
     locals_.resize(scope);
     return v;
   }
@@ -216,9 +242,11 @@ class Compiler {
                    " values, got " + describe(v));
     }
     std::vector<std::string> items;
+    std::vector<Plan> plans;
     std::vector<Type> types;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       Value item = single(e->children[i], v.items[i], expected[i]);
+      plans.push_back(item.plan);
       items.push_back(item.cpp.text);
       types.push_back(expected[i]);
     }
@@ -226,12 +254,17 @@ class Compiler {
     for (std::size_t i = 0; i < types.size(); ++i) {
       tuple += i ? ", Tensor" : "Tensor";
     }
-    return {Value::Kind::kTuple, types, {cpp_call(tuple + ">", items)}, {}};
+    return {Value::Kind::kTuple,
+            types,
+            {cpp_call(tuple + ">", items)},
+            {},
+            plan_of(PlanKind::kTuple, std::move(plans))};
   }
 
   Value single(const Expr& e, Value v, Type expected) {
     if (expected == TypeKind::kScalarType && v.is_tensor()) {
-      return Value::of(expected, {tensor(e, v) + ".scalar_type()"});
+      return Value::of(expected, {tensor(e, v) + ".scalar_type()"},
+                       plan_of(PlanKind::kMetadata, {v.plan}, "scalar_type"));
     }
     const auto converted = detail::convert(v, expected);
     if (!converted) {
@@ -239,14 +272,12 @@ class Compiler {
            "expected " + std::string(expected.str()) + ", got " + describe(v));
     }
     if (converted->text != v.cpp.text) v.cpp = {converted->text};
-    return Value::of(expected, v.cpp);
+    return Value::of(expected, v.cpp, converted->plan);
   }
 
-  std::string integer(const Expr& e) {
-    return single(e, run(e), TypeKind::kInt).cpp.text;
-  }
-  std::string ints(const Expr& e) {
-    return single(e, run(e), Type::list_of(TypeKind::kInt)).cpp.text;
+  Value integer(const Expr& e) { return single(e, run(e), TypeKind::kInt); }
+  Value ints(const Expr& e) {
+    return single(e, run(e), Type::list_of(TypeKind::kInt));
   }
   // A Tensor; an optional one is taken to be there.
   std::string tensor(const Expr& e, const Value& v) {
@@ -254,16 +285,17 @@ class Compiler {
     if (!converted) fail(*e, "expected Tensor, got " + describe(v));
     return converted->text;
   }
-  static Value int_list(std::string text) {
-    return Value::of(Type::list_of(TypeKind::kInt), {std::move(text)});
+  static Value int_list(std::string text, Plan plan) {
+    return Value::of(Type::list_of(TypeKind::kInt), {std::move(text)},
+                     std::move(plan));
   }
 
-  Cpp condition(const Expr& e) {
+  Value condition(const Expr& e) {
     const Value v = run(e);
     if (v.is_tensor()) {
       fail(*e, "expected bool, got Tensor; elements are chosen by where()");
     }
-    return single(e, v, TypeKind::kBool).cpp;
+    return single(e, v, TypeKind::kBool);
   }
 
   // Numbers as C++ computes with them.
@@ -273,18 +305,27 @@ class Compiler {
     }
     return v.cpp;
   }
+  static Plan number_plan(const Value& v) {
+    return v.is(TypeKind::kScalar) ? plan_double(v.plan) : v.plan;
+  }
+  static Plan binary_plan(Op op, Plan a, Plan b) {
+    PlanNode node{PlanKind::kBinary, {}, {std::move(a), std::move(b)}};
+    node.op = op;
+    return make_plan(std::move(node));
+  }
 
   Value unary(const Node& e) {
     const Value v = run(e.children[0]);
     if (v.is_tensor()) return apply(e, operator_name(e.op), {{"", v}});
     if (e.op == Op::kNot) {
       const Cpp c = single(e.children[0], v, TypeKind::kBool).cpp;
-      return Value::of(TypeKind::kBool,
-                       {"!" + c.in(Cpp::kPrimary), Cpp::kSign});
+      return Value::of(TypeKind::kBool, {"!" + c.in(Cpp::kPrimary), Cpp::kSign},
+                       plan_of(PlanKind::kNot, {v.plan}));
     }
     if (!v.is_number()) fail(e, "'-' of " + describe(v));
     // Scalar has a minus of its own, which keeps it an integer.
-    return Value::of(v.types[0], {"-" + v.cpp.in(Cpp::kPrimary), Cpp::kSign});
+    return Value::of(v.types[0], {"-" + v.cpp.in(Cpp::kPrimary), Cpp::kSign},
+                     plan_of(PlanKind::kNegate, {v.plan}));
   }
 
   std::optional<Value> question(const Node& e) {
@@ -296,9 +337,11 @@ class Compiler {
              "expected an optional value beside None, got " + describe(v));
       }
       const std::string has = v.cpp.in(Cpp::kPrimary) + ".has_value()";
-      if (e.op == Op::kNe) return Value::of(TypeKind::kBool, {has});
+      const Plan plan = plan_of(PlanKind::kHasValue, {v.plan});
+      if (e.op == Op::kNe) return Value::of(TypeKind::kBool, {has}, plan);
       if (e.op != Op::kEq) fail(e, "expected '==' or '!=' beside None");
-      return Value::of(TypeKind::kBool, {"!" + has, Cpp::kSign});
+      return Value::of(TypeKind::kBool, {"!" + has, Cpp::kSign},
+                       plan_of(PlanKind::kNot, {plan}));
     }
     return std::nullopt;
   }
@@ -309,16 +352,19 @@ class Compiler {
     const Value b = run(e.children[1]);
     if (a.is_tensor() || b.is_tensor()) return tensor_binary(e, a, b);
     if (e.op == Op::kAnd || e.op == Op::kOr) {
-      const Cpp x = single(e.children[0], a, TypeKind::kBool).cpp;
-      const Cpp y = single(e.children[1], b, TypeKind::kBool).cpp;
+      const Value x = single(e.children[0], a, TypeKind::kBool);
+      const Value y = single(e.children[1], b, TypeKind::kBool);
       const bool is_and = e.op == Op::kAnd;
       return Value::of(TypeKind::kBool,
                        cpp_binary(is_and ? "&&" : "||",
-                                  is_and ? Cpp::kAnd : Cpp::kOr, x, y));
+                                  is_and ? Cpp::kAnd : Cpp::kOr, x.cpp, y.cpp),
+                       binary_plan(e.op, x.plan, y.plan));
     }
     if (e.op == Op::kAdd && is_list(a) && is_list(b)) {
-      return int_list(cpp_call("shapes::concat",
-                               {ints(e.children[0]), ints(e.children[1])}));
+      const Value x = ints(e.children[0]);
+      const Value y = ints(e.children[1]);
+      return int_list(cpp_call("shapes::concat", {x.cpp.text, y.cpp.text}),
+                      plan_of(PlanKind::kConcat, {x.plan, y.plan}));
     }
     if (is_comparison(e.op)) return comparison(e, a, b);
     return arithmetic(e, a, b);
@@ -368,13 +414,15 @@ class Compiler {
     const bool equality = e.op == Op::kEq || e.op == Op::kNe;
     const auto present = [](const Value& v) {
       return v.kind == Value::Kind::kTyped && v.types[0].is_optional()
-                 ? Value::of(v.types[0].element(), {"(*" + v.cpp.text + ")"})
+                 ? Value::of(v.types[0].element(), {"(*" + v.cpp.text + ")"},
+                             v.plan)
                  : v;
     };
     const Value x = present(a);
     const Value y = present(b);
     Cpp left = number(x);
     Cpp right = number(y);
+    Plan plan = binary_plan(e.op, number_plan(x), number_plan(y));
     if (!x.is_number() || !y.is_number()) {
       const bool lists = is_list(x) && is_list(y);
       const bool same = x.kind == Value::Kind::kTyped &&
@@ -385,12 +433,16 @@ class Compiler {
                     describe(a) + " and " + describe(b));
       }
       if (lists) {
-        left = {"IntArrayRef(" + ints(e.children[0]) + ")"};
-        right = {"IntArrayRef(" + ints(e.children[1]) + ")"};
+        const Value l = ints(e.children[0]);
+        const Value m = ints(e.children[1]);
+        left = {"IntArrayRef(" + l.cpp.text + ")"};
+        right = {"IntArrayRef(" + m.cpp.text + ")"};
+        plan = binary_plan(e.op, l.plan, m.plan);
       }
     }
     return Value::of(TypeKind::kBool,
-                     cpp_binary(to_string(e.op), Cpp::kCompare, left, right));
+                     cpp_binary(to_string(e.op), Cpp::kCompare, left, right),
+                     std::move(plan));
   }
 
   Value arithmetic(const Node& e, const Value& a, const Value& b) {
@@ -402,20 +454,23 @@ class Compiler {
     const Type type = whole ? TypeKind::kInt : TypeKind::kFloat;
     const Cpp x = number(a);
     const Cpp y = number(b);
+    const Plan plan = binary_plan(e.op, number_plan(a), number_plan(b));
     switch (e.op) {
-      case Op::kAdd: return Value::of(type, cpp_binary("+", Cpp::kSum, x, y));
-      case Op::kSub: return Value::of(type, cpp_binary("-", Cpp::kSum, x, y));
+      case Op::kAdd:
+        return Value::of(type, cpp_binary("+", Cpp::kSum, x, y), plan);
+      case Op::kSub:
+        return Value::of(type, cpp_binary("-", Cpp::kSum, x, y), plan);
       case Op::kMul:
-        return Value::of(type, cpp_binary("*", Cpp::kProduct, x, y));
+        return Value::of(type, cpp_binary("*", Cpp::kProduct, x, y), plan);
       case Op::kDiv: {
         Cpp left = x;
         if (whole) left = {"static_cast<double>(" + x.text + ")"};
         return Value::of(TypeKind::kFloat,
-                         cpp_binary("/", Cpp::kProduct, left, y));
+                         cpp_binary("/", Cpp::kProduct, left, y), plan);
       }
       case Op::kPow:
         return Value::of(TypeKind::kFloat,
-                         {cpp_call("std::pow", {x.text, y.text})});
+                         {cpp_call("std::pow", {x.text, y.text})}, plan);
       default: break;
     }
     if (!whole) {
@@ -424,7 +479,8 @@ class Compiler {
     return Value::of(
         TypeKind::kInt,
         {cpp_call(e.op == Op::kMod ? "shapes::mod" : "shapes::floor_div",
-                  {op_, x.text, y.text})});
+                  {op_, x.text, y.text})},
+        plan);
   }
 
   // ---- calls
@@ -456,7 +512,8 @@ class Compiler {
     }
     return Value::of(
         TypeKind::kFloat,
-        {cpp_call("std::" + e.name, {number(args[0].value).text})});
+        {cpp_call("std::" + e.name, {number(args[0].value).text})},
+        plan_of(PlanKind::kFunction, {number_plan(args[0].value)}, e.name));
   }
 
   // The functions of the index typing, on ints and lists of them.
@@ -465,18 +522,22 @@ class Compiler {
     for (const IndexFunction& f : index_functions()) {
       if (f.name != e.name || f.parameters.size() != args.size()) continue;
       std::vector<std::string> text;
+      std::vector<Plan> plans;
       if (f.op) text.push_back(op_);
       for (std::size_t i = 0; i < args.size(); ++i) {
         const auto c = detail::convert(args[i].value, letter(f.parameters[i]));
         if (!c) break;
         text.push_back(c->text);
+        plans.push_back(c->plan);
       }
       if (text.size() != args.size() + f.op) continue;
       std::string function = "shapes::" + e.name;
       if (f.parameters == "ii" && (f.name == "min" || f.name == "max")) {
         function = "std::" + e.name + "<int64_t>";
       }
-      return Value::of(letter(f.result), {cpp_call(function, text)});
+      return Value::of(
+          letter(f.result), {cpp_call(function, text)},
+          plan_of(PlanKind::kIndexFunction, std::move(plans), e.name));
     }
     return std::nullopt;
   }
@@ -509,8 +570,11 @@ class Compiler {
       full += '.' + std::string(schema.name().overload);
     }
     called_.insert(std::move(full));
-    Value v = Value::of(TypeKind::kTensor, {"sy::" + std::string(name) + "(" +
-                                            resolved->text + ")"});
+    Value v = Value::of(
+        TypeKind::kTensor,
+        {cpp_call(ops_.cpp_namespace(schema) + "::" + std::string(name),
+                  {resolved->text})},
+        resolved->plan);
     v.types.clear();
     for (const Return& r : schema.returns()) v.types.push_back(r.type);
     if (v.types.empty()) fail(e, "'" + std::string(name) + "' returns nothing");
@@ -543,18 +607,24 @@ class Compiler {
                   std::to_string(given));
     }
     std::vector<std::string> args;
-    if (m->takes_dim) args.push_back(integer(e.children[1]));
+    std::vector<Plan> plans = {self.plan};
+    if (m->takes_dim) {
+      const Value dim = integer(e.children[1]);
+      args.push_back(dim.cpp.text);
+      plans.push_back(dim.plan);
+    }
     Cpp text{cpp_call(tensor(e.children[0], self) + "." + e.name, args)};
     if (m->type.empty()) {
-      return {Value::Kind::kOptions, {}, std::move(text), {}};
+      return {Value::Kind::kOptions, {}, std::move(text), {}, self.plan};
     }
-    return Value::of(named(m->type), std::move(text));
+    return Value::of(named(m->type), std::move(text),
+                     plan_of(PlanKind::kMetadata, std::move(plans), e.name));
   }
 
   // ---- if, lists
 
   Value branch(const Node& e, std::span<const Type> expected) {
-    const Cpp c = condition(e.children[0]);
+    const Value c = condition(e.children[0]);
     Value a = coerced(e.children[1], expected);
     Value b = coerced(e.children[2], expected);
     if (expected.empty()) {
@@ -585,8 +655,9 @@ class Compiler {
       return v.cpp.in(Cpp::kOr);
     };
     Value out = a;
-    out.cpp = {c.in(Cpp::kOr) + " ? " + text(a) + " : " + text(b),
+    out.cpp = {c.cpp.in(Cpp::kOr) + " ? " + text(a) + " : " + text(b),
                Cpp::kTernary};
+    out.plan = plan_of(PlanKind::kIf, {c.plan, a.plan, b.plan});
     return out;
   }
 
@@ -617,18 +688,24 @@ class Compiler {
     const bool tensors = item == TypeKind::kTensor;
     const std::string parameter =
         (tensors ? "const Tensor& " : "int64_t ") + e.name;
-    locals_.emplace_back(e.name, Value::of(item, {e.name}));
+    locals_.emplace_back(e.name, Value::of(item, {e.name}, plan_name(e.name)));
     Value body = run(e.children[0]);
     std::string test;
-    if (e.children.size() > 2) test = condition(e.children[2]).text;
+    PlanNode node{PlanKind::kComprehension, e.name, {body.plan, source.plan}};
+    if (e.children.size() > 2) {
+      const Value c = condition(e.children[2]);
+      test = c.cpp.text;
+      node.children.push_back(c.plan);
+    }
     locals_.pop_back();
+    node.type = body.is_tensor() ? TypeKind::kTensor : TypeKind::kInt;
     if (body.is_tensor()) {
       std::string loop = "std::vector<Tensor> out; for (" + parameter + " : " +
                          source.cpp.text + ") ";
       if (!test.empty()) loop += "if (" + test + ") ";
       loop += "out.push_back(" + body.cpp.text + ");";
       return Value::of(Type::list_of(TypeKind::kTensor),
-                       {cpp_block({loop}, "out")});
+                       {cpp_block({loop}, "out")}, make_plan(std::move(node)));
     }
     const std::string item_text =
         single(e.children[0], body, TypeKind::kInt).cpp.text;
@@ -639,7 +716,8 @@ class Compiler {
     if (!test.empty()) args.push_back(lambda(test));
     args.push_back(lambda(item_text));
     return int_list(
-        cpp_call(test.empty() ? "shapes::map" : "shapes::map_if", args));
+        cpp_call(test.empty() ? "shapes::map" : "shapes::map_if", args),
+        make_plan(std::move(node)));
   }
 
   Value index(const Node& e) {
@@ -652,14 +730,16 @@ class Compiler {
         fail(*i, "expected a literal from 0 to " + std::to_string(n - 1));
       }
       const auto k = static_cast<std::size_t>(i->number.i);
-      return Value::of(source.types[k], {"std::get<" + std::to_string(k) +
-                                         ">(" + source.cpp.text + ")"});
+      return Value::of(
+          source.types[k],
+          {"std::get<" + std::to_string(k) + ">(" + source.cpp.text + ")"},
+          make_plan({PlanKind::kResult, {}, {source.plan}, i->number}));
     }
     if (source.is_tensor()) {
       const Value i = run(e.children[1]);
-      return apply(
-          e, "select",
-          {{"", source}, {"", Value::of(TypeKind::kInt, {"0"})}, {"", i}});
+      const Value zero = Value::of(TypeKind::kInt, {"0"},
+                                   plan_number(Number::of(std::int64_t{0})));
+      return apply(e, "select", {{"", source}, {"", zero}, {"", i}});
     }
     if (source.kind == Value::Kind::kList) {
       source = single(e.children[0], source, Type::list_of(TypeKind::kInt));
@@ -670,9 +750,10 @@ class Compiler {
     const bool tensors = source.types[0].element() == TypeKind::kTensor;
     const std::string list =
         tensors ? "TensorList(" + source.cpp.text + ")" : source.cpp.text;
-    return Value::of(
-        source.types[0].element(),
-        {cpp_call("shapes::at", {op_, list, integer(e.children[1])})});
+    const Value i = integer(e.children[1]);
+    return Value::of(source.types[0].element(),
+                     {cpp_call("shapes::at", {op_, list, i.cpp.text})},
+                     plan_of(PlanKind::kAt, {source.plan, i.plan}));
   }
 
   const TensorEnv& env_;
@@ -685,26 +766,6 @@ class Compiler {
 
 }  // namespace
 
-TensorEnv TensorEnv::of(const FunctionSchema& schema) {
-  TensorEnv env;
-  env.op = std::string(schema.name().name);
-  for (const Argument& a : schema.arguments()) {
-    if (!a.is_out()) env.add(std::string(a.name.view()), a.type);
-  }
-  return env;
-}
-
-void TensorEnv::add(std::string name, Type type, std::string cpp) {
-  names.push_back({std::move(name), type, std::move(cpp)});
-}
-
-const TensorName* TensorEnv::find(std::string_view name) const {
-  for (const TensorName& n : names) {
-    if (n.name == name) return &n;
-  }
-  return nullptr;
-}
-
 std::optional<TensorCode> compile_tensor(const Expr& e, const TensorEnv& env,
                                          const OpTable& ops,
                                          std::span<const Type> expected,
@@ -714,13 +775,6 @@ std::optional<TensorCode> compile_tensor(const Expr& e, const TensorEnv& env,
   } catch (const Failed&) {
     return std::nullopt;
   }
-}
-
-std::string to_body(const TensorCode& code, int indent) {
-  const std::string pad(static_cast<std::size_t>(indent), ' ');
-  std::string out;
-  for (const std::string& s : code.statements) out += pad + s + '\n';
-  return out + pad + "return " + code.value + ";\n";
 }
 
 }  // namespace sy::lang

@@ -10,6 +10,7 @@
 #include "codegen/lang/ast.h"
 #include "codegen/lang/diagnostics.h"
 #include "codegen/lang/element.h"
+#include "codegen/lang/plan.h"
 
 // The tensor typing, of `composite:`, `derivative:` and `dtype:`: an expression
 // over operators becomes C++ that calls them.
@@ -27,6 +28,10 @@ class OpTable {
       std::string_view name) const = 0;
   // Every name, for suggestions.
   virtual std::vector<std::string_view> names() const = 0;
+  // Of the C++ function, one of those that lookup gave.
+  virtual std::string cpp_namespace(const FunctionSchema&) const {
+    return "sy";
+  }
 };
 
 struct TensorName {
@@ -55,6 +60,7 @@ struct TensorCode {
   std::vector<Type> types;
   // The operators that are called, with overload, sorted: "add.Tensor".
   std::vector<std::string> operators;
+  Plan plan;
 };
 
 // Checks `e` and prints it as C++ for namespace sy. With `expected` the value

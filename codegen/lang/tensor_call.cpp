@@ -38,31 +38,40 @@ std::string list_type(Type element) {
 std::optional<Conversion> convert_list(const Value& v, Type to) {
   std::string text = list_type(to.element()) + "({";
   int cost = 1;
+  PlanNode plan{PlanKind::kList};
+  plan.type = to.element();
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const auto item = convert(v.items[i], to.element());
     if (!item) return std::nullopt;
     text += (i ? ", " : "") + item->text;
     cost += item->cost;
+    plan.children.push_back(item->plan);
   }
-  if (v.items.empty()) return Conversion{list_type(to.element()) + "()", 1};
-  return Conversion{text + "})", cost};
+  text = v.items.empty() ? list_type(to.element()) + "()" : text + "})";
+  return Conversion{text, cost, make_plan(std::move(plan))};
 }
 
 std::optional<Conversion> convert_number(const Value& v, Type to) {
   const Type from = v.types[0];
   if (to == TypeKind::kScalar && (is_int(from) || is_float(from))) {
-    return Conversion{v.cpp.text, 1};
+    return Conversion{v.cpp.text, 1, v.plan};
   }
   if (to == TypeKind::kScalar && is_bool(from)) {
-    return Conversion{v.cpp.text, 2};
+    return Conversion{v.cpp.text, 2, v.plan};
   }
-  if (is_float(to) && is_int(from)) return Conversion{v.cpp.text, 1};
+  if (is_float(to) && is_int(from)) {
+    return Conversion{v.cpp.text, 1, plan_double(v.plan)};
+  }
   if (is_float(to) && from == TypeKind::kScalar) {
-    return Conversion{v.cpp.in(Cpp::kPrimary) + ".to_double()", 2};
+    return Conversion{v.cpp.in(Cpp::kPrimary) + ".to_double()", 2,
+                      plan_double(v.plan)};
   }
   // A dim where a list of them is expected.
   if (to.is_list() && is_int(to.element()) && is_int(from)) {
-    return Conversion{"IntArrayRef({" + v.cpp.text + "})", 3};
+    PlanNode list{PlanKind::kList, {}, {v.plan}};
+    list.type = to.element();
+    return Conversion{"IntArrayRef({" + v.cpp.text + "})", 3,
+                      make_plan(std::move(list))};
   }
   return std::nullopt;
 }
@@ -77,7 +86,9 @@ class Binding {
  public:
   Binding(const FunctionSchema& schema,
           const std::vector<CallArgument>& arguments)
-      : schema_(schema), given_(schema.arguments().size()) {
+      : schema_(schema),
+        given_(schema.arguments().size()),
+        plans_(schema.arguments().size()) {
     for (const CallArgument& a : arguments) {
       if (!bind(a)) return;
     }
@@ -93,6 +104,12 @@ class Binding {
   bool ok() const { return error_.empty(); }
   const std::string& error() const { return error_; }
   int cost() const { return cost_; }
+
+  Plan plan() const {
+    PlanNode node{PlanKind::kOperator, {}, plans_};
+    node.schema = &schema_;
+    return make_plan(std::move(node));
+  }
 
   std::string text() const {
     std::size_t last = given_.size();
@@ -138,6 +155,7 @@ class Binding {
                   describe(a.value));
     }
     given_[i] = converted->text;
+    plans_[i] = converted->plan;
     // A plain number would rather become the bool of another overload.
     if (parameter.type.is_optional() &&
         parameter.type.element() == TypeKind::kScalar && a.value.is_number() &&
@@ -155,6 +173,8 @@ class Binding {
       if (!is_options_part(schema_.arguments()[i])) continue;
       if (given_[i]) return fail("the options are given twice");
       given_[i] = first ? a.value.cpp.text : "";
+      plans_[i] = plan_of(PlanKind::kOptions, {a.value.plan},
+                          std::string(schema_.arguments()[i].name.view()));
       first = false;
     }
     return first ? fail("it takes no options") : true;
@@ -163,6 +183,7 @@ class Binding {
   const FunctionSchema& schema_;
   // The C++ of each parameter that has a value.
   std::vector<std::optional<std::string>> given_;
+  std::vector<Plan> plans_;
   int next_ = 0;
   int cost_ = 0;
   std::string error_;
@@ -208,7 +229,7 @@ std::optional<Conversion> convert(const Value& v, Type to) {
   switch (v.kind) {
     case Value::Kind::kNone:
       if (!to.is_optional()) return std::nullopt;
-      return Conversion{"std::nullopt", 0};
+      return Conversion{"std::nullopt", 0, v.plan};
     case Value::Kind::kList:
       if (to.is_optional()) return convert(v, to.element());
       if (!to.is_list()) return std::nullopt;
@@ -218,7 +239,7 @@ std::optional<Conversion> convert(const Value& v, Type to) {
     case Value::Kind::kTyped: break;
   }
   const Type from = v.types[0];
-  if (same(from, to)) return Conversion{v.cpp.text, 0};
+  if (same(from, to)) return Conversion{v.cpp.text, 0, v.plan};
   if (to.is_optional()) {
     auto inner = convert(v, to.element());
     if (inner) ++inner->cost;
@@ -231,7 +252,8 @@ std::optional<Conversion> convert(const Value& v, Type to) {
   }
   if (from.is_optional()) {
     // The author has asked `x == None` before.
-    Value present = Value::of(from.element(), {"(*" + v.cpp.text + ")"});
+    Value present =
+        Value::of(from.element(), {"(*" + v.cpp.text + ")"}, v.plan);
     auto inner = convert(present, to);
     if (inner) ++inner->cost;
     return inner;
@@ -286,7 +308,7 @@ Resolution resolve(std::string_view name,
       continue;
     }
     if (best.resolved && binding.cost() >= best_cost) continue;
-    best.resolved = Resolved{s, binding.text()};
+    best.resolved = Resolved{s, binding.text(), binding.plan()};
     best_cost = binding.cost();
   }
   if (best.resolved) return best;

@@ -7,6 +7,7 @@
 
 #include "c10/schema/function_schema.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/lang/plan.h"
 #include "codegen/lang/tensor.h"
 
 // Private to the tensor typing: what an expression is while it is compiled.
@@ -25,9 +26,11 @@ struct Value {
   std::vector<Type> types;
   Cpp cpp;
   std::vector<Value> items;
+  // The same as `cpp`; of kOptions, the tensor that has them.
+  Plan plan;
 
-  static Value of(Type type, Cpp cpp) {
-    return {Kind::kTyped, {type}, std::move(cpp), {}};
+  static Value of(Type type, Cpp cpp, Plan plan) {
+    return {Kind::kTyped, {type}, std::move(cpp), {}, std::move(plan)};
   }
   bool is(TypeKind kind) const;
   // Tensor; an optional one too.
@@ -42,6 +45,7 @@ std::string describe(const Value& v);
 struct Conversion {
   std::string text;
   int cost;
+  Plan plan;
 };
 // The C++ that gives `v` to a parameter of type `to`; nothing if it cannot be.
 std::optional<Conversion> convert(const Value& v, Type to);
@@ -57,6 +61,7 @@ struct CallArgument {
 struct Resolved {
   const FunctionSchema* schema;
   std::string text;  // the arguments, "a, b"
+  Plan plan;
 };
 // The overload that takes the arguments with the fewest conversions, the first
 // of equals; or why there is none.

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/derivative.h"
+#include "codegen/lang/program.h"
+#include "codegen/model.h"
+
+// The tile programs of pointwise and reduce operators and what else their
+// descriptors hold: printed by sygen, filled in by the loader of schemas.
+
+namespace sy::codegen {
+
+struct PointwiseParts {
+  std::string name;  // "add.Tensor", for messages
+  std::string rule;  // of promote_rules()
+  lang::Program program;
+  // With every scalar at its default, if that is simpler; then `defaults` has
+  // a value for each scalar.
+  std::optional<lang::Program> at_defaults;
+  std::vector<lang::Uniform> defaults;
+  std::uint32_t promote_inputs = 0, promote_scalars = 0, whole_scalars = 0;
+};
+PointwiseParts pointwise_parts(const Operator& op);
+// Of a derivative that is one program: formula.fused is set.
+PointwiseParts fused_parts(const Operator& op, const GradFormula& formula);
+
+struct ReduceParts {
+  std::string rule;
+  lang::Program map, combine;
+  std::optional<lang::Program> finish;
+  std::vector<lang::ScalarInput> scalars;  // of the call
+  std::vector<lang::Uniform> identity;     // empty: there is none
+};
+ReduceParts reduce_parts(const Operator& op);
+// Of the call's scalars, one for each of the program's; -1 for the number of
+// elements. Empty if they are the same.
+std::vector<int> scalar_indices(const lang::Program& program,
+                                const std::vector<lang::ScalarInput>& scalars);
+
+lang::Program pointwise_program(const Operator& op);
+
+}  // namespace sy::codegen
