@@ -106,10 +106,11 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
     if (uniform) row.resize(1);
     if (skipped) row = {nullptr};
     head.first[i] = static_cast<uint8_t>(plan.slots.size());
-    const bool guards = f == DispatchKey::Dense || f == DispatchKey::Undefined;
+    const bool guards =
+        (f == DispatchKey::Dense || f == DispatchKey::Undefined) &&
+        (e.def_.guard != nullptr || e.def_.guard_boxed != nullptr);
     for (const Kernel* k : row) {
-      plan.add(k, guards && e.def_.guard != nullptr && k != nullptr &&
-                      (k->flags & Kernel::kGuarded) == 0);
+      plan.add(k, guards && k != nullptr && (k->flags & Kernel::kGuarded) == 0);
     }
   }
   head.num_slots = static_cast<uint16_t>(plan.slots.size());
