@@ -58,7 +58,8 @@ install_licences() {
 
 install_headers
 programs=("$bin/tools/sy/sy" "$bin/codegen/sygen")
-libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_onednn.so")
+libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_onednn.so"
+  "$bin/libswitchyard_schema.so")
 install -m 755 "${programs[@]}" "$prefix/bin"
 install -m 755 "${libraries[@]}" "$prefix/lib"
 install_needed "${programs[@]}" "${libraries[@]}"

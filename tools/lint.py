@@ -29,10 +29,11 @@ LAYERS = {
     "codegen": (("codegen/", "c10/schema/"),
                 "the generator reads schemas and writes text: of the tree it "
                 "needs the signature grammar alone"),
-    "include": (("c10/", "aten/", "autograd/", "sy/"),
+    "include": (("c10/", "aten/", "autograd/", "runtime/", "sy/"),
                 "the public doors lead to what the SDK installs"),
 }
-TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "sy/")
+TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "runtime/",
+        "sy/")
 # A public header is read by every translation unit of every user.
 HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
          "yaml-cpp/", "nlohmann/")

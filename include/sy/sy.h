@@ -17,3 +17,4 @@
 #include "c10/parallel.h"
 #include "c10/plugin.h"
 #include "c10/thread_state.h"
+#include "runtime/load_schema.h"

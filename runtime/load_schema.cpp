@@ -1,0 +1,114 @@
+#include "runtime/load_schema.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "c10/error.h"
+#include "runtime/schema_api.h"
+
+namespace sy {
+
+namespace runtime {
+namespace {
+
+constinit std::atomic<const SchemaApi*> linked{nullptr};
+
+// Of the file that this code is in; empty if that is not known.
+std::string own_path() {
+  Dl_info here;
+  const bool known =
+      dladdr(reinterpret_cast<const void*>(&own_path), &here) != 0 &&
+      here.dli_fname != nullptr;
+  return known ? here.dli_fname : "";
+}
+
+void* open_library() {
+  const std::string path = own_path();
+  // The loader brings libswitchyard.so along: a second copy of it would be a
+  // library of its own.
+  const size_t slash = path.rfind('/');
+  const std::string file =
+      path.substr(slash == std::string::npos ? 0 : slash + 1);
+  SY_CHECK(file.starts_with("libswitchyard.so"), NotImplemented,
+           "load_schema: this program is linked with the static libraries; "
+           "link //runtime:loader too, or //:sdk instead");
+  const std::string folder = path.substr(0, path.size() - file.size());
+  if (void* lib = dlopen((folder + kSchemaLibrary).c_str(), RTLD_NOW)) {
+    return lib;
+  }
+  if (void* lib = dlopen(kSchemaLibrary, RTLD_NOW)) return lib;
+  const char* why = dlerror();
+  fail(ErrorKind::NotImplemented, "load_schema: expected ", kSchemaLibrary,
+       " beside ", path, ": ", why != nullptr ? why : "dlopen failed");
+}
+
+const SchemaApi* find_api() {
+  using Entry = const SchemaApi* (*)();
+  const auto entry =
+      reinterpret_cast<Entry>(dlsym(open_library(), kSchemaEntry));
+  const SchemaApi* const api = entry == nullptr ? nullptr : entry();
+  SY_CHECK(api != nullptr && api->version == SchemaApi::kVersion,
+           NotImplemented, "load_schema: ", kSchemaLibrary,
+           " is of another version of Switchyard");
+  return api;
+}
+
+const SchemaApi& api() {
+  if (const SchemaApi* const own = linked.load()) return *own;
+  static const SchemaApi* const loaded = find_api();
+  return *loaded;
+}
+
+}  // namespace
+
+void register_schema_api(const SchemaApi* api) noexcept { linked.store(api); }
+
+}  // namespace runtime
+
+SchemaHandle::SchemaHandle(SchemaHandle&& o) noexcept
+    : path_(std::move(o.path_)),
+      operators_(std::move(o.operators_)),
+      loaded_(std::exchange(o.loaded_, nullptr)) {}
+
+SchemaHandle& SchemaHandle::operator=(SchemaHandle&& o) noexcept {
+  std::swap(path_, o.path_);
+  std::swap(operators_, o.operators_);
+  std::swap(loaded_, o.loaded_);
+  return *this;
+}
+
+SchemaHandle::~SchemaHandle() {
+  try {
+    if (loaded_ != nullptr) unload();
+  } catch (const Error&) {
+    // Still held: they stay, as their holders need them.
+  }
+}
+
+void SchemaHandle::unload(std::chrono::milliseconds timeout) {
+  SY_CHECK(loaded_ != nullptr, Error, "unload: the handle is empty");
+  runtime::api().unload(loaded_, timeout);
+  loaded_ = nullptr;
+  operators_.clear();
+}
+
+SchemaHandle load_schema(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  SY_CHECK(in.is_open() && !in.bad(), Registration, "cannot load schema ", path,
+           ": the file cannot be read");
+  return load_schema_text(text, path);
+}
+
+SchemaHandle load_schema_text(std::string_view text, const std::string& name) {
+  SchemaHandle handle;
+  handle.path_ = name;
+  handle.loaded_ = runtime::api().load(text, name, &handle.operators_);
+  return handle;
+}
+
+}  // namespace sy

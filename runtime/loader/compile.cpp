@@ -1,0 +1,288 @@
+#include <cmath>
+#include <utility>
+
+#include "c10/schema/function_schema.h"
+#include "runtime/loader/evaluator.h"
+#include "runtime/loader/evaluator_node.h"
+
+namespace sy::runtime {
+namespace {
+
+using lang::Plan;
+using lang::PlanKind;
+using lang::PlanNode;
+using Node = TensorProgram::Node;
+
+struct Function {
+  std::string_view name;
+  double (*call)(double);
+};
+constexpr Function kFunctions[] = {
+    {"abs", &std::fabs},    {"acos", &std::acos}, {"asin", &std::asin},
+    {"atan", &std::atan},   {"ceil", &std::ceil}, {"cos", &std::cos},
+    {"cosh", &std::cosh},   {"erf", &std::erf},   {"erfc", &std::erfc},
+    {"exp", &std::exp},     {"exp2", &std::exp2}, {"expm1", &std::expm1},
+    {"floor", &std::floor}, {"log", &std::log},   {"log10", &std::log10},
+    {"log1p", &std::log1p}, {"log2", &std::log2}, {"round", &std::round},
+    {"sin", &std::sin},     {"sinh", &std::sinh}, {"sqrt", &std::sqrt},
+    {"tan", &std::tan},     {"tanh", &std::tanh}, {"trunc", &std::trunc}};
+
+constexpr std::pair<std::string_view, Metadata> kMetadata[] = {
+    {"defined", Metadata::kDefined},
+    {"device", Metadata::kDevice},
+    {"dim", Metadata::kDim},
+    {"dtype", Metadata::kDtype},
+    {"is_contiguous", Metadata::kIsContiguous},
+    {"is_floating_point", Metadata::kIsFloatingPoint},
+    {"layout", Metadata::kLayout},
+    {"numel", Metadata::kNumel},
+    {"scalar_type", Metadata::kDtype},
+    {"size", Metadata::kSize},
+    {"sizes", Metadata::kSizes},
+    {"storage_offset", Metadata::kStorageOffset},
+    {"stride", Metadata::kStride},
+    {"strides", Metadata::kStrides},
+    {"pin_memory", Metadata::kPinned},
+};
+
+class Compiler {
+ public:
+  Compiler(const std::vector<std::string>& names, const FindCallee& find)
+      : names_(names), find_(find) {}
+
+  std::unique_ptr<Node> node(const Plan& plan) {
+    if (!plan) return nullptr;
+    auto n = std::make_unique<Node>();
+    n->kind = plan->kind;
+    n->op = plan->op;
+    switch (plan->kind) {
+      case PlanKind::kNone: break;
+      case PlanKind::kNumber:
+        n->constant =
+            plan->number.is_int ? Value(plan->number.i) : Value(plan->number.d);
+        break;
+      case PlanKind::kBool: n->constant = plan->number.i != 0; break;
+      case PlanKind::kString:
+        n->constant = Value(std::string_view(plan->name));
+        break;
+      case PlanKind::kDtype:
+        n->constant = parse_scalar_type(plan->name).value();
+        break;
+      case PlanKind::kFormat: n->constant = format(plan->name); break;
+      case PlanKind::kName: name(*n, plan->name); break;
+      case PlanKind::kLet: let(*n, *plan); break;
+      case PlanKind::kOperator: call(*n, *plan); break;
+      case PlanKind::kMetadata:
+      case PlanKind::kOptions:
+        n->metadata = metadata(plan->name);
+        children(*n, *plan);
+        break;
+      case PlanKind::kFunction:
+        for (const Function& f : kFunctions) {
+          if (f.name == plan->name) n->function = f.call;
+        }
+        SY_INTERNAL_ASSERT(n->function != nullptr);
+        children(*n, *plan);
+        break;
+      case PlanKind::kIndexFunction: index_function(*n, *plan); break;
+      case PlanKind::kIf:
+        children(*n, *plan);
+        n->results = n->children[1]->results;
+        break;
+      case PlanKind::kTuple:
+        children(*n, *plan);
+        n->results = n->children.size();
+        break;
+      case PlanKind::kResult:
+        n->index = static_cast<size_t>(plan->number.i);
+        children(*n, *plan);
+        break;
+      case PlanKind::kComprehension: comprehension(*n, *plan); break;
+      case PlanKind::kList:
+        n->type = plan->type;
+        children(*n, *plan);
+        break;
+      default: children(*n, *plan);
+    }
+    return n;
+  }
+
+  size_t locals() const { return max_locals_; }
+
+ private:
+  struct Local {
+    std::string name;
+    size_t first, count;
+  };
+
+  void children(Node& n, const PlanNode& plan) {
+    for (const Plan& c : plan.children) n.children.push_back(node(c));
+  }
+
+  static Value format(std::string_view name) {
+    if (name == "contiguous_format") return MemoryFormat::Contiguous;
+    if (name == "preserve_format") return MemoryFormat::Preserve;
+    return MemoryFormat::ChannelsLast;
+  }
+
+  static Metadata metadata(std::string_view name) {
+    for (const auto& [known, value] : kMetadata) {
+      if (known == name) return value;
+    }
+    SY_INTERNAL_ASSERT(false, "metadata ", name);
+    return Metadata::kDim;
+  }
+
+  void name(Node& n, const std::string& name) {
+    for (auto it = scope_.rbegin(); it != scope_.rend(); ++it) {
+      if (it->name != name) continue;
+      n.is_local = true;
+      n.index = it->first;
+      n.results = it->count;
+      return;
+    }
+    for (size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i] == name) {
+        n.index = i;
+        return;
+      }
+    }
+    SY_INTERNAL_ASSERT(false, "name ", name);
+  }
+
+  void open(const std::string& name, size_t count) {
+    scope_.push_back({name, next_local_, count});
+    next_local_ += count;
+    max_locals_ = std::max(max_locals_, next_local_);
+  }
+  void close() {
+    next_local_ = scope_.back().first;
+    scope_.pop_back();
+  }
+
+  void let(Node& n, const PlanNode& plan) {
+    n.children.push_back(node(plan.children[0]));
+    open(plan.name, n.children[0]->results);
+    n.index = scope_.back().first;
+    n.children.push_back(node(plan.children[1]));
+    close();
+    n.results = n.children[1]->results;
+  }
+
+  void comprehension(Node& n, const PlanNode& plan) {
+    n.type = plan.type;
+    n.children.resize(2);
+    n.children[1] = node(plan.children[1]);
+    open(plan.name, 1);
+    n.index = scope_.back().first;
+    n.children[0] = node(plan.children[0]);
+    if (plan.children.size() > 2) {
+      n.children.push_back(node(plan.children[2]));
+    }
+    close();
+  }
+
+  void call(Node& n, const PlanNode& plan) {
+    const FunctionSchema& s = *plan.schema;
+    n.results = s.returns().size();
+    if (auto callee = find_(s)) n.callee.emplace(std::move(*callee));
+    for (size_t i = 0; i < plan.children.size(); ++i) {
+      if (plan.children[i]) {
+        n.children.push_back(node(plan.children[i]));
+        continue;
+      }
+      auto c = std::make_unique<Node>();
+      c->kind = PlanKind::kNumber;
+      c->constant =
+          default_value(s.arguments()[i].default_value, s.arguments()[i].type);
+      n.children.push_back(std::move(c));
+    }
+  }
+
+  // As the expression `f(a, b)` over values of those names.
+  void index_function(Node& n, const PlanNode& plan) {
+    std::vector<lang::Expr> args;
+    for (size_t i = 0; i < plan.children.size(); ++i) {
+      args.push_back(
+          lang::make_name(std::string(1, static_cast<char>('a' + i))));
+    }
+    n.expr = lang::make_call(plan.name, std::move(args));
+    children(n, plan);
+  }
+
+  const std::vector<std::string>& names_;
+  const FindCallee& find_;
+  std::vector<Local> scope_;
+  size_t next_local_ = 0, max_locals_ = 0;
+};
+
+Value list_default(DefaultValue v, Type element) {
+  const auto items = v.is(DefaultValue::Kind::kList)
+                         ? v.items()
+                         : std::span<const DefaultValue>(&v, 1);
+  switch (element.kind()) {
+    case TypeKind::kFloat:
+    case TypeKind::kSymFloat: {
+      std::vector<double> list;
+      for (const DefaultValue& x : items) list.push_back(x.as_double());
+      return ArrayRef<double>(list);
+    }
+    case TypeKind::kInt:
+    case TypeKind::kSymInt: {
+      std::vector<int64_t> list;
+      for (const DefaultValue& x : items) list.push_back(x.as_int());
+      return IntArrayRef(list);
+    }
+    case TypeKind::kTensor: return Value::tensor_list({});
+    case TypeKind::kBool: {
+      std::unique_ptr<bool[]> list(new bool[items.size()]);
+      for (size_t i = 0; i < items.size(); ++i) list[i] = items[i].as_bool();
+      return ArrayRef<bool>(list.get(), items.size());
+    }
+    default: return ArrayRef<Scalar>();
+  }
+}
+
+Value identifier(std::string_view word) {
+  if (word == "contiguous_format") return MemoryFormat::Contiguous;
+  if (word == "preserve_format") return MemoryFormat::Preserve;
+  if (word == "channels_last") return MemoryFormat::ChannelsLast;
+  if (word == "Mean") return 1;
+  if (word == "Sum") return 2;
+  if (word == "long") return kLong;
+  if (word == "strided") return kStrided;
+  if (const auto t = parse_scalar_type(word)) return *t;
+  return {};
+}
+
+}  // namespace
+
+Value default_value(DefaultValue v, Type type) {
+  if (!v || v.is_none()) return {};
+  const Type t = type.without_optional();
+  if (t.is_list()) return list_default(v, t.element());
+  const bool is_float = t == TypeKind::kFloat || t == TypeKind::kSymFloat;
+  switch (v.kind()) {
+    case DefaultValue::Kind::kBool: return v.as_bool();
+    case DefaultValue::Kind::kInt:
+      return is_float ? Value(v.as_double()) : Value(v.as_int());
+    case DefaultValue::Kind::kDouble: return v.as_double();
+    case DefaultValue::Kind::kString: return v.as_string();
+    case DefaultValue::Kind::kIdentifier: return identifier(v.as_string());
+    default: return {};
+  }
+}
+
+TensorProgram::TensorProgram(const Plan& plan,
+                             const std::vector<std::string>& names,
+                             const std::string& op, const FindCallee& find)
+    : op_(op) {
+  Compiler compiler(names, find);
+  root_ = compiler.node(plan);
+  locals_ = compiler.locals();
+}
+
+TensorProgram::~TensorProgram() = default;
+TensorProgram::TensorProgram(TensorProgram&&) noexcept = default;
+
+}  // namespace sy::runtime

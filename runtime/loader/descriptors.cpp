@@ -1,0 +1,166 @@
+#include "runtime/loader/descriptors.h"
+
+#include "aten/iter.h"
+
+namespace sy::runtime {
+namespace {
+
+template <class T>
+uint64_t bool_mask(const std::vector<T>& list) {
+  uint64_t mask = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].reg_class == lang::RegClass::kBool) mask |= uint64_t{1} << i;
+  }
+  return mask;
+}
+
+template <class T>
+const T* data_or_null(const std::vector<T>& list) {
+  return list.empty() ? nullptr : list.data();
+}
+
+PromoteRule promote_rule(std::string_view rule) {
+  if (rule == "int_to_float") return PromoteRule::IntToFloat;
+  if (rule == "bool_to_int") return PromoteRule::BoolToInt;
+  if (rule == "same") return PromoteRule::Same;
+  return PromoteRule::Default;
+}
+
+}  // namespace
+
+ProgramData::ProgramData(const lang::Program& p,
+                         const std::vector<int>& indices)
+    : constants_(p.constants),
+      uniform_steps_(p.uniform_steps),
+      uniforms_(p.uniforms) {
+  for (const lang::Step& s : p.steps) {
+    steps_.push_back({s.op, s.dst, s.a, s.b, s.c});
+  }
+  for (const lang::ProgramResult& r : p.results) {
+    results_.push_back({r.reg, r.reg_class == lang::RegClass::kBool});
+  }
+  for (const int i : indices) {
+    scalar_index_.push_back(i < 0 ? ElementProgram::kCount
+                                  : static_cast<uint8_t>(i));
+  }
+  tile::Program& tile = program_.tile;
+  tile.steps = data_or_null(steps_);
+  tile.results = data_or_null(results_);
+  tile.bool_inputs = bool_mask(p.inputs);
+  tile.bool_uniforms = bool_mask(p.uniforms);
+  tile.n_steps = static_cast<uint16_t>(steps_.size());
+  tile.n_registers = static_cast<uint16_t>(p.n_registers);
+  tile.n_inputs = static_cast<uint8_t>(p.inputs.size());
+  tile.n_uniforms = static_cast<uint8_t>(uniforms_.size());
+  tile.n_results = static_cast<uint8_t>(results_.size());
+  program_.constants = data_or_null(constants_);
+  program_.uniform_steps = data_or_null(uniform_steps_);
+  program_.uniforms = data_or_null(uniforms_);
+  program_.scalar_index = data_or_null(scalar_index_);
+  program_.n_scalars = static_cast<uint8_t>(p.scalars.size());
+  program_.n_constants = static_cast<uint8_t>(constants_.size());
+  program_.n_uniform_steps = static_cast<uint8_t>(uniform_steps_.size());
+}
+
+Scalar ScalarSource::read(const Value& v) const {
+  switch (kind) {
+    case lang::ScalarInput::Kind::kHasValue: return !v.is_none();
+    case lang::ScalarInput::Kind::kEquals:
+      return !v.is_none() && v.to_string_view() == text;
+    case lang::ScalarInput::Kind::kValue: break;
+  }
+  if (type.is_optional() && v.is_none()) return {};
+  switch (type.without_optional().kind()) {
+    case TypeKind::kInt:
+    case TypeKind::kSymInt: return v.to_int();
+    case TypeKind::kFloat:
+    case TypeKind::kSymFloat: return v.to_double();
+    case TypeKind::kBool:
+    case TypeKind::kSymBool: return v.to_bool();
+    default: return v.to_scalar();
+  }
+}
+
+std::vector<ScalarSource> scalar_sources(
+    const std::vector<lang::ScalarInput>& scalars,
+    const FunctionSchema& schema) {
+  std::vector<ScalarSource> out;
+  for (const lang::ScalarInput& s : scalars) {
+    const int i = schema.argument_index(s.name);
+    const Type type = i < 0 ? Type(TypeKind::kScalar)
+                            : schema.arguments()[static_cast<size_t>(i)].type;
+    out.push_back({s.name, s.kind, s.text, type});
+  }
+  return out;
+}
+
+PointwiseData::PointwiseData(const codegen::PointwiseParts& parts,
+                             const FunctionSchema& schema)
+    : name_(parts.name),
+      scalars_(scalar_sources(parts.program.scalars, schema)),
+      defaults_(parts.defaults) {
+  for (const lang::ProgramInput& in : parts.program.inputs) {
+    inputs_.push_back(in.name);
+  }
+  for (const std::string& n : inputs_) input_names_.push_back(n.c_str());
+  for (const ScalarSource& s : scalars_) {
+    scalar_names_.push_back(s.name.c_str());
+  }
+  op_.name = name_.c_str();
+  op_.promote = promote_rule(parts.rule);
+  op_.n_inputs = static_cast<uint8_t>(inputs_.size());
+  op_.n_scalars = static_cast<uint8_t>(scalars_.size());
+  op_.promote_inputs = parts.promote_inputs;
+  op_.promote_scalars = parts.promote_scalars;
+  op_.whole_scalars = parts.whole_scalars;
+  op_.input_names = data_or_null(input_names_);
+  op_.scalar_names = data_or_null(scalar_names_);
+  op_.program = programs_.emplace_back(parts.program, std::vector<int>()).get();
+  if (parts.at_defaults) {
+    op_.at_defaults =
+        &programs_.emplace_back(*parts.at_defaults, std::vector<int>()).get();
+    op_.defaults = data_or_null(defaults_);
+  }
+}
+
+ReduceData::ReduceData(const codegen::ReduceParts& parts,
+                       const std::string& name, const FunctionSchema& schema,
+                       size_t accumulators)
+    : name_(name),
+      scalars_(scalar_sources(parts.scalars, schema)),
+      identity_(parts.identity) {
+  const auto program = [&](const lang::Program& p) -> const ElementProgram& {
+    return programs_.emplace_back(p, codegen::scalar_indices(p, parts.scalars))
+        .get();
+  };
+  op_.name = name_.c_str();
+  op_.promote = promote_rule(parts.rule);
+  op_.n_accumulators = static_cast<uint8_t>(accumulators);
+  op_.n_scalars = static_cast<uint8_t>(scalars_.size());
+  op_.map = program(parts.map);
+  op_.combine = program(parts.combine);
+  if (parts.finish) op_.finish = &program(*parts.finish);
+  op_.identity = data_or_null(identity_);
+}
+
+std::string beyond_limits(const lang::Program& p) {
+  const auto more = [](const char* what, size_t n, size_t limit) {
+    return n <= limit ? ""
+                      : str("the expression has ", n, " ", what, ", more than ",
+                            limit);
+  };
+  std::string out = more("tensor operands", p.inputs.size() + p.results.size(),
+                         Iter::kMaxOperands);
+  if (out.empty()) {
+    out = more("uniform operands", p.uniforms.size(), tile::kMaxUniforms);
+  }
+  if (out.empty()) {
+    out = more("scalars", p.scalars.size(), PointwiseData::kMaxScalars);
+  }
+  if (out.empty()) out = more("steps", p.steps.size(), UINT16_MAX);
+  if (out.empty()) out = more("uniform steps", p.uniform_steps.size(), 255);
+  if (out.empty()) out = more("constants", p.constants.size(), 255);
+  return out;
+}
+
+}  // namespace sy::runtime

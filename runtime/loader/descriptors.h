@@ -1,0 +1,97 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "aten/op_desc.h"
+#include "aten/pointwise.h"
+#include "aten/reduce.h"
+#include "c10/value.h"
+#include "codegen/programs.h"
+
+// The descriptors that sygen prints as constants, with arrays of their own.
+
+namespace sy::runtime {
+
+// An ElementProgram and what it points to. Stays where it is.
+class ProgramData {
+ public:
+  ProgramData(const lang::Program& program, const std::vector<int>& indices);
+  ProgramData(const ProgramData&) = delete;
+  ProgramData& operator=(const ProgramData&) = delete;
+
+  const ElementProgram& get() const { return program_; }
+
+ private:
+  std::vector<tile::Step> steps_;
+  std::vector<tile::Result> results_;
+  std::vector<lang::Uniform> constants_;
+  std::vector<lang::UniformStep> uniform_steps_;
+  std::vector<lang::UniformOperand> uniforms_;
+  std::vector<uint8_t> scalar_index_;
+  ElementProgram program_;
+};
+
+// A scalar of a call, read from a boxed argument.
+struct ScalarSource {
+  std::string name;
+  lang::ScalarInput::Kind kind;
+  std::string text;  // of kEquals
+  Type type;         // of the argument
+
+  Scalar read(const Value& v) const;
+  bool optional_number() const {
+    return kind == lang::ScalarInput::Kind::kValue && type.is_optional();
+  }
+};
+std::vector<ScalarSource> scalar_sources(
+    const std::vector<lang::ScalarInput>& scalars,
+    const FunctionSchema& schema);
+
+class PointwiseData {
+ public:
+  PointwiseData(const codegen::PointwiseParts& parts,
+                const FunctionSchema& schema);
+  PointwiseData(const PointwiseData&) = delete;
+  PointwiseData& operator=(const PointwiseData&) = delete;
+
+  const PointwiseOp& op() const { return op_; }
+  // Names of what the operands and the scalars are read from.
+  const std::vector<std::string>& inputs() const { return inputs_; }
+  const std::vector<ScalarSource>& scalars() const { return scalars_; }
+
+  static constexpr int kMaxScalars = 32;
+
+ private:
+  std::string name_;
+  std::vector<std::string> inputs_;
+  std::vector<ScalarSource> scalars_;
+  std::vector<const char*> input_names_, scalar_names_;
+  std::vector<lang::Uniform> defaults_;
+  std::deque<ProgramData> programs_;
+  PointwiseOp op_;
+};
+
+class ReduceData {
+ public:
+  ReduceData(const codegen::ReduceParts& parts, const std::string& name,
+             const FunctionSchema& schema, size_t accumulators);
+  ReduceData(const ReduceData&) = delete;
+  ReduceData& operator=(const ReduceData&) = delete;
+
+  const ReduceOp& op() const { return op_; }
+  const std::vector<ScalarSource>& scalars() const { return scalars_; }
+
+ private:
+  std::string name_;
+  std::vector<ScalarSource> scalars_;
+  std::vector<lang::Uniform> identity_;
+  std::deque<ProgramData> programs_;
+  ReduceOp op_;
+};
+
+// What goes beyond the engines' limits, or "".
+std::string beyond_limits(const lang::Program& program);
+
+}  // namespace sy::runtime

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autograd/saved_meta.h"
+#include "c10/dispatcher.h"
+#include "c10/value.h"
+#include "codegen/lang/plan.h"
+
+namespace sy::runtime {
+
+// The operator that a plan calls: found when it is first called, since the
+// operators of one schema may call each other.
+class Callee {
+ public:
+  explicit Callee(std::string name) : name_(std::move(name)) {}
+  explicit Callee(OperatorHandle h) : name_(h.name()), entry_(&h.entry()) {}
+  Callee(Callee&& o) noexcept : name_(std::move(o.name_)), entry_(o.entry()) {}
+
+  // Throws NotImplementedError if there is none (any more).
+  OperatorHandle handle() const {
+    const OperatorEntry* e = entry();
+    if (SY_UNLIKELY(e == nullptr)) {
+      e = &Dispatcher::singleton().find_or_throw(name_).entry();
+      entry_.store(e, std::memory_order_relaxed);
+    }
+    return OperatorHandle(e);
+  }
+
+ private:
+  const OperatorEntry* entry() const {
+    return entry_.load(std::memory_order_relaxed);
+  }
+  std::string name_;
+  mutable std::atomic<const OperatorEntry*> entry_{nullptr};
+};
+
+// By the schema of a plan's kOperator; nullopt for result_type, which is no
+// operator.
+using FindCallee = std::function<std::optional<Callee>(const FunctionSchema&)>;
+
+// A name of an expression: its value, or what is left of a tensor whose
+// elements nobody reads.
+struct Named {
+  const Value* value = nullptr;
+  const autograd::SavedMeta* meta = nullptr;
+};
+
+// A tensor expression made ready to run, by walking its tree. Immutable.
+class TensorProgram {
+ public:
+  // `names`: those that run() gets the values of, in that order. `op` is the
+  // operator's name, for messages.
+  TensorProgram(const lang::Plan& plan, const std::vector<std::string>& names,
+                const std::string& op, const FindCallee& find);
+  ~TensorProgram();
+  TensorProgram(TensorProgram&&) noexcept;
+
+  void run(const Named* names, Value* results, size_t n) const;
+
+  struct Node;
+
+ private:
+  std::string op_;
+  std::unique_ptr<Node> root_;
+  size_t locals_ = 0;
+};
+
+// The boxed form of a default, for a parameter of that type.
+Value default_value(DefaultValue v, Type type);
+
+}  // namespace sy::runtime

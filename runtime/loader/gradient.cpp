@@ -1,0 +1,432 @@
+#include "runtime/loader/gradient.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "aten/fused.h"
+#include "aten/iter.h"
+#include "autograd/formulas.h"
+#include "autograd/generated_support.h"
+
+namespace sy::runtime {
+namespace {
+
+using namespace sy::autograd;  // NOLINT: what generated kernels are written in
+using codegen::Saved;
+
+const Tensor& as_tensor(const Value& v) {
+  return static_cast<const Tensor&>(v.to_tensor());
+}
+TensorList as_list(const Value& v) {
+  const auto list = v.to_tensor_list();
+  return {static_cast<const Tensor*>(list.data()), list.size()};
+}
+bool is_list(const Value& v) {
+  return v.tag() == Value::Tag::TensorList ||
+         v.tag() == Value::Tag::OptionalTensorList;
+}
+
+// The differentiable arguments of a call.
+std::vector<const Value*> differentiable(const OverloadState& form,
+                                         const Value* args) {
+  std::vector<const Value*> out;
+  for (const size_t i : form.op->gradient->plan.arguments) {
+    out.push_back(&args[form.positions[i]]);
+  }
+  return out;
+}
+
+bool wants_grad(const Value& v) {
+  return is_list(v) ? autograd::detail::wants_grad(as_list(v))
+                    : autograd::detail::wants_grad(v.to_tensor());
+}
+
+bool any_wants_grad(const std::vector<const Value*>& values) {
+  return GradMode::is_enabled() &&
+         std::any_of(values.begin(), values.end(),
+                     [](const Value* v) { return wants_grad(*v); });
+}
+
+bool write_is_recorded(const Tensor& self,
+                       const std::vector<const Value*>& values) {
+  return any_wants_grad(values) || inplace_requires_grad(self);
+}
+
+template <class T>
+intrusive_ptr<T> new_node(const OperatorEntry& op, LibraryToken* token,
+                          const std::vector<const Value*>& arguments) {
+  auto node = make_intrusive<T>();
+  node->set_op(op);
+  autograd::detail::hold_owner(*node, token);
+  std::vector<Edge> edges;
+  std::vector<uint32_t> starts{0};
+  for (const Value* v : arguments) {
+    if (is_list(*v)) {
+      autograd::detail::append_edges(&edges, as_list(*v));
+    } else {
+      autograd::detail::append_edges(&edges, v->to_tensor());
+    }
+    starts.push_back(static_cast<uint32_t>(edges.size()));
+  }
+  node->set_edges(std::move(edges), std::move(starts));
+  return node;
+}
+
+// One recorded call: keeps what the plan says, runs the formulas.
+class InterpretedNode final : public NodeOfMany {
+ public:
+  using Kept = std::variant<std::monostate, SavedTensor, SavedTensorList,
+                            SavedMeta, Value>;
+
+  void start(const OverloadState& form) {
+    form_ = &form;
+    kept_.resize(form.op->gradient->plan.saved.size());
+  }
+  void keep_arguments(const Value* args);
+  void keep_results(Value* results);
+
+  void apply(GradFrame& f) override;
+  void release() noexcept override {
+    for (Kept& k : kept_) {
+      if (auto* t = std::get_if<SavedTensor>(&k)) t->release();
+      if (auto* l = std::get_if<SavedTensorList>(&k)) l->release();
+    }
+  }
+
+ private:
+  // What names of a formula stand for: saved things, then grad and grads.
+  struct Environment {
+    std::vector<Value> values;
+    std::vector<Named> names;
+  };
+  void unpack(const Gradient::Formula& formula, GradFrame& f,
+              Environment* env) const;
+  Tensor fused(const Gradient::Formula& formula, const Environment& env) const;
+  static void set(const Gradient::Formula& formula, GradFrame& f,
+                  const Value* gradients);
+
+  const OverloadState* form_ = nullptr;
+  std::vector<Kept> kept_;
+  Geometry self_, view_;
+};
+
+void InterpretedNode::keep_arguments(const Value* args) {
+  const Gradient& g = *form_->op->gradient;
+  for (const Gradient::Formula& f : g.formulas) {
+    if (!f.by_geometry) continue;
+    const int self = form_->positions[g.plan.arguments[f.targets[0]]];
+    self_ = Geometry(*args[self].to_tensor().impl());
+  }
+  for (size_t i = 0; i < kept_.size(); ++i) {
+    const Saved& s = g.plan.saved[i];
+    if (s.is_result) continue;
+    const bool read =
+        std::any_of(s.readers.begin(), s.readers.end(),
+                    [&](size_t r) { return needs(static_cast<int>(r)); });
+    // Numbers cost nothing; tensors are kept for who needs them.
+    if (!read && s.readers.size() < g.plan.arguments.size()) continue;
+    const int position = form_->positions[g.saved_arguments[i]];
+    const Value& v = args[position];
+    const bool overwritten =
+        std::count(form_->written.begin(), form_->written.end(), position) > 0;
+    switch (s.kind) {
+      case Saved::kTensor:
+        kept_[i].emplace<SavedTensor>().save(
+            overwritten ? clone_before_write(as_tensor(v)) : as_tensor(v));
+        break;
+      case Saved::kOptional: {
+        auto& kept = kept_[i].emplace<SavedTensor>();
+        if (!v.is_none()) kept.save(as_tensor(v));
+        break;
+      }
+      case Saved::kList:
+        kept_[i].emplace<SavedTensorList>().save(as_list(v));
+        break;
+      case Saved::kMeta:
+        kept_[i].emplace<SavedMeta>().save(v.to_tensor());
+        break;
+      default: kept_[i].emplace<Value>(v);
+    }
+  }
+}
+
+void InterpretedNode::keep_results(Value* results) {
+  const Gradient& g = *form_->op->gradient;
+  for (const Gradient::Formula& f : g.formulas) {
+    if (f.by_geometry) view_ = Geometry(*results[0].to_tensor().impl());
+  }
+  for (size_t i = 0; i < kept_.size(); ++i) {
+    const Saved& s = g.plan.saved[i];
+    if (!s.is_result) continue;
+    const Tensor& t = as_tensor(std::as_const(results[s.result]));
+    if (s.kind == Saved::kMeta) {
+      kept_[i].emplace<SavedMeta>().save(t);
+    } else if (s.result > 0 && !g.plan.uses_grads) {
+      // Of several results only the first has a history.
+      kept_[i].emplace<SavedTensor>().save(t);
+    } else {
+      kept_[i].emplace<SavedTensor>().save_output(
+          t, static_cast<uint32_t>(s.result));
+    }
+  }
+}
+
+void InterpretedNode::unpack(const Gradient::Formula& formula, GradFrame& f,
+                             Environment* env) const {
+  const auto& saved = form_->op->gradient->plan.saved;
+  env->values.resize(saved.size() + 2);
+  env->names.resize(saved.size() + 2);
+  for (const size_t i : formula.reads) {
+    const char* name = saved[i].name.c_str();
+    Value& v = env->values[i];
+    if (const auto* t = std::get_if<SavedTensor>(&kept_[i])) {
+      v = Value(TensorBase(t->unpack(*this, name)));
+    } else if (const auto* l = std::get_if<SavedTensorList>(&kept_[i])) {
+      const std::vector<Tensor> list = l->unpack(*this, name);
+      v = Value::tensor_list(list.data(), list.size());
+    } else if (const auto* m = std::get_if<SavedMeta>(&kept_[i])) {
+      env->names[i].meta = m;
+    } else if (const auto* kept = std::get_if<Value>(&kept_[i])) {
+      v = *kept;
+    }
+    if (env->names[i].meta == nullptr) env->names[i].value = &v;
+  }
+  const size_t grad = saved.size();
+  env->values[grad] = Value(TensorBase(f.grad()));
+  if (formula.reads_grads) {
+    const std::vector<Tensor> grads = f.grads();
+    env->values[grad + 1] = Value::tensor_list(grads.data(), grads.size());
+  }
+  env->names[grad].value = &env->values[grad];
+  env->names[grad + 1].value = &env->values[grad + 1];
+}
+
+Tensor InterpretedNode::fused(const Gradient::Formula& formula,
+                              const Environment& env) const {
+  const TensorBase* inputs[Iter::kMaxOperands];
+  Scalar scalars[PointwiseData::kMaxScalars];
+  for (size_t i = 0; i < formula.fused_inputs.size(); ++i) {
+    inputs[i] = &std::as_const(env.values[formula.fused_inputs[i]]).to_tensor();
+  }
+  for (size_t i = 0; i < formula.fused_scalars.size(); ++i) {
+    scalars[i] =
+        formula.fused->scalars()[i].read(env.values[formula.fused_scalars[i]]);
+  }
+  return fused_pointwise(formula.fused->op(), {inputs, scalars});
+}
+
+void InterpretedNode::set(const Gradient::Formula& formula, GradFrame& f,
+                          const Value* gradients) {
+  for (size_t i = 0; i < formula.targets.size(); ++i) {
+    const int target = static_cast<int>(formula.targets[i]);
+    if (is_list(gradients[i])) {
+      const TensorList list = as_list(gradients[i]);
+      f.set_list(target, {list.begin(), list.end()});
+    } else {
+      f.set(target, as_tensor(gradients[i]));
+    }
+  }
+}
+
+void InterpretedNode::apply(GradFrame& f) {
+  const Gradient& g = *form_->op->gradient;
+  const bool several = form_->op->op->base.schema.returns().size() > 1;
+  if (several && !g.plan.uses_grads && !f.grad().defined()) return;
+  for (const Gradient::Formula& formula : g.formulas) {
+    const bool wanted =
+        std::any_of(formula.targets.begin(), formula.targets.end(),
+                    [&](size_t t) { return f.needs(static_cast<int>(t)); });
+    if (!wanted) continue;
+    if (formula.by_geometry) {
+      f.set(static_cast<int>(formula.targets[0]),
+            as_strided_backward(f.grad(), self_, view_));
+      continue;
+    }
+    Environment env;
+    unpack(formula, f, &env);
+    std::vector<Value> gradients(formula.targets.size());
+    Tensor one;
+    if (formula.fused) one = fused(formula, env);
+    if (one.defined()) {
+      gradients[0] = Value(TensorBase(std::move(one)));
+    } else {
+      formula.program->run(env.names.data(), gradients.data(),
+                           gradients.size());
+    }
+    set(formula, f, gradients.data());
+  }
+}
+
+class OverwriteNode final : public NodeOfMany {
+ public:
+  void apply(GradFrame& f) override {
+    static const auto zeros_like = typed_operator<Tensor(
+        const Tensor&, std::optional<ScalarType>, std::optional<Layout>,
+        std::optional<Device>, std::optional<bool>,
+        std::optional<MemoryFormat>)>("aten::zeros_like");
+    f.set(0, zeros_like.call(f.grad(), {}, {}, {}, {}, {}));
+  }
+};
+
+void below(const OperatorEntry& op, DispatchKeySet keys, Value* args, size_t n,
+           Value* results, size_t num_results) {
+  OperatorHandle(&op).redispatch_boxed(below_autograd(keys), args, n, results,
+                                       num_results);
+}
+
+void quietly_below(const OperatorEntry& op, DispatchKeySet keys, Value* args,
+                   size_t n, Value* results, size_t num_results) {
+  const AutoDispatchBelowAutograd guard;
+  below(op, keys, args, n, results, num_results);
+}
+
+void set_histories(const OverloadState& form,
+                   const intrusive_ptr<InterpretedNode>& node, Value* results,
+                   size_t n) {
+  const FunctionSchema& schema = form.overload->schema;
+  if (n == 1 && is_list(results[0])) {
+    const TensorList list = as_list(results[0]);
+    std::vector<Tensor> own(list.begin(), list.end());
+    if (schema.returns()[0].alias) {
+      set_history_views(own, node);
+    } else {
+      set_history(own, node);
+    }
+    results[0] = Value::tensor_list(own.data(), own.size());
+    return;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (i == 0 || form.op->gradient->plan.uses_grads) {
+      set_history(static_cast<Tensor&>(results[i].to_tensor()), node);
+    } else {
+      skip_output(*node);
+    }
+  }
+}
+
+void record(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
+            Value* args, size_t num_args, Value* results, size_t n) {
+  const auto& form = *static_cast<const OverloadState*>(k.context);
+  const auto inputs = differentiable(form, args);
+  Tensor* const self =
+      form.written.empty()
+          ? nullptr
+          : &static_cast<Tensor&>(args[form.written[0]].to_tensor());
+  const bool recorded = self == nullptr ? any_wants_grad(inputs)
+                                        : write_is_recorded(*self, inputs);
+  if (!recorded) return below(op, keys, args, num_args, results, n);
+  if (self != nullptr) check_inplace(op, *self);
+  auto node = new_node<InterpretedNode>(op, form.op->token, inputs);
+  node->start(form);
+  node->keep_arguments(args);
+  quietly_below(op, keys, args, num_args, results, n);
+  if (self == nullptr) {
+    set_histories(form, node, results, n);
+    node->keep_results(results);
+  } else {
+    rebase_history(*self, node);
+    node->keep_results(&args[form.written[0]]);
+  }
+}
+
+void overwrite(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
+               Value* args, size_t num_args, Value* results, size_t n) {
+  const auto& form = *static_cast<const OverloadState*>(k.context);
+  const Value& written = args[form.written[0]];
+  auto& self = static_cast<Tensor&>(args[form.written[0]].to_tensor());
+  if (!write_is_recorded(self, {&written})) {
+    return below(op, keys, args, num_args, results, n);
+  }
+  check_inplace(op, self);
+  auto node = new_node<OverwriteNode>(op, form.op->token, {&written});
+  quietly_below(op, keys, args, num_args, results, n);
+  rebase_history(self, std::move(node));
+}
+
+void reject(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
+            Value* args, size_t num_args, Value* results, size_t n) {
+  const auto& form = *static_cast<const OverloadState*>(k.context);
+  std::vector<const Value*> tensors;
+  if (form.op->gradient != nullptr) {
+    tensors = differentiable(form, args);
+  } else {
+    const auto arguments = form.op->op->base.schema.arguments();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].type.is_tensor_like() && form.positions[i] >= 0) {
+        tensors.push_back(&args[form.positions[i]]);
+      }
+    }
+  }
+  for (const int w : form.written) tensors.push_back(&args[w]);
+  if (any_wants_grad(tensors)) reject_out(op);
+  below(op, keys, args, num_args, results, n);
+}
+
+int position(const std::vector<std::string>& names, const std::string& name) {
+  const auto it = std::find(names.begin(), names.end(), name);
+  SY_INTERNAL_ASSERT(it != names.end(), name);
+  return static_cast<int>(it - names.begin());
+}
+
+}  // namespace
+
+OperatorState::~OperatorState() = default;
+
+std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
+                                        const codegen::Operator& op,
+                                        const FindCallee& find) {
+  auto g = std::make_unique<Gradient>();
+  const FunctionSchema& schema = op.base.schema;
+  std::vector<std::string> names;
+  for (Saved& s : plan.saved) {
+    int argument = -1;
+    for (size_t i = 0; !s.is_result && i < schema.arguments().size(); ++i) {
+      // Saved under the name of a C++ parameter; formulas use the schema's.
+      const std::string own(schema.arguments()[i].name.view());
+      if (s.name == own || s.name == own + "_") argument = static_cast<int>(i);
+    }
+    if (argument >= 0) {
+      s.name = std::string(
+          schema.arguments()[static_cast<size_t>(argument)].name.view());
+    }
+    g->saved_arguments.push_back(argument);
+    names.push_back(s.name);
+  }
+  names.emplace_back("grad");
+  names.emplace_back("grads");
+  for (const codegen::GradFormula& f : plan.formulas) {
+    Gradient::Formula out;
+    out.targets = f.targets;
+    out.by_geometry = f.by_geometry;
+    if (!f.by_geometry) {
+      out.reads_grads = std::count(f.names.begin(), f.names.end(), "grads") > 0;
+      for (size_t i = 0; i < plan.saved.size(); ++i) {
+        if (std::count(f.names.begin(), f.names.end(), names[i]) > 0) {
+          out.reads.push_back(i);
+        }
+      }
+      out.program.emplace(f.code.plan, names, op.base.name, find);
+    }
+    if (f.fused) {
+      const codegen::PointwiseParts parts = codegen::fused_parts(op, f);
+      if (beyond_limits(parts.program).empty()) {
+        out.fused = std::make_unique<PointwiseData>(parts, schema);
+        for (const std::string& n : out.fused->inputs()) {
+          out.fused_inputs.push_back(position(names, n));
+        }
+        for (const ScalarSource& s : out.fused->scalars()) {
+          out.fused_scalars.push_back(position(names, s.name));
+        }
+      }
+    }
+    g->formulas.push_back(std::move(out));
+  }
+  g->plan = std::move(plan);
+  return g;
+}
+
+BoxedFunction record_kernel() { return &record; }
+BoxedFunction overwrite_kernel() { return &overwrite; }
+BoxedFunction reject_kernel() { return &reject; }
+
+}  // namespace sy::runtime

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/derivative.h"
+#include "runtime/loader/operator_state.h"
+
+namespace sy::runtime {
+
+// The `derivative:` of an operator, ready to run.
+struct Gradient {
+  struct Formula {
+    std::vector<size_t> targets;  // positions among the plan's arguments
+    bool is_list = false;         // the one target is a Tensor[]
+    bool by_geometry = false;
+    bool reads_grads = false;
+    std::vector<size_t> reads;  // of the plan's saved
+    std::optional<TensorProgram> program;
+    // The same as one program, and what it reads: names of the environment,
+    // -1 for grad.
+    std::unique_ptr<PointwiseData> fused;
+    std::vector<int> fused_inputs, fused_scalars;
+  };
+  codegen::DerivativePlan plan;
+  std::vector<Formula> formulas;
+  // Of each saved argument: its position in the base form; -1 for results.
+  std::vector<int> saved_arguments;
+};
+
+// Throws lang::LangError.
+std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
+                                        const codegen::Operator& op,
+                                        const FindCallee& find);
+
+// Kernels of the Autograd key.
+BoxedFunction record_kernel();
+// Of the in-place form of an operator without a gradient.
+BoxedFunction overwrite_kernel();
+// Of out= forms: refuses to be recorded.
+BoxedFunction reject_kernel();
+
+}  // namespace sy::runtime

@@ -1,0 +1,443 @@
+#include "aten/generated.h"
+#include "aten/guard.h"
+#include "aten/iter.h"
+#include "aten/structured.h"
+#include "aten/view.h"
+#include "backends/cpu/pointwise.h"
+#include "backends/cpu/reduce.h"
+#include "backends/meta/pointwise.h"
+#include "backends/meta/reduce.h"
+#include "runtime/loader/operator_state.h"
+
+// The kernels that sygen would print for these operators, as functions of
+// their descriptions.
+
+namespace sy::runtime {
+namespace {
+
+const OverloadState& form_of(const Kernel& k) {
+  return *static_cast<const OverloadState*>(k.context);
+}
+
+Tensor& as_tensor(Value& v) { return static_cast<Tensor&>(v.to_tensor()); }
+const Tensor& as_tensor(const Value& v) {
+  return static_cast<const Tensor&>(v.to_tensor());
+}
+
+void return_written(const OverloadState& form, const Value* args,
+                    Value* results, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    const size_t skipped = form.written.size() - n;
+    results[i] = args[form.written[skipped + i]];
+  }
+}
+
+// ---- pointwise, reduce
+
+// The arguments of one call, in the order of the descriptor.
+struct PointwiseCall {
+  PointwiseCall(const OverloadState& form, const Value* args) {
+    const OperatorState& op = *form.op;
+    for (size_t i = 0; i < op.pointwise_inputs.size(); ++i) {
+      inputs[i] = &args[form.positions[op.pointwise_inputs[i]]].to_tensor();
+    }
+    const auto& sources = op.pointwise->scalars();
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const Value& v = args[form.positions[op.scalar_arguments[i]]];
+      scalars[i] = sources[i].read(v);
+      if (sources[i].optional_number() && v.is_none()) absent |= 1u << i;
+    }
+  }
+  PointwiseArgs get() const { return {inputs, scalars, absent}; }
+
+  const TensorBase* inputs[Iter::kMaxOperands];
+  Scalar scalars[PointwiseData::kMaxScalars];
+  uint32_t absent = 0;
+};
+
+struct ReduceCall {
+  ReduceCall(const OverloadState& form, const Value* args) {
+    const OperatorState& op = *form.op;
+    const auto arg = [&](int i) -> const Value& {
+      return args[form.positions[i]];
+    };
+    reduce.self = &arg(op.self).to_tensor();
+    if (op.dim >= 0 && !arg(op.dim).is_none()) {
+      if (arg(op.dim).is_int()) {
+        dim = arg(op.dim).to_int();
+        reduce.dims = IntArrayRef(dim);
+      } else {
+        reduce.dims = arg(op.dim).to_int_list();
+      }
+    }
+    if (op.keepdim >= 0) reduce.keepdim = arg(op.keepdim).to_bool();
+    if (op.dtype >= 0 && !arg(op.dtype).is_none()) {
+      reduce.dtype = arg(op.dtype).to_scalar_type();
+    }
+    const auto& sources = op.reduce->scalars();
+    for (size_t i = 0; i < sources.size(); ++i) {
+      scalars[i] = sources[i].read(arg(op.scalar_arguments[i]));
+    }
+    reduce.scalars = scalars;
+  }
+  ReduceCall(const ReduceCall&) = delete;
+
+  int64_t dim = 0;
+  Scalar scalars[PointwiseData::kMaxScalars];
+  ReduceArgs reduce;
+};
+
+struct Cpu {
+  static constexpr auto pointwise = &cpu::pointwise;
+  static constexpr auto pointwise_out = &cpu::pointwise_out;
+  static constexpr auto pointwise_inplace = &cpu::pointwise_inplace;
+  static constexpr auto reduce = &cpu::reduce;
+  static constexpr auto reduce_out = &cpu::reduce_out;
+};
+struct Meta {
+  static constexpr auto pointwise = &meta::pointwise;
+  static constexpr auto pointwise_out = &meta::pointwise_out;
+  static constexpr auto pointwise_inplace = &meta::pointwise_inplace;
+  static constexpr auto reduce = &meta::reduce;
+  static constexpr auto reduce_out = &meta::reduce_out;
+};
+
+template <class Engine>
+void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+               Value* args, size_t, Value* results, size_t n) {
+  const OverloadState& form = form_of(k);
+  check_requirements(form, args);
+  const PointwiseCall call(form, args);
+  const PointwiseOp& op = form.op->pointwise->op();
+  if (form.written.empty()) {
+    results[0] = Value(TensorBase(Engine::pointwise(op, call.get())));
+    return;
+  }
+  Tensor& out = as_tensor(args[form.written[0]]);
+  if (form.overload->schema.is_inplace()) {
+    Engine::pointwise_inplace(op, call.get(), entry, out);
+  } else {
+    Engine::pointwise_out(op, call.get(), entry, out);
+  }
+  return_written(form, args, results, n);
+}
+
+template <class Engine>
+void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+            Value* args, size_t, Value* results, size_t n) {
+  const OverloadState& form = form_of(k);
+  check_requirements(form, args);
+  const ReduceCall call(form, args);
+  const ReduceOp& op = form.op->reduce->op();
+  if (form.written.empty()) {
+    results[0] = Value(TensorBase(Engine::reduce(op, call.reduce)));
+    return;
+  }
+  Engine::reduce_out(op, call.reduce, entry, as_tensor(args[form.written[0]]));
+  return_written(form, args, results, n);
+}
+
+// ---- shapes
+
+ScalarType result_dtype(const OverloadState& form, const Value* args, size_t i,
+                        const TensorBase& like) {
+  const auto& programs = form.op->result_dtypes;
+  if (programs.empty()) return like.scalar_type();
+  std::vector<Named> names;
+  for (const int p : form.positions) names.push_back({&args[p]});
+  Value out;
+  programs[programs.size() == 1 ? 0 : i].run(names.data(), &out, 1);
+  return out.to_scalar_type();
+}
+
+// The first argument that is a Tensor: where results are made.
+const TensorBase& like_argument(const OverloadState& form, const Value* args) {
+  const auto arguments = form.op->op->base.schema.arguments();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Value& v = args[form.positions[i]];
+    if (arguments[i].type == TypeKind::kTensor) return v.to_tensor();
+    if (arguments[i].type.is_list() && arguments[i].type.is_tensor_like()) {
+      const auto list = v.to_tensor_list();
+      SY_CHECK(list.size() > 0, Value, "[", form.op->op->base.name, "] ",
+               arguments[i].name.view(), ": expected at least one tensor");
+      return list[0];
+    }
+  }
+  static const TensorBase none;
+  return none;
+}
+
+void meta_shape(const Kernel& k, const OperatorEntry&, DispatchKeySet,
+                Value* args, size_t, Value* results, size_t n) {
+  const OverloadState& form = form_of(k);
+  check_requirements(form, args);
+  const TensorBase& like = like_argument(form, args);
+  for (size_t i = 0; i < n; ++i) {
+    const Dims sizes = form.op->shape[i].list(args, form.positions);
+    results[i] = Value(
+        TensorBase(new_result(like, sizes, result_dtype(form, args, i, like))));
+  }
+}
+
+// All tensors on one device; every tensor of a list defined.
+void check_devices(const OverloadState& form, const OperatorEntry& entry,
+                   const Value* args) {
+  if (!form.op->op->entry->device_check) return;
+  std::vector<const TensorBase*> single;
+  const auto arguments = form.op->op->base.schema.arguments();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Type t = arguments[i].type;
+    if (t.without_optional() == TypeKind::kTensor && !arguments[i].is_out()) {
+      single.push_back(&args[form.positions[i]].to_tensor());
+    }
+  }
+  if (single.size() > 1) {
+    check_same_device(entry, single.data(), static_cast<int>(single.size()));
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Type t = arguments[i].type;
+    if (!t.is_list() || t.element() != TypeKind::kTensor) continue;
+    const auto list = args[form.positions[i]].to_tensor_list();
+    generated::check_list(
+        entry, std::string(arguments[i].name.view()).c_str(),
+        {static_cast<const Tensor*>(list.data()), list.size()},
+        single.empty() ? nullptr : single[0]);
+  }
+}
+
+void check_contract(const OverloadState& form, const OperatorEntry& entry,
+                    Value* args) {
+  const OperatorState& op = *form.op;
+  const bool inplace = form.overload->schema.is_inplace();
+  check_devices(form, entry, args);
+  check_requirements(form, args);
+  std::vector<Dims> sizes;
+  for (const IndexFormula& f : op.shape) {
+    sizes.push_back(f.list(args, form.positions));
+  }
+  for (size_t i = 0; i < form.written.size(); ++i) {
+    Tensor& out = as_tensor(args[form.written[i]]);
+    if (!sizes.empty() && !inplace) {
+      const TensorBase& like = like_argument(form, args);
+      prepare_out(entry, out, sizes[i], result_dtype(form, args, i, like),
+                  like.device());
+      continue;
+    }
+    if (!sizes.empty()) {
+      generated::check_inplace_sizes(entry, out, sizes[0]);
+    }
+    check_defined(form.op->op->base.name.c_str(), "self", out);
+    out.impl()->bump_version(&entry);
+  }
+}
+
+// ---- the guard
+
+void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
+           Value* args, size_t num_args, Value* results, size_t n) {
+  const auto& form = *static_cast<const OverloadState*>(entry.info());
+  const bool writes = !form.written.empty();
+  switch (form.kind) {
+    case OperatorInfo::kPointwise: {
+      check_requirements(form, args);
+      const PointwiseCall call(form, args);
+      const PointwiseOp& op = form.op->pointwise->op();
+      if (writes) {
+        check_pointwise_out(op, call.get(), args[form.written[0]].to_tensor(),
+                            form.overload->schema.is_inplace());
+      } else {
+        check_pointwise(op, call.get());
+      }
+      break;
+    }
+    case OperatorInfo::kReduce: {
+      check_requirements(form, args);
+      const ReduceCall call(form, args);
+      const ReduceOp& op = form.op->reduce->op();
+      if (writes) {
+        check_reduce_out(op, call.reduce, args[form.written[0]].to_tensor());
+      } else {
+        check_reduce(op, call.reduce);
+      }
+      break;
+    }
+    default: check_contract(form, entry, args);
+  }
+  if (writes && form.kind != OperatorInfo::kDispatch) {
+    args[form.written[0]].to_tensor().impl()->bump_version(&entry);
+  }
+  const auto& guarded = *static_cast<const Kernel*>(k.context);
+  guarded.boxed(guarded, entry, keys, args, num_args, results, n);
+}
+
+// ---- composite, view
+
+void composite(const Kernel& k, const OperatorEntry&, DispatchKeySet,
+               Value* args, size_t num_args, Value* results, size_t n) {
+  const OverloadState& form = form_of(k);
+  check_requirements(form, args);
+  constexpr size_t kInline = 16;
+  Named inline_names[kInline];
+  std::vector<Named> many;
+  Named* names = inline_names;
+  if (num_args > kInline) {
+    many.resize(num_args);
+    names = many.data();
+  }
+  for (size_t i = 0; i < num_args; ++i) names[i].value = &args[i];
+  form.op->composite->run(names, results, n);
+}
+
+void add_view_argument(generated::ViewArgs& out, const Value& v, Type type) {
+  const Type t = type.without_optional();
+  if (v.is_none()) {
+    out.add(std::optional<int64_t>());
+  } else if (t.is_list()) {
+    out.add(v.to_int_list());
+  } else if (t == TypeKind::kBool || t == TypeKind::kSymBool) {
+    out.add(int64_t{v.to_bool()});
+  } else {
+    out.add(v.to_int());
+  }
+}
+
+void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+          Value* args, size_t num_args, Value* results, size_t) {
+  const OverloadState& form = form_of(k);
+  const OperatorState& op = *form.op;
+  check_requirements(form, args);
+  const Tensor& self = as_tensor(std::as_const(args[op.self]));
+  const Dims sizes = op.view_sizes->list(args, form.positions);
+  Dims strides;
+  if (op.view_strides) {
+    strides = op.view_strides->list(args, form.positions);
+  } else {
+    strides.resize(sizes.size());
+    int64_t step = 1;
+    for (int d = sizes.size() - 1; d >= 0; --d) {
+      strides[d] = step;
+      step *= std::max<int64_t>(sizes[d], 1);
+    }
+  }
+  int64_t offset = self.storage_offset();
+  if (op.view_offset) {
+    offset =
+        from_index_value(op.view_offset->run(args, form.positions)).to_int();
+  }
+  const std::string& name = op.op->base.name;
+  SY_CHECK(strides.size() == sizes.size(), Value, "[", name,
+           "] expected as many strides as sizes, got ", strides.size(), " and ",
+           sizes.size());
+  // Strides that the caller chooses may leave the storage.
+  if (op.view_strides &&
+      op.view_strides->expr()->kind == lang::NodeKind::kName) {
+    generated::check_in_storage(name.c_str(), self, sizes, strides, offset);
+  }
+  generated::ViewArgs view_args;
+  const auto arguments = op.op->base.schema.arguments();
+  for (size_t i = 0; i < num_args; ++i) {
+    if (arguments[i].type.is_tensor_like()) continue;
+    add_view_argument(view_args, args[i], arguments[i].type);
+  }
+  results[0] = Value(TensorBase(make_view(self, entry, sizes, strides, offset,
+                                          view_args.data(), view_args.size())));
+}
+
+// ---- derived forms of what has no kernel for them
+
+std::vector<Value> base_arguments(const OverloadState& form,
+                                  const Value* args) {
+  std::vector<Value> out;
+  for (size_t i = 0; i < form.positions.size(); ++i) {
+    const OverloadState::Filler& f = form.fillers[i];
+    switch (f.kind) {
+      case OverloadState::Filler::kArgument:
+        out.push_back(args[form.positions[i]]);
+        break;
+      case OverloadState::Filler::kDtype:
+        out.emplace_back(args[form.written[0]].to_tensor().scalar_type());
+        break;
+      case OverloadState::Filler::kDevice:
+        out.emplace_back(args[form.written[0]].to_tensor().device());
+        break;
+      case OverloadState::Filler::kDefault: out.push_back(f.value); break;
+    }
+  }
+  return out;
+}
+
+template <bool kRecorded>
+void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+           Value* args, size_t num_args, Value* results, size_t n) {
+  const OverloadState& form = form_of(k);
+  std::vector<Value> in = base_arguments(form, args);
+  if constexpr (kRecorded) {
+    const bool recorded = GradMode::is_enabled() &&
+                          entry.keys_of(args).has(DispatchKey::Autograd);
+    const int target = form.written[0];
+    for (size_t i = 0; recorded && i < in.size(); ++i) {
+      if (form.positions[i] == target) {
+        in[i] = Value(TensorBase(
+            generated::clone_for_write(as_tensor(std::as_const(in[i])))));
+      }
+    }
+  }
+  std::vector<Value> out(form.op->op->base.schema.returns().size());
+  form.op->base->handle().call_boxed(in.data(), in.size(), out.data(),
+                                    out.size());
+  for (size_t i = 0; i < form.written.size(); ++i) {
+    Tensor& target = as_tensor(args[form.written[i]]);
+    const Tensor& result = as_tensor(std::as_const(out[i]));
+    if constexpr (kRecorded) {
+      generated::assign_inplace(entry, result, target);
+    } else if (form.overload->schema.is_inplace()) {
+      store_inplace(entry, result, target);
+    } else {
+      if (form.exact_out && form.written.size() == 1) {
+        generated::check_out_dtype(entry, target, result.scalar_type());
+      }
+      store_result(entry, result, target);
+    }
+  }
+  static_cast<void>(num_args);
+  return_written(form, args, results, n);
+}
+
+}  // namespace
+
+void check_requirements(const OverloadState& form, const Value* args) {
+  if (!form.has_contract) return;
+  for (const RequireState& r : form.op->require) {
+    const lang::IndexValue v = r.condition.run(args, form.positions);
+    if (std::get<bool>(v)) continue;
+    std::string text = r.head;
+    bool first = true;
+    for (const auto& [label, formula] : r.got) {
+      const Value got = from_index_value(formula.run(args, form.positions));
+      text += (first ? ", got " : ", ") + label + " = ";
+      text += to_string(got);
+      first = false;
+    }
+    fail(ErrorKind::Value, text);
+  }
+}
+
+BoxedFunction guard_kernel() { return &guard; }
+BoxedFunction cpu_kernel(lang::OperatorKind kind) {
+  return kind == lang::OperatorKind::kPointwise ? &pointwise<Cpu>
+                                                : &reduce<Cpu>;
+}
+BoxedFunction meta_kernel(lang::OperatorKind kind) {
+  switch (kind) {
+    case lang::OperatorKind::kPointwise: return &pointwise<Meta>;
+    case lang::OperatorKind::kReduce: return &reduce<Meta>;
+    default: return &meta_shape;
+  }
+}
+BoxedFunction composite_kernel() { return &composite; }
+BoxedFunction view_kernel() { return &view; }
+BoxedFunction store_kernel(bool recorded) {
+  return recorded ? &store<true> : &store<false>;
+}
+
+}  // namespace sy::runtime

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "c10/dispatcher.h"
+#include "codegen/lang/tensor.h"
+
+namespace sy::runtime {
+
+// The operators of aten that this process has, as formulas name them. Schemas
+// are parsed when they are asked for. By one thread.
+class KnownOperators : public lang::OpTable {
+ public:
+  KnownOperators();
+
+  // In the order of their files and lines, as the generator reads them: it
+  // decides between overloads that fit equally.
+  std::span<const FunctionSchema* const> lookup(
+      std::string_view name) const override;
+  std::vector<std::string_view> names() const override;
+
+  // Of a schema that lookup() gave; nothing for others.
+  std::optional<OperatorHandle> handle(const FunctionSchema& schema) const;
+
+ private:
+  struct Overloads {
+    std::vector<OperatorHandle> handles;
+    bool parsed = false;
+    std::vector<std::unique_ptr<FunctionSchema>> schemas;
+    std::vector<const FunctionSchema*> functional;
+  };
+
+  mutable std::map<std::string, Overloads, std::less<>> overloads_;
+  mutable std::map<const FunctionSchema*, OperatorHandle> handles_;
+};
+
+}  // namespace sy::runtime

@@ -1,0 +1,348 @@
+#include "runtime/loader/loaded_schema.h"
+
+#include <algorithm>
+
+#include "c10/error.h"
+#include "codegen/derivative.h"
+#include "runtime/loader/checks.h"
+#include "runtime/loader/gradient.h"
+
+namespace sy::runtime {
+namespace {
+
+using codegen::Operator;
+using codegen::Overload;
+using lang::OperatorKind;
+
+OperatorInfo::Kind info_kind(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::kPointwise: return OperatorInfo::kPointwise;
+    case OperatorKind::kReduce: return OperatorInfo::kReduce;
+    case OperatorKind::kComposite: return OperatorInfo::kComposite;
+    case OperatorKind::kView: return OperatorInfo::kView;
+    default: return OperatorInfo::kDispatch;
+  }
+}
+
+uint16_t flags_of(const Operator& op, const Overload& o) {
+  uint16_t flags = 0;
+  if (!op.entry->device_check) flags |= OperatorDef::kNoDeviceCheck;
+  const auto returns = o.schema.returns();
+  if (!returns.empty() && returns[0].alias && !returns[0].alias.is_write()) {
+    flags |= OperatorDef::kView;
+  }
+  for (const lang::Text& tag : op.entry->tags) {
+    if (tag.str() == "nondeterministic_seeded") flags |= OperatorDef::kRandom;
+  }
+  const auto& derivative = op.entry->derivative;
+  const bool differentiable =
+      op.kind() == OperatorKind::kComposite ||
+      std::any_of(derivative.begin(), derivative.end(),
+                  [](const lang::DerivativeItem& d) {
+                    return d.kind !=
+                           lang::DerivativeItem::Kind::kNonDifferentiable;
+                  });
+  if (differentiable && !o.schema.is_out()) {
+    flags |= OperatorDef::kDifferentiable;
+  }
+  return flags;
+}
+
+int argument(const FunctionSchema& schema, std::string_view name) {
+  return schema.argument_index(name);
+}
+
+// A composite whose parts all take any out= takes any itself.
+bool has_exact_out(const Operator& op, const lang::TensorCode& code,
+                   const KnownOperators& known, const codegen::Model& model) {
+  for (const lang::Text& tag : op.entry->tags) {
+    if (tag.str() == "pointwise" || tag.str() == "reduction" ||
+        tag.str() == "nondeterministic_seeded") {
+      return false;
+    }
+  }
+  for (const std::string& name : code.operators) {
+    const std::string_view base =
+        std::string_view(name).substr(0, name.find('.'));
+    if (model.named(base) != nullptr) continue;
+    for (const FunctionSchema* s : known.lookup(base)) {
+      if (to_string(s->name()) != name) continue;
+      const auto handle = known.handle(*s);
+      if (!handle || handle->entry().info() == nullptr) return true;
+      if (handle->entry().info()->kind == OperatorInfo::kDispatch) return true;
+    }
+  }
+  return false;
+}
+
+void fill_positions(const Operator& op, const Overload& o,
+                    OverloadState* form) {
+  using Filler = OverloadState::Filler;
+  for (const Argument& a : op.base.schema.arguments()) {
+    const int i = argument(o.schema, a.name.view());
+    form->positions.push_back(i);
+    Filler f{Filler::kArgument};
+    if (i < 0) {
+      f.kind = a.name == "dtype"    ? Filler::kDtype
+               : a.name == "device" ? Filler::kDevice
+                                    : Filler::kDefault;
+      f.value = default_value(a.default_value, a.type);
+    }
+    form->fillers.push_back(std::move(f));
+  }
+  for (size_t i = 0; i < o.schema.arguments().size(); ++i) {
+    if (o.schema.arguments()[i].is_write()) {
+      form->written.push_back(static_cast<int>(i));
+    }
+  }
+}
+
+lang::TensorCode compile(const lang::Expr& e, const Operator& op,
+                         const codegen::Model& model,
+                         const std::vector<Type>& types) {
+  lang::Diagnostics diagnostics;
+  auto code = lang::compile_tensor(e, lang::TensorEnv::of(op.base.schema),
+                                   model, types, diagnostics);
+  if (!code) throw lang::LangError(diagnostics);
+  return std::move(*code);
+}
+
+std::vector<std::string> argument_names(const FunctionSchema& schema) {
+  std::vector<std::string> out;
+  for (const Argument& a : schema.arguments()) {
+    out.emplace_back(a.name.view());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<LoadedSchema> LoadedSchema::load(
+    std::string_view text, const std::string& name,
+    std::vector<std::string>* operators) {
+  std::unique_ptr<LoadedSchema> schema(
+      new LoadedSchema(name.substr(name.rfind('/') + 1)));
+  schema->read(text, name);
+  try {
+    schema->build();
+    schema->library_.commit();
+  } catch (const lang::LangError& e) {
+    fail(ErrorKind::Registration, "cannot load schema ", name,
+         "; nothing has changed:\n", e.what());
+  } catch (RegistrationError& e) {
+    e.add_context(str("cannot load schema ", name, ":"));
+    throw;
+  }
+  for (const auto& op : schema->operators_) {
+    for (const auto& form : op->overloads) {
+      operators->push_back(form->full_name);
+    }
+  }
+  return schema;
+}
+
+void LoadedSchema::read(std::string_view text, const std::string& name) {
+  const std::string path = codegen::short_path(name);
+  lang::Diagnostics diagnostics;
+  model_ = std::make_unique<codegen::Model>(
+      codegen::Model::load_text(std::string(text), path, known_, diagnostics));
+  if (diagnostics.empty()) check_loadable(*model_, diagnostics);
+  SY_CHECK(diagnostics.empty(), Registration, "cannot load schema ", name,
+           "; nothing has changed:\n", diagnostics.str_with_source(path, text));
+}
+
+void LoadedSchema::build() {
+  for (const codegen::Family& family : model_->families()) {
+    if (family.operators.empty()) continue;
+    if (family.is_own()) {
+      library_.own_namespace(
+          family.ns, static_cast<int>(family.operators[0].entry->at.line));
+    }
+    for (const Operator& op : family.operators) add(op);
+  }
+}
+
+Callee LoadedSchema::callee(const FunctionSchema& schema) const {
+  if (const auto handle = known_.handle(schema)) return Callee(*handle);
+  std::string ns = "aten";
+  for (const codegen::Family& family : model_->families()) ns = family.ns;
+  return Callee(ns + "::" + to_string(schema.name()));
+}
+
+void LoadedSchema::add(const Operator& op) {
+  const FunctionSchema& schema = op.base.schema;
+  const FindCallee find =
+      [&](const FunctionSchema& s) -> std::optional<Callee> {
+    const bool helper = s.name().name == "result_type" && !known_.handle(s);
+    if (helper) return std::nullopt;
+    return callee(s);
+  };
+  auto state = std::make_unique<OperatorState>();
+  state->op = &op;
+  state->token = library_.token();
+  state->ns = op.ns;
+  state->base.emplace(op.ns + "::" + op.base.name);
+  bool exact_out = false;
+  const auto index = [&](const lang::Expr& e) {
+    return IndexFormula(e, schema, op.base.name);
+  };
+  for (const lang::RequireCode& r : op.contract.require) {
+    std::string head = "[" + r.op + "] ";
+    if (!r.argument.empty()) head += r.argument + ": ";
+    RequireState require{index(r.expr), head + "expected " + r.expected, {}};
+    for (const auto& got : r.got) {
+      require.got.emplace_back(got.label, index(got.expr));
+    }
+    state->require.push_back(std::move(require));
+  }
+  for (const lang::Formula& f : op.entry->shape) {
+    state->shape.push_back(index(f.expr));
+  }
+  const std::vector<std::string> names = argument_names(schema);
+  for (const lang::TensorCode& code : op.contract.dtype) {
+    state->result_dtypes.emplace_back(code.plan, names, op.base.name, find);
+  }
+  const auto scalars = [&](const std::vector<ScalarSource>& sources) {
+    for (const ScalarSource& s : sources) {
+      state->scalar_arguments.push_back(argument(schema, s.name));
+    }
+  };
+  switch (op.kind()) {
+    case OperatorKind::kPointwise:
+      state->pointwise =
+          std::make_unique<PointwiseData>(codegen::pointwise_parts(op), schema);
+      for (const std::string& n : state->pointwise->inputs()) {
+        state->pointwise_inputs.push_back(argument(schema, n));
+      }
+      scalars(state->pointwise->scalars());
+      break;
+    case OperatorKind::kReduce:
+      state->reduce = std::make_unique<ReduceData>(
+          codegen::reduce_parts(op), op.base.name, schema,
+          op.entry->reduce->accumulators.size());
+      scalars(state->reduce->scalars());
+      state->dim = argument(schema, "dim");
+      state->keepdim = argument(schema, "keepdim");
+      state->dtype = argument(schema, "dtype");
+      break;
+    case OperatorKind::kComposite: {
+      std::vector<Type> types;
+      for (const Return& r : schema.returns()) types.push_back(r.type);
+      const lang::TensorCode code =
+          compile(op.entry->composite->expr, op, *model_, types);
+      state->composite.emplace(code.plan, names, op.base.name, find);
+      exact_out = has_exact_out(op, code, known_, *model_);
+      break;
+    }
+    case OperatorKind::kView:
+      state->view_sizes = index(op.entry->view->sizes.expr);
+      if (op.entry->view->strides) {
+        state->view_strides = index(op.entry->view->strides->expr);
+      }
+      if (op.entry->view->offset) {
+        state->view_offset = index(op.entry->view->offset->expr);
+      }
+      break;
+    case OperatorKind::kDispatch: exact_out = op.contract.dtype.empty(); break;
+  }
+  state->self = argument(schema, "self");
+  for (const Overload* o : op.overloads()) {
+    auto form = std::make_unique<OverloadState>();
+    form->kind = info_kind(op.kind());
+    form->doc = op.entry->doc.c_str();
+    form->OverloadState::source = op.source;
+    form->OperatorInfo::source = form->OverloadState::source.c_str();
+    form->op = state.get();
+    form->overload = o;
+    form->full_name = op.ns + "::" + o->name;
+    form->exact_out = exact_out;
+    fill_positions(op, *o, form.get());
+    form->has_contract =
+        !state->require.empty() &&
+        std::count(form->positions.begin(), form->positions.end(), -1) == 0;
+    state->overloads.push_back(std::move(form));
+  }
+  const bool composite = op.kind() == OperatorKind::kComposite;
+  lang::Diagnostics diagnostics;
+  codegen::DerivativePlan plan;
+  if (!composite) plan = plan_derivative(*model_, op, diagnostics);
+  if (!diagnostics.empty()) throw lang::LangError(diagnostics);
+  if (!composite && (plan.non_differentiable || !plan.empty())) {
+    state->gradient = make_gradient(std::move(plan), op, find);
+  }
+  register_kernels(*state);
+  register_gradient(*state);
+  operators_.push_back(std::move(state));
+}
+
+void LoadedSchema::impl(const OverloadState& form, const char* key,
+                        BoxedFunction f, bool guarded) {
+  const Kernel k = Kernel::from_boxed(f, const_cast<OverloadState*>(&form));
+  library_.impl(form.full_name, key, guarded ? k.guarded() : k, line(form));
+}
+
+void LoadedSchema::register_kernels(OperatorState& state) {
+  const Operator& op = *state.op;
+  const OperatorKind kind = op.kind();
+  const bool engine =
+      kind == OperatorKind::kPointwise || kind == OperatorKind::kReduce;
+  for (const auto& form : state.overloads) {
+    const bool base = form == state.overloads[0];
+    const Overload& o = *form->overload;
+    OperatorDef def;
+    def.flags = flags_of(op, o);
+    def.info = form.get();
+    const bool contract = !state.require.empty() || !state.shape.empty() ||
+                          op.tensor_arguments().size() > 1 ||
+                          o.schema.is_mutable();
+    const bool complete =
+        std::count(form->positions.begin(), form->positions.end(), -1) == 0;
+    if (engine || (kind == OperatorKind::kDispatch && contract && complete)) {
+      def.guard_boxed = guard_kernel();
+    }
+    library_.def(op.ns + "::" + to_string(o.schema), def, line(*form));
+    if (engine) {
+      impl(*form, "CPU", cpu_kernel(kind), true);
+      impl(*form, "Meta", meta_kernel(kind), true);
+    }
+    if (!base) {
+      const bool recorded =
+          kind == OperatorKind::kComposite && o.schema.is_inplace();
+      impl(*form,
+           recorded ? "CompositeImplicitAutograd" : "CompositeExplicitAutograd",
+           store_kernel(recorded), true);
+    } else if (kind == OperatorKind::kComposite) {
+      impl(*form, "CompositeImplicitAutograd", composite_kernel(), true);
+    } else if (kind == OperatorKind::kView) {
+      impl(*form, "CompositeExplicitAutograd", view_kernel(), true);
+    } else if (kind == OperatorKind::kDispatch && op.is_functional() &&
+               !state.shape.empty()) {
+      impl(*form, "Meta", meta_kernel(kind), true);
+    }
+  }
+}
+
+void LoadedSchema::register_gradient(OperatorState& state) {
+  const bool composite = state.op->kind() == OperatorKind::kComposite;
+  if (!composite && state.gradient == nullptr) return;
+  const bool fixed = !composite && state.gradient->plan.non_differentiable;
+  for (const auto& form : state.overloads) {
+    const FunctionSchema& s = form->overload->schema;
+    if (composite) {
+      if (s.is_out()) impl(*form, "Autograd", reject_kernel(), false);
+    } else if (fixed) {
+      if (s.is_inplace() && form != state.overloads[0]) {
+        impl(*form, "Autograd", overwrite_kernel(), false);
+      } else {
+        library_.impl(form->full_name, "Autograd", Kernel::fallthrough(),
+                      line(*form));
+      }
+    } else if (s.is_out()) {
+      impl(*form, "Autograd", reject_kernel(), false);
+    } else {
+      impl(*form, "Autograd", record_kernel(), false);
+    }
+  }
+}
+
+}  // namespace sy::runtime

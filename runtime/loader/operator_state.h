@@ -1,0 +1,85 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "c10/library_token.h"
+#include "c10/operator_def.h"
+#include "codegen/model.h"
+#include "runtime/loader/descriptors.h"
+#include "runtime/loader/evaluator.h"
+#include "runtime/loader/index_values.h"
+
+// What the kernels of one operator work from. Made by the load, not changed
+// after it, freed once the operator is out.
+
+namespace sy::runtime {
+
+struct Gradient;
+struct OperatorState;
+
+// A condition of `require:` and what its message is made of.
+struct RequireState {
+  IndexFormula condition;
+  std::string head;  // "[op] argument: expected CONDITION"
+  std::vector<std::pair<std::string, IndexFormula>> got;
+};
+
+// One form of the operator. Kernels have it as their context, guards find it by
+// the entry's info.
+struct OverloadState : OperatorInfo {
+  OperatorState* op = nullptr;
+  const codegen::Overload* overload = nullptr;
+  std::string full_name;  // "mine::add_.Tensor"
+  std::string source;
+  // Of each argument of the base form: where it is among this one's, or -1.
+  std::vector<int> positions;
+  std::vector<int> written;  // arguments
+  bool has_contract = false;
+  bool exact_out = false;
+  // out= and in-place forms: what the base form gets where this one has no
+  // such argument.
+  struct Filler {
+    enum Kind : uint8_t { kArgument, kDtype, kDevice, kDefault } kind;
+    Value value = {};
+  };
+  std::vector<Filler> fillers;
+};
+
+struct OperatorState {
+  const codegen::Operator* op = nullptr;
+  LibraryToken* token = nullptr;
+  std::string ns;
+  std::vector<std::unique_ptr<OverloadState>> overloads;  // base first
+  std::unique_ptr<PointwiseData> pointwise;
+  std::vector<int> pointwise_inputs;  // arguments of the base form
+  std::vector<int> scalar_arguments;  // the same, of pointwise and reduce
+  std::unique_ptr<ReduceData> reduce;
+  int dim = -1, keepdim = -1, dtype = -1, self = -1;  // of reduce
+  std::vector<RequireState> require;
+  std::vector<IndexFormula> shape;
+  std::vector<TensorProgram> result_dtypes;  // one, one for each, or none
+  std::optional<TensorProgram> composite;
+  std::optional<IndexFormula> view_sizes, view_strides, view_offset;
+  std::unique_ptr<Gradient> gradient;
+  std::optional<Callee> base;
+
+  ~OperatorState();
+};
+
+// Throws ValueError if the arguments do not meet `require:`.
+void check_requirements(const OverloadState& form, const Value* args);
+
+// Kernels and guards, boxed. The context of a kernel is its OverloadState.
+BoxedFunction guard_kernel();
+BoxedFunction cpu_kernel(lang::OperatorKind kind);
+BoxedFunction meta_kernel(lang::OperatorKind kind);
+BoxedFunction composite_kernel();
+BoxedFunction view_kernel();
+// Computes the base form and stores it. `recorded`: for composites, so that
+// autograd sees the parts and the copy.
+BoxedFunction store_kernel(bool recorded);
+
+}  // namespace sy::runtime
