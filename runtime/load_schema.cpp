@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "c10/error.h"
@@ -26,19 +28,27 @@ std::string own_path() {
   return known ? here.dli_fname : "";
 }
 
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+// Beside the library that this code is in, or beside what that is a link to,
+// else where the dynamic linker searches.
 void* open_library() {
   const std::string path = own_path();
-  // The loader brings libswitchyard.so along: a second copy of it would be a
-  // library of its own.
-  const size_t slash = path.rfind('/');
-  const std::string file =
-      path.substr(slash == std::string::npos ? 0 : slash + 1);
-  SY_CHECK(file.starts_with("libswitchyard.so"), NotImplemented,
-           "load_schema: this program is linked with the static libraries; "
-           "link //runtime:loader too, or //:sdk instead");
-  const std::string folder = path.substr(0, path.size() - file.size());
-  if (void* lib = dlopen((folder + kSchemaLibrary).c_str(), RTLD_NOW)) {
-    return lib;
+  // The loader brings libswitchyard.so along: beside a program that is linked
+  // with the static libraries it would be a second one.
+  SY_CHECK(
+      path.find("libswitchyard.so", path.rfind('/') + 1) != std::string::npos,
+      NotImplemented,
+      "load_schema: this program is linked with the static libraries; "
+      "link //runtime:loader too, or //:sdk instead");
+  std::error_code unknown;
+  const std::string real = std::filesystem::canonical(path, unknown).string();
+  for (const std::string& folder : {folder_of(path), folder_of(real)}) {
+    if (void* lib = dlopen((folder + kSchemaLibrary).c_str(), RTLD_NOW)) {
+      return lib;
+    }
   }
   if (void* lib = dlopen(kSchemaLibrary, RTLD_NOW)) return lib;
   const char* why = dlerror();

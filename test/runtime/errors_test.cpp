@@ -1,0 +1,133 @@
+#include <sy/sy.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "test/runtime/twins.h"
+
+// What is wrong with a schema is told all at once, as `sygen check` tells it,
+// and nothing of it is registered.
+
+namespace sy::test {
+namespace {
+
+std::string problem(const std::string& text) {
+  try {
+    load_schema_text(text, "bad.yaml").keep();
+  } catch (const RegistrationError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+void expect_mentions(const std::string& text,
+                     std::initializer_list<const char*> parts) {
+  for (const char* part : parts) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
+  }
+}
+
+bool is_defined(const char* name) {
+  return Dispatcher::singleton().find(name).has_value();
+}
+
+TEST(SchemaErrors, AreAllToldWithPlacesAndCarets) {
+  const std::string text = problem(
+      "- func: bad::good(Tensor self) -> Tensor\n"
+      "  pointwise: self + 1\n"
+      "- func: bad::one(Tensor self) -> Tensor\n"
+      "  pointwise: self + othr\n"
+      "- func: bad::two(Tensor self) -> Tensor\n"
+      "  composite: no_such_operator(self)\n"
+      "- func: bad::three(Tensor self -> Tensor\n");
+  expect_mentions(
+      text, {"nothing has changed",
+             "bad.yaml:4:21: error: ", "  pointwise: self + othr\n", "^",
+             "bad.yaml:6:14: error: ", "no_such_operator", "bad.yaml:7:"});
+  EXPECT_FALSE(is_defined("bad::good"));
+  EXPECT_FALSE(is_defined("bad::one"));
+}
+
+TEST(SchemaErrors, WhatIsThereAlreadyIsNotDefinedAgain) {
+  const std::string text = problem(
+      "- func: fresh(Tensor self) -> Tensor\n"
+      "  pointwise: self + 1\n"
+      "- func: relu(Tensor self) -> Tensor\n"
+      "  pointwise: self * 2\n");
+  expect_mentions(text, {"bad.yaml:3:9: error: ", "'aten::relu' is defined",
+                         "schemas/ops/activation.yaml", "aten::relu_"});
+  EXPECT_FALSE(is_defined("aten::fresh"));
+}
+
+TEST(SchemaErrors, ANamespaceHasOneOwner) {
+  const std::string text = problem(
+      "- func: twin::fresh(Tensor self) -> Tensor\n  pointwise: self + 1\n");
+  expect_mentions(text, {"bad.yaml", "namespace twin is owned"});
+  EXPECT_FALSE(is_defined("twin::fresh"));
+}
+
+TEST(SchemaErrors, FunctionsOfCppCannotBeLoaded) {
+  expect_mentions(problem("- func: bad::f(Tensor self) -> Tensor\n"
+                          "  dispatch:\n    CPU: f\n"),
+                  {"bad.yaml:3:5: error: ", "run time"});
+}
+
+TEST(SchemaErrors, LimitsAreToldBeforeTheFirstCall) {
+  std::string arguments, sum;
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "t" + std::to_string(i);
+    arguments += (i ? ", Tensor " : "Tensor ") + name;
+    sum += (i ? " + " : "") + name;
+  }
+  expect_mentions(problem("- func: bad::many(" + arguments +
+                          ") -> Tensor\n  pointwise: " + sum + "\n"),
+                  {"13 tensor operands, more than 10"});
+}
+
+TEST(SchemaErrors, NoTextIsAnErrorOfItsOwnKindOrNone) {
+  EXPECT_EQ(problem(""), "");
+  EXPECT_THROW(load_schema("no/such/file.yaml"), RegistrationError);
+  for (const char* text :
+       {"a: b", "- 1", "[", "\x01", "- func: 3", "- func: &a [*a]",
+        "- func: x::f(Tensor self) -> Tensor\n  pointwise: ((((",
+        "- func: x::f(Tensor self) -> Tensor\n  view: {sizes: 3}",
+        "- func: x::f(Tensor self) -> Tensor\n  reduce: {map: self}"}) {
+    EXPECT_NE(problem(text), "") << text;
+  }
+}
+
+// Every prefix, and every line left out, of a good file: errors, never more.
+TEST(SchemaErrors, DamagedFilesAreRejectedCleanly) {
+  const std::string good = loaded_text();
+  const auto attempt = [](const std::string& text) {
+    try {
+      load_schema_text(text, "damaged.yaml");
+    } catch (const RegistrationError&) {
+    }
+  };
+  for (size_t n = 0; n < good.size(); n += 97) attempt(good.substr(0, n));
+  for (size_t at = 0; at < good.size();) {
+    const size_t end = good.find('\n', at) + 1;
+    attempt(good.substr(0, at) + good.substr(end));
+    at = end;
+  }
+  EXPECT_FALSE(is_defined("loaded::bump"));
+}
+
+TEST(SchemaErrors, LoadingTakesLessThanFiftyMilliseconds) {
+  using Clock = std::chrono::steady_clock;
+  const std::string text = loaded_text();
+  load_schema_text(text, "warm.yaml");  // maps the loader
+  const auto start = Clock::now();
+  const SchemaHandle schema = load_schema_text(text, "twin.yaml");
+  const Tensor y = result("loaded::bump", {Value(TensorBase(ones({3}))), 1});
+  const double ms =
+      std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  std::printf("%zu overloads loaded, and one called, in %.2f ms\n",
+              schema.operators().size(), ms);
+  EXPECT_EQ(y.numel(), 3);
+  EXPECT_LT(ms, 500);  // the machine may be busy
+}
+
+}  // namespace
+}  // namespace sy::test
