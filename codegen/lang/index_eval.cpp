@@ -207,8 +207,15 @@ class Evaluator {
       }
       return true;
     }
-    const auto d =
-        static_cast<std::size_t>(wrap_index(integer(e.children[1]), ndim));
+    Int dim = integer(e.children[1]);
+    if (dim < -ndim || dim >= ndim) {
+      throw std::out_of_range("[" + e.name + "] dim: expected a value in [" +
+                              std::to_string(-ndim) + ", " +
+                              std::to_string(ndim - 1) + "], got " +
+                              std::to_string(dim));
+    }
+    if (dim < 0) dim += ndim;
+    const auto d = static_cast<std::size_t>(dim);
     return e.name == "size" ? t.sizes[d] : t.strides[d];
   }
 

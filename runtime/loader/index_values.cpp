@@ -58,6 +58,12 @@ Value from_index_value(const lang::IndexValue& v) {
   return {};
 }
 
+std::string text_of(const lang::IndexValue& v) {
+  if (const auto* s = std::get_if<std::string>(&v)) return *s;
+  if (const auto* b = std::get_if<bool>(&v)) return str(*b);
+  return to_string(from_index_value(v));
+}
+
 lang::IndexValue evaluate_index(const lang::Expr& e, const lang::IndexValues& v,
                                 std::string_view op) {
   try {

@@ -15,6 +15,8 @@ namespace sy::runtime {
 lang::IndexValue to_index_value(const Value& v, Type type);
 // The other way round, of what functions give: ints, bools, numbers, lists.
 Value from_index_value(const lang::IndexValue& v);
+// As it stands in a message of the compiled form.
+std::string text_of(const lang::IndexValue& v);
 
 // eval_index with errors as the compiled form throws them.
 lang::IndexValue evaluate_index(const lang::Expr& e, const lang::IndexValues& v,

@@ -384,7 +384,7 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   }
   std::vector<Value> out(form.op->op->base.schema.returns().size());
   form.op->base->handle().call_boxed(in.data(), in.size(), out.data(),
-                                    out.size());
+                                     out.size());
   for (size_t i = 0; i < form.written.size(); ++i) {
     Tensor& target = as_tensor(args[form.written[i]]);
     const Tensor& result = as_tensor(std::as_const(out[i]));
@@ -413,9 +413,8 @@ void check_requirements(const OverloadState& form, const Value* args) {
     std::string text = r.head;
     bool first = true;
     for (const auto& [label, formula] : r.got) {
-      const Value got = from_index_value(formula.run(args, form.positions));
       text += (first ? ", got " : ", ") + label + " = ";
-      text += to_string(got);
+      text += text_of(formula.run(args, form.positions));
       first = false;
     }
     fail(ErrorKind::Value, text);
