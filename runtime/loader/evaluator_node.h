@@ -1,6 +1,5 @@
 #pragma once
 
-#include "codegen/lang/ast.h"
 #include "runtime/loader/evaluator.h"
 
 // Private to the evaluator.
@@ -37,7 +36,7 @@ struct TensorProgram::Node {
   std::vector<std::unique_ptr<Node>> children;
   std::optional<Callee> callee;
   double (*function)(double) = nullptr;
-  lang::Expr expr;  // of kIndexFunction
+  std::string name;  // of kIndexFunction
 };
 
 }  // namespace sy::runtime
