@@ -85,7 +85,7 @@ class Compiler {
         children(*n, *plan);
         break;
       case PlanKind::kIndexFunction:
-        n->name = plan->name;
+        n->functions = find_index_function(plan->name);
         children(*n, *plan);
         break;
       case PlanKind::kIf:

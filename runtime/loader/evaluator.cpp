@@ -276,7 +276,8 @@ class Evaluator {
       slots[i].set(values[i], type_of(values[i]));
     }
     IndexSlot out;
-    call_index_function(n.name, op_.c_str(), slots, n.children.size(), &out);
+    call_index_function(n.functions, op_.c_str(), slots, n.children.size(),
+                        &out);
     return out.box();
   }
 

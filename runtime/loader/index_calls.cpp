@@ -41,9 +41,8 @@ void write(const R& r, Slot* out) {
   }
 }
 
-using Call = void (*)(const char* op, const Slot* a, Slot* out);
-
-// F as a Call: a function of the arguments alone, or of the name before them.
+// F as IndexFunction::call: a function of the arguments alone, or of the name
+// before them.
 template <auto* F, class Signature = std::remove_pointer_t<decltype(F)>>
 struct Adapt;
 template <auto* F, class R, class... A>
@@ -75,11 +74,6 @@ constexpr Signature* pick(Signature* f) {
   return f;
 }
 
-struct Entry {
-  std::string_view name, parameters;
-  Call call;
-};
-
 Int absolute(Int i) { return i < 0 ? -i : i; }
 Int smaller(Int a, Int b) { return std::min(a, b); }
 Int larger(Int a, Int b) { return std::max(a, b); }
@@ -91,7 +85,7 @@ Dims cat(Op op, TensorList tensors, Int dim) {
   return Dims(shapes::cat_sizes(op, tensors, dim));
 }
 
-constexpr Entry kCalls[] = {
+constexpr IndexFunction kCalls[] = {
     {"abs", "i", &Adapt<&absolute>::call},
     {"all", "l", &Adapt<&shapes::all>::call},
     {"any", "l", &Adapt<&shapes::any>::call},
@@ -151,6 +145,14 @@ constexpr Entry kCalls[] = {
     {"wrap_index", "ii", &Adapt<&shapes::wrap_index>::call},
 };
 
+// Boxed dtypes may be any number.
+std::string_view name_of(ScalarType t) {
+  const auto i = static_cast<size_t>(t);
+  const char* name =
+      i < std::size(kScalarTypeInfo) ? kScalarTypeInfo[i].name : nullptr;
+  return name == nullptr ? "an unknown dtype" : name;
+}
+
 bool fits(char letter, const Slot& s) {
   switch (letter) {
     case 'i': return s.kind == Slot::kInt || s.kind == Slot::kBool;
@@ -191,8 +193,7 @@ void IndexSlot::set(const Value& v, Type type) {
     case TypeKind::kSymFloat: return set(v.to_double());
     case TypeKind::kScalar: return set(v.to_scalar().to_double());
     case TypeKind::kStr: return set(v.to_string_view());
-    case TypeKind::kScalarType:
-      return set(std::string_view(dtype_name(v.to_scalar_type())));
+    case TypeKind::kScalarType: return set(name_of(v.to_scalar_type()));
     default: return;
   }
 }
@@ -218,15 +219,24 @@ Value IndexSlot::box() const {
   }
 }
 
-void call_index_function(std::string_view name, const char* op,
-                         const IndexSlot* args, size_t n, IndexSlot* out) {
-  for (const Entry& e : kCalls) {
-    if (e.name != name || e.parameters.size() != n) continue;
+std::span<const IndexFunction> find_index_function(std::string_view name) {
+  const auto is = [&](const IndexFunction& f) { return f.name == name; };
+  const auto* first = std::find_if(std::begin(kCalls), std::end(kCalls), is);
+  const auto* last = std::find_if_not(first, std::end(kCalls), is);
+  SY_INTERNAL_ASSERT(first != last, name);
+  return {first, last};
+}
+
+void call_index_function(std::span<const IndexFunction> overloads,
+                         const char* op, const IndexSlot* args, size_t n,
+                         IndexSlot* out) {
+  for (const IndexFunction& f : overloads) {
+    if (f.parameters.size() != n) continue;
     bool all = true;
-    for (size_t i = 0; i < n; ++i) all = all && fits(e.parameters[i], args[i]);
-    if (all) return e.call(op, args, out);
+    for (size_t i = 0; i < n; ++i) all = all && fits(f.parameters[i], args[i]);
+    if (all) return f.call(op, args, out);
   }
-  fail(ErrorKind::Value, "[", op, "] ", name,
+  fail(ErrorKind::Value, "[", op, "] ", overloads[0].name,
        ": expected a value for every argument, got None");
 }
 

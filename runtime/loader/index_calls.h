@@ -1,10 +1,12 @@
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "aten/dims.h"
+#include "c10/schema/type.h"
 #include "c10/value.h"
-#include "codegen/lang/index.h"
 
 namespace sy::runtime {
 
@@ -59,10 +61,18 @@ struct IndexSlot {
   Value box() const;
 };
 
-// Calls a function of lang::index_functions(), in its C++ form. `op` is the
-// operator's name, for messages. Throws what that throws; ValueError if the
-// arguments do not fit, as None in place of a value.
-void call_index_function(std::string_view name, const char* op,
-                         const IndexSlot* args, size_t n, IndexSlot* out);
+// A function of lang::index_functions(), in its C++ form.
+struct IndexFunction {
+  std::string_view name, parameters;
+  void (*call)(const char* op, const IndexSlot* args, IndexSlot* out);
+};
+// Of one name; at least one.
+std::span<const IndexFunction> find_index_function(std::string_view name);
+// Calls the one that takes the arguments. `op` is the operator's name, for
+// messages. Throws what the function throws; ValueError if none takes them, as
+// None in place of a value.
+void call_index_function(std::span<const IndexFunction> overloads,
+                         const char* op, const IndexSlot* args, size_t n,
+                         IndexSlot* out);
 
 }  // namespace sy::runtime

@@ -12,6 +12,44 @@ using lang::NodeKind;
 using lang::Op;
 using Slot = IndexSlot;
 
+namespace {
+
+enum class Method : uint8_t {
+  kDim,
+  kDtype,
+  kIsContiguous,
+  kIsFloatingPoint,
+  kNumel,
+  kSize,
+  kSizes,
+  kStorageOffset,
+  kStride,
+  kStrides,
+};
+constexpr std::pair<std::string_view, Method> kMethods[] = {
+    {"dim", Method::kDim},
+    {"dtype", Method::kDtype},
+    {"is_contiguous", Method::kIsContiguous},
+    {"is_floating_point", Method::kIsFloatingPoint},
+    {"numel", Method::kNumel},
+    {"scalar_type", Method::kDtype},
+    {"size", Method::kSize},
+    {"sizes", Method::kSizes},
+    {"storage_offset", Method::kStorageOffset},
+    {"stride", Method::kStride},
+    {"strides", Method::kStrides},
+};
+
+Method method_of(std::string_view name) {
+  for (const auto& [known, method] : kMethods) {
+    if (known == name) return method;
+  }
+  SY_INTERNAL_ASSERT(false, "method ", name);
+  return Method::kDim;
+}
+
+}  // namespace
+
 // A lang::Node with its names looked up.
 struct IndexProgram::Node {
   enum class Name : uint8_t { kArgument, kLocal };
@@ -22,6 +60,8 @@ struct IndexProgram::Node {
   Type type = TypeKind::kTensor;
   Slot constant;
   bool is_constant = false;
+  std::span<const IndexFunction> functions;  // of a call
+  Method method = Method::kDim;
   std::vector<std::unique_ptr<Node>> children;
 };
 
@@ -72,6 +112,12 @@ class Compiler {
         scope_.pop_back();
         break;
       default:
+        if (e->kind == NodeKind::kCall) {
+          n->functions = find_index_function(e->name);
+        }
+        if (e->kind == NodeKind::kMethod || e->kind == NodeKind::kAttribute) {
+          n->method = method_of(e->name);
+        }
         for (const lang::Expr& c : e->children) n->children.push_back(node(c));
     }
     return n;
@@ -280,7 +326,7 @@ class Evaluator {
     for (size_t i = 0; i < n.children.size(); ++i) {
       run(*n.children[i], &args[i]);
     }
-    call_index_function(n.e->name, op_, args, n.children.size(), out);
+    call_index_function(n.functions, op_, args, n.children.size(), out);
   }
 
   void method(const Node& n, Slot* out) {
@@ -288,17 +334,20 @@ class Evaluator {
     run(*n.children[0], &self);
     if (self.kind != Slot::kTensor) missing(*n.children[0]);
     const TensorBase& t = *self.tensor;
-    const std::string& m = n.e->name;
-    if (m == "size") return out->set(t.size(integer(*n.children[1])));
-    if (m == "dim") return out->set(t.dim());
-    if (m == "sizes") return out->set(t.sizes());
-    if (m == "stride") return out->set(t.stride(integer(*n.children[1])));
-    if (m == "strides") return out->set(t.strides());
-    if (m == "numel") return out->set(t.numel());
-    if (m == "storage_offset") return out->set(t.storage_offset());
-    if (m == "is_contiguous") return out->set_bool(t.is_contiguous());
-    if (m == "is_floating_point") return out->set_bool(t.is_floating_point());
-    out->set(std::string_view(dtype_name(t.scalar_type())));
+    switch (n.method) {
+      case Method::kDim: return out->set(t.dim());
+      case Method::kDtype:
+        return out->set(std::string_view(dtype_name(t.scalar_type())));
+      case Method::kIsContiguous: return out->set_bool(t.is_contiguous());
+      case Method::kIsFloatingPoint:
+        return out->set_bool(t.is_floating_point());
+      case Method::kNumel: return out->set(t.numel());
+      case Method::kSize: return out->set(t.size(integer(*n.children[1])));
+      case Method::kSizes: return out->set(t.sizes());
+      case Method::kStorageOffset: return out->set(t.storage_offset());
+      case Method::kStride: return out->set(t.stride(integer(*n.children[1])));
+      case Method::kStrides: return out->set(t.strides());
+    }
   }
 
   void comprehension(const Node& n, Slot* out) {

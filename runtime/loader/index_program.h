@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "c10/schema/function_schema.h"
+#include "codegen/lang/ast.h"
 #include "runtime/loader/index_calls.h"
 
 namespace sy::runtime {
