@@ -118,7 +118,7 @@ Trial run(OperatorHandle op, const std::vector<Value>& args) {
     for (Tensor& t : autograd::grad({again}, leaves, {}, {}, false, true)) {
       out.tensors.push_back(std::move(t));
     }
-  } catch (const Error& e) {
+  } catch (const std::exception& e) {
     out.error = replaced(e.what(), ns, "");
   }
   return out;
