@@ -608,6 +608,10 @@ std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
   std::vector<Expr> sides;
   collect_got(e, sides);
   for (const Expr& side : sides) {
+    // An argument that may be None has no value to report.
+    const IndexName* name =
+        side->kind == NodeKind::kName ? env.find(side->name) : nullptr;
+    if (name != nullptr && name->optional) continue;
     // What a let binds is not in reach here, and needs no report.
     Diagnostics ignored;
     auto value = compile_index(side, env, std::nullopt, op, ignored);

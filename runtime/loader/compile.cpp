@@ -84,7 +84,10 @@ class Compiler {
         SY_INTERNAL_ASSERT(n->function != nullptr);
         children(*n, *plan);
         break;
-      case PlanKind::kIndexFunction: index_function(*n, *plan); break;
+      case PlanKind::kIndexFunction:
+        n->functions = find_index_function(plan->name);
+        children(*n, *plan);
+        break;
       case PlanKind::kIf:
         children(*n, *plan);
         n->results = n->children[1]->results;
@@ -197,17 +200,6 @@ class Compiler {
           default_value(s.arguments()[i].default_value, s.arguments()[i].type);
       n.children.push_back(std::move(c));
     }
-  }
-
-  // As the expression `f(a, b)` over values of those names.
-  void index_function(Node& n, const PlanNode& plan) {
-    std::vector<lang::Expr> args;
-    for (size_t i = 0; i < plan.children.size(); ++i) {
-      args.push_back(
-          lang::make_name(std::string(1, static_cast<char>('a' + i))));
-    }
-    n.expr = lang::make_call(plan.name, std::move(args));
-    children(n, plan);
   }
 
   const std::vector<std::string>& names_;

@@ -7,7 +7,7 @@
 #include "aten/shapes.h"
 #include "aten/tensor.h"
 #include "runtime/loader/evaluator_node.h"
-#include "runtime/loader/index_values.h"
+#include "runtime/loader/index_calls.h"
 
 namespace sy::runtime {
 namespace {
@@ -267,13 +267,18 @@ class Evaluator {
   }
 
   Value index_function(const Node& n) {
-    lang::IndexValues values;
+    constexpr size_t kMax = 4;
+    SY_INTERNAL_ASSERT(n.children.size() <= kMax);
+    Value values[kMax];
+    IndexSlot slots[kMax];
     for (size_t i = 0; i < n.children.size(); ++i) {
-      const Value v = one(*n.children[i]);
-      values.emplace(std::string(1, static_cast<char>('a' + i)),
-                     to_index_value(v, type_of(v)));
+      values[i] = one(*n.children[i]);
+      slots[i].set(values[i], type_of(values[i]));
     }
-    return from_index_value(evaluate_index(n.expr, values, op_));
+    IndexSlot out;
+    call_index_function(n.functions, op_.c_str(), slots, n.children.size(),
+                        &out);
+    return out.box();
   }
 
   static Type type_of(const Value& v) {

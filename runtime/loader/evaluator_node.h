@@ -1,7 +1,7 @@
 #pragma once
 
-#include "codegen/lang/ast.h"
 #include "runtime/loader/evaluator.h"
+#include "runtime/loader/index_calls.h"
 
 // Private to the evaluator.
 
@@ -37,7 +37,7 @@ struct TensorProgram::Node {
   std::vector<std::unique_ptr<Node>> children;
   std::optional<Callee> callee;
   double (*function)(double) = nullptr;
-  lang::Expr expr;  // of kIndexFunction
+  std::span<const IndexFunction> functions;  // of kIndexFunction
 };
 
 }  // namespace sy::runtime

@@ -307,6 +307,7 @@ void set_histories(const OverloadState& form,
 void record(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
             Value* args, size_t num_args, Value* results, size_t n) {
   const auto& form = *static_cast<const OverloadState*>(k.context);
+  check_boxes(form, args);
   const auto inputs = differentiable(form, args);
   Tensor* const self =
       form.written.empty()
@@ -332,6 +333,7 @@ void record(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
 void overwrite(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
                Value* args, size_t num_args, Value* results, size_t n) {
   const auto& form = *static_cast<const OverloadState*>(k.context);
+  check_boxes(form, args);
   const Value& written = args[form.written[0]];
   auto& self = static_cast<Tensor&>(args[form.written[0]].to_tensor());
   if (!write_is_recorded(self, {&written})) {
@@ -346,6 +348,7 @@ void overwrite(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
 void reject(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
             Value* args, size_t num_args, Value* results, size_t n) {
   const auto& form = *static_cast<const OverloadState*>(k.context);
+  check_boxes(form, args);
   std::vector<const Value*> tensors;
   if (form.op->gradient != nullptr) {
     tensors = differentiable(form, args);

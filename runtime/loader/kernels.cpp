@@ -106,6 +106,7 @@ template <class Engine>
 void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
                Value* args, size_t, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
+  check_boxes(form, args);
   check_requirements(form, args);
   const PointwiseCall call(form, args);
   const PointwiseOp& op = form.op->pointwise->op();
@@ -126,6 +127,7 @@ template <class Engine>
 void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
             Value* args, size_t, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
+  check_boxes(form, args);
   check_requirements(form, args);
   const ReduceCall call(form, args);
   const ReduceOp& op = form.op->reduce->op();
@@ -170,6 +172,7 @@ const TensorBase& like_argument(const OverloadState& form, const Value* args) {
 void meta_shape(const Kernel& k, const OperatorEntry&, DispatchKeySet,
                 Value* args, size_t, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
+  check_boxes(form, args);
   check_requirements(form, args);
   const TensorBase& like = like_argument(form, args);
   for (size_t i = 0; i < n; ++i) {
@@ -212,7 +215,7 @@ void check_contract(const OverloadState& form, const OperatorEntry& entry,
   check_devices(form, entry, args);
   check_requirements(form, args);
   std::vector<Dims> sizes;
-  for (const IndexFormula& f : op.shape) {
+  for (const IndexProgram& f : op.shape) {
     sizes.push_back(f.list(args, form.positions));
   }
   for (size_t i = 0; i < form.written.size(); ++i) {
@@ -237,6 +240,7 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
            Value* args, size_t num_args, Value* results, size_t n) {
   const auto& form = *static_cast<const OverloadState*>(entry.info());
   const bool writes = !form.written.empty();
+  check_boxes(form, args);
   switch (form.kind) {
     case OperatorInfo::kPointwise: {
       check_requirements(form, args);
@@ -275,6 +279,7 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
 void composite(const Kernel& k, const OperatorEntry&, DispatchKeySet,
                Value* args, size_t num_args, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
+  check_boxes(form, args);
   check_requirements(form, args);
   constexpr size_t kInline = 16;
   Named inline_names[kInline];
@@ -305,6 +310,7 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
           Value* args, size_t num_args, Value* results, size_t) {
   const OverloadState& form = form_of(k);
   const OperatorState& op = *form.op;
+  check_boxes(form, args);
   check_requirements(form, args);
   const Tensor& self = as_tensor(std::as_const(args[op.self]));
   const Dims sizes = op.view_sizes->list(args, form.positions);
@@ -321,8 +327,7 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   }
   int64_t offset = self.storage_offset();
   if (op.view_offset) {
-    offset =
-        from_index_value(op.view_offset->run(args, form.positions)).to_int();
+    offset = op.view_offset->integer(args, form.positions);
   }
   const std::string& name = op.op->base.name;
   SY_CHECK(strides.size() == sizes.size(), Value, "[", name,
@@ -370,6 +375,7 @@ template <bool kRecorded>
 void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
            Value* args, size_t num_args, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
+  check_boxes(form, args);
   std::vector<Value> in = base_arguments(form, args);
   if constexpr (kRecorded) {
     const bool recorded = GradMode::is_enabled() &&
@@ -404,22 +410,6 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
 }
 
 }  // namespace
-
-void check_requirements(const OverloadState& form, const Value* args) {
-  if (!form.has_contract) return;
-  for (const RequireState& r : form.op->require) {
-    const lang::IndexValue v = r.condition.run(args, form.positions);
-    if (std::get<bool>(v)) continue;
-    std::string text = r.head;
-    bool first = true;
-    for (const auto& [label, formula] : r.got) {
-      text += (first ? ", got " : ", ") + label + " = ";
-      text += text_of(formula.run(args, form.positions));
-      first = false;
-    }
-    fail(ErrorKind::Value, text);
-  }
-}
 
 BoxedFunction guard_kernel() { return &guard; }
 BoxedFunction cpu_kernel(lang::OperatorKind kind) {

@@ -97,6 +97,30 @@ void fill_positions(const Operator& op, const Overload& o,
   }
 }
 
+// How a value of that type is boxed as a rule.
+Value::Tag tag_of(Type type) {
+  using Tag = Value::Tag;
+  const Type t = type.without_optional();
+  if (t.is_list()) {
+    switch (t.element().kind()) {
+      case TypeKind::kInt:
+      case TypeKind::kSymInt: return Tag::IntList;
+      case TypeKind::kTensor: return Tag::TensorList;
+      default: return Tag::None;
+    }
+  }
+  switch (t.kind()) {
+    case TypeKind::kTensor: return Tag::Tensor;
+    case TypeKind::kInt:
+    case TypeKind::kSymInt: return Tag::Int;
+    case TypeKind::kFloat: return Tag::Double;
+    case TypeKind::kBool: return Tag::Bool;
+    case TypeKind::kStr: return Tag::String;
+    case TypeKind::kScalarType: return Tag::ScalarType;
+    default: return Tag::None;
+  }
+}
+
 lang::TensorCode compile(const lang::Expr& e, const Operator& op,
                          const codegen::Model& model,
                          const std::vector<Type>& types) {
@@ -184,7 +208,7 @@ void LoadedSchema::add(const Operator& op) {
   state->base.emplace(op.ns + "::" + op.base.name);
   bool exact_out = false;
   const auto index = [&](const lang::Expr& e) {
-    return IndexFormula(e, schema, op.base.name);
+    return IndexProgram(e, schema, op.base.name);
   };
   for (const lang::RequireCode& r : op.contract.require) {
     std::string head = "[" + r.op + "] ";
@@ -257,6 +281,9 @@ void LoadedSchema::add(const Operator& op) {
     form->full_name = op.ns + "::" + o->name;
     form->exact_out = exact_out;
     fill_positions(op, *o, form.get());
+    for (const Argument& a : o->schema.arguments()) {
+      form->boxes.push_back({tag_of(a.type), a.type});
+    }
     form->has_contract =
         !state->require.empty() &&
         std::count(form->positions.begin(), form->positions.end(), -1) == 0;

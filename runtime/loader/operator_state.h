@@ -10,7 +10,7 @@
 #include "codegen/model.h"
 #include "runtime/loader/descriptors.h"
 #include "runtime/loader/evaluator.h"
-#include "runtime/loader/index_values.h"
+#include "runtime/loader/index_program.h"
 
 // What the kernels of one operator work from. Made by the load, not changed
 // after it, freed once the operator is out.
@@ -22,9 +22,9 @@ struct OperatorState;
 
 // A condition of `require:` and what its message is made of.
 struct RequireState {
-  IndexFormula condition;
+  IndexProgram condition;
   std::string head;  // "[op] argument: expected CONDITION"
-  std::vector<std::pair<std::string, IndexFormula>> got;
+  std::vector<std::pair<std::string, IndexProgram>> got;
 };
 
 // One form of the operator. Kernels have it as their context, guards find it by
@@ -37,6 +37,11 @@ struct OverloadState : OperatorInfo {
   // Of each argument of the base form: where it is among this one's, or -1.
   std::vector<int> positions;
   std::vector<int> written;  // arguments
+  struct Box {
+    Value::Tag tag;
+    Type type;
+  };
+  std::vector<Box> boxes;  // what each argument is boxed as
   bool has_contract = false;
   bool exact_out = false;
   // out= and in-place forms: what the base form gets where this one has no
@@ -59,16 +64,19 @@ struct OperatorState {
   std::unique_ptr<ReduceData> reduce;
   int dim = -1, keepdim = -1, dtype = -1, self = -1;  // of reduce
   std::vector<RequireState> require;
-  std::vector<IndexFormula> shape;
+  std::vector<IndexProgram> shape;
   std::vector<TensorProgram> result_dtypes;  // one, one for each, or none
   std::optional<TensorProgram> composite;
-  std::optional<IndexFormula> view_sizes, view_strides, view_offset;
+  std::optional<IndexProgram> view_sizes, view_strides, view_offset;
   std::unique_ptr<Gradient> gradient;
   std::optional<Callee> base;
 
   ~OperatorState();
 };
 
+// Throws TypeError for an argument that is boxed as something else, as the
+// unboxed form of a kernel does.
+void check_boxes(const OverloadState& form, const Value* args);
 // Throws ValueError if the arguments do not meet `require:`.
 void check_requirements(const OverloadState& form, const Value* args);
 

@@ -1,0 +1,69 @@
+#include "runtime/loader/operator_state.h"
+
+namespace sy::runtime {
+namespace {
+
+// Reads `v` as a parameter of that type would be; throws TypeError.
+void read_as(const Value& v, Type type) {
+  if (type.is_optional()) {
+    if (v.is_none()) return;
+    type = type.element();
+  }
+  if (type.is_list()) {
+    switch (type.element().without_optional().kind()) {
+      case TypeKind::kTensor: v.to_tensor_list(); return;
+      case TypeKind::kInt:
+      case TypeKind::kSymInt: v.to_int_list(); return;
+      case TypeKind::kFloat:
+      case TypeKind::kSymFloat: v.to_double_list(); return;
+      case TypeKind::kBool: v.to_bool_list(); return;
+      case TypeKind::kScalar: v.to_scalar_list(); return;
+      default: v.to_string_list(); return;
+    }
+  }
+  switch (type.kind()) {
+    case TypeKind::kTensor: v.to_tensor(); return;
+    case TypeKind::kInt:
+    case TypeKind::kSymInt: v.to_int(); return;
+    case TypeKind::kFloat:
+    case TypeKind::kSymFloat: v.to_double(); return;
+    case TypeKind::kBool:
+    case TypeKind::kSymBool: v.to_bool(); return;
+    case TypeKind::kScalar: v.to_scalar(); return;
+    case TypeKind::kStr: v.to_string_view(); return;
+    case TypeKind::kScalarType: v.to_scalar_type(); return;
+    case TypeKind::kDevice: v.to_device(); return;
+    case TypeKind::kLayout: v.to_layout(); return;
+    case TypeKind::kMemoryFormat: v.to_memory_format(); return;
+    case TypeKind::kGenerator: v.to_generator(); return;
+    default: return;
+  }
+}
+
+}  // namespace
+
+void check_boxes(const OverloadState& form, const Value* args) {
+  for (size_t i = 0; i < form.boxes.size(); ++i) {
+    const OverloadState::Box& box = form.boxes[i];
+    if (SY_LIKELY(args[i].tag() == box.tag && !args[i].is_none())) continue;
+    read_as(args[i], box.type);
+  }
+}
+
+void check_requirements(const OverloadState& form, const Value* args) {
+  if (!form.has_contract) return;
+  for (const RequireState& r : form.op->require) {
+    if (r.condition.truth(args, form.positions)) continue;
+    std::string text = r.head;
+    bool first = true;
+    for (const auto& [label, program] : r.got) {
+      IndexSlot value;
+      program.run(args, form.positions, &value);
+      text += (first ? ", got " : ", ") + label + " = " + value.str();
+      first = false;
+    }
+    fail(ErrorKind::Value, text);
+  }
+}
+
+}  // namespace sy::runtime
