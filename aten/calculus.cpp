@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "aten/dims.h"
@@ -12,6 +13,7 @@ namespace {
 // t from `begin` on to `end` (counted from the end if negative) along dim.
 Tensor part(const Tensor& t, int64_t dim, int64_t begin, int64_t end) {
   const int64_t n = t.size(dim);
+  begin = std::min(begin, n);
   return narrow(t, dim, begin, std::max<int64_t>(0, n + end - begin));
 }
 
@@ -53,7 +55,9 @@ Tensor distances(const char* op, const Tensor& y, const Tensor& x,
 }
 
 // Zeros of y's sizes without dim, as there is nothing to integrate.
-Tensor nothing(const Tensor& y, int64_t dim) { return sum(y, {dim}); }
+Tensor nothing(const Tensor& y, int64_t dim) {
+  return sum(y, {dim}).to(y.dtype());
+}
 
 }  // namespace
 
@@ -70,14 +74,14 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim,
              self.dim(), ", got ", t->dim());
     parts.push_back(*t);
   }
-  if (n == 0) return sy::zeros_like(self).copy_(self);
+  if (n == 0) return self.clone();
   Tensor t = parts.size() == 1 ? self : cat(parts, dim);
   const bool is_bool = t.dtype() == kBool;
   for (n = std::min(n, t.size(dim)); n > 0; --n) {
     const Tensor after = part(t, dim, 1, 0), before = part(t, dim, 0, -1);
     t = is_bool ? logical_xor(after, before) : after - before;
   }
-  return t;
+  return t.is_same(self) ? t.clone() : t;
 }
 
 Tensor trapezoid_x(const Tensor& y, const Tensor& x, int64_t dim) {

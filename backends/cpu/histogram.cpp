@@ -226,10 +226,11 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
                 int64_t minlength) {
   SY_CHECK(is_integral_type(self.dtype(), false), Type,
            "[bincount] self: expected integers, got ", self.dtype());
-  const bool weighted = weights && weights->defined();
-  SY_CHECK(!weighted || weights->sizes() == self.sizes(), Value,
-           "[bincount] weights: expected the sizes of self, ", self.sizes(),
-           ", got ", weighted ? weights->sizes() : IntArrayRef());
+  // Of no elements counts, whatever the weights, as in ATen.
+  const bool weighted = weights && weights->defined() && self.numel() > 0;
+  SY_CHECK(!weights || !weights->defined() || weights->sizes() == self.sizes(),
+           Value, "[bincount] weights: expected the sizes of self, ",
+           self.sizes(), ", got ", weights ? weights->sizes() : IntArrayRef());
   const Tensor x = contiguous_cpu(self, kLong);
   const auto* data = static_cast<const int64_t*>(x.data_ptr());
   const int64_t n = x.numel();

@@ -90,9 +90,11 @@ void median_of_all(const char* op, const Tensor& self, bool ignore_nan,
     const auto* data = static_cast<const T*>(all.data_ptr());
     auto* to = static_cast<T*>(out.data_ptr());
     if (n == 0) {
-      using Limits = std::numeric_limits<T>;
-      if constexpr (std::is_integral_v<T>) {
-        *to = Limits::min();
+      // NaN, as it is cast.
+      if constexpr (std::is_same_v<T, bool>) {
+        *to = true;
+      } else if constexpr (std::is_integral_v<T>) {
+        *to = sizeof(T) < 4 ? T(0) : std::numeric_limits<T>::min();
       } else {
         *to = T(std::numeric_limits<float>::quiet_NaN());
       }
