@@ -31,8 +31,8 @@ class OperatorChecker {
     plan_derivative(model_, op_, diagnostics_);
   }
 
-  // What a composite calls: "add.Tensor".
-  std::vector<std::string>& called() { return called_; }
+  // The operators that a composite calls.
+  std::vector<std::string> take_calls() { return std::move(calls_); }
 
   void tags(const std::vector<std::string>& known) {
     std::vector<std::string_view> names(known.begin(), known.end());
@@ -97,10 +97,10 @@ class OperatorChecker {
     }
     if (op_.kind() == OperatorKind::kComposite) {
       const auto types = return_types();
-      const auto code = lang::compile_tensor(e_.composite->expr,
-                                             lang::TensorEnv::of(e_.schema),
-                                             model_, types, diagnostics_);
-      if (code) called_ = code->operators;
+      auto code = lang::compile_tensor(e_.composite->expr,
+                                       lang::TensorEnv::of(e_.schema), model_,
+                                       types, diagnostics_);
+      if (code) calls_ = std::move(code->operators);
     }
   }
 
@@ -145,53 +145,7 @@ class OperatorChecker {
   Operator& op_;
   const lang::OperatorEntry& e_;
   lang::Diagnostics& diagnostics_;
-  std::vector<std::string> called_;
-};
-
-// Composites that come back to themselves would never end.
-class CircleFinder {
- public:
-  struct Composite {
-    const Operator* op;
-    std::vector<std::string> called;
-    bool seen = false;
-  };
-
-  explicit CircleFinder(lang::Diagnostics& diagnostics)
-      : diagnostics_(diagnostics) {}
-
-  void add(const Operator& op, std::vector<std::string> called) {
-    if (called.empty()) return;
-    composites_[op.base.name] = {&op, std::move(called)};
-  }
-
-  void run() {
-    for (const auto& [name, composite] : composites_) visit(name);
-  }
-
- private:
-  void visit(const std::string& name) {
-    const auto it = composites_.find(name);
-    if (it == composites_.end()) return;
-    const auto begin = std::find(path_.begin(), path_.end(), name);
-    if (begin != path_.end()) {
-      std::string circle;
-      for (auto p = begin; p != path_.end(); ++p) circle += *p + " -> ";
-      diagnostics_.error(it->second.op->entry->func.start(),
-                         "a composite that calls itself would not end: " +
-                             circle + name);
-      return;
-    }
-    if (it->second.seen) return;
-    it->second.seen = true;
-    path_.push_back(name);
-    for (const std::string& called : it->second.called) visit(called);
-    path_.pop_back();
-  }
-
-  lang::Diagnostics& diagnostics_;
-  std::map<std::string, Composite> composites_;
-  std::vector<std::string> path_;
+  std::vector<std::string> calls_;
 };
 
 // Derived forms may meet what is written elsewhere.
@@ -225,16 +179,18 @@ void check_model(const Model& model, std::vector<Family>& families,
                  const std::optional<std::vector<std::string>>& tags,
                  lang::Diagnostics& diagnostics) {
   check_names(families, diagnostics);
-  CircleFinder circles(diagnostics);
+  std::vector<CompositeCalls> composites;
   for (Family& family : families) {
     for (Operator& op : family.operators) {
       OperatorChecker checker(model, op, diagnostics);
       checker.run();
       if (tags) checker.tags(*tags);
-      circles.add(op, std::move(checker.called()));
+      if (op.kind() == OperatorKind::kComposite) {
+        composites.push_back({&op, checker.take_calls()});
+      }
     }
   }
-  circles.run();
+  check_cycles(composites, diagnostics);
 }
 
 std::span<const std::string_view> kernel_keys() { return kDispatchKeys; }

@@ -17,6 +17,15 @@ void check_model(const Model& model, std::vector<Family>& families,
                  const std::optional<std::vector<std::string>>& tags,
                  lang::Diagnostics& diagnostics);
 
+// What the expression of a `composite:` operator calls: "add.Tensor", sorted.
+struct CompositeCalls {
+  const Operator* op;
+  std::vector<std::string> operators;
+};
+// Composites that call themselves, by way of others or at once.
+void check_cycles(std::span<const CompositeCalls> composites,
+                  lang::Diagnostics& diagnostics);
+
 // Keys that `dispatch:` may name.
 std::span<const std::string_view> kernel_keys();
 

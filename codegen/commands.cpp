@@ -6,6 +6,8 @@
 #include "codegen/files.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/model.h"
+#include "codegen/torch/commands.h"
+#include "codegen/torch/import.h"
 
 namespace sy::codegen {
 namespace {
@@ -80,6 +82,26 @@ void report(const lang::Diagnostics& diagnostics, std::ostream& err) {
   if (!diagnostics.empty()) err << diagnostics.str_with_sources() << '\n';
 }
 
+// Of PyTorch's files errors are told with their lines.
+void report(const lang::Diagnostics& diagnostics,
+            const std::vector<torch::SourceFile>& sources, std::ostream& err) {
+  std::vector<torch::SourceFile> quoted;
+  for (const torch::SourceFile& s : sources) {
+    if (s.is_torch()) quoted.push_back(s);
+  }
+  if (quoted.empty()) return report(diagnostics, err);
+  if (!diagnostics.empty()) err << torch::report(diagnostics, quoted) << '\n';
+}
+
+std::vector<SourceText> own_sources(
+    const std::vector<torch::SourceFile>& sources) {
+  std::vector<SourceText> own;
+  for (const torch::SourceFile& s : sources) {
+    if (!s.is_torch()) own.push_back({s.path, s.text});
+  }
+  return own;
+}
+
 int finish(const lang::Diagnostics& diagnostics, bool written,
            std::ostream& err) {
   report(diagnostics, err);
@@ -115,21 +137,23 @@ int emit_backend_plugin(const EmitOptions& options, std::ostream& err) {
 
 }  // namespace
 
-int print(const std::vector<std::string>& files, bool autogen,
+int print(const std::vector<std::string>& files, const PrintOptions& options,
           std::ostream& out, std::ostream& err) {
   lang::Diagnostics diagnostics;
-  const Model model = Model::load(files, diagnostics);
+  const auto sources = torch::read_sources(files, diagnostics);
+  torch::print(sources, {options.autogen, options.uses}, out, diagnostics);
+  const Model model = Model::load(own_sources(sources), diagnostics);
   for (const Family& family : model.families()) {
     for (const Operator& op : family.operators) {
       for (const Overload* o : op.overloads()) {
-        if (o->derived && !autogen) continue;
+        if (o->derived && !options.autogen) continue;
         const auto ns = op.entry->schema.name().ns.view();
         if (!ns.empty()) out << ns << "::";
         out << to_string(o->schema) << '\n';
       }
     }
   }
-  report(diagnostics, err);
+  report(diagnostics, sources, err);
   return diagnostics.empty() ? 0 : 1;
 }
 
@@ -138,9 +162,34 @@ int check_files(const std::vector<std::string>& files,
   lang::Diagnostics diagnostics;
   std::vector<std::string> all = files;
   all.insert(all.end(), known.begin(), known.end());
-  Model::load(all, diagnostics);
-  report(diagnostics, err);
+  const auto sources = torch::read_sources(all, diagnostics);
+  torch::check(sources, diagnostics);
+  Model::load(own_sources(sources), diagnostics);
+  report(diagnostics, sources, err);
   return diagnostics.empty() ? 0 : 1;
+}
+
+int import_entries(const ImportOptions& options, std::ostream& out,
+                   std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  std::vector<std::string> files = options.files;
+  files.insert(files.end(), options.derivatives.begin(),
+               options.derivatives.end());
+  const auto sources = torch::read_sources(files, diagnostics);
+  const auto own = own_sources(torch::read_sources(options.with, diagnostics));
+  std::string text;
+  if (diagnostics.empty()) {
+    const auto world = torch::World::load(sources, diagnostics);
+    // What does not keep PyTorch's rules is not taken for one of its files.
+    torch::check_world(world, diagnostics);
+    if (diagnostics.empty()) {
+      text = torch::import_functions(world, options.ops, own, diagnostics);
+    }
+  }
+  report(diagnostics, sources, err);
+  if (!diagnostics.empty()) return 1;
+  out << text;
+  return 0;
 }
 
 int emit(const EmitOptions& options, std::ostream& err) {

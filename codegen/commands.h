@@ -9,8 +9,12 @@
 
 namespace sy::codegen {
 
-// One canonical signature a line, in file order; with derived forms if asked.
-int print(const std::vector<std::string>& files, bool autogen,
+struct PrintOptions {
+  bool autogen = false;  // with the derived forms
+  bool uses = false;     // of derivatives.yaml: what the formulas use
+};
+// One canonical signature a line, in file order.
+int print(const std::vector<std::string>& files, const PrintOptions& options,
           std::ostream& out, std::ostream& err);
 
 // Silent if nothing is wrong. `known` are files that names may refer to.
@@ -20,6 +24,15 @@ inline int check_files(const std::vector<std::string>& files,
                        std::ostream& err) {
   return check_files(files, {}, err);
 }
+
+struct ImportOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> ops;          // globs of names
+  std::vector<std::string> derivatives;  // derivatives.yaml
+  std::vector<std::string> with;         // our own files
+};
+// Writes functions of PyTorch's native_functions.yaml as entries of ours.
+int import_entries(const ImportOptions& options, std::ostream& out, std::ostream& err);
 
 struct EmitOptions {
   std::string kind;

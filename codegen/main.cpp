@@ -14,15 +14,20 @@ int main(int argc, char** argv) {
 
   CLI::App* print_command =
       app.add_subcommand("print", "the signatures, one a line");
-  bool autogen = false;
-  print_command->add_option("FILE", files, "schema files")->required();
-  print_command->add_flag("--autogen", autogen, "with the derived forms");
+  PrintOptions print_options;
+  print_command->add_option("FILE", files, "schema files, PyTorch's too")
+      ->required();
+  print_command->add_flag("--autogen", print_options.autogen,
+                          "with the derived forms");
+  print_command->add_flag("--uses", print_options.uses,
+                          "what each formula of derivatives.yaml uses");
   print_command->callback(
-      [&] { status = print(files, autogen, std::cout, std::cerr); });
+      [&] { status = print(files, print_options, std::cout, std::cerr); });
 
   CLI::App* check_command = app.add_subcommand(
       "check", "every error, as file:line:col: error: …; silent if none");
-  check_command->add_option("FILE", files, "schema files")->required();
+  check_command->add_option("FILE", files, "schema files, PyTorch's too")
+      ->required();
   std::vector<std::string> with;
   check_command->add_option(
       "--with", with,
@@ -32,6 +37,25 @@ int main(int argc, char** argv) {
     if (with.empty() && files.size() == 1) with = {library_of(files[0])};
     status = check_files(files, known_files(files, with), std::cerr);
   });
+
+  CLI::App* import_command = app.add_subcommand(
+      "import", "functions of PyTorch's native_functions.yaml, as ours");
+  ImportOptions import_options;
+  import_command->add_option("FILE", import_options.files, "PyTorch's files")
+      ->required();
+  import_command
+      ->add_option("--op", import_options.ops, "their names, as globs: 'add.*'")
+      ->required()
+      ->allow_extra_args(false);
+  import_command
+      ->add_option("--derivatives", import_options.derivatives,
+                   "derivatives.yaml, to take formulas from")
+      ->allow_extra_args(false);
+  import_command->add_option(
+      "--with", import_options.with,
+      "our schema files: what formulas may call, and tags");
+  import_command->callback(
+      [&] { status = import_entries(import_options, std::cout, std::cerr); });
 
   CLI::App* emit_command =
       app.add_subcommand("emit", "the files that the build asks for");

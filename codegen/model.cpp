@@ -154,15 +154,24 @@ std::string short_path(std::string_view path) {
 
 Model Model::load(std::span<const std::string> paths,
                   lang::Diagnostics& diagnostics) {
+  std::vector<SourceText> files;
+  for (const std::string& path : paths) {
+    files.push_back({path, lang::read_file(path, diagnostics)});
+  }
+  return load(std::move(files), diagnostics);
+}
+
+Model Model::load(std::vector<SourceText> sources,
+                  lang::Diagnostics& diagnostics) {
   Model m;
   std::optional<std::vector<std::string>> tags;
-  for (const std::string& path : paths) {
-    std::string text = lang::read_file(path, diagnostics);
-    const std::string name = short_path(path);
-    if (family_name(path) == "tags") {
-      tags = read_tags(text, name, diagnostics);
+  for (SourceText& source : sources) {
+    const std::string name = short_path(source.path);
+    if (family_name(source.path) == "tags") {
+      tags = read_tags(source.text, name, diagnostics);
     } else {
-      m.files_.push_back(lang::read_schema(std::move(text), name, diagnostics));
+      m.files_.push_back(
+          lang::read_schema(std::move(source.text), name, diagnostics));
     }
   }
   for (const lang::SchemaFile& file : m.files_) {

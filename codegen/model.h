@@ -67,12 +67,20 @@ struct Family {
   bool is_own() const { return ns != "aten"; }
 };
 
+// A file's text, and its path as errors name it.
+struct SourceText {
+  std::string path;
+  std::string text;
+};
+
 class Model : public lang::OpTable {
  public:
   // Reads and checks the files; reports all errors. Operators with errors are
   // left out. A file named tags.yaml lists the tags that there are; without
   // one any tag goes.
   static Model load(std::span<const std::string> paths,
+                    lang::Diagnostics& diagnostics);
+  static Model load(std::vector<SourceText> files,
                     lang::Diagnostics& diagnostics);
 
   std::span<const Family> families() const { return families_; }

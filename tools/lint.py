@@ -35,7 +35,7 @@ LAYERS = {
 TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "sy/")
 # A public header is read by every translation unit of every user.
 HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
-         "yaml-cpp/", "nlohmann/")
+         "nlohmann/")
 
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|work|root|tmp|mnt|Users)/\w")

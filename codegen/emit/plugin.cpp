@@ -43,10 +43,13 @@ std::string qualified(std::string_view text) {
 
 // What NAME.yaml says.
 struct Plugin {
+  // Overloads by the namespace of the operators.
+  using Kernels = std::map<std::string, std::vector<const Overload*>>;
+
   std::string backend;
   std::string ns;
-  // By the namespace of the operators.
-  std::map<std::string, std::vector<const Overload*>> supported;
+  Kernels supported;
+  Kernels autograd;  // with gradients of the backend's own
 };
 
 class Reader {
@@ -64,21 +67,23 @@ class Reader {
   }
 
   Plugin read(const lang::YamlNode& root) {
-    static constexpr std::string_view kKeys[] = {"backend", "cpp_namespace",
-                                                 "supported"};
+    // Those of torch_xla's file; what shapes its generated nodes is not used.
+    static constexpr std::string_view kKeys[] = {
+        "backend",      "cpp_namespace", "supported",     "autograd",
+        "full_codegen", "symint",        "ir_gen",        "non_native",
+        "class_name",   "device_guard",  "extra_headers", "use_out_as_primary"};
     lang::check_keys(root, "a backend", kKeys, diagnostics_);
     Plugin p;
     p.backend = text(root, "backend");
     p.ns = text(root, "cpp_namespace");
-    const lang::YamlNode* list = root.find("supported");
-    if (!list) {
+    if (!root.find("supported") && !root.find("autograd") &&
+        !root.find("full_codegen")) {
       diagnostics_.error(root.at, "a backend needs 'supported:'");
-      return p;
     }
-    for (const lang::Text& name :
-         lang::yaml_list(*list, "supported", diagnostics_)) {
-      add(p, name);
+    for (const char* key : {"supported", "full_codegen"}) {
+      read_list(root, key, p.supported, nullptr);
     }
+    read_list(root, "autograd", p.autograd, &p.supported);
     return p;
   }
 
@@ -90,7 +95,18 @@ class Reader {
     return {};
   }
 
-  void add(Plugin& p, const lang::Text& name) {
+  // An operator is in one list: `others` are those of a list read before.
+  void read_list(const lang::YamlNode& root, const char* key,
+                 Plugin::Kernels& kernels, const Plugin::Kernels* others) {
+    const lang::YamlNode* list = root.find(key);
+    if (!list) return;
+    for (const lang::Text& name : lang::yaml_list(*list, key, diagnostics_)) {
+      add(kernels, others, name);
+    }
+  }
+
+  void add(Plugin::Kernels& kernels, const Plugin::Kernels* others,
+           const lang::Text& name) {
     const auto found = known_.find(name.str());
     if (found == known_.end()) {
       std::vector<std::string_view> names;
@@ -100,12 +116,16 @@ class Reader {
       return;
     }
     const auto& [ns, o] = found->second;
-    auto& list = p.supported[ns];
-    if (std::find(list.begin(), list.end(), o) != list.end()) {
+    const auto has = [&](const Plugin::Kernels& k) {
+      const auto it = k.find(ns);
+      return it != k.end() && std::find(it->second.begin(), it->second.end(),
+                                        o) != it->second.end();
+    };
+    if (has(kernels) || (others && has(*others))) {
       diagnostics_.error(name.start(), "'" + name.str() + "' is listed twice");
       return;
     }
-    list.push_back(o);
+    kernels[ns].push_back(o);
   }
 
   lang::Diagnostics& diagnostics_;
@@ -126,16 +146,31 @@ std::string header(const Plugin& p, std::string_view file) {
   w.gap();
   w.comment("Kernels to write; one that is missing is named by the linker.");
   w.line("namespace " + p.ns + " {");
-  for (const auto& [ns, overloads] : p.supported) {
-    for (const Overload* o : overloads) {
-      w.gap();
-      w.comment(to_string(o->schema));
-      w.line(qualified(return_type(o->schema)) + ' ' + o->id + '(' +
-             qualified(parameter_list(o->schema)) + ");");
+  for (const Plugin::Kernels* kernels : {&p.supported, &p.autograd}) {
+    for (const auto& [ns, overloads] : *kernels) {
+      for (const Overload* o : overloads) {
+        w.gap();
+        w.comment(to_string(o->schema));
+        w.line(qualified(return_type(o->schema)) + ' ' + o->id + '(' +
+               qualified(parameter_list(o->schema)) + ");");
+      }
     }
   }
   close_namespace(w, p.ns);
   return w.str();
+}
+
+void register_kernels(Writer& w, const Plugin& p, const std::string& key,
+                      const Plugin::Kernels& kernels) {
+  for (const auto& [ns, overloads] : kernels) {
+    w.gap();
+    w.line("SY_LIBRARY_IMPL(" + ns + ", " + key + ", m) {");
+    for (const Overload* o : overloads) {
+      w.line("  m.impl(\"" + o->name + "\", SY_FN(" + p.ns + "::" + o->id +
+             "));");
+    }
+    w.line("}");
+  }
 }
 
 std::string registrations(const Plugin& p, std::string_view file,
@@ -143,15 +178,8 @@ std::string registrations(const Plugin& p, std::string_view file,
   Writer w;
   w.raw(banner_of(file));
   w.line("#include \"" + header_name + "\"");
-  for (const auto& [ns, overloads] : p.supported) {
-    w.gap();
-    w.line("SY_LIBRARY_IMPL(" + ns + ", " + p.backend + ", m) {");
-    for (const Overload* o : overloads) {
-      w.line("  m.impl(\"" + o->name + "\", SY_FN(" + p.ns + "::" + o->id +
-             "));");
-    }
-    w.line("}");
-  }
+  register_kernels(w, p, p.backend, p.supported);
+  register_kernels(w, p, "Autograd" + p.backend, p.autograd);
   w.gap();
   w.comment("Every other operator runs on the CPU, and is counted.");
   w.line("SY_LIBRARY_IMPL(_, " + p.backend + ", m) {");

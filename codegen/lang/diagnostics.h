@@ -31,7 +31,9 @@ class Diagnostics {
   std::size_t size() const { return errors_.size(); }
   // As reported.
   std::span<const Diagnostic> all() const { return errors_; }
-  // By place, each error once, one a line.
+  // By place, each error once.
+  std::vector<Diagnostic> sorted() const;
+  // The same, one a line.
   std::string str() const;
   // The text of the file that errors at `file` refer to.
   void add_source(std::string_view file, std::string_view text);
@@ -39,8 +41,6 @@ class Diagnostics {
   std::string str_with_sources() const;
 
  private:
-  std::vector<Diagnostic> sorted() const;
-
   std::vector<Diagnostic> errors_;
   std::map<std::string, std::string, std::less<>> sources_;
 };

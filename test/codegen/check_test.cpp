@@ -78,6 +78,68 @@ TEST(Check, SaysThatAFileCannotBeRead) {
   EXPECT_NE(err.str().find("no/such/file.yaml: error: "), std::string::npos);
 }
 
+TEST_F(Errors, CompositesThatCallThemselves) {
+  EXPECT_EQ(check("- func: a(Tensor self) -> Tensor\n"
+                  "  composite: b(self)\n"
+                  "- func: b(Tensor self) -> Tensor\n"
+                  "  composite: c(c(self))\n"
+                  "- func: c.Tensor(Tensor self) -> Tensor\n"
+                  "  composite: if self.dim() == 0 then self else a(self)\n"
+                  "- func: d(Tensor self) -> Tensor\n"
+                  "  composite: d(self)\n"
+                  "- func: e(Tensor self) -> Tensor\n"
+                  "  composite: a(d(self))\n"),
+            "x.yaml:2:14: error: composite 'a' calls itself: a -> b -> "
+            "c.Tensor -> a\n"
+            "x.yaml:8:14: error: composite 'd' calls itself: d -> d\n");
+  EXPECT_EQ(status_, 1);
+}
+
+// A family that names an operator of another one: both places are told.
+TEST_F(Errors, OperatorOfTwoFiles) {
+  const std::string folder = ::testing::TempDir();
+  for (const char* name : {"one.yaml", "two.yaml"}) {
+    std::ofstream(folder + name) << "- func: f(Tensor self) -> Tensor\n"
+                                    "  pointwise: self\n";
+  }
+  std::ostringstream err;
+  EXPECT_EQ(check_files({folder + "one.yaml", folder + "two.yaml"}, err), 1);
+  EXPECT_EQ(err.str(), folder +
+                           "two.yaml:1:9: error: operator 'f' is defined "
+                           "twice; the first is at " +
+                           folder + "one.yaml:1:9\n");
+}
+
+TEST_F(Errors, ExpressionsNestedTooDeep) {
+  EXPECT_EQ(
+      check("- func: f(Tensor self) -> Tensor\n  pointwise: " +
+            std::string(10000, '(') + "self" + std::string(10000, ')') + "\n"),
+      "x.yaml:2:214: error: the expression is nested more than 200 "
+      "deep\n");
+}
+
+// What cannot be written whole is not written at all.
+TEST_F(Errors, EmitLeavesNoPartOfAFile) {
+  const std::string folder = ::testing::TempDir() + "emitted";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder + "/docs/ops/x.md/in_the_way");
+  const std::string path = ::testing::TempDir() + "x.yaml";
+  std::ofstream(path) << "- func: f(Tensor self) -> Tensor\n"
+                         "  pointwise: self\n";
+  std::ostringstream err;
+  EXPECT_EQ(emit_all({path}, folder, err), 1);
+  EXPECT_EQ(err.str(),
+            folder + "/docs/ops/x.md: error: the file cannot be written\n");
+  for (const auto& e : std::filesystem::recursive_directory_iterator(folder)) {
+    EXPECT_NE(e.path().extension(), ".part") << e.path();
+  }
+  std::filesystem::remove_all(folder);
+  std::ofstream(path) << "- func: f(Tensor self) -> Tensor\n"
+                         "  pointwise: selv\n";
+  EXPECT_EQ(emit_all({path}, folder, err), 1);
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
 TEST_F(Errors, DerivativeOfANumber) {
   EXPECT_EQ(check("- func: f(Tensor self, Scalar a) -> Tensor\n"
                   "  pointwise: self * a\n"
@@ -138,7 +200,7 @@ TEST_F(Errors, ShapeWithoutATensorNeedsADtype) {
 
 TEST(Print, CanonicalSignaturesInFileOrder) {
   std::ostringstream out, err;
-  EXPECT_EQ(print({kData + std::string("sample.yaml")}, false, out, err), 0);
+  EXPECT_EQ(print({kData + std::string("sample.yaml")}, {}, out, err), 0);
   EXPECT_EQ(out.str().substr(0, out.str().find('\n')),
             "mul.Tensor(Tensor self, Tensor other) -> Tensor");
   EXPECT_EQ(out.str().find("mul_"), std::string::npos);
@@ -146,7 +208,9 @@ TEST(Print, CanonicalSignaturesInFileOrder) {
 
 TEST(Print, AutogenAddsDerivedForms) {
   std::ostringstream out, err;
-  EXPECT_EQ(print({kData + std::string("sample.yaml")}, true, out, err), 0);
+  EXPECT_EQ(
+      print({kData + std::string("sample.yaml")}, {.autogen = true}, out, err),
+      0);
   EXPECT_NE(out.str().find("mul_.Tensor(Tensor(a!) self, Tensor other) -> "
                            "Tensor(a!)\n"),
             std::string::npos);

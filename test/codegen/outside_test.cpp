@@ -70,6 +70,38 @@ TEST_F(Outside, BackendDeclaresAndRegistersWhatItSupports) {
   expect_has(source, "SY_LIBRARY_IMPL(_, Npu, m) {");
 }
 
+// The keys that torch_xla's file has beyond ours.
+TEST_F(Outside, BackendFileOfTorchXla) {
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\n"
+                 "cpp_namespace: torch_npu\n"
+                 "class_name: NPUNativeFunctions\n"
+                 "full_codegen:\n  - relu\n"
+                 "ir_gen:\n  - selu\n"
+                 "supported:\n  - add.Tensor\n"
+                 "symint:\n  - add.Tensor\n"
+                 "autograd:\n  - mm\n"
+                 "non_native:\n"
+                 "  - func: scalar(Scalar value, ScalarType type) -> Tensor\n"
+                 "    opkind: at::prim::Constant\n",
+                 "npu_kernels"),
+            "");
+  expect_has(read("npu_kernels.h"), "sy::Tensor mm(const sy::Tensor& self,");
+  const std::string source = read("npu_kernels.cpp");
+  expect_has(source,
+             "SY_LIBRARY_IMPL(aten, Npu, m) {\n"
+             "  m.impl(\"add.Tensor\", SY_FN(torch_npu::add_Tensor));\n"
+             "  m.impl(\"relu\", SY_FN(torch_npu::relu));\n}");
+  expect_has(source,
+             "SY_LIBRARY_IMPL(aten, AutogradNpu, m) {\n"
+             "  m.impl(\"mm\", SY_FN(torch_npu::mm));\n}");
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\ncpp_namespace: npu\nsupported: [mm]\n"
+                 "autograd: [mm]\n",
+                 "npu_kernels"),
+            "x.yaml:4:12: error: 'mm' is listed twice\n");
+}
+
 TEST_F(Outside, BackendsMistakesAreReportedAtOnce) {
   EXPECT_EQ(make("backend",
                  "backend: Npu\n"

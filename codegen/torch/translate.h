@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+
+#include "codegen/lang/ast.h"
+
+namespace sy::codegen::torch {
+
+// A formula of derivatives.yaml in our language, for real numbers: `conj` and
+// what narrows complex results fall away, symbolic sizes are sizes. Null if it
+// is C++ that the language cannot say. Whether the operators that it calls are
+// there is not asked.
+lang::Expr translate(std::string_view formula);
+
+}  // namespace sy::codegen::torch

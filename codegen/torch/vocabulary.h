@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+// The words of PyTorch's files: keys, dispatch keys, dtypes.
+
+namespace sy::codegen::torch {
+
+// Of an entry of native_functions.yaml.
+std::span<const std::string_view> native_keys();
+// Those of them that our own files have no use for.
+bool is_torch_only_key(std::string_view key);
+
+// Whether a backend could have that name: `XLA`, `QuantizedCPU`, `AutogradXPU`.
+bool is_dispatch_key(std::string_view key);
+// Those that native_functions.yaml may name.
+std::span<const std::string_view> native_dispatch_keys();
+// Those whose kernels may be structured.
+bool is_structured_key(std::string_view key);
+// Of a `dispatch:` in derivatives.yaml; without "Default".
+std::span<const std::string_view> autograd_keys();
+
+std::span<const std::string_view> ufunc_keys();
+// Names of dtypes and of classes of them.
+std::span<const std::string_view> ufunc_dtypes();
+
+bool is_python_keyword(std::string_view word);
+
+}  // namespace sy::codegen::torch

@@ -1,0 +1,118 @@
+#include "test/fuzz/targets.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "c10/schema/parser.h"
+#include "codegen/lang/model.h"
+#include "codegen/lang/parser.h"
+#include "codegen/lang/yaml.h"
+#include "codegen/torch/translate.h"
+#include "codegen/torch/world.h"
+
+namespace sy::fuzz {
+namespace {
+
+void promise(bool kept, const char* what) {
+  if (kept) return;
+  std::fprintf(stderr, "broken: %s\n", what);
+  std::abort();
+}
+
+// Errors stand in the text: on one of its lines, at most one column behind it.
+void check_places(const lang::Diagnostics& diagnostics, std::string_view text) {
+  std::vector<std::size_t> lengths = {0};
+  for (const char c : text) {
+    if (c == '\n') {
+      lengths.push_back(0);
+    } else {
+      ++lengths.back();
+    }
+  }
+  for (const lang::Diagnostic& d : diagnostics.all()) {
+    promise(!d.message.empty(), "an error says something");
+    if (d.at.line == 0) continue;
+    promise(d.at.line <= lengths.size(), "an error is on a line of the text");
+  }
+}
+
+// Every character of a scalar has a place.
+void check_scalars(const lang::YamlNode& n, std::size_t lines) {
+  for (std::size_t i = 0; i < n.str().size(); ++i) {
+    const lang::Location at = n.scalar.at(i);
+    promise(at.line >= 1 && at.line <= lines && at.column >= 1,
+            "a character of a scalar is in the text");
+  }
+  for (const lang::YamlNode& item : n.items) check_scalars(item, lines);
+  for (const auto& e : n.entries) check_scalars(e.value, lines);
+}
+
+void yaml(std::string_view text) {
+  lang::Diagnostics d;
+  const lang::YamlNode root = lang::parse_yaml(text, "f.yaml", d);
+  check_places(d, text);
+  check_scalars(root, 1 + static_cast<std::size_t>(
+                              std::count(text.begin(), text.end(), '\n')));
+}
+
+void schema(std::string_view text) {
+  const ParseResult r = parse_and_check_schema(text);
+  for (const SchemaError& e : r.errors) {
+    promise(e.offset() <= text.size(), "an error is in the text");
+  }
+  if (!r.schema) return;
+  const std::string printed = to_string(*r.schema);
+  const ParseResult again = try_parse_schema(printed);
+  promise(again.ok() && *again.schema == *r.schema,
+          "a signature reads as it was printed");
+}
+
+void expression(std::string_view text) {
+  lang::Diagnostics d;
+  const lang::Expr e = lang::parse(lang::Text(std::string(text)), d);
+  promise((e == nullptr) == !d.empty(), "an expression, or one error");
+  promise(d.size() <= 1, "one error at most");
+  if (e) {
+    lang::Diagnostics none;
+    const lang::Expr again = lang::parse(lang::Text(to_string(e)), none);
+    promise(again && equal(e, again), "an expression reads as it was printed");
+  }
+  if (const lang::Expr t = codegen::torch::translate(text)) to_string(t);
+}
+
+void operators(std::string_view text) {
+  lang::Diagnostics d;
+  const lang::SchemaFile file =
+      lang::read_schema(std::string(text), "f.yaml", d);
+  for (const lang::OperatorEntry& e : file.entries) check_types(e, d);
+  lang::check_duplicates(std::span(&file, 1), d);
+  check_places(d, text);
+}
+
+void torch(std::string_view text) {
+  using codegen::torch::FileKind;
+  std::vector<codegen::torch::SourceFile> files;
+  for (const FileKind kind : {FileKind::kNative, FileKind::kTags,
+                              FileKind::kDerivatives, FileKind::kBackend}) {
+    files.push_back({"f.yaml", std::string(text), kind});
+  }
+  lang::Diagnostics d;
+  check_world(codegen::torch::World::load(files, d), d);
+  check_places(d, text);
+  codegen::torch::report(d, files);
+}
+
+constexpr Target kTargets[] = {{"yaml", &yaml},
+                               {"schema", &schema},
+                               {"expression", &expression},
+                               {"operators", &operators},
+                               {"torch", &torch}};
+
+}  // namespace
+
+std::span<const Target> targets() { return kTargets; }
+
+}  // namespace sy::fuzz

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+// What the generator reads of text that others wrote. Each target takes any
+// bytes; it aborts where a promise is broken, and else returns.
+
+namespace sy::fuzz {
+
+struct Target {
+  std::string_view name;  // also of the folder of its corpus
+  void (*run)(std::string_view text);
+};
+// yaml, schema, expression, operators (our files), torch (PyTorch's).
+std::span<const Target> targets();
+
+}  // namespace sy::fuzz
