@@ -25,6 +25,7 @@ struct CompositeCalls {
 // Composites that call themselves, by way of others or at once.
 void check_cycles(std::span<const CompositeCalls> composites,
                   lang::Diagnostics& diagnostics);
+
 // Keys that `dispatch:` may name.
 std::span<const std::string_view> kernel_keys();
 

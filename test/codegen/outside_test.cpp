@@ -40,7 +40,13 @@ class Outside : public ::testing::Test {
     for (std::size_t at; (at = all.find(path(""))) != std::string::npos;) {
       all.erase(at, path("").size());
     }
-    return all;
+    // The lines with carets are for people.
+    std::istringstream lines(all);
+    std::string out;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("  ")) out += line + '\n';
+    }
+    return out;
   }
   void expect_has(const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nis not in\n"
