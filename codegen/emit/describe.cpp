@@ -47,16 +47,17 @@ std::string promotion_text(const Operator& op) {
   const lang::OperatorEntry& e = *op.entry;
   switch (op.kind()) {
     case OperatorKind::kPointwise:
-    case OperatorKind::kReduce: break;
+    case OperatorKind::kReduce:
+    case OperatorKind::kScan: break;
     case OperatorKind::kView: return "that of `self`";
     case OperatorKind::kComposite: return "that of the expression";
     case OperatorKind::kDispatch:
       if (!e.dtype.empty()) return list(e.dtype);
       return op.is_structured() ? "that of the first tensor" : "";
   }
-  std::string of = op.kind() == OperatorKind::kReduce
-                       ? "that of `self`"
-                       : "the common one of the arguments";
+  std::string of = op.kind() == OperatorKind::kPointwise
+                       ? "the common one of the arguments"
+                       : "that of `self`";
   if (e.promote && !e.promote->arguments.empty()) {
     of = e.promote->arguments.size() == 1 ? "that of " : "the common one of ";
     for (std::size_t i = 0; i < e.promote->arguments.size(); ++i) {
@@ -80,6 +81,7 @@ std::string shape_text(const Operator& op) {
       return op.base.schema.argument_index("dim") < 0
                  ? "no dims"
                  : "that of `self` without `dim`, or with 1 there if `keepdim`";
+    case OperatorKind::kScan: return "that of `self`";
     case OperatorKind::kView: return list({e.view->sizes});
     case OperatorKind::kComposite: return "that of the expression";
     case OperatorKind::kDispatch: break;
@@ -115,6 +117,7 @@ std::vector<std::pair<std::string, std::string>> kernel_texts(
   switch (op.kind()) {
     case OperatorKind::kPointwise:
     case OperatorKind::kReduce:
+    case OperatorKind::kScan:
       out.emplace_back("CPU", "tile program `desc::" + op.base.id + '`');
       out.emplace_back("Meta", "sizes and dtype of the same");
       break;

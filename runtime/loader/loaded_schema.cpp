@@ -267,6 +267,7 @@ void LoadedSchema::add(const Operator& op) {
         state->view_offset = index(op.entry->view->offset->expr);
       }
       break;
+    case OperatorKind::kScan: break;  // refused by check_loadable()
     case OperatorKind::kDispatch: exact_out = op.contract.dtype.empty(); break;
   }
   state->self = argument(schema, "self");
