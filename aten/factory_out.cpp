@@ -1,5 +1,6 @@
 #include "aten/dims.h"
 #include "aten/guard.h"
+#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/factory_kernels.h"
 #include "aten/ops/factory_ops.h"
@@ -97,15 +98,61 @@ Tensor& randint_out(int64_t high, IntArrayRef size, Tensor& out) {
   return randint_low_generator_out(0, high, size, std::nullopt, out);
 }
 
+Tensor rand_like_generator(const Tensor& self,
+                           std::optional<Generator> generator,
+                           std::optional<ScalarType> dtype,
+                           std::optional<Layout> layout,
+                           std::optional<Device> device,
+                           std::optional<bool> pin_memory,
+                           std::optional<MemoryFormat> memory_format) {
+  Tensor out =
+      empty_like(self, dtype, layout, device, pin_memory, memory_format);
+  return out.uniform_(0, 1, generator);
+}
+
+Tensor randn_like_generator(const Tensor& self,
+                            std::optional<Generator> generator,
+                            std::optional<ScalarType> dtype,
+                            std::optional<Layout> layout,
+                            std::optional<Device> device,
+                            std::optional<bool> pin_memory,
+                            std::optional<MemoryFormat> memory_format) {
+  Tensor out =
+      empty_like(self, dtype, layout, device, pin_memory, memory_format);
+  return out.normal_(0, 1, generator);
+}
+
+Tensor randint_like_low_generator(const Tensor& self, int64_t low, int64_t high,
+                                  std::optional<Generator> generator,
+                                  std::optional<ScalarType> dtype,
+                                  std::optional<Layout> layout,
+                                  std::optional<Device> device,
+                                  std::optional<bool> pin_memory,
+                                  std::optional<MemoryFormat> memory_format) {
+  Tensor out =
+      empty_like(self, dtype, layout, device, pin_memory, memory_format);
+  return out.random_(low, high, generator);
+}
+
 Tensor randint_like_low(const Tensor& self, int64_t low, int64_t high,
                         std::optional<ScalarType> dtype,
                         std::optional<Layout> layout,
                         std::optional<Device> device,
                         std::optional<bool> pin_memory,
                         std::optional<MemoryFormat> memory_format) {
-  Tensor out =
-      empty_like(self, dtype, layout, device, pin_memory, memory_format);
-  return out.random_(low, high, std::nullopt);
+  return randint_like_low_generator(self, low, high, std::nullopt, dtype,
+                                    layout, device, pin_memory, memory_format);
+}
+
+Tensor randint_like_generator(const Tensor& self, int64_t high,
+                              std::optional<Generator> generator,
+                              std::optional<ScalarType> dtype,
+                              std::optional<Layout> layout,
+                              std::optional<Device> device,
+                              std::optional<bool> pin_memory,
+                              std::optional<MemoryFormat> memory_format) {
+  return randint_like_low_generator(self, 0, high, generator, dtype, layout,
+                                    device, pin_memory, memory_format);
 }
 
 Tensor randint_like(const Tensor& self, int64_t high,
@@ -113,8 +160,22 @@ Tensor randint_like(const Tensor& self, int64_t high,
                     std::optional<Layout> layout, std::optional<Device> device,
                     std::optional<bool> pin_memory,
                     std::optional<MemoryFormat> memory_format) {
-  return randint_like_low(self, 0, high, dtype, layout, device, pin_memory,
-                          memory_format);
+  return randint_like_low_generator(self, 0, high, std::nullopt, dtype, layout,
+                                    device, pin_memory, memory_format);
+}
+
+Tensor randint_like_tensor(const Tensor& self, const Tensor& high,
+                           std::optional<ScalarType> dtype,
+                           std::optional<Layout> layout,
+                           std::optional<Device> device,
+                           std::optional<bool> pin_memory,
+                           std::optional<MemoryFormat> memory_format) {
+  SY_CHECK(high.numel() == 1, Value,
+           "[randint_like] high: expected a tensor of one element, got ",
+           describe(high));
+  return randint_like_low_generator(self, 0, high.item().to_long(),
+                                    std::nullopt, dtype, layout, device,
+                                    pin_memory, memory_format);
 }
 
 Tensor fill_tensor(const Tensor& self, const Tensor& value) {

@@ -12,6 +12,7 @@
 #include "aten/ops/view.h"
 #include "aten/ops/view_alias.h"
 #include "aten/ops/view_copy.h"
+#include "aten/ops/window.h"
 #include "aten/tensor_new.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
@@ -109,6 +110,19 @@ TEST(Ranges, IncludeTheirEnds) {
   SY_EXPECT_ERROR(range(0, 1, Scalar(-1)), ValueError, "[range] end");
   SY_EXPECT_ERROR(linspace(zeros({1}), 2, 3), ValueError, "no dims");
   SY_EXPECT_ERROR(logspace(0, 1, -1), ValueError, "steps");
+}
+
+TEST(Windows, AreSymmetricOrOnePeriod) {
+  EXPECT_EQ(values(bartlett_window(4)), (Values{0, 0.5, 1, 0.5}));
+  EXPECT_EQ(values(bartlett_window(5, false)), (Values{0, 0.5, 1, 0.5, 0}));
+  EXPECT_NEAR(values(hann_window(8, true, kDouble))[2], 0.5, 1e-15);
+  EXPECT_NEAR(values(hamming_window(8, false, kDouble))[7], 0.08, 1e-15);
+  EXPECT_NEAR(values(blackman_window(8, true, kDouble))[4], 1, 1e-15);
+  EXPECT_NEAR(values(blackman_window(5, false, kDouble))[1], 0.34, 1e-15);
+  EXPECT_EQ(values(hann_window(1)), (Values{1}));
+  EXPECT_EQ(hann_window(0).numel(), 0);
+  SY_EXPECT_ERROR(hann_window(-1), ValueError, "window_length");
+  SY_EXPECT_ERROR(hann_window(3, kInt), TypeError, "floating");
 }
 
 TEST(Layouts, ArePutIntoTheOrderAskedFor) {
