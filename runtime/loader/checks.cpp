@@ -1,5 +1,10 @@
 #include "runtime/loader/checks.h"
 
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
 #include "c10/dispatcher.h"
 #include "codegen/programs.h"
 #include "runtime/loader/descriptors.h"
@@ -23,14 +28,14 @@ void check_defined_before(const codegen::Operator& op,
 }
 
 void check_limits(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
-  const auto check = [&](const lang::Program& program) {
-    const std::string problem = beyond_limits(program);
+  const auto check = [&](const lang::Program& program, bool operands) {
+    const std::string problem = beyond_limits(program, operands);
     if (!problem.empty()) {
       diagnostics.error(op.entry->func.start(), problem);
     }
   };
   if (op.kind() == lang::OperatorKind::kPointwise) {
-    check(codegen::pointwise_program(op));
+    check(codegen::pointwise_program(op), true);
   } else if (op.kind() == lang::OperatorKind::kReduce) {
     constexpr size_t kMaxAccumulators = 8;
     if (op.entry->reduce->accumulators.size() > kMaxAccumulators) {
@@ -39,24 +44,122 @@ void check_limits(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
       return;
     }
     const codegen::ReduceParts parts = codegen::reduce_parts(op);
-    check(parts.map);
-  }
-}
-
-// The forms of engines' operators have all their arguments.
-void check_forms(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
-  const bool engine = op.kind() == lang::OperatorKind::kPointwise ||
-                      op.kind() == lang::OperatorKind::kReduce;
-  for (const codegen::Overload* o : op.overloads()) {
-    if (!engine || !o->derived) continue;
-    for (const Argument& a : op.base.schema.arguments()) {
-      if (o->schema.argument_index(a.name.view()) >= 0) continue;
+    check(parts.map, false);
+    check(parts.combine, false);
+    if (parts.finish) check(*parts.finish, false);
+    if (parts.scalars.size() > PointwiseData::kMaxScalars) {
       diagnostics.error(op.entry->func.start(),
-                        "the form '" + o->name + "' has no argument '" +
-                            std::string(a.name.view()) + "'");
+                        "a reduction has at most 32 "
+                        "scalars");
     }
   }
 }
+
+// What C++ would not compile.
+void check_signature(const codegen::Operator& op,
+                     lang::Diagnostics& diagnostics) {
+  const FunctionSchema& s = op.base.schema;
+  const auto error = [&](std::string text) {
+    diagnostics.error(op.entry->func.start(), std::move(text));
+  };
+  const size_t returns = s.returns().size();
+  switch (op.kind()) {
+    case lang::OperatorKind::kReduce:
+      if (returns != 1) error("'reduce:' gives one Tensor");
+      break;
+    case lang::OperatorKind::kComposite:
+      if (returns == 0) error("'composite:' gives a value");
+      break;
+    case lang::OperatorKind::kView: {
+      const int self = s.self_index();
+      const bool good =
+          self >= 0 &&
+          s.arguments()[static_cast<size_t>(self)].type == TypeKind::kTensor;
+      if (!good) error("'view:' needs a Tensor argument 'self'");
+      if (returns != 1) error("'view:' gives one Tensor");
+      break;
+    }
+    default:
+      if (!op.entry->shape.empty() && op.entry->shape.size() != returns) {
+        error("'shape:' has one list for each result");
+      }
+  }
+  // Forms are computed from the arguments of the operator.
+  for (const codegen::Overload* o : op.overloads()) {
+    if (!o->derived) continue;
+    const bool all = op.kind() == lang::OperatorKind::kPointwise ||
+                     op.kind() == lang::OperatorKind::kReduce ||
+                     !op.entry->derivative.empty();
+    for (const Argument& a : s.arguments()) {
+      if (o->schema.argument_index(a.name.view()) >= 0) continue;
+      if (!all && !a.type.is_tensor_like()) continue;
+      error("the form '" + o->name + "' has no argument '" +
+            std::string(a.name.view()) + "'");
+    }
+    const size_t written = static_cast<size_t>(std::count_if(
+        o->schema.arguments().begin(), o->schema.arguments().end(),
+        [](const Argument& a) { return a.is_write(); }));
+    if (written != returns) {
+      error("the form '" + o->name + "' writes " + std::to_string(written) +
+            " arguments, of " + std::to_string(returns) + " results");
+    }
+  }
+}
+
+// A composite that comes back to itself would never end.
+class Recursion {
+ public:
+  Recursion(const codegen::Model& model, lang::Diagnostics& diagnostics)
+      : diagnostics_(diagnostics) {
+    for (const codegen::Family& family : model.families()) {
+      for (const codegen::Operator& op : family.operators) {
+        if (op.kind() != lang::OperatorKind::kComposite) continue;
+        std::vector<Type> types;
+        for (const Return& r : op.base.schema.returns()) {
+          types.push_back(r.type);
+        }
+        const auto code = lang::compile_tensor(
+            op.entry->composite->expr, lang::TensorEnv::of(op.base.schema),
+            model, types, diagnostics);
+        if (code) collect(code->plan, calls_[&op.base.schema]);
+        operators_[&op.base.schema] = &op;
+      }
+    }
+  }
+
+  void check() {
+    for (const auto& [schema, op] : operators_) {
+      std::set<const FunctionSchema*> seen;
+      if (reaches(schema, schema, seen)) {
+        diagnostics_.error(op->entry->composite->text.start(),
+                           "'" + op->base.name + "' calls itself");
+      }
+    }
+  }
+
+ private:
+  using Schemas = std::set<const FunctionSchema*>;
+
+  static void collect(const lang::Plan& plan, Schemas& out) {
+    if (!plan) return;
+    if (plan->schema != nullptr) out.insert(plan->schema);
+    for (const lang::Plan& c : plan->children) collect(c, out);
+  }
+
+  bool reaches(const FunctionSchema* from, const FunctionSchema* to,
+               Schemas& seen) const {
+    const auto it = calls_.find(from);
+    if (it == calls_.end() || !seen.insert(from).second) return false;
+    for (const FunctionSchema* next : it->second) {
+      if (next == to || reaches(next, to, seen)) return true;
+    }
+    return false;
+  }
+
+  lang::Diagnostics& diagnostics_;
+  std::map<const FunctionSchema*, const codegen::Operator*> operators_;
+  std::map<const FunctionSchema*, Schemas> calls_;
+};
 
 }  // namespace
 
@@ -80,10 +183,11 @@ void check_loadable(const codegen::Model& model,
                                     "at run time");
       }
       check_defined_before(op, diagnostics);
-      check_forms(op, diagnostics);
+      check_signature(op, diagnostics);
       check_limits(op, diagnostics);
     }
   }
+  Recursion(model, diagnostics).check();
 }
 
 }  // namespace sy::runtime

@@ -145,14 +145,14 @@ ReduceData::ReduceData(const codegen::ReduceParts& parts,
   op_.identity = data_or_null(identity_);
 }
 
-std::string beyond_limits(const lang::Program& p) {
+std::string beyond_limits(const lang::Program& p, bool operands) {
   const auto more = [](const char* what, size_t n, size_t limit) {
     return n <= limit ? ""
                       : str("the expression has ", n, " ", what, ", more than ",
                             limit);
   };
   std::string out = more("tensor operands", p.inputs.size() + p.results.size(),
-                         Iter::kMaxOperands);
+                         operands ? Iter::kMaxOperands : tile::kMaxInputs);
   if (out.empty()) {
     out = more("uniform operands", p.uniforms.size(), tile::kMaxUniforms);
   }

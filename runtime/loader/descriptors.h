@@ -91,7 +91,8 @@ class ReduceData {
   ReduceOp op_;
 };
 
-// What goes beyond the engines' limits, or "".
-std::string beyond_limits(const lang::Program& program);
+// What goes beyond the engines' limits, or "". `operands`: its inputs and
+// results are tensors of one call.
+std::string beyond_limits(const lang::Program& program, bool operands = true);
 
 }  // namespace sy::runtime

@@ -338,6 +338,13 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
       op.view_strides->expr()->kind == lang::NodeKind::kName) {
     generated::check_in_storage(name.c_str(), self, sizes, strides, offset);
   }
+  size_t values = 0;
+  for (size_t i = 0; i < num_args; ++i) {
+    const bool list = args[i].tag() == Value::Tag::IntList;
+    values += list ? args[i].to_int_list().size() + 1 : 1;
+  }
+  SY_CHECK(values <= 2 * TensorImpl::kMaxDims, Value, "[", name,
+           "] expected lists of dims, got ", values, " numbers");
   generated::ViewArgs view_args;
   const auto arguments = op.op->base.schema.arguments();
   for (size_t i = 0; i < num_args; ++i) {

@@ -84,6 +84,36 @@ TEST(SchemaErrors, LimitsAreToldBeforeTheFirstCall) {
                   {"13 tensor operands, more than 10"});
 }
 
+TEST(SchemaErrors, NothingCallsItself) {
+  const std::string text = problem(
+      "- func: bad::one(Tensor self) -> Tensor\n"
+      "  composite: two(self) + 1\n"
+      "- func: bad::two(Tensor self) -> Tensor\n"
+      "  composite: relu(one(self))\n");
+  expect_mentions(text, {"bad.yaml:2:14: error: 'one' calls itself",
+                         "bad.yaml:4:14: error: 'two' calls itself"});
+}
+
+// Signatures that no C++ function could have, told before they do harm.
+TEST(SchemaErrors, SignaturesThatTheirKindCannotServe) {
+  const char* const bad[] = {
+      "(Tensor self) -> ()\n  composite: relu(self)\n",
+      "(Tensor other) -> Tensor\n  view: {sizes: other.sizes()}\n",
+      "(Tensor[] self) -> Tensor\n  view: {sizes: self[0].sizes()}\n",
+      "(Tensor self) -> (Tensor, Tensor)\n"
+      "  reduce: {map: self, identity: 0, combine: a + b}\n",
+      "(Tensor self) -> (Tensor, Tensor)\n  shape: self.sizes()\n",
+      "(Tensor self, int n) -> Tensor\n  pointwise: self * n\n"
+      "  forms:\n    inplace: f_(Tensor(a!) self) -> Tensor(a!)\n",
+      "(Tensor self, Tensor t) -> Tensor\n  composite: self * t\n"
+      "  forms:\n    inplace: f_(Tensor(a!) self) -> Tensor(a!)\n",
+  };
+  for (const char* text : bad) {
+    EXPECT_NE(problem(std::string("- func: bad::f") + text), "") << text;
+    EXPECT_FALSE(is_defined("bad::f"));
+  }
+}
+
 TEST(SchemaErrors, NoTextIsAnErrorOfItsOwnKindOrNone) {
   EXPECT_EQ(problem(""), "");
   EXPECT_THROW(load_schema("no/such/file.yaml"), RegistrationError);
