@@ -9,7 +9,14 @@ namespace sy {
 // What generated code knows of an operator beyond its schema: static data, for
 // tools and messages.
 struct OperatorInfo {
-  enum Kind : uint8_t { kDispatch, kPointwise, kReduce, kComposite, kView };
+  enum Kind : uint8_t {
+    kDispatch,
+    kPointwise,
+    kReduce,
+    kComposite,
+    kView,
+    kScan,
+  };
   Kind kind = kDispatch;
   const char* doc = "";
   const char* source = "";  // "schemas/ops/activation.yaml:12"

@@ -240,9 +240,9 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
              "[bincount] self: expected no negative numbers, got ", data[i]);
     last = std::max(last, data[i]);
   }
-  constexpr int64_t kMost = int64_t{1} << 36;
+  constexpr int64_t kMost = int64_t{1} << 31;
   SY_CHECK(last < kMost && minlength <= kMost, Value,
-           "[bincount] self: expected less than 2^36 bins, got ",
+           "[bincount] self: expected less than 2^31 bins, got ",
            std::max(last, minlength - 1) + 1);
   const int64_t count = std::max(last + 1, minlength);
   const auto place = [&](int64_t i) { return data[i]; };

@@ -314,7 +314,7 @@ class DefinitionsEmitter {
     switch (kind) {
       case OperatorKind::kPointwise: return "kPointwise";
       case OperatorKind::kReduce: return "kReduce";
-      case OperatorKind::kScan: return "kReduce";
+      case OperatorKind::kScan: return "kScan";
       case OperatorKind::kComposite: return "kComposite";
       case OperatorKind::kView: return "kView";
       default: return "kDispatch";

@@ -9,6 +9,8 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/random.h"
 #include "aten/ops/reduction.h"
+#include "aten/ops/statistics.h"
+#include "aten/ops/variance.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 #include "c10/parallel.h"
@@ -159,6 +161,45 @@ TEST(Reduce, Out) {
   EXPECT_EQ(values(number), (Values{1, 1}));
   Tensor row = a.select(0, 0);
   SY_EXPECT_ERROR(sum_out(row, a, {0}), ValueError, "apart from the result");
+}
+
+TEST(Reduce, SeveralResults) {
+  const Tensor a = tensor({{1, 5, 3}, {4, 2, 6}}, kShort);
+  const auto [low, high] = aminmax(a, 1, true);
+  EXPECT_EQ(values(low), (Values{1, 2}));
+  EXPECT_EQ(values(high), (Values{5, 6}));
+  EXPECT_EQ(ints(high.sizes()), (List{2, 1}));
+  EXPECT_EQ(high.dtype(), kShort);
+  SY_EXPECT_ERROR(aminmax(ones({0})), ValueError, "[_aminmax_dims] dim");
+  Tensor best = empty({0}, kShort), wrong = empty({0}, kInt);
+  SY_EXPECT_ERROR(aminmax_out(best, wrong, a), TypeError, "expected int16");
+}
+
+// Accumulated in float64, combined from pieces: a large mean costs no digits
+// and threads change nothing.
+TEST(Reduce, VarianceAndMean) {
+  manual_seed(2);
+  const Tensor a = rand({300000}, kFloat) + 1000;
+  const Values x = values(a);
+  double mean_of = 0, m2 = 0;
+  for (const double v : x) mean_of += v / static_cast<double>(x.size());
+  for (const double v : x) m2 += (v - mean_of) * (v - mean_of);
+  const double want = m2 / static_cast<double>(x.size() - 1);
+  Values first;
+  for (const int threads : {1, 3}) {
+    set_num_threads(threads);
+    const auto [v, m] = var_mean(a, true);
+    EXPECT_NEAR(values(v)[0], want, 1e-6 * want);
+    EXPECT_NEAR(values(m)[0], mean_of, 1e-4);
+    if (threads == 1) first = values(v);
+    EXPECT_EQ(values(v), first);
+  }
+  set_num_threads(1);
+  EXPECT_TRUE(std::isnan(values(var(ones({1}), true))[0]));
+  EXPECT_EQ(values(var(ones({1}), false)), (Values{0}));
+  EXPECT_TRUE(std::isnan(values(std::get<1>(var_mean(ones({0}), true)))[0]));
+  EXPECT_EQ(std(ones({3}, kHalf), true).dtype(), kHalf);
+  SY_EXPECT_ERROR(var(ones({3}, kInt), true), ValueError, "a floating dtype");
 }
 
 }  // namespace

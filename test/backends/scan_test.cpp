@@ -128,14 +128,14 @@ TEST(Scan, KeepsDigits) {
 
 TEST(Scan, IntoTensorsThatAreThere) {
   Tensor a = tensor({1, 2, 3}, kInt);
-  cumsum_(a, 0);
+  a.cumsum_(0);
   EXPECT_EQ(values(a), (Values{1, 3, 6}));
   EXPECT_EQ(a.dtype(), kInt);
   Tensor out = empty({0}, kLong);
   cumsum_out(out, a, 0);
   EXPECT_EQ(values(out), (Values{1, 4, 10}));
   Tensor spread = ones({1}, kFloat).expand({3});
-  SY_EXPECT_ERROR(cumsum_(spread, 0), ValueError, "[cumsum] out");
+  SY_EXPECT_ERROR(spread.cumsum_(0), ValueError, "[cumsum] out");
   Tensor best = empty({0}, kInt), at = empty({0}, kInt);
   SY_EXPECT_ERROR(cummax_out(best, at, a, 0), TypeError, "expected int64");
 }

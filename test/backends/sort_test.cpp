@@ -134,7 +134,7 @@ TEST(Histogram, BinsAndSearch) {
   EXPECT_EQ(values(bincount(tensor({1, 3, 1}), std::nullopt, 5)),
             (Values{0, 2, 0, 1, 0}));
   SY_EXPECT_ERROR(bincount(tensor({-1})), ValueError, "[bincount] self");
-  SY_EXPECT_ERROR(bincount(tensor({INT64_MAX})), ValueError, "2^36");
+  SY_EXPECT_ERROR(bincount(tensor({INT64_MAX})), ValueError, "2^31");
   const Tensor x = tensor({1.0, 0.5, (double)NAN}, kFloat);
   EXPECT_EQ(values(searchsorted(edges, x)), (Values{1, 1, 3}));
   EXPECT_EQ(values(searchsorted(edges, x, false, true)), (Values{2, 1, 3}));

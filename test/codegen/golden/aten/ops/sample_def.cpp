@@ -6,6 +6,7 @@
 #include "aten/ops/sample_ops.h"
 #include "aten/pointwise.h"
 #include "aten/reduce.h"
+#include "aten/scan.h"
 #include "aten/shapes.h"
 #include "aten/view.h"
 #include "c10/library.h"
@@ -22,7 +23,7 @@ void soften([[maybe_unused]] const Tensor& self,
            "[soften] mode: expected 'none' or 'half', got mode = ", mode);
 }
 
-// test/codegen/testdata/sample.yaml:48
+// test/codegen/testdata/sample.yaml:67
 void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   const TensorBase* const tensors[] = {&self, &mat2};
   check_same_device(ops::mm::entry(), tensors, 2);
@@ -34,19 +35,6 @@ void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
            "[mm] self: expected as many columns as mat2 has rows, got "
            "self.size(1) = ", self.size(1), ", mat2.size(0) = ", mat2.size(0));
   sizes[0] = Dims(IntArrayRef({self.size(0), mat2.size(1)}));
-}
-
-// test/codegen/testdata/sample.yaml:71
-void index_Tensor([[maybe_unused]] const Tensor& self,
-                  [[maybe_unused]] ArrayRef<std::optional<Tensor>> indices) {}
-
-// test/codegen/testdata/sample.yaml:76
-void index_put(const Tensor& self,
-               [[maybe_unused]] ArrayRef<std::optional<Tensor>> indices,
-               const Tensor& values, Dims* sizes) {
-  const TensorBase* const tensors[] = {&self, &values};
-  check_same_device(ops::index_put::entry(), tensors, 2);
-  sizes[0] = Dims(self.sizes());
 }
 
 }  // namespace contract
@@ -151,7 +139,93 @@ Tensor& sum_IntList_out_store(const Tensor& self, OptionalIntArrayRef dim,
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:38
+std::tuple<Tensor, Tensor> aminmax_guard(const Kernel* k, DispatchKeySet keys,
+                                         const Tensor& self,
+                                         OptionalIntArrayRef dim,
+                                         bool keepdim) {
+  check_reduce(desc::aminmax, {&self, dim, keepdim});
+  return generated::call_guarded<ops::aminmax>(k, keys, self, dim, keepdim);
+}
+
+std::tuple<Tensor&, Tensor&> aminmax_out_guard(
+    const Kernel* k, DispatchKeySet keys, const Tensor& self,
+    OptionalIntArrayRef dim, bool keepdim, Tensor& out0, Tensor& out1) {
+  Tensor* const outs[] = {&out0, &out1};
+  check_reduce_outs(desc::aminmax, {&self, dim, keepdim}, outs);
+  out0.impl()->bump_version(&ops::aminmax_out::entry());
+  out1.impl()->bump_version(&ops::aminmax_out::entry());
+  return generated::call_guarded<ops::aminmax_out>(k, keys, self, dim, keepdim,
+                                                   out0, out1);
+}
+
+std::tuple<Tensor&, Tensor&> aminmax_out_store(const Tensor& self,
+                                               OptionalIntArrayRef dim,
+                                               bool keepdim, Tensor& out0,
+                                               Tensor& out1) {
+  const auto results = ops::aminmax::call(self, dim, keepdim);
+  generated::check_out_dtype(ops::aminmax_out::entry(), out0,
+                             std::get<0>(results).scalar_type());
+  generated::check_out_dtype(ops::aminmax_out::entry(), out1,
+                             std::get<1>(results).scalar_type());
+  store_result(ops::aminmax_out::entry(), std::get<0>(results), out0);
+  store_result(ops::aminmax_out::entry(), std::get<1>(results), out1);
+  return {out0, out1};
+}
+
+Tensor cumsum_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
+                    int64_t dim, std::optional<ScalarType> dtype) {
+  check_scan(desc::cumsum, {&self, dim, dtype});
+  return generated::call_guarded<ops::cumsum>(k, keys, self, dim, dtype);
+}
+
+Tensor& cumsum_out_guard(const Kernel* k, DispatchKeySet keys,
+                         const Tensor& self, int64_t dim,
+                         std::optional<ScalarType> dtype, Tensor& out) {
+  Tensor* const outs[] = {&out};
+  check_scan_outs(desc::cumsum, {&self, dim, dtype}, outs);
+  out.impl()->bump_version(&ops::cumsum_out::entry());
+  return generated::call_guarded<ops::cumsum_out>(k, keys, self, dim, dtype,
+                                                  out);
+}
+
+Tensor& cumsum_out_store(const Tensor& self, int64_t dim,
+                         std::optional<ScalarType> dtype, Tensor& out) {
+  const Tensor result = ops::cumsum::call(self, dim, dtype);
+  store_result(ops::cumsum_out::entry(), result, out);
+  return out;
+}
+
+std::tuple<Tensor, Tensor> cummax_guard(const Kernel* k, DispatchKeySet keys,
+                                        const Tensor& self, int64_t dim) {
+  check_scan(desc::cummax, {&self, dim});
+  return generated::call_guarded<ops::cummax>(k, keys, self, dim);
+}
+
+std::tuple<Tensor&, Tensor&> cummax_out_guard(const Kernel* k,
+                                              DispatchKeySet keys,
+                                              const Tensor& self, int64_t dim,
+                                              Tensor& out0, Tensor& out1) {
+  Tensor* const outs[] = {&out0, &out1};
+  check_scan_outs(desc::cummax, {&self, dim}, outs);
+  out0.impl()->bump_version(&ops::cummax_out::entry());
+  out1.impl()->bump_version(&ops::cummax_out::entry());
+  return generated::call_guarded<ops::cummax_out>(k, keys, self, dim, out0,
+                                                  out1);
+}
+
+std::tuple<Tensor&, Tensor&> cummax_out_store(const Tensor& self, int64_t dim,
+                                              Tensor& out0, Tensor& out1) {
+  const auto results = ops::cummax::call(self, dim);
+  generated::check_out_dtype(ops::cummax_out::entry(), out0,
+                             std::get<0>(results).scalar_type());
+  generated::check_out_dtype(ops::cummax_out::entry(), out1,
+                             std::get<1>(results).scalar_type());
+  store_result(ops::cummax_out::entry(), std::get<0>(results), out0);
+  store_result(ops::cummax_out::entry(), std::get<1>(results), out1);
+  return {out0, out1};
+}
+
+// test/codegen/testdata/sample.yaml:57
 Tensor transpose_int_view(const Tensor& self, int64_t dim0, int64_t dim1) {
   const Dims new_sizes =
       shapes::swapped("transpose.int", self.sizes(), dim0, dim1);
@@ -186,82 +260,6 @@ Tensor& mm_out_store(const Tensor& self, const Tensor& mat2, Tensor& out) {
   return out;
 }
 
-Tensor index_Tensor_guard(const Kernel* k, DispatchKeySet keys,
-                          const Tensor& self,
-                          ArrayRef<std::optional<Tensor>> indices) {
-  contract::index_Tensor(self, indices);
-  return generated::call_guarded<ops::index_Tensor>(k, keys, self, indices);
-}
-
-Tensor& index_Tensor_out_guard(const Kernel* k, DispatchKeySet keys,
-                               const Tensor& self,
-                               ArrayRef<std::optional<Tensor>> indices,
-                               Tensor& out) {
-  contract::index_Tensor(self, indices);
-  generated::bump_version(ops::index_Tensor_out::entry(), "out", out);
-  return generated::call_guarded<ops::index_Tensor_out>(k, keys, self, indices,
-                                                        out);
-}
-
-Tensor& index_Tensor_out_store(const Tensor& self,
-                               ArrayRef<std::optional<Tensor>> indices,
-                               Tensor& out) {
-  const Tensor result = ops::index_Tensor::call(self, indices);
-  generated::check_out_dtype(ops::index_Tensor_out::entry(), out,
-                             result.scalar_type());
-  store_result(ops::index_Tensor_out::entry(), result, out);
-  return out;
-}
-
-Tensor index_put_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
-                       ArrayRef<std::optional<Tensor>> indices,
-                       const Tensor& values) {
-  Dims sizes[1];
-  contract::index_put(self, indices, values, sizes);
-  return generated::call_guarded<ops::index_put>(k, keys, self, indices,
-                                                 values);
-}
-
-Tensor& index_put__guard(const Kernel* k, DispatchKeySet keys, Tensor& self,
-                         ArrayRef<std::optional<Tensor>> indices,
-                         const Tensor& values) {
-  Dims sizes[1];
-  contract::index_put(self, indices, values, sizes);
-  generated::check_inplace_sizes(ops::index_put_::entry(), self, sizes[0]);
-  generated::bump_version(ops::index_put_::entry(), "self", self);
-  return generated::call_guarded<ops::index_put_>(k, keys, self, indices,
-                                                  values);
-}
-
-Tensor& index_put_out_guard(const Kernel* k, DispatchKeySet keys,
-                            const Tensor& self,
-                            ArrayRef<std::optional<Tensor>> indices,
-                            const Tensor& values, Tensor& out) {
-  Dims sizes[1];
-  contract::index_put(self, indices, values, sizes);
-  prepare_out(ops::index_put_out::entry(), out, sizes[0], self.scalar_type(),
-              self.device());
-  return generated::call_guarded<ops::index_put_out>(k, keys, self, indices,
-                                                     values, out);
-}
-
-Tensor& index_put__store(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
-                         const Tensor& values) {
-  const Tensor result = ops::index_put::call(self, indices, values);
-  store_inplace(ops::index_put_::entry(), result, self);
-  return self;
-}
-
-Tensor& index_put_out_store(const Tensor& self,
-                            ArrayRef<std::optional<Tensor>> indices,
-                            const Tensor& values, Tensor& out) {
-  const Tensor result = ops::index_put::call(self, indices, values);
-  generated::check_out_dtype(ops::index_put_out::entry(), out,
-                             result.scalar_type());
-  store_result(ops::index_put_out::entry(), result, out);
-  return out;
-}
-
 }  // namespace
 
 namespace {
@@ -275,21 +273,22 @@ const OperatorInfo kInfo[] = {
      "test/codegen/testdata/sample.yaml:24"},
     {OperatorInfo::kReduce, "The sum along some dims.",
      "test/codegen/testdata/sample.yaml:29"},
-    {OperatorInfo::kView, "Two dims swapped.",
+    {OperatorInfo::kReduce,
+     "The smallest and the largest element along some dims.",
      "test/codegen/testdata/sample.yaml:38"},
+    {OperatorInfo::kScan, "The sums up to each element along a dim.",
+     "test/codegen/testdata/sample.yaml:46"},
+    {OperatorInfo::kScan,
+     "The largest element up to each along a dim, and where it is.",
+     "test/codegen/testdata/sample.yaml:52"},
+    {OperatorInfo::kView, "Two dims swapped.",
+     "test/codegen/testdata/sample.yaml:57"},
     {OperatorInfo::kDispatch, "The product of two matrices.",
-     "test/codegen/testdata/sample.yaml:48"},
+     "test/codegen/testdata/sample.yaml:67"},
     {OperatorInfo::kDispatch, "A number as a tensor.",
-     "test/codegen/testdata/sample.yaml:61"},
+     "test/codegen/testdata/sample.yaml:80"},
     {OperatorInfo::kDispatch, "The only element as a number.",
-     "test/codegen/testdata/sample.yaml:66"},
-    {OperatorInfo::kDispatch, "The elements at indices.",
-     "test/codegen/testdata/sample.yaml:71"},
-    {OperatorInfo::kDispatch, "self with values at indices.",
-     "test/codegen/testdata/sample.yaml:76"},
-    {OperatorInfo::kDispatch,
-     "Whether a result of one dtype may be stored as another.",
-     "test/codegen/testdata/sample.yaml:88"},
+     "test/codegen/testdata/sample.yaml:85"},
 };
 
 using generated::operator_def;
@@ -327,45 +326,46 @@ const OperatorDef kDefs[] = {
         "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&sum_IntList_out_guard), OperatorDef::kOut,
         &kInfo[3]),
+    operator_def<ops::aminmax>(
+        "aminmax(Tensor self, int[]? dim, bool keepdim) -> (Tensor min, Tensor "
+        "max)", reinterpret_cast<void*>(&aminmax_guard), 0, &kInfo[4]),
+    operator_def<ops::aminmax_out>("aminmax.out(Tensor self, int[]? dim, bool "
+                                   "keepdim, *, Tensor(a!) out0, Tensor(b!) "
+                                   "out1) -> (Tensor(a!), Tensor(b!))",
+                                   reinterpret_cast<void*>(&aminmax_out_guard),
+                                   OperatorDef::kOut, &kInfo[4]),
+    operator_def<ops::cumsum>(
+        "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+        reinterpret_cast<void*>(&cumsum_guard), 0, &kInfo[5]),
+    operator_def<ops::cumsum_out>("cumsum.out(Tensor self, int dim, *, "
+                                  "ScalarType? dtype=None, Tensor(a!) out) -> "
+                                  "Tensor(a!)",
+                                  reinterpret_cast<void*>(&cumsum_out_guard),
+                                  OperatorDef::kOut, &kInfo[5]),
+    operator_def<ops::cummax>(
+        "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+        reinterpret_cast<void*>(&cummax_guard), 0, &kInfo[6]),
+    operator_def<ops::cummax_out>("cummax.out(Tensor self, int dim, *, "
+                                  "Tensor(a!) out0, Tensor(b!) out1) -> "
+                                  "(Tensor(a!), Tensor(b!))",
+                                  reinterpret_cast<void*>(&cummax_out_guard),
+                                  OperatorDef::kOut, &kInfo[6]),
     operator_def<ops::transpose_int>(
         "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
         nullptr, OperatorDef::kNoDeviceCheck | OperatorDef::kView |
-        OperatorDef::kDifferentiable, &kInfo[4]),
+        OperatorDef::kDifferentiable, &kInfo[7]),
     operator_def<ops::mm>("mm(Tensor self, Tensor mat2) -> Tensor",
                           reinterpret_cast<void*>(&mm_guard),
-                          OperatorDef::kDifferentiable, &kInfo[5]),
+                          OperatorDef::kDifferentiable, &kInfo[8]),
     operator_def<ops::mm_out>(
         "mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
-        reinterpret_cast<void*>(&mm_out_guard), OperatorDef::kOut, &kInfo[5]),
+        reinterpret_cast<void*>(&mm_out_guard), OperatorDef::kOut, &kInfo[8]),
     operator_def<ops::scalar_tensor>("scalar_tensor(Scalar s, *, ScalarType? "
                                      "dtype=None, Layout? layout=None, Device? "
                                      "device=None, bool? pin_memory=None) -> "
-                                     "Tensor", nullptr, 0, &kInfo[6]),
+                                     "Tensor", nullptr, 0, &kInfo[9]),
     operator_def<ops::item>("item(Tensor self) -> Scalar", nullptr,
-                            OperatorDef::kDifferentiable, &kInfo[7]),
-    operator_def<ops::index_Tensor>(
-        "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-        reinterpret_cast<void*>(&index_Tensor_guard), 0, &kInfo[8]),
-    operator_def<ops::index_Tensor_out>(
-        "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) "
-        "-> Tensor(a!)", reinterpret_cast<void*>(&index_Tensor_out_guard),
-        OperatorDef::kOut, &kInfo[8]),
-    operator_def<ops::index_put>("index_put(Tensor self, Tensor?[] indices, "
-                                 "Tensor values) -> Tensor",
-                                 reinterpret_cast<void*>(&index_put_guard),
-                                 OperatorDef::kDifferentiable, &kInfo[9]),
-    operator_def<ops::index_put_>(
-        "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values) -> "
-        "Tensor(a!)", reinterpret_cast<void*>(&index_put__guard),
-        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[9]),
-    operator_def<ops::index_put_out>(
-        "index_put.out(Tensor self, Tensor?[] indices, Tensor values, *, "
-        "Tensor(a!) out) -> Tensor(a!)",
-        reinterpret_cast<void*>(&index_put_out_guard), OperatorDef::kOut,
-        &kInfo[9]),
-    operator_def<ops::can_cast>("can_cast(ScalarType from_, ScalarType to) -> "
-                                "bool", nullptr, OperatorDef::kDifferentiable,
-                                &kInfo[10]),
+                            OperatorDef::kDifferentiable, &kInfo[10]),
 };
 
 }  // namespace
@@ -379,18 +379,17 @@ SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
   m.impl("mul.out", SY_FN(mul_out_store).guarded());
   m.impl("soften.out", SY_FN(soften_out_store).guarded());
   m.impl("sum.IntList_out", SY_FN(sum_IntList_out_store).guarded());
+  m.impl("aminmax.out", SY_FN(aminmax_out_store).guarded());
+  m.impl("cumsum.out", SY_FN(cumsum_out_store).guarded());
+  m.impl("cummax.out", SY_FN(cummax_out_store).guarded());
   m.impl("transpose.int", SY_FN(transpose_int_view).guarded());
   m.impl("mm.out", SY_FN(mm_out_store).guarded());
   m.impl("scalar_tensor", SY_FN(native::scalar_tensor));
-  m.impl("index.Tensor_out", SY_FN(index_Tensor_out_store).guarded());
-  m.impl("index_put_", SY_FN(index_put__store).guarded());
-  m.impl("index_put.out", SY_FN(index_put_out_store).guarded());
 }
 
 SY_LIBRARY_IMPL(aten, CompositeImplicitAutograd, m) {
   m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).guarded());
   m.impl("item", SY_FN(native::item));
-  m.impl("can_cast", SY_FN(native::can_cast_dtype));
 }
 
 }  // namespace sy
