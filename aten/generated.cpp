@@ -15,6 +15,11 @@ std::string_view short_name(const OperatorEntry& op) {
 
 }  // namespace
 
+void undefined(const OperatorEntry& op, const char* argument) {
+  fail(ErrorKind::Value, "[", short_name(op), "] ", argument,
+       ": expected a tensor, got an undefined one");
+}
+
 Tensor clone_for_write(const Tensor& self) { return self.clone(); }
 
 void check_out_dtype(const OperatorEntry& op, const TensorBase& out,

@@ -77,6 +77,15 @@ void fill_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
   store_result(op, result, out);
 }
 
+// For a tensor argument that is written. Throws ValueError if it is undefined.
+[[noreturn]] SY_API SY_COLD void undefined(const OperatorEntry& op,
+                                           const char* argument);
+SY_ALWAYS_INLINE void bump_version(const OperatorEntry& op,
+                                   const char* argument, const TensorBase& t) {
+  if (SY_UNLIKELY(!t.defined())) undefined(op, argument);
+  t.impl()->bump_version(&op);
+}
+
 // For operators whose out= does not convert. Throws TypeError.
 SY_API void check_out_dtype(const OperatorEntry& op, const TensorBase& out,
                             ScalarType dtype);

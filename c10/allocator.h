@@ -54,4 +54,9 @@ SY_API void reset_peak_memory_stats(Device device = Device(kCPU));
 SY_API void trim_memory(Device device = Device(kCPU));
 SY_API void set_memory_limit(int64_t bytes, Device device = Device(kCPU));
 
+// For tests of what happens without memory: of the CPU storages made from now
+// on, in any thread, the nth (1 is the next) fails with OutOfMemoryError. 0
+// ends that. Returns how many were left until the failure; 0 if it came.
+SY_API int64_t fail_allocation(int64_t nth) noexcept;
+
 }  // namespace sy

@@ -14,6 +14,17 @@ namespace sy {
 OperatorEntry::OperatorEntry(std::string name)
     : table_(nullptr), name_(std::move(name)) {}
 
+void OperatorEntry::name_in(Error& e) const {
+  const std::string_view name = name_;
+  const std::string_view short_name =
+      name.starts_with("aten::") ? name.substr(6) : name;
+  if (e.message().starts_with('[') ||
+      e.message().find(name) != std::string::npos) {
+    return;
+  }
+  e.add_prefix(str("[", short_name, "] "));
+}
+
 std::string OperatorEntry::schema_text() const {
   SY_CHECK(defined(), NotImplemented, "operator ", name_,
            " is not defined (any more)");
@@ -122,6 +133,42 @@ void run_boxed(const OperatorEntry& e, DispatchKeySet keys, Value* args,
                       num_results);
 }
 
+// Whether a value of that tag can be unboxed as the type.
+bool fits(Value::Tag tag, Type type) {
+  using Tag = Value::Tag;
+  if (type.is_optional()) return tag == Tag::None || fits(tag, type.element());
+  const bool number = tag == Tag::Bool || tag == Tag::Int || tag == Tag::Double;
+  switch (type.kind()) {
+    case TypeKind::kTensor: return tag == Tag::Tensor || tag == Tag::None;
+    case TypeKind::kScalar: return number;
+    case TypeKind::kInt:
+    case TypeKind::kSymInt: return tag == Tag::Int;
+    case TypeKind::kFloat: return tag == Tag::Double || tag == Tag::Int;
+    case TypeKind::kBool: return tag == Tag::Bool;
+    case TypeKind::kStr: return tag == Tag::String;
+    case TypeKind::kScalarType: return tag == Tag::ScalarType;
+    case TypeKind::kLayout: return tag == Tag::Layout;
+    case TypeKind::kDevice: return tag == Tag::Device;
+    case TypeKind::kMemoryFormat: return tag == Tag::MemoryFormat;
+    case TypeKind::kList:
+      return tag >= Tag::IntList || (number && !type.is_tensor_like());
+    default: return true;
+  }
+}
+
+// An unboxing that failed says what it got, not what for.
+void name_argument(TypeError& e, const OperatorEntry& op, const Value* args) {
+  if (!e.message().starts_with('[')) {
+    const auto arguments = op.schema().arguments();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (fits(args[i].tag(), arguments[i].type)) continue;
+      e.add_prefix(str(arguments[i].name.view(), ": "));
+      break;
+    }
+  }
+  op.name_in(e);
+}
+
 }  // namespace
 
 void OperatorHandle::call_boxed(Value* args, size_t num_args, Value* results,
@@ -135,8 +182,16 @@ void OperatorHandle::call_boxed(Value* args, size_t num_args, Value* results,
            Type, "[", entry_->name(), "] expected ", entry_->num_args(),
            " arguments and ", entry_->num_results(), " results, got ", num_args,
            " and ", num_results);
-  run_boxed(*entry_, detail::thread_keys(entry_->keys_of(args)), args, num_args,
-            results, num_results);
+  try {
+    run_boxed(*entry_, detail::thread_keys(entry_->keys_of(args)), args,
+              num_args, results, num_results);
+  } catch (TypeError& e) {
+    name_argument(e, *entry_, args);
+    throw;
+  } catch (Error& e) {
+    entry_->name_in(e);
+    throw;
+  }
 }
 
 void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Value* args,

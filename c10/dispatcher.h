@@ -54,6 +54,8 @@ class SY_API OperatorEntry {
 
   // Keys of boxed arguments.
   DispatchKeySet keys_of(const Value* args) const;
+  // Puts "[name] " before a message that names no operator.
+  SY_COLD void name_in(Error& e) const;
   // The slow ends of a call.
   DispatchKeySet resolve_backends(DispatchKeySet keys) const;
   [[noreturn]] SY_COLD void missing_kernel(DispatchKeySet keys,
@@ -159,8 +161,13 @@ class TypedOperator<R(A...)> {
 
   SY_ALWAYS_INLINE R call(A... args) const {
     const CallScope in_flight;
-    return run(detail::thread_keys(detail::keys_of(args...)),
-               std::forward<A>(args)...);
+    try {
+      return run(detail::thread_keys(detail::keys_of(args...)),
+                 std::forward<A>(args)...);
+    } catch (Error& e) {
+      entry_->name_in(e);
+      throw;
+    }
   }
   // For kernels: goes on with the keys given, those of the thread apart.
   SY_ALWAYS_INLINE R redispatch(DispatchKeySet keys, A... args) const {

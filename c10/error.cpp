@@ -12,6 +12,8 @@ void Error::add_context(std::string_view context) {
   message_.insert(0, std::string(context) + "\n");
 }
 
+void Error::add_prefix(std::string_view prefix) { message_.insert(0, prefix); }
+
 // Destructors are out of line so that type_info and vtable have one home, and
 // a plugin catches what the library throws.
 IndexError::~IndexError() = default;

@@ -26,6 +26,8 @@ class SY_API Error : public std::exception {
   const std::string& message() const noexcept { return message_; }
   // Puts a line of context before what is there, for rethrowing.
   void add_context(std::string_view context);
+  // The same on its line: "[op] " or "[op] argument: ".
+  void add_prefix(std::string_view prefix);
 
  private:
   std::string message_;

@@ -165,6 +165,12 @@ bool nested() {
 
 }  // namespace
 
+constinit std::atomic<int64_t> detail::most_grain{INT64_MAX};
+
+void detail::limit_grain(int64_t most) noexcept {
+  most_grain.store(most > 0 ? most : INT64_MAX, std::memory_order_relaxed);
+}
+
 int get_num_threads() noexcept {
   return num_threads().load(std::memory_order_relaxed);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "c10/macros.h"
@@ -16,6 +17,11 @@ SY_API int get_thread_num() noexcept;
 SY_API bool in_parallel_region() noexcept;
 
 namespace detail {
+// For tests of what threads change: while it is not 0, no call is given more
+// elements at a time than `most`, whatever its grain.
+SY_API void limit_grain(int64_t most) noexcept;
+SY_API extern std::atomic<int64_t> most_grain;
+
 using RangeFunction = void (*)(const void* context, int64_t begin, int64_t end);
 SY_API void parallel_run(int64_t begin, int64_t end, int64_t grain,
                          RangeFunction f, const void* context);
@@ -29,6 +35,10 @@ SY_API void parallel_run(int64_t begin, int64_t end, int64_t grain,
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
   if (begin >= end) return;
+  if (const int64_t most = detail::most_grain.load(std::memory_order_relaxed);
+      most < grain) {
+    grain = most;
+  }
   if (end - begin <= grain) {
     f(begin, end);
     return;

@@ -1,6 +1,7 @@
 #include "c10/storage.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -18,6 +19,17 @@ namespace {
 // AddressSanitizer, which is to see writes beyond them.
 constexpr size_t kInlineBytes =
     SY_ASAN != 0 ? 0 : kPoolMaxBytes - sizeof(StorageImpl);
+
+// What fail_allocation() asks for. While it does, every storage takes the way
+// that counts: nothing is inline.
+std::atomic<size_t> inline_bytes{kInlineBytes};
+std::atomic<int64_t> until_failure{0};
+
+void count_allocation(size_t bytes) {
+  if (inline_bytes.load(std::memory_order_relaxed) == kInlineBytes) return;
+  SY_CHECK(until_failure.fetch_sub(1, std::memory_order_relaxed) != 1,
+           OutOfMemory, "allocating ", bytes, " bytes fails, as a test asks");
+}
 
 int index_of(Device d) { return d.has_index() ? d.index : 0; }
 
@@ -50,7 +62,8 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate_inline(size_t bytes,
 }
 
 intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t bytes, Device device) {
-  if (SY_LIKELY(device.is_cpu() && bytes - 1 < kInlineBytes)) {
+  if (SY_LIKELY(device.is_cpu() &&
+                bytes - 1 < inline_bytes.load(std::memory_order_relaxed))) {
     return allocate_inline(bytes, device);
   }
   return allocate_apart(bytes, device);
@@ -59,6 +72,7 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t bytes, Device device) {
 intrusive_ptr<StorageImpl> StorageImpl::allocate_apart(size_t bytes,
                                                        Device device) {
   if (device.is_meta()) return without_data(bytes, device);
+  if (device.is_cpu()) count_allocation(bytes);
   Allocator& a = device.is_cpu() ? cpu_allocator() : allocator_of(device);
   auto s = intrusive_ptr<StorageImpl>::reclaim(
       make(nullptr, 0, device, Source::Allocator));
@@ -156,6 +170,12 @@ void StorageImpl::destroy(StorageImpl* s) noexcept {
   }
   s->release_resources();
   detail::pool_put(s, block);
+}
+
+int64_t fail_allocation(int64_t nth) noexcept {
+  const int64_t left = until_failure.exchange(nth, std::memory_order_relaxed);
+  inline_bytes.store(nth > 0 ? 0 : kInlineBytes, std::memory_order_relaxed);
+  return left > 0 ? left : 0;
 }
 
 }  // namespace sy

@@ -273,8 +273,14 @@ bool is_small(const PointwiseOp& op, const PointwiseArgs& args, Small* s) {
     }
   }
   s->numel = 1;
-  for (int d = 0; d < s->n; ++d) s->numel *= s->sizes[d];
-  if (s->numel > Small::kElements || s->numel == 0) return false;
+  for (int d = 0; d < s->n; ++d) {
+    // The product of all sizes may not fit.
+    if (__builtin_mul_overflow(s->numel, s->sizes[d], &s->numel) ||
+        s->numel > Small::kElements) {
+      return false;
+    }
+  }
+  if (s->numel == 0) return false;
   const int64_t* lists[Small::kInputs];
   for (int i = 0; i < op.n_inputs; ++i) {
     const TensorImpl& t = *args.inputs[i]->impl();

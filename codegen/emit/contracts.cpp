@@ -71,7 +71,8 @@ void written_check(Writer& w, const Operator& op, const Overload& o) {
     return;
   }
   for (const std::string& name : written) {
-    w.line("  " + name + ".impl()->bump_version(&" + entry + ");");
+    w.line("  generated::bump_version(" + entry + ", \"" + name + "\", " +
+           name + ");");
   }
 }
 

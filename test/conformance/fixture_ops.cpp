@@ -136,6 +136,35 @@ TensorBase refuse(const TensorBase& self, std::string_view how) {
   return twice(self);
 }
 
+// Fine but for some n.
+TensorBase brittle(const TensorBase& self, int64_t n) {
+  if (n == 7) throw std::runtime_error("seven");
+  if (n == -2) std::abort();
+  if (n == -1) {
+    return TensorBase(self.impl()->alias({100}, {1}, 0));
+  }
+  SY_CHECK(n >= 0, Value, "[fixture_brittle] n: expected no less than 0");
+  return twice(self);
+}
+
+// Without memory for a copy it forgets what it has, or that it failed.
+TensorBase forgetful(const TensorBase& self) {
+  TensorBase first = fresh_like(self);
+  try {
+    return twice(self);
+  } catch (const OutOfMemoryError&) {
+    static_cast<void>(first.release_impl());
+    throw;
+  }
+}
+TensorBase careless(const TensorBase& self) {
+  try {
+    return twice(self);
+  } catch (const OutOfMemoryError&) {
+    return self;
+  }
+}
+
 // Prints, as a kernel must be free to.
 TensorBase chatty(const TensorBase& self) {
   std::printf("{\"end\": 0}\n");
@@ -194,8 +223,9 @@ double ratio(int64_t a, int64_t b) {
 }
 
 SY_LIBRARY_FRAGMENT(aten, m) {
-  for (const char* name : {"same", "scribble", "reshaped", "crash", "hang",
-                           "leave", "chatty", "twice"}) {
+  for (const char* name :
+       {"same", "scribble", "reshaped", "crash", "hang", "leave", "chatty",
+        "twice", "forgetful", "careless"}) {
     m.def(str("fixture_", name, "(Tensor self) -> Tensor"));
   }
   m.def("fixture_twice_(Tensor(a!) self) -> Tensor(a!)");
@@ -208,6 +238,7 @@ SY_LIBRARY_FRAGMENT(aten, m) {
       "fixture_numbers(int i, float f=1.5, bool b=True, *, Scalar s=2, "
       "int[2] list=7, str text='mean', int? absent=None) -> Tensor[]",
       SY_FN(numbers));
+  m.def("fixture_brittle(Tensor self, int n=1) -> Tensor");
   m.def("fixture_count(Tensor self) -> int");
   m.def("fixture_make(int n, *, Device? device=None) -> Tensor", SY_FN(make));
   m.def("fixture_ratio(int a, int b) -> float", SY_FN(ratio));
@@ -228,6 +259,9 @@ SY_LIBRARY_IMPL(aten, CPU, m) {
   m.impl("fixture_leave", SY_FN(leave));
   m.impl("fixture_refuse", SY_FN(refuse));
   m.impl("fixture_chatty", SY_FN(chatty));
+  m.impl("fixture_brittle", SY_FN(brittle));
+  m.impl("fixture_forgetful", SY_FN(forgetful));
+  m.impl("fixture_careless", SY_FN(careless));
   m.impl("fixture_count", SY_FN(count));
 }
 

@@ -244,8 +244,8 @@ class RunnerTest(unittest.TestCase):
         self.assert_passes(self.replay(self.refuse("value", error="any")))
 
     def test_errors_that_are_none(self):
-        for how, text in (("not_implemented", "NotImplementedError: not yet"),
-                          ("internal", "InternalError: a bug"),
+        for how, text in (("not_implemented", "NotImplementedError: [fixture_refuse] not yet"),
+                          ("internal", "InternalError: [fixture_refuse] a bug"),
                           ("std", "got std::runtime_error: not ours"),
                           ("number", "no std::exception"),
                           ("no", "expected an error, got a result")):
@@ -256,7 +256,7 @@ class RunnerTest(unittest.TestCase):
     def test_error_where_a_result_is_expected(self):
         file = self.refuse("value", returns=[])
         file.cases[0]["returns"] = [file.tensor([2])]
-        self.assert_fails(self.replay(file), "ValueError: a wrong value")
+        self.assert_fails(self.replay(file), "ValueError: [fixture_refuse] a wrong value")
 
     def three(self, name):
         """Three cases; the operator misbehaves in the second."""
@@ -278,6 +278,31 @@ class RunnerTest(unittest.TestCase):
                           flags=["--timeout", "1"])
         self.assertEqual((run.code, run.counts()), (1, (2, 1, 0)))
         self.assertIn("took more than 1 seconds", run.why()["case-1"])
+
+    def test_hostile_arguments(self):
+        flags = ["--trials", "hostile", "--jobs", "1"]
+        run = self.replay(self.twice(), flags=flags)
+        self.assert_passes(run)
+        self.assertGreater(run.counts()[0], 20)
+        run = self.replay(self.twice("fixture_brittle"), flags=flags)
+        self.assertEqual(run.code, 1)
+        why = run.why()
+        self.assertEqual(
+            {id.split(", ")[1] for id in why}, {"n: 7", "n: -1", "n: -2"})
+        self.assertIn("expected an sy::Error, got std::runtime_error: seven",
+                      why["case-0, n: 7"])
+        self.assertIn("lies outside its storage", why["case-0, n: -1"])
+        self.assertIn("the process ended: ", why["case-0, n: -2"])
+
+    def test_failing_allocations(self):
+        flags = ["--trials", "starved", "--jobs", "1"]
+        self.assert_passes(self.replay(self.twice(), flags=flags))
+        self.assert_fails(
+            self.replay(self.twice("fixture_forgetful"), flags=flags),
+            "with allocation 2 failing: 12 bytes are not given back")
+        self.assert_fails(
+            self.replay(self.twice("fixture_careless"), flags=flags),
+            "with allocation 1 failing: the call succeeds")
 
     def test_kernels_may_print(self):
         self.assert_passes(self.replay(self.twice("fixture_chatty")))

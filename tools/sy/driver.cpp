@@ -42,6 +42,7 @@ class Driver {
       arguments_.insert(arguments_.end(), {"--plugin", p});
     }
     if (!options.worker.gradients) arguments_.push_back("--no-grad");
+    arguments_.insert(arguments_.end(), {"--trials", options.worker.trials});
   }
 
   Report run() {

@@ -38,6 +38,13 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
   c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
       ->allow_extra_args(false);
   c->add_flag("--no-grad", no_grad, "leave gradients out");
+  c->add_option("--trials", o.trials,
+                "replay: the cases as recorded; hostile: with one argument "
+                "changed, which must give a result or an error that names the "
+                "operator; starved: with each allocation failing in turn; "
+                "threaded: the same results by one thread and by several")
+      ->check(CLI::IsMember({"replay", "hostile", "starved", "threaded"}))
+      ->capture_default_str();
 }
 
 CLI::App* conform_command(CLI::App& app, ConformOptions& o, bool& no_grad) {

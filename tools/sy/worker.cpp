@@ -9,8 +9,8 @@
 
 #include "c10/dispatcher.h"
 #include "c10/error.h"
-#include "tools/sy/case_runner.h"
 #include "tools/sy/plugins.h"
+#include "tools/sy/trials.h"
 #include "tools/sy/worker_process.h"
 
 namespace sy::tools {
@@ -33,22 +33,27 @@ bool answer(const Json& v) {
 bool replay(const CaseFile& file, size_t first, const WorkerOptions& options,
             Device device) {
   const auto op = Dispatcher::singleton().find(file.op);
-  if (op) {
-    const CaseRunner runner(*op, file, {device, options.gradients});
-    for (size_t i = first; i < file.cases.size(); ++i) {
-      const Case& c = file.cases[i];
-      if (!answer({{"begin", i}, {"id", c.id}})) return false;
-      const CaseResult r = runner.run(c);
-      if (!answer({{"end", i},
-                   {"id", c.id},
-                   {"why", r.why},
-                   {"non_empty", r.non_empty},
-                   {"note", r.note}})) {
-        return false;
-      }
+  if (!op) return answer({{"done", file.cases.size()}, {"missing", true}});
+  std::unique_ptr<Trials> trials;
+  try {
+    trials = make_trials(trial_kind_of(options.trials), *op, file,
+                         {device, options.gradients});
+  } catch (const Error& e) {
+    return answer({{"bad", e.what()}});
+  }
+  for (size_t i = first; i < trials->size(); ++i) {
+    const std::string id = trials->id(i);
+    if (!answer({{"begin", i}, {"id", id}})) return false;
+    const CaseResult r = trials->run(i);
+    if (!answer({{"end", i},
+                 {"id", id},
+                 {"why", r.why},
+                 {"non_empty", r.non_empty},
+                 {"note", r.note}})) {
+      return false;
     }
   }
-  return answer({{"done", file.cases.size()}, {"missing", !op.has_value()}});
+  return answer({{"done", trials->size()}, {"missing", false}});
 }
 
 bool serve(const std::string& line, const WorkerOptions& options,

@@ -10,15 +10,16 @@ struct WorkerOptions {
   std::string device = "cpu";
   std::vector<std::string> plugins;
   bool gradients = true;
+  std::string trials = "replay";  // see TrialKind
 };
 
-// The other side of `sy conform`: replays the cases of the overloads that it is
+// The other side of `sy conform`: makes the trials of the overloads that it is
 // asked for until its input ends. One JSON object a line. Requests:
 //   {"name": "add.Tensor", "first": 0}    from that case on
-// Answers, per case and at the end:
+// Answers, per trial and at the end:
 //   {"begin": 0, "id": …}
 //   {"end": 0, "id": …, "why": "", "non_empty": true, "note": ""}
-//   {"done": 8, "missing": false}         number of cases in the file
+//   {"done": 8, "missing": false}         number of trials
 //   {"bad": …}                            the files cannot be read
 //   {"fatal": …}                          nothing can be run: a plugin …
 int run_worker(const WorkerOptions& options);

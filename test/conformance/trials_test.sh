@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Calls every operator that has recorded cases with arguments that are mostly
+# wrong, without memory, or by several threads; fails if one does not answer
+# with a clear error or the same result.
+# Usage: trials_test.sh hostile|starved|threaded
+set -euo pipefail
+tools/unpack_cases.sh test/conformance/cases.tar.xz "$TEST_TMPDIR/cases"
+exec tools/sy/sy conform --cases "$TEST_TMPDIR/cases" --jobs 2 --timeout 120 \
+  --trials "$1" --must-pass test/conformance/passing.txt

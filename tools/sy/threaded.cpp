@@ -1,0 +1,119 @@
+#include "c10/error.h"
+#include "c10/generator.h"
+#include "c10/parallel.h"
+#include "tools/sy/arguments.h"
+#include "tools/sy/compare.h"
+#include "tools/sy/trials.h"
+
+namespace sy::tools {
+
+namespace {
+
+constexpr int kThreads = 3;
+
+// What a call leaves behind.
+struct Outcome {
+  std::vector<HostTensor> tensors;
+  std::vector<std::string> plain;
+  std::string error;
+};
+
+// As large results are: every piece of work may go to another thread.
+class SmallGrain {
+ public:
+  explicit SmallGrain(int threads) : before_(get_num_threads()) {
+    set_num_threads(threads);
+    detail::limit_grain(1);
+  }
+  ~SmallGrain() {
+    detail::limit_grain(0);
+    set_num_threads(before_);
+  }
+
+ private:
+  int before_;
+};
+
+class Threaded final : public Trials {
+ public:
+  Threaded(OperatorHandle op, const CaseFile& file) : op_(op), file_(file) {
+    for (const Case& c : file.cases) {
+      if (!c.fails) cases_.push_back(&c);
+    }
+  }
+  size_t size() const override { return cases_.size(); }
+  std::string id(size_t i) const override { return cases_[i]->id; }
+
+  CaseResult run(size_t i) const override {
+    CaseResult result;
+    result.non_empty = true;
+    try {
+      const Outcome one = call(*cases_[i], 1);
+      const Outcome several = call(*cases_[i], kThreads);
+      result.why = difference(one, several);
+    } catch (...) {
+      result.why = current_exception_text();
+    }
+    if (!result.why.empty()) {
+      result.why = str("with ", kThreads, " threads: ", result.why);
+    }
+    return result;
+  }
+
+ private:
+  Outcome call(const Case& c, int threads) const {
+    Arguments in =
+        bind_arguments(op_.schema(), c, file_.storages, Device(kCPU));
+    std::vector<Value> out(op_.schema().returns().size());
+    Outcome outcome;
+    manual_seed(5);
+    {
+      const SmallGrain small(threads);
+      try {
+        op_.call_boxed(in.values.data(), in.values.size(), out.data(),
+                       out.size());
+      } catch (const Error&) {
+        outcome.error = current_exception_text();
+      }
+    }
+    for (const Value& v : out) keep(v, outcome);
+    for (const NamedTensor& t : in.tensors) keep(Value(t.tensor), outcome);
+    return outcome;
+  }
+
+  static void keep(const Value& v, Outcome& outcome) {
+    if (v.tag() == Value::Tag::TensorList) {
+      for (const TensorBase& t : v.to_tensor_list()) keep(Value(t), outcome);
+    } else if (v.is_tensor()) {
+      outcome.tensors.push_back(read_tensor(v.to_tensor()));
+    } else {
+      outcome.plain.push_back(to_string(v));
+    }
+  }
+
+  static std::string difference(const Outcome& a, const Outcome& b) {
+    if (a.error != b.error) {
+      return str("expected '", a.error, "', got '", b.error, "'");
+    }
+    if (a.plain != b.plain) return "another number";
+    for (size_t i = 0; i < a.tensors.size(); ++i) {
+      const std::string why =
+          compare_tensor(b.tensors[i], a.tensors[i], Tolerance{});
+      if (!why.empty()) return why;
+    }
+    return "";
+  }
+
+  OperatorHandle op_;
+  const CaseFile& file_;
+  std::vector<const Case*> cases_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trials> threaded_trials(OperatorHandle op,
+                                        const CaseFile& file) {
+  return std::make_unique<Threaded>(op, file);
+}
+
+}  // namespace sy::tools
