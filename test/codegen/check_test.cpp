@@ -123,7 +123,10 @@ TEST_F(Errors, OperatorOfTwoFiles) {
   EXPECT_EQ(err.str(), folder +
                            "two.yaml:1:9: error: operator 'f' is defined "
                            "twice; the first is at " +
-                           folder + "one.yaml:1:9\n");
+                           folder +
+                           "one.yaml:1:9\n"
+                           "  - func: f(Tensor self) -> Tensor\n"
+                           "          ^\n");
 }
 
 TEST_F(Errors, ExpressionsNestedTooDeep) {
