@@ -34,6 +34,7 @@ class RuleChecker {
     switch (kind) {
       case OperatorKind::kPointwise: return "the arguments, broadcast";
       case OperatorKind::kReduce: return "'dim' and 'keepdim'";
+      case OperatorKind::kScan: return "'self'";
       case OperatorKind::kView: return "'sizes:'";
       default: return "the expression";
     }

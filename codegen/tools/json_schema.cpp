@@ -49,8 +49,9 @@ std::string map_of(std::span<const SchemaKey> keys,
 
 // One kind at most.
 std::string one_kind() {
-  constexpr std::string_view kKinds[] = {"pointwise", "reduce", "composite",
-                                         "view", "dispatch"};
+  constexpr std::string_view kKinds[] = {"pointwise", "reduce",  "scan",
+                                         "composite", "foreach", "view",
+                                         "dispatch"};
   std::string each, any;
   for (const std::string_view k : kKinds) {
     const std::string part = "{\"required\": [" + json_string(k) + "]}";
@@ -119,6 +120,7 @@ std::vector<Definition> definitions(std::span<const std::string> tags) {
       {"promote", "{\"oneOf\": [{" + ref("promote_rule") + "}, " +
                       map_of(promote_keys(), {}, "      ") + "]}"},
       {"reduce", map_of(reduce_keys(), {"map", "combine"}, "      ")},
+      {"scan", map_of(scan_keys(), {}, "      ")},
       {"view", map_of(view_keys(), {"sizes"}, "      ")},
       {"dispatch", "{\"type\": \"object\", \"propertyNames\": {\"pattern\": " +
                        json_string(key_pattern()) +

@@ -21,7 +21,9 @@ constexpr SchemaKey kOperator[] = {
     {"dtype", "expressions", "The dtype of each result."},
     {"pointwise", "expressions", "One element of the result."},
     {"reduce", "reduce", "How elements become one."},
+    {"scan", "scan", "How a running result takes the next element."},
     {"composite", "expression", "An expression of other operators."},
+    {"foreach", "expression", "The same, for each element of lists."},
     {"view", "view", "Geometry of a view of self."},
     {"dispatch", "dispatch", "C++ functions by dispatch key."},
     {"derivative", "derivative",
@@ -50,6 +52,12 @@ constexpr SchemaKey kReduce[] = {
     {"accumulate", "text", "The rule of the accumulators' dtype."},
 };
 
+constexpr SchemaKey kScan[] = {
+    {"combine", "expression", "Of the result so far, a, and the next, b."},
+    {"choose", "expression", "Whether the next, b, takes the place of a."},
+    {"accumulate", "text", "The rule of the running result's dtype."},
+};
+
 constexpr SchemaKey kView[] = {
     {"sizes", "expression", "Sizes of the view."},
     {"strides", "expression", "Its strides; those of a reshape if left out."},
@@ -71,6 +79,7 @@ constexpr SchemaKey kForms[] = {
 
 std::span<const SchemaKey> operator_keys() { return kOperator; }
 std::span<const SchemaKey> reduce_keys() { return kReduce; }
+std::span<const SchemaKey> scan_keys() { return kScan; }
 std::span<const SchemaKey> view_keys() { return kView; }
 std::span<const SchemaKey> promote_keys() { return kPromote; }
 std::span<const SchemaKey> form_keys() { return kForms; }

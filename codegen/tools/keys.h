@@ -18,8 +18,9 @@ struct SchemaKey {
 
 // Of an operator, in the order in which they are written.
 std::span<const SchemaKey> operator_keys();
-// Of `reduce:`, `view:`, `promote:` and `forms:`.
+// Of `reduce:`, `scan:`, `view:`, `promote:` and `forms:`.
 std::span<const SchemaKey> reduce_keys();
+std::span<const SchemaKey> scan_keys();
 std::span<const SchemaKey> view_keys();
 std::span<const SchemaKey> promote_keys();
 std::span<const SchemaKey> form_keys();

@@ -53,6 +53,7 @@ TEST(JsonSchema, KnowsTheKeysThatTheReaderKnows) {
   EXPECT_EQ(names_of(operator_keys()), known_to_reader("  zzzzzz: 1\n"));
   EXPECT_EQ(names_of(reduce_keys()),
             known_to_reader("  reduce: {zzzzzz: 1}\n"));
+  EXPECT_EQ(names_of(scan_keys()), known_to_reader("  scan: {zzzzzz: 1}\n"));
   EXPECT_EQ(names_of(view_keys()), known_to_reader("  view: {zzzzzz: 1}\n"));
   EXPECT_EQ(names_of(promote_keys()),
             known_to_reader("  promote: {zzzzzz: 1}\n"));
