@@ -172,7 +172,7 @@ void LoadedSchema::read(std::string_view text, const std::string& name) {
       codegen::Model::load_text(std::string(text), path, known_, diagnostics));
   if (diagnostics.empty()) check_loadable(*model_, diagnostics);
   SY_CHECK(diagnostics.empty(), Registration, "cannot load schema ", name,
-           "; nothing has changed:\n", diagnostics.str_with_source(path, text));
+           "; nothing has changed:\n", diagnostics.str_with_sources());
 }
 
 void LoadedSchema::build() {
