@@ -9,7 +9,8 @@ class RuleChecker {
  public:
   RuleChecker(const OperatorEntry& e, Diagnostics& diagnostics)
       : e_(e),
-        kind_("'" + std::string(to_string(e.kind)) + ":'"),
+        kind_("'" + std::string(e.is_foreach ? "foreach" : to_string(e.kind)) +
+              ":'"),
         diagnostics_(diagnostics) {}
 
   void run() {

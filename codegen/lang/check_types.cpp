@@ -86,6 +86,7 @@ class Checker {
 
   void scan() {
     const Formula& f = e_.scan->combine;
+    if (!f.expr) return;
     const auto type = check_element(f.expr, scan_env(), diagnostics_);
     if (type && e_.scan->chooses && !type->is_bool) {
       diagnostics_.error(f.expr->at, "'choose' is a condition");

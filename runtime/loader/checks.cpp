@@ -172,15 +172,10 @@ void check_loadable(const codegen::Model& model,
                           "a C++ function cannot be loaded at run time; a "
                           "library registers kernels, without 'dispatch:'");
       }
-      const bool several = op.kind() == lang::OperatorKind::kReduce &&
-                           op.base.schema.returns().size() > 1;
-      if (op.kind() == lang::OperatorKind::kScan || op.entry->is_foreach ||
-          several) {
-        diagnostics.error(op.entry->func.start(),
-                          several ? "a 'reduce:' with several results cannot "
-                                    "be loaded at run time"
-                                  : "'scan:' and 'foreach:' cannot be loaded "
-                                    "at run time");
+      if (op.kind() == lang::OperatorKind::kScan || op.entry->is_foreach) {
+        diagnostics.error(
+            op.entry->func.start(),
+            "'scan:' and 'foreach:' cannot be loaded at run time");
       }
       check_defined_before(op, diagnostics);
       check_signature(op, diagnostics);

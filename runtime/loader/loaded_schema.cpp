@@ -55,7 +55,14 @@ int argument(const FunctionSchema& schema, std::string_view name) {
 // A composite whose parts all take any out= takes any itself.
 bool has_exact_out(const Operator& op, const lang::TensorCode& code,
                    const KnownOperators& known, const codegen::Model& model) {
+  const auto defines = [&](std::string_view base, const std::string& name) {
+    const auto* own = model.named(base);
+    return own != nullptr &&
+           std::any_of(own->begin(), own->end(),
+                       [&](const Operator* o) { return o->base.name == name; });
+  };
   for (const lang::Text& tag : op.entry->tags) {
+    if (tag.str() == "exact_out" || tag.str() == "view_copy") return true;
     if (tag.str() == "pointwise" || tag.str() == "reduction" ||
         tag.str() == "nondeterministic_seeded") {
       return false;
@@ -64,7 +71,7 @@ bool has_exact_out(const Operator& op, const lang::TensorCode& code,
   for (const std::string& name : code.operators) {
     const std::string_view base =
         std::string_view(name).substr(0, name.find('.'));
-    if (model.named(base) != nullptr) continue;
+    if (defines(base, name)) continue;
     for (const FunctionSchema* s : known.lookup(base)) {
       if (to_string(s->name()) != name) continue;
       const auto handle = known.handle(*s);

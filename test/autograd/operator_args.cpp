@@ -167,7 +167,7 @@ bool has_obvious_value(const Argument& a) {
 Value obvious_value(const Argument& a) {
   if (a.type == TypeKind::kTensor) return Value(tensor("2x3"));
   if (a.type == TypeKind::kScalar) return Value(0.7);
-  if (is_list_of(a.type, TypeKind::kTensor)) return tensor_list("{2x3;3}");
+  if (is_list_of(a.type, TypeKind::kTensor)) return tensor_list("{2x3;3}", false);
   if (is_list_of(a.type, TypeKind::kScalar)) {
     const Scalar numbers[] = {Scalar(0.7), Scalar(2)};
     return Value(ArrayRef<Scalar>(numbers));

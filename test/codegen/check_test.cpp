@@ -91,7 +91,7 @@ TEST_F(Errors, OfForeach) {
   EXPECT_EQ(check("- func: each(Tensor[] self, Scalar[] by) -> Tensor[]\n"
                   "  foreach: self\n"
                   "  forms: {inplace: none}\n"),
-            "");
+            "x.yaml:1:9: error: argument 'by' is not used by 'foreach:'\n");
 }
 
 TEST_F(Errors, CompositesThatCallThemselves) {

@@ -22,7 +22,15 @@ std::string moved(const std::string& entry, const std::string& ns) {
   std::string out, line;
   bool forms = false;
   while (std::getline(in, line)) {
-    if (line.starts_with("  dispatch:")) return "";
+    // What is not loaded at run time, or is made for what lies below it.
+    if (line.starts_with("  dispatch:") || line.starts_with("  scan:") ||
+        line.starts_with("  foreach:")) {
+      return "";
+    }
+    if (line.starts_with("- func: ") &&
+        line.find("-> (Tensor") != std::string::npos) {
+      return "";
+    }
     if (line.starts_with("  variants:")) continue;
     if (line.starts_with("- func: ")) line.insert(8, ns + "::");
     if (line.starts_with("  ") && line[2] != ' ') forms = line == "  forms:";

@@ -298,7 +298,16 @@ Tensor& soften_out(DispatchKeySet ks, const Tensor& self, const Tensor& weight,
                                      mode, out);
 }
 
-// transpose.int  test/codegen/testdata/sample.yaml:57
+void _foreach_mul_List_out(DispatchKeySet ks, TensorList self, TensorList other,
+                           TensorList out) {
+  if (any_requires_grad(self, other, out)) {
+    reject_out(ops::_foreach_mul_List_out::entry());
+  }
+  return ops::_foreach_mul_List_out::redispatch(below_autograd(ks), self, other,
+                                                out);
+}
+
+// transpose.int  test/codegen/testdata/sample.yaml:61
 struct TransposeIntBackward final : NodeOf<1> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -328,7 +337,7 @@ Tensor transpose_int(DispatchKeySet ks, const Tensor& self, int64_t dim0,
   return result;
 }
 
-// mm  test/codegen/testdata/sample.yaml:67
+// mm  test/codegen/testdata/sample.yaml:71
 struct MmBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -373,7 +382,7 @@ Tensor& mm_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat2,
   return ops::mm_out::redispatch(below_autograd(ks), self, mat2, out);
 }
 
-// index_put  test/codegen/testdata/sample.yaml:76
+// index_put  test/codegen/testdata/sample.yaml:99
 struct IndexPutBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -447,6 +456,7 @@ SY_LIBRARY_IMPL(aten, Autograd, m) {
   m.impl("mul.out", SY_FN(mul_out));
   m.impl("soften", SY_FN(soften));
   m.impl("soften.out", SY_FN(soften_out));
+  m.impl("_foreach_mul.List_out", SY_FN(_foreach_mul_List_out));
   m.impl("sum.dim_IntList", Kernel::fallthrough());
   m.impl("sum.IntList_out", Kernel::fallthrough());
   m.impl("aminmax", Kernel::fallthrough());

@@ -1,4 +1,5 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#include "aten/foreach.h"
 #include "aten/generated.h"
 #include "aten/ops/sample.h"
 #include "aten/ops/sample_desc.h"
@@ -23,7 +24,7 @@ void soften([[maybe_unused]] const Tensor& self,
            "[soften] mode: expected 'none' or 'half', got mode = ", mode);
 }
 
-// test/codegen/testdata/sample.yaml:67
+// test/codegen/testdata/sample.yaml:71
 void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   const TensorBase* const tensors[] = {&self, &mat2};
   check_same_device(ops::mm::entry(), tensors, 2);
@@ -35,6 +36,19 @@ void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
            "[mm] self: expected as many columns as mat2 has rows, got "
            "self.size(1) = ", self.size(1), ", mat2.size(0) = ", mat2.size(0));
   sizes[0] = Dims(IntArrayRef({self.size(0), mat2.size(1)}));
+}
+
+// test/codegen/testdata/sample.yaml:94
+void index_Tensor([[maybe_unused]] const Tensor& self,
+                  [[maybe_unused]] ArrayRef<std::optional<Tensor>> indices) {}
+
+// test/codegen/testdata/sample.yaml:99
+void index_put(const Tensor& self,
+               [[maybe_unused]] ArrayRef<std::optional<Tensor>> indices,
+               const Tensor& values, Dims* sizes) {
+  const TensorBase* const tensors[] = {&self, &values};
+  check_same_device(ops::index_put::entry(), tensors, 2);
+  sizes[0] = Dims(self.sizes());
 }
 
 }  // namespace contract
@@ -113,6 +127,39 @@ Tensor mul_Scalar_composite(const Tensor& self, const Scalar& other) {
   return sy::mul(self, sy::scalar_tensor(other));
 }
 
+// test/codegen/testdata/sample.yaml:29
+std::vector<Tensor> _foreach_mul_List_foreach(TensorList self,
+                                              TensorList other) {
+  generated::check_foreach("_foreach_mul.List", "self", self.size());
+  generated::check_length("_foreach_mul.List", "other", other.size(),
+                          self.size());
+  std::vector<Tensor> results;
+  results.reserve(self.size());
+  for (size_t i = 0; i < self.size(); ++i) {
+    results.push_back(sy::mul(self[i], other[i]));
+  }
+  return results;
+}
+
+void _foreach_mul__List_foreach(TensorList self, TensorList other) {
+  generated::check_foreach("_foreach_mul_.List", "self", self.size());
+  generated::check_length("_foreach_mul_.List", "other", other.size(),
+                          self.size());
+  for (size_t i = 0; i < self.size(); ++i) {
+    Tensor each = self[i];
+    each.mul_(other[i]);
+  }
+}
+
+void _foreach_mul_List_out_foreach(TensorList self, TensorList other,
+                                   TensorList out) {
+  generated::check_foreach("_foreach_mul.List_out", "self", self.size());
+  generated::check_length("_foreach_mul.List_out", "out", out.size(),
+                          self.size());
+  generated::store_each(ops::_foreach_mul_List_out::entry(),
+                        ops::_foreach_mul_List::call(self, other), out);
+}
+
 Tensor sum_dim_IntList_guard(const Kernel* k, DispatchKeySet keys,
                              const Tensor& self, OptionalIntArrayRef dim,
                              bool keepdim, std::optional<ScalarType> dtype) {
@@ -163,6 +210,10 @@ std::tuple<Tensor&, Tensor&> aminmax_out_store(const Tensor& self,
                                                bool keepdim, Tensor& out0,
                                                Tensor& out1) {
   const auto results = ops::aminmax::call(self, dim, keepdim);
+  generated::check_out_dtype(ops::aminmax_out::entry(), out0,
+                             std::get<0>(results).scalar_type());
+  generated::check_out_dtype(ops::aminmax_out::entry(), out1,
+                             std::get<1>(results).scalar_type());
   generated::check_out_dtype(ops::aminmax_out::entry(), out0,
                              std::get<0>(results).scalar_type());
   generated::check_out_dtype(ops::aminmax_out::entry(), out1,
@@ -220,12 +271,16 @@ std::tuple<Tensor&, Tensor&> cummax_out_store(const Tensor& self, int64_t dim,
                              std::get<0>(results).scalar_type());
   generated::check_out_dtype(ops::cummax_out::entry(), out1,
                              std::get<1>(results).scalar_type());
+  generated::check_out_dtype(ops::cummax_out::entry(), out0,
+                             std::get<0>(results).scalar_type());
+  generated::check_out_dtype(ops::cummax_out::entry(), out1,
+                             std::get<1>(results).scalar_type());
   store_result(ops::cummax_out::entry(), std::get<0>(results), out0);
   store_result(ops::cummax_out::entry(), std::get<1>(results), out1);
   return {out0, out1};
 }
 
-// test/codegen/testdata/sample.yaml:57
+// test/codegen/testdata/sample.yaml:61
 Tensor transpose_int_view(const Tensor& self, int64_t dim0, int64_t dim1) {
   const Dims new_sizes =
       shapes::swapped("transpose.int", self.sizes(), dim0, dim1);
@@ -260,6 +315,82 @@ Tensor& mm_out_store(const Tensor& self, const Tensor& mat2, Tensor& out) {
   return out;
 }
 
+Tensor index_Tensor_guard(const Kernel* k, DispatchKeySet keys,
+                          const Tensor& self,
+                          ArrayRef<std::optional<Tensor>> indices) {
+  contract::index_Tensor(self, indices);
+  return generated::call_guarded<ops::index_Tensor>(k, keys, self, indices);
+}
+
+Tensor& index_Tensor_out_guard(const Kernel* k, DispatchKeySet keys,
+                               const Tensor& self,
+                               ArrayRef<std::optional<Tensor>> indices,
+                               Tensor& out) {
+  contract::index_Tensor(self, indices);
+  generated::bump_version(ops::index_Tensor_out::entry(), "out", out);
+  return generated::call_guarded<ops::index_Tensor_out>(k, keys, self, indices,
+                                                        out);
+}
+
+Tensor& index_Tensor_out_store(const Tensor& self,
+                               ArrayRef<std::optional<Tensor>> indices,
+                               Tensor& out) {
+  const Tensor result = ops::index_Tensor::call(self, indices);
+  generated::check_out_dtype(ops::index_Tensor_out::entry(), out,
+                             result.scalar_type());
+  store_result(ops::index_Tensor_out::entry(), result, out);
+  return out;
+}
+
+Tensor index_put_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
+                       ArrayRef<std::optional<Tensor>> indices,
+                       const Tensor& values) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  return generated::call_guarded<ops::index_put>(k, keys, self, indices,
+                                                 values);
+}
+
+Tensor& index_put__guard(const Kernel* k, DispatchKeySet keys, Tensor& self,
+                         ArrayRef<std::optional<Tensor>> indices,
+                         const Tensor& values) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  generated::check_inplace_sizes(ops::index_put_::entry(), self, sizes[0]);
+  generated::bump_version(ops::index_put_::entry(), "self", self);
+  return generated::call_guarded<ops::index_put_>(k, keys, self, indices,
+                                                  values);
+}
+
+Tensor& index_put_out_guard(const Kernel* k, DispatchKeySet keys,
+                            const Tensor& self,
+                            ArrayRef<std::optional<Tensor>> indices,
+                            const Tensor& values, Tensor& out) {
+  Dims sizes[1];
+  contract::index_put(self, indices, values, sizes);
+  prepare_out(ops::index_put_out::entry(), out, sizes[0], self.scalar_type(),
+              self.device());
+  return generated::call_guarded<ops::index_put_out>(k, keys, self, indices,
+                                                     values, out);
+}
+
+Tensor& index_put__store(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                         const Tensor& values) {
+  const Tensor result = ops::index_put::call(self, indices, values);
+  store_inplace(ops::index_put_::entry(), result, self);
+  return self;
+}
+
+Tensor& index_put_out_store(const Tensor& self,
+                            ArrayRef<std::optional<Tensor>> indices,
+                            const Tensor& values, Tensor& out) {
+  const Tensor result = ops::index_put::call(self, indices, values);
+  generated::check_out_dtype(ops::index_put_out::entry(), out,
+                             result.scalar_type());
+  store_result(ops::index_put_out::entry(), result, out);
+  return out;
+}
+
 }  // namespace
 
 namespace {
@@ -271,24 +402,33 @@ const OperatorInfo kInfo[] = {
      "test/codegen/testdata/sample.yaml:13"},
     {OperatorInfo::kComposite, "The product with a number.",
      "test/codegen/testdata/sample.yaml:24"},
-    {OperatorInfo::kReduce, "The sum along some dims.",
+    {OperatorInfo::kComposite, "The product of each two tensors.",
      "test/codegen/testdata/sample.yaml:29"},
+    {OperatorInfo::kReduce, "The sum along some dims.",
+     "test/codegen/testdata/sample.yaml:33"},
     {OperatorInfo::kReduce,
      "The smallest and the largest element along some dims.",
-     "test/codegen/testdata/sample.yaml:38"},
+     "test/codegen/testdata/sample.yaml:42"},
     {OperatorInfo::kScan, "The sums up to each element along a dim.",
-     "test/codegen/testdata/sample.yaml:46"},
+     "test/codegen/testdata/sample.yaml:50"},
     {OperatorInfo::kScan,
      "The largest element up to each along a dim, and where it is.",
-     "test/codegen/testdata/sample.yaml:52"},
+     "test/codegen/testdata/sample.yaml:56"},
     {OperatorInfo::kView, "Two dims swapped.",
-     "test/codegen/testdata/sample.yaml:57"},
+     "test/codegen/testdata/sample.yaml:61"},
     {OperatorInfo::kDispatch, "The product of two matrices.",
-     "test/codegen/testdata/sample.yaml:67"},
+     "test/codegen/testdata/sample.yaml:71"},
     {OperatorInfo::kDispatch, "A number as a tensor.",
-     "test/codegen/testdata/sample.yaml:80"},
+     "test/codegen/testdata/sample.yaml:84"},
     {OperatorInfo::kDispatch, "The only element as a number.",
-     "test/codegen/testdata/sample.yaml:85"},
+     "test/codegen/testdata/sample.yaml:89"},
+    {OperatorInfo::kDispatch, "The elements at indices.",
+     "test/codegen/testdata/sample.yaml:94"},
+    {OperatorInfo::kDispatch, "self with values at indices.",
+     "test/codegen/testdata/sample.yaml:99"},
+    {OperatorInfo::kDispatch,
+     "Whether a result of one dtype may be stored as another.",
+     "test/codegen/testdata/sample.yaml:111"},
 };
 
 using generated::operator_def;
@@ -317,55 +457,87 @@ const OperatorDef kDefs[] = {
     operator_def<ops::mul_Scalar>("mul.Scalar(Tensor self, Scalar other) -> "
                                   "Tensor", nullptr,
                                   OperatorDef::kDifferentiable, &kInfo[2]),
+    operator_def<ops::_foreach_mul_List>(
+        "_foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]", nullptr,
+        OperatorDef::kDifferentiable, &kInfo[3]),
+    operator_def<ops::_foreach_mul__List>(
+        "_foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()", nullptr,
+        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[3]),
+    operator_def<ops::_foreach_mul_List_out>(
+        "_foreach_mul.List_out(Tensor[] self, Tensor[] other, *, Tensor(a!)[] "
+        "out) -> ()", nullptr, OperatorDef::kOut, &kInfo[3]),
     operator_def<ops::sum_dim_IntList>(
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
-        reinterpret_cast<void*>(&sum_dim_IntList_guard), 0, &kInfo[3]),
+        reinterpret_cast<void*>(&sum_dim_IntList_guard), 0, &kInfo[4]),
     operator_def<ops::sum_IntList_out>(
         "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&sum_IntList_out_guard), OperatorDef::kOut,
-        &kInfo[3]),
+        &kInfo[4]),
     operator_def<ops::aminmax>(
         "aminmax(Tensor self, int[]? dim, bool keepdim) -> (Tensor min, Tensor "
-        "max)", reinterpret_cast<void*>(&aminmax_guard), 0, &kInfo[4]),
+        "max)", reinterpret_cast<void*>(&aminmax_guard), 0, &kInfo[5]),
     operator_def<ops::aminmax_out>("aminmax.out(Tensor self, int[]? dim, bool "
                                    "keepdim, *, Tensor(a!) out0, Tensor(b!) "
                                    "out1) -> (Tensor(a!), Tensor(b!))",
                                    reinterpret_cast<void*>(&aminmax_out_guard),
-                                   OperatorDef::kOut, &kInfo[4]),
+                                   OperatorDef::kOut, &kInfo[5]),
     operator_def<ops::cumsum>(
         "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-        reinterpret_cast<void*>(&cumsum_guard), 0, &kInfo[5]),
+        reinterpret_cast<void*>(&cumsum_guard), 0, &kInfo[6]),
     operator_def<ops::cumsum_out>("cumsum.out(Tensor self, int dim, *, "
                                   "ScalarType? dtype=None, Tensor(a!) out) -> "
                                   "Tensor(a!)",
                                   reinterpret_cast<void*>(&cumsum_out_guard),
-                                  OperatorDef::kOut, &kInfo[5]),
+                                  OperatorDef::kOut, &kInfo[6]),
     operator_def<ops::cummax>(
         "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-        reinterpret_cast<void*>(&cummax_guard), 0, &kInfo[6]),
+        reinterpret_cast<void*>(&cummax_guard), 0, &kInfo[7]),
     operator_def<ops::cummax_out>("cummax.out(Tensor self, int dim, *, "
                                   "Tensor(a!) out0, Tensor(b!) out1) -> "
                                   "(Tensor(a!), Tensor(b!))",
                                   reinterpret_cast<void*>(&cummax_out_guard),
-                                  OperatorDef::kOut, &kInfo[6]),
+                                  OperatorDef::kOut, &kInfo[7]),
     operator_def<ops::transpose_int>(
         "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
         nullptr, OperatorDef::kNoDeviceCheck | OperatorDef::kView |
-        OperatorDef::kDifferentiable, &kInfo[7]),
+        OperatorDef::kDifferentiable, &kInfo[8]),
     operator_def<ops::mm>("mm(Tensor self, Tensor mat2) -> Tensor",
                           reinterpret_cast<void*>(&mm_guard),
-                          OperatorDef::kDifferentiable, &kInfo[8]),
+                          OperatorDef::kDifferentiable, &kInfo[9]),
     operator_def<ops::mm_out>(
         "mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
-        reinterpret_cast<void*>(&mm_out_guard), OperatorDef::kOut, &kInfo[8]),
+        reinterpret_cast<void*>(&mm_out_guard), OperatorDef::kOut, &kInfo[9]),
     operator_def<ops::scalar_tensor>("scalar_tensor(Scalar s, *, ScalarType? "
                                      "dtype=None, Layout? layout=None, Device? "
                                      "device=None, bool? pin_memory=None) -> "
-                                     "Tensor", nullptr, 0, &kInfo[9]),
+                                     "Tensor", nullptr, 0, &kInfo[10]),
     operator_def<ops::item>("item(Tensor self) -> Scalar", nullptr,
-                            OperatorDef::kDifferentiable, &kInfo[10]),
+                            OperatorDef::kDifferentiable, &kInfo[11]),
+    operator_def<ops::index_Tensor>(
+        "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+        reinterpret_cast<void*>(&index_Tensor_guard), 0, &kInfo[12]),
+    operator_def<ops::index_Tensor_out>(
+        "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) "
+        "-> Tensor(a!)", reinterpret_cast<void*>(&index_Tensor_out_guard),
+        OperatorDef::kOut, &kInfo[12]),
+    operator_def<ops::index_put>("index_put(Tensor self, Tensor?[] indices, "
+                                 "Tensor values) -> Tensor",
+                                 reinterpret_cast<void*>(&index_put_guard),
+                                 OperatorDef::kDifferentiable, &kInfo[13]),
+    operator_def<ops::index_put_>(
+        "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values) -> "
+        "Tensor(a!)", reinterpret_cast<void*>(&index_put__guard),
+        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[13]),
+    operator_def<ops::index_put_out>(
+        "index_put.out(Tensor self, Tensor?[] indices, Tensor values, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
+        reinterpret_cast<void*>(&index_put_out_guard), OperatorDef::kOut,
+        &kInfo[13]),
+    operator_def<ops::can_cast>("can_cast(ScalarType from_, ScalarType to) -> "
+                                "bool", nullptr, OperatorDef::kDifferentiable,
+                                &kInfo[14]),
 };
 
 }  // namespace
@@ -378,6 +550,8 @@ SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
   m.impl("mul_.Tensor", SY_FN(mul__Tensor_store).guarded());
   m.impl("mul.out", SY_FN(mul_out_store).guarded());
   m.impl("soften.out", SY_FN(soften_out_store).guarded());
+  m.impl("_foreach_mul.List_out",
+         SY_FN(_foreach_mul_List_out_foreach).guarded());
   m.impl("sum.IntList_out", SY_FN(sum_IntList_out_store).guarded());
   m.impl("aminmax.out", SY_FN(aminmax_out_store).guarded());
   m.impl("cumsum.out", SY_FN(cumsum_out_store).guarded());
@@ -385,11 +559,17 @@ SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
   m.impl("transpose.int", SY_FN(transpose_int_view).guarded());
   m.impl("mm.out", SY_FN(mm_out_store).guarded());
   m.impl("scalar_tensor", SY_FN(native::scalar_tensor));
+  m.impl("index.Tensor_out", SY_FN(index_Tensor_out_store).guarded());
+  m.impl("index_put_", SY_FN(index_put__store).guarded());
+  m.impl("index_put.out", SY_FN(index_put_out_store).guarded());
 }
 
 SY_LIBRARY_IMPL(aten, CompositeImplicitAutograd, m) {
   m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).guarded());
+  m.impl("_foreach_mul.List", SY_FN(_foreach_mul_List_foreach).guarded());
+  m.impl("_foreach_mul_.List", SY_FN(_foreach_mul__List_foreach).guarded());
   m.impl("item", SY_FN(native::item));
+  m.impl("can_cast", SY_FN(native::can_cast_dtype));
 }
 
 }  // namespace sy

@@ -150,7 +150,7 @@ const ReduceOp sum_dim_IntList = {
     .identity = kSumDimIntListIdentity,
 };
 
-// aminmax  test/codegen/testdata/sample.yaml:38
+// aminmax  test/codegen/testdata/sample.yaml:42
 //   t0 = copy(self)
 //   t1 = copy(self)
 //   return t0, t1
@@ -200,7 +200,7 @@ const ReduceOp aminmax = {
     .combine = kAminmaxCombineProgram,
 };
 
-// cumsum  test/codegen/testdata/sample.yaml:46
+// cumsum  test/codegen/testdata/sample.yaml:50
 //   t0 = add(a, b)
 //   return t0
 constexpr tile::Step kCumsumCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
@@ -223,7 +223,7 @@ const ScanOp cumsum = {
     .combine = kCumsumCombineProgram,
 };
 
-// cummax  test/codegen/testdata/sample.yaml:52
+// cummax  test/codegen/testdata/sample.yaml:56
 //   t0 = ge(b, a)
 //   return t0: bool
 constexpr tile::Step kCummaxCombineSteps[] = {{Prim::ge, 2, 1, 0, 0}};

@@ -20,13 +20,13 @@ void index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
 // Kernels for every backend, written by hand in aten/.
 namespace sy::native {
 
-// scalar_tensor  test/codegen/testdata/sample.yaml:80
+// scalar_tensor  test/codegen/testdata/sample.yaml:84
 Tensor scalar_tensor(const Scalar& s, std::optional<ScalarType> dtype,
                      std::optional<Layout> layout, std::optional<Device> device,
                      std::optional<bool> pin_memory);
-// item  test/codegen/testdata/sample.yaml:85
+// item  test/codegen/testdata/sample.yaml:89
 Scalar item(const Tensor& self);
-// can_cast  test/codegen/testdata/sample.yaml:88
+// can_cast  test/codegen/testdata/sample.yaml:111
 bool can_cast_dtype(ScalarType from_, ScalarType to);
 
 }  // namespace sy::native

@@ -79,9 +79,42 @@ struct mul_Scalar {
                                   const Scalar& other);
 };
 
+// _foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]
+// test/codegen/testdata/sample.yaml:29
+struct _foreach_mul_List {
+  using Signature = std::vector<Tensor>(TensorList, TensorList);
+  static constexpr const char* name = "aten::_foreach_mul.List";
+  SY_API static const OperatorEntry& entry();
+  SY_API static std::vector<Tensor> call(TensorList self, TensorList other);
+  SY_API static std::vector<Tensor> redispatch(DispatchKeySet keys,
+                                               TensorList self,
+                                               TensorList other);
+};
+
+// _foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()
+struct _foreach_mul__List {
+  using Signature = void(TensorList, TensorList);
+  static constexpr const char* name = "aten::_foreach_mul_.List";
+  SY_API static const OperatorEntry& entry();
+  SY_API static void call(TensorList self, TensorList other);
+  SY_API static void redispatch(DispatchKeySet keys, TensorList self,
+                                TensorList other);
+};
+
+// _foreach_mul.List_out(Tensor[] self, Tensor[] other, *, Tensor(a!)[] out) ->
+// ()
+struct _foreach_mul_List_out {
+  using Signature = void(TensorList, TensorList, TensorList);
+  static constexpr const char* name = "aten::_foreach_mul.List_out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static void call(TensorList self, TensorList other, TensorList out);
+  SY_API static void redispatch(DispatchKeySet keys, TensorList self,
+                                TensorList other, TensorList out);
+};
+
 // sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType?
 // dtype=None) -> Tensor
-// test/codegen/testdata/sample.yaml:29
+// test/codegen/testdata/sample.yaml:33
 struct sum_dim_IntList {
   using Signature = Tensor(const Tensor&, OptionalIntArrayRef, bool,
                            std::optional<ScalarType>);
@@ -111,7 +144,7 @@ struct sum_IntList_out {
 };
 
 // aminmax(Tensor self, int[]? dim, bool keepdim) -> (Tensor min, Tensor max)
-// test/codegen/testdata/sample.yaml:38
+// test/codegen/testdata/sample.yaml:42
 struct aminmax {
   using Signature =
       std::tuple<Tensor, Tensor>(const Tensor&, OptionalIntArrayRef, bool);
@@ -143,7 +176,7 @@ struct aminmax_out {
 };
 
 // cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
-// test/codegen/testdata/sample.yaml:46
+// test/codegen/testdata/sample.yaml:50
 struct cumsum {
   using Signature = Tensor(const Tensor&, int64_t, std::optional<ScalarType>);
   static constexpr const char* name = "aten::cumsum";
@@ -169,7 +202,7 @@ struct cumsum_out {
 };
 
 // cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
-// test/codegen/testdata/sample.yaml:52
+// test/codegen/testdata/sample.yaml:56
 struct cummax {
   using Signature = std::tuple<Tensor, Tensor>(const Tensor&, int64_t);
   static constexpr const char* name = "aten::cummax";
@@ -197,7 +230,7 @@ struct cummax_out {
 };
 
 // transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-// test/codegen/testdata/sample.yaml:57
+// test/codegen/testdata/sample.yaml:61
 struct transpose_int {
   using Signature = Tensor(const Tensor&, int64_t, int64_t);
   static constexpr const char* name = "aten::transpose.int";
@@ -208,7 +241,7 @@ struct transpose_int {
 };
 
 // mm(Tensor self, Tensor mat2) -> Tensor
-// test/codegen/testdata/sample.yaml:67
+// test/codegen/testdata/sample.yaml:71
 struct mm {
   using Signature = Tensor(const Tensor&, const Tensor&);
   static constexpr const char* name = "aten::mm";
@@ -231,7 +264,7 @@ struct mm_out {
 
 // scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None,
 // Device? device=None, bool? pin_memory=None) -> Tensor
-// test/codegen/testdata/sample.yaml:80
+// test/codegen/testdata/sample.yaml:84
 struct scalar_tensor {
   using Signature = Tensor(const Scalar&, std::optional<ScalarType>,
                            std::optional<Layout>, std::optional<Device>,
@@ -250,7 +283,7 @@ struct scalar_tensor {
 };
 
 // item(Tensor self) -> Scalar
-// test/codegen/testdata/sample.yaml:85
+// test/codegen/testdata/sample.yaml:89
 struct item {
   using Signature = Scalar(const Tensor&);
   static constexpr const char* name = "aten::item";
@@ -260,7 +293,7 @@ struct item {
 };
 
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
-// test/codegen/testdata/sample.yaml:71
+// test/codegen/testdata/sample.yaml:94
 struct index_Tensor {
   using Signature = Tensor(const Tensor&, ArrayRef<std::optional<Tensor>>);
   static constexpr const char* name = "aten::index.Tensor";
@@ -287,7 +320,7 @@ struct index_Tensor_out {
 };
 
 // index_put(Tensor self, Tensor?[] indices, Tensor values) -> Tensor
-// test/codegen/testdata/sample.yaml:76
+// test/codegen/testdata/sample.yaml:99
 struct index_put {
   using Signature =
       Tensor(const Tensor&, ArrayRef<std::optional<Tensor>>, const Tensor&);
@@ -331,7 +364,7 @@ struct index_put_out {
 };
 
 // can_cast(ScalarType from_, ScalarType to) -> bool
-// test/codegen/testdata/sample.yaml:88
+// test/codegen/testdata/sample.yaml:111
 struct can_cast {
   using Signature = bool(ScalarType, ScalarType);
   static constexpr const char* name = "aten::can_cast";

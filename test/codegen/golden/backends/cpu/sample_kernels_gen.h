@@ -7,12 +7,12 @@
 // arguments have been checked.
 namespace sy::cpu {
 
-// mm  test/codegen/testdata/sample.yaml:67
+// mm  test/codegen/testdata/sample.yaml:71
 void mm_out(const Tensor& self, const Tensor& mat2, const Tensor& out);
-// index.Tensor  test/codegen/testdata/sample.yaml:71
+// index.Tensor  test/codegen/testdata/sample.yaml:94
 Tensor index_tensor(const Tensor& self,
                     ArrayRef<std::optional<Tensor>> indices);
-// index_put  test/codegen/testdata/sample.yaml:76
+// index_put  test/codegen/testdata/sample.yaml:99
 void index_put_out(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
                    const Tensor& values, const Tensor& out);
 

@@ -40,6 +40,18 @@ Tensor mul_Scalar_method(const Tensor& self, const Scalar& other) {
   return self.mul(other);
 }
 
+std::vector<Tensor> _foreach_mul_List(TensorList self, TensorList other) {
+  return sy::_foreach_mul(self, other);
+}
+
+void _foreach_mul__List(TensorList self, TensorList other) {
+  return sy::_foreach_mul_(self, other);
+}
+
+void _foreach_mul_List_out(TensorList out, TensorList self, TensorList other) {
+  return sy::_foreach_mul_out(out, self, other);
+}
+
 Tensor sum_dim_IntList(const Tensor& self, OptionalIntArrayRef dim,
                        bool keepdim, std::optional<ScalarType> dtype) {
   return sy::sum(self, dim, keepdim, dtype);
@@ -54,6 +66,37 @@ Tensor& sum_IntList_out(Tensor& out, const Tensor& self,
                         OptionalIntArrayRef dim, bool keepdim,
                         std::optional<ScalarType> dtype) {
   return sy::sum_out(out, self, dim, keepdim, dtype);
+}
+
+std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalIntArrayRef dim,
+                                   bool keepdim) {
+  return sy::aminmax(self, dim, keepdim);
+}
+
+std::tuple<Tensor&, Tensor&> aminmax_out(Tensor& out0, Tensor& out1,
+                                         const Tensor& self,
+                                         OptionalIntArrayRef dim,
+                                         bool keepdim) {
+  return sy::aminmax_out(out0, out1, self, dim, keepdim);
+}
+
+Tensor cumsum(const Tensor& self, int64_t dim,
+              std::optional<ScalarType> dtype) {
+  return sy::cumsum(self, dim, dtype);
+}
+
+Tensor& cumsum_out(Tensor& out, const Tensor& self, int64_t dim,
+                   std::optional<ScalarType> dtype) {
+  return sy::cumsum_out(out, self, dim, dtype);
+}
+
+std::tuple<Tensor, Tensor> cummax(const Tensor& self, int64_t dim) {
+  return sy::cummax(self, dim);
+}
+
+std::tuple<Tensor&, Tensor&> cummax_out(Tensor& out0, Tensor& out1,
+                                        const Tensor& self, int64_t dim) {
+  return sy::cummax_out(out0, out1, self, dim);
 }
 
 Tensor transpose_int(const Tensor& self, int64_t dim0, int64_t dim1) {
@@ -81,5 +124,31 @@ Tensor scalar_tensor(const Scalar& s, TensorOptions options) {
 Scalar item(const Tensor& self) { return sy::item(self); }
 
 Scalar item_method(const Tensor& self) { return self.item(); }
+
+Tensor index_Tensor(const Tensor& self,
+                    ArrayRef<std::optional<Tensor>> indices) {
+  return sy::index(self, indices);
+}
+
+Tensor& index_Tensor_out(Tensor& out, const Tensor& self,
+                         ArrayRef<std::optional<Tensor>> indices) {
+  return sy::index_out(out, self, indices);
+}
+
+Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                 const Tensor& values) {
+  return sy::index_put(self, indices, values);
+}
+
+Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                   const Tensor& values) {
+  return sy::index_put_(self, indices, values);
+}
+
+Tensor& index_put_out(Tensor& out, const Tensor& self,
+                      ArrayRef<std::optional<Tensor>> indices,
+                      const Tensor& values) {
+  return sy::index_put_out(out, self, indices, values);
+}
 
 }  // namespace sy_examples
