@@ -189,12 +189,12 @@ Tensor Tensor::index(Indices indices) const {
 }
 
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices,
-                                 const Tensor& value) const {
+                           const Tensor& value) const {
   indexing::set_item(*this, indices, value);
   return const_cast<Tensor&>(*this);
 }
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices,
-                                 const Scalar& value) const {
+                           const Scalar& value) const {
   indexing::set_item(*this, indices, value);
   return const_cast<Tensor&>(*this);
 }

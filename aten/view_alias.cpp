@@ -12,10 +12,9 @@ namespace sy::native {
 
 // Shares the storage and nothing else: a gradient of other elements is none.
 Tensor view_dtype(const Tensor& self, ScalarType dtype) {
-  SY_CHECK(dtype != ScalarType::Undefined, Type,
-           "[view] dtype: expected a dtype, got undefined");
   const auto from = static_cast<int64_t>(self.itemsize());
   const auto to = static_cast<int64_t>(element_size(dtype));
+  SY_CHECK(to != 0, Type, "[view] dtype: expected a dtype, got ", dtype);
   Dims sizes(self.sizes()), strides(self.strides());
   int64_t offset = self.storage_offset();
   const int last = sizes.size() - 1;

@@ -163,7 +163,7 @@ class Registry {
   mutable std::mutex mutex_;
   std::recursive_mutex load_mutex_;
   bool committing_ = false;  // under load_mutex_
-  EntryIndex entries_;  // inserted into under mutex_
+  EntryIndex entries_;       // inserted into under mutex_
   std::unordered_map<std::string, Site> namespaces_;
   Fallbacks fallbacks_[DispatchTable::kFunctionalities];
   LibraryToken* backend_owners_[kMaxBackends] = {};

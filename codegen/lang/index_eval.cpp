@@ -188,7 +188,13 @@ class Evaluator {
   static auto at(List& l, Int i) { return l.begin() + i; }
 
   IndexValue method(const Node& e) {
-    const TensorMeta t = std::get<TensorMeta>(run(e.children[0]));
+    const IndexValue self = run(e.children[0]);
+    if (e.name == "dtype" && !std::holds_alternative<TensorMeta>(self)) {
+      return std::string(std::holds_alternative<bool>(self)  ? "bool"
+                         : std::holds_alternative<Int>(self) ? "int64"
+                                                             : "float64");
+    }
+    const TensorMeta t = std::get<TensorMeta>(self);
     const Int ndim = size(t.sizes);
     if (e.name == "dim") return ndim;
     if (e.name == "sizes") return t.sizes;

@@ -191,7 +191,10 @@ void IndexSlot::set(const Value& v, Type type) {
     case TypeKind::kSymBool: return set_bool(v.to_bool());
     case TypeKind::kFloat:
     case TypeKind::kSymFloat: return set(v.to_double());
-    case TypeKind::kScalar: return set(v.to_scalar().to_double());
+    case TypeKind::kScalar:
+      if (v.is_bool()) return set_bool(v.to_bool());
+      if (v.is_int()) return set(v.to_int());
+      return set(v.to_double());
     case TypeKind::kStr: return set(v.to_string_view());
     case TypeKind::kScalarType: return set(name_of(v.to_scalar_type()));
     default: return;

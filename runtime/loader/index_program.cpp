@@ -332,6 +332,11 @@ class Evaluator {
   void method(const Node& n, Slot* out) {
     Slot self;
     run(*n.children[0], &self);
+    if (n.method == Method::kDtype && is_number(self)) {
+      return out->set(std::string_view(self.kind == Slot::kBool  ? "bool"
+                                       : self.kind == Slot::kInt ? "int64"
+                                                                 : "float64"));
+    }
     if (self.kind != Slot::kTensor) missing(*n.children[0]);
     const TensorBase& t = *self.tensor;
     switch (n.method) {

@@ -40,7 +40,10 @@ lang::IndexValue to_index_value(const Value& v, Type type) {
     case TypeKind::kSymBool: return v.to_bool();
     case TypeKind::kFloat:
     case TypeKind::kSymFloat: return v.to_double();
-    case TypeKind::kScalar: return v.to_scalar().to_double();
+    case TypeKind::kScalar:
+      if (v.is_bool()) return v.to_bool();
+      if (v.is_int()) return v.to_int();
+      return v.to_double();
     case TypeKind::kStr: return std::string(v.to_string_view());
     case TypeKind::kScalarType:
       return std::string(dtype_name(v.to_scalar_type()));

@@ -117,7 +117,11 @@ Value parse(const Argument& a, std::string_view word) {
   if (t.is_list()) return int_list(word);
   if (t == TypeKind::kStr) return Value(word);
   if (word == "True" || word == "False") return Value(word == "True");
-  if (t == TypeKind::kScalarType) return Value(*parse_scalar_type(word));
+  if (t == TypeKind::kScalarType) {
+    const auto dtype = parse_scalar_type(word);
+    SY_CHECK(dtype, Value, "expected a dtype, got ", word);
+    return Value(*dtype);
+  }
   if (t == TypeKind::kDevice) return Value(Device(word));
   if (word == "Mean") return Value(1);
   const double v = number(word);
@@ -167,7 +171,8 @@ bool has_obvious_value(const Argument& a) {
 Value obvious_value(const Argument& a) {
   if (a.type == TypeKind::kTensor) return Value(tensor("2x3"));
   if (a.type == TypeKind::kScalar) return Value(0.7);
-  if (is_list_of(a.type, TypeKind::kTensor)) return tensor_list("{2x3;3}", false);
+  if (is_list_of(a.type, TypeKind::kTensor))
+    return tensor_list("{2x3;3}", false);
   if (is_list_of(a.type, TypeKind::kScalar)) {
     const Scalar numbers[] = {Scalar(0.7), Scalar(2)};
     return Value(ArrayRef<Scalar>(numbers));

@@ -52,9 +52,9 @@ TEST_P(Corpus, CutAnywhere) {
 
 TEST_P(Corpus, ChangedAtRandom) {
   constexpr std::string_view kTokens[] = {
-      "\n", "  ", ": ", "- ", "'",   "\"",   "[",        "]",   "{",
-      "}",  "(",  ")",  ",",  "#",   " #",   "|",        ">",   "&",
-      "*",  "!",  "?",  "->", "if ", "let ", "\t",       "\\",  "=",
+      "\n", "  ", ": ", "- ",   "'",   "\"",   "[",        "]",   "{",
+      "}",  "(",  ")",  ",",    "#",   " #",   "|",        ">",   "&",
+      "*",  "!",  "?",  "->",   "if ", "let ", "\t",       "\\",  "=",
       "1e", "::", ".",  "\x01", "%",   "@",    "\xC3\xA4", "\xFF"};
   const auto texts = corpus(GetParam().name);
   std::mt19937 random(20240613);
