@@ -32,6 +32,7 @@ struct OperatorDef {
     kOut = 8,
     kRandom = 16,
     kDifferentiable = 32,
+    kExactOut = 64,  // out= takes no other dtype than the result's
   };
 
   // "add.Tensor(Tensor self, ...) -> Tensor"; the namespace is the library's.

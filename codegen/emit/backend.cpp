@@ -3,6 +3,7 @@
 #include "codegen/cpp_types.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
+#include "codegen/exact_out.h"
 
 namespace sy::codegen {
 namespace {

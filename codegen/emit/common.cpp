@@ -314,46 +314,6 @@ std::string functional_call(const Operator& op, const Overload& form) {
   return "ops::" + op.base.id + "::call(" + join(args, ", ") + ")";
 }
 
-bool has_exact_out(const Model& model, const Operator& op) {
-  const bool tile =
-      op.kind() == OperatorKind::kReduce || op.kind() == OperatorKind::kScan;
-  if (tile && op.base.schema.returns().size() > 1) return true;
-  if (op.has_tag("view_copy") || op.has_tag("exact_out")) return true;
-  if (op.has_tag("pointwise") || op.has_tag("reduction") ||
-      op.has_tag("nondeterministic_seeded")) {
-    return false;
-  }
-  if (op.kind() == OperatorKind::kDispatch) {
-    return op.contract.dtype.empty() ||
-           op.contract.dtype[0].value.find("result_type") == std::string::npos;
-  }
-  if (op.kind() != OperatorKind::kComposite) return false;
-  for (const std::string& name : composite_code(model, op).operators) {
-    const auto* called = model.named(name.substr(0, name.find('.')));
-    if (!called) continue;
-    for (const Operator* inner : *called) {
-      if (inner->base.name == name && has_exact_out(model, *inner)) return true;
-    }
-  }
-  return false;
-}
-
-lang::TensorCode composite_code(const Model& model, const Operator& op) {
-  std::vector<Type> types;
-  for (const Return& r : op.base.schema.returns()) types.push_back(r.type);
-  lang::Diagnostics diagnostics;
-  if (op.entry->is_foreach) {
-    auto plan = plan_foreach(model, op, diagnostics);
-    if (!plan) throw lang::LangError(diagnostics);
-    return std::move(plan->each);
-  }
-  auto code = lang::compile_tensor(op.entry->composite->expr,
-                                   lang::TensorEnv::of(op.base.schema), model,
-                                   types, diagnostics);
-  if (!code) throw lang::LangError(diagnostics);
-  return std::move(*code);
-}
-
 std::vector<std::string> written_arguments(const Overload& o) {
   std::vector<std::string> out;
   for (const Argument& a : o.schema.arguments()) {

@@ -79,13 +79,6 @@ std::string like_argument(const Operator& op);
 // the form lacks come from the tensor that it writes.
 std::string functional_call(const Operator& op, const Overload& form);
 
-// The C++ of a composite operator.
-lang::TensorCode composite_code(const Model& model, const Operator& op);
-
-// Whether an out= argument must have the very dtype of the result: what is no
-// pointwise operator or reduction, and is not made of those alone.
-bool has_exact_out(const Model& model, const Operator& op);
-
 // "Tensor& self" -> the names of the arguments that an overload writes.
 std::vector<std::string> written_arguments(const Overload& o);
 

@@ -5,6 +5,7 @@
 #include "codegen/emit/contracts.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/foreach.h"
+#include "codegen/exact_out.h"
 #include "codegen/lang/cpp_text.h"
 
 namespace sy::codegen {
@@ -259,13 +260,8 @@ class DefinitionsEmitter {
       const auto result = [](std::size_t i) {
         return "std::get<" + std::to_string(i) + ">(results)";
       };
-      for (std::size_t i = 0; i < written.size() && has_exact_out(model_, op);
-           ++i) {
-        w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
-               written[i] + ", " + result(i) + ".scalar_type());");
-      }
-      for (std::size_t i = 0; i < written.size(); ++i) {
-        if (!has_exact_out(model_, op)) break;
+      const bool exact = has_exact_out(model_, op);
+      for (std::size_t i = 0; exact && i < written.size(); ++i) {
         w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
                written[i] + ", " + result(i) + ".scalar_type());");
       }
@@ -281,7 +277,7 @@ class DefinitionsEmitter {
 
   // ---- the table
 
-  static std::string flags(const Operator& op, const Overload& o) {
+  std::string flags(const Operator& op, const Overload& o) {
     std::vector<std::string> out;
     if (!op.entry->device_check) out.push_back("OperatorDef::kNoDeviceCheck");
     const bool alias = !o.schema.returns().empty() &&
@@ -307,6 +303,7 @@ class DefinitionsEmitter {
     if (differentiable && !o.schema.is_out()) {
       out.push_back("OperatorDef::kDifferentiable");
     }
+    if (has_exact_out(model_, op)) out.push_back("OperatorDef::kExactOut");
     return out.empty() ? "0" : join(out, " | ");
   }
 

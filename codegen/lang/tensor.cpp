@@ -254,9 +254,13 @@ class Compiler {
     for (std::size_t i = 0; i < types.size(); ++i) {
       tuple += i ? ", Tensor" : "Tensor";
     }
+    // In braces, so that the items are evaluated in order.
+    std::string text = cpp_call(tuple + ">", items);
+    text[tuple.size() + 1] = '{';
+    text.back() = '}';
     return {Value::Kind::kTuple,
             types,
-            {cpp_call(tuple + ">", items)},
+            {text},
             {},
             plan_of(PlanKind::kTuple, std::move(plans))};
   }

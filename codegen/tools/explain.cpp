@@ -6,6 +6,7 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/describe.h"
 #include "codegen/emit/nodes.h"
+#include "codegen/exact_out.h"
 #include "codegen/lang/compile.h"
 
 namespace sy::codegen {

@@ -398,18 +398,23 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   std::vector<Value> out(form.op->op->base.schema.returns().size());
   form.op->base->handle().call_boxed(in.data(), in.size(), out.data(),
                                      out.size());
+  const auto result = [&](size_t i) -> const Tensor& {
+    return as_tensor(std::as_const(out[i]));
+  };
+  const bool exact = !kRecorded && entry.has_flag(OperatorDef::kExactOut) &&
+                     form.overload->schema.is_out();
+  for (size_t i = 0; exact && i < form.written.size(); ++i) {
+    generated::check_out_dtype(entry, as_tensor(args[form.written[i]]),
+                               result(i).scalar_type());
+  }
   for (size_t i = 0; i < form.written.size(); ++i) {
     Tensor& target = as_tensor(args[form.written[i]]);
-    const Tensor& result = as_tensor(std::as_const(out[i]));
     if constexpr (kRecorded) {
-      generated::assign_inplace(entry, result, target);
+      generated::assign_inplace(entry, result(i), target);
     } else if (form.overload->schema.is_inplace()) {
-      store_inplace(entry, result, target);
+      store_inplace(entry, result(i), target);
     } else {
-      if (form.exact_out && form.written.size() == 1) {
-        generated::check_out_dtype(entry, target, result.scalar_type());
-      }
-      store_result(entry, result, target);
+      store_result(entry, result(i), target);
     }
   }
   static_cast<void>(num_args);

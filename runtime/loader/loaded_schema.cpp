@@ -4,6 +4,7 @@
 
 #include "c10/error.h"
 #include "codegen/derivative.h"
+#include "codegen/exact_out.h"
 #include "runtime/loader/checks.h"
 #include "runtime/loader/gradient.h"
 
@@ -50,36 +51,6 @@ uint16_t flags_of(const Operator& op, const Overload& o) {
 
 int argument(const FunctionSchema& schema, std::string_view name) {
   return schema.argument_index(name);
-}
-
-// A composite whose parts all take any out= takes any itself.
-bool has_exact_out(const Operator& op, const lang::TensorCode& code,
-                   const KnownOperators& known, const codegen::Model& model) {
-  const auto defines = [&](std::string_view base, const std::string& name) {
-    const auto* own = model.named(base);
-    return own != nullptr &&
-           std::any_of(own->begin(), own->end(),
-                       [&](const Operator* o) { return o->base.name == name; });
-  };
-  for (const lang::Text& tag : op.entry->tags) {
-    if (tag.str() == "exact_out" || tag.str() == "view_copy") return true;
-    if (tag.str() == "pointwise" || tag.str() == "reduction" ||
-        tag.str() == "nondeterministic_seeded") {
-      return false;
-    }
-  }
-  for (const std::string& name : code.operators) {
-    const std::string_view base =
-        std::string_view(name).substr(0, name.find('.'));
-    if (defines(base, name)) continue;
-    for (const FunctionSchema* s : known.lookup(base)) {
-      if (to_string(s->name()) != name) continue;
-      const auto handle = known.handle(*s);
-      if (!handle || handle->entry().info() == nullptr) return true;
-      if (handle->entry().info()->kind == OperatorInfo::kDispatch) return true;
-    }
-  }
-  return false;
 }
 
 void fill_positions(const Operator& op, const Overload& o,
@@ -213,7 +184,6 @@ void LoadedSchema::add(const Operator& op) {
   state->token = library_.token();
   state->ns = op.ns;
   state->base.emplace(op.ns + "::" + op.base.name);
-  bool exact_out = false;
   const auto index = [&](const lang::Expr& e) {
     return IndexProgram(e, schema, op.base.name);
   };
@@ -262,7 +232,6 @@ void LoadedSchema::add(const Operator& op) {
       const lang::TensorCode code =
           compile(op.entry->composite->expr, op, *model_, types);
       state->composite.emplace(code.plan, names, op.base.name, find);
-      exact_out = has_exact_out(op, code, known_, *model_);
       break;
     }
     case OperatorKind::kView:
@@ -275,8 +244,13 @@ void LoadedSchema::add(const Operator& op) {
       }
       break;
     case OperatorKind::kScan: break;  // refused by check_loadable()
-    case OperatorKind::kDispatch: exact_out = op.contract.dtype.empty(); break;
+    case OperatorKind::kDispatch: break;
   }
+  const bool exact_out =
+      codegen::has_exact_out(*model_, op, [](const std::string& name) {
+        const auto known = Dispatcher::singleton().find("aten::" + name);
+        return known && known->entry().has_flag(OperatorDef::kExactOut);
+      });
   state->self = argument(schema, "self");
   for (const Overload* o : op.overloads()) {
     auto form = std::make_unique<OverloadState>();
@@ -287,7 +261,8 @@ void LoadedSchema::add(const Operator& op) {
     form->op = state.get();
     form->overload = o;
     form->full_name = op.ns + "::" + o->name;
-    form->exact_out = exact_out;
+    form->flags = flags_of(op, *o);
+    if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form.get());
     for (const Argument& a : o->schema.arguments()) {
       form->boxes.push_back({tag_of(a.type), a.type});
@@ -325,7 +300,7 @@ void LoadedSchema::register_kernels(OperatorState& state) {
     const bool base = form == state.overloads[0];
     const Overload& o = *form->overload;
     OperatorDef def;
-    def.flags = flags_of(op, o);
+    def.flags = form->flags;
     def.info = form.get();
     const bool contract = !state.require.empty() || !state.shape.empty() ||
                           op.tensor_arguments().size() > 1 ||

@@ -43,7 +43,7 @@ struct OverloadState : OperatorInfo {
   };
   std::vector<Box> boxes;  // what each argument is boxed as
   bool has_contract = false;
-  bool exact_out = false;
+  uint16_t flags = 0;  // of OperatorDef
   // out= and in-place forms: what the base form gets where this one has no
   // such argument.
   struct Filler {

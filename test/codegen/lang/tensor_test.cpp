@@ -164,7 +164,7 @@ TEST(TensorTest, LetIfAndLists) {
 TEST(TensorTest, ExpectedTypes) {
   const Type tensor = TypeKind::kTensor;
   EXPECT_EQ(cpp("[self * 2, other]", {tensor, tensor}),
-            "return std::tuple<Tensor, Tensor>(sy::mul(self, 2), other);\n");
+            "return std::tuple<Tensor, Tensor>{sy::mul(self, 2), other};\n");
   EXPECT_EQ(cpp("var_mean(self)", {tensor, tensor}),
             "return sy::var_mean(self);\n");
   EXPECT_EQ(

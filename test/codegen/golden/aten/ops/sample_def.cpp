@@ -214,10 +214,6 @@ std::tuple<Tensor&, Tensor&> aminmax_out_store(const Tensor& self,
                              std::get<0>(results).scalar_type());
   generated::check_out_dtype(ops::aminmax_out::entry(), out1,
                              std::get<1>(results).scalar_type());
-  generated::check_out_dtype(ops::aminmax_out::entry(), out0,
-                             std::get<0>(results).scalar_type());
-  generated::check_out_dtype(ops::aminmax_out::entry(), out1,
-                             std::get<1>(results).scalar_type());
   store_result(ops::aminmax_out::entry(), std::get<0>(results), out0);
   store_result(ops::aminmax_out::entry(), std::get<1>(results), out1);
   return {out0, out1};
@@ -267,10 +263,6 @@ std::tuple<Tensor&, Tensor&> cummax_out_guard(const Kernel* k,
 std::tuple<Tensor&, Tensor&> cummax_out_store(const Tensor& self, int64_t dim,
                                               Tensor& out0, Tensor& out1) {
   const auto results = ops::cummax::call(self, dim);
-  generated::check_out_dtype(ops::cummax_out::entry(), out0,
-                             std::get<0>(results).scalar_type());
-  generated::check_out_dtype(ops::cummax_out::entry(), out1,
-                             std::get<1>(results).scalar_type());
   generated::check_out_dtype(ops::cummax_out::entry(), out0,
                              std::get<0>(results).scalar_type());
   generated::check_out_dtype(ops::cummax_out::entry(), out1,
@@ -454,9 +446,9 @@ const OperatorDef kDefs[] = {
                                   "out) -> Tensor(a!)",
                                   reinterpret_cast<void*>(&soften_out_guard),
                                   OperatorDef::kOut, &kInfo[1]),
-    operator_def<ops::mul_Scalar>("mul.Scalar(Tensor self, Scalar other) -> "
-                                  "Tensor", nullptr,
-                                  OperatorDef::kDifferentiable, &kInfo[2]),
+    operator_def<ops::mul_Scalar>(
+        "mul.Scalar(Tensor self, Scalar other) -> Tensor", nullptr,
+        OperatorDef::kDifferentiable | OperatorDef::kExactOut, &kInfo[2]),
     operator_def<ops::_foreach_mul_List>(
         "_foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]", nullptr,
         OperatorDef::kDifferentiable, &kInfo[3]),
@@ -475,14 +467,15 @@ const OperatorDef kDefs[] = {
         "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&sum_IntList_out_guard), OperatorDef::kOut,
         &kInfo[4]),
-    operator_def<ops::aminmax>(
-        "aminmax(Tensor self, int[]? dim, bool keepdim) -> (Tensor min, Tensor "
-        "max)", reinterpret_cast<void*>(&aminmax_guard), 0, &kInfo[5]),
-    operator_def<ops::aminmax_out>("aminmax.out(Tensor self, int[]? dim, bool "
-                                   "keepdim, *, Tensor(a!) out0, Tensor(b!) "
-                                   "out1) -> (Tensor(a!), Tensor(b!))",
-                                   reinterpret_cast<void*>(&aminmax_out_guard),
-                                   OperatorDef::kOut, &kInfo[5]),
+    operator_def<ops::aminmax>("aminmax(Tensor self, int[]? dim, bool keepdim) "
+                               "-> (Tensor min, Tensor max)",
+                               reinterpret_cast<void*>(&aminmax_guard),
+                               OperatorDef::kExactOut, &kInfo[5]),
+    operator_def<ops::aminmax_out>(
+        "aminmax.out(Tensor self, int[]? dim, bool keepdim, *, Tensor(a!) "
+        "out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))",
+        reinterpret_cast<void*>(&aminmax_out_guard),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[5]),
     operator_def<ops::cumsum>(
         "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
         reinterpret_cast<void*>(&cumsum_guard), 0, &kInfo[6]),
@@ -491,53 +484,59 @@ const OperatorDef kDefs[] = {
                                   "Tensor(a!)",
                                   reinterpret_cast<void*>(&cumsum_out_guard),
                                   OperatorDef::kOut, &kInfo[6]),
-    operator_def<ops::cummax>(
-        "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-        reinterpret_cast<void*>(&cummax_guard), 0, &kInfo[7]),
-    operator_def<ops::cummax_out>("cummax.out(Tensor self, int dim, *, "
-                                  "Tensor(a!) out0, Tensor(b!) out1) -> "
-                                  "(Tensor(a!), Tensor(b!))",
-                                  reinterpret_cast<void*>(&cummax_out_guard),
-                                  OperatorDef::kOut, &kInfo[7]),
+    operator_def<ops::cummax>("cummax(Tensor self, int dim) -> (Tensor values, "
+                              "Tensor indices)",
+                              reinterpret_cast<void*>(&cummax_guard),
+                              OperatorDef::kExactOut, &kInfo[7]),
+    operator_def<ops::cummax_out>(
+        "cummax.out(Tensor self, int dim, *, Tensor(a!) out0, Tensor(b!) out1) "
+        "-> (Tensor(a!), Tensor(b!))",
+        reinterpret_cast<void*>(&cummax_out_guard),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[7]),
     operator_def<ops::transpose_int>(
         "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
         nullptr, OperatorDef::kNoDeviceCheck | OperatorDef::kView |
         OperatorDef::kDifferentiable, &kInfo[8]),
     operator_def<ops::mm>("mm(Tensor self, Tensor mat2) -> Tensor",
                           reinterpret_cast<void*>(&mm_guard),
-                          OperatorDef::kDifferentiable, &kInfo[9]),
+                          OperatorDef::kDifferentiable | OperatorDef::kExactOut,
+                          &kInfo[9]),
     operator_def<ops::mm_out>(
         "mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
-        reinterpret_cast<void*>(&mm_out_guard), OperatorDef::kOut, &kInfo[9]),
-    operator_def<ops::scalar_tensor>("scalar_tensor(Scalar s, *, ScalarType? "
-                                     "dtype=None, Layout? layout=None, Device? "
-                                     "device=None, bool? pin_memory=None) -> "
-                                     "Tensor", nullptr, 0, &kInfo[10]),
+        reinterpret_cast<void*>(&mm_out_guard),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[9]),
+    operator_def<ops::scalar_tensor>(
+        "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? "
+        "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        nullptr, OperatorDef::kExactOut, &kInfo[10]),
     operator_def<ops::item>("item(Tensor self) -> Scalar", nullptr,
-                            OperatorDef::kDifferentiable, &kInfo[11]),
+                            OperatorDef::kDifferentiable |
+                            OperatorDef::kExactOut, &kInfo[11]),
     operator_def<ops::index_Tensor>(
         "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-        reinterpret_cast<void*>(&index_Tensor_guard), 0, &kInfo[12]),
+        reinterpret_cast<void*>(&index_Tensor_guard), OperatorDef::kExactOut,
+        &kInfo[12]),
     operator_def<ops::index_Tensor_out>(
         "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) "
         "-> Tensor(a!)", reinterpret_cast<void*>(&index_Tensor_out_guard),
-        OperatorDef::kOut, &kInfo[12]),
-    operator_def<ops::index_put>("index_put(Tensor self, Tensor?[] indices, "
-                                 "Tensor values) -> Tensor",
-                                 reinterpret_cast<void*>(&index_put_guard),
-                                 OperatorDef::kDifferentiable, &kInfo[13]),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[12]),
+    operator_def<ops::index_put>(
+        "index_put(Tensor self, Tensor?[] indices, Tensor values) -> Tensor",
+        reinterpret_cast<void*>(&index_put_guard),
+        OperatorDef::kDifferentiable | OperatorDef::kExactOut, &kInfo[13]),
     operator_def<ops::index_put_>(
         "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values) -> "
         "Tensor(a!)", reinterpret_cast<void*>(&index_put__guard),
-        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[13]),
+        OperatorDef::kInplace | OperatorDef::kDifferentiable |
+        OperatorDef::kExactOut, &kInfo[13]),
     operator_def<ops::index_put_out>(
         "index_put.out(Tensor self, Tensor?[] indices, Tensor values, *, "
         "Tensor(a!) out) -> Tensor(a!)",
-        reinterpret_cast<void*>(&index_put_out_guard), OperatorDef::kOut,
-        &kInfo[13]),
+        reinterpret_cast<void*>(&index_put_out_guard),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[13]),
     operator_def<ops::can_cast>("can_cast(ScalarType from_, ScalarType to) -> "
-                                "bool", nullptr, OperatorDef::kDifferentiable,
-                                &kInfo[14]),
+                                "bool", nullptr, OperatorDef::kDifferentiable |
+                                OperatorDef::kExactOut, &kInfo[14]),
 };
 
 }  // namespace

@@ -1,0 +1,60 @@
+#include "codegen/exact_out.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "codegen/foreach.h"
+#include "codegen/lang/compile.h"
+
+namespace sy::codegen {
+namespace {
+
+bool exact_dispatch(const Operator& op) {
+  return op.contract.dtype.empty() ||
+         op.contract.dtype[0].value.find("result_type") == std::string::npos;
+}
+
+}  // namespace
+
+bool has_exact_out(
+    const Model& model, const Operator& op,
+    const std::function<bool(const std::string& name)>& elsewhere) {
+  const bool tile = op.kind() == lang::OperatorKind::kReduce ||
+                    op.kind() == lang::OperatorKind::kScan;
+  if (tile && op.base.schema.returns().size() > 1) return true;
+  if (op.has_tag("view_copy") || op.has_tag("exact_out")) return true;
+  for (const char* tag :
+       {"pointwise", "reduction", "nondeterministic_seeded"}) {
+    if (op.has_tag(tag)) return false;
+  }
+  if (op.kind() == lang::OperatorKind::kDispatch) return exact_dispatch(op);
+  if (op.kind() != lang::OperatorKind::kComposite) return false;
+  const auto exact = [&](const std::string& name) {
+    if (const auto* own = model.named(name.substr(0, name.find('.')))) {
+      for (const Operator* o : *own) {
+        if (o->base.name == name) return has_exact_out(model, *o, elsewhere);
+      }
+    }
+    return elsewhere && elsewhere(name);
+  };
+  const auto called = composite_code(model, op).operators;
+  return std::any_of(called.begin(), called.end(), exact);
+}
+
+lang::TensorCode composite_code(const Model& model, const Operator& op) {
+  std::vector<Type> types;
+  for (const Return& r : op.base.schema.returns()) types.push_back(r.type);
+  lang::Diagnostics diagnostics;
+  if (op.entry->is_foreach) {
+    auto plan = plan_foreach(model, op, diagnostics);
+    if (!plan) throw lang::LangError(diagnostics);
+    return std::move(plan->each);
+  }
+  auto code = lang::compile_tensor(op.entry->composite->expr,
+                                   lang::TensorEnv::of(op.base.schema), model,
+                                   types, diagnostics);
+  if (!code) throw lang::LangError(diagnostics);
+  return std::move(*code);
+}
+
+}  // namespace sy::codegen
