@@ -287,13 +287,20 @@ struct Sin {
     const double reduced =
         (wide - n * 0x1.921fb544p0) - n * 0x1.0b4611a62633p-34;
     const float r = static_cast<float>(reduced);
+    const float low = static_cast<float>(reduced - static_cast<double>(r));
     const int32_t q = static_cast<int32_t>(low_bits(shifted) + kQuarters);
     const float z = r * r;
-    const float s = madf(
-        r * z, poly(z, -0x1.555546p-3f, 0x1.110756p-7f, -0x1.994b38p-13f), r);
+    const float s =
+        r + madf(r * z,
+                 poly(z, -0x1.555546p-3f, 0x1.110756p-7f, -0x1.994b38p-13f),
+                 low);
+    // 1 - z / 2 as a sum of two floats.
+    const float head = 1.0f - 0.5f * z;
+    const float tail = (1.0f - head) - 0.5f * z;
     const float c =
-        madf(z * z, poly(z, 0x1.55554ap-5f, -0x1.6c0c2cp-10f, 0x1.99e8eep-16f),
-             madf(-0.5f, z, 1.0f));
+        head + madf(z * z,
+                    poly(z, 0x1.55554ap-5f, -0x1.6c0c2cp-10f, 0x1.99e8eep-16f),
+                    madf(-r, low, tail));
     const uint32_t bits =
         (q & 1) ? std::bit_cast<uint32_t>(c) : std::bit_cast<uint32_t>(s);
     const float y =

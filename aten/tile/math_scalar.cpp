@@ -7,6 +7,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "aten/tile/plain_loop.h"
 #include "aten/tile/table.h"
 
 namespace sy::tile {
@@ -14,34 +15,6 @@ namespace sy::tile {
 namespace {
 
 using lang::Prim;
-
-template <class T, T (*kFunction)(T)>
-void unary(void* dst, const void* a, const void*, const void*,
-           uint32_t uniform_mask, int64_t n) {
-  T* d = static_cast<T*>(dst);
-  const T* x = static_cast<const T*>(a);
-  if (n <= 0) return;
-  if (uniform_mask & 1) {
-    const T y = kFunction(x[0]);
-    for (int64_t i = 0; i < n; ++i) d[i] = y;
-  } else {
-    for (int64_t i = 0; i < n; ++i) d[i] = kFunction(x[i]);
-  }
-}
-template <class T, T (*kFunction)(T, T)>
-void binary(void* dst, const void* a, const void* b, const void*,
-            uint32_t uniform_mask, int64_t n) {
-  T* d = static_cast<T*>(dst);
-  const T* x = static_cast<const T*>(a);
-  const T* y = static_cast<const T*>(b);
-  if (n <= 0) return;
-  const T x0 = x[0];  // dst may be a uniform operand
-  const T y0 = y[0];
-  for (int64_t i = 0; i < n; ++i) {
-    d[i] = kFunction((uniform_mask & 1) ? x0 : x[i],
-                     (uniform_mask & 2) ? y0 : y[i]);
-  }
-}
 
 template <class T>
 void copy(void* dst, const void* a, const void*, const void*,
@@ -105,16 +78,16 @@ T pow_of(T base, T exponent) {
 
 template <class T>
 void fill_floats(KernelTable& t, TileType type) {
-  t.at(Prim::lgamma, type) = &unary<T, lgamma_of>;
-  t.at(Prim::nextafter, type) = &binary<T, nextafter_of<T>>;
+  t.at(Prim::lgamma, type) = &unary_loop<T, T, lgamma_of>;
+  t.at(Prim::nextafter, type) = &binary_loop<T, T, nextafter_of<T>>;
   t.at(Prim::copy, type) = &copy<T>;
 }
 
 template <class T>
 void fill_integers(KernelTable& t, TileType type) {
-  t.at(Prim::gcd, type) = &binary<T, gcd_of<T>>;
-  t.at(Prim::lcm, type) = &binary<T, lcm_of<T>>;
-  t.at(Prim::pow, type) = &binary<T, pow_of<T>>;
+  t.at(Prim::gcd, type) = &binary_loop<T, T, gcd_of<T>>;
+  t.at(Prim::lcm, type) = &binary_loop<T, T, lcm_of<T>>;
+  t.at(Prim::pow, type) = &binary_loop<T, T, pow_of<T>>;
   const PrimFn same = &copy<std::make_unsigned_t<T>>;
   for (Prim p :
        {Prim::copy, Prim::floor, Prim::ceil, Prim::round, Prim::trunc}) {
@@ -127,10 +100,10 @@ void fill_integers(KernelTable& t, TileType type) {
 void fill_math_scalar(KernelTable& t) {
   fill_floats<float>(t, TileType::f32);
   fill_floats<double>(t, TileType::f64);
-  t.at(Prim::erf, TileType::f64) = &unary<double, ::erf>;
-  t.at(Prim::erfc, TileType::f64) = &unary<double, ::erfc>;
-  t.at(Prim::atan2, TileType::f64) = &binary<double, ::atan2>;
-  t.at(Prim::hypot, TileType::f64) = &binary<double, ::hypot>;
+  t.at(Prim::erf, TileType::f64) = &unary_loop<double, double, ::erf>;
+  t.at(Prim::erfc, TileType::f64) = &unary_loop<double, double, ::erfc>;
+  t.at(Prim::atan2, TileType::f64) = &binary_loop<double, double, ::atan2>;
+  t.at(Prim::hypot, TileType::f64) = &binary_loop<double, double, ::hypot>;
   fill_integers<uint8_t>(t, TileType::u8);
   fill_integers<int8_t>(t, TileType::i8);
   fill_integers<int16_t>(t, TileType::i16);

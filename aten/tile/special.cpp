@@ -1,5 +1,6 @@
 // The special functions: a loop over each, in double for every dtype.
 
+#include "aten/tile/plain_loop.h"
 #include "aten/tile/table.h"
 #include "codegen/lang/special/functions.h"
 
@@ -9,48 +10,15 @@ namespace {
 
 using lang::Prim;
 
-template <class T, double (*kFunction)(double)>
-void unary(void* dst, const void* a, const void*, const void*,
-           uint32_t uniform_mask, int64_t n) {
-  T* d = static_cast<T*>(dst);
-  const T* x = static_cast<const T*>(a);
-  if (n <= 0) return;
-  if (uniform_mask & 1) {
-    const T y = static_cast<T>(kFunction(static_cast<double>(x[0])));
-    for (int64_t i = 0; i < n; ++i) d[i] = y;
-  } else {
-    for (int64_t i = 0; i < n; ++i) {
-      d[i] = static_cast<T>(kFunction(static_cast<double>(x[i])));
-    }
-  }
-}
-
-template <class T, double (*kFunction)(double, double)>
-void binary(void* dst, const void* a, const void* b, const void*,
-            uint32_t uniform_mask, int64_t n) {
-  T* d = static_cast<T*>(dst);
-  const T* x = static_cast<const T*>(a);
-  const T* y = static_cast<const T*>(b);
-  if (n <= 0) return;
-  const T x0 = x[0];  // dst may be a uniform operand
-  const T y0 = y[0];
-  for (int64_t i = 0; i < n; ++i) {
-    const T p = (uniform_mask & 1) ? x0 : x[i];
-    const T q = (uniform_mask & 2) ? y0 : y[i];
-    d[i] = static_cast<T>(
-        kFunction(static_cast<double>(p), static_cast<double>(q)));
-  }
-}
-
 template <double (*kFunction)(double)>
 void add(KernelTable& t, Prim prim) {
-  t.at(prim, TileType::f32) = &unary<float, kFunction>;
-  t.at(prim, TileType::f64) = &unary<double, kFunction>;
+  t.at(prim, TileType::f32) = &unary_loop<float, double, kFunction>;
+  t.at(prim, TileType::f64) = &unary_loop<double, double, kFunction>;
 }
 template <double (*kFunction)(double, double)>
 void add(KernelTable& t, Prim prim) {
-  t.at(prim, TileType::f32) = &binary<float, kFunction>;
-  t.at(prim, TileType::f64) = &binary<double, kFunction>;
+  t.at(prim, TileType::f32) = &binary_loop<float, double, kFunction>;
+  t.at(prim, TileType::f64) = &binary_loop<double, double, kFunction>;
 }
 
 }  // namespace
