@@ -1,8 +1,6 @@
 #include "runtime/loader/checks.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <vector>
 
 #include "c10/dispatcher.h"
@@ -106,61 +104,6 @@ void check_signature(const codegen::Operator& op,
   }
 }
 
-// A composite that comes back to itself would never end.
-class Recursion {
- public:
-  Recursion(const codegen::Model& model, lang::Diagnostics& diagnostics)
-      : diagnostics_(diagnostics) {
-    for (const codegen::Family& family : model.families()) {
-      for (const codegen::Operator& op : family.operators) {
-        if (op.kind() != lang::OperatorKind::kComposite) continue;
-        std::vector<Type> types;
-        for (const Return& r : op.base.schema.returns()) {
-          types.push_back(r.type);
-        }
-        const auto code = lang::compile_tensor(
-            op.entry->composite->expr, lang::TensorEnv::of(op.base.schema),
-            model, types, diagnostics);
-        if (code) collect(code->plan, calls_[&op.base.schema]);
-        operators_[&op.base.schema] = &op;
-      }
-    }
-  }
-
-  void check() {
-    for (const auto& [schema, op] : operators_) {
-      std::set<const FunctionSchema*> seen;
-      if (reaches(schema, schema, seen)) {
-        diagnostics_.error(op->entry->composite->text.start(),
-                           "'" + op->base.name + "' calls itself");
-      }
-    }
-  }
-
- private:
-  using Schemas = std::set<const FunctionSchema*>;
-
-  static void collect(const lang::Plan& plan, Schemas& out) {
-    if (!plan) return;
-    if (plan->schema != nullptr) out.insert(plan->schema);
-    for (const lang::Plan& c : plan->children) collect(c, out);
-  }
-
-  bool reaches(const FunctionSchema* from, const FunctionSchema* to,
-               Schemas& seen) const {
-    const auto it = calls_.find(from);
-    if (it == calls_.end() || !seen.insert(from).second) return false;
-    for (const FunctionSchema* next : it->second) {
-      if (next == to || reaches(next, to, seen)) return true;
-    }
-    return false;
-  }
-
-  lang::Diagnostics& diagnostics_;
-  std::map<const FunctionSchema*, const codegen::Operator*> operators_;
-  std::map<const FunctionSchema*, Schemas> calls_;
-};
-
 }  // namespace
 
 void check_loadable(const codegen::Model& model,
@@ -182,7 +125,6 @@ void check_loadable(const codegen::Model& model,
       check_limits(op, diagnostics);
     }
   }
-  Recursion(model, diagnostics).check();
 }
 
 }  // namespace sy::runtime
