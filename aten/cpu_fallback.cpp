@@ -44,7 +44,7 @@ class Fallback {
   Fallback(const OperatorEntry& op, const Value* args, size_t n)
       : op_(op), args_(args, args + n) {
     for (const Value& v : args_)
-      visit_tensors(v, [&](const TensorBase& t) {
+      for_each_tensor(v, [&](const TensorBase& t) {
         if (is_foreign(t)) span_of(t);
       });
     for (HostStorage& s : storages_) download(&s);
@@ -60,7 +60,7 @@ class Fallback {
     const auto arguments = op_.schema().arguments();
     for (size_t i = 0; i < arguments.size() && i < args_.size(); ++i) {
       if (!arguments[i].is_write()) continue;
-      visit_tensors(args_[i], [&](const TensorBase& host) {
+      for_each_tensor(args_[i], [&](const TensorBase& host) {
         for (HostTensor& t : tensors_) {
           if (t.host.is_same(host)) upload(t);
         }
@@ -84,17 +84,6 @@ class Fallback {
  private:
   static bool is_foreign(const TensorBase& t) {
     return t.defined() && !t.is_cpu();
-  }
-  template <class F>
-  static void visit_tensors(const Value& v, const F& f) {
-    if (v.is_tensor()) {
-      f(v.to_tensor());
-    } else if (v.tag() == Value::Tag::TensorList ||
-               v.tag() == Value::Tag::OptionalTensorList) {
-      for (const TensorBase& t : v.to_tensor_list()) {
-        if (t.defined()) f(t);
-      }
-    }
   }
 
   HostStorage* find(const Storage& device) {
@@ -210,7 +199,7 @@ class Fallback {
     }
     for (const Value& v : args_) {  // an argument that was on the CPU
       bool own = false;
-      visit_tensors(v, [&](const TensorBase& t) { own |= t.is_same(host); });
+      for_each_tensor(v, [&](const TensorBase& t) { own |= t.is_same(host); });
       if (own) return host;
     }
     if (results_stay_ || !has_device_ || !host.is_cpu()) return host;

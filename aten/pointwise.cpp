@@ -5,6 +5,7 @@
 
 #include "aten/guard.h"
 #include "aten/iter.h"
+#include "aten/program_domain.h"
 
 namespace sy {
 
@@ -45,26 +46,9 @@ const char* name_of(const char* const* names, int i) {
 }
 
 void check_domain(const PointwiseOp& op, ScalarType t) {
-  const auto expected = [&](bool ok, const char* what) {
-    SY_CHECK(ok, Type, "[", op.name, "] ", name_of(op.input_names, 0),
-             ": expected ", what, ", got ", t);
-  };
-  const tile::Program& program = op.program.tile;
-  for (int i = 0; i < program.n_steps; ++i) {
-    const auto prim = static_cast<size_t>(program.steps[i].op);
-    switch (lang::kPrims[prim].domain) {
-      case lang::PrimDomain::ALL: break;
-      case lang::PrimDomain::NUM:
-        expected(t != kBool, "a dtype other than bool");
-        break;
-      case lang::PrimDomain::INT:
-        expected(is_integral_type(t, true), "an integer or bool dtype");
-        break;
-      case lang::PrimDomain::FLT:
-        expected(is_floating_type(t), "a floating dtype");
-        break;
-    }
-  }
+  const char* missed = missed_domain(op.program.tile, t);
+  SY_CHECK(missed == nullptr, Type, "[", op.name, "] ",
+           name_of(op.input_names, 0), ": expected ", missed, ", got ", t);
 }
 
 // Some numbers that do not promote must be of a kind that the compute dtype

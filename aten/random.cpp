@@ -1,6 +1,7 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/factory_kernels.h"
 #include "aten/ops/factory_ops.h"
+#include "aten/ops/factory_out_kernels.h"
 #include "aten/ops/random_kernels.h"
 #include "aten/tensor.h"
 
@@ -38,9 +39,8 @@ Tensor rand_like(const Tensor& self, std::optional<ScalarType> dtype,
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory,
                  std::optional<MemoryFormat> memory_format) {
-  Tensor out =
-      empty_like(self, dtype, layout, device, pin_memory, memory_format);
-  return out.uniform_(0, 1, std::nullopt);
+  return rand_like_generator(self, std::nullopt, dtype, layout, device,
+                             pin_memory, memory_format);
 }
 
 Tensor randn_generator(IntArrayRef size, std::optional<Generator> generator,
@@ -62,9 +62,8 @@ Tensor randn_like(const Tensor& self, std::optional<ScalarType> dtype,
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory,
                   std::optional<MemoryFormat> memory_format) {
-  Tensor out =
-      empty_like(self, dtype, layout, device, pin_memory, memory_format);
-  return out.normal_(0, 1, std::nullopt);
+  return randn_like_generator(self, std::nullopt, dtype, layout, device,
+                              pin_memory, memory_format);
 }
 
 Tensor randint_low_generator(int64_t low, int64_t high, IntArrayRef size,

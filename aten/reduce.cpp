@@ -1,6 +1,7 @@
 #include "aten/reduce.h"
 
 #include "aten/guard.h"
+#include "aten/program_domain.h"
 
 namespace sy {
 
@@ -8,24 +9,9 @@ namespace {
 
 void check_domain(const ReduceOp& op, const ElementProgram& program,
                   ScalarType t) {
-  const auto expected = [&](bool ok, const char* what) {
-    SY_CHECK(ok, Type, "[", op.name, "] self: expected ", what, ", got ", t);
-  };
-  for (int i = 0; i < program.tile.n_steps; ++i) {
-    switch (
-        lang::kPrims[static_cast<size_t>(program.tile.steps[i].op)].domain) {
-      case lang::PrimDomain::ALL: break;
-      case lang::PrimDomain::NUM:
-        expected(t != kBool, "a dtype other than bool");
-        break;
-      case lang::PrimDomain::INT:
-        expected(is_integral_type(t, true), "an integer or bool dtype");
-        break;
-      case lang::PrimDomain::FLT:
-        expected(is_floating_type(t), "a floating dtype");
-        break;
-    }
-  }
+  const char* missed = missed_domain(program.tile, t);
+  SY_CHECK(missed == nullptr, Type, "[", op.name, "] self: expected ", missed,
+           ", got ", t);
 }
 
 ScalarType reduce_dtype(const ReduceOp& op, const ReduceArgs& args) {

@@ -17,18 +17,6 @@ class NotDifferentiable final : public NodeOfMany {
   }
 };
 
-template <class F>
-void for_each_tensor(const Value& v, F&& f) {
-  if (v.is_tensor()) {
-    f(v.to_tensor());
-  } else if (v.tag() == Value::Tag::TensorList ||
-             v.tag() == Value::Tag::OptionalTensorList) {
-    for (const TensorBase& t : v.to_tensor_list()) {
-      if (t.defined()) f(t);
-    }
-  }
-}
-
 // Fresh results, or the written arguments.
 void record(const OperatorEntry& op, intrusive_ptr<Node> node, Value* results,
             size_t num_results) {

@@ -152,6 +152,20 @@ class SY_API Value {
 
 static_assert(sizeof(Value) == 16);
 
+// Calls f(const TensorBase&) with each defined tensor that the value holds, by
+// itself or in a list.
+template <class F>
+void for_each_tensor(const Value& v, F&& f) {
+  if (v.is_tensor()) {
+    f(v.to_tensor());
+  } else if (v.tag() == Value::Tag::TensorList ||
+             v.tag() == Value::Tag::OptionalTensorList) {
+    for (const TensorBase& t : v.to_tensor_list()) {
+      if (t.defined()) f(t);
+    }
+  }
+}
+
 SY_API const char* tag_name(Value::Tag t) noexcept;
 // For messages: "3", "float32[2, 3] on cpu", "[1, 2]".
 SY_API std::string to_string(const Value& v);

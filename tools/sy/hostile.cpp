@@ -21,7 +21,7 @@ bool names_operator(const std::string& text, const FunctionSchema& schema) {
 
 // "" if every element lies within the storage.
 std::string out_of_bounds(const TensorBase& t) {
-  if (!t.defined() || t.numel() == 0) return "";
+  if (t.numel() == 0) return "";
   int64_t first = t.storage_offset(), last = first;
   for (int64_t d = 0; d < t.dim(); ++d) {
     const int64_t reach = (t.sizes()[d] - 1) * t.strides()[d];
@@ -34,12 +34,11 @@ std::string out_of_bounds(const TensorBase& t) {
 }
 
 std::string out_of_bounds(const Value& v) {
-  if (v.is_tensor()) return out_of_bounds(v.to_tensor());
-  if (v.tag() != Value::Tag::TensorList) return "";
-  for (const TensorBase& t : v.to_tensor_list()) {
-    if (const std::string why = out_of_bounds(t); !why.empty()) return why;
-  }
-  return "";
+  std::string why;
+  for_each_tensor(v, [&](const TensorBase& t) {
+    if (why.empty()) why = out_of_bounds(t);
+  });
+  return why;
 }
 
 class Hostile final : public Trials {

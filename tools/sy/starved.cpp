@@ -10,26 +10,20 @@ namespace {
 // Beyond so many allocations a call repeats itself.
 constexpr int64_t kMostAllocations = 64;
 
-class Starved final : public Trials {
+class Starved final : public CallTrials {
  public:
-  Starved(OperatorHandle op, const CaseFile& file) : op_(op), file_(file) {
-    for (const Case& c : file.cases) {
-      if (!c.fails) cases_.push_back(&c);
-    }
-  }
-  size_t size() const override { return cases_.size(); }
-  std::string id(size_t i) const override { return cases_[i]->id; }
+  using CallTrials::CallTrials;
 
   CaseResult run(size_t i) const override {
     CaseResult result;
     result.non_empty = true;
     try {
       bool failed = false;
-      call(*cases_[i], 0, failed);  // what it keeps for later calls is made
+      call(at(i), 0, failed);  // what it keeps for later calls is made
       failed = true;
       for (int64_t n = 1; failed && n <= kMostAllocations; ++n) {
         const int64_t before = memory_stats().allocated;
-        result.why = call(*cases_[i], n, failed);
+        result.why = call(at(i), n, failed);
         const int64_t leaked = memory_stats().allocated - before;
         if (result.why.empty() && failed && leaked != 0) {
           result.why = str(leaked, " bytes are not given back");
@@ -48,14 +42,13 @@ class Starved final : public Trials {
  private:
   // Sets `failed` to whether the call came as far as its nth allocation.
   std::string call(const Case& c, int64_t n, bool& failed) const {
-    Arguments in =
-        bind_arguments(op_.schema(), c, file_.storages, Device(kCPU));
-    std::vector<Value> out(op_.schema().returns().size());
+    Arguments in = arguments(c);
+    std::vector<Value> out(op().schema().returns().size());
     std::string why;
     fail_allocation(n);
     try {
-      op_.call_boxed(in.values.data(), in.values.size(), out.data(),
-                     out.size());
+      op().call_boxed(in.values.data(), in.values.size(), out.data(),
+                      out.size());
       failed = fail_allocation(0) == 0 && n != 0;
       if (failed) why = "the call succeeds";
     } catch (...) {
@@ -65,10 +58,6 @@ class Starved final : public Trials {
     }
     return why;
   }
-
-  OperatorHandle op_;
-  const CaseFile& file_;
-  std::vector<const Case*> cases_;
 };
 
 }  // namespace

@@ -34,22 +34,16 @@ class SmallGrain {
   int before_;
 };
 
-class Threaded final : public Trials {
+class Threaded final : public CallTrials {
  public:
-  Threaded(OperatorHandle op, const CaseFile& file) : op_(op), file_(file) {
-    for (const Case& c : file.cases) {
-      if (!c.fails) cases_.push_back(&c);
-    }
-  }
-  size_t size() const override { return cases_.size(); }
-  std::string id(size_t i) const override { return cases_[i]->id; }
+  using CallTrials::CallTrials;
 
   CaseResult run(size_t i) const override {
     CaseResult result;
     result.non_empty = true;
     try {
-      const Outcome one = call(*cases_[i], 1);
-      const Outcome several = call(*cases_[i], kThreads);
+      const Outcome one = call(at(i), 1);
+      const Outcome several = call(at(i), kThreads);
       result.why = difference(one, several);
     } catch (...) {
       result.why = current_exception_text();
@@ -62,16 +56,15 @@ class Threaded final : public Trials {
 
  private:
   Outcome call(const Case& c, int threads) const {
-    Arguments in =
-        bind_arguments(op_.schema(), c, file_.storages, Device(kCPU));
-    std::vector<Value> out(op_.schema().returns().size());
+    Arguments in = arguments(c);
+    std::vector<Value> out(op().schema().returns().size());
     Outcome outcome;
     manual_seed(5);
     {
       const SmallGrain small(threads);
       try {
-        op_.call_boxed(in.values.data(), in.values.size(), out.data(),
-                       out.size());
+        op().call_boxed(in.values.data(), in.values.size(), out.data(),
+                        out.size());
       } catch (const Error&) {
         outcome.error = current_exception_text();
       }
@@ -103,10 +96,6 @@ class Threaded final : public Trials {
     }
     return "";
   }
-
-  OperatorHandle op_;
-  const CaseFile& file_;
-  std::vector<const Case*> cases_;
 };
 
 }  // namespace

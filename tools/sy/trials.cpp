@@ -24,6 +24,17 @@ class Replays final : public Trials {
 
 }  // namespace
 
+CallTrials::CallTrials(OperatorHandle op, const CaseFile& file)
+    : op_(op), file_(file) {
+  for (const Case& c : file.cases) {
+    if (!c.fails) cases_.push_back(&c);
+  }
+}
+
+Arguments CallTrials::arguments(const Case& c) const {
+  return bind_arguments(op_.schema(), c, file_.storages, Device(kCPU));
+}
+
 TrialKind trial_kind_of(const std::string& name) {
   if (name == "replay") return TrialKind::Replay;
   if (name == "hostile") return TrialKind::Hostile;

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "c10/dispatcher.h"
 #include "tools/sy/case_file.h"
@@ -18,6 +19,25 @@ class Trials {
   virtual std::string id(size_t i) const = 0;
   // Throws nothing: what is wrong is a failure of the trial.
   virtual CaseResult run(size_t i) const = 0;
+};
+
+// One trial for each case that succeeds.
+class CallTrials : public Trials {
+ public:
+  CallTrials(OperatorHandle op, const CaseFile& file);
+  size_t size() const final { return cases_.size(); }
+  std::string id(size_t i) const final { return cases_[i]->id; }
+
+ protected:
+  OperatorHandle op() const { return op_; }
+  const Case& at(size_t i) const { return *cases_[i]; }
+  // Fresh ones, on the CPU.
+  Arguments arguments(const Case& c) const;
+
+ private:
+  OperatorHandle op_;
+  const CaseFile& file_;
+  std::vector<const Case*> cases_;
 };
 
 enum class TrialKind {
