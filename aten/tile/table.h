@@ -15,6 +15,10 @@ struct KernelTable {
   ConvertFn converts[kNumScalarTypes][kNumScalarTypes];
   ReduceFn reduces[kNumReductions][kNumTileTypes];
   ReduceRowsFn reduce_rows[kNumReductions][kNumTileTypes];
+  FindFn finds[kNumTileTypes];
+  ChooseRowsFn choose_rows[2][kNumTileTypes];  // of the smallest, the largest
+  MomentsFn moments[kNumTileTypes];
+  MomentsRowsFn moments_rows[kNumTileTypes];
   TransposeFn transposes[4];  // of 1, 2, 4 and 8 bytes
 
   PrimFn& at(lang::Prim p, TileType t) {
@@ -33,6 +37,8 @@ void fill_math_scalar(KernelTable& table);
 void fill_special(KernelTable& table);
 void fill_convert(Isa isa, KernelTable& table);
 void fill_reduce(Isa isa, KernelTable& table);
+void fill_choose(Isa isa, KernelTable& table);
+void fill_moments(Isa isa, KernelTable& table);
 void fill_transpose(Isa isa, KernelTable& table);
 
 // Sets the flag that take_error() reads.

@@ -70,6 +70,8 @@ struct Kernels {
     fill_math_double(isa, table);
     fill_convert(isa, table);
     fill_reduce(isa, table);
+    fill_choose(isa, table);
+    fill_moments(isa, table);
     fill_transpose(isa, table);
   }
 };
@@ -113,6 +115,22 @@ ReduceFn reduce_fn(Reduction r, TileType type) noexcept {
 ReduceRowsFn reduce_rows_fn(Reduction r, TileType type) noexcept {
   return kernels()
       .table.reduce_rows[static_cast<int>(r)][static_cast<int>(type)];
+}
+
+FindFn find_fn(TileType type) noexcept {
+  return kernels().table.finds[static_cast<int>(type)];
+}
+
+ChooseRowsFn choose_rows_fn(bool max, TileType type) noexcept {
+  return kernels().table.choose_rows[max ? 1 : 0][static_cast<int>(type)];
+}
+
+MomentsFn moments_fn(TileType type) noexcept {
+  return kernels().table.moments[static_cast<int>(type)];
+}
+
+MomentsRowsFn moments_rows_fn(TileType type) noexcept {
+  return kernels().table.moments_rows[static_cast<int>(type)];
 }
 
 void load_strided(size_t element_size, void* dst, const void* src,

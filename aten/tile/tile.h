@@ -98,6 +98,31 @@ using ReduceRowsFn = void (*)(void* acc, const void* x, int64_t row_stride,
                               int64_t rows, int64_t n);
 SY_API ReduceRowsFn reduce_rows_fn(Reduction r, TileType type) noexcept;
 
+// The place of the first of x[0], …, x[n-1] that equals *v, or is NaN if *v is;
+// n if none does. All types but b8.
+using FindFn = int64_t (*)(const void* x, int64_t n, const void* v);
+SY_API FindFn find_fn(TileType type) noexcept;
+
+// Down the columns of a matrix: where row r has a larger element than best[j]
+// (a smaller one, if not `max`), or the first NaN, best[j] becomes it and
+// place[j] becomes r, for r = first, …, first + rows - 1. All types but b8.
+using ChooseRowsFn = void (*)(void* best, int32_t* place, const void* x,
+                              int64_t row_stride, int32_t first, int32_t rows,
+                              int64_t n);
+SY_API ChooseRowsFn choose_rows_fn(bool max, TileType type) noexcept;
+
+// The mean of x[0], …, x[n-1], n > 0, and the sum of squared distances from it,
+// in two passes. The same on every instruction set. f32 and f64.
+using MomentsFn = void (*)(double* mean, double* m2, const void* x, int64_t n);
+SY_API MomentsFn moments_fn(TileType type) noexcept;
+
+// The same down the columns of a matrix, by Welford's update: mean[j] and m2[j]
+// are of `seen` rows above and are updated by `rows` more.
+using MomentsRowsFn = void (*)(double* mean, double* m2, const void* x,
+                               int64_t row_stride, int64_t seen, int64_t rows,
+                               int64_t n);
+SY_API MomentsRowsFn moments_rows_fn(TileType type) noexcept;
+
 // dst[c][r] = src[r][c] for elements of 1, 2, 4 or 8 bytes; strides in bytes
 // are those of the rows, columns lie close together. No overlap. Best called
 // on tiles of at most some hundred rows and columns.

@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <type_traits>
+#include <cstring>
 
 #include "aten/copy.h"
 #include "aten/dims.h"
 #include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/reduce_engine.h"
 #include "backends/cpu/reduction_kernels_gen.h"
 #include "backends/cpu/sort_kernels_gen.h"
 #include "c10/parallel.h"
@@ -14,111 +15,110 @@ namespace {
 
 constexpr int64_t kGrain = 32768;
 constexpr int64_t kColumns = 256;
+// Rows whose numbers fit the kernels' int32.
+constexpr int64_t kRows = int64_t{1} << 30;
 
 // Outer x size x inner elements around the dim, contiguous.
 struct Extent {
   int64_t outer = 1, size = 1, inner = 1;
 };
 
-// Whether v is to be taken in place of an earlier value: NaN before all, the
-// first of equals.
-template <bool kMax, class A>
-bool better(A v, A best) {
-  if constexpr (std::is_floating_point_v<A>) {
-    return (kMax ? v > best : v < best) || (v != v && best == best);
-  } else {
-    return kMax ? v > best : v < best;
-  }
+// Kernels compare halves as floats and bools as bytes.
+ScalarType compared_as(ScalarType t) {
+  if (t == kBool) return kByte;
+  return t == kHalf || t == kBFloat16 ? kFloat : t;
 }
 
-// The best value of a piece, by lanes that know nothing of places; NaN if
-// there is one.
-template <bool kMax, class T, class A>
-A best_of(const T* x, int64_t n) {
-  constexpr int64_t kLanes = 16;
-  A best[kLanes];
-  for (int64_t l = 0; l < kLanes; ++l) best[l] = static_cast<A>(x[0]);
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t l = 0; l < kLanes; ++l) {
-      const A v = static_cast<A>(x[i + l]);
-      best[l] = better<kMax>(v, best[l]) ? v : best[l];
-    }
-  }
-  A all = best[0];
-  for (int64_t l = 1; l < kLanes; ++l) {
-    if (better<kMax>(best[l], all)) all = best[l];
-  }
-  for (; i < n; ++i) {
-    const A v = static_cast<A>(x[i]);
-    if (better<kMax>(v, all)) all = v;
-  }
-  return all;
-}
+// Finds the best: NaN before all, then the first of equals.
+class Chooser {
+ public:
+  Chooser(bool max, ScalarType self)
+      : loader_(self, compared_as(self)),
+        best_(tile::reduce_fn(max ? tile::Reduction::max : tile::Reduction::min,
+                              type())),
+        find_(tile::find_fn(type())),
+        choose_(tile::choose_rows_fn(max, type())) {}
 
-// Pieces are scanned for their best value alone; only the piece that holds the
-// best is searched for its place.
-template <bool kMax, class T>
-int64_t place_in_row(const T* x, int64_t n) {
-  using A = typename Accumulate<T>::type;
-  constexpr int64_t kPiece = 1024;
-  A best = static_cast<A>(x[0]);
-  int64_t piece = 0;
-  for (int64_t i = 0; i < n; i += kPiece) {
-    const A v = best_of<kMax, T, A>(x + i, std::min(kPiece, n - i));
-    if (!better<kMax>(v, best)) continue;
-    best = v;
-    piece = i;
-  }
-  for (int64_t i = piece;; ++i) {
-    const A v = static_cast<A>(x[i]);
-    if (v == best || (v != v && best != best)) return i;
-  }
-}
-
-template <bool kMax, class T>
-void places_in_columns(const T* x, int64_t rows, int64_t stride, int64_t n,
-                       int64_t* to) {
-  using A = typename Accumulate<T>::type;
-  A best[kColumns];
-  for (int64_t c = 0; c < n; ++c) {
-    best[c] = static_cast<A>(x[c]);
-    to[c] = 0;
-  }
-  for (int64_t r = 1; r < rows; ++r) {
-    for (int64_t c = 0; c < n; ++c) {
-      const A v = static_cast<A>(x[r * stride + c]);
-      const bool take = better<kMax>(v, best[c]);
-      best[c] = take ? v : best[c];
-      to[c] = take ? r : to[c];
-    }
-  }
-}
-
-template <bool kMax, class T>
-void run(const T* x, const Extent& e, int64_t* to) {
-  const int64_t strips = (e.inner + kColumns - 1) / kColumns;
-  const int64_t work =
-      std::max<int64_t>(1, e.size * std::min(e.inner, kColumns));
-  parallel_for(0, e.outer * strips, std::max<int64_t>(1, kGrain / work),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   if (e.inner == 1) {
-                     to[i] = place_in_row<kMax>(x + i * e.size, e.size);
-                     continue;
+  void run(const char* x, const Extent& e, int64_t* to) const {
+    const int64_t strips = (e.inner + kColumns - 1) / kColumns;
+    const int64_t work =
+        std::max<int64_t>(1, e.size * std::min(e.inner, kColumns));
+    const int64_t plane = e.size * e.inner * loader_.from_size;
+    parallel_for(0, e.outer * strips, std::max<int64_t>(1, kGrain / work),
+                 [&](int64_t begin, int64_t end) {
+                   RowBuffers buffers;
+                   for (int64_t i = begin; i < end; ++i) {
+                     if (e.inner == 1) {
+                       to[i] = in_row(x + i * plane, e.size, &buffers);
+                       continue;
+                     }
+                     const int64_t at = i % strips * kColumns;
+                     in_columns(x + i / strips * plane + at * loader_.from_size,
+                                e.size, e.inner * loader_.from_size,
+                                std::min(kColumns, e.inner - at),
+                                to + i / strips * e.inner + at, &buffers);
                    }
-                   const int64_t at = i % strips * kColumns;
-                   places_in_columns<kMax>(
-                       x + i / strips * e.size * e.inner + at, e.size, e.inner,
-                       std::min(kColumns, e.inner - at),
-                       to + i / strips * e.inner + at);
-                 }
-               });
-}
+                 });
+  }
 
-template <bool kMax>
-void find(const char* op, const Tensor& self, std::optional<int64_t> dim,
-          const Tensor& out) {
+ private:
+  tile::TileType type() const { return tile::tile_type_of(loader_.to); }
+  int64_t chunk(int64_t n) const {
+    return loader_.converts ? std::min(n, kRowChunk) : n;
+  }
+  const char* load(const char* row, int64_t n, RowBuffers* buffers) const {
+    return loader_.load(row, loader_.from_size, n, buffers);
+  }
+
+  int64_t in_row(const char* x, int64_t n, RowBuffers* buffers) const {
+    alignas(8) char best[8];
+    std::memcpy(best, load(x, 1, buffers),
+                static_cast<size_t>(loader_.to_size));
+    const int64_t step = chunk(n);
+    for (int64_t i = 0; i < n; i += step) {
+      const int64_t m = std::min(step, n - i);
+      best_(best, load(x + i * loader_.from_size, m, buffers), m);
+    }
+    for (int64_t i = 0;; i += step) {
+      const int64_t m = std::min(step, n - i);
+      const int64_t at =
+          find_(load(x + i * loader_.from_size, m, buffers), m, best);
+      if (at < m) return i + at;
+    }
+  }
+
+  void in_columns(const char* x, int64_t rows, int64_t stride, int64_t n,
+                  int64_t* to, RowBuffers* buffers) const {
+    alignas(64) char best[kColumns * 8];
+    alignas(64) int32_t place[kColumns];
+    std::memcpy(best, load(x, n, buffers),
+                static_cast<size_t>(n * loader_.to_size));
+    std::fill_n(to, n, 0);
+    for (int64_t first = 1; first < rows; first += kRows) {
+      const int64_t m = std::min(kRows, rows - first);
+      std::fill_n(place, n, -1);
+      const char* row = x + first * stride;
+      if (loader_.converts) {
+        for (int32_t r = 0; r < m; ++r, row += stride) {
+          choose_(best, place, load(row, n, buffers), 0, r, 1, n);
+        }
+      } else {
+        choose_(best, place, row, stride, 0, static_cast<int32_t>(m), n);
+      }
+      for (int64_t j = 0; j < n; ++j) {
+        if (place[j] >= 0) to[j] = first + place[j];
+      }
+    }
+  }
+
+  RowLoader loader_;
+  tile::ReduceFn best_;
+  tile::FindFn find_;
+  tile::ChooseRowsFn choose_;
+};
+
+void find(const char* op, bool max, const Tensor& self,
+          std::optional<int64_t> dim, const Tensor& out) {
   Extent e;
   const int64_t at = dim ? wrap_dim(op, *dim, self.dim()) : 0;
   for (int64_t d = 0; d < self.dim(); ++d) {
@@ -135,9 +135,7 @@ void find(const char* op, const Tensor& self, std::optional<int64_t> dim,
           ? out
           : Tensor(make_tensor(out.sizes(), kLong, out.device()));
   auto* to = static_cast<int64_t*>(places.data_ptr());
-  visit_all_dtypes(op, self.dtype(), [&]<class T>() {
-    run<kMax>(static_cast<const T*>(x.data_ptr()), e, to);
-  });
+  Chooser(max, self.dtype()).run(static_cast<const char*>(x.data_ptr()), e, to);
   if (!places.is_same(out)) copy_cpu(out, places);
 }
 
@@ -173,24 +171,24 @@ void take(const Tensor& self, int64_t dim, const Tensor& places,
 
 void max_dim_out(const Tensor& self, int64_t dim, bool, const Tensor& values,
                  const Tensor& indices) {
-  find<true>("max", self, dim, indices);
+  find("max", true, self, dim, indices);
   take(self, dim, indices, values);
 }
 
 void min_dim_out(const Tensor& self, int64_t dim, bool, const Tensor& values,
                  const Tensor& indices) {
-  find<false>("min", self, dim, indices);
+  find("min", false, self, dim, indices);
   take(self, dim, indices, values);
 }
 
 void argmax_out(const Tensor& self, std::optional<int64_t> dim, bool,
                 const Tensor& out) {
-  find<true>("argmax", self, dim, out);
+  find("argmax", true, self, dim, out);
 }
 
 void argmin_out(const Tensor& self, std::optional<int64_t> dim, bool,
                 const Tensor& out) {
-  find<false>("argmin", self, dim, out);
+  find("argmin", false, self, dim, out);
 }
 
 }  // namespace sy::cpu

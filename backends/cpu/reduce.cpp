@@ -126,7 +126,7 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
   if (plan.count != 0 && recognise(op, self, plan.compute, &known)) {
     const auto wide = static_cast<int64_t>(tile_type_size(known.accumulator));
     Buffer raw(n * wide);
-    reduce_known(known, layout, self, raw.data());
+    reduce_known(known, layout, args, raw.data());
     if (op.finish == nullptr &&
         narrow_dtype(known, plan.compute) == targets[0].dtype) {
       narrow(known, plan.compute, raw.data(), targets[0].data, n);
@@ -144,6 +144,11 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
   }
   if (plan.count == 0) {
     fill_identity(op, plan.compute, accumulators, n);
+  } else if (plan.compute == kDouble && is_moments(op)) {
+    const auto at = [&](int i) {
+      return reinterpret_cast<double*>(accumulators[i]);
+    };
+    reduce_moments(layout, self, at(0), at(1), at(2));
   } else {
     reduce_by_program(op, args, layout, plan.compute, accumulators);
   }
@@ -193,7 +198,9 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
   if (dtype != kFloat && dtype != kDouble && dtype != kLong) return false;
   if (op.finish != nullptr && !is_floating_type(dtype)) return false;
   KnownReduction known;
-  if (!recognise(op, dtype, dtype, &known)) return false;
+  if (!recognise(op, dtype, dtype, &known) || known.map != nullptr) {
+    return false;
+  }
   const ScalarType out = op.map.tile.results[0].is_bool ? kBool : dtype;
   if (op.finish != nullptr &&
       (out == kBool || op.finish->tile.results[0].is_bool)) {

@@ -4,7 +4,7 @@
 #include "aten/tile/tile.h"
 #include "backends/cpu/reduce_layout.h"
 
-// The two ways of reducing, internal to reduce.cpp: by a kernel that combines a
+// The ways of reducing, internal to reduce.cpp: by a kernel that combines a
 // whole run, for the operators that have one, else by the operator's programs.
 
 namespace sy::cpu {
@@ -13,14 +13,52 @@ namespace sy::cpu {
 // threads, so that results do not depend on it.
 inline constexpr int64_t kReducePiece = int64_t{1} << 17;
 
+// Elements converted or gathered at a time.
+inline constexpr int64_t kRowChunk = 1024;
+
+struct RowBuffers {
+  alignas(64) char row[kRowChunk * 8];
+  alignas(64) char gathered[kRowChunk * 8];
+};
+
+// Brings rows to contiguous elements of the kernel's type.
+struct RowLoader {
+  ScalarType from, to;
+  int64_t from_size, to_size;
+  bool converts;
+
+  RowLoader(ScalarType self, ScalarType input)
+      : from(self),
+        to(input),
+        from_size(static_cast<int64_t>(element_size(self))),
+        to_size(static_cast<int64_t>(element_size(input))),
+        converts(self != input) {}
+  bool direct(int64_t stride) const { return !converts && stride == from_size; }
+  // n <= kRowChunk. Points to the row itself if it is as it should be.
+  const char* load(const char* row, int64_t stride, int64_t n,
+                   RowBuffers* buffers) const {
+    if (stride != from_size) {
+      char* to_here = converts ? buffers->gathered : buffers->row;
+      tile::load_strided(static_cast<size_t>(from_size), to_here, row, stride,
+                         n);
+      row = to_here;
+    }
+    if (!converts) return row;
+    tile::convert_fn(from, to)(buffers->row, row, n);
+    return buffers->row;
+  }
+};
+
 struct KnownReduction {
   tile::Reduction kind;
   ScalarType input;     // self is converted to it first, if it is not
   tile::TileType type;  // of `input`
   tile::TileType accumulator;
+  // What elements become before they are combined, or nullptr: themselves.
+  const ElementProgram* map = nullptr;
 };
 
-// Whether a kernel does what the operator's map and combine say.
+// Whether a kernel does what the operator's combine says, after its map.
 bool recognise(const ReduceOp& op, ScalarType self, ScalarType compute,
                KnownReduction* known);
 // The accumulator of no elements, or of one for max and min (`first`, of the
@@ -30,7 +68,13 @@ void start_accumulator(const KnownReduction& known, const void* first,
 
 // One accumulator for each kept element, in the order of layout.kept.
 void reduce_known(const KnownReduction& known, const ReduceLayout& layout,
-                  ScalarType self, void* accumulators);
+                  const ReduceArgs& args, void* accumulators);
+
+// Whether the operator's accumulators are count, mean and sum of squared
+// distances, combined as those of two sets are; and these, in double.
+bool is_moments(const ReduceOp& op);
+void reduce_moments(const ReduceLayout& layout, ScalarType self, double* count,
+                    double* mean, double* m2);
 
 // The same by programs: accumulator i of kept element j is element j of
 // accumulators[i], of the compute type or a bool. There are elements.

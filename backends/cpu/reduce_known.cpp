@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "aten/guard.h"
+#include "aten/pointwise.h"
 #include "backends/cpu/reduce_engine.h"
 #include "c10/parallel.h"
 
@@ -12,57 +13,26 @@ namespace {
 
 using tile::TileType;
 
-// Elements converted or gathered at a time.
-constexpr int64_t kChunk = 1024;
 // Columns whose accumulators stay in the first cache.
 constexpr int64_t kColumns = 4096;
-
-// Brings rows to contiguous elements of the kernel's type.
-struct Loader {
-  ScalarType from, to;
-  int64_t from_size, to_size;
-  bool converts;
-
-  Loader(ScalarType self, ScalarType input)
-      : from(self),
-        to(input),
-        from_size(static_cast<int64_t>(element_size(self))),
-        to_size(static_cast<int64_t>(element_size(input))),
-        converts(self != input) {}
-  bool direct(int64_t stride) const { return !converts && stride == from_size; }
-  // n <= kChunk. Points to the row itself if it is as it should be.
-  const char* load(const char* row, int64_t stride, int64_t n, char* buffer,
-                   char* gathered) const {
-    if (stride != from_size) {
-      char* to_here = converts ? gathered : buffer;
-      tile::load_strided(static_cast<size_t>(from_size), to_here, row, stride,
-                         n);
-      row = to_here;
-    }
-    if (!converts) return row;
-    tile::convert_fn(from, to)(buffer, row, n);
-    return buffer;
-  }
-};
-
-struct Buffers {
-  alignas(64) char row[kChunk * 8];
-  alignas(64) char gathered[kChunk * 8];
-};
 
 class Known {
  public:
   Known(const KnownReduction& known, const ReduceLayout& layout,
-        ScalarType self, char* accumulators)
+        const ReduceArgs& args, char* accumulators)
       : known_(known),
         layout_(layout),
-        loader_(self, known.input),
+        loader_(args.self->dtype(), known.input),
         accumulators_(accumulators),
         acc_size_(static_cast<int64_t>(tile_type_size(known.accumulator))),
         run_(tile::reduce_fn(known.kind, known.type)),
         run_rows_(tile::reduce_rows_fn(known.kind, known.type)),
         merge_(tile::reduce_fn(known.kind, known.accumulator)),
-        merge_rows_(tile::reduce_rows_fn(known.kind, known.accumulator)) {}
+        merge_rows_(tile::reduce_rows_fn(known.kind, known.accumulator)) {
+    if (known.map != nullptr) {
+      eval_uniforms(*known.map, args.scalars, 0, known.type, uniforms_);
+    }
+  }
 
   void inner() const {
     const DimGroup& r = layout_.reduced;
@@ -84,7 +54,7 @@ class Known {
     const int64_t work = std::max<int64_t>(1, r.numel / pieces);
     parallel_for(0, outputs * pieces, std::max<int64_t>(1, 32768 / work),
                  [&](int64_t begin, int64_t end) {
-                   Buffers buffers;
+                   RowBuffers buffers;
                    for (int64_t i = begin; i < end; ++i) {
                      const char* data =
                          layout_.data + layout_.kept.offset(i / pieces, 0);
@@ -94,14 +64,14 @@ class Known {
                        const int64_t from = piece % row_pieces * kReducePiece;
                        data +=
                            r.offset(piece / row_pieces, 1) + from * r.stride(0);
-                       start(data, acc);
+                       start(data, acc, &buffers);
                        reduce_row(data, std::min(kReducePiece, row - from), acc,
                                   &buffers);
                        continue;
                      }
                      const int64_t first = piece * rows_in_piece;
                      const int64_t last = std::min(rows, first + rows_in_piece);
-                     start(data + r.offset(first, 1), acc);
+                     start(data + r.offset(first, 1), acc, &buffers);
                      for (int64_t k = first; k < last; ++k) {
                        reduce_row(data + r.offset(k, 1), row, acc, &buffers);
                      }
@@ -119,8 +89,8 @@ class Known {
   void outer() const {
     const DimGroup& r = layout_.reduced;
     const DimGroup& k = layout_.kept;
-    const bool direct = loader_.direct(k.stride(0));
-    const int64_t width = direct ? kColumns : kChunk;
+    const bool direct = is_direct(k.stride(0));
+    const int64_t width = direct ? kColumns : kRowChunk;
     const int64_t columns = k.size(0);
     const int64_t strips = (columns + width - 1) / width;
     const int64_t others = k.numel / columns;
@@ -139,7 +109,7 @@ class Known {
     parallel_for(
         0, others * strips * pieces, std::max<int64_t>(1, 32768 / work),
         [&](int64_t begin, int64_t end) {
-          Buffers buffers;
+          RowBuffers buffers;
           for (int64_t i = begin; i < end; ++i) {
             const int64_t piece = i % pieces;
             const int64_t strip = i / pieces % strips;
@@ -163,47 +133,57 @@ class Known {
   }
 
  private:
-  void start(const char* data, char* acc) const {
-    alignas(8) char first[8];
-    if (known_.kind == tile::Reduction::max ||
-        known_.kind == tile::Reduction::min) {
-      tile::convert_fn(loader_.from, loader_.to)(first, data, 1);
-    }
+  bool is_direct(int64_t stride) const {
+    return known_.map == nullptr && loader_.direct(stride);
+  }
+
+  // Elements as they are combined.
+  const char* load(const char* row, int64_t stride, int64_t n,
+                   RowBuffers* buffers) const {
+    const char* const x = loader_.load(row, stride, n, buffers);
+    if (known_.map == nullptr) return x;
+    const void* in[] = {x};
+    void* out[] = {buffers->row};
+    tile::run_contiguous(known_.map->tile, known_.type, in, 0, uniforms_, out,
+                         n);
+    return buffers->row;
+  }
+
+  bool starts_with_first() const {
+    return known_.kind == tile::Reduction::max ||
+           known_.kind == tile::Reduction::min;
+  }
+
+  void start(const char* data, char* acc, RowBuffers* buffers) const {
+    const void* first = nullptr;
+    if (starts_with_first()) first = load(data, loader_.from_size, 1, buffers);
     start_accumulator(known_, first, acc);
   }
 
   void reduce_row(const char* data, int64_t n, char* acc,
-                  Buffers* buffers) const {
+                  RowBuffers* buffers) const {
     const int64_t stride =
         layout_.reduced.n == 0 ? loader_.from_size : layout_.reduced.stride(0);
-    if (loader_.direct(stride)) return run_(acc, data, n);
-    for (int64_t i = 0; i < n; i += kChunk) {
-      const int64_t m = std::min(kChunk, n - i);
-      run_(acc,
-           loader_.load(data + i * stride, stride, m, buffers->row,
-                        buffers->gathered),
-           m);
+    if (is_direct(stride)) return run_(acc, data, n);
+    for (int64_t i = 0; i < n; i += kRowChunk) {
+      const int64_t m = std::min(kRowChunk, n - i);
+      run_(acc, load(data + i * stride, stride, m, buffers), m);
     }
   }
 
   // Rows [first, last) of the reduced dims, n columns.
   void reduce_rows(const char* data, int64_t n, int64_t first, int64_t last,
-                   char* acc, Buffers* buffers) const {
+                   char* acc, RowBuffers* buffers) const {
     const DimGroup& r = layout_.reduced;
     const int64_t stride = layout_.kept.stride(0);
-    if (known_.kind == tile::Reduction::max ||
-        known_.kind == tile::Reduction::min) {
-      for (int64_t j = 0; j < n; ++j) {
-        start(data + r.offset(first, 0) + j * stride, acc + j * acc_size_);
-      }
-    } else {
-      for (int64_t j = 0; j < n; ++j) start(data, acc + j * acc_size_);
+    const char* const top = data + r.offset(first, 0);
+    for (int64_t j = 0; j < n; ++j) {
+      start(top + j * stride, acc + j * acc_size_, buffers);
     }
-    if (!loader_.direct(stride)) {
+    if (!is_direct(stride)) {
       for (int64_t k = first; k < last; ++k) {
-        const char* row = loader_.load(data + r.offset(k, 0), stride, n,
-                                       buffers->row, buffers->gathered);
-        run_rows_(acc, row, 0, 1, n);
+        run_rows_(acc, load(data + r.offset(k, 0), stride, n, buffers), 0, 1,
+                  n);
       }
       return;
     }
@@ -218,13 +198,14 @@ class Known {
 
   const KnownReduction& known_;
   const ReduceLayout& layout_;
-  Loader loader_;
+  RowLoader loader_;
   char* accumulators_;
   int64_t acc_size_;
   tile::ReduceFn run_;
   tile::ReduceRowsFn run_rows_;
   tile::ReduceFn merge_;
   tile::ReduceRowsFn merge_rows_;
+  tile::Uniform uniforms_[tile::kMaxUniforms];
 };
 
 bool is_identity(const ElementProgram& map, lang::Prim conversion) {
@@ -258,7 +239,15 @@ bool recognise(const ReduceOp& op, ScalarType self, ScalarType compute,
       break;
     default: return false;
   }
-  if (!is_identity(op.map, logical ? Prim::truth : Prim::copy)) return false;
+  known->map = nullptr;
+  if (!is_identity(op.map, logical ? Prim::truth : Prim::copy)) {
+    // Other maps run first, of floats to floats.
+    if (logical || !is_floating_type(compute) || op.map.tile.bool_inputs != 0 ||
+        op.map.tile.results[0].is_bool) {
+      return false;
+    }
+    known->map = &op.map;
+  }
   // Integers are summed as they are, where the sum is to be int64.
   ScalarType input = compute;
   if (compute == kLong && is_integral_type(self, false) &&
@@ -298,8 +287,8 @@ void start_accumulator(const KnownReduction& known, const void* first,
 }
 
 void reduce_known(const KnownReduction& known, const ReduceLayout& layout,
-                  ScalarType self, void* accumulators) {
-  const Known engine(known, layout, self, static_cast<char*>(accumulators));
+                  const ReduceArgs& args, void* accumulators) {
+  const Known engine(known, layout, args, static_cast<char*>(accumulators));
   if (layout.inner()) {
     engine.inner();
   } else {

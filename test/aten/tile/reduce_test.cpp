@@ -229,6 +229,93 @@ TEST(TileTranspose, MovesEveryElementAndNoOther) {
   });
 }
 
+template <class T>
+void check_choice(TileType type) {
+  constexpr bool kFloats = std::numeric_limits<T>::has_quiet_NaN;
+  const T nan = kFloats ? std::numeric_limits<T>::quiet_NaN() : T(3);
+  Random random(5);
+  for (int64_t n : {1, 7, 31, 32, 33, 64, 300, 1000}) {
+    std::vector<T> x = small_values<T>(random, n);
+    const size_t at = random.bits() % x.size();
+    const T want = static_cast<T>(100);
+    EXPECT_EQ(find_fn(type)(x.data(), n, &want), n);
+    x[at] = want;
+    EXPECT_EQ(find_fn(type)(x.data(), n, &want), static_cast<int64_t>(at));
+    if (kFloats) {
+      EXPECT_EQ(find_fn(type)(x.data(), n, &nan), n);
+      x[at] = nan;
+      EXPECT_EQ(find_fn(type)(x.data(), n, &nan), static_cast<int64_t>(at));
+    }
+  }
+  constexpr int64_t kRows = 9, kColumns = 37;
+  for (const bool max : {false, true}) {
+    std::vector<T> x = small_values<T>(random, kRows * kColumns);
+    for (size_t i = 11; i < x.size(); i += 50) x[i] = nan;
+    std::vector<T> best(x.begin(), x.begin() + kColumns);
+    std::vector<int32_t> place(kColumns, 0);
+    choose_rows_fn(max, type)(best.data(), place.data(), &x[kColumns],
+                              kColumns * sizeof(T), 1, kRows - 1, kColumns);
+    for (size_t j = 0; j < kColumns; ++j) {
+      int32_t want = 0;
+      T value = x[j];
+      for (int32_t r = 1; r < kRows; ++r) {
+        const T v = x[static_cast<size_t>(r) * kColumns + j];
+        const bool better = max ? v > value : v < value;
+        if (value != value || !(better || v != v)) continue;
+        want = r;
+        value = v;
+      }
+      EXPECT_EQ(place[j], want) << "column " << j;
+      EXPECT_EQ(std::memcmp(&best[j], &value, sizeof(T)), 0);
+    }
+  }
+}
+
+TEST(TileChoose, FindsTheFirstOfTheBest) {
+  testing::for_each_isa([](Isa) {
+    check_choice<float>(TileType::f32);
+    check_choice<double>(TileType::f64);
+    check_choice<uint8_t>(TileType::u8);
+    check_choice<int8_t>(TileType::i8);
+    check_choice<int16_t>(TileType::i16);
+    check_choice<int32_t>(TileType::i32);
+    check_choice<int64_t>(TileType::i64);
+  });
+}
+
+// Far from 0, where the difference of two large sums would hold nothing.
+template <class T>
+void check_moments(TileType type) {
+  Random random(7);
+  for (int64_t n : {1, 2, 31, 32, 33, 100, 1024}) {
+    std::vector<T> x(static_cast<size_t>(n));
+    for (T& v : x) v = static_cast<T>(1e6 + random.uniform(-1, 1));
+    long double mean = 0, m2 = 0;
+    for (T v : x) mean += v;
+    mean /= static_cast<long double>(n);
+    for (T v : x) m2 += (v - mean) * (v - mean);
+    double got_mean, got_m2;
+    moments_fn(type)(&got_mean, &got_m2, x.data(), n);
+    EXPECT_NEAR(got_mean, static_cast<double>(mean), 1e-9);
+    EXPECT_NEAR(got_m2, static_cast<double>(m2), 1e-9 * static_cast<double>(n));
+    // As the rows of a matrix with one column, in two calls.
+    double means[1] = {}, m2s[1] = {};
+    const int64_t half = n / 2;
+    moments_rows_fn(type)(means, m2s, x.data(), sizeof(T), 0, half, 1);
+    moments_rows_fn(type)(means, m2s, x.data() + half, sizeof(T), half,
+                          n - half, 1);
+    EXPECT_NEAR(means[0], static_cast<double>(mean), 1e-9);
+    EXPECT_NEAR(m2s[0], static_cast<double>(m2), 1e-9 * static_cast<double>(n));
+  }
+}
+
+TEST(TileMoments, AreThoseOfTwoPasses) {
+  testing::for_each_isa([](Isa) {
+    check_moments<float>(TileType::f32);
+    check_moments<double>(TileType::f64);
+  });
+}
+
 TEST(TileStream, CopiesAnyLengthAtAnyOffset) {
   std::vector<unsigned char> src(1000), dst;
   for (size_t i = 0; i < src.size(); ++i) {
