@@ -1,16 +1,35 @@
+#include <mutex>
+#include <set>
+
 #include "runtime/loader/loaded_schema.h"
 #include "runtime/schema_api.h"
 
 namespace sy::runtime {
 namespace {
 
+// Those that were kept are pointed to from here, operators or none. Leaked:
+// they serve calls while statics are destroyed.
+struct Live {
+  std::mutex mutex;
+  std::set<LoadedSchema*> schemas;
+};
+Live& live() {
+  static auto* l = new Live;
+  return *l;
+}
+
 LoadedSchema* load(std::string_view text, const std::string& name,
                    std::vector<std::string>* operators) {
-  return LoadedSchema::load(text, name, operators).release();
+  auto schema = LoadedSchema::load(text, name, operators);
+  const std::lock_guard lock(live().mutex);
+  live().schemas.insert(schema.get());
+  return schema.release();
 }
 
 void unload(LoadedSchema* schema, std::chrono::milliseconds timeout) {
   schema->unload(timeout);
+  const std::lock_guard lock(live().mutex);
+  live().schemas.erase(schema);
   delete schema;
 }
 
