@@ -59,13 +59,16 @@ void add_offsets(const char* op, const IndexedDim& d, IntArrayRef sizes,
   index = contiguous_cpu(index, kLong);
   const int64_t* const p = data_of(index);
   int64_t* const to = data_of(out);
-  const int64_t n = d.size, step = d.stride * unit;
+  const int64_t n = d.size;
+  // Unsigned, as indices are checked after.
+  const auto step = static_cast<uint64_t>(d.stride * unit);
   parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
     uint64_t wrong = 0;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t k = p[i] + (p[i] < 0 ? n : 0);
       wrong |= static_cast<uint64_t>(k) >= static_cast<uint64_t>(n);
-      to[i] = (first ? 0 : to[i]) + k * step;
+      const uint64_t before = first ? 0 : static_cast<uint64_t>(to[i]);
+      to[i] = static_cast<int64_t>(before + static_cast<uint64_t>(k) * step);
     }
     if (SY_LIKELY(wrong == 0)) return;
     for (int64_t i = begin;; ++i) {

@@ -156,8 +156,7 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices,
 
 Tensor masked_scatter_backward(const Tensor& grad_output, const Tensor& mask,
                                IntArrayRef sizes) {
-  int64_t n = 1;
-  for (const int64_t s : sizes) n *= s;
+  const int64_t n = checked_numel("masked_scatter_backward", sizes);
   const Tensor used = sy::masked_select(grad_output, mask);
   const int64_t rest = n - used.numel();
   SY_CHECK(rest >= 0, Value, "[masked_scatter_backward] sizes: expected ",

@@ -64,8 +64,11 @@ void fill_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
               ScalarType dtype, Device device,
               std::initializer_list<const TensorBase*> inputs, F&& kernel) {
   bool direct = out.defined() && out.scalar_type() == dtype;
+  // One that grows may reach an input that it does not reach now.
+  const bool fits = direct && out.sizes() == sizes;
   for (const TensorBase* t : inputs) {
-    direct = direct && (t == nullptr || !t->defined() || !overlaps(out, *t));
+    if (!direct || t == nullptr || !t->defined()) continue;
+    direct = fits ? !overlaps(out, *t) : !out.is_alias_of(*t);
   }
   if (SY_LIKELY(direct)) {
     prepare_out(op, out, sizes, dtype, device);

@@ -347,13 +347,22 @@ inline Dims diagonal_sizes(const char* op, IntArrayRef sizes, int64_t offset,
   return out;
 }
 
+// Of strides that no element needs, where they are beyond int64: 0.
+inline int64_t stride_times(int64_t stride, int64_t n) {
+  int64_t product;
+  return __builtin_mul_overflow(stride, n, &product) ? 0 : product;
+}
+
 inline Dims diagonal_strides(const char* op, IntArrayRef strides, int64_t dim1,
                              int64_t dim2) {
   const int64_t a = wrap_dim(op, dim1, len(strides));
   const int64_t b = wrap_dim(op, dim2, len(strides));
   const int64_t both[] = {a, b};
   Dims out = without(op, strides, IntArrayRef(both));
-  out.push_back(of_dim(strides, a) + of_dim(strides, b));
+  int64_t sum;
+  const bool beyond =
+      __builtin_add_overflow(of_dim(strides, a), of_dim(strides, b), &sum);
+  out.push_back(beyond ? 0 : sum);
   return out;
 }
 
@@ -361,7 +370,8 @@ inline Dims diagonal_strides(const char* op, IntArrayRef strides, int64_t dim1,
 inline int64_t diagonal_offset(const char* op, IntArrayRef strides,
                                int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t dim = wrap_dim(op, offset >= 0 ? dim2 : dim1, len(strides));
-  return (offset >= 0 ? offset : -offset) * of_dim(strides, dim);
+  const int64_t stride = of_dim(strides, dim);
+  return stride_times(offset >= 0 ? stride : -stride, offset);
 }
 
 inline Dims unfold_sizes(const char* op, IntArrayRef sizes, int64_t dim,
@@ -383,7 +393,7 @@ inline Dims unfold_strides(const char* op, IntArrayRef strides, int64_t dim,
   const int64_t d = wrap_dim(op, dim, len(strides));
   Dims out(strides);
   const int64_t own = of_dim(strides, d);
-  if (!strides.empty()) out[d] = own * step;
+  if (!strides.empty()) out[d] = stride_times(own, step);
   out.push_back(own);
   return out;
 }

@@ -170,6 +170,11 @@ Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes,
     if (size > 0) out.add_(grad_in.select(-1, 0));
     return out;
   }
+  const Dims expected =
+      shapes::unfold_sizes("unfold_backward", input_sizes, dim, size, step);
+  SY_CHECK(grad_in.sizes() == expected, Value,
+           "[unfold_backward] grad_in: expected sizes ", expected, ", got ",
+           describe(grad_in));
   const int64_t windows =
       grad_in.size(wrap_dim("unfold_backward", dim, shapes::len(input_sizes)));
   if (windows == 0) return out;

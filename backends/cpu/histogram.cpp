@@ -242,8 +242,8 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
   }
   constexpr int64_t kMost = int64_t{1} << 31;
   SY_CHECK(last < kMost && minlength <= kMost, Value,
-           "[bincount] self: expected less than 2^31 bins, got ",
-           std::max(last, minlength - 1) + 1);
+           "[bincount] self: expected numbers and minlength below 2^31, got ",
+           std::max(last, minlength));
   const int64_t count = std::max(last + 1, minlength);
   const auto place = [&](int64_t i) { return data[i]; };
   const auto make = [&](ScalarType dtype) {

@@ -16,6 +16,17 @@ namespace {
 
 using Values = std::vector<double>;
 
+// An out= argument that has to grow, into memory that the input lies in.
+TEST(Padding, OutThatGrowsIntoTheInput) {
+  const Tensor room = tensor({1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const Tensor a = room.narrow(0, 2, 4).view({1, 4});
+  Tensor out = room.narrow(0, 1, 1).view({1, 1});
+  const std::vector<double> expected = values(reflection_pad1d(a, {2, 1}));
+  reflection_pad1d_out(out, a, {2, 1});
+  EXPECT_EQ(values(out), expected);
+  EXPECT_EQ(expected, (Values{5, 4, 3, 4, 5, 6, 5}));
+}
+
 TEST(Padding, Constant) {
   const Tensor a = tensor({{1, 2, 3}, {4, 5, 6}});
   EXPECT_EQ(values(constant_pad_nd(a, {1, 0}, 7)),
