@@ -23,10 +23,11 @@ constexpr size_t kInlineBytes =
 // What fail_allocation() asks for. While it does, every storage takes the way
 // that counts: nothing is inline.
 std::atomic<size_t> inline_bytes{kInlineBytes};
+std::atomic<bool> counts{false};
 std::atomic<int64_t> until_failure{0};
 
 void count_allocation(size_t bytes) {
-  if (inline_bytes.load(std::memory_order_relaxed) == kInlineBytes) return;
+  if (!counts.load(std::memory_order_relaxed)) return;
   SY_CHECK(until_failure.fetch_sub(1, std::memory_order_relaxed) != 1,
            OutOfMemory, "allocating ", bytes, " bytes fails, as a test asks");
 }
@@ -174,6 +175,7 @@ void StorageImpl::destroy(StorageImpl* s) noexcept {
 
 int64_t fail_allocation(int64_t nth) noexcept {
   const int64_t left = until_failure.exchange(nth, std::memory_order_relaxed);
+  counts.store(nth > 0, std::memory_order_relaxed);
   inline_bytes.store(nth > 0 ? 0 : kInlineBytes, std::memory_order_relaxed);
   return left > 0 ? left : 0;
 }

@@ -55,6 +55,8 @@ TensorBase fresh_like(const TensorBase& t) {
 
 // Of contiguous float32 tensors.
 TensorBase twice(const TensorBase& self) {
+  SY_CHECK(self.is_contiguous(), Value,
+           "[fixture_twice] self: expected a contiguous tensor");
   TensorBase out = fresh_like(self);
   const float* from = self.data_ptr<float>();
   for (int64_t i = 0; i < self.numel(); ++i) {

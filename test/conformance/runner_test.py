@@ -275,9 +275,9 @@ class RunnerTest(unittest.TestCase):
 
     def test_a_hang_is_a_failure_of_its_case(self):
         run = self.replay(self.three("fixture_hang"),
-                          flags=["--timeout", "1"])
+                          flags=["--timeout", "4"])
         self.assertEqual((run.code, run.counts()), (1, (2, 1, 0)))
-        self.assertIn("took more than 1 seconds", run.why()["case-1"])
+        self.assertIn("took more than 4 seconds", run.why()["case-1"])
 
     def test_hostile_arguments(self):
         flags = ["--trials", "hostile", "--jobs", "1"]
