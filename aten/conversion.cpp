@@ -129,7 +129,7 @@ bool equal(const Tensor& self, const Tensor& other) {
   SY_CHECK(self.dtype() == other.dtype(), Type, "[equal] other: expected ",
            self.dtype(), ", got ", describe(other));
   if (self.sizes() != other.sizes()) return false;
-  SY_CHECK(!self.is_meta(), Value,
+  SY_CHECK(!self.is_meta(), NotImplemented,
            "[equal] self: expected a tensor with data, got ", describe(self));
   const auto on_host = [](const Tensor& t) {
     return contiguous_cpu(t.is_cpu() ? t : sy::to_device(t, Device(kCPU)));

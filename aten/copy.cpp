@@ -229,8 +229,8 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
            "[copy_] src: expected sizes that broadcast to ", dst.sizes(),
            ", got ", src.sizes());
   if (dst.numel() == 0 || dst.is_meta()) return;
-  SY_CHECK(!src.is_meta(), Value, "[copy_] src: expected a tensor with data, ",
-           "got ", describe(src));
+  SY_CHECK(!src.is_meta(), NotImplemented,
+           "[copy_] src: expected a tensor with data, ", "got ", describe(src));
   if (dst.is_cpu() && src.is_cpu()) return copy_cpu(dst, src);
   if (dst.is_cpu()) return copy_cpu(dst, download(src));
 

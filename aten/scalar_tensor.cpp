@@ -35,7 +35,7 @@ Tensor scalar_to_tensor(const Scalar& value, ScalarType dtype, Device device) {
 Scalar read_scalar(const char* op, const TensorBase& t) {
   SY_CHECK(t.defined() && t.numel() == 1, Value, "[", op,
            "] self: expected a tensor of one element, got ", describe(t));
-  SY_CHECK(!t.is_meta(), Value, "[", op,
+  SY_CHECK(!t.is_meta(), NotImplemented, "[", op,
            "] self: expected a tensor with data, got ", describe(t));
   if (!t.is_cpu()) {
     return read_scalar(op, to_device(Tensor(TensorBase(t)), Device(kCPU)));
