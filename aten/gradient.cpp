@@ -178,4 +178,9 @@ std::vector<Tensor> gradient_tensorarray(const Tensor& self, TensorList spacing,
   return by_places(self, spacing, dim, edge_order);
 }
 
+Tensor not_implemented(const Tensor&, std::string_view argument) {
+  fail(ErrorKind::NotImplemented, argument,
+       ": the derivative is not implemented");
+}
+
 }  // namespace sy::native

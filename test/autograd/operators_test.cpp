@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "aten/ops/factory.h"
+#include "aten/ops/special.h"
 #include "aten/tensor.h"
 #include "autograd/gradcheck.h"
 #include "c10/schema/function_schema.h"
-#include "test/autograd/operator_args.h"
+#include "tools/sy/words.h"
 
 // Every operator of the library that has a derivative, against finite
 // differences in float64, first and second order. A new operator is checked
@@ -22,7 +24,7 @@ struct Line {
   std::string_view arguments;
 };
 
-// See operator_args.h for the notation.
+// See tools/sy/words.h for the notation.
 constexpr Line kArguments[] = {
     {"round.decimals", "2x3 1"},
     {"round_.decimals", "2x3 1"},
@@ -598,7 +600,7 @@ std::vector<std::string_view> lines_of(OperatorHandle op) {
     }
     if (!found.empty()) return found;
   }
-  if (test::signature_suffices(op)) found.push_back("");
+  if (tools::signature_suffices(op)) found.push_back("");
   return found;
 }
 
@@ -660,7 +662,7 @@ bool is_recorded(OperatorHandle op, std::vector<Value> args) {
 }
 
 void check(OperatorHandle op, std::string_view arguments) {
-  const std::vector<Value> args = test::parse_arguments(op, arguments);
+  const std::vector<Value> args = tools::parse_arguments(op, arguments);
   if (!is_valid(op, args)) return;
   EXPECT_TRUE(is_recorded(op, args));
   const auto r = autograd::gradcheck_op(op, args.data(), args.size());
@@ -683,6 +685,21 @@ TEST(Operators, GradientsAreThoseOfFiniteDifferences) {
       }
     }
   }
+}
+
+TEST(Operators, ADerivativeThatIsMissingIsAnErrorAndNotZero) {
+  const Tensor a = sy::ones({3}).requires_grad_();
+  const Tensor x = sy::ones({3}).requires_grad_();
+  try {
+    sy::igamma(a, x).sum().backward();
+    ADD_FAILURE() << "no error";
+  } catch (const NotImplementedError& e) {
+    EXPECT_NE(std::string(e.what()).find("[igamma] self: the derivative"),
+              std::string::npos)
+        << e.what();
+  }
+  sy::igamma(a.detach(), x).sum().backward();
+  EXPECT_TRUE(x.grad().defined());
 }
 
 // A line whose operator is gone or was renamed checks nothing.

@@ -7,7 +7,7 @@
 
 #include "autograd/api.h"
 #include "c10/schema/function_schema.h"
-#include "test/autograd/operator_args.h"
+#include "tools/sy/words.h"
 #include "test/runtime/twins.h"
 
 // The library's own operators, as far as they are expressions, loaded once more
@@ -202,7 +202,7 @@ TEST_F(Families, DoWhatTheCompiledOperatorsDo) {
     for (const char* text : kArguments) {
       std::vector<Value> args;
       try {
-        args = parse_arguments(op, text);
+        args = tools::parse_arguments(op, text);
       } catch (const Error&) {
         continue;  // not of this signature
       }

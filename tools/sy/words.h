@@ -6,9 +6,9 @@
 #include "c10/dispatcher.h"
 #include "c10/value.h"
 
-// Arguments for gradient checks, from the signature or from a text.
+// Arguments of a call, from the signature or from a text.
 
-namespace sy::test {
+namespace sy::tools {
 
 // What `text` says, one word per argument; those left out take their default,
 // or what arguments_of_signature would give. By the argument's type:
@@ -26,4 +26,4 @@ std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text);
 // of two of them and defaults; no other argument without a default.
 bool signature_suffices(OperatorHandle op);
 
-}  // namespace sy::test
+}  // namespace sy::tools

@@ -1,4 +1,4 @@
-#include "test/autograd/operator_args.h"
+#include "tools/sy/words.h"
 
 #include <charconv>
 #include <string>
@@ -6,7 +6,7 @@
 #include "aten/tensor.h"
 #include "c10/schema/function_schema.h"
 
-namespace sy::test {
+namespace sy::tools {
 
 namespace {
 
@@ -29,9 +29,9 @@ double number(std::string_view word) {
   return v;
 }
 
-// Different numbers between 0 and 1, the same at every run.
+// Different numbers between 0 and 1, the same for every call's arguments.
+uint32_t seed = 1;
 double next_number() {
-  static uint32_t seed = 1;
   seed = seed * 1664525u + 1013904223u;
   return static_cast<double>(seed >> 8) / (1 << 24);
 }
@@ -191,6 +191,7 @@ bool signature_suffices(OperatorHandle op) {
 }
 
 std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text) {
+  seed = 1;
   std::vector<Value> args;
   const auto words = split(text, ' ');
   for (const Argument& a : op.schema().arguments()) {
@@ -210,4 +211,4 @@ std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text) {
   return args;
 }
 
-}  // namespace sy::test
+}  // namespace sy::tools
