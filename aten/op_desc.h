@@ -101,4 +101,32 @@ struct ScanOp {
   ElementProgram combine;
 };
 
+// A scalar of a program, from an argument of the call: its number (True and
+// False count), whether it is there, or whether it is the text.
+struct NodeScalar {
+  enum Kind : uint8_t { kValue, kHasValue, kEquals };
+  uint8_t argument;
+  Kind kind = kValue;
+  const char* text = nullptr;  // of kEquals
+};
+
+// An operator as a node of a graph: what a backend that records calls, to fuse
+// or compile them later, wants to know beyond the schema. Arguments are counted
+// as in the functional form. aten/node.h reads a call by it.
+struct NodeDesc {
+  static constexpr uint8_t kNone = 255;
+
+  // One of these.
+  const PointwiseOp* pointwise = nullptr;
+  const ReduceOp* reduce = nullptr;
+  const ScanOp* scan = nullptr;
+  // The arguments that are the program's inputs and its scalars.
+  const uint8_t* inputs = nullptr;
+  const NodeScalar* scalars = nullptr;
+  uint8_t n_inputs = 0;
+  uint8_t n_scalars = 0;
+  // Of reduce and scan, where there is such an argument.
+  uint8_t dim = kNone, keepdim = kNone, dtype = kNone;
+};
+
 }  // namespace sy

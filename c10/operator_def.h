@@ -6,6 +6,8 @@
 
 namespace sy {
 
+struct NodeDesc;
+
 // What generated code knows of an operator beyond its schema: static data, for
 // tools and messages.
 struct OperatorInfo {
@@ -20,6 +22,8 @@ struct OperatorInfo {
   Kind kind = kDispatch;
   const char* doc = "";
   const char* source = "";  // "schemas/ops/activation.yaml:12"
+  // aten/op_desc.h; nullptr if the operator is no tile program.
+  const NodeDesc* node = nullptr;
 };
 
 // The definition of one overload. Generated code keeps these in static tables;

@@ -231,4 +231,30 @@ std::vector<int> scalar_indices(const lang::Program& program,
   return same ? std::vector<int>() : out;
 }
 
+NodeParts node_parts(const Operator& op) {
+  const FunctionSchema& schema = op.base.schema;
+  NodeParts out;
+  const auto scalars = [&](const std::vector<lang::ScalarInput>& list) {
+    for (const lang::ScalarInput& s : list) {
+      out.scalars.push_back({schema.argument_index(s.name), s});
+    }
+  };
+  if (op.kind() == lang::OperatorKind::kPointwise) {
+    const lang::Program p = pointwise_program(op);
+    for (const lang::ProgramInput& in : p.inputs) {
+      out.inputs.push_back(schema.argument_index(in.name));
+    }
+    scalars(p.scalars);
+    return out;
+  }
+  out.inputs.push_back(schema.argument_index("self"));
+  out.dim = schema.argument_index("dim");
+  out.keepdim = schema.argument_index("keepdim");
+  out.dtype = schema.argument_index("dtype");
+  if (op.kind() == lang::OperatorKind::kReduce) {
+    scalars(reduce_parts(op).scalars);
+  }
+  return out;
+}
+
 }  // namespace sy::codegen

@@ -42,6 +42,19 @@ struct ScanParts {
   lang::Program combine;  // of two elements
 };
 ScanParts scan_parts(const Operator& op);
+// Which arguments a program takes; NodeDesc of aten/op_desc.h.
+struct NodeParts {
+  struct Scalar {
+    int argument;
+    lang::ScalarInput input;
+  };
+  std::vector<int> inputs;
+  std::vector<Scalar> scalars;
+  int dim = -1, keepdim = -1, dtype = -1;
+};
+// Of a pointwise, reduce or scan operator.
+NodeParts node_parts(const Operator& op);
+
 // Of the call's scalars, one for each of the program's; -1 for the number of
 // elements. Empty if they are the same.
 std::vector<int> scalar_indices(const lang::Program& program,

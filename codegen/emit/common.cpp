@@ -314,6 +314,11 @@ std::string functional_call(const Operator& op, const Overload& form) {
   return "ops::" + op.base.id + "::call(" + join(args, ", ") + ")";
 }
 
+bool has_descriptor(const Operator& op) {
+  return op.kind() == OperatorKind::kPointwise ||
+         op.kind() == OperatorKind::kReduce || op.kind() == OperatorKind::kScan;
+}
+
 std::vector<std::string> written_arguments(const Overload& o) {
   std::vector<std::string> out;
   for (const Argument& a : o.schema.arguments()) {

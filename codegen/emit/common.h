@@ -72,6 +72,9 @@ std::string absent_mask(const FunctionSchema& schema,
 
 // The dtype of result `i` of a structured operator, in terms of its arguments.
 std::string result_dtype(const Operator& op, std::size_t i);
+// Whether it is a tile program, with a descriptor in namespace desc.
+bool has_descriptor(const Operator& op);
+
 // The first argument that is a Tensor: where results are made.
 std::string like_argument(const Operator& op);
 

@@ -326,7 +326,9 @@ class DefinitionsEmitter {
     for (const Operator& op : family_.operators) {
       w.line("    {OperatorInfo::" + kind_name(op.kind()) + ", " +
              lang::cpp_string(op.entry->doc) + ", " +
-             lang::cpp_string(op.source) + "},");
+             lang::cpp_string(op.source) +
+             (has_descriptor(op) ? ", &desc::" + op.base.id + "_node" : "") +
+             "},");
     }
     w.line("};");
     w.gap();

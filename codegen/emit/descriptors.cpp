@@ -11,11 +11,6 @@ namespace {
 
 using lang::OperatorKind;
 
-bool has_descriptor(const Operator& op) {
-  return op.kind() == OperatorKind::kPointwise ||
-         op.kind() == OperatorKind::kReduce || op.kind() == OperatorKind::kScan;
-}
-
 std::vector<std::string> indices(
     const lang::Program& program,
     const std::vector<lang::ScalarInput>& scalars) {
@@ -83,6 +78,59 @@ void reduce(Writer& w, const Operator& op) {
   w.line("};");
 }
 
+std::string descriptor_kind(const Operator& op) {
+  switch (op.kind()) {
+    case OperatorKind::kReduce: return "reduce";
+    case OperatorKind::kScan: return "scan";
+    default: return "pointwise";
+  }
+}
+
+// Which arguments of a call the program takes.
+void node(Writer& w, const Operator& op) {
+  const NodeParts p = node_parts(op);
+  const std::string prefix = camel(op.base.id);
+  std::vector<std::string> inputs, scalars;
+  for (const int i : p.inputs) inputs.push_back(std::to_string(i));
+  w.list("constexpr uint8_t k" + prefix + "Arguments[] = {", inputs, "};");
+  for (const NodeParts::Scalar& s : p.scalars) {
+    std::string text = "{" + std::to_string(s.argument);
+    switch (s.input.kind) {
+      case lang::ScalarInput::Kind::kValue: break;
+      case lang::ScalarInput::Kind::kHasValue:
+        text += ", NodeScalar::kHasValue";
+        break;
+      case lang::ScalarInput::Kind::kEquals:
+        text += ", NodeScalar::kEquals, " + lang::cpp_string(s.input.text);
+        break;
+    }
+    scalars.push_back(text + "}");
+  }
+  if (!scalars.empty()) {
+    w.list("constexpr NodeScalar k" + prefix + "NodeScalars[] = {", scalars,
+           "};");
+  }
+  w.raw("const NodeDesc " + op.base.id + "_node = {\n");
+  w.line("    ." + descriptor_kind(op) + " = &" + op.base.id + ",");
+  w.line("    .inputs = k" + prefix + "Arguments,");
+  if (!scalars.empty()) {
+    w.line("    .scalars = k" + prefix + "NodeScalars,");
+  }
+  w.line("    .n_inputs = " + std::to_string(inputs.size()) + ",");
+  if (!scalars.empty()) {
+    w.line("    .n_scalars = " + std::to_string(scalars.size()) + ",");
+  }
+  const auto argument = [&](const char* name, int i) {
+    if (i >= 0) {
+      w.line("    ." + std::string(name) + " = " + std::to_string(i) + ",");
+    }
+  };
+  argument("dim", p.dim);
+  argument("keepdim", p.keepdim);
+  argument("dtype", p.dtype);
+  w.line("};");
+}
+
 }  // namespace
 
 std::string emit_descriptors_header(const Model&, const Family& family) {
@@ -103,6 +151,7 @@ std::string emit_descriptors_header(const Model&, const Family& family) {
             : op.kind() == OperatorKind::kScan ? "ScanOp "
                                                : "PointwiseOp ") +
            op.base.id + ";");
+    w.line("SY_API extern const NodeDesc " + op.base.id + "_node;");
   }
   close_namespace(w, "sy::desc");
   return w.str();
@@ -119,6 +168,7 @@ std::string emit_descriptors(const Model&, const Family& family) {
       case OperatorKind::kScan: scan(body, op); break;
       default: emit_pointwise_op(body, op.base.id, pointwise_parts(op));
     }
+    node(body, op);
   }
   Writer w;
   w.raw(banner(family));

@@ -53,6 +53,34 @@ int argument(const FunctionSchema& schema, std::string_view name) {
   return schema.argument_index(name);
 }
 
+void fill_node(const Operator& op, OperatorState* state) {
+  const codegen::NodeParts parts = codegen::node_parts(op);
+  for (const int i : parts.inputs) {
+    state->node_inputs.push_back(static_cast<uint8_t>(i));
+  }
+  const auto& sources =
+      state->pointwise ? state->pointwise->scalars() : state->reduce->scalars();
+  for (size_t i = 0; i < parts.scalars.size(); ++i) {
+    state->node_scalars.push_back(
+        {static_cast<uint8_t>(parts.scalars[i].argument),
+         static_cast<NodeScalar::Kind>(parts.scalars[i].input.kind),
+         sources[i].text.c_str()});
+  }
+  const auto argument = [](int i) {
+    return i < 0 ? NodeDesc::kNone : static_cast<uint8_t>(i);
+  };
+  NodeDesc& node = state->node;
+  if (state->pointwise) node.pointwise = &state->pointwise->op();
+  if (state->reduce) node.reduce = &state->reduce->op();
+  node.inputs = state->node_inputs.data();
+  node.scalars = state->node_scalars.data();
+  node.n_inputs = static_cast<uint8_t>(state->node_inputs.size());
+  node.n_scalars = static_cast<uint8_t>(state->node_scalars.size());
+  node.dim = argument(parts.dim);
+  node.keepdim = argument(parts.keepdim);
+  node.dtype = argument(parts.dtype);
+}
+
 void fill_positions(const Operator& op, const Overload& o,
                     OverloadState* form) {
   using Filler = OverloadState::Filler;
@@ -246,6 +274,7 @@ void LoadedSchema::add(const Operator& op) {
     case OperatorKind::kScan: break;  // refused by check_loadable()
     case OperatorKind::kDispatch: break;
   }
+  if (state->pointwise || state->reduce) fill_node(op, state.get());
   const bool exact_out =
       codegen::has_exact_out(*model_, op, [](const std::string& name) {
         const auto known = Dispatcher::singleton().find("aten::" + name);
@@ -262,6 +291,7 @@ void LoadedSchema::add(const Operator& op) {
     form->overload = o;
     form->full_name = op.ns + "::" + o->name;
     form->flags = flags_of(op, *o);
+    if (state->pointwise || state->reduce) form->node = &state->node;
     if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form.get());
     for (const Argument& a : o->schema.arguments()) {

@@ -63,6 +63,9 @@ struct OperatorState {
   std::vector<int> scalar_arguments;  // the same, of pointwise and reduce
   std::unique_ptr<ReduceData> reduce;
   int dim = -1, keepdim = -1, dtype = -1, self = -1;  // of reduce
+  std::vector<uint8_t> node_inputs;
+  std::vector<NodeScalar> node_scalars;
+  NodeDesc node;  // of pointwise and reduce
   std::vector<RequireState> require;
   std::vector<IndexProgram> shape;
   std::vector<TensorProgram> result_dtypes;  // one, one for each, or none

@@ -34,6 +34,12 @@ const PointwiseOp mul_Tensor = {
     .input_names = kMulTensorInputs,
     .program = kMulTensorProgram,
 };
+constexpr uint8_t kMulTensorArguments[] = {0, 1};
+const NodeDesc mul_Tensor_node = {
+    .pointwise = &mul_Tensor,
+    .inputs = kMulTensorArguments,
+    .n_inputs = 2,
+};
 
 // soften  test/codegen/testdata/sample.yaml:13
 constexpr const char* kSoftenInputs[] = {"self", "weight"};
@@ -107,6 +113,18 @@ const PointwiseOp soften = {
     .at_defaults = &kSoftenAtDefaultsProgram,
     .defaults = kSoftenDefaults,
 };
+constexpr uint8_t kSoftenArguments[] = {0, 1};
+constexpr NodeScalar kSoftenNodeScalars[] = {
+    {2},
+    {3, NodeScalar::kEquals, "half"},
+};
+const NodeDesc soften_node = {
+    .pointwise = &soften,
+    .inputs = kSoftenArguments,
+    .scalars = kSoftenNodeScalars,
+    .n_inputs = 2,
+    .n_scalars = 2,
+};
 
 // sum.dim_IntList  test/codegen/testdata/sample.yaml:33
 //   t0 = copy(self)
@@ -148,6 +166,15 @@ const ReduceOp sum_dim_IntList = {
     .map = kSumDimIntListMapProgram,
     .combine = kSumDimIntListCombineProgram,
     .identity = kSumDimIntListIdentity,
+};
+constexpr uint8_t kSumDimIntListArguments[] = {0};
+const NodeDesc sum_dim_IntList_node = {
+    .reduce = &sum_dim_IntList,
+    .inputs = kSumDimIntListArguments,
+    .n_inputs = 1,
+    .dim = 1,
+    .keepdim = 2,
+    .dtype = 3,
 };
 
 // aminmax  test/codegen/testdata/sample.yaml:42
@@ -199,6 +226,14 @@ const ReduceOp aminmax = {
     .map = kAminmaxMapProgram,
     .combine = kAminmaxCombineProgram,
 };
+constexpr uint8_t kAminmaxArguments[] = {0};
+const NodeDesc aminmax_node = {
+    .reduce = &aminmax,
+    .inputs = kAminmaxArguments,
+    .n_inputs = 1,
+    .dim = 1,
+    .keepdim = 2,
+};
 
 // cumsum  test/codegen/testdata/sample.yaml:50
 //   t0 = add(a, b)
@@ -222,6 +257,14 @@ const ScanOp cumsum = {
     .accumulate = AccumulateRule::Double,
     .combine = kCumsumCombineProgram,
 };
+constexpr uint8_t kCumsumArguments[] = {0};
+const NodeDesc cumsum_node = {
+    .scan = &cumsum,
+    .inputs = kCumsumArguments,
+    .n_inputs = 1,
+    .dim = 1,
+    .dtype = 2,
+};
 
 // cummax  test/codegen/testdata/sample.yaml:56
 //   t0 = ge(b, a)
@@ -244,6 +287,13 @@ const ScanOp cummax = {
     .promote = PromoteRule::Default,
     .chooses = true,
     .combine = kCummaxCombineProgram,
+};
+constexpr uint8_t kCummaxArguments[] = {0};
+const NodeDesc cummax_node = {
+    .scan = &cummax,
+    .inputs = kCummaxArguments,
+    .n_inputs = 1,
+    .dim = 1,
 };
 
 }  // namespace sy::desc
