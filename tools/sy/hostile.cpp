@@ -43,13 +43,15 @@ std::string out_of_bounds(const Value& v) {
 
 class Hostile final : public Trials {
  public:
-  Hostile(OperatorHandle op, const CaseFile& file) : op_(op), file_(file) {
+  Hostile(OperatorHandle op, std::shared_ptr<const Calls> calls)
+      : op_(op), calls_(std::move(calls)) {
     set_memory_limit(kMemory);
-    for (const Case* c : chosen()) {
-      Call call{c, {}, offsets_.empty() ? 0 : offsets_.back()};
-      call.mutations = mutations_of(op.schema(), arguments(*c));
-      offsets_.push_back(call.first + call.mutations.size());
-      calls_.push_back(std::move(call));
+    const size_t n = calls_->size();
+    for (size_t i = 0; i < n; i += std::max<size_t>(1, n - 1)) {
+      Base base{i, {}, offsets_.empty() ? 0 : offsets_.back()};
+      base.mutations = mutations_of(op.schema(), calls_->arguments(i));
+      offsets_.push_back(base.first + base.mutations.size());
+      bases_.push_back(std::move(base));
     }
   }
 
@@ -57,16 +59,16 @@ class Hostile final : public Trials {
     return offsets_.empty() ? 0 : offsets_.back();
   }
   std::string id(size_t i) const override {
-    const Call& c = call_of(i);
-    return str(c.base->id, ", ", c.mutations[i - c.first].id);
+    const Base& c = base_of(i);
+    return str(calls_->id(c.call), ", ", c.mutations[i - c.first].id);
   }
 
   CaseResult run(size_t i) const override {
-    const Call& c = call_of(i);
+    const Base& c = base_of(i);
     CaseResult result;
     result.non_empty = true;
     try {
-      Arguments in = arguments(*c.base);
+      Arguments in = calls_->arguments(c.call);
       c.mutations[i - c.first].apply(in);
       result.why = call(in);
     } catch (...) {
@@ -76,32 +78,17 @@ class Hostile final : public Trials {
   }
 
  private:
-  struct Call {
-    const Case* base;
+  // The first call or the last.
+  struct Base {
+    size_t call;
     std::vector<Mutation> mutations;
     size_t first;  // the trial that its first mutation is
   };
 
-  const Call& call_of(size_t i) const {
-    return calls_[static_cast<size_t>(
+  const Base& base_of(size_t i) const {
+    return bases_[static_cast<size_t>(
         std::upper_bound(offsets_.begin(), offsets_.end(), i) -
         offsets_.begin())];
-  }
-
-  // The first and the last case that succeed; an error's if there are none.
-  std::vector<const Case*> chosen() const {
-    std::vector<const Case*> out;
-    for (const Case& c : file_.cases) {
-      if (c.fails) continue;
-      if (out.size() == 2) out.pop_back();
-      out.push_back(&c);
-    }
-    if (out.empty() && !file_.cases.empty()) out.push_back(&file_.cases[0]);
-    return out;
-  }
-
-  Arguments arguments(const Case& c) const {
-    return bind_arguments(op_.schema(), c, file_.storages, Device(kCPU));
   }
 
   std::string call(Arguments& in) const {
@@ -127,16 +114,16 @@ class Hostile final : public Trials {
   }
 
   OperatorHandle op_;
-  const CaseFile& file_;
-  std::vector<Call> calls_;
+  std::shared_ptr<const Calls> calls_;
+  std::vector<Base> bases_;
   std::vector<size_t> offsets_;  // of the ends
 };
 
 }  // namespace
 
 std::unique_ptr<Trials> hostile_trials(OperatorHandle op,
-                                       const CaseFile& file) {
-  return std::make_unique<Hostile>(op, file);
+                                       std::shared_ptr<const Calls> calls) {
+  return std::make_unique<Hostile>(op, std::move(calls));
 }
 
 }  // namespace sy::tools

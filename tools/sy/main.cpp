@@ -7,6 +7,7 @@
 #include "tools/sy/conform.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/plugins.h"
+#include "tools/sy/prove.h"
 #include "tools/sy/worker.h"
 
 // bin/sy: what Switchyard has, and whether it does what it should.
@@ -42,8 +43,11 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
                 "replay: the cases as recorded; hostile: with one argument "
                 "changed, which must give a result or an error that names the "
                 "operator; starved: with each allocation failing in turn; "
-                "threaded: the same results by one thread and by several")
-      ->check(CLI::IsMember({"replay", "hostile", "starved", "threaded"}))
+                "threaded: the same results by one thread and by several; "
+                "described: as shapes are inferred and programs are described; "
+                "agreed: the same results by all forms")
+      ->check(CLI::IsMember(
+          {"replay", "hostile", "starved", "threaded", "described", "agreed"}))
       ->capture_default_str();
 }
 
@@ -64,6 +68,27 @@ CLI::App* conform_command(CLI::App& app, ConformOptions& o, bool& no_grad) {
                 "file of overloads; 0 if these work, whatever else does not");
   c->add_option("--update-passing", o.update_passing,
                 "add the overloads that work to this file");
+  return c;
+}
+
+CLI::App* prove_command(CLI::App& app, ProveOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "prove", "put operators through every trial, by calls made for them");
+  c->add_option("GLOB", o.glob, "operators, as mine::*")->required();
+  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--schema", o.schemas,
+                "load the operators of this file first (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--args", o.words,
+                "a word for each argument, where the signature does not say "
+                "enough: 2x3 (a tensor), 4:i5 (int64 below 5), 3:b (bool), "
+                "{2x3;3} (a list), 0,1 (ints), 0.5, True, None");
+  c->add_option("--except", o.except, "but not these (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--jobs", o.jobs, "processes at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   return c;
 }
 
@@ -129,6 +154,8 @@ int run(int argc, char** argv) {
   CLI::App* run_conform = conform_command(app, conform, conform_no_grad);
   CLI::App* run_worker = app.add_subcommand("conform-worker")->group("");
   worker_options(run_worker, worker, worker_no_grad);
+  ProveOptions prove;
+  const CLI::App* run_proof = prove_command(app, prove);
 
   try {
     app.parse(argc, argv);
@@ -140,6 +167,7 @@ int run(int argc, char** argv) {
   worker.gradients = !worker_no_grad;
   if (run_conform->parsed()) return sy::tools::run_conform(conform);
   if (run_worker->parsed()) return sy::tools::run_worker(worker);
+  if (run_proof->parsed()) return sy::tools::run_prove(prove);
   load_plugins(inspect.plugins);
   if (ops->parsed()) return list_operators(inspect.subject, inspect.json);
   if (explain->parsed()) return explain_operator(inspect.subject, inspect.json);

@@ -19,11 +19,11 @@ class Starved final : public CallTrials {
     result.non_empty = true;
     try {
       bool failed = false;
-      call(at(i), 0, failed);  // what it keeps for later calls is made
+      call(i, 0, failed);  // what it keeps for later calls is made
       failed = true;
       for (int64_t n = 1; failed && n <= kMostAllocations; ++n) {
         const int64_t before = memory_stats().allocated;
-        result.why = call(at(i), n, failed);
+        result.why = call(i, n, failed);
         const int64_t leaked = memory_stats().allocated - before;
         if (result.why.empty() && failed && leaked != 0) {
           result.why = str(leaked, " bytes are not given back");
@@ -41,8 +41,8 @@ class Starved final : public CallTrials {
 
  private:
   // Sets `failed` to whether the call came as far as its nth allocation.
-  std::string call(const Case& c, int64_t n, bool& failed) const {
-    Arguments in = arguments(c);
+  std::string call(size_t i, int64_t n, bool& failed) const {
+    Arguments in = arguments(i);
     std::vector<Value> out(op().schema().returns().size());
     std::string why;
     fail_allocation(n);
@@ -63,8 +63,8 @@ class Starved final : public CallTrials {
 }  // namespace
 
 std::unique_ptr<Trials> starved_trials(OperatorHandle op,
-                                       const CaseFile& file) {
-  return std::make_unique<Starved>(op, file);
+                                       std::shared_ptr<const Calls> calls) {
+  return std::make_unique<Starved>(op, std::move(calls));
 }
 
 }  // namespace sy::tools

@@ -42,8 +42,8 @@ class Threaded final : public CallTrials {
     CaseResult result;
     result.non_empty = true;
     try {
-      const Outcome one = call(at(i), 1);
-      const Outcome several = call(at(i), kThreads);
+      const Outcome one = call(i, 1);
+      const Outcome several = call(i, kThreads);
       result.why = difference(one, several);
     } catch (...) {
       result.why = current_exception_text();
@@ -55,8 +55,8 @@ class Threaded final : public CallTrials {
   }
 
  private:
-  Outcome call(const Case& c, int threads) const {
-    Arguments in = arguments(c);
+  Outcome call(size_t i, int threads) const {
+    Arguments in = arguments(i);
     std::vector<Value> out(op().schema().returns().size());
     Outcome outcome;
     manual_seed(5);
@@ -101,8 +101,8 @@ class Threaded final : public CallTrials {
 }  // namespace
 
 std::unique_ptr<Trials> threaded_trials(OperatorHandle op,
-                                        const CaseFile& file) {
-  return std::make_unique<Threaded>(op, file);
+                                        std::shared_ptr<const Calls> calls) {
+  return std::make_unique<Threaded>(op, std::move(calls));
 }
 
 }  // namespace sy::tools

@@ -24,23 +24,14 @@ class Replays final : public Trials {
 
 }  // namespace
 
-CallTrials::CallTrials(OperatorHandle op, const CaseFile& file)
-    : op_(op), file_(file) {
-  for (const Case& c : file.cases) {
-    if (!c.fails) cases_.push_back(&c);
-  }
-}
-
-Arguments CallTrials::arguments(const Case& c) const {
-  return bind_arguments(op_.schema(), c, file_.storages, Device(kCPU));
-}
-
 TrialKind trial_kind_of(const std::string& name) {
   if (name == "replay") return TrialKind::Replay;
   if (name == "hostile") return TrialKind::Hostile;
   if (name == "starved") return TrialKind::Starved;
-  SY_CHECK(name == "threaded", Value, "no kind of trial is named ", name);
-  return TrialKind::Threaded;
+  if (name == "threaded") return TrialKind::Threaded;
+  if (name == "described") return TrialKind::Described;
+  SY_CHECK(name == "agreed", Value, "no kind of trial is named ", name);
+  return TrialKind::Agreed;
 }
 
 std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
@@ -48,13 +39,23 @@ std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
                                     const CaseRunner::Options& options) {
   SY_CHECK(kind == TrialKind::Replay || options.device.is_cpu(), Value,
            "only recorded calls are made on ", options.device);
+  if (kind == TrialKind::Replay) {
+    return std::make_unique<Replays>(op, file, options);
+  }
+  return call_trials(kind, op, recorded_calls(op, file));
+}
+
+std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
+                                    std::shared_ptr<const Calls> calls) {
   switch (kind) {
-    case TrialKind::Hostile: return hostile_trials(op, file);
-    case TrialKind::Starved: return starved_trials(op, file);
-    case TrialKind::Threaded: return threaded_trials(op, file);
+    case TrialKind::Hostile: return hostile_trials(op, std::move(calls));
+    case TrialKind::Starved: return starved_trials(op, std::move(calls));
+    case TrialKind::Threaded: return threaded_trials(op, std::move(calls));
+    case TrialKind::Described: return described_trials(op, std::move(calls));
+    case TrialKind::Agreed: return agreed_trials(op, std::move(calls));
     case TrialKind::Replay: break;
   }
-  return std::make_unique<Replays>(op, file, options);
+  fail(ErrorKind::Internal, "only recorded cases can be replayed");
 }
 
 }  // namespace sy::tools

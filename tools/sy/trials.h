@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "c10/dispatcher.h"
+#include "tools/sy/calls.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/case_runner.h"
 
@@ -21,30 +22,30 @@ class Trials {
   virtual CaseResult run(size_t i) const = 0;
 };
 
-// One trial for each case that succeeds.
+// One trial for each call.
 class CallTrials : public Trials {
  public:
-  CallTrials(OperatorHandle op, const CaseFile& file);
-  size_t size() const final { return cases_.size(); }
-  std::string id(size_t i) const final { return cases_[i]->id; }
+  CallTrials(OperatorHandle op, std::shared_ptr<const Calls> calls)
+      : op_(op), calls_(std::move(calls)) {}
+  size_t size() const final { return calls_->size(); }
+  std::string id(size_t i) const final { return calls_->id(i); }
 
  protected:
   OperatorHandle op() const { return op_; }
-  const Case& at(size_t i) const { return *cases_[i]; }
-  // Fresh ones, on the CPU.
-  Arguments arguments(const Case& c) const;
+  Arguments arguments(size_t i) const { return calls_->arguments(i); }
 
  private:
   OperatorHandle op_;
-  const CaseFile& file_;
-  std::vector<const Case*> cases_;
+  std::shared_ptr<const Calls> calls_;
 };
 
 enum class TrialKind {
-  Replay,    // the cases themselves
-  Hostile,   // with one argument changed: a result, or an error that names it
-  Starved,   // with each allocation failing in turn
-  Threaded,  // by one thread and by several, with the same results
+  Replay,     // the cases themselves
+  Hostile,    // with one argument changed: a result, or an error that names it
+  Starved,    // with each allocation failing in turn
+  Threaded,   // by one thread and by several, with the same results
+  Described,  // as infer_results() and the operator's program say
+  Agreed,     // all forms, layouts and floating dtypes give the same results
 };
 
 // Throws ValueError for a kind without that name.
@@ -55,10 +56,19 @@ std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
                                     const CaseFile& file,
                                     const CaseRunner::Options& options);
 
-// Each kind but the first is for tensors on the CPU.
-std::unique_ptr<Trials> hostile_trials(OperatorHandle op, const CaseFile& file);
-std::unique_ptr<Trials> starved_trials(OperatorHandle op, const CaseFile& file);
+// Of every kind but the first.
+std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
+                                    std::shared_ptr<const Calls> calls);
+
+std::unique_ptr<Trials> hostile_trials(OperatorHandle op,
+                                       std::shared_ptr<const Calls> calls);
+std::unique_ptr<Trials> starved_trials(OperatorHandle op,
+                                       std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> threaded_trials(OperatorHandle op,
-                                        const CaseFile& file);
+                                        std::shared_ptr<const Calls> calls);
+std::unique_ptr<Trials> described_trials(OperatorHandle op,
+                                         std::shared_ptr<const Calls> calls);
+std::unique_ptr<Trials> agreed_trials(OperatorHandle op,
+                                      std::shared_ptr<const Calls> calls);
 
 }  // namespace sy::tools

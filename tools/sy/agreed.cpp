@@ -1,0 +1,163 @@
+#include <cstring>
+#include <optional>
+
+#include "aten/tensor.h"
+#include "c10/error.h"
+#include "tools/sy/compare.h"
+#include "tools/sy/trials.h"
+
+namespace sy::tools {
+
+namespace {
+
+using Results = std::vector<HostTensor>;
+
+void append(const Value& v, Results* out) {
+  for_each_tensor(v, [&](const TensorBase& t) {
+    if (t.defined()) out->push_back(read_tensor(t));
+  });
+}
+
+Results call(OperatorHandle op, std::vector<Value>& args) {
+  std::vector<Value> out(op.schema().returns().size());
+  op.call_boxed(args.data(), args.size(), out.data(), out.size());
+  Results results;
+  for (const Value& v : out) append(v, &results);
+  return results;
+}
+
+class Agreed final : public CallTrials {
+ public:
+  Agreed(OperatorHandle op, std::shared_ptr<const Calls> calls)
+      : CallTrials(op, calls), calls_(std::move(calls)) {
+    const OperatorInfo* const info = op.entry().info();
+    if (info == nullptr || !op.schema().is_functional()) return;
+    for (const OperatorHandle o : Dispatcher::singleton().operators()) {
+      const OperatorInfo* const own = o.entry().info();
+      if (own == nullptr || o.schema().is_functional()) continue;
+      // Of one entry.
+      if (*info->source != 0 && std::strcmp(own->source, info->source) == 0) {
+        forms_.push_back(o);
+      }
+    }
+  }
+
+  CaseResult run(size_t i) const override {
+    CaseResult result;
+    result.non_empty = true;
+    try {
+      result.why = difference(i);
+    } catch (...) {
+      result.why = current_exception_text();
+    }
+    return result;
+  }
+
+ private:
+  std::string difference(size_t i) const {
+    Arguments in = arguments(i);
+    Results before, after;
+    for (const NamedTensor& t : in.tensors) append(Value(t.tensor), &before);
+    const Results expected = call(op(), in.values);
+    for (const NamedTensor& t : in.tensors) append(Value(t.tensor), &after);
+    if (op().schema().is_functional()) {
+      for (size_t k = 0; k < before.size(); ++k) {
+        if (before[k].storage != after[k].storage) {
+          return str("the call changes ", in.tensors[k].name);
+        }
+      }
+    }
+    if (const auto like = calls_->like(i)) {
+      Arguments other = arguments(like->call);
+      const std::string why =
+          compare(expected, call(op(), other.values), like->tolerance, false);
+      if (!why.empty()) {
+        return str("not as for ", calls_->id(like->call), ": ", why);
+      }
+    }
+    for (const OperatorHandle form : forms_) {
+      const std::string why = by_form(form, i, expected);
+      if (!why.empty()) return str(form.name(), ": ", why);
+    }
+    return "";
+  }
+
+  std::string by_form(OperatorHandle form, size_t i,
+                      const Results& expected) const {
+    const Arguments in = arguments(i);
+    const FunctionSchema& base = op().schema();
+    std::vector<Value> args;
+    size_t written = 0;
+    for (const Argument& a : form.schema().arguments()) {
+      const int k = base.argument_index(a.name.view());
+      if (a.is_write() && form.schema().is_out()) {
+        if (written >= expected.size()) return "";  // a list of results
+        // Of other sizes than it needs.
+        args.emplace_back(TensorBase(
+            Tensor(make_tensor({0}, expected[written++].dtype, Device(kCPU)))));
+        if (a.type.is_list()) return "";
+        continue;
+      }
+      if (k < 0) return "";
+      args.push_back(in.values[static_cast<size_t>(k)]);
+      if (!a.is_write()) continue;
+      if (!args.back().is_tensor() || expected.size() != 1) return "";
+      const TensorBase& self = args.back().to_tensor();
+      // Only what fits can be written to.
+      if (self.dtype() != expected[0].dtype ||
+          self.sizes() != IntArrayRef(expected[0].sizes)) {
+        return "";
+      }
+    }
+    return compare(call(form, args), expected, 0, true);
+  }
+
+  // Of different dtypes.
+  static std::string compare_numbers(const HostTensor& actual,
+                                     const HostTensor& expected, Tolerance t) {
+    if (actual.sizes != expected.sizes) {
+      return str("expected sizes ", IntArrayRef(expected.sizes), ", got ",
+                 IntArrayRef(actual.sizes));
+    }
+    const auto from =
+        element_indices(actual.sizes, actual.strides, actual.offset);
+    const auto want =
+        element_indices(expected.sizes, expected.strides, expected.offset);
+    for (size_t i = 0; i < want.size(); ++i) {
+      const double a = element_value(actual, from[i]);
+      const double e = element_value(expected, want[i]);
+      if (t.accepts(a, e)) continue;
+      return str("element ",
+                 element_position(expected.sizes, static_cast<int64_t>(i)),
+                 ": expected ", e, ", got ", a);
+    }
+    return "";
+  }
+
+  static std::string compare(const Results& actual, const Results& expected,
+                             double tolerance, bool dtypes) {
+    if (actual.size() != expected.size()) {
+      return str("expected ", expected.size(), " results, got ", actual.size());
+    }
+    for (size_t k = 0; k < actual.size(); ++k) {
+      const Tolerance t{tolerance, tolerance};
+      const std::string why = dtypes || actual[k].dtype == expected[k].dtype
+                                  ? compare_tensor(actual[k], expected[k], t)
+                                  : compare_numbers(actual[k], expected[k], t);
+      if (!why.empty()) return why;
+    }
+    return "";
+  }
+
+  std::shared_ptr<const Calls> calls_;
+  std::vector<OperatorHandle> forms_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trials> agreed_trials(OperatorHandle op,
+                                      std::shared_ptr<const Calls> calls) {
+  return std::make_unique<Agreed>(op, std::move(calls));
+}
+
+}  // namespace sy::tools

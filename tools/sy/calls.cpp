@@ -1,0 +1,146 @@
+#include "tools/sy/calls.h"
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "aten/ops/factory.h"
+#include "aten/tensor.h"
+#include "c10/error.h"
+#include "tools/sy/words.h"
+
+namespace sy::tools {
+
+namespace {
+
+class Recorded final : public Calls {
+ public:
+  Recorded(OperatorHandle op, const CaseFile& file) : op_(op), file_(file) {
+    for (const Case& c : file.cases) {
+      if (!c.fails) cases_.push_back(&c);
+    }
+  }
+  size_t size() const override { return cases_.size(); }
+  std::string id(size_t i) const override { return cases_[i]->id; }
+  Arguments arguments(size_t i) const override {
+    return bind_arguments(op_.schema(), *cases_[i], file_.storages,
+                          Device(kCPU));
+  }
+
+ private:
+  OperatorHandle op_;
+  const CaseFile& file_;
+  std::vector<const Case*> cases_;
+};
+
+using Change = std::function<Tensor(const Tensor&)>;
+
+// Every second element of twice as much memory, dims in reverse order.
+Tensor spread(const Tensor& t) {
+  std::vector<int64_t> sizes(t.sizes().begin(), t.sizes().end());
+  std::vector<int64_t> dims;
+  for (int64_t d = t.dim() - 1; d >= 0; --d) dims.push_back(d);
+  std::vector<int64_t> turned(sizes.rbegin(), sizes.rend());
+  turned.push_back(2);
+  const Tensor room = sy::zeros(turned, t.options());
+  return room.select(-1, 0).permute(dims).copy_(t);
+}
+
+Tensor first_rows(const Tensor& t) {
+  return t.dim() == 0 ? t : t.narrow(0, 0, 0).clone();
+}
+
+class Made final : public Calls {
+ public:
+  Made(OperatorHandle op, std::string_view words) : op_(op), words_(words) {
+    add("float64", 0, [](const Tensor& t) { return t; });
+    call(0);
+    attempt("other strides", 1e-9, spread);
+    attempt("no elements", 0, first_rows);
+    for (const ScalarType dtype :
+         {kFloat, kHalf, kBFloat16, kLong, kInt, kShort, kChar, kByte, kBool}) {
+      attempt(str(dtype), dtype == kFloat ? 1e-4 : 0, [dtype](const Tensor& t) {
+        if (t.scalar_type() != kDouble) return t;
+        return is_floating_type(dtype) ? t.to(dtype) : t.mul(7).to(dtype);
+      });
+    }
+  }
+
+  size_t size() const override { return variants_.size(); }
+  std::string id(size_t i) const override { return variants_[i].id; }
+  std::optional<Likeness> like(size_t i) const override {
+    if (variants_[i].tolerance == 0) return std::nullopt;
+    return Likeness{0, variants_[i].tolerance};
+  }
+
+  Arguments arguments(size_t i) const override {
+    Arguments out;
+    out.values = parse_arguments(op_, words_);
+    const Change& change = variants_[i].change;
+    const auto changed = [&](const TensorBase& t) -> TensorBase {
+      return t.defined() ? change(Tensor(t).detach()) : t;
+    };
+    for (size_t k = 0; k < out.values.size(); ++k) {
+      Value& v = out.values[k];
+      const std::string name(op_.schema().arguments()[k].name.view());
+      if (v.is_tensor()) {
+        v = Value(changed(v.to_tensor()));
+        out.tensors.push_back({name, v.to_tensor()});
+        continue;
+      }
+      const bool optional = v.tag() == Value::Tag::OptionalTensorList;
+      if (!optional && v.tag() != Value::Tag::TensorList) continue;
+      std::vector<TensorBase> list;
+      for (const TensorBase& t : v.to_tensor_list()) {
+        list.push_back(changed(t));
+        if (!t.defined()) continue;
+        out.tensors.push_back({str(name, '.', list.size() - 1), list.back()});
+      }
+      v = optional ? Value::optional_tensor_list(list.data(), list.size())
+                   : Value::tensor_list(list.data(), list.size());
+    }
+    return out;
+  }
+
+ private:
+  struct Variant {
+    std::string id;
+    double tolerance;  // to the first; 0: not like it
+    Change change;
+  };
+
+  void add(std::string id, double tolerance, Change change) {
+    variants_.push_back({std::move(id), tolerance, std::move(change)});
+  }
+  void attempt(std::string id, double tolerance, Change change) {
+    add(std::move(id), tolerance, std::move(change));
+    try {
+      call(variants_.size() - 1);
+    } catch (const InternalError&) {
+      throw;
+    } catch (const Error&) {
+      variants_.pop_back();
+    }
+  }
+  void call(size_t i) const {
+    Arguments in = arguments(i);
+    std::vector<Value> out(op_.schema().returns().size());
+    op_.call_boxed(in.values.data(), in.values.size(), out.data(), out.size());
+  }
+
+  OperatorHandle op_;
+  std::string words_;
+  std::vector<Variant> variants_;
+};
+
+}  // namespace
+
+std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file) {
+  return std::make_unique<Recorded>(op, file);
+}
+
+std::unique_ptr<Calls> made_calls(OperatorHandle op, std::string_view words) {
+  return std::make_unique<Made>(op, words);
+}
+
+}  // namespace sy::tools

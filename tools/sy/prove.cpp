@@ -1,0 +1,249 @@
+#include "tools/sy/prove.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+
+#include "autograd/gradcheck.h"
+#include "c10/error.h"
+#include "runtime/load_schema.h"
+#include "tools/sy/case_file.h"
+#include "tools/sy/compare.h"
+#include "tools/sy/plugins.h"
+#include "tools/sy/trials.h"
+#include "tools/sy/words.h"
+
+namespace sy::tools {
+
+namespace {
+
+constexpr unsigned kSeconds = 120;  // for one operator
+
+struct Kind {
+  const char* name;
+  TrialKind kind;
+};
+constexpr Kind kKinds[] = {{"agreed", TrialKind::Agreed},
+                           {"described", TrialKind::Described},
+                           {"threaded", TrialKind::Threaded},
+                           {"starved", TrialKind::Starved},
+                           {"hostile", TrialKind::Hostile}};
+
+struct Report {
+  std::string line;      // what was done
+  std::string problems;  // what is wrong, a line each
+  std::string unfit;     // why the arguments prove nothing
+};
+
+bool has_nan(const Value& v) {
+  bool found = false;
+  for_each_tensor(v, [&](const TensorBase& t) {
+    if (!t.defined()) return;
+    const HostTensor h = read_tensor(t);
+    for (const int64_t i : element_indices(h.sizes, h.strides, h.offset)) {
+      const double e = element_value(h, i);
+      found |= e != e;
+    }
+  });
+  return found;
+}
+
+// Why a call with these words says little of the operator; "" if it does.
+std::string unfit(OperatorHandle op, const std::string& words) {
+  std::vector<Value> args = parse_arguments(op, words);
+  std::vector<Value> results(op.schema().returns().size());
+  try {
+    op.call_boxed(args.data(), args.size(), results.data(), results.size());
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error& e) {
+    std::string why(e.message());
+    std::replace(why.begin(), why.end(), '\n', ' ');
+    return why;
+  }
+  for (const Value& v : results) {
+    if (has_nan(v)) return "the result has NaN";
+  }
+  return "";
+}
+
+void prove_trials(OperatorHandle op, const std::string& words, Report* out) {
+  std::shared_ptr<const Calls> calls = made_calls(op, words);
+  for (const Kind& k : kKinds) {
+    const auto trials = call_trials(k.kind, op, calls);
+    size_t failed = 0;
+    for (size_t i = 0; i < trials->size(); ++i) {
+      const CaseResult r = trials->run(i);
+      if (r.why.empty()) continue;
+      if (++failed > 3) continue;
+      out->problems +=
+          str("  ", k.name, ", ", trials->id(i), ": ", r.why, "\n");
+    }
+    if (failed > 3) {
+      out->problems += str("  ", k.name, ": and ", failed - 3, " more\n");
+    }
+    out->line += str("  ", k.name, " ", trials->size());
+  }
+}
+
+void prove_gradient(OperatorHandle op, const std::string& words, Report* out) {
+  if (!op.entry().has_flag(OperatorDef::kDifferentiable)) return;
+  const std::vector<Value> args = parse_arguments(op, words);
+  std::vector<Value> results(op.schema().returns().size());
+  std::vector<Value> own = args;
+  op.call_boxed(own.data(), own.size(), results.data(), results.size());
+  bool recorded = false;
+  for (const Value& v : results) {
+    for_each_tensor(v, [&](const TensorBase& t) {
+      recorded |= t.defined() && Tensor(t).requires_grad();
+    });
+  }
+  if (!recorded) return;
+  autograd::GradcheckOptions options;
+  options.second_order = true;
+  const auto r = autograd::gradcheck_op(op, args.data(), args.size(), options);
+  out->line += "  gradient";
+  if (!r.ok()) out->problems += str("  gradient: ", r.problem, "\n");
+}
+
+Report prove(OperatorHandle op, const std::string& words) {
+  Report out;
+  try {
+    out.unfit = unfit(op, words);
+    if (!out.unfit.empty()) return out;
+    prove_trials(op, words, &out);
+    prove_gradient(op, words, &out);
+  } catch (const std::exception& e) {
+    out.problems += str("  ", e.what(), "\n");
+  }
+  return out;
+}
+
+// A process that proves an operator, and may crash.
+struct Child {
+  std::string name;
+  pid_t pid;
+  int answer;
+};
+
+Child start(const std::string& name, OperatorHandle op,
+            const std::string& words) {
+  int ends[2];
+  SY_CHECK(pipe(ends) == 0, Error, "prove: no pipe: ", std::strerror(errno));
+  const pid_t pid = fork();
+  SY_CHECK(pid >= 0, Error, "prove: no process: ", std::strerror(errno));
+  if (pid == 0) {
+    close(ends[0]);
+    alarm(kSeconds);
+    const Report r = prove(op, words);
+    const std::string text = r.line + "\n" + r.unfit + "\n" + r.problems;
+    size_t done = 0;
+    while (done < text.size()) {
+      const ssize_t n = write(ends[1], text.data() + done, text.size() - done);
+      if (n <= 0) break;
+      done += static_cast<size_t>(n);
+    }
+    // Without destructors: their end must not look like a crash of a call.
+    _exit(0);
+  }
+  close(ends[1]);
+  return {name, pid, ends[0]};
+}
+
+Report finish(const Child& child) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = read(child.answer, buffer, sizeof buffer)) > 0;) {
+    text.append(buffer, static_cast<size_t>(n));
+  }
+  close(child.answer);
+  int status = 0;
+  waitpid(child.pid, &status, 0);
+  Report out;
+  for (std::string* field : {&out.line, &out.unfit}) {
+    const size_t end = text.find('\n');
+    *field = text.substr(0, end);
+    text.erase(0, end == text.npos ? end : end + 1);
+  }
+  out.problems = text;
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    out.problems += signal == SIGALRM
+                        ? str("  takes more than ", kSeconds, " seconds\n")
+                        : str("  ends with ", strsignal(signal), "\n");
+  } else if (WEXITSTATUS(status) != 0) {
+    out.problems += str("  ends with status ", WEXITSTATUS(status), "\n");
+  }
+  return out;
+}
+
+class Proof {
+ public:
+  explicit Proof(const ProveOptions& options) : options_(options) {}
+
+  void add(const std::string& name, OperatorHandle op) {
+    if (running_.size() >= static_cast<size_t>(options_.jobs)) next();
+    running_.push_back(start(name, op, options_.words));
+  }
+  void add_unknown() { ++unknown_; }
+
+  // 0 if all hold.
+  int end() {
+    while (!running_.empty()) next();
+    std::printf("%zu operators hold, %zu do not, %zu need --args\n", proven_,
+                failed_, unknown_);
+    return failed_ == 0 && proven_ != 0 ? 0 : 1;
+  }
+
+ private:
+  void next() {
+    const Child child = running_.front();
+    running_.pop_front();
+    const Report r = finish(child);
+    if (!r.unfit.empty() && options_.words.empty()) return add_unknown();
+    const bool holds = r.problems.empty() && r.unfit.empty();
+    std::printf("%s%s%s\n%s%s", holds ? "" : "FAIL ", child.name.c_str(),
+                r.line.c_str(), r.problems.c_str(),
+                r.unfit.empty() ? "" : str("  ", r.unfit, "\n").c_str());
+    std::fflush(stdout);
+    ++(holds ? proven_ : failed_);
+  }
+
+  const ProveOptions& options_;
+  std::deque<Child> running_;
+  size_t proven_ = 0, failed_ = 0, unknown_ = 0;
+};
+
+}  // namespace
+
+int run_prove(const ProveOptions& options) {
+  load_plugins(options.plugins);
+  init();
+  for (const std::string& file : options.schemas) load_schema(file).keep();
+  Proof proof(options);
+  bool found = false;
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    std::string name(op.name());
+    if (name.starts_with("aten::")) name.erase(0, 6);
+    const auto fits = [&](const std::string& g) { return matches(g, name); };
+    if (!fits(options.glob) || !op.schema().is_functional()) continue;
+    found = true;
+    if (op.entry().has_flag(OperatorDef::kRandom) ||
+        std::any_of(options.except.begin(), options.except.end(), fits)) {
+      continue;
+    }
+    if (options.words.empty() && !signature_suffices(op)) {
+      proof.add_unknown();
+    } else {
+      proof.add(name, op);
+    }
+  }
+  SY_CHECK(found, Value, "no functional operator fits ", options.glob);
+  return proof.end();
+}
+
+}  // namespace sy::tools

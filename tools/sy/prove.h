@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sy::tools {
+
+struct ProveOptions {
+  std::string glob;
+  std::vector<std::string> plugins;
+  std::vector<std::string> schemas;  // loaded first
+  std::string words;                 // see words.h
+  std::vector<std::string> except;
+  int jobs = 2;  // processes at a time
+};
+
+// Puts operators through every kind of trial and checks their gradients, by
+// calls made from their signatures; prints a line for each. 0 if all hold.
+int run_prove(const ProveOptions& options);
+
+}  // namespace sy::tools
