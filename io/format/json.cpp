@@ -1,5 +1,6 @@
 #include "io/format/json.h"
 
+#include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -39,10 +40,10 @@ class Cursor {
 // nlohmann's events as ours. None of them ends the parse: handlers throw.
 class Adapter : public json::json_sax_t {
  public:
-  Adapter(const FileView& file, JsonHandler& handler)
-      : file_(file), handler_(handler) {}
+  Adapter(const FileView& file, const char* first, JsonHandler& handler)
+      : last(first), file_(file), first_(first), handler_(handler) {}
 
-  const char* last = nullptr;  // see Cursor
+  const char* last;  // see Cursor
 
   bool null() override { return other("null"); }
   bool boolean(bool v) override { return other(v ? "true" : "false"); }
@@ -81,9 +82,13 @@ class Adapter : public json::json_sax_t {
     handler_.key(at(), name);
     return true;
   }
-  bool parse_error(size_t, const std::string& token,
+  bool parse_error(size_t, const std::string&,
                    const json::exception&) override {
-    file_.fail_at(at(), "not valid JSON near ", in_quotes(token));
+    constexpr size_t kShown = 20;
+    const std::string_view read(first_, static_cast<size_t>(last - first_));
+    const size_t shown = std::min(read.size(), kShown);
+    file_.fail_at(at(), "not valid JSON, after ",
+                  in_quotes(read.substr(read.size() - shown)));
   }
 
  private:
@@ -97,6 +102,7 @@ class Adapter : public json::json_sax_t {
   }
 
   const FileView& file_;
+  const char* first_;
   JsonHandler& handler_;
 };
 
@@ -106,11 +112,10 @@ JsonHandler::~JsonHandler() = default;
 
 void read_json(const FileView& file, uint64_t begin, uint64_t end,
                JsonHandler& handler) {
-  Adapter adapter(file, handler);
-  const auto* const first = reinterpret_cast<const char*>(file.data);
-  adapter.last = first + begin;
-  json::sax_parse(Cursor(first + begin, &adapter.last),
-                  Cursor(first + end, &adapter.last), &adapter);
+  const auto* const data = reinterpret_cast<const char*>(file.data);
+  Adapter adapter(file, data + begin, handler);
+  json::sax_parse(Cursor(data + begin, &adapter.last),
+                  Cursor(data + end, &adapter.last), &adapter);
 }
 
 bool append_json_string(std::string& out, std::string_view value) {

@@ -255,6 +255,7 @@ void inflate_member(const FileView& f, const ZipMember& m, uint8_t* out) {
 }
 
 uint32_t crc32(uint32_t crc, const void* data, uint64_t size) {
+  if (size == 0) return crc;  // zlib would start anew for a null pointer
   return static_cast<uint32_t>(
       ::crc32_z(crc, static_cast<const Bytef*>(data), size));
 }
