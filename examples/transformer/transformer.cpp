@@ -48,9 +48,9 @@ sy::Tensor Transformer::linear(const sy::Tensor& x,
 
 sy::Tensor Transformer::norm(const sy::Tensor& x,
                              const std::string& name) const {
-  const auto [var, mean] = sy::var_mean(x, {-1}, 0, true);
-  return sy::addcmul(weights_[name + ".bias"],
-                     x.sub(mean).mul(var.add(1e-5).rsqrt()),
+  const sy::Tensor centred = x.sub(x.mean({-1}, true));
+  const sy::Tensor scale = centred.square().mean({-1}, true).add(1e-5).rsqrt();
+  return sy::addcmul(weights_[name + ".bias"], centred.mul(scale),
                      weights_[name + ".weight"]);
 }
 

@@ -61,6 +61,23 @@ TEST(Npz, OtherProgramsReadWhatItWrites) {
       std::system(("python3 -c \"" + script + "\" '" + path + "'").c_str()), 0);
 }
 
+// More than 16 bits count: the directory's end has 64-bit records.
+TEST(Npz, ManyMembers) {
+  std::vector<NamedTensors::Entry> entries;
+  const Tensor one = tensor(int8_t{1});
+  for (int i = 0; i < 66000; ++i) entries.emplace_back(std::to_string(i), one);
+  const std::string path = scratch("many.npz");
+  save_npz(path, NamedTensors(std::move(entries)));
+  const std::string script =
+      "import sys, zipfile; "
+      "sys.exit(len(zipfile.ZipFile(sys.argv[1]).namelist()) != 66000)";
+  EXPECT_EQ(
+      std::system(("python3 -c \"" + script + "\" '" + path + "'").c_str()), 0);
+  const NamedTensors loaded = load_npz(path);
+  EXPECT_EQ(loaded.size(), 66000u);
+  EXPECT_EQ(loaded["65999"].item<int>(), 1);
+}
+
 // What load_npz says of an archive, behind "[load_npz] path: ".
 std::string problem(const std::string& bytes) {
   const std::string path = write_file(scratch("bad.npz"), bytes);
