@@ -16,7 +16,8 @@ _WARNINGS = [
 
 # gcc alone marks template statics STB_GNU_UNIQUE, which pins a plugin in memory.
 _COMPILER = select({
-    "//tools:clang": [],
+    # clang does not know all of _WARNINGS.
+    "//tools:clang": ["-Wno-unknown-warning-option"],
     "//conditions:default": ["-fno-gnu-unique"],
 })
 

@@ -29,11 +29,16 @@ LAYERS = {
     "codegen": (("codegen/", "c10/schema/"),
                 "the generator reads schemas and writes text: of the tree it "
                 "needs the signature grammar alone"),
-    "include": (("c10/", "aten/", "autograd/", "runtime/", "sy/"),
+    "io": (("c10/", "aten/", "io/"),
+           "files hold tensors: of the tree they need c10 and aten alone"),
+    "io/format": (("c10/", "io/format/", "io/file_error.h"),
+                  "formats are bytes and what they mean, without tensors, so "
+                  "that they can be fuzzed alone"),
+    "include": (("c10/", "aten/", "autograd/", "io/", "runtime/", "sy/"),
                 "the public doors lead to what the SDK installs"),
 }
-TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "runtime/",
-        "sy/")
+TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "io/",
+        "runtime/", "sy/")
 # A public header is read by every translation unit of every user.
 HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
          "nlohmann/")

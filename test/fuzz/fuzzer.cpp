@@ -12,10 +12,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
     for (const sy::fuzz::Target& t : sy::fuzz::targets()) {
       if (name && t.name == name) return &t;
     }
-    std::fputs(
-        "SY_FUZZ must name a target: yaml, schema, expression, "
-        "operators or torch\n",
-        stderr);
+    std::fputs("SY_FUZZ must name a target:", stderr);
+    for (const sy::fuzz::Target& t : sy::fuzz::targets()) {
+      std::fprintf(stderr, " %s", t.name.data());
+    }
+    std::fputs("\n", stderr);
     std::exit(2);
   }();
   target->run({reinterpret_cast<const char*>(data), size});

@@ -1,8 +1,6 @@
 #include "test/fuzz/targets.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -12,15 +10,11 @@
 #include "codegen/lang/yaml.h"
 #include "codegen/torch/translate.h"
 #include "codegen/torch/world.h"
+#include "test/fuzz/file_targets.h"
+#include "test/fuzz/promise.h"
 
 namespace sy::fuzz {
 namespace {
-
-void promise(bool kept, const char* what) {
-  if (kept) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 // Errors stand in the text: on one of its lines, at most one column behind it.
 void check_places(const lang::Diagnostics& diagnostics, std::string_view text) {
@@ -109,7 +103,11 @@ constexpr Target kTargets[] = {{"yaml", &yaml},
                                {"schema", &schema},
                                {"expression", &expression},
                                {"operators", &operators},
-                               {"torch", &torch}};
+                               {"torch", &torch},
+                               {"safetensors", &safetensors},
+                               {"safetensors_index", &safetensors_index},
+                               {"npy", &npy},
+                               {"npz", &npz}};
 
 }  // namespace
 

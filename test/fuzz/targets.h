@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-// What the generator reads of text that others wrote. Each target takes any
+// What is read of files that others wrote. Each target takes any
 // bytes; it aborts where a promise is broken, and else returns.
 
 namespace sy::fuzz {
@@ -13,7 +13,8 @@ struct Target {
   std::string_view name;  // also of the folder of its corpus
   void (*run)(std::string_view text);
 };
-// yaml, schema, expression, operators (our files), torch (PyTorch's).
+// Of the generator: yaml, schema, expression, operators (our files), torch
+// (PyTorch's). Of tensors: safetensors, safetensors_index, npy, npz.
 std::span<const Target> targets();
 
 }  // namespace sy::fuzz

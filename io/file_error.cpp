@@ -1,0 +1,7 @@
+#include "io/file_error.h"
+
+namespace sy {
+
+FileError::~FileError() = default;
+
+}  // namespace sy

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+
+#include "c10/scalar_type.h"
+
+namespace sy::io {
+
+// A dtype as safetensors names it. Of those that Switchyard has no dtype for,
+// scalar_type is Undefined, and the size is known all the same.
+struct SafetensorsDtype {
+  const char* name;
+  uint8_t bits;
+  ScalarType scalar_type;
+};
+
+// nullptr if the format has none of that name.
+const SafetensorsDtype* find_safetensors_dtype(std::string_view name);
+// Throws TypeError for a dtype that the format does not have.
+const SafetensorsDtype& safetensors_dtype(ScalarType t);
+
+}  // namespace sy::io

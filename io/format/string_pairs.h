@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sy::io {
+
+// A JSON object of strings, in its order.
+using StringPairs = std::vector<std::pair<std::string, std::string>>;
+
+// The first name, by order of the characters, that stands twice; or nullptr.
+const std::string* repeated(std::vector<const std::string*> names);
+const std::string* repeated(const StringPairs& pairs);
+
+// Appends `"name":"value"` pairs in braces. Throws ValueError "[op] what: ..."
+// for names that stand twice, and for strings that are not UTF-8.
+void append_json_object(std::string& out, const StringPairs& pairs,
+                        std::string_view op, const char* what);
+
+}  // namespace sy::io

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+// Files of tensors, as test/fuzz/targets.h says of its targets.
+
+namespace sy::fuzz {
+
+void safetensors(std::string_view bytes);
+void safetensors_index(std::string_view text);
+void npy(std::string_view bytes);
+void npz(std::string_view bytes);
+
+}  // namespace sy::fuzz
