@@ -18,16 +18,19 @@ struct Divisor {
   int64_t fixed = 0;  // 0: the elements are counted
 };
 
-int64_t divisor_of(const Windows& w, const Divisor& d, Windows::At at) {
+int64_t count_of(const WindowAxis& a, const Divisor& d, int64_t i) {
+  return d.with_padding ? a.padded[static_cast<size_t>(i)]
+                        : a.last(i) - a.first(i);
+}
+
+// Of the windows of a row: their counts along the width are to come.
+int64_t row_divisor(const Windows& w, const Divisor& d, Windows::At at) {
+  return count_of(w.axis[0], d, at.d) * count_of(w.axis[1], d, at.h);
+}
+
+int64_t divisor_of(const Windows& w, const Divisor& d, int64_t row, int64_t i) {
   if (d.fixed != 0) return d.fixed;
-  int64_t n = 1;
-  const int64_t i[] = {at.d, at.h, at.w};
-  for (int k = 0; k < 3; ++k) {
-    const WindowAxis& a = w.axis[k];
-    n *= d.with_padding ? a.padded[static_cast<size_t>(i[k])]
-                        : a.last(i[k]) - a.first(i[k]);
-  }
-  return std::max<int64_t>(n, 1);
+  return std::max<int64_t>(row * count_of(w.axis[2], d, i), 1);
 }
 
 // f(row, first) for the rows of elements of window (d, h), in order; `row` is
@@ -53,31 +56,33 @@ void means_of_planes(const Images& in, const Windows& w, const Divisor& by,
   const T* const from = in.data<T>();
   T* const to = out.data<T>();
   const auto& kernel = row_kernels<T>();
-  parallel_for(
-      0, in.planes() * rows, grain_of(wide * w.extent()),
-      [&](int64_t begin, int64_t end) {
-        std::vector<T> sums(static_cast<size_t>(width));
-        for (int64_t r = begin; r < end; ++r) {
-          Windows::At at = w.at(r % rows * wide);
-          const T* const plane = from + r / rows * in.places();
-          std::fill(sums.begin(), sums.end(), T(0));
-          rows_of_window(w, at.d, at.h, [&](int64_t row, bool first) {
-            const T* const a = plane + row * width;
-            if (first) {
-              std::copy(a, a + width, sums.begin());
-            } else {
-              kernel.add(a, width, sums.data());
-            }
-          });
-          for (at.w = 0; at.w < wide; ++at.w) {
-            T sum = 0;
-            for (int64_t x = columns.first(at.w); x < columns.last(at.w); ++x) {
-              sum += sums[static_cast<size_t>(x)];
-            }
-            to[r * wide + at.w] = sum / static_cast<T>(divisor_of(w, by, at));
-          }
-        }
-      });
+  parallel_for(0, in.planes() * rows, grain_of(wide * w.extent()),
+               [&](int64_t begin, int64_t end) {
+                 std::vector<T> sums(static_cast<size_t>(width));
+                 for (int64_t r = begin; r < end; ++r) {
+                   Windows::At at = w.at(r % rows * wide);
+                   const T* const plane = from + r / rows * in.places();
+                   std::fill(sums.begin(), sums.end(), T(0));
+                   rows_of_window(w, at.d, at.h, [&](int64_t row, bool first) {
+                     const T* const a = plane + row * width;
+                     if (first) {
+                       std::copy(a, a + width, sums.begin());
+                     } else {
+                       kernel.add(a, width, sums.data());
+                     }
+                   });
+                   const int64_t outer = row_divisor(w, by, at);
+                   for (at.w = 0; at.w < wide; ++at.w) {
+                     T sum = 0;
+                     for (int64_t x = columns.first(at.w);
+                          x < columns.last(at.w); ++x) {
+                       sum += sums[static_cast<size_t>(x)];
+                     }
+                     to[r * wide + at.w] =
+                         sum / static_cast<T>(divisor_of(w, by, outer, at.w));
+                   }
+                 }
+               });
 }
 
 // f(place) for the elements of a window, in order.
@@ -98,21 +103,22 @@ void means_of_channels(const Images& in, const Windows& w, const Divisor& by,
   const T* const from = in.data<T>();
   T* const to = out.data<T>();
   const auto& kernel = row_kernels<T>();
-  parallel_for(0, in.images * count, grain_of(channels * w.extent()),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   const Windows::At at = w.at(i % count);
-                   const T* const image =
-                       from + i / count * in.places() * channels;
-                   T* const sums = to + i * channels;
-                   std::fill(sums, sums + channels, T(0));
-                   places_of_window(w, at, [&](int64_t place) {
-                     kernel.add(image + place * channels, channels, sums);
-                   });
-                   const T n = static_cast<T>(divisor_of(w, by, at));
-                   for (int64_t c = 0; c < channels; ++c) sums[c] /= n;
-                 }
-               });
+  parallel_for(
+      0, in.images * count, grain_of(channels * w.extent()),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const Windows::At at = w.at(i % count);
+          const T* const image = from + i / count * in.places() * channels;
+          T* const sums = to + i * channels;
+          std::fill(sums, sums + channels, T(0));
+          places_of_window(w, at, [&](int64_t place) {
+            kernel.add(image + place * channels, channels, sums);
+          });
+          const T n =
+              static_cast<T>(divisor_of(w, by, row_divisor(w, by, at), at.w));
+          for (int64_t c = 0; c < channels; ++c) sums[c] /= n;
+        }
+      });
 }
 
 // A plane is summed by one thread, in the order of the windows.
@@ -134,9 +140,11 @@ void share_to_planes(const Images& grad, const Windows& w, const Divisor& by,
                    for (int64_t r = 0; r < rows; ++r) {
                      Windows::At at = w.at(r * wide);
                      std::fill(shares.begin(), shares.end(), T(0));
+                     const int64_t outer = row_divisor(w, by, at);
                      for (at.w = 0; at.w < wide; ++at.w) {
-                       const T share = from[(p * rows + r) * wide + at.w] /
-                                       static_cast<T>(divisor_of(w, by, at));
+                       const T share =
+                           from[(p * rows + r) * wide + at.w] /
+                           static_cast<T>(divisor_of(w, by, outer, at.w));
                        for (int64_t x = columns.first(at.w);
                             x < columns.last(at.w); ++x) {
                          shares[static_cast<size_t>(x)] += share;
@@ -164,7 +172,8 @@ void share_to_channels(const Images& grad, const Windows& w, const Divisor& by,
       for (int64_t i = 0; i < count; ++i) {
         const Windows::At at = w.at(i);
         const T* const from = grad.data<T>() + (p * count + i) * channels;
-        const T n = static_cast<T>(divisor_of(w, by, at));
+        const T n =
+            static_cast<T>(divisor_of(w, by, row_divisor(w, by, at), at.w));
         for (int64_t c = 0; c < channels; ++c) {
           shares[static_cast<size_t>(c)] = from[c] / n;
         }
