@@ -48,41 +48,75 @@ void rows_of_window(const Windows& w, int64_t d, int64_t h, const F& f) {
 }
 
 template <class T>
+T sum_of(const T* from, int64_t n) {
+  T sums[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    for (int64_t k = 0; k < 8; ++k) sums[k] += from[i + k];
+  }
+  T sum = 0;
+  for (; i < n; ++i) sum += from[i];
+  for (const T s : sums) sum += s;
+  return sum;
+}
+
+// Windows as wide as planes: whole rows, which are side by side.
+template <class T>
+T sum_of_rows(const Windows& w, Windows::At at, const T* plane) {
+  const WindowAxis &depth = w.axis[0], &height = w.axis[1];
+  const int64_t width = w.axis[2].size, first = height.first(at.h);
+  T sum = 0;
+  for (int64_t z = depth.first(at.d); z < depth.last(at.d); ++z) {
+    sum += sum_of(plane + (z * height.size + first) * width,
+                  (height.last(at.h) - first) * width);
+  }
+  return sum;
+}
+
+template <class T>
 void means_of_planes(const Images& in, const Windows& w, const Divisor& by,
                      const Images& out) {
   const WindowAxis& columns = w.axis[2];
   const int64_t width = columns.size, wide = columns.windows();
   const int64_t rows = w.count() / std::max<int64_t>(wide, 1);
+  const bool whole_rows =
+      wide == 1 && columns.first(0) == 0 && columns.last(0) == width;
   const T* const from = in.data<T>();
   T* const to = out.data<T>();
   const auto& kernel = row_kernels<T>();
-  parallel_for(0, in.planes() * rows, grain_of(wide * w.extent()),
-               [&](int64_t begin, int64_t end) {
-                 std::vector<T> sums(static_cast<size_t>(width));
-                 for (int64_t r = begin; r < end; ++r) {
-                   Windows::At at = w.at(r % rows * wide);
-                   const T* const plane = from + r / rows * in.places();
-                   std::fill(sums.begin(), sums.end(), T(0));
-                   rows_of_window(w, at.d, at.h, [&](int64_t row, bool first) {
-                     const T* const a = plane + row * width;
-                     if (first) {
-                       std::copy(a, a + width, sums.begin());
-                     } else {
-                       kernel.add(a, width, sums.data());
-                     }
-                   });
-                   const int64_t outer = row_divisor(w, by, at);
-                   for (at.w = 0; at.w < wide; ++at.w) {
-                     T sum = 0;
-                     for (int64_t x = columns.first(at.w);
-                          x < columns.last(at.w); ++x) {
-                       sum += sums[static_cast<size_t>(x)];
-                     }
-                     to[r * wide + at.w] =
-                         sum / static_cast<T>(divisor_of(w, by, outer, at.w));
-                   }
-                 }
-               });
+  parallel_for(
+      0, in.planes() * rows, grain_of(wide * w.extent()),
+      [&](int64_t begin, int64_t end) {
+        std::vector<T> sums(static_cast<size_t>(width));
+        for (int64_t r = begin; r < end; ++r) {
+          Windows::At at = w.at(r % rows * wide);
+          const T* const plane = from + r / rows * in.places();
+          if (whole_rows) {
+            to[r] =
+                sum_of_rows(w, at, plane) /
+                static_cast<T>(divisor_of(w, by, row_divisor(w, by, at), 0));
+            continue;
+          }
+          std::fill(sums.begin(), sums.end(), T(0));
+          rows_of_window(w, at.d, at.h, [&](int64_t row, bool first) {
+            const T* const a = plane + row * width;
+            if (first) {
+              std::copy(a, a + width, sums.begin());
+            } else {
+              kernel.add(a, width, sums.data());
+            }
+          });
+          const int64_t outer = row_divisor(w, by, at);
+          for (at.w = 0; at.w < wide; ++at.w) {
+            T sum = 0;
+            for (int64_t x = columns.first(at.w); x < columns.last(at.w); ++x) {
+              sum += sums[static_cast<size_t>(x)];
+            }
+            to[r * wide + at.w] =
+                sum / static_cast<T>(divisor_of(w, by, outer, at.w));
+          }
+        }
+      });
 }
 
 // f(place) for the elements of a window, in order.
