@@ -54,6 +54,9 @@ class DefinitionsEmitter {
     if (uses("check_scan")) out.insert("aten/scan.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
     if (uses("shapes::")) out.insert("aten/shapes.h");
+    if (uses("shapes::pooled_sizes(") || uses("shapes::window_counts(")) {
+      out.insert("aten/pooling_shapes.h");
+    }
     if (uses("check_foreach(")) out.insert("aten/foreach.h");
     if (uses("make_view(")) out.insert("aten/view.h");
     std::vector<std::string> called;

@@ -315,6 +315,13 @@ class Evaluator {
       return f == "min" ? std::min(i(0), i(1)) : std::max(i(0), i(1));
     }
     if (f == "wrap_index") return wrap_index(i(0), i(1));
+    if (f == "window_counts") {
+      return window_counts(l(0), l(1), l(2), l(3), l(4));
+    }
+    if (f == "pooled_sizes") {
+      return pooled_sizes(i(0), l(1), l(2), l(3), l(4), l(5),
+                          std::get<bool>(args[6]));
+    }
     if (f == "is_floating") {
       return is_floating(std::get<TensorMeta>(args[0]));
     }
@@ -537,6 +544,64 @@ class Evaluator {
     if (!sizes.empty()) *at(sizes, d) = (n - length) / step + 1;
     sizes.push_back(length);
     return sizes;
+  }
+
+  List window_counts(const List& sizes, const List& kernel, const List& stride,
+                     const List& padding, const List& dilation) const {
+    const std::size_t n = sizes.size();
+    if (kernel.size() != n || stride.size() != n || padding.size() != n ||
+        dilation.size() != n) {
+      fail("expected " + std::to_string(n) + " numbers for windows");
+    }
+    List out;
+    for (std::size_t k = 0; k < n; ++k) {
+      out.push_back(floor_div(sizes[k] + 2 * padding[k] -
+                                  dilation[k] * (kernel[k] - 1) - 1,
+                              stride[k]) +
+                    1);
+    }
+    return out;
+  }
+
+  // n numbers of at least `least` from n or one.
+  List window_numbers(const char* argument, List list, Int n, Int least) const {
+    const auto good = [&](Int v) { return v >= least && v <= INT32_MAX; };
+    if ((size(list) != 1 && size(list) != n) ||
+        !std::all_of(list.begin(), list.end(), good)) {
+      fail(std::string(argument) + ": expected " + std::to_string(n) +
+           " numbers of at least " + std::to_string(least));
+    }
+    if (size(list) == 1) list.resize(static_cast<std::size_t>(n), list[0]);
+    return list;
+  }
+
+  List pooled_sizes(Int n, const List& sizes, List kernel, List stride,
+                    List padding, List dilation, bool ceil_mode) const {
+    if (size(sizes) != n + 1 && size(sizes) != n + 2) {
+      fail("self: expected " + std::to_string(n + 1) + " or " +
+           std::to_string(n + 2) + " dims");
+    }
+    kernel = window_numbers("kernel_size", kernel, n, 1);
+    stride = stride.empty() ? kernel : window_numbers("stride", stride, n, 1);
+    padding = window_numbers("padding", padding, n, 0);
+    dilation = window_numbers("dilation", dilation, n, 1);
+    const auto places = sizes.end() - n;
+    if (std::count(places - 1, sizes.end(), 0) != 0) {
+      fail("self: expected a tensor that is empty in its batch only");
+    }
+    List out(sizes.begin(), places);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(n); ++k) {
+      const Int extent = dilation[k] * (kernel[k] - 1) + 1;
+      const Int room = *(places + static_cast<Int>(k)) + 2 * padding[k];
+      const Int rounded = ceil_mode ? stride[k] - 1 : 0;
+      Int count = floor_div(room - extent + rounded, stride[k]) + 1;
+      if (ceil_mode && (count - 1) * stride[k] >= room - padding[k]) --count;
+      if (padding[k] > kernel[k] / 2 || count <= 0) {
+        fail("kernel_size: expected windows that fit into self");
+      }
+      out.push_back(count);
+    }
+    return out;
   }
 
   void positive_step(Int step) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aten/pooling_shapes.h"
 #include "aten/shapes.h"
 #include "aten/tensor.h"
 
@@ -117,6 +118,7 @@ constexpr IndexFunction kCalls[] = {
     {"min", "l", &Adapt<&shapes::min>::call},
     {"min", "ii", &Adapt<&smaller>::call},
     {"permuted", "ll", &Adapt<&shapes::permuted>::call},
+    {"pooled_sizes", "illlllb", &Adapt<&shapes::pooled_sizes>::call},
     {"prod", "l", &Adapt<&shapes::prod>::call},
     {"range", "i", &Adapt<&range1>::call},
     {"range", "ii", &Adapt<&range2>::call},
@@ -135,6 +137,7 @@ constexpr IndexFunction kCalls[] = {
     {"unfold_strides", "lii", &Adapt<&shapes::unfold_strides>::call},
     {"unsqueezed_stride", "lli", &Adapt<&shapes::unsqueezed_stride>::call},
     {"view_strides", "lll", &Adapt<&shapes::view_strides>::call},
+    {"window_counts", "lllll", &Adapt<&shapes::window_counts>::call},
     {"with", "lii", &Adapt<&shapes::with>::call},
     {"without", "li",
      &Adapt<pick<Dims(Op, List, Int)>(&shapes::without)>::call},

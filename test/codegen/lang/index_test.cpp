@@ -235,6 +235,10 @@ TEST(IndexEvalTest, Values) {
   EXPECT_EQ(evaluate("diagonal_offset(self.strides(), -1, 0, 2)"), "12");
   EXPECT_EQ(evaluate("unfold_sizes(self.sizes(), 2, 2, 2)"), "[2 3 2 2]");
   EXPECT_EQ(evaluate("unfold_strides(self.strides(), 2, 2)"), "[12 4 2 1]");
+  EXPECT_EQ(evaluate("window_counts([7, 9], [3, 2], [2, 1], [1, 0], [1, 3])"),
+            "[4 6]");
+  EXPECT_EQ(evaluate("pooled_sizes(2, [3, 7, 8], [2], [], [0], [1], true)"),
+            "[3 4 4]");
   EXPECT_EQ(evaluate("unsqueezed_stride(self.sizes(), self.strides(), 1)"),
             "12");
   EXPECT_EQ(evaluate("reduced_sizes(self.sizes(), dims, true)"), "[1 3 1]");

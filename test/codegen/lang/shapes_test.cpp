@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aten/pooling_shapes.h"
 #include "c10/tensor_impl.h"
 #include "codegen/lang/index.h"
 #include "codegen/lang/parser.h"
@@ -125,6 +126,12 @@ TEST_F(ShapesTest, CompiledAndEvaluatedAgree) {
             [&] { return diagonal_strides(op, a, j, k); });
     compare("unfold_sizes(a, i, k, j)", v,
             [&] { return unfold_sizes(op, a, i, k, j); });
+    compare("window_counts(a, b, c, b, a)", v,
+            [&] { return window_counts(op, a, b, c, b, a); });
+    compare("pooled_sizes(2, a, b, c, [1], [k], i > 0)", v, [&] {
+      const List one = {1}, apart = {k};
+      return pooled_sizes(op, 2, a, b, c, one, apart, i > 0);
+    });
     compare("unfold_strides(a, i, j)", v,
             [&] { return unfold_strides(op, a, i, j); });
     compare("unsqueezed_stride(a, contiguous_strides(a), i)", v, [&] {

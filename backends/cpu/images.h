@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+#include "aten/tensor.h"
+
+// Batches of images for kernels that work on their places: one to three dims
+// after those of the batch (or none) and of channels.
+
+namespace sy::cpu {
+
+struct Images {
+  Tensor t;  // dense, as `last` says
+  int64_t images = 1, channels = 1;
+  int64_t size[3] = {1, 1, 1};  // depth, height, width
+  // In memory the channels of a place are side by side; else places are.
+  bool last = false;
+
+  int64_t places() const { return size[0] * size[1] * size[2]; }
+  int64_t planes() const { return images * channels; }
+  template <class T>
+  T* data() const {
+    return static_cast<T*>(t.data_ptr());
+  }
+};
+
+// Whether results of t's operators with n dims of places have channels last.
+bool has_channels_last(const Tensor& t, int64_t n);
+
+// t, of that dtype and order: its own memory where it is so.
+Images read_images(const Tensor& t, int64_t n, ScalarType dtype, bool last);
+// Room for the elements of `out`, its own memory where it is so.
+Images room_for_images(const Tensor& out, int64_t n, ScalarType dtype,
+                       bool last);
+// Puts them there if they are not.
+void store_images(const Images& room, const Tensor& out);
+
+// Results with two or three dims of places lie in memory as `like` does, those
+// given with strides of their own only where PyTorch resizes them: `given`.
+void lie_like(const Tensor& like, int64_t n, const Tensor& out,
+              bool given = false);
+
+// What elements of a dtype are computed as: float32, float64 or int64.
+ScalarType computed_as(ScalarType dtype);
+
+// The i-th number of a list that has one for each dim or one for all.
+inline int64_t number_of(IntArrayRef list, int64_t i) {
+  return list[list.size() == 1 ? 0 : static_cast<size_t>(i)];
+}
+
+// So many items at a time, if one costs `work` elements.
+inline int64_t grain_of(int64_t work) {
+  constexpr int64_t kGrain = 32768;
+  return work >= kGrain ? 1 : kGrain / (work < 1 ? 1 : work);
+}
+
+}  // namespace sy::cpu

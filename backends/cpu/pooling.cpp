@@ -1,0 +1,363 @@
+#include <algorithm>
+#include <vector>
+
+#include "backends/cpu/pooling.h"
+#include "backends/cpu/pooling_adaptive_kernels_gen.h"
+#include "backends/cpu/pooling_kernels_gen.h"
+#include "backends/cpu/row_kernel.h"
+#include "c10/parallel.h"
+
+// Means: the rows of a window are added up, then parts of that row.
+
+namespace sy::cpu {
+
+namespace {
+
+struct Divisor {
+  bool with_padding = true;
+  int64_t fixed = 0;  // 0: the elements are counted
+};
+
+int64_t count_of(const WindowAxis& a, const Divisor& d, int64_t i) {
+  return d.with_padding ? a.padded[static_cast<size_t>(i)]
+                        : a.last(i) - a.first(i);
+}
+
+// Of the windows of a row: their counts along the width are to come.
+int64_t row_divisor(const Windows& w, const Divisor& d, Windows::At at) {
+  return count_of(w.axis[0], d, at.d) * count_of(w.axis[1], d, at.h);
+}
+
+int64_t divisor_of(const Windows& w, const Divisor& d, int64_t row, int64_t i) {
+  if (d.fixed != 0) return d.fixed;
+  return std::max<int64_t>(row * count_of(w.axis[2], d, i), 1);
+}
+
+// f(row, first) for the rows of elements of window (d, h), in order; `row` is
+// the number of a row in its plane.
+template <class F>
+void rows_of_window(const Windows& w, int64_t d, int64_t h, const F& f) {
+  const WindowAxis &depth = w.axis[0], &height = w.axis[1];
+  bool first = true;
+  for (int64_t z = depth.first(d); z < depth.last(d); ++z) {
+    for (int64_t y = height.first(h); y < height.last(h); ++y) {
+      f(z * height.size + y, first);
+      first = false;
+    }
+  }
+}
+
+template <class T>
+T sum_of(const T* from, int64_t n) {
+  T sums[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    for (int64_t k = 0; k < 8; ++k) sums[k] += from[i + k];
+  }
+  T sum = 0;
+  for (; i < n; ++i) sum += from[i];
+  for (const T s : sums) sum += s;
+  return sum;
+}
+
+// Windows as wide as planes: whole rows, which are side by side.
+template <class T>
+T sum_of_rows(const Windows& w, Windows::At at, const T* plane) {
+  const WindowAxis &depth = w.axis[0], &height = w.axis[1];
+  const int64_t width = w.axis[2].size, first = height.first(at.h);
+  T sum = 0;
+  for (int64_t z = depth.first(at.d); z < depth.last(at.d); ++z) {
+    sum += sum_of(plane + (z * height.size + first) * width,
+                  (height.last(at.h) - first) * width);
+  }
+  return sum;
+}
+
+template <class T>
+void means_of_planes(const Images& in, const Windows& w, const Divisor& by,
+                     const Images& out) {
+  const WindowAxis& columns = w.axis[2];
+  const int64_t width = columns.size, wide = columns.windows();
+  const int64_t rows = w.count() / std::max<int64_t>(wide, 1);
+  const bool whole_rows =
+      wide == 1 && columns.first(0) == 0 && columns.last(0) == width;
+  const T* const from = in.data<T>();
+  T* const to = out.data<T>();
+  const auto& kernel = row_kernels<T>();
+  parallel_for(
+      0, in.planes() * rows, grain_of(wide * w.extent()),
+      [&](int64_t begin, int64_t end) {
+        std::vector<T> sums(static_cast<size_t>(width));
+        for (int64_t r = begin; r < end; ++r) {
+          Windows::At at = w.at(r % rows * wide);
+          const T* const plane = from + r / rows * in.places();
+          if (whole_rows) {
+            to[r] =
+                sum_of_rows(w, at, plane) /
+                static_cast<T>(divisor_of(w, by, row_divisor(w, by, at), 0));
+            continue;
+          }
+          std::fill(sums.begin(), sums.end(), T(0));
+          rows_of_window(w, at.d, at.h, [&](int64_t row, bool first) {
+            const T* const a = plane + row * width;
+            if (first) {
+              std::copy(a, a + width, sums.begin());
+            } else {
+              kernel.add(a, width, sums.data());
+            }
+          });
+          const int64_t outer = row_divisor(w, by, at);
+          for (at.w = 0; at.w < wide; ++at.w) {
+            T sum = 0;
+            for (int64_t x = columns.first(at.w); x < columns.last(at.w); ++x) {
+              sum += sums[static_cast<size_t>(x)];
+            }
+            to[r * wide + at.w] =
+                sum / static_cast<T>(divisor_of(w, by, outer, at.w));
+          }
+        }
+      });
+}
+
+// f(place) for the elements of a window, in order.
+template <class F>
+void places_of_window(const Windows& w, Windows::At at, const F& f) {
+  rows_of_window(w, at.d, at.h, [&](int64_t row, bool) {
+    const WindowAxis& columns = w.axis[2];
+    for (int64_t x = columns.first(at.w); x < columns.last(at.w); ++x) {
+      f(row * columns.size + x);
+    }
+  });
+}
+
+template <class T>
+void means_of_channels(const Images& in, const Windows& w, const Divisor& by,
+                       const Images& out) {
+  const int64_t count = w.count(), channels = in.channels;
+  const T* const from = in.data<T>();
+  T* const to = out.data<T>();
+  const auto& kernel = row_kernels<T>();
+  parallel_for(
+      0, in.images * count, grain_of(channels * w.extent()),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const Windows::At at = w.at(i % count);
+          const T* const image = from + i / count * in.places() * channels;
+          T* const sums = to + i * channels;
+          std::fill(sums, sums + channels, T(0));
+          places_of_window(w, at, [&](int64_t place) {
+            kernel.add(image + place * channels, channels, sums);
+          });
+          const T n =
+              static_cast<T>(divisor_of(w, by, row_divisor(w, by, at), at.w));
+          for (int64_t c = 0; c < channels; ++c) sums[c] /= n;
+        }
+      });
+}
+
+// A plane is summed by one thread, in the order of the windows.
+template <class T>
+void share_to_planes(const Images& grad, const Windows& w, const Divisor& by,
+                     const Images& out) {
+  const WindowAxis& columns = w.axis[2];
+  const int64_t width = columns.size, wide = columns.windows();
+  const int64_t rows = w.count() / std::max<int64_t>(wide, 1);
+  const T* const from = grad.data<T>();
+  T* const to = out.data<T>();
+  const auto& kernel = row_kernels<T>();
+  parallel_for(0, out.planes(), grain_of(w.count() * w.extent()),
+               [&](int64_t begin, int64_t end) {
+                 std::vector<T> shares(static_cast<size_t>(width));
+                 for (int64_t p = begin; p < end; ++p) {
+                   T* const plane = to + p * out.places();
+                   std::fill(plane, plane + out.places(), T(0));
+                   for (int64_t r = 0; r < rows; ++r) {
+                     Windows::At at = w.at(r * wide);
+                     std::fill(shares.begin(), shares.end(), T(0));
+                     const int64_t outer = row_divisor(w, by, at);
+                     for (at.w = 0; at.w < wide; ++at.w) {
+                       const T share =
+                           from[(p * rows + r) * wide + at.w] /
+                           static_cast<T>(divisor_of(w, by, outer, at.w));
+                       for (int64_t x = columns.first(at.w);
+                            x < columns.last(at.w); ++x) {
+                         shares[static_cast<size_t>(x)] += share;
+                       }
+                     }
+                     rows_of_window(w, at.d, at.h, [&](int64_t row, bool) {
+                       kernel.add(shares.data(), width, plane + row * width);
+                     });
+                   }
+                 }
+               });
+}
+
+template <class T>
+void share_to_channels(const Images& grad, const Windows& w, const Divisor& by,
+                       const Images& out) {
+  const int64_t count = w.count(), channels = out.channels;
+  const int64_t image = out.places() * channels;
+  const auto& kernel = row_kernels<T>();
+  parallel_for(0, out.images, 1, [&](int64_t begin, int64_t end) {
+    std::vector<T> shares(static_cast<size_t>(channels));
+    for (int64_t p = begin; p < end; ++p) {
+      T* const to = out.data<T>() + p * image;
+      std::fill(to, to + image, T(0));
+      for (int64_t i = 0; i < count; ++i) {
+        const Windows::At at = w.at(i);
+        const T* const from = grad.data<T>() + (p * count + i) * channels;
+        const T n =
+            static_cast<T>(divisor_of(w, by, row_divisor(w, by, at), at.w));
+        for (int64_t c = 0; c < channels; ++c) {
+          shares[static_cast<size_t>(c)] = from[c] / n;
+        }
+        places_of_window(w, at, [&](int64_t place) {
+          kernel.add(shares.data(), channels, to + place * channels);
+        });
+      }
+    }
+  });
+}
+
+template <class F>
+void visit_computed(ScalarType dtype, const F& f) {
+  switch (dtype) {
+    case kFloat: return f.template operator()<float>();
+    case kDouble: return f.template operator()<double>();
+    default: return f.template operator()<int64_t>();
+  }
+}
+
+void pool_means(int64_t n, const Tensor& self, const Windows& w,
+                const Divisor& by, const Tensor& out) {
+  const ScalarType dtype = computed_as(self.dtype());
+  const bool last = has_channels_last(self, n);
+  const Images in = read_images(self, n, dtype, last);
+  const Images room = room_for_images(out, n, dtype, last);
+  visit_computed(dtype, [&]<class T>() {
+    last ? means_of_channels<T>(in, w, by, room)
+         : means_of_planes<T>(in, w, by, room);
+  });
+  store_images(room, out);
+}
+
+void share_means(int64_t n, const Tensor& grad_output, const Tensor& self,
+                 const Windows& w, const Divisor& by, const Tensor& out) {
+  const ScalarType dtype = computed_as(self.dtype());
+  const bool last = has_channels_last(self, n);
+  const Images grad = read_images(grad_output, n, dtype, last);
+  const Images room = room_for_images(out, n, dtype, last);
+  visit_computed(dtype, [&]<class T>() {
+    last ? share_to_channels<T>(grad, w, by, room)
+         : share_to_planes<T>(grad, w, by, room);
+  });
+  store_images(room, out);
+}
+
+// Those that a pooling operator's arguments ask for.
+void avg_pool(int64_t n, const Tensor& self, IntArrayRef kernel_size,
+              IntArrayRef stride, IntArrayRef padding, const Divisor& by,
+              const Tensor& out) {
+  lie_like(self, n, out);
+  if (out.numel() == 0) return;
+  const Windows w = pooling_windows(n, self.sizes(), out.sizes(), kernel_size,
+                                    stride, padding, IntArrayRef({1}));
+  pool_means(n, self, w, by, out);
+}
+
+void avg_pool_backward(int64_t n, const Tensor& grad_output, const Tensor& self,
+                       IntArrayRef kernel_size, IntArrayRef stride,
+                       IntArrayRef padding, const Divisor& by,
+                       const Tensor& out) {
+  lie_like(self, n, out);
+  if (out.numel() == 0) return;
+  const Windows w =
+      pooling_windows(n, self.sizes(), grad_output.sizes(), kernel_size, stride,
+                      padding, IntArrayRef({1}));
+  share_means(n, grad_output, self, w, by, out);
+}
+
+void adaptive_avg_pool(int64_t n, const Tensor& self, const Tensor& out) {
+  lie_like(self, n, out);
+  if (out.numel() == 0) return;
+  pool_means(n, self, adaptive_windows(n, self.sizes(), out.sizes()), {}, out);
+}
+
+void adaptive_avg_pool_backward(int64_t n, const Tensor& grad_output,
+                                const Tensor& self, const Tensor& out) {
+  lie_like(self, n, out);
+  if (out.numel() == 0) return;
+  share_means(n, grad_output, self,
+              adaptive_windows(n, self.sizes(), grad_output.sizes()), {}, out);
+}
+
+}  // namespace
+
+void avg_pool1d_out(const Tensor& self, IntArrayRef kernel_size,
+                    IntArrayRef stride, IntArrayRef padding, bool,
+                    bool count_include_pad, const Tensor& out) {
+  avg_pool(1, self, kernel_size, stride, padding, {count_include_pad}, out);
+}
+
+void avg_pool2d_out(const Tensor& self, IntArrayRef kernel_size,
+                    IntArrayRef stride, IntArrayRef padding, bool,
+                    bool count_include_pad,
+                    std::optional<int64_t> divisor_override,
+                    const Tensor& out) {
+  avg_pool(2, self, kernel_size, stride, padding,
+           {count_include_pad, divisor_override.value_or(0)}, out);
+}
+
+void avg_pool2d_backward_out(const Tensor& grad_output, const Tensor& self,
+                             IntArrayRef kernel_size, IntArrayRef stride,
+                             IntArrayRef padding, bool, bool count_include_pad,
+                             std::optional<int64_t> divisor_override,
+                             const Tensor& out) {
+  avg_pool_backward(2, grad_output, self, kernel_size, stride, padding,
+                    {count_include_pad, divisor_override.value_or(0)}, out);
+}
+
+void avg_pool3d_out(const Tensor& self, IntArrayRef kernel_size,
+                    IntArrayRef stride, IntArrayRef padding, bool,
+                    bool count_include_pad,
+                    std::optional<int64_t> divisor_override,
+                    const Tensor& out) {
+  avg_pool(3, self, kernel_size, stride, padding,
+           {count_include_pad, divisor_override.value_or(0)}, out);
+}
+
+void avg_pool3d_backward_out(const Tensor& grad_output, const Tensor& self,
+                             IntArrayRef kernel_size, IntArrayRef stride,
+                             IntArrayRef padding, bool, bool count_include_pad,
+                             std::optional<int64_t> divisor_override,
+                             const Tensor& out) {
+  avg_pool_backward(3, grad_output, self, kernel_size, stride, padding,
+                    {count_include_pad, divisor_override.value_or(0)}, out);
+}
+
+void adaptive_avg_pool1d_out(const Tensor& self, IntArrayRef,
+                             const Tensor& out) {
+  adaptive_avg_pool(1, self, out);
+}
+
+void _adaptive_avg_pool2d_out(const Tensor& self, IntArrayRef,
+                              const Tensor& out) {
+  adaptive_avg_pool(2, self, out);
+}
+
+void _adaptive_avg_pool2d_backward_out(const Tensor& grad_output,
+                                       const Tensor& self, const Tensor& out) {
+  adaptive_avg_pool_backward(2, grad_output, self, out);
+}
+
+void _adaptive_avg_pool3d_out(const Tensor& self, IntArrayRef,
+                              const Tensor& out) {
+  adaptive_avg_pool(3, self, out);
+}
+
+void _adaptive_avg_pool3d_backward_out(const Tensor& grad_output,
+                                       const Tensor& self, const Tensor& out) {
+  adaptive_avg_pool_backward(3, grad_output, self, out);
+}
+
+}  // namespace sy::cpu

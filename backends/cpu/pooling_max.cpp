@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "backends/cpu/pooling.h"
+#include "backends/cpu/pooling_adaptive_kernels_gen.h"
+#include "backends/cpu/pooling_max.h"
+#include "backends/cpu/pooling_max_kernels_gen.h"
+#include "backends/cpu/row_kernel.h"
+#include "c10/parallel.h"
+
+// Largest elements of windows and where they are. Of equals the first counts,
+// of NaNs the last, as in PyTorch.
+
+namespace sy::cpu {
+
+namespace {
+
+// From so many windows in a row on, a row is taken at a time.
+constexpr int64_t kWideRow = 8;
+
+template <class T>
+constexpr T lowest() {
+  return std::numeric_limits<T>::has_infinity
+             ? -std::numeric_limits<T>::infinity()
+             : std::numeric_limits<T>::lowest();
+}
+
+// f(row) for the rows of elements of window (d, h), in order.
+template <class F>
+void rows_of_window(const Windows& w, int64_t d, int64_t h, const F& f) {
+  const WindowAxis &depth = w.axis[0], &height = w.axis[1];
+  for (int64_t z = depth.first(d); z < depth.last(d); z += depth.dilation) {
+    for (int64_t y = height.first(h); y < height.last(h);
+         y += height.dilation) {
+      f(z * height.size + y);
+    }
+  }
+}
+
+// The index of a window's first element; any that there is if it has none.
+int64_t first_of_window(const Windows& w, Windows::At at) {
+  const auto start = [](const WindowAxis& a, int64_t i) {
+    return std::min(a.first(i), a.size - 1);
+  };
+  return (start(w.axis[0], at.d) * w.axis[1].size + start(w.axis[1], at.h)) *
+             w.axis[2].size +
+         start(w.axis[2], at.w);
+}
+
+// One row of windows of a plane: tap after tap for all of them.
+template <class T, class Index = IndexAsWide<T>>
+void max_row_by_taps(const Windows& w, Windows::At at, const T* plane, T* best,
+                     Index* index) {
+  const WindowAxis& a = w.axis[2];
+  const int64_t wide = a.windows();
+  std::fill(best, best + wide, lowest<T>());
+  for (at.w = 0; at.w < wide; ++at.w) {
+    index[at.w] = static_cast<Index>(first_of_window(w, at));
+  }
+  const auto& kernel = row_kernels<T>();
+  const int64_t taps =
+      std::min(a.kernel, (a.size + a.padding) / a.dilation + 1);
+  rows_of_window(w, at.d, at.h, [&](int64_t row) {
+    for (int64_t k = 0; k < taps; ++k) {
+      const int64_t offset = k * a.dilation - a.padding;
+      const int64_t from =
+          offset >= 0 ? 0 : (-offset + a.stride - 1) / a.stride;
+      const int64_t room = a.size - 1 - offset;
+      const int64_t to = room < 0 ? 0 : std::min(wide, room / a.stride + 1);
+      if (from >= to) continue;
+      const int64_t first = row * a.size + from * a.stride + offset;
+      kernel.max(plane + first, a.stride, to - from, static_cast<Index>(first),
+                 static_cast<Index>(a.stride), best + from, index + from);
+    }
+  });
+}
+
+// The same window by window.
+template <class T, class Index = IndexAsWide<T>>
+void max_row_by_windows(const Windows& w, Windows::At at, const T* plane,
+                        T* best, Index* index) {
+  const WindowAxis& a = w.axis[2];
+  for (at.w = 0; at.w < a.windows(); ++at.w) {
+    T most = lowest<T>();
+    int64_t where = first_of_window(w, at);
+    rows_of_window(w, at.d, at.h, [&](int64_t row) {
+      const T* const elements = plane + row * a.size;
+      for (int64_t x = a.first(at.w); x < a.last(at.w); x += a.dilation) {
+        if (elements[x] > most || elements[x] != elements[x]) {
+          most = elements[x];
+          where = row * a.size + x;
+        }
+      }
+    });
+    best[at.w] = most;
+    index[at.w] = static_cast<Index>(where);
+  }
+}
+
+template <class T>
+void max_of_planes(const Images& in, const Windows& w, const Images& out,
+                   const Images& indices) {
+  using Index = IndexAsWide<T>;
+  const int64_t wide = w.axis[2].windows(), rows = w.count() / wide;
+  const bool by_taps = w.axis[2].regular && wide >= kWideRow;
+  parallel_for(0, in.planes() * rows, grain_of(wide * w.extent()),
+               [&](int64_t begin, int64_t end) {
+                 std::vector<Index> index(static_cast<size_t>(wide));
+                 for (int64_t r = begin; r < end; ++r) {
+                   const Windows::At at = w.at(r % rows * wide);
+                   const T* const plane = in.data<T>() + r / rows * in.places();
+                   T* const best = out.data<T>() + r * wide;
+                   by_taps
+                       ? max_row_by_taps(w, at, plane, best, index.data())
+                       : max_row_by_windows(w, at, plane, best, index.data());
+                   std::copy(index.begin(), index.end(),
+                             indices.data<int64_t>() + r * wide);
+                 }
+               });
+}
+
+template <class T>
+void max_of_channels(const Images& in, const Windows& w, const Images& out,
+                     const Images& indices) {
+  using Index = IndexAsWide<T>;
+  const int64_t count = w.count(), channels = in.channels;
+  const auto& kernel = row_kernels<T>();
+  const WindowAxis& a = w.axis[2];
+  parallel_for(
+      0, in.images * count, grain_of(channels * w.extent()),
+      [&](int64_t begin, int64_t end) {
+        std::vector<Index> index(static_cast<size_t>(channels));
+        for (int64_t i = begin; i < end; ++i) {
+          const Windows::At at = w.at(i % count);
+          const T* const image =
+              in.data<T>() + i / count * in.places() * channels;
+          T* const best = out.data<T>() + i * channels;
+          std::fill(best, best + channels, lowest<T>());
+          std::fill(index.begin(), index.end(),
+                    static_cast<Index>(first_of_window(w, at)));
+          rows_of_window(w, at.d, at.h, [&](int64_t row) {
+            for (int64_t x = a.first(at.w); x < a.last(at.w); x += a.dilation) {
+              const int64_t place = row * a.size + x;
+              kernel.max(image + place * channels, 1, channels,
+                         static_cast<Index>(place), 0, best, index.data());
+            }
+          });
+          std::copy(index.begin(), index.end(),
+                    indices.data<int64_t>() + i * channels);
+        }
+      });
+}
+
+void pool_max(int64_t n, const Tensor& self, const Windows& w,
+              const Tensor& out, const Tensor& indices) {
+  const bool last = has_channels_last(self, n);
+  ScalarType dtype = computed_as(self.dtype());
+  Images in = read_images(self, n, dtype, last);
+  if (dtype == kFloat && in.places() > std::numeric_limits<int32_t>::max()) {
+    dtype = kDouble;  // for its wide indices
+    in = read_images(self, n, dtype, last);
+  }
+  const Images room = room_for_images(out, n, dtype, last);
+  const Images at = room_for_images(indices, n, kLong, last);
+  const auto run = [&]<class T>() {
+    last ? max_of_channels<T>(in, w, room, at)
+         : max_of_planes<T>(in, w, room, at);
+  };
+  switch (dtype) {
+    case kFloat: run.template operator()<float>(); break;
+    case kDouble: run.template operator()<double>(); break;
+    default: run.template operator()<int64_t>();
+  }
+  store_images(room, out);
+  store_images(at, indices);
+}
+
+void max_pool(int64_t n, const Tensor& self, IntArrayRef kernel_size,
+              IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+              const Tensor& out, const Tensor& indices) {
+  lie_like(self, n, out);
+  lie_like(self, n, indices);
+  if (out.numel() == 0) return;
+  pool_max(n, self,
+           pooling_windows(n, self.sizes(), out.sizes(), kernel_size, stride,
+                           padding, dilation),
+           out, indices);
+}
+
+void adaptive_max_pool(int64_t n, const Tensor& self, const Tensor& out,
+                       const Tensor& indices) {
+  lie_like(self, n, out);
+  lie_like(self, n, indices);
+  if (out.numel() == 0) return;
+  pool_max(n, self, adaptive_windows(n, self.sizes(), out.sizes()), out,
+           indices);
+}
+
+}  // namespace
+
+void max_pool1d_with_indices_out(const Tensor& self, IntArrayRef kernel_size,
+                                 IntArrayRef stride, IntArrayRef padding,
+                                 IntArrayRef dilation, bool, const Tensor& out,
+                                 const Tensor& indices) {
+  max_pool(1, self, kernel_size, stride, padding, dilation, out, indices);
+}
+
+void max_pool2d_with_indices_out(const Tensor& self, IntArrayRef kernel_size,
+                                 IntArrayRef stride, IntArrayRef padding,
+                                 IntArrayRef dilation, bool, const Tensor& out,
+                                 const Tensor& indices) {
+  max_pool(2, self, kernel_size, stride, padding, dilation, out, indices);
+}
+
+void max_pool3d_with_indices_out(const Tensor& self, IntArrayRef kernel_size,
+                                 IntArrayRef stride, IntArrayRef padding,
+                                 IntArrayRef dilation, bool, const Tensor& out,
+                                 const Tensor& indices) {
+  max_pool(3, self, kernel_size, stride, padding, dilation, out, indices);
+}
+
+void adaptive_max_pool1d_out(const Tensor& self, IntArrayRef, const Tensor& out,
+                             const Tensor& indices) {
+  adaptive_max_pool(1, self, out, indices);
+}
+
+void adaptive_max_pool2d_out(const Tensor& self, IntArrayRef, const Tensor& out,
+                             const Tensor& indices) {
+  adaptive_max_pool(2, self, out, indices);
+}
+
+void adaptive_max_pool3d_out(const Tensor& self, IntArrayRef, const Tensor& out,
+                             const Tensor& indices) {
+  adaptive_max_pool(3, self, out, indices);
+}
+
+}  // namespace sy::cpu

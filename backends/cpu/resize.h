@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backends/cpu/row_kernel.h"
+
+// Which elements of a dim each element of the resized dim is made of, and with
+// which weights.
+
+namespace sy::cpu {
+
+enum class Resize {
+  Nearest,       // the place rounded down
+  NearestExact,  // the nearest place
+  Linear,
+  Cubic,
+  LinearAA,  // AA: the support grows as images shrink
+  CubicAA,
+  LanczosAA,
+};
+
+template <class T>
+struct ResizeAxis {
+  using Index = IndexAsWide<T>;
+  int64_t size = 1, count = 1;  // elements before and after
+  int64_t taps = 1;             // of an element, the most there are
+  // Tap k of element i at [k * count + i]; index -1 is no tap.
+  std::vector<Index> at{0};
+  std::vector<T> weight{1};
+
+  bool trivial() const { return size == 1 && count == 1; }
+  Index index(int64_t k, int64_t i) const {
+    return at[static_cast<size_t>(k * count + i)];
+  }
+  T weight_of(int64_t k, int64_t i) const {
+    return weight[static_cast<size_t>(k * count + i)];
+  }
+};
+
+// float or double; sizes are positive. `scale` is how many times larger the
+// result is, if it is given and positive; else the sizes say it.
+template <class T>
+ResizeAxis<T> resize_axis(Resize mode, int64_t size, int64_t count,
+                          bool align_corners, std::optional<double> scale);
+
+}  // namespace sy::cpu

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+// The inner loops of pooling, resizing and sampling: rows of contiguous
+// elements, compiled for each instruction set. Rows do not overlap.
+
+namespace sy::cpu {
+
+// As wide as T, so that both are in one vector's lanes.
+template <class T>
+using IndexAsWide = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+
+template <class T>
+struct RowKernels {
+  using Index = IndexAsWide<T>;
+  // to[i] += from[i]
+  void (*add)(const T* from, int64_t n, T* to);
+  // best[i] = the larger of it and from[i * step]; where that is taken, at[i]
+  // becomes first + i * index_step. NaN is the largest, of equals the first,
+  // of NaNs the last is taken.
+  void (*max)(const T* from, int64_t step, int64_t n, Index first,
+              Index index_step, T* best, Index* at);
+  // to[i] = sum over k of weights[k] * rows[k][i]
+  void (*combine)(const T* const* rows, const T* weights, int64_t taps,
+                  int64_t n, T* to);
+  // to[i] += weight * from[i]
+  void (*add_scaled)(const T* from, T weight, int64_t n, T* to);
+  // to[i] = sum over k of weights[k * pitch + i] * from[at[k * pitch + i]],
+  // where that is not negative; without weights they are 1.
+  void (*gather)(const T* from, const Index* at, const T* weights, int64_t taps,
+                 int64_t pitch, int64_t n, T* to);
+};
+
+// float and double; int64_t has add and max only.
+template <class T>
+const RowKernels<T>& row_kernels();
+
+}  // namespace sy::cpu

@@ -1,0 +1,111 @@
+#include "aten/ops/pooling.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/pooling_adaptive.h"
+#include "aten/ops/pooling_max.h"
+#include "aten/ops/ranges.h"
+#include "aten/ops/view.h"
+#include "aten/tensor_new.h"
+#include "test/aten/tensor_values.h"
+#include "test/c10/expect_error.h"
+
+namespace sy {
+namespace {
+
+using Values = std::vector<double>;
+
+Tensor counted(IntArrayRef sizes) {
+  int64_t n = 1;
+  for (const int64_t s : sizes) n *= s;
+  return arange(n, kFloat).view(sizes);
+}
+
+TEST(Pooling, MeansCountPaddingOrNot) {
+  const Tensor a = counted({1, 1, 3, 3});
+  EXPECT_EQ(values(avg_pool2d(a, {2, 2}, {2, 2}, {1, 1})),
+            (Values{0, 0.75, 2.25, 6}));
+  EXPECT_EQ(values(avg_pool2d(a, {2, 2}, {2, 2}, {1, 1}, false, false)),
+            (Values{0, 1.5, 4.5, 6}));
+  EXPECT_EQ(values(avg_pool2d(a, {3}, {}, {0}, false, true, 2)), (Values{18}));
+  EXPECT_EQ(values(avg_pool1d(counted({1, 5}), {2}, {2}, {0}, true)),
+            (Values{0.5, 2.5, 4}));
+  EXPECT_EQ(values(avg_pool2d(a.to(kLong), {2, 2}, {1, 1})),
+            (Values{2, 3, 5, 6}));
+}
+
+// Rows taken tap by tap, window by window, and channels side by side.
+TEST(Pooling, MaxIsTheSameHoweverItIsFound) {
+  const Tensor a = counted({2, 3, 5, 40}).remainder(7);
+  const Tensor last = a.contiguous(MemoryFormat::ChannelsLast);
+  for (const int64_t stride : {1, 2, 3, 9}) {
+    const auto [v, at] = max_pool2d_with_indices(a, {3}, {stride}, {1}, {2});
+    const auto [w, there] =
+        max_pool2d_with_indices(last, {3}, {stride}, {1}, {2});
+    EXPECT_EQ(values(v), values(w));
+    EXPECT_EQ(values(at), values(there));
+    EXPECT_TRUE(w.is_contiguous(MemoryFormat::ChannelsLast));
+    EXPECT_EQ(values(max_pool_double_backward(a, at, 2)), values(v));
+  }
+}
+
+TEST(Pooling, OfEqualsTheFirstAndOfNanTheLast) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const ScalarType t : {kFloat, kDouble, kHalf}) {
+    const Tensor a = tensor({{nan, 1.0, nan, 2.0}, {3.0, 5.0, 5.0, 5.0}}).to(t);
+    const auto [v, at] = max_pool1d_with_indices(a, {4});
+    EXPECT_EQ(values(at), (Values{2, 1}));
+    EXPECT_TRUE(std::isnan(values(v)[0]));
+  }
+  const Tensor low = full({1, 2, 2}, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(values(std::get<1>(max_pool2d_with_indices(low, {2}))), Values{0});
+}
+
+TEST(Pooling, AdaptiveWindowsFollowFromTheSizes) {
+  EXPECT_EQ(values(adaptive_avg_pool1d(counted({1, 5}), {3})),
+            (Values{0.5, 2, 3.5}));
+  EXPECT_EQ(values(adaptive_avg_pool2d(counted({1, 2, 3}), {2, 1})),
+            (Values{1, 4}));
+  EXPECT_EQ(
+      values(std::get<1>(adaptive_max_pool2d(counted({1, 3, 3}), {2, 2}))),
+      (Values{4, 5, 7, 8}));
+}
+
+TEST(Pooling, UnpooledElementsAreAtTheirIndices) {
+  const Tensor a = counted({1, 4, 4});
+  const auto [v, at] = max_pool2d_with_indices(a, {2});
+  const Tensor back = max_unpool2d(v, at, {4, 4});
+  EXPECT_EQ(values(back),
+            (Values{0, 0, 0, 0, 0, 5, 0, 7, 0, 0, 0, 0, 0, 13, 0, 15}));
+}
+
+TEST(Pooling, BadWindowsAreErrors) {
+  const Tensor a = counted({1, 1, 4, 4});
+  const int64_t big = INT64_MAX;
+  SY_EXPECT_ERROR(avg_pool2d(a, {0}), ValueError, "[avg_pool2d] kernel_size");
+  SY_EXPECT_ERROR(avg_pool2d(a, {big}), ValueError, "kernel_size");
+  SY_EXPECT_ERROR(avg_pool2d(a, {2, 2, 2}), ValueError, "1 number or 2");
+  SY_EXPECT_ERROR(avg_pool2d(a, {2}, {-1}), ValueError, "stride");
+  SY_EXPECT_ERROR(avg_pool2d(a, {2}, {1}, {2}), ValueError, "at most half");
+  SY_EXPECT_ERROR(avg_pool2d(a, {5}), ValueError, "windows that fit");
+  SY_EXPECT_ERROR(avg_pool2d(a, {2}, {}, {0}, false, true, 0), ValueError,
+                  "divisor_override");
+  SY_EXPECT_ERROR(max_pool2d_with_indices(a, {2}, {}, {0}, {0}), ValueError,
+                  "dilation");
+  SY_EXPECT_ERROR(max_pool2d_with_indices(a.to(kBool), {2}), ValueError,
+                  "numbers");
+  SY_EXPECT_ERROR(max_pool2d_with_indices(zeros({1, 0, 4, 4}), {2}), ValueError,
+                  "empty in its batch only");
+  SY_EXPECT_ERROR(adaptive_avg_pool2d(a, {-1, 2}), ValueError, "output_size");
+  const Tensor at = full({1, 1, 2, 2}, 16, kLong);
+  SY_EXPECT_ERROR(max_unpool2d(a.slice(2, 0, 2).slice(3, 0, 2), at, {4, 4}),
+                  IndexError, "[max_unpool2d] indices");
+}
+
+}  // namespace
+}  // namespace sy

@@ -1,0 +1,130 @@
+#include "aten/ops/upsample.h"
+
+#include <gtest/gtest.h>
+
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/image.h"
+#include "aten/ops/ranges.h"
+#include "aten/ops/upsample_nearest.h"
+#include "aten/ops/view.h"
+#include "aten/tensor_new.h"
+#include "test/aten/tensor_values.h"
+#include "test/c10/expect_error.h"
+
+namespace sy {
+namespace {
+
+using Values = std::vector<double>;
+
+Tensor counted(IntArrayRef sizes) {
+  int64_t n = 1;
+  for (const int64_t s : sizes) n *= s;
+  return arange(n, kFloat).view(sizes);
+}
+
+void expect_near(const Tensor& a, const Tensor& b) {
+  const Values x = values(a), y = values(b);
+  ASSERT_EQ(x.size(), y.size());
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-4);
+}
+
+TEST(Upsample, NearestPlaces) {
+  const Tensor a = counted({1, 1, 4});
+  EXPECT_EQ(values(upsample_nearest1d(a, {6})), (Values{0, 0, 1, 2, 2, 3}));
+  EXPECT_EQ(values(_upsample_nearest_exact1d(a, {3})), (Values{0, 2, 3}));
+  EXPECT_EQ(values(upsample_nearest2d(counted({1, 1, 2, 2}).to(kByte), {3, 2})),
+            (Values{0, 1, 0, 1, 2, 3}));
+}
+
+TEST(Upsample, LinearBetweenNeighbours) {
+  const Tensor a = counted({1, 1, 3});
+  EXPECT_EQ(values(upsample_linear1d(a, {5}, true)),
+            (Values{0, 0.5, 1, 1.5, 2}));
+  EXPECT_EQ(values(upsample_linear1d(a, {6}, false)),
+            (Values{0, 0.25, 0.75, 1.25, 1.75, 2}));
+}
+
+// A plane that is linear stays so, and all memory formats agree.
+TEST(Upsample, AllFormatsAgree) {
+  const Tensor a = counted({2, 3, 5, 4});
+  const Tensor last = a.contiguous(MemoryFormat::ChannelsLast);
+  for (const bool align : {false, true}) {
+    const Tensor r = upsample_bilinear2d(last, {9, 7}, align);
+    EXPECT_TRUE(r.is_contiguous(MemoryFormat::ChannelsLast));
+    expect_near(upsample_bilinear2d(a, {9, 7}, align), r);
+    expect_near(upsample_bicubic2d(a, {3, 7}, align),
+                upsample_bicubic2d(last, {3, 7}, align));
+    expect_near(_upsample_bilinear2d_aa(a, {2, 2}, align),
+                _upsample_bilinear2d_aa(last, {2, 2}, align));
+  }
+  const Tensor v = counted({1, 2, 3, 4, 2});
+  expect_near(upsample_trilinear3d(v, {5, 3, 4}, true),
+              upsample_trilinear3d(v.contiguous(MemoryFormat::ChannelsLast3d),
+                                   {5, 3, 4}, true));
+}
+
+// sum(resize(x) * g) is sum(x * backward(g)).
+TEST(Upsample, BackwardIsTheTranspose) {
+  const Tensor x = counted({1, 2, 5, 4}).remainder(3);
+  const Tensor g = counted({1, 2, 3, 7}).remainder(5);
+  expect_near(
+      upsample_bicubic2d(x, {3, 7}, false).mul(g).sum(),
+      upsample_bicubic2d_backward(g, {3, 7}, {1, 2, 5, 4}, false).mul(x).sum());
+}
+
+TEST(Upsample, SizesAndFactors) {
+  const Tensor a = counted({1, 1, 4});
+  const std::vector<double> half = {0.5};
+  EXPECT_EQ(values(upsample_nearest1d(a, std::nullopt, half)), (Values{0, 2}));
+  SY_EXPECT_ERROR(upsample_nearest1d(a, std::nullopt, std::nullopt), ValueError,
+                  "neither");
+  const std::vector<double> none = {0.1};
+  SY_EXPECT_ERROR(upsample_nearest1d(a, std::nullopt, none), ValueError,
+                  "scale_factors");
+  SY_EXPECT_ERROR(upsample_linear1d(a, {0}, false), ValueError, "output_size");
+  SY_EXPECT_ERROR(upsample_linear1d(a.to(kLong), {2}, false), ValueError,
+                  "floating");
+  SY_EXPECT_ERROR(upsample_bilinear2d(a, {2, 2}, false), ValueError, "4 dims");
+}
+
+TEST(Image, ColumnsAndBack) {
+  const Tensor a = counted({1, 1, 3, 3});
+  const Tensor c = im2col(a, {2, 2}, {1, 1}, {0, 0}, {1, 1});
+  EXPECT_EQ(values(c),
+            (Values{0, 1, 3, 4, 1, 2, 4, 5, 3, 4, 6, 7, 4, 5, 7, 8}));
+  EXPECT_EQ(values(col2im(c, {3, 3}, {2, 2}, {1, 1}, {0, 0}, {1, 1})),
+            (Values{0, 2, 2, 6, 16, 10, 6, 14, 8}));
+  SY_EXPECT_ERROR(im2col(a, {4, 4}, {1, 1}, {0, 0}, {1, 1}), ValueError,
+                  "at least one window");
+  SY_EXPECT_ERROR(im2col(a, {2, 2}, {1, 1}, {0, 0}, {0, 1}), ValueError,
+                  "positive");
+}
+
+TEST(Image, Shuffles) {
+  const Tensor a = counted({4, 1, 2});
+  EXPECT_EQ(values(pixel_shuffle(a, 2)), (Values{0, 2, 1, 3, 4, 6, 5, 7}));
+  EXPECT_EQ(values(pixel_unshuffle(pixel_shuffle(a, 2), 2)), values(a));
+  EXPECT_EQ(values(channel_shuffle(counted({1, 4, 1}), 2)),
+            (Values{0, 2, 1, 3}));
+  SY_EXPECT_ERROR(pixel_shuffle(a, 3), ValueError, "divisible by 9");
+  SY_EXPECT_ERROR(pixel_shuffle(a, 0), ValueError, "upscale_factor");
+}
+
+TEST(Image, TheIdentityMapSamplesTheImage) {
+  const Tensor a = counted({1, 2, 3, 4});
+  const Tensor map = tensor({{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}});
+  for (const bool align : {false, true}) {
+    const Tensor grid =
+        affine_grid_generator(map.to(kFloat).unsqueeze(0), {1, 2, 3, 4}, align);
+    for (const int64_t mode : {0, 1, 2}) {
+      expect_near(grid_sampler(a, grid, mode, 0, align), a);
+    }
+    SY_EXPECT_ERROR(grid_sampler(a, grid, 3, 0, align), ValueError,
+                    "interpolation_mode");
+  }
+}
+
+}  // namespace
+}  // namespace sy
