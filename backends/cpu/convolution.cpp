@@ -18,6 +18,14 @@ using Part = ConvolutionPart;
 
 Tensor tensor_of(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
 
+// Images that lie as a product takes them, where oneDNN would change the
+// layout of too much for what it does with it.
+bool prefers_columns(const Convolution& c, Part part) {
+  return c.x.dtype() == kFloat && is_product(c.g) &&
+         (c.g.batch < 4 || part == Part::kByWeight) && c.x.is_contiguous() &&
+         c.y.is_contiguous();
+}
+
 void run(const Convolution& c, Part part) {
   const Tensor& written = part == Part::kForward   ? c.y
                           : part == Part::kByInput ? c.x
@@ -33,7 +41,7 @@ void run(const Convolution& c, Part part) {
     }
     return;
   }
-  if (convolve_by_onednn(c, part)) return;
+  if (!prefers_columns(c, part) && convolve_by_onednn(c, part)) return;
   if (c.g.group_in() * c.g.group_out() <= 2) {
     convolve_by_rows(c, part);
   } else {

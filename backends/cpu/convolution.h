@@ -24,6 +24,9 @@ enum class ConvolutionPart : uint8_t {
   kByWeight,  // w: the same
 };
 
+// Whether x itself is what taps see, so that it is a product of matrices.
+bool is_product(const ConvolutionGeometry& g);
+
 // By products of matrices: of taps written out as columns, tile by tile.
 void convolve_by_columns(const Convolution& c, ConvolutionPart part);
 // By loops over rows, for groups of few channels.

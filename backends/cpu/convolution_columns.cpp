@@ -50,6 +50,13 @@ int64_t row_of_x(const ConvolutionGeometry& g, int64_t y0, int64_t y1,
   return a * g.x[1] + b;
 }
 
+bool is_product(const ConvolutionGeometry& g) {
+  return g.taps() == 1 && g.x_places() == g.y_places() &&
+         std::all_of(g.padding, g.padding + 3,
+                     [](int64_t p) { return p == 0; }) &&
+         std::all_of(g.stride, g.stride + 3, [](int64_t s) { return s == 1; });
+}
+
 namespace {
 
 // Columns at a time: they stay in the second cache.
@@ -155,11 +162,7 @@ class Columns {
         g_(c.g),
         dtype_(work_dtype(c.x.dtype())),
         item_(static_cast<int64_t>(element_size(dtype_))),
-        is_plain_(g_.taps() == 1 && g_.x_places() == g_.y_places() &&
-                  std::all_of(g_.padding, g_.padding + 3,
-                              [](int64_t p) { return p == 0; }) &&
-                  std::all_of(g_.stride, g_.stride + 3,
-                              [](int64_t s) { return s == 1; })) {
+        is_plain_(is_product(g_)) {
     if (part != ConvolutionPart::kByWeight) w_ = contiguous_cpu(c.w, dtype_);
     if (c.bias.defined()) bias_ = contiguous_cpu(c.bias, dtype_);
     const int64_t row =
@@ -203,16 +206,21 @@ class Columns {
 
   // Adds to w unless `is_first`.
   void by_weight(const char* x, const char* y, char* w, bool is_first) const {
-    const int64_t blocks = (g_.group_in() + kChannels - 1) / kChannels;
-    const int64_t outs = (g_.group_out() + kOutChannels - 1) / kOutChannels;
+    const int64_t in = is_plain_ ? g_.group_in() : kChannels;
+    const int64_t out = is_plain_ ? g_.group_out() : kOutChannels;
+    const int64_t blocks = (g_.group_in() + in - 1) / in;
+    const int64_t outs = (g_.group_out() + out - 1) / out;
     parallel_for(0, g_.groups * blocks * outs,
-                 grain(kChannels * g_.taps() * kOutChannels * g_.y_places()),
+                 grain(in * g_.taps() * out * g_.y_places()),
                  [&](int64_t begin, int64_t end) {
                    Storage room;
                    for (int64_t i = begin; i < end; ++i) {
-                     by_weight_block(x, y, w, i / (blocks * outs),
-                                     i / outs % blocks * kChannels,
-                                     i % outs * kOutChannels, is_first, room);
+                     const int64_t channel = i / outs % blocks * in;
+                     const int64_t first = i % outs * out;
+                     by_weight_block(
+                         x, y, w, i / (blocks * outs), channel,
+                         std::min(in, g_.group_in() - channel), first,
+                         std::min(out, g_.group_out() - first), is_first, room);
                    }
                  });
   }
@@ -313,10 +321,8 @@ class Columns {
   }
 
   void by_weight_block(const char* x, const char* y, char* w, int64_t group,
-                       int64_t channel, int64_t out, bool is_first,
-                       Storage& room) const {
-    const int64_t n = std::min(kChannels, g_.group_in() - channel);
-    const int64_t outs = std::min(kOutChannels, g_.group_out() - out);
+                       int64_t channel, int64_t n, int64_t out, int64_t outs,
+                       bool is_first, Storage& room) const {
     const int64_t places = g_.y_places();
     const char* const source =
         x + (group * g_.group_in() + channel) * g_.x_places() * item_;
@@ -325,8 +331,9 @@ class Columns {
     char* const target =
         w + ((group * g_.group_out() + out) * g_.row() + channel * g_.taps()) *
                 item_;
-    for (int64_t first = 0; first < places; first += tile_) {
-      const int64_t width = std::min(tile_, places - first);
+    const int64_t tile = is_plain_ ? places : tile_;
+    for (int64_t first = 0; first < places; first += tile) {
+      const int64_t width = std::min(tile, places - first);
       Matrix b = matrix(source + first * item_, n, width, g_.x_places());
       if (!is_plain_) {
         char* const to = columns(room, n * g_.taps());

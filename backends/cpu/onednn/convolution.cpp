@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "backends/cpu/onednn/common.h"
 
@@ -78,6 +79,11 @@ void set_padding(const Key& k, size_t d, memory::dims* before,
   behind->push_back(even ? p : (k.y[d] - 1) * k.stride[d] + reach - k.x[d] - p);
 }
 
+// Loops that only say what is right; own kernels are faster.
+bool is_reference(const dnnl::primitive_desc_base& d) {
+  return std::string_view(d.impl_info_str()).starts_with("ref");
+}
+
 Prepared prepare_supported(const Key& k) {
   const memory::data_type t = onednn_type(k.type);
   memory::dims x{k.batch, k.in}, y{k.batch, k.out}, w;
@@ -119,6 +125,7 @@ Prepared prepare_supported(const Key& k) {
       algorithm, dx, dw, p.bias, dy, stride, dilation, before, behind, attr);
   switch (k.part) {
     case OneDnnPart::forward: {
+      if (is_reference(forward)) return {};
       join(p.x, forward.src_desc(), false);
       join(p.w, forward.weights_desc(), false);
       join(p.y, forward.dst_desc(), true);
@@ -130,6 +137,7 @@ Prepared prepare_supported(const Key& k) {
       const ByInput::primitive_desc desc(engine, algorithm, dx, dw, dy, stride,
                                          dilation, before, behind, forward,
                                          attr);
+      if (is_reference(desc)) return {};
       join(p.x, desc.diff_src_desc(), true);
       join(p.w, desc.weights_desc(), false);
       join(p.y, desc.diff_dst_desc(), false);
@@ -141,6 +149,7 @@ Prepared prepare_supported(const Key& k) {
       const ByWeight::primitive_desc desc(engine, algorithm, dx, dw, dy, stride,
                                           dilation, before, behind, forward,
                                           attr);
+      if (is_reference(desc)) return {};
       join(p.x, desc.src_desc(), false);
       join(p.w, desc.diff_weights_desc(), true);
       join(p.y, desc.diff_dst_desc(), false);
