@@ -11,7 +11,7 @@ namespace sy::cpu {
 struct Convolution {
   const char* op;
   ConvolutionGeometry g;
-  // Of one dtype; x and y at any strides, w dense if it is written.
+  // Of one dtype, at any strides.
   Tensor x, w, y;
   // One element for each channel of what `forward` and `by_input` write, which
   // is added; may be undefined.

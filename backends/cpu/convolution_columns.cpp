@@ -360,10 +360,11 @@ class Columns {
 void convolve_by_columns(const Convolution& c, ConvolutionPart part) {
   const Columns columns(c, part);
   if (part == ConvolutionPart::kByWeight) {
+    const ScalarType dtype = work_dtype(c.w.dtype());
     const Tensor w =
-        work_dtype(c.w.dtype()) == c.w.dtype()
+        dtype == c.w.dtype() && c.w.is_contiguous()
             ? c.w
-            : Tensor(make_tensor(c.w.sizes(), kFloat, Device(kCPU)));
+            : Tensor(make_tensor(c.w.sizes(), dtype, Device(kCPU)));
     for (int64_t n = 0; n < c.g.batch; ++n) {
       const ConvolutionImage x(c.x, n, true), y(c.y, n, true);
       columns.by_weight(static_cast<const char*>(x.data()),
