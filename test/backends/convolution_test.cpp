@@ -119,7 +119,8 @@ TEST(Convolution, EveryDtypeAndLayoutGivesTheSame) {
     const auto grads = gradients(want.clamp(-2, 2), d.x, d.w, s);
     for (const ScalarType dtype : {kFloat, kBFloat16, kHalf, kLong}) {
       for (const bool last : {false, true}) {
-        if (last && s.input.size() != 4) continue;
+        const bool reduced = dtype == kBFloat16 || dtype == kHalf;
+        if (last && (s.input.size() != 4 || reduced)) continue;
         const auto format =
             last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous;
         const Tensor x = d.x.to(dtype).contiguous(format);
