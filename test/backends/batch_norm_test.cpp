@@ -175,6 +175,10 @@ TEST(BatchNorm, WhatDoesNotFitIsAnError) {
                   "[native_batch_norm] input");
   SY_EXPECT_ERROR(call(x.to(kLong), Tensor(), three, three, true)(), TypeError,
                   "[native_batch_norm] input");
+  SY_EXPECT_ERROR(
+      sy::native_batch_norm_backward(x, x, three, three, three, three, three,
+                                     true, 0, {true, true}),
+      ValueError, "[native_batch_norm_backward] output_mask");
 }
 
 }  // namespace

@@ -211,6 +211,9 @@ TEST(Convolution, WhatDoesNotFitIsAnError) {
                   ValueError, "[convolution] output_padding");
   SY_EXPECT_ERROR(sy::conv2d(x, w.to(kDouble)), TypeError,
                   "[convolution] weight: expected the dtype");
+  SY_EXPECT_ERROR(sy::convolution_backward(x, x, w, std::nullopt, 1, 0, 1,
+                                           false, 0, 1, {true}),
+                  ValueError, "[convolution_backward] output_mask");
 }
 
 }  // namespace
