@@ -165,7 +165,8 @@ class SY_API GradFrame {
   const Node& node() const { return node_; }
   // Undefined means zero; never so if the node has one output.
   const Tensor& grad(int i = 0) const { return grads_[i]; }
-  // Zeros take the memory of one element.
+  // Zeros take the memory of one element; undefined for a result that has no
+  // gradient.
   Tensor grad_or_zeros(int i) const;
   // Of all outputs, zeros where nothing flows.
   std::vector<Tensor> grads() const;

@@ -280,6 +280,15 @@ BENCHMARK(mm_bf16)
     ->Arg(2048)
     ->UseRealTime();
 
+void conv3x3(State& s) {
+  const Tensor x = sy::randn({8, 64, 56, 56}), w = sy::randn({64, 64, 3, 3});
+  for (auto _ : s) DoNotOptimize(sy::conv2d(x, w, {}, 1, 1));
+  s.counters["GFLOPS"] =
+      benchmark::Counter(2e-9 * 8 * 64 * 64 * 9 * 56 * 56,
+                         benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(conv3x3)->UseRealTime();
+
 }  // namespace
 
 BENCHMARK_MAIN();

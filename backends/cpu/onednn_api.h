@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 // What libswitchyard_onednn.so offers: a table of C functions, so that the 55
@@ -25,11 +26,32 @@ struct OneDnnMatmul {
   int threads;
 };
 
+enum class OneDnnPart : uint32_t { forward, by_input, by_weight };
+
+// One computation of a convolution of x (batch, in, x...) with w (out, in /
+// groups, kernel...) to y (batch, out, y...): y, or the derivative by x or w.
+struct OneDnnConvolution {
+  OneDnnPart part;
+  OneDnnType type;  // of all
+  int64_t dims;     // 1 to 3, those of the arrays that count
+  int64_t batch, in, out, groups;
+  int64_t x_size[3], y_size[3], kernel[3];
+  int64_t stride[3], padding[3], dilation[3];
+  bool channels_last, w_channels_last;  // else row-major; the first of x and y
+  const void *x, *w, *y;                // one of them is written
+  const void* bias;                     // forward: of y's channels, or nullptr
+  int threads;
+  // Memory for the time of the call, aligned to 64 bytes; may throw.
+  void* (*allocate)(void* context, size_t bytes);
+  void* context;
+};
+
 struct OneDnnApi {
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = 2;
   uint32_t version;
   // False, with nothing written, if oneDNN declines. Thread-safe.
   bool (*matmul)(const OneDnnMatmul* problem);
+  bool (*convolution)(const OneDnnConvolution* problem);
 };
 
 inline constexpr const char* kOneDnnEntry = "switchyard_onednn_api";

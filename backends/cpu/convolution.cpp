@@ -1,0 +1,149 @@
+#include "backends/cpu/convolution.h"
+
+#include <limits>
+
+#include "aten/copy.h"
+#include "aten/guard.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/reduction.h"
+#include "aten/structured.h"
+#include "backends/cpu/convolution_kernels_gen.h"
+#include "backends/cpu/matrix.h"
+#include "c10/parallel.h"
+
+namespace sy::cpu {
+
+namespace {
+
+using Part = ConvolutionPart;
+
+Tensor tensor_of(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
+
+// Images that lie as a product takes them, where oneDNN would change the
+// layout of too much for what it does with it.
+bool prefers_columns(const Convolution& c, Part part) {
+  return c.x.dtype() == kFloat && is_product(c.g) &&
+         (c.g.batch < 4 || part == Part::kByWeight) && c.x.is_contiguous() &&
+         c.y.is_contiguous();
+}
+
+void run(const Convolution& c, Part part) {
+  const Tensor& written = part == Part::kForward   ? c.y
+                          : part == Part::kByInput ? c.x
+                                                   : c.w;
+  if (written.numel() == 0) return;
+  if (c.g.work() == 0) {
+    written.zero_();
+    if (c.bias.defined()) {
+      Dims sizes(written.sizes());
+      for (int64_t d = 0; d < sizes.size(); ++d)
+        sizes[d] = d == 1 ? sizes[d] : 1;
+      copy_cpu(written, c.bias.reshape(sizes));
+    }
+    return;
+  }
+  if (!prefers_columns(c, part) && convolve_by_onednn(c, part)) return;
+  if (c.g.group_in() * c.g.group_out() <= 2) {
+    convolve_by_rows(c, part);
+  } else {
+    convolve_by_columns(c, part);
+  }
+}
+
+Tensor empty_in(const Tensor& like, IntArrayRef sizes, MemoryFormat format) {
+  return sy::empty(sizes, like.options(), format);
+}
+
+}  // namespace
+
+Tensor convolution(const Tensor& input, const Tensor& weight,
+                   const std::optional<Tensor>& bias, IntArrayRef stride,
+                   IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                   IntArrayRef output_padding, int64_t groups) {
+  const ConvolutionArgs args{stride,     padding,        dilation,
+                             transposed, output_padding, groups};
+  const Tensor b = tensor_of(bias);
+  const Dims sizes = convolution_sizes("convolution", input, weight, b, args);
+  const Tensor result =
+      empty_in(input, sizes, convolution_format(input, weight));
+  const Tensor& x = transposed ? result : input;
+  const Tensor& y = transposed ? input : result;
+  run({"convolution",
+       convolution_geometry(x.sizes(), y.sizes(), weight.sizes(), args), x,
+       weight, y, b},
+      transposed ? Part::kByInput : Part::kForward);
+  return result;
+}
+
+std::tuple<Tensor, Tensor, Tensor> convolution_backward(
+    const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+    OptionalIntArrayRef, IntArrayRef stride, IntArrayRef padding,
+    IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+    int64_t groups, ArrayRef<bool> output_mask) {
+  const char* const op = "convolution_backward";
+  check_output_mask(op, output_mask);
+  const ConvolutionArgs args{stride,     padding,        dilation,
+                             transposed, output_padding, groups};
+  const Dims sizes = convolution_sizes(op, input, weight, Tensor(), args);
+  check_convolution_grad(grad_output, input, sizes);
+  const Tensor& large = transposed ? grad_output : input;
+  const Tensor& small = transposed ? input : grad_output;
+  Convolution c{
+      op,
+      convolution_geometry(large.sizes(), small.sizes(), weight.sizes(), args),
+      large,
+      weight,
+      small,
+      Tensor()};
+  Tensor by_input, by_weight, by_bias;
+  if (output_mask[0]) {
+    by_input =
+        empty_in(input, input.sizes(), convolution_format(input, weight));
+    (transposed ? c.y : c.x) = by_input;
+    run(c, transposed ? Part::kForward : Part::kByInput);
+    (transposed ? c.y : c.x) = input;
+  }
+  if (output_mask[1]) {
+    by_weight =
+        empty_in(weight, weight.sizes(), weight.suggest_memory_format());
+    c.w = by_weight;
+    run(c, Part::kByWeight);
+  }
+  if (output_mask[2]) {
+    Dims dims;
+    for (int64_t d = 0; d < grad_output.dim(); ++d) {
+      if (d != 1) dims.push_back(d);
+    }
+    by_bias = sy::sum(grad_output, IntArrayRef(dims), false, input.dtype());
+  }
+  return {by_input, by_weight, by_bias};
+}
+
+// One product for each tap, of all steps and batches that it sees.
+void conv_tbc_out(const Tensor& self, const Tensor& weight, const Tensor& bias,
+                  int64_t pad, const Tensor& out) {
+  copy_cpu(out, bias);
+  const Tensor x = contiguous_cpu(self);
+  const Tensor w = contiguous_cpu(weight);
+  Tensor y = out.is_contiguous() ? out : contiguous_cpu(out);
+  const int64_t batch = x.sizes()[1], in = x.sizes()[2], n = y.sizes()[2];
+  const auto item = static_cast<int64_t>(x.itemsize());
+  if (in == 0 || out.numel() == 0) return;
+  for (int64_t k = 0; k < w.sizes()[0]; ++k) {
+    // Step t of y sees step t + k - pad of x.
+    const int64_t first = std::max<int64_t>(0, pad - k);
+    const int64_t last = std::min(y.sizes()[0], x.sizes()[0] + pad - k);
+    if (last <= first) continue;
+    const int64_t rows = (last - first) * batch;
+    char* const from = static_cast<char*>(x.data_ptr()) +
+                       (first + k - pad) * batch * in * item;
+    char* const taps = static_cast<char*>(w.data_ptr()) + k * in * n * item;
+    char* const to =
+        static_cast<char*>(y.data_ptr()) + first * batch * n * item;
+    multiply("conv_tbc", x.dtype(), {from, rows, in, in, 1},
+             {taps, in, n, n, 1}, {to, rows, n, n, 1}, 1, 1, nullptr);
+  }
+  if (!y.is_same(out)) copy_cpu(out, y);
+}
+
+}  // namespace sy::cpu

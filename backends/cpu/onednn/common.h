@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstring>
+#include <list>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+#include "backends/cpu/onednn_api.h"
+#include "dnnl.hpp"
+
+// What the primitives of this library share.
+
+namespace sy::cpu {
+
+const dnnl::engine& onednn_engine();
+dnnl::memory::data_type onednn_type(OneDnnType t);
+inline size_t onednn_item(OneDnnType t) { return t == OneDnnType::f32 ? 4 : 2; }
+// Memory of the caller's.
+dnnl::memory onednn_memory(const dnnl::memory::desc& d, const void* data);
+
+// oneDNN asks OpenMP for its number of threads.
+class OneDnnThreads {
+ public:
+  explicit OneDnnThreads(int n);
+  ~OneDnnThreads();
+  OneDnnThreads(const OneDnnThreads&) = delete;
+  OneDnnThreads& operator=(const OneDnnThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+// The values last used of one thread, by a key that is compared as bytes: all
+// of Key is 64 bit words, set to 0 before its members are. Making a primitive
+// costs as much as a product of matrices of 256.
+template <class Key, class V>
+class OneDnnCache {
+  static_assert(std::is_trivially_copyable_v<Key> &&
+                sizeof(Key) % sizeof(uint64_t) == 0);
+
+ public:
+  // make(key) is called for a new one; what it throws is passed on.
+  template <class F>
+  V& get(const Key& key, const F& make) {
+    const auto found = index_.find(key);
+    if (found != index_.end()) {
+      order_.splice(order_.begin(), order_, found->second);
+      return found->second->second;
+    }
+    order_.emplace_front(key, make(key));
+    index_[key] = order_.begin();
+    if (order_.size() > kMost) {
+      index_.erase(order_.back().first);
+      order_.pop_back();
+    }
+    return order_.front().second;
+  }
+
+ private:
+  static constexpr size_t kMost = 256;
+  struct Hash {
+    size_t operator()(const Key& key) const {
+      uint64_t words[sizeof(Key) / sizeof(uint64_t)];
+      std::memcpy(words, &key, sizeof words);
+      uint64_t h = 0;
+      for (const uint64_t w : words) {
+        h = (h ^ w) * 0x9E3779B97F4A7C15u;
+        h ^= h >> 32;
+      }
+      return h;
+    }
+  };
+  struct Equal {
+    bool operator()(const Key& a, const Key& b) const {
+      return std::memcmp(&a, &b, sizeof a) == 0;
+    }
+  };
+  using Order = std::list<std::pair<Key, V>>;
+  Order order_;
+  std::unordered_map<Key, typename Order::iterator, Hash, Equal> index_;
+};
+
+}  // namespace sy::cpu

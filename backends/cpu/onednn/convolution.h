@@ -1,0 +1,9 @@
+#pragma once
+
+#include "backends/cpu/onednn_api.h"
+
+namespace sy::cpu {
+
+bool onednn_convolution(const OneDnnConvolution* problem);
+
+}  // namespace sy::cpu
