@@ -90,6 +90,25 @@ Tensor rows_of(const Tensor& t) {
 
 }  // namespace
 
+Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+              const Scalar& beta, const Scalar& alpha) {
+  const int64_t b = batch1.size(0), k = batch1.size(2);
+  // One product of matrices, the batch being a part of what is summed.
+  const Tensor wide = batch1.transpose(0, 1).reshape({batch1.size(1), b * k});
+  SY_CHECK(wide.numel() > 0 || self.is_floating_point() || !beta.is_floating_point(),
+           Type, "[addbmm] beta: expected an integer to go with ", self.dtype(),
+           ", got a floating number");
+  return addmm(self, wide, batch2.reshape({b * k, batch2.size(2)}), beta,
+               alpha);
+}
+
+Tensor& addbmm_(Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                const Scalar& beta, const Scalar& alpha) {
+  const Tensor result = sy::addbmm(self, batch1, batch2, beta, alpha);
+  if (self.sizes() != result.sizes()) self.resize_(result.sizes());
+  return self.copy_(result);
+}
+
 Tensor kron(const Tensor& self, const Tensor& other) {
   const int64_t n = std::max(self.dim(), other.dim());
   Dims a, b, sizes;

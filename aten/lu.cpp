@@ -1,7 +1,9 @@
 #include "aten/dims.h"
+#include "aten/linalg_info.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
 #include "aten/ops/lu_kernels.h"
+#include "aten/ops/lu_ops.h"
 #include "aten/shapes.h"
 
 namespace sy::native {
@@ -27,6 +29,13 @@ std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& LU_data,
     P = zeros(sizes, options).scatter(-2, order.unsqueeze(-2), Scalar(1));
   }
   return {P, L, U};
+}
+
+Tensor& lu_solve_out(const Tensor& LU, const Tensor& pivots, const Tensor& B,
+                     bool left, bool adjoint, Tensor& out) {
+  store_by_columns(ops::linalg_lu_solve_out::entry(),
+                   linalg_lu_solve(LU, pivots, B, left, adjoint), out);
+  return out;
 }
 
 Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other,

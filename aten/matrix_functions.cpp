@@ -11,7 +11,8 @@ Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
     return a.dim() == 2 ? mm(a, b) : matmul(a, b);
   };
   if (n == 0) {
-    return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
+    // A copy that is overwritten: autograd sees that it is no constant.
+    return self.clone().copy_(eye(self.size(-1), self.options()));
   }
   Tensor power = n < 0 ? linalg_inv(self) : self;
   auto left = n < 0 ? -static_cast<uint64_t>(n) : static_cast<uint64_t>(n);

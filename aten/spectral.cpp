@@ -88,7 +88,7 @@ Tensor linalg_eigvalsh(const Tensor& self, std::string_view UPLO) {
 
 Tensor linalg_matrix_sqrth(const Tensor& self) {
   const auto [l, v] = sy::linalg_eigh(self);
-  return matmul(v * sqrt(l).unsqueeze(-2), v.mT());
+  return matmul(v * sqrt(clamp_min(l, Scalar(0))).unsqueeze(-2), v.mT());
 }
 
 std::tuple<Tensor, Tensor> linalg_polar(const Tensor& A) {

@@ -108,6 +108,34 @@ Matrices factored(const char* op, const LapackApi& api, const Tensor& A,
   return a;
 }
 
+// Matrix i of a batch.
+Tensor matrix_at(const Tensor& t, int64_t i) {
+  int64_t offset = t.storage_offset();
+  for (int64_t d = t.dim() - 3; d >= 0; --d) {
+    offset += i % t.size(d) * t.strides()[static_cast<size_t>(d)];
+    i /= t.size(d);
+  }
+  const auto batch = static_cast<size_t>(t.dim() - 2);
+  return Tensor(t.impl()->alias(t.sizes().slice(batch, 2),
+                                t.strides().slice(batch, 2), offset));
+}
+
+// What the factors give where a pivot is 0: infinities and NaN.
+void divide_by_zero(const char* op, const LapackApi& api, const Tensor& A,
+                    const Tensor& inverse, int64_t i) {
+  const Matrices a = columns_of(op, matrix_at(A, i));
+  const Matrices x = make_columns(op, A.dtype(), {}, a.rows, a.rows);
+  const Work<int32_t> pivots(a.rows);
+  int32_t info = 0;
+  visit_lapack_dtypes(A.dtype(), [&]<class T>() {
+    std::fill_n(x.at<T>(0), a.rows * a.rows, T(0));
+    for (int64_t k = 0; k < a.rows; ++k) x.at<T>(0)[k * (a.rows + 1)] = 1;
+    factor<T>(api, a, pivots.data(), &info);
+    solve<T>(api, 'N', a, pivots.data(), x);
+  });
+  x.store(matrix_at(inverse, i));
+}
+
 Tensor make_info(IntArrayRef sizes) {
   return Tensor(make_tensor(sizes, kInt, Device(kCPU)));
 }
@@ -135,7 +163,10 @@ void lu_factor_ex_out(const Tensor& A, bool, bool check_errors,
   visit_lapack_dtypes(A.dtype(), [&]<class T>() {
     factor<T>(api, a, p.data<int32_t>(), codes.data<int32_t>());
   });
-  if (check_errors) check_linalg_info("linalg_lu_factor", codes.memory());
+  // Of another shape than square no solution is to be had anyway.
+  if (check_errors && a.rows == a.cols) {
+    check_linalg_info("linalg_lu_factor", codes.memory());
+  }
   a.store(LU);
   p.store();
   codes.store();
@@ -224,6 +255,9 @@ void inv_ex_out(const Tensor& A, bool check_errors, const Tensor& inverse,
   });
   if (check_errors) check_linalg_info(op, codes.memory());
   a.store(transposed(inverse));
+  for (int64_t i = 0; i < a.count; ++i) {
+    if (failed[i] != 0) divide_by_zero(op, api, A, inverse, i);
+  }
   codes.store();
 }
 

@@ -109,6 +109,27 @@ TEST(LinalgGradients, Polar) {
   check([](TensorList x) { return linalg_polar(x[0]); }, {matrix({3, 3})});
 }
 
+TEST(LinalgGradients, FactorsAndSolutions) {
+  for (const bool left : {false, true}) {
+    for (const bool adjoint : {false, true}) {
+      check(
+          [&](TensorList x) {
+            const auto [lu, pivots] = linalg_lu_factor(x[0]);
+            return linalg_lu_solve(lu, pivots, left ? x[1] : x[1].mT(), left,
+                                   adjoint);
+          },
+          {matrix({3, 3}), matrix({2, 3, 2}, 2)});
+    }
+  }
+  check(
+      [](TensorList x) {
+        const auto [lu, pivots] = linalg_lu_factor(x[0]);
+        const auto [p, l, u] = lu_unpack(lu, pivots);
+        return Pair(l, u);
+      },
+      {matrix({2, 4, 3})});
+}
+
 TEST(LinalgGradients, LeastSquares) {
   for (const char* driver : {"gels", "gelsd", "gelsy"}) {
     check(
