@@ -120,8 +120,9 @@ Tensor matrix_at(const Tensor& t, int64_t i) {
                                 t.strides().slice(batch, 2), offset));
 }
 
-// What the factors give where a pivot is 0: infinities and NaN.
-void divide_by_zero(const char* op, const LapackApi& api, const Tensor& A,
+// What the factors of A itself give where a pivot is 0: infinities and NaN, and
+// which one it is (returned).
+int32_t divide_by_zero(const char* op, const LapackApi& api, const Tensor& A,
                     const Tensor& inverse, int64_t i) {
   const Matrices a = columns_of(op, matrix_at(A, i));
   const Matrices x = make_columns(op, A.dtype(), {}, a.rows, a.rows);
@@ -134,6 +135,7 @@ void divide_by_zero(const char* op, const LapackApi& api, const Tensor& A,
     solve<T>(api, 'N', a, pivots.data(), x);
   });
   x.store(matrix_at(inverse, i));
+  return info;
 }
 
 Tensor make_info(IntArrayRef sizes) {
@@ -256,7 +258,7 @@ void inv_ex_out(const Tensor& A, bool check_errors, const Tensor& inverse,
   if (check_errors) check_linalg_info(op, codes.memory());
   a.store(transposed(inverse));
   for (int64_t i = 0; i < a.count; ++i) {
-    if (failed[i] != 0) divide_by_zero(op, api, A, inverse, i);
+    if (failed[i] != 0) failed[i] = divide_by_zero(op, api, A, inverse, i);
   }
   codes.store();
 }
