@@ -146,8 +146,9 @@ TEST(Lapack, SingularMatricesAreErrors) {
   SY_EXPECT_ERROR(linalg_lu_factor(a), ValueError, "[linalg_lu_factor] A");
   SY_EXPECT_ERROR(linalg_cholesky(-both), ValueError,
                   "[linalg_cholesky] self: expected positive definite");
-  SY_EXPECT_ERROR(linalg_lstsq(zeros({3, 2}), zeros({3}), {}, "gels"),
-                  ValueError, "[linalg_lstsq] self: expected matrices of full");
+  const Tensor column = tensor({{1.0, 0.0}, {1.0, 0.0}, {1.0, 0.0}});
+  SY_EXPECT_ERROR(linalg_lstsq(column, column, {}, "gels"), ValueError,
+                  "[linalg_lstsq] self: expected matrices of full");
   EXPECT_EQ(values(std::get<1>(linalg_inv_ex(both)))[1], 2);
   EXPECT_EQ(linalg_det(a).item<double>(), 0);
 }
@@ -161,7 +162,7 @@ TEST(Lapack, NaNAndInfinityEnd) {
     SY_EXPECT_ERROR(linalg_lstsq(a, a), ValueError, "[linalg_lstsq] self");
     EXPECT_TRUE(std::isnan(linalg_det(a).item<double>()));
     EXPECT_TRUE(std::isnan(values(std::get<0>(linalg_qr(a)))[0]));
-    EXPECT_TRUE(std::isnan(values(linalg_matrix_exp(a))[0]));
+    EXPECT_FALSE(std::isfinite(values(linalg_matrix_exp(a))[0]));
   }
 }
 
@@ -229,7 +230,7 @@ TEST(Contraction, Einsum) {
   manual_seed(2);
   const Tensor a = randn({2, 3, 4}, kDouble), b = randn({2, 4, 5}, kDouble);
   expect_close(einsum("bij,bjk->bik", {a, b}), bmm(a, b), 1e-12);
-  expect_close(einsum("bij,bjk", {a, b}), bmm(a, b), 1e-12);
+  expect_close(einsum("bij,bjk", {a, b}), bmm(a, b).sum({0}), 1e-12);
   expect_close(einsum("...ij->...ji", {a}), a.mT(), 0);
   expect_close(einsum("bij->", {a}), a.sum(), 1e-12);
   const Tensor c = randn({3, 3}, kDouble);
