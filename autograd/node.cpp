@@ -137,8 +137,12 @@ Tensor GradFrame::grad_or_zeros(int i) const {
 
 std::vector<Tensor> GradFrame::grads() const {
   std::vector<Tensor> r(node_.num_outputs());
-  for (size_t i = 0; i < r.size(); ++i)
-    r[i] = grad_or_zeros(static_cast<int>(i));
+  for (size_t i = 0; i < r.size(); ++i) {
+    // Indices and counts among the results have none.
+    if (node_.output(static_cast<uint32_t>(i)).defined()) {
+      r[i] = grad_or_zeros(static_cast<int>(i));
+    }
+  }
   return r;
 }
 

@@ -12,6 +12,7 @@ packages=(
   g++ cmake ninja-build python3 unzip xz-utils clang-format
   libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
   libcli11-dev nlohmann-json3-dev libhwy-dev zlib1g-dev
+  libopenblas-openmp-dev
 )
 
 fail() {

@@ -54,9 +54,6 @@ struct OneDnnApi {
   bool (*convolution)(const OneDnnConvolution* problem);
 };
 
-inline constexpr const char* kOneDnnEntry = "switchyard_onednn_api";
-inline constexpr const char* kOneDnnLibrary = "libswitchyard_onednn.so";
-
 // The table; nullptr if the library is not there or SWITCHYARD_ONEDNN=0. Loads
 // it on the first call. Thread-safe.
 const OneDnnApi* onednn();

@@ -667,11 +667,33 @@ constexpr Line kFirstOrder[] = {
     {"multi_margin_loss", "its derivative has none"},
     {"multilabel_margin_loss", "its derivative has none"},
     {"multilabel_margin_loss_forward", "its derivative has none"},
+#include "test/autograd/operators_linalg.inc"
 };
 
 // Not checked, and why.
 constexpr Line kExceptions[] = {
     {"_batch_norm_double_backward", "checked by native_batch_norm, twice"},
+    {"linalg_cholesky_ex", "reads one triangle: linalg_test.cpp"},
+    {"linalg_cholesky", "reads one triangle: linalg_test.cpp"},
+    {"_linalg_eigh", "reads one triangle: linalg_test.cpp"},
+    {"linalg_eigh", "reads one triangle: linalg_test.cpp"},
+    {"linalg_eigvalsh", "reads one triangle: linalg_test.cpp"},
+    {"linalg_matrix_sqrth", "reads one triangle: linalg_test.cpp"},
+    {"_solve_sylvester", "reads one triangle: linalg_test.cpp"},
+    {"_polar_backward", "reads one triangle: linalg_test.cpp"},
+    {"_linalg_slogdet", "factors beside it: linalg_slogdet"},
+    {"lu_unpack", "int32 pivots: linalg_lu"},
+    {"linalg_lu_solve", "int32 pivots: linalg_test.cpp"},
+    {"lu_solve", "int32 pivots: linalg_test.cpp"},
+    {"_lu_factor_backward", "int32 pivots: linalg_lu_factor_ex"},
+    {"_lu_solve_backward", "int32 pivots: linalg_test.cpp"},
+    {"_solve_backward", "int32 pivots: linalg_solve"},
+    {"_det_backward", "int32 pivots: linalg_det"},
+    {"_slogdet_backward", "int32 pivots: linalg_slogdet"},
+    {"linalg_matrix_rank", "counts"},
+    {"linalg_matrix_rank.atol_rtol_float", "counts"},
+    {"linalg_matrix_rank.atol_rtol_tensor", "counts"},
+    {"linalg_matrix_rank.tol_tensor", "counts"},
     {"__and__", "integers only"},
     {"__iand__", "integers only"},
     {"__or__", "integers only"},

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "aten/dims.h"
+#include "aten/tensor.h"
+
+namespace sy::native {
+
+// The products of two tensors of as many dims, which broadcast, summed over
+// `sum_dims` (distinct, from the start). Those keep size 1. By products of
+// matrices.
+Tensor contract(const Tensor& a, const Tensor& b, IntArrayRef sum_dims);
+
+}  // namespace sy::native

@@ -1,0 +1,10 @@
+#pragma once
+
+// LapackApi::enter and leave for OpenBLAS.
+
+namespace sy::cpu {
+
+int enter_lapack(int threads);
+void leave_lapack(int entered);
+
+}  // namespace sy::cpu

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// What libswitchyard_lapack.so offers: a table of LAPACK's routines, so that
+// the 40 MB behind it are mapped on first use and nothing of it is linked.
+
+namespace sy::cpu {
+
+// As Fortran has them: arguments by address, matrices by columns, an integer
+// `info`, and the lengths of strings at the end.
+template <class T>
+struct LapackRoutines {
+  using Int = const int32_t*;
+  using Char = const char*;
+  using Ints = int32_t*;
+  using Len = size_t;
+
+  void (*getrf)(Int m, Int n, T* a, Int lda, Ints pivots, Ints info);
+  void (*getrs)(Char trans, Int n, Int nrhs, const T* a, Int lda, Int pivots,
+                T* b, Int ldb, Ints info, Len);
+  void (*getri)(Int n, T* a, Int lda, Int pivots, T* work, Int lwork,
+                Ints info);
+  void (*potrf)(Char uplo, Int n, T* a, Int lda, Ints info, Len);
+  void (*potrs)(Char uplo, Int n, Int nrhs, const T* a, Int lda, T* b, Int ldb,
+                Ints info, Len);
+  void (*potri)(Char uplo, Int n, T* a, Int lda, Ints info, Len);
+  void (*sytrf)(Char uplo, Int n, T* a, Int lda, Ints pivots, T* work,
+                Int lwork, Ints info, Len);
+  void (*sytrs)(Char uplo, Int n, Int nrhs, const T* a, Int lda, Int pivots,
+                T* b, Int ldb, Ints info, Len);
+  void (*trsm)(Char side, Char uplo, Char trans, Char diag, Int m, Int n,
+               const T* alpha, const T* a, Int lda, T* b, Int ldb, Len, Len,
+               Len, Len);
+  void (*geqrf)(Int m, Int n, T* a, Int lda, T* tau, T* work, Int lwork,
+                Ints info);
+  void (*orgqr)(Int m, Int n, Int k, T* a, Int lda, const T* tau, T* work,
+                Int lwork, Ints info);
+  void (*ormqr)(Char side, Char trans, Int m, Int n, Int k, const T* a, Int lda,
+                const T* tau, T* c, Int ldc, T* work, Int lwork, Ints info, Len,
+                Len);
+  void (*gesdd)(Char job, Int m, Int n, T* a, Int lda, T* s, T* u, Int ldu,
+                T* vt, Int ldvt, T* work, Int lwork, Ints iwork, Ints info,
+                Len);
+  void (*syevd)(Char job, Char uplo, Int n, T* a, Int lda, T* w, T* work,
+                Int lwork, Ints iwork, Int liwork, Ints info, Len, Len);
+  void (*gels)(Char trans, Int m, Int n, Int nrhs, T* a, Int lda, T* b, Int ldb,
+               T* work, Int lwork, Ints info, Len);
+  void (*gelsy)(Int m, Int n, Int nrhs, T* a, Int lda, T* b, Int ldb, Ints jpvt,
+                const T* rcond, Ints rank, T* work, Int lwork, Ints info);
+  void (*gelsd)(Int m, Int n, Int nrhs, T* a, Int lda, T* b, Int ldb, T* s,
+                const T* rcond, Ints rank, T* work, Int lwork, Ints iwork,
+                Ints info);
+  void (*gelss)(Int m, Int n, Int nrhs, T* a, Int lda, T* b, Int ldb, T* s,
+                const T* rcond, Ints rank, T* work, Int lwork, Ints info);
+};
+
+struct LapackApi {
+  static constexpr uint32_t kVersion = 1;
+  uint32_t version;
+  // Around calls of the routines: the most threads they may use, and back. One
+  // thread may be in between with several while no other is there at all. Does
+  // not throw; leaves the process's OpenMP settings as they were.
+  int (*enter)(int threads);
+  void (*leave)(int entered);
+  LapackRoutines<float> f32;
+  LapackRoutines<double> f64;
+};
+
+// The table; nullptr if the library is not there or SWITCHYARD_LAPACK=0. Loads
+// it on the first call. Thread-safe.
+const LapackApi* lapack();
+
+}  // namespace sy::cpu

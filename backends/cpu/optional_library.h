@@ -1,0 +1,29 @@
+#pragma once
+
+// Shared libraries beside ours that are mapped on first use, so that programs
+// without need of them do not pay for them. Each exports one C function, which
+// gives a table: a struct with kVersion and, as its first member, the version
+// that it was built with.
+
+namespace sy::cpu {
+
+struct OptionalLibrary {
+  const char* file;      // libswitchyard_….so
+  const char* entry;     // the function
+  const char* variable;  // of the environment: another path, or 0 for none
+};
+
+// What the function gives; nullptr if the library is not there. It is looked
+// for beside the library or program that this code is in, and then where the
+// dynamic linker searches.
+const void* load_optional(const OptionalLibrary& library);
+
+// The table; nullptr if there is none or it is of another version. To be kept
+// in a function-local static.
+template <class Api>
+const Api* load_table(const OptionalLibrary& library) {
+  const auto* api = static_cast<const Api*>(load_optional(library));
+  return api != nullptr && api->version == Api::kVersion ? api : nullptr;
+}
+
+}  // namespace sy::cpu
