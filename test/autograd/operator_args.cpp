@@ -107,6 +107,13 @@ Value int_list(std::string_view word) {
   return Value(IntArrayRef(list));
 }
 
+Value bool_list(std::string_view word) {
+  bool list[8] = {};
+  size_t n = 0;
+  for (const auto w : split(word, ',')) list[n++] = w == "True";
+  return Value(ArrayRef<bool>(list, n));
+}
+
 Value parse(const Argument& a, std::string_view word) {
   if (word == "None") return Value();
   const Type t = a.type.without_optional();
@@ -114,6 +121,7 @@ Value parse(const Argument& a, std::string_view word) {
   if (t.is_list() && t.is_tensor_like()) {
     return tensor_list(word, t.element().is_optional());
   }
+  if (t.is_list() && t.element() == TypeKind::kBool) return bool_list(word);
   if (t.is_list()) return int_list(word);
   if (t == TypeKind::kStr) return Value(word);
   if (word == "True" || word == "False") return Value(word == "True");

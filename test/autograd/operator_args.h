@@ -18,6 +18,7 @@ namespace sy::test {
 //   Tensor[]   {2x3;1x3}
 //   Tensor?[]  {None;2:i3}
 //   int[]      0,1 or [] for none
+//   bool[3]    True,False,True
 //   others     as in a signature: 2, 0.5, True, none, None, Mean
 // Throws Error naming the word that does not fit.
 std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text);
