@@ -146,7 +146,7 @@ std::tuple<Tensor, Tensor> scaled_dot_product_attention_math(
       const Tensor kept =
           weights.masked_fill(dropout_mask->logical_not(), Scalar(0));
       const double factor = dropout_p == 1 ? 0 : 1 / (1 - dropout_p);
-      return {sy::matmul(kept, v * Scalar(factor)), weights};
+      return {sy::matmul(kept, v * Scalar(factor)), kept};
     }
     weights = sy::dropout(weights, dropout_p, true);
   }

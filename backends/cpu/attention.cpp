@@ -176,7 +176,7 @@ struct Forward {
       } else {
         kernel.scale(from, width, p.sum == 0 ? T{0} : 1 / p.sum);
       }
-      if (converts) {
+      if (converts && width > 0) {
         tile::convert_fn(kFloat, out.dtype())(target + i * target_row * item,
                                               from, width);
       }

@@ -30,7 +30,7 @@ class AttentionOperand {
     const char* from =
         data_ + (batch * batch_ + head * head_ + row * row_) * item_;
     if (convert_ == nullptr) return {reinterpret_cast<const T*>(from), row_};
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t i = 0; i < (width_ == 0 ? 0 : n); ++i) {
       convert_(room + i * width_, from + i * row_ * item_, width_);
     }
     return {room, width_};

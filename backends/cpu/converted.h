@@ -39,7 +39,7 @@ class ConvertedSource {
   const T* read(int64_t at, int64_t n, T* room) const {
     const char* const from = data_ + at * item_;
     if (convert_ == nullptr) return reinterpret_cast<const T*>(from);
-    convert_(room, from, n);
+    if (n > 0) convert_(room, from, n);
     return room;
   }
 
@@ -68,7 +68,7 @@ class ConvertedTarget {
                                : room;
   }
   void end(int64_t at, int64_t n, const T* room) const {
-    if (convert_ != nullptr) convert_(data_ + at * item_, room, n);
+    if (convert_ != nullptr && n > 0) convert_(data_ + at * item_, room, n);
   }
 
  private:

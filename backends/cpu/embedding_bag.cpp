@@ -63,16 +63,18 @@ void check_samples(const char* op, const std::optional<Tensor>& samples,
            indices.numel(), " indices, got ", describe(*samples));
 }
 
-// Where each bag begins and ends.
+// Where each bag begins and ends. The last one ends with the indices but for
+// sums whose last offset is an end, as in PyTorch.
 struct Bags {
   Tensor offsets;
-  int64_t count, total;
+  int64_t count, total, last;
 
   Bags(const char* op, const Tensor& offsets_, int64_t indices,
-       bool include_last)
+       bool include_last, bool sums)
       : offsets(int64_vector(op, "offsets", offsets_)),
         count(offsets.numel() - (include_last ? 1 : 0)),
-        total(indices) {
+        total(indices),
+        last(indices) {
     SY_CHECK(count >= 0, Value, "[", op,
              "] offsets: expected at least 1 with include_last_offset, got 0");
     const int64_t* const data = ints(offsets);
@@ -85,14 +87,17 @@ struct Bags {
                total, ", the number of indices, got ", data[i], " at ", i);
       before = data[i];
     }
+    if (include_last && sums) last = before;
   }
   int64_t begin(int64_t bag) const { return ints(offsets)[bag]; }
   int64_t end(int64_t bag) const {
-    return bag + 1 < count ? ints(offsets)[bag + 1] : total;
+    return bag + 1 < count ? ints(offsets)[bag + 1] : last;
   }
+  // -1 for an index in no bag.
   Tensor of_each_index() const {
-    Tensor t = zeros({total}, kLong);
+    Tensor t(make_tensor({total}, kLong, Device(kCPU)));
     auto* const data = static_cast<int64_t*>(t.data_ptr());
+    std::fill_n(data, total, -1);
     for (int64_t b = 0; b < count; ++b) {
       std::fill(data + begin(b), data + end(b), b);
     }
@@ -172,12 +177,12 @@ Results bag(const char* op, bool forward_only, const Tensor& weight,
   const Tensor indices = int64_vector(op, "indices", indices_);
   check_samples(op, samples_, weight, indices, mode);
   check_indices(op, indices, weight.sizes()[0]);
-  const Bags bags(op, offsets, indices.numel(), include_last);
-  const int64_t n = weight.sizes()[1];
   // The bag of each index is left out where PyTorch has a kernel that needs
   // none: callers see its size.
   const bool short_cut = mode == kSum && padding_idx < 0 &&
                          weight.dtype() != kDouble && weight.strides()[1] == 1;
+  const Bags bags(op, offsets, indices.numel(), include_last, short_cut);
+  const int64_t n = weight.sizes()[1];
   const Tensor of_index = short_cut ? zeros({0}, kLong) : bags.of_each_index();
   const bool counts = mode != kSum;
   const Tensor sizes =
@@ -217,8 +222,8 @@ Tensor checked_bags(const char* op, const Tensor& of_index, int64_t indices,
            "] offset2bag: expected a bag for each of ", indices,
            " indices, got ", describe(of_index));
   for (int64_t i = 0; i < indices; ++i) {
-    SY_CHECK(ints(t)[i] >= 0 && ints(t)[i] < bags, Index, "[", op,
-             "] offset2bag: expected values in [0, ", bags, "), got ",
+    SY_CHECK(ints(t)[i] >= -1 && ints(t)[i] < bags, Index, "[", op,
+             "] offset2bag: expected values in [-1, ", bags, "), got ",
              ints(t)[i]);
   }
   return t;
@@ -255,7 +260,7 @@ void add_gradients(const Tensor& grad, const Tensor& indices,
         while (end < count && row_at(end) == row_at(end - 1)) ++end;
         for (int64_t k = begin; k < end; ++k) {
           const int64_t i = order[static_cast<size_t>(k)];
-          if (index[i] == padding_idx) continue;
+          if (index[i] == padding_idx || ints(of_index)[i] < 0) continue;
           T scale = scales.empty() ? T{1} : scales[static_cast<size_t>(i)];
           if (by != nullptr) scale *= by[i];
           add_row(to + index[i] * n, g + ints(of_index)[i] * n, scale, n);
@@ -298,7 +303,7 @@ Tensor dense_gradient(const char* op, const Tensor& grad, const Tensor& indices,
       if (by_freq) {
         s /= static_cast<T>(freq[static_cast<size_t>(ints(indices)[i])]);
       }
-      if (mode == kMean) {
+      if (mode == kMean && ints(of_index)[i] >= 0) {
         s /= static_cast<T>(
             std::max<int64_t>(1, ints(bag_size)[ints(of_index)[i]]));
       }
@@ -357,7 +362,7 @@ Tensor bags_or_computed(const char* op, const Tensor& of_index,
                         int64_t bags) {
   if (of_index.numel() != 0 || indices.numel() == 0) return of_index;
   const bool last = offsets.numel() == bags + 1;
-  return Bags(op, offsets, indices.numel(), last).of_each_index();
+  return Bags(op, offsets, indices.numel(), last, true).of_each_index();
 }
 
 }  // namespace
@@ -441,7 +446,7 @@ Tensor embedding_bag_per_sample_weights_backward(
           for (int64_t i = begin; i < end; ++i) {
             const int64_t row = ints(indices)[i];
             T sum = 0;
-            if (row != padding_idx) {
+            if (row != padding_idx && ints(of_index)[i] >= 0) {
               const T* const w = source.read(row * n, n, room.data());
               const T* const d = g + ints(of_index)[i] * n;
               for (int64_t j = 0; j < n; ++j) sum += w[j] * d[j];
