@@ -63,14 +63,14 @@ void check_samples(const char* op, const std::optional<Tensor>& samples,
            indices.numel(), " indices, got ", describe(*samples));
 }
 
-// Where each bag begins and ends. The last one ends with the indices but for
-// sums whose last offset is an end, as in PyTorch.
+// Where each bag begins and ends. The last one ends with the indices, or where
+// the last offset says so.
 struct Bags {
   Tensor offsets;
   int64_t count, total, last;
 
   Bags(const char* op, const Tensor& offsets_, int64_t indices,
-       bool include_last, bool sums)
+       bool include_last, bool is_end)
       : offsets(int64_vector(op, "offsets", offsets_)),
         count(offsets.numel() - (include_last ? 1 : 0)),
         total(indices),
@@ -87,7 +87,7 @@ struct Bags {
                total, ", the number of indices, got ", data[i], " at ", i);
       before = data[i];
     }
-    if (include_last && sums) last = before;
+    if (include_last && is_end) last = before;
   }
   int64_t begin(int64_t bag) const { return ints(offsets)[bag]; }
   int64_t end(int64_t bag) const {
@@ -177,13 +177,17 @@ Results bag(const char* op, bool forward_only, const Tensor& weight,
   const Tensor indices = int64_vector(op, "indices", indices_);
   check_samples(op, samples_, weight, indices, mode);
   check_indices(op, indices, weight.sizes()[0]);
-  // The bag of each index is left out where PyTorch has a kernel that needs
-  // none: callers see its size.
-  const bool short_cut = mode == kSum && padding_idx < 0 &&
+  // Where PyTorch has a kernel that does not need the bag of each index, sums
+  // leave it out, and the last offset may be an end: callers see both.
+  const bool short_cut = mode != kMax && padding_idx < 0 &&
                          weight.dtype() != kDouble && weight.strides()[1] == 1;
   const Bags bags(op, offsets, indices.numel(), include_last, short_cut);
   const int64_t n = weight.sizes()[1];
-  const Tensor of_index = short_cut ? zeros({0}, kLong) : bags.of_each_index();
+  const Tensor of_index =
+      short_cut && mode == kSum
+          ? zeros({0}, kLong)
+          : Bags(op, offsets, indices.numel(), include_last, false)
+                .of_each_index();
   const bool counts = mode != kSum;
   const Tensor sizes =
       zeros({counts || !forward_only ? bags.count : offsets.sizes()[0]}, kLong);
