@@ -134,6 +134,10 @@ void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
   const ConvertedTarget<T> results(out);
   const T* const by =
       samples.defined() ? static_cast<const T*>(samples.data_ptr()) : nullptr;
+  const tile::TileType type =
+      std::is_same_v<T, double> ? tile::TileType::f64 : tile::TileType::f32;
+  const tile::PrimFn add = tile::prim_fn(lang::Prim::add, type);
+  const tile::PrimFn fma = tile::prim_fn(lang::Prim::fma, type);
   const int64_t* const index = ints(indices);
   const int64_t each =
       n * std::max<int64_t>(1, bags.total / std::max<int64_t>(1, bags.count));
@@ -152,7 +156,9 @@ void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
             if (how.mode == kMax) {
               take_larger(acc, maxima + b * n, row, index[i], count == 0, n);
             } else {
-              add_row(acc, row, by == nullptr ? T{1} : by[i], n);
+              // One sample's weight for all of the row: operand 1 is uniform.
+              by == nullptr ? add(acc, acc, row, nullptr, 0, n)
+                            : fma(acc, row, by + i, acc, 2, n);
             }
             ++count;
           }
