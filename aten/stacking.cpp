@@ -177,4 +177,48 @@ Tensor pad_sequence(TensorList sequences, bool batch_first,
   return sy::stack(padded, batch_first ? 0 : 1);
 }
 
+Tensor chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
+  constexpr const char* kOp = "_chunk_cat";
+  SY_CHECK(!tensors.empty(), Value, "[", kOp,
+           "] tensors: expected at least one tensor, got none");
+  SY_CHECK(num_chunks > 0, Value, "[", kOp,
+           "] num_chunks: expected a positive number, got ", num_chunks);
+  const Tensor& first = tensors[0];
+  SY_CHECK(first.defined(), Value, "[", kOp,
+           "] tensors: expected tensors, got an undefined one");
+  dim = wrap_dim(kOp, dim, first.dim());
+  std::vector<Tensor> parts;
+  for (const Tensor& t : tensors) {
+    SY_CHECK(t.defined() && t.numel() > 0 && t.dim() > dim, Value, "[", kOp,
+             "] tensors: expected elements in more than ", dim, " dims, got ",
+             t.defined() ? describe(t) : "an undefined one");
+    SY_CHECK(t.dtype() == first.dtype() && t.device() == first.device(), Type,
+             "[", kOp, "] tensors: expected one dtype on one device, got ",
+             describe(first), " and ", describe(t));
+    Dims sizes;
+    for (int64_t d = 0; d < dim; ++d) {
+      SY_CHECK(t.size(d) == first.size(d), Value, "[", kOp,
+               "] tensors: expected one size in each dim before ", dim,
+               ", got ", first.sizes(), " and ", t.sizes());
+      sizes.push_back(t.size(d));
+    }
+    int64_t inner = 1;
+    for (int64_t d = dim + 1; d < t.dim(); ++d) inner *= t.size(d);
+    const int64_t chunk = (t.size(dim) - 1) / num_chunks + 1;
+    SY_CHECK(chunk <= INT64_MAX / num_chunks, Value, "[", kOp,
+             "] num_chunks: expected fewer, got ", num_chunks);
+    Dims pad;
+    for (int64_t d = dim + 1; d < t.dim(); ++d) {
+      pad.push_back(0);
+      pad.push_back(0);
+    }
+    pad.push_back(0);
+    pad.push_back(chunk * num_chunks - t.size(dim));
+    sizes.push_back(num_chunks);
+    sizes.push_back(chunk * inner);
+    parts.push_back(sy::constant_pad_nd(t, pad).reshape(sizes));
+  }
+  return sy::cat(parts, dim + 1);
+}
+
 }  // namespace sy::native

@@ -3,6 +3,7 @@
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/math.h"
+#include "aten/ops/special.h"
 #include "aten/ops/view.h"
 #include "aten/ops/window_kernels.h"
 
@@ -130,6 +131,35 @@ Tensor hamming_window(int64_t n, std::optional<ScalarType> dtype,
                       std::optional<Device> device,
                       std::optional<bool> pin_memory) {
   return hamming_window_periodic(n, true, dtype, layout, device, pin_memory);
+}
+
+Tensor kaiser_window_beta(int64_t n, bool periodic, double beta,
+                          std::optional<ScalarType> dtype,
+                          std::optional<Layout> layout,
+                          std::optional<Device> device,
+                          std::optional<bool> pin_memory) {
+  return window("kaiser_window", n, periodic,
+                gather(dtype, layout, device, pin_memory),
+                [&](Tensor x, double last) {
+                  x.mul_(2 / last).sub_(1);
+                  const Tensor root = x.mul(x).mul_(-1).add_(1).clamp_min_(0);
+                  const Tensor most = sy::scalar_tensor(beta, x.options());
+                  return sy::i0(root.sqrt_().mul_(beta)).div_(sy::i0(most));
+                });
+}
+
+Tensor kaiser_window_periodic(int64_t n, bool periodic,
+                              std::optional<ScalarType> dtype,
+                              std::optional<Layout> layout,
+                              std::optional<Device> device,
+                              std::optional<bool> pin_memory) {
+  return kaiser_window_beta(n, periodic, 12, dtype, layout, device, pin_memory);
+}
+
+Tensor kaiser_window(int64_t n, std::optional<ScalarType> dtype,
+                     std::optional<Layout> layout, std::optional<Device> device,
+                     std::optional<bool> pin_memory) {
+  return kaiser_window_periodic(n, true, dtype, layout, device, pin_memory);
 }
 
 }  // namespace sy::native

@@ -247,6 +247,29 @@ void softmax(State& s) {
 }
 BENCHMARK(softmax)->Arg(64)->Arg(4096)->UseRealTime();
 
+void layer_norm(State& s) {
+  const Tensor a = sy::randn({s.range(0), 768});
+  const Tensor w = sy::randn({768}), b = sy::randn({768});
+  for (auto _ : s) DoNotOptimize(sy::layer_norm(a, {768}, w, b));
+  s.SetBytesProcessed(s.iterations() * a.numel() * 8);
+}
+BENCHMARK(layer_norm)->Arg(64)->Arg(4096)->UseRealTime();
+
+void sdpa(State& s) {
+  const Tensor q = sy::randn({4, 12, 256, 64});
+  for (auto _ : s) DoNotOptimize(sy::scaled_dot_product_attention(q, q, q));
+}
+BENCHMARK(sdpa)->UseRealTime();
+
+void lstm_step(State& s) {
+  const Tensor x = sy::randn({32, 256});
+  const Tensor hx[] = {sy::randn({32, 512}), sy::randn({32, 512})};
+  const Tensor w = sy::randn({2048, 256}), u = sy::randn({2048, 512});
+  const Tensor b = sy::randn({2048});
+  for (auto _ : s) DoNotOptimize(sy::lstm_cell(x, hx, w, u, b, b));
+}
+BENCHMARK(lstm_step)->UseRealTime();
+
 void gather_embed(State& s) {
   const Tensor w = sy::randn({30000, 384});
   const Tensor i = sy::randint(30000, {4096}, sy::kLong);

@@ -16,6 +16,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+#include "backends/cpu/lanes.inc"
+
 constexpr int kVectors = 2;
 // 12 x 2 accumulators of 32 registers, 6 x 2 of 16.
 #if HWY_TARGET <= HWY_AVX3
@@ -23,28 +25,6 @@ constexpr int kMaxRows = 12;
 #else
 constexpr int kMaxRows = 6;
 #endif
-
-// The first n lanes; no byte beyond them is touched.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> load_first(D d, const T* p, int64_t n) {
-#if HWY_TARGET == HWY_SSE4
-  HWY_ALIGN T room[hn::MaxLanes(D())] = {};
-  for (int64_t i = 0; i < n; ++i) room[i] = p[i];
-  return hn::Load(d, room);
-#else
-  return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(n)), d, p);
-#endif
-}
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void store_first(hn::Vec<D> v, D d, T* p, int64_t n) {
-#if HWY_TARGET == HWY_SSE4
-  HWY_ALIGN T room[hn::MaxLanes(D())];
-  hn::Store(v, d, room);
-  for (int64_t i = 0; i < n; ++i) p[i] = room[i];
-#else
-  hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(n)), d, p);
-#endif
-}
 
 // kRows x (kVecs vectors) of c, the last vector with `tail` lanes (kTail) or
 // all.

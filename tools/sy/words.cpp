@@ -108,11 +108,11 @@ Value int_list(std::string_view word) {
 }
 
 Value bool_list(std::string_view word) {
-  bool list[8];
+  bool list[8] = {};
   size_t n = 0;
   for (const auto w : split(word, ',')) {
     SY_CHECK(n < std::size(list), Value, "expected at most 8 truth values");
-    list[n++] = number(w) != 0;
+    list[n++] = w == "True" || w == "1";
   }
   return Value(ArrayRef<bool>(list, n));
 }

@@ -18,7 +18,7 @@ namespace sy::tools {
 //   Tensor[]   {2x3;1x3}
 //   Tensor?[]  {None;2:i3}
 //   int[]      0,1 or [] for none
-//   bool[]     1,0 for true and false
+//   bool[3]    True,False,True (or 1,0,1)
 //   others     as in a signature: 2, 0.5, True, none, None, Mean
 // Throws Error naming the word that does not fit.
 std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text);

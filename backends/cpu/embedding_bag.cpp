@@ -1,0 +1,522 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "aten/guard.h"
+#include "backends/cpu/converted.h"
+#include "backends/cpu/embedding_bag_kernels_gen.h"
+#include "c10/parallel.h"
+
+namespace sy::cpu {
+
+namespace {
+
+enum Mode : int64_t { kSum = 0, kMean = 1, kMax = 2 };
+
+constexpr int64_t kGrain = 16384;
+
+void check_mode(const char* op, int64_t mode) {
+  SY_CHECK(mode >= kSum && mode <= kMax, Value, "[", op,
+           "] mode: expected 0, 1 or 2, got ", mode);
+}
+Tensor int64_vector(const char* op, const char* name, const Tensor& t) {
+  SY_CHECK(t.dtype() == kLong || t.dtype() == kInt, Type, "[", op, "] ", name,
+           ": expected int32 or int64 indices, got ", describe(t));
+  SY_CHECK(t.dim() == 1, Value, "[", op, "] ", name,
+           ": expected a vector, got ", describe(t));
+  return contiguous_cpu(t, kLong);
+}
+const int64_t* ints(const Tensor& t) {
+  return static_cast<const int64_t*>(t.data_ptr());
+}
+Tensor zeros(IntArrayRef sizes, ScalarType dtype) {
+  Tensor t(make_tensor(sizes, dtype, Device(kCPU)));
+  std::fill_n(static_cast<char*>(t.data_ptr()),
+              t.numel() * static_cast<int64_t>(t.itemsize()), 0);
+  return t;
+}
+
+void check_weight(const char* op, const Tensor& weight) {
+  SY_CHECK(weight.is_floating_point(), Type, "[", op,
+           "] weight: expected a floating dtype, got ", describe(weight));
+  SY_CHECK(weight.dim() == 2, Value, "[", op,
+           "] weight: expected a matrix, got ", describe(weight));
+}
+void check_indices(const char* op, const Tensor& indices, int64_t rows) {
+  const int64_t* const data = ints(indices);
+  for (int64_t i = 0; i < indices.numel(); ++i) {
+    SY_CHECK(data[i] >= 0 && data[i] < rows, Index, "[", op,
+             "] indices: expected values in [0, ", rows, "), got ", data[i]);
+  }
+}
+void check_samples(const char* op, const std::optional<Tensor>& samples,
+                   const Tensor& like, const Tensor& indices, int64_t mode) {
+  if (!samples || !samples->defined()) return;
+  SY_CHECK(mode == kSum, Value, "[", op,
+           "] per_sample_weights: expected none but for mode 0, got mode ",
+           mode);
+  SY_CHECK(samples->dtype() == like.dtype(), Type, "[", op,
+           "] per_sample_weights: expected ", like.dtype(), ", got ",
+           describe(*samples));
+  SY_CHECK(samples->dim() == 1 && samples->numel() == indices.numel(), Value,
+           "[", op, "] per_sample_weights: expected a weight for each of ",
+           indices.numel(), " indices, got ", describe(*samples));
+}
+
+// Where each bag begins and ends. The last one ends with the indices, or where
+// the last offset says so.
+struct Bags {
+  Tensor offsets;
+  int64_t count, total, last;
+
+  Bags(const char* op, const Tensor& offsets_, int64_t indices,
+       bool include_last, bool is_end)
+      : offsets(int64_vector(op, "offsets", offsets_)),
+        count(offsets.numel() - (include_last ? 1 : 0)),
+        total(indices),
+        last(indices) {
+    SY_CHECK(count >= 0, Value, "[", op,
+             "] offsets: expected at least 1 with include_last_offset, got 0");
+    const int64_t* const data = ints(offsets);
+    int64_t before = 0;
+    for (int64_t i = 0; i < offsets.numel(); ++i) {
+      SY_CHECK(data[i] >= before && data[i] <= total && (i > 0 || data[i] == 0),
+               Value, "[", op,
+               "] offsets: expected numbers that rise from 0 to "
+               "at most ",
+               total, ", the number of indices, got ", data[i], " at ", i);
+      before = data[i];
+    }
+    if (include_last && is_end) last = before;
+  }
+  int64_t begin(int64_t bag) const { return ints(offsets)[bag]; }
+  int64_t end(int64_t bag) const {
+    return bag + 1 < count ? ints(offsets)[bag + 1] : last;
+  }
+  // -1 for an index in no bag.
+  Tensor of_each_index() const {
+    Tensor t(make_tensor({total}, kLong, Device(kCPU)));
+    auto* const data = static_cast<int64_t*>(t.data_ptr());
+    std::fill_n(data, total, -1);
+    for (int64_t b = 0; b < count; ++b) {
+      std::fill(data + begin(b), data + end(b), b);
+    }
+    return t;
+  }
+};
+
+// acc += by * row, and the like; simple enough for the compiler.
+template <class T>
+void add_row(T* acc, const T* row, T by, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) acc[j] += by * row[j];
+}
+template <class T>
+void take_larger(T* acc, int64_t* where, const T* row, int64_t index,
+                 bool first, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) {
+    if (first || row[j] > acc[j]) {
+      acc[j] = row[j];
+      where[j] = index;
+    }
+  }
+}
+
+struct Bag {
+  int64_t mode, padding_idx;
+};
+
+template <class T>
+void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
+               const Tensor& indices, const Tensor& samples, const Tensor& out,
+               int64_t* sizes, int64_t* maxima) {
+  const int64_t n = weight.sizes()[1];
+  const ConvertedSource<T> rows(weight);
+  const ConvertedTarget<T> results(out);
+  const T* const by =
+      samples.defined() ? static_cast<const T*>(samples.data_ptr()) : nullptr;
+  const tile::TileType type =
+      std::is_same_v<T, double> ? tile::TileType::f64 : tile::TileType::f32;
+  const tile::PrimFn add = tile::prim_fn(lang::Prim::add, type);
+  const tile::PrimFn fma = tile::prim_fn(lang::Prim::fma, type);
+  const int64_t* const index = ints(indices);
+  const int64_t each =
+      n * std::max<int64_t>(1, bags.total / std::max<int64_t>(1, bags.count));
+  parallel_for(
+      0, bags.count, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, each)),
+      [&](int64_t begin, int64_t end) {
+        std::vector<T> row_room(rows.converts() ? static_cast<size_t>(n) : 0);
+        std::vector<T> out_room(rows.converts() ? static_cast<size_t>(n) : 0);
+        for (int64_t b = begin; b < end; ++b) {
+          T* const acc = results.begin(b * n, out_room.data());
+          std::fill_n(acc, n, T{0});
+          int64_t count = 0;
+          for (int64_t i = bags.begin(b); i < bags.end(b); ++i) {
+            if (index[i] == how.padding_idx) continue;
+            const T* const row = rows.read(index[i] * n, n, row_room.data());
+            if (how.mode == kMax) {
+              take_larger(acc, maxima + b * n, row, index[i], count == 0, n);
+            } else {
+              // One sample's weight for all of the row: operand 1 is uniform.
+              by == nullptr ? add(acc, acc, row, nullptr, 0, n)
+                            : fma(acc, row, by + i, acc, 2, n);
+            }
+            ++count;
+          }
+          if (how.mode == kMean && count > 1) {
+            const T share = T{1} / static_cast<T>(count);
+            for (int64_t j = 0; j < n; ++j) acc[j] *= share;
+          }
+          if (sizes != nullptr) sizes[b] = count;
+          results.end(b * n, n, out_room.data());
+        }
+      });
+}
+
+using Results = std::tuple<Tensor, Tensor, Tensor, Tensor>;
+
+Results bag(const char* op, bool forward_only, const Tensor& weight,
+            const Tensor& indices_, const Tensor& offsets, int64_t mode,
+            const std::optional<Tensor>& samples_, bool include_last,
+            int64_t padding_idx) {
+  check_mode(op, mode);
+  check_weight(op, weight);
+  const Tensor indices = int64_vector(op, "indices", indices_);
+  check_samples(op, samples_, weight, indices, mode);
+  check_indices(op, indices, weight.sizes()[0]);
+  // Where PyTorch has a kernel that does not need the bag of each index, sums
+  // leave it out, and the last offset may be an end: callers see both.
+  const bool short_cut = mode != kMax && padding_idx < 0 &&
+                         weight.dtype() != kDouble && weight.strides()[1] == 1;
+  const Bags bags(op, offsets, indices.numel(), include_last, short_cut);
+  const int64_t n = weight.sizes()[1];
+  const Tensor of_index =
+      short_cut && mode == kSum
+          ? zeros({0}, kLong)
+          : Bags(op, offsets, indices.numel(), include_last, false)
+                .of_each_index();
+  const bool counts = mode != kSum;
+  const Tensor sizes =
+      zeros({counts || !forward_only ? bags.count : offsets.sizes()[0]}, kLong);
+  Tensor maxima;
+  if (mode == kMax) maxima = zeros({bags.count, n}, kLong);
+  const Tensor out(make_tensor({bags.count, n}, weight.dtype(), Device(kCPU)));
+  const Tensor rows = contiguous_cpu(weight);
+  visit_compute_type(weight.dtype(), [&]<class T>() {
+    const Tensor samples =
+        samples_ && samples_->defined()
+            ? contiguous_cpu(*samples_, compute_dtype(weight.dtype()))
+            : Tensor();
+    fill_bags<T>(
+        {mode, padding_idx}, bags, rows, indices, samples, out,
+        counts ? static_cast<int64_t*>(sizes.data_ptr()) : nullptr,
+        mode == kMax ? static_cast<int64_t*>(maxima.data_ptr()) : nullptr);
+  });
+  if (mode != kMax) {
+    maxima = Tensor(make_tensor(sizes.sizes(), kLong, Device(kCPU)));
+    copy_cpu(maxima, sizes);
+  }
+  return {out, of_index, sizes, maxima};
+}
+
+void check_per_bag(const char* op, const char* name, const Tensor& t,
+                   int64_t bags) {
+  SY_CHECK(t.dtype() == kLong && t.dim() == 1 && t.numel() == bags, Value, "[",
+           op, "] ", name, ": expected an int64 for each of ", bags,
+           " bags, got ", describe(t));
+}
+
+Tensor checked_bags(const char* op, const Tensor& of_index, int64_t indices,
+                    int64_t bags) {
+  const Tensor t = int64_vector(op, "offset2bag", of_index);
+  SY_CHECK(t.numel() == indices, Value, "[", op,
+           "] offset2bag: expected a bag for each of ", indices,
+           " indices, got ", describe(of_index));
+  for (int64_t i = 0; i < indices; ++i) {
+    SY_CHECK(ints(t)[i] >= -1 && ints(t)[i] < bags, Index, "[", op,
+             "] offset2bag: expected values in [-1, ", bags, "), got ",
+             ints(t)[i]);
+  }
+  return t;
+}
+
+// Rows of the result are shared among threads by their index, so that each
+// gets its terms in order.
+template <class T>
+void add_gradients(const Tensor& grad, const Tensor& indices,
+                   const Tensor& of_index, const Tensor& samples,
+                   const std::vector<T>& scales, int64_t padding_idx,
+                   const Tensor& out) {
+  const int64_t n = grad.sizes()[1], count = indices.numel();
+  const T* const g = static_cast<const T*>(grad.data_ptr());
+  T* const to = static_cast<T*>(out.data_ptr());
+  std::vector<int64_t> order(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) order[static_cast<size_t>(i)] = i;
+  const int64_t* const index = ints(indices);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return index[a] < index[b]; });
+  const T* const by =
+      samples.defined() ? static_cast<const T*>(samples.data_ptr()) : nullptr;
+  parallel_for(
+      0, count, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)),
+      [&](int64_t begin, int64_t end) {
+        const auto row_at = [&](int64_t k) {
+          return index[order[static_cast<size_t>(k)]];
+        };
+        // A row belongs to the range in which its first term lies.
+        if (begin > 0) {
+          while (begin < count && row_at(begin) == row_at(begin - 1)) ++begin;
+        }
+        if (begin >= end) return;
+        while (end < count && row_at(end) == row_at(end - 1)) ++end;
+        for (int64_t k = begin; k < end; ++k) {
+          const int64_t i = order[static_cast<size_t>(k)];
+          if (index[i] == padding_idx || ints(of_index)[i] < 0) continue;
+          T scale = scales.empty() ? T{1} : scales[static_cast<size_t>(i)];
+          if (by != nullptr) scale *= by[i];
+          add_row(to + index[i] * n, g + ints(of_index)[i] * n, scale, n);
+        }
+      });
+}
+
+template <class T>
+Tensor dense_gradient(const char* op, const Tensor& grad, const Tensor& indices,
+                      const Tensor& of_index, const Tensor& bag_size,
+                      const Tensor& maxima, int64_t num_weights, bool by_freq,
+                      int64_t mode, const Tensor& samples,
+                      int64_t padding_idx) {
+  const int64_t bags = grad.sizes()[0], n = grad.sizes()[1];
+  Tensor out = zeros({num_weights, n}, grad.dtype());
+  if (mode == kMax) {
+    const Tensor held = contiguous_cpu(maxima);
+    const T* const g = static_cast<const T*>(grad.data_ptr());
+    T* const to = static_cast<T*>(out.data_ptr());
+    for (int64_t i = 0; i < bags * n; ++i) {
+      const int64_t row = ints(held)[i];
+      SY_CHECK(row >= 0 && row < num_weights, Index, "[", op,
+               "] maximum_indices: expected values in [0, ", num_weights,
+               "), got ", row);
+      // A bag without elements has no maximum.
+      if (ints(bag_size)[i / n] > 0) to[row * n + i % n] += g[i];
+    }
+    return out;
+  }
+  const int64_t count = indices.numel();
+  std::vector<T> scales;
+  if (by_freq || mode == kMean) {
+    scales.assign(static_cast<size_t>(count), T{1});
+    std::vector<int64_t> freq(by_freq ? static_cast<size_t>(num_weights) : 0);
+    for (int64_t i = 0; by_freq && i < count; ++i) {
+      ++freq[static_cast<size_t>(ints(indices)[i])];
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      T& s = scales[static_cast<size_t>(i)];
+      if (by_freq) {
+        s /= static_cast<T>(freq[static_cast<size_t>(ints(indices)[i])]);
+      }
+      if (mode == kMean && ints(of_index)[i] >= 0) {
+        s /= static_cast<T>(
+            std::max<int64_t>(1, ints(bag_size)[ints(of_index)[i]]));
+      }
+    }
+  }
+  add_gradients<T>(grad, indices, of_index, samples, scales, padding_idx, out);
+  return out;
+}
+
+Tensor dense_backward(const char* op, const Tensor& grad,
+                      const Tensor& indices_, const Tensor& of_index_,
+                      const Tensor& bag_size_, const Tensor& maxima,
+                      int64_t num_weights, bool by_freq, int64_t mode,
+                      const std::optional<Tensor>& samples_,
+                      int64_t padding_idx) {
+  check_mode(op, mode);
+  SY_CHECK(grad.is_floating_point() && grad.dim() == 2, Value, "[", op,
+           "] grad: expected a floating matrix, got ", describe(grad));
+  SY_CHECK(num_weights >= 0, Value, "[", op,
+           "] num_weights: expected a number of rows, got ", num_weights);
+  const Tensor indices = int64_vector(op, "indices", indices_);
+  check_indices(op, indices, num_weights);
+  check_samples(op, samples_, grad, indices, mode);
+  const int64_t bags = grad.sizes()[0];
+  Tensor bag_size;
+  if (mode != kSum) {
+    check_per_bag(op, "bag_size", bag_size_, bags);
+    bag_size = contiguous_cpu(bag_size_);
+  }
+  Tensor of_index;
+  if (mode == kMax) {
+    SY_CHECK(maxima.dtype() == kLong && maxima.sizes() == grad.sizes(), Value,
+             "[", op,
+             "] maximum_indices: expected int64 indices of the sizes of "
+             "grad, got ",
+             describe(maxima));
+  } else {
+    of_index = checked_bags(op, of_index_, indices.numel(), bags);
+  }
+  const ScalarType compute = compute_dtype(grad.dtype());
+  Tensor out;
+  visit_compute_type(grad.dtype(), [&]<class T>() {
+    const Tensor samples = samples_ && samples_->defined()
+                               ? contiguous_cpu(*samples_, compute)
+                               : Tensor();
+    out = dense_gradient<T>(op, contiguous_cpu(grad, compute), indices,
+                            of_index, bag_size, maxima, num_weights, by_freq,
+                            mode, samples, padding_idx);
+  });
+  return contiguous_cpu(out, grad.dtype());
+}
+
+// PyTorch's callers may leave out the bag of each index.
+Tensor bags_or_computed(const char* op, const Tensor& of_index,
+                        const Tensor& offsets, const Tensor& indices,
+                        int64_t bags) {
+  if (of_index.numel() != 0 || indices.numel() == 0) return of_index;
+  const bool last = offsets.numel() == bags + 1;
+  return Bags(op, offsets, indices.numel(), last, true).of_each_index();
+}
+
+}  // namespace
+
+Results embedding_bag(const Tensor& weight, const Tensor& indices,
+                      const Tensor& offsets, bool, int64_t mode, bool,
+                      const std::optional<Tensor>& per_sample_weights,
+                      bool include_last_offset, int64_t padding_idx) {
+  return bag("_embedding_bag", false, weight, indices, offsets, mode,
+             per_sample_weights, include_last_offset, padding_idx);
+}
+
+Results embedding_bag_forward_only(
+    const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
+    int64_t mode, bool, const std::optional<Tensor>& per_sample_weights,
+    bool include_last_offset, int64_t padding_idx) {
+  return bag("_embedding_bag_forward_only", true, weight, indices, offsets,
+             mode, per_sample_weights, include_last_offset, padding_idx);
+}
+
+Tensor embedding_bag_dense_backward(
+    const Tensor& grad, const Tensor& indices, const Tensor& offset2bag,
+    const Tensor& bag_size, const Tensor& maximum_indices, int64_t num_weights,
+    bool scale_grad_by_freq, int64_t mode,
+    const std::optional<Tensor>& per_sample_weights, int64_t padding_idx) {
+  return dense_backward("_embedding_bag_dense_backward", grad, indices,
+                        offset2bag, bag_size, maximum_indices, num_weights,
+                        scale_grad_by_freq, mode, per_sample_weights,
+                        padding_idx);
+}
+
+Tensor embedding_bag_backward(const Tensor& grad, const Tensor& indices,
+                              const Tensor& offsets, const Tensor& offset2bag,
+                              const Tensor& bag_size,
+                              const Tensor& maximum_indices,
+                              int64_t num_weights, bool scale_grad_by_freq,
+                              int64_t mode, bool,
+                              const std::optional<Tensor>& per_sample_weights,
+                              int64_t padding_idx) {
+  constexpr const char* kOp = "_embedding_bag_backward";
+  SY_CHECK(grad.dim() == 2, Value, "[", kOp, "] grad: expected a matrix, got ",
+           describe(grad));
+  const Tensor bags =
+      bags_or_computed(kOp, offset2bag, offsets, indices, grad.sizes()[0]);
+  return dense_backward(kOp, grad, indices, bags, bag_size, maximum_indices,
+                        num_weights, scale_grad_by_freq, mode,
+                        per_sample_weights, padding_idx);
+}
+
+Tensor embedding_bag_per_sample_weights_backward(
+    const Tensor& grad, const Tensor& weight, const Tensor& indices_,
+    const Tensor& offsets, const Tensor& offset2bag, int64_t mode,
+    int64_t padding_idx) {
+  constexpr const char* kOp = "_embedding_bag_per_sample_weights_backward";
+  SY_CHECK(mode == kSum, Value, "[", kOp, "] mode: expected 0, got ", mode);
+  check_weight(kOp, weight);
+  SY_CHECK(grad.dim() == 2 && grad.sizes()[1] == weight.sizes()[1] &&
+               grad.dtype() == weight.dtype(),
+           Value, "[", kOp,
+           "] grad: expected a matrix with the columns and dtype of weight, "
+           "got ",
+           describe(grad));
+  const Tensor indices = int64_vector(kOp, "indices", indices_);
+  check_indices(kOp, indices, weight.sizes()[0]);
+  const int64_t bags = grad.sizes()[0], n = grad.sizes()[1];
+  const Tensor of_index = checked_bags(
+      kOp, bags_or_computed(kOp, offset2bag, offsets, indices, bags),
+      indices.numel(), bags);
+  const ScalarType compute = compute_dtype(grad.dtype());
+  const Tensor out(make_tensor({indices.numel()}, compute, Device(kCPU)));
+  const Tensor rows = contiguous_cpu(weight);
+  visit_compute_type(grad.dtype(), [&]<class T>() {
+    const Tensor g_held = contiguous_cpu(grad, compute);
+    const T* const g = static_cast<const T*>(g_held.data_ptr());
+    const ConvertedSource<T> source(rows);
+    parallel_for(
+        0, indices.numel(),
+        std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)),
+        [&](int64_t begin, int64_t end) {
+          std::vector<T> room(source.converts() ? static_cast<size_t>(n) : 0);
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t row = ints(indices)[i];
+            T sum = 0;
+            if (row != padding_idx && ints(of_index)[i] >= 0) {
+              const T* const w = source.read(row * n, n, room.data());
+              const T* const d = g + ints(of_index)[i] * n;
+              for (int64_t j = 0; j < n; ++j) sum += w[j] * d[j];
+            }
+            static_cast<T*>(out.data_ptr())[i] = sum;
+          }
+        });
+  });
+  return contiguous_cpu(out, grad.dtype());
+}
+
+Tensor& embedding_renorm_(Tensor& self, const Tensor& indices_, double max_norm,
+                          double norm_type) {
+  constexpr const char* kOp = "embedding_renorm_";
+  const Tensor indices = contiguous_cpu(indices_, kLong);
+  const int64_t rows = self.sizes()[0], n = self.sizes()[1];
+  std::vector<int64_t> list(ints(indices), ints(indices) + indices.numel());
+  for (int64_t& i : list) {
+    SY_CHECK(i >= -rows && i < rows, Index, "[", kOp,
+             "] indices: expected values in [", -rows, ", ", rows, "), got ",
+             i);
+    if (i < 0) i += rows;
+  }
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  const Tensor target = contiguous_cpu(self);
+  const ConvertedSource<double> source(target);
+  const ConvertedTarget<double> result(target);
+  std::vector<double> room(static_cast<size_t>(n));
+  for (const int64_t i : list) {
+    const double* const row = source.read(i * n, n, room.data());
+    double norm = 0;
+    for (int64_t j = 0; j < n; ++j) {
+      const double v = std::abs(row[j]);
+      if (norm_type == 2) {
+        norm += v * v;
+      } else if (norm_type == 1) {
+        norm += v;
+      } else if (std::isinf(norm_type)) {
+        const double most = std::fmax(norm, v), least = std::fmin(norm, v);
+        norm = j == 0 ? v : norm_type > 0 ? most : least;
+      } else if (norm_type == 0) {
+        norm += v != 0;
+      } else {
+        norm += std::pow(v, norm_type);
+      }
+    }
+    if (norm_type == 2) {
+      norm = std::sqrt(norm);
+    } else if (norm_type != 1 && norm_type != 0 && !std::isinf(norm_type)) {
+      norm = std::pow(norm, 1 / norm_type);
+    }
+    if (!(norm > max_norm)) continue;
+    const double scale = max_norm / (norm + 1e-7);
+    double* const to = result.begin(i * n, room.data());
+    for (int64_t j = 0; j < n; ++j) to[j] = row[j] * scale;
+    result.end(i * n, n, room.data());
+  }
+  if (!target.is_same(self)) copy_cpu(self, target);
+  return self;
+}
+
+}  // namespace sy::cpu
