@@ -190,17 +190,4 @@ Tensor linalg_cond_str(const Tensor& self, std::string_view p) {
   });
 }
 
-Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
-  const Scalar p(pow);
-  if (dim == -1) return norm(v, p);
-  const int64_t d = wrap_dim("norm_except_dim", dim, v.dim());
-  SY_CHECK(v.dim() > 0 && v.numel() > 0, Value,
-           "[norm_except_dim] v: expected elements, got sizes ", v.sizes());
-  Dims others;
-  for (int64_t i = 0; i < v.dim(); ++i) {
-    if (i != d) others.push_back(i);
-  }
-  return others.empty() ? abs(v) : norm(v, p, others, true);
-}
-
 }  // namespace sy::native

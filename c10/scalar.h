@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -16,7 +17,9 @@ class SY_API Scalar {
   enum class Tag : uint8_t { Bool, Int, Double };
 
   constexpr Scalar() : i_(0), tag_(Tag::Int) {}
-  constexpr Scalar(bool v) : i_(v), tag_(Tag::Bool) {}
+  // No bool that a pointer or a text has become.
+  template <std::same_as<bool> B>
+  constexpr Scalar(B v) : i_(v), tag_(Tag::Bool) {}
   constexpr Scalar(int v) : i_(v), tag_(Tag::Int) {}
   constexpr Scalar(long v) : i_(v), tag_(Tag::Int) {}
   constexpr Scalar(long long v) : i_(v), tag_(Tag::Int) {}
