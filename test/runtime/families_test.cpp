@@ -7,8 +7,8 @@
 
 #include "autograd/api.h"
 #include "c10/schema/function_schema.h"
-#include "tools/sy/words.h"
 #include "test/runtime/twins.h"
+#include "tools/sy/words.h"
 
 // The library's own operators, as far as they are expressions, loaded once more
 // under other namespaces: they do what the compiled ones do.
@@ -208,7 +208,11 @@ TEST_F(Families, DoWhatTheCompiledOperatorsDo) {
       }
       const Trial a = run(*twin, args), b = run(op, args);
       ++calls;
-      EXPECT_EQ(a.error, b.error) << name << "(" << text << ")";
+      // Which of several wrong arguments is named is left to C++.
+      EXPECT_EQ(a.error.substr(0, a.error.find(']')),
+                b.error.substr(0, b.error.find(']')))
+          << name << "(" << text << "): " << a.error << "\n"
+          << b.error;
       EXPECT_EQ(a.tensors.size(), b.tensors.size())
           << name << "(" << text << ")";
       for (size_t i = 0; i < std::min(a.tensors.size(), b.tensors.size());
