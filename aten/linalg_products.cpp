@@ -95,9 +95,10 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
   const int64_t b = batch1.size(0), k = batch1.size(2);
   // One product of matrices, the batch being a part of what is summed.
   const Tensor wide = batch1.transpose(0, 1).reshape({batch1.size(1), b * k});
-  SY_CHECK(wide.numel() > 0 || self.is_floating_point() || !beta.is_floating_point(),
-           Type, "[addbmm] beta: expected an integer to go with ", self.dtype(),
-           ", got a floating number");
+  SY_CHECK(
+      wide.numel() > 0 || self.is_floating_point() || !beta.is_floating_point(),
+      Type, "[addbmm] beta: expected an integer to go with ", self.dtype(),
+      ", got a floating number");
   return addmm(self, wide, batch2.reshape({b * k, batch2.size(2)}), beta,
                alpha);
 }

@@ -55,9 +55,10 @@ class Stand {
       if (p.from.is_same(t)) return p.to;
       if (t.storage() && p.from.storage() == t.storage()) shared = &p;
     }
-    Storage storage = shared != nullptr
-                          ? shared->to.storage()
-                          : StorageImpl::allocate(t.storage() ? t.storage()->nbytes() : 0,
+    Storage storage =
+        shared != nullptr
+            ? shared->to.storage()
+            : StorageImpl::allocate(t.storage() ? t.storage()->nbytes() : 0,
                                     Device(kMeta));
     TensorBase to(TensorImpl::make(std::move(storage), t.dtype(), Device(kMeta),
                                    DispatchKeySet::dense(kMeta), t.sizes(),

@@ -123,7 +123,7 @@ Tensor matrix_at(const Tensor& t, int64_t i) {
 // What the factors of A itself give where a pivot is 0: infinities and NaN, and
 // which one it is (returned).
 int32_t divide_by_zero(const char* op, const LapackApi& api, const Tensor& A,
-                    const Tensor& inverse, int64_t i) {
+                       const Tensor& inverse, int64_t i) {
   const Matrices a = columns_of(op, matrix_at(A, i));
   const Matrices x = make_columns(op, A.dtype(), {}, a.rows, a.rows);
   const Work<int32_t> pivots(a.rows);
