@@ -17,11 +17,25 @@ using Function = std::remove_pointer_t<Pointer>;
 }  // namespace sy::cpu
 
 // Fortran's symbols: the routine's name with a letter for the type.
-#define SY_ROUTINES(R)                                                   \
-  R(getrf)                                                               \
-  R(getrs)                                                               \
-  R(getri) R(potrf) R(potrs) R(potri) R(sytrf) R(sytrs) R(trsm) R(geqrf) \
-      R(orgqr) R(ormqr) R(gesdd) R(syevd) R(gels) R(gelsy) R(gelsd) R(gelss)
+#define SY_ROUTINES(R) \
+  R(getrf)             \
+  R(getrs)             \
+  R(getri)             \
+  R(potrf)             \
+  R(potrs)             \
+  R(potri)             \
+  R(sytrf)             \
+  R(sytrs)             \
+  R(trsm)              \
+  R(geqrf)             \
+  R(orgqr)             \
+  R(ormqr)             \
+  R(gesdd)             \
+  R(syevd)             \
+  R(gels)              \
+  R(gelsy)             \
+  R(gelsd)             \
+  R(gelss)
 
 extern "C" {
 #define SY_DECLARE(name)                                    \
