@@ -1,7 +1,6 @@
 #include "examples/transformer/transformer.h"
 
 #include <cmath>
-#include <limits>
 
 namespace models {
 
@@ -48,10 +47,8 @@ sy::Tensor Transformer::linear(const sy::Tensor& x,
 
 sy::Tensor Transformer::norm(const sy::Tensor& x,
                              const std::string& name) const {
-  const sy::Tensor centred = x.sub(x.mean({-1}, true));
-  const sy::Tensor scale = centred.square().mean({-1}, true).add(1e-5).rsqrt();
-  return sy::addcmul(weights_[name + ".bias"], centred.mul(scale),
-                     weights_[name + ".weight"]);
+  return sy::layer_norm(x, {shape_.width}, weights_[name + ".weight"],
+                        weights_[name + ".bias"]);
 }
 
 sy::Tensor Transformer::attention(const sy::Tensor& x,
@@ -64,14 +61,11 @@ sy::Tensor Transformer::attention(const sy::Tensor& x,
           .view({batch, length, 3, shape_.heads, head_width})
           .permute({2, 0, 3, 1, 4})
           .unbind(0);
-  const sy::Tensor future = sy::ones({length, length}, sy::kBool).triu(1);
-  const sy::Tensor scores =
-      sy::matmul(parts[0], parts[1].transpose(-1, -2))
-          .mul(1 / std::sqrt(static_cast<double>(head_width)))
-          .masked_fill(future, -std::numeric_limits<double>::infinity());
-  const sy::Tensor mixed = sy::matmul(scores.softmax(-1), parts[2])
-                               .transpose(1, 2)
-                               .reshape({batch, length, shape_.width});
+  const sy::Tensor mixed =
+      sy::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, 0,
+                                       /*is_causal=*/true)
+          .transpose(1, 2)
+          .reshape({batch, length, shape_.width});
   return linear(mixed, layer + ".projection");
 }
 

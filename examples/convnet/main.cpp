@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <random>
+
+#include "examples/convnet/convnet.h"
+#include "examples/digits/data.h"
+
+// Holds a small convolutional network against libtorch's record of the same,
+// times a larger one, and teaches one to read digits. reference.py is the
+// other side.
+
+namespace models {
+namespace {
+
+void compare(const char* path) {
+  Uniform random(1);
+  const Convnet model(8, 10, random);
+  const sy::Tensor images = random.tensor({4, 1, 8, 8}, 1);
+  const sy::Tensor labels = random.integers({4}, 10);
+  const Trial r = try_out(
+      model.weights(), [&] { return model.scores(images); },
+      [&] { return model.loss(images, labels); });
+  std::printf("largest relative difference from libtorch %.1e\n",
+              difference(r, sy::load_safetensors(path)));
+}
+
+void measure() {
+  Uniform random(2);
+  const Convnet model(32, 10, random);
+  const sy::Tensor images = random.tensor({32, 1, 32, 32}, 1);
+  const sy::Tensor labels = random.integers({32}, 10);
+  sy::set_num_threads(1);
+  print_times(
+      model.weights(), [&] { return model.scores(images); },
+      [&] { return model.loss(images, labels); });
+}
+
+double accuracy(const Convnet& model, const digits::Dataset& data) {
+  const sy::NoGradGuard no_grad;
+  const sy::Tensor guesses =
+      model.scores(data.images.view({-1, 1, 8, 8})).argmax(1);
+  return guesses.eq(data.labels).to(sy::kDouble).mean().item<double>();
+}
+
+void teach() {
+  const digits::Split data = digits::split(
+      digits::read_csv("examples/digits/data/digits.csv"), 0.8, 1);
+  Uniform random(3);
+  const Convnet model(16, 10, random);
+  require_gradients(model.weights());
+  Sgd sgd(model.weights(), 0.05, 0.9);
+  std::mt19937_64 shuffle(1);
+  constexpr int64_t kBatch = 32;
+  for (int epoch = 1; epoch <= 5; ++epoch) {
+    const auto train =
+        data.train.rows(digits::permutation(data.train.size(), shuffle));
+    for (int64_t i = 0; i + kBatch <= train.size(); i += kBatch) {
+      model
+          .loss(train.images.narrow(0, i, kBatch).view({kBatch, 1, 8, 8}),
+                train.labels.narrow(0, i, kBatch))
+          .backward();
+      sgd.step();
+    }
+    std::printf("epoch %d  test %.1f %%\n", epoch,
+                100 * accuracy(model, data.test));
+  }
+}
+
+}  // namespace
+}  // namespace models
+
+int main(int argc, char** argv) try {
+  models::compare(argc > 1 ? argv[1]
+                           : "examples/convnet/reference.safetensors");
+  models::measure();
+  models::teach();
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
+}
