@@ -29,7 +29,7 @@ Results call(OperatorHandle op, std::vector<Value>& args) {
 class Agreed final : public CallTrials {
  public:
   Agreed(OperatorHandle op, std::shared_ptr<const Calls> calls)
-      : CallTrials(op, calls), calls_(std::move(calls)) {
+      : CallTrials(op, std::move(calls)) {
     const OperatorInfo* const info = op.entry().info();
     if (info == nullptr || !op.schema().is_functional()) return;
     for (const OperatorHandle o : Dispatcher::singleton().operators()) {
@@ -42,19 +42,8 @@ class Agreed final : public CallTrials {
     }
   }
 
-  CaseResult run(size_t i) const override {
-    CaseResult result;
-    result.non_empty = true;
-    try {
-      result.why = difference(i);
-    } catch (...) {
-      result.why = current_exception_text();
-    }
-    return result;
-  }
-
  private:
-  std::string difference(size_t i) const {
+  std::string problem(size_t i, std::string*) const override {
     Arguments in = arguments(i);
     Results before, after;
     for (const NamedTensor& t : in.tensors) append(Value(t.tensor), &before);
@@ -67,12 +56,12 @@ class Agreed final : public CallTrials {
         }
       }
     }
-    if (const auto like = calls_->like(i)) {
+    if (const auto like = calls().like(i)) {
       Arguments other = arguments(like->call);
       const std::string why =
           compare(expected, call(op(), other.values), like->tolerance, false);
       if (!why.empty()) {
-        return str("not as for ", calls_->id(like->call), ": ", why);
+        return str("not as for ", calls().id(like->call), ": ", why);
       }
     }
     for (const OperatorHandle form : forms_) {
@@ -149,7 +138,6 @@ class Agreed final : public CallTrials {
     return "";
   }
 
-  std::shared_ptr<const Calls> calls_;
   std::vector<OperatorHandle> forms_;
 };
 

@@ -38,19 +38,8 @@ class Described final : public CallTrials {
  public:
   using CallTrials::CallTrials;
 
-  CaseResult run(size_t i) const override {
-    CaseResult result;
-    result.non_empty = true;
-    try {
-      result.why = difference(i, &result.note);
-    } catch (...) {
-      result.why = current_exception_text();
-    }
-    return result;
-  }
-
  private:
-  std::string difference(size_t i, std::string* note) const {
+  std::string problem(size_t i, std::string* note) const override {
     const Arguments in = arguments(i);
     // Before the call, which may write.
     std::vector<Value> inferred;

@@ -14,32 +14,25 @@ class Starved final : public CallTrials {
  public:
   using CallTrials::CallTrials;
 
-  CaseResult run(size_t i) const override {
-    CaseResult result;
-    result.non_empty = true;
-    try {
-      bool failed = false;
-      call(i, 0, failed);  // what it keeps for later calls is made
-      failed = true;
-      for (int64_t n = 1; failed && n <= kMostAllocations; ++n) {
-        const int64_t before = memory_stats().allocated;
-        result.why = call(i, n, failed);
-        const int64_t leaked = memory_stats().allocated - before;
-        if (result.why.empty() && failed && leaked != 0) {
-          result.why = str(leaked, " bytes are not given back");
-        }
-        if (!result.why.empty()) {
-          result.why = str("with allocation ", n, " failing: ", result.why);
-          break;
-        }
+ private:
+  std::string problem(size_t i, std::string*) const override {
+    bool failed = false;
+    call(i, 0, failed);  // what it keeps for later calls is made
+    failed = true;
+    for (int64_t n = 1; failed && n <= kMostAllocations; ++n) {
+      const int64_t before = memory_stats().allocated;
+      std::string why = call(i, n, failed);
+      const int64_t leaked = memory_stats().allocated - before;
+      if (why.empty() && failed && leaked != 0) {
+        why = str(leaked, " bytes are not given back");
       }
-    } catch (...) {
-      result.why = current_exception_text();
+      if (!why.empty()) {
+        return str("with allocation ", n, " failing: ", why);
+      }
     }
-    return result;
+    return "";
   }
 
- private:
   // Sets `failed` to whether the call came as far as its nth allocation.
   std::string call(size_t i, int64_t n, bool& failed) const {
     Arguments in = arguments(i);

@@ -38,23 +38,13 @@ class Threaded final : public CallTrials {
  public:
   using CallTrials::CallTrials;
 
-  CaseResult run(size_t i) const override {
-    CaseResult result;
-    result.non_empty = true;
-    try {
-      const Outcome one = call(i, 1);
-      const Outcome several = call(i, kThreads);
-      result.why = difference(one, several);
-    } catch (...) {
-      result.why = current_exception_text();
-    }
-    if (!result.why.empty()) {
-      result.why = str("with ", kThreads, " threads: ", result.why);
-    }
-    return result;
+ private:
+  std::string problem(size_t i, std::string*) const override {
+    const Outcome one = call(i, 1);
+    const std::string why = difference(one, call(i, kThreads));
+    return why.empty() ? "" : str("with ", kThreads, " threads: ", why);
   }
 
- private:
   Outcome call(size_t i, int threads) const {
     Arguments in = arguments(i);
     std::vector<Value> out(op().schema().returns().size());

@@ -29,9 +29,15 @@ class CallTrials : public Trials {
       : op_(op), calls_(std::move(calls)) {}
   size_t size() const final { return calls_->size(); }
   std::string id(size_t i) const final { return calls_->id(i); }
+  CaseResult run(size_t i) const final;
 
  protected:
+  // What is wrong with call i; "" if nothing is. May throw, and put something
+  // into `note` that differs and may.
+  virtual std::string problem(size_t i, std::string* note) const = 0;
+
   OperatorHandle op() const { return op_; }
+  const Calls& calls() const { return *calls_; }
   Arguments arguments(size_t i) const { return calls_->arguments(i); }
 
  private:
