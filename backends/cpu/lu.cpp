@@ -13,11 +13,6 @@ namespace sy::cpu {
 
 namespace {
 
-double cube(int64_t n) {
-  const auto d = static_cast<double>(n);
-  return d * d * d;
-}
-
 double lu_work(int64_t m, int64_t n) {
   return static_cast<double>(m) * static_cast<double>(n) *
          static_cast<double>(std::min(m, n));
@@ -238,22 +233,23 @@ void inv_ex_out(const Tensor& A, bool check_errors, const Tensor& inverse,
   int32_t* failed = codes.data<int32_t>();
   visit_lapack_dtypes(A.dtype(), [&]<class T>() {
     const auto& r = routines<T>(api);
-    each_matrix(api, a.count, 3 * cube(n), [&](int64_t begin, int64_t end) {
-      T answer = 1;
-      const int32_t ask = -1;
-      int32_t code = 0;
-      r.getri(&n, nullptr, &lead, nullptr, &answer, &ask, &code);
-      const auto work = Work<T>::asked(answer);
-      const Work<int32_t> pivots(n);
-      for (int64_t i = begin; i < end; ++i) {
-        failed[i] = 0;
-        if (n == 0) continue;
-        r.getrf(&n, &n, a.at<T>(i), &lead, pivots.data(), failed + i);
-        if (failed[i] != 0) continue;
-        r.getri(&n, a.at<T>(i), &lead, pivots.data(), work.data(), work.size(),
-                failed + i);
-      }
-    });
+    each_matrix(
+        api, a.count, 3 * lu_work(n, n), [&](int64_t begin, int64_t end) {
+          T answer = 1;
+          const int32_t ask = -1;
+          int32_t code = 0;
+          r.getri(&n, nullptr, &lead, nullptr, &answer, &ask, &code);
+          const auto work = Work<T>::asked(answer);
+          const Work<int32_t> pivots(n);
+          for (int64_t i = begin; i < end; ++i) {
+            failed[i] = 0;
+            if (n == 0) continue;
+            r.getrf(&n, &n, a.at<T>(i), &lead, pivots.data(), failed + i);
+            if (failed[i] != 0) continue;
+            r.getri(&n, a.at<T>(i), &lead, pivots.data(), work.data(),
+                    work.size(), failed + i);
+          }
+        });
   });
   if (check_errors) check_linalg_info(op, codes.memory());
   a.store(transposed(inverse));

@@ -13,6 +13,31 @@ namespace sy::cpu {
 // threads, so that results do not depend on it.
 inline constexpr int64_t kReducePiece = int64_t{1} << 17;
 
+// The tasks of a reduction: strips of results that lie side by side (one result
+// where its elements lie closer together), and pieces of what is reduced.
+class ReduceCut {
+ public:
+  // `width`: the most results of a strip.
+  ReduceCut(const ReduceLayout& layout, int64_t width);
+
+  struct Task {
+    int64_t piece;
+    int64_t first, n;    // results
+    int64_t from, upto;  // reduced elements
+    const char* data;    // of the first result
+  };
+  Task task(int64_t i) const;
+  int64_t tasks() const { return others_ * strips_ * pieces_; }
+  int64_t pieces() const { return pieces_; }
+  // Tasks that have so many elements together.
+  int64_t grain(int64_t elements) const;
+
+ private:
+  const ReduceLayout& layout_;
+  bool inner_;
+  int64_t columns_, width_, strips_, others_, in_piece_, pieces_;
+};
+
 // Elements converted or gathered at a time.
 inline constexpr int64_t kRowChunk = 1024;
 

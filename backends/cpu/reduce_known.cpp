@@ -87,49 +87,29 @@ class Known {
   }
 
   void outer() const {
-    const DimGroup& r = layout_.reduced;
-    const DimGroup& k = layout_.kept;
-    const bool direct = is_direct(k.stride(0));
-    const int64_t width = direct ? kColumns : kRowChunk;
-    const int64_t columns = k.size(0);
-    const int64_t strips = (columns + width - 1) / width;
-    const int64_t others = k.numel / columns;
-    const int64_t rows = r.numel;
-    const int64_t rows_in_piece =
-        std::max<int64_t>(1, 8 * kReducePiece / std::min(columns, width));
-    const int64_t pieces = (rows + rows_in_piece - 1) / rows_in_piece;
+    const bool direct = is_direct(layout_.kept.stride(0));
+    const ReduceCut cut(layout_, direct ? kColumns : kRowChunk);
+    const int64_t outputs = layout_.kept.numel, pieces = cut.pieces();
+    const int64_t plane = outputs * acc_size_;
     std::unique_ptr<char[]> partial;
     if (pieces > 1) {
-      partial.reset(
-          new char[static_cast<size_t>(k.numel * pieces * acc_size_)]);
+      partial.reset(new char[static_cast<size_t>(plane * pieces)]);
     }
-    const int64_t work =
-        std::min(columns, width) * std::min(rows, rows_in_piece);
-    const int64_t plane = k.numel * acc_size_;
     parallel_for(
-        0, others * strips * pieces, std::max<int64_t>(1, 32768 / work),
-        [&](int64_t begin, int64_t end) {
+        0, cut.tasks(), cut.grain(32768), [&](int64_t begin, int64_t end) {
           RowBuffers buffers;
           for (int64_t i = begin; i < end; ++i) {
-            const int64_t piece = i % pieces;
-            const int64_t strip = i / pieces % strips;
-            const int64_t other = i / pieces / strips;
-            const int64_t first = strip * width;
-            const int64_t n = std::min(width, columns - first);
-            char* acc =
-                (pieces > 1 ? partial.get() + piece * plane : accumulators_) +
-                (other * columns + first) * acc_size_;
-            const char* data =
-                layout_.data + k.offset(other, 1) + first * k.stride(0);
-            reduce_rows(data, n, piece * rows_in_piece,
-                        std::min(rows, (piece + 1) * rows_in_piece), acc,
+            const ReduceCut::Task t = cut.task(i);
+            char* const all =
+                pieces > 1 ? partial.get() + t.piece * plane : accumulators_;
+            reduce_rows(t.data, t.n, t.from, t.upto, all + t.first * acc_size_,
                         &buffers);
           }
         });
     if (pieces == 1) return;
     std::memcpy(accumulators_, partial.get(), static_cast<size_t>(plane));
     merge_rows_(accumulators_, partial.get() + plane, plane, pieces - 1,
-                k.numel);
+                outputs);
   }
 
  private:

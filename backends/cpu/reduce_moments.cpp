@@ -37,40 +37,20 @@ class MomentsReduction {
 
   void run(double* count, double* mean, double* m2) const {
     const int64_t outputs = layout_.kept.numel;
-    const bool inner = layout_.inner();
-    const int64_t columns = inner ? 1 : layout_.kept.size(0);
-    const int64_t strips = (columns + kColumns - 1) / kColumns;
-    const int64_t others = outputs / columns;
-    const int64_t total = layout_.reduced.numel;
-    const int64_t in_piece =
-        inner ? kReducePiece
-              : std::max<int64_t>(
-                    1, 8 * kReducePiece / std::min(columns, kColumns));
-    const int64_t pieces = (total + in_piece - 1) / in_piece;
+    const ReduceCut cut(layout_, kColumns);
+    const int64_t pieces = cut.pieces();
     std::unique_ptr<Moments[]> partial(
         new Moments[static_cast<size_t>(outputs * pieces)]);
-    const int64_t work =
-        std::min(columns, kColumns) * std::min(total, in_piece);
-    parallel_for(0, others * strips * pieces,
-                 std::max<int64_t>(1, 32768 / work),
+    parallel_for(0, cut.tasks(), cut.grain(32768),
                  [&](int64_t begin, int64_t end) {
                    RowBuffers buffers;
-                   for (int64_t t = begin; t < end; ++t) {
-                     const int64_t piece = t % pieces;
-                     const int64_t first = t / pieces % strips * kColumns;
-                     const int64_t other = t / pieces / strips;
-                     const int64_t from = piece * in_piece;
-                     const int64_t upto = std::min(total, from + in_piece);
-                     Moments* to = partial.get() +
-                                   (other * columns + first) * pieces + piece;
-                     if (inner) {
-                       *to = one(layout_.data + layout_.kept.offset(other, 0),
-                                 from, upto, &buffers);
+                   for (int64_t i = begin; i < end; ++i) {
+                     const ReduceCut::Task t = cut.task(i);
+                     Moments* to = partial.get() + t.first * pieces + t.piece;
+                     if (layout_.inner()) {
+                       *to = one(t.data, t.from, t.upto, &buffers);
                      } else {
-                       down(layout_.data + layout_.kept.offset(other, 1) +
-                                first * layout_.kept.stride(0),
-                            std::min(kColumns, columns - first), from, upto, to,
-                            pieces, &buffers);
+                       down(t.data, t.n, t.from, t.upto, to, pieces, &buffers);
                      }
                    }
                  });

@@ -44,49 +44,31 @@ class ProgramReduction {
 
   void run(char* const* accumulators) const {
     const int64_t outputs = layout_.kept.numel;
-    const bool inner = layout_.inner();
-    const int64_t columns = inner ? 1 : layout_.kept.size(0);
-    const int64_t strips = (columns + kLanes - 1) / kLanes;
-    const int64_t others = outputs / columns;
-    const int64_t count = layout_.reduced.numel;
-    const int64_t in_piece =
-        inner ? kReducePiece
-              : std::max<int64_t>(1,
-                                  8 * kReducePiece / std::min(columns, kLanes));
-    const int64_t pieces = (count + in_piece - 1) / in_piece;
+    const ReduceCut cut(layout_, kLanes);
+    const int64_t pieces = cut.pieces();
     // Plane p holds the accumulators of piece p; the first is the result.
     std::unique_ptr<char[]> rest[kMaxAccumulators];
     for (int i = 0; i < k_ && pieces > 1; ++i) {
       rest[i].reset(
           new char[static_cast<size_t>((pieces - 1) * outputs * size_[i])]);
     }
-    const int64_t work = std::min(columns, kLanes) * std::min(count, in_piece);
     parallel_for(
-        0, others * strips * pieces, std::max<int64_t>(1, 16384 / work),
-        [&](int64_t begin, int64_t end) {
+        0, cut.tasks(), cut.grain(16384), [&](int64_t begin, int64_t end) {
           const auto scratch = std::make_unique<Scratch>();
-          for (int64_t t = begin; t < end; ++t) {
-            const int64_t piece = t % pieces;
-            const int64_t first = t / pieces % strips * kLanes;
-            const int64_t other = t / pieces / strips;
-            const int64_t at = other * columns + first;
+          for (int64_t i = begin; i < end; ++i) {
+            const ReduceCut::Task t = cut.task(i);
             char* to[kMaxAccumulators];
-            for (int i = 0; i < k_; ++i) {
-              to[i] = (piece == 0
-                           ? accumulators[i]
-                           : rest[i].get() + (piece - 1) * outputs * size_[i]) +
-                      at * size_[i];
+            for (int a = 0; a < k_; ++a) {
+              char* const plane =
+                  t.piece == 0
+                      ? accumulators[a]
+                      : rest[a].get() + (t.piece - 1) * outputs * size_[a];
+              to[a] = plane + t.first * size_[a];
             }
-            const int64_t from = piece * in_piece;
-            const int64_t upto = std::min(count, from + in_piece);
-            const char* data = layout_.data +
-                               layout_.kept.offset(other, inner ? 0 : 1) +
-                               first * (inner ? 0 : layout_.kept.stride(0));
-            if (inner) {
-              reduce_one(data, from, upto, to, scratch.get());
+            if (layout_.inner()) {
+              reduce_one(t.data, t.from, t.upto, to, scratch.get());
             } else {
-              reduce_columns(data, std::min(kLanes, columns - first), from,
-                             upto, to, scratch.get());
+              reduce_columns(t.data, t.n, t.from, t.upto, to, scratch.get());
             }
           }
         });
