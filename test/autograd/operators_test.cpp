@@ -746,6 +746,12 @@ TEST(Operators, ADerivativeThatIsMissingIsAnErrorAndNotZero) {
   EXPECT_TRUE(x.grad().defined());
 }
 
+TEST(Operators, AsManyNumbersAsTheTensorHas) {
+  const auto op = Dispatcher::singleton().find("aten::relu");
+  EXPECT_THROW(tools::parse_arguments(*op, "3=1,2"), ValueError);
+  EXPECT_EQ(tools::parse_arguments(*op, "2=1,2").size(), 1u);
+}
+
 // A line whose operator is gone or was renamed checks nothing.
 TEST(Operators, EveryLineIsOfAnOperator) {
   std::vector<std::string> names;

@@ -69,6 +69,8 @@ Tensor tensor(std::string_view word) {
   const ScalarType dtype = kind.empty() ? kDouble : kind == "b" ? kBool : kLong;
   const Tensor t(make_tensor(sizes, dtype, Device(kCPU)));
   const auto given = split(values, ',');
+  SY_CHECK(given.empty() || static_cast<int64_t>(given.size()) == t.numel(),
+           Value, "expected ", t.numel(), " numbers, got ", given.size());
   for (int64_t i = 0; i < t.numel(); ++i) {
     double v = next_number();
     if (!given.empty()) {

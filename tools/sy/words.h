@@ -11,7 +11,7 @@
 namespace sy::tools {
 
 // What `text` says, one word per argument; those left out take their default,
-// or what arguments_of_signature would give. By the argument's type:
+// or what the signature suggests. By the argument's type:
 //   Tensor     2x3 (float64, requires a gradient, numbers between 0.3 and 0.9)
 //              s (no dims), 2x3+1 (1 is added), 2x3*-2, 2x3! (no gradient),
 //              3:i4 (int64 below 4), 2x3:b (bool), 3=1,-1,2 (these numbers)
