@@ -131,6 +131,7 @@ void NodeOfMany::set_edges(std::vector<Edge> edges,
 
 Tensor GradFrame::grad_or_zeros(int i) const {
   if (grads_[i].defined()) return grads_[i];
+  // Indices and counts among the results have none.
   const SavedMeta& m = node_.output(static_cast<uint32_t>(i));
   return m.defined() ? rt::expanded_zeros(m) : Tensor();
 }
@@ -138,10 +139,7 @@ Tensor GradFrame::grad_or_zeros(int i) const {
 std::vector<Tensor> GradFrame::grads() const {
   std::vector<Tensor> r(node_.num_outputs());
   for (size_t i = 0; i < r.size(); ++i) {
-    // Indices and counts among the results have none.
-    if (node_.output(static_cast<uint32_t>(i)).defined()) {
-      r[i] = grad_or_zeros(static_cast<int>(i));
-    }
+    r[i] = grad_or_zeros(static_cast<int>(i));
   }
   return r;
 }

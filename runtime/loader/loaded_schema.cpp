@@ -62,8 +62,7 @@ void fill_node(const Operator& op, OperatorState* state) {
       state->pointwise ? state->pointwise->scalars() : state->reduce->scalars();
   for (size_t i = 0; i < parts.scalars.size(); ++i) {
     state->node_scalars.push_back(
-        {static_cast<uint8_t>(parts.scalars[i].argument),
-         static_cast<NodeScalar::Kind>(parts.scalars[i].input.kind),
+        {static_cast<uint8_t>(parts.scalars[i].argument), sources[i].kind,
          sources[i].text.c_str()});
   }
   const auto argument = [](int i) {
@@ -231,28 +230,15 @@ void LoadedSchema::add(const Operator& op) {
   for (const lang::TensorCode& code : op.contract.dtype) {
     state->result_dtypes.emplace_back(code.plan, names, op.base.name, find);
   }
-  const auto scalars = [&](const std::vector<ScalarSource>& sources) {
-    for (const ScalarSource& s : sources) {
-      state->scalar_arguments.push_back(argument(schema, s.name));
-    }
-  };
   switch (op.kind()) {
     case OperatorKind::kPointwise:
       state->pointwise =
           std::make_unique<PointwiseData>(codegen::pointwise_parts(op), schema);
-      for (const std::string& n : state->pointwise->inputs()) {
-        state->pointwise_inputs.push_back(argument(schema, n));
-      }
-      scalars(state->pointwise->scalars());
       break;
     case OperatorKind::kReduce:
       state->reduce = std::make_unique<ReduceData>(
           codegen::reduce_parts(op), op.base.name, schema,
           op.entry->reduce->accumulators.size());
-      scalars(state->reduce->scalars());
-      state->dim = argument(schema, "dim");
-      state->keepdim = argument(schema, "keepdim");
-      state->dtype = argument(schema, "dtype");
       break;
     case OperatorKind::kComposite: {
       std::vector<Type> types;
@@ -263,6 +249,7 @@ void LoadedSchema::add(const Operator& op) {
       break;
     }
     case OperatorKind::kView:
+      state->self = argument(schema, "self");
       state->view_sizes = index(op.entry->view->sizes.expr);
       if (op.entry->view->strides) {
         state->view_strides = index(op.entry->view->strides->expr);
@@ -280,7 +267,6 @@ void LoadedSchema::add(const Operator& op) {
         const auto known = Dispatcher::singleton().find("aten::" + name);
         return known && known->entry().has_flag(OperatorDef::kExactOut);
       });
-  state->self = argument(schema, "self");
   for (const Overload* o : op.overloads()) {
     auto form = std::make_unique<OverloadState>();
     form->kind = info_kind(op.kind());

@@ -59,10 +59,8 @@ struct OperatorState {
   std::string ns;
   std::vector<std::unique_ptr<OverloadState>> overloads;  // base first
   std::unique_ptr<PointwiseData> pointwise;
-  std::vector<int> pointwise_inputs;  // arguments of the base form
-  std::vector<int> scalar_arguments;  // the same, of pointwise and reduce
   std::unique_ptr<ReduceData> reduce;
-  int dim = -1, keepdim = -1, dtype = -1, self = -1;  // of reduce
+  int self = -1;  // of view
   std::vector<uint8_t> node_inputs;
   std::vector<NodeScalar> node_scalars;
   NodeDesc node;  // of pointwise and reduce
