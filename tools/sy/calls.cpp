@@ -15,9 +15,13 @@ namespace {
 
 class Recorded final : public Calls {
  public:
-  Recorded(OperatorHandle op, const CaseFile& file) : op_(op), file_(file) {
+  Recorded(OperatorHandle op, const CaseFile& file, bool failing)
+      : op_(op), file_(file) {
     for (const Case& c : file.cases) {
       if (!c.fails) cases_.push_back(&c);
+    }
+    if (failing && cases_.empty() && !file.cases.empty()) {
+      cases_.push_back(&file.cases[0]);
     }
   }
   size_t size() const override { return cases_.size(); }
@@ -135,8 +139,9 @@ class Made final : public Calls {
 
 }  // namespace
 
-std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file) {
-  return std::make_unique<Recorded>(op, file);
+std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file,
+                                      bool failing) {
+  return std::make_unique<Recorded>(op, file, failing);
 }
 
 std::unique_ptr<Calls> made_calls(OperatorHandle op, std::string_view words) {

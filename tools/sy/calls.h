@@ -29,8 +29,10 @@ class Calls {
   virtual std::optional<Likeness> like(size_t) const { return std::nullopt; }
 };
 
-// The recorded cases that succeed. `file` outlives them.
-std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file);
+// The recorded cases that succeed; `failing`: if none does, the first of the
+// others. `file` outlives them.
+std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file,
+                                      bool failing = false);
 
 // Calls made from the signature and from `words` (see words.h): in float64, in
 // every other dtype, with other strides, of no elements. Only those that
