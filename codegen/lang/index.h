@@ -99,7 +99,7 @@ std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
 // The whole statement, "SY_CHECK(self.dim() == 2, Value, …);".
 std::string to_statement(const RequireCode& code, int indent = 2);
 
-// Evaluation: for tests, and for operators that are loaded at run time.
+// Evaluation: for tests.
 struct TensorMeta {
   std::vector<std::int64_t> sizes;
   std::vector<std::int64_t> strides;
