@@ -29,8 +29,8 @@ class Calls {
   virtual std::optional<Likeness> like(size_t) const { return std::nullopt; }
 };
 
-// The recorded cases that succeed; `failing`: if none does, the first of the
-// others. `file` outlives them.
+// The recorded cases that succeed with known values; `failing`: if none does,
+// the first of the others. `file` outlives them.
 std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file,
                                       bool failing = false);
 
