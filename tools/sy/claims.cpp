@@ -96,6 +96,19 @@ std::vector<Plugin> load_plugins(const std::vector<std::string>& paths) {
   return out;
 }
 
+std::string choose_device(const std::vector<Plugin>& plugins,
+                          const std::string& given) {
+  if (!given.empty()) return given;
+  std::string device = "cpu";
+  for (const Plugin& p : plugins) {
+    if (p.devices.empty()) continue;
+    SY_CHECK(device == "cpu" && p.devices.size() == 1, Value,
+             "the plugins have several devices; choose one by --device");
+    device = p.devices[0];
+  }
+  return device;
+}
+
 const Claims* claims_for(const std::vector<Plugin>& plugins, Device device) {
   for (const Plugin& p : plugins) {
     if (p.claims && !p.claims->device.empty() &&

@@ -33,6 +33,11 @@ struct Plugin {
 // Loads libraries. Throws RegistrationError.
 std::vector<Plugin> load_plugins(const std::vector<std::string>& paths);
 
+// `given`, or the one device that plugins brought, or the CPU. Throws
+// ValueError if there are several.
+std::string choose_device(const std::vector<Plugin>& plugins,
+                          const std::string& given);
+
 // The claims for a device; nullptr if there are none.
 const Claims* claims_for(const std::vector<Plugin>& plugins, Device device);
 

@@ -72,18 +72,6 @@ int judge(const Report& report, const std::vector<std::string>& required,
   return result;
 }
 
-// What no option says: the device is that of the plugin.
-void choose_device(const std::vector<Plugin>& plugins, WorkerOptions& o) {
-  if (!o.device.empty()) return;
-  o.device = "cpu";
-  for (const Plugin& p : plugins) {
-    if (p.devices.empty()) continue;
-    SY_CHECK(o.device == "cpu" && p.devices.size() == 1, Value,
-             "the plugins have several devices; choose one by --device");
-    o.device = p.devices[0];
-  }
-}
-
 // Results that are not initialised; a write that the signature leaves out.
 bool says_too_little(const std::string& name) {
   return name.find("empty") != name.npos || name == "_copy_from";
@@ -260,7 +248,7 @@ int run_conform(const ConformOptions& options) {
   }
   const std::vector<Plugin> plugins = load_plugins(o.worker.plugins);
   init();
-  choose_device(plugins, o.worker);
+  o.worker.device = choose_device(plugins, o.worker.device);
   const Report report = run_jobs(o, jobs_of(o, plugins));
 
   std::FILE* out = o.json == "-" ? stderr : stdout;

@@ -6,6 +6,7 @@
 #include "c10/schema/nearest.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/conform.h"
+#include "tools/sy/coverage.h"
 #include "tools/sy/failure_file.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/prove.h"
@@ -107,6 +108,18 @@ CLI::App* prove_command(CLI::App& app, ProveOptions& o) {
   return c;
 }
 
+CLI::App* coverage_command(CLI::App& app, CoverageOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "coverage", "how a device runs each operator; 0 if it runs all");
+  c->add_option("GLOB", o.glob, "only those that fit, as add*");
+  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--device", o.device, "of which; the plugin's, else cpu");
+  c->add_option("--json", o.json, "write it to a file; - for stdout");
+  c->add_option("--html", o.html, "write it as a page; - for stdout");
+  return c;
+}
+
 std::string nearest_of(const std::string& given,
                        const std::vector<std::string>& names) {
   sy::NearestName nearest(given);
@@ -172,6 +185,13 @@ int run(int argc, char** argv) {
   run_worker->add_flag("--few", worker.few);
   ProveOptions prove;
   const CLI::App* run_proof = prove_command(app, prove);
+  CoverageOptions coverage;
+  const CLI::App* run_coverage_of = coverage_command(app, coverage);
+  CLI::App* minimal = app.add_subcommand(
+      "minimal-set", "the operators that a backend must have kernels for");
+  bool minimal_yaml = false, minimal_json = false;
+  minimal->add_flag("--yaml", minimal_yaml, "as a plugin's YAML lists them");
+  minimal->add_flag("--json", minimal_json, "as JSON");
   CLI::App* replay = app.add_subcommand(
       "replay", "run a failure of `sy conform` again, in this process");
   std::string replay_file;
@@ -187,6 +207,12 @@ int run(int argc, char** argv) {
   worker.gradients = !worker_no_grad;
   if (run_conform->parsed()) return sy::tools::run_conform(conform);
   if (run_worker->parsed()) return sy::tools::run_worker(worker);
+  if (run_coverage_of->parsed()) return run_coverage(coverage);
+  if (minimal->parsed()) {
+    return print_minimal_set(minimal_yaml   ? ListFormat::Yaml
+                             : minimal_json ? ListFormat::Json
+                                            : ListFormat::Text);
+  }
   if (replay->parsed()) return replay_failure(replay_file);
   if (run_proof->parsed()) return sy::tools::run_prove(prove);
   load_plugins(inspect.plugins);
