@@ -73,7 +73,26 @@ class OnDevice final : public CallTrials {
                    a.name.view(), ": ", why);
       }
     }
+    if (!op().schema().is_functional()) return compare_rest(in.values, there);
+    if (aliases(actual, there) && !aliases(expected, in.values)) {
+      return "the result shares memory with an argument";
+    }
     return compare_rest(in.values, there);
+  }
+
+  static bool aliases(const std::vector<Value>& results,
+                      const std::vector<Value>& arguments) {
+    std::vector<TensorBase> given;
+    for (const Value& v : arguments) {
+      for_each_tensor(v, [&](const TensorBase& t) { given.push_back(t); });
+    }
+    bool found = false;
+    for (const Value& v : results) {
+      for_each_tensor(v, [&](const TensorBase& t) {
+        for (const TensorBase& g : given) found |= t.is_alias_of(g);
+      });
+    }
+    return found;
   }
 
   // Bytes of the arguments' storages that no argument reaches.

@@ -65,13 +65,9 @@ double element(Values values, int64_t i, uint32_t& seed) {
     case Values::kTies: return static_cast<double>(seed >> 29) - 3;
     case Values::kSpecial: break;
   }
-  constexpr double kList[] = {std::numeric_limits<double>::quiet_NaN(),
-                              kInf,
-                              -kInf,
-                              0.0,
-                              -0.0,
-                              -1.5,
-                              2.0};
+  constexpr double kList[] = {
+      -1.5, std::numeric_limits<double>::quiet_NaN(), kInf, -kInf, 0.0, -0.0,
+      2.0};
   return kList[static_cast<size_t>(i) % std::size(kList)];
 }
 
@@ -203,6 +199,9 @@ class Varied final : public Calls {
       const Argument& a = arguments[k];
       const Type t = a.type.without_optional();
       std::vector<Value> others;
+      if (t == TypeKind::kScalarType) {
+        for (const ScalarType dtype : dtypes_) others.emplace_back(dtype);
+      }
       if (t == TypeKind::kBool) others = {Value(true), Value(false)};
       if (t == TypeKind::kScalar) others = {Value(2), Value(-0.5), Value(0)};
       if (t == TypeKind::kFloat) others = {Value(0.25), Value(1.5)};
