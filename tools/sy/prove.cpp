@@ -12,8 +12,8 @@
 #include "c10/error.h"
 #include "runtime/load_schema.h"
 #include "tools/sy/case_file.h"
+#include "tools/sy/claims.h"
 #include "tools/sy/compare.h"
-#include "tools/sy/plugins.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/words.h"
 

@@ -111,6 +111,16 @@ HostTensor read_tensor(const TensorBase& t) {
   return out;
 }
 
+TensorBase copy_to(Device device, const TensorBase& t) {
+  const Storage s =
+      upload({static_cast<const char*>(t.storage()->data()),
+              t.storage()->data() == nullptr ? 0 : t.storage()->nbytes()},
+             device);
+  return TensorBase(
+      TensorImpl::make(s, t.dtype(), device, DispatchKeySet::dense(device.type),
+                       t.sizes(), t.strides(), t.storage_offset()));
+}
+
 std::string read_storage(const Storage& s) {
   std::string out;
   if (!s || s->nbytes() == 0 || s->data() == nullptr) return out;

@@ -46,6 +46,8 @@ struct HostTensor {
 
 HostTensor read_tensor(const TensorSpec& spec, const Safetensors& storages);
 HostTensor read_tensor(const TensorBase& t);
+// A copy of a CPU tensor on a device: the same bytes of storage, the same view.
+TensorBase copy_to(Device device, const TensorBase& t);
 // The bytes of a storage; empty if its device has no memory.
 std::string read_storage(const Storage& s);
 

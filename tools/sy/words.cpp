@@ -181,8 +181,8 @@ bool has_obvious_value(const Argument& a) {
          is_list_of(a.type, TypeKind::kScalar);
 }
 
-Value obvious_value(const Argument& a) {
-  if (a.type == TypeKind::kTensor) return Value(tensor("2x3"));
+Value obvious_value(const Argument& a, std::string_view tensors) {
+  if (a.type == TypeKind::kTensor) return Value(tensor(tensors));
   if (a.type == TypeKind::kScalar) return Value(0.7);
   if (is_list_of(a.type, TypeKind::kTensor))
     return tensor_list("{2x3;3}", false);
@@ -203,7 +203,8 @@ bool signature_suffices(OperatorHandle op) {
   return true;
 }
 
-std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text) {
+std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text,
+                                   std::string_view tensors) {
   seed = 1;
   std::vector<Value> args;
   const auto words = split(text, ' ');
@@ -212,7 +213,8 @@ std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text) {
       if (args.size() < words.size()) {
         args.push_back(parse(a, words[args.size()]));
       } else {
-        args.push_back(a.default_value ? default_of(a) : obvious_value(a));
+        args.push_back(a.default_value ? default_of(a)
+                                       : obvious_value(a, tensors));
       }
     } catch (Error& e) {
       e.add_context(str(op.name(), ", argument ", a.name.view()));

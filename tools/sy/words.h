@@ -20,8 +20,10 @@ namespace sy::tools {
 //   int[]      0,1 or [] for none
 //   bool[3]    True,False,True (or 1,0,1)
 //   others     as in a signature: 2, 0.5, True, none, None, Mean
-// Throws Error naming the word that does not fit.
-std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text);
+// Throws Error naming the word that does not fit. `tensors` is the word for
+// tensors that are left out.
+std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text,
+                                   std::string_view tensors = "2x3");
 
 // Whether the signature alone says enough: tensors of size 2x3, numbers, lists
 // of two of them and defaults; no other argument without a default.
