@@ -7,6 +7,7 @@
 #include "codegen/cpp_types.h"
 #include "codegen/derivative.h"
 #include "codegen/foreach.h"
+#include "codegen/lang/cpp_names.h"
 #include "codegen/lang/yaml.h"
 
 namespace sy::codegen {
@@ -52,6 +53,19 @@ class OperatorChecker {
   }
 
   void cpp_types() {
+    const std::string name(e_.schema.name().name.view());
+    if (lang::cpp_name(name) != name) {
+      error(e_.func.start(), "no operator can be called '" + name +
+                                 "', which has a meaning in generated C++");
+    }
+    std::map<std::string, std::string> names;
+    for (const Argument& a : e_.schema.arguments()) {
+      const std::string own(a.name.view());
+      const auto [it, fresh] = names.try_emplace(parameter_name(a), own);
+      if (fresh) continue;
+      error(e_.func.start(), "arguments '" + it->second + "' and '" + own +
+                                 "' are both '" + it->first + "' in C++");
+    }
     for (const Overload* o : op_.overloads()) {
       for (const Argument& a : o->schema.arguments()) {
         if (parameter_type(a).empty()) {
