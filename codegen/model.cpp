@@ -118,6 +118,9 @@ Operator make_operator(const OperatorEntry& e, const Family& family) {
   if (e.schema.is_functional()) {
     op.inplace =
         form(e, SchemaKind::kInplace, derives_inplace(e), &inplace_form);
+  }
+  // What writes other arguments gives its results to out= all the same.
+  if (e.schema.is_functional() || e.schema.kind() == SchemaKind::kMutable) {
     op.out = form(e, SchemaKind::kOut, derives_out(e), &out_form);
   }
   return op;

@@ -128,6 +128,10 @@ class Model : public lang::OpTable {
 FunctionSchema inplace_form(const FunctionSchema& functional);
 FunctionSchema out_form(const FunctionSchema& functional);
 
+// Whether a form that writes puts its result in `a`: of an out= form, which may
+// write other arguments too, only those.
+bool is_target(const FunctionSchema& s, const Argument& a);
+
 // "schemas/ops/a.yaml" of "/x/y/schemas/ops/a.yaml"; other paths stay.
 std::string short_path(std::string_view path);
 

@@ -348,7 +348,7 @@ bool has_descriptor(const Operator& op) {
 std::vector<std::string> written_arguments(const Overload& o) {
   std::vector<std::string> out;
   for (const Argument& a : o.schema.arguments()) {
-    if (a.is_write()) out.push_back(parameter_name(a));
+    if (is_target(o.schema, a)) out.push_back(parameter_name(a));
   }
   return out;
 }

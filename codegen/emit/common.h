@@ -90,7 +90,7 @@ std::string like_argument(const Operator& op);
 // the form lacks come from the tensor that it writes.
 std::string functional_call(const Operator& op, const Overload& form);
 
-// "Tensor& self" -> the names of the arguments that an overload writes.
+// The names of the arguments that receive what an overload computes.
 std::vector<std::string> written_arguments(const Overload& o);
 
 // "return out;" of a form that returns what it wrote.

@@ -477,14 +477,14 @@ class Reader {
     const YamlNode* n = find("forms");
     if (!n) return;
     if (n->is_map()) {
-      static constexpr std::string_view kKnown[] = {"functional", "inplace",
-                                                    "out"};
+      static constexpr std::string_view kKnown[] = {"inplace", "out"};
       check_keys(*n, "'forms'", kKnown, diagnostics_);
       for (const YamlNode::Entry& entry : n->entries) {
         const auto* k =
             std::find(std::begin(kKnown), std::end(kKnown), entry.key.str());
         if (k == std::end(kKnown)) continue;
-        const auto kind = static_cast<SchemaKind>(k - std::begin(kKnown));
+        const auto kind =
+            k == kKnown ? SchemaKind::kInplace : SchemaKind::kOut;
         const std::string& value = entry.value.str();
         if (value == "none" || value == "None" || value == "false") {
           e.forms.push_back({kind, std::nullopt, entry.value.at});
@@ -529,7 +529,29 @@ class Reader {
       error(text.start(), "this form is given twice");
       return;
     }
+    if (!takes_form(e, kind, text)) return;
     e.forms.push_back({kind, std::move(schema), text.start()});
+  }
+
+  // Whether an operator of that signature can have the form.
+  bool takes_form(const OperatorEntry& e, SchemaKind kind, const Text& text) {
+    if (!known_) return true;
+    if (kind == SchemaKind::kFunctional || kind == SchemaKind::kMutable) {
+      error(text.start(),
+            "'forms:' gives in-place and out= signatures; this one is an "
+            "operator of its own");
+      return false;
+    }
+    const bool mutates = e.schema.kind() == SchemaKind::kMutable;
+    if (e.schema.is_functional() || (mutates && kind == SchemaKind::kOut)) {
+      return true;
+    }
+    error(text.start(),
+          mutates ? "an operator that writes other arguments has no in-place "
+                    "form"
+                  : "the operator is itself such a form; others are those of "
+                    "its functional signature");
+    return false;
   }
 
   void check_foreach(const OperatorEntry& e) {

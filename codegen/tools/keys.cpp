@@ -70,7 +70,6 @@ constexpr SchemaKey kPromote[] = {
 };
 
 constexpr SchemaKey kForms[] = {
-    {"functional", "form", "The functional signature, or none."},
     {"inplace", "form", "The in-place signature, or none."},
     {"out", "form", "The out= signature, or none."},
 };
