@@ -65,6 +65,8 @@ install -m 755 "${libraries[@]}" "$prefix/lib"
 install_needed "${programs[@]}" "${libraries[@]}"
 cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"
 find "$prefix/share/switchyard/schemas" -type f ! -name '*.yaml' -delete
+install -m 644 "$bin/schemas/gen/docs/ops/examples.txt" \
+  "$prefix/share/switchyard/examples.txt"
 install_licences
 
 config=$prefix/lib/cmake/Switchyard
