@@ -164,10 +164,10 @@ bool has_contract(const Operator& op) {
   switch (op.kind()) {
     case OperatorKind::kPointwise:
     case OperatorKind::kReduce:
-    case OperatorKind::kScan: return !op.contract.require.empty();
+    case OperatorKind::kScan: return op.has_requirements();
     case OperatorKind::kDispatch:
       if (op.entry->dispatch.empty()) return false;
-      return !op.contract.empty() ||
+      return op.has_requirements() || !op.contract.shape.empty() ||
              (op.entry->device_check && op.tensor_arguments().size() > 1);
     default: return false;
   }
