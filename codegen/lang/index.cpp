@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/lang/cpp_names.h"
 #include "codegen/lang/cpp_text.h"
 
 namespace sy::lang {
@@ -143,24 +144,26 @@ class Compiler {
 
   void define(const Node& e, std::vector<std::string>& statements) {
     Typed value = run(e.children[0]);
-    if (env_.find(e.name) ||
-        std::any_of(locals_.begin(), locals_.end(),
-                    [&](const Local& l) { return l.name == e.name; })) {
+    const std::string name = cpp_name(e.name);
+    const auto same = [&](const auto& n) { return cpp_name(n.name) == name; };
+    if (std::any_of(env_.names.begin(), env_.names.end(), same) ||
+        std::any_of(locals_.begin(), locals_.end(), same)) {
       fail(e, "'" + e.name + "' is already defined");
     }
     const std::string type = value.type == IndexType::kInt ? "int64_t" : "auto";
-    statements.push_back("const " + type + " " + e.name + " = " +
+    statements.push_back("const " + type + " " + name + " = " +
                          value.cpp.text + ";");
     locals_.push_back({e.name, value.type});
   }
 
   Typed name(const Node& e) {
     for (auto it = locals_.rbegin(); it != locals_.rend(); ++it) {
-      if (it->name == e.name) return {it->type, {e.name}};
+      if (it->name == e.name) return {it->type, {cpp_name(e.name)}};
     }
     if (const IndexName* n = env_.find(e.name)) {
       if (!n->cpp.empty()) return {n->type, {n->cpp}};
-      return {n->type, {n->optional ? "(*" + n->name + ")" : n->name}};
+      const std::string text = cpp_name(n->name);
+      return {n->type, {n->optional ? "(*" + text + ")" : text}};
     }
     if (const std::string dtype = cpp_dtype(e.name); !dtype.empty()) {
       return {IndexType::kScalarType, {dtype}};
@@ -198,7 +201,7 @@ class Compiler {
       if (other.kind != NodeKind::kName || !n || !n->optional) {
         fail(other, "expected an optional argument beside None");
       }
-      const std::string has = n->name + ".has_value()";
+      const std::string has = cpp_name(n->name) + ".has_value()";
       if (e.op == Op::kNe) return Typed{IndexType::kBool, {has}};
       if (e.op == Op::kEq)
         return Typed{IndexType::kBool, {"!" + has, Cpp::kSign}};
@@ -312,7 +315,9 @@ class Compiler {
     Typed t = run(e);
     const IndexName* n =
         e->kind == NodeKind::kName ? env_.find(e->name) : nullptr;
-    if (n && n->optional && n->type == IndexType::kInt) t.optional = n->name;
+    if (n && n->optional && n->type == IndexType::kInt) {
+      t.optional = cpp_name(n->name);
+    }
     return t;
   }
 
@@ -365,7 +370,7 @@ class Compiler {
       // Of a Scalar: bool, int64 or float64.
       if (const IndexName* n = env_.find(e.children[0]->name);
           n && n->cpp.ends_with(".to_double()")) {
-        return {IndexType::kScalarType, {n->name + ".type()"}};
+        return {IndexType::kScalarType, {cpp_name(n->name) + ".type()"}};
       }
     }
     if (self.type != IndexType::kTensor) {
@@ -428,10 +433,10 @@ class Compiler {
   Typed comprehension(const Node& e) {
     const Typed source = run(e.children[1]);
     IndexType item = IndexType::kInt;
-    std::string parameter = "int64_t " + e.name;
+    std::string parameter = "int64_t " + cpp_name(e.name);
     if (source.type == IndexType::kTensorList) {
       item = IndexType::kTensor;
-      parameter = "const Tensor& " + e.name;
+      parameter = "const Tensor& " + cpp_name(e.name);
     } else if (source.type != IndexType::kList) {
       fail(*e.children[1],
            "expected a list after 'in', got " + article(source.type));
@@ -550,7 +555,8 @@ IndexEnv IndexEnv::of(const FunctionSchema& schema) {
       case TypeKind::kSymFloat: n.type = IndexType::kNumber; break;
       case TypeKind::kScalar:
         n.type = IndexType::kNumber;
-        n.cpp = n.name + (n.optional ? "->to_double()" : ".to_double()");
+        n.cpp = cpp_name(n.name) +
+                (n.optional ? "->to_double()" : ".to_double()");
         break;
       case TypeKind::kStr: n.type = IndexType::kString; break;
       case TypeKind::kScalarType: n.type = IndexType::kScalarType; break;

@@ -118,6 +118,8 @@ struct OperatorEntry {
   FunctionSchema schema;
   Text func;
   std::string doc;
+  // Arguments of a call that shows the operator: words.h.
+  std::optional<Text> example;
   bool function_variant = true;
   bool method_variant = false;
   std::vector<Text> tags;

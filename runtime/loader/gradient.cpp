@@ -381,18 +381,9 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
   auto g = std::make_unique<Gradient>();
   const FunctionSchema& schema = op.base.schema;
   std::vector<std::string> names;
-  for (Saved& s : plan.saved) {
-    int argument = -1;
-    for (size_t i = 0; !s.is_result && i < schema.arguments().size(); ++i) {
-      // Saved under the name of a C++ parameter; formulas use the schema's.
-      const std::string own(schema.arguments()[i].name.view());
-      if (s.name == own || s.name == own + "_") argument = static_cast<int>(i);
-    }
-    if (argument >= 0) {
-      s.name = std::string(
-          schema.arguments()[static_cast<size_t>(argument)].name.view());
-    }
-    g->saved_arguments.push_back(argument);
+  for (const Saved& s : plan.saved) {
+    g->saved_arguments.push_back(
+        s.is_result ? -1 : schema.argument_index(s.name));
     names.push_back(s.name);
   }
   names.emplace_back("grad");

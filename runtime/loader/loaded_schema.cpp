@@ -96,7 +96,7 @@ void fill_positions(const Operator& op, const Overload& o,
     form->fillers.push_back(std::move(f));
   }
   for (size_t i = 0; i < o.schema.arguments().size(); ++i) {
-    if (o.schema.arguments()[i].is_write()) {
+    if (is_target(o.schema, o.schema.arguments()[i])) {
       form->written.push_back(static_cast<int>(i));
     }
   }
@@ -281,7 +281,9 @@ void LoadedSchema::add(const Operator& op) {
     if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form.get());
     for (const Argument& a : o->schema.arguments()) {
-      form->boxes.push_back({tag_of(a.type), a.type});
+      form->boxes.push_back(
+          {tag_of(a.type), a.type,
+           static_cast<size_t>(codegen::required_length(a))});
     }
     form->has_contract =
         !state->require.empty() &&
@@ -318,7 +320,7 @@ void LoadedSchema::register_kernels(OperatorState& state) {
     OperatorDef def;
     def.flags = form->flags;
     def.info = form.get();
-    const bool contract = !state.require.empty() || !state.shape.empty() ||
+    const bool contract = op.has_requirements() || !state.shape.empty() ||
                           op.tensor_arguments().size() > 1 ||
                           o.schema.is_mutable();
     const bool complete =

@@ -61,8 +61,8 @@ Tensor spread(const Tensor& t);
 // Calls made from the signature and from `words` (see words.h): in float64, in
 // every other dtype, with other strides, of no elements. Only those that
 // succeed. Throws Error if the first does not. Tensors that the words leave
-// out have the size `tensors` ("2x3").
+// out have the size `tensors`, if it is not empty.
 std::unique_ptr<Calls> made_calls(OperatorHandle op, std::string_view words,
-                                  std::string_view tensors = "2x3");
+                                  std::string_view tensors = {});
 
 }  // namespace sy::tools
