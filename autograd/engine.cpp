@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "autograd/anomaly.h"
+#include "autograd/hooks.h"
 #include "autograd/meta.h"
 #include "autograd/runtime_ops.h"
+#include "autograd/thread.h"
+#include "autograd/user_error.h"
 
 namespace sy::autograd {
 
@@ -82,7 +88,12 @@ class Run {
   }
   Node* pop();
   void execute(Node& n);
+  void before_node(Node& n, Tensor* grads);
   void apply(Node& n, Tensor* grads);
+  void apply_with_hooks(Node& n, Tensor* grads);
+  void apply_traced(Node& n, GradFrame& frame);
+  void call_hook(const Node& n, const Hook& hook, const HookValues& v,
+                 const char* what, uint32_t first);
   void deliver(const Edge& e, Tensor grad, const Node* from);
   Tensor conform(const SavedMeta& to, Tensor grad, const Node* from);
   void add_to(Tensor& sum, Tensor grad);
@@ -221,20 +232,19 @@ void Run::execute(Node& n) {
   const State s = state(n);
   Tensor* grads = s.grads;
   const NodeExtra* extra = n.extra_or_null();
-  if (SY_UNLIKELY(extra != nullptr)) {
-    for (const NodeExtra::Retained& r : extra->retained) {
-      const auto t = r.tensor.lock();
-      if (t && grads[r.output].defined()) {
-        materialize_meta(*t).grad = grads[r.output];
-      }
-    }
-  }
+  if (SY_UNLIKELY(extra != nullptr)) before_node(n, grads);
   if (SY_UNLIKELY((s.flags & kCaptured) != 0)) note_captures(n, grads);
   if ((s.flags & kWanted) == 0) return;
   bool any = false;
   for (uint32_t i = 0; i < n.num_outputs(); ++i) any |= grads[i].defined();
   if (out_.size() < n.num_edges()) out_.resize(n.num_edges());
-  if (any) apply(n, grads);
+  if (any) {
+    if (SY_UNLIKELY(extra != nullptr && extra->hooks)) {
+      apply_with_hooks(n, grads);
+    } else {
+      apply(n, grads);
+    }
+  }
   for (uint32_t i = 0; i < n.num_outputs(); ++i) grads[i].reset();
   for (uint32_t k = 0; k < n.num_edges(); ++k) {
     if (n.edge(k).node) {
@@ -242,6 +252,84 @@ void Run::execute(Node& n) {
     } else {
       out_[k].reset();
     }
+  }
+}
+
+namespace {
+
+// As they are now: hooks may register and remove others.
+template <class List>
+List hooks_now(const Node& n, List NodeHooks::*list) {
+  const NodeExtra* extra = n.extra_or_null();
+  if (!extra->hooks) return {};
+  const std::lock_guard guard(n.lock());
+  return (*extra->hooks).*list;
+}
+
+}  // namespace
+
+// Hooks of tensors, then retain_grad(): what is kept is what the hooks gave.
+void Run::before_node(Node& n, Tensor* grads) {
+  for (const auto& h : hooks_now(n, &NodeHooks::tensor)) {
+    if (!grads[h.output].defined()) continue;
+    call_hook(n, *h.hook, {&grads[h.output], 1, nullptr, 0}, "output",
+              h.output);
+  }
+  for (const NodeExtra::Retained& r : n.extra_or_null()->retained) {
+    const auto t = r.tensor.lock();
+    if (t && grads[r.output].defined()) {
+      materialize_meta(*t).grad = grads[r.output];
+    }
+  }
+}
+
+void Run::apply_with_hooks(Node& n, Tensor* grads) {
+  const size_t outputs = n.num_outputs();
+  for (const auto& h : hooks_now(n, &NodeHooks::pre)) {
+    call_hook(n, *h, {grads, outputs, nullptr, 0}, "output", 0);
+  }
+  const auto post = hooks_now(n, &NodeHooks::post);
+  // apply() may take the gradients that came in.
+  const std::vector<Tensor> given =
+      post.empty() ? std::vector<Tensor>()
+                   : std::vector<Tensor>(grads, grads + outputs);
+  apply(n, grads);
+  if (post.empty()) return;
+  for (uint32_t k = 0; k < n.num_edges(); ++k) {
+    const Edge& e = n.edge(k);
+    if (!e.node || !out_[k].defined()) continue;
+    const SavedMeta& meta = e.node->output(e.input_nr);
+    if (!meta.matches(*out_[k].impl())) {
+      out_[k] = conform(meta, std::move(out_[k]), &n);
+    }
+  }
+  for (const auto& h : post) {
+    call_hook(n, *h, {out_.data(), n.num_edges(), given.data(), given.size()},
+              "input", 0);
+  }
+}
+
+// `first`: the number of v.own[0] among the node's inputs or outputs.
+void Run::call_hook(const Node& n, const Hook& hook, const HookValues& v,
+                    const char* what, uint32_t first) {
+  if (!hook.active()) return;
+  const std::vector<Tensor> before(v.own, v.own + v.count);
+  const auto place = [&] {
+    return str("in ", hook.describe(), ", ", describe_origin(n));
+  };
+  call_user([&] { hook(v); }, place);
+  for (uint32_t i = 0; i < v.count; ++i) {
+    const Tensor& now = v.own[i];
+    if (!now.defined() || now.is_same(before[i])) continue;
+    const bool is_input = what[0] == 'i';
+    const Edge e = is_input ? n.edge(i) : Edge();
+    if (is_input && !e.node) continue;
+    const SavedMeta& meta =
+        is_input ? e.node->output(e.input_nr) : n.output(first + i);
+    SY_CHECK(meta.defined() && meta.matches(*now.impl()), Value,
+             backward_prefix(n), hook.describe(), " should give ",
+             to_string(meta), " for ", what, " ", first + i, " of ", n.name(),
+             ", gave ", describe(now));
   }
 }
 
@@ -257,12 +345,33 @@ void Run::apply(Node& n, Tensor* grads) {
   }
   GradFrame frame(n, grads, out_.data(), wanted);
   try {
-    n.apply(frame);
+    if (SY_UNLIKELY(detail::thread.anomaly)) {
+      apply_traced(n, frame);
+    } else {
+      n.apply(frame);
+    }
   } catch (Error& e) {
-    e.add_context(str("in the gradient of ", n.name()));
+    e.add_context(describe_origin(n));
     throw;
   }
   if (!options_.keep_graph) n.release_saved();
+}
+
+// In anomaly mode.
+void Run::apply_traced(Node& n, GradFrame& frame) {
+  struct Running {
+    explicit Running(const Node* n)
+        : before(std::exchange(detail::thread.running, n)) {}
+    ~Running() { detail::thread.running = before; }
+    const Node* before;
+  } running(&n);
+  n.apply(frame);
+  if (!detail::thread.check_nan) return;
+  for (uint32_t k = 0; k < n.num_edges(); ++k) {
+    SY_CHECK(!out_[k].defined() || !rt::has_nan(out_[k]), Error,
+             backward_prefix(n), "gradient ", k, " of ", n.name(),
+             " has NaN among its elements: ", describe(out_[k]));
+  }
 }
 
 void Run::note_captures(const Node& n, const Tensor* grads) {
@@ -323,6 +432,9 @@ void Run::add_to(Tensor& sum, Tensor grad) {
 
 void run(const std::vector<Edge>& roots, const std::vector<Tensor>& gradients,
          std::vector<Capture>& captures, const RunOptions& options) {
+  // Gradients outlive the mode of whoever asks for them.
+  std::optional<InferenceMode> normal;
+  if (InferenceMode::is_enabled()) normal.emplace(false);
   const AutoGradMode mode(options.create_graph);
   Run r(captures, options);
   r.prepare(roots);
