@@ -1,6 +1,7 @@
 #include "autograd/gradcheck.h"
 
 #include <cmath>
+#include <random>
 #include <utility>
 
 #include "aten/guard.h"
@@ -145,6 +146,17 @@ class Checker {
   }
 
   void check_output(size_t o) {
+    if (!options_.fast) return check_elements(o);
+    check_directions(o);
+    if (problem_.empty()) {
+      return check_expanded(o, gradients(o, filled(outputs_[o], 1)));
+    }
+    const std::string direction = std::exchange(problem_, std::string());
+    check_elements(o);
+    report(direction);
+  }
+
+  void check_elements(size_t o) {
     const Tensor& out = outputs_[o];
     const int64_t rows = out.numel();
     // jacobian[row][leaf][element]
@@ -166,14 +178,81 @@ class Checker {
         }
       }
     }
-    check_expanded(o, jacobian);
+    Matrix sums;
+    for (size_t l = 0; l < leaves_.size(); ++l) {
+      sums.emplace_back(static_cast<size_t>(leaves_[l].numel()), 0.0);
+      for (size_t e = 0; e < sums[l].size(); ++e) {
+        for (const Matrix& row : jacobian) sums[l][e] += row[l][e];
+      }
+    }
+    check_expanded(o, sums);
+  }
+
+  // Along u for an input and v for the result: the sum over all pairs of
+  // elements of v[k] * derivative * u[e], which many errors cannot leave alike.
+  void check_directions(size_t o) {
+    const Tensor cotangent = filled(outputs_[o], 0);
+    const Values v = random(cotangent.numel());
+    for (size_t k = 0; k < v.size(); ++k) {
+      at(cotangent, static_cast<int64_t>(k)) = v[k];
+    }
+    const Matrix g = gradients(o, cotangent);
+    for (size_t l = 0; l < leaves_.size() && problem_.empty(); ++l) {
+      const Values u = random(leaves_[l].numel());
+      const double expected = dot(along(o, l, u), v);
+      const double got = dot(g[l], u);
+      const double tolerance =
+          options_.atol * std::sqrt(dot(u, u) * dot(v, v)) +
+          options_.rtol * std::abs(expected);
+      if (std::abs(got - expected) <= tolerance) continue;
+      report("the derivative of result ", o, " by inputs[", checked_[l],
+             "] in a random direction: backward ", got, ", finite differences ",
+             expected);
+    }
+  }
+
+  // Of either sign and away from 0, so that no element's error is lost.
+  Values random(int64_t n) {
+    Values r(static_cast<size_t>(n));
+    std::uniform_real_distribution<double> size(0.75, 1.25);
+    for (double& x : r)
+      x = (random_() & 1) != 0 ? size(random_) : -size(random_);
+    return r;
+  }
+
+  static double dot(const Values& a, const Values& b) {
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+  }
+
+  // Of outputs[o], by central differences in direction u of an input.
+  Values along(size_t o, size_t leaf, const Values& u) {
+    const Tensor& x = leaves_[leaf];
+    const Values before = values(x);
+    const auto outputs_at = [&](double step) {
+      for (size_t e = 0; e < u.size(); ++e) {
+        at(x, static_cast<int64_t>(e)) = before[e] + step * u[e];
+      }
+      return values(f_(inputs_)[o]);
+    };
+    const Values above = outputs_at(options_.eps);
+    const Values below = outputs_at(-options_.eps);
+    for (size_t e = 0; e < u.size(); ++e) {
+      at(x, static_cast<int64_t>(e)) = before[e];
+    }
+    Values r(above.size());
+    for (size_t k = 0; k < r.size(); ++k) {
+      r[k] = (above[k] - below[k]) / (2 * options_.eps);
+    }
+    return r;
   }
 
   // A cotangent all of whose elements are one in memory, as sum() gives.
-  void check_expanded(size_t o, const std::vector<Matrix>& jacobian) {
+  // `expected`: for a contiguous one.
+  void check_expanded(size_t o, const Matrix& expected) {
     const Tensor& out = outputs_[o];
     if (!problem_.empty() || out.numel() < 2) return;
-    SavedMeta shape(out);
     const Tensor one =
         filled(Tensor(make_tensor({}, kDouble, Device(kCPU))), 1);
     const std::vector<int64_t> strides(static_cast<size_t>(out.dim()), 0);
@@ -181,12 +260,10 @@ class Checker {
     const Matrix got = gradients(o, ones);
     for (size_t l = 0; l < leaves_.size(); ++l) {
       for (size_t e = 0; e < got[l].size(); ++e) {
-        double expected = 0;
-        for (const Matrix& row : jacobian) expected += row[l][e];
-        if (close(got[l][e], expected)) continue;
+        if (close(got[l][e], expected[l][e])) continue;
         report("for an expanded gradient of result ", o, ": inputs[",
                checked_[l], "], element ", e, ": ", got[l][e],
-               ", for a contiguous one ", expected);
+               ", for a contiguous one ", expected[l][e]);
       }
     }
   }
@@ -197,6 +274,7 @@ class Checker {
   std::vector<size_t> checked_;
   std::vector<Tensor> leaves_, outputs_;
   std::string problem_;
+  std::mt19937_64 random_;
 };
 
 }  // namespace
