@@ -166,24 +166,21 @@ std::vector<std::optional<Tensor>> SavedTensorList::unpack_optional(
   return r;
 }
 
-SavedVisitor::~SavedVisitor() = default;
+void SavedVisitor::free_packed() noexcept { delete packed_; }
 
-void SavedVisitor::operator()(const char* name, SavedTensor& t) noexcept {
-  if (SY_UNLIKELY(found_ != nullptr)) {
-    if (t.state_ == SavedTensor::kUndefined) return;
-    found_->push_back({name, t.tensor_,
-                       t.state_ == SavedTensor::kOutput ||
-                           (t.state_ == SavedTensor::kPacked &&
-                            is_packed_output(*t.tensor_.impl())),
-                       t.state_ == SavedTensor::kPacked,
-                       t.state_ == SavedTensor::kReleased});
+void SavedVisitor::visit(const char* name, SavedTensor& t) noexcept {
+  const bool packed = t.state_ == SavedTensor::kPacked;
+  if (found_ == nullptr) {
+    if (packed_ == nullptr) packed_ = new std::vector<Tensor>;
+    packed_->push_back(std::move(t.tensor_));
+    t.state_ = SavedTensor::kReleased;
     return;
   }
-  if (SY_UNLIKELY(t.state_ == SavedTensor::kPacked)) {
-    packed_.push_back(std::move(t.tensor_));
-  }
-  t.tensor_.reset();
-  t.state_ = SavedTensor::kReleased;
+  if (t.state_ == SavedTensor::kUndefined) return;
+  found_->push_back({name, t.tensor_,
+                     packed ? is_packed_output(*t.tensor_.impl())
+                            : t.state_ == SavedTensor::kOutput,
+                     packed, t.state_ == SavedTensor::kReleased});
 }
 
 void SavedVisitor::operator()(const char* name, SavedTensorList& l) noexcept {

@@ -84,17 +84,29 @@ class SY_API SavedVisitor {
  public:
   SavedVisitor() = default;  // releases
   explicit SavedVisitor(std::vector<SavedView>* found) : found_(found) {}
-  ~SavedVisitor();
+  ~SavedVisitor() {
+    if (SY_UNLIKELY(packed_ != nullptr)) free_packed();
+  }
   SavedVisitor(const SavedVisitor&) = delete;
   SavedVisitor& operator=(const SavedVisitor&) = delete;
 
-  void operator()(const char* name, SavedTensor& t) noexcept;
+  void operator()(const char* name, SavedTensor& t) noexcept {
+    if (SY_LIKELY(found_ == nullptr && t.state_ != SavedTensor::kPacked)) {
+      t.tensor_.reset();
+      t.state_ = SavedTensor::kReleased;
+    } else {
+      visit(name, t);
+    }
+  }
   void operator()(const char* name, SavedTensorList& l) noexcept;
 
  private:
+  SY_COLD void visit(const char* name, SavedTensor& t) noexcept;
+  SY_COLD void free_packed() noexcept;
+
   std::vector<SavedView>* found_ = nullptr;
   // Freed with the visitor: a user's destructors do not run under the lock.
-  std::vector<Tensor> packed_;
+  std::vector<Tensor>* packed_ = nullptr;
 };
 
 // What node `n` keeps now.

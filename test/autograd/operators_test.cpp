@@ -703,7 +703,7 @@ bool is_recorded(OperatorHandle op, std::vector<Value> args) {
   bool recorded = false;
   for (const Value& v : results) {
     for_each_tensor(v, [&](const TensorBase& t) {
-      recorded |= t.defined() && Tensor(t).requires_grad();
+      recorded |= Tensor(t).requires_grad();
     });
   }
   return recorded;
