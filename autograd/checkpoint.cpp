@@ -85,7 +85,7 @@ class Frame : public std::enable_shared_from_this<Frame> {
     }
   }
 
-  std::vector<Tensor> run_first() {
+  std::vector<Tensor> run_first(const void* dso) {
     const SavedTensorHooks hooks(
         [this](const Tensor&) -> std::any {
           auto slot = std::make_shared<Slot>();
@@ -96,7 +96,8 @@ class Frame : public std::enable_shared_from_this<Frame> {
         [](const std::any& slot) {
           const auto& s = *std::any_cast<const std::shared_ptr<Slot>&>(slot);
           return s.frame->tensor_of(s);
-        });
+        },
+        __builtin_FILE(), __builtin_LINE(), dso);
     return f_(inputs_);
   }
 
@@ -173,10 +174,11 @@ class Frame : public std::enable_shared_from_this<Frame> {
 }  // namespace
 
 std::vector<Tensor> checkpoint(CheckpointFunction f, std::vector<Tensor> inputs,
-                               const CheckpointOptions& options) {
+                               const CheckpointOptions& options,
+                               const void* dso) {
   const auto frame =
       std::make_shared<Frame>(std::move(f), std::move(inputs), options);
-  return frame->run_first();
+  return frame->run_first(dso);
 }
 
 }  // namespace sy::autograd::detail

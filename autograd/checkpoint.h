@@ -7,6 +7,8 @@
 #include "aten/tensor.h"
 #include "autograd/node.h"
 
+extern "C" void* __dso_handle;  // one per shared object
+
 namespace sy::autograd {
 
 struct CheckpointOptions {
@@ -22,7 +24,8 @@ using CheckpointFunction =
     std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 SY_API std::vector<Tensor> checkpoint(CheckpointFunction f,
                                       std::vector<Tensor> inputs,
-                                      const CheckpointOptions& options);
+                                      const CheckpointOptions& options,
+                                      const void* dso);
 
 }  // namespace detail
 
@@ -41,9 +44,10 @@ auto checkpoint(F f, std::vector<Tensor> inputs,
         [f = std::move(f)](const std::vector<Tensor>& x) mutable {
           return std::vector<Tensor>{f(x)};
         },
-        std::move(inputs), options)[0]);
+        std::move(inputs), options, &__dso_handle)[0]);
   } else {
-    return detail::checkpoint(std::move(f), std::move(inputs), options);
+    return detail::checkpoint(std::move(f), std::move(inputs), options,
+                              &__dso_handle);
   }
 }
 

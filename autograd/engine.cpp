@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "autograd/anomaly.h"
-#include "autograd/hooks.h"
 #include "autograd/meta.h"
+#include "autograd/run_hooks.h"
 #include "autograd/runtime_ops.h"
 #include "autograd/thread.h"
-#include "autograd/user_error.h"
 
 namespace sy::autograd {
 
@@ -92,8 +90,6 @@ class Run {
   void apply(Node& n, Tensor* grads);
   void apply_with_hooks(Node& n, Tensor* grads);
   void apply_traced(Node& n, GradFrame& frame);
-  void call_hook(const Node& n, const Hook& hook, const HookValues& v,
-                 const char* what, uint32_t first);
   void deliver(const Edge& e, Tensor grad, const Node* from);
   Tensor conform(const SavedMeta& to, Tensor grad, const Node* from);
   void add_to(Tensor& sum, Tensor grad);
@@ -255,27 +251,11 @@ void Run::execute(Node& n) {
   }
 }
 
-namespace {
-
-// As they are now: hooks may register and remove others.
-template <class List>
-List hooks_now(const Node& n, List NodeHooks::*list) {
-  const NodeExtra* extra = n.extra_or_null();
-  if (!extra->hooks) return {};
-  const std::lock_guard guard(n.lock());
-  return (*extra->hooks).*list;
-}
-
-}  // namespace
-
 // Hooks of tensors, then retain_grad(): what is kept is what the hooks gave.
 void Run::before_node(Node& n, Tensor* grads) {
-  for (const auto& h : hooks_now(n, &NodeHooks::tensor)) {
-    if (!grads[h.output].defined()) continue;
-    call_hook(n, *h.hook, {&grads[h.output], 1, nullptr, 0}, "output",
-              h.output);
-  }
-  for (const NodeExtra::Retained& r : n.extra_or_null()->retained) {
+  const NodeExtra& extra = *n.extra_or_null();
+  if (extra.hooks) run_tensor_hooks(n, grads);
+  for (const NodeExtra::Retained& r : extra.retained) {
     const auto t = r.tensor.lock();
     if (t && grads[r.output].defined()) {
       materialize_meta(*t).grad = grads[r.output];
@@ -284,17 +264,12 @@ void Run::before_node(Node& n, Tensor* grads) {
 }
 
 void Run::apply_with_hooks(Node& n, Tensor* grads) {
-  const size_t outputs = n.num_outputs();
-  for (const auto& h : hooks_now(n, &NodeHooks::pre)) {
-    call_hook(n, *h, {grads, outputs, nullptr, 0}, "output", 0);
-  }
-  const auto post = hooks_now(n, &NodeHooks::post);
+  run_pre_hooks(n, grads);
+  const auto post = post_hooks(n);
+  if (post.empty()) return apply(n, grads);
   // apply() may take the gradients that came in.
-  const std::vector<Tensor> given =
-      post.empty() ? std::vector<Tensor>()
-                   : std::vector<Tensor>(grads, grads + outputs);
+  const std::vector<Tensor> given(grads, grads + n.num_outputs());
   apply(n, grads);
-  if (post.empty()) return;
   for (uint32_t k = 0; k < n.num_edges(); ++k) {
     const Edge& e = n.edge(k);
     if (!e.node || !out_[k].defined()) continue;
@@ -303,34 +278,7 @@ void Run::apply_with_hooks(Node& n, Tensor* grads) {
       out_[k] = conform(meta, std::move(out_[k]), &n);
     }
   }
-  for (const auto& h : post) {
-    call_hook(n, *h, {out_.data(), n.num_edges(), given.data(), given.size()},
-              "input", 0);
-  }
-}
-
-// `first`: the number of v.own[0] among the node's inputs or outputs.
-void Run::call_hook(const Node& n, const Hook& hook, const HookValues& v,
-                    const char* what, uint32_t first) {
-  if (!hook.active()) return;
-  const std::vector<Tensor> before(v.own, v.own + v.count);
-  const auto place = [&] {
-    return str("in ", hook.describe(), ", ", describe_origin(n));
-  };
-  call_user([&] { hook(v); }, place);
-  for (uint32_t i = 0; i < v.count; ++i) {
-    const Tensor& now = v.own[i];
-    if (!now.defined() || now.is_same(before[i])) continue;
-    const bool is_input = what[0] == 'i';
-    const Edge e = is_input ? n.edge(i) : Edge();
-    if (is_input && !e.node) continue;
-    const SavedMeta& meta =
-        is_input ? e.node->output(e.input_nr) : n.output(first + i);
-    SY_CHECK(meta.defined() && meta.matches(*now.impl()), Value,
-             backward_prefix(n), hook.describe(), " should give ",
-             to_string(meta), " for ", what, " ", first + i, " of ", n.name(),
-             ", gave ", describe(now));
-  }
+  run_post_hooks(n, post, out_.data(), given);
 }
 
 void Run::apply(Node& n, Tensor* grads) {

@@ -4,14 +4,34 @@
 #include <string>
 
 #include "autograd/saved_tensor_hooks.h"
+#include "c10/library_token.h"
 #include "c10/tensor_impl.h"
 
 // What SavedTensor does within SavedTensorHooks.
 
 namespace sy::autograd {
 
+// Keeps the library at `dso` from being unloaded.
+class LibraryHold {
+ public:
+  explicit LibraryHold(const void* dso) : token_(plugin_of(dso)) {
+    if (token_ != nullptr) token_->hold(LibraryToken::kHook);
+  }
+  ~LibraryHold() {
+    if (token_ != nullptr) token_->drop(LibraryToken::kHook);
+  }
+  LibraryHold(const LibraryHold&) = delete;
+  LibraryHold& operator=(const LibraryHold&) = delete;
+
+ private:
+  LibraryToken* token_;
+};
+
 // The functions of one guard; outlives it while anything is packed.
 struct SavedHooks : RefCounted {
+  explicit SavedHooks(const void* dso) : library(dso) {}
+
+  const LibraryHold library;  // goes last
   SavedTensorHooks::Pack pack;
   SavedTensorHooks::Unpack unpack;
   std::string place;  // "registered at f.cpp:12"
@@ -19,7 +39,7 @@ struct SavedHooks : RefCounted {
 
 // Kept with the stand-in of a saved tensor.
 struct Packed final : BackendMeta {
-  intrusive_ptr<SavedHooks> hooks;
+  intrusive_ptr<SavedHooks> hooks;  // goes last
   std::any value;
   bool is_output = false;
 };

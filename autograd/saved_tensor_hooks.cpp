@@ -7,8 +7,8 @@
 namespace sy::autograd {
 
 SavedTensorHooks::SavedTensorHooks(Pack pack, Unpack unpack, const char* file,
-                                   int line)
-    : hooks_(make_intrusive<SavedHooks>()),
+                                   int line, const void* dso)
+    : hooks_(make_intrusive<SavedHooks>(dso)),
       before_(detail::thread.saved_hooks) {
   SY_CHECK(pack && unpack, Value,
            "[SavedTensorHooks] expected two functions, got an empty one");

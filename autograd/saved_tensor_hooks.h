@@ -6,6 +6,8 @@
 #include "aten/tensor.h"
 #include "c10/intrusive_ptr.h"
 
+extern "C" void* __dso_handle;  // one per shared object
+
 namespace sy::autograd {
 
 struct SavedHooks;
@@ -22,7 +24,8 @@ class SY_API SavedTensorHooks {
   using Unpack = std::function<Tensor(const std::any&)>;
   SavedTensorHooks(Pack pack, Unpack unpack,
                    const char* file = __builtin_FILE(),
-                   int line = __builtin_LINE());
+                   int line = __builtin_LINE(),
+                   const void* dso = &__dso_handle);
   ~SavedTensorHooks();
   SavedTensorHooks(const SavedTensorHooks&) = delete;
   SavedTensorHooks& operator=(const SavedTensorHooks&) = delete;
