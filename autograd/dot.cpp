@@ -1,11 +1,10 @@
 #include "autograd/dot.h"
 
-#include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -118,24 +117,21 @@ class Writer {
   std::string text_;
 };
 
-// A file that is gone with the object.
-class TemporaryFile {
+// What a program is given to read, or writes.
+class MemoryFile {
  public:
-  TemporaryFile() : fd_(mkstemp(path_)) {
-    SY_CHECK(fd_ >= 0, Error, "[svg] no temporary file can be made in /tmp");
+  MemoryFile() : fd_(memfd_create("dot", MFD_CLOEXEC)) {
+    SY_CHECK(fd_ >= 0, Error, "[svg] no file can be made in memory");
   }
-  ~TemporaryFile() {
-    close(fd_);
-    unlink(path_);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
 
   int fd() const { return fd_; }
   void write(const std::string& text) const {
     for (size_t done = 0; done < text.size();) {
       const ssize_t n = ::write(fd_, text.data() + done, text.size() - done);
-      SY_CHECK(n > 0, Error, "[svg] cannot write ", path_);
+      SY_CHECK(n > 0, Error, "[svg] cannot write to a file in memory");
       done += static_cast<size_t>(n);
     }
     lseek(fd_, 0, SEEK_SET);
@@ -152,7 +148,6 @@ class TemporaryFile {
   }
 
  private:
-  char path_[24] = "/tmp/switchyard.XXXXXX";
   int fd_;
 };
 
@@ -174,7 +169,7 @@ std::string dot(TensorList tensors) {
 }
 
 std::string svg(TensorList tensors) {
-  const TemporaryFile in, out;
+  const MemoryFile in, out;
   in.write(dot(tensors));
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
