@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -380,9 +379,6 @@ void Run::add_to(Tensor& sum, Tensor grad) {
 
 void run(const std::vector<Edge>& roots, const std::vector<Tensor>& gradients,
          std::vector<Capture>& captures, const RunOptions& options) {
-  // Gradients outlive the mode of whoever asks for them.
-  std::optional<InferenceMode> normal;
-  if (InferenceMode::is_enabled()) normal.emplace(false);
   const AutoGradMode mode(options.create_graph);
   Run r(captures, options);
   r.prepare(roots);

@@ -60,8 +60,11 @@ TEST(InferenceMode, BackwardWithinGivesNormalGradients) {
   const Tensor w = numbers({2});
   const Tensor y = sum(mul(w, w));
   const InferenceMode guard;
-  y.backward();
+  y.backward({}, true);
   EXPECT_FALSE(w.grad().is_inference());
+  const Tensor g = grad(y, w, {}, {}, /*create_graph=*/true)[0];
+  EXPECT_TRUE(g.requires_grad());
+  w.backward(tensor({1, 1}, {2}));
 }
 
 TEST(InferenceMode, IsEachThreadsOwn) {
