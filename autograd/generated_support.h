@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "autograd/meta.h"
@@ -125,6 +126,8 @@ inline void skip_output(const intrusive_ptr<Node>& node) { skip_output(*node); }
 // that requires a gradient, a view of one, a view made in no-grad mode or one
 // of several that one operator made.
 SY_API void check_inplace(const OperatorEntry& op, const Tensor& self);
+// The same for a writer of that name that is no operator.
+SY_API void check_inplace(std::string_view writer, const Tensor& self);
 // The value that an in-place operator is about to overwrite, as a formula
 // needs it: a copy with the history of `self`.
 SY_API Tensor clone_before_write(const Tensor& self);

@@ -86,10 +86,11 @@ class InterpretedNode final : public NodeOfMany {
   void keep_results(Value* results);
 
   void apply(GradFrame& f) override;
-  void release() noexcept override {
-    for (Kept& k : kept_) {
-      if (auto* t = std::get_if<SavedTensor>(&k)) t->release();
-      if (auto* l = std::get_if<SavedTensorList>(&k)) l->release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    for (size_t i = 0; i < kept_.size(); ++i) {
+      const char* name = form_->op->gradient->plan.saved[i].name.c_str();
+      if (auto* t = std::get_if<SavedTensor>(&kept_[i])) v(name, *t);
+      if (auto* l = std::get_if<SavedTensorList>(&kept_[i])) v(name, *l);
     }
   }
 

@@ -27,9 +27,9 @@ struct MulTensorBackward final : NodeOf<2> {
       f.set(1, sy::mul(grad, self));
     }
   }
-  void release() noexcept override {
-    self_.release();
-    other_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("other", other_);
   }
 
   SavedTensor self_;
@@ -258,9 +258,9 @@ struct SoftenBackward final : NodeOf<2> {
       f.set(1, std::move(g));
     }
   }
-  void release() noexcept override {
-    self_.release();
-    weight_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("weight", weight_);
   }
 
   SavedTensor self_;
@@ -350,9 +350,9 @@ struct MmBackward final : NodeOf<2> {
       f.set(1, sy::mm(sy::transpose(self, 0, 1), grad));
     }
   }
-  void release() noexcept override {
-    self_.release();
-    mat2_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("mat2", mat2_);
   }
 
   SavedTensor self_;
@@ -395,7 +395,9 @@ struct IndexPutBackward final : NodeOf<2> {
       f.set(1, sy::index(grad, indices));
     }
   }
-  void release() noexcept override { indices_.release(); }
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("indices", indices_);
+  }
 
   SavedTensorList indices_;
 };
