@@ -259,10 +259,14 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
     std::string statement;
     switch (s.kind) {
       case Saved::kTensor:
-        statement = member + ".save(" +
-                    (s.name == written ? "clone_before_write(" + s.name + ")"
-                                       : s.name) +
-                    ");";
+        if (written.empty()) {
+          statement = member + ".save(" + s.name + ");";
+        } else if (s.name == written) {
+          statement = member + ".save(clone_before_write(" + s.name + "));";
+        } else {
+          statement = "save_before_write(" +
+                      join({member, s.name, written}, ", ") + ");";
+        }
         break;
       case Saved::kOptional:
       case Saved::kList:
