@@ -131,7 +131,7 @@ void InterpretedNode::keep_arguments(const Value* args) {
     const bool overwritten =
         v.is_tensor() &&
         std::any_of(form_->written.begin(), form_->written.end(), [&](int w) {
-          return args[w].to_tensor().is_same(v.to_tensor());
+          return args[w].tensor_impl() == v.tensor_impl();
         });
     switch (s.kind) {
       case Saved::kTensor:
