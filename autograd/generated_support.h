@@ -131,6 +131,16 @@ SY_API void check_inplace(std::string_view writer, const Tensor& self);
 // The value that an in-place operator is about to overwrite, as a formula
 // needs it: a copy with the history of `self`.
 SY_API Tensor clone_before_write(const Tensor& self);
+// Saves another argument of such an operator, which may be `self` again: as it
+// is, its memory would hold what was written, and its history the node.
+inline void save_before_write(SavedTensor& saved, const Tensor& t,
+                              const Tensor& self) {
+  if (SY_UNLIKELY(t.is_same(self))) {
+    saved.save(clone_before_write(self));
+  } else {
+    saved.save(t);
+  }
+}
 // After the write: `self` is the next output of `node`, whose edge 0 is that of
 // self before. For a view the base's history changes.
 SY_API void rebase_history(Tensor& self, intrusive_ptr<Node> node);

@@ -303,10 +303,14 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
     std::string statement;
     switch (s.kind) {
       case Saved::kTensor:
-        statement = member + ".save(" +
-                    (s.cpp == written ? "clone_before_write(" + s.cpp + ")"
-                                       : s.cpp) +
-                    ");";
+        if (written.empty()) {
+          statement = member + ".save(" + s.cpp + ");";
+        } else if (s.cpp == written) {
+          statement = member + ".save(clone_before_write(" + s.cpp + "));";
+        } else {
+          statement = "save_before_write(" +
+                      join({member, s.cpp, written}, ", ") + ");";
+        }
         break;
       case Saved::kOptional:
       case Saved::kList:

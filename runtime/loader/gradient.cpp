@@ -129,7 +129,10 @@ void InterpretedNode::keep_arguments(const Value* args) {
     const int position = form_->positions[g.saved_arguments[i]];
     const Value& v = args[position];
     const bool overwritten =
-        std::count(form_->written.begin(), form_->written.end(), position) > 0;
+        v.is_tensor() &&
+        std::any_of(form_->written.begin(), form_->written.end(), [&](int w) {
+          return args[w].tensor_impl() == v.tensor_impl();
+        });
     switch (s.kind) {
       case Saved::kTensor:
         kept_[i].emplace<SavedTensor>().save(

@@ -54,7 +54,7 @@ Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   check_inplace(ops::mul__Tensor::entry(), self);
   auto node =
       make_node<MulTensorBackward>(ops::mul__Tensor::entry(), self, other);
-  if (node->needs(0)) node->other_.save(other);
+  if (node->needs(0)) save_before_write(node->other_, other, self);
   if (node->needs(1)) node->self_.save(clone_before_write(self));
   {
     const AutoDispatchBelowAutograd guard;

@@ -60,7 +60,7 @@ Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   auto node =
       make_node<MulTensorBackward>(ops::mul__Tensor::entry(), self, other);
   if (node->needs(1)) node->self_.save(clone_before_write(self));
-  if (node->needs(0)) node->other_.save(other);
+  if (node->needs(0)) save_before_write(node->other_, other, self);
   {
     const AutoDispatchBelowAutograd guard;
     ops::mul__Tensor::redispatch(below_autograd(ks), self, other);
