@@ -154,10 +154,11 @@ class Reader {
   void read_claims(const lang::YamlNode& root, Plugin& p) {
     if (const lang::YamlNode* list = root.find("dtypes")) {
       p.has_claims = true;
-      for (const auto& name : lang::yaml_list(*list, "dtypes", diagnostics_)) {
+      const auto names = lang::yaml_list(*list, "dtypes", diagnostics_);
+      for (const lang::Text& name : names) {
         if (check_word(name, "dtype", kDtypes)) p.dtypes.push_back(name.str());
       }
-      if (p.dtypes.empty()) {
+      if (names.empty()) {
         diagnostics_.error(list->at, "'dtypes:' names at least one dtype");
       }
     }

@@ -18,8 +18,7 @@ struct NewBackendOptions {
 int new_backend(const NewBackendOptions& options, std::ostream& out,
                 std::ostream& err);
 
-// The project's files: those of codegen/tools/new_backend, whose backend is
-// called `sample`.
+// The project's files: those of examples/backend, which is called `sample`.
 struct TemplateFile {
   std::string_view path;
   std::string_view text;

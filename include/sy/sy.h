@@ -25,4 +25,5 @@
 #include "c10/parallel.h"
 #include "c10/plugin.h"
 #include "c10/thread_state.h"
+#include "c10/trace.h"
 #include "runtime/load_schema.h"

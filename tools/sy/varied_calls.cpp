@@ -209,9 +209,9 @@ class Varied final : public Calls {
         others = {Value(0), Value(1), Value(-1), Value(2)};
       }
       if (t.is_list() && t.element() == TypeKind::kInt) {
-        const int64_t list[] = {0, 1};
+        const int64_t list[] = {0, 1}, last[] = {-1};
         others = {Value(IntArrayRef(list, 1)), Value(IntArrayRef(list + 1, 1)),
-                  Value(IntArrayRef(list, 2))};
+                  Value(IntArrayRef(last, 1)), Value(IntArrayRef(list, 2))};
       }
       for (const Value& other : others) {
         Variant v = first;
