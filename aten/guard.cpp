@@ -158,9 +158,4 @@ bool resize_output(const char* op, Tensor& out, IntArrayRef sizes) {
   return true;
 }
 
-void check_output_mask(const char* op, ArrayRef<bool> mask, size_t n) {
-  SY_CHECK(mask.size() == n, Value, "[", op, "] output_mask: expected ", n,
-           " truth values, got ", mask.size());
-}
-
 }  // namespace sy

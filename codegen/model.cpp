@@ -147,6 +147,18 @@ bool Operator::has_tag(std::string_view tag) const {
                      [&](const lang::Text& t) { return t.str() == tag; });
 }
 
+bool Operator::has_requirements() const {
+  const auto args = base.schema.arguments();
+  return !contract.require.empty() ||
+         std::any_of(args.begin(), args.end(),
+                     [](const Argument& a) { return required_length(a) > 0; });
+}
+
+int required_length(const Argument& a) {
+  const Type t = a.type.without_optional();
+  return t.is_list() && t.element() == TypeKind::kBool ? t.size() : 0;
+}
+
 bool Operator::is_structured() const {
   return kind() == OperatorKind::kDispatch && is_functional() &&
          !entry->shape.empty();

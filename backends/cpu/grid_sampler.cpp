@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "aten/copy.h"
-#include "aten/guard.h"
 #include "aten/structured.h"
 #include "backends/cpu/grid_points.h"
 #include "backends/cpu/image_kernels_gen.h"
@@ -179,7 +178,6 @@ std::tuple<Tensor, Tensor> grid_sampler_2d_backward(
     const Tensor& grad_output, const Tensor& input, const Tensor& grid,
     int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
     ArrayRef<bool> output_mask) {
-  check_output_mask("grid_sampler_2d_backward", output_mask, 2);
   return grid_sample_backward(2, grad_output, input, grid, interpolation_mode,
                               padding_mode, align_corners, output_mask[0]);
 }
@@ -188,7 +186,6 @@ std::tuple<Tensor, Tensor> grid_sampler_3d_backward(
     const Tensor& grad_output, const Tensor& input, const Tensor& grid,
     int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
     ArrayRef<bool> output_mask) {
-  check_output_mask("grid_sampler_3d_backward", output_mask, 2);
   return grid_sample_backward(3, grad_output, input, grid, interpolation_mode,
                               padding_mode, align_corners, output_mask[0]);
 }

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <vector>
 
-#include "aten/guard.h"
 #include "backends/cpu/converted.h"
 #include "backends/cpu/norm_kernel.h"
 #include "backends/cpu/normalization_kernels_gen.h"
@@ -213,7 +212,6 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward(
     const std::optional<Tensor>& grad_rstd, const Tensor& input,
     const Tensor& mean, const Tensor& rstd, const std::optional<Tensor>& weight,
     int64_t group, ArrayRef<bool> output_mask) {
-  check_output_mask("_group_norm_backward", output_mask);
   const Groups groups(input, group);
   const Device cpu(kCPU);
   const ScalarType parameter_dtype =

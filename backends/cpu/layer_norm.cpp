@@ -3,7 +3,6 @@
 #include <limits>
 #include <vector>
 
-#include "aten/guard.h"
 #include "aten/view.h"
 #include "backends/cpu/converted.h"
 #include "backends/cpu/norm_kernel.h"
@@ -237,7 +236,6 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
     const std::optional<Tensor>& grad_rstd, const Tensor& input,
     IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd,
     const std::optional<Tensor>& weight, ArrayRef<bool> output_mask) {
-  check_output_mask("_layer_norm_backward", output_mask);
   const Rows rows(input, normalized_shape);
   Gradients g;
   visit_compute_type(input.dtype(), [&]<class T>() {
@@ -251,7 +249,6 @@ std::tuple<Tensor, Tensor> rms_norm_backward(
     const Tensor& grad_out, const std::optional<Tensor>& grad_rstd,
     const Tensor& input, IntArrayRef normalized_shape, const Tensor& rstd,
     const std::optional<Tensor>& weight, ArrayRef<bool> output_mask) {
-  check_output_mask("_rms_norm_backward", output_mask, 2);
   const Rows rows(input, normalized_shape);
   Gradients g;
   visit_compute_type(input.dtype(), [&]<class T>() {

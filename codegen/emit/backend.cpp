@@ -117,14 +117,14 @@ class BackendEmitter {
     if (has_contract(op)) w.line("  " + contract_call(op));
     const std::string args = pointwise_arguments(w, op);
     if (o.schema.is_functional()) {
-      w.line("  return " + callee(op, ns_, "pointwise") + "(" +
-             descriptor(op) + ", " + args + ");");
+      w.line("  return " + callee(op, ns_, "pointwise") + "(" + descriptor(op) +
+             ", " + args + ");");
     } else {
       const std::string out = written_arguments(o)[0];
       const char* engine =
           o.schema.is_inplace() ? "pointwise_inplace" : "pointwise_out";
-      w.line("  " + callee(op, ns_, engine) + "(" + descriptor(op) + ", " + args + ", " + entry_of(o) + ", " + out +
-             ");");
+      w.line("  " + callee(op, ns_, engine) + "(" + descriptor(op) + ", " +
+             args + ", " + entry_of(o) + ", " + out + ");");
       w.line("  " + return_written(o));
     }
     w.line("}");
@@ -142,8 +142,9 @@ class BackendEmitter {
       w.line("  return " + callee(op, ns_, "reduce") + "(" + descriptor(op) +
              ", " + args + ");");
     } else {
-      w.line("  " + callee(op, ns_, "reduce_out") + "(" + descriptor(op) + ", " + args + ", " +
-             entry_of(o) + ", " + written_arguments(o)[0] + ");");
+      w.line("  " + callee(op, ns_, "reduce_out") + "(" + descriptor(op) +
+             ", " + args + ", " + entry_of(o) + ", " + written_arguments(o)[0] +
+             ");");
       w.line("  " + return_written(o));
     }
     w.line("}");
@@ -273,8 +274,8 @@ class BackendEmitter {
           w.line("    " + body);
           w.line("  };");
         }
-        w.line("  generated::fill_out(" + entry_of(o) + ", " + out +
-               ", " + size + ", " + dtype + ", " + device + ", {" +
+        w.line("  generated::fill_out(" + entry_of(o) + ", " + out + ", " +
+               size + ", " + dtype + ", " + device + ", {" +
                join(inputs, ", ") + "}, " + fill + ");");
       }
     }

@@ -164,10 +164,10 @@ bool has_contract(const Operator& op) {
   switch (op.kind()) {
     case OperatorKind::kPointwise:
     case OperatorKind::kReduce:
-    case OperatorKind::kScan: return !op.contract.require.empty();
+    case OperatorKind::kScan: return op.has_requirements();
     case OperatorKind::kDispatch:
       if (op.entry->dispatch.empty()) return false;
-      return !op.contract.empty() ||
+      return op.has_requirements() || !op.contract.shape.empty() ||
              (op.entry->device_check && op.tensor_arguments().size() > 1);
     default: return false;
   }
@@ -301,8 +301,8 @@ std::string outs_line(const Operator& op, const Overload& o) {
   for (const std::string& name : written_arguments(o)) {
     outs.push_back("&" + name);
   }
-  return "  Tensor* const " + local(op, "outs") + "[] = {" +
-         join(outs, ", ") + "};";
+  return "  Tensor* const " + local(op, "outs") + "[] = {" + join(outs, ", ") +
+         "};";
 }
 
 std::string like_argument(const Operator& op) {

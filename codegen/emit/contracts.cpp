@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/cpp_types.h"
+#include "codegen/lang/cpp_text.h"
 
 namespace sy::codegen {
 namespace {
@@ -148,6 +149,17 @@ std::string contract_head(const Operator& op) {
 }
 
 void emit_requirements(Writer& w, const Operator& op) {
+  for (const Argument& a : op.base.schema.arguments()) {
+    const int length = required_length(a);
+    if (length == 0) continue;
+    const std::string name = parameter_name(a);
+    const bool optional = a.type.is_optional();
+    w.line("  " + (optional ? "if (" + name + ") " : "") +
+           "generated::check_list_size(" + lang::cpp_string(op.base.name) +
+           ", " + lang::cpp_string(a.name.view()) + ", " + name +
+           (optional ? "->" : ".") + "size(), " + std::to_string(length) +
+           ");");
+  }
   for (const lang::RequireCode& r : op.contract.require) {
     lang::RequireCode plain = r;
     plain.condition.statements.clear();
@@ -220,8 +232,8 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
         written_check(w, op, o);
       }
   }
-  w.line("  return generated::call_guarded<ops::" + o.id + ">(" + k + ", " + keys +
-         (args.empty() ? "" : ", " + args) + ");");
+  w.line("  return generated::call_guarded<ops::" + o.id + ">(" + k + ", " +
+         keys + (args.empty() ? "" : ", " + args) + ");");
   w.line("}");
 }
 

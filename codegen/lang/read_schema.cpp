@@ -13,9 +13,10 @@ namespace {
 
 constexpr std::array<std::string_view, 33> kKeys = {
     // ours
-    "func", "doc", "example", "variants", "tags", "promote", "pointwise", "reduce",
-    "composite", "foreach", "view", "scan", "dispatch", "shape", "dtype",
-    "require", "derivative", "forms", "compiled", "device_check", "autogen",
+    "func", "doc", "example", "variants", "tags", "promote", "pointwise",
+    "reduce", "composite", "foreach", "view", "scan", "dispatch", "shape",
+    "dtype", "require", "derivative", "forms", "compiled", "device_check",
+    "autogen",
     // PyTorch's, read and kept
     "structured", "structured_delegate", "structured_inherits", "precomputed",
     "device_guard", "python_module", "manual_kernel_registration",
@@ -505,8 +506,7 @@ class Reader {
         const auto* k =
             std::find(std::begin(kKnown), std::end(kKnown), entry.key.str());
         if (k == std::end(kKnown)) continue;
-        const auto kind =
-            k == kKnown ? SchemaKind::kInplace : SchemaKind::kOut;
+        const auto kind = k == kKnown ? SchemaKind::kInplace : SchemaKind::kOut;
         const std::string& value = entry.value.str();
         if (value == "none" || value == "None" || value == "false") {
           e.forms.push_back({kind, std::nullopt, entry.value.at});

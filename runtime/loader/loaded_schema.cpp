@@ -281,7 +281,8 @@ void LoadedSchema::add(const Operator& op) {
     if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form.get());
     for (const Argument& a : o->schema.arguments()) {
-      form->boxes.push_back({tag_of(a.type), a.type});
+      form->boxes.push_back({tag_of(a.type), a.type,
+                             static_cast<size_t>(codegen::required_length(a))});
     }
     form->has_contract =
         !state->require.empty() &&
@@ -318,7 +319,7 @@ void LoadedSchema::register_kernels(OperatorState& state) {
     OperatorDef def;
     def.flags = form->flags;
     def.info = form.get();
-    const bool contract = !state.require.empty() || !state.shape.empty() ||
+    const bool contract = op.has_requirements() || !state.shape.empty() ||
                           op.tensor_arguments().size() > 1 ||
                           o.schema.is_mutable();
     const bool complete =

@@ -40,6 +40,7 @@ struct OverloadState : OperatorInfo {
   struct Box {
     Value::Tag tag;
     Type type;
+    size_t length = 0;  // of a list of fixed size
   };
   std::vector<Box> boxes;  // what each argument is boxed as
   bool has_contract = false;
@@ -76,7 +77,8 @@ struct OperatorState {
 };
 
 // Throws TypeError for an argument that is boxed as something else, as the
-// unboxed form of a kernel does.
+// unboxed form of a kernel does, and ValueError for a list of another length
+// than the signature's.
 void check_boxes(const OverloadState& form, const Value* args);
 // Throws ValueError if the arguments do not meet `require:`.
 void check_requirements(const OverloadState& form, const Value* args);

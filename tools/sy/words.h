@@ -10,9 +10,9 @@
 
 namespace sy::tools {
 
-// What `text` says (codegen/lang/words.h tells the notation); arguments left out
-// take their default, or what the signature alone suggests. Throws ValueError
-// naming the operator and the word that does not fit.
+// What `text` says (codegen/lang/words.h tells the notation); arguments left
+// out take their default, or what the signature alone suggests. Throws
+// ValueError naming the operator and the word that does not fit.
 std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text);
 
 // Whether the signature alone says enough: no argument without a default that

@@ -337,7 +337,7 @@ Tensor transpose_int(DispatchKeySet ks, const Tensor& self, int64_t dim0,
   return result;
 }
 
-// mm  test/codegen/testdata/sample.yaml:71
+// mm  test/codegen/testdata/sample.yaml:72
 struct MmBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -382,7 +382,7 @@ Tensor& mm_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat2,
   return ops::mm_out::redispatch(below_autograd(ks), self, mat2, out);
 }
 
-// index_put  test/codegen/testdata/sample.yaml:99
+// index_put  test/codegen/testdata/sample.yaml:106
 struct IndexPutBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -468,6 +468,8 @@ SY_LIBRARY_IMPL(aten, Autograd, m) {
   m.impl("transpose.int", SY_FN(transpose_int));
   m.impl("mm", SY_FN(mm));
   m.impl("mm.out", SY_FN(mm_out));
+  m.impl("mm_backward", Kernel::fallthrough());
+  m.impl("mm_backward.out", Kernel::fallthrough());
   m.impl("index.Tensor", Kernel::fallthrough());
   m.impl("index.Tensor_out", Kernel::fallthrough());
   m.impl("index_put", SY_FN(index_put));
