@@ -29,8 +29,8 @@ std::string result_variable(const Operator& op, std::size_t i) {
 class BackendEmitter {
  public:
   BackendEmitter(const Model& model, const Family& family, bool meta)
-      : model_(model),
-        family_(family),
+      : family_(family),
+        exact_out_(model),
         meta_(meta),
         key_(meta ? "Meta" : "CPU"),
         ns_(meta ? "meta" : "cpu") {}
@@ -85,7 +85,7 @@ class BackendEmitter {
       case OperatorKind::kPointwise:
         for (const Overload* o : op.overloads()) {
           // An out= form that does not convert stores the functional result.
-          if (o->schema.is_out() && has_exact_out(model_, op)) continue;
+          if (o->schema.is_out() && exact_out_.of(op)) continue;
           pointwise(w, op, *o);
         }
         break;
@@ -234,7 +234,7 @@ class BackendEmitter {
     const std::string result = local(op, "result");
     const std::string device = like_argument(op) + ".device()";
     const std::string dtype = result_dtype(op, 0);
-    if (has_exact_out(model_, op)) {
+    if (exact_out_.of(op)) {
       w.line("  generated::check_out_dtype(" + entry_of(o) + ", " + out + ", " +
              dtype + ");");
     }
@@ -320,8 +320,8 @@ class BackendEmitter {
     w.line("}");
   }
 
-  const Model& model_;
   const Family& family_;
+  ExactOut exact_out_;
   const bool meta_;
   const std::string key_, ns_;
   std::vector<std::string> registrations_;
