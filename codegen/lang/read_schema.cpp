@@ -133,7 +133,8 @@ class Reader {
       if (e.view->strides && !e.view->strides->expr) return false;
       if (e.view->offset && !e.view->offset->expr) return false;
     }
-    return is_parsed(e.shape) &&
+    if (e.composite && !e.composite->expr) return false;
+    return is_parsed(e.shape) && is_parsed(e.dtype) &&
            std::all_of(e.require.begin(), e.require.end(),
                        [](const Requirement& r) {
                          return r.condition.expr != nullptr;
