@@ -95,11 +95,10 @@ class OperatorChecker {
       if (!f.schema) continue;
       const std::string name = to_string(f.schema->name());
       for (const Argument& a : s.arguments()) {
-        const bool given =
-            f.schema->argument_index(a.name.view()) >= 0 ||
-            (!tile && !a.type.is_tensor_like() &&
-             (a.default_value || a.type.is_optional() || a.name == "dtype" ||
-              a.name == "device"));
+        const bool given = f.schema->argument_index(a.name.view()) >= 0 ||
+                           (!tile && !a.type.is_tensor_like() &&
+                            (a.default_value || a.type.is_optional() ||
+                             a.name == "dtype" || a.name == "device"));
         if (given) continue;
         error(f.at, "the form '" + name + "' lacks the argument '" +
                         std::string(a.name.view()) + "' of '" + op_.base.name +

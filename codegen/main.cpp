@@ -47,8 +47,8 @@ int main(int argc, char** argv) {
                                "FILE is named");
   examples_command->callback([&] {
     if (with.empty() && files.size() == 1) with = {library_of(files[0])};
-    status = print_examples(files, known_files(files, with), std::cout,
-                            std::cerr);
+    status =
+        print_examples(files, known_files(files, with), std::cout, std::cerr);
   });
 
   CLI::App* import_command = app.add_subcommand(

@@ -150,9 +150,8 @@ bool Operator::has_tag(std::string_view tag) const {
 bool Operator::has_requirements() const {
   const auto args = base.schema.arguments();
   return !contract.require.empty() ||
-         std::any_of(args.begin(), args.end(), [](const Argument& a) {
-           return required_length(a) > 0;
-         });
+         std::any_of(args.begin(), args.end(),
+                     [](const Argument& a) { return required_length(a) > 0; });
 }
 
 int required_length(const Argument& a) {

@@ -134,8 +134,7 @@ class AutogradEmitter {
   static std::string redispatch(const Operator& op, const Overload& o) {
     const std::string args = argument_list(o.schema);
     return "ops::" + o.id + "::redispatch(below_autograd(" + local(op, "ks") +
-           ")" +
-           (args.empty() ? "" : ", " + args) + ");";
+           ")" + (args.empty() ? "" : ", " + args) + ");";
   }
 
   // Nothing to record.

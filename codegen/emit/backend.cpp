@@ -29,8 +29,8 @@ std::string result_variable(const Operator& op, std::size_t i) {
 class BackendEmitter {
  public:
   BackendEmitter(const Model& model, const Family& family, bool meta)
-      : model_(model),
-        family_(family),
+      : family_(family),
+        exact_out_(model),
         meta_(meta),
         key_(meta ? "Meta" : "CPU"),
         ns_(meta ? "meta" : "cpu") {}
@@ -85,7 +85,7 @@ class BackendEmitter {
       case OperatorKind::kPointwise:
         for (const Overload* o : op.overloads()) {
           // An out= form that does not convert stores the functional result.
-          if (o->schema.is_out() && has_exact_out(model_, op)) continue;
+          if (o->schema.is_out() && exact_out_.of(op)) continue;
           pointwise(w, op, *o);
         }
         break;
@@ -117,14 +117,14 @@ class BackendEmitter {
     if (has_contract(op)) w.line("  " + contract_call(op));
     const std::string args = pointwise_arguments(w, op);
     if (o.schema.is_functional()) {
-      w.line("  return " + callee(op, ns_, "pointwise") + "(" +
-             descriptor(op) + ", " + args + ");");
+      w.line("  return " + callee(op, ns_, "pointwise") + "(" + descriptor(op) +
+             ", " + args + ");");
     } else {
       const std::string out = written_arguments(o)[0];
       const char* engine =
           o.schema.is_inplace() ? "pointwise_inplace" : "pointwise_out";
-      w.line("  " + callee(op, ns_, engine) + "(" + descriptor(op) + ", " + args + ", " + entry_of(o) + ", " + out +
-             ");");
+      w.line("  " + callee(op, ns_, engine) + "(" + descriptor(op) + ", " +
+             args + ", " + entry_of(o) + ", " + out + ");");
       w.line("  " + return_written(o));
     }
     w.line("}");
@@ -142,8 +142,9 @@ class BackendEmitter {
       w.line("  return " + callee(op, ns_, "reduce") + "(" + descriptor(op) +
              ", " + args + ");");
     } else {
-      w.line("  " + callee(op, ns_, "reduce_out") + "(" + descriptor(op) + ", " + args + ", " +
-             entry_of(o) + ", " + written_arguments(o)[0] + ");");
+      w.line("  " + callee(op, ns_, "reduce_out") + "(" + descriptor(op) +
+             ", " + args + ", " + entry_of(o) + ", " + written_arguments(o)[0] +
+             ");");
       w.line("  " + return_written(o));
     }
     w.line("}");
@@ -233,7 +234,7 @@ class BackendEmitter {
     const std::string result = local(op, "result");
     const std::string device = like_argument(op) + ".device()";
     const std::string dtype = result_dtype(op, 0);
-    if (has_exact_out(model_, op)) {
+    if (exact_out_.of(op)) {
       w.line("  generated::check_out_dtype(" + entry_of(o) + ", " + out + ", " +
              dtype + ");");
     }
@@ -273,8 +274,8 @@ class BackendEmitter {
           w.line("    " + body);
           w.line("  };");
         }
-        w.line("  generated::fill_out(" + entry_of(o) + ", " + out +
-               ", " + size + ", " + dtype + ", " + device + ", {" +
+        w.line("  generated::fill_out(" + entry_of(o) + ", " + out + ", " +
+               size + ", " + dtype + ", " + device + ", {" +
                join(inputs, ", ") + "}, " + fill + ");");
       }
     }
@@ -319,8 +320,8 @@ class BackendEmitter {
     w.line("}");
   }
 
-  const Model& model_;
   const Family& family_;
+  ExactOut exact_out_;
   const bool meta_;
   const std::string key_, ns_;
   std::vector<std::string> registrations_;

@@ -301,8 +301,8 @@ std::string outs_line(const Operator& op, const Overload& o) {
   for (const std::string& name : written_arguments(o)) {
     outs.push_back("&" + name);
   }
-  return "  Tensor* const " + local(op, "outs") + "[] = {" +
-         join(outs, ", ") + "};";
+  return "  Tensor* const " + local(op, "outs") + "[] = {" + join(outs, ", ") +
+         "};";
 }
 
 std::string like_argument(const Operator& op) {

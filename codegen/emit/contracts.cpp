@@ -232,8 +232,8 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
         written_check(w, op, o);
       }
   }
-  w.line("  return generated::call_guarded<ops::" + o.id + ">(" + k + ", " + keys +
-         (args.empty() ? "" : ", " + args) + ");");
+  w.line("  return generated::call_guarded<ops::" + o.id + ">(" + k + ", " +
+         keys + (args.empty() ? "" : ", " + args) + ");");
   w.line("}");
 }
 

@@ -22,7 +22,7 @@ struct Registration {
 class DefinitionsEmitter {
  public:
   DefinitionsEmitter(const Model& model, const Family& family)
-      : model_(model), family_(family) {}
+      : model_(model), family_(family), exact_out_(model) {}
 
   std::string run() {
     Writer body;
@@ -253,7 +253,7 @@ class DefinitionsEmitter {
         w.line("  return generated::assign_inplace(" + entry_of(o) + ", " +
                result + ", " + written[0] + ");");
       } else {
-        if (o.schema.is_out() && has_exact_out(model_, op)) {
+        if (o.schema.is_out() && exact_out_.of(op)) {
           w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
                  written[0] + ", " + result + ".scalar_type());");
         }
@@ -267,7 +267,7 @@ class DefinitionsEmitter {
       const auto result = [&](std::size_t i) {
         return "std::get<" + std::to_string(i) + ">(" + results + ")";
       };
-      const bool exact = has_exact_out(model_, op);
+      const bool exact = exact_out_.of(op);
       for (std::size_t i = 0; exact && i < written.size(); ++i) {
         w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
                written[i] + ", " + result(i) + ".scalar_type());");
@@ -310,7 +310,7 @@ class DefinitionsEmitter {
     if (differentiable && !o.schema.is_out()) {
       out.push_back("OperatorDef::kDifferentiable");
     }
-    if (has_exact_out(model_, op)) out.push_back("OperatorDef::kExactOut");
+    if (exact_out_.of(op)) out.push_back("OperatorDef::kExactOut");
     return out.empty() ? "0" : join(out, " | ");
   }
 
@@ -378,6 +378,7 @@ class DefinitionsEmitter {
 
   const Model& model_;
   const Family& family_;
+  ExactOut exact_out_;
   std::vector<Registration> select_, explicit_, implicit_;
 };
 

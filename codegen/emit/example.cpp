@@ -94,11 +94,10 @@ std::string dtype(std::string_view name) {
 }
 
 std::string format(std::string_view name) {
-  const std::string_view kind = name == "preserve_format"  ? "Preserve"
-                                : name == "channels_last"  ? "ChannelsLast"
-                                : name == "channels_last_3d"
-                                    ? "ChannelsLast3d"
-                                    : "Contiguous";
+  const std::string_view kind = name == "preserve_format"    ? "Preserve"
+                                : name == "channels_last"    ? "ChannelsLast"
+                                : name == "channels_last_3d" ? "ChannelsLast3d"
+                                                             : "Contiguous";
   return "sy::MemoryFormat::" + std::string(kind);
 }
 
@@ -117,12 +116,10 @@ std::string text(const Argument& a, const Word& w) {
     case WordType::kInts: return list("sy::IntArrayRef", w, number);
     case WordType::kFloats: return list("sy::ArrayRef<double>", w, real);
     case WordType::kBools: return list("sy::ArrayRef<bool>", w, truth);
-    case WordType::kScalars:
-      return list("sy::ArrayRef<sy::Scalar>", w, number);
+    case WordType::kScalars: return list("sy::ArrayRef<sy::Scalar>", w, number);
     case WordType::kText: return lang::cpp_string(w.text);
     case WordType::kDtype: return dtype(w.text);
-    case WordType::kDevice:
-      return w.text == "meta" ? "sy::kMeta" : "sy::kCPU";
+    case WordType::kDevice: return w.text == "meta" ? "sy::kMeta" : "sy::kCPU";
     case WordType::kLayout: return "sy::kStrided";
     case WordType::kFormat: return format(w.text);
     case WordType::kOther: break;

@@ -66,8 +66,8 @@ std::string variable(const Saved& s, const std::set<std::string>& taken) {
     case Saved::kString:
       return "const std::string_view " + s.cpp + " = " + member + ";";
     case Saved::kOptionalString:
-      return "const std::optional<std::string_view> " + s.cpp + " = " +
-             member + ";";
+      return "const std::optional<std::string_view> " + s.cpp + " = " + member +
+             ";";
     case Saved::kValue: break;
   }
   return "const auto& " + s.cpp + " = " + member + ";";
@@ -76,10 +76,7 @@ std::string variable(const Saved& s, const std::set<std::string>& taken) {
 class NodeEmitter {
  public:
   NodeEmitter(Writer& w, const Operator& op, const DerivativePlan& plan)
-      : w_(w),
-        op_(op),
-        plan_(plan),
-        taken_(names_in_scope(op, plan)) {
+      : w_(w), op_(op), plan_(plan), taken_(names_in_scope(op, plan)) {
     std::set<std::string> members = taken_;
     for (const Saved& s : plan.saved) members.insert(s.cpp + "_");
     f_ = lang::fresh_name("f", members);

@@ -173,9 +173,8 @@ class RuleChecker {
       bool result = false;
       for (std::size_t i = 0; i < returns.size(); ++i) {
         if (!returns[i].name.empty()) continue;
-        result |= name == (returns.size() == 1
-                               ? "result"
-                               : "result" + std::to_string(i));
+        result |= name == (returns.size() == 1 ? "result"
+                                               : "result" + std::to_string(i));
       }
       if (!result && name != "grad" && name != "grads") continue;
       error(e_.func.start(), "argument '" + name + "' needs another name: '" +

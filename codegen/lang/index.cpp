@@ -175,8 +175,8 @@ class Compiler {
       fail(e, "'" + e.name + "' is already defined");
     }
     const std::string type = value.type == IndexType::kInt ? "int64_t" : "auto";
-    statements.push_back("const " + type + " " + name + " = " +
-                         value.cpp.text + ";");
+    statements.push_back("const " + type + " " + name + " = " + value.cpp.text +
+                         ";");
     locals_.push_back({e.name, value.type});
   }
 
@@ -605,8 +605,8 @@ IndexEnv IndexEnv::of(const FunctionSchema& schema) {
       case TypeKind::kSymFloat: n.type = IndexType::kNumber; break;
       case TypeKind::kScalar:
         n.type = IndexType::kNumber;
-        n.cpp = cpp_name(n.name) +
-                (n.optional ? "->to_double()" : ".to_double()");
+        n.cpp =
+            cpp_name(n.name) + (n.optional ? "->to_double()" : ".to_double()");
         break;
       case TypeKind::kStr: n.type = IndexType::kString; break;
       case TypeKind::kScalarType: n.type = IndexType::kScalarType; break;

@@ -177,6 +177,9 @@ void check_types(const OperatorEntry& entry, Diagnostics& diagnostics);
 // that nothing uses, tensors that `derivative:` leaves out.
 void check_rules(const OperatorEntry& entry, Diagnostics& diagnostics);
 
+// Conditions of `require:` that exclude each other.
+void check_contradictions(const OperatorEntry& entry, Diagnostics& diagnostics);
+
 // Two entries that define one operator, in any of the files.
 void check_duplicates(std::span<const SchemaFile> files,
                       Diagnostics& diagnostics);

@@ -13,9 +13,10 @@ namespace {
 
 constexpr std::array<std::string_view, 33> kKeys = {
     // ours
-    "func", "doc", "example", "variants", "tags", "promote", "pointwise", "reduce",
-    "composite", "foreach", "view", "scan", "dispatch", "shape", "dtype",
-    "require", "derivative", "forms", "compiled", "device_check", "autogen",
+    "func", "doc", "example", "variants", "tags", "promote", "pointwise",
+    "reduce", "composite", "foreach", "view", "scan", "dispatch", "shape",
+    "dtype", "require", "derivative", "forms", "compiled", "device_check",
+    "autogen",
     // PyTorch's, read and kept
     "structured", "structured_delegate", "structured_inherits", "precomputed",
     "device_guard", "python_module", "manual_kernel_registration",
@@ -132,7 +133,8 @@ class Reader {
       if (e.view->strides && !e.view->strides->expr) return false;
       if (e.view->offset && !e.view->offset->expr) return false;
     }
-    return is_parsed(e.shape) &&
+    if (e.composite && !e.composite->expr) return false;
+    return is_parsed(e.shape) && is_parsed(e.dtype) &&
            std::all_of(e.require.begin(), e.require.end(),
                        [](const Requirement& r) {
                          return r.condition.expr != nullptr;
@@ -505,8 +507,7 @@ class Reader {
         const auto* k =
             std::find(std::begin(kKnown), std::end(kKnown), entry.key.str());
         if (k == std::end(kKnown)) continue;
-        const auto kind =
-            k == kKnown ? SchemaKind::kInplace : SchemaKind::kOut;
+        const auto kind = k == kKnown ? SchemaKind::kInplace : SchemaKind::kOut;
         const std::string& value = entry.value.str();
         if (value == "none" || value == "None" || value == "false") {
           e.forms.push_back({kind, std::nullopt, entry.value.at});

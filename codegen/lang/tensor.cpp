@@ -427,8 +427,8 @@ class Compiler {
     const bool equality = e.op == Op::kEq || e.op == Op::kNe;
     const auto present = [](const Value& v) {
       return v.kind == Value::Kind::kTyped && v.types[0].is_optional()
-                 ? Value::of(v.types[0].element(), {"(*" + v.cpp.in(Cpp::kPrimary) + ")"},
-                             v.plan)
+                 ? Value::of(v.types[0].element(),
+                             {"(*" + v.cpp.in(Cpp::kPrimary) + ")"}, v.plan)
                  : v;
     };
     const Value x = present(a);

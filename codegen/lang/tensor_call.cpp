@@ -198,16 +198,16 @@ class Binding {
     const auto first = static_cast<std::size_t>(group_);
     std::string setters;
     for (std::size_t k = 0; k < kOptionParts; ++k) {
-      const DefaultValue standard = schema_.arguments()[first + k].default_value;
+      const DefaultValue standard =
+          schema_.arguments()[first + k].default_value;
       const bool is_set =
           given_[first + k] || (!options_ && standard && !standard.is_none());
       if (!is_set) continue;
-      setters += '.' + std::string(kSetters[k]) + '(' +
-                 argument_text(first + k) + ')';
+      setters +=
+          '.' + std::string(kSetters[k]) + '(' + argument_text(first + k) + ')';
     }
-    const bool only_dtype =
-        setters == ".dtype(" + argument_text(first) + ')' &&
-        (!given_[first] || plain_dtype_ == group_);
+    const bool only_dtype = setters == ".dtype(" + argument_text(first) + ')' &&
+                            (!given_[first] || plain_dtype_ == group_);
     if (!options_ && only_dtype) return argument_text(first);
     return options_.value_or("TensorOptions()") + setters;
   }
@@ -289,8 +289,8 @@ std::optional<Conversion> convert(const Value& v, Type to) {
   }
   if (from.is_optional()) {
     // The author has asked `x == None` before.
-    Value present =
-        Value::of(from.element(), {"(*" + v.cpp.in(Cpp::kPrimary) + ")"}, v.plan);
+    Value present = Value::of(from.element(),
+                              {"(*" + v.cpp.in(Cpp::kPrimary) + ")"}, v.plan);
     auto inner = convert(present, to);
     if (inner) ++inner->cost;
     return inner;

@@ -118,8 +118,7 @@ TensorWord tensor(Piece p) {
     out.kind = TensorWord::kBool;
   } else if (kind && !kind->text.empty() &&
              (kind->text[0] == 'i' || kind->text[0] == 's')) {
-    out.kind =
-        kind->text[0] == 'i' ? TensorWord::kInt : TensorWord::kInt32;
+    out.kind = kind->text[0] == 'i' ? TensorWord::kInt : TensorWord::kInt32;
     if (kind->text.size() > 1 || !values) {
       out.below = real({kind->text.substr(1), kind->offset + 1});
     }
@@ -164,9 +163,9 @@ Word parse(WordType type, Piece p) {
       {"uint8", "int8", "int16", "int32", "int64", "float16", "float32",
        "float64", "bool", "bfloat16", "long", "int", "float", "double",
        "half"});
-  static constexpr auto kFormats = std::to_array<std::string_view>(
-      {"contiguous_format", "preserve_format", "channels_last",
-       "channels_last_3d"});
+  static constexpr auto kFormats =
+      std::to_array<std::string_view>({"contiguous_format", "preserve_format",
+                                       "channels_last", "channels_last_3d"});
   static constexpr auto kLayouts = std::to_array<std::string_view>({"strided"});
   Word w;
   w.text = std::string(p.text);

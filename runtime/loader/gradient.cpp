@@ -386,8 +386,8 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
   const FunctionSchema& schema = op.base.schema;
   std::vector<std::string> names;
   for (const Saved& s : plan.saved) {
-    g->saved_arguments.push_back(
-        s.is_result ? -1 : schema.argument_index(s.name));
+    g->saved_arguments.push_back(s.is_result ? -1
+                                             : schema.argument_index(s.name));
     names.push_back(s.name);
   }
   names.emplace_back("grad");

@@ -262,11 +262,11 @@ void LoadedSchema::add(const Operator& op) {
     case OperatorKind::kDispatch: break;
   }
   if (state->pointwise || state->reduce) fill_node(op, state.get());
-  const bool exact_out =
-      codegen::has_exact_out(*model_, op, [](const std::string& name) {
-        const auto known = Dispatcher::singleton().find("aten::" + name);
-        return known && known->entry().has_flag(OperatorDef::kExactOut);
-      });
+  codegen::ExactOut exact(*model_, [](const std::string& name) {
+    const auto known = Dispatcher::singleton().find("aten::" + name);
+    return known && known->entry().has_flag(OperatorDef::kExactOut);
+  });
+  const bool exact_out = exact.of(op);
   for (const Overload* o : op.overloads()) {
     auto form = std::make_unique<OverloadState>();
     form->kind = info_kind(op.kind());
@@ -281,9 +281,8 @@ void LoadedSchema::add(const Operator& op) {
     if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form.get());
     for (const Argument& a : o->schema.arguments()) {
-      form->boxes.push_back(
-          {tag_of(a.type), a.type,
-           static_cast<size_t>(codegen::required_length(a))});
+      form->boxes.push_back({tag_of(a.type), a.type,
+                             static_cast<size_t>(codegen::required_length(a))});
     }
     form->has_contract =
         !state->require.empty() &&

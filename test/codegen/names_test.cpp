@@ -23,8 +23,7 @@ void expect_gradients(const char* name, std::vector<Value> args) {
   const auto op = Dispatcher::singleton().find_or_throw(name);
   autograd::GradcheckOptions options;
   options.second_order = true;
-  const auto r =
-      autograd::gradcheck_op(op, args.data(), args.size(), options);
+  const auto r = autograd::gradcheck_op(op, args.data(), args.size(), options);
   EXPECT_TRUE(r.ok()) << name << ": " << r.problem;
 }
 

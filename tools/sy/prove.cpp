@@ -233,9 +233,8 @@ class Proof {
     const bool known = !options_.words.empty() || example != examples_.end();
     if (!known && !signature_suffices(op)) return add_unknown(name);
     if (running_.size() >= static_cast<size_t>(options_.jobs)) next();
-    const std::string& words = options_.words.empty() && known
-                                   ? example->second
-                                   : options_.words;
+    const std::string& words =
+        options_.words.empty() && known ? example->second : options_.words;
     running_.push_back(start(name, op, words));
     running_.back().known = known;
   }

@@ -7,6 +7,7 @@
 
 #include "c10/schema/parser.h"
 #include "codegen/lang/parser.h"
+#include "test/codegen/lang/index_eval.h"
 
 namespace sy::lang {
 namespace {
