@@ -45,8 +45,11 @@ void check_same_device(const OperatorEntry& op,
 void store_result(const OperatorEntry& op, const Tensor& result, Tensor& out) {
   const bool resized = out.defined() && out.sizes() != result.sizes();
   prepare_out(op, out, result.sizes(), result.dtype(), result.device());
-  // A tensor that is made to fit is laid out as the result is.
-  if (resized && result.strides() != out.strides() &&
+  // Pointwise operators lay a tensor that they make fit out as the result is,
+  // all others in row-major order.
+  const bool pointwise =
+      op.info() != nullptr && op.info()->kind == OperatorInfo::kPointwise;
+  if (resized && pointwise && result.strides() != out.strides() &&
       storage_span(result).bytes == result.nbytes()) {
     out.impl()->set_sizes_and_strides(result.sizes(), result.strides(),
                                       out.storage_offset());
