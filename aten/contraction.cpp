@@ -29,13 +29,14 @@ Dims joined(std::initializer_list<const Dims*> lists) {
 
 }  // namespace
 
-Tensor contract(const Tensor& a, const Tensor& b, IntArrayRef sum_dims) {
+Tensor contract(const char* op, const Tensor& a, const Tensor& b,
+                IntArrayRef sum_dims) {
   // Dims of both, of one, summed in both, summed in one.
   Dims both, of_a, of_b, inner, only_a, only_b;
   for (int64_t d = 0; d < a.dim(); ++d) {
     const bool in_a = a.size(d) != 1, in_b = b.size(d) != 1;
-    SY_CHECK(!in_a || !in_b || a.size(d) == b.size(d), Value,
-             "[einsum] tensors: expected sizes that broadcast, got ", a.size(d),
+    SY_CHECK(!in_a || !in_b || a.size(d) == b.size(d), Value, "[", op,
+             "] tensors: expected sizes that broadcast, got ", a.size(d),
              " and ", b.size(d));
     const bool sum = shapes::contains(sum_dims, d);
     Dims& list = in_a && in_b ? (sum ? inner : both)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "aten/guard.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/convolution.h"
 #include "aten/ops/convolution_kernels.h"
@@ -216,7 +215,6 @@ std::tuple<Tensor, Tensor, Tensor> convolution_double_backward(
     IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
     bool transposed, IntArrayRef output_padding, int64_t groups,
     ArrayRef<bool> output_mask) {
-  check_output_mask("_convolution_double_backward", output_mask);
   Tensor by_grad, by_input, by_weight;
   const auto forward = [&](const Tensor& x, const Tensor& w) {
     return sy::convolution(x, w, std::nullopt, stride, padding, dilation,

@@ -258,7 +258,7 @@ Tensor einsum(std::string_view equation, TensorList tensors,
     for (int64_t d = e.result_dims(); d < e.dims(); ++d) {
       if (size_of(d) == 1) sum.push_back(d);
     }
-    left.push_back(contract(a, b, sum));
+    left.push_back(contract("einsum", a, b, sum));
   }
   Tensor result = left[0];
   Dims rest;

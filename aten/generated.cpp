@@ -35,6 +35,12 @@ void check_inplace_sizes(const OperatorEntry& op, const TensorBase& self,
            self.sizes());
 }
 
+void check_list_size(const char* op, const char* argument, size_t size,
+                     size_t expected) {
+  SY_CHECK(size == expected, Value, "[", op, "] ", argument, ": expected ",
+           expected, " values, got ", size);
+}
+
 void check_list(const OperatorEntry& op, const char* argument, TensorList list,
                 const TensorBase* first) {
   for (const Tensor& t : list) {

@@ -99,6 +99,9 @@ SY_API void check_inplace_sizes(const OperatorEntry& op, const TensorBase& self,
 // given.
 SY_API void check_list(const OperatorEntry& op, const char* argument,
                        TensorList list, const TensorBase* first);
+// For a list of fixed size, as `bool[3] output_mask`.
+SY_API void check_list_size(const char* op, const char* argument, size_t size,
+                            size_t expected);
 // Throws ValueError if an element would lie outside of self's storage.
 SY_API void check_in_storage(const char* op, const Tensor& self,
                              IntArrayRef sizes, IntArrayRef strides,

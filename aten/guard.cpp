@@ -158,9 +158,4 @@ bool resize_output(const char* op, Tensor& out, IntArrayRef sizes) {
   return true;
 }
 
-void check_output_mask(const char* op, ArrayRef<bool> mask) {
-  SY_CHECK(mask.size() == 3, Value, "[", op,
-           "] output_mask: expected 3 truth values, got ", mask.size());
-}
-
 }  // namespace sy

@@ -42,9 +42,6 @@ SY_API void assert_no_partial_overlap(const char* op, const TensorBase& out,
 SY_API void assert_no_overlap(const char* op, const TensorBase& out,
                               const char* argument, const TensorBase& in);
 
-// One truth value for each of three gradients: `bool[3] output_mask`.
-SY_API void check_output_mask(const char* op, ArrayRef<bool> mask);
-
 // Every element of a result may be stored to out's dtype.
 SY_API void check_can_cast(const char* op, const char* argument,
                            ScalarType from, ScalarType to);

@@ -231,7 +231,8 @@ Tensor trilinear(const Tensor& i1, const Tensor& i2, const Tensor& i3,
     if (!shapes::contains(sum, d)) continue;
     (shapes::contains(absent, d) ? early : late).push_back(d);
   }
-  Tensor result = contract(contract(a, b, early), c, late);
+  Tensor result =
+      contract("_trilinear", contract("_trilinear", a, b, early), c, late);
   for (int64_t d = total; d-- > 0;) {
     if (shapes::contains(sum, d)) result = result.squeeze(d);
   }

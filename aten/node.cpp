@@ -9,24 +9,15 @@ namespace sy {
 
 namespace {
 
-Scalar number(const Value& v) {
-  switch (v.tag()) {
-    case Value::Tag::None: return {};
-    case Value::Tag::Bool: return v.to_bool();
-    case Value::Tag::Int: return v.to_int();
-    case Value::Tag::Double: return v.to_double();
-    default: return v.to_scalar();
-  }
-}
+// An argument of the functional form.
+struct Arguments {
+  const Value* args;
+  const int* positions;
 
-Scalar read(const NodeScalar& s, const Value& v) {
-  switch (s.kind) {
-    case NodeScalar::kHasValue: return !v.is_none();
-    case NodeScalar::kEquals:
-      return !v.is_none() && v.to_string_view() == s.text;
-    default: return number(v);
+  const Value& operator[](int i) const {
+    return args[positions == nullptr ? i : positions[i]];
   }
-}
+};
 
 // Tensors on Meta in the place of others: one for each, over one storage where
 // theirs is one.
@@ -85,27 +76,45 @@ std::vector<Value> infer_results(OperatorHandle op, const Value* args,
   return results;
 }
 
-PointwiseNode::PointwiseNode(const NodeDesc& node, const Value* args)
-    : node_(node) {
-  SY_INTERNAL_ASSERT(node.pointwise != nullptr && node.n_inputs <= kMaxInputs &&
-                     node.n_scalars <= kMaxScalars);
-  for (int i = 0; i < node.n_inputs; ++i) {
-    inputs_[i] = &args[node.inputs[i]].to_tensor();
+Scalar read_scalar(NodeScalar::Kind kind, const char* text, const Value& v) {
+  if (kind == NodeScalar::kHasValue) return !v.is_none();
+  if (kind == NodeScalar::kEquals) {
+    return !v.is_none() && v.to_string_view() == text;
   }
-  for (int i = 0; i < node.n_scalars; ++i) {
-    const NodeScalar& s = node.scalars[i];
-    scalars_[i] = read(s, args[s.argument]);
-    if (s.kind == NodeScalar::kValue && args[s.argument].is_none()) {
-      absent_ |= 1u << i;
-    }
+  if (v.is_none()) return {};
+  switch (kind) {
+    case NodeScalar::kInt: return v.to_int();
+    case NodeScalar::kFloat: return v.to_double();
+    case NodeScalar::kBool: return v.to_bool();
+    default: return v.to_scalar();
   }
 }
 
-ReduceNode::ReduceNode(const NodeDesc& node, const Value* args) : node_(node) {
+PointwiseNode::PointwiseNode(const NodeDesc& node, const Value* args,
+                             const int* positions)
+    : node_(node) {
+  const Arguments in{args, positions};
+  SY_INTERNAL_ASSERT(node.pointwise != nullptr && node.n_inputs <= kMaxInputs &&
+                     node.n_scalars <= kMaxScalars);
+  for (int i = 0; i < node.n_inputs; ++i) {
+    inputs_[i] = &in[node.inputs[i]].to_tensor();
+  }
+  for (int i = 0; i < node.n_scalars; ++i) {
+    const NodeScalar& s = node.scalars[i];
+    const Value& v = in[s.argument];
+    scalars_[i] = read_scalar(s.kind, s.text, v);
+    if (s.kind < NodeScalar::kHasValue && v.is_none()) absent_ |= 1u << i;
+  }
+}
+
+ReduceNode::ReduceNode(const NodeDesc& node, const Value* args,
+                       const int* positions)
+    : node_(node) {
+  const Arguments in{args, positions};
   SY_INTERNAL_ASSERT(node.reduce != nullptr && node.n_scalars <= kMaxScalars);
-  args_.self = &args[node.inputs[0]].to_tensor();
+  args_.self = &in[node.inputs[0]].to_tensor();
   if (node.dim != NodeDesc::kNone) {
-    const Value& dim = args[node.dim];
+    const Value& dim = in[node.dim];
     if (dim.is_int()) {
       dim_ = dim.to_int();
       args_.dims = IntArrayRef(dim_);
@@ -114,13 +123,14 @@ ReduceNode::ReduceNode(const NodeDesc& node, const Value* args) : node_(node) {
     }
   }
   if (node.keepdim != NodeDesc::kNone) {
-    args_.keepdim = args[node.keepdim].to_bool();
+    args_.keepdim = in[node.keepdim].to_bool();
   }
-  if (node.dtype != NodeDesc::kNone && !args[node.dtype].is_none()) {
-    args_.dtype = args[node.dtype].to_scalar_type();
+  if (node.dtype != NodeDesc::kNone && !in[node.dtype].is_none()) {
+    args_.dtype = in[node.dtype].to_scalar_type();
   }
   for (int i = 0; i < node.n_scalars; ++i) {
-    scalars_[i] = read(node.scalars[i], args[node.scalars[i].argument]);
+    const NodeScalar& s = node.scalars[i];
+    scalars_[i] = read_scalar(s.kind, s.text, in[s.argument]);
   }
   args_.scalars = scalars_;
 }

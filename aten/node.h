@@ -27,11 +27,16 @@ inline const NodeDesc* node_desc(const OperatorEntry& op) {
 SY_API std::vector<Value> infer_results(OperatorHandle op, const Value* args,
                                         size_t n);
 
-// What a program takes of the boxed arguments of a functional call. Borrows
-// both.
+// Throws TypeError for a value of another type. None is 0.
+SY_API Scalar read_scalar(NodeScalar::Kind kind, const char* text,
+                          const Value& v);
+
+// What a program takes of boxed arguments. Borrows all. `positions`: of each
+// argument of the functional form where it is in `args`; nullptr: in its place.
 class SY_API PointwiseNode {
  public:
-  PointwiseNode(const NodeDesc& node, const Value* args);
+  PointwiseNode(const NodeDesc& node, const Value* args,
+                const int* positions = nullptr);
   PointwiseNode(const PointwiseNode&) = delete;
   const PointwiseOp& op() const { return *node_.pointwise; }
   PointwiseArgs args() const { return {inputs_, scalars_, absent_}; }
@@ -46,7 +51,8 @@ class SY_API PointwiseNode {
 
 class SY_API ReduceNode {
  public:
-  ReduceNode(const NodeDesc& node, const Value* args);
+  ReduceNode(const NodeDesc& node, const Value* args,
+             const int* positions = nullptr);
   ReduceNode(const ReduceNode&) = delete;
   const ReduceOp& op() const { return *node_.reduce; }
   const ReduceArgs& args() const { return args_; }

@@ -1,6 +1,5 @@
 #include "aten/ops/normalization.h"
 
-#include "aten/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/normalization_kernels.h"
@@ -27,11 +26,6 @@ bool recorded(const T&... tensors) {
   return GradMode::is_enabled() && (wants(tensors) || ...);
 }
 Tensor or_undefined(const OptionalTensor& t) { return t ? *t : Tensor(); }
-
-void check_mask(const char* op, ArrayRef<bool> mask, size_t n) {
-  SY_CHECK(mask.size() == n, Value, "[", op, "] output_mask: expected ", n,
-           " values, got ", mask.size());
-}
 
 Tensor sum_over(const Tensor& t, const Dims& dims) {
   return dims.empty() ? t : sy::sum(t, dims);
@@ -85,7 +79,6 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_grads(
     IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd,
     const OptionalTensor& weight, ArrayRef<bool> output_mask) {
   constexpr const char* kOp = "native_layer_norm_backward";
-  check_mask(kOp, output_mask, 3);
   if (!recorded(grad_out, input, mean, rstd, or_undefined(weight),
                 or_undefined(grad_mean), or_undefined(grad_rstd))) {
     return sy::_layer_norm_backward(grad_out, grad_mean, grad_rstd, input,
@@ -137,7 +130,6 @@ std::tuple<Tensor, Tensor> rms_norm_grads(
     const Tensor& input, IntArrayRef normalized_shape, const Tensor& rstd,
     const OptionalTensor& weight, ArrayRef<bool> output_mask) {
   constexpr const char* kOp = "_fused_rms_norm_backward";
-  check_mask(kOp, output_mask, 2);
   if (!recorded(grad_out, input, rstd, or_undefined(weight),
                 or_undefined(grad_rstd))) {
     return sy::_rms_norm_backward(grad_out, grad_rstd, input, normalized_shape,
@@ -173,7 +165,6 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_grads(
     const OptionalTensor& grad_rstd, const Tensor& input, const Tensor& mean,
     const Tensor& rstd, const OptionalTensor& weight, int64_t group,
     ArrayRef<bool> output_mask) {
-  check_mask("native_group_norm_backward", output_mask, 3);
   if (!recorded(grad_out, input, mean, rstd, or_undefined(weight),
                 or_undefined(grad_mean), or_undefined(grad_rstd))) {
     return sy::_group_norm_backward(grad_out, grad_mean, grad_rstd, input, mean,

@@ -101,12 +101,13 @@ struct ScanOp {
   ElementProgram combine;
 };
 
-// A scalar of a program, from an argument of the call: its number (True and
-// False count), whether it is there, or whether it is the text.
+// A scalar of a program, from an argument of the call: its number as an
+// argument of that type (a float stays one, though an int is boxed), whether
+// it is there, or whether it is the text.
 struct NodeScalar {
-  enum Kind : uint8_t { kValue, kHasValue, kEquals };
+  enum Kind : uint8_t { kScalar, kInt, kFloat, kBool, kHasValue, kEquals };
   uint8_t argument;
-  Kind kind = kValue;
+  Kind kind = kScalar;
   const char* text = nullptr;  // of kEquals
 };
 

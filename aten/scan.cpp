@@ -2,37 +2,18 @@
 
 #include "aten/dims.h"
 #include "aten/guard.h"
+#include "aten/program_domain.h"
 
 namespace sy {
 
 namespace {
 
-// Whether every step of the program has a kernel for the dtype.
-bool in_domain(const ElementProgram& program, ScalarType t) {
-  for (int i = 0; i < program.tile.n_steps; ++i) {
-    switch (
-        lang::kPrims[static_cast<size_t>(program.tile.steps[i].op)].domain) {
-      case lang::PrimDomain::ALL: break;
-      case lang::PrimDomain::NUM:
-        if (t == kBool) return false;
-        break;
-      case lang::PrimDomain::INT:
-        if (!is_integral_type(t, true)) return false;
-        break;
-      case lang::PrimDomain::FLT:
-        if (!is_floating_type(t)) return false;
-        break;
-    }
-  }
-  return true;
-}
-
 void finish_plan(const ScanOp& op, const ScanArgs& args, ScanPlan* plan) {
   plan->dim = wrap_dim(op.name, args.dim, args.self->dim());
   SY_CHECK(static_cast<int>(plan->result) < kNumScalarTypes, Type, "[", op.name,
            "] dtype: expected a dtype, got ", plan->result);
-  SY_CHECK(in_domain(op.combine, plan->result), Type, "[", op.name,
-           "] self: expected a floating dtype, got ", plan->result);
+  SY_CHECK(missed_domain(op.combine.tile, plan->result) == nullptr, Type, "[",
+           op.name, "] self: expected a floating dtype, got ", plan->result);
   const bool wide = op.accumulate == AccumulateRule::Double;
   plan->compute =
       wide && is_floating_type(plan->result) ? kDouble : plan->result;

@@ -7,6 +7,7 @@
 #include "codegen/cpp_types.h"
 #include "codegen/derivative.h"
 #include "codegen/foreach.h"
+#include "codegen/lang/cpp_names.h"
 #include "codegen/lang/yaml.h"
 
 namespace sy::codegen {
@@ -26,6 +27,7 @@ class OperatorChecker {
   void run() {
     lang::check_types(e_, diagnostics_);
     cpp_types();
+    forms();
     dispatch();
     kind();
     contract();
@@ -52,6 +54,19 @@ class OperatorChecker {
   }
 
   void cpp_types() {
+    const std::string name(e_.schema.name().name.view());
+    if (lang::cpp_name(name) != name) {
+      error(e_.func.start(), "no operator can be called '" + name +
+                                 "', which has a meaning in generated C++");
+    }
+    std::map<std::string, std::string> names;
+    for (const Argument& a : e_.schema.arguments()) {
+      const std::string own(a.name.view());
+      const auto [it, fresh] = names.try_emplace(parameter_name(a), own);
+      if (fresh) continue;
+      error(e_.func.start(), "arguments '" + it->second + "' and '" + own +
+                                 "' are both '" + it->first + "' in C++");
+    }
     for (const Overload* o : op_.overloads()) {
       for (const Argument& a : o->schema.arguments()) {
         if (parameter_type(a).empty()) {
@@ -67,6 +82,36 @@ class OperatorChecker {
     }
     if (e_.schema.is_vararg() || e_.schema.is_varret()) {
       error(e_.func.start(), "'...' in a signature has no C++ type");
+    }
+  }
+
+  // What is computed by the functional form has all that this one needs.
+  void forms() {
+    const FunctionSchema& s = op_.base.schema;
+    const bool tile = op_.kind() == OperatorKind::kPointwise ||
+                      op_.kind() == OperatorKind::kReduce ||
+                      op_.kind() == OperatorKind::kScan || e_.is_foreach;
+    for (const lang::Form& f : e_.forms) {
+      if (!f.schema) continue;
+      const std::string name = to_string(f.schema->name());
+      for (const Argument& a : s.arguments()) {
+        const bool given = f.schema->argument_index(a.name.view()) >= 0 ||
+                           (!tile && !a.type.is_tensor_like() &&
+                            (a.default_value || a.type.is_optional() ||
+                             a.name == "dtype" || a.name == "device"));
+        if (given) continue;
+        error(f.at, "the form '" + name + "' lacks the argument '" +
+                        std::string(a.name.view()) + "' of '" + op_.base.name +
+                        "'");
+      }
+      const auto args = f.schema->arguments();
+      const auto targets = static_cast<std::size_t>(std::count_if(
+          args.begin(), args.end(),
+          [&](const Argument& a) { return is_target(*f.schema, a); }));
+      if (targets == s.returns().size()) continue;
+      error(f.at, "the form '" + name + "' writes " + std::to_string(targets) +
+                      " arguments, and '" + op_.base.name + "' returns " +
+                      std::to_string(s.returns().size()));
     }
   }
 

@@ -54,6 +54,12 @@ constexpr SharedOutput kSharedOutputs[] = {
     {"methods", "aten/tensor_methods_gen.h", &emit_methods_header},
     {"umbrella", "aten/ops/all.h", &emit_umbrella},
     {"examples", "docs/ops/examples.cpp", &emit_examples},
+    {"example_words", "docs/ops/examples.txt",
+     [](const Model& m) {
+       std::string all;
+       for (const Family& f : m.families()) all += emit_example_words(f);
+       return all;
+     }},
 };
 
 // Of one enumeration.
@@ -166,6 +172,22 @@ int check_files(const std::vector<std::string>& files,
   torch::check(sources, diagnostics);
   Model::load(own_sources(sources), diagnostics);
   report(diagnostics, sources, err);
+  return diagnostics.empty() ? 0 : 1;
+}
+
+int print_examples(const std::vector<std::string>& files,
+                   const std::vector<std::string>& known, std::ostream& out,
+                   std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  std::vector<std::string> all = files;
+  all.insert(all.end(), known.begin(), known.end());
+  const Model model = Model::load(all, diagnostics);
+  for (const std::string& file : files) {
+    for (const Family& family : model.families()) {
+      if (family.path == short_path(file)) out << emit_example_words(family);
+    }
+  }
+  report(diagnostics, err);
   return diagnostics.empty() ? 0 : 1;
 }
 

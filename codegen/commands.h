@@ -25,6 +25,11 @@ inline int check_files(const std::vector<std::string>& files,
   return check_files(files, {}, err);
 }
 
+// The `example:` of each operator of the files that has one: "NAME: WORDS".
+int print_examples(const std::vector<std::string>& files,
+                   const std::vector<std::string>& known, std::ostream& out,
+                   std::ostream& err);
+
 struct ImportOptions {
   std::vector<std::string> files;
   std::vector<std::string> ops;          // globs of names

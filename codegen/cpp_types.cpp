@@ -4,7 +4,9 @@
 #include <array>
 #include <cctype>
 
+#include "codegen/lang/cpp_names.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/lang/tensor.h"
 
 namespace sy::codegen {
 namespace {
@@ -83,26 +85,6 @@ std::string list_default(const Argument& a, DefaultValue v) {
   return out + "}";
 }
 
-constexpr std::array<std::string_view, 6> kKeywords = {
-    "default", "int", "float", "bool", "long", "operator"};
-
-constexpr std::array<std::string_view, 4> kOptionNames = {
-    "dtype", "layout", "device", "pin_memory"};
-
-// Where dtype, layout, device and pin_memory begin, or -1.
-int options_index(const FunctionSchema& s) {
-  const auto args = s.arguments();
-  for (std::size_t i = 0; i + 4 <= args.size(); ++i) {
-    bool all = args[i].kwarg_only;
-    for (std::size_t k = 0; k < 4; ++k) {
-      all = all && args[i + k].name.view() == kOptionNames[k] &&
-            args[i + k].type.is_optional();
-    }
-    if (all) return static_cast<int>(i);
-  }
-  return -1;
-}
-
 }  // namespace
 
 std::string parameter_type(const Argument& a) {
@@ -153,11 +135,7 @@ std::string default_text(const Argument& a) {
 }
 
 std::string parameter_name(const Argument& a) {
-  std::string name(a.name.view());
-  if (std::find(kKeywords.begin(), kKeywords.end(), name) != kKeywords.end()) {
-    name += '_';
-  }
-  return name;
+  return lang::cpp_name(a.name.view());
 }
 
 std::string parameter(const Argument& a) {
@@ -186,11 +164,16 @@ std::string signature_type(const FunctionSchema& s) {
   return out + ')';
 }
 
+std::string local_name(const FunctionSchema& s, std::string_view wanted) {
+  const auto names = parameter_names(s);
+  return lang::fresh_name(std::string(wanted), {names.begin(), names.end()});
+}
+
 ApiSignature api_signature(const FunctionSchema& s, bool is_method,
                            std::string_view no_default) {
   ApiSignature out;
   const auto args = s.arguments();
-  const int options = options_index(s);
+  const int options = lang::options_index(s);
   const int self = is_method ? s.self_index() : -1;
   const std::size_t outs = s.num_out();
   for (const Argument& a : s.out_arguments()) {
@@ -209,10 +192,10 @@ ApiSignature api_signature(const FunctionSchema& s, bool is_method,
       if (i == options) {
         std::string value = default_text(a);
         if (value == "std::nullopt") value = "{}";
-        out.parameters.push_back({"TensorOptions", "options", value});
-        out.has_options = true;
+        out.options = local_name(s, "options");
+        out.parameters.push_back({"TensorOptions", out.options, value});
       }
-      out.call.push_back("options." + std::string(kReads[i - options]));
+      out.call.push_back(out.options + '.' + std::string(kReads[i - options]));
       continue;
     }
     const bool is_out = i >= static_cast<int>(args.size() - outs);
@@ -221,10 +204,10 @@ ApiSignature api_signature(const FunctionSchema& s, bool is_method,
           {parameter_type(a), name,
            a.name == no_default ? std::string() : default_text(a)});
     }
-    const bool format = out.has_options && name == "memory_format";
-    out.call.push_back(
-        format ? "memory_format ? memory_format : options.memory_format_opt()"
-               : name);
+    const bool format = !out.options.empty() && name == "memory_format";
+    out.call.push_back(format ? "memory_format ? memory_format : " +
+                                    out.options + ".memory_format_opt()"
+                              : name);
   }
   // In C++ nothing without a default may follow something with one.
   bool droppable = false;

@@ -18,8 +18,11 @@ std::string return_type(const FunctionSchema& s);
 // The literal after `=`; empty if there is none.
 std::string default_text(const Argument& a);
 
-// A name that is no C++ keyword.
+// The argument's name, or one like it that C++ can take (see lang/cpp_names.h).
 std::string parameter_name(const Argument& a);
+// What a variable of a function with these parameters is called: `wanted`, or
+// a name like it that no parameter has.
+std::string local_name(const FunctionSchema& s, std::string_view wanted);
 // "const Tensor& self"
 std::string parameter(const Argument& a);
 // Of all arguments, in the schema's order.
@@ -39,7 +42,7 @@ struct ApiSignature {
   std::vector<ApiParameter> parameters;
   // What is passed on for each argument of the schema.
   std::vector<std::string> call;
-  bool has_options = false;
+  std::string options;  // the parameter of that type, or ""
 };
 // `no_default`: an argument whose default C++ must not know of, lest a call fit
 // two overloads; or "".

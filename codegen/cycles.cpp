@@ -51,8 +51,13 @@ class Walker {
     auto first = std::find_if(path_.begin(), path_.end(),
                               [&](const Step& s) { return s.name == name; });
     std::string way;
+    constexpr std::ptrdiff_t kShown = 12;
     for (auto step = first; step != path_.end(); ++step) {
       way += step->name + " -> ";
+      if (step - first + 1 == kShown && path_.end() - step > kShown) {
+        step = path_.end() - kShown;
+        way += "… -> ";
+      }
     }
     diagnostics_.error(
         by_name_.find(name)->second->op->entry->composite->text.start(),

@@ -5,6 +5,7 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/lang/compile.h"
+#include "codegen/lang/cpp_names.h"
 #include "codegen/lang/diff.h"
 #include "codegen/lang/parser.h"
 
@@ -44,7 +45,8 @@ bool reads_elements(const Expr& e, std::string_view name) {
 // The value type a node keeps for a parameter of that type.
 Saved saved_argument(const Argument& a, bool elements) {
   Saved s;
-  s.name = parameter_name(a);
+  s.name = std::string(a.name.view());
+  s.cpp = parameter_name(a);
   const Type t = a.type;
   const Type e = t.without_optional();
   if (t == TypeKind::kTensor) {
@@ -275,6 +277,7 @@ class Planner {
         if (result_name(schema_, i) != name) continue;
         Saved s;
         s.name = name;
+        s.cpp = lang::cpp_name(name);
         const bool elements = reads_elements(e, name);
         s.kind = elements ? Saved::kTensor : Saved::kMeta;
         s.type = elements ? "SavedTensor" : "SavedMeta";
@@ -303,7 +306,7 @@ class Planner {
   void save() {
     for (const Argument& a : schema_.arguments()) {
       for (Saved& s : found_) {
-        if (!s.is_result && s.name == parameter_name(a)) {
+        if (!s.is_result && s.name == a.name.view()) {
           plan_.saved.push_back(std::move(s));
           break;
         }

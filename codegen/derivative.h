@@ -25,6 +25,7 @@ struct Saved {
     kValue,  // as it is
   };
   std::string name;  // "other", "result"
+  std::string cpp;   // the same in C++
   Kind kind;
   std::string type;  // the member's C++ type
   bool is_result = false;

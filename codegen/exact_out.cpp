@@ -16,9 +16,12 @@ bool exact_dispatch(const Operator& op) {
 
 }  // namespace
 
-bool has_exact_out(
-    const Model& model, const Operator& op,
-    const std::function<bool(const std::string& name)>& elsewhere) {
+bool ExactOut::of(const Operator& op) {
+  if (const auto it = known_.find(&op); it != known_.end()) return it->second;
+  return known_[&op] = find(op);
+}
+
+bool ExactOut::find(const Operator& op) {
   const bool tile = op.kind() == lang::OperatorKind::kReduce ||
                     op.kind() == lang::OperatorKind::kScan;
   if (tile && op.base.schema.returns().size() > 1) return true;
@@ -29,16 +32,18 @@ bool has_exact_out(
   }
   if (op.kind() == lang::OperatorKind::kDispatch) return exact_dispatch(op);
   if (op.kind() != lang::OperatorKind::kComposite) return false;
-  const auto exact = [&](const std::string& name) {
-    if (const auto* own = model.named(name.substr(0, name.find('.')))) {
-      for (const Operator* o : *own) {
-        if (o->base.name == name) return has_exact_out(model, *o, elsewhere);
-      }
+  const auto names = composite_code(model_, op).operators;
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return called(name); });
+}
+
+bool ExactOut::called(const std::string& name) {
+  if (const auto* own = model_.named(name.substr(0, name.find('.')))) {
+    for (const Operator* o : *own) {
+      if (o->base.name == name) return of(*o);
     }
-    return elsewhere && elsewhere(name);
-  };
-  const auto called = composite_code(model, op).operators;
-  return std::any_of(called.begin(), called.end(), exact);
+  }
+  return elsewhere_ && elsewhere_(name);
 }
 
 lang::TensorCode composite_code(const Model& model, const Operator& op) {

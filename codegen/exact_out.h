@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 
 #include "codegen/model.h"
@@ -8,12 +9,27 @@
 namespace sy::codegen {
 
 // Whether an out= argument must have the very dtype of the result: what is no
-// pointwise operator or reduction, and is not made of those alone. `elsewhere`
-// answers for called operators that are not in the model, by schema; without
-// it they are taken to convert.
-bool has_exact_out(
-    const Model& model, const Operator& op,
-    const std::function<bool(const std::string& name)>& elsewhere = {});
+// pointwise operator or reduction, and is not made of those alone. Remembers
+// its answers.
+class ExactOut {
+ public:
+  using Elsewhere = std::function<bool(const std::string& name)>;
+
+  // `elsewhere` answers for called operators that are not in the model, by
+  // name; without it they are taken to convert.
+  explicit ExactOut(const Model& model, Elsewhere elsewhere = {})
+      : model_(model), elsewhere_(std::move(elsewhere)) {}
+
+  bool of(const Operator& op);
+
+ private:
+  bool find(const Operator& op);
+  bool called(const std::string& name);
+
+  const Model& model_;
+  const Elsewhere elsewhere_;
+  std::map<const Operator*, bool> known_;
+};
 
 // The compiled expression of a composite operator; of one element, if the
 // entry is a foreach.

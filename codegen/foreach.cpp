@@ -1,6 +1,7 @@
 #include "codegen/foreach.h"
 
 #include "codegen/cpp_types.h"
+#include "codegen/lang/cpp_names.h"
 
 namespace sy::codegen {
 namespace {
@@ -23,9 +24,10 @@ const Operator* inplace_operator(const Model& model, const std::string& name,
   return known->size() == 1 ? known->front() : nullptr;
 }
 
-// The call `text`, "sy::add(self[i], other[i])", on `each` in place.
+// The call `code`, "sy::add(self[i], other[i])", on the tensor `each` in place.
 std::optional<std::string> inplace_call(const Model& model, const Operator& op,
-                                        const lang::TensorCode& code) {
+                                        const lang::TensorCode& code,
+                                        const std::string& each) {
   const lang::Node& root = *op.entry->composite->expr;
   if (root.kind != lang::NodeKind::kCall) return std::nullopt;
   const Operator* inner = inplace_operator(model, root.name, code.operators);
@@ -34,10 +36,10 @@ std::optional<std::string> inplace_call(const Model& model, const Operator& op,
   if (!code.value.starts_with(head)) return std::nullopt;
   std::string rest = code.value.substr(head.size());
   if (!inner->entry->method_variant) {
-    return "sy::" + root.name + "_(each" + rest;
+    return "sy::" + root.name + "_(" + each + rest;
   }
   if (rest.starts_with(", ")) rest.erase(0, 2);
-  return "each." + root.name + "_(" + rest;
+  return each + '.' + root.name + "_(" + rest;
 }
 
 }  // namespace
@@ -48,6 +50,12 @@ std::optional<ForeachPlan> plan_foreach(const Model& model, const Operator& op,
   ForeachPlan plan;
   lang::TensorEnv env;
   env.op = op.base.name;
+  if (schema.argument_index("i") >= 0) {
+    diagnostics.error(op.entry->func.start(),
+                      "an argument of 'foreach:' cannot be called 'i', which "
+                      "is the index of an element");
+    return std::nullopt;
+  }
   env.add("i", TypeKind::kInt);
   for (const Argument& a : schema.arguments()) {
     const std::string name = parameter_name(a);
@@ -63,7 +71,13 @@ std::optional<ForeachPlan> plan_foreach(const Model& model, const Operator& op,
                                    wanted, diagnostics);
   if (!code) return std::nullopt;
   if (op.inplace) {
-    auto call = inplace_call(model, op, *code);
+    std::set<std::string> taken;
+    for (std::string& name : parameter_names(schema)) {
+      taken.insert(std::move(name));
+    }
+    lang::add_bound_names(op.entry->composite->expr, taken);
+    plan.written = lang::fresh_name("each", taken);
+    auto call = inplace_call(model, op, *code, plan.written);
     if (!call) {
       diagnostics.error(op.entry->composite->text.start(),
                         "the in-place form needs a call of an operator that "

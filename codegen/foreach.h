@@ -16,8 +16,9 @@ struct ForeachPlan {
   // The result for the elements at `i`.
   lang::TensorCode each;
   // "each.add_(other[i])", where the operator has an in-place form: what
-  // writes the tensor `each` of the written list.
+  // writes one tensor of the written list, which it calls "each".
   std::string inplace;
+  std::string written;
 };
 
 // Nothing after an error. The expression names elements as the lists are

@@ -1,3 +1,5 @@
+#include <bit>
+#include <span>
 #include <utility>
 
 #include "codegen/model.h"
@@ -7,6 +9,15 @@ namespace {
 
 AliasInfo written(std::size_t i) {
   return AliasInfo(AliasSet::of(static_cast<char>('a' + i)), true);
+}
+
+// The letter after those of the arguments' aliases, as a number from 0.
+std::size_t next_letter(std::span<const Argument> arguments) {
+  std::uint32_t used = 0;
+  for (const Argument& a : arguments) {
+    if (!a.alias.before().is_wildcard()) used |= a.alias.before().bits();
+  }
+  return static_cast<std::size_t>(std::bit_width(used));
 }
 
 std::string inplace_name(const OperatorName& name) {
@@ -32,6 +43,10 @@ FunctionSchema inplace_form(const FunctionSchema& f) {
                         std::move(returns));
 }
 
+bool is_target(const FunctionSchema& s, const Argument& a) {
+  return s.is_out() ? a.is_out() : a.is_write();
+}
+
 FunctionSchema out_form(const FunctionSchema& f) {
   OperatorName name = f.name();
   name.overload = InternedString(
@@ -39,13 +54,15 @@ FunctionSchema out_form(const FunctionSchema& f) {
                             : std::string(name.overload.view()) + "_out");
   std::vector<Argument> arguments(f.arguments().begin(), f.arguments().end());
   std::vector<Return> returns(f.returns().begin(), f.returns().end());
+  const std::size_t letter = next_letter(f.arguments());
   for (std::size_t i = 0; i < returns.size(); ++i) {
     const std::string out =
         returns.size() == 1 ? "out" : "out" + std::to_string(i);
+    const AliasInfo alias = written(letter + i);
     arguments.push_back(
-        {InternedString(out), returns[i].type, written(i), {}, true});
+        {InternedString(out), returns[i].type, alias, {}, true});
     returns[i].name = InternedString();
-    returns[i].alias = written(i);
+    returns[i].alias = alias;
   }
   // Written lists are not returned.
   if (returns.size() == 1 && returns[0].type.is_list()) returns.clear();

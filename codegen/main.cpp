@@ -38,6 +38,19 @@ int main(int argc, char** argv) {
     status = check_files(files, known_files(files, with), std::cerr);
   });
 
+  CLI::App* examples_command = app.add_subcommand(
+      "examples", "the arguments of example calls, for `sy prove --examples`");
+  examples_command->add_option("FILE", files, "schema files")->required();
+  examples_command->add_option("--with", with,
+                               "schema files or folders that FILE may refer "
+                               "to; by default the library's where only one "
+                               "FILE is named");
+  examples_command->callback([&] {
+    if (with.empty() && files.size() == 1) with = {library_of(files[0])};
+    status =
+        print_examples(files, known_files(files, with), std::cout, std::cerr);
+  });
+
   CLI::App* import_command = app.add_subcommand(
       "import", "functions of PyTorch's native_functions.yaml, as ours");
   ImportOptions import_options;

@@ -118,6 +118,9 @@ Operator make_operator(const OperatorEntry& e, const Family& family) {
   if (e.schema.is_functional()) {
     op.inplace =
         form(e, SchemaKind::kInplace, derives_inplace(e), &inplace_form);
+  }
+  // What writes other arguments gives its results to out= all the same.
+  if (e.schema.is_functional() || e.schema.kind() == SchemaKind::kMutable) {
     op.out = form(e, SchemaKind::kOut, derives_out(e), &out_form);
   }
   return op;
@@ -142,6 +145,18 @@ std::string_view Operator::kernel(std::string_view key) const {
 bool Operator::has_tag(std::string_view tag) const {
   return std::any_of(entry->tags.begin(), entry->tags.end(),
                      [&](const lang::Text& t) { return t.str() == tag; });
+}
+
+bool Operator::has_requirements() const {
+  const auto args = base.schema.arguments();
+  return !contract.require.empty() ||
+         std::any_of(args.begin(), args.end(),
+                     [](const Argument& a) { return required_length(a) > 0; });
+}
+
+int required_length(const Argument& a) {
+  const Type t = a.type.without_optional();
+  return t.is_list() && t.element() == TypeKind::kBool ? t.size() : 0;
 }
 
 bool Operator::is_structured() const {

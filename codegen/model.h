@@ -29,7 +29,6 @@ struct Contract {
   std::vector<lang::RequireCode> require;
   std::vector<lang::IndexCode> shape;   // one for each return
   std::vector<lang::TensorCode> dtype;  // one for each return, or none
-  bool empty() const { return require.empty() && shape.empty(); }
 };
 
 struct Operator {
@@ -53,6 +52,8 @@ struct Operator {
   std::string_view kernel(std::string_view key) const;
   bool has_kernel(std::string_view key) const { return !kernel(key).empty(); }
   bool has_tag(std::string_view tag) const;
+  // `require:`, or what the signature requires.
+  bool has_requirements() const;
   // A hand-written kernel for a backend that fills results made by `shape:`.
   bool is_structured() const;
   // Names of Tensor, Tensor? and Tensor[] arguments that are not written.
@@ -127,6 +128,15 @@ class Model : public lang::OpTable {
 // relu.out.
 FunctionSchema inplace_form(const FunctionSchema& functional);
 FunctionSchema out_form(const FunctionSchema& functional);
+
+// Whether a form that writes puts its result in `a`: of an out= form, which may
+// write other arguments too, only those.
+bool is_target(const FunctionSchema& s, const Argument& a);
+
+// How many values a list must have, as `bool[3]`, whose kernels read so many
+// gradients' answers; 0 for any number. `int[2]` is no such list: one number
+// may stand for both.
+int required_length(const Argument& a);
 
 // "schemas/ops/a.yaml" of "/x/y/schemas/ops/a.yaml"; other paths stay.
 std::string short_path(std::string_view path);

@@ -231,12 +231,31 @@ std::vector<int> scalar_indices(const lang::Program& program,
   return same ? std::vector<int>() : out;
 }
 
+ScalarKind scalar_kind(const lang::ScalarInput& s, Type type) {
+  switch (s.kind) {
+    case lang::ScalarInput::Kind::kHasValue: return ScalarKind::kHasValue;
+    case lang::ScalarInput::Kind::kEquals: return ScalarKind::kEquals;
+    case lang::ScalarInput::Kind::kValue: break;
+  }
+  switch (type.without_optional().kind()) {
+    case TypeKind::kInt:
+    case TypeKind::kSymInt: return ScalarKind::kInt;
+    case TypeKind::kFloat:
+    case TypeKind::kSymFloat: return ScalarKind::kFloat;
+    case TypeKind::kBool:
+    case TypeKind::kSymBool: return ScalarKind::kBool;
+    default: return ScalarKind::kScalar;
+  }
+}
+
 NodeParts node_parts(const Operator& op) {
   const FunctionSchema& schema = op.base.schema;
   NodeParts out;
   const auto scalars = [&](const std::vector<lang::ScalarInput>& list) {
     for (const lang::ScalarInput& s : list) {
-      out.scalars.push_back({schema.argument_index(s.name), s});
+      const int i = schema.argument_index(s.name);
+      out.scalars.push_back(
+          {i, scalar_kind(s, schema.arguments()[i].type), s.text});
     }
   };
   if (op.kind() == lang::OperatorKind::kPointwise) {

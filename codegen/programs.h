@@ -42,11 +42,24 @@ struct ScanParts {
   lang::Program combine;  // of two elements
 };
 ScanParts scan_parts(const Operator& op);
-// Which arguments a program takes; NodeDesc of aten/op_desc.h.
+// How a scalar is read from an argument: NodeScalar::Kind of aten/op_desc.h, in
+// its order.
+enum class ScalarKind : std::uint8_t {
+  kScalar,
+  kInt,
+  kFloat,
+  kBool,
+  kHasValue,
+  kEquals,
+};
+ScalarKind scalar_kind(const lang::ScalarInput& scalar, Type argument);
+
+// Which arguments a program takes: NodeDesc there.
 struct NodeParts {
   struct Scalar {
     int argument;
-    lang::ScalarInput input;
+    ScalarKind kind;
+    std::string text;  // of kEquals
   };
   std::vector<int> inputs;
   std::vector<Scalar> scalars;

@@ -79,10 +79,6 @@ Tensor member_array(const FileView& archive, const io::ZipMember& m,
   return array_of({archive.op, path, data, m.size}, data, bytes);
 }
 
-uint64_t bytes_of(const Tensor& t) {
-  return static_cast<uint64_t>(t.numel()) * element_size(t.scalar_type());
-}
-
 }  // namespace
 
 Tensor load_npy(const std::string& path) {
@@ -99,7 +95,7 @@ void save_npy(const std::string& path, const Tensor& tensor) {
   const Tensor data = io::on_cpu(tensor);
   io::OutputFile file(kOp, path);
   file.write(header);
-  file.write(data.data_ptr(), bytes_of(data));
+  file.write(data.data_ptr(), data.nbytes());
   file.commit();
 }
 
@@ -126,7 +122,7 @@ void save_npz(const std::string& path, const NamedTensors& tensors) {
   for (const auto& [name, t] : tensors) {
     const std::string header = io::npy_header(kOp, t.scalar_type(), t.sizes());
     const Tensor data = io::on_cpu(t);
-    const uint64_t bytes = bytes_of(data);
+    const uint64_t bytes = data.nbytes();
     uint32_t crc = io::crc32(0, header.data(), header.size());
     crc = io::crc32(crc, data.data_ptr(), bytes);
     zip.member(kOp, name + std::string(kEnding), header.size() + bytes, crc);

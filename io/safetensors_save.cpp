@@ -16,10 +16,6 @@ constexpr std::string_view kIndexEnding = ".safetensors.index.json";
 
 using Entries = std::vector<const NamedTensors::Entry*>;
 
-uint64_t bytes_of(const Tensor& t) {
-  return static_cast<uint64_t>(t.numel()) * element_size(t.scalar_type());
-}
-
 Entries checked(const char* op, const NamedTensors& tensors) {
   Entries entries;
   entries.reserve(tensors.size());
@@ -49,14 +45,14 @@ void save(const char* op, const std::string& path, const Entries& tensors,
   uint64_t next = 0;
   for (const size_t i : order) {
     entries[i].begin = next;
-    entries[i].end = next += bytes_of(tensors[i]->second);
+    entries[i].end = next += tensors[i]->second.nbytes();
   }
   const std::string header = io::safetensors_header(op, entries, metadata);
   io::OutputFile file(op, path);
   file.write(header);
   for (const size_t i : order) {
     const Tensor data = io::on_cpu(tensors[i]->second);
-    file.write(data.data_ptr(), bytes_of(data));
+    file.write(data.data_ptr(), data.nbytes());
   }
   file.commit();
 }
@@ -66,7 +62,7 @@ std::vector<Entries> shards_of(const Entries& tensors, uint64_t most) {
   std::vector<Entries> shards(1);
   uint64_t size = 0;
   for (const NamedTensors::Entry* const t : tensors) {
-    const uint64_t bytes = bytes_of(t->second);
+    const uint64_t bytes = t->second.nbytes();
     if (!shards.back().empty() && bytes > most - std::min(size, most)) {
       shards.emplace_back();
       size = 0;
@@ -109,7 +105,7 @@ void save_sharded_safetensors(const std::string& index_path,
     save(kOp, path, shards[i], metadata);
     for (const NamedTensors::Entry* const t : shards[i]) {
       index.files.emplace_back(t->first, path.substr(path.rfind('/') + 1));
-      total += bytes_of(t->second);
+      total += t->second.nbytes();
     }
   }
   const std::string text = io::safetensors_index(kOp, index, total);

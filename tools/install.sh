@@ -71,6 +71,8 @@ mkdir -p "$conformance"
 "$root/tools/unpack_cases.sh" "$root/test/conformance/cases.tar.xz" \
   "$conformance/cases"
 install -m 644 "$root/test/conformance/passing.txt" "$conformance"
+install -m 644 "$bin/schemas/gen/docs/ops/examples.txt" \
+  "$prefix/share/switchyard/examples.txt"
 install_licences
 
 config=$prefix/lib/cmake/Switchyard

@@ -6,7 +6,6 @@
 
 #include "aten/batch_norm.h"
 #include "aten/copy.h"
-#include "aten/guard.h"
 #include "aten/ops/factory.h"
 #include "backends/cpu/batch_norm_kernels_gen.h"
 #include "c10/parallel.h"
@@ -334,7 +333,6 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm_backward(
     const MaybeTensor& running_mean, const MaybeTensor& running_var,
     const MaybeTensor& save_mean, const MaybeTensor& save_invstd, bool train,
     double eps, ArrayRef<bool> output_mask) {
-  check_output_mask("native_batch_norm_backward", output_mask);
   const BatchNormArgs args{input,
                            tensor_of(weight),
                            Tensor(),

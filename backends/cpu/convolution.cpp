@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "aten/copy.h"
-#include "aten/guard.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/reduction.h"
 #include "aten/structured.h"
@@ -81,7 +80,6 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
     IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
     int64_t groups, ArrayRef<bool> output_mask) {
   const char* const op = "convolution_backward";
-  check_output_mask(op, output_mask);
   const ConvolutionArgs args{stride,     padding,        dilation,
                              transposed, output_padding, groups};
   const Dims sizes = convolution_sizes(op, input, weight, Tensor(), args);

@@ -95,8 +95,8 @@ void start_accumulator(const KnownReduction& known, const void* first,
 void reduce_known(const KnownReduction& known, const ReduceLayout& layout,
                   const ReduceArgs& args, void* accumulators);
 
-// Whether the operator's accumulators are count, mean and sum of squared
-// distances, combined as those of two sets are; and these, in double.
+// Whether it is the operator that has a kernel for its count, mean and sum of
+// squared distances; and these, in double.
 bool is_moments(const ReduceOp& op);
 void reduce_moments(const ReduceLayout& layout, ScalarType self, double* count,
                     double* mean, double* m2);

@@ -44,7 +44,6 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm_backward(
     const MaybeTensor& running_mean, const MaybeTensor& running_var,
     const MaybeTensor& save_mean, const MaybeTensor& save_invstd, bool train,
     double, ArrayRef<bool> output_mask) {
-  check_output_mask("native_batch_norm_backward", output_mask);
   const Tensor w = tensor_of(weight);
   check_batch_norm_grad("native_batch_norm_backward", grad_out,
                         {input, w, Tensor(), tensor_of(running_mean),

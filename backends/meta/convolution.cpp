@@ -35,7 +35,6 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
     OptionalIntArrayRef, IntArrayRef stride, IntArrayRef padding,
     IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
     int64_t groups, ArrayRef<bool> output_mask) {
-  check_output_mask("convolution_backward", output_mask);
   const Dims sizes = convolution_sizes(
       "convolution_backward", input, weight, Tensor(),
       {stride, padding, dilation, transposed, output_padding, groups});

@@ -72,7 +72,7 @@ class AutogradEmitter {
     const bool composite = op.kind() == OperatorKind::kComposite ||
                            op.has_kernel("CompositeImplicitAutograd");
     if (composite) {
-      if (op.out) reject(w, *op.out, tensor_names(op.base.schema));
+      if (op.out) reject(w, op, *op.out, tensor_names(op.base.schema));
       return;
     }
     lang::Diagnostics diagnostics;
@@ -80,7 +80,7 @@ class AutogradEmitter {
     if (!diagnostics.empty()) throw lang::LangError(diagnostics);
     if (plan.non_differentiable) {
       fallthrough(op.base);
-      if (op.inplace) overwritten(w, *op.inplace);
+      if (op.inplace) overwritten(w, op, *op.inplace);
       if (op.out) fallthrough(*op.out);
       return;
     }
@@ -97,7 +97,7 @@ class AutogradEmitter {
       inplace(w, op, op.base, plan);
     }
     if (op.inplace) inplace(w, op, *op.inplace, plan);
-    if (op.out) reject(w, *op.out, differentiable_names(op, plan));
+    if (op.out) reject(w, op, *op.out, differentiable_names(op, plan));
   }
 
   static std::vector<std::string> tensor_names(const FunctionSchema& s) {
@@ -122,130 +122,140 @@ class AutogradEmitter {
                              "\", Kernel::fallthrough());");
   }
 
-  void begin(Writer& w, const Overload& o) {
+  void begin(Writer& w, const Operator& op, const Overload& o) {
     const std::string params = parameter_list(o.schema);
     w.gap();
-    w.line(return_type(o.schema) + ' ' + o.id + "(DispatchKeySet ks" +
-           (params.empty() ? "" : ", " + params) + ") {");
+    w.line(return_type(o.schema) + ' ' + o.id + "(DispatchKeySet " +
+           local(op, "ks") + (params.empty() ? "" : ", " + params) + ") {");
     registrations_.push_back("m.impl(\"" + o.name + "\", SY_FN(" + o.id +
                              "));");
   }
 
-  static std::string redispatch(const Overload& o) {
+  static std::string redispatch(const Operator& op, const Overload& o) {
     const std::string args = argument_list(o.schema);
-    return "ops::" + o.id + "::redispatch(below_autograd(ks)" +
-           (args.empty() ? "" : ", " + args) + ");";
+    return "ops::" + o.id + "::redispatch(below_autograd(" + local(op, "ks") +
+           ")" + (args.empty() ? "" : ", " + args) + ");";
   }
 
   // Nothing to record.
-  static void pass(Writer& w, const Overload& o, const std::string& names) {
+  static void pass(Writer& w, const Operator& op, const Overload& o,
+                   const std::string& names) {
     const char* question = o.schema.is_functional() ? "any_requires_grad"
                                                     : "inplace_requires_grad";
     w.line(std::string("  if (!") + question + "(" + names + ")) {");
-    w.line("    return " + redispatch(o));
+    w.line("    return " + redispatch(op, o));
     w.line("  }");
+  }
+
+  // The call below autograd, in the scope that the lines before opened.
+  static void below(Writer& w, const Operator& op, const std::string& call) {
+    w.line("    const AutoDispatchBelowAutograd " + local(op, "guard") + ";");
+    w.line("    " + call);
   }
 
   static void make_node(Writer& w, const Operator& op, const Overload& o,
                         const std::string& names) {
-    w.line("  auto node = make_node<" + node_name(op) + ">(" + entry_of(o) +
-           ", " + names + ");");
+    w.line("  auto " + local(op, "node") + " = make_node<" + node_name(op) +
+           ">(" + entry_of(o) + ", " + names + ");");
   }
 
   void functional(Writer& w, const Operator& op, const DerivativePlan& plan) {
     const Overload& o = op.base;
     const std::string names = join(differentiable_names(op, plan), ", ");
-    begin(w, o);
-    pass(w, o, names);
+    begin(w, op, o);
+    pass(w, op, o, names);
     make_node(w, op, o, names);
-    emit_saves(w, plan, {});
+    const std::string node = local(op, "node");
+    emit_saves(w, plan, {}, node);
     const bool several = o.schema.returns().size() > 1;
-    const std::string result = several ? "results" : "result";
+    const std::string result = local(op, several ? "results" : "result");
     w.line("  " + return_type(o.schema) + ' ' + result + " = [&] {");
-    w.line("    const AutoDispatchBelowAutograd guard;");
-    w.line("    return " + redispatch(o));
+    below(w, op, "return " + redispatch(op, o));
     w.line("  }();");
-    history(w, o.schema, plan);
+    history(w, o.schema, plan, node, result);
     w.line("  return " + result + ";");
     w.line("}");
   }
 
   static void history(Writer& w, const FunctionSchema& s,
-                      const DerivativePlan& plan) {
+                      const DerivativePlan& plan, const std::string& node,
+                      const std::string& result) {
     const bool saves = has_result_saves(plan);
     const std::size_t n = s.returns().size();
     const bool list = n == 1 && s.returns()[0].type.is_list();
     if (n == 1) {
       const bool views = list && s.returns()[0].alias;
       w.line(std::string("  ") + (views ? "set_history_views" : "set_history") +
-             "(result, " + (saves ? "node" : "std::move(node)") + ");");
+             "(" + result + ", " + (saves ? node : "std::move(" + node + ")") +
+             ");");
     } else {
       for (std::size_t i = 0; i < n; ++i) {
         if (i == 0 || plan.uses_grads) {
-          w.line("  set_history(std::get<" + std::to_string(i) +
-                 ">(results), node);");
+          w.line("  set_history(std::get<" + std::to_string(i) + ">(" + result +
+                 "), " + node + ");");
         } else {
-          w.line("  skip_output(node);");
+          w.line("  skip_output(" + node + ");");
         }
       }
     }
     const auto name = [&](std::size_t i) {
-      return n == 1 ? std::string("result")
-                    : "std::get<" + std::to_string(i) + ">(results)";
+      return n == 1 ? result
+                    : "std::get<" + std::to_string(i) + ">(" + result + ")";
     };
-    emit_result_saves(w, plan, name);
+    emit_result_saves(w, plan, node, name);
   }
 
   void inplace(Writer& w, const Operator& op, const Overload& o,
                const DerivativePlan& plan) {
     const std::string names = join(differentiable_names(op, plan), ", ");
     const std::string self = written_arguments(o)[0];
-    begin(w, o);
-    pass(w, o, names);
+    const std::string node = local(op, "node");
+    begin(w, op, o);
+    pass(w, op, o, names);
     w.line("  check_inplace(" + entry_of(o) + ", " + self + ");");
     make_node(w, op, o, names);
-    emit_saves(w, plan, self);
+    emit_saves(w, plan, self, node);
     w.line("  {");
-    w.line("    const AutoDispatchBelowAutograd guard;");
-    w.line("    " + redispatch(o));
+    below(w, op, redispatch(op, o));
     w.line("  }");
     // Of an in-place view nothing was written, only self is another tensor.
     w.line(std::string("  ") +
            (op.has_tag("inplace_view") ? "set_history_of_view("
                                        : "rebase_history(") +
-           self + ", " + (has_result_saves(plan) ? "node" : "std::move(node)") +
-           ");");
-    emit_result_saves(w, plan, [&](std::size_t) { return self; });
+           self + ", " +
+           (has_result_saves(plan) ? node : "std::move(" + node + ")") + ");");
+    emit_result_saves(w, plan, node, [&](std::size_t) { return self; });
     w.line("  return " + self + ";");
     w.line("}");
   }
 
   // The in-place form of an operator without a gradient: the old value no
   // longer matters.
-  void overwritten(Writer& w, const Overload& o) {
+  void overwritten(Writer& w, const Operator& op, const Overload& o) {
     overwrites_ = true;
+    const std::string node = local(op, "node");
     const std::string self = written_arguments(o)[0];
-    begin(w, o);
-    pass(w, o, self);
+    begin(w, op, o);
+    pass(w, op, o, self);
     w.line("  check_inplace(" + entry_of(o) + ", " + self + ");");
-    w.line("  auto node = make_node<OverwriteBackward>(" + entry_of(o) + ", " +
-           self + ");");
+    w.line("  auto " + node + " = make_node<OverwriteBackward>(" + entry_of(o) +
+           ", " + self + ");");
     w.line("  {");
-    w.line("    const AutoDispatchBelowAutograd guard;");
-    w.line("    " + redispatch(o));
+    below(w, op, redispatch(op, o));
     w.line("  }");
-    w.line("  rebase_history(" + self + ", std::move(node));");
+    w.line("  rebase_history(" + self + ", std::move(" + node + "));");
     w.line("  return " + self + ";");
     w.line("}");
   }
 
-  void reject(Writer& w, const Overload& o, std::vector<std::string> names) {
+  void reject(Writer& w, const Operator& op, const Overload& o,
+              std::vector<std::string> names) {
     for (const std::string& out : written_arguments(o)) names.push_back(out);
-    begin(w, o);
+    begin(w, op, o);
     w.line("  if (any_requires_grad(" + join(names, ", ") + ")) {");
     w.line("    reject_out(" + entry_of(o) + ");");
     w.line("  }");
-    w.line("  return " + redispatch(o));
+    w.line("  return " + redispatch(op, o));
     w.line("}");
   }
 

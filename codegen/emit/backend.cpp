@@ -4,19 +4,33 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/exact_out.h"
+#include "codegen/lang/cpp_names.h"
 
 namespace sy::codegen {
 namespace {
 
 using lang::OperatorKind;
 
+// What a kernel calls the result that it fills.
+std::string result_variable(const Operator& op, std::size_t i) {
+  const auto returns = op.base.schema.returns();
+  std::string name(returns[i].name.view());
+  if (name.empty()) {
+    name = returns.size() == 1 ? "out" : "out" + std::to_string(i);
+  }
+  const auto arguments = parameter_names(op.base.schema);
+  std::set<std::string> taken(arguments.begin(), arguments.end());
+  taken.insert(local(op, "sizes"));
+  return lang::fresh_name(lang::cpp_name(name), taken);
+}
+
 // The kernels of one in-tree backend. Meta has no data: its structured kernels
 // make and check results, and call nothing.
 class BackendEmitter {
  public:
   BackendEmitter(const Model& model, const Family& family, bool meta)
-      : model_(model),
-        family_(family),
+      : family_(family),
+        exact_out_(model),
         meta_(meta),
         key_(meta ? "Meta" : "CPU"),
         ns_(meta ? "meta" : "cpu") {}
@@ -71,7 +85,7 @@ class BackendEmitter {
       case OperatorKind::kPointwise:
         for (const Overload* o : op.overloads()) {
           // An out= form that does not convert stores the functional result.
-          if (o->schema.is_out() && has_exact_out(model_, op)) continue;
+          if (o->schema.is_out() && exact_out_.of(op)) continue;
           pointwise(w, op, *o);
         }
         break;
@@ -103,13 +117,14 @@ class BackendEmitter {
     if (has_contract(op)) w.line("  " + contract_call(op));
     const std::string args = pointwise_arguments(w, op);
     if (o.schema.is_functional()) {
-      w.line("  return pointwise(" + descriptor(op) + ", " + args + ");");
+      w.line("  return " + callee(op, ns_, "pointwise") + "(" + descriptor(op) +
+             ", " + args + ");");
     } else {
       const std::string out = written_arguments(o)[0];
-      w.line(std::string("  pointwise_") +
-             (o.schema.is_inplace() ? "inplace" : "out") + "(" +
-             descriptor(op) + ", " + args + ", " + entry_of(o) + ", " + out +
-             ");");
+      const char* engine =
+          o.schema.is_inplace() ? "pointwise_inplace" : "pointwise_out";
+      w.line("  " + callee(op, ns_, engine) + "(" + descriptor(op) + ", " +
+             args + ", " + entry_of(o) + ", " + out + ");");
       w.line("  " + return_written(o));
     }
     w.line("}");
@@ -124,33 +139,37 @@ class BackendEmitter {
       return;
     }
     if (o.schema.is_functional()) {
-      w.line("  return reduce(" + descriptor(op) + ", " + args + ");");
+      w.line("  return " + callee(op, ns_, "reduce") + "(" + descriptor(op) +
+             ", " + args + ");");
     } else {
-      w.line("  reduce_out(" + descriptor(op) + ", " + args + ", " +
-             entry_of(o) + ", " + written_arguments(o)[0] + ");");
+      w.line("  " + callee(op, ns_, "reduce_out") + "(" + descriptor(op) +
+             ", " + args + ", " + entry_of(o) + ", " + written_arguments(o)[0] +
+             ");");
       w.line("  " + return_written(o));
     }
     w.line("}");
   }
 
   // The rest of a kernel whose engine fills an array of results.
-  static void results(Writer& w, const Operator& op, const Overload& o,
-                      const std::string& engine, const std::string& args) {
+  void results(Writer& w, const Operator& op, const Overload& o,
+               const std::string& engine, const std::string& args) const {
     if (o.schema.is_functional()) {
       const std::size_t n = op.base.schema.returns().size();
+      const std::string all = local(op, "results");
       std::vector<std::string> list;
       for (std::size_t i = 0; i < n; ++i) {
-        list.push_back("results[" + std::to_string(i) + "]");
+        list.push_back(all + "[" + std::to_string(i) + "]");
       }
-      w.line("  Tensor results[" + std::to_string(n) + "];");
-      w.line("  " + engine + "_results(" + descriptor(op) + ", " + args +
-             ", results);");
+      w.line("  Tensor " + all + "[" + std::to_string(n) + "];");
+      w.line("  " + callee(op, ns_, engine + "_results") + "(" +
+             descriptor(op) + ", " + args + ", " + all + ");");
       w.line("  return " + (n == 1 ? list[0] : "{" + join(list, ", ") + "}") +
              ";");
     } else {
-      w.line(outs_line(o));
-      w.line("  " + engine + "_outs(" + descriptor(op) + ", " + args + ", " +
-             entry_of(o) + ", outs);");
+      w.line(outs_line(op, o));
+      w.line("  " + callee(op, ns_, engine + "_outs") + "(" + descriptor(op) +
+             ", " + args + ", " + entry_of(o) + ", " + local(op, "outs") +
+             ");");
       w.line("  " + return_written(o));
     }
     w.line("}");
@@ -175,16 +194,17 @@ class BackendEmitter {
   }
 
   void check(Writer& w, const Operator& op) const {
-    w.line("  Dims sizes[" + std::to_string(op.contract.shape.size()) + "];");
+    w.line("  Dims " + local(op, "sizes") + "[" +
+           std::to_string(op.contract.shape.size()) + "];");
     w.line("  " + contract_call(op));
   }
 
   // "mm_out(self, mat2, out)"
-  static std::string call(const Operator& op, const std::string& kernel,
-                          const std::vector<std::string>& outs) {
+  std::string call(const Operator& op, const std::string& kernel,
+                   const std::vector<std::string>& outs) const {
     std::vector<std::string> args = parameter_names(op.base.schema);
     args.insert(args.end(), outs.begin(), outs.end());
-    return kernel + "(" + join(args, ", ") + ")";
+    return callee(op, ns_, kernel) + "(" + join(args, ", ") + ")";
   }
 
   void structured(Writer& w, const Operator& op, const std::string& kernel) {
@@ -195,22 +215,13 @@ class BackendEmitter {
       const std::string name = result_variable(op, i);
       outs.push_back(name);
       w.line("  const Tensor " + name + " = new_result(" + like_argument(op) +
-             ", sizes[" + std::to_string(i) + "], " + result_dtype(op, i) +
-             ");");
+             ", " + local(op, "sizes") + "[" + std::to_string(i) + "], " +
+             result_dtype(op, i) + ");");
     }
     if (!meta_) w.line("  " + call(op, kernel, outs) + ";");
     w.line("  return " +
            (outs.size() == 1 ? outs[0] : "{" + join(outs, ", ") + "}") + ";");
     w.line("}");
-  }
-
-  static std::string result_variable(const Operator& op, std::size_t i) {
-    const auto returns = op.base.schema.returns();
-    std::string name(returns[i].name.view());
-    if (name.empty()) {
-      name = returns.size() == 1 ? "out" : "out" + std::to_string(i);
-    }
-    return name;
   }
 
   void structured_out(Writer& w, const Operator& op,
@@ -219,14 +230,16 @@ class BackendEmitter {
     begin(w, op, o);
     check(w, op);
     const std::string out = written_arguments(o)[0];
+    const std::string size = local(op, "sizes") + "[0]";
+    const std::string result = local(op, "result");
     const std::string device = like_argument(op) + ".device()";
     const std::string dtype = result_dtype(op, 0);
-    if (has_exact_out(model_, op)) {
+    if (exact_out_.of(op)) {
       w.line("  generated::check_out_dtype(" + entry_of(o) + ", " + out + ", " +
              dtype + ");");
     }
     if (meta_) {
-      w.line("  prepare_out(" + entry_of(o) + ", " + out + ", sizes[0], " +
+      w.line("  prepare_out(" + entry_of(o) + ", " + out + ", " + size + ", " +
              dtype + ", " + device + ");");
     } else {
       std::vector<std::string> inputs;
@@ -244,15 +257,16 @@ class BackendEmitter {
                       [](const Argument* a) { return a->type.is_list(); });
       if (list) {
         // Any of them may overlap.
-        std::vector<std::string> outs = {"result"};
-        w.line("  const Tensor result = new_result(" + like_argument(op) +
-               ", sizes[0], " + dtype + ");");
-        w.line("  " + call(op, kernel, outs) + ";");
-        w.line("  store_result(" + entry_of(o) + ", result, " + out + ");");
+        w.line("  const Tensor " + result + " = new_result(" +
+               like_argument(op) + ", " + size + ", " + dtype + ");");
+        w.line("  " + call(op, kernel, {result}) + ";");
+        w.line("  store_result(" + entry_of(o) + ", " + result + ", " + out +
+               ");");
       } else {
+        const std::string fill = local(op, "fill");
         const std::string head =
-            "  const auto fill = [&](const Tensor& result) {";
-        const std::string body = call(op, kernel, {"result"}) + ";";
+            "  const auto " + fill + " = [&](const Tensor& " + result + ") {";
+        const std::string body = call(op, kernel, {result}) + ";";
         if (head.size() + body.size() + 4 <= 80) {
           w.line(head + ' ' + body + " };");
         } else {
@@ -260,9 +274,9 @@ class BackendEmitter {
           w.line("    " + body);
           w.line("  };");
         }
-        w.line("  generated::fill_out(" + entry_of(o) + ", " + out +
-               ", sizes[0], " + dtype + ", " + device + ", {" +
-               join(inputs, ", ") + "}, fill);");
+        w.line("  generated::fill_out(" + entry_of(o) + ", " + out + ", " +
+               size + ", " + dtype + ", " + device + ", {" +
+               join(inputs, ", ") + "}, " + fill + ");");
       }
     }
     w.line("  " + return_written(o));
@@ -284,8 +298,11 @@ class BackendEmitter {
     const std::string self = written_arguments(o)[0];
     begin(w, op, o);
     check(w, op);
+    const std::string size = local(op, "sizes") + "[0]";
+    const std::string result = local(op, "result");
+    const std::string fill = local(op, "fill");
     w.line("  generated::check_inplace_sizes(" + entry_of(o) + ", " + self +
-           ", sizes[0]);");
+           ", " + size + ");");
     std::vector<std::string> inputs;
     for (const Argument* a : op.tensor_arguments()) {
       const std::string name = parameter_name(*a);
@@ -293,18 +310,18 @@ class BackendEmitter {
         inputs.push_back("&" + name);
       }
     }
-    w.line("  const auto fill = [&](const Tensor& result) {");
-    w.line("    " + call(op, kernel, {"result"}) + ";");
+    w.line("  const auto " + fill + " = [&](const Tensor& " + result + ") {");
+    w.line("    " + call(op, kernel, {result}) + ";");
     w.line("  };");
-    w.line("  generated::fill_out(" + entry_of(o) + ", " + self +
-           ", sizes[0], " + result_dtype(op, 0) + ", " + self + ".device(), {" +
-           join(inputs, ", ") + "}, fill);");
+    w.line("  generated::fill_out(" + entry_of(o) + ", " + self + ", " + size +
+           ", " + result_dtype(op, 0) + ", " + self + ".device(), {" +
+           join(inputs, ", ") + "}, " + fill + ");");
     w.line("  " + return_written(o));
     w.line("}");
   }
 
-  const Model& model_;
   const Family& family_;
+  ExactOut exact_out_;
   const bool meta_;
   const std::string key_, ns_;
   std::vector<std::string> registrations_;
@@ -327,11 +344,7 @@ std::string emit_backend_header(const Model&, const Family& family, bool meta) {
       std::vector<std::string> params = parameters(op.base.schema);
       const auto returns = op.base.schema.returns();
       for (std::size_t i = 0; i < returns.size(); ++i) {
-        std::string name(returns[i].name.view());
-        if (name.empty()) {
-          name = returns.size() == 1 ? "out" : "out" + std::to_string(i);
-        }
-        params.push_back("const Tensor& " + name);
+        params.push_back("const Tensor& " + result_variable(op, i));
       }
       kernels.line("void " + kernel + "(" + join(params, ", ") + ");");
     } else {

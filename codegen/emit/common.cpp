@@ -6,12 +6,32 @@
 #include "codegen/cpp_types.h"
 #include "codegen/foreach.h"
 #include "codegen/lang/compile.h"
+#include "codegen/lang/cpp_names.h"
 #include "codegen/lang/cpp_text.h"
 #include "codegen/programs.h"
 
 namespace sy::codegen {
 
 using lang::OperatorKind;
+
+std::string local(const Operator& op, std::string_view wanted) {
+  std::set<std::string> taken;
+  for (const Overload* o : op.overloads()) {
+    for (std::string& name : parameter_names(o->schema)) {
+      taken.insert(std::move(name));
+    }
+  }
+  if (op.entry->composite) {
+    lang::add_bound_names(op.entry->composite->expr, taken);
+  }
+  return lang::fresh_name(std::string(wanted), taken);
+}
+
+std::string callee(const Operator& op, std::string_view ns,
+                   std::string_view name) {
+  const bool hidden = op.base.schema.argument_index(name) >= 0;
+  return (hidden ? std::string(ns) + "::" : "") + std::string(name);
+}
 
 std::string banner(const Family& family) {
   return "// Generated from " + family.path + " by sygen. Do not edit.\n";
@@ -144,10 +164,10 @@ bool has_contract(const Operator& op) {
   switch (op.kind()) {
     case OperatorKind::kPointwise:
     case OperatorKind::kReduce:
-    case OperatorKind::kScan: return !op.contract.require.empty();
+    case OperatorKind::kScan: return op.has_requirements();
     case OperatorKind::kDispatch:
       if (op.entry->dispatch.empty()) return false;
-      return !op.contract.empty() ||
+      return op.has_requirements() || !op.contract.shape.empty() ||
              (op.entry->device_check && op.tensor_arguments().size() > 1);
     default: return false;
   }
@@ -156,7 +176,7 @@ bool has_contract(const Operator& op) {
 std::string contract_call(const Operator& op) {
   std::string call =
       "contract::" + op.base.id + "(" + argument_list(op.base.schema);
-  if (op.is_structured()) call += ", sizes";
+  if (op.is_structured()) call += ", " + local(op, "sizes");
   return call + ");";
 }
 
@@ -229,14 +249,19 @@ std::string pointwise_arguments(Writer& w, const Operator& op) {
     const int i = s.argument_index(in.name);
     inputs.push_back("&" + parameter_name(s.arguments()[i]));
   }
-  list_line(w, "  const TensorBase* const inputs[] = {", inputs, "};");
+  std::string out = local(op, "inputs");
+  list_line(w, "  const TensorBase* const " + out + "[] = {", inputs, "};");
   const auto scalars = scalar_values(s, program.scalars);
-  if (scalars.empty()) return "{inputs}";
-  list_line(w, "  const Scalar scalars[] = {", scalars, "};");
-  const std::string absent = absent_mask(s, program.scalars);
-  if (absent.empty()) return "{inputs, scalars}";
-  w.line("  const uint32_t absent = " + absent + ";");
-  return "{inputs, scalars, absent}";
+  if (scalars.empty()) return '{' + out + '}';
+  const std::string numbers = local(op, "scalars");
+  list_line(w, "  const Scalar " + numbers + "[] = {", scalars, "};");
+  out += ", " + numbers;
+  if (const std::string mask = absent_mask(s, program.scalars); !mask.empty()) {
+    const std::string absent = local(op, "absent");
+    w.line("  const uint32_t " + absent + " = " + mask + ";");
+    out += ", " + absent;
+  }
+  return '{' + out + '}';
 }
 
 std::string reduce_arguments(Writer& w, const Operator& op) {
@@ -260,8 +285,8 @@ std::string reduce_arguments(Writer& w, const Operator& op) {
     out.push_back(dtype ? "dtype" : "std::nullopt");
   }
   if (!scalars.empty()) {
-    list_line(w, "  const Scalar scalars[] = {", scalars, "};");
-    out.push_back("scalars");
+    out.push_back(local(op, "scalars"));
+    list_line(w, "  const Scalar " + out.back() + "[] = {", scalars, "};");
   }
   return "{" + join(out, ", ") + "}";
 }
@@ -271,12 +296,13 @@ std::string scan_arguments(const Operator& op) {
   return dtype ? "{&self, dim, dtype}" : "{&self, dim}";
 }
 
-std::string outs_line(const Overload& o) {
+std::string outs_line(const Operator& op, const Overload& o) {
   std::vector<std::string> outs;
   for (const std::string& name : written_arguments(o)) {
     outs.push_back("&" + name);
   }
-  return "  Tensor* const outs[] = {" + join(outs, ", ") + "};";
+  return "  Tensor* const " + local(op, "outs") + "[] = {" + join(outs, ", ") +
+         "};";
 }
 
 std::string like_argument(const Operator& op) {
@@ -322,7 +348,7 @@ bool has_descriptor(const Operator& op) {
 std::vector<std::string> written_arguments(const Overload& o) {
   std::vector<std::string> out;
   for (const Argument& a : o.schema.arguments()) {
-    if (a.is_write()) out.push_back(parameter_name(a));
+    if (is_target(o.schema, a)) out.push_back(parameter_name(a));
   }
   return out;
 }

@@ -13,6 +13,14 @@
 
 namespace sy::codegen {
 
+// What a variable is called in the functions of all forms of `op`: `wanted`, or
+// a name like it that no argument has.
+std::string local(const Operator& op, std::string_view wanted);
+// The call of a function of that namespace: "reduce", or "cpu::reduce" where an
+// argument has its name.
+std::string callee(const Operator& op, std::string_view ns,
+                   std::string_view name);
+
 // "// Generated from schemas/ops/a.yaml by sygen. Do not edit."
 std::string banner(const Family& family);
 // The first line of an item: "// schemas/ops/a.yaml:12".
@@ -53,15 +61,15 @@ std::string descriptor(const Operator& op);
 bool has_contract(const Operator& op);
 std::string contract_call(const Operator& op);
 
-// Statements that gather the arguments of a pointwise call as `inputs` and
-// `scalars`, and the braces that hold them: "{inputs, scalars}".
+// Statements that gather the arguments of a pointwise call in variables, and
+// the braces that hold them: "{inputs, scalars}".
 std::string pointwise_arguments(Writer& w, const Operator& op);
 // "{&self, dim, keepdim, dtype}"
 std::string reduce_arguments(Writer& w, const Operator& op);
 // "{&self, dim, dtype}"
 std::string scan_arguments(const Operator& op);
 // "Tensor* const outs[] = {&values, &indices};"
-std::string outs_line(const Overload& o);
+std::string outs_line(const Operator& op, const Overload& o);
 // The C++ of the scalars of a call: numbers, questions.
 std::vector<std::string> scalar_values(
     const FunctionSchema& schema,
@@ -82,7 +90,7 @@ std::string like_argument(const Operator& op);
 // the form lacks come from the tensor that it writes.
 std::string functional_call(const Operator& op, const Overload& form);
 
-// "Tensor& self" -> the names of the arguments that an overload writes.
+// The names of the arguments that receive what an overload computes.
 std::vector<std::string> written_arguments(const Overload& o);
 
 // "return out;" of a form that returns what it wrote.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/cpp_types.h"
+#include "codegen/lang/cpp_text.h"
 
 namespace sy::codegen {
 namespace {
@@ -42,9 +43,10 @@ void device_check(Writer& w, const Operator& op) {
   }
   const std::string entry = entry_of(op.base);
   if (single.size() > 1) {
-    w.line("  const TensorBase* const tensors[] = {" + join(single, ", ") +
-           "};");
-    w.line("  check_same_device(" + entry + ", tensors, " +
+    const std::string tensors = local(op, "tensors");
+    w.line("  const TensorBase* const " + tensors + "[] = {" +
+           join(single, ", ") + "};");
+    w.line("  check_same_device(" + entry + ", " + tensors + ", " +
            std::to_string(single.size()) + ");");
   }
   for (const std::string& name : lists) {
@@ -58,13 +60,14 @@ void device_check(Writer& w, const Operator& op) {
 void written_check(Writer& w, const Operator& op, const Overload& o) {
   const auto written = written_arguments(o);
   const std::string entry = entry_of(o);
+  const std::string sizes = local(op, "sizes");
   if (op.is_structured() && o.schema.is_inplace()) {
     w.line("  generated::check_inplace_sizes(" + entry + ", " + written[0] +
-           ", sizes[0]);");
+           ", " + sizes + "[0]);");
   }
   if (op.is_structured() && o.schema.is_out()) {
     for (std::size_t i = 0; i < written.size(); ++i) {
-      w.line("  prepare_out(" + entry + ", " + written[i] + ", sizes[" +
+      w.line("  prepare_out(" + entry + ", " + written[i] + ", " + sizes + "[" +
              std::to_string(i) + "], " + result_dtype(op, i) + ", " +
              like_argument(op) + ".device());");
     }
@@ -76,8 +79,9 @@ void written_check(Writer& w, const Operator& op, const Overload& o) {
     if (a.type.is_list()) {
       w.line("  generated::check_list(" + entry + ", \"" + name + "\", " +
              name + ", nullptr);");
-      w.line("  for (const Tensor& t : " + name + ") t.impl()->bump_version(&" +
-             entry + ");");
+      const std::string each = local(op, "t");
+      w.line("  for (const Tensor& " + each + " : " + name + ") " + each +
+             ".impl()->bump_version(&" + entry + ");");
     } else {
       w.line("  generated::bump_version(" + entry + ", \"" + name + "\", " +
              name + ");");
@@ -104,9 +108,9 @@ void results_check(Writer& w, const Operator& op, const Overload& o,
     w.line("  check_" + engine + "(" + descriptor(op) + ", " + args + ");");
     return;
   }
-  w.line(outs_line(o));
-  w.line("  check_" + engine + "_outs(" + descriptor(op) + ", " + args +
-         ", outs);");
+  w.line(outs_line(op, o));
+  w.line("  check_" + engine + "_outs(" + descriptor(op) + ", " + args + ", " +
+         local(op, "outs") + ");");
   for (const std::string& name : written_arguments(o)) {
     w.line("  " + name + ".impl()->bump_version(&" + entry_of(o) + ");");
   }
@@ -140,11 +144,22 @@ bool contract_applies(const Operator& op, const Overload& o) {
 
 std::string contract_head(const Operator& op) {
   std::string params = parameter_list(op.base.schema);
-  if (op.is_structured()) params += ", Dims* sizes";
+  if (op.is_structured()) params += ", Dims* " + local(op, "sizes");
   return "void " + op.base.id + "(" + params + ")";
 }
 
 void emit_requirements(Writer& w, const Operator& op) {
+  for (const Argument& a : op.base.schema.arguments()) {
+    const int length = required_length(a);
+    if (length == 0) continue;
+    const std::string name = parameter_name(a);
+    const bool optional = a.type.is_optional();
+    w.line("  " + (optional ? "if (" + name + ") " : "") +
+           "generated::check_list_size(" + lang::cpp_string(op.base.name) +
+           ", " + lang::cpp_string(a.name.view()) + ", " + name +
+           (optional ? "->" : ".") + "size(), " + std::to_string(length) +
+           ");");
+  }
   for (const lang::RequireCode& r : op.contract.require) {
     lang::RequireCode plain = r;
     plain.condition.statements.clear();
@@ -165,11 +180,11 @@ void emit_contract(Writer& w, const Operator& op) {
   device_check(body, op);
   emit_requirements(body, op);
   for (std::size_t i = 0; i < op.contract.shape.size(); ++i) {
-    define(body, "sizes[" + std::to_string(i) + "]", "Dims",
+    define(body, local(op, "sizes") + "[" + std::to_string(i) + "]", "Dims",
            op.contract.shape[i]);
   }
   std::string params = parameter_list(op.base.schema, body.str());
-  if (op.is_structured()) params += ", Dims* sizes";
+  if (op.is_structured()) params += ", Dims* " + local(op, "sizes");
   w.gap();
   w.line(item_source(op));
   w.function("void " + op.base.id + "(" + params + ")", body.str());
@@ -194,14 +209,15 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
   const std::string params = parameter_list(o.schema);
   const std::string args = argument_list(o.schema);
   w.gap();
-  // An argument may have that name, as that of topk.
-  const std::string k = o.schema.argument_index("k") < 0 ? "k" : "guarded";
+  const std::string k = local(op, "k");
+  const std::string keys = local(op, "keys");
   w.line(return_type(o.schema) + ' ' + o.id + "_guard(const Kernel* " + k +
-         ", DispatchKeySet keys" + (params.empty() ? "" : ", " + params) +
+         ", DispatchKeySet " + keys + (params.empty() ? "" : ", " + params) +
          ") {");
   if (has_contract(op) && contract_applies(op, o)) {
     if (op.is_structured()) {
-      w.line("  Dims sizes[" + std::to_string(op.contract.shape.size()) + "];");
+      w.line("  Dims " + local(op, "sizes") + "[" +
+             std::to_string(op.contract.shape.size()) + "];");
     }
     w.line("  " + contract_call(op));
   }
@@ -216,8 +232,8 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
         written_check(w, op, o);
       }
   }
-  w.line("  return generated::call_guarded<ops::" + o.id + ">(" + k + ", keys" +
-         (args.empty() ? "" : ", " + args) + ");");
+  w.line("  return generated::call_guarded<ops::" + o.id + ">(" + k + ", " +
+         keys + (args.empty() ? "" : ", " + args) + ");");
   w.line("}");
 }
 

@@ -22,7 +22,7 @@ struct Registration {
 class DefinitionsEmitter {
  public:
   DefinitionsEmitter(const Model& model, const Family& family)
-      : model_(model), family_(family) {}
+      : model_(model), family_(family), exact_out_(model) {}
 
   std::string run() {
     Writer body;
@@ -137,28 +137,27 @@ class DefinitionsEmitter {
     w.line(item_source(op));
     function_head(w, op.base, "_view");
     emit_requirements(w, op);
-    const auto list = [&](const char* name, const lang::Formula& f) {
-      define(w, "const Dims " + std::string(name), "Dims",
-             index(op, f, lang::IndexType::kList));
-    };
-    list("new_sizes", body.sizes);
+    const std::string sizes = local(op, "new_sizes");
+    const std::string strides = local(op, "new_strides");
+    define(w, "const Dims " + sizes, "Dims",
+           index(op, body.sizes, lang::IndexType::kList));
     if (body.strides) {
-      list("new_strides", *body.strides);
+      define(w, "const Dims " + strides, "Dims",
+             index(op, *body.strides, lang::IndexType::kList));
     } else {
-      w.line(
-          "  const Dims new_strides(shapes::contiguous_strides("
-          "new_sizes));");
+      w.line("  const Dims " + strides + "(shapes::contiguous_strides(" +
+             sizes + "));");
     }
     std::string offset = "self.storage_offset()";
     if (body.offset) {
-      define(w, "const int64_t new_offset", "int64_t",
+      offset = local(op, "new_offset");
+      define(w, "const int64_t " + offset, "int64_t",
              index(op, *body.offset, lang::IndexType::kInt));
-      offset = "new_offset";
     }
     // Strides that the caller chooses may leave the storage.
     if (body.strides && body.strides->expr->kind == lang::NodeKind::kName) {
       w.line("  generated::check_in_storage(" + lang::cpp_string(op.base.name) +
-             ", self, new_sizes, new_strides, " + offset + ");");
+             ", self, " + sizes + ", " + strides + ", " + offset + ");");
     }
     std::string args;
     for (const Argument& a : s.arguments()) {
@@ -166,13 +165,14 @@ class DefinitionsEmitter {
       args += ".add(" + parameter_name(a) + ")";
     }
     const std::string head = "  return make_view(self, " + entry_of(op.base) +
-                             ", new_sizes, new_strides, " + offset;
+                             ", " + sizes + ", " + strides + ", " + offset;
     if (args.empty()) {
       w.line(head + ", nullptr, 0);");
     } else {
-      w.line("  generated::ViewArgs view_args;");
-      w.line("  view_args" + args + ";");
-      w.line(head + ", view_args.data(), view_args.size());");
+      const std::string view = local(op, "view_args");
+      w.line("  generated::ViewArgs " + view + ";");
+      w.line("  " + view + args + ";");
+      w.line(head + ", " + view + ".data(), " + view + ".size());");
     }
     w.line("}");
     add(explicit_, op.base, "_view");
@@ -215,9 +215,10 @@ class DefinitionsEmitter {
     w.gap();
     w.line(return_type(op.base.schema) + ' ' + op.base.id + "_select(" +
            params + ") {");
-    w.line("  const Device chosen = device.value_or(Device(kCPU));");
+    const std::string chosen = local(op, "chosen");
+    w.line("  const Device " + chosen + " = device.value_or(Device(kCPU));");
     w.line("  return ops::" + op.base.id +
-           "::redispatch(DispatchKeySet::dense(chosen.type), " +
+           "::redispatch(DispatchKeySet::dense(" + chosen + ".type), " +
            argument_list(op.base.schema) + ");");
     w.line("}");
     add(select_, op.base, "_select");
@@ -239,31 +240,34 @@ class DefinitionsEmitter {
         const std::string name = parameter_name(*a);
         if (name != written[0]) tensors += ", " + name;
       }
-      w.line("  const Tensor before = generated::before_write(" + tensors +
-             ");");
+      const std::string before = local(op, "before");
+      w.line("  const Tensor " + before + " = generated::before_write(" +
+             tensors + ");");
       const std::string open = "(" + written[0];
-      call.replace(call.find(open), open.size(), "(before");
+      call.replace(call.find(open), open.size(), "(" + before);
     }
     if (written.size() == 1) {
-      w.line("  const Tensor result = " + call + ";");
+      const std::string result = local(op, "result");
+      w.line("  const Tensor " + result + " = " + call + ";");
       if (recorded) {
-        w.line("  return generated::assign_inplace(" + entry_of(o) +
-               ", result, " + written[0] + ");");
+        w.line("  return generated::assign_inplace(" + entry_of(o) + ", " +
+               result + ", " + written[0] + ");");
       } else {
-        if (o.schema.is_out() && has_exact_out(model_, op)) {
+        if (o.schema.is_out() && exact_out_.of(op)) {
           w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
-                 written[0] + ", result.scalar_type());");
+                 written[0] + ", " + result + ".scalar_type());");
         }
         w.line(std::string("  ") +
                (o.schema.is_inplace() ? "store_inplace" : "store_result") +
-               "(" + entry_of(o) + ", result, " + written[0] + ");");
+               "(" + entry_of(o) + ", " + result + ", " + written[0] + ");");
       }
     } else {
-      w.line("  const auto results = " + call + ";");
-      const auto result = [](std::size_t i) {
-        return "std::get<" + std::to_string(i) + ">(results)";
+      const std::string results = local(op, "results");
+      w.line("  const auto " + results + " = " + call + ";");
+      const auto result = [&](std::size_t i) {
+        return "std::get<" + std::to_string(i) + ">(" + results + ")";
       };
-      const bool exact = has_exact_out(model_, op);
+      const bool exact = exact_out_.of(op);
       for (std::size_t i = 0; exact && i < written.size(); ++i) {
         w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
                written[i] + ", " + result(i) + ".scalar_type());");
@@ -306,7 +310,7 @@ class DefinitionsEmitter {
     if (differentiable && !o.schema.is_out()) {
       out.push_back("OperatorDef::kDifferentiable");
     }
-    if (has_exact_out(model_, op)) out.push_back("OperatorDef::kExactOut");
+    if (exact_out_.of(op)) out.push_back("OperatorDef::kExactOut");
     return out.empty() ? "0" : join(out, " | ");
   }
 
@@ -374,6 +378,7 @@ class DefinitionsEmitter {
 
   const Model& model_;
   const Family& family_;
+  ExactOut exact_out_;
   std::vector<Registration> select_, explicit_, implicit_;
 };
 

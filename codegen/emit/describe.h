@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,12 @@ struct ApiCall {
 };
 // Defined beside what declares them, in functions.cpp.
 std::vector<ApiCall> api_calls(const Operator& op);
+
+// Arguments for words.h of a call that shows the operator, and the same call in
+// C++; nothing where neither `example:` nor the signature says enough.
+bool has_example(const Operator& op);
+std::string example_words(const Operator& op);
+std::optional<ApiCall> example_call(const Operator& op);
 
 // "the arguments' dtype, integers and bool as the default one"
 std::string promotion_text(const Operator& op);

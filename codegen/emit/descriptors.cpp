@@ -86,6 +86,9 @@ std::string descriptor_kind(const Operator& op) {
   }
 }
 
+const char* const kScalarKinds[] = {"kScalar", "kInt",      "kFloat",
+                                    "kBool",   "kHasValue", "kEquals"};
+
 // Which arguments of a call the program takes.
 void node(Writer& w, const Operator& op) {
   const NodeParts p = node_parts(op);
@@ -95,15 +98,11 @@ void node(Writer& w, const Operator& op) {
   w.list("constexpr uint8_t k" + prefix + "Arguments[] = {", inputs, "};");
   for (const NodeParts::Scalar& s : p.scalars) {
     std::string text = "{" + std::to_string(s.argument);
-    switch (s.input.kind) {
-      case lang::ScalarInput::Kind::kValue: break;
-      case lang::ScalarInput::Kind::kHasValue:
-        text += ", NodeScalar::kHasValue";
-        break;
-      case lang::ScalarInput::Kind::kEquals:
-        text += ", NodeScalar::kEquals, " + lang::cpp_string(s.input.text);
-        break;
+    if (s.kind != ScalarKind::kScalar) {
+      text += std::string(", NodeScalar::") +
+              kScalarKinds[static_cast<std::size_t>(s.kind)];
     }
+    if (s.kind == ScalarKind::kEquals) text += ", " + lang::cpp_string(s.text);
     scalars.push_back(text + "}");
   }
   if (!scalars.empty()) {

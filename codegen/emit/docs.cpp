@@ -28,6 +28,9 @@ class Page {
       for (const ApiCall& c : calls) w_.raw(c.call + '\n');
       w_.raw("```\n");
     }
+    if (const auto example = example_call(op_)) {
+      w_.raw("\nFor example:\n\n```cpp\n" + example->call + "\n```\n");
+    }
     w_.raw("\n");
     meaning();
     item("Sizes", shape_text(op_));
@@ -98,7 +101,7 @@ std::string emit_examples(const Model& model) {
   Writer w;
   w.line("// Generated from schemas/ops by sygen. Do not edit.");
   w.line("// Every call of the reference pages, to be compiled.");
-  std::set<std::string> headers;
+  std::set<std::string> headers = {"aten/tensor_new.h"};
   for (const Family& f : model.families()) {
     headers.insert("aten/ops/" + f.name + ".h");
   }
@@ -108,7 +111,9 @@ std::string emit_examples(const Model& model) {
   w.line("using namespace sy;");
   for (const Family& family : model.families()) {
     for (const Operator& op : family.operators) {
-      for (const ApiCall& c : api_calls(op)) {
+      std::vector<ApiCall> calls = api_calls(op);
+      if (auto example = example_call(op)) calls.push_back(std::move(*example));
+      for (const ApiCall& c : calls) {
         w.gap();
         w.function(c.result + ' ' + c.id + '(' + c.parameters + ')',
                    wrap("  return " + c.call + ";") + '\n');
@@ -117,6 +122,16 @@ std::string emit_examples(const Model& model) {
   }
   close_namespace(w, "sy_examples");
   return w.str();
+}
+
+std::string emit_example_words(const Family& family) {
+  const std::string ns = family.is_own() ? family.ns + "::" : "";
+  std::string out;
+  for (const Operator& op : family.operators) {
+    if (!op.entry->example) continue;
+    out += ns + op.base.name + ": " + op.entry->example->str() + '\n';
+  }
+  return out;
 }
 
 }  // namespace sy::codegen

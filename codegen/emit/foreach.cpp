@@ -17,13 +17,14 @@ class ForeachEmitter {
     Writer body;
     head(body, op_.base, plan_.lists);
     emit_requirements(body, op_);
-    body.line("  std::vector<Tensor> results;");
-    body.line("  results.reserve(" + first() + ".size());");
+    const std::string results = local(op_, "results");
+    body.line("  std::vector<Tensor> " + results + ";");
+    body.line("  " + results + ".reserve(" + first() + ".size());");
     loop(body);
     body.block(statements(), 4);
-    body.block("results.push_back(" + plan_.each.value + ");", 4);
+    body.block(results + ".push_back(" + plan_.each.value + ");", 4);
     body.line("  }");
-    body.line("  return results;");
+    body.line("  return " + results + ";");
     function(op_.base, body);
   }
 
@@ -33,7 +34,7 @@ class ForeachEmitter {
     emit_requirements(body, op_);
     loop(body);
     body.block(statements(), 4);
-    body.line("    Tensor each = self[i];");
+    body.line("    Tensor " + plan_.written + " = self[i];");
     body.block(plan_.inplace + ";", 4);
     body.line("  }");
     function(*op_.inplace, body);

@@ -49,9 +49,11 @@ bool has_method(const Operator& op, const Overload& o) {
 // "call(…)", with what the options ask for beyond the kernel.
 std::string call_text(const Overload& o, const ApiSignature& api) {
   std::string call = "ops::" + o.id + "::call(" + join(api.call, ", ") + ")";
-  const bool fresh = api.has_options && return_type(o.schema) == "Tensor" &&
+  const bool fresh = !api.options.empty() &&
+                     return_type(o.schema) == "Tensor" &&
                      !o.schema.returns()[0].alias;
-  if (fresh) call = "generated::with_options(" + call + ", options)";
+  if (fresh)
+    call = "generated::with_options(" + call + ", " + api.options + ")";
   return call;
 }
 
@@ -100,8 +102,9 @@ void ops_struct(Writer& w, const Operator& op, const Overload& o) {
          "\";");
   w.line("  SY_API static const OperatorEntry& entry();");
   w.line("  SY_API static " + ret + " call(" + params + ");");
-  w.line("  SY_API static " + ret + " redispatch(DispatchKeySet keys" +
-         (params.empty() ? "" : ", " + params) + ");");
+  w.line("  SY_API static " + ret + " redispatch(DispatchKeySet " +
+         local_name(o.schema, "keys") + (params.empty() ? "" : ", " + params) +
+         ");");
   w.line("};");
 }
 
@@ -121,9 +124,10 @@ void ops_bodies(Writer& w, const Overload& o) {
   w.function(ret + ' ' + o.id + "::call(" + params + ")",
              body(handle + ".call(" + args + ")"));
   w.gap();
-  w.function(ret + ' ' + o.id + "::redispatch(DispatchKeySet keys" +
+  const std::string keys = local_name(o.schema, "keys");
+  w.function(ret + ' ' + o.id + "::redispatch(DispatchKeySet " + keys +
                  (params.empty() ? "" : ", " + params) + ")",
-             body(handle + ".redispatch(keys" +
+             body(handle + ".redispatch(" + keys +
                   (args.empty() ? "" : ", " + args) + ")"));
 }
 

@@ -4,6 +4,7 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/programs.h"
+#include "codegen/lang/cpp_names.h"
 
 namespace sy::codegen {
 namespace {
@@ -20,46 +21,66 @@ std::string fused_id(const Operator& op, const DerivativePlan& plan,
          "_grad";
 }
 
+// What a formula finds in its scope, by the names that C++ has for it.
+std::set<std::string> names_in_scope(const Operator& op,
+                                     const DerivativePlan& plan) {
+  std::set<std::string> out = {"grad", "grads"};
+  const FunctionSchema& s = op.base.schema;
+  for (std::string& name : parameter_names(s)) out.insert(std::move(name));
+  for (std::size_t i = 0; i < s.returns().size(); ++i) {
+    out.insert(lang::cpp_name(result_name(s, i)));
+  }
+  for (const GradFormula& f : plan.formulas) {
+    lang::add_bound_names(f.expr, out);
+  }
+  return out;
+}
+
 // A saved member as a variable of its own name.
-std::string local(const Saved& s) {
-  const std::string member = s.name + "_";
+std::string variable(const Saved& s, const std::set<std::string>& taken) {
+  std::string member = s.cpp + "_";
+  if (taken.contains(member)) member = "this->" + member;
+  const std::string list = lang::fresh_name(s.cpp + "_list", taken);
   const std::string unpack = "(*this, \"" + s.name + "\");";
   switch (s.kind) {
     case Saved::kTensor:
-      return "const Tensor " + s.name + " = " + member + ".unpack" + unpack;
+      return "const Tensor " + s.cpp + " = " + member + ".unpack" + unpack;
     case Saved::kOptional:
-      return "const std::optional<Tensor> " + s.name + " = " + member +
+      return "const std::optional<Tensor> " + s.cpp + " = " + member +
              ".unpack_optional" + unpack;
     case Saved::kList:
-      return "const std::vector<Tensor> " + s.name + "_list = " + member +
-             ".unpack" + unpack + "\nconst TensorList " + s.name + " = " +
-             s.name + "_list;";
+      return "const std::vector<Tensor> " + list + " = " + member + ".unpack" +
+             unpack + "\nconst TensorList " + s.cpp + " = " + list + ";";
     case Saved::kOptionalList:
-      return "const auto " + s.name + "_list = " + member + ".unpack_optional" +
-             unpack + "\nconst ArrayRef<std::optional<Tensor>> " + s.name +
-             " = " + s.name + "_list;";
+      return "const auto " + list + " = " + member + ".unpack_optional" +
+             unpack + "\nconst ArrayRef<std::optional<Tensor>> " + s.cpp +
+             " = " + list + ";";
     case Saved::kMeta:
-      return "const SavedMeta& " + s.name + " = " + member + ";";
+      return "const SavedMeta& " + s.cpp + " = " + member + ";";
     case Saved::kInts:
-      return "const IntArrayRef " + s.name + " = " + member + ";";
+      return "const IntArrayRef " + s.cpp + " = " + member + ";";
     case Saved::kOptionalInts:
-      return "const auto " + s.name + " = " + member +
+      return "const auto " + s.cpp + " = " + member +
              " ? OptionalIntArrayRef(IntArrayRef(*" + member +
              ")) : std::nullopt;";
     case Saved::kString:
-      return "const std::string_view " + s.name + " = " + member + ";";
+      return "const std::string_view " + s.cpp + " = " + member + ";";
     case Saved::kOptionalString:
-      return "const std::optional<std::string_view> " + s.name + " = " +
-             member + ";";
+      return "const std::optional<std::string_view> " + s.cpp + " = " + member +
+             ";";
     case Saved::kValue: break;
   }
-  return "const auto& " + s.name + " = " + member + ";";
+  return "const auto& " + s.cpp + " = " + member + ";";
 }
 
 class NodeEmitter {
  public:
   NodeEmitter(Writer& w, const Operator& op, const DerivativePlan& plan)
-      : w_(w), op_(op), plan_(plan) {}
+      : w_(w), op_(op), plan_(plan), taken_(names_in_scope(op, plan)) {
+    std::set<std::string> members = taken_;
+    for (const Saved& s : plan.saved) members.insert(s.cpp + "_");
+    f_ = lang::fresh_name("f", members);
+  }
 
   void run() {
     for (const GradFormula& f : plan_.formulas) {
@@ -72,16 +93,16 @@ class NodeEmitter {
     w_.gap();
     w_.line("// " + op_.base.name + "  " + op_.source);
     w_.line("struct " + node_name(op_) + " final : " + base + " {");
-    w_.line("  void apply(GradFrame& f) override {");
+    w_.line("  void apply(GradFrame& " + f_ + ") override {");
     if (reads("grad") || by_geometry()) {
-      w_.line("    const Tensor& grad = f.grad();");
+      w_.line("    const Tensor& grad = " + f_ + ".grad();");
     }
     if (several_results() && !plan_.uses_grads) {
       w_.line("    if (!grad.defined()) return;");
     }
     for (const GradFormula& f : plan_.formulas) formula(f);
     w_.line("  }");
-    release();
+    visit_saved();
     members();
     w_.line("};");
   }
@@ -112,8 +133,9 @@ class NodeEmitter {
         which.push_back(std::to_string(t));
       }
       w_.line(which.size() == 1
-                  ? "    if (f.needs(" + which[0] + ")) {"
-                  : "    if (f.needs_any(" + join(which, ", ") + ")) {");
+                  ? "    if (" + f_ + ".needs(" + which[0] + ")) {"
+                  : "    if (" + f_ + ".needs_any(" + join(which, ", ") +
+                        ")) {");
     }
     body(f, pad);
     if (condition) w_.line("    }");
@@ -121,16 +143,17 @@ class NodeEmitter {
 
   void body(const GradFormula& f, const std::string& pad) {
     if (f.by_geometry) {
-      w_.line(pad + "f.set(" + std::to_string(f.targets[0]) +
-              ", as_strided_backward(grad, self_, view_));");
+      w_.line(pad + f_ + ".set(" + std::to_string(f.targets[0]) +
+              ", as_strided_backward(grad, " + geometry_member(plan_, "self") +
+              ", " + geometry_member(plan_, "view") + "));");
       return;
     }
     if (mentions(f.names, "grads")) {
-      w_.line(pad + "const auto grads = f.grads();");
+      w_.line(pad + "const auto grads = " + f_ + ".grads();");
     }
     for (const Saved& s : plan_.saved) {
       if (mentions(f.names, s.name)) {
-        w_.block(local(s), static_cast<int>(pad.size()));
+        w_.block(variable(s, taken_), static_cast<int>(pad.size()));
       }
     }
     if (f.fused) return fused(f, pad);
@@ -145,14 +168,16 @@ class NodeEmitter {
       const Type t =
           op_.base.schema.arguments()[plan_.arguments[f.targets[0]]].type;
       const bool list = t.without_optional().is_list();
-      w_.line(pad + (list ? "f.set_list(" : "f.set(") + k + ", " + value +
+      w_.line(pad + f_ + (list ? ".set_list(" : ".set(") + k + ", " + value +
               ");");
       return;
     }
-    w_.line(pad + "auto gradients = " + value + ";");
+    const std::string all = lang::fresh_name("gradients", taken_);
+    w_.line(pad + "auto " + all + " = " + value + ";");
     for (std::size_t i = 0; i < f.targets.size(); ++i) {
-      w_.line(pad + "f.set(" + std::to_string(f.targets[i]) +
-              ", std::move(std::get<" + std::to_string(i) + ">(gradients)));");
+      w_.line(pad + f_ + ".set(" + std::to_string(f.targets[i]) +
+              ", std::move(std::get<" + std::to_string(i) + ">(" + all +
+              ")));");
     }
   }
 
@@ -160,39 +185,38 @@ class NodeEmitter {
     const lang::Program p = fused_parts(op_, f).program;
     std::vector<std::string> inputs;
     for (const lang::ProgramInput& in : p.inputs) {
-      inputs.push_back("&" + in.name);
+      inputs.push_back("&" + lang::cpp_name(in.name));
     }
-    w_.line(pad + "const TensorBase* const inputs[] = {" + join(inputs, ", ") +
-            "};");
-    std::string args = "{inputs}";
+    std::string args = lang::fresh_name("inputs", taken_);
+    w_.line(pad + "const TensorBase* const " + args + "[] = {" +
+            join(inputs, ", ") + "};");
     const auto scalars = scalar_values(op_.base.schema, p.scalars);
     if (!scalars.empty()) {
-      w_.line(pad + "const Scalar scalars[] = {" + join(scalars, ", ") + "};");
-      args = "{inputs, scalars}";
+      const std::string numbers = lang::fresh_name("scalars", taken_);
+      w_.line(pad + "const Scalar " + numbers + "[] = {" + join(scalars, ", ") +
+              "};");
+      args += ", " + numbers;
     }
-    w_.line(pad + "Tensor g = fused_pointwise(" + fused_id(op_, plan_, f) +
-            ", " + args + ");");
-    w_.line(pad + "if (!g.defined()) {");
+    const std::string g = lang::fresh_name("g", taken_);
+    w_.line(pad + "Tensor " + g + " = fused_pointwise(" +
+            fused_id(op_, plan_, f) + ", {" + args + "});");
+    w_.line(pad + "if (!" + g + ".defined()) {");
     for (const std::string& s : f.code.statements) w_.line(pad + "  " + s);
-    w_.line(pad + "  g = " + f.code.value + ";");
+    w_.line(pad + "  " + g + " = " + f.code.value + ";");
     w_.line(pad + "}");
-    set(f, pad, "std::move(g)");
+    set(f, pad, "std::move(" + g + ")");
   }
 
-  void release() {
+  void visit_saved() {
     std::vector<std::string> calls;
     for (const Saved& s : plan_.saved) {
       if (s.kind == Saved::kTensor || s.kind == Saved::kOptional ||
           s.kind == Saved::kList || s.kind == Saved::kOptionalList) {
-        calls.push_back(s.name + "_.release();");
+        calls.push_back("v(\"" + s.name + "\", " + s.cpp + "_);");
       }
     }
     if (calls.empty()) return;
-    if (calls.size() == 1) {
-      w_.line("  void release() noexcept override { " + calls[0] + " }");
-      return;
-    }
-    w_.line("  void release() noexcept override {");
+    w_.line("  void visit_saved(SavedVisitor& v) noexcept override {");
     for (const std::string& c : calls) w_.line("    " + c);
     w_.line("  }");
   }
@@ -200,12 +224,15 @@ class NodeEmitter {
   void members() {
     if (plan_.saved.empty() && !by_geometry()) return;
     w_.gap();
-    if (by_geometry()) w_.line("  Geometry self_, view_;");
+    if (by_geometry()) {
+      w_.line("  Geometry " + geometry_member(plan_, "self") + ", " +
+              geometry_member(plan_, "view") + ";");
+    }
     for (const Saved& s : plan_.saved) {
       const bool number =
           s.kind == Saved::kValue &&
           (s.type == "int64_t" || s.type == "double" || s.type == "bool");
-      w_.line("  " + s.type + ' ' + s.name + "_" +
+      w_.line("  " + s.type + ' ' + s.cpp + "_" +
               (number ? (s.type == "bool" ? " = false;" : " = 0;") : ";"));
     }
   }
@@ -213,6 +240,8 @@ class NodeEmitter {
   Writer& w_;
   const Operator& op_;
   const DerivativePlan& plan_;
+  const std::set<std::string> taken_;
+  std::string f_;  // the parameter of apply()
 };
 
 }  // namespace
@@ -244,10 +273,18 @@ bool has_result_saves(const DerivativePlan& plan) {
                      [](const GradFormula& f) { return f.by_geometry; });
 }
 
+std::string geometry_member(const DerivativePlan& plan, std::string_view of) {
+  std::set<std::string> taken;
+  for (const Saved& s : plan.saved) taken.insert(s.cpp + "_");
+  return lang::fresh_name(std::string(of) + "_", taken);
+}
+
 void emit_saves(Writer& w, const DerivativePlan& plan,
-                const std::string& written) {
+                const std::string& written, const std::string& node) {
   for (const GradFormula& f : plan.formulas) {
-    if (f.by_geometry) w.line("  node->self_ = Geometry(*self.impl());");
+    if (!f.by_geometry) continue;
+    w.line("  " + node + "->" + geometry_member(plan, "self") +
+           " = Geometry(*self.impl());");
   }
   for (const Saved& s : plan.saved) {
     if (s.is_result) continue;
@@ -255,38 +292,42 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
     if (s.readers.size() < plan.arguments.size()) {
       std::vector<std::string> needs;
       for (const std::size_t r : s.readers) {
-        needs.push_back("node->needs(" + std::to_string(r) + ")");
+        needs.push_back(node + "->needs(" + std::to_string(r) + ")");
       }
       condition = "if (" + join(needs, " || ") + ") ";
     }
-    const std::string member = "node->" + s.name + "_";
+    const std::string member = node + "->" + s.cpp + "_";
     std::string statement;
     switch (s.kind) {
       case Saved::kTensor:
-        statement = member + ".save(" +
-                    (s.name == written ? "clone_before_write(" + s.name + ")"
-                                       : s.name) +
-                    ");";
+        if (written.empty()) {
+          statement = member + ".save(" + s.cpp + ");";
+        } else if (s.cpp == written) {
+          statement = member + ".save(clone_before_write(" + s.cpp + "));";
+        } else {
+          statement = "save_before_write(" +
+                      join({member, s.cpp, written}, ", ") + ");";
+        }
         break;
       case Saved::kOptional:
       case Saved::kList:
       case Saved::kOptionalList:
-      case Saved::kMeta: statement = member + ".save(" + s.name + ");"; break;
+      case Saved::kMeta: statement = member + ".save(" + s.cpp + ");"; break;
       case Saved::kOptionalInts:
         condition = condition.empty()
-                        ? "if (" + s.name + ") "
+                        ? "if (" + s.cpp + ") "
                         : condition.substr(0, condition.size() - 2) + " && " +
-                              s.name + ") ";
-        statement = member + ".emplace(*" + s.name + ");";
+                              s.cpp + ") ";
+        statement = member + ".emplace(*" + s.cpp + ");";
         if (s.readers.size() > 1 && condition.find("||") != std::string::npos) {
-          condition = "if (" + s.name + ") ";
+          condition = "if (" + s.cpp + ") ";
         }
         break;
       case Saved::kOptionalString:
-        condition = "if (" + s.name + ") ";
-        statement = member + ".emplace(*" + s.name + ");";
+        condition = "if (" + s.cpp + ") ";
+        statement = member + ".emplace(*" + s.cpp + ");";
         break;
-      default: statement = member + " = " + s.name + ";";
+      default: statement = member + " = " + s.cpp + ";";
     }
     w.line("  " + condition + statement);
   }

@@ -15,16 +15,20 @@ void emit_node(Writer& w, const Operator& op, const DerivativePlan& plan);
 // The node of operators that overwrite `self` with what does not depend on it.
 void emit_overwrite_node(Writer& w);
 
-// The statements by which a kernel fills the node in, before and after the
-// call. `written`: the argument that the call overwrites, or "".
+// The statements by which a kernel fills the variable `node` in, before and
+// after the call. `written`: the argument that the call overwrites, or "".
 void emit_saves(Writer& w, const DerivativePlan& plan,
-                const std::string& written);
+                const std::string& written, const std::string& node);
+// The member that holds the geometry of "self" or of the "view".
+std::string geometry_member(const DerivativePlan& plan, std::string_view of);
 bool has_result_saves(const DerivativePlan& plan);
 template <class F>
-void emit_result_saves(Writer& w, const DerivativePlan& plan, F&& result) {
+void emit_result_saves(Writer& w, const DerivativePlan& plan,
+                       const std::string& node, F&& result) {
   for (const GradFormula& f : plan.formulas) {
     if (f.by_geometry) {
-      w.line("  node->view_ = Geometry(*" + result(0) + ".impl());");
+      w.line("  " + node + "->" + geometry_member(plan, "view") +
+             " = Geometry(*" + result(0) + ".impl());");
     }
   }
   for (const Saved& s : plan.saved) {
@@ -32,9 +36,9 @@ void emit_result_saves(Writer& w, const DerivativePlan& plan, F&& result) {
     const std::string value = result(s.result);
     // Of several results only the first has a history, as a rule.
     if (s.kind == Saved::kMeta || (s.result > 0 && !plan.uses_grads)) {
-      w.line("  node->" + s.name + "_.save(" + value + ");");
+      w.line("  " + node + "->" + s.cpp + "_.save(" + value + ");");
     } else {
-      w.line("  node->" + s.name + "_.save_output(" + value +
+      w.line("  " + node + "->" + s.cpp + "_.save_output(" + value +
              (s.result == 0 ? "" : ", " + std::to_string(s.result)) + ");");
     }
   }

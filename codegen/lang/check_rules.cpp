@@ -147,6 +147,7 @@ class RuleChecker {
             "called have their own");
       return;
     }
+    hidden_names();
     for (const Argument& a : e_.schema.arguments()) {
       const std::string name(a.name.view());
       if (!a.type.is_tensor_like() || a.is_write() ||
@@ -156,6 +157,31 @@ class RuleChecker {
       error(at, "the derivative by '" + name +
                     "' is missing; write a formula, or '" + name +
                     ": non_differentiable'");
+    }
+  }
+
+  // Arguments that stand for something else in formulas.
+  void hidden_names() {
+    const bool any = std::any_of(
+        e_.derivative.begin(), e_.derivative.end(), [](const auto& d) {
+          return d.kind != DerivativeItem::Kind::kNonDifferentiable;
+        });
+    if (!any) return;
+    const auto returns = e_.schema.returns();
+    for (const Argument& a : e_.schema.arguments()) {
+      const std::string name(a.name.view());
+      bool result = false;
+      for (std::size_t i = 0; i < returns.size(); ++i) {
+        if (!returns[i].name.empty()) continue;
+        result |= name == (returns.size() == 1 ? "result"
+                                               : "result" + std::to_string(i));
+      }
+      if (!result && name != "grad" && name != "grads") continue;
+      error(e_.func.start(), "argument '" + name + "' needs another name: '" +
+                                 name + "' is " +
+                                 (result ? "what the operator gave"
+                                         : "the gradient of the results") +
+                                 " in the formulas of 'derivative:'");
     }
   }
 

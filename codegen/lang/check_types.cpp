@@ -115,6 +115,7 @@ class Checker {
 void check_types(const OperatorEntry& entry, Diagnostics& diagnostics) {
   Checker(entry, diagnostics).run();
   check_rules(entry, diagnostics);
+  check_contradictions(entry, diagnostics);
 }
 
 }  // namespace sy::lang

@@ -1,6 +1,7 @@
 #include "codegen/lang/diagnostics.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -9,15 +10,25 @@
 namespace sy::lang {
 namespace {
 
-std::string_view line_of(std::string_view text, std::uint32_t number) {
-  std::size_t begin = 0;
-  for (std::uint32_t i = 1; i < number; ++i) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string_view::npos) return {};
-    begin = end + 1;
+// The lines of a text, asked for in rising order.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : text_(text) {}
+
+  std::string_view line(std::uint32_t number) {
+    for (; at_ < number; ++at_) {
+      const std::size_t end = text_.find('\n', begin_);
+      if (end == std::string_view::npos) return {};
+      begin_ = end + 1;
+    }
+    return text_.substr(begin_, text_.find('\n', begin_) - begin_);
   }
-  return text.substr(begin, text.find('\n', begin) - begin);
-}
+
+ private:
+  std::string_view text_;
+  std::uint32_t at_ = 1;
+  std::size_t begin_ = 0;
+};
 
 // Columns of a line that is shown, at most.
 constexpr std::size_t kShown = 110;
@@ -88,12 +99,14 @@ void Diagnostics::add_source(std::string_view file, std::string_view text) {
 
 std::string Diagnostics::str_with_sources() const {
   std::string out;
+  std::map<std::string_view, Lines> lines;
   for (const Diagnostic& d : sorted()) {
     if (!out.empty()) out += '\n';
     out += to_string(d);
     const auto source = sources_.find(d.at.file.view());
     if (source == sources_.end() || d.at.line == 0) continue;
-    const std::string_view line = line_of(source->second, d.at.line);
+    Lines& all = lines.try_emplace(source->first, source->second).first->second;
+    const std::string_view line = all.line(d.at.line);
     if (line.empty()) continue;
     out += excerpt(line, d.at.column ? d.at.column - 1 : 0);
   }

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "c10/schema/function_schema.h"
@@ -85,7 +83,7 @@ struct RequireCode {
   struct Got {
     std::string label;  // "self.dim()"
     std::string cpp;    // an int64_t, a list or a bool
-    Expr expr;          // the same, for eval_index
+    Expr expr;          // the same as a tree
   };
   std::vector<Got> got;
   Expr expr;  // the condition
@@ -98,23 +96,5 @@ std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
                                          Diagnostics& diagnostics);
 // The whole statement, "SY_CHECK(self.dim() == 2, Value, …);".
 std::string to_statement(const RequireCode& code, int indent = 2);
-
-// Evaluation: for tests, and for operators that are loaded at run time.
-struct TensorMeta {
-  std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;
-  std::int64_t offset = 0;
-  std::string dtype;  // "float32"; may be empty where nothing asks
-};
-using IndexValue = std::variant<std::monostate, std::int64_t, bool, double,
-                                std::string, std::vector<std::int64_t>,
-                                TensorMeta, std::vector<TensorMeta>>;
-using IndexValues = std::map<std::string, IndexValue, std::less<>>;
-
-// `e` has passed compile_index; a name without a value is None. Throws
-// std::out_of_range for an index that is out of range and std::domain_error
-// for every other value that has no answer, with the message of the C++ form.
-IndexValue eval_index(const Expr& e, const IndexValues& values,
-                      std::string_view op);
 
 }  // namespace sy::lang

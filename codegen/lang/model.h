@@ -118,6 +118,8 @@ struct OperatorEntry {
   FunctionSchema schema;
   Text func;
   std::string doc;
+  // Arguments of a call that shows the operator: words.h.
+  std::optional<Text> example;
   bool function_variant = true;
   bool method_variant = false;
   std::vector<Text> tags;
@@ -174,6 +176,9 @@ void check_types(const OperatorEntry& entry, Diagnostics& diagnostics);
 // Part of it: keys that contradict each other or are without effect, arguments
 // that nothing uses, tensors that `derivative:` leaves out.
 void check_rules(const OperatorEntry& entry, Diagnostics& diagnostics);
+
+// Conditions of `require:` that exclude each other.
+void check_contradictions(const OperatorEntry& entry, Diagnostics& diagnostics);
 
 // Two entries that define one operator, in any of the files.
 void check_duplicates(std::span<const SchemaFile> files,

@@ -346,6 +346,7 @@ class Parser {
     if (accept("]")) return make_node(std::move(node));
     node.children.push_back(expression());
     if (accept("for")) {
+      const Level level(*this);
       node.kind = NodeKind::kComprehension;
       node.name = binding("for");
       expect("in", "after the name of a comprehension");

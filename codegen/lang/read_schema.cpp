@@ -5,22 +5,24 @@
 #include "c10/schema/parser.h"
 #include "codegen/lang/model.h"
 #include "codegen/lang/parser.h"
+#include "codegen/lang/word_arguments.h"
 #include "codegen/lang/yaml.h"
 
 namespace sy::lang {
 namespace {
 
-constexpr std::array<std::string_view, 32> kKeys = {
+constexpr std::array<std::string_view, 33> kKeys = {
     // ours
-    "func", "doc", "variants", "tags", "promote", "pointwise", "reduce",
-    "composite", "foreach", "view", "scan", "dispatch", "shape", "dtype",
-    "require", "derivative", "forms", "compiled", "device_check", "autogen",
+    "func", "doc", "example", "variants", "tags", "promote", "pointwise",
+    "reduce", "composite", "foreach", "view", "scan", "dispatch", "shape",
+    "dtype", "require", "derivative", "forms", "compiled", "device_check",
+    "autogen",
     // PyTorch's, read and kept
     "structured", "structured_delegate", "structured_inherits", "precomputed",
     "device_guard", "python_module", "manual_kernel_registration",
     "manual_cpp_binding", "category_override", "cpp_no_default_args",
     "use_const_ref_for_mutable_tensors", "ufunc_inner_loop"};
-constexpr std::size_t kOwnKeys = 20;
+constexpr std::size_t kOwnKeys = 21;
 
 class Reader {
  public:
@@ -131,7 +133,8 @@ class Reader {
       if (e.view->strides && !e.view->strides->expr) return false;
       if (e.view->offset && !e.view->offset->expr) return false;
     }
-    return is_parsed(e.shape) &&
+    if (e.composite && !e.composite->expr) return false;
+    return is_parsed(e.shape) && is_parsed(e.dtype) &&
            std::all_of(e.require.begin(), e.require.end(),
                        [](const Requirement& r) {
                          return r.condition.expr != nullptr;
@@ -142,6 +145,7 @@ class Reader {
 
   void plain_keys(OperatorEntry& e) {
     if (const YamlNode* n = find("doc")) e.doc = n->str();
+    if (const YamlNode* n = find("example")) example(e, *n);
     if (const YamlNode* n = find("tags")) {
       e.tags = yaml_list(*n, "tags", diagnostics_);
     }
@@ -165,6 +169,26 @@ class Reader {
           own != kKeys.end()) {
         e.other.emplace_back(entry.key, entry.value.str());
       }
+    }
+  }
+
+  void example(OperatorEntry& e, const YamlNode& n) {
+    if (!n.is_scalar()) {
+      error(n.at, "expected the arguments of a call for 'example', as '2x3 1'");
+      return;
+    }
+    e.example = n.scalar;
+    if (!known_) return;
+    try {
+      const auto words = parse_words(word_arguments(e.schema), n.str());
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        const Argument& a = e.schema.arguments()[i];
+        if (words[i] || a.default_value || obvious_word(a)) continue;
+        error(n.at, "the example lacks argument '" +
+                        std::string(a.name.view()) + "'");
+      }
+    } catch (const WordError& failed) {
+      error(n.scalar.at(failed.offset), failed.message);
     }
   }
 
@@ -477,14 +501,13 @@ class Reader {
     const YamlNode* n = find("forms");
     if (!n) return;
     if (n->is_map()) {
-      static constexpr std::string_view kKnown[] = {"functional", "inplace",
-                                                    "out"};
+      static constexpr std::string_view kKnown[] = {"inplace", "out"};
       check_keys(*n, "'forms'", kKnown, diagnostics_);
       for (const YamlNode::Entry& entry : n->entries) {
         const auto* k =
             std::find(std::begin(kKnown), std::end(kKnown), entry.key.str());
         if (k == std::end(kKnown)) continue;
-        const auto kind = static_cast<SchemaKind>(k - std::begin(kKnown));
+        const auto kind = k == kKnown ? SchemaKind::kInplace : SchemaKind::kOut;
         const std::string& value = entry.value.str();
         if (value == "none" || value == "None" || value == "false") {
           e.forms.push_back({kind, std::nullopt, entry.value.at});
@@ -529,7 +552,29 @@ class Reader {
       error(text.start(), "this form is given twice");
       return;
     }
+    if (!takes_form(e, kind, text)) return;
     e.forms.push_back({kind, std::move(schema), text.start()});
+  }
+
+  // Whether an operator of that signature can have the form.
+  bool takes_form(const OperatorEntry& e, SchemaKind kind, const Text& text) {
+    if (!known_) return true;
+    if (kind == SchemaKind::kFunctional || kind == SchemaKind::kMutable) {
+      error(text.start(),
+            "'forms:' gives in-place and out= signatures; this one is an "
+            "operator of its own");
+      return false;
+    }
+    const bool mutates = e.schema.kind() == SchemaKind::kMutable;
+    if (e.schema.is_functional() || (mutates && kind == SchemaKind::kOut)) {
+      return true;
+    }
+    error(text.start(),
+          mutates ? "an operator that writes other arguments has no in-place "
+                    "form"
+                  : "the operator is itself such a form; others are those of "
+                    "its functional signature");
+    return false;
   }
 
   void check_foreach(const OperatorEntry& e) {

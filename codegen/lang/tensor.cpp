@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "codegen/lang/cpp_names.h"
 #include "codegen/lang/index.h"
 #include "codegen/lang/tensor_value.h"
 
@@ -69,6 +70,8 @@ class Compiler {
   TensorCode top(Expr e, std::span<const Type> expected) {
     TensorCode code;
     Lets lets;
+    for (const TensorName& n : env_.names) names_.insert(cpp_name(n.name));
+    add_bound_names(e, names_);
     while (e->kind == NodeKind::kLet) {
       define(*e, code.statements, lets);
       e = e->children[1];
@@ -100,7 +103,14 @@ class Compiler {
 
   void define(const Node& e, std::vector<std::string>& statements, Lets& lets) {
     Value v = run(e.children[0]);
-    if (find_local(e.name) || env_.find(e.name)) {
+    const std::string name = cpp_name(e.name);
+    const auto in_env = [&](const TensorName& n) {
+      return cpp_name(n.name) == name;
+    };
+    if (std::any_of(env_.names.begin(), env_.names.end(), in_env) ||
+        std::any_of(locals_.begin(), locals_.end(), [&](const auto& local) {
+          return cpp_name(local.first) == name;
+        })) {
       fail(e, "'" + e.name + "' is already defined");
     }
     if (v.kind == Value::Kind::kNone) fail(e, "None has no type of its own");
@@ -112,9 +122,9 @@ class Compiler {
       v = Value::of(ints, {"Dims(" + list->text + ")"}, list->plan);
     }
     const bool plain = e.children[0]->kind == NodeKind::kName;
-    statements.push_back((plain ? "const auto& " : "const auto ") + e.name +
+    statements.push_back((plain ? "const auto& " : "const auto ") + name +
                          " = " + v.cpp.text + ";");
-    v.cpp = {e.name};
+    v.cpp = {name};
     lets.emplace_back(e.name, std::exchange(v.plan, plan_name(e.name)));
     locals_.emplace_back(e.name, std::move(v));
   }
@@ -129,8 +139,7 @@ class Compiler {
   Value name(const Node& e) {
     if (const Value* local = find_local(e.name)) return *local;
     if (const TensorName* n = env_.find(e.name)) {
-      return Value::of(n->type, {n->cpp.empty() ? n->name : n->cpp},
-                       plan_name(n->name));
+      return Value::of(n->type, {n->cpp}, plan_name(n->name));
     }
     if (const std::string d = cpp_dtype(e.name); !d.empty()) {
       return Value::of(TypeKind::kScalarType, {d},
@@ -418,8 +427,8 @@ class Compiler {
     const bool equality = e.op == Op::kEq || e.op == Op::kNe;
     const auto present = [](const Value& v) {
       return v.kind == Value::Kind::kTyped && v.types[0].is_optional()
-                 ? Value::of(v.types[0].element(), {"(*" + v.cpp.text + ")"},
-                             v.plan)
+                 ? Value::of(v.types[0].element(),
+                             {"(*" + v.cpp.in(Cpp::kPrimary) + ")"}, v.plan)
                  : v;
     };
     const Value x = present(a);
@@ -694,8 +703,9 @@ class Compiler {
     const Type item = source.types[0].element();
     const bool tensors = item == TypeKind::kTensor;
     const std::string parameter =
-        (tensors ? "const Tensor& " : "int64_t ") + e.name;
-    locals_.emplace_back(e.name, Value::of(item, {e.name}, plan_name(e.name)));
+        (tensors ? "const Tensor& " : "int64_t ") + cpp_name(e.name);
+    locals_.emplace_back(
+        e.name, Value::of(item, {cpp_name(e.name)}, plan_name(e.name)));
     Value body = run(e.children[0]);
     std::string test;
     PlanNode node{PlanKind::kComprehension, e.name, {body.plan, source.plan}};
@@ -707,12 +717,13 @@ class Compiler {
     locals_.pop_back();
     node.type = body.is_tensor() ? TypeKind::kTensor : TypeKind::kInt;
     if (body.is_tensor()) {
-      std::string loop = "std::vector<Tensor> out; for (" + parameter + " : " +
-                         source.cpp.text + ") ";
+      const std::string out = fresh_name("out", names_);
+      std::string loop = "std::vector<Tensor> " + out + "; for (" + parameter +
+                         " : " + source.cpp.text + ") ";
       if (!test.empty()) loop += "if (" + test + ") ";
-      loop += "out.push_back(" + body.cpp.text + ");";
+      loop += out + ".push_back(" + body.cpp.text + ");";
       return Value::of(Type::list_of(TypeKind::kTensor),
-                       {cpp_block({loop}, "out")}, make_plan(std::move(node)));
+                       {cpp_block({loop}, out)}, make_plan(std::move(node)));
     }
     const std::string item_text =
         single(e.children[0], body, TypeKind::kInt).cpp.text;
@@ -769,6 +780,8 @@ class Compiler {
   Diagnostics& diagnostics_;
   std::vector<std::pair<std::string, Value>> locals_;
   std::set<std::string> called_;
+  // In C++: of the environment and of whatever the expression binds.
+  std::set<std::string> names_;
 };
 
 }  // namespace

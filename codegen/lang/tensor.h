@@ -37,8 +37,7 @@ class OpTable {
 struct TensorName {
   std::string name;
   Type type;
-  // The C++ that reads it; the name itself if empty.
-  std::string cpp = {};
+  std::string cpp;  // the C++ that reads it
 };
 
 struct TensorEnv {
@@ -47,9 +46,14 @@ struct TensorEnv {
 
   // Every argument of the schema, out arguments aside.
   static TensorEnv of(const FunctionSchema& schema);
+  // Without `cpp` it is read by its own name.
   void add(std::string name, Type type, std::string cpp = {});
   const TensorName* find(std::string_view name) const;
 };
+
+// Where dtype, layout, device and pin_memory begin, which C++ functions take as
+// one TensorOptions; or -1.
+int options_index(const FunctionSchema& schema);
 
 // `statements` are complete lines ("const auto x = sy::mul(a, b);") that come
 // before `value`. `types` are the expected ones, if any were given; several

@@ -76,10 +76,7 @@ std::optional<Conversion> convert_number(const Value& v, Type to) {
   return std::nullopt;
 }
 
-bool is_options_part(const Argument& a) {
-  return a.name == "dtype" || a.name == "layout" || a.name == "device" ||
-         a.name == "pin_memory";
-}
+constexpr std::size_t kOptionParts = 4;
 
 // One overload with the arguments put to their parameters.
 class Binding {
@@ -88,12 +85,14 @@ class Binding {
           const std::vector<CallArgument>& arguments)
       : schema_(schema),
         given_(schema.arguments().size()),
-        plans_(schema.arguments().size()) {
+        plans_(schema.arguments().size()),
+        group_(options_index(schema)) {
     for (const CallArgument& a : arguments) {
       if (!bind(a)) return;
     }
     for (std::size_t i = 0; i < given_.size(); ++i) {
-      if (!given_[i] && !schema.arguments()[i].default_value) {
+      if (!given_[i] && !(options_ && in_group(i)) &&
+          !schema.arguments()[i].default_value) {
         error_ = "argument '" + std::string(schema.arguments()[i].name) +
                  "' is missing";
         return;
@@ -113,13 +112,14 @@ class Binding {
 
   std::string text() const {
     std::size_t last = given_.size();
-    while (last > 0 && !given_[last - 1]) --last;
+    while (last > 0 && !given_[last - 1] && !(options_ && in_group(last - 1))) {
+      --last;
+    }
     std::string out;
     for (std::size_t i = 0; i < last; ++i) {
-      if (given_[i] && given_[i]->empty()) continue;  // inside the options
+      if (in_group(i) && static_cast<int>(i) != group_) continue;
       if (!out.empty()) out += ", ";
-      const Argument& a = schema_.arguments()[i];
-      out += given_[i] ? *given_[i] : cpp_default(a.default_value, a.type);
+      out += in_group(i) ? options_text() : argument_text(i);
     }
     return out;
   }
@@ -156,6 +156,7 @@ class Binding {
     }
     given_[i] = converted->text;
     plans_[i] = converted->plan;
+    if (a.value.is(TypeKind::kScalarType)) plain_dtype_ = index;
     // A plain number would rather become the bool of another overload.
     if (parameter.type.is_optional() &&
         parameter.type.element() == TypeKind::kScalar && a.value.is_number() &&
@@ -166,24 +167,60 @@ class Binding {
     return true;
   }
 
-  // dtype, layout, device and pin_memory at once.
+  // dtype, layout, device and pin_memory at once; any of them may be given by
+  // its name besides, and counts.
   bool bind_options(const CallArgument& a) {
-    bool first = true;
+    if (group_ < 0) return fail("it takes no options");
+    if (options_) return fail("the options are given twice");
+    options_ = a.value.cpp.text;
     for (std::size_t i = 0; i < given_.size(); ++i) {
-      if (!is_options_part(schema_.arguments()[i])) continue;
-      if (given_[i]) return fail("the options are given twice");
-      given_[i] = first ? a.value.cpp.text : "";
+      if (!in_group(i) || given_[i]) continue;
       plans_[i] = plan_of(PlanKind::kOptions, {a.value.plan},
                           std::string(schema_.arguments()[i].name.view()));
-      first = false;
     }
-    return first ? fail("it takes no options") : true;
+    return true;
+  }
+
+  bool in_group(std::size_t i) const {
+    const auto first = static_cast<std::size_t>(group_);
+    return group_ >= 0 && i >= first && i < first + kOptionParts;
+  }
+
+  std::string argument_text(std::size_t i) const {
+    const Argument& a = schema_.arguments()[i];
+    return given_[i] ? *given_[i] : cpp_default(a.default_value, a.type);
+  }
+
+  // The four of the group as one TensorOptions.
+  std::string options_text() const {
+    constexpr std::string_view kSetters[kOptionParts] = {
+        "dtype", "layout", "device", "pinned_memory"};
+    const auto first = static_cast<std::size_t>(group_);
+    std::string setters;
+    for (std::size_t k = 0; k < kOptionParts; ++k) {
+      const DefaultValue standard =
+          schema_.arguments()[first + k].default_value;
+      const bool is_set =
+          given_[first + k] || (!options_ && standard && !standard.is_none());
+      if (!is_set) continue;
+      setters +=
+          '.' + std::string(kSetters[k]) + '(' + argument_text(first + k) + ')';
+    }
+    const bool only_dtype = setters == ".dtype(" + argument_text(first) + ')' &&
+                            (!given_[first] || plain_dtype_ == group_);
+    if (!options_ && only_dtype) return argument_text(first);
+    return options_.value_or("TensorOptions()") + setters;
   }
 
   const FunctionSchema& schema_;
   // The C++ of each parameter that has a value.
   std::vector<std::optional<std::string>> given_;
   std::vector<Plan> plans_;
+  // Where the four begin that C++ takes as one TensorOptions, or -1, and the
+  // C++ of one that was given for all of them.
+  const int group_;
+  std::optional<std::string> options_;
+  int plain_dtype_ = -1;  // the parameter that is given a ScalarType
   int next_ = 0;
   int cost_ = 0;
   std::string error_;
@@ -252,8 +289,8 @@ std::optional<Conversion> convert(const Value& v, Type to) {
   }
   if (from.is_optional()) {
     // The author has asked `x == None` before.
-    Value present =
-        Value::of(from.element(), {"(*" + v.cpp.text + ")"}, v.plan);
+    Value present = Value::of(from.element(),
+                              {"(*" + v.cpp.in(Cpp::kPrimary) + ")"}, v.plan);
     auto inner = convert(present, to);
     if (inner) ++inner->cost;
     return inner;

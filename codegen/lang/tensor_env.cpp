@@ -1,5 +1,7 @@
+#include <array>
 #include <utility>
 
+#include "codegen/lang/cpp_names.h"
 #include "codegen/lang/tensor.h"
 
 namespace sy::lang {
@@ -14,6 +16,7 @@ TensorEnv TensorEnv::of(const FunctionSchema& schema) {
 }
 
 void TensorEnv::add(std::string name, Type type, std::string cpp) {
+  if (cpp.empty()) cpp = cpp_name(name);
   names.push_back({std::move(name), type, std::move(cpp)});
 }
 
@@ -22,6 +25,21 @@ const TensorName* TensorEnv::find(std::string_view name) const {
     if (n.name == name) return &n;
   }
   return nullptr;
+}
+
+int options_index(const FunctionSchema& schema) {
+  constexpr std::array<std::string_view, 4> kNames = {"dtype", "layout",
+                                                      "device", "pin_memory"};
+  const auto args = schema.arguments();
+  for (std::size_t i = 0; i + kNames.size() <= args.size(); ++i) {
+    bool all = args[i].kwarg_only;
+    for (std::size_t k = 0; k < kNames.size(); ++k) {
+      all = all && args[i + k].name.view() == kNames[k] &&
+            args[i + k].type.is_optional();
+    }
+    if (all) return static_cast<int>(i);
+  }
+  return -1;
 }
 
 std::string to_body(const TensorCode& code, int indent) {

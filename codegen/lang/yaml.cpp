@@ -48,6 +48,7 @@ void check_keys(const YamlNode& map, std::string_view what,
   for (const YamlNode::Entry& e : map.entries) {
     const std::string& key = e.key.str();
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (key == "<<") continue;  // an error of the reader's
     std::string message = "unknown key '" + key + "' in " + std::string(what);
     const std::string nearest = suggest(key, known);
     if (!nearest.empty()) {

@@ -177,10 +177,7 @@ class Explainer {
   void kernels() {
     head("kernels");
     const std::string def = "aten/ops/" + op_.family + "_def.cpp";
-    const bool tile = op_.kind() == OperatorKind::kPointwise ||
-                      op_.kind() == OperatorKind::kReduce ||
-                      op_.kind() == OperatorKind::kScan;
-    if (tile) {
+    if (has_descriptor(op_)) {
       line("CPU: tile program  [backends/cpu/" + op_.family + "_gen.cpp]");
       line("Meta: sizes and dtype of the same  [backends/meta/" + op_.family +
            "_gen.cpp]");

@@ -8,6 +8,7 @@ namespace {
 constexpr SchemaKey kOperator[] = {
     {"func", "signature", "The signature, as in native_functions.yaml."},
     {"doc", "text", "What it gives, in a sentence."},
+    {"example", "text", "Arguments of a call: 2x3 1 dim=0."},
     {"variants", "variants", "Function, method of Tensor, or both."},
     {"tags", "tags", "Words of tags.yaml."},
     {"device_check", "device_check",
@@ -70,7 +71,6 @@ constexpr SchemaKey kPromote[] = {
 };
 
 constexpr SchemaKey kForms[] = {
-    {"functional", "form", "The functional signature, or none."},
     {"inplace", "form", "The in-place signature, or none."},
     {"out", "form", "The out= signature, or none."},
 };

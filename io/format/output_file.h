@@ -11,7 +11,8 @@ namespace sy::io {
 // one thread.
 class OutputFile {
  public:
-  // Throws FileError, as all functions here. A symbolic link is followed.
+  // Throws FileError, as all functions here. A symbolic link to
+  // a file is followed.
   OutputFile(std::string_view op, const std::string& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -31,8 +31,8 @@ SafetensorsHeader parse_safetensors(const FileView& file);
 
 // The first bytes of a file whose tensors have the given places, counted from
 // the end of these bytes, which is a multiple of 64. Entries need name, dtype,
-// sizes, begin and end. Throws ValueError for names that are not UTF-8 or
-// stand twice, and for too many of them.
+// sizes, begin and end. Names differ. Throws ValueError for names that
+// are not UTF-8, metadata that stands twice, and for too many of either.
 std::string safetensors_header(std::string_view op,
                                const std::vector<SafetensorsEntry>& entries,
                                const StringPairs& metadata);

@@ -96,7 +96,7 @@ void check_signature(const codegen::Operator& op,
     }
     const size_t written = static_cast<size_t>(std::count_if(
         o->schema.arguments().begin(), o->schema.arguments().end(),
-        [](const Argument& a) { return a.is_write(); }));
+        [&](const Argument& a) { return codegen::is_target(o->schema, a); }));
     if (written != returns) {
       error("the form '" + o->name + "' writes " + std::to_string(written) +
             " arguments, of " + std::to_string(returns) + " results");

@@ -1,3 +1,4 @@
+#include "aten/generated.h"
 #include "runtime/loader/operator_state.h"
 
 namespace sy::runtime {
@@ -47,6 +48,11 @@ void check_boxes(const OverloadState& form, const Value* args) {
     const OverloadState::Box& box = form.boxes[i];
     if (SY_LIKELY(args[i].tag() == box.tag && !args[i].is_none())) continue;
     read_as(args[i], box.type);
+    if (box.length == 0 || args[i].is_none()) continue;
+    generated::check_list_size(
+        form.op->op->base.name.c_str(),
+        std::string(form.overload->schema.arguments()[i].name.view()).c_str(),
+        args[i].to_bool_list().size(), box.length);
   }
 }
 

@@ -62,25 +62,6 @@ ProgramData::ProgramData(const lang::Program& p,
   program_.n_uniform_steps = static_cast<uint8_t>(uniform_steps_.size());
 }
 
-Scalar ScalarSource::read(const Value& v) const {
-  switch (kind) {
-    case lang::ScalarInput::Kind::kHasValue: return !v.is_none();
-    case lang::ScalarInput::Kind::kEquals:
-      return !v.is_none() && v.to_string_view() == text;
-    case lang::ScalarInput::Kind::kValue: break;
-  }
-  if (type.is_optional() && v.is_none()) return {};
-  switch (type.without_optional().kind()) {
-    case TypeKind::kInt:
-    case TypeKind::kSymInt: return v.to_int();
-    case TypeKind::kFloat:
-    case TypeKind::kSymFloat: return v.to_double();
-    case TypeKind::kBool:
-    case TypeKind::kSymBool: return v.to_bool();
-    default: return v.to_scalar();
-  }
-}
-
 std::vector<ScalarSource> scalar_sources(
     const std::vector<lang::ScalarInput>& scalars,
     const FunctionSchema& schema) {
@@ -89,7 +70,9 @@ std::vector<ScalarSource> scalar_sources(
     const int i = schema.argument_index(s.name);
     const Type type = i < 0 ? Type(TypeKind::kScalar)
                             : schema.arguments()[static_cast<size_t>(i)].type;
-    out.push_back({s.name, s.kind, s.text, type});
+    const auto kind =
+        static_cast<NodeScalar::Kind>(codegen::scalar_kind(s, type));
+    out.push_back({s.name, kind, s.text});
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "aten/node.h"
 #include "aten/op_desc.h"
 #include "aten/pointwise.h"
 #include "aten/reduce.h"
@@ -36,13 +37,11 @@ class ProgramData {
 // A scalar of a call, read from a boxed argument.
 struct ScalarSource {
   std::string name;
-  lang::ScalarInput::Kind kind;
+  NodeScalar::Kind kind;
   std::string text;  // of kEquals
-  Type type;         // of the argument
 
-  Scalar read(const Value& v) const;
-  bool optional_number() const {
-    return kind == lang::ScalarInput::Kind::kValue && type.is_optional();
+  Scalar read(const Value& v) const {
+    return read_scalar(kind, text.c_str(), v);
   }
 };
 std::vector<ScalarSource> scalar_sources(

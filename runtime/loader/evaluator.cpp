@@ -267,10 +267,9 @@ class Evaluator {
   }
 
   Value index_function(const Node& n) {
-    constexpr size_t kMax = 4;
-    SY_INTERNAL_ASSERT(n.children.size() <= kMax);
-    Value values[kMax];
-    IndexSlot slots[kMax];
+    Value values[kMaxIndexParameters];
+    IndexSlot slots[kMaxIndexParameters];
+    SY_INTERNAL_ASSERT(n.children.size() <= std::size(slots));
     for (size_t i = 0; i < n.children.size(); ++i) {
       values[i] = one(*n.children[i]);
       slots[i].set(values[i], type_of(values[i]));

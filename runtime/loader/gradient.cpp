@@ -86,10 +86,11 @@ class InterpretedNode final : public NodeOfMany {
   void keep_results(Value* results);
 
   void apply(GradFrame& f) override;
-  void release() noexcept override {
-    for (Kept& k : kept_) {
-      if (auto* t = std::get_if<SavedTensor>(&k)) t->release();
-      if (auto* l = std::get_if<SavedTensorList>(&k)) l->release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    for (size_t i = 0; i < kept_.size(); ++i) {
+      const char* name = form_->op->gradient->plan.saved[i].name.c_str();
+      if (auto* t = std::get_if<SavedTensor>(&kept_[i])) v(name, *t);
+      if (auto* l = std::get_if<SavedTensorList>(&kept_[i])) v(name, *l);
     }
   }
 
@@ -128,7 +129,10 @@ void InterpretedNode::keep_arguments(const Value* args) {
     const int position = form_->positions[g.saved_arguments[i]];
     const Value& v = args[position];
     const bool overwritten =
-        std::count(form_->written.begin(), form_->written.end(), position) > 0;
+        v.is_tensor() &&
+        std::any_of(form_->written.begin(), form_->written.end(), [&](int w) {
+          return args[w].tensor_impl() == v.tensor_impl();
+        });
     switch (s.kind) {
       case Saved::kTensor:
         kept_[i].emplace<SavedTensor>().save(
@@ -381,18 +385,9 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
   auto g = std::make_unique<Gradient>();
   const FunctionSchema& schema = op.base.schema;
   std::vector<std::string> names;
-  for (Saved& s : plan.saved) {
-    int argument = -1;
-    for (size_t i = 0; !s.is_result && i < schema.arguments().size(); ++i) {
-      // Saved under the name of a C++ parameter; formulas use the schema's.
-      const std::string own(schema.arguments()[i].name.view());
-      if (s.name == own || s.name == own + "_") argument = static_cast<int>(i);
-    }
-    if (argument >= 0) {
-      s.name = std::string(
-          schema.arguments()[static_cast<size_t>(argument)].name.view());
-    }
-    g->saved_arguments.push_back(argument);
+  for (const Saved& s : plan.saved) {
+    g->saved_arguments.push_back(s.is_result ? -1
+                                             : schema.argument_index(s.name));
     names.push_back(s.name);
   }
   names.emplace_back("grad");

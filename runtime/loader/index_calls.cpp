@@ -1,6 +1,7 @@
 #include "runtime/loader/index_calls.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "aten/pooling_shapes.h"
 #include "aten/shapes.h"
@@ -147,6 +148,11 @@ constexpr IndexFunction kCalls[] = {
     {"wrap_dims", "li", &Adapt<&shapes::wrap_dims>::call},
     {"wrap_index", "ii", &Adapt<&shapes::wrap_index>::call},
 };
+
+static_assert(std::all_of(std::begin(kCalls), std::end(kCalls),
+                          [](const IndexFunction& f) {
+                            return f.parameters.size() <= kMaxIndexParameters;
+                          }));
 
 // Boxed dtypes may be any number.
 std::string_view name_of(ScalarType t) {

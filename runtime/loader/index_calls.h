@@ -66,6 +66,8 @@ struct IndexFunction {
   std::string_view name, parameters;
   void (*call)(const char* op, const IndexSlot* args, IndexSlot* out);
 };
+// The most parameters that one has.
+inline constexpr size_t kMaxIndexParameters = 7;
 // Of one name; at least one.
 std::span<const IndexFunction> find_index_function(std::string_view name);
 // Calls the one that takes the arguments. `op` is the operator's name, for

@@ -320,9 +320,8 @@ class Evaluator {
   }
 
   void call(const Node& n, Slot* out) {
-    constexpr size_t kMax = 4;
-    Slot args[kMax];
-    SY_INTERNAL_ASSERT(n.children.size() <= kMax);
+    Slot args[kMaxIndexParameters];
+    SY_INTERNAL_ASSERT(n.children.size() <= std::size(args));
     for (size_t i = 0; i < n.children.size(); ++i) {
       run(*n.children[i], &args[i]);
     }

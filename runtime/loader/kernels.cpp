@@ -1,6 +1,7 @@
 #include "aten/generated.h"
 #include "aten/guard.h"
 #include "aten/iter.h"
+#include "aten/node.h"
 #include "aten/structured.h"
 #include "aten/view.h"
 #include "backends/cpu/pointwise.h"
@@ -34,59 +35,6 @@ void return_written(const OverloadState& form, const Value* args,
 
 // ---- pointwise, reduce
 
-// The arguments of one call, in the order of the descriptor.
-struct PointwiseCall {
-  PointwiseCall(const OverloadState& form, const Value* args) {
-    const OperatorState& op = *form.op;
-    for (size_t i = 0; i < op.pointwise_inputs.size(); ++i) {
-      inputs[i] = &args[form.positions[op.pointwise_inputs[i]]].to_tensor();
-    }
-    const auto& sources = op.pointwise->scalars();
-    for (size_t i = 0; i < sources.size(); ++i) {
-      const Value& v = args[form.positions[op.scalar_arguments[i]]];
-      scalars[i] = sources[i].read(v);
-      if (sources[i].optional_number() && v.is_none()) absent |= 1u << i;
-    }
-  }
-  PointwiseArgs get() const { return {inputs, scalars, absent}; }
-
-  const TensorBase* inputs[Iter::kMaxOperands];
-  Scalar scalars[PointwiseData::kMaxScalars];
-  uint32_t absent = 0;
-};
-
-struct ReduceCall {
-  ReduceCall(const OverloadState& form, const Value* args) {
-    const OperatorState& op = *form.op;
-    const auto arg = [&](int i) -> const Value& {
-      return args[form.positions[i]];
-    };
-    reduce.self = &arg(op.self).to_tensor();
-    if (op.dim >= 0 && !arg(op.dim).is_none()) {
-      if (arg(op.dim).is_int()) {
-        dim = arg(op.dim).to_int();
-        reduce.dims = IntArrayRef(dim);
-      } else {
-        reduce.dims = arg(op.dim).to_int_list();
-      }
-    }
-    if (op.keepdim >= 0) reduce.keepdim = arg(op.keepdim).to_bool();
-    if (op.dtype >= 0 && !arg(op.dtype).is_none()) {
-      reduce.dtype = arg(op.dtype).to_scalar_type();
-    }
-    const auto& sources = op.reduce->scalars();
-    for (size_t i = 0; i < sources.size(); ++i) {
-      scalars[i] = sources[i].read(arg(op.scalar_arguments[i]));
-    }
-    reduce.scalars = scalars;
-  }
-  ReduceCall(const ReduceCall&) = delete;
-
-  int64_t dim = 0;
-  Scalar scalars[PointwiseData::kMaxScalars];
-  ReduceArgs reduce;
-};
-
 struct Cpu {
   static constexpr auto pointwise = &cpu::pointwise;
   static constexpr auto pointwise_out = &cpu::pointwise_out;
@@ -108,17 +56,16 @@ void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   const OverloadState& form = form_of(k);
   check_boxes(form, args);
   check_requirements(form, args);
-  const PointwiseCall call(form, args);
-  const PointwiseOp& op = form.op->pointwise->op();
+  const PointwiseNode call(*form.node, args, form.positions.data());
   if (form.written.empty()) {
-    results[0] = Value(TensorBase(Engine::pointwise(op, call.get())));
+    results[0] = Value(TensorBase(Engine::pointwise(call.op(), call.args())));
     return;
   }
   Tensor& out = as_tensor(args[form.written[0]]);
   if (form.overload->schema.is_inplace()) {
-    Engine::pointwise_inplace(op, call.get(), entry, out);
+    Engine::pointwise_inplace(call.op(), call.args(), entry, out);
   } else {
-    Engine::pointwise_out(op, call.get(), entry, out);
+    Engine::pointwise_out(call.op(), call.args(), entry, out);
   }
   return_written(form, args, results, n);
 }
@@ -129,13 +76,13 @@ void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   const OverloadState& form = form_of(k);
   check_boxes(form, args);
   check_requirements(form, args);
-  const ReduceCall call(form, args);
-  const ReduceOp& op = form.op->reduce->op();
+  const ReduceNode call(*form.node, args, form.positions.data());
   if (form.written.empty()) {
-    results[0] = Value(TensorBase(Engine::reduce(op, call.reduce)));
+    results[0] = Value(TensorBase(Engine::reduce(call.op(), call.args())));
     return;
   }
-  Engine::reduce_out(op, call.reduce, entry, as_tensor(args[form.written[0]]));
+  Engine::reduce_out(call.op(), call.args(), entry,
+                     as_tensor(args[form.written[0]]));
   return_written(form, args, results, n);
 }
 
@@ -244,24 +191,24 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
   switch (form.kind) {
     case OperatorInfo::kPointwise: {
       check_requirements(form, args);
-      const PointwiseCall call(form, args);
-      const PointwiseOp& op = form.op->pointwise->op();
+      const PointwiseNode call(*form.node, args, form.positions.data());
       if (writes) {
-        check_pointwise_out(op, call.get(), args[form.written[0]].to_tensor(),
+        check_pointwise_out(call.op(), call.args(),
+                            args[form.written[0]].to_tensor(),
                             form.overload->schema.is_inplace());
       } else {
-        check_pointwise(op, call.get());
+        check_pointwise(call.op(), call.args());
       }
       break;
     }
     case OperatorInfo::kReduce: {
       check_requirements(form, args);
-      const ReduceCall call(form, args);
-      const ReduceOp& op = form.op->reduce->op();
+      const ReduceNode call(*form.node, args, form.positions.data());
       if (writes) {
-        check_reduce_out(op, call.reduce, args[form.written[0]].to_tensor());
+        check_reduce_out(call.op(), call.args(),
+                         args[form.written[0]].to_tensor());
       } else {
-        check_reduce(op, call.reduce);
+        check_reduce(call.op(), call.args());
       }
       break;
     }

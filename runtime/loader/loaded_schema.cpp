@@ -62,8 +62,7 @@ void fill_node(const Operator& op, OperatorState* state) {
       state->pointwise ? state->pointwise->scalars() : state->reduce->scalars();
   for (size_t i = 0; i < parts.scalars.size(); ++i) {
     state->node_scalars.push_back(
-        {static_cast<uint8_t>(parts.scalars[i].argument),
-         static_cast<NodeScalar::Kind>(parts.scalars[i].input.kind),
+        {static_cast<uint8_t>(parts.scalars[i].argument), sources[i].kind,
          sources[i].text.c_str()});
   }
   const auto argument = [](int i) {
@@ -97,7 +96,7 @@ void fill_positions(const Operator& op, const Overload& o,
     form->fillers.push_back(std::move(f));
   }
   for (size_t i = 0; i < o.schema.arguments().size(); ++i) {
-    if (o.schema.arguments()[i].is_write()) {
+    if (is_target(o.schema, o.schema.arguments()[i])) {
       form->written.push_back(static_cast<int>(i));
     }
   }
@@ -231,28 +230,15 @@ void LoadedSchema::add(const Operator& op) {
   for (const lang::TensorCode& code : op.contract.dtype) {
     state->result_dtypes.emplace_back(code.plan, names, op.base.name, find);
   }
-  const auto scalars = [&](const std::vector<ScalarSource>& sources) {
-    for (const ScalarSource& s : sources) {
-      state->scalar_arguments.push_back(argument(schema, s.name));
-    }
-  };
   switch (op.kind()) {
     case OperatorKind::kPointwise:
       state->pointwise =
           std::make_unique<PointwiseData>(codegen::pointwise_parts(op), schema);
-      for (const std::string& n : state->pointwise->inputs()) {
-        state->pointwise_inputs.push_back(argument(schema, n));
-      }
-      scalars(state->pointwise->scalars());
       break;
     case OperatorKind::kReduce:
       state->reduce = std::make_unique<ReduceData>(
           codegen::reduce_parts(op), op.base.name, schema,
           op.entry->reduce->accumulators.size());
-      scalars(state->reduce->scalars());
-      state->dim = argument(schema, "dim");
-      state->keepdim = argument(schema, "keepdim");
-      state->dtype = argument(schema, "dtype");
       break;
     case OperatorKind::kComposite: {
       std::vector<Type> types;
@@ -263,6 +249,7 @@ void LoadedSchema::add(const Operator& op) {
       break;
     }
     case OperatorKind::kView:
+      state->self = argument(schema, "self");
       state->view_sizes = index(op.entry->view->sizes.expr);
       if (op.entry->view->strides) {
         state->view_strides = index(op.entry->view->strides->expr);
@@ -275,12 +262,11 @@ void LoadedSchema::add(const Operator& op) {
     case OperatorKind::kDispatch: break;
   }
   if (state->pointwise || state->reduce) fill_node(op, state.get());
-  const bool exact_out =
-      codegen::has_exact_out(*model_, op, [](const std::string& name) {
-        const auto known = Dispatcher::singleton().find("aten::" + name);
-        return known && known->entry().has_flag(OperatorDef::kExactOut);
-      });
-  state->self = argument(schema, "self");
+  codegen::ExactOut exact(*model_, [](const std::string& name) {
+    const auto known = Dispatcher::singleton().find("aten::" + name);
+    return known && known->entry().has_flag(OperatorDef::kExactOut);
+  });
+  const bool exact_out = exact.of(op);
   for (const Overload* o : op.overloads()) {
     auto form = std::make_unique<OverloadState>();
     form->kind = info_kind(op.kind());
@@ -295,7 +281,8 @@ void LoadedSchema::add(const Operator& op) {
     if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form.get());
     for (const Argument& a : o->schema.arguments()) {
-      form->boxes.push_back({tag_of(a.type), a.type});
+      form->boxes.push_back({tag_of(a.type), a.type,
+                             static_cast<size_t>(codegen::required_length(a))});
     }
     form->has_contract =
         !state->require.empty() &&
@@ -332,7 +319,7 @@ void LoadedSchema::register_kernels(OperatorState& state) {
     OperatorDef def;
     def.flags = form->flags;
     def.info = form.get();
-    const bool contract = !state.require.empty() || !state.shape.empty() ||
+    const bool contract = op.has_requirements() || !state.shape.empty() ||
                           op.tensor_arguments().size() > 1 ||
                           o.schema.is_mutable();
     const bool complete =

@@ -40,6 +40,7 @@ struct OverloadState : OperatorInfo {
   struct Box {
     Value::Tag tag;
     Type type;
+    size_t length = 0;  // of a list of fixed size
   };
   std::vector<Box> boxes;  // what each argument is boxed as
   bool has_contract = false;
@@ -59,10 +60,8 @@ struct OperatorState {
   std::string ns;
   std::vector<std::unique_ptr<OverloadState>> overloads;  // base first
   std::unique_ptr<PointwiseData> pointwise;
-  std::vector<int> pointwise_inputs;  // arguments of the base form
-  std::vector<int> scalar_arguments;  // the same, of pointwise and reduce
   std::unique_ptr<ReduceData> reduce;
-  int dim = -1, keepdim = -1, dtype = -1, self = -1;  // of reduce
+  int self = -1;  // of view
   std::vector<uint8_t> node_inputs;
   std::vector<NodeScalar> node_scalars;
   NodeDesc node;  // of pointwise and reduce
@@ -78,7 +77,8 @@ struct OperatorState {
 };
 
 // Throws TypeError for an argument that is boxed as something else, as the
-// unboxed form of a kernel does.
+// unboxed form of a kernel does, and ValueError for a list of another length
+// than the signature's.
 void check_boxes(const OverloadState& form, const Value* args);
 // Throws ValueError if the arguments do not meet `require:`.
 void check_requirements(const OverloadState& form, const Value* args);

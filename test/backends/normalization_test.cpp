@@ -96,6 +96,12 @@ TEST(LayerNorm, Errors) {
   SY_EXPECT_ERROR(
       sy::native_layer_norm_backward(x, x, {3}, x, x, {}, {}, {true, true}),
       ValueError, "[native_layer_norm_backward] output_mask: expected 3");
+  const Tensor row = random({2, 1}, kFloat);
+  SY_EXPECT_ERROR(
+      sy::_layer_norm_backward(x, {}, {}, x, {3}, row, row, {}, {true}),
+      ValueError, "[_layer_norm_backward] output_mask: expected 3");
+  SY_EXPECT_ERROR(sy::_rms_norm_backward(x, {}, x, {3}, row, {}, {true}),
+                  ValueError, "[_rms_norm_backward] output_mask: expected 2");
 }
 
 // Groups are the rows of a layer_norm with weights for each channel.

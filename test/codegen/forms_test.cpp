@@ -59,6 +59,15 @@ TEST(Forms, OfListsWriteEachAndReturnNothing) {
             "Tensor(a!)[] out) -> ()");
 }
 
+TEST(Forms, OutOfWhatWritesOtherArguments) {
+  EXPECT_EQ(
+      to_string(out_form(parse_schema(
+          "norm(Tensor x, Tensor(b!) mean, Tensor(a!) var) -> (Tensor, "
+          "Tensor)"))),
+      "norm.out(Tensor x, Tensor(b!) mean, Tensor(a!) var, *, Tensor(c!) out0, "
+      "Tensor(d!) out1) -> (Tensor(c!), Tensor(d!))");
+}
+
 TEST(CppTypes, FollowTheSchema) {
   const FunctionSchema s = parse_schema(
       "f(Tensor self, Tensor? w, Tensor[] l, Tensor?[] ol, int n, int[]? d, "
@@ -110,6 +119,19 @@ TEST(CppTypes, OptionsAreGatheredAndOutComesFirst) {
   ASSERT_EQ(out.parameters.size(), 2u);
   EXPECT_EQ(out.parameters[0].name, "out");
   EXPECT_EQ(out.call, (std::vector<std::string>{"self", "out"}));
+}
+
+TEST(CppTypes, NamesThatCppCannotTake) {
+  const FunctionSchema s = parse_schema(
+      "f(Tensor self, int default, int class, Tensor Scalar, int options, *, "
+      "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None) -> Tensor");
+  EXPECT_EQ(parameter(s.arguments()[1]), "int64_t default_");
+  EXPECT_EQ(parameter(s.arguments()[2]), "int64_t class_");
+  EXPECT_EQ(parameter(s.arguments()[3]), "const Tensor& Scalar_");
+  EXPECT_EQ(local_name(s, "class"), "class");
+  EXPECT_EQ(local_name(s, "class_"), "class__");
+  EXPECT_EQ(api_signature(s, false).options, "options_");
 }
 
 TEST(CppTypes, NoDefaultBeforeAParameterWithoutOne) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Calls every operator that has recorded cases with arguments that are mostly
-# wrong, without memory, or by several threads; fails if one does not answer
-# with a clear error or the same result.
-# Usage: trials_test.sh hostile|starved|threaded
+# wrong, without memory, by several threads, or as it is described; fails if one
+# does not answer with a clear error or the same result.
+# Usage: trials_test.sh hostile|starved|threaded|described
 set -euo pipefail
 export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 export SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so

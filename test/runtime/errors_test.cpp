@@ -84,6 +84,20 @@ TEST(SchemaErrors, LimitsAreToldBeforeTheFirstCall) {
                   {"13 tensor operands, more than 10"});
 }
 
+TEST(SchemaErrors, FunctionsOfManyParametersCanBeCalled) {
+  const SchemaHandle schema = load_schema_text(
+      "- func: many::windows(Tensor self) -> Tensor\n"
+      "  require:\n"
+      "    - sum(window_counts(self.sizes(), [1, 2], [1, 1], [0, 0], [1, 1])) "
+      "== 4\n"
+      "    - len(pooled_sizes(1, self.sizes(), [2], [2], [0], [1], False)) == "
+      "2\n"
+      "  pointwise: self * 2\n",
+      "many.yaml");
+  const Tensor r = result("many::windows", {Value(TensorBase(ones({1, 4})))});
+  EXPECT_EQ(r.sum().item().to_double(), 8);
+}
+
 TEST(SchemaErrors, NothingCallsItself) {
   const std::string text = problem(
       "- func: bad::one(Tensor self) -> Tensor\n"

@@ -98,6 +98,9 @@ TEST_F(Twins, ContractsAndWrongArgumentsFailAlike) {
   compare("highest", {of(empty({0, 3})), 0, false});
   compare("gate", {of(x), of(ramp({4, 2})), none(), none()});
   compare("padded", {of(x), IntArrayRef({1, 2, 3}), 0.5});
+  const bool which[] = {true, false, true};
+  compare("parts", {of(x), ArrayRef<bool>(which, 3)});
+  compare("parts", {of(x), ArrayRef<bool>(which, 1)});
   compare("every", {of(x), 0, 0});
   compare("every", {of(x), 1, 2});
   compare("swap", {of(x), 0, 7});
@@ -129,6 +132,8 @@ TEST_F(Twins, Composites) {
   compare("moments", {of(ramp({3, 1})), 1});
   compare("mix", {Value::tensor_list({x, x.mul(2), x.neg()}), 0.5});
   compare("padded", {of(x), IntArrayRef({1, 2}), 0.25});
+  const bool which[] = {true, false, true};
+  compare("parts", {of(x), ArrayRef<bool>(which, 2)});
   compare("padded", {of(ramp({2, 2}, kHalf)), IntArrayRef({0, 1}), 3});
   compare("bumps", {of(x)});
   compare("bumps_", {of(x)}, {0});

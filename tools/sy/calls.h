@@ -31,8 +31,10 @@ class Calls {
   virtual std::optional<Likeness> like(size_t) const { return std::nullopt; }
 };
 
-// The recorded cases that succeed. `file` outlives them.
-std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file);
+// The recorded cases that succeed with known values; `failing`: if none does,
+// the first of the others. `file` outlives them.
+std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file,
+                                      bool failing = false);
 
 // Those of `calls` that have tensors of other dtypes, with all in this one: not
 // all succeed.
@@ -59,8 +61,8 @@ Tensor spread(const Tensor& t);
 // Calls made from the signature and from `words` (see words.h): in float64, in
 // every other dtype, with other strides, of no elements. Only those that
 // succeed. Throws Error if the first does not. Tensors that the words leave
-// out have the size `tensors` ("2x3").
+// out have the size `tensors`, if it is not empty.
 std::unique_ptr<Calls> made_calls(OperatorHandle op, std::string_view words,
-                                  std::string_view tensors = "2x3");
+                                  std::string_view tensors = {});
 
 }  // namespace sy::tools

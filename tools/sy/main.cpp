@@ -100,6 +100,10 @@ CLI::App* prove_command(CLI::App& app, ProveOptions& o) {
                 "a word for each argument, where the signature does not say "
                 "enough: 2x3 (a tensor), 4:i5 (int64 below 5), 3:b (bool), "
                 "{2x3;3} (a list), 0,1 (ints), 0.5, True, None");
+  c->add_option("--examples", o.examples,
+                "the same for many operators: a file of lines 'NAME: WORDS', "
+                "as `sygen examples` prints it (repeatable)")
+      ->allow_extra_args(false);
   c->add_option("--except", o.except, "but not these (repeatable)")
       ->allow_extra_args(false);
   c->add_option("--jobs", o.jobs, "processes at a time")

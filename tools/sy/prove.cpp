@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <filesystem>
+#include <fstream>
+#include <map>
 
 #include "autograd/gradcheck.h"
 #include "c10/error.h"
@@ -42,7 +46,6 @@ struct Report {
 bool has_nan(const Value& v) {
   bool found = false;
   for_each_tensor(v, [&](const TensorBase& t) {
-    if (!t.defined()) return;
     const HostTensor h = read_tensor(t);
     for (const int64_t i : element_indices(h.sizes, h.strides, h.offset)) {
       const double e = element_value(h, i);
@@ -98,9 +101,8 @@ void prove_gradient(OperatorHandle op, const std::string& words, Report* out) {
   op.call_boxed(own.data(), own.size(), results.data(), results.size());
   bool recorded = false;
   for (const Value& v : results) {
-    for_each_tensor(v, [&](const TensorBase& t) {
-      recorded |= t.defined() && Tensor(t).requires_grad();
-    });
+    for_each_tensor(
+        v, [&](const TensorBase& t) { recorded |= Tensor(t).requires_grad(); });
   }
   if (!recorded) return;
   autograd::GradcheckOptions options;
@@ -134,6 +136,7 @@ struct Child {
   std::string name;
   pid_t pid;
   int answer;
+  bool known = false;  // its arguments are an author's
 };
 
 Child start(const std::string& name, OperatorHandle op,
@@ -157,7 +160,7 @@ Child start(const std::string& name, OperatorHandle op,
     _exit(0);
   }
   close(ends[1]);
-  return {name, pid, ends[0]};
+  return {name, pid, ends[0], false};
 }
 
 Report finish(const Child& child) {
@@ -187,21 +190,63 @@ Report finish(const Child& child) {
   return out;
 }
 
+using Words = std::map<std::string, std::string, std::less<>>;
+
+// Those of the library, which are installed beside bin/.
+std::vector<std::string> library_examples() {
+  if (const char* file = std::getenv("SWITCHYARD_EXAMPLES")) return {file};
+  std::error_code none;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
+  const auto file =
+      self.parent_path().parent_path() / "share/switchyard/examples.txt";
+  if (none || !std::filesystem::exists(file, none)) return {};
+  return {file.string()};
+}
+
+Words read_examples(const ProveOptions& options) {
+  Words out;
+  if (!options.words.empty()) return out;
+  std::vector<std::string> files = library_examples();
+  files.insert(files.end(), options.examples.begin(), options.examples.end());
+  for (const std::string& file : files) {
+    std::ifstream in(file);
+    SY_CHECK(in.good(), Value, "prove: cannot read ", file);
+    for (std::string line; std::getline(in, line);) {
+      if (line.empty()) continue;
+      // The name may have a namespace, whose colons no space follows.
+      const size_t end = line.find(": ");
+      SY_CHECK(end != line.npos, Value, "prove: ", file,
+               ": expected NAME: WORDS, got '", line, "'");
+      out[line.substr(0, end)] = line.substr(end + 2);
+    }
+  }
+  return out;
+}
+
 class Proof {
  public:
-  explicit Proof(const ProveOptions& options) : options_(options) {}
+  explicit Proof(const ProveOptions& options)
+      : options_(options), examples_(read_examples(options)) {}
 
   void add(const std::string& name, OperatorHandle op) {
+    const auto example = examples_.find(name);
+    const bool known = !options_.words.empty() || example != examples_.end();
+    if (!known && !signature_suffices(op)) return add_unknown(name);
     if (running_.size() >= static_cast<size_t>(options_.jobs)) next();
-    running_.push_back(start(name, op, options_.words));
+    const std::string& words =
+        options_.words.empty() && known ? example->second : options_.words;
+    running_.push_back(start(name, op, words));
+    running_.back().known = known;
   }
-  void add_unknown() { ++unknown_; }
 
   // 0 if all hold.
   int end() {
     while (!running_.empty()) next();
+    for (const std::string& name : unknown_) {
+      std::printf("%s  needs --args\n", name.c_str());
+    }
     std::printf("%zu operators hold, %zu do not, %zu need --args\n", proven_,
-                failed_, unknown_);
+                failed_, unknown_.size());
     return failed_ == 0 && proven_ != 0 ? 0 : 1;
   }
 
@@ -210,7 +255,7 @@ class Proof {
     const Child child = running_.front();
     running_.pop_front();
     const Report r = finish(child);
-    if (!r.unfit.empty() && options_.words.empty()) return add_unknown();
+    if (!r.unfit.empty() && !child.known) return add_unknown(child.name);
     const bool holds = r.problems.empty() && r.unfit.empty();
     std::printf("%s%s%s\n%s%s", holds ? "" : "FAIL ", child.name.c_str(),
                 r.line.c_str(), r.problems.c_str(),
@@ -219,9 +264,13 @@ class Proof {
     ++(holds ? proven_ : failed_);
   }
 
+  void add_unknown(const std::string& name) { unknown_.push_back(name); }
+
   const ProveOptions& options_;
+  const Words examples_;
   std::deque<Child> running_;
-  size_t proven_ = 0, failed_ = 0, unknown_ = 0;
+  std::vector<std::string> unknown_;
+  size_t proven_ = 0, failed_ = 0;
 };
 
 }  // namespace
@@ -242,11 +291,7 @@ int run_prove(const ProveOptions& options) {
         std::any_of(options.except.begin(), options.except.end(), fits)) {
       continue;
     }
-    if (options.words.empty() && !signature_suffices(op)) {
-      proof.add_unknown();
-    } else {
-      proof.add(name, op);
-    }
+    proof.add(name, op);
   }
   SY_CHECK(found, Value, "no functional operator fits ", options.glob);
   return proof.end();

@@ -10,6 +10,9 @@ struct ProveOptions {
   std::vector<std::string> plugins;
   std::vector<std::string> schemas;  // loaded first
   std::string words;                 // see words.h
+  // Files of lines "NAME: WORDS", as `sygen examples` prints them, besides the
+  // library's own: what is called where `words` is empty.
+  std::vector<std::string> examples;
   std::vector<std::string> except;
   int jobs = 2;  // processes at a time
 };

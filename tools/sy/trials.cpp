@@ -76,7 +76,8 @@ std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
   if (kind == TrialKind::Replay) {
     return std::make_unique<Replays>(op, file, options);
   }
-  return call_trials(kind, op, recorded_calls(op, file));
+  return call_trials(kind, op,
+                     recorded_calls(op, file, kind == TrialKind::Hostile));
 }
 
 std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,

@@ -1,150 +1,168 @@
 #include "tools/sy/words.h"
 
-#include <charconv>
+#include <algorithm>
 #include <string>
 
 #include "aten/tensor.h"
 #include "c10/schema/function_schema.h"
+#include "codegen/lang/word_arguments.h"
 
 namespace sy::tools {
 
 namespace {
 
-std::vector<std::string_view> split(std::string_view text, char by) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const size_t end = text.find(by);
-    if (end != 0) parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
-  return parts;
-}
-
-double number(std::string_view word) {
-  double v = 0;
-  const auto r = std::from_chars(word.data(), word.data() + word.size(), v);
-  SY_CHECK(r.ec == std::errc() && r.ptr == word.data() + word.size(), Value,
-           "expected a number, got '", word, "'");
-  return v;
-}
+using lang::TensorWord;
+using lang::Word;
+using lang::WordType;
 
 // Different numbers between 0 and 1, the same for every call's arguments.
-uint32_t seed = 1;
-double next_number() {
-  seed = seed * 1664525u + 1013904223u;
-  return static_cast<double>(seed >> 8) / (1 << 24);
-}
+class Numbers {
+ public:
+  double next() {
+    state_ = state_ * 1664525u + 1013904223u;
+    return static_cast<double>(state_ >> 8) / (1 << 24);
+  }
+
+ private:
+  uint32_t state_ = 1;
+};
 
 void put(const Tensor& t, int64_t i, double v) {
   switch (t.scalar_type()) {
     case kDouble: t.data_ptr<double>()[i] = v; break;
     case kLong: t.data_ptr<int64_t>()[i] = static_cast<int64_t>(v); break;
+    case kInt: t.data_ptr<int32_t>()[i] = static_cast<int32_t>(v); break;
     default: t.data_ptr<bool>()[i] = v >= 0.5; break;
   }
 }
 
-// The part of `word` after `mark`, which is taken off; empty if there is none.
-std::string_view take_after(std::string_view& word, char mark) {
-  const size_t at = word.find(mark);
-  if (at == std::string_view::npos) return {};
-  const std::string_view rest = word.substr(at + 1);
-  word = word.substr(0, at);
-  return rest;
-}
-
-Tensor tensor(std::string_view word) {
-  const std::string_view values = take_after(word, '=');
-  const std::string_view kind = take_after(word, ':');
-  const bool constant = !word.empty() && word.back() == '!';
-  if (constant) word.remove_suffix(1);
-  const std::string_view factor = take_after(word, '*');
-  const std::string_view shift = take_after(word, '+');
-  std::vector<int64_t> sizes;
-  if (word != "s") {
-    for (const auto n : split(word, 'x')) {
-      sizes.push_back(static_cast<int64_t>(number(n)));
-    }
-  }
-  const ScalarType dtype = kind.empty() ? kDouble : kind == "b" ? kBool : kLong;
-  const Tensor t(make_tensor(sizes, dtype, Device(kCPU)));
-  const auto given = split(values, ',');
+Tensor tensor(const TensorWord& w, Numbers& numbers) {
+  if (!w.defined) return Tensor();
+  const ScalarType dtype = w.kind == TensorWord::kFloat   ? kDouble
+                           : w.kind == TensorWord::kInt   ? kLong
+                           : w.kind == TensorWord::kInt32 ? kInt
+                                                          : kBool;
+  const Tensor t(make_tensor(w.sizes, dtype, Device(kCPU)));
   for (int64_t i = 0; i < t.numel(); ++i) {
-    double v = next_number();
-    if (!given.empty()) {
-      v = number(given[static_cast<size_t>(i)]);
-    } else if (dtype == kLong) {
-      v *= number(kind.substr(1));
+    double v = numbers.next();
+    if (!w.values.empty()) {
+      v = w.values[static_cast<size_t>(i)];
+    } else if (dtype == kLong || dtype == kInt) {
+      v *= w.below;
     } else if (dtype == kDouble) {
-      v = 0.3 + 0.6 * v;
-      if (!factor.empty()) v *= number(factor);
-      if (!shift.empty()) v += number(shift);
+      v = (0.3 + 0.6 * v) * w.factor + w.shift;
     }
     put(t, i, v);
   }
-  if (dtype == kDouble && !constant) t.requires_grad_();
+  if (dtype == kDouble && !w.constant) t.requires_grad_();
   return t;
 }
 
-Value tensor_list(std::string_view word, bool optional) {
-  SY_CHECK(word.size() >= 2 && word.front() == '{' && word.back() == '}', Value,
-           "expected a list of tensors, got '", word, "'");
+Value tensor_list(const Word& w, bool optional, Numbers& numbers) {
   std::vector<TensorBase> list;
-  for (const auto w : split(word.substr(1, word.size() - 2), ';')) {
-    list.push_back(w == "None" ? Tensor() : tensor(w));
-  }
+  for (const TensorWord& t : w.tensors) list.push_back(tensor(t, numbers));
   return optional ? Value::optional_tensor_list(list.data(), list.size())
                   : Value::tensor_list(list.data(), list.size());
 }
 
-Value int_list(std::string_view word) {
+Value int_list(const Word& w) {
   std::vector<int64_t> list;
-  if (word != "[]") {
-    for (const auto w : split(word, ',')) {
-      list.push_back(static_cast<int64_t>(number(w)));
-    }
-  }
+  for (const auto& n : w.numbers) list.push_back(n.i);
   return Value(IntArrayRef(list));
 }
 
-Value bool_list(std::string_view word) {
+Value float_list(const Word& w) {
+  std::vector<double> list;
+  for (const auto& n : w.numbers) list.push_back(n.d);
+  return Value(ArrayRef<double>(list));
+}
+
+Value bool_list(const Word& w) {
   bool list[8] = {};
-  size_t n = 0;
-  for (const auto w : split(word, ',')) {
-    SY_CHECK(n < std::size(list), Value, "expected at most 8 truth values");
-    list[n++] = w == "True" || w == "1";
-  }
+  const size_t n = w.numbers.size();
+  SY_CHECK(n <= std::size(list), Value, "expected at most 8 truth values");
+  for (size_t i = 0; i < n; ++i) list[i] = w.numbers[i].i != 0;
   return Value(ArrayRef<bool>(list, n));
 }
 
-Value parse(const Argument& a, std::string_view word) {
-  if (word == "None") return Value();
-  const Type t = a.type.without_optional();
-  if (t == TypeKind::kTensor) return Value(tensor(word));
-  if (t.is_list() && t.is_tensor_like()) {
-    return tensor_list(word, t.element().is_optional());
-  }
-  if (t.is_list() && t.element() == TypeKind::kBool) return bool_list(word);
-  if (t.is_list()) return int_list(word);
-  if (t == TypeKind::kStr) return Value(word);
-  if (word == "True" || word == "False") return Value(word == "True");
-  if (t == TypeKind::kScalarType) {
-    const auto dtype = parse_scalar_type(word);
-    SY_CHECK(dtype, Value, "expected a dtype, got ", word);
-    return Value(*dtype);
-  }
-  if (t == TypeKind::kDevice) return Value(Device(word));
-  if (word == "Mean") return Value(1);
-  const double v = number(word);
-  const bool whole = word.find_first_of(".e") == std::string_view::npos;
-  const bool is_int = t == TypeKind::kInt || t == TypeKind::kSymInt;
-  return is_int || (whole && t == TypeKind::kScalar)
-             ? Value(static_cast<int64_t>(v))
-             : Value(v);
+Scalar scalar(const lang::NumberWord& n) {
+  return n.is_int ? Scalar(n.i) : Scalar(n.d);
 }
 
-Value default_of(const Argument& a) {
+Value scalar_list(const Word& w) {
+  std::vector<Scalar> list;
+  for (const auto& n : w.numbers) list.push_back(scalar(n));
+  return Value(ArrayRef<Scalar>(list));
+}
+
+MemoryFormat format(std::string_view word) {
+  if (word == "preserve_format") return MemoryFormat::Preserve;
+  if (word == "channels_last") return MemoryFormat::ChannelsLast;
+  if (word == "channels_last_3d") return MemoryFormat::ChannelsLast3d;
+  return MemoryFormat::Contiguous;
+}
+
+Value value_of(const Argument& a, const Word& w, Numbers& numbers) {
+  if (w.is_none) return Value();
+  const Type t = a.type.without_optional();
+  switch (lang::word_type(a.type)) {
+    case WordType::kTensor: return Value(tensor(w.tensors[0], numbers));
+    case WordType::kTensors:
+      return tensor_list(w, t.element().is_optional(), numbers);
+    case WordType::kInt: return Value(w.numbers[0].i);
+    case WordType::kFloat: return Value(w.numbers[0].d);
+    case WordType::kBool: return Value(w.numbers[0].i != 0);
+    case WordType::kScalar:
+      if (w.is_bool) return Value(w.numbers[0].i != 0);
+      return w.numbers[0].is_int ? Value(w.numbers[0].i)
+                                 : Value(w.numbers[0].d);
+    case WordType::kInts: return int_list(w);
+    case WordType::kFloats: return float_list(w);
+    case WordType::kBools: return bool_list(w);
+    case WordType::kScalars: return scalar_list(w);
+    case WordType::kText: return Value(std::string_view(w.text));
+    case WordType::kDtype: return Value(*parse_scalar_type(w.text));
+    case WordType::kDevice: return Value(Device(w.text));
+    case WordType::kLayout: return Value(kStrided);
+    case WordType::kFormat: return Value(format(w.text));
+    case WordType::kOther: break;
+  }
+  return Value();
+}
+
+Value from_text(const Argument& a, std::string_view text, Numbers& numbers) {
+  const lang::WordArgument argument{a.name.view(), lang::word_type(a.type)};
+  return value_of(a, *lang::parse_words({&argument, 1}, text)[0], numbers);
+}
+
+// One number may stand for every element of a list of fixed size.
+Value default_list(Type list, DefaultValue d) {
+  Word w;
+  const auto add = [&](DefaultValue v) {
+    lang::NumberWord& n = w.numbers.emplace_back();
+    n.is_int = !v.is(DefaultValue::Kind::kDouble);
+    n.i = v.is(DefaultValue::Kind::kBool) ? v.as_bool()
+          : n.is_int                      ? v.as_int()
+                                          : 0;
+    n.d = n.is_int ? static_cast<double>(n.i) : v.as_double();
+  };
+  if (d.is(DefaultValue::Kind::kList)) {
+    for (const DefaultValue& item : d.items()) add(item);
+  } else {
+    for (int i = 0; i < std::max(1, list.size()); ++i) add(d);
+  }
+  switch (lang::word_type(list)) {
+    case WordType::kFloats: return float_list(w);
+    case WordType::kBools: return bool_list(w);
+    case WordType::kScalars: return scalar_list(w);
+    default: return int_list(w);
+  }
+}
+
+Value default_of(const Argument& a, Numbers& numbers) {
   const DefaultValue d = a.default_value;
+  const Type t = a.type.without_optional();
+  if (t.is_list() && !d.is_none()) return default_list(t, d);
   switch (d.kind()) {
     case DefaultValue::Kind::kNone: return Value();
     case DefaultValue::Kind::kBool: return Value(d.as_bool());
@@ -154,41 +172,9 @@ Value default_of(const Argument& a) {
     case DefaultValue::Kind::kDouble: return Value(d.as_double());
     case DefaultValue::Kind::kString: return Value(d.as_string());
     case DefaultValue::Kind::kIdentifier:
-      if (a.type == TypeKind::kMemoryFormat) {
-        return Value(d.as_string() == "preserve_format"
-                         ? MemoryFormat::Preserve
-                         : MemoryFormat::Contiguous);
-      }
-      return parse(a, d.as_string());
-    case DefaultValue::Kind::kList: {
-      std::vector<int64_t> list;
-      for (const DefaultValue& i : d.items()) list.push_back(i.as_int());
-      return Value(IntArrayRef(list));
-    }
+      return from_text(a, d.as_string(), numbers);
+    case DefaultValue::Kind::kList: break;
   }
-  return Value();
-}
-
-bool is_list_of(Type t, TypeKind element) {
-  return t.is_list() && t.element() == element;
-}
-
-bool has_obvious_value(const Argument& a) {
-  return a.type == TypeKind::kTensor || a.type == TypeKind::kScalar ||
-         a.type.is_optional() || is_list_of(a.type, TypeKind::kTensor) ||
-         is_list_of(a.type, TypeKind::kScalar);
-}
-
-Value obvious_value(const Argument& a, std::string_view tensors) {
-  if (a.type == TypeKind::kTensor) return Value(tensor(tensors));
-  if (a.type == TypeKind::kScalar) return Value(0.7);
-  if (is_list_of(a.type, TypeKind::kTensor))
-    return tensor_list("{2x3;3}", false);
-  if (is_list_of(a.type, TypeKind::kScalar)) {
-    const Scalar numbers[] = {Scalar(0.7), Scalar(2)};
-    return Value(ArrayRef<Scalar>(numbers));
-  }
-  SY_CHECK(a.type.is_optional(), Value, "expected a word for ", a.name.view());
   return Value();
 }
 
@@ -196,32 +182,36 @@ Value obvious_value(const Argument& a, std::string_view tensors) {
 
 bool signature_suffices(OperatorHandle op) {
   for (const Argument& a : op.schema().arguments()) {
-    if (!a.default_value && !has_obvious_value(a)) return false;
+    if (!a.default_value && lang::obvious_word(a) == nullptr) return false;
   }
   return true;
 }
 
 std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text,
                                    std::string_view tensors) {
-  seed = 1;
-  std::vector<Value> args;
-  const auto words = split(text, ' ');
-  for (const Argument& a : op.schema().arguments()) {
-    try {
-      if (args.size() < words.size()) {
-        args.push_back(parse(a, words[args.size()]));
+  Numbers numbers;
+  std::vector<Value> out;
+  try {
+    const auto words =
+        lang::parse_words(lang::word_arguments(op.schema()), text);
+    for (size_t i = 0; i < words.size(); ++i) {
+      const Argument& a = op.schema().arguments()[i];
+      if (words[i]) {
+        out.push_back(value_of(a, *words[i], numbers));
+      } else if (a.default_value) {
+        out.push_back(default_of(a, numbers));
       } else {
-        args.push_back(a.default_value ? default_of(a)
-                                       : obvious_value(a, tensors));
+        const char* obvious = lang::obvious_word(a);
+        SY_CHECK(obvious != nullptr, Value, op.name(),
+                 ": expected a word for argument '", a.name.view(), "'");
+        const bool named = !tensors.empty() && a.type == TypeKind::kTensor;
+        out.push_back(from_text(a, named ? tensors : obvious, numbers));
       }
-    } catch (Error& e) {
-      e.add_context(str(op.name(), ", argument ", a.name.view()));
-      throw;
     }
+  } catch (const lang::WordError& e) {
+    SY_CHECK(false, Value, op.name(), ": ", e.message, ", in '", text, "'");
   }
-  SY_CHECK(words.size() <= args.size(), Value, op.name(), ": expected at most ",
-           args.size(), " words, got '", text, "'");
-  return args;
+  return out;
 }
 
 }  // namespace sy::tools

@@ -10,23 +10,15 @@
 
 namespace sy::tools {
 
-// What `text` says, one word per argument; those left out take their default,
-// or what arguments_of_signature would give. By the argument's type:
-//   Tensor     2x3 (float64, requires a gradient, numbers between 0.3 and 0.9)
-//              s (no dims), 2x3+1 (1 is added), 2x3*-2, 2x3! (no gradient),
-//              3:i4 (int64 below 4), 2x3:b (bool), 3=1,-1,2 (these numbers)
-//   Tensor[]   {2x3;1x3}
-//   Tensor?[]  {None;2:i3}
-//   int[]      0,1 or [] for none
-//   bool[3]    True,False,True (or 1,0,1)
-//   others     as in a signature: 2, 0.5, True, none, None, Mean
-// Throws Error naming the word that does not fit. `tensors` is the word for
-// tensors that are left out.
+// What `text` says (codegen/lang/words.h tells the notation); arguments left out
+// take their default, or what the signature alone suggests. Throws ValueError
+// naming the operator and the word that does not fit. `tensors` is the word for
+// tensors that are left out; if empty, what the signature suggests.
 std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text,
-                                   std::string_view tensors = "2x3");
+                                   std::string_view tensors = {});
 
-// Whether the signature alone says enough: tensors of size 2x3, numbers, lists
-// of two of them and defaults; no other argument without a default.
+// Whether the signature alone says enough: no argument without a default that
+// has no obvious value.
 bool signature_suffices(OperatorHandle op);
 
 }  // namespace sy::tools

@@ -11,9 +11,10 @@
 #include "c10/tensor_impl.h"
 #include "codegen/lang/index.h"
 #include "codegen/lang/parser.h"
+#include "test/codegen/lang/index_eval.h"
 
-// aten/shapes.h, which generated code calls, and eval_index, which operators
-// loaded at run time use, are two implementations of one language.
+// aten/shapes.h, which generated code and loaded operators call, and eval_index
+// are two implementations of one language.
 
 namespace sy {
 namespace {

@@ -50,6 +50,9 @@ class Table : public OpTable {
           "var_mean(Tensor self) -> (Tensor, Tensor)",
           "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, "
           "Device? device=None, bool? pin_memory=None) -> Tensor",
+          "randint(int high, int[] size, *, ScalarType? dtype=long, Layout? "
+          "layout=None, Device? device=None, bool? pin_memory=None, "
+          "MemoryFormat? memory_format=None) -> Tensor",
           "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"}) {
       schemas_.push_back(parse_schema(s));
       table_[std::string(schemas_.back().name().name)].push_back(
@@ -137,6 +140,23 @@ TEST(TensorTest, OverloadsAndDefaults) {
   EXPECT_EQ(value("cat([self, other])"), "sy::cat(TensorList({self, other}))");
   EXPECT_EQ(value("zeros(self.sizes(), self.options())"),
             "sy::zeros(self.sizes(), self.options())");
+  EXPECT_EQ(value("zeros(self.sizes(), dtype=int64)"),
+            "sy::zeros(self.sizes(), kInt64)");
+  EXPECT_EQ(value("zeros(self.sizes(), device=self.device())"),
+            "sy::zeros(self.sizes(), TensorOptions().device(self.device()))");
+  EXPECT_EQ(value("zeros(self.sizes(), pin_memory=None, dtype=int64)"),
+            "sy::zeros(self.sizes(), "
+            "TensorOptions().dtype(kInt64).pinned_memory(std::nullopt))");
+  EXPECT_EQ(value("zeros(self.sizes(), self.options(), dtype=bool)"),
+            "sy::zeros(self.sizes(), self.options().dtype(kBool))");
+  EXPECT_EQ(value("zeros(self.sizes(), dtype=bool, options=self.options())"),
+            "sy::zeros(self.sizes(), self.options().dtype(kBool))");
+  // What is not said keeps its default.
+  EXPECT_EQ(value("randint(5, self.sizes(), device=self.device())"),
+            "sy::randint(5, self.sizes(), "
+            "TensorOptions().dtype(kLong).device(self.device()))");
+  EXPECT_EQ(value("randint(5, self.sizes(), memory_format=channels_last)"),
+            "sy::randint(5, self.sizes(), kLong, MemoryFormat::ChannelsLast)");
   EXPECT_EQ(value("self.reshape(self.sizes() + [1])"),
             "sy::reshape(self, shapes::concat(self.sizes(), "
             "IntArrayRef({1})))");

@@ -99,10 +99,10 @@ TEST(Explain, OtherKinds) {
             std::string::npos);
   EXPECT_NE(explained("transpose.int")
                 .find("view\n  sizes swapped(self.sizes(), dim0, dim1)  "
-                      "[sample.yaml:66]\n"),
+                      "[sample.yaml:67]\n"),
             std::string::npos);
   EXPECT_NE(explained("mm").find("kernels\n  CPU: sy::cpu::mm_out  "
-                                 "[sample.yaml:79]\n  Meta: from 'shape:'"),
+                                 "[sample.yaml:80]\n  Meta: from 'shape:'"),
             std::string::npos);
 }
 

@@ -27,9 +27,9 @@ struct MulTensorBackward final : NodeOf<2> {
       f.set(1, sy::mul(grad, self));
     }
   }
-  void release() noexcept override {
-    self_.release();
-    other_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("other", other_);
   }
 
   SavedTensor self_;
@@ -60,7 +60,7 @@ Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   auto node =
       make_node<MulTensorBackward>(ops::mul__Tensor::entry(), self, other);
   if (node->needs(1)) node->self_.save(clone_before_write(self));
-  if (node->needs(0)) node->other_.save(other);
+  if (node->needs(0)) save_before_write(node->other_, other, self);
   {
     const AutoDispatchBelowAutograd guard;
     ops::mul__Tensor::redispatch(below_autograd(ks), self, other);
@@ -258,9 +258,9 @@ struct SoftenBackward final : NodeOf<2> {
       f.set(1, std::move(g));
     }
   }
-  void release() noexcept override {
-    self_.release();
-    weight_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("weight", weight_);
   }
 
   SavedTensor self_;
@@ -337,7 +337,7 @@ Tensor transpose_int(DispatchKeySet ks, const Tensor& self, int64_t dim0,
   return result;
 }
 
-// mm  test/codegen/testdata/sample.yaml:71
+// mm  test/codegen/testdata/sample.yaml:72
 struct MmBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -350,9 +350,9 @@ struct MmBackward final : NodeOf<2> {
       f.set(1, sy::mm(sy::transpose(self, 0, 1), grad));
     }
   }
-  void release() noexcept override {
-    self_.release();
-    mat2_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("mat2", mat2_);
   }
 
   SavedTensor self_;
@@ -382,7 +382,7 @@ Tensor& mm_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat2,
   return ops::mm_out::redispatch(below_autograd(ks), self, mat2, out);
 }
 
-// index_put  test/codegen/testdata/sample.yaml:99
+// index_put  test/codegen/testdata/sample.yaml:106
 struct IndexPutBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -395,7 +395,9 @@ struct IndexPutBackward final : NodeOf<2> {
       f.set(1, sy::index(grad, indices));
     }
   }
-  void release() noexcept override { indices_.release(); }
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("indices", indices_);
+  }
 
   SavedTensorList indices_;
 };
@@ -468,6 +470,8 @@ SY_LIBRARY_IMPL(aten, Autograd, m) {
   m.impl("transpose.int", SY_FN(transpose_int));
   m.impl("mm", SY_FN(mm));
   m.impl("mm.out", SY_FN(mm_out));
+  m.impl("mm_backward", Kernel::fallthrough());
+  m.impl("mm_backward.out", Kernel::fallthrough());
   m.impl("index.Tensor", Kernel::fallthrough());
   m.impl("index.Tensor_out", Kernel::fallthrough());
   m.impl("index_put", SY_FN(index_put));

@@ -315,6 +315,43 @@ Scalar item::redispatch(DispatchKeySet keys, const Tensor& self) {
   return handle<ops::item>().redispatch(keys, self);
 }
 
+const OperatorEntry& mm_backward::entry() {
+  return handle<ops::mm_backward>().entry();
+}
+
+std::tuple<Tensor, Tensor> mm_backward::call(const Tensor& grad_out,
+                                             const Tensor& self,
+                                             const Tensor& mat2,
+                                             ArrayRef<bool> output_mask) {
+  return handle<ops::mm_backward>().call(grad_out, self, mat2, output_mask);
+}
+
+std::tuple<Tensor, Tensor> mm_backward::redispatch(
+    DispatchKeySet keys, const Tensor& grad_out, const Tensor& self,
+    const Tensor& mat2, ArrayRef<bool> output_mask) {
+  return handle<ops::mm_backward>().redispatch(keys, grad_out, self, mat2,
+                                               output_mask);
+}
+
+const OperatorEntry& mm_backward_out::entry() {
+  return handle<ops::mm_backward_out>().entry();
+}
+
+std::tuple<Tensor&, Tensor&> mm_backward_out::call(
+    const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
+    ArrayRef<bool> output_mask, Tensor& out0, Tensor& out1) {
+  return handle<ops::mm_backward_out>().call(grad_out, self, mat2, output_mask,
+                                             out0, out1);
+}
+
+std::tuple<Tensor&, Tensor&> mm_backward_out::redispatch(
+    DispatchKeySet keys, const Tensor& grad_out, const Tensor& self,
+    const Tensor& mat2, ArrayRef<bool> output_mask, Tensor& out0,
+    Tensor& out1) {
+  return handle<ops::mm_backward_out>().redispatch(keys, grad_out, self, mat2,
+                                                   output_mask, out0, out1);
+}
+
 const OperatorEntry& index_Tensor::entry() {
   return handle<ops::index_Tensor>().entry();
 }
@@ -532,6 +569,19 @@ Tensor scalar_tensor(const Scalar& s, TensorOptions options) {
 Scalar item(const Tensor& self) { return ops::item::call(self); }
 
 Scalar Tensor::item() const { return ops::item::call(*this); }
+
+std::tuple<Tensor, Tensor> mm_backward(const Tensor& grad_out,
+                                       const Tensor& self, const Tensor& mat2,
+                                       ArrayRef<bool> output_mask) {
+  return ops::mm_backward::call(grad_out, self, mat2, output_mask);
+}
+
+std::tuple<Tensor&, Tensor&> mm_backward_out(
+    Tensor& out0, Tensor& out1, const Tensor& grad_out, const Tensor& self,
+    const Tensor& mat2, ArrayRef<bool> output_mask) {
+  return ops::mm_backward_out::call(grad_out, self, mat2, output_mask, out0,
+                                    out1);
+}
 
 Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
   return ops::index_Tensor::call(self, indices);

@@ -65,6 +65,15 @@ SY_API Tensor scalar_tensor(const Scalar& s, TensorOptions options = {});
 // The only element as a number.
 SY_API Scalar item(const Tensor& self);
 
+// The derivatives of mm that output_mask names.
+SY_API std::tuple<Tensor, Tensor> mm_backward(const Tensor& grad_out,
+                                              const Tensor& self,
+                                              const Tensor& mat2,
+                                              ArrayRef<bool> output_mask);
+SY_API std::tuple<Tensor&, Tensor&> mm_backward_out(
+    Tensor& out0, Tensor& out1, const Tensor& grad_out, const Tensor& self,
+    const Tensor& mat2, ArrayRef<bool> output_mask);
+
 // The elements at indices.
 SY_API Tensor index(const Tensor& self,
                     ArrayRef<std::optional<Tensor>> indices);

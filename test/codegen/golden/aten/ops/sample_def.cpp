@@ -24,7 +24,7 @@ void soften([[maybe_unused]] const Tensor& self,
            "[soften] mode: expected 'none' or 'half', got mode = ", mode);
 }
 
-// test/codegen/testdata/sample.yaml:71
+// test/codegen/testdata/sample.yaml:72
 void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   const TensorBase* const tensors[] = {&self, &mat2};
   check_same_device(ops::mm::entry(), tensors, 2);
@@ -38,11 +38,20 @@ void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   sizes[0] = Dims(IntArrayRef({self.size(0), mat2.size(1)}));
 }
 
-// test/codegen/testdata/sample.yaml:94
+// test/codegen/testdata/sample.yaml:95
+void mm_backward(const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
+                 ArrayRef<bool> output_mask) {
+  const TensorBase* const tensors[] = {&grad_out, &self, &mat2};
+  check_same_device(ops::mm_backward::entry(), tensors, 3);
+  generated::check_list_size("mm_backward", "output_mask", output_mask.size(),
+                             2);
+}
+
+// test/codegen/testdata/sample.yaml:101
 void index_Tensor([[maybe_unused]] const Tensor& self,
                   [[maybe_unused]] ArrayRef<std::optional<Tensor>> indices) {}
 
-// test/codegen/testdata/sample.yaml:99
+// test/codegen/testdata/sample.yaml:106
 void index_put(const Tensor& self,
                [[maybe_unused]] ArrayRef<std::optional<Tensor>> indices,
                const Tensor& values, Dims* sizes) {
@@ -307,6 +316,39 @@ Tensor& mm_out_store(const Tensor& self, const Tensor& mat2, Tensor& out) {
   return out;
 }
 
+std::tuple<Tensor, Tensor> mm_backward_guard(
+    const Kernel* k, DispatchKeySet keys, const Tensor& grad_out,
+    const Tensor& self, const Tensor& mat2, ArrayRef<bool> output_mask) {
+  contract::mm_backward(grad_out, self, mat2, output_mask);
+  return generated::call_guarded<ops::mm_backward>(k, keys, grad_out, self,
+                                                   mat2, output_mask);
+}
+
+std::tuple<Tensor&, Tensor&> mm_backward_out_guard(
+    const Kernel* k, DispatchKeySet keys, const Tensor& grad_out,
+    const Tensor& self, const Tensor& mat2, ArrayRef<bool> output_mask,
+    Tensor& out0, Tensor& out1) {
+  contract::mm_backward(grad_out, self, mat2, output_mask);
+  generated::bump_version(ops::mm_backward_out::entry(), "out0", out0);
+  generated::bump_version(ops::mm_backward_out::entry(), "out1", out1);
+  return generated::call_guarded<ops::mm_backward_out>(
+      k, keys, grad_out, self, mat2, output_mask, out0, out1);
+}
+
+std::tuple<Tensor&, Tensor&> mm_backward_out_store(
+    const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
+    ArrayRef<bool> output_mask, Tensor& out0, Tensor& out1) {
+  const auto results =
+      ops::mm_backward::call(grad_out, self, mat2, output_mask);
+  generated::check_out_dtype(ops::mm_backward_out::entry(), out0,
+                             std::get<0>(results).scalar_type());
+  generated::check_out_dtype(ops::mm_backward_out::entry(), out1,
+                             std::get<1>(results).scalar_type());
+  store_result(ops::mm_backward_out::entry(), std::get<0>(results), out0);
+  store_result(ops::mm_backward_out::entry(), std::get<1>(results), out1);
+  return {out0, out1};
+}
+
 Tensor index_Tensor_guard(const Kernel* k, DispatchKeySet keys,
                           const Tensor& self,
                           ArrayRef<std::optional<Tensor>> indices) {
@@ -409,18 +451,20 @@ const OperatorInfo kInfo[] = {
     {OperatorInfo::kView, "Two dims swapped.",
      "test/codegen/testdata/sample.yaml:61"},
     {OperatorInfo::kDispatch, "The product of two matrices.",
-     "test/codegen/testdata/sample.yaml:71"},
+     "test/codegen/testdata/sample.yaml:72"},
     {OperatorInfo::kDispatch, "A number as a tensor.",
-     "test/codegen/testdata/sample.yaml:84"},
+     "test/codegen/testdata/sample.yaml:85"},
     {OperatorInfo::kDispatch, "The only element as a number.",
-     "test/codegen/testdata/sample.yaml:89"},
+     "test/codegen/testdata/sample.yaml:90"},
+    {OperatorInfo::kDispatch, "The derivatives of mm that output_mask names.",
+     "test/codegen/testdata/sample.yaml:95"},
     {OperatorInfo::kDispatch, "The elements at indices.",
-     "test/codegen/testdata/sample.yaml:94"},
+     "test/codegen/testdata/sample.yaml:101"},
     {OperatorInfo::kDispatch, "self with values at indices.",
-     "test/codegen/testdata/sample.yaml:99"},
+     "test/codegen/testdata/sample.yaml:106"},
     {OperatorInfo::kDispatch,
      "Whether a result of one dtype may be stored as another.",
-     "test/codegen/testdata/sample.yaml:111"},
+     "test/codegen/testdata/sample.yaml:118"},
 };
 
 using generated::operator_def;
@@ -512,31 +556,41 @@ const OperatorDef kDefs[] = {
     operator_def<ops::item>("item(Tensor self) -> Scalar", nullptr,
                             OperatorDef::kDifferentiable |
                             OperatorDef::kExactOut, &kInfo[11]),
+    operator_def<ops::mm_backward>("mm_backward(Tensor grad_out, Tensor self, "
+                                   "Tensor mat2, bool[2] output_mask) -> "
+                                   "(Tensor, Tensor)",
+                                   reinterpret_cast<void*>(&mm_backward_guard),
+                                   OperatorDef::kExactOut, &kInfo[12]),
+    operator_def<ops::mm_backward_out>(
+        "mm_backward.out(Tensor grad_out, Tensor self, Tensor mat2, bool[2] "
+        "output_mask, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), "
+        "Tensor(b!))", reinterpret_cast<void*>(&mm_backward_out_guard),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[12]),
     operator_def<ops::index_Tensor>(
         "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
         reinterpret_cast<void*>(&index_Tensor_guard), OperatorDef::kExactOut,
-        &kInfo[12]),
+        &kInfo[13]),
     operator_def<ops::index_Tensor_out>(
         "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) "
         "-> Tensor(a!)", reinterpret_cast<void*>(&index_Tensor_out_guard),
-        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[12]),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[13]),
     operator_def<ops::index_put>(
         "index_put(Tensor self, Tensor?[] indices, Tensor values) -> Tensor",
         reinterpret_cast<void*>(&index_put_guard),
-        OperatorDef::kDifferentiable | OperatorDef::kExactOut, &kInfo[13]),
+        OperatorDef::kDifferentiable | OperatorDef::kExactOut, &kInfo[14]),
     operator_def<ops::index_put_>(
         "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values) -> "
         "Tensor(a!)", reinterpret_cast<void*>(&index_put__guard),
         OperatorDef::kInplace | OperatorDef::kDifferentiable |
-        OperatorDef::kExactOut, &kInfo[13]),
+        OperatorDef::kExactOut, &kInfo[14]),
     operator_def<ops::index_put_out>(
         "index_put.out(Tensor self, Tensor?[] indices, Tensor values, *, "
         "Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&index_put_out_guard),
-        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[13]),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[14]),
     operator_def<ops::can_cast>("can_cast(ScalarType from_, ScalarType to) -> "
                                 "bool", nullptr, OperatorDef::kDifferentiable |
-                                OperatorDef::kExactOut, &kInfo[14]),
+                                OperatorDef::kExactOut, &kInfo[15]),
 };
 
 }  // namespace
@@ -558,6 +612,7 @@ SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
   m.impl("transpose.int", SY_FN(transpose_int_view).guarded());
   m.impl("mm.out", SY_FN(mm_out_store).guarded());
   m.impl("scalar_tensor", SY_FN(native::scalar_tensor));
+  m.impl("mm_backward.out", SY_FN(mm_backward_out_store).guarded());
   m.impl("index.Tensor_out", SY_FN(index_Tensor_out_store).guarded());
   m.impl("index_put_", SY_FN(index_put__store).guarded());
   m.impl("index_put.out", SY_FN(index_put_out_store).guarded());

@@ -11,6 +11,8 @@ namespace sy::contract {
 void soften(const Tensor& self, const Tensor& weight, const Scalar& slope,
             std::string_view mode);
 void mm(const Tensor& self, const Tensor& mat2, Dims* sizes);
+void mm_backward(const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
+                 ArrayRef<bool> output_mask);
 void index_Tensor(const Tensor& self, ArrayRef<std::optional<Tensor>> indices);
 void index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
                const Tensor& values, Dims* sizes);
@@ -20,13 +22,13 @@ void index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
 // Kernels for every backend, written by hand in aten/.
 namespace sy::native {
 
-// scalar_tensor  test/codegen/testdata/sample.yaml:84
+// scalar_tensor  test/codegen/testdata/sample.yaml:85
 Tensor scalar_tensor(const Scalar& s, std::optional<ScalarType> dtype,
                      std::optional<Layout> layout, std::optional<Device> device,
                      std::optional<bool> pin_memory);
-// item  test/codegen/testdata/sample.yaml:89
+// item  test/codegen/testdata/sample.yaml:90
 Scalar item(const Tensor& self);
-// can_cast  test/codegen/testdata/sample.yaml:111
+// can_cast  test/codegen/testdata/sample.yaml:118
 bool can_cast_dtype(ScalarType from_, ScalarType to);
 
 }  // namespace sy::native

@@ -241,7 +241,7 @@ struct transpose_int {
 };
 
 // mm(Tensor self, Tensor mat2) -> Tensor
-// test/codegen/testdata/sample.yaml:71
+// test/codegen/testdata/sample.yaml:72
 struct mm {
   using Signature = Tensor(const Tensor&, const Tensor&);
   static constexpr const char* name = "aten::mm";
@@ -264,7 +264,7 @@ struct mm_out {
 
 // scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None,
 // Device? device=None, bool? pin_memory=None) -> Tensor
-// test/codegen/testdata/sample.yaml:84
+// test/codegen/testdata/sample.yaml:85
 struct scalar_tensor {
   using Signature = Tensor(const Scalar&, std::optional<ScalarType>,
                            std::optional<Layout>, std::optional<Device>,
@@ -283,7 +283,7 @@ struct scalar_tensor {
 };
 
 // item(Tensor self) -> Scalar
-// test/codegen/testdata/sample.yaml:89
+// test/codegen/testdata/sample.yaml:90
 struct item {
   using Signature = Scalar(const Tensor&);
   static constexpr const char* name = "aten::item";
@@ -292,8 +292,42 @@ struct item {
   SY_API static Scalar redispatch(DispatchKeySet keys, const Tensor& self);
 };
 
+// mm_backward(Tensor grad_out, Tensor self, Tensor mat2, bool[2] output_mask)
+// -> (Tensor, Tensor)
+// test/codegen/testdata/sample.yaml:95
+struct mm_backward {
+  using Signature = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&,
+                                               const Tensor&, ArrayRef<bool>);
+  static constexpr const char* name = "aten::mm_backward";
+  SY_API static const OperatorEntry& entry();
+  SY_API static std::tuple<Tensor, Tensor> call(const Tensor& grad_out,
+                                                const Tensor& self,
+                                                const Tensor& mat2,
+                                                ArrayRef<bool> output_mask);
+  SY_API static std::tuple<Tensor, Tensor> redispatch(
+      DispatchKeySet keys, const Tensor& grad_out, const Tensor& self,
+      const Tensor& mat2, ArrayRef<bool> output_mask);
+};
+
+// mm_backward.out(Tensor grad_out, Tensor self, Tensor mat2, bool[2]
+// output_mask, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))
+struct mm_backward_out {
+  using Signature = std::tuple<Tensor&, Tensor&>(const Tensor&, const Tensor&,
+                                                 const Tensor&, ArrayRef<bool>,
+                                                 Tensor&, Tensor&);
+  static constexpr const char* name = "aten::mm_backward.out";
+  SY_API static const OperatorEntry& entry();
+  SY_API static std::tuple<Tensor&, Tensor&> call(
+      const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
+      ArrayRef<bool> output_mask, Tensor& out0, Tensor& out1);
+  SY_API static std::tuple<Tensor&, Tensor&> redispatch(
+      DispatchKeySet keys, const Tensor& grad_out, const Tensor& self,
+      const Tensor& mat2, ArrayRef<bool> output_mask, Tensor& out0,
+      Tensor& out1);
+};
+
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
-// test/codegen/testdata/sample.yaml:94
+// test/codegen/testdata/sample.yaml:101
 struct index_Tensor {
   using Signature = Tensor(const Tensor&, ArrayRef<std::optional<Tensor>>);
   static constexpr const char* name = "aten::index.Tensor";
@@ -320,7 +354,7 @@ struct index_Tensor_out {
 };
 
 // index_put(Tensor self, Tensor?[] indices, Tensor values) -> Tensor
-// test/codegen/testdata/sample.yaml:99
+// test/codegen/testdata/sample.yaml:106
 struct index_put {
   using Signature =
       Tensor(const Tensor&, ArrayRef<std::optional<Tensor>>, const Tensor&);
@@ -364,7 +398,7 @@ struct index_put_out {
 };
 
 // can_cast(ScalarType from_, ScalarType to) -> bool
-// test/codegen/testdata/sample.yaml:111
+// test/codegen/testdata/sample.yaml:118
 struct can_cast {
   using Signature = bool(ScalarType, ScalarType);
   static constexpr const char* name = "aten::can_cast";

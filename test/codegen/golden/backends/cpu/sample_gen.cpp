@@ -113,7 +113,7 @@ std::tuple<Tensor&, Tensor&> cummax_out_kernel(const Tensor& self, int64_t dim,
   return {out0, out1};
 }
 
-// test/codegen/testdata/sample.yaml:71
+// test/codegen/testdata/sample.yaml:72
 Tensor mm_kernel(const Tensor& self, const Tensor& mat2) {
   Dims sizes[1];
   contract::mm(self, mat2, sizes);
@@ -132,7 +132,7 @@ Tensor& mm_out_kernel(const Tensor& self, const Tensor& mat2, Tensor& out) {
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:99
+// test/codegen/testdata/sample.yaml:106
 Tensor index_put_kernel(const Tensor& self,
                         ArrayRef<std::optional<Tensor>> indices,
                         const Tensor& values) {
@@ -187,6 +187,7 @@ SY_LIBRARY_IMPL(aten, CPU, m) {
   m.impl("cummax.out", SY_FN(cummax_out_kernel).guarded());
   m.impl("mm", SY_FN(mm_kernel).guarded());
   m.impl("mm.out", SY_FN(mm_out_kernel).guarded());
+  m.impl("mm_backward", SY_FN(mm_backward));
   m.impl("index.Tensor", SY_FN(index_tensor));
   m.impl("index_put", SY_FN(index_put_kernel).guarded());
   m.impl("index_put.out", SY_FN(index_put_out_kernel).guarded());

@@ -7,12 +7,16 @@
 // arguments have been checked.
 namespace sy::cpu {
 
-// mm  test/codegen/testdata/sample.yaml:71
+// mm  test/codegen/testdata/sample.yaml:72
 void mm_out(const Tensor& self, const Tensor& mat2, const Tensor& out);
-// index.Tensor  test/codegen/testdata/sample.yaml:94
+// mm_backward  test/codegen/testdata/sample.yaml:95
+std::tuple<Tensor, Tensor> mm_backward(const Tensor& grad_out,
+                                       const Tensor& self, const Tensor& mat2,
+                                       ArrayRef<bool> output_mask);
+// index.Tensor  test/codegen/testdata/sample.yaml:101
 Tensor index_tensor(const Tensor& self,
                     ArrayRef<std::optional<Tensor>> indices);
-// index_put  test/codegen/testdata/sample.yaml:99
+// index_put  test/codegen/testdata/sample.yaml:106
 void index_put_out(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
                    const Tensor& values, const Tensor& out);
 

@@ -113,7 +113,7 @@ std::tuple<Tensor&, Tensor&> cummax_out_kernel(const Tensor& self, int64_t dim,
   return {out0, out1};
 }
 
-// test/codegen/testdata/sample.yaml:71
+// test/codegen/testdata/sample.yaml:72
 Tensor mm_kernel(const Tensor& self, const Tensor& mat2) {
   Dims sizes[1];
   contract::mm(self, mat2, sizes);
@@ -130,7 +130,7 @@ Tensor& mm_out_kernel(const Tensor& self, const Tensor& mat2, Tensor& out) {
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:99
+// test/codegen/testdata/sample.yaml:106
 Tensor index_put_kernel(const Tensor& self,
                         ArrayRef<std::optional<Tensor>> indices,
                         const Tensor& values) {

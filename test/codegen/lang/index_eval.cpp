@@ -1,3 +1,5 @@
+#include "test/codegen/lang/index_eval.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -6,10 +8,6 @@
 #include <utility>
 
 #include "codegen/lang/cpp_text.h"
-#include "codegen/lang/index.h"
-
-// The index typing by walking the tree: what aten/shapes.h does in compiled
-// code, without aten.
 
 namespace sy::lang {
 namespace {
