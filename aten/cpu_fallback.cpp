@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -49,6 +50,7 @@ class Fallback {
       });
     for (HostStorage& s : storages_) download(&s);
     for (Value& v : args_) v = to_host(v);
+    keep_optional();
   }
 
   void call(Value* results, size_t n) {
@@ -66,6 +68,12 @@ class Fallback {
         }
       });
     }
+    for (const Kept& k : kept_) {
+      if (bytes_of(k.tensor) == k.bytes) continue;
+      for (HostTensor& t : tensors_) {
+        if (t.host.is_same(k.tensor)) upload(t);
+      }
+    }
     for (const auto& [device, host] : generators_) {
       device->set_offset(host->offset());
     }
@@ -82,6 +90,31 @@ class Fallback {
   }
 
  private:
+  // An optional tensor as it was before the call: PyTorch's batch norms write
+  // their running statistics, and do not say so in their signatures.
+  struct Kept {
+    TensorBase tensor;
+    std::string bytes;
+  };
+
+  static std::string bytes_of(const TensorBase& t) {
+    const StorageSpan span = storage_span(t);
+    if (span.bytes == 0) return {};
+    return {static_cast<const char*>(t.storage()->data()) + span.first,
+            span.bytes};
+  }
+
+  void keep_optional() {
+    const auto arguments = op_.schema().arguments();
+    for (size_t i = 0; i < arguments.size() && i < args_.size(); ++i) {
+      const Argument& a = arguments[i];
+      if (!a.type.is_optional() || a.is_write() || !args_[i].is_tensor()) {
+        continue;
+      }
+      kept_.push_back({args_[i].to_tensor(), bytes_of(args_[i].to_tensor())});
+    }
+  }
+
   static bool is_foreign(const TensorBase& t) {
     return t.defined() && !t.is_cpu();
   }
@@ -180,8 +213,16 @@ class Fallback {
 
   void upload(const HostTensor& t) {
     TensorImpl* const device = t.device.impl();
-    // The operator may have given an out= argument other sizes.
+    // The operator may have given an out= argument other sizes and strides.
     if (t.host.sizes() != t.device.sizes()) device->resize(t.host.sizes());
+    if (t.host.strides() != t.device.strides() &&
+        storage_span(t.host).bytes <=
+            device->storage()->nbytes() -
+                static_cast<size_t>(device->storage_offset()) *
+                    device->itemsize()) {
+      device->set_sizes_and_strides(t.host.sizes(), t.host.strides(),
+                                    device->storage_offset());
+    }
     const Tensor target{TensorBase(t.device)};
     copy_between(target, t.host);
   }
@@ -210,6 +251,7 @@ class Fallback {
   std::vector<Value> args_;
   std::vector<HostStorage> storages_;
   std::vector<HostTensor> tensors_;
+  std::vector<Kept> kept_;
   std::vector<std::pair<Generator, Generator>> generators_;
   bool has_device_ = false;
   bool results_stay_ = false;

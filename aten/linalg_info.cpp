@@ -26,17 +26,17 @@ void check_linalg_info(std::string_view op, const Tensor& info) {
       info.dim() == 0 ? "" : str(" (matrix ", at, " of the batch)");
   SY_CHECK(code > 0, Value, "[", op,
            "] self: expected finite elements, got some that are not", which);
-  SY_CHECK(!names(op, "cholesky"), Value, "[", op,
+  SY_CHECK(!names(op, "cholesky"), LinAlg, "[", op,
            "] self: expected positive definite matrices, got one whose leading "
            "minor of order ",
            code, " is not", which);
-  SY_CHECK(!names(op, "svd") && !names(op, "eig"), Value, "[", op,
+  SY_CHECK(!names(op, "svd") && !names(op, "eig"), LinAlg, "[", op,
            "] self: expected the iteration to converge, got ", code,
            " values that did not", which);
-  SY_CHECK(!names(op, "lstsq"), Value, "[", op,
+  SY_CHECK(!names(op, "lstsq"), LinAlg, "[", op,
            "] self: expected matrices of full rank, got a zero in place ", code,
            " of the diagonal", which);
-  fail(ErrorKind::Value, "[", op,
+  fail(ErrorKind::LinAlg, "[", op,
        "] A: expected nonsingular matrices, got a zero in place ", code,
        " of the diagonal of U", which);
 }

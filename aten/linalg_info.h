@@ -10,9 +10,9 @@ namespace sy {
 
 class OperatorEntry;
 
-// Throws ValueError if an element of `info`, an int32 tensor of the CPU as
-// LAPACK fills it, is not 0: what failed by the name of the operator, and for
-// which matrix of the batch.
+// Throws LinAlgError (ValueError for NaN and infinity) if an element of `info`,
+// an int32 tensor of the CPU as LAPACK fills it, is not 0: what failed by the
+// name of the operator, and for which matrix of the batch.
 SY_API void check_linalg_info(std::string_view op, const Tensor& info);
 
 // store_result for an out= argument that takes the result's dtype only. If it

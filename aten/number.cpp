@@ -28,6 +28,11 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan,
                                 neginf.value_or(-most));
 }
 
+bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
+              bool equal_nan) {
+  return sy::isclose(self, other, rtol, atol, equal_nan).all().item().to_bool();
+}
+
 Tensor& float_power__Tensor(Tensor& self, const Tensor& exponent) {
   return self.pow_(exponent.to(kDouble));
 }

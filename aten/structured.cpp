@@ -43,7 +43,12 @@ void check_same_device(const OperatorEntry& op,
 }
 
 void store_result(const OperatorEntry& op, const Tensor& result, Tensor& out) {
+  const bool grows = out.defined() && out.sizes() != result.sizes();
   prepare_out(op, out, result.sizes(), result.dtype(), result.device());
+  if (grows && result.is_non_overlapping_and_dense()) {
+    out.impl()->set_sizes_and_strides(result.sizes(), result.strides(),
+                                      out.storage_offset());
+  }
   copy_between(out, result);
 }
 

@@ -15,6 +15,12 @@ using TensorList = ArrayRef<Tensor>;
 namespace indexing {
 class TensorIndex;
 }
+namespace autograd {
+class Node;
+class HookHandle;
+class TensorHook;
+class LeafHook;
+}  // namespace autograd
 
 // A tensor with every operator of the library as a method. One pointer, no data
 // of its own beyond TensorBase: copies share the tensor. Methods of ATen's
@@ -65,6 +71,20 @@ class SY_API Tensor : public TensorBase {
   // Adds d(this)/d(leaf) * gradient to .grad of every leaf that requires it.
   void backward(const Tensor& gradient = {}, bool retain_graph = false,
                 bool create_graph = false) const;
+
+  // In the autograd library, as are their types (autograd/hooks.h and node.h).
+  // The operation that made this; nullptr for leaves.
+  intrusive_ptr<autograd::Node> grad_fn() const;
+  // Runs `hook` on every gradient of this tensor once it is complete, before it
+  // is used or kept; what the hook returns takes its place. A write in place
+  // leaves hooks with the value that was there before. Throws ValueError if the
+  // tensor requires no gradient.
+  autograd::HookHandle register_hook(const autograd::TensorHook& hook) const;
+  // Runs `hook` on a leaf each time backward has added to its .grad.
+  autograd::HookHandle register_post_accumulate_grad_hook(
+      const autograd::LeafHook& hook) const;
+  // The same as handle.remove(), as ATen spells it.
+  void remove_hook(autograd::HookHandle handle) const;
 
 #include "aten/tensor_methods_gen.h"
 };

@@ -15,16 +15,19 @@ SY_ALWAYS_INLINE Tensor view_of(const Tensor& self, const OperatorEntry& op,
   TensorImpl* const parent = self.impl();
   intrusive_ptr<TensorImpl> view = parent->alias(sizes, strides, offset);
   const ThreadState& thread = thread_state;
-  if (SY_LIKELY(!thread.inference && !parent->is_inference())) {
-    if (thread.grad_disabled) creation = ViewCreation::NoGrad;
+  if (SY_LIKELY(!parent->is_inference())) {
+    const bool recorded = !thread.grad_disabled && !thread.inference;
+    if (SY_UNLIKELY(!recorded)) {
+      creation =
+          thread.inference ? ViewCreation::Inference : ViewCreation::NoGrad;
+    }
     intrusive_ptr<ViewMeta> meta =
         ViewMeta::make(self.impl_ptr(), &op, args, n, creation);
     if (output != 0) meta->set_output(output);
     view->set_view_meta(std::move(meta));
-    // In no-grad mode so that a later write to the view is found (an error).
+    // Without, too, so that a later write to the view is found (an error).
     if (is_floating_type(parent->dtype()) &&
-        (!thread.grad_disabled ||
-         parent->key_set().has(DispatchKey::Autograd))) {
+        (recorded || parent->key_set().has(DispatchKey::Autograd))) {
       view->add_keys(DispatchKey::Autograd);
     }
   }

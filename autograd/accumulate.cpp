@@ -1,7 +1,9 @@
 #include "autograd/accumulate.h"
 
+#include "autograd/hooks.h"
 #include "autograd/meta.h"
 #include "autograd/runtime_ops.h"
+#include "autograd/user_error.h"
 
 namespace sy::autograd {
 
@@ -42,6 +44,24 @@ void AccumulateGrad::apply(GradFrame& f) {
     rt::add_(sum, grad);
   } else {
     sum = rt::add(sum, grad);
+  }
+  if (SY_UNLIKELY(extra_or_null() != nullptr)) run_hooks(leaf);
+}
+
+void AccumulateGrad::run_hooks(const intrusive_ptr<TensorImpl>& leaf) {
+  if (!extra().hooks) return;
+  std::vector<intrusive_ptr<Hook>> hooks;
+  {
+    const std::lock_guard guard(lock());
+    hooks = extra().hooks->leaf;
+  }
+  Tensor t(leaf);
+  for (const auto& h : hooks) {
+    call_user(
+        [&] {
+          (*h)({&t, 1, nullptr, 0});
+        },
+        [&] { return "in " + h->describe(); });
   }
 }
 

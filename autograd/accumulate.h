@@ -19,8 +19,11 @@ class AccumulateGrad final : public Node {
   std::string name() const override { return "AccumulateGrad"; }
 
  private:
+  void run_hooks(const intrusive_ptr<TensorImpl>& leaf);
+
   weak_intrusive_ptr<TensorImpl> leaf_;
-  std::mutex mutex_;
+  // Hooks of the leaf run under it, and may run backward to the same leaf.
+  std::recursive_mutex mutex_;
 };
 
 }  // namespace sy::autograd

@@ -55,10 +55,22 @@ Roots roots_of(const char* op, const char* name, TensorList tensors,
   return r;
 }
 
+// Gradients outlive the mode of whoever asks for them.
+class OutsideInferenceMode {
+ public:
+  OutsideInferenceMode() {
+    if (SY_UNLIKELY(InferenceMode::is_enabled())) normal_.emplace(false);
+  }
+
+ private:
+  std::optional<InferenceMode> normal_;
+};
+
 }  // namespace
 
 void backward(TensorList tensors, TensorList grad_tensors,
               std::optional<bool> retain_graph, bool create_graph) {
+  const OutsideInferenceMode mode;
   const Roots r = roots_of("backward", "tensors", tensors, grad_tensors);
   RunOptions o;
   o.keep_graph = retain_graph.value_or(create_graph);
@@ -71,6 +83,7 @@ std::vector<Tensor> grad(TensorList outputs, TensorList inputs,
                          TensorList grad_outputs,
                          std::optional<bool> retain_graph, bool create_graph,
                          bool allow_unused) {
+  const OutsideInferenceMode mode;
   const Roots r = roots_of("grad", "outputs", outputs, grad_outputs);
   std::vector<Capture> captures(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {

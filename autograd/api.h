@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "aten/tensor.h"
+#include "autograd/hooks.h"
+#include "autograd/node.h"
 
 // What users call. Tensor::backward, grad, requires_grad_ … are in
-// aten/tensor.h; NoGradGuard and AutoGradMode in c10/thread_state.h.
+// aten/tensor.h; NoGradGuard, AutoGradMode and InferenceMode in
+// c10/thread_state.h.
 
 namespace sy::autograd {
 

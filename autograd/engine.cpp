@@ -5,8 +5,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "autograd/anomaly.h"
 #include "autograd/meta.h"
+#include "autograd/run_hooks.h"
 #include "autograd/runtime_ops.h"
+#include "autograd/thread.h"
 
 namespace sy::autograd {
 
@@ -82,7 +85,10 @@ class Run {
   }
   Node* pop();
   void execute(Node& n);
+  void before_node(Node& n, Tensor* grads);
   void apply(Node& n, Tensor* grads);
+  void apply_with_hooks(Node& n, Tensor* grads);
+  void apply_traced(Node& n, GradFrame& frame);
   void deliver(const Edge& e, Tensor grad, const Node* from);
   Tensor conform(const SavedMeta& to, Tensor grad, const Node* from);
   void add_to(Tensor& sum, Tensor grad);
@@ -221,20 +227,19 @@ void Run::execute(Node& n) {
   const State s = state(n);
   Tensor* grads = s.grads;
   const NodeExtra* extra = n.extra_or_null();
-  if (SY_UNLIKELY(extra != nullptr)) {
-    for (const NodeExtra::Retained& r : extra->retained) {
-      const auto t = r.tensor.lock();
-      if (t && grads[r.output].defined()) {
-        materialize_meta(*t).grad = grads[r.output];
-      }
-    }
-  }
+  if (SY_UNLIKELY(extra != nullptr)) before_node(n, grads);
   if (SY_UNLIKELY((s.flags & kCaptured) != 0)) note_captures(n, grads);
   if ((s.flags & kWanted) == 0) return;
   bool any = false;
   for (uint32_t i = 0; i < n.num_outputs(); ++i) any |= grads[i].defined();
   if (out_.size() < n.num_edges()) out_.resize(n.num_edges());
-  if (any) apply(n, grads);
+  if (any) {
+    if (SY_UNLIKELY(extra != nullptr && extra->hooks)) {
+      apply_with_hooks(n, grads);
+    } else {
+      apply(n, grads);
+    }
+  }
   for (uint32_t i = 0; i < n.num_outputs(); ++i) grads[i].reset();
   for (uint32_t k = 0; k < n.num_edges(); ++k) {
     if (n.edge(k).node) {
@@ -243,6 +248,36 @@ void Run::execute(Node& n) {
       out_[k].reset();
     }
   }
+}
+
+// Hooks of tensors, then retain_grad(): what is kept is what the hooks gave.
+void Run::before_node(Node& n, Tensor* grads) {
+  const NodeExtra& extra = *n.extra_or_null();
+  if (extra.hooks) run_tensor_hooks(n, grads);
+  for (const NodeExtra::Retained& r : extra.retained) {
+    const auto t = r.tensor.lock();
+    if (t && grads[r.output].defined()) {
+      materialize_meta(*t).grad = grads[r.output];
+    }
+  }
+}
+
+void Run::apply_with_hooks(Node& n, Tensor* grads) {
+  run_pre_hooks(n, grads);
+  const auto post = post_hooks(n);
+  if (post.empty()) return apply(n, grads);
+  // apply() may take the gradients that came in.
+  const std::vector<Tensor> given(grads, grads + n.num_outputs());
+  apply(n, grads);
+  for (uint32_t k = 0; k < n.num_edges(); ++k) {
+    const Edge& e = n.edge(k);
+    if (!e.node || !out_[k].defined()) continue;
+    const SavedMeta& meta = e.node->output(e.input_nr);
+    if (!meta.matches(*out_[k].impl())) {
+      out_[k] = conform(meta, std::move(out_[k]), &n);
+    }
+  }
+  run_post_hooks(n, post, out_.data(), given);
 }
 
 void Run::apply(Node& n, Tensor* grads) {
@@ -257,12 +292,33 @@ void Run::apply(Node& n, Tensor* grads) {
   }
   GradFrame frame(n, grads, out_.data(), wanted);
   try {
-    n.apply(frame);
+    if (SY_UNLIKELY(detail::thread.anomaly)) {
+      apply_traced(n, frame);
+    } else {
+      n.apply(frame);
+    }
   } catch (Error& e) {
-    e.add_context(str("in the gradient of ", n.name()));
+    e.add_context(describe_origin(n));
     throw;
   }
   if (!options_.keep_graph) n.release_saved();
+}
+
+// In anomaly mode.
+void Run::apply_traced(Node& n, GradFrame& frame) {
+  struct Running {
+    explicit Running(const Node* n)
+        : before(std::exchange(detail::thread.running, n)) {}
+    ~Running() { detail::thread.running = before; }
+    const Node* before;
+  } running(&n);
+  n.apply(frame);
+  if (!detail::thread.check_nan) return;
+  for (uint32_t k = 0; k < n.num_edges(); ++k) {
+    SY_CHECK(!out_[k].defined() || !rt::has_nan(out_[k]), Error,
+             backward_prefix(n), "gradient ", k, " of ", n.name(),
+             " has NaN among its elements: ", describe(out_[k]));
+  }
 }
 
 void Run::note_captures(const Node& n, const Tensor* grads) {

@@ -52,50 +52,72 @@ void skip_output(Node& node) { node.add_output(TensorBase()); }
 
 namespace {
 
-[[noreturn]] SY_COLD void reject_write(const OperatorEntry& op,
-                                       std::string_view what) {
-  fail(ErrorKind::Value, "[", display_name(op), "] self: expected a tensor ",
+// Who writes: an operator, or what has a name.
+struct Writer {
+  const OperatorEntry* op;
+  std::string_view name;
+};
+
+[[noreturn]] SY_COLD void reject_write(const Writer& w, std::string_view what) {
+  fail(ErrorKind::Value, "[",
+       w.op != nullptr ? display_name(*w.op) : std::string(w.name),
+       "] self: expected a tensor ",
        "that may be written in place while gradients are recorded, got ", what);
 }
 
-void check_view(const OperatorEntry& op, const TensorImpl& self) {
+void check_view(const Writer& w, const TensorImpl& self) {
   const TensorImpl* v = &self;
   for (; v->view_meta(); v = v->view_meta()->parent().get()) {
     const ViewMeta& m = *v->view_meta();
     switch (m.creation()) {
       case ViewCreation::Default: break;
       case ViewCreation::NoGrad:
-        reject_write(op,
+        reject_write(w,
                      "a view that was made in no-grad mode; make it in "
                      "grad mode, or write in no-grad mode");
       case ViewCreation::Inference:
-        reject_write(op, "a view that was made in inference mode");
+        reject_write(w, "a view that was made in inference mode");
       case ViewCreation::MultiOutput:
-        reject_write(op, str("an output of ", display_name(*m.op()),
-                             ", which makes several views at once; clone it, "
-                             "or use select or narrow"));
+        reject_write(w, str("an output of ", display_name(*m.op()),
+                            ", which makes several views at once; clone it, "
+                            "or use select or narrow"));
     }
   }
   if (requires_grad(*v) && !grad_fn(*v)) {
-    reject_write(op,
+    reject_write(w,
                  "a view of a leaf that requires a gradient; write in "
                  "no-grad mode, or to a clone");
+  }
+}
+
+void check_write(const Writer& w, const TensorImpl& t) {
+  if (t.is_inference()) {
+    reject_write(w, "an inference tensor; clone it outside of inference mode");
+  }
+  if (t.view_meta()) check_view(w, t);
+  if (requires_grad(t) && !grad_fn(t)) {
+    reject_write(w,
+                 "a leaf that requires a gradient; write in no-grad mode, "
+                 "or to a clone");
   }
 }
 
 }  // namespace
 
 void check_inplace(const OperatorEntry& op, const Tensor& self) {
-  const TensorImpl& t = *self.impl();
-  if (t.view_meta()) check_view(op, t);
-  if (requires_grad(t) && !grad_fn(t)) {
-    reject_write(op,
-                 "a leaf that requires a gradient; write in no-grad mode, "
-                 "or to a clone");
-  }
+  check_write({&op, {}}, *self.impl());
 }
 
-Tensor clone_before_write(const Tensor& self) { return rt::clone(self); }
+void check_inplace(std::string_view writer, const Tensor& self) {
+  check_write({nullptr, writer}, *self.impl());
+}
+
+Tensor clone_before_write(const Tensor& self) {
+  const OperatorEntry* const writer = detail::recording;
+  Tensor r = rt::clone(self);
+  detail::recording = writer;
+  return r;
+}
 
 void rebase_history(Tensor& self, intrusive_ptr<Node> node) {
   TensorImpl& t = *self.impl();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "autograd/meta.h"
@@ -125,9 +126,21 @@ inline void skip_output(const intrusive_ptr<Node>& node) { skip_output(*node); }
 // that requires a gradient, a view of one, a view made in no-grad mode or one
 // of several that one operator made.
 SY_API void check_inplace(const OperatorEntry& op, const Tensor& self);
+// The same for a writer of that name that is no operator.
+SY_API void check_inplace(std::string_view writer, const Tensor& self);
 // The value that an in-place operator is about to overwrite, as a formula
 // needs it: a copy with the history of `self`.
 SY_API Tensor clone_before_write(const Tensor& self);
+// Saves another argument of such an operator, which may be `self` again: as it
+// is, its memory would hold what was written, and its history the node.
+inline void save_before_write(SavedTensor& saved, const Tensor& t,
+                              const Tensor& self) {
+  if (SY_UNLIKELY(t.is_same(self))) {
+    saved.save(clone_before_write(self));
+  } else {
+    saved.save(t);
+  }
+}
 // After the write: `self` is the next output of `node`, whose edge 0 is that of
 // self before. For a view the base's history changes.
 SY_API void rebase_history(Tensor& self, intrusive_ptr<Node> node);

@@ -1,13 +1,13 @@
 #include "autograd/gradcheck.h"
 
 #include <cmath>
+#include <random>
 #include <utility>
 
 #include "aten/guard.h"
 #include "autograd/api.h"
 #include "autograd/meta.h"
 #include "autograd/runtime_ops.h"
-#include "c10/schema/function_schema.h"
 
 namespace sy::autograd {
 
@@ -145,6 +145,17 @@ class Checker {
   }
 
   void check_output(size_t o) {
+    if (!options_.fast) return check_elements(o);
+    check_directions(o);
+    if (problem_.empty()) {
+      return check_expanded(o, gradients(o, filled(outputs_[o], 1)));
+    }
+    const std::string direction = std::exchange(problem_, std::string());
+    check_elements(o);
+    report(direction);
+  }
+
+  void check_elements(size_t o) {
     const Tensor& out = outputs_[o];
     const int64_t rows = out.numel();
     // jacobian[row][leaf][element]
@@ -166,14 +177,81 @@ class Checker {
         }
       }
     }
-    check_expanded(o, jacobian);
+    Matrix sums;
+    for (size_t l = 0; l < leaves_.size(); ++l) {
+      sums.emplace_back(static_cast<size_t>(leaves_[l].numel()), 0.0);
+      for (size_t e = 0; e < sums[l].size(); ++e) {
+        for (const Matrix& row : jacobian) sums[l][e] += row[l][e];
+      }
+    }
+    check_expanded(o, sums);
+  }
+
+  // Along u for an input and v for the result: the sum over all pairs of
+  // elements of v[k] * derivative * u[e], which many errors cannot leave alike.
+  void check_directions(size_t o) {
+    const Tensor cotangent = filled(outputs_[o], 0);
+    const Values v = random(cotangent.numel());
+    for (size_t k = 0; k < v.size(); ++k) {
+      at(cotangent, static_cast<int64_t>(k)) = v[k];
+    }
+    const Matrix g = gradients(o, cotangent);
+    for (size_t l = 0; l < leaves_.size() && problem_.empty(); ++l) {
+      const Values u = random(leaves_[l].numel());
+      const double expected = dot(along(o, l, u), v);
+      const double got = dot(g[l], u);
+      const double tolerance =
+          options_.atol * std::sqrt(dot(u, u) * dot(v, v)) +
+          options_.rtol * std::abs(expected);
+      if (std::abs(got - expected) <= tolerance) continue;
+      report("the derivative of result ", o, " by inputs[", checked_[l],
+             "] in a random direction: backward ", got, ", finite differences ",
+             expected);
+    }
+  }
+
+  // Of either sign and away from 0, so that no element's error is lost.
+  Values random(int64_t n) {
+    Values r(static_cast<size_t>(n));
+    std::uniform_real_distribution<double> size(0.75, 1.25);
+    for (double& x : r)
+      x = (random_() & 1) != 0 ? size(random_) : -size(random_);
+    return r;
+  }
+
+  static double dot(const Values& a, const Values& b) {
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+  }
+
+  // Of outputs[o], by central differences in direction u of an input.
+  Values along(size_t o, size_t leaf, const Values& u) {
+    const Tensor& x = leaves_[leaf];
+    const Values before = values(x);
+    const auto outputs_at = [&](double step) {
+      for (size_t e = 0; e < u.size(); ++e) {
+        at(x, static_cast<int64_t>(e)) = before[e] + step * u[e];
+      }
+      return values(f_(inputs_)[o]);
+    };
+    const Values above = outputs_at(options_.eps);
+    const Values below = outputs_at(-options_.eps);
+    for (size_t e = 0; e < u.size(); ++e) {
+      at(x, static_cast<int64_t>(e)) = before[e];
+    }
+    Values r(above.size());
+    for (size_t k = 0; k < r.size(); ++k) {
+      r[k] = (above[k] - below[k]) / (2 * options_.eps);
+    }
+    return r;
   }
 
   // A cotangent all of whose elements are one in memory, as sum() gives.
-  void check_expanded(size_t o, const std::vector<Matrix>& jacobian) {
+  // `expected`: for a contiguous one.
+  void check_expanded(size_t o, const Matrix& expected) {
     const Tensor& out = outputs_[o];
     if (!problem_.empty() || out.numel() < 2) return;
-    SavedMeta shape(out);
     const Tensor one =
         filled(Tensor(make_tensor({}, kDouble, Device(kCPU))), 1);
     const std::vector<int64_t> strides(static_cast<size_t>(out.dim()), 0);
@@ -181,12 +259,10 @@ class Checker {
     const Matrix got = gradients(o, ones);
     for (size_t l = 0; l < leaves_.size(); ++l) {
       for (size_t e = 0; e < got[l].size(); ++e) {
-        double expected = 0;
-        for (const Matrix& row : jacobian) expected += row[l][e];
-        if (close(got[l][e], expected)) continue;
+        if (close(got[l][e], expected[l][e])) continue;
         report("for an expanded gradient of result ", o, ": inputs[",
                checked_[l], "], element ", e, ": ", got[l][e],
-               ", for a contiguous one ", expected);
+               ", for a contiguous one ", expected[l][e]);
       }
     }
   }
@@ -197,6 +273,7 @@ class Checker {
   std::vector<size_t> checked_;
   std::vector<Tensor> leaves_, outputs_;
   std::string problem_;
+  std::mt19937_64 random_;
 };
 
 }  // namespace
@@ -250,85 +327,6 @@ GradcheckResult gradgradcheck(GradcheckFunction f,
     return g;
   };
   return gradcheck(first_order, all, options);
-}
-
-namespace {
-
-// Where a checked tensor stands: an argument, or an element of a list.
-struct Place {
-  size_t argument;
-  int element;  // -1: the argument itself
-};
-
-Tensor tensor_at(const Value* args, const Place& p) {
-  return Tensor(
-      p.element < 0
-          ? args[p.argument].to_tensor()
-          : args[p.argument].to_tensor_list()[static_cast<size_t>(p.element)]);
-}
-
-void put_tensor(std::vector<Value>& args, const Place& p, const Tensor& t) {
-  Value& v = args[p.argument];
-  if (p.element < 0) {
-    v = Value(TensorBase(t));
-    return;
-  }
-  const auto old = v.to_tensor_list();
-  std::vector<TensorBase> list(old.begin(), old.end());
-  list[static_cast<size_t>(p.element)] = t;
-  v = v.tag() == Value::Tag::OptionalTensorList
-          ? Value::optional_tensor_list(list.data(), list.size())
-          : Value::tensor_list(list.data(), list.size());
-}
-
-}  // namespace
-
-GradcheckResult gradcheck_op(OperatorHandle op, const Value* args,
-                             size_t num_args, const GradcheckOptions& options) {
-  const FunctionSchema& schema = op.schema();
-  SY_CHECK(num_args == schema.arguments().size(), Value, "[gradcheck_op] ",
-           op.name(), ": expected ", schema.arguments().size(),
-           " arguments, got ", num_args);
-  std::vector<Place> places;
-  std::vector<Tensor> inputs;
-  const auto add = [&](const Place& p) {
-    const Tensor t = tensor_at(args, p);
-    if (!t.defined() || !requires_grad(t)) return;
-    places.push_back(p);
-    inputs.push_back(t);
-  };
-  for (size_t i = 0; i < num_args; ++i) {
-    if (args[i].is_tensor()) {
-      add({i, -1});
-    } else if (args[i].tag() == Value::Tag::TensorList ||
-               args[i].tag() == Value::Tag::OptionalTensorList) {
-      const int n = static_cast<int>(args[i].to_tensor_list().size());
-      for (int k = 0; k < n; ++k) add({i, k});
-    }
-  }
-  const auto f = [&](TensorList xs) {
-    std::vector<Value> call(args, args + num_args);
-    for (size_t i = 0; i < places.size(); ++i) {
-      put_tensor(call, places[i], xs[i]);
-    }
-    for (size_t i = 0; i < num_args; ++i) {
-      if (schema.arguments()[i].is_write() && call[i].is_tensor()) {
-        call[i] = Value(TensorBase(rt::clone(Tensor(call[i].to_tensor()))));
-      }
-    }
-    std::vector<Value> results(schema.returns().size());
-    op.call_boxed(call.data(), call.size(), results.data(), results.size());
-    std::vector<Tensor> out;
-    for (const Value& v : results) {
-      if (v.is_tensor()) {
-        out.emplace_back(v.to_tensor());
-      } else if (v.tag() == Value::Tag::TensorList) {
-        for (const TensorBase& t : v.to_tensor_list()) out.emplace_back(t);
-      }
-    }
-    return out;
-  };
-  return gradcheck(f, inputs, options);
 }
 
 }  // namespace sy::autograd

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "autograd/accumulate.h"
+#include "autograd/hooks.h"
 #include "autograd/view.h"
 
 namespace sy::autograd {
@@ -44,13 +45,27 @@ bool follows_base(const TensorImpl& t, const TensorImpl** base) {
 
 Edge own_edge(const Meta& m) { return {m.grad_fn, m.output_nr}; }
 
+// A custom Function has returned a view of its input, made in no-grad mode as
+// all in its forward.
+[[noreturn]] SY_COLD void lost_history(const Meta& m, const TensorImpl& t) {
+  const OperatorEntry* writer = t.storage()->last_writer();
+  fail(ErrorKind::Error, "[", m.grad_fn->name(), "] its result is a view of a ",
+       "tensor that was overwritten by ",
+       writer != nullptr ? display_name(*writer)
+                         : "a write that no operator made",
+       ", so that it has no gradient any more: return a clone");
+}
+
 Edge edge_of_view(const TensorImpl& t) {
   Meta* m = meta_of(t);
   if (m != nullptr && (m->requires_grad || is_current(*m, t))) {
     return own_edge(*m);
   }
   const TensorImpl* base = nullptr;
-  if (!follows_base(t, &base)) return {};
+  if (!follows_base(t, &base)) {
+    if (base == nullptr && m != nullptr && has_node(*m)) lost_history(*m, t);
+    return {};
+  }
   const TensorBase self(
       intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(&t)));
   Edge fresh = view_edge(gradient_edge(*base), Geometry(*base), self);
@@ -74,7 +89,8 @@ bool requires_grad(const TensorImpl& t) {
   if (!t.view_meta()) return m != nullptr && m->grad_fn;
   if (m != nullptr && is_current(*m, t)) return static_cast<bool>(m->grad_fn);
   const TensorImpl* base = nullptr;
-  return follows_base(t, &base);
+  if (follows_base(t, &base)) return true;
+  return base == nullptr && m != nullptr && has_node(*m);
 }
 
 Edge gradient_edge(const TensorImpl& t) {
@@ -135,6 +151,9 @@ intrusive_ptr<Node> accumulator_of(const TensorImpl& leaf) {
         intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(&leaf));
     intrusive_ptr<Node> fresh = make_intrusive<AccumulateGrad>(self);
     fresh->add_output(TensorBase(self));
+    if (n != nullptr && n->extra_or_null() != nullptr) {
+      fresh->extra().hooks = std::move(n->extra().hooks);
+    }
     intrusive_ptr<Node>::reclaim(
         m.accumulator.exchange(fresh.release(), std::memory_order_acq_rel));
     n = m.accumulator.load(std::memory_order_relaxed);

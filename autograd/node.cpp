@@ -2,21 +2,19 @@
 
 #include <mutex>
 
+#include "autograd/anomaly.h"
+#include "autograd/hooks.h"
 #include "autograd/runtime_ops.h"
+#include "autograd/saved_tensor.h"
+#include "autograd/thread.h"
 #include "c10/library_token.h"
 
 namespace sy::autograd {
 
-// Hidden, but not local: gold, which Bazel links with, gets the initial-exec
-// offsets of local thread-locals wrong in shared objects.
 namespace detail {
 
-struct NodeThread {
-  uint64_t sequence_nr = 0;
-  Node* dead = nullptr;  // nodes to take down, linked
-  bool busy = false;
-};
-SY_TLS_FAST constinit thread_local NodeThread node_thread;
+SY_TLS_FAST constinit thread_local Thread thread;
+SY_TLS_FAST constinit thread_local const OperatorEntry* recording = nullptr;
 
 // Made less destroyed, by thread; threads that ended have added theirs.
 struct LiveCounter {
@@ -31,8 +29,6 @@ namespace {
 
 using detail::live_counter;
 using detail::LiveCounter;
-using detail::node_thread;
-using detail::NodeThread;
 
 std::mutex live_mutex;
 LiveCounter* live_counters = nullptr;
@@ -56,7 +52,8 @@ void count_live(int64_t n) noexcept {
 
 uint64_t Node::next_sequence_nr() noexcept {
   count_live(1);
-  return node_thread.sequence_nr++;
+  detail::recording = nullptr;
+  return detail::thread.sequence_nr++;
 }
 
 Node::~Node() { count_live(-1); }
@@ -73,11 +70,11 @@ int64_t Node::live_count() noexcept {
 // Destroying a node drops the last reference to the next one, and so on: those
 // are queued for the loop that is already running.
 void Node::destroy(Node* n) noexcept {
-  NodeThread& t = node_thread;
+  detail::Thread& t = detail::thread;
   n->sequence_nr_ = reinterpret_cast<uintptr_t>(t.dead);
   t.dead = n;
-  if (t.busy) return;
-  t.busy = true;
+  if (t.destroying) return;
+  t.destroying = true;
   while (t.dead != nullptr) {
     Node* dead = t.dead;
     t.dead = reinterpret_cast<Node*>(dead->sequence_nr_);
@@ -85,7 +82,7 @@ void Node::destroy(Node* n) noexcept {
     delete dead;
     if (owner != nullptr) owner->drop(LibraryToken::kGraphNode);
   }
-  t.busy = false;
+  t.destroying = false;
 }
 
 std::string Node::name() const {
@@ -96,6 +93,7 @@ uint32_t Node::add_output(const TensorBase& t) {
   const uint32_t i = num_outputs_;
   if (i == 0) {
     output_.save(t);
+    if (SY_UNLIKELY(detail::thread.anomaly)) extra().origin = record_origin();
   } else {
     extra().more_outputs.emplace_back(t);
   }
@@ -112,10 +110,16 @@ bool Node::needs(int k) const {
   return false;
 }
 
+void Node::visit_saved(SavedVisitor&) noexcept {}
+
 void Node::release_saved() noexcept {
+  SavedVisitor release;  // what hooks packed goes after the lock
   const std::lock_guard guard(lock_);
-  release();
+  visit_saved(release);
 }
+
+NodeExtra::NodeExtra() = default;
+NodeExtra::~NodeExtra() = default;
 
 NodeExtra& Node::extra() {
   if (!extra_) extra_ = std::make_unique<NodeExtra>();

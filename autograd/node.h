@@ -20,6 +20,18 @@ namespace sy::autograd {
 class GradFrame;
 class Node;
 class Run;
+class SavedVisitor;
+class HookHandle;
+class PreHook;
+class PostHook;
+struct NodeHooks;
+struct Origin;
+
+namespace detail {
+// The operator whose call this thread is recording, for errors of what it
+// saves; nullptr within nodes that are no operator's.
+extern SY_API SY_TLS_FAST constinit thread_local const OperatorEntry* recording;
+}  // namespace detail
 
 // Where the gradient of one input goes: output `input_nr` of the operation
 // that `node` stands for. No node: nobody wants it.
@@ -29,7 +41,10 @@ struct Edge {
 };
 
 // What few nodes have.
-struct NodeExtra {
+struct SY_API NodeExtra {
+  NodeExtra();
+  ~NodeExtra();
+
   // Edges of argument k: starts[k] up to starts[k + 1]. Of NodeOfMany.
   std::vector<uint32_t> starts;
   // Outputs after the first.
@@ -46,6 +61,9 @@ struct NodeExtra {
   LibraryToken* owner = nullptr;
   // Of the run that has claimed a node of several outputs.
   std::vector<Tensor> run_grads;
+  std::unique_ptr<NodeHooks> hooks;
+  // In anomaly mode: where the operation was recorded.
+  std::shared_ptr<const Origin> origin;
 };
 
 // One recorded operation: knows how to make the gradients of its inputs from
@@ -57,14 +75,18 @@ class SY_API Node : public RefCounted {
   virtual ~Node();
   // Reads f.grad(i), sets f.set(k, ...). Throws sy::Error.
   virtual void apply(GradFrame& f) = 0;
-  // Drops saved tensors. Called with the lock held.
-  virtual void release() noexcept {}
+  // Shows each saved tensor to `v`, which may release it. Called with the lock
+  // held.
+  virtual void visit_saved(SavedVisitor& v) noexcept;
   // "mul.Tensor"; of nodes that are no operator's, what they do.
   virtual std::string name() const;
 
   uint64_t sequence_nr() const { return sequence_nr_; }
   const OperatorEntry* op() const { return op_; }
-  void set_op(const OperatorEntry& op) { op_ = &op; }
+  void set_op(const OperatorEntry& op) {
+    op_ = &op;
+    detail::recording = &op;
+  }
   uint32_t num_edges() const { return num_edges_; }
   const Edge& edge(uint32_t i) const { return edges_[i]; }
   uint32_t num_outputs() const { return num_outputs_; }
@@ -76,6 +98,12 @@ class SY_API Node : public RefCounted {
   uint32_t add_output(const TensorBase& t);
   // Whether a gradient of argument k is wanted.
   bool needs(int k) const;
+
+  // Run before apply() on the gradients of the outputs, and after it on those
+  // that it made: in the order of registration, once a run. To be called as
+  // writes are: while no other thread uses the node.
+  HookHandle register_pre_hook(const PreHook& hook);
+  HookHandle register_post_hook(const PostHook& hook);
 
   SpinLock& lock() const { return lock_; }
   void release_saved() noexcept;

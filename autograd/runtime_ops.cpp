@@ -112,6 +112,14 @@ Tensor expanded_zeros(const SavedMeta& m) {
   return Tensor(zero.impl()->alias(m.sizes(), strides, 0));
 }
 
+bool has_nan(const Tensor& t) {
+  static const auto isnan =
+      typed_operator<Tensor(const Tensor&)>("aten::isnan");
+  static const auto any = typed_operator<Tensor(const Tensor&)>("aten::any");
+  if (!t.is_floating_point() || t.is_meta()) return false;
+  return read_scalar("isnan", any.call(isnan.call(t))).to_bool();
+}
+
 bool broadcasts_to(IntArrayRef sizes, IntArrayRef larger) {
   if (sizes.size() > larger.size()) return false;
   const size_t lead = larger.size() - sizes.size();

@@ -30,6 +30,7 @@ Tensor ones_like(const Tensor& t);
 Tensor expanded_zeros(const SavedMeta& m);
 // t summed down to `sizes`, which broadcast to t's.
 Tensor sum_to(const Tensor& t, IntArrayRef sizes);
+bool has_nan(const Tensor& t);
 bool broadcasts_to(IntArrayRef sizes, IntArrayRef larger);
 
 }  // namespace sy::autograd::rt

@@ -6,4 +6,9 @@ TensorOptions SavedMeta::options() const {
   return TensorOptions(dtype_).device(device_).layout(kStrided);
 }
 
+std::string to_string(const SavedMeta& m) {
+  if (!m.defined()) return "undefined";
+  return str(dtype_name(m.dtype()), m.sizes(), " on ", m.device());
+}
+
 }  // namespace sy::autograd

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "c10/array_ref.h"
@@ -113,6 +114,9 @@ class SavedMeta {
   ScalarType dtype_ = ScalarType::Undefined;
   Device device_;
 };
+
+// "float32[2, 3] on cpu"; "undefined".
+SY_API std::string to_string(const SavedMeta& m);
 
 // Where the elements of a tensor lie in its storage.
 struct Geometry {

@@ -1,21 +1,26 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "autograd/node.h"
 
 namespace sy::autograd {
 
+class SavedVisitor;
+
 // A tensor that a node needs for its gradient, with the version it had. Inputs
 // are held as they are; results as an alias that does not own its node, so
-// that a graph holds no cycle. The undefined tensor may be saved.
+// that a graph holds no cycle. Within SavedTensorHooks: what the pack hook made
+// of it. The undefined tensor may be saved.
 class SY_API SavedTensor {
  public:
   SavedTensor() = default;
   SavedTensor(SavedTensor&&) noexcept = default;
   SavedTensor& operator=(SavedTensor&&) noexcept = default;
 
+  // Throws ValueError for inference tensors, and what a pack hook throws.
   void save(const Tensor& t);
   void save(const std::optional<Tensor>& t) {
     if (t.has_value()) save(*t);
@@ -30,18 +35,21 @@ class SY_API SavedTensor {
   Tensor unpack(const Node& node, const char* argument) const;
   std::optional<Tensor> unpack_optional(const Node& node,
                                         const char* argument) const;
-  void release() noexcept {
-    tensor_.reset();
-    state_ = kReleased;
-  }
-  bool released() const { return state_ == kReleased; }
 
  private:
-  enum State : uint8_t { kUndefined, kInput, kOutput, kReleased };
+  friend class SavedVisitor;
+  enum State : uint8_t { kUndefined, kInput, kOutput, kPacked, kReleased };
   [[noreturn]] SY_COLD void overwritten(const Node& node, const char* argument,
                                         const Tensor& t) const;
-  Tensor as_output(const Node& node, const Tensor& t) const;
+  // `t` as an output of the node; `place`: a tensor where the output lay.
+  Tensor as_output(const Node& node, const Tensor& t,
+                   const Tensor& place) const;
+  SY_COLD void pack(const Tensor& t, bool is_output);
+  SY_COLD Tensor unpack_by_hook(const Node& node, const char* argument,
+                                const Tensor& stand_in) const;
 
+  // kPacked: a tensor without memory that has its metadata and, as backend
+  // metadata, what the hook gave.
   Tensor tensor_;
   uint32_t version_ = 0;
   uint16_t output_nr_ = 0;
@@ -55,13 +63,53 @@ class SY_API SavedTensorList {
   std::vector<Tensor> unpack(const Node& node, const char* argument) const;
   std::vector<std::optional<Tensor>> unpack_optional(
       const Node& node, const char* argument) const;
-  void release() noexcept {
-    for (SavedTensor& t : list_) t.release();
-  }
   size_t size() const { return list_.size(); }
 
  private:
+  friend class SavedVisitor;
   std::vector<SavedTensor> list_;
 };
+
+// A saved tensor as it lies in a node.
+struct SavedView {
+  std::string name;
+  Tensor tensor;  // undefined if released; without memory if packed
+  bool is_output = false;
+  bool packed = false;
+  bool released = false;
+};
+
+// What Node::visit_saved shows saved tensors to: releases them, or lists them.
+class SY_API SavedVisitor {
+ public:
+  SavedVisitor() = default;  // releases
+  explicit SavedVisitor(std::vector<SavedView>* found) : found_(found) {}
+  ~SavedVisitor() {
+    if (SY_UNLIKELY(packed_ != nullptr)) free_packed();
+  }
+  SavedVisitor(const SavedVisitor&) = delete;
+  SavedVisitor& operator=(const SavedVisitor&) = delete;
+
+  void operator()(const char* name, SavedTensor& t) noexcept {
+    if (SY_LIKELY(found_ == nullptr && t.state_ != SavedTensor::kPacked)) {
+      t.tensor_.reset();
+      t.state_ = SavedTensor::kReleased;
+    } else {
+      visit(name, t);
+    }
+  }
+  void operator()(const char* name, SavedTensorList& l) noexcept;
+
+ private:
+  SY_COLD void visit(const char* name, SavedTensor& t) noexcept;
+  SY_COLD void free_packed() noexcept;
+
+  std::vector<SavedView>* found_ = nullptr;
+  // Freed with the visitor: a user's destructors do not run under the lock.
+  std::vector<Tensor>* packed_ = nullptr;
+};
+
+// What node `n` keeps now.
+SY_API std::vector<SavedView> saved_tensors(Node& n);
 
 }  // namespace sy::autograd

@@ -1,5 +1,6 @@
 #include "autograd/view.h"
 
+#include <mutex>
 #include <vector>
 
 #include "autograd/formulas.h"
@@ -67,7 +68,10 @@ class CopySlices final : public Node {
     }
     for (uint32_t i = 1; i < num_edges(); ++i) f.out_[i] = std::move(out[i]);
   }
-  void release() noexcept override { fn_->release_saved(); }
+  void visit_saved(SavedVisitor& v) noexcept override {
+    const std::lock_guard guard(fn_->lock());
+    fn_->visit_saved(v);
+  }
   std::string name() const override { return fn_->name(); }
   const Geometry& base() const { return base_; }
 

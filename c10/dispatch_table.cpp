@@ -114,8 +114,9 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
     }
   }
   head.num_slots = static_cast<uint16_t>(plan.slots.size());
-  head.num_kernels = static_cast<uint16_t>(
-      2 * plan.made.size());  // a guard keeps its bound kernel beside it
+  // A guard keeps its bound kernel beside it; each slot may have one to trace.
+  head.num_kernels = static_cast<uint16_t>(2 * plan.made.size() +
+                                           (tracing_ ? plan.slots.size() : 0));
 
   auto* table = static_cast<DispatchTable*>(std::malloc(head.bytes()));
   if (table == nullptr) throw std::bad_alloc();
@@ -135,6 +136,12 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
     const Kernel* k = plan.made_of_slot[i] < 0
                           ? plan.slots[i]
                           : made + 2 * plan.made_of_slot[i];
+    if (tracing_ && k != nullptr && !k->is_fallthrough()) {
+      Kernel* traced = new (made + 2 * plan.made.size() + i) Kernel(
+          Kernel::from_boxed(&detail::run_traced, const_cast<Kernel*>(k)));
+      traced->op = &e;
+      k = traced;
+    }
     void* fn = k == nullptr || k->is_fallthrough() ? nullptr : k->unboxed;
     new (table->slots() + i) DispatchSlot{fn, k};
   }
@@ -149,6 +156,13 @@ void Registry::publish(OperatorEntry* e) {
 
 void Registry::publish_all() {
   for (OperatorEntry* entry : entries_) publish(entry);
+}
+
+void Registry::set_tracing(bool on) {
+  const std::lock_guard load_lock(load_mutex_);
+  const std::lock_guard lock(mutex_);
+  tracing_ = on;
+  publish_all();
 }
 
 void Registry::free_retired() {

@@ -50,7 +50,8 @@ bool OperatorEntry::has_kernel(DispatchKey f, DeviceType backend) const {
   if ((t.mask & DispatchKeySet(f).bits()) == 0) return false;
   const DispatchSlot& slot = t.find(keys);
   // A fallback has no typed form.
-  return slot.kernel != nullptr && slot.fn != nullptr;
+  const Kernel* const k = detail::untraced(slot.kernel);
+  return k != nullptr && k->unboxed != nullptr;
 }
 
 DispatchKeySet OperatorEntry::keys_of(const Value* args) const {

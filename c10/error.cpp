@@ -21,6 +21,7 @@ TypeError::~TypeError() = default;
 ValueError::~ValueError() = default;
 NotImplementedError::~NotImplementedError() = default;
 OutOfMemoryError::~OutOfMemoryError() = default;
+LinAlgError::~LinAlgError() = default;
 RegistrationError::~RegistrationError() = default;
 InternalError::~InternalError() = default;
 
@@ -65,6 +66,7 @@ void throw_pieces(ErrorKind kind, const Piece* pieces, size_t n) {
     case ErrorKind::NotImplemented:
       throw NotImplementedError(std::move(message));
     case ErrorKind::OutOfMemory: throw OutOfMemoryError(std::move(message));
+    case ErrorKind::LinAlg: throw LinAlgError(std::move(message));
     case ErrorKind::Registration: throw RegistrationError(std::move(message));
     case ErrorKind::Internal: throw InternalError(std::move(message));
     case ErrorKind::Error: break;

@@ -44,6 +44,8 @@ SY_DECLARE_ERROR(TypeError);
 SY_DECLARE_ERROR(ValueError);
 SY_DECLARE_ERROR(NotImplementedError);
 SY_DECLARE_ERROR(OutOfMemoryError);
+// A matrix is singular, not positive definite, or an iteration does not end.
+SY_DECLARE_ERROR(LinAlgError);
 SY_DECLARE_ERROR(RegistrationError);
 SY_DECLARE_ERROR(InternalError);
 #undef SY_DECLARE_ERROR
@@ -55,6 +57,7 @@ enum class ErrorKind : uint8_t {
   Value,
   NotImplemented,
   OutOfMemory,
+  LinAlg,
   Registration,
   Internal
 };

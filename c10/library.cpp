@@ -71,6 +71,7 @@ void Registry::commit_pending() {
   }
   committing_ = false;
   if (!problems.empty()) throw RegistrationError(std::move(problems));
+  detail::trace_by_environment();
 }
 
 void Registry::commit_records(const std::vector<LibraryRecord*>& records,

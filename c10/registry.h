@@ -123,6 +123,9 @@ class Registry {
   std::string owner_name(const OperatorEntry& entry) const;
   LibraryToken* backend_owner(DeviceType t) const;
 
+  // From now on tables lead, or do not, by way of detail::run_traced.
+  void set_tracing(bool on);
+
   // Held while a library is being loaded: its records are not to be committed
   // by another thread's look-up.
   std::recursive_mutex& load_mutex() { return load_mutex_; }
@@ -163,7 +166,8 @@ class Registry {
   mutable std::mutex mutex_;
   std::recursive_mutex load_mutex_;
   bool committing_ = false;  // under load_mutex_
-  EntryIndex entries_;       // inserted into under mutex_
+  bool tracing_ = false;
+  EntryIndex entries_;  // inserted into under mutex_
   std::unordered_map<std::string, Site> namespaces_;
   Fallbacks fallbacks_[DispatchTable::kFunctionalities];
   LibraryToken* backend_owners_[kMaxBackends] = {};
@@ -175,6 +179,19 @@ namespace detail {
 // Waits until every call that was in flight has returned. False on time-out,
 // or if this very thread is in a call.
 bool synchronize_calls(std::chrono::milliseconds timeout);
+
+// trace.cpp; see Note [Tracing]. The kernel that runs is its context.
+void run_traced(const Kernel& kernel, const OperatorEntry& op,
+                DispatchKeySet keys, Value* args, size_t num_args,
+                Value* results, size_t num_results);
+// The kernel that a slot's kernel stands for.
+inline const Kernel* untraced(const Kernel* k) {
+  return k != nullptr && k->boxed == &run_traced
+             ? static_cast<const Kernel*>(k->context)
+             : k;
+}
+// Begins what SWITCHYARD_TRACE asks for, once. Throws ValueError.
+void trace_by_environment();
 }  // namespace detail
 
 }  // namespace sy

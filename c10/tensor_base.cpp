@@ -27,6 +27,14 @@ MemoryFormat TensorBase::suggest_memory_format() const {
   return MemoryFormat::Contiguous;
 }
 
+uint32_t TensorBase::_version() const {
+  SY_CHECK(!is_inference(), Error,
+           "[_version] self: expected a tensor whose writes are counted, got "
+           "an inference tensor, ",
+           describe(*this));
+  return get().version();
+}
+
 void TensorBase::undefined() {
   fail(ErrorKind::Value, "expected a tensor, got an undefined one");
 }

@@ -131,7 +131,8 @@ class SY_API TensorBase {
     return storage() == o.storage();
   }
   bool is_view() const { return static_cast<bool>(get().view_meta()); }
-  uint32_t _version() const { return get().version(); }
+  // Counted writes to the storage. Throws Error for inference tensors.
+  uint32_t _version() const;
   bool is_inference() const { return get().is_inference(); }
 
   // First element; throws TypeError if T is not the dtype. The memory of other

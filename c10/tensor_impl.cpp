@@ -8,6 +8,7 @@
 #include "c10/backend.h"
 #include "c10/error.h"
 #include "c10/pool_fast.h"
+#include "c10/thread_state.h"
 
 namespace sy {
 
@@ -79,7 +80,9 @@ SY_ALWAYS_INLINE TensorImpl* TensorImpl::create(Storage&& storage,
                                                 ScalarType dtype, Device device,
                                                 DispatchKeySet keys) {
   void* block = detail::pool_get(sizeof(TensorImpl));
-  return new (block) TensorImpl(std::move(storage), dtype, device, keys);
+  auto* t = new (block) TensorImpl(std::move(storage), dtype, device, keys);
+  if (SY_UNLIKELY(thread_state.inference)) t->flags_ |= kInference;
+  return t;
 }
 
 void TensorImpl::assign_dims(IntArrayRef sizes, const int64_t* strides) {

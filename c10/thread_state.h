@@ -112,4 +112,35 @@ class NoGradGuard : public AutoGradMode {
   NoGradGuard() noexcept : AutoGradMode(false) {}
 };
 
+// What is computed in its scope never takes part in backward: calls skip
+// Autograd, and new tensors are inference tensors, which no operator may save
+// for its gradient, now or later. Tensors made before keep their meaning, and
+// so do their views. InferenceMode(false) within one ends it for its own scope.
+class InferenceMode {
+ public:
+  explicit InferenceMode(bool enabled = true) noexcept
+      : excluded_(thread_state.excluded),
+        grad_disabled_(thread_state.grad_disabled),
+        inference_(thread_state.inference) {
+    constexpr uint64_t kAutograd = DispatchKeySet(DispatchKey::Autograd).bits();
+    thread_state.excluded =
+        enabled ? excluded_ | kAutograd : excluded_ & ~kAutograd;
+    thread_state.grad_disabled = enabled;
+    thread_state.inference = enabled;
+  }
+  ~InferenceMode() {
+    thread_state.excluded = excluded_;
+    thread_state.grad_disabled = grad_disabled_;
+    thread_state.inference = inference_;
+  }
+  InferenceMode(const InferenceMode&) = delete;
+  InferenceMode& operator=(const InferenceMode&) = delete;
+
+  static bool is_enabled() noexcept { return thread_state.inference; }
+
+ private:
+  uint64_t excluded_;
+  bool grad_disabled_, inference_;
+};
+
 }  // namespace sy

@@ -1,7 +1,10 @@
 """Runs the benchmarks, with --peer beside libtorch's, and prints the ratios.
 
-Both sides run one thread and take turns at each benchmark, so that a machine
-that slows down slows down both. Figures are medians over the rounds.
+Both sides run the same number of threads and take turns at each benchmark, so
+that a machine that slows down slows down both. Figures are medians over the
+rounds. `roofline` is how much of what the machine can do at most a benchmark
+reaches: of a plain copy of as many bytes, or of multiplying and adding in
+registers. What fits the caches can pass the copy.
 """
 
 import argparse
@@ -43,12 +46,14 @@ OVERHEADS = {"dispatch_typed_noop": 5, "dispatch_boxed_noop": 12}
 DIRECT = "direct_noop"
 
 
-def environment():
-    return {**os.environ, "OMP_NUM_THREADS": "1"}
+COPY, FLOPS = "roofline_copy/", "roofline_f32/real_time"
+# Numbers that FLOPS says nothing of.
+OTHER_DTYPES = ("BFloat16",)
 
 
-def output_of(command):
-    run = subprocess.run(command, env=environment(), stdout=subprocess.PIPE,
+def output_of(command, threads=1):
+    env = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    run = subprocess.run(command, env=env, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True, check=False)
     if run.returncode != 0:
         sys.exit(f"bench: {os.path.basename(command[0])} failed "
@@ -61,8 +66,49 @@ def names_of(command):
     return [line for line in listing.splitlines() if line]
 
 
-def measure(command, name, min_time):
-    """One run of one benchmark: nanoseconds an iteration.
+class Figure:
+    """One run of one benchmark, or the median of several."""
+
+    def __init__(self, ns, bandwidth=None, flops=None):
+        self.ns = ns                # an iteration
+        self.bandwidth = bandwidth  # bytes a second
+        self.flops = flops          # a second
+
+    @classmethod
+    def median(cls, figures):
+        def of(field):
+            values = [getattr(f, field) for f in figures]
+            return None if None in values else statistics.median(values)
+
+        return cls(of("ns"), of("bandwidth"), of("flops"))
+
+    def bytes(self):
+        return self.bandwidth * self.ns / 1e9
+
+
+class Roofline:
+    """What the machine can do at most, with so many threads."""
+
+    def __init__(self, names, threads, min_time):
+        self.copies = [measure(OURS, n, min_time, threads) for n in names
+                       if n.startswith(COPY)]
+        self.flops = (measure(OURS, FLOPS, min_time, threads).flops
+                      if FLOPS in names else None)
+
+    def share(self, name, figure):
+        """0 to 1; None where nothing is known."""
+        if figure.flops and self.flops:
+            other = any(d in name for d in OTHER_DTYPES)
+            return None if other else figure.flops / self.flops
+        if not figure.bandwidth or not self.copies:
+            return None
+        like = min(self.copies, key=lambda c: max(
+            c.bytes() / figure.bytes(), figure.bytes() / c.bytes()))
+        return figure.bandwidth / like.bandwidth
+
+
+def measure(command, name, min_time, threads):
+    """One run of one benchmark.
 
     The first calls are not counted: memory that a virtual machine has not
     touched yet costs more than the work.
@@ -73,12 +119,16 @@ def measure(command, name, min_time):
     text = output_of(command + [f"--benchmark_filter={exact}",
                                 "--benchmark_format=json",
                                 f"--benchmark_min_warmup_time={min_time}",
-                                f"--benchmark_min_time={min_time}"])
+                                f"--benchmark_min_time={min_time}"],
+                     threads)
     for result in json.loads(text)["benchmarks"]:
         if result["name"] == name:
             if result.get("error_occurred"):
                 sys.exit(f"bench: {name}: {result.get('error_message')}")
-            return result["real_time"] * UNITS[result["time_unit"]]
+            flops = result.get("GFLOPS")
+            return Figure(result["real_time"] * UNITS[result["time_unit"]],
+                          result.get("bytes_per_second"),
+                          flops * 1e9 if flops else None)
     sys.exit(f"bench: {command[0]} did not report {name}")
 
 
@@ -94,16 +144,20 @@ def verdict(ratio, goal):
     return "" if ratio <= goal else f"{ratio / goal:.1f}x over"
 
 
-def row(name, ours, peer):
-    if peer is None:
-        return f"{name:40} {pretty(ours):>10}"
-    ratio = ours / peer
-    goal = GOALS.get(name, 1.0)
-    if name in OVERHEADS:  # its goal is in overheads() below
-        return (f"{name:40} {pretty(ours):>10} {pretty(peer):>10} "
-                f"{ratio:>7.2f}")
-    return (f"{name:40} {pretty(ours):>10} {pretty(peer):>10} {ratio:>7.2f} "
-            f"{goal:>7.2f}  {verdict(ratio, goal)}").rstrip()
+def row(name, ours, peer, share, threads):
+    text = f"{name:40} {pretty(ours.ns):>10}"
+    if peer is not None:
+        ratio = ours.ns / peer.ns
+        # The goals are those of one thread.
+        goal = GOALS.get(name, 1.0) if threads == 1 else 1.0
+        text += f" {pretty(peer.ns):>10} {ratio:>7.2f}"
+        text += f" {'' if name in OVERHEADS else f'{goal:.2f}':>7}"
+    elif share is not None:
+        text += f" {'':>10} {'':>7} {'':>7}"
+    text += f" {'' if share is None else f'{share:.0%}':>8}"
+    if peer is not None and name not in OVERHEADS:
+        text += "  " + verdict(ratio, goal)
+    return text.rstrip()
 
 
 def overheads(results):
@@ -117,29 +171,31 @@ def overheads(results):
                   f"(goal {goal} ns)  {verdict(extra, goal)}".rstrip())
 
 
-def run(options):
-    names = [n for n in names_of(OURS) if re.search(options.filter, n)]
+def run(options, threads):
+    all_names = names_of(OURS)
+    names = [n for n in all_names if re.search(options.filter, n)]
     if not names:
         sys.exit(f"bench: no benchmark matches '{options.filter}'")
     shared = set(names_of(PEER)) if options.peer else set()
     rounds = options.rounds or (3 if options.peer else 1)
     results = {}
-    header = f"{'benchmark':40} {'ours':>10}"
-    if options.peer:
-        header += f" {'libtorch':>10} {'ratio':>7} {'goal':>7}"
-    print(header, flush=True)
+    print(f"threads: {threads}")
+    print(f"{'benchmark':40} {'ours':>10} {'libtorch':>10} {'ratio':>7} "
+          f"{'goal':>7} {'roofline':>8}", flush=True)
+    roofline = Roofline(all_names, threads, options.min_time)
     for name in names:
         ours, peer = [], []
         for _ in range(rounds):
-            ours.append(measure(OURS, name, options.min_time))
+            ours.append(measure(OURS, name, options.min_time, threads))
             if name in shared:
-                peer.append(measure(PEER, name, options.min_time))
-        results[name] = {
-            "ns": statistics.median(ours),
-            "peer_ns": statistics.median(peer) if peer else None,
-        }
-        print(row(name, results[name]["ns"], results[name]["peer_ns"]),
-              flush=True)
+                peer.append(measure(PEER, name, options.min_time, threads))
+        mine = Figure.median(ours)
+        theirs = Figure.median(peer) if peer else None
+        share = roofline.share(name, mine)
+        results[name] = {"ns": mine.ns,
+                         "peer_ns": theirs.ns if theirs else None,
+                         "roofline": share}
+        print(row(name, mine, theirs, share, threads), flush=True)
     overheads(results)
     return results
 
@@ -151,6 +207,8 @@ def main():
                         "first time, 6 GB)")
     parser.add_argument("--filter", default="", metavar="RE",
                         help="only the names that match")
+    parser.add_argument("--threads", default="1", metavar="N[,N]",
+                        help="how many threads; a table for each (1)")
     parser.add_argument("--json", metavar="OUT", help="write the figures here")
     parser.add_argument("--rounds", type=int, default=0,
                         help="turns at each benchmark (1; with --peer 3)")
@@ -161,7 +219,9 @@ def main():
         re.compile(options.filter)
     except re.error as error:
         sys.exit(f"bench: --filter: {error}")
-    results = run(options)
+    if not re.fullmatch(r"[1-9]\d{0,3}(,[1-9]\d{0,3})*", options.threads):
+        sys.exit(f"bench: --threads: expected 1 or 1,2, got {options.threads}")
+    results = {n: run(options, int(n)) for n in options.threads.split(",")}
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)

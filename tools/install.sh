@@ -65,6 +65,12 @@ install -m 755 "${libraries[@]}" "$prefix/lib"
 install_needed "${programs[@]}" "${libraries[@]}"
 cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"
 find "$prefix/share/switchyard/schemas" -type f ! -name '*.yaml' -delete
+# What `sy conform` runs where no cases are named.
+conformance=$prefix/share/switchyard/conformance
+mkdir -p "$conformance"
+"$root/tools/unpack_cases.sh" "$root/test/conformance/cases.tar.xz" \
+  "$conformance/cases"
+install -m 644 "$root/test/conformance/passing.txt" "$conformance"
 install -m 644 "$bin/schemas/gen/docs/ops/examples.txt" \
   "$prefix/share/switchyard/examples.txt"
 install_licences

@@ -23,6 +23,15 @@ class RandomStream {
   PhiloxBlock block(uint64_t i) const {
     return philox_block(range_.seed, range_.offset + i);
   }
+  // Of a draw that takes as many words as it needs: block j = 0, 1, ... of
+  // those that belong to block i alone; the first is block(i).
+  PhiloxBlock block(uint64_t i, uint32_t j) const {
+    const uint64_t at = range_.offset + i;
+    return philox4x32(
+        {static_cast<uint32_t>(at), static_cast<uint32_t>(at >> 32), j, 0},
+        static_cast<uint32_t>(range_.seed),
+        static_cast<uint32_t>(range_.seed >> 32));
+  }
   // Words 2 i and 2 i + 1.
   uint64_t word64(uint64_t i) const {
     const PhiloxBlock b = block(i / 2);

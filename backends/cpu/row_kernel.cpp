@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "aten/tile/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -14,17 +16,28 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Plain loops: the compiler makes vectors of them.
+// Plain loops: the compiler makes vectors of them. Sums of integers wrap.
+template <class T>
+using Wrapping =
+    typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                std::type_identity<T>>::type;
 
 template <class T>
 void add(const T* __restrict from, int64_t n, T* __restrict to) {
-  for (int64_t i = 0; i < n; ++i) to[i] += from[i];
+  using W = Wrapping<T>;
+  for (int64_t i = 0; i < n; ++i) {
+    to[i] = static_cast<T>(static_cast<W>(to[i]) + static_cast<W>(from[i]));
+  }
 }
 
 template <class T>
 void add_scaled(const T* __restrict from, T weight, int64_t n,
                 T* __restrict to) {
-  for (int64_t i = 0; i < n; ++i) to[i] += weight * from[i];
+  using W = Wrapping<T>;
+  for (int64_t i = 0; i < n; ++i) {
+    to[i] = static_cast<T>(static_cast<W>(to[i]) +
+                           static_cast<W>(weight) * static_cast<W>(from[i]));
+  }
 }
 
 // kStep is 0 where it is known at run time only.

@@ -102,7 +102,7 @@ class NodeEmitter {
     }
     for (const GradFormula& f : plan_.formulas) formula(f);
     w_.line("  }");
-    release();
+    visit_saved();
     members();
     w_.line("};");
   }
@@ -207,20 +207,16 @@ class NodeEmitter {
     set(f, pad, "std::move(" + g + ")");
   }
 
-  void release() {
+  void visit_saved() {
     std::vector<std::string> calls;
     for (const Saved& s : plan_.saved) {
       if (s.kind == Saved::kTensor || s.kind == Saved::kOptional ||
           s.kind == Saved::kList || s.kind == Saved::kOptionalList) {
-        calls.push_back(s.cpp + "_.release();");
+        calls.push_back("v(\"" + s.name + "\", " + s.cpp + "_);");
       }
     }
     if (calls.empty()) return;
-    if (calls.size() == 1) {
-      w_.line("  void release() noexcept override { " + calls[0] + " }");
-      return;
-    }
-    w_.line("  void release() noexcept override {");
+    w_.line("  void visit_saved(SavedVisitor& v) noexcept override {");
     for (const std::string& c : calls) w_.line("    " + c);
     w_.line("  }");
   }
@@ -304,10 +300,14 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
     std::string statement;
     switch (s.kind) {
       case Saved::kTensor:
-        statement =
-            member + ".save(" +
-            (s.cpp == written ? "clone_before_write(" + s.cpp + ")" : s.cpp) +
-            ");";
+        if (written.empty()) {
+          statement = member + ".save(" + s.cpp + ");";
+        } else if (s.cpp == written) {
+          statement = member + ".save(clone_before_write(" + s.cpp + "));";
+        } else {
+          statement = "save_before_write(" +
+                      join({member, s.cpp, written}, ", ") + ");";
+        }
         break;
       case Saved::kOptional:
       case Saved::kList:

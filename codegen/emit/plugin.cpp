@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <span>
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/common.h"
@@ -15,6 +16,10 @@ constexpr std::array<std::string_view, 11> kTypes = {
     "ArrayRef",   "Device",       "Generator",           "IntArrayRef",
     "Layout",     "MemoryFormat", "OptionalIntArrayRef", "Scalar",
     "ScalarType", "Tensor",       "TensorList"};
+
+constexpr std::array<std::string_view, 10> kDtypes = {
+    "uint8",   "int8",    "int16",   "int32", "int64",
+    "float16", "float32", "float64", "bool",  "bfloat16"};
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -50,6 +55,10 @@ struct Plugin {
   std::string ns;
   Kernels supported;
   Kernels autograd;  // with gradients of the backend's own
+  // What kernels take; without `dtypes:` and `layouts:` anything.
+  bool has_claims = false;
+  std::vector<std::string> dtypes;  // "float32"; empty: all
+  bool strided = true;
 };
 
 class Reader {
@@ -71,7 +80,8 @@ class Reader {
     static constexpr std::string_view kKeys[] = {
         "backend",      "cpp_namespace", "supported",     "autograd",
         "full_codegen", "symint",        "ir_gen",        "non_native",
-        "class_name",   "device_guard",  "extra_headers", "use_out_as_primary"};
+        "class_name",   "device_guard",  "extra_headers", "use_out_as_primary",
+        "dtypes",       "layouts"};
     lang::check_keys(root, "a backend", kKeys, diagnostics_);
     Plugin p;
     p.backend = text(root, "backend");
@@ -84,6 +94,7 @@ class Reader {
       read_list(root, key, p.supported, nullptr);
     }
     read_list(root, "autograd", p.autograd, &p.supported);
+    read_claims(root, p);
     return p;
   }
 
@@ -128,6 +139,41 @@ class Reader {
     kernels[ns].push_back(o);
   }
 
+  // One of `known`; otherwise an error with the nearest.
+  bool check_word(const lang::Text& word, std::string_view what,
+                  std::span<const std::string_view> known) {
+    if (std::find(known.begin(), known.end(), word.str()) != known.end()) {
+      return true;
+    }
+    diagnostics_.error(word.start(), "unknown " + std::string(what) + " '" +
+                                         word.str() + "'" +
+                                         lang::suggest(word.str(), known));
+    return false;
+  }
+
+  void read_claims(const lang::YamlNode& root, Plugin& p) {
+    if (const lang::YamlNode* list = root.find("dtypes")) {
+      p.has_claims = true;
+      const auto names = lang::yaml_list(*list, "dtypes", diagnostics_);
+      for (const lang::Text& name : names) {
+        if (check_word(name, "dtype", kDtypes)) p.dtypes.push_back(name.str());
+      }
+      if (names.empty()) {
+        diagnostics_.error(list->at, "'dtypes:' names at least one dtype");
+      }
+    }
+    if (const lang::YamlNode* list = root.find("layouts")) {
+      p.has_claims = true;
+      p.strided = false;
+      static constexpr std::string_view kLayouts[] = {"contiguous", "strided"};
+      for (const auto& name : lang::yaml_list(*list, "layouts", diagnostics_)) {
+        if (check_word(name, "layout", kLayouts)) {
+          p.strided |= name.str() == "strided";
+        }
+      }
+    }
+  }
+
   lang::Diagnostics& diagnostics_;
   std::map<std::string, std::pair<std::string, const Overload*>, std::less<>>
       known_;
@@ -160,13 +206,67 @@ std::string header(const Plugin& p, std::string_view file) {
   return w.str();
 }
 
+std::string claims_value(const Plugin& p) {
+  std::string bits;
+  for (const std::string& d : p.dtypes) {
+    const auto at = std::find(kDtypes.begin(), kDtypes.end(), d);
+    if (!bits.empty()) bits += " | ";
+    bits += "1u << " + std::to_string(at - kDtypes.begin());
+  }
+  return "{" + (bits.empty() ? "~0u" : bits) +
+         (p.strided ? ", true}" : ", false}");
+}
+
+// The claims, and the names of the operators that they hold for.
+void write_claims(Writer& w, const Plugin& p) {
+  w.gap();
+  w.line("namespace {");
+  w.gap();
+  w.comment("Kernels see these tensors; calls with others run on the CPU.");
+  w.line("constexpr sy::BackendClaims kClaims" + claims_value(p) + ";");
+  for (const auto& [ns, overloads] : p.supported) {
+    for (const Overload* o : overloads) {
+      w.line("constexpr char k_" + ns + "_" + o->id + "[] = \"" + ns +
+             "::" + o->name + "\";");
+    }
+  }
+  w.gap();
+  w.line("}  // namespace");
+}
+
+// For `sy conform` and `sy coverage`, which read it from the loaded library.
+void write_manifest(Writer& w, const Plugin& p) {
+  std::string dtypes;
+  for (const std::string& d : p.dtypes) {
+    dtypes += (dtypes.empty() ? "" : " ") + d;
+  }
+  w.gap();
+  w.comment("What the backend claims, for tools that load it.");
+  w.line("extern \"C\" __attribute__((visibility(\"default\"), used))");
+  w.line("const char* const switchyard_backend_claims[] = {");
+  w.line("    \"" + p.backend + "\",");
+  w.line("    \"" + dtypes + "\",");
+  w.line(std::string("    \"") + (p.strided ? "strided" : "contiguous") +
+         "\",");
+  for (const auto& [ns, overloads] : p.supported) {
+    for (const Overload* o : overloads) {
+      w.line("    \"" + ns + "::" + o->name + "\",");
+    }
+  }
+  w.line("    nullptr};");
+}
+
 void register_kernels(Writer& w, const Plugin& p, const std::string& key,
-                      const Plugin::Kernels& kernels) {
+                      const Plugin::Kernels& kernels, bool claims) {
   for (const auto& [ns, overloads] : kernels) {
     w.gap();
     w.line("SY_LIBRARY_IMPL(" + ns + ", " + key + ", m) {");
     for (const Overload* o : overloads) {
-      w.line("  m.impl(\"" + o->name + "\", SY_FN(" + p.ns + "::" + o->id +
+      const std::string function = p.ns + "::" + o->id;
+      w.line("  m.impl(\"" + o->name + "\", SY_FN(" +
+             (claims ? "(*sy::claimed<&" + function + ", kClaims, k_" + ns +
+                           "_" + o->id + ">)"
+                     : function) +
              "));");
     }
     w.line("}");
@@ -178,8 +278,14 @@ std::string registrations(const Plugin& p, std::string_view file,
   Writer w;
   w.raw(banner_of(file));
   w.line("#include \"" + header_name + "\"");
-  register_kernels(w, p, p.backend, p.supported);
-  register_kernels(w, p, "Autograd" + p.backend, p.autograd);
+  if (p.has_claims) {
+    w.gap();
+    w.line("#include \"aten/backend_claims.h\"");
+    write_claims(w, p);
+  }
+  write_manifest(w, p);
+  register_kernels(w, p, p.backend, p.supported, p.has_claims);
+  register_kernels(w, p, "Autograd" + p.backend, p.autograd, false);
   w.gap();
   w.comment("Every other operator runs on the CPU, and is counted.");
   w.line("SY_LIBRARY_IMPL(_, " + p.backend + ", m) {");

@@ -57,10 +57,34 @@ struct Typed {
   std::string optional = {};
 };
 
+using Names = std::vector<std::string>;
+
+// Adds the names that are not None where `e` is `truth`.
+void collect_given(const Node& e, bool truth, Names& out) {
+  if (e.kind == NodeKind::kUnary && e.op == Op::kNot) {
+    return collect_given(*e.children[0], !truth, out);
+  }
+  if (e.kind != NodeKind::kBinary) return;
+  if (e.op == (truth ? Op::kAnd : Op::kOr)) {
+    collect_given(*e.children[0], truth, out);
+    collect_given(*e.children[1], truth, out);
+  }
+  if (e.op != (truth ? Op::kNe : Op::kEq)) return;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Node& name = *e.children[1 - i];
+    if (e.children[i]->kind == NodeKind::kNone && name.kind == NodeKind::kName)
+      out.push_back(name.name);
+  }
+}
+
 class Compiler {
  public:
-  Compiler(const IndexEnv& env, std::string_view op, Diagnostics& diagnostics)
-      : env_(env), op_(cpp_string(op)), diagnostics_(diagnostics) {}
+  Compiler(const IndexEnv& env, std::string_view op, Names given,
+           Diagnostics& diagnostics)
+      : env_(env),
+        op_(cpp_string(op)),
+        diagnostics_(diagnostics),
+        given_(std::move(given)) {}
 
   // Lets at the top become statements.
   IndexCode top(Expr e) {
@@ -163,7 +187,12 @@ class Compiler {
     if (const IndexName* n = env_.find(e.name)) {
       if (!n->cpp.empty()) return {n->type, {n->cpp}};
       const std::string text = cpp_name(n->name);
-      return {n->type, {n->optional ? "(*" + text + ")" : text}};
+      if (!n->optional) return {n->type, {text}};
+      if (!is_given(n->name)) {
+        fail(e, "'" + e.name + "' may be None here: ask '" + e.name +
+                    " == None' first");
+      }
+      return {n->type, {"(*" + text + ")"}};
     }
     if (const std::string dtype = cpp_dtype(e.name); !dtype.empty()) {
       return {IndexType::kScalarType, {dtype}};
@@ -192,6 +221,20 @@ class Compiler {
     return {x.type, {"-" + x.cpp.in(Cpp::kPrimary), Cpp::kSign}};
   }
 
+  bool is_given(std::string_view name) const {
+    return std::find(given_.begin(), given_.end(), name) != given_.end();
+  }
+
+  // What f gives where `condition` is `truth`.
+  template <class F>
+  Typed where(const Node& condition, bool truth, const F& f) {
+    const std::size_t before = given_.size();
+    collect_given(condition, truth, given_);
+    Typed t = f();
+    given_.resize(before);
+    return t;
+  }
+
   // `x == None`; nothing if it is no such question.
   std::optional<Typed> question(const Node& e) {
     for (int i = 0; i < 2; ++i) {
@@ -213,9 +256,11 @@ class Compiler {
   Typed binary(const Node& e) {
     if (const auto q = question(e)) return *q;
     if (e.op == Op::kAnd || e.op == Op::kOr) {
-      const Typed a = expect(e.children[0], IndexType::kBool);
-      const Typed b = expect(e.children[1], IndexType::kBool);
       const bool is_and = e.op == Op::kAnd;
+      const Typed a = expect(e.children[0], IndexType::kBool);
+      const Typed b = where(*e.children[0], is_and, [&] {
+        return expect(e.children[1], IndexType::kBool);
+      });
       return {IndexType::kBool,
               cpp_binary(is_and ? "&&" : "||", is_and ? Cpp::kAnd : Cpp::kOr,
                          a.cpp, b.cpp)};
@@ -312,12 +357,12 @@ class Compiler {
     if (e->kind == NodeKind::kNone) {
       return {IndexType::kOther, {""}, "std::nullopt"};
     }
-    Typed t = run(e);
     const IndexName* n =
         e->kind == NodeKind::kName ? env_.find(e->name) : nullptr;
-    if (n && n->optional && n->type == IndexType::kInt) {
-      t.optional = cpp_name(n->name);
-    }
+    if (!n || !n->optional || n->type != IndexType::kInt) return run(e);
+    Typed t{IndexType::kOther, {""}};
+    if (is_given(n->name)) t = run(e);
+    t.optional = cpp_name(n->name);
     return t;
   }
 
@@ -400,8 +445,12 @@ class Compiler {
 
   Typed branch(const Node& e) {
     const Typed c = expect(e.children[0], IndexType::kBool);
-    Typed a = run(e.children[1]);
-    Typed b = run(e.children[2]);
+    const auto side = [&](bool truth) {
+      return where(*e.children[0], truth,
+                   [&] { return run(e.children[truth ? 1 : 2]); });
+    };
+    Typed a = side(true);
+    Typed b = side(false);
     if (!converts(a.type, b.type) && !converts(b.type, a.type)) {
       fail(e, "the branches differ: " + article(a.type) + " and " +
                   article(b.type));
@@ -489,6 +538,7 @@ class Compiler {
   const std::string op_;
   Diagnostics& diagnostics_;
   std::vector<Local> locals_;
+  Names given_;  // optional arguments that are not None
 };
 
 // The sides of the comparisons that a condition is made of.
@@ -574,12 +624,14 @@ const IndexName* IndexEnv::find(std::string_view name) const {
   return nullptr;
 }
 
-std::optional<IndexCode> compile_index(const Expr& e, const IndexEnv& env,
+namespace {
+
+std::optional<IndexCode> compile_given(const Expr& e, const IndexEnv& env,
                                        std::optional<IndexType> expected,
-                                       std::string_view op,
+                                       std::string_view op, const Names& given,
                                        Diagnostics& diagnostics) {
   try {
-    IndexCode code = Compiler(env, op, diagnostics).top(e);
+    IndexCode code = Compiler(env, op, given, diagnostics).top(e);
     if (expected && !converts(code.type, *expected)) {
       diagnostics.error(e->at, "expected " + article(*expected) + ", got " +
                                    article(code.type));
@@ -591,20 +643,24 @@ std::optional<IndexCode> compile_index(const Expr& e, const IndexEnv& env,
   }
 }
 
-std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
-                                         std::string_view message,
-                                         std::string_view op,
-                                         Diagnostics& diagnostics) {
+std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
+                                       std::string_view message,
+                                       std::string_view op, const Names& given,
+                                       Diagnostics& diagnostics) {
   // Apart, so that a message never reads what an earlier part rules out.
   if (e->kind == NodeKind::kBinary && e->op == Op::kAnd) {
-    auto first = compile_require(e->children[0], env, message, op, diagnostics);
+    Names then = given;
+    collect_given(*e->children[0], true, then);
+    auto first =
+        require_given(e->children[0], env, message, op, given, diagnostics);
     auto second =
-        compile_require(e->children[1], env, message, op, diagnostics);
+        require_given(e->children[1], env, message, op, then, diagnostics);
     if (first.empty() || second.empty()) return {};
     for (RequireCode& r : second) first.push_back(std::move(r));
     return first;
   }
-  auto condition = compile_index(e, env, IndexType::kBool, op, diagnostics);
+  auto condition =
+      compile_given(e, env, IndexType::kBool, op, given, diagnostics);
   if (!condition) return {};
   RequireCode code{std::string(op), std::move(*condition), {}, {}, {}, e};
   code.expected = message.empty() ? to_string(e) : std::string(message);
@@ -614,13 +670,9 @@ std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
   std::vector<Expr> sides;
   collect_got(e, sides);
   for (const Expr& side : sides) {
-    // An argument that may be None has no value to report.
-    const IndexName* name =
-        side->kind == NodeKind::kName ? env.find(side->name) : nullptr;
-    if (name != nullptr && name->optional) continue;
-    // What a let binds is not in reach here, and needs no report.
+    // What a let binds, or may be None, is not in reach here.
     Diagnostics ignored;
-    auto value = compile_index(side, env, std::nullopt, op, ignored);
+    auto value = compile_given(side, env, std::nullopt, op, given, ignored);
     if (!value || !value->statements.empty()) continue;
     if (value->type != IndexType::kInt && value->type != IndexType::kList &&
         value->type != IndexType::kNumber &&
@@ -630,6 +682,22 @@ std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
     code.got.push_back({to_string(side), std::move(value->value), side});
   }
   return {std::move(code)};
+}
+
+}  // namespace
+
+std::optional<IndexCode> compile_index(const Expr& e, const IndexEnv& env,
+                                       std::optional<IndexType> expected,
+                                       std::string_view op,
+                                       Diagnostics& diagnostics) {
+  return compile_given(e, env, expected, op, {}, diagnostics);
+}
+
+std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
+                                         std::string_view message,
+                                         std::string_view op,
+                                         Diagnostics& diagnostics) {
+  return require_given(e, env, message, op, {}, diagnostics);
 }
 
 std::string to_statement(const RequireCode& code, int indent) {

@@ -7,6 +7,7 @@
 #include "codegen/tools/commands.h"
 #include "codegen/tools/diff.h"
 #include "codegen/tools/explain.h"
+#include "codegen/tools/new_backend.h"
 #include "codegen/tools/new_op.h"
 #include "codegen/tools/schema_files.h"
 
@@ -37,6 +38,16 @@ void add_new_op(CLI::App& app, int& status) {
   c->add_option("--family", options->family, "the file to add it to");
   c->callback(
       [=, &status] { status = new_op(*options, std::cout, std::cerr); });
+}
+
+void add_new_backend(CLI::App& app, int& status) {
+  CLI::App* c = app.add_subcommand(
+      "new-backend", "a project for a backend outside the tree, that works");
+  const auto options = std::make_shared<NewBackendOptions>();
+  c->add_option("NAME", options->name, "of its devices: npu")->required();
+  c->add_option("--dir", options->folder, "where to; a folder NAME here");
+  c->callback(
+      [=, &status] { status = new_backend(*options, std::cout, std::cerr); });
 }
 
 void add_diff(CLI::App& app, int& status) {
@@ -94,6 +105,7 @@ void add_json_schema(CLI::App& app, int& status) {
 void add_tools(CLI::App& app, int& status) {
   add_fmt(app, status);
   add_new_op(app, status);
+  add_new_backend(app, status);
   add_diff(app, status);
   add_explain(app, status);
   add_json_schema(app, status);

@@ -86,10 +86,11 @@ class InterpretedNode final : public NodeOfMany {
   void keep_results(Value* results);
 
   void apply(GradFrame& f) override;
-  void release() noexcept override {
-    for (Kept& k : kept_) {
-      if (auto* t = std::get_if<SavedTensor>(&k)) t->release();
-      if (auto* l = std::get_if<SavedTensorList>(&k)) l->release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    for (size_t i = 0; i < kept_.size(); ++i) {
+      const char* name = form_->op->gradient->plan.saved[i].name.c_str();
+      if (auto* t = std::get_if<SavedTensor>(&kept_[i])) v(name, *t);
+      if (auto* l = std::get_if<SavedTensorList>(&kept_[i])) v(name, *l);
     }
   }
 
@@ -128,7 +129,10 @@ void InterpretedNode::keep_arguments(const Value* args) {
     const int position = form_->positions[g.saved_arguments[i]];
     const Value& v = args[position];
     const bool overwritten =
-        std::count(form_->written.begin(), form_->written.end(), position) > 0;
+        v.is_tensor() &&
+        std::any_of(form_->written.begin(), form_->written.end(), [&](int w) {
+          return args[w].tensor_impl() == v.tensor_impl();
+        });
     switch (s.kind) {
       case Saved::kTensor:
         kept_[i].emplace<SavedTensor>().save(

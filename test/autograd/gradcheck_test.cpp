@@ -119,6 +119,53 @@ TEST(Gradcheck, FindsAWrongSecondDerivative) {
   EXPECT_EQ(r.problem.rfind("second order: ", 0), 0u) << r.problem;
 }
 
+TEST(GradcheckFast, AcceptsWhatIsRight) {
+  GradcheckOptions options;
+  options.fast = true;
+  options.second_order = true;
+  int calls = 0;
+  const auto f = [&](TensorList t) {
+    ++calls;
+    return exp(mul(t[0], t[1]));
+  };
+  const std::vector<Tensor> x = {numbers({8, 5}), numbers({5})};
+  const GradcheckResult r = gradcheck(f, x, options);
+  EXPECT_TRUE(r.ok()) << r.problem;
+  EXPECT_LT(calls, 20) << "two calls per input, for each order";
+}
+
+TEST(GradcheckFast, FindsOneWrongElementAndNamesIt) {
+  GradcheckOptions options;
+  options.fast = true;
+  for (int64_t wrong = 0; wrong < 20; ++wrong) {
+    const auto f = [&](TensorList t) {
+      return spoilt_exp(t[0], [wrong, x = t[0]](const Tensor& grad) {
+        Tensor g = mul(grad, exp(ops::detach::call(x)));
+        put(g, wrong, get(g, wrong) * 1.05);
+        return g;
+      });
+    };
+    const std::string problem = gradcheck(f, {numbers({20})}, options).problem;
+    const std::string place = "element " + std::to_string(wrong) + ": backward";
+    EXPECT_NE(problem.find(place), std::string::npos) << problem;
+  }
+}
+
+TEST(GradcheckFast, FindsWhatFailsForExpandedGradientsOnly) {
+  GradcheckOptions options;
+  options.fast = true;
+  const auto f = [](TensorList t) {
+    return spoilt_exp(t[0], [x = t[0]](const Tensor& grad) {
+      Tensor g = mul(grad, exp(ops::detach::call(x)));
+      if (!grad.is_contiguous()) put(g, 0, 0);
+      return g;
+    });
+  };
+  const std::string problem = gradcheck(f, {numbers({2})}, options).problem;
+  EXPECT_NE(problem.find("for an expanded gradient"), std::string::npos)
+      << problem;
+}
+
 TEST(Gradcheck, ChecksItsInput) {
   const auto f = [](TensorList t) { return exp(t[0]); };
   SY_EXPECT_ERROR(gradcheck(f, {numbers({2}, true, kFloat)}), ValueError,

@@ -24,9 +24,9 @@ struct MulTensorBackward final : NodeOf<2> {
       f.set(1, mul(grad, self));
     }
   }
-  void release() noexcept override {
-    self_.release();
-    other_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("other", other_);
   }
   SavedTensor self_, other_;
 };
@@ -54,7 +54,7 @@ Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   check_inplace(ops::mul__Tensor::entry(), self);
   auto node =
       make_node<MulTensorBackward>(ops::mul__Tensor::entry(), self, other);
-  if (node->needs(0)) node->other_.save(other);
+  if (node->needs(0)) save_before_write(node->other_, other, self);
   if (node->needs(1)) node->self_.save(clone_before_write(self));
   {
     const AutoDispatchBelowAutograd guard;
@@ -120,7 +120,7 @@ struct ExpBackward final : NodeOf<1> {
       f.set(0, mul(grad, result));
     }
   }
-  void release() noexcept override { result_.release(); }
+  void visit_saved(SavedVisitor& v) noexcept override { v("result", result_); }
   SavedTensor result_;
 };
 
@@ -266,7 +266,9 @@ struct MaxDimBackward final : NodeOf<1> {
       f.set(0, mul(at, one_hot(indices, self, d)));
     }
   }
-  void release() noexcept override { indices_.release(); }
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("indices", indices_);
+  }
   SavedMeta self_;
   SavedTensor indices_;
   int64_t dim_ = 0;
@@ -301,9 +303,9 @@ struct SincosBackward final : NodeOf<1> {
                    -1));
     }
   }
-  void release() noexcept override {
-    sin_.release();
-    cos_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("sin", sin_);
+    v("cos", cos_);
   }
   SavedTensor sin_, cos_;
 };
@@ -331,9 +333,9 @@ struct ScaleBackward final : NodeOf<2> {
     if (f.needs(0)) f.set(0, by ? mul(grad, *by) : grad);
     if (f.needs(1)) f.set(1, mul(grad, self_.unpack(*this, "self")));
   }
-  void release() noexcept override {
-    self_.release();
-    by_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("by", by_);
   }
   SavedTensor self_, by_;
 };

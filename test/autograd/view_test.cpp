@@ -80,6 +80,23 @@ TEST(InPlace, ReplacesTheHistory) {
       x);
 }
 
+TEST(InPlace, ByTheTensorItself) {
+  const int64_t before = autograd::Node::live_count();
+  {
+    const std::vector<Tensor> x = {numbers({3})};
+    check(
+        [](TensorList t) {
+          Tensor y = mul(t[0], t[0]);
+          mul_(y, y);
+          return y;
+        },
+        x);
+    Tensor y = clone(x[0]);
+    mul_(y, y);  // never run backward
+  }
+  EXPECT_EQ(autograd::Node::live_count(), before);
+}
+
 TEST(InPlace, ATensorWithoutHistoryGetsOne) {
   const Tensor w = numbers({2});
   Tensor y = numbers({2}, false);

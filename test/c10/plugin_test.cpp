@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include "c10/dispatcher.h"
 #include "c10/library.h"
@@ -97,6 +98,29 @@ TEST(Plugin, TensorsInItsMemoryHoldTheLibrary) {
   EXPECT_THROW(Device("beta"), ValueError);
   lib = load_library(plugin("BETA"));
   EXPECT_EQ(answer(make(Device("beta"))), 43);
+}
+
+TEST(Plugin, EightThreadsLoadItAtOnce) {
+  for (int round = 0; round < 20; ++round) {
+    std::vector<LibraryHandle> handles(8);
+    std::vector<std::thread> threads;
+    std::atomic<int> ready{0};
+    for (LibraryHandle& handle : handles) {
+      threads.emplace_back([&] {
+        ++ready;
+        while (ready < 8) std::this_thread::yield();
+        handle = load_library(plugin("ALPHA"));
+        EXPECT_EQ(answer(make()), 42);
+      });
+    }
+    for (std::thread& t : threads) t.join();
+    while (handles.size() > 1) {
+      handles.pop_back();
+      EXPECT_EQ(answer(make()), 42);
+    }
+    handles[0].unload();
+    EXPECT_THROW(answer(make()), NotImplementedError);
+  }
 }
 
 TEST(Plugin, NotesAreReadWithoutLoading) {

@@ -76,6 +76,28 @@ TEST_F(Outside, BackendDeclaresAndRegistersWhatItSupports) {
   expect_has(source, "SY_LIBRARY_IMPL(_, Npu, m) {");
 }
 
+TEST_F(Outside, BackendSaysWhatItsKernelsTake) {
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\ncpp_namespace: npu\nsupported: [mm]\n"
+                 "dtypes: [float32, bool]\nlayouts: [contiguous]\n",
+                 "npu_kernels"),
+            "");
+  const std::string source = read("npu_kernels.cpp");
+  expect_has(source,
+             "constexpr sy::BackendClaims kClaims{1u << 6 | 1u << 8, false};");
+  expect_has(source,
+             "m.impl(\"mm\", SY_FN((*sy::claimed<&npu::mm, kClaims, "
+             "k_aten_mm>)));");
+  expect_has(source, "\"float32 bool\",\n    \"contiguous\",\n");
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\ncpp_namespace: npu\nsupported: [mm]\n"
+                 "dtypes: [flaot32]\nlayouts: [dense]\n",
+                 "x"),
+            "x.yaml:4:10: error: unknown dtype 'flaot32' (did you mean "
+            "'float32'?)\n"
+            "x.yaml:5:11: error: unknown layout 'dense'\n");
+}
+
 // The keys that torch_xla's file has beyond ours.
 TEST_F(Outside, BackendFileOfTorchXla) {
   EXPECT_EQ(make("backend",

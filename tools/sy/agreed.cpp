@@ -13,9 +13,8 @@ namespace {
 using Results = std::vector<HostTensor>;
 
 void append(const Value& v, Results* out) {
-  for_each_tensor(v, [&](const TensorBase& t) {
-    if (t.defined()) out->push_back(read_tensor(t));
-  });
+  for_each_tensor(v,
+                  [&](const TensorBase& t) { out->push_back(read_tensor(t)); });
 }
 
 Results call(OperatorHandle op, std::vector<Value>& args) {

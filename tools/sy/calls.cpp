@@ -1,5 +1,6 @@
 #include "tools/sy/calls.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -7,18 +8,26 @@
 #include "aten/ops/factory.h"
 #include "aten/tensor.h"
 #include "c10/error.h"
+#include "tools/sy/tensors.h"
 #include "tools/sy/words.h"
 
 namespace sy::tools {
 
 namespace {
 
+// Memory that is not set is not the same twice.
+bool has_known_values(const Json& returns) {
+  return std::none_of(returns.begin(), returns.end(), [](const Json& v) {
+    return is_tensor(v) && v.contains("values");
+  });
+}
+
 class Recorded final : public Calls {
  public:
   Recorded(OperatorHandle op, const CaseFile& file, bool failing)
       : op_(op), file_(file) {
     for (const Case& c : file.cases) {
-      if (!c.fails) cases_.push_back(&c);
+      if (!c.fails && has_known_values(c.returns)) cases_.push_back(&c);
     }
     if (failing && cases_.empty() && !file.cases.empty()) {
       cases_.push_back(&file.cases[0]);
@@ -37,18 +46,36 @@ class Recorded final : public Calls {
   std::vector<const Case*> cases_;
 };
 
-using Change = std::function<Tensor(const Tensor&)>;
+class Recast final : public Calls {
+ public:
+  Recast(OperatorHandle op, std::shared_ptr<const Calls> calls,
+         ScalarType dtype)
+      : op_(op), calls_(std::move(calls)), dtype_(dtype) {
+    for (size_t i = 0; i < calls_->size(); ++i) {
+      bool changes = false;
+      for (const NamedTensor& t : calls_->arguments(i).tensors) {
+        changes |= t.tensor.defined() && t.tensor.dtype() != dtype_;
+      }
+      if (changes) chosen_.push_back(i);
+    }
+  }
+  size_t size() const override { return chosen_.size(); }
+  std::string id(size_t i) const override {
+    return str(calls_->id(chosen_[i]), " as ", dtype_);
+  }
+  Arguments arguments(size_t i) const override {
+    Arguments out = calls_->arguments(chosen_[i]);
+    change_tensors(
+        op_.schema(), [&](const Tensor& t) { return t.to(dtype_); }, out);
+    return out;
+  }
 
-// Every second element of twice as much memory, dims in reverse order.
-Tensor spread(const Tensor& t) {
-  std::vector<int64_t> sizes(t.sizes().begin(), t.sizes().end());
-  std::vector<int64_t> dims;
-  for (int64_t d = t.dim() - 1; d >= 0; --d) dims.push_back(d);
-  std::vector<int64_t> turned(sizes.rbegin(), sizes.rend());
-  turned.push_back(2);
-  const Tensor room = sy::zeros(turned, t.options());
-  return room.select(-1, 0).permute(dims).copy_(t);
-}
+ private:
+  OperatorHandle op_;
+  std::shared_ptr<const Calls> calls_;
+  ScalarType dtype_;
+  std::vector<size_t> chosen_;
+};
 
 Tensor first_rows(const Tensor& t) {
   return t.dim() == 0 ? t : t.narrow(0, 0, 0).clone();
@@ -56,7 +83,8 @@ Tensor first_rows(const Tensor& t) {
 
 class Made final : public Calls {
  public:
-  Made(OperatorHandle op, std::string_view words) : op_(op), words_(words) {
+  Made(OperatorHandle op, std::string_view words, std::string_view tensors)
+      : op_(op), words_(words), tensors_(tensors) {
     add("float64", 0, [](const Tensor& t) { return t; });
     call(0);
     attempt("other strides", 1e-9, spread);
@@ -79,30 +107,8 @@ class Made final : public Calls {
 
   Arguments arguments(size_t i) const override {
     Arguments out;
-    out.values = parse_arguments(op_, words_);
-    const Change& change = variants_[i].change;
-    const auto changed = [&](const TensorBase& t) -> TensorBase {
-      return t.defined() ? change(Tensor(t).detach()) : t;
-    };
-    for (size_t k = 0; k < out.values.size(); ++k) {
-      Value& v = out.values[k];
-      const std::string name(op_.schema().arguments()[k].name.view());
-      if (v.is_tensor()) {
-        v = Value(changed(v.to_tensor()));
-        out.tensors.push_back({name, v.to_tensor()});
-        continue;
-      }
-      const bool optional = v.tag() == Value::Tag::OptionalTensorList;
-      if (!optional && v.tag() != Value::Tag::TensorList) continue;
-      std::vector<TensorBase> list;
-      for (const TensorBase& t : v.to_tensor_list()) {
-        list.push_back(changed(t));
-        if (!t.defined()) continue;
-        out.tensors.push_back({str(name, '.', list.size() - 1), list.back()});
-      }
-      v = optional ? Value::optional_tensor_list(list.data(), list.size())
-                   : Value::tensor_list(list.data(), list.size());
-    }
+    out.values = parse_arguments(op_, words_, tensors_);
+    change_tensors(op_.schema(), variants_[i].change, out);
     return out;
   }
 
@@ -110,13 +116,13 @@ class Made final : public Calls {
   struct Variant {
     std::string id;
     double tolerance;  // to the first; 0: not like it
-    Change change;
+    TensorChange change;
   };
 
-  void add(std::string id, double tolerance, Change change) {
+  void add(std::string id, double tolerance, TensorChange change) {
     variants_.push_back({std::move(id), tolerance, std::move(change)});
   }
-  void attempt(std::string id, double tolerance, Change change) {
+  void attempt(std::string id, double tolerance, TensorChange change) {
     add(std::move(id), tolerance, std::move(change));
     try {
       call(variants_.size() - 1);
@@ -133,19 +139,63 @@ class Made final : public Calls {
   }
 
   OperatorHandle op_;
-  std::string words_;
+  std::string words_, tensors_;
   std::vector<Variant> variants_;
 };
 
 }  // namespace
+
+void change_tensors(const FunctionSchema& schema, const TensorChange& change,
+                    Arguments& in) {
+  in.tensors.clear();
+  const auto changed = [&](const TensorBase& t) -> TensorBase {
+    return t.defined() ? change(Tensor(t).detach()) : t;
+  };
+  for (size_t k = 0; k < in.values.size(); ++k) {
+    Value& v = in.values[k];
+    const std::string name(schema.arguments()[k].name.view());
+    if (v.is_tensor()) {
+      v = Value(changed(v.to_tensor()));
+      in.tensors.push_back({name, v.to_tensor()});
+      continue;
+    }
+    const bool optional = v.tag() == Value::Tag::OptionalTensorList;
+    if (!optional && v.tag() != Value::Tag::TensorList) continue;
+    std::vector<TensorBase> list;
+    for (const TensorBase& t : v.to_tensor_list()) {
+      list.push_back(changed(t));
+      if (!t.defined()) continue;
+      in.tensors.push_back({str(name, '.', list.size() - 1), list.back()});
+    }
+    v = optional ? Value::optional_tensor_list(list.data(), list.size())
+                 : Value::tensor_list(list.data(), list.size());
+  }
+}
+
+Tensor spread(const Tensor& t) {
+  std::vector<int64_t> sizes(t.sizes().begin(), t.sizes().end());
+  std::vector<int64_t> dims;
+  for (int64_t d = t.dim() - 1; d >= 0; --d) dims.push_back(d);
+  std::vector<int64_t> turned(sizes.rbegin(), sizes.rend());
+  turned.push_back(2);
+  const Tensor room = sy::zeros(turned, t.options());
+  return room.select(-1, 0).permute(dims).copy_(t);
+}
 
 std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file,
                                       bool failing) {
   return std::make_unique<Recorded>(op, file, failing);
 }
 
-std::unique_ptr<Calls> made_calls(OperatorHandle op, std::string_view words) {
-  return std::make_unique<Made>(op, words);
+std::unique_ptr<Calls> recast_calls(OperatorHandle op,
+                                    std::shared_ptr<const Calls> calls,
+                                    ScalarType dtype) {
+  return std::make_unique<Recast>(op, std::move(calls), dtype);
+}
+
+std::unique_ptr<Calls> made_calls(OperatorHandle op, std::string_view words,
+                                  std::string_view tensors) {
+  return std::make_unique<Made>(op, words, tensors);
 }
 
 }  // namespace sy::tools

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "aten/tensor.h"
 #include "c10/dispatcher.h"
 #include "tools/sy/arguments.h"
 #include "tools/sy/case_file.h"
@@ -29,14 +31,38 @@ class Calls {
   virtual std::optional<Likeness> like(size_t) const { return std::nullopt; }
 };
 
-// The recorded cases that succeed; `failing`: if none does, the first of the
-// others. `file` outlives them.
+// The recorded cases that succeed with known values; `failing`: if none does,
+// the first of the others. `file` outlives them.
 std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file,
                                       bool failing = false);
 
+// Those of `calls` that have tensors of other dtypes, with all in this one: not
+// all succeed.
+std::unique_ptr<Calls> recast_calls(OperatorHandle op,
+                                    std::shared_ptr<const Calls> calls,
+                                    ScalarType dtype);
+
+// Calls made from the signature alone that tell kernels apart: tensors of
+// several sizes, of each dtype and of two together, with other strides, that
+// broadcast, with ties, NaN and infinities; other arguments one at a time. Only
+// those that succeed. Throws Error if there are none.
+std::unique_ptr<Calls> varied_calls(OperatorHandle op,
+                                    const std::vector<ScalarType>& dtypes);
+
+using TensorChange = std::function<Tensor(const Tensor&)>;
+// Every tensor of the arguments, changed.
+void change_tensors(const FunctionSchema& schema, const TensorChange& change,
+                    Arguments& arguments);
+
+// The same elements in every second place of twice as much memory, dims in
+// reverse order.
+Tensor spread(const Tensor& t);
+
 // Calls made from the signature and from `words` (see words.h): in float64, in
 // every other dtype, with other strides, of no elements. Only those that
-// succeed. Throws Error if the first does not.
-std::unique_ptr<Calls> made_calls(OperatorHandle op, std::string_view words);
+// succeed. Throws Error if the first does not. Tensors that the words leave
+// out have the size `tensors`, if it is not empty.
+std::unique_ptr<Calls> made_calls(OperatorHandle op, std::string_view words,
+                                  std::string_view tensors = {});
 
 }  // namespace sy::tools

@@ -75,19 +75,25 @@ Case parse_case(const Json& v, const std::string& file) {
 
 CaseFile CaseFile::load(const std::string& folder, const std::string& name) {
   const std::string path = folder + "/" + name + ".json";
-  const Json v = parse_json(read_file(path), path);
-  check_keys(v, {"op", "schema", "cases"}, path);
-  CaseFile f{field(v, "op", Json::value_t::string, path),
-             {},
-             Safetensors::load(folder + "/" + name + ".safetensors")};
+  CaseFile f =
+      parse(parse_json(read_file(path), path),
+            Safetensors::load(folder + "/" + name + ".safetensors"), path);
   SY_CHECK(f.op == "aten::" + name, Value, path, ": holds cases of ", f.op);
+  return f;
+}
+
+CaseFile CaseFile::parse(const Json& v, Safetensors storages,
+                         const std::string& where) {
+  check_keys(v, {"op", "schema", "cases"}, where);
+  CaseFile f{
+      field(v, "op", Json::value_t::string, where), {}, std::move(storages)};
   std::set<std::string> ids;
-  for (const Json& c : field(v, "cases", Json::value_t::array, path)) {
-    f.cases.push_back(parse_case(c, path));
-    SY_CHECK(ids.insert(f.cases.back().id).second, Value, path,
+  for (const Json& c : field(v, "cases", Json::value_t::array, where)) {
+    f.cases.push_back(parse_case(c, where));
+    SY_CHECK(ids.insert(f.cases.back().id).second, Value, where,
              ": two cases with the id ", f.cases.back().id);
   }
-  SY_CHECK(!f.cases.empty(), Value, path, ": no cases");
+  SY_CHECK(!f.cases.empty(), Value, where, ": no cases");
   return f;
 }
 

@@ -23,6 +23,9 @@ struct Case {
 // is malformed; what VALUEs mean is checked when a case is run.
 struct CaseFile {
   static CaseFile load(const std::string& folder, const std::string& name);
+  // The same of what NAME.json says. `where` stands for the file in errors.
+  static CaseFile parse(const Json& v, Safetensors storages,
+                        const std::string& where);
 
   std::string op;  // "aten::add.Tensor"
   std::vector<Case> cases;

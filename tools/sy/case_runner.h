@@ -12,6 +12,9 @@ struct CaseResult {
   std::string why;         // "" if the case passed
   bool non_empty = false;  // a call that succeeded, with elements to compare
   std::string note;        // differs, and may: strides of a fresh result
+  // On a backend: "native", "composed", "declared" (the backend says that its
+  // kernel does not take this), "cpu".
+  std::string way = {};
 };
 
 // Calls one operator, boxed, as its cases say. Throws nothing: what is wrong

@@ -67,7 +67,7 @@ bool Tolerance::accepts(double actual, double expected) const {
 
 std::string compare_values(const HostTensor& actual, const HostTensor& expected,
                            Tolerance tolerance) {
-  if (!actual.has_values) return "";
+  if (!actual.has_values || !expected.has_values) return "";
   const auto from =
       element_indices(actual.sizes, actual.strides, actual.offset);
   const auto want =

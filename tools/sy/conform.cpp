@@ -1,13 +1,21 @@
 #include "tools/sy/conform.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <set>
 
+#include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "c10/schema/nearest.h"
 #include "tools/sy/case_file.h"
+#include "tools/sy/claims.h"
 #include "tools/sy/driver.h"
+#include "tools/sy/failure_file.h"
+#include "tools/sy/report_files.h"
+#include "tools/sy/words.h"
 
 namespace sy::tools {
 
@@ -64,7 +72,163 @@ int judge(const Report& report, const std::vector<std::string>& required,
   return result;
 }
 
+// Results that are not initialised; a write that the signature leaves out.
+bool says_too_little(const std::string& name) {
+  return name.find("empty") != name.npos || name == "_copy_from";
+}
+
+// Overloads that are called as their signatures say. In-place and out= forms
+// only if they have kernels of their own.
+std::vector<std::string> made_names(const Claims* claims, bool on_device) {
+  std::vector<std::string> out;
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    std::string name(op.name());
+    if (name.starts_with("aten::")) name.erase(0, 6);
+    const bool own = claims != nullptr && claims->supports(op.name());
+    if (!(op.schema().is_functional() || own) ||
+        !(on_device || signature_suffices(op)) ||
+        op.entry().has_flag(OperatorDef::kRandom) || says_too_little(name)) {
+      continue;
+    }
+    out.push_back(std::move(name));
+  }
+  return out;
+}
+
+// Floating dtypes other than that of most recorded cases.
+std::vector<std::string> compared_dtypes(const Claims* claims) {
+  if (claims == nullptr || claims->dtypes.empty()) return {"float32"};
+  std::vector<std::string> out;
+  for (const ScalarType t : claims->dtypes) {
+    if (is_floating_type(t) && t != kDouble) out.push_back(str(t));
+  }
+  return out;
+}
+
+// A backend is compared with the CPU in the dtypes that it takes, and by calls
+// that tell kernels apart.
+void add_made_jobs(const ConformOptions& o, const Claims* claims,
+                   bool on_device, const std::vector<std::string>& recorded,
+                   std::vector<Job>& jobs) {
+  const std::vector<std::string> made = made_names(claims, on_device);
+  if (on_device) {
+    for (const std::string& dtype : compared_dtypes(claims)) {
+      for (const auto& name : recorded) jobs.push_back({name, "", dtype});
+    }
+    const char* const dtypes = o.size == "soak" ? "all" : "claimed";
+    for (const auto& name : made) jobs.push_back({name, dtypes});
+    return;
+  }
+  if (o.size == "smoke") return;
+  for (const auto& name : made) {
+    jobs.push_back({name, "2x3"});
+    if (o.size != "soak") continue;
+    // Of one element, of an odd tail, of several tiles, of more dims.
+    for (const char* tensors : {"1", "7x17", "130x131", "2x3x5x7"}) {
+      jobs.push_back({name, tensors});
+    }
+  }
+}
+
+std::vector<Job> jobs_of(const ConformOptions& o,
+                         const std::vector<Plugin>& plugins) {
+  const bool installed = !o.size.empty();
+  std::vector<std::string> recorded =
+      installed ? read_passing(installed_cases() + "/passing.txt")
+                : case_names(o.worker.cases);
+  std::vector<Job> jobs;
+  for (const std::string& name : recorded) jobs.push_back({name});
+  const bool on_device = Device(o.worker.device).type > kMeta;
+  const Claims* claims = claims_for(plugins, Device(o.worker.device));
+  if (installed && o.worker.trials == "replay") {
+    add_made_jobs(o, claims, on_device, recorded, jobs);
+  }
+  if (o.supported) {
+    SY_CHECK(claims != nullptr, Value, "--supported: no plugin says what ",
+             o.worker.device, " supports");
+    std::erase_if(jobs, [&](const Job& j) {
+      return !claims->supports(
+          j.name.find("::") == j.name.npos ? "aten::" + j.name : j.name);
+    });
+  }
+  std::vector<std::string> names;
+  for (const Job& j : jobs) names.push_back(j.name);
+  const std::vector<std::string> chosen = select(names, o.globs);
+  const std::set<std::string> wanted(chosen.begin(), chosen.end());
+  std::erase_if(jobs, [&](const Job& j) { return wanted.count(j.name) == 0; });
+  SY_CHECK(!jobs.empty(), Value, "there is nothing to run");
+  return jobs;
+}
+
+std::string file_name(const std::string& op, const std::string& id) {
+  std::string out = op + "-" + id;
+  for (char& c : out) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                       c == '.' || c == '_' || c == '-';
+    if (!plain) c = '_';
+  }
+  return out.substr(0, 120);
+}
+
+// Files for the failures, a few of each overload; the program of the first is
+// printed if it is short.
+void write_failures(const ConformOptions& o, const Claims* claims,
+                    const Report& report, std::FILE* out) {
+  constexpr size_t kFiles = 3, kLongest = 4000;
+  bool shown = false;
+  size_t written = 0;
+  if (!o.failures.empty()) std::filesystem::create_directories(o.failures);
+  for (const auto& [name, r] : report) {
+    for (size_t i = 0; i < std::min(kFiles, r.failures.size()); ++i) {
+      const FailedCase& f = r.failures[i];
+      if (f.id.empty()) continue;
+      const Failure failure{name,
+                            f.id,
+                            f.why,
+                            f.tensors.empty() ? o.worker.cases : "",
+                            f.tensors,
+                            f.dtype,
+                            o.worker.device,
+                            o.worker.plugins,
+                            o.worker.gradients};
+      try {
+        const std::string program = failure_cpp(failure, claims);
+        if (!shown && program.size() <= kLongest) {
+          shown = true;
+          std::fprintf(out, "the first failure as a program:\n\n%s\n",
+                       program.c_str());
+        }
+        if (o.failures.empty()) continue;
+        const std::string path = o.failures + "/" + file_name(name, f.id);
+        write_file(path + ".cpp", program);
+        write_file(path + ".json", dump(failure_json(failure), 1) + "\n");
+        ++written;
+      } catch (const Error& e) {
+        std::fprintf(out, "%s %s: %s\n", name.c_str(), f.id.c_str(), e.what());
+      }
+    }
+  }
+  if (written != 0) {
+    std::fprintf(out, "%zu failures in %s, as programs and for `sy replay`\n",
+                 written, o.failures.c_str());
+  }
+}
+
 }  // namespace
+
+std::string installed_cases() {
+  const char* const set = std::getenv("SWITCHYARD_CONFORMANCE");
+  const std::filesystem::path folder =
+      set != nullptr ? std::filesystem::path(set)
+                     : std::filesystem::read_symlink("/proc/self/exe")
+                               .parent_path()
+                               .parent_path() /
+                           "share/switchyard/conformance";
+  SY_CHECK(std::filesystem::is_directory(folder / "cases"), Value,
+           "there are no recorded cases at ", folder.string(),
+           "; name a folder of them by --cases");
+  return folder.string();
+}
 
 int run_conform(const ConformOptions& options) {
   ConformOptions o = options;
@@ -75,18 +239,35 @@ int run_conform(const ConformOptions& options) {
       if (selected(name, o.globs)) required.push_back(name);
     }
   }
-  const Report report =
-      replay_cases(o, select(case_names(o.worker.cases), o.globs));
+  const bool installed = o.worker.cases.empty();
+  if (installed) {
+    o.worker.cases = installed_cases() + "/cases";
+    o.worker.few = o.size == "smoke";
+  } else {
+    o.size.clear();
+  }
+  const std::vector<Plugin> plugins = load_plugins(o.worker.plugins);
+  init();
+  o.worker.device = choose_device(plugins, o.worker.device);
+  const Report report = run_jobs(o, jobs_of(o, plugins));
 
   std::FILE* out = o.json == "-" ? stderr : stdout;
   std::fputs(to_text(report, o.notes).c_str(), out);
+  if (o.worker.trials == "replay" && (installed || !o.failures.empty())) {
+    write_failures(o, claims_for(plugins, Device(o.worker.device)), report,
+                   out);
+  }
   const std::string json = dump(to_json(report), 1) + "\n";
   if (o.json == "-") {
     std::fputs(json.c_str(), stdout);
   } else if (!o.json.empty()) {
     write_file(o.json, json);
   }
-  int result = all_work(report) ? 0 : 1;
+  const std::string title = str("conformance of ", o.worker.device);
+  if (!o.junit.empty()) write_file(o.junit, to_junit(report, title));
+  if (!o.html.empty()) write_file(o.html, to_html(report, title));
+  const bool good = installed ? none_fails(report) : all_work(report);
+  int result = good ? 0 : 1;
   if (!o.must_pass.empty()) result = judge(report, required, out);
   if (!o.update_passing.empty()) {
     std::fprintf(out, "%s: %zu added\n", o.update_passing.c_str(),

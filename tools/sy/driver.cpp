@@ -19,12 +19,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One worker and the overload it is at.
+// One worker and the job it is at.
 struct Slot {
   std::unique_ptr<WorkerProcess> process;
-  const std::string* name = nullptr;  // nullptr: idle
-  size_t next_case = 0;               // where a fresh worker would go on
-  std::string id;                     // of the case running, or the last one
+  const Job* job = nullptr;  // nullptr: idle
+  size_t next_case = 0;      // where a fresh worker would go on
+  std::string id;            // of the case running, or the last one
   bool in_case = false;
   bool fresh = false;     // the worker was started for this request
   bool answered = false;  // anything since the request
@@ -34,8 +34,8 @@ struct Slot {
 
 class Driver {
  public:
-  Driver(const ConformOptions& options, const std::vector<std::string>& names)
-      : options_(options), names_(names) {
+  Driver(const ConformOptions& options, const std::vector<Job>& jobs)
+      : options_(options), jobs_(jobs) {
     arguments_ = {"conform-worker", "--cases", options.worker.cases, "--device",
                   options.worker.device};
     for (const std::string& p : options.worker.plugins) {
@@ -43,17 +43,18 @@ class Driver {
     }
     if (!options.worker.gradients) arguments_.push_back("--no-grad");
     arguments_.insert(arguments_.end(), {"--trials", options.worker.trials});
+    if (options.worker.few) arguments_.push_back("--few");
   }
 
   Report run() {
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     const size_t jobs = options_.jobs > 0 ? size_t(options_.jobs) : cores;
-    slots_.resize(std::min(jobs, names_.size()));
+    slots_.resize(std::min(jobs, jobs_.size()));
     // Threads of workers share the cores; what the user set stays.
     setenv("SWITCHYARD_NUM_THREADS",
            std::to_string(std::max<size_t>(1, cores / jobs)).c_str(), 0);
     for (Slot& s : slots_) assign(s);
-    while (finished_ < names_.size()) {
+    while (finished_ < jobs_.size()) {
       wait();
       show_progress();
     }
@@ -62,19 +63,20 @@ class Driver {
 
  private:
   void assign(Slot& s) {
-    s.name = next_ < names_.size() ? &names_[next_++] : nullptr;
+    s.job = next_ < jobs_.size() ? &jobs_[next_++] : nullptr;
     s.next_case = 0;
     s.in_case = false;
-    if (s.name == nullptr) {
+    if (s.job == nullptr) {
       s.process.reset();
       return;
     }
-    report_[*s.name];
     request(s);
   }
 
   void request(Slot& s) {
-    const Json line = {{"name", *s.name}, {"first", s.next_case}};
+    Json line = {{"name", s.job->name}, {"first", s.next_case}};
+    if (!s.job->tensors.empty()) line["tensors"] = s.job->tensors;
+    if (!s.job->dtype.empty()) line["dtype"] = s.job->dtype;
     s.fresh = s.process == nullptr;
     if (s.fresh) s.process = std::make_unique<WorkerProcess>(arguments_);
     s.answered = false;
@@ -92,7 +94,7 @@ class Driver {
     std::vector<Slot*> busy;
     auto deadline = Clock::time_point::max();
     for (Slot& s : slots_) {
-      if (s.name == nullptr) continue;
+      if (s.job == nullptr) continue;
       fds.push_back({s.process->answers(), POLLIN, 0});
       busy.push_back(&s);
       deadline = std::min(deadline, s.deadline);
@@ -121,7 +123,7 @@ class Driver {
   }
 
   void take(Slot& s, const Json& v) {
-    OverloadReport& r = report_[*s.name];
+    OverloadReport& r = report_[s.job->name];
     s.answered = true;
     restart_clock(s);
     if (v.contains("begin")) {
@@ -130,28 +132,34 @@ class Driver {
       s.in_case = true;
     } else if (v.contains("end")) {
       s.in_case = false;
-      end_case(r, v);
+      end_case(s, r, v);
     } else if (v.contains("done")) {
       if (v["missing"]) r.missing = v["done"];
+      if (v["done"] == 0 && !r.tried()) report_.erase(s.job->name);
       finish(s);
     } else if (v.contains("bad")) {
-      fail_case(r, "", v["bad"]);
+      fail_case(s, r, "", v["bad"]);
       finish(s);
     } else {
       throw Error("cannot run cases: " + v.value("fatal", dump(v)));
     }
   }
 
-  void end_case(OverloadReport& r, const Json& v) {
-    if (v["why"] != "") return fail_case(r, v["id"], v["why"]);
+  void end_case(const Slot& s, OverloadReport& r, const Json& v) {
+    if (v["why"] != "") return fail_case(s, r, v["id"], v["why"]);
+    const std::string way = v["way"];
+    if (!way.empty()) ++r.ways[way];
+    if (way == "declared") return;
     ++r.passed;
     if (v["non_empty"]) r.non_empty = true;
     if (v["note"] != "") r.notes.emplace_back(v["id"], v["note"]);
   }
 
-  void fail_case(OverloadReport& r, std::string id, std::string why) {
+  void fail_case(const Slot& s, OverloadReport& r, std::string id,
+                 std::string why) {
     ++r.failed;
-    r.failures.emplace_back(std::move(id), std::move(why));
+    r.failures.push_back(
+        {std::move(id), std::move(why), s.job->tensors, s.job->dtype});
   }
 
   void finish(Slot& s) {
@@ -161,22 +169,22 @@ class Driver {
 
   // The worker is gone without having said "done".
   void bury(Slot& s) {
-    OverloadReport& r = report_[*s.name];
+    OverloadReport& r = report_[s.job->name];
     const std::string end = s.process->how_it_ended();
     s.process.reset();
     const std::string why =
         s.timed_out ? str("took more than ", options_.timeout, " seconds")
                     : "the process ended: " + end;
     if (s.in_case) {
-      fail_case(r, s.id, why);
+      fail_case(s, r, s.id, why);
     } else if (s.answered) {
       // Between cases: the last one has broken something.
-      if (r.failures.empty() || r.failures.back().first != s.id) {
-        --r.passed;
-        fail_case(r, s.id, "after the call " + why);
+      if (r.failures.empty() || r.failures.back().id != s.id) {
+        if (r.passed != 0) --r.passed;
+        fail_case(s, r, s.id, "after the call " + why);
       }
     } else if (s.fresh) {
-      fail_case(r, "", "before the first case " + why);
+      fail_case(s, r, "", "before the first case " + why);
       return finish(s);
     }
     s.in_case = false;
@@ -186,12 +194,12 @@ class Driver {
   void show_progress() {
     static const bool person = isatty(STDERR_FILENO) != 0;
     if (!person) return;
-    std::fprintf(stderr, "\r%zu of %zu overloads%s", finished_, names_.size(),
-                 finished_ == names_.size() ? "\r\033[K" : "");
+    std::fprintf(stderr, "\r%zu of %zu overloads%s", finished_, jobs_.size(),
+                 finished_ == jobs_.size() ? "\r\033[K" : "");
   }
 
   const ConformOptions& options_;
-  const std::vector<std::string>& names_;
+  const std::vector<Job>& jobs_;
   std::vector<std::string> arguments_;
   std::vector<Slot> slots_;
   size_t next_ = 0, finished_ = 0;
@@ -200,9 +208,8 @@ class Driver {
 
 }  // namespace
 
-Report replay_cases(const ConformOptions& options,
-                    const std::vector<std::string>& names) {
-  return Driver(options, names).run();
+Report run_jobs(const ConformOptions& options, const std::vector<Job>& jobs) {
+  return Driver(options, jobs).run();
 }
 
 }  // namespace sy::tools

@@ -8,10 +8,18 @@
 
 namespace sy::tools {
 
-// Has workers replay the cases of the overloads named. What ends a worker, or
-// takes longer than the time-out, is a failure of the case it was at; another
-// worker goes on behind it. Throws Error if nothing can be run.
-Report replay_cases(const ConformOptions& options,
-                    const std::vector<std::string>& names);
+// Trials of one overload.
+struct Job {
+  std::string name;
+  // Not empty: calls made of the signature. On the CPU the size of tensors,
+  // "2x3"; on a device their dtypes, "claimed" or "all".
+  std::string tensors = {};
+  std::string dtype = {};  // not empty: recorded ones, recast
+};
+
+// Has workers run the trials. What ends a worker, or takes longer than the
+// time-out, is a failure of the case it was at; another worker goes on behind
+// it. Throws Error if nothing can be run.
+Report run_jobs(const ConformOptions& options, const std::vector<Job>& jobs);
 
 }  // namespace sy::tools

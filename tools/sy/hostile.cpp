@@ -64,17 +64,22 @@ class Hostile final : public Trials {
   }
 
   CaseResult run(size_t i) const override {
-    const Base& c = base_of(i);
     CaseResult result;
     result.non_empty = true;
     try {
-      Arguments in = calls_->arguments(c.call);
-      c.mutations[i - c.first].apply(in);
+      Arguments in = arguments(i);
       result.why = call(in);
     } catch (...) {
       result.why = "making the arguments: " + current_exception_text();
     }
     return result;
+  }
+
+  Arguments arguments(size_t i) const override {
+    const Base& c = base_of(i);
+    Arguments in = calls_->arguments(c.call);
+    c.mutations[i - c.first].apply(in);
+    return in;
   }
 
  private:

@@ -4,9 +4,11 @@
 
 #include "c10/error.h"
 #include "c10/schema/nearest.h"
+#include "tools/sy/claims.h"
 #include "tools/sy/conform.h"
+#include "tools/sy/coverage.h"
+#include "tools/sy/failure_file.h"
 #include "tools/sy/inspect.h"
-#include "tools/sy/plugins.h"
 #include "tools/sy/prove.h"
 #include "tools/sy/worker.h"
 
@@ -33,9 +35,11 @@ CLI::App* inspect_command(CLI::App& app, const char* name, const char* help,
 }
 
 void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
-  c->add_option("--cases", o.cases, "folder of recorded cases")->required();
-  c->add_option("--device", o.device, "where the tensors lie")
-      ->capture_default_str();
+  c->add_option("--cases", o.cases,
+                "folder of recorded cases; else those that are installed, and "
+                "calls made from signatures");
+  c->add_option("--device", o.device,
+                "where the tensors lie; the plugin's, else cpu");
   c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
       ->allow_extra_args(false);
   c->add_flag("--no-grad", no_grad, "leave gradients out");
@@ -53,16 +57,28 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
 
 CLI::App* conform_command(CLI::App& app, ConformOptions& o, bool& no_grad) {
   CLI::App* c = app.add_subcommand(
-      "conform", "replay recorded cases; 0 if every overload works");
+      "conform", "what every operator gives, on the CPU or on a plugin");
   worker_options(c, o.worker, no_grad);
   c->add_option("--op", o.globs, "overloads, as add.* (repeatable)")
       ->allow_extra_args(false);
+  c->add_option("--size", o.size,
+                "without --cases: smoke (a few cases of each operator), full, "
+                "or soak (also calls with tensors of many sizes)")
+      ->check(CLI::IsMember({"smoke", "full", "soak"}))
+      ->capture_default_str();
+  c->add_flag("--supported", o.supported,
+              "only the operators that the plugin's YAML lists");
   c->add_option("--jobs", o.jobs, "worker processes; one per core if not given")
       ->check(CLI::Range(1, 1024));
   c->add_option("--timeout", o.timeout, "seconds for one case")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   c->add_option("--json", o.json, "write the report to a file; - for stdout");
+  c->add_option("--junit", o.junit, "write it as JUnit XML");
+  c->add_option("--html", o.html, "write it as a page");
+  c->add_option("--failures", o.failures,
+                "folder for what fails: C++ programs, and files that `sy "
+                "replay` runs");
   c->add_flag("--notes", o.notes, "list what differs without failing");
   c->add_option("--must-pass", o.must_pass,
                 "file of overloads; 0 if these work, whatever else does not");
@@ -93,6 +109,18 @@ CLI::App* prove_command(CLI::App& app, ProveOptions& o) {
   c->add_option("--jobs", o.jobs, "processes at a time")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  return c;
+}
+
+CLI::App* coverage_command(CLI::App& app, CoverageOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "coverage", "how a device runs each operator; 0 if it runs all");
+  c->add_option("GLOB", o.glob, "only those that fit, as add*");
+  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--device", o.device, "of which; the plugin's, else cpu");
+  c->add_option("--json", o.json, "write it to a file; - for stdout");
+  c->add_option("--html", o.html, "write it as a page; - for stdout");
   return c;
 }
 
@@ -158,8 +186,20 @@ int run(int argc, char** argv) {
   CLI::App* run_conform = conform_command(app, conform, conform_no_grad);
   CLI::App* run_worker = app.add_subcommand("conform-worker")->group("");
   worker_options(run_worker, worker, worker_no_grad);
+  run_worker->add_flag("--few", worker.few);
   ProveOptions prove;
   const CLI::App* run_proof = prove_command(app, prove);
+  CoverageOptions coverage;
+  const CLI::App* run_coverage_of = coverage_command(app, coverage);
+  CLI::App* minimal = app.add_subcommand(
+      "minimal-set", "the operators that a backend must have kernels for");
+  bool minimal_yaml = false, minimal_json = false;
+  minimal->add_flag("--yaml", minimal_yaml, "as a plugin's YAML lists them");
+  minimal->add_flag("--json", minimal_json, "as JSON");
+  CLI::App* replay = app.add_subcommand(
+      "replay", "run a failure of `sy conform` again, in this process");
+  std::string replay_file;
+  replay->add_option("FILE", replay_file, "what --failures wrote")->required();
 
   try {
     app.parse(argc, argv);
@@ -171,6 +211,13 @@ int run(int argc, char** argv) {
   worker.gradients = !worker_no_grad;
   if (run_conform->parsed()) return sy::tools::run_conform(conform);
   if (run_worker->parsed()) return sy::tools::run_worker(worker);
+  if (run_coverage_of->parsed()) return run_coverage(coverage);
+  if (minimal->parsed()) {
+    return print_minimal_set(minimal_yaml   ? ListFormat::Yaml
+                             : minimal_json ? ListFormat::Json
+                                            : ListFormat::Text);
+  }
+  if (replay->parsed()) return replay_failure(replay_file);
   if (run_proof->parsed()) return sy::tools::run_prove(prove);
   load_plugins(inspect.plugins);
   if (ops->parsed()) return list_operators(inspect.subject, inspect.json);

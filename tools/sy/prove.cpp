@@ -16,8 +16,8 @@
 #include "c10/error.h"
 #include "runtime/load_schema.h"
 #include "tools/sy/case_file.h"
+#include "tools/sy/claims.h"
 #include "tools/sy/compare.h"
-#include "tools/sy/plugins.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/words.h"
 
@@ -46,7 +46,6 @@ struct Report {
 bool has_nan(const Value& v) {
   bool found = false;
   for_each_tensor(v, [&](const TensorBase& t) {
-    if (!t.defined()) return;
     const HostTensor h = read_tensor(t);
     for (const int64_t i : element_indices(h.sizes, h.strides, h.offset)) {
       const double e = element_value(h, i);
@@ -102,9 +101,8 @@ void prove_gradient(OperatorHandle op, const std::string& words, Report* out) {
   op.call_boxed(own.data(), own.size(), results.data(), results.size());
   bool recorded = false;
   for (const Value& v : results) {
-    for_each_tensor(v, [&](const TensorBase& t) {
-      recorded |= t.defined() && Tensor(t).requires_grad();
-    });
+    for_each_tensor(
+        v, [&](const TensorBase& t) { recorded |= Tensor(t).requires_grad(); });
   }
   if (!recorded) return;
   autograd::GradcheckOptions options;

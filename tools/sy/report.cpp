@@ -13,7 +13,9 @@ namespace {
 struct Totals {
   size_t passed = 0, failed = 0, missing = 0;
   size_t working = 0, broken = 0, absent = 0, unproven = 0;  // overloads
+  size_t declared = 0;
   size_t notes = 0;
+  std::map<std::string, size_t> ways;
 
   explicit Totals(const Report& report) {
     for (const auto& [name, r] : report) {
@@ -21,10 +23,12 @@ struct Totals {
       failed += r.failed;
       missing += r.missing;
       notes += r.notes.size();
-      ++(r.works()        ? working
-         : r.failed != 0  ? broken
-         : r.missing != 0 ? absent
-                          : unproven);
+      for (const auto& [way, n] : r.ways) ways[way] += n;
+      ++(r.works()           ? working
+         : r.declared_only() ? declared
+         : r.failed != 0     ? broken
+         : r.missing != 0    ? absent
+                             : unproven);
     }
   }
 };
@@ -38,11 +42,30 @@ std::string failures_of(const std::string& name, const OverloadReport& r) {
   std::string out = str("FAIL ", name, ": ", r.failed, " of ",
                         r.failed + r.passed, " cases\n");
   for (size_t i = 0; i < std::min(kShown, r.failures.size()); ++i) {
-    out += str("  ", r.failures[i].first, ": ",
-               first_line(r.failures[i].second), "\n");
+    out +=
+        str("  ", r.failures[i].id, ": ", first_line(r.failures[i].why), "\n");
   }
   if (r.failures.size() > kShown) {
     out += str("  and ", r.failures.size() - kShown, " more\n");
+  }
+  return out;
+}
+
+// Where the calls of the cases that do not fail went.
+std::string ways_text(const std::map<std::string, size_t>& ways) {
+  static constexpr std::pair<const char*, const char*> kWays[] = {
+      {"native", "by kernels of the backend"},
+      {"composed", "composed of other operators"},
+      {"cpu", "on the CPU"},
+      {"declared",
+       "on the CPU, as the backend declares (not counted as passed)"}};
+  std::string out = "ways: ";
+  const char* separator = "";
+  for (const auto& [way, text] : kWays) {
+    const auto it = ways.find(way);
+    if (it == ways.end()) continue;
+    out += str(separator, it->second, " ", text);
+    separator = ", ";
   }
   return out;
 }
@@ -67,13 +90,14 @@ Json to_json(const Report& report) {
   Json overloads = Json::object();
   for (const auto& [name, r] : report) {
     Json failures = Json::array();
-    for (const auto& [id, why] : r.failures) {
-      failures.push_back({{"id", id}, {"why", why}});
+    for (const FailedCase& f : r.failures) {
+      failures.push_back({{"id", f.id}, {"why", f.why}});
     }
     overloads[name] = {{"passed", r.passed},
                        {"failed", r.failed},
                        {"missing", r.missing != 0},
                        {"failures", failures}};
+    if (!r.ways.empty()) overloads[name]["ways"] = r.ways;
   }
   return {{"passed", t.passed},
           {"failed", t.failed},
@@ -94,7 +118,8 @@ std::string to_text(const Report& report, bool notes) {
                  [](const OverloadReport& r) { return r.missing != 0; });
   out += list_of(report, "only errors or empty results passed",
                  [](const OverloadReport& r) {
-                   return !r.works() && r.failed == 0 && r.missing == 0;
+                   return !r.works() && r.failed == 0 && r.missing == 0 &&
+                          !r.declared_only();
                  });
   const Totals t(report);
   out += str("cases: ", t.passed, " passed, ", t.failed, " failed, ", t.missing,
@@ -103,10 +128,20 @@ std::string to_text(const Report& report, bool notes) {
     out += str("; strides of ", t.notes, " fresh results differ",
                notes ? "" : " (--notes lists them)");
   }
-  out += str("\noverloads: ", t.working, " of ", report.size(), " work, ",
-             t.broken, " fail, ", t.absent, " missing, ", t.unproven,
-             " unproven\n");
+  if (!t.ways.empty()) out += "\n" + ways_text(t.ways);
+  out +=
+      str("\noverloads: ", t.working, " of ", report.size(), " work, ",
+          t.broken, " fail, ", t.absent, " missing, ", t.unproven, " unproven",
+          t.declared == 0 ? "" : str(", ", t.declared, " declared unsupported"),
+          "\n");
   return out;
+}
+
+bool none_fails(const Report& report) {
+  return !report.empty() &&
+         std::all_of(report.begin(), report.end(), [](const auto& entry) {
+           return entry.second.failed == 0 && entry.second.missing == 0;
+         });
 }
 
 bool all_work(const Report& report) {

@@ -9,13 +9,24 @@
 
 namespace sy::tools {
 
+struct FailedCase {
+  std::string id, why;
+  std::string tensors = {}, dtype = {};  // see Job
+};
+
 struct OverloadReport {
   size_t passed = 0, failed = 0;  // cases
   size_t missing = 0;             // cases of an operator that does not exist
   bool non_empty = false;         // a call with elements to compare passed
-  std::vector<std::pair<std::string, std::string>> failures;  // id, why
+  std::map<std::string, size_t> ways;  // see CaseResult
+  std::vector<FailedCase> failures;
   std::vector<std::pair<std::string, std::string>> notes;
 
+  bool tried() const { return passed + failed + missing != 0 || !ways.empty(); }
+  // The backend says that its kernel takes none of the cases.
+  bool declared_only() const {
+    return passed == 0 && failed == 0 && ways.count("declared") != 0;
+  }
   // The operator can be relied on: nothing failed, and not only errors and
   // empty tensors passed.
   bool works() const {
@@ -30,6 +41,9 @@ Json to_json(const Report& report);
 // differs without failing.
 std::string to_text(const Report& report, bool notes);
 bool all_work(const Report& report);
+// No case fails or has no operator: what a few cases, or those that a backend
+// takes, can show.
+bool none_fails(const Report& report);
 
 // A list of overloads that must work: one name a line, sorted, `#` comments.
 // Throws ValueError if it is not sorted.

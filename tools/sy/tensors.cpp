@@ -27,12 +27,13 @@ int64_t reach(const TensorSpec& t, const std::string& where) {
 }
 
 void check_fields(const Json& v, const std::string& where) {
-  const bool aliased = v.contains("alias");
-  SY_CHECK(v.size() == (aliased ? 6 : 5) && v["tensor"].is_string() &&
+  const bool aliased = v.contains("alias"), any = v.contains("values");
+  SY_CHECK(v.size() == 5u + aliased + any && v["tensor"].is_string() &&
                v.contains("dtype") && v["dtype"].is_string() &&
                v.contains("sizes") && v.contains("strides") &&
                v.contains("offset") && v["offset"].is_number_integer() &&
-               (!aliased || v["alias"].is_string()),
+               (!aliased || v["alias"].is_string()) &&
+               (!any || v["values"] == "any"),
            Value, where, ": malformed tensor ", dump(v));
 }
 
@@ -61,7 +62,8 @@ TensorSpec parse_tensor(const Json& v, const Safetensors& storages,
                int_list(v["sizes"], where + ".sizes"),
                int_list(v["strides"], where + ".strides"),
                v["offset"],
-               v.value("alias", "")};
+               v.value("alias", ""),
+               v.contains("values")};
   SY_CHECK(t.strides.size() == t.sizes.size(), Value, where, ": ",
            t.sizes.size(), " sizes, ", t.strides.size(), " strides");
   SY_CHECK(t.offset >= 0, Value, where, ": negative offset ", t.offset);
@@ -86,8 +88,12 @@ int64_t HostTensor::numel() const {
 }
 
 HostTensor read_tensor(const TensorSpec& spec, const Safetensors& storages) {
-  return {spec.dtype, spec.sizes, spec.strides, spec.offset,
-          std::string(storages.at(spec.key).bytes)};
+  return {spec.dtype,
+          spec.sizes,
+          spec.strides,
+          spec.offset,
+          std::string(storages.at(spec.key).bytes),
+          !spec.any_values};
 }
 
 HostTensor read_tensor(const TensorBase& t) {
@@ -103,6 +109,16 @@ HostTensor read_tensor(const TensorBase& t) {
              out.storage.size(), " bytes");
   }
   return out;
+}
+
+TensorBase copy_to(Device device, const TensorBase& t) {
+  const Storage s =
+      upload({static_cast<const char*>(t.storage()->data()),
+              t.storage()->data() == nullptr ? 0 : t.storage()->nbytes()},
+             device);
+  return TensorBase(
+      TensorImpl::make(s, t.dtype(), device, DispatchKeySet::dense(device.type),
+                       t.sizes(), t.strides(), t.storage_offset()));
 }
 
 std::string read_storage(const Storage& s) {

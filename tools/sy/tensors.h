@@ -19,7 +19,8 @@ struct TensorSpec {
   ScalarType dtype;
   std::vector<int64_t> sizes, strides;
   int64_t offset = 0;
-  std::string alias;  // of results: the argument whose storage it shares
+  std::string alias;        // of results: the argument whose storage it shares
+  bool any_values = false;  // of results: memory not set, or random numbers
 };
 
 bool is_tensor(const Json& v);
@@ -34,7 +35,7 @@ struct HostTensor {
   std::vector<int64_t> sizes, strides;
   int64_t offset = 0;
   std::string storage;
-  bool has_values = true;  // false on devices without memory
+  bool has_values = true;  // false on devices without memory, and of any_values
 
   int64_t numel() const;
   // Of the element at that storage index (counted in elements).
@@ -45,6 +46,8 @@ struct HostTensor {
 
 HostTensor read_tensor(const TensorSpec& spec, const Safetensors& storages);
 HostTensor read_tensor(const TensorBase& t);
+// A copy of a CPU tensor on a device: the same bytes of storage, the same view.
+TensorBase copy_to(Device device, const TensorBase& t);
 // The bytes of a storage; empty if its device has no memory.
 std::string read_storage(const Storage& s);
 

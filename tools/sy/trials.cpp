@@ -1,5 +1,7 @@
 #include "tools/sy/trials.h"
 
+#include <algorithm>
+
 #include "c10/error.h"
 
 namespace sy::tools {
@@ -10,16 +12,37 @@ class Replays final : public Trials {
  public:
   Replays(OperatorHandle op, const CaseFile& file,
           const CaseRunner::Options& options)
-      : file_(file), runner_(op, file, options) {}
+      : op_(op), file_(file), runner_(op, file, options) {}
   size_t size() const override { return file_.cases.size(); }
   std::string id(size_t i) const override { return file_.cases[i].id; }
   CaseResult run(size_t i) const override {
     return runner_.run(file_.cases[i]);
   }
+  Arguments arguments(size_t i) const override {
+    return bind_arguments(op_.schema(), file_.cases[i], file_.storages,
+                          Device(kCPU));
+  }
 
  private:
+  OperatorHandle op_;
   const CaseFile& file_;
   CaseRunner runner_;
+};
+
+class Few final : public Trials {
+ public:
+  Few(std::vector<size_t> chosen, std::unique_ptr<Trials> all)
+      : chosen_(std::move(chosen)), all_(std::move(all)) {}
+  size_t size() const override { return chosen_.size(); }
+  std::string id(size_t i) const override { return all_->id(chosen_[i]); }
+  CaseResult run(size_t i) const override { return all_->run(chosen_[i]); }
+  Arguments arguments(size_t i) const override {
+    return all_->arguments(chosen_[i]);
+  }
+
+ private:
+  std::vector<size_t> chosen_;
+  std::unique_ptr<Trials> all_;
 };
 
 }  // namespace
@@ -65,9 +88,50 @@ std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
     case TrialKind::Threaded: return threaded_trials(op, std::move(calls));
     case TrialKind::Described: return described_trials(op, std::move(calls));
     case TrialKind::Agreed: return agreed_trials(op, std::move(calls));
-    case TrialKind::Replay: break;
+    case TrialKind::Replay:
+    case TrialKind::OnDevice: break;
   }
   fail(ErrorKind::Internal, "only recorded cases can be replayed");
+}
+
+std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
+                                    const std::string& tensors,
+                                    const Claims* claims) {
+  if (device.type <= kMeta) {
+    return agreed_trials(op, made_calls(op, "", tensors));
+  }
+  std::vector<ScalarType> dtypes = {kFloat, kDouble, kHalf, kBFloat16, kLong,
+                                    kInt,   kShort,  kChar, kByte,     kBool};
+  if (tensors != "all" && claims != nullptr && !claims->dtypes.empty()) {
+    dtypes = claims->dtypes;
+  }
+  return device_trials(op, varied_calls(op, dtypes), device);
+}
+
+std::unique_ptr<Trials> few_trials(std::unique_ptr<Trials> all) {
+  const size_t n = all->size();
+  if (n <= 3) return all;
+  return std::make_unique<Few>(std::vector<size_t>{0, n / 2, n - 1},
+                               std::move(all));
+}
+
+std::unique_ptr<Trials> few_trials(const CaseFile& file,
+                                   std::unique_ptr<Trials> all) {
+  std::vector<size_t> succeed, chosen;
+  for (size_t i = 0; i < file.cases.size(); ++i) {
+    if (!file.cases[i].fails) succeed.push_back(i);
+  }
+  if (!succeed.empty()) {
+    chosen = {succeed.front(), succeed[succeed.size() / 2], succeed.back()};
+  }
+  for (size_t i = 0; i < file.cases.size(); ++i) {
+    if (!file.cases[i].fails) continue;
+    chosen.push_back(i);
+    break;
+  }
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return std::make_unique<Few>(std::move(chosen), std::move(all));
 }
 
 }  // namespace sy::tools

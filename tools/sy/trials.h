@@ -8,6 +8,7 @@
 #include "tools/sy/calls.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/case_runner.h"
+#include "tools/sy/claims.h"
 
 namespace sy::tools {
 
@@ -20,6 +21,8 @@ class Trials {
   virtual std::string id(size_t i) const = 0;
   // Throws nothing: what is wrong is a failure of the trial.
   virtual CaseResult run(size_t i) const = 0;
+  // Of trial i, fresh, on the CPU. Throws Error.
+  virtual Arguments arguments(size_t i) const = 0;
 };
 
 // One trial for each call.
@@ -30,6 +33,7 @@ class CallTrials : public Trials {
   size_t size() const final { return calls_->size(); }
   std::string id(size_t i) const final { return calls_->id(i); }
   CaseResult run(size_t i) const final;
+  Arguments arguments(size_t i) const final { return calls_->arguments(i); }
 
  protected:
   // What is wrong with call i; "" if nothing is. May throw, and put something
@@ -38,7 +42,6 @@ class CallTrials : public Trials {
 
   OperatorHandle op() const { return op_; }
   const Calls& calls() const { return *calls_; }
-  Arguments arguments(size_t i) const { return calls_->arguments(i); }
 
  private:
   OperatorHandle op_;
@@ -52,6 +55,7 @@ enum class TrialKind {
   Threaded,   // by one thread and by several, with the same results
   Described,  // as infer_results() and the operator's program say
   Agreed,     // all forms, layouts and floating dtypes give the same results
+  OnDevice,   // with the results of the CPU
 };
 
 // Throws ValueError for a kind without that name.
@@ -76,5 +80,20 @@ std::unique_ptr<Trials> described_trials(OperatorHandle op,
                                          std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> agreed_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls);
+std::unique_ptr<Trials> device_trials(OperatorHandle op,
+                                      std::shared_ptr<const Calls> calls,
+                                      Device device);
+
+// Calls made of the signature: by all forms on the CPU, else with the results
+// of the CPU. `tensors` as in Job. Throws Error if it does not say enough.
+std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
+                                    const std::string& tensors,
+                                    const Claims* claims);
+
+// The first, one in the middle and the last.
+std::unique_ptr<Trials> few_trials(std::unique_ptr<Trials> all);
+// Of replays: such ones of the cases that succeed, and the first that must not.
+std::unique_ptr<Trials> few_trials(const CaseFile& file,
+                                   std::unique_ptr<Trials> all);
 
 }  // namespace sy::tools

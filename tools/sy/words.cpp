@@ -187,7 +187,8 @@ bool signature_suffices(OperatorHandle op) {
   return true;
 }
 
-std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text) {
+std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text,
+                                   std::string_view tensors) {
   Numbers numbers;
   std::vector<Value> out;
   try {
@@ -203,7 +204,8 @@ std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text) {
         const char* obvious = lang::obvious_word(a);
         SY_CHECK(obvious != nullptr, Value, op.name(),
                  ": expected a word for argument '", a.name.view(), "'");
-        out.push_back(from_text(a, obvious, numbers));
+        const bool named = !tensors.empty() && a.type == TypeKind::kTensor;
+        out.push_back(from_text(a, named ? tensors : obvious, numbers));
       }
     }
   } catch (const lang::WordError& e) {

@@ -9,8 +9,9 @@
 
 #include "c10/dispatcher.h"
 #include "c10/error.h"
-#include "tools/sy/plugins.h"
+#include "tools/sy/claims.h"
 #include "tools/sy/trials.h"
+#include "tools/sy/witness.h"
 #include "tools/sy/worker_process.h"
 
 namespace sy::tools {
@@ -30,44 +31,102 @@ bool answer(const Json& v) {
   return true;
 }
 
-bool replay(const CaseFile& file, size_t first, const WorkerOptions& options,
-            Device device) {
-  const auto op = Dispatcher::singleton().find(file.op);
-  if (!op) return answer({{"done", file.cases.size()}, {"missing", true}});
-  std::unique_ptr<Trials> trials;
-  try {
-    trials = make_trials(trial_kind_of(options.trials), *op, file,
-                         {device, options.gradients});
-  } catch (const Error& e) {
-    return answer({{"bad", e.what()}});
-  }
-  for (size_t i = first; i < trials->size(); ++i) {
-    const std::string id = trials->id(i);
-    if (!answer({{"begin", i}, {"id", id}})) return false;
-    const CaseResult r = trials->run(i);
-    if (!answer({{"end", i},
-                 {"id", id},
-                 {"why", r.why},
-                 {"non_empty", r.non_empty},
-                 {"note", r.note}})) {
-      return false;
+class Worker {
+ public:
+  // Throws Error if nothing can be run.
+  explicit Worker(const WorkerOptions& options)
+      : options_(options), plugins_(load_plugins(options.plugins)) {
+    init();
+    device_ = Device(options.device);
+    // As tensors have it: "npu" is npu:0.
+    if (device_.type > kMeta && !device_.has_index()) {
+      device_ = Device(device_.type, 0);
     }
   }
-  return answer({{"done", trials->size()}, {"missing", false}});
-}
 
-bool serve(const std::string& line, const WorkerOptions& options,
-           Device device) {
-  const Json request = parse_json(line, "request");
-  std::unique_ptr<CaseFile> file;
-  try {
-    file.reset(new CaseFile(
-        CaseFile::load(options.cases, request["name"].get<std::string>())));
-  } catch (const Error& e) {
-    return answer({{"bad", e.what()}});
+  // Whether the reader is still there.
+  bool serve(const std::string& line) const {
+    const Json request = parse_json(line, "request");
+    const std::string name = request["name"];
+    const size_t first = request["first"];
+    if (request.contains("tensors")) {
+      return make(name, request["tensors"], first);
+    }
+    std::unique_ptr<CaseFile> file;
+    try {
+      file = std::make_unique<CaseFile>(CaseFile::load(options_.cases, name));
+    } catch (const Error& e) {
+      return answer({{"bad", e.what()}});
+    }
+    return request.contains("dtype") ? recast(*file, request["dtype"], first)
+                                     : replay(*file, first);
   }
-  return replay(*file, request["first"].get<size_t>(), options, device);
-}
+
+ private:
+  bool replay(const CaseFile& file, size_t first) const {
+    const auto op = Dispatcher::singleton().find(file.op);
+    if (!op) return answer({{"done", file.cases.size()}, {"missing", true}});
+    try {
+      auto trials = make_trials(trial_kind_of(options_.trials), *op, file,
+                                {device_, options_.gradients});
+      if (options_.few && options_.trials == "replay") {
+        trials = few_trials(file, std::move(trials));
+      }
+      return run(*op, *trials, first);
+    } catch (const Error& e) {
+      return answer({{"bad", e.what()}});
+    }
+  }
+
+  bool recast(const CaseFile& file, const std::string& dtype,
+              size_t first) const {
+    const auto op = Dispatcher::singleton().find(file.op);
+    if (!op) return answer({{"done", 0}, {"missing", false}});
+    std::shared_ptr<const Calls> calls =
+        recast_calls(*op, recorded_calls(*op, file),
+                     parse_scalar_type(dtype).value_or(kFloat));
+    auto trials = device_trials(*op, std::move(calls), device_);
+    if (options_.few) trials = few_trials(std::move(trials));
+    return run(*op, *trials, first);
+  }
+
+  bool make(const std::string& name, const std::string& tensors,
+            size_t first) const {
+    const OperatorHandle op = Dispatcher::singleton().find_or_throw(name);
+    std::unique_ptr<Trials> trials;
+    try {
+      trials = made_trials(op, device_, tensors, claims_for(plugins_, device_));
+    } catch (const InternalError& e) {
+      return answer({{"bad", e.what()}});
+    } catch (const Error&) {  // the signature does not say enough
+      return answer({{"done", 0}, {"missing", false}});
+    }
+    if (options_.few) trials = few_trials(std::move(trials));
+    return run(op, *trials, first);
+  }
+
+  bool run(OperatorHandle op, const Trials& trials, size_t first) const {
+    const Witness witness(op, device_, claims_for(plugins_, device_));
+    for (size_t i = first; i < trials.size(); ++i) {
+      const std::string id = trials.id(i);
+      if (!answer({{"begin", i}, {"id", id}})) return false;
+      const CaseResult r = witness.run(trials, i);
+      if (!answer({{"end", i},
+                   {"id", id},
+                   {"why", r.why},
+                   {"non_empty", r.non_empty},
+                   {"note", r.note},
+                   {"way", r.way}})) {
+        return false;
+      }
+    }
+    return answer({{"done", trials.size()}, {"missing", false}});
+  }
+
+  const WorkerOptions& options_;
+  std::vector<Plugin> plugins_;
+  Device device_;
+};
 
 }  // namespace
 
@@ -75,21 +134,15 @@ int run_worker(const WorkerOptions& options) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  Device device;
+  std::unique_ptr<Worker> worker;
   try {
-    load_plugins(options.plugins);
-    init();
-    device = Device(options.device);
-    // As tensors have it: "npu" is npu:0.
-    if (device.type > kMeta && !device.has_index()) {
-      device = Device(device.type, 0);
-    }
+    worker = std::make_unique<Worker>(options);
   } catch (const Error& e) {
     answer({{"fatal", e.what()}});
     return 1;
   }
   for (std::string line; std::getline(std::cin, line);) {
-    if (!serve(line, options, device)) break;
+    if (!worker->serve(line)) break;
   }
   // Without destructors: a worker's end must not look like a crash of a case.
   _exit(0);

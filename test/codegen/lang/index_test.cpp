@@ -69,6 +69,10 @@ TEST(IndexTest, OptionalArguments) {
             "limit.has_value() && limit->to_double() > 0.5");
   EXPECT_EQ(cpp("weight == None or weight.dim() == 1"),
             "!weight.has_value() || (*weight).dim() == 1");
+  EXPECT_EQ(cpp("start == None or start == 1"),
+            "!start.has_value() || (*start) == 1");
+  EXPECT_EQ(cpp("not (start == None or flag) and start > 0"),
+            "!(!start.has_value() || flag) && (*start) > 0");
   // Handed on as it is where None is allowed.
   EXPECT_EQ(cpp("slice_size(self.size(0), start, None, 1)"),
             "shapes::slice_size(\"op\", self.size(0), start, std::nullopt, 1)");
@@ -126,6 +130,14 @@ TEST(IndexTest, Errors) {
   EXPECT_EQ(errors("if flag then 1 else dims"),
             "<text>:1:1: error: the branches differ: an int and a list");
   EXPECT_EQ(errors("[dims]"), "<text>:1:2: error: expected an int, got a list");
+  // C++ would read an empty optional.
+  const char* const empty =
+      "error: 'start' may be None here: ask 'start == None' first";
+  EXPECT_EQ(errors("start != 0"), std::string("<text>:1:1: ") + empty);
+  EXPECT_EQ(errors("if flag then 0 else start"),
+            std::string("<text>:1:21: ") + empty);
+  EXPECT_EQ(errors("start == None and start == 1"),
+            std::string("<text>:1:19: ") + empty);
   EXPECT_EQ(errors("dim == None"),
             "<text>:1:1: error: expected an optional argument beside None");
   EXPECT_EQ(errors("dim.size(0)"),

@@ -27,9 +27,9 @@ struct MulTensorBackward final : NodeOf<2> {
       f.set(1, sy::mul(grad, self));
     }
   }
-  void release() noexcept override {
-    self_.release();
-    other_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("other", other_);
   }
 
   SavedTensor self_;
@@ -60,7 +60,7 @@ Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   auto node =
       make_node<MulTensorBackward>(ops::mul__Tensor::entry(), self, other);
   if (node->needs(1)) node->self_.save(clone_before_write(self));
-  if (node->needs(0)) node->other_.save(other);
+  if (node->needs(0)) save_before_write(node->other_, other, self);
   {
     const AutoDispatchBelowAutograd guard;
     ops::mul__Tensor::redispatch(below_autograd(ks), self, other);
@@ -258,9 +258,9 @@ struct SoftenBackward final : NodeOf<2> {
       f.set(1, std::move(g));
     }
   }
-  void release() noexcept override {
-    self_.release();
-    weight_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("weight", weight_);
   }
 
   SavedTensor self_;
@@ -350,9 +350,9 @@ struct MmBackward final : NodeOf<2> {
       f.set(1, sy::mm(sy::transpose(self, 0, 1), grad));
     }
   }
-  void release() noexcept override {
-    self_.release();
-    mat2_.release();
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("self", self_);
+    v("mat2", mat2_);
   }
 
   SavedTensor self_;
@@ -395,7 +395,9 @@ struct IndexPutBackward final : NodeOf<2> {
       f.set(1, sy::index(grad, indices));
     }
   }
-  void release() noexcept override { indices_.release(); }
+  void visit_saved(SavedVisitor& v) noexcept override {
+    v("indices", indices_);
+  }
 
   SavedTensorList indices_;
 };

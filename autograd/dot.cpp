@@ -1,0 +1,193 @@
+#include "autograd/dot.h"
+
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "autograd/accumulate.h"
+#include "autograd/meta.h"
+#include "autograd/saved_tensor.h"
+
+extern char** environ;
+
+namespace sy::autograd {
+
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string r;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') r += '\\';
+    r += c;
+  }
+  return r;
+}
+
+std::string to_text(const SavedMeta& m) {
+  return m.defined() ? str(dtype_name(m.dtype()), m.sizes()) : "no gradient";
+}
+
+std::string bytes_text(size_t n) {
+  constexpr size_t kKiB = 1024;
+  if (n < 10 * kKiB) return str(n, " B");
+  if (n < 10 * kKiB * kKiB) return str(n / kKiB, " KiB");
+  return str(n / kKiB / kKiB, " MiB");
+}
+
+class Writer {
+ public:
+  // A number for each node, in the order that they are found.
+  void add(Node& n) {
+    if (numbers_.emplace(&n, nodes_.size()).second) nodes_.push_back(&n);
+  }
+  std::string write() {
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      for (uint32_t k = 0; k < nodes_[i]->num_edges(); ++k) {
+        if (Node* to = nodes_[i]->edge(k).node.get()) add(*to);
+      }
+    }
+    for (Node* n : nodes_) node(*n);
+    return str("digraph {\n  rankdir=TB;\n  label=\"", nodes_.size(),
+               " nodes, ", bytes_text(bytes_),
+               " saved\";\n  node [shape=box, fontname=\"sans-serif\", "
+               "fontsize=10];\n",
+               text_, "}\n");
+  }
+
+ private:
+  std::string id(const Node& n) const { return str("n", numbers_.at(&n)); }
+
+  void node(Node& n) {
+    std::string label = escaped(n.name());
+    for (uint32_t i = 0; i < n.num_outputs(); ++i) {
+      label += "\\n" + to_text(n.output(i));
+    }
+    const bool leaf = dynamic_cast<const AccumulateGrad*>(&n) != nullptr;
+    text_ += str("  ", id(n), " [label=\"", label, "\"",
+                 leaf ? ", shape=ellipse" : "", "];\n");
+    for (uint32_t k = 0; k < n.num_edges(); ++k) {
+      const Edge& e = n.edge(k);
+      if (!e.node) continue;
+      text_ += str("  ", id(n), " -> ", id(*e.node));
+      if (e.node->num_outputs() > 1) text_ += str(" [label=", e.input_nr, "]");
+      text_ += ";\n";
+    }
+    saved(n);
+  }
+
+  void saved(Node& n) {
+    std::string lines;
+    for (const SavedView& s : saved_tensors(n)) {
+      if (!lines.empty()) lines += "\\l";
+      lines += escaped(s.name) + ": ";
+      if (s.released) {
+        lines += "freed";
+        continue;
+      }
+      if (!s.tensor.defined()) {
+        lines += "none";
+        continue;
+      }
+      lines += str(dtype_name(s.tensor.scalar_type()), s.tensor.sizes());
+      if (s.packed) {
+        lines += ", packed";
+        continue;
+      }
+      if (s.is_output) lines += ", result";
+      lines += ", " + bytes_text(s.tensor.nbytes());
+      const StorageImpl* memory = s.tensor.storage().get();
+      if (memory->data() != nullptr && storages_.insert(memory).second) {
+        bytes_ += memory->nbytes();
+      }
+    }
+    if (lines.empty()) return;
+    text_ += str("  s", numbers_.at(&n), " [label=\"", lines,
+                 "\\l\", shape=note, style=dashed];\n  s", numbers_.at(&n),
+                 " -> ", id(n), " [style=dashed, arrowhead=none];\n");
+  }
+
+  std::vector<Node*> nodes_;
+  std::unordered_map<const Node*, size_t> numbers_;
+  std::unordered_set<const StorageImpl*> storages_;
+  size_t bytes_ = 0;
+  std::string text_;
+};
+
+// What a program is given to read, or writes.
+class MemoryFile {
+ public:
+  MemoryFile() : fd_(memfd_create("dot", MFD_CLOEXEC)) {
+    SY_CHECK(fd_ >= 0, Error, "[svg] no file can be made in memory");
+  }
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  int fd() const { return fd_; }
+  void write(const std::string& text) const {
+    for (size_t done = 0; done < text.size();) {
+      const ssize_t n = ::write(fd_, text.data() + done, text.size() - done);
+      SY_CHECK(n > 0, Error, "[svg] cannot write to a file in memory");
+      done += static_cast<size_t>(n);
+    }
+    lseek(fd_, 0, SEEK_SET);
+  }
+  std::string read() const {
+    lseek(fd_, 0, SEEK_SET);
+    std::string text;
+    char part[4096];
+    ssize_t n = 0;
+    while ((n = ::read(fd_, part, sizeof part)) > 0) {
+      text.append(part, static_cast<size_t>(n));
+    }
+    return text;
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+std::string dot(TensorList tensors) {
+  std::vector<Edge> roots;
+  Writer w;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    SY_CHECK(tensors[i].defined(), Value, "[dot] tensors[", i,
+             "]: expected a tensor, got an undefined one");
+    roots.push_back(gradient_edge(*tensors[i].impl()));
+    SY_CHECK(roots.back().node, Value, "[dot] tensors[", i,
+             "]: expected a tensor that requires a gradient, got ",
+             describe(tensors[i]));
+    w.add(*roots.back().node);
+  }
+  return w.write();
+}
+
+std::string svg(TensorList tensors) {
+  const MemoryFile in, out;
+  in.write(dot(tensors));
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, in.fd(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, out.fd(), STDOUT_FILENO);
+  char program[] = "dot", format[] = "-Tsvg";
+  char* const arguments[] = {program, format, nullptr};
+  pid_t pid = 0;
+  const int error =
+      posix_spawnp(&pid, program, &files, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&files);
+  SY_CHECK(error == 0, NotImplemented,
+           "[svg] expected graphviz's program dot on PATH, found none");
+  int status = 0;
+  waitpid(pid, &status, 0);
+  SY_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, Error,
+           "[svg] dot failed with status ", status);
+  return out.read();
+}
+
+}  // namespace sy::autograd

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "aten/tensor.h"
+
+namespace sy::autograd {
+
+// The recorded graph that `tensors` are results of, in the DOT language of
+// graphviz: operations with the sizes and dtypes of their results, what each
+// keeps for its gradient with its bytes, leaves, and the sum of the bytes (of
+// each storage once). Edges go the way gradients do. Throws ValueError for
+// tensors without a history.
+SY_API std::string dot(TensorList tensors);
+
+// The same as an SVG picture, drawn by the program `dot`. Throws
+// NotImplementedError if there is none on PATH.
+SY_API std::string svg(TensorList tensors);
+
+}  // namespace sy::autograd

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "autograd/hooks.h"
+#include "autograd/node.h"
+
+// What the engine does with the hooks of a node that has some. Throw what a
+// hook throws, with the node and the hook's place; ValueError for gradients of
+// another size, dtype or device.
+
+namespace sy::autograd {
+
+// `grads`: one per output of the node.
+void run_tensor_hooks(const Node& n, Tensor* grads);
+void run_pre_hooks(const Node& n, Tensor* grads);
+
+using HookList = std::vector<intrusive_ptr<Hook>>;
+HookList post_hooks(const Node& n);
+// `made`: one per edge; `given`: one per output.
+void run_post_hooks(const Node& n, const HookList& hooks, Tensor* made,
+                    const std::vector<Tensor>& given);
+
+}  // namespace sy::autograd

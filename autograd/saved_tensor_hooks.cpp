@@ -1,0 +1,73 @@
+#include "autograd/packed.h"
+
+#include "autograd/thread.h"
+#include "autograd/user_error.h"
+#include "c10/thread_state.h"
+
+namespace sy::autograd {
+
+SavedTensorHooks::SavedTensorHooks(Pack pack, Unpack unpack, const char* file,
+                                   int line, const void* dso)
+    : hooks_(make_intrusive<SavedHooks>(dso)),
+      before_(detail::thread.saved_hooks) {
+  SY_CHECK(pack && unpack, Value,
+           "[SavedTensorHooks] expected two functions, got an empty one");
+  hooks_->pack = std::move(pack);
+  hooks_->unpack = std::move(unpack);
+  hooks_->place = str("registered at ", file, ":", line);
+  detail::thread.saved_hooks = hooks_.get();
+}
+
+SavedTensorHooks::~SavedTensorHooks() { detail::thread.saved_hooks = before_; }
+
+namespace {
+
+// Operators that the hooks call save their tensors as they are.
+class WithoutHooks {
+ public:
+  WithoutHooks() : before_(detail::thread.saved_hooks) {
+    detail::thread.saved_hooks = nullptr;
+  }
+  ~WithoutHooks() { detail::thread.saved_hooks = before_; }
+  WithoutHooks(const WithoutHooks&) = delete;
+  WithoutHooks& operator=(const WithoutHooks&) = delete;
+
+ private:
+  SavedHooks* before_;
+};
+
+}  // namespace
+
+intrusive_ptr<Packed> run_pack_hook(const Tensor& t,
+                                    const std::string& prefix) {
+  auto packed = make_intrusive<Packed>();
+  packed->hooks = intrusive_ptr<SavedHooks>::retain(detail::thread.saved_hooks);
+  const SavedHooks& hooks = *packed->hooks;
+  const WithoutHooks plain;
+  const NoGradGuard no_grad;
+  const uint32_t version = t.impl()->version();
+  call_user([&] { packed->value = hooks.pack(Tensor(t.impl()->alias())); },
+            [&] { return str(prefix, "in the pack hook ", hooks.place); });
+  SY_CHECK(t.impl()->version() == version, Value, prefix, "the pack hook ",
+           hooks.place, " wrote to its argument, ", describe(t));
+  return packed;
+}
+
+Tensor run_unpack_hook(const Packed& packed, const TensorImpl& stand_in,
+                       const std::string& prefix) {
+  const SavedHooks& hooks = *packed.hooks;
+  const WithoutHooks plain;
+  Tensor t;
+  call_user([&] { t = hooks.unpack(packed.value); },
+            [&] { return str(prefix, "in the unpack hook ", hooks.place); });
+  const TensorImpl* got = t.impl();
+  SY_CHECK(got != nullptr && got->sizes() == stand_in.sizes() &&
+               got->dtype() == stand_in.dtype() &&
+               got->device() == stand_in.device(),
+           Value, prefix, "the unpack hook ", hooks.place, " should give ",
+           dtype_name(stand_in.dtype()), stand_in.sizes(), " on ",
+           stand_in.device(), ", gave ", describe(t));
+  return t;
+}
+
+}  // namespace sy::autograd

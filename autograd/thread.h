@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "c10/macros.h"
+
+namespace sy::autograd {
+
+class GradFrame;
+class Node;
+struct SavedHooks;
+
+namespace detail {
+
+// What autograd keeps of a thread. For the sources of this library.
+struct Thread {
+  uint64_t sequence_nr = 0;
+  Node* dead = nullptr;  // nodes to take down, linked
+  // Of the innermost SavedTensorHooks guard.
+  SavedHooks* saved_hooks = nullptr;
+  // In anomaly mode: the node whose gradient is being computed.
+  const Node* running = nullptr;
+  // Of the custom Function whose backward is running.
+  const GradFrame* frame = nullptr;
+  bool destroying = false;
+  bool anomaly = false;
+  bool check_nan = false;
+};
+
+// Hidden, but not local: gold, which Bazel links with, gets the initial-exec
+// offsets of local thread-locals wrong in shared objects.
+extern SY_TLS_FAST constinit thread_local Thread thread;
+
+}  // namespace detail
+
+}  // namespace sy::autograd

@@ -1,0 +1,230 @@
+#include "c10/trace.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "c10/error.h"
+#include "c10/registry.h"
+#include "c10/value.h"
+
+// Note [Tracing]
+// While something is traced, Registry::build() puts a kernel of its own before
+// each slot's: run_traced, whose context is the kernel that the slot would have
+// had. It has no typed form, so that typed calls box their arguments.
+
+namespace sy {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Event {
+  const OperatorEntry* op;
+  std::string key, text;  // arguments -> results
+  int depth;
+  bool threw;
+  Clock::time_point begin, end;
+  long thread;
+};
+
+double microseconds(Clock::duration d) {
+  return std::chrono::duration<double, std::micro>(d).count();
+}
+
+// Text in a JSON string.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out;
+}
+
+// The calls of this thread since its outermost one began; children come before
+// what calls them, so each knows its place. Leaked: static destructors may
+// still call, when thread-locals are gone.
+struct ThreadCalls {
+  int depth = 0;
+  std::vector<Event> events;
+};
+ThreadCalls& thread_calls() {
+  static thread_local ThreadCalls* calls = nullptr;
+  if (calls == nullptr) calls = new ThreadCalls;
+  return *calls;
+}
+
+std::string list(const Value* values, size_t n) {
+  std::string out;
+  for (size_t i = 0; i < n; ++i) {
+    if (i != 0) out += ", ";
+    out += to_string(values[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
+struct Trace::Session {
+  bool prints = false;
+  std::string path;
+  std::mutex mutex;
+  std::vector<Event> events;
+  Clock::time_point begin = Clock::now();
+
+  // Of one outermost call, in the order in which calls began.
+  void take(std::vector<Event>& tree) {
+    const std::lock_guard lock(mutex);
+    if (prints) {
+      std::string out;
+      for (const Event& e : tree) {
+        char time[40];
+        std::snprintf(time, sizeof time, "%.1f us",
+                      microseconds(e.end - e.begin));
+        out += str(std::string(static_cast<size_t>(2 * e.depth), ' '),
+                   e.op->name(), " [", e.key, "] ", e.text,
+                   e.threw ? " threw" : "", "  ", time, "\n");
+      }
+      std::fputs(out.c_str(), stderr);
+    }
+    if (path.empty()) return;
+    for (Event& e : tree) events.push_back(std::move(e));
+  }
+
+  void write() const {
+    std::FILE* const file = std::fopen(path.c_str(), "w");
+    bool good = file != nullptr;
+    if (good) {
+      std::fputs("{\"traceEvents\": [\n", file);
+      const char* separator = "";
+      for (const Event& e : events) {
+        std::fprintf(
+            file,
+            "%s{\"name\": \"%s\", \"cat\": \"%s\", \"ph\": \"X\", \"ts\": "
+            "%.3f, "
+            "\"dur\": %.3f, \"pid\": %d, \"tid\": %ld, \"args\": {\"key\": "
+            "\"%s\", \"call\": \"%s\"}}",
+            separator, escaped(e.op->name()).c_str(), escaped(e.key).c_str(),
+            microseconds(e.begin - begin), microseconds(e.end - e.begin),
+            static_cast<int>(getpid()), e.thread, escaped(e.key).c_str(),
+            escaped(e.text).c_str());
+        separator = ",\n";
+      }
+      std::fputs("\n], \"displayTimeUnit\": \"ns\"}\n", file);
+      good = std::ferror(file) == 0;
+      good = std::fclose(file) == 0 && good;
+    }
+    if (!good) {
+      std::fprintf(stderr, "switchyard: cannot write the trace %s\n",
+                   path.c_str());
+    }
+  }
+};
+
+namespace {
+
+std::atomic<Trace::Session*> current{nullptr};
+
+}  // namespace
+
+namespace detail {
+
+void run_traced(const Kernel& kernel, const OperatorEntry& op,
+                DispatchKeySet keys, Value* args, size_t num_args,
+                Value* results, size_t num_results) {
+  const auto& inner = *static_cast<const Kernel*>(kernel.context);
+  Trace::Session* const session = current.load(std::memory_order_acquire);
+  if (session == nullptr) {  // it ended while this call was on its way
+    inner.boxed(inner, op, keys, args, num_args, results, num_results);
+    return;
+  }
+  const DispatchKey f = keys.highest_functionality();
+  const bool per_backend =
+      ((kPerBackendFunctionality >> static_cast<int>(f)) & 1u) != 0;
+  ThreadCalls& mine = thread_calls();
+  const size_t place = mine.events.size();
+  mine.events.push_back(
+      {&op,
+       key_name(
+           {f, per_backend ? static_cast<int>(keys.highest_backend()) : -1}),
+       "(" + list(args, num_args) + ")",
+       mine.depth,
+       false,
+       {},
+       {},
+       syscall(SYS_gettid)});
+  ++mine.depth;
+  const auto finish = [&](bool threw) {
+    const auto end = Clock::now();
+    Event& e = mine.events[place];
+    e.end = end;
+    e.threw = threw;
+    if (!threw) e.text += " -> " + list(results, num_results);
+    if (--mine.depth != 0) return;
+    session->take(mine.events);
+    mine.events.clear();
+  };
+  mine.events[place].begin = Clock::now();
+  try {
+    inner.boxed(inner, op, keys, args, num_args, results, num_results);
+  } catch (...) {
+    finish(true);
+    throw;
+  }
+  finish(false);
+}
+
+}  // namespace detail
+
+Trace::Trace(std::string_view what) : session_(new Session) {
+  if (what == "dispatch") {
+    session_->prints = true;
+  } else {
+    SY_CHECK(what.starts_with("chrome:") && what.size() > 7, Value,
+             "[Trace] expected dispatch or chrome:FILE, got '", what, "'");
+    session_->path = what.substr(7);
+  }
+  init();
+  Session* nobody = nullptr;
+  SY_CHECK(current.compare_exchange_strong(nobody, session_.get()), Value,
+           "[Trace] calls are being traced already");
+  Registry::singleton().set_tracing(true);
+}
+
+Trace::~Trace() {
+  Registry::singleton().set_tracing(false);
+  current.store(nullptr, std::memory_order_release);
+  // In a call, or with one that does not end: calls may still tell of it.
+  if (!detail::synchronize_calls(std::chrono::seconds(10))) {
+    static_cast<void>(session_.release());
+    return;
+  }
+  if (!session_->path.empty()) session_->write();
+}
+
+namespace detail {
+
+void trace_by_environment() {
+  static bool done = false;
+  if (done) return;
+  done = true;
+  const char* const what = std::getenv("SWITCHYARD_TRACE");
+  if (what == nullptr || *what == '\0') return;
+  static Trace* trace = nullptr;
+  trace = new Trace(what);
+  std::atexit([] {
+    delete trace;
+    trace = nullptr;
+  });
+}
+
+}  // namespace detail
+}  // namespace sy

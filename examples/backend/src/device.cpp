@@ -1,0 +1,63 @@
+#include "device.h"
+
+#include <sy/library.h>
+
+#include <cstring>
+
+#include "memory.h"
+
+namespace sample {
+namespace {
+
+thread_local int current = 0;
+
+class Devices final : public sy::DeviceInterface {
+ public:
+  int device_count() const noexcept override { return kDevices; }
+  sy::Allocator& allocator(int index) override {
+    check(index);
+    return Memory::of(index);
+  }
+
+  void copy_from_host(void* dst, const void* src, size_t bytes,
+                      int index) override {
+    const DeviceGuard guard(index);
+    if (bytes != 0) std::memcpy(dst, src, bytes);
+  }
+  void copy_to_host(void* dst, const void* src, size_t bytes,
+                    int index) override {
+    const DeviceGuard guard(index);
+    if (bytes != 0) std::memcpy(dst, src, bytes);
+  }
+  void copy_on_device(void* dst, const void* src, size_t bytes,
+                      int index) override {
+    const DeviceGuard guard(index);
+    if (bytes != 0) std::memmove(dst, src, bytes);
+  }
+  // Waits until what kernels and copies have begun is done.
+  void synchronize(int index) override { check(index); }
+
+  static void check(int index) {
+    SY_CHECK(index >= 0 && index < kDevices, Value,
+             "[sample] device: expected 0 to ", kDevices - 1, ", got ", index);
+  }
+};
+
+// Never destroyed: the library may ask for it until the process ends.
+Devices& devices() {
+  static auto* const d = new Devices;
+  return *d;
+}
+
+}  // namespace
+
+int current_device() noexcept { return current; }
+
+void set_current_device(int index) {
+  Devices::check(index);
+  current = index;
+}
+
+}  // namespace sample
+
+SY_BACKEND(Sample, m) { m.device("sample", &sample::devices()); }

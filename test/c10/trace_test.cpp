@@ -1,0 +1,135 @@
+#include "c10/trace.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "c10/dispatcher.h"
+#include "c10/library.h"
+#include "test/c10/expect_error.h"
+
+namespace sy {
+namespace {
+
+TensorBase inner(const TensorBase& a) { return a; }
+TensorBase outer(const TensorBase& a) {
+  static const auto op =
+      typed_operator<TensorBase(const TensorBase&)>("traced::inner");
+  return op.call(a);
+}
+TensorBase& inplace(TensorBase& a) { return a; }
+TensorBase fails(const TensorBase&) { fail(ErrorKind::Value, "[fails] no"); }
+
+SY_LIBRARY(traced, m) {
+  m.def("inner(Tensor a) -> Tensor");
+  m.def("outer(Tensor a) -> Tensor", SY_FN(outer));
+  m.def("inplace(Tensor(a!) a) -> Tensor(a!)");
+  m.def("fails(Tensor a) -> Tensor");
+}
+SY_LIBRARY_IMPL(traced, CPU, m) {
+  m.impl("inner", SY_FN(inner));
+  m.impl("inplace", SY_FN(inplace));
+  m.impl("fails", SY_FN(fails));
+}
+
+using Signature = TensorBase(const TensorBase&);
+
+TensorBase example() {
+  return TensorBase(make_tensor({2, 3}, kFloat, Device(kCPU)));
+}
+TypedOperator<Signature> op(const char* name) {
+  return typed_operator<Signature>(name);
+}
+std::string path() { return ::testing::TempDir() + "trace.json"; }
+std::string written() {
+  std::ifstream in(path());
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+TEST(Trace, PrintsCallsAsATree) {
+  const TensorBase a = example();
+  ::testing::internal::CaptureStderr();
+  {
+    const Trace trace("dispatch");
+    EXPECT_TRUE(op("traced::outer").call(a).is_same(a));
+  }
+  const std::string out = ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(out.starts_with("traced::outer [CPU] (float32[2, 3]")) << out;
+  EXPECT_NE(out.find("\n  traced::inner [CPU] (float32[2, 3]"), out.npos)
+      << out;
+  EXPECT_NE(out.find(" -> float32[2, 3]"), out.npos) << out;
+  EXPECT_NE(out.find(" us\n"), out.npos) << out;
+}
+
+TEST(Trace, EndsWithItsObject) {
+  const DispatchTable& before = op("traced::inner").entry().table();
+  const size_t bytes = before.bytes();
+  {
+    const Trace trace("dispatch");
+    EXPECT_GT(op("traced::inner").entry().table().bytes(), bytes);
+    EXPECT_TRUE(
+        op("traced::inner").entry().has_kernel(DispatchKey::Dense, kCPU));
+  }
+  EXPECT_EQ(op("traced::inner").entry().table().bytes(), bytes);
+  ::testing::internal::CaptureStderr();
+  op("traced::inner").call(example());
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Trace, ReturnsReferencesToArguments) {
+  ::testing::internal::CaptureStderr();
+  {
+    const Trace trace("dispatch");
+    TensorBase a = example();
+    const auto inplace =
+        typed_operator<TensorBase&(TensorBase&)>("traced::inplace");
+    EXPECT_EQ(&inplace.call(a), &a);
+  }
+  EXPECT_NE(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Trace, TellsOfErrors) {
+  ::testing::internal::CaptureStderr();
+  {
+    const Trace trace("dispatch");
+    EXPECT_THROW(op("traced::fails").call(example()), ValueError);
+  }
+  const std::string out = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(out.find(" threw  "), out.npos) << out;
+}
+
+TEST(Trace, WritesAChromeTraceOfAllThreads) {
+  {
+    const Trace trace("chrome:" + path());
+    op("traced::outer").call(example());
+    std::thread([] { op("traced::inner").call(example()); }).join();
+  }
+  const std::string out = written();
+  EXPECT_TRUE(out.starts_with("{\"traceEvents\": [\n{")) << out;
+  EXPECT_TRUE(out.ends_with("], \"displayTimeUnit\": \"ns\"}\n")) << out;
+  size_t events = 0;
+  for (size_t at = 0; (at = out.find("\"ph\": \"X\"", at)) != out.npos; ++at) {
+    ++events;
+  }
+  EXPECT_EQ(events, 3u) << out;
+  std::remove(path().c_str());
+}
+
+TEST(Trace, IsOneAtATime) {
+  const Trace trace("chrome:" + path());
+  SY_EXPECT_ERROR(Trace("dispatch"), ValueError, "traced already");
+}
+
+TEST(Trace, RefusesOtherWords) {
+  SY_EXPECT_ERROR(Trace("everything"), ValueError,
+                  "expected dispatch or chrome:FILE, got 'everything'");
+  SY_EXPECT_ERROR(Trace("chrome:"), ValueError, "expected dispatch");
+}
+
+}  // namespace
+}  // namespace sy

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# A backend with kernels for what `sy minimal-set` names and for nothing else,
+# without a fallback, runs every operator.
+set -euo pipefail
+export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
+export SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so
+export SWITCHYARD_CONFORMANCE=$TEST_TMPDIR
+plugin=test/conformance/libminimal_backend.so
+tools/unpack_cases.sh test/conformance/cases.tar.xz "$TEST_TMPDIR/cases"
+cp test/conformance/passing.txt "$TEST_TMPDIR"
+
+needed=$(tools/sy/sy minimal-set | sed -n '$s/^\([0-9]*\) of .*/\1/p')
+tools/sy/sy coverage --plugin "$plugin" | tail -n 1 |
+  awk -v needed="$needed" '
+    { print; if ($2 != needed || $4 != 0 || $5 != 0) exit 1 }'
+exec tools/sy/sy conform --plugin "$plugin" --size smoke --jobs 2

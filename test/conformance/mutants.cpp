@@ -1,0 +1,321 @@
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "aten/backend_claims.h"
+#include "aten/cpu_fallback.h"
+#include "c10/backend.h"
+#include "c10/error.h"
+#include "c10/library.h"
+#include "c10/scalar.h"
+#include "c10/tensor_base.h"
+
+// A backend in host memory whose kernels are right, but for the one that
+// SWITCHYARD_MUTANT names: what `sy conform` must notice. Loaded by
+// mutants_test.py, which lists them.
+
+namespace sy {
+namespace {
+
+bool is(std::string_view mutant) {
+  static const char* const chosen = std::getenv("SWITCHYARD_MUTANT");
+  return chosen != nullptr && mutant == chosen;
+}
+
+class MutantDevice final : public DeviceInterface, public Allocator {
+ public:
+  Allocator& allocator(int) override { return *this; }
+  void copy_from_host(void* to, const void* from, size_t n, int) override {
+    if (n != 0) std::memcpy(to, from, n);
+  }
+  void copy_to_host(void* to, const void* from, size_t n, int) override {
+    if (n != 0) std::memcpy(to, from, n);
+  }
+  void copy_on_device(void* to, const void* from, size_t n, int) override {
+    if (n != 0) std::memmove(to, from, n);
+  }
+  // Fresh memory is not zero, and a kernel may run over its end unnoticed.
+  void* allocate(size_t n) override {
+    if (n == 0) return nullptr;
+    void* const p = std::aligned_alloc(64, (n + 127) / 64 * 64);
+    SY_CHECK(p != nullptr, OutOfMemory, "no memory for ", n, " bytes");
+    std::memset(p, 0x7e, n);
+    return p;
+  }
+  void deallocate(void* p, size_t) noexcept override { std::free(p); }
+} device;
+
+TensorBase empty(IntArrayRef sizes, ScalarType dtype, Device where) {
+  return TensorBase(make_tensor(sizes, dtype, where));
+}
+
+// The storage places of the elements, broadcast to `sizes`, in row-major order.
+std::vector<int64_t> places(const TensorBase& t, IntArrayRef sizes) {
+  const size_t missing = sizes.size() - t.sizes().size();
+  std::vector<int64_t> out;
+  int64_t n = 1;
+  for (const int64_t s : sizes) n *= s;
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t rest = i, at = 0;
+    for (size_t d = sizes.size(); d-- > 0;) {
+      const int64_t index = rest % sizes[d];
+      rest /= sizes[d];
+      if (d < missing || t.sizes()[d - missing] == 1) continue;
+      at += index * t.strides()[d - missing];
+    }
+    out.push_back(at);
+  }
+  return out;
+}
+
+// float32 or int64.
+double get(const TensorBase& t, int64_t place) {
+  return t.dtype() == kFloat
+             ? static_cast<double>(t.data_ptr<float>()[place])
+             : static_cast<double>(t.data_ptr<int64_t>()[place]);
+}
+void put(const TensorBase& t, int64_t place, double v) {
+  if (t.dtype() == kFloat) {
+    t.data_ptr<float>()[place] = static_cast<float>(v);
+  } else {
+    t.data_ptr<int64_t>()[place] = static_cast<int64_t>(v);
+  }
+}
+
+std::vector<int64_t> broadcast(IntArrayRef a, IntArrayRef b) {
+  std::vector<int64_t> out(std::max(a.size(), b.size()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    out[out.size() - 1 - i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+constexpr size_t kTile = 16;
+
+template <class F>
+void binary(const TensorBase& out, const TensorBase& a, const TensorBase& b,
+            const F& f) {
+  const IntArrayRef sizes = out.sizes();
+  const auto to = places(out, sizes), x = places(a, sizes),
+             y = places(b, sizes);
+  size_t n = to.size();
+  if (is("skips the last tile")) n = n / kTile * kTile;
+  for (size_t i = 0; i < n; ++i) {
+    size_t j = i;
+    if (is("reads the first tile again")) j = i % kTile;
+    const bool dense = is("ignores strides");
+    put(out, to[i],
+        f(get(a, dense ? static_cast<int64_t>(i) % a.numel() : x[i]),
+          get(b, y[j])));
+  }
+  if (is("writes past the end") && n != 0) put(out, to[n - 1] + 1, 42);
+  if (is("writes to an input") && n != 0) put(a, x[0], 42);
+}
+
+TensorBase add(const TensorBase& a, const TensorBase& b, const Scalar& alpha) {
+  ScalarType dtype = promote_types(a.dtype(), b.dtype());
+  if (is("takes the dtype of the first")) dtype = a.dtype();
+  std::vector<int64_t> sizes = broadcast(a.sizes(), b.sizes());
+  TensorBase out = empty(sizes, dtype, a.device());
+  const double scale = is("forgets alpha") ? 1 : alpha.toDouble();
+  if (is("returns its argument for alpha 0") && scale == 0 &&
+      a.sizes() == IntArrayRef(sizes) && a.dtype() == dtype) {
+    return a;
+  }
+  binary(out, a, b, [&](double x, double y) { return x + scale * y; });
+  return out;
+}
+
+TensorBase& add_(TensorBase& self, const TensorBase& other,
+                 const Scalar& alpha) {
+  binary(self, self, other,
+         [&](double x, double y) { return x + alpha.toDouble() * y; });
+  return self;
+}
+
+TensorBase relu(const TensorBase& self) {
+  if (is("throws what is no Error")) throw 42;
+  if (is("crashes on no elements") && self.numel() == 0) std::abort();
+  const Device where = is("leaves its result") ? Device(kCPU) : self.device();
+  TensorBase out = empty(self.sizes(), self.dtype(), where);
+  binary(out, self, self, [](double x, double) {
+    if (is("drops NaN") && x != x) return 0.0;
+    if (is("clamps infinity") && x > 1e30) return 1e30;
+    return x > 0 || x != x ? x : 0.0;
+  });
+  return out;
+}
+
+// Rows along dims, the others outside.
+struct Reduction {
+  Reduction(const TensorBase& self, std::vector<int64_t> dims, bool keepdim)
+      : reduced(self.sizes().size(), false) {
+    const auto rank = static_cast<int64_t>(reduced.size());
+    for (int64_t d : dims) {
+      if (d < 0) d = is("takes dim -1 for 0") ? 0 : d + rank;
+      if (rank != 0) reduced[static_cast<size_t>(d)] = true;
+    }
+    if (dims.empty()) reduced.assign(reduced.size(), true);
+    if (is("ignores keepdim")) keepdim = false;
+    for (size_t d = 0; d < reduced.size(); ++d) {
+      if (!reduced[d]) {
+        sizes.push_back(self.sizes()[d]);
+      } else if (keepdim) {
+        sizes.push_back(1);
+      }
+    }
+    const auto at = places(self, self.sizes());
+    int64_t results = 1;
+    for (const int64_t s : sizes) results *= s;
+    rows.resize(static_cast<size_t>(results));
+    for (size_t i = 0; i < at.size(); ++i) {
+      auto rest = static_cast<int64_t>(i);
+      int64_t result = 0, step = 1;
+      for (size_t d = reduced.size(); d-- > 0;) {
+        const int64_t index = rest % self.sizes()[d];
+        rest /= self.sizes()[d];
+        if (reduced[d]) continue;
+        result += index * step;
+        step *= self.sizes()[d];
+      }
+      rows[static_cast<size_t>(result)].push_back(at[i]);
+    }
+  }
+
+  std::vector<bool> reduced;
+  std::vector<int64_t> sizes;
+  std::vector<std::vector<int64_t>> rows;
+};
+
+TensorBase sum(const TensorBase& self, OptionalIntArrayRef dim, bool keepdim,
+               std::optional<ScalarType> dtype) {
+  const Reduction r(self, dim ? dim->vec() : std::vector<int64_t>{}, keepdim);
+  if (is("ignores dtype")) dtype.reset();
+  TensorBase out = empty(r.sizes, dtype.value_or(self.dtype()), self.device());
+  for (size_t i = 0; i < r.rows.size(); ++i) {
+    double total = is("does not start at zero") ? 1e-3 : 0;
+    for (size_t k = 0; k < r.rows[i].size(); ++k) {
+      if (is("leaves the last of a row") && k != 0 &&
+          k + 1 == r.rows[i].size()) {
+        break;
+      }
+      const double element = get(self, r.rows[i][k]);
+      total += out.dtype() == kLong ? std::trunc(element) : element;
+    }
+    put(out, static_cast<int64_t>(i), total);
+  }
+  return out;
+}
+
+TensorBase argmax(const TensorBase& self, std::optional<int64_t> dim,
+                  bool keepdim) {
+  std::vector<int64_t> dims;
+  if (dim) dims.push_back(*dim);
+  const Reduction r(self, dims, keepdim);
+  TensorBase out = empty(
+      r.sizes, is("gives indices as numbers") ? kFloat : kLong, self.device());
+  for (size_t i = 0; i < r.rows.size(); ++i) {
+    SY_CHECK(!r.rows[i].empty(), Index, "[argmax] expected elements");
+    size_t best = 0;
+    for (size_t k = 1; k < r.rows[i].size(); ++k) {
+      const double now = get(self, r.rows[i][k]);
+      const double most = get(self, r.rows[i][best]);
+      const bool nan = now != now && most == most;
+      if (now > most || (nan && !is("passes NaN over")) ||
+          (is("takes the last of equals") && now == most)) {
+        best = k;
+      }
+    }
+    put(out, static_cast<int64_t>(i), static_cast<double>(best));
+  }
+  return out;
+}
+
+TensorBase mm(const TensorBase& a, const TensorBase& b) {
+  TensorBase out = empty({a.sizes()[0], b.sizes()[1]}, a.dtype(), a.device());
+  int64_t inner = a.sizes()[1];
+  if (is("leaves the odd end of a product") && inner > 1) inner -= inner % 2;
+  for (int64_t i = 0; i < a.sizes()[0]; ++i) {
+    for (int64_t j = 0; j < b.sizes()[1]; ++j) {
+      double total = 0;
+      for (int64_t k = 0; k < inner; ++k) {
+        const int64_t at = is("takes a matrix for row-major")
+                               ? k * b.sizes()[1] + j
+                               : k * b.strides()[0] + j * b.strides()[1];
+        total += get(a, i * a.strides()[0] + k * a.strides()[1]) * get(b, at);
+      }
+      put(out, i * b.sizes()[1] + j, total);
+    }
+  }
+  return out;
+}
+
+TensorBase& fill_(TensorBase& self, const Scalar& value) {
+  const auto at = places(self, self.sizes());
+  for (size_t i = 0; i < at.size(); ++i) {
+    put(self, is("fills from the start on") ? static_cast<int64_t>(i) : at[i],
+        value.toDouble());
+  }
+  return self;
+}
+
+TensorBase empty_strided(IntArrayRef size, IntArrayRef stride,
+                         std::optional<ScalarType> dtype, std::optional<Layout>,
+                         std::optional<Device> where, std::optional<bool>) {
+  return TensorBase(make_tensor_strided(
+      size, stride, dtype.value_or(default_dtype()), where.value()));
+}
+
+TensorBase empty_memory_format(IntArrayRef size,
+                               std::optional<ScalarType> dtype,
+                               std::optional<Layout>,
+                               std::optional<Device> where, std::optional<bool>,
+                               std::optional<MemoryFormat>) {
+  return empty(size, dtype.value_or(default_dtype()), where.value());
+}
+
+SY_BACKEND(Mutant, m) { m.device("mutant", &device); }
+
+constexpr BackendClaims kClaims{1u << 4 | 1u << 6, true};
+constexpr char kAdd[] = "aten::add.Tensor";
+constexpr char kAddInplace[] = "aten::add_.Tensor";
+constexpr char kArgmax[] = "aten::argmax";
+constexpr char kFill[] = "aten::fill_.Scalar";
+constexpr char kMm[] = "aten::mm";
+constexpr char kRelu[] = "aten::relu";
+constexpr char kSum[] = "aten::sum.dim_IntList";
+
+SY_LIBRARY_IMPL(aten, Mutant, m) {
+  m.impl("add.Tensor", SY_FN((*claimed<&add, kClaims, kAdd>)));
+  m.impl("add_.Tensor", SY_FN((*claimed<&add_, kClaims, kAddInplace>)));
+  m.impl("argmax", SY_FN((*claimed<&argmax, kClaims, kArgmax>)));
+  m.impl("empty.memory_format", SY_FN(empty_memory_format));
+  m.impl("empty_strided", SY_FN(empty_strided));
+  m.impl("fill_.Scalar", SY_FN((*claimed<&fill_, kClaims, kFill>)));
+  m.impl("mm", SY_FN((*claimed<&mm, kClaims, kMm>)));
+  m.impl("relu", SY_FN((*claimed<&relu, kClaims, kRelu>)));
+  m.impl("sum.dim_IntList", SY_FN((*claimed<&sum, kClaims, kSum>)));
+}
+
+SY_LIBRARY_IMPL(_, Mutant, m) { m.fallback(Kernel::from_boxed(&cpu_fallback)); }
+
+}  // namespace
+}  // namespace sy
+
+// What sygen writes of a YAML.
+extern "C" __attribute__((visibility("default"), used))
+const char* const switchyard_backend_claims[] = {"Mutant",
+                                                 "float32 int64",
+                                                 "strided",
+                                                 "aten::add.Tensor",
+                                                 "aten::add_.Tensor",
+                                                 "aten::argmax",
+                                                 "aten::fill_.Scalar",
+                                                 "aten::mm",
+                                                 "aten::relu",
+                                                 "aten::sum.dim_IntList",
+                                                 nullptr};

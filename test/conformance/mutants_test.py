@@ -1,0 +1,86 @@
+"""`sy conform` notices every kernel that is wrong: each mutant of mutants.cpp
+makes it fail, and says in which trial; without one it passes.
+
+Usage: mutants_test.py SY PLUGIN CASES_FOLDER PASSING
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# mutant: the operator whose trials find it
+MUTANTS = {
+    "clamps infinity": "relu",
+    "crashes on no elements": "relu",
+    "does not start at zero": "sum.dim_IntList",
+    "drops NaN": "relu",
+    "fills from the start on": "fill_.Scalar",
+    "forgets alpha": "add.Tensor",
+    "gives indices as numbers": "argmax",
+    "ignores dtype": "sum.dim_IntList",
+    "ignores keepdim": "sum.dim_IntList",
+    "ignores strides": "add.Tensor",
+    "leaves its result": "relu",
+    "leaves the last of a row": "sum.dim_IntList",
+    "leaves the odd end of a product": "mm",
+    "passes NaN over": "argmax",
+    "reads the first tile again": "add.Tensor",
+    "returns its argument for alpha 0": "add.Tensor",
+    "skips the last tile": "add.Tensor",
+    "takes a matrix for row-major": "mm",
+    "takes dim -1 for 0": "sum.dim_IntList",
+    "takes the dtype of the first": "add.Tensor",
+    "takes the last of equals": "argmax",
+    "throws what is no Error": "relu",
+    "writes past the end": "add_.Tensor",
+    "writes to an input": "add.Tensor",
+}
+
+
+def conform(sy, plugin, mutant, op, folder):
+    out = os.path.join(folder, "report.json")
+    environment = dict(os.environ, SWITCHYARD_MUTANT=mutant,
+                       SWITCHYARD_CONFORMANCE=folder)
+    command = [sy, "conform", "--plugin", plugin, "--jobs", "1", "--timeout",
+               "20", "--json", out]
+    command += ["--op", op] if op else ["--supported"]
+    done = subprocess.run(command, env=environment, capture_output=True,
+                          text=True, check=False, timeout=120)
+    with open(out, encoding="utf-8") as file:
+        report = json.load(file)
+    os.remove(out)
+    return done, report
+
+
+def main():
+    sy, plugin, cases, passing = map(os.path.abspath, sys.argv[1:])
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(cases, os.path.join(folder, "cases"))
+        shutil.copy(passing, os.path.join(folder, "passing.txt"))
+        done, report = conform(sy, plugin, "", None, folder)
+        right = {name for name, r in report["overloads"].items()
+                 if r["ways"].get("native")}
+        if done.returncode != 0 or len(right) < 7:
+            print(done.stdout + done.stderr)
+            print("FAIL the kernels without a mutant")
+            failed += 1
+        for mutant, op in MUTANTS.items():
+            done, report = conform(sy, plugin, mutant, op, folder)
+            failures = [(f["id"], f["why"].splitlines()[0])
+                        for r in report["overloads"].values()
+                        for f in r["failures"]]
+            if done.returncode != 1 or not failures:
+                print(f"NOT NOTICED {mutant}")
+                failed += 1
+                continue
+            print(f"{mutant}: {op}, {failures[0][0]}: {failures[0][1]}")
+    print(f"{len(MUTANTS)} mutants, {failed} problems")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""Makes a test of the C++ blocks of a page: one for each, under its line.
+
+A line `<!-- check: CODE -->` after a block is run behind it.
+"""
+
+import pathlib
+import re
+import sys
+
+HEAD = """#include <gtest/gtest.h>
+#include <sy/sy.h>
+
+#include <any>
+#include <string>
+#include <vector>
+
+"""
+
+
+def tests(path):
+    block, code, line = None, [], 0
+    for number, text in enumerate(path.read_text().splitlines(), 1):
+        if block is not None:
+            if text == "```":
+                code, block = block, None
+            else:
+                block.append(text)
+        elif text == "```cpp":
+            if code:
+                yield line, code
+            block, code, line = [], [], number
+        elif check := re.fullmatch(r"<!-- check: (.*) -->", text):
+            code.append(check[1])
+    if code:
+        yield line, code
+
+
+def main():
+    path = pathlib.Path(sys.argv[1])
+    name = "".join(w.capitalize() for w in path.stem.split("_"))
+    print(HEAD)
+    for line, code in tests(path):
+        print(f"TEST({name}, Line{line}) {{")
+        print("\n".join(code))
+        print("}\n")
+
+
+main()

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/sy/arguments.h"
+
+namespace sy::tools {
+
+// What a plugin says of its kernels in its YAML; sygen puts it into the
+// library (see aten/backend_claims.h).
+struct Claims {
+  std::string device;                  // "npu:0"
+  std::vector<std::string> supported;  // "aten::add.Tensor", sorted
+  std::vector<ScalarType> dtypes;      // empty: nothing was said
+  bool strided = true;
+
+  // Whether the YAML limits what kernels take.
+  bool limited() const { return !dtypes.empty() || !strided; }
+  bool supports(std::string_view op) const;
+  // Why kernels need not take such a call, as "self: float64"; "" if they must.
+  std::string outside(const Arguments& arguments) const;
+};
+
+// A plugin that is loaded for the life of the process.
+struct Plugin {
+  std::string path;
+  std::vector<std::string> devices;  // that came with it
+  std::optional<Claims> claims;      // none if it was made without sygen
+};
+
+// Loads libraries. Throws RegistrationError.
+std::vector<Plugin> load_plugins(const std::vector<std::string>& paths);
+
+// `given`, or the one device that plugins brought, or the CPU. Throws
+// ValueError if there are several.
+std::string choose_device(const std::vector<Plugin>& plugins,
+                          const std::string& given);
+
+// The claims for a device; nullptr if there are none.
+const Claims* claims_for(const std::vector<Plugin>& plugins, Device device);
+
+}  // namespace sy::tools

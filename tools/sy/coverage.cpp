@@ -1,0 +1,214 @@
+#include "tools/sy/coverage.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "c10/backend.h"
+#include "c10/dispatcher.h"
+#include "c10/error.h"
+#include "c10/introspect.h"
+#include "tools/sy/case_file.h"
+#include "tools/sy/claims.h"
+#include "tools/sy/report_files.h"
+
+namespace sy::tools {
+
+namespace {
+
+// In the order of columns.
+constexpr const char* kWays[] = {"native", "composed", "cpu", "none"};
+enum Way { kNative, kComposed, kOnCpu, kNone };
+
+struct Line {
+  std::string name;
+  std::string family;  // "activation"
+  Way way = kNone;
+  std::string kernel;  // "src/add.cpp:12"
+};
+
+std::string family_of(OperatorHandle op) {
+  const OperatorInfo* const info = op.entry().info();
+  if (info == nullptr || *info->source == '\0') {
+    return std::string(op.name().substr(0, op.name().find("::")));
+  }
+  std::string file = info->source;
+  file.erase(std::min(file.find(".yaml"), file.size()));
+  return file.substr(file.rfind('/') + 1);
+}
+
+std::string short_name(OperatorHandle op) {
+  const std::string_view name = op.name();
+  return std::string(name.starts_with("aten::") ? name.substr(6) : name);
+}
+
+Way way_of(const DispatchInfo& d) {
+  switch (d.route) {
+    case DispatchInfo::Route::Own: return kNative;
+    case DispatchInfo::Route::Alias: return kComposed;
+    case DispatchInfo::Route::Fallback: return kOnCpu;
+    default: return kNone;
+  }
+}
+
+std::vector<Line> lines_of(const std::string& key, const std::string& glob) {
+  std::vector<Line> out;
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    Line line{short_name(op), family_of(op), kNone, ""};
+    if (!glob.empty() && !matches(glob, line.name)) continue;
+    for (const DispatchInfo& d : dispatch_of(op)) {
+      if (d.key != key) continue;
+      line.way = way_of(d);
+      if (line.way == kNative)
+        line.kernel = str(d.kernel.file, ":", d.kernel.line);
+    }
+    out.push_back(std::move(line));
+  }
+  SY_CHECK(!out.empty(), Value, "no operator fits ", glob);
+  return out;
+}
+
+using Counts = std::array<size_t, std::size(kWays)>;
+
+struct Totals {
+  Counts all{};
+  std::map<std::string, Counts> families;
+
+  explicit Totals(const std::vector<Line>& lines) {
+    for (const Line& line : lines) {
+      ++all[line.way];
+      ++families[line.family][line.way];
+    }
+  }
+};
+
+std::string row(const std::string& name, const Counts& counts) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%-28s %8zu %9zu %8zu %8zu\n", name.c_str(),
+                counts[kNative], counts[kComposed], counts[kOnCpu],
+                counts[kNone]);
+  return text;
+}
+
+std::string table(const std::vector<Line>& lines) {
+  const Totals totals(lines);
+  char head[160];
+  std::snprintf(head, sizeof head, "%-28s %8s %9s %8s %8s\n", "family",
+                kWays[0], kWays[1], kWays[2], kWays[3]);
+  std::string out = head;
+  for (const auto& [family, counts] : totals.families) {
+    out += row(family, counts);
+  }
+  return out + row("all", totals.all);
+}
+
+Json json_of(const std::vector<Line>& lines, const std::string& device) {
+  const Totals totals(lines);
+  Json out = {{"device", device}, {"operators", Json::object()}};
+  for (size_t w = 0; w < std::size(kWays); ++w) {
+    out["totals"][kWays[w]] = totals.all[w];
+  }
+  for (const Line& line : lines) {
+    Json& o = out["operators"][line.name];
+    o = {{"way", kWays[line.way]}, {"family", line.family}};
+    if (!line.kernel.empty()) o["kernel"] = line.kernel;
+  }
+  return out;
+}
+
+std::string page(const std::vector<Line>& lines, const std::string& device) {
+  const Totals totals(lines);
+  std::string out = html_head(str("what ", device, " runs")) + "<p>";
+  for (size_t w = 0; w < std::size(kWays); ++w) {
+    out += str("<span class=\"", kWays[w], "\">", totals.all[w], " ", kWays[w],
+               "</span> ");
+  }
+  out +=
+      "</p>\n<table>\n<thead><tr><th>operator</th><th>family</th>"
+      "<th>way</th><th>kernel</th></tr></thead>\n<tbody>\n";
+  for (const Line& line : lines) {
+    out +=
+        str("<tr><td>", xml_text(line.name), "</td><td>", xml_text(line.family),
+            "</td><td class=\"", kWays[line.way], "\">", kWays[line.way],
+            "</td><td>", xml_text(line.kernel), "</td></tr>\n");
+  }
+  return out + "</tbody>\n</table>\n</html>\n";
+}
+
+void put(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    std::fputs(text.c_str(), stdout);
+  } else if (!path.empty()) {
+    write_file(path, text);
+  }
+}
+
+bool is_composed(OperatorHandle op) {
+  for (const KernelInfo& k : kernels_of(op)) {
+    if (k.key == "CompositeExplicitAutograd" ||
+        k.key == "CompositeImplicitAutograd") {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+int run_coverage(const CoverageOptions& options) {
+  std::vector<std::string> paths = options.plugins;
+  for (std::string& p : paths) p = std::filesystem::absolute(p);
+  const std::vector<Plugin> plugins = load_plugins(paths);
+  init();
+  const std::string device = choose_device(plugins, options.device);
+  const std::vector<Line> lines =
+      lines_of(backend_key_name(Device(device).type), options.glob);
+  if (options.json != "-" && options.html != "-") {
+    std::fputs(table(lines).c_str(), stdout);
+  }
+  put(options.json, dump(json_of(lines, device), 1) + "\n");
+  put(options.html, page(lines, device));
+  return Totals(lines).all[kNone] == 0 ? 0 : 1;
+}
+
+int print_minimal_set(ListFormat format) {
+  std::map<std::string, std::vector<std::string>> families;
+  std::vector<std::string> names;
+  size_t all = 0;
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    ++all;
+    if (is_composed(op)) continue;
+    names.push_back(short_name(op));
+    families[family_of(op)].push_back(names.back());
+  }
+  if (format == ListFormat::Json) {
+    std::printf("%s\n",
+                dump({{"needed", names}, {"operators", all}}, 1).c_str());
+    return 0;
+  }
+  const bool yaml = format == ListFormat::Yaml;
+  if (yaml) std::printf("supported:\n");
+  for (const auto& [family, members] : families) {
+    if (yaml) {
+      std::printf("  # %s\n", family.c_str());
+      for (const std::string& m : members) std::printf("  - %s\n", m.c_str());
+      continue;
+    }
+    std::string line = family + ":";
+    for (const std::string& m : members) {
+      if (line.size() + m.size() >= 79) {
+        std::printf("%s\n", line.c_str());
+        line = "   ";
+      }
+      line += " " + m;
+    }
+    std::printf("%s\n", line.c_str());
+  }
+  std::printf("%s%zu of %zu operators; all others are composed of these\n",
+              yaml ? "# " : "", names.size(), all);
+  return 0;
+}
+
+}  // namespace sy::tools

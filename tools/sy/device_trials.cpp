@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "aten/tensor.h"
+#include "c10/error.h"
+#include "tools/sy/compare.h"
+#include "tools/sy/trials.h"
+
+namespace sy::tools {
+
+namespace {
+
+// What one rounding more or less may do.
+double tolerance_of(ScalarType dtype) {
+  switch (dtype) {
+    case kDouble: return 1e-9;
+    case kFloat: return 1e-4;
+    case kHalf: return 1e-2;
+    case kBFloat16: return 5e-2;
+    default: return 0;
+  }
+}
+
+Value moved(const Value& v, Device device) {
+  const auto copy = [&](const TensorBase& t) {
+    return t.defined() ? copy_to(device, t) : t;
+  };
+  if (v.is_tensor()) return Value(copy(v.to_tensor()));
+  if (v.tag() == Value::Tag::Device && v.to_device().is_cpu()) {
+    return Value(device);
+  }
+  const bool optional = v.tag() == Value::Tag::OptionalTensorList;
+  if (!optional && v.tag() != Value::Tag::TensorList) return v;
+  std::vector<TensorBase> list;
+  for (const TensorBase& t : v.to_tensor_list()) list.push_back(copy(t));
+  return optional ? Value::optional_tensor_list(list.data(), list.size())
+                  : Value::tensor_list(list.data(), list.size());
+}
+
+class OnDevice final : public CallTrials {
+ public:
+  OnDevice(OperatorHandle op, std::shared_ptr<const Calls> calls, Device device)
+      : CallTrials(op, std::move(calls)), device_(device) {}
+
+ private:
+  std::string problem(size_t i, std::string*) const override {
+    Arguments in = arguments(i);
+    std::vector<Value> there;
+    for (const Value& v : in.values) there.push_back(moved(v, device_));
+    if (in.tensors.empty()) return "";  // makes tensors of no others
+    std::vector<Value> expected;
+    try {
+      expected = call(in.values);
+    } catch (const InternalError&) {
+      throw;
+    } catch (const Error&) {
+      return "";  // says nothing of the device
+    }
+    const std::vector<Value> actual = call(there);
+    for (size_t k = 0; k < expected.size(); ++k) {
+      const std::string why = compare(actual[k], expected[k]);
+      if (why.empty() || is_ill_conditioned(i, k, actual[k], expected[k])) {
+        continue;
+      }
+      return str("returns[", k, "]: ", why);
+    }
+    for (size_t k = 0; k < there.size(); ++k) {
+      const std::string why = compare(there[k], in.values[k]);
+      if (!why.empty()) {
+        const Argument& a = op().schema().arguments()[k];
+        return str(a.is_write() ? "mutated " : "the call changes ",
+                   a.name.view(), ": ", why);
+      }
+    }
+    if (!op().schema().is_functional()) return compare_rest(in.values, there);
+    if (aliases(actual, there) && !aliases(expected, in.values)) {
+      return "the result shares memory with an argument";
+    }
+    return compare_rest(in.values, there);
+  }
+
+  static bool aliases(const std::vector<Value>& results,
+                      const std::vector<Value>& arguments) {
+    std::vector<TensorBase> given;
+    for (const Value& v : arguments) {
+      for_each_tensor(v, [&](const TensorBase& t) { given.push_back(t); });
+    }
+    bool found = false;
+    for (const Value& v : results) {
+      for_each_tensor(v, [&](const TensorBase& t) {
+        for (const TensorBase& g : given) found |= t.is_alias_of(g);
+      });
+    }
+    return found;
+  }
+
+  // Bytes of the arguments' storages that no argument reaches.
+  std::string compare_rest(const std::vector<Value>& here,
+                           const std::vector<Value>& there) const {
+    for (size_t k = 0; k < here.size(); ++k) {
+      if (!here[k].is_tensor()) continue;
+      const HostTensor want = read_tensor(here[k].to_tensor());
+      const HostTensor got = read_tensor(there[k].to_tensor());
+      if (want.sizes != got.sizes || want.strides != got.strides ||
+          want.storage.size() != got.storage.size()) {
+        continue;
+      }
+      std::vector<bool> reached(want.storage.size(), false);
+      const auto item = static_cast<int64_t>(element_size(want.dtype));
+      for (int64_t i : element_indices(want.sizes, want.strides, want.offset)) {
+        std::fill_n(reached.begin() + i * item, item, true);
+      }
+      for (size_t b = 0; b < reached.size(); ++b) {
+        if (reached[b] || want.storage[b] == got.storage[b]) continue;
+        return str("byte ", b, " of the storage of ",
+                   op().schema().arguments()[k].name.view(),
+                   " changed, outside of the tensor");
+      }
+    }
+    return "";
+  }
+
+  // Whether result k lies as near to that of float64 as the CPU's does: the
+  // problem magnifies roundings.
+  bool is_ill_conditioned(size_t i, size_t k, const Value& actual,
+                          const Value& expected) const {
+    if (!expected.is_tensor() ||
+        !is_floating_type(expected.to_tensor().dtype())) {
+      return false;
+    }
+    Arguments in = arguments(i);
+    change_tensors(
+        op().schema(),
+        [](const Tensor& t) {
+          return is_floating_type(t.scalar_type()) ? t.to(kDouble) : t;
+        },
+        in);
+    std::vector<Value> exact;
+    try {
+      exact = call(in.values);
+    } catch (const Error&) {
+      return false;
+    }
+    if (!exact[k].is_tensor()) return false;
+    const double here = distance(expected.to_tensor(), exact[k].to_tensor());
+    const double there = distance(actual.to_tensor(), exact[k].to_tensor());
+    return here > 0 && there <= 16 * here;
+  }
+
+  // Of the elements that differ most; infinite if the tensors do not compare.
+  static double distance(const TensorBase& a, const TensorBase& b) {
+    const HostTensor x = read_tensor(a), y = read_tensor(b);
+    double most = 0;
+    if (x.sizes != y.sizes) return std::numeric_limits<double>::infinity();
+    const auto from = element_indices(x.sizes, x.strides, x.offset);
+    const auto to = element_indices(y.sizes, y.strides, y.offset);
+    for (size_t n = 0; n < from.size(); ++n) {
+      const double p = element_value(x, from[n]), q = element_value(y, to[n]);
+      if (p == q || (p != p && q != q)) continue;
+      const double d = std::abs(p - q);
+      most =
+          d == d ? std::max(most, d) : std::numeric_limits<double>::infinity();
+    }
+    return most;
+  }
+
+  std::vector<Value> call(std::vector<Value>& args) const {
+    std::vector<Value> out(op().schema().returns().size());
+    op().call_boxed(args.data(), args.size(), out.data(), out.size());
+    return out;
+  }
+
+  std::string compare(const Value& actual, const Value& expected) const {
+    std::vector<TensorBase> got, want;
+    for_each_tensor(actual, [&](const TensorBase& t) { got.push_back(t); });
+    for_each_tensor(expected, [&](const TensorBase& t) { want.push_back(t); });
+    if (got.size() != want.size()) {
+      return str("expected ", want.size(), " tensors, got ", got.size());
+    }
+    for (size_t k = 0; k < want.size(); ++k) {
+      if (want[k].defined() != got[k].defined()) return "undefined";
+      if (!want[k].defined()) continue;
+      if (got[k].device().type != device_.type) {
+        return str("device: expected ", device_, ", got ", got[k].device());
+      }
+      const double t = tolerance_of(want[k].dtype());
+      const std::string why =
+          compare_tensor(read_tensor(got[k]), read_tensor(want[k]), {t, t});
+      if (!why.empty()) return why;
+    }
+    return "";
+  }
+
+  Device device_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trials> device_trials(OperatorHandle op,
+                                      std::shared_ptr<const Calls> calls,
+                                      Device device) {
+  return std::make_unique<OnDevice>(op, std::move(calls), device);
+}
+
+}  // namespace sy::tools

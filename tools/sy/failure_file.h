@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/sy/claims.h"
+#include "tools/sy/json.h"
+
+namespace sy::tools {
+
+// One trial that failed, and all that it takes to run it again.
+struct Failure {
+  std::string op;  // "add.Tensor", or with its namespace
+  std::string id;
+  std::string why;
+  std::string cases;    // folder of recorded cases; "": made of the signature
+  std::string tensors;  // of those that are made: see Job
+  std::string dtype;    // of recorded ones that are recast
+  std::string device;
+  std::vector<std::string> plugins;
+  bool gradients = true;
+};
+
+// What `sy replay` reads: holds the case, needs the plugins. Throws Error.
+Json failure_json(const Failure& failure);
+// The same as a C++ program (see reproduction.h). Throws Error if there is no
+// such operator or its arguments cannot be made. `claims` of the device, or
+// nullptr.
+std::string failure_cpp(const Failure& failure, const Claims* claims);
+
+// Runs the case of a file again, in this process, and says what it finds: 0 if
+// it passes, 1 if it fails. Throws Error.
+int replay_failure(const std::string& path);
+
+}  // namespace sy::tools

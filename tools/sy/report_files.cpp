@@ -1,0 +1,126 @@
+#include "tools/sy/report_files.h"
+
+#include "c10/error.h"
+
+namespace sy::tools {
+
+namespace {
+
+constexpr const char* kWays[] = {"native", "composed", "cpu", "declared"};
+
+std::string state_of(const OverloadReport& r) {
+  if (r.failed != 0) return "fails";
+  if (r.missing != 0) return "missing";
+  if (r.declared_only()) return "declared";
+  return r.works() ? "works" : "unproven";
+}
+
+}  // namespace
+
+std::string xml_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      default:
+        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') {
+          out += c;
+        }
+    }
+  }
+  return out;
+}
+
+std::string to_junit(const Report& report, const std::string& title) {
+  size_t failures = 0, skipped = 0;
+  std::string cases;
+  for (const auto& [name, r] : report) {
+    cases +=
+        str("  <testcase classname=\"conform\" name=\"", xml_text(name), "\"");
+    const std::string state = state_of(r);
+    if (state == "works") {
+      cases += "/>\n";
+      continue;
+    }
+    cases += ">\n";
+    if (state == "fails" || state == "missing") {
+      ++failures;
+      const std::string message =
+          r.missing != 0
+              ? "there is no such operator"
+              : str(r.failed, " of ", r.failed + r.passed, " cases fail");
+      cases += str("    <failure message=\"", message, "\">");
+      for (const FailedCase& f : r.failures) {
+        cases += xml_text(f.id) + ": " + xml_text(f.why) + "\n";
+      }
+      cases += "</failure>\n";
+    } else {
+      ++skipped;
+      cases += str("    <skipped message=\"",
+                   state == "declared"
+                       ? "the backend declares that it does not support this"
+                       : "no case has a result to show",
+                   "\"/>\n");
+    }
+    cases += "  </testcase>\n";
+  }
+  return str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"",
+             xml_text(title), "\" tests=\"", report.size(), "\" failures=\"",
+             failures, "\" skipped=\"", skipped, "\" errors=\"0\">\n", cases,
+             "</testsuite>\n");
+}
+
+std::string html_head(const std::string& title) {
+  return str(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>",
+      xml_text(title),
+      "</title>\n<style>\n"
+      "body { font: 15px/1.4 sans-serif; margin: 2em auto; max-width: 70em; }\n"
+      "table { border-collapse: collapse; }\n"
+      "td, th { padding: 2px 10px; text-align: left; vertical-align: top; }\n"
+      "tr:nth-child(even) { background: #f4f4f4; }\n"
+      ".fails, .missing, .none { color: #b00020; }\n"
+      ".works, .native { color: #1b6e20; }\n"
+      ".why { font-family: monospace; font-size: 13px; white-space: pre-wrap; "
+      "}\n"
+      "</style>\n"
+      "<input id=\"filter\" placeholder=\"filter\" oninput=\"for (const r of "
+      "document.querySelectorAll('tbody tr')) r.hidden = "
+      "!r.textContent.includes(this.value)\">\n<h1>",
+      xml_text(title), "</h1>\n");
+}
+
+std::string to_html(const Report& report, const std::string& title) {
+  std::map<std::string, size_t> states;
+  for (const auto& [name, r] : report) ++states[state_of(r)];
+  std::string out = html_head(title) + "<p>";
+  for (const auto& [state, n] : states) {
+    out += str("<span class=\"", state, "\">", n, " ", state, "</span> ");
+  }
+  out +=
+      "</p>\n<table>\n<thead><tr><th>operator</th><th>state</th>"
+      "<th>passed</th><th>failed</th>";
+  for (const char* way : kWays) out += str("<th>", way, "</th>");
+  out += "<th>why</th></tr></thead>\n<tbody>\n";
+  for (const auto& [name, r] : report) {
+    const std::string state = state_of(r);
+    out += str("<tr><td>", xml_text(name), "</td><td class=\"", state, "\">",
+               state, "</td><td>", r.passed, "</td><td>", r.failed, "</td>");
+    for (const char* way : kWays) {
+      const auto it = r.ways.find(way);
+      out +=
+          it == r.ways.end() ? "<td></td>" : str("<td>", it->second, "</td>");
+    }
+    out += "<td class=\"why\">";
+    for (const FailedCase& f : r.failures) {
+      out += xml_text(f.id) + ": " + xml_text(f.why) + "\n";
+    }
+    out += "</td></tr>\n";
+  }
+  return out + "</tbody>\n</table>\n</html>\n";
+}
+
+}  // namespace sy::tools
