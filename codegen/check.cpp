@@ -85,8 +85,25 @@ class OperatorChecker {
     }
   }
 
+  // PyTorch's list of forms, which are derived here without being asked for.
+  void autogen() {
+    std::vector<std::string_view> names;
+    for (const Overload* o : op_.overloads()) names.push_back(o->name);
+    for (const lang::Text& name : e_.autogen) {
+      if (std::find(names.begin() + 1, names.end(), name.str()) !=
+          names.end()) {
+        continue;
+      }
+      error(name.start(), "'" + op_.base.name + "' has no form '" +
+                              name.str() + "'" +
+                              lang::suggest(name.str(), names) +
+                              "; 'forms:' can add it");
+    }
+  }
+
   // What is computed by the functional form has all that this one needs.
   void forms() {
+    autogen();
     const FunctionSchema& s = op_.base.schema;
     const bool tile = op_.kind() == OperatorKind::kPointwise ||
                       op_.kind() == OperatorKind::kReduce ||

@@ -9,6 +9,14 @@ std::string code(const lang::Formula& f) {
   return '`' + lang::to_string(f.expr) + '`';
 }
 
+std::string list(const std::vector<lang::Formula>& formulas) {
+  std::string out;
+  for (const lang::Formula& f : formulas) {
+    out += (out.empty() ? "" : ", ") + code(f);
+  }
+  return out;
+}
+
 class Page {
  public:
   Page(const Model& model, const Operator& op)
@@ -35,6 +43,12 @@ class Page {
     meaning();
     item("Sizes", shape_text(op_));
     item("Dtype", promotion_text(op_));
+    for (const Argument& a : op_.base.schema.arguments()) {
+      if (const int n = required_length(a); n > 0) {
+        item("Requires", std::to_string(n) + " values in `" +
+                             std::string(a.name.view()) + '`');
+      }
+    }
     for (const lang::Requirement& r : e_.require) {
       item("Requires", code(r.condition) +
                            (r.message.empty() ? "" : ": " + r.message.str()));
@@ -54,11 +68,17 @@ class Page {
   }
 
   void meaning() {
-    if (e_.pointwise) item("Each element", code(e_.pointwise->results[0]));
+    if (e_.pointwise) item("Each element", list(e_.pointwise->results));
+    if (e_.scan) {
+      item(e_.scan->chooses ? "The next, b, is taken in place of a if"
+                            : "With the next, b, a becomes",
+           code(e_.scan->combine));
+    }
     if (e_.composite) {
       item(e_.is_foreach ? "For each" : "Made of", code(*e_.composite));
     }
     if (e_.view && e_.view->strides) item("Strides", code(*e_.view->strides));
+    if (e_.view && e_.view->offset) item("Offset", code(*e_.view->offset));
     if (!e_.reduce) return;
     for (const lang::Accumulator& a : e_.reduce->accumulators) {
       item("Accumulator " + a.name,

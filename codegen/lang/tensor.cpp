@@ -6,6 +6,7 @@
 
 #include "codegen/lang/cpp_names.h"
 #include "codegen/lang/index.h"
+#include "codegen/lang/tensor_names.h"
 #include "codegen/lang/tensor_value.h"
 
 namespace sy::lang {
@@ -13,51 +14,13 @@ namespace {
 
 using detail::CallArgument;
 using detail::describe;
+using detail::kMetadata;
+using detail::kNumberFunctions;
+using detail::Metadata;
+using detail::operator_name;
 using detail::Value;
 
 struct Failed {};
-
-// What a tensor tells about itself; everything else with a dot is an operator.
-struct Metadata {
-  std::string_view name;
-  bool takes_dim;
-  std::string_view type;  // empty: TensorOptions
-};
-constexpr Metadata kMetadata[] = {
-    {"defined", false, "bool"},
-    {"device", false, "Device"},
-    {"dim", false, "int"},
-    {"dtype", false, "ScalarType"},
-    {"is_contiguous", false, "bool"},
-    {"is_floating_point", false, "bool"},
-    {"layout", false, "Layout"},
-    {"numel", false, "int"},
-    {"options", false, ""},
-    {"scalar_type", false, "ScalarType"},
-    {"size", true, "int"},
-    {"sizes", false, "int[]"},
-    {"storage_offset", false, "int"},
-    {"stride", true, "int"},
-    {"strides", false, "int[]"},
-};
-
-constexpr std::string_view kNumberFunctions[] = {
-    "abs",  "acos",  "asin", "atan",  "ceil",  "cos", "cosh",  "erf",
-    "erfc", "exp",   "exp2", "expm1", "floor", "log", "log10", "log1p",
-    "log2", "round", "sin",  "sinh",  "sqrt",  "tan", "tanh",  "trunc"};
-
-std::string_view operator_name(Op op) {
-  static constexpr std::string_view kNames[] = {
-      "neg",          "logical_not", "add", "sub",         "mul",       "div",
-      "floor_divide", "remainder",   "pow", "eq",          "ne",        "lt",
-      "le",           "gt",          "ge",  "logical_and", "logical_or"};
-  return kNames[static_cast<int>(op)];
-}
-
-Type named(std::string_view type) {
-  if (type == "int[]") return Type::list_of(TypeKind::kInt);
-  return *Type::base_named(type);
-}
 
 class Compiler {
  public:
@@ -633,7 +596,7 @@ class Compiler {
     if (m->type.empty()) {
       return {Value::Kind::kOptions, {}, std::move(text), {}, self.plan};
     }
-    return Value::of(named(m->type), std::move(text),
+    return Value::of(detail::named(m->type), std::move(text),
                      plan_of(PlanKind::kMetadata, std::move(plans), e.name));
   }
 

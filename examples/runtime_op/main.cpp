@@ -1,5 +1,6 @@
 #include <sy/sy.h>
 
+#include <chrono>
 #include <cstdio>
 
 // Loads operators from a file and calls one of them, with its gradient. No
@@ -7,6 +8,7 @@
 
 int main(int argc, char** argv) try {
   const char* file = argc > 1 ? argv[1] : "examples/runtime_op/ops.yaml";
+  const auto start = std::chrono::steady_clock::now();
   const sy::SchemaHandle schema = sy::load_schema(file);
   for (const std::string& name : schema.operators()) {
     std::printf("  %s\n", name.c_str());
@@ -20,6 +22,9 @@ int main(int argc, char** argv) try {
     const sy::Tensor x = sy::linspace(-2, 2, 8).reshape({2, 4});
     const sy::Tensor w = sy::ones({4}).requires_grad_();
     const sy::Tensor y = rms_norm.call(x, w);
+    const std::chrono::duration<double, std::milli> passed =
+        std::chrono::steady_clock::now() - start;
+    std::printf("  first result after %.1f ms\n", passed.count());
     y.sum().backward();
     std::printf("  sum %.4f, slope of the first weight %.4f\n",
                 y.detach().sum().item<float>(),

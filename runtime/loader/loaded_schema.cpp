@@ -96,7 +96,7 @@ void fill_positions(const Operator& op, const Overload& o,
     form->fillers.push_back(std::move(f));
   }
   for (size_t i = 0; i < o.schema.arguments().size(); ++i) {
-    if (is_target(o.schema, o.schema.arguments()[i])) {
+    if (codegen::is_target(o.schema, o.schema.arguments()[i])) {
       form->written.push_back(static_cast<int>(i));
     }
   }

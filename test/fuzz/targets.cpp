@@ -7,6 +7,7 @@
 #include "c10/schema/parser.h"
 #include "codegen/lang/model.h"
 #include "codegen/lang/parser.h"
+#include "codegen/lang/words.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/torch/translate.h"
 #include "codegen/torch/world.h"
@@ -50,6 +51,25 @@ void yaml(std::string_view text) {
   check_places(d, text);
   check_scalars(root, 1 + static_cast<std::size_t>(
                               std::count(text.begin(), text.end(), '\n')));
+}
+
+void words(std::string_view text) {
+  using lang::WordType;
+  constexpr lang::WordArgument kArguments[] = {
+      {"self", WordType::kTensor},   {"list", WordType::kTensors},
+      {"dim", WordType::kInt},       {"p", WordType::kFloat},
+      {"flag", WordType::kBool},     {"alpha", WordType::kScalar},
+      {"mode", WordType::kText},     {"dtype", WordType::kDtype},
+      {"device", WordType::kDevice}, {"format", WordType::kFormat},
+      {"dims", WordType::kInts},     {"scales", WordType::kFloats},
+      {"mask", WordType::kBools},    {"other", WordType::kOther}};
+  try {
+    const auto all = lang::parse_words(kArguments, text);
+    promise(all.size() == std::size(kArguments), "a word or none for each");
+  } catch (const lang::WordError& e) {
+    promise(e.offset <= text.size() && !e.message.empty(),
+            "an error is in the text");
+  }
 }
 
 void schema(std::string_view text) {
@@ -102,6 +122,7 @@ void torch(std::string_view text) {
 constexpr Target kTargets[] = {{"yaml", &yaml},
                                {"schema", &schema},
                                {"expression", &expression},
+                               {"words", &words},
                                {"operators", &operators},
                                {"torch", &torch},
                                {"safetensors", &safetensors},

@@ -13,8 +13,9 @@ struct Target {
   std::string_view name;  // also of the folder of its corpus
   void (*run)(std::string_view text);
 };
-// Of the generator: yaml, schema, expression, operators (our files), torch
-// (PyTorch's). Of tensors: safetensors, safetensors_index, npy, npz.
+// Of the generator: yaml, schema, expression, words (examples), operators (our
+// files), torch (PyTorch's). Of tensors: safetensors, safetensors_index, npy,
+// npz.
 std::span<const Target> targets();
 
 }  // namespace sy::fuzz

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string_view>
+
+#include "c10/schema/type.h"
+#include "codegen/lang/ast.h"
+
+// Private to the tensor typing: names that it knows.
+
+namespace sy::lang::detail {
+
+// What a tensor tells about itself; everything else with a dot is an operator.
+struct Metadata {
+  std::string_view name;
+  bool takes_dim;
+  std::string_view type;  // empty: TensorOptions
+};
+inline constexpr Metadata kMetadata[] = {
+    {"defined", false, "bool"},
+    {"device", false, "Device"},
+    {"dim", false, "int"},
+    {"dtype", false, "ScalarType"},
+    {"is_contiguous", false, "bool"},
+    {"is_floating_point", false, "bool"},
+    {"layout", false, "Layout"},
+    {"numel", false, "int"},
+    {"options", false, ""},
+    {"scalar_type", false, "ScalarType"},
+    {"size", true, "int"},
+    {"sizes", false, "int[]"},
+    {"storage_offset", false, "int"},
+    {"stride", true, "int"},
+    {"strides", false, "int[]"},
+};
+
+// Of <cmath>, on numbers.
+inline constexpr std::string_view kNumberFunctions[] = {
+    "abs",  "acos",  "asin", "atan",  "ceil",  "cos", "cosh",  "erf",
+    "erfc", "exp",   "exp2", "expm1", "floor", "log", "log10", "log1p",
+    "log2", "round", "sin",  "sinh",  "sqrt",  "tan", "tanh",  "trunc"};
+
+// The operator that an operator of the language stands for.
+inline std::string_view operator_name(Op op) {
+  static constexpr std::string_view kNames[] = {
+      "neg",          "logical_not", "add", "sub",         "mul",       "div",
+      "floor_divide", "remainder",   "pow", "eq",          "ne",        "lt",
+      "le",           "gt",          "ge",  "logical_and", "logical_or"};
+  return kNames[static_cast<int>(op)];
+}
+
+inline Type named(std::string_view type) {
+  if (type == "int[]") return Type::list_of(TypeKind::kInt);
+  return *Type::base_named(type);
+}
+
+}  // namespace sy::lang::detail
