@@ -701,9 +701,8 @@ bool is_recorded(OperatorHandle op, std::vector<Value> args) {
   op.call_boxed(args.data(), args.size(), results.data(), results.size());
   bool recorded = false;
   for (const Value& v : results) {
-    for_each_tensor(v, [&](const TensorBase& t) {
-      recorded |= Tensor(t).requires_grad();
-    });
+    for_each_tensor(
+        v, [&](const TensorBase& t) { recorded |= Tensor(t).requires_grad(); });
   }
   return recorded;
 }
