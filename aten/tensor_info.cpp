@@ -26,7 +26,9 @@ bool is_never(const Tensor& self) {
            "[is_complex] self: expected a tensor, got an undefined one");
   return false;
 }
-bool is_inference(const Tensor& self) { return self.is_inference(); }
+bool is_inference(const Tensor& self) {
+  return self.TensorBase::is_inference();  // Tensor's own calls this operator
+}
 bool is_set_to(const Tensor& self, const Tensor& tensor) {
   return self.storage() == tensor.storage() && self.dtype() == tensor.dtype() &&
          self.storage_offset() == tensor.storage_offset() &&
