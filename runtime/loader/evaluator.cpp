@@ -337,7 +337,16 @@ class Evaluator {
         list.tag() == Value::Tag::OptionalTensorList) {
       return TensorBase(shapes::at(op_.c_str(), list.to_tensor_list(), i));
     }
-    return shapes::at(op_.c_str(), list.to_int_list(), i);
+    const auto element = [&](auto values) {
+      return Value(values[static_cast<size_t>(
+          shapes::wrap_index(op_.c_str(), i, shapes::len(values)))]);
+    };
+    switch (list.tag()) {
+      case Value::Tag::DoubleList: return element(list.to_double_list());
+      case Value::Tag::BoolList: return element(list.to_bool_list());
+      case Value::Tag::ScalarList: return element(list.to_scalar_list());
+      default: return element(list.to_int_list());
+    }
   }
 
   Value comprehension(const Node& n) {

@@ -80,7 +80,7 @@ TensorEnv env() {
   auto env = TensorEnv::of(parse_schema(
       "f(Tensor self, Tensor other, Tensor? bias, Tensor[] tensors, int dim, "
       "int[] dims, Scalar alpha=1, ScalarType? dtype=None, bool keepdim=False, "
-      "str mode='a') -> Tensor"));
+      "bool[2] mask=True, str mode='a') -> Tensor"));
   env.add("grad", TypeKind::kTensor);
   env.add("saved", TypeKind::kTensor, "saved_.unpack()");
   return env;
@@ -157,6 +157,9 @@ TEST(TensorTest, OverloadsAndDefaults) {
             "TensorOptions().dtype(kLong).device(self.device()))");
   EXPECT_EQ(value("randint(5, self.sizes(), memory_format=channels_last)"),
             "sy::randint(5, self.sizes(), kLong, MemoryFormat::ChannelsLast)");
+  EXPECT_EQ(value("if mask[-1] then self else other"),
+            "mask[static_cast<size_t>(shapes::wrap_index(\"f\", -1, "
+            "shapes::len(mask)))] ? self : other");
   EXPECT_EQ(value("self.reshape(self.sizes() + [1])"),
             "sy::reshape(self, shapes::concat(self.sizes(), "
             "IntArrayRef({1})))");
