@@ -176,10 +176,11 @@ TEST(TensorTest, LetIfAndLists) {
   EXPECT_EQ(value("(let t = exp(self) in t * t) + 1"),
             "sy::add([&] { const auto t = sy::exp(self); return sy::mul(t, t); "
             "}(), 1)");
-  EXPECT_EQ(value("cat([t.unsqueeze(dim) for t in tensors], dim)"),
-            "sy::cat([&] { std::vector<Tensor> out; for (const Tensor& t : "
-            "tensors) out.push_back(sy::unsqueeze(t, dim)); return out; }(), "
-            "dim)");
+  EXPECT_EQ(
+      value("cat([t.unsqueeze(dim) for t in tensors], dim)"),
+      "sy::cat([&] { std::vector<Tensor> out; for (const Tensor& t : "
+      "tensors) { out.push_back(sy::unsqueeze(t, dim)); } return out; }(), "
+      "dim)");
   EXPECT_EQ(value("var_mean(self)[1]"), "std::get<1>(sy::var_mean(self))");
   EXPECT_EQ(value("tensors[0]"), "shapes::at(\"f\", TensorList(tensors), 0)");
 }
