@@ -274,10 +274,6 @@ class Compiler {
     return single(e, v, TypeKind::kBool);
   }
 
-  static bool is_bool(Type t) {
-    return t == TypeKind::kBool || t == TypeKind::kSymBool;
-  }
-
   // Numbers as C++ computes with them.
   static Cpp number(const Value& v) {
     if (v.is(TypeKind::kScalar)) {
@@ -748,16 +744,8 @@ class Compiler {
     const std::string list =
         tensors ? "TensorList(" + source.cpp.text + ")" : source.cpp.text;
     const Value i = integer(e.children[1]);
-    const Type element = source.types[0].element();
-    Cpp text{cpp_call("shapes::at", {op_, list, i.cpp.text})};
-    if (is_bool(element)) {
-      // Its elements have no reference to be had. Always an argument.
-      const std::string at =
-          cpp_call("shapes::wrap_index",
-                   {op_, i.cpp.text, cpp_call("shapes::len", {list})});
-      text = {list + "[static_cast<size_t>(" + at + ")]"};
-    }
-    return Value::of(element, std::move(text),
+    return Value::of(source.types[0].element(),
+                     {cpp_call("shapes::at", {op_, list, i.cpp.text})},
                      plan_of(PlanKind::kAt, {source.plan, i.plan}));
   }
 

@@ -158,8 +158,7 @@ TEST(TensorTest, OverloadsAndDefaults) {
   EXPECT_EQ(value("randint(5, self.sizes(), memory_format=channels_last)"),
             "sy::randint(5, self.sizes(), kLong, MemoryFormat::ChannelsLast)");
   EXPECT_EQ(value("if mask[-1] then self else other"),
-            "mask[static_cast<size_t>(shapes::wrap_index(\"f\", -1, "
-            "shapes::len(mask)))] ? self : other");
+            "shapes::at(\"f\", mask, -1) ? self : other");
   EXPECT_EQ(value("self.reshape(self.sizes() + [1])"),
             "sy::reshape(self, shapes::concat(self.sizes(), "
             "IntArrayRef({1})))");
