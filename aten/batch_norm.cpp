@@ -114,6 +114,11 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_double_backward(
     const MaybeTensor& save_invstd) {
   const auto given = [](const MaybeTensor& t) { return t && t->defined(); };
   const bool has_weight = given(weight);
+  SY_CHECK(given(training ? save_mean : running_mean) &&
+               given(training ? save_invstd : running_var),
+           Value, "[_batch_norm_double_backward] ",
+           training ? "save_mean" : "running_mean",
+           ": expected the statistics of the forward pass, got none");
   const Tensor one =
       sy::ones({1}, TensorOptions(input.scalar_type()).device(input.device()));
   const Tensor w = has_weight ? along_channels(*weight, input) : one;

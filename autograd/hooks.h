@@ -88,6 +88,8 @@ inline std::vector<Tensor> other_list(const HookValues& v) {
   return {v.others, v.others + v.other_count};
 }
 
+using Grads = const std::vector<Tensor>&;
+
 // Converted from a callable at the place that errors name.
 class SY_API AnyHook {
  public:
@@ -117,8 +119,8 @@ class TensorHook : public detail::AnyHook {
       F f, const char* file = __builtin_FILE(), int line = __builtin_LINE())
       : AnyHook(
             [f = std::move(f)](const HookValues& v) mutable {
-              if constexpr (std::is_void_v<
-                                std::invoke_result_t<F&, const Tensor&>>) {
+              using R = std::invoke_result_t<F&, const Tensor&>;
+              if constexpr (std::is_void_v<R>) {
                 f(std::as_const(v.own[0]));
               } else {
                 Tensor r = f(std::as_const(v.own[0]));
@@ -146,13 +148,12 @@ class LeafHook : public detail::AnyHook {
 class PreHook : public detail::AnyHook {
  public:
   template <class F>
-  requires std::invocable < F&, const std::vector<Tensor>
-  & > PreHook(F f, const char* file = __builtin_FILE(),
-              int line = __builtin_LINE())
+  requires std::invocable<F&, detail::Grads> PreHook(
+      F f, const char* file = __builtin_FILE(), int line = __builtin_LINE())
       : AnyHook(
             [f = std::move(f)](const HookValues& v) mutable {
-              if constexpr (std::is_void_v<std::invoke_result_t<
-                                F&, const std::vector<Tensor>&>>) {
+              using R = std::invoke_result_t<F&, detail::Grads>;
+              if constexpr (std::is_void_v<R>) {
                 f(detail::own_list(v));
               } else {
                 detail::replace_all(v, f(detail::own_list(v)));
@@ -167,15 +168,12 @@ class PreHook : public detail::AnyHook {
 class PostHook : public detail::AnyHook {
  public:
   template <class F>
-  requires std::invocable < F&, const std::vector<Tensor>
-  &, const std::vector<Tensor>& >
-         PostHook(F f, const char* file = __builtin_FILE(),
-                  int line = __builtin_LINE())
+  requires std::invocable<F&, detail::Grads, detail::Grads> PostHook(
+      F f, const char* file = __builtin_FILE(), int line = __builtin_LINE())
       : AnyHook(
             [f = std::move(f)](const HookValues& v) mutable {
-              if constexpr (std::is_void_v<std::invoke_result_t<
-                                F&, const std::vector<Tensor>&,
-                                const std::vector<Tensor>&>>) {
+              using R = std::invoke_result_t<F&, detail::Grads, detail::Grads>;
+              if constexpr (std::is_void_v<R>) {
                 f(detail::own_list(v), detail::other_list(v));
               } else {
                 detail::replace_all(

@@ -190,7 +190,7 @@ inline const Kernel* untraced(const Kernel* k) {
              ? static_cast<const Kernel*>(k->context)
              : k;
 }
-// Begins what SWITCHYARD_TRACE asks for, once. Throws ValueError.
+// Begins what SWITCHYARD_TRACE asks for, once; warns if that is nothing.
 void trace_by_environment();
 }  // namespace detail
 

@@ -219,7 +219,12 @@ void trace_by_environment() {
   const char* const what = std::getenv("SWITCHYARD_TRACE");
   if (what == nullptr || *what == '\0') return;
   static Trace* trace = nullptr;
-  trace = new Trace(what);
+  try {
+    trace = new Trace(what);
+  } catch (const Error& e) {
+    std::fprintf(stderr, "switchyard: SWITCHYARD_TRACE: %s\n", e.what());
+    return;
+  }
   std::atexit([] {
     delete trace;
     trace = nullptr;

@@ -79,4 +79,6 @@ config=$prefix/lib/cmake/Switchyard
 fill_in SwitchyardConfig.cmake "$config/SwitchyardConfig.cmake"
 fill_in SwitchyardConfigVersion.cmake "$config/SwitchyardConfigVersion.cmake"
 fill_in switchyard.pc "$prefix/lib/pkgconfig/switchyard.pc"
+fill_in BUILD.bazel.in "$prefix/BUILD.bazel"
+echo 'workspace(name = "switchyard")' >"$prefix/WORKSPACE"
 echo "installed Switchyard $version in $prefix"

@@ -390,6 +390,21 @@ TEST(Function, OutputsMayBeSaved) {
   EXPECT_EQ(Node::live_count(), before);
 }
 
+TEST(Function, DeepGraphs) {
+  const int64_t before = Node::live_count();
+  {
+    const Tensor x = tensor({1}, {1}), w = tensor({1}, {1}, kDouble);
+    x.requires_grad_();
+    Tensor y = x;
+    for (int i = 0; i < 100000; ++i) y = Once::apply(y);
+    y.backward();
+    EXPECT_TRUE(x.grad().defined());
+    y = x;  // taken down without having run
+    for (int i = 0; i < 100000; ++i) y = Weighted::apply(y, 1.0, w);
+  }
+  EXPECT_EQ(Node::live_count(), before);
+}
+
 TEST(Function, OneGraphByEightThreads) {
   const Tensor x = tensor({3}, {1}), w = tensor({2}, {1});
   x.requires_grad_();

@@ -122,6 +122,22 @@ TEST(SavedTensorHooks, WhatIsPackedIsFreedWithTheGraph) {
   SY_EXPECT_ERROR(y.backward(), Error, "a second time");
 }
 
+TEST(SavedTensorHooks, DeepGraphs) {
+  const int64_t before = Node::live_count();
+  {
+    const Tensor a = tensor({1}, {1}), one = tensor({1}, {1});
+    a.requires_grad_();
+    const SavedTensorHooks hooks(&keep, &give);
+    Tensor x = a;
+    for (int i = 0; i < 100000; ++i) x = mul(x, one);
+    x.backward();
+    EXPECT_EQ(values(a.grad()), V({1}));
+    x = a;  // taken down without having run
+    for (int i = 0; i < 100000; ++i) x = mul(x, x);
+  }
+  EXPECT_EQ(Node::live_count(), before);
+}
+
 TEST(SavedTensorHooks, NotesWhatIsSavedWithItsName) {
   const Tensor a = numbers({2});
   const Tensor y = exp(a);

@@ -179,6 +179,15 @@ TEST(BatchNorm, WhatDoesNotFitIsAnError) {
       sy::native_batch_norm_backward(x, x, three, three, three, three, three,
                                      true, 0, {true, true}),
       ValueError, "[native_batch_norm_backward] output_mask");
+  for (const bool training : {false, true}) {
+    SY_EXPECT_ERROR(
+        sy::_batch_norm_double_backward(x, three, x, three, three, x,
+                                        std::nullopt, std::nullopt, training,
+                                        1e-5, std::nullopt, std::nullopt),
+        ValueError,
+        "[_batch_norm_double_backward] " +
+            std::string(training ? "save_mean" : "running_mean"));
+  }
 }
 
 }  // namespace

@@ -248,7 +248,11 @@ int run_conform(const ConformOptions& options) {
   }
   const std::vector<Plugin> plugins = load_plugins(o.worker.plugins);
   init();
-  o.worker.device = choose_device(plugins, o.worker.device);
+  if (installed) {
+    o.worker.device = choose_device(plugins, o.worker.device);
+  } else if (o.worker.device.empty()) {
+    o.worker.device = "cpu";
+  }
   const Report report = run_jobs(o, jobs_of(o, plugins));
 
   std::FILE* out = o.json == "-" ? stderr : stdout;

@@ -39,7 +39,7 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
                 "folder of recorded cases; else those that are installed, and "
                 "calls made from signatures");
   c->add_option("--device", o.device,
-                "where the tensors lie; the plugin's, else cpu");
+                "where the tensors lie; cpu, or without --cases the plugin's");
   c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
       ->allow_extra_args(false);
   c->add_flag("--no-grad", no_grad, "leave gradients out");
