@@ -73,9 +73,6 @@ void check_signal(const Tensor& self, std::optional<bool> return_complex) {
            describe(self));
   SY_CHECK(return_complex.has_value(), Value,
            "[stft] return_complex: expected False, got None");
-  SY_CHECK(!*return_complex, NotImplemented,
-           "[stft] return_complex: expected False, there is no complex dtype; "
-           "the last dim of the result holds real and imaginary parts");
 }
 
 void check_n_fft(int64_t n_fft, int64_t samples) {
@@ -86,8 +83,11 @@ void check_n_fft(int64_t n_fft, int64_t samples) {
 
 // Of all windows along the signal, [..., frequency, window, 2].
 Tensor transform(const Tensor& signal, const Windows& w, bool normalized,
-                 bool onesided) {
+                 bool onesided, bool return_complex) {
   check_n_fft(w.n_fft, signal.size(-1));
+  SY_CHECK(!return_complex, NotImplemented,
+           "[stft] return_complex: expected False, there is no complex dtype; "
+           "the last dim of the result holds real and imaginary parts");
   Tensor frames = signal.unfold(-1, w.n_fft, w.hop);  // [..., t, n_fft]
   const Tensor weights = full_window(w, signal);
   if (weights.defined()) frames = frames * weights;
@@ -115,7 +115,8 @@ Tensor stft(const Tensor& self, int64_t n_fft,
     const int64_t pad = (n_fft - w.length) / 2;
     signal = sy::constant_pad_nd(self, {pad, pad});
   }
-  return transform(signal, w, normalized, onesided.value_or(true));
+  return transform(signal, w, normalized, onesided.value_or(true),
+                   *return_complex);
 }
 
 Tensor stft_center(const Tensor& self, int64_t n_fft,
@@ -144,7 +145,7 @@ Tensor stft_center(const Tensor& self, int64_t n_fft,
   const Tensor padded =
       sy::pad(rows.unsqueeze(0), {n_fft / 2, n_fft / 2}, pad_mode).squeeze(0);
   return transform(row ? padded.squeeze(0) : padded, w, normalized,
-                   onesided.value_or(true));
+                   onesided.value_or(true), *return_complex);
 }
 
 }  // namespace sy::native
