@@ -150,8 +150,8 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   return sy::searchsorted(sums, at, false, true);
 }
 
-Tensor rrelu(const Tensor& self, Scalar lower, Scalar upper, bool training,
-             OptionalGenerator generator) {
+Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper,
+             bool training, OptionalGenerator generator) {
   const double low = lower.to_double(), high = upper.to_double();
   SY_CHECK(low <= high, Value, "[rrelu] lower: expected at most upper, ", high,
            ", got ", low);

@@ -56,6 +56,9 @@ template <class T>
 const T& at(const char* op, ArrayRef<T> list, int64_t i) {
   return list[static_cast<size_t>(wrap_index(op, i, len(list)))];
 }
+inline bool at(const char* op, ArrayRef<bool> list, int64_t i) {
+  return list[static_cast<size_t>(wrap_index(op, i, len(list)))];
+}
 inline int64_t at(const char* op, IntArrayRef list, int64_t i) {
   return list[static_cast<size_t>(wrap_index(op, i, len(list)))];
 }

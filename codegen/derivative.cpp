@@ -42,6 +42,18 @@ bool reads_elements(const Expr& e, std::string_view name) {
   return false;
 }
 
+// Lists are kept whole, as far as there is a type for it.
+bool can_be_kept(const Argument& a) {
+  const Type t = a.type;
+  const Type list = t.without_optional();
+  if (!list.is_list() || list.is_tensor_like()) return true;
+  const Type e = list.element();
+  if (e == TypeKind::kInt || e == TypeKind::kSymInt) return true;
+  if (t.is_optional()) return false;
+  return e == TypeKind::kFloat || e == TypeKind::kScalar ||
+         required_length(a) > 0;
+}
+
 // The value type a node keeps for a parameter of that type.
 Saved saved_argument(const Argument& a, bool elements) {
   Saved s;
@@ -62,6 +74,15 @@ Saved saved_argument(const Argument& a, bool elements) {
                              e.element() == TypeKind::kSymInt)) {
     s.kind = t.is_optional() ? Saved::kOptionalInts : Saved::kInts;
     s.type = t.is_optional() ? "std::optional<SavedInts>" : "SavedInts";
+  } else if (!t.is_optional() && t.is_list() &&
+             (t.element() == TypeKind::kFloat ||
+              t.element() == TypeKind::kScalar)) {
+    s.kind = Saved::kNumbers;
+    s.type = t.element() == TypeKind::kFloat ? "std::vector<double>"
+                                             : "std::vector<Scalar>";
+  } else if (!t.is_optional() && required_length(a) > 0) {
+    s.kind = Saved::kBools;
+    s.type = "std::array<bool, " + std::to_string(required_length(a)) + ">";
   } else if (e == TypeKind::kStr) {
     s.kind = t.is_optional() ? Saved::kOptionalString : Saved::kString;
     s.type = t.is_optional() ? "std::optional<std::string>" : "std::string";
@@ -270,6 +291,12 @@ class Planner {
       const int argument = schema_.argument_index(name);
       if (argument >= 0) {
         const Argument& a = schema_.arguments()[argument];
+        if (!can_be_kept(a)) {
+          diagnostics_.error(op_.entry->func.start(),
+                             "the formulas of 'derivative:' cannot keep '" +
+                                 name + "', " + std::string(a.type.str()));
+          continue;
+        }
         merge(saved_argument(a, reads_elements(e, name)), formula);
         continue;
       }

@@ -20,6 +20,8 @@ struct Saved {
     kMeta,          // SavedMeta: sizes, dtype and device only
     kInts,          // SavedInts
     kOptionalInts,  // std::optional<SavedInts>
+    kNumbers,       // std::vector of double or Scalar
+    kBools,         // std::array of a bool[N]
     kString,        // std::string
     kOptionalString,
     kValue,  // as it is

@@ -132,6 +132,9 @@ bool uses_math(std::string_view code) {
 std::string standard_includes(std::string_view code) {
   std::string out;
   if (uses_math(code)) out += "#include <cmath>\n";
+  if (code.find("std::copy_n") != std::string_view::npos) {
+    out = "#include <algorithm>\n#include <array>\n" + out;
+  }
   if (code.find("std::numeric_limits") != std::string_view::npos) {
     out += "#include <limits>\n";
   }

@@ -63,6 +63,14 @@ std::string variable(const Saved& s, const std::set<std::string>& taken) {
       return "const auto " + s.cpp + " = " + member +
              " ? OptionalIntArrayRef(IntArrayRef(*" + member +
              ")) : std::nullopt;";
+    case Saved::kNumbers:
+    case Saved::kBools: {
+      const std::string element =
+          s.type.substr(s.type.find('<') + 1,
+                        s.type.find_first_of(",>") - s.type.find('<') - 1);
+      return "const ArrayRef<" + element + "> " + s.cpp + "(" + member +
+             ".data(), " + member + ".size());";
+    }
     case Saved::kString:
       return "const std::string_view " + s.cpp + " = " + member + ";";
     case Saved::kOptionalString:
@@ -233,6 +241,7 @@ class NodeEmitter {
           s.kind == Saved::kValue &&
           (s.type == "int64_t" || s.type == "double" || s.type == "bool");
       w_.line("  " + s.type + ' ' + s.cpp + "_" +
+              (s.kind == Saved::kBools ? "{}" : "") +
               (number ? (s.type == "bool" ? " = false;" : " = 0;") : ";"));
     }
   }
@@ -322,6 +331,14 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
         if (s.readers.size() > 1 && condition.find("||") != std::string::npos) {
           condition = "if (" + s.cpp + ") ";
         }
+        break;
+      case Saved::kNumbers:
+        statement =
+            member + ".assign(" + s.cpp + ".begin(), " + s.cpp + ".end());";
+        break;
+      case Saved::kBools:
+        statement = "std::copy_n(" + s.cpp + ".begin(), " + member +
+                    ".size(), " + member + ".begin());";
         break;
       case Saved::kOptionalString:
         condition = "if (" + s.cpp + ") ";

@@ -664,9 +664,12 @@ class Compiler {
     }
     if (env_.find(e.name)) fail(e, "'" + e.name + "' is already defined");
     const Type item = source.types[0].element();
-    const bool tensors = item == TypeKind::kTensor;
     const std::string parameter =
-        (tensors ? "const Tensor& " : "int64_t ") + cpp_name(e.name);
+        detail::loop_type(item) + ' ' + cpp_name(e.name);
+    if (parameter[0] == ' ') {
+      fail(*e.children[1],
+           "nothing can be made of each of " + describe(source));
+    }
     locals_.emplace_back(
         e.name, Value::of(item, {cpp_name(e.name)}, plan_name(e.name)));
     Value body = run(e.children[0]);
@@ -681,12 +684,21 @@ class Compiler {
     node.type = body.is_tensor() ? TypeKind::kTensor : TypeKind::kInt;
     if (body.is_tensor()) {
       const std::string out = fresh_name("out", names_);
-      std::string loop = "std::vector<Tensor> " + out + "; for (" + parameter +
-                         " : " + source.cpp.text + ") ";
+      const bool used =
+          mentions(e.children[0], e.name) ||
+          (e.children.size() > 2 && mentions(e.children[2], e.name));
+      std::string loop = "std::vector<Tensor> " + out + "; for (" +
+                         (used ? "" : "[[maybe_unused]] ") + parameter + " : " +
+                         source.cpp.text + ") { ";
       if (!test.empty()) loop += "if (" + test + ") ";
-      loop += out + ".push_back(" + body.cpp.text + ");";
+      loop += out + ".push_back(" + body.cpp.text + "); }";
       return Value::of(Type::list_of(TypeKind::kTensor),
                        {cpp_block({loop}, out)}, make_plan(std::move(node)));
+    }
+    if (item != TypeKind::kTensor && item != TypeKind::kInt &&
+        item != TypeKind::kSymInt) {
+      fail(*e.children[0], "expected Tensor of each of " + describe(source) +
+                               ", got " + describe(body));
     }
     const std::string item_text =
         single(e.children[0], body, TypeKind::kInt).cpp.text;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "c10/schema/type.h"
@@ -46,6 +47,26 @@ inline std::string_view operator_name(Op op) {
       "floor_divide", "remainder",   "pow", "eq",          "ne",        "lt",
       "le",           "gt",          "ge",  "logical_and", "logical_or"};
   return kNames[static_cast<int>(op)];
+}
+
+// Of the variable that goes through a list of such elements; "" if none can.
+inline std::string loop_type(Type element) {
+  if (element.is_optional()) {
+    return element.element() == TypeKind::kTensor
+               ? "const std::optional<Tensor>&"
+               : "";
+  }
+  switch (element.kind()) {
+    case TypeKind::kTensor: return "const Tensor&";
+    case TypeKind::kScalar: return "const Scalar&";
+    case TypeKind::kInt:
+    case TypeKind::kSymInt: return "int64_t";
+    case TypeKind::kFloat:
+    case TypeKind::kSymFloat: return "double";
+    case TypeKind::kBool:
+    case TypeKind::kSymBool: return "bool";
+    default: return "";
+  }
 }
 
 inline Type named(std::string_view type) {

@@ -337,7 +337,16 @@ class Evaluator {
         list.tag() == Value::Tag::OptionalTensorList) {
       return TensorBase(shapes::at(op_.c_str(), list.to_tensor_list(), i));
     }
-    return shapes::at(op_.c_str(), list.to_int_list(), i);
+    const auto element = [&](auto values) {
+      return Value(values[static_cast<size_t>(
+          shapes::wrap_index(op_.c_str(), i, shapes::len(values)))]);
+    };
+    switch (list.tag()) {
+      case Value::Tag::DoubleList: return element(list.to_double_list());
+      case Value::Tag::BoolList: return element(list.to_bool_list());
+      case Value::Tag::ScalarList: return element(list.to_scalar_list());
+      default: return element(list.to_int_list());
+    }
   }
 
   Value comprehension(const Node& n) {
@@ -355,10 +364,24 @@ class Evaluator {
         ints.push_back(one(*n.children[0]).to_int());
       }
     };
-    if (source.tag() == Value::Tag::TensorList) {
-      for (const TensorBase& t : source.to_tensor_list()) add(TensorBase(t));
-    } else {
-      for (const int64_t i : source.to_int_list()) add(i);
+    switch (source.tag()) {
+      case Value::Tag::TensorList:
+      case Value::Tag::OptionalTensorList:
+        for (const TensorBase& t : source.to_tensor_list()) {
+          add(t.defined() ? Value(t) : Value());
+        }
+        break;
+      case Value::Tag::DoubleList:
+        for (const double v : source.to_double_list()) add(v);
+        break;
+      case Value::Tag::BoolList:
+        for (const bool v : source.to_bool_list()) add(v);
+        break;
+      case Value::Tag::ScalarList:
+        for (const Scalar& v : source.to_scalar_list()) add(v);
+        break;
+      default:
+        for (const int64_t v : source.to_int_list()) add(v);
     }
     item = Value();
     if (n.type == TypeKind::kTensor) {

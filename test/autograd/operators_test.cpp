@@ -29,7 +29,10 @@ struct Line {
 constexpr Line kArguments[] = {
     {"round.decimals", "2x3 1"},
     {"round_.decimals", "2x3 1"},
+    {"stft", "12 6 2 4 4 True None False"},
+    {"stft.center", "2x12 6 None None None True reflect False None False"},
     // activation
+    {"rrelu", "2x3"},
     {"relu", "2x3"},
     {"relu", "2x3*-1"},
     {"threshold_backward", "2x3 2x3! 0.6"},
@@ -582,16 +585,6 @@ constexpr Line kExceptions[] = {
     {"not_equal", "bool results"},
     {"not_equal_", "truth values"},
     {"_foreach_zero", "does not depend on its argument"},
-    {"bernoulli", "draws anew at every call; its derivative is 0"},
-    {"dropout", "draws anew at every call"},
-    {"dropout_", "draws anew at every call"},
-    {"feature_dropout", "draws anew at every call"},
-    {"feature_dropout_", "draws anew at every call"},
-    {"alpha_dropout", "draws anew at every call"},
-    {"alpha_dropout_", "draws anew at every call"},
-    {"feature_alpha_dropout", "draws anew at every call"},
-    {"feature_alpha_dropout_", "draws anew at every call"},
-    {"native_dropout", "draws anew at every call"},
     {"one_hot", "int64 results"},
     {"all", "bool results"},
     {"_is_all_true", "bool results"},
@@ -602,26 +595,25 @@ constexpr Line kExceptions[] = {
     {"bucketize", "int64 results"},
     {"count_nonzero", "int64 results"},
     {"nonzero_numpy", "int64 results"},
+    {"where.", "int64 results"},
     {"gradient.scalarrayint", "the notation has no lists of numbers"},
     {"gradient.scalarrayarray", "the notation has no lists of numbers"},
     {"any", "bool results"},
     {"isclose", "bool results"},
     {"isreal", "bool results"},
     {"zero", "does not depend on its argument"},
-    {"uniform_", "draws"},
-    {"normal_", "draws"},
-    {"random_", "draws"},
-    {"bernoulli_", "draws"},
     {"detach_", "without a history by intent"},
     {"detach_copy", "without a history by intent"},
     {"view_copy.dtype", "sees memory as other numbers"},
 };
 
-// Lines name overloads, or all overloads of a name.
+// Lines name overloads ("where." is the one without a name), or all overloads
+// of a name.
 template <size_t N>
 bool lists(const Line (&lines)[N], const std::string& name) {
   return std::any_of(std::begin(lines), std::end(lines), [&](const Line& l) {
-    return l.op == name || l.op == name.substr(0, name.find('.'));
+    return l.op == name || l.op == name + "." ||
+           l.op == name.substr(0, name.find('.'));
   });
 }
 
@@ -654,12 +646,19 @@ bool gives_tensors(OperatorHandle op) {
                      [](const Return& r) { return r.type.is_tensor_like(); });
 }
 
+// With the arguments that a line gives, some do not.
+bool draws(OperatorHandle op) {
+  return op.entry().has_flag(OperatorDef::kRandom) &&
+         !lists(kArguments, short_name(op, true));
+}
+
 std::vector<OperatorHandle> differentiable_operators() {
   std::vector<OperatorHandle> ops;
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
     if (gives_tensors(op) && op.name().starts_with("aten::") &&
         op.entry().has_flag(OperatorDef::kDifferentiable) &&
-        !op.schema().is_out() && !lists(kExceptions, short_name(op, false))) {
+        !op.schema().is_out() && !draws(op) &&
+        !lists(kExceptions, short_name(op, false))) {
       ops.push_back(op);
     }
   }
@@ -702,9 +701,8 @@ bool is_recorded(OperatorHandle op, std::vector<Value> args) {
   op.call_boxed(args.data(), args.size(), results.data(), results.size());
   bool recorded = false;
   for (const Value& v : results) {
-    for_each_tensor(v, [&](const TensorBase& t) {
-      recorded |= Tensor(t).requires_grad();
-    });
+    for_each_tensor(
+        v, [&](const TensorBase& t) { recorded |= Tensor(t).requires_grad(); });
   }
   return recorded;
 }

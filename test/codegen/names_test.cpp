@@ -7,6 +7,17 @@
 // testdata/names.yaml compiles, and what it makes is not another argument's.
 
 namespace sy {
+
+namespace native {
+
+// Of names.yaml.
+Tensor listed(const Tensor& self, ArrayRef<double> by, ArrayRef<Scalar> more,
+              ArrayRef<bool> which) {
+  return self * by[0] * more[more.size() - 1] * (which[1] ? 2 : 3);
+}
+
+}  // namespace native
+
 namespace {
 
 Tensor numbers(int64_t first, int64_t n = 3) {
@@ -78,6 +89,22 @@ TEST(Names, OfLists) {
   const Tensor self[] = {a.clone()};
   names::each_(self, {b}, 2);
   expect_equal(self[0], a + b * 2);
+}
+
+TEST(Names, ListsOutliveTheCall) {
+  const Tensor x = leaf(numbers(1));
+  Tensor y;
+  {
+    const std::vector<double> by(100, 2.5);
+    const std::vector<Scalar> more = {Scalar(1), Scalar(3)};
+    const bool which[] = {true, false};
+    y = names::listed(x, by, more, ArrayRef<bool>(which, 2));
+  }
+  y.sum().backward();
+  expect_equal(x.grad(), full({3}, 22.5));
+  const bool three[] = {true, false, true};
+  EXPECT_THROW(names::listed(x, {1.0}, {Scalar(1)}, ArrayRef<bool>(three, 3)),
+               ValueError);
 }
 
 TEST(Names, OfFactories) {

@@ -131,6 +131,14 @@ TEST_F(Twins, Composites) {
   compare("moments", {of(x), -1});
   compare("moments", {of(ramp({3, 1})), 1});
   compare("mix", {Value::tensor_list({x, x.mul(2), x.neg()}), 0.5});
+  const double by[] = {0.5, 2};
+  const Scalar more[] = {Scalar(3), Scalar(1.5)};
+  compare("weighed",
+          {of(x), ArrayRef<double>(by, 2), ArrayRef<Scalar>(more, 2)});
+  compare("weighed",
+          {of(x), ArrayRef<double>(by, 0), ArrayRef<Scalar>(more, 2)});
+  compare("made", {of(x), 3, none()});
+  compare("made", {of(ramp({2}, kHalf)), 0, kLong});
   compare("padded", {of(x), IntArrayRef({1, 2}), 0.25});
   const bool which[] = {true, false, true};
   compare("parts", {of(x), ArrayRef<bool>(which, 2)});

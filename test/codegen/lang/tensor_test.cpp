@@ -80,7 +80,7 @@ TensorEnv env() {
   auto env = TensorEnv::of(parse_schema(
       "f(Tensor self, Tensor other, Tensor? bias, Tensor[] tensors, int dim, "
       "int[] dims, Scalar alpha=1, ScalarType? dtype=None, bool keepdim=False, "
-      "str mode='a') -> Tensor"));
+      "bool[2] mask=True, str mode='a') -> Tensor"));
   env.add("grad", TypeKind::kTensor);
   env.add("saved", TypeKind::kTensor, "saved_.unpack()");
   return env;
@@ -157,6 +157,8 @@ TEST(TensorTest, OverloadsAndDefaults) {
             "TensorOptions().dtype(kLong).device(self.device()))");
   EXPECT_EQ(value("randint(5, self.sizes(), memory_format=channels_last)"),
             "sy::randint(5, self.sizes(), kLong, MemoryFormat::ChannelsLast)");
+  EXPECT_EQ(value("if mask[-1] then self else other"),
+            "shapes::at(\"f\", mask, -1) ? self : other");
   EXPECT_EQ(value("self.reshape(self.sizes() + [1])"),
             "sy::reshape(self, shapes::concat(self.sizes(), "
             "IntArrayRef({1})))");
@@ -173,10 +175,11 @@ TEST(TensorTest, LetIfAndLists) {
   EXPECT_EQ(value("(let t = exp(self) in t * t) + 1"),
             "sy::add([&] { const auto t = sy::exp(self); return sy::mul(t, t); "
             "}(), 1)");
-  EXPECT_EQ(value("cat([t.unsqueeze(dim) for t in tensors], dim)"),
-            "sy::cat([&] { std::vector<Tensor> out; for (const Tensor& t : "
-            "tensors) out.push_back(sy::unsqueeze(t, dim)); return out; }(), "
-            "dim)");
+  EXPECT_EQ(
+      value("cat([t.unsqueeze(dim) for t in tensors], dim)"),
+      "sy::cat([&] { std::vector<Tensor> out; for (const Tensor& t : "
+      "tensors) { out.push_back(sy::unsqueeze(t, dim)); } return out; }(), "
+      "dim)");
   EXPECT_EQ(value("var_mean(self)[1]"), "std::get<1>(sy::var_mean(self))");
   EXPECT_EQ(value("tensors[0]"), "shapes::at(\"f\", TensorList(tensors), 0)");
 }
