@@ -40,9 +40,10 @@ CaseResult Witness::run(const Trials& trials, size_t i) const {
     result.way = own_kernel_ ? "native" : "composed";
     // What is made of others may take more than a kernel does, and lay out=
     // tensors out otherwise.
-    if (!own_kernel_ && (result.why == kNoError ||
-                         result.why.find(kStrides) != std::string::npos)) {
+    const bool strides = result.why.find(kStrides) != std::string::npos;
+    if (!own_kernel_ && (result.why == kNoError || strides)) {
       result.note = std::exchange(result.why, "");
+      result.non_empty = strides;
     }
   }
   return result;
