@@ -10,10 +10,11 @@
 
 namespace sy::tools {
 
-// What `text` says (codegen/lang/words.h tells the notation); arguments left out
-// take their default, or what the signature alone suggests. Throws ValueError
-// naming the operator and the word that does not fit. `tensors` is the word for
-// tensors that are left out; if empty, what the signature suggests.
+// What `text` says (codegen/lang/words.h tells the notation); arguments left
+// out take their default, or what the signature alone suggests. Throws
+// ValueError naming the operator and the word that does not fit. `tensors` is
+// the word for tensors that are left out; if empty, what the signature
+// suggests.
 std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text,
                                    std::string_view tensors = {});
 
