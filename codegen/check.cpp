@@ -94,9 +94,8 @@ class OperatorChecker {
           names.end()) {
         continue;
       }
-      error(name.start(), "'" + op_.base.name + "' has no form '" +
-                              name.str() + "'" +
-                              lang::suggest(name.str(), names) +
+      error(name.start(), "'" + op_.base.name + "' has no form '" + name.str() +
+                              "'" + lang::suggest(name.str(), names) +
                               "; 'forms:' can add it");
     }
   }

@@ -135,8 +135,6 @@ TEST_F(Twins, Composites) {
   const Scalar more[] = {Scalar(3), Scalar(1.5)};
   compare("weighed",
           {of(x), ArrayRef<double>(by, 2), ArrayRef<Scalar>(more, 2)});
-  compare("weighed",
-          {of(x), ArrayRef<double>(by, 0), ArrayRef<Scalar>(more, 2)});
   compare("made", {of(x), 3, none()});
   compare("made", {of(ramp({2}, kHalf)), 0, kLong});
   compare("padded", {of(x), IntArrayRef({1, 2}), 0.25});
