@@ -43,16 +43,7 @@ void check_same_device(const OperatorEntry& op,
 }
 
 void store_result(const OperatorEntry& op, const Tensor& result, Tensor& out) {
-  const bool grows = out.defined() && out.sizes() != result.sizes();
   prepare_out(op, out, result.sizes(), result.dtype(), result.device());
-  // Pointwise operators lay a tensor that they make fit out as the result is,
-  // all others in row-major order.
-  const bool pointwise =
-      op.info() != nullptr && op.info()->kind == OperatorInfo::kPointwise;
-  if (grows && pointwise && result.is_non_overlapping_and_dense()) {
-    out.impl()->set_sizes_and_strides(result.sizes(), result.strides(),
-                                      out.storage_offset());
-  }
   copy_between(out, result);
 }
 

@@ -95,13 +95,13 @@ TEST(Unload, IsRefusedWhileALibraryHasKernelsForThem) {
 TEST(Unload, KeptOperatorsStay) {
   {
     SchemaHandle schema = load_schema_text(
-        "- func: kept::double(Tensor self) -> Tensor\n"
+        "- func: kept::twice(Tensor self) -> Tensor\n"
         "  pointwise: self * 2\n");
     SchemaHandle moved = std::move(schema);
     moved.keep();
   }
-  EXPECT_TRUE(is_defined("kept::double"));
-  EXPECT_EQ(result("kept::double", {of(ones({}))}).item<float>(), 2);
+  EXPECT_TRUE(is_defined("kept::twice"));
+  EXPECT_EQ(result("kept::twice", {of(ones({}))}).item<float>(), 2);
 }
 
 TEST(Unload, OperatorsComeAndGoUnderCalls) {
