@@ -23,11 +23,12 @@ struct Run {
 
 std::vector<int64_t> numbers(const char* op, const char* name,
                              const Tensor& t) {
-  SY_CHECK(t.dim() == 1 && t.dtype() == kLong && t.device().is_cpu() &&
-               t.numel() > 0,
-           Value, "[", op, "] ", name,
-           ": expected int64 numbers in a vector, got ", describe(t));
-  const Tensor held = t.contiguous();
+  SY_CHECK(t.dim() == 1 && t.dtype() == kLong && t.numel() > 0, Value, "[", op,
+           "] ", name, ": expected int64 numbers in a vector, got ",
+           describe(t));
+  SY_CHECK(!t.is_meta(), NotImplemented, "[", op, "] ", name,
+           ": expected numbers, got a tensor without data");
+  const Tensor held = t.to(kCPU).contiguous();
   const auto* data = static_cast<const int64_t*>(held.data_ptr());
   return {data, data + held.numel()};
 }

@@ -160,12 +160,13 @@ class Steps {
 
 Steps::Steps(const char* op, const Tensor& batch_sizes, int64_t total)
     : count_(batch_sizes.numel()) {
-  SY_CHECK(batch_sizes.dim() == 1 && batch_sizes.dtype() == kLong &&
-               batch_sizes.device().is_cpu() && count_ > 0,
-           Value, "[", op,
-           "] batch_sizes: expected int64 numbers in a vector, got ",
-           describe(batch_sizes));
-  const Tensor held = batch_sizes.contiguous();
+  SY_CHECK(
+      batch_sizes.dim() == 1 && batch_sizes.dtype() == kLong && count_ > 0,
+      Value, "[", op, "] batch_sizes: expected int64 numbers in a vector, got ",
+      describe(batch_sizes));
+  SY_CHECK(!batch_sizes.is_meta(), NotImplemented, "[", op,
+           "] batch_sizes: expected numbers, got a tensor without data");
+  const Tensor held = batch_sizes.to(kCPU).contiguous();
   const auto* data = static_cast<const int64_t*>(held.data_ptr());
   sizes_.assign(data, data + count_);
   int64_t sum = 0, before = total;

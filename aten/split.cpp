@@ -102,10 +102,13 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
            "[chunk] chunks: expected a positive number, got ", chunks);
   const int64_t size = self.size(dim);
   if (size == 0) {  // as many empty pieces as asked for
+    constexpr int64_t kMost = int64_t{1} << 20;
+    SY_CHECK(chunks <= kMost, Value, "[chunk] chunks: expected at most ", kMost,
+             " of a dim without elements, got ", chunks);
     const std::vector<int64_t> zeros(static_cast<size_t>(chunks), 0);
     return self.split_with_sizes(zeros, dim);
   }
-  return self.split((size + chunks - 1) / chunks, dim);
+  return self.split(size / chunks + (size % chunks != 0), dim);
 }
 
 Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
