@@ -49,9 +49,12 @@ conform --json "$work/report.json" --junit "$work/report.xml" \
 check "kernels ran, and what is declared is not counted as passed" \
   "$(grep '^ways:' "$work/report")" \
   "ways: * by kernels of the backend, * on the CPU, as the backend declares*"
-check "JUnit has a case for each operator" \
-  "$(grep -c '<testcase' "$work/report.xml")" 5
-check "the page names them" "$(grep -c '<tr><td>' "$work/report.html")" 5
+operators=$(grep -c '"missing": false' "$work/report.json")
+check "several operators ran" "$((operators >= 5))" 1
+check "JUnit has a case for each" \
+  "$(grep -c '<testcase' "$work/report.xml")" "$operators"
+check "the page names them" \
+  "$(grep -c '<tr><td>' "$work/report.html")" "$operators"
 
 check "a name that is taken is refused" \
   "$("$prefix/bin/sygen" new-backend cpu 2>&1)" "sygen: error: 'cpu' means*"
