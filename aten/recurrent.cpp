@@ -160,10 +160,10 @@ class Steps {
 
 Steps::Steps(const char* op, const Tensor& batch_sizes, int64_t total)
     : count_(batch_sizes.numel()) {
-  SY_CHECK(
-      batch_sizes.dim() == 1 && batch_sizes.dtype() == kLong && count_ > 0,
-      Value, "[", op, "] batch_sizes: expected int64 numbers in a vector, got ",
-      describe(batch_sizes));
+  SY_CHECK(batch_sizes.dim() == 1 && batch_sizes.dtype() == kLong && count_ > 0,
+           Value, "[", op,
+           "] batch_sizes: expected int64 numbers in a vector, got ",
+           describe(batch_sizes));
   SY_CHECK(!batch_sizes.is_meta(), NotImplemented, "[", op,
            "] batch_sizes: expected numbers, got a tensor without data");
   const Tensor held = batch_sizes.to(kCPU).contiguous();

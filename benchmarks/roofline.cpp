@@ -35,36 +35,64 @@ BENCHMARK(roofline_copy)
     ->Arg(1 << 25)
     ->UseRealTime();
 
-using Vector [[gnu::vector_size(64)]] = float;
-constexpr int kChains = 12;  // as many as hide the latency of one
 constexpr int64_t kSteps = 1 << 16;
+constexpr int kChains = 12;  // as many as hide the latency of one
 
-// Multiplies and adds in registers.
-__attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default"),
-               optimize("O3", "fp-contract=fast"))) float
-multiply_add(float seed) {
+typedef float Float4 __attribute__((vector_size(16)));
+typedef float Float8 __attribute__((vector_size(32)));
+typedef float Float16 __attribute__((vector_size(64)));
+
+// Multiplies and adds in registers. Compiled for an instruction set by who
+// inlines it.
+template <class Vector>
+[[gnu::always_inline]] inline float multiply_add(float seed) {
   Vector sum[kChains], factor;
-  for (int l = 0; l < 16; ++l) factor[l] = 1 - seed;
-  for (auto& v : sum) v = factor;
+  for (size_t l = 0; l < sizeof factor / sizeof seed; ++l) factor[l] = 1 - seed;
+    // All different: equal ones would be computed once.
+#pragma GCC unroll 12
+  for (int k = 0; k < kChains; ++k) sum[k] = factor * static_cast<float>(k);
   for (int64_t i = 0; i < kSteps; ++i) {
-    for (auto& v : sum) v = v * factor + factor;
+#pragma GCC unroll 12
+    for (Vector& v : sum) v = v * factor + factor;
   }
   float total = 0;
-  for (const auto& v : sum) total += v[0];
+#pragma GCC unroll 12
+  for (const Vector& v : sum) total += v[0];
   return total;
+}
+
+__attribute__((target("avx512f"))) float wide(float seed) {
+  return multiply_add<Float16>(seed);
+}
+__attribute__((target("avx2,fma"))) float middle(float seed) {
+  return multiply_add<Float8>(seed);
+}
+float narrow(float seed) { return multiply_add<Float4>(seed); }
+
+struct Loop {
+  float (*run)(float);
+  int lanes;
+};
+Loop widest() {
+  if (__builtin_cpu_supports("avx512f")) return {&wide, 16};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    return {&middle, 8};
+  }
+  return {&narrow, 4};
 }
 
 void roofline_f32(State& s) {
   const int threads = sy::get_num_threads();
+  const Loop loop = widest();
   for (auto _ : s) {
     sy::parallel_for(0, threads, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        benchmark::DoNotOptimize(multiply_add(0.5f));
+        benchmark::DoNotOptimize(loop.run(0.5f));
       }
     });
   }
   s.counters["GFLOPS"] =
-      benchmark::Counter(2e-9 * 16 * kChains * double(kSteps) * threads,
+      benchmark::Counter(2e-9 * loop.lanes * kChains * double(kSteps) * threads,
                          benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(roofline_f32)->UseRealTime();
