@@ -200,8 +200,8 @@ def load(table, rounds):
 EDITS = {
     # what: [(file, text, its new form)], operator, its arguments
     "the body of a pointwise operator":
-        ([("schemas/ops/activation.yaml", "pointwise: self > 0",
-           "pointwise: 0 < self")], "relu", "2x3"),
+        ([("schemas/ops/activation.yaml", "pointwise: where(self > 0, self, ",
+           "pointwise: where(0 < self, self, ")], "leaky_relu", "2x3"),
     "a new pointwise operator":
         ([("schemas/ops/activation.yaml", None, """
 - func: _edited(Tensor self) -> Tensor
