@@ -39,14 +39,6 @@ std::string from_hex(const std::string& text, const std::string& where) {
   return out;
 }
 
-constexpr struct {
-  ScalarType dtype;
-  const char* name;
-} kNames[] = {{kBool, "BOOL"}, {kByte, "U8"},       {kChar, "I8"},
-              {kShort, "I16"}, {kInt, "I32"},       {kLong, "I64"},
-              {kHalf, "F16"},  {kBFloat16, "BF16"}, {kFloat, "F32"},
-              {kDouble, "F64"}};
-
 // Keys of the storages that a VALUE names.
 void collect_keys(const Json& v, std::vector<std::string>& keys) {
   if (v.is_object() && v.contains("tensor") && v["tensor"].is_string()) {
@@ -63,11 +55,9 @@ Json storages_json(const Json& c, const Safetensors& storages) {
   Json out = Json::object();
   for (const std::string& key : keys) {
     const Safetensors::Entry& e = storages.at(key);
-    for (const auto& n : kNames) {
-      if (n.dtype != e.dtype) continue;
-      out[key] = {
-          {"dtype", n.name}, {"shape", e.shape}, {"bytes", to_hex(e.bytes)}};
-    }
+    out[key] = {{"dtype", safetensors_name(e.dtype)},
+                {"shape", e.shape},
+                {"bytes", to_hex(e.bytes)}};
   }
   return out;
 }

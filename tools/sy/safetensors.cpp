@@ -13,14 +13,15 @@ namespace {
 constexpr size_t kLengthBytes = 8;
 constexpr uint64_t kMaxHeader = 100'000'000;  // the format's own limit
 
+constexpr struct {
+  const char* name;
+  ScalarType dtype;
+} kNames[] = {{"BOOL", kBool}, {"U8", kByte},       {"I8", kChar},
+              {"I16", kShort}, {"I32", kInt},       {"I64", kLong},
+              {"F16", kHalf},  {"BF16", kBFloat16}, {"F32", kFloat},
+              {"F64", kDouble}};
+
 ScalarType dtype_of(const std::string& name, const std::string& where) {
-  static constexpr struct {
-    const char* name;
-    ScalarType dtype;
-  } kNames[] = {{"BOOL", kBool}, {"U8", kByte},       {"I8", kChar},
-                {"I16", kShort}, {"I32", kInt},       {"I64", kLong},
-                {"F16", kHalf},  {"BF16", kBFloat16}, {"F32", kFloat},
-                {"F64", kDouble}};
   for (const auto& n : kNames) {
     if (name == n.name) return n.dtype;
   }
@@ -117,6 +118,13 @@ void check_cover(
 }
 
 }  // namespace
+
+const char* safetensors_name(ScalarType dtype) {
+  for (const auto& n : kNames) {
+    if (n.dtype == dtype) return n.name;
+  }
+  fail(ErrorKind::Internal, "no safetensors name of ", dtype);
+}
 
 Safetensors Safetensors::load(const std::string& path) {
   return Safetensors(read_file(path), path);

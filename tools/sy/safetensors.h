@@ -12,6 +12,9 @@
 
 namespace sy::tools {
 
+// "F64" of float64.
+const char* safetensors_name(ScalarType dtype);
+
 // A safetensors file in memory. Strict: what the format does not allow
 // (overlapping or missing bytes, sizes that do not fit, unknown fields) is a
 // ValueError that names the file, as is a bool that is neither 0 nor 1.
