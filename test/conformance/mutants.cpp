@@ -6,11 +6,11 @@
 
 #include "aten/backend_claims.h"
 #include "aten/cpu_fallback.h"
-#include "c10/backend.h"
 #include "c10/error.h"
 #include "c10/library.h"
 #include "c10/scalar.h"
 #include "c10/tensor_base.h"
+#include "test/conformance/host_device.h"
 
 // A backend in host memory whose kernels are right, but for the one that
 // SWITCHYARD_MUTANT names: what `sy conform` must notice. Loaded by
@@ -24,27 +24,14 @@ bool is(std::string_view mutant) {
   return chosen != nullptr && mutant == chosen;
 }
 
-class MutantDevice final : public DeviceInterface, public Allocator {
+// Fresh memory is not zero, and a kernel may run over its end unnoticed.
+class MutantDevice final : public HostDevice {
  public:
-  Allocator& allocator(int) override { return *this; }
-  void copy_from_host(void* to, const void* from, size_t n, int) override {
-    if (n != 0) std::memcpy(to, from, n);
-  }
-  void copy_to_host(void* to, const void* from, size_t n, int) override {
-    if (n != 0) std::memcpy(to, from, n);
-  }
-  void copy_on_device(void* to, const void* from, size_t n, int) override {
-    if (n != 0) std::memmove(to, from, n);
-  }
-  // Fresh memory is not zero, and a kernel may run over its end unnoticed.
   void* allocate(size_t n) override {
-    if (n == 0) return nullptr;
-    void* const p = std::aligned_alloc(64, (n + 127) / 64 * 64);
-    SY_CHECK(p != nullptr, OutOfMemory, "no memory for ", n, " bytes");
-    std::memset(p, 0x7e, n);
+    void* const p = HostDevice::allocate(n);
+    if (p != nullptr) std::memset(p, 0x7e, n);
     return p;
   }
-  void deallocate(void* p, size_t) noexcept override { std::free(p); }
 } device;
 
 TensorBase empty(IntArrayRef sizes, ScalarType dtype, Device where) {
