@@ -47,10 +47,9 @@ class Recorder:
         self.keys = {}  # address of a storage of the arguments -> key
 
     def tensor(self, t, argument=False):
+        if not argument and t.numel() == 0:
+            t = t.contiguous()
         base = storage_of(t)
-        if not argument:
-            t = t.detach().contiguous() if t.numel() == 0 else t.detach()
-            base = storage_of(t)
         address = base.data_ptr() if base.numel() else 0
         key = self.keys.get(address) if argument and address else None
         if key is None:
@@ -166,10 +165,11 @@ def gradients(recorder, op, arguments, call):
                        for n, g in zip(leaves, found)}}
 
 
-def unspecified(value):
+def unspecified(recorder, t):
     """A result whose sizes, dtype and strides count, but no value."""
-    value["values"] = "any"
-    return value
+    blank = torch.empty_strided(t.shape, t.stride(), dtype=t.dtype)
+    storage_of(blank).zero_()
+    return recorder.tensor(blank) | {"values": "any"}
 
 
 def record(file, name, call, index):
@@ -198,14 +198,18 @@ def record(file, name, call, index):
     arguments = copied(given)
     torch.manual_seed(0)
     results = results_of(op, arguments)
-    mark = unspecified if call.any_values else lambda v: v
+
+    def stated(t):
+        if call.any_values:
+            return unspecified(recorder, t)
+        return recorder.tensor(t)
 
     def result(r):
         if isinstance(r, (list, tuple)) and is_tensor_list(r):
             return [result(e) for e in r]
         if not isinstance(r, torch.Tensor):
             return recorder.value(r)
-        value = mark(recorder.tensor(r))
+        value = stated(r)
         alias = alias_of(r, arguments)
         if alias is not None:
             value["alias"] = alias
@@ -214,7 +218,7 @@ def record(file, name, call, index):
     case["returns"] = [result(r) for r in results]
     if written:
         case["mutated"] = {
-            n: mark(recorder.tensor(t)) for n, t in named_tensors(arguments)
+            n: stated(t) for n, t in named_tensors(arguments)
             if n.partition(".")[0] in written}
     case["rtol"], case["atol"] = tolerance(
         [t for _, t in named_tensors({"r": list(results)} | {
