@@ -9,33 +9,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp "$here"/../../../examples/own_op/{CMakeLists.txt,main.cpp,mine.yaml} "$work"
 
-failed=0
-check() {  # check WHAT GOT EXPECTED
-  if [ "$2" = "$3" ]; then
-    echo "PASS $1"
-  else
-    echo "FAIL $1: expected '$3', got '$2'"
-    failed=1
-  fi
-}
-
-build() {
-  cmake --build "$work/build" >"$work/log" 2>&1 || {
-    cat "$work/log"
-    return 1
-  }
-}
+# shellcheck source=../checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../checks.sh"
 
 # The row of x = 1: the value, and the slope.
 row() { "$work/build/own_op" | awk '$1 == "1.0000" { print $2, $3 }'; }
 
-generator=()
-if command -v ninja >/dev/null; then generator=(-G Ninja); fi
-cmake "${generator[@]}" -S "$work" -B "$work/build" \
-  -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" || {
-  cat "$work/log"
-  exit 1
-}
+configure "$work"
 
 # exp(-(x/w)^2) and its derivative, at x = 1 and w = 1.5.
 build

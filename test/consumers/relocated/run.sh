@@ -8,20 +8,13 @@ prefix=$(cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-failed=0
-check() {  # check WHAT GOT EXPECTED
-  if [[ "$2" == $3 ]]; then
-    echo "PASS $1"
-  else
-    echo "FAIL $1: expected '$3', got '$2'"
-    failed=1
-  fi
-}
+# shellcheck source=../checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../checks.sh"
 
 "$here/../../../tools/package.sh" "$prefix" "$work/sdk.tar.xz" >/dev/null
 mkdir "$work/first"
 tar -C "$work/first" -xf "$work/sdk.tar.xz"
-check "the archive holds one folder, named after the version" \
+check_like "the archive holds one folder, named after the version" \
   "$(ls "$work/first")" "switchyard-*-linux-$(uname -m)"
 mv "$work"/first/* "$work/moved"
 
@@ -31,10 +24,10 @@ needed=$(ldd "$work"/moved/bin/* "$work"/moved/lib/*.so |
   grep -E 'libswitchyard|libfmt|libhwy|libopenblas|libdnnl' || true)
 check "its libraries are its own" \
   "$(grep -vcF "$work/moved/" <<<"$needed" || true)" 0
-check "bin/sy runs" "$("$work/moved/bin/sy" version | head -n 1)" "switchyard *"
-check "so does bin/sygen, with the schemas that lie beside it" \
+check_like "bin/sy runs" "$("$work/moved/bin/sy" version | head -n 1)" "switchyard *"
+check_like "so does bin/sygen, with the schemas that lie beside it" \
   "$("$work/moved/bin/sygen" explain relu | head -n 1)" "*relu*"
-check "and the cases of sy conform" \
+check_like "and the cases of sy conform" \
   "$("$work/moved/bin/sy" conform --op relu --jobs 1 | tail -n 1)" \
   "overloads: 1 of 1 work*"
 
