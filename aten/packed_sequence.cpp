@@ -1,3 +1,5 @@
+#include "aten/packed_sequence.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -14,6 +16,36 @@
 
 namespace sy::native {
 
+std::vector<int64_t> host_numbers(const char* op, const char* argument,
+                                  const Tensor& t) {
+  SY_CHECK(t.dim() == 1 && t.dtype() == kLong && t.numel() > 0, Value, "[", op,
+           "] ", argument, ": expected int64 numbers in a vector, got ",
+           describe(t));
+  SY_CHECK(!t.is_meta(), NotImplemented, "[", op, "] ", argument,
+           ": expected numbers, got a tensor without data");
+  const Tensor held = t.to(kCPU).contiguous();
+  const auto* data = static_cast<const int64_t*>(held.data_ptr());
+  return {data, data + held.numel()};
+}
+
+std::vector<int64_t> batch_sizes_of(const char* op, const Tensor& batch_sizes,
+                                    int64_t total) {
+  std::vector<int64_t> sizes = host_numbers(op, "batch_sizes", batch_sizes);
+  int64_t sum = 0, before = total;
+  for (const int64_t n : sizes) {
+    SY_CHECK(n > 0 && n <= before && n <= total - sum, Value, "[", op,
+             "] batch_sizes: expected positive numbers that do not rise and "
+             "add up to ",
+             total, ", got ", n);
+    before = n;
+    sum += n;
+  }
+  SY_CHECK(sum == total, Value, "[", op,
+           "] batch_sizes: expected numbers that add up to ", total, ", got ",
+           sum);
+  return sizes;
+}
+
 namespace {
 
 // Of runs of steps with the same number of sequences.
@@ -21,37 +53,14 @@ struct Run {
   int64_t first, steps, rows;  // first: row in packed data
 };
 
-std::vector<int64_t> numbers(const char* op, const char* name,
-                             const Tensor& t) {
-  SY_CHECK(t.dim() == 1 && t.dtype() == kLong && t.numel() > 0, Value, "[", op,
-           "] ", name, ": expected int64 numbers in a vector, got ",
-           describe(t));
-  SY_CHECK(!t.is_meta(), NotImplemented, "[", op, "] ", name,
-           ": expected numbers, got a tensor without data");
-  const Tensor held = t.to(kCPU).contiguous();
-  const auto* data = static_cast<const int64_t*>(held.data_ptr());
-  return {data, data + held.numel()};
-}
-
-// batch_sizes as runs; throws unless they fall and add up to `total`.
-std::vector<Run> runs_of(const char* op, const Tensor& batch_sizes,
-                         int64_t total) {
+std::vector<Run> runs_of(const std::vector<int64_t>& batch_sizes) {
   std::vector<Run> runs;
   int64_t sum = 0;
-  for (const int64_t n : numbers(op, "batch_sizes", batch_sizes)) {
-    SY_CHECK(
-        n > 0 && n <= total - sum && (runs.empty() || n <= runs.back().rows),
-        Value, "[", op,
-        "] batch_sizes: expected positive numbers that do not rise and "
-        "add up to ",
-        total, ", got ", n);
+  for (const int64_t n : batch_sizes) {
     if (runs.empty() || runs.back().rows != n) runs.push_back({sum, 0, n});
     ++runs.back().steps;
     sum += n;
   }
-  SY_CHECK(sum == total, Value, "[", op,
-           "] batch_sizes: expected numbers that add up to ", total, ", got ",
-           sum);
   return runs;
 }
 
@@ -72,7 +81,7 @@ std::tuple<Tensor, Tensor> pack_padded_sequence(const Tensor& input,
                                                 bool batch_first) {
   constexpr const char* kOp = "_pack_padded_sequence";
   const Tensor padded = batch_first ? input.transpose(0, 1) : input;
-  const std::vector<int64_t> list = numbers(kOp, "lengths", lengths);
+  const std::vector<int64_t> list = host_numbers(kOp, "lengths", lengths);
   for (size_t i = 0; i < list.size(); ++i) {
     SY_CHECK(list[i] > 0 && list[i] <= padded.size(0) &&
                  (i == 0 || list[i] <= list[i - 1]),
@@ -93,7 +102,7 @@ std::tuple<Tensor, Tensor> pack_padded_sequence(const Tensor& input,
   for (int64_t d = 2; d < padded.dim(); ++d) shape.push_back(padded.size(d));
   const Tensor data = sy::empty(shape, input.options());
   int64_t step = 0;
-  for (const Run& r : runs_of(kOp, sizes, total)) {
+  for (const Run& r : runs_of(batch_sizes)) {
     run_in_packed(data, r).copy_(run_in_padded(padded, step, r));
     step += r.steps;
   }
@@ -111,7 +120,8 @@ Tensor pack_padded_sequence_backward(const Tensor& grad, IntArrayRef input_size,
            input_size);
   const Tensor full = sy::zeros(input_size, grad.options());
   const Tensor padded = batch_first ? full.transpose(0, 1) : full;
-  const std::vector<Run> runs = runs_of(kOp, batch_sizes, grad.size(0));
+  const std::vector<Run> runs =
+      runs_of(batch_sizes_of(kOp, batch_sizes, grad.size(0)));
   int64_t step = 0;
   for (const Run& r : runs) step += r.steps;
   SY_CHECK(step <= padded.size(0) && runs[0].rows <= padded.size(1) &&
@@ -135,7 +145,8 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const Tensor& data,
   constexpr const char* kOp = "_pad_packed_sequence";
   SY_CHECK(data.dim() >= 1, Value, "[", kOp,
            "] data: expected at least one dim, got ", describe(data));
-  const std::vector<Run> runs = runs_of(kOp, batch_sizes, data.size(0));
+  const std::vector<Run> runs =
+      runs_of(batch_sizes_of(kOp, batch_sizes, data.size(0)));
   int64_t steps = 0;
   for (const Run& r : runs) steps += r.steps;
   const int64_t length = total_length > 0 ? total_length : steps;

@@ -11,6 +11,7 @@
 #include "aten/ops/recurrent_kernels.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
+#include "aten/packed_sequence.h"
 
 namespace sy::native {
 
@@ -142,8 +143,9 @@ void check_weights(const char* op, Cell cell, const Weights& w, int64_t width,
 class Steps {
  public:
   Steps(int64_t count, int64_t rows) : count_(count), rows_(rows) {}
-  // Throws unless batch_sizes are positive, fall and add up to `total`.
-  Steps(const char* op, const Tensor& batch_sizes, int64_t total);
+  explicit Steps(std::vector<int64_t> batch_sizes)
+      : count_(static_cast<int64_t>(batch_sizes.size())),
+        sizes_(std::move(batch_sizes)) {}
 
   bool packed() const { return !sizes_.empty(); }
   int64_t count() const { return count_; }
@@ -157,31 +159,6 @@ class Steps {
   int64_t count_, rows_ = 0;
   std::vector<int64_t> sizes_;
 };
-
-Steps::Steps(const char* op, const Tensor& batch_sizes, int64_t total)
-    : count_(batch_sizes.numel()) {
-  SY_CHECK(batch_sizes.dim() == 1 && batch_sizes.dtype() == kLong && count_ > 0,
-           Value, "[", op,
-           "] batch_sizes: expected int64 numbers in a vector, got ",
-           describe(batch_sizes));
-  SY_CHECK(!batch_sizes.is_meta(), NotImplemented, "[", op,
-           "] batch_sizes: expected numbers, got a tensor without data");
-  const Tensor held = batch_sizes.to(kCPU).contiguous();
-  const auto* data = static_cast<const int64_t*>(held.data_ptr());
-  sizes_.assign(data, data + count_);
-  int64_t sum = 0, before = total;
-  for (const int64_t n : sizes_) {
-    SY_CHECK(n > 0 && n <= before && n <= total - sum, Value, "[", op,
-             "] batch_sizes: expected positive numbers that do not rise and "
-             "add up to ",
-             total, ", got ", n);
-    before = n;
-    sum += n;
-  }
-  SY_CHECK(sum == total, Value, "[", op,
-           "] batch_sizes: expected numbers that add up to ", total, ", got ",
-           sum);
-}
 
 Tensor first_rows(const Tensor& t, int64_t n) {
   return t.defined() && t.size(0) != n ? t.narrow(0, 0, n) : t;
@@ -309,7 +286,9 @@ Result run_packed(const Network& net, const Tensor& data,
   SY_CHECK(data.dim() == 2, Value, "[", net.op,
            "] data: expected 2 dims, packed rows and features, got ",
            describe(data));
-  return run(net, data, Steps(net.op, batch_sizes, data.size(0)), h, c, params);
+  return run(net, data,
+             Steps(batch_sizes_of(net.op, batch_sizes, data.size(0))), h, c,
+             params);
 }
 
 // Of an lstm, hx holds states and cells.
