@@ -87,40 +87,14 @@ HWY_INLINE float log32(float x) {
   return x != x ? x : y;
 }
 
-HWY_INLINE float tanh32(float x) {
-  const float a = __builtin_fabsf(x);
-  const float z = x * x;
-  const float p = poly(z, -0x1.555554p-2f, 0x1.11106cp-3f, -0x1.b9ef86p-5f,
-                       0x1.63951cp-6f, -0x1.0c2212p-7f, 0x1.197cf6p-9f);
-  const float b = a > 10.0f ? 10.0f : a;  // 1 from there on
-  const float large = 1.0f - 2.0f / (exp32_normal(2.0f * b) + 1.0f);
-  const float y = a < 0.625f ? madf(a * z, p, a) : large;
-  return __builtin_copysignf(y, x);
-}
-
 HWY_INLINE float sigmoid32(float x) {
   const float e = exp32(-__builtin_fabsf(x));
   return (x < 0 ? e : 1.0f) / (1.0f + e);
 }
 
-// Below 1 an odd series, above 1 - e^-q(a) with q(a) = -log(erfc(a)), which is
-// smooth; above 4 the result is 1 and a is held there.
-HWY_INLINE float erf32(float x) {
-  const float a = __builtin_fabsf(x);
-  const float z = x * x;
-  const float small =
-      poly(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2dp-4f, -0x1.b7f982p-6f,
-           0x1.5408aep-8f, -0x1.a409cap-11f, 0x1.4997c2p-14f);
-  const float b = a > 4.0f ? 4.0f : a;
-  const float q =
-      poly(b, -0x1.6e69f0p-13f, 0x1.2127e6p0f, 0x1.4445fep-1f, 0x1.bb845ep-4f,
-           -0x1.9b8fcap-6f, 0x1.115cdep-8f, -0x1.c798p-12f, 0x1.61f4d2p-16f);
-  const float y = a < 1.0f ? madf(a, small, a) : 1.0f - exp32_normal(-q);
-  return __builtin_copysignf(y, x);
-}
-
 #if HWY_TARGET <= HWY_AVX3
-// The same with AVX-512, which scales by powers of two in one instruction.
+// With AVX-512, which scales by powers of two and looks up in tables of 32, in
+// one instruction each.
 using FloatTag = hn::ScalableTag<float>;
 using VF = hn::Vec<FloatTag>;
 
@@ -147,42 +121,43 @@ HWY_INLINE VF exp32(VF x) {
   // Of two numbers these give the second if one is NaN.
   return exp32_normal(hn::Min(set(89.0f), hn::Max(set(-104.0f), x)));
 }
-HWY_INLINE VF tanh32(VF x) {
-  const VF a = hn::Abs(x);
-  const VF z = hn::Mul(x, x);
-  const VF p = poly(z, -0x1.555554p-2f, 0x1.11106cp-3f, -0x1.b9ef86p-5f,
-                    0x1.63951cp-6f, -0x1.0c2212p-7f, 0x1.197cf6p-9f);
-  const VF b = hn::Min(set(10.0f), a);
-  const VF e = exp32_normal(hn::Add(b, b));
-  const VF large =
-      hn::Sub(set(1.0f), hn::Div(set(2.0f), hn::Add(e, set(1.0f))));
-  const VF y = hn::IfThenElse(hn::Lt(a, set(0.625f)),
-                              hn::MulAdd(hn::Mul(a, z), p, a), large);
-  return hn::CopySign(y, x);
-}
 HWY_INLINE VF sigmoid32(VF x) {
   const VF one = set(1.0f);
   const VF e = exp32(hn::Neg(hn::Abs(x)));
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(FloatTag())), e, one),
                  hn::Add(one, e));
 }
-HWY_INLINE VF erf32(VF x) {
-  const VF a = hn::Abs(x);
-  const VF z = hn::Mul(x, x);
-  const VF small =
-      poly(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2dp-4f, -0x1.b7f982p-6f,
-           0x1.5408aep-8f, -0x1.a409cap-11f, 0x1.4997c2p-14f);
-  const VF b = hn::Min(set(4.0f), a);
-  const VF q =
-      poly(b, -0x1.6e69f0p-13f, 0x1.2127e6p0f, 0x1.4445fep-1f, 0x1.bb845ep-4f,
-           -0x1.9b8fcap-6f, 0x1.115cdep-8f, -0x1.c798p-12f, 0x1.61f4d2p-16f);
-  const VF y = hn::IfThenElse(hn::Lt(a, set(1.0f)), hn::MulAdd(a, small, a),
-                              hn::Sub(set(1.0f), exp32_normal(hn::Neg(q))));
-  return hn::CopySign(y, x);
-}
+#include "aten/tile/math_table.inc"
 #define SY_TILE_VECTOR(function) \
   static HWY_INLINE VF v(VF x) { return function(x); }
 #else
+HWY_INLINE float tanh32(float x) {
+  const float a = __builtin_fabsf(x);
+  const float z = x * x;
+  const float p = poly(z, -0x1.555554p-2f, 0x1.11106cp-3f, -0x1.b9ef86p-5f,
+                       0x1.63951cp-6f, -0x1.0c2212p-7f, 0x1.197cf6p-9f);
+  const float b = a > 10.0f ? 10.0f : a;  // 1 from there on
+  const float large = 1.0f - 2.0f / (exp32_normal(2.0f * b) + 1.0f);
+  const float y = a < 0.625f ? madf(a * z, p, a) : large;
+  return __builtin_copysignf(y, x);
+}
+
+// Below 1 an odd series, above 1 - e^-q(a) with q(a) = -log(erfc(a)), which is
+// smooth; above 4 the result is 1 and a is held there.
+HWY_INLINE float erf32(float x) {
+  const float a = __builtin_fabsf(x);
+  const float z = x * x;
+  const float small =
+      poly(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2dp-4f, -0x1.b7f982p-6f,
+           0x1.5408aep-8f, -0x1.a409cap-11f, 0x1.4997c2p-14f);
+  const float b = a > 4.0f ? 4.0f : a;
+  const float q =
+      poly(b, -0x1.6e69f0p-13f, 0x1.2127e6p0f, 0x1.4445fep-1f, 0x1.bb845ep-4f,
+           -0x1.9b8fcap-6f, 0x1.115cdep-8f, -0x1.c798p-12f, 0x1.61f4d2p-16f);
+  const float y = a < 1.0f ? madf(a, small, a) : 1.0f - exp32_normal(-q);
+  return __builtin_copysignf(y, x);
+}
+
 #define SY_TILE_VECTOR(function)
 #endif
 
