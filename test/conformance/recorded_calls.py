@@ -135,6 +135,16 @@ def factories():
     for name in ("rrelu", "rrelu_"):
         yield call(name, d(2, 3), 0.1, 0.4)
         yield call(name, t(3), 0.5, 0.5, True)
+    for name in ("rrelu_with_noise", "rrelu_with_noise_",
+                 "rrelu_with_noise_functional"):
+        yield call(name, d(2, 3), torch.zeros(2, 3, dtype=f64), 0.1, 0.4)
+        yield call(name, t(3), torch.zeros(3), 0.5, 0.5, True)
+    yield call("rrelu_with_noise.out", t(3), torch.zeros(3), 0.5, 0.5, True,
+               out=torch.zeros(3))
+    for training in (False, True):
+        yield call("rrelu_with_noise_backward", d(2, 3, seed=1), d(2, 3),
+                   d(2, 3, low=0.1, seed=2), 0.1, 0.4, training, False,
+                   grad=False)
     # An out= form of a factory takes its dtype from the tensor it writes.
     for name in ("zeros_like", "ones_like"):
         yield call(name + ".out", t(2, 3), out=empty(f64))
@@ -566,8 +576,85 @@ def fourier():
                return_complex=False)
 
 
+def sequence_losses():
+    labels = ints(3, 4, low=1, high=4)
+    for dtype in (f32, f64):
+        scores = t(8, 3, 5, dtype=dtype).log_softmax(-1)
+        yield call("_ctc_loss", scores, labels, [8, 8, 8], [4, 4, 4])
+        for reduction in (0, 1, 2):
+            yield call("ctc_loss.IntList", scores, labels, [8, 6, 7],
+                       [4, 0, 2], 0, reduction)
+    # Seven steps for four equal labels with a blank between: just possible.
+    same = torch.full((2, 4), 3)
+    pair = d(7, 2, 4, seed=1).log_softmax(-1)
+    yield call("_ctc_loss", pair, same, [7, 7], [4, 4], 1)
+    for zero_infinity in (False, True):
+        yield call("ctc_loss.IntList", pair, same, [7, 6], [4, 4], 0, 0,
+                   zero_infinity, grad=zero_infinity)
+    yield call("ctc_loss.IntList", pair[:, 0], same[0], [7], [4])
+    yield call("ctc_loss.IntList", pair, numbers([1, 2, 3], i32), [7, 0],
+               [3, 0], 0, 0)
+    lengths = numbers([7, 5], i64), numbers([2, 3], i32)
+    for name in ("ctc_loss.Tensor", "_ctc_loss.Tensor"):
+        yield call(name, pair, ints(2, 3, low=1, high=3), *lengths,
+                   any_values=name[0] == "_", grad=name[0] != "_")
+    alpha = torch.ops.aten._ctc_loss(pair, same, [7, 7], [4, 4])
+    for zero_infinity in (False, True):
+        yield call("_ctc_loss_backward", d(2, seed=2), pair, same, [7, 7],
+                   [4, 4], *alpha, 0, zero_infinity, grad=False)
+    yield call("_ctc_loss_backward.Tensor", d(2, seed=2), pair, same,
+               numbers([7, 7], i64), numbers([4, 4], i64), *alpha, 0,
+               grad=False)
+
+
+def segments():
+    for reduce in ("sum", "mean", "max", "min", "prod"):
+        yield call("segment_reduce", d(6, 2), reduce,
+                   lengths=numbers([2, 0, 3, 1], i64))
+        yield call("segment_reduce", t(2, 5), reduce, axis=1, initial=0.5,
+                   lengths=numbers([[2, 3], [0, 5]], i32))
+        yield call("segment_reduce", t(5, dtype=bf16), reduce, grad=False,
+                   offsets=numbers([0, 3, 3, 5], i64), unsafe=True)
+        data = numbers([[2, 0], [nan, 3], [0, 1]], f64)
+        lengths = numbers([2, 1], i64)
+        yield call("segment_reduce", data, reduce, lengths=lengths, grad=False)
+        data = d(5, seed=3)
+        result = torch.segment_reduce(data, reduce, lengths=numbers([3, 2], i64))
+        yield call("_segment_reduce_backward", d(2, seed=4, low=0.1), result,
+                   data, reduce, lengths=numbers([3, 2], i64), grad=False)
+    equals = numbers([1, 3, 3, 3, 2], f64)
+    yield call("_segment_reduce_backward", numbers([2, 5], f64),
+               numbers([3, 3], f64), equals, "max",
+               offsets=numbers([0, 3, 5], i64), grad=False)
+    zeros = numbers([2, 0, 3, 4, 5], f64)
+    yield call("_segment_reduce_backward", numbers([2, 5], f64),
+               numbers([0, 20], f64), zeros, "prod",
+               lengths=numbers([3, 2], i64), grad=False)
+
+
+def histograms():
+    for dtype in (f32, f64):
+        points, weight = t(20, 2, dtype=dtype), t(20, dtype=dtype, low=0.1)
+        yield call("histogramdd", points, [2, 3], grad=False)
+        yield call("histogramdd", points, [3, 4], [-1.5, 1.5, 0, 1], weight,
+                   True, grad=False)
+    edges = [numbers([-1, 0, 2]), numbers([-2, -1, 0.5, 0.5, 1])]
+    yield call("histogramdd.TensorList_bins", t(4, 5, 2), edges, grad=False)
+    yield call("histogramdd.TensorList_bins", t(4, 5, 2), edges, None,
+               t(4, 5, low=0.1), grad=False)
+    yield call("histogramdd.int_bins", t(20, 3), 2, grad=False)
+    yield call("histogramdd.int_bins", torch.ones(3, 1), 2, grad=False)
+    yield call("histogramdd.int_bins", torch.zeros(0, 2), 2, grad=False)
+    yield call("_histogramdd_bin_edges", t(20, 2), [2, 3], grad=False)
+    yield call("_histogramdd_bin_edges", t(20, 2), [2, 1],
+               range=[0.0, 1.0, -1.0, 3.0], grad=False)
+    yield call("_histogramdd_from_bin_cts", t(20, 2), [2, 3], grad=False)
+    yield call("_histogramdd_from_bin_tensors", t(20, 2), edges, grad=False)
+
+
 def calls():
     for family in (factories, dropouts, elementwise, shapes, reductions,
                    linear_algebra, convolutions, pooling_and_images,
-                   normalisation, recurrent, embeddings, fourier, foreach):
+                   normalisation, recurrent, embeddings, fourier, foreach,
+                   sequence_losses, segments, histograms):
         yield from family()
