@@ -150,14 +150,54 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   return sy::searchsorted(sums, at, false, true);
 }
 
-Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper,
-             bool training, OptionalGenerator generator) {
+namespace {
+
+// The slope where not training; in training fills noise, what elements are
+// multiplied by.
+Scalar rrelu_slope(const Tensor& self, const Tensor& noise, const Scalar& lower,
+                   const Scalar& upper, bool training,
+                   OptionalGenerator generator) {
   const double low = lower.to_double(), high = upper.to_double();
   SY_CHECK(low <= high, Value, "[rrelu] lower: expected at most upper, ", high,
            ", got ", low);
-  if (!training) return sy::leaky_relu(self, Scalar((low + high) / 2));
-  const Tensor slope = sy::uniform(self.detach(), low, high, generator);
-  return sy::where(sy::le(self, Scalar(0)), self * slope, self);
+  if (training) {
+    noise.uniform_(low, high, generator)
+        .masked_fill_(sy::le(self, Scalar(0)).logical_not_(), Scalar(1));
+  }
+  return Scalar((low + high) / 2);
+}
+
+}  // namespace
+
+Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, const Scalar& lower,
+                        const Scalar& upper, bool training,
+                        OptionalGenerator generator) {
+  const Scalar slope =
+      rrelu_slope(self, noise, lower, upper, training, generator);
+  return training ? self * noise : sy::leaky_relu(self, slope);
+}
+
+Tensor& rrelu_with_noise_(Tensor& self, Tensor& noise, const Scalar& lower,
+                          const Scalar& upper, bool training,
+                          OptionalGenerator generator) {
+  const Scalar slope =
+      rrelu_slope(self, noise, lower, upper, training, generator);
+  return training ? self.mul_(noise) : sy::leaky_relu_(self, slope);
+}
+
+std::tuple<Tensor, Tensor> rrelu_with_noise_functional(
+    const Tensor& self, const Tensor& noise, const Scalar& lower,
+    const Scalar& upper, bool training, OptionalGenerator generator) {
+  Tensor own = noise.clone();
+  Tensor result =
+      sy::rrelu_with_noise(self, own, lower, upper, training, generator);
+  return {std::move(result), std::move(own)};
+}
+
+Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper,
+             bool training, OptionalGenerator generator) {
+  Tensor noise = sy::empty_like(self.detach());
+  return sy::rrelu_with_noise(self, noise, lower, upper, training, generator);
 }
 
 }  // namespace sy::native
