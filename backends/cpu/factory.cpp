@@ -165,9 +165,12 @@ Tensor& randperm_out(int64_t n, std::optional<Generator> generator,
   Tensor order(make_tensor(n, kLong, Device(kCPU)));
   auto* const p = static_cast<int64_t*>(order.data_ptr());
   for (int64_t i = 0; i < n; ++i) p[i] = i;
+  // A block has the words of two elements.
+  PhiloxBlock words{};
   for (int64_t i = n - 1; i > 0; --i) {
-    std::swap(p[i], p[below(stream.word64(static_cast<uint64_t>(i)),
-                            static_cast<uint64_t>(i) + 1)]);
+    const auto at = static_cast<uint64_t>(i);
+    if (i == n - 1 || i % 2 != 0) words = stream.block(at / 2);
+    std::swap(p[i], p[below(RandomStream::word64(words, at), at + 1)]);
   }
   if (n > 0) {
     visit_all_dtypes("randperm", out.dtype(), [&]<class T>() {

@@ -6,6 +6,7 @@
 #include "aten/copy.h"
 #include "aten/guard.h"
 #include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/random_kernel/random_kernel.h"
 #include "backends/cpu/random_kernels_gen.h"
 #include "c10/parallel.h"
 #include "c10/philox.h"
@@ -23,7 +24,8 @@
 //              of possible values
 //   bernoulli  2 words: 53 bits, less than the probability
 // No result depends on the number of threads. All arithmetic is that of this
-// file, so that neither the C library nor the machine's vectors change it.
+// file and random_kernel/, so that neither the C library nor the machine's
+// vectors change it.
 
 namespace sy::cpu {
 
@@ -31,36 +33,9 @@ namespace {
 
 using Range = GeneratorImpl::Range;
 
-constexpr int64_t kChunk = 1024;  // elements, a multiple of kLanes * 4
-constexpr int64_t kLanes = 16;    // blocks made side by side, all written
+constexpr int64_t kChunk = 1024;  // elements
 constexpr int64_t kGrain = 16;    // chunks
-
-// The words of `blocks` blocks, rounded up to whole kLanes.
-void make_words(Range range, int64_t blocks, uint32_t* words) {
-  for (int64_t b = 0; b < blocks; b += kLanes) {
-    uint32_t c[4][kLanes];
-    uint32_t k0 = static_cast<uint32_t>(range.seed);
-    uint32_t k1 = static_cast<uint32_t>(range.seed >> 32);
-    for (int64_t l = 0; l < kLanes; ++l) {
-      const uint64_t at = range.offset + static_cast<uint64_t>(b + l);
-      c[0][l] = static_cast<uint32_t>(at);
-      c[1][l] = static_cast<uint32_t>(at >> 32);
-      c[2][l] = c[3][l] = 0;
-    }
-    for (int round = 0; round < 10; ++round) {
-      for (int64_t l = 0; l < kLanes; ++l) {
-        const PhiloxBlock next =
-            detail::philox_round({c[0][l], c[1][l], c[2][l], c[3][l]}, k0, k1);
-        for (size_t i = 0; i < 4; ++i) c[i][l] = next[i];
-      }
-      k0 += 0x9E3779B9;
-      k1 += 0xBB67AE85;
-    }
-    for (int64_t l = 0; l < kLanes; ++l) {
-      for (int64_t i = 0; i < 4; ++i) words[(b + l) * 4 + i] = c[i][l];
-    }
-  }
-}
+static_assert(kChunk % (4 * kPhiloxLanes) == 0 && kChunk % kNormals == 0);
 
 Range reserve(const char* op, const std::optional<Generator>& generator,
               int64_t words) {
@@ -78,13 +53,15 @@ void draw(const char* op, const std::optional<Generator>& generator, int64_t n,
   const Range range = reserve(op, generator, n * kWords);
   parallel_for(
       0, (n + kChunk - 1) / kChunk, kGrain, [&](int64_t begin, int64_t end) {
-        uint32_t words[kChunk * kWords];
+        const RandomKernels& kernels = random_kernels();
+        alignas(64) uint32_t words[kChunk * kWords];
         for (int64_t k = begin; k < end; ++k) {
           const int64_t first = k * kChunk;
           const int64_t count = std::min(kChunk, n - first);
-          const Range at{range.seed, range.offset + static_cast<uint64_t>(
-                                                        first * kWords / 4)};
-          make_words(at, (count * kWords + 3) / 4, words);
+          const int64_t skipped = first * kWords / 4;
+          kernels.philox_words(range.seed,
+                               range.offset + static_cast<uint64_t>(skipped),
+                               (count * kWords + 3) / 4, words);
           f(words, first, count);
         }
       });
@@ -109,117 +86,6 @@ void fill(const char* op, const Tensor& self,
 
 uint64_t join(const uint32_t* words) {
   return (uint64_t{words[1]} << 32) | words[0];
-}
-
-// Digits of a floating type, hidden one included.
-template <class T>
-constexpr int kDigits = std::numeric_limits<T>::digits;
-template <>
-constexpr int kDigits<Half> = 11;
-template <>
-constexpr int kDigits<BFloat16> = 8;
-
-template <class T>
-constexpr int kWordsOf = sizeof(T) == 8 ? 2 : 1;
-
-// In [0, 1), with as many digits as T holds exactly.
-template <class T>
-auto unit(const uint32_t* words) {
-  if constexpr (sizeof(T) == 8) {
-    return uniform_double(words[0], words[1]);
-  } else {
-    constexpr float kScale =
-        1.0f / static_cast<float>(uint32_t{1} << kDigits<T>);
-    return static_cast<float>(words[0] >> (32 - kDigits<T>)) * kScale;
-  }
-}
-
-// kPairs numbers side by side: loops of constant length, which the compiler
-// makes vector code of.
-constexpr int kPairs = 16;
-template <class A>
-using Lanes = A[kPairs];
-
-// The natural logarithm of x in (0, 1]: x = m 2^e with m near 1, and
-// log m = 2 artanh((m - 1) / (m + 1)) by its series.
-template <class A>
-void take_log(Lanes<A>& x) {
-  constexpr bool kWide = sizeof(A) == 8;
-  using Bits = std::conditional_t<kWide, int64_t, int32_t>;
-  constexpr int kMantissa = kWide ? 52 : 23;
-  constexpr Bits kHalfRoot = std::bit_cast<Bits>(A(0.7071067811865476));
-  constexpr int kTerms = kWide ? 12 : 5;
-  Lanes<A> s, z, e, sum;
-  for (int l = 0; l < kPairs; ++l) {
-    // Counted from the root of one half, so that m is in [0.71, 1.42).
-    const Bits from = std::bit_cast<Bits>(x[l]) - kHalfRoot;
-    const Bits exponent = from >> kMantissa;
-    e[l] = static_cast<A>(static_cast<int>(exponent));
-    const A m =
-        std::bit_cast<A>((from & ((Bits{1} << kMantissa) - 1)) + kHalfRoot);
-    s[l] = (m - 1) / (m + 1);
-    z[l] = s[l] * s[l];
-    sum[l] = 0;
-  }
-  for (int k = kTerms; k > 0; --k) {
-    const A term = A(2) / A(2 * k + 1);
-    for (int l = 0; l < kPairs; ++l) sum[l] = (sum[l] + term) * z[l];
-  }
-  for (int l = 0; l < kPairs; ++l) {
-    x[l] = e[l] * A(0.6931471805599453) + s[l] * (2 + sum[l]);
-  }
-}
-
-// Sine and cosine of u turns, u in [0, 1): the nearest quarter taken away, the
-// series, the quarter put back.
-template <class A>
-void take_sine_cosine(const Lanes<A>& u, Lanes<A>& sine, Lanes<A>& cosine) {
-  constexpr int kTerms = sizeof(A) == 8 ? 9 : 5;
-  int quarter[kPairs];
-  Lanes<A> x, z, s, c;
-  for (int l = 0; l < kPairs; ++l) {
-    quarter[l] = static_cast<int>(u[l] * 4 + A(0.5));
-    x[l] = (u[l] * 4 - static_cast<A>(quarter[l])) * A(1.5707963267948966);
-    z[l] = x[l] * x[l];
-    s[l] = c[l] = 1;
-  }
-  for (int k = kTerms; k > 0; --k) {
-    const A for_sine = A(1) / A(2 * k * (2 * k + 1));
-    const A for_cosine = A(1) / A(2 * k * (2 * k - 1));
-    for (int l = 0; l < kPairs; ++l) {
-      s[l] = 1 - s[l] * z[l] * for_sine;
-      c[l] = 1 - c[l] * z[l] * for_cosine;
-    }
-  }
-  for (int l = 0; l < kPairs; ++l) {
-    const A in = s[l] * x[l], co = c[l];
-    const bool swap = (quarter[l] & 1) != 0;
-    const A a = swap ? co : in, b = swap ? in : co;
-    sine[l] = (quarter[l] & 2) != 0 ? -a : a;
-    cosine[l] = ((quarter[l] + 1) & 2) != 0 ? -b : b;
-  }
-}
-
-// 2 kPairs numbers of the standard normal distribution.
-template <class A>
-void take_normal(const uint32_t* words, A* to) {
-  constexpr int kWords = kWordsOf<A>;
-  Lanes<A> radius, turn, s, c;
-  for (int l = 0; l < kPairs; ++l) {
-    radius[l] = 1 - unit<A>(words + 2 * kWords * l);
-    turn[l] = unit<A>(words + 2 * kWords * l + kWords);
-  }
-  take_log<A>(radius);
-  take_sine_cosine<A>(turn, s, c);
-  for (int l = 0; l < kPairs; ++l) {
-    // Not -0, nor less by rounding, where the logarithm is 0.
-    const A square = radius[l] < 0 ? -2 * radius[l] : A(0);
-    radius[l] = std::sqrt(square);
-  }
-  for (int l = 0; l < kPairs; ++l) {
-    to[2 * l] = radius[l] * c[l];
-    to[2 * l + 1] = radius[l] * s[l];
-  }
 }
 
 // A whole number in [0, count); count 0 stands for 2^64.
@@ -329,14 +195,14 @@ Tensor& normal_(Tensor& self, double mean, double std,
     const A m = static_cast<A>(mean), d = static_cast<A>(std);
     fill<T, kWordsOf<T>>("normal_", self, generator,
                          [&](const uint32_t* words, T* out, int64_t n) {
-                           A normal[2 * kPairs];
-                           for (int64_t i = 0; i < n; i += 2 * kPairs) {
-                             take_normal<A>(words + kWordsOf<T> * i, normal);
-                             const int64_t count =
-                                 std::min<int64_t>(2 * kPairs, n - i);
-                             for (int64_t k = 0; k < count; ++k) {
-                               out[i + k] = static_cast<T>(normal[k] * d + m);
-                             }
+                           alignas(64) A normal[kChunk];
+                           if constexpr (std::is_same_v<A, double>) {
+                             random_kernels().normal_double(words, n, normal);
+                           } else {
+                             random_kernels().normal_float(words, n, normal);
+                           }
+                           for (int64_t k = 0; k < n; ++k) {
+                             out[k] = static_cast<T>(normal[k] * d + m);
                            }
                          });
   });

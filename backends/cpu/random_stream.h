@@ -32,9 +32,8 @@ class RandomStream {
         static_cast<uint32_t>(range_.seed),
         static_cast<uint32_t>(range_.seed >> 32));
   }
-  // Words 2 i and 2 i + 1.
-  uint64_t word64(uint64_t i) const {
-    const PhiloxBlock b = block(i / 2);
+  // Words 2 i and 2 i + 1, which block i / 2 holds.
+  static uint64_t word64(const PhiloxBlock& b, uint64_t i) {
     const size_t at = i % 2 * 2;
     return (uint64_t{b[at + 1]} << 32) | b[at];
   }
