@@ -184,8 +184,23 @@ void reduce_rows_by_8(void* acc, const void* x, int64_t row_stride,
   for (; rows >= 8; rows -= 8, row += 8 * row_stride) {
     const T *p0 = at(0), *p1 = at(1), *p2 = at(2), *p3 = at(3);
     const T *p4 = at(4), *p5 = at(5), *p6 = at(6), *p7 = at(7);
+    int64_t j = 0;
+    if constexpr (std::is_same_v<T, Acc>) {
+      // gcc makes branches of seven choices.
+      const hn::ScalableTag<T> d;
+      const auto lanes = [d](auto u, auto v) { return Op::lanes(d, u, v); };
+      const auto load = [d, &j](const T* p) { return hn::LoadU(d, p + j); };
+      const auto width = static_cast<int64_t>(hn::Lanes(d));
+      for (; j + width <= n; j += width) {
+        const auto low =
+            lanes(lanes(load(p0), load(p1)), lanes(load(p2), load(p3)));
+        const auto high =
+            lanes(lanes(load(p4), load(p5)), lanes(load(p6), load(p7)));
+        hn::StoreU(lanes(load(a), lanes(low, high)), d, a + j);
+      }
+    }
     SY_TILE_LOOP
-    for (int64_t j = 0; j < n; ++j) {
+    for (; j < n; ++j) {
       const T low = Op::f(Op::f(p0[j], p1[j]), Op::f(p2[j], p3[j]));
       const T high = Op::f(Op::f(p4[j], p5[j]), Op::f(p6[j], p7[j]));
       a[j] = Op::f(a[j], static_cast<Acc>(Op::f(low, high)));

@@ -112,6 +112,25 @@ void fill_identity(const ReduceOp& op, ScalarType compute,
   }
 }
 
+// Each accumulator by a kernel of its own, which reads all elements: still less
+// than a program takes. False, with nothing done, if one has none.
+bool reduce_each(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
+                 const ReduceLayout& layout, char* const* accumulators,
+                 int64_t n) {
+  KnownReduction known[kMaxAccumulators];
+  for (int i = 0; i < op.n_accumulators; ++i) {
+    if (!recognise(op, i, args.self->dtype(), compute, &known[i])) return false;
+  }
+  for (int i = 0; i < op.n_accumulators; ++i) {
+    const auto wide =
+        static_cast<int64_t>(tile_type_size(known[i].accumulator));
+    Buffer raw(n * wide);
+    reduce_known(known[i], layout, args, raw.data());
+    narrow(known[i], compute, raw.data(), accumulators[i], n);
+  }
+  return true;
+}
+
 // Results in the order of the layout's kept dims.
 void compute_results(const ReduceOp& op, const ReduceArgs& args,
                      const ReducePlan& plan, const ReduceLayout& layout,
@@ -123,7 +142,8 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
   const auto item = static_cast<int64_t>(tile_type_size(type));
   const int64_t plane = (n * std::max<int64_t>(item, 1) + 63) / 64 * 64;
   KnownReduction known;
-  if (plan.count != 0 && recognise(op, self, plan.compute, &known)) {
+  if (plan.count != 0 && op.n_accumulators == 1 &&
+      recognise(op, 0, self, plan.compute, &known)) {
     const auto wide = static_cast<int64_t>(tile_type_size(known.accumulator));
     Buffer raw(n * wide);
     reduce_known(known, layout, args, raw.data());
@@ -149,7 +169,7 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
       return reinterpret_cast<double*>(accumulators[i]);
     };
     reduce_moments(layout, self, at(0), at(1), at(2));
-  } else {
+  } else if (!reduce_each(op, args, plan.compute, layout, accumulators, n)) {
     reduce_by_program(op, args, layout, plan.compute, accumulators);
   }
   finish(op, args, plan.compute, plan.count, accumulators, targets, n);
@@ -198,7 +218,8 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
   if (dtype != kFloat && dtype != kDouble && dtype != kLong) return false;
   if (op.finish != nullptr && !is_floating_type(dtype)) return false;
   KnownReduction known;
-  if (!recognise(op, dtype, dtype, &known) || known.map != nullptr) {
+  if (op.n_accumulators != 1 || !recognise(op, 0, dtype, dtype, &known) ||
+      known.map != nullptr) {
     return false;
   }
   const ScalarType out = op.map.tile.results[0].is_bool ? kBool : dtype;

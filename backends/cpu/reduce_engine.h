@@ -83,9 +83,10 @@ struct KnownReduction {
   const ElementProgram* map = nullptr;
 };
 
-// Whether a kernel does what the operator's combine says, after its map.
-bool recognise(const ReduceOp& op, ScalarType self, ScalarType compute,
-               KnownReduction* known);
+// Whether a kernel does what the operator's combine says of an accumulator by
+// itself, after its map.
+bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
+               ScalarType compute, KnownReduction* known);
 // The accumulator of no elements, or of one for max and min (`first`, of the
 // kernel's type).
 void start_accumulator(const KnownReduction& known, const void* first,
@@ -95,8 +96,8 @@ void start_accumulator(const KnownReduction& known, const void* first,
 void reduce_known(const KnownReduction& known, const ReduceLayout& layout,
                   const ReduceArgs& args, void* accumulators);
 
-// Whether it is the operator that has a kernel for its count, mean and sum of
-// squared distances; and these, in double.
+// Whether it is an operator whose accumulators are a count, a mean and a sum of
+// squared distances, which have a kernel; and these, in double.
 bool is_moments(const ReduceOp& op);
 void reduce_moments(const ReduceLayout& layout, ScalarType self, double* count,
                     double* mean, double* m2);

@@ -188,23 +188,43 @@ class Known {
   tile::Uniform uniforms_[tile::kMaxUniforms];
 };
 
-bool is_identity(const ElementProgram& map, lang::Prim conversion) {
-  const tile::Program& p = map.tile;
-  if (p.n_steps == 0) return p.results[0].reg == 0;
-  return p.n_steps == 1 && p.steps[0].op == conversion && p.steps[0].a == 0;
+// The step that makes a result, or nullptr.
+const tile::Step* step_of(const tile::Program& p, int result) {
+  for (int i = 0; i < p.n_steps; ++i) {
+    if (p.steps[i].dst == p.results[result].reg) return &p.steps[i];
+  }
+  return nullptr;
+}
+
+bool is_identity(const ElementProgram& map, int accumulator,
+                 lang::Prim conversion) {
+  const tile::Step* const s = step_of(map.tile, accumulator);
+  if (s == nullptr) return map.tile.results[accumulator].reg == 0;
+  return s->op == conversion && s->a == 0;
+}
+
+// The step that makes an accumulator of both sides' and nothing else, or
+// nullptr. The sides are inputs: those of a, then those of b.
+const tile::Step* own_step(const tile::Program& p, int accumulator) {
+  const tile::Step* const s = step_of(p, accumulator);
+  if (s == nullptr) return nullptr;
+  const int other = accumulator + p.n_results;
+  const bool own = (s->a == accumulator && s->b == other) ||
+                   (s->a == other && s->b == accumulator);
+  return own ? s : nullptr;
 }
 
 }  // namespace
 
-bool recognise(const ReduceOp& op, ScalarType self, ScalarType compute,
-               KnownReduction* known) {
+bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
+               ScalarType compute, KnownReduction* known) {
   const tile::Program& p = op.combine.tile;
-  if (op.n_accumulators != 1 || p.n_steps != 1) return false;
-  const tile::Step& s = p.steps[0];
-  if (!((s.a == 0 && s.b == 1) || (s.a == 1 && s.b == 0))) return false;
+  if (p.n_steps != op.n_accumulators) return false;
+  const tile::Step* const s = own_step(p, accumulator);
+  if (s == nullptr) return false;
   using lang::Prim;
   bool logical = false;
-  switch (s.op) {
+  switch (s->op) {
     case Prim::add: known->kind = tile::Reduction::sum; break;
     case Prim::mul: known->kind = tile::Reduction::prod; break;
     case Prim::maximum: known->kind = tile::Reduction::max; break;
@@ -220,10 +240,10 @@ bool recognise(const ReduceOp& op, ScalarType self, ScalarType compute,
     default: return false;
   }
   known->map = nullptr;
-  if (!is_identity(op.map, logical ? Prim::truth : Prim::copy)) {
+  if (!is_identity(op.map, accumulator, logical ? Prim::truth : Prim::copy)) {
     // Other maps run first, of floats to floats.
-    if (logical || !is_floating_type(compute) || op.map.tile.bool_inputs != 0 ||
-        op.map.tile.results[0].is_bool) {
+    if (op.n_accumulators != 1 || logical || !is_floating_type(compute) ||
+        op.map.tile.bool_inputs != 0 || op.map.tile.results[0].is_bool) {
       return false;
     }
     known->map = &op.map;

@@ -116,7 +116,9 @@ class MomentsReduction {
 
 }  // namespace
 
-bool is_moments(const ReduceOp& op) { return &op == &desc::_var_mean; }
+bool is_moments(const ReduceOp& op) {
+  return &op == &desc::_var_mean || &op == &desc::_std_mean;
+}
 
 void reduce_moments(const ReduceLayout& layout, ScalarType self, double* count,
                     double* mean, double* m2) {
