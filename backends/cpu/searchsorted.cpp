@@ -14,21 +14,22 @@ namespace {
 constexpr int64_t kGrain = 4096;
 
 // The first place whose element is not less than v (right: is greater); that
-// of NaN is the end. `order`: where the elements are, or null.
-template <class T>
-int64_t place_of(const T* row, const int64_t* order, int64_t n, T v,
-                 bool right) {
-  int64_t begin = 0, end = n;
-  while (begin < end) {
-    const int64_t middle = begin + (end - begin) / 2;
-    const T x = row[order == nullptr ? middle : order[middle]];
-    if (right ? x > v : x >= v) {
-      end = middle;
-    } else {
-      begin = middle + 1;
-    }
+// of NaN is the end. `order`: where the elements are, or null. No branch
+// depends on the elements.
+template <bool kRight, class T>
+int64_t place_of(const T* row, const int64_t* order, int64_t n, T v) {
+  const auto is_before = [&](int64_t i) -> int64_t {
+    const T x = row[order == nullptr ? i : order[i]];
+    return kRight ? !(x > v) : !(x >= v);
+  };
+  if (n == 0) return 0;
+  int64_t begin = 0;
+  while (n > 1) {
+    const int64_t half = n / 2;
+    begin += is_before(begin + half - 1) * half;
+    n -= half;
   }
-  return begin;
+  return begin + is_before(begin);
 }
 
 Tensor checked_sorter(const Tensor& sequence,
@@ -71,8 +72,10 @@ void search(const Tensor& sequence, const Tensor& values, ScalarType dtype,
       parallel_for(0, x.numel(), kGrain, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           const int64_t row = i / width * n;
-          to[i] = static_cast<I>(place_of(
-              data + row, at == nullptr ? at : at + row, n, v[i], right));
+          const int64_t* const order_of_row = at == nullptr ? at : at + row;
+          to[i] = static_cast<I>(
+              right ? place_of<true>(data + row, order_of_row, n, v[i])
+                    : place_of<false>(data + row, order_of_row, n, v[i]));
         }
       });
     };
