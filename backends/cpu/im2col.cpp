@@ -48,12 +48,14 @@ struct Columns {
     return {std::min(first, last), last, offset};
   }
 
+  Range rows_of(int64_t tap) const { return range(0, tap / kernel[1]); }
+  Range columns_of(int64_t tap) const { return range(1, tap % kernel[1]); }
+
   // f(image row, column row, first window, windows, first element) for the
   // parts of rows that tap `tap` takes from an image.
   template <class F>
   void visit(int64_t tap, const F& f) const {
-    const Range rows = range(0, tap / kernel[1]);
-    const Range cols = range(1, tap % kernel[1]);
+    const Range rows = rows_of(tap), cols = columns_of(tap);
     for (int64_t y = rows.first; y < rows.last; ++y) {
       f(y * stride[0] + rows.offset, y, cols.first, cols.last - cols.first,
         cols.first * stride[1] + cols.offset);
@@ -63,11 +65,17 @@ struct Columns {
 
 template <class T>
 void to_columns(const Columns& g, const T* image, int64_t tap, T* row) {
-  std::fill(row, row + g.windows(), T());
+  const Columns::Range rows = g.rows_of(tap);
+  const int64_t width = g.counts[1];
+  std::fill(row, row + rows.first * width, T());
+  std::fill(row + rows.last * width, row + g.windows(), T());
   g.visit(tap, [&](int64_t y, int64_t window_row, int64_t first, int64_t n,
                    int64_t x) {
     const T* const from = image + y * g.width + x;
-    T* const to = row + window_row * g.counts[1] + first;
+    T* const begin = row + window_row * width;
+    T* const to = begin + first;
+    std::fill(begin, to, T());
+    std::fill(to + n, begin + width, T());
     if (g.stride[1] == 1) {
       if (n > 0) std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
     } else {
