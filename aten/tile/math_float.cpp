@@ -244,7 +244,8 @@ SY_TILE_WIDER2(Atan2, atan2_f32)
 SY_TILE_WIDER2(Hypot, hypot_f32)
 #undef SY_TILE_WIDER2
 
-// The argument is reduced in double, the series are float's.
+// The argument is reduced to a sum of two floats, by double where there is no
+// fused multiplication; the series are float's.
 template <int64_t kQuarters>
 struct Sin {
   static constexpr bool kCostly = true;
@@ -256,6 +257,22 @@ struct Sin {
     return static_cast<float>(kQuarters == 0 ? std::sin(wide) : std::cos(wide));
   }
   static HWY_INLINE float f(float x) {
+#if HWY_NATIVE_FMA
+    // pi / 2 in three parts. The first is of multiples of 2^-23, as x is where
+    // n is not 0, and what is left below 1: the first difference is exact. The
+    // second gives two floats by Knuth's sum.
+    constexpr float kHalfPi = 0x1.921fb6p0f, kSecond = 0x1.777a5cp-25f,
+                    kThird = 0x1.ee59dap-50f, kShiftF = 0x1.8p23f;
+    const float shifted = madf(x, 0x1.45f306p-1f, kShiftF);
+    const float n = shifted - kShiftF;
+    const float near = madf(-n, kHalfPi, x);
+    const float second = n * kSecond;
+    const float r = near + second;
+    const float part = r - near;
+    const float rest = (near - (r - part)) + (second - part);
+    const float low = madf(n, kThird, rest + madf(n, kSecond, -second));
+    const int32_t q = std::bit_cast<int32_t>(shifted) + kQuarters;
+#else
     const double wide = static_cast<double>(x);
     const double shifted = mad(wide, 0x1.45f306dc9c883p-1, kShift);
     const double n = shifted - kShift;
@@ -264,6 +281,7 @@ struct Sin {
     const float r = static_cast<float>(reduced);
     const float low = static_cast<float>(reduced - static_cast<double>(r));
     const int32_t q = static_cast<int32_t>(low_bits(shifted) + kQuarters);
+#endif
     const float z = r * r;
     const float s =
         r + madf(r * z,
