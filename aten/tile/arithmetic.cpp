@@ -166,16 +166,16 @@ struct Fma {
 };
 struct Clamp {
   // minimum(maximum(x, low), high), each as gcc knows max and min
-  // instructions: a NaN on their left is lost and put back.
+  // instructions, which keep a NaN on their right; one of the bounds is put
+  // back.
   template <class T>
   static HWY_INLINE T f(T x, T low, T high) {
-    const T above = x > low ? x : low;
-    const T within = above < high ? above : high;
+    const T above = low > x ? low : x;
+    const T within = high < above ? high : above;
     if constexpr (std::is_integral_v<T>) {
       return within;
     } else {
-      const T kept = low != low ? low : within;
-      return x != x ? x : kept;
+      return __builtin_isunordered(low, high) ? low + high : within;
     }
   }
 };

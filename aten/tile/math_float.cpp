@@ -127,6 +127,26 @@ HWY_INLINE VF sigmoid32(VF x) {
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(FloatTag())), e, one),
                  hn::Add(one, e));
 }
+// As log32(float); getexp and getmant know denormals, 0 and infinity, and make
+// NaN of numbers below 0.
+HWY_INLINE VF log32(VF x) {
+  const __m512 mantissa =
+      _mm512_getmant_ps(x.raw, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan);
+  const __m512 exponent = _mm512_getexp_ps(x.raw);
+  const __mmask16 large =
+      _mm512_cmp_ps_mask(mantissa, set(0x1.6a09e6p0f).raw, _CMP_GT_OQ);
+  const VF m{_mm512_mask_mul_ps(mantissa, large, mantissa, set(0.5f).raw)};
+  const VF n{_mm512_mask_add_ps(exponent, large, exponent, set(1.0f).raw)};
+  const VF f = hn::Sub(m, set(1.0f));
+  const VF z = hn::Mul(f, f);
+  const VF p = poly(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b4p-3f,
+                    -0x1.555c54p-3f, 0x1.23377cp-3f, -0x1.fc2118p-4f,
+                    0x1.e6eea8p-4f, -0x1.de4164p-4f, 0x1.14619cp-4f);
+  const VF tail =
+      hn::MulAdd(n, set(0x1.7f7d1cp-20f),
+                 hn::MulAdd(hn::Mul(z, f), p, hn::Mul(set(-0.5f), z)));
+  return hn::MulAdd(n, set(0x1.62e4p-1f), hn::Add(f, tail));
+}
 #include "aten/tile/math_table.inc"
 #define SY_TILE_VECTOR(function) \
   static HWY_INLINE VF v(VF x) { return function(x); }
@@ -201,12 +221,17 @@ SY_TILE_OWN(Exp, exp32)
 SY_TILE_OWN(Tanh, tanh32)
 SY_TILE_OWN(Sigmoid, sigmoid32)
 SY_TILE_OWN(Erf, erf32)
-#undef SY_TILE_OWN
-#undef SY_TILE_VECTOR
+#if HWY_TARGET <= HWY_AVX3
 struct Log {
   static constexpr bool kCostly = true;
-  static HWY_INLINE float f(float x) { return log32(x); }
+  static HWY_INLINE float f(float x) { return hn::GetLane(v(set(x))); }
+  static HWY_INLINE VF v(VF x) { return log32(x); }
 };
+#else
+SY_TILE_OWN(Log, log32)
+#endif
+#undef SY_TILE_OWN
+#undef SY_TILE_VECTOR
 
 // Through double.
 #define SY_TILE_WIDER(Name, function)                              \
