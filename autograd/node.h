@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -196,6 +197,15 @@ class SY_API GradFrame {
   // Zeros take the memory of one element; undefined for a result that has no
   // gradient.
   Tensor grad_or_zeros(int i) const;
+  // Absent where nothing flows, for operators that take it so.
+  std::optional<Tensor> grad_if_any(int i) const {
+    if (!grads_[i].defined()) return std::nullopt;
+    return grads_[i];
+  }
+  template <class... I>
+  bool has_any(I... i) const {
+    return (grads_[i].defined() || ...);
+  }
   // Of all outputs, zeros where nothing flows.
   std::vector<Tensor> grads() const;
   // Moved out: the caller may write to it if it is the only owner.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "codegen/cpp_types.h"
 #include "codegen/lang/compile.h"
@@ -40,6 +41,16 @@ bool reads_elements(const Expr& e, std::string_view name) {
     if (reads_elements(e->children[i], name)) return true;
   }
   return false;
+}
+
+// The literals k of grads[k].
+void collect_results(const Expr& e, std::set<std::size_t>& out) {
+  if (e->kind == NodeKind::kIndex && lang::is_name(e->children[0], "grads") &&
+      lang::is_number(e->children[1])) {
+    out.insert(static_cast<std::size_t>(e->children[1]->number.i));
+    return;
+  }
+  for (const Expr& c : e->children) collect_results(c, out);
 }
 
 // Lists are kept whole, as far as there is a type for it.
@@ -191,6 +202,11 @@ class Planner {
     formula.operators = code->operators;
     formula.code = std::move(*code);
     formula.names = lang::free_names(e);
+    if (schema_.returns().size() > 1) {
+      std::set<std::size_t> results;
+      collect_results(e, results);
+      formula.results.assign(results.begin(), results.end());
+    }
     read(e, formula);
     plan_.formulas.push_back(std::move(formula));
   }
@@ -277,6 +293,7 @@ class Planner {
     lang::TensorEnv env = lang::TensorEnv::of(schema_);
     env.add("grad", TypeKind::kTensor);
     env.add("grads", Type::list_of(TypeKind::kTensor));
+    if (schema_.returns().size() > 1) env.results = schema_.returns().size();
     for (std::size_t i = 0; i < schema_.returns().size(); ++i) {
       const std::string name = result_name(schema_, i);
       if (!env.find(name)) env.add(name, schema_.returns()[i].type);

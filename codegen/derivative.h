@@ -48,6 +48,8 @@ struct GradFormula {
   // By the geometry of a view.
   bool by_geometry = false;
   std::vector<std::string> names;  // free names, sorted
+  // Of several results: those whose gradients it reads, sorted.
+  std::vector<std::size_t> results;
 };
 
 struct DerivativePlan {

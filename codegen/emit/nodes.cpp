@@ -133,20 +133,31 @@ class NodeEmitter {
   }
 
   void formula(const GradFormula& f) {
-    const bool condition = plan_.arguments.size() > 1;
-    const std::string pad(condition ? 6 : 4, ' ');
-    if (condition) {
-      std::vector<std::string> which;
-      for (const std::size_t t : f.targets) {
-        which.push_back(std::to_string(t));
-      }
-      w_.line(which.size() == 1
-                  ? "    if (" + f_ + ".needs(" + which[0] + ")) {"
-                  : "    if (" + f_ + ".needs_any(" + join(which, ", ") +
-                        ")) {");
-    }
+    const std::string asked = condition(f);
+    const std::string pad(asked.empty() ? 4 : 6, ' ');
+    if (!asked.empty()) w_.line("    if (" + asked + ") {");
     body(f, pad);
-    if (condition) w_.line("    }");
+    if (!asked.empty()) w_.line("    }");
+  }
+
+  // Whether the formula is wanted and anything flows into it.
+  std::string condition(const GradFormula& f) const {
+    const auto numbers = [](const std::vector<std::size_t>& list) {
+      std::vector<std::string> out;
+      for (const std::size_t i : list) out.push_back(std::to_string(i));
+      return join(out, ", ");
+    };
+    std::vector<std::string> parts;
+    if (plan_.arguments.size() > 1) {
+      parts.push_back(f_ + (f.targets.size() == 1 ? ".needs(" : ".needs_any(") +
+                      numbers(f.targets) + ")");
+    }
+    const std::size_t n = op_.base.schema.returns().size();
+    if (!f.results.empty() && f.results.size() < n &&
+        !mentions(f.names, "grad")) {
+      parts.push_back(f_ + ".has_any(" + numbers(f.results) + ")");
+    }
+    return join(parts, " && ");
   }
 
   void body(const GradFormula& f, const std::string& pad) {
@@ -156,7 +167,9 @@ class NodeEmitter {
               ", " + geometry_member(plan_, "view") + "));");
       return;
     }
-    if (mentions(f.names, "grads")) {
+    if (!f.results.empty()) {
+      w_.line(pad + "const GradFrame& grads = " + f_ + ";");
+    } else if (mentions(f.names, "grads")) {
       w_.line(pad + "const auto grads = " + f_ + ".grads();");
     }
     for (const Saved& s : plan_.saved) {

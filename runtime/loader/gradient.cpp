@@ -95,7 +95,8 @@ class InterpretedNode final : public NodeOfMany {
   }
 
  private:
-  // What names of a formula stand for: saved things, then grad and grads.
+  // What names of a formula stand for: saved things, then grad and grads, then
+  // each of grads, and each as what may be absent.
   struct Environment {
     std::vector<Value> values;
     std::vector<Named> names;
@@ -178,8 +179,9 @@ void InterpretedNode::keep_results(Value* results) {
 void InterpretedNode::unpack(const Gradient::Formula& formula, GradFrame& f,
                              Environment* env) const {
   const auto& saved = form_->op->gradient->plan.saved;
-  env->values.resize(saved.size() + 2);
-  env->names.resize(saved.size() + 2);
+  const size_t grad = saved.size(), each = grad + 2;
+  env->values.resize(each + 2 * f.node().num_outputs());
+  env->names.resize(env->values.size());
   for (const size_t i : formula.reads) {
     const char* name = saved[i].name.c_str();
     Value& v = env->values[i];
@@ -195,8 +197,15 @@ void InterpretedNode::unpack(const Gradient::Formula& formula, GradFrame& f,
     }
     if (env->names[i].meta == nullptr) env->names[i].value = &v;
   }
-  const size_t grad = saved.size();
   env->values[grad] = Value(TensorBase(f.grad()));
+  for (const size_t r : formula.results) {
+    const int k = static_cast<int>(r);
+    env->values[each + 2 * r] = Value(TensorBase(f.grad_or_zeros(k)));
+    if (f.has_any(k)) env->values[each + 2 * r + 1] = env->values[each + 2 * r];
+    for (const size_t i : {each + 2 * r, each + 2 * r + 1}) {
+      env->names[i].value = &env->values[i];
+    }
+  }
   if (formula.reads_grads) {
     const std::vector<Tensor> grads = f.grads();
     env->values[grad + 1] = Value::tensor_list(grads.data(), grads.size());
@@ -240,7 +249,11 @@ void InterpretedNode::apply(GradFrame& f) {
     const bool wanted =
         std::any_of(formula.targets.begin(), formula.targets.end(),
                     [&](size_t t) { return f.needs(static_cast<int>(t)); });
-    if (!wanted) continue;
+    const bool flows =
+        formula.results.empty() || formula.reads_grad ||
+        std::any_of(formula.results.begin(), formula.results.end(),
+                    [&](size_t r) { return f.has_any(static_cast<int>(r)); });
+    if (!wanted || !flows) continue;
     if (formula.by_geometry) {
       f.set(static_cast<int>(formula.targets[0]),
             as_strided_backward(f.grad(), self_, view_));
@@ -392,12 +405,21 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
   }
   names.emplace_back("grad");
   names.emplace_back("grads");
+  for (size_t i = 0; i < schema.returns().size(); ++i) {
+    names.push_back(lang::gradient_name(i));
+    names.push_back(lang::gradient_name(i) + "?");
+  }
   for (const codegen::GradFormula& f : plan.formulas) {
     Gradient::Formula out;
     out.targets = f.targets;
     out.by_geometry = f.by_geometry;
     if (!f.by_geometry) {
-      out.reads_grads = std::count(f.names.begin(), f.names.end(), "grads") > 0;
+      const auto reads = [&](const char* name) {
+        return std::count(f.names.begin(), f.names.end(), name) > 0;
+      };
+      out.results = f.results;
+      out.reads_grad = reads("grad");
+      out.reads_grads = f.results.empty() && reads("grads");
       for (size_t i = 0; i < plan.saved.size(); ++i) {
         if (std::count(f.names.begin(), f.names.end(), names[i]) > 0) {
           out.reads.push_back(i);

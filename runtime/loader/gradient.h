@@ -15,7 +15,8 @@ struct Gradient {
     std::vector<size_t> targets;  // positions among the plan's arguments
     bool is_list = false;         // the one target is a Tensor[]
     bool by_geometry = false;
-    bool reads_grads = false;
+    bool reads_grad = false, reads_grads = false;
+    std::vector<size_t> results;  // of several: whose gradients are read
     std::vector<size_t> reads;  // of the plan's saved
     std::optional<TensorProgram> program;
     // The same as one program, and what it reads: names of the environment,
