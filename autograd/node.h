@@ -234,6 +234,11 @@ class SY_API GradFrame {
     return starts_ == nullptr ? 1
                               : static_cast<int>(starts_[k + 1] - starts_[k]);
   }
+  // Sizes, dtype, device and order of argument k, which needs a gradient.
+  const SavedMeta& argument(int k) const {
+    const Edge& e = node_.edge(first(k));
+    return e.node->output(e.input_nr);
+  }
   bool needs(int k, int i) const {
     return wanted(first(k) + static_cast<uint32_t>(i));
   }

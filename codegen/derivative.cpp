@@ -19,10 +19,9 @@ using lang::NodeKind;
 using lang::OperatorKind;
 
 // Of a tensor, without a look at its elements.
-constexpr std::array<std::string_view, 9> kMetadata = {
-    "sizes",  "size",        "dim",
-    "numel",  "scalar_type", "dtype",
-    "device", "options",     "is_floating_point"};
+constexpr std::array<std::string_view, 10> kMetadata = {
+    "sizes", "size",   "dim",     "numel",         "scalar_type",
+    "dtype", "device", "options", "is_contiguous", "is_floating_point"};
 
 bool is_metadata(std::string_view method) {
   return std::find(kMetadata.begin(), kMetadata.end(), method) !=
@@ -32,6 +31,12 @@ bool is_metadata(std::string_view method) {
 // Whether `name` occurs as more than the receiver of such methods.
 bool reads_elements(const Expr& e, std::string_view name) {
   if (lang::is_name(e, name)) return true;
+  if (e->kind == NodeKind::kComprehension &&
+      lang::is_name(e->children[1], name)) {
+    // Of each tensor of a list.
+    return reads_elements(e->children[0], e->name) ||
+           (e->children.size() > 2 && reads_elements(e->children[2], e->name));
+  }
   std::size_t first = 0;
   if (e->kind == NodeKind::kMethod && is_metadata(e->name) &&
       lang::is_name(e->children[0], name)) {
@@ -78,6 +83,9 @@ Saved saved_argument(const Argument& a, bool elements) {
   } else if (e == TypeKind::kTensor) {
     s.kind = Saved::kOptional;
     s.type = "SavedTensor";
+  } else if (t.is_list() && t.element() == TypeKind::kTensor && !elements) {
+    s.kind = Saved::kMetaList;
+    s.type = "std::vector<SavedMeta>";
   } else if (t.is_tensor_like()) {
     s.kind = e.element().is_optional() ? Saved::kOptionalList : Saved::kList;
     s.type = "SavedTensorList";
@@ -302,19 +310,27 @@ class Planner {
   }
 
   // What the formula makes the node keep.
-  void read(const Expr& e, const GradFormula& formula) {
+  void read(const Expr& e, GradFormula& formula) {
     for (const std::string& name : formula.names) {
       if (name == "grads") plan_.uses_grads = true;
       const int argument = schema_.argument_index(name);
       if (argument >= 0) {
         const Argument& a = schema_.arguments()[argument];
+        const bool elements = reads_elements(e, name);
+        if (!elements && a.type == TypeKind::kTensor &&
+            formula.targets.size() == 1 &&
+            plan_.arguments[formula.targets[0]] ==
+                static_cast<std::size_t>(argument)) {
+          formula.own = name;
+          continue;
+        }
         if (!can_be_kept(a)) {
           diagnostics_.error(op_.entry->func.start(),
                              "the formulas of 'derivative:' cannot keep '" +
                                  name + "', " + std::string(a.type.str()));
           continue;
         }
-        merge(saved_argument(a, reads_elements(e, name)), formula);
+        merge(saved_argument(a, elements), formula);
         continue;
       }
       for (std::size_t i = 0; i < schema_.returns().size(); ++i) {
@@ -338,7 +354,7 @@ class Planner {
     if (known == found_.end()) {
       found_.push_back(std::move(s));
       known = found_.end() - 1;
-    } else if (known->kind == Saved::kMeta) {
+    } else if (known->kind == Saved::kMeta || known->kind == Saved::kMetaList) {
       // The tensor itself knows its sizes too.
       known->kind = s.kind;
       known->type = s.type;

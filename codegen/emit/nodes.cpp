@@ -51,6 +51,8 @@ std::string variable(const Saved& s, const std::set<std::string>& taken) {
     case Saved::kList:
       return "const std::vector<Tensor> " + list + " = " + member + ".unpack" +
              unpack + "\nconst TensorList " + s.cpp + " = " + list + ";";
+    case Saved::kMetaList:
+      return "const ArrayRef<SavedMeta> " + s.cpp + " = " + member + ";";
     case Saved::kOptionalList:
       return "const auto " + list + " = " + member + ".unpack_optional" +
              unpack + "\nconst ArrayRef<std::optional<Tensor>> " + s.cpp +
@@ -172,8 +174,13 @@ class NodeEmitter {
     } else if (mentions(f.names, "grads")) {
       w_.line(pad + "const auto grads = " + f_ + ".grads();");
     }
+    if (!f.own.empty()) {
+      const std::string k = std::to_string(f.targets[0]);
+      w_.line(pad + "const SavedMeta& " + lang::cpp_name(f.own) + " = " + f_ +
+              ".argument(" + k + ");");
+    }
     for (const Saved& s : plan_.saved) {
-      if (mentions(f.names, s.name)) {
+      if (mentions(f.names, s.name) && s.name != f.own) {
         w_.block(variable(s, taken_), static_cast<int>(pad.size()));
       }
     }
@@ -301,6 +308,16 @@ std::string geometry_member(const DerivativePlan& plan, std::string_view of) {
   return lang::fresh_name(std::string(of) + "_", taken);
 }
 
+std::string if_needed(const DerivativePlan& plan, const Saved& s,
+                      const std::string& node) {
+  if (s.readers.size() == plan.arguments.size()) return "";
+  std::vector<std::string> needs;
+  for (const std::size_t r : s.readers) {
+    needs.push_back(node + "->needs(" + std::to_string(r) + ")");
+  }
+  return "if (" + join(needs, " || ") + ") ";
+}
+
 void emit_saves(Writer& w, const DerivativePlan& plan,
                 const std::string& written, const std::string& node) {
   for (const GradFormula& f : plan.formulas) {
@@ -310,14 +327,7 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
   }
   for (const Saved& s : plan.saved) {
     if (s.is_result) continue;
-    std::string condition;
-    if (s.readers.size() < plan.arguments.size()) {
-      std::vector<std::string> needs;
-      for (const std::size_t r : s.readers) {
-        needs.push_back(node + "->needs(" + std::to_string(r) + ")");
-      }
-      condition = "if (" + join(needs, " || ") + ") ";
-    }
+    std::string condition = if_needed(plan, s, node);
     const std::string member = node + "->" + s.cpp + "_";
     std::string statement;
     switch (s.kind) {
@@ -344,6 +354,9 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
         if (s.readers.size() > 1 && condition.find("||") != std::string::npos) {
           condition = "if (" + s.cpp + ") ";
         }
+        break;
+      case Saved::kMetaList:
+        statement = member + " = {" + s.cpp + ".begin(), " + s.cpp + ".end()};";
         break;
       case Saved::kNumbers:
         statement =

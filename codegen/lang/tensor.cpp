@@ -718,15 +718,18 @@ class Compiler {
         make_plan(std::move(node)));
   }
 
+  // A literal index of one of n.
+  std::size_t literal(const Expr& i, std::size_t n) {
+    const auto k = static_cast<std::size_t>(i->number.i);
+    if (!is_number(i) || !i->number.is_int || i->number.i < 0 || k >= n) {
+      fail(*i, "expected a literal from 0 to " + std::to_string(n - 1));
+    }
+    return k;
+  }
+
   // Of one of several results.
   Value gradient(const Node& e) {
-    const Expr& i = e.children[1];
-    if (!is_number(i) || !i->number.is_int || i->number.i < 0 ||
-        i->number.i >= static_cast<std::int64_t>(env_.results)) {
-      fail(*i,
-           "expected a literal from 0 to " + std::to_string(env_.results - 1));
-    }
-    const auto k = static_cast<std::size_t>(i->number.i);
+    const std::size_t k = literal(e.children[1], env_.results);
     const std::string arguments = "(" + std::to_string(k) + ")";
     Value v = Value::of(TypeKind::kTensor, {"grads.grad_or_zeros" + arguments},
                         plan_name(gradient_name(k)));
@@ -742,17 +745,12 @@ class Compiler {
     }
     Value source = run(e.children[0]);
     if (source.kind == Value::Kind::kTuple) {
-      const Expr& i = e.children[1];
-      const auto n = static_cast<std::int64_t>(source.types.size());
-      if (!is_number(i) || !i->number.is_int || i->number.i < 0 ||
-          i->number.i >= n) {
-        fail(*i, "expected a literal from 0 to " + std::to_string(n - 1));
-      }
-      const auto k = static_cast<std::size_t>(i->number.i);
+      const std::size_t k = literal(e.children[1], source.types.size());
       return Value::of(
           source.types[k],
           {"std::get<" + std::to_string(k) + ">(" + source.cpp.text + ")"},
-          make_plan({PlanKind::kResult, {}, {source.plan}, i->number}));
+          make_plan(
+              {PlanKind::kResult, {}, {source.plan}, e.children[1]->number}));
     }
     if (source.is_tensor()) {
       const Value i = run(e.children[1]);
