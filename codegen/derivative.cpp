@@ -28,9 +28,21 @@ bool is_metadata(std::string_view method) {
          kMetadata.end();
 }
 
-// Whether `name` occurs as more than the receiver of such methods.
+// `name == None` or `name != None`.
+bool asks_presence(const Expr& e, std::string_view name) {
+  return e->kind == NodeKind::kBinary &&
+         (e->op == lang::Op::kEq || e->op == lang::Op::kNe) &&
+         ((lang::is_name(e->children[0], name) &&
+           e->children[1]->kind == NodeKind::kNone) ||
+          (lang::is_name(e->children[1], name) &&
+           e->children[0]->kind == NodeKind::kNone));
+}
+
+// Whether `name` occurs as more than the receiver of such methods, and in
+// questions whether it is there.
 bool reads_elements(const Expr& e, std::string_view name) {
   if (lang::is_name(e, name)) return true;
+  if (asks_presence(e, name)) return false;
   if (e->kind == NodeKind::kComprehension &&
       lang::is_name(e->children[1], name)) {
     // Of each tensor of a list.
@@ -81,8 +93,8 @@ Saved saved_argument(const Argument& a, bool elements) {
     s.kind = elements ? Saved::kTensor : Saved::kMeta;
     s.type = elements ? "SavedTensor" : "SavedMeta";
   } else if (e == TypeKind::kTensor) {
-    s.kind = Saved::kOptional;
-    s.type = "SavedTensor";
+    s.kind = elements ? Saved::kOptional : Saved::kOptionalMeta;
+    s.type = elements ? "SavedTensor" : "std::optional<SavedMeta>";
   } else if (t.is_list() && t.element() == TypeKind::kTensor && !elements) {
     s.kind = Saved::kMetaList;
     s.type = "std::vector<SavedMeta>";
@@ -354,7 +366,8 @@ class Planner {
     if (known == found_.end()) {
       found_.push_back(std::move(s));
       known = found_.end() - 1;
-    } else if (known->kind == Saved::kMeta || known->kind == Saved::kMetaList) {
+    } else if (known->kind == Saved::kMeta || known->kind == Saved::kMetaList ||
+               known->kind == Saved::kOptionalMeta) {
       // The tensor itself knows its sizes too.
       known->kind = s.kind;
       known->type = s.type;

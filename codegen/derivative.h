@@ -18,6 +18,7 @@ struct Saved {
     kList,          // SavedTensorList
     kOptionalList,  // SavedTensorList of a Tensor?[]
     kMetaList,      // SavedMeta of each of a Tensor[]
+    kOptionalMeta,  // std::optional<SavedMeta> of a Tensor?
     kMeta,          // SavedMeta: sizes, dtype and device only
     kInts,          // SavedInts
     kOptionalInts,  // std::optional<SavedInts>

@@ -78,6 +78,7 @@ std::string variable(const Saved& s, const std::set<std::string>& taken) {
     case Saved::kOptionalString:
       return "const std::optional<std::string_view> " + s.cpp + " = " + member +
              ";";
+    case Saved::kOptionalMeta:
     case Saved::kValue: break;
   }
   return "const auto& " + s.cpp + " = " + member + ";";
@@ -357,6 +358,10 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
         break;
       case Saved::kMetaList:
         statement = member + " = {" + s.cpp + ".begin(), " + s.cpp + ".end()};";
+        break;
+      case Saved::kOptionalMeta:
+        condition = "if (" + s.cpp + " && " + s.cpp + "->defined()) ";
+        statement = member + ".emplace(*" + s.cpp + ");";
         break;
       case Saved::kNumbers:
         statement =

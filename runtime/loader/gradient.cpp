@@ -143,6 +143,7 @@ void InterpretedNode::keep_arguments(const Value* args) {
         kept_[i].emplace<SavedTensor>().save(
             overwritten ? clone_before_write(as_tensor(v)) : as_tensor(v));
         break;
+      case Saved::kOptionalMeta:
       case Saved::kOptional: {
         auto& kept = kept_[i].emplace<SavedTensor>();
         if (!v.is_none()) kept.save(as_tensor(v));

@@ -67,6 +67,9 @@ TEST(Saved, AsFewAsCanBe) {
          return cat({x, w});
        },
        {}},
+      {"layer_norm",
+       [&](const Tensor& x) { return layer_norm(x, {2}, w[0], w[1]); },
+       {"input", "weight", "result1", "result2"}},
       {"mm from the left", [&](const Tensor& x) { return mm(x, w); }, {"mat2"}},
       {"mm from the right",
        [&](const Tensor& x) { return mm(w, x); },
