@@ -1,7 +1,5 @@
 #include "aten/convolution.h"
 
-#include <algorithm>
-
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/convolution.h"
 #include "aten/ops/convolution_kernels.h"
@@ -111,17 +109,7 @@ Tensor conv_same(const Tensor& input, const Tensor& weight,
                          0, groups);
 }
 
-// Not given, or zeros that take the memory of one element: what the tape has
-// for a result without a gradient.
-bool is_absent(const MaybeTensor& t) {
-  if (!t || !t->defined()) return true;
-  if (!t->is_cpu() || t->numel() == 0 || t->requires_grad()) return false;
-  const IntArrayRef strides = t->strides();
-  return t->numel() > 1 &&
-         std::all_of(strides.begin(), strides.end(),
-                     [](int64_t s) { return s == 0; }) &&
-         t->select(0, 0).reshape({-1}).select(0, 0).item().to_double() == 0;
-}
+bool is_absent(const MaybeTensor& t) { return !t || !t->defined(); }
 
 Tensor sum_of(const Tensor& a, const Tensor& b) {
   if (!a.defined()) return b;

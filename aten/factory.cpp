@@ -2,8 +2,10 @@
 
 #include "aten/copy.h"
 #include "aten/dims.h"
+#include "aten/guard.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/factory_kernels.h"
+#include "aten/ops/factory_ops.h"
 #include "aten/ops/view.h"
 #include "aten/tensor.h"
 #include "c10/thread_state.h"
@@ -209,6 +211,7 @@ Tensor fill(const Tensor& self, const Scalar& value) {
 
 Tensor& zero_(Tensor& self) {
   self.fill_(0);
+  name_writer(self, &ops::zero_::entry());
   return self;
 }
 

@@ -1,7 +1,9 @@
 #include "aten/foreach.h"
 
 #include "aten/generated.h"
+#include "aten/guard.h"
 #include "aten/ops/foreach_kernels.h"
+#include "aten/ops/foreach_ops.h"
 
 namespace sy::generated {
 
@@ -27,6 +29,10 @@ void store_each(const OperatorEntry& op, const std::vector<Tensor>& results,
   }
 }
 
+void name_writers(const OperatorEntry& op, TensorList written) {
+  for (const Tensor& t : written) name_writer(t, &op);
+}
+
 }  // namespace sy::generated
 
 namespace sy::native {
@@ -38,6 +44,7 @@ void foreach_copy_(TensorList self, TensorList src, bool non_blocking) {
     Tensor to = self[i];
     to.copy_(src[i], non_blocking);
   }
+  generated::name_writers(ops::_foreach_copy_::entry(), self);
 }
 
 }  // namespace sy::native

@@ -18,5 +18,8 @@ SY_API void check_length(const char* op, const char* argument, size_t size,
 // must have; all are computed before any is written.
 SY_API void store_each(const OperatorEntry& op,
                        const std::vector<Tensor>& results, TensorList out);
+// After the writes of a kernel that is made of other operators: `op` is what
+// was called.
+SY_API void name_writers(const OperatorEntry& op, TensorList written);
 
 }  // namespace sy::generated

@@ -86,7 +86,9 @@ Tensor& assign_inplace(const OperatorEntry& op, const Tensor& result,
   check_can_cast(short_name(op).data(), "self", result.scalar_type(),
                  self.scalar_type());
   check_inplace_sizes(op, self, result.sizes());
-  return copy.call(self, result, false);
+  copy.call(self, result, false);
+  name_writer(self, &op);
+  return self;
 }
 
 }  // namespace sy::generated

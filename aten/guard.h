@@ -54,5 +54,10 @@ SY_API bool resize_output(const char* op, Tensor& out, IntArrayRef sizes);
 inline void bump_version(const TensorBase& t, const OperatorEntry* writer) {
   t.impl()->bump_version(writer);
 }
+// After the write of a kernel that is made of other operators: `writer` is what
+// was called.
+inline void name_writer(const TensorBase& t, const OperatorEntry* writer) {
+  t.storage()->set_last_writer(writer);
+}
 
 }  // namespace sy

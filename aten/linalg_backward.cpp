@@ -10,6 +10,10 @@ namespace sy::native {
 
 namespace {
 
+using MaybeTensor = std::optional<Tensor>;
+
+bool given(const MaybeTensor& t) { return t && t->defined(); }
+
 Tensor rows(const Tensor& t, int64_t begin, int64_t n) {
   return t.narrow(-2, begin, n);
 }
@@ -165,13 +169,22 @@ Tensor solve_sylvester(const Tensor& H, const Tensor& X) {
 
 // A = U H. With K = U^T dA, dU is U W and what is orthogonal to U; W is skew
 // and W H + H W = K - K^T; dH = K - W H.
-Tensor polar_backward(const Tensor& grad_U, const Tensor& grad_H,
+Tensor polar_backward(const MaybeTensor& grad_U, const MaybeTensor& grad_H,
                       const Tensor& U, const Tensor& H) {
-  const Tensor m = matmul(U.mT(), grad_U) - matmul(grad_H, H);
+  const bool has_u = given(grad_U), has_h = given(grad_H);
+  SY_CHECK(has_u || has_h, Value,
+           "[_polar_backward] expected the gradient of at least one factor, "
+           "got none");
+  Tensor m;
+  if (has_u) m = matmul(U.mT(), *grad_U);
+  if (has_h) {
+    const Tensor by_h = matmul(*grad_H, H);
+    m = has_u ? m - by_h : -by_h;
+  }
   const Tensor n = _solve_sylvester(H, m - m.mT());
-  Tensor g = matmul(U, n + grad_H);
-  if (U.size(-2) > U.size(-1)) {
-    const Tensor outside = grad_U - matmul(U, matmul(U.mT(), grad_U));
+  Tensor g = matmul(U, has_h ? n + *grad_H : n);
+  if (has_u && U.size(-2) > U.size(-1)) {
+    const Tensor outside = *grad_U - matmul(U, matmul(U.mT(), *grad_U));
     g = g + linalg_solve(H, outside, false);
   }
   return g;
@@ -186,24 +199,28 @@ Tensor matrix_exp_differential(const Tensor& self, const Tensor& grad) {
   return columns(rows(linalg_matrix_exp(cat({above, below}, -2)), 0, n), n, n);
 }
 
-std::tuple<Tensor, Tensor> lstsq_backward(const Tensor& grad,
-                                          const Tensor& grad_residuals,
+std::tuple<Tensor, Tensor> lstsq_backward(const MaybeTensor& grad,
+                                          const MaybeTensor& grad_residuals,
                                           const Tensor& A, const Tensor& B,
                                           const Tensor& X) {
   const Sides sides{X.dim() < A.dim()};
-  const Tensor g = sides.matrix(grad), b = sides.matrix(B), x = sides.matrix(X);
-  const Tensor pinv =
-      linalg_pinv(A, std::optional<Tensor>(), std::optional<Tensor>());
-  Tensor gB = matmul(pinv.mT(), g);
-  Tensor gA = _pinv_backward(matmul(g, b.mT()), pinv, A);
-  if (grad_residuals.numel() > 0) {
+  const Tensor b = sides.matrix(B), x = sides.matrix(X);
+  Tensor gA, gB;
+  if (given(grad)) {
+    const Tensor g = sides.matrix(*grad);
+    const Tensor pinv =
+        linalg_pinv(A, std::optional<Tensor>(), std::optional<Tensor>());
+    gB = matmul(pinv.mT(), g);
+    gA = _pinv_backward(matmul(g, b.mT()), pinv, A);
+  }
+  if (given(grad_residuals) && grad_residuals->numel() > 0) {
     // At the least squares the derivative by X is 0.
     const Tensor r =
-        (matmul(A, x) - b) * (grad_residuals.unsqueeze(-2) * Scalar(2));
-    gB = gB - r;
-    gA = gA + matmul(r, x.mT());
+        (matmul(A, x) - b) * (grad_residuals->unsqueeze(-2) * Scalar(2));
+    gB = gB.defined() ? gB - r : -r;
+    gA = gA.defined() ? gA + matmul(r, x.mT()) : matmul(r, x.mT());
   }
-  return {gA, sides.back(gB)};
+  return {gA, gB.defined() ? sides.back(gB) : gB};
 }
 
 }  // namespace sy::native

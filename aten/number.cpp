@@ -1,7 +1,9 @@
 #include <limits>
 
+#include "aten/guard.h"
 #include "aten/ops/number.h"
 #include "aten/ops/number_kernels.h"
+#include "aten/ops/number_ops.h"
 #include "c10/error.h"
 
 namespace sy::native {
@@ -34,11 +36,15 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 }
 
 Tensor& float_power__Tensor(Tensor& self, const Tensor& exponent) {
-  return self.pow_(exponent.to(kDouble));
+  self.pow_(exponent.to(kDouble));
+  name_writer(self, &ops::float_power__Tensor::entry());
+  return self;
 }
 
 Tensor& float_power__Scalar(Tensor& self, const Scalar& exponent) {
-  return self.pow_(exponent);
+  self.pow_(exponent);
+  name_writer(self, &ops::float_power__Scalar::entry());
+  return self;
 }
 
 }  // namespace sy::native

@@ -1,8 +1,11 @@
 #include "aten/ops/ranges.h"
+
+#include "aten/guard.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/factory_kernels.h"
 #include "aten/ops/ranges_kernels.h"
+#include "aten/ops/ranges_ops.h"
 
 namespace sy::native {
 
@@ -43,7 +46,9 @@ Tensor range(const Scalar& start, const Scalar& end,
 }
 
 Tensor& range_out(const Scalar& start, const Scalar& end, Tensor& out) {
-  return sy::range_out(out, start, end, 1);
+  sy::range_out(out, start, end, 1);
+  name_writer(out, &ops::range_out_::entry());
+  return out;
 }
 
 Tensor linspace_tensor_tensor(const Tensor& start, const Tensor& end,

@@ -1,12 +1,14 @@
 #include "aten/ops/scatter.h"
 
 #include "aten/dims.h"
+#include "aten/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/scatter_kernels.h"
+#include "aten/ops/scatter_ops.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
 
@@ -140,7 +142,9 @@ Tensor as_strided_scatter(const Tensor& self, const Tensor& src,
   return out;
 }
 
-Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
+namespace {
+
+void fill_diagonal(const Tensor& self, const Scalar& fill_value, bool wrap) {
   SY_CHECK(self.dim() >= 2, Value,
            "[fill_diagonal_] self: expected at least 2 dims, got ",
            describe(self));
@@ -156,7 +160,7 @@ Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
   const int64_t block = self.size(1) + 1;  // rows; the last is left out
   if (!wrap || self.dim() > 2 || height <= block) {
     self.as_strided({length}, {step}, offset).fill_(fill_value);
-    return self;
+    return;
   }
   const int64_t blocks = height / block;
   const int64_t row = self.stride(0);
@@ -167,6 +171,13 @@ Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
     self.as_strided({rest}, {step}, offset + blocks * block * row)
         .fill_(fill_value);
   }
+}
+
+}  // namespace
+
+Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
+  fill_diagonal(self, fill_value, wrap);
+  name_writer(self, &ops::fill_diagonal_::entry());
   return self;
 }
 

@@ -9,11 +9,21 @@ namespace sy::native {
 
 namespace {
 
-// A gradient of zeros that nothing flows into: taking it along would make NaN
-// of 0 / 0 where singular values or eigenvalues are equal.
-bool absent(const Tensor& g) {
-  return g.device().type != kMeta && !g.requires_grad() &&
-         !any(g.ne(Scalar(0))).item<bool>();
+// A gradient that nothing flows into is left out: taking zeros along would make
+// NaN of 0 / 0 where singular values or eigenvalues are equal.
+using MaybeTensor = std::optional<Tensor>;
+
+bool given(const MaybeTensor& t) { return t && t->defined(); }
+
+void check_any(const char* op, bool any) {
+  SY_CHECK(any, Value, "[", op,
+           "] expected the gradient of at least one factor, got none");
+}
+
+// Of what is given.
+Tensor sum_of(const Tensor& a, const Tensor& b) {
+  if (!a.defined()) return b;
+  return b.defined() ? a + b : a;
 }
 
 Tensor skew(const Tensor& t) { return t - t.mT(); }
@@ -47,9 +57,10 @@ struct Reflection {
 
 }  // namespace
 
-Tensor svd_backward(const Tensor& grad_U, const Tensor& grad_S,
-                    const Tensor& grad_Vh, const Tensor& U, const Tensor& S,
-                    const Tensor& Vh, bool full_matrices, bool compute_uv) {
+Tensor svd_backward(const MaybeTensor& grad_U, const MaybeTensor& grad_S,
+                    const MaybeTensor& grad_Vh, const Tensor& U,
+                    const Tensor& S, const Tensor& Vh, bool full_matrices,
+                    bool compute_uv) {
   SY_CHECK(compute_uv, Value,
            "[linalg_svd] compute_uv: expected True to differentiate, got "
            "False");
@@ -61,14 +72,23 @@ Tensor svd_backward(const Tensor& grad_U, const Tensor& grad_S,
     return full_matrices ? t.narrow(-2, 0, k) : t;
   };
   const Tensor u = columns(U), vh = rows(Vh);
-  const Tensor gu = columns(grad_U), gvh = rows(grad_Vh);
-  const bool has_u = !absent(gu), has_v = !absent(gvh);
-  if (!has_u && !has_v) return matmul(u * grad_S.unsqueeze(-2), vh);
+  const bool has_u = given(grad_U), has_v = given(grad_Vh);
+  if (!has_u && !has_v) {
+    check_any("_svd_backward", given(grad_S));
+    return matmul(u * grad_S->unsqueeze(-2), vh);
+  }
   const Tensor e = gaps(S * S);
   const Tensor s_rows = S.unsqueeze(-1), s_columns = S.unsqueeze(-2);
-  Tensor inner = diag_embed(grad_S);
-  if (has_u) inner = inner + skew(matmul(u.mT(), gu)) / e * s_columns;
-  if (has_v) inner = inner + s_rows * (skew(matmul(vh, gvh.mT())) / e);
+  Tensor inner = given(grad_S) ? diag_embed(*grad_S) : Tensor();
+  Tensor gu, gvh;
+  if (has_u) {
+    gu = columns(*grad_U);
+    inner = sum_of(inner, skew(matmul(u.mT(), gu)) / e * s_columns);
+  }
+  if (has_v) {
+    gvh = rows(*grad_Vh);
+    inner = sum_of(inner, s_rows * (skew(matmul(vh, gvh.mT())) / e));
+  }
   Tensor g = matmul(u, inner);
   if (has_u && m > k) g = g + outside(u, gu / s_columns);
   g = matmul(g, vh);
@@ -79,21 +99,25 @@ Tensor svd_backward(const Tensor& grad_U, const Tensor& grad_S,
   return g;
 }
 
-Tensor eigh_backward(const Tensor& grad_L, const Tensor& grad_V,
+Tensor eigh_backward(const MaybeTensor& grad_L, const MaybeTensor& grad_V,
                      const Tensor& L, const Tensor& V, bool compute_v) {
   SY_CHECK(compute_v, Value,
            "[linalg_eigh] compute_v: expected True to differentiate, got "
            "False");
-  if (absent(grad_V)) return matmul(V * grad_L.unsqueeze(-2), V.mT());
-  const Tensor mixed = matmul(V.mT(), grad_V) / gaps(L);
-  const Tensor inner = mixed + diag_embed(grad_L - mixed.diagonal(0, -2, -1));
-  return matmul(V, matmul(inner, V.mT()));
+  if (!given(grad_V)) {
+    check_any("_eigh_backward", given(grad_L));
+    return matmul(V * grad_L->unsqueeze(-2), V.mT());
+  }
+  const Tensor mixed = matmul(V.mT(), *grad_V) / gaps(L);
+  Tensor along = -mixed.diagonal(0, -2, -1);
+  if (given(grad_L)) along = along + *grad_L;
+  return matmul(V, matmul(mixed + diag_embed(along), V.mT()));
 }
 
 // Walter, Lehmann, Algorithmic Differentiation of Linear Algebra Functions with
 // Application in Optimum Experimental Design, 2010.
-Tensor qr_backward(const Tensor& grad_Q, const Tensor& grad_R, const Tensor& Q,
-                   const Tensor& R, std::string_view mode) {
+Tensor qr_backward(const MaybeTensor& grad_Q, const MaybeTensor& grad_R,
+                   const Tensor& Q, const Tensor& R, std::string_view mode) {
   SY_CHECK(mode != "r", Value,
            "[linalg_qr] mode: expected reduced or complete to differentiate, "
            "got r");
@@ -102,16 +126,25 @@ Tensor qr_backward(const Tensor& grad_Q, const Tensor& grad_R, const Tensor& Q,
            "[linalg_qr] mode: expected reduced to differentiate a matrix of "
            "more rows than columns, got ",
            mode);
+  const bool has_q = given(grad_Q), has_r = given(grad_R);
+  check_any("_qr_backward", has_q || has_r);
+  const Tensor gQ = has_q ? *grad_Q : Tensor();
   if (m < n) {
     // Of A = [X Y]: X is Q U, and V is Q^T Y.
     const Tensor U = R.narrow(-1, 0, k), V = R.narrow(-1, k, n - k);
-    const Tensor gU = grad_R.narrow(-1, 0, k), gV = grad_R.narrow(-1, k, n - k);
-    const Tensor gQ = grad_Q + matmul(matmul(Q, V), gV.mT());
-    return cat({qr_backward(gQ, gU, Q, U, mode), matmul(Q, gV)}, -1);
+    if (!has_r) {
+      return cat({qr_backward(gQ, {}, Q, U, mode), zeros_like(V)}, -1);
+    }
+    const Tensor gU = grad_R->narrow(-1, 0, k);
+    const Tensor gV = grad_R->narrow(-1, k, n - k);
+    const Tensor more = sum_of(gQ, matmul(matmul(Q, V), gV.mT()));
+    return cat({qr_backward(more, gU, Q, U, mode), matmul(Q, gV)}, -1);
   }
-  const Tensor low = (matmul(R, grad_R.mT()) - matmul(grad_Q.mT(), Q)).tril();
+  const Tensor low = sum_of(has_r ? matmul(R, grad_R->mT()) : Tensor(),
+                            has_q ? -matmul(gQ.mT(), Q) : Tensor())
+                         .tril();
   const Tensor both = low + low.tril(-1).mT();
-  return linalg_solve_triangular(R.mT(), grad_Q + matmul(Q, both), false,
+  return linalg_solve_triangular(R.mT(), sum_of(gQ, matmul(Q, both)), false,
                                  false);
 }
 

@@ -15,21 +15,32 @@ struct Roots {
   std::vector<Tensor> gradients;
 };
 
+// ", the result of mul.Tensor"; nothing of leaves.
+std::string made_by(const Tensor& t) {
+  const std::string name = grad_fn_name(t);
+  return name.empty() ? name : ", the result of " + name;
+}
+
 Tensor root_gradient(const char* op, const char* name, size_t i,
                      const Tensor& t, TensorList gradients) {
   if (gradients.empty() || !gradients[i].defined()) {
     SY_CHECK(t.numel() == 1, Value, "[", op, "] ", name, "[", i,
              "]: expected a tensor of one element, or a gradient for it, got ",
-             describe(t));
+             describe(t), made_by(t));
     return rt::ones_like(t);
   }
   const Tensor& g = gradients[i];
-  SY_CHECK(g.sizes() == t.sizes(), Value, "[", op, "] gradient of ", name, "[",
-           i, "]: expected size ", t.sizes(), ", got ", describe(g));
-  SY_CHECK(g.is_floating_point(), Type, "[", op, "] gradient of ", name, "[", i,
-           "]: expected a floating dtype, got ", describe(g));
-  SY_CHECK(g.device() == t.device(), Value, "[", op, "] gradient of ", name,
-           "[", i, "]: expected device ", t.device(), ", got ", describe(g));
+  const auto expected = [&] {
+    return str("[", op, "] gradient of ", name, "[", i, "]: expected ");
+  };
+  const auto got = [&] {
+    return str(", got ", describe(g), ", for ", describe(t), made_by(t));
+  };
+  SY_CHECK(g.sizes() == t.sizes(), Value, expected(), "size ", t.sizes(),
+           got());
+  SY_CHECK(g.is_floating_point(), Type, expected(), "a floating dtype", got());
+  SY_CHECK(g.device() == t.device(), Value, expected(), "device ", t.device(),
+           got());
   return g;
 }
 

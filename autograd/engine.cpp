@@ -7,6 +7,7 @@
 
 #include "autograd/anomaly.h"
 #include "autograd/meta.h"
+#include "autograd/nested.h"
 #include "autograd/run_hooks.h"
 #include "autograd/runtime_ops.h"
 #include "autograd/thread.h"
@@ -379,6 +380,10 @@ void Run::add_to(Tensor& sum, Tensor grad) {
 
 void run(const std::vector<Edge>& roots, const std::vector<Tensor>& gradients,
          std::vector<Capture>& captures, const RunOptions& options) {
+  if (SY_UNLIKELY(Nested::is_full())) {
+    return on_another_stack([&] { run(roots, gradients, captures, options); });
+  }
+  const Nested nested;
   const AutoGradMode mode(options.create_graph);
   Run r(captures, options);
   r.prepare(roots);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -196,6 +197,15 @@ class SY_API GradFrame {
   // Zeros take the memory of one element; undefined for a result that has no
   // gradient.
   Tensor grad_or_zeros(int i) const;
+  // Absent where nothing flows, for operators that take it so.
+  std::optional<Tensor> grad_if_any(int i) const {
+    if (!grads_[i].defined()) return std::nullopt;
+    return grads_[i];
+  }
+  template <class... I>
+  bool has_any(I... i) const {
+    return (grads_[i].defined() || ...);
+  }
   // Of all outputs, zeros where nothing flows.
   std::vector<Tensor> grads() const;
   // Moved out: the caller may write to it if it is the only owner.
@@ -223,6 +233,11 @@ class SY_API GradFrame {
   int count(int k) const {
     return starts_ == nullptr ? 1
                               : static_cast<int>(starts_[k + 1] - starts_[k]);
+  }
+  // Sizes, dtype, device and order of argument k, which needs a gradient.
+  const SavedMeta& argument(int k) const {
+    const Edge& e = node_.edge(first(k));
+    return e.node->output(e.input_nr);
   }
   bool needs(int k, int i) const {
     return wanted(first(k) + static_cast<uint32_t>(i));

@@ -71,8 +71,8 @@ class SavedInts {
   uint32_t n_ = 0;
 };
 
-// Sizes, dtype and device of a tensor, without its memory: for formulas that
-// read no elements. Methods are spelt as those of Tensor.
+// Sizes, dtype, device and order of a tensor, without its memory: for formulas
+// that read no elements. Methods are spelt as those of Tensor.
 class SavedMeta {
  public:
   SavedMeta() = default;
@@ -83,6 +83,7 @@ class SavedMeta {
     sizes_ = t.impl()->sizes();
     dtype_ = t.impl()->dtype();
     device_ = t.impl()->device();
+    contiguous_ = t.impl()->is_contiguous();
   }
 
   bool defined() const { return dtype_ != ScalarType::Undefined; }
@@ -105,6 +106,8 @@ class SavedMeta {
   Device device() const { return device_; }
   SY_API TensorOptions options() const;
   bool is_floating_point() const { return is_floating_type(dtype_); }
+  // Whether its elements lay in row-major order.
+  bool is_contiguous() const { return contiguous_; }
   bool matches(const TensorImpl& t) const {
     return t.dtype() == dtype_ && t.device() == device_ && t.sizes() == sizes();
   }
@@ -113,6 +116,7 @@ class SavedMeta {
   SavedInts sizes_;
   ScalarType dtype_ = ScalarType::Undefined;
   Device device_;
+  bool contiguous_ = true;
 };
 
 // "float32[2, 3] on cpu"; "undefined".

@@ -22,6 +22,7 @@ struct Thread {
   const Node* running = nullptr;
   // Of the custom Function whose backward is running.
   const GradFrame* frame = nullptr;
+  uint32_t nested = 0;  // runs within runs, on this stack
   bool destroying = false;
   bool anomaly = false;
   bool check_nan = false;

@@ -162,23 +162,6 @@ void chain_grad(State& s) {
 }
 BENCHMARK(chain_grad);
 
-// Backward alone, and taking down, of a graph as deep as they come.
-void chain_deep(State& s) {
-  constexpr int kLength = 1000000;
-  const Tensor a = sy::ones({1}, sy::requires_grad()), b = sy::ones({1});
-  for (auto _ : s) {
-    s.PauseTiming();
-    Tensor x = a;
-    for (int i = 0; i < kLength; ++i) x = sy::mul(x, b);
-    s.ResumeTiming();
-    x.backward();
-    x.reset();
-    a.mutable_grad().reset();
-  }
-  s.SetItemsProcessed(s.iterations() * kLength);
-}
-BENCHMARK(chain_deep)->Unit(benchmark::kMillisecond);
-
 void mlp_train(State& s) {
   const auto weight = [](std::initializer_list<int64_t> sizes) {
     return sy::randn(sizes).mul_(0.1).requires_grad_();

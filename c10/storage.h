@@ -49,6 +49,11 @@ class SY_API StorageImpl final : public RefCounted {
     last_writer_ = writer;
   }
 
+  // The last write was a part of what `writer` does.
+  void set_last_writer(const OperatorEntry* writer) noexcept {
+    last_writer_ = writer;
+  }
+
   // For intrusive_ptr.
   void release_resources() noexcept;
   static void destroy(StorageImpl* s) noexcept;

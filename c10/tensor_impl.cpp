@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "c10/backend.h"
+#include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "c10/pool_fast.h"
+#include "c10/tensor_base.h"
 #include "c10/thread_state.h"
 
 namespace sy {
@@ -149,6 +151,18 @@ intrusive_ptr<TensorImpl> TensorImpl::alias(IntArrayRef sizes,
                 offset);
   t->set_flag(kInference, is_inference());
   return t;
+}
+
+void TensorImpl::check_inference_write(const OperatorEntry* writer) const {
+  if (thread_state.inference) return;
+  std::string_view name = writer == nullptr ? "" : writer->name();
+  if (name.starts_with("aten::")) name.remove_prefix(6);
+  fail(ErrorKind::Value, writer == nullptr ? "" : str("[", name, "] "),
+       "expected to write a tensor that was made outside of inference mode, "
+       "got an inference tensor, ",
+       describe(TensorBase(
+           intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))),
+       "; write it in inference mode, or write to a clone");
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {

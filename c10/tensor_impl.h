@@ -90,7 +90,10 @@ class SY_API TensorImpl final : public RefCounted {
   void shallow_copy_from(const TensorImpl& o);
 
   uint32_t version() const noexcept { return storage_->version(); }
-  void bump_version(const OperatorEntry* writer) noexcept {
+  // Before a write. Throws ValueError for an inference tensor outside of
+  // InferenceMode.
+  void bump_version(const OperatorEntry* writer) {
+    if (SY_UNLIKELY(is_inference())) check_inference_write(writer);
     storage_->bump_version(writer);
   }
 
@@ -135,6 +138,7 @@ class SY_API TensorImpl final : public RefCounted {
                             DispatchKeySet keys);
   bool has_extras() const noexcept;
   SY_NOINLINE void release_extras() noexcept;
+  SY_API SY_COLD void check_inference_write(const OperatorEntry* writer) const;
   // Strides nullptr: row-major. The arguments may be this tensor's own.
   void assign_dims(IntArrayRef sizes, const int64_t* strides);
 

@@ -114,8 +114,9 @@ class NoGradGuard : public AutoGradMode {
 
 // What is computed in its scope never takes part in backward: calls skip
 // Autograd, and new tensors are inference tensors, which no operator may save
-// for its gradient, now or later. Tensors made before keep their meaning, and
-// so do their views. InferenceMode(false) within one ends it for its own scope.
+// for its gradient, now or later, nor write outside of the mode. Tensors made
+// before keep their meaning, and so do their views. InferenceMode(false) within
+// one ends it for its own scope.
 class InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true) noexcept

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "codegen/cpp_types.h"
 #include "codegen/lang/compile.h"
@@ -18,19 +19,36 @@ using lang::NodeKind;
 using lang::OperatorKind;
 
 // Of a tensor, without a look at its elements.
-constexpr std::array<std::string_view, 9> kMetadata = {
-    "sizes",  "size",        "dim",
-    "numel",  "scalar_type", "dtype",
-    "device", "options",     "is_floating_point"};
+constexpr std::array<std::string_view, 10> kMetadata = {
+    "sizes", "size",   "dim",     "numel",         "scalar_type",
+    "dtype", "device", "options", "is_contiguous", "is_floating_point"};
 
 bool is_metadata(std::string_view method) {
   return std::find(kMetadata.begin(), kMetadata.end(), method) !=
          kMetadata.end();
 }
 
-// Whether `name` occurs as more than the receiver of such methods.
+// `name == None` or `name != None`.
+bool asks_presence(const Expr& e, std::string_view name) {
+  return e->kind == NodeKind::kBinary &&
+         (e->op == lang::Op::kEq || e->op == lang::Op::kNe) &&
+         ((lang::is_name(e->children[0], name) &&
+           e->children[1]->kind == NodeKind::kNone) ||
+          (lang::is_name(e->children[1], name) &&
+           e->children[0]->kind == NodeKind::kNone));
+}
+
+// Whether `name` occurs as more than the receiver of such methods, and in
+// questions whether it is there.
 bool reads_elements(const Expr& e, std::string_view name) {
   if (lang::is_name(e, name)) return true;
+  if (asks_presence(e, name)) return false;
+  if (e->kind == NodeKind::kComprehension &&
+      lang::is_name(e->children[1], name)) {
+    // Of each tensor of a list.
+    return reads_elements(e->children[0], e->name) ||
+           (e->children.size() > 2 && reads_elements(e->children[2], e->name));
+  }
   std::size_t first = 0;
   if (e->kind == NodeKind::kMethod && is_metadata(e->name) &&
       lang::is_name(e->children[0], name)) {
@@ -40,6 +58,16 @@ bool reads_elements(const Expr& e, std::string_view name) {
     if (reads_elements(e->children[i], name)) return true;
   }
   return false;
+}
+
+// The literals k of grads[k].
+void collect_results(const Expr& e, std::set<std::size_t>& out) {
+  if (e->kind == NodeKind::kIndex && lang::is_name(e->children[0], "grads") &&
+      lang::is_number(e->children[1])) {
+    out.insert(static_cast<std::size_t>(e->children[1]->number.i));
+    return;
+  }
+  for (const Expr& c : e->children) collect_results(c, out);
 }
 
 // Lists are kept whole, as far as there is a type for it.
@@ -65,8 +93,11 @@ Saved saved_argument(const Argument& a, bool elements) {
     s.kind = elements ? Saved::kTensor : Saved::kMeta;
     s.type = elements ? "SavedTensor" : "SavedMeta";
   } else if (e == TypeKind::kTensor) {
-    s.kind = Saved::kOptional;
-    s.type = "SavedTensor";
+    s.kind = elements ? Saved::kOptional : Saved::kOptionalMeta;
+    s.type = elements ? "SavedTensor" : "std::optional<SavedMeta>";
+  } else if (t.is_list() && t.element() == TypeKind::kTensor && !elements) {
+    s.kind = Saved::kMetaList;
+    s.type = "std::vector<SavedMeta>";
   } else if (t.is_tensor_like()) {
     s.kind = e.element().is_optional() ? Saved::kOptionalList : Saved::kList;
     s.type = "SavedTensorList";
@@ -191,6 +222,11 @@ class Planner {
     formula.operators = code->operators;
     formula.code = std::move(*code);
     formula.names = lang::free_names(e);
+    if (schema_.returns().size() > 1) {
+      std::set<std::size_t> results;
+      collect_results(e, results);
+      formula.results.assign(results.begin(), results.end());
+    }
     read(e, formula);
     plan_.formulas.push_back(std::move(formula));
   }
@@ -277,6 +313,7 @@ class Planner {
     lang::TensorEnv env = lang::TensorEnv::of(schema_);
     env.add("grad", TypeKind::kTensor);
     env.add("grads", Type::list_of(TypeKind::kTensor));
+    if (schema_.returns().size() > 1) env.results = schema_.returns().size();
     for (std::size_t i = 0; i < schema_.returns().size(); ++i) {
       const std::string name = result_name(schema_, i);
       if (!env.find(name)) env.add(name, schema_.returns()[i].type);
@@ -285,19 +322,27 @@ class Planner {
   }
 
   // What the formula makes the node keep.
-  void read(const Expr& e, const GradFormula& formula) {
+  void read(const Expr& e, GradFormula& formula) {
     for (const std::string& name : formula.names) {
       if (name == "grads") plan_.uses_grads = true;
       const int argument = schema_.argument_index(name);
       if (argument >= 0) {
         const Argument& a = schema_.arguments()[argument];
+        const bool elements = reads_elements(e, name);
+        if (!elements && a.type == TypeKind::kTensor &&
+            formula.targets.size() == 1 &&
+            plan_.arguments[formula.targets[0]] ==
+                static_cast<std::size_t>(argument)) {
+          formula.own = name;
+          continue;
+        }
         if (!can_be_kept(a)) {
           diagnostics_.error(op_.entry->func.start(),
                              "the formulas of 'derivative:' cannot keep '" +
                                  name + "', " + std::string(a.type.str()));
           continue;
         }
-        merge(saved_argument(a, reads_elements(e, name)), formula);
+        merge(saved_argument(a, elements), formula);
         continue;
       }
       for (std::size_t i = 0; i < schema_.returns().size(); ++i) {
@@ -321,7 +366,8 @@ class Planner {
     if (known == found_.end()) {
       found_.push_back(std::move(s));
       known = found_.end() - 1;
-    } else if (known->kind == Saved::kMeta) {
+    } else if (known->kind == Saved::kMeta || known->kind == Saved::kMetaList ||
+               known->kind == Saved::kOptionalMeta) {
       // The tensor itself knows its sizes too.
       known->kind = s.kind;
       known->type = s.type;

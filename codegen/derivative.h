@@ -17,6 +17,8 @@ struct Saved {
     kOptional,      // SavedTensor of a Tensor?
     kList,          // SavedTensorList
     kOptionalList,  // SavedTensorList of a Tensor?[]
+    kMetaList,      // SavedMeta of each of a Tensor[]
+    kOptionalMeta,  // std::optional<SavedMeta> of a Tensor?
     kMeta,          // SavedMeta: sizes, dtype and device only
     kInts,          // SavedInts
     kOptionalInts,  // std::optional<SavedInts>
@@ -48,6 +50,11 @@ struct GradFormula {
   // By the geometry of a view.
   bool by_geometry = false;
   std::vector<std::string> names;  // free names, sorted
+  // The argument that it is the gradient of, if only its metadata are read: the
+  // edge to that argument knows them, and nothing is saved.
+  std::string own;
+  // Of several results: those whose gradients it reads, sorted.
+  std::vector<std::size_t> results;
 };
 
 struct DerivativePlan {

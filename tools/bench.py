@@ -69,10 +69,11 @@ def names_of(command):
 class Figure:
     """One run of one benchmark, or the median of several."""
 
-    def __init__(self, ns, bandwidth=None, flops=None):
+    def __init__(self, ns, bandwidth=None, flops=None, peak=None):
         self.ns = ns                # an iteration
         self.bandwidth = bandwidth  # bytes a second
         self.flops = flops          # a second
+        self.peak = peak            # MB of memory
 
     @classmethod
     def median(cls, figures):
@@ -80,7 +81,7 @@ class Figure:
             values = [getattr(f, field) for f in figures]
             return None if None in values else statistics.median(values)
 
-        return cls(of("ns"), of("bandwidth"), of("flops"))
+        return cls(of("ns"), of("bandwidth"), of("flops"), of("peak"))
 
     def bytes(self):
         return self.bandwidth * self.ns / 1e9
@@ -128,7 +129,8 @@ def measure(command, name, min_time, threads):
             flops = result.get("GFLOPS")
             return Figure(result["real_time"] * UNITS[result["time_unit"]],
                           result.get("bytes_per_second"),
-                          flops * 1e9 if flops else None)
+                          flops * 1e9 if flops else None,
+                          result.get("peak_MB"))
     sys.exit(f"bench: {command[0]} did not report {name}")
 
 
@@ -157,6 +159,10 @@ def row(name, ours, peer, share, threads):
     text += f" {'' if share is None else f'{share:.0%}':>8}"
     if peer is not None and name not in OVERHEADS:
         text += "  " + verdict(ratio, goal)
+    if ours.peak is not None:
+        text += f"  peak {ours.peak:.1f} MB"
+        if peer is not None and peer.peak is not None:
+            text += f", libtorch {peer.peak:.1f} MB"
     return text.rstrip()
 
 
@@ -195,6 +201,9 @@ def run(options, threads):
         results[name] = {"ns": mine.ns,
                          "peer_ns": theirs.ns if theirs else None,
                          "roofline": share}
+        if mine.peak is not None:
+            results[name]["peak_mb"] = mine.peak
+            results[name]["peer_peak_mb"] = theirs.peak if theirs else None
         print(row(name, mine, theirs, share, threads), flush=True)
     overheads(results)
     return results

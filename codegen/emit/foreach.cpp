@@ -37,6 +37,8 @@ class ForeachEmitter {
     body.line("    Tensor " + plan_.written + " = self[i];");
     body.block(plan_.inplace + ";", 4);
     body.line("  }");
+    body.line("  generated::name_writers(" + entry_of(*op_.inplace) +
+              ", self);");
     function(*op_.inplace, body);
   }
 

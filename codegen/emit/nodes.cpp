@@ -51,6 +51,8 @@ std::string variable(const Saved& s, const std::set<std::string>& taken) {
     case Saved::kList:
       return "const std::vector<Tensor> " + list + " = " + member + ".unpack" +
              unpack + "\nconst TensorList " + s.cpp + " = " + list + ";";
+    case Saved::kMetaList:
+      return "const ArrayRef<SavedMeta> " + s.cpp + " = " + member + ";";
     case Saved::kOptionalList:
       return "const auto " + list + " = " + member + ".unpack_optional" +
              unpack + "\nconst ArrayRef<std::optional<Tensor>> " + s.cpp +
@@ -76,6 +78,7 @@ std::string variable(const Saved& s, const std::set<std::string>& taken) {
     case Saved::kOptionalString:
       return "const std::optional<std::string_view> " + s.cpp + " = " + member +
              ";";
+    case Saved::kOptionalMeta:
     case Saved::kValue: break;
   }
   return "const auto& " + s.cpp + " = " + member + ";";
@@ -133,20 +136,31 @@ class NodeEmitter {
   }
 
   void formula(const GradFormula& f) {
-    const bool condition = plan_.arguments.size() > 1;
-    const std::string pad(condition ? 6 : 4, ' ');
-    if (condition) {
-      std::vector<std::string> which;
-      for (const std::size_t t : f.targets) {
-        which.push_back(std::to_string(t));
-      }
-      w_.line(which.size() == 1
-                  ? "    if (" + f_ + ".needs(" + which[0] + ")) {"
-                  : "    if (" + f_ + ".needs_any(" + join(which, ", ") +
-                        ")) {");
-    }
+    const std::string asked = condition(f);
+    const std::string pad(asked.empty() ? 4 : 6, ' ');
+    if (!asked.empty()) w_.line("    if (" + asked + ") {");
     body(f, pad);
-    if (condition) w_.line("    }");
+    if (!asked.empty()) w_.line("    }");
+  }
+
+  // Whether the formula is wanted and anything flows into it.
+  std::string condition(const GradFormula& f) const {
+    const auto numbers = [](const std::vector<std::size_t>& list) {
+      std::vector<std::string> out;
+      for (const std::size_t i : list) out.push_back(std::to_string(i));
+      return join(out, ", ");
+    };
+    std::vector<std::string> parts;
+    if (plan_.arguments.size() > 1) {
+      parts.push_back(f_ + (f.targets.size() == 1 ? ".needs(" : ".needs_any(") +
+                      numbers(f.targets) + ")");
+    }
+    const std::size_t n = op_.base.schema.returns().size();
+    if (!f.results.empty() && f.results.size() < n &&
+        !mentions(f.names, "grad")) {
+      parts.push_back(f_ + ".has_any(" + numbers(f.results) + ")");
+    }
+    return join(parts, " && ");
   }
 
   void body(const GradFormula& f, const std::string& pad) {
@@ -156,11 +170,18 @@ class NodeEmitter {
               ", " + geometry_member(plan_, "view") + "));");
       return;
     }
-    if (mentions(f.names, "grads")) {
+    if (!f.results.empty()) {
+      w_.line(pad + "const GradFrame& grads = " + f_ + ";");
+    } else if (mentions(f.names, "grads")) {
       w_.line(pad + "const auto grads = " + f_ + ".grads();");
     }
+    if (!f.own.empty()) {
+      const std::string k = std::to_string(f.targets[0]);
+      w_.line(pad + "const SavedMeta& " + lang::cpp_name(f.own) + " = " + f_ +
+              ".argument(" + k + ");");
+    }
     for (const Saved& s : plan_.saved) {
-      if (mentions(f.names, s.name)) {
+      if (mentions(f.names, s.name) && s.name != f.own) {
         w_.block(variable(s, taken_), static_cast<int>(pad.size()));
       }
     }
@@ -288,6 +309,16 @@ std::string geometry_member(const DerivativePlan& plan, std::string_view of) {
   return lang::fresh_name(std::string(of) + "_", taken);
 }
 
+std::string if_needed(const DerivativePlan& plan, const Saved& s,
+                      const std::string& node) {
+  if (s.readers.size() == plan.arguments.size()) return "";
+  std::vector<std::string> needs;
+  for (const std::size_t r : s.readers) {
+    needs.push_back(node + "->needs(" + std::to_string(r) + ")");
+  }
+  return "if (" + join(needs, " || ") + ") ";
+}
+
 void emit_saves(Writer& w, const DerivativePlan& plan,
                 const std::string& written, const std::string& node) {
   for (const GradFormula& f : plan.formulas) {
@@ -297,14 +328,7 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
   }
   for (const Saved& s : plan.saved) {
     if (s.is_result) continue;
-    std::string condition;
-    if (s.readers.size() < plan.arguments.size()) {
-      std::vector<std::string> needs;
-      for (const std::size_t r : s.readers) {
-        needs.push_back(node + "->needs(" + std::to_string(r) + ")");
-      }
-      condition = "if (" + join(needs, " || ") + ") ";
-    }
+    std::string condition = if_needed(plan, s, node);
     const std::string member = node + "->" + s.cpp + "_";
     std::string statement;
     switch (s.kind) {
@@ -331,6 +355,13 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
         if (s.readers.size() > 1 && condition.find("||") != std::string::npos) {
           condition = "if (" + s.cpp + ") ";
         }
+        break;
+      case Saved::kMetaList:
+        statement = member + " = {" + s.cpp + ".begin(), " + s.cpp + ".end()};";
+        break;
+      case Saved::kOptionalMeta:
+        condition = "if (" + s.cpp + " && " + s.cpp + "->defined()) ";
+        statement = member + ".emplace(*" + s.cpp + ");";
         break;
       case Saved::kNumbers:
         statement =

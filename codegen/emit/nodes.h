@@ -21,6 +21,9 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
                 const std::string& written, const std::string& node);
 // The member that holds the geometry of "self" or of the "view".
 std::string geometry_member(const DerivativePlan& plan, std::string_view of);
+// "if (node->needs(1)) ", for what only some gradients read.
+std::string if_needed(const DerivativePlan& plan, const Saved& s,
+                      const std::string& node);
 bool has_result_saves(const DerivativePlan& plan);
 template <class F>
 void emit_result_saves(Writer& w, const DerivativePlan& plan,
@@ -34,11 +37,13 @@ void emit_result_saves(Writer& w, const DerivativePlan& plan,
   for (const Saved& s : plan.saved) {
     if (!s.is_result) continue;
     const std::string value = result(s.result);
+    const std::string to =
+        "  " + if_needed(plan, s, node) + node + "->" + s.cpp + "_";
     // Of several results only the first has a history, as a rule.
     if (s.kind == Saved::kMeta || (s.result > 0 && !plan.uses_grads)) {
-      w.line("  " + node + "->" + s.cpp + "_.save(" + value + ");");
+      w.line(to + ".save(" + value + ");");
     } else {
-      w.line("  " + node + "->" + s.cpp + "_.save_output(" + value +
+      w.line(to + ".save_output(" + value +
              (s.result == 0 ? "" : ", " + std::to_string(s.result)) + ");");
     }
   }

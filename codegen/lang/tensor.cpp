@@ -88,6 +88,7 @@ class Compiler {
     statements.push_back((plain ? "const auto& " : "const auto ") + name +
                          " = " + v.cpp.text + ";");
     v.cpp = {name};
+    v.optional_plan = nullptr;
     lets.emplace_back(e.name, std::exchange(v.plan, plan_name(e.name)));
     locals_.emplace_back(e.name, std::move(v));
   }
@@ -101,6 +102,10 @@ class Compiler {
 
   Value name(const Node& e) {
     if (const Value* local = find_local(e.name)) return *local;
+    if (env_.results > 0 && e.name == "grads") {
+      fail(e, "the results have gradients of their own: expected grads[0] to " +
+                  gradient_name(env_.results - 1));
+    }
     if (const TensorName* n = env_.find(e.name)) {
       return Value::of(n->type, {n->cpp}, plan_name(n->name));
     }
@@ -713,20 +718,39 @@ class Compiler {
         make_plan(std::move(node)));
   }
 
+  // A literal index of one of n.
+  std::size_t literal(const Expr& i, std::size_t n) {
+    const auto k = static_cast<std::size_t>(i->number.i);
+    if (!is_number(i) || !i->number.is_int || i->number.i < 0 || k >= n) {
+      fail(*i, "expected a literal from 0 to " + std::to_string(n - 1));
+    }
+    return k;
+  }
+
+  // Of one of several results.
+  Value gradient(const Node& e) {
+    const std::size_t k = literal(e.children[1], env_.results);
+    const std::string arguments = "(" + std::to_string(k) + ")";
+    Value v = Value::of(TypeKind::kTensor, {"grads.grad_or_zeros" + arguments},
+                        plan_name(gradient_name(k)));
+    v.optional_cpp = "grads.grad_if_any" + arguments;
+    v.optional_plan = plan_name(gradient_name(k) + "?");
+    return v;
+  }
+
   Value index(const Node& e) {
+    if (env_.results > 0 && is_name(e.children[0], "grads") &&
+        find_local("grads") == nullptr) {
+      return gradient(e);
+    }
     Value source = run(e.children[0]);
     if (source.kind == Value::Kind::kTuple) {
-      const Expr& i = e.children[1];
-      const auto n = static_cast<std::int64_t>(source.types.size());
-      if (!is_number(i) || !i->number.is_int || i->number.i < 0 ||
-          i->number.i >= n) {
-        fail(*i, "expected a literal from 0 to " + std::to_string(n - 1));
-      }
-      const auto k = static_cast<std::size_t>(i->number.i);
+      const std::size_t k = literal(e.children[1], source.types.size());
       return Value::of(
           source.types[k],
           {"std::get<" + std::to_string(k) + ">(" + source.cpp.text + ")"},
-          make_plan({PlanKind::kResult, {}, {source.plan}, i->number}));
+          make_plan(
+              {PlanKind::kResult, {}, {source.plan}, e.children[1]->number}));
     }
     if (source.is_tensor()) {
       const Value i = run(e.children[1]);

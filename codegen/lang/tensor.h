@@ -43,6 +43,9 @@ struct TensorName {
 struct TensorEnv {
   std::vector<TensorName> names;
   std::string op;  // the operator's name, for messages at run time
+  // Above 0: grads[0] up to this are the gradients of results, of a GradFrame
+  // `grads`. Zeros where nothing flows; absent to what takes a Tensor?.
+  std::size_t results = 0;
 
   // Every argument of the schema, out arguments aside.
   static TensorEnv of(const FunctionSchema& schema);
@@ -50,6 +53,9 @@ struct TensorEnv {
   void add(std::string name, Type type, std::string cpp = {});
   const TensorName* find(std::string_view name) const;
 };
+
+// "grads[0]", as plans name it; with a "?" behind it may be absent.
+std::string gradient_name(std::size_t result);
 
 // Where dtype, layout, device and pin_memory begin, which C++ functions take as
 // one TensorOptions; or -1.

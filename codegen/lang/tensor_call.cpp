@@ -280,6 +280,10 @@ std::optional<Conversion> convert(const Value& v, Type to) {
   if (to.is_optional()) {
     auto inner = convert(v, to.element());
     if (inner) ++inner->cost;
+    if (inner && v.optional_plan) {
+      inner->text = v.optional_cpp;
+      inner->plan = v.optional_plan;
+    }
     // A plain number would be taken for a bool by another overload.
     if (inner && to.element() == TypeKind::kScalar &&
         from != TypeKind::kScalar) {

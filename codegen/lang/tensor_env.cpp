@@ -27,6 +27,10 @@ const TensorName* TensorEnv::find(std::string_view name) const {
   return nullptr;
 }
 
+std::string gradient_name(std::size_t result) {
+  return "grads[" + std::to_string(result) + "]";
+}
+
 int options_index(const FunctionSchema& schema) {
   constexpr std::array<std::string_view, 4> kNames = {"dtype", "layout",
                                                       "device", "pin_memory"};

@@ -57,7 +57,8 @@ inline std::string loop_type(Type element) {
                : "";
   }
   switch (element.kind()) {
-    case TypeKind::kTensor: return "const Tensor&";
+    // Where only metadata are read, it may be those.
+    case TypeKind::kTensor: return "const auto&";
     case TypeKind::kScalar: return "const Scalar&";
     case TypeKind::kInt:
     case TypeKind::kSymInt: return "int64_t";

@@ -28,6 +28,9 @@ struct Value {
   std::vector<Value> items;
   // The same as `cpp`; of kOptions, the tensor that has them.
   Plan plan;
+  // For a parameter that may be absent, if that is another: C++ and plan.
+  std::string optional_cpp = {};
+  Plan optional_plan = {};
 
   static Value of(Type type, Cpp cpp, Plan plan) {
     return {Kind::kTyped, {type}, std::move(cpp), {}, std::move(plan)};

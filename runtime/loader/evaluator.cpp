@@ -204,6 +204,7 @@ class Evaluator {
         case Metadata::kDevice: return m->device();
         case Metadata::kDim: return m->dim();
         case Metadata::kDtype: return m->scalar_type();
+        case Metadata::kIsContiguous: return m->is_contiguous();
         case Metadata::kIsFloatingPoint: return m->is_floating_point();
         case Metadata::kLayout: return kStrided;
         case Metadata::kNumel: return m->numel();

@@ -95,11 +95,14 @@ class InterpretedNode final : public NodeOfMany {
   }
 
  private:
-  // What names of a formula stand for: saved things, then grad and grads.
+  // What names of a formula stand for: saved things, then grad and grads, then
+  // each of grads, and each as what may be absent; then arguments of which
+  // nothing is saved.
   struct Environment {
     std::vector<Value> values;
     std::vector<Named> names;
   };
+  bool is_read(const Saved& s) const;
   void unpack(const Gradient::Formula& formula, GradFrame& f,
               Environment* env) const;
   Tensor fused(const Gradient::Formula& formula, const Environment& env) const;
@@ -111,6 +114,12 @@ class InterpretedNode final : public NodeOfMany {
   Geometry self_, view_;
 };
 
+bool InterpretedNode::is_read(const Saved& s) const {
+  return s.readers.size() == form_->op->gradient->plan.arguments.size() ||
+         std::any_of(s.readers.begin(), s.readers.end(),
+                     [&](size_t r) { return needs(static_cast<int>(r)); });
+}
+
 void InterpretedNode::keep_arguments(const Value* args) {
   const Gradient& g = *form_->op->gradient;
   for (const Gradient::Formula& f : g.formulas) {
@@ -121,11 +130,7 @@ void InterpretedNode::keep_arguments(const Value* args) {
   for (size_t i = 0; i < kept_.size(); ++i) {
     const Saved& s = g.plan.saved[i];
     if (s.is_result) continue;
-    const bool read =
-        std::any_of(s.readers.begin(), s.readers.end(),
-                    [&](size_t r) { return needs(static_cast<int>(r)); });
-    // Numbers cost nothing; tensors are kept for who needs them.
-    if (!read && s.readers.size() < g.plan.arguments.size()) continue;
+    if (!is_read(s)) continue;
     const int position = form_->positions[g.saved_arguments[i]];
     const Value& v = args[position];
     const bool overwritten =
@@ -138,11 +143,13 @@ void InterpretedNode::keep_arguments(const Value* args) {
         kept_[i].emplace<SavedTensor>().save(
             overwritten ? clone_before_write(as_tensor(v)) : as_tensor(v));
         break;
+      case Saved::kOptionalMeta:
       case Saved::kOptional: {
         auto& kept = kept_[i].emplace<SavedTensor>();
         if (!v.is_none()) kept.save(as_tensor(v));
         break;
       }
+      case Saved::kMetaList:
       case Saved::kList:
         kept_[i].emplace<SavedTensorList>().save(as_list(v));
         break;
@@ -161,7 +168,7 @@ void InterpretedNode::keep_results(Value* results) {
   }
   for (size_t i = 0; i < kept_.size(); ++i) {
     const Saved& s = g.plan.saved[i];
-    if (!s.is_result) continue;
+    if (!s.is_result || !is_read(s)) continue;
     const Tensor& t = as_tensor(std::as_const(results[s.result]));
     if (s.kind == Saved::kMeta) {
       kept_[i].emplace<SavedMeta>().save(t);
@@ -178,8 +185,13 @@ void InterpretedNode::keep_results(Value* results) {
 void InterpretedNode::unpack(const Gradient::Formula& formula, GradFrame& f,
                              Environment* env) const {
   const auto& saved = form_->op->gradient->plan.saved;
-  env->values.resize(saved.size() + 2);
-  env->names.resize(saved.size() + 2);
+  const size_t grad = saved.size(), each = grad + 2;
+  env->values.resize(form_->op->gradient->names);
+  env->names.resize(env->values.size());
+  if (formula.own >= 0) {
+    env->names[static_cast<size_t>(formula.own)].meta =
+        &f.argument(static_cast<int>(formula.targets[0]));
+  }
   for (const size_t i : formula.reads) {
     const char* name = saved[i].name.c_str();
     Value& v = env->values[i];
@@ -195,8 +207,15 @@ void InterpretedNode::unpack(const Gradient::Formula& formula, GradFrame& f,
     }
     if (env->names[i].meta == nullptr) env->names[i].value = &v;
   }
-  const size_t grad = saved.size();
   env->values[grad] = Value(TensorBase(f.grad()));
+  for (const size_t r : formula.results) {
+    const int k = static_cast<int>(r);
+    env->values[each + 2 * r] = Value(TensorBase(f.grad_or_zeros(k)));
+    if (f.has_any(k)) env->values[each + 2 * r + 1] = env->values[each + 2 * r];
+    for (const size_t i : {each + 2 * r, each + 2 * r + 1}) {
+      env->names[i].value = &env->values[i];
+    }
+  }
   if (formula.reads_grads) {
     const std::vector<Tensor> grads = f.grads();
     env->values[grad + 1] = Value::tensor_list(grads.data(), grads.size());
@@ -240,7 +259,11 @@ void InterpretedNode::apply(GradFrame& f) {
     const bool wanted =
         std::any_of(formula.targets.begin(), formula.targets.end(),
                     [&](size_t t) { return f.needs(static_cast<int>(t)); });
-    if (!wanted) continue;
+    const bool flows =
+        formula.results.empty() || formula.reads_grad ||
+        std::any_of(formula.results.begin(), formula.results.end(),
+                    [&](size_t r) { return f.has_any(static_cast<int>(r)); });
+    if (!wanted || !flows) continue;
     if (formula.by_geometry) {
       f.set(static_cast<int>(formula.targets[0]),
             as_strided_backward(f.grad(), self_, view_));
@@ -392,14 +415,34 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
   }
   names.emplace_back("grad");
   names.emplace_back("grads");
+  for (size_t i = 0; i < schema.returns().size(); ++i) {
+    names.push_back(lang::gradient_name(i));
+    names.push_back(lang::gradient_name(i) + "?");
+  }
+  for (const codegen::GradFormula& f : plan.formulas) {
+    if (!f.own.empty() && std::count(names.begin(), names.end(), f.own) == 0) {
+      names.push_back(f.own);
+    }
+  }
+  g->names = names.size();
   for (const codegen::GradFormula& f : plan.formulas) {
     Gradient::Formula out;
     out.targets = f.targets;
+    if (!f.own.empty()) {
+      out.own = static_cast<int>(std::find(names.begin(), names.end(), f.own) -
+                                 names.begin());
+    }
     out.by_geometry = f.by_geometry;
     if (!f.by_geometry) {
-      out.reads_grads = std::count(f.names.begin(), f.names.end(), "grads") > 0;
+      const auto reads = [&](const char* name) {
+        return std::count(f.names.begin(), f.names.end(), name) > 0;
+      };
+      out.results = f.results;
+      out.reads_grad = reads("grad");
+      out.reads_grads = f.results.empty() && reads("grads");
       for (size_t i = 0; i < plan.saved.size(); ++i) {
-        if (std::count(f.names.begin(), f.names.end(), names[i]) > 0) {
+        if (names[i] != f.own &&
+            std::count(f.names.begin(), f.names.end(), names[i]) > 0) {
           out.reads.push_back(i);
         }
       }

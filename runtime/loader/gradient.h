@@ -15,7 +15,9 @@ struct Gradient {
     std::vector<size_t> targets;  // positions among the plan's arguments
     bool is_list = false;         // the one target is a Tensor[]
     bool by_geometry = false;
-    bool reads_grads = false;
+    bool reads_grad = false, reads_grads = false;
+    std::vector<size_t> results;  // of several: whose gradients are read
+    int own = -1;  // the name of the target itself, known by its edge
     std::vector<size_t> reads;  // of the plan's saved
     std::optional<TensorProgram> program;
     // The same as one program, and what it reads: names of the environment,
@@ -24,6 +26,7 @@ struct Gradient {
     std::vector<int> fused_inputs, fused_scalars;
   };
   codegen::DerivativePlan plan;
+  size_t names = 0;  // of the environment of formulas
   std::vector<Formula> formulas;
   // Of each saved argument: its position in the base form; -1 for results.
   std::vector<int> saved_arguments;

@@ -405,6 +405,46 @@ TEST(Function, DeepGraphs) {
   EXPECT_EQ(Node::live_count(), before);
 }
 
+// Runs backward of one of itself, as often as it says.
+struct Within : Function<Within> {
+  static inline int left = 0;
+  static inline bool fails = false;
+  static Tensor forward(AutogradContext*, const Tensor& x) {
+    return scaled(x, 2);
+  }
+  static variable_list backward(AutogradContext*, variable_list grads) {
+    EXPECT_FALSE(GradMode::is_enabled());
+    if (left-- == 0) {
+      if (fails) fail(ErrorKind::Value, "[mine] at the bottom");
+      return {grads[0]};
+    }
+    const AutoGradMode on(true);
+    const Tensor x = tensor({1}, {1});
+    x.requires_grad_();
+    Within::apply(x).backward();
+    return {mul(grads[0], x.grad())};
+  }
+};
+
+TEST(Function, RunsWithinRunsAsDeepAsTheyCome) {
+  const int64_t before = Node::live_count();
+  {
+    const Tensor a = numbers({1});
+    const Tensor y = Within::apply(a);
+    Within::left = 10000;  // far beyond one stack
+    y.backward({}, true);
+    EXPECT_EQ(values(a.grad()), V({1}));
+    Within::left = 1000;
+    Within::fails = true;
+    SY_EXPECT_ERROR(y.backward({}, true), ValueError, "[mine] at the bottom");
+    Within::left = 3;
+    Within::fails = false;
+    y.backward();
+    EXPECT_EQ(values(a.grad()), V({2}));
+  }
+  EXPECT_EQ(Node::live_count(), before);
+}
+
 TEST(Function, OneGraphByEightThreads) {
   const Tensor x = tensor({3}, {1}), w = tensor({2}, {1});
   x.requires_grad_();

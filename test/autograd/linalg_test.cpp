@@ -157,6 +157,44 @@ TEST(LinalgGradients, DeterminantOfASingularMatrix) {
   for (const double v : values(zero.grad())) EXPECT_NEAR(v, 0, 1e-12);
 }
 
+// What nothing flows into is left out, not taken along as zeros, which would
+// make NaN of these.
+TEST(LinalgGradients, OfOneFactorAlone) {
+  const Tensor same = eye(3, kDouble).mul(2).requires_grad_();
+  const auto finite = [&](const Tensor& root) {
+    const Tensor g = autograd::grad(root.sum(), same)[0];
+    EXPECT_TRUE(g.isfinite().all().item<bool>());
+  };
+  finite(std::get<1>(linalg_svd(same)));
+  finite(std::get<0>(linalg_eigh(same)));
+  const auto check = [](std::vector<Tensor> (*f)(const Tensor&), size_t which,
+                        IntArrayRef sizes) {
+    autograd::GradcheckOptions options;
+    options.second_order = true;
+    const auto r = autograd::gradcheck(
+        [&](TensorList t) { return f(t[0])[which]; }, {matrix(sizes)}, options);
+    EXPECT_TRUE(r.ok()) << which << ": " << r.problem;
+  };
+  const auto qr = [](const Tensor& t) -> std::vector<Tensor> {
+    const auto [q, r] = linalg_qr(t);
+    return {q, r};
+  };
+  const auto polar = [](const Tensor& t) -> std::vector<Tensor> {
+    const auto [u, h] = linalg_polar(t);
+    return {u, h};
+  };
+  for (const size_t which : {0, 1}) {
+    check(qr, which, {3, 2});
+    check(qr, which, {2, 3});
+    check(polar, which, {3, 2});
+  }
+  const Tensor x = matrix({2, 2});
+  EXPECT_FALSE(autograd::grad(std::get<0>(linalg_slogdet(x)), x, {}, {}, false,
+                              /*allow_unused=*/true)[0]
+                   .defined())
+      << "of the sign";
+}
+
 TEST(LinalgGradients, WhatHasNoneSaysSo) {
   const Tensor x = matrix({4, 2});
   SY_EXPECT_ERROR(std::get<1>(linalg_qr(x, "r")).sum().backward(), ValueError,

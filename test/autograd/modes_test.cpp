@@ -103,8 +103,40 @@ TEST(InferenceTensors, TakeNoPartInGradients) {
                   "[sample::mul_.Tensor] self: expected a tensor that may be "
                   "written in place while gradients are recorded, got an "
                   "inference tensor");
+}
+
+TEST(InferenceTensors, AreWrittenInTheModeOnly) {
+  const Tensor two = tensor({2}, {});
+  Tensor x, v;
+  {
+    const InferenceMode guard;
+    x = numbers({2}, false);
+    v = view(x, {2});
+    mul_(x, two);
+  }
   const V before = values(x);
-  mul_(x, tensor({2}, {}));
+  SY_EXPECT_ERROR(mul_(x, two), ValueError,
+                  "[sample::mul_.Tensor] expected to write a tensor that was "
+                  "made outside of inference mode, got an inference tensor, "
+                  "float64[2]");
+  SY_EXPECT_ERROR(mul_(v, two), ValueError, "got an inference tensor");
+  SY_EXPECT_ERROR(ops::mul_out::call(two, two, x), ValueError,
+                  "[sample::mul.out]");
+  {
+    const NoGradGuard guard;
+    SY_EXPECT_ERROR(mul_(x, two), ValueError, "got an inference tensor");
+    const InferenceMode on;
+    const InferenceMode off(false);
+    SY_EXPECT_ERROR(mul_(x, two), ValueError, "got an inference tensor");
+  }
+  std::thread([&] {
+    SY_EXPECT_ERROR(mul_(x, two), ValueError, "got an inference tensor");
+  }).join();
+  EXPECT_EQ(values(x), before);
+  Tensor copy = clone(x);
+  mul_(copy, two);
+  const InferenceMode guard;
+  mul_(v, two);
   EXPECT_EQ(values(x), V({before[0] * 2, before[1] * 2}));
 }
 

@@ -177,12 +177,11 @@ Tensor expand_reduced(const Tensor& grad, const SavedMeta& self,
 struct SumDimIntListBackward final : NodeOf<1> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
-    const SavedMeta& self = self_;
+    const SavedMeta& self = f.argument(0);
     if (f.needs(0)) {
       f.set(0, expand_reduced(grad, self, dim_, keepdim_));
     }
   }
-  SavedMeta self_;
   std::optional<SavedInts> dim_;
   bool keepdim_ = false;
 };
@@ -196,7 +195,6 @@ Tensor sum_dim_IntList(DispatchKeySet ks, const Tensor& self,
   }
   auto node =
       make_node<SumDimIntListBackward>(ops::sum_dim_IntList::entry(), self);
-  node->self_.save(self);
   if (dim) node->dim_ = SavedInts(*dim);
   node->keepdim_ = keepdim;
   Tensor result = [&] {
@@ -258,7 +256,7 @@ Tensor one_hot(const Tensor& indices, const SavedMeta& self, size_t dim) {
 struct MaxDimBackward final : NodeOf<1> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad(0);
-    const SavedMeta& self = self_;
+    const SavedMeta& self = f.argument(0);
     if (f.needs(0) && grad.defined()) {
       const Tensor indices = indices_.unpack(*this, "indices");
       const auto d = static_cast<size_t>((dim_ + self.dim()) % self.dim());
@@ -269,7 +267,6 @@ struct MaxDimBackward final : NodeOf<1> {
   void visit_saved(SavedVisitor& v) noexcept override {
     v("indices", indices_);
   }
-  SavedMeta self_;
   SavedTensor indices_;
   int64_t dim_ = 0;
   bool keepdim_ = false;
@@ -281,7 +278,6 @@ std::tuple<Tensor, Tensor> max_dim(DispatchKeySet ks, const Tensor& self,
     return ops::max_dim::redispatch(below_autograd(ks), self, dim, keepdim);
   }
   auto node = make_node<MaxDimBackward>(ops::max_dim::entry(), self);
-  node->self_.save(self);
   node->dim_ = dim;
   node->keepdim_ = keepdim;
   auto result = [&] {
@@ -359,12 +355,11 @@ Tensor scale(DispatchKeySet ks, const Tensor& self,
 struct ViewBackward final : NodeOf<1> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
-    const SavedMeta& self = self_;
+    const SavedMeta& self = f.argument(0);
     if (f.needs(0)) {
       f.set(0, view(grad.is_contiguous() ? grad : clone(grad), self.sizes()));
     }
   }
-  SavedMeta self_;
 };
 
 Tensor view_kernel(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
@@ -372,7 +367,6 @@ Tensor view_kernel(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
     return ops::view::redispatch(below_autograd(ks), self, size);
   }
   auto node = make_node<ViewBackward>(ops::view::entry(), self);
-  node->self_.save(self);
   Tensor result = [&] {
     const AutoDispatchBelowAutograd guard;
     return ops::view::redispatch(below_autograd(ks), self, size);

@@ -1,7 +1,9 @@
 #include <sy/sy.h>
 
 #include <functional>
+#include <limits>
 
+#include "autograd/api.h"
 #include "autograd/gradcheck.h"
 #include "test/runtime/twins.h"
 
@@ -47,10 +49,33 @@ TEST(PluginOperator, HasContractShapeAndGradientsFromTheSchema) {
   Value args[] = {of(x.detach().clone().requires_grad_()), 2.5};
   EXPECT_EQ(autograd::gradcheck_op(op, args, 2, options).problem, "");
 
+  Value sides[] = {of(x.detach().clone().requires_grad_())};
+  EXPECT_EQ(
+      autograd::gradcheck_op(find("third::sides"), sides, 1, options).problem,
+      "");
+
   const std::string held = message([&] { schema.unload(); });
   EXPECT_NE(held.find("libscale.so"), std::string::npos) << held;
   library.unload();
   EXPECT_NE(call("third::scale", {of(x), 2.0}).error, "");
+  schema.unload();
+}
+
+// A gradient that a formula passes on as `Tensor?` is absent where nothing
+// flows: zeros times infinity would be NaN.
+TEST(PluginOperator, GradientsOfSeveralResultsMayBeAbsent) {
+  SchemaHandle schema = load_schema(kSchema);
+  LibraryHandle library = load_library(kLibrary);
+  const Tensor x = full({2}, std::numeric_limits<double>::infinity(), kDouble)
+                       .requires_grad_();
+  Outcome o = call("third::sides", {of(x)});
+  const auto gradient = [&](size_t result) {
+    return autograd::grad(as_tensor(o.results[result]).sum(), x, {}, true)[0];
+  };
+  EXPECT_TRUE(gradient(0).equal(full({2}, 2, kDouble)));
+  EXPECT_TRUE(gradient(1).equal(x.detach()));
+  o.results.clear();
+  library.unload();
   schema.unload();
 }
 

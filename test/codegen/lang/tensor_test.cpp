@@ -177,11 +177,29 @@ TEST(TensorTest, LetIfAndLists) {
             "}(), 1)");
   EXPECT_EQ(
       value("cat([t.unsqueeze(dim) for t in tensors], dim)"),
-      "sy::cat([&] { std::vector<Tensor> out; for (const Tensor& t : "
-      "tensors) { out.push_back(sy::unsqueeze(t, dim)); } return out; }(), "
-      "dim)");
+      "sy::cat([&] { std::vector<Tensor> out; for (const auto& t : tensors) { "
+      "out.push_back(sy::unsqueeze(t, dim)); } return out; }(), dim)");
   EXPECT_EQ(value("var_mean(self)[1]"), "std::get<1>(sy::var_mean(self))");
   EXPECT_EQ(value("tensors[0]"), "shapes::at(\"f\", TensorList(tensors), 0)");
+}
+
+// Where nothing flows: zeros, or absent to what takes a Tensor?.
+TEST(TensorTest, GradientsOfSeveralResults) {
+  const Table table;
+  TensorEnv names = env();
+  names.add("grads", Type::list_of(TypeKind::kTensor));
+  names.results = 2;
+  const auto compiled = [&](const char* text) {
+    Diagnostics d;
+    const auto code = compile_tensor(parse(text), names, table, {}, d);
+    return code ? code->value : d.str();
+  };
+  EXPECT_EQ(compiled("linear(grads[0], self, grads[1])"),
+            "sy::linear(grads.grad_or_zeros(0), self, grads.grad_if_any(1))");
+  EXPECT_EQ(compiled("let g = grads[1] in linear(g, self, g)"),
+            "sy::linear(g, self, g)");
+  EXPECT_NE(compiled("grads[2] * self").find("a literal from 0 to 1"),
+            std::string::npos);
 }
 
 TEST(TensorTest, ExpectedTypes) {

@@ -158,6 +158,7 @@ void _foreach_mul__List_foreach(TensorList self, TensorList other) {
     Tensor each = self[i];
     each.mul_(other[i]);
   }
+  generated::name_writers(ops::_foreach_mul__List::entry(), self);
 }
 
 void _foreach_mul_List_out_foreach(TensorList self, TensorList other,

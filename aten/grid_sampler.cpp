@@ -1,0 +1,206 @@
+#include <utility>
+#include <vector>
+
+#include "aten/dims.h"
+#include "aten/operators.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/image.h"
+#include "aten/ops/image_kernels.h"
+#include "aten/ops/indexing.h"
+#include "aten/ops/math.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/shape.h"
+#include "aten/ops/stacking.h"
+#include "aten/ops/view.h"
+#include "aten/shapes.h"
+#include "c10/thread_state.h"
+
+// The gradients of grid_sampler made of operators, so that they can be
+// differentiated again. Kernels make them otherwise.
+
+namespace sy::native {
+
+namespace {
+
+enum Mode : int64_t { kLinear = 0, kNearest = 1, kCubic = 2 };
+enum Beyond : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
+
+// A place along one dim, and how it moves with what it came from: 1, 0 or -1.
+struct Place {
+  Tensor x, sign;
+};
+
+// Of each point: an element along one dim, its weight, and the weight's slope
+// by the point's coordinate.
+struct Tap {
+  Tensor at, weight, slope;
+};
+
+struct Axis {
+  int64_t size, mode, beyond;
+  bool align_corners;
+
+  // Within [0, size - 1], unless what lies beyond is zero. Not differentiated.
+  Place brought_back(const Tensor& x) const {
+    Place p{x, ones_like(x)};
+    if (beyond == kReflection) {
+      const double edge = align_corners ? 0 : 0.5;
+      const double low = -edge, span = static_cast<double>(size - 1) + 2 * edge;
+      if (!(span > 0)) return {zeros_like(x), zeros_like(x)};
+      const Tensor from = x - low, far = abs(from), extra = fmod(far, span);
+      const Tensor even = fmod(floor(far / span), 2).eq(0);
+      const Tensor sign = where(from.lt(0), -p.sign, p.sign);
+      p.x = where(even, extra + low, span - extra + low);
+      p.sign = where(even, sign, -sign);
+    }
+    if (beyond != kZeros) {
+      const double last = static_cast<double>(size - 1);
+      const Tensor inside = logical_and(p.x.gt(0), p.x.lt(last));
+      p.x = clamp(p.x, Scalar(0), Scalar(last));
+      p.sign = where(inside, p.sign, Scalar(0));
+    }
+    return p;
+  }
+
+  // -1 for what is not within the dim.
+  Tensor index_of(const Tensor& x) const {
+    return where(logical_and(x.ge(0), x.lt(size)), x, Scalar(-1)).to(kLong);
+  }
+
+  // Keys' cubic convolution: a weight and its slope at a distance from 0 to 1,
+  // and from 1 to 2.
+  static std::pair<Tensor, Tensor> near(const Tensor& d) {
+    constexpr double a = -0.75;
+    return {((a + 2) * d - (a + 3)) * d * d + 1,
+            (3 * (a + 2) * d - 2 * (a + 3)) * d};
+  }
+  static std::pair<Tensor, Tensor> far(const Tensor& d) {
+    constexpr double a = -0.75;
+    return {((a * d - 5 * a) * d + 8 * a) * d - 4 * a,
+            (3 * a * d - 10 * a) * d + 8 * a};
+  }
+
+  std::vector<Tap> cubic(const Tensor& x, double scale) const {
+    const Tensor low = floor(x.detach());
+    const Tensor t = x - low, u = 1 - t;
+    const std::pair<Tensor, Tensor> w[] = {far(t + 1), near(t), near(u),
+                                           far(u + 1)};
+    std::vector<Tap> taps;
+    for (int k = 0; k < 4; ++k) {
+      const double sign = k < 2 ? scale : -scale;
+      taps.push_back({index_of(brought_back(low + (k - 1)).x), w[k].first,
+                      w[k].second * sign});
+    }
+    return taps;
+  }
+
+  // `g` goes from -1 to 1 along the dim.
+  std::vector<Tap> taps(const Tensor& g) const {
+    const double scale =
+        static_cast<double>(align_corners ? size - 1 : size) / 2;
+    const Tensor x = (g + 1) * scale - (align_corners ? 0 : 0.5);
+    if (mode == kCubic) return cubic(x, scale);
+    const Tensor known = x.detach();
+    const Place p = brought_back(known);
+    if (mode == kNearest) {
+      return {{index_of(round(p.x)), ones_like(p.x), zeros_like(p.x)}};
+    }
+    // Bringing back moves a place along, or against it, or not at all.
+    const Tensor low = floor(p.x);
+    const Tensor part = p.x - low + p.sign * (x - known);
+    const Tensor slope = p.sign * scale;
+    return {{index_of(low), 1 - part, -slope},
+            {index_of(low + 1), part, slope}};
+  }
+};
+
+bool recorded(std::initializer_list<const Tensor*> tensors) {
+  if (!GradMode::is_enabled()) return false;
+  for (const Tensor* t : tensors) {
+    if (t->requires_grad()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> grid_sampler_grads(
+    const Tensor& grad_output, const Tensor& input, const Tensor& grid,
+    int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
+    ArrayRef<bool> output_mask) {
+  SY_CHECK(input.dim() == 4 || input.dim() == 5, Value,
+           "[_grid_sampler_grads] input: expected 4 or 5 dims, got ",
+           input.sizes());
+  const int64_t n = input.dim() - 2;
+  if (!recorded({&grad_output, &input, &grid})) {
+    const auto backward =
+        n == 2 ? sy::grid_sampler_2d_backward : sy::grid_sampler_3d_backward;
+    return backward(grad_output, input, grid, interpolation_mode, padding_mode,
+                    align_corners, output_mask);
+  }
+  const auto check = n == 2 ? contract::grid_sampler_2d_backward
+                            : contract::grid_sampler_3d_backward;
+  check(grad_output, input, grid, interpolation_mode, padding_mode,
+        align_corners, output_mask);
+
+  const int64_t images = input.size(0), channels = input.size(1);
+  const int64_t places =
+      shapes::prod(shapes::slice(input.sizes(), 2, INT64_MAX));
+  const int64_t count = shapes::prod(shapes::slice(grid.sizes(), 1, n + 1));
+  const Tensor in = input.reshape({images, channels, places});
+  const Tensor points = grid.reshape({images, count, n});
+  const Tensor g = grad_output.reshape({images, channels, count});
+  std::vector<std::vector<Tap>> axes;  // width first
+  for (int64_t d = 0; d < n; ++d) {
+    const Axis axis{input.size(-1 - d), interpolation_mode, padding_mode,
+                    align_corners};
+    axes.push_back(axis.taps(points.select(2, d)));
+  }
+
+  Tensor by_input = zeros_like(in);
+  std::vector<Tensor> by_point(static_cast<size_t>(n),
+                               zeros_like(points.select(2, 0)));
+  const size_t each = axes[0].size();
+  size_t all = 1;
+  for (int64_t d = 0; d < n; ++d) all *= each;
+  for (size_t k = 0; k < all; ++k) {
+    std::vector<const Tap*> taps;
+    Tensor at, valid;
+    int64_t stride = 1;
+    size_t rest = k;
+    for (size_t d = 0; d < axes.size(); ++d, rest /= each) {
+      taps.push_back(&axes[d][rest % each]);
+      const Tensor& own = taps.back()->at;
+      at = d == 0 ? own : at + own * stride;
+      valid = d == 0 ? own.ge(0) : logical_and(valid, own.ge(0));
+      stride *= input.size(-1 - static_cast<int64_t>(d));
+    }
+    const Tensor index = where(valid, at, Scalar(0))
+                             .unsqueeze(1)
+                             .expand({images, channels, count});
+    // Dim `by` by its slope, all others by their weights.
+    const auto product = [&](size_t by) {
+      Tensor w;
+      for (size_t d = 0; d < taps.size(); ++d) {
+        const Tensor& f = d == by ? taps[d]->slope : taps[d]->weight;
+        w = d == 0 ? f : w * f;
+      }
+      return where(valid, w, Scalar(0));
+    };
+    if (output_mask[0]) {
+      const Tensor weight = product(taps.size()).unsqueeze(1);
+      by_input = by_input.scatter_add(2, index, g * weight);
+    }
+    if (interpolation_mode == kNearest) continue;
+    const Tensor along = (g * in.gather(2, index)).sum({1});
+    for (size_t d = 0; d < taps.size(); ++d) {
+      by_point[d] = by_point[d] + along * product(d);
+    }
+  }
+  return {output_mask[0] ? by_input.reshape(input.sizes()) : Tensor(),
+          stack(by_point, -1).reshape(grid.sizes())};
+}
+
+}  // namespace sy::native

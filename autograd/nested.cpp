@@ -1,0 +1,42 @@
+#include "autograd/nested.h"
+
+#include <exception>
+#include <system_error>
+#include <thread>
+
+#include "c10/error.h"
+#include "c10/thread_state.h"
+
+namespace sy::autograd {
+
+void on_another_stack(const std::function<void()>& f) {
+  const ThreadState& modes = thread_state;
+  detail::Thread state = detail::thread;
+  state.dead = nullptr;
+  state.destroying = false;
+  state.nested = 0;
+  std::exception_ptr error;
+  const auto body = [&] {
+    thread_state.included = modes.included;
+    thread_state.excluded = modes.excluded;
+    thread_state.grad_disabled = modes.grad_disabled;
+    thread_state.inference = modes.inference;
+    detail::thread = state;
+    try {
+      f();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    state.sequence_nr = detail::thread.sequence_nr;
+  };
+  try {
+    std::thread(body).join();
+  } catch (const std::system_error& e) {
+    fail(ErrorKind::Error, "[backward] no thread for a run within ",
+         Nested::kOnAStack, " others: ", e.what());
+  }
+  detail::thread.sequence_nr = state.sequence_nr;
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace sy::autograd
