@@ -1,20 +1,15 @@
 #include "c10/plugin.h"
 
 #include <dlfcn.h>
-#include <limits.h>
-#include <stdlib.h>
 
 #include <algorithm>
 
+#include "c10/library_file.h"
 #include "c10/registry.h"
 
 namespace sy {
 
 namespace {
-
-[[noreturn]] void reject(const std::string& path, const std::string& why) {
-  throw RegistrationError(str("cannot load library ", path, ": ", why));
-}
 
 std::string hex(uint64_t v) {
   char text[20];
@@ -26,23 +21,26 @@ std::string hex(uint64_t v) {
 void check_notes(const std::string& path) {
   const std::vector<LibraryNote> notes = read_library_notes(path);
   if (notes.empty()) {
-    reject(path,
-           "it registers nothing: there is no Switchyard note in it (no "
-           "SY_LIBRARY block, or section .note.switchyard was stripped)");
+    reject_library(
+        path,
+        "it registers nothing: there is no Switchyard note in it (no "
+        "SY_LIBRARY block, or section .note.switchyard was stripped); is it "
+        "the library that you mean?");
   }
   const LibraryNote ours;
   for (const LibraryNote& n : notes) {
     if (n.layout != ours.layout) {
-      reject(path, str("it was built against SDK ", n.sdk_version / 10000, ".",
-                       n.sdk_version / 100 % 100, ".", n.sdk_version % 100,
-                       " with layout ", hex(n.layout), ", this library is ",
-                       SY_VERSION_STRING, " with layout ", hex(ours.layout),
-                       "; rebuild it against this SDK"));
+      reject_library(
+          path, str("it was built against SDK ", n.sdk_version / 10000, ".",
+                    n.sdk_version / 100 % 100, ".", n.sdk_version % 100,
+                    " with layout ", hex(n.layout), ", this library is ",
+                    SY_VERSION_STRING, " with layout ", hex(ours.layout),
+                    "; rebuild it against this SDK"));
     }
     if (n.cxx11_abi != ours.cxx11_abi) {
-      reject(path, str("it was built with _GLIBCXX_USE_CXX11_ABI=", n.cxx11_abi,
-                       ", this library with ", ours.cxx11_abi,
-                       "; rebuild it with the same"));
+      reject_library(path, str("it was built with _GLIBCXX_USE_CXX11_ABI=",
+                               n.cxx11_abi, ", this library with ",
+                               ours.cxx11_abi, "; rebuild it with the same"));
     }
   }
 }
@@ -81,13 +79,10 @@ class Loader {
   ~Loader() { registry_.committing_ = false; }
 
   LibraryToken* load(const std::string& path) {
-    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* handle = open_library(path);
     if (handle == nullptr) {
       registry_.take_pending();
-      const char* why = dlerror();
-      reject(path, str(why != nullptr ? why : "dlopen failed",
-                       "; is everything it links to installed and from the "
-                       "same build?"));
+      reject_library(path, explain_dlopen(path, dlerror()));
     }
     Opened& library = remember(handle, path);
     if (library.uses > 0) {
@@ -129,7 +124,9 @@ class Loader {
           registry_.token_of(records.front()->dso, file_name(info.dli_fname)));
     }
     if (library.records.empty()) {
-      reject(path, "its blocks were registered before, by the program itself");
+      reject_library(path,
+                     "its blocks were registered before, by the program "
+                     "itself; link it or load it, not both");
     }
     opened().push_back(std::move(library));
     return opened().back();
@@ -152,10 +149,7 @@ class Loader {
 
 LibraryHandle load_library(const std::string& path) {
   init();
-  char resolved[PATH_MAX];
-  if (realpath(path.c_str(), resolved) == nullptr) {
-    reject(path, "no such file");
-  }
+  const std::string resolved = find_library(path);
   check_notes(resolved);
   LibraryHandle handle;
   handle.token_ = Loader(Registry::singleton()).load(resolved);

@@ -139,7 +139,7 @@ TEST(Plugin, FilesThatAreNoLibrariesAreToldApart) {
   std::ofstream(scratch("text.so")) << "hello";
   EXPECT_HAS(problem(scratch("text.so")), "it is no ELF shared object");
   std::ofstream(scratch("empty.so"));
-  EXPECT_HAS(problem(scratch("empty.so")), "it is no ELF shared object");
+  EXPECT_HAS(problem(scratch("empty.so")), "the file is empty");
   EXPECT_HAS(problem("/proc/self/exe").substr(0, 200), "cannot load library");
   EXPECT_HAS(problem(plugin("SILENT")), "it registers nothing");
 }

@@ -13,7 +13,8 @@ int list_operators(const std::string& glob, bool json);
 // of a name without one.
 int explain_operator(const std::string& name, bool json);
 int print_version(bool json);
-// Why a plugin does or does not load.
+// Why a plugin does or does not load. Tries it in a child process, as its code
+// may do what no process survives: to be called before there are threads.
 int examine_library(const std::string& path, bool json);
 
 }  // namespace sy::tools

@@ -1,0 +1,16 @@
+#include <string>
+
+#include "c10/library.h"
+
+// The good library that tests break in every way.
+
+namespace {
+
+int64_t length(const sy::TensorBase& a) {
+  return static_cast<int64_t>(std::to_string(a.numel()).size());
+}
+
+}  // namespace
+
+SY_LIBRARY(sound, m) { m.def("length(Tensor a) -> int"); }
+SY_LIBRARY_IMPL(sound, CPU, m) { m.impl("length", SY_FN(length)); }
