@@ -46,7 +46,8 @@ class SY_API LibraryHandle {
 // missing dependency, a file that every user may write, or every problem of its
 // registrations. A library may be loaded several times; the last handle unloads
 // it. A name without a folder is also looked for in the folders of
-// SWITCHYARD_PLUGINS. Only a static initialiser that throws ends the process.
+// SWITCHYARD_PLUGINS. Libraries that it links to are loaded before it and stay
+// at least as long. Only a static initialiser that throws ends the process.
 SY_API LibraryHandle load_library(const std::string& path);
 
 // The notes in a shared object, read without loading it. Throws
