@@ -12,13 +12,15 @@
 #include <vector>
 
 #include "c10/error.h"
+#include "c10/kernel_watch.h"
 #include "c10/registry.h"
 #include "c10/value.h"
 
 // Note [Tracing]
-// While something is traced, Registry::build() puts a kernel of its own before
-// each slot's: run_traced, whose context is the kernel that the slot would have
-// had. It has no typed form, so that typed calls box their arguments.
+// While something is traced or watched, Registry::build() puts a kernel of its
+// own before each slot's: run_traced, whose context is the kernel that the slot
+// would have had. It has no typed form, so that typed calls box their
+// arguments.
 
 namespace sy {
 
@@ -131,11 +133,27 @@ struct Trace::Session {
 
 namespace {
 
-std::atomic<Trace::Session*> current{nullptr};
+constinit std::atomic<Trace::Session*> current{nullptr};
+constinit std::atomic<detail::KernelWatch> watch{nullptr};
+
+void run_watched(const Kernel& inner, const OperatorEntry& op,
+                 DispatchKeySet keys, Value* args, size_t num_args,
+                 Value* results, size_t num_results) {
+  const detail::KernelWatch w = watch.load(std::memory_order_acquire);
+  (w != nullptr ? w : inner.boxed)(inner, op, keys, args, num_args, results,
+                                   num_results);
+}
 
 }  // namespace
 
 namespace detail {
+
+KernelWatch kernel_watch() { return watch.load(std::memory_order_acquire); }
+
+void set_kernel_watch(KernelWatch w) {
+  watch.store(w, std::memory_order_release);
+  Registry::singleton().renew_tables();
+}
 
 void run_traced(const Kernel& kernel, const OperatorEntry& op,
                 DispatchKeySet keys, Value* args, size_t num_args,
@@ -143,7 +161,7 @@ void run_traced(const Kernel& kernel, const OperatorEntry& op,
   const auto& inner = *static_cast<const Kernel*>(kernel.context);
   Trace::Session* const session = current.load(std::memory_order_acquire);
   if (session == nullptr) {  // it ended while this call was on its way
-    inner.boxed(inner, op, keys, args, num_args, results, num_results);
+    run_watched(inner, op, keys, args, num_args, results, num_results);
     return;
   }
   const DispatchKey f = keys.highest_functionality();
@@ -174,7 +192,7 @@ void run_traced(const Kernel& kernel, const OperatorEntry& op,
   };
   mine.events[place].begin = Clock::now();
   try {
-    inner.boxed(inner, op, keys, args, num_args, results, num_results);
+    run_watched(inner, op, keys, args, num_args, results, num_results);
   } catch (...) {
     finish(true);
     throw;
