@@ -10,6 +10,7 @@
 #include "codegen/tools/new_backend.h"
 #include "codegen/tools/new_op.h"
 #include "codegen/tools/schema_files.h"
+#include "codegen/tools/site.h"
 
 namespace sy::codegen {
 namespace {
@@ -100,6 +101,23 @@ void add_json_schema(CLI::App& app, int& status) {
   });
 }
 
+void add_site(CLI::App& app, int& status) {
+  CLI::App* c = app.add_subcommand(
+      "site", "the reference of all operators as HTML, with search");
+  const auto options = std::make_shared<SiteOptions>();
+  c->add_option("DIR", options->folder, "the folder to write it to")
+      ->required();
+  c->add_option("--with", options->with,
+                "schema files or folders; by default schemas/ here, else those "
+                "of the installation");
+  c->add_option("--dtypes", options->dtypes,
+                "what `sy dtypes` printed, for the table of backends "
+                "(repeatable)")
+      ->allow_extra_args(false);
+  c->callback(
+      [=, &status] { status = write_site(*options, std::cout, std::cerr); });
+}
+
 }  // namespace
 
 void add_tools(CLI::App& app, int& status) {
@@ -109,6 +127,7 @@ void add_tools(CLI::App& app, int& status) {
   add_diff(app, status);
   add_explain(app, status);
   add_json_schema(app, status);
+  add_site(app, status);
 }
 
 }  // namespace sy::codegen

@@ -7,6 +7,7 @@
 #include "tools/sy/claims.h"
 #include "tools/sy/conform.h"
 #include "tools/sy/coverage.h"
+#include "tools/sy/dtypes.h"
 #include "tools/sy/failure_file.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/prove.h"
@@ -124,6 +125,17 @@ CLI::App* coverage_command(CLI::App& app, CoverageOptions& o) {
   return c;
 }
 
+CLI::App* dtypes_command(CLI::App& app, DtypesOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "dtypes", "in which dtypes the examples of operators run on a device");
+  c->add_option("GLOB", o.glob, "only those that fit, as add*");
+  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--device", o.device, "of which; the plugin's, else cpu");
+  c->add_flag("--json", o.json, "as JSON");
+  return c;
+}
+
 std::string nearest_of(const std::string& given,
                        const std::vector<std::string>& names) {
   sy::NearestName nearest(given);
@@ -191,6 +203,8 @@ int run(int argc, char** argv) {
   const CLI::App* run_proof = prove_command(app, prove);
   CoverageOptions coverage;
   const CLI::App* run_coverage_of = coverage_command(app, coverage);
+  DtypesOptions dtypes;
+  const CLI::App* run_dtypes_of = dtypes_command(app, dtypes);
   CLI::App* minimal = app.add_subcommand(
       "minimal-set", "the operators that a backend must have kernels for");
   bool minimal_yaml = false, minimal_json = false;
@@ -212,6 +226,7 @@ int run(int argc, char** argv) {
   if (run_conform->parsed()) return sy::tools::run_conform(conform);
   if (run_worker->parsed()) return sy::tools::run_worker(worker);
   if (run_coverage_of->parsed()) return run_coverage(coverage);
+  if (run_dtypes_of->parsed()) return run_dtypes(dtypes);
   if (minimal->parsed()) {
     return print_minimal_set(minimal_yaml   ? ListFormat::Yaml
                              : minimal_json ? ListFormat::Json
