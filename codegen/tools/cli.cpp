@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "codegen/tools/commands.h"
+#include "codegen/tools/completion.h"
 #include "codegen/tools/diff.h"
 #include "codegen/tools/explain.h"
 #include "codegen/tools/new_backend.h"
@@ -118,6 +119,20 @@ void add_site(CLI::App& app, int& status) {
       [=, &status] { status = write_site(*options, std::cout, std::cerr); });
 }
 
+// What completion asks for.
+void add_operator_names(CLI::App& app) {
+  app.add_subcommand("operator-names")->group("")->callback([] {
+    lang::Diagnostics ignored;
+    const Model model =
+        Model::load(schema_files(library_of("schemas/ops/any.yaml")), ignored);
+    for (const Family& family : model.families()) {
+      for (const Operator& op : family.operators) {
+        std::cout << op.base.name << '\n';
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void add_tools(CLI::App& app, int& status) {
@@ -128,6 +143,8 @@ void add_tools(CLI::App& app, int& status) {
   add_explain(app, status);
   add_json_schema(app, status);
   add_site(app, status);
+  add_operator_names(app);
+  add_completion(app);
 }
 
 }  // namespace sy::codegen

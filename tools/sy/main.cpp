@@ -4,6 +4,7 @@
 
 #include "c10/error.h"
 #include "c10/schema/nearest.h"
+#include "codegen/tools/completion.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/conform.h"
 #include "tools/sy/coverage.h"
@@ -183,6 +184,13 @@ int run(int argc, char** argv) {
   InspectOptions inspect;
   CLI::App* ops = inspect_command(app, "ops", "list the operators", inspect);
   ops->add_option("GLOB", inspect.subject, "only those that fit, as add*");
+  std::vector<std::string> words;
+  ops->add_option("--search", words,
+                  "only those with this word in their name or description "
+                  "(repeatable)")
+      ->allow_extra_args(false);
+  const CLI::App* names = app.add_subcommand("operator-names")->group("");
+  sy::codegen::add_completion(app);
   CLI::App* explain = inspect_command(
       app, "explain", "what an operator is made of, where calls go", inspect);
   explain->add_option("OP", inspect.subject, "add.Tensor, or add")->required();
@@ -235,7 +243,11 @@ int run(int argc, char** argv) {
   if (replay->parsed()) return replay_failure(replay_file);
   if (run_proof->parsed()) return sy::tools::run_prove(prove);
   load_plugins(inspect.plugins);
-  if (ops->parsed()) return list_operators(inspect.subject, inspect.json);
+  if (app.got_subcommand("completion")) return 0;
+  if (names->parsed()) return print_operator_names();
+  if (ops->parsed()) {
+    return list_operators({inspect.subject, words}, inspect.json);
+  }
   if (explain->parsed()) return explain_operator(inspect.subject, inspect.json);
   if (version->parsed()) return print_version(inspect.json);
   return examine_library(inspect.subject, inspect.json);
