@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -41,12 +42,39 @@ double microseconds(Clock::duration d) {
   return std::chrono::duration<double, std::micro>(d).count();
 }
 
+// Bytes of the UTF-8 character that `text` begins with; 0 if it is none.
+size_t character(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const size_t n = first < 0x80                    ? 1
+                   : first >= 0xc2 && first < 0xe0 ? 2
+                   : first >= 0xe0 && first < 0xf0 ? 3
+                   : first >= 0xf0 && first < 0xf5 ? 4
+                                                   : 0;
+  if (n == 0 || n > text.size()) return 0;
+  for (size_t i = 1; i < n; ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than need be, or half of a surrogate pair, or beyond the last.
+  const auto second = n > 1 ? static_cast<unsigned char>(text[1]) : 0;
+  const bool wrong =
+      (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
+      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90);
+  return wrong ? 0 : n;
+}
+
 // Text in a JSON string.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  while (!text.empty()) {
+    const size_t n = character(text);
+    const char c = text[0];
+    if (n <= 1) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += n == 0 ? '?' : static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    } else {
+      out += text.substr(0, n);
+    }
+    text.remove_prefix(std::max<size_t>(n, 1));
   }
   return out;
 }
