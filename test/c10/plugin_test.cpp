@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -251,6 +252,29 @@ TEST(Plugin, IsHeldByALibraryWithAKernelForItsOperator) {
   EXPECT_HAS(problem(plugin("DEPENDS")),
              "no operator alpha::noop to register a Meta kernel for");
   EXPECT_FALSE(Dispatcher::singleton().find("depends::own").has_value());
+}
+
+// What it throws may be kept for longer than the library.
+TEST(Plugin, KernelThrowsWhatItLikes) {
+  std::exception_ptr kept;
+  {
+    LibraryHandle lib = load_library(plugin("SOUND"));
+    const auto print =
+        typed_operator<int64_t(const TensorBase&)>("sound::print");
+    for (int i = 0; i < 3; ++i)
+      EXPECT_THROW(print.call(make()), std::runtime_error);
+    try {
+      print.call(make());
+    } catch (...) {
+      kept = std::current_exception();
+    }
+    lib.unload();  // no call is in flight any more
+  }
+  try {
+    std::rethrow_exception(kept);
+  } catch (const std::exception& e) {
+    EXPECT_STREQ(e.what(), "no paper");
+  }
 }
 
 bool has(const char* op) {

@@ -43,7 +43,7 @@ TEST(Doctor, GoodLibraryLoadsAndIsGoneAgain) {
   EXPECT_EQ(said.status, 0);
   for (const char* part :
        {"\n  SY_LIBRARY(sound)\n", "\n  SY_LIBRARY_IMPL(sound, CPU)\n",
-        "\nloads; 1 new operators\n"}) {
+        "\nloads; 2 new operators\n"}) {
     EXPECT_NE(said.text.find(part), said.text.npos) << said.text;
   }
   EXPECT_EQ(Dispatcher::singleton().operators().size(), before);
