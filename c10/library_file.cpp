@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "c10/error.h"
+#include "c10/plugin.h"
 
 namespace sy {
 

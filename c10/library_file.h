@@ -11,11 +11,6 @@ namespace sy {
 [[noreturn]] void reject_library(const std::string& path,
                                  const std::string& why);
 
-// The file that `path` means, without links. A name without a folder is also
-// looked for in the folders of SWITCHYARD_PLUGINS, which colons separate.
-// Throws for what is not there, and for a file that every user may write.
-std::string find_library(const std::string& path);
-
 // Why a file cannot be opened, and what to do.
 std::string why_not_opened(int error);
 

@@ -50,6 +50,11 @@ class SY_API LibraryHandle {
 // at least as long. Only a static initialiser that throws ends the process.
 SY_API LibraryHandle load_library(const std::string& path);
 
+// The file that load_library(path) would load, without links. Throws
+// RegistrationError for what is not there, and for a file that every user may
+// write.
+SY_API std::string find_library(const std::string& path);
+
 // The notes in a shared object, read without loading it. Throws
 // RegistrationError as load_library does for what is no library.
 SY_API std::vector<LibraryNote> read_library_notes(const std::string& path);

@@ -1,13 +1,13 @@
 #include "tools/sy/dtypes.h"
 
 #include <cstdio>
-#include <filesystem>
 
 #include "aten/cpu_fallback.h"
 #include "aten/tensor.h"
 #include "c10/backend.h"
 #include "c10/error.h"
 #include "c10/introspect.h"
+#include "c10/plugin.h"
 #include "tools/sy/calls.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
@@ -86,7 +86,7 @@ Ways dtypes_of(OperatorHandle op, const std::string& words, Device device) {
 
 int run_dtypes(const DtypesOptions& options) {
   std::vector<std::string> paths = options.plugins;
-  for (std::string& p : paths) p = std::filesystem::absolute(p);
+  for (std::string& p : paths) p = find_library(p);
   const std::vector<Plugin> plugins = load_plugins(paths);
   init();
   Device device(choose_device(plugins, options.device));
