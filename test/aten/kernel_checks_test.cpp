@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include "aten/ops/all.h"
 #include "aten/tensor_new.h"
 #include "c10/library.h"
+#include "c10/trace.h"
 #include "test/c10/expect_error.h"
 
 // Kernels of a plugin that break what their operator promises.
@@ -128,6 +130,43 @@ TEST_F(KernelChecksTest, EndsWithItsObjectAndIsOneAtATime) {
   EXPECT_EQ(a.relu().sizes()[0], 7);
   const KernelChecks again;
   EXPECT_THROW(a.relu(), Error);
+}
+
+TEST_F(KernelChecksTest, GoesTogetherWithATrace) {
+  broken = true;
+  ::testing::internal::CaptureStderr();
+  {
+    const KernelChecks checks;
+    const Trace trace("dispatch");
+    EXPECT_THROW(a.relu(), Error);
+  }
+  const std::string out = ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(out.starts_with("aten::relu [Liar] (float32[2, 2] on liar:0"))
+      << out;
+  EXPECT_NE(out.find(" threw  "), out.npos) << out;
+  EXPECT_EQ(a.relu().sizes()[0], 7);
+}
+
+using KernelChecksDeathTest = KernelChecksTest;
+
+TEST_F(KernelChecksDeathTest, EnvironmentChecksAWholeProcess) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto call = [&] {
+    broken = true;
+    try {
+      a.relu();
+    } catch (const Error&) {
+      std::exit(3);
+    }
+    std::exit(4);
+  };
+  ::setenv("SWITCHYARD_CHECK", "kernels", 1);
+  EXPECT_EXIT(call(), ::testing::ExitedWithCode(3), "");
+  ::setenv("SWITCHYARD_CHECK", "everything", 1);
+  EXPECT_EXIT(call(), ::testing::ExitedWithCode(4),
+              "SWITCHYARD_CHECK: expected kernels, got 'everything'");
+  ::unsetenv("SWITCHYARD_CHECK");
+  EXPECT_EXIT(call(), ::testing::ExitedWithCode(4), "");
 }
 
 }  // namespace
