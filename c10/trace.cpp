@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c10/error.h"
@@ -80,16 +81,23 @@ std::string escaped(std::string_view text) {
 }
 
 // The calls of this thread since its outermost one began; children come before
-// what calls them, so each knows its place. Leaked: static destructors may
-// still call, when thread-locals are gone.
+// what calls them, so each knows its place.
 struct ThreadCalls {
   int depth = 0;
   std::vector<Event> events;
 };
+thread_local ThreadCalls* own_calls = nullptr;
+struct AtThreadEnd {
+  ~AtThreadEnd() { delete std::exchange(own_calls, nullptr); }
+};
+// What static destructors call, when thread-locals are gone, gets one anew.
 ThreadCalls& thread_calls() {
-  static thread_local ThreadCalls* calls = nullptr;
-  if (calls == nullptr) calls = new ThreadCalls;
-  return *calls;
+  if (own_calls == nullptr) {
+    static thread_local AtThreadEnd at_end;
+    static_cast<void>(at_end);
+    own_calls = new ThreadCalls;
+  }
+  return *own_calls;
 }
 
 std::string list(const Value* values, size_t n) {
