@@ -22,6 +22,4 @@ at::Tensor clamp_positive(const at::Tensor& self, double most) {
 TORCH_LIBRARY(small, m) {
   m.def("clamp_positive(Tensor self, float most) -> Tensor");
 }
-TORCH_LIBRARY_IMPL(small, CPU, m) {
-  m.impl("clamp_positive", clamp_positive);
-}
+TORCH_LIBRARY_IMPL(small, CPU, m) { m.impl("clamp_positive", clamp_positive); }
