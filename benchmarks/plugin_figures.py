@@ -67,7 +67,7 @@ def main():
             theirs = compiled("small_torch.cpp",
                               os.path.join(work, "libsmall_torch.so"),
                               torch_flags(options.python), options.rounds)
-        print("| a plugin of one operator | Switchyard | libtorch |")
+        print("| a plugin of two operators | Switchyard | libtorch |")
         print("|---|---|---|")
         row("compile and link", f"{ours[0]:.2f} s",
             f"{theirs[0]:.2f} s" if theirs else "")
@@ -82,10 +82,14 @@ def main():
         figures = subprocess.run([load, library], check=True, text=True,
                                  stdout=subprocess.PIPE).stdout
         names = {"notes": "read its notes", "first_load": "load, first time",
-                 "load_again": "load again", "unload": "unload"}
+                 "load_again": "load again", "unload": "unload",
+                 "own_call": "call a no-op of the program",
+                 "plugin_call": "call a no-op of the plugin"}
         for line in figures.splitlines():
             name, value = line.split()
-            row(names[name], f"{float(value):.0f} us", "")
+            is_call = name.endswith("call")
+            text = f"{value} ns" if is_call else f"{float(value):.0f} us"
+            row(names[name], text, "")
     return 0
 
 

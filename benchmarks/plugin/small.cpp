@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-// The plugin whose compile time and size plugin_figures.py shows: an operator
-// with a kernel. small_torch.cpp is the same for libtorch.
+// The plugin whose compile time and size plugin_figures.py shows: two
+// operators with kernels. small_torch.cpp is the same for libtorch.
 
 namespace {
 
@@ -19,11 +19,15 @@ Tensor clamp_positive(const Tensor& self, double most) {
   return out;
 }
 
+Tensor noop(const Tensor& self) { return self; }
+
 }  // namespace
 
 SY_LIBRARY(small, m) {
   m.def("clamp_positive(Tensor self, float most) -> Tensor");
+  m.def("noop(Tensor self) -> Tensor");
 }
 SY_LIBRARY_IMPL(small, CPU, m) {
   m.impl("clamp_positive", SY_FN(clamp_positive));
+  m.impl("noop", SY_FN(noop));
 }
