@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "c10/elf_segments.h"
 #include "c10/error.h"
 #include "c10/library.h"
 #include "c10/library_file.h"
@@ -110,11 +111,15 @@ class Image {
     read(offset, &out, sizeof(T));
     return out;
   }
-  // Entry `i` of a table of headers.
+  // A table of `n` headers of one kind.
   template <class T>
-  T entry(uint64_t table, uint64_t entry_size, uint64_t i) const {
-    need(table, 0);
-    return at<T>(table + entry_size * i);
+  std::vector<T> table(uint64_t offset, uint64_t n, uint64_t entry_size) const {
+    if (n == 0) return {};
+    if (entry_size != sizeof(T)) contradict("they have another size");
+    need(offset, n * sizeof(T));
+    std::vector<T> out(n);
+    read(offset, out.data(), n * sizeof(T));
+    return out;
   }
   bool has_text(uint64_t offset, std::string_view text) const {
     std::string there(text.size() + 1, '\0');
@@ -139,26 +144,24 @@ class Image {
     }
   }
 
-  void check_segments(const Elf64_Ehdr& header) const {
-    for (uint64_t i = 0; i < header.e_phnum; ++i) {
-      const auto s = entry<Elf64_Phdr>(header.e_phoff, header.e_phentsize, i);
-      if (s.p_type == PT_LOAD || s.p_type == PT_DYNAMIC) {
-        need(s.p_offset, s.p_filesz);
-      }
+  std::vector<LibraryNote> notes(const Elf64_Ehdr& header) const {
+    const auto segments =
+        table<Elf64_Phdr>(header.e_phoff, header.e_phnum, header.e_phentsize);
+    const auto sections =
+        table<Elf64_Shdr>(header.e_shoff, header.e_shnum, header.e_shentsize);
+    for (const Elf64_Phdr& s : segments) {
+      if (s.p_type == PT_LOAD) need(s.p_offset, s.p_filesz);
+    }
+    const std::string problem = segment_problem(segments, sections);
+    if (!problem.empty()) contradict(problem);
+    for (const Elf64_Phdr& s : segments) {
       if (s.p_type == PT_DYNAMIC) check_dynamic(s);
     }
-  }
-
-  std::vector<LibraryNote> notes(const Elf64_Ehdr& header) const {
     std::vector<LibraryNote> out;
-    if (header.e_shnum == 0 || header.e_shstrndx >= header.e_shnum) return out;
-    const auto section = [&](uint64_t i) {
-      return entry<Elf64_Shdr>(header.e_shoff, header.e_shentsize, i);
-    };
-    const Elf64_Shdr names = section(header.e_shstrndx);
+    if (header.e_shstrndx >= sections.size()) return out;
+    const Elf64_Shdr& names = sections[header.e_shstrndx];
     need(names.sh_offset, 0);
-    for (uint64_t i = 0; i < header.e_shnum; ++i) {
-      const Elf64_Shdr s = section(i);
+    for (const Elf64_Shdr& s : sections) {
       if (s.sh_type == SHT_NOTE &&
           has_text(names.sh_offset + s.sh_name, kSection)) {
         need(s.sh_offset, s.sh_size);
@@ -169,6 +172,10 @@ class Image {
   }
 
  private:
+  [[noreturn]] void contradict(const std::string& how) const {
+    reject(str("its headers contradict each other: ", how,
+               "; build or copy it again"));
+  }
   [[noreturn]] void damaged(const std::string& how) const {
     reject(str("its Switchyard note is damaged: ", how, "; build it again"));
   }
@@ -183,6 +190,7 @@ class Image {
         reject("it is a program; link it with -shared");
       }
     }
+    contradict("the dynamic segment has no end");
   }
 
   void read_section(uint64_t begin, uint64_t size,
@@ -259,7 +267,6 @@ std::vector<LibraryNote> notes_of(const std::string& path,
   }
   const auto header = image.template at<Elf64_Ehdr>(0);
   image.check_header(header);
-  image.check_segments(header);
   return image.notes(header);
 }
 

@@ -38,6 +38,12 @@ class Elf {
   Elf64_Phdr& segment(int i) {
     return at<Elf64_Phdr>(header().e_phoff + header().e_phentsize * i);
   }
+  // The nth that is loaded.
+  Elf64_Phdr& load(int n) {
+    for (int i = 0;; ++i) {
+      if (segment(i).p_type == PT_LOAD && n-- == 0) return segment(i);
+    }
+  }
   Elf64_Shdr& note_section() { return section(notes_); }
   LibraryNote& note(size_t i = 0) {
     return at<LibraryNote>(note_section().sh_offset + sizeof(LibraryNote) * i);
@@ -114,6 +120,30 @@ const Edit kEdits[] = {
        d.d_un.d_val = DF_1_PIE;
      },
      "it is a program; link it with -shared"},
+    {"nothing_loaded",
+     [](Elf& e) {
+       for (int i = 0; i < e.header().e_phnum; ++i) {
+         if (e.segment(i).p_type == PT_LOAD) e.segment(i).p_type = PT_NULL;
+       }
+     },
+     "its headers contradict each other: nothing of it is loaded; build or "
+     "copy "
+     "it again"},
+    {"segment_elsewhere", [](Elf& e) { e.load(1).p_vaddr = uint64_t{1} << 60; },
+     "its headers contradict each other: segment 1 that is loaded has no "
+     "address that there is; build or copy it again"},
+    {"segments_over_each_other",
+     [](Elf& e) { e.load(1).p_vaddr = e.load(0).p_vaddr + 1; }, kTruncated},
+    {"segment_too_small", [](Elf& e) { e.load(1).p_memsz = 1; },
+     "its headers contradict each other: segment 1 that is loaded is smaller "
+     "in "
+     "memory than in the file; build or copy it again"},
+    {"segment_that_no_one_reads", [](Elf& e) { e.load(0).p_flags = PF_X; },
+     "its headers contradict each other: segment 0 that is loaded cannot be "
+     "read; build or copy it again"},
+    {"headers_of_another_size", [](Elf& e) { e.header().e_phentsize = 32; },
+     "its headers contradict each other: they have another size; build or copy "
+     "it again"},
     {"no_note", [](Elf& e) { e.note_section().sh_type = SHT_PROGBITS; },
      "it registers nothing: there is no Switchyard note in it (no SY_LIBRARY "
      "block, or section .note.switchyard was stripped); is it the library that "
@@ -178,6 +208,31 @@ void expect_made(bool made, const std::string& path) {
 }
 
 }  // namespace
+
+std::string corrupt_segments(const std::string& good, unsigned number) {
+  std::string out = good;
+  Elf64_Ehdr header;
+  std::memcpy(&header, out.data(), sizeof header);
+  const uint64_t values[] = {0,
+                             1,
+                             8,
+                             0xfff,
+                             0x1000,
+                             0x7fffffff,
+                             0xffffffff,
+                             ~uint64_t{0},
+                             uint64_t{1} << 63,
+                             out.size(),
+                             out.size() - 1};
+  const size_t words = header.e_phnum * sizeof(Elf64_Phdr) / 4;
+  const size_t size = number % 2 == 0 ? 4 : 8;
+  number /= 2;
+  const uint64_t value = values[number % std::size(values)];
+  number /= std::size(values);
+  const size_t at = header.e_phoff + number % words * 4;
+  std::memcpy(out.data() + at, &value, size);
+  return out;
+}
 
 std::string read_bytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

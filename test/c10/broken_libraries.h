@@ -18,6 +18,10 @@ struct BrokenLibrary {
 std::vector<BrokenLibrary> break_library(const std::string& good,
                                          const std::string& folder);
 
+// `good` with one field of its program headers changed, another for each
+// `number`.
+std::string corrupt_segments(const std::string& good, unsigned number);
+
 // The bytes of a file.
 std::string read_bytes(const std::string& path);
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -110,6 +111,35 @@ TEST(BrokenLibrary, NameIsLookedForInSwitchyardPlugins) {
             "cannot load library ./libsound_there.so: no such file; check the "
             "path");
   ::unsetenv("SWITCHYARD_PLUGINS");
+}
+
+// What the headers say is believed by the dynamic loader, which does not
+// survive all of it: each in a process of its own.
+TEST(BrokenLibrary, NoFieldOfASegmentCrashesTheLoader) {
+  init();
+  const std::string good = test::read_bytes(plugin("SOUND"));
+  const std::string path = folder("segments") + "/libsound.so";
+  const auto ends = [&](const std::string& bytes) {
+    ::unlink(path.c_str());
+    std::ofstream(path, std::ios::binary) << bytes;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      ::_exit(problem(path) == "(loaded)" ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status;
+  };
+  EXPECT_EQ(ends(good), 0);
+  int loaded = 0, refused = 0;
+  for (unsigned n = 0; n < 4000; n += 3) {
+    const int status = ends(test::corrupt_segments(good, n));
+    ASSERT_TRUE(WIFEXITED(status)) << "number " << n << ": " << status;
+    ++(WEXITSTATUS(status) == 0 ? loaded : refused);
+  }
+  EXPECT_GT(loaded, 50);  // fields that nobody reads
+  EXPECT_GT(refused, 500);
 }
 
 TEST(BrokenLibrary, BytesAreReadAsTheFileIs) {

@@ -51,11 +51,13 @@ class Small {
 
     Elf64_Phdr segment{};
     segment.p_type = PT_LOAD;
-    segment.p_filesz = bytes.size();
+    segment.p_flags = PF_R;
+    segment.p_filesz = segment.p_memsz = bytes.size();
+    segment.p_align = 4096;
     put(segments, segment);
     segment.p_type = PT_DYNAMIC;
-    segment.p_offset = dynamic;
-    segment.p_filesz = 3 * sizeof(Elf64_Dyn);
+    segment.p_offset = segment.p_vaddr = dynamic;
+    segment.p_filesz = segment.p_memsz = 3 * sizeof(Elf64_Dyn);
     put(segments + sizeof segment, segment);
     put(dynamic, Elf64_Dyn{DT_NEEDED, {1}});
     put(dynamic + sizeof(Elf64_Dyn), Elf64_Dyn{DT_FLAGS_1, {DF_1_NOW}});
@@ -68,11 +70,13 @@ class Small {
     Elf64_Shdr section{};
     section.sh_name = 1;
     section.sh_type = SHT_NOTE;
-    section.sh_offset = notes;
+    section.sh_flags = SHF_ALLOC;
+    section.sh_offset = section.sh_addr = notes;
     section.sh_size = 3 * sizeof(LibraryNote);
     put(sections + sizeof section, section);
     section.sh_name = 18;
     section.sh_type = SHT_STRTAB;
+    section.sh_flags = 0;
     section.sh_offset = names;
     section.sh_size = text.size();
     put(sections + 2 * sizeof section, section);
@@ -210,6 +214,7 @@ TEST(LibraryFuzz, SectionsOverEachOtherEnd) {
   std::memcpy(&section, bytes.data() + header.e_shoff + sizeof section,
               sizeof section);
   section.sh_offset = bytes.size();
+  section.sh_flags = 0;
   for (int i = 0; i < 1000; ++i) {
     const LibraryNote note = make_library_note(0, "small", "");
     bytes.append(reinterpret_cast<const char*>(&note), sizeof note);
