@@ -155,7 +155,7 @@ class Image {
     const std::string problem = segment_problem(segments, sections);
     if (!problem.empty()) contradict(problem);
     for (const Elf64_Phdr& s : segments) {
-      if (s.p_type == PT_DYNAMIC) check_dynamic(s);
+      if (s.p_type == PT_DYNAMIC) check_dynamic(s, sections);
     }
     std::vector<LibraryNote> out;
     if (header.e_shstrndx >= sections.size()) return out;
@@ -180,17 +180,23 @@ class Image {
     reject(str("its Switchyard note is damaged: ", how, "; build it again"));
   }
 
-  // dlopen would say no more of a program than that it cannot load it.
-  void check_dynamic(const Elf64_Phdr& s) const {
-    for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= s.p_filesz;
-         at += sizeof(Elf64_Dyn)) {
-      const auto d = this->at<Elf64_Dyn>(s.p_offset + at);
-      if (d.d_tag == DT_NULL) return;
+  void check_dynamic(const Elf64_Phdr& s,
+                     const std::vector<Elf64_Shdr>& sections) const {
+    std::vector<Elf64_Dyn> entries = table<Elf64_Dyn>(
+        s.p_offset, s.p_filesz / sizeof(Elf64_Dyn), sizeof(Elf64_Dyn));
+    const auto end =
+        std::find_if(entries.begin(), entries.end(),
+                     [](const auto& d) { return d.d_tag == DT_NULL; });
+    if (end == entries.end()) contradict("the dynamic segment has no end");
+    entries.erase(end, entries.end());
+    // dlopen would say no more of a program than that it cannot load it.
+    for (const Elf64_Dyn& d : entries) {
       if (d.d_tag == DT_FLAGS_1 && (d.d_un.d_val & DF_1_PIE) != 0) {
         reject("it is a program; link it with -shared");
       }
     }
-    contradict("the dynamic segment has no end");
+    const std::string problem = dynamic_problem(entries, sections);
+    if (!problem.empty()) contradict(problem);
   }
 
   void read_section(uint64_t begin, uint64_t size,

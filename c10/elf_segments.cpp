@@ -130,4 +130,81 @@ std::string segment_problem(const std::vector<Elf64_Phdr>& segments,
   return Check(segments).run(sections);
 }
 
+namespace {
+
+// Tables that the dynamic loader reads, the entry with their size (0: none),
+// and the type of their section.
+struct Table {
+  int64_t tag, size_tag;
+  uint32_t type;
+};
+constexpr Table kTables[] = {
+    {DT_STRTAB, DT_STRSZ, SHT_STRTAB},
+    {DT_SYMTAB, 0, SHT_DYNSYM},
+    {DT_HASH, 0, SHT_HASH},
+    {DT_GNU_HASH, 0, SHT_GNU_HASH},
+    {DT_VERSYM, 0, SHT_GNU_versym},
+    {DT_VERNEED, 0, SHT_GNU_verneed},
+    {DT_VERDEF, 0, SHT_GNU_verdef},
+    {DT_RELA, DT_RELASZ, SHT_RELA},
+    {DT_JMPREL, DT_PLTRELSZ, SHT_RELA},
+    {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, SHT_INIT_ARRAY},
+    {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, SHT_FINI_ARRAY},
+};
+
+const Elf64_Dyn* find(const std::vector<Elf64_Dyn>& entries, int64_t tag) {
+  const auto at = std::find_if(entries.begin(), entries.end(),
+                               [&](const auto& e) { return e.d_tag == tag; });
+  return at == entries.end() ? nullptr : &*at;
+}
+
+bool is_code(const std::vector<Elf64_Shdr>& sections, uint64_t address) {
+  return std::any_of(sections.begin(), sections.end(), [&](const auto& s) {
+    return (s.sh_flags & SHF_EXECINSTR) != 0 && address >= s.sh_addr &&
+           address - s.sh_addr < s.sh_size;
+  });
+}
+
+bool is_table(const std::vector<Elf64_Shdr>& sections, const Table& table,
+              uint64_t address, uint64_t size) {
+  return std::any_of(sections.begin(), sections.end(), [&](const auto& s) {
+    return s.sh_type == table.type && s.sh_addr == address &&
+           (table.size_tag == 0 || size == s.sh_size);
+  });
+}
+
+}  // namespace
+
+std::string dynamic_problem(const std::vector<Elf64_Dyn>& entries,
+                            const std::vector<Elf64_Shdr>& sections) {
+  for (const Table& table : kTables) {
+    const Elf64_Dyn* const at = find(entries, table.tag);
+    const Elf64_Dyn* const size = find(entries, table.size_tag);
+    const bool empty =
+        table.size_tag != 0 && size != nullptr && size->d_un.d_val == 0;
+    if (at == nullptr || empty) continue;
+    if ((table.size_tag != 0 && size == nullptr) ||
+        !is_table(sections, table, at->d_un.d_ptr,
+                  size != nullptr ? size->d_un.d_val : 0)) {
+      return str("dynamic entry ", table.tag, " names no section of its kind");
+    }
+  }
+  if (!find(entries, DT_STRTAB) || !find(entries, DT_SYMTAB)) {
+    return "there is no table of symbols";
+  }
+  const uint64_t names = find(entries, DT_STRSZ)->d_un.d_val;
+  for (const Elf64_Dyn& e : entries) {
+    const bool is_name = e.d_tag == DT_NEEDED || e.d_tag == DT_SONAME ||
+                         e.d_tag == DT_RPATH || e.d_tag == DT_RUNPATH;
+    if (is_name && e.d_un.d_val >= names) {
+      return str("dynamic entry ", e.d_tag, " names nothing");
+    }
+    if ((e.d_tag == DT_INIT || e.d_tag == DT_FINI) &&
+        !is_code(sections, e.d_un.d_ptr)) {
+      return str("dynamic entry ", e.d_tag, " is no code");
+    }
+  }
+  return "";
+}
+
 }  // namespace sy

@@ -144,6 +144,14 @@ const Edit kEdits[] = {
     {"headers_of_another_size", [](Elf& e) { e.header().e_phentsize = 32; },
      "its headers contradict each other: they have another size; build or copy "
      "it again"},
+    {"names_elsewhere", [](Elf& e) { e.dynamic(DT_STRTAB).d_un.d_ptr += 8; },
+     "its headers contradict each other: dynamic entry 5 names no section of "
+     "its "
+     "kind; build or copy it again"},
+    {"name_beyond_names",
+     [](Elf& e) { e.dynamic(DT_NEEDED).d_un.d_val = 1 << 30; },
+     "its headers contradict each other: dynamic entry 1 names nothing; build "
+     "or copy it again"},
     {"no_note", [](Elf& e) { e.note_section().sh_type = SHT_PROGBITS; },
      "it registers nothing: there is no Switchyard note in it (no SY_LIBRARY "
      "block, or section .note.switchyard was stripped); is it the library that "

@@ -25,14 +25,15 @@ namespace {
 class Small {
  public:
   Small() {
-    // Offsets of the parts: headers, segments, dynamic, notes, names, sections.
+    // Offsets of the parts.
     const size_t segments = sizeof(Elf64_Ehdr);
     const size_t dynamic = segments + 2 * sizeof(Elf64_Phdr);
-    const size_t notes = dynamic + 3 * sizeof(Elf64_Dyn);
+    const size_t symbols = dynamic + 6 * sizeof(Elf64_Dyn);
+    const size_t notes = symbols + sizeof(Elf64_Sym);
     const size_t names = notes + 3 * sizeof(LibraryNote);
-    const std::string_view text("\0.note.switchyard\0.shstrtab\0", 28);
-    const size_t sections = names + 32;
-    bytes.resize(sections + 3 * sizeof(Elf64_Shdr));
+    const std::string_view text("\0.note.switchyard\0.dynstr\0libc.so\0", 34);
+    const size_t sections = names + 40;
+    bytes.resize(sections + 4 * sizeof(Elf64_Shdr));
 
     Elf64_Ehdr header{};
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -45,7 +46,7 @@ class Small {
     header.e_phnum = 2;
     header.e_shoff = sections;
     header.e_shentsize = sizeof(Elf64_Shdr);
-    header.e_shnum = 3;
+    header.e_shnum = 4;
     header.e_shstrndx = 2;
     put(0, header);
 
@@ -57,10 +58,14 @@ class Small {
     put(segments, segment);
     segment.p_type = PT_DYNAMIC;
     segment.p_offset = segment.p_vaddr = dynamic;
-    segment.p_filesz = segment.p_memsz = 3 * sizeof(Elf64_Dyn);
+    segment.p_filesz = segment.p_memsz = 6 * sizeof(Elf64_Dyn);
     put(segments + sizeof segment, segment);
-    put(dynamic, Elf64_Dyn{DT_NEEDED, {1}});
-    put(dynamic + sizeof(Elf64_Dyn), Elf64_Dyn{DT_FLAGS_1, {DF_1_NOW}});
+    const Elf64_Dyn entries[] = {{DT_NEEDED, {26}},
+                                 {DT_STRTAB, {names}},
+                                 {DT_STRSZ, {text.size()}},
+                                 {DT_SYMTAB, {symbols}},
+                                 {DT_FLAGS_1, {DF_1_NOW}}};
+    put(dynamic, entries);
 
     put(notes, make_library_note(0, "small", ""));
     put(notes + sizeof(LibraryNote), make_library_note(3, "_", "Small"));
@@ -76,10 +81,13 @@ class Small {
     put(sections + sizeof section, section);
     section.sh_name = 18;
     section.sh_type = SHT_STRTAB;
-    section.sh_flags = 0;
-    section.sh_offset = names;
+    section.sh_offset = section.sh_addr = names;
     section.sh_size = text.size();
     put(sections + 2 * sizeof section, section);
+    section.sh_type = SHT_DYNSYM;
+    section.sh_offset = section.sh_addr = symbols;
+    section.sh_size = sizeof(Elf64_Sym);
+    put(sections + 3 * sizeof section, section);
 
     for (const auto& [at, size] :
          {std::pair{size_t{0}, notes}, {sections, bytes.size() - sections}}) {
@@ -220,15 +228,15 @@ TEST(LibraryFuzz, SectionsOverEachOtherEnd) {
     bytes.append(reinterpret_cast<const char*>(&note), sizeof note);
   }
   section.sh_size = bytes.size() - section.sh_offset;
-  Elf64_Shdr names;
-  std::memcpy(&names, bytes.data() + header.e_shoff + 2 * sizeof names,
-              sizeof names);
+  Elf64_Shdr kept[2];  // the names and the symbols
+  std::memcpy(kept, bytes.data() + header.e_shoff + 2 * sizeof section,
+              sizeof kept);
   header.e_shoff = bytes.size();
   header.e_shnum = 60000;
   header.e_shstrndx = 0;
   std::memcpy(bytes.data(), &header, sizeof header);
   for (int i = 0; i < header.e_shnum; ++i) {
-    const Elf64_Shdr& s = i == 0 ? names : section;
+    const Elf64_Shdr& s = i < 2 ? kept[i] : section;
     bytes.append(reinterpret_cast<const char*>(&s), sizeof s);
   }
   library(bytes);
