@@ -81,7 +81,7 @@ def main():
                         *ours_flags, f"-Wl,-rpath,{prefix}/lib"], check=True)
         figures = subprocess.run([load, library], check=True, text=True,
                                  stdout=subprocess.PIPE).stdout
-        names = {"notes": "read its notes", "first_load": "load, first time",
+        names = {"notes": "check its headers, read its notes", "first_load": "load, first time",
                  "load_again": "load again", "unload": "unload",
                  "own_call": "call a no-op of the program",
                  "plugin_call": "call a no-op of the plugin"}
