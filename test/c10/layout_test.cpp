@@ -169,15 +169,11 @@ SY_FIELD(DeviceInterface, copy_to_host)
 SY_FIELD(DeviceInterface, copy_on_device)
 SY_FIELD(DeviceInterface, synchronize)
 SY_FIELD(DeviceInterface, host_accessible)
-SY_FIELD(DeviceInterface, reserved0)
-SY_FIELD(DeviceInterface, reserved3)
 SY_FIELD(Allocator, allocate)
 SY_FIELD(Allocator, deallocate)
 SY_FIELD(Allocator, reset_peak)
 SY_FIELD(Allocator, trim)
 SY_FIELD(Allocator, set_limit)
-SY_FIELD(Allocator, reserved0)
-SY_FIELD(Allocator, reserved1)
 
 #undef SY_FIELD
 
