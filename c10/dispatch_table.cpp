@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "c10/kernel_watch.h"
 #include "c10/registry.h"
 
 namespace sy {
@@ -115,8 +116,9 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   }
   head.num_slots = static_cast<uint16_t>(plan.slots.size());
   // A guard keeps its bound kernel beside it; each slot may have one to trace.
+  const bool traced = tracing_ || detail::kernel_watch() != nullptr;
   head.num_kernels = static_cast<uint16_t>(2 * plan.made.size() +
-                                           (tracing_ ? plan.slots.size() : 0));
+                                           (traced ? plan.slots.size() : 0));
 
   auto* table = static_cast<DispatchTable*>(std::malloc(head.bytes()));
   if (table == nullptr) throw std::bad_alloc();
@@ -136,11 +138,11 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
     const Kernel* k = plan.made_of_slot[i] < 0
                           ? plan.slots[i]
                           : made + 2 * plan.made_of_slot[i];
-    if (tracing_ && k != nullptr && !k->is_fallthrough()) {
-      Kernel* traced = new (made + 2 * plan.made.size() + i) Kernel(
+    if (traced && k != nullptr && !k->is_fallthrough()) {
+      Kernel* first = new (made + 2 * plan.made.size() + i) Kernel(
           Kernel::from_boxed(&detail::run_traced, const_cast<Kernel*>(k)));
-      traced->op = &e;
-      k = traced;
+      first->op = &e;
+      k = first;
     }
     void* fn = k == nullptr || k->is_fallthrough() ? nullptr : k->unboxed;
     new (table->slots() + i) DispatchSlot{fn, k};
@@ -162,6 +164,12 @@ void Registry::set_tracing(bool on) {
   const std::lock_guard load_lock(load_mutex_);
   const std::lock_guard lock(mutex_);
   tracing_ = on;
+  publish_all();
+}
+
+void Registry::renew_tables() {
+  const std::lock_guard load_lock(load_mutex_);
+  const std::lock_guard lock(mutex_);
   publish_all();
 }
 

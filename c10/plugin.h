@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "c10/library_note.h"
@@ -42,12 +43,23 @@ class SY_API LibraryHandle {
 // Checks the file, loads it and commits all that it registers, or nothing.
 // Throws RegistrationError that says what is wrong and what to do: no such
 // file, no ELF shared object, truncated, another SDK layout or C++ ABI, a
-// missing dependency, or every problem of its registrations. A library may be
-// loaded several times; the last handle unloads it.
+// missing dependency, a file that every user may write, or every problem of its
+// registrations. A library may be loaded several times; the last handle unloads
+// it. A name without a folder is also looked for in the folders of
+// SWITCHYARD_PLUGINS. Libraries that it links to are loaded before it and stay
+// at least as long. Only a static initialiser that throws ends the process.
 SY_API LibraryHandle load_library(const std::string& path);
+
+// The file that load_library(path) would load, without links. Throws
+// RegistrationError for what is not there, and for a file that every user may
+// write.
+SY_API std::string find_library(const std::string& path);
 
 // The notes in a shared object, read without loading it. Throws
 // RegistrationError as load_library does for what is no library.
 SY_API std::vector<LibraryNote> read_library_notes(const std::string& path);
+// The same of the bytes of a file, which messages call `path`.
+SY_API std::vector<LibraryNote> parse_library_notes(std::string_view bytes,
+                                                    const std::string& path);
 
 }  // namespace sy

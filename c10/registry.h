@@ -125,6 +125,8 @@ class Registry {
 
   // From now on tables lead, or do not, by way of detail::run_traced.
   void set_tracing(bool on);
+  // All tables, after what they depend on has changed.
+  void renew_tables();
 
   // Held while a library is being loaded: its records are not to be committed
   // by another thread's look-up.

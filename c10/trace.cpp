@@ -3,22 +3,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c10/error.h"
+#include "c10/kernel_watch.h"
 #include "c10/registry.h"
 #include "c10/value.h"
 
 // Note [Tracing]
-// While something is traced, Registry::build() puts a kernel of its own before
-// each slot's: run_traced, whose context is the kernel that the slot would have
-// had. It has no typed form, so that typed calls box their arguments.
+// While something is traced or watched, Registry::build() puts a kernel of its
+// own before each slot's: run_traced, whose context is the kernel that the slot
+// would have had. It has no typed form, so that typed calls box their
+// arguments.
 
 namespace sy {
 
@@ -39,27 +43,61 @@ double microseconds(Clock::duration d) {
   return std::chrono::duration<double, std::micro>(d).count();
 }
 
+// Bytes of the UTF-8 character that `text` begins with; 0 if it is none.
+size_t character(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const size_t n = first < 0x80                    ? 1
+                   : first >= 0xc2 && first < 0xe0 ? 2
+                   : first >= 0xe0 && first < 0xf0 ? 3
+                   : first >= 0xf0 && first < 0xf5 ? 4
+                                                   : 0;
+  if (n == 0 || n > text.size()) return 0;
+  for (size_t i = 1; i < n; ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than need be, or half of a surrogate pair, or beyond the last.
+  const auto second = n > 1 ? static_cast<unsigned char>(text[1]) : 0;
+  const bool wrong =
+      (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
+      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90);
+  return wrong ? 0 : n;
+}
+
 // Text in a JSON string.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  while (!text.empty()) {
+    const size_t n = character(text);
+    const char c = text[0];
+    if (n <= 1) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += n == 0 ? '?' : static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    } else {
+      out += text.substr(0, n);
+    }
+    text.remove_prefix(std::max<size_t>(n, 1));
   }
   return out;
 }
 
 // The calls of this thread since its outermost one began; children come before
-// what calls them, so each knows its place. Leaked: static destructors may
-// still call, when thread-locals are gone.
+// what calls them, so each knows its place.
 struct ThreadCalls {
   int depth = 0;
   std::vector<Event> events;
 };
+thread_local ThreadCalls* own_calls = nullptr;
+struct AtThreadEnd {
+  ~AtThreadEnd() { delete std::exchange(own_calls, nullptr); }
+};
+// What static destructors call, when thread-locals are gone, gets one anew.
 ThreadCalls& thread_calls() {
-  static thread_local ThreadCalls* calls = nullptr;
-  if (calls == nullptr) calls = new ThreadCalls;
-  return *calls;
+  if (own_calls == nullptr) {
+    static thread_local AtThreadEnd at_end;
+    static_cast<void>(at_end);
+    own_calls = new ThreadCalls;
+  }
+  return *own_calls;
 }
 
 std::string list(const Value* values, size_t n) {
@@ -131,11 +169,27 @@ struct Trace::Session {
 
 namespace {
 
-std::atomic<Trace::Session*> current{nullptr};
+constinit std::atomic<Trace::Session*> current{nullptr};
+constinit std::atomic<detail::KernelWatch> watch{nullptr};
+
+void run_watched(const Kernel& inner, const OperatorEntry& op,
+                 DispatchKeySet keys, Value* args, size_t num_args,
+                 Value* results, size_t num_results) {
+  const detail::KernelWatch w = watch.load(std::memory_order_acquire);
+  (w != nullptr ? w : inner.boxed)(inner, op, keys, args, num_args, results,
+                                   num_results);
+}
 
 }  // namespace
 
 namespace detail {
+
+KernelWatch kernel_watch() { return watch.load(std::memory_order_acquire); }
+
+void set_kernel_watch(KernelWatch w) {
+  watch.store(w, std::memory_order_release);
+  Registry::singleton().renew_tables();
+}
 
 void run_traced(const Kernel& kernel, const OperatorEntry& op,
                 DispatchKeySet keys, Value* args, size_t num_args,
@@ -143,7 +197,7 @@ void run_traced(const Kernel& kernel, const OperatorEntry& op,
   const auto& inner = *static_cast<const Kernel*>(kernel.context);
   Trace::Session* const session = current.load(std::memory_order_acquire);
   if (session == nullptr) {  // it ended while this call was on its way
-    inner.boxed(inner, op, keys, args, num_args, results, num_results);
+    run_watched(inner, op, keys, args, num_args, results, num_results);
     return;
   }
   const DispatchKey f = keys.highest_functionality();
@@ -174,7 +228,7 @@ void run_traced(const Kernel& kernel, const OperatorEntry& op,
   };
   mine.events[place].begin = Clock::now();
   try {
-    inner.boxed(inner, op, keys, args, num_args, results, num_results);
+    run_watched(inner, op, keys, args, num_args, results, num_results);
   } catch (...) {
     finish(true);
     throw;

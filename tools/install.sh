@@ -56,6 +56,17 @@ install_licences() {
   done
 }
 
+# Where the shells look, if the prefix is one that they know.
+install_completions() {
+  local bash=$prefix/share/bash-completion/completions
+  local zsh=$prefix/share/zsh/site-functions program
+  mkdir -p "$bash" "$zsh"
+  for program in sy sygen; do
+    "$prefix/bin/$program" completion bash >"$bash/$program"
+    "$prefix/bin/$program" completion zsh >"$zsh/_$program"
+  done
+}
+
 install_headers
 programs=("$bin/tools/sy/sy" "$bin/codegen/sygen")
 libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_lapack.so"
@@ -63,6 +74,7 @@ libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_lapack.so"
 install -m 755 "${programs[@]}" "$prefix/bin"
 install -m 755 "${libraries[@]}" "$prefix/lib"
 install_needed "${programs[@]}" "${libraries[@]}"
+install_completions
 cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"
 find "$prefix/share/switchyard/schemas" -type f ! -name '*.yaml' -delete
 # What `sy conform` runs where no cases are named.

@@ -5,11 +5,13 @@
 #include <memory>
 
 #include "codegen/tools/commands.h"
+#include "codegen/tools/completion.h"
 #include "codegen/tools/diff.h"
 #include "codegen/tools/explain.h"
 #include "codegen/tools/new_backend.h"
 #include "codegen/tools/new_op.h"
 #include "codegen/tools/schema_files.h"
+#include "codegen/tools/site.h"
 
 namespace sy::codegen {
 namespace {
@@ -100,6 +102,37 @@ void add_json_schema(CLI::App& app, int& status) {
   });
 }
 
+void add_site(CLI::App& app, int& status) {
+  CLI::App* c = app.add_subcommand(
+      "site", "the reference of all operators as HTML, with search");
+  const auto options = std::make_shared<SiteOptions>();
+  c->add_option("DIR", options->folder, "the folder to write it to")
+      ->required();
+  c->add_option("--with", options->with,
+                "schema files or folders; by default schemas/ here, else those "
+                "of the installation");
+  c->add_option("--dtypes", options->dtypes,
+                "what `sy dtypes` printed, for the table of backends "
+                "(repeatable)")
+      ->allow_extra_args(false);
+  c->callback(
+      [=, &status] { status = write_site(*options, std::cout, std::cerr); });
+}
+
+// What completion asks for.
+void add_operator_names(CLI::App& app) {
+  app.add_subcommand("operator-names")->group("")->callback([] {
+    lang::Diagnostics ignored;
+    const Model model =
+        Model::load(schema_files(library_of("schemas/ops/any.yaml")), ignored);
+    for (const Family& family : model.families()) {
+      for (const Operator& op : family.operators) {
+        std::cout << op.base.name << '\n';
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void add_tools(CLI::App& app, int& status) {
@@ -109,6 +142,9 @@ void add_tools(CLI::App& app, int& status) {
   add_diff(app, status);
   add_explain(app, status);
   add_json_schema(app, status);
+  add_site(app, status);
+  add_operator_names(app);
+  add_completion(app);
 }
 
 }  // namespace sy::codegen

@@ -6,6 +6,7 @@
 #include "aten/dlpack.h"
 #include "aten/from_blob.h"
 #include "aten/indexing.h"
+#include "aten/kernel_checks.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
 #include "aten/print.h"

@@ -3,13 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 #include <vector>
 
 #include "c10/dispatcher.h"
 #include "c10/library.h"
+#include "test/c10/broken_libraries.h"
 
 namespace sy {
 namespace {
@@ -139,7 +144,7 @@ TEST(Plugin, FilesThatAreNoLibrariesAreToldApart) {
   std::ofstream(scratch("text.so")) << "hello";
   EXPECT_HAS(problem(scratch("text.so")), "it is no ELF shared object");
   std::ofstream(scratch("empty.so"));
-  EXPECT_HAS(problem(scratch("empty.so")), "it is no ELF shared object");
+  EXPECT_HAS(problem(scratch("empty.so")), "the file is empty");
   EXPECT_HAS(problem("/proc/self/exe").substr(0, 200), "cannot load library");
   EXPECT_HAS(problem(plugin("SILENT")), "it registers nothing");
 }
@@ -201,22 +206,112 @@ TEST(Plugin, CallsGoOnWhileTwoLibrariesLoadAndUnload) {
           ++answered;
         } catch (const NotImplementedError&) {
         }
-        ++calls;
+        // Now and then off the core: a call that lost it must get it back
+        // before an unload goes on.
+        if (++calls % 64 == 0) {
+          std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
       }
     });
   }
-  for (int round = 0; round < 100 || answered < 100; ++round) {
+  // SY_UNLOAD_CYCLES: as many as wanted, 20,000 say.
+  const char* const wanted = std::getenv("SY_UNLOAD_CYCLES");
+  const int cycles = wanted != nullptr ? std::atoi(wanted) : 1000;
+  int round = 0;
+  for (; round < cycles || (answered < 100 && round < 100000); ++round) {
     LibraryHandle a = load_library(alpha);
     LibraryHandle b = load_library(beta);
     std::this_thread::yield();
     a.unload();
     b.unload();
-    if (round > 100000) break;
   }
   stop = true;
   for (std::thread& t : threads) t.join();
   EXPECT_GT(calls, 100);
   EXPECT_GE(answered, 100);
+  std::printf("%d cycles, %lld calls, %lld of them answered by the plugin\n",
+              round, static_cast<long long>(calls),
+              static_cast<long long>(answered));
+}
+
+TEST(Plugin, IsHeldByALibraryWithAKernelForItsOperator) {
+  LibraryHandle alpha = load_library(plugin("ALPHA"));
+  LibraryHandle depends = load_library(plugin("DEPENDS"));
+  try {
+    alpha.unload();
+    FAIL() << "unloaded a library that another needs";
+  } catch (const Error& e) {
+    EXPECT_HAS(e.message(), "held by library libdepends.so");
+    EXPECT_HAS(e.message(), "alpha::noop");
+  }
+  EXPECT_TRUE(alpha);
+  EXPECT_EQ(answer(make()), 42);
+  depends.unload();
+  alpha.unload();
+  EXPECT_FALSE(Dispatcher::singleton().find("alpha::noop").has_value());
+  EXPECT_HAS(problem(plugin("DEPENDS")),
+             "no operator alpha::noop to register a Meta kernel for");
+  EXPECT_FALSE(Dispatcher::singleton().find("depends::own").has_value());
+}
+
+// What it throws may be kept for longer than the library.
+TEST(Plugin, KernelThrowsWhatItLikes) {
+  std::exception_ptr kept;
+  {
+    LibraryHandle lib = load_library(plugin("SOUND"));
+    const auto print =
+        typed_operator<int64_t(const TensorBase&)>("sound::print");
+    for (int i = 0; i < 3; ++i)
+      EXPECT_THROW(print.call(make()), std::runtime_error);
+    try {
+      print.call(make());
+    } catch (...) {
+      kept = std::current_exception();
+    }
+    lib.unload();  // no call is in flight any more
+  }
+  try {
+    std::rethrow_exception(kept);
+  } catch (const std::exception& e) {
+    EXPECT_STREQ(e.what(), "no paper");
+  }
+}
+
+bool has(const char* op) {
+  return Dispatcher::singleton().find(op).has_value();
+}
+
+// liblinked.so is alpha, linked to dep1.so, which is sound.
+TEST(Plugin, LibrariesThatItLinksToComeAndGoWithIt) {
+  const std::string linked = scratch("linked.so");
+  std::string bytes = test::read_bytes(plugin("ALPHA"));
+  const std::string name = "libm.so.6", other = "./dep1.so";
+  ASSERT_NE(bytes.find(name), bytes.npos);
+  bytes.replace(bytes.find(name), name.size(), other);
+  std::ofstream(linked, std::ios::binary) << bytes;
+  std::ofstream(scratch("dep1.so"), std::ios::binary)
+      << test::read_bytes(plugin("SOUND"));
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(std::filesystem::path(linked).parent_path());
+  for (int round = 0; round < 3; ++round) {
+    LibraryHandle lib = load_library(linked);
+    EXPECT_TRUE(has("sound::length") && has("alpha::noop"));
+    LibraryHandle dep = load_library("./dep1.so");
+    dep.unload();
+    EXPECT_TRUE(has("sound::length")) << "what links to it has it still";
+    dep = load_library("./dep1.so");
+    lib.unload();
+    EXPECT_TRUE(has("sound::length"));
+    EXPECT_FALSE(has("alpha::noop"));
+    dep.unload();
+    EXPECT_FALSE(has("sound::length"));
+  }
+  {  // alpha is taken, so that liblinked.so cannot be committed
+    const LibraryHandle alpha = load_library(plugin("ALPHA"));
+    EXPECT_HAS(problem(linked), "namespace alpha is owned by");
+    EXPECT_FALSE(has("sound::length"));
+  }
+  std::filesystem::current_path(before);
 }
 
 TEST(Plugin, UnloadWaitsForACallInFlight) {

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
+#include <vector>
 
 #include "c10/dispatcher.h"
 #include "c10/library.h"
@@ -21,6 +25,7 @@ TensorBase outer(const TensorBase& a) {
   return op.call(a);
 }
 TensorBase& inplace(TensorBase& a) { return a; }
+TensorBase named(const TensorBase& a, std::string_view) { return a; }
 TensorBase fails(const TensorBase&) { fail(ErrorKind::Value, "[fails] no"); }
 
 SY_LIBRARY(traced, m) {
@@ -28,6 +33,7 @@ SY_LIBRARY(traced, m) {
   m.def("outer(Tensor a) -> Tensor", SY_FN(outer));
   m.def("inplace(Tensor(a!) a) -> Tensor(a!)");
   m.def("fails(Tensor a) -> Tensor");
+  m.def("named(Tensor a, str name) -> Tensor", SY_FN(named));
 }
 SY_LIBRARY_IMPL(traced, CPU, m) {
   m.impl("inner", SY_FN(inner));
@@ -117,6 +123,72 @@ TEST(Trace, WritesAChromeTraceOfAllThreads) {
     ++events;
   }
   EXPECT_EQ(events, 3u) << out;
+  std::remove(path().c_str());
+}
+
+// The Trace Event Format's complete events, as Perfetto reads them: calls of a
+// thread lie within each other or apart.
+void expect_nested(const std::vector<nlohmann::json>& events) {
+  std::vector<double> ends;  // of the calls that are open
+  for (const nlohmann::json& e : events) {
+    const double begin = e["ts"], end = begin + e["dur"].get<double>();
+    while (!ends.empty() && ends.back() <= begin + 0.0005) ends.pop_back();
+    if (!ends.empty()) {
+      EXPECT_LE(end, ends.back() + 0.002) << e;
+    }
+    ends.push_back(end);
+  }
+}
+
+TEST(Trace, IsInTheTraceEventFormat) {
+  const auto named =
+      typed_operator<TensorBase(const TensorBase&, std::string_view)>(
+          "traced::named");
+  const std::string odd("\"\\\n\t\x01 \xC3\xA4 \xff\xC3(");
+  {
+    const Trace trace("chrome:" + path());
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 50; ++i) {
+          op("traced::outer").call(example());
+          op("traced::inner").call(example());
+          EXPECT_THROW(op("traced::fails").call(example()), ValueError);
+        }
+      });
+    }
+    for (std::thread& t : threads) t.join();
+    named.call(example(), odd);
+  }
+  const auto trace = nlohmann::json::parse(written());
+  EXPECT_TRUE(trace["displayTimeUnit"] == "ms" ||
+              trace["displayTimeUnit"] == "ns");
+  std::map<int64_t, std::vector<nlohmann::json>> threads;
+  for (const nlohmann::json& e : trace["traceEvents"]) {
+    EXPECT_EQ(e["ph"], "X");
+    EXPECT_TRUE(e["name"].is_string() && !e["name"].empty());
+    EXPECT_TRUE(e["cat"].is_string());
+    EXPECT_TRUE(e["ts"].is_number() && e["ts"] >= 0) << e;
+    EXPECT_TRUE(e["dur"].is_number() && e["dur"] >= 0) << e;
+    EXPECT_TRUE(e["pid"].is_number_integer());
+    EXPECT_TRUE(e["tid"].is_number_integer());
+    EXPECT_TRUE(e["args"]["call"].is_string());
+    threads[e["tid"]].push_back(e);
+  }
+  ASSERT_EQ(threads.size(), 5u);
+  for (auto& [thread, events] : threads) {
+    EXPECT_TRUE(events.size() == 200 || events.size() == 1);
+    std::stable_sort(
+        events.begin(), events.end(),
+        [](const auto& a, const auto& b) { return a["ts"] < b["ts"]; });
+    expect_nested(events);
+    if (events.size() != 1) continue;
+    const std::string call = events[0]["args"]["call"];
+    EXPECT_NE(call.find("\xC3\xA4 ?"
+                        "?("),
+              call.npos)
+        << call;
+  }
   std::remove(path().c_str());
 }
 

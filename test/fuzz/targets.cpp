@@ -12,6 +12,7 @@
 #include "codegen/torch/translate.h"
 #include "codegen/torch/world.h"
 #include "test/fuzz/file_targets.h"
+#include "test/fuzz/library_target.h"
 #include "test/fuzz/promise.h"
 
 namespace sy::fuzz {
@@ -128,7 +129,8 @@ constexpr Target kTargets[] = {{"yaml", &yaml},
                                {"safetensors", &safetensors},
                                {"safetensors_index", &safetensors_index},
                                {"npy", &npy},
-                               {"npz", &npz}};
+                               {"npz", &npz},
+                               {"library", &library}};
 
 }  // namespace
 

@@ -15,7 +15,7 @@ struct Target {
 };
 // Of the generator: yaml, schema, expression, words (examples), operators (our
 // files), torch (PyTorch's). Of tensors: safetensors, safetensors_index, npy,
-// npz.
+// npz. Of plugins: library.
 std::span<const Target> targets();
 
 }  // namespace sy::fuzz

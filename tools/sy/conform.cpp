@@ -9,6 +9,7 @@
 
 #include "c10/dispatcher.h"
 #include "c10/error.h"
+#include "c10/plugin.h"
 #include "c10/schema/nearest.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
@@ -235,7 +236,7 @@ std::string installed_cases() {
 
 int run_conform(const ConformOptions& options) {
   ConformOptions o = options;
-  for (std::string& p : o.worker.plugins) p = std::filesystem::absolute(p);
+  for (std::string& p : o.worker.plugins) p = find_library(p);
   std::vector<std::string> required;
   if (!o.must_pass.empty()) {
     for (const std::string& name : read_passing(o.must_pass)) {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 
 #include "c10/backend.h"
 #include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "c10/introspect.h"
+#include "c10/plugin.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/report_files.h"
@@ -159,7 +159,7 @@ bool is_composed(OperatorHandle op) {
 
 int run_coverage(const CoverageOptions& options) {
   std::vector<std::string> paths = options.plugins;
-  for (std::string& p : paths) p = std::filesystem::absolute(p);
+  for (std::string& p : paths) p = find_library(p);
   const std::vector<Plugin> plugins = load_plugins(paths);
   init();
   const std::string device = choose_device(plugins, options.device);

@@ -1,4 +1,11 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <memory>
 
 #include "c10/dispatcher.h"
 #include "c10/error.h"
@@ -11,6 +18,8 @@ namespace sy::tools {
 
 namespace {
 
+constexpr unsigned kSeconds = 60;  // for a library to load
+
 constexpr const char* kBlocks[] = {"SY_LIBRARY", "SY_LIBRARY_FRAGMENT",
                                    "SY_LIBRARY_IMPL", "SY_BACKEND"};
 
@@ -22,6 +31,94 @@ std::string block(const LibraryNote& n) {
   return str(kind, "(", n.ns, *n.key != '\0' ? str(", ", n.key) : "", ")");
 }
 
+// Without a name, gone with its last user.
+class Scratch {
+ public:
+  Scratch() : file_(std::tmpfile(), &std::fclose) {
+    SY_CHECK(file_ != nullptr, Error,
+             "no temporary file: ", std::strerror(errno));
+  }
+  int fd() const { return fileno(file_.get()); }
+  std::string text() const {
+    std::string out;
+    char buffer[4096];
+    std::rewind(file_.get());
+    while (const size_t n = std::fread(buffer, 1, sizeof buffer, file_.get())) {
+      out.append(buffer, n);
+    }
+    return out;
+  }
+
+ private:
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+};
+
+Json load(const std::string& path) {
+  Json out = {{"loads", false}};
+  try {
+    const size_t before = Dispatcher::singleton().operators().size();
+    const LibraryHandle library = load_library(path);
+    out["loads"] = true;
+    out["new_operators"] = Dispatcher::singleton().operators().size() - before;
+  } catch (const std::exception& e) {
+    out["why"] = e.what();
+  }
+  return out;
+}
+
+std::string last_lines(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  size_t at = text.npos;
+  for (int n = 0; n < 5; ++n) {
+    at = text.rfind('\n', at);
+    if (at == text.npos || at == 0) return text;
+    --at;
+  }
+  return text.substr(at + 2);
+}
+
+std::string how_it_ended(int status, const std::string& path,
+                         const std::string& said) {
+  const bool in_time = !WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM;
+  if (!in_time) {
+    return str("cannot load library ", path, ": it is not done after ",
+               kSeconds,
+               " s; something that its static initialisers or blocks do does "
+               "not return");
+  }
+  const std::string how =
+      WIFSIGNALED(status)
+          ? str("dies of it (", std::string(::strsignal(WTERMSIG(status))), ")")
+          : str("is ended by it, with exit status ", WEXITSTATUS(status));
+  return str("cannot load library ", path, ": the process that loads it ", how,
+             "; mend its static initialisers and what they call",
+             said.empty() ? "" : "\n" + last_lines(said));
+}
+
+// Loads it in a child process, which may die of it.
+Json try_load(const std::string& path) {
+  init();
+  const Scratch answer, said;
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  SY_CHECK(child >= 0, Error, "cannot fork: ", std::strerror(errno));
+  if (child == 0) {
+    alarm(kSeconds);
+    dup2(said.fd(), STDOUT_FILENO);
+    dup2(said.fd(), STDERR_FILENO);
+    const std::string text = dump(load(path));
+    const bool written = write(answer.fd(), text.data(), text.size()) ==
+                         static_cast<ssize_t>(text.size());
+    _exit(written ? 0 : 1);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  const std::string text = answer.text();
+  if (!text.empty()) return parse_json(text, "doctor");
+  return {{"loads", false}, {"why", how_it_ended(status, path, said.text())}};
+}
+
 }  // namespace
 
 int examine_library(const std::string& path, bool json) {
@@ -30,10 +127,7 @@ int examine_library(const std::string& path, bool json) {
     for (const LibraryNote& n : read_library_notes(path)) {
       out["blocks"].push_back(block(n));
     }
-    const size_t before = Dispatcher::singleton().operators().size();
-    const LibraryHandle library = load_library(path);
-    out["loads"] = true;
-    out["new_operators"] = Dispatcher::singleton().operators().size() - before;
+    out.update(try_load(path));
   } catch (const Error& e) {
     out["why"] = e.what();
   }

@@ -4,9 +4,11 @@
 
 #include "c10/error.h"
 #include "c10/schema/nearest.h"
+#include "codegen/tools/completion.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/conform.h"
 #include "tools/sy/coverage.h"
+#include "tools/sy/dtypes.h"
 #include "tools/sy/failure_file.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/prove.h"
@@ -124,6 +126,17 @@ CLI::App* coverage_command(CLI::App& app, CoverageOptions& o) {
   return c;
 }
 
+CLI::App* dtypes_command(CLI::App& app, DtypesOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "dtypes", "in which dtypes the examples of operators run on a device");
+  c->add_option("GLOB", o.glob, "only those that fit, as add*");
+  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--device", o.device, "of which; the plugin's, else cpu");
+  c->add_flag("--json", o.json, "as JSON");
+  return c;
+}
+
 std::string nearest_of(const std::string& given,
                        const std::vector<std::string>& names) {
   sy::NearestName nearest(given);
@@ -171,6 +184,13 @@ int run(int argc, char** argv) {
   InspectOptions inspect;
   CLI::App* ops = inspect_command(app, "ops", "list the operators", inspect);
   ops->add_option("GLOB", inspect.subject, "only those that fit, as add*");
+  std::vector<std::string> words;
+  ops->add_option("--search", words,
+                  "only those with this word in their name or description "
+                  "(repeatable)")
+      ->allow_extra_args(false);
+  const CLI::App* names = app.add_subcommand("operator-names")->group("");
+  sy::codegen::add_completion(app);
   CLI::App* explain = inspect_command(
       app, "explain", "what an operator is made of, where calls go", inspect);
   explain->add_option("OP", inspect.subject, "add.Tensor, or add")->required();
@@ -191,6 +211,8 @@ int run(int argc, char** argv) {
   const CLI::App* run_proof = prove_command(app, prove);
   CoverageOptions coverage;
   const CLI::App* run_coverage_of = coverage_command(app, coverage);
+  DtypesOptions dtypes;
+  const CLI::App* run_dtypes_of = dtypes_command(app, dtypes);
   CLI::App* minimal = app.add_subcommand(
       "minimal-set", "the operators that a backend must have kernels for");
   bool minimal_yaml = false, minimal_json = false;
@@ -212,6 +234,7 @@ int run(int argc, char** argv) {
   if (run_conform->parsed()) return sy::tools::run_conform(conform);
   if (run_worker->parsed()) return sy::tools::run_worker(worker);
   if (run_coverage_of->parsed()) return run_coverage(coverage);
+  if (run_dtypes_of->parsed()) return run_dtypes(dtypes);
   if (minimal->parsed()) {
     return print_minimal_set(minimal_yaml   ? ListFormat::Yaml
                              : minimal_json ? ListFormat::Json
@@ -220,7 +243,11 @@ int run(int argc, char** argv) {
   if (replay->parsed()) return replay_failure(replay_file);
   if (run_proof->parsed()) return sy::tools::run_prove(prove);
   load_plugins(inspect.plugins);
-  if (ops->parsed()) return list_operators(inspect.subject, inspect.json);
+  if (app.got_subcommand("completion")) return 0;
+  if (names->parsed()) return print_operator_names();
+  if (ops->parsed()) {
+    return list_operators({inspect.subject, words}, inspect.json);
+  }
   if (explain->parsed()) return explain_operator(inspect.subject, inspect.json);
   if (version->parsed()) return print_version(inspect.json);
   return examine_library(inspect.subject, inspect.json);

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <iterator>
 
 #include "c10/dispatcher.h"
 #include "c10/error.h"
@@ -13,8 +15,9 @@ namespace sy::tools {
 
 namespace {
 
-constexpr const char* kKinds[] = {"dispatch", "pointwise", "reduce",
-                                  "composite", "view"};
+constexpr const char* kKinds[] = {"dispatch",  "pointwise", "reduce",
+                                  "composite", "view",      "scan"};
+static_assert(std::size(kKinds) == OperatorInfo::kScan + 1);
 
 constexpr std::pair<OperatorDef::Flag, const char*> kFlags[] = {
     {OperatorDef::kNoDeviceCheck, "no_device_check"},
@@ -28,6 +31,24 @@ const char* route_name(DispatchInfo::Route route) {
   static constexpr const char* kNames[] = {"missing", "own", "alias",
                                            "fallback", "skipped"};
   return kNames[static_cast<int>(route)];
+}
+
+// Why a call with the key goes where it goes.
+std::string why(const DispatchInfo& d) {
+  switch (d.route) {
+    case DispatchInfo::Route::Own: return "registered for the very key";
+    case DispatchInfo::Route::Alias:
+      return str("no kernel for the key; ", d.kernel.key,
+                 d.kernel.key.starts_with("Composite")
+                     ? " is composed of other operators"
+                     : " stands for all of its kind");
+    case DispatchInfo::Route::Fallback:
+      return "no kernel for the key, which has one for every operator";
+    case DispatchInfo::Route::Fallthrough: return "the key takes no part";
+    default:
+      return "neither a kernel for the key, nor a composition, nor a fallback: "
+             "NotImplementedError";
+  }
 }
 
 std::string short_name(std::string_view full) {
@@ -74,7 +95,7 @@ Json explain_json(OperatorHandle op) {
   Json kernels = Json::array(), table = Json::object();
   for (const KernelInfo& k : kernels_of(op)) kernels.push_back(to_json(k));
   for (const DispatchInfo& d : dispatch_of(op)) {
-    table[d.key] = {{"route", route_name(d.route)}};
+    table[d.key] = {{"route", route_name(d.route)}, {"why", why(d)}};
     if (d.route != DispatchInfo::Route::Missing) {
       table[d.key]["kernel"] = to_json(d.kernel);
     }
@@ -135,31 +156,59 @@ std::string explain_text(OperatorHandle op) {
     std::string line = "  " + d.key;
     pad(line, 30);
     line += route_name(d.route);
-    if (d.route == DispatchInfo::Route::Alias ||
-        d.route == DispatchInfo::Route::Fallback) {
+    if (d.route != DispatchInfo::Route::Missing) {
       line += str(": ", d.kernel.key, " (", site(d.kernel), ")");
     }
-    out += line + "\n";
+    out += str(line, "\n", std::string(30, ' '), why(d), "\n");
   }
   return skipped.empty() ? out : out + "  skipped: " + skipped + "\n";
 }
 
+std::string lower(std::string text) {
+  for (char& c : text) {
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return text;
+}
+
+bool has_words(const std::string& text, const std::vector<std::string>& words) {
+  const std::string there = lower(text);
+  return std::all_of(words.begin(), words.end(), [&](const std::string& w) {
+    return there.find(lower(w)) != there.npos;
+  });
+}
+
 }  // namespace
 
-int list_operators(const std::string& glob, bool json) {
+int print_operator_names() {
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    std::printf("%s\n", short_name(op.name()).c_str());
+  }
+  return 0;
+}
+
+int list_operators(const OperatorQuery& query, bool json) {
   Json list = Json::array();
   std::string text;
+  NearestName nearest(query.glob);
   for (OperatorHandle op : Dispatcher::singleton().operators()) {
     const std::string name(op.name());
-    if (!glob.empty() && !matches(glob, short_name(name)) &&
-        !matches(glob, name)) {
+    nearest.consider(op.name().substr(op.name().starts_with("aten::") ? 6 : 0));
+    const char* const doc =
+        op.entry().info() != nullptr ? op.entry().info()->doc : "";
+    if ((!query.glob.empty() && !matches(query.glob, short_name(name)) &&
+         !matches(query.glob, name)) ||
+        !has_words(name + " " + doc, query.words)) {
       continue;
     }
     list.push_back({{"name", name}, {"schema", op.entry().schema_text()}});
+    if (*doc != '\0') list.back()["doc"] = doc;
     text += op.entry().schema_text() + "\n";
+    if (!query.words.empty() && *doc != '\0') text += str("    ", doc, "\n");
   }
-  SY_CHECK(glob.empty() || !list.empty(), NotImplemented, "no operator fits ",
-           glob);
+  SY_CHECK((query.glob.empty() && query.words.empty()) || !list.empty(),
+           NotImplemented, "no operator fits", query.glob.empty() ? "" : " ",
+           query.glob, nearest.question());
   std::fputs((json ? dump(list, 1) + "\n" : text).c_str(), stdout);
   return 0;
 }

@@ -8,9 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <filesystem>
-#include <fstream>
-#include <map>
 
 #include "autograd/gradcheck.h"
 #include "c10/error.h"
@@ -18,6 +15,7 @@
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/compare.h"
+#include "tools/sy/examples.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/words.h"
 
@@ -190,43 +188,11 @@ Report finish(const Child& child) {
   return out;
 }
 
-using Words = std::map<std::string, std::string, std::less<>>;
-
-// Those of the library, which are installed beside bin/.
-std::vector<std::string> library_examples() {
-  if (const char* file = std::getenv("SWITCHYARD_EXAMPLES")) return {file};
-  std::error_code none;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
-  const auto file =
-      self.parent_path().parent_path() / "share/switchyard/examples.txt";
-  if (none || !std::filesystem::exists(file, none)) return {};
-  return {file.string()};
-}
-
-Words read_examples(const ProveOptions& options) {
-  Words out;
-  if (!options.words.empty()) return out;
-  std::vector<std::string> files = library_examples();
-  files.insert(files.end(), options.examples.begin(), options.examples.end());
-  for (const std::string& file : files) {
-    std::ifstream in(file);
-    SY_CHECK(in.good(), Value, "prove: cannot read ", file);
-    for (std::string line; std::getline(in, line);) {
-      if (line.empty()) continue;
-      // The name may have a namespace, whose colons no space follows.
-      const size_t end = line.find(": ");
-      SY_CHECK(end != line.npos, Value, "prove: ", file,
-               ": expected NAME: WORDS, got '", line, "'");
-      out[line.substr(0, end)] = line.substr(end + 2);
-    }
-  }
-  return out;
-}
-
 class Proof {
  public:
-  explicit Proof(const ProveOptions& options)
-      : options_(options), examples_(read_examples(options)) {}
+  explicit Proof(const ProveOptions& options) : options_(options) {
+    if (options.words.empty()) examples_ = read_examples(options.examples);
+  }
 
   void add(const std::string& name, OperatorHandle op) {
     const auto example = examples_.find(name);
@@ -267,7 +233,7 @@ class Proof {
   void add_unknown(const std::string& name) { unknown_.push_back(name); }
 
   const ProveOptions& options_;
-  const Words examples_;
+  ExampleWords examples_;
   std::deque<Child> running_;
   std::vector<std::string> unknown_;
   size_t proven_ = 0, failed_ = 0;

@@ -41,4 +41,18 @@ fi
 "${CXX:-c++}" -std=c++20 "$here/main.cpp" -o "$work/main" $flags \
   "-Wl,-rpath,$work/moved/lib"
 check "a program by pkg-config" "$("$work/main")" 24
+
+mkdir "$work/project"
+cp "$here/main.cpp" "$work/project"
+cat >"$work/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.20)
+project(consumer LANGUAGES CXX)
+find_package(Switchyard 0.1 CONFIG REQUIRED)
+add_executable(main main.cpp)
+target_link_libraries(main PRIVATE Switchyard::switchyard)
+END
+prefix=$work/moved
+configure "$work/project"
+build
+check "the same by CMake" "$("$work/build/main")" 24
 exit "$failed"

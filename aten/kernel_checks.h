@@ -1,0 +1,25 @@
+#pragma once
+
+#include "c10/macros.h"
+
+namespace sy {
+
+// While it lives, what every backend's kernel gives is held against what its
+// operator promises, in all threads: count, sizes and dtypes of the results as
+// infer_results() has them, results on the devices of the arguments, and
+// arguments that the signature does not mark as written left as they were. A
+// kernel that breaks this is an Error which names it and its library. For
+// finding mistakes: it reads all arguments twice.
+//
+// SWITCHYARD_CHECK=kernels does the same for a whole process. Without either,
+// calls pay nothing. One at a time; throws ValueError for another. To be ended
+// outside of calls.
+class SY_API KernelChecks {
+ public:
+  KernelChecks();
+  ~KernelChecks();
+  KernelChecks(const KernelChecks&) = delete;
+  KernelChecks& operator=(const KernelChecks&) = delete;
+};
+
+}  // namespace sy

@@ -1,0 +1,111 @@
+#include "codegen/tools/html.h"
+
+#include <algorithm>
+
+namespace sy::codegen {
+namespace {
+
+// `code` within a line.
+std::string inline_text(std::string_view line) {
+  std::string out;
+  for (;;) {
+    const std::size_t begin = line.find('`');
+    const std::size_t end =
+        begin == line.npos ? line.npos : line.find('`', begin + 1);
+    if (end == line.npos) return out + html_text(line);
+    out += html_text(line.substr(0, begin)) + "<code>" +
+           html_text(line.substr(begin + 1, end - begin - 1)) + "</code>";
+    line.remove_prefix(end + 1);
+  }
+}
+
+class Converter {
+ public:
+  std::string run(std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      line(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    close();
+    return std::move(out_);
+  }
+
+ private:
+  void line(std::string_view l) {
+    if (block_ == Block::kCode) {
+      if (l.starts_with("```")) return close();
+      out_ += html_text(l) + '\n';
+    } else if (l.starts_with("```")) {
+      open(Block::kCode, "<pre><code>");
+    } else if (l.starts_with("## ")) {
+      close();
+      const std::string name = html_text(l.substr(3));
+      out_ += "<h2 id=\"" + name + "\"><a href=\"#" + name + "\">" + name +
+              "</a></h2>\n";
+    } else if (l.starts_with("# ")) {
+      close();
+      out_ += "<h1>" + html_text(l.substr(2)) + "</h1>\n";
+    } else if (l.starts_with("- ")) {
+      if (block_ != Block::kList) open(Block::kList, "<ul>\n");
+      out_ += "<li>" + inline_text(l.substr(2)) + "</li>\n";
+    } else if (l.empty()) {
+      close();
+    } else {
+      if (block_ != Block::kText) open(Block::kText, "<p>");
+      out_ += inline_text(l) + '\n';
+    }
+  }
+
+  enum class Block { kNone, kText, kList, kCode };
+  void open(Block block, std::string_view tag) {
+    close();
+    block_ = block;
+    out_ += tag;
+  }
+  void close() {
+    constexpr std::string_view kEnds[] = {"", "</p>\n", "</ul>\n",
+                                          "</code></pre>\n"};
+    out_ += kEnds[static_cast<int>(block_)];
+    block_ = Block::kNone;
+  }
+
+  std::string out_;
+  Block block_ = Block::kNone;
+};
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+std::string script_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '<': out += "\\x3c"; break;
+      default: out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string html_of_page(std::string_view markdown) {
+  return Converter().run(markdown);
+}
+
+}  // namespace sy::codegen

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+// One good library broken in every way that a file can be.
+
+namespace sy::test {
+
+struct BrokenLibrary {
+  std::string name;
+  std::string path;  // in the folder
+  std::string why;   // what `cannot load library PATH: ` is followed by
+};
+
+// Writes them into `folder`, which exists. `good` defines a namespace `sound`
+// and links to libstdc++.
+std::vector<BrokenLibrary> break_library(const std::string& good,
+                                         const std::string& folder);
+
+// `good` with one field of its program headers changed, another for each
+// `number`.
+std::string corrupt_segments(const std::string& good, unsigned number);
+
+// The bytes of a file.
+std::string read_bytes(const std::string& path);
+
+}  // namespace sy::test

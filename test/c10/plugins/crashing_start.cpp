@@ -1,0 +1,15 @@
+#include <csignal>
+
+#include "c10/library.h"
+
+// A library of which the process that loads it dies.
+
+namespace {
+
+struct Start {
+  Start() { std::raise(SIGSEGV); }
+} start;
+
+}  // namespace
+
+SY_LIBRARY(crashing_start, m) { m.def("f(Tensor a) -> Tensor"); }

@@ -1,0 +1,28 @@
+#include <stdexcept>
+#include <string>
+
+#include "c10/library.h"
+
+// The good library that tests break in every way.
+
+namespace {
+
+int64_t length(const sy::TensorBase& a) {
+  return static_cast<int64_t>(std::to_string(a.numel()).size());
+}
+
+struct OutOfPaper : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+int64_t print(const sy::TensorBase&) { throw OutOfPaper("no paper"); }
+
+}  // namespace
+
+SY_LIBRARY(sound, m) {
+  m.def("length(Tensor a) -> int");
+  m.def("print(Tensor a) -> int");
+}
+SY_LIBRARY_IMPL(sound, CPU, m) {
+  m.impl("length", SY_FN(length));
+  m.impl("print", SY_FN(print));
+}

@@ -1,0 +1,15 @@
+#include <stdexcept>
+
+#include "c10/library.h"
+
+// A library whose static initialiser throws: what no program survives.
+
+namespace {
+
+struct Start {
+  Start() { throw std::runtime_error("no licence"); }
+} start;
+
+}  // namespace
+
+SY_LIBRARY(throwing_start, m) { m.def("f(Tensor a) -> Tensor"); }

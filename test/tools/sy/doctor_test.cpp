@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "c10/dispatcher.h"
+#include "c10/plugin.h"
+#include "test/c10/broken_libraries.h"
+#include "tools/sy/inspect.h"
+#include "tools/sy/json.h"
+
+// What `sy doctor` says of libraries, good and broken.
+
+namespace sy::tools {
+namespace {
+
+const char* plugin(const char* name) {
+  const char* const path = std::getenv(name);
+  if (path == nullptr) throw std::runtime_error(std::string("no ") + name);
+  return path;
+}
+
+struct Said {
+  int status;
+  std::string text;
+};
+
+Said doctor(const std::string& path, bool json = false) {
+  ::testing::internal::CaptureStdout();
+  const int status = examine_library(path, json);
+  return {status, ::testing::internal::GetCapturedStdout()};
+}
+
+std::string folder(const char* name) {
+  const std::string path = ::testing::TempDir() + name;
+  std::filesystem::create_directories(path);
+  return path;
+}
+
+TEST(Doctor, GoodLibraryLoadsAndIsGoneAgain) {
+  const size_t before = Dispatcher::singleton().operators().size();
+  const Said said = doctor(plugin("SOUND"));
+  EXPECT_EQ(said.status, 0);
+  for (const char* part :
+       {"\n  SY_LIBRARY(sound)\n", "\n  SY_LIBRARY_IMPL(sound, CPU)\n",
+        "\nloads; 2 new operators\n"}) {
+    EXPECT_NE(said.text.find(part), said.text.npos) << said.text;
+  }
+  EXPECT_EQ(Dispatcher::singleton().operators().size(), before);
+}
+
+TEST(Doctor, EveryBrokenLibraryIsExplained) {
+  for (const test::BrokenLibrary& broken :
+       test::break_library(plugin("SOUND"), folder("doctor"))) {
+    const Said said = doctor(broken.path);
+    EXPECT_EQ(said.status, 1) << broken.name;
+    EXPECT_TRUE(said.text.starts_with(broken.path + "\n")) << said.text;
+    EXPECT_NE(said.text.find("does not load:\ncannot load library " +
+                             broken.path + ": "),
+              said.text.npos)
+        << said.text;
+    EXPECT_TRUE(said.text.ends_with(broken.why + "\n"))
+        << broken.name << ": " << said.text;
+    const Json json = parse_json(doctor(broken.path, true).text, "doctor");
+    EXPECT_EQ(json["loads"], false);
+    EXPECT_EQ(json["path"], broken.path);
+    EXPECT_NE(said.text.find(json["why"].get<std::string>()), said.text.npos);
+  }
+}
+
+TEST(Doctor, NamesThatClashAreExplained) {
+  const std::string copy = folder("clash") + "/libsound.so";
+  std::filesystem::copy_file(plugin("SOUND"), copy,
+                             std::filesystem::copy_options::overwrite_existing);
+  const LibraryHandle first = load_library(plugin("SOUND"));
+  const Said said = doctor(copy);
+  EXPECT_EQ(said.status, 1);
+  EXPECT_NE(said.text.find("namespace sound is owned by the block at"),
+            said.text.npos)
+      << said.text;
+}
+
+TEST(Doctor, SurvivesWhatNoProcessSurvives) {
+  Said said = doctor(plugin("THROWING_START"));
+  EXPECT_EQ(said.status, 1);
+  EXPECT_NE(said.text.find("the process that loads it dies of it (Aborted); "
+                           "mend its static initialisers and what they call"),
+            said.text.npos)
+      << said.text;
+  EXPECT_NE(said.text.find("no licence"), said.text.npos) << said.text;
+  said = doctor(plugin("CRASHING_START"));
+  EXPECT_EQ(said.status, 1);
+  EXPECT_NE(said.text.find("dies of it (Segmentation fault)"), said.text.npos)
+      << said.text;
+}
+
+}  // namespace
+}  // namespace sy::tools

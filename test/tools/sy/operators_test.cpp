@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include <exception>
+
+#include "c10/dispatcher.h"
+#include "c10/error.h"
+#include "tools/sy/inspect.h"
+#include "tools/sy/json.h"
+
+// `sy ops` and `sy explain`.
+
+namespace sy::tools {
+namespace {
+
+template <class F>
+std::string said(F&& f) {
+  ::testing::internal::CaptureStdout();
+  f();
+  return ::testing::internal::GetCapturedStdout();
+}
+
+TEST(Explain, EveryOperatorSaysWhereEachCallGoesAndWhy) {
+  size_t tables = 0;
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    const std::string name(op.name());
+    const Json all =
+        parse_json(said([&] { explain_operator(name, true); }), name);
+    ASSERT_EQ(all.size(), 1u);
+    for (const auto& [key, way] : all[0]["table"].items()) {
+      ++tables;
+      EXPECT_FALSE(way["why"].get<std::string>().empty());
+      if (way["route"] == "missing") continue;
+      EXPECT_FALSE(way["kernel"]["file"].get<std::string>().empty()) << name;
+      EXPECT_GT(way["kernel"]["line"], 0) << name << " " << key;
+    }
+  }
+  EXPECT_GT(tables, 10000u);
+}
+
+TEST(Explain, KindsAndKernelsAreNamed) {
+  const Json all =
+      parse_json(said([] { explain_operator("cumsum", true); }), "cumsum");
+  EXPECT_EQ(all[0]["kind"], "scan");
+  const std::string text = said([] { explain_operator("add.Tensor", false); });
+  EXPECT_NE(text.find("pointwise operator of schemas/ops/arithmetic.yaml:"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find("  CPU                         own: CPU (schemas/gen/"
+                      "backends/cpu/arithmetic_gen.cpp:"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find("no kernel for the key; Autograd stands for all"),
+            text.npos)
+      << text;
+}
+
+TEST(Ops, AreFoundByPatternAndByWords) {
+  const auto list = [](const OperatorQuery& q) {
+    std::exception_ptr thrown;
+    const std::string text = said([&] {
+      try {
+        list_operators(q, false);
+      } catch (const Error&) {
+        thrown = std::current_exception();
+      }
+    });
+    if (thrown) std::rethrow_exception(thrown);
+    return text;
+  };
+  EXPECT_TRUE(list({"relu6", {}}).starts_with("aten::relu6(Tensor self)"));
+  const std::string found = list({"", {"CHOLESKY", "inverse"}});
+  EXPECT_TRUE(found.starts_with("aten::cholesky_inverse(")) << found;
+  EXPECT_NE(found.find("\n    The inverse of the matrix"), found.npos) << found;
+  try {
+    list({"rellu", {}});
+    ADD_FAILURE() << "rellu fits";
+  } catch (const NotImplementedError& e) {
+    EXPECT_EQ(e.message(), "no operator fits rellu; did you mean 'relu'?");
+  }
+  EXPECT_THROW(list({"", {"xyzzy"}}), NotImplementedError);
+  EXPECT_NE(said([] { print_operator_names(); }).find("\nrelu6\n"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sy::tools

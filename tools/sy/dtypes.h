@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "c10/dispatcher.h"
+
+// In which dtypes operators run on a device.
+
+namespace sy::tools {
+
+struct DtypesOptions {
+  std::vector<std::string> plugins;
+  std::string device;  // "" for that of the plugin
+  std::string glob;    // "" for all operators
+  bool json = false;
+};
+
+// How the example of an operator runs on a device, by dtype: "native",
+// "composed" or "cpu". Dtypes that it does not take are left out; those of
+// arguments that ask for one, indices say, stay as they are. Throws Error if
+// the example itself fails.
+std::map<std::string, std::string> dtypes_of(OperatorHandle op,
+                                             const std::string& words,
+                                             Device device);
+
+// A line for each functional operator that has an example, or whose signature
+// says enough: NAME DEVICE native:float64,float32 cpu:int64
+int run_dtypes(const DtypesOptions& options);
+
+}  // namespace sy::tools

@@ -1,0 +1,44 @@
+#include "tools/sy/examples.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "c10/error.h"
+
+namespace sy::tools {
+
+namespace {
+
+std::vector<std::string> library_examples() {
+  if (const char* file = std::getenv("SWITCHYARD_EXAMPLES")) return {file};
+  std::error_code none;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
+  const auto file =
+      self.parent_path().parent_path() / "share/switchyard/examples.txt";
+  if (none || !std::filesystem::exists(file, none)) return {};
+  return {file.string()};
+}
+
+}  // namespace
+
+ExampleWords read_examples(const std::vector<std::string>& given) {
+  ExampleWords out;
+  std::vector<std::string> files = library_examples();
+  files.insert(files.end(), given.begin(), given.end());
+  for (const std::string& file : files) {
+    std::ifstream in(file);
+    SY_CHECK(in.good(), Value, "examples: cannot read ", file);
+    for (std::string line; std::getline(in, line);) {
+      if (line.empty()) continue;
+      // The name may have a namespace, whose colons no space follows.
+      const size_t end = line.find(": ");
+      SY_CHECK(end != line.npos, Value, "examples: ", file,
+               ": expected NAME: WORDS, got '", line, "'");
+      out[line.substr(0, end)] = line.substr(end + 2);
+    }
+  }
+  return out;
+}
+
+}  // namespace sy::tools
