@@ -7,6 +7,7 @@
 #include "codegen/emit/foreach.h"
 #include "codegen/exact_out.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/programs.h"
 
 namespace sy::codegen {
 namespace {
@@ -49,6 +50,10 @@ class DefinitionsEmitter {
       return body.find(text) != std::string::npos;
     };
     if (uses("desc::")) out.insert("aten/ops/" + family_.name + "_desc.h");
+    if (std::any_of(family_.operators.begin(), family_.operators.end(),
+                    is_decomposable)) {
+      out.insert("aten/decompose.h");
+    }
     if (uses("check_pointwise")) out.insert("aten/pointwise.h");
     if (uses("check_reduce")) out.insert("aten/reduce.h");
     if (uses("check_scan")) out.insert("aten/scan.h");
@@ -206,6 +211,9 @@ class DefinitionsEmitter {
     const std::string other(op.kernel("CompositeExplicitAutograd"));
     if (!other.empty()) {
       explicit_.push_back({op.base.name, "SY_FN(native::" + other + ")"});
+    }
+    if (is_decomposable(op)) {
+      explicit_.push_back({op.base.name, "Kernel::from_boxed(&decompose)"});
     }
     const bool factory = op.has_kernel("CPU") &&
                          op.tensor_arguments().empty() && op.is_functional() &&
