@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/common.h"
@@ -398,6 +399,7 @@ std::string emit_definitions(const Model& model, const Family& family) {
 
 std::string emit_native_header(const Model&, const Family& family) {
   Writer contracts, native;
+  std::set<std::string> declared;  // operators may share a function
   for (const Operator& op : family.operators) {
     if (has_contract(op)) contracts.line(contract_head(op) + ";");
     for (const char* key :
@@ -405,8 +407,9 @@ std::string emit_native_header(const Model&, const Family& family) {
       const std::string name(op.kernel(key));
       if (name.empty()) continue;
       native.line("// " + op.base.name + "  " + op.source);
-      native.line(return_type(op.base.schema) + ' ' + name + '(' +
-                  parameter_list(op.base.schema) + ");");
+      const std::string line = return_type(op.base.schema) + ' ' + name + '(' +
+                               parameter_list(op.base.schema) + ");";
+      if (declared.insert(line).second) native.line(line);
     }
   }
   Writer w;
