@@ -34,35 +34,6 @@ Scalar read_uniform(const tile::Uniform& u, ScalarType dtype) {
   }
 }
 
-bool falls_back(std::string_view name, DeviceType backend) {
-  return !name.empty() &&
-         Dispatcher::singleton().find_or_throw(name).entry().falls_back(
-             DispatchKey::Dense, backend);
-}
-
-bool falls_back(const ElementProgram& program, DeviceType backend) {
-  for (int i = 0; i < program.tile.n_steps; ++i) {
-    if (falls_back(lang::operator_of(program.tile.steps[i].op), backend)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool falls_back(const NodeDesc& node, DeviceType backend) {
-  if (node.pointwise != nullptr) {
-    return falls_back(node.pointwise->program, backend);
-  }
-  const ReduceOp& op = *node.reduce;
-  for (int i = 0; i < op.combine.tile.n_steps; ++i) {
-    if (falls_back(lang::reduction_of(op.combine.tile.steps[i].op), backend)) {
-      return true;
-    }
-  }
-  return falls_back(op.map, backend) ||
-         (op.finish != nullptr && falls_back(*op.finish, backend));
-}
-
 // The results of a program whose inputs are registers already.
 std::vector<Tensor> run_program(const ElementProgram& program,
                                 const PrimitiveCalls& calls,
@@ -211,20 +182,24 @@ void run_reduce(const ReduceNode& node, Value* results) {
 
 }  // namespace
 
-void decompose(const Kernel& kernel, const OperatorEntry& op,
-               DispatchKeySet keys, Value* args, size_t num_args,
-               Value* results, size_t num_results) {
+void decompose(const Kernel&, const OperatorEntry& op, DispatchKeySet keys,
+               Value* args, size_t num_args, Value* results,
+               size_t num_results) {
   const NodeDesc& node = *node_desc(op);
-  if (falls_back(node, keys.highest_backend())) {
-    cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
-    return;
-  }
   const AutoDispatchBelowAutograd no_tape;
-  if (node.pointwise != nullptr) {
-    results[0] = Value(run_pointwise(PointwiseNode(node, args)));
-  } else {
-    run_reduce(ReduceNode(node, args), results);
+  try {
+    const ComposedCall whole;
+    if (node.pointwise != nullptr) {
+      results[0] = Value(run_pointwise(PointwiseNode(node, args)));
+    } else {
+      run_reduce(ReduceNode(node, args), results);
+    }
+    return;
+  } catch (const NeedsFallback&) {
   }
+  Kernel fallback = Kernel::from_boxed(&cpu_fallback);
+  fallback.flags = Kernel::kFallback;
+  cpu_fallback(fallback, op, keys, args, num_args, results, num_results);
 }
 
 }  // namespace sy

@@ -9,8 +9,8 @@ namespace sy {
 // what a backend runs that has no kernel for one of them. It takes the steps of
 // the operator's program (aten/node.h) one by one, by the operators of
 // codegen/lang/primitive_operators.h. Narrow floats are computed in float32 and
-// rounded once, as programs are. A backend that has a fallback and lacks one of
-// the operators needed leaves the whole call to the CPU instead.
+// rounded once, as programs are. Where one of those falls back to the CPU, the
+// whole call does instead.
 SY_API void decompose(const Kernel& kernel, const OperatorEntry& op,
                       DispatchKeySet keys, Value* args, size_t num_args,
                       Value* results, size_t num_results);

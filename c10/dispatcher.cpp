@@ -43,26 +43,13 @@ const FunctionSchema& OperatorEntry::schema() const {
   return *fresh;
 }
 
-namespace {
-
-// What a call with that key alone would run; nullptr if nothing.
-const Kernel* kernel_of(const DispatchTable& t, DispatchKey f,
-                        DeviceType backend) {
-  if ((t.mask & DispatchKeySet(f).bits()) == 0) return nullptr;
-  return detail::untraced(
-      t.find(DispatchKeySet(f) | DispatchKeySet::backend(backend)).kernel);
-}
-
-}  // namespace
-
 bool OperatorEntry::has_kernel(DispatchKey f, DeviceType backend) const {
-  const Kernel* const k = kernel_of(table(), f, backend);
+  const DispatchTable& t = table();
+  if ((t.mask & DispatchKeySet(f).bits()) == 0) return false;
+  const DispatchKeySet keys =
+      DispatchKeySet(f) | DispatchKeySet::backend(backend);
+  const Kernel* const k = detail::untraced(t.find(keys).kernel);
   return k != nullptr && !k->is_fallthrough() && !k->is_fallback();
-}
-
-bool OperatorEntry::falls_back(DispatchKey f, DeviceType backend) const {
-  const Kernel* const k = kernel_of(table(), f, backend);
-  return k != nullptr && k->is_fallback();
 }
 
 DispatchKeySet OperatorEntry::keys_of(const Value* args) const {

@@ -51,8 +51,6 @@ class SY_API OperatorEntry {
   }
   // Whether a kernel of its own (or composite) would run for that key.
   bool has_kernel(DispatchKey functionality, DeviceType backend) const;
-  // Whether the key's fallback would.
-  bool falls_back(DispatchKey functionality, DeviceType backend) const;
 
   // Keys of boxed arguments.
   DispatchKeySet keys_of(const Value* args) const;

@@ -55,6 +55,7 @@ class DefinitionsEmitter {
                     is_decomposable)) {
       out.insert("aten/decompose.h");
     }
+    if (uses("composed<")) out.insert("aten/composed.h");
     if (uses("check_pointwise")) out.insert("aten/pointwise.h");
     if (uses("check_reduce")) out.insert("aten/reduce.h");
     if (uses("check_scan")) out.insert("aten/scan.h");
@@ -211,7 +212,12 @@ class DefinitionsEmitter {
     }
     const std::string other(op.kernel("CompositeExplicitAutograd"));
     if (!other.empty()) {
-      explicit_.push_back({op.base.name, "SY_FN(native::" + other + ")"});
+      // Beside a kernel for CPU it is what others may do without.
+      const bool last = op.has_kernel("CPU");
+      explicit_.push_back(
+          {op.base.name, last ? "SY_FN((*composed<&native::" + other +
+                                    ", ops::" + op.base.id + ">))"
+                              : "SY_FN(native::" + other + ")"});
     }
     if (is_decomposable(op)) {
       explicit_.push_back({op.base.name, "Kernel::from_boxed(&decompose)"});

@@ -9,6 +9,7 @@
 #include "aten/ops/activation.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
+#include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
 #include "aten/primitive_calls.h"
 #include "aten/tensor_new.h"
@@ -171,6 +172,13 @@ TEST(Decompose, LeavesAWholeCallToTheFallback) {
   EXPECT_EQ(fallbacks(), std::vector<std::string>{"aten::gelu"});
   EXPECT_EQ(y.device(), there.device());
   expect_same(y.cpu(), sy::gelu(x), "gelu");
+  // One that is made of others that are made of others, and a function.
+  reset_fallback_counts();
+  expect_same(sy::tanh(there).cpu(), sy::tanh(x), "tanh");
+  expect_same(sy::_softmax(there, 0, false).cpu(), sy::_softmax(x, 0, false),
+              "softmax");
+  EXPECT_EQ(fallbacks(),
+            (std::vector<std::string>{"aten::_softmax", "aten::tanh"}));
 }
 
 TEST(OperatorEntry, TellsAFallbackFromAKernel) {
@@ -179,9 +187,7 @@ TEST(OperatorEntry, TellsAFallbackFromAKernel) {
   const DeviceType leaves = Device("leaves").type;
   const DeviceType partial = Device("partial").type;
   EXPECT_TRUE(exp.has_kernel(DispatchKey::Dense, leaves));
-  EXPECT_FALSE(exp.falls_back(DispatchKey::Dense, leaves));
   EXPECT_FALSE(exp.has_kernel(DispatchKey::Dense, partial));
-  EXPECT_TRUE(exp.falls_back(DispatchKey::Dense, partial));
 }
 
 }  // namespace
