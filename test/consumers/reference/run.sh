@@ -31,5 +31,5 @@ read -r _ native composed cpu none < <(
 )
 check "sy coverage agrees: operators without a way" "$none" 0
 check "more than 290 have a kernel" "$((native > 290))" 1
-check "fewer than 120 go to the CPU" "$((cpu < 120 && composed > 1900))" 1
+check "fewer than 100 go to the CPU" "$((cpu < 100 && composed > 1900))" 1
 exit "$failed"
