@@ -110,8 +110,7 @@ void errors_arrive_at_synchronize(Device device) {
   }
   check_throws<sy::ValueError>(
       name + ": a kernel's error arrives at synchronize()",
-      [&] { stream.synchronize(); },
-      {"check_finite] self", "finite", "inf"});
+      [&] { stream.synchronize(); }, {"check_finite] self", "finite", "inf"});
   stream.synchronize();
   check(true, name + ": once");
   check_close(after.narrow(0, 0, 1), sy::full({1}, 2.0),
