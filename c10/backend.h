@@ -17,7 +17,7 @@ struct DeviceProperties {
   char name[64] = {};        // "Sample 3000"
   int64_t total_memory = 0;  // bytes
   int32_t compute_units = 0;
-  int32_t version[2] = {};   // of the hardware or its driver
+  int32_t version[2] = {};  // of the hardware or its driver
   int64_t reserved[8] = {};
 };
 
