@@ -33,6 +33,7 @@ struct OnCpu<R(A...)> {
 
   R operator()(A... args) const {
     Kernel fallback = Kernel::from_boxed(&cpu_fallback);
+    fallback.flags = Kernel::kFallback;
     fallback.op = &Dispatcher::singleton().find_or_throw(op).entry();
     return detail::call_kernel<R, A...>(&fallback, DispatchKeySet(),
                                         std::forward<A>(args)...);

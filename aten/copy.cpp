@@ -241,6 +241,13 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
                         device.index);
     return;
   }
+  if (src.device().type == device.type && src.device() != device &&
+      same_dense(dst, src) &&
+      device_interface(device.type)
+          .copy_across(dst.data_ptr(), device.index, src.data_ptr(),
+                       src.device().index, dst.nbytes())) {
+    return;
+  }
   const Tensor host_src =
       src.is_cpu() ? Tensor(TensorBase(src)) : download(src);
   if (same_dense(dst, host_src)) return upload(dst, host_src.data_ptr());

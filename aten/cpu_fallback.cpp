@@ -24,6 +24,8 @@ Counters& counters() {
   return *c;
 }
 
+thread_local int composed_calls = 0;
+
 // Where spans of storages begin, so that tensors of any dtype start at a whole
 // element of the copy.
 constexpr size_t kAlign = 64;
@@ -260,9 +262,13 @@ class Fallback {
 
 }  // namespace
 
-void cpu_fallback(const Kernel&, const OperatorEntry& op, DispatchKeySet keys,
-                  Value* args, size_t num_args, Value* results,
-                  size_t num_results) {
+ComposedCall::ComposedCall() noexcept { ++composed_calls; }
+ComposedCall::~ComposedCall() { --composed_calls; }
+
+void cpu_fallback(const Kernel& kernel, const OperatorEntry& op,
+                  DispatchKeySet keys, Value* args, size_t num_args,
+                  Value* results, size_t num_results) {
+  if (composed_calls > 0 && kernel.is_fallback()) throw NeedsFallback();
   SY_CHECK(!keys.has_backend(kMeta), NotImplemented, "[", op.name(),
            "] has no kernel for Meta, which has no data to fall back with");
   {

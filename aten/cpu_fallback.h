@@ -20,6 +20,18 @@ SY_API void cpu_fallback(const Kernel& kernel, const OperatorEntry& op,
                          DispatchKeySet keys, Value* args, size_t num_args,
                          Value* results, size_t num_results);
 
+// What is thrown in the scope of a ComposedCall instead of falling back: a call
+// that is made of others goes to the CPU whole, or not at all.
+struct NeedsFallback {};
+
+class SY_API ComposedCall {
+ public:
+  ComposedCall() noexcept;
+  ~ComposedCall();
+  ComposedCall(const ComposedCall&) = delete;
+  ComposedCall& operator=(const ComposedCall&) = delete;
+};
+
 // How often each operator took that way, most often first. Thread-safe.
 struct FallbackCount {
   std::string op;

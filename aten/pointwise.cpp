@@ -321,4 +321,35 @@ void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
   }
 }
 
+void eval_call_uniforms(const PointwiseOp& op, const ElementProgram& program,
+                        const PointwiseArgs& args, ScalarType compute,
+                        tile::Uniform* out) {
+  const tile::TileType type = tile::tile_type_of(compute);
+  const tile::Program& p = program.tile;
+  const bool rounds = is_reduced_floating_type(compute) && p.results[0].is_bool;
+  const auto rounded = [&](float v) {
+    return compute == kHalf ? float{Half(v)} : float{BFloat16(v)};
+  };
+  Scalar scalars[tile::kMaxUniforms];
+  if (rounds && op.n_scalars != 0) {
+    for (int i = 0; i < op.n_scalars; ++i) {
+      scalars[i] = args.scalars[i];
+      if (!scalars[i].is_floating_point()) continue;
+      scalars[i] = rounded(static_cast<float>(scalars[i].to_double()));
+    }
+    eval_uniforms(program, scalars, 0, type, out);
+    return;
+  }
+  if ((op.lower_bounds | op.upper_bounds) != 0 && !is_floating_type(compute)) {
+    fit_bounds(op, args, compute, scalars);
+    eval_uniforms(program, scalars, 0, type, out);
+    return;
+  }
+  eval_uniforms(program, args.scalars, 0, type, out);
+  if (!rounds) return;
+  for (int i = 0; i < p.n_uniforms; ++i) {
+    if ((p.bool_uniforms >> i & 1) == 0) out[i].f32 = rounded(out[i].f32);
+  }
+}
+
 }  // namespace sy

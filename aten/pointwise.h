@@ -66,5 +66,11 @@ SY_API void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
 SY_API void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
                           int64_t count, tile::TileType type,
                           tile::Uniform* out);
+// The same for a call of `op` that computes in `compute`: bounds brought into
+// its range; comparisons of narrow floats see numbers as such floats hold them.
+SY_API void eval_call_uniforms(const PointwiseOp& op,
+                               const ElementProgram& program,
+                               const PointwiseArgs& args, ScalarType compute,
+                               tile::Uniform* out);
 
 }  // namespace sy

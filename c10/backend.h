@@ -10,6 +10,17 @@
 
 namespace sy {
 
+class StreamInterface;  // c10/stream.h
+
+// What a device is. Unknown numbers are 0.
+struct DeviceProperties {
+  char name[64] = {};        // "Sample 3000"
+  int64_t total_memory = 0;  // bytes
+  int32_t compute_units = 0;
+  int32_t version[2] = {};  // of the hardware or its driver
+  int64_t reserved[8] = {};
+};
+
 // What a backend tells the library about its devices, beyond its kernels. Copy
 // functions take raw bytes; the library orders them against kernels by
 // synchronize(). Implementations are safe from several threads. Virtual
@@ -19,7 +30,8 @@ class SY_API DeviceInterface {
   virtual ~DeviceInterface();
   virtual int device_count() const noexcept { return 1; }
   virtual Allocator& allocator(int index) = 0;
-  // Host <-> device, and device to device of the same backend.
+  // Host <-> device, and within a device. The host's memory may be reused when
+  // the call returns; what kernels have begun is done before.
   virtual void copy_from_host(void* dst, const void* src, size_t bytes,
                               int index) = 0;
   virtual void copy_to_host(void* dst, const void* src, size_t bytes,
@@ -29,15 +41,26 @@ class SY_API DeviceInterface {
   virtual void synchronize(int) {}
   // Whether the host may read and write the memory directly.
   virtual bool host_accessible() const noexcept { return false; }
+  // Of a backend whose kernels run after the call that started them; nullptr:
+  // they have run when it returns. synchronize() then waits for all streams of
+  // the device and throws the first error of a kernel.
+  virtual StreamInterface* streams() noexcept { return nullptr; }
+  // False: nothing is known of the device but its name.
+  virtual bool properties(int, DeviceProperties*) { return false; }
+  // From one device of the backend to another, ordered as copy_on_device is;
+  // false: not possible, the copy goes by way of the host.
+  virtual bool copy_across(void*, int, const void*, int, size_t) {
+    return false;
+  }
 
  protected:
   DeviceInterface() = default;
 
  private:
-  virtual void reserved0() {}
-  virtual void reserved1() {}
-  virtual void reserved2() {}
-  virtual void reserved3() {}
+  virtual void* reserved0() { return nullptr; }
+  virtual void* reserved1() { return nullptr; }
+  virtual void* reserved2() { return nullptr; }
+  virtual void* reserved3() { return nullptr; }
 };
 
 struct BackendInfo {

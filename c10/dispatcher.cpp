@@ -45,13 +45,11 @@ const FunctionSchema& OperatorEntry::schema() const {
 
 bool OperatorEntry::has_kernel(DispatchKey f, DeviceType backend) const {
   const DispatchTable& t = table();
+  if ((t.mask & DispatchKeySet(f).bits()) == 0) return false;
   const DispatchKeySet keys =
       DispatchKeySet(f) | DispatchKeySet::backend(backend);
-  if ((t.mask & DispatchKeySet(f).bits()) == 0) return false;
-  const DispatchSlot& slot = t.find(keys);
-  // A fallback has no typed form.
-  const Kernel* const k = detail::untraced(slot.kernel);
-  return k != nullptr && k->unboxed != nullptr;
+  const Kernel* const k = detail::untraced(t.find(keys).kernel);
+  return k != nullptr && !k->is_fallthrough() && !k->is_fallback();
 }
 
 DispatchKeySet OperatorEntry::keys_of(const Value* args) const {

@@ -92,6 +92,7 @@ struct Piece {
   Piece(unsigned long v) : tag(kUint), u(v) {}
   Piece(unsigned long long v) : tag(kUint), u(v) {}
   Piece(double v) : tag(kDouble), d(v) {}
+  Piece(float v) : Piece(double{v}) {}
   template <class T>
   requires requires(const T& t) {
     { to_string(t) } -> std::same_as<std::string>;

@@ -83,6 +83,7 @@ struct Kernel {
   enum Flag : uint8_t {
     kFallthrough = 1,  // this key is skipped
     kGuarded = 2,      // checks the operator's contract itself
+    kFallback = 4,     // of a key, for operators without one; set by the commit
   };
 
   void* unboxed = nullptr;
@@ -93,6 +94,7 @@ struct Kernel {
   uint8_t flags = 0;
 
   bool is_fallthrough() const { return (flags & kFallthrough) != 0; }
+  bool is_fallback() const { return (flags & kFallback) != 0; }
   bool valid() const { return unboxed || boxed || is_fallthrough(); }
 
   static Kernel fallthrough() {

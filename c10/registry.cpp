@@ -273,6 +273,7 @@ void Registry::apply(RegistrationBatch& batch) {
       *slot = new KernelRecord{impl.kernel,     key,
                                impl.site.owner, impl.site.file,
                                impl.site.line,  *slot};
+      (*slot)->kernel.flags |= Kernel::kFallback;
       all = true;
       continue;
     }

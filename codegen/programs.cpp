@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/lang/compile.h"
+#include "codegen/lang/primitive_operators.h"
 
 namespace sy::codegen {
 namespace {
@@ -274,6 +275,53 @@ NodeParts node_parts(const Operator& op) {
     scalars(reduce_parts(op).scalars);
   }
   return out;
+}
+
+namespace {
+
+bool has_operators(const lang::Program& p) {
+  return std::all_of(p.steps.begin(), p.steps.end(), [](const lang::Step& s) {
+    return lang::has_operators(s.op);
+  });
+}
+
+// Whether each accumulator is combined with its other side by one reduction
+// that is an operator; `any` and `all` are those of bools.
+bool has_reductions(const lang::Program& combine) {
+  const std::size_t n = combine.results.size();
+  if (combine.steps.size() != n) return false;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto step = std::find_if(
+        combine.steps.begin(), combine.steps.end(),
+        [&](const lang::Step& s) { return s.dst == combine.results[i].reg; });
+    if (step == combine.steps.end() || step->a != i || step->b != n + i) {
+      return false;
+    }
+    if (lang::reduction_of(step->op).empty() &&
+        step->op != lang::Prim::logical_or &&
+        step->op != lang::Prim::logical_and) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_decomposable(const Operator& op) {
+  if (op.ns == "aten" && lang::is_primitive_operator(op.base.name)) {
+    return false;
+  }
+  switch (op.kind()) {
+    case lang::OperatorKind::kPointwise:
+      return has_operators(pointwise_program(op));
+    case lang::OperatorKind::kReduce: {
+      const ReduceParts parts = reduce_parts(op);
+      return has_reductions(parts.combine) && has_operators(parts.map) &&
+             (!parts.finish || has_operators(*parts.finish));
+    }
+    default: return false;
+  }
 }
 
 }  // namespace sy::codegen

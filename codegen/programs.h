@@ -68,6 +68,10 @@ struct NodeParts {
 // Of a pointwise, reduce or scan operator.
 NodeParts node_parts(const Operator& op);
 
+// Whether operators can take the steps of the operator's programs, where a
+// backend has no kernel for it: aten/decompose.h.
+bool is_decomposable(const Operator& op);
+
 // Of the call's scalars, one for each of the program's; -1 for the number of
 // elements. Empty if they are the same.
 std::vector<int> scalar_indices(const lang::Program& program,

@@ -31,45 +31,13 @@ struct Task {
         program(&select_program(o, args)),
         type(tile::tile_type_of(compute)) {
     if (program->tile.n_uniforms == 0) return;
-    if (SY_UNLIKELY(is_reduced_floating_type(compute) && o.n_scalars != 0 &&
-                    program->tile.results[0].is_bool)) {
-      eval_rounded(args, compute);
-    } else if (SY_UNLIKELY((o.lower_bounds | o.upper_bounds) != 0 &&
-                           !is_floating_type(compute))) {
-      eval_bounded(args, compute);
+    if (SY_UNLIKELY(is_reduced_floating_type(compute) ||
+                    ((o.lower_bounds | o.upper_bounds) != 0 &&
+                     !is_floating_type(compute)))) {
+      eval_call_uniforms(o, *program, args, compute, uniforms);
     } else {
       eval_uniforms(*program, args.scalars, 0, type, uniforms);
-      if (SY_UNLIKELY(is_reduced_floating_type(compute))) round(compute);
     }
-  }
-  // Comparisons are made with numbers of the elements' own dtype, all else in
-  // the wider type, as in ATen.
-  void round(ScalarType compute) {
-    const tile::Program& p = program->tile;
-    if (!p.results[0].is_bool) return;
-    for (int i = 0; i < p.n_uniforms; ++i) {
-      if ((p.bool_uniforms >> i & 1) != 0) continue;
-      float& v = uniforms[i].f32;
-      v = compute == kHalf ? float{Half(v)} : float{BFloat16(v)};
-    }
-  }
-
-  // Comparisons see a number as the dtype of the elements holds it.
-  SY_NOINLINE void eval_rounded(const PointwiseArgs& args, ScalarType compute) {
-    Scalar rounded[tile::kMaxUniforms];
-    for (int i = 0; i < op->n_scalars; ++i) {
-      rounded[i] = args.scalars[i];
-      if (!rounded[i].is_floating_point()) continue;
-      const auto v = static_cast<float>(rounded[i].to_double());
-      rounded[i] = compute == kHalf ? Scalar(Half(v)) : Scalar(BFloat16(v));
-    }
-    eval_uniforms(*program, rounded, 0, type, uniforms);
-  }
-
-  SY_NOINLINE void eval_bounded(const PointwiseArgs& args, ScalarType compute) {
-    Scalar bounded[tile::kMaxUniforms];
-    fit_bounds(*op, args, compute, bounded);
-    eval_uniforms(*program, bounded, 0, type, uniforms);
   }
 };
 

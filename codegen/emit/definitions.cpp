@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/common.h"
@@ -7,6 +8,7 @@
 #include "codegen/emit/foreach.h"
 #include "codegen/exact_out.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/programs.h"
 
 namespace sy::codegen {
 namespace {
@@ -49,6 +51,11 @@ class DefinitionsEmitter {
       return body.find(text) != std::string::npos;
     };
     if (uses("desc::")) out.insert("aten/ops/" + family_.name + "_desc.h");
+    if (std::any_of(family_.operators.begin(), family_.operators.end(),
+                    is_decomposable)) {
+      out.insert("aten/decompose.h");
+    }
+    if (uses("composed<")) out.insert("aten/composed.h");
     if (uses("check_pointwise")) out.insert("aten/pointwise.h");
     if (uses("check_reduce")) out.insert("aten/reduce.h");
     if (uses("check_scan")) out.insert("aten/scan.h");
@@ -205,7 +212,15 @@ class DefinitionsEmitter {
     }
     const std::string other(op.kernel("CompositeExplicitAutograd"));
     if (!other.empty()) {
-      explicit_.push_back({op.base.name, "SY_FN(native::" + other + ")"});
+      // Beside a kernel for CPU it is what others may do without.
+      const bool last = op.has_kernel("CPU");
+      explicit_.push_back(
+          {op.base.name, last ? "SY_FN((*composed<&native::" + other +
+                                    ", ops::" + op.base.id + ">))"
+                              : "SY_FN(native::" + other + ")"});
+    }
+    if (is_decomposable(op)) {
+      explicit_.push_back({op.base.name, "Kernel::from_boxed(&decompose)"});
     }
     const bool factory = op.has_kernel("CPU") &&
                          op.tensor_arguments().empty() && op.is_functional() &&
@@ -390,6 +405,7 @@ std::string emit_definitions(const Model& model, const Family& family) {
 
 std::string emit_native_header(const Model&, const Family& family) {
   Writer contracts, native;
+  std::set<std::string> declared;  // operators may share a function
   for (const Operator& op : family.operators) {
     if (has_contract(op)) contracts.line(contract_head(op) + ";");
     for (const char* key :
@@ -397,8 +413,9 @@ std::string emit_native_header(const Model&, const Family& family) {
       const std::string name(op.kernel(key));
       if (name.empty()) continue;
       native.line("// " + op.base.name + "  " + op.source);
-      native.line(return_type(op.base.schema) + ' ' + name + '(' +
-                  parameter_list(op.base.schema) + ");");
+      const std::string line = return_type(op.base.schema) + ' ' + name + '(' +
+                               parameter_list(op.base.schema) + ");";
+      if (declared.insert(line).second) native.line(line);
     }
   }
   Writer w;

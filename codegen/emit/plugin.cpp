@@ -46,6 +46,13 @@ std::string qualified(std::string_view text) {
   return out;
 }
 
+// What kernels take; without `dtypes:` and `layouts:` anything.
+struct Claims {
+  bool any = false;
+  std::vector<std::string> dtypes;  // "float32"; empty: all
+  bool strided = true;
+};
+
 // What NAME.yaml says.
 struct Plugin {
   // Overloads by the namespace of the operators.
@@ -55,10 +62,13 @@ struct Plugin {
   std::string ns;
   Kernels supported;
   Kernels autograd;  // with gradients of the backend's own
-  // What kernels take; without `dtypes:` and `layouts:` anything.
-  bool has_claims = false;
-  std::vector<std::string> dtypes;  // "float32"; empty: all
-  bool strided = true;
+  Claims claims;     // of kernels without their own
+  std::map<const Overload*, Claims> own_claims;
+
+  const Claims& claims_of(const Overload* o) const {
+    const auto own = own_claims.find(o);
+    return own == own_claims.end() ? claims : own->second;
+  }
 };
 
 class Reader {
@@ -90,11 +100,10 @@ class Reader {
         !root.find("full_codegen")) {
       diagnostics_.error(root.at, "a backend needs 'supported:'");
     }
-    for (const char* key : {"supported", "full_codegen"}) {
-      read_list(root, key, p.supported, nullptr);
-    }
+    read_claims(root, p.claims);
+    read_supported(root, p);
+    read_list(root, "full_codegen", p.supported, nullptr);
     read_list(root, "autograd", p.autograd, &p.supported);
-    read_claims(root, p);
     return p;
   }
 
@@ -116,15 +125,46 @@ class Reader {
     }
   }
 
-  void add(Plugin::Kernels& kernels, const Plugin::Kernels* others,
-           const lang::Text& name) {
+  // The same with `NAME: {dtypes: …, layouts: …}` among the names.
+  void read_supported(const lang::YamlNode& root, Plugin& p) {
+    const lang::YamlNode* list = root.find("supported");
+    if (!list) return;
+    lang::YamlNode names = *list;
+    std::erase_if(names.items, [](const auto& item) { return item.is_map(); });
+    if (!names.items.empty() || !list->is_sequence()) {
+      for (const lang::Text& name :
+           lang::yaml_list(names, "supported", diagnostics_)) {
+        add(p.supported, nullptr, name);
+      }
+    }
+    for (const lang::YamlNode& item : list->items) {
+      for (const auto& [name, value] : item.entries) {
+        const Overload* const o = add(p.supported, nullptr, name);
+        static constexpr std::string_view kKeys[] = {"dtypes", "layouts"};
+        if (!value.is_map()) {
+          diagnostics_.error(
+              name.start(),
+              "'" + name.str() + ":' has 'dtypes:' and 'layouts:'");
+          continue;
+        }
+        lang::check_keys(value, "a kernel", kKeys, diagnostics_);
+        Claims own = p.claims;
+        read_claims(value, own);
+        if (o != nullptr) p.own_claims[o] = own;
+      }
+    }
+  }
+
+  // Null after an error.
+  const Overload* add(Plugin::Kernels& kernels, const Plugin::Kernels* others,
+                      const lang::Text& name) {
     const auto found = known_.find(name.str());
     if (found == known_.end()) {
       std::vector<std::string_view> names;
       for (const auto& [known, o] : known_) names.push_back(known);
       diagnostics_.error(name.start(), "unknown operator '" + name.str() + "'" +
                                            lang::suggest(name.str(), names));
-      return;
+      return nullptr;
     }
     const auto& [ns, o] = found->second;
     const auto has = [&](const Plugin::Kernels& k) {
@@ -134,9 +174,10 @@ class Reader {
     };
     if (has(kernels) || (others && has(*others))) {
       diagnostics_.error(name.start(), "'" + name.str() + "' is listed twice");
-      return;
+      return nullptr;
     }
     kernels[ns].push_back(o);
+    return o;
   }
 
   // One of `known`; otherwise an error with the nearest.
@@ -151,24 +192,25 @@ class Reader {
     return false;
   }
 
-  void read_claims(const lang::YamlNode& root, Plugin& p) {
-    if (const lang::YamlNode* list = root.find("dtypes")) {
-      p.has_claims = true;
+  void read_claims(const lang::YamlNode& map, Claims& c) {
+    if (const lang::YamlNode* list = map.find("dtypes")) {
+      c.any = true;
+      c.dtypes.clear();
       const auto names = lang::yaml_list(*list, "dtypes", diagnostics_);
       for (const lang::Text& name : names) {
-        if (check_word(name, "dtype", kDtypes)) p.dtypes.push_back(name.str());
+        if (check_word(name, "dtype", kDtypes)) c.dtypes.push_back(name.str());
       }
       if (names.empty()) {
         diagnostics_.error(list->at, "'dtypes:' names at least one dtype");
       }
     }
-    if (const lang::YamlNode* list = root.find("layouts")) {
-      p.has_claims = true;
-      p.strided = false;
+    if (const lang::YamlNode* list = map.find("layouts")) {
+      c.any = true;
+      c.strided = false;
       static constexpr std::string_view kLayouts[] = {"contiguous", "strided"};
       for (const auto& name : lang::yaml_list(*list, "layouts", diagnostics_)) {
         if (check_word(name, "layout", kLayouts)) {
-          p.strided |= name.str() == "strided";
+          c.strided |= name.str() == "strided";
         }
       }
     }
@@ -206,15 +248,29 @@ std::string header(const Plugin& p, std::string_view file) {
   return w.str();
 }
 
-std::string claims_value(const Plugin& p) {
+std::string claims_value(const Claims& c) {
   std::string bits;
-  for (const std::string& d : p.dtypes) {
+  for (const std::string& d : c.dtypes) {
     const auto at = std::find(kDtypes.begin(), kDtypes.end(), d);
     if (!bits.empty()) bits += " | ";
     bits += "1u << " + std::to_string(at - kDtypes.begin());
   }
   return "{" + (bits.empty() ? "~0u" : bits) +
-         (p.strided ? ", true}" : ", false}");
+         (c.strided ? ", true}" : ", false}");
+}
+
+// "aten_mm": what constants of an operator end with.
+std::string suffix(const std::string& ns, const Overload* o) {
+  return ns + "_" + o->id;
+}
+
+std::string claims_name(const Plugin& p, const std::string& ns,
+                        const Overload* o) {
+  return p.own_claims.count(o) == 0 ? "kClaims" : "kClaims_" + suffix(ns, o);
+}
+
+bool has_claims(const Plugin& p) {
+  return p.claims.any || !p.own_claims.empty();
 }
 
 // The claims, and the names of the operators that they hold for.
@@ -223,10 +279,18 @@ void write_claims(Writer& w, const Plugin& p) {
   w.line("namespace {");
   w.gap();
   w.comment("Kernels see these tensors; calls with others run on the CPU.");
-  w.line("constexpr sy::BackendClaims kClaims" + claims_value(p) + ";");
+  if (p.claims.any) {
+    w.line("constexpr sy::BackendClaims kClaims" + claims_value(p.claims) +
+           ";");
+  }
   for (const auto& [ns, overloads] : p.supported) {
     for (const Overload* o : overloads) {
-      w.line("constexpr char k_" + ns + "_" + o->id + "[] = \"" + ns +
+      if (!p.claims_of(o).any) continue;
+      if (p.own_claims.count(o) != 0) {
+        w.line("constexpr sy::BackendClaims " + claims_name(p, ns, o) +
+               claims_value(p.claims_of(o)) + ";");
+      }
+      w.line("constexpr char k_" + suffix(ns, o) + "[] = \"" + ns +
              "::" + o->name + "\";");
     }
   }
@@ -234,23 +298,39 @@ void write_claims(Writer& w, const Plugin& p) {
   w.line("}  // namespace");
 }
 
-// For `sy conform` and `sy coverage`, which read it from the loaded library.
-void write_manifest(Writer& w, const Plugin& p) {
-  std::string dtypes;
-  for (const std::string& d : p.dtypes) {
-    dtypes += (dtypes.empty() ? "" : " ") + d;
+std::string dtype_words(const Claims& c, const char* separator) {
+  std::string out;
+  for (const std::string& d : c.dtypes) {
+    out += (out.empty() ? "" : separator) + d;
   }
+  return out;
+}
+
+std::string layout_word(const Claims& c) {
+  return c.strided ? "strided" : "contiguous";
+}
+
+// For `sy conform` and `sy coverage`, which read it from the loaded library:
+// the key, dtypes, layout, then operators, with theirs after them where they
+// have their own.
+void write_manifest(Writer& w, const Plugin& p) {
   w.gap();
   w.comment("What the backend claims, for tools that load it.");
   w.line("extern \"C\" __attribute__((visibility(\"default\"), used))");
   w.line("const char* const switchyard_backend_claims[] = {");
   w.line("    \"" + p.backend + "\",");
-  w.line("    \"" + dtypes + "\",");
-  w.line(std::string("    \"") + (p.strided ? "strided" : "contiguous") +
-         "\",");
+  w.line("    \"" + dtype_words(p.claims, " ") + "\",");
+  w.line("    \"" + layout_word(p.claims) + "\",");
   for (const auto& [ns, overloads] : p.supported) {
     for (const Overload* o : overloads) {
-      w.line("    \"" + ns + "::" + o->name + "\",");
+      std::string line = ns + "::" + o->name;
+      if (p.own_claims.count(o) != 0) {
+        const Claims& own = p.claims_of(o);
+        const std::string dtypes = dtype_words(own, ",");
+        line +=
+            ' ' + (dtypes.empty() ? "all" : dtypes) + ' ' + layout_word(own);
+      }
+      w.line("    \"" + line + "\",");
     }
   }
   w.line("    nullptr};");
@@ -263,10 +343,12 @@ void register_kernels(Writer& w, const Plugin& p, const std::string& key,
     w.line("SY_LIBRARY_IMPL(" + ns + ", " + key + ", m) {");
     for (const Overload* o : overloads) {
       const std::string function = p.ns + "::" + o->id;
+      const bool claimed = claims && p.claims_of(o).any;
       w.line("  m.impl(\"" + o->name + "\", SY_FN(" +
-             (claims ? "(*sy::claimed<&" + function + ", kClaims, k_" + ns +
-                           "_" + o->id + ">)"
-                     : function) +
+             (claimed
+                  ? "(*sy::claimed<&" + function + ", " +
+                        claims_name(p, ns, o) + ", k_" + suffix(ns, o) + ">)"
+                  : function) +
              "));");
     }
     w.line("}");
@@ -278,13 +360,13 @@ std::string registrations(const Plugin& p, std::string_view file,
   Writer w;
   w.raw(banner_of(file));
   w.line("#include \"" + header_name + "\"");
-  if (p.has_claims) {
+  if (has_claims(p)) {
     w.gap();
     w.line("#include \"aten/backend_claims.h\"");
     write_claims(w, p);
   }
   write_manifest(w, p);
-  register_kernels(w, p, p.backend, p.supported, p.has_claims);
+  register_kernels(w, p, p.backend, p.supported, true);
   register_kernels(w, p, "Autograd" + p.backend, p.autograd, false);
   w.gap();
   w.comment("Every other operator runs on the CPU, and is counted.");

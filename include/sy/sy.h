@@ -25,6 +25,7 @@
 #include "c10/generator.h"
 #include "c10/parallel.h"
 #include "c10/plugin.h"
+#include "c10/stream.h"
 #include "c10/thread_state.h"
 #include "c10/trace.h"
 #include "runtime/load_schema.h"

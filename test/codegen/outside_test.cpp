@@ -98,6 +98,52 @@ TEST_F(Outside, BackendSaysWhatItsKernelsTake) {
             "x.yaml:5:11: error: unknown layout 'dense'\n");
 }
 
+TEST_F(Outside, OneKernelMayTakeOthers) {
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\ncpp_namespace: npu\ndtypes: [float32]\n"
+                 "supported:\n  - relu\n  - mm: {dtypes: [float64, bool]}\n"
+                 "  - add.Tensor: {layouts: [contiguous]}\n",
+                 "npu_kernels"),
+            "");
+  const std::string source = read("npu_kernels.cpp");
+  expect_has(source, "kClaims{1u << 6, true};");
+  expect_has(source, "kClaims_aten_mm{1u << 7 | 1u << 8, true};");
+  expect_has(source, "kClaims_aten_add_Tensor{1u << 6, false};");
+  expect_has(source, "claimed<&npu::relu, kClaims, k_aten_relu>");
+  expect_has(source, "claimed<&npu::mm, kClaims_aten_mm, k_aten_mm>");
+  expect_has(source, "\"aten::relu\",\n");
+  expect_has(source, "\"aten::mm float64,bool strided\",\n");
+  expect_has(source, "\"aten::add.Tensor float32 contiguous\",\n");
+}
+
+TEST_F(Outside, ClaimsOfOneKernelAlone) {
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\ncpp_namespace: npu\n"
+                 "supported: [relu, mm: {layouts: [contiguous]}]\n",
+                 "npu_kernels"),
+            "");
+  const std::string source = read("npu_kernels.cpp");
+  expect_has(source, "kClaims_aten_mm{~0u, false};");
+  expect_has(source, "m.impl(\"relu\", SY_FN(npu::relu));");
+  expect_has(source, "\"aten::mm all contiguous\",\n");
+}
+
+TEST_F(Outside, WrongClaimsOfOneKernel) {
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\ncpp_namespace: npu\nsupported:\n"
+                 "  - mm: {dtype: [float32]}\n"
+                 "  - relu: float32\n"
+                 "  - tnah: {dtypes: [flaot32]}\n",
+                 "x"),
+            "x.yaml:4:10: error: unknown key 'dtype' in a kernel (did you "
+            "mean 'dtypes'?)\n"
+            "x.yaml:5:5: error: 'relu:' has 'dtypes:' and 'layouts:'\n"
+            "x.yaml:6:5: error: unknown operator 'tnah' (did you mean "
+            "'tanh'?)\n"
+            "x.yaml:6:21: error: unknown dtype 'flaot32' (did you mean "
+            "'float32'?)\n");
+}
+
 // The keys that torch_xla's file has beyond ours.
 TEST_F(Outside, BackendFileOfTorchXla) {
   EXPECT_EQ(make("backend",

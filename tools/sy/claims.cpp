@@ -12,17 +12,32 @@ namespace sy::tools {
 
 namespace {
 
-std::vector<std::string> words(std::string_view text) {
+std::vector<std::string> words(std::string_view text, char separator = ' ') {
   std::vector<std::string> out;
   while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
+    const size_t end = std::min(text.find(separator), text.size());
     out.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
 }
 
+KernelClaims read_kernel(const std::string& path,
+                         const std::vector<std::string>& dtypes,
+                         std::string_view layout) {
+  KernelClaims out;
+  for (const std::string& name : dtypes) {
+    const auto dtype = parse_scalar_type(name);
+    SY_CHECK(dtype, Value, path, ": claims the unknown dtype ", name);
+    out.dtypes.push_back(*dtype);
+  }
+  out.strided = layout == "strided";
+  return out;
+}
+
 // The strings that sygen wrote: the backend's key, dtypes, layout, operators.
+// An operator with claims of its own has them behind its name: "aten::mm
+// float32,float64 strided", "aten::mm all contiguous".
 std::optional<Claims> read_claims(const std::string& path) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return std::nullopt;
@@ -34,14 +49,15 @@ std::optional<Claims> read_claims(const std::string& path) {
   for (const BackendInfo& b : backends()) {
     if (b.present && b.key == text[0]) out.device = b.device + ":0";
   }
-  for (const std::string& name : words(text[1])) {
-    const auto dtype = parse_scalar_type(name);
-    SY_CHECK(dtype, Value, path, ": claims the unknown dtype ", name);
-    out.dtypes.push_back(*dtype);
+  out.common = read_kernel(path, words(text[1]), text[2]);
+  for (text += 3; *text != nullptr; ++text) {
+    const std::vector<std::string> own = words(*text);
+    const bool alone = own.size() == 3;
+    const auto dtypes = alone && own[1] != "all" ? words(own[1], ',')
+                                                 : std::vector<std::string>();
+    out.supported[own[0]] =
+        alone ? read_kernel(path, dtypes, own[2]) : out.common;
   }
-  out.strided = std::string_view(text[2]) == "strided";
-  for (text += 3; *text != nullptr; ++text) out.supported.emplace_back(*text);
-  std::sort(out.supported.begin(), out.supported.end());
   return out;
 }
 
@@ -56,10 +72,26 @@ std::vector<std::string> devices() {
 }  // namespace
 
 bool Claims::supports(std::string_view op) const {
-  return std::binary_search(supported.begin(), supported.end(), op);
+  return supported.find(op) != supported.end();
 }
 
-std::string Claims::outside(const Arguments& arguments) const {
+const KernelClaims& Claims::of(std::string_view op) const {
+  const auto found = supported.find(op);
+  return found == supported.end() ? common : found->second;
+}
+
+std::vector<ScalarType> Claims::dtypes() const {
+  std::vector<ScalarType> out = common.dtypes;
+  for (const auto& [op, own] : supported) {
+    if (own.dtypes.empty()) return {};
+    for (const ScalarType t : own.dtypes) {
+      if (std::find(out.begin(), out.end(), t) == out.end()) out.push_back(t);
+    }
+  }
+  return out;
+}
+
+std::string KernelClaims::outside(const Arguments& arguments) const {
   const auto has = [&](ScalarType t) {
     return dtypes.empty() ||
            std::find(dtypes.begin(), dtypes.end(), t) != dtypes.end();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,19 +10,30 @@
 
 namespace sy::tools {
 
+// What a kernel takes.
+struct KernelClaims {
+  std::vector<ScalarType> dtypes;  // empty: nothing was said
+  bool strided = true;
+
+  // Whether the YAML limits it.
+  bool limited() const { return !dtypes.empty() || !strided; }
+  // Why it need not take such a call, as "self: float64"; "" if it must.
+  std::string outside(const Arguments& arguments) const;
+};
+
 // What a plugin says of its kernels in its YAML; sygen puts it into the
 // library (see aten/backend_claims.h).
 struct Claims {
-  std::string device;                  // "npu:0"
-  std::vector<std::string> supported;  // "aten::add.Tensor", sorted
-  std::vector<ScalarType> dtypes;      // empty: nothing was said
-  bool strided = true;
+  std::string device;  // "npu:0"
+  KernelClaims common;
+  // "aten::add.Tensor": what is said of it alone, else `common`.
+  std::map<std::string, KernelClaims, std::less<>> supported;
 
-  // Whether the YAML limits what kernels take.
-  bool limited() const { return !dtypes.empty() || !strided; }
   bool supports(std::string_view op) const;
-  // Why kernels need not take such a call, as "self: float64"; "" if they must.
-  std::string outside(const Arguments& arguments) const;
+  // What is said of an operator; `common` of one that is not supported.
+  const KernelClaims& of(std::string_view op) const;
+  // Every dtype that some kernel claims; empty if one claims all.
+  std::vector<ScalarType> dtypes() const;
 };
 
 // A plugin that is loaded for the life of the process.

@@ -101,9 +101,11 @@ std::vector<std::string> made_names(const Claims* claims, bool on_device) {
 
 // Floating dtypes other than that of most recorded cases.
 std::vector<std::string> compared_dtypes(const Claims* claims) {
-  if (claims == nullptr || claims->dtypes.empty()) return {"float32"};
+  const std::vector<ScalarType> dtypes =
+      claims == nullptr ? std::vector<ScalarType>() : claims->dtypes();
+  if (dtypes.empty()) return {"float32"};
   std::vector<std::string> out;
-  for (const ScalarType t : claims->dtypes) {
+  for (const ScalarType t : dtypes) {
     if (is_floating_type(t) && t != kDouble) out.push_back(str(t));
   }
   return out;

@@ -242,9 +242,10 @@ class Proof {
 }  // namespace
 
 int run_prove(const ProveOptions& options) {
-  load_plugins(options.plugins);
   init();
+  // A library may have kernels for the operators of a file, not the reverse.
   for (const std::string& file : options.schemas) load_schema(file).keep();
+  load_plugins(options.plugins);
   Proof proof(options);
   bool found = false;
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {

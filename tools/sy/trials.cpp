@@ -102,8 +102,9 @@ std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
   }
   std::vector<ScalarType> dtypes = {kFloat, kDouble, kHalf, kBFloat16, kLong,
                                     kInt,   kShort,  kChar, kByte,     kBool};
-  if (tensors != "all" && claims != nullptr && !claims->dtypes.empty()) {
-    dtypes = claims->dtypes;
+  if (tensors != "all" && claims != nullptr &&
+      !claims->of(op.name()).dtypes.empty()) {
+    dtypes = claims->of(op.name()).dtypes;
   }
   return device_trials(op, varied_calls(op, dtypes), device);
 }

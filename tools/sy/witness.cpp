@@ -53,15 +53,16 @@ CaseResult Witness::run(const Trials& trials, size_t i) const {
 void Witness::judge(const Trials& trials, size_t i, CaseResult& result) const {
   result.way = "cpu";
   if (claims_ == nullptr || !claims_->supports(op_.name())) return;
+  const KernelClaims& claims = claims_->of(op_.name());
   std::string outside;
   try {
-    outside = claims_->outside(trials.arguments(i));
+    outside = claims.outside(trials.arguments(i));
   } catch (const Error& e) {
     outside = e.what();
   }
   if (!outside.empty()) {
     result.way = "declared";
-  } else if (claims_->limited() && result.why.empty()) {
+  } else if (claims.limited() && result.why.empty()) {
     result.why =
         "the backend claims to take this call, and gives it to the CPU";
   }

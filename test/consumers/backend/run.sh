@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# Builds the backend against an installed SDK and runs the program that loads
-# it. Usage: run.sh PREFIX
+# Builds the backend against an installed SDK, runs the program that loads it,
+# and compares its device with the CPU. Usage: run.sh PREFIX
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 prefix=$(cd "$1" && pwd)
-build=$(mktemp -d)
-trap 'rm -rf "$build"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-generator=()
-if command -v ninja >/dev/null; then generator=(-G Ninja); fi
-cmake "${generator[@]}" -S "$here" -B "$build" \
-  -DCMAKE_PREFIX_PATH="$prefix" >"$build/log" &&
-  cmake --build "$build" >>"$build/log" || {
-  cat "$build/log"
-  exit 1
-}
-"$build/host" "$build/libaccel.so" "$build/libbolt.so"
+# shellcheck source=../checks.sh
+source "$here/../checks.sh"
+
+configure "$here"
+build
+"$work/build/host" "$work/build/libaccel.so" "$work/build/libbolt.so" ||
+  failed=1
+"$prefix/bin/sy" conform --plugin "$work/build/libaccel.so" --jobs 2 \
+  >"$work/report" || grep -A3 '^FAIL' "$work/report" | head -n 40
+check_like "its device conforms" "$(grep '^overloads:' "$work/report")" \
+  "* work, 0 fail, 0 missing, *"
+exit "$failed"

@@ -73,4 +73,26 @@ else
   check_like "a claim that is not true fails" "$(grep -c '^FAIL' "$work/report")" \
     '[1-9]*'
 fi
+
+# Claims of single kernels: one that takes less than the others is reported as
+# declared, one that claims what it does not do fails.
+sed -i 's/dtypes: \[float32, float64\]/dtypes: [float32]/
+  s/^  - mm$/  - mm: {layouts: [contiguous]}/' "$work/project/my_npu.yaml"
+build
+conform --op mm --json "$work/report.json"
+check_like "a kernel's own claim is true: strided matrices go to the CPU" \
+  "$(grep '^ways:' "$work/report")" \
+  "ways: * by kernels of the backend, *on the CPU, as the backend declares*"
+conform --op relu
+check "the others keep the common one" \
+  "$(grep '^overloads:' "$work/report" | grep -c ' 0 fail')" 1
+sed -i 's/^  - relu$/  - relu: {dtypes: [float32, float64]}/' \
+  "$work/project/my_npu.yaml"
+build
+if conform; then
+  check "a kernel's untrue claim fails" passed failed
+else
+  check "a kernel's untrue claim fails, and no other" \
+    "$(grep '^FAIL' "$work/report" | cut -d: -f1 | sort -u)" "FAIL relu"
+fi
 exit "$failed"

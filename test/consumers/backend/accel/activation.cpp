@@ -27,39 +27,43 @@ void log_softmax_row(float* out, const float* in, int64_t n, int64_t out_step,
   for (int64_t i = 0; i < n; ++i) out[i * out_step] = in[i * in_step] - shift;
 }
 
+// Every row along the last dim, from dim `d` on.
+void log_softmax_rows(const Tensor& out, const Tensor& in, int64_t d, float* to,
+                      const float* from) {
+  const int64_t last = in.dim() - 1;
+  if (d >= last) {
+    log_softmax_row(to, from, in.size(last), out.stride(last), in.stride(last));
+    return;
+  }
+  for (int64_t i = 0; i < in.size(d); ++i) {
+    log_softmax_rows(out, in, d + 1, to + i * out.stride(d),
+                     from + i * in.stride(d));
+  }
+}
+
 }  // namespace
 
 Tensor relu(const Tensor& self) {
-  if (!native({&self})) return OnCpu<decltype(relu)>{"aten::relu"}(self);
-  count_native_call();
   Tensor out = sy::empty(self.sizes(), self.options());
-  for_each(out, self, self, rectified);
+  launch("relu", out, [=] { for_each(out, self, self, rectified); });
   return out;
 }
 
 Tensor& relu_(Tensor& self) {
-  if (!native({&self})) return OnCpu<decltype(relu_)>{"aten::relu_"}(self);
-  count_native_call();
-  for_each(self, self, self, rectified);
+  launch("relu_", self, [t = Tensor(self)] { for_each(t, t, t, rectified); });
   return self;
 }
 
-Tensor _log_softmax(const Tensor& self, int64_t dim, bool half_to_float) {
-  // Rows of a matrix are what models ask for.
-  const bool rows = self.dim() == 2 && (dim == 1 || dim == -1);
-  if (!native({&self}) || !rows || half_to_float) {
-    return OnCpu<decltype(_log_softmax)>{"aten::_log_softmax"}(self, dim,
-                                                               half_to_float);
-  }
-  count_native_call();
+Tensor _log_softmax(const Tensor& self, int64_t dim, bool) {
   Tensor out = sy::empty(self.sizes(), self.options());
   if (self.numel() == 0) return out;
-  float* to = elements<float>(out);
-  const float* from = elements<float>(self);
-  for (int64_t i = 0; i < self.size(0); ++i) {
-    log_softmax_row(to + i * out.stride(0), from + i * self.stride(0),
-                    self.size(1), out.stride(1), self.stride(1));
-  }
+  const Tensor in = self.dim() == 0 ? self.unsqueeze(0) : self;
+  const Tensor rows = self.dim() == 0 ? out.unsqueeze(0) : out;
+  launch("_log_softmax", out,
+         [to = rows.transpose(dim, -1), from = in.transpose(dim, -1)] {
+           log_softmax_rows(to, from, 0, elements<float>(to),
+                            elements<float>(from));
+         });
   return out;
 }
 

@@ -1,28 +1,59 @@
+#include <cstdio>
 #include <cstring>
 
 #include "memory.h"
 #include "names.h"
+#include "streams.h"
 
 namespace accel {
 namespace {
 
+// Copies wait for what the streams of the device hold: the host's memory is
+// the caller's again when they return.
 class Devices final : public sy::DeviceInterface {
  public:
-  sy::Allocator& allocator(int) override { return memory(); }
+  int device_count() const noexcept override { return DeviceMemory::kDevices; }
+  sy::Allocator& allocator(int index) override {
+    return DeviceMemory::of(index);
+  }
 
-  void copy_from_host(void* dst, const void* src, size_t bytes, int) override {
-    std::memcpy(memory().translate(dst, bytes), src, bytes);
+  void copy_from_host(void* dst, const void* src, size_t bytes,
+                      int index) override {
+    std::memcpy(ready(index, dst, bytes), src, bytes);
   }
-  void copy_to_host(void* dst, const void* src, size_t bytes, int) override {
-    std::memcpy(dst, memory().translate(src, bytes), bytes);
+  void copy_to_host(void* dst, const void* src, size_t bytes,
+                    int index) override {
+    std::memcpy(dst, ready(index, src, bytes), bytes);
   }
-  void copy_on_device(void* dst, const void* src, size_t bytes, int) override {
-    std::memmove(memory().translate(dst, bytes), memory().translate(src, bytes),
-                 bytes);
+  void copy_on_device(void* dst, const void* src, size_t bytes,
+                      int index) override {
+    std::memmove(ready(index, dst, bytes), ready(index, src, bytes), bytes);
+  }
+  bool copy_across(void* dst, int to, const void* src, int from,
+                   size_t bytes) override {
+    std::memcpy(ready(to, dst, bytes), ready(from, src, bytes), bytes);
+    return true;
+  }
+
+  void synchronize(int index) override {
+    Streams::singleton().synchronize(index);
+  }
+  sy::StreamInterface* streams() noexcept override {
+    return &Streams::singleton();
+  }
+  bool properties(int index, sy::DeviceProperties* out) override {
+    std::snprintf(out->name, sizeof out->name, "Simulated " ACCEL_NAME " %d",
+                  index);
+    out->total_memory = static_cast<int64_t>(DeviceMemory::kCapacity);
+    out->compute_units = 1;
+    return true;
   }
 
  private:
-  static DeviceMemory& memory() { return DeviceMemory::singleton(); }
+  static void* ready(int index, const void* address, size_t bytes) {
+    Streams::singleton().drain(index);
+    return DeviceMemory::of(index).translate(address, bytes);
+  }
 };
 
 // Never destroyed: the library may ask for it until the process ends.

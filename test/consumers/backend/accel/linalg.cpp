@@ -42,30 +42,26 @@ void multiply(const Matrix& out, const Matrix& a, const Matrix& b,
 }  // namespace
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
-  if (!native({&self, &mat2})) {
-    return OnCpu<decltype(mm)>{"aten::mm"}(self, mat2);
-  }
-  count_native_call();
   Tensor out = sy::empty({self.size(0), mat2.size(1)}, self.options());
-  multiply(Matrix(out), Matrix(self), Matrix(mat2),
-           [](int64_t, int64_t, float sum) { return sum; });
+  launch("mm", out, [=] {
+    multiply(Matrix(out), Matrix(self), Matrix(mat2),
+             [](int64_t, int64_t, float sum) { return sum; });
+  });
   return out;
 }
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
              const Scalar& beta, const Scalar& alpha) {
-  if (!native({&self, &mat1, &mat2})) {
-    return OnCpu<decltype(addmm)>{"aten::addmm"}(self, mat1, mat2, beta, alpha);
-  }
-  count_native_call();
   Tensor out = sy::empty({mat1.size(0), mat2.size(1)}, self.options());
-  const Matrix added(sy::expand_for_kernel("addmm", self, out.sizes()));
-  const float scale = alpha.toFloat(), keep = beta.toFloat();
-  multiply(Matrix(out), Matrix(mat1), Matrix(mat2),
-           [&](int64_t i, int64_t j, float sum) {
-             // A beta of 0 ignores what is there, NaN included.
-             return scale * sum + (keep == 0 ? 0 : keep * added(i, j));
-           });
+  const Tensor wide = sy::expand_for_kernel("addmm", self, out.sizes());
+  launch("addmm", out, [=, scale = alpha.toFloat(), keep = beta.toFloat()] {
+    const Matrix added(wide);
+    multiply(Matrix(out), Matrix(mat1), Matrix(mat2),
+             [&](int64_t i, int64_t j, float sum) {
+               // A beta of 0 ignores what is there, NaN included.
+               return scale * sum + (keep == 0 ? 0 : keep * added(i, j));
+             });
+  });
   return out;
 }
 

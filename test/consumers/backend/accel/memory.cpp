@@ -28,12 +28,16 @@ char* map(int file, int access) {
 
 }  // namespace
 
-DeviceMemory& DeviceMemory::singleton() {
-  static DeviceMemory* const memory = new DeviceMemory;
-  return *memory;
+DeviceMemory& DeviceMemory::of(int device) {
+  static DeviceMemory* const memories[] = {new DeviceMemory(0),
+                                           new DeviceMemory(1)};
+  SY_CHECK(device >= 0 && device < kDevices, Value,
+           "[" ACCEL_NAME "] device: expected 0 to ", kDevices - 1, ", got ",
+           device);
+  return *memories[device];
 }
 
-DeviceMemory::DeviceMemory() {
+DeviceMemory::DeviceMemory(int device) : device_(device) {
   file_ = memfd_create(ACCEL_NAME, MFD_CLOEXEC);
   SY_CHECK(file_ >= 0 && ftruncate(file_, kCapacity) == 0, OutOfMemory,
            "[" ACCEL_NAME "] cannot make the device's memory");
@@ -55,9 +59,9 @@ void* DeviceMemory::allocate(size_t bytes) {
           : std::find_if(free_.begin(), free_.end(), [&](const auto& b) {
               return b.second >= rounded(bytes);
             });
-  SY_CHECK(block != free_.end(), OutOfMemory, "[" ACCEL_NAME ":0] cannot give ",
-           bytes, " bytes: ", stats_.allocated, " of ", stats_.limit,
-           " are in use");
+  SY_CHECK(block != free_.end(), OutOfMemory, "[" ACCEL_NAME ":", device_,
+           "] cannot give ", bytes, " bytes: ", stats_.allocated, " of ",
+           stats_.limit, " are in use");
   const auto [offset, size] = *block;
   free_.erase(block);
   if (size > rounded(bytes)) {

@@ -8,15 +8,17 @@
 
 namespace accel {
 
-// The memory of the device: pages of a file without a name that are mapped
+// The memory of a device: pages of a file without a name that are mapped
 // twice. Device addresses lie in a mapping that nobody may read or write;
 // kernels and copies translate them to the other, which nobody else knows.
 class DeviceMemory final : public sy::Allocator {
  public:
   static constexpr size_t kCapacity = size_t{256} << 20;
+  static constexpr int kDevices = 2;
 
-  // The one device's. Never destroyed: tensors may outlive static objects.
-  static DeviceMemory& singleton();
+  // Never destroyed: tensors may outlive static objects. Throws ValueError if
+  // there is no such device.
+  static DeviceMemory& of(int device);
 
   void* allocate(size_t bytes) override;
   void deallocate(void* data, size_t bytes) noexcept override;
@@ -30,9 +32,10 @@ class DeviceMemory final : public sy::Allocator {
   void* translate(const void* address, size_t bytes) const;
 
  private:
-  DeviceMemory();
+  explicit DeviceMemory(int device);
 
   mutable std::mutex mutex_;
+  const int device_;
   int file_ = -1;
   char* window_ = nullptr;         // device addresses, no access
   char* pages_ = nullptr;          // the same memory for kernels
@@ -44,7 +47,7 @@ class DeviceMemory final : public sy::Allocator {
 template <class T>
 T* elements(const sy::TensorBase& t) {
   return static_cast<T*>(
-      DeviceMemory::singleton().translate(t.data_ptr(), sizeof(T)));
+      DeviceMemory::of(t.device().index).translate(t.data_ptr(), sizeof(T)));
 }
 
 }  // namespace accel

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "model.h"
+#include "streams.h"
 
 // Loads two backends that it was not linked with, uses both, and unloads them.
 // Usage: host ACCEL.so BOLT.so
@@ -164,6 +165,11 @@ void two_devices_meet(Device accel, Device bolt) {
 }
 
 void unload_is_refused_while_held(sy::LibraryHandle& library, Device device) {
+  {
+    const sy::Stream stream = sy::Stream::make(device);
+    check_throws<sy::Error>("unloading is refused while a stream lives",
+                            [&] { library.unload(); }, {"1 object"});
+  }
   Tensor held = noise({2}, 13).to(device);
   check_throws<sy::Error>("unloading is refused while a tensor lives",
                           [&] { library.unload(); }, {"1 storage"});
@@ -198,6 +204,16 @@ int run(const std::string& accel_path, const std::string& bolt_path) {
     section("gradients", [&] { gradients(device); });
     section("limits", [&] { memory_has_an_end(device); });
   }
+  for (const Device device : {accel, Device("accel:1"), bolt}) {
+    section("streams", [&] { streams_order_work(device); });
+    section("events", [&] { events_order_streams(device); });
+    section("errors", [&] { errors_arrive_at_synchronize(device); });
+    section("memory of kernels", [&] { memory_outlives_its_kernels(device); });
+    section("the rest", [&] { the_rest_of_a_device(device); });
+  }
+  section("two devices", [&] {
+    two_devices_of_one_backend(noise({3, 4}, 14).to(accel), Device("accel:1"));
+  });
   section("both", [&] { two_devices_meet(accel, bolt); });
   section("held", [&] { unload_is_refused_while_held(accel_library, accel); });
   section("unload",

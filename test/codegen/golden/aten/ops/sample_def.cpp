@@ -1,4 +1,5 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#include "aten/decompose.h"
 #include "aten/foreach.h"
 #include "aten/generated.h"
 #include "aten/ops/sample.h"
@@ -603,10 +604,12 @@ SY_LIBRARY_FRAGMENT(aten, m) {
 SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
   m.impl("mul_.Tensor", SY_FN(mul__Tensor_store).guarded());
   m.impl("mul.out", SY_FN(mul_out_store).guarded());
+  m.impl("soften", Kernel::from_boxed(&decompose));
   m.impl("soften.out", SY_FN(soften_out_store).guarded());
   m.impl("_foreach_mul.List_out",
          SY_FN(_foreach_mul_List_out_foreach).guarded());
   m.impl("sum.IntList_out", SY_FN(sum_IntList_out_store).guarded());
+  m.impl("aminmax", Kernel::from_boxed(&decompose));
   m.impl("aminmax.out", SY_FN(aminmax_out_store).guarded());
   m.impl("cumsum.out", SY_FN(cumsum_out_store).guarded());
   m.impl("cummax.out", SY_FN(cummax_out_store).guarded());

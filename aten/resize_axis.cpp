@@ -1,4 +1,4 @@
-#include "backends/cpu/resize.h"
+#include "aten/resize_axis.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "c10/error.h"
 
-namespace sy::cpu {
+namespace sy {
 
 namespace {
 
@@ -64,7 +64,7 @@ void reserve_taps(ResizeAxis<T>& a, int64_t taps) {
 template <class T>
 void set_tap(ResizeAxis<T>& a, int64_t k, int64_t i, int64_t at, T weight) {
   const auto j = static_cast<size_t>(k * a.count + i);
-  a.at[j] = static_cast<IndexAsWide<T>>(at);
+  a.at[j] = static_cast<typename ResizeAxis<T>::Index>(at);
   a.weight[j] = weight;
 }
 
@@ -173,9 +173,11 @@ ResizeAxis<T> resize_axis(Resize mode, int64_t size, int64_t count,
   }
   return a;
 }
-template ResizeAxis<float> resize_axis<float>(Resize, int64_t, int64_t, bool,
-                                              std::optional<double>);
-template ResizeAxis<double> resize_axis<double>(Resize, int64_t, int64_t, bool,
-                                                std::optional<double>);
+template SY_API ResizeAxis<float> resize_axis<float>(Resize, int64_t, int64_t,
+                                                     bool,
+                                                     std::optional<double>);
+template SY_API ResizeAxis<double> resize_axis<double>(Resize, int64_t, int64_t,
+                                                       bool,
+                                                       std::optional<double>);
 
-}  // namespace sy::cpu
+}  // namespace sy

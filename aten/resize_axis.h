@@ -1,14 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
-#include "backends/cpu/row_kernel.h"
+#include "c10/macros.h"
 
 // Which elements of a dim each element of the resized dim is made of, and with
 // which weights.
 
-namespace sy::cpu {
+namespace sy {
 
 enum class Resize {
   Nearest,       // the place rounded down
@@ -22,7 +24,7 @@ enum class Resize {
 
 template <class T>
 struct ResizeAxis {
-  using Index = IndexAsWide<T>;
+  using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   int64_t size = 1, count = 1;  // elements before and after
   int64_t taps = 1;             // of an element, the most there are
   // Tap k of element i at [k * count + i]; index -1 is no tap.
@@ -41,7 +43,29 @@ struct ResizeAxis {
 // float or double; sizes are positive. `scale` is how many times larger the
 // result is, if it is given and positive; else the sizes say it.
 template <class T>
-ResizeAxis<T> resize_axis(Resize mode, int64_t size, int64_t count,
-                          bool align_corners, std::optional<double> scale);
+SY_API ResizeAxis<T> resize_axis(Resize mode, int64_t size, int64_t count,
+                                 bool align_corners,
+                                 std::optional<double> scale);
 
-}  // namespace sy::cpu
+// Images of n dims of places at another size; scales[i] is that of dim i.
+struct ResizeRequest {
+  Resize mode;
+  int64_t n;
+  bool align_corners = false;
+  std::optional<double> scales[3];
+
+  // Of axis k of depth, height and width.
+  template <class T>
+  ResizeAxis<T> axis(int64_t k, int64_t size, int64_t count) const {
+    std::optional<double> scale = scales[k - (3 - n)];
+    // The nearest places of images of the same or twice the size are those of
+    // the sizes, whatever the scale, as in PyTorch.
+    if (mode == Resize::Nearest && n == 2 &&
+        (count == size || count == 2 * size)) {
+      scale.reset();
+    }
+    return resize_axis<T>(mode, size, count, align_corners, scale);
+  }
+};
+
+}  // namespace sy

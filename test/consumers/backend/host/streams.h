@@ -1,0 +1,16 @@
+#pragma once
+
+#include <sy/sy.h>
+
+// What a backend with streams promises, tried on one of its devices.
+
+namespace host {
+
+void streams_order_work(sy::Device device);
+void events_order_streams(sy::Device device);
+void errors_arrive_at_synchronize(sy::Device device);
+void memory_outlives_its_kernels(sy::Device device);
+void two_devices_of_one_backend(const sy::Tensor& on_first, sy::Device second);
+void the_rest_of_a_device(sy::Device device);
+
+}  // namespace host
