@@ -330,8 +330,8 @@ void eval_call_uniforms(const PointwiseOp& op, const ElementProgram& program,
   const auto rounded = [&](float v) {
     return compute == kHalf ? float{Half(v)} : float{BFloat16(v)};
   };
-  Scalar scalars[tile::kMaxUniforms];
   if (rounds && op.n_scalars != 0) {
+    Scalar scalars[tile::kMaxUniforms];
     for (int i = 0; i < op.n_scalars; ++i) {
       scalars[i] = args.scalars[i];
       if (!scalars[i].is_floating_point()) continue;
@@ -341,6 +341,7 @@ void eval_call_uniforms(const PointwiseOp& op, const ElementProgram& program,
     return;
   }
   if ((op.lower_bounds | op.upper_bounds) != 0 && !is_floating_type(compute)) {
+    Scalar scalars[tile::kMaxUniforms];
     fit_bounds(op, args, compute, scalars);
     eval_uniforms(program, scalars, 0, type, out);
     return;
