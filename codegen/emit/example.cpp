@@ -197,6 +197,12 @@ std::optional<ApiCall> example_call(const Operator& op) {
       });
   if (base == calls.end()) return std::nullopt;
   const FunctionSchema& s = op.base.schema;
+  // Arguments that are written are variables, not expressions.
+  const auto args = s.arguments();
+  if (std::any_of(args.begin(), args.end(),
+                  [](const Argument& a) { return a.is_write(); })) {
+    return std::nullopt;
+  }
   const auto words =
       lang::parse_words(lang::word_arguments(s), example_words(op));
   const ApiSignature api = api_signature(s, base->is_method);
