@@ -284,7 +284,8 @@ bool has(const char* op) {
 // liblinked.so is alpha, linked to dep1.so, which is sound.
 TEST(Plugin, LibrariesThatItLinksToComeAndGoWithIt) {
   const std::string linked = scratch("linked.so");
-  std::string bytes = test::read_bytes(plugin("ALPHA"));
+  const std::string alpha_file = std::filesystem::absolute(plugin("ALPHA"));
+  std::string bytes = test::read_bytes(alpha_file);
   const std::string name = "libm.so.6", other = "./dep1.so";
   ASSERT_NE(bytes.find(name), bytes.npos);
   bytes.replace(bytes.find(name), name.size(), other);
@@ -307,7 +308,7 @@ TEST(Plugin, LibrariesThatItLinksToComeAndGoWithIt) {
     EXPECT_FALSE(has("sound::length"));
   }
   {  // alpha is taken, so that liblinked.so cannot be committed
-    const LibraryHandle alpha = load_library(plugin("ALPHA"));
+    const LibraryHandle alpha = load_library(alpha_file);
     EXPECT_HAS(problem(linked), "namespace alpha is owned by");
     EXPECT_FALSE(has("sound::length"));
   }
