@@ -73,6 +73,8 @@ libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_lapack.so"
   "$bin/libswitchyard_onednn.so" "$bin/libswitchyard_schema.so")
 install -m 755 "${programs[@]}" "$prefix/bin"
 install -m 755 "${libraries[@]}" "$prefix/lib"
+# Names that only a debugger looks for: a quarter of the library.
+strip --strip-unneeded "$prefix"/bin/{sy,sygen} "$prefix"/lib/libswitchyard*.so
 install_needed "${programs[@]}" "${libraries[@]}"
 install_completions
 cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"
