@@ -153,6 +153,8 @@ void gather(size_t itemsize, const GatherPlan& p) {
                 at = strides_of(it, 2);
   const auto item = static_cast<int64_t>(itemsize);
   const bool rows = at.column == 0 && to.column == item && from.column == item;
+  const bool along_rows = at.column == sizeof(int64_t) && to.column == item &&
+                          from.column == 0 && p.step == item;
   visit_element_size(itemsize, [&]<class T>() {
     it.for_each(kIndexGrain, [&](const Iter::Block& b) {
       for (int64_t r = 0; r < b.rows; ++r) {
@@ -163,6 +165,13 @@ void gather(size_t itemsize, const GatherPlan& p) {
           const int64_t k = *reinterpret_cast<const int64_t*>(i);
           std::memcpy(y, x + k * p.step,
                       static_cast<size_t>(b.columns) * sizeof(T));
+          continue;
+        }
+        if (along_rows) {
+          const auto* k = reinterpret_cast<const int64_t*>(i);
+          for (int64_t c = 0; c < b.columns; ++c) {
+            reinterpret_cast<T*>(y)[c] = reinterpret_cast<const T*>(x)[k[c]];
+          }
           continue;
         }
         for (int64_t c = 0; c < b.columns; ++c) {
