@@ -6,6 +6,7 @@
 #include "aten/copy.h"
 #include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/gemm.h"
+#include "backends/cpu/gemm_bf16.h"
 #include "backends/cpu/onednn_api.h"
 #include "c10/parallel.h"
 
@@ -86,6 +87,16 @@ void by_gemm(const Problem& p) {
             static_cast<T>(p.beta.to_double()),
             static_cast<const T*>(p.bias)};
   gemm(g);
+}
+
+void by_bf16_pairs(const Problem& p) {
+  gemm(GemmBf16{p.a.rows, p.b.cols, p.a.cols,
+                reinterpret_cast<const BFloat16*>(p.a.data), p.a.row_stride,
+                p.a.col_stride, reinterpret_cast<const BFloat16*>(p.b.data),
+                p.b.row_stride, p.b.col_stride, p.c.data, p.c.row_stride, false,
+                static_cast<float>(p.alpha.to_double()),
+                static_cast<float>(p.beta.to_double()),
+                static_cast<const BFloat16*>(p.bias)});
 }
 
 // Integers, which wrap around: rows of b added up.
@@ -171,7 +182,9 @@ void run(const char* op, const Problem& p) {
     }
     return by_copies(op, p, p.dtype);
   }
-  if (by_onednn(p)) return;
+  const bool pairs = p.dtype == kBFloat16 && has_bf16_products();
+  if ((!pairs || has_bf16_tiles()) && by_onednn(p)) return;
+  if (pairs) return by_bf16_pairs(p);
   switch (p.dtype) {
     case kFloat: return by_gemm<float>(p);
     case kDouble: return by_gemm<double>(p);
