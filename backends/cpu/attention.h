@@ -5,6 +5,7 @@
 #include "backends/cpu/attention_kernel.h"
 #include "backends/cpu/converted.h"
 #include "backends/cpu/gemm.h"
+#include "backends/cpu/gemm_bf16.h"
 
 // What the tiles of attention and of its derivative are made of. Tensors are
 // batch x heads x length x width; all is computed in T.
@@ -36,6 +37,12 @@ class AttentionOperand {
     return {room, width_};
   }
   bool converts() const { return convert_ != nullptr; }
+  // The same rows as they are.
+  HeadRows<BFloat16> pairs(int64_t batch, int64_t head, int64_t row) const {
+    return {reinterpret_cast<const BFloat16*>(data_) + batch * batch_ +
+                head * head_ + row * row_,
+            row_};
+  }
   int64_t width() const { return width_; }
 
  private:

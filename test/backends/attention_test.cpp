@@ -164,6 +164,16 @@ TEST(Attention, SmallDtypesAndAnyStrides) {
   }
 }
 
+TEST(Attention, BFloat16OverTiles) {
+  const Tensor q = random({1, 2, 270, 9}).to(kBFloat16);
+  const Tensor k = random({1, 2, 1100, 9}).to(kBFloat16);
+  const Tensor v = random({1, 2, 1100, 5}).to(kBFloat16);
+  for (const bool causal : {false, true}) {
+    expect_attention(attend(q, k, v, causal), q.to(kDouble), k.to(kDouble),
+                     v.to(kDouble), 0.4, causal, Tensor(), 1e-2);
+  }
+}
+
 TEST(Attention, TheSameOnAnyNumberOfThreads) {
   const Tensor q = random({2, 3, 300, 16}, kFloat);
   const int before = get_num_threads();
