@@ -7,6 +7,7 @@
 #include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/onednn_api.h"
+#include "c10/implementation.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -16,6 +17,18 @@ namespace {
 // From how many multiplications on oneDNN is faster than our own loops.
 constexpr int64_t kOneDnnWork = int64_t{1} << 21;
 constexpr int64_t kOneDnnWorkReduced = int64_t{1} << 17;
+
+enum : size_t { kOneDnn, kGemm, kCopies, kLoops };
+const Implementations kProducts(
+    "CPU", "product of matrices",
+    "mm addmm bmm mv dot conv_tbc convolution "
+    "convolution_backward",
+    {{"oneDNN",
+      "float32 from 2^21 multiplications on, bfloat16 and float16 from 2^17 "
+      "on; rows or columns lie close together"},
+     {"gemm", "float32, float64"},
+     {"gemm of float32 copies", "bfloat16, float16"},
+     {"loops", "integers"}});
 
 struct Problem {
   ScalarType dtype;
@@ -37,15 +50,21 @@ bool by_onednn(const Problem& p) {
     case kFloat: type = OneDnnType::f32; break;
     case kBFloat16: type = OneDnnType::bf16; break;
     case kHalf: type = OneDnnType::f16; break;
-    default: return false;
+    default: return kProducts.declines(kOneDnn, "dtype ", p.dtype);
   }
-  if (p.work() < (p.dtype == kFloat ? kOneDnnWork : kOneDnnWorkReduced) ||
-      p.c.col_stride != 1 || p.c.row_stride < p.c.cols ||
+  const int64_t least = p.dtype == kFloat ? kOneDnnWork : kOneDnnWorkReduced;
+  if (p.work() < least) {
+    return kProducts.declines(kOneDnn, p.work(),
+                              " multiplications, fewer than ", least);
+  }
+  if (p.c.col_stride != 1 || p.c.row_stride < p.c.cols ||
       !has_unit_stride(p.a) || !has_unit_stride(p.b)) {
-    return false;
+    return kProducts.declines(kOneDnn, "a matrix with no stride of 1");
   }
   const OneDnnApi* api = onednn();
-  if (api == nullptr) return false;
+  if (api == nullptr) {
+    return kProducts.declines(kOneDnn, "not loaded (", why_no_onednn(), ")");
+  }
   const OneDnnMatmul call = {type,
                              1,
                              p.a.rows,
@@ -66,11 +85,16 @@ bool by_onednn(const Problem& p) {
                              static_cast<float>(p.alpha.to_double()),
                              static_cast<float>(p.beta.to_double()),
                              in_parallel_region() ? 1 : get_num_threads()};
-  return api->matmul(&call);
+  if (!api->matmul(&call)) {
+    return kProducts.declines(kOneDnn, "it has none for this machine");
+  }
+  kProducts.takes(kOneDnn);
+  return true;
 }
 
 template <class T>
 void by_gemm(const Problem& p) {
+  kProducts.takes(kGemm);
   Gemm<T> g{p.a.rows,
             p.b.cols,
             p.a.cols,
@@ -91,6 +115,7 @@ void by_gemm(const Problem& p) {
 // Integers, which wrap around: rows of b added up.
 template <class T>
 void by_loops(const Problem& p) {
+  kProducts.takes(kLoops);
   using U = std::make_unsigned_t<T>;
   const auto at = [](const Matrix& m, int64_t i, int64_t j) -> T& {
     return reinterpret_cast<T*>(m.data)[i * m.row_stride + j * m.col_stride];
@@ -136,6 +161,7 @@ void run(const char* op, const Problem& p);
 
 // In another dtype or layout: through copies of what does not fit.
 void by_copies(const char* op, const Problem& p, ScalarType dtype) {
+  if (dtype != p.dtype) kProducts.takes(kCopies);
   const auto converted = [&](const Matrix& m) {
     return m.rows == 0 || m.cols == 0
                ? Tensor(make_tensor({m.rows, m.cols}, dtype, Device(kCPU)))

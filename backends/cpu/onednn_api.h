@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 // What libswitchyard_onednn.so offers: a table of C functions, so that the 55
 // MB behind it are mapped on first use and nothing of it is linked.
@@ -57,5 +58,7 @@ struct OneDnnApi {
 // The table; nullptr if the library is not there or SWITCHYARD_ONEDNN=0. Loads
 // it on the first call. Thread-safe.
 const OneDnnApi* onednn();
+// Where that is nullptr: the reason, for people.
+std::string why_no_onednn();
 
 }  // namespace sy::cpu

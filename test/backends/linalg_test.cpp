@@ -9,6 +9,7 @@
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 #include "c10/parallel.h"
+#include "c10/trace.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 
@@ -94,6 +95,28 @@ TEST(Matmul, ReducedAndWholeDtypes) {
     EXPECT_EQ(values(mm(a, b)), product(a, b));
   }
   SY_EXPECT_ERROR(mm(x, y.to(kDouble)), ValueError, "[mm]");
+}
+
+TEST(Matmul, ATraceTellsWhoComputesIt) {
+  const auto traced = [](const Tensor& a) {
+    ::testing::internal::CaptureStderr();
+    {
+      const Trace trace("dispatch");
+      mm(a, a);
+    }
+    return ::testing::internal::GetCapturedStderr();
+  };
+  const std::string large = traced(ones({256, 256}));
+  EXPECT_NE(large.find("| product of matrices by oneDNN\n"), large.npos)
+      << large;
+  const std::string small = traced(ones({4, 4}));
+  EXPECT_NE(small.find("| product of matrices by gemm; not oneDNN: 64 "
+                       "multiplications, fewer than "),
+            small.npos)
+      << small;
+  const std::string whole = traced(ones({2, 2}, kLong));
+  EXPECT_NE(whole.find("by loops; not oneDNN: dtype int64\n"), whole.npos)
+      << whole;
 }
 
 TEST(Matmul, Empty) {
