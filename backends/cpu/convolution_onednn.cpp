@@ -6,6 +6,7 @@
 #include "aten/ops/factory.h"
 #include "backends/cpu/convolution.h"
 #include "backends/cpu/onednn_api.h"
+#include "backends/cpu/packed_weight.h"
 #include "c10/parallel.h"
 #include "c10/storage.h"
 
@@ -109,7 +110,12 @@ bool convolve_by_onednn(const Convolution& c, ConvolutionPart part) {
     return storage->data();
   };
   p.context = &room;
+  PackedWeight packed(
+      part != ConvolutionPart::kByWeight && w.is_same(c.w) ? &c.w : nullptr);
+  p.packed = packed.why_not() == nullptr ? &PackedWeight::memory : nullptr;
+  p.packed_context = &packed;
   if (!api->convolution(&p)) return no("it has none, or only a reference");
+  packed.keep();
   kConvolutions.takes(kByOneDnn);
   const Tensor& written = forward ? y : by_input ? x : w;
   const Tensor& target = forward ? c.y : by_input ? c.x : c.w;

@@ -7,6 +7,7 @@
 #include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/onednn_api.h"
+#include "backends/cpu/packed_weight.h"
 #include "c10/implementation.h"
 #include "c10/parallel.h"
 
@@ -17,13 +18,18 @@ namespace {
 // From how many multiplications on oneDNN is faster than our own loops.
 constexpr int64_t kOneDnnWork = int64_t{1} << 21;
 constexpr int64_t kOneDnnWorkReduced = int64_t{1} << 17;
+// Up to how many rows of a packing b is worth while.
+constexpr int64_t kPackedRows = 64;
 
-enum : size_t { kOneDnn, kGemm, kCopies, kLoops };
+enum : size_t { kPacked, kOneDnn, kGemm, kCopies, kLoops };
 const Implementations kProducts(
     "CPU", "product of matrices",
     "mm addmm bmm mv dot conv_tbc convolution "
     "convolution_backward",
-    {{"oneDNN",
+    {{"oneDNN with a packed weight",
+      "as oneDNN, up to 64 rows, by a matrix that comes again unchanged while "
+      "gradients are off"},
+     {"oneDNN",
       "float32 from 2^21 multiplications on, bfloat16 and float16 from 2^17 "
       "on; rows or columns lie close together"},
      {"gemm", "float32, float64"},
@@ -35,6 +41,7 @@ struct Problem {
   Matrix a, b, c;
   Scalar alpha, beta;
   const void* bias;
+  const TensorBase* weight = nullptr;  // that b is of
 
   int64_t work() const { return a.rows * b.cols * a.cols; }
 };
@@ -65,26 +72,42 @@ bool by_onednn(const Problem& p) {
   if (api == nullptr) {
     return kProducts.declines(kOneDnn, "not loaded (", why_no_onednn(), ")");
   }
-  const OneDnnMatmul call = {type,
-                             1,
-                             p.a.rows,
-                             p.b.cols,
-                             p.a.cols,
-                             p.a.data,
-                             0,
-                             p.a.row_stride,
-                             p.a.col_stride,
-                             p.b.data,
-                             0,
-                             p.b.row_stride,
-                             p.b.col_stride,
-                             p.c.data,
-                             0,
-                             p.c.row_stride,
-                             p.bias,
-                             static_cast<float>(p.alpha.to_double()),
-                             static_cast<float>(p.beta.to_double()),
-                             in_parallel_region() ? 1 : get_num_threads()};
+  OneDnnMatmul call = {type,
+                       1,
+                       p.a.rows,
+                       p.b.cols,
+                       p.a.cols,
+                       p.a.data,
+                       0,
+                       p.a.row_stride,
+                       p.a.col_stride,
+                       p.b.data,
+                       0,
+                       p.b.row_stride,
+                       p.b.col_stride,
+                       p.c.data,
+                       0,
+                       p.c.row_stride,
+                       p.bias,
+                       static_cast<float>(p.alpha.to_double()),
+                       static_cast<float>(p.beta.to_double()),
+                       in_parallel_region() ? 1 : get_num_threads(),
+                       &PackedWeight::memory,
+                       nullptr};
+  if (p.a.rows <= kPackedRows) {
+    PackedWeight packed(p.weight);
+    call.packed_context = &packed;
+    if (packed.why_not() != nullptr) {
+      kProducts.declines(kPacked, packed.why_not());
+    } else if (api->matmul(&call)) {
+      packed.keep();
+      kProducts.takes(kPacked);
+      return true;
+    }
+  } else {
+    kProducts.declines(kPacked, p.a.rows, " rows, more than ", kPackedRows);
+  }
+  call.packed = nullptr;
   if (!api->matmul(&call)) {
     return kProducts.declines(kOneDnn, "it has none for this machine");
   }
@@ -193,6 +216,7 @@ void run(const char* op, const Problem& p) {
       t.a = p.b.transposed();
       t.b = p.a.transposed();
       t.c = p.c.transposed();
+      t.weight = nullptr;
       return run(op, t);
     }
     return by_copies(op, p, p.dtype);
@@ -224,8 +248,8 @@ Matrix matrix_of(const TensorBase& t) {
 
 void multiply(const char* op, ScalarType dtype, const Matrix& a,
               const Matrix& b, const Matrix& c, const Scalar& alpha,
-              const Scalar& beta, const void* bias) {
-  run(op, {dtype, a, b, c, alpha, beta, bias});
+              const Scalar& beta, const void* bias, const TensorBase* weight) {
+  run(op, {dtype, a, b, c, alpha, beta, bias, weight});
 }
 
 }  // namespace sy::cpu

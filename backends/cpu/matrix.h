@@ -18,9 +18,11 @@ struct Matrix {
 Matrix matrix_of(const TensorBase& t);
 
 // c = alpha * a b + beta * c, or + bias[j] in column j (n contiguous elements,
-// nullptr for none); all of one dtype. With beta 0, c is not read.
+// nullptr for none); all of one dtype. With beta 0, c is not read. `weight` is
+// the tensor of b where it may come again (packed_weight.h).
 void multiply(const char* op, ScalarType dtype, const Matrix& a,
               const Matrix& b, const Matrix& c, const Scalar& alpha,
-              const Scalar& beta, const void* bias);
+              const Scalar& beta, const void* bias,
+              const TensorBase* weight = nullptr);
 
 }  // namespace sy::cpu

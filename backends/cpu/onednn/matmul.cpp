@@ -16,12 +16,16 @@ struct Key {
   OneDnnType type;
   uint32_t bias;
   int32_t threads;
-  int32_t unused;
+  uint32_t packed;
 };
 
 struct Prepared {
   memory::desc a, b, c, bias, scratch;
   dnnl::matmul primitive;
+  // Where b is packed: as it is taken, and from where it lies to there.
+  memory::desc packed;
+  uint64_t layout = 0;
+  dnnl::reorder pack;
 };
 
 Prepared prepare(const Key& key) {
@@ -41,11 +45,20 @@ Prepared prepare(const Key& key) {
   }
   if (key.beta != 0) post.append_sum(key.beta);
   attr.set_post_ops(post);
+  const memory::desc b =
+      key.packed != 0 ? memory::desc({key.k, key.n}, t, memory::format_tag::any)
+                      : p.b;
   const auto desc =
       key.bias != 0
-          ? dnnl::matmul::primitive_desc(onednn_engine(), p.a, p.b, p.bias, p.c,
+          ? dnnl::matmul::primitive_desc(onednn_engine(), p.a, b, p.bias, p.c,
                                          attr)
-          : dnnl::matmul::primitive_desc(onednn_engine(), p.a, p.b, p.c, attr);
+          : dnnl::matmul::primitive_desc(onednn_engine(), p.a, b, p.c, attr);
+  if (key.packed != 0) {
+    p.packed = desc.weights_desc();
+    p.layout = onednn_layout(p.packed);
+    p.pack = dnnl::reorder(dnnl::reorder::primitive_desc(
+        onednn_engine(), p.b, onednn_engine(), p.packed));
+  }
   p.scratch = desc.scratchpad_desc();
   p.primitive = dnnl::matmul(desc);
   return p;
@@ -69,7 +82,7 @@ class Scratch {
                onednn_engine()};
 };
 
-void run(const OneDnnMatmul& x) {
+bool run(const OneDnnMatmul& x) {
   Key key;
   std::memset(&key, 0, sizeof key);
   key.m = x.m;
@@ -85,6 +98,7 @@ void run(const OneDnnMatmul& x) {
   key.type = x.type;
   key.bias = x.bias != nullptr;
   key.threads = x.threads;
+  key.packed = x.packed != nullptr;
 
   const OneDnnThreads threads(x.threads);
   thread_local OneDnnCache<Key, Prepared> cache;
@@ -92,6 +106,18 @@ void run(const OneDnnMatmul& x) {
   thread_local dnnl::stream stream(onednn_engine());
   const Prepared& p = cache.get(key, prepare);
   const size_t item = onednn_item(x.type);
+  memory weight;
+  if (x.packed != nullptr) {
+    bool filled = false;
+    void* const room =
+        x.packed(x.packed_context, p.layout, p.packed.get_size(), &filled);
+    if (room == nullptr) return false;
+    weight = onednn_memory(p.packed, room);
+    if (!filled) {
+      memory b = onednn_memory(p.b, x.b);
+      p.pack.execute(stream, b, weight);
+    }
+  }
   for (int64_t i = 0; i < x.batch; ++i) {
     const auto at = [&](const void* data, int64_t step) {
       return static_cast<const char*>(data) +
@@ -99,7 +125,8 @@ void run(const OneDnnMatmul& x) {
     };
     std::unordered_map<int, memory> args = {
         {DNNL_ARG_SRC, onednn_memory(p.a, at(x.a, x.a_batch))},
-        {DNNL_ARG_WEIGHTS, onednn_memory(p.b, at(x.b, x.b_batch))},
+        {DNNL_ARG_WEIGHTS,
+         x.packed != nullptr ? weight : onednn_memory(p.b, at(x.b, x.b_batch))},
         {DNNL_ARG_DST, onednn_memory(p.c, at(x.c, x.c_batch))},
         {DNNL_ARG_SCRATCHPAD,
          onednn_memory(p.scratch, scratch.get(p.scratch.get_size()))}};
@@ -108,6 +135,7 @@ void run(const OneDnnMatmul& x) {
     p.primitive.execute(stream, args);
   }
   stream.wait();
+  return true;
 }
 
 }  // namespace
@@ -115,9 +143,9 @@ void run(const OneDnnMatmul& x) {
 bool onednn_matmul(const OneDnnMatmul* problem) {
   // A bias is added before what scales.
   if (problem->bias != nullptr && problem->alpha != 1) return false;
+  if (problem->packed != nullptr && problem->batch != 1) return false;
   try {
-    run(*problem);
-    return true;
+    return run(*problem);
   } catch (const dnnl::error&) {
     return false;  // not supported on this machine
   }
