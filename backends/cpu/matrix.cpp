@@ -30,8 +30,8 @@ const Implementations kProducts(
       "as oneDNN, up to 64 rows, by a matrix that comes again unchanged while "
       "gradients are off"},
      {"oneDNN",
-      "float32 from 2^21 multiplications on, bfloat16 and float16 from 2^17 "
-      "on; rows or columns lie close together"},
+      "float32 from 2^21 multiplications on but rows by a vector, bfloat16 and "
+      "float16 from 2^17 on; rows or columns lie close together"},
      {"gemm", "float32, float64"},
      {"gemm of float32 copies", "bfloat16, float16"},
      {"loops", "integers"}});
@@ -51,6 +51,12 @@ bool has_unit_stride(const Matrix& m) {
          (m.row_stride == 1 && m.col_stride >= std::max<int64_t>(m.rows, 1));
 }
 
+// What gemm() does at the speed of memory, and oneDNN through copies.
+bool is_rows_by_vector(const Problem& p) {
+  return (p.a.rows == 1 && p.b.row_stride == 1) ||
+         (p.b.cols == 1 && p.a.col_stride == 1);
+}
+
 bool by_onednn(const Problem& p) {
   OneDnnType type;
   switch (p.dtype) {
@@ -63,6 +69,9 @@ bool by_onednn(const Problem& p) {
   if (p.work() < least) {
     return kProducts.declines(kOneDnn, p.work(),
                               " multiplications, fewer than ", least);
+  }
+  if (p.dtype == kFloat && is_rows_by_vector(p)) {
+    return kProducts.declines(kOneDnn, "rows by a vector");
   }
   if (p.c.col_stride != 1 || p.c.row_stride < p.c.cols ||
       !has_unit_stride(p.a) || !has_unit_stride(p.b)) {

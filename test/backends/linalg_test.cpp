@@ -111,6 +111,15 @@ TEST(Matmul, ATraceTellsWhoComputesIt) {
                        "packed weight: 256 rows"),
             large.npos)
       << large;
+  ::testing::internal::CaptureStderr();
+  {
+    const Trace trace("dispatch");
+    mm(ones({1, 2048}), ones({2048, 2048}).t());
+    mv(ones({2048, 2048}), ones({2048}));
+  }
+  const std::string vector = ::testing::internal::GetCapturedStderr();
+  const std::string_view by = "by gemm; not oneDNN: rows by a vector\n";
+  EXPECT_NE(vector.find(by), vector.rfind(by)) << vector;
   const std::string small = traced(ones({4, 4}));
   EXPECT_NE(small.find("| product of matrices by gemm; not oneDNN: 64 "
                        "multiplications, fewer than "),
