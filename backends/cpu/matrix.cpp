@@ -18,8 +18,6 @@ namespace {
 // From how many multiplications on oneDNN is faster than our own loops.
 constexpr int64_t kOneDnnWork = int64_t{1} << 21;
 constexpr int64_t kOneDnnWorkReduced = int64_t{1} << 17;
-// Up to how many rows of a packing b is worth while.
-constexpr int64_t kPackedRows = 64;
 
 enum : size_t { kPacked, kOneDnn, kGemm, kCopies, kLoops };
 const Implementations kProducts(
@@ -45,11 +43,6 @@ struct Problem {
 
   int64_t work() const { return a.rows * b.cols * a.cols; }
 };
-
-bool has_unit_stride(const Matrix& m) {
-  return (m.col_stride == 1 && m.row_stride >= std::max<int64_t>(m.cols, 1)) ||
-         (m.row_stride == 1 && m.col_stride >= std::max<int64_t>(m.rows, 1));
-}
 
 // What gemm() does at the speed of memory, and oneDNN through copies.
 bool is_rows_by_vector(const Problem& p) {
@@ -248,6 +241,11 @@ void run(const char* op, const Problem& p) {
 }
 
 }  // namespace
+
+bool has_unit_stride(const Matrix& m) {
+  return (m.col_stride == 1 && m.row_stride >= std::max<int64_t>(m.cols, 1)) ||
+         (m.row_stride == 1 && m.col_stride >= std::max<int64_t>(m.rows, 1));
+}
 
 Matrix matrix_of(const TensorBase& t) {
   const auto n = static_cast<size_t>(t.dim());

@@ -14,6 +14,8 @@ struct Matrix {
     return {data, cols, rows, col_stride, row_stride};
   }
 };
+// Rows or columns lie close together, and do not overlap.
+bool has_unit_stride(const Matrix& m);
 // The last two dims of t, at batch 0.
 Matrix matrix_of(const TensorBase& t);
 

@@ -9,7 +9,7 @@
 
 namespace sy::cpu {
 
-enum class OneDnnType : uint32_t { f32, bf16, f16 };
+enum class OneDnnType : uint32_t { f32, bf16, f16, s8, u8 };
 
 // The caller's memory for a weight in the layout that oneDNN prefers, named by
 // `layout`. *filled: the weight lies in it already; else the call fills it. May
@@ -20,7 +20,8 @@ using OneDnnPacked = void* (*)(void* context, uint64_t layout, size_t bytes,
 // c = alpha * a b + beta * c, or + bias[j] in column j. Strides in elements;
 // one of each matrix's two is 1, the other at least the matrix's width.
 struct OneDnnMatmul {
-  OneDnnType type;  // of all four
+  // Of all four; with s8 and u8 only of a, b is s8 and c s32, alpha 1, beta 0.
+  OneDnnType type;
   int64_t batch, m, n, k;
   const void* a;
   int64_t a_batch, a_row, a_col;

@@ -23,6 +23,9 @@
 
 namespace sy::cpu {
 
+// Up to how many rows of the other matrix a weight is packed for.
+inline constexpr int64_t kPackedRows = 64;
+
 // A weight during one call.
 class PackedWeight {
  public:

@@ -9,6 +9,7 @@
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 #include "c10/parallel.h"
+#include "c10/thread_state.h"
 #include "c10/trace.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
@@ -196,6 +197,44 @@ TEST(Matmul, BatchesBroadcast) {
   EXPECT_EQ(ints(matmul(randn({4}, kDouble), y).sizes()),
             (std::vector<int64_t>{5, 2}));
   EXPECT_EQ(matmul(ones({4}), ones({4})).item<float>(), 4);
+}
+
+TEST(IntMm, IsExactForAllSizesAndLayouts) {
+  for (const ScalarType dtype : {kChar, kByte}) {
+    const int64_t low = dtype == kChar ? -128 : 0;
+    for (const int64_t m : {1, 5, 70}) {
+      for (const int64_t n : {1, 30, 65}) {
+        for (const int64_t k : {1, 33, 300}) {
+          const Tensor a = randint(low, low + 256, {m, k}, dtype);
+          const Tensor b = randint(-128, 128, {k, n}, kChar);
+          const Values want = product(a, b);
+          EXPECT_EQ(values(_int_mm(a, b)), want) << m << " " << n << " " << k;
+          const Tensor at = a.t().contiguous().t(), bt = b.t().contiguous().t();
+          EXPECT_EQ(values(_int_mm(at, bt)), want);
+          Tensor out = empty({n, m}, kInt).t();
+          _int_mm_out(out, a, bt);
+          EXPECT_EQ(values(out), want);
+        }
+      }
+    }
+  }
+  const Tensor least = full({20, 4096}, -128, kChar);
+  EXPECT_EQ(values(_int_mm(least, least.t())), Values(400, 4096.0 * 128 * 128));
+  const NoGradGuard no_grad;
+  const Tensor a = randint(-128, 128, {8, 256}, kChar);
+  const Tensor w = randint(-128, 128, {128, 256}, kChar);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(values(_int_mm(a, w.t())), product(a, w.t()));
+  }
+  w.neg_();
+  EXPECT_EQ(values(_int_mm(a, w.t())), product(a, w.t()));
+}
+
+TEST(IntMm, TakesNoOtherDtypes) {
+  SY_EXPECT_ERROR(_int_mm(ones({2, 2}), ones({2, 2}, kChar)), ValueError,
+                  "[_int_mm] self: expected an int8 or uint8 matrix");
+  SY_EXPECT_ERROR(_int_mm(ones({2, 2}, kChar), ones({2, 2}, kByte)), ValueError,
+                  "[_int_mm] mat2: expected an int8 matrix");
 }
 
 TEST(Linear, AddsTheBias) {

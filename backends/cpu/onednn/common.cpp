@@ -13,6 +13,8 @@ dnnl::memory::data_type onednn_type(OneDnnType t) {
   switch (t) {
     case OneDnnType::bf16: return dnnl::memory::data_type::bf16;
     case OneDnnType::f16: return dnnl::memory::data_type::f16;
+    case OneDnnType::s8: return dnnl::memory::data_type::s8;
+    case OneDnnType::u8: return dnnl::memory::data_type::u8;
     default: return dnnl::memory::data_type::f32;
   }
 }

@@ -28,12 +28,33 @@ struct Prepared {
   dnnl::reorder pack;
 };
 
+bool is_whole(OneDnnType t) {
+  return t == OneDnnType::s8 || t == OneDnnType::u8;
+}
+
+// Older instructions add pairs of products in 16 bits, which may not hold them.
+bool has_exact_whole_products() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::avx2_vnni:
+    case dnnl::cpu_isa::avx2_vnni_2:
+    case dnnl::cpu_isa::avx512_core_vnni:
+    case dnnl::cpu_isa::avx512_core_bf16:
+    case dnnl::cpu_isa::avx512_core_fp16:
+    case dnnl::cpu_isa::avx512_core_amx:
+    case dnnl::cpu_isa::avx512_core_amx_fp16: return true;
+    default: return false;
+  }
+}
+
 Prepared prepare(const Key& key) {
   const memory::data_type t = onednn_type(key.type);
   Prepared p;
   p.a = memory::desc({key.m, key.k}, t, {key.a_row, key.a_col});
-  p.b = memory::desc({key.k, key.n}, t, {key.b_row, key.b_col});
-  p.c = memory::desc({key.m, key.n}, t, {key.c_row, 1});
+  const bool whole = is_whole(key.type);
+  const memory::data_type bt = whole ? memory::data_type::s8 : t;
+  const memory::data_type ct = whole ? memory::data_type::s32 : t;
+  p.b = memory::desc({key.k, key.n}, bt, {key.b_row, key.b_col});
+  p.c = memory::desc({key.m, key.n}, ct, {key.c_row, 1});
   if (key.bias != 0) {
     p.bias = memory::desc({1, key.n}, t, memory::format_tag::ab);
   }
@@ -45,9 +66,9 @@ Prepared prepare(const Key& key) {
   }
   if (key.beta != 0) post.append_sum(key.beta);
   attr.set_post_ops(post);
-  const memory::desc b =
-      key.packed != 0 ? memory::desc({key.k, key.n}, t, memory::format_tag::any)
-                      : p.b;
+  const memory::desc b = key.packed != 0 ? memory::desc({key.k, key.n}, bt,
+                                                        memory::format_tag::any)
+                                         : p.b;
   const auto desc =
       key.bias != 0
           ? dnnl::matmul::primitive_desc(onednn_engine(), p.a, b, p.bias, p.c,
@@ -143,7 +164,11 @@ bool run(const OneDnnMatmul& x) {
 bool onednn_matmul(const OneDnnMatmul* problem) {
   // A bias is added before what scales.
   if (problem->bias != nullptr && problem->alpha != 1) return false;
-  if (problem->packed != nullptr && problem->batch != 1) return false;
+  if (problem->batch != 1 &&
+      (problem->packed != nullptr || is_whole(problem->type))) {
+    return false;
+  }
+  if (is_whole(problem->type) && !has_exact_whole_products()) return false;
   try {
     return run(*problem);
   } catch (const dnnl::error&) {
