@@ -17,6 +17,10 @@ Tensor mm_by_bmm(const Tensor& self, const Tensor& mat2) {
   return sy::bmm(self.unsqueeze(0), mat2.unsqueeze(0)).squeeze(0);
 }
 
+Tensor int_mm_by_mm(const Tensor& self, const Tensor& mat2) {
+  return sy::mm(self.to(kInt), mat2.to(kInt));
+}
+
 Tensor mv_by_mm(const Tensor& self, const Tensor& vec) {
   return sy::mm(self, vec.unsqueeze(1)).squeeze(1);
 }

@@ -1,6 +1,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <charconv>
 #include <cstdio>
@@ -69,6 +70,11 @@ struct State {
   bool configured;
 };
 constinit State state{};
+
+constinit std::atomic<void (*)() noexcept> reclaimer{nullptr};
+void reclaim() noexcept {
+  if (auto* const f = reclaimer.load(std::memory_order_acquire)) f();
+}
 
 int64_t bytes_from_environment(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -189,6 +195,7 @@ void* cpu_allocate_large(size_t bytes) {
     if (SY_UNLIKELY(bytes > kMost || beyond(n.limit, n.used, bytes))) {
       // Small results may have been freed since the pool told of them.
       lock.unlock();
+      reclaim();
       const int64_t small = pool_counters().bytes;
       lock.lock();
       state.small = small;
@@ -215,6 +222,7 @@ void* cpu_allocate_large(size_t bytes) {
   release(evicted);
   std::string why;
   if (void* data = from_system(size, bytes, &why)) return data;
+  reclaim();
   std::unique_lock lock(state.mutex);
   evicted = evict(0);
   lock.unlock();
@@ -255,6 +263,10 @@ void cpu_note_small(int64_t bytes, size_t more) {
   }
   state.small += static_cast<int64_t>(more);
   state.peak = std::max(state.peak, state.large + state.small);
+}
+
+void set_reclaimer(void (*free_some)() noexcept) noexcept {
+  reclaimer.store(free_some, std::memory_order_release);
 }
 
 int64_t parse_bytes(const char* text) noexcept {
@@ -320,6 +332,7 @@ class CpuAllocator final : public Allocator {
     update(small.bytes);
   }
   void trim() noexcept override {
+    detail::reclaim();
     std::unique_lock lock(state.mutex);
     detail::FreeBlock* list = detail::evict(0);
     lock.unlock();

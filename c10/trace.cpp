@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "c10/error.h"
+#include "c10/implementation.h"
 #include "c10/kernel_watch.h"
 #include "c10/registry.h"
 #include "c10/value.h"
@@ -37,7 +38,12 @@ struct Event {
   bool threw;
   Clock::time_point begin, end;
   long thread;
+  std::vector<std::string> choices;  // of implementations
+  std::string declined;              // of the choice under way
 };
+
+// One for each row or batch would tell nothing more.
+constexpr size_t kMostChoices = 8;
 
 double microseconds(Clock::duration d) {
   return std::chrono::duration<double, std::micro>(d).count();
@@ -80,10 +86,18 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+std::string joined(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines)
+    out += (out.empty() ? "" : "; then ") + line;
+  return out;
+}
+
 // The calls of this thread since its outermost one began; children come before
 // what calls them, so each knows its place.
 struct ThreadCalls {
   int depth = 0;
+  size_t innermost = 0;  // of the events: the call that runs, if depth > 0
   std::vector<Event> events;
 };
 thread_local ThreadCalls* own_calls = nullptr;
@@ -130,6 +144,10 @@ struct Trace::Session {
         out += str(std::string(static_cast<size_t>(2 * e.depth), ' '),
                    e.op->name(), " [", e.key, "] ", e.text,
                    e.threw ? " threw" : "", "  ", time, "\n");
+        for (const std::string& c : e.choices) {
+          out += str(std::string(static_cast<size_t>(2 * e.depth + 2), ' '),
+                     "| ", c, "\n");
+        }
       }
       std::fputs(out.c_str(), stderr);
     }
@@ -149,11 +167,11 @@ struct Trace::Session {
             "%s{\"name\": \"%s\", \"cat\": \"%s\", \"ph\": \"X\", \"ts\": "
             "%.3f, "
             "\"dur\": %.3f, \"pid\": %d, \"tid\": %ld, \"args\": {\"key\": "
-            "\"%s\", \"call\": \"%s\"}}",
+            "\"%s\", \"call\": \"%s\", \"by\": \"%s\"}}",
             separator, escaped(e.op->name()).c_str(), escaped(e.key).c_str(),
             microseconds(e.begin - begin), microseconds(e.end - e.begin),
             static_cast<int>(getpid()), e.thread, escaped(e.key).c_str(),
-            escaped(e.text).c_str());
+            escaped(e.text).c_str(), escaped(joined(e.choices)).c_str());
         separator = ",\n";
       }
       std::fputs("\n], \"displayTimeUnit\": \"ns\"}\n", file);
@@ -214,13 +232,17 @@ void run_traced(const Kernel& kernel, const OperatorEntry& op,
        false,
        {},
        {},
-       syscall(SYS_gettid)});
+       syscall(SYS_gettid),
+       {},
+       {}});
   ++mine.depth;
+  const size_t outer = std::exchange(mine.innermost, place);
   const auto finish = [&](bool threw) {
     const auto end = Clock::now();
     Event& e = mine.events[place];
     e.end = end;
     e.threw = threw;
+    mine.innermost = outer;
     if (!threw) e.text += " -> " + list(results, num_results);
     if (--mine.depth != 0) return;
     session->take(mine.events);
@@ -234,6 +256,24 @@ void run_traced(const Kernel& kernel, const OperatorEntry& op,
     throw;
   }
   finish(false);
+}
+
+// Nothing of threads that only help with a call.
+void trace_choice(const char* what, const char* name, const std::string& why) {
+  ThreadCalls& mine = thread_calls();
+  if (mine.depth == 0) return;
+  Event& e = mine.events[mine.innermost];
+  if (!why.empty()) {
+    e.declined +=
+        str(e.declined.empty() ? "; not " : ", nor ", name, ": ", why);
+    return;
+  }
+  std::string line =
+      str(what, " by ", name, std::exchange(e.declined, std::string()));
+  if (e.choices.size() < kMostChoices &&
+      std::find(e.choices.begin(), e.choices.end(), line) == e.choices.end()) {
+    e.choices.push_back(std::move(line));
+  }
 }
 
 }  // namespace detail
@@ -250,11 +290,13 @@ Trace::Trace(std::string_view what) : session_(new Session) {
   Session* nobody = nullptr;
   SY_CHECK(current.compare_exchange_strong(nobody, session_.get()), Value,
            "[Trace] calls are being traced already");
+  detail::choices_are_told = true;
   Registry::singleton().set_tracing(true);
 }
 
 Trace::~Trace() {
   Registry::singleton().set_tracing(false);
+  detail::choices_are_told = false;
   current.store(nullptr, std::memory_order_release);
   // In a call, or with one that does not end: calls may still tell of it.
   if (!detail::synchronize_calls(std::chrono::seconds(10))) {

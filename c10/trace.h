@@ -10,7 +10,8 @@ namespace sy {
 // Watches every kernel that runs, in all threads, from its making to its end:
 //   "dispatch"      prints each outermost call as a tree when it returns: the
 //                   operator, the key whose kernel ran, arguments, results,
-//                   time
+//                   time, and which implementation the kernel chose
+//                   (c10/implementation.h)
 //   "chrome:FILE"   writes FILE at the end, which Perfetto and chrome://tracing
 //                   open
 // SWITCHYARD_TRACE=… does the same for a whole process. While nothing is traced

@@ -20,10 +20,16 @@ Tensor tensor_of(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
 
 // Images that lie as a product takes them, where oneDNN would change the
 // layout of too much for what it does with it.
-bool prefers_columns(const Convolution& c, Part part) {
-  return c.x.dtype() == kFloat && is_product(c.g) &&
-         (c.g.batch < 4 || part == Part::kByWeight) && c.x.is_contiguous() &&
-         c.y.is_contiguous();
+bool prefers_product(const Convolution& c, Part part) {
+  const auto no = [](const auto&... why) {
+    return kConvolutions.declines(kByProduct, why...);
+  };
+  if (c.x.dtype() != kFloat) return no("dtype ", c.x.dtype());
+  if (!is_product(c.g)) return no("taps see more than one place, or borders");
+  if (c.g.batch >= 4 && part != Part::kByWeight) {
+    return no(c.g.batch, " images, more than 3");
+  }
+  return (c.x.is_contiguous() && c.y.is_contiguous()) || no("not contiguous");
 }
 
 void run(const Convolution& c, Part part) {
@@ -41,12 +47,20 @@ void run(const Convolution& c, Part part) {
     }
     return;
   }
-  if (!prefers_columns(c, part) && convolve_by_onednn(c, part)) return;
-  if (c.g.group_in() * c.g.group_out() <= 2) {
-    convolve_by_rows(c, part);
-  } else {
-    convolve_by_columns(c, part);
+  const bool as_product = prefers_product(c, part);
+  if (!as_product && convolve_by_onednn(c, part)) return;
+  const int64_t pairs = c.g.group_in() * c.g.group_out();
+  if (pairs <= 2) {
+    kConvolutions.takes(kByRows);
+    return convolve_by_rows(c, part);
   }
+  if (as_product) {
+    kConvolutions.takes(kByProduct);
+  } else {
+    kConvolutions.declines(kByRows, pairs, " pairs of channels in a group");
+    kConvolutions.takes(kByColumns);
+  }
+  convolve_by_columns(c, part);
 }
 
 Tensor empty_in(const Tensor& like, IntArrayRef sizes, MemoryFormat format) {
@@ -54,6 +68,17 @@ Tensor empty_in(const Tensor& like, IntArrayRef sizes, MemoryFormat format) {
 }
 
 }  // namespace
+
+const Implementations kConvolutions(
+    "CPU", "convolution", "convolution convolution_backward",
+    {{"product",
+      "float32, one tap without borders, up to 3 images or the derivative by "
+      "weight, contiguous, more than 2 pairs of channels in a group"},
+     {"oneDNN",
+      "float32, bfloat16, float16 from 2^17 multiplications on, where oneDNN "
+      "has more than a reference"},
+     {"rows", "groups of up to 2 pairs of channels"},
+     {"columns", "all others: products of the taps, written out by tiles"}});
 
 Tensor convolution(const Tensor& input, const Tensor& weight,
                    const std::optional<Tensor>& bias, IntArrayRef stride,

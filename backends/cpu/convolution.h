@@ -2,6 +2,7 @@
 
 #include "aten/convolution.h"
 #include "aten/tensor.h"
+#include "c10/implementation.h"
 
 // The three computations of a convolution (see ConvolutionGeometry), one of
 // x, w and y being written. Several ways to each; convolution.cpp chooses.
@@ -23,6 +24,15 @@ enum class ConvolutionPart : uint8_t {
   kByInput,   // x: the derivative where y has the gradient
   kByWeight,  // w: the same
 };
+
+// In the order in which they are asked.
+enum ConvolutionBy : size_t {
+  kByProduct,
+  kByOneDnn,
+  kByRows,
+  kByColumns,
+};
+extern const Implementations kConvolutions;
 
 // Whether x itself is what taps see, so that it is a product of matrices.
 bool is_product(const ConvolutionGeometry& g);

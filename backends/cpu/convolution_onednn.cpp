@@ -6,6 +6,7 @@
 #include "aten/ops/factory.h"
 #include "backends/cpu/convolution.h"
 #include "backends/cpu/onednn_api.h"
+#include "backends/cpu/packed_weight.h"
 #include "c10/parallel.h"
 #include "c10/storage.h"
 
@@ -52,13 +53,17 @@ Tensor laid_out(const Tensor& t, MemoryFormat format, bool read) {
 }  // namespace
 
 bool convolve_by_onednn(const Convolution& c, ConvolutionPart part) {
+  const auto no = [](const auto&... why) {
+    return kConvolutions.declines(kByOneDnn, why...);
+  };
   OneDnnConvolution p;
-  if (!onednn_type(c.x.dtype(), &p.type) || c.g.work() < kOneDnnWork ||
-      !is_in_range(c.g)) {
-    return false;
+  if (!onednn_type(c.x.dtype(), &p.type)) return no("dtype ", c.x.dtype());
+  if (c.g.work() < kOneDnnWork) {
+    return no(c.g.work(), " multiplications, fewer than ", kOneDnnWork);
   }
+  if (!is_in_range(c.g)) return no("a size beyond 31 bits");
   const OneDnnApi* const api = onednn();
-  if (api == nullptr) return false;
+  if (api == nullptr) return no("not loaded (", why_no_onednn(), ")");
   const bool forward = part == ConvolutionPart::kForward;
   const bool by_input = part == ConvolutionPart::kByInput;
   p.part = forward    ? OneDnnPart::forward
@@ -105,7 +110,13 @@ bool convolve_by_onednn(const Convolution& c, ConvolutionPart part) {
     return storage->data();
   };
   p.context = &room;
-  if (!api->convolution(&p)) return false;
+  PackedWeight packed(
+      part != ConvolutionPart::kByWeight && w.is_same(c.w) ? &c.w : nullptr);
+  p.packed = packed.why_not() == nullptr ? &PackedWeight::memory : nullptr;
+  p.packed_context = &packed;
+  if (!api->convolution(&p)) return no("it has none, or only a reference");
+  packed.keep();
+  kConvolutions.takes(kByOneDnn);
   const Tensor& written = forward ? y : by_input ? x : w;
   const Tensor& target = forward ? c.y : by_input ? c.x : c.w;
   if (!written.is_same(target)) copy_cpu(target, written);

@@ -22,7 +22,7 @@ Matrix column(const TensorBase& t) {
 
 void mm_out(const Tensor& self, const Tensor& mat2, const Tensor& out) {
   multiply("mm", self.dtype(), matrix_of(self), matrix_of(mat2), matrix_of(out),
-           1, 0, nullptr);
+           1, 0, nullptr, &mat2);
 }
 
 void bmm_out(const Tensor& self, const Tensor& mat2, const Tensor& out) {
@@ -53,11 +53,11 @@ void addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
   const bool row = self.dim() == 1 && self.sizes()[0] == n &&
                    (n == 1 || self.strides()[0] == 1);
   if (row && beta.to_double() == 1) {
-    multiply("addmm", dtype, a, b, c, alpha, 0, self.data_ptr());
+    multiply("addmm", dtype, a, b, c, alpha, 0, self.data_ptr(), &mat2);
     return;
   }
   if (beta.to_double() != 0) copy_cpu(out, self);
-  multiply("addmm", dtype, a, b, c, alpha, beta, nullptr);
+  multiply("addmm", dtype, a, b, c, alpha, beta, nullptr, &mat2);
 }
 
 void mv_out(const Tensor& self, const Tensor& vec, const Tensor& out) {

@@ -8,6 +8,8 @@
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/gemm_bf16.h"
 #include "backends/cpu/onednn_api.h"
+#include "backends/cpu/packed_weight.h"
+#include "c10/implementation.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -18,18 +20,35 @@ namespace {
 constexpr int64_t kOneDnnWork = int64_t{1} << 21;
 constexpr int64_t kOneDnnWorkReduced = int64_t{1} << 17;
 
+enum : size_t { kPacked, kOneDnn, kGemm, kCopies, kLoops };
+const Implementations kProducts(
+    "CPU", "product of matrices",
+    "mm addmm bmm mv dot conv_tbc convolution "
+    "convolution_backward",
+    {{"oneDNN with a packed weight",
+      "as oneDNN, up to 64 rows, by a matrix that comes again unchanged while "
+      "gradients are off"},
+     {"oneDNN",
+      "float32 from 2^21 multiplications on but rows by a vector, bfloat16 and "
+      "float16 from 2^17 on; rows or columns lie close together"},
+     {"gemm", "float32, float64"},
+     {"gemm of float32 copies", "bfloat16, float16"},
+     {"loops", "integers"}});
+
 struct Problem {
   ScalarType dtype;
   Matrix a, b, c;
   Scalar alpha, beta;
   const void* bias;
+  const TensorBase* weight = nullptr;  // that b is of
 
   int64_t work() const { return a.rows * b.cols * a.cols; }
 };
 
-bool has_unit_stride(const Matrix& m) {
-  return (m.col_stride == 1 && m.row_stride >= std::max<int64_t>(m.cols, 1)) ||
-         (m.row_stride == 1 && m.col_stride >= std::max<int64_t>(m.rows, 1));
+// What gemm() does at the speed of memory, and oneDNN through copies.
+bool is_rows_by_vector(const Problem& p) {
+  return (p.a.rows == 1 && p.b.row_stride == 1) ||
+         (p.b.cols == 1 && p.a.col_stride == 1);
 }
 
 bool by_onednn(const Problem& p) {
@@ -38,40 +57,70 @@ bool by_onednn(const Problem& p) {
     case kFloat: type = OneDnnType::f32; break;
     case kBFloat16: type = OneDnnType::bf16; break;
     case kHalf: type = OneDnnType::f16; break;
-    default: return false;
+    default: return kProducts.declines(kOneDnn, "dtype ", p.dtype);
   }
-  if (p.work() < (p.dtype == kFloat ? kOneDnnWork : kOneDnnWorkReduced) ||
-      p.c.col_stride != 1 || p.c.row_stride < p.c.cols ||
+  const int64_t least = p.dtype == kFloat ? kOneDnnWork : kOneDnnWorkReduced;
+  if (p.work() < least) {
+    return kProducts.declines(kOneDnn, p.work(),
+                              " multiplications, fewer than ", least);
+  }
+  if (p.dtype == kFloat && is_rows_by_vector(p)) {
+    return kProducts.declines(kOneDnn, "rows by a vector");
+  }
+  if (p.c.col_stride != 1 || p.c.row_stride < p.c.cols ||
       !has_unit_stride(p.a) || !has_unit_stride(p.b)) {
-    return false;
+    return kProducts.declines(kOneDnn, "a matrix with no stride of 1");
   }
   const OneDnnApi* api = onednn();
-  if (api == nullptr) return false;
-  const OneDnnMatmul call = {type,
-                             1,
-                             p.a.rows,
-                             p.b.cols,
-                             p.a.cols,
-                             p.a.data,
-                             0,
-                             p.a.row_stride,
-                             p.a.col_stride,
-                             p.b.data,
-                             0,
-                             p.b.row_stride,
-                             p.b.col_stride,
-                             p.c.data,
-                             0,
-                             p.c.row_stride,
-                             p.bias,
-                             static_cast<float>(p.alpha.to_double()),
-                             static_cast<float>(p.beta.to_double()),
-                             in_parallel_region() ? 1 : get_num_threads()};
-  return api->matmul(&call);
+  if (api == nullptr) {
+    return kProducts.declines(kOneDnn, "not loaded (", why_no_onednn(), ")");
+  }
+  OneDnnMatmul call = {type,
+                       1,
+                       p.a.rows,
+                       p.b.cols,
+                       p.a.cols,
+                       p.a.data,
+                       0,
+                       p.a.row_stride,
+                       p.a.col_stride,
+                       p.b.data,
+                       0,
+                       p.b.row_stride,
+                       p.b.col_stride,
+                       p.c.data,
+                       0,
+                       p.c.row_stride,
+                       p.bias,
+                       static_cast<float>(p.alpha.to_double()),
+                       static_cast<float>(p.beta.to_double()),
+                       in_parallel_region() ? 1 : get_num_threads(),
+                       &PackedWeight::memory,
+                       nullptr};
+  if (p.a.rows <= kPackedRows) {
+    PackedWeight packed(p.weight);
+    call.packed_context = &packed;
+    if (packed.why_not() != nullptr) {
+      kProducts.declines(kPacked, packed.why_not());
+    } else if (api->matmul(&call)) {
+      packed.keep();
+      kProducts.takes(kPacked);
+      return true;
+    }
+  } else {
+    kProducts.declines(kPacked, p.a.rows, " rows, more than ", kPackedRows);
+  }
+  call.packed = nullptr;
+  if (!api->matmul(&call)) {
+    return kProducts.declines(kOneDnn, "it has none for this machine");
+  }
+  kProducts.takes(kOneDnn);
+  return true;
 }
 
 template <class T>
 void by_gemm(const Problem& p) {
+  kProducts.takes(kGemm);
   Gemm<T> g{p.a.rows,
             p.b.cols,
             p.a.cols,
@@ -102,6 +151,7 @@ void by_bf16_pairs(const Problem& p) {
 // Integers, which wrap around: rows of b added up.
 template <class T>
 void by_loops(const Problem& p) {
+  kProducts.takes(kLoops);
   using U = std::make_unsigned_t<T>;
   const auto at = [](const Matrix& m, int64_t i, int64_t j) -> T& {
     return reinterpret_cast<T*>(m.data)[i * m.row_stride + j * m.col_stride];
@@ -147,6 +197,7 @@ void run(const char* op, const Problem& p);
 
 // In another dtype or layout: through copies of what does not fit.
 void by_copies(const char* op, const Problem& p, ScalarType dtype) {
+  if (dtype != p.dtype) kProducts.takes(kCopies);
   const auto converted = [&](const Matrix& m) {
     return m.rows == 0 || m.cols == 0
                ? Tensor(make_tensor({m.rows, m.cols}, dtype, Device(kCPU)))
@@ -178,6 +229,7 @@ void run(const char* op, const Problem& p) {
       t.a = p.b.transposed();
       t.b = p.a.transposed();
       t.c = p.c.transposed();
+      t.weight = nullptr;
       return run(op, t);
     }
     return by_copies(op, p, p.dtype);
@@ -203,6 +255,11 @@ void run(const char* op, const Problem& p) {
 
 }  // namespace
 
+bool has_unit_stride(const Matrix& m) {
+  return (m.col_stride == 1 && m.row_stride >= std::max<int64_t>(m.cols, 1)) ||
+         (m.row_stride == 1 && m.col_stride >= std::max<int64_t>(m.rows, 1));
+}
+
 Matrix matrix_of(const TensorBase& t) {
   const auto n = static_cast<size_t>(t.dim());
   return {static_cast<char*>(t.data_ptr()), t.sizes()[n - 2], t.sizes()[n - 1],
@@ -211,8 +268,8 @@ Matrix matrix_of(const TensorBase& t) {
 
 void multiply(const char* op, ScalarType dtype, const Matrix& a,
               const Matrix& b, const Matrix& c, const Scalar& alpha,
-              const Scalar& beta, const void* bias) {
-  run(op, {dtype, a, b, c, alpha, beta, bias});
+              const Scalar& beta, const void* bias, const TensorBase* weight) {
+  run(op, {dtype, a, b, c, alpha, beta, bias, weight});
 }
 
 }  // namespace sy::cpu

@@ -3,11 +3,18 @@
 
 namespace sy::cpu {
 
+namespace {
+
+constexpr OptionalLibrary kLibrary = {
+    "libswitchyard_onednn.so", "switchyard_onednn_api", "SWITCHYARD_ONEDNN"};
+
+}  // namespace
+
 const OneDnnApi* onednn() {
-  static const OneDnnApi* const api =
-      load_table<OneDnnApi>({"libswitchyard_onednn.so", "switchyard_onednn_api",
-                             "SWITCHYARD_ONEDNN"});
+  static const OneDnnApi* const api = load_table<OneDnnApi>(kLibrary);
   return api;
 }
+
+std::string why_no_onednn() { return why_not_loaded(kLibrary); }
 
 }  // namespace sy::cpu

@@ -2,18 +2,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 // What libswitchyard_onednn.so offers: a table of C functions, so that the 55
 // MB behind it are mapped on first use and nothing of it is linked.
 
 namespace sy::cpu {
 
-enum class OneDnnType : uint32_t { f32, bf16, f16 };
+enum class OneDnnType : uint32_t { f32, bf16, f16, s8, u8 };
+
+// The caller's memory for a weight in the layout that oneDNN prefers, named by
+// `layout`. *filled: the weight lies in it already; else the call fills it. May
+// throw; nullptr for a call that is not to be.
+using OneDnnPacked = void* (*)(void* context, uint64_t layout, size_t bytes,
+                               bool* filled);
 
 // c = alpha * a b + beta * c, or + bias[j] in column j. Strides in elements;
 // one of each matrix's two is 1, the other at least the matrix's width.
 struct OneDnnMatmul {
-  OneDnnType type;  // of all four
+  // Of all four; with s8 and u8 only of a, b is s8 and c s32, alpha 1, beta 0.
+  OneDnnType type;
   int64_t batch, m, n, k;
   const void* a;
   int64_t a_batch, a_row, a_col;
@@ -24,6 +32,8 @@ struct OneDnnMatmul {
   const void* bias;  // n values of the same type, or nullptr
   float alpha, beta;
   int threads;
+  OneDnnPacked packed;  // for b; nullptr: b is read as it lies
+  void* packed_context;
 };
 
 enum class OneDnnPart : uint32_t { forward, by_input, by_weight };
@@ -44,10 +54,12 @@ struct OneDnnConvolution {
   // Memory for the time of the call, aligned to 64 bytes; may throw.
   void* (*allocate)(void* context, size_t bytes);
   void* context;
+  OneDnnPacked packed;  // for w, where it is read and not taken as it lies
+  void* packed_context;
 };
 
 struct OneDnnApi {
-  static constexpr uint32_t kVersion = 2;
+  static constexpr uint32_t kVersion = 3;
   uint32_t version;
   // False, with nothing written, if oneDNN declines. Thread-safe.
   bool (*matmul)(const OneDnnMatmul* problem);
@@ -57,5 +69,7 @@ struct OneDnnApi {
 // The table; nullptr if the library is not there or SWITCHYARD_ONEDNN=0. Loads
 // it on the first call. Thread-safe.
 const OneDnnApi* onednn();
+// Where that is nullptr: the reason, for people.
+std::string why_no_onednn();
 
 }  // namespace sy::cpu

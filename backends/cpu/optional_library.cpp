@@ -41,4 +41,16 @@ const void* load_optional(const OptionalLibrary& library) {
   return entry == nullptr ? nullptr : entry();
 }
 
+std::string why_not_loaded(const OptionalLibrary& library) {
+  const char* const path = std::getenv(library.variable);
+  if (path != nullptr && std::strcmp(path, "0") == 0) {
+    return std::string(library.variable) + "=0";
+  }
+  if (load_optional(library) != nullptr) {
+    return std::string(library.file) + " is of another version";
+  }
+  const char* const why = dlerror();
+  return why != nullptr ? why : std::string(library.file) + " is not there";
+}
+
 }  // namespace sy::cpu

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 // Shared libraries beside ours that are mapped on first use, so that programs
 // without need of them do not pay for them. Each exports one C function, which
 // gives a table: a struct with kVersion and, as its first member, the version
@@ -17,6 +19,10 @@ struct OptionalLibrary {
 // for beside the library or program that this code is in, and then where the
 // dynamic linker searches.
 const void* load_optional(const OptionalLibrary& library);
+
+// Why load_optional() gives nothing, or a table of another version: tries
+// again.
+std::string why_not_loaded(const OptionalLibrary& library);
 
 // The table; nullptr if there is none or it is of another version. To be kept
 // in a function-local static.

@@ -33,6 +33,12 @@ std::string list(const char* type, const Word& w, F&& item) {
   return type + ("(" + braced(items) + ")");
 }
 
+std::string dtype(const TensorWord& w) {
+  return w.kind == TensorWord::kInt32  ? ", sy::kInt32"
+         : w.kind == TensorWord::kInt8 ? ", sy::kInt8"
+                                       : "";
+}
+
 std::string values(const TensorWord& w, const std::string& sizes) {
   std::vector<std::string> items;
   for (const double v : w.values) {
@@ -44,7 +50,7 @@ std::string values(const TensorWord& w, const std::string& sizes) {
   const bool flat = w.sizes.size() == 1;
   std::string out = "sy::tensor(";
   out += w.sizes.empty() ? items[0] : braced(items);
-  if (w.kind == TensorWord::kInt32) out += ", sy::kInt32";
+  out += dtype(w);
   out += ")";
   return flat || w.sizes.empty() ? out : out + ".view(" + sizes + ")";
 }
@@ -55,11 +61,10 @@ std::string tensor(const TensorWord& w) {
   for (const std::int64_t n : w.sizes) dims.push_back(std::to_string(n));
   const std::string sizes = dims.empty() ? "sy::IntArrayRef()" : braced(dims);
   if (!w.values.empty()) return values(w, sizes);
-  if (w.kind == TensorWord::kInt || w.kind == TensorWord::kInt32) {
+  if (w.kind != TensorWord::kFloat && w.kind != TensorWord::kBool) {
     const auto below = std::max(1.0, w.below);
     return "sy::randint(" + lang::cpp_int(static_cast<long long>(below)) +
-           ", " + sizes +
-           (w.kind == TensorWord::kInt32 ? ", sy::kInt32)" : ")");
+           ", " + sizes + dtype(w) + ")";
   }
   std::string out = "sy::rand(" + sizes + ")";
   if (w.kind == TensorWord::kBool) return out + ".gt(0.5)";

@@ -117,13 +117,16 @@ TensorWord tensor(Piece p) {
   if (kind && kind->text == "b") {
     out.kind = TensorWord::kBool;
   } else if (kind && !kind->text.empty() &&
-             (kind->text[0] == 'i' || kind->text[0] == 's')) {
-    out.kind = kind->text[0] == 'i' ? TensorWord::kInt : TensorWord::kInt32;
+             std::string_view("isc").find(kind->text[0]) !=
+                 std::string_view::npos) {
+    out.kind = kind->text[0] == 'i'   ? TensorWord::kInt
+               : kind->text[0] == 's' ? TensorWord::kInt32
+                                      : TensorWord::kInt8;
     if (kind->text.size() > 1 || !values) {
       out.below = real({kind->text.substr(1), kind->offset + 1});
     }
   } else if (kind) {
-    expected(*kind, "'b', or 'i' or 's' and a number");
+    expected(*kind, "'b', or 'i', 's' or 'c' and a number");
   }
   if (!values) return out;
   for (const Piece& v : split(*values, ',')) out.values.push_back(real(v));

@@ -43,12 +43,12 @@ struct WordArgument {
 //   3:b        bool
 //   3=1,-1,2   these numbers         3:i=0,2,1 in int64
 struct TensorWord {
-  enum Kind : std::uint8_t { kFloat, kInt, kInt32, kBool };
+  enum Kind : std::uint8_t { kFloat, kInt, kInt32, kBool, kInt8 };
 
   bool defined = true;  // false: None, among others in a list
   std::vector<std::int64_t> sizes;
   Kind kind = kFloat;
-  double below = 0;  // of kInt and kInt32
+  double below = 0;  // of whole numbers
   double factor = 1, shift = 0;
   bool constant = false;
   std::vector<double> values;  // none: made up

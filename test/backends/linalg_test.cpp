@@ -9,6 +9,8 @@
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 #include "c10/parallel.h"
+#include "c10/thread_state.h"
+#include "c10/trace.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 
@@ -96,6 +98,39 @@ TEST(Matmul, ReducedAndWholeDtypes) {
   SY_EXPECT_ERROR(mm(x, y.to(kDouble)), ValueError, "[mm]");
 }
 
+TEST(Matmul, ATraceTellsWhoComputesIt) {
+  const auto traced = [](const Tensor& a) {
+    ::testing::internal::CaptureStderr();
+    {
+      const Trace trace("dispatch");
+      mm(a, a);
+    }
+    return ::testing::internal::GetCapturedStderr();
+  };
+  const std::string large = traced(ones({256, 256}));
+  EXPECT_NE(large.find("| product of matrices by oneDNN; not oneDNN with a "
+                       "packed weight: 256 rows"),
+            large.npos)
+      << large;
+  ::testing::internal::CaptureStderr();
+  {
+    const Trace trace("dispatch");
+    mm(ones({1, 2048}), ones({2048, 2048}).t());
+    mv(ones({2048, 2048}), ones({2048}));
+  }
+  const std::string vector = ::testing::internal::GetCapturedStderr();
+  const std::string_view by = "by gemm; not oneDNN: rows by a vector\n";
+  EXPECT_NE(vector.find(by), vector.rfind(by)) << vector;
+  const std::string small = traced(ones({4, 4}));
+  EXPECT_NE(small.find("| product of matrices by gemm; not oneDNN: 64 "
+                       "multiplications, fewer than "),
+            small.npos)
+      << small;
+  const std::string whole = traced(ones({2, 2}, kLong));
+  EXPECT_NE(whole.find("by loops; not oneDNN: dtype int64\n"), whole.npos)
+      << whole;
+}
+
 TEST(Matmul, Empty) {
   EXPECT_EQ(values(mm(ones({2, 0}), ones({0, 3}))), Values(6, 0));
   EXPECT_EQ(mm(ones({0, 4}), ones({4, 3})).numel(), 0);
@@ -162,6 +197,44 @@ TEST(Matmul, BatchesBroadcast) {
   EXPECT_EQ(ints(matmul(randn({4}, kDouble), y).sizes()),
             (std::vector<int64_t>{5, 2}));
   EXPECT_EQ(matmul(ones({4}), ones({4})).item<float>(), 4);
+}
+
+TEST(IntMm, IsExactForAllSizesAndLayouts) {
+  for (const ScalarType dtype : {kChar, kByte}) {
+    const int64_t low = dtype == kChar ? -128 : 0;
+    for (const int64_t m : {1, 5, 70}) {
+      for (const int64_t n : {1, 30, 65}) {
+        for (const int64_t k : {1, 33, 300}) {
+          const Tensor a = randint(low, low + 256, {m, k}, dtype);
+          const Tensor b = randint(-128, 128, {k, n}, kChar);
+          const Values want = product(a, b);
+          EXPECT_EQ(values(_int_mm(a, b)), want) << m << " " << n << " " << k;
+          const Tensor at = a.t().contiguous().t(), bt = b.t().contiguous().t();
+          EXPECT_EQ(values(_int_mm(at, bt)), want);
+          Tensor out = empty({n, m}, kInt).t();
+          _int_mm_out(out, a, bt);
+          EXPECT_EQ(values(out), want);
+        }
+      }
+    }
+  }
+  const Tensor least = full({20, 4096}, -128, kChar);
+  EXPECT_EQ(values(_int_mm(least, least.t())), Values(400, 4096.0 * 128 * 128));
+  const NoGradGuard no_grad;
+  const Tensor a = randint(-128, 128, {8, 256}, kChar);
+  const Tensor w = randint(-128, 128, {128, 256}, kChar);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(values(_int_mm(a, w.t())), product(a, w.t()));
+  }
+  w.neg_();
+  EXPECT_EQ(values(_int_mm(a, w.t())), product(a, w.t()));
+}
+
+TEST(IntMm, TakesNoOtherDtypes) {
+  SY_EXPECT_ERROR(_int_mm(ones({2, 2}), ones({2, 2}, kChar)), ValueError,
+                  "[_int_mm] self: expected an int8 or uint8 matrix");
+  SY_EXPECT_ERROR(_int_mm(ones({2, 2}, kChar), ones({2, 2}, kByte)), ValueError,
+                  "[_int_mm] mat2: expected an int8 matrix");
 }
 
 TEST(Linear, AddsTheBias) {

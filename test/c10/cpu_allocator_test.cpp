@@ -12,6 +12,7 @@
 #include "c10/allocator.h"
 #include "c10/cpu_memory.h"
 #include "test/c10/expect_error.h"
+#include "test/c10/with_environment.h"
 
 namespace sy {
 namespace {
@@ -167,28 +168,6 @@ TEST_F(CpuAllocator, AbsurdSizesAreErrorsAtOnce) {
   SY_EXPECT_ERROR(a.allocate(~size_t{0}), OutOfMemoryError, "limit none");
   SY_EXPECT_ERROR(a.allocate(size_t{1} << 47), OutOfMemoryError,
                   "asked for 140737488355328 bytes");
-}
-
-// The environment is read once: runs the calling test again in a process of
-// its own that has the variable. True in that process.
-bool with_environment(const char* name, const char* value) {
-  const char* set = std::getenv(name);
-  if (set != nullptr && std::strcmp(set, value) == 0) return true;
-  const testing::TestInfo* test =
-      testing::UnitTest::GetInstance()->current_test_info();
-  const std::string filter =
-      str("--gtest_filter=", test->test_suite_name(), ".", test->name());
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv(name, value, 1);
-    unsetenv("TEST_SHARD_INDEX");
-    execl("/proc/self/exe", "cpu_allocator_test", filter.c_str(), nullptr);
-    _exit(99);
-  }
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  return false;
 }
 
 TEST_F(CpuAllocator, OldestBlocksGoFirstWhenTooMuchIsKept) {

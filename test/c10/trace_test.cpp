@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "c10/dispatcher.h"
+#include "c10/implementation.h"
 #include "c10/library.h"
 #include "test/c10/expect_error.h"
 
@@ -24,6 +25,21 @@ TensorBase outer(const TensorBase& a) {
       typed_operator<TensorBase(const TensorBase&)>("traced::inner");
   return op.call(a);
 }
+const Implementations kWays("CPU", "copy", "traced::chooses",
+                            {{"fast", "even sizes"},
+                             {"vector", "never"},
+                             {"loops", "all others"}});
+TensorBase chooses(const TensorBase& a) {
+  for (int i = 0; i < 2; ++i) {  // the second tells nothing new
+    if (a.numel() % 2 == 0) {
+      kWays.takes(0);
+    } else if (!kWays.declines(0, a.numel(), " elements") &&
+               !kWays.declines(1, "never")) {
+      kWays.takes(2);
+    }
+  }
+  return a;
+}
 TensorBase& inplace(TensorBase& a) { return a; }
 TensorBase named(const TensorBase& a, std::string_view) { return a; }
 TensorBase fails(const TensorBase&) { fail(ErrorKind::Value, "[fails] no"); }
@@ -33,12 +49,14 @@ SY_LIBRARY(traced, m) {
   m.def("outer(Tensor a) -> Tensor", SY_FN(outer));
   m.def("inplace(Tensor(a!) a) -> Tensor(a!)");
   m.def("fails(Tensor a) -> Tensor");
+  m.def("chooses(Tensor a) -> Tensor");
   m.def("named(Tensor a, str name) -> Tensor", SY_FN(named));
 }
 SY_LIBRARY_IMPL(traced, CPU, m) {
   m.impl("inner", SY_FN(inner));
   m.impl("inplace", SY_FN(inplace));
   m.impl("fails", SY_FN(fails));
+  m.impl("chooses", SY_FN(chooses));
 }
 
 using Signature = TensorBase(const TensorBase&);
@@ -107,6 +125,39 @@ TEST(Trace, TellsOfErrors) {
   }
   const std::string out = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(out.find(" threw  "), out.npos) << out;
+}
+
+TEST(Trace, TellsWhichImplementationRanAndWhyOthersDidNot) {
+  const TensorBase three(make_tensor({3}, kFloat, Device(kCPU)));
+  ::testing::internal::CaptureStderr();
+  {
+    const Trace trace("dispatch");
+    op("traced::chooses").call(example());
+    op("traced::chooses").call(three);
+  }
+  op("traced::chooses").call(three);
+  const std::string out = ::testing::internal::GetCapturedStderr();
+  const size_t fast = out.find("\n  | copy by fast\n");
+  EXPECT_NE(fast, out.npos) << out;
+  const std::string_view other =
+      "\n  | copy by loops; not fast: 3 elements, nor vector: never\n";
+  EXPECT_GT(out.find(other), fast) << out;
+  EXPECT_TRUE(out.ends_with(other)) << out;
+}
+
+TEST(Implementations, AreListedForAllFormsOfAnOperator) {
+  EXPECT_TRUE(kWays.is_for("traced::chooses"));
+  EXPECT_TRUE(kWays.is_for("traced::chooses_.out"));
+  EXPECT_FALSE(kWays.is_for("traced::choose"));
+  EXPECT_FALSE(kWays.is_for("aten::chooses"));
+  const Implementations more("CPU", "sum", "plus minus", {{"loops", "all"}});
+  EXPECT_TRUE(more.is_for("aten::plus.Tensor"));
+  EXPECT_TRUE(more.is_for("aten::minus_"));
+  EXPECT_FALSE(more.is_for("traced::plus"));
+  const auto lists = implementations_of("aten::plus");
+  ASSERT_EQ(lists.size(), 1u);
+  EXPECT_EQ(lists[0], &more);
+  EXPECT_TRUE(implementations_of("traced::inner").empty());
 }
 
 TEST(Trace, WritesAChromeTraceOfAllThreads) {

@@ -341,6 +341,27 @@ def reductions():
     yield call("pdist", t(1, 3))
 
 
+def products_of_int8():
+    i8, u8 = torch.int8, torch.uint8
+
+    def m(*sizes, **options):
+        return t(*sizes, dtype=i8, low=-128, high=127, **options)
+
+    yield call("_int_mm", m(3, 5), m(5, 4))
+    yield call("_int_mm", m(17, 64), m(64, 33))
+    yield call("_int_mm", m(40, 50), m(30, 50).t())
+    yield call("_int_mm", m(6, 9).t(), strided(m(6, 7)))
+    yield call("_int_mm", t(3, 8, dtype=u8, low=0, high=255), m(8, 4))
+    yield call("_int_mm", t(33, 64, dtype=u8, low=0, high=255), m(64, 20))
+    # As large as products get.
+    yield call("_int_mm", torch.full((2, 64), -128, dtype=i8),
+               torch.full((64, 2), -128, dtype=i8))
+    for sizes in ((0, 3, 2), (2, 3, 0), (2, 0, 3)):
+        yield call("_int_mm", m(*sizes[:2]), m(*sizes[1:]))
+    yield call("_int_mm.out", m(3, 5), m(5, 4),
+               out=torch.zeros(3, 4, dtype=i32))
+
+
 def linear_algebra():
     square = d(4, 4) + 5 * torch.eye(4, dtype=f64)
     spread = torch.diag(numbers([1, 2, 4, 7], f64))
@@ -654,7 +675,7 @@ def histograms():
 
 def calls():
     for family in (factories, dropouts, elementwise, shapes, reductions,
-                   linear_algebra, convolutions, pooling_and_images,
-                   normalisation, recurrent, embeddings, fourier, foreach,
-                   sequence_losses, segments, histograms):
+                   linear_algebra, products_of_int8, convolutions,
+                   pooling_and_images, normalisation, recurrent, embeddings,
+                   fourier, foreach, sequence_losses, segments, histograms):
         yield from family()

@@ -5,6 +5,7 @@
 
 #include "c10/dispatcher.h"
 #include "c10/error.h"
+#include "c10/implementation.h"
 #include "c10/introspect.h"
 #include "c10/schema/nearest.h"
 #include "tools/sy/case_file.h"
@@ -86,6 +87,20 @@ Json to_json(const KernelInfo& k) {
           {"guarded", k.guarded}};
 }
 
+Json implementations_json(const std::string& name) {
+  Json out = Json::array();
+  for (const Implementations* list : implementations_of(name.c_str())) {
+    Json entries = Json::array();
+    for (const Implementation& i : *list) {
+      entries.push_back({{"name", i.name}, {"when", i.when}});
+    }
+    out.push_back({{"backend", list->backend()},
+                   {"what", list->what()},
+                   {"implementations", entries}});
+  }
+  return out;
+}
+
 Json explain_json(OperatorHandle op) {
   const OperatorEntry& e = op.entry();
   Json flags = Json::array();
@@ -106,6 +121,7 @@ Json explain_json(OperatorHandle op) {
               {"flags", flags},
               {"kernels", kernels},
               {"table", table},
+              {"implementations", implementations_json(std::string(e.name()))},
               {"table_bytes", e.table().bytes()}};
   if (const OperatorInfo* info = e.info()) {
     out["kind"] = kKinds[info->kind];
@@ -161,7 +177,18 @@ std::string explain_text(OperatorHandle op) {
     }
     out += str(line, "\n", std::string(30, ' '), why(d), "\n");
   }
-  return skipped.empty() ? out : out + "  skipped: " + skipped + "\n";
+  if (!skipped.empty()) out += "  skipped: " + skipped + "\n";
+  for (const Implementations* list :
+       implementations_of(std::string(e.name()).c_str())) {
+    out += str("implementations of the ", list->what(), " on ", list->backend(),
+               ", in the order they are asked\n");
+    for (const Implementation& i : *list) {
+      std::string line = str("  ", i.name);
+      pad(line, 30);
+      out += line + i.when + "\n";
+    }
+  }
+  return out;
 }
 
 std::string lower(std::string text) {

@@ -32,6 +32,7 @@ void put(const Tensor& t, int64_t i, double v) {
     case kDouble: t.data_ptr<double>()[i] = v; break;
     case kLong: t.data_ptr<int64_t>()[i] = static_cast<int64_t>(v); break;
     case kInt: t.data_ptr<int32_t>()[i] = static_cast<int32_t>(v); break;
+    case kChar: t.data_ptr<int8_t>()[i] = static_cast<int8_t>(v); break;
     default: t.data_ptr<bool>()[i] = v >= 0.5; break;
   }
 }
@@ -41,13 +42,14 @@ Tensor tensor(const TensorWord& w, Numbers& numbers) {
   const ScalarType dtype = w.kind == TensorWord::kFloat   ? kDouble
                            : w.kind == TensorWord::kInt   ? kLong
                            : w.kind == TensorWord::kInt32 ? kInt
+                           : w.kind == TensorWord::kInt8  ? kChar
                                                           : kBool;
   const Tensor t(make_tensor(w.sizes, dtype, Device(kCPU)));
   for (int64_t i = 0; i < t.numel(); ++i) {
     double v = numbers.next();
     if (!w.values.empty()) {
       v = w.values[static_cast<size_t>(i)];
-    } else if (dtype == kLong || dtype == kInt) {
+    } else if (dtype == kLong || dtype == kInt || dtype == kChar) {
       v *= w.below;
     } else if (dtype == kDouble) {
       v = (0.3 + 0.6 * v) * w.factor + w.shift;

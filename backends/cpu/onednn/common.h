@@ -15,9 +15,16 @@ namespace sy::cpu {
 
 const dnnl::engine& onednn_engine();
 dnnl::memory::data_type onednn_type(OneDnnType t);
-inline size_t onednn_item(OneDnnType t) { return t == OneDnnType::f32 ? 4 : 2; }
+inline size_t onednn_item(OneDnnType t) {
+  return t == OneDnnType::f32                         ? 4
+         : t == OneDnnType::s8 || t == OneDnnType::u8 ? 1
+                                                      : 2;
+}
 // Memory of the caller's.
 dnnl::memory onednn_memory(const dnnl::memory::desc& d, const void* data);
+
+// Names a layout: the same number for the same.
+uint64_t onednn_layout(const dnnl::memory::desc& d);
 
 // oneDNN asks OpenMP for its number of threads.
 class OneDnnThreads {

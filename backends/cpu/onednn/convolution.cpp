@@ -37,6 +37,7 @@ struct Prepared {
   Operand x, w, y;
   memory::desc bias, scratch;
   dnnl::primitive primitive;
+  uint64_t layout = 0;  // of w, as it is taken
 };
 
 // Row-major, or with dim 1 (`channel`) moved behind all.
@@ -159,6 +160,7 @@ Prepared prepare_supported(const Key& k) {
     }
   }
   p.supported = true;
+  p.layout = onednn_layout(p.w.taken);
   return p;
 }
 
@@ -279,16 +281,28 @@ bool run(const OneDnnConvolution& c) {
   const int64_t rest = c.batch % chunk;
   const Prepared last = rest == 0 ? Prepared() : prepared(key_of(c, rest));
   if (rest != 0 && (!last.supported || last.w.taken != p.w.taken)) return false;
+  const bool by_weight = c.part == OneDnnPart::by_weight;
+  const bool packs = c.packed != nullptr && !by_weight && p.w.reorder;
+  bool filled = false;
+  void* const packed =
+      packs ? c.packed(c.packed_context, p.layout, p.w.room(), &filled)
+            : nullptr;
   const size_t bytes =
-      aligned(p.w.room()) + aligned(std::max(p.x.room(), last.x.room())) +
+      (packed != nullptr ? 0 : aligned(p.w.room())) +
+      aligned(std::max(p.x.room(), last.x.room())) +
       aligned(std::max(p.y.room(), last.y.room())) +
       std::max(p.scratch.get_size(),
                rest == 0 ? size_t{0} : last.scratch.get_size());
   Call call{
       c, stream,
       static_cast<char*>(bytes == 0 ? nullptr : c.allocate(c.context, bytes))};
-  const bool by_weight = c.part == OneDnnPart::by_weight;
-  const memory w = call.take(p.w, c.w, by_weight);
+  memory w;
+  if (packed == nullptr) {
+    w = call.take(p.w, c.w, by_weight);
+  } else {
+    w = onednn_memory(p.w.taken, packed);
+    if (!filled) copy(p.w, stream, onednn_memory(p.w.given, c.w), w);
+  }
   const size_t x_image = p.x.given.get_size() / static_cast<size_t>(chunk);
   const size_t y_image = p.y.given.get_size() / static_cast<size_t>(chunk);
   for (int64_t n = 0; n < c.batch; n += chunk) {

@@ -78,8 +78,8 @@ TEST(Words, ErrorsSayWhere) {
   EXPECT_EQ(error(WordType::kTensor, "2x3=1,2"),
             "4: argument 'x': expected 6 numbers, got 2");
   EXPECT_EQ(error(WordType::kTensor, "2x3:f4"),
-            "4: argument 'x': expected 'b', or 'i' or 's' and a number, got "
-            "'f4'");
+            "4: argument 'x': expected 'b', or 'i', 's' or 'c' and a number, "
+            "got 'f4'");
   EXPECT_EQ(error(WordType::kTensor, "2x-1").substr(0, 32),
             "0: argument 'x': expected a tens");
   EXPECT_EQ(error(WordType::kTensor, "100000x100000"),

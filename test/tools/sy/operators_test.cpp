@@ -54,6 +54,24 @@ TEST(Explain, KindsAndKernelsAreNamed) {
       << text;
 }
 
+TEST(Explain, ImplementationsAreListedInOrder) {
+  const std::string text = said([] { explain_operator("mm.out", false); });
+  const size_t head = text.find(
+      "implementations of the product of matrices on CPU, in the order they "
+      "are asked\n");
+  ASSERT_NE(head, text.npos) << text;
+  const size_t onednn = text.find("\n  oneDNN  ", head);
+  const size_t gemm = text.find("\n  gemm  ", head);
+  EXPECT_LT(onednn, gemm) << text;
+  EXPECT_LT(gemm, text.find("\n  loops  ", head)) << text;
+  const Json json =
+      parse_json(said([] { explain_operator("convolution", true); }), "json");
+  EXPECT_EQ(json[0]["implementations"].size(), 2u);
+  EXPECT_EQ(parse_json(said([] { explain_operator("relu", true); }),
+                       "json")[0]["implementations"],
+            Json::array());
+}
+
 TEST(Ops, AreFoundByPatternAndByWords) {
   const auto list = [](const OperatorQuery& q) {
     std::exception_ptr thrown;
