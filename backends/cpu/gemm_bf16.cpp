@@ -163,30 +163,39 @@ void pack(const Columns& c, char* to) {
 
 }  // namespace
 
+int64_t bf16_packed_bytes(int64_t k, int64_t n) {
+  return blocks(n, detail::kBf16Panel) * detail::bf16_panel_bytes(k);
+}
+
+bool packs_bf16(const GemmBf16& g) {
+  return !(g.m <= kFewRows && g.a_col == 1 && g.b_row == 1) &&
+         !(g.m <= detail::kBf16Rows && g.b_col == 1);
+}
+
 void gemm(const GemmBf16& g) {
   if (g.m == 0 || g.n == 0) return;
-  if (g.m <= kFewRows && g.a_col == 1 && g.b_row == 1) {
-    parallel_for(
-        0, g.n,
-        std::max<int64_t>(4, kParallelWork / (g.m * std::max<int64_t>(g.k, 1))),
-        [&](int64_t begin, int64_t end) {
-          detail::multiply_bf16_dots(g, begin, end);
-        });
+  if (!packs_bf16(g)) {
+    if (g.b_col == 1) return multiply({g, 0, g.n, nullptr});
+    const int64_t work = g.m * std::max<int64_t>(g.k, 1);
+    parallel_for(0, g.n, std::max<int64_t>(4, kParallelWork / work),
+                 [&](int64_t begin, int64_t end) {
+                   detail::multiply_bf16_dots(g, begin, end);
+                 });
     return;
   }
-  if (g.m <= detail::kBf16Rows && g.b_col == 1) {
-    multiply({g, 0, g.n, nullptr});
-    return;
+  int64_t width = g.n;
+  if (g.packed == nullptr) {
+    const int64_t most =
+        std::max<int64_t>(kColumns, kPacked / std::max<int64_t>(g.k, 1)) /
+        kColumns * kColumns;
+    width = std::min(g.n, most);
   }
-  const int64_t most =
-      std::max<int64_t>(kColumns, kPacked / std::max<int64_t>(g.k, 1)) /
-      kColumns * kColumns;
-  const int64_t width = std::min(g.n, most);
-  Workspace room(blocks(width, detail::kBf16Panel) *
-                 detail::bf16_panel_bytes(g.k));
+  Workspace room(g.packed == nullptr ? bf16_packed_bytes(g.k, width) : 0);
+  char* const packed =
+      g.packed == nullptr ? room.data() : static_cast<char*>(g.packed);
   for (int64_t col = 0; col < g.n; col += width) {
-    const Columns c{g, col, std::min(width, g.n - col), room.data()};
-    pack(c, room.data());
+    const Columns c{g, col, std::min(width, g.n - col), packed};
+    if (!g.is_packed) pack(c, packed);
     multiply(c);
   }
 }

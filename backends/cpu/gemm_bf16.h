@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/cpu/machine.h"
 #include "c10/half.h"
 
 // Products of bfloat16 matrices in memory at any strides, on machines that
@@ -10,11 +11,6 @@
 // gemm_bf16.cpp cuts them into blocks, gemm_bf16_kernel.cpp multiplies those.
 
 namespace sy::cpu {
-
-// Whether this machine does, and the instruction set in use is its widest.
-bool has_bf16_products() noexcept;
-// Whether it multiplies whole tiles (AMX_BF16), as oneDNN does.
-bool has_bf16_tiles() noexcept;
 
 // c = alpha * a b + beta * c, or + bias[j] in column j where there is one;
 // added up as float and rounded once. All strides in elements; columns of c lie
@@ -31,10 +27,17 @@ struct GemmBf16 {
   float alpha = 1;
   float beta = 0;
   const BFloat16* bias = nullptr;
+  // Memory of bf16_packed_bytes() for b as it is multiplied, aligned to 64
+  // bytes: written, or read where it holds b already. nullptr: none is kept.
+  void* packed = nullptr;
+  bool is_packed = false;
 };
+int64_t bf16_packed_bytes(int64_t k, int64_t n);
+// Whether a product packs b: with few rows it is read as it lies.
+bool packs_bf16(const GemmBf16& g);
 
-// Only where has_bf16_products(). Subnormal elements count as 0. Throws nothing but OutOfMemoryError. Results
-// do not depend on the number of threads.
+// Only where has_bf16_products(). Subnormal elements count as 0. Throws nothing
+// but OutOfMemoryError. Results do not depend on the number of threads.
 void gemm(const GemmBf16& g);
 
 namespace detail {

@@ -1,7 +1,6 @@
 // The inner loops of gemm_bf16.cpp. VDPBF16PS adds the products of two pairs to
 // a float; Highway 1.0.3 does not have it.
 
-#include <cpuid.h>
 #include <immintrin.h>
 
 #include <algorithm>
@@ -16,23 +15,6 @@
              "avx2,bmi,bmi2")))
 
 namespace sy::cpu {
-
-bool has_bf16_tiles() noexcept {
-  static const bool has = [] {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    constexpr unsigned kAmxBf16 = 1u << 22;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kAmxBf16) != 0;
-  }();
-  return has;
-}
-
-bool has_bf16_products() noexcept {
-  static const bool has = __builtin_cpu_supports("avx512bf16") &&
-                          __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512vl") &&
-                          __builtin_cpu_supports("avx512dq");
-  return has && tile::active_isa() == tile::Isa::avx512;
-}
 
 namespace detail {
 

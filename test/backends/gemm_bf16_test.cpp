@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -149,6 +150,32 @@ TEST_F(GemmBf16Test, AlphaBetaAndBias) {
 TEST_F(GemmBf16Test, NoTermsGiveBias) {
   expect_product({3, 40, 0}, Layout::rows, Layout::rows, false, 1, 0, true);
   expect_product({20, 40, 0}, Layout::rows, Layout::columns, true, 1, 2, false);
+}
+
+TEST_F(GemmBf16Test, PackedOnceReadAgain) {
+  for (const Sizes& s : {Sizes{20, 70, 600}, Sizes{5, 33, 7}}) {
+    const Operand a = random_operand(s.m, s.k, Layout::rows, 1);
+    Operand b = random_operand(s.k, s.n, Layout::columns, 2);
+    std::vector<float> c[3];
+    std::vector<char> room(static_cast<size_t>(bf16_packed_bytes(s.k, s.n)) +
+                           64);
+    void* aligned = room.data();
+    size_t space = room.size();
+    std::align(64, room.size() - 64, aligned, space);
+    for (int i = 0; i < 3; ++i) {
+      c[i].resize(static_cast<size_t>(s.m * s.n));
+      GemmBf16 g{s.m,           s.n,   s.k,   a.data.data(), a.row, a.col,
+                 b.data.data(), b.row, b.col, c[i].data(),   s.n,   true};
+      ASSERT_TRUE(packs_bf16(g));
+      if (i > 0) g.packed = aligned;
+      g.is_packed = i == 2;
+      // What is packed is not read from b again.
+      if (i == 2) b.data.assign(b.data.size(), BFloat16(NAN));
+      gemm(g);
+    }
+    EXPECT_EQ(c[0], c[1]);
+    EXPECT_EQ(c[0], c[2]);
+  }
 }
 
 TEST_F(GemmBf16Test, ThreadsChangeNothing) {
