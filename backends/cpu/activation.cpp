@@ -6,6 +6,7 @@
 #include "aten/dims.h"
 #include "aten/tile/tile.h"
 #include "backends/cpu/activation_kernels_gen.h"
+#include "backends/cpu/softmax_kernel.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -60,85 +61,9 @@ struct Kernels {
   }
 };
 
-// Shorter rows are taken several at a time: a call for each would cost more
-// than its elements.
-constexpr int64_t kShortRow = 64;
-constexpr int64_t kShortElements = 1024;
-
-template <class T>
-void short_softmax(const Kernels& k, bool log, T* y, const T* x, int64_t rows,
-                   int64_t n) {
-  T e[kShortElements];
-  for (int64_t r = 0; r < rows; ++r) {
-    const T* from = x + r * n;
-    T most = from[0];
-    for (int64_t i = 1; i < n; ++i) {
-      most = from[i] > most || from[i] != from[i] ? from[i] : most;
-    }
-    for (int64_t i = 0; i < n; ++i) y[r * n + i] = from[i] - most;
-  }
-  k.exp(e, y, nullptr, nullptr, 0, rows * n);
-  for (int64_t r = 0; r < rows; ++r) {
-    T sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += e[r * n + i];
-    T* const to = y + r * n;
-    if (log) {
-      const T shift = std::log(sum);
-      for (int64_t i = 0; i < n; ++i) to[i] -= shift;
-    } else {
-      const T scale = 1 / sum;
-      for (int64_t i = 0; i < n; ++i) to[i] = e[r * n + i] * scale;
-    }
-  }
-}
-
-template <class T>
-void short_backward(const Kernels& k, bool log, T* gx, const T* g, const T* y,
-                    int64_t rows, int64_t n) {
-  T e[kShortElements];
-  if (log) k.exp(e, y, nullptr, nullptr, 0, rows * n);
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t at = r * n;
-    T sum = 0;
-    for (int64_t i = at; i < at + n; ++i) sum += log ? g[i] : g[i] * y[i];
-    for (int64_t i = at; i < at + n; ++i) {
-      gx[i] = log ? g[i] - e[i] * sum : (g[i] - sum) * y[i];
-    }
-  }
-}
-
-// Operand 1 is one element for the whole run.
-constexpr uint32_t kUniform = 2;
-
 struct Softmax {
   const Kernels& k;
   bool log;
-
-  void row(char* y, const char* x, int64_t n) const {
-    alignas(8) char most[8], scale[8];
-    double sum = 0;
-    std::memcpy(most, x, k.size);
-    k.max(most, x, n);
-    k.sub(y, x, most, nullptr, kUniform, n);
-    if (!log) {
-      k.exp(y, y, nullptr, nullptr, 0, n);
-      k.sum(&sum, y, n);
-      sum = 1 / sum;
-      k.narrow(&sum, scale, 1);
-      k.mul(y, y, scale, nullptr, kUniform, n);
-      return;
-    }
-    constexpr int64_t kChunk = 1024;
-    alignas(64) char e[kChunk * 8];
-    for (int64_t i = 0; i < n; i += kChunk) {
-      const int64_t m = std::min(kChunk, n - i);
-      k.exp(e, y + i * static_cast<int64_t>(k.size), nullptr, nullptr, 0, m);
-      k.sum(&sum, e, m);
-    }
-    k.narrow(&sum, scale, 1);
-    k.log(scale, scale, nullptr, nullptr, 0, 1);
-    k.sub(y, y, scale, nullptr, kUniform, n);
-  }
 
   // n <= kColumns columns side by side, `rows` of them `stride` bytes apart.
   static constexpr int64_t kColumns = 512;
@@ -168,27 +93,6 @@ struct Softmax {
 struct SoftmaxBackward {
   const Kernels& k;
   bool log;
-
-  // softmax: (g - sum(g y)) y; log_softmax: g - exp(y) sum(g).
-  void row(char* gx, const char* g, const char* y, int64_t n) const {
-    double sum = 0;
-    alignas(8) char s[8];
-    if (log) {
-      k.sum(&sum, g, n);
-    } else {
-      k.mul(gx, g, y, nullptr, 0, n);
-      k.sum(&sum, gx, n);
-    }
-    k.narrow(&sum, s, 1);
-    if (log) {
-      k.exp(gx, y, nullptr, nullptr, 0, n);
-      k.mul(gx, gx, s, nullptr, kUniform, n);
-      k.sub(gx, g, gx, nullptr, 0, n);
-    } else {
-      k.sub(gx, g, s, nullptr, kUniform, n);
-      k.mul(gx, gx, y, nullptr, 0, n);
-    }
-  }
 
   static constexpr int64_t kColumns = 512;
   void columns(char* gx, const char* g, const char* y, int64_t stride,
@@ -220,20 +124,19 @@ struct SoftmaxBackward {
   }
 };
 
-// f(byte offset, columns) for rows (columns = 0) or strips of columns.
+// f(first row, rows) for rows close together.
 template <class F>
-void for_each_run(const Extent& e, size_t size, int64_t max_columns,
-                  const F& f) {
+void for_each_rows(const Extent& e, const F& f) {
+  parallel_for(0, e.outer,
+               std::max<int64_t>(1, kGrain / std::max<int64_t>(1, e.size)),
+               [&](int64_t begin, int64_t end) { f(begin, end - begin); });
+}
+
+// f(byte offset, columns) for strips of columns.
+template <class F>
+void for_each_strip(const Extent& e, size_t size, int64_t max_columns,
+                    const F& f) {
   const auto item = static_cast<int64_t>(size);
-  if (e.inner == 1) {
-    parallel_for(0, e.outer,
-                 std::max<int64_t>(1, kGrain / std::max<int64_t>(1, e.size)),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t i = begin; i < end; ++i)
-                     f(i * e.size * item, int64_t{0});
-                 });
-    return;
-  }
   const int64_t strips = (e.inner + max_columns - 1) / max_columns;
   const int64_t work =
       std::max<int64_t>(1, e.size * std::min(e.inner, max_columns));
@@ -247,17 +150,24 @@ void for_each_run(const Extent& e, size_t size, int64_t max_columns,
                });
 }
 
-// f(first element, rows) for groups of short rows.
-template <class F>
-void for_short_rows(const Extent& e, const F& f) {
-  const int64_t rows = kShortElements / e.size;
-  const int64_t groups = (e.outer + rows - 1) / rows;
-  parallel_for(0, groups, kGrain / kShortElements,
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   f(i * rows * e.size, std::min(rows, e.outer - i * rows));
-                 }
-               });
+template <class T>
+void forward_rows(const Extent& e, bool log, void* y, const void* x) {
+  for_each_rows(e, [&](int64_t row, int64_t rows) {
+    softmax_kernel<T>().forward(static_cast<T*>(y) + row * e.size,
+                                static_cast<const T*>(x) + row * e.size, rows,
+                                e.size, log);
+  });
+}
+
+template <class T>
+void backward_rows(const Extent& e, bool log, void* gx, const void* g,
+                   const void* y) {
+  for_each_rows(e, [&](int64_t row, int64_t rows) {
+    const int64_t at = row * e.size;
+    softmax_kernel<T>().backward(
+        static_cast<T*>(gx) + at, static_cast<const T*>(g) + at,
+        static_cast<const T*>(y) + at, rows, e.size, log);
+  });
 }
 
 ScalarType compute_dtype_of(const Tensor& t) {
@@ -280,29 +190,18 @@ void forward(const char* op, bool log, const Tensor& self, int64_t dim,
   const Tensor y = target_for(out, compute);
   const auto* from = static_cast<const char*>(x.data_ptr());
   auto* to = static_cast<char*>(y.data_ptr());
-  if (e.inner == 1 && e.size <= kShortRow) {
-    for_short_rows(e, [&](int64_t at, int64_t rows) {
-      if (kernels.is_float) {
-        short_softmax(kernels, log, reinterpret_cast<float*>(to) + at,
-                      reinterpret_cast<const float*>(from) + at, rows, e.size);
-      } else {
-        short_softmax(kernels, log, reinterpret_cast<double*>(to) + at,
-                      reinterpret_cast<const double*>(from) + at, rows, e.size);
-      }
-    });
+  if (e.inner == 1) {
+    (kernels.is_float ? forward_rows<float> : forward_rows<double>)(e, log, to,
+                                                                    from);
     if (!y.is_same(out)) copy_cpu(out, y);
     return;
   }
   const Softmax run{kernels, log};
   const int64_t stride = e.inner * static_cast<int64_t>(kernels.size);
-  for_each_run(e, kernels.size, Softmax::kColumns,
-               [&](int64_t at, int64_t columns) {
-                 if (columns == 0) {
-                   run.row(to + at, from + at, e.size);
-                 } else {
+  for_each_strip(e, kernels.size, Softmax::kColumns,
+                 [&](int64_t at, int64_t columns) {
                    run.columns(to + at, from + at, stride, e.size, columns);
-                 }
-               });
+                 });
   if (!y.is_same(out)) copy_cpu(out, y);
 }
 
@@ -318,34 +217,19 @@ void backward(const char* op, bool log, const Tensor& grad,
   const auto* g_data = static_cast<const char*>(g.data_ptr());
   const auto* y_data = static_cast<const char*>(y.data_ptr());
   auto* to = static_cast<char*>(gx.data_ptr());
-  if (e.inner == 1 && e.size <= kShortRow) {
-    for_short_rows(e, [&](int64_t at, int64_t rows) {
-      if (kernels.is_float) {
-        short_backward(kernels, log, reinterpret_cast<float*>(to) + at,
-                       reinterpret_cast<const float*>(g_data) + at,
-                       reinterpret_cast<const float*>(y_data) + at, rows,
-                       e.size);
-      } else {
-        short_backward(kernels, log, reinterpret_cast<double*>(to) + at,
-                       reinterpret_cast<const double*>(g_data) + at,
-                       reinterpret_cast<const double*>(y_data) + at, rows,
-                       e.size);
-      }
-    });
+  if (e.inner == 1) {
+    (kernels.is_float ? backward_rows<float>
+                      : backward_rows<double>)(e, log, to, g_data, y_data);
     if (!gx.is_same(out)) copy_cpu(out, gx);
     return;
   }
   const SoftmaxBackward run{kernels, log};
   const int64_t stride = e.inner * static_cast<int64_t>(kernels.size);
-  for_each_run(e, kernels.size, SoftmaxBackward::kColumns,
-               [&](int64_t at, int64_t columns) {
-                 if (columns == 0) {
-                   run.row(to + at, g_data + at, y_data + at, e.size);
-                 } else {
+  for_each_strip(e, kernels.size, SoftmaxBackward::kColumns,
+                 [&](int64_t at, int64_t columns) {
                    run.columns(to + at, g_data + at, y_data + at, stride,
                                e.size, columns);
-                 }
-               });
+                 });
   if (!gx.is_same(out)) copy_cpu(out, gx);
 }
 

@@ -18,18 +18,28 @@ using Part = ConvolutionPart;
 
 Tensor tensor_of(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
 
-// Images that lie as a product takes them, where oneDNN would change the
-// layout of too much for what it does with it.
-bool prefers_product(const Convolution& c, Part part) {
+// As products of matrices where oneDNN would change the layout of too much for
+// what it does with it, or fill its vectors with channels that are not there.
+bool prefers_products(const Convolution& c, Part part) {
   const auto no = [](const auto&... why) {
-    return kConvolutions.declines(kByProduct, why...);
+    return kConvolutions.declines(kByProducts, why...);
   };
-  if (c.x.dtype() != kFloat) return no("dtype ", c.x.dtype());
-  if (!is_product(c.g)) return no("taps see more than one place, or borders");
-  if (c.g.batch >= 4 && part != Part::kByWeight) {
-    return no(c.g.batch, " images, more than 3");
+  const ConvolutionGeometry& g = c.g;
+  const bool is_float = c.x.dtype() == kFloat;
+  if (!c.x.is_contiguous() || !c.y.is_contiguous()) return no("not contiguous");
+  if (is_float && is_product(g)) {
+    return g.batch < 4 || part == Part::kByWeight ||
+           (part == Part::kForward && g.y_places() >= 128) ||
+           no(g.batch, " images, more than 3");
   }
-  return (c.x.is_contiguous() && c.y.is_contiguous()) || no("not contiguous");
+  if (g.groups != 1) return no(g.groups, " groups");
+  const bool many = is_float && g.out >= 64;
+  switch (part) {
+    case Part::kByInput: return g.in <= (many ? 8 : 4) || no(g.in, " channels");
+    case Part::kByWeight:
+      return (many && g.in > 3 && g.in < 16) || no(g.in, " channels");
+    default: return no("more than one tap, or dtype ", c.x.dtype());
+  }
 }
 
 void run(const Convolution& c, Part part) {
@@ -47,15 +57,15 @@ void run(const Convolution& c, Part part) {
     }
     return;
   }
-  const bool as_product = prefers_product(c, part);
-  if (!as_product && convolve_by_onednn(c, part)) return;
+  const bool as_products = prefers_products(c, part);
+  if (!as_products && convolve_by_onednn(c, part)) return;
   const int64_t pairs = c.g.group_in() * c.g.group_out();
   if (pairs <= 2) {
     kConvolutions.takes(kByRows);
     return convolve_by_rows(c, part);
   }
-  if (as_product) {
-    kConvolutions.takes(kByProduct);
+  if (as_products) {
+    kConvolutions.takes(kByProducts);
   } else {
     kConvolutions.declines(kByRows, pairs, " pairs of channels in a group");
     kConvolutions.takes(kByColumns);
@@ -71,9 +81,10 @@ Tensor empty_in(const Tensor& like, IntArrayRef sizes, MemoryFormat format) {
 
 const Implementations kConvolutions(
     "CPU", "convolution", "convolution convolution_backward",
-    {{"product",
-      "float32, one tap without borders, up to 3 images or the derivative by "
-      "weight, contiguous, more than 2 pairs of channels in a group"},
+    {{"products",
+      "contiguous: float32 of one tap without borders, up to 3 images, forward "
+      "of planes of 128, by weight; by input of up to 4 channels; float32 with "
+      "64 channels of the result by input of up to 8, by weight of 4 to 15"},
      {"oneDNN",
       "float32, bfloat16, float16 from 2^17 multiplications on, where oneDNN "
       "has more than a reference"},

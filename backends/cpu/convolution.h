@@ -27,7 +27,7 @@ enum class ConvolutionPart : uint8_t {
 
 // In the order in which they are asked.
 enum ConvolutionBy : size_t {
-  kByProduct,
+  kByProducts,
   kByOneDnn,
   kByRows,
   kByColumns,

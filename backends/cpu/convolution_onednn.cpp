@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <vector>
 
 #include "aten/copy.h"
 #include "aten/ops/arithmetic.h"
@@ -50,20 +52,12 @@ Tensor laid_out(const Tensor& t, MemoryFormat format, bool read) {
   return copy;
 }
 
-}  // namespace
-
-bool convolve_by_onednn(const Convolution& c, ConvolutionPart part) {
-  const auto no = [](const auto&... why) {
-    return kConvolutions.declines(kByOneDnn, why...);
-  };
+bool run(const Convolution& c, ConvolutionPart part) {
   OneDnnConvolution p;
-  if (!onednn_type(c.x.dtype(), &p.type)) return no("dtype ", c.x.dtype());
-  if (c.g.work() < kOneDnnWork) {
-    return no(c.g.work(), " multiplications, fewer than ", kOneDnnWork);
+  if (!onednn_type(c.x.dtype(), &p.type) ||
+      !onednn_type(c.w.dtype(), &p.w_type)) {
+    return false;
   }
-  if (!is_in_range(c.g)) return no("a size beyond 31 bits");
-  const OneDnnApi* const api = onednn();
-  if (api == nullptr) return no("not loaded (", why_no_onednn(), ")");
   const bool forward = part == ConvolutionPart::kForward;
   const bool by_input = part == ConvolutionPart::kByInput;
   p.part = forward    ? OneDnnPart::forward
@@ -99,7 +93,6 @@ bool convolve_by_onednn(const Convolution& c, ConvolutionPart part) {
   p.y = y.data_ptr();
   p.w = w.data_ptr();
   p.bias = bias.defined() ? bias.data_ptr() : nullptr;
-  // The sum over the batch would be cut by the number of threads.
   p.threads = part == ConvolutionPart::kByWeight || in_parallel_region()
                   ? 1
                   : get_num_threads();
@@ -114,9 +107,8 @@ bool convolve_by_onednn(const Convolution& c, ConvolutionPart part) {
       part != ConvolutionPart::kByWeight && w.is_same(c.w) ? &c.w : nullptr);
   p.packed = packed.why_not() == nullptr ? &PackedWeight::memory : nullptr;
   p.packed_context = &packed;
-  if (!api->convolution(&p)) return no("it has none, or only a reference");
+  if (!onednn()->convolution(&p)) return false;
   packed.keep();
-  kConvolutions.takes(kByOneDnn);
   const Tensor& written = forward ? y : by_input ? x : w;
   const Tensor& target = forward ? c.y : by_input ? c.x : c.w;
   if (!written.is_same(target)) copy_cpu(target, written);
@@ -125,6 +117,94 @@ bool convolve_by_onednn(const Convolution& c, ConvolutionPart part) {
     for (int64_t d = 0; d < sizes.size(); ++d) sizes[d] = d == 1 ? sizes[d] : 1;
     target.add_(c.bias.reshape(sizes));
   }
+  return true;
+}
+
+// Note [The derivative by weight in parts]
+// It is a sum over all images: oneDNN's threads would cut it by their number.
+// It is computed in parts that depend on sizes alone, one thread each: of the
+// images, summed up in order, where weights are few; of y's channels otherwise.
+constexpr int64_t kMostParts = 8;
+constexpr int64_t kPartWork = int64_t{1} << 24;
+constexpr int64_t kPartChannels = 64;
+
+struct Parts {
+  int64_t of_batch = 1, of_channels = 1;
+};
+
+Parts parts_of(const Convolution& c) {
+  const ConvolutionGeometry& g = c.g;
+  const int64_t most = std::min(kMostParts, g.work() / kPartWork);
+  const int64_t affordable = (c.x.numel() + c.y.numel()) / (2 * c.w.numel());
+  const int64_t n = std::min({most, g.batch, affordable});
+  if (n > 1) return {n, 1};
+  if (g.groups != 1) return {};
+  return {1, std::max<int64_t>(1, std::min(most, g.out / kPartChannels))};
+}
+
+// f(part, first, number) for n parts of a range; whether all returned true.
+template <class F>
+bool for_parts(int64_t n, int64_t range, const F& f) {
+  std::atomic<bool> all{true};
+  parallel_for(0, n, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = range * i / n;
+      if (!f(i, first, range * (i + 1) / n - first)) all = false;
+    }
+  });
+  return all;
+}
+
+bool by_weight(const Convolution& c) {
+  const Parts parts = parts_of(c);
+  if (parts.of_batch > 1) {
+    // Sums of narrow floats are rounded once, at the end.
+    std::vector<Tensor> sums(static_cast<size_t>(parts.of_batch));
+    for (Tensor& sum : sums) {
+      sum = sy::empty_like(c.w, c.w.options().dtype(kFloat));
+    }
+    const auto part = [&](int64_t i, int64_t first, int64_t n) {
+      Convolution p = c;
+      p.g.batch = n;
+      p.x = c.x.narrow(0, first, n);
+      p.y = c.y.narrow(0, first, n);
+      p.w = sums[static_cast<size_t>(i)];
+      return run(p, ConvolutionPart::kByWeight);
+    };
+    if (!for_parts(parts.of_batch, c.g.batch, part)) {
+      return run(c, ConvolutionPart::kByWeight);
+    }
+    for (size_t i = 1; i < sums.size(); ++i) sums[0].add_(sums[i]);
+    copy_cpu(c.w, sums[0]);
+    return true;
+  }
+  return for_parts(parts.of_channels, c.g.out,
+                   [&](int64_t, int64_t first, int64_t n) {
+                     Convolution p = c;
+                     p.g.out = n;
+                     p.y = c.y.narrow(1, first, n);
+                     p.w = c.w.narrow(0, first, n);
+                     return run(p, ConvolutionPart::kByWeight);
+                   });
+}
+
+}  // namespace
+
+bool convolve_by_onednn(const Convolution& c, ConvolutionPart part) {
+  const auto no = [](const auto&... why) {
+    return kConvolutions.declines(kByOneDnn, why...);
+  };
+  OneDnnType type;
+  if (!onednn_type(c.x.dtype(), &type)) return no("dtype ", c.x.dtype());
+  if (c.g.work() < kOneDnnWork) {
+    return no(c.g.work(), " multiplications, fewer than ", kOneDnnWork);
+  }
+  if (!is_in_range(c.g)) return no("a size beyond 31 bits");
+  if (onednn() == nullptr) return no("not loaded (", why_no_onednn(), ")");
+  if (!(part == ConvolutionPart::kByWeight ? by_weight(c) : run(c, part))) {
+    return no("it has none, or only a reference");
+  }
+  kConvolutions.takes(kByOneDnn);
   return true;
 }
 

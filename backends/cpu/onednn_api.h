@@ -42,8 +42,9 @@ enum class OneDnnPart : uint32_t { forward, by_input, by_weight };
 // groups, kernel...) to y (batch, out, y...): y, or the derivative by x or w.
 struct OneDnnConvolution {
   OneDnnPart part;
-  OneDnnType type;  // of all
-  int64_t dims;     // 1 to 3, those of the arrays that count
+  OneDnnType type;    // of all but w
+  OneDnnType w_type;  // the same, or f32 where w is written
+  int64_t dims;       // 1 to 3, those of the arrays that count
   int64_t batch, in, out, groups;
   int64_t x_size[3], y_size[3], kernel[3];
   int64_t stride[3], padding[3], dilation[3];

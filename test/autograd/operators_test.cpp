@@ -186,6 +186,7 @@ constexpr Line kArguments[] = {
     {"bmm", "2x2x3 2x3x2"},
     {"addmm", "4 2x3 3x4 0.5 2"},
     {"addmm_", "2x4 2x3 3x4 0.5 2"},
+    {"_addmm_activation", "4 2x3 3x4 0.5 2"},
     {"baddbmm", "2x1x2 2x2x3 2x3x2"},
     {"mv", "2x3 3"},
     {"dot", "3 3"},

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -40,6 +41,36 @@ TEST(Softmax, AgainstItsDefinition) {
       }
       const Tensor rows = x.select(2, 0);
       expect_near(softmax(rows, 1), softmax(rows.contiguous(), 1), 0);
+    }
+  }
+}
+
+TEST(Softmax, RowsDoNotDependOnTheirNeighbours) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (const ScalarType t : {kFloat, kDouble}) {
+    for (const int64_t n : {1, 2, 7, 15, 16, 17, 40, 300}) {
+      const Tensor x = randn({37, n}).to(t), g = randn({37, n}).to(t);
+      x.select(0, 3).select(0, n / 2).fill_(std::nan(""));
+      x.select(0, 5).fill_(-kInf);
+      x.select(0, 36).select(0, 0).fill_(kInf);
+      const Tensor y = softmax(x, 1), l = log_softmax(x, 1);
+      const Tensor dy = _softmax_backward_data(g, y, 1, t);
+      const Tensor dl = _log_softmax_backward_data(g, l, 1, t);
+      for (int64_t r = 0; r < 37; ++r) {
+        const auto at = [&](const Tensor& a) { return a.narrow(0, r, 1); };
+        const auto same = [&](const Tensor& all, const Tensor& one) {
+          const Values a = values(at(all)), b = values(one);
+          for (size_t i = 0; i < a.size(); ++i) {
+            ASSERT_TRUE(a[i] == b[i] || (a[i] != a[i] && b[i] != b[i]))
+                << n << " " << r << " " << i << " " << a[i] << " " << b[i];
+            ASSERT_EQ(r == 3 || r == 5 || r == 36, a[i] != a[i]) << n;
+          }
+        };
+        same(y, softmax(at(x), 1));
+        same(l, log_softmax(at(x), 1));
+        same(dy, _softmax_backward_data(at(g), at(y), 1, t));
+        same(dl, _log_softmax_backward_data(at(g), at(l), 1, t));
+      }
     }
   }
 }

@@ -181,6 +181,44 @@ TEST(Convolution, ResultsDoNotDependOnThreads) {
   set_num_threads(before);
 }
 
+// Of images, of channels, of neither.
+TEST(Convolution, DerivativesByWeightInPartsAreTheSameForAnyThreads) {
+  const int before = get_num_threads();
+  const Shape shapes[] = {
+      {{9, 16, 33, 32}, {32, 16, 3, 3}, 1, 1, 1, 1},
+      {{8, 64, 14, 14}, {128, 64, 3, 3}, 1, 1, 1, 1},
+      {{8, 128, 7, 7}, {500, 128, 3, 3}, 1, 1, 1, 1},
+      {{9, 64, 24, 24}, {64, 16, 3, 3}, 1, 1, 1, 4},
+      {{2, 8, 9, 9}, {16, 8, 3, 3}, 1, 1, 1, 1},
+  };
+  for (const Shape& s : shapes) {
+    for (const ScalarType dtype : {kFloat, kBFloat16}) {
+      for (const MemoryFormat f :
+           {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast}) {
+        const Tensor x = sy::randn(s.input).to(dtype).contiguous(f);
+        const Tensor w = sy::randn(s.weight).to(dtype).contiguous(f);
+        const Tensor g = sy::ones_like(convolve(x, w, Tensor(), s));
+        g.normal_();
+        std::vector<double> first;
+        for (const int threads : {1, 2, 3}) {
+          set_num_threads(threads);
+          const std::vector<double> dw = values(gradients(g, x, w, s)[1]);
+          if (threads == 1) first = dw;
+          EXPECT_EQ(dw, first) << threads;
+        }
+        const std::vector<double> want = values(
+            gradients(g.to(kDouble), x.to(kDouble), w.to(kDouble), s)[1]);
+        for (size_t i = 0; i < want.size(); ++i) {
+          ASSERT_NEAR(first[i], want[i],
+                      dtype == kFloat ? 1e-2 : 1 + std::abs(want[i]) / 64)
+              << dtype_name(dtype);
+        }
+      }
+    }
+  }
+  set_num_threads(before);
+}
+
 TEST(Convolution, WithoutElements) {
   const Shape s{{}, {}, 1, 0, 1, 1};
   const Tensor w = sy::ones({3, 2, 1, 1}), b = sy::ones({3});

@@ -341,6 +341,18 @@ def reductions():
     yield call("pdist", t(1, 3))
 
 
+def activated_products():
+    for gelu in (False, True):
+        yield call("_addmm_activation", t(4), t(2, 3), t(3, 4), grad=False,
+                   use_gelu=gelu)
+        yield call("_addmm_activation", d(2, 4), d(2, 3), d(3, 4), beta=0.5,
+                   alpha=2, grad=False, use_gelu=gelu)
+    yield call("_addmm_activation", t(3), t(0, 2), t(2, 3), grad=False)
+    yield call("_addmm_activation", t(3), t(2, 0), t(0, 3), grad=False)
+    yield call("_addmm_activation.out", t(4), t(2, 3), t(3, 4),
+               out=torch.zeros(2, 4))
+
+
 def products_of_int8():
     i8, u8 = torch.int8, torch.uint8
 
@@ -675,7 +687,8 @@ def histograms():
 
 def calls():
     for family in (factories, dropouts, elementwise, shapes, reductions,
-                   linear_algebra, products_of_int8, convolutions,
-                   pooling_and_images, normalisation, recurrent, embeddings,
-                   fourier, foreach, sequence_losses, segments, histograms):
+                   linear_algebra, activated_products, products_of_int8,
+                   convolutions, pooling_and_images, normalisation, recurrent,
+                   embeddings, fourier, foreach, sequence_losses, segments,
+                   histograms):
         yield from family()

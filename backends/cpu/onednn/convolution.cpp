@@ -20,9 +20,10 @@ struct Key {
   int64_t dims, batch, in, out, groups;
   int64_t x[3], y[3], kernel[3], stride[3], padding[3], dilation[3];
   OneDnnPart part;
-  OneDnnType type;
+  OneDnnType type, w_type;
   uint32_t channels_last, w_channels_last, bias;
   int32_t threads;
+  uint32_t unused;
 };
 
 // Operands as they are given, and as the primitive takes them.
@@ -106,7 +107,8 @@ Prepared prepare_supported(const Key& k) {
   Prepared p;
   p.x.given = plain(x, t, 1, k.channels_last != 0);
   p.y.given = plain(y, t, 1, k.channels_last != 0);
-  p.w.given = plain(w, t, w_channel, k.w_channels_last != 0);
+  p.w.given =
+      plain(w, onednn_type(k.w_type), w_channel, k.w_channels_last != 0);
   // What lies channels last is taken as it is: the kernels for it are as good.
   const bool as_given = k.channels_last != 0;
   const memory::desc dx = as_given ? p.x.given : any(p.x.given);
@@ -118,12 +120,15 @@ Prepared prepare_supported(const Key& k) {
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const dnnl::engine& engine = onednn_engine();
+  // What it says of w is only a hint to the others, in the type of x.
+  const memory::desc forward_w(w, t, memory::format_tag::any);
   const bool trains = k.part != OneDnnPart::forward;
   const Forward::primitive_desc forward(
       engine,
       trains ? dnnl::prop_kind::forward_training
              : dnnl::prop_kind::forward_inference,
-      algorithm, dx, dw, p.bias, dy, stride, dilation, before, behind, attr);
+      algorithm, dx, forward_w, p.bias, dy, stride, dilation, before, behind,
+      attr);
   switch (k.part) {
     case OneDnnPart::forward: {
       if (is_reference(forward)) return {};
@@ -192,6 +197,7 @@ Key key_of(const OneDnnConvolution& c, int64_t batch) {
   }
   k.part = c.part;
   k.type = c.type;
+  k.w_type = c.w_type;
   k.channels_last = c.channels_last;
   k.w_channels_last = c.w_channels_last;
   k.bias = c.bias != nullptr;

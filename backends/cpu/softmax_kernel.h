@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+// Softmax and its derivative over rows that lie close together, for the
+// instruction set of this machine. Sums are those of blocks, added in double.
+
+namespace sy::cpu {
+
+template <class T>
+struct SoftmaxKernel {
+  // Each of the rows of n elements, or the logarithm; y may be x.
+  void (*forward)(T* y, const T* x, int64_t rows, int64_t n, bool log);
+  // From the result y and its gradient g: (g - sum(g y)) y; of the logarithm
+  // g - exp(y) sum(g). gx may be g or y.
+  void (*backward)(T* gx, const T* g, const T* y, int64_t rows, int64_t n,
+                   bool log);
+};
+template <class T>
+const SoftmaxKernel<T>& softmax_kernel();
+
+}  // namespace sy::cpu
