@@ -27,6 +27,8 @@ struct RowKernels {
                   int64_t n, T* to);
   // to[i] += weight * from[i]
   void (*add_scaled)(const T* from, T weight, int64_t n, T* to);
+  // The sum of a[i] * b[i].
+  T (*dot)(const T* a, const T* b, int64_t n);
   // to[i] = sum over k of weights[k * pitch + i] * from[at[k * pitch + i]],
   // where that is not negative; without weights they are 1.
   void (*gather)(const T* from, const Index* at, const T* weights, int64_t taps,
