@@ -63,6 +63,24 @@ void max(const T* from, int64_t step, int64_t n, Index first, Index index_step,
   }
 }
 
+template <int kStep, class T>
+void largest_step(const T* __restrict from, int64_t step, int64_t n,
+                  T* __restrict best) {
+  for (int64_t i = 0; i < n; ++i) {
+    const T v = from[i * (kStep == 0 ? step : kStep)];
+    best[i] = (v > best[i]) | (v != v) ? v : best[i];
+  }
+}
+
+template <class T>
+void largest(const T* from, int64_t step, int64_t n, T* best) {
+  switch (step) {
+    case 1: return largest_step<1>(from, step, n, best);
+    case 2: return largest_step<2>(from, step, n, best);
+    default: return largest_step<0>(from, step, n, best);
+  }
+}
+
 // Four rows, added to what is there unless they are the first.
 template <bool kFirst, class T>
 void combine_four(const T* const* rows, const T* weights, int64_t n,
@@ -171,9 +189,10 @@ void gather(const T* from, const Index* at, const T* weights, int64_t taps,
 template <class T>
 RowKernels<T> rows() {
   if constexpr (std::is_integral_v<T>) {
-    return {&add<T>, &max<T>, nullptr, nullptr, nullptr, nullptr};
+    return {&add<T>, &max<T>, &largest<T>, nullptr, nullptr, nullptr, nullptr};
   } else {
-    return {&add<T>, &max<T>, &combine<T>, &add_scaled<T>, &dot<T>, &gather<T>};
+    return {&add<T>,        &max<T>, &largest<T>, &combine<T>,
+            &add_scaled<T>, &dot<T>, &gather<T>};
   }
 }
 template RowKernels<float> rows<float>();
