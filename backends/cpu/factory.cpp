@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "aten/copy.h"
 #include "aten/guard.h"
@@ -16,6 +17,21 @@ namespace {
 void check_options(const char* op, std::optional<bool> pin_memory) {
   SY_CHECK(!pin_memory.value_or(false), Value, "[", op,
            "] pin_memory: expected False for memory of the CPU, got True");
+}
+
+// memset, whose stores are as wide as the machine has them, where all bytes are
+// equal: zeros.
+template <class T>
+void fill_run(T* to, int64_t n, T v) {
+  unsigned char bytes[sizeof(T)];
+  std::memcpy(bytes, &v, sizeof(T));
+  if (std::all_of(bytes, bytes + sizeof(T),
+                  [&](unsigned char b) { return b == bytes[0]; })) {
+    std::memset(static_cast<void*>(to), bytes[0],
+                static_cast<size_t>(n) * sizeof(T));
+  } else {
+    std::fill_n(to, n, v);
+  }
 }
 
 // The number of elements from start up to end.
@@ -85,7 +101,7 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
       T* const to = static_cast<T*>(self.data_ptr());
       parallel_for(0, self.numel(), kGenerateGrain,
                    [&](int64_t begin, int64_t end) {
-                     std::fill(to + begin, to + end, v);
+                     fill_run(to + begin, end - begin, v);
                    });
       return;
     }
