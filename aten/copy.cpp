@@ -72,30 +72,40 @@ void convert_row(Row dst, int64_t dst_size, Row src, int64_t src_size,
   }
 }
 
-// dst[r][c] = src[c][r] in pieces that the first cache holds; past the caches
-// by way of a buffer, a wide piece at a time.
+// dst[r][c] = src[c][r] in pieces that the first cache holds: by way of a
+// buffer where rows of dst lie far apart, as writing them line by line costs
+// more. Past the caches a wide piece at a time.
 void copy_transposed(const Iter& iter, const Iter::Block& block, bool streams) {
   const int64_t size = iter.itemsize(0);
-  const int64_t width = streams ? 1024 : 64;
-  constexpr int64_t kRows = 64;
-  Storage staging;
+  constexpr int64_t kRows = 64, kRowBytes = 512;
+  alignas(64) char near[kRows * kRowBytes];
+  const bool direct = !streams && iter.stride(0, 1) <= 2 * kRowBytes;
+  const int64_t row_bytes = direct    ? iter.stride(0, 1)
+                            : streams ? 1024 * size
+                                      : kRowBytes;
+  const int64_t width = direct ? 64 : row_bytes / size;
+  Storage far;
   if (streams) {
-    staging = StorageImpl::allocate(static_cast<size_t>(width * kRows * size),
-                                    Device(kCPU));
+    far = StorageImpl::allocate(static_cast<size_t>(row_bytes * kRows),
+                                Device(kCPU));
   }
-  for (int64_t c = 0; c < block.columns; c += width) {
-    const int64_t columns = std::min(width, block.columns - c);
-    for (int64_t r = 0; r < block.rows; r += kRows) {
-      const int64_t rows = std::min(kRows, block.rows - r);
+  char* const room = streams ? static_cast<char*>(far->data()) : near;
+  for (int64_t r = 0; r < block.rows; r += kRows) {
+    const int64_t rows = std::min(kRows, block.rows - r);
+    for (int64_t c = 0; c < block.columns; c += width) {
+      const int64_t columns = std::min(width, block.columns - c);
       char* const to = block.data[0] + r * iter.stride(0, 1) + c * size;
       const char* const from = block.data[1] + c * iter.stride(1, 0) + r * size;
-      char* const room = streams ? static_cast<char*>(staging->data()) : to;
-      const int64_t row_bytes = streams ? columns * size : iter.stride(0, 1);
-      tile::transpose(static_cast<size_t>(size), room, row_bytes, from,
-                      iter.stride(1, 0), columns, rows);
-      for (int64_t i = 0; streams && i < rows; ++i) {
-        tile::stream_copy(to + i * iter.stride(0, 1), room + i * row_bytes,
-                          static_cast<size_t>(row_bytes));
+      tile::transpose(static_cast<size_t>(size), direct ? to : room, row_bytes,
+                      from, iter.stride(1, 0), columns, rows);
+      for (int64_t i = 0; !direct && i < rows; ++i) {
+        char* const row = to + i * iter.stride(0, 1);
+        const auto bytes = static_cast<size_t>(columns * size);
+        if (streams) {
+          tile::stream_copy(row, room + i * row_bytes, bytes);
+        } else {
+          std::memcpy(row, room + i * row_bytes, bytes);
+        }
       }
     }
   }

@@ -261,15 +261,6 @@ void sdpa(State& s) {
 }
 BENCHMARK(sdpa)->UseRealTime();
 
-void lstm_step(State& s) {
-  const Tensor x = sy::randn({32, 256});
-  const Tensor hx[] = {sy::randn({32, 512}), sy::randn({32, 512})};
-  const Tensor w = sy::randn({2048, 256}), u = sy::randn({2048, 512});
-  const Tensor b = sy::randn({2048});
-  for (auto _ : s) DoNotOptimize(sy::lstm_cell(x, hx, w, u, b, b));
-}
-BENCHMARK(lstm_step)->UseRealTime();
-
 void gather_embed(State& s) {
   const Tensor w = sy::randn({30000, 384});
   const Tensor i = sy::randint(30000, {4096}, sy::kLong);

@@ -1,20 +1,11 @@
 // An operator or two of each family, on the sizes that programs have: one
-// source for both libraries, as their calls are the same. PEER builds it for
-// libtorch.
+// source for both libraries.
 
 #include <benchmark/benchmark.h>
 
 #include <vector>
 
-#ifdef PEER
-#include <torch/torch.h>
-namespace lib = at;
-using Mode = c10::InferenceMode;
-#else
-#include <sy/sy.h>
-namespace lib = sy;
-struct [[maybe_unused]] Mode {};
-#endif
+#include "benchmarks/both.h"
 
 namespace {
 
@@ -34,6 +25,10 @@ struct Tensors {
   Tensor places = lib::randint(1024, {1024, 1024}, lib::TensorOptions(kLong));
   Tensor mask = lib::gt(m, 0), wide = lib::randn({64, 16384});
   Tensor images = lib::randn({8, 64, 56, 56}), row = lib::randn({1024});
+  Tensor places_of_images = lib::rand({8, 56, 56, 2}) * 2.2 - 1.1;
+  Tensor volumes = lib::randn({2, 16, 16, 56, 56});
+  Tensor places_of_volumes = lib::rand({2, 16, 56, 56, 3}) * 2.2 - 1.1;
+  Tensor sequences = lib::randn({32, 64, 1024});
   Tensor square = lib::randn({256, 256}), symmetric = square + square.t();
   Tensor definite = lib::mm(square, square.t()) + lib::eye(256);
   Tensor batch = lib::randn({64, 128, 128});
@@ -178,7 +173,24 @@ void networks() {
   MEASURE(max_pool2d, lib::max_pool2d(x.images, {2, 2}));
   MEASURE(max_pool2d_3, lib::max_pool2d(x.images, {3, 3}, {2, 2}, {1, 1}));
   MEASURE(avg_pool2d, lib::avg_pool2d(x.images, {2, 2}));
+  MEASURE(avg_pool2d_3, lib::avg_pool2d(x.images, {3, 3}, {2, 2}, {1, 1}));
+  MEASURE(max_pool1d, lib::max_pool1d(x.sequences, {2}));
+  MEASURE(max_pool1d_3, lib::max_pool1d(x.sequences, {3}, {2}, {1}));
+  MEASURE(avg_pool1d, lib::avg_pool1d(x.sequences, {2}));
   MEASURE(adaptive_avg_pool2d, lib::adaptive_avg_pool2d(x.images, {1, 1}));
+  MEASURE(adaptive_avg_pool2d_7, lib::adaptive_avg_pool2d(x.images, {7, 7}));
+  MEASURE(adaptive_max_pool2d, lib::adaptive_max_pool2d(x.images, {1, 1}));
+  MEASURE(grid_sample,
+          lib::grid_sampler_2d(x.images, x.places_of_images, 0, 0, false));
+  MEASURE(grid_sample_nearest,
+          lib::grid_sampler_2d(x.images, x.places_of_images, 1, 0, false));
+  MEASURE(grid_sample_bicubic,
+          lib::grid_sampler_2d(x.images, x.places_of_images, 2, 0, false));
+  MEASURE(grid_sample_3d,
+          lib::grid_sampler_3d(x.volumes, x.places_of_volumes, 0, 0, false));
+  MEASURE(grid_sample_backward,
+          lib::grid_sampler_2d_backward(x.images, x.images, x.places_of_images,
+                                        0, 0, false, {true, true}));
   MEASURE(upsample_nearest,
           lib::upsample_nearest2d(x.images, lib::IntArrayRef{112, 112}));
   MEASURE(upsample_bilinear, lib::upsample_bilinear2d(

@@ -33,6 +33,20 @@ HWY_INLINE float poly(float x, float c0, C... rest) {
     return madf(poly(x, rest...), x, c0);
   }
 }
+#if HWY_TARGET <= HWY_AVX3
+using FloatTag = hn::ScalableTag<float>;
+using VF = hn::Vec<FloatTag>;
+
+HWY_INLINE VF set(float x) { return hn::Set(FloatTag(), x); }
+template <class... C>
+HWY_INLINE VF poly(VF x, float c0, C... rest) {
+  if constexpr (sizeof...(rest) == 0) {
+    return set(c0);
+  } else {
+    return hn::MulAdd(poly(x, rest...), x, set(c0));
+  }
+}
+#endif
 HWY_INLINE float pow2f(uint32_t k) {
   return std::bit_cast<float>((k + 127) << 23);
 }
@@ -67,6 +81,13 @@ HWY_INLINE float exp32_normal(float x) {
   return (e.p + 1.0f) * pow2f(e.k);
 }
 
+// (log(1 + f) - f + f^2 / 2) / f^3 for f from sqrt(1/2) - 1 to sqrt(2) - 1.
+template <class T>
+HWY_INLINE T log_series(T f) {
+  return poly(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b4p-3f,
+              -0x1.555c54p-3f, 0x1.23377cp-3f, -0x1.fc2118p-4f, 0x1.e6eea8p-4f,
+              -0x1.de4164p-4f, 0x1.14619cp-4f);
+}
 // As log_parts, but with a series in f = m - 1 itself: no division. 1 ulp.
 HWY_INLINE float log32(float x) {
   const bool tiny = x < 0x1p-126f;
@@ -76,15 +97,36 @@ HWY_INLINE float log32(float x) {
       std::bit_cast<float>(bits - (static_cast<uint32_t>(k) << 23)) - 1.0f;
   const float n = static_cast<float>(k) - (tiny ? 25.0f : 0.0f);
   const float z = f * f;
-  const float p = poly(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b4p-3f,
-                       -0x1.555c54p-3f, 0x1.23377cp-3f, -0x1.fc2118p-4f,
-                       0x1.e6eea8p-4f, -0x1.de4164p-4f, 0x1.14619cp-4f);
-  const float tail = madf(n, 0x1.7f7d1cp-20f, madf(z * f, p, -0.5f * z));
+  const float tail =
+      madf(n, 0x1.7f7d1cp-20f, madf(z * f, log_series(f), -0.5f * z));
   float y = madf(n, 0x1.62e4p-1f, f + tail);
   y = x == kInfF ? kInfF : y;
   y = x < 0 ? __builtin_nanf("") : y;
   y = x == 0 ? -kInfF : y;
   return x != x ? x : y;
+}
+
+// The series of log32 for u = 1 + x, and, to second order, what that sum lost.
+HWY_INLINE float log1p32(float x) {
+  const float u = 1.0f + x;
+  const float back = u - 1.0f;
+  const float lost = (1.0f - (u - back)) + (x - back);
+  const uint32_t bits = std::bit_cast<uint32_t>(u);
+  const int32_t k = static_cast<int32_t>(bits - 0x3f3504f3u) >> 23;
+  const float f =
+      std::bit_cast<float>(bits - (static_cast<uint32_t>(k) << 23)) - 1.0f;
+  // Of the largest k nothing of it counts.
+  const int32_t down = k < 100 ? k : 100;
+  const float c = lost * pow2f(0u - static_cast<uint32_t>(down));
+  const float n = static_cast<float>(k);
+  const float z = f * f;
+  const float tail =
+      madf(n, 0x1.7f7d1cp-20f, madf(z * f, log_series(f), -0.5f * z));
+  float y = madf(n, 0x1.62e4p-1f, f + (tail + madf(z - f, c, c)));
+  y = x == kInfF ? kInfF : y;
+  y = x < -1.0f ? __builtin_nanf("") : y;
+  y = x == -1.0f ? -kInfF : y;
+  return (x != x) | (x == 0) ? x : y;
 }
 
 HWY_INLINE float sigmoid32(float x) {
@@ -93,60 +135,7 @@ HWY_INLINE float sigmoid32(float x) {
 }
 
 #if HWY_TARGET <= HWY_AVX3
-// With AVX-512, which scales by powers of two and looks up in tables of 32, in
-// one instruction each.
-using FloatTag = hn::ScalableTag<float>;
-using VF = hn::Vec<FloatTag>;
-
-HWY_INLINE VF set(float x) { return hn::Set(FloatTag(), x); }
-template <class... C>
-HWY_INLINE VF poly(VF x, float c0, C... rest) {
-  if constexpr (sizeof...(rest) == 0) {
-    return set(c0);
-  } else {
-    return hn::MulAdd(poly(x, rest...), x, set(c0));
-  }
-}
-HWY_INLINE VF exp32_normal(VF x) {
-  const VF shift = set(0x1.8p23f);
-  const VF n = hn::Sub(hn::MulAdd(x, set(0x1.715476p0f), shift), shift);
-  VF r = hn::MulAdd(n, set(-0x1.62e4p-1f), x);
-  r = hn::MulAdd(n, set(-0x1.7f7d1cp-20f), r);
-  const VF p = poly(r, 0x1.fffffcp-2f, 0x1.55549p-3f, 0x1.5558f8p-5f,
-                    0x1.123b02p-7f, 0x1.6a2288p-10f);
-  const VF y = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), set(1.0f));
-  return VF{_mm512_scalef_ps(y.raw, n.raw)};
-}
-HWY_INLINE VF exp32(VF x) {
-  // Of two numbers these give the second if one is NaN.
-  return exp32_normal(hn::Min(set(89.0f), hn::Max(set(-104.0f), x)));
-}
-HWY_INLINE VF sigmoid32(VF x) {
-  const VF one = set(1.0f);
-  const VF e = exp32(hn::Neg(hn::Abs(x)));
-  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(FloatTag())), e, one),
-                 hn::Add(one, e));
-}
-// As log32(float); getexp and getmant know denormals, 0 and infinity, and make
-// NaN of numbers below 0.
-HWY_INLINE VF log32(VF x) {
-  const __m512 mantissa =
-      _mm512_getmant_ps(x.raw, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan);
-  const __m512 exponent = _mm512_getexp_ps(x.raw);
-  const __mmask16 large =
-      _mm512_cmp_ps_mask(mantissa, set(0x1.6a09e6p0f).raw, _CMP_GT_OQ);
-  const VF m{_mm512_mask_mul_ps(mantissa, large, mantissa, set(0.5f).raw)};
-  const VF n{_mm512_mask_add_ps(exponent, large, exponent, set(1.0f).raw)};
-  const VF f = hn::Sub(m, set(1.0f));
-  const VF z = hn::Mul(f, f);
-  const VF p = poly(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b4p-3f,
-                    -0x1.555c54p-3f, 0x1.23377cp-3f, -0x1.fc2118p-4f,
-                    0x1.e6eea8p-4f, -0x1.de4164p-4f, 0x1.14619cp-4f);
-  const VF tail =
-      hn::MulAdd(n, set(0x1.7f7d1cp-20f),
-                 hn::MulAdd(hn::Mul(z, f), p, hn::Mul(set(-0.5f), z)));
-  return hn::MulAdd(n, set(0x1.62e4p-1f), hn::Add(f, tail));
-}
+#include "aten/tile/math_avx512.inc"
 #include "aten/tile/math_table.inc"
 #define SY_TILE_VECTOR(function) \
   static HWY_INLINE VF v(VF x) { return function(x); }
@@ -195,6 +184,29 @@ HWY_INLINE double erfc_f32(double x) {
   return x < 0 ? 2.0 - y : y;
 }
 
+// Of x in (0, inf). Below 3 the quotient by (t - 1) (t - 2), which is smooth,
+// of x or, times x, of t = x + 1; from there on Stirling's series.
+HWY_INLINE double lgamma_f32(double x) {
+  const LogParts parts = log_parts(x, 0.0);
+  const double log = mad(parts.k, 0x1.62e42fefa39efp-1, parts.f + parts.tail);
+  const double t = x < 1.0 ? x : x - 1.0;  // less 1
+  const double u = t - 1.0;
+  const double near = polynomial(
+      u, 0.42278433509846714, -0.10031730365388107, 0.032965001562915801,
+      -0.012384118740166293, 0.0049986062203352572, -0.0021089123141546303,
+      0.00091574867459672168, -0.00040208398465581488, 0.00018082918739853101,
+      -9.1563930091154634e-5, 4.2196170008844601e-5, -7.4193847261125943e-6,
+      3.3533533341591793e-6, -9.6351322803609133e-6, 4.5572423198608922e-6);
+  const double w = 1.0 / x;
+  const double rest = polynomial(
+      w * w, 0.08333333330240195, -0.0027777637763430791,
+      0.00079261127965677863, -0.00056718140415355668, 0.00050453187173438122);
+  const double small = mad(t * u, near, x < 1.0 ? -log : 0.0);
+  const double large =
+      mad(x - 0.5, log, mad(w, rest, 0.91893853320467274178 - x));
+  return x < 3.0 ? small : large;
+}
+
 HWY_INLINE double atan2_f32(double y, double x) {
   double a = __builtin_fabs(y);
   double b = __builtin_fabs(x);
@@ -222,13 +234,18 @@ SY_TILE_OWN(Tanh, tanh32)
 SY_TILE_OWN(Sigmoid, sigmoid32)
 SY_TILE_OWN(Erf, erf32)
 #if HWY_TARGET <= HWY_AVX3
-struct Log {
-  static constexpr bool kCostly = true;
-  static HWY_INLINE float f(float x) { return hn::GetLane(v(set(x))); }
-  static HWY_INLINE VF v(VF x) { return log32(x); }
-};
+#define SY_TILE_VECTOR_ONLY(Name, function)                               \
+  struct Name {                                                           \
+    static constexpr bool kCostly = true;                                 \
+    static HWY_INLINE float f(float x) { return hn::GetLane(v(set(x))); } \
+    static HWY_INLINE VF v(VF x) { return function(x); }                  \
+  };
+SY_TILE_VECTOR_ONLY(Log, log32)
+SY_TILE_VECTOR_ONLY(Log1p, log1p32)
+#undef SY_TILE_VECTOR_ONLY
 #else
 SY_TILE_OWN(Log, log32)
+SY_TILE_OWN(Log1p, log1p32)
 #endif
 #undef SY_TILE_OWN
 #undef SY_TILE_VECTOR
@@ -245,7 +262,6 @@ SY_TILE_WIDER(Exp2, exp2_64)
 SY_TILE_WIDER(Expm1, expm1_64)
 SY_TILE_WIDER(Log2, log2_64)
 SY_TILE_WIDER(Log10, log10_64)
-SY_TILE_WIDER(Log1p, log1p_64)
 SY_TILE_WIDER(Asin, asin64)
 SY_TILE_WIDER(Acos, acos64)
 SY_TILE_WIDER(Atan, atan64)
@@ -336,6 +352,18 @@ struct Tan {
     return static_cast<float>(tan64(static_cast<double>(x)));
   }
 };
+// Below 0 and at the edges the C library's.
+struct Lgamma {
+  static constexpr bool kCostly = true;
+  static HWY_INLINE bool special(float x) { return !((x > 0) & (x < kInfF)); }
+  static float slow(float x) {
+    int sign;  // std::lgamma writes the global signgam: a race
+    return lgammaf_r(x, &sign);
+  }
+  static HWY_INLINE float f(float x) {
+    return static_cast<float>(lgamma_f32(static_cast<double>(x)));
+  }
+};
 struct Xlogy {
   static constexpr bool kCostly = true;
   static HWY_INLINE float f(float x, float y) {
@@ -367,6 +395,7 @@ void fill(KernelTable& t) {
   set_unary<float, Sigmoid>(t, Prim::sigmoid);
   set_unary<float, Erf>(t, Prim::erf);
   set_unary<float, Erfc>(t, Prim::erfc);
+  set_unary<float, Lgamma>(t, Prim::lgamma);
   set_binary<float, Atan2>(t, Prim::atan2);
   set_binary<float, Hypot>(t, Prim::hypot);
   set_binary<float, Xlogy>(t, Prim::xlogy);

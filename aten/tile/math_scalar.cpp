@@ -30,10 +30,6 @@ void copy(void* dst, const void* a, const void*, const void*,
 }
 
 // std::lgamma writes the global signgam: a race.
-float lgamma_of(float x) {
-  int sign;
-  return lgammaf_r(x, &sign);
-}
 double lgamma_of(double x) {
   int sign;
   return lgamma_r(x, &sign);
@@ -78,7 +74,6 @@ T pow_of(T base, T exponent) {
 
 template <class T>
 void fill_floats(KernelTable& t, TileType type) {
-  t.at(Prim::lgamma, type) = &unary_loop<T, T, lgamma_of>;
   t.at(Prim::nextafter, type) = &binary_loop<T, T, nextafter_of<T>>;
   t.at(Prim::copy, type) = &copy<T>;
 }
@@ -100,6 +95,7 @@ void fill_integers(KernelTable& t, TileType type) {
 void fill_math_scalar(KernelTable& t) {
   fill_floats<float>(t, TileType::f32);
   fill_floats<double>(t, TileType::f64);
+  t.at(Prim::lgamma, TileType::f64) = &unary_loop<double, double, lgamma_of>;
   t.at(Prim::erf, TileType::f64) = &unary_loop<double, double, ::erf>;
   t.at(Prim::erfc, TileType::f64) = &unary_loop<double, double, ::erfc>;
   t.at(Prim::atan2, TileType::f64) = &binary_loop<double, double, ::atan2>;

@@ -87,8 +87,15 @@ constexpr int64_t kLeastReversed = 16;
 
 template <class T>
 void gather(void* dst, const void* src, int64_t stride, int64_t n) {
-  T* d = static_cast<T*>(dst);
-  const char* s = static_cast<const char*>(src);
+  T* __restrict d = static_cast<T*>(dst);
+  const char* __restrict s = static_cast<const char*>(src);
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  if (stride == -kSize) {  // backwards: vectors
+    for (int64_t i = 0; i < n; ++i) {
+      std::memcpy(d + i, s - i * kSize, sizeof(T));
+    }
+    return;
+  }
   for (int64_t i = 0; i < n; ++i, s += stride) std::memcpy(d + i, s, sizeof(T));
 }
 template <class T>

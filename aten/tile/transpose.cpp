@@ -44,8 +44,27 @@ HWY_INLINE void transpose_square(char* dst, int64_t dst_stride, const char* src,
   }
 }
 
-// Squares in patches of 64 bytes, so that lines of both sides are used up
-// while they are in L1.
+// A patch is as many rows and columns as elements fill 64 bytes. By way of a
+// buffer each line of src is read at once, and each of dst written: rows a
+// power of two apart would push each other out of L1 in between.
+template <class T>
+HWY_INLINE void transpose_patch(char* dst, int64_t dst_stride, const char* src,
+                                int64_t src_stride) {
+  constexpr int64_t kN = 16 / sizeof(T);
+  constexpr int64_t kPatch = 64 / sizeof(T);
+  alignas(64) char room[kPatch * 64];
+  for (int64_t r = 0; r < kPatch; ++r) {
+    __builtin_memcpy(room + r * 64, src + r * src_stride, 64);
+  }
+  for (int64_t c = 0; c < kPatch; c += kN) {
+    for (int64_t r = 0; r < kPatch; r += kN) {
+      constexpr int64_t kSize = sizeof(T);
+      transpose_square<T>(dst + c * dst_stride + r * kSize, dst_stride,
+                          room + r * 64 + c * kSize, 64);
+    }
+  }
+}
+
 template <class T>
 void transpose_tile(void* dst, int64_t dst_stride, const void* src,
                     int64_t src_stride, int64_t rows, int64_t cols) {
@@ -60,6 +79,11 @@ void transpose_tile(void* dst, int64_t dst_stride, const void* src,
     const int64_t r1 = r0 + kPatch < whole_rows ? r0 + kPatch : whole_rows;
     for (int64_t c0 = 0; c0 < whole_cols; c0 += kPatch) {
       const int64_t c1 = c0 + kPatch < whole_cols ? c0 + kPatch : whole_cols;
+      if (r1 - r0 == kPatch && c1 - c0 == kPatch) {
+        transpose_patch<T>(d + c0 * dst_stride + r0 * kSize, dst_stride,
+                           s + r0 * src_stride + c0 * kSize, src_stride);
+        continue;
+      }
       for (int64_t r = r0; r < r1; r += kN) {
         for (int64_t c = c0; c < c1; c += kN) {
           transpose_square<T>(d + c * dst_stride + r * kSize, dst_stride,

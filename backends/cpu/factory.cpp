@@ -19,6 +19,21 @@ void check_options(const char* op, std::optional<bool> pin_memory) {
            "] pin_memory: expected False for memory of the CPU, got True");
 }
 
+// memset, whose stores are as wide as the machine has them, where all bytes are
+// equal: zeros.
+template <class T>
+void fill_run(T* to, int64_t n, T v) {
+  unsigned char bytes[sizeof(T)];
+  std::memcpy(bytes, &v, sizeof(T));
+  if (std::all_of(bytes, bytes + sizeof(T),
+                  [&](unsigned char b) { return b == bytes[0]; })) {
+    std::memset(static_cast<void*>(to), bytes[0],
+                static_cast<size_t>(n) * sizeof(T));
+  } else {
+    std::fill_n(to, n, v);
+  }
+}
+
 // The number of elements from start up to end.
 int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step) {
   const double d_step = step.to_double();

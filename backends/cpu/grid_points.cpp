@@ -30,39 +30,49 @@ Place<T> reflected(Place<T> p, T low, T high) {
 
 template <class T>
 Place<T> clipped(Place<T> p, T last) {
-  if (p.x <= 0) return {0, 0};
-  return p.x < last ? p : Place<T>{last, 0};
+  const T upper = p.x < last ? p.x : last;
+  return {p.x <= 0 ? T(0) : upper, (p.x > 0) & (p.x < last) ? p.slope : T(0)};
 }
 
 // Within [0, size - 1], unless what lies beyond is zero.
-template <class T>
+template <Beyond kBeyond, class T>
 Place<T> brought_back(const SampleRule& r, Place<T> p, int64_t size) {
   const T last = static_cast<T>(size - 1);
-  switch (r.beyond) {
-    case Beyond::Zeros: return p;
-    case Beyond::Border: return clipped(p, last);
-    default: {
-      const T edge = r.align_corners ? T(0) : T(0.5);
-      return clipped(reflected(p, -edge, last + edge), last);
-    }
+  if constexpr (kBeyond == Beyond::Zeros) return p;
+  if constexpr (kBeyond == Beyond::Reflection) {
+    const T edge = r.align_corners ? T(0) : T(0.5);
+    p = reflected(p, -edge, last + edge);
   }
+  return clipped(p, last);
 }
 
-// -1 for what is not within the dim, NaN with it.
-template <class Index, class T>
-Index index_of(T x, int64_t size) {
-  return x >= 0 && x < static_cast<T>(size) ? static_cast<Index>(x) : -1;
+// -1 for what is not within the dim.
+template <class Index>
+Index index_of(Index i, int64_t size) {
+  return (i >= 0) & (i < size) ? i : Index(-1);
 }
 
-// x rounded down; of what is far outside something outside.
+// x rounded down; of what is far outside, or NaN, something outside.
 template <class T>
-T floor_near(T x, int64_t size) {
-  const T low = -4, high = static_cast<T>(size) + 4;
-  if (!(x > low)) return low;
-  if (!(x < high)) return high;
-  const T whole = static_cast<T>(static_cast<int64_t>(x));
-  return whole - static_cast<T>(whole > x);
-}
+struct Floor {
+  using Index = IndexAsWide<T>;
+  T low, high;
+
+  explicit Floor(int64_t size)
+      : low(-8),
+        high(std::min(static_cast<T>(size) + 8,
+                      // The largest that an index can be.
+                      sizeof(T) == 4 ? T(0x1.fffffep30) : T(0x1p62))) {}
+  T near(T x) const {
+    const T at_least = x > low ? x : low;
+    return at_least < high ? at_least : high;
+  }
+  // Of a result of near().
+  Index operator()(T x) const {
+    const auto whole = static_cast<Index>(x);
+    return whole - static_cast<Index>(static_cast<T>(whole) > x);
+  }
+};
 
 // Keys' cubic convolution with a = -0.75: the weights of the four elements
 // around a place `t` after the second, and their slopes.
@@ -114,44 +124,67 @@ void GridBlock<T>::set(const T* points, int64_t count) {
 
 template <class T>
 void GridBlock<T>::set_axis(int64_t d, const T* points, int64_t count) {
-  const int64_t size = sizes_[d];
+  switch (rule_.beyond) {
+    case Beyond::Zeros: return set_taps<Beyond::Zeros>(d, points, count);
+    case Beyond::Border: return set_taps<Beyond::Border>(d, points, count);
+    default: return set_taps<Beyond::Reflection>(d, points, count);
+  }
+}
+
+// Loops without branches, where what lies beyond is not reflected.
+template <class T>
+template <Beyond kBeyond>
+void GridBlock<T>::set_taps(int64_t d, const T* points, int64_t count) {
+  const int64_t size = sizes_[d], step = static_cast<int64_t>(n_);
   const T slope = static_cast<T>(rule_.align_corners ? size - 1 : size) / 2;
   const T shift = rule_.align_corners ? 0 : T(-0.5);
+  const Floor<T> floor(size);
   Index* const at = axis_at_[d].data();
   T* const weights = axis_weights_[d].data();
   T* const slopes = axis_slopes_[d].data();
-  for (int64_t i = 0; i < count; ++i) {
-    const T x = (points[i * static_cast<int64_t>(n_) + d] + 1) * slope + shift;
-    if (rule_.mode == Sample::Cubic) {
-      const T low = floor_near(x, size);
+  points += d;
+  if (rule_.mode == Sample::Cubic) {
+    for (int64_t i = 0; i < count; ++i) {
+      const T x = (points[i * step] + 1) * slope + shift;
       T w[4], s[4];
       cubic_weights(x - std::floor(x), w, s);
       // Taps of a place that is far outside may come back.
       const T first =
-          rule_.beyond == Beyond::Zeros ? low - 1 : std::floor(x) - 1;
+          (kBeyond == Beyond::Zeros ? static_cast<T>(floor(floor.near(x)))
+                                    : std::floor(x)) -
+          1;
       for (int64_t k = 0; k < 4; ++k) {
-        const Place<T> tap =
-            brought_back<T>(rule_, {first + static_cast<T>(k), 1}, size);
-        at[k * kBlock + i] = index_of<Index>(tap.x, size);
+        const Place<T> tap = brought_back<kBeyond, T>(
+            rule_, {first + static_cast<T>(k), 1}, size);
+        at[k * kBlock + i] = index_of(floor(floor.near(tap.x)), size);
         weights[k * kBlock + i] = w[k];
         slopes[k * kBlock + i] = s[k] * slope;
       }
-      continue;
     }
-    const Place<T> p = brought_back<T>(rule_, {x, slope}, size);
-    const T low = floor_near(p.x, size);
-    const T part = p.x - low;
-    if (rule_.mode == Sample::Nearest) {
+    return;
+  }
+  if (rule_.mode == Sample::Nearest) {
+    for (int64_t i = 0; i < count; ++i) {
+      const T x = (points[i * step] + 1) * slope + shift;
+      const T place =
+          floor.near(brought_back<kBeyond, T>(rule_, {x, slope}, size).x);
+      const Index low = floor(place);
+      const T part = place - static_cast<T>(low);
       // Halves go to the even neighbour.
-      const bool up = part > T(0.5) ||
-                      (part == T(0.5) && static_cast<int64_t>(low) % 2 != 0);
-      at[i] = index_of<Index>(low + static_cast<T>(up), size);
+      const bool up = (part > T(0.5)) | ((part == T(0.5)) & ((low & 1) != 0));
+      at[i] = index_of(low + static_cast<Index>(up), size);
       weights[i] = 1;
       slopes[i] = 0;
-      continue;
     }
-    at[i] = index_of<Index>(low, size);
-    at[kBlock + i] = index_of<Index>(low + 1, size);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const T x = (points[i * step] + 1) * slope + shift;
+    const Place<T> p = brought_back<kBeyond, T>(rule_, {x, slope}, size);
+    const Index low = floor(floor.near(p.x));
+    const T part = p.x - static_cast<T>(low);
+    at[i] = index_of(low, size);
+    at[kBlock + i] = index_of(low + Index(1), size);
     weights[i] = 1 - part;
     weights[kBlock + i] = part;
     slopes[i] = -p.slope;

@@ -47,7 +47,8 @@ class GridBlock {
 
  private:
   void set_axis(int64_t d, const T* points, int64_t count);
-  void set_tap(T x, T slope, int64_t d, int64_t i);
+  template <Beyond kBeyond>
+  void set_taps(int64_t d, const T* points, int64_t count);
   void join(int64_t count);
 
   SampleRule rule_;

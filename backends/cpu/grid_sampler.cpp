@@ -13,10 +13,15 @@ namespace sy::cpu {
 
 namespace {
 
+// From so many channels on they are worth laying side by side: a tap is then a
+// row for all of them, where else each element is fetched on its own.
+constexpr int64_t kManyChannels = 8;
+constexpr int64_t kMostTaps = 16;
+
 // Images, a grid for each of them, and what is done with both.
 struct Sampling {
   SampleRule rule;
-  int64_t n;
+  int64_t n, taps = 1;  // dims, and taps of a point
   Images in;
   Tensor grid;  // contiguous
   int64_t points;
@@ -27,15 +32,22 @@ struct Sampling {
       : rule{static_cast<Sample>(mode), static_cast<Beyond>(beyond),
              align_corners},
         n(dims) {
-    ScalarType dtype = computed_as(input.dtype());
-    in = read_images(input, n, dtype, false);
-    if (dtype == kFloat && in.places() > INT32_MAX) {
-      dtype = kDouble;  // for its wide indices
-      in = read_images(input, n, dtype, false);
-    }
-    grid = contiguous_cpu(points_of, dtype);
     points = 1;
-    for (int64_t d = 1; d <= n; ++d) points *= grid.size(d);
+    int64_t places = 1;
+    for (int64_t d = 1; d <= n; ++d) {
+      points *= points_of.size(d);
+      places *= input.size(d + 1);
+      taps *= rule.taps();
+    }
+    ScalarType dtype = computed_as(input.dtype());
+    if (dtype == kFloat && places > INT32_MAX) {
+      dtype = kDouble;  // for its wide indices
+    }
+    const bool last =
+        input.size(1) >= kManyChannels &&
+        (has_channels_last(input, n) || (taps > 1 && points * taps >= places));
+    in = read_images(input, n, dtype, last);
+    grid = contiguous_cpu(points_of, dtype);
     for (int64_t d = 0; d < n; ++d) sizes[d] = in.size[2 - d];
   }
 
@@ -51,27 +63,70 @@ struct Sampling {
   }
 };
 
-template <class T>
-void sample(const Sampling& s, const Images& out) {
+// f(block, image, first, count) for blocks of points, side by side.
+template <class T, class F>
+void for_each_block(const Sampling& s, const F& f) {
   constexpr int64_t kBlock = GridBlock<T>::kBlock;
   const int64_t blocks = (s.points + kBlock - 1) / kBlock;
+  parallel_for(0, s.in.images * blocks,
+               grain_of(kBlock * (s.in.channels + 4) * s.taps),
+               [&](int64_t begin, int64_t end) {
+                 GridBlock<T> block(s.rule, s.n, s.sizes, false);
+                 for (int64_t b = begin; b < end; ++b) {
+                   const int64_t image = b / blocks;
+                   const int64_t first = b % blocks * kBlock;
+                   const int64_t count = std::min(kBlock, s.points - first);
+                   block.set(s.points_of<T>(image) + first * s.n, count);
+                   f(block, image, first, count);
+                 }
+               });
+}
+
+// Channel by channel.
+template <class T>
+void sample_planes(const Sampling& s, const Images& out) {
+  for_each_block<T>(s, [&](const GridBlock<T>& block, int64_t image,
+                           int64_t first, int64_t count) {
+    for (int64_t c = 0; c < s.in.channels; ++c) {
+      const int64_t plane = image * s.in.channels + c;
+      row_kernels<T>().gather(s.in.data<T>() + plane * s.in.places(),
+                              block.at(), block.weights(), block.taps(),
+                              GridBlock<T>::kBlock, count,
+                              out.data<T>() + plane * s.points + first);
+    }
+  });
+}
+
+// Point by point, for all channels at once.
+template <class T>
+void sample_channels(const Sampling& s, const Images& out) {
   const auto& kernel = row_kernels<T>();
-  parallel_for(
-      0, s.in.images * blocks, grain_of(kBlock * (s.in.channels + 4)),
-      [&](int64_t begin, int64_t end) {
-        GridBlock<T> block(s.rule, s.n, s.sizes, false);
-        for (int64_t b = begin; b < end; ++b) {
-          const int64_t image = b / blocks, first = b % blocks * kBlock;
-          const int64_t count = std::min(kBlock, s.points - first);
-          block.set(s.points_of<T>(image) + first * s.n, count);
-          for (int64_t c = 0; c < s.in.channels; ++c) {
-            const int64_t plane = image * s.in.channels + c;
-            kernel.gather(s.in.data<T>() + plane * s.in.places(), block.at(),
-                          block.weights(), block.taps(), kBlock, count,
-                          out.data<T>() + plane * s.points + first);
-          }
+  const int64_t channels = s.in.channels;
+  for_each_block<T>(s, [&](const GridBlock<T>& block, int64_t image,
+                           int64_t first, int64_t count) {
+    const T* const from = s.in.data<T>() + image * s.in.places() * channels;
+    T* to = out.data<T>() + (image * s.points + first) * channels;
+    for (int64_t i = 0; i < count; ++i, to += channels) {
+      const T* rows[kMostTaps];
+      T weights[kMostTaps];
+      int64_t taps = 0;
+      T nothing = 0;  // NaN if the point is
+      for (int64_t k = i; k < block.taps() * GridBlock<T>::kBlock;
+           k += GridBlock<T>::kBlock) {
+        if (block.at()[k] < 0) {
+          nothing += 0 * block.weights()[k];
+          continue;
         }
-      });
+        rows[taps] = from + block.at()[k] * channels;
+        weights[taps++] = block.weights()[k];
+      }
+      if (taps == 0) {
+        std::fill(to, to + channels, nothing);
+      } else {
+        kernel.combine(rows, weights, taps, channels, to);
+      }
+    }
+  });
 }
 
 void grid_sample(int64_t n, const Tensor& input, const Tensor& grid,
@@ -79,15 +134,26 @@ void grid_sample(int64_t n, const Tensor& input, const Tensor& grid,
                  const Tensor& out) {
   if (out.numel() == 0) return;
   const Sampling s(n, input, grid, mode, beyond, align_corners);
-  const Images room = room_for_images(out, n, s.in.t.dtype(), false);
-  s.visit([&]<class T>() { sample<T>(s, room); });
+  const Images room = room_for_images(out, n, s.in.t.dtype(), s.in.last);
+  s.visit([&]<class T>() {
+    s.in.last ? sample_channels<T>(s, room) : sample_planes<T>(s, room);
+  });
   store_images(room, out);
 }
 
-// Gradients of one image, block by block in order; `grad_input` may be null.
+// Gradients of one image, of which grad and grad_input are the first elements;
+// grad_input may be null.
 template <class T>
-void sample_backward(const Sampling& s, int64_t image, const T* grad,
-                     T* grad_input, T* grad_grid) {
+struct ImageGradients {
+  const T* grad;
+  T* input;
+  T* grid;
+};
+
+// Block by block in order.
+template <class T>
+void planes_backward(const Sampling& s, int64_t image,
+                     const ImageGradients<T>& to) {
   constexpr int64_t kBlock = GridBlock<T>::kBlock;
   const auto& kernel = row_kernels<T>();
   GridBlock<T> block(s.rule, s.n, s.sizes, true);
@@ -98,7 +164,7 @@ void sample_backward(const Sampling& s, int64_t image, const T* grad,
     block.set(s.points_of<T>(image) + first * s.n, count);
     std::fill(sums.begin(), sums.end(), T(0));
     for (int64_t c = 0; c < s.in.channels; ++c) {
-      const T* const g = grad + c * s.points + first;
+      const T* const g = to.grad + c * s.points + first;
       const T* const plane =
           s.in.data<T>() + (image * s.in.channels + c) * places;
       for (int64_t d = 0; d < s.n && s.rule.mode != Sample::Nearest; ++d) {
@@ -109,21 +175,53 @@ void sample_backward(const Sampling& s, int64_t image, const T* grad,
           sum[i] += g[i] * slopes[static_cast<size_t>(i)];
         }
       }
-      if (grad_input == nullptr) continue;
-      T* const to = grad_input + c * places;
+      if (to.input == nullptr) continue;
+      T* const out = to.input + c * places;
       for (int64_t k = 0; k < block.taps(); ++k) {
         const auto* const at = block.at() + k * kBlock;
         const T* const w = block.weights() + k * kBlock;
         for (int64_t i = 0; i < count; ++i) {
-          if (at[i] >= 0) to[at[i]] += w[i] * g[i];
+          if (at[i] >= 0) out[at[i]] += w[i] * g[i];
         }
       }
     }
     for (int64_t i = 0; i < count; ++i) {
       for (int64_t d = 0; d < s.n; ++d) {
-        grad_grid[(first + i) * s.n + d] =
+        to.grid[(first + i) * s.n + d] =
             sums[static_cast<size_t>(d * kBlock + i)];
       }
+    }
+  }
+}
+
+// Point by point in order.
+template <class T>
+void channels_backward(const Sampling& s, int64_t image,
+                       const ImageGradients<T>& to) {
+  constexpr int64_t kBlock = GridBlock<T>::kBlock;
+  const auto& kernel = row_kernels<T>();
+  const int64_t channels = s.in.channels;
+  const T* const from = s.in.data<T>() + image * s.in.places() * channels;
+  GridBlock<T> block(s.rule, s.n, s.sizes, true);
+  for (int64_t p = 0; p < s.points; ++p) {
+    const int64_t i = p % kBlock;
+    if (i == 0) {
+      block.set(s.points_of<T>(image) + p * s.n,
+                std::min(kBlock, s.points - p));
+    }
+    const T* const g = to.grad + p * channels;
+    T* const slopes = to.grid + p * s.n;
+    std::fill(slopes, slopes + s.n, T(0));
+    for (int64_t k = i; k < block.taps() * kBlock; k += kBlock) {
+      const int64_t at = block.at()[k];
+      if (at < 0) continue;
+      if (s.rule.mode != Sample::Nearest) {
+        const T dot = kernel.dot(from + at * channels, g, channels);
+        for (int64_t d = 0; d < s.n; ++d) slopes[d] += block.slopes(d)[k] * dot;
+      }
+      if (to.input == nullptr) continue;
+      kernel.add_scaled(g, block.weights()[k], channels,
+                        to.input + at * channels);
     }
   }
 }
@@ -134,28 +232,30 @@ std::tuple<Tensor, Tensor> grid_sample_backward(
     bool with_input) {
   const Sampling s(n, input, grid, mode, beyond, align_corners);
   const ScalarType dtype = s.in.t.dtype();
-  const Images grad = read_images(grad_output, n, dtype, false);
+  const Images grad = read_images(grad_output, n, dtype, s.in.last);
   const Tensor grad_grid = new_result(input, grid.sizes(), dtype);
   Tensor grad_input;
-  if (with_input) grad_input = new_result(input, input.sizes(), dtype);
+  Images room;
+  if (with_input) {
+    grad_input = new_result(input, input.sizes(), input.dtype());
+    room = room_for_images(grad_input, n, dtype, s.in.last);
+  }
   s.visit([&]<class T>() {
-    T* const to_grid = static_cast<T*>(grad_grid.data_ptr());
-    T* const to_input =
-        with_input ? static_cast<T*>(grad_input.data_ptr()) : nullptr;
     const int64_t elements = s.in.channels * s.in.places();
     parallel_for(0, s.in.images, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        T* const to = with_input ? to_input + i * elements : nullptr;
-        if (with_input) std::fill(to, to + elements, T(0));
-        sample_backward(s, i, grad.data<T>() + i * s.in.channels * s.points, to,
-                        to_grid + i * s.points * n);
+        const ImageGradients<T> to{
+            grad.data<T>() + i * s.in.channels * s.points,
+            with_input ? room.data<T>() + i * elements : nullptr,
+            static_cast<T*>(grad_grid.data_ptr()) + i * s.points * n};
+        if (with_input) std::fill(to.input, to.input + elements, T(0));
+        s.in.last ? channels_backward<T>(s, i, to)
+                  : planes_backward<T>(s, i, to);
       }
     });
   });
-  const auto as_input = [&](const Tensor& t) {
-    return t.defined() ? contiguous_cpu(t, input.dtype()) : t;
-  };
-  return {as_input(grad_input), as_input(grad_grid)};
+  if (with_input) store_images(room, grad_input);
+  return {grad_input, contiguous_cpu(grad_grid, input.dtype())};
 }
 
 }  // namespace

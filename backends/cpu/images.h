@@ -42,6 +42,15 @@ void lie_like(const Tensor& like, int64_t n, const Tensor& out,
 
 // What elements of a dtype are computed as: float32, float64 or int64.
 ScalarType computed_as(ScalarType dtype);
+// f.operator()<T>() for the type that it is.
+template <class F>
+void visit_computed(ScalarType dtype, const F& f) {
+  switch (dtype) {
+    case kFloat: return f.template operator()<float>();
+    case kDouble: return f.template operator()<double>();
+    default: return f.template operator()<int64_t>();
+  }
+}
 
 // The i-th number of a list that has one for each dim or one for all.
 inline int64_t number_of(IntArrayRef list, int64_t i) {

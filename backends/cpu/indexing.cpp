@@ -58,11 +58,17 @@ Tensor unexpanded(const Tensor& t) {
   fail(ErrorKind::Internal, "[", op, "] index: changed while it was read");
 }
 
-// Whether every one of them is in [low, n).
+// Whether every one of them is in [low, n): neither difference is negative. All
+// vectors can subtract, not all compare 64 bits.
 bool all_in(const int64_t* p, int64_t count, int64_t low, int64_t n) {
+  const auto first = static_cast<uint64_t>(low);
+  const auto last = static_cast<uint64_t>(n) - 1;
   uint64_t wrong = 0;
-  for (int64_t i = 0; i < count; ++i) wrong |= (p[i] < low) | (p[i] >= n);
-  return wrong == 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto k = static_cast<uint64_t>(p[i]);
+    wrong |= (k - first) | (last - k);
+  }
+  return wrong >> 63 == 0;
 }
 
 struct Strides {

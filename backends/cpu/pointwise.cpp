@@ -3,6 +3,7 @@
 #include "aten/guard.h"
 #include "aten/iter.h"
 #include "aten/tile/program.h"
+#include "aten/tile/resolve.h"
 
 namespace sy::cpu {
 
@@ -21,22 +22,26 @@ void check_zero_division(const char* op, tile::TileType type) {
 // Everything one call needs besides its operands.
 struct Task {
   const PointwiseOp* op;
-  const ElementProgram* program;
+  const tile::Program* program;
   tile::TileType type;
   tile::Uniform uniforms[tile::kMaxUniforms];
+  tile::Resolved resolved;
 
   SY_ALWAYS_INLINE Task(const PointwiseOp& o, const PointwiseArgs& args,
                         ScalarType compute)
-      : op(&o),
-        program(&select_program(o, args)),
-        type(tile::tile_type_of(compute)) {
-    if (program->tile.n_uniforms == 0) return;
+      : op(&o), type(tile::tile_type_of(compute)) {
+    const ElementProgram& given = select_program(o, args);
+    program = &given.tile;
+    if (program->n_uniforms == 0) return;
     if (SY_UNLIKELY(is_reduced_floating_type(compute) ||
                     ((o.lower_bounds | o.upper_bounds) != 0 &&
                      !is_floating_type(compute)))) {
-      eval_call_uniforms(o, *program, args, compute, uniforms);
+      eval_call_uniforms(o, given, args, compute, uniforms);
     } else {
-      eval_uniforms(*program, args.scalars, 0, type, uniforms);
+      eval_uniforms(given, args.scalars, 0, type, uniforms);
+    }
+    if (SY_UNLIKELY(program->bool_uniforms != 0)) {
+      program = resolved.resolve(*program, uniforms);
     }
   }
 };
@@ -45,7 +50,7 @@ struct Task {
 // one (bit of `single`).
 void run_linear(const Task& task, char* const* data, uint64_t single,
                 int64_t n) {
-  const tile::Program& program = task.program->tile;
+  const tile::Program& program = *task.program;
   const int inputs = program.n_inputs, results = program.n_results;
   constexpr int64_t kSmall = 512;
   if (SY_LIKELY(n <= kSmall)) {
@@ -98,7 +103,7 @@ uint64_t transposed_inputs(const Iter& iter, int results) {
 
 void run_general(const Task& task, const PointwiseArgs& args, IntArrayRef sizes,
                  Tensor* results) {
-  const tile::Program& program = task.program->tile;
+  const tile::Program& program = *task.program;
   const int inputs = program.n_inputs, outs = program.n_results;
   Iter iter(sizes);
   for (int i = 0; i < outs; ++i) iter.add(results[i]);

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
+#include "aten/tile/tile.h"
 #include "backends/cpu/pooling.h"
 #include "backends/cpu/pooling_adaptive_kernels_gen.h"
 #include "backends/cpu/pooling_kernels_gen.h"
@@ -47,30 +49,19 @@ void rows_of_window(const Windows& w, int64_t d, int64_t h, const F& f) {
   }
 }
 
-template <class T>
-T sum_of(const T* from, int64_t n) {
-  T sums[8] = {};
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    for (int64_t k = 0; k < 8; ++k) sums[k] += from[i + k];
-  }
-  T sum = 0;
-  for (; i < n; ++i) sum += from[i];
-  for (const T s : sums) sum += s;
-  return sum;
-}
-
 // Windows as wide as planes: whole rows, which are side by side.
 template <class T>
 T sum_of_rows(const Windows& w, Windows::At at, const T* plane) {
   const WindowAxis &depth = w.axis[0], &height = w.axis[1];
   const int64_t width = w.axis[2].size, first = height.first(at.h);
-  T sum = 0;
+  const tile::ReduceFn add = tile::reduce_fn(
+      tile::Reduction::sum, tile::tile_type_of(CppTypeToScalarType<T>::value));
+  std::conditional_t<std::is_integral_v<T>, int64_t, double> sum = 0;
   for (int64_t z = depth.first(at.d); z < depth.last(at.d); ++z) {
-    sum += sum_of(plane + (z * height.size + first) * width,
-                  (height.last(at.h) - first) * width);
+    add(&sum, plane + (z * height.size + first) * width,
+        (height.last(at.h) - first) * width);
   }
-  return sum;
+  return static_cast<T>(sum);
 }
 
 template <class T>
@@ -217,15 +208,6 @@ void share_to_channels(const Images& grad, const Windows& w, const Divisor& by,
       }
     }
   });
-}
-
-template <class F>
-void visit_computed(ScalarType dtype, const F& f) {
-  switch (dtype) {
-    case kFloat: return f.template operator()<float>();
-    case kDouble: return f.template operator()<double>();
-    default: return f.template operator()<int64_t>();
-  }
 }
 
 void pool_means(int64_t n, const Tensor& self, const Windows& w,

@@ -49,6 +49,22 @@ int64_t first_of_window(const Windows& w, Windows::At at) {
          start(w.axis[2], at.w);
 }
 
+// f(first, from, to) for each tap of a row of windows: `first` is the element,
+// along the row, of window `from`; windows up to `to` have that tap.
+template <class F>
+void taps_of_row(const WindowAxis& a, const F& f) {
+  const int64_t taps =
+      std::min(a.kernel, (a.size + a.padding) / a.dilation + 1);
+  for (int64_t k = 0; k < taps; ++k) {
+    const int64_t offset = k * a.dilation - a.padding;
+    const int64_t from = offset >= 0 ? 0 : (-offset + a.stride - 1) / a.stride;
+    const int64_t room = a.size - 1 - offset;
+    const int64_t to =
+        room < 0 ? 0 : std::min(a.windows(), room / a.stride + 1);
+    if (from < to) f(from * a.stride + offset, from, to);
+  }
+}
+
 // One row of windows of a plane: tap after tap for all of them.
 template <class T, class Index = IndexAsWide<T>>
 void max_row_by_taps(const Windows& w, Windows::At at, const T* plane, T* best,
@@ -60,20 +76,12 @@ void max_row_by_taps(const Windows& w, Windows::At at, const T* plane, T* best,
     index[at.w] = static_cast<Index>(first_of_window(w, at));
   }
   const auto& kernel = row_kernels<T>();
-  const int64_t taps =
-      std::min(a.kernel, (a.size + a.padding) / a.dilation + 1);
   rows_of_window(w, at.d, at.h, [&](int64_t row) {
-    for (int64_t k = 0; k < taps; ++k) {
-      const int64_t offset = k * a.dilation - a.padding;
-      const int64_t from =
-          offset >= 0 ? 0 : (-offset + a.stride - 1) / a.stride;
-      const int64_t room = a.size - 1 - offset;
-      const int64_t to = room < 0 ? 0 : std::min(wide, room / a.stride + 1);
-      if (from >= to) continue;
-      const int64_t first = row * a.size + from * a.stride + offset;
+    taps_of_row(a, [&](int64_t x, int64_t from, int64_t to) {
+      const int64_t first = row * a.size + x;
       kernel.max(plane + first, a.stride, to - from, static_cast<Index>(first),
                  static_cast<Index>(a.stride), best + from, index + from);
-    }
+    });
   });
 }
 
@@ -164,17 +172,72 @@ void pool_max(int64_t n, const Tensor& self, const Windows& w,
   }
   const Images room = room_for_images(out, n, dtype, last);
   const Images at = room_for_images(indices, n, kLong, last);
-  const auto run = [&]<class T>() {
+  visit_computed(dtype, [&]<class T>() {
     last ? max_of_channels<T>(in, w, room, at)
          : max_of_planes<T>(in, w, room, at);
-  };
-  switch (dtype) {
-    case kFloat: run.template operator()<float>(); break;
-    case kDouble: run.template operator()<double>(); break;
-    default: run.template operator()<int64_t>();
-  }
+  });
   store_images(room, out);
   store_images(at, indices);
+}
+
+// Without indices: the rows of a window become one, then parts of that row.
+template <class T>
+void largest_of_planes(const Images& in, const Windows& w, const Images& out) {
+  const WindowAxis& a = w.axis[2];
+  const int64_t wide = a.windows(), rows = w.count() / wide;
+  const auto& kernel = row_kernels<T>();
+  parallel_for(0, in.planes() * rows, grain_of(wide * w.extent()),
+               [&](int64_t begin, int64_t end) {
+                 std::vector<T> room(static_cast<size_t>(a.size));
+                 for (int64_t r = begin; r < end; ++r) {
+                   const Windows::At at = w.at(r % rows * wide);
+                   const T* const plane = in.data<T>() + r / rows * in.places();
+                   T* const best = out.data<T>() + r * wide;
+                   std::fill(best, best + wide, lowest<T>());
+                   const T* all = nullptr;
+                   rows_of_window(w, at.d, at.h, [&](int64_t row) {
+                     const T* const here = plane + row * a.size;
+                     if (all == nullptr) {
+                       all = here;
+                       return;
+                     }
+                     if (all != room.data()) {
+                       std::copy(all, all + a.size, room.begin());
+                       all = room.data();
+                     }
+                     kernel.largest(here, 1, a.size, room.data());
+                   });
+                   if (all == nullptr) continue;
+                   taps_of_row(a, [&](int64_t x, int64_t from, int64_t to) {
+                     kernel.largest(all + x, a.stride, to - from, best + from);
+                   });
+                 }
+               });
+}
+
+template <class T>
+void largest_of_channels(const Images& in, const Windows& w,
+                         const Images& out) {
+  const int64_t count = w.count(), channels = in.channels;
+  const auto& kernel = row_kernels<T>();
+  const WindowAxis& a = w.axis[2];
+  parallel_for(0, in.images * count, grain_of(channels * w.extent()),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   const Windows::At at = w.at(i % count);
+                   const T* const image =
+                       in.data<T>() + i / count * in.places() * channels;
+                   T* const best = out.data<T>() + i * channels;
+                   std::fill(best, best + channels, lowest<T>());
+                   rows_of_window(w, at.d, at.h, [&](int64_t row) {
+                     for (int64_t x = a.first(at.w); x < a.last(at.w);
+                          x += a.dilation) {
+                       kernel.largest(image + (row * a.size + x) * channels, 1,
+                                      channels, best);
+                     }
+                   });
+                 }
+               });
 }
 
 void max_pool(int64_t n, const Tensor& self, IntArrayRef kernel_size,
@@ -199,6 +262,24 @@ void adaptive_max_pool(int64_t n, const Tensor& self, const Tensor& out,
 }
 
 }  // namespace
+
+void max_pool_out(const Tensor& self, int64_t n, IntArrayRef kernel_size,
+                  IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                  bool, const Tensor& out) {
+  lie_like(self, n, out);
+  if (out.numel() == 0) return;
+  const Windows w = pooling_windows(n, self.sizes(), out.sizes(), kernel_size,
+                                    stride, padding, dilation);
+  const bool last = has_channels_last(self, n);
+  const ScalarType dtype = computed_as(self.dtype());
+  const Images in = read_images(self, n, dtype, last);
+  const Images room = room_for_images(out, n, dtype, last);
+  visit_computed(dtype, [&]<class T>() {
+    last ? largest_of_channels<T>(in, w, room)
+         : largest_of_planes<T>(in, w, room);
+  });
+  store_images(room, out);
+}
 
 void max_pool1d_with_indices_out(const Tensor& self, IntArrayRef kernel_size,
                                  IntArrayRef stride, IntArrayRef padding,

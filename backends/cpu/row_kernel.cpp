@@ -63,6 +63,37 @@ void max(const T* from, int64_t step, int64_t n, Index first, Index index_step,
   }
 }
 
+template <int kStep, class T>
+void largest_step(const T* __restrict from, int64_t step, int64_t n,
+                  T* __restrict best) {
+  for (int64_t i = 0; i < n; ++i) {
+    const T v = from[i * (kStep == 0 ? step : kStep)];
+    best[i] = (v > best[i]) | (v != v) ? v : best[i];
+  }
+}
+
+template <class T>
+void largest(const T* from, int64_t step, int64_t n, T* best) {
+  switch (step) {
+    case 1: return largest_step<1>(from, step, n, best);
+    case 2: return largest_step<2>(from, step, n, best);
+    default: return largest_step<0>(from, step, n, best);
+  }
+}
+
+// Four rows, added to what is there unless they are the first.
+template <bool kFirst, class T>
+void combine_four(const T* const* rows, const T* weights, int64_t n,
+                  T* __restrict to) {
+  const T* __restrict a = rows[0], * __restrict b = rows[1];
+  const T* __restrict c = rows[2], * __restrict d = rows[3];
+  const T w = weights[0], v = weights[1], x = weights[2], y = weights[3];
+  for (int64_t i = 0; i < n; ++i) {
+    const T sum = w * a[i] + v * b[i] + x * c[i] + y * d[i];
+    to[i] = kFirst ? sum : to[i] + sum;
+  }
+}
+
 template <class T>
 void combine(const T* const* rows, const T* weights, int64_t taps, int64_t n,
              T* __restrict to) {
@@ -71,19 +102,33 @@ void combine(const T* const* rows, const T* weights, int64_t taps, int64_t n,
     for (int64_t i = 0; i < n; ++i) to[i] = w * a[i];
     return;
   }
-  const T* __restrict b = rows[1], v = weights[1];
   int64_t k = 2;
   if (taps >= 4) {
-    const T* __restrict c = rows[2], * __restrict d = rows[3];
-    const T x = weights[2], y = weights[3];
-    for (int64_t i = 0; i < n; ++i) {
-      to[i] = w * a[i] + v * b[i] + x * c[i] + y * d[i];
+    combine_four<true>(rows, weights, n, to);
+    for (k = 4; k + 4 <= taps; k += 4) {
+      combine_four<false>(rows + k, weights + k, n, to);
     }
-    k = 4;
   } else {
+    const T* __restrict b = rows[1], v = weights[1];
     for (int64_t i = 0; i < n; ++i) to[i] = w * a[i] + v * b[i];
   }
   for (; k < taps; ++k) add_scaled(rows[k], weights[k], n, to);
+}
+
+template <class T>
+T dot(const T* a, const T* b, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto even = hn::Zero(d), odd = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    even = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), even);
+    odd = hn::MulAdd(hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes),
+                     odd);
+  }
+  T sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+  for (; i < n; ++i) sum += a[i] * b[i];
+  return sum;
 }
 
 // One vector of the result: kTaps taps, or (0) as many as there are.
@@ -121,8 +166,8 @@ void gather_taps(const T* from, const Index* at, const T* weights, int64_t taps,
     T sum = 0;
     for (int64_t k = 0; k < taps; ++k) {
       const Index j = at[k * pitch + i];
-      if (j < 0) continue;
-      sum += weights == nullptr ? from[j] : weights[k * pitch + i] * from[j];
+      const T v = j < 0 ? T(0) : from[j];
+      sum += weights == nullptr ? v : weights[k * pitch + i] * v;
     }
     to[i] = sum;
   }
@@ -144,9 +189,10 @@ void gather(const T* from, const Index* at, const T* weights, int64_t taps,
 template <class T>
 RowKernels<T> rows() {
   if constexpr (std::is_integral_v<T>) {
-    return {&add<T>, &max<T>, nullptr, nullptr, nullptr};
+    return {&add<T>, &max<T>, &largest<T>, nullptr, nullptr, nullptr, nullptr};
   } else {
-    return {&add<T>, &max<T>, &combine<T>, &add_scaled<T>, &gather<T>};
+    return {&add<T>,        &max<T>, &largest<T>, &combine<T>,
+            &add_scaled<T>, &dot<T>, &gather<T>};
   }
 }
 template RowKernels<float> rows<float>();

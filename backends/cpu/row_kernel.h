@@ -22,18 +22,22 @@ struct RowKernels {
   // of NaNs the last is taken.
   void (*max)(const T* from, int64_t step, int64_t n, Index first,
               Index index_step, T* best, Index* at);
+  // The same without places.
+  void (*largest)(const T* from, int64_t step, int64_t n, T* best);
   // to[i] = sum over k of weights[k] * rows[k][i]
   void (*combine)(const T* const* rows, const T* weights, int64_t taps,
                   int64_t n, T* to);
   // to[i] += weight * from[i]
   void (*add_scaled)(const T* from, T weight, int64_t n, T* to);
+  // The sum of a[i] * b[i].
+  T (*dot)(const T* a, const T* b, int64_t n);
   // to[i] = sum over k of weights[k * pitch + i] * from[at[k * pitch + i]],
   // where that is not negative; without weights they are 1.
   void (*gather)(const T* from, const Index* at, const T* weights, int64_t taps,
                  int64_t pitch, int64_t n, T* to);
 };
 
-// float and double; int64_t has add and max only.
+// float and double; int64_t has add, max and largest only.
 template <class T>
 const RowKernels<T>& row_kernels();
 

@@ -121,6 +121,15 @@ struct Steps {
 template <class T, class F>
 void join_each(char* to, const char* from, const char* index, int64_t to_step,
                Steps step, int64_t n, const F& f) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  if (to_step == kSize && step.to == 0 && step.from == kSize &&
+      step.index == int64_t{sizeof(int64_t)}) {
+    auto* const y = reinterpret_cast<T*>(to);
+    const auto* const x = reinterpret_cast<const T*>(from);
+    const auto* const k = reinterpret_cast<const int64_t*>(index);
+    for (int64_t c = 0; c < n; ++c) f(y + k[c], x[c]);
+    return;
+  }
   for (int64_t c = 0; c < n; ++c) {
     const int64_t k = *reinterpret_cast<const int64_t*>(index);
     f(reinterpret_cast<T*>(to + k * to_step),

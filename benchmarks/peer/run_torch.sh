@@ -10,10 +10,11 @@ mkdir -p "$dir"
 [ -x "$dir/torch_bench" ] || "$dir/venv/bin/python" -c 'import torch' 2>/dev/null || "$dir/venv/bin/pip" install -q torch==2.15.0
 site=$("$dir/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
 libs=$(find "$site/nvidia" -type d -name lib | tr '\n' ':')
-sources=("$here/torch_bench.cpp" "$here/torch_training.cpp" "$here/../families.cpp")
+ours=$here/..
+sources=("$here/torch_bench.cpp" "$ours/families.cpp" "$ours/models.cpp" "$ours/training.cpp")
 if [ ! -x "$dir/torch_bench" ] ||
-  [ -n "$(find "${sources[@]}" "$here/../training.inc" -newer "$dir/torch_bench")" ]; then
-  g++ -O2 -std=c++20 -DPEER "${sources[@]}" -o "$dir/torch_bench" -I"$here/.." -I"$site/torch/include" \
+  [ -n "$(find "${sources[@]}" "$ours/both.h" -newer "$dir/torch_bench")" ]; then
+  g++ -O2 -std=c++20 -DPEER "${sources[@]}" -o "$dir/torch_bench" -I"$ours/.." -I"$site/torch/include" \
     -I"$site/torch/include/torch/csrc/api/include" -L"$site/torch/lib" -Wl,-rpath,"$site/torch/lib" \
     -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10 -lbenchmark -lpthread -Wl,--allow-shlib-undefined
 fi

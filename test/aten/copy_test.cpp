@@ -55,13 +55,20 @@ TEST(Copy, AnyLayoutToAnyLayout) {
   set_num_threads(1);
 }
 
+// Rows side by side and far apart, whole pieces and parts of them.
 TEST(Copy, ElementsOfAllSizesTransposed) {
-  for (const ScalarType t : {kByte, kShort, kFloat, kDouble}) {
-    const Tensor a = (arange(70 * 90, kLong)).to(t).view({70, 90});
-    const Tensor b = a.t().contiguous();
-    const Values x = values(a), y = values(b);
-    for (size_t r = 0; r < 70; ++r) {
-      for (size_t c = 0; c < 90; ++c) ASSERT_EQ(y[c * 70 + r], x[r * 90 + c]);
+  for (const auto& [rows, columns] :
+       {std::pair<size_t, size_t>{70, 90}, {700, 150}, {1025, 66}}) {
+    const auto n = static_cast<int64_t>(rows * columns);
+    for (const ScalarType t : {kByte, kShort, kFloat, kDouble}) {
+      const Tensor a = arange(n, kLong).to(t).view(
+          {static_cast<int64_t>(rows), static_cast<int64_t>(columns)});
+      const Values x = values(a), y = values(a.t().contiguous());
+      for (size_t r = 0; r < rows; ++r) {
+        for (size_t c = 0; c < columns; ++c) {
+          ASSERT_EQ(y[c * rows + r], x[r * columns + c]);
+        }
+      }
     }
   }
 }

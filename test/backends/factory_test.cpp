@@ -114,6 +114,12 @@ TEST(Shape, FlipAndTriangles) {
   EXPECT_EQ(values(flip(a, {1})), (Values{2, 1, 0, 5, 4, 3}));
   EXPECT_EQ(values(flip(a, {0, -1})), (Values{5, 4, 3, 2, 1, 0}));
   EXPECT_EQ(values(flip(a.t(), {0})), (Values{2, 5, 1, 4, 0, 3}));
+  for (const ScalarType t : {kByte, kShort, kFloat, kLong}) {
+    const Tensor x = arange(101, kLong).to(t);
+    Values backwards = values(x);
+    std::reverse(backwards.begin(), backwards.end());
+    EXPECT_EQ(values(flip(x, {0})), backwards);
+  }
   SY_EXPECT_ERROR(flip(a, {0, 0}), ValueError, "distinct");
   EXPECT_EQ(values(tril(ones({3, 3}))), (Values{1, 0, 0, 1, 1, 0, 1, 1, 1}));
   EXPECT_EQ(values(triu(ones({2, 3}), 1)), (Values{0, 1, 1, 0, 0, 1}));

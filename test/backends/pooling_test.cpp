@@ -7,6 +7,7 @@
 
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
+#include "aten/ops/number.h"
 #include "aten/ops/pooling_adaptive.h"
 #include "aten/ops/pooling_max.h"
 #include "aten/ops/ranges.h"
@@ -51,6 +52,38 @@ TEST(Pooling, MaxIsTheSameHoweverItIsFound) {
     EXPECT_EQ(values(at), values(there));
     EXPECT_TRUE(w.is_contiguous(MemoryFormat::ChannelsLast));
     EXPECT_EQ(values(max_pool_double_backward(a, at, 2)), values(v));
+  }
+}
+
+// Without a derivative no index is looked for.
+TEST(Pooling, MaxIsTheSameWithoutIndices) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const ScalarType t : {kFloat, kDouble, kHalf, kInt}) {
+    Tensor a = counted({2, 3, 5, 40}).remainder(7).to(t);
+    if (t != kInt) a.view({-1}).slice(0, 3, 1200, 31).fill_(nan);
+    const auto expect_same = [](const Tensor& x, const Tensor& y) {
+      EXPECT_EQ(x.strides(), y.strides());
+      EXPECT_TRUE(equal(nan_to_num(x, -1), nan_to_num(y, -1)));
+    };
+    const auto of = [](const std::tuple<Tensor, Tensor>& both) {
+      return std::get<0>(both);
+    };
+    for (const int64_t stride : {1, 2, 3, 9}) {
+      for (const bool ceil : {false, true}) {
+        for (const Tensor& x : {a, a.contiguous(MemoryFormat::ChannelsLast)}) {
+          expect_same(
+              max_pool2d(x, {3}, {stride}, {1}, {2}, ceil),
+              of(max_pool2d_with_indices(x, {3}, {stride}, {1}, {2}, ceil)));
+          expect_same(
+              max_pool3d(x, {3}, {stride}, {1}, {1}, ceil),
+              of(max_pool3d_with_indices(x, {3}, {stride}, {1}, {1}, ceil)));
+        }
+        const Tensor rows = a.view({6, 5, 40});
+        expect_same(
+            max_pool1d(rows, {4}, {stride}, {2}, {1}, ceil),
+            of(max_pool1d_with_indices(rows, {4}, {stride}, {2}, {1}, ceil)));
+      }
+    }
   }
 }
 

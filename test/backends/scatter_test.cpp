@@ -232,6 +232,28 @@ TEST(Scatter, BadIndicesWriteNothing) {
   EXPECT_EQ(values(self), (Values{1, 2, 3}));
 }
 
+// However far outside, among as many others as vectors take.
+TEST(Scatter, EveryIndexIsChecked) {
+  const Tensor self = zeros({9});
+  for (const int64_t bad : {int64_t{9}, int64_t{-1}, int64_t{-10},
+                            std::numeric_limits<int64_t>::max(),
+                            std::numeric_limits<int64_t>::min()}) {
+    for (const int64_t at : {0, 3, 36}) {
+      const Tensor index = full({37}, 8, kLong);
+      index[at].fill_(bad);
+      SY_EXPECT_ERROR(gather(self, 0, index), IndexError,
+                      "got " + std::to_string(bad));
+      const bool wraps = bad == -1;
+      if (wraps) {
+        EXPECT_EQ(values(self.index_fill(0, index, 1))[8], 1);
+      } else {
+        SY_EXPECT_ERROR(self.index_fill(0, index, 1), IndexError,
+                        "got " + std::to_string(bad));
+      }
+    }
+  }
+}
+
 TEST(Slices, CopyFillAndReduce) {
   const Tensor self = numbers({3, 4}, 9, kDouble);
   const Tensor source = numbers({3, 2}, 9, kDouble);

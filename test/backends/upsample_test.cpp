@@ -2,10 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+#include <limits>
+
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/image.h"
+#include "aten/ops/math.h"
+#include "aten/ops/number.h"
 #include "aten/ops/ranges.h"
 #include "aten/ops/upsample_nearest.h"
 #include "aten/ops/view.h"
@@ -17,6 +23,8 @@ namespace sy {
 namespace {
 
 using Values = std::vector<double>;
+
+constexpr std::array<bool, 2> kBoth = {true, true};
 
 Tensor counted(IntArrayRef sizes) {
   int64_t n = 1;
@@ -123,6 +131,48 @@ TEST(Image, TheIdentityMapSamplesTheImage) {
     }
     SY_EXPECT_ERROR(grid_sampler(a, grid, 3, 0, align), ValueError,
                     "interpolation_mode");
+  }
+}
+
+// Many channels go another way than few.
+TEST(Image, ChannelsAreSampledAlike) {
+  constexpr int64_t kChannels = 19;
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const int64_t n : {2, 3}) {
+    const std::vector<int64_t> places =
+        n == 2 ? std::vector<int64_t>{5, 7} : std::vector<int64_t>{3, 4, 5};
+    std::vector<int64_t> sizes = {2, kChannels}, points = {2};
+    sizes.insert(sizes.end(), places.begin(), places.end());
+    points.insert(points.end(), places.begin(), places.end());
+    const Tensor a = sin(counted(sizes));
+    const Tensor g = cos(counted(sizes));
+    points.push_back(n);
+    const Tensor grid = mul(sin(counted(points)), 1.3);
+    const Tensor wild = grid.clone();
+    wild.view({-1})[0].fill_(inf);
+    wild.view({-1})[n].fill_(-inf);
+    wild.view({-1})[2 * n].fill_(NAN);
+    wild.view({-1})[3 * n].fill_(1e30);
+    const auto forward = n == 2 ? grid_sampler_2d : grid_sampler_3d;
+    const auto backward =
+        n == 2 ? grid_sampler_2d_backward : grid_sampler_3d_backward;
+    for (int64_t mode = 0; mode < (n == 2 ? 3 : 2); ++mode) {
+      const Tensor all = forward(a, grid, mode, 0, false);
+      const Tensor all_wild = nan_to_num(forward(a, wild, mode, 0, false), 99);
+      const auto [by_a, by_grid] = backward(g, a, grid, mode, 0, false, kBoth);
+      Tensor sum = zeros_like(by_grid);
+      for (int64_t c = 0; c < kChannels; ++c) {
+        const Tensor own = a.narrow(1, c, 1);
+        expect_near(all.narrow(1, c, 1), forward(own, grid, mode, 0, false));
+        expect_near(all_wild.narrow(1, c, 1),
+                    nan_to_num(forward(own, wild, mode, 0, false), 99));
+        const auto [own_by_a, own_by_grid] =
+            backward(g.narrow(1, c, 1), own, grid, mode, 0, false, kBoth);
+        expect_near(by_a.narrow(1, c, 1), own_by_a);
+        sum.add_(own_by_grid);
+      }
+      expect_near(by_grid, sum);
+    }
   }
 }
 

@@ -69,7 +69,7 @@ const Case kCases[] = {
     {Prim::log, SY_LIBM(log), 0, 10, 1.0, 1.0},
     {Prim::log2, SY_LIBM(log2), 0, 10, 0.51, 1.2},
     {Prim::log10, SY_LIBM(log10), 0, 10, 0.51, 1.6},
-    {Prim::log1p, SY_LIBM(log1p), -1, 10, 0.51, 1.2},
+    {Prim::log1p, SY_LIBM(log1p), -1, 10, 1.0, 1.2},
     {Prim::sin, SY_LIBM(sin), -100, 100, 1.5, 1.0},
     {Prim::cos, SY_LIBM(cos), -100, 100, 1.5, 1.0},
     {Prim::tan, SY_LIBM(tan), -100, 100, 0.51, 2.2},
@@ -86,7 +86,7 @@ const Case kCases[] = {
     {Prim::erf, SY_LIBM(erf), -5, 5, 1.6, 1.0},
     {Prim::erfc, SY_LIBM(erfc), -5, 11, 0.6, 5.0},
     {Prim::erfinv, erfinv, -1, 1, 0.51, 3.0},
-    {Prim::lgamma, log_gamma, 3, 100, 5.0, 5.0},
+    {Prim::lgamma, log_gamma, 0, 100, 0.6, 5.0},
     {Prim::digamma, digamma, 2, 100, 0.6, 20.0},
 };
 #undef SY_LIBM

@@ -1,0 +1,47 @@
+#include <tuple>
+
+#include "aten/ops/pooling_max.h"
+#include "aten/ops/pooling_max_kernels.h"
+#include "c10/thread_state.h"
+
+namespace sy::native {
+
+namespace {
+
+// Indices are for a derivative.
+template <class WithIndices>
+Tensor max_pool(int64_t n, WithIndices with_indices, const Tensor& self,
+                IntArrayRef kernel_size, IntArrayRef stride,
+                IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  if (GradMode::is_enabled() && self.requires_grad()) {
+    return std::get<0>(
+        with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+  }
+  return sy::_max_pool(self, n, kernel_size, stride, padding, dilation,
+                       ceil_mode);
+}
+
+}  // namespace
+
+Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size,
+                  IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                  bool ceil_mode) {
+  return max_pool(1, sy::max_pool1d_with_indices, self, kernel_size, stride,
+                  padding, dilation, ceil_mode);
+}
+
+Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size,
+                  IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                  bool ceil_mode) {
+  return max_pool(2, sy::max_pool2d_with_indices, self, kernel_size, stride,
+                  padding, dilation, ceil_mode);
+}
+
+Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size,
+                  IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                  bool ceil_mode) {
+  return max_pool(3, sy::max_pool3d_with_indices, self, kernel_size, stride,
+                  padding, dilation, ceil_mode);
+}
+
+}  // namespace sy::native
