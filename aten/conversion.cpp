@@ -9,6 +9,7 @@
 #include "aten/ops/copy_ops.h"
 #include "aten/ops/factory.h"
 #include "aten/scalar_tensor.h"
+#include "c10/backend.h"
 
 namespace sy::native {
 
@@ -27,14 +28,27 @@ bool same_device(Device own, Device asked) {
 
 Tensor convert(const Tensor& self, ScalarType dtype, Device device,
                bool non_blocking, bool copy,
-               std::optional<MemoryFormat> memory_format) {
+               std::optional<MemoryFormat> memory_format,
+               std::optional<bool> pin_memory = std::nullopt) {
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   if (!copy && dtype == self.dtype() && same_device(self.device(), device) &&
-      (format == MemoryFormat::Preserve || self.is_contiguous(format))) {
+      (format == MemoryFormat::Preserve || self.is_contiguous(format)) &&
+      (!pin_memory.value_or(false) || self.is_pinned())) {
     return self;
   }
-  return sy::_to_copy(self, TensorOptions().dtype(dtype).device(device),
-                      non_blocking, memory_format);
+  return sy::_to_copy(
+      self,
+      TensorOptions().dtype(dtype).device(device).pinned_memory(pin_memory),
+      non_blocking, memory_format);
+}
+
+// Where a copy to the host that is not waited for arrives: memory that the
+// device pins, if it does.
+bool lands_pinned(const Tensor& self, ScalarType dtype, Device device,
+                  bool non_blocking) {
+  return non_blocking && device.is_cpu() && self.device().type > kMeta &&
+         dtype == self.dtype() &&
+         device_interface(self.device().type).pinned_allocator() != nullptr;
 }
 
 template <class T>
@@ -53,7 +67,7 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   assert_no_partial_overlap("copy_", self, "src", src);
   if (SY_UNLIKELY(has_own_copy(self.device()) || has_own_copy(src.device()))) {
     sy::_copy_from(src, self, non_blocking);
-  } else {
+  } else if (!non_blocking || !begin_copy(self, src)) {
     copy_between(self, src);
   }
   return self;
@@ -63,19 +77,23 @@ Tensor to_copy(const Tensor& self, std::optional<ScalarType> dtype,
                std::optional<Layout>, std::optional<Device> device,
                std::optional<bool> pin_memory, bool non_blocking,
                std::optional<MemoryFormat> memory_format) {
-  SY_CHECK(!pin_memory.value_or(false), Value,
-           "[_to_copy] pin_memory: expected False, got True");
   int64_t strides[TensorImpl::kMaxDims];
   dense_strides_like(self, memory_format.value_or(MemoryFormat::Preserve),
                      strides);
   const IntArrayRef stride_list(strides, static_cast<size_t>(self.dim()));
   const ScalarType t = dtype.value_or(self.dtype());
   const Device d = device.value_or(self.device());
-  Tensor result =
-      d.type <= kMeta
-          ? Tensor(make_tensor_strided(self.sizes(), stride_list, t, d))
-          : sy::empty_strided(self.sizes(), stride_list,
-                              TensorOptions().dtype(t).device(d));
+  Tensor result;
+  if (lands_pinned(self, t, d, non_blocking)) {
+    result = Tensor(
+        make_pinned_tensor(self.sizes(), stride_list, t, self.device().type));
+  } else if (d.type <= kMeta && !pin_memory.value_or(false)) {
+    result = Tensor(make_tensor_strided(self.sizes(), stride_list, t, d));
+  } else {
+    result = sy::empty_strided(
+        self.sizes(), stride_list,
+        TensorOptions().dtype(t).device(d).pinned_memory(pin_memory));
+  }
   return copy_(result, self, non_blocking);
 }
 
@@ -83,11 +101,9 @@ Tensor to_dtype_layout(const Tensor& self, std::optional<ScalarType> dtype,
                        std::optional<Layout>, std::optional<Device> device,
                        std::optional<bool> pin_memory, bool non_blocking,
                        bool copy, std::optional<MemoryFormat> memory_format) {
-  SY_CHECK(!pin_memory.value_or(false), Value,
-           "[to] pin_memory: expected False, got True");
   return convert(self, dtype.value_or(self.scalar_type()),
                  device.value_or(self.device()), non_blocking, copy,
-                 memory_format);
+                 memory_format, pin_memory);
 }
 
 Tensor to_device(const Tensor& self, Device device, ScalarType dtype,

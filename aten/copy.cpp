@@ -8,6 +8,7 @@
 #include "aten/tile/tile.h"
 #include "aten/view.h"
 #include "c10/backend.h"
+#include "c10/pinned_memory.h"
 
 namespace sy {
 
@@ -271,6 +272,20 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
           : download(dst);
   copy_cpu(host, host_src);
   upload(dst, host.storage()->data());
+}
+
+bool begin_copy(const TensorBase& dst, const TensorBase& src) {
+  const bool up = src.is_cpu();
+  const Device device = up ? dst.device() : src.device();
+  const TensorBase& host = up ? src : dst;
+  if (!host.is_cpu() || device.type <= kMeta || dst.numel() == 0 ||
+      !same_dense(dst, src) || !host.storage() ||
+      !is_pinned(*host.storage(), device)) {
+    return false;
+  }
+  return device_interface(device.type)
+      .begin_copy(dst.storage(), storage_span(dst).first, src.storage(),
+                  storage_span(src).first, dst.nbytes(), device.index);
 }
 
 void dense_strides_like(const TensorBase& t, MemoryFormat format,

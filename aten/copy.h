@@ -23,6 +23,12 @@ SY_API void copy_strided(ScalarType dtype, IntArrayRef sizes, void* dst,
 // ValueError if the sizes do not broadcast or src is on Meta.
 SY_API void copy_between(const TensorBase& dst, const TensorBase& src);
 
+// Begins dst = src between pinned memory and the device that it is pinned for,
+// in the stream of this thread, and returns: neither may be written, nor dst
+// read by the host, before that stream has come so far. False: nothing was
+// begun, since the tensors, or the device, allow none.
+SY_API bool begin_copy(const TensorBase& dst, const TensorBase& src);
+
 // A dense copy on another device, with the strides of `t` if it is dense.
 SY_API Tensor to_device(const Tensor& t, Device device);
 

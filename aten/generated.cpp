@@ -20,6 +20,12 @@ void undefined(const OperatorEntry& op, const char* argument) {
        ": expected a tensor, got an undefined one");
 }
 
+void cannot_pin(const OperatorEntry& op, Device device) {
+  fail(ErrorKind::Value, "[", short_name(op),
+       "] pin_memory: expected False for a tensor on '", device,
+       "', got True: only memory of the host is pinned");
+}
+
 Tensor clone_for_write(const Tensor& self) { return self.clone(); }
 
 void check_out_dtype(const OperatorEntry& op, const TensorBase& out,

@@ -57,6 +57,16 @@ inline Tensor with_options(Tensor t, const TensorOptions& options) {
   return t;
 }
 
+// Memory is pinned on the host only; Meta has none to pin. Throws ValueError.
+[[noreturn]] SY_API SY_COLD void cannot_pin(const OperatorEntry& op,
+                                            Device device);
+inline void check_pinning(const OperatorEntry& op, Device device,
+                          std::optional<bool> pin_memory) {
+  if (SY_UNLIKELY(pin_memory.value_or(false) && device.type > kMeta)) {
+    cannot_pin(op, device);
+  }
+}
+
 // An out kernel's run: `kernel` fills a tensor of just these sizes and dtype
 // that shares no memory with the inputs; out itself if it is one.
 template <class F>

@@ -84,6 +84,9 @@ Tensor tensor(const TensorData& data, const TensorOptions& options) {
   if (options.device() != Device(kCPU)) {
     out = to_device(out, options.device());
   }
+  if (options.pinned_memory_opt().value_or(false)) {
+    out = out.to(TensorOptions().pinned_memory(true));
+  }
   if (options.requires_grad()) out.requires_grad_();
   return out;
 }

@@ -7,9 +7,11 @@
 
 #include "c10/allocator.h"
 #include "c10/device.h"
+#include "c10/intrusive_ptr.h"
 
 namespace sy {
 
+class StorageImpl;      // c10/storage.h
 class StreamInterface;  // c10/stream.h
 
 // What a device is. Unknown numbers are 0.
@@ -52,13 +54,25 @@ class SY_API DeviceInterface {
   virtual bool copy_across(void*, int, const void*, int, size_t) {
     return false;
   }
+  // Pinned memory: of the host, which reads and writes it as its own, and that
+  // all devices of the backend copy from and to directly. nullptr: none.
+  virtual Allocator* pinned_allocator() noexcept { return nullptr; }
+  // Puts a copy between pinned memory and the device into the stream of this
+  // thread and returns. It begins `dst_first` and `src_first` bytes into the
+  // storages and holds both until it is done. False: nothing was begun, the
+  // caller copies and waits.
+  virtual bool begin_copy(const intrusive_ptr<StorageImpl>& /*dst*/,
+                          size_t /*dst_first*/,
+                          const intrusive_ptr<StorageImpl>& /*src*/,
+                          size_t /*src_first*/, size_t /*bytes*/,
+                          int /*index*/) {
+    return false;
+  }
 
  protected:
   DeviceInterface() = default;
 
  private:
-  virtual void* reserved0() { return nullptr; }
-  virtual void* reserved1() { return nullptr; }
   virtual void* reserved2() { return nullptr; }
   virtual void* reserved3() { return nullptr; }
 };

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "c10/elf_dynamic.h"
 #include "c10/elf_segments.h"
 #include "c10/error.h"
 #include "c10/library.h"
@@ -155,7 +156,7 @@ class Image {
     const std::string problem = segment_problem(segments, sections);
     if (!problem.empty()) contradict(problem);
     for (const Elf64_Phdr& s : segments) {
-      if (s.p_type == PT_DYNAMIC) check_dynamic(s, sections);
+      if (s.p_type == PT_DYNAMIC) check_dynamic(s, segments, sections);
     }
     std::vector<LibraryNote> out;
     if (header.e_shstrndx >= sections.size()) return out;
@@ -181,6 +182,7 @@ class Image {
   }
 
   void check_dynamic(const Elf64_Phdr& s,
+                     const std::vector<Elf64_Phdr>& segments,
                      const std::vector<Elf64_Shdr>& sections) const {
     std::vector<Elf64_Dyn> entries = table<Elf64_Dyn>(
         s.p_offset, s.p_filesz / sizeof(Elf64_Dyn), sizeof(Elf64_Dyn));
@@ -197,6 +199,41 @@ class Image {
     }
     const std::string problem = dynamic_problem(entries, sections);
     if (!problem.empty()) contradict(problem);
+    check_tables(entries, segments, sections);
+  }
+
+  // What lies in those tables whose entries are known to be sections.
+  void check_tables(const std::vector<Elf64_Dyn>& entries,
+                    const std::vector<Elf64_Phdr>& segments,
+                    const std::vector<Elf64_Shdr>& sections) const {
+    const auto section = [&](int64_t tag) -> const Elf64_Shdr* {
+      const Elf64_Dyn* const e = find_entry(entries, tag);
+      const auto at =
+          std::find_if(sections.begin(), sections.end(), [&](const auto& s) {
+            return e != nullptr && s.sh_addr == e->d_un.d_ptr &&
+                   s.sh_size != 0 && (s.sh_flags & SHF_ALLOC) != 0;
+          });
+      return at == sections.end() ? nullptr : &*at;
+    };
+    const Elf64_Shdr* const names = section(DT_STRTAB);
+    if (names != nullptr &&
+        at<char>(names->sh_offset + names->sh_size - 1) != '\0') {
+      contradict("the table of names has no end");
+    }
+    const Elf64_Shdr* const known = section(DT_SYMTAB);
+    const uint64_t symbols =
+        known != nullptr ? known->sh_size / sizeof(Elf64_Sym) : 0;
+    const Elf64_Dyn* const count = find_entry(entries, DT_RELACOUNT);
+    for (const int64_t tag : {DT_RELA, DT_JMPREL}) {
+      const Elf64_Shdr* const s = section(tag);
+      if (s == nullptr) continue;
+      const bool counted = tag == DT_RELA && count != nullptr;
+      const std::string problem = relocation_problem(
+          table<Elf64_Rela>(s->sh_offset, s->sh_size / sizeof(Elf64_Rela),
+                            sizeof(Elf64_Rela)),
+          counted ? count->d_un.d_val : 0, symbols, segments);
+      if (!problem.empty()) contradict(problem);
+    }
   }
 
   void read_section(uint64_t begin, uint64_t size,

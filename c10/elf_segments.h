@@ -14,9 +14,4 @@ namespace sy {
 std::string segment_problem(const std::vector<Elf64_Phdr>& segments,
                             const std::vector<Elf64_Shdr>& sections);
 
-// The same of the entries of its dynamic segment, DT_NULL left out: tables lie
-// where sections of their kind do, names in the table of names.
-std::string dynamic_problem(const std::vector<Elf64_Dyn>& entries,
-                            const std::vector<Elf64_Shdr>& sections);
-
 }  // namespace sy

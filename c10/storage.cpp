@@ -74,14 +74,35 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate_apart(size_t bytes,
                                                        Device device) {
   if (device.is_meta()) return without_data(bytes, device);
   if (device.is_cpu()) count_allocation(bytes);
-  Allocator& a = device.is_cpu() ? cpu_allocator() : allocator_of(device);
+  return allocate_by(device.is_cpu() ? cpu_allocator() : allocator_of(device),
+                     device.type, bytes, device);
+}
+
+intrusive_ptr<StorageImpl> StorageImpl::allocate_pinned(size_t bytes,
+                                                        DeviceType backend) {
+  Allocator* const a = device_interface(backend).pinned_allocator();
+  SY_CHECK(a != nullptr, Value, "[allocate] device '",
+           backend_device_name(backend), "' pins no memory of the host");
+  count_allocation(bytes);
+  return allocate_by(*a, backend, bytes, Device(kCPU));
+}
+
+intrusive_ptr<StorageImpl> StorageImpl::allocate_by(Allocator& allocator,
+                                                    DeviceType owner,
+                                                    size_t bytes,
+                                                    Device device) {
   auto s = intrusive_ptr<StorageImpl>::reclaim(
       make(nullptr, 0, device, Source::Allocator));
-  s->allocator_ = &a;
-  s->hold_owner();
-  s->data_ = a.allocate(bytes);
+  s->allocator_ = &allocator;
+  s->hold_owner(owner);
+  s->data_ = allocator.allocate(bytes);
   s->nbytes_ = bytes;
   return s;
+}
+
+bool StorageImpl::is_pinned() const noexcept {
+  return device_.is_cpu() && source_ == Source::Allocator &&
+         allocator_ != &cpu_allocator();
 }
 
 intrusive_ptr<StorageImpl> StorageImpl::adopt(void* data, size_t bytes,
@@ -91,7 +112,7 @@ intrusive_ptr<StorageImpl> StorageImpl::adopt(void* data, size_t bytes,
       make(data, bytes, device, Source::Adopted));
   s->deleter_ = deleter;
   s->deleter_context_ = context;
-  s->hold_owner();
+  s->hold_owner(device.type);
   return s;
 }
 
@@ -101,9 +122,9 @@ intrusive_ptr<StorageImpl> StorageImpl::without_data(size_t bytes,
       make(nullptr, bytes, device, Source::None));
 }
 
-void StorageImpl::hold_owner() noexcept {
-  if (device_.is_cpu()) return;
-  owner_ = plugin_of_backend(device_.type);
+void StorageImpl::hold_owner(DeviceType backend) noexcept {
+  if (backend == kCPU) return;
+  owner_ = plugin_of_backend(backend);
   if (owner_ != nullptr) owner_->hold(LibraryToken::kStorage);
 }
 

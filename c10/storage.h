@@ -22,6 +22,10 @@ class SY_API StorageImpl final : public RefCounted {
  public:
   // Allocates `bytes` on `device`. Throws OutOfMemoryError.
   static intrusive_ptr<StorageImpl> allocate(size_t bytes, Device device);
+  // A CPU storage in the pinned memory of a backend (c10/pinned_memory.h).
+  // Throws ValueError if that has none, OutOfMemoryError.
+  static intrusive_ptr<StorageImpl> allocate_pinned(size_t bytes,
+                                                    DeviceType backend);
   // Takes over memory of the caller; `deleter(context)` runs at the end.
   static intrusive_ptr<StorageImpl> adopt(void* data, size_t bytes,
                                           Device device, Deleter deleter,
@@ -32,6 +36,12 @@ class SY_API StorageImpl final : public RefCounted {
   void* data() const noexcept { return data_; }
   size_t nbytes() const noexcept { return nbytes_; }
   Device device() const noexcept { return device_; }
+  // Memory of the host that some backend pins.
+  bool is_pinned() const noexcept;
+  // That frees the memory; nullptr if none does by itself.
+  const Allocator* allocator() const noexcept {
+    return source_ == Source::Allocator ? allocator_ : nullptr;
+  }
   // Whether the memory is the library's own.
   bool resizable() const noexcept { return source_ != Source::Adopted; }
   // Keeps the common prefix. Throws Error if the storage is not resizable,
@@ -62,7 +72,7 @@ class SY_API StorageImpl final : public RefCounted {
   enum class Source : uint8_t {
     None,       // no memory
     Inline,     // behind this object, in one block of the pool
-    Allocator,  // of the device
+    Allocator,  // of the device, or of a backend's pinned memory
     Adopted
   };
 
@@ -74,7 +84,10 @@ class SY_API StorageImpl final : public RefCounted {
   static intrusive_ptr<StorageImpl> allocate_inline(size_t bytes,
                                                     Device device);
   static intrusive_ptr<StorageImpl> allocate_apart(size_t bytes, Device device);
-  void hold_owner() noexcept;
+  static intrusive_ptr<StorageImpl> allocate_by(Allocator& allocator,
+                                                DeviceType owner, size_t bytes,
+                                                Device device);
+  void hold_owner(DeviceType backend) noexcept;
 
   void* data_;
   size_t nbytes_;

@@ -358,10 +358,10 @@ intrusive_ptr<TensorImpl> make_tensor(IntArrayRef sizes, ScalarType dtype,
       device, DispatchKeySet::dense(device.type), sizes);
 }
 
-intrusive_ptr<TensorImpl> make_tensor_strided(IntArrayRef sizes,
-                                              IntArrayRef strides,
-                                              ScalarType dtype, Device device) {
-  device = resolve(device, dtype);
+namespace {
+
+// As many as the elements reach over.
+size_t strided_bytes(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
   SY_CHECK(sizes.size() == strides.size(), Value,
            "[empty_strided] stride: expected ", sizes.size(),
            " strides, one for each size, got ", strides.size());
@@ -384,9 +384,29 @@ intrusive_ptr<TensorImpl> make_tensor_strided(IntArrayRef sizes,
   SY_CHECK(!overflow, Value,
            "[empty_strided] stride: the tensor would have more than 2^63-1 ",
            "bytes: size ", sizes, ", stride ", strides);
-  return TensorImpl::make(
-      StorageImpl::allocate(static_cast<size_t>(bytes), device), dtype, device,
-      DispatchKeySet::dense(device.type), sizes, strides, 0);
+  return static_cast<size_t>(bytes);
+}
+
+}  // namespace
+
+intrusive_ptr<TensorImpl> make_tensor_strided(IntArrayRef sizes,
+                                              IntArrayRef strides,
+                                              ScalarType dtype, Device device) {
+  device = resolve(device, dtype);
+  const size_t bytes = strided_bytes(sizes, strides, dtype);
+  return TensorImpl::make(StorageImpl::allocate(bytes, device), dtype, device,
+                          DispatchKeySet::dense(device.type), sizes, strides,
+                          0);
+}
+
+intrusive_ptr<TensorImpl> make_pinned_tensor(IntArrayRef sizes,
+                                             IntArrayRef strides,
+                                             ScalarType dtype,
+                                             DeviceType backend) {
+  const Device host = resolve(Device(kCPU), dtype);
+  const size_t bytes = strided_bytes(sizes, strides, dtype);
+  return TensorImpl::make(StorageImpl::allocate_pinned(bytes, backend), dtype,
+                          host, DispatchKeySet::dense(kCPU), sizes, strides, 0);
 }
 
 }  // namespace sy

@@ -173,5 +173,10 @@ SY_API intrusive_ptr<TensorImpl> make_tensor_strided(IntArrayRef sizes,
                                                      IntArrayRef strides,
                                                      ScalarType dtype,
                                                      Device device);
+// The same on the CPU, in the pinned memory of a backend (c10/pinned_memory.h).
+SY_API intrusive_ptr<TensorImpl> make_pinned_tensor(IntArrayRef sizes,
+                                                    IntArrayRef strides,
+                                                    ScalarType dtype,
+                                                    DeviceType backend);
 
 }  // namespace sy

@@ -9,14 +9,19 @@
 #include "backends/cpu/factory_kernels_gen.h"
 #include "backends/cpu/generate.h"
 #include "backends/cpu/random_stream.h"
+#include "c10/pinned_memory.h"
 
 namespace sy::cpu {
 
 namespace {
 
-void check_options(const char* op, std::optional<bool> pin_memory) {
-  SY_CHECK(!pin_memory.value_or(false), Value, "[", op,
-           "] pin_memory: expected False for memory of the CPU, got True");
+SY_COLD intrusive_ptr<TensorImpl> empty_pinned(IntArrayRef size,
+                                               ScalarType dtype) {
+  Dims strides;
+  strides.resize(static_cast<int64_t>(size.size()));
+  contiguous_strides(size, strides.data());
+  return make_pinned_tensor(size, strides, dtype,
+                            pinning_backend("empty", std::nullopt));
 }
 
 // memset, whose stores are as wide as the machine has them, where all bytes are
@@ -85,9 +90,10 @@ Tensor empty(IntArrayRef size, std::optional<ScalarType> dtype,
              std::optional<Layout>, std::optional<Device> device,
              std::optional<bool> pin_memory,
              std::optional<MemoryFormat> memory_format) {
-  check_options("empty", pin_memory);
   const ScalarType t = dtype ? *dtype : default_dtype();
-  Tensor result(make_tensor(size, t, device.value_or(Device(kCPU))));
+  Tensor result(SY_UNLIKELY(pin_memory.value_or(false))
+                    ? empty_pinned(size, t)
+                    : make_tensor(size, t, device.value_or(Device(kCPU))));
   if (SY_UNLIKELY(memory_format.has_value() &&
                   *memory_format != MemoryFormat::Contiguous)) {
     SY_CHECK(*memory_format != MemoryFormat::Preserve, Value,
@@ -103,10 +109,13 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride,
                      std::optional<ScalarType> dtype, std::optional<Layout>,
                      std::optional<Device> device,
                      std::optional<bool> pin_memory) {
-  check_options("empty_strided", pin_memory);
-  return Tensor(make_tensor_strided(size, stride,
-                                    dtype.value_or(default_dtype()),
-                                    device.value_or(Device(kCPU))));
+  const ScalarType t = dtype.value_or(default_dtype());
+  if (pin_memory.value_or(false)) {
+    return Tensor(make_pinned_tensor(
+        size, stride, t, pinning_backend("empty_strided", std::nullopt)));
+  }
+  return Tensor(
+      make_tensor_strided(size, stride, t, device.value_or(Device(kCPU))));
 }
 
 Tensor& fill_(Tensor& self, const Scalar& value) {

@@ -232,6 +232,10 @@ class DefinitionsEmitter {
            params + ") {");
     const std::string chosen = local(op, "chosen");
     w.line("  const Device " + chosen + " = device.value_or(Device(kCPU));");
+    if (op.base.schema.argument_index("pin_memory") >= 0) {
+      w.line("  generated::check_pinning(" + entry_of(op.base) + ", " + chosen +
+             ", pin_memory);");
+    }
     w.line("  return ops::" + op.base.id +
            "::redispatch(DispatchKeySet::dense(" + chosen + ".type), " +
            argument_list(op.base.schema) + ");");

@@ -542,24 +542,58 @@ class Compiler {
 };
 
 // The sides of the comparisons that a condition is made of.
-void collect_got(const Expr& e, std::vector<Expr>& out) {
-  if (e->kind == NodeKind::kLet) return collect_got(e->children[1], out);
-  if (e->kind == NodeKind::kUnary && e->op == Op::kNot) {
-    return collect_got(e->children[0], out);
-  }
-  if (e->kind != NodeKind::kBinary) return;
-  if (e->op == Op::kAnd || e->op == Op::kOr) {
-    collect_got(e->children[0], out);
-    collect_got(e->children[1], out);
-  } else if (is_comparison(e->op)) {
+class Sides {
+ public:
+  struct Side {
+    Expr expr;
+    Expr reached;  // where it was evaluated; null: always
+  };
+
+  // Of a condition that is false.
+  explicit Sides(const Expr& e) { add(e, Truth::kFalse, nullptr); }
+
+  std::vector<Side> all;
+
+ private:
+  enum class Truth { kFalse, kTrue, kUnknown };
+
+  void add(const Expr& e, Truth truth, const Expr& reached) {
+    if (e->kind == NodeKind::kLet) return add(e->children[1], truth, reached);
+    if (e->kind == NodeKind::kUnary && e->op == Op::kNot) {
+      const Truth other = truth == Truth::kUnknown ? truth
+                          : truth == Truth::kTrue  ? Truth::kFalse
+                                                   : Truth::kTrue;
+      return add(e->children[0], other, reached);
+    }
+    if (e->kind != NodeKind::kBinary) return;
+    if (e->op == Op::kAnd || e->op == Op::kOr) {
+      // Where the whole is what its parts must all be for it, both were read.
+      const bool is_and = e->op == Op::kAnd;
+      const bool both = truth == (is_and ? Truth::kTrue : Truth::kFalse);
+      const Expr& left = e->children[0];
+      add(left, both ? truth : Truth::kUnknown, reached);
+      if (both) return add(e->children[1], truth, reached);
+      const Expr passed = is_and ? left : make_unary(Op::kNot, left, e->at);
+      const Expr here =
+          reached ? make_binary(Op::kAnd, reached, passed, e->at) : passed;
+      return add(e->children[1], truth, here);
+    }
+    if (!is_comparison(e->op)) return;
     for (const Expr& side : e->children) {
-      const bool known =
-          std::any_of(out.begin(), out.end(),
-                      [&](const Expr& o) { return equal(o, side); });
-      if (!free_names(side).empty() && !known) out.push_back(side);
+      if (free_names(side).empty()) continue;
+      const auto known =
+          std::find_if(all.begin(), all.end(),
+                       [&](const Side& s) { return equal(s.expr, side); });
+      if (known == all.end()) {
+        all.push_back({side, reached});
+      } else if (known->reached && reached) {
+        known->reached = make_binary(Op::kOr, known->reached, reached, e->at);
+      } else {
+        known->reached = nullptr;
+      }
     }
   }
-}
+};
 
 }  // namespace
 
@@ -667,9 +701,7 @@ std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
   for (const IndexName& n : env.names) {
     if (code.argument.empty() && mentions(e, n.name)) code.argument = n.name;
   }
-  std::vector<Expr> sides;
-  collect_got(e, sides);
-  for (const Expr& side : sides) {
+  for (const auto& [side, reached] : Sides(e).all) {
     // What a let binds, or may be None, is not in reach here.
     Diagnostics ignored;
     auto value = compile_given(side, env, std::nullopt, op, given, ignored);
@@ -679,7 +711,15 @@ std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
         value->type != IndexType::kString) {
       continue;
     }
-    code.got.push_back({to_string(side), std::move(value->value), side});
+    std::string where;
+    if (reached) {
+      auto asked =
+          compile_given(reached, env, IndexType::kBool, op, given, ignored);
+      if (!asked || !asked->statements.empty()) continue;
+      where = std::move(asked->value);
+    }
+    code.got.push_back({to_string(side), std::move(value->value), side,
+                        std::move(where), reached});
   }
   return {std::move(code)};
 }
@@ -709,15 +749,26 @@ std::string to_statement(const RequireCode& code, int indent) {
   text += "expected " + code.expected;
   out += pad + "SY_CHECK(" + code.condition.value + ", Value,\n" + pad +
          "         ";
+  // Pieces of the message; what may not be there makes its own words.
+  std::vector<std::string> pieces;
   bool first = true;
   for (const RequireCode::Got& got : code.got) {
-    text += (first ? ", got " : ", ") + got.label + " = ";
-    out += cpp_string(text) + ", " + got.cpp;
+    const std::string label = (first ? ", got " : ", ") + got.label + " = ";
+    if (got.reached) {
+      if (!text.empty()) pieces.push_back(cpp_string(text));
+      text.clear();
+      pieces.push_back(got.where + " ? sy::str(" + cpp_string(label) + ", " +
+                       got.cpp + ") : std::string()");
+      continue;
+    }
+    pieces.push_back(cpp_string(text + label) + ", " + got.cpp);
     text.clear();
-    out += &got == &code.got.back() ? "" : ", ";
     first = false;
   }
-  if (!text.empty()) out += cpp_string(text);
+  if (!text.empty()) pieces.push_back(cpp_string(text));
+  for (const std::string& piece : pieces) {
+    out += &piece == &pieces.front() ? piece : ", " + piece;
+  }
   return out + ");\n";
 }
 

@@ -84,6 +84,9 @@ struct RequireCode {
     std::string label;  // "self.dim()"
     std::string cpp;    // an int64_t, a list or a bool
     Expr expr;          // the same as a tree
+    // Where the condition came to it, in C++ and as a tree; null: always.
+    std::string where;
+    Expr reached;
   };
   std::vector<Got> got;
   Expr expr;  // the condition

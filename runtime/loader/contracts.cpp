@@ -62,11 +62,12 @@ void check_requirements(const OverloadState& form, const Value* args) {
     if (r.condition.truth(args, form.positions)) continue;
     std::string text = r.head;
     bool first = true;
-    for (const auto& [label, program] : r.got) {
+    for (const RequireState::Got& got : r.got) {
+      if (got.reached && !got.reached->truth(args, form.positions)) continue;
       IndexSlot value;
-      program.run(args, form.positions, &value);
-      text += (first ? ", got " : ", ") + label + " = " + value.str();
-      first = false;
+      got.value.run(args, form.positions, &value);
+      text += (first ? ", got " : ", ") + got.label + " = " + value.str();
+      first = first && got.reached;
     }
     fail(ErrorKind::Value, text);
   }

@@ -219,7 +219,8 @@ void LoadedSchema::add(const Operator& op) {
     if (!r.argument.empty()) head += r.argument + ": ";
     RequireState require{index(r.expr), head + "expected " + r.expected, {}};
     for (const auto& got : r.got) {
-      require.got.emplace_back(got.label, index(got.expr));
+      require.got.push_back({got.label, index(got.expr), std::nullopt});
+      if (got.reached) require.got.back().reached = index(got.reached);
     }
     state->require.push_back(std::move(require));
   }

@@ -24,7 +24,12 @@ struct OperatorState;
 struct RequireState {
   IndexProgram condition;
   std::string head;  // "[op] argument: expected CONDITION"
-  std::vector<std::pair<std::string, IndexProgram>> got;
+  struct Got {
+    std::string label;
+    IndexProgram value;
+    std::optional<IndexProgram> reached;  // none: always
+  };
+  std::vector<Got> got;
 };
 
 // One form of the operator. Kernels have it as their context, guards find it by

@@ -60,6 +60,32 @@ std::tuple<Tensor, Tensor> sort(const Tensor& a, int64_t, bool) {
   return {make(a.sizes()), make(a.sizes(), broken ? kInt : kLong)};
 }
 
+Tensor abs(const Tensor& a) {  // memory of an argument
+  return broken ? a : make(a.sizes());
+}
+Tensor t(const Tensor& a) {  // a view that is none, or has other strides
+  if (broken) return make({a.sizes()[1], a.sizes()[0]});
+  return Tensor(a.impl()->alias({a.sizes()[1], a.sizes()[0]},
+                                {a.strides()[1], a.strides()[0]}, 0));
+}
+Tensor& mm_into(const Tensor&, const Tensor&, Tensor& out) {  // another tensor
+  static Tensor other;
+  return broken ? other = make(out.sizes()) : out;
+}
+Tensor& exp_into(const Tensor&, Tensor& out) {  // other strides
+  if (broken) out.impl()->set_sizes_and_strides(out.sizes(), {1, 2}, 0);
+  return out;
+}
+Tensor& neg_into(const Tensor&, Tensor& out) {  // other memory
+  if (broken) out.impl()->set_storage(make(out.sizes()).storage());
+  return out;
+}
+Tensor strided(IntArrayRef sizes, IntArrayRef, std::optional<ScalarType>,
+               std::optional<Layout>, std::optional<Device>,
+               std::optional<bool>) {  // the strides that it likes
+  return make(sizes);
+}
+
 SY_BACKEND(Liar, m) { m.device("liar", &memory); }
 SY_LIBRARY_IMPL(aten, Liar, m) {
   m.impl("relu", SY_FN(relu));
@@ -68,6 +94,12 @@ SY_LIBRARY_IMPL(aten, Liar, m) {
   m.impl("mm", SY_FN(mm));
   m.impl("zero_", SY_FN(zero_));
   m.impl("sort", SY_FN(sort));
+  m.impl("abs", SY_FN(abs));
+  m.impl("t", SY_FN(t));
+  m.impl("mm.out", SY_FN(mm_into));
+  m.impl("exp.out", SY_FN(exp_into));
+  m.impl("neg.out", SY_FN(neg_into));
+  m.impl("empty_strided", SY_FN(strided));
 }
 
 struct KernelChecksTest : testing::Test {
@@ -92,6 +124,32 @@ TEST_F(KernelChecksTest, EveryBrokenPromiseIsNamed) {
                   "result 1: expected int64[2, 2], got int32[2, 2]");
 }
 
+TEST_F(KernelChecksTest, MemoryAndStridesArePromisedToo) {
+  broken = true;
+  const KernelChecks checks;
+  Tensor out = make({2, 2});
+  SY_EXPECT_ERROR(a.abs(), Error,
+                  "result: expected memory of its own, got that of self");
+  SY_EXPECT_ERROR(a.t(), Error, "result: expected strides [1, 2] for ");
+  SY_EXPECT_ERROR(make({1, 3}).t(), Error,
+                  "result: expected a view of self, got memory of its own");
+  SY_EXPECT_ERROR(mm_out(out, a, a), Error,
+                  "result: expected out itself, got another tensor");
+  Tensor left = make({2, 4}).narrow(1, 0, 2);
+  SY_EXPECT_ERROR(exp_out(left, a), Error,
+                  "argument out: expected to stay in its memory, got strides "
+                  "[1, 2] from element 0 on");
+  exp_out(out, a);  // dense before and after
+  SY_EXPECT_ERROR(neg_out(out, a), Error,
+                  "argument out: expected to stay in its memory, got other");
+  SY_EXPECT_ERROR(empty_strided({2, 2}, {1, 2}, a.device()), Error,
+                  "result: expected strides [1, 2] for float32[2, 2], got "
+                  "[2, 1]");
+  EXPECT_EQ(empty_strided({2, 1}, {1, 7}, a.device()).strides(),
+            (IntArrayRef{1, 1}))
+      << "of one index";
+}
+
 TEST_F(KernelChecksTest, KeptPromisesPass) {
   const KernelChecks checks;
   EXPECT_EQ(a.relu().sizes(), a.sizes());
@@ -99,6 +157,11 @@ TEST_F(KernelChecksTest, KeptPromisesPass) {
   EXPECT_EQ(a.exp().device(), a.device());
   EXPECT_EQ(sy::mm(a, a).sizes(), a.sizes());
   EXPECT_TRUE(a.zero_().is_same(a));
+  EXPECT_FALSE(a.abs().is_alias_of(a));
+  EXPECT_TRUE(a.t().is_alias_of(a));
+  Tensor out = make({2, 2});
+  EXPECT_TRUE(mm_out(out, a, a).is_same(out));
+  EXPECT_TRUE(exp_out(out, a).is_same(out));
 }
 
 TEST_F(KernelChecksTest, OtherOperatorsRunAsBefore) {

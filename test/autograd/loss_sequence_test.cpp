@@ -51,6 +51,17 @@ TEST(CtcLoss, LabelsAreClasses) {
   _ctc_loss(p, tensor({{1, 4}}), {3}, {1});
 }
 
+TEST(CtcLoss, TargetsAreRowsOrAllLabels) {
+  const Tensor p = log_softmax(scores({3, 1, 4}), -1);
+  SY_EXPECT_ERROR(_ctc_loss(p, tensor(1), {3}, {1}), ValueError,
+                  "[_ctc_loss] targets: expected a row for each sequence, or "
+                  "the labels of all one after the other, got targets.dim() = "
+                  "0");
+  SY_EXPECT_ERROR(_ctc_loss(p, tensor({1, 2}), {3}, {1}), ValueError,
+                  "got targets.dim() = 1, targets.size(0) = 2, "
+                  "sum(target_lengths) = 1");
+}
+
 TEST(CtcLoss, LengthsAreIntegers) {
   const Tensor p = log_softmax(scores({3, 1, 4}), -1);
   SY_EXPECT_ERROR(ctc_loss(p, tensor({{1, 2}}), tensor({3.0}), tensor({2})),

@@ -584,6 +584,8 @@ constexpr Line kExceptions[] = {
     {"not_equal", "bool results"},
     {"not_equal_", "truth values"},
     {"_foreach_zero", "does not depend on its argument"},
+    {"pin_memory", "needs a device that pins"},
+    {"_pin_memory", "needs a device that pins"},
     {"ctc_loss", "of normalized numbers only: loss_sequence_test"},
     {"_ctc_loss", "of normalized numbers only: loss_sequence_test"},
     {"_ctc_loss_backward", "none"},

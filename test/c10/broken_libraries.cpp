@@ -8,7 +8,9 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <stdexcept>
+#include <vector>
 
 #include "c10/library_note.h"
 
@@ -59,15 +61,29 @@ class Elf {
     if (!found) throw std::runtime_error("no such text in the good library");
   }
   Elf64_Dyn& dynamic(int64_t tag) {
-    for (int i = 0; i < header().e_phnum; ++i) {
-      if (segment(i).p_type != PT_DYNAMIC) continue;
-      for (size_t k = 0;; ++k) {
-        auto& d = at<Elf64_Dyn>(segment(i).p_offset + sizeof(Elf64_Dyn) * k);
-        if (d.d_tag == tag) return d;
-        if (d.d_tag == DT_NULL) break;
-      }
+    for (Elf64_Dyn* d : dynamics()) {
+      if (d->d_tag == tag) return *d;
     }
     throw std::runtime_error("no such dynamic entry");
+  }
+  // All, with the end.
+  std::vector<Elf64_Dyn*> dynamics() {
+    int i = 0;
+    while (segment(i).p_type != PT_DYNAMIC) ++i;
+    std::vector<Elf64_Dyn*> out;
+    do {
+      out.push_back(
+          &at<Elf64_Dyn>(segment(i).p_offset + sizeof(Elf64_Dyn) * out.size()));
+    } while (out.back()->d_tag != DT_NULL);
+    return out;
+  }
+  // The first; where it lies in the file is where it is loaded.
+  Elf64_Rela& relocation() {
+    return at<Elf64_Rela>(dynamic(DT_RELA).d_un.d_ptr);
+  }
+  char& last_of_names() {
+    return at<char>(dynamic(DT_STRTAB).d_un.d_ptr +
+                    dynamic(DT_STRSZ).d_un.d_val - 1);
   }
   std::string& bytes() { return bytes_; }
 
@@ -151,6 +167,32 @@ const Edit kEdits[] = {
     {"name_beyond_names",
      [](Elf& e) { e.dynamic(DT_NEEDED).d_un.d_val = 1 << 30; },
      "its headers contradict each other: dynamic entry 1 names nothing; build "
+     "or copy it again"},
+    {"entry_twice", [](Elf& e) { e.dynamic(DT_FLAGS).d_tag = DT_RELA; },
+     "its headers contradict each other: dynamic entry 7 is there twice; build "
+     "or copy it again"},
+    {"table_without_an_entry",
+     [](Elf& e) { e.dynamic(DT_INIT_ARRAY).d_tag = DT_DEBUG; }, kTruncated},
+    {"relocations_of_another_size",
+     [](Elf& e) { e.dynamic(DT_RELAENT).d_un.d_val = 16; },
+     "its headers contradict each other: dynamic entry 9 is not 24; build or "
+     "copy it again"},
+    {"more_relocations_than_there_are",
+     [](Elf& e) { e.dynamic(DT_RELACOUNT).d_un.d_val = 1 << 20; },
+     "its headers contradict each other: more relocations are counted than "
+     "there are; build or copy it again"},
+    {"relocation_elsewhere",
+     [](Elf& e) { e.relocation().r_offset = uint64_t{1} << 40; },
+     "its headers contradict each other: relocation 0 is none; build or copy "
+     "it again"},
+    {"relocation_of_no_symbol",
+     [](Elf& e) {
+       e.relocation().r_info = ELF64_R_INFO(1 << 20, R_X86_64_RELATIVE);
+     },
+     "its headers contradict each other: relocation 0 is none; build or copy "
+     "it again"},
+    {"names_without_an_end", [](Elf& e) { e.last_of_names() = 'x'; },
+     "its headers contradict each other: the table of names has no end; build "
      "or copy it again"},
     {"no_note", [](Elf& e) { e.note_section().sh_type = SHT_PROGBITS; },
      "it registers nothing: there is no Switchyard note in it (no SY_LIBRARY "
@@ -240,6 +282,40 @@ std::string corrupt_segments(const std::string& good, unsigned number) {
   const size_t at = header.e_phoff + number % words * 4;
   std::memcpy(out.data() + at, &value, size);
   return out;
+}
+
+std::string corrupt_dynamic(const std::string& good, unsigned number) {
+  Elf elf(good);
+  std::mt19937 draw(number);
+  const std::vector<Elf64_Dyn*> entries = elf.dynamics();
+  Elf64_Dyn& one = *entries[draw() % entries.size()];
+  const Elf64_Dyn& other = *entries[draw() % entries.size()];
+  const int64_t tags[] = {
+      DT_NULL,     DT_NEEDED,        DT_HASH,           DT_REL,    DT_RELSZ,
+      DT_TEXTREL,  DT_DEBUG,         DT_RELR,           DT_RELRSZ, DT_RELRENT,
+      DT_SYMBOLIC, DT_RUNPATH,       DT_AUDIT,          DT_FILTER, DT_AUXILIARY,
+      DT_SYMENT,   DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ};
+  const uint64_t values[] = {0,
+                             1,
+                             8,
+                             0xfff,
+                             0x1000,
+                             0x7fffffff,
+                             0xffffffff,
+                             ~uint64_t{0},
+                             uint64_t{1} << 63,
+                             good.size(),
+                             draw(),
+                             draw() % 0x4000};
+  switch (draw() % 6) {
+    case 0: one.d_un.d_val = values[draw() % std::size(values)]; break;
+    case 1: one.d_un.d_val += 8 * (draw() % 33) - 128; break;
+    case 2: one.d_un.d_val ^= uint64_t{1} << draw() % 64; break;
+    case 3: one.d_un = other.d_un; break;
+    case 4: one.d_tag = tags[draw() % std::size(tags)]; break;
+    default: one.d_tag = other.d_tag; break;
+  }
+  return elf.bytes();
 }
 
 std::string read_bytes(const std::string& path) {

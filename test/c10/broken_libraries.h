@@ -22,6 +22,10 @@ std::vector<BrokenLibrary> break_library(const std::string& good,
 // `number`.
 std::string corrupt_segments(const std::string& good, unsigned number);
 
+// The same of the entries of its dynamic segment: values and tags, moved a
+// little, exchanged, or made into others that the dynamic loader knows.
+std::string corrupt_dynamic(const std::string& good, unsigned number);
+
 // The bytes of a file.
 std::string read_bytes(const std::string& path);
 

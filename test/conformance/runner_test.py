@@ -461,6 +461,21 @@ class RunnerTest(unittest.TestCase):
             run = self.replay(*files, flags=["--jobs", jobs])
             self.assertEqual(run.counts(), (3, 1, 8))
 
+    def test_dtypes_by_several_processes(self):
+        def dtypes(*flags):
+            return subprocess.run([SY, "dtypes", *flags], text=True,
+                                  capture_output=True, check=False)
+        one = dtypes("add*", "--jobs", "1")
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.assertIn("add.Tensor cpu native:", one.stdout)
+        self.assertEqual(dtypes("add*", "--jobs", "3").stdout, one.stdout)
+        report = json.loads(dtypes("relu", "--json").stdout)
+        self.assertEqual(report["device"], "cpu")
+        self.assertEqual(report["operators"]["relu"]["float32"], "native")
+        none = dtypes("no_such", "--jobs", "3")
+        self.assertEqual((none.returncode, none.stderr),
+                         (2, "sy: no functional operator fits no_such\n"))
+
     def test_json_on_standard_output(self):
         self.twice().save(self.folder)
         done = subprocess.run(

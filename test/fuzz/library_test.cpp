@@ -28,12 +28,13 @@ class Small {
     // Offsets of the parts.
     const size_t segments = sizeof(Elf64_Ehdr);
     const size_t dynamic = segments + 2 * sizeof(Elf64_Phdr);
-    const size_t symbols = dynamic + 6 * sizeof(Elf64_Dyn);
-    const size_t notes = symbols + sizeof(Elf64_Sym);
+    const size_t symbols = dynamic + kEntries * sizeof(Elf64_Dyn);
+    const size_t moved = symbols + sizeof(Elf64_Sym);
+    const size_t notes = moved + sizeof(Elf64_Rela);
     const size_t names = notes + 3 * sizeof(LibraryNote);
     const std::string_view text("\0.note.switchyard\0.dynstr\0libc.so\0", 34);
     const size_t sections = names + 40;
-    bytes.resize(sections + 4 * sizeof(Elf64_Shdr));
+    bytes.resize(sections + 5 * sizeof(Elf64_Shdr));
 
     Elf64_Ehdr header{};
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -46,7 +47,7 @@ class Small {
     header.e_phnum = 2;
     header.e_shoff = sections;
     header.e_shentsize = sizeof(Elf64_Shdr);
-    header.e_shnum = 4;
+    header.e_shnum = 5;
     header.e_shstrndx = 2;
     put(0, header);
 
@@ -58,14 +59,21 @@ class Small {
     put(segments, segment);
     segment.p_type = PT_DYNAMIC;
     segment.p_offset = segment.p_vaddr = dynamic;
-    segment.p_filesz = segment.p_memsz = 6 * sizeof(Elf64_Dyn);
+    segment.p_filesz = segment.p_memsz = kEntries * sizeof(Elf64_Dyn);
     put(segments + sizeof segment, segment);
-    const Elf64_Dyn entries[] = {{DT_NEEDED, {26}},
-                                 {DT_STRTAB, {names}},
-                                 {DT_STRSZ, {text.size()}},
-                                 {DT_SYMTAB, {symbols}},
-                                 {DT_FLAGS_1, {DF_1_NOW}}};
+    const Elf64_Dyn entries[kEntries] = {{DT_NEEDED, {26}},
+                                         {DT_STRTAB, {names}},
+                                         {DT_STRSZ, {text.size()}},
+                                         {DT_SYMTAB, {symbols}},
+                                         {DT_SYMENT, {sizeof(Elf64_Sym)}},
+                                         {DT_RELA, {moved}},
+                                         {DT_RELASZ, {sizeof(Elf64_Rela)}},
+                                         {DT_RELAENT, {sizeof(Elf64_Rela)}},
+                                         {DT_RELACOUNT, {1}},
+                                         {DT_FLAGS_1, {DF_1_NOW}},
+                                         {DT_NULL, {0}}};
     put(dynamic, entries);
+    put(moved, Elf64_Rela{symbols, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0});
 
     put(notes, make_library_note(0, "small", ""));
     put(notes + sizeof(LibraryNote), make_library_note(3, "_", "Small"));
@@ -88,6 +96,10 @@ class Small {
     section.sh_offset = section.sh_addr = symbols;
     section.sh_size = sizeof(Elf64_Sym);
     put(sections + 3 * sizeof section, section);
+    section.sh_type = SHT_RELA;
+    section.sh_offset = section.sh_addr = moved;
+    section.sh_size = sizeof(Elf64_Rela);
+    put(sections + 4 * sizeof section, section);
 
     for (const auto& [at, size] :
          {std::pair{size_t{0}, notes}, {sections, bytes.size() - sections}}) {
@@ -104,6 +116,8 @@ class Small {
   std::vector<size_t> fields;
 
  private:
+  static constexpr size_t kEntries = 11;
+
   template <class T>
   void put(size_t at, const T& value) {
     std::memcpy(bytes.data() + at, &value, sizeof value);

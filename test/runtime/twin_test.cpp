@@ -107,6 +107,22 @@ TEST_F(Twins, ContractsAndWrongArgumentsFailAlike) {
   compare("mix", {Value::tensor_list({}), 1});
 }
 
+// A message reads no more of a tensor than the condition did.
+TEST_F(Twins, MessagesNameWhatWasLookedAt) {
+  const auto error = [](const Tensor& x) {
+    compare("rows", {of(x)});
+    std::vector<Value> args = {of(x)};
+    const std::string text = call("twin::rows", args).error;
+    return text.substr(text.find(", got ") + 1);
+  };
+  EXPECT_EQ(error(ramp({})), " got self.dim() = 0");
+  EXPECT_EQ(error(ramp({3})), " got self.dim() = 1, self.size(0) = 3");
+  EXPECT_EQ(error(ramp({3, 2})), " got self.dim() = 2, self.size(0) = 3");
+  EXPECT_EQ(error(ramp({2, 3})),
+            " got self.dim() = 2, self.size(0) = 2, self.size(1) = 3");
+  EXPECT_EQ(error(ramp({4})), "");
+}
+
 TEST_F(Twins, Reductions) {
   for (const ScalarType t : kAll) {
     const Tensor x = ramp({3, 4, 2}, t);

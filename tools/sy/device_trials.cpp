@@ -4,6 +4,7 @@
 
 #include "aten/tensor.h"
 #include "c10/error.h"
+#include "c10/stream.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/trials.h"
 
@@ -57,6 +58,7 @@ class OnDevice final : public CallTrials {
     } catch (const Error&) {
       return "";  // says nothing of the device
     }
+    if (any_pinned(expected)) return try_pinned(expected, there);
     const std::vector<Value> actual = call(there);
     for (size_t k = 0; k < expected.size(); ++k) {
       const std::string why = compare(actual[k], expected[k]);
@@ -78,6 +80,40 @@ class OnDevice final : public CallTrials {
       return "the result shares memory with an argument";
     }
     return compare_rest(in.values, there);
+  }
+
+  static bool any_pinned(const std::vector<Value>& values) {
+    bool found = false;
+    for (const Value& v : values) {
+      for_each_tensor(v, [&](const TensorBase& t) {
+        found |= t.defined() && t.storage() && t.storage()->is_pinned();
+      });
+    }
+    return found;
+  }
+
+  // Pinned memory is the host's: the device refuses to make some, and copies
+  // what the host made both ways, waiting at the end.
+  std::string try_pinned(const std::vector<Value>& made,
+                         std::vector<Value>& there) const {
+    try {
+      call(there);
+      return "pinned memory: expected a ValueError, got a result";
+    } catch (const ValueError&) {
+    }
+    std::string why;
+    for (const Value& v : made) {
+      for_each_tensor(v, [&](const TensorBase& t) {
+        const Tensor sent =
+            Tensor(t).to(device_, t.dtype(), /*non_blocking=*/true);
+        const Tensor back = sent.to(Device(kCPU), t.dtype(), true);
+        synchronize(device_);
+        if (why.empty()) {
+          why = compare_tensor(read_tensor(back), read_tensor(t), {0, 0});
+        }
+      });
+    }
+    return why.empty() ? "" : "by way of pinned memory: " + why;
   }
 
   static bool aliases(const std::vector<Value>& results,

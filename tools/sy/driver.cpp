@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
-#include <thread>
 
 #include "c10/error.h"
 #include "tools/sy/worker_process.h"
@@ -47,12 +45,8 @@ class Driver {
   }
 
   Report run() {
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    const size_t jobs = options_.jobs > 0 ? size_t(options_.jobs) : cores;
+    const auto jobs = static_cast<size_t>(share_cores(options_.jobs));
     slots_.resize(std::min(jobs, jobs_.size()));
-    // Threads of workers share the cores; what the user set stays.
-    setenv("SWITCHYARD_NUM_THREADS",
-           std::to_string(std::max<size_t>(1, cores / jobs)).c_str(), 0);
     for (Slot& s : slots_) assign(s);
     while (finished_ < jobs_.size()) {
       wait();

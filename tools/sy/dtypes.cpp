@@ -1,6 +1,13 @@
 #include "tools/sy/dtypes.h"
 
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <memory>
+#include <utility>
 
 #include "aten/cpu_fallback.h"
 #include "aten/tensor.h"
@@ -14,6 +21,7 @@
 #include "tools/sy/examples.h"
 #include "tools/sy/json.h"
 #include "tools/sy/words.h"
+#include "tools/sy/worker_process.h"
 
 namespace sy::tools {
 
@@ -39,7 +47,8 @@ bool ran_on_cpu(OperatorHandle op) {
 }
 
 // In the order of dtypes.yaml, by way.
-std::string line_of(const std::string& name, Device device, const Ways& ways) {
+std::string line_of(const std::string& name, const std::string& device,
+                    const Ways& ways) {
   std::string out = str(name, " ", device);
   for (const char* way : kWays) {
     std::string dtypes;
@@ -84,26 +93,96 @@ Ways dtypes_of(OperatorHandle op, const std::string& words, Device device) {
   return out;
 }
 
-int run_dtypes(const DtypesOptions& options) {
-  std::vector<std::string> paths = options.plugins;
-  for (std::string& p : paths) p = find_library(p);
-  const std::vector<Plugin> plugins = load_plugins(paths);
+namespace {
+
+// The operators that a pattern fits, "aten::" left out.
+std::vector<std::pair<std::string, OperatorHandle>> subjects(
+    const std::string& glob) {
+  std::vector<std::pair<std::string, OperatorHandle>> out;
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    std::string name(op.name());
+    if (name.starts_with("aten::")) name.erase(0, 6);
+    if (!op.schema().is_functional() ||
+        (!glob.empty() && !matches(glob, name))) {
+      continue;
+    }
+    out.emplace_back(std::move(name), op);
+  }
+  SY_CHECK(!out.empty(), Value, "no functional operator fits ", glob);
+  return out;
+}
+
+void answer(const Json& json) {
+  const std::string line = dump(json) + "\n";
+  size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t n =
+        write(WorkerProcess::kAnswers, line.data() + done, line.size() - done);
+    SY_CHECK(n > 0 || errno == EINTR, Error,
+             "nobody reads what a worker answers");
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+}
+
+using Workers = std::vector<std::unique_ptr<WorkerProcess>>;
+
+Workers start_workers(const DtypesOptions& options) {
+  const int jobs = share_cores(options.jobs);
+  Workers out;
+  for (int part = 0; part < jobs; ++part) {
+    std::vector<std::string> arguments = {"dtypes-worker", "--jobs", str(jobs),
+                                          "--part", str(part)};
+    for (const std::string& p : options.plugins) {
+      arguments.insert(arguments.end(), {"--plugin", p});
+    }
+    if (!options.device.empty()) {
+      arguments.insert(arguments.end(), {"--device", options.device});
+    }
+    if (!options.glob.empty()) arguments.push_back(options.glob);
+    out.push_back(std::make_unique<WorkerProcess>(arguments));
+  }
+  return out;
+}
+
+// What workers answer, as it comes, until all have ended.
+template <class F>
+void collect(const Workers& workers, const F& take) {
+  std::vector<pollfd> ends;
+  for (const auto& w : workers) ends.push_back({w->answers(), POLLIN, 0});
+  for (size_t running = workers.size(); running > 0;) {
+    if (poll(ends.data(), ends.size(), -1) < 0) {
+      SY_CHECK(errno == EINTR, Error, "cannot wait for workers");
+      continue;
+    }
+    for (size_t i = 0; i < ends.size(); ++i) {
+      if (ends[i].fd < 0 || ends[i].revents == 0) continue;
+      bool ended = false;
+      for (const std::string& line : workers[i]->receive(ended)) {
+        take(parse_json(line, "a worker"));
+      }
+      if (!ended) continue;
+      const std::string how = workers[i]->how_it_ended();
+      SY_CHECK(how == "exit status 0", Error, "a worker ended with ", how);
+      ends[i].fd = -1;
+      --running;
+    }
+  }
+}
+
+void run_part(const DtypesOptions& options) {
+  const std::vector<Plugin> plugins = load_plugins(options.plugins);
   init();
   Device device(choose_device(plugins, options.device));
   if (device.type > kMeta && !device.has_index()) {
     device = Device(device.type, 0);  // as tensors have it
   }
+  answer({{"device", str(device)}});
   const ExampleWords examples = read_examples({});
-  Json json = {{"device", str(device)}, {"operators", Json::object()}};
-  bool found = false;
-  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
-    std::string name(op.name());
-    if (name.starts_with("aten::")) name.erase(0, 6);
-    if (!op.schema().is_functional() ||
-        (!options.glob.empty() && !matches(options.glob, name))) {
-      continue;
-    }
-    found = true;
+  const auto all = subjects(options.glob);
+  const auto jobs = static_cast<size_t>(std::max(1, options.jobs));
+  for (size_t i = static_cast<size_t>(options.part); i < all.size();
+       i += jobs) {
+    const auto& [name, op] = all[i];
     const auto example = examples.find(name);
     if (example == examples.end() && !signature_suffices(op)) continue;
     Ways ways;
@@ -116,12 +195,42 @@ int run_dtypes(const DtypesOptions& options) {
       // What the signature suggests is no call.
     }
     if (ways.empty()) continue;
-    json["operators"][name] = ways;
-    if (!options.json) {
-      std::printf("%s\n", line_of(name, device, ways).c_str());
-    }
+    answer({{"at", i}, {"name", name}, {"ways", ways}});
   }
-  SY_CHECK(found, Value, "no functional operator fits ", options.glob);
+}
+
+}  // namespace
+
+int run_dtypes_worker(const DtypesOptions& options) {
+  try {
+    run_part(options);
+  } catch (const std::exception& e) {
+    answer({{"error", e.what()}});  // said once, by who started the workers
+  }
+  return 0;
+}
+
+int run_dtypes(const DtypesOptions& options) {
+  DtypesOptions o = options;
+  for (std::string& p : o.plugins) p = find_library(p);
+  std::string device;
+  std::map<size_t, Json> operators;  // in their order
+  collect(start_workers(o), [&](Json json) {
+    if (json.contains("error")) throw Error(json["error"].get<std::string>());
+    if (json.contains("device")) {
+      device = json["device"].get<std::string>();
+    } else {
+      const auto at = json["at"].get<size_t>();
+      operators.emplace(at, std::move(json));
+    }
+  });
+  Json json = {{"device", device}, {"operators", Json::object()}};
+  for (const auto& [at, op] : operators) {
+    const auto name = op["name"].get<std::string>();
+    json["operators"][name] = op["ways"];
+    if (options.json) continue;
+    std::printf("%s\n", line_of(name, device, op["ways"]).c_str());
+  }
   if (options.json) std::printf("%s\n", dump(json, 1).c_str());
   return 0;
 }

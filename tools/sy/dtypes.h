@@ -15,6 +15,8 @@ struct DtypesOptions {
   std::string device;  // "" for that of the plugin
   std::string glob;    // "" for all operators
   bool json = false;
+  int jobs = 0;  // worker processes; 0: one per core
+  int part = 0;  // of a worker: every jobs-th operator from this one on
 };
 
 // How the example of an operator runs on a device, by dtype: "native",
@@ -28,5 +30,8 @@ std::map<std::string, std::string> dtypes_of(OperatorHandle op,
 // A line for each functional operator that has an example, or whose signature
 // says enough: NAME DEVICE native:float64,float32 cpu:int64
 int run_dtypes(const DtypesOptions& options);
+// What a worker of it does: a line of JSON for each, to
+// WorkerProcess::kAnswers.
+int run_dtypes_worker(const DtypesOptions& options);
 
 }  // namespace sy::tools

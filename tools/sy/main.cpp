@@ -27,11 +27,20 @@ struct InspectOptions {
   bool json = false;
 };
 
+void plugin_option(CLI::App* c, std::vector<std::string>& plugins) {
+  c->add_option("--plugin", plugins, "load this library first (repeatable)")
+      ->allow_extra_args(false);
+}
+
+void jobs_option(CLI::App* c, int& jobs) {
+  c->add_option("--jobs", jobs, "worker processes; one per core if not given")
+      ->check(CLI::Range(1, 1024));
+}
+
 CLI::App* inspect_command(CLI::App& app, const char* name, const char* help,
                           InspectOptions& o) {
   CLI::App* c = app.add_subcommand(name, help);
-  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
-      ->allow_extra_args(false);
+  plugin_option(c, o.plugins);
   c->add_flag("--json", o.json, "as JSON");
   return c;
 }
@@ -42,8 +51,7 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
                 "calls made from signatures");
   c->add_option("--device", o.device,
                 "where the tensors lie; cpu, or without --cases the plugin's");
-  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
-      ->allow_extra_args(false);
+  plugin_option(c, o.plugins);
   c->add_flag("--no-grad", no_grad, "leave gradients out");
   c->add_option("--trials", o.trials,
                 "replay: the cases as recorded; hostile: with one argument "
@@ -70,8 +78,7 @@ CLI::App* conform_command(CLI::App& app, ConformOptions& o, bool& no_grad) {
       ->capture_default_str();
   c->add_flag("--supported", o.supported,
               "only the operators that the plugin's YAML lists");
-  c->add_option("--jobs", o.jobs, "worker processes; one per core if not given")
-      ->check(CLI::Range(1, 1024));
+  jobs_option(c, o.jobs);
   c->add_option("--timeout", o.timeout, "seconds for one case")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
@@ -93,8 +100,7 @@ CLI::App* prove_command(CLI::App& app, ProveOptions& o) {
   CLI::App* c = app.add_subcommand(
       "prove", "put operators through every trial, by calls made for them");
   c->add_option("GLOB", o.glob, "operators, as mine::*")->required();
-  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
-      ->allow_extra_args(false);
+  plugin_option(c, o.plugins);
   c->add_option("--schema", o.schemas,
                 "load the operators of this file first (repeatable)")
       ->allow_extra_args(false);
@@ -118,21 +124,24 @@ CLI::App* coverage_command(CLI::App& app, CoverageOptions& o) {
   CLI::App* c = app.add_subcommand(
       "coverage", "how a device runs each operator; 0 if it runs all");
   c->add_option("GLOB", o.glob, "only those that fit, as add*");
-  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
-      ->allow_extra_args(false);
+  plugin_option(c, o.plugins);
   c->add_option("--device", o.device, "of which; the plugin's, else cpu");
   c->add_option("--json", o.json, "write it to a file; - for stdout");
   c->add_option("--html", o.html, "write it as a page; - for stdout");
   return c;
 }
 
+void dtypes_options(CLI::App* c, DtypesOptions& o) {
+  c->add_option("GLOB", o.glob, "only those that fit, as add*");
+  plugin_option(c, o.plugins);
+  c->add_option("--device", o.device, "of which; the plugin's, else cpu");
+  jobs_option(c, o.jobs);
+}
+
 CLI::App* dtypes_command(CLI::App& app, DtypesOptions& o) {
   CLI::App* c = app.add_subcommand(
       "dtypes", "in which dtypes the examples of operators run on a device");
-  c->add_option("GLOB", o.glob, "only those that fit, as add*");
-  c->add_option("--plugin", o.plugins, "load this library first (repeatable)")
-      ->allow_extra_args(false);
-  c->add_option("--device", o.device, "of which; the plugin's, else cpu");
+  dtypes_options(c, o);
   c->add_flag("--json", o.json, "as JSON");
   return c;
 }
@@ -213,6 +222,10 @@ int run(int argc, char** argv) {
   const CLI::App* run_coverage_of = coverage_command(app, coverage);
   DtypesOptions dtypes;
   const CLI::App* run_dtypes_of = dtypes_command(app, dtypes);
+  DtypesOptions dtypes_part;
+  CLI::App* run_dtypes_part = app.add_subcommand("dtypes-worker")->group("");
+  dtypes_options(run_dtypes_part, dtypes_part);
+  run_dtypes_part->add_option("--part", dtypes_part.part);
   CLI::App* minimal = app.add_subcommand(
       "minimal-set", "the operators that a backend must have kernels for");
   bool minimal_yaml = false, minimal_json = false;
@@ -235,6 +248,7 @@ int run(int argc, char** argv) {
   if (run_worker->parsed()) return sy::tools::run_worker(worker);
   if (run_coverage_of->parsed()) return run_coverage(coverage);
   if (run_dtypes_of->parsed()) return run_dtypes(dtypes);
+  if (run_dtypes_part->parsed()) return run_dtypes_worker(dtypes_part);
   if (minimal->parsed()) {
     return print_minimal_set(minimal_yaml   ? ListFormat::Yaml
                              : minimal_json ? ListFormat::Json

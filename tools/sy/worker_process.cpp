@@ -6,8 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "c10/error.h"
 
@@ -123,6 +126,15 @@ std::string WorkerProcess::how_it_ended() {
     return str("signal ", signal, " (", strsignal(signal), ")");
   }
   return str("exit status ", WEXITSTATUS(status));
+}
+
+int share_cores(int jobs) {
+  const auto cores =
+      static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (jobs <= 0) jobs = cores;
+  setenv("SWITCHYARD_NUM_THREADS",
+         std::to_string(std::max(1, cores / jobs)).c_str(), 0);
+  return jobs;
 }
 
 }  // namespace sy::tools

@@ -39,4 +39,8 @@ class WorkerProcess {
   std::string partial_;
 };
 
+// The number of workers that are asked for, one per core for 0. Their threads
+// share the cores; what the user set stays.
+int share_cores(int jobs);
+
 }  // namespace sy::tools

@@ -181,6 +181,23 @@ TEST(RequireTest, MessagesComeFromTheText) {
             "SY_CHECK(self.size(0) > 1, Value,\n"
             "         \"[mm] self: expected self.size(0) > 1, got "
             "self.size(0) = \", self.size(0));\n");
+  // What the condition may not have come to is read only if it has.
+  EXPECT_EQ(require("flag or (self.dim() > 0 and self.size(0) > 1)"),
+            "SY_CHECK(flag || (self.dim() > 0 && self.size(0) > 1), Value,\n"
+            "         \"[mm] self: expected flag or self.dim() > 0 and "
+            "self.size(0) > 1, got self.dim() = \", self.dim(), "
+            "self.dim() > 0 ? sy::str(\", self.size(0) = \", self.size(0)) "
+            ": std::string());\n");
+  EXPECT_EQ(require("not (flag or self.size(0) > 1)"),
+            "SY_CHECK(!(flag || self.size(0) > 1), Value,\n"
+            "         \"[mm] self: expected not (flag or self.size(0) > 1)\", "
+            "!flag ? sy::str(\", got self.size(0) = \", self.size(0)) "
+            ": std::string());\n");
+  EXPECT_EQ(require("self.dim() == 1 or self.size(0) == 1"),
+            "SY_CHECK(self.dim() == 1 || self.size(0) == 1, Value,\n"
+            "         \"[mm] self: expected self.dim() == 1 or self.size(0) "
+            "== 1, got self.dim() = \", self.dim(), \", self.size(0) = \", "
+            "self.size(0));\n");
   EXPECT_EQ(require("self.dim()"),
             "<text>:1:6: error: expected a bool, got an int");
 }

@@ -3,6 +3,7 @@
 
 #include "memory.h"
 #include "names.h"
+#include "pinned.h"
 #include "streams.h"
 
 namespace accel {
@@ -32,6 +33,15 @@ class Devices final : public sy::DeviceInterface {
   bool copy_across(void* dst, int to, const void* src, int from,
                    size_t bytes) override {
     std::memcpy(ready(to, dst, bytes), ready(from, src, bytes), bytes);
+    return true;
+  }
+  sy::Allocator* pinned_allocator() noexcept override {
+    return &PinnedMemory::singleton();
+  }
+  bool begin_copy(const sy::Storage& dst, size_t dst_first,
+                  const sy::Storage& src, size_t src_first, size_t bytes,
+                  int index) override {
+    accel::begin_copy(dst, dst_first, src, src_first, bytes, index);
     return true;
   }
 

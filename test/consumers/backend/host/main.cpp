@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "model.h"
+#include "pinned.h"
 #include "streams.h"
 
 // Loads two backends that it was not linked with, uses both, and unloads them.
@@ -209,12 +210,16 @@ int run(const std::string& accel_path, const std::string& bolt_path) {
     section("events", [&] { events_order_streams(device); });
     section("errors", [&] { errors_arrive_at_synchronize(device); });
     section("memory of kernels", [&] { memory_outlives_its_kernels(device); });
+    section("pinned", [&] { pinned_memory_is_the_hosts(device); });
+    section("copies", [&] { copies_need_not_wait(device); });
     section("the rest", [&] { the_rest_of_a_device(device); });
   }
   section("two devices", [&] {
     two_devices_of_one_backend(noise({3, 4}, 14).to(accel), Device("accel:1"));
   });
   section("both", [&] { two_devices_meet(accel, bolt); });
+  section("pinned and held",
+          [&] { pinned_memory_keeps_its_library(accel_library, accel); });
   section("held", [&] { unload_is_refused_while_held(accel_library, accel); });
   section("unload",
           [&] { unloaded_backend_is_gone(accel_library, accel, accel_path); });

@@ -26,13 +26,6 @@ std::string own(Device device, const char* op) {
   return sy::backend_device_name(device.type) + "::" + op;
 }
 
-void sleep_on(const Tensor& t) {
-  sy::Dispatcher::singleton()
-      .find_or_throw(own(t.device(), "sleep"))
-      .typed<void(const Tensor&, int64_t)>()
-      .call(t, kLong);
-}
-
 Tensor check_finite(const Tensor& t) {
   return sy::Dispatcher::singleton()
       .find_or_throw(own(t.device(), "check_finite"))
@@ -41,6 +34,13 @@ Tensor check_finite(const Tensor& t) {
 }
 
 }  // namespace
+
+void sleep_on(const Tensor& t) {
+  sy::Dispatcher::singleton()
+      .find_or_throw(own(t.device(), "sleep"))
+      .typed<void(const Tensor&, int64_t)>()
+      .call(t, kLong);
+}
 
 void streams_order_work(Device device) {
   const std::string name = device.str();

@@ -6,6 +6,9 @@
 
 namespace host {
 
+// The current stream does nothing for a while; the host goes on.
+void sleep_on(const sy::Tensor& t);
+
 void streams_order_work(sy::Device device);
 void events_order_streams(sy::Device device);
 void errors_arrive_at_synchronize(sy::Device device);

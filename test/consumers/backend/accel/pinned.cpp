@@ -1,0 +1,60 @@
+#include "pinned.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "memory.h"
+#include "names.h"
+#include "streams.h"
+
+namespace accel {
+
+PinnedMemory& PinnedMemory::singleton() {
+  static auto* const memory = new PinnedMemory;
+  return *memory;
+}
+
+void* PinnedMemory::allocate(size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* const data = bytes > DeviceMemory::kCapacity
+                         ? nullptr
+                         : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  SY_CHECK(data != nullptr, OutOfMemory, "[" ACCEL_NAME "] cannot pin ", bytes,
+           " bytes");
+  const std::lock_guard lock(mutex_);
+  stats_.allocated += static_cast<int64_t>(bytes);
+  stats_.peak = std::max(stats_.peak, stats_.allocated);
+  ++stats_.allocations;
+  return data;
+}
+
+void PinnedMemory::deallocate(void* data, size_t bytes) noexcept {
+  if (data == nullptr) return;
+  std::free(data);
+  const std::lock_guard lock(mutex_);
+  stats_.allocated -= static_cast<int64_t>(bytes);
+}
+
+sy::MemoryStats PinnedMemory::stats() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+void begin_copy(const sy::Storage& dst, size_t dst_first,
+                const sy::Storage& src, size_t src_first, size_t bytes,
+                int device) {
+  // Where the host's threads find it; pinned memory is there already.
+  const auto place = [=](const sy::Storage& s, size_t first) {
+    char* const at = static_cast<char*>(s->data()) + first;
+    return s->is_pinned() ? at
+                          : static_cast<char*>(
+                                DeviceMemory::of(device).translate(at, bytes));
+  };
+  // The storages live as long as the task does.
+  Streams::singleton().submit(device, "copy_", [=] {
+    std::memcpy(place(dst, dst_first), place(src, src_first), bytes);
+  });
+}
+
+}  // namespace accel
