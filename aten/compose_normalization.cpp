@@ -1,7 +1,8 @@
-// Layers that bring rows or groups to one scale, made of means: for backends
-// that have no kernels of their own for them. Narrow floats are computed in
-// float32.
+// Layers that bring rows or groups to one scale, made of means, and their
+// gradients: for backends that have no kernels of their own for them, and where
+// gradients are differentiated again. Narrow floats are computed in float32.
 
+#include <limits>
 #include <tuple>
 
 #include "aten/operators.h"
@@ -12,6 +13,7 @@
 #include "aten/ops/normalization_kernels.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/view.h"
+#include "aten/shapes.h"
 
 namespace sy::native {
 
@@ -19,6 +21,8 @@ namespace {
 
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 using Optional = std::optional<Tensor>;
+
+bool given(const Optional& t) { return t && t->defined(); }
 
 Tensor widened(const Tensor& t) {
   return is_reduced_floating_type(t.scalar_type()) ? t.to(kFloat) : t;
@@ -39,18 +43,89 @@ Scaled scaled(const Tensor& x, IntArrayRef dims, double eps) {
 // times weight plus bias, as far as they are there, brought to `sizes`.
 Tensor affine(Tensor rows, const Optional& weight, const Optional& bias,
               IntArrayRef sizes) {
-  if (weight && weight->defined()) {
+  if (given(weight)) {
     rows = rows * widened(*weight).to(rows.scalar_type()).reshape(sizes);
   }
-  if (bias && bias->defined()) {
+  if (given(bias)) {
     rows = rows + widened(*bias).to(rows.scalar_type()).reshape(sizes);
   }
   return rows;
 }
 
 ScalarType statistics_dtype(const Tensor& input, const Optional& weight) {
-  return weight && weight->defined() ? weight->scalar_type()
-                                     : input.scalar_type();
+  return given(weight) ? weight->scalar_type() : input.scalar_type();
+}
+
+struct RowShape {
+  // Sizes of statistics that broadcast; dims within a row, and of rows.
+  Dims statistics, inner, outer;
+
+  RowShape(const Tensor& input, IntArrayRef shape) {
+    const int64_t first = input.dim() - static_cast<int64_t>(shape.size());
+    for (int64_t d = 0; d < input.dim(); ++d) {
+      statistics.push_back(d < first ? input.size(d) : 1);
+      (d < first ? outer : inner).push_back(d);
+    }
+  }
+};
+
+// Of gradients: rows are the `inner` dims, statistics broadcast.
+struct Standardized {
+  Tensor scaled, rstd;  // scaled: (x - mean) * rstd
+  Dims inner;
+  bool centered;
+
+  Standardized(const Tensor& input, const Optional& mean, const Tensor& r,
+               const Dims& statistics, const Dims& inner_dims)
+      : rstd(widened(r).reshape(statistics)),
+        inner(inner_dims),
+        centered(given(mean)) {
+    const Tensor x = widened(input);
+    scaled = (centered ? x - widened(*mean).reshape(statistics) : x) * rstd;
+  }
+
+  // The gradient of what was scaled to that of x.
+  Tensor input_grad(const Tensor& g, const Optional& grad_mean,
+                    const Optional& grad_rstd) const {
+    Tensor d = g - scaled * sy::mean(g * scaled, inner, true);
+    if (centered) d = d - sy::mean(g, inner, true);
+    d = d * rstd;
+    double count = 1;
+    for (const int64_t dim : inner) {
+      count *= static_cast<double>(scaled.size(dim));
+    }
+    if (given(grad_mean)) {
+      d = d + widened(*grad_mean).reshape(rstd.sizes()) / Scalar(count);
+    }
+    if (given(grad_rstd)) {
+      d = d - widened(*grad_rstd).reshape(rstd.sizes()) * rstd * rstd * scaled /
+                  Scalar(count);
+    }
+    return d;
+  }
+};
+
+Tensor sum_over(const Tensor& t, const Dims& dims) {
+  return dims.empty() ? t.clone() : sy::sum(t, dims);
+}
+
+// Those of input, weight and bias, as far as `mask` asks for them.
+Three row_gradients(const Tensor& grad_out, const Optional& grad_mean,
+                    const Optional& grad_rstd, const Tensor& input,
+                    IntArrayRef shape, const Optional& mean, const Tensor& rstd,
+                    const Optional& weight, const bool (&mask)[3]) {
+  const RowShape rows(input, shape);
+  const Standardized s(input, mean, rstd, rows.statistics, rows.inner);
+  const ScalarType parameter = statistics_dtype(input, weight);
+  const Tensor dy = widened(grad_out);
+  Tensor dx, dw, db;
+  if (mask[0]) {
+    const Tensor g = given(weight) ? dy * widened(*weight) : dy;
+    dx = s.input_grad(g, grad_mean, grad_rstd).to(input.scalar_type());
+  }
+  if (mask[1]) dw = sum_over(dy * s.scaled, rows.outer).to(parameter);
+  if (mask[2]) db = sum_over(dy, rows.outer).to(parameter);
+  return {dx, dw, db};
 }
 
 }  // namespace
@@ -82,6 +157,72 @@ Three group_norm_by_mean(const Tensor& input, const Optional& weight,
               .to(input.scalar_type()),
           s.mean.reshape({N, group}).to(dtype),
           s.rstd.reshape({N, group}).to(dtype)};
+}
+
+std::tuple<Tensor, Tensor> rms_norm_by_mean(const Tensor& input,
+                                            IntArrayRef normalized_shape,
+                                            const Optional& weight,
+                                            std::optional<double> eps) {
+  const Tensor x = widened(input);
+  const RowShape rows(x, normalized_shape);
+  const double least = eps.value_or(
+      x.scalar_type() == kDouble ? std::numeric_limits<double>::epsilon()
+                                 : std::numeric_limits<float>::epsilon());
+  const Tensor rstd =
+      sy::rsqrt(sy::mean(sy::square(x), rows.inner, true) + least);
+  return {affine(x * rstd, weight, std::nullopt, normalized_shape)
+              .to(input.scalar_type()),
+          rstd};
+}
+
+Three layer_norm_backward_by_mean(
+    const Tensor& grad_out, const Optional& grad_mean,
+    const Optional& grad_rstd, const Tensor& input,
+    IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd,
+    const Optional& weight, ArrayRef<bool> output_mask) {
+  return row_gradients(grad_out, grad_mean, grad_rstd, input, normalized_shape,
+                       mean, rstd, weight,
+                       {output_mask[0], output_mask[1], output_mask[2]});
+}
+
+std::tuple<Tensor, Tensor> rms_norm_backward_by_mean(
+    const Tensor& grad_out, const Optional& grad_rstd, const Tensor& input,
+    IntArrayRef normalized_shape, const Tensor& rstd, const Optional& weight,
+    ArrayRef<bool> output_mask) {
+  const auto [dx, dw, db] = row_gradients(
+      grad_out, std::nullopt, grad_rstd, input, normalized_shape, std::nullopt,
+      rstd, weight, {output_mask[0], output_mask[1], false});
+  return {dx, dw};
+}
+
+Three group_norm_backward_by_mean(const Tensor& grad_out,
+                                  const Optional& grad_mean,
+                                  const Optional& grad_rstd,
+                                  const Tensor& input, const Tensor& mean,
+                                  const Tensor& rstd, const Optional& weight,
+                                  int64_t group, ArrayRef<bool> output_mask) {
+  const int64_t n = input.size(0), channels = input.size(1);
+  const int64_t places =
+      shapes::prod(shapes::slice(input.sizes(), 2, INT64_MAX));
+  const Dims by_group(IntArrayRef({n, group, channels / group * places}));
+  const Dims by_channel(IntArrayRef({n, channels, places}));
+  const Standardized s(input.reshape(by_group), mean, rstd,
+                       Dims(IntArrayRef({n, group, 1})), Dims(IntArrayRef(2)));
+  const Tensor dy = widened(grad_out).reshape(by_channel);
+  const ScalarType parameter = statistics_dtype(input, weight);
+  Tensor dx, dw, db;
+  if (output_mask[0]) {
+    const Tensor g =
+        given(weight) ? dy * widened(*weight).reshape({1, channels, 1}) : dy;
+    dx = s.input_grad(g.reshape(by_group), grad_mean, grad_rstd)
+             .reshape(input.sizes())
+             .to(input.scalar_type());
+  }
+  if (output_mask[1]) {
+    dw = sy::sum(dy * s.scaled.reshape(by_channel), {0, 2}).to(parameter);
+  }
+  if (output_mask[2]) db = sy::sum(dy, {0, 2}).to(parameter);
+  return {dx, dw, db};
 }
 
 }  // namespace sy::native
