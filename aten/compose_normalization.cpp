@@ -1,13 +1,17 @@
-// Layers that bring rows or groups to one scale, made of means, and their
-// gradients: for backends that have no kernels of their own for them, and where
-// gradients are differentiated again. Narrow floats are computed in float32.
+// Layers that bring rows, groups or channels to one scale, made of means, and
+// their gradients: for backends that have no kernels of their own for them, and
+// where gradients are differentiated again. Narrow floats are computed in
+// float32.
 
 #include <limits>
 #include <tuple>
 
+#include "aten/batch_norm.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
+#include "aten/ops/batch_norm_kernels.h"
 #include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
 #include "aten/ops/math.h"
 #include "aten/ops/normalization.h"
 #include "aten/ops/normalization_kernels.h"
@@ -128,6 +132,52 @@ Three row_gradients(const Tensor& grad_out, const Optional& grad_mean,
   return {dx, dw, db};
 }
 
+Tensor or_undefined(const Optional& t) { return given(t) ? *t : Tensor(); }
+
+// Dim 1 of a batch; the other dims are a channel's own.
+struct ChannelShape {
+  Dims statistics, inner;
+  double count = 1;  // of elements of one channel
+
+  explicit ChannelShape(const Tensor& input) {
+    for (int64_t d = 0; d < input.dim(); ++d) {
+      statistics.push_back(d == 1 ? input.size(d) : 1);
+      if (d == 1) continue;
+      inner.push_back(d);
+      count *= static_cast<double>(input.size(d));
+    }
+  }
+};
+
+// (1 - momentum) * running + momentum * now
+Tensor followed(const Tensor& running, const Tensor& now, double momentum) {
+  return widened(running) * (1 - momentum) + now * momentum;
+}
+
+// The mean and the variance of each channel. The running ones follow, the
+// variance by the unbiased one: last, as a call that falls back is made again,
+// and without a new version, as gradients may have saved them.
+std::tuple<Tensor, Tensor> channel_statistics(const Tensor& x,
+                                              const ChannelShape& shape,
+                                              const Tensor& running_mean,
+                                              const Tensor& running_var,
+                                              double momentum) {
+  const Tensor mean = sy::mean(x, shape.inner, true);
+  const Tensor squares = sy::sum(sy::square(x - mean), shape.inner);
+  const Tensor flat = mean.reshape(squares.sizes());
+  Tensor next_mean, next_var;
+  if (running_mean.defined()) {
+    next_mean = followed(running_mean, flat, momentum);
+  }
+  if (running_var.defined()) {
+    next_var =
+        followed(running_var, squares / Scalar(shape.count - 1), momentum);
+  }
+  if (next_mean.defined()) sy::_copy_from(next_mean, running_mean);
+  if (next_var.defined()) sy::_copy_from(next_var, running_var);
+  return {flat, squares / Scalar(shape.count)};
+}
+
 }  // namespace
 
 Three layer_norm_by_mean(const Tensor& input, IntArrayRef normalized_shape,
@@ -223,6 +273,85 @@ Three group_norm_backward_by_mean(const Tensor& grad_out,
   }
   if (output_mask[2]) db = sy::sum(dy, {0, 2}).to(parameter);
   return {dx, dw, db};
+}
+
+Three batch_norm_by_mean(const Tensor& input, const Optional& weight,
+                         const Optional& bias, const Optional& running_mean,
+                         const Optional& running_var, bool training,
+                         double momentum, double eps) {
+  const BatchNormArgs args{input,
+                           or_undefined(weight),
+                           or_undefined(bias),
+                           or_undefined(running_mean),
+                           or_undefined(running_var),
+                           training};
+  const ScalarType dtype = check_batch_norm("native_batch_norm", args);
+  const ChannelShape shape(input);
+  const Tensor x = widened(input);
+  Tensor mean, variance;
+  if (training) {
+    std::tie(mean, variance) = channel_statistics(x, shape, args.running_mean,
+                                                  args.running_var, momentum);
+  } else {
+    mean = widened(args.running_mean);
+    variance = widened(args.running_var);
+  }
+  const Tensor invstd = sy::rsqrt(variance + eps);
+  const Tensor rows =
+      (x - mean.reshape(shape.statistics)) * invstd.reshape(shape.statistics);
+  const Tensor none = sy::empty({0}, input.options().dtype(dtype));
+  return {affine(rows, weight, bias, shape.statistics).to(input.scalar_type()),
+          training ? mean.to(dtype) : none,
+          training ? invstd.to(dtype) : none.clone()};
+}
+
+Three batch_norm_backward_by_mean(const Tensor& grad_out, const Tensor& input,
+                                  const Optional& weight,
+                                  const Optional& running_mean,
+                                  const Optional& running_var,
+                                  const Optional& save_mean,
+                                  const Optional& save_invstd, bool train,
+                                  double eps, ArrayRef<bool> output_mask) {
+  const BatchNormArgs args{input,
+                           or_undefined(weight),
+                           Tensor(),
+                           or_undefined(running_mean),
+                           or_undefined(running_var),
+                           train};
+  check_batch_norm_grad("native_batch_norm_backward", grad_out, args,
+                        or_undefined(save_mean), or_undefined(save_invstd));
+  const ChannelShape shape(input);
+  const Standardized s(
+      input, train ? save_mean : running_mean,
+      train ? *save_invstd : sy::rsqrt(widened(*running_var) + eps),
+      shape.statistics, shape.inner);
+  const ScalarType parameter = statistics_dtype(input, weight);
+  const Tensor dy = widened(grad_out);
+  Tensor dx, dw, db;
+  if (output_mask[0]) {
+    const Tensor g = affine(dy, weight, std::nullopt, shape.statistics);
+    dx = (train ? s.input_grad(g, std::nullopt, std::nullopt) : g * s.rstd)
+             .to(input.scalar_type());
+  }
+  if (output_mask[1]) dw = sy::sum(dy * s.scaled, shape.inner).to(parameter);
+  if (output_mask[2]) db = sy::sum(dy, shape.inner).to(parameter);
+  return {dx, dw, db};
+}
+
+std::tuple<Tensor, Tensor> batch_norm_update_stats_by_mean(
+    const Tensor& input, const Optional& running_mean,
+    const Optional& running_var, double momentum) {
+  const BatchNormArgs args{input,
+                           Tensor(),
+                           Tensor(),
+                           or_undefined(running_mean),
+                           or_undefined(running_var),
+                           true};
+  const ScalarType dtype = check_batch_norm("batch_norm_update_stats", args);
+  const auto [mean, variance] =
+      channel_statistics(widened(input), ChannelShape(input), args.running_mean,
+                         args.running_var, momentum);
+  return {mean.to(dtype), variance.to(dtype)};
 }
 
 }  // namespace sy::native
