@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "aten/dims.h"
 #include "aten/linalg_info.h"
@@ -45,6 +46,43 @@ void check_finite(const char* argument, const Tensor& t) {
            ": expected finite elements, got NaN or infinity");
 }
 
+// The part of A that gelsy solves by, and its rank: of its columns, each time
+// the one that is longest without the directions before, as long as the
+// singular values of those so far lie within rcond of one another.
+std::pair<Tensor, Tensor> leading_part(const Tensor& A, double rcond) {
+  const int64_t steps = std::min(A.size(-2), A.size(-1));
+  Tensor rest = A, part = sy::zeros_like(A), chosen;
+  Tensor counts = sy::ones(A.sizes().slice(0, A.sizes().size() - 2),
+                           A.options().dtype(kBool));
+  Tensor rank = sy::zeros_like(counts, kLong);
+  for (int64_t k = 0; k < steps; ++k) {
+    // Lengths rounded once, so that equal ones stay so: the first counts.
+    const Tensor lengths =
+        sy::square(rest.to(kDouble)).sum({-2}).sqrt().to(A.scalar_type());
+    const Tensor place = sy::argmax(lengths, -1, true).unsqueeze(-2);
+    const auto column = [&](const Tensor& t) {
+      Dims sizes(t.sizes());
+      sizes[t.dim() - 1] = 1;
+      return t.gather(-1, place.expand(IntArrayRef(sizes)));
+    };
+    chosen = k == 0 ? column(A) : sy::cat({chosen, column(A)}, -1);
+    const Tensor s = sy::linalg_svdvals(chosen);
+    const Tensor most = s.select(-1, 0), least = s.select(-1, -1);
+    const Tensor within =
+        k == 0 ? most > 0 : sy::logical_and(least > 0, least >= most * rcond);
+    counts = sy::logical_and(counts, within);
+    const Tensor direction = column(rest);
+    const Tensor length = sy::square(direction).sum({-2}, true).sqrt();
+    const Tensor q = sy::where(length.eq(0), Scalar(0), direction / length);
+    const Tensor along = q * sy::matmul(q.mT(), rest);
+    rest = rest - along;
+    const Tensor taken = counts.unsqueeze(-1).unsqueeze(-1);
+    part = part + sy::where(taken, along, Scalar(0));
+    rank = rank + counts.to(kLong);
+  }
+  return {part, rank};
+}
+
 }  // namespace
 
 Tensor householder_product_by_bmm(const Tensor& input, const Tensor& tau) {
@@ -58,7 +96,7 @@ Tensor ormqr_by_bmm(const Tensor& self, const Tensor& input2,
   return all_reflected(self, input2, input3.mT(), !transpose).mT().clone();
 }
 
-// By the pseudo-inverse, whatever the driver; that says what else comes.
+// By the pseudo-inverse. The driver says what counts as 0, and what else comes.
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq_by_svd(
     const Tensor& self, const Tensor& b, std::optional<double> rcond,
     std::optional<std::string_view> driver) {
@@ -84,13 +122,18 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq_by_svd(
   Dims sizes(batch);
   sizes.push_back(m);
   sizes.push_back(n);
-  const auto [U, S, Vh] =
-      sy::linalg_svd(self.expand(IntArrayRef(sizes)), false);
+  Tensor A = self.expand(IntArrayRef(sizes));
+  auto [U, S, Vh] = sy::linalg_svd(A, false);
   Tensor kept = S > S.narrow(-1, 0, std::min<int64_t>(1, S.size(-1))) * least;
   if (name == "gels") kept = S > 0;
+  Tensor ranks = kept.sum({-1});
+  if (name == "gelsy" && !kept.all().item<bool>()) {
+    std::tie(A, ranks) = leading_part(A, least);
+    std::tie(U, S, Vh) = sy::linalg_svd(A, false);
+    kept = sy::arange(S.size(-1), ranks.options()) < ranks.unsqueeze(-1);
+  }
   const Tensor inverse = sy::where(kept, 1 / S, Scalar(0)).unsqueeze(-1);
   const Tensor x = sy::matmul(Vh.mT(), inverse * sy::matmul(U.mT(), rhs));
-  const Tensor ranks = kept.sum({-1});
 
   const Tensor none = sy::empty({0}, self.options());
   Tensor residuals = none, values = none;
