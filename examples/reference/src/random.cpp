@@ -120,7 +120,7 @@ Tensor& normal_(Tensor& self, double mean, double std,
                 optional<Generator> generator) {
   check_floating("normal_", self);
   const bool wide = self.scalar_type() == sy::kDouble;
-  const ScalarType dtype = self.scalar_type();
+  const ScalarType dtype = wide ? sy::kDouble : sy::kFloat;
   const Stream stream(generator, self.device(), words_of(dtype) * self.numel());
   return fill(self, [&](int64_t i) {
     const int64_t first = i - i % 2;
