@@ -257,6 +257,21 @@ Tensor spread_like(const Tensor& grad, const Tensor& indices,
 
 const int64_t kOne[] = {1};
 
+// Zeros but for the elements of self, at their indices in a plane.
+Tensor placed(const Tensor& self, const Tensor& indices, IntArrayRef size) {
+  const auto n = static_cast<int64_t>(size.size());
+  std::vector<int64_t> sizes = self.sizes().vec();
+  sizes.resize(sizes.size() - size.size());
+  const auto planes = [&](const Tensor& t) { return t.flatten(-n, -1); };
+  std::vector<int64_t> flat = sizes;
+  flat.push_back(std::accumulate(size.begin(), size.end(), int64_t{1},
+                                 std::multiplies<>()));
+  sizes.insert(sizes.end(), size.begin(), size.end());
+  return sy::zeros(flat, self.options())
+      .scatter(-1, planes(indices), planes(self))
+      .reshape(sizes);
+}
+
 }  // namespace
 
 Tensor avg_pool1d_by_index(const Tensor& self, IntArrayRef kernel_size,
@@ -401,6 +416,17 @@ Tensor fractional_max_pool3d_backward_by_scatter(const Tensor& grad_output,
                                                  IntArrayRef, IntArrayRef,
                                                  const Tensor& indices) {
   return spread_like(grad_output, indices, self, 3);
+}
+
+Tensor max_unpool2d_by_scatter(const Tensor& self, const Tensor& indices,
+                               IntArrayRef output_size) {
+  return placed(self, indices, output_size);
+}
+
+Tensor max_unpool3d_by_scatter(const Tensor& self, const Tensor& indices,
+                               IntArrayRef output_size, IntArrayRef,
+                               IntArrayRef) {
+  return placed(self, indices, output_size);
 }
 
 }  // namespace sy::native

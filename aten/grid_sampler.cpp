@@ -17,8 +17,9 @@
 #include "aten/shapes.h"
 #include "c10/thread_state.h"
 
-// The gradients of grid_sampler made of operators, so that they can be
-// differentiated again. Kernels make them otherwise.
+// grid_sampler and its gradients made of gather and scatter_add: for backends
+// that have no kernels of their own for them, and where gradients are
+// differentiated again. Narrow floats are computed in float32.
 
 namespace sy::native {
 
@@ -124,6 +125,116 @@ bool recorded(std::initializer_list<const Tensor*> tensors) {
   return false;
 }
 
+// Images as planes of places, and the taps of each point along each dim.
+struct Sampling {
+  int64_t images, channels, count;
+  Tensor planes;
+  std::vector<std::vector<Tap>> axes;  // width first
+  std::vector<int64_t> sizes;          // of the dims, likewise
+
+  Sampling(const Tensor& input, const Tensor& grid, int64_t mode,
+           int64_t beyond, bool align_corners)
+      : images(input.size(0)), channels(input.size(1)) {
+    const int64_t n = input.dim() - 2;
+    const int64_t places =
+        shapes::prod(shapes::slice(input.sizes(), 2, INT64_MAX));
+    count = shapes::prod(shapes::slice(grid.sizes(), 1, n + 1));
+    planes = input.reshape({images, channels, places});
+    const Tensor points = grid.reshape({images, count, n});
+    for (int64_t d = 0; d < n; ++d) {
+      sizes.push_back(input.size(-1 - d));
+      const Axis axis{sizes.back(), mode, beyond, align_corners};
+      axes.push_back(axis.taps(points.select(2, d)));
+    }
+  }
+
+  // One tap of each dim: the places of all points, and whether they are there.
+  struct Corner {
+    std::vector<const Tap*> taps;
+    Tensor index, valid;
+
+    // The product of weights, but of dim `by` of the slope.
+    Tensor product(size_t by) const {
+      Tensor w;
+      for (size_t d = 0; d < taps.size(); ++d) {
+        const Tensor& f = d == by ? taps[d]->slope : taps[d]->weight;
+        w = d == 0 ? f : w * f;
+      }
+      return where(valid, w, Scalar(0));
+    }
+    Tensor weight() const { return product(taps.size()).unsqueeze(1); }
+  };
+
+  // f(corner) for each.
+  template <class F>
+  void corners(const F& f) const {
+    const size_t each = axes[0].size();
+    size_t all = 1;
+    for (size_t d = 0; d < axes.size(); ++d) all *= each;
+    for (size_t k = 0; k < all; ++k) {
+      Corner c;
+      Tensor at;
+      int64_t stride = 1;
+      size_t rest = k;
+      for (size_t d = 0; d < axes.size(); ++d, rest /= each) {
+        c.taps.push_back(&axes[d][rest % each]);
+        const Tensor& own = c.taps.back()->at;
+        at = d == 0 ? own : at + own * stride;
+        c.valid = d == 0 ? own.ge(0) : logical_and(c.valid, own.ge(0));
+        stride *= sizes[d];
+      }
+      c.index = where(c.valid, at, Scalar(0))
+                    .unsqueeze(1)
+                    .expand({images, channels, count});
+      f(c);
+    }
+  }
+};
+
+Tensor widened(const Tensor& t) {
+  return is_reduced_floating_type(t.scalar_type()) ? t.to(kFloat) : t;
+}
+
+Tensor sampled(const Tensor& input, const Tensor& grid, int64_t mode,
+               int64_t beyond, bool align_corners) {
+  const Sampling s(widened(input), widened(grid), mode, beyond, align_corners);
+  Tensor sum = sy::zeros({s.images, s.channels, s.count}, s.planes.options());
+  s.corners([&](const Sampling::Corner& c) {
+    // What is not there counts as 0, whatever lies at the place instead.
+    const Tensor v =
+        where(c.valid.unsqueeze(1), s.planes.gather(2, c.index), Scalar(0));
+    sum = sum + v * c.weight();
+  });
+  Dims sizes(input.sizes());
+  for (int64_t d = 2; d < input.dim(); ++d) sizes[d] = grid.size(d - 1);
+  return sum.reshape(sizes).to(input.scalar_type());
+}
+
+std::tuple<Tensor, Tensor> gradients(const Tensor& grad_output,
+                                     const Tensor& input, const Tensor& grid,
+                                     int64_t mode, int64_t beyond,
+                                     bool align_corners, bool by_image) {
+  const Sampling s(widened(input), widened(grid), mode, beyond, align_corners);
+  const Tensor g =
+      widened(grad_output).reshape({s.images, s.channels, s.count});
+  Tensor by_input = zeros_like(s.planes);
+  std::vector<Tensor> by_point(
+      s.axes.size(), sy::zeros({s.images, s.count}, s.planes.options()));
+  s.corners([&](const Sampling::Corner& c) {
+    if (by_image) {
+      by_input = by_input.scatter_add(2, c.index, g * c.weight());
+    }
+    if (mode == kNearest) return;
+    const Tensor along = (g * s.planes.gather(2, c.index)).sum({1});
+    for (size_t d = 0; d < by_point.size(); ++d) {
+      by_point[d] = by_point[d] + along * c.product(d);
+    }
+  });
+  const ScalarType dtype = input.scalar_type();
+  return {by_image ? by_input.reshape(input.sizes()).to(dtype) : Tensor(),
+          stack(by_point, -1).reshape(grid.sizes()).to(dtype)};
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor> grid_sampler_grads(
@@ -145,62 +256,22 @@ std::tuple<Tensor, Tensor> grid_sampler_grads(
   check(grad_output, input, grid, interpolation_mode, padding_mode,
         align_corners, output_mask);
 
-  const int64_t images = input.size(0), channels = input.size(1);
-  const int64_t places =
-      shapes::prod(shapes::slice(input.sizes(), 2, INT64_MAX));
-  const int64_t count = shapes::prod(shapes::slice(grid.sizes(), 1, n + 1));
-  const Tensor in = input.reshape({images, channels, places});
-  const Tensor points = grid.reshape({images, count, n});
-  const Tensor g = grad_output.reshape({images, channels, count});
-  std::vector<std::vector<Tap>> axes;  // width first
-  for (int64_t d = 0; d < n; ++d) {
-    const Axis axis{input.size(-1 - d), interpolation_mode, padding_mode,
-                    align_corners};
-    axes.push_back(axis.taps(points.select(2, d)));
-  }
+  return gradients(grad_output, input, grid, interpolation_mode, padding_mode,
+                   align_corners, output_mask[0]);
+}
 
-  Tensor by_input = zeros_like(in);
-  std::vector<Tensor> by_point(static_cast<size_t>(n),
-                               zeros_like(points.select(2, 0)));
-  const size_t each = axes[0].size();
-  size_t all = 1;
-  for (int64_t d = 0; d < n; ++d) all *= each;
-  for (size_t k = 0; k < all; ++k) {
-    std::vector<const Tap*> taps;
-    Tensor at, valid;
-    int64_t stride = 1;
-    size_t rest = k;
-    for (size_t d = 0; d < axes.size(); ++d, rest /= each) {
-      taps.push_back(&axes[d][rest % each]);
-      const Tensor& own = taps.back()->at;
-      at = d == 0 ? own : at + own * stride;
-      valid = d == 0 ? own.ge(0) : logical_and(valid, own.ge(0));
-      stride *= input.size(-1 - static_cast<int64_t>(d));
-    }
-    const Tensor index = where(valid, at, Scalar(0))
-                             .unsqueeze(1)
-                             .expand({images, channels, count});
-    // Dim `by` by its slope, all others by their weights.
-    const auto product = [&](size_t by) {
-      Tensor w;
-      for (size_t d = 0; d < taps.size(); ++d) {
-        const Tensor& f = d == by ? taps[d]->slope : taps[d]->weight;
-        w = d == 0 ? f : w * f;
-      }
-      return where(valid, w, Scalar(0));
-    };
-    if (output_mask[0]) {
-      const Tensor weight = product(taps.size()).unsqueeze(1);
-      by_input = by_input.scatter_add(2, index, g * weight);
-    }
-    if (interpolation_mode == kNearest) continue;
-    const Tensor along = (g * in.gather(2, index)).sum({1});
-    for (size_t d = 0; d < taps.size(); ++d) {
-      by_point[d] = by_point[d] + along * product(d);
-    }
-  }
-  return {output_mask[0] ? by_input.reshape(input.sizes()) : Tensor(),
-          stack(by_point, -1).reshape(grid.sizes())};
+Tensor grid_sampler_by_gather(const Tensor& input, const Tensor& grid,
+                              int64_t interpolation_mode, int64_t padding_mode,
+                              bool align_corners) {
+  return sampled(input, grid, interpolation_mode, padding_mode, align_corners);
+}
+
+std::tuple<Tensor, Tensor> grid_sampler_backward_by_gather(
+    const Tensor& grad_output, const Tensor& input, const Tensor& grid,
+    int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
+    ArrayRef<bool> output_mask) {
+  return gradients(grad_output, input, grid, interpolation_mode, padding_mode,
+                   align_corners, output_mask[0]);
 }
 
 }  // namespace sy::native

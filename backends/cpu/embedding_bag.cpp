@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "aten/embedding_bag.h"
 #include "aten/guard.h"
 #include "backends/cpu/converted.h"
 #include "backends/cpu/embedding_bag_kernels_gen.h"
@@ -11,19 +12,10 @@ namespace sy::cpu {
 
 namespace {
 
-enum Mode : int64_t { kSum = 0, kMean = 1, kMax = 2 };
-
 constexpr int64_t kGrain = 16384;
 
-void check_mode(const char* op, int64_t mode) {
-  SY_CHECK(mode >= kSum && mode <= kMax, Value, "[", op,
-           "] mode: expected 0, 1 or 2, got ", mode);
-}
 Tensor int64_vector(const char* op, const char* name, const Tensor& t) {
-  SY_CHECK(t.dtype() == kLong || t.dtype() == kInt, Type, "[", op, "] ", name,
-           ": expected int32 or int64 indices, got ", describe(t));
-  SY_CHECK(t.dim() == 1, Value, "[", op, "] ", name,
-           ": expected a vector, got ", describe(t));
+  check_bag_vector(op, name, t);
   return contiguous_cpu(t, kLong);
 }
 const int64_t* ints(const Tensor& t) {
@@ -36,31 +28,12 @@ Tensor zeros(IntArrayRef sizes, ScalarType dtype) {
   return t;
 }
 
-void check_weight(const char* op, const Tensor& weight) {
-  SY_CHECK(weight.is_floating_point(), Type, "[", op,
-           "] weight: expected a floating dtype, got ", describe(weight));
-  SY_CHECK(weight.dim() == 2, Value, "[", op,
-           "] weight: expected a matrix, got ", describe(weight));
-}
 void check_indices(const char* op, const Tensor& indices, int64_t rows) {
   const int64_t* const data = ints(indices);
   for (int64_t i = 0; i < indices.numel(); ++i) {
     SY_CHECK(data[i] >= 0 && data[i] < rows, Index, "[", op,
              "] indices: expected values in [0, ", rows, "), got ", data[i]);
   }
-}
-void check_samples(const char* op, const std::optional<Tensor>& samples,
-                   const Tensor& like, const Tensor& indices, int64_t mode) {
-  if (!samples || !samples->defined()) return;
-  SY_CHECK(mode == kSum, Value, "[", op,
-           "] per_sample_weights: expected none but for mode 0, got mode ",
-           mode);
-  SY_CHECK(samples->dtype() == like.dtype(), Type, "[", op,
-           "] per_sample_weights: expected ", like.dtype(), ", got ",
-           describe(*samples));
-  SY_CHECK(samples->dim() == 1 && samples->numel() == indices.numel(), Value,
-           "[", op, "] per_sample_weights: expected a weight for each of ",
-           indices.numel(), " indices, got ", describe(*samples));
 }
 
 // Where each bag begins and ends. The last one ends with the indices, or where
@@ -153,7 +126,7 @@ void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
           for (int64_t i = bags.begin(b); i < bags.end(b); ++i) {
             if (index[i] == how.padding_idx) continue;
             const T* const row = rows.read(index[i] * n, n, row_room.data());
-            if (how.mode == kMax) {
+            if (how.mode == kBagMax) {
               take_larger(acc, maxima + b * n, row, index[i], count == 0, n);
             } else {
               // One sample's weight for all of the row: operand 1 is uniform.
@@ -162,7 +135,7 @@ void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
             }
             ++count;
           }
-          if (how.mode == kMean && count > 1) {
+          if (how.mode == kBagMean && count > 1) {
             const T share = T{1} / static_cast<T>(count);
             for (int64_t j = 0; j < n; ++j) acc[j] *= share;
           }
@@ -178,27 +151,27 @@ Results bag(const char* op, bool forward_only, const Tensor& weight,
             const Tensor& indices_, const Tensor& offsets, int64_t mode,
             const std::optional<Tensor>& samples_, bool include_last,
             int64_t padding_idx) {
-  check_mode(op, mode);
-  check_weight(op, weight);
+  check_bag_mode(op, mode);
+  check_bag_weight(op, weight);
   const Tensor indices = int64_vector(op, "indices", indices_);
-  check_samples(op, samples_, weight, indices, mode);
+  check_bag_samples(op, samples_, weight, indices, mode);
   check_indices(op, indices, weight.sizes()[0]);
   // Where PyTorch has a kernel that does not need the bag of each index, sums
   // leave it out, and the last offset may be an end: callers see both.
-  const bool short_cut = mode != kMax && padding_idx < 0 &&
+  const bool short_cut = mode != kBagMax && padding_idx < 0 &&
                          weight.dtype() != kDouble && weight.strides()[1] == 1;
   const Bags bags(op, offsets, indices.numel(), include_last, short_cut);
   const int64_t n = weight.sizes()[1];
   const Tensor of_index =
-      short_cut && mode == kSum
+      short_cut && mode == kBagSum
           ? zeros({0}, kLong)
           : Bags(op, offsets, indices.numel(), include_last, false)
                 .of_each_index();
-  const bool counts = mode != kSum;
+  const bool counts = mode != kBagSum;
   const Tensor sizes =
       zeros({counts || !forward_only ? bags.count : offsets.sizes()[0]}, kLong);
   Tensor maxima;
-  if (mode == kMax) maxima = zeros({bags.count, n}, kLong);
+  if (mode == kBagMax) maxima = zeros({bags.count, n}, kLong);
   const Tensor out(make_tensor({bags.count, n}, weight.dtype(), Device(kCPU)));
   const Tensor rows = contiguous_cpu(weight);
   visit_compute_type(weight.dtype(), [&]<class T>() {
@@ -209,20 +182,13 @@ Results bag(const char* op, bool forward_only, const Tensor& weight,
     fill_bags<T>(
         {mode, padding_idx}, bags, rows, indices, samples, out,
         counts ? static_cast<int64_t*>(sizes.data_ptr()) : nullptr,
-        mode == kMax ? static_cast<int64_t*>(maxima.data_ptr()) : nullptr);
+        mode == kBagMax ? static_cast<int64_t*>(maxima.data_ptr()) : nullptr);
   });
-  if (mode != kMax) {
+  if (mode != kBagMax) {
     maxima = Tensor(make_tensor(sizes.sizes(), kLong, Device(kCPU)));
     copy_cpu(maxima, sizes);
   }
   return {out, of_index, sizes, maxima};
-}
-
-void check_per_bag(const char* op, const char* name, const Tensor& t,
-                   int64_t bags) {
-  SY_CHECK(t.dtype() == kLong && t.dim() == 1 && t.numel() == bags, Value, "[",
-           op, "] ", name, ": expected an int64 for each of ", bags,
-           " bags, got ", describe(t));
 }
 
 Tensor checked_bags(const char* op, const Tensor& of_index, int64_t indices,
@@ -286,7 +252,7 @@ Tensor dense_gradient(const char* op, const Tensor& grad, const Tensor& indices,
                       int64_t padding_idx) {
   const int64_t bags = grad.sizes()[0], n = grad.sizes()[1];
   Tensor out = zeros({num_weights, n}, grad.dtype());
-  if (mode == kMax) {
+  if (mode == kBagMax) {
     const Tensor held = contiguous_cpu(maxima);
     const T* const g = static_cast<const T*>(grad.data_ptr());
     T* const to = static_cast<T*>(out.data_ptr());
@@ -302,7 +268,7 @@ Tensor dense_gradient(const char* op, const Tensor& grad, const Tensor& indices,
   }
   const int64_t count = indices.numel();
   std::vector<T> scales;
-  if (by_freq || mode == kMean) {
+  if (by_freq || mode == kBagMean) {
     scales.assign(static_cast<size_t>(count), T{1});
     std::vector<int64_t> freq(by_freq ? static_cast<size_t>(num_weights) : 0);
     for (int64_t i = 0; by_freq && i < count; ++i) {
@@ -313,7 +279,7 @@ Tensor dense_gradient(const char* op, const Tensor& grad, const Tensor& indices,
       if (by_freq) {
         s /= static_cast<T>(freq[static_cast<size_t>(ints(indices)[i])]);
       }
-      if (mode == kMean && ints(of_index)[i] >= 0) {
+      if (mode == kBagMean && ints(of_index)[i] >= 0) {
         s /= static_cast<T>(
             std::max<int64_t>(1, ints(bag_size)[ints(of_index)[i]]));
       }
@@ -329,22 +295,22 @@ Tensor dense_backward(const char* op, const Tensor& grad,
                       int64_t num_weights, bool by_freq, int64_t mode,
                       const std::optional<Tensor>& samples_,
                       int64_t padding_idx) {
-  check_mode(op, mode);
+  check_bag_mode(op, mode);
   SY_CHECK(grad.is_floating_point() && grad.dim() == 2, Value, "[", op,
            "] grad: expected a floating matrix, got ", describe(grad));
   SY_CHECK(num_weights >= 0, Value, "[", op,
            "] num_weights: expected a number of rows, got ", num_weights);
   const Tensor indices = int64_vector(op, "indices", indices_);
   check_indices(op, indices, num_weights);
-  check_samples(op, samples_, grad, indices, mode);
+  check_bag_samples(op, samples_, grad, indices, mode);
   const int64_t bags = grad.sizes()[0];
   Tensor bag_size;
-  if (mode != kSum) {
+  if (mode != kBagSum) {
     check_per_bag(op, "bag_size", bag_size_, bags);
     bag_size = contiguous_cpu(bag_size_);
   }
   Tensor of_index;
-  if (mode == kMax) {
+  if (mode == kBagMax) {
     SY_CHECK(maxima.dtype() == kLong && maxima.sizes() == grad.sizes(), Value,
              "[", op,
              "] maximum_indices: expected int64 indices of the sizes of "
@@ -427,8 +393,8 @@ Tensor embedding_bag_per_sample_weights_backward(
     const Tensor& offsets, const Tensor& offset2bag, int64_t mode,
     int64_t padding_idx) {
   constexpr const char* kOp = "_embedding_bag_per_sample_weights_backward";
-  SY_CHECK(mode == kSum, Value, "[", kOp, "] mode: expected 0, got ", mode);
-  check_weight(kOp, weight);
+  SY_CHECK(mode == kBagSum, Value, "[", kOp, "] mode: expected 0, got ", mode);
+  check_bag_weight(kOp, weight);
   SY_CHECK(grad.dim() == 2 && grad.sizes()[1] == weight.sizes()[1] &&
                grad.dtype() == weight.dtype(),
            Value, "[", kOp,

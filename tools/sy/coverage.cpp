@@ -12,6 +12,7 @@
 #include "c10/plugin.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
+#include "tools/sy/inspect.h"
 #include "tools/sy/report_files.h"
 
 namespace sy::tools {
@@ -28,16 +29,6 @@ struct Line {
   Way way = kNone;
   std::string kernel;  // "src/add.cpp:12"
 };
-
-std::string family_of(OperatorHandle op) {
-  const OperatorInfo* const info = op.entry().info();
-  if (info == nullptr || *info->source == '\0') {
-    return std::string(op.name().substr(0, op.name().find("::")));
-  }
-  std::string file = info->source;
-  file.erase(std::min(file.find(".yaml"), file.size()));
-  return file.substr(file.rfind('/') + 1);
-}
 
 std::string short_name(OperatorHandle op) {
   const std::string_view name = op.name();

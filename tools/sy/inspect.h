@@ -3,10 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "c10/dispatcher.h"
+
 // Commands that say what there is. Each prints text, or JSON if asked, and
 // returns the exit status.
 
 namespace sy::tools {
+
+// The file of schemas/ops that describes an operator, as "activation".
+std::string family_of(OperatorHandle op);
 
 struct OperatorQuery {
   std::string glob;                // "" for all

@@ -214,6 +214,16 @@ int print_operator_names() {
   return 0;
 }
 
+std::string family_of(OperatorHandle op) {
+  const OperatorInfo* const info = op.entry().info();
+  if (info == nullptr || *info->source == '\0') {
+    return std::string(op.name().substr(0, op.name().find("::")));
+  }
+  std::string file = info->source;
+  file.erase(std::min(file.find(".yaml"), file.size()));
+  return file.substr(file.rfind('/') + 1);
+}
+
 int list_operators(const OperatorQuery& query, bool json) {
   Json list = Json::array();
   std::string text;

@@ -9,6 +9,7 @@
 #include "c10/error.h"
 #include "c10/schema/function_schema.h"
 #include "tools/sy/calls.h"
+#include "tools/sy/inspect.h"
 #include "tools/sy/values.h"
 
 namespace sy::tools {
@@ -117,10 +118,19 @@ struct Variant {
   Value value = {};
 };
 
+// Whether the results are factors of matrices or made by them. What those are
+// of infinities, of equal rows, or where none were found, is not determined;
+// nor are signs, but for small matrices, where they are those of LAPACK.
+bool gives_factors(OperatorHandle op) {
+  static const std::set<std::string> kFamilies = {"cholesky", "determinant",
+                                                  "lu", "qr", "spectral"};
+  return kFamilies.contains(family_of(op));
+}
+
 class Varied final : public Calls {
  public:
   Varied(OperatorHandle op, std::vector<ScalarType> dtypes)
-      : op_(op), dtypes_(std::move(dtypes)) {
+      : op_(op), dtypes_(std::move(dtypes)), factors_(gives_factors(op)) {
     Variant first{"usual"};
     first.dtype = dtypes_.front();
     for (shape_ = 0; shape_ < kShapes.size(); ++shape_) {
@@ -148,11 +158,13 @@ class Varied final : public Calls {
     };
     sized("one element", kOne);
     sized("odd tails", kTails);
-    Variant tiles = sized("several tiles", kTiles);
+    if (!factors_) {
+      Variant tiles = sized("several tiles", kTiles);
+      tiles.id = "several tiles, other strides";
+      tiles.spread = true;
+      attempt(tiles);
+    }
     sized("no elements", kEmpty);
-    tiles.id = "several tiles, other strides";
-    tiles.spread = true;
-    attempt(tiles);
     Variant v = first;
     v.spread = true;
     v.id = "other strides";
@@ -160,7 +172,7 @@ class Varied final : public Calls {
     v = first;
     v.expanded = true;
     v.id = "repeated elements";
-    attempt(v);
+    if (!factors_) attempt(v);
     for (const char* second : {"m", "o", "om", "no"}) {
       v = first;
       v.second = second;
@@ -183,7 +195,7 @@ class Varied final : public Calls {
       attempt(v);
       v.values = Values::kSpecial;
       v.id = str(dtype, ", NaN and infinities");
-      if (is_floating_type(dtype)) attempt(v);
+      if (is_floating_type(dtype) && !factors_) attempt(v);
     }
     for (const ScalarType dtype : dtypes_) {
       Variant v = first;
@@ -218,7 +230,7 @@ class Varied final : public Calls {
         v.argument = static_cast<int>(k);
         v.value = other;
         v.id = str(a.name.view(), " = ", to_string(other));
-        if (!attempt(v)) continue;
+        if (!attempt(v) || factors_) continue;
         v.values = Values::kTies;  // where it matters which comes first
         v.extents = kTails;
         v.id += ", odd tails";
@@ -319,6 +331,7 @@ class Varied final : public Calls {
 
   OperatorHandle op_;
   std::vector<ScalarType> dtypes_;
+  bool factors_;
   size_t shape_ = 0;
   std::vector<Variant> variants_;
 };

@@ -147,4 +147,10 @@ inline Tensor with_dims(const Tensor& t) {
 
 Tensor empty(IntArrayRef sizes, ScalarType dtype, sy::Device device);
 
+// An out= argument that is to hold n elements.
+inline void resize_vector(const Tensor& out, int64_t n) {
+  const int64_t sizes[] = {n};
+  if (out.numel() != n) out.impl()->resize(sizes);
+}
+
 }  // namespace reference

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "aten/copy.h"
 #include "aten/dims.h"
 #include "aten/view.h"
@@ -72,6 +74,45 @@ sy::Scalar _local_scalar_dense(const Tensor& self) {
   if (t == sy::kBool) return read<bool>(self, Index(self.dim(), 0));
   if (sy::is_floating_type(t)) return read<double>(self, Index(self.dim(), 0));
   return read<int64_t>(self, Index(self.dim(), 0));
+}
+
+// Whole numbers exactly, as far as 64 bits go.
+Tensor& arange_start_out(const sy::Scalar& start, const sy::Scalar& end,
+                         const sy::Scalar& step, Tensor& out) {
+  SY_CHECK(out.scalar_type() != sy::kBool, Type,
+           "[arange] out: expected a dtype of numbers, got bool");
+  const double a = start.to_double(), b = end.to_double(), s = step.to_double();
+  SY_CHECK(s != 0, Value,
+           "[arange] step: expected a number other than 0, got 0");
+  SY_CHECK(std::isfinite(a) && std::isfinite(b) && !std::isnan(s), Value,
+           "[arange] start, end: expected finite numbers, got ", start, " and ",
+           end);
+  SY_CHECK((s > 0) == (b >= a) || a == b, Value,
+           "[arange] end: expected a bound that steps of ", step, " from ",
+           start, " reach, got ", end);
+  const bool whole = start.is_integral(true) && step.is_integral(true);
+  double n = std::ceil((b - a) / s);
+  if (whole && end.is_integral(true)) {
+    const __int128 by = step.to_long();
+    const __int128 span =
+        static_cast<__int128>(end.to_long()) - start.to_long();
+    n = static_cast<double>((span + by - (by > 0 ? 1 : -1)) / by);
+  }
+  SY_CHECK(n >= 0 && n < 0x1p62, Value,
+           "[arange] end: expected fewer than 2^62 elements, got ", n);
+  resize_vector(out, static_cast<int64_t>(n));
+  uint64_t i = 0;
+  for_each_place(out.sizes(), [&](const Index& at) {
+    if (whole) {
+      const auto first = static_cast<uint64_t>(start.to_long());
+      const auto by = static_cast<uint64_t>(step.to_long());
+      write(out, at, static_cast<int64_t>(first + i * by));
+    } else {
+      write(out, at, a + static_cast<double>(i) * s);
+    }
+    ++i;
+  });
+  return out;
 }
 
 }  // namespace reference

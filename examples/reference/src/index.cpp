@@ -1,6 +1,5 @@
 #include <deque>
 
-#include "aten/result_type.h"
 #include "elements.h"
 #include "primitive.h"
 #include "reference_kernels.h"
@@ -142,24 +141,6 @@ Tensor nonzero(const Tensor& self) {
   for_each_place(sizes, [&](const Index& at) {
     write(out, at,
           found[static_cast<size_t>(at[0])][static_cast<size_t>(at[1])]);
-  });
-  return out;
-}
-
-Tensor isin_Tensor_Tensor(const Tensor& elements, const Tensor& test_elements,
-                          bool, bool invert) {
-  const Tensor out = empty(elements.sizes(), sy::kBool, elements.device());
-  const ScalarType dtype =
-      sy::result_type(std::vector<Tensor>{elements, test_elements});
-  visit_computed(dtype, [&]<class T>() {
-    for_each_place(elements.sizes(), [&](const Index& at) {
-      const T v = read<T>(elements, at);
-      bool found = false;
-      for_each_place(test_elements.sizes(), [&](const Index& other) {
-        found = found || read<T>(test_elements, other) == v;
-      });
-      write(out, at, found != invert);
-    });
   });
   return out;
 }

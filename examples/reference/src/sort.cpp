@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "aten/result_type.h"
 #include "elements.h"
 #include "primitive.h"
 #include "reference_kernels.h"
@@ -54,6 +55,95 @@ std::tuple<Tensor, Tensor> sort_stable(const Tensor& self, std::optional<bool>,
     });
   });
   return {values, indices};
+}
+
+// Which of equal elements come is as std::nth_element or, of few among many,
+// std::partial_sort leaves them: so it is in ATen.
+std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim,
+                                bool largest, bool sorted) {
+  const auto d = static_cast<size_t>(wrapped(dim, self.dim()));
+  const Tensor x = with_dims(self);
+  Index sizes = x.sizes().vec();
+  sizes[d] = k;
+  const Tensor values = empty(sizes, self.scalar_type(), self.device());
+  const Tensor indices = empty(sizes, sy::kLong, self.device());
+  visit_computed(self.scalar_type(), [&]<class T>() {
+    for_each_row<T>(x, d, [&](Index at, const std::vector<T>& row) {
+      if (k == 0) return;
+      const auto n = static_cast<int64_t>(row.size());
+      std::vector<int64_t> order(row.size());
+      std::iota(order.begin(), order.end(), 0);
+      const auto before = [&](int64_t a, int64_t b) {
+        const T p = row[static_cast<size_t>(a)],
+                q = row[static_cast<size_t>(b)];
+        return largest ? below(q, p) : below(p, q);
+      };
+      if (k * 64 <= n) {
+        std::partial_sort(order.begin(), order.begin() + k, order.end(),
+                          before);
+      } else {
+        std::nth_element(order.begin(), order.begin() + k - 1, order.end(),
+                         before);
+        if (sorted) std::sort(order.begin(), order.begin() + k - 1, before);
+      }
+      for (int64_t i = 0; i < k; ++i, ++at[d]) {
+        const int64_t from = order[static_cast<size_t>(i)];
+        write<T>(values, at, row[static_cast<size_t>(from)]);
+        write(indices, at, from);
+      }
+    });
+  });
+  if (self.dim() > 0) return {values, indices};
+  return {values.reshape({}), indices.reshape({})};
+}
+
+// How many elements of the row come before each value: those that are less, and
+// (right) its equals; NaN comes after all. Found by halving what is left.
+Tensor searchsorted_Tensor(const Tensor& sorted_sequence, const Tensor& self,
+                           bool out_int32, bool right,
+                           std::optional<std::string_view> side,
+                           const std::optional<Tensor>& sorter) {
+  const bool after = right || (side && *side == "right");
+  const bool ordered = sorter && sorter->defined();
+  const int64_t n = sorted_sequence.size(-1);
+  SY_CHECK(!ordered || (sorter->scalar_type() == sy::kLong &&
+                        sorter->sizes() == sorted_sequence.sizes()),
+           Value, "[searchsorted] sorter: expected int64 indices of the sizes ",
+           sorted_sequence.sizes(), ", got ", sy::describe(*sorter));
+  if (ordered) {
+    for_each_place(sorter->sizes(), [&](const Index& at) {
+      const auto i = read<int64_t>(*sorter, at);
+      SY_CHECK(i >= 0 && i < n, Index,
+               "[searchsorted] sorter: expected indices in [0, ", n - 1,
+               "], got ", i);
+    });
+  }
+  const Tensor out =
+      empty(self.sizes(), out_int32 ? sy::kInt : sy::kLong, self.device());
+  visit_computed(sy::result_type(std::vector<Tensor>{sorted_sequence, self}),
+                 [&]<class T>() {
+                   for_each_place(self.sizes(), [&](const Index& at) {
+                     const T v = read<T>(self, at);
+                     Index from = sorted_sequence.dim() == 1 ? Index{0} : at;
+                     const auto is_before = [&](int64_t i) {
+                       from.back() = i;
+                       Index element = from;
+                       if (ordered)
+                         element.back() = read<int64_t>(*sorter, from);
+                       const T x = read<T>(sorted_sequence, element);
+                       return after ? !(x > v) : !(x >= v);
+                     };
+                     int64_t begin = 0, left = n;
+                     while (left > 1) {
+                       const int64_t half = left / 2;
+                       if (is_before(begin + half - 1)) begin += half;
+                       left -= half;
+                     }
+                     if (n > 0 && is_before(begin)) ++begin;
+                     write(out, at, begin);
+                   });
+                 });
+  return out;
 }
 
 // The smallest of the elements that occur most, and where it was last.
