@@ -87,15 +87,8 @@ constexpr int64_t kLeastReversed = 16;
 
 template <class T>
 void gather(void* dst, const void* src, int64_t stride, int64_t n) {
-  T* __restrict d = static_cast<T*>(dst);
-  const char* __restrict s = static_cast<const char*>(src);
-  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-  if (stride == -kSize) {  // backwards: vectors
-    for (int64_t i = 0; i < n; ++i) {
-      std::memcpy(d + i, s - i * kSize, sizeof(T));
-    }
-    return;
-  }
+  T* d = static_cast<T*>(dst);
+  const char* s = static_cast<const char*>(src);
   for (int64_t i = 0; i < n; ++i, s += stride) std::memcpy(d + i, s, sizeof(T));
 }
 template <class T>

@@ -24,21 +24,6 @@ SY_COLD intrusive_ptr<TensorImpl> empty_pinned(IntArrayRef size,
                             pinning_backend("empty", std::nullopt));
 }
 
-// memset, whose stores are as wide as the machine has them, where all bytes are
-// equal: zeros.
-template <class T>
-void fill_run(T* to, int64_t n, T v) {
-  unsigned char bytes[sizeof(T)];
-  std::memcpy(bytes, &v, sizeof(T));
-  if (std::all_of(bytes, bytes + sizeof(T),
-                  [&](unsigned char b) { return b == bytes[0]; })) {
-    std::memset(static_cast<void*>(to), bytes[0],
-                static_cast<size_t>(n) * sizeof(T));
-  } else {
-    std::fill_n(to, n, v);
-  }
-}
-
 // The number of elements from start up to end.
 int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step) {
   const double d_step = step.to_double();
