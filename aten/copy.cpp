@@ -27,30 +27,30 @@ void copy_row(Row dst, Row src, int64_t size, int64_t n, bool streams) {
   if (dst.stride == size && src.stride == size) {
     const auto bytes = static_cast<size_t>(n * size);
     if (streams) {
-      tile::stream_copy(dst.data, src.data, bytes);
+      tiles::stream_copy(dst.data, src.data, bytes);
     } else {
       std::memmove(dst.data, src.data, bytes);
     }
   } else if (dst.stride == size) {
-    tile::load_strided(static_cast<size_t>(size), dst.data, src.data,
-                       src.stride, n);
+    tiles::load_strided(static_cast<size_t>(size), dst.data, src.data,
+                        src.stride, n);
   } else if (src.stride == size) {
-    tile::store_strided(static_cast<size_t>(size), dst.data, dst.stride,
-                        src.data, n);
+    tiles::store_strided(static_cast<size_t>(size), dst.data, dst.stride,
+                         src.data, n);
   } else {
     alignas(64) char buffer[kChunk * 8];
     for (int64_t i = 0; i < n; i += kChunk) {
       const int64_t m = std::min(kChunk, n - i);
-      tile::load_strided(static_cast<size_t>(size), buffer,
-                         src.data + i * src.stride, src.stride, m);
-      tile::store_strided(static_cast<size_t>(size), dst.data + i * dst.stride,
-                          dst.stride, buffer, m);
+      tiles::load_strided(static_cast<size_t>(size), buffer,
+                          src.data + i * src.stride, src.stride, m);
+      tiles::store_strided(static_cast<size_t>(size), dst.data + i * dst.stride,
+                           dst.stride, buffer, m);
     }
   }
 }
 
 void convert_row(Row dst, int64_t dst_size, Row src, int64_t src_size,
-                 tile::ConvertFn convert, int64_t n) {
+                 tiles::ConvertFn convert, int64_t n) {
   if (dst.stride == dst_size && src.stride == src_size) {
     convert(dst.data, src.data, n);
     return;
@@ -61,14 +61,15 @@ void convert_row(Row dst, int64_t dst_size, Row src, int64_t src_size,
     char* d = dst.data + i * dst.stride;
     const char* s = src.data + i * src.stride;
     if (src.stride != src_size) {
-      tile::load_strided(static_cast<size_t>(src_size), from, s, src.stride, m);
+      tiles::load_strided(static_cast<size_t>(src_size), from, s, src.stride,
+                          m);
       s = from;
     }
     if (dst.stride == dst_size) {
       convert(d, s, m);
     } else {
       convert(to, s, m);
-      tile::store_strided(static_cast<size_t>(dst_size), d, dst.stride, to, m);
+      tiles::store_strided(static_cast<size_t>(dst_size), d, dst.stride, to, m);
     }
   }
 }
@@ -97,20 +98,20 @@ void copy_transposed(const Iter& iter, const Iter::Block& block, bool streams) {
       const int64_t columns = std::min(width, block.columns - c);
       char* const to = block.data[0] + r * iter.stride(0, 1) + c * size;
       const char* const from = block.data[1] + c * iter.stride(1, 0) + r * size;
-      tile::transpose(static_cast<size_t>(size), direct ? to : room, row_bytes,
-                      from, iter.stride(1, 0), columns, rows);
+      tiles::transpose(static_cast<size_t>(size), direct ? to : room, row_bytes,
+                       from, iter.stride(1, 0), columns, rows);
       for (int64_t i = 0; !direct && i < rows; ++i) {
         char* const row = to + i * iter.stride(0, 1);
         const auto bytes = static_cast<size_t>(columns * size);
         if (streams) {
-          tile::stream_copy(row, room + i * row_bytes, bytes);
+          tiles::stream_copy(row, room + i * row_bytes, bytes);
         } else {
           std::memcpy(row, room + i * row_bytes, bytes);
         }
       }
     }
   }
-  if (streams) tile::stream_fence();
+  if (streams) tiles::stream_fence();
 }
 
 void copy_same_dtype(const Iter& iter) {
@@ -119,7 +120,7 @@ void copy_same_dtype(const Iter& iter) {
                           iter.stride(1, 1) == size &&
                           iter.stride(1, 0) > size && iter.size(0) >= 4 &&
                           iter.size(1) >= 4;
-  const bool streams = iter.numel() * size >= tile::kStreamBytes;
+  const bool streams = iter.numel() * size >= tiles::kStreamBytes;
   iter.for_each(kGrain, [&](const Iter::Block& b) {
     if (transposed) return copy_transposed(iter, b, streams);
     for (int64_t r = 0; r < b.rows; ++r) {
@@ -129,12 +130,12 @@ void copy_same_dtype(const Iter& iter) {
                 iter.stride(1, 0)},
                size, b.columns, streams);
     }
-    if (streams) tile::stream_fence();
+    if (streams) tiles::stream_fence();
   });
 }
 
 void copy_converting(const Iter& iter, ScalarType to, ScalarType from) {
-  const tile::ConvertFn convert = tile::convert_fn(from, to);
+  const tiles::ConvertFn convert = tiles::convert_fn(from, to);
   iter.for_each(kGrain, [&](const Iter::Block& b) {
     for (int64_t r = 0; r < b.rows; ++r) {
       convert_row({b.data[0] + r * (b.rows > 1 ? iter.stride(0, 1) : 0),

@@ -18,10 +18,10 @@ namespace {
 
 // Of a value in a register. Narrow floats are float32 there.
 ScalarType register_dtype(ScalarType compute) {
-  return tile::storage_of(tile::tile_type_of(compute));
+  return tiles::storage_of(tiles::tile_type_of(compute));
 }
 
-Scalar read_uniform(const tile::Uniform& u, ScalarType dtype) {
+Scalar read_uniform(const tiles::Uniform& u, ScalarType dtype) {
   switch (dtype) {
     case kByte:
     case kBool: return int64_t{u.u8};
@@ -38,9 +38,9 @@ Scalar read_uniform(const tile::Uniform& u, ScalarType dtype) {
 std::vector<Tensor> run_program(const ElementProgram& program,
                                 const PrimitiveCalls& calls,
                                 const std::vector<Tensor>& inputs,
-                                const tile::Uniform* uniforms,
+                                const tiles::Uniform* uniforms,
                                 ScalarType dtype) {
-  const tile::Program& p = program.tile;
+  const tiles::Program& p = program.tile;
   std::vector<Tensor> registers(p.n_registers);
   std::copy(inputs.begin(), inputs.end(), registers.begin());
   for (int i = 0; i < p.n_uniforms; ++i) {
@@ -50,7 +50,7 @@ std::vector<Tensor> run_program(const ElementProgram& program,
         calls.number(read_uniform(uniforms[i], type), type);
   }
   for (int i = 0; i < p.n_steps; ++i) {
-    const tile::Step& s = p.steps[i];
+    const tiles::Step& s = p.steps[i];
     registers[s.dst] =
         calls.run(s.op, registers[s.a], registers[s.b], registers[s.c]);
   }
@@ -77,7 +77,7 @@ Tensor run_pointwise(const PointwiseNode& node) {
   const ScalarType dtype = register_dtype(plan.compute);
   const PrimitiveCalls calls(dtype, plan.device);
   const ElementProgram& program = select_program(op, args);
-  tile::Uniform uniforms[tile::kMaxUniforms];
+  tiles::Uniform uniforms[tiles::kMaxUniforms];
   eval_call_uniforms(op, program, args, plan.compute, uniforms);
   std::vector<Tensor> inputs;
   for (int i = 0; i < op.n_inputs; ++i) {
@@ -123,7 +123,7 @@ std::vector<Tensor> accumulate(const ReduceOp& op, const ReducePlan& plan,
                                const PrimitiveCalls& calls,
                                const std::vector<Tensor>& elements,
                                IntArrayRef sizes, ScalarType dtype) {
-  const tile::Program& combine = op.combine.tile;
+  const tiles::Program& combine = op.combine.tile;
   std::vector<int64_t> dims, kept(sizes.begin(), sizes.end());
   for (size_t d = 0; d < sizes.size(); ++d) {
     if ((plan.reduced >> d & 1) == 0) continue;
@@ -140,9 +140,9 @@ std::vector<Tensor> accumulate(const ReduceOp& op, const ReducePlan& plan,
       out.push_back(calls.number(none, is_bool ? kBool : dtype).expand(kept));
       continue;
     }
-    const tile::Step* const step = std::find_if(
+    const tiles::Step* const step = std::find_if(
         combine.steps, combine.steps + combine.n_steps,
-        [&](const tile::Step& s) { return s.dst == combine.results[i].reg; });
+        [&](const tiles::Step& s) { return s.dst == combine.results[i].reg; });
     out.push_back(
         reduce_by_operator(of_bools(step->op), x.expand(sizes), dims));
   }
@@ -157,8 +157,8 @@ void run_reduce(const ReduceNode& node, Value* results) {
   const ScalarType dtype = register_dtype(plan.compute);
   const Device device = args.self->device();
   const PrimitiveCalls calls(dtype, device);
-  const tile::TileType type = tile::tile_type_of(plan.compute);
-  tile::Uniform uniforms[tile::kMaxUniforms];
+  const tiles::TileType type = tiles::tile_type_of(plan.compute);
+  tiles::Uniform uniforms[tiles::kMaxUniforms];
 
   // The dtype argument is what self is converted to first.
   const Tensor given =

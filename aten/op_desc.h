@@ -26,7 +26,7 @@ struct ElementProgram {
   // Stands in scalar_index for the number of reduced elements.
   static constexpr uint8_t kCount = 255;
 
-  tile::Program tile;
+  tiles::Program tile;
   const lang::Uniform* constants = nullptr;
   const lang::UniformStep* uniform_steps = nullptr;
   const lang::UniformOperand* uniforms = nullptr;  // tile.n_uniforms of them

@@ -283,7 +283,7 @@ void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
 }
 
 void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
-                   int64_t count, tile::TileType type, tile::Uniform* out) {
+                   int64_t count, tiles::TileType type, tiles::Uniform* out) {
   // Not initialised: most calls need two or three of them.
   union Registers {
     Registers() {}
@@ -316,22 +316,22 @@ void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
   for (int i = 0; i < program.tile.n_uniforms; ++i) {
     const lang::Uniform& u = registers[program.uniforms[i].reg];
     const bool is_bool = program.uniforms[i].reg_class == lang::RegClass::kBool;
-    out[i] = u.is_int ? tile::make_uniform(type, is_bool, u.i)
-                      : tile::make_uniform(type, is_bool, u.d);
+    out[i] = u.is_int ? tiles::make_uniform(type, is_bool, u.i)
+                      : tiles::make_uniform(type, is_bool, u.d);
   }
 }
 
 void eval_call_uniforms(const PointwiseOp& op, const ElementProgram& program,
                         const PointwiseArgs& args, ScalarType compute,
-                        tile::Uniform* out) {
-  const tile::TileType type = tile::tile_type_of(compute);
-  const tile::Program& p = program.tile;
+                        tiles::Uniform* out) {
+  const tiles::TileType type = tiles::tile_type_of(compute);
+  const tiles::Program& p = program.tile;
   const bool rounds = is_reduced_floating_type(compute) && p.results[0].is_bool;
   const auto rounded = [&](float v) {
     return compute == kHalf ? float{Half(v)} : float{BFloat16(v)};
   };
   if (rounds && op.n_scalars != 0) {
-    Scalar scalars[tile::kMaxUniforms];
+    Scalar scalars[tiles::kMaxUniforms];
     for (int i = 0; i < op.n_scalars; ++i) {
       scalars[i] = args.scalars[i];
       if (!scalars[i].is_floating_point()) continue;
@@ -341,7 +341,7 @@ void eval_call_uniforms(const PointwiseOp& op, const ElementProgram& program,
     return;
   }
   if ((op.lower_bounds | op.upper_bounds) != 0 && !is_floating_type(compute)) {
-    Scalar scalars[tile::kMaxUniforms];
+    Scalar scalars[tiles::kMaxUniforms];
     fit_bounds(op, args, compute, scalars);
     eval_uniforms(program, scalars, 0, type, out);
     return;

@@ -61,16 +61,16 @@ SY_API const ElementProgram& select_program(const PointwiseOp& op,
 // op.n_scalars of them.
 SY_API void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
                        ScalarType compute, Scalar* out);
-// The values of program.uniforms, for tile::Runner. `count`: for
+// The values of program.uniforms, for tiles::Runner. `count`: for
 // ElementProgram::kCount.
 SY_API void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
-                          int64_t count, tile::TileType type,
-                          tile::Uniform* out);
+                          int64_t count, tiles::TileType type,
+                          tiles::Uniform* out);
 // The same for a call of `op` that computes in `compute`: bounds brought into
 // its range; comparisons of narrow floats see numbers as such floats hold them.
 SY_API void eval_call_uniforms(const PointwiseOp& op,
                                const ElementProgram& program,
                                const PointwiseArgs& args, ScalarType compute,
-                               tile::Uniform* out);
+                               tiles::Uniform* out);
 
 }  // namespace sy

@@ -47,7 +47,7 @@ uint64_t reduced_dims(const ReduceOp& op, const ReduceArgs& args) {
 void plan_reduce(const ReduceOp& op, const ReduceArgs& args, ReducePlan* plan) {
   check_defined(op.name, "self", *args.self);
   plan->compute = reduce_dtype(op, args);
-  const tile::Program& last =
+  const tiles::Program& last =
       op.finish == nullptr ? op.map.tile : op.finish->tile;
   for (int i = 0; i < op.n_results; ++i) {
     plan->results[i] = plan->compute;

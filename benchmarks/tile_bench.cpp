@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace sy::tile;
+using namespace sy::tiles;
 using sy::ScalarType;
 using sy::lang::Prim;
 

@@ -10,7 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 #include "aten/tile/wide.inc"
-namespace sy::tile::HWY_NAMESPACE {
+namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
 template <class T>
@@ -71,11 +71,11 @@ void fill(KernelTable& t) {
 }
 
 }  // namespace
-}  // namespace sy::tile::HWY_NAMESPACE
+}  // namespace sy::tiles::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sy::tile {
+namespace sy::tiles {
 void fill_choose(Isa isa, KernelTable& table) { SY_TILE_FILL(isa, table) }
-}  // namespace sy::tile
+}  // namespace sy::tiles
 #endif

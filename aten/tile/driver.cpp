@@ -2,7 +2,7 @@
 
 #include "aten/tile/table.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 
 namespace {
 
@@ -77,4 +77,4 @@ void drive(BlockFn fn, Layout layout, void* dst, const void* const* operands,
   }
 }
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -10,7 +10,7 @@
 #include "aten/tile/plain_loop.h"
 #include "aten/tile/table.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 
 namespace {
 
@@ -113,4 +113,4 @@ void fill_math_scalar(KernelTable& t) {
   t.at(Prim::shift_left, TileType::b8) = &copy<uint8_t>;
 }
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -5,7 +5,7 @@
 // Kernels that are a function of numbers in a plain loop, for primitives that
 // vectors do not help. T is the elements' type, Wide the function's.
 
-namespace sy::tile {
+namespace sy::tiles {
 
 template <class T, class Wide, Wide (*kFunction)(Wide)>
 void unary_loop(void* dst, const void* a, const void*, const void*,
@@ -41,4 +41,4 @@ void binary_loop(void* dst, const void* a, const void* b, const void*,
   }
 }
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -12,7 +12,7 @@
 
 HWY_BEFORE_NAMESPACE();
 #include "aten/tile/wide.inc"
-namespace sy::tile::HWY_NAMESPACE {
+namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
 using lang::Prim;
@@ -73,11 +73,11 @@ void fill(KernelTable& t) {
 }
 
 }  // namespace
-}  // namespace sy::tile::HWY_NAMESPACE
+}  // namespace sy::tiles::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sy::tile {
+namespace sy::tiles {
 void fill_power(Isa isa, KernelTable& table) { SY_TILE_FILL(isa, table) }
-}  // namespace sy::tile
+}  // namespace sy::tiles
 #endif

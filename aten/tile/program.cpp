@@ -4,7 +4,7 @@
 
 #include "aten/tile/steps.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 
 namespace {
 
@@ -105,4 +105,4 @@ void run_contiguous(const Program& program, TileType compute,
   run(program, compute, in, uniforms, out, n);
 }
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -10,7 +10,7 @@
 // which register i < n_inputs is tensor operand i, the next n_uniforms are
 // numbers, and the rest temporaries.
 
-namespace sy::tile {
+namespace sy::tiles {
 
 struct Step {
   lang::Prim op;
@@ -158,4 +158,4 @@ class SY_API Runner {
 SY_API void run(const Program& program, TileType compute, const Operand* inputs,
                 const Uniform* uniforms, const Operand* results, int64_t n);
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -4,7 +4,7 @@
 
 #include "aten/tile/steps.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 
 const Program* Resolved::resolve(const Program& program,
                                  const Uniform* uniforms) {
@@ -91,4 +91,4 @@ const Program* Resolved::resolve(const Program& program,
   return &program_;
 }
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

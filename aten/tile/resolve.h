@@ -2,7 +2,7 @@
 
 #include "aten/tile/program.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 
 // Choices that numbers make (clamp without a maximum, a loss whose beta is 0)
 // are made once, not at every element: what was not chosen is not computed.
@@ -24,4 +24,4 @@ class SY_API Resolved {
   Result results_[kMaxResults];
 };
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

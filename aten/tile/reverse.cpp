@@ -14,7 +14,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sy::tile::HWY_NAMESPACE {
+namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -56,11 +56,11 @@ ReverseFn reverse_of(size_t element_size) {
   }
 }
 
-}  // namespace sy::tile::HWY_NAMESPACE
+}  // namespace sy::tiles::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sy::tile {
+namespace sy::tiles {
 
 ReverseFn reverse_fn(size_t element_size) noexcept {
   switch (active_isa()) {
@@ -70,5 +70,5 @@ ReverseFn reverse_fn(size_t element_size) noexcept {
   }
 }
 
-}  // namespace sy::tile
+}  // namespace sy::tiles
 #endif

@@ -5,7 +5,7 @@
 
 #include "aten/tile/steps.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 
 namespace {
 
@@ -392,4 +392,4 @@ void Runner::run_2d_transposed(char* const* data, const int64_t* inner_strides,
   if (stream) stream_fence();
 }
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -4,7 +4,7 @@
 #include "aten/tile/table.h"
 #include "codegen/lang/special/functions.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 
 namespace {
 
@@ -55,4 +55,4 @@ void fill_special(KernelTable& t) {
   add<special::legendre_p>(t, Prim::legendre_p);
 }
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

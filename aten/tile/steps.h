@@ -7,7 +7,7 @@
 
 // What both ways of running a program ask of its steps.
 
-namespace sy::tile {
+namespace sy::tiles {
 
 inline int arity_of(const Step& s) {
   return lang::arity(lang::kPrims[static_cast<int>(s.op)].type);
@@ -31,4 +31,4 @@ inline void check_limits(const Program& p) {
                      "tile program: too many registers or operands");
 }
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -5,7 +5,7 @@
 // How sources of kernels meet: each fills its part of the table for one
 // instruction set.
 
-namespace sy::tile {
+namespace sy::tiles {
 
 using TransposeFn = void (*)(void* dst, int64_t dst_stride, const void* src,
                              int64_t src_stride, int64_t rows, int64_t cols);
@@ -57,4 +57,4 @@ using BlockFn = void (*)(void* dst, const void* const* operands,
 void drive(BlockFn fn, Layout layout, void* dst, const void* const* operands,
            uint32_t uniform_mask, int64_t n);
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

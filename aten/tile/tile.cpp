@@ -11,7 +11,7 @@
 #include "aten/tile/reverse.h"
 #include "aten/tile/table.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 
 // Hidden, but not local: gold, which Bazel links with, gets the initial-exec
 // offsets of local thread-locals wrong in shared objects.
@@ -210,4 +210,4 @@ bool set_isa(Isa isa) noexcept {
   return true;
 }
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -12,7 +12,7 @@
 // function here is safe to call from several threads at once, set_isa apart,
 // and none throws or allocates.
 
-namespace sy::tile {
+namespace sy::tiles {
 
 // What registers of a tile program hold. b8 is a byte, 0 or 1.
 enum class TileType : uint8_t { f32, f64, u8, i8, i16, i32, i64, b8 };
@@ -150,4 +150,4 @@ SY_API Isa active_isa() noexcept;
 // function pointers got before keep their instruction set.
 SY_API bool set_isa(Isa isa) noexcept;
 
-}  // namespace sy::tile
+}  // namespace sy::tiles

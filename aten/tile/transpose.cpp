@@ -9,7 +9,7 @@
 #include "aten/tile/loop.inc"
 
 HWY_BEFORE_NAMESPACE();
-namespace sy::tile::HWY_NAMESPACE {
+namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -112,11 +112,11 @@ void fill(KernelTable& t) {
 }
 
 }  // namespace
-}  // namespace sy::tile::HWY_NAMESPACE
+}  // namespace sy::tiles::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sy::tile {
+namespace sy::tiles {
 void fill_transpose(Isa isa, KernelTable& table) { SY_TILE_FILL(isa, table) }
-}  // namespace sy::tile
+}  // namespace sy::tiles
 #endif

@@ -14,7 +14,7 @@ namespace sy::cpu {
 namespace {
 
 using lang::Prim;
-using tile::PrimFn;
+using tiles::PrimFn;
 
 constexpr int64_t kGrain = 32768;
 
@@ -37,27 +37,27 @@ Extent extent_of(const char* op, const Tensor& t, int64_t dim) {
 struct Kernels {
   size_t size;
   PrimFn sub, mul, div, exp, log, add;
-  tile::ReduceFn max, sum;
-  tile::ReduceRowsFn max_rows, sum_rows;
+  tiles::ReduceFn max, sum;
+  tiles::ReduceRowsFn max_rows, sum_rows;
   bool is_float;
 
-  explicit Kernels(tile::TileType t)
+  explicit Kernels(tiles::TileType t)
       : size(tile_type_size(t)),
-        sub(tile::prim_fn(Prim::sub, t)),
-        mul(tile::prim_fn(Prim::mul, t)),
-        div(tile::prim_fn(Prim::div, t)),
-        exp(tile::prim_fn(Prim::exp, t)),
-        log(tile::prim_fn(Prim::log, t)),
-        add(tile::prim_fn(Prim::add, t)),
-        max(tile::reduce_fn(tile::Reduction::max, t)),
-        sum(tile::reduce_fn(tile::Reduction::sum, t)),
-        max_rows(tile::reduce_rows_fn(tile::Reduction::max, t)),
-        sum_rows(tile::reduce_rows_fn(tile::Reduction::sum, t)),
-        is_float(t == tile::TileType::f32) {}
+        sub(tiles::prim_fn(Prim::sub, t)),
+        mul(tiles::prim_fn(Prim::mul, t)),
+        div(tiles::prim_fn(Prim::div, t)),
+        exp(tiles::prim_fn(Prim::exp, t)),
+        log(tiles::prim_fn(Prim::log, t)),
+        add(tiles::prim_fn(Prim::add, t)),
+        max(tiles::reduce_fn(tiles::Reduction::max, t)),
+        sum(tiles::reduce_fn(tiles::Reduction::sum, t)),
+        max_rows(tiles::reduce_rows_fn(tiles::Reduction::max, t)),
+        sum_rows(tiles::reduce_rows_fn(tiles::Reduction::sum, t)),
+        is_float(t == tiles::TileType::f32) {}
 
   // Sums are made in double.
   void narrow(const double* from, void* to, int64_t n) const {
-    tile::convert_fn(kDouble, is_float ? kFloat : kDouble)(to, from, n);
+    tiles::convert_fn(kDouble, is_float ? kFloat : kDouble)(to, from, n);
   }
 };
 
@@ -171,7 +171,7 @@ void backward_rows(const Extent& e, bool log, void* gx, const void* g,
 }
 
 ScalarType compute_dtype_of(const Tensor& t) {
-  return tile::storage_of(tile::tile_type_of(t.dtype()));
+  return tiles::storage_of(tiles::tile_type_of(t.dtype()));
 }
 
 // `out`, or a contiguous tensor of the compute dtype to be copied to it.
@@ -185,7 +185,7 @@ void forward(const char* op, bool log, const Tensor& self, int64_t dim,
   const Extent e = extent_of(op, self, dim);
   if (self.numel() == 0) return;
   const ScalarType compute = compute_dtype_of(out);
-  const Kernels kernels(tile::tile_type_of(compute));
+  const Kernels kernels(tiles::tile_type_of(compute));
   const Tensor x = contiguous_cpu(self, compute);
   const Tensor y = target_for(out, compute);
   const auto* from = static_cast<const char*>(x.data_ptr());
@@ -210,7 +210,7 @@ void backward(const char* op, bool log, const Tensor& grad,
   const Extent e = extent_of(op, grad, dim);
   if (grad.numel() == 0) return;
   const ScalarType compute = compute_dtype_of(out);
-  const Kernels kernels(tile::tile_type_of(compute));
+  const Kernels kernels(tiles::tile_type_of(compute));
   const Tensor g = contiguous_cpu(grad, compute);
   const Tensor y = contiguous_cpu(output, compute);
   const Tensor gx = target_for(out, compute);

@@ -34,10 +34,10 @@ class Chooser {
  public:
   Chooser(bool max, ScalarType self)
       : loader_(self, compared_as(self)),
-        best_(tile::reduce_fn(max ? tile::Reduction::max : tile::Reduction::min,
-                              type())),
-        find_(tile::find_fn(type())),
-        choose_(tile::choose_rows_fn(max, type())) {}
+        best_(tiles::reduce_fn(
+            max ? tiles::Reduction::max : tiles::Reduction::min, type())),
+        find_(tiles::find_fn(type())),
+        choose_(tiles::choose_rows_fn(max, type())) {}
 
   void run(const char* x, const Extent& e, int64_t* to) const {
     const int64_t strips = (e.inner + kColumns - 1) / kColumns;
@@ -62,7 +62,7 @@ class Chooser {
   }
 
  private:
-  tile::TileType type() const { return tile::tile_type_of(loader_.to); }
+  tiles::TileType type() const { return tiles::tile_type_of(loader_.to); }
   int64_t chunk(int64_t n) const {
     return loader_.converts ? std::min(n, kRowChunk) : n;
   }
@@ -112,9 +112,9 @@ class Chooser {
   }
 
   RowLoader loader_;
-  tile::ReduceFn best_;
-  tile::FindFn find_;
-  tile::ChooseRowsFn choose_;
+  tiles::ReduceFn best_;
+  tiles::FindFn find_;
+  tiles::ChooseRowsFn choose_;
 };
 
 void find(const char* op, bool max, const Tensor& self,

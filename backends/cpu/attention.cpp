@@ -18,7 +18,7 @@ AttentionOperand::AttentionOperand(const Tensor& t)
       head_(held_.strides()[1]),
       row_(held_.strides()[2]),
       width_(held_.sizes()[3]) {
-  if (item_ == 2) convert_ = tile::convert_fn(held_.dtype(), kFloat);
+  if (item_ == 2) convert_ = tiles::convert_fn(held_.dtype(), kFloat);
 }
 
 AttentionMask::AttentionMask(const std::optional<Tensor>& mask) {
@@ -57,7 +57,7 @@ void AttentionMask::apply(const AttentionKernel<T>& kernel, T* scores,
     kernel.add(scores, reinterpret_cast<const T*>(from), n);
     return;
   }
-  tile::convert_fn(dtype_, t)(room, from, uniform ? 1 : n);
+  tiles::convert_fn(dtype_, t)(room, from, uniform ? 1 : n);
   if (uniform) std::fill_n(room + 1, n - 1, room[0]);
   kernel.add(scores, room, n);
 }
@@ -169,8 +169,8 @@ struct Forward {
         kernel.scale(from, width, p.sum == 0 ? T{0} : 1 / p.sum);
       }
       if (converts && width > 0) {
-        tile::convert_fn(kFloat, out.dtype())(target + i * target_row * item,
-                                              from, width);
+        tiles::convert_fn(kFloat, out.dtype())(target + i * target_row * item,
+                                               from, width);
       }
       static_cast<T*>(
           log_sums.data_ptr())[(b * s.heads + h) * s.queries + row + i] =

@@ -48,7 +48,7 @@ class AttentionOperand {
   Tensor held_;
   const char* data_;
   int64_t item_, batch_, head_, row_, width_;
-  tile::ConvertFn convert_ = nullptr;
+  tiles::ConvertFn convert_ = nullptr;
 };
 
 // A mask that broadcasts to batch x heads x queries x keys, or none.
@@ -142,7 +142,7 @@ HeadRows<E> multiplied(const T* from, int64_t rows, int64_t n, E* room) {
   if constexpr (std::is_same_v<T, E>) {
     return {from, n};
   } else {
-    tile::convert_fn(kFloat, kBFloat16)(room, from, rows * n);
+    tiles::convert_fn(kFloat, kBFloat16)(room, from, rows * n);
     return {room, n};
   }
 }

@@ -158,7 +158,7 @@ template <class T>
 const ChannelKernel<T>& channel_kernel() {
   static const ChannelKernel<T> k[] = {N_SSE4::kernel<T>(), N_AVX2::kernel<T>(),
                                        N_AVX3::kernel<T>()};
-  return k[static_cast<int>(tile::active_isa())];
+  return k[static_cast<int>(tiles::active_isa())];
 }
 template const ChannelKernel<float>& channel_kernel<float>();
 template const ChannelKernel<double>& channel_kernel<double>();

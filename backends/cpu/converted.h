@@ -31,7 +31,7 @@ class ConvertedSource {
       : data_(static_cast<const char*>(contiguous.data_ptr())),
         item_(static_cast<int64_t>(contiguous.itemsize())) {
     if (contiguous.dtype() != kType) {
-      convert_ = tile::convert_fn(contiguous.dtype(), kType);
+      convert_ = tiles::convert_fn(contiguous.dtype(), kType);
     }
   }
   bool converts() const { return convert_ != nullptr; }
@@ -48,7 +48,7 @@ class ConvertedSource {
       std::is_same_v<T, double> ? kDouble : kFloat;
   const char* data_;
   int64_t item_;
-  tile::ConvertFn convert_ = nullptr;
+  tiles::ConvertFn convert_ = nullptr;
 };
 
 // The same for results: begin() says where to write them, end() converts.
@@ -59,7 +59,7 @@ class ConvertedTarget {
       : data_(static_cast<char*>(contiguous.data_ptr())),
         item_(static_cast<int64_t>(contiguous.itemsize())) {
     if (contiguous.dtype() != kType) {
-      convert_ = tile::convert_fn(kType, contiguous.dtype());
+      convert_ = tiles::convert_fn(kType, contiguous.dtype());
     }
   }
   bool converts() const { return convert_ != nullptr; }
@@ -76,7 +76,7 @@ class ConvertedTarget {
       std::is_same_v<T, double> ? kDouble : kFloat;
   char* data_;
   int64_t item_;
-  tile::ConvertFn convert_ = nullptr;
+  tiles::ConvertFn convert_ = nullptr;
 };
 
 // `out` if it is contiguous, else a tensor like it, to be copied to it.

@@ -107,10 +107,10 @@ void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
   const ConvertedTarget<T> results(out);
   const T* const by =
       samples.defined() ? static_cast<const T*>(samples.data_ptr()) : nullptr;
-  const tile::TileType type =
-      std::is_same_v<T, double> ? tile::TileType::f64 : tile::TileType::f32;
-  const tile::PrimFn add = tile::prim_fn(lang::Prim::add, type);
-  const tile::PrimFn fma = tile::prim_fn(lang::Prim::fma, type);
+  const tiles::TileType type =
+      std::is_same_v<T, double> ? tiles::TileType::f64 : tiles::TileType::f32;
+  const tiles::PrimFn add = tiles::prim_fn(lang::Prim::add, type);
+  const tiles::PrimFn fma = tiles::prim_fn(lang::Prim::fma, type);
   const int64_t* const index = ints(indices);
   const int64_t each =
       n * std::max<int64_t>(1, bags.total / std::max<int64_t>(1, bags.count));

@@ -43,13 +43,13 @@ void pack_panel(const Gemm<T>& g, int64_t row, int64_t depth, int64_t col,
       std::copy_n(from + r * g.b_row, width, to + r * panel);
     }
   } else if (g.b_row == 1) {
-    tile::transpose(sizeof(T), to, panel * static_cast<int64_t>(sizeof(T)),
-                    from, g.b_col * static_cast<int64_t>(sizeof(T)), width,
-                    depth);
+    tiles::transpose(sizeof(T), to, panel * static_cast<int64_t>(sizeof(T)),
+                     from, g.b_col * static_cast<int64_t>(sizeof(T)), width,
+                     depth);
   } else {
     for (int64_t r = 0; r < depth; ++r) {
-      tile::load_strided(sizeof(T), to + r * panel, from + r * g.b_row,
-                         g.b_col * static_cast<int64_t>(sizeof(T)), width);
+      tiles::load_strided(sizeof(T), to + r * panel, from + r * g.b_row,
+                          g.b_col * static_cast<int64_t>(sizeof(T)), width);
     }
   }
 }
@@ -155,8 +155,8 @@ bool by_dots(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
   }
   Workspace room(step == 1 ? 0 : static_cast<size_t>(g.k) * sizeof(T));
   if (step != 1) {
-    tile::load_strided(sizeof(T), room.data(), d.vector,
-                       step * static_cast<int64_t>(sizeof(T)), g.k);
+    tiles::load_strided(sizeof(T), room.data(), d.vector,
+                        step * static_cast<int64_t>(sizeof(T)), g.k);
     d.vector = static_cast<const T*>(room.data());
   }
   run_dots(d, sizeof(T), kernel.dots);

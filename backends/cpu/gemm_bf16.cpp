@@ -102,10 +102,10 @@ struct Columns {
   void copy_rows(const BFloat16* a, int64_t rows, int64_t k,
                  BFloat16* to) const {
     if (g.a_row == 1) {
-      tile::transpose(2, to, k * 2, a, g.a_col * 2, k, rows);
+      tiles::transpose(2, to, k * 2, a, g.a_col * 2, k, rows);
     } else {
       for (int64_t i = 0; i < rows; ++i) {
-        tile::load_strided(2, to + i * k, a + i * g.a_row, g.a_col * 2, k);
+        tiles::load_strided(2, to + i * k, a + i * g.a_row, g.a_col * 2, k);
       }
     }
   }

@@ -244,7 +244,8 @@ void pack_bf16_panel(const GemmBf16& g, int64_t row, int64_t depth, int64_t col,
   if (width < kBf16Panel) std::memset(to, 0, bf16_panel_bytes(depth));
   if (g.b_row == 1) {
     done = depth / 2 * 2;
-    tile::transpose(4, to, kBf16Panel * 4, from, g.b_col * 2, width, depth / 2);
+    tiles::transpose(4, to, kBf16Panel * 4, from, g.b_col * 2, width,
+                     depth / 2);
   }
   for (int64_t p = done; p < depth; p += 2) {
     for (int64_t j = 0; j < width; ++j) {

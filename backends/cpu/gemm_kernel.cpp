@@ -236,7 +236,7 @@ template <class T>
 const GemmKernel<T>& gemm_kernel() {
   static const GemmKernel<T> k[] = {N_SSE4::kernel<T>(), N_AVX2::kernel<T>(),
                                     N_AVX3::kernel<T>()};
-  return k[static_cast<int>(tile::active_isa())];
+  return k[static_cast<int>(tiles::active_isa())];
 }
 template const GemmKernel<float>& gemm_kernel<float>();
 template const GemmKernel<double>& gemm_kernel<double>();

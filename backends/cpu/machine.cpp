@@ -8,7 +8,7 @@ namespace sy::cpu {
 
 namespace {
 
-bool is_widest() { return tile::active_isa() == tile::Isa::avx512; }
+bool is_widest() { return tiles::active_isa() == tiles::Isa::avx512; }
 
 // Bits of leaf 7 that __builtin_cpu_supports of gcc 12 does not know.
 bool has_in_leaf_7(unsigned edx_bit) {

@@ -201,8 +201,8 @@ bool by_converting_dots(const Problem& p) {
   if (p.a.rows > kFewRows || p.b.row_stride != 1 || p.a.cols == 0) {
     return false;
   }
-  const tile::ConvertFn widen = tile::convert_fn(p.dtype, kFloat);
-  const tile::ConvertFn narrow = tile::convert_fn(kFloat, p.dtype);
+  const tiles::ConvertFn widen = tiles::convert_fn(p.dtype, kFloat);
+  const tiles::ConvertFn narrow = tiles::convert_fn(kFloat, p.dtype);
   const int64_t n = p.b.cols, k = p.a.cols;
   const Tensor room(make_tensor({k + 2 * n}, kFloat, Device(kCPU)));
   float* const x = static_cast<float*>(room.data_ptr());

@@ -212,7 +212,7 @@ template <class T>
 const NormKernel<T>& norm_kernel() {
   static const NormKernel<T> k[] = {N_SSE4::kernel<T>(), N_AVX2::kernel<T>(),
                                     N_AVX3::kernel<T>()};
-  return k[static_cast<int>(tile::active_isa())];
+  return k[static_cast<int>(tiles::active_isa())];
 }
 template const NormKernel<float>& norm_kernel<float>();
 template const NormKernel<double>& norm_kernel<double>();

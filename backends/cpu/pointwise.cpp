@@ -13,23 +13,23 @@ namespace {
 constexpr int64_t kGrain = 32768;
 
 // The integer kernels report a division by zero per thread.
-void check_zero_division(const char* op, tile::TileType type) {
-  if (type == tile::TileType::f32 || type == tile::TileType::f64) return;
-  SY_CHECK(!tile::take_error(), Value, "[", op,
+void check_zero_division(const char* op, tiles::TileType type) {
+  if (type == tiles::TileType::f32 || type == tiles::TileType::f64) return;
+  SY_CHECK(!tiles::take_error(), Value, "[", op,
            "] other: expected a divisor other than 0, got an integer 0");
 }
 
 // Everything one call needs besides its operands.
 struct Task {
   const PointwiseOp* op;
-  const tile::Program* program;
-  tile::TileType type;
-  tile::Uniform uniforms[tile::kMaxUniforms];
-  tile::Resolved resolved;
+  const tiles::Program* program;
+  tiles::TileType type;
+  tiles::Uniform uniforms[tiles::kMaxUniforms];
+  tiles::Resolved resolved;
 
   SY_ALWAYS_INLINE Task(const PointwiseOp& o, const PointwiseArgs& args,
                         ScalarType compute)
-      : op(&o), type(tile::tile_type_of(compute)) {
+      : op(&o), type(tiles::tile_type_of(compute)) {
     const ElementProgram& given = select_program(o, args);
     program = &given.tile;
     if (program->n_uniforms == 0) return;
@@ -50,7 +50,7 @@ struct Task {
 // one (bit of `single`).
 void run_linear(const Task& task, char* const* data, uint64_t single,
                 int64_t n) {
-  const tile::Program& program = *task.program;
+  const tiles::Program& program = *task.program;
   const int inputs = program.n_inputs, results = program.n_results;
   constexpr int64_t kSmall = 512;
   if (SY_LIKELY(n <= kSmall)) {
@@ -58,12 +58,13 @@ void run_linear(const Task& task, char* const* data, uint64_t single,
     void* out[Iter::kMaxOperands];
     for (int i = 0; i < inputs; ++i) in[i] = data[i];
     for (int i = 0; i < results; ++i) out[i] = data[inputs + i];
-    tile::run_contiguous(program, task.type, in, single, task.uniforms, out, n);
+    tiles::run_contiguous(program, task.type, in, single, task.uniforms, out,
+                          n);
     check_zero_division(task.op->name, task.type);
     return;
   }
-  const ScalarType stored = tile::storage_of(task.type);
-  tile::Operand operands[Iter::kMaxOperands];
+  const ScalarType stored = tiles::storage_of(task.type);
+  tiles::Operand operands[Iter::kMaxOperands];
   const auto size_of = [](ScalarType t) {
     return static_cast<int64_t>(element_size(t));
   };
@@ -75,8 +76,8 @@ void run_linear(const Task& task, char* const* data, uint64_t single,
         i < inputs && (single >> i & 1) ? 0 : size_of(operands[i].dtype);
   }
   parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {
-    tile::Runner runner(program, task.type, operands, task.uniforms,
-                        operands + inputs);
+    tiles::Runner runner(program, task.type, operands, task.uniforms,
+                         operands + inputs);
     char* moved[Iter::kMaxOperands];
     for (int i = 0; i < inputs + results; ++i) {
       moved[i] = data[i] + begin * operands[i].stride;
@@ -103,7 +104,7 @@ uint64_t transposed_inputs(const Iter& iter, int results) {
 
 void run_general(const Task& task, const PointwiseArgs& args, IntArrayRef sizes,
                  Tensor* results) {
-  const tile::Program& program = *task.program;
+  const tiles::Program& program = *task.program;
   const int inputs = program.n_inputs, outs = program.n_results;
   Iter iter(sizes);
   for (int i = 0; i < outs; ++i) iter.add(results[i]);
@@ -111,7 +112,7 @@ void run_general(const Task& task, const PointwiseArgs& args, IntArrayRef sizes,
   iter.finish();
 
   const uint64_t transposed = transposed_inputs(iter, outs);
-  tile::Operand operands[Iter::kMaxOperands];
+  tiles::Operand operands[Iter::kMaxOperands];
   int64_t inner[Iter::kMaxOperands], outer[Iter::kMaxOperands];
   for (int i = 0; i < inputs + outs; ++i) {
     const int k = i < inputs ? outs + i : i - inputs;
@@ -122,8 +123,8 @@ void run_general(const Task& task, const PointwiseArgs& args, IntArrayRef sizes,
         i < inputs ? args.inputs[i]->dtype() : results[i - inputs].dtype();
   }
   iter.for_each_range(kGrain, [&](int64_t begin, int64_t end) {
-    tile::Runner runner(program, task.type, operands, task.uniforms,
-                        operands + inputs);
+    tiles::Runner runner(program, task.type, operands, task.uniforms,
+                         operands + inputs);
     iter.run(begin, end, [&](const Iter::Block& block) {
       char* data[Iter::kMaxOperands];
       for (int i = 0; i < inputs; ++i) data[i] = block.data[outs + i];
@@ -165,10 +166,10 @@ SY_ALWAYS_INLINE bool one_dtype(const PointwiseOp& op,
        is_reduced_floating_type(t))) {
     return false;
   }
-  const tile::TileType type = tile::tile_type_of(t);
-  const tile::Program& program = op.program.tile;
+  const tiles::TileType type = tiles::tile_type_of(t);
+  const tiles::Program& program = op.program.tile;
   for (int i = 0; i < program.n_steps; ++i) {
-    if (tile::prim_fn(program.steps[i].op, type) == nullptr) return false;
+    if (tiles::prim_fn(program.steps[i].op, type) == nullptr) return false;
   }
   *dtype = t;
   return true;
@@ -415,7 +416,7 @@ Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
       return result;
     }
   }
-  Tensor results[tile::kMaxResults];
+  Tensor results[tiles::kMaxResults];
   pointwise_slow(op, args, results);
   return std::move(results[0]);
 }

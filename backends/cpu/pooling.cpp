@@ -54,8 +54,9 @@ template <class T>
 T sum_of_rows(const Windows& w, Windows::At at, const T* plane) {
   const WindowAxis &depth = w.axis[0], &height = w.axis[1];
   const int64_t width = w.axis[2].size, first = height.first(at.h);
-  const tile::ReduceFn add = tile::reduce_fn(
-      tile::Reduction::sum, tile::tile_type_of(CppTypeToScalarType<T>::value));
+  const tiles::ReduceFn add =
+      tiles::reduce_fn(tiles::Reduction::sum,
+                       tiles::tile_type_of(CppTypeToScalarType<T>::value));
   std::conditional_t<std::is_integral_v<T>, int64_t, double> sum = 0;
   for (int64_t z = depth.first(at.d); z < depth.last(at.d); ++z) {
     add(&sum, plane + (z * height.size + first) * width,

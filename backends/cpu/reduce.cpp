@@ -43,21 +43,21 @@ struct Target {
 void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
             int64_t count, char* const* accumulators, const Target* targets,
             int64_t n) {
-  const tile::TileType type = tile::tile_type_of(compute);
-  const ScalarType stored = tile::storage_of(type);
-  const auto dtype_of = [&](const tile::Program& p, int i) {
+  const tiles::TileType type = tiles::tile_type_of(compute);
+  const ScalarType stored = tiles::storage_of(type);
+  const auto dtype_of = [&](const tiles::Program& p, int i) {
     return p.results[i].is_bool ? kBool : stored;
   };
   if (op.finish == nullptr) {
     for (int i = 0; i < op.n_results; ++i) {
-      tile::convert_fn(dtype_of(op.map.tile, i), targets[i].dtype)(
+      tiles::convert_fn(dtype_of(op.map.tile, i), targets[i].dtype)(
           targets[i].data, accumulators[i], n);
     }
     return;
   }
-  tile::Uniform uniforms[tile::kMaxUniforms];
+  tiles::Uniform uniforms[tiles::kMaxUniforms];
   eval_uniforms(*op.finish, args.scalars, count, type, uniforms);
-  const tile::Program& p = op.finish->tile;
+  const tiles::Program& p = op.finish->tile;
   const void* in[kMaxAccumulators];
   constexpr int64_t kChunk = 512;
   alignas(64) char room[ReduceOp::kMaxResults][kChunk * 8];
@@ -76,36 +76,36 @@ void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
       const bool direct = dtype_of(p, i) == targets[i].dtype;
       results[i] = direct ? place(i) : room[i];
     }
-    tile::run_contiguous(p, type, in, 0, uniforms, results, m);
+    tiles::run_contiguous(p, type, in, 0, uniforms, results, m);
     for (int i = 0; i < op.n_results; ++i) {
       if (dtype_of(p, i) == targets[i].dtype) continue;
-      tile::convert_fn(dtype_of(p, i), targets[i].dtype)(place(i), room[i], m);
+      tiles::convert_fn(dtype_of(p, i), targets[i].dtype)(place(i), room[i], m);
     }
   }
 }
 
 // What the kernel's accumulators are as the operator's: of the compute type.
 ScalarType narrow_dtype(const KnownReduction& known, ScalarType compute) {
-  return known.accumulator == tile::TileType::b8
+  return known.accumulator == tiles::TileType::b8
              ? kBool
-             : tile::storage_of(tile::tile_type_of(compute));
+             : tiles::storage_of(tiles::tile_type_of(compute));
 }
 void narrow(const KnownReduction& known, ScalarType compute, const void* from,
             void* to, int64_t n) {
-  tile::convert_fn(tile::storage_of(known.accumulator),
-                   narrow_dtype(known, compute))(to, from, n);
+  tiles::convert_fn(tiles::storage_of(known.accumulator),
+                    narrow_dtype(known, compute))(to, from, n);
 }
 
 // n results of no elements.
 void fill_identity(const ReduceOp& op, ScalarType compute,
                    char* const* accumulators, int64_t n) {
-  const tile::TileType type = tile::tile_type_of(compute);
+  const tiles::TileType type = tiles::tile_type_of(compute);
   for (int i = 0; i < op.n_accumulators; ++i) {
     const bool is_bool = op.map.tile.results[i].is_bool;
     const size_t size = is_bool ? 1 : tile_type_size(type);
     const lang::Uniform& u = op.identity[i];
-    const tile::Uniform v = u.is_int ? tile::make_uniform(type, is_bool, u.i)
-                                     : tile::make_uniform(type, is_bool, u.d);
+    const tiles::Uniform v = u.is_int ? tiles::make_uniform(type, is_bool, u.i)
+                                      : tiles::make_uniform(type, is_bool, u.d);
     for (int64_t j = 0; j < n; ++j) {
       std::memcpy(accumulators[i] + static_cast<size_t>(j) * size, &v, size);
     }
@@ -136,7 +136,7 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
                      const ReducePlan& plan, const ReduceLayout& layout,
                      const Target* targets) {
   const int64_t n = plan.numel;
-  const tile::TileType type = tile::tile_type_of(plan.compute);
+  const tiles::TileType type = tiles::tile_type_of(plan.compute);
   const ScalarType self = args.self->dtype();
   char* accumulators[kMaxAccumulators];
   const auto item = static_cast<int64_t>(tile_type_size(type));
@@ -232,8 +232,8 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
   alignas(8) char acc[8];
   const void* const data = self->data();
   start_accumulator(known, data, acc);
-  tile::reduce_fn(known.kind, known.type)(acc, data, self->numel());
-  if (dtype == kFloat && known.accumulator == tile::TileType::f64) {
+  tiles::reduce_fn(known.kind, known.type)(acc, data, self->numel());
+  if (dtype == kFloat && known.accumulator == tiles::TileType::f64) {
     double v;
     std::memcpy(&v, acc, sizeof v);
     *static_cast<float*>(to) = static_cast<float>(v);

@@ -64,21 +64,21 @@ struct RowLoader {
                    RowBuffers* buffers) const {
     if (stride != from_size) {
       char* to_here = converts ? buffers->gathered : buffers->row;
-      tile::load_strided(static_cast<size_t>(from_size), to_here, row, stride,
-                         n);
+      tiles::load_strided(static_cast<size_t>(from_size), to_here, row, stride,
+                          n);
       row = to_here;
     }
     if (!converts) return row;
-    tile::convert_fn(from, to)(buffers->row, row, n);
+    tiles::convert_fn(from, to)(buffers->row, row, n);
     return buffers->row;
   }
 };
 
 struct KnownReduction {
-  tile::Reduction kind;
-  ScalarType input;     // self is converted to it first, if it is not
-  tile::TileType type;  // of `input`
-  tile::TileType accumulator;
+  tiles::Reduction kind;
+  ScalarType input;      // self is converted to it first, if it is not
+  tiles::TileType type;  // of `input`
+  tiles::TileType accumulator;
   // What elements become before they are combined, or nullptr: themselves.
   const ElementProgram* map = nullptr;
 };

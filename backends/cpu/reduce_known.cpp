@@ -11,7 +11,7 @@ namespace sy::cpu {
 
 namespace {
 
-using tile::TileType;
+using tiles::TileType;
 
 // Columns whose accumulators stay in the first cache.
 constexpr int64_t kColumns = 4096;
@@ -25,10 +25,10 @@ class Known {
         loader_(args.self->dtype(), known.input),
         accumulators_(accumulators),
         acc_size_(static_cast<int64_t>(tile_type_size(known.accumulator))),
-        run_(tile::reduce_fn(known.kind, known.type)),
-        run_rows_(tile::reduce_rows_fn(known.kind, known.type)),
-        merge_(tile::reduce_fn(known.kind, known.accumulator)),
-        merge_rows_(tile::reduce_rows_fn(known.kind, known.accumulator)) {
+        run_(tiles::reduce_fn(known.kind, known.type)),
+        run_rows_(tiles::reduce_rows_fn(known.kind, known.type)),
+        merge_(tiles::reduce_fn(known.kind, known.accumulator)),
+        merge_rows_(tiles::reduce_rows_fn(known.kind, known.accumulator)) {
     if (known.map != nullptr) {
       eval_uniforms(*known.map, args.scalars, 0, known.type, uniforms_);
     }
@@ -124,14 +124,14 @@ class Known {
     if (known_.map == nullptr) return x;
     const void* in[] = {x};
     void* out[] = {buffers->row};
-    tile::run_contiguous(known_.map->tile, known_.type, in, 0, uniforms_, out,
-                         n);
+    tiles::run_contiguous(known_.map->tile, known_.type, in, 0, uniforms_, out,
+                          n);
     return buffers->row;
   }
 
   bool starts_with_first() const {
-    return known_.kind == tile::Reduction::max ||
-           known_.kind == tile::Reduction::min;
+    return known_.kind == tiles::Reduction::max ||
+           known_.kind == tiles::Reduction::min;
   }
 
   void start(const char* data, char* acc, RowBuffers* buffers) const {
@@ -181,15 +181,15 @@ class Known {
   RowLoader loader_;
   char* accumulators_;
   int64_t acc_size_;
-  tile::ReduceFn run_;
-  tile::ReduceRowsFn run_rows_;
-  tile::ReduceFn merge_;
-  tile::ReduceRowsFn merge_rows_;
-  tile::Uniform uniforms_[tile::kMaxUniforms];
+  tiles::ReduceFn run_;
+  tiles::ReduceRowsFn run_rows_;
+  tiles::ReduceFn merge_;
+  tiles::ReduceRowsFn merge_rows_;
+  tiles::Uniform uniforms_[tiles::kMaxUniforms];
 };
 
 // The step that makes a result, or nullptr.
-const tile::Step* step_of(const tile::Program& p, int result) {
+const tiles::Step* step_of(const tiles::Program& p, int result) {
   for (int i = 0; i < p.n_steps; ++i) {
     if (p.steps[i].dst == p.results[result].reg) return &p.steps[i];
   }
@@ -198,15 +198,15 @@ const tile::Step* step_of(const tile::Program& p, int result) {
 
 bool is_identity(const ElementProgram& map, int accumulator,
                  lang::Prim conversion) {
-  const tile::Step* const s = step_of(map.tile, accumulator);
+  const tiles::Step* const s = step_of(map.tile, accumulator);
   if (s == nullptr) return map.tile.results[accumulator].reg == 0;
   return s->op == conversion && s->a == 0;
 }
 
 // The step that makes an accumulator of both sides' and nothing else, or
 // nullptr. The sides are inputs: those of a, then those of b.
-const tile::Step* own_step(const tile::Program& p, int accumulator) {
-  const tile::Step* const s = step_of(p, accumulator);
+const tiles::Step* own_step(const tiles::Program& p, int accumulator) {
+  const tiles::Step* const s = step_of(p, accumulator);
   if (s == nullptr) return nullptr;
   const int other = accumulator + p.n_results;
   const bool own = (s->a == accumulator && s->b == other) ||
@@ -218,23 +218,23 @@ const tile::Step* own_step(const tile::Program& p, int accumulator) {
 
 bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
                ScalarType compute, KnownReduction* known) {
-  const tile::Program& p = op.combine.tile;
+  const tiles::Program& p = op.combine.tile;
   if (p.n_steps != op.n_accumulators) return false;
-  const tile::Step* const s = own_step(p, accumulator);
+  const tiles::Step* const s = own_step(p, accumulator);
   if (s == nullptr) return false;
   using lang::Prim;
   bool logical = false;
   switch (s->op) {
-    case Prim::add: known->kind = tile::Reduction::sum; break;
-    case Prim::mul: known->kind = tile::Reduction::prod; break;
-    case Prim::maximum: known->kind = tile::Reduction::max; break;
-    case Prim::minimum: known->kind = tile::Reduction::min; break;
+    case Prim::add: known->kind = tiles::Reduction::sum; break;
+    case Prim::mul: known->kind = tiles::Reduction::prod; break;
+    case Prim::maximum: known->kind = tiles::Reduction::max; break;
+    case Prim::minimum: known->kind = tiles::Reduction::min; break;
     case Prim::logical_or:
-      known->kind = tile::Reduction::any;
+      known->kind = tiles::Reduction::any;
       logical = true;
       break;
     case Prim::logical_and:
-      known->kind = tile::Reduction::all;
+      known->kind = tiles::Reduction::all;
       logical = true;
       break;
     default: return false;
@@ -251,30 +251,30 @@ bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
   // Integers are summed as they are, where the sum is to be int64.
   ScalarType input = compute;
   if (compute == kLong && is_integral_type(self, false) &&
-      (known->kind == tile::Reduction::sum ||
-       known->kind == tile::Reduction::prod)) {
+      (known->kind == tiles::Reduction::sum ||
+       known->kind == tiles::Reduction::prod)) {
     input = self;
   }
   // In a narrower type sums wrap around, which the kernels' int64 does not.
   if (input == compute && is_integral_type(compute, true) && compute != kLong &&
-      (known->kind == tile::Reduction::sum ||
-       known->kind == tile::Reduction::prod)) {
+      (known->kind == tiles::Reduction::sum ||
+       known->kind == tiles::Reduction::prod)) {
     return false;
   }
-  known->type = tile::tile_type_of(input);
-  known->input = tile::storage_of(known->type);
-  known->accumulator = tile::accumulator_type(known->kind, known->type);
-  return tile::reduce_fn(known->kind, known->type) != nullptr &&
-         tile::reduce_fn(known->kind, known->accumulator) != nullptr;
+  known->type = tiles::tile_type_of(input);
+  known->input = tiles::storage_of(known->type);
+  known->accumulator = tiles::accumulator_type(known->kind, known->type);
+  return tiles::reduce_fn(known->kind, known->type) != nullptr &&
+         tiles::reduce_fn(known->kind, known->accumulator) != nullptr;
 }
 
 void start_accumulator(const KnownReduction& known, const void* first,
                        void* accumulator) {
-  const bool one =
-      known.kind == tile::Reduction::prod || known.kind == tile::Reduction::all;
+  const bool one = known.kind == tiles::Reduction::prod ||
+                   known.kind == tiles::Reduction::all;
   switch (known.kind) {
-    case tile::Reduction::max:
-    case tile::Reduction::min:
+    case tiles::Reduction::max:
+    case tiles::Reduction::min:
       std::memcpy(accumulator, first, tile_type_size(known.type));
       return;
     default: break;

@@ -32,8 +32,8 @@ class MomentsReduction {
   MomentsReduction(const ReduceLayout& layout, ScalarType self)
       : layout_(layout),
         loader_(self, self == kDouble ? kDouble : kFloat),
-        run_(tile::moments_fn(tile::tile_type_of(loader_.to))),
-        run_rows_(tile::moments_rows_fn(tile::tile_type_of(loader_.to))) {}
+        run_(tiles::moments_fn(tiles::tile_type_of(loader_.to))),
+        run_rows_(tiles::moments_rows_fn(tiles::tile_type_of(loader_.to))) {}
 
   void run(double* count, double* mean, double* m2) const {
     const int64_t outputs = layout_.kept.numel;
@@ -110,8 +110,8 @@ class MomentsReduction {
 
   const ReduceLayout& layout_;
   RowLoader loader_;
-  tile::MomentsFn run_;
-  tile::MomentsRowsFn run_rows_;
+  tiles::MomentsFn run_;
+  tiles::MomentsRowsFn run_rows_;
 };
 
 }  // namespace

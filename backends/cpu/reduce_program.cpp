@@ -28,10 +28,10 @@ class ProgramReduction {
         layout_(layout),
         k_(op.n_accumulators),
         self_(args.self->dtype()),
-        type_(tile::tile_type_of(compute)),
+        type_(tiles::tile_type_of(compute)),
         input_((op.map.tile.bool_inputs & 1) != 0 ? kBool
-                                                  : tile::storage_of(type_)),
-        convert_(tile::convert_fn(self_, input_)) {
+                                                  : tiles::storage_of(type_)),
+        convert_(tiles::convert_fn(self_, input_)) {
     SY_INTERNAL_ASSERT(k_ <= kMaxAccumulators);
     eval_uniforms(op.map, args.scalars, 0, type_, map_uniforms_);
     eval_uniforms(op.combine, args.scalars, 0, type_, combine_uniforms_);
@@ -87,8 +87,8 @@ class ProgramReduction {
                    Scratch* s) const {
     const auto size = static_cast<int64_t>(element_size(self_));
     if (stride != size) {
-      tile::load_strided(static_cast<size_t>(size), s->gathered, row, stride,
-                         n);
+      tiles::load_strided(static_cast<size_t>(size), s->gathered, row, stride,
+                          n);
       row = s->gathered;
     }
     if (self_ == input_) return row;
@@ -100,7 +100,7 @@ class ProgramReduction {
     const void* in[] = {x};
     void* out[kMaxAccumulators];
     for (int i = 0; i < k_; ++i) out[i] = to->data[i];
-    tile::run_contiguous(op_.map.tile, type_, in, 0, map_uniforms_, out, n);
+    tiles::run_contiguous(op_.map.tile, type_, in, 0, map_uniforms_, out, n);
   }
   void combine(const char* const* a, const char* const* b, char* const* to,
                int64_t n) const {
@@ -111,8 +111,8 @@ class ProgramReduction {
       in[k_ + i] = b[i];
       out[i] = to[i];
     }
-    tile::run_contiguous(op_.combine.tile, type_, in, 0, combine_uniforms_, out,
-                         n);
+    tiles::run_contiguous(op_.combine.tile, type_, in, 0, combine_uniforms_,
+                          out, n);
   }
   // *a = combine(*a, *b) for n lanes, with *spare as room; a and spare swap.
   void combine(Lanes** a, const Lanes* b, Lanes** spare, int64_t n) const {
@@ -228,12 +228,12 @@ class ProgramReduction {
   const ReduceLayout& layout_;
   int k_;
   ScalarType self_;
-  tile::TileType type_;
+  tiles::TileType type_;
   ScalarType input_;
-  tile::ConvertFn convert_;
+  tiles::ConvertFn convert_;
   int64_t size_[kMaxAccumulators];
-  tile::Uniform map_uniforms_[tile::kMaxUniforms];
-  tile::Uniform combine_uniforms_[tile::kMaxUniforms];
+  tiles::Uniform map_uniforms_[tiles::kMaxUniforms];
+  tiles::Uniform combine_uniforms_[tiles::kMaxUniforms];
 };
 
 }  // namespace

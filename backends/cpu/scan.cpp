@@ -46,13 +46,13 @@ class Scan {
   Scan(const ScanOp& op, const ScanPlan& plan, ScalarType self,
        ScalarType result)
       : op_(op),
-        type_(tile::tile_type_of(plan.compute)),
-        stored_(tile::storage_of(type_)),
+        type_(tiles::tile_type_of(plan.compute)),
+        stored_(tiles::storage_of(type_)),
         item_(static_cast<int64_t>(tile_type_size(type_))),
         self_size_(static_cast<int64_t>(element_size(self))),
         result_size_(static_cast<int64_t>(element_size(result))),
-        load_(tile::convert_fn(self, stored_)),
-        store_(tile::convert_fn(stored_, result)) {
+        load_(tiles::convert_fn(self, stored_)),
+        store_(tiles::convert_fn(stored_, result)) {
     eval_uniforms(op.combine, nullptr, 0, type_, uniforms_);
   }
 
@@ -127,12 +127,12 @@ class Scan {
     const void* in[] = {s->acc, x};
     if (!op_.chooses) {
       void* out[] = {s->next};
-      tile::run_contiguous(op_.combine.tile, type_, in, 0, uniforms_, out, n);
+      tiles::run_contiguous(op_.combine.tile, type_, in, 0, uniforms_, out, n);
       std::memcpy(s->acc, s->next, static_cast<size_t>(n * item_));
       return;
     }
     void* out[] = {s->take};
-    tile::run_contiguous(op_.combine.tile, type_, in, 0, uniforms_, out, n);
+    tiles::run_contiguous(op_.combine.tile, type_, in, 0, uniforms_, out, n);
     choose(s->take, s->acc, x, s->acc, n);
     for (int64_t i = 0; i < n; ++i) s->at[i] = s->take[i] != 0 ? k : s->at[i];
   }
@@ -195,8 +195,8 @@ class Scan {
 
   static void turn(const char* from, int64_t rows, int64_t cols, char* to,
                    int64_t size) {
-    tile::transpose(static_cast<size_t>(size), to, rows * size, from,
-                    cols * size, rows, cols);
+    tiles::transpose(static_cast<size_t>(size), to, rows * size, from,
+                     cols * size, rows, cols);
   }
 
   // Every piece but the first of a row, combined with what is before it.
@@ -224,7 +224,7 @@ class Scan {
       char* const to = values + (at + k) * item_;
       const void* in[] = {last, to};
       void* out[] = {op_.chooses ? s->wide : to};
-      tile::run_contiguous(op_.combine.tile, type_, in, 1, uniforms_, out, n);
+      tiles::run_contiguous(op_.combine.tile, type_, in, 1, uniforms_, out, n);
       if (!op_.chooses) continue;
       for (int64_t i = 0; i < n; ++i) {
         if (s->wide[i] != 0) continue;
@@ -235,11 +235,11 @@ class Scan {
   }
 
   const ScanOp& op_;
-  tile::TileType type_;
+  tiles::TileType type_;
   ScalarType stored_;
   int64_t item_, self_size_, result_size_;
-  tile::ConvertFn load_, store_;
-  tile::Uniform uniforms_[tile::kMaxUniforms];
+  tiles::ConvertFn load_, store_;
+  tiles::Uniform uniforms_[tiles::kMaxUniforms];
 };
 
 // `values` and `places` are contiguous in the order of self's dims, `places`
@@ -280,7 +280,7 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
   const bool as_rows = inner == 1 || turn;
   const bool known = as_rows && knows_scan(op, plan);
   const bool joins = as_rows && !known && row_pieces(n.rows, n.length) > 1;
-  const ScalarType wide = tile::storage_of(tile::tile_type_of(plan.compute));
+  const ScalarType wide = tiles::storage_of(tiles::tile_type_of(plan.compute));
   Tensor room[2];
   for (int i = 0; i < result_count(op); ++i) {
     const Tensor& out = *outs[i];

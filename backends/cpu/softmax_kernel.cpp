@@ -290,7 +290,7 @@ template <class T>
 const SoftmaxKernel<T>& softmax_kernel() {
   static const SoftmaxKernel<T> k[] = {N_SSE4::kernel<T>(), N_AVX2::kernel<T>(),
                                        N_AVX3::kernel<T>()};
-  return k[static_cast<int>(tile::active_isa())];
+  return k[static_cast<int>(tiles::active_isa())];
 }
 template const SoftmaxKernel<float>& softmax_kernel<float>();
 template const SoftmaxKernel<double>& softmax_kernel<double>();

@@ -90,10 +90,10 @@ std::string emit_program(Writer& w, const std::string& prefix,
   }
   const auto name = [&](const char* what) { return "k" + prefix + what; };
   const std::string steps =
-      array(w, "tile::Step", name("Steps"),
+      array(w, "tiles::Step", name("Steps"),
             each(p.steps, [](const lang::Step& s) { return step_text(s); }));
   const std::string results =
-      array(w, "tile::Result", name("Results"),
+      array(w, "tiles::Result", name("Results"),
             each(p.results, [](const lang::ProgramResult& r) {
               const bool is_bool = r.reg_class == lang::RegClass::kBool;
               return "{" + number(r.reg) + (is_bool ? ", true}" : ", false}");
@@ -121,7 +121,7 @@ std::string emit_program(Writer& w, const std::string& prefix,
   tile.add("n_inputs", number(p.inputs.size()));
   tile.add("n_uniforms", number(p.uniforms.size()));
   tile.add("n_results", number(p.results.size()));
-  w.raw("constexpr tile::Program " + name("Tile") + " = {\n" + tile.text() +
+  w.raw("constexpr tiles::Program " + name("Tile") + " = {\n" + tile.text() +
         "};\n");
   Fields all;
   all.add("tile", name("Tile"));

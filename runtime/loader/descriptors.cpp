@@ -43,7 +43,7 @@ ProgramData::ProgramData(const lang::Program& p,
     scalar_index_.push_back(i < 0 ? ElementProgram::kCount
                                   : static_cast<uint8_t>(i));
   }
-  tile::Program& tile = program_.tile;
+  tiles::Program& tile = program_.tile;
   tile.steps = data_or_null(steps_);
   tile.results = data_or_null(results_);
   tile.bool_inputs = bool_mask(p.inputs);
@@ -135,9 +135,9 @@ std::string beyond_limits(const lang::Program& p, bool operands) {
                             limit);
   };
   std::string out = more("tensor operands", p.inputs.size() + p.results.size(),
-                         operands ? Iter::kMaxOperands : tile::kMaxInputs);
+                         operands ? Iter::kMaxOperands : tiles::kMaxInputs);
   if (out.empty()) {
-    out = more("uniform operands", p.uniforms.size(), tile::kMaxUniforms);
+    out = more("uniform operands", p.uniforms.size(), tiles::kMaxUniforms);
   }
   if (out.empty()) {
     out = more("scalars", p.scalars.size(), PointwiseData::kMaxScalars);

@@ -25,8 +25,8 @@ class ProgramData {
   const ElementProgram& get() const { return program_; }
 
  private:
-  std::vector<tile::Step> steps_;
-  std::vector<tile::Result> results_;
+  std::vector<tiles::Step> steps_;
+  std::vector<tiles::Result> results_;
   std::vector<lang::Uniform> constants_;
   std::vector<lang::UniformStep> uniform_steps_;
   std::vector<lang::UniformOperand> uniforms_;

@@ -187,7 +187,7 @@ namespace sy::cpu {
 const RandomKernels& random_kernels() {
   static const RandomKernels k[] = {N_SSE4::kernels(), N_AVX2::kernels(),
                                     N_AVX3::kernels()};
-  return k[static_cast<int>(tile::active_isa())];
+  return k[static_cast<int>(tiles::active_isa())];
 }
 
 }  // namespace sy::cpu

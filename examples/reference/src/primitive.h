@@ -135,9 +135,9 @@ T number(Prim p, T a, T b, T c) {
     if (p == Prim::abs) return std::abs(a);
     if (floating(p, a, b, c, &out)) return out;
   }
-  const sy::tile::TileType type =
-      sy::tile::tile_type_of(sy::CppTypeToScalarType<T>::value);
-  sy::tile::prim_fn(p, type)(&out, &a, &b, &c, 0, 1);
+  const sy::tiles::TileType type =
+      sy::tiles::tile_type_of(sy::CppTypeToScalarType<T>::value);
+  sy::tiles::prim_fn(p, type)(&out, &a, &b, &c, 0, 1);
   return out;
 }
 

@@ -10,7 +10,7 @@
 #include "c10/half.h"
 #include "test/aten/tile/reference.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 namespace {
 
 using testing::Random;
@@ -217,4 +217,4 @@ TEST(TileStrided, GathersAndScattersEverySize) {
 }
 
 }  // namespace
-}  // namespace sy::tile
+}  // namespace sy::tiles

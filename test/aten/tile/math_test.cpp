@@ -11,7 +11,7 @@
 #include "aten/tile/tile.h"
 #include "test/aten/tile/reference.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 namespace {
 
 using lang::Prim;
@@ -353,4 +353,4 @@ TEST(TileMathBinary, AUniformOperandEqualsOneRepeated) {
 }
 
 }  // namespace
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -8,7 +8,7 @@
 #include "aten/tile/tile.h"
 #include "test/aten/tile/reference.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 namespace {
 
 using lang::Prim;
@@ -306,4 +306,4 @@ TEST(TilePrimitives, DividingFloatsByZeroIsNoError) {
 }
 
 }  // namespace
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -10,7 +10,7 @@
 #include "c10/error.h"
 #include "test/aten/tile/reference.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 namespace {
 
 using lang::Prim;
@@ -496,4 +496,4 @@ TEST(TileUniform, ConvertsToTheComputeType) {
 }
 
 }  // namespace
-}  // namespace sy::tile
+}  // namespace sy::tiles

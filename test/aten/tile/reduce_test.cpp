@@ -8,7 +8,7 @@
 #include "aten/tile/tile.h"
 #include "test/aten/tile/reference.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 namespace {
 
 using testing::Random;
@@ -344,4 +344,4 @@ TEST(TileIsa, OnlyWhatTheMachineHasCanBeSet) {
 }
 
 }  // namespace
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -10,7 +10,7 @@
 // What the primitives of tile programs should give, one element at a time in
 // plain C++: the oracle of the tests.
 
-namespace sy::tile::testing {
+namespace sy::tiles::testing {
 
 template <class T>
 T wrap(uint64_t x) {
@@ -239,4 +239,4 @@ class Random {
   uint64_t state_;
 };
 
-}  // namespace sy::tile::testing
+}  // namespace sy::tiles::testing

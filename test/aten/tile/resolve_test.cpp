@@ -6,7 +6,7 @@
 
 #include "test/aten/tile/reference.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 namespace {
 
 using lang::Prim;
@@ -22,7 +22,7 @@ constexpr Step kClamp[] = {
     {Prim::clamp, 7, 0, 1, 2},   {Prim::select, 6, 3, 6, 7},
     {Prim::select, 5, 4, 5, 6},
 };
-constexpr tile::Result kResult[] = {{5, false}};
+constexpr tiles::Result kResult[] = {{5, false}};
 constexpr Program kProgram = {.steps = kClamp,
                               .results = kResult,
                               .bool_uniforms = 12,
@@ -50,7 +50,7 @@ TEST(TileResolved, OnlyWhatIsChosenIsLeft) {
 TEST(TileResolved, AResultMayBeAnOperand) {
   constexpr Step kSteps[] = {{Prim::neg, 2, 0, 0, 0},
                              {Prim::select, 2, 1, 0, 2}};
-  constexpr tile::Result kOut[] = {{2, false}};
+  constexpr tiles::Result kOut[] = {{2, false}};
   const Program program = {.steps = kSteps,
                            .results = kOut,
                            .bool_uniforms = 1,
@@ -107,7 +107,7 @@ TEST(TileResolved, RandomProgramsGiveTheSame) {
       }
       live.push_back(dst);
     }
-    const tile::Result results[] = {{any(), false}, {steps.back().dst, false}};
+    const tiles::Result results[] = {{any(), false}, {steps.back().dst, false}};
     const Program program = {.steps = steps.data(),
                              .results = results,
                              .bool_uniforms = 12,
@@ -140,4 +140,4 @@ TEST(TileResolved, RandomProgramsGiveTheSame) {
 }
 
 }  // namespace
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -8,7 +8,7 @@
 #include "aten/tile/tile.h"
 #include "codegen/lang/program.h"
 
-namespace sy::tile {
+namespace sy::tiles {
 namespace {
 
 using lang::Prim;
@@ -78,4 +78,4 @@ TEST(TileSpecial, KernelsAreTheFunctionsOnEveryElement) {
 }
 
 }  // namespace
-}  // namespace sy::tile
+}  // namespace sy::tiles

@@ -84,12 +84,12 @@ constexpr const char* kSoftenSelfGradScalars[] = {"mode", "slope"};
 //   t0 = mul(t0, weight)
 //   t0 = mul(t0, slope)
 //   return t0
-constexpr tile::Step kSoftenSelfGradSteps[] = {
+constexpr tiles::Step kSoftenSelfGradSteps[] = {
     {Prim::mul, 4, 0, 2, 0},
     {Prim::mul, 4, 4, 1, 0},
     {Prim::mul, 4, 4, 3, 0},
 };
-constexpr tile::Result kSoftenSelfGradResults[] = {{4, false}};
+constexpr tiles::Result kSoftenSelfGradResults[] = {{4, false}};
 constexpr Uniform kSoftenSelfGradConstants[] = {
     Uniform::of(0.5),
     Uniform::of(int64_t{1}),
@@ -99,7 +99,7 @@ constexpr UniformOperand kSoftenSelfGradUniforms[] = {
     {4, RegClass::kValue},
     {1, RegClass::kValue},
 };
-constexpr tile::Program kSoftenSelfGradTile = {
+constexpr tiles::Program kSoftenSelfGradTile = {
     .steps = kSoftenSelfGradSteps,
     .results = kSoftenSelfGradResults,
     .n_steps = 3,
@@ -119,11 +119,11 @@ constexpr ElementProgram kSoftenSelfGradProgram = {
 };
 //   t0 = mul(grad, weight)
 //   return t0
-constexpr tile::Step kSoftenSelfGradAtDefaultsSteps[] = {
+constexpr tiles::Step kSoftenSelfGradAtDefaultsSteps[] = {
     {Prim::mul, 2, 0, 1, 0},
 };
-constexpr tile::Result kSoftenSelfGradAtDefaultsResults[] = {{2, false}};
-constexpr tile::Program kSoftenSelfGradAtDefaultsTile = {
+constexpr tiles::Result kSoftenSelfGradAtDefaultsResults[] = {{2, false}};
+constexpr tiles::Program kSoftenSelfGradAtDefaultsTile = {
     .steps = kSoftenSelfGradAtDefaultsSteps,
     .results = kSoftenSelfGradAtDefaultsResults,
     .n_steps = 1,
@@ -158,12 +158,12 @@ constexpr const char* kSoftenWeightGradScalars[] = {"mode", "slope"};
 //   t0 = mul(t0, self)
 //   t0 = mul(t0, slope)
 //   return t0
-constexpr tile::Step kSoftenWeightGradSteps[] = {
+constexpr tiles::Step kSoftenWeightGradSteps[] = {
     {Prim::mul, 4, 0, 2, 0},
     {Prim::mul, 4, 4, 1, 0},
     {Prim::mul, 4, 4, 3, 0},
 };
-constexpr tile::Result kSoftenWeightGradResults[] = {{4, false}};
+constexpr tiles::Result kSoftenWeightGradResults[] = {{4, false}};
 constexpr Uniform kSoftenWeightGradConstants[] = {
     Uniform::of(0.5),
     Uniform::of(int64_t{1}),
@@ -175,7 +175,7 @@ constexpr UniformOperand kSoftenWeightGradUniforms[] = {
     {4, RegClass::kValue},
     {1, RegClass::kValue},
 };
-constexpr tile::Program kSoftenWeightGradTile = {
+constexpr tiles::Program kSoftenWeightGradTile = {
     .steps = kSoftenWeightGradSteps,
     .results = kSoftenWeightGradResults,
     .n_steps = 3,
@@ -195,11 +195,11 @@ constexpr ElementProgram kSoftenWeightGradProgram = {
 };
 //   t0 = mul(grad, self)
 //   return t0
-constexpr tile::Step kSoftenWeightGradAtDefaultsSteps[] = {
+constexpr tiles::Step kSoftenWeightGradAtDefaultsSteps[] = {
     {Prim::mul, 2, 0, 1, 0},
 };
-constexpr tile::Result kSoftenWeightGradAtDefaultsResults[] = {{2, false}};
-constexpr tile::Program kSoftenWeightGradAtDefaultsTile = {
+constexpr tiles::Result kSoftenWeightGradAtDefaultsResults[] = {{2, false}};
+constexpr tiles::Program kSoftenWeightGradAtDefaultsTile = {
     .steps = kSoftenWeightGradAtDefaultsSteps,
     .results = kSoftenWeightGradAtDefaultsResults,
     .n_steps = 1,

@@ -13,9 +13,9 @@ using lang::UniformStep;
 constexpr const char* kMulTensorInputs[] = {"self", "other"};
 //   t0 = mul(self, other)
 //   return t0
-constexpr tile::Step kMulTensorSteps[] = {{Prim::mul, 2, 0, 1, 0}};
-constexpr tile::Result kMulTensorResults[] = {{2, false}};
-constexpr tile::Program kMulTensorTile = {
+constexpr tiles::Step kMulTensorSteps[] = {{Prim::mul, 2, 0, 1, 0}};
+constexpr tiles::Result kMulTensorResults[] = {{2, false}};
+constexpr tiles::Program kMulTensorTile = {
     .steps = kMulTensorSteps,
     .results = kMulTensorResults,
     .n_steps = 1,
@@ -49,12 +49,12 @@ constexpr const char* kSoftenScalars[] = {"slope", "mode"};
 //   t0 = mul(weight, t0)
 //   t0 = mul(t0, u0)
 //   return t0
-constexpr tile::Step kSoftenSteps[] = {
+constexpr tiles::Step kSoftenSteps[] = {
     {Prim::mul, 4, 0, 2, 0},
     {Prim::mul, 4, 1, 4, 0},
     {Prim::mul, 4, 4, 3, 0},
 };
-constexpr tile::Result kSoftenResults[] = {{4, false}};
+constexpr tiles::Result kSoftenResults[] = {{4, false}};
 constexpr Uniform kSoftenConstants[] = {
     Uniform::of(0.5),
     Uniform::of(int64_t{1}),
@@ -64,7 +64,7 @@ constexpr UniformOperand kSoftenUniforms[] = {
     {0, RegClass::kValue},
     {4, RegClass::kValue},
 };
-constexpr tile::Program kSoftenTile = {
+constexpr tiles::Program kSoftenTile = {
     .steps = kSoftenSteps,
     .results = kSoftenResults,
     .n_steps = 3,
@@ -84,9 +84,9 @@ constexpr ElementProgram kSoftenProgram = {
 };
 //   t0 = mul(weight, self)
 //   return t0
-constexpr tile::Step kSoftenAtDefaultsSteps[] = {{Prim::mul, 2, 1, 0, 0}};
-constexpr tile::Result kSoftenAtDefaultsResults[] = {{2, false}};
-constexpr tile::Program kSoftenAtDefaultsTile = {
+constexpr tiles::Step kSoftenAtDefaultsSteps[] = {{Prim::mul, 2, 1, 0, 0}};
+constexpr tiles::Result kSoftenAtDefaultsResults[] = {{2, false}};
+constexpr tiles::Program kSoftenAtDefaultsTile = {
     .steps = kSoftenAtDefaultsSteps,
     .results = kSoftenAtDefaultsResults,
     .n_steps = 1,
@@ -129,9 +129,9 @@ const NodeDesc soften_node = {
 // sum.dim_IntList  test/codegen/testdata/sample.yaml:33
 //   t0 = copy(self)
 //   return t0
-constexpr tile::Step kSumDimIntListMapSteps[] = {{Prim::copy, 1, 0, 0, 0}};
-constexpr tile::Result kSumDimIntListMapResults[] = {{1, false}};
-constexpr tile::Program kSumDimIntListMapTile = {
+constexpr tiles::Step kSumDimIntListMapSteps[] = {{Prim::copy, 1, 0, 0, 0}};
+constexpr tiles::Result kSumDimIntListMapResults[] = {{1, false}};
+constexpr tiles::Program kSumDimIntListMapTile = {
     .steps = kSumDimIntListMapSteps,
     .results = kSumDimIntListMapResults,
     .n_steps = 1,
@@ -144,9 +144,9 @@ constexpr ElementProgram kSumDimIntListMapProgram = {
 };
 //   t0 = add(a, b)
 //   return t0
-constexpr tile::Step kSumDimIntListCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
-constexpr tile::Result kSumDimIntListCombineResults[] = {{2, false}};
-constexpr tile::Program kSumDimIntListCombineTile = {
+constexpr tiles::Step kSumDimIntListCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
+constexpr tiles::Result kSumDimIntListCombineResults[] = {{2, false}};
+constexpr tiles::Program kSumDimIntListCombineTile = {
     .steps = kSumDimIntListCombineSteps,
     .results = kSumDimIntListCombineResults,
     .n_steps = 1,
@@ -181,12 +181,12 @@ const NodeDesc sum_dim_IntList_node = {
 //   t0 = copy(self)
 //   t1 = copy(self)
 //   return t0, t1
-constexpr tile::Step kAminmaxMapSteps[] = {
+constexpr tiles::Step kAminmaxMapSteps[] = {
     {Prim::copy, 1, 0, 0, 0},
     {Prim::copy, 2, 0, 0, 0},
 };
-constexpr tile::Result kAminmaxMapResults[] = {{1, false}, {2, false}};
-constexpr tile::Program kAminmaxMapTile = {
+constexpr tiles::Result kAminmaxMapResults[] = {{1, false}, {2, false}};
+constexpr tiles::Program kAminmaxMapTile = {
     .steps = kAminmaxMapSteps,
     .results = kAminmaxMapResults,
     .n_steps = 2,
@@ -200,12 +200,12 @@ constexpr ElementProgram kAminmaxMapProgram = {
 //   t0 = minimum(a.low, b.low)
 //   t1 = maximum(a.high, b.high)
 //   return t0, t1
-constexpr tile::Step kAminmaxCombineSteps[] = {
+constexpr tiles::Step kAminmaxCombineSteps[] = {
     {Prim::minimum, 4, 0, 2, 0},
     {Prim::maximum, 5, 1, 3, 0},
 };
-constexpr tile::Result kAminmaxCombineResults[] = {{4, false}, {5, false}};
-constexpr tile::Program kAminmaxCombineTile = {
+constexpr tiles::Result kAminmaxCombineResults[] = {{4, false}, {5, false}};
+constexpr tiles::Program kAminmaxCombineTile = {
     .steps = kAminmaxCombineSteps,
     .results = kAminmaxCombineResults,
     .n_steps = 2,
@@ -238,9 +238,9 @@ const NodeDesc aminmax_node = {
 // cumsum  test/codegen/testdata/sample.yaml:50
 //   t0 = add(a, b)
 //   return t0
-constexpr tile::Step kCumsumCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
-constexpr tile::Result kCumsumCombineResults[] = {{2, false}};
-constexpr tile::Program kCumsumCombineTile = {
+constexpr tiles::Step kCumsumCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
+constexpr tiles::Result kCumsumCombineResults[] = {{2, false}};
+constexpr tiles::Program kCumsumCombineTile = {
     .steps = kCumsumCombineSteps,
     .results = kCumsumCombineResults,
     .n_steps = 1,
@@ -269,9 +269,9 @@ const NodeDesc cumsum_node = {
 // cummax  test/codegen/testdata/sample.yaml:56
 //   t0 = ge(b, a)
 //   return t0: bool
-constexpr tile::Step kCummaxCombineSteps[] = {{Prim::ge, 2, 1, 0, 0}};
-constexpr tile::Result kCummaxCombineResults[] = {{2, true}};
-constexpr tile::Program kCummaxCombineTile = {
+constexpr tiles::Step kCummaxCombineSteps[] = {{Prim::ge, 2, 1, 0, 0}};
+constexpr tiles::Result kCummaxCombineResults[] = {{2, true}};
+constexpr tiles::Program kCummaxCombineTile = {
     .steps = kCummaxCombineSteps,
     .results = kCummaxCombineResults,
     .n_steps = 1,
