@@ -21,10 +21,14 @@ using PhiloxBlock = std::array<uint32_t, 4>;
 
 namespace detail {
 
+// Of its rounds: what words are multiplied by, and what keys grow by.
+inline constexpr uint32_t kPhiloxFactors[] = {0xD2511F53, 0xCD9E8D57};
+inline constexpr uint32_t kPhiloxSteps[] = {0x9E3779B9, 0xBB67AE85};
+
 constexpr PhiloxBlock philox_round(const PhiloxBlock& c, uint32_t k0,
                                    uint32_t k1) {
-  const uint64_t p0 = uint64_t{0xD2511F53} * c[0];
-  const uint64_t p1 = uint64_t{0xCD9E8D57} * c[2];
+  const uint64_t p0 = uint64_t{kPhiloxFactors[0]} * c[0];
+  const uint64_t p1 = uint64_t{kPhiloxFactors[1]} * c[2];
   return {
       static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(p1),
       static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(p0)};
@@ -36,8 +40,8 @@ constexpr PhiloxBlock philox4x32(PhiloxBlock counter, uint32_t k0,
                                  uint32_t k1) {
   for (int i = 0; i < 10; ++i) {
     counter = detail::philox_round(counter, k0, k1);
-    k0 += 0x9E3779B9;
-    k1 += 0xBB67AE85;
+    k0 += detail::kPhiloxSteps[0];
+    k1 += detail::kPhiloxSteps[1];
   }
   return counter;
 }

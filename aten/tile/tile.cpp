@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "aten/tile/reverse.h"
 #include "aten/tile/table.h"
 
 namespace sy::tile {
@@ -81,6 +82,9 @@ Kernels& kernels() {
   return instance;
 }
 
+// From how many elements on the choice of an instruction set pays.
+constexpr int64_t kLeastReversed = 16;
+
 template <class T>
 void gather(void* dst, const void* src, int64_t stride, int64_t n) {
   T* d = static_cast<T*>(dst);
@@ -135,6 +139,9 @@ MomentsRowsFn moments_rows_fn(TileType type) noexcept {
 
 void load_strided(size_t element_size, void* dst, const void* src,
                   int64_t stride, int64_t n) noexcept {
+  if (stride == -static_cast<int64_t>(element_size) && n >= kLeastReversed) {
+    return reverse_fn(element_size)(dst, src, n);
+  }
   switch (element_size) {
     case 1: return gather<uint8_t>(dst, src, stride, n);
     case 2: return gather<uint16_t>(dst, src, stride, n);

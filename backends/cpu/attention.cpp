@@ -95,38 +95,29 @@ struct Progress {
   T most, sum;
 };
 
-// Memory for one thread: tiles of scores and of converted operands.
-template <class T>
+// Memory for one thread: tiles of scores, and of what is converted.
+template <class T, class E>
 struct Workspace {
   Storage storage;
-  T *scores, *mask, *query, *key, *value, *out;
+  T *scores, *mask, *out;
+  E *query, *key, *value, *weights;
   Progress<T>* progress;
 
   Workspace(const AttentionSizes& s, bool converts) {
+    constexpr bool kSame = std::is_same_v<T, E>;
     const int64_t q = s.query_block, k = s.key_block;
-    const int64_t convert = converts ? 1 : 0;
-    const int64_t sizes[] = {q * k,
-                             k,
-                             convert * q * s.width,
-                             convert * k * s.width,
-                             convert * k * s.value_width,
-                             convert * q * s.value_width,
-                             2 * q};
-    int64_t total = 0;
-    for (const int64_t n : sizes) total += n;
-    storage = StorageImpl::allocate(static_cast<size_t>(total) * sizeof(T),
-                                    Device(kCPU));
-    T* at = static_cast<T*>(storage->data());
-    T** const parts[] = {&scores, &mask, &query, &key, &value, &out};
-    for (size_t i = 0; i < 6; ++i) {
-      *parts[i] = at;
-      at += sizes[i];
-    }
-    progress = reinterpret_cast<Progress<T>*>(at);
+    const int64_t results = converts ? 1 : 0, operands = kSame ? results : 0;
+    storage = allocate_arrays(ArrayPart{scores, q * k}, ArrayPart{mask, k},
+                              ArrayPart{out, results * q * s.value_width},
+                              ArrayPart{query, operands * q * s.width},
+                              ArrayPart{key, operands * k * s.width},
+                              ArrayPart{value, operands * k * s.value_width},
+                              ArrayPart{weights, kSame ? 0 : q * k},
+                              ArrayPart{progress, q});
   }
 };
 
-template <class T>
+template <class T, class E>
 struct Forward {
   const AttentionSizes& s;
   const AttentionKernel<T>& kernel;
@@ -135,10 +126,10 @@ struct Forward {
   const Tensor &out, &log_sums;  // batch x length x heads x width
 
   // Queries [row, row + rows) of a head.
-  void block(Workspace<T>& w, int64_t b, int64_t h, int64_t row,
+  void block(Workspace<T, E>& w, int64_t b, int64_t h, int64_t row,
              int64_t rows) const {
     const int64_t shared = h / s.heads_per_key, width = s.value_width;
-    const HeadRows<T> q = query.rows(b, h, row, rows, w.query);
+    const HeadRows<E> q = query.rows(b, h, row, rows, w.query);
     const int64_t item = static_cast<int64_t>(out.itemsize());
     char* const target = static_cast<char*>(out.data_ptr()) +
                          ((b * s.queries + row) * s.heads + h) * width * item;
@@ -152,8 +143,9 @@ struct Forward {
     const int64_t last = s.causal ? std::min(s.keys, row + rows) : s.keys;
     for (int64_t at = 0; at < last; at += s.key_block) {
       const int64_t n = std::min(s.key_block, last - at);
-      product_of_rows<T>(rows, n, s.width, q, key.rows(b, shared, at, n, w.key),
-                         w.scores, n, static_cast<T>(s.scale));
+      product_of_rows<T, E>(rows, n, s.width, q,
+                            key.rows(b, shared, at, n, w.key), w.scores, n,
+                            static_cast<T>(s.scale));
       for (int64_t i = 0; i < rows; ++i) {
         T* const row_scores = w.scores + i * n;
         const int64_t seen = s.seen(row + i, at, n);
@@ -164,9 +156,9 @@ struct Forward {
         if (at > 0 && factor != 1)
           kernel.scale(acc + i * acc_row, width, factor);
       }
-      product<T>(rows, width, n, {w.scores, n},
-                 value.rows(b, shared, at, n, w.value), acc, acc_row,
-                 at == 0 ? 0 : 1);
+      product<T, E>(rows, width, n, multiplied(w.scores, rows, n, w.weights),
+                    value.rows(b, shared, at, n, w.value), acc, acc_row,
+                    at == 0 ? 0 : 1);
     }
     for (int64_t i = 0; i < rows; ++i) {
       const Progress<T>& p = w.progress[i];
@@ -190,7 +182,7 @@ struct Forward {
     const int64_t blocks = (s.queries + s.query_block - 1) / s.query_block;
     parallel_for(0, s.batch * s.heads * blocks, 1,
                  [&](int64_t begin, int64_t end) {
-                   Workspace<T> w(s, query.converts());
+                   Workspace<T, E> w(s, query.converts());
                    for (int64_t i = begin; i < end; ++i) {
                      const int64_t row = i % blocks * s.query_block;
                      const int64_t head = i / blocks;
@@ -216,8 +208,8 @@ std::tuple<Tensor, Tensor> flash_attention(
       make_tensor({s.batch, s.heads, s.queries}, compute, Device(kCPU)));
   const AttentionOperand q(query), k(key), v(value);
   const AttentionMask mask(attn_mask);
-  visit_compute_type(query.dtype(), [&]<class T>() {
-    Forward<T>{s, attention_kernel<T>(), q, k, v, mask, out, log_sums}.run();
+  visit_attention(query.dtype(), [&]<class T, class E>() {
+    Forward<T, E>{s, attention_kernel<T>(), q, k, v, mask, out, log_sums}.run();
   });
   const int64_t sizes[] = {s.batch, s.heads, s.queries, s.value_width};
   const int64_t strides[] = {s.queries * s.heads * s.value_width, s.value_width,

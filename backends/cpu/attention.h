@@ -1,10 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "backends/cpu/attention_kernel.h"
 #include "backends/cpu/converted.h"
 #include "backends/cpu/gemm.h"
+#include "backends/cpu/gemm_bf16.h"
+#include "c10/storage.h"
 
 // What the tiles of attention and of its derivative are made of. Tensors are
 // batch x heads x length x width; all is computed in T.
@@ -24,12 +27,15 @@ class AttentionOperand {
   explicit AttentionOperand(const Tensor& t);
 
   // Rows [row, row + n) of a head as T: in place, or in `room` of n x width.
+  // BFloat16 is asked for where it is the dtype.
   template <class T>
   HeadRows<T> rows(int64_t batch, int64_t head, int64_t row, int64_t n,
                    T* room) const {
     const char* from =
         data_ + (batch * batch_ + head * head_ + row * row_) * item_;
-    if (convert_ == nullptr) return {reinterpret_cast<const T*>(from), row_};
+    if (convert_ == nullptr || std::is_same_v<T, BFloat16>) {
+      return {reinterpret_cast<const T*>(from), row_};
+    }
     for (int64_t i = 0; i < (width_ == 0 ? 0 : n); ++i) {
       convert_(room + i * width_, from + i * row_ * item_, width_);
     }
@@ -80,24 +86,76 @@ struct AttentionSizes {
   }
 };
 
+// Arrays in one piece of memory: where each begins is set.
+template <class U>
+struct ArrayPart {
+  U*& begin;
+  int64_t n;
+  size_t bytes() const {
+    return (static_cast<size_t>(n) * sizeof(U) + 63) / 64 * 64;
+  }
+};
+template <class... U>
+Storage allocate_arrays(ArrayPart<U>... parts) {
+  Storage s = StorageImpl::allocate((parts.bytes() + ...), Device(kCPU));
+  char* at = static_cast<char*>(s->data());
+  ((parts.begin = reinterpret_cast<U*>(at), at += parts.bytes()), ...);
+  return s;
+}
+
+// What is multiplied: T, or BFloat16 where T is float and pairs of it are
+// (has_bf16_products).
+template <class T, class E>
+void multiply(int64_t m, int64_t n, int64_t k, const E* a, int64_t a_row,
+              int64_t a_col, const E* b, int64_t b_row, int64_t b_col, T* c,
+              int64_t c_row, T alpha, T beta) {
+  if constexpr (std::is_same_v<E, BFloat16>) {
+    gemm(GemmBf16{m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row, true,
+                  alpha, beta, nullptr});
+  } else {
+    gemm(Gemm<T>{m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row, alpha,
+                 beta});
+  }
+}
 // c = alpha * a bᵀ, c = a b + beta * c, and c += aᵀ b, of n x m results.
-template <class T>
-void product_of_rows(int64_t n, int64_t m, int64_t k, HeadRows<T> a,
-                     HeadRows<T> b, T* c, int64_t c_row, T alpha) {
-  gemm(Gemm<T>{n, m, k, a.data, a.stride, 1, b.data, 1, b.stride, c, c_row,
-               alpha, 0});
+template <class T, class E>
+void product_of_rows(int64_t n, int64_t m, int64_t k, HeadRows<E> a,
+                     HeadRows<E> b, T* c, int64_t c_row, T alpha) {
+  multiply<T, E>(n, m, k, a.data, a.stride, 1, b.data, 1, b.stride, c, c_row,
+                 alpha, 0);
 }
-template <class T>
-void product(int64_t n, int64_t m, int64_t k, HeadRows<T> a, HeadRows<T> b,
+template <class T, class E>
+void product(int64_t n, int64_t m, int64_t k, HeadRows<E> a, HeadRows<E> b,
              T* c, int64_t c_row, T beta) {
-  gemm(Gemm<T>{n, m, k, a.data, a.stride, 1, b.data, b.stride, 1, c, c_row, 1,
-               beta});
+  multiply<T, E>(n, m, k, a.data, a.stride, 1, b.data, b.stride, 1, c, c_row, 1,
+                 beta);
 }
-template <class T>
-void add_product_of_columns(int64_t n, int64_t m, int64_t k, HeadRows<T> a,
-                            HeadRows<T> b, T* c, int64_t c_row) {
-  gemm(Gemm<T>{n, m, k, a.data, 1, a.stride, b.data, b.stride, 1, c, c_row, 1,
-               1});
+template <class T, class E>
+void add_product_of_columns(int64_t n, int64_t m, int64_t k, HeadRows<E> a,
+                            HeadRows<E> b, T* c, int64_t c_row) {
+  multiply<T, E>(n, m, k, a.data, 1, a.stride, b.data, b.stride, 1, c, c_row, 1,
+                 1);
+}
+// Rows of n results as they are multiplied: in place, or in `room`.
+template <class T, class E>
+HeadRows<E> multiplied(const T* from, int64_t rows, int64_t n, E* room) {
+  if constexpr (std::is_same_v<T, E>) {
+    return {from, n};
+  } else {
+    tile::convert_fn(kFloat, kBFloat16)(room, from, rows * n);
+    return {room, n};
+  }
+}
+
+// Calls f<T, E>() with what attention of a dtype computes in and multiplies.
+template <class F>
+void visit_attention(ScalarType dtype, const F& f) {
+  if (dtype == kBFloat16 && has_bf16_products()) {
+    f.template operator()<float, BFloat16>();
+  } else {
+    visit_compute_type(dtype,
+                       [&]<class T>() { f.template operator()<T, T>(); });
+  }
 }
 
 }  // namespace sy::cpu

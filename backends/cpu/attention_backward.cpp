@@ -10,38 +10,27 @@ namespace sy::cpu {
 namespace {
 
 // What one thread keeps while it takes a head of key and value: tiles of
-// weights and of their gradients, converted operands, and sums in T.
-template <class T>
+// weights and of their gradients, what is converted, and sums in T.
+template <class T, class E>
 struct Workspace {
   Storage storage;
-  T *scores, *grads, *mask, *delta;
-  T *query, *key, *value, *out, *grad_out;
-  T* grad_query;
+  T *scores, *grads, *mask, *delta, *out, *grad_row, *grad_query;
+  E *query, *key, *value, *grad_out, *weights;
 
   explicit Workspace(const AttentionSizes& s, bool converts) {
+    constexpr bool kSame = std::is_same_v<T, E>;
     const int64_t q = s.query_block, k = s.key_block;
-    const int64_t c = converts ? 1 : 0;
-    const int64_t sizes[] = {q * k,
-                             q * k,
-                             k,
-                             s.queries,
-                             c * q * s.width,
-                             c * k * s.width,
-                             c * k * s.value_width,
-                             c * q * s.value_width,
-                             c * q * s.value_width,
-                             s.queries * s.width};
-    T** const parts[] = {&scores, &grads, &mask, &delta,    &query,
-                         &key,    &value, &out,  &grad_out, &grad_query};
-    int64_t total = 0;
-    for (const int64_t n : sizes) total += n;
-    storage = StorageImpl::allocate(static_cast<size_t>(total) * sizeof(T),
-                                    Device(kCPU));
-    T* at = static_cast<T*>(storage->data());
-    for (size_t i = 0; i < std::size(parts); ++i) {
-      *parts[i] = at;
-      at += sizes[i];
-    }
+    const int64_t rows = converts ? 1 : 0, operands = kSame ? rows : 0;
+    storage = allocate_arrays(ArrayPart{scores, q * k}, ArrayPart{grads, q * k},
+                              ArrayPart{mask, k}, ArrayPart{delta, s.queries},
+                              ArrayPart{out, rows * q * s.value_width},
+                              ArrayPart{grad_row, rows * q * s.value_width},
+                              ArrayPart{grad_query, s.queries * s.width},
+                              ArrayPart{query, operands * q * s.width},
+                              ArrayPart{key, operands * k * s.width},
+                              ArrayPart{value, operands * k * s.value_width},
+                              ArrayPart{grad_out, operands * q * s.value_width},
+                              ArrayPart{weights, kSame ? 0 : q * k});
   }
 };
 
@@ -58,7 +47,7 @@ void store_head(const Tensor& to, int64_t batch, int64_t head, const T* from) {
   }
 }
 
-template <class T>
+template <class T, class E>
 struct Backward {
   const AttentionSizes& s;
   const AttentionKernel<T>& kernel;
@@ -70,14 +59,14 @@ struct Backward {
   const Tensor &key_sums, &value_sums;
 
   // One query head; what key and value get is added to their sums.
-  void head(Workspace<T>& w, int64_t b, int64_t h) const {
+  void head(Workspace<T, E>& w, int64_t b, int64_t h) const {
     const int64_t shared = h / s.heads_per_key;
     const T* const sums = static_cast<const T*>(log_sums.data_ptr()) +
                           (b * s.heads + h) * s.queries;
     for (int64_t row = 0; row < s.queries; row += s.query_block) {
       const int64_t n = std::min(s.query_block, s.queries - row);
       const HeadRows<T> o = out.rows(b, h, row, n, w.out);
-      const HeadRows<T> g = grad_out.rows(b, h, row, n, w.grad_out);
+      const HeadRows<T> g = grad_out.rows(b, h, row, n, w.grad_row);
       for (int64_t i = 0; i < n; ++i) {
         w.delta[row + i] = kernel.dot(o.data + i * o.stride,
                                       g.data + i * g.stride, s.value_width);
@@ -91,8 +80,8 @@ struct Backward {
         (b * (s.heads / s.heads_per_key) + shared) * s.keys * s.value_width;
     for (int64_t at = 0; at < s.keys; at += s.key_block) {
       const int64_t m = std::min(s.key_block, s.keys - at);
-      const HeadRows<T> k = key.rows(b, shared, at, m, w.key);
-      const HeadRows<T> v = value.rows(b, shared, at, m, w.value);
+      const HeadRows<E> k = key.rows(b, shared, at, m, w.key);
+      const HeadRows<E> v = value.rows(b, shared, at, m, w.value);
       for (int64_t row = 0; row < s.queries; row += s.query_block) {
         const int64_t n = std::min(s.query_block, s.queries - row);
         if (s.causal && row + n <= at) continue;
@@ -103,14 +92,14 @@ struct Backward {
     store_head(grad_query, b, h, w.grad_query);
   }
 
-  void tile(Workspace<T>& w, int64_t b, int64_t h, int64_t row, int64_t n,
-            int64_t at, int64_t m, HeadRows<T> k, HeadRows<T> v, const T* sums,
+  void tile(Workspace<T, E>& w, int64_t b, int64_t h, int64_t row, int64_t n,
+            int64_t at, int64_t m, HeadRows<E> k, HeadRows<E> v, const T* sums,
             T* dk, T* dv) const {
     const T scale = static_cast<T>(s.scale);
-    const HeadRows<T> q = query.rows(b, h, row, n, w.query);
-    const HeadRows<T> g = grad_out.rows(b, h, row, n, w.grad_out);
-    product_of_rows<T>(n, m, s.width, q, k, w.scores, m, scale);
-    product_of_rows<T>(n, m, s.value_width, g, v, w.grads, m, T{1});
+    const HeadRows<E> q = query.rows(b, h, row, n, w.query);
+    const HeadRows<E> g = grad_out.rows(b, h, row, n, w.grad_out);
+    product_of_rows<T, E>(n, m, s.width, q, k, w.scores, m, scale);
+    product_of_rows<T, E>(n, m, s.value_width, g, v, w.grads, m, T{1});
     for (int64_t i = 0; i < n; ++i) {
       T* const scores = w.scores + i * m;
       const int64_t seen = s.seen(row + i, at, m);
@@ -119,17 +108,18 @@ struct Backward {
       kernel.backward(scores, w.grads + i * m, m, sums[i], w.delta[row + i],
                       scale);
     }
-    add_product_of_columns<T>(m, s.value_width, n, {w.scores, m}, g, dv,
-                              s.value_width);
-    add_product_of_columns<T>(m, s.width, n, {w.grads, m}, q, dk, s.width);
-    product<T>(n, s.width, m, {w.grads, m}, k, w.grad_query + row * s.width,
-               s.width, 1);
+    const HeadRows<E> p = multiplied(w.scores, n, m, w.weights);
+    add_product_of_columns<T, E>(m, s.value_width, n, p, g, dv, s.value_width);
+    const HeadRows<E> d = multiplied(w.grads, n, m, w.weights);
+    add_product_of_columns<T, E>(m, s.width, n, d, q, dk, s.width);
+    product<T, E>(n, s.width, m, d, k, w.grad_query + row * s.width, s.width,
+                  1);
   }
 
   void run() const {
     const int64_t groups = s.heads / s.heads_per_key;
     parallel_for(0, s.batch * groups, 1, [&](int64_t begin, int64_t end) {
-      Workspace<T> w(s, query.converts());
+      Workspace<T, E> w(s, query.converts());
       for (int64_t i = begin; i < end; ++i) {
         const int64_t b = i / groups, shared = i % groups;
         for (int64_t j = 0; j < s.heads_per_key; ++j) {
@@ -163,15 +153,15 @@ std::tuple<Tensor, Tensor, Tensor> flash_attention_backward(
   const AttentionOperand g(grad_out), q(query), k(key), v(value), o(out);
   const AttentionMask mask(attn_mask);
   Tensor grad_key, grad_value;
-  visit_compute_type(query.dtype(), [&]<class T>() {
+  visit_attention(query.dtype(), [&]<class T, class E>() {
     const Tensor key_sums = zeros_like<T>(key);
     const Tensor value_sums = zeros_like<T>(value);
-    Backward<T>{s,        attention_kernel<T>(),
-                g,        q,
-                k,        v,
-                o,        mask,
-                log_sums, grad_query,
-                key_sums, value_sums}
+    Backward<T, E>{s,        attention_kernel<T>(),
+                   g,        q,
+                   k,        v,
+                   o,        mask,
+                   log_sums, grad_query,
+                   key_sums, value_sums}
         .run();
     grad_key = contiguous_cpu(key_sums, key.dtype());
     grad_value = contiguous_cpu(value_sums, value.dtype());

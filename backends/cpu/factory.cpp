@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "aten/copy.h"
 #include "aten/guard.h"
@@ -47,6 +48,22 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step) {
   return static_cast<int64_t>(n);
 }
 
+// Libraries set and copy bytes by the widest vectors there are.
+template <class T>
+void fill_run(T* to, int64_t n, T value) {
+  constexpr T kZero{};
+  if (std::memcmp(&value, &kZero, sizeof(T)) == 0) {
+    std::memset(static_cast<void*>(to), 0, static_cast<size_t>(n) * sizeof(T));
+    return;
+  }
+  const int64_t piece = std::min<int64_t>(n, 4096 / sizeof(T));
+  std::fill_n(to, piece, value);
+  for (int64_t i = piece; i < n; i += piece) {
+    std::memcpy(static_cast<void*>(to + i), to,
+                static_cast<size_t>(std::min(piece, n - i)) * sizeof(T));
+  }
+}
+
 }  // namespace
 
 Tensor empty(IntArrayRef size, std::optional<ScalarType> dtype,
@@ -85,7 +102,7 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
       T* const to = static_cast<T*>(self.data_ptr());
       parallel_for(0, self.numel(), kGenerateGrain,
                    [&](int64_t begin, int64_t end) {
-                     std::fill(to + begin, to + end, v);
+                     fill_run(to + begin, end - begin, v);
                    });
       return;
     }

@@ -122,11 +122,27 @@ void blocked(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
   }
 }
 
+template <class T>
+void run_dots(const Dots<T>& d, size_t item, void (*dots)(const Dots<T>&)) {
+  parallel_for(0, d.rows,
+               std::max<int64_t>(4, kParallelWork / std::max<int64_t>(1, d.k)),
+               [&](int64_t begin, int64_t end) {
+                 Dots<T> part = d;
+                 part.rows = end - begin;
+                 part.matrix =
+                     static_cast<const char*>(d.matrix) +
+                     begin * d.row_stride * static_cast<int64_t>(item);
+                 part.out += begin * d.out_stride;
+                 if (part.bias != nullptr) part.bias += begin * d.bias_stride;
+                 dots(part);
+               });
+}
+
 // Products with a vector, where the matrix is read along its rows: false if it
 // is another kind.
 template <class T>
 bool by_dots(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
-  detail::Dots<T> d;
+  Dots<T> d;
   int64_t step;  // of the vector
   if (g.m == 1 && g.b_row == 1) {
     d = {g.n, g.k, g.b, g.b_col, g.a, g.c, 1, g.alpha, g.beta, g.bias, 1};
@@ -143,16 +159,7 @@ bool by_dots(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
                        step * static_cast<int64_t>(sizeof(T)), g.k);
     d.vector = static_cast<const T*>(room.data());
   }
-  parallel_for(0, d.rows,
-               std::max<int64_t>(4, kParallelWork / std::max<int64_t>(1, g.k)),
-               [&](int64_t begin, int64_t end) {
-                 detail::Dots<T> part = d;
-                 part.rows = end - begin;
-                 part.matrix += begin * d.row_stride;
-                 part.out += begin * d.out_stride;
-                 if (part.bias != nullptr) part.bias += begin * d.bias_stride;
-                 kernel.dots(part);
-               });
+  run_dots(d, sizeof(T), kernel.dots);
   return true;
 }
 
@@ -173,5 +180,13 @@ void run(const Gemm<T>& g) {
 
 void gemm(const Gemm<float>& g) { run(g); }
 void gemm(const Gemm<double>& g) { run(g); }
+
+void gemm_dots(ScalarType dtype, const Dots<float>& d) {
+  const detail::GemmKernel<float>& kernel = detail::gemm_kernel<float>();
+  run_dots(d, dtype == kFloat ? 4 : 2,
+           dtype == kFloat  ? kernel.dots
+           : dtype == kHalf ? kernel.half_dots
+                            : kernel.bfloat16_dots);
+}
 
 }  // namespace sy::cpu

@@ -32,15 +32,13 @@ struct Gemm {
 void gemm(const Gemm<float>& g);
 void gemm(const Gemm<double>& g);
 
-namespace detail {
-
 // out[i] = alpha * (row i of a matrix times a vector) + beta * out[i], or +
 // bias[i]; rows and the vector lie close together.
 template <class T>
 struct Dots {
   int64_t rows, k;
-  const T* matrix;
-  int64_t row_stride;
+  const void* matrix;
+  int64_t row_stride;  // all strides in elements
   const T* vector;
   T* out;
   int64_t out_stride;
@@ -48,6 +46,10 @@ struct Dots {
   const T* bias;
   int64_t bias_stride;
 };
+// The matrix is of `dtype`: kFloat, kHalf or kBFloat16. In parallel.
+void gemm_dots(ScalarType dtype, const Dots<float>& d);
+
+namespace detail {
 
 // What an instruction set offers: all of a product with b in rows close
 // together (b_col == 1), and the width of panels that suits it.
@@ -55,6 +57,9 @@ template <class T>
 struct GemmKernel {
   void (*run)(const Gemm<T>& g);
   void (*dots)(const Dots<T>& d);
+  // Of Half and of BFloat16; nullptr where T is double.
+  void (*half_dots)(const Dots<T>& d);
+  void (*bfloat16_dots)(const Dots<T>& d);
   int64_t panel;  // columns that the kernel takes at a time
   int64_t rows;   // and rows
 };

@@ -7,7 +7,10 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/gemm_kernel.cpp"
 #include "hwy/foreach_target.h"
 
+#include <type_traits>
+
 #include "backends/cpu/gemm.h"
+#include "c10/half.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -126,25 +129,54 @@ void run(const Gemm<T>& g) {
   step.template operator()<1>();
 }
 
-// kRows products of rows with the vector, two vectors of each at a time.
-template <class T, int kRows>
-void dot_rows(const cpu::detail::Dots<T>& g, int64_t row) {
+// The first n elements of E as T, 0 in the other lanes.
+template <class E, class D>
+HWY_INLINE hn::Vec<D> load_as(D d, const E* p, int64_t n) {
+  using T = hn::TFromD<D>;
+  if constexpr (std::is_same_v<E, T>) {
+    return load_first(d, p, n);
+  } else {
+    // Stored as bits: vectors of 16-bit floats are only converted.
+    using F = std::conditional_t<std::is_same_v<E, Half>, hwy::float16_t,
+                                 hwy::bfloat16_t>;
+    const hn::Rebind<uint16_t, D> bits;
+    const hn::Rebind<F, D> small;
+    return hn::PromoteTo(d, hn::BitCast(small, load_first(bits, &p->bits, n)));
+  }
+}
+template <class E, class D>
+HWY_INLINE hn::Vec<D> load_as(D d, const E* p) {
+  using T = hn::TFromD<D>;
+  if constexpr (std::is_same_v<E, T>) {
+    return hn::LoadU(d, p);
+  } else {
+    using F = std::conditional_t<std::is_same_v<E, Half>, hwy::float16_t,
+                                 hwy::bfloat16_t>;
+    const hn::Rebind<uint16_t, D> bits;
+    const hn::Rebind<F, D> small;
+    return hn::PromoteTo(d, hn::BitCast(small, hn::LoadU(bits, &p->bits)));
+  }
+}
+
+// kRows products of rows of E with the vector, two vectors of each at a time.
+template <class T, class E, int kRows>
+void dot_rows(const Dots<T>& g, int64_t row) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   V acc[kRows][2];
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) acc[r][0] = acc[r][1] = hn::Zero(d);
-  const T* a = g.matrix + row * g.row_stride;
+  const E* a = static_cast<const E*>(g.matrix) + row * g.row_stride;
   int64_t p = 0;
   for (; p + 2 * lanes <= g.k; p += 2 * lanes) {
     const V x = hn::LoadU(d, g.vector + p);
     const V y = hn::LoadU(d, g.vector + p + lanes);
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
-      const T* from = a + r * g.row_stride + p;
-      acc[r][0] = hn::MulAdd(hn::LoadU(d, from), x, acc[r][0]);
-      acc[r][1] = hn::MulAdd(hn::LoadU(d, from + lanes), y, acc[r][1]);
+      const E* from = a + r * g.row_stride + p;
+      acc[r][0] = hn::MulAdd(load_as(d, from), x, acc[r][0]);
+      acc[r][1] = hn::MulAdd(load_as(d, from + lanes), y, acc[r][1]);
     }
   }
   for (; p < g.k; p += lanes) {
@@ -153,7 +185,7 @@ void dot_rows(const cpu::detail::Dots<T>& g, int64_t row) {
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
       acc[r][0] =
-          hn::MulAdd(load_first(d, a + r * g.row_stride + p, n), x, acc[r][0]);
+          hn::MulAdd(load_as(d, a + r * g.row_stride + p, n), x, acc[r][0]);
     }
   }
 #pragma GCC unroll 4
@@ -168,11 +200,11 @@ void dot_rows(const cpu::detail::Dots<T>& g, int64_t row) {
   }
 }
 
-template <class T>
-void dots(const cpu::detail::Dots<T>& g) {
+template <class T, class E>
+void dots(const Dots<T>& g) {
   int64_t row = 0;
-  for (; row + 4 <= g.rows; row += 4) dot_rows<T, 4>(g, row);
-  for (; row < g.rows; ++row) dot_rows<T, 1>(g, row);
+  for (; row + 4 <= g.rows; row += 4) dot_rows<T, E, 4>(g, row);
+  for (; row < g.rows; ++row) dot_rows<T, E, 1>(g, row);
 }
 
 }  // namespace
@@ -180,8 +212,16 @@ void dots(const cpu::detail::Dots<T>& g) {
 template <class T>
 cpu::detail::GemmKernel<T> kernel() {
   const hn::ScalableTag<T> d;
-  return {&run<T>, &dots<T>, kVectors * static_cast<int64_t>(hn::Lanes(d)),
-          kMaxRows};
+  cpu::detail::GemmKernel<T> k{};
+  k.run = &run<T>;
+  k.dots = &dots<T, T>;
+  if constexpr (std::is_same_v<T, float>) {
+    k.half_dots = &dots<T, Half>;
+    k.bfloat16_dots = &dots<T, BFloat16>;
+  }
+  k.panel = kVectors * static_cast<int64_t>(hn::Lanes(d));
+  k.rows = kMaxRows;
+  return k;
 }
 template cpu::detail::GemmKernel<float> kernel<float>();
 template cpu::detail::GemmKernel<double> kernel<double>();

@@ -19,12 +19,13 @@ Dims with_matrix(IntArrayRef batch, int64_t rows, int64_t cols) {
   return sizes;
 }
 
+constexpr OptionalLibrary kLibrary = {
+    "libswitchyard_lapack.so", "switchyard_lapack_api", "SWITCHYARD_LAPACK"};
+
 }  // namespace
 
 const LapackApi* lapack() {
-  static const LapackApi* const api =
-      load_table<LapackApi>({"libswitchyard_lapack.so", "switchyard_lapack_api",
-                             "SWITCHYARD_LAPACK"});
+  static const LapackApi* const api = load_table<LapackApi>(kLibrary);
   return api;
 }
 
@@ -32,7 +33,8 @@ const LapackApi& require_lapack(const char* op) {
   const LapackApi* api = lapack();
   SY_CHECK(api != nullptr, NotImplemented, "[", op,
            "] expected libswitchyard_lapack.so beside the library, or where "
-           "SWITCHYARD_LAPACK says, got none");
+           "SWITCHYARD_LAPACK says: ",
+           why_not_loaded(kLibrary));
   return *api;
 }
 

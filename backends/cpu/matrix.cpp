@@ -6,6 +6,7 @@
 #include "aten/copy.h"
 #include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/gemm.h"
+#include "backends/cpu/gemm_bf16.h"
 #include "backends/cpu/onednn_api.h"
 #include "backends/cpu/packed_weight.h"
 #include "c10/implementation.h"
@@ -18,8 +19,10 @@ namespace {
 // From how many multiplications on oneDNN is faster than our own loops.
 constexpr int64_t kOneDnnWork = int64_t{1} << 21;
 constexpr int64_t kOneDnnWorkReduced = int64_t{1} << 17;
+// Rows by which columns are read again rather than converted to float.
+constexpr int64_t kFewRows = 4;
 
-enum : size_t { kPacked, kOneDnn, kGemm, kCopies, kLoops };
+enum : size_t { kPacked, kOneDnn, kPairs, kGemm, kCopies, kLoops };
 const Implementations kProducts(
     "CPU", "product of matrices",
     "mm addmm bmm mv dot conv_tbc convolution "
@@ -28,9 +31,14 @@ const Implementations kProducts(
       "as oneDNN, up to 64 rows, by a matrix that comes again unchanged while "
       "gradients are off"},
      {"oneDNN",
-      "float32 from 2^21 multiplications on but rows by a vector, bfloat16 and "
-      "float16 from 2^17 on; rows or columns lie close together"},
-     {"gemm", "float32, float64"},
+      "float32 from 2^21 multiplications on but rows by a vector; from 2^17 on "
+      "bfloat16 without AVX512_BF16 or with AMX_BF16, and float16 with "
+      "AVX512_FP16; rows or columns lie close together"},
+     {"gemm of pairs",
+      "bfloat16 with AVX512_BF16; of a weight that comes again packed"},
+     {"gemm",
+      "float32, float64; up to 4 rows by columns that lie close together of "
+      "float16, bfloat16"},
      {"gemm of float32 copies", "bfloat16, float16"},
      {"loops", "integers"}});
 
@@ -54,8 +62,18 @@ bool by_onednn(const Problem& p) {
   OneDnnType type;
   switch (p.dtype) {
     case kFloat: type = OneDnnType::f32; break;
-    case kBFloat16: type = OneDnnType::bf16; break;
-    case kHalf: type = OneDnnType::f16; break;
+    case kBFloat16:
+      if (has_bf16_products() && !has_bf16_tiles()) {
+        return kProducts.declines(kOneDnn, "no AMX_BF16");
+      }
+      type = OneDnnType::bf16;
+      break;
+    case kHalf:
+      if (!has_f16_products()) {
+        return kProducts.declines(kOneDnn, "no AVX512_FP16");
+      }
+      type = OneDnnType::f16;
+      break;
     default: return kProducts.declines(kOneDnn, "dtype ", p.dtype);
   }
   const int64_t least = p.dtype == kFloat ? kOneDnnWork : kOneDnnWorkReduced;
@@ -137,6 +155,80 @@ void by_gemm(const Problem& p) {
   gemm(g);
 }
 
+// Bytes of a packed weight mean what gemm_bf16 makes of them.
+constexpr uint64_t kPairsLayout = 0x73726961705f3662;
+
+bool by_pairs(const Problem& p) {
+  if (p.dtype != kBFloat16) return false;
+  if (!has_bf16_products()) {
+    return kProducts.declines(kPairs, "no AVX512_BF16");
+  }
+  GemmBf16 g{p.a.rows,
+             p.b.cols,
+             p.a.cols,
+             reinterpret_cast<const BFloat16*>(p.a.data),
+             p.a.row_stride,
+             p.a.col_stride,
+             reinterpret_cast<const BFloat16*>(p.b.data),
+             p.b.row_stride,
+             p.b.col_stride,
+             p.c.data,
+             p.c.row_stride,
+             false,
+             static_cast<float>(p.alpha.to_double()),
+             static_cast<float>(p.beta.to_double()),
+             static_cast<const BFloat16*>(p.bias)};
+  kProducts.takes(kPairs);
+  if (p.a.rows > kPackedRows || p.work() < kOneDnnWorkReduced ||
+      !packs_bf16(g)) {
+    gemm(g);
+    return true;
+  }
+  PackedWeight packed(p.weight);
+  if (packed.why_not() == nullptr) {
+    g.packed = PackedWeight::memory(
+        &packed, kPairsLayout,
+        static_cast<size_t>(bf16_packed_bytes(p.a.cols, p.b.cols)),
+        &g.is_packed);
+  }
+  gemm(g);
+  if (g.packed != nullptr) packed.keep();
+  return true;
+}
+
+// Few rows by columns that lie close together, of 16 bits.
+bool by_converting_dots(const Problem& p) {
+  if (p.a.rows > kFewRows || p.b.row_stride != 1 || p.a.cols == 0) {
+    return false;
+  }
+  const tile::ConvertFn widen = tile::convert_fn(p.dtype, kFloat);
+  const tile::ConvertFn narrow = tile::convert_fn(kFloat, p.dtype);
+  const int64_t n = p.b.cols, k = p.a.cols;
+  const Tensor room(make_tensor({k + 2 * n}, kFloat, Device(kCPU)));
+  float* const x = static_cast<float*>(room.data_ptr());
+  float* const y = x + k;
+  float* const bias = p.bias == nullptr ? nullptr : y + n;
+  if (bias != nullptr) widen(bias, p.bias, n);
+  kProducts.takes(kGemm);
+  for (int64_t i = 0; i < p.a.rows; ++i) {
+    const char* const from = p.a.data + 2 * i * p.a.row_stride;
+    char* const to = p.c.data + 2 * i * p.c.row_stride;
+    if (p.a.col_stride == 1) {
+      widen(x, from, k);
+    } else {
+      for (int64_t j = 0; j < k; ++j) {
+        widen(x + j, from + 2 * j * p.a.col_stride, 1);
+      }
+    }
+    if (p.beta.to_double() != 0) widen(y, to, n);
+    gemm_dots(p.dtype, {n, k, p.b.data, p.b.col_stride, x, y, 1,
+                        static_cast<float>(p.alpha.to_double()),
+                        static_cast<float>(p.beta.to_double()), bias, 1});
+    narrow(to, y, n);
+  }
+  return true;
+}
+
 // Integers, which wrap around: rows of b added up.
 template <class T>
 void by_loops(const Problem& p) {
@@ -192,8 +284,15 @@ void by_copies(const char* op, const Problem& p, ScalarType dtype) {
                ? Tensor(make_tensor({m.rows, m.cols}, dtype, Device(kCPU)))
                : contiguous_cpu(over(m, p.dtype), dtype);
   };
-  const Tensor a = dtype == p.dtype ? Tensor() : converted(p.a);
-  const Tensor b = dtype == p.dtype ? Tensor() : converted(p.b);
+  // As they lie: by rows or by columns.
+  const auto operand = [&](const Matrix& m, Tensor& copy) {
+    if (dtype == p.dtype) return m;
+    const bool by_columns = m.row_stride == 1 && m.col_stride != 1;
+    copy = converted(by_columns ? m.transposed() : m);
+    return by_columns ? matrix_of(copy).transposed() : matrix_of(copy);
+  };
+  Tensor a_copy, b_copy;
+  const Matrix a = operand(p.a, a_copy), b = operand(p.b, b_copy);
   const Tensor c(make_tensor({p.c.rows, p.c.cols}, dtype, Device(kCPU)));
   const Tensor target = over(p.c, p.dtype);
   if (p.beta.to_double() != 0) copy_cpu(c, target);
@@ -204,9 +303,7 @@ void by_copies(const char* op, const Problem& p, ScalarType dtype) {
                       p.c.cols, p.c.cols, 1});
     bias_data = bias.data_ptr();
   }
-  run(op, {dtype, a.defined() ? matrix_of(a) : p.a,
-           b.defined() ? matrix_of(b) : p.b, matrix_of(c), p.alpha, p.beta,
-           bias_data});
+  run(op, {dtype, a, b, matrix_of(c), p.alpha, p.beta, bias_data});
   copy_cpu(target, c);
 }
 
@@ -223,12 +320,14 @@ void run(const char* op, const Problem& p) {
     }
     return by_copies(op, p, p.dtype);
   }
-  if (by_onednn(p)) return;
+  if (by_onednn(p) || by_pairs(p)) return;
   switch (p.dtype) {
     case kFloat: return by_gemm<float>(p);
     case kDouble: return by_gemm<double>(p);
     case kHalf:
-    case kBFloat16: return by_copies(op, p, kFloat);
+    case kBFloat16:
+      if (by_converting_dots(p)) return;
+      return by_copies(op, p, kFloat);
     case kByte: return by_loops<uint8_t>(p);
     case kChar: return by_loops<int8_t>(p);
     case kShort: return by_loops<int16_t>(p);

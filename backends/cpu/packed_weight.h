@@ -12,8 +12,9 @@
 // - A weight is told by its storage and place, sizes, strides, dtype and
 //   version. A write through any alias raises the version; the next call drops
 //   what was kept. Writes through data_ptr() are not counted: hence nothing is
-//   kept while gradients are on, nor of memory that is not the library's own,
-//   and who writes so with gradients off calls trim_memory() afterwards.
+//   kept while gradients are on, nor of memory that is not the library's own.
+//   With gradients off some elements are compared, which shows a weight that
+//   was filled anew; who writes a part calls trim_memory() afterwards.
 // - What is kept holds no storage alive. It goes with one of the next 64 calls
 //   once its weight is gone, with trim_memory(), and when memory runs out.
 // - At most SWITCHYARD_PACKED_LIMIT bytes are kept (an eighth of the memory

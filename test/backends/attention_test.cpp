@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "aten/operators.h"
+#include "aten/ops/arithmetic.h"
 #include "aten/ops/attention.h"
 #include "aten/ops/comparison.h"
 #include "aten/ops/copy.h"
@@ -164,6 +166,16 @@ TEST(Attention, SmallDtypesAndAnyStrides) {
   }
 }
 
+TEST(Attention, BFloat16OverTiles) {
+  const Tensor q = random({1, 2, 270, 9}).to(kBFloat16);
+  const Tensor k = random({1, 2, 1100, 9}).to(kBFloat16);
+  const Tensor v = random({1, 2, 1100, 5}).to(kBFloat16);
+  for (const bool causal : {false, true}) {
+    expect_attention(attend(q, k, v, causal), q.to(kDouble), k.to(kDouble),
+                     v.to(kDouble), 0.4, causal, Tensor(), 1e-2);
+  }
+}
+
 TEST(Attention, TheSameOnAnyNumberOfThreads) {
   const Tensor q = random({2, 3, 300, 16}, kFloat);
   const int before = get_num_threads();
@@ -221,6 +233,34 @@ TEST(Attention, BackwardOverTiles) {
     }
   }
   EXPECT_EQ(dk.sizes(), k.sizes());
+}
+
+// Grouped heads over tiles: what bfloat16 gives is what double gives for the
+// same numbers, but for its rounding.
+TEST(Attention, BackwardOfBFloat16) {
+  const auto small = [](IntArrayRef sizes) {
+    return random(sizes).to(kBFloat16);
+  };
+  const Tensor q = small({1, 4, 270, 9}), k = small({1, 2, 600, 9});
+  const Tensor v = small({1, 2, 600, 9}), g = small({1, 4, 270, 9});
+  std::vector<Tensor> results[2];
+  for (const bool exact : {false, true}) {
+    const auto as = [&](const Tensor& t) { return exact ? t.to(kDouble) : t; };
+    const auto [out, sums] = sy::_scaled_dot_product_flash_attention_for_cpu(
+        as(q), as(k), as(v), 0, true, std::nullopt, 0.4);
+    const auto [dq, dk, dv] =
+        sy::_scaled_dot_product_flash_attention_for_cpu_backward(
+            as(g), as(q), as(k), as(v), out, sums, 0, true, std::nullopt, 0.4);
+    EXPECT_EQ(dq.dtype(), exact ? kDouble : kBFloat16);
+    results[exact] = {dq, dk, dv};
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    const Tensor& want = results[true][i];
+    const Tensor error = (results[false][i].to(kDouble) - want).abs();
+    EXPECT_LT(error.max().item<double>(),
+              0.02 * want.abs().max().item<double>())
+        << i;
+  }
 }
 
 TEST(Attention, Errors) {

@@ -65,6 +65,24 @@ TEST(Factory, Fill) {
   EXPECT_EQ(full({2}, 3).dtype(), kLong);
 }
 
+TEST(Factory, FillOfAnyLength) {
+  for (const ScalarType t : {kByte, kHalf, kFloat, kDouble, kBool}) {
+    for (const int64_t n : {1, 511, 512, 4097, 20000}) {
+      for (const int value : {0, 1, 3}) {
+        Tensor x = empty({n + 2}, t);
+        x.fill_(1);
+        x.narrow(0, 1, n).fill_(value);
+        const double want = t == kBool ? value != 0 : value;
+        const Values got = values(x);
+        EXPECT_EQ(got.front(), 1);
+        EXPECT_EQ(got.back(), 1);
+        EXPECT_EQ(std::count(got.begin() + 1, got.end() - 1, want), n)
+            << dtype_name(t);
+      }
+    }
+  }
+}
+
 TEST(Factory, Randperm) {
   manual_seed(5);
   const Tensor p = randperm(1000);

@@ -8,6 +8,7 @@
 #include "aten/ops/random.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
+#include "backends/cpu/machine.h"
 #include "c10/parallel.h"
 #include "c10/thread_state.h"
 #include "c10/trace.h"
@@ -126,9 +127,41 @@ TEST(Matmul, ATraceTellsWhoComputesIt) {
                        "multiplications, fewer than "),
             small.npos)
       << small;
+  const std::string pairs = traced(ones({256, 256}, kBFloat16));
+  EXPECT_NE(pairs.find(cpu::has_bf16_products() && !cpu::has_bf16_tiles()
+                           ? "by gemm of pairs; not oneDNN: no AMX_BF16"
+                           : "by oneDNN"),
+            pairs.npos)
+      << pairs;
   const std::string whole = traced(ones({2, 2}, kLong));
   EXPECT_NE(whole.find("by loops; not oneDNN: dtype int64\n"), whole.npos)
       << whole;
+}
+
+// Read as they lie, whatever multiplies elements of 16 bits here.
+TEST(Matmul, FewRowsOfSmallFloats) {
+  manual_seed(8);
+  for (const ScalarType t : {kHalf, kBFloat16}) {
+    for (const int64_t rows : {1, 2, 4, 5}) {
+      for (const int64_t depth : {1, 31, 100}) {
+        const Tensor a = randn({rows, depth}).to(t);
+        const Tensor b = randn({70, depth}).to(t), bias = randn({70}).to(t);
+        const Tensor got = linear(a, b, bias);
+        const Tensor want =
+            linear(a.to(kDouble), b.to(kDouble), bias.to(kDouble));
+        EXPECT_EQ(got.dtype(), t);
+        const double error =
+            (got.to(kDouble) - want).abs().max().item<double>();
+        EXPECT_LT(error, t == kHalf ? 0.03 : 0.25) << rows << " x " << depth;
+        const Tensor into = ones({rows, 70}, t);
+        into.addmm_(a, b.t(), 0.5, 2);
+        const Tensor sum = want * 2 - bias.to(kDouble) * 2 + 0.5;
+        EXPECT_LT((into.to(kDouble) - sum).abs().max().item<double>(),
+                  t == kHalf ? 0.06 : 0.5)
+            << rows << " x " << depth;
+      }
+    }
+  }
 }
 
 TEST(Matmul, Empty) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -94,6 +95,18 @@ TEST_F(PackedWeights, IsDroppedWhenAnyAliasIsWritten) {
   warm();
   w_.resize_({kOut, kIn + 1}).resize_({kOut, kIn}).zero_();
   expect_right("resized");
+}
+
+TEST_F(PackedWeights, IsDroppedWhenItIsFilledByItsPointer) {
+  for (const ScalarType t : {kFloat, kBFloat16}) {
+    x_ = randn({8, kIn}).to(t);
+    w_ = randn({kOut, kIn}).to(t);
+    const Tensor other = randn({kOut, kIn}).to(t);
+    for (int i = 0; i < 3; ++i) linear(x_, w_);
+    ASSERT_GE(kept(), 1);
+    std::memcpy(w_.data_ptr(), other.data_ptr(), w_.nbytes());
+    for (int i = 0; i < 3; ++i) expect_right("filled");
+  }
 }
 
 TEST_F(PackedWeights, HoldsNoWeightAlive) {

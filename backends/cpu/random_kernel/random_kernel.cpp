@@ -42,15 +42,15 @@ void philox_words(uint64_t seed, uint64_t offset, int64_t blocks,
       // As detail::philox_round.
       SY_LANES
       for (int l = 0; l < kLanes; ++l) {
-        const uint64_t p0 = uint64_t{0xD2511F53} * c0[l];
-        const uint64_t p1 = uint64_t{0xCD9E8D57} * c2[l];
+        const uint64_t p0 = uint64_t{sy::detail::kPhiloxFactors[0]} * c0[l];
+        const uint64_t p1 = uint64_t{sy::detail::kPhiloxFactors[1]} * c2[l];
         c0[l] = static_cast<uint32_t>(p1 >> 32) ^ c1[l] ^ k0;
         c2[l] = static_cast<uint32_t>(p0 >> 32) ^ c3[l] ^ k1;
         c1[l] = static_cast<uint32_t>(p1);
         c3[l] = static_cast<uint32_t>(p0);
       }
-      k0 += 0x9E3779B9;
-      k1 += 0xBB67AE85;
+      k0 += sy::detail::kPhiloxSteps[0];
+      k1 += sy::detail::kPhiloxSteps[1];
     }
     uint32_t* const to = words + b * 4;
     SY_LANES

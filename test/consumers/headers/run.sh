@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every installed header compiles alone, but for the one that is the inside of
-# a class. Usage: run.sh PREFIX
+# a class, and all of them in one source. Usage: run.sh PREFIX
 set -euo pipefail
 
 include=$(cd "$1" && pwd)/include/switchyard
@@ -20,4 +20,13 @@ while read -r header; do
 done <"$work/failed"
 echo "$(($(wc -l <"$work/headers") - $(wc -l <"$work/failed"))) of" \
   "$(wc -l <"$work/headers") headers compile alone"
-[ ! -s "$work/failed" ]
+
+# No name of one is another thing in another.
+sed 's/.*/#include "&"/' "$work/headers" >"$work/all.cpp"
+together=yes
+"${CXX:-c++}" -std=c++20 -fsyntax-only -I. "$work/all.cpp" 2>"$work/all.txt" || {
+  together=no
+  echo "FAIL all headers in one source"
+  head -n 4 "$work/all.txt"
+}
+[ ! -s "$work/failed" ] && [ $together = yes ]

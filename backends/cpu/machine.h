@@ -1,0 +1,14 @@
+#pragma once
+
+// What this machine multiplies by itself, beside float and double. Kernels for
+// it are used only where the instruction set in use is the widest.
+
+namespace sy::cpu {
+
+// Pairs of bfloat16 (AVX512_BF16), and tiles of them (AMX_BF16).
+bool has_bf16_products() noexcept;
+bool has_bf16_tiles() noexcept;
+// float16 (AVX512_FP16).
+bool has_f16_products() noexcept;
+
+}  // namespace sy::cpu
