@@ -54,6 +54,14 @@ SY_API void reset_peak_memory_stats(Device device = Device(kCPU));
 SY_API void trim_memory(Device device = Device(kCPU));
 SY_API void set_memory_limit(int64_t bytes, Device device = Device(kCPU));
 
+// For caches of what can be made again: `free_some` is called by trim_memory()
+// and before an allocation on the CPU fails, without locks of the allocator, in
+// any thread. For good; throws Error beyond 16.
+SY_API void add_reclaimer(void (*free_some)() noexcept);
+// The bytes that a variable of the environment says (4294967296, 4G, 512M);
+// `otherwise` if it is not set or, with a warning, says something else.
+SY_API int64_t bytes_from_environment(const char* name, int64_t otherwise);
+
 // For tests of what happens without memory: of the CPU storages made from now
 // on, in any thread, the nth (1 is the next) fails with OutOfMemoryError. 0
 // ends that. Returns how many were left until the failure; 0 if it came.

@@ -71,21 +71,14 @@ struct State {
 };
 constinit State state{};
 
-constinit std::atomic<void (*)() noexcept> reclaimer{nullptr};
+constexpr size_t kMostReclaimers = 16;
+constinit std::atomic<void (*)() noexcept> reclaimers[kMostReclaimers] = {};
 void reclaim() noexcept {
-  if (auto* const f = reclaimer.load(std::memory_order_acquire)) f();
-}
-
-int64_t bytes_from_environment(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return otherwise;
-  const int64_t bytes = parse_bytes(text);
-  if (bytes >= 0) return bytes;
-  std::fprintf(stderr,
-               "switchyard: %s: expected bytes such as 4294967296, 4G or "
-               "512M, got '%s'; ignored\n",
-               name, text);
-  return otherwise;
+  for (const auto& r : reclaimers) {
+    auto* const f = r.load(std::memory_order_acquire);
+    if (f == nullptr) return;
+    f();
+  }
 }
 
 void configure() {
@@ -265,10 +258,6 @@ void cpu_note_small(int64_t bytes, size_t more) {
   state.peak = std::max(state.peak, state.large + state.small);
 }
 
-void set_reclaimer(void (*free_some)() noexcept) noexcept {
-  reclaimer.store(free_some, std::memory_order_release);
-}
-
 int64_t parse_bytes(const char* text) noexcept {
   const char* end = text + std::strlen(text);
   int64_t n = 0;
@@ -359,6 +348,27 @@ class CpuAllocator final : public Allocator {
 };
 
 }  // namespace
+
+void add_reclaimer(void (*free_some)() noexcept) {
+  for (auto& r : detail::reclaimers) {
+    void (*nobody)() noexcept = nullptr;
+    if (r.compare_exchange_strong(nobody, free_some)) return;
+  }
+  fail(ErrorKind::Error, "[add_reclaimer] there are ", detail::kMostReclaimers,
+       " already");
+}
+
+int64_t bytes_from_environment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return otherwise;
+  const int64_t bytes = detail::parse_bytes(text);
+  if (bytes >= 0) return bytes;
+  std::fprintf(stderr,
+               "switchyard: %s: expected bytes such as 4294967296, 4G or "
+               "512M, got '%s'; ignored\n",
+               name, text);
+  return otherwise;
+}
 
 // Leaked: tensors may be freed after static destruction.
 Allocator& cpu_allocator() noexcept {

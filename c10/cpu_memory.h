@@ -29,10 +29,6 @@ inline void cpu_deallocate(void* data, size_t bytes) noexcept {
   }
 }
 
-// Frees what can be made again. Called by trim() and before an allocation
-// fails, without locks of the allocator; one for the process.
-SY_API void set_reclaimer(void (*free_some)() noexcept) noexcept;
-
 // Bytes such as 4294967296, 4G, 512M or 64k; -1 if it is none.
 int64_t parse_bytes(const char* text) noexcept;
 

@@ -86,8 +86,8 @@ const Implementations kConvolutions(
       "of planes of 128, by weight; by input of up to 4 channels; float32 with "
       "64 channels of the result by input of up to 8, by weight of 4 to 15"},
      {"oneDNN",
-      "float32, bfloat16, float16 from 2^17 multiplications on, where oneDNN "
-      "has more than a reference"},
+      "float32, bfloat16, float16 from 2^17 multiplications on, 2^13 of 16 "
+      "channels or more apart, where oneDNN has more than a reference"},
      {"rows", "groups of up to 2 pairs of channels"},
      {"columns", "all others: products of the taps, written out by tiles"}});
 

@@ -18,6 +18,8 @@ namespace {
 
 // From how many multiplications on oneDNN is faster than own loops.
 constexpr int64_t kOneDnnWork = int64_t{1} << 17;
+// The same where each of 16 channels or more is one of its own.
+constexpr int64_t kOneDnnWorkApart = int64_t{1} << 13;
 
 bool onednn_type(ScalarType t, OneDnnType* type) {
   switch (t) {
@@ -196,8 +198,11 @@ bool convolve_by_onednn(const Convolution& c, ConvolutionPart part) {
   };
   OneDnnType type;
   if (!onednn_type(c.x.dtype(), &type)) return no("dtype ", c.x.dtype());
-  if (c.g.work() < kOneDnnWork) {
-    return no(c.g.work(), " multiplications, fewer than ", kOneDnnWork);
+  const bool apart =
+      c.g.groups >= 16 && c.g.groups == c.g.in && c.g.groups == c.g.out;
+  const int64_t least = apart ? kOneDnnWorkApart : kOneDnnWork;
+  if (c.g.work() < least) {
+    return no(c.g.work(), " multiplications, fewer than ", least);
   }
   if (!is_in_range(c.g)) return no("a size beyond 31 bits");
   if (onednn() == nullptr) return no("not loaded (", why_no_onednn(), ")");

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
-#include "c10/cpu_memory.h"
-#include "c10/system_memory.h"
+#include "c10/allocator.h"
 #include "c10/thread_state.h"
 
 namespace sy::cpu {
@@ -109,14 +107,6 @@ struct State {
   bool make_room(int64_t bytes) noexcept;
 };
 
-int64_t configured_limit() {
-  if (const char* text = std::getenv("SWITCHYARD_PACKED_LIMIT")) {
-    const int64_t bytes = detail::parse_bytes(text);
-    if (bytes >= 0) return bytes;
-  }
-  return detail::physical_memory() / 8;
-}
-
 // Leaked: threads may still call operators while the process ends.
 State& state() {
   static State* const s = new State;
@@ -131,7 +121,12 @@ void drop_all() noexcept {
   s.weights.clear();
 }
 
-State::State() : limit(configured_limit()) { detail::set_reclaimer(&drop_all); }
+State::State() {
+  const int64_t most = memory_stats().limit;
+  limit = bytes_from_environment("SWITCHYARD_PACKED_LIMIT",
+                                 most == 0 ? int64_t{1} << 30 : most / 8);
+  add_reclaimer(&drop_all);
+}
 
 void State::sweep() noexcept {
   for (auto at = weights.begin(); at != weights.end();) {

@@ -17,8 +17,8 @@
 //   was filled anew; who writes a part calls trim_memory() afterwards.
 // - What is kept holds no storage alive. It goes with one of the next 64 calls
 //   once its weight is gone, with trim_memory(), and when memory runs out.
-// - At most SWITCHYARD_PACKED_LIMIT bytes are kept (an eighth of the machine's
-//   memory; 0: none), as allocated memory. At the limit what no call has used
+// - At most SWITCHYARD_PACKED_LIMIT bytes are kept (an eighth of the memory
+//   limit; 0: none), as allocated memory. At the limit what no call has used
 //   for long gives way; a network that is too large keeps a part of it.
 // - Results are the same, bit by bit.
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "c10/allocator.h"
@@ -269,6 +270,25 @@ TEST_F(CpuAllocator, AForkedChildMayAllocate) {
   }
   end = true;
   busy.join();
+}
+
+std::atomic<int64_t> reclaimed{0};
+
+TEST_F(CpuAllocator, AsksForWhatCanBeMadeAgainBeforeItFails) {
+  static void* kept = nullptr;
+  add_reclaimer([]() noexcept {
+    ++reclaimed;
+    cpu_allocator().deallocate(std::exchange(kept, nullptr), 8 * kMiB);
+  });
+  kept = a.allocate(8 * kMiB);
+  a.set_limit(a.stats().allocated + int64_t{4 * kMiB});
+  void* const p = a.allocate(6 * kMiB);
+  EXPECT_EQ(reclaimed, 1);
+  SY_EXPECT_ERROR(a.allocate(20 * kMiB), OutOfMemoryError, "in use");
+  EXPECT_EQ(reclaimed, 2);
+  a.deallocate(p, 6 * kMiB);
+  a.trim();
+  EXPECT_EQ(reclaimed, 3);
 }
 
 TEST(MemoryFunctions, ReachTheAllocatorOfTheDevice) {

@@ -62,6 +62,22 @@ memory::desc any(const memory::desc& d) {
   return memory::desc(d.get_dims(), d.get_data_type(), memory::format_tag::any);
 }
 
+// In blocks of 16 channels.
+memory::desc blocked(const memory::desc& d) {
+  constexpr memory::format_tag kTags[] = {memory::format_tag::nCw16c,
+                                          memory::format_tag::nChw16c,
+                                          memory::format_tag::nCdhw16c};
+  return memory::desc(d.get_dims(), d.get_data_type(),
+                      kTags[d.get_dims().size() - 3]);
+}
+
+// One channel each, row by row: oneDNN would take channels last, and bringing
+// them there and back takes longer than what it does with them.
+bool prefers_blocks(const Key& k) {
+  return k.part == OneDnnPart::forward && k.channels_last == 0 &&
+         k.groups == k.in && k.groups == k.out && k.groups % 16 == 0;
+}
+
 void join(Operand& o, const memory::desc& taken, bool is_result) {
   o.taken = taken;
   if (taken == o.given) return;
@@ -86,7 +102,7 @@ bool is_reference(const dnnl::primitive_desc_base& d) {
   return std::string_view(d.impl_info_str()).starts_with("ref");
 }
 
-Prepared prepare_supported(const Key& k) {
+Prepared prepare_supported(const Key& k, bool in_blocks) {
   const memory::data_type t = onednn_type(k.type);
   memory::dims x{k.batch, k.in}, y{k.batch, k.out}, w;
   if (k.groups == 1) {
@@ -111,8 +127,10 @@ Prepared prepare_supported(const Key& k) {
       plain(w, onednn_type(k.w_type), w_channel, k.w_channels_last != 0);
   // What lies channels last is taken as it is: the kernels for it are as good.
   const bool as_given = k.channels_last != 0;
-  const memory::desc dx = as_given ? p.x.given : any(p.x.given);
-  const memory::desc dy = as_given ? p.y.given : any(p.y.given);
+  const auto layout = [&](const memory::desc& d) {
+    return as_given ? d : in_blocks ? blocked(d) : any(d);
+  };
+  const memory::desc dx = layout(p.x.given), dy = layout(p.y.given);
   const memory::desc dw = any(p.w.given);
   p.bias = k.bias == 0 ? memory::desc()
                        : memory::desc({k.out}, t, memory::format_tag::a);
@@ -171,12 +189,16 @@ Prepared prepare_supported(const Key& k) {
 
 // That something is not supported is remembered too.
 Prepared prepare(const Key& k) {
-  try {
-    return prepare_supported(k);
-  } catch (const dnnl::error& e) {
-    if (e.status == dnnl_out_of_memory) throw;
-    return {};
+  for (const bool in_blocks : {true, false}) {
+    if (in_blocks && !prefers_blocks(k)) continue;
+    try {
+      const Prepared p = prepare_supported(k, in_blocks);
+      if (p.supported) return p;
+    } catch (const dnnl::error& e) {
+      if (e.status == dnnl_out_of_memory) throw;
+    }
   }
+  return {};
 }
 
 Key key_of(const OneDnnConvolution& c, int64_t batch) {
