@@ -150,9 +150,14 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
     if constexpr (std::is_integral_v<T>) {
       const int64_t a = start.to_long(), s = step.to_long();
       if (start.is_integral(true) && step.is_integral(true)) {
-        generate<T>(out, [=](int64_t i) {
-          return static_cast<uint64_t>(a) +
-                 static_cast<uint64_t>(i) * static_cast<uint64_t>(s);
+        // A sum that goes on: not all vectors can multiply 64 bits. It wraps.
+        const auto by = static_cast<uint64_t>(s);
+        generate_ranges<T>(out, [=](T* to, int64_t begin, int64_t end) {
+          uint64_t v =
+              static_cast<uint64_t>(a) + static_cast<uint64_t>(begin) * by;
+          for (int64_t i = begin; i < end; ++i, v += by) {
+            to[i] = static_cast<T>(v);
+          }
         });
         return;
       }
