@@ -14,7 +14,6 @@
 #include "aten/ops/indexing.h"
 #include "aten/ops/pooling_adaptive_kernels.h"
 #include "aten/ops/pooling_kernels.h"
-#include "aten/ops/pooling_max.h"
 #include "aten/ops/pooling_max_kernels.h"
 #include "aten/ops/scatter.h"
 #include "aten/ops/sort.h"
@@ -337,16 +336,6 @@ Tensor adaptive_avg_pool3d_backward_by_index(const Tensor& grad_output,
                                              const Tensor& self) {
   return average_backward(adaptive_windows(self, last_sizes(grad_output, 3)),
                           grad_output, false, std::nullopt);
-}
-
-Tensor max_pool_by_index(const Tensor& self, int64_t n, IntArrayRef kernel_size,
-                         IntArrayRef stride, IntArrayRef padding,
-                         IntArrayRef dilation, bool ceil_mode) {
-  const auto pool = n == 1   ? sy::max_pool1d_with_indices
-                    : n == 2 ? sy::max_pool2d_with_indices
-                             : sy::max_pool3d_with_indices;
-  return std::get<0>(
-      pool(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
 std::tuple<Tensor, Tensor> max_pool1d_by_index(

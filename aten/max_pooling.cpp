@@ -23,6 +23,17 @@ Tensor max_pool(int64_t n, WithIndices with_indices, const Tensor& self,
 
 }  // namespace
 
+// For backends that have it with indices.
+Tensor max_pool_by_index(const Tensor& self, int64_t n, IntArrayRef kernel_size,
+                         IntArrayRef stride, IntArrayRef padding,
+                         IntArrayRef dilation, bool ceil_mode) {
+  const auto pool = n == 1   ? sy::max_pool1d_with_indices
+                    : n == 2 ? sy::max_pool2d_with_indices
+                             : sy::max_pool3d_with_indices;
+  return std::get<0>(
+      pool(self, kernel_size, stride, padding, dilation, ceil_mode));
+}
+
 Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size,
                   IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
                   bool ceil_mode) {

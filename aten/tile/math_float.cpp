@@ -170,59 +170,6 @@ HWY_INLINE float erf32(float x) {
 #define SY_TILE_VECTOR(function)
 #endif
 
-// e^(-a^2) t P(t), t = 1 / (1 + a / 2); zero in float beyond 10.1.
-HWY_INLINE double erfc_f32(double x) {
-  const double a = __builtin_fabs(x) > 11.0 ? 11.0 : __builtin_fabs(x);
-  const double t = 1.0 / mad(0.5, a, 1.0);
-  const double p =
-      polynomial(t, 0.28209675699747044, 0.2820296457103453, 0.2477836777853687,
-                 0.1682510751480116, 0.1277539708876789, -0.16637429996734512,
-                 0.3492872958342413, -0.7303376325067337, 0.6831875600794068,
-                 -0.25466760154888285, -0.02948879337496028, 0.0524409604568331,
-                 -0.011962615690240921);
-  const double y = exp64(-(a * a)) * t * p;
-  return x < 0 ? 2.0 - y : y;
-}
-
-// Of x in (0, inf). Below 3 the quotient by (t - 1) (t - 2), which is smooth,
-// of x or, times x, of t = x + 1; from there on Stirling's series.
-HWY_INLINE double lgamma_f32(double x) {
-  const LogParts parts = log_parts(x, 0.0);
-  const double log = mad(parts.k, 0x1.62e42fefa39efp-1, parts.f + parts.tail);
-  const double t = x < 1.0 ? x : x - 1.0;  // less 1
-  const double u = t - 1.0;
-  const double near = polynomial(
-      u, 0.42278433509846714, -0.10031730365388107, 0.032965001562915801,
-      -0.012384118740166293, 0.0049986062203352572, -0.0021089123141546303,
-      0.00091574867459672168, -0.00040208398465581488, 0.00018082918739853101,
-      -9.1563930091154634e-5, 4.2196170008844601e-5, -7.4193847261125943e-6,
-      3.3533533341591793e-6, -9.6351322803609133e-6, 4.5572423198608922e-6);
-  const double w = 1.0 / x;
-  const double rest = polynomial(
-      w * w, 0.08333333330240195, -0.0027777637763430791,
-      0.00079261127965677863, -0.00056718140415355668, 0.00050453187173438122);
-  const double small = mad(t * u, near, x < 1.0 ? -log : 0.0);
-  const double large =
-      mad(x - 0.5, log, mad(w, rest, 0.91893853320467274178 - x));
-  return x < 3.0 ? small : large;
-}
-
-HWY_INLINE double atan2_f32(double y, double x) {
-  double a = __builtin_fabs(y);
-  double b = __builtin_fabs(x);
-  a = a == kInf ? 1e300 : a;  // equal infinities lie on the diagonal
-  b = b == kInf ? 1e300 : b;
-  const double first = angle(a, b);
-  const double r =
-      std::bit_cast<int64_t>(x) < 0 ? 0x1.921fb54442d18p1 - first : first;
-  return __builtin_copysign(r, y);
-}
-
-HWY_INLINE double hypot_f32(double x, double y) {
-  const double r = __builtin_sqrt(x * x + y * y);
-  return ((__builtin_fabs(x) == kInf) | (__builtin_fabs(y) == kInf)) ? kInf : r;
-}
-
 #define SY_TILE_OWN(Name, function)                            \
   struct Name {                                                \
     static constexpr bool kCostly = true;                      \

@@ -1,6 +1,7 @@
 #include "aten/tile/resolve.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "aten/tile/steps.h"
 
@@ -54,11 +55,13 @@ const Program* Resolved::resolve(const Program& program,
   }
 
   // Registers anew, each free again after the last use.
-  program_ = program;
-  program_.steps = steps_;
-  program_.results = results_;
-  program_.n_steps = 0;
-  program_.n_registers = static_cast<uint16_t>(fixed);
+  Made& made = *std::construct_at(&room_.made);
+  Program& out = made.program;
+  out = program;
+  out.steps = made.steps;
+  out.results = made.results;
+  out.n_steps = 0;
+  out.n_registers = static_cast<uint16_t>(fixed);
   uint8_t register_of[kMaxSteps];
   const auto reg = [&](int value) {
     return value < fixed ? static_cast<uint8_t>(value)
@@ -80,15 +83,14 @@ const Program* Resolved::resolve(const Program& program,
         taken &= ~(uint64_t{1} << (reg(value) - fixed));
       }
     }
-    program_.n_registers =
-        std::max<uint16_t>(program_.n_registers, uint16_t(s.dst + 1));
-    steps_[program_.n_steps++] = s;
+    out.n_registers = std::max<uint16_t>(out.n_registers, uint16_t(s.dst + 1));
+    made.steps[out.n_steps++] = s;
   }
   for (int i = 0; i < program.n_results; ++i) {
-    results_[i] = program.results[i];
-    results_[i].reg = reg(value_of[program.results[i].reg]);
+    made.results[i] = program.results[i];
+    made.results[i].reg = reg(value_of[program.results[i].reg]);
   }
-  return &program_;
+  return &out;
 }
 
 }  // namespace sy::tiles

@@ -8,7 +8,7 @@ namespace sy::tiles {
 // are made once, not at every element: what was not chosen is not computed.
 class SY_API Resolved {
  public:
-  Resolved() {}  // the arrays are written before they are read
+  Resolved() {}
   Resolved(const Resolved&) = delete;
   Resolved& operator=(const Resolved&) = delete;
 
@@ -19,9 +19,16 @@ class SY_API Resolved {
  private:
   static constexpr int kMaxSteps = 32;
 
-  Program program_;
-  Step steps_[kMaxSteps];
-  Result results_[kMaxResults];
+  struct Made {
+    Program program;
+    Step steps[kMaxSteps];
+    Result results[kMaxResults];
+  };
+  // Not initialised: few calls need it.
+  union Room {
+    Room() {}
+    Made made;
+  } room_;
 };
 
 }  // namespace sy::tiles

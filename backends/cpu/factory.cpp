@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <numeric>
 
 #include "aten/copy.h"
 #include "aten/guard.h"
@@ -66,6 +68,25 @@ void fill_run(T* to, int64_t n, T value) {
   for (int64_t i = piece; i < n; i += piece) {
     std::memcpy(static_cast<void*>(to + i), to,
                 static_cast<size_t>(std::min(piece, n - i)) * sizeof(T));
+  }
+}
+
+// 0 to n - 1, each swapped with one before it or itself, from the last on. A
+// block of words is for two elements.
+template <class T>
+void shuffle(const RandomStream& stream, int64_t n, T* p) {
+  constexpr int64_t kBlocks = 256;
+  uint32_t words[4 * kBlocks];
+  std::iota(p, p + n, T(0));
+  for (int64_t i = n - 1; i > 0;) {
+    const int64_t first = i / (2 * kBlocks) * (2 * kBlocks);
+    stream.words(static_cast<uint64_t>(first / 2), (i - first) / 2 + 1, words);
+    for (; i > 0 && i >= first; --i) {
+      const auto at = static_cast<uint64_t>(i - first);
+      const uint64_t to =
+          below(RandomStream::word64(words, at), static_cast<uint64_t>(i) + 1);
+      std::swap(p[i], p[to]);
+    }
   }
 }
 
@@ -139,9 +160,14 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
     if constexpr (std::is_integral_v<T>) {
       const int64_t a = start.to_long(), s = step.to_long();
       if (start.is_integral(true) && step.is_integral(true)) {
-        generate<T>(out, [=](int64_t i) {
-          return static_cast<uint64_t>(a) +
-                 static_cast<uint64_t>(i) * static_cast<uint64_t>(s);
+        // A sum that goes on: not all vectors can multiply 64 bits. It wraps.
+        const auto by = static_cast<uint64_t>(s);
+        generate_ranges<T>(out, [=](T* to, int64_t begin, int64_t end) {
+          uint64_t v =
+              static_cast<uint64_t>(a) + static_cast<uint64_t>(begin) * by;
+          for (int64_t i = begin; i < end; ++i, v += by) {
+            to[i] = static_cast<T>(v);
+          }
         });
         return;
       }
@@ -188,16 +214,10 @@ Tensor& randperm_out(int64_t n, std::optional<Generator> generator,
            "[randperm] dtype: expected a dtype of numbers, got bool");
   resize_vector("randperm", out, n);
   const RandomStream stream(generator, 2 * static_cast<uint64_t>(n));
-  Tensor order(make_tensor(n, kLong, Device(kCPU)));
-  auto* const p = static_cast<int64_t*>(order.data_ptr());
-  for (int64_t i = 0; i < n; ++i) p[i] = i;
-  // A block has the words of two elements.
-  PhiloxBlock words{};
-  for (int64_t i = n - 1; i > 0; --i) {
-    const auto at = static_cast<uint64_t>(i);
-    if (i == n - 1 || i % 2 != 0) words = stream.block(at / 2);
-    std::swap(p[i], p[below(RandomStream::word64(words, at), at + 1)]);
-  }
+  const bool narrow = n <= std::numeric_limits<int32_t>::max();
+  const Tensor order(make_tensor(n, narrow ? kInt : kLong, Device(kCPU)));
+  narrow ? shuffle(stream, n, static_cast<int32_t*>(order.data_ptr()))
+         : shuffle(stream, n, static_cast<int64_t*>(order.data_ptr()));
   if (n > 0) {
     visit_all_dtypes("randperm", out.dtype(), [&]<class T>() {
       (void)Scalar(n - 1).to<T>();  // throws if the dtype is too narrow

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "aten/copy.h"
+#include "aten/tile/tile.h"
 #include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/histogram_kernels_gen.h"
 #include "backends/cpu/rows.h"
@@ -234,12 +235,11 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
   const Tensor x = contiguous_cpu(self, kLong);
   const auto* data = static_cast<const int64_t*>(x.data_ptr());
   const int64_t n = x.numel();
-  int64_t last = -1;
-  for (int64_t i = 0; i < n; ++i) {
-    SY_CHECK(data[i] >= 0, Value,
-             "[bincount] self: expected no negative numbers, got ", data[i]);
-    last = std::max(last, data[i]);
-  }
+  int64_t first = n > 0 ? data[0] : 0, last = n > 0 ? data[0] : -1;
+  tile::reduce_fn(tile::Reduction::min, tile::TileType::i64)(&first, data, n);
+  tile::reduce_fn(tile::Reduction::max, tile::TileType::i64)(&last, data, n);
+  SY_CHECK(first >= 0, Value,
+           "[bincount] self: expected no negative numbers, got ", first);
   constexpr int64_t kMost = int64_t{1} << 31;
   SY_CHECK(last < kMost && minlength <= kMost, Value,
            "[bincount] self: expected numbers and minlength below 2^31, got ",

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "backends/cpu/random_kernel/random_kernel.h"
 #include "c10/error.h"
 #include "c10/generator.h"
 #include "c10/philox.h"
@@ -23,6 +24,11 @@ class RandomStream {
   PhiloxBlock block(uint64_t i) const {
     return philox_block(range_.seed, range_.offset + i);
   }
+  // Words 4 i and on, of `count` blocks; written up to a multiple of
+  // kPhiloxLanes.
+  void words(uint64_t i, int64_t count, uint32_t* to) const {
+    random_kernels().philox_words(range_.seed, range_.offset + i, count, to);
+  }
   // Of a draw that takes as many words as it needs: block j = 0, 1, ... of
   // those that belong to block i alone; the first is block(i).
   PhiloxBlock block(uint64_t i, uint32_t j) const {
@@ -34,8 +40,10 @@ class RandomStream {
   }
   // Words 2 i and 2 i + 1, which block i / 2 holds.
   static uint64_t word64(const PhiloxBlock& b, uint64_t i) {
-    const size_t at = i % 2 * 2;
-    return (uint64_t{b[at + 1]} << 32) | b[at];
+    return word64(b.data(), i % 2);
+  }
+  static uint64_t word64(const uint32_t* words, uint64_t i) {
+    return (uint64_t{words[2 * i + 1]} << 32) | words[2 * i];
   }
 
  private:

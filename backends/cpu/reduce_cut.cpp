@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "backends/cpu/reduce_engine.h"
+#include "c10/parallel.h"
 
 namespace sy::cpu {
 
@@ -13,7 +14,19 @@ ReduceCut::ReduceCut(const ReduceLayout& layout, int64_t width)
       others_(layout.kept.numel / columns_),
       in_piece_(inner_ ? kReducePiece
                        : std::max<int64_t>(1, 8 * kReducePiece / width_)),
-      pieces_((layout.reduced.numel + in_piece_ - 1) / in_piece_) {}
+      pieces_((layout.reduced.numel + in_piece_ - 1) / in_piece_) {
+  // Narrower strips where there is not one for each thread: pieces, which the
+  // results depend on, stay as they are.
+  constexpr int64_t kNarrowest = 128;
+  const int64_t threads = get_num_threads();
+  if (inner_ || tasks() >= threads) return;
+  const int64_t wanted =
+      (threads + others_ * pieces_ - 1) / (others_ * pieces_);
+  const int64_t narrow = (columns_ + wanted - 1) / wanted;
+  width_ =
+      std::min(width_, (narrow + kNarrowest - 1) / kNarrowest * kNarrowest);
+  strips_ = (columns_ + width_ - 1) / width_;
+}
 
 ReduceCut::Task ReduceCut::task(int64_t i) const {
   const int64_t piece = i % pieces_;
