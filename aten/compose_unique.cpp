@@ -140,8 +140,8 @@ Tensor isin_by_search(const Tensor& elements, const Tensor& test_elements, bool,
   }
   const ScalarType dtype = result_type({elements, test_elements});
   const Tensor x = elements.to(dtype).reshape(-1);
-  const Tensor others =
-      std::get<0>(sy::sort(test_elements.to(dtype).reshape(-1), true, 0, false));
+  const Tensor others = std::get<0>(
+      sy::sort(test_elements.to(dtype).reshape(-1), true, 0, false));
   const Tensor at = sy::clamp_max(sy::searchsorted(others, x), Scalar(n - 1));
   const Tensor there = sy::gather(others, 0, at);
   return (invert ? x.ne(there) : x.eq(there)).reshape(elements.sizes());
