@@ -17,16 +17,13 @@
 #include "aten/ops/reduction.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
+#include "aten/widened.h"
 
 namespace sy::native {
 
 namespace {
 
 using Optional = std::optional<Tensor>;
-
-Tensor widened(const Tensor& t) {
-  return is_reduced_floating_type(t.scalar_type()) ? t.to(kFloat) : t;
-}
 
 struct Attention {
   Tensor query, key, value;  // as many heads of each

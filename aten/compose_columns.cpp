@@ -10,6 +10,7 @@
 #include "aten/ops/padding.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
+#include "aten/widened.h"
 
 namespace sy::native {
 
@@ -73,7 +74,7 @@ Tensor col2im_by_index(const Tensor& self, IntArrayRef output_size,
                   self.device());
   const ScalarType given = self.scalar_type();
   // Sums of narrow floats are rounded once.
-  const Tensor x = is_reduced_floating_type(given) ? self.to(kFloat) : self;
+  const Tensor x = widened(self);
   const int64_t kernel = kernel_size[0] * kernel_size[1];
   std::vector<int64_t> sizes = self.sizes().vec();
   sizes.pop_back();

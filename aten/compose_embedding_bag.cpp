@@ -22,6 +22,7 @@
 #include "aten/ops/shape.h"
 #include "aten/ops/unique.h"
 #include "aten/ops/view.h"
+#include "aten/widened.h"
 
 namespace sy::native {
 
@@ -29,10 +30,6 @@ namespace {
 
 using Optional = std::optional<Tensor>;
 using Results = std::tuple<Tensor, Tensor, Tensor, Tensor>;
-
-Tensor widened(const Tensor& t) {
-  return is_reduced_floating_type(t.scalar_type()) ? t.to(kFloat) : t;
-}
 
 Tensor longs(const char* op, const char* argument, const Tensor& t) {
   check_bag_vector(op, argument, t);

@@ -18,6 +18,7 @@
 #include "aten/ops/reduction.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
+#include "aten/widened.h"
 
 namespace sy::native {
 
@@ -115,8 +116,7 @@ Tensor histc_by_scatter(const Tensor& self, int64_t bins, const Scalar& min,
   SY_CHECK(e.first < e.second, Value,
            "[histc] max: expected more than min, got ", e.second,
            ", min = ", e.first);
-  const bool narrow = is_reduced_floating_type(self.scalar_type());
-  const Tensor x = (narrow ? self.to(kFloat) : self).reshape(-1);
+  const Tensor x = widened(self).reshape(-1);
   const Tensor inside = sy::logical_and(x >= e.first, x <= e.second);
   const Tensor ones = sy::ones(x.sizes(), x.options().dtype(kLong));
   return sums(linear_bin(x, e.first, e.second, bins), inside, ones, bins)

@@ -18,6 +18,7 @@
 #include "aten/ops/reduction.h"
 #include "aten/ops/view.h"
 #include "aten/shapes.h"
+#include "aten/widened.h"
 
 namespace sy::native {
 
@@ -27,10 +28,6 @@ using Three = std::tuple<Tensor, Tensor, Tensor>;
 using Optional = std::optional<Tensor>;
 
 bool given(const Optional& t) { return t && t->defined(); }
-
-Tensor widened(const Tensor& t) {
-  return is_reduced_floating_type(t.scalar_type()) ? t.to(kFloat) : t;
-}
 
 struct Scaled {
   Tensor rows, mean, rstd;

@@ -10,6 +10,7 @@
 #include "aten/ops/padding.h"
 #include "aten/ops/padding_kernels.h"
 #include "aten/tensor_new.h"
+#include "aten/widened.h"
 
 namespace sy::native {
 
@@ -51,8 +52,7 @@ Tensor pad(Place place, const Tensor& self, IntArrayRef padding) {
 Tensor pad_backward(Place place, const Tensor& grad_output, const Tensor& self,
                     IntArrayRef padding) {
   const ScalarType dtype = grad_output.scalar_type();
-  Tensor grad =
-      is_reduced_floating_type(dtype) ? grad_output.to(kFloat) : grad_output;
+  Tensor grad = widened(grad_output);
   for (size_t i = 0; i < padding.size(); i += 2) {
     const int64_t dim = self.dim() - 1 - static_cast<int64_t>(i / 2);
     std::vector<int64_t> sizes = grad.sizes().vec();

@@ -100,10 +100,7 @@ Tensor ormqr_by_bmm(const Tensor& self, const Tensor& input2,
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq_by_svd(
     const Tensor& self, const Tensor& b, std::optional<double> rcond,
     std::optional<std::string_view> driver) {
-  const bool vector =
-      b.dim() == 1 ||
-      (b.dim() == self.dim() - 1 &&
-       b.sizes() == self.sizes().slice(0, static_cast<size_t>(b.dim())));
+  const bool vector = is_vector_beside(self, b);
   const Tensor rhs = vector ? b.unsqueeze(-1) : b;
   const auto batch_of = [](const Tensor& t) {
     return t.sizes().slice(0, t.sizes().size() - 2);

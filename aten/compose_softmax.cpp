@@ -9,14 +9,11 @@
 #include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/view.h"
+#include "aten/widened.h"
 
 namespace sy::native {
 
 namespace {
-
-Tensor widened(const Tensor& t) {
-  return is_reduced_floating_type(t.scalar_type()) ? t.to(kFloat) : t;
-}
 
 // The elements less the largest of each row.
 Tensor shifted(const Tensor& self, int64_t dim) {

@@ -117,10 +117,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> solve_ex_by_factors(
   constexpr const char* kOp = "linalg_solve";
   const Factors f(A);
   if (check_errors) check_linalg_info(kOp, f.info.to(Device(kCPU)));
-  const bool vector =
-      B.dim() == 1 ||
-      (B.dim() == A.dim() - 1 &&
-       B.sizes() == A.sizes().slice(0, static_cast<size_t>(B.dim())));
+  const bool vector = is_vector_beside(A, B);
   const Tensor x = solve_side(kOp, f.LU, f.pivots, vector ? B.unsqueeze(-1) : B,
                               left, f.transposed);
   return {vector ? x.squeeze(-1) : x, f.LU, f.pivots, f.info};

@@ -15,6 +15,7 @@
 #include "aten/ops/stacking.h"
 #include "aten/ops/view.h"
 #include "aten/shapes.h"
+#include "aten/widened.h"
 #include "c10/thread_state.h"
 
 // grid_sampler and its gradients made of gather and scatter_add: for backends
@@ -190,10 +191,6 @@ struct Sampling {
     }
   }
 };
-
-Tensor widened(const Tensor& t) {
-  return is_reduced_floating_type(t.scalar_type()) ? t.to(kFloat) : t;
-}
 
 Tensor sampled(const Tensor& input, const Tensor& grid, int64_t mode,
                int64_t beyond, bool align_corners) {

@@ -108,12 +108,14 @@ bool same_strides(const TensorBase& a, const TensorBase& b) {
   return true;
 }
 
-// PyTorch's signature of native_batch_norm says nothing of the statistics that
-// it writes in training; _native_batch_norm_legit is the one that does.
+// PyTorch's signatures say nothing of the statistics that native_batch_norm
+// writes in training, nor of what _copy_from copies to.
 bool may_write(const FunctionSchema& schema, const Argument& a) {
-  return a.is_write() ||
-         ((a.name == "running_mean" || a.name == "running_var") &&
-          schema.argument_index("training") >= 0);
+  if (a.is_write()) return true;
+  if (a.name == "running_mean" || a.name == "running_var") {
+    return schema.argument_index("momentum") >= 0;
+  }
+  return a.name == "dst";
 }
 
 // What a call promises, from its arguments.

@@ -41,6 +41,12 @@ void check_linalg_info(std::string_view op, const Tensor& info) {
        " of the diagonal of U", which);
 }
 
+bool is_vector_beside(const Tensor& A, const Tensor& b) {
+  return b.dim() == 1 ||
+         (b.dim() == A.dim() - 1 &&
+          b.sizes() == A.sizes().slice(0, static_cast<size_t>(b.dim())));
+}
+
 void store_by_columns(const OperatorEntry& op, const Tensor& result,
                       Tensor& out) {
   generated::check_out_dtype(op, out, result.dtype());

@@ -15,6 +15,9 @@ class OperatorEntry;
 // name of the operator, and for which matrix of the batch.
 SY_API void check_linalg_info(std::string_view op, const Tensor& info);
 
+// Whether the right side of A X = b is a vector, or one for each matrix of A.
+SY_API bool is_vector_beside(const Tensor& A, const Tensor& b);
+
 // store_result for an out= argument that takes the result's dtype only. If it
 // is resized its matrices lie by columns, as ATen has them.
 SY_API void store_by_columns(const OperatorEntry& op, const Tensor& result,

@@ -6,6 +6,7 @@
 #include "aten/ops/all.h"
 #include "aten/ops/matrix_functions_kernels.h"
 #include "aten/tensor_new.h"
+#include "aten/widened.h"
 
 namespace sy::native {
 
@@ -85,9 +86,8 @@ Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
 
 Tensor matrix_exp_by_series(const Tensor& self) {
   if (self.numel() == 0) return sy::empty(self.sizes(), self.options());
-  const bool narrow = is_reduced_floating_type(self.scalar_type());
   const int64_t n = self.size(-1);
-  Tensor a = (narrow ? self.to(kFloat) : self).reshape({-1, n, n});
+  Tensor a = widened(self).reshape({-1, n, n});
   const std::vector<double> norms = norms_of(a);
   double most = 0;
   for (const double v : norms) {

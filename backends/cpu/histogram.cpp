@@ -236,8 +236,9 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
   const auto* data = static_cast<const int64_t*>(x.data_ptr());
   const int64_t n = x.numel();
   int64_t first = n > 0 ? data[0] : 0, last = n > 0 ? data[0] : -1;
-  tile::reduce_fn(tile::Reduction::min, tile::TileType::i64)(&first, data, n);
-  tile::reduce_fn(tile::Reduction::max, tile::TileType::i64)(&last, data, n);
+  tiles::reduce_fn(tiles::Reduction::min, tiles::TileType::i64)(&first, data,
+                                                                n);
+  tiles::reduce_fn(tiles::Reduction::max, tiles::TileType::i64)(&last, data, n);
   SY_CHECK(first >= 0, Value,
            "[bincount] self: expected no negative numbers, got ", first);
   constexpr int64_t kMost = int64_t{1} << 31;

@@ -204,10 +204,7 @@ void solve_ex_out(const Tensor& A, const Tensor& B, bool left,
   const Matrices a =
       factored(op, api, A, p.data<int32_t>(), codes.data<int32_t>());
   if (check_errors) check_linalg_info(op, codes.memory());
-  const bool vector =
-      B.dim() == 1 ||
-      (B.dim() == A.dim() - 1 &&
-       B.sizes() == A.sizes().slice(0, static_cast<size_t>(B.dim())));
+  const bool vector = is_vector_beside(A, B);
   const auto as_matrix = [&](const Tensor& t) {
     if (!vector) return t;
     Dims sizes(t.sizes()), strides(t.strides());

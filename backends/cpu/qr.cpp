@@ -204,10 +204,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(
     std::optional<std::string_view> driver) {
   const char* op = "linalg_lstsq";
   const LapackApi& api = require_lapack(op);
-  const bool vector =
-      b.dim() == 1 ||
-      (b.dim() == self.dim() - 1 &&
-       b.sizes() == self.sizes().slice(0, static_cast<size_t>(b.dim())));
+  const bool vector = is_vector_beside(self, b);
   const Tensor rhs = vector ? with_column(b) : b;
   const Dims batch = broadcast_sizes(op, batch_of(self), batch_of(rhs));
   check_finite(op, "self", self);

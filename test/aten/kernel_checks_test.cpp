@@ -56,6 +56,11 @@ Tensor& zero_(Tensor& a) {  // writes what it may
   std::memset(a.data_ptr(), 0, a.numel() * sizeof(float));
   return a;
 }
+// Writes what its signature, PyTorch's, does not say.
+Tensor copy_from(const Tensor& self, const Tensor& dst, bool) {
+  std::memcpy(dst.data_ptr(), self.data_ptr(), dst.numel() * sizeof(float));
+  return dst;
+}
 std::tuple<Tensor, Tensor> sort(const Tensor& a, int64_t, bool) {
   return {make(a.sizes()), make(a.sizes(), broken ? kInt : kLong)};
 }
@@ -93,6 +98,7 @@ SY_LIBRARY_IMPL(aten, Liar, m) {
   m.impl("exp", SY_FN(exp));
   m.impl("mm", SY_FN(mm));
   m.impl("zero_", SY_FN(zero_));
+  m.impl("_copy_from", SY_FN(copy_from));
   m.impl("sort", SY_FN(sort));
   m.impl("abs", SY_FN(abs));
   m.impl("t", SY_FN(t));
@@ -106,6 +112,15 @@ struct KernelChecksTest : testing::Test {
   ~KernelChecksTest() override { broken = false; }
   Tensor a = (init(), make({2, 2}));
 };
+
+TEST_F(KernelChecksTest, ACopyWritesItsTarget) {
+  const Tensor b = make({2, 2});
+  std::memset(a.data_ptr(), 0, 16);
+  std::memset(b.data_ptr(), 1, 16);
+  const KernelChecks checks;
+  a.copy_(b);
+  EXPECT_EQ(std::memcmp(a.data_ptr(), b.data_ptr(), 16), 0);
+}
 
 TEST_F(KernelChecksTest, EveryBrokenPromiseIsNamed) {
   broken = true;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A backend with kernels for what `sy minimal-set` names and for nothing else,
-# without a fallback, runs every operator.
+# without a fallback, runs every operator. These are fewer than 120, as
+# docs/backends.md says.
 set -euo pipefail
 export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 export SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so
@@ -12,5 +13,5 @@ cp test/conformance/passing.txt "$TEST_TMPDIR"
 needed=$(tools/sy/sy minimal-set | sed -n '$s/^\([0-9]*\) of .*/\1/p')
 tools/sy/sy coverage --plugin "$plugin" | tail -n 1 |
   awk -v needed="$needed" '
-    { print; if ($2 != needed || $4 != 0 || $5 != 0) exit 1 }'
+    { print; if (needed >= 120 || $2 != needed || $4 + $5 != 0) exit 1 }'
 exec tools/sy/sy conform --plugin "$plugin" --size smoke --jobs 2

@@ -96,7 +96,6 @@ class Part {
     const T root = std::hypot(slope, T(1));
     T g = d(m) - d(l) + e(l) / (slope + std::copysign(root, slope));
     T s = 1, c = 1, p = 0;
-    std::vector<Rotation<T>> rotations;
     for (int64_t i = m - 1; i >= l; --i) {
       const T f = s * e(i), b = c * e(i);
       const Rotation<T> turn(g, f);

@@ -144,27 +144,6 @@ Tensor& random_(Tensor& self, optional<Generator> generator) {
   return whole(self, 0, std::nullopt, generator);
 }
 
-// 2 words an element: less than the probability.
-Tensor& bernoulli__float(Tensor& self, double p,
-                         optional<Generator> generator) {
-  const Stream stream(generator, self.device(), 2 * self.numel());
-  return fill(self, [&](int64_t i) { return stream.even(2 * i) < p ? 1 : 0; });
-}
-Tensor bernoulli(const Tensor& self, optional<Generator> generator) {
-  Tensor out = empty(self.sizes(), self.scalar_type(), self.device());
-  for_each_place(self.sizes(), [&](const Index& at) {
-    const auto p = read<double>(self, at);
-    SY_CHECK(p >= 0 && p <= 1, Value,
-             "[bernoulli] self: expected probabilities in [0, 1], got ", p);
-  });
-  const Stream stream(generator, self.device(), 2 * self.numel());
-  int64_t i = 0;
-  for_each_place(self.sizes(), [&](const Index& at) {
-    write(out, at, stream.even(2 * i++) < read<double>(self, at));
-  });
-  return out;
-}
-
 // Each place from the last on exchanged with one of those up to it.
 Tensor& randperm_generator_out(int64_t n, optional<Generator> generator,
                                Tensor& out) {
