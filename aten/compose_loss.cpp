@@ -31,20 +31,14 @@ ScalarType wide(const Tensor& t) {
 struct Rows {
   Tensor counts, classes, weights;
 
-  Rows(const char* op, const Tensor& scores, const Tensor& target,
-       const Weight& weight, int64_t ignore_index) {
+  Rows(const Tensor& scores, const Tensor& target, const Weight& weight,
+       int64_t ignore_index) {
     const Tensor flat = target.reshape(-1);
     const ScalarType dtype = wide(scores);
     counts = flat != ignore_index;
     classes = sy::where(counts, flat, sy::zeros({}, flat.options()));
     weights = counts.to(dtype);
     if (!weight || !weight->defined()) return;
-    SY_CHECK(weight->dim() == 1 && weight->numel() == scores.size(1), Value,
-             "[", op, "] weight: expected ", scores.size(1),
-             " elements, one for each class, got ", describe(*weight));
-    SY_CHECK(weight->dtype() == scores.dtype(), Type, "[", op,
-             "] weight: expected ", scores.dtype(), ", got ",
-             describe(*weight));
     weights = kept(sy::gather(weight->to(dtype), 0, classes));
   }
   // 0 for rows that do not count, whatever is there.
@@ -53,11 +47,10 @@ struct Rows {
   }
 };
 
-std::tuple<Tensor, Tensor> forward(const char* op, const Tensor& scores,
-                                   const Tensor& target, const Weight& weight,
-                                   int64_t reduction, int64_t ignore_index,
-                                   bool each) {
-  const Rows rows(op, scores, target, weight, ignore_index);
+std::tuple<Tensor, Tensor> forward(const Tensor& scores, const Tensor& target,
+                                   const Weight& weight, int64_t reduction,
+                                   int64_t ignore_index, bool each) {
+  const Rows rows(scores, target, weight, ignore_index);
   const ScalarType dtype = scores.scalar_type();
   const Tensor score =
       sy::gather(scores.to(wide(scores)), 1, rows.classes.unsqueeze(1))
@@ -73,10 +66,10 @@ std::tuple<Tensor, Tensor> forward(const char* op, const Tensor& scores,
 }
 
 // Of the scores as rows.
-Tensor backward(const char* op, const Tensor& grad_output, const Tensor& scores,
+Tensor backward(const Tensor& grad_output, const Tensor& scores,
                 const Tensor& target, const Weight& weight, int64_t reduction,
                 int64_t ignore_index, const Tensor& total_weight) {
-  const Rows rows(op, scores, target, weight, ignore_index);
+  const Rows rows(scores, target, weight, ignore_index);
   const ScalarType dtype = wide(scores);
   Tensor grad = grad_output.to(dtype).reshape(-1);
   if (reduction == Reduction::Mean)
@@ -105,8 +98,7 @@ std::tuple<Tensor, Tensor> nll_loss_by_gather(const Tensor& self,
                                               int64_t reduction,
                                               int64_t ignore_index) {
   const bool each = reduction == Reduction::None && self.dim() == 2;
-  return forward("nll_loss_forward", rows_of(self), target, weight, reduction,
-                 ignore_index, each);
+  return forward(rows_of(self), target, weight, reduction, ignore_index, each);
 }
 
 std::tuple<Tensor, Tensor> nll_loss2d_by_gather(const Tensor& self,
@@ -114,8 +106,8 @@ std::tuple<Tensor, Tensor> nll_loss2d_by_gather(const Tensor& self,
                                                 const Weight& weight,
                                                 int64_t reduction,
                                                 int64_t ignore_index) {
-  return forward("nll_loss2d_forward", rows_of_images(self), target, weight,
-                 reduction, ignore_index, reduction == Reduction::None);
+  return forward(rows_of_images(self), target, weight, reduction, ignore_index,
+                 reduction == Reduction::None);
 }
 
 Tensor nll_loss_backward_by_scatter(const Tensor& grad_output,
@@ -123,17 +115,8 @@ Tensor nll_loss_backward_by_scatter(const Tensor& grad_output,
                                     const Weight& weight, int64_t reduction,
                                     int64_t ignore_index,
                                     const Tensor& total_weight) {
-  const bool each = reduction == Reduction::None && self.dim() == 2;
-  SY_CHECK(each ? grad_output.dim() == 1 && grad_output.size(0) == self.size(0)
-                : grad_output.numel() == 1,
-           Value, "[nll_loss_backward] grad_output: expected ",
-           each ? "one element for each row" : "one element", ", got ",
-           describe(grad_output));
-  SY_CHECK(total_weight.numel() == 1, Value,
-           "[nll_loss_backward] total_weight: expected one element, got ",
-           describe(total_weight));
-  return backward("nll_loss_backward", grad_output, rows_of(self), target,
-                  weight, reduction, ignore_index, total_weight)
+  return backward(grad_output, rows_of(self), target, weight, reduction,
+                  ignore_index, total_weight)
       .reshape(self.sizes());
 }
 
@@ -142,8 +125,8 @@ Tensor nll_loss2d_backward_by_scatter(const Tensor& grad_output,
                                       const Weight& weight, int64_t reduction,
                                       int64_t ignore_index,
                                       const Tensor& total_weight) {
-  return backward("nll_loss2d_backward", grad_output, rows_of_images(self),
-                  target, weight, reduction, ignore_index, total_weight)
+  return backward(grad_output, rows_of_images(self), target, weight, reduction,
+                  ignore_index, total_weight)
       .reshape({self.size(0), self.size(2), self.size(3), self.size(1)})
       .permute({0, 3, 1, 2})
       .contiguous();

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "aten/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/copy.h"
@@ -115,10 +116,7 @@ Windows pooling_windows(const char* op, int64_t n, const Tensor& self,
 Windows adaptive_windows(const Tensor& self, IntArrayRef output) {
   const auto n = static_cast<int64_t>(output.size());
   const std::vector<int64_t> sizes = last_sizes(self, n);
-  // A result that there is no room for ends here, before the lists.
-  std::vector<int64_t> pooled = self.sizes().vec();
-  std::copy(output.begin(), output.end(), pooled.end() - n);
-  const Tensor room = sy::empty(pooled, self.options());
+  check_room(self, output);  // before the lists are made
   std::vector<Axis> axes;
   for (size_t k = 0; k < output.size(); ++k) {
     Axis axis;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aten/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/copy.h"
@@ -88,15 +89,14 @@ Tensor weighted(const Tensor& t, const Tap& tap) {
              : product;
 }
 
-// A result that there is no room for is an error before the lists are made.
-void check_room(const Tensor& like, int64_t n, IntArrayRef last) {
-  std::vector<int64_t> sizes = like.sizes().vec();
-  std::copy(last.end() - n, last.end(), sizes.end() - n);
-  const Tensor room = sy::empty(sizes, like.options());
+// Those that the request is about.
+IntArrayRef last(const ResizeRequest& r, IntArrayRef sizes) {
+  const auto n = static_cast<size_t>(r.n);
+  return sizes.slice(sizes.size() - n, n);
 }
 
 Tensor resize(const ResizeRequest& r, const Tensor& self, IntArrayRef sizes) {
-  check_room(self, r.n, sizes);
+  check_room(self, last(r, sizes));
   const ScalarType given = self.scalar_type();
   Tensor x = self.to(computed_as(r, given));
   for (int64_t k = 2; k >= 3 - r.n; --k) {
@@ -121,7 +121,7 @@ Tensor resize(const ResizeRequest& r, const Tensor& self, IntArrayRef sizes) {
 
 Tensor resize_backward(const ResizeRequest& r, const Tensor& grad_output,
                        IntArrayRef sizes) {
-  check_room(grad_output, r.n, sizes);
+  check_room(grad_output, last(r, sizes));
   const ScalarType given = grad_output.scalar_type();
   Tensor g = grad_output.to(is_reduced_floating_type(given) ? kFloat : given);
   for (int64_t k = 2; k >= 3 - r.n; --k) {

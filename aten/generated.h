@@ -60,10 +60,11 @@ inline Tensor with_options(Tensor t, const TensorOptions& options) {
 // Memory is pinned on the host only; Meta has none to pin. Throws ValueError.
 [[noreturn]] SY_API SY_COLD void cannot_pin(const OperatorEntry& op,
                                             Device device);
-inline void check_pinning(const OperatorEntry& op, Device device,
-                          std::optional<bool> pin_memory) {
+template <class Op>
+SY_ALWAYS_INLINE void check_pinning(Device device,
+                                    std::optional<bool> pin_memory) {
   if (SY_UNLIKELY(pin_memory.value_or(false) && device.type > kMeta)) {
-    cannot_pin(op, device);
+    cannot_pin(Op::entry(), device);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "aten/guard.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace sy {
 
@@ -149,6 +150,13 @@ void check_can_cast(const char* op, const char* argument, ScalarType from,
                     ScalarType to) {
   SY_CHECK(can_cast(from, to), Type, "[", op, "] ", argument,
            ": expected a dtype that ", from, " can be cast to, got ", to);
+}
+
+void check_room(const TensorBase& t, IntArrayRef last) {
+  std::vector<int64_t> sizes = t.sizes().vec();
+  std::copy(last.begin(), last.end(),
+            sizes.end() - static_cast<int64_t>(last.size()));
+  make_tensor(sizes, t.dtype(), t.device());
 }
 
 bool resize_output(const char* op, Tensor& out, IntArrayRef sizes) {

@@ -46,6 +46,10 @@ SY_API void assert_no_overlap(const char* op, const TensorBase& out,
 SY_API void check_can_cast(const char* op, const char* argument,
                            ScalarType from, ScalarType to);
 
+// Throws OutOfMemoryError unless there is room for a tensor like `t` with these
+// as its last sizes.
+SY_API void check_room(const TensorBase& t, IntArrayRef last);
+
 // Makes `out` that size if it is not. Throws ValueError if its storage cannot
 // grow. True if sizes changed.
 SY_API bool resize_output(const char* op, Tensor& out, IntArrayRef sizes);

@@ -1,16 +1,15 @@
 #include "autograd/anomaly.h"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 
 #include "autograd/node.h"
 #include "autograd/thread.h"
+#include "c10/demangle.h"
 
 namespace sy::autograd {
 
@@ -56,14 +55,6 @@ std::shared_ptr<const Origin> record_origin() {
 }
 
 namespace {
-
-std::string demangled(const char* name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-  std::string r = status == 0 ? text : name;
-  std::free(text);
-  return r;
-}
 
 // "at train [0x1234] main": file and offset are what addr2line takes; names
 // are those of exported functions.

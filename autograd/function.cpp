@@ -1,26 +1,16 @@
 #include "autograd/function.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 
 #include "autograd/generated_support.h"
 #include "autograd/runtime_ops.h"
 #include "autograd/thread.h"
 #include "autograd/user_error.h"
+#include "c10/demangle.h"
 
 namespace sy::autograd {
 
 namespace {
-
-std::string type_name(const std::type_info& type) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
-  std::string r = status == 0 ? text : type.name();
-  std::free(text);
-  return r;
-}
 
 bool contains(const variable_list& list, const Tensor& t) {
   return std::any_of(list.begin(), list.end(),
@@ -54,7 +44,7 @@ class FunctionNode final : public NodeOfMany {
       v(saved_name(i).c_str(), saved[i]);
     }
   }
-  std::string name() const override { return type_name(type_.type); }
+  std::string name() const override { return demangled(type_.type.name()); }
   static std::string saved_name(size_t i) { return str("saved[", i, "]"); }
 
   AutogradContext context;
@@ -187,7 +177,7 @@ AutogradContext* FunctionCall::start() {
 }
 
 void FunctionCall::reject(std::string_view what) const {
-  fail(ErrorKind::Value, "[", type_name(type_.type), "] ", what);
+  fail(ErrorKind::Value, "[", demangled(type_.type.name()), "] ", what);
 }
 
 int FunctionCall::find_input(const Tensor& t) const {
@@ -216,7 +206,7 @@ void FunctionCall::check_marks(const Tensor* outputs, size_t n) const {
 
 // The history of an input that forward wrote to and returns.
 void FunctionCall::write_history(Tensor& out, bool single) {
-  check_inplace(type_name(type_.type), out);
+  check_inplace(demangled(type_.type.name()), out);
   if (out.is_view()) {
     // A CopySlices node takes the first edge for the view's old value.
     if (!single || find_input(out) != 0) {

@@ -1,6 +1,5 @@
 #include "c10/library_file.h"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -12,10 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <string_view>
 
+#include "c10/demangle.h"
 #include "c10/error.h"
 #include "c10/plugin.h"
 
@@ -44,13 +43,6 @@ std::optional<std::string> search(const std::string& name) {
     if (auto found = resolve(folder + "/" + name)) return found;
   }
   return std::nullopt;
-}
-
-std::string demangled(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &free);
-  return status == 0 ? std::string(text.get()) : symbol;
 }
 
 // What lies between two parts of a text; "" if they are not there.
@@ -125,8 +117,8 @@ std::string explain_dlopen(const std::string& path, const char* text) {
   }
   const std::string_view symbol = between(said, "undefined symbol: ", ",");
   if (!symbol.empty()) {
-    return str("nothing defines ",
-               demangled(std::string(symbol.substr(0, symbol.find(" (")))),
+    const std::string name(symbol.substr(0, symbol.find(" (")));
+    return str("nothing defines ", demangled(name.c_str()),
                "; link it to the library that does, and build it against "
                "this SDK");
   }

@@ -6,6 +6,8 @@ Outputs are declared one by one, never as a directory: Bazel applies no C++
 options to the sources of a directory.
 """
 
+load("//tools:cc.bzl", "sy_cc_library")
+
 def _sygen_files_impl(ctx):
     args = ctx.actions.args()
     for arg in ctx.attr.args:
@@ -60,6 +62,29 @@ def sygen_files(name, outs, srcs = [], args = [], deps_srcs = [], **kwargs):
         srcs = srcs,
         args = args,
         deps_srcs = deps_srcs,
+        **kwargs
+    )
+
+def sygen_library(name, src, deps, **kwargs):
+    """A library of the operators of one YAML file, NAME.yaml or another.
+
+    What is generated is NAME.cpp and NAME.h, which is included by that name.
+    """
+    sygen_files(
+        name = name + "_files",
+        srcs = [src],
+        srcs_flag = "--input",
+        args = ["emit", "--kind", "library"],
+        deps_srcs = ["//schemas:operators"],
+        outs = [name + ".cpp", name + ".h"],
+    )
+    sy_cc_library(
+        name = name,
+        srcs = [name + ".cpp"],
+        hdrs = [name + ".h"],
+        includes = ["."],
+        alwayslink = True,
+        deps = deps,
         **kwargs
     )
 

@@ -17,13 +17,12 @@ namespace sy::cpu {
 
 namespace {
 
-SY_COLD intrusive_ptr<TensorImpl> empty_pinned(IntArrayRef size,
-                                               ScalarType dtype) {
+SY_COLD Tensor empty_pinned(IntArrayRef size, ScalarType dtype) {
   Dims strides;
   strides.resize(static_cast<int64_t>(size.size()));
   contiguous_strides(size, strides.data());
-  return make_pinned_tensor(size, strides, dtype,
-                            pinning_backend("empty", std::nullopt));
+  return Tensor(make_pinned_tensor(size, strides, dtype,
+                                   pinning_backend("empty", std::nullopt)));
 }
 
 // The number of elements from start up to end.
@@ -97,9 +96,10 @@ Tensor empty(IntArrayRef size, std::optional<ScalarType> dtype,
              std::optional<bool> pin_memory,
              std::optional<MemoryFormat> memory_format) {
   const ScalarType t = dtype ? *dtype : default_dtype();
-  Tensor result(SY_UNLIKELY(pin_memory.value_or(false))
-                    ? empty_pinned(size, t)
-                    : make_tensor(size, t, device.value_or(Device(kCPU))));
+  Tensor result =
+      SY_UNLIKELY(pin_memory.value_or(false))
+          ? empty_pinned(size, t)
+          : Tensor(make_tensor(size, t, device.value_or(Device(kCPU))));
   if (SY_UNLIKELY(memory_format.has_value() &&
                   *memory_format != MemoryFormat::Contiguous)) {
     SY_CHECK(*memory_format != MemoryFormat::Preserve, Value,

@@ -63,21 +63,10 @@ void store(const Tensor& t, int64_t i, double v) {
 
 }  // namespace
 
-void check_class_weight(const char* op, const Tensor& self, int64_t classes,
-                        const std::optional<Tensor>& weight) {
-  if (!weight || !weight->defined()) return;
-  SY_CHECK(weight->dim() == 1 && weight->sizes()[0] == classes, Value, "[", op,
-           "] weight: expected ", classes,
-           " elements, one for each class, got ", describe(*weight));
-  SY_CHECK(weight->dtype() == self.dtype(), Type, "[", op,
-           "] weight: expected ", self.dtype(), ", got ", describe(*weight));
-}
-
 void nll_loss_forward_out(const Tensor& self, const Tensor& target,
                           const std::optional<Tensor>& weight,
                           int64_t reduction, int64_t ignore_index,
                           const Tensor& output, const Tensor& total_weight) {
-  check_class_weight("nll_loss_forward", self, self.sizes().back(), weight);
   visit_floating_dtypes("nll_loss_forward", self.dtype(), [&]<class T>() {
     const Problem<T> p("nll_loss_forward", self, target, weight, ignore_index);
     const bool each = reduction == kNone && self.dim() == 2;
@@ -104,17 +93,7 @@ void nll_loss_backward_out(const Tensor& grad_output, const Tensor& self,
                            const std::optional<Tensor>& weight,
                            int64_t reduction, int64_t ignore_index,
                            const Tensor& total_weight, const Tensor& out) {
-  check_class_weight("nll_loss_backward", self, self.sizes().back(), weight);
   const bool each = reduction == kNone && self.dim() == 2;
-  SY_CHECK(
-      each ? grad_output.dim() == 1 && grad_output.sizes()[0] == self.sizes()[0]
-           : grad_output.numel() == 1,
-      Value, "[nll_loss_backward] grad_output: expected ",
-      each ? "one element for each row" : "one element", ", got ",
-      describe(grad_output));
-  SY_CHECK(total_weight.numel() == 1, Value,
-           "[nll_loss_backward] total_weight: expected one element, got ",
-           describe(total_weight));
   visit_floating_dtypes("nll_loss_backward", self.dtype(), [&]<class T>() {
     const Problem<T> p("nll_loss_backward", self, target, weight, ignore_index);
     using A = typename Problem<T>::A;

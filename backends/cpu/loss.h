@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "aten/copy.h"
 #include "aten/structured.h"
 #include "aten/tensor.h"
@@ -11,10 +9,6 @@
 namespace sy::cpu {
 
 enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
-
-// Throws unless there is one weight of self's dtype for each class.
-void check_class_weight(const char* op, const Tensor& self, int64_t classes,
-                        const std::optional<Tensor>& weight);
 
 // f(T* elements), which become those of `out`, in order.
 template <class T, class F>

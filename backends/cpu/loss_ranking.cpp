@@ -88,7 +88,6 @@ struct MultiMargin : Rows<T> {
         op(name),
         square(p.to_double() == 2),
         margin(static_cast<T>(m.to_double())) {
-    check_class_weight(op, self, this->classes, weight);
     if (weight && weight->defined()) weights = contiguous_cpu(*weight);
   }
 

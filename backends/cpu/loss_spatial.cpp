@@ -33,7 +33,6 @@ struct Scores {
         places(self.sizes()[2] * self.sizes()[3]),
         ignored(ignore_index),
         target(static_cast<const int64_t*>(classes_of.data_ptr())) {
-    check_class_weight(op, self, classes, w);
     if (w && w->defined()) {
       weights = contiguous_cpu(*w);
       weight = static_cast<const T*>(weights.data_ptr());

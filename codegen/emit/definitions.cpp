@@ -233,7 +233,7 @@ class DefinitionsEmitter {
     const std::string chosen = local(op, "chosen");
     w.line("  const Device " + chosen + " = device.value_or(Device(kCPU));");
     if (op.base.schema.argument_index("pin_memory") >= 0) {
-      w.line("  generated::check_pinning(" + entry_of(op.base) + ", " + chosen +
+      w.line("  generated::check_pinning<ops::" + op.base.id + ">(" + chosen +
              ", pin_memory);");
     }
     w.line("  return ops::" + op.base.id +

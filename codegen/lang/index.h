@@ -78,7 +78,8 @@ std::optional<IndexCode> compile_index(const Expr& e, const IndexEnv& env,
 struct RequireCode {
   std::string op;
   IndexCode condition;
-  std::string argument;  // the first that it mentions
+  // The first that it mentions, or the one that `x == None or …` asks for.
+  std::string argument;
   std::string expected;  // the condition's text, or the author's message
   struct Got {
     std::string label;  // "self.dim()"

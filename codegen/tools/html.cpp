@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codegen/tools/markup.h"
+
 namespace sy::codegen {
 namespace {
 
@@ -12,9 +14,9 @@ std::string inline_text(std::string_view line) {
     const std::size_t begin = line.find('`');
     const std::size_t end =
         begin == line.npos ? line.npos : line.find('`', begin + 1);
-    if (end == line.npos) return out + html_text(line);
-    out += html_text(line.substr(0, begin)) + "<code>" +
-           html_text(line.substr(begin + 1, end - begin - 1)) + "</code>";
+    if (end == line.npos) return out + markup_text(line);
+    out += markup_text(line.substr(0, begin)) + "<code>" +
+           markup_text(line.substr(begin + 1, end - begin - 1)) + "</code>";
     line.remove_prefix(end + 1);
   }
 }
@@ -35,17 +37,17 @@ class Converter {
   void line(std::string_view l) {
     if (block_ == Block::kCode) {
       if (l.starts_with("```")) return close();
-      out_ += html_text(l) + '\n';
+      out_ += markup_text(l) + '\n';
     } else if (l.starts_with("```")) {
       open(Block::kCode, "<pre><code>");
     } else if (l.starts_with("## ")) {
       close();
-      const std::string name = html_text(l.substr(3));
+      const std::string name = markup_text(l.substr(3));
       out_ += "<h2 id=\"" + name + "\"><a href=\"#" + name + "\">" + name +
               "</a></h2>\n";
     } else if (l.starts_with("# ")) {
       close();
-      out_ += "<h1>" + html_text(l.substr(2)) + "</h1>\n";
+      out_ += "<h1>" + markup_text(l.substr(2)) + "</h1>\n";
     } else if (l.starts_with("- ")) {
       if (block_ != Block::kList) open(Block::kList, "<ul>\n");
       out_ += "<li>" + inline_text(l.substr(2)) + "</li>\n";
@@ -75,20 +77,6 @@ class Converter {
 };
 
 }  // namespace
-
-std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 std::string script_text(std::string_view text) {
   std::string out = "\"";

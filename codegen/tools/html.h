@@ -5,8 +5,6 @@
 
 namespace sy::codegen {
 
-// Text that HTML shows as it is.
-std::string html_text(std::string_view text);
 // A string of JavaScript, quotes included, that may stand in HTML too.
 std::string script_text(std::string_view text);
 

@@ -11,6 +11,7 @@
 #include "codegen/emit/emit.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/tools/html.h"
+#include "codegen/tools/markup.h"
 #include "codegen/tools/schema_files.h"
 
 namespace sy::codegen {
@@ -74,7 +75,7 @@ show();
 std::string page(const std::string& title, const std::string& body) {
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" +
-         html_text(title) +
+         markup_text(title) +
          "</title>\n<link rel=\"stylesheet\" href=\"style.css\">\n"
          "<nav><a href=\"index.html\">operators</a> "
          "<a href=\"dtypes.html\">dtypes</a>\n"
@@ -93,7 +94,7 @@ std::string index(const Model& model) {
   for (const Family& f : model.families()) {
     std::string names;
     for (const Operator& op : f.operators) {
-      const std::string name = html_text(op.base.name);
+      const std::string name = markup_text(op.base.name);
       names += (names.empty() ? "" : ", ") + ("<a href=\"" + f.name) +
                ".html#" + name + "\">" + name + "</a>";
       overloads += op.overloads().size();
@@ -143,7 +144,7 @@ bool add_way(const std::string& word, std::string& cell) {
     dtypes.replace(at, 1, " ");
   }
   cell += (cell.empty() ? "" : "<br>") + ("<span class=\"" + way + "\">") +
-          way + "</span> " + html_text(dtypes);
+          way + "</span> " + markup_text(dtypes);
   return true;
 }
 
@@ -178,7 +179,7 @@ void read(const DtypeList& list, Dtypes& out, lang::Diagnostics& diagnostics) {
 std::string dtypes_page(const Model& model, const Dtypes& dtypes) {
   std::string head, rows;
   for (const std::string& d : dtypes.devices) {
-    head += "<th>" + html_text(d) + "</th>";
+    head += "<th>" + markup_text(d) + "</th>";
   }
   for (const Family& f : model.families()) {
     for (const Operator& op : f.operators) {
@@ -186,7 +187,8 @@ std::string dtypes_page(const Model& model, const Dtypes& dtypes) {
       const auto found = dtypes.rows.find(name);
       if (found == dtypes.rows.end()) continue;
       rows += "<tr><td><a href=\"" + f.name + ".html#" +
-              html_text(op.base.name) + "\">" + html_text(name) + "</a></td>";
+              markup_text(op.base.name) + "\">" + markup_text(name) +
+              "</a></td>";
       for (const std::string& d : dtypes.devices) {
         const auto cell = found->second.find(d);
         rows += "<td>" + (cell == found->second.end() ? "" : cell->second) +

@@ -5,6 +5,7 @@
 
 #include "aten/copy.h"
 #include "aten/ops/loss.h"
+#include "aten/ops/loss_ranking.h"
 #include "aten/tensor_new.h"
 #include "backends/cpu/loss_kernels_gen.h"
 #include "backends/cpu/loss_ranking_kernels_gen.h"
@@ -85,10 +86,29 @@ TEST(NllLoss, ClassesOutOfRange) {
                   IndexError,
                   "[nll_loss_forward] target: expected a class in [0, 2], got "
                   "3");
-  SY_EXPECT_ERROR(cpu::nll_loss_forward_out(scores(), tensor({0, 1}),
-                                            tensor({1.0}, kDouble), kMean, -100,
-                                            one, total),
-                  ValueError, "[nll_loss_forward] weight: expected 3 elements");
+}
+
+TEST(NllLoss, ArgumentsAreCheckedBeforeAnyKernel) {
+  const Tensor target = tensor({0, 1});
+  SY_EXPECT_ERROR(nll_loss(scores(), target, tensor({1.0}, kDouble)),
+                  ValueError,
+                  "[nll_loss_forward] weight: expected one element for each "
+                  "class, got weight.dim() = 1, weight.size(0) = 1, "
+                  "self.size(-1) = 3");
+  SY_EXPECT_ERROR(nll_loss(scores(), target, tensor({1.0, 1.0, 1.0})),
+                  ValueError,
+                  "[nll_loss_forward] weight: expected the dtype of self");
+  const auto backward = [&](const Tensor& grad, const Tensor& total) {
+    nll_loss_backward(grad, scores(), target, {}, kMean, -100, total);
+  };
+  backward(tensor(1.0, kDouble), tensor(1.0, kDouble));
+  SY_EXPECT_ERROR(backward(tensor({1.0, 1.0}, kDouble), tensor(1.0, kDouble)),
+                  ValueError,
+                  "[nll_loss_backward] grad_output: expected one element for "
+                  "each of the loss");
+  SY_EXPECT_ERROR(backward(tensor(1.0, kDouble), tensor({1.0, 1.0}, kDouble)),
+                  ValueError,
+                  "[nll_loss_backward] total_weight: expected one element");
 }
 
 // The logarithm of the softmax of a row, for comparison.
@@ -159,9 +179,9 @@ TEST(MarginLosses, TargetsOutOfRange) {
                                              Scalar(1), {}, kMean, out),
                   IndexError, "target: expected a class in [0, 2], got 3");
   SY_EXPECT_ERROR(
-      cpu::multi_margin_loss_out(row, tensor(1), Scalar(1), Scalar(1),
-                                 tensor({1.0}, kDouble), kMean, out),
-      ValueError, "weight: expected 3 elements");
+      multi_margin_loss(row, tensor(1), 1, 1, tensor({1.0}, kDouble)),
+      ValueError,
+      "[multi_margin_loss] weight: expected one element for each class");
   SY_EXPECT_ERROR(cpu::multilabel_margin_loss_forward_out(
                       row, tensor({0, -1, 3}), kMean, out, marks),
                   IndexError,

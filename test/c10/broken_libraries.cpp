@@ -12,7 +12,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "c10/error.h"
 #include "c10/library_note.h"
+#include "c10/plugin.h"
 
 namespace sy::test {
 
@@ -316,6 +318,15 @@ std::string corrupt_dynamic(const std::string& good, unsigned number) {
     default: one.d_tag = other.d_tag; break;
   }
   return elf.bytes();
+}
+
+std::string problem(const std::string& path) {
+  try {
+    load_library(path);
+  } catch (const RegistrationError& e) {
+    return e.message();
+  }
+  return "(loaded)";
 }
 
 std::string read_bytes(const std::string& path) {

@@ -26,6 +26,9 @@ std::string corrupt_segments(const std::string& good, unsigned number);
 // little, exchanged, or made into others that the dynamic loader knows.
 std::string corrupt_dynamic(const std::string& good, unsigned number);
 
+// What load_library() says of a file; "(loaded)" if it takes it.
+std::string problem(const std::string& path);
+
 // The bytes of a file.
 std::string read_bytes(const std::string& path);
 

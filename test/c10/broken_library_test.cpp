@@ -18,6 +18,7 @@ namespace sy {
 namespace {
 
 using test::BrokenLibrary;
+using test::problem;
 
 const char* plugin(const char* name) {
   const char* const path = std::getenv(name);
@@ -34,15 +35,6 @@ std::string folder(const char* name) {
 int64_t length(int64_t n) {
   return typed_operator<int64_t(const TensorBase&)>("sound::length")
       .call(TensorBase(make_tensor({n}, kFloat, Device(kCPU))));
-}
-
-std::string problem(const std::string& path) {
-  try {
-    load_library(path);
-  } catch (const RegistrationError& e) {
-    return e.message();
-  }
-  return "(loaded)";
 }
 
 void expect_refused(const BrokenLibrary& broken) {

@@ -33,6 +33,8 @@ SY_LIBRARY_IMPL(host, CPU, m) { m.impl("taken", SY_FN(sy::zero)); }
 namespace sy {
 namespace {
 
+using test::problem;
+
 // The test's build gives the path of each plugin in the environment.
 std::string plugin(const char* name) {
   const char* path = std::getenv(name);
@@ -45,14 +47,6 @@ std::string scratch(const char* name) {
 }
 TensorBase make(Device device = Device(kCPU)) {
   return TensorBase(make_tensor({2}, kFloat, device));
-}
-std::string problem(const std::string& path) {
-  try {
-    load_library(path);
-  } catch (const RegistrationError& e) {
-    return e.message();
-  }
-  return "(loaded)";
 }
 #define EXPECT_HAS(text, part) \
   EXPECT_NE((text).find(part), std::string::npos) << (text)

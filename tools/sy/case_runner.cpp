@@ -1,11 +1,8 @@
 #include "tools/sy/case_runner.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
 #include <typeinfo>
 
+#include "c10/demangle.h"
 #include "c10/error.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/effects.h"
@@ -16,11 +13,7 @@ namespace sy::tools {
 namespace {
 
 std::string type_name(const std::exception& e) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(
-      abi::__cxa_demangle(typeid(e).name(), nullptr, nullptr, &status),
-      &std::free);
-  const std::string text = status == 0 ? name.get() : typeid(e).name();
+  const std::string text = demangled(typeid(e).name());
   return text.substr(text.rfind("sy::", 0) == 0 ? 4 : 0);
 }
 

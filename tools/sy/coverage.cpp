@@ -10,6 +10,7 @@
 #include "c10/error.h"
 #include "c10/introspect.h"
 #include "c10/plugin.h"
+#include "codegen/tools/markup.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/inspect.h"
@@ -120,10 +121,10 @@ std::string page(const std::vector<Line>& lines, const std::string& device) {
       "</p>\n<table>\n<thead><tr><th>operator</th><th>family</th>"
       "<th>way</th><th>kernel</th></tr></thead>\n<tbody>\n";
   for (const Line& line : lines) {
-    out +=
-        str("<tr><td>", xml_text(line.name), "</td><td>", xml_text(line.family),
-            "</td><td class=\"", kWays[line.way], "\">", kWays[line.way],
-            "</td><td>", xml_text(line.kernel), "</td></tr>\n");
+    out += str("<tr><td>", codegen::markup_text(line.name), "</td><td>",
+               codegen::markup_text(line.family), "</td><td class=\"",
+               kWays[line.way], "\">", kWays[line.way], "</td><td>",
+               codegen::markup_text(line.kernel), "</td></tr>\n");
   }
   return out + "</tbody>\n</table>\n</html>\n";
 }

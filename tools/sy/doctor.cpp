@@ -1,18 +1,17 @@
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 
 #include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "c10/library.h"
 #include "c10/plugin.h"
+#include "tools/sy/child.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/json.h"
+#include "tools/sy/missing.h"
 
 namespace sy::tools {
 
@@ -30,28 +29,6 @@ std::string block(const LibraryNote& n) {
   }
   return str(kind, "(", n.ns, *n.key != '\0' ? str(", ", n.key) : "", ")");
 }
-
-// Without a name, gone with its last user.
-class Scratch {
- public:
-  Scratch() : file_(std::tmpfile(), &std::fclose) {
-    SY_CHECK(file_ != nullptr, Error,
-             "no temporary file: ", std::strerror(errno));
-  }
-  int fd() const { return fileno(file_.get()); }
-  std::string text() const {
-    std::string out;
-    char buffer[4096];
-    std::rewind(file_.get());
-    while (const size_t n = std::fread(buffer, 1, sizeof buffer, file_.get())) {
-      out.append(buffer, n);
-    }
-    return out;
-  }
-
- private:
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-};
 
 Json load(const std::string& path) {
   Json out = {{"loads", false}};
@@ -98,31 +75,34 @@ std::string how_it_ended(int status, const std::string& path,
 // Loads it in a child process, which may die of it.
 Json try_load(const std::string& path) {
   init();
-  const Scratch answer, said;
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  SY_CHECK(child >= 0, Error, "cannot fork: ", std::strerror(errno));
-  if (child == 0) {
-    alarm(kSeconds);
-    dup2(said.fd(), STDOUT_FILENO);
-    dup2(said.fd(), STDERR_FILENO);
-    const std::string text = dump(load(path));
-    const bool written = write(answer.fd(), text.data(), text.size()) ==
-                         static_cast<ssize_t>(text.size());
-    _exit(written ? 0 : 1);
+  const ChildResult child =
+      in_child(kSeconds, [&] { return dump(load(path)); });
+  Json out = {{"loads", false}};
+  if (child.answer.empty()) {
+    out["why"] = how_it_ended(child.status, path, child.said);
+  } else {
+    out = parse_json(child.answer, "doctor");
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  if (!out["loads"]) out["missing"] = missing_of(path);
+  return out;
+}
+
+// The loader's answer names the first.
+void print_missing(const Json& missing) {
+  if (missing.size() < 2) return;
+  std::printf("all that is missing:\n");
+  for (const Json& m : missing) {
+    std::printf("  %s\n", m.get<std::string>().c_str());
   }
-  const std::string text = answer.text();
-  if (!text.empty()) return parse_json(text, "doctor");
-  return {{"loads", false}, {"why", how_it_ended(status, path, said.text())}};
 }
 
 }  // namespace
 
 int examine_library(const std::string& path, bool json) {
-  Json out = {{"path", path}, {"blocks", Json::array()}, {"loads", false}};
+  Json out = {{"path", path},
+              {"blocks", Json::array()},
+              {"loads", false},
+              {"missing", Json::array()}};
   try {
     for (const LibraryNote& n : read_library_notes(path)) {
       out["blocks"].push_back(block(n));
@@ -145,6 +125,7 @@ int examine_library(const std::string& path, bool json) {
                 out["new_operators"].get<size_t>());
   } else {
     std::printf("does not load:\n%s\n", out["why"].get<std::string>().c_str());
+    print_missing(out["missing"]);
   }
   return loads ? 0 : 1;
 }

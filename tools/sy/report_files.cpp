@@ -1,8 +1,11 @@
 #include "tools/sy/report_files.h"
 
 #include "c10/error.h"
+#include "codegen/tools/markup.h"
 
 namespace sy::tools {
+
+using codegen::markup_text;
 
 namespace {
 
@@ -17,29 +20,12 @@ std::string state_of(const OverloadReport& r) {
 
 }  // namespace
 
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') {
-          out += c;
-        }
-    }
-  }
-  return out;
-}
-
 std::string to_junit(const Report& report, const std::string& title) {
   size_t failures = 0, skipped = 0;
   std::string cases;
   for (const auto& [name, r] : report) {
-    cases +=
-        str("  <testcase classname=\"conform\" name=\"", xml_text(name), "\"");
+    cases += str("  <testcase classname=\"conform\" name=\"", markup_text(name),
+                 "\"");
     const std::string state = state_of(r);
     if (state == "works") {
       cases += "/>\n";
@@ -54,7 +40,7 @@ std::string to_junit(const Report& report, const std::string& title) {
               : str(r.failed, " of ", r.failed + r.passed, " cases fail");
       cases += str("    <failure message=\"", message, "\">");
       for (const FailedCase& f : r.failures) {
-        cases += xml_text(f.id) + ": " + xml_text(f.why) + "\n";
+        cases += markup_text(f.id) + ": " + markup_text(f.why) + "\n";
       }
       cases += "</failure>\n";
     } else {
@@ -68,7 +54,7 @@ std::string to_junit(const Report& report, const std::string& title) {
     cases += "  </testcase>\n";
   }
   return str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"",
-             xml_text(title), "\" tests=\"", report.size(), "\" failures=\"",
+             markup_text(title), "\" tests=\"", report.size(), "\" failures=\"",
              failures, "\" skipped=\"", skipped, "\" errors=\"0\">\n", cases,
              "</testsuite>\n");
 }
@@ -76,7 +62,7 @@ std::string to_junit(const Report& report, const std::string& title) {
 std::string html_head(const std::string& title) {
   return str(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>",
-      xml_text(title),
+      markup_text(title),
       "</title>\n<style>\n"
       "body { font: 15px/1.4 sans-serif; margin: 2em auto; max-width: 70em; }\n"
       "table { border-collapse: collapse; }\n"
@@ -90,7 +76,7 @@ std::string html_head(const std::string& title) {
       "<input id=\"filter\" placeholder=\"filter\" oninput=\"for (const r of "
       "document.querySelectorAll('tbody tr')) r.hidden = "
       "!r.textContent.includes(this.value)\">\n<h1>",
-      xml_text(title), "</h1>\n");
+      markup_text(title), "</h1>\n");
 }
 
 std::string to_html(const Report& report, const std::string& title) {
@@ -107,7 +93,7 @@ std::string to_html(const Report& report, const std::string& title) {
   out += "<th>why</th></tr></thead>\n<tbody>\n";
   for (const auto& [name, r] : report) {
     const std::string state = state_of(r);
-    out += str("<tr><td>", xml_text(name), "</td><td class=\"", state, "\">",
+    out += str("<tr><td>", markup_text(name), "</td><td class=\"", state, "\">",
                state, "</td><td>", r.passed, "</td><td>", r.failed, "</td>");
     for (const char* way : kWays) {
       const auto it = r.ways.find(way);
@@ -116,7 +102,7 @@ std::string to_html(const Report& report, const std::string& title) {
     }
     out += "<td class=\"why\">";
     for (const FailedCase& f : r.failures) {
-      out += xml_text(f.id) + ": " + xml_text(f.why) + "\n";
+      out += markup_text(f.id) + ": " + markup_text(f.why) + "\n";
     }
     out += "</td></tr>\n";
   }

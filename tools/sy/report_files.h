@@ -14,8 +14,6 @@ std::string to_junit(const Report& report, const std::string& title);
 // A page that needs no other file.
 std::string to_html(const Report& report, const std::string& title);
 
-// With <, > and & spelt out; what XML does not allow is left out.
-std::string xml_text(std::string_view text);
 // The head of such a page, up to its first line of text.
 std::string html_head(const std::string& title);
 

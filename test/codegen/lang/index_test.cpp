@@ -198,6 +198,12 @@ TEST(RequireTest, MessagesComeFromTheText) {
             "         \"[mm] self: expected self.dim() == 1 or self.size(0) "
             "== 1, got self.dim() = \", self.dim(), \", self.size(0) = \", "
             "self.size(0));\n");
+  EXPECT_EQ(require("start == None or (start > 0 and start < self.dim())"),
+            "SY_CHECK(!start.has_value() || ((*start) > 0 && (*start) < "
+            "self.dim()), Value,\n"
+            "         \"[mm] start: expected start == None or start > 0 and "
+            "start < self.dim(), got start = \", (*start), (*start) > 0 ? "
+            "sy::str(\", self.dim() = \", self.dim()) : std::string());\n");
   EXPECT_EQ(require("self.dim()"),
             "<text>:1:6: error: expected a bool, got an int");
 }

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <utility>
 
 #include "c10/dispatcher.h"
 #include "c10/plugin.h"
@@ -66,6 +69,51 @@ TEST(Doctor, EveryBrokenLibraryIsExplained) {
     EXPECT_EQ(json["path"], broken.path);
     EXPECT_NE(said.text.find(json["why"].get<std::string>()), said.text.npos);
   }
+}
+
+std::string renamed(
+    std::string bytes,
+    std::initializer_list<std::pair<const char*, const char*>> names) {
+  for (const auto& [from, to] : names) {
+    bool found = false;
+    for (size_t at = 0; (at = bytes.find(from, at)) != bytes.npos; ++at) {
+      bytes.replace(at, std::strlen(to), to);
+      found = true;
+    }
+    EXPECT_TRUE(found) << from;
+  }
+  return bytes;
+}
+
+TEST(Doctor, AllThatIsMissingIsNamed) {
+  const std::string good = test::read_bytes(plugin("SOUND"));
+  const std::string path = folder("missing") + "/libsound.so";
+  const auto doctor_of = [&](const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    return doctor(path).text;
+  };
+  const std::string libraries =
+      doctor_of(renamed(good, {{"libstdc++.so.6", "libmissin.so.6"},
+                               {"libc.so.6", "libq.so.6"}}));
+  EXPECT_NE(libraries.find("it needs libmissin.so.6"), libraries.npos);
+  EXPECT_TRUE(
+      libraries.ends_with("\nall that is missing:\n"
+                          "  library libmissin.so.6\n"
+                          "  library libq.so.6\n"))
+      << libraries;
+  const std::string symbols = doctor_of(
+      renamed(good, {{"_ZN2sy7Library3def", "_ZN2sy7Library3dof"},
+                     {"_ZNK2sy5Value9to_tensor", "_ZNK2sy5Value9to_rotsen"}}));
+  EXPECT_NE(symbols.find("\nall that is missing:\n  symbol sy::"), symbols.npos)
+      << symbols;
+  for (const char* part :
+       {"  symbol sy::Library::dof(std::basic_string_view<char, "
+        "std::char_traits<char> >)\n",
+        "  symbol sy::Value::to_rotsen() const\n"}) {
+    EXPECT_NE(symbols.find(part), symbols.npos) << symbols;
+  }
+  const Json json = parse_json(doctor(path, true).text, "doctor");
+  EXPECT_EQ(json["missing"].size(), 2u);
 }
 
 TEST(Doctor, NamesThatClashAreExplained) {
