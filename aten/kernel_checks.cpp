@@ -247,6 +247,7 @@ class Promise {
   // Says whose memory `t` lies in, where it should have its own.
   std::string taken(const TensorBase& t, const std::string& key) const {
     for (size_t a = 0; a < given_.size(); ++a) {
+      if (may_write(op_.schema(), op_.schema().arguments()[a])) continue;
       for (const TensorBase& g : given_[a]) {
         if (!shares_memory(t, g) || !has_own_kernel(op_, key)) continue;
         return str("expected memory of its own, got that of ", name_of(a));

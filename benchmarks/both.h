@@ -17,7 +17,7 @@ inline void give_back_memory() {}
 #else
 #include <sy/sy.h>
 namespace lib = sy;
-struct [[maybe_unused]] Mode {};
+using Mode = sy::InferenceMode;
 inline void give_back_memory() { sy::trim_memory(); }
 #endif
 
