@@ -1,5 +1,7 @@
 // Transposition of tiles.
 
+#include <cstring>
+
 #include "aten/tile/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -93,8 +95,8 @@ void transpose_tile(void* dst, int64_t dst_stride, const void* src,
     }
   }
   const auto one = [&](int64_t r, int64_t c) {
-    *reinterpret_cast<T*>(d + c * dst_stride + r * kSize) =
-        *reinterpret_cast<const T*>(s + r * src_stride + c * kSize);
+    std::memcpy(d + c * dst_stride + r * kSize, s + r * src_stride + c * kSize,
+                sizeof(T));
   };
   for (int64_t r = 0; r < whole_rows; ++r) {
     for (int64_t c = whole_cols; c < cols; ++c) one(r, c);
