@@ -6,6 +6,7 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/reduction.h"
 #include "aten/structured.h"
+#include "aten/view.h"
 #include "backends/cpu/convolution_kernels_gen.h"
 #include "backends/cpu/matrix.h"
 #include "c10/parallel.h"
@@ -15,6 +16,9 @@ namespace sy::cpu {
 namespace {
 
 using Part = ConvolutionPart;
+
+// From how many multiplications on a copy of what is seen pays.
+constexpr int64_t kLeastCopied = int64_t{1} << 20;
 
 Tensor tensor_of(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
 
@@ -42,7 +46,33 @@ bool prefers_products(const Convolution& c, Part part) {
   }
 }
 
-void run(const Convolution& c, Part part) {
+// A single tap that skips places, forward or by weight: the same of a copy of
+// those that it sees, without steps. Else c.
+Convolution without_steps(const Convolution& c, Part part) {
+  ConvolutionGeometry g = c.g;
+  const bool steps = g.stride[0] != 1 || g.stride[1] != 1 || g.stride[2] != 1;
+  const bool borders =
+      g.padding[0] != 0 || g.padding[1] != 0 || g.padding[2] != 0;
+  if (part == Part::kByInput || g.taps() != 1 || !steps || borders ||
+      g.work() < kLeastCopied || c.x.dtype() != kFloat ||
+      !c.x.is_contiguous()) {
+    return c;
+  }
+  Dims sizes(c.x.sizes()), strides(c.x.strides());
+  const int absent = ConvolutionGeometry::kDims - static_cast<int>(g.dims);
+  for (int d = absent; d < ConvolutionGeometry::kDims; ++d) {
+    sizes[d - absent + 2] = g.y[d];
+    strides[d - absent + 2] *= g.stride[d];
+    g.x[d] = g.y[d];
+    g.stride[d] = 1;
+  }
+  const Tensor seen =
+      alias_without_view(c.x, sizes, strides, c.x.storage_offset());
+  return {c.op, g, contiguous_cpu(seen), c.w, c.y, c.bias};
+}
+
+void run(const Convolution& given, Part part) {
+  const Convolution c = without_steps(given, part);
   const Tensor& written = part == Part::kForward   ? c.y
                           : part == Part::kByInput ? c.x
                                                    : c.w;
@@ -82,7 +112,8 @@ Tensor empty_in(const Tensor& like, IntArrayRef sizes, MemoryFormat format) {
 const Implementations kConvolutions(
     "CPU", "convolution", "convolution convolution_backward",
     {{"products",
-      "contiguous: float32 of one tap without borders, up to 3 images, forward "
+      "contiguous: float32 of one tap without borders, its steps by a copy of "
+      "what it sees, up to 3 images, forward "
       "of planes of 128, by weight; by input of up to 4 channels; float32 with "
       "64 channels of the result by input of up to 8, by weight of 4 to 15"},
      {"oneDNN",
