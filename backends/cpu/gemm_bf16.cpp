@@ -147,7 +147,7 @@ void pack(const Columns& c, char* to) {
   const int64_t panels = blocks(c.width, detail::kBf16Panel);
   const int64_t depths = blocks(g.k, kDepth);
   parallel_for(0, panels * depths,
-               std::max<int64_t>(1, (1 << 17) / (kDepth * detail::kBf16Panel)),
+               std::max<int64_t>(1, (1 << 15) / (kDepth * detail::kBf16Panel)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) {
                    const int64_t p = i / panels * kDepth;

@@ -1,6 +1,7 @@
 #include "backends/cpu/indexing.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "aten/copy.h"
@@ -63,12 +64,16 @@ Tensor unexpanded(const Tensor& t) {
 bool all_in(const int64_t* p, int64_t count, int64_t low, int64_t n) {
   const auto first = static_cast<uint64_t>(low);
   const auto last = static_cast<uint64_t>(n) - 1;
-  uint64_t wrong = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const auto k = static_cast<uint64_t>(p[i]);
-    wrong |= (k - first) | (last - k);
-  }
-  return wrong >> 63 == 0;
+  std::atomic<bool> good{true};
+  parallel_for(0, count, 2 * kIndexGrain, [&](int64_t begin, int64_t end) {
+    uint64_t wrong = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      const auto k = static_cast<uint64_t>(p[i]);
+      wrong |= (k - first) | (last - k);
+    }
+    if (wrong >> 63 != 0) good.store(false, std::memory_order_relaxed);
+  });
+  return good.load(std::memory_order_relaxed);
 }
 
 struct Strides {
