@@ -1,0 +1,149 @@
+#include <algorithm>
+
+#include "codegen/lang/index.h"
+#include "codegen/lang/tensor_compiler.h"
+#include "codegen/lang/tensor_names.h"
+
+namespace sy::lang::detail {
+
+namespace {
+
+Type letter(char c) {
+  switch (c) {
+    case 'i': return TypeKind::kInt;
+    case 'o': return Type::optional_of(TypeKind::kInt);
+    case 'b': return TypeKind::kBool;
+    case 'n': return TypeKind::kFloat;
+    case 't': return TypeKind::kTensor;
+    case 'T': return Type::list_of(TypeKind::kTensor);
+    default: return Type::list_of(TypeKind::kInt);
+  }
+}
+
+}  // namespace
+
+Value TensorCompiler::call(const Node& e) {
+  std::vector<CallArgument> args;
+  bool any_tensor = e.children.empty();
+  for (std::size_t i = 0; i < e.children.size(); ++i) {
+    args.push_back(
+        {e.keywords.empty() ? "" : e.keywords[i], run(e.children[i])});
+    any_tensor |= args.back().value.is_tensor();
+  }
+  if (!any_tensor) {
+    if (auto v = number_call(e, args)) return *v;
+    // `max` of two numbers, say, though there are operators of that name.
+    const auto overloads = ops_.lookup(e.name);
+    if (overloads.empty() || !resolve(e.name, overloads, args).resolved) {
+      if (auto v = index_call(e, args)) return *v;
+    }
+  }
+  return apply(e, e.name, args);
+}
+
+std::optional<Value> TensorCompiler::number_call(
+    const Node& e, const std::vector<CallArgument>& args) {
+  const bool known =
+      std::find(std::begin(kNumberFunctions), std::end(kNumberFunctions),
+                e.name) != std::end(kNumberFunctions);
+  if (!known || args.size() != 1 || !args[0].value.is_number()) {
+    return std::nullopt;
+  }
+  return Value::of(
+      TypeKind::kFloat,
+      {cpp_call("std::" + e.name, {number(args[0].value).text})},
+      plan_of(PlanKind::kFunction, {number_plan(args[0].value)}, e.name));
+}
+
+std::optional<Value> TensorCompiler::index_call(
+    const Node& e, const std::vector<CallArgument>& args) {
+  for (const IndexFunction& f : index_functions()) {
+    if (f.name != e.name || f.parameters.size() != args.size()) continue;
+    std::vector<std::string> text;
+    std::vector<Plan> plans;
+    if (f.op) text.push_back(op_);
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const auto c = convert(args[i].value, letter(f.parameters[i]));
+      if (!c) break;
+      text.push_back(c->text);
+      plans.push_back(c->plan);
+    }
+    if (text.size() != args.size() + f.op) continue;
+    std::string function = "shapes::" + e.name;
+    if (f.parameters == "ii" && (f.name == "min" || f.name == "max")) {
+      function = "std::" + e.name + "<int64_t>";
+    }
+    return Value::of(
+        letter(f.result), {cpp_call(function, text)},
+        plan_of(PlanKind::kIndexFunction, std::move(plans), e.name));
+  }
+  return std::nullopt;
+}
+
+Value TensorCompiler::apply(const Node& e, std::string_view name,
+                            const std::vector<CallArgument>& args) {
+  const auto overloads = ops_.lookup(name);
+  if (overloads.empty()) {
+    const auto names = ops_.names();
+    fail(e,
+         "unknown operator '" + std::string(name) + "'" + suggest(name, names));
+  }
+  auto [resolved, error] = resolve(name, overloads, args);
+  if (!resolved) fail(e, std::move(error));
+  const FunctionSchema& schema = *resolved->schema;
+  std::string full(schema.name().name);
+  if (!schema.name().overload.empty()) {
+    full += '.' + std::string(schema.name().overload);
+  }
+  called_.insert(std::move(full));
+  Value v =
+      Value::of(TypeKind::kTensor,
+                {cpp_call(ops_.cpp_namespace(schema) + "::" + std::string(name),
+                          {resolved->text})},
+                resolved->plan);
+  v.types.clear();
+  for (const Return& r : schema.returns()) v.types.push_back(r.type);
+  if (v.types.empty()) fail(e, "'" + std::string(name) + "' returns nothing");
+  if (v.types.size() > 1) v.kind = Value::Kind::kTuple;
+  return v;
+}
+
+Value TensorCompiler::method(const Node& e) {
+  const Value self = run(e.children[0]);
+  const auto* m =
+      std::find_if(std::begin(kMetadata), std::end(kMetadata),
+                   [&](const Metadata& known) { return known.name == e.name; });
+  if (m == std::end(kMetadata)) {
+    if (e.kind == NodeKind::kAttribute) {
+      fail(e, "'." + e.name + "' has no arguments; an operator is called: '." +
+                  e.name + "()'");
+    }
+    std::vector<CallArgument> args = {{"", self}};
+    for (std::size_t i = 1; i < e.children.size(); ++i) {
+      args.push_back(
+          {e.keywords.empty() ? "" : e.keywords[i - 1], run(e.children[i])});
+    }
+    return apply(e, e.name, args);
+  }
+  const std::size_t given = e.children.size() - 1;
+  if (given != static_cast<std::size_t>(m->takes_dim)) {
+    fail(e, "'" + e.name + "' expects " +
+                (m->takes_dim ? "1 argument" : "no arguments") + ", got " +
+                std::to_string(given));
+  }
+  std::vector<std::string> args;
+  std::vector<Plan> plans = {self.plan};
+  if (m->takes_dim) {
+    const Value dim = integer(e.children[1]);
+    args.push_back(dim.cpp.text);
+    plans.push_back(dim.plan);
+  }
+  Cpp text{cpp_call(tensor(e.children[0], self) + "." + e.name, args)};
+  if (m->type.empty()) {
+    return {Value::Kind::kOptions, {}, std::move(text), {}, self.plan};
+  }
+  return Value::of(named(m->type), std::move(text),
+                   plan_of(PlanKind::kMetadata, std::move(plans), e.name));
+}
+
+}  // namespace sy::lang::detail
