@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/cpu/inline_memory.h"
 #include "c10/parallel.h"
-#include "c10/storage.h"
 
 namespace sy::cpu {
 
@@ -18,19 +18,7 @@ constexpr int64_t kWidth = 1024;
 // A small b is multiplied as it lies.
 constexpr int64_t kUnpackedBytes = 64 << 10;
 
-class Workspace {
- public:
-  explicit Workspace(size_t bytes) {
-    if (bytes > sizeof inline_) {
-      storage_ = StorageImpl::allocate(bytes, Device(kCPU));
-    }
-  }
-  void* data() { return storage_ ? storage_->data() : inline_; }
-
- private:
-  alignas(64) char inline_[32 << 10];
-  Storage storage_;
-};
+using Workspace = InlineMemory<32 << 10>;
 
 // Columns [col, col + width) of rows [row, row + depth) to contiguous rows of
 // `panel` columns; what is beyond width is left as it is.
@@ -58,8 +46,8 @@ template <class T>
 void small(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
   if (g.b_col == 1) return kernel.run(g);
   Gemm<T> packed = g;
-  Workspace room(static_cast<size_t>(g.k * g.n) * sizeof(T));
-  T* const b = static_cast<T*>(room.data());
+  Workspace room(g.k * g.n * static_cast<int64_t>(sizeof(T)));
+  T* const b = reinterpret_cast<T*>(room.data());
   pack_panel(g, 0, g.k, 0, g.n, g.n, b);
   packed.b = b;
   packed.b_row = g.n;
@@ -72,9 +60,9 @@ void blocked(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
   const int64_t width = std::min(kWidth, g.n);
   const int64_t depth = std::min(kDepth, g.k);
   const int64_t panels = (width + kernel.panel - 1) / kernel.panel;
-  Workspace room(static_cast<size_t>(panels * kernel.panel * depth) *
-                 sizeof(T));
-  T* const packed = static_cast<T*>(room.data());
+  Workspace room(panels * kernel.panel * depth *
+                 static_cast<int64_t>(sizeof(T)));
+  T* const packed = reinterpret_cast<T*>(room.data());
   // Of rows that one thread takes at a time.
   const int64_t rows = kernel.rows * 4;
   for (int64_t col = 0; col < g.n; col += width) {
@@ -153,11 +141,11 @@ bool by_dots(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
   } else {
     return false;
   }
-  Workspace room(step == 1 ? 0 : static_cast<size_t>(g.k) * sizeof(T));
+  Workspace room(step == 1 ? 0 : g.k * static_cast<int64_t>(sizeof(T)));
   if (step != 1) {
     tiles::load_strided(sizeof(T), room.data(), d.vector,
                         step * static_cast<int64_t>(sizeof(T)), g.k);
-    d.vector = static_cast<const T*>(room.data());
+    d.vector = reinterpret_cast<const T*>(room.data());
   }
   run_dots(d, sizeof(T), kernel.dots);
   return true;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "aten/tile/tile.h"
+#include "backends/cpu/inline_memory.h"
 #include "c10/parallel.h"
-#include "c10/storage.h"
 
 namespace sy::cpu {
 
@@ -22,22 +22,7 @@ constexpr int64_t kPacked = 8 << 20;
 // Few rows are multiplied with b as it lies.
 constexpr int64_t kFewRows = 4;
 
-class Workspace {
- public:
-  explicit Workspace(int64_t bytes) {
-    if (bytes > static_cast<int64_t>(sizeof inline_)) {
-      storage_ =
-          StorageImpl::allocate(static_cast<size_t>(bytes), Device(kCPU));
-    }
-  }
-  char* data() {
-    return storage_ ? static_cast<char*>(storage_->data()) : inline_;
-  }
-
- private:
-  alignas(64) char inline_[16 << 10];
-  Storage storage_;
-};
+using Workspace = InlineMemory<16 << 10>;
 
 int64_t blocks(int64_t n, int64_t size) { return (n + size - 1) / size; }
 

@@ -6,6 +6,7 @@
 #include "aten/copy.h"
 #include "aten/guard.h"
 #include "aten/pointwise.h"
+#include "backends/cpu/inline_memory.h"
 #include "backends/cpu/reduce_engine.h"
 
 namespace sy::cpu {
@@ -15,22 +16,7 @@ namespace {
 constexpr int kMaxAccumulators = 8;
 
 // Room for accumulators: on the stack for few results.
-class Buffer {
- public:
-  explicit Buffer(int64_t bytes) {
-    if (bytes > static_cast<int64_t>(sizeof inline_)) {
-      storage_ =
-          StorageImpl::allocate(static_cast<size_t>(bytes), Device(kCPU));
-    }
-  }
-  char* data() {
-    return storage_ ? static_cast<char*>(storage_->data()) : inline_;
-  }
-
- private:
-  alignas(64) char inline_[512];
-  Storage storage_;
-};
+using Buffer = InlineMemory<512>;
 
 // Where n elements of a result go, contiguous.
 struct Target {
