@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/cpu/key_bytes.h"
 #include "c10/allocator.h"
 #include "c10/thread_state.h"
 
@@ -32,22 +33,6 @@ struct Key {
     dim = t.dim();
     std::copy(t.sizes().begin(), t.sizes().end(), sizes);
     std::copy(t.strides().begin(), t.strides().end(), strides);
-  }
-  bool operator==(const Key& o) const {
-    return std::memcmp(this, &o, sizeof o) == 0;
-  }
-};
-
-struct Hash {
-  size_t operator()(const Key& key) const {
-    uint64_t words[sizeof(Key) / 8];
-    std::memcpy(words, &key, sizeof words);
-    uint64_t h = 0;
-    for (const uint64_t w : words) {
-      h = (h ^ w) * 0x9E3779B97F4A7C15u;
-      h ^= h >> 32;
-    }
-    return h;
   }
 };
 
@@ -90,7 +75,7 @@ struct State {
   // Only tried, but to free: who does not get it takes the weight as it lies.
   // So a child of fork(), which may find it taken for ever, never waits.
   std::timed_mutex mutex;
-  std::unordered_map<Key, Weight, Hash> weights;
+  std::unordered_map<Key, Weight, HashOfBytes<Key>, EqualBytes<Key>> weights;
   uint64_t calls = 0;
   PackedWeightStats stats;
   int64_t limit;

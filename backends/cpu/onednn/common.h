@@ -1,11 +1,10 @@
 #pragma once
 
-#include <cstring>
 #include <list>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
+#include "backends/cpu/key_bytes.h"
 #include "backends/cpu/onednn_api.h"
 #include "dnnl.hpp"
 
@@ -38,14 +37,10 @@ class OneDnnThreads {
   int before_;
 };
 
-// The values last used of one thread, by a key that is compared as bytes: all
-// of Key is 64 bit words, set to 0 before its members are. Making a primitive
-// costs as much as a product of matrices of 256.
+// The values last used of one thread, by a key that is compared as bytes.
+// Making a primitive costs as much as a product of matrices of 256.
 template <class Key, class V>
 class OneDnnCache {
-  static_assert(std::is_trivially_copyable_v<Key> &&
-                sizeof(Key) % sizeof(uint64_t) == 0);
-
  public:
   // make(key) is called for a new one; what it throws is passed on.
   template <class F>
@@ -66,26 +61,11 @@ class OneDnnCache {
 
  private:
   static constexpr size_t kMost = 256;
-  struct Hash {
-    size_t operator()(const Key& key) const {
-      uint64_t words[sizeof(Key) / sizeof(uint64_t)];
-      std::memcpy(words, &key, sizeof words);
-      uint64_t h = 0;
-      for (const uint64_t w : words) {
-        h = (h ^ w) * 0x9E3779B97F4A7C15u;
-        h ^= h >> 32;
-      }
-      return h;
-    }
-  };
-  struct Equal {
-    bool operator()(const Key& a, const Key& b) const {
-      return std::memcmp(&a, &b, sizeof a) == 0;
-    }
-  };
   using Order = std::list<std::pair<Key, V>>;
   Order order_;
-  std::unordered_map<Key, typename Order::iterator, Hash, Equal> index_;
+  std::unordered_map<Key, typename Order::iterator, HashOfBytes<Key>,
+                     EqualBytes<Key>>
+      index_;
 };
 
 }  // namespace sy::cpu
