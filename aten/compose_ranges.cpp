@@ -12,6 +12,7 @@
 #include "aten/ops/math.h"
 #include "aten/ops/ranges_kernels.h"
 #include "aten/ops/tensor_info.h"
+#include "aten/ranges.h"
 
 namespace sy::native {
 
@@ -67,23 +68,8 @@ Tensor& logspace_by_arange(const Scalar& start, const Scalar& end,
 
 Tensor& range_by_arange(const Scalar& start, const Scalar& end,
                         const Scalar& step, Tensor& out) {
-  SY_CHECK(out.dtype() != kBool, Type,
-           "[range] out: expected a dtype of numbers, got bool");
-  const double a = start.to_double(), b = end.to_double(), s = step.to_double();
-  SY_CHECK(s != 0 && !std::isnan(s), Value,
-           "[range] step: expected a number other than 0, got ", step);
-  SY_CHECK(std::isfinite(a) && std::isfinite(b), Value,
-           "[range] start, end: expected finite numbers, got ", start, " and ",
-           end);
-  SY_CHECK(s > 0 ? b >= a : b <= a, Value,
-           "[range] end: expected a bound that steps of ", step, " from ",
-           start, " reach, got ", end);
-  const double n = std::floor((b - a) / s) + 1;
-  SY_CHECK(n >= 0 && n < 0x1p62, Value,
-           "[range] end: expected fewer than 2^62 elements, got ", n);
-  store(steps_of(static_cast<int64_t>(n), out) * bound(step, out) +
-            bound(start, out),
-        out);
+  const int64_t n = range_size(start, end, step, out);
+  store(steps_of(n, out) * bound(step, out) + bound(start, out), out);
   return out;
 }
 

@@ -1,13 +1,37 @@
-#include "aten/ops/ranges.h"
+#include "aten/ranges.h"
+
+#include <cmath>
 
 #include "aten/guard.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/factory_kernels.h"
+#include "aten/ops/ranges.h"
 #include "aten/ops/ranges_kernels.h"
 #include "aten/ops/ranges_ops.h"
 
-namespace sy::native {
+namespace sy {
+
+int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step,
+                   const Tensor& out) {
+  SY_CHECK(out.dtype() != kBool, Type,
+           "[range] out: expected a dtype of numbers, got bool");
+  const double a = start.to_double(), b = end.to_double(), s = step.to_double();
+  SY_CHECK(s != 0 && !std::isnan(s), Value,
+           "[range] step: expected a number other than 0, got ", step);
+  SY_CHECK(std::isfinite(a) && std::isfinite(b), Value,
+           "[range] start, end: expected finite numbers, got ", start, " and ",
+           end);
+  SY_CHECK(s > 0 ? b >= a : b <= a, Value,
+           "[range] end: expected a bound that steps of ", step, " from ",
+           start, " reach, got ", end);
+  const double n = std::floor((b - a) / s) + 1;
+  SY_CHECK(n >= 0 && n < 0x1p62, Value,
+           "[range] end: expected fewer than 2^62 elements, got ", n);
+  return static_cast<int64_t>(n);
+}
+
+namespace native {
 
 namespace {
 
@@ -106,4 +130,5 @@ Tensor logspace_scalar_tensor(const Scalar& start, const Tensor& end,
                   pin_memory);
 }
 
-}  // namespace sy::native
+}  // namespace native
+}  // namespace sy

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "aten/ranges.h"
 #include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/generate.h"
 #include "backends/cpu/ranges_kernels_gen.h"
@@ -53,21 +54,7 @@ Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t steps,
 
 Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step,
                   Tensor& out) {
-  SY_CHECK(out.dtype() != kBool, Type,
-           "[range] out: expected a dtype of numbers, got bool");
-  const double a = start.to_double(), b = end.to_double(), s = step.to_double();
-  SY_CHECK(s != 0 && !std::isnan(s), Value,
-           "[range] step: expected a number other than 0, got ", step);
-  SY_CHECK(std::isfinite(a) && std::isfinite(b), Value,
-           "[range] start, end: expected finite numbers, got ", start, " and ",
-           end);
-  SY_CHECK(s > 0 ? b >= a : b <= a, Value,
-           "[range] end: expected a bound that steps of ", step, " from ",
-           start, " reach, got ", end);
-  const double n = std::floor((b - a) / s) + 1;
-  SY_CHECK(n >= 0 && n < 0x1p62, Value,
-           "[range] end: expected fewer than 2^62 elements, got ", n);
-  resize_vector("range", out, static_cast<int64_t>(n));
+  resize_vector("range", out, range_size(start, end, step, out));
   visit_all_dtypes("range", out.dtype(), [&]<class T>() {
     const double first = bound<T>(start), by = bound<T>(step);
     generate<T>(out, [=](int64_t i) {
