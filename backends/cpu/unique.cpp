@@ -45,8 +45,11 @@ struct Groups {
     const Tensor t = make(sizes, kLong);
     auto* to = static_cast<int64_t*>(t.data_ptr());
     for (int64_t g = 0; g < count(); ++g) {
-      for (int64_t i = starts[static_cast<size_t>(g)]; i < end(g); ++i) {
-        to[at(i)] = g;
+      const int64_t first = starts[static_cast<size_t>(g)];
+      if (order.empty()) {
+        std::fill(to + first, to + end(g), g);
+      } else {
+        for (int64_t i = first; i < end(g); ++i) to[at(i)] = g;
       }
     }
     return t;
@@ -64,17 +67,28 @@ struct Groups {
 // `same(i, j)`: elements i and j, neighbours in the order, are equal.
 template <class F>
 void find_starts(Groups* g, const F& same) {
+  constexpr int64_t kListed = 1024;
+  const auto find = [&](const auto& at) {
+    // Every number is written, and stays if the next is not put in its place.
+    int64_t found[kListed];
+    for (int64_t begin = 1; begin < g->n; begin += kListed) {
+      const int64_t end = std::min(g->n, begin + kListed);
+      int64_t k = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        found[k] = i;
+        k += !same(at(i - 1), at(i));
+      }
+      g->starts.insert(g->starts.end(), found, found + k);
+    }
+  };
   if (g->n == 0) return;
-  // Every number is written, and stays if the next is not put in its place.
-  g->starts.resize(static_cast<size_t>(g->n) + 1);
-  int64_t* const starts = g->starts.data();
-  starts[0] = 0;
-  int64_t k = 1;
-  for (int64_t i = 1; i < g->n; ++i) {
-    starts[k] = i;
-    k += !same(g->at(i - 1), g->at(i));
+  g->starts.reserve(static_cast<size_t>(g->n));  // untouched, it costs nothing
+  g->starts.push_back(0);
+  if (g->order.empty()) {
+    find([](int64_t i) { return i; });
+  } else {
+    find([order = g->order.data()](int64_t i) { return order[i]; });
   }
-  g->starts.resize(static_cast<size_t>(k));
 }
 
 template <class T>
