@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "aten/embedding_bag.h"
 #include "aten/guard.h"
 #include "backends/cpu/converted.h"
 #include "backends/cpu/embedding_bag_kernels_gen.h"
+#include "backends/cpu/row_sum_kernel.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -98,6 +100,46 @@ struct Bag {
   int64_t mode, padding_idx;
 };
 
+// The sum of the rows of a bag, in their order, added to acc; returns how many
+// they are.
+template <class T>
+class BagSum {
+ public:
+  BagSum(const ConvertedSource<T>& rows, const T* samples, int64_t padding_idx,
+         int64_t n)
+      : rows_(rows),
+        samples_(samples),
+        padding_idx_(padding_idx),
+        n_(n),
+        room_(rows.converts() ? static_cast<size_t>(n * kRows) : 0) {}
+
+  int64_t add(const int64_t* index, int64_t begin, int64_t end, T* acc) {
+    const T* row[kRows];
+    T by[kRows];
+    int64_t count = 0, held = 0;
+    const auto flush = [&] {
+      add_rows_(row, samples_ == nullptr ? nullptr : by, held, n_, acc);
+      count += std::exchange(held, 0);
+    };
+    for (int64_t i = begin; i < end; ++i) {
+      if (index[i] == padding_idx_) continue;
+      row[held] = rows_.read(index[i] * n_, n_, room_.data() + held * n_);
+      if (samples_ != nullptr) by[held] = samples_[i];
+      if (++held == kRows) flush();
+    }
+    flush();
+    return count;
+  }
+
+ private:
+  static constexpr int64_t kRows = 16;
+  const ConvertedSource<T>& rows_;
+  const T* samples_;
+  int64_t padding_idx_, n_;
+  std::vector<T> room_;
+  AddRowsFn<T> add_rows_ = add_rows_fn<T>();
+};
+
 template <class T>
 void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
                const Tensor& indices, const Tensor& samples, const Tensor& out,
@@ -107,33 +149,28 @@ void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
   const ConvertedTarget<T> results(out);
   const T* const by =
       samples.defined() ? static_cast<const T*>(samples.data_ptr()) : nullptr;
-  const tiles::TileType type =
-      std::is_same_v<T, double> ? tiles::TileType::f64 : tiles::TileType::f32;
-  const tiles::PrimFn add = tiles::prim_fn(lang::Prim::add, type);
-  const tiles::PrimFn fma = tiles::prim_fn(lang::Prim::fma, type);
   const int64_t* const index = ints(indices);
   const int64_t each =
       n * std::max<int64_t>(1, bags.total / std::max<int64_t>(1, bags.count));
   parallel_for(
       0, bags.count, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, each)),
       [&](int64_t begin, int64_t end) {
-        std::vector<T> row_room(rows.converts() ? static_cast<size_t>(n) : 0);
-        std::vector<T> out_room(rows.converts() ? static_cast<size_t>(n) : 0);
+        const size_t room = rows.converts() ? static_cast<size_t>(n) : 0;
+        std::vector<T> row_room(room), out_room(room);
+        BagSum<T> sum(rows, by, how.padding_idx, n);
         for (int64_t b = begin; b < end; ++b) {
           T* const acc = results.begin(b * n, out_room.data());
           std::fill_n(acc, n, T{0});
           int64_t count = 0;
-          for (int64_t i = bags.begin(b); i < bags.end(b); ++i) {
-            if (index[i] == how.padding_idx) continue;
-            const T* const row = rows.read(index[i] * n, n, row_room.data());
-            if (how.mode == kBagMax) {
+          if (how.mode != kBagMax) {
+            count = sum.add(index, bags.begin(b), bags.end(b), acc);
+          } else {
+            for (int64_t i = bags.begin(b); i < bags.end(b); ++i) {
+              if (index[i] == how.padding_idx) continue;
+              const T* const row = rows.read(index[i] * n, n, row_room.data());
               take_larger(acc, maxima + b * n, row, index[i], count == 0, n);
-            } else {
-              // One sample's weight for all of the row: operand 1 is uniform.
-              by == nullptr ? add(acc, acc, row, nullptr, 0, n)
-                            : fma(acc, row, by + i, acc, 2, n);
+              ++count;
             }
-            ++count;
           }
           if (how.mode == kBagMean && count > 1) {
             const T share = T{1} / static_cast<T>(count);

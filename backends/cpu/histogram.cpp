@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,25 +21,28 @@ constexpr int64_t kPiece = int64_t{1} << 17;
 
 // Adds `weight(i)` to bins[place(i)] for i < n; places below 0 are left out.
 template <class B, class Place, class Weight>
-void fill(int64_t n, std::vector<B>* bins, const Place& place,
+void fill(int64_t n, std::span<B> bins, const Place& place,
           const Weight& weight) {
-  const auto count = static_cast<int64_t>(bins->size());
-  const int64_t size = std::max(kPiece, 8 * count);
+  const int64_t size = std::max(kPiece, 8 * static_cast<int64_t>(bins.size()));
   const int64_t pieces = std::max<int64_t>(1, (n + size - 1) / size);
+  const auto add = [&](int64_t piece, std::span<B> to) {
+    const int64_t last = std::min(n, (piece + 1) * size);
+    for (int64_t i = piece * size; i < last; ++i) {
+      const int64_t at = place(i);
+      if (at >= 0) to[static_cast<size_t>(at)] += weight(i);
+    }
+  };
+  if (pieces == 1) return add(0, bins);
   std::vector<std::vector<B>> parts(static_cast<size_t>(pieces));
   parallel_for(0, pieces, 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       std::vector<B>& part = parts[static_cast<size_t>(p)];
-      part.resize(bins->size());
-      const int64_t last = std::min(n, (p + 1) * size);
-      for (int64_t i = p * size; i < last; ++i) {
-        const int64_t at = place(i);
-        if (at >= 0) part[static_cast<size_t>(at)] += weight(i);
-      }
+      part.resize(bins.size());
+      add(p, part);
     }
   });
   for (const std::vector<B>& part : parts) {
-    for (size_t b = 0; b < part.size(); ++b) (*bins)[b] += part[b];
+    for (size_t b = 0; b < part.size(); ++b) bins[b] += part[b];
   }
 }
 
@@ -113,10 +117,10 @@ void histogram(const Tensor& x, const std::vector<A>& edges,
   if (weight && weight->defined()) {
     const Tensor w = contiguous_cpu(*weight, x.dtype());
     const auto* by = static_cast<const T*>(w.data_ptr());
-    fill(x.numel(), &bins, place,
+    fill(x.numel(), std::span(bins), place,
          [&](int64_t i) { return static_cast<double>(static_cast<A>(by[i])); });
   } else {
-    fill(x.numel(), &bins, place, [](int64_t) { return 1.0; });
+    fill(x.numel(), std::span(bins), place, [](int64_t) { return 1.0; });
   }
   if (density) {
     double sum = 0;
@@ -156,7 +160,7 @@ void histc_out(const Tensor& self, int64_t bins, const Scalar& min,
     const A low = static_cast<A>(e.first), high = static_cast<A>(e.second);
     std::vector<int64_t> counts(static_cast<size_t>(bins));
     fill(
-        x.numel(), &counts,
+        x.numel(), std::span(counts),
         [&](int64_t i) {
           return linear_bin(static_cast<A>(data[i]), low, high, bins);
         },
@@ -252,16 +256,17 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
   };
   if (!weighted) {
     const Tensor out = make(kLong);
-    std::vector<int64_t> bins(static_cast<size_t>(count));
-    fill(n, &bins, place, [](int64_t) { return 1; });
-    store<int64_t>(bins, out);
+    const std::span bins(static_cast<int64_t*>(out.data_ptr()),
+                         static_cast<size_t>(count));
+    std::fill(bins.begin(), bins.end(), 0);
+    fill(n, bins, place, [](int64_t) { return 1; });
     return out;
   }
   const Tensor out = make(weights->dtype() == kFloat ? kFloat : kDouble);
   const Tensor w = contiguous_cpu(*weights, kDouble);
   const auto* by = static_cast<const double*>(w.data_ptr());
   std::vector<double> bins(static_cast<size_t>(count));
-  fill(n, &bins, place, [&](int64_t i) { return by[i]; });
+  fill(n, std::span(bins), place, [&](int64_t i) { return by[i]; });
   if (out.dtype() == kFloat) {
     store<float>(bins, out);
   } else {

@@ -6,6 +6,7 @@
 
 #include "aten/copy.h"
 #include "aten/iter.h"
+#include "aten/tile/tile.h"
 #include "aten/view.h"
 #include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/indexing_kernels_gen.h"
@@ -13,6 +14,8 @@
 namespace sy::cpu {
 
 namespace {
+
+constexpr tiles::TileType kInt64 = tiles::TileType::i64;
 
 // Sizes or strides of a tensor; one without dims has one of size 1.
 Dims at_least_one(IntArrayRef list) {
@@ -59,19 +62,19 @@ Tensor unexpanded(const Tensor& t) {
   fail(ErrorKind::Internal, "[", op, "] index: changed while it was read");
 }
 
-// Whether every one of them is in [low, n): neither difference is negative. All
-// vectors can subtract, not all compare 64 bits.
+// Whether every one of them is in [low, n): the least and the greatest are.
 bool all_in(const int64_t* p, int64_t count, int64_t low, int64_t n) {
-  const auto first = static_cast<uint64_t>(low);
-  const auto last = static_cast<uint64_t>(n) - 1;
+  constexpr int64_t kPiece = 2048;  // read once from beyond the first cache
+  const auto least = tiles::reduce_fn(tiles::Reduction::min, kInt64);
+  const auto greatest = tiles::reduce_fn(tiles::Reduction::max, kInt64);
   std::atomic<bool> good{true};
   parallel_for(0, count, 2 * kIndexGrain, [&](int64_t begin, int64_t end) {
-    uint64_t wrong = 0;
-    for (int64_t i = begin; i < end; ++i) {
-      const auto k = static_cast<uint64_t>(p[i]);
-      wrong |= (k - first) | (last - k);
+    int64_t first = p[begin], last = first;
+    for (int64_t i = begin; i < end; i += kPiece) {
+      least(&first, p + i, std::min(kPiece, end - i));
+      greatest(&last, p + i, std::min(kPiece, end - i));
     }
-    if (wrong >> 63 != 0) good.store(false, std::memory_order_relaxed);
+    if (first < low || last >= n) good.store(false, std::memory_order_relaxed);
   });
   return good.load(std::memory_order_relaxed);
 }

@@ -94,7 +94,9 @@ void masked_scatter_out(const Tensor& self, const Tensor& mask,
     auto* const y = static_cast<T*>(to.data_ptr());
     where.each_chunk([&](int64_t i, int64_t j, int64_t end) {
       for (; j < end; ++i) {
-        y[i] = where.data[i] ? x[j] : y[i];
+        // A branch would be guessed wrong too often.
+        const auto taken = static_cast<T>(-static_cast<int64_t>(where.data[i]));
+        y[i] = static_cast<T>((x[j] & taken) | (y[i] & ~taken));
         j += where.data[i];
       }
     });

@@ -40,28 +40,42 @@ std::vector<int64_t> counts_before(const T* x, int64_t n) {
   return before;
 }
 
+// Element i of these sizes is at at[0], at[1], ...
+void write_place(const Dims& sizes, int64_t i, int64_t* at) {
+  for (int64_t d = sizes.size(); d-- > 0;) {
+    const int64_t q = d == 0 ? 0 : i / sizes[d];
+    at[d] = i - q * sizes[d];
+    i = q;
+  }
+}
+
 // Writes the places of elements that are not 0, the first `limit` of them.
 template <class T>
 void write_places(const T* x, int64_t n, const Dims& sizes,
                   const std::vector<int64_t>& before, int64_t limit,
                   int64_t* to) {
-  const int64_t dims = sizes.size();
+  constexpr int64_t kListed = 1024;
+  const auto write = [&](int64_t begin, int64_t end, int64_t row) {
+    // Every number is written, and stays if the next is not put in its place.
+    int64_t found[kListed];
+    while (begin < end && row < limit) {
+      const int64_t last = std::min(end, begin + kListed);
+      int64_t count = 0;
+      for (int64_t i = begin; i < last; ++i) {
+        found[count] = i;
+        count += x[i] != T(0);
+      }
+      count = std::min(count, limit - row);
+      for (int64_t k = 0; k < count; ++k, ++row) {
+        write_place(sizes, found[k], to + row * sizes.size());
+      }
+      begin = last;
+    }
+  };
   parallel_for(0, static_cast<int64_t>(before.size()) - 1, 1,
                [&](int64_t begin, int64_t end) {
-                 for (int64_t p = begin; p < end; ++p) {
-                   int64_t row = before[static_cast<size_t>(p)];
-                   const int64_t last = std::min(n, (p + 1) * kPiece);
-                   for (int64_t i = p * kPiece; i < last && row < limit; ++i) {
-                     if (x[i] == T(0)) continue;
-                     int64_t rest = i;
-                     int64_t* at = to + row++ * dims;
-                     for (int64_t d = dims; d-- > 0;) {
-                       const int64_t q = d == 0 ? 0 : rest / sizes[d];
-                       at[d] = rest - q * sizes[d];
-                       rest = q;
-                     }
-                   }
-                 }
+                 write(begin * kPiece, std::min(n, end * kPiece),
+                       before[static_cast<size_t>(begin)]);
                });
 }
 

@@ -112,7 +112,7 @@ Scalar identity(ScalarType dtype, Join how) {
   });
 }
 
-// out /= counts, rounded down if it is integral.
+// out /= counts, those of 0 as 1, rounded down if it is integral.
 void divide(const char* op, const Tensor& out, const Tensor& counts) {
   Iter it(out.sizes());
   it.add(out);
@@ -137,7 +137,7 @@ void divide(const char* op, const Tensor& out, const Tensor& counts) {
           T* to = reinterpret_cast<T*>(y + c * it.stride(0, 0));
           const auto count =
               *reinterpret_cast<const int64_t*>(n + c * it.stride(1, 0));
-          if (count > 1) *to = quotient(*to, count);
+          *to = quotient(*to, std::max<int64_t>(1, count));
         }
       }
     });

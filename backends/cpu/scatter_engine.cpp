@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -68,19 +69,32 @@ struct Multiply {
   static constexpr bool kMoves = false;
   void operator()(T* to, T v) const { *to = times(*to, v); }
 };
+// One of the two, chosen without a branch, which would be guessed wrong too
+// often: the compiler makes one where it may.
+template <class T>
+T either(bool first, T a, T b) {
+  using Bits = std::conditional_t<
+      sizeof(T) == 1, uint8_t,
+      std::conditional_t<
+          sizeof(T) == 2, uint16_t,
+          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+  const auto mask = static_cast<Bits>(-static_cast<int64_t>(first));
+  return std::bit_cast<T>(static_cast<Bits>((std::bit_cast<Bits>(a) & mask) |
+                                            (std::bit_cast<Bits>(b) & ~mask)));
+}
 // NaN stays, on either side.
 template <class T>
 struct Min {
   static constexpr bool kMoves = false;
   void operator()(T* to, T v) const {
-    if (is_nan(v) || v < *to) *to = v;
+    *to = either(is_nan(v) | (v < *to), v, *to);
   }
 };
 template <class T>
 struct Max {
   static constexpr bool kMoves = false;
   void operator()(T* to, T v) const {
-    if (is_nan(v) || *to < v) *to = v;
+    *to = either(is_nan(v) | (*to < v), v, *to);
   }
 };
 
@@ -150,7 +164,8 @@ void join_block(const Iter& it, const Iter::Block& b, const Places& p,
   const auto index = [](const char* i) {
     return *reinterpret_cast<const int64_t*>(i);
   };
-  const bool rows = to.column == static_cast<int64_t>(sizeof(T));
+  const bool rows =
+      to.column == static_cast<int64_t>(sizeof(T)) && b.columns > 1;
   for (int64_t r = 0; r < b.rows; ++r) {
     char* const y = b.data[0] + r * to.row;
     const char* const x = b.data[1] + r * from.row;
@@ -176,34 +191,6 @@ void join_block(const Iter& it, const Iter::Block& b, const Places& p,
   }
 }
 
-// One long row of indices: each thread owns a range of places, and looks at
-// every index for those that are its own.
-template <class T, class F>
-void join_owned(const ScatterPlan& plan, const Places& p, const F& f) {
-  const auto* i = reinterpret_cast<const char*>(plan.index);
-  const auto index = [&](int64_t k) {
-    return *reinterpret_cast<const int64_t*>(i + k * p.index_step);
-  };
-  int64_t low = index(0), high = low;
-  for (int64_t k = 1; k < p.count; ++k) {
-    low = std::min(low, index(k));
-    high = std::max(high, index(k));
-  }
-  const int64_t parts =
-      std::min<int64_t>(get_num_threads(), p.count / kIndexGrain + 1);
-  const int64_t width = (high - low) / parts + 1;
-  parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
-    const int64_t first = low + begin * width, last = low + end * width;
-    for (int64_t k = 0; k < p.count; ++k) {
-      const int64_t n = index(k);
-      if (n < first || n >= last) continue;
-      f(reinterpret_cast<T*>(static_cast<char*>(plan.to) + n * p.to_step),
-        *reinterpret_cast<const T*>(static_cast<const char*>(plan.from) +
-                                    k * p.from_step));
-    }
-  });
-}
-
 template <class T, class F>
 void run(const ScatterPlan& plan, const F& f) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
@@ -220,11 +207,13 @@ void run(const ScatterPlan& plan, const F& f) {
   it.add(const_cast<int64_t*>(plan.index), sizeof(int64_t), at);
   it.finish();
   if (it.numel() == 0 || p.count == 0) return;
-  if (it.numel() == 1 && p.count > 2 * kIndexGrain) {
-    return join_owned<T>(plan, p, f);
-  }
-  it.for_each(std::max<int64_t>(1, kIndexGrain / p.count),
-              [&](const Iter::Block& b) { join_block<T>(it, b, p, f); });
+  // The walk may be one short row, of which each element stands for many.
+  parallel_for(0, it.numel(), std::max<int64_t>(1, kIndexGrain / p.count),
+               [&](int64_t begin, int64_t end) {
+                 it.run(begin, end, [&](const Iter::Block& b) {
+                   join_block<T>(it, b, p, f);
+                 });
+               });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "aten/copy.h"
 #include "aten/dims.h"
 #include "backends/cpu/dtype_switch.h"
+#include "backends/cpu/rank.h"
 #include "backends/cpu/rows.h"
 #include "backends/cpu/sort_kernels_gen.h"
 #include "backends/cpu/sort_key.h"
@@ -21,8 +22,8 @@ void check_length(const char* op, int64_t length) {
            length);
 }
 
-// f(row, room, i) for every row of self along dim; each thread has its room.
-template <class T, class F>
+// f(row, n, room, i) for every row of self along dim; each thread has its room.
+template <class T, class Room, class F>
 void for_each_row(const char* op, const Tensor& self, int64_t dim, const F& f) {
   const Tensor rows = rows_of(self, dim);
   const RowCount n = count_rows(self, dim);
@@ -31,7 +32,7 @@ void for_each_row(const char* op, const Tensor& self, int64_t dim, const F& f) {
   parallel_for(0, n.rows,
                std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n.length)),
                [&](int64_t begin, int64_t end) {
-                 SortRoom<T> room;
+                 Room room;
                  for (int64_t i = begin; i < end; ++i) {
                    f(data + i * n.length, n.length, &room, i);
                  }
@@ -39,7 +40,7 @@ void for_each_row(const char* op, const Tensor& self, int64_t dim, const F& f) {
 }
 
 // One value and its place for each row; choose(row, n, room) gives the place.
-template <class F>
+template <template <class> class Room, class F>
 void choose(const char* op, const Tensor& self, int64_t dim,
             const Tensor& values, const Tensor& indices, const F& f) {
   dim = wrap_dim(op, dim, self.dim());
@@ -48,37 +49,29 @@ void choose(const char* op, const Tensor& self, int64_t dim,
   auto* places = static_cast<int64_t*>(k.data());
   visit_all_dtypes(op, self.dtype(), [&]<class T>() {
     auto* to = static_cast<T*>(v.data());
-    for_each_row<T>(op, self, dim,
-                    [&](const T* row, int64_t n, SortRoom<T>* room, int64_t i) {
-                      places[i] = f(row, n, room);
-                      to[i] = row[places[i]];
-                    });
+    for_each_row<T, Room<T>>(
+        op, self, dim, [&](const T* row, int64_t n, Room<T>* room, int64_t i) {
+          places[i] = f(row, n, room);
+          to[i] = row[places[i]];
+        });
   });
   v.store();
   k.store();
 }
 
-// The place of the element of that rank, 0 the least.
-template <class T>
-int64_t select(const T* row, int64_t n, int64_t rank, SortRoom<T>* room) {
-  room->load(row, n, false);
-  const auto at = room->items.begin() + rank;
-  std::nth_element(room->items.begin(), at, room->items.end());
-  return index_of(*at);
-}
-
 template <class T>
 int64_t place_of_median(const T* row, int64_t n, bool ignore_nan,
-                        SortRoom<T>* room) {
+                        RankRoom<T>* room) {
+  room->load(row, n);
   int64_t count = n;
   if constexpr (!std::is_integral_v<T>) {
-    for (int64_t i = 0; i < n; ++i) {
-      if (!is_nan(row[i])) continue;
-      if (!ignore_nan) return i;
-      --count;
-    }
+    constexpr auto kNan = static_cast<SortKey<T>>(~SortKey<T>{0});
+    const auto begin = room->keys.begin(), end = room->keys.end();
+    const int64_t nans = std::count(begin, end, kNan);
+    if (nans > 0 && !ignore_nan) return std::find(begin, end, kNan) - begin;
+    count -= nans;
   }
-  return select(row, n, std::max<int64_t>(0, (count - 1) / 2), room);
+  return room->place(std::max<int64_t>(0, (count - 1) / 2));
 }
 
 void median_of_all(const char* op, const Tensor& self, bool ignore_nan,
@@ -100,7 +93,7 @@ void median_of_all(const char* op, const Tensor& self, bool ignore_nan,
       }
       return;
     }
-    SortRoom<T> room;
+    RankRoom<T> room;
     *to = data[place_of_median(data, n, ignore_nan, &room)];
   });
 }
@@ -161,16 +154,16 @@ void sort_out(const Tensor& self, std::optional<bool>, int64_t dim,
   auto* places = static_cast<int64_t*>(k.data());
   visit_all_dtypes("sort", self.dtype(), [&]<class T>() {
     auto* to = static_cast<T*>(v.data());
-    for_each_row<T>("sort", self, dim,
-                    [&](const T* row, int64_t n, SortRoom<T>* room, int64_t i) {
-                      room->sort(row, n, descending);
-                      for (int64_t j = 0; j < n; ++j) {
-                        const int64_t at =
-                            index_of(room->items[static_cast<size_t>(j)]);
-                        places[i * n + j] = at;
-                        to[i * n + j] = row[at];
-                      }
-                    });
+    for_each_row<T, SortRoom<T>>(
+        "sort", self, dim,
+        [&](const T* row, int64_t n, SortRoom<T>* room, int64_t i) {
+          room->sort(row, n, descending);
+          for (int64_t j = 0; j < n; ++j) {
+            const int64_t at = index_of(room->items[static_cast<size_t>(j)]);
+            places[i * n + j] = at;
+            to[i * n + j] = row[at];
+          }
+        });
   });
   v.store();
   k.store();
@@ -207,26 +200,27 @@ void topk_out(const Tensor& self, int64_t k, int64_t dim, bool largest,
 
 void kthvalue_out(const Tensor& self, int64_t k, int64_t dim, bool,
                   const Tensor& values, const Tensor& indices) {
-  choose("kthvalue", self, dim, values, indices,
-         [&]<class T>(const T* row, int64_t n, SortRoom<T>* room) {
-           return select(row, n, k - 1, room);
-         });
+  choose<RankRoom>("kthvalue", self, dim, values, indices,
+                   [&]<class T>(const T* row, int64_t n, RankRoom<T>* room) {
+                     room->load(row, n);
+                     return room->place(k - 1);
+                   });
 }
 
 void median_out(const Tensor& self, int64_t dim, bool, const Tensor& values,
                 const Tensor& indices) {
-  choose("median", self, dim, values, indices,
-         []<class T>(const T* row, int64_t n, SortRoom<T>* room) {
-           return place_of_median(row, n, false, room);
-         });
+  choose<RankRoom>("median", self, dim, values, indices,
+                   []<class T>(const T* row, int64_t n, RankRoom<T>* room) {
+                     return place_of_median(row, n, false, room);
+                   });
 }
 
 void nanmedian_out(const Tensor& self, int64_t dim, bool, const Tensor& values,
                    const Tensor& indices) {
-  choose("nanmedian", self, dim, values, indices,
-         []<class T>(const T* row, int64_t n, SortRoom<T>* room) {
-           return place_of_median(row, n, true, room);
-         });
+  choose<RankRoom>("nanmedian", self, dim, values, indices,
+                   []<class T>(const T* row, int64_t n, RankRoom<T>* room) {
+                     return place_of_median(row, n, true, room);
+                   });
 }
 
 void median_all_out(const Tensor& self, const Tensor& out) {
@@ -239,10 +233,10 @@ void nanmedian_all_out(const Tensor& self, const Tensor& out) {
 
 void mode_out(const Tensor& self, int64_t dim, bool, const Tensor& values,
               const Tensor& indices) {
-  choose("mode", self, dim, values, indices,
-         []<class T>(const T* row, int64_t n, SortRoom<T>* room) {
-           return place_of_mode(row, n, room);
-         });
+  choose<SortRoom>("mode", self, dim, values, indices,
+                   []<class T>(const T* row, int64_t n, SortRoom<T>* room) {
+                     return place_of_mode(row, n, room);
+                   });
 }
 
 }  // namespace sy::cpu

@@ -81,28 +81,28 @@ SortItem<T> make_item(T v, int64_t index, bool descending) {
   }
 }
 
-// Sorts items whose keys have `bits` bits and that come in the order of their
-// places; `room` is grown as needed. Equals stay in order.
-void sort_items(uint64_t* items, int64_t n, int bits,
+// Sorts items that come in the order of their places; `room` is grown as
+// needed. Equals stay in order.
+void sort_items(uint64_t* items, int64_t n, int key_bits,
                 std::vector<uint64_t>* room);
-void sort_items(WideItem* items, int64_t n, int bits,
-                std::vector<WideItem>* room);
+void sort_items(WideItem* items, int64_t n, std::vector<WideItem>* room);
 
 // The items of a row, and room to sort them.
 template <class T>
 struct SortRoom {
   std::vector<SortItem<T>> items, room;
 
-  void load(const T* row, int64_t n, bool descending) {
+  void sort(const T* row, int64_t n, bool descending) {
     items.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) {
       items[static_cast<size_t>(i)] = make_item(row[i], i, descending);
     }
-  }
-  void sort(const T* row, int64_t n, bool descending) {
-    load(row, n, descending);
-    sort_items(items.data(), n, 8 * static_cast<int>(sizeof(SortKey<T>)),
-               &room);
+    if constexpr (sizeof(SortKey<T>) <= 4) {
+      sort_items(items.data(), n, 8 * static_cast<int>(sizeof(SortKey<T>)),
+                 &room);
+    } else {
+      sort_items(items.data(), n, &room);
+    }
   }
 };
 

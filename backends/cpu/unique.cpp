@@ -45,8 +45,11 @@ struct Groups {
     const Tensor t = make(sizes, kLong);
     auto* to = static_cast<int64_t*>(t.data_ptr());
     for (int64_t g = 0; g < count(); ++g) {
-      for (int64_t i = starts[static_cast<size_t>(g)]; i < end(g); ++i) {
-        to[at(i)] = g;
+      const int64_t first = starts[static_cast<size_t>(g)];
+      if (order.empty()) {
+        std::fill(to + first, to + end(g), g);
+      } else {
+        for (int64_t i = first; i < end(g); ++i) to[at(i)] = g;
       }
     }
     return t;
@@ -64,8 +67,27 @@ struct Groups {
 // `same(i, j)`: elements i and j, neighbours in the order, are equal.
 template <class F>
 void find_starts(Groups* g, const F& same) {
-  for (int64_t i = 0; i < g->n; ++i) {
-    if (i == 0 || !same(g->at(i - 1), g->at(i))) g->starts.push_back(i);
+  constexpr int64_t kListed = 1024;
+  const auto find = [&](const auto& at) {
+    // Every number is written, and stays if the next is not put in its place.
+    int64_t found[kListed];
+    for (int64_t begin = 1; begin < g->n; begin += kListed) {
+      const int64_t end = std::min(g->n, begin + kListed);
+      int64_t k = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        found[k] = i;
+        k += !same(at(i - 1), at(i));
+      }
+      g->starts.insert(g->starts.end(), found, found + k);
+    }
+  };
+  if (g->n == 0) return;
+  g->starts.reserve(static_cast<size_t>(g->n));  // untouched, it costs nothing
+  g->starts.push_back(0);
+  if (g->order.empty()) {
+    find([](int64_t i) { return i; });
+  } else {
+    find([order = g->order.data()](int64_t i) { return order[i]; });
   }
 }
 
@@ -85,13 +107,71 @@ Groups group_elements(const T* data, int64_t n, bool sorted) {
   return g;
 }
 
+// How often each value from the least to the greatest occurs; nothing if these
+// are more than the elements.
+template <class T>
+std::vector<int64_t> count_values(const T* data, int64_t n, uint64_t* first) {
+  SortKey<T> least = sort_key(data[0]), greatest = least;
+  for (int64_t i = 0; i < n; ++i) {
+    least = std::min(least, sort_key(data[i]));
+    greatest = std::max(greatest, sort_key(data[i]));
+  }
+  *first = least;
+  const uint64_t range = uint64_t{greatest} - least;
+  if (range >= static_cast<uint64_t>(n)) return {};
+  std::vector<int64_t> counts(static_cast<size_t>(range) + 1);
+  for (int64_t i = 0; i < n; ++i) {
+    ++counts[static_cast<size_t>(sort_key(data[i]) - least)];
+  }
+  return counts;
+}
+
+// Integers that lie close together, without sorting them.
+template <class T>
+std::optional<Three> unique_counted_values(const T* data, const Tensor& self,
+                                           bool return_inverse,
+                                           bool return_counts) {
+  const int64_t n = self.numel();
+  uint64_t first = 0;
+  if (n == 0) return std::nullopt;
+  const std::vector<int64_t> counts = count_values(data, n, &first);
+  if (counts.empty()) return std::nullopt;
+  // The group of each value.
+  std::vector<int64_t> group(counts.size()), sizes;
+  for (size_t v = 0; v < counts.size(); ++v) {
+    group[v] = static_cast<int64_t>(sizes.size());
+    if (counts[v] != 0) sizes.push_back(counts[v]);
+  }
+  const Tensor values =
+      make({static_cast<int64_t>(sizes.size())}, self.dtype());
+  const Tensor inverse =
+      return_inverse ? make(self.sizes(), kLong) : make({0}, kLong);
+  auto* const to = static_cast<T*>(values.data_ptr());
+  auto* const of = static_cast<int64_t*>(inverse.data_ptr());
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t g = group[static_cast<size_t>(sort_key(data[i]) - first)];
+    to[g] = data[i];
+    if (return_inverse) of[i] = g;
+  }
+  return Three{values, inverse,
+               return_counts ? make_longs(sizes) : make({0}, kLong)};
+}
+
 Three unique(const char* op, const Tensor& self, bool sorted,
              bool return_inverse, bool return_counts) {
   const Tensor all = contiguous_cpu(self);
   Tensor values;
   Groups g;
+  std::optional<Three> counted;
   visit_all_dtypes(op, self.dtype(), [&]<class T>() {
     const auto* data = static_cast<const T*>(all.data_ptr());
+    if constexpr (std::is_integral_v<T>) {
+      if (sorted) {
+        counted =
+            unique_counted_values(data, self, return_inverse, return_counts);
+        if (counted) return;
+      }
+    }
     g = group_elements(data, self.numel(), sorted);
     values = make({g.count()}, self.dtype());
     auto* to = static_cast<T*>(values.data_ptr());
@@ -99,6 +179,7 @@ Three unique(const char* op, const Tensor& self, bool sorted,
       to[i] = data[g.at(g.starts[static_cast<size_t>(i)])];
     }
   });
+  if (counted) return *counted;
   return {values, return_inverse ? g.inverse(self.sizes()) : make({0}, kLong),
           return_counts ? g.counts() : make({0}, kLong)};
 }

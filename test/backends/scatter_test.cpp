@@ -171,12 +171,18 @@ TEST(Scatter, DoesNotDependOnTheNumberOfThreads) {
   const Tensor index = numbers({n}, 1000, kLong);
   const Tensor src = numbers({n}, 1000, kFloat) / Scalar(7);
   const Tensor self = zeros({1000}, kFloat);
+  const Tensor rows = index.view({1000, 300}), more = src.view({1000, 300});
+  const Tensor room = zeros({1000, 1000}, kFloat);
   set_num_threads(1);
+  const Values rowwise = values(room.scatter_add(1, rows, more));
+  const Values columnwise = values(room.scatter_add(0, rows, more));
   const Values sum = values(self.scatter_add(0, index, src));
   const Values last = values(scatter(self, 0, index, src));
   const Values put = values(index_put(self, {{index}}, src, true));
   for (const int threads : {2, 3, 8}) {
     set_num_threads(threads);
+    EXPECT_EQ(values(room.scatter_add(1, rows, more)), rowwise) << threads;
+    EXPECT_EQ(values(room.scatter_add(0, rows, more)), columnwise) << threads;
     EXPECT_EQ(values(self.scatter_add(0, index, src)), sum) << threads;
     EXPECT_EQ(values(scatter(self, 0, index, src)), last) << threads;
     EXPECT_EQ(values(index_put(self, {{index}}, src, true)), put) << threads;

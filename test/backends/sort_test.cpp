@@ -1,14 +1,17 @@
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "aten/ops/factory.h"
 #include "aten/ops/histogram.h"
+#include "aten/ops/indexing.h"
 #include "aten/ops/random.h"
 #include "aten/ops/sort.h"
 #include "aten/ops/unique.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
+#include "backends/cpu/rank.h"
 #include "backends/cpu/sort_key.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
@@ -88,6 +91,86 @@ TEST(Sort, ChoosingByRank) {
   SY_EXPECT_ERROR(topk(a, 6), ValueError, "[topk]");
   SY_EXPECT_ERROR(topk(a, -1), ValueError, "[topk]");
   SY_EXPECT_ERROR(median(ones({2}, kBool)), ValueError, "numbers");
+}
+
+// Few keys are compared, more are parted, many are counted by digits.
+template <class K>
+void expect_ranks(int64_t n, uint64_t values) {
+  std::vector<K> keys, sorted, room;
+  uint64_t state = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    keys.push_back(
+        static_cast<K>((state >> 20) % values * 0x0101010101010101u));
+  }
+  sorted = keys;
+  std::sort(sorted.begin(), sorted.end());
+  for (int64_t rank = 0; rank < n; rank += 1 + n / 40) {
+    const auto found = cpu::find_rank(keys.data(), n, rank, &room);
+    const K key = sorted[static_cast<size_t>(rank)];
+    ASSERT_EQ(found.key, key) << n << " " << values << " " << rank;
+    ASSERT_EQ(found.less, std::lower_bound(sorted.begin(), sorted.end(), key) -
+                              sorted.begin());
+  }
+}
+TEST(Rank, IsThatOfSortedKeys) {
+  for (const int64_t n : {1, 2, 16, 17, 40, 128, 129, 1000, 5000}) {
+    for (const uint64_t values : {1u, 2u, 7u, 200u, 1u << 30}) {
+      expect_ranks<uint8_t>(n, values);
+      expect_ranks<uint16_t>(n, values);
+      expect_ranks<uint32_t>(n, values);
+      expect_ranks<uint64_t>(n, values);
+    }
+  }
+}
+
+TEST(Sort, EqualsKeepTheirOrderByRank) {
+  const Tensor a = randint(0, 5, {500}, kFloat);
+  const auto [sorted, at] = sort(a, true, 0, false);
+  for (const int64_t k : {1, 77, 250, 500}) {
+    const auto [value, place] = kthvalue(a, k);
+    EXPECT_EQ(values(value)[0], values(sorted)[static_cast<size_t>(k - 1)]);
+    EXPECT_EQ(values<int64_t>(place)[0],
+              values<int64_t>(at)[static_cast<size_t>(k - 1)]);
+  }
+}
+
+// Keys whose range leaves room for the place are sorted with it in one word.
+TEST(Sort, WideIntegersOfAnyRange) {
+  for (const int64_t high : {int64_t{10}, int64_t{1} << 40, INT64_MAX}) {
+    const Tensor a = randint(-high, high, {1000}, kLong);
+    for (const bool descending : {false, true}) {
+      const auto [sorted, at] = sort(a, 0, descending);
+      Places expected = values<int64_t>(a);
+      std::sort(expected.begin(), expected.end());
+      if (descending) std::reverse(expected.begin(), expected.end());
+      EXPECT_EQ(values<int64_t>(sorted), expected) << high;
+      EXPECT_EQ(values<int64_t>(a.index_select(0, at)), expected) << high;
+    }
+  }
+}
+
+// Integers that lie close together are counted, others sorted.
+TEST(Unique, CountsWhatLiesClose) {
+  const Tensor close = tensor({5, -3, 5, 4, -3, 5, 5, 5, 5, 5});
+  const Tensor apart = tensor({5, -3000, 5, 4, -3000, 5, 5, 5, 5, 5});
+  for (const ScalarType dtype : {kLong, kInt, kShort}) {
+    for (const Tensor& x : {close, apart}) {
+      const auto [v, inverse, counts] = _unique2(x.to(dtype), true, true, true);
+      EXPECT_EQ(v.dtype(), dtype);
+      EXPECT_EQ(values(v), (Values{values(x)[1], 4, 5}));
+      EXPECT_EQ(values<int64_t>(inverse),
+                (Places{2, 0, 2, 1, 0, 2, 2, 2, 2, 2}));
+      EXPECT_EQ(values<int64_t>(counts), (Places{2, 1, 7}));
+    }
+  }
+  const Tensor ends = tensor({INT64_MAX, INT64_MIN, INT64_MAX});
+  EXPECT_EQ(values<int64_t>(std::get<0>(_unique2(ends))),
+            (Places{INT64_MIN, INT64_MAX}));
+  const auto [v, inverse, counts] =
+      _unique2(tensor({1, 0, 1}).to(kBool), true, true, true);
+  EXPECT_EQ(v.dtype(), kBool);
+  EXPECT_EQ(values<int64_t>(counts), (Places{1, 2}));
 }
 
 TEST(Unique, ElementsAndSlices) {
