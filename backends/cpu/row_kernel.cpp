@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bit>
 #include <type_traits>
 
 #include "aten/tile/targets.h"
@@ -174,12 +176,13 @@ void gather_taps(const T* from, const Index* at, const T* weights, int64_t taps,
 }
 
 // One by one, which is faster than gathering where nothing is computed. Four
-// at a time, lest the compiler gathers.
+// at a time, lest the compiler gathers; a mask of bits, lest it branches.
 template <class T, class Index = IndexAsWide<T>>
 void take(const T* from, const Index* at, int64_t n, T* to) {
   const auto one = [from](Index j) {
-    const T v = from[j < 0 ? 0 : j];
-    return j < 0 ? T(0) : v;
+    const T v = from[std::max(j, Index(0))];
+    const Index kept = ~(j >> (8 * sizeof(Index) - 1));
+    return std::bit_cast<T>(std::bit_cast<Index>(v) & kept);
   };
   int64_t i = 0;
   for (; i + 4 <= n; i += 4) {
