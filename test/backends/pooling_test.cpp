@@ -156,6 +156,18 @@ TEST(Pooling, UnpooledElementsAreAtTheirIndices) {
             (Values{0, 0, 0, 0, 0, 5, 0, 7, 0, 0, 0, 0, 0, 13, 0, 15}));
 }
 
+TEST(Pooling, ErrorsNameTheOperatorThatWasCalled) {
+  const Tensor a = counted({2, 4, 4});
+  const Tensor wanted = a.clone().requires_grad_();
+  for (const Tensor& x : {a, wanted}) {
+    SY_EXPECT_ERROR(max_pool1d(x, {0}), ValueError, "[max_pool1d] kernel_size");
+    SY_EXPECT_ERROR(max_pool2d(x, {2}, {0}), ValueError, "[max_pool2d] stride");
+    SY_EXPECT_ERROR(max_pool3d(x, {2}), ValueError, "[max_pool3d] self");
+  }
+  SY_EXPECT_ERROR(max_pool2d(a.to(kBool), {2}), ValueError,
+                  "[max_pool2d] self: expected numbers, got bool");
+}
+
 TEST(Pooling, BadWindowsAreErrors) {
   const Tensor a = counted({1, 1, 4, 4});
   const int64_t big = INT64_MAX;
