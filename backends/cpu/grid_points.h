@@ -39,25 +39,18 @@ class GridBlock {
   int64_t taps() const { return taps_; }
   // Tap k of point i at [k * kBlock + i]; -1 where there is none.
   const Index* at() const { return at_.data(); }
+  // 1 for the nearest element.
   const T* weights() const { return weights_[n_].data(); }
-  // The weights' slopes along dim d by the point's coordinate.
+  // The weights' slopes along dim d by the point's coordinate; of the nearest
+  // element there are none.
   const T* slopes(int64_t d) const {
     return weights_[static_cast<size_t>(d)].data();
   }
 
  private:
-  void set_axis(int64_t d, const T* points, int64_t count);
-  template <Beyond kBeyond>
-  void set_taps(int64_t d, const T* points, int64_t count);
-  void join(int64_t count);
-
   SampleRule rule_;
   size_t n_;
-  int64_t sizes_[3], each_, taps_;
-  bool with_slopes_;
-  // Of each dim: tap k of point i at [k * kBlock + i].
-  std::vector<Index> axis_at_[3];
-  std::vector<T> axis_weights_[3], axis_slopes_[3];
+  int64_t sizes_[3], taps_;
   std::vector<Index> at_;
   std::vector<T> weights_[4];  // slopes by dim, then the weights at n_
 };

@@ -87,10 +87,12 @@ template <class T>
 void sample_planes(const Sampling& s, const Images& out) {
   for_each_block<T>(s, [&](const GridBlock<T>& block, int64_t image,
                            int64_t first, int64_t count) {
+    const T* const weights =
+        s.rule.mode == Sample::Nearest ? nullptr : block.weights();
     for (int64_t c = 0; c < s.in.channels; ++c) {
       const int64_t plane = image * s.in.channels + c;
       row_kernels<T>().gather(s.in.data<T>() + plane * s.in.places(),
-                              block.at(), block.weights(), block.taps(),
+                              block.at(), weights, block.taps(),
                               GridBlock<T>::kBlock, count,
                               out.data<T>() + plane * s.points + first);
     }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <type_traits>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "backends/cpu/pooling_adaptive_kernels_gen.h"
 #include "backends/cpu/pooling_kernels_gen.h"
 #include "backends/cpu/row_kernel.h"
+#include "backends/cpu/window_kernel.h"
 #include "c10/parallel.h"
 
 // Means: the rows of a window are added up, then parts of that row.
@@ -33,20 +35,6 @@ int64_t row_divisor(const Windows& w, const Divisor& d, Windows::At at) {
 int64_t divisor_of(const Windows& w, const Divisor& d, int64_t row, int64_t i) {
   if (d.fixed != 0) return d.fixed;
   return std::max<int64_t>(row * count_of(w.axis[2], d, i), 1);
-}
-
-// f(row, first) for the rows of elements of window (d, h), in order; `row` is
-// the number of a row in its plane.
-template <class F>
-void rows_of_window(const Windows& w, int64_t d, int64_t h, const F& f) {
-  const WindowAxis &depth = w.axis[0], &height = w.axis[1];
-  bool first = true;
-  for (int64_t z = depth.first(d); z < depth.last(d); ++z) {
-    for (int64_t y = height.first(h); y < height.last(h); ++y) {
-      f(z * height.size + y, first);
-      first = false;
-    }
-  }
 }
 
 // Windows as wide as planes: whole rows, which are side by side.
@@ -90,13 +78,8 @@ void means_of_planes(const Images& in, const Windows& w, const Divisor& by,
             continue;
           }
           std::fill(sums.begin(), sums.end(), T(0));
-          rows_of_window(w, at.d, at.h, [&](int64_t row, bool first) {
-            const T* const a = plane + row * width;
-            if (first) {
-              std::copy(a, a + width, sums.begin());
-            } else {
-              kernel.add(a, width, sums.data());
-            }
+          rows_of_window(w, at.d, at.h, [&](int64_t row) {
+            kernel.add(plane + row * width, width, sums.data());
           });
           const int64_t outer = row_divisor(w, by, at);
           for (at.w = 0; at.w < wide; ++at.w) {
@@ -111,40 +94,27 @@ void means_of_planes(const Images& in, const Windows& w, const Divisor& by,
       });
 }
 
-// f(place) for the elements of a window, in order.
-template <class F>
-void places_of_window(const Windows& w, Windows::At at, const F& f) {
-  rows_of_window(w, at.d, at.h, [&](int64_t row, bool) {
-    const WindowAxis& columns = w.axis[2];
-    for (int64_t x = columns.first(at.w); x < columns.last(at.w); ++x) {
-      f(row * columns.size + x);
-    }
-  });
-}
-
-template <class T>
+template <class E>
 void means_of_channels(const Images& in, const Windows& w, const Divisor& by,
                        const Images& out) {
+  using T = typename ComputedAs<E>::type;
   const int64_t count = w.count(), channels = in.channels;
-  const T* const from = in.data<T>();
-  T* const to = out.data<T>();
-  const auto& kernel = row_kernels<T>();
-  parallel_for(
-      0, in.images * count, grain_of(channels * w.extent()),
-      [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const Windows::At at = w.at(i % count);
-          const T* const image = from + i / count * in.places() * channels;
-          T* const sums = to + i * channels;
-          std::fill(sums, sums + channels, T(0));
-          places_of_window(w, at, [&](int64_t place) {
-            kernel.add(image + place * channels, channels, sums);
-          });
-          const T n =
-              static_cast<T>(divisor_of(w, by, row_divisor(w, by, at), at.w));
-          for (int64_t c = 0; c < channels; ++c) sums[c] /= n;
-        }
-      });
+  const auto& kernel = window_kernels<E>();
+  parallel_for(0, in.images * count, grain_of(channels * w.extent()),
+               [&](int64_t begin, int64_t end) {
+                 PlacesOfWindow windows(w);
+                 int64_t image = begin / count, k = begin % count;
+                 for (int64_t i = begin; i < end; ++i, ++k) {
+                   if (k == count) ++image, k = 0;
+                   const std::vector<int64_t>& places = windows.get(k);
+                   const Windows::At at = windows.at();
+                   const int64_t n =
+                       divisor_of(w, by, row_divisor(w, by, at), at.w);
+                   kernel.mean(in.data<E>() + image * in.places() * channels,
+                               {places.data(), std::ssize(places), channels},
+                               static_cast<T>(n), out.data<E>() + i * channels);
+                 }
+               });
 }
 
 // A plane is summed by one thread, in the order of the windows.
@@ -176,7 +146,7 @@ void share_to_planes(const Images& grad, const Windows& w, const Divisor& by,
                          shares[static_cast<size_t>(x)] += share;
                        }
                      }
-                     rows_of_window(w, at.d, at.h, [&](int64_t row, bool) {
+                     rows_of_window(w, at.d, at.h, [&](int64_t row) {
                        kernel.add(shares.data(), width, plane + row * width);
                      });
                    }
@@ -189,23 +159,19 @@ void share_to_channels(const Images& grad, const Windows& w, const Divisor& by,
                        const Images& out) {
   const int64_t count = w.count(), channels = out.channels;
   const int64_t image = out.places() * channels;
-  const auto& kernel = row_kernels<T>();
+  const auto& kernel = window_kernels<T>();
   parallel_for(0, out.images, 1, [&](int64_t begin, int64_t end) {
-    std::vector<T> shares(static_cast<size_t>(channels));
+    PlacesOfWindow windows(w);
     for (int64_t p = begin; p < end; ++p) {
       T* const to = out.data<T>() + p * image;
       std::fill(to, to + image, T(0));
       for (int64_t i = 0; i < count; ++i) {
-        const Windows::At at = w.at(i);
-        const T* const from = grad.data<T>() + (p * count + i) * channels;
-        const T n =
-            static_cast<T>(divisor_of(w, by, row_divisor(w, by, at), at.w));
-        for (int64_t c = 0; c < channels; ++c) {
-          shares[static_cast<size_t>(c)] = from[c] / n;
-        }
-        places_of_window(w, at, [&](int64_t place) {
-          kernel.add(shares.data(), channels, to + place * channels);
-        });
+        const std::vector<int64_t>& places = windows.get(i);
+        const Windows::At at = windows.at();
+        kernel.share(
+            to, {places.data(), std::ssize(places), channels},
+            static_cast<T>(divisor_of(w, by, row_divisor(w, by, at), at.w)),
+            grad.data<T>() + (p * count + i) * channels);
       }
     }
   });
@@ -213,14 +179,18 @@ void share_to_channels(const Images& grad, const Windows& w, const Divisor& by,
 
 void pool_means(int64_t n, const Tensor& self, const Windows& w,
                 const Divisor& by, const Tensor& out) {
-  const ScalarType dtype = computed_as(self.dtype());
   const bool last = has_channels_last(self, n);
+  const ScalarType dtype =
+      last ? read_as(self.dtype()) : computed_as(self.dtype());
   const Images in = read_images(self, n, dtype, last);
   const Images room = room_for_images(out, n, dtype, last);
-  visit_computed(dtype, [&]<class T>() {
-    last ? means_of_channels<T>(in, w, by, room)
-         : means_of_planes<T>(in, w, by, room);
-  });
+  if (last) {
+    visit_read(dtype,
+               [&]<class E>() { means_of_channels<E>(in, w, by, room); });
+  } else {
+    visit_computed(dtype,
+                   [&]<class T>() { means_of_planes<T>(in, w, by, room); });
+  }
   store_images(room, out);
 }
 

@@ -47,4 +47,46 @@ Windows pooling_windows(int64_t n, IntArrayRef sizes, IntArrayRef pooled,
 // Of adaptive pooling.
 Windows adaptive_windows(int64_t n, IntArrayRef sizes, IntArrayRef pooled);
 
+// f(row) for the rows of elements of window (d, h), in order; `row` is the
+// number of a row in its plane.
+template <class F>
+void rows_of_window(const Windows& w, int64_t d, int64_t h, const F& f) {
+  const WindowAxis &depth = w.axis[0], &height = w.axis[1];
+  for (int64_t z = depth.first(d); z < depth.last(d); z += depth.dilation) {
+    for (int64_t y = height.first(h); y < height.last(h);
+         y += height.dilation) {
+      f(z * height.size + y);
+    }
+  }
+}
+
+// The elements of windows, one after the other.
+class PlacesOfWindow {
+ public:
+  explicit PlacesOfWindow(const Windows& w) : w_(w) {}
+
+  // Those of window i of a row of them all, in order.
+  const std::vector<int64_t>& get(int64_t i);
+  // Which it was.
+  Windows::At at() const { return at_; }
+
+ private:
+  const Windows& w_;
+  Windows::At at_{-1, -1, -1};
+  int64_t next_ = -1;
+  std::vector<int64_t> places_;
+};
+
+// What kernels for channels that lie side by side read elements of a dtype as;
+// f.operator()<E>() for that.
+ScalarType read_as(ScalarType dtype);
+template <class F>
+void visit_read(ScalarType dtype, const F& f) {
+  switch (dtype) {
+    case kHalf: return f.template operator()<Half>();
+    case kBFloat16: return f.template operator()<BFloat16>();
+    default: return visit_computed(dtype, f);
+  }
+}
+
 }  // namespace sy::cpu

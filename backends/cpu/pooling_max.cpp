@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "backends/cpu/pooling_max.h"
 #include "backends/cpu/pooling_max_kernels_gen.h"
 #include "backends/cpu/row_kernel.h"
+#include "backends/cpu/window_kernel.h"
 #include "c10/parallel.h"
 
 // Largest elements of windows and where they are. Of equals the first counts,
@@ -25,18 +27,6 @@ constexpr T lowest() {
   return std::numeric_limits<T>::has_infinity
              ? -std::numeric_limits<T>::infinity()
              : std::numeric_limits<T>::lowest();
-}
-
-// f(row) for the rows of elements of window (d, h), in order.
-template <class F>
-void rows_of_window(const Windows& w, int64_t d, int64_t h, const F& f) {
-  const WindowAxis &depth = w.axis[0], &height = w.axis[1];
-  for (int64_t z = depth.first(d); z < depth.last(d); z += depth.dilation) {
-    for (int64_t y = height.first(h); y < height.last(h);
-         y += height.dilation) {
-      f(z * height.size + y);
-    }
-  }
 }
 
 // The index of a window's first element; any that there is if it has none.
@@ -129,53 +119,66 @@ void max_of_planes(const Images& in, const Windows& w, const Images& out,
                });
 }
 
-template <class T>
+// With channels side by side: f(image, places, at, i) for window i of all,
+// which is `at` in its image.
+template <class E, class F>
+void for_each_window(const Images& in, const Windows& w, const F& f) {
+  const int64_t count = w.count(), channels = in.channels;
+  parallel_for(0, in.images * count, grain_of(channels * w.extent()),
+               [&](int64_t begin, int64_t end) {
+                 PlacesOfWindow windows(w);
+                 int64_t image = begin / count, k = begin % count;
+                 for (int64_t i = begin; i < end; ++i, ++k) {
+                   if (k == count) ++image, k = 0;
+                   const std::vector<int64_t>& places = windows.get(k);
+                   f(in.data<E>() + image * in.places() * channels,
+                     WindowPlaces{places.data(), std::ssize(places), channels},
+                     windows.at(), i);
+                 }
+               });
+}
+
+template <class E>
 void max_of_channels(const Images& in, const Windows& w, const Images& out,
                      const Images& indices) {
-  using Index = IndexAsWide<T>;
-  const int64_t count = w.count(), channels = in.channels;
-  const auto& kernel = row_kernels<T>();
-  const WindowAxis& a = w.axis[2];
-  parallel_for(
-      0, in.images * count, grain_of(channels * w.extent()),
-      [&](int64_t begin, int64_t end) {
-        std::vector<Index> index(static_cast<size_t>(channels));
-        for (int64_t i = begin; i < end; ++i) {
-          const Windows::At at = w.at(i % count);
-          const T* const image =
-              in.data<T>() + i / count * in.places() * channels;
-          T* const best = out.data<T>() + i * channels;
-          std::fill(best, best + channels, lowest<T>());
-          std::fill(index.begin(), index.end(),
-                    static_cast<Index>(first_of_window(w, at)));
-          rows_of_window(w, at.d, at.h, [&](int64_t row) {
-            for (int64_t x = a.first(at.w); x < a.last(at.w); x += a.dilation) {
-              const int64_t place = row * a.size + x;
-              kernel.max(image + place * channels, 1, channels,
-                         static_cast<Index>(place), 0, best, index.data());
-            }
-          });
-          std::copy(index.begin(), index.end(),
-                    indices.data<int64_t>() + i * channels);
-        }
+  const auto& kernel = window_kernels<E>();
+  for_each_window<E>(
+      in, w,
+      [&](const E* image, const WindowPlaces& p, Windows::At at, int64_t i) {
+        kernel.largest_at(image, p, first_of_window(w, at),
+                          out.data<E>() + i * p.channels,
+                          indices.data<int64_t>() + i * p.channels);
+      });
+}
+
+template <class E>
+void largest_of_channels(const Images& in, const Windows& w,
+                         const Images& out) {
+  const auto& kernel = window_kernels<E>();
+  for_each_window<E>(
+      in, w,
+      [&](const E* image, const WindowPlaces& p, Windows::At, int64_t i) {
+        kernel.largest(image, p, out.data<E>() + i * p.channels);
       });
 }
 
 void pool_max(int64_t n, const Tensor& self, const Windows& w,
               const Tensor& out, const Tensor& indices) {
   const bool last = has_channels_last(self, n);
-  ScalarType dtype = computed_as(self.dtype());
+  ScalarType dtype = last ? read_as(self.dtype()) : computed_as(self.dtype());
   Images in = read_images(self, n, dtype, last);
-  if (dtype == kFloat && in.places() > std::numeric_limits<int32_t>::max()) {
+  if (dtype != kLong && in.places() > std::numeric_limits<int32_t>::max()) {
     dtype = kDouble;  // for its wide indices
     in = read_images(self, n, dtype, last);
   }
   const Images room = room_for_images(out, n, dtype, last);
   const Images at = room_for_images(indices, n, kLong, last);
-  visit_computed(dtype, [&]<class T>() {
-    last ? max_of_channels<T>(in, w, room, at)
-         : max_of_planes<T>(in, w, room, at);
-  });
+  if (last) {
+    visit_read(dtype, [&]<class E>() { max_of_channels<E>(in, w, room, at); });
+  } else {
+    visit_computed(dtype,
+                   [&]<class T>() { max_of_planes<T>(in, w, room, at); });
+  }
   store_images(room, out);
   store_images(at, indices);
 }
@@ -215,31 +218,6 @@ void largest_of_planes(const Images& in, const Windows& w, const Images& out) {
                });
 }
 
-template <class T>
-void largest_of_channels(const Images& in, const Windows& w,
-                         const Images& out) {
-  const int64_t count = w.count(), channels = in.channels;
-  const auto& kernel = row_kernels<T>();
-  const WindowAxis& a = w.axis[2];
-  parallel_for(0, in.images * count, grain_of(channels * w.extent()),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   const Windows::At at = w.at(i % count);
-                   const T* const image =
-                       in.data<T>() + i / count * in.places() * channels;
-                   T* const best = out.data<T>() + i * channels;
-                   std::fill(best, best + channels, lowest<T>());
-                   rows_of_window(w, at.d, at.h, [&](int64_t row) {
-                     for (int64_t x = a.first(at.w); x < a.last(at.w);
-                          x += a.dilation) {
-                       kernel.largest(image + (row * a.size + x) * channels, 1,
-                                      channels, best);
-                     }
-                   });
-                 }
-               });
-}
-
 void max_pool(int64_t n, const Tensor& self, IntArrayRef kernel_size,
               IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
               const Tensor& out, const Tensor& indices) {
@@ -271,13 +249,16 @@ void max_pool_out(const Tensor& self, int64_t n, IntArrayRef kernel_size,
   const Windows w = pooling_windows(n, self.sizes(), out.sizes(), kernel_size,
                                     stride, padding, dilation);
   const bool last = has_channels_last(self, n);
-  const ScalarType dtype = computed_as(self.dtype());
+  const ScalarType dtype =
+      last ? read_as(self.dtype()) : computed_as(self.dtype());
   const Images in = read_images(self, n, dtype, last);
   const Images room = room_for_images(out, n, dtype, last);
-  visit_computed(dtype, [&]<class T>() {
-    last ? largest_of_channels<T>(in, w, room)
-         : largest_of_planes<T>(in, w, room);
-  });
+  if (last) {
+    visit_read(dtype, [&]<class E>() { largest_of_channels<E>(in, w, room); });
+  } else {
+    visit_computed(dtype,
+                   [&]<class T>() { largest_of_planes<T>(in, w, room); });
+  }
   store_images(room, out);
 }
 

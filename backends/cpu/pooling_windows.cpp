@@ -75,4 +75,33 @@ Windows adaptive_windows(int64_t n, IntArrayRef sizes, IntArrayRef pooled) {
   return out;
 }
 
+const std::vector<int64_t>& PlacesOfWindow::get(int64_t i) {
+  const WindowAxis& a = w_.axis[2];
+  const int64_t before = at_.w;
+  const bool beside = i == next_ && before + 1 < a.windows();
+  next_ = i + 1;
+  if (beside) {
+    ++at_.w;
+    const int64_t width = a.last(at_.w) - a.first(at_.w);
+    if (width == a.last(before) - a.first(before)) {
+      const int64_t step = a.first(at_.w) - a.first(before);
+      for (int64_t& place : places_) place += step;
+      return places_;
+    }
+  } else {
+    at_ = w_.at(i);
+  }
+  places_.clear();
+  rows_of_window(w_, at_.d, at_.h, [&](int64_t row) {
+    for (int64_t x = a.first(at_.w); x < a.last(at_.w); x += a.dilation) {
+      places_.push_back(row * a.size + x);
+    }
+  });
+  return places_;
+}
+
+ScalarType read_as(ScalarType dtype) {
+  return dtype == kHalf || dtype == kBFloat16 ? dtype : computed_as(dtype);
+}
+
 }  // namespace sy::cpu

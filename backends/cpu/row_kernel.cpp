@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bit>
 #include <type_traits>
 
 #include "aten/tile/targets.h"
@@ -173,9 +175,31 @@ void gather_taps(const T* from, const Index* at, const T* weights, int64_t taps,
   }
 }
 
+// One by one, which is faster than gathering where nothing is computed. Four
+// at a time, lest the compiler gathers; a mask of bits, lest it branches.
+template <class T, class Index = IndexAsWide<T>>
+void take(const T* from, const Index* at, int64_t n, T* to) {
+  const auto one = [from](Index j) {
+    const T v = from[std::max(j, Index(0))];
+    const Index kept = ~(j >> (8 * sizeof(Index) - 1));
+    return std::bit_cast<T>(std::bit_cast<Index>(v) & kept);
+  };
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const T a = one(at[i]), b = one(at[i + 1]), c = one(at[i + 2]),
+            d = one(at[i + 3]);
+    to[i] = a;
+    to[i + 1] = b;
+    to[i + 2] = c;
+    to[i + 3] = d;
+  }
+  for (; i < n; ++i) to[i] = one(at[i]);
+}
+
 template <class T, class Index = IndexAsWide<T>>
 void gather(const T* from, const Index* at, const T* weights, int64_t taps,
             int64_t pitch, int64_t n, T* to) {
+  if (taps == 1 && weights == nullptr) return take(from, at, n, to);
   switch (taps) {
     case 1: return gather_taps<1>(from, at, weights, taps, pitch, n, to);
     case 2: return gather_taps<2>(from, at, weights, taps, pitch, n, to);

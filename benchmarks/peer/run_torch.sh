@@ -11,7 +11,8 @@ mkdir -p "$dir"
 site=$("$dir/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
 libs=$(find "$site/nvidia" -type d -name lib | tr '\n' ':')
 ours=$here/..
-sources=("$here/torch_bench.cpp" "$ours/families.cpp" "$ours/indices.cpp" "$ours/models.cpp" "$ours/training.cpp")
+mapfile -t both < <(grep -l '"benchmarks/both.h"' "$ours"/*.cpp)
+sources=("$here/torch_bench.cpp" "${both[@]}")
 if [ ! -x "$dir/torch_bench" ] ||
   [ -n "$(find "${sources[@]}" "$ours/both.h" -newer "$dir/torch_bench")" ]; then
   g++ -O2 -std=c++20 -DPEER "${sources[@]}" -o "$dir/torch_bench" -I"$ours/.." -I"$site/torch/include" \

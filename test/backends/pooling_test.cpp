@@ -87,6 +87,45 @@ TEST(Pooling, MaxIsTheSameWithoutIndices) {
   }
 }
 
+// Whole vectors of channels and what is left of them, in every dtype.
+TEST(Pooling, ChannelsSideBySideArePooledAlike) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto expect_same = [](const Tensor& x, const Tensor& y) {
+    EXPECT_TRUE(equal(nan_to_num(x, 77), nan_to_num(y, 77)));
+  };
+  for (const ScalarType t : {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt}) {
+    for (const int64_t channels : {2, 5, 16, 70}) {
+      Tensor a = counted({2, channels, 5, 9}).remainder(7).sub(3).to(t);
+      if (is_floating_type(t)) {
+        a.view({-1}).slice(0, 3, a.numel(), 31).fill_(nan);
+        a.view({-1}).slice(0, 5, a.numel(), 41).fill_(-inf);
+      }
+      const Tensor last = a.contiguous(MemoryFormat::ChannelsLast);
+      for (const bool ceil : {false, true}) {
+        const auto [v, at] =
+            max_pool2d_with_indices(a, {3}, {2}, {1}, {1}, ceil);
+        const auto [w, there] =
+            max_pool2d_with_indices(last, {3}, {2}, {1}, {1}, ceil);
+        EXPECT_TRUE(w.is_contiguous(MemoryFormat::ChannelsLast));
+        expect_same(v, w);
+        expect_same(at, there);
+        expect_same(max_pool2d(last, {3}, {2}, {1}, {1}, ceil), v);
+        if (t == kInt) continue;
+        const Tensor mean = avg_pool2d(a, {3}, {2}, {1}, ceil, false);
+        expect_same(avg_pool2d(last, {3}, {2}, {1}, ceil, false), mean);
+        expect_same(avg_pool2d_backward(v, a, {3}, {2}, {1}, ceil, true, 4),
+                    avg_pool2d_backward(v, last, {3}, {2}, {1}, ceil, true, 4));
+        if (t == kLong) continue;
+        expect_same(max_pool2d_with_indices_backward(v, a, {3}, {2}, {1}, {1},
+                                                     ceil, at),
+                    max_pool2d_with_indices_backward(w, last, {3}, {2}, {1},
+                                                     {1}, ceil, there));
+      }
+    }
+  }
+}
+
 TEST(Pooling, OfEqualsTheFirstAndOfNanTheLast) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const ScalarType t : {kFloat, kDouble, kHalf}) {
@@ -115,6 +154,18 @@ TEST(Pooling, UnpooledElementsAreAtTheirIndices) {
   const Tensor back = max_unpool2d(v, at, {4, 4});
   EXPECT_EQ(values(back),
             (Values{0, 0, 0, 0, 0, 5, 0, 7, 0, 0, 0, 0, 0, 13, 0, 15}));
+}
+
+TEST(Pooling, ErrorsNameTheOperatorThatWasCalled) {
+  const Tensor a = counted({2, 4, 4});
+  const Tensor wanted = a.clone().requires_grad_();
+  for (const Tensor& x : {a, wanted}) {
+    SY_EXPECT_ERROR(max_pool1d(x, {0}), ValueError, "[max_pool1d] kernel_size");
+    SY_EXPECT_ERROR(max_pool2d(x, {2}, {0}), ValueError, "[max_pool2d] stride");
+    SY_EXPECT_ERROR(max_pool3d(x, {2}), ValueError, "[max_pool3d] self");
+  }
+  SY_EXPECT_ERROR(max_pool2d(a.to(kBool), {2}), ValueError,
+                  "[max_pool2d] self: expected numbers, got bool");
 }
 
 TEST(Pooling, BadWindowsAreErrors) {

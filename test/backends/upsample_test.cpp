@@ -176,5 +176,24 @@ TEST(Image, ChannelsAreSampledAlike) {
   }
 }
 
+// Points near and far in all vectors and what is left of them.
+TEST(Image, TheNearestElementIsTakenAsItIs) {
+  const Tensor a = tensor({-0.0, 3.0, -2.0, 7.0}).to(kFloat).view({1, 1, 1, 4});
+  Tensor grid = zeros({1, 1, 37, 2});
+  grid.select(3, 0).copy_(arange(37, kFloat).div(6).sub(3));  // [-3, 3]
+  const auto at = [&](int64_t beyond, int64_t point) {
+    return values(
+        grid_sampler(a, grid, 1, beyond, true))[static_cast<size_t>(point)];
+  };
+  EXPECT_TRUE(std::signbit(at(0, 12)));  // -1: the first element
+  EXPECT_FALSE(std::signbit(at(0, 0)));  // -3: nothing
+  EXPECT_EQ(at(0, 36), 0);
+  EXPECT_EQ(at(1, 36), 7);  // 3: the last one
+  EXPECT_EQ(at(2, 36), 0);  // 3 is -1, reflected at 1
+  EXPECT_EQ(at(2, 33), 3);  // 2.5 is -0.5
+  EXPECT_EQ(at(2, 0), 7);   // -3 is 1, reflected at -1
+  EXPECT_EQ(at(2, 20), at(0, 20));
+}
+
 }  // namespace
 }  // namespace sy
