@@ -1,8 +1,8 @@
 #include "c10/autograd_meta.h"
 
-#include <algorithm>
 #include <new>
 
+#include "c10/copy_ints.h"
 #include "c10/pool_fast.h"
 #include "c10/tensor_impl.h"
 
@@ -29,7 +29,8 @@ intrusive_ptr<ViewMeta> ViewMeta::make(intrusive_ptr<TensorImpl> parent,
   m->n_ = n;
   m->creation_ = creation;
   if (heap != nullptr) m->heap_ = heap;
-  std::copy_n(args, n, heap != nullptr ? heap : m->inline_);
+  detail::copy_ints(heap != nullptr ? heap : m->inline_, args,
+                    static_cast<size_t>(n));
   return m;
 }
 

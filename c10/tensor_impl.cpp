@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "c10/backend.h"
+#include "c10/copy_ints.h"
 #include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "c10/pool_fast.h"
@@ -53,26 +54,7 @@ bool is_channels_last(IntArrayRef sizes, IntArrayRef strides) {
   return matches(0);
 }
 
-// memmove that takes nullptr for none.
-void copy_ints(int64_t* to, const int64_t* from, size_t n) {
-  // Without a call for the usual numbers of dims; all is read first.
-  int64_t v[4] = {};
-  switch (n) {
-    case 4: v[3] = from[3]; [[fallthrough]];
-    case 3: v[2] = from[2]; [[fallthrough]];
-    case 2: v[1] = from[1]; [[fallthrough]];
-    case 1: v[0] = from[0]; [[fallthrough]];
-    case 0: break;
-    default: std::memmove(to, from, n * sizeof(int64_t)); return;
-  }
-  switch (n) {
-    case 4: to[3] = v[3]; [[fallthrough]];
-    case 3: to[2] = v[2]; [[fallthrough]];
-    case 2: to[1] = v[1]; [[fallthrough]];
-    case 1: to[0] = v[0]; [[fallthrough]];
-    default: break;
-  }
-}
+using detail::copy_ints;
 
 constexpr DispatchKeySet kAutogradKey(DispatchKey::Autograd);
 
@@ -147,9 +129,32 @@ intrusive_ptr<TensorImpl> TensorImpl::make(Storage storage, ScalarType dtype,
 intrusive_ptr<TensorImpl> TensorImpl::alias(IntArrayRef sizes,
                                             IntArrayRef strides,
                                             int64_t offset) const {
-  auto t = make(storage_, dtype_, device_, keys_ - kAutogradKey, sizes, strides,
-                offset);
+  auto t = intrusive_ptr<TensorImpl>::reclaim(
+      create(Storage(storage_), dtype_, Device(), keys_ - kAutogradKey));
+  // As an argument it would be written to the stack by bytes and read at once,
+  // which waits.
+  t->device_ = device_;
   t->set_flag(kInference, is_inference());
+  const size_t n = sizes.size();
+  if (SY_UNLIKELY(n > kInlineDims || strides.size() != n)) {
+    t->set_sizes_and_strides(sizes, strides, offset);
+    return t;
+  }
+  // As assign_dims() has it, in one pass: nothing of a new tensor is read.
+  int64_t expected = 1;
+  bool row_major = true, zero = false;
+  for (size_t d = n; d-- > 0;) {
+    const int64_t size = sizes[d], stride = strides[d];
+    t->inline_[d] = size;
+    t->inline_[kInlineDims + d] = stride;
+    row_major &= size == 1 || stride == expected;
+    zero |= size == 0;
+    expected = times(expected, size);
+  }
+  t->numel_ = expected;
+  t->set_flag(kContiguous, row_major || zero);
+  t->dim_ = static_cast<uint8_t>(n);
+  t->storage_offset_ = offset;
   return t;
 }
 

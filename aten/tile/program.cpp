@@ -22,19 +22,14 @@ Uniform uniform_of(TileType type, bool is_bool, T value) {
   return u;
 }
 
-// The common small case: one step, nothing to convert or to gather.
-bool run_one_step(const Program& p, TileType compute, const Operand* inputs,
-                  const Uniform* uniforms, const Operand* results, int64_t n) {
+// The common small case: one step, which takes its operands as they are.
+bool run_one_step(const Program& p, TileType compute, const void* const* inputs,
+                  uint64_t uniform_inputs, const Uniform* uniforms, void* out,
+                  int64_t n) {
   if (p.n_steps != 1 || p.n_results != 1) return false;
   const Step& s = p.steps[0];
-  const ScalarType type = storage_of(compute);
-  const int64_t size = static_cast<int64_t>(tile_type_size(compute));
-  const Operand& out = results[0];
-  const bool bool_out = p.results[0].is_bool;
   if (p.results[0].reg != s.dst ||
-      out.dtype != (bool_out ? ScalarType::Bool : type) ||
-      (out.stride != (bool_out ? 1 : size) && n != 1) ||
-      n * size >= kStreamBytes) {
+      n * static_cast<int64_t>(tile_type_size(compute)) >= kStreamBytes) {
     return false;
   }
   const uint8_t regs[3] = {s.a, s.b, s.c};
@@ -43,21 +38,11 @@ bool run_one_step(const Program& p, TileType compute, const Operand* inputs,
   const int arity = arity_of(s);
   for (int k = 0; k < arity; ++k) {
     const int r = regs[k];
-    if (r >= p.n_inputs) {
-      at[k] = uniforms + (r - p.n_inputs);
-      mask |= 1u << k;
-      continue;
-    }
-    const Operand& in = inputs[r];
-    const bool is_bool = p.bool_inputs >> r & 1;
-    if (in.dtype != (is_bool ? ScalarType::Bool : type)) return false;
-    at[k] = in.data;
-    if (n != 1 && in.stride != (is_bool ? 1 : size)) {
-      if (in.stride != 0) return false;
-      mask |= 1u << k;
-    }
+    const bool is_input = r < p.n_inputs;
+    at[k] = is_input ? inputs[r] : uniforms + (r - p.n_inputs);
+    if (!is_input || (uniform_inputs >> r & 1)) mask |= 1u << k;
   }
-  kernel(s.op, compute)(out.data, at[0], at[1], at[2], mask, n);
+  kernel(s.op, compute)(out, at[0], at[1], at[2], mask, n);
   return true;
 }
 
@@ -72,7 +57,6 @@ Uniform make_uniform(TileType type, bool is_bool, double value) noexcept {
 
 void run(const Program& program, TileType compute, const Operand* inputs,
          const Uniform* uniforms, const Operand* results, int64_t n) {
-  if (run_one_step(program, compute, inputs, uniforms, results, n)) return;
   char* data[kMaxInputs + kMaxResults];
   const Runner runner(program, compute, inputs, uniforms, results);
   for (int i = 0; i < program.n_inputs; ++i) {
@@ -87,6 +71,10 @@ void run(const Program& program, TileType compute, const Operand* inputs,
 void run_contiguous(const Program& program, TileType compute,
                     const void* const* inputs, uint64_t uniform_inputs,
                     const Uniform* uniforms, void* const* results, int64_t n) {
+  if (run_one_step(program, compute, inputs, uniform_inputs, uniforms,
+                   results[0], n)) {
+    return;
+  }
   check_limits(program);
   Operand in[kMaxInputs];
   Operand out[kMaxResults];

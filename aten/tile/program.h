@@ -68,7 +68,8 @@ SY_API Uniform make_uniform(TileType type, bool is_bool, double value) noexcept;
 
 // Every step at once over n elements: no conversion, nothing strided. Bit i of
 // uniform_inputs: input i is one element. Inputs are of the compute type (bool
-// inputs bytes), results as Result::is_bool says. A result may be an input.
+// inputs bytes), results as Result::is_bool says. A result may be an input. A
+// program of one step is little more than a call of its kernel.
 // Throws InternalError if a step has no kernel for the type.
 SY_API void run_contiguous(const Program& program, TileType compute,
                            const void* const* inputs, uint64_t uniform_inputs,
@@ -153,8 +154,7 @@ class SY_API Runner {
   std::unique_ptr<Prepared[]> many_steps_;
 };
 
-// A Runner made and run once. A one-step program on matching contiguous
-// operands goes to its kernel without making one.
+// A Runner made and run once.
 SY_API void run(const Program& program, TileType compute, const Operand* inputs,
                 const Uniform* uniforms, const Operand* results, int64_t n);
 

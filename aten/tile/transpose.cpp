@@ -16,18 +16,35 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// 16 bytes square: N x N elements in N vectors. Interleaving row i with row
-// i + N/2 rotates the bits of (row, column) by one; log2(N) times swaps them.
-template <class T>
-HWY_INLINE void transpose_square(char* dst, int64_t dst_stride, const char* src,
-                                 int64_t src_stride) {
+// 16 bytes of each of several rows `step` apart, one behind another.
+template <class D>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const char* from, int64_t step) {
+  using T = hn::TFromD<D>;
+  constexpr auto kBlocks =
+      static_cast<int64_t>(hn::MaxLanes(D()) * sizeof(T)) / 16;
+  if constexpr (kBlocks == 1) {
+    return hn::LoadU(d, reinterpret_cast<const T*>(from));
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_blocks(half, from + kBlocks / 2 * step, step),
+                       load_blocks(half, from, step));
+  }
+}
+
+// Squares of 16 bytes, N x N elements, one below another, as many as a vector
+// of D has blocks: row i of all of them is one vector. Interleaving row i with
+// row i + N/2 rotates the bits of (row, column) by one; log2(N) times swaps
+// them.
+template <class D>
+HWY_INLINE void transpose_squares(D d, char* dst, int64_t dst_stride,
+                                  const char* src, int64_t src_stride) {
+  using T = hn::TFromD<D>;
   constexpr int kN = 16 / sizeof(T);
-  const hn::FixedTag<T, kN> d;
-  using V = hn::Vec<decltype(d)>;
+  using V = hn::Vec<D>;
   V a[kN];
 #pragma GCC unroll 16
   for (int i = 0; i < kN; ++i) {
-    a[i] = hn::LoadU(d, reinterpret_cast<const T*>(src + i * src_stride));
+    a[i] = load_blocks(d, src + i * src_stride, kN * src_stride);
   }
 #pragma GCC unroll 4
   for (int stage = 1; stage < kN; stage *= 2) {
@@ -52,17 +69,20 @@ HWY_INLINE void transpose_square(char* dst, int64_t dst_stride, const char* src,
 template <class T>
 HWY_INLINE void transpose_patch(char* dst, int64_t dst_stride, const char* src,
                                 int64_t src_stride) {
+  const hn::ScalableTag<T> d;
+  constexpr auto kLanes =
+      static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
   constexpr int64_t kN = 16 / sizeof(T);
   constexpr int64_t kPatch = 64 / sizeof(T);
+  constexpr int64_t kSize = sizeof(T);
   alignas(64) char room[kPatch * 64];
   for (int64_t r = 0; r < kPatch; ++r) {
     __builtin_memcpy(room + r * 64, src + r * src_stride, 64);
   }
   for (int64_t c = 0; c < kPatch; c += kN) {
-    for (int64_t r = 0; r < kPatch; r += kN) {
-      constexpr int64_t kSize = sizeof(T);
-      transpose_square<T>(dst + c * dst_stride + r * kSize, dst_stride,
-                          room + r * 64 + c * kSize, 64);
+    for (int64_t r = 0; r < kPatch; r += kLanes) {
+      transpose_squares(d, dst + c * dst_stride + r * kSize, dst_stride,
+                        room + r * 64 + c * kSize, 64);
     }
   }
 }
@@ -88,8 +108,9 @@ void transpose_tile(void* dst, int64_t dst_stride, const void* src,
       }
       for (int64_t r = r0; r < r1; r += kN) {
         for (int64_t c = c0; c < c1; c += kN) {
-          transpose_square<T>(d + c * dst_stride + r * kSize, dst_stride,
-                              s + r * src_stride + c * kSize, src_stride);
+          transpose_squares(hn::FixedTag<T, kN>(),
+                            d + c * dst_stride + r * kSize, dst_stride,
+                            s + r * src_stride + c * kSize, src_stride);
         }
       }
     }

@@ -17,6 +17,10 @@ constexpr int64_t kDepth = 384;
 constexpr int64_t kWidth = 1024;
 // A small b is multiplied as it lies.
 constexpr int64_t kUnpackedBytes = 64 << 10;
+// Up to so many rows, and from such a depth on, dot products of a's rows and
+// b's columns take less than transposing b.
+constexpr int64_t kDotRows = 8;
+constexpr int64_t kDotDepth = 32;
 
 using Workspace = InlineMemory<32 << 10>;
 
@@ -45,6 +49,9 @@ void pack_panel(const Gemm<T>& g, int64_t row, int64_t depth, int64_t col,
 template <class T>
 void small(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
   if (g.b_col == 1) return kernel.run(g);
+  if (g.b_row == 1 && g.a_col == 1 && g.m <= kDotRows && g.k >= kDotDepth) {
+    return kernel.run_by_dots(g);
+  }
   Gemm<T> packed = g;
   Workspace room(g.k * g.n * static_cast<int64_t>(sizeof(T)));
   T* const b = reinterpret_cast<T*>(room.data());

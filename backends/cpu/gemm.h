@@ -56,6 +56,8 @@ namespace detail {
 template <class T>
 struct GemmKernel {
   void (*run)(const Gemm<T>& g);
+  // Where rows of a and columns of b lie close together.
+  void (*run_by_dots)(const Gemm<T>& g);
   void (*dots)(const Dots<T>& d);
   // Of Half and of BFloat16; nullptr where T is double.
   void (*half_dots)(const Dots<T>& d);

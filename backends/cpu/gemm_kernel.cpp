@@ -129,6 +129,103 @@ void run(const Gemm<T>& g) {
   step.template operator()<1>();
 }
 
+// Adds pairs of lanes within each block of 16 bytes, those of a to the even
+// ones, those of b to the odd ones.
+template <class D, class V>
+HWY_INLINE V add_pairs(D d, V a, V b) {
+  return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+}
+template <class D>
+HWY_INLINE auto sum_of_blocks(D, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) == 16) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return sum_of_blocks(
+        half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+
+// kRows rows of c in `cols` columns, at most as many as 16 bytes hold: products
+// of vectors, where rows of a and columns of b lie close together.
+template <class T, int kRows>
+void dot_block(const Gemm<T>& g, int64_t row, int64_t col, int64_t cols) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  constexpr int kN = 16 / sizeof(T);
+  V acc[kRows][kN];
+  const T* b[kN];
+  const T* const a = g.a + row * g.a_row;
+#pragma GCC unroll 4
+  for (int v = 0; v < kN; ++v) {
+    b[v] = g.b + (col + (v < cols ? v : 0)) * g.b_col;
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) acc[r][v] = hn::Zero(d);
+  }
+  int64_t p = 0;
+  for (; p + lanes <= g.k; p += lanes) {
+    V x[kN];
+#pragma GCC unroll 4
+    for (int v = 0; v < kN; ++v) x[v] = hn::LoadU(d, b[v] + p);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const V y = hn::LoadU(d, a + r * g.a_row + p);
+#pragma GCC unroll 4
+      for (int v = 0; v < kN; ++v) acc[r][v] = hn::MulAdd(y, x[v], acc[r][v]);
+    }
+  }
+  if (p < g.k) {
+    V x[kN];
+#pragma GCC unroll 4
+    for (int v = 0; v < kN; ++v) x[v] = load_first(d, b[v] + p, g.k - p);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const V y = load_first(d, a + r * g.a_row + p, g.k - p);
+#pragma GCC unroll 4
+      for (int v = 0; v < kN; ++v) acc[r][v] = hn::MulAdd(y, x[v], acc[r][v]);
+    }
+  }
+  const hn::FixedTag<T, kN> block;
+  const auto alpha = hn::Set(block, g.alpha), beta = hn::Set(block, g.beta);
+  auto bias = hn::Zero(block);
+  if (g.bias != nullptr) bias = load_first(block, g.bias + col, cols);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    T* const to = g.c + (row + r) * g.c_row + col;
+    // Lane i of each block: the sum of acc[r][i] there.
+    V sums;
+    if constexpr (kN == 4) {
+      sums = add_pairs(d, add_pairs(d, acc[r][0], acc[r][2]),
+                       add_pairs(d, acc[r][1], acc[r][3]));
+    } else {
+      sums = add_pairs(d, acc[r][0], acc[r][1]);
+    }
+    auto sum = sum_of_blocks(d, sums);
+    sum = hn::MulAdd(sum, alpha, bias);
+    if (g.beta != 0) sum = hn::MulAdd(load_first(block, to, cols), beta, sum);
+    if (cols == kN) {
+      hn::StoreU(sum, block, to);
+    } else {
+      store_first(sum, block, to, cols);
+    }
+  }
+}
+
+template <class T>
+void run_by_dots(const Gemm<T>& g) {
+  constexpr int64_t kN = 16 / sizeof(T);
+  for (int64_t col = 0; col < g.n; col += kN) {
+    const int64_t cols = g.n - col < kN ? g.n - col : kN;
+    int64_t row = 0;
+#if HWY_TARGET <= HWY_AVX3
+    for (; row + 4 <= g.m; row += 4) dot_block<T, 4>(g, row, col, cols);
+#endif
+    for (; row + 2 <= g.m; row += 2) dot_block<T, 2>(g, row, col, cols);
+    if (row < g.m) dot_block<T, 1>(g, row, col, cols);
+  }
+}
+
 // The first n elements of E as T, 0 in the other lanes.
 template <class E, class D>
 HWY_INLINE hn::Vec<D> load_as(D d, const E* p, int64_t n) {
@@ -214,6 +311,7 @@ cpu::detail::GemmKernel<T> kernel() {
   const hn::ScalableTag<T> d;
   cpu::detail::GemmKernel<T> k{};
   k.run = &run<T>;
+  k.run_by_dots = &run_by_dots<T>;
   k.dots = &dots<T, T>;
   if constexpr (std::is_same_v<T, float>) {
     k.half_dots = &dots<T, Half>;

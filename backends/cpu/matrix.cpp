@@ -42,10 +42,11 @@ const Implementations kProducts(
      {"gemm of float32 copies", "bfloat16, float16"},
      {"loops", "integers"}});
 
+// Borrows its matrices and factors.
 struct Problem {
   ScalarType dtype;
-  Matrix a, b, c;
-  Scalar alpha, beta;
+  const Matrix &a, &b, &c;
+  const Scalar &alpha, &beta;
   const void* bias;
   const TensorBase* weight = nullptr;  // that b is of
 
@@ -311,12 +312,8 @@ void run(const char* op, const Problem& p) {
   if (p.c.rows == 0 || p.c.cols == 0) return;
   if (p.c.cols > 1 && p.c.col_stride != 1) {
     if (p.bias == nullptr && (p.c.row_stride == 1 || p.c.rows == 1)) {
-      Problem t = p;
-      t.a = p.b.transposed();
-      t.b = p.a.transposed();
-      t.c = p.c.transposed();
-      t.weight = nullptr;
-      return run(op, t);
+      return run(op, {p.dtype, p.b.transposed(), p.a.transposed(),
+                      p.c.transposed(), p.alpha, p.beta, nullptr});
     }
     return by_copies(op, p, p.dtype);
   }

@@ -146,11 +146,19 @@ class DefinitionsEmitter {
     emit_requirements(w, op);
     const std::string sizes = local(op, "new_sizes");
     const std::string strides = local(op, "new_strides");
-    define(w, "const Dims " + sizes, "Dims",
-           index(op, body.sizes, lang::IndexType::kList));
+    const lang::IndexCode new_sizes =
+        index(op, body.sizes, lang::IndexType::kList);
+    define(w, "const Dims " + sizes, "Dims", new_sizes);
     if (body.strides) {
-      define(w, "const Dims " + strides, "Dims",
-             index(op, *body.strides, lang::IndexType::kList));
+      lang::IndexCode new_strides =
+          index(op, *body.strides, lang::IndexType::kList);
+      // A call written twice has one value.
+      std::string& text = new_strides.value;
+      const std::size_t again = text.find(new_sizes.value);
+      if (new_sizes.value.ends_with(')') && again != std::string::npos) {
+        text.replace(again, new_sizes.value.size(), sizes);
+      }
+      define(w, "const Dims " + strides, "Dims", new_strides);
     } else {
       w.line("  const Dims " + strides + "(shapes::contiguous_strides(" +
              sizes + "));");

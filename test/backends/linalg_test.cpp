@@ -192,6 +192,42 @@ TEST(Addmm, BiasBetaAndAlpha) {
   expect_near(values(addmm(nan, x, y, 0)), values(product), 1e-12);
 }
 
+// Dot products: blocks of rows, of columns and of the depth, none of them
+// whole.
+TEST(Addmm, FewRowsByAWeight) {
+  manual_seed(11);
+  for (const ScalarType t : {kFloat, kDouble}) {
+    for (const int64_t m : {1, 2, 3, 4, 5, 7, 8, 9}) {
+      for (const int64_t n : {1, 2, 3, 4, 6, 65}) {
+        for (const int64_t k : {32, 33, 40, 71}) {
+          const Tensor x = matrix(m, k, m % 2 == 0 ? 0 : 2, t);
+          // What lies beyond a row of the weight must not be seen.
+          const Tensor wide = full({n, k + 3}, NAN, t);
+          const Tensor w = wide.narrow(1, 1, k);
+          w.copy_(randn({n, k}, t));
+          const Tensor row = randn({n}, t), c = randn({m, n}, t);
+          const Values xw = product(x, w.t()), b = values(row), d = values(c);
+          Values with_row(xw), with_c(xw);
+          for (size_t i = 0; i < xw.size(); ++i) {
+            with_row[i] = 3 * xw[i] + b[i % b.size()];
+            with_c[i] = 3 * xw[i] + 0.5 * d[i];
+          }
+          expect_near(values(mm(x, w.t())), xw, 1e-3);
+          expect_near(values(addmm(row, x, w.t(), 1, 3)), with_row, 1e-3);
+          expect_near(values(addmm(c, x, w.t(), 0.5, 3)), with_c, 1e-3);
+          // Nor may anything beyond a row of the result be written.
+          const Tensor out = full({m, n + 3}, 7, t);
+          Tensor inner = out.narrow(1, 0, n);
+          mm_out(inner, x, w.t());
+          expect_near(values(inner.contiguous()), xw, 1e-3);
+          EXPECT_EQ(values(out.narrow(1, n, 3).contiguous()),
+                    Values(static_cast<size_t>(3 * m), 7));
+        }
+      }
+    }
+  }
+}
+
 TEST(Mm, OutOfAnyStrides) {
   manual_seed(7);
   const Tensor x = randn({6, 8}, kDouble), y = randn({8, 5}, kDouble);

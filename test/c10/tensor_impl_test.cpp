@@ -183,6 +183,30 @@ TEST(TensorImpl, AliasSharesStorageOnly) {
   EXPECT_EQ(a->version(), 1u);
 }
 
+TEST(TensorImpl, AnAliasKnowsItsLayout) {
+  const Impl t = make({4, 6});
+  const auto alias = [&](IntArrayRef sizes, IntArrayRef strides) {
+    const Impl a = t->alias(sizes, strides, 1);
+    EXPECT_EQ(a->sizes(), sizes);
+    EXPECT_EQ(a->strides(), strides);
+    EXPECT_EQ(a->storage_offset(), 1);
+    return a;
+  };
+  EXPECT_TRUE(alias({2, 3}, {3, 1})->is_contiguous());
+  EXPECT_FALSE(alias({2, 3}, {1, 2})->is_contiguous());
+  EXPECT_TRUE(alias({1, 2, 1, 3}, {9, 3, 7, 1})->is_contiguous());
+  EXPECT_FALSE(alias({2, 3}, {0, 1})->is_contiguous());
+  EXPECT_TRUE(alias({}, {})->is_contiguous());
+  EXPECT_EQ(alias({}, {})->numel(), 1);
+  EXPECT_TRUE(alias({2, 0, 3}, {1, 5, 7})->is_contiguous()) << "no elements";
+  EXPECT_EQ(alias({2, 0, 3}, {1, 5, 7})->numel(), 0);
+  EXPECT_EQ(alias({2, 1, 1, 3, 1}, {3, 3, 3, 1, 1})->numel(), 6);
+  EXPECT_TRUE(alias({2, 1, 1, 1, 1, 3}, {3, 3, 3, 3, 3, 1})->is_contiguous());
+  EXPECT_FALSE(alias({2, 1, 1, 1, 1, 3}, {1, 1, 1, 1, 1, 2})->is_contiguous());
+  SY_EXPECT_ERROR(t->alias({2, 3}, {1}, 0), InternalError,
+                  "2 sizes, 1 strides");
+}
+
 TEST(TensorImpl, SizesMayComeFromTheTensorItself) {
   Impl t = make({2, 3, 4, 5, 6, 7});
   t->set_sizes_and_strides(t->sizes().slice(1, 5), t->strides().slice(1, 5), 3);
