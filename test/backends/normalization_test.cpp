@@ -159,5 +159,43 @@ TEST(EmbeddingBag, Modes) {
                   IndexError, "[_embedding_bag] indices: expected values in");
 }
 
+// Bags of more rows than are added at once, columns that fill no vector.
+TEST(EmbeddingBag, SumsRowsInOrder) {
+  for (const ScalarType dtype : {kFloat, kDouble, kBFloat16}) {
+    for (const int64_t width : {1, 15, 64, 77}) {
+      const Tensor w = random({9, width}, dtype);
+      const Tensor i = randint(9, {60}, kLong), o = sy::tensor({0, 16, 16, 33});
+      const Tensor by = random({60}, dtype);
+      const std::vector<double> rows = values(w), at = values(i),
+                                weights = values(by);
+      for (const bool weighted : {false, true}) {
+        const auto samples =
+            weighted ? std::optional<Tensor>(by) : std::nullopt;
+        const std::vector<double> sums = values(std::get<0>(
+            sy::_embedding_bag(w, i, o, false, 0, false, samples, false, 3)));
+        const int64_t ends[] = {0, 16, 16, 33, 60};
+        for (int64_t b = 0; b < 4; ++b) {
+          for (int64_t j = 0; j < width; ++j) {
+            double sum = 0, size = 0;
+            for (auto k = static_cast<size_t>(ends[b]);
+                 k < static_cast<size_t>(ends[b + 1]); ++k) {
+              if (at[k] == 3) continue;
+              const auto row = static_cast<int64_t>(at[k]);
+              const double v = rows[static_cast<size_t>(row * width + j)] *
+                               (weighted ? weights[k] : 1);
+              sum += v;
+              size += std::abs(v);
+            }
+            EXPECT_NEAR(sums[static_cast<size_t>(b * width + j)], sum,
+                        size * (dtype == kBFloat16 ? 4e-3 : 1e-6))
+                << static_cast<int>(dtype) << " " << width << " " << b << " "
+                << j;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sy
