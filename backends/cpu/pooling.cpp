@@ -38,6 +38,12 @@ int64_t divisor_of(const Windows& w, const Divisor& d, int64_t row, int64_t i) {
 }
 
 // Windows as wide as planes: whole rows, which are side by side.
+bool has_whole_rows(const Windows& w) {
+  const WindowAxis& columns = w.axis[2];
+  return columns.windows() == 1 && columns.first(0) == 0 &&
+         columns.last(0) == columns.size;
+}
+
 template <class T>
 T sum_of_rows(const Windows& w, Windows::At at, const T* plane) {
   const WindowAxis &depth = w.axis[0], &height = w.axis[1];
@@ -59,8 +65,7 @@ void means_of_planes(const Images& in, const Windows& w, const Divisor& by,
   const WindowAxis& columns = w.axis[2];
   const int64_t width = columns.size, wide = columns.windows();
   const int64_t rows = w.count() / std::max<int64_t>(wide, 1);
-  const bool whole_rows =
-      wide == 1 && columns.first(0) == 0 && columns.last(0) == width;
+  const bool whole_rows = has_whole_rows(w);
   const T* const from = in.data<T>();
   T* const to = out.data<T>();
   const auto& kernel = row_kernels<T>();
@@ -117,6 +122,19 @@ void means_of_channels(const Images& in, const Windows& w, const Divisor& by,
                });
 }
 
+template <class T>
+void add_to_rows(const Windows& w, Windows::At at, T share, T* plane) {
+  const WindowAxis &depth = w.axis[0], &height = w.axis[1];
+  const int64_t width = w.axis[2].size;
+  for (int64_t z = depth.first(at.d); z < depth.last(at.d); ++z) {
+    T* const slice = plane + z * height.size * width;
+    for (int64_t i = height.first(at.h) * width; i < height.last(at.h) * width;
+         ++i) {
+      slice[i] += share;
+    }
+  }
+}
+
 // A plane is summed by one thread, in the order of the windows.
 template <class T>
 void share_to_planes(const Images& grad, const Windows& w, const Divisor& by,
@@ -124,34 +142,42 @@ void share_to_planes(const Images& grad, const Windows& w, const Divisor& by,
   const WindowAxis& columns = w.axis[2];
   const int64_t width = columns.size, wide = columns.windows();
   const int64_t rows = w.count() / std::max<int64_t>(wide, 1);
+  const bool whole_rows = has_whole_rows(w);
   const T* const from = grad.data<T>();
   T* const to = out.data<T>();
   const auto& kernel = row_kernels<T>();
-  parallel_for(0, out.planes(), grain_of(w.count() * w.extent()),
-               [&](int64_t begin, int64_t end) {
-                 std::vector<T> shares(static_cast<size_t>(width));
-                 for (int64_t p = begin; p < end; ++p) {
-                   T* const plane = to + p * out.places();
-                   std::fill(plane, plane + out.places(), T(0));
-                   for (int64_t r = 0; r < rows; ++r) {
-                     Windows::At at = w.at(r * wide);
-                     std::fill(shares.begin(), shares.end(), T(0));
-                     const int64_t outer = row_divisor(w, by, at);
-                     for (at.w = 0; at.w < wide; ++at.w) {
-                       const T share =
-                           from[(p * rows + r) * wide + at.w] /
-                           static_cast<T>(divisor_of(w, by, outer, at.w));
-                       for (int64_t x = columns.first(at.w);
-                            x < columns.last(at.w); ++x) {
-                         shares[static_cast<size_t>(x)] += share;
-                       }
-                     }
-                     rows_of_window(w, at.d, at.h, [&](int64_t row) {
-                       kernel.add(shares.data(), width, plane + row * width);
-                     });
-                   }
-                 }
-               });
+  parallel_for(
+      0, out.planes(), grain_of(w.count() * w.extent()),
+      [&](int64_t begin, int64_t end) {
+        std::vector<T> shares(static_cast<size_t>(width));
+        for (int64_t p = begin; p < end; ++p) {
+          T* const plane = to + p * out.places();
+          std::fill(plane, plane + out.places(), T(0));
+          for (int64_t r = 0; r < rows; ++r) {
+            Windows::At at = w.at(r * wide);
+            const int64_t outer = row_divisor(w, by, at);
+            if (whole_rows) {
+              add_to_rows(w, at,
+                          from[p * rows + r] /
+                              static_cast<T>(divisor_of(w, by, outer, 0)),
+                          plane);
+              continue;
+            }
+            std::fill(shares.begin(), shares.end(), T(0));
+            for (at.w = 0; at.w < wide; ++at.w) {
+              const T share = from[(p * rows + r) * wide + at.w] /
+                              static_cast<T>(divisor_of(w, by, outer, at.w));
+              for (int64_t x = columns.first(at.w); x < columns.last(at.w);
+                   ++x) {
+                shares[static_cast<size_t>(x)] += share;
+              }
+            }
+            rows_of_window(w, at.d, at.h, [&](int64_t row) {
+              kernel.add(shares.data(), width, plane + row * width);
+            });
+          }
+        }
+      });
 }
 
 template <class T>

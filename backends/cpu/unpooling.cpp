@@ -10,26 +10,32 @@ namespace sy::cpu {
 
 namespace {
 
-void check_index(const char* op, int64_t at, int64_t places, Join join) {
-  SY_CHECK(at >= (join == Join::Add ? -1 : 0) && at < places, Index, "[", op,
+// Of an index out of range; joined values may have one of -1.
+[[gnu::noinline]] void check_nowhere(const char* op, int64_t at, int64_t places,
+                                     Join join) {
+  SY_CHECK(at == -1 && join == Join::Add, Index, "[", op,
            "] indices: expected values in [0, ", places - 1, "], got ", at);
 }
 
 // One image or plane of `places` with `channels` side by side each.
-template <class T>
+template <Join kJoin, class T>
 void put_block(const char* op, const T* from, const int64_t* index,
-               int64_t count, int64_t places, int64_t channels, Join join,
-               T* to) {
+               int64_t count, int64_t places, int64_t channels, T* to) {
   std::fill(to, to + places * channels, T(0));
-  for (int64_t i = 0; i < count; ++i) {
-    for (int64_t c = 0; c < channels; ++c) {
-      const int64_t at = index[i * channels + c];
-      check_index(op, at, places, join);
-      if (at < 0) continue;
+  const auto put = [=](int64_t at, int64_t c, T v) {
+    if (static_cast<uint64_t>(at) < static_cast<uint64_t>(places)) {
       T& element = to[at * channels + c];
-      element = join == Join::Add ? element + from[i * channels + c]
-                                  : from[i * channels + c];
+      element = kJoin == Join::Add ? element + v : v;
+    } else {
+      check_nowhere(op, at, places, kJoin);
     }
+  };
+  if (channels == 1) {
+    for (int64_t i = 0; i < count; ++i) put(index[i], 0, from[i]);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i, index += channels, from += channels) {
+    for (int64_t c = 0; c < channels; ++c) put(index[c], c, from[c]);
   }
 }
 
@@ -46,16 +52,18 @@ void put_at_indices(const char* op, int64_t n, const Tensor& values,
   const int64_t blocks = last ? room.images : room.planes();
   const int64_t count = in.places(), places = room.places();
   if (places == 0 && indices.numel() > 0) {
-    check_index(op, *at.data<int64_t>(), places, Join::Take);
+    check_nowhere(op, *at.data<int64_t>(), 0, Join::Take);
   }
   const auto run = [&]<class T>() {
+    const auto put = join == Join::Add ? &put_block<Join::Add, T>
+                                       : &put_block<Join::Take, T>;
     parallel_for(0, blocks, grain_of((count + places) * channels),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t b = begin; b < end; ++b) {
-                     put_block(op, in.data<T>() + b * count * channels,
-                               at.data<int64_t>() + b * count * channels, count,
-                               places, channels, join,
-                               room.data<T>() + b * places * channels);
+                     const int64_t first = b * count * channels;
+                     put(op, in.data<T>() + first, at.data<int64_t>() + first,
+                         count, places, channels,
+                         room.data<T>() + b * places * channels);
                    }
                  });
   };

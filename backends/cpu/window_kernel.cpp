@@ -24,8 +24,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <bool kWhole, class D, class E>
 HWY_INLINE hn::Vec<D> load(D d, const E* p, int64_t n) {
   if constexpr (std::is_same_v<E, hn::TFromD<D>>) {
-    if constexpr (kWhole) return hn::LoadU(d, p);
-    return load_first(d, p, n);
+    return kWhole ? hn::LoadU(d, p) : load_first(d, p, n);
+  } else if constexpr (HWY_TARGET == HWY_SSE4 && std::is_same_v<E, Half>) {
+    // Highway's own way takes infinities and NaN for numbers.
+    HWY_ALIGN float room[hn::MaxLanes(D())] = {};
+    for (int64_t i = 0; i < n; ++i) room[i] = static_cast<float>(p[i]);
+    return hn::Load(d, room);
   } else {
     using F = std::conditional_t<std::is_same_v<E, Half>, hwy::float16_t,
                                  hwy::bfloat16_t>;

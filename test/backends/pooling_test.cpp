@@ -156,6 +156,30 @@ TEST(Pooling, UnpooledElementsAreAtTheirIndices) {
             (Values{0, 0, 0, 0, 0, 5, 0, 7, 0, 0, 0, 0, 0, 13, 0, 15}));
 }
 
+TEST(Pooling, GradientsOfNowhereAreDropped) {
+  const Tensor a = counted({1, 3, 4, 4}), grad = full({1, 3, 2, 2}, 1.0);
+  for (const MemoryFormat f :
+       {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast}) {
+    const Tensor x = a.contiguous(f);
+    const auto backward = [&](int64_t index) {
+      return max_pool2d_with_indices_backward(
+          grad, x, {2}, {2}, {0}, {1}, false,
+          full({1, 3, 2, 2}, index, kLong).contiguous(f));
+    };
+    const Tensor at_5 = backward(5);
+    EXPECT_EQ(at_5.sum().item<double>(), 12);
+    EXPECT_EQ(values(at_5.select(2, 1).select(2, 1)), (Values{4, 4, 4}));
+    EXPECT_EQ(values(backward(-1)), values(zeros_like(a)));
+    for (const int64_t bad : {int64_t{16}, int64_t{-2}, INT64_MIN, INT64_MAX}) {
+      SY_EXPECT_ERROR(backward(bad), IndexError,
+                      "[max_pool2d_with_indices_backward] indices: expected "
+                      "values in [0, 15], got");
+    }
+    SY_EXPECT_ERROR(max_unpool2d(grad, full({1, 3, 2, 2}, -1, kLong), {4, 4}),
+                    IndexError, "got -1");
+  }
+}
+
 TEST(Pooling, ErrorsNameTheOperatorThatWasCalled) {
   const Tensor a = counted({2, 4, 4});
   const Tensor wanted = a.clone().requires_grad_();
