@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "aten/tile/narrow.h"
 #include "aten/tile/reverse.h"
 #include "aten/tile/table.h"
 
@@ -119,6 +120,21 @@ ReduceFn reduce_fn(Reduction r, TileType type) noexcept {
 ReduceRowsFn reduce_rows_fn(Reduction r, TileType type) noexcept {
   return kernels()
       .table.reduce_rows[static_cast<int>(r)][static_cast<int>(type)];
+}
+
+PrimFn narrow_prim_fn(lang::Prim prim, ScalarType narrow,
+                      int float_operand) noexcept {
+  return kernels().table.narrow(prim, narrow)[float_operand + 1];
+}
+
+ReduceFn narrow_reduce_fn(Reduction r, ScalarType narrow) noexcept {
+  return kernels().table.narrow_reduces[static_cast<int>(r)]
+                                       [KernelTable::narrow_index(narrow)];
+}
+
+ReduceRowsFn narrow_reduce_rows_fn(Reduction r, ScalarType narrow) noexcept {
+  return kernels().table.narrow_reduce_rows[static_cast<int>(r)]
+                                           [KernelTable::narrow_index(narrow)];
 }
 
 FindFn find_fn(TileType type) noexcept {
