@@ -114,6 +114,21 @@ void copy_transposed(const Iter& iter, const Iter::Block& block, bool streams) {
   if (streams) tiles::stream_fence();
 }
 
+// Column by column, as many rows at a time as the first cache holds.
+void copy_columns(const Iter& iter, const Iter::Block& block) {
+  for (int64_t r = 0; r < block.rows; r += kChunk) {
+    const int64_t rows = std::min(kChunk, block.rows - r);
+    for (int64_t c = 0; c < block.columns; ++c) {
+      const auto at = [&](int k) {
+        return Row{
+            block.data[k] + r * iter.stride(k, 1) + c * iter.stride(k, 0),
+            iter.stride(k, 1)};
+      };
+      copy_row(at(0), at(1), iter.itemsize(0), rows, false);
+    }
+  }
+}
+
 void copy_same_dtype(const Iter& iter) {
   const int64_t size = iter.itemsize(0);
   const bool transposed = iter.ndim() > 1 && iter.stride(0, 0) == size &&
@@ -121,8 +136,12 @@ void copy_same_dtype(const Iter& iter) {
                           iter.stride(1, 0) > size && iter.size(0) >= 4 &&
                           iter.size(1) >= 4;
   const bool streams = iter.numel() * size >= tiles::kStreamBytes;
+  // Many rows of a few elements: down the columns, which are longer.
+  constexpr int64_t kShort = 8;
+  const bool is_short = iter.ndim() > 1 && iter.size(0) < kShort;
   iter.for_each(kGrain, [&](const Iter::Block& b) {
     if (transposed) return copy_transposed(iter, b, streams);
+    if (is_short && b.rows >= kShort) return copy_columns(iter, b);
     for (int64_t r = 0; r < b.rows; ++r) {
       copy_row({b.data[0] + r * (b.rows > 1 ? iter.stride(0, 1) : 0),
                 iter.stride(0, 0)},

@@ -7,6 +7,7 @@
 #include "hwy/foreach_target.h"
 
 #include "aten/tile/loop.inc"
+#include "aten/tile/narrow.inc"
 
 HWY_BEFORE_NAMESPACE();
 #include "aten/tile/wide.inc"
@@ -227,7 +228,22 @@ void fill_floating(KernelTable& t) {
   set_ternary<T, Lerp>(t, Prim::lerp);
 }
 
+// Of what takes little more than reading and writing.
+void fill_narrow(KernelTable& t) {
+  set_narrow_unary<Neg>(t, Prim::neg);
+  set_narrow_unary<Abs>(t, Prim::abs);
+  set_narrow_unary<Square>(t, Prim::square);
+  set_narrow_unary<Sqrt>(t, Prim::sqrt);
+  set_narrow_binary<Add>(t, Prim::add);
+  set_narrow_binary<Sub>(t, Prim::sub);
+  set_narrow_binary<Mul>(t, Prim::mul);
+  set_narrow_binary<Div>(t, Prim::div);
+  set_narrow_binary<Maximum>(t, Prim::maximum);
+  set_narrow_binary<Minimum>(t, Prim::minimum);
+}
+
 void fill(KernelTable& t) {
+  fill_narrow(t);
   fill_all<float>(t);
   fill_all<double>(t);
   fill_all<uint8_t>(t);

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "aten/tile/loop.inc"
-#include "c10/half.h"
+#include "aten/tile/narrow.inc"
 
 HWY_BEFORE_NAMESPACE();
 #include "aten/tile/wide.inc"
@@ -51,68 +51,39 @@ struct ConvertTo {
   }
 };
 
-struct FromBFloat16 {
-  static HWY_INLINE float f(uint16_t bits) {
-    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-  }
-};
-struct ToBFloat16 {
-  static HWY_INLINE uint16_t f(float x) {
-    const uint32_t bits = std::bit_cast<uint32_t>(x);
-    const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    const uint32_t nan = (bits >> 16) | 0x40u;
-    return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? nan
-                                                                    : rounded);
+// One conversion after the other, in one loop.
+template <class First, class Then>
+struct Both {
+  template <class From>
+  static HWY_INLINE auto f(From x) {
+    return Then::f(First::f(x));
   }
 };
 
-// Half by the machine's instruction, a block of 16 at a time.
 void from_half(void* dst, const void* const* operands, const int64_t*,
                int64_t n_blocks) {
   float* d = static_cast<float*>(dst);
   const uint16_t* x = static_cast<const uint16_t*>(operands[0]);
-  for (; n_blocks > 0; --n_blocks, d += 16, x += 16) {
-#if HWY_TARGET == HWY_AVX3
-    _mm512_storeu_ps(d, _mm512_cvtph_ps(_mm256_loadu_si256(
-                            reinterpret_cast<const __m256i*>(x))));
-#elif HWY_TARGET == HWY_AVX2
-    for (int i = 0; i < 16; i += 8) {
-      _mm256_storeu_ps(d + i, _mm256_cvtph_ps(_mm_loadu_si128(
-                                  reinterpret_cast<const __m128i*>(x + i))));
-    }
-#else
-    for (int i = 0; i < 16; ++i) d[i] = detail::half_bits_to_float(x[i]);
-#endif
+  for (; n_blocks > 0; --n_blocks, d += kNarrowBlock, x += kNarrowBlock) {
+    HalfBlock::load(d, x);
   }
 }
 void to_half(void* dst, const void* const* operands, const int64_t*,
              int64_t n_blocks) {
   uint16_t* d = static_cast<uint16_t*>(dst);
   const float* x = static_cast<const float*>(operands[0]);
-  for (; n_blocks > 0; --n_blocks, d += 16, x += 16) {
-#if HWY_TARGET == HWY_AVX3
-    _mm256_storeu_si256(
-        reinterpret_cast<__m256i*>(d),
-        _mm512_cvtps_ph(_mm512_loadu_ps(x), _MM_FROUND_TO_NEAREST_INT));
-#elif HWY_TARGET == HWY_AVX2
-    for (int i = 0; i < 16; i += 8) {
-      _mm_storeu_si128(
-          reinterpret_cast<__m128i*>(d + i),
-          _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
-    }
-#else
-    for (int i = 0; i < 16; ++i) d[i] = detail::float_to_half_bits(x[i]);
-#endif
+  for (; n_blocks > 0; --n_blocks, d += kNarrowBlock, x += kNarrowBlock) {
+    HalfBlock::store(d, x);
   }
 }
 
 void half_to_float(void* dst, const void* src, int64_t n) {
   const void* operands[3] = {src, nullptr, nullptr};
-  drive(&from_half, {16, 4, {2, 0, 0}}, dst, operands, 0, n);
+  drive(&from_half, {kNarrowBlock, 4, {2, 0, 0}}, dst, operands, 0, n);
 }
 void float_to_half(void* dst, const void* src, int64_t n) {
   const void* operands[3] = {src, nullptr, nullptr};
-  drive(&to_half, {16, 2, {4, 0, 0}}, dst, operands, 0, n);
+  drive(&to_half, {kNarrowBlock, 2, {4, 0, 0}}, dst, operands, 0, n);
 }
 
 template <class F, class To, class From>
@@ -160,16 +131,16 @@ void fill_type(KernelTable& t, ScalarType type) {
   if constexpr (std::is_same_v<T, float>) return;
   constexpr ConvertFn from_float = &convert<ConvertTo<T>, T, float>;
   constexpr ConvertFn to_float = &convert<ConvertTo<float>, float, T>;
-  constexpr ConvertFn from_bfloat = &convert<FromBFloat16, float, uint16_t>;
-  constexpr ConvertFn to_bfloat = &convert<ToBFloat16, uint16_t, float>;
   const int i = index(type);
   constexpr int half = index(ScalarType::Half);
   constexpr int bfloat = index(ScalarType::BFloat16);
   t.converts[half][i] =
       &through_float<&half_to_float, from_float, 2, sizeof(T)>;
-  t.converts[bfloat][i] = &through_float<from_bfloat, from_float, 2, sizeof(T)>;
+  t.converts[bfloat][i] =
+      &convert<Both<FromBFloat16, ConvertTo<T>>, T, uint16_t>;
   t.converts[i][half] = &through_float<to_float, &float_to_half, sizeof(T), 2>;
-  t.converts[i][bfloat] = &through_float<to_float, to_bfloat, sizeof(T), 2>;
+  t.converts[i][bfloat] =
+      &convert<Both<ConvertTo<float>, ToBFloat16>, uint16_t, T>;
 }
 
 void fill(KernelTable& t) {

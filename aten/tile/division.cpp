@@ -21,7 +21,8 @@ using lang::Prim;
 // Note [Integer quotients]
 // The quotient of two integers of at most 32 bits, rounded to double, truncates
 // to the right integer: it is nearer to its exact value than that is to the
-// next integer. For 16 bits float is wide enough.
+// next integer. For 16 bits float is wide enough. The same holds of 64 bits
+// where both numbers have 53 at most.
 template <class T>
 using Quotient = std::conditional_t<sizeof(T) < 4, float, double>;
 
@@ -42,15 +43,18 @@ HWY_NOINLINE T slow_quotient(T a, T b) {
 }
 template <class T>
 HWY_INLINE T quotient(T a, T b) {
-  if constexpr (sizeof(T) == 8) {
-    return slow_quotient(a, b);
-  } else {
-    return static_cast<T>(static_cast<int32_t>(static_cast<Quotient<T>>(a) /
-                                               static_cast<Quotient<T>>(b)));
-  }
+  using Whole = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  return static_cast<T>(static_cast<Whole>(static_cast<Quotient<T>>(a) /
+                                           static_cast<Quotient<T>>(b)));
 }
 template <class T>
 HWY_INLINE bool no_fast_quotient(T a, T b) {
+  if constexpr (sizeof(T) == 8) {
+    constexpr uint64_t kLimit = uint64_t{1} << 52;
+    const uint64_t both = (static_cast<uint64_t>(a) + kLimit) |
+                          (static_cast<uint64_t>(b) + kLimit);
+    return (b == 0) | ((both >> 53) != 0);
+  }
   // The smallest int32 by -1 leaves int32; narrower types wrap afterwards.
   return (b == 0) |
          (sizeof(T) == 4 &&
@@ -68,7 +72,7 @@ struct OfQuotient {
   static constexpr bool kCostly = true;
   template <class T>
   static HWY_INLINE bool special(T a, T b) {
-    return sizeof(T) < 8 && no_fast_quotient(a, b);
+    return no_fast_quotient(a, b);
   }
   template <class T>
   static HWY_NOINLINE T slow(T a, T b) {
@@ -76,7 +80,6 @@ struct OfQuotient {
   }
   template <class T>
   static HWY_INLINE T f(T a, T b) {
-    if constexpr (sizeof(T) == 8) return slow(a, b);
     return F::of(a, b, quotient(a, b));
   }
 };

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "aten/tile/loop.inc"
+#include "aten/tile/narrow.inc"
 
 HWY_BEFORE_NAMESPACE();
 #include "aten/tile/wide.inc"
@@ -43,10 +44,15 @@ struct Prod {
   template <class T>
   static constexpr T kIdentity = T(1);
 };
+// Where no lane is NaN, the machine's instruction gives the same.
 struct Max {
   template <class D, class V>
   static HWY_INLINE V lanes(D, V a, V b) {
     return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
+  }
+  template <class V>
+  static HWY_INLINE V of_numbers(V a, V b) {
+    return hn::Max(a, b);
   }
   template <class T>
   static HWY_INLINE T f(T a, T b) {
@@ -62,6 +68,10 @@ struct Min {
   static HWY_INLINE V lanes(D, V a, V b) {
     return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
   }
+  template <class V>
+  static HWY_INLINE V of_numbers(V a, V b) {
+    return hn::Min(a, b);
+  }
   template <class T>
   static HWY_INLINE T f(T a, T b) {
     return ((a < b) | (a != a)) ? a : b;
@@ -72,64 +82,130 @@ struct Min {
                                      : std::numeric_limits<T>::max();
 };
 
+// Whether a lane of one of the two is NaN, which max and min keep.
+template <class Op>
+concept Extreme = requires(hn::Vec<hn::ScalableTag<float>> v) {
+  Op::of_numbers(v, v);
+};
+template <class V>
+HWY_INLINE auto either_nan(V a, V b) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(hn::TFromV<V>) == 4) {
+    return hn::Mask<hn::DFromV<V>>{_mm512_cmp_ps_mask(a.raw, b.raw, 3)};
+  } else {
+    return hn::Mask<hn::DFromV<V>>{_mm512_cmp_pd_mask(a.raw, b.raw, 3)};
+  }
+#else
+  return hn::Or(hn::IsNaN(a), hn::IsNaN(b));
+#endif
+}
+
 // Note [Tree of lanes]
 // A block of floats is reduced in 256 bytes of lanes, however many vectors
 // those are, which then fold in halves: the order of the additions does not
 // depend on the instruction set, nor on alignment.
-template <class Op, class T>
-HWY_INLINE T reduce_block(const T* x, int64_t n) {
-  const hn::ScalableTag<T> d;
-  constexpr int kWidth = HWY_MAX_BYTES / sizeof(T);
-  constexpr int kVectors = 256 / HWY_MAX_BYTES;
-  constexpr int64_t kLanes = kWidth * kVectors;
-  using V = hn::Vec<decltype(d)>;
-  V lanes[kVectors];
-#pragma GCC unroll 16
-  for (int v = 0; v < kVectors; ++v) {
-    lanes[v] = hn::Set(d, Op::template kIdentity<T>);
+template <class Op, class D>
+HWY_INLINE hn::TFromD<D> fold(D d, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(d) == 1) {
+    return hn::GetLane(v);
+  } else {
+    const hn::Half<D> h;
+    return fold<Op>(h, Op::lanes(h, hn::LowerHalf(h, v), hn::UpperHalf(h, v)));
   }
-  for (; n >= kLanes; n -= kLanes, x += kLanes) {
+}
+
+// Adds kLanes elements, those of an array, to the lanes.
+template <class Op, class T, int kVectors>
+struct Tree {
+  static constexpr hn::ScalableTag<T> d = {};
+  static constexpr int kWidth = HWY_MAX_BYTES / sizeof(T);
+  using V = hn::Vec<hn::ScalableTag<T>>;
+  V lanes[kVectors];
+  hn::Mask<hn::ScalableTag<T>> nan = hn::IsNaN(hn::Zero(d));
+
+  HWY_INLINE Tree() {
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
-      lanes[v] = Op::lanes(d, lanes[v], hn::LoadU(d, x + v * kWidth));
+      lanes[v] = hn::Set(d, Op::template kIdentity<T>);
     }
+  }
+  HWY_INLINE void add(const T* x) {
+    V in[kVectors];
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) in[v] = hn::LoadU(d, x + v * kWidth);
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      if constexpr (Extreme<Op>) {
+        lanes[v] = Op::of_numbers(lanes[v], in[v]);
+        if (v % 2 == 1) nan = hn::Or(nan, either_nan(in[v - 1], in[v]));
+      } else {
+        lanes[v] = Op::lanes(d, lanes[v], in[v]);
+      }
+    }
+  }
+  HWY_INLINE T result() {
+#pragma GCC unroll 4
+    for (int half = kVectors / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+      for (int v = 0; v < half; ++v) {
+        lanes[v] = Op::lanes(d, lanes[v], lanes[v + half]);
+      }
+    }
+    if constexpr (Extreme<Op>) {
+      if (!hn::AllFalse(d, nan)) return std::numeric_limits<T>::quiet_NaN();
+    }
+    return fold<Op>(d, lanes[0]);
+  }
+};
+
+// Elements as they lie in memory: those of T, or narrow ones (a Block).
+template <class T>
+struct Plain {
+  using Element = T;
+  static HWY_INLINE const T* load(T*, const T* x) { return x; }
+};
+template <class Block>
+struct Narrow {
+  using Element = uint16_t;
+  static HWY_INLINE const float* load(float* room, const uint16_t* x) {
+    Block::load(room, x);
+    Block::load(room + kNarrowBlock, x + kNarrowBlock);
+    return room;
+  }
+};
+
+template <class Op, class T, class Source>
+HWY_INLINE T reduce_block(const typename Source::Element* x, int64_t n) {
+  constexpr int64_t kLanes = 256 / sizeof(T);
+  Tree<Op, T, 256 / HWY_MAX_BYTES> tree;
+  for (; n >= kLanes; n -= kLanes, x += kLanes) {
+    alignas(64) T room[kLanes];
+    tree.add(Source::load(room, x));
   }
   if (n > 0) {
-    alignas(64) T rest[kLanes];
-    for (int64_t i = 0; i < kLanes; i += kWidth) {
-      hn::Store(hn::Set(d, Op::template kIdentity<T>), d, rest + i);
+    alignas(64) T room[kLanes];
+    if constexpr (std::is_same_v<typename Source::Element, T>) {
+      for (int64_t i = 0; i < kLanes; ++i) room[i] = Op::template kIdentity<T>;
+      std::memcpy(room, x, static_cast<size_t>(n) * sizeof(T));
+    } else {
+      alignas(64) typename Source::Element rest[kLanes] = {};
+      std::memcpy(rest, x, static_cast<size_t>(n) * sizeof(*x));
+      Source::load(room, rest);
+      for (int64_t i = n; i < kLanes; ++i) room[i] = Op::template kIdentity<T>;
     }
-    std::memcpy(rest, x, static_cast<size_t>(n) * sizeof(T));
-#pragma GCC unroll 16
-    for (int v = 0; v < kVectors; ++v) {
-      lanes[v] = Op::lanes(d, lanes[v], hn::Load(d, rest + v * kWidth));
-    }
+    tree.add(room);
   }
-#pragma GCC unroll 4
-  for (int half = kVectors / 2; half > 0; half /= 2) {
-#pragma GCC unroll 8
-    for (int v = 0; v < half; ++v) {
-      lanes[v] = Op::lanes(d, lanes[v], lanes[v + half]);
-    }
-  }
-  alignas(64) T last[kWidth];
-  hn::Store(lanes[0], d, last);
-#pragma GCC unroll 4
-  for (int half = kWidth / 2; half > 0; half /= 2) {
-#pragma GCC unroll 8
-    for (int i = 0; i < half; ++i) last[i] = Op::f(last[i], last[i + half]);
-  }
-  return last[0];
+  return tree.result();
 }
 
 // Lane sums of 16 or, in double, 128 terms; the sum of blocks is in double.
-template <class Op, class T, class Acc>
+template <class Op, class T, class Acc, class Source = Plain<T>>
 void reduce_floats(void* acc, const void* x, int64_t n) {
   constexpr int64_t kBlock = sizeof(T) == 4 ? 1024 : 4096;
   Acc total = *static_cast<Acc*>(acc);
-  const T* p = static_cast<const T*>(x);
+  const auto* p = static_cast<const typename Source::Element*>(x);
   for (; n > 0; n -= kBlock, p += kBlock) {
-    const T block = reduce_block<Op>(p, n < kBlock ? n : kBlock);
+    const T block = reduce_block<Op, T, Source>(p, n < kBlock ? n : kBlock);
     total = Op::f(total, static_cast<Acc>(block));
   }
   *static_cast<Acc*>(acc) = total;
@@ -192,11 +268,25 @@ void reduce_rows_by_8(void* acc, const void* x, int64_t row_stride,
       const auto load = [d, &j](const T* p) { return hn::LoadU(d, p + j); };
       const auto width = static_cast<int64_t>(hn::Lanes(d));
       for (; j + width <= n; j += width) {
-        const auto low =
-            lanes(lanes(load(p0), load(p1)), lanes(load(p2), load(p3)));
-        const auto high =
-            lanes(lanes(load(p4), load(p5)), lanes(load(p6), load(p7)));
-        hn::StoreU(lanes(load(a), lanes(low, high)), d, a + j);
+        const auto v0 = load(p0), v1 = load(p1), v2 = load(p2), v3 = load(p3);
+        const auto v4 = load(p4), v5 = load(p5), v6 = load(p6), v7 = load(p7);
+        const auto all = load(a);
+        if constexpr (Extreme<Op>) {
+          const auto nan =
+              hn::Or(hn::Or(hn::Or(either_nan(v0, v1), either_nan(v2, v3)),
+                            hn::Or(either_nan(v4, v5), either_nan(v6, v7))),
+                     hn::IsNaN(all));
+          if (HWY_LIKELY(hn::AllFalse(d, nan))) {
+            const auto of = [](auto u, auto v) { return Op::of_numbers(u, v); };
+            const auto low = of(of(v0, v1), of(v2, v3));
+            const auto high = of(of(v4, v5), of(v6, v7));
+            hn::StoreU(of(all, of(low, high)), d, a + j);
+            continue;
+          }
+        }
+        const auto low = lanes(lanes(v0, v1), lanes(v2, v3));
+        const auto high = lanes(lanes(v4, v5), lanes(v6, v7));
+        hn::StoreU(lanes(all, lanes(low, high)), d, a + j);
       }
     }
     SY_TILE_LOOP
@@ -207,6 +297,48 @@ void reduce_rows_by_8(void* acc, const void* x, int64_t row_stride,
     }
   }
   reduce_rows<Op, T, Acc>(acc, row, row_stride, rows, n);
+}
+
+// Narrow rows, eight by eight as above: the same sums.
+template <class Op, class Acc, class Block>
+void reduce_narrow_rows(void* acc, const void* x, int64_t row_stride,
+                        int64_t rows, int64_t n) {
+  Acc* a = static_cast<Acc*>(acc);
+  const char* row = static_cast<const char*>(x);
+  for (; rows > 0;) {
+    const int side = rows >= 8 ? 8 : 1;
+    const auto at = [row, row_stride](int k) {
+      return reinterpret_cast<const uint16_t*>(row + k * row_stride);
+    };
+    int64_t j = 0;
+    for (; j + kNarrowBlock <= n; j += kNarrowBlock) {
+      alignas(64) float v[8][kNarrowBlock];
+      for (int k = 0; k < side; ++k) Block::load(v[k], at(k) + j);
+      for (int half = side / 2, step = 1; half > 0; half /= 2, step *= 2) {
+        for (int k = 0; k < side; k += 2 * step) {
+          SY_TILE_LOOP
+          for (int i = 0; i < kNarrowBlock; ++i) {
+            v[k][i] = Op::f(v[k][i], v[k + step][i]);
+          }
+        }
+      }
+      SY_TILE_LOOP
+      for (int i = 0; i < kNarrowBlock; ++i) {
+        a[j + i] = Op::f(a[j + i], static_cast<Acc>(v[0][i]));
+      }
+    }
+    for (; j < n; ++j) {
+      float v[8];
+      for (int k = 0; k < side; ++k) v[k] = Block::one(at(k)[j]);
+      for (int step = 1; step < side; step *= 2) {
+        for (int k = 0; k < side; k += 2 * step)
+          v[k] = Op::f(v[k], v[k + step]);
+      }
+      a[j] = Op::f(a[j], static_cast<Acc>(v[0]));
+    }
+    rows -= side;
+    row += side * row_stride;
+  }
 }
 
 template <bool kAll, class T>
@@ -250,6 +382,22 @@ void fill_floats(KernelTable& t) {
   fill_truth<T>(t, type);
 }
 
+template <class Block>
+void fill_narrow(KernelTable& t) {
+  constexpr int kind = KernelTable::narrow_index(Block::kType);
+  const auto set = [&t](Reduction r, ReduceFn run, ReduceRowsFn rows) {
+    t.narrow_reduces[static_cast<int>(r)][kind] = run;
+    t.narrow_reduce_rows[static_cast<int>(r)][kind] = rows;
+  };
+  using From = Narrow<Block>;
+  set(Reduction::sum, &reduce_floats<Sum, float, double, From>,
+      &reduce_narrow_rows<Sum, double, Block>);
+  set(Reduction::max, &reduce_floats<Max, float, float, From>,
+      &reduce_narrow_rows<Max, float, Block>);
+  set(Reduction::min, &reduce_floats<Min, float, float, From>,
+      &reduce_narrow_rows<Min, float, Block>);
+}
+
 template <class T>
 void fill_integers(KernelTable& t, TileType type) {
   using Wide = uint64_t;
@@ -267,6 +415,8 @@ void fill_integers(KernelTable& t, TileType type) {
 void fill(KernelTable& t) {
   fill_floats<float>(t);
   fill_floats<double>(t);
+  fill_narrow<HalfBlock>(t);
+  fill_narrow<BFloat16Block>(t);
   fill_integers<uint8_t>(t, TileType::u8);
   fill_integers<int8_t>(t, TileType::i8);
   fill_integers<int16_t>(t, TileType::i16);

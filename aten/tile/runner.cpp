@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "aten/tile/narrow.h"
 #include "aten/tile/steps.h"
+#include "c10/scalar_type.h"
 
 namespace sy::tiles {
 
@@ -20,6 +22,32 @@ int tile_for(int slots, int element_size) {
   int tile = slots == 0 ? kMaxTile : kBufferBytes / (slots * element_size);
   tile = tile > kMaxTile ? kMaxTile : tile / kMinTile * kMinTile;
   return tile < kMinTile ? kMinTile : tile;
+}
+
+// One step whose tensor operands are all of one narrow dtype may have a kernel
+// that converts as it goes; else nullptr.
+PrimFn narrow_kernel(const Program& p, const Operand* inputs,
+                     const Operand* results) {
+  if (p.n_steps != 1 || p.n_results != 1 || p.results[0].is_bool ||
+      p.bool_inputs != 0 || p.results[0].reg != p.steps[0].dst ||
+      !is_reduced_floating_type(results[0].dtype) || results[0].stride != 2 ||
+      arity_of(p.steps[0]) > 2) {
+    return nullptr;
+  }
+  const uint8_t regs[3] = {p.steps[0].a, p.steps[0].b, p.steps[0].c};
+  int number = -1;  // the operand that is a number
+  for (int k = 0; k < arity_of(p.steps[0]); ++k) {
+    if (regs[k] >= p.n_inputs) {
+      if (number >= 0) return nullptr;
+      number = k;
+      continue;
+    }
+    const Operand& in = inputs[regs[k]];
+    if (in.dtype != results[0].dtype || (in.stride != 0 && in.stride != 2)) {
+      return nullptr;
+    }
+  }
+  return narrow_prim_fn(p.steps[0].op, results[0].dtype, number);
 }
 
 // Never faults, wherever it points.
@@ -83,6 +111,11 @@ Runner::Runner(const Program& program, TileType compute, const Operand* inputs,
     direct_ &=
         inputs_[i].mode == Mode::direct ||
         (inputs_[i].mode == Mode::uniform && inputs_[i].convert == nullptr);
+  }
+  if (direct_) return;
+  if (const PrimFn fn = narrow_kernel(program, inputs, results)) {
+    steps_[0].fn = fn;
+    direct_ = true;
   }
 }
 

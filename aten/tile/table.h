@@ -20,9 +20,19 @@ struct KernelTable {
   MomentsFn moments[kNumTileTypes];
   MomentsRowsFn moments_rows[kNumTileTypes];
   TransposeFn transposes[4];  // of 1, 2, 4 and 8 bytes
+  // Of Half and BFloat16: all operands narrow, the first or the second float.
+  PrimFn narrow_prims[static_cast<int>(lang::Prim::kCount)][2][3];
+  ReduceFn narrow_reduces[kNumReductions][2];
+  ReduceRowsFn narrow_reduce_rows[kNumReductions][2];
 
   PrimFn& at(lang::Prim p, TileType t) {
     return prims[static_cast<int>(p)][static_cast<int>(t)];
+  }
+  static constexpr int narrow_index(ScalarType t) {
+    return t == ScalarType::Half ? 0 : 1;
+  }
+  PrimFn* narrow(lang::Prim p, ScalarType t) {
+    return narrow_prims[static_cast<int>(p)][narrow_index(t)];
   }
 };
 

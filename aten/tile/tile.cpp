@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "aten/tile/narrow.h"
 #include "aten/tile/reverse.h"
 #include "aten/tile/table.h"
 
@@ -83,7 +84,7 @@ Kernels& kernels() {
 }
 
 // From how many elements on the choice of an instruction set pays.
-constexpr int64_t kLeastReversed = 16;
+constexpr int64_t kLeastVectors = 16;
 
 template <class T>
 void gather(void* dst, const void* src, int64_t stride, int64_t n) {
@@ -121,6 +122,21 @@ ReduceRowsFn reduce_rows_fn(Reduction r, TileType type) noexcept {
       .table.reduce_rows[static_cast<int>(r)][static_cast<int>(type)];
 }
 
+PrimFn narrow_prim_fn(lang::Prim prim, ScalarType narrow,
+                      int float_operand) noexcept {
+  return kernels().table.narrow(prim, narrow)[float_operand + 1];
+}
+
+ReduceFn narrow_reduce_fn(Reduction r, ScalarType narrow) noexcept {
+  return kernels().table.narrow_reduces[static_cast<int>(r)]
+                                       [KernelTable::narrow_index(narrow)];
+}
+
+ReduceRowsFn narrow_reduce_rows_fn(Reduction r, ScalarType narrow) noexcept {
+  return kernels().table.narrow_reduce_rows[static_cast<int>(r)]
+                                           [KernelTable::narrow_index(narrow)];
+}
+
 FindFn find_fn(TileType type) noexcept {
   return kernels().table.finds[static_cast<int>(type)];
 }
@@ -139,8 +155,15 @@ MomentsRowsFn moments_rows_fn(TileType type) noexcept {
 
 void load_strided(size_t element_size, void* dst, const void* src,
                   int64_t stride, int64_t n) noexcept {
-  if (stride == -static_cast<int64_t>(element_size) && n >= kLeastReversed) {
+  if (stride == -static_cast<int64_t>(element_size) && n >= kLeastVectors) {
     return reverse_fn(element_size)(dst, src, n);
+  }
+  if (stride == 0 && n >= kLeastVectors) {
+    const TileType type = element_size == 1   ? TileType::u8
+                          : element_size == 2 ? TileType::i16
+                          : element_size == 4 ? TileType::i32
+                                              : TileType::i64;
+    return prim_fn(lang::Prim::copy, type)(dst, src, nullptr, nullptr, 1, n);
   }
   switch (element_size) {
     case 1: return gather<uint8_t>(dst, src, stride, n);

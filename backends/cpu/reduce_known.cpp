@@ -4,6 +4,7 @@
 
 #include "aten/guard.h"
 #include "aten/pointwise.h"
+#include "aten/tile/narrow.h"
 #include "backends/cpu/reduce_engine.h"
 #include "c10/parallel.h"
 
@@ -31,6 +32,10 @@ class Known {
         merge_rows_(tiles::reduce_rows_fn(known.kind, known.accumulator)) {
     if (known.map != nullptr) {
       eval_uniforms(*known.map, args.scalars, 0, known.type, uniforms_);
+    } else if (is_reduced_floating_type(loader_.from) &&
+               known.type == TileType::f32) {
+      run_narrow_ = tiles::narrow_reduce_fn(known.kind, loader_.from);
+      run_narrow_rows_ = tiles::narrow_reduce_rows_fn(known.kind, loader_.from);
     }
   }
 
@@ -87,7 +92,8 @@ class Known {
   }
 
   void outer() const {
-    const bool direct = is_direct(layout_.kept.stride(0));
+    const bool direct =
+        is_direct(layout_.kept.stride(0)) || is_narrow(layout_.kept.stride(0));
     const ReduceCut cut(layout_, direct ? kColumns : kRowChunk);
     const int64_t outputs = layout_.kept.numel, pieces = cut.pieces();
     const int64_t plane = outputs * acc_size_;
@@ -115,6 +121,11 @@ class Known {
  private:
   bool is_direct(int64_t stride) const {
     return known_.map == nullptr && loader_.direct(stride);
+  }
+
+  // Narrow floats, which kernels read as they are.
+  bool is_narrow(int64_t stride) const {
+    return run_narrow_ != nullptr && stride == loader_.from_size;
   }
 
   // Elements as they are combined.
@@ -145,6 +156,7 @@ class Known {
     const int64_t stride =
         layout_.reduced.n == 0 ? loader_.from_size : layout_.reduced.stride(0);
     if (is_direct(stride)) return run_(acc, data, n);
+    if (is_narrow(stride)) return run_narrow_(acc, data, n);
     for (int64_t i = 0; i < n; i += kRowChunk) {
       const int64_t m = std::min(kRowChunk, n - i);
       run_(acc, load(data + i * stride, stride, m, buffers), m);
@@ -160,7 +172,8 @@ class Known {
     for (int64_t j = 0; j < n; ++j) {
       start(top + j * stride, acc + j * acc_size_, buffers);
     }
-    if (!is_direct(stride)) {
+    const bool narrow = is_narrow(stride);
+    if (!narrow && !is_direct(stride)) {
       for (int64_t k = first; k < last; ++k) {
         run_rows_(acc, load(data + r.offset(k, 0), stride, n, buffers), 0, 1,
                   n);
@@ -171,7 +184,8 @@ class Known {
     for (int64_t k = first; k < last;) {
       const int64_t at = k % r.size(0);
       const int64_t m = std::min(last - k, r.size(0) - at);
-      run_rows_(acc, data + r.offset(k, 0), r.stride(0), m, n);
+      (narrow ? run_narrow_rows_ : run_rows_)(acc, data + r.offset(k, 0),
+                                              r.stride(0), m, n);
       k += m;
     }
   }
@@ -183,6 +197,8 @@ class Known {
   int64_t acc_size_;
   tiles::ReduceFn run_;
   tiles::ReduceRowsFn run_rows_;
+  tiles::ReduceFn run_narrow_ = nullptr;
+  tiles::ReduceRowsFn run_narrow_rows_ = nullptr;
   tiles::ReduceFn merge_;
   tiles::ReduceRowsFn merge_rows_;
   tiles::Uniform uniforms_[tiles::kMaxUniforms];

@@ -84,6 +84,24 @@ TEST(Copy, Broadcasts) {
                   "expected sizes that broadcast to [2, 3], got [1, 2, 3]");
 }
 
+// Rows of one element, and rows of a few, each over and over.
+TEST(Copy, RepeatsWithinRows) {
+  for (const ScalarType t : {kByte, kShort, kFloat, kDouble}) {
+    const Tensor a = arange(100, kLong).to(t);
+    for (const int64_t times : {1, 2, 3, 7, 8, 9, 40}) {
+      const Tensor right = a.unsqueeze(1).expand({100, times}).contiguous();
+      const Tensor middle =
+          a.view({50, 1, 2}).expand({50, times, 2}).contiguous();
+      const Values x = values(right), y = values(middle);
+      const auto n = static_cast<size_t>(times);
+      for (size_t i = 0; i < x.size(); ++i) {
+        ASSERT_EQ(x[i], static_cast<double>(i / n));
+        ASSERT_EQ(y[i], static_cast<double>(i / (2 * n) * 2 + i % 2));
+      }
+    }
+  }
+}
+
 TEST(Copy, OverlapIsAnError) {
   const Tensor a = arange(6, kFloat);
   Tensor low = a.slice(0, 0, 4);

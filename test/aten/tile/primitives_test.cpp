@@ -264,6 +264,34 @@ TEST(TilePrimitives, EveryPairOfSmallIntegersDivides) {
   });
 }
 
+// Where double stops holding every integer, and at the ends.
+TEST(TilePrimitives, LargeIntegersDivideExactly) {
+  std::vector<int64_t> some = {INT64_MIN, INT64_MIN + 1, INT64_MAX, 1, -1, 7};
+  for (const int bits : {31, 32, 51, 52, 53, 54, 62}) {
+    for (const int64_t near : {-2, -1, 0, 1, 2}) {
+      some.push_back((int64_t{1} << bits) + near);
+      some.push_back(near - (int64_t{1} << bits));
+    }
+  }
+  testing::for_each_isa([&some](Isa) {
+    for (Prim prim :
+         {Prim::trunc_div, Prim::floor_div, Prim::fmod, Prim::remainder}) {
+      for (const int64_t divisor : some) {
+        // Alone, so that no other decides how its block divides.
+        for (const int64_t a : some) {
+          const std::vector<int64_t> x(8, a);
+          std::vector<int64_t> d(8);
+          prim_fn(prim, TileType::i64)(d.data(), x.data(), &divisor, nullptr, 2,
+                                       8);
+          ASSERT_EQ(d[3],
+                    testing::exact_reference<int64_t>(prim, a, divisor, 0))
+              << a << " by " << divisor;
+        }
+      }
+    }
+  });
+}
+
 template <class T>
 void check_zero_division() {
   constexpr TileType type = type_of<T>();
