@@ -20,6 +20,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #include "backends/cpu/lanes.inc"
+#include "backends/cpu/narrow_lanes.inc"
 
 constexpr int kVectors = 2;
 // 12 x 2 accumulators of 32 registers, 6 x 2 of 16.
@@ -223,35 +224,6 @@ void run_by_dots(const Gemm<T>& g) {
 #endif
     for (; row + 2 <= g.m; row += 2) dot_block<T, 2>(g, row, col, cols);
     if (row < g.m) dot_block<T, 1>(g, row, col, cols);
-  }
-}
-
-// The first n elements of E as T, 0 in the other lanes.
-template <class E, class D>
-HWY_INLINE hn::Vec<D> load_as(D d, const E* p, int64_t n) {
-  using T = hn::TFromD<D>;
-  if constexpr (std::is_same_v<E, T>) {
-    return load_first(d, p, n);
-  } else {
-    // Stored as bits: vectors of 16-bit floats are only converted.
-    using F = std::conditional_t<std::is_same_v<E, Half>, hwy::float16_t,
-                                 hwy::bfloat16_t>;
-    const hn::Rebind<uint16_t, D> bits;
-    const hn::Rebind<F, D> small;
-    return hn::PromoteTo(d, hn::BitCast(small, load_first(bits, &p->bits, n)));
-  }
-}
-template <class E, class D>
-HWY_INLINE hn::Vec<D> load_as(D d, const E* p) {
-  using T = hn::TFromD<D>;
-  if constexpr (std::is_same_v<E, T>) {
-    return hn::LoadU(d, p);
-  } else {
-    using F = std::conditional_t<std::is_same_v<E, Half>, hwy::float16_t,
-                                 hwy::bfloat16_t>;
-    const hn::Rebind<uint16_t, D> bits;
-    const hn::Rebind<F, D> small;
-    return hn::PromoteTo(d, hn::BitCast(small, hn::LoadU(bits, &p->bits)));
   }
 }
 

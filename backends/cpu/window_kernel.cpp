@@ -19,26 +19,12 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 #include "backends/cpu/lanes.inc"
+#include "backends/cpu/narrow_lanes.inc"
 
-// A vector of elements as T, the first n of one if kWhole is not set.
+// The first n elements if kWhole is not set.
 template <bool kWhole, class D, class E>
 HWY_INLINE hn::Vec<D> load(D d, const E* p, int64_t n) {
-  if constexpr (std::is_same_v<E, hn::TFromD<D>>) {
-    return kWhole ? hn::LoadU(d, p) : load_first(d, p, n);
-  } else if constexpr (HWY_TARGET == HWY_SSE4 && std::is_same_v<E, Half>) {
-    // Highway's own way takes infinities and NaN for numbers.
-    HWY_ALIGN float room[hn::MaxLanes(D())] = {};
-    for (int64_t i = 0; i < n; ++i) room[i] = static_cast<float>(p[i]);
-    return hn::Load(d, room);
-  } else {
-    using F = std::conditional_t<std::is_same_v<E, Half>, hwy::float16_t,
-                                 hwy::bfloat16_t>;
-    const hn::Rebind<uint16_t, D> bits;
-    const hn::Rebind<F, D> small;
-    const auto v =
-        kWhole ? hn::LoadU(bits, &p->bits) : load_first(bits, &p->bits, n);
-    return hn::PromoteTo(d, hn::BitCast(small, v));
-  }
+  return kWhole ? load_as(d, p) : load_as(d, p, n);
 }
 
 template <bool kWhole, class D, class T>

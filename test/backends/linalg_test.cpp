@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include "aten/ops/random.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
+#include "aten/tile/tile.h"
 #include "backends/cpu/machine.h"
 #include "c10/parallel.h"
 #include "c10/thread_state.h"
@@ -162,6 +164,24 @@ TEST(Matmul, FewRowsOfSmallFloats) {
       }
     }
   }
+}
+
+TEST(Matmul, InfinitiesOfHalfOnEveryMachine) {
+  const double inf = std::numeric_limits<double>::infinity();
+  Tensor rows = ones({3, 37}, kHalf);
+  rows[0].fill_(inf);
+  rows[1].fill_(std::numeric_limits<double>::quiet_NaN());
+  const Tensor vector = ones({37}, kHalf);
+  const tiles::Isa before = tiles::active_isa();
+  for (const auto isa :
+       {tiles::Isa::sse4, tiles::Isa::avx2, tiles::Isa::avx512}) {
+    if (!tiles::set_isa(isa)) continue;
+    const Tensor got = linear(vector, rows);
+    EXPECT_EQ(got[0].item<double>(), inf) << static_cast<int>(isa);
+    EXPECT_TRUE(std::isnan(got[1].item<double>())) << static_cast<int>(isa);
+    EXPECT_EQ(got[2].item<double>(), 37) << static_cast<int>(isa);
+  }
+  tiles::set_isa(before);
 }
 
 TEST(Matmul, Empty) {
