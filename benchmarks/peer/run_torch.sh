@@ -11,7 +11,8 @@ mkdir -p "$dir"
 site=$("$dir/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
 libs=$(find "$site/nvidia" -type d -name lib | tr '\n' ':')
 ours=$here/..
-sources=("$here/torch_bench.cpp" "$ours/families.cpp" "$ours/models.cpp" "$ours/training.cpp")
+sources=("$here/torch_bench.cpp" "$ours/families.cpp" "$ours/models.cpp"
+  "$ours/recurrent.cpp" "$ours/training.cpp")
 if [ ! -x "$dir/torch_bench" ] ||
   [ -n "$(find "${sources[@]}" "$ours/both.h" -newer "$dir/torch_bench")" ]; then
   g++ -O2 -std=c++20 -DPEER "${sources[@]}" -o "$dir/torch_bench" -I"$ours/.." -I"$site/torch/include" \
