@@ -1,5 +1,7 @@
 #include "aten/ops/recurrent.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "aten/guard.h"
@@ -10,6 +12,7 @@
 #include "aten/ops/view.h"
 #include "aten/packed_sequence.h"
 #include "aten/recurrent_layer.h"
+#include "c10/thread_state.h"
 
 namespace sy::native {
 
@@ -88,6 +91,21 @@ void check_weights(const char* op, RecurrentCell cell,
   check_type("w_hr", w.projection);
 }
 
+// Whether gradients have to be made of operators that record.
+bool recorded(const Tensor& x, const RecurrentState& s,
+              const RecurrentWeights& w) {
+  if (!GradMode::is_enabled()) return false;
+  const Tensor* const all[] = {&x,       &s.h,          &s.c,         &w.input,
+                               &w.state, &w.input_bias, &w.state_bias};
+  return std::any_of(std::begin(all), std::end(all), [](const Tensor* t) {
+    return t->defined() && t->requires_grad();
+  });
+}
+
+std::optional<Tensor> optional(const Tensor& t) {
+  return t.defined() ? std::optional(t) : std::nullopt;
+}
+
 RecurrentResult run_direction(RecurrentCell cell, const Tensor& x,
                               const RecurrentSteps& steps,
                               const RecurrentState& start,
@@ -95,8 +113,14 @@ RecurrentResult run_direction(RecurrentCell cell, const Tensor& x,
   if (cell != RecurrentCell::lstm || steps.packed() || w.projection.defined()) {
     return run_steps(cell, x, steps, start, w, backwards);
   }
-  auto [output, h, c, gates, cells] = sy::_lstm_steps(
-      gates_from_input(cell, x, w), start.h, start.c, w.state, backwards);
+  if (recorded(x, start, w)) {
+    auto [output, h, c, gates, cells] = sy::_lstm_steps(
+        gates_from_input(cell, x, w), start.h, start.c, w.state, backwards);
+    return {output, {h, c}};
+  }
+  auto [output, h, c] = sy::_lstm_layer(x, start.h, start.c, w.input, w.state,
+                                        optional(w.input_bias),
+                                        optional(w.state_bias), backwards);
   return {output, {h, c}};
 }
 

@@ -14,9 +14,12 @@
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 #include "autograd/api.h"
+#include "backends/cpu/packed_weight.h"
 #include "c10/allocator.h"
 #include "c10/thread_state.h"
+#include "c10/trace.h"
 #include "test/aten/tensor_values.h"
+#include "test/c10/with_environment.h"
 
 // Layers that run as a whole, with and without gradients, beside the same as
 // packed sequences of one length, which always run step by step.
@@ -115,6 +118,19 @@ struct Network {
   }
 };
 
+std::string told(const Network& net) {
+  ::testing::internal::CaptureStderr();
+  {
+    const Trace trace("dispatch");
+    net.run();
+  }
+  return ::testing::internal::GetCapturedStderr();
+}
+void expect_told(const Network& net, const char* what) {
+  const std::string text = told(net);
+  EXPECT_NE(text.find(what), std::string::npos) << text;
+}
+
 void expect_every_form() {
   for (const char* cell : {"lstm", "gru", "tanh", "relu"}) {
     for (const Form& form :
@@ -134,6 +150,12 @@ class RecurrentLayers : public ::testing::Test {
 
 TEST_F(RecurrentLayers, AgreeWithTheirSteps) { expect_every_form(); }
 
+TEST_F(RecurrentLayers, AgreeWithTheirStepsWithoutOneDnn) {
+  if (!with_environment("SWITCHYARD_ONEDNN", "/nowhere.so")) return;
+  expect_every_form();
+  expect_told(Network(), "by steps; not oneDNN: not loaded");
+}
+
 TEST_F(RecurrentLayers, TakeAnyStrides) {
   Network net;
   net.x = randn({kRows, kIn, kSteps}).permute({2, 0, 1});
@@ -146,6 +168,16 @@ TEST_F(RecurrentLayers, TakeAnyStrides) {
   GradMode::set_enabled(true);
   net.x.requires_grad_(true);
   net.expect_right("with gradients");
+}
+
+TEST_F(RecurrentLayers, KeepPackedWeightsUntilTheyAreWritten) {
+  const Network net;
+  for (int i = 0; i < 3; ++i) net.expect_right("packed");
+  EXPECT_EQ(cpu::packed_weight_stats().count, 2);
+  for (const Tensor& w : net.weights) {
+    Tensor(w).mul_(-2);
+    for (int i = 0; i < 3; ++i) net.expect_right("written");
+  }
 }
 
 TEST_F(RecurrentLayers, PassNanAndInfinityOn) {
@@ -175,6 +207,15 @@ TEST_F(RecurrentLayers, TakeBatchesOfNoSequences) {
   EXPECT_EQ(ints(results[0].sizes()),
             (std::vector<int64_t>{kSteps, 0, kHidden}));
   EXPECT_EQ(ints(results[2].sizes()), (std::vector<int64_t>{1, 0, kHidden}));
+}
+
+TEST_F(RecurrentLayers, TellWhichWayTheyTook) {
+  expect_told(Network(), "layer of lstm by oneDNN\n");
+  expect_told(Network({}, kDouble),
+              "layer of lstm by steps; not oneDNN: dtype float64\n");
+  Network few;
+  few.x = few.x.narrow(0, 0, 2);
+  expect_told(few, "multiplications, fewer than 1048576\n");
 }
 
 // Gradients of what has weights of its own for each result.
