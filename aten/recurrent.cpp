@@ -1,17 +1,18 @@
 #include "aten/ops/recurrent.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include "aten/guard.h"
 #include "aten/operators.h"
-#include "aten/ops/activation.h"
-#include "aten/ops/linalg.h"
-#include "aten/ops/math.h"
 #include "aten/ops/random.h"
 #include "aten/ops/recurrent_kernels.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
 #include "aten/packed_sequence.h"
+#include "aten/recurrent_layer.h"
+#include "c10/thread_state.h"
 
 namespace sy::native {
 
@@ -19,59 +20,9 @@ namespace {
 
 using OptionalTensor = std::optional<Tensor>;
 
-enum class Cell : uint8_t { tanh, relu, lstm, gru };
-
-int64_t gates_of(Cell cell) {
-  return cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1;
-}
-
-struct Weights {
-  Tensor input, state, input_bias, state_bias, projection;
-};
-struct State {
-  Tensor h, c;  // c for lstm
-};
-
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return sy::linear(x, weight,
-                    bias.defined() ? OptionalTensor(bias) : std::nullopt);
-}
-
-// What the input adds to the gates: of all steps at once. The bias of the
-// state is part of it but for gru, which scales what comes from the state.
-Tensor gates_from_input(Cell cell, const Tensor& x, const Weights& w) {
-  Tensor bias = w.input_bias;
-  if (cell != Cell::gru && bias.defined() && w.state_bias.defined()) {
-    bias = bias + w.state_bias;
-  } else if (cell != Cell::gru && w.state_bias.defined()) {
-    bias = w.state_bias;
-  }
-  return linear(x, w.input, bias);
-}
-
-// The state after a step of rows x features.
-State step(Cell cell, const Tensor& gates, const State& s, const Weights& w) {
-  if (cell == Cell::gru) {
-    const std::vector<Tensor> i = gates.chunk(3, 1);
-    const std::vector<Tensor> h =
-        linear(s.h, w.state, w.state_bias).chunk(3, 1);
-    return {sy::_gru_cell_state(i[0], i[1], i[2], h[0], h[1], h[2], s.h),
-            Tensor()};
-  }
-  const Tensor sum = sy::addmm(gates, s.h, w.state.t());
-  if (cell == Cell::tanh) return {sy::tanh(sum), Tensor()};
-  if (cell == Cell::relu) return {sy::relu(sum), Tensor()};
-  const std::vector<Tensor> g = sum.chunk(4, 1);
-  State next;
-  next.c = sy::_lstm_cell_memory(g[0], g[1], g[2], s.c);
-  next.h = sy::_lstm_cell_state(g[3], next.c);
-  if (w.projection.defined()) next.h = sy::mm(next.h, w.projection.t());
-  return next;
-}
-
 struct Network {
   const char* op;
-  Cell cell;
+  RecurrentCell cell;
   int64_t layers;
   bool bidirectional, has_biases, train;
   double dropout;
@@ -80,7 +31,7 @@ struct Network {
   int64_t directions() const { return bidirectional ? 2 : 1; }
   int64_t states() const { return layers * directions(); }
 
-  std::vector<Weights> weights(TensorList params) const {
+  std::vector<RecurrentWeights> weights(TensorList params) const {
     SY_CHECK(layers > 0, Value, "[", op,
              "] num_layers: expected a positive number, got ", layers);
     SY_CHECK(dropout >= 0 && dropout <= 1, Value, "[", op,
@@ -93,9 +44,9 @@ struct Network {
              Value, "[", op, "] params: expected ", each,
              " tensors for each of ", layers, " layers and ", directions(),
              " directions, got ", params.size());
-    std::vector<Weights> list;
+    std::vector<RecurrentWeights> list;
     for (size_t i = 0; i < params.size(); i += static_cast<size_t>(each)) {
-      Weights w;
+      RecurrentWeights w;
       w.input = params[i];
       w.state = params[i + 1];
       if (has_biases) {
@@ -116,8 +67,9 @@ void check_size(const char* op, const char* name, const Tensor& t,
 }
 
 // Of one layer: `width` is that of its input, `hidden` that of its cells.
-void check_weights(const char* op, Cell cell, const Weights& w, int64_t width,
-                   int64_t hidden, int64_t state, const Tensor& like) {
+void check_weights(const char* op, RecurrentCell cell,
+                   const RecurrentWeights& w, int64_t width, int64_t hidden,
+                   int64_t state, const Tensor& like) {
   const int64_t rows = gates_of(cell) * hidden;
   check_size(op, "w_ih", w.input, {rows, width});
   check_size(op, "w_hh", w.state, {rows, state});
@@ -139,94 +91,47 @@ void check_weights(const char* op, Cell cell, const Weights& w, int64_t width,
   check_type("w_hr", w.projection);
 }
 
-// The rows of each step: all of them alike, or of a packed sequence.
-class Steps {
- public:
-  Steps(int64_t count, int64_t rows) : count_(count), rows_(rows) {}
-  explicit Steps(std::vector<int64_t> batch_sizes)
-      : count_(static_cast<int64_t>(batch_sizes.size())),
-        sizes_(std::move(batch_sizes)) {}
-
-  bool packed() const { return !sizes_.empty(); }
-  int64_t count() const { return count_; }
-  int64_t first_rows() const { return packed() ? sizes_[0] : rows_; }
-  int64_t rows(int64_t step) const {
-    return packed() ? sizes_[static_cast<size_t>(step)] : rows_;
-  }
-  const std::vector<int64_t>& sizes() const { return sizes_; }
-
- private:
-  int64_t count_, rows_ = 0;
-  std::vector<int64_t> sizes_;
-};
-
-Tensor first_rows(const Tensor& t, int64_t n) {
-  return t.defined() && t.size(0) != n ? t.narrow(0, 0, n) : t;
-}
-// t with the rows of `more` behind its own up to n.
-Tensor grown(const Tensor& t, const Tensor& more, int64_t n) {
-  if (!t.defined() || t.size(0) == n) return t;
-  return sy::cat({t, more.narrow(0, t.size(0), n - t.size(0))}, 0);
+// Whether gradients have to be made of operators that record.
+bool recorded(const Tensor& x, const RecurrentState& s,
+              const RecurrentWeights& w) {
+  if (!GradMode::is_enabled()) return false;
+  const Tensor* const all[] = {&x,       &s.h,          &s.c,         &w.input,
+                               &w.state, &w.input_bias, &w.state_bias};
+  return std::any_of(std::begin(all), std::end(all), [](const Tensor* t) {
+    return t->defined() && t->requires_grad();
+  });
 }
 
-struct LayerResult {
-  Tensor output;
-  State last;
-};
+std::optional<Tensor> optional(const Tensor& t) {
+  return t.defined() ? std::optional(t) : std::nullopt;
+}
 
-// One direction of one layer over x: steps x rows x width, or packed rows.
-LayerResult run_direction(const Network& net, const Tensor& x,
-                          const Steps& steps, const State& start,
-                          const Weights& w, bool backwards) {
-  const Tensor gates = gates_from_input(net.cell, x, w);
-  const std::vector<Tensor> parts =
-      steps.packed() ? gates.split_with_sizes(steps.sizes(), 0)
-                     : gates.unbind(0);
-  std::vector<Tensor> outputs(parts.size());
-  State s{first_rows(start.h, steps.rows(backwards ? steps.count() - 1 : 0)),
-          first_rows(start.c, steps.rows(backwards ? steps.count() - 1 : 0))};
-  // States of the sequences that have ended, the shortest first.
-  std::vector<Tensor> ended_h, ended_c;
-  const auto end_after = [&](int64_t n) {
-    const int64_t rows = s.h.size(0);
-    ended_h.push_back(s.h.narrow(0, n, rows - n));
-    s.h = first_rows(s.h, n);
-    if (!s.c.defined()) return;
-    ended_c.push_back(s.c.narrow(0, n, rows - n));
-    s.c = first_rows(s.c, n);
-  };
-  for (int64_t k = 0; k < steps.count(); ++k) {
-    const int64_t t = backwards ? steps.count() - 1 - k : k;
-    const int64_t n = steps.rows(t);
-    if (n < s.h.size(0)) {
-      end_after(n);
-    } else {
-      s.h = grown(s.h, start.h, n);
-      s.c = grown(s.c, start.c, n);
-    }
-    s = step(net.cell, parts[static_cast<size_t>(t)], s, w);
-    outputs[static_cast<size_t>(t)] = s.h;
+RecurrentResult run_direction(RecurrentCell cell, const Tensor& x,
+                              const RecurrentSteps& steps,
+                              const RecurrentState& start,
+                              const RecurrentWeights& w, bool backwards) {
+  if (cell != RecurrentCell::lstm || steps.packed() || w.projection.defined()) {
+    return run_steps(cell, x, steps, start, w, backwards);
   }
-  if (!ended_h.empty()) {
-    const auto joined = [](const Tensor& rest, std::vector<Tensor>& ended) {
-      ended.push_back(rest);
-      std::reverse(ended.begin(), ended.end());
-      return sy::cat(ended, 0);
-    };
-    s.h = joined(s.h, ended_h);
-    if (s.c.defined()) s.c = joined(s.c, ended_c);
+  if (recorded(x, start, w)) {
+    auto [output, h, c, gates, cells] = sy::_lstm_steps(
+        gates_from_input(cell, x, w), start.h, start.c, w.state, backwards);
+    return {output, {h, c}};
   }
-  return {steps.packed() ? sy::cat(outputs, 0) : sy::stack(outputs, 0), s};
+  auto [output, h, c] = sy::_lstm_layer(x, start.h, start.c, w.input, w.state,
+                                        optional(w.input_bias),
+                                        optional(w.state_bias), backwards);
+  return {output, {h, c}};
 }
 
 struct Result {
   Tensor output, h, c;
 };
 
-Result run(const Network& net, const Tensor& input, const Steps& steps,
+Result run(const Network& net, const Tensor& input, const RecurrentSteps& steps,
            const Tensor& h, const Tensor& c, TensorList params) {
   const char* const op = net.op;
-  const std::vector<Weights> weights = net.weights(params);
+  const std::vector<RecurrentWeights> weights = net.weights(params);
   const auto check_state = [&](const char* name, const Tensor& t) {
     SY_CHECK(t.dim() == 3 && t.size(0) == net.states() &&
                  t.size(1) == steps.first_rows(),
@@ -255,8 +160,8 @@ Result run(const Network& net, const Tensor& input, const Steps& steps,
     for (int64_t d = 0; d < net.directions(); ++d) {
       const auto i = static_cast<size_t>(layer * net.directions() + d);
       check_weights(op, net.cell, weights[i], x.size(-1), hidden, state, input);
-      LayerResult r = run_direction(net, x, steps, {starts_h[i], starts_c[i]},
-                                    weights[i], d == 1);
+      RecurrentResult r = run_direction(
+          net.cell, x, steps, {starts_h[i], starts_c[i]}, weights[i], d == 1);
       outputs.push_back(std::move(r.output));
       last_h.push_back(std::move(r.last.h));
       last_c.push_back(std::move(r.last.c));
@@ -275,7 +180,7 @@ Result run_padded(const Network& net, const Tensor& input, const Tensor& h,
   const Tensor x = batch_first ? input.transpose(0, 1) : input;
   SY_CHECK(x.size(0) > 0, Value, "[", net.op,
            "] input: expected at least one step, got ", describe(input));
-  Result r = run(net, x, Steps(x.size(0), x.size(1)), h, c, params);
+  Result r = run(net, x, RecurrentSteps(x.size(0), x.size(1)), h, c, params);
   if (batch_first) r.output = r.output.transpose(0, 1);
   return r;
 }
@@ -287,8 +192,8 @@ Result run_packed(const Network& net, const Tensor& data,
            "] data: expected 2 dims, packed rows and features, got ",
            describe(data));
   return run(net, data,
-             Steps(batch_sizes_of(net.op, batch_sizes, data.size(0))), h, c,
-             params);
+             RecurrentSteps(batch_sizes_of(net.op, batch_sizes, data.size(0))),
+             h, c, params);
 }
 
 // Of an lstm, hx holds states and cells.
@@ -301,9 +206,10 @@ bool projects(const char* op, TensorList hx) {
   return hx[0].dim() == 3 && hx[1].dim() == 3 && hx[0].size(2) != hx[1].size(2);
 }
 
-State one_step(const char* op, Cell cell, const Tensor& input, const Tensor& h,
-               const Tensor& c, const Tensor& w_ih, const Tensor& w_hh,
-               const OptionalTensor& b_ih, const OptionalTensor& b_hh) {
+RecurrentState one_step(const char* op, RecurrentCell cell, const Tensor& input,
+                        const Tensor& h, const Tensor& c, const Tensor& w_ih,
+                        const Tensor& w_hh, const OptionalTensor& b_ih,
+                        const OptionalTensor& b_hh) {
   const auto check_rows = [&](const char* name, const Tensor& t) {
     SY_CHECK(t.dim() == 2 && t.size(0) == input.size(0), Value, "[", op, "] ",
              name, ": expected the batch of input and features, got ",
@@ -319,10 +225,10 @@ State one_step(const char* op, Cell cell, const Tensor& input, const Tensor& h,
     check_rows("hx", c);
     check_size(op, "hx", c, h.sizes());
   }
-  const Weights w{w_ih, w_hh, b_ih.value_or(Tensor()), b_hh.value_or(Tensor()),
-                  Tensor()};
+  const RecurrentWeights w{w_ih, w_hh, b_ih.value_or(Tensor()),
+                           b_hh.value_or(Tensor()), Tensor()};
   check_weights(op, cell, w, input.size(1), h.size(1), h.size(1), input);
-  return step(cell, gates_from_input(cell, input, w), {h, c}, w);
+  return step_once(cell, input, {h, c}, w);
 }
 
 }  // namespace
@@ -331,8 +237,9 @@ std::tuple<Tensor, Tensor, Tensor> lstm_input(
     const Tensor& input, TensorList hx, TensorList params, bool has_biases,
     int64_t num_layers, double dropout, bool train, bool bidirectional,
     bool batch_first) {
-  const Network net{"lstm",     Cell::lstm, num_layers, bidirectional,
-                    has_biases, train,      dropout,    projects("lstm", hx)};
+  const Network net{"lstm",        RecurrentCell::lstm, num_layers,
+                    bidirectional, has_biases,          train,
+                    dropout,       projects("lstm", hx)};
   Result r = run_padded(net, input, hx[0], hx[1], params, batch_first);
   return {r.output, r.h, r.c};
 }
@@ -343,8 +250,9 @@ std::tuple<Tensor, Tensor, Tensor> lstm_data(const Tensor& data,
                                              bool has_biases,
                                              int64_t num_layers, double dropout,
                                              bool train, bool bidirectional) {
-  const Network net{"lstm",     Cell::lstm, num_layers, bidirectional,
-                    has_biases, train,      dropout,    projects("lstm", hx)};
+  const Network net{"lstm",        RecurrentCell::lstm, num_layers,
+                    bidirectional, has_biases,          train,
+                    dropout,       projects("lstm", hx)};
   Result r = run_packed(net, data, batch_sizes, hx[0], hx[1], params);
   return {r.output, r.h, r.c};
 }
@@ -354,8 +262,9 @@ std::tuple<Tensor, Tensor> gru_input(const Tensor& input, const Tensor& hx,
                                      int64_t num_layers, double dropout,
                                      bool train, bool bidirectional,
                                      bool batch_first) {
-  const Network net{"gru",      Cell::gru, num_layers, bidirectional,
-                    has_biases, train,     dropout};
+  const Network net{"gru",         RecurrentCell::gru, num_layers,
+                    bidirectional, has_biases,         train,
+                    dropout};
   Result r = run_padded(net, input, hx, Tensor(), params, batch_first);
   return {r.output, r.h};
 }
@@ -365,8 +274,9 @@ std::tuple<Tensor, Tensor> gru_data(const Tensor& data,
                                     TensorList params, bool has_biases,
                                     int64_t num_layers, double dropout,
                                     bool train, bool bidirectional) {
-  const Network net{"gru",      Cell::gru, num_layers, bidirectional,
-                    has_biases, train,     dropout};
+  const Network net{"gru",         RecurrentCell::gru, num_layers,
+                    bidirectional, has_biases,         train,
+                    dropout};
   Result r = run_packed(net, data, batch_sizes, hx, Tensor(), params);
   return {r.output, r.h};
 }
@@ -376,8 +286,9 @@ std::tuple<Tensor, Tensor> rnn_tanh_input(const Tensor& input, const Tensor& hx,
                                           int64_t num_layers, double dropout,
                                           bool train, bool bidirectional,
                                           bool batch_first) {
-  const Network net{"rnn_tanh", Cell::tanh, num_layers, bidirectional,
-                    has_biases, train,      dropout};
+  const Network net{"rnn_tanh",    RecurrentCell::tanh, num_layers,
+                    bidirectional, has_biases,          train,
+                    dropout};
   Result r = run_padded(net, input, hx, Tensor(), params, batch_first);
   return {r.output, r.h};
 }
@@ -388,8 +299,9 @@ std::tuple<Tensor, Tensor> rnn_tanh_data(const Tensor& data,
                                          bool has_biases, int64_t num_layers,
                                          double dropout, bool train,
                                          bool bidirectional) {
-  const Network net{"rnn_tanh", Cell::tanh, num_layers, bidirectional,
-                    has_biases, train,      dropout};
+  const Network net{"rnn_tanh",    RecurrentCell::tanh, num_layers,
+                    bidirectional, has_biases,          train,
+                    dropout};
   Result r = run_packed(net, data, batch_sizes, hx, Tensor(), params);
   return {r.output, r.h};
 }
@@ -399,8 +311,9 @@ std::tuple<Tensor, Tensor> rnn_relu_input(const Tensor& input, const Tensor& hx,
                                           int64_t num_layers, double dropout,
                                           bool train, bool bidirectional,
                                           bool batch_first) {
-  const Network net{"rnn_relu", Cell::relu, num_layers, bidirectional,
-                    has_biases, train,      dropout};
+  const Network net{"rnn_relu",    RecurrentCell::relu, num_layers,
+                    bidirectional, has_biases,          train,
+                    dropout};
   Result r = run_padded(net, input, hx, Tensor(), params, batch_first);
   return {r.output, r.h};
 }
@@ -411,8 +324,9 @@ std::tuple<Tensor, Tensor> rnn_relu_data(const Tensor& data,
                                          bool has_biases, int64_t num_layers,
                                          double dropout, bool train,
                                          bool bidirectional) {
-  const Network net{"rnn_relu", Cell::relu, num_layers, bidirectional,
-                    has_biases, train,      dropout};
+  const Network net{"rnn_relu",    RecurrentCell::relu, num_layers,
+                    bidirectional, has_biases,          train,
+                    dropout};
   Result r = run_packed(net, data, batch_sizes, hx, Tensor(), params);
   return {r.output, r.h};
 }
@@ -422,32 +336,32 @@ std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx,
                                      const OptionalTensor& b_ih,
                                      const OptionalTensor& b_hh) {
   check_pair("lstm_cell", hx);
-  State s = one_step("lstm_cell", Cell::lstm, input, hx[0], hx[1], w_ih, w_hh,
-                     b_ih, b_hh);
+  RecurrentState s = one_step("lstm_cell", RecurrentCell::lstm, input, hx[0],
+                              hx[1], w_ih, w_hh, b_ih, b_hh);
   return {s.h, s.c};
 }
 
 Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih,
                 const Tensor& w_hh, const OptionalTensor& b_ih,
                 const OptionalTensor& b_hh) {
-  return one_step("gru_cell", Cell::gru, input, hx, Tensor(), w_ih, w_hh, b_ih,
-                  b_hh)
+  return one_step("gru_cell", RecurrentCell::gru, input, hx, Tensor(), w_ih,
+                  w_hh, b_ih, b_hh)
       .h;
 }
 
 Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih,
                      const Tensor& w_hh, const OptionalTensor& b_ih,
                      const OptionalTensor& b_hh) {
-  return one_step("rnn_tanh_cell", Cell::tanh, input, hx, Tensor(), w_ih, w_hh,
-                  b_ih, b_hh)
+  return one_step("rnn_tanh_cell", RecurrentCell::tanh, input, hx, Tensor(),
+                  w_ih, w_hh, b_ih, b_hh)
       .h;
 }
 
 Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih,
                      const Tensor& w_hh, const OptionalTensor& b_ih,
                      const OptionalTensor& b_hh) {
-  return one_step("rnn_relu_cell", Cell::relu, input, hx, Tensor(), w_ih, w_hh,
-                  b_ih, b_hh)
+  return one_step("rnn_relu_cell", RecurrentCell::relu, input, hx, Tensor(),
+                  w_ih, w_hh, b_ih, b_hh)
       .h;
 }
 

@@ -72,44 +72,6 @@ void bert_bmm(State& s, lib::ScalarType dtype) {
   measure(s, 2.0 * 48 * 128 * 128 * 64, [&] { return lib::bmm(q, k); });
 }
 
-// One layer of 256 over 64 steps of 16 sequences.
-struct Sequences {
-  explicit Sequences(int64_t gates)
-      : parameters{lib::randn({gates * 256, 256}) * 0.06,
-                   lib::randn({gates * 256, 256}) * 0.06,
-                   lib::randn({gates * 256}), lib::randn({gates * 256})} {}
-  Tensor x = lib::randn({64, 16, 256});
-  Tensor h = lib::randn({1, 16, 256}), c = lib::randn({1, 16, 256});
-  std::vector<Tensor> parameters;
-};
-void lstm_sequence(State& s) {
-  const Mode mode;
-  const Sequences q(4);
-  const std::vector<Tensor> hx = {q.h, q.c};
-  measure(s, 2.0 * 64 * 16 * 1024 * 512, [&] {
-    return lib::lstm(q.x, hx, q.parameters, true, 1, 0.0, false, false, false);
-  });
-}
-void gru_sequence(State& s) {
-  const Mode mode;
-  const Sequences q(3);
-  measure(s, 2.0 * 64 * 16 * 768 * 512, [&] {
-    return lib::gru(q.x, q.h, q.parameters, true, 1, 0.0, false, false, false);
-  });
-}
-void lstm_step(State& s) {
-  const Mode mode;
-  const Tensor x = lib::randn({32, 256});
-  const std::vector<Tensor> hx = {lib::randn({32, 512}), lib::randn({32, 512})};
-  const Tensor w = lib::randn({2048, 256}), u = lib::randn({2048, 512});
-  const Tensor b = lib::randn({2048});
-  measure(s, 2.0 * 32 * 2048 * 768,
-          [&] { return lib::lstm_cell(x, hx, w, u, b, b); });
-}
-BENCHMARK(lstm_sequence)->UseRealTime();
-BENCHMARK(gru_sequence)->UseRealTime();
-BENCHMARK(lstm_step)->UseRealTime();
-
 // Twelve heads of 64 over so long a sequence, and the memory that takes.
 void attention(State& s) {
   const Mode mode;

@@ -59,12 +59,36 @@ struct OneDnnConvolution {
   void* packed_context;
 };
 
+// (4 * hidden) x features, close together; gates in PyTorch's order.
+struct OneDnnLstmWeight {
+  const void* data;
+  OneDnnPacked packed;  // nullptr: it is brought to oneDNN's layout each time
+  void* packed_context;
+};
+
+// A direction of a layer over x (steps x rows x in) to y (steps x rows x
+// hidden), from states h and c (rows x hidden) to last_h and last_c. All of
+// float, close together.
+struct OneDnnLstm {
+  int64_t steps, rows, in, hidden;
+  bool reverse;  // from the last step on
+  const void *x, *h, *c;
+  OneDnnLstmWeight w_x, w_h;
+  const void* bias;  // 4 * hidden: that of x and that of h added
+  void *y, *last_h, *last_c;
+  int threads;
+  // Memory for the time of the call, aligned to 64 bytes; may throw.
+  void* (*allocate)(void* context, size_t bytes);
+  void* context;
+};
+
 struct OneDnnApi {
-  static constexpr uint32_t kVersion = 3;
+  static constexpr uint32_t kVersion = 4;
   uint32_t version;
   // False, with nothing written, if oneDNN declines. Thread-safe.
   bool (*matmul)(const OneDnnMatmul* problem);
   bool (*convolution)(const OneDnnConvolution* problem);
+  bool (*lstm)(const OneDnnLstm* problem);
 };
 
 // The table; nullptr if the library is not there or SWITCHYARD_ONEDNN=0. Loads

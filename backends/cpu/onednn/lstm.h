@@ -1,0 +1,9 @@
+#pragma once
+
+#include "backends/cpu/onednn_api.h"
+
+namespace sy::cpu {
+
+bool onednn_lstm(const OneDnnLstm* problem);
+
+}  // namespace sy::cpu
