@@ -59,9 +59,10 @@ def read_events(path):
                     label = ident["targetConfigured"]["label"]
                     verdicts.setdefault(label, False)
             elif "testSummary" in ident:
-                status = event["testSummary"]["overallStatus"]
+                # A run that was cut off has ids without summaries.
+                summary = event.get("testSummary", {})
                 label = ident["testSummary"]["label"]
-                verdicts[label] = status == "PASSED"
+                verdicts[label] = summary.get("overallStatus") == "PASSED"
     return verdicts
 
 

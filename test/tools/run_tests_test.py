@@ -79,6 +79,12 @@ class CountTest(unittest.TestCase):
                 self.count(3, [configured("//:a"), summary("//:a", status)]),
                 (0, ["//:a"]))
 
+    def test_a_run_that_was_cut_off(self):
+        cut = {"id": {"testSummary": {"label": "//:a"}},
+               "aborted": {"reason": "USER_INTERRUPTED"}}
+        self.assertEqual(self.count(8, [configured("//:a"), cut]),
+                         (0, ["//:a"]))
+
     def test_a_torn_last_line_is_ignored(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "events")
