@@ -240,9 +240,15 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
   const auto* data = static_cast<const int64_t*>(x.data_ptr());
   const int64_t n = x.numel();
   int64_t first = n > 0 ? data[0] : 0, last = n > 0 ? data[0] : -1;
-  tiles::reduce_fn(tiles::Reduction::min, tiles::TileType::i64)(&first, data,
-                                                                n);
-  tiles::reduce_fn(tiles::Reduction::max, tiles::TileType::i64)(&last, data, n);
+  const auto least =
+      tiles::reduce_fn(tiles::Reduction::min, tiles::TileType::i64);
+  const auto greatest =
+      tiles::reduce_fn(tiles::Reduction::max, tiles::TileType::i64);
+  constexpr int64_t kRead = 2048;  // once from beyond the first cache
+  for (int64_t i = 0; i < n; i += kRead) {
+    least(&first, data + i, std::min(kRead, n - i));
+    greatest(&last, data + i, std::min(kRead, n - i));
+  }
   SY_CHECK(first >= 0, Value,
            "[bincount] self: expected no negative numbers, got ", first);
   constexpr int64_t kMost = int64_t{1} << 31;
@@ -262,16 +268,19 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
     fill(n, bins, place, [](int64_t) { return 1; });
     return out;
   }
-  const Tensor out = make(weights->dtype() == kFloat ? kFloat : kDouble);
-  const Tensor w = contiguous_cpu(*weights, kDouble);
-  const auto* by = static_cast<const double*>(w.data_ptr());
   std::vector<double> bins(static_cast<size_t>(count));
-  fill(n, std::span(bins), place, [&](int64_t i) { return by[i]; });
-  if (out.dtype() == kFloat) {
+  if (weights->dtype() == kFloat) {
+    const Tensor out = make(kFloat), w = contiguous_cpu(*weights);
+    const auto* by = static_cast<const float*>(w.data_ptr());
+    fill(n, std::span(bins), place,
+         [&](int64_t i) { return static_cast<double>(by[i]); });
     store<float>(bins, out);
-  } else {
-    store<double>(bins, out);
+    return out;
   }
+  const Tensor out = make(kDouble), w = contiguous_cpu(*weights, kDouble);
+  const auto* by = static_cast<const double*>(w.data_ptr());
+  fill(n, std::span(bins), place, [&](int64_t i) { return by[i]; });
+  store<double>(bins, out);
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/sort_key.h"
@@ -49,18 +50,45 @@ using Sum = std::conditional_t<
     std::is_integral_v<T>, uint64_t,
     std::conditional_t<kWide, double, typename Accumulate<T>::type>>;
 
-// Several rows side by side, as each sum waits for the one before it.
+// n elements of several rows side by side, as each sum waits for the one before
+// it; rows are `row` elements apart.
+template <bool kProduct, int kRows, class A, class T>
+void add_up(const T* x, int64_t row, int64_t n, A* sums, T* y) {
+  A acc[kRows];
+  std::copy(sums, sums + kRows, acc);
+  const auto next = [&](int r, int64_t j) {
+    const A v = static_cast<A>(x[r * row + j]);
+    acc[r] = kProduct ? acc[r] * v : acc[r] + v;
+    y[r * row + j] =
+        static_cast<T>(static_cast<typename Accumulate<T>::type>(acc[r]));
+  };
+  // Unrolled here, or GCC keeps a sum of one row in memory.
+  [&]<int... r>(std::integer_sequence<int, r...>) {
+    for (int64_t j = 0; j < n; ++j) (next(r, j), ...);
+  }
+  (std::make_integer_sequence<int, kRows>());
+  std::copy(acc, acc + kRows, sums);
+}
+
+// Whole rows; half precision a piece at a time, for vectors to convert.
 template <bool kProduct, class A, int kRows, class T>
-void add_up(const T* x, int64_t n, T* y) {
+void add_up_whole(const T* x, int64_t n, T* y) {
   A acc[kRows];
   std::fill(acc, acc + kRows, static_cast<A>(kProduct ? 1 : 0));
-  for (int64_t j = 0; j < n; ++j) {
-    for (int r = 0; r < kRows; ++r) {
-      const A v = static_cast<A>(x[r * n + j]);
-      acc[r] = kProduct ? acc[r] * v : acc[r] + v;
-      y[r * n + j] =
-          static_cast<T>(static_cast<typename Accumulate<T>::type>(acc[r]));
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    constexpr int64_t kPiece = 512;
+    constexpr ScalarType kType = CppTypeToScalarType<T>::value;
+    const auto widen = tiles::convert_fn(kType, kFloat);
+    const auto narrow = tiles::convert_fn(kFloat, kType);
+    float room[kRows * kPiece];
+    for (int64_t j = 0; j < n; j += kPiece) {
+      const int64_t m = std::min(kPiece, n - j);
+      for (int r = 0; r < kRows; ++r) widen(room + r * m, x + r * n + j, m);
+      add_up<kProduct, kRows>(room, m, m, acc, room);
+      for (int r = 0; r < kRows; ++r) narrow(y + r * n + j, room + r * m, m);
     }
+  } else {
+    add_up<kProduct, kRows>(x, n, n, acc, y);
   }
 }
 
@@ -88,11 +116,11 @@ void add_up_rows(const T* x, RowCount count, T* y) {
                  for (int64_t g = begin; g < end; ++g) {
                    const int64_t at = g * kRows * n;
                    if ((g + 1) * kRows <= count.rows) {
-                     add_up<kProduct, A, kRows>(x + at, n, y + at);
+                     add_up_whole<kProduct, A, kRows>(x + at, n, y + at);
                      continue;
                    }
                    for (int64_t i = at; i < count.rows * n; i += n) {
-                     add_up<kProduct, A, 1>(x + i, n, y + i);
+                     add_up_whole<kProduct, A, 1>(x + i, n, y + i);
                    }
                  }
                });

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "aten/iter.h"
 #include "backends/cpu/dtype_switch.h"
@@ -10,6 +12,44 @@
 namespace sy::cpu {
 
 namespace {
+
+// Fewer or shorter rows are shared by their columns.
+constexpr int64_t kOwnedRows = 128, kOwnedColumns = 32;
+
+// Rows of the target that a thread joins to.
+struct Range {
+  int64_t begin, end;
+};
+constexpr Range kAllRows{0, INT64_MAX};
+
+// Shares the rows of a target among threads by the indices that name them.
+class Owners {
+ public:
+  Owners(const int64_t* index, int64_t step, int64_t count) {
+    int64_t last = 0;
+    for (int64_t k = 0; k < count; ++k) last = std::max(last, index[k * step]);
+    while (last >> shift_ >= kBuckets) ++shift_;
+    for (int64_t k = 0; k < count; ++k) {
+      ++starts_[static_cast<size_t>(index[k * step] >> shift_) + 1];
+    }
+    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+  }
+  // The rows of the indices [begin, end), counted in the order of their rows:
+  // a bucket of them belongs where its first index does.
+  Range rows(int64_t begin, int64_t end) const {
+    return {first_row(begin), first_row(end)};
+  }
+
+ private:
+  static constexpr int64_t kBuckets = 1024;
+  int64_t first_row(int64_t rank) const {
+    const auto at = std::lower_bound(starts_.begin(), starts_.end(), rank);
+    return (at - starts_.begin()) << shift_;
+  }
+  int shift_ = 0;
+  // How many indices lie before each bucket.
+  std::array<int64_t, kBuckets + 1> starts_{};
+};
 
 struct Strides {
   int64_t column, row;
@@ -158,7 +198,7 @@ void join_each(char* to, const char* from, const char* index, int64_t to_step,
 // after the other, since then it is the dim that lies closer.
 template <class T, class F>
 void join_block(const Iter& it, const Iter::Block& b, const Places& p,
-                const F& f) {
+                Range own, const F& f) {
   const Strides to = strides_of(it, 0), from = strides_of(it, 1),
                 at = strides_of(it, 2);
   const auto index = [](const char* i) {
@@ -172,8 +212,10 @@ void join_block(const Iter& it, const Iter::Block& b, const Places& p,
     const char* const i = b.data[2] + r * at.row;
     if (rows && at.column == 0) {
       for (int64_t k = 0; k < p.count; ++k) {
-        join_row<T>(y + index(i + k * p.index_step) * p.to_step, to.column,
-                    x + k * p.from_step, from.column, b.columns, f);
+        const int64_t at_row = index(i + k * p.index_step);
+        if (at_row < own.begin || at_row >= own.end) continue;
+        join_row<T>(y + at_row * p.to_step, to.column, x + k * p.from_step,
+                    from.column, b.columns, f);
       }
       continue;
     }
@@ -207,11 +249,25 @@ void run(const ScatterPlan& plan, const F& f) {
   it.add(const_cast<int64_t*>(plan.index), sizeof(int64_t), at);
   it.finish();
   if (it.numel() == 0 || p.count == 0) return;
+  // Many whole rows: those of a thread lie together, as they did when what the
+  // target holds was written, so that they are in its cache.
+  if (it.ndim() == 1 && it.stride(0, 0) == kSize && it.stride(2, 0) == 0 &&
+      it.size(0) >= kOwnedColumns && p.count >= kOwnedRows) {
+    const Owners owners(plan.index, plan.index_strides[dim], p.count);
+    parallel_for(0, p.count, std::max<int64_t>(1, kIndexGrain / it.numel()),
+                 [&](int64_t begin, int64_t end) {
+                   const Range own = owners.rows(begin, end);
+                   it.run(0, it.numel(), [&](const Iter::Block& b) {
+                     join_block<T>(it, b, p, own, f);
+                   });
+                 });
+    return;
+  }
   // The walk may be one short row, of which each element stands for many.
   parallel_for(0, it.numel(), std::max<int64_t>(1, kIndexGrain / p.count),
                [&](int64_t begin, int64_t end) {
                  it.run(begin, end, [&](const Iter::Block& b) {
-                   join_block<T>(it, b, p, f);
+                   join_block<T>(it, b, p, kAllRows, f);
                  });
                });
 }

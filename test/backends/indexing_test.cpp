@@ -7,6 +7,7 @@
 #include "aten/tensor_new.h"
 #include "aten/view.h"
 #include "backends/cpu/indexing_kernels_gen.h"
+#include "backends/cpu/scatter_kernels_gen.h"
 #include "c10/parallel.h"
 #include "test/c10/expect_error.h"
 
@@ -159,6 +160,41 @@ TEST(IndexAdd, InnerDimStridesAndThreads) {
   cpu::index_add_out(small, 1, tensor({1, 1}),
                      transposed(counting({2, 2}, kFloat)), 1, to);
   EXPECT_EQ(values(to), (Values{0, 3, 2, 3, 8, 5}));
+}
+
+// Rows that threads own: evenly, most of them one, and out of many more rows
+// than there are buckets.
+TEST(IndexAdd, ManyRowsAreJoinedInOrderByEveryNumberOfThreads) {
+  constexpr int64_t kColumns = 130, kCount = 700;
+  const Tensor source = counting({kCount, kColumns}, kFloat);
+  for (const int64_t rows : {3, 700, 5000}) {
+    Tensor index = empty({kCount}, kLong);
+    for (const bool skewed : {false, true}) {
+      auto* const at = static_cast<int64_t*>(index.data_ptr());
+      for (int64_t k = 0; k < kCount; ++k) {
+        at[k] = skewed && k % 8 != 0 ? rows - 1 : k * 7919 % rows;
+      }
+      const Tensor self = counting({rows, kColumns}, kFloat);
+      Values sum = values(self), last = sum;
+      const Values from = values(source);
+      for (size_t i = 0; i < from.size(); ++i) {
+        const size_t to =
+            static_cast<size_t>(at[i / kColumns]) * kColumns + i % kColumns;
+        sum[to] = static_cast<float>(sum[to] + from[i]);
+        last[to] = from[i];
+      }
+      const int threads = get_num_threads();
+      for (const int n : {1, 2, 5}) {
+        set_num_threads(n);
+        const Tensor out = empty({rows, kColumns}, kFloat);
+        cpu::index_add_out(self, 0, index, source, 1, out);
+        EXPECT_EQ(values(out), sum) << rows << ' ' << skewed << ' ' << n;
+        cpu::index_copy_out(self, 0, index, source, out);
+        EXPECT_EQ(values(out), last) << rows << ' ' << skewed << ' ' << n;
+      }
+      set_num_threads(threads);
+    }
+  }
 }
 
 TEST(IndexAdd, ChecksItsArguments) {

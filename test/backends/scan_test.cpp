@@ -126,6 +126,22 @@ TEST(Scan, KeepsDigits) {
   }
 }
 
+// Half precision is widened a piece of a row at a time, rows alone and in
+// groups; each sum is rounded once.
+TEST(Scan, HalfPrecisionRowsOfSeveralPieces) {
+  manual_seed(3);
+  for (const ScalarType dtype : {kHalf, kBFloat16}) {
+    for (const int64_t rows : {1, 6}) {
+      const Tensor a = randn({rows, 1300}).to(dtype);
+      const Tensor b = rand({rows, 1300}).to(dtype);
+      EXPECT_EQ(values(cumsum(a, 1)),
+                values(cumsum(a.to(kFloat), 1).to(dtype)));
+      EXPECT_EQ(values(cumprod(b, 1)),
+                values(cumprod(b.to(kFloat), 1).to(dtype)));
+    }
+  }
+}
+
 TEST(Scan, IntoTensorsThatAreThere) {
   Tensor a = tensor({1, 2, 3}, kInt);
   a.cumsum_(0);

@@ -226,6 +226,24 @@ TEST(Histogram, BinsAndSearch) {
       IndexError, "sorter");
 }
 
+TEST(Histogram, BincountOfWeights) {
+  const Tensor a = tensor({1, 3, 1}), w = tensor({1, 2, 4});
+  for (const ScalarType dtype : {kFloat, kDouble, kHalf, kInt}) {
+    const Tensor sums = bincount(a, w.to(dtype));
+    EXPECT_EQ(sums.scalar_type(), dtype == kFloat ? kFloat : kDouble);
+    EXPECT_EQ(values(sums.to(kDouble)), (Values{0, 5, 0, 2}));
+  }
+  const Tensor pairs = tensor({1.0, 8.0, 2.0, 8.0, 4.0, 8.0}, kFloat);
+  EXPECT_EQ(values(bincount(a, pairs.reshape({3, 2}).select(1, 0))),
+            (Values{0, 5, 0, 2}));
+  // The least and the greatest may lie anywhere.
+  Tensor many = zeros({5000}, kLong);
+  many.select(0, 4999).fill_(2);
+  EXPECT_EQ(values(bincount(many)), (Values{4999, 0, 1}));
+  many.select(0, 3000).fill_(-5);
+  SY_EXPECT_ERROR(bincount(many), ValueError, "negative numbers, got -5");
+}
+
 // Weighted sums are made in pieces that no number of threads changes.
 TEST(Histogram, LargeInputs) {
   const Tensor a = arange(300000, kLong).remainder(7);
