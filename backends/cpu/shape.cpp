@@ -51,7 +51,7 @@ void triangle(const Tensor& self, int64_t diagonal, const Tensor& out) {
 // of some bytes. False, with nothing done, where that is not how tensors lie.
 bool cat_rows(TensorList tensors, size_t dim, const Tensor& out) {
   constexpr int64_t kLeastBytes = 64;
-  if (!out.is_contiguous()) return false;
+  if (!out.is_contiguous() || out.numel() == 0) return false;
   int64_t rows = 1, inner = static_cast<int64_t>(out.itemsize());
   for (size_t d = 0; d < out.sizes().size(); ++d) {
     (d < dim ? rows : inner) *= d == dim ? 1 : out.sizes()[d];

@@ -82,6 +82,13 @@ TEST(Stacking, CombinationsInOrder) {
 }
 
 // Wide parts and narrow ones, empty ones, ones that lie otherwise or convert.
+TEST(Stacking, CatOfNoColumns) {
+  const Tensor none = empty({64, 0});
+  EXPECT_EQ(cat({none, none}, 1).sizes(), IntArrayRef({64, 0}));
+  EXPECT_EQ(cat({empty({64, 3, 0}), empty({64, 2, 0})}, 1).sizes(),
+            IntArrayRef({64, 5, 0}));
+}
+
 TEST(Stacking, CatAlongEveryDim) {
   const auto part = [](int64_t size, int64_t from, ScalarType t) {
     return arange(from, from + 6 * size * 8, kLong).to(t).view({6, size, 8});
