@@ -54,8 +54,8 @@ void fill_transpose(Isa isa, KernelTable& table);
 // Sets the flag that take_error() reads.
 void set_error() noexcept;
 
-// Kernels work on blocks of `block` elements; the driver below cuts a run into
-// them, spreads uniform operands over a block and pads the last one.
+// Kernels work on blocks of `block` elements; drive(), of loop.inc, cuts a run
+// into them, spreads uniform operands over a block and pads the last one.
 struct Layout {
   uint8_t block;
   uint8_t dst;         // sizes of the elements
@@ -64,7 +64,5 @@ struct Layout {
 // step[k]: elements from one block of operand k to the next, block or 0.
 using BlockFn = void (*)(void* dst, const void* const* operands,
                          const int64_t* steps, int64_t n_blocks);
-void drive(BlockFn fn, Layout layout, void* dst, const void* const* operands,
-           uint32_t uniform_mask, int64_t n);
 
 }  // namespace sy::tiles
