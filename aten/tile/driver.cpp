@@ -1,8 +1,18 @@
+// How a kernel of blocks is led over a run of elements.
+
+#include "aten/tile/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/tile/driver.cpp"
+#include "hwy/foreach_target.h"
+
 #include <cstring>
 
-#include "aten/tile/table.h"
+#include "aten/tile/loop.inc"
 
-namespace sy::tiles {
+HWY_BEFORE_NAMESPACE();
+#include "aten/tile/wide.inc"
+namespace sy::tiles::HWY_NAMESPACE {
 
 namespace {
 
@@ -25,14 +35,26 @@ SY_ALWAYS_INLINE void copy_short(char* dst, const char* src, size_t bytes) {
   }
 }
 
-void spread(char* block, const void* element, int64_t size, int64_t count) {
-  uint64_t word = 0;
-  std::memcpy(&word, element, static_cast<size_t>(size));
-  if (size == 1) word *= 0x0101010101010101u;
-  if (size == 2) word *= 0x0001000100010001u;
-  if (size == 4) word |= word << 32;
-  for (int64_t i = 0; i < size * count; i += 8)
-    std::memcpy(block + i, &word, 8);
+template <class T>
+HWY_INLINE uint64_t repeated(const void* element) {
+  T bits;
+  std::memcpy(&bits, element, sizeof bits);
+  return bits * (~uint64_t{0} / static_cast<T>(~T{0}));
+}
+
+// In whole vectors, as they are read at once: a load that spans several stores
+// waits until those have left for the cache.
+HWY_INLINE void spread(char* block, const void* element, int64_t size,
+                       int64_t count) {
+  const uint64_t word = size == 1   ? repeated<uint8_t>(element)
+                        : size == 2 ? repeated<uint16_t>(element)
+                        : size == 4 ? repeated<uint32_t>(element)
+                                    : repeated<uint64_t>(element);
+  const hn::ScalableTag<uint64_t> d;
+  const auto v = hn::Set(d, word);
+  for (int64_t i = 0; i < size * count; i += HWY_MAX_BYTES) {
+    hn::StoreU(v, d, reinterpret_cast<uint64_t*>(block + i));
+  }
 }
 
 }  // namespace
@@ -77,4 +99,5 @@ void drive(BlockFn fn, Layout layout, void* dst, const void* const* operands,
   }
 }
 
-}  // namespace sy::tiles
+}  // namespace sy::tiles::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 
+#include "aten/tile/functors.inc"
 #include "aten/tile/loop.inc"
 #include "aten/tile/narrow.inc"
 
@@ -174,6 +175,22 @@ struct Narrow {
   }
 };
 
+// And those of T, mapped.
+template <ReduceMap kMap, class T>
+struct Mapped {
+  using Element = T;
+  static HWY_INLINE T f(T x) {
+    if constexpr (kMap == ReduceMap::numbers) return x != x ? T(0) : x;
+    if constexpr (kMap == ReduceMap::abs) return Abs::f(x);
+    if constexpr (kMap == ReduceMap::square) return x * x;
+  }
+  static HWY_INLINE const T* load(T* room, const T* x) {
+    SY_TILE_LOOP
+    for (size_t i = 0; i < 256 / sizeof(T); ++i) room[i] = f(x[i]);
+    return room;
+  }
+};
+
 template <class Op, class T, class Source>
 HWY_INLINE T reduce_block(const typename Source::Element* x, int64_t n) {
   constexpr int64_t kLanes = 256 / sizeof(T);
@@ -184,7 +201,7 @@ HWY_INLINE T reduce_block(const typename Source::Element* x, int64_t n) {
   }
   if (n > 0) {
     alignas(64) T room[kLanes];
-    if constexpr (std::is_same_v<typename Source::Element, T>) {
+    if constexpr (std::is_same_v<Source, Plain<T>>) {
       for (int64_t i = 0; i < kLanes; ++i) room[i] = Op::template kIdentity<T>;
       std::memcpy(room, x, static_cast<size_t>(n) * sizeof(T));
     } else {
@@ -382,6 +399,25 @@ void fill_floats(KernelTable& t) {
   fill_truth<T>(t, type);
 }
 
+template <ReduceMap kMap, class T>
+void fill_mapped(KernelTable& t) {
+  const auto at = [&t](Reduction r) -> ReduceFn& {
+    return t.mapped_reduces[static_cast<int>(kMap)][static_cast<int>(r)]
+                           [sizeof(T) == 8];
+  };
+  using From = Mapped<kMap, T>;
+  at(Reduction::sum) = &reduce_floats<Sum, T, double, From>;
+  if constexpr (kMap == ReduceMap::abs) {
+    at(Reduction::max) = &reduce_floats<Max, T, T, From>;
+  }
+}
+template <class T>
+void fill_mapped(KernelTable& t) {
+  fill_mapped<ReduceMap::numbers, T>(t);
+  fill_mapped<ReduceMap::abs, T>(t);
+  fill_mapped<ReduceMap::square, T>(t);
+}
+
 template <class Block>
 void fill_narrow(KernelTable& t) {
   constexpr int kind = KernelTable::narrow_index(Block::kType);
@@ -415,6 +451,8 @@ void fill_integers(KernelTable& t, TileType type) {
 void fill(KernelTable& t) {
   fill_floats<float>(t);
   fill_floats<double>(t);
+  fill_mapped<float>(t);
+  fill_mapped<double>(t);
   fill_narrow<HalfBlock>(t);
   fill_narrow<BFloat16Block>(t);
   fill_integers<uint8_t>(t, TileType::u8);

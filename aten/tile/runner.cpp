@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "aten/tile/chain.h"
 #include "aten/tile/narrow.h"
 #include "aten/tile/steps.h"
 #include "c10/scalar_type.h"
@@ -105,12 +106,24 @@ Runner::Runner(const Program& program, TileType compute, const Operand* inputs,
   // Staging holds elements of memory, of up to 8 bytes.
   tile_ = tile_for(slots_, staged ? 8 : size_);
 
-  direct_ = program.n_steps == 1 && program.n_results == 1 &&
-            last_result_ == 0 && results_[0].mode == Mode::direct;
+  direct_ = program.n_results == 1 && last_result_ == 0 &&
+            results_[0].mode == Mode::direct;
   for (int i = 0; i < n_inputs; ++i) {
     direct_ &=
         inputs_[i].mode == Mode::direct ||
         (inputs_[i].mode == Mode::uniform && inputs_[i].convert == nullptr);
+  }
+  if (direct_ && program.n_steps > 1) {
+    bool arrays = true;
+    for (int i = 0; i < n_inputs; ++i) {
+      arrays &= inputs_[i].mode == Mode::direct;
+    }
+    const PrimFn fn = arrays ? chain_fn(program, compute) : nullptr;
+    direct_ = fn != nullptr;
+    if (direct_) {
+      const uint8_t b = n_inputs > 1 ? 1 : 0;
+      steps_[0] = {fn, 0, 0, b, program.n_inputs, 4, false};
+    }
   }
   if (direct_) return;
   if (const PrimFn fn = narrow_kernel(program, inputs, results)) {
@@ -206,12 +219,13 @@ void Runner::call_direct(char* const* data, int64_t n, bool stream) const {
   const uint8_t regs[3] = {s.a, s.b, s.c};
   const char* at[3] = {};
   int64_t sizes[3] = {};
-  for (int k = 0; k < arity_of(p.steps[0]); ++k) {
+  // Operands beyond the arity are register 0, and not looked at.
+  for (int k = 0; k < 3; ++k) {
     const int r = regs[k];
     at[k] = r < p.n_inputs
                 ? data[r]
                 : reinterpret_cast<const char*>(uniforms_ + (r - p.n_inputs));
-    if (!(s.mask >> k & 1)) sizes[k] = inputs_[r].size;
+    if (r < p.n_inputs && !(s.mask >> k & 1)) sizes[k] = inputs_[r].size;
   }
   char* out = data[p.n_inputs];
   if (!stream) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aten/tile/chain.h"
 #include "aten/tile/tile.h"
 
 // How sources of kernels meet: each fills its part of the table for one
@@ -22,6 +23,8 @@ struct KernelTable {
   TransposeFn transposes[4];  // of 1, 2, 4 and 8 bytes
   // Of Half and BFloat16: all operands narrow, the first or the second float.
   PrimFn narrow_prims[static_cast<int>(lang::Prim::kCount)][2][3];
+  PrimFn chains[kNumChains][2];                                // of f32, of f64
+  ReduceFn mapped_reduces[kNumReduceMaps][kNumReductions][2];  // as chains
   ReduceFn narrow_reduces[kNumReductions][2];
   ReduceRowsFn narrow_reduce_rows[kNumReductions][2];
 
@@ -38,6 +41,7 @@ struct KernelTable {
 
 void fill_arithmetic(Isa isa, KernelTable& table);
 void fill_compare(Isa isa, KernelTable& table);
+void fill_chain(Isa isa, KernelTable& table);
 void fill_integer(Isa isa, KernelTable& table);
 void fill_division(Isa isa, KernelTable& table);
 void fill_power(Isa isa, KernelTable& table);
@@ -54,8 +58,8 @@ void fill_transpose(Isa isa, KernelTable& table);
 // Sets the flag that take_error() reads.
 void set_error() noexcept;
 
-// Kernels work on blocks of `block` elements; the driver below cuts a run into
-// them, spreads uniform operands over a block and pads the last one.
+// Kernels work on blocks of `block` elements; drive(), of loop.inc, cuts a run
+// into them, spreads uniform operands over a block and pads the last one.
 struct Layout {
   uint8_t block;
   uint8_t dst;         // sizes of the elements
@@ -64,7 +68,5 @@ struct Layout {
 // step[k]: elements from one block of operand k to the next, block or 0.
 using BlockFn = void (*)(void* dst, const void* const* operands,
                          const int64_t* steps, int64_t n_blocks);
-void drive(BlockFn fn, Layout layout, void* dst, const void* const* operands,
-           uint32_t uniform_mask, int64_t n);
 
 }  // namespace sy::tiles

@@ -65,6 +65,7 @@ struct Kernels {
     fill_special(table);
     fill_arithmetic(isa, table);
     fill_compare(isa, table);
+    fill_chain(isa, table);
     fill_integer(isa, table);
     fill_division(isa, table);
     fill_power(isa, table);
@@ -125,6 +126,40 @@ ReduceRowsFn reduce_rows_fn(Reduction r, TileType type) noexcept {
 PrimFn narrow_prim_fn(lang::Prim prim, ScalarType narrow,
                       int float_operand) noexcept {
   return kernels().table.narrow(prim, narrow)[float_operand + 1];
+}
+
+PrimFn chain_fn(const Program& program, TileType type) noexcept {
+  if (type != TileType::f32 && type != TileType::f64) return nullptr;
+  const int chain = find_chain(program);
+  return chain < 0 ? nullptr
+                   : kernels().table.chains[chain][type == TileType::f64];
+}
+
+static bool number_is_zero(const Uniform& u, TileType type) {
+  return type == TileType::f32 ? u.f32 == 0 : u.f64 == 0;
+}
+
+ReduceFn mapped_reduce_fn(Reduction r, const Program& map,
+                          const Uniform* uniforms, TileType type) noexcept {
+  if (type != TileType::f32 && type != TileType::f64) return nullptr;
+  ReduceMap kind;
+  if (map.n_steps == 1 && map.n_results == 1 && map.steps[0].a == 0 &&
+      map.results[0].reg == map.steps[0].dst) {
+    if (map.steps[0].op == lang::Prim::abs) {
+      kind = ReduceMap::abs;
+    } else if (map.steps[0].op == lang::Prim::square) {
+      kind = ReduceMap::square;
+    } else {
+      return nullptr;
+    }
+  } else if (find_chain(map) == kNumbersChain &&
+             number_is_zero(uniforms[0], type)) {
+    kind = ReduceMap::numbers;
+  } else {
+    return nullptr;
+  }
+  return kernels().table.mapped_reduces[static_cast<int>(
+      kind)][static_cast<int>(r)][type == TileType::f64];
 }
 
 ReduceFn narrow_reduce_fn(Reduction r, ScalarType narrow) noexcept {

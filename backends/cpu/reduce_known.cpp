@@ -4,6 +4,7 @@
 
 #include "aten/guard.h"
 #include "aten/pointwise.h"
+#include "aten/tile/chain.h"
 #include "aten/tile/narrow.h"
 #include "backends/cpu/reduce_engine.h"
 #include "c10/parallel.h"
@@ -32,6 +33,8 @@ class Known {
         merge_rows_(tiles::reduce_rows_fn(known.kind, known.accumulator)) {
     if (known.map != nullptr) {
       eval_uniforms(*known.map, args.scalars, 0, known.type, uniforms_);
+      run_mapped_ = tiles::mapped_reduce_fn(known.kind, known.map->tile,
+                                            uniforms_, known.type);
     } else if (is_reduced_floating_type(loader_.from) &&
                known.type == TileType::f32) {
       run_narrow_ = tiles::narrow_reduce_fn(known.kind, loader_.from);
@@ -157,8 +160,15 @@ class Known {
         layout_.reduced.n == 0 ? loader_.from_size : layout_.reduced.stride(0);
     if (is_direct(stride)) return run_(acc, data, n);
     if (is_narrow(stride)) return run_narrow_(acc, data, n);
+    const bool mapped = run_mapped_ != nullptr;
+    if (mapped && loader_.direct(stride)) return run_mapped_(acc, data, n);
     for (int64_t i = 0; i < n; i += kRowChunk) {
       const int64_t m = std::min(kRowChunk, n - i);
+      if (mapped) {
+        run_mapped_(acc, loader_.load(data + i * stride, stride, m, buffers),
+                    m);
+        continue;
+      }
       run_(acc, load(data + i * stride, stride, m, buffers), m);
     }
   }
@@ -198,6 +208,7 @@ class Known {
   tiles::ReduceFn run_;
   tiles::ReduceRowsFn run_rows_;
   tiles::ReduceFn run_narrow_ = nullptr;
+  tiles::ReduceFn run_mapped_ = nullptr;
   tiles::ReduceRowsFn run_narrow_rows_ = nullptr;
   tiles::ReduceFn merge_;
   tiles::ReduceRowsFn merge_rows_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "aten/tile/chain.h"
 #include "aten/tile/program.h"
 #include "c10/error.h"
 #include "test/aten/tile/reference.h"
@@ -223,6 +224,61 @@ TEST(TileRunner, RandomProgramsEqualTheirStepsOneByOne) {
       }
     }
   }
+}
+
+// Elements a place apart are gathered, and every step then taken for itself.
+TEST(TileRunner, ChainsEqualTheirStepsOneByOne) {
+  constexpr double kSpecial[] = {NAN, INFINITY, -INFINITY, 0, -0.0, 3, -3, 6};
+  testing::for_each_isa([&](Isa) {
+    for (const Chain& c : kChains) {
+      const int operands = c.n_inputs + c.n_uniforms;
+      Owned o = make(c.n_inputs, c.n_uniforms, operands + 2,
+                     {c.steps, c.steps + c.n_steps},
+                     {{c.steps[c.n_steps - 1].dst, false}});
+      for (const TileType type : {TileType::f32, TileType::f64}) {
+        const Uniform uniforms[] = {make_uniform(type, false, 3.0),
+                                    make_uniform(type, false, -0.5),
+                                    make_uniform(type, false, 6.0)};
+        for (const int64_t n : {1, 7, 16, 17, 64, 77, 1000}) {
+          Random random(static_cast<uint64_t>(n));
+          std::vector<Array> near, apart;
+          std::vector<Operand> in_near, in_apart;
+          for (int k = 0; k <= c.n_inputs; ++k) {  // the result is the last
+            near.emplace_back(storage_of(type), n, 1);
+            apart.emplace_back(storage_of(type), n, 2);
+          }
+          for (int64_t i = 0; i < n; ++i) {
+            for (size_t k = 0; k < c.n_inputs; ++k) {
+              const uint64_t bits = random.bits();
+              const double x =
+                  bits % 3 == 0 ? kSpecial[bits / 3 % 8]
+                                : static_cast<double>(bits % 2001) / 100 - 10;
+              near[k].set(i, x);
+              apart[k].set(i, x);
+            }
+          }
+          for (size_t k = 0; k <= c.n_inputs; ++k) {
+            in_near.push_back(near[k].operand());
+            in_apart.push_back(apart[k].operand());
+          }
+          run(o.program, type, in_apart.data(), uniforms, &in_apart.back(), n);
+          run(o.program, type, in_near.data(), uniforms, &in_near.back(), n);
+          run(o.program, type, in_near.data(), uniforms, in_near.data(), n);
+          for (int64_t i = 0; i < n; ++i) {
+            const double want = apart.back().get(i);
+            for (const double got : {near.back().get(i), near[0].get(i)}) {
+              ASSERT_TRUE(std::isnan(want)
+                              ? std::isnan(got)
+                              : got == want &&
+                                    std::signbit(got) == std::signbit(want))
+                  << "chain " << &c - kChains << " at " << i << " of " << n
+                  << ": " << got << ", not " << want;
+            }
+          }
+        }
+      }
+    }
+  });
 }
 
 TEST(TileRunner, AResultMayBeAnInput) {

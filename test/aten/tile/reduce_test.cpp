@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "aten/tile/chain.h"
 #include "aten/tile/tile.h"
 #include "test/aten/tile/reference.h"
 
@@ -182,6 +183,68 @@ TEST(TileReduce, MaxAndMinKeepNanWhereverItStands) {
     acc = nan;
     reduce_fn(Reduction::min, TileType::f32)(&acc, rows, 1);
     EXPECT_TRUE(acc != acc);
+  });
+}
+
+template <class T>
+void check_mapped(TileType type, const Program& map, Reduction r) {
+  const Uniform zero = make_uniform(type, false, 0.0);
+  const ReduceFn mapped = mapped_reduce_fn(r, map, &zero, type);
+  ASSERT_NE(mapped, nullptr);
+  for (const int64_t n : {1, 63, 64, 100, 1024, 2500}) {
+    std::vector<T> x(static_cast<size_t>(n)), y(x.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<T>(static_cast<int>(i * 37 % 101) - 50);
+    }
+    for (const bool with_nan : {false, true}) {
+      if (with_nan) x[x.size() / 2] = static_cast<T>(NAN);
+      const void* in[] = {x.data()};
+      void* out[] = {y.data()};
+      run_contiguous(map, type, in, 0, &zero, out, n);
+      double want[1] = {}, got[1] = {};
+      reduce_fn(r, type)(want, y.data(), n);
+      mapped(got, x.data(), n);
+      T a, b;
+      std::memcpy(&a, want, sizeof a);
+      std::memcpy(&b, got, sizeof b);
+      if (accumulator_type(r, type) == TileType::f64) {
+        EXPECT_TRUE(want[0] == got[0] ||
+                    (std::isnan(want[0]) && std::isnan(got[0])));
+      } else {
+        EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b)));
+      }
+    }
+  }
+}
+
+TEST(TileReduce, MapsAreDoneOnTheWay) {
+  using lang::Prim;
+  const Step abs[] = {{Prim::abs, 1, 0}}, square[] = {{Prim::square, 1, 0}};
+  const Result second = {1, false}, fourth = {3, false};
+  Program map;
+  testing::for_each_isa([&](Isa) {
+    const auto both = [&](Reduction r) {
+      check_mapped<float>(TileType::f32, map, r);
+      check_mapped<double>(TileType::f64, map, r);
+    };
+    map = {.steps = abs, .results = &second};
+    map.n_steps = 1;
+    map.n_registers = 2;
+    map.n_inputs = 1;
+    both(Reduction::sum);
+    both(Reduction::max);
+    map.steps = square;
+    both(Reduction::sum);
+    const Chain& numbers = kChains[kNumbersChain];
+    map.steps = numbers.steps;
+    map.results = &fourth;
+    map.n_steps = numbers.n_steps;
+    map.n_registers = 4;
+    map.n_uniforms = 1;
+    both(Reduction::sum);
+    const Uniform one = make_uniform(TileType::f32, false, 1.0);
+    EXPECT_EQ(mapped_reduce_fn(Reduction::sum, map, &one, TileType::f32),
+              nullptr);
   });
 }
 
