@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "aten/tile/integer.cpp"
 #include "hwy/foreach_target.h"
 
+#include "aten/tile/functors.inc"
 #include "aten/tile/loop.inc"
 
 HWY_BEFORE_NAMESPACE();
@@ -66,13 +67,30 @@ struct ShiftRight {
   }
 };
 
+// No machine shifts bytes, each by its own amount or all by one; it is cheaper
+// to multiply them.
+template <class T>
+void shift_bytes_left(void* dst, const void* a, const void* b, const void* c,
+                      uint32_t uniform_mask, int64_t n) {
+  static_assert(sizeof(T) == 1);
+  if (uniform_mask != 2 || n <= 0) {
+    return prim<ShiftLeft, T, T, T>(dst, a, b, c, uniform_mask, n);
+  }
+  const T factor = ShiftLeft::f(T(1), *static_cast<const T*>(b));
+  prim<Mul, T, T, T>(dst, a, &factor, c, uniform_mask, n);
+}
+
 template <class T>
 void fill_type(KernelTable& t) {
   set_unary<T, BitwiseNot>(t, Prim::bitwise_not);
   set_binary<T, BitwiseAnd>(t, Prim::bitwise_and);
   set_binary<T, BitwiseOr>(t, Prim::bitwise_or);
   set_binary<T, BitwiseXor>(t, Prim::bitwise_xor);
-  set_binary<T, ShiftLeft>(t, Prim::shift_left);
+  if constexpr (sizeof(T) == 1) {
+    t.at(Prim::shift_left, TileTypeOf<T>::value) = &shift_bytes_left<T>;
+  } else {
+    set_binary<T, ShiftLeft>(t, Prim::shift_left);
+  }
   set_binary<T, ShiftRight>(t, Prim::shift_right);
 }
 
