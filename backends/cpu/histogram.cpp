@@ -253,35 +253,38 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
            "[bincount] self: expected no negative numbers, got ", first);
   constexpr int64_t kMost = int64_t{1} << 31;
   SY_CHECK(last < kMost && minlength <= kMost, Value,
-           "[bincount] self: expected numbers and minlength below 2^31, got ",
+           "[bincount] self: expected numbers below 2^31 and minlength of at "
+           "most that, got ",
            std::max(last, minlength));
   const int64_t count = std::max(last + 1, minlength);
   const auto place = [&](int64_t i) { return data[i]; };
   const auto make = [&](ScalarType dtype) {
     return Tensor(make_tensor({count}, dtype, Device(kCPU)));
   };
+  const auto zeros = [](const Tensor& out, auto zero) {
+    using B = decltype(zero);
+    const std::span bins(static_cast<B*>(out.data_ptr()),
+                         static_cast<size_t>(out.numel()));
+    std::fill(bins.begin(), bins.end(), zero);
+    return bins;
+  };
   if (!weighted) {
     const Tensor out = make(kLong);
-    const std::span bins(static_cast<int64_t*>(out.data_ptr()),
-                         static_cast<size_t>(count));
-    std::fill(bins.begin(), bins.end(), 0);
-    fill(n, bins, place, [](int64_t) { return 1; });
+    fill(n, zeros(out, int64_t{0}), place, [](int64_t) { return 1; });
     return out;
   }
-  std::vector<double> bins(static_cast<size_t>(count));
+  const Tensor sums = make(kDouble);
+  const std::span bins = zeros(sums, 0.0);
   if (weights->dtype() == kFloat) {
-    const Tensor out = make(kFloat), w = contiguous_cpu(*weights);
+    const Tensor w = contiguous_cpu(*weights);
     const auto* by = static_cast<const float*>(w.data_ptr());
-    fill(n, std::span(bins), place,
-         [&](int64_t i) { return static_cast<double>(by[i]); });
-    store<float>(bins, out);
-    return out;
+    fill(n, bins, place, [&](int64_t i) { return static_cast<double>(by[i]); });
+    return contiguous_cpu(sums, kFloat);
   }
-  const Tensor out = make(kDouble), w = contiguous_cpu(*weights, kDouble);
+  const Tensor w = contiguous_cpu(*weights, kDouble);
   const auto* by = static_cast<const double*>(w.data_ptr());
-  fill(n, std::span(bins), place, [&](int64_t i) { return by[i]; });
-  store<double>(bins, out);
-  return out;
+  fill(n, bins, place, [&](int64_t i) { return by[i]; });
+  return sums;
 }
 
 }  // namespace sy::cpu
