@@ -36,12 +36,17 @@ struct Tensors {
   Tensor falses = lib::zeros({1024, 1024}, lib::TensorOptions(kBool));
 };
 
+const Tensors& tensors() {
+  static const Tensors& made = *new Tensors;
+  return made;
+}
+
 template <class F>
 void measure(const std::string& name, F f) {
   benchmark::RegisterBenchmark(name.c_str(), [f](State& s) {
-    static const Tensors* tensors = new Tensors;
+    const Tensors& x = tensors();
     [[maybe_unused]] const Mode mode;
-    for (auto _ : s) benchmark::DoNotOptimize(f(*tensors));
+    for (auto _ : s) benchmark::DoNotOptimize(f(x));
   })->UseRealTime();
 }
 #define MEASURE(name, expression) \
