@@ -1,8 +1,11 @@
+#include <sys/mman.h>
+
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
+#include "aten/from_blob.h"
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/linalg.h"
@@ -182,6 +185,28 @@ TEST(Matmul, InfinitiesOfHalfOnEveryMachine) {
     EXPECT_EQ(got[2].item<double>(), 37) << static_cast<int>(isa);
   }
   tiles::set_isa(before);
+}
+
+// Behind the weight lies memory that nobody may read.
+TEST(Matmul, ReadsNothingBehindAWeightOfHalf) {
+  constexpr size_t kPage = 4096;
+  void* const pages = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  char* const end = static_cast<char*>(pages) + kPage;
+  ASSERT_EQ(mprotect(end, kPage, PROT_NONE), 0);
+  const tiles::Isa before = tiles::active_isa();
+  for (const auto isa :
+       {tiles::Isa::sse4, tiles::Isa::avx2, tiles::Isa::avx512}) {
+    if (!tiles::set_isa(isa)) continue;
+    for (const int64_t depth : {1, 5, 11, 19}) {
+      const Tensor weight = from_blob(end - depth * 2, {1, depth}, kHalf);
+      weight.fill_(1);
+      EXPECT_EQ(linear(ones({depth}, kHalf), weight).item<double>(), depth);
+    }
+  }
+  tiles::set_isa(before);
+  munmap(pages, 2 * kPage);
 }
 
 TEST(Matmul, Empty) {
