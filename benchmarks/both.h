@@ -1,5 +1,6 @@
 #pragma once
 
+#include <benchmark/benchmark.h>
 #include <malloc.h>
 
 #include <cstdint>
@@ -47,3 +48,23 @@ class PeakMemory {
   }
   int64_t before_ = 0;
 };
+
+// What all names of a file take: made by the first that is measured, kept.
+template <class Tensors>
+const Tensors& made_once() {
+  static const Tensors& made = *new Tensors;
+  return made;
+}
+
+// MEASURE(name, expression): an expression of the file's `Tensors x`.
+template <class Tensors, class F>
+void measure(const std::string& name, F f) {
+  benchmark::RegisterBenchmark(name.c_str(), [f](benchmark::State& s) {
+    const Tensors& x = made_once<Tensors>();  // outside of the mode
+    [[maybe_unused]] const Mode mode;
+    for (auto _ : s) benchmark::DoNotOptimize(f(x));
+  })->UseRealTime();
+}
+#define MEASURE(name, expression) \
+  measure<Tensors>(               \
+      #name, []([[maybe_unused]] const Tensors& x) { return expression; })

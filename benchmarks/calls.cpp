@@ -33,24 +33,24 @@ void measure(const std::string& name, Make make, F f) {
     for (auto _ : s) benchmark::DoNotOptimize(f(tensors));
   });
 }
-#define MEASURE(name, expression)      \
+#define MEASURE_CALL(name, expression) \
   measure(                             \
       #name, [] { return Tensors(); }, \
       [](const Tensors& x) { return expression; })
 
 void views() {
-  MEASURE(call_slice, x.a.slice(0, 1, 3));
-  MEASURE(call_narrow, x.a.narrow(0, 1, 2));
-  MEASURE(call_reshape, x.a.reshape({2, 8}));
-  MEASURE(call_flatten, x.volume.flatten(1));
-  MEASURE(call_unsqueeze, x.a.unsqueeze(1));
-  MEASURE(call_squeeze, x.column.squeeze(1));
-  MEASURE(call_expand, x.column.expand({4, 4}));
-  MEASURE(call_permute, x.volume.permute({0, 2, 3, 1}));
-  MEASURE(call_t, x.a.t());
-  MEASURE(call_as_strided, x.a.as_strided({2, 2}, {4, 1}));
-  MEASURE(call_detach, x.a.detach());
-  MEASURE(call_alias, x.a.alias());
+  MEASURE_CALL(call_slice, x.a.slice(0, 1, 3));
+  MEASURE_CALL(call_narrow, x.a.narrow(0, 1, 2));
+  MEASURE_CALL(call_reshape, x.a.reshape({2, 8}));
+  MEASURE_CALL(call_flatten, x.volume.flatten(1));
+  MEASURE_CALL(call_unsqueeze, x.a.unsqueeze(1));
+  MEASURE_CALL(call_squeeze, x.column.squeeze(1));
+  MEASURE_CALL(call_expand, x.column.expand({4, 4}));
+  MEASURE_CALL(call_permute, x.volume.permute({0, 2, 3, 1}));
+  MEASURE_CALL(call_t, x.a.t());
+  MEASURE_CALL(call_as_strided, x.a.as_strided({2, 2}, {4, 1}));
+  MEASURE_CALL(call_detach, x.a.detach());
+  MEASURE_CALL(call_alias, x.a.alias());
 }
 
 void products() {
@@ -70,8 +70,8 @@ void products() {
         },
         [](const Layer& l) { return lib::linear(l.x, l.weight, l.bias); });
   }
-  MEASURE(call_bmm_8x8, lib::bmm(x.batch, x.batch));
-  MEASURE(call_bmm_scores, lib::bmm(x.heads, x.heads.transpose(1, 2)));
+  MEASURE_CALL(call_bmm_8x8, lib::bmm(x.batch, x.batch));
+  MEASURE_CALL(call_bmm_scores, lib::bmm(x.heads, x.heads.transpose(1, 2)));
 }
 
 [[maybe_unused]] const bool registered = (views(), products(), true);

@@ -36,22 +36,6 @@ struct Tensors {
   Tensor falses = lib::zeros({1024, 1024}, lib::TensorOptions(kBool));
 };
 
-const Tensors& tensors() {
-  static const Tensors& made = *new Tensors;
-  return made;
-}
-
-template <class F>
-void measure(const std::string& name, F f) {
-  benchmark::RegisterBenchmark(name.c_str(), [f](State& s) {
-    const Tensors& x = tensors();
-    [[maybe_unused]] const Mode mode;
-    for (auto _ : s) benchmark::DoNotOptimize(f(x));
-  })->UseRealTime();
-}
-#define MEASURE(name, expression) \
-  measure(#name, []([[maybe_unused]] const Tensors& x) { return expression; })
-
 void moved() {
   MEASURE(stack_rows, lib::stack({x.m, x.n}, 0));
   MEASURE(stack_middle, lib::stack({x.m, x.n}, 1));
@@ -170,27 +154,34 @@ void integers() {
       return std::string(op) + "_" + s;
     };
     const auto a = of;
-    measure(name("add"), [a](auto& x) { return lib::add(x.*a, x.*a); });
-    measure(name("mul"), [a](auto& x) { return lib::mul(x.*a, x.*a); });
-    measure(name("div"), [a](auto& x) { return lib::div(x.*a, x.*a); });
-    measure(name("div_trunc"),
-            [a](auto& x) { return lib::div(x.*a, x.*a, "trunc"); });
-    measure(name("floor_divide"),
-            [a](auto& x) { return lib::floor_divide(x.*a, x.*a); });
-    measure(name("floor_divide_7"),
-            [a](auto& x) { return lib::floor_divide(x.*a, 7); });
-    measure(name("remainder"),
-            [a](auto& x) { return lib::remainder(x.*a, x.*a); });
-    measure(name("remainder_7"),
-            [a](auto& x) { return lib::remainder(x.*a, 7); });
-    measure(name("and"), [a](auto& x) { return lib::bitwise_and(x.*a, x.*a); });
-    measure(name("shift"),
-            [a](auto& x) { return lib::bitwise_left_shift(x.*a, 2); });
-    measure(name("sum"), [a](auto& x) { return lib::sum(x.*a); });
-    measure(name("sum_columns"), [a](auto& x) { return lib::sum(x.*a, {0}); });
-    measure(name("max"), [a](auto& x) { return lib::max(x.*a); });
-    measure(name("max_columns"), [a](auto& x) { return lib::amax(x.*a, {0}); });
-    measure(name("argmax_rows"), [a](auto& x) { return lib::argmax(x.*a, 1); });
+    measure<Tensors>(name("add"),
+                     [a](auto& x) { return lib::add(x.*a, x.*a); });
+    measure<Tensors>(name("mul"),
+                     [a](auto& x) { return lib::mul(x.*a, x.*a); });
+    measure<Tensors>(name("div"),
+                     [a](auto& x) { return lib::div(x.*a, x.*a); });
+    measure<Tensors>(name("div_trunc"),
+                     [a](auto& x) { return lib::div(x.*a, x.*a, "trunc"); });
+    measure<Tensors>(name("floor_divide"),
+                     [a](auto& x) { return lib::floor_divide(x.*a, x.*a); });
+    measure<Tensors>(name("floor_divide_7"),
+                     [a](auto& x) { return lib::floor_divide(x.*a, 7); });
+    measure<Tensors>(name("remainder"),
+                     [a](auto& x) { return lib::remainder(x.*a, x.*a); });
+    measure<Tensors>(name("remainder_7"),
+                     [a](auto& x) { return lib::remainder(x.*a, 7); });
+    measure<Tensors>(name("and"),
+                     [a](auto& x) { return lib::bitwise_and(x.*a, x.*a); });
+    measure<Tensors>(name("shift"),
+                     [a](auto& x) { return lib::bitwise_left_shift(x.*a, 2); });
+    measure<Tensors>(name("sum"), [a](auto& x) { return lib::sum(x.*a); });
+    measure<Tensors>(name("sum_columns"),
+                     [a](auto& x) { return lib::sum(x.*a, {0}); });
+    measure<Tensors>(name("max"), [a](auto& x) { return lib::max(x.*a); });
+    measure<Tensors>(name("max_columns"),
+                     [a](auto& x) { return lib::amax(x.*a, {0}); });
+    measure<Tensors>(name("argmax_rows"),
+                     [a](auto& x) { return lib::argmax(x.*a, 1); });
   }
 }
 
@@ -243,8 +234,9 @@ void converted() {
   for (const auto& [a, of] : from) {
     for (const auto& [b, type] : to) {
       if (a == b) continue;
-      measure("cast_" + a + "_" + b,
-              [of = of, type = type](auto& x) { return (x.*of).to(type); });
+      measure<Tensors>("cast_" + a + "_" + b, [of = of, type = type](auto& x) {
+        return (x.*of).to(type);
+      });
     }
   }
 }

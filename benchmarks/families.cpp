@@ -35,22 +35,6 @@ struct Tensors {
   Tensor labels = lib::randint(1024, {1024}, lib::TensorOptions(kLong));
 };
 
-const Tensors& tensors() {
-  static const Tensors& made = *new Tensors;
-  return made;
-}
-
-template <class F>
-void measure(const char* name, F f) {
-  benchmark::RegisterBenchmark(name, [f](State& s) {
-    const Tensors& x = tensors();
-    [[maybe_unused]] const Mode mode;
-    for (auto _ : s) benchmark::DoNotOptimize(f(x));
-  })->UseRealTime();
-}
-#define MEASURE(name, expression) \
-  measure(#name, []([[maybe_unused]] const Tensors& x) { return expression; })
-
 void pointwise() {
   MEASURE(log, lib::log(x.positive));
   MEASURE(sin, lib::sin(x.m));

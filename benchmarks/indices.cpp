@@ -43,22 +43,6 @@ struct Tensors {
   Tensor nothing = lib::zeros({0}, lib::TensorOptions(kLong));
 };
 
-const Tensors& tensors() {
-  static const Tensors& made = *new Tensors;
-  return made;
-}
-
-template <class F>
-void measure(const char* name, F f) {
-  benchmark::RegisterBenchmark(name, [f](State& s) {
-    const Tensors& x = tensors();
-    [[maybe_unused]] const Mode mode;
-    for (auto _ : s) benchmark::DoNotOptimize(f(x));
-  })->UseRealTime();
-}
-#define MEASURE(name, expression) \
-  measure(#name, [](const Tensors& x) { return expression; })
-
 void reading() {
   MEASURE(gather_columns, lib::gather(x.m, 0, x.places));
   MEASURE(gather_long, lib::gather(x.v, 0, x.big));
