@@ -19,6 +19,8 @@ inline size_t onednn_item(OneDnnType t) {
          : t == OneDnnType::s8 || t == OneDnnType::u8 ? 1
                                                       : 2;
 }
+// Of a piece of memory behind which another begins.
+inline size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 // Memory of the caller's.
 dnnl::memory onednn_memory(const dnnl::memory::desc& d, const void* data);
 

@@ -232,8 +232,6 @@ Prepared& prepared(const Key& key) {
   return cache.get(key, prepare);
 }
 
-size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 void copy(const Operand& o, dnnl::stream& stream, memory from, memory to) {
   o.reorder->execute(stream, from, to);
 }

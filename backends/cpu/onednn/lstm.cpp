@@ -88,8 +88,6 @@ Prepared prepare(const Key& k) {
   }
 }
 
-size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 // The weight as it is taken: kept by the caller, or in `room`.
 memory weight(const Operand& o, const OneDnnLstmWeight& w, char* room,
               dnnl::stream& stream) {
