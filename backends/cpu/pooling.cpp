@@ -8,7 +8,6 @@
 #include "backends/cpu/pooling_adaptive_kernels_gen.h"
 #include "backends/cpu/pooling_kernels_gen.h"
 #include "backends/cpu/row_kernel.h"
-#include "backends/cpu/window_kernel.h"
 #include "c10/parallel.h"
 
 // Means: the rows of a window are added up, then parts of that row.
@@ -102,24 +101,15 @@ void means_of_planes(const Images& in, const Windows& w, const Divisor& by,
 template <class E>
 void means_of_channels(const Images& in, const Windows& w, const Divisor& by,
                        const Images& out) {
-  using T = typename ComputedAs<E>::type;
-  const int64_t count = w.count(), channels = in.channels;
+  using T = typename Accumulate<E>::type;
   const auto& kernel = window_kernels<E>();
-  parallel_for(0, in.images * count, grain_of(channels * w.extent()),
-               [&](int64_t begin, int64_t end) {
-                 PlacesOfWindow windows(w);
-                 int64_t image = begin / count, k = begin % count;
-                 for (int64_t i = begin; i < end; ++i, ++k) {
-                   if (k == count) ++image, k = 0;
-                   const std::vector<int64_t>& places = windows.get(k);
-                   const Windows::At at = windows.at();
-                   const int64_t n =
-                       divisor_of(w, by, row_divisor(w, by, at), at.w);
-                   kernel.mean(in.data<E>() + image * in.places() * channels,
-                               {places.data(), std::ssize(places), channels},
-                               static_cast<T>(n), out.data<E>() + i * channels);
-                 }
-               });
+  for_each_window<E>(
+      in, w,
+      [&](const E* image, const WindowPlaces& p, Windows::At at, int64_t i) {
+        const int64_t n = divisor_of(w, by, row_divisor(w, by, at), at.w);
+        kernel.mean(image, p, static_cast<T>(n),
+                    out.data<E>() + i * p.channels);
+      });
 }
 
 template <class T>

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <iterator>
 #include <vector>
 
 #include "backends/cpu/images.h"
+#include "backends/cpu/window_kernel.h"
+#include "c10/parallel.h"
 
-// What pooling kernels share: where the windows of each dim lie.
+// What pooling kernels share: where the windows of each dim lie, and how
+// threads go through them.
 
 namespace sy::cpu {
 
@@ -76,6 +80,25 @@ class PlacesOfWindow {
   int64_t next_ = -1;
   std::vector<int64_t> places_;
 };
+
+// With channels side by side: f(image, places, at, i) for window i of all,
+// which is `at` in its image.
+template <class E, class F>
+void for_each_window(const Images& in, const Windows& w, const F& f) {
+  const int64_t count = w.count(), channels = in.channels;
+  parallel_for(0, in.images * count, grain_of(channels * w.extent()),
+               [&](int64_t begin, int64_t end) {
+                 PlacesOfWindow windows(w);
+                 int64_t image = begin / count, k = begin % count;
+                 for (int64_t i = begin; i < end; ++i, ++k) {
+                   if (k == count) ++image, k = 0;
+                   const std::vector<int64_t>& places = windows.get(k);
+                   f(in.data<E>() + image * in.places() * channels,
+                     WindowPlaces{places.data(), std::ssize(places), channels},
+                     windows.at(), i);
+                 }
+               });
+}
 
 // What kernels for channels that lie side by side read elements of a dtype as;
 // f.operator()<E>() for that.

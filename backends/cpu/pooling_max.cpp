@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -9,7 +8,6 @@
 #include "backends/cpu/pooling_max.h"
 #include "backends/cpu/pooling_max_kernels_gen.h"
 #include "backends/cpu/row_kernel.h"
-#include "backends/cpu/window_kernel.h"
 #include "c10/parallel.h"
 
 // Largest elements of windows and where they are. Of equals the first counts,
@@ -115,25 +113,6 @@ void max_of_planes(const Images& in, const Windows& w, const Images& out,
                        : max_row_by_windows(w, at, plane, best, index.data());
                    std::copy(index.begin(), index.end(),
                              indices.data<int64_t>() + r * wide);
-                 }
-               });
-}
-
-// With channels side by side: f(image, places, at, i) for window i of all,
-// which is `at` in its image.
-template <class E, class F>
-void for_each_window(const Images& in, const Windows& w, const F& f) {
-  const int64_t count = w.count(), channels = in.channels;
-  parallel_for(0, in.images * count, grain_of(channels * w.extent()),
-               [&](int64_t begin, int64_t end) {
-                 PlacesOfWindow windows(w);
-                 int64_t image = begin / count, k = begin % count;
-                 for (int64_t i = begin; i < end; ++i, ++k) {
-                   if (k == count) ++image, k = 0;
-                   const std::vector<int64_t>& places = windows.get(k);
-                   f(in.data<E>() + image * in.places() * channels,
-                     WindowPlaces{places.data(), std::ssize(places), channels},
-                     windows.at(), i);
                  }
                });
 }

@@ -196,7 +196,7 @@ struct Share {
 // Four vectors of channels at a time, then one, then what is left.
 template <class What, class E, class... Rest>
 void window(E* image, const WindowPlaces& w, Rest... rest) {
-  const hn::ScalableTag<typename ComputedAs<std::remove_const_t<E>>::type> d;
+  const hn::ScalableTag<typename Accumulate<std::remove_const_t<E>>::type> d;
   constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(d));
   int64_t c = 0;
   for (; c + 4 * kLanes <= w.channels; c += 4 * kLanes) {
@@ -214,7 +214,7 @@ void window(E* image, const WindowPlaces& w, Rest... rest) {
 
 template <class E>
 WindowKernels<E> windows() {
-  using T = typename ComputedAs<E>::type;
+  using T = typename Accumulate<E>::type;
   WindowKernels<E> out{
       &window<Mean, const E, T, E*>, &window<Largest, const E, E*>,
       &window<LargestAt, const E, int64_t, E*, int64_t*>, nullptr};

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "backends/cpu/dtype_switch.h"
 #include "c10/half.h"
 
 // Windows of images whose channels are side by side, a window at a time,
@@ -9,19 +10,6 @@
 // floats and rounded once.
 
 namespace sy::cpu {
-
-template <class E>
-struct ComputedAs {
-  using type = E;
-};
-template <>
-struct ComputedAs<Half> {
-  using type = float;
-};
-template <>
-struct ComputedAs<BFloat16> {
-  using type = float;
-};
 
 // The elements of a window: places of an image that has `channels` at each.
 struct WindowPlaces {
@@ -31,7 +19,7 @@ struct WindowPlaces {
 
 template <class E>
 struct WindowKernels {
-  using T = typename ComputedAs<E>::type;
+  using T = typename Accumulate<E>::type;
   // to[c] = the sum of channel c by the divisor. Sums of integers wrap.
   void (*mean)(const E* image, const WindowPlaces& p, T divisor, E* to);
   // to[c] = the largest: NaN is. Of no elements the least that E has.
