@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "aten/dims.h"
+#include "aten/engine/dims.h"
 #include "aten/from_blob.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"

@@ -1,6 +1,6 @@
 #include "aten/from_blob.h"
 
-#include "aten/dims.h"
+#include "aten/engine/dims.h"
 
 namespace sy::detail {
 

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <vector>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 
 namespace sy {
 

@@ -1,6 +1,6 @@
 #include "aten/scalar_tensor.h"
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 
 namespace sy {
 

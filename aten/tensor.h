@@ -42,7 +42,7 @@ class SY_API Tensor : public TensorBase {
   Tensor toType(ScalarType dtype) const;
 
   // What x[…] gives in Python: x.index({Slice(1, None), 0, mask}), of the kinds
-  // in aten/indexing.h. Throw IndexError.
+  // in aten/tensor_indexing.h. Throw IndexError.
   Tensor operator[](int64_t i) const;
   Tensor operator[](const Tensor& i) const;
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;

@@ -1,7 +1,7 @@
 #include "aten/tensor_new.h"
 
-#include "aten/copy.h"
-#include "aten/dims.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
 #include "aten/from_blob.h"
 
 namespace sy::detail {

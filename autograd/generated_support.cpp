@@ -2,7 +2,7 @@
 
 #include "autograd/runtime_ops.h"
 #include "autograd/view.h"
-#include "c10/library_token.h"
+#include "c10/plugin/library_token.h"
 
 namespace sy::autograd {
 

@@ -9,7 +9,7 @@
 #include "autograd/saved_meta.h"
 #include "autograd/saved_tensor.h"
 #include "c10/dispatcher.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 // What generated kernels of the Autograd key are made of (see README.md).
 

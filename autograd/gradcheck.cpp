@@ -4,7 +4,7 @@
 #include <random>
 #include <utility>
 
-#include "aten/guard.h"
+#include "aten/engine/guard.h"
 #include "autograd/api.h"
 #include "autograd/meta.h"
 #include "autograd/runtime_ops.h"

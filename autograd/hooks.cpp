@@ -5,7 +5,7 @@
 
 #include "autograd/meta.h"
 #include "autograd/node.h"
-#include "c10/library_token.h"
+#include "c10/plugin/library_token.h"
 
 namespace sy::autograd {
 

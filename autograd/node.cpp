@@ -7,7 +7,7 @@
 #include "autograd/runtime_ops.h"
 #include "autograd/saved_tensor.h"
 #include "autograd/thread.h"
-#include "c10/library_token.h"
+#include "c10/plugin/library_token.h"
 
 namespace sy::autograd {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "autograd/saved_tensor_hooks.h"
-#include "c10/library_token.h"
+#include "c10/plugin/library_token.h"
 #include "c10/tensor_impl.h"
 
 // What SavedTensor does within SavedTensorHooks.

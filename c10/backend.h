@@ -96,8 +96,8 @@ SY_API std::string backend_device_name(DeviceType t);
 SY_API DeviceInterface& device_interface(DeviceType t);
 
 namespace detail {
-// For library commit (c10/library.cpp). The same key name always gets the same
-// number; at most kMaxBackends. Throws RegistrationError.
+// For library commit (c10/plugin/library.cpp). The same key name always gets
+// the same number; at most kMaxBackends. Throws RegistrationError.
 SY_API DeviceType register_backend(std::string_view key,
                                    std::string_view device,
                                    DeviceInterface* interface);

@@ -22,7 +22,7 @@ struct OperatorInfo {
   Kind kind = kDispatch;
   const char* doc = "";
   const char* source = "";  // "schemas/ops/activation.yaml:12"
-  // aten/op_desc.h; nullptr if the operator is no tile program.
+  // aten/program/op_desc.h; nullptr if the operator is no tile program.
   const NodeDesc* node = nullptr;
 };
 

@@ -10,8 +10,8 @@
 #include "c10/dispatcher.h"
 #include "c10/entry_index.h"
 #include "c10/introspect.h"
-#include "c10/library.h"
-#include "c10/library_token.h"
+#include "c10/plugin/library.h"
+#include "c10/plugin/library_token.h"
 
 // The dispatcher's books, internal to c10: entries, kernels, fallbacks, who
 // registered what and where. Everything here is under one mutex; what calls

@@ -9,7 +9,7 @@
 #include "c10/backend.h"
 #include "c10/cpu_memory.h"
 #include "c10/error.h"
-#include "c10/library_token.h"
+#include "c10/plugin/library_token.h"
 #include "c10/pool_fast.h"
 
 namespace sy {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "c10/error.h"
-#include "c10/library_token.h"
+#include "c10/plugin/library_token.h"
 
 namespace sy {
 

@@ -42,8 +42,8 @@ struct ScanParts {
   lang::Program combine;  // of two elements
 };
 ScanParts scan_parts(const Operator& op);
-// How a scalar is read from an argument: NodeScalar::Kind of aten/op_desc.h, in
-// its order.
+// How a scalar is read from an argument: NodeScalar::Kind of
+// aten/program/op_desc.h, in its order.
 enum class ScalarKind : std::uint8_t {
   kScalar,
   kInt,
@@ -69,7 +69,7 @@ struct NodeParts {
 NodeParts node_parts(const Operator& op);
 
 // Whether operators can take the steps of the operator's programs, where a
-// backend has no kernel for it: aten/decompose.h.
+// backend has no kernel for it: aten/backend/decompose.h.
 bool is_decomposable(const Operator& op);
 
 // Of the call's scalars, one for each of the program's; -1 for the number of

@@ -29,15 +29,20 @@ LAYERS = {
     "codegen": (("codegen/", "c10/schema/"),
                 "the generator reads schemas and writes text: of the tree it "
                 "needs the signature grammar alone"),
-    "io": (("c10/", "aten/", "io/"),
-           "files hold tensors: of the tree they need c10 and aten alone"),
-    "io/format": (("c10/", "io/format/", "io/file_error.h"),
-                  "formats are bytes and what they mean, without tensors, so "
-                  "that they can be fuzzed alone"),
-    "include": (("c10/", "aten/", "autograd/", "io/", "runtime/", "sy/"),
+    "frontend": (("c10/", "aten/", "autograd/", "frontend/"),
+                 "what people use beyond operators knows operators and "
+                 "gradients, and no backend"),
+    "frontend/io": (("c10/", "aten/", "frontend/io/"),
+                    "files hold tensors: of the tree they need c10 and aten "
+                    "alone"),
+    "frontend/io/format": (("c10/", "frontend/io/format/",
+                            "frontend/io/file_error.h"),
+                           "formats are bytes and what they mean, without "
+                           "tensors, so that they can be fuzzed alone"),
+    "include": (("c10/", "aten/", "autograd/", "frontend/", "runtime/", "sy/"),
                 "the public doors lead to what the SDK installs"),
 }
-TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "io/",
+TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "frontend/",
         "runtime/", "sy/")
 # A public header is read by every translation unit of every user.
 HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
@@ -69,10 +74,11 @@ def source_files(root):
 
 def layer_of(path):
     """The key of LAYERS that holds for a file, or None."""
-    parts = path.split("/")
-    if "/".join(parts[:2]) in LAYERS and len(parts) > 2:
-        return "/".join(parts[:2])
-    return parts[0] if parts[0] in LAYERS else None
+    parts = path.split("/")[:-1]
+    for end in range(len(parts), 0, -1):
+        if "/".join(parts[:end]) in LAYERS:
+            return "/".join(parts[:end])
+    return None
 
 
 def check_include(path, target):

@@ -2,11 +2,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
 #include "aten/tile/tile.h"
 #include "backends/cpu/activation_kernels_gen.h"
-#include "backends/cpu/softmax_kernel.h"
+#include "backends/cpu/kernel/softmax_kernel.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

@@ -1,14 +1,14 @@
-#include "aten/advanced_index.h"
+#include "aten/contract/index_list.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/view.h"
 #include "aten/ops/indexing.h"
-#include "aten/view.h"
 #include "backends/cpu/advanced_indexing_kernels_gen.h"
-#include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/indexing.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
-#include "backends/cpu/dtype_switch.h"
-#include "backends/cpu/reduce_engine.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
+#include "backends/cpu/engine/reduce_engine.h"
 #include "backends/cpu/reduction_kernels_gen.h"
 #include "backends/cpu/sort_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

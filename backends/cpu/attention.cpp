@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "aten/view.h"
+#include "aten/engine/view.h"
 #include "backends/cpu/attention_kernels_gen.h"
 #include "c10/parallel.h"
 #include "c10/storage.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "backends/cpu/attention_kernel.h"
-#include "backends/cpu/converted.h"
-#include "backends/cpu/gemm.h"
-#include "backends/cpu/gemm_bf16.h"
+#include "backends/cpu/gemm/gemm.h"
+#include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/kernel/attention_kernel.h"
+#include "backends/cpu/support/converted.h"
 #include "c10/storage.h"
 
 // What the tiles of attention and of its derivative are made of. Tensors are

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "aten/batch_norm.h"
-#include "aten/copy.h"
+#include "aten/contract/batch_norm.h"
+#include "aten/engine/copy.h"
 #include "aten/ops/factory.h"
 #include "backends/cpu/batch_norm_kernels_gen.h"
 #include "c10/parallel.h"

@@ -1,8 +1,8 @@
 #include <cstdlib>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
-#include "aten/linalg_info.h"
+#include "aten/contract/linalg_info.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
 #include "backends/cpu/cholesky_kernels_gen.h"
 #include "backends/cpu/lapack.h"
 

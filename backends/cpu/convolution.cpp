@@ -2,13 +2,13 @@
 
 #include <limits>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/structured.h"
+#include "aten/engine/view.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/reduction.h"
-#include "aten/structured.h"
-#include "aten/view.h"
 #include "backends/cpu/convolution_kernels_gen.h"
-#include "backends/cpu/matrix.h"
+#include "backends/cpu/gemm/matrix.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aten/convolution.h"
+#include "aten/contract/convolution.h"
 #include "aten/tensor.h"
 #include "c10/implementation.h"
 

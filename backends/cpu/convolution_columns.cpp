@@ -2,11 +2,11 @@
 #include <cstring>
 #include <vector>
 
-#include "aten/copy.h"
-#include "aten/view.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/view.h"
 #include "backends/cpu/convolution.h"
-#include "backends/cpu/dtype_switch.h"
-#include "backends/cpu/matrix.h"
+#include "backends/cpu/gemm/matrix.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"
 #include "c10/storage.h"
 

@@ -3,12 +3,12 @@
 #include <limits>
 #include <vector>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/factory.h"
 #include "backends/cpu/convolution.h"
+#include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/onednn_api.h"
-#include "backends/cpu/packed_weight.h"
 #include "c10/parallel.h"
 #include "c10/storage.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 #include "backends/cpu/convolution.h"
 #include "c10/parallel.h"
 

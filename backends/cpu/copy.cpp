@@ -1,4 +1,4 @@
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 
 #include "aten/scalar_tensor.h"
 #include "backends/cpu/copy_kernels_gen.h"

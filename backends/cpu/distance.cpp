@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
+#include "aten/engine/view.h"
 #include "aten/ops/distance.h"
-#include "aten/view.h"
 #include "backends/cpu/distance_kernels_gen.h"
 #include "c10/parallel.h"
 

@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
-#include "aten/random_draws.h"
+#include "aten/contract/random_draws.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
 #include "backends/cpu/distribution_kernels_gen.h"
-#include "backends/cpu/random_stream.h"
+#include "backends/cpu/support/random_stream.h"
 #include "c10/parallel.h"
 
 // Draws that reject candidates take as many words as they need: each element

@@ -3,11 +3,11 @@
 #include <utility>
 #include <vector>
 
-#include "aten/embedding_bag.h"
-#include "aten/guard.h"
-#include "backends/cpu/converted.h"
+#include "aten/contract/embedding_bag.h"
+#include "aten/engine/guard.h"
 #include "backends/cpu/embedding_bag_kernels_gen.h"
-#include "backends/cpu/row_sum_kernel.h"
+#include "backends/cpu/kernel/row_sum_kernel.h"
+#include "backends/cpu/support/converted.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

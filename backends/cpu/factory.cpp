@@ -4,13 +4,13 @@
 #include <limits>
 #include <numeric>
 
-#include "aten/copy.h"
-#include "aten/guard.h"
-#include "aten/iter.h"
-#include "backends/cpu/dtype_switch.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/guard.h"
+#include "aten/engine/iter.h"
 #include "backends/cpu/factory_kernels_gen.h"
-#include "backends/cpu/generate.h"
-#include "backends/cpu/random_stream.h"
+#include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/generate.h"
+#include "backends/cpu/support/random_stream.h"
 #include "c10/pinned_memory.h"
 
 namespace sy::cpu {

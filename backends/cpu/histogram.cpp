@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 #include "aten/tile/tile.h"
-#include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/histogram_kernels_gen.h"
-#include "backends/cpu/rows.h"
+#include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/rows.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <cstring>
 
-#include "aten/copy.h"
-#include "aten/iter.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/iter.h"
+#include "aten/engine/view.h"
 #include "aten/tile/tile.h"
-#include "aten/view.h"
-#include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/indexing_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
 
 namespace sy::cpu {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aten/dims.h"
+#include "aten/engine/dims.h"
 #include "aten/tensor.h"
 
 // What the kernels that read and write at indices share.

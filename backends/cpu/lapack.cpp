@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
-#include "aten/view.h"
-#include "backends/cpu/optional_library.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
+#include "aten/engine/view.h"
+#include "backends/cpu/support/optional_library.h"
 
 namespace sy::cpu {
 

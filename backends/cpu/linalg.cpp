@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "aten/copy.h"
-#include "aten/guard.h"
-#include "aten/view.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/guard.h"
+#include "aten/engine/view.h"
+#include "backends/cpu/gemm/matrix.h"
 #include "backends/cpu/linalg_kernels_gen.h"
-#include "backends/cpu/matrix.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

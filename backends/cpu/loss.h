@@ -1,7 +1,7 @@
 #pragma once
 
-#include "aten/copy.h"
-#include "aten/structured.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/structured.h"
 #include "aten/tensor.h"
 
 // What the kernels of losses share.

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 #include "backends/cpu/loss.h"
 #include "backends/cpu/loss_ranking_kernels_gen.h"
 #include "c10/parallel.h"

@@ -1,9 +1,9 @@
 #include <vector>
 
-#include "aten/copy.h"
-#include "backends/cpu/dtype_switch.h"
+#include "aten/engine/copy.h"
 #include "backends/cpu/loss.h"
 #include "backends/cpu/loss_spatial_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

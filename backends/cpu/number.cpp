@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "aten/copy.h"
-#include "aten/iter.h"
-#include "backends/cpu/dtype_switch.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/iter.h"
 #include "backends/cpu/number_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
 
 namespace sy::cpu {
 

@@ -1,5 +1,5 @@
 #include "backends/cpu/onednn_api.h"
-#include "backends/cpu/optional_library.h"
+#include "backends/cpu/support/optional_library.h"
 
 namespace sy::cpu {
 

@@ -2,10 +2,10 @@
 #include <cstring>
 #include <vector>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
-#include "backends/cpu/dtype_switch.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
 #include "backends/cpu/padding_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

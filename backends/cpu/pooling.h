@@ -3,8 +3,8 @@
 #include <iterator>
 #include <vector>
 
-#include "backends/cpu/images.h"
-#include "backends/cpu/window_kernel.h"
+#include "backends/cpu/kernel/window_kernel.h"
+#include "backends/cpu/support/images.h"
 #include "c10/parallel.h"
 
 // What pooling kernels share: where the windows of each dim lie, and how

@@ -2,9 +2,9 @@
 #include <limits>
 #include <vector>
 
-#include "backends/cpu/dtype_switch.h"
-#include "backends/cpu/images.h"
 #include "backends/cpu/pooling_max_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/images.h"
 #include "c10/parallel.h"
 
 // Windows at random starts, after B. Graham, "Fractional max-pooling" (2014).

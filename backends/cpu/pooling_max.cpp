@@ -3,11 +3,11 @@
 #include <limits>
 #include <vector>
 
+#include "backends/cpu/kernel/row_kernel.h"
 #include "backends/cpu/pooling.h"
 #include "backends/cpu/pooling_adaptive_kernels_gen.h"
 #include "backends/cpu/pooling_max.h"
 #include "backends/cpu/pooling_max_kernels_gen.h"
-#include "backends/cpu/row_kernel.h"
 #include "c10/parallel.h"
 
 // Largest elements of windows and where they are. Of equals the first counts,

@@ -1,9 +1,9 @@
 #include <limits>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
-#include "aten/linalg_info.h"
-#include "aten/view.h"
+#include "aten/contract/linalg_info.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
+#include "aten/engine/view.h"
 #include "backends/cpu/lapack.h"
 #include "backends/cpu/qr_kernels_gen.h"
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "aten/copy.h"
-#include "aten/guard.h"
-#include "backends/cpu/dtype_switch.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/guard.h"
 #include "backends/cpu/random_kernel/random_kernel.h"
 #include "backends/cpu/random_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"
 #include "c10/philox.h"
 

@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "aten/ranges.h"
-#include "backends/cpu/dtype_switch.h"
-#include "backends/cpu/generate.h"
+#include "aten/composite/ranges.h"
 #include "backends/cpu/ranges_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/generate.h"
 
 namespace sy::cpu {
 

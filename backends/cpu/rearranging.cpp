@@ -1,6 +1,6 @@
-#include "aten/copy.h"
-#include "aten/dims.h"
-#include "aten/view.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
+#include "aten/engine/view.h"
 #include "backends/cpu/rearranging_kernels_gen.h"
 
 namespace sy::cpu {

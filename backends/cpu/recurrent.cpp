@@ -1,12 +1,12 @@
 #include <limits>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/recurrent_kernels.h"
+#include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/onednn_api.h"
-#include "backends/cpu/packed_weight.h"
 #include "backends/cpu/recurrent_kernels_gen.h"
 #include "c10/implementation.h"
 #include "c10/parallel.h"
@@ -125,8 +125,8 @@ std::tuple<Tensor, Tensor, Tensor> lstm_layer(
     return {r.output, r.h, r.c};
   }
   kLayers.takes(kSteps);
-  return native::lstm_layer_by_steps(input, hx, cx, w_ih, w_hh, b_ih, b_hh,
-                                     reverse);
+  return composite::lstm_layer_by_steps(input, hx, cx, w_ih, w_hh, b_ih, b_hh,
+                                        reverse);
 }
 
 }  // namespace sy::cpu

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "aten/copy.h"
-#include "aten/iter.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/iter.h"
 #include "aten/scalar_tensor.h"
-#include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/indexing.h"
 #include "backends/cpu/indexing_kernels_gen.h"
 #include "backends/cpu/scatter_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
 
 namespace sy::cpu {
 

@@ -3,11 +3,11 @@
 #include <limits>
 #include <vector>
 
-#include "aten/copy.h"
-#include "aten/shapes.h"
-#include "aten/structured.h"
-#include "backends/cpu/dtype_switch.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/index_functions.h"
+#include "aten/engine/structured.h"
 #include "backends/cpu/segment_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

@@ -2,12 +2,12 @@
 #include <cstring>
 #include <vector>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
+#include "aten/engine/view.h"
 #include "aten/tile/tile.h"
-#include "aten/view.h"
-#include "backends/cpu/dtype_switch.h"
 #include "backends/cpu/shape_kernels_gen.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

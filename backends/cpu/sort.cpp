@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
-#include "backends/cpu/dtype_switch.h"
-#include "backends/cpu/rank.h"
-#include "backends/cpu/rows.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
 #include "backends/cpu/sort_kernels_gen.h"
-#include "backends/cpu/sort_key.h"
+#include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/rank.h"
+#include "backends/cpu/support/rows.h"
+#include "backends/cpu/support/sort_key.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "aten/copy.h"
-#include "aten/linalg_info.h"
+#include "aten/contract/linalg_info.h"
+#include "aten/engine/copy.h"
 #include "backends/cpu/lapack.h"
 #include "backends/cpu/spectral_kernels_gen.h"
 

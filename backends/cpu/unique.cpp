@@ -2,13 +2,13 @@
 #include <cstring>
 #include <numeric>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
-#include "aten/shapes.h"
-#include "aten/view.h"
-#include "backends/cpu/dtype_switch.h"
-#include "backends/cpu/rows.h"
-#include "backends/cpu/sort_key.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
+#include "aten/engine/index_functions.h"
+#include "aten/engine/view.h"
+#include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/rows.h"
+#include "backends/cpu/support/sort_key.h"
 #include "backends/cpu/unique_kernels_gen.h"
 
 namespace sy::cpu {

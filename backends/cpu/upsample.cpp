@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/cpu/dtype_switch.h"
-#include "backends/cpu/images.h"
+#include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/images.h"
 #include "c10/parallel.h"
 
 // Rows are resized first, as many as are needed, then columns, then depth: a

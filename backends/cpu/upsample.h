@@ -1,8 +1,8 @@
 #pragma once
 
-#include "aten/resize_axis.h"
+#include "aten/contract/resize_axis.h"
 #include "aten/tensor.h"
-#include "backends/cpu/row_kernel.h"
+#include "backends/cpu/kernel/row_kernel.h"
 
 // Images at another size.
 

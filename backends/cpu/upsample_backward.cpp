@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "backends/cpu/images.h"
+#include "backends/cpu/support/images.h"
 #include "backends/cpu/upsample.h"
 #include "c10/parallel.h"
 

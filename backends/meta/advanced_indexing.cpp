@@ -1,4 +1,4 @@
-#include "aten/advanced_index.h"
+#include "aten/contract/index_list.h"
 #include "backends/meta/advanced_indexing_kernels_gen.h"
 
 namespace sy::meta {

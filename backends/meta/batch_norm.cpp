@@ -1,7 +1,7 @@
-#include "aten/batch_norm.h"
+#include "aten/contract/batch_norm.h"
 
-#include "aten/copy.h"
-#include "aten/guard.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/guard.h"
 #include "backends/meta/batch_norm_kernels_gen.h"
 
 namespace sy::meta {

@@ -1,7 +1,7 @@
-#include "aten/convolution.h"
+#include "aten/contract/convolution.h"
 
-#include "aten/copy.h"
-#include "aten/guard.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/guard.h"
 #include "backends/meta/convolution_kernels_gen.h"
 
 namespace sy::meta {

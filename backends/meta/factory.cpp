@@ -1,4 +1,4 @@
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 #include "backends/meta/factory_kernels_gen.h"
 
 namespace sy::meta {

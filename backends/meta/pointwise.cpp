@@ -1,6 +1,6 @@
 #include "backends/meta/pointwise.h"
 
-#include "aten/guard.h"
+#include "aten/engine/guard.h"
 
 namespace sy::meta {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aten/pointwise.h"
+#include "aten/engine/pointwise.h"
 
 namespace sy {
 class OperatorEntry;
@@ -8,8 +8,8 @@ class OperatorEntry;
 
 namespace sy::meta {
 
-// The kernels of the Meta device, like those of backends/cpu/pointwise.h:
-// contract and result, no data.
+// The kernels of the Meta device, like those of
+// backends/cpu/engine/pointwise.h: contract and result, no data.
 SY_API Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args);
 SY_API void pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
                           const OperatorEntry& writer, Tensor& out);

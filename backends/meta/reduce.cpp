@@ -1,6 +1,6 @@
 #include "backends/meta/reduce.h"
 
-#include "aten/guard.h"
+#include "aten/engine/guard.h"
 
 namespace sy::meta {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aten/reduce.h"
+#include "aten/engine/reduce.h"
 
 namespace sy {
 class OperatorEntry;
@@ -8,8 +8,8 @@ class OperatorEntry;
 
 namespace sy::meta {
 
-// The kernels of the Meta device, like those of backends/cpu/reduce.h: contract
-// and result, no data.
+// The kernels of the Meta device, like those of backends/cpu/engine/reduce.h:
+// contract and result, no data.
 SY_API Tensor reduce(const ReduceOp& op, const ReduceArgs& args);
 SY_API void reduce_out(const ReduceOp& op, const ReduceArgs& args,
                        const OperatorEntry& writer, Tensor& out);

@@ -1,6 +1,6 @@
 #include "backends/meta/scan.h"
 
-#include "aten/guard.h"
+#include "aten/engine/guard.h"
 
 namespace sy::meta {
 

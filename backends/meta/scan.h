@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aten/scan.h"
+#include "aten/engine/scan.h"
 
 namespace sy {
 class OperatorEntry;
@@ -8,7 +8,7 @@ class OperatorEntry;
 
 namespace sy::meta {
 
-// The kernels of the Meta device, like those of backends/cpu/scan.h.
+// The kernels of the Meta device, like those of backends/cpu/engine/scan.h.
 SY_API void scan_results(const ScanOp& op, const ScanArgs& args,
                          Tensor* results);
 SY_API void scan_outs(const ScanOp& op, const ScanArgs& args,

@@ -55,9 +55,9 @@ class AutogradEmitter {
     const auto uses = [&](const char* text) {
       return body.find(text) != std::string::npos;
     };
-    if (uses("fused_pointwise(")) out.insert("aten/fused.h");
+    if (uses("fused_pointwise(")) out.insert("aten/backend/fused_runner.h");
     if (uses("set_history_of_view(")) out.insert("autograd/inplace_view.h");
-    if (uses("shapes::")) out.insert("aten/shapes.h");
+    if (uses("shapes::")) out.insert("aten/engine/index_functions.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
     if (uses("as_strided_backward(")) out.insert("autograd/formulas.h");
     std::vector<std::string> called = called_;

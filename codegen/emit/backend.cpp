@@ -63,7 +63,7 @@ class BackendEmitter {
     std::set<std::string> out = {
         "aten/ops/" + family_.name + "_ops.h",
         "backends/" + ns_ + "/" + family_.name + "_kernels_gen.h",
-        "c10/library.h"};
+        "c10/plugin/library.h"};
     const auto uses = [&](const char* text) {
       return body.find(text) != std::string::npos;
     };
@@ -71,7 +71,7 @@ class BackendEmitter {
     if (uses("desc::")) out.insert(ops + "_desc.h");
     if (uses("contract::")) out.insert(ops + "_kernels.h");
     if (uses("generated::") || uses("new_result(")) {
-      out.insert("aten/generated.h");
+      out.insert("aten/engine/generated.h");
     }
     if (uses("pointwise")) out.insert("backends/" + ns_ + "/pointwise.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");

@@ -45,27 +45,27 @@ class DefinitionsEmitter {
  private:
   std::set<std::string> headers(const std::string& body) const {
     std::set<std::string> out = {
-        "aten/generated.h", "aten/ops/" + family_.name + "_kernels.h",
-        "aten/ops/" + family_.name + "_ops.h", "c10/library.h"};
+        "aten/engine/generated.h", "aten/ops/" + family_.name + "_kernels.h",
+        "aten/ops/" + family_.name + "_ops.h", "c10/plugin/library.h"};
     const auto uses = [&](const char* text) {
       return body.find(text) != std::string::npos;
     };
     if (uses("desc::")) out.insert("aten/ops/" + family_.name + "_desc.h");
     if (std::any_of(family_.operators.begin(), family_.operators.end(),
                     is_decomposable)) {
-      out.insert("aten/decompose.h");
+      out.insert("aten/backend/decompose.h");
     }
-    if (uses("composed<")) out.insert("aten/composed.h");
-    if (uses("check_pointwise")) out.insert("aten/pointwise.h");
-    if (uses("check_reduce")) out.insert("aten/reduce.h");
-    if (uses("check_scan")) out.insert("aten/scan.h");
+    if (uses("composed<")) out.insert("aten/backend/composed.h");
+    if (uses("check_pointwise")) out.insert("aten/engine/pointwise.h");
+    if (uses("check_reduce")) out.insert("aten/engine/reduce.h");
+    if (uses("check_scan")) out.insert("aten/engine/scan.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
-    if (uses("shapes::")) out.insert("aten/shapes.h");
+    if (uses("shapes::")) out.insert("aten/engine/index_functions.h");
     if (uses("shapes::pooled_sizes(") || uses("shapes::window_counts(")) {
-      out.insert("aten/pooling_shapes.h");
+      out.insert("aten/contract/pooling_windows.h");
     }
-    if (uses("check_foreach(")) out.insert("aten/foreach.h");
-    if (uses("make_view(")) out.insert("aten/view.h");
+    if (uses("check_foreach(")) out.insert("aten/engine/foreach.h");
+    if (uses("make_view(")) out.insert("aten/engine/view.h");
     std::vector<std::string> called;
     for (const Operator& op : family_.operators) {
       if (op.kind() != OperatorKind::kComposite) continue;
@@ -210,12 +210,12 @@ class DefinitionsEmitter {
         w.gap();
         function_head(w, op.base, "_composite");
         w.line("  " + contract_call(op));
-        w.line("  return native::" + name + "(" +
+        w.line("  return composite::" + name + "(" +
                argument_list(op.base.schema) + ");");
         w.line("}");
         add(implicit_, op.base, "_composite");
       } else {
-        implicit_.push_back({op.base.name, "SY_FN(native::" + name + ")"});
+        implicit_.push_back({op.base.name, "SY_FN(composite::" + name + ")"});
       }
     }
     const std::string other(op.kernel("CompositeExplicitAutograd"));
@@ -223,9 +223,9 @@ class DefinitionsEmitter {
       // Beside a kernel for CPU it is what others may do without.
       const bool last = op.has_kernel("CPU");
       explicit_.push_back(
-          {op.base.name, last ? "SY_FN((*composed<&native::" + other +
+          {op.base.name, last ? "SY_FN((*composed<&composite::" + other +
                                     ", ops::" + op.base.id + ">))"
-                              : "SY_FN(native::" + other + ")"});
+                              : "SY_FN(composite::" + other + ")"});
     }
     if (is_decomposable(op)) {
       explicit_.push_back({op.base.name, "Kernel::from_boxed(&decompose)"});
@@ -434,7 +434,7 @@ std::string emit_native_header(const Model&, const Family& family) {
   w.raw(banner(family));
   w.line("#pragma once");
   w.gap();
-  includes(w, {"aten/dims.h", "aten/tensor.h"});
+  includes(w, {"aten/engine/dims.h", "aten/tensor.h"});
   if (!contracts.str().empty()) {
     w.gap();
     w.comment(
@@ -448,10 +448,10 @@ std::string emit_native_header(const Model&, const Family& family) {
   if (!native.str().empty()) {
     w.gap();
     w.comment("Kernels for every backend, written by hand in aten/.");
-    w.line("namespace sy::native {");
+    w.line("namespace sy::composite {");
     w.gap();
     w.raw(native.str());
-    close_namespace(w, "sy::native");
+    close_namespace(w, "sy::composite");
   }
   return w.str();
 }

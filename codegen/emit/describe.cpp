@@ -131,7 +131,7 @@ std::vector<std::pair<std::string, std::string>> kernel_texts(
   }
   for (const lang::DispatchItem& d : op.entry->dispatch) {
     const std::string& key = d.key.str();
-    const char* ns = key.starts_with("Composite") ? "sy::native::"
+    const char* ns = key.starts_with("Composite") ? "sy::composite::"
                      : key == "Meta"              ? "sy::meta::"
                                                   : "sy::cpu::";
     out.emplace_back(key.starts_with("Composite") ? "every backend" : key,

@@ -137,7 +137,7 @@ std::string emit_descriptors_header(const Model&, const Family& family) {
   w.raw(banner(family));
   w.line("#pragma once");
   w.gap();
-  includes(w, {"aten/op_desc.h"});
+  includes(w, {"aten/program/op_desc.h"});
   const bool any = std::any_of(family.operators.begin(), family.operators.end(),
                                has_descriptor);
   if (!any) return w.str();

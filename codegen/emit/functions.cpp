@@ -192,7 +192,7 @@ std::string emit_functions_header(const Model&, const Family& family) {
   w.line("#pragma once");
   w.gap();
   if (uses_reduction_kind(family)) {
-    w.line("#include \"aten/reduction_kind.h\"");
+    w.line("#include \"aten/contract/reduction_kind.h\"");
   }
   w.line("#include \"aten/tensor.h\"");
   const std::string ns = api_namespace(family);
@@ -226,7 +226,8 @@ std::string emit_functions(const Model&, const Family& family) {
   w.raw(banner(family));
   w.line("#include \"aten/ops/" + family.name + ".h\"");
   w.gap();
-  includes(w, {"aten/generated.h", "aten/ops/" + family.name + "_ops.h"});
+  includes(w,
+           {"aten/engine/generated.h", "aten/ops/" + family.name + "_ops.h"});
   open_namespace(w, "sy::ops");
   w.gap();
   w.line("using generated::handle;");

@@ -362,7 +362,7 @@ std::string registrations(const Plugin& p, std::string_view file,
   w.line("#include \"" + header_name + "\"");
   if (has_claims(p)) {
     w.gap();
-    w.line("#include \"aten/backend_claims.h\"");
+    w.line("#include \"aten/backend/claims.h\"");
     write_claims(w, p);
   }
   write_manifest(w, p);

@@ -64,10 +64,10 @@ struct IndexCode {
 };
 
 // Checks `e` and prints it as C++ over the arguments, for code in namespace sy
-// that includes aten/shapes.h. `op` is the operator's name for messages. A list
-// converts to IntArrayRef; what is not a plain argument's should be kept as
-// `const Dims x(value)`. Nothing after an error, or if the type is not the
-// expected one.
+// that includes aten/engine/index_functions.h. `op` is the operator's name for
+// messages. A list converts to IntArrayRef; what is not a plain argument's
+// should be kept as `const Dims x(value)`. Nothing after an error, or if the
+// type is not the expected one.
 std::optional<IndexCode> compile_index(const Expr& e, const IndexEnv& env,
                                        std::optional<IndexType> expected,
                                        std::string_view op,

@@ -3,8 +3,8 @@
 namespace sy::lang {
 namespace {
 
-// Sorted by name. Implemented in aten/shapes.h; test/codegen/lang holds that
-// against an evaluator of its own.
+// Sorted by name. Implemented in aten/engine/index_functions.h;
+// test/codegen/lang holds that against an evaluator of its own.
 constexpr IndexFunction kFunctions[] = {
     {"abs", "i", 'i', false},
     {"all", "l", 'b', false},

@@ -6,8 +6,8 @@
 
 // How programs are made of operators, for backends that have no kernel for the
 // operator whose program it is. Each primitive is an operator of aten or, in
-// aten/decompose.cpp, a few other primitives. An operator named here is not
-// made of others.
+// aten/backend/decompose.cpp, a few other primitives. An operator named here is
+// not made of others.
 
 namespace sy::lang {
 

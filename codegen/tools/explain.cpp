@@ -189,7 +189,7 @@ class Explainer {
     for (const lang::DispatchItem& d : e_.dispatch) {
       const bool composite = d.key.str().starts_with("Composite");
       line(d.key.str() + ": " +
-           (composite               ? "sy::native::"
+           (composite               ? "sy::composite::"
             : d.key.str() == "Meta" ? "sy::meta::"
                                     : "sy::cpu::") +
            d.kernel.str() + "  [" + place(op_, d.kernel) + ']');

@@ -3,7 +3,7 @@
 // Files of tensors: safetensors, .npy and .npz. Programs that read or write
 // none need not include it.
 
-#include "io/file_error.h"
-#include "io/named_tensors.h"
-#include "io/npy.h"
-#include "io/safetensors.h"
+#include "frontend/io/file_error.h"
+#include "frontend/io/named_tensors.h"
+#include "frontend/io/npy.h"
+#include "frontend/io/safetensors.h"

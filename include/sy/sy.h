@@ -3,14 +3,14 @@
 // Everything a program uses: tensors, all operators, autograd, and what this
 // process has of devices, memory, threads, random numbers and plugins.
 
+#include "aten/backend/kernel_checks.h"
 #include "aten/dlpack.h"
 #include "aten/from_blob.h"
-#include "aten/indexing.h"
-#include "aten/kernel_checks.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
 #include "aten/print.h"
 #include "aten/tensor.h"
+#include "aten/tensor_indexing.h"
 #include "aten/tensor_new.h"
 #include "autograd/anomaly.h"
 #include "autograd/api.h"
@@ -24,7 +24,7 @@
 #include "c10/dispatcher.h"
 #include "c10/generator.h"
 #include "c10/parallel.h"
-#include "c10/plugin.h"
+#include "c10/plugin/load_library.h"
 #include "c10/stream.h"
 #include "c10/thread_state.h"
 #include "c10/trace.h"

@@ -1,4 +1,4 @@
-#include "aten/generated.h"
+#include "aten/engine/generated.h"
 #include "runtime/loader/operator_state.h"
 
 namespace sy::runtime {

@@ -1,6 +1,6 @@
 #include "runtime/loader/descriptors.h"
 
-#include "aten/iter.h"
+#include "aten/engine/iter.h"
 
 namespace sy::runtime {
 namespace {

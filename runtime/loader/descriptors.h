@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "aten/node.h"
-#include "aten/op_desc.h"
-#include "aten/pointwise.h"
-#include "aten/reduce.h"
+#include "aten/backend/node.h"
+#include "aten/engine/pointwise.h"
+#include "aten/engine/reduce.h"
+#include "aten/program/op_desc.h"
 #include "c10/value.h"
 #include "codegen/programs.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aten/engine/index_functions.h"
 #include "aten/result_type.h"
-#include "aten/shapes.h"
 #include "aten/tensor.h"
 #include "runtime/loader/evaluator_node.h"
 #include "runtime/loader/index_calls.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <variant>
 
-#include "aten/fused.h"
-#include "aten/iter.h"
+#include "aten/backend/fused_runner.h"
+#include "aten/engine/iter.h"
 #include "autograd/formulas.h"
 #include "autograd/generated_support.h"
 

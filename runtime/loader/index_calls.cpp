@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "aten/pooling_shapes.h"
-#include "aten/shapes.h"
+#include "aten/contract/pooling_windows.h"
+#include "aten/engine/index_functions.h"
 #include "aten/tensor.h"
 
 namespace sy::runtime {

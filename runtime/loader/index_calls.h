@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "aten/dims.h"
+#include "aten/engine/dims.h"
 #include "c10/schema/type.h"
 #include "c10/value.h"
 

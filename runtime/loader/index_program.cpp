@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aten/shapes.h"
+#include "aten/engine/index_functions.h"
 #include "codegen/lang/cpp_text.h"
 
 namespace sy::runtime {

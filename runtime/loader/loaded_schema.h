@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "c10/runtime_library.h"
+#include "c10/plugin/runtime_library.h"
 #include "codegen/model.h"
 #include "runtime/loader/known_operators.h"
 #include "runtime/loader/operator_state.h"

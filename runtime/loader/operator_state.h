@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "c10/library_token.h"
 #include "c10/operator_def.h"
+#include "c10/plugin/library_token.h"
 #include "codegen/model.h"
 #include "runtime/loader/descriptors.h"
 #include "runtime/loader/evaluator.h"

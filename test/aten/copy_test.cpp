@@ -1,4 +1,4 @@
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 
 #include <gtest/gtest.h>
 

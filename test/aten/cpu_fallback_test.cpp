@@ -1,4 +1,4 @@
-#include "aten/cpu_fallback.h"
+#include "aten/backend/cpu_fallback.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +15,7 @@
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 #include "c10/backend.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 

@@ -1,21 +1,21 @@
-#include "aten/decompose.h"
+#include "aten/backend/decompose.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "aten/cpu_fallback.h"
+#include "aten/backend/cpu_fallback.h"
+#include "aten/backend/primitive_calls.h"
 #include "aten/operators.h"
 #include "aten/ops/activation.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
-#include "aten/primitive_calls.h"
 #include "aten/tensor_new.h"
 #include "aten/tile/tile.h"
 #include "c10/introspect.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "codegen/lang/primitive_operators.h"
 #include "test/aten/tensor_values.h"
 #include "test/conformance/host_device.h"

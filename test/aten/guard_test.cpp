@@ -1,8 +1,8 @@
-#include "aten/guard.h"
+#include "aten/engine/guard.h"
 
 #include <gtest/gtest.h>
 
-#include "aten/view.h"
+#include "aten/engine/view.h"
 #include "test/c10/expect_error.h"
 
 namespace sy {

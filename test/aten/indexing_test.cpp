@@ -1,4 +1,4 @@
-#include "aten/indexing.h"
+#include "aten/tensor_indexing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "aten/iter.h"
+#include "aten/engine/iter.h"
 
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "aten/view.h"
+#include "aten/engine/view.h"
 
 namespace sy {
 namespace {

@@ -1,4 +1,4 @@
-#include "aten/kernel_checks.h"
+#include "aten/backend/kernel_checks.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "aten/ops/all.h"
 #include "aten/tensor_new.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "c10/trace.h"
 #include "test/c10/expect_error.h"
 

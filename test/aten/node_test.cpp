@@ -1,4 +1,4 @@
-#include "aten/node.h"
+#include "aten/backend/node.h"
 
 #include <gtest/gtest.h>
 

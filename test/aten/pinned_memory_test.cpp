@@ -5,13 +5,13 @@
 #include <functional>
 #include <vector>
 
-#include "aten/cpu_fallback.h"
+#include "aten/backend/cpu_fallback.h"
 #include "aten/operators.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "c10/stream.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"

@@ -1,4 +1,4 @@
-#include "aten/pointwise.h"
+#include "aten/engine/pointwise.h"
 
 #include <numeric>
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 #include "aten/tensor.h"
 
 // The elements of a tensor in row-major order, for comparisons in tests.

@@ -1,4 +1,4 @@
-#include "aten/view.h"
+#include "aten/engine/view.h"
 
 #include <gtest/gtest.h>
 

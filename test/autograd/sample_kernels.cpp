@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "aten/view.h"
+#include "aten/engine/view.h"
 #include "c10/thread_state.h"
 #include "test/autograd/sample_ops.h"
 

@@ -8,7 +8,7 @@
 
 #include "aten/tensor.h"
 #include "c10/dispatcher.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 // A small library of operators in the namespace `sample`, written by hand in
 // the shape of generated code: what the README of autograd describes, and what

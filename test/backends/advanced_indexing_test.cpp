@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/advanced_index.h"
+#include "aten/contract/index_list.h"
 #include "aten/operators.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/view.h"
 #include "aten/tensor_new.h"
-#include "aten/view.h"
 #include "backends/cpu/reduction_kernels_gen.h"
 #include "test/c10/expect_error.h"
 

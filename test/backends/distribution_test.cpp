@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/random.h"

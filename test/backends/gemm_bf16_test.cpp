@@ -1,4 +1,4 @@
-#include "backends/cpu/gemm_bf16.h"
+#include "backends/cpu/gemm/gemm_bf16.h"
 
 #include <gtest/gtest.h>
 

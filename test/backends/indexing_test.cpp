@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/view.h"
 #include "aten/tensor_new.h"
-#include "aten/view.h"
 #include "backends/cpu/indexing_kernels_gen.h"
 #include "backends/cpu/scatter_kernels_gen.h"
 #include "c10/parallel.h"

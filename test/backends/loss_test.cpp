@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 #include "aten/ops/loss.h"
 #include "aten/ops/loss_ranking.h"
 #include "aten/tensor_new.h"

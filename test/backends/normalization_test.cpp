@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/copy.h"
+#include "aten/engine/copy.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/embedding_bag.h"
 #include "aten/ops/factory.h"

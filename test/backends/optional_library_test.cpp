@@ -1,4 +1,4 @@
-#include "backends/cpu/optional_library.h"
+#include "backends/cpu/support/optional_library.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "backends/cpu/packed_weight.h"
+#include "backends/cpu/gemm/packed_weight.h"
 
 #include <gtest/gtest.h>
 

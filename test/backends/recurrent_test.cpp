@@ -14,7 +14,7 @@
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 #include "autograd/api.h"
-#include "backends/cpu/packed_weight.h"
+#include "backends/cpu/gemm/packed_weight.h"
 #include "c10/allocator.h"
 #include "c10/thread_state.h"
 #include "c10/trace.h"

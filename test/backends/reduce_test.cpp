@@ -1,4 +1,4 @@
-#include "backends/cpu/reduce.h"
+#include "backends/cpu/engine/reduce.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "backends/cpu/scan.h"
+#include "backends/cpu/engine/scan.h"
 
 #include <cmath>
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "c10/error.h"
-#include "c10/library_note.h"
-#include "c10/plugin.h"
+#include "c10/plugin/library_note.h"
+#include "c10/plugin/load_library.h"
 
 namespace sy::test {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "c10/schema/function_schema.h"
 
 namespace sy {

@@ -12,8 +12,8 @@
 #include "c10/backend.h"
 #include "c10/error.h"
 #include "c10/generator.h"
-#include "c10/library.h"
-#include "c10/library_note.h"
+#include "c10/plugin/library.h"
+#include "c10/plugin/library_note.h"
 
 // What plugins are compiled against: sizes, offsets, places in tables of
 // virtual functions, values of enumerations. layout.txt is the record of them.

@@ -1,4 +1,4 @@
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "c10/backend.h"
 #include "c10/dispatcher.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "test/c10/expect_error.h"
 
 // As many backends and operators as a process may have.

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "test/c10/expect_error.h"
 #include "test/conformance/host_device.h"
 

@@ -1,4 +1,4 @@
-#include "c10/plugin.h"
+#include "c10/plugin/load_library.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "c10/dispatcher.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "test/c10/broken_libraries.h"
 
 namespace sy {

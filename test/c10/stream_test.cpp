@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <map>
 
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "test/c10/expect_error.h"
 #include "test/conformance/host_device.h"
 

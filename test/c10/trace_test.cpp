@@ -13,7 +13,7 @@
 
 #include "c10/dispatcher.h"
 #include "c10/implementation.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "test/c10/expect_error.h"
 
 namespace sy {

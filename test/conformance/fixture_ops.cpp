@@ -6,7 +6,7 @@
 
 #include "c10/backend.h"
 #include "c10/error.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "c10/tensor_base.h"
 
 // Operators that behave well or badly on purpose: what the runner must tell

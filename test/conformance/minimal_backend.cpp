@@ -1,8 +1,8 @@
-#include "aten/copy.h"
-#include "aten/cpu_fallback.h"
+#include "aten/backend/cpu_fallback.h"
+#include "aten/engine/copy.h"
 #include "c10/dispatcher.h"
 #include "c10/introspect.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "test/conformance/host_device.h"
 
 // A backend with kernels for just what `sy minimal-set` names, and none for the

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "aten/backend_claims.h"
-#include "aten/cpu_fallback.h"
+#include "aten/backend/claims.h"
+#include "aten/backend/cpu_fallback.h"
 #include "c10/error.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "c10/scalar.h"
 #include "c10/tensor_base.h"
 #include "test/conformance/host_device.h"

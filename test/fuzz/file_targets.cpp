@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "io/file_error.h"
-#include "io/format/npy_header.h"
-#include "io/format/safetensors_header.h"
-#include "io/format/safetensors_index.h"
-#include "io/format/zip.h"
+#include "frontend/io/file_error.h"
+#include "frontend/io/format/npy_header.h"
+#include "frontend/io/format/safetensors_header.h"
+#include "frontend/io/format/safetensors_index.h"
+#include "frontend/io/format/zip.h"
 #include "test/fuzz/promise.h"
 
 namespace sy::fuzz {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "c10/error.h"
-#include "c10/plugin.h"
+#include "c10/plugin/load_library.h"
 #include "test/fuzz/promise.h"
 
 namespace sy::fuzz {

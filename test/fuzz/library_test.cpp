@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "c10/error.h"
-#include "c10/plugin.h"
+#include "c10/plugin/load_library.h"
 #include "test/fuzz/library_target.h"
 
 // Shared objects whose headers and notes were corrupted: some 100,000 of them,

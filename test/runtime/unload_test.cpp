@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 #include "test/runtime/twins.h"
 
 // Schemas go as plugins do: when nothing needs them any more.

@@ -6,7 +6,7 @@
 
 #include "c10/backend.h"
 #include "c10/error.h"
-#include "c10/plugin.h"
+#include "c10/plugin/load_library.h"
 
 namespace sy::tools {
 

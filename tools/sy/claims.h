@@ -22,7 +22,7 @@ struct KernelClaims {
 };
 
 // What a plugin says of its kernels in its YAML; sygen puts it into the
-// library (see aten/backend_claims.h).
+// library (see aten/backend/claims.h).
 struct Claims {
   std::string device;  // "npu:0"
   KernelClaims common;

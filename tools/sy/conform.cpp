@@ -9,7 +9,7 @@
 
 #include "c10/dispatcher.h"
 #include "c10/error.h"
-#include "c10/plugin.h"
+#include "c10/plugin/load_library.h"
 #include "c10/schema/nearest.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"

@@ -6,8 +6,8 @@
 
 #include "c10/dispatcher.h"
 #include "c10/error.h"
-#include "c10/library.h"
-#include "c10/plugin.h"
+#include "c10/plugin/library.h"
+#include "c10/plugin/load_library.h"
 #include "tools/sy/child.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/json.h"

@@ -9,12 +9,12 @@
 #include <memory>
 #include <utility>
 
-#include "aten/cpu_fallback.h"
+#include "aten/backend/cpu_fallback.h"
 #include "aten/tensor.h"
 #include "c10/backend.h"
 #include "c10/error.h"
 #include "c10/introspect.h"
-#include "c10/plugin.h"
+#include "c10/plugin/load_library.h"
 #include "tools/sy/calls.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "aten/cpu_fallback.h"
+#include "aten/backend/cpu_fallback.h"
 #include "c10/backend.h"
 #include "c10/introspect.h"
 

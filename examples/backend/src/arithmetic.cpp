@@ -1,6 +1,6 @@
 #include <sy/sy.h>
 
-#include "aten/view.h"
+#include "aten/engine/view.h"
 #include "device.h"
 #include "sample_kernels.h"
 #include "strided.h"

@@ -1,5 +1,5 @@
-#include "aten/copy.h"
-#include "aten/dims.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
 #include "sample_kernels.h"
 
 namespace sample {

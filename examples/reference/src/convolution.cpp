@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "aten/convolution.h"
+#include "aten/contract/convolution.h"
 #include "elements.h"
 #include "reference_kernels.h"
 

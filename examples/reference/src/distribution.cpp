@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "aten/random_draws.h"
-#include "aten/view.h"
+#include "aten/contract/random_draws.h"
+#include "aten/engine/view.h"
 #include "random.h"
 #include "reference_kernels.h"
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aten/linalg_info.h"
-#include "aten/view.h"
+#include "aten/contract/linalg_info.h"
+#include "aten/engine/view.h"
 #include "reference_kernels.h"
 #include "reflection.h"
 

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "aten/copy.h"
-#include "aten/dims.h"
-#include "aten/view.h"
+#include "aten/engine/copy.h"
+#include "aten/engine/dims.h"
+#include "aten/engine/view.h"
 #include "elements.h"
 #include "reference_kernels.h"
 

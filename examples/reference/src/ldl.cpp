@@ -2,8 +2,8 @@
 #include <numbers>
 #include <utility>
 
-#include "aten/linalg_info.h"
-#include "aten/view.h"
+#include "aten/contract/linalg_info.h"
+#include "aten/engine/view.h"
 #include "matrix.h"
 #include "reference_kernels.h"
 

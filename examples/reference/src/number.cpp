@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "aten/engine/view.h"
 #include "aten/result_type.h"
-#include "aten/view.h"
 #include "elements.h"
 #include "reference_kernels.h"
 

@@ -1,9 +1,9 @@
 // One kernel each for all pointwise operators, all reductions and all scans:
-// what they compute is in their programs (aten/node.h).
+// what they compute is in their programs (aten/backend/node.h).
 
 #include <sy/library.h>
 
-#include "aten/node.h"
+#include "aten/backend/node.h"
 #include "elements.h"
 #include "primitive.h"
 

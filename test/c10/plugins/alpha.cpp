@@ -1,4 +1,4 @@
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 // A well-behaved library: an operator, its kernel, and one for the program's
 // own operator.

@@ -1,7 +1,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 // A backend with its own allocator, whose tensors hold the library.
 

@@ -1,6 +1,6 @@
 #include <csignal>
 
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 // A library of which the process that loads it dies.
 

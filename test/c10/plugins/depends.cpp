@@ -1,4 +1,4 @@
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 // A library with a kernel for an operator of another plugin.
 

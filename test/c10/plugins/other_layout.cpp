@@ -1,4 +1,4 @@
-#include "c10/library_note.h"
+#include "c10/plugin/library_note.h"
 
 // What a library built against another SDK would carry.
 

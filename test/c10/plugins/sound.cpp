@@ -1,7 +1,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 // The good library that tests break in every way.
 

@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 // A library whose static initialiser throws: what no program survives.
 

@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 SY_LIBRARY(throws, m) {
   m.def("f(Tensor a) -> Tensor");

@@ -1,4 +1,4 @@
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 // Four mistakes at once: a namespace that the program owns, an operator that
 // does not exist, a kernel of the wrong type, and one that there is already.

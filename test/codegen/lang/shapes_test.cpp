@@ -1,4 +1,4 @@
-#include "aten/shapes.h"
+#include "aten/engine/index_functions.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "aten/pooling_shapes.h"
+#include "aten/contract/pooling_windows.h"
 #include "c10/tensor_impl.h"
 #include "codegen/lang/index.h"
 #include "codegen/lang/parser.h"
 #include "test/codegen/lang/index_eval.h"
 
-// aten/shapes.h, which generated code and loaded operators call, and eval_index
-// are two implementations of one language.
+// aten/engine/index_functions.h, which generated code and loaded operators
+// call, and eval_index are two implementations of one language.
 
 namespace sy {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "c10/dispatcher.h"
-#include "c10/plugin.h"
+#include "c10/plugin/load_library.h"
 #include "test/c10/broken_libraries.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/json.h"

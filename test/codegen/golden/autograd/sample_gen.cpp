@@ -1,5 +1,5 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
-#include "aten/fused.h"
+#include "aten/backend/fused_runner.h"
 #include "aten/ops/sample.h"
 #include "aten/ops/sample_ops.h"
 #include "autograd/generated_support.h"

@@ -1,8 +1,8 @@
 #include <sy/sy.h>
 
 #include "accel_kernels.h"
-#include "aten/guard.h"
-#include "aten/view.h"
+#include "aten/engine/guard.h"
+#include "aten/engine/view.h"
 #include "kernel.h"
 #include "strided.h"
 

@@ -1,7 +1,7 @@
 #include <sy/sy.h>
 
 #include "accel_kernels.h"
-#include "aten/view.h"
+#include "aten/engine/view.h"
 #include "kernel.h"
 
 namespace accel {

@@ -1,17 +1,17 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
-#include "aten/decompose.h"
-#include "aten/foreach.h"
-#include "aten/generated.h"
+#include "aten/backend/decompose.h"
+#include "aten/engine/foreach.h"
+#include "aten/engine/generated.h"
 #include "aten/ops/sample.h"
 #include "aten/ops/sample_desc.h"
 #include "aten/ops/sample_kernels.h"
 #include "aten/ops/sample_ops.h"
-#include "aten/pointwise.h"
-#include "aten/reduce.h"
-#include "aten/scan.h"
-#include "aten/shapes.h"
-#include "aten/view.h"
-#include "c10/library.h"
+#include "aten/engine/pointwise.h"
+#include "aten/engine/reduce.h"
+#include "aten/engine/scan.h"
+#include "aten/engine/index_functions.h"
+#include "aten/engine/view.h"
+#include "c10/plugin/library.h"
 
 namespace sy {
 
@@ -615,7 +615,7 @@ SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
   m.impl("cummax.out", SY_FN(cummax_out_store).guarded());
   m.impl("transpose.int", SY_FN(transpose_int_view).guarded());
   m.impl("mm.out", SY_FN(mm_out_store).guarded());
-  m.impl("scalar_tensor", SY_FN(native::scalar_tensor));
+  m.impl("scalar_tensor", SY_FN(composite::scalar_tensor));
   m.impl("mm_backward.out", SY_FN(mm_backward_out_store).guarded());
   m.impl("index.Tensor_out", SY_FN(index_Tensor_out_store).guarded());
   m.impl("index_put_", SY_FN(index_put__store).guarded());
@@ -626,8 +626,8 @@ SY_LIBRARY_IMPL(aten, CompositeImplicitAutograd, m) {
   m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).guarded());
   m.impl("_foreach_mul.List", SY_FN(_foreach_mul_List_foreach).guarded());
   m.impl("_foreach_mul_.List", SY_FN(_foreach_mul__List_foreach).guarded());
-  m.impl("item", SY_FN(native::item));
-  m.impl("can_cast", SY_FN(native::can_cast_dtype));
+  m.impl("item", SY_FN(composite::item));
+  m.impl("can_cast", SY_FN(composite::can_cast_dtype));
 }
 
 }  // namespace sy

@@ -1,7 +1,7 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
 #pragma once
 
-#include "aten/op_desc.h"
+#include "aten/program/op_desc.h"
 
 namespace sy::desc {
 

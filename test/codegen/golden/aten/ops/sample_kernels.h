@@ -1,7 +1,7 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
 #pragma once
 
-#include "aten/dims.h"
+#include "aten/engine/dims.h"
 #include "aten/tensor.h"
 
 // What is checked of the arguments before a kernel sees them; `sizes` are those
@@ -20,7 +20,7 @@ void index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
 }  // namespace sy::contract
 
 // Kernels for every backend, written by hand in aten/.
-namespace sy::native {
+namespace sy::composite {
 
 // scalar_tensor  test/codegen/testdata/sample.yaml:85
 Tensor scalar_tensor(const Scalar& s, std::optional<ScalarType> dtype,
@@ -31,4 +31,4 @@ Scalar item(const Tensor& self);
 // can_cast  test/codegen/testdata/sample.yaml:118
 bool can_cast_dtype(ScalarType from_, ScalarType to);
 
-}  // namespace sy::native
+}  // namespace sy::composite

@@ -1,13 +1,13 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
-#include "aten/generated.h"
+#include "aten/engine/generated.h"
 #include "aten/ops/sample_desc.h"
 #include "aten/ops/sample_kernels.h"
 #include "aten/ops/sample_ops.h"
-#include "backends/cpu/pointwise.h"
-#include "backends/cpu/reduce.h"
+#include "backends/cpu/engine/pointwise.h"
+#include "backends/cpu/engine/reduce.h"
 #include "backends/cpu/sample_kernels_gen.h"
-#include "backends/cpu/scan.h"
-#include "c10/library.h"
+#include "backends/cpu/engine/scan.h"
+#include "c10/plugin/library.h"
 
 namespace sy::cpu {
 

@@ -1,5 +1,5 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
-#include "aten/generated.h"
+#include "aten/engine/generated.h"
 #include "aten/ops/sample_desc.h"
 #include "aten/ops/sample_kernels.h"
 #include "aten/ops/sample_ops.h"
@@ -7,7 +7,7 @@
 #include "backends/meta/reduce.h"
 #include "backends/meta/sample_kernels_gen.h"
 #include "backends/meta/scan.h"
-#include "c10/library.h"
+#include "c10/plugin/library.h"
 
 namespace sy::meta {
 

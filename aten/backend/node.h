@@ -1,0 +1,70 @@
+#pragma once
+
+#include <vector>
+
+#include "aten/engine/pointwise.h"
+#include "aten/engine/reduce.h"
+#include "aten/engine/scan.h"
+#include "c10/dispatcher.h"
+#include "c10/value.h"
+
+// Calls as nodes of a graph, for backends that record them and run them later:
+// what a call's results will be, and how its boxed arguments are those of the
+// operator's tile program.
+
+namespace sy {
+
+// nullptr if `op` is no tile program.
+inline const NodeDesc* node_desc(const OperatorEntry& op) {
+  return op.info() == nullptr ? nullptr : op.info()->node;
+}
+
+// The results of a call as tensors on Meta: sizes, strides, dtypes, and which
+// share memory; written arguments become the copies that stand for them.
+// Tensors of `args` may be on any device and need no data. Throws what the
+// call would throw for its arguments, NotImplementedError if results depend on
+// data or the operator has no shape rule.
+SY_API std::vector<Value> infer_results(OperatorHandle op, const Value* args,
+                                        size_t n);
+
+// Throws TypeError for a value of another type. None is 0.
+SY_API Scalar read_scalar(NodeScalar::Kind kind, const char* text,
+                          const Value& v);
+
+// What a program takes of boxed arguments. Borrows all. `positions`: of each
+// argument of the functional form where it is in `args`; nullptr: in its place.
+class SY_API PointwiseNode {
+ public:
+  PointwiseNode(const NodeDesc& node, const Value* args,
+                const int* positions = nullptr);
+  PointwiseNode(const PointwiseNode&) = delete;
+  const PointwiseOp& op() const { return *node_.pointwise; }
+  PointwiseArgs args() const { return {inputs_, scalars_, absent_}; }
+
+ private:
+  static constexpr int kMaxInputs = 32, kMaxScalars = 32;
+  const NodeDesc& node_;
+  const TensorBase* inputs_[kMaxInputs];
+  Scalar scalars_[kMaxScalars];
+  uint32_t absent_ = 0;
+};
+
+class SY_API ReduceNode {
+ public:
+  ReduceNode(const NodeDesc& node, const Value* args,
+             const int* positions = nullptr);
+  ReduceNode(const ReduceNode&) = delete;
+  const ReduceOp& op() const { return *node_.reduce; }
+  const ReduceArgs& args() const { return args_; }
+
+ private:
+  static constexpr int kMaxScalars = 32;
+  const NodeDesc& node_;
+  int64_t dim_ = 0;
+  Scalar scalars_[kMaxScalars];
+  ReduceArgs args_;
+};
+
+SY_API ScanArgs scan_node(const NodeDesc& node, const Value* args);
+
+}  // namespace sy

@@ -1,0 +1,272 @@
+#include "aten/contract/batch_norm.h"
+
+#include "aten/engine/dims.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/batch_norm.h"
+#include "aten/ops/batch_norm_kernels.h"
+#include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/math.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/shape.h"
+#include "aten/ops/view.h"
+
+namespace sy {
+
+namespace {
+
+using MaybeTensor = std::optional<Tensor>;
+
+void check_parameter(const char* op, const char* name, const Tensor& t,
+                     int64_t channels, ScalarType dtype) {
+  if (!t.defined()) return;
+  SY_CHECK(t.dtype() == dtype, Type, "[", op, "] ", name, ": expected dtype ",
+           dtype, ", got ", t.dtype());
+  SY_CHECK(t.dim() == 1 && t.sizes()[0] == channels, Value, "[", op, "] ", name,
+           ": expected sizes [", channels, "], one for each channel, got ",
+           t.sizes());
+}
+
+}  // namespace
+
+ScalarType check_batch_norm(const char* op, const BatchNormArgs& args) {
+  const Tensor& input = args.input;
+  SY_CHECK(is_floating_type(input.dtype()), Type, "[", op,
+           "] input: expected a floating dtype, got ", input.dtype());
+  SY_CHECK(input.dim() >= 2, Value, "[", op,
+           "] input: expected at least 2 dims, got ", input.sizes());
+  const int64_t channels = input.sizes()[1];
+  ScalarType dtype = input.dtype();
+  if (dtype == kHalf || dtype == kBFloat16) {
+    for (const Tensor* t :
+         {&args.weight, &args.bias, &args.running_mean, &args.running_var}) {
+      if (t->defined() && t->dtype() == kFloat) dtype = kFloat;
+    }
+  }
+  check_parameter(op, "weight", args.weight, channels, dtype);
+  check_parameter(op, "bias", args.bias, channels, dtype);
+  check_parameter(op, "running_mean", args.running_mean, channels, dtype);
+  check_parameter(op, "running_var", args.running_var, channels, dtype);
+  if (!args.training) {
+    SY_CHECK(args.running_mean.defined() && args.running_var.defined(), Value,
+             "[", op,
+             "] running_mean: expected running statistics, as training is off");
+  } else {
+    SY_CHECK(input.numel() > 0, Value, "[", op,
+             "] input: expected at least one element in training, got ",
+             input.sizes());
+  }
+  return dtype;
+}
+
+void check_batch_norm_grad(const char* op, const Tensor& grad_out,
+                           const BatchNormArgs& args, const Tensor& save_mean,
+                           const Tensor& save_invstd) {
+  const ScalarType dtype = check_batch_norm(op, args);
+  const Tensor& input = args.input;
+  SY_CHECK(grad_out.sizes() == input.sizes(), Value, "[", op,
+           "] grad_out: expected ", input.sizes(), ", the sizes of input, got ",
+           grad_out.sizes());
+  SY_CHECK(grad_out.dtype() == input.dtype(), Type, "[", op,
+           "] grad_out: expected dtype ", input.dtype(), ", got ",
+           grad_out.dtype());
+  if (!args.training) return;
+  SY_CHECK(save_mean.defined() && save_invstd.defined(), Value, "[", op,
+           "] save_mean: expected saved statistics, as training is on");
+  check_parameter(op, "save_mean", save_mean, input.sizes()[1], dtype);
+  check_parameter(op, "save_invstd", save_invstd, input.sizes()[1], dtype);
+}
+
+namespace native {
+
+namespace {
+
+Tensor reserve_of(const Tensor& input) {
+  return sy::empty({0}, input.options().dtype(kByte));
+}
+
+// One element for each channel, to go with `like`.
+Tensor along_channels(const Tensor& t, const Tensor& like) {
+  Dims sizes;
+  for (int64_t d = 0; d < like.dim(); ++d) sizes.push_back(1);
+  sizes[1] = t.numel();
+  return t.reshape(sizes);
+}
+
+Tensor sum_channels(const Tensor& t) {
+  Dims dims;
+  for (int64_t d = 0; d < t.dim(); ++d) {
+    if (d != 1) dims.push_back(d);
+  }
+  return sy::sum(t, IntArrayRef(dims));
+}
+
+}  // namespace
+
+// With u = (x - mean) s, the gradients are w s P(g), sum(g u) and sum(g), where
+// P takes a tensor's parts along 1 and u away in training, and nothing else.
+// The derivatives of u and s by x are s P and -s s u / n.
+std::tuple<Tensor, Tensor, Tensor> batch_norm_double_backward(
+    const Tensor& input, const MaybeTensor& weight, const MaybeTensor& ggI,
+    const MaybeTensor& ggG, const MaybeTensor& ggB, const Tensor& gO,
+    const MaybeTensor& running_mean, const MaybeTensor& running_var,
+    bool training, double eps, const MaybeTensor& save_mean,
+    const MaybeTensor& save_invstd) {
+  const auto given = [](const MaybeTensor& t) { return t && t->defined(); };
+  const bool has_weight = given(weight);
+  SY_CHECK(given(training ? save_mean : running_mean) &&
+               given(training ? save_invstd : running_var),
+           Value, "[_batch_norm_double_backward] ",
+           training ? "save_mean" : "running_mean",
+           ": expected the statistics of the forward pass, got none");
+  const Tensor one =
+      sy::ones({1}, TensorOptions(input.scalar_type()).device(input.device()));
+  const Tensor w = has_weight ? along_channels(*weight, input) : one;
+  Tensor mean, s;
+  if (training) {
+    mean = along_channels(*save_mean, input);
+    s = along_channels(*save_invstd, input);
+  } else {
+    mean = along_channels(*running_mean, input);
+    s = along_channels(sy::rsqrt(running_var->add(Scalar(eps))), input);
+  }
+  const Tensor u = input.sub(mean).mul(s);
+  const auto sums = [&](const Tensor& t) {
+    return along_channels(sum_channels(t), input);
+  };
+  const double n = input.size(1) == 0 ? 1
+                                      : static_cast<double>(input.numel()) /
+                                            static_cast<double>(input.size(1));
+  const auto share = [&](const Tensor& t) { return t.mul(Scalar(1 / n)); };
+  // t less its parts along 1 and u, as the statistics take them away.
+  const auto projected = [&](const Tensor& t) {
+    return training ? t.sub(share(sums(t).add(u.mul(sums(t.mul(u)))))) : t;
+  };
+
+  const auto zeros = [](const Tensor& t) {
+    return sy::zeros(t.sizes(), t.options());
+  };
+  Tensor by_input = zeros(input), by_grad = zeros(gO);
+  Tensor by_weight = has_weight ? zeros(*weight) : Tensor();
+  const auto add = [](Tensor& to, const Tensor& t) { to = to.add(t); };
+  if (given(ggI)) {
+    const Tensor v = projected(*ggI), p = projected(gO);
+    add(by_grad, v.mul(w).mul(s));
+    if (has_weight) add(by_weight, sum_channels(ggI->mul(p).mul(s)));
+    if (training) {
+      // Of ggI . P(x) gO, where u and s change with x.
+      const Tensor gu = sums(gO.mul(u)), vu = sums(ggI->mul(u));
+      const Tensor inner = sums(ggI->mul(p));
+      const Tensor t = p.mul(vu).add(v.mul(gu)).add(u.mul(inner));
+      add(by_input, share(t.mul(w).mul(s).mul(s)).neg());
+    }
+  }
+  if (given(ggG)) {
+    const Tensor c = along_channels(*ggG, input);
+    add(by_grad, c.mul(u));
+    add(by_input, projected(gO).mul(c).mul(s));
+  }
+  if (given(ggB)) add(by_grad, along_channels(*ggB, input));
+  return {by_input, by_weight, by_grad};
+}
+
+std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(
+    const Tensor& grad_out, const Tensor& input, const Tensor& weight,
+    const MaybeTensor& running_mean, const MaybeTensor& running_var,
+    const MaybeTensor& save_mean, const MaybeTensor& save_var, bool update,
+    double eps, ArrayRef<bool> output_mask, const Tensor&) {
+  return sy::native_batch_norm_backward(grad_out, input, weight, running_mean,
+                                        running_var, save_mean, save_var,
+                                        update, eps, output_mask);
+}
+
+std::tuple<Tensor, Tensor, Tensor> native_batch_norm_legit(
+    const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
+    Tensor& running_mean, Tensor& running_var, bool training, double momentum,
+    double eps) {
+  return sy::native_batch_norm(input, weight, bias, running_mean, running_var,
+                               training, momentum, eps);
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_with_update(
+    const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
+    Tensor& running_mean, Tensor& running_var, double momentum, double eps) {
+  auto [out, mean, invstd] = sy::native_batch_norm(
+      input, weight, bias, running_mean, running_var, true, momentum, eps);
+  return {out, mean, invstd, reserve_of(input)};
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_no_update(
+    const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
+    const MaybeTensor& running_mean, const MaybeTensor& running_var,
+    double momentum, double eps) {
+  auto [out, mean, invstd] = sy::native_batch_norm(
+      input, weight, bias, running_mean, running_var, false, momentum, eps);
+  return {out, mean, invstd, reserve_of(input)};
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor, int64_t> batch_norm_impl_index(
+    const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
+    const MaybeTensor& running_mean, const MaybeTensor& running_var,
+    bool training, double momentum, double eps, bool) {
+  auto [out, mean, invstd] = sy::native_batch_norm(
+      input, weight, bias, running_mean, running_var, training, momentum, eps);
+  return {out, mean, invstd, reserve_of(input), 0};
+}
+
+std::tuple<Tensor, Tensor, Tensor> batch_norm_impl_index_backward(
+    int64_t impl_index, const Tensor& input, const Tensor& grad_output,
+    const MaybeTensor& weight, const MaybeTensor& running_mean,
+    const MaybeTensor& running_var, const MaybeTensor& save_mean,
+    const MaybeTensor& save_var_transform, bool train, double eps,
+    ArrayRef<bool> output_mask, const Tensor&) {
+  SY_CHECK(impl_index == 0, Value,
+           "[_batch_norm_impl_index_backward] impl_index: expected 0, got ",
+           impl_index);
+  return sy::native_batch_norm_backward(
+      grad_output, input, weight, running_mean, running_var, save_mean,
+      save_var_transform, train, eps, output_mask);
+}
+
+// Each channel of each element of the batch is a channel of one batch.
+Tensor instance_norm(const Tensor& input, const MaybeTensor& weight,
+                     const MaybeTensor& bias, const MaybeTensor& running_mean,
+                     const MaybeTensor& running_var, bool use_input_stats,
+                     double momentum, double eps, bool cudnn_enabled) {
+  const auto given = [](const MaybeTensor& t) { return t && t->defined(); };
+  SY_CHECK(input.dim() >= 2, Value,
+           "[instance_norm] input: expected at least 2 dims, got ",
+           input.sizes());
+  SY_CHECK(use_input_stats || (given(running_mean) && given(running_var)),
+           Value,
+           "[instance_norm] running_mean: expected running statistics, as "
+           "use_input_stats is off");
+  const int64_t batch = input.size(0), channels = input.size(1);
+  const auto repeated = [&](const char* name, const MaybeTensor& t) {
+    if (!given(t)) return Tensor();
+    SY_CHECK(t->dim() == 1 && t->size(0) == channels, Value, "[instance_norm] ",
+             name, ": expected sizes [", channels, "], got ", t->sizes());
+    return t->repeat({batch});
+  };
+  Dims sizes(input.sizes());
+  sizes[0] = 1;
+  sizes[1] = batch * channels;
+  Tensor mean = repeated("running_mean", running_mean);
+  Tensor var = repeated("running_var", running_var);
+  const Tensor out =
+      sy::batch_norm(input.contiguous().view(sizes), repeated("weight", weight),
+                     repeated("bias", bias), mean, var, use_input_stats,
+                     momentum, eps, cudnn_enabled);
+  // Running statistics take the mean over the batch.
+  if (given(running_mean)) {
+    running_mean->detach().copy_(mean.view({batch, channels}).mean({0}));
+  }
+  if (given(running_var)) {
+    running_var->detach().copy_(var.view({batch, channels}).mean({0}));
+  }
+  return out.view(input.sizes());
+}
+
+}  // namespace native
+
+}  // namespace sy

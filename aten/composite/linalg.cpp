@@ -1,0 +1,102 @@
+#include "aten/ops/linalg.h"
+#include "aten/engine/dims.h"
+#include "aten/engine/view.h"
+#include "aten/operators.h"
+#include "aten/ops/linalg_kernels.h"
+#include "aten/ops/shape.h"
+#include "aten/ops/view.h"
+
+namespace sy::composite {
+
+namespace {
+
+// `list` without its last n elements, then more.
+Dims joined(IntArrayRef list, size_t n, std::initializer_list<int64_t> more) {
+  Dims r(list.slice(0, list.size() - n));
+  for (const int64_t v : more) r.push_back(v);
+  return r;
+}
+
+// All dims but the last as one.
+Tensor as_matrix(const Tensor& t) {
+  int64_t rows = 1;
+  for (int64_t d = 0; d + 1 < t.dim(); ++d) rows *= t.size(d);
+  return t.reshape({rows, t.size(-1)});
+}
+
+void check_inner(const Tensor& self, const Tensor& other) {
+  const int64_t k = self.size(-1);
+  const int64_t rows = other.dim() == 1 ? other.size(0) : other.size(-2);
+  SY_CHECK(k == rows, Value, "[matmul] other: expected ", k, " ",
+           other.dim() == 1 ? "elements" : "rows", " to multiply with ",
+           self.sizes(), ", got ", other.sizes());
+}
+
+// Both of at least two dims, one of more: the others broadcast.
+Tensor batched(const Tensor& self, const Tensor& other) {
+  const int64_t m = self.size(-2), k = self.size(-1), n = other.size(-1);
+  const auto batch_of = [](const Tensor& t) {
+    return t.sizes().slice(0, t.sizes().size() - 2);
+  };
+  const Dims batch = broadcast_sizes("matmul", batch_of(self), batch_of(other));
+  int64_t count = 1;
+  for (const int64_t b : batch) count *= b;
+  Dims a_sizes = batch, b_sizes = batch, sizes = batch;
+  a_sizes.push_back(m);
+  a_sizes.push_back(k);
+  b_sizes.push_back(k);
+  b_sizes.push_back(n);
+  sizes.push_back(m);
+  sizes.push_back(n);
+  const Tensor a = self.expand(a_sizes).reshape({count, m, k});
+  const Tensor b = other.expand(b_sizes).reshape({count, k, n});
+  return sy::bmm(a, b).reshape(sizes);
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& self, const Tensor& other) {
+  const int64_t a = self.dim(), b = other.dim();
+  SY_CHECK(a != 0 && b != 0, Value,
+           "[matmul] self, other: expected at least 1 dim, got ", self.sizes(),
+           " and ", other.sizes());
+  check_inner(self, other);
+  if (a == 1 && b == 1) return sy::dot(self, other);
+  if (a == 2 && b == 1) return sy::mv(self, other);
+  if (a == 2 && b == 2) return sy::mm(self, other);
+  if (a == 1) return composite::matmul(self.unsqueeze(0), other).squeeze(-2);
+  if (b == 1) return composite::matmul(self, other.unsqueeze(1)).squeeze(-1);
+  if (b == 2) {
+    // All batches are rows of one matrix.
+    return sy::mm(as_matrix(self), other)
+        .view(joined(self.sizes(), 1, {other.size(-1)}));
+  }
+  return batched(self, other);
+}
+
+Tensor linear(const Tensor& input, const Tensor& weight,
+              const std::optional<Tensor>& bias) {
+  SY_CHECK(input.dim() >= 1, Value,
+           "[linear] input: expected at least 1 dim, got ", describe(input));
+  SY_CHECK(weight.dim() == 1 || weight.dim() == 2, Value,
+           "[linear] weight: expected 1 or 2 dims, got ", describe(weight));
+  SY_CHECK(input.size(-1) == weight.size(-1), Value,
+           "[linear] weight: expected ", input.size(-1),
+           " columns to multiply with ", input.sizes(), ", got ",
+           weight.sizes());
+  const bool has_bias = bias.has_value() && bias->defined();
+  if (weight.dim() == 1) {
+    const Tensor product = composite::matmul(input, weight);
+    return has_bias ? product + *bias : product;
+  }
+  const Tensor transposed = weight.t();
+  if (!has_bias) return composite::matmul(input, transposed);
+  if (bias->dim() > 1 || input.dim() == 1) {
+    return composite::matmul(input, transposed) + *bias;
+  }
+  if (input.dim() == 2) return sy::addmm(*bias, input, transposed);
+  return sy::addmm(*bias, as_matrix(input), transposed)
+      .view(joined(input.sizes(), 1, {weight.size(0)}));
+}
+
+}  // namespace sy::composite

@@ -1,0 +1,144 @@
+#include <algorithm>
+
+#include "aten/engine/dims.h"
+#include "aten/engine/view.h"
+#include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/padding.h"
+#include "aten/ops/padding_kernels.h"
+#include "aten/ops/shape.h"
+#include "aten/ops/view.h"
+
+namespace sy::composite {
+
+namespace {
+
+// `size` with both amounts, which may be negative.
+int64_t padded_size(const char* op, int64_t size, int64_t before,
+                    int64_t after) {
+  SY_CHECK(size + before + after >= 0, Value, "[", op,
+           "] pad: expected sizes of at least 0, got ", size, " with ", before,
+           " and ", after);
+  return size + before + after;
+}
+
+void check_amounts(const char* op, const Tensor& self, IntArrayRef pad) {
+  SY_CHECK(pad.size() % 2 == 0, Value, "[", op,
+           "] pad: expected two amounts for each dim, got ", pad);
+  SY_CHECK(static_cast<int64_t>(pad.size()) <= 2 * self.dim(), Value, "[", op,
+           "] pad: expected at most ", 2 * self.dim(), " amounts for ",
+           self.sizes(), ", got ", pad);
+  constexpr int64_t kMost = int64_t{1} << 40;
+  for (const int64_t p : pad) {
+    SY_CHECK(p >= -kMost && p <= kMost, Value, "[", op,
+             "] pad: expected amounts of at most 2^40, got ", pad);
+  }
+}
+
+// `size` indices of dim d from `start` on, for a kernel's own use.
+Tensor part(const Tensor& t, int64_t d, int64_t start, int64_t size) {
+  Dims sizes(t.sizes());
+  sizes[d] = size;
+  return alias_without_view(t, sizes, t.strides(),
+                            t.storage_offset() + start * t.stride(d));
+}
+
+}  // namespace
+
+// The border is filled dim by dim, so that nothing is written twice.
+Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad,
+                       const Scalar& value) {
+  check_amounts("constant_pad_nd", self, pad);
+  const auto n = static_cast<int64_t>(pad.size() / 2);
+  Dims sizes(self.sizes());
+  Tensor source = self;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto k = static_cast<size_t>(2 * i);
+    const int64_t d = self.dim() - 1 - i, size = self.size(d);
+    sizes[d] = padded_size("constant_pad_nd", size, pad[k], pad[k + 1]);
+    const int64_t first = std::max<int64_t>(0, -pad[k]);
+    const int64_t last = size - std::max<int64_t>(0, -pad[k + 1]);
+    SY_CHECK(first <= last, Value,
+             "[constant_pad_nd] pad: expected to cut off at most ", size,
+             " indices of dim ", d, ", got ", pad[k], " and ", pad[k + 1]);
+    source = part(source, d, first, last - first);
+  }
+  Tensor out = sy::empty(sizes, self.options(), self.suggest_memory_format());
+  Tensor rest = out;
+  for (int64_t i = n; i-- > 0;) {
+    const auto k = static_cast<size_t>(2 * i);
+    const int64_t d = self.dim() - 1 - i;
+    const int64_t before = std::max<int64_t>(0, pad[k]);
+    const int64_t after = std::max<int64_t>(0, pad[k + 1]);
+    const int64_t size = rest.size(d);
+    if (before > 0) part(rest, d, 0, before).fill_(value);
+    if (after > 0) part(rest, d, size - after, after).fill_(value);
+    rest = part(rest, d, before, size - before - after);
+  }
+  rest.copy_(source);
+  return out;
+}
+
+Tensor pad_circular(const Tensor& self, IntArrayRef pad) {
+  check_amounts("_pad_circular", self, pad);
+  const auto n = static_cast<int64_t>(pad.size() / 2);
+  SY_CHECK(self.dim() == n + 1 || self.dim() == n + 2, Value,
+           "[_pad_circular] pad: expected amounts for all but one or two of ",
+           self.dim(), " dims, got ", pad);
+  Tensor out = self;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto k = static_cast<size_t>(2 * i);
+    const int64_t d = self.dim() - 1 - i, size = self.size(d);
+    const int64_t before = pad[k], after = pad[k + 1];
+    padded_size("_pad_circular", size, before, after);
+    const int64_t first = std::max<int64_t>(0, -before);
+    const int64_t last = size - std::max<int64_t>(0, -after);
+    SY_CHECK(first <= last && before <= last - first && after <= last - first,
+             Value, "[_pad_circular] pad: expected amounts of at most ", size,
+             " for dim ", d, ", got ", before, " and ", after);
+    const Tensor middle = out.slice(d, first, last);
+    std::vector<Tensor> parts;
+    if (before > 0) parts.push_back(out.slice(d, last - before, last));
+    parts.push_back(middle);
+    if (after > 0) parts.push_back(out.slice(d, first, first + after));
+    out = parts.size() == 1 ? middle : sy::cat(parts, d);
+  }
+  return out.is_alias_of(self) ? out.clone(MemoryFormat::Contiguous) : out;
+}
+
+Tensor pad_enum(const Tensor& self, IntArrayRef pad, int64_t mode,
+                std::optional<double> value) {
+  check_amounts("pad", self, pad);
+  SY_CHECK(mode >= 0 && mode <= 3, Value,
+           "[_pad_enum] mode: expected a value in [0, 3], got ", mode);
+  if (mode == 3) return sy::constant_pad_nd(self, pad, value.value_or(0));
+  SY_CHECK(value.value_or(0) == 0, Value,
+           "[pad] value: expected none unless mode is constant, got ", *value);
+  const auto n = static_cast<int64_t>(pad.size() / 2);
+  SY_CHECK(n >= 1 && n <= 3 && (self.dim() == n + 1 || self.dim() == n + 2),
+           Value, "[pad] pad: expected amounts for all but one or two of the ",
+           "dims of self and for at most 3, got ", pad, " for ", self.sizes());
+  if (mode == 2) return sy::_pad_circular(self, pad);
+  switch (2 * n + mode) {
+    case 2: return sy::reflection_pad1d(self, pad);
+    case 3: return sy::replication_pad1d(self, pad);
+    case 4: return sy::reflection_pad2d(self, pad);
+    case 5: return sy::replication_pad2d(self, pad);
+    case 6: return sy::reflection_pad3d(self, pad);
+    default: return sy::replication_pad3d(self, pad);
+  }
+}
+
+Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode,
+           std::optional<double> value) {
+  constexpr std::string_view kModes[] = {"reflect", "replicate", "circular",
+                                         "constant"};
+  const auto* const at = std::find(std::begin(kModes), std::end(kModes), mode);
+  SY_CHECK(at != std::end(kModes), Value,
+           "[pad] mode: expected constant, reflect, replicate or circular, "
+           "got '",
+           mode, "'");
+  return pad_enum(self, pad, at - kModes, value);
+}
+
+}  // namespace sy::composite

@@ -1,0 +1,41 @@
+#include <algorithm>
+
+#include "aten/engine/dims.h"
+#include "aten/engine/index_functions.h"
+#include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/rearranging_kernels.h"
+#include "aten/ops/shape.h"
+#include "aten/ops/view.h"
+
+namespace sy::composite {
+
+Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1,
+                  int64_t dim2) {
+  const int64_t n = self.dim() + 1;
+  SY_CHECK(self.dim() > 0, Value,
+           "[diag_embed] self: expected at least one dim, got none");
+  const int64_t a = wrap_dim("diag_embed", dim1, n);
+  const int64_t b = wrap_dim("diag_embed", dim2, n);
+  SY_CHECK(a != b, Value,
+           "[diag_embed] dim2: expected another dim than dim1, got ", dim1,
+           " and ", dim2);
+  int64_t side = 0;
+  SY_CHECK(offset > INT64_MIN &&
+               !__builtin_add_overflow(self.size(-1),
+                                       offset < 0 ? -offset : offset, &side),
+           Value, "[diag_embed] offset: the result is too large: ", offset);
+  Dims sizes = shapes::slice(self.sizes(), 0, -1);
+  sizes = shapes::inserted("diag_embed", sizes, std::min(a, b), side);
+  sizes = shapes::inserted("diag_embed", sizes, std::max(a, b), side);
+  Tensor out = sy::zeros(sizes, self.options());
+  out.diagonal(offset, a, b).copy_(self);
+  return out;
+}
+
+Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking) {
+  Tensor out = self.clone();
+  return out.copy_(src, non_blocking);
+}
+
+}  // namespace sy::composite

@@ -1,0 +1,176 @@
+#include "aten/contract/convolution.h"
+
+#include <limits>
+
+namespace sy {
+
+namespace {
+
+constexpr int64_t kMost = int64_t{1} << 40;
+
+int64_t at(IntArrayRef list, int64_t d) {
+  return list[list.size() == 1 ? 0 : static_cast<size_t>(d)];
+}
+
+void check_amounts(const char* op, const char* name, IntArrayRef list,
+                   int64_t dims, int64_t least) {
+  SY_CHECK(list.size() == 1 || static_cast<int64_t>(list.size()) == dims, Value,
+           "[", op, "] ", name, ": expected 1 or ", dims, " numbers, got ",
+           list);
+  for (const int64_t v : list) {
+    SY_CHECK(v >= least && v <= kMost, Value, "[", op, "] ", name,
+             ": expected numbers from ", least, " to 2^40, got ", list);
+  }
+}
+
+void check_tensors(const char* op, const Tensor& input, const Tensor& weight,
+                   const Tensor& bias) {
+  SY_CHECK(input.dtype() != kBool, Type, "[", op,
+           "] input: expected an integer or floating dtype, got bool");
+  SY_CHECK(weight.dtype() == input.dtype(), Type, "[", op,
+           "] weight: expected the dtype of input, ", input.dtype(), ", got ",
+           weight.dtype());
+  SY_CHECK(weight.dim() >= 3 && weight.dim() <= 5, Value, "[", op,
+           "] weight: expected 3 to 5 dims, got ", weight.sizes());
+  SY_CHECK(input.dim() == weight.dim(), Value, "[", op, "] input: expected ",
+           weight.dim(), " dims, as weight has, got ", input.sizes());
+  if (bias.defined()) {
+    SY_CHECK(bias.dtype() == input.dtype(), Type, "[", op,
+             "] bias: expected the dtype of input, ", input.dtype(), ", got ",
+             bias.dtype());
+  }
+}
+
+// The result's channels.
+int64_t check_channels(const char* op, const Tensor& input,
+                       const Tensor& weight, const Tensor& bias,
+                       const ConvolutionArgs& args) {
+  const int64_t groups = args.groups;
+  const int64_t first = weight.sizes()[0], second = weight.sizes()[1];
+  SY_CHECK(groups > 0, Value, "[", op,
+           "] groups: expected a positive number, got ", groups);
+  SY_CHECK(first >= groups && first % groups == 0, Value, "[", op,
+           "] weight: expected a multiple of ", groups,
+           " groups as its first size, got ", weight.sizes());
+  SY_CHECK(second <= std::numeric_limits<int64_t>::max() / groups, Value, "[",
+           op, "] groups: expected fewer than ", groups);
+  const int64_t in = args.transposed ? first : second * groups;
+  const int64_t out = args.transposed ? second * groups : first;
+  SY_CHECK(input.sizes()[1] == in, Value, "[", op, "] input: expected ", in,
+           " channels for a weight of ", weight.sizes(), ", got ",
+           input.sizes());
+  if (bias.defined()) {
+    SY_CHECK(bias.dim() == 1 && bias.sizes()[0] == out, Value, "[", op,
+             "] bias: expected sizes [", out, "], got ", bias.sizes());
+  }
+  return out;
+}
+
+// kMost keeps these from overflowing but for sizes of tensors without
+// elements, which are bounded too.
+int64_t spread(int64_t kernel, int64_t dilation) {
+  int64_t s = 0;
+  if (__builtin_mul_overflow(kernel - 1, dilation, &s) || s > kMost) return -1;
+  return s + 1;
+}
+
+}  // namespace
+
+Dims convolution_sizes(const char* op, const Tensor& input,
+                       const Tensor& weight, const Tensor& bias,
+                       const ConvolutionArgs& args) {
+  check_tensors(op, input, weight, bias);
+  const int64_t dims = weight.dim() - 2;
+  check_amounts(op, "stride", args.stride, dims, 1);
+  check_amounts(op, "padding", args.padding, dims, 0);
+  check_amounts(op, "dilation", args.dilation, dims, 1);
+  check_amounts(op, "output_padding", args.output_padding, dims, 0);
+  const int64_t out = check_channels(op, input, weight, bias, args);
+  Dims sizes(input.sizes());
+  sizes[1] = out;
+  for (int64_t d = 0; d < dims; ++d) {
+    const int64_t size = input.sizes()[static_cast<size_t>(d + 2)];
+    const int64_t kernel = weight.sizes()[static_cast<size_t>(d + 2)];
+    const int64_t s = at(args.stride, d), p = at(args.padding, d);
+    SY_CHECK(kernel > 0, Value, "[", op,
+             "] weight: expected kernel sizes of at least 1, got ",
+             weight.sizes());
+    const int64_t reach = spread(kernel, at(args.dilation, d));
+    SY_CHECK(reach > 0 && size <= kMost, Value, "[", op,
+             "] input: expected sizes and kernels of at most 2^40, got ",
+             input.sizes(), " and a weight of ", weight.sizes());
+    if (!args.transposed) {
+      SY_CHECK(reach <= size + 2 * p, Value, "[", op,
+               "] weight: expected kernels within the padded input of ",
+               size + 2 * p, ", got ", reach, " in dim ", d + 2);
+      sizes[d + 2] = (size + 2 * p - reach) / s + 1;
+      continue;
+    }
+    const int64_t extra = at(args.output_padding, d);
+    SY_CHECK(extra < s || extra < at(args.dilation, d), Value, "[", op,
+             "] output_padding: expected less than stride or dilation, got ",
+             args.output_padding);
+    int64_t whole = 0;
+    const bool too_large =
+        __builtin_mul_overflow(size - 1, s, &whole) || whole > kMost;
+    const int64_t size_out = whole - 2 * p + reach + extra;
+    SY_CHECK(!too_large && size_out > 0, Value, "[", op,
+             "] input: expected sizes that give a result of 1 to 2^40, got ",
+             input.sizes(), " with padding ", args.padding);
+    sizes[d + 2] = size_out;
+  }
+  checked_numel(op, sizes, input.itemsize());
+  return sizes;
+}
+
+void check_convolution_grad(const Tensor& grad_output, const Tensor& input,
+                            IntArrayRef sizes) {
+  SY_CHECK(grad_output.sizes() == sizes, Value,
+           "[convolution_backward] grad_output: expected ", sizes,
+           ", the sizes of the result, got ", grad_output.sizes());
+  SY_CHECK(grad_output.dtype() == input.dtype(), Type,
+           "[convolution_backward] grad_output: expected the dtype of input, ",
+           input.dtype(), ", got ", grad_output.dtype());
+}
+
+int64_t ConvolutionGeometry::work() const {
+  int64_t n = batch;
+  for (const int64_t v : {out, y_places(), row()}) {
+    if (__builtin_mul_overflow(n, v, &n)) {
+      return std::numeric_limits<int64_t>::max();
+    }
+  }
+  return n;
+}
+
+ConvolutionGeometry convolution_geometry(IntArrayRef x_sizes,
+                                         IntArrayRef y_sizes,
+                                         IntArrayRef weight_sizes,
+                                         const ConvolutionArgs& args) {
+  ConvolutionGeometry g;
+  g.dims = static_cast<int64_t>(weight_sizes.size()) - 2;
+  g.batch = x_sizes[0];
+  g.in = x_sizes[1];
+  g.out = y_sizes[1];
+  g.groups = args.groups;
+  const int64_t absent = ConvolutionGeometry::kDims - g.dims;
+  for (int64_t d = 0; d < ConvolutionGeometry::kDims; ++d) {
+    const int64_t k = d - absent;
+    const auto i = static_cast<size_t>(k + 2);
+    g.x[d] = k < 0 ? 1 : x_sizes[i];
+    g.y[d] = k < 0 ? 1 : y_sizes[i];
+    g.kernel[d] = k < 0 ? 1 : weight_sizes[i];
+    g.stride[d] = k < 0 ? 1 : at(args.stride, k);
+    g.padding[d] = k < 0 ? 0 : at(args.padding, k);
+    g.dilation[d] = k < 0 ? 1 : at(args.dilation, k);
+  }
+  return g;
+}
+
+MemoryFormat convolution_format(const Tensor& input, const Tensor& weight) {
+  const MemoryFormat of_input = input.suggest_memory_format();
+  return of_input != MemoryFormat::Contiguous ? of_input
+                                              : weight.suggest_memory_format();
+}
+
+}  // namespace sy

@@ -1,0 +1,100 @@
+#include "aten/engine/generated.h"
+
+#include "aten/engine/guard.h"
+
+namespace sy::generated {
+
+namespace {
+
+// "add_.Tensor" of "aten::add_.Tensor", for messages.
+std::string_view short_name(const OperatorEntry& op) {
+  const std::string_view name = op.name();
+  const size_t at = name.find("::");
+  return at == std::string_view::npos ? name : name.substr(at + 2);
+}
+
+}  // namespace
+
+void undefined(const OperatorEntry& op, const char* argument) {
+  fail(ErrorKind::Value, "[", short_name(op), "] ", argument,
+       ": expected a tensor, got an undefined one");
+}
+
+void cannot_pin(const OperatorEntry& op, Device device) {
+  fail(ErrorKind::Value, "[", short_name(op),
+       "] pin_memory: expected False for a tensor on '", device,
+       "', got True: only memory of the host is pinned");
+}
+
+Tensor clone_for_write(const Tensor& self) { return self.clone(); }
+
+void check_out_dtype(const OperatorEntry& op, const TensorBase& out,
+                     ScalarType dtype) {
+  SY_CHECK(!out.defined() || out.scalar_type() == dtype, Type, "[",
+           short_name(op), "] out: expected ", dtype, ", got ", describe(out));
+}
+
+void check_inplace_sizes(const OperatorEntry& op, const TensorBase& self,
+                         IntArrayRef sizes) {
+  SY_CHECK(self.sizes() == sizes, Value, "[", short_name(op),
+           "] self: expected sizes ", sizes, ", those of the result, got ",
+           self.sizes());
+}
+
+void check_list_size(const char* op, const char* argument, size_t size,
+                     size_t expected) {
+  SY_CHECK(size == expected, Value, "[", op, "] ", argument, ": expected ",
+           expected, " values, got ", size);
+}
+
+void check_list(const OperatorEntry& op, const char* argument, TensorList list,
+                const TensorBase* first) {
+  for (const Tensor& t : list) {
+    SY_CHECK(t.defined(), Value, "[", short_name(op), "] ", argument,
+             ": expected tensors, got an undefined one");
+    if (first == nullptr) first = &t;
+    const TensorBase* const both[] = {first, &t};
+    check_same_device(op, both, 2);
+    if (first->device().is_cpu()) first = &t;
+  }
+}
+
+void check_in_storage(const char* op, const Tensor& self, IntArrayRef sizes,
+                      IntArrayRef strides, int64_t offset) {
+  SY_CHECK(sizes.size() == strides.size(), Value, "[", op,
+           "] stride: expected ", sizes.size(), " strides for sizes ", sizes,
+           ", got ", strides);
+  SY_CHECK(offset >= 0, Value, "[", op,
+           "] storage_offset: expected at least 0, got ", offset);
+  checked_numel(op, sizes, self.itemsize());
+  int64_t last = offset;
+  bool empty = false, fits = true;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    SY_CHECK(strides[d] >= 0, Value, "[", op,
+             "] stride: expected strides of at least 0, got ", strides);
+    int64_t reach = 0;
+    empty = empty || sizes[d] == 0;
+    fits = fits && !__builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) &&
+           !__builtin_add_overflow(last, reach, &last);
+  }
+  const auto item = static_cast<int64_t>(self.itemsize());
+  const auto elements = static_cast<int64_t>(self.storage()->nbytes()) / item;
+  SY_CHECK(empty || (fits && last < elements), Value, "[", op,
+           "] size: expected a view inside the storage of ", elements,
+           " elements, got sizes ", sizes, ", strides ", strides,
+           " and offset ", offset);
+}
+
+Tensor& assign_inplace(const OperatorEntry& op, const Tensor& result,
+                       Tensor& self) {
+  static const auto copy =
+      typed_operator<Tensor&(Tensor&, const Tensor&, bool)>("aten::copy_");
+  check_can_cast(short_name(op).data(), "self", result.scalar_type(),
+                 self.scalar_type());
+  check_inplace_sizes(op, self, result.sizes());
+  copy.call(self, result, false);
+  name_writer(self, &op);
+  return self;
+}
+
+}  // namespace sy::generated

@@ -1,0 +1,69 @@
+#include "aten/engine/structured.h"
+
+#include <algorithm>
+
+#include "aten/engine/copy.h"
+#include "aten/engine/guard.h"
+#include "c10/dispatcher.h"
+
+namespace sy {
+
+namespace {
+
+// "aten::add.out" as messages name it.
+const char* short_name(const OperatorEntry& op) {
+  const std::string_view name = op.name();
+  const size_t at = name.find("::");
+  return name.data() + (at == std::string_view::npos ? 0 : at + 2);
+}
+
+}  // namespace
+
+Tensor new_result(const TensorBase& like, IntArrayRef sizes, ScalarType dtype) {
+  return Tensor(make_tensor(sizes, dtype, like.device()));
+}
+
+void prepare_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
+                 ScalarType dtype, Device device) {
+  const char* const name = short_name(op);
+  check_defined(name, "out", out);
+  SY_CHECK(out.device() == device, Value, "[", name,
+           "] out: expected a tensor on ", device, ", got ", describe(out));
+  check_can_cast(name, "out", dtype, out.dtype());
+  assert_no_internal_overlap(name, "out", out);
+  if (out.sizes() != sizes) resize_output(name, out, sizes);
+  bump_version(out, &op);
+}
+
+bool overlaps(const TensorBase& a, const TensorBase& b) {
+  return sharing(a, b) != Sharing::None;
+}
+
+void check_same_device(const OperatorEntry& op,
+                       const TensorBase* const* tensors, int n) {
+  // Nothing is named where nothing is wrong.
+  const auto on_cpu = [](const TensorBase* t) {
+    return t == nullptr || !t->defined() || t->device().is_cpu();
+  };
+  if (SY_LIKELY(std::all_of(tensors, tensors + n, on_cpu))) return;
+  check_same_device(short_name(op), tensors, static_cast<size_t>(n));
+}
+
+void store_result(const OperatorEntry& op, const Tensor& result, Tensor& out) {
+  prepare_out(op, out, result.sizes(), result.dtype(), result.device());
+  copy_between(out, result);
+}
+
+void store_inplace(const OperatorEntry& op, const Tensor& result,
+                   Tensor& self) {
+  const char* const name = short_name(op);
+  check_can_cast(name, "self", result.dtype(), self.dtype());
+  SY_CHECK(result.sizes() == self.sizes(), Value, "[", name,
+           "] self: expected ", result.sizes(),
+           ", the sizes of the result, got ", self.sizes());
+  assert_no_internal_overlap(name, "self", self);
+  bump_version(self, &op);
+  copy_between(self, result);
+}
+
+}  // namespace sy

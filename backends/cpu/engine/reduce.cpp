@@ -1,0 +1,284 @@
+#include "backends/cpu/engine/reduce.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "aten/engine/copy.h"
+#include "aten/engine/guard.h"
+#include "aten/engine/pointwise.h"
+#include "backends/cpu/engine/reduce_engine.h"
+#include "backends/cpu/support/inline_memory.h"
+
+namespace sy::cpu {
+
+namespace {
+
+constexpr int kMaxAccumulators = 8;
+
+// Room for accumulators: on the stack for few results.
+using Buffer = InlineMemory<512>;
+
+// Where n elements of a result go, contiguous.
+struct Target {
+  ScalarType dtype;
+  char* data;
+};
+
+// From accumulators (arrays of n) to elements of the targets' dtypes: finish,
+// convert.
+void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
+            int64_t count, char* const* accumulators, const Target* targets,
+            int64_t n) {
+  const tiles::TileType type = tiles::tile_type_of(compute);
+  const ScalarType stored = tiles::storage_of(type);
+  const auto dtype_of = [&](const tiles::Program& p, int i) {
+    return p.results[i].is_bool ? kBool : stored;
+  };
+  if (op.finish == nullptr) {
+    for (int i = 0; i < op.n_results; ++i) {
+      tiles::convert_fn(dtype_of(op.map.tile, i), targets[i].dtype)(
+          targets[i].data, accumulators[i], n);
+    }
+    return;
+  }
+  tiles::Uniform uniforms[tiles::kMaxUniforms];
+  eval_uniforms(*op.finish, args.scalars, count, type, uniforms);
+  const tiles::Program& p = op.finish->tile;
+  const void* in[kMaxAccumulators];
+  constexpr int64_t kChunk = 512;
+  alignas(64) char room[ReduceOp::kMaxResults][kChunk * 8];
+  for (int64_t at = 0; at < n; at += kChunk) {
+    const int64_t m = std::min(kChunk, n - at);
+    for (int i = 0; i < op.n_accumulators; ++i) {
+      in[i] = accumulators[i] +
+              at * static_cast<int64_t>(element_size(dtype_of(op.map.tile, i)));
+    }
+    void* results[ReduceOp::kMaxResults];
+    const auto place = [&](int i) {
+      return targets[i].data +
+             at * static_cast<int64_t>(element_size(targets[i].dtype));
+    };
+    for (int i = 0; i < op.n_results; ++i) {
+      const bool direct = dtype_of(p, i) == targets[i].dtype;
+      results[i] = direct ? place(i) : room[i];
+    }
+    tiles::run_contiguous(p, type, in, 0, uniforms, results, m);
+    for (int i = 0; i < op.n_results; ++i) {
+      if (dtype_of(p, i) == targets[i].dtype) continue;
+      tiles::convert_fn(dtype_of(p, i), targets[i].dtype)(place(i), room[i], m);
+    }
+  }
+}
+
+// What the kernel's accumulators are as the operator's: of the compute type.
+ScalarType narrow_dtype(const KnownReduction& known, ScalarType compute) {
+  return known.accumulator == tiles::TileType::b8
+             ? kBool
+             : tiles::storage_of(tiles::tile_type_of(compute));
+}
+void narrow(const KnownReduction& known, ScalarType compute, const void* from,
+            void* to, int64_t n) {
+  tiles::convert_fn(tiles::storage_of(known.accumulator),
+                    narrow_dtype(known, compute))(to, from, n);
+}
+
+// n results of no elements.
+void fill_identity(const ReduceOp& op, ScalarType compute,
+                   char* const* accumulators, int64_t n) {
+  const tiles::TileType type = tiles::tile_type_of(compute);
+  for (int i = 0; i < op.n_accumulators; ++i) {
+    const bool is_bool = op.map.tile.results[i].is_bool;
+    const size_t size = is_bool ? 1 : tile_type_size(type);
+    const lang::Uniform& u = op.identity[i];
+    const tiles::Uniform v = u.is_int ? tiles::make_uniform(type, is_bool, u.i)
+                                      : tiles::make_uniform(type, is_bool, u.d);
+    for (int64_t j = 0; j < n; ++j) {
+      std::memcpy(accumulators[i] + static_cast<size_t>(j) * size, &v, size);
+    }
+  }
+}
+
+// Each accumulator by a kernel of its own, which reads all elements: still less
+// than a program takes. False, with nothing done, if one has none.
+bool reduce_each(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
+                 const ReduceLayout& layout, char* const* accumulators,
+                 int64_t n) {
+  KnownReduction known[kMaxAccumulators];
+  for (int i = 0; i < op.n_accumulators; ++i) {
+    if (!recognise(op, i, args.self->dtype(), compute, &known[i])) return false;
+  }
+  for (int i = 0; i < op.n_accumulators; ++i) {
+    const auto wide =
+        static_cast<int64_t>(tile_type_size(known[i].accumulator));
+    Buffer raw(n * wide);
+    reduce_known(known[i], layout, args, raw.data());
+    narrow(known[i], compute, raw.data(), accumulators[i], n);
+  }
+  return true;
+}
+
+// Results in the order of the layout's kept dims.
+void compute_results(const ReduceOp& op, const ReduceArgs& args,
+                     const ReducePlan& plan, const ReduceLayout& layout,
+                     const Target* targets) {
+  const int64_t n = plan.numel;
+  const tiles::TileType type = tiles::tile_type_of(plan.compute);
+  const ScalarType self = args.self->dtype();
+  char* accumulators[kMaxAccumulators];
+  const auto item = static_cast<int64_t>(tile_type_size(type));
+  const int64_t plane = (n * std::max<int64_t>(item, 1) + 63) / 64 * 64;
+  KnownReduction known;
+  if (plan.count != 0 && op.n_accumulators == 1 &&
+      recognise(op, 0, self, plan.compute, &known)) {
+    const auto wide = static_cast<int64_t>(tile_type_size(known.accumulator));
+    Buffer raw(n * wide);
+    reduce_known(known, layout, args, raw.data());
+    if (op.finish == nullptr &&
+        narrow_dtype(known, plan.compute) == targets[0].dtype) {
+      narrow(known, plan.compute, raw.data(), targets[0].data, n);
+      return;
+    }
+    Buffer values(plane);
+    accumulators[0] = values.data();
+    narrow(known, plan.compute, raw.data(), accumulators[0], n);
+    finish(op, args, plan.compute, plan.count, accumulators, targets, n);
+    return;
+  }
+  Buffer values(plane * op.n_accumulators);
+  for (int i = 0; i < op.n_accumulators; ++i) {
+    accumulators[i] = values.data() + i * plane;
+  }
+  if (plan.count == 0) {
+    fill_identity(op, plan.compute, accumulators, n);
+  } else if (plan.compute == kDouble && is_moments(op)) {
+    const auto at = [&](int i) {
+      return reinterpret_cast<double*>(accumulators[i]);
+    };
+    reduce_moments(layout, self, at(0), at(1), at(2));
+  } else if (!reduce_each(op, args, plan.compute, layout, accumulators, n)) {
+    reduce_by_program(op, args, layout, plan.compute, accumulators);
+  }
+  finish(op, args, plan.compute, plan.count, accumulators, targets, n);
+}
+
+void reduce_into(const ReduceOp& op, const ReduceArgs& args,
+                 const ReducePlan& plan, Tensor* const* outs) {
+  if (plan.numel == 0) return;
+  const int64_t kept = static_cast<int64_t>(plan.sizes.size());
+  const ReduceLayout layout(*args.self, plan.reduced, kept == args.self->dim());
+  // Where the order of the results in memory is that of the walk, directly.
+  Target targets[ReduceOp::kMaxResults];
+  Tensor ordered[ReduceOp::kMaxResults];
+  for (int i = 0; i < op.n_results; ++i) {
+    const Tensor& out = *outs[i];
+    bool in_order = true;
+    for (int d = 0; d < plan.sizes.size(); ++d) {
+      in_order &= plan.sizes[d] == 1 || out.strides()[static_cast<size_t>(d)] ==
+                                            layout.result_strides[d];
+    }
+    if (!in_order) {
+      ordered[i] = Tensor(make_tensor_strided(plan.sizes, layout.result_strides,
+                                              out.dtype(), Device(kCPU)));
+    }
+    const Tensor& to = in_order ? out : ordered[i];
+    targets[i] = {out.dtype(), static_cast<char*>(to.data_ptr())};
+  }
+  compute_results(op, args, plan, layout, targets);
+  for (int i = 0; i < op.n_results; ++i) {
+    if (ordered[i].defined()) copy_cpu(*outs[i], ordered[i]);
+  }
+}
+
+// All elements of contiguous memory, by a kernel, few enough for one piece.
+SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
+                                  Tensor* result) {
+  const TensorImpl* const self = args.self->impl();
+  if (self == nullptr || op.n_results != 1 || args.dtype.has_value() ||
+      args.keepdim || op.accumulate != AccumulateRule::Same ||
+      (args.dims.has_value() && !args.dims->empty()) ||
+      !self->is_contiguous() || self->numel() > kReducePiece ||
+      self->numel() == 0) {
+    return false;
+  }
+  const ScalarType dtype = self->dtype();
+  if (dtype != kFloat && dtype != kDouble && dtype != kLong) return false;
+  if (op.finish != nullptr && !is_floating_type(dtype)) return false;
+  KnownReduction known;
+  if (op.n_accumulators != 1 || !recognise(op, 0, dtype, dtype, &known) ||
+      known.map != nullptr) {
+    return false;
+  }
+  const ScalarType out = op.map.tile.results[0].is_bool ? kBool : dtype;
+  if (op.finish != nullptr &&
+      (out == kBool || op.finish->tile.results[0].is_bool)) {
+    return false;
+  }
+  Tensor r(make_tensor({}, out, Device(kCPU)));
+  void* const to = r.impl()->data();
+  alignas(8) char acc[8];
+  const void* const data = self->data();
+  start_accumulator(known, data, acc);
+  tiles::reduce_fn(known.kind, known.type)(acc, data, self->numel());
+  if (dtype == kFloat && known.accumulator == tiles::TileType::f64) {
+    double v;
+    std::memcpy(&v, acc, sizeof v);
+    *static_cast<float*>(to) = static_cast<float>(v);
+  } else {
+    std::memcpy(to, acc, element_size(out));
+  }
+  if (op.finish != nullptr) {
+    char* accumulators[] = {static_cast<char*>(to)};
+    const Target target{dtype, static_cast<char*>(to)};
+    finish(op, args, dtype, self->numel(), accumulators, &target, 1);
+  }
+  *result = std::move(r);
+  return true;
+}
+
+}  // namespace
+
+Tensor reduce(const ReduceOp& op, const ReduceArgs& args) {
+  Tensor result;
+  if (SY_LIKELY(reduce_fast(op, args, &result))) return result;
+  ReducePlan plan;
+  plan_reduce(op, args, &plan);
+  result = Tensor(make_tensor(plan.sizes, plan.results[0], Device(kCPU)));
+  Tensor* const outs[] = {&result};
+  reduce_into(op, args, plan, outs);
+  return result;
+}
+
+void reduce_results(const ReduceOp& op, const ReduceArgs& args,
+                    Tensor* results) {
+  ReducePlan plan;
+  plan_reduce(op, args, &plan);
+  Tensor* outs[ReduceOp::kMaxResults];
+  for (int i = 0; i < op.n_results; ++i) {
+    results[i] = Tensor(make_tensor(plan.sizes, plan.results[i], Device(kCPU)));
+    outs[i] = &results[i];
+  }
+  reduce_into(op, args, plan, outs);
+}
+
+void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
+                 const OperatorEntry& writer, Tensor* const* outs) {
+  ReducePlan plan;
+  plan_reduce_outs(op, args, outs, &plan);
+  for (int i = 0; i < op.n_results; ++i) {
+    resize_output(op.name, *outs[i], plan.sizes);
+    bump_version(*outs[i], &writer);
+  }
+  reduce_into(op, args, plan, outs);
+}
+
+void reduce_out(const ReduceOp& op, const ReduceArgs& args,
+                const OperatorEntry& writer, Tensor& out) {
+  ReducePlan plan;
+  plan_reduce_out(op, args, out, &plan);
+  resize_output(op.name, out, plan.sizes);
+  bump_version(out, &writer);
+  Tensor* const outs[] = {&out};
+  reduce_into(op, args, plan, outs);
+}
+
+}  // namespace sy::cpu

@@ -1,0 +1,238 @@
+#include "backends/cpu/gemm/packed_weight.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/cpu/support/key_bytes.h"
+#include "c10/allocator.h"
+#include "c10/thread_state.h"
+
+namespace sy::cpu {
+
+namespace {
+
+// Calls between looks at what has become of the weights.
+constexpr uint64_t kSweep = 64;
+constexpr size_t kMostWeights = 4096;
+constexpr int64_t kMostDims = 5;
+
+struct Key {
+  const StorageImpl* storage;
+  int64_t offset, dtype, dim;
+  int64_t sizes[kMostDims], strides[kMostDims];
+
+  explicit Key(const TensorBase& t) {
+    std::memset(this, 0, sizeof *this);
+    storage = t.impl()->storage().get();
+    offset = t.storage_offset();
+    dtype = static_cast<int64_t>(t.dtype());
+    dim = t.dim();
+    std::copy(t.sizes().begin(), t.sizes().end(), sizes);
+    std::copy(t.strides().begin(), t.strides().end(), strides);
+  }
+};
+
+// Of some of the weight's elements: what is written through data_ptr() raises
+// no version, but seldom leaves all of these as they were.
+uint64_t sample(const TensorBase& t) noexcept {
+  constexpr int64_t kSamples = 8;
+  const auto* const data = static_cast<const char*>(t.data_ptr());
+  const auto item = static_cast<int64_t>(t.itemsize());
+  uint64_t h = 0;
+  for (int64_t i = 0; i < kSamples; ++i) {
+    int64_t place = i * (t.numel() - 1) / (kSamples - 1), at = 0;
+    for (auto d = static_cast<size_t>(t.dim()); d-- > 0;) {
+      at += place % t.sizes()[d] * t.strides()[d];
+      place /= t.sizes()[d];
+    }
+    uint64_t bits = 0;
+    std::memcpy(&bits, data + at * item, t.itemsize());
+    h = (h ^ bits) * 0x9E3779B97F4A7C15u;
+    h ^= h >> 32;
+  }
+  return h;
+}
+
+struct Packed {
+  uint64_t layout;
+  Storage memory;
+};
+
+struct Weight {
+  // Keeps the object, not its memory: no other storage gets its address.
+  weak_intrusive_ptr<StorageImpl> storage;
+  uint32_t version = 0;
+  uint64_t sample = 0;
+  uint64_t last = 0;  // call
+  std::vector<Packed> packed;
+};
+
+struct State {
+  // Only tried, but to free: who does not get it takes the weight as it lies.
+  // So a child of fork(), which may find it taken for ever, never waits.
+  std::timed_mutex mutex;
+  std::unordered_map<Key, Weight, HashOfBytes<Key>, EqualBytes<Key>> weights;
+  uint64_t calls = 0;
+  PackedWeightStats stats;
+  int64_t limit;
+
+  State();
+  void drop(Weight& w) noexcept {
+    for (const Packed& p : w.packed) {
+      --stats.count;
+      stats.bytes -= static_cast<int64_t>(p.memory->nbytes());
+    }
+    w.packed.clear();
+  }
+  void sweep() noexcept;
+  bool make_room(int64_t bytes) noexcept;
+};
+
+// Leaked: threads may still call operators while the process ends.
+State& state() {
+  static State* const s = new State;
+  return *s;
+}
+
+void drop_all() noexcept {
+  State& s = state();
+  const std::unique_lock lock(s.mutex, std::chrono::milliseconds(100));
+  if (!lock) return;
+  for (auto& [key, w] : s.weights) s.drop(w);
+  s.weights.clear();
+}
+
+State::State() {
+  const int64_t most = memory_stats().limit;
+  limit = bytes_from_environment("SWITCHYARD_PACKED_LIMIT",
+                                 most == 0 ? int64_t{1} << 30 : most / 8);
+  add_reclaimer(&drop_all);
+}
+
+void State::sweep() noexcept {
+  for (auto at = weights.begin(); at != weights.end();) {
+    const StorageImpl& storage = *at->first.storage;
+    const bool gone = storage.use_count() == 0;
+    if (gone || storage.version() != at->second.version) drop(at->second);
+    at = gone ? weights.erase(at) : std::next(at);
+  }
+}
+
+// Of what no call has used while every other weight may have been, twice.
+bool State::make_room(int64_t bytes) noexcept {
+  while (stats.bytes + bytes > limit) {
+    Weight* oldest = nullptr;
+    for (auto& [key, w] : weights) {
+      if (!w.packed.empty() && (oldest == nullptr || w.last < oldest->last)) {
+        oldest = &w;
+      }
+    }
+    if (oldest == nullptr || calls - oldest->last <= 2 * weights.size()) {
+      return false;
+    }
+    drop(*oldest);
+  }
+  return true;
+}
+
+}  // namespace
+
+const char* PackedWeight::look_up() const noexcept {
+  if (weight_ == nullptr || weight_->dim() > kMostDims) return "a copy";
+  if (GradMode::is_enabled()) return "gradients are on";
+  const Storage& storage = weight_->impl()->storage();
+  if (!storage->resizable()) return "not the library's own memory";
+  State& s = state();
+  if (s.limit == 0) return "SWITCHYARD_PACKED_LIMIT=0";
+  const std::unique_lock lock(s.mutex, std::try_to_lock);
+  if (!lock) return "another thread looks one up";
+  if (++s.calls % kSweep == 0) s.sweep();
+  const Key key(*weight_);
+  const uint32_t version = storage->version();
+  const uint64_t sampled = sample(*weight_);
+  const auto at = s.weights.find(key);
+  if (at == s.weights.end()) {
+    if (s.weights.size() < kMostWeights) {
+      s.weights.emplace(key, Weight{weak_intrusive_ptr<StorageImpl>(storage),
+                                    version,
+                                    sampled,
+                                    s.calls,
+                                    {}});
+    }
+    return "the first call with it";
+  }
+  Weight& w = at->second;
+  w.last = s.calls;
+  if (w.version != version || w.sample != sampled) {
+    s.drop(w);
+    w.version = version;
+    w.sample = sampled;
+    return "the first call since it was written";
+  }
+  if (w.packed.empty() &&
+      !s.make_room(static_cast<int64_t>(
+          weight_->itemsize() * static_cast<size_t>(weight_->numel())))) {
+    return "SWITCHYARD_PACKED_LIMIT is reached";
+  }
+  return nullptr;
+}
+
+void* PackedWeight::memory(void* context, uint64_t layout, size_t bytes,
+                           bool* filled) noexcept {
+  auto& self = *static_cast<PackedWeight*>(context);
+  State& s = state();
+  if (const std::unique_lock lock(s.mutex, std::try_to_lock); lock) {
+    const auto at = s.weights.find(Key(*self.weight_));
+    if (at != s.weights.end()) {
+      for (const Packed& p : at->second.packed) {
+        if (p.layout != layout) continue;
+        ++s.stats.hits;
+        self.memory_ = p.memory;
+        *filled = true;
+        return self.memory_->data();
+      }
+    }
+  }
+  try {
+    self.memory_ = StorageImpl::allocate(bytes, Device(kCPU));
+  } catch (const OutOfMemoryError&) {
+    return nullptr;
+  }
+  self.layout_ = layout;
+  self.fills_ = true;
+  *filled = false;
+  return self.memory_->data();
+}
+
+void PackedWeight::keep() noexcept {
+  if (!fills_) return;
+  State& s = state();
+  const std::unique_lock lock(s.mutex, std::try_to_lock);
+  if (!lock) return;
+  const Key key(*weight_);
+  const auto at = s.weights.find(key);
+  const auto bytes = static_cast<int64_t>(memory_->nbytes());
+  if (at == s.weights.end() || at->second.version != key.storage->version()) {
+    return;
+  }
+  Weight& w = at->second;
+  for (const Packed& p : w.packed) {
+    if (p.layout == layout_) return;  // another thread was first
+  }
+  if (!s.make_room(bytes)) return;
+  w.packed.push_back({layout_, std::move(memory_)});
+  ++s.stats.count;
+  s.stats.bytes += bytes;
+}
+
+PackedWeightStats packed_weight_stats() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.stats;
+}
+
+}  // namespace sy::cpu

@@ -1,0 +1,192 @@
+#include "c10/plugin/elf_dynamic.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "c10/error.h"
+
+namespace sy {
+
+namespace {
+
+// Tables that the dynamic loader reads, the entry with their size (0: none),
+// the type of their section, and the entry with the size of an element (0:
+// none), which is to be `element`.
+struct Table {
+  int64_t tag, size_tag;
+  uint32_t type;
+  int64_t element_tag = 0;
+  uint64_t element = 0;
+};
+constexpr Table kTables[] = {
+    {DT_STRTAB, DT_STRSZ, SHT_STRTAB},
+    {DT_SYMTAB, 0, SHT_DYNSYM, DT_SYMENT, sizeof(Elf64_Sym)},
+    {DT_HASH, 0, SHT_HASH},
+    {DT_GNU_HASH, 0, SHT_GNU_HASH},
+    {DT_VERSYM, 0, SHT_GNU_versym},
+    {DT_VERNEED, 0, SHT_GNU_verneed},
+    {DT_VERDEF, 0, SHT_GNU_verdef},
+    {DT_RELA, DT_RELASZ, SHT_RELA, DT_RELAENT, sizeof(Elf64_Rela)},
+    {DT_JMPREL, DT_PLTRELSZ, SHT_RELA, DT_PLTREL, DT_RELA},
+    {DT_RELR, DT_RELRSZ, SHT_RELR, DT_RELRENT, sizeof(uint64_t)},
+    {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, SHT_INIT_ARRAY},
+    {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, SHT_FINI_ARRAY},
+};
+
+constexpr int64_t kNames[] = {DT_NEEDED,    DT_SONAME, DT_RPATH,
+                              DT_RUNPATH,   DT_AUDIT,  DT_DEPAUDIT,
+                              DT_AUXILIARY, DT_FILTER, DT_CONFIG};
+// Those that a library may have several of.
+constexpr int64_t kLists[] = {DT_NEEDED, DT_AUXILIARY, DT_FILTER};
+// Relocations of another kind than the machine's.
+constexpr int64_t kForeign[] = {DT_REL, DT_RELSZ, DT_RELENT};
+
+template <class T, size_t N>
+bool is_among(const T (&list)[N], T value) {
+  return std::find(std::begin(list), std::end(list), value) != std::end(list);
+}
+
+bool is_table(const std::vector<Elf64_Shdr>& sections, const Table& table,
+              uint64_t address, uint64_t size) {
+  return std::any_of(sections.begin(), sections.end(), [&](const auto& s) {
+    return s.sh_type == table.type && s.sh_addr == address &&
+           (table.size_tag == 0 || size == s.sh_size);
+  });
+}
+
+std::string table_problem(const Table& table,
+                          const std::vector<Elf64_Dyn>& entries,
+                          const std::vector<Elf64_Shdr>& sections) {
+  const Elf64_Dyn* const at = find_entry(entries, table.tag);
+  const Elf64_Dyn* const size =
+      table.size_tag == 0 ? nullptr : find_entry(entries, table.size_tag);
+  const bool empty = size != nullptr && size->d_un.d_val == 0;
+  if (at == nullptr || empty) return "";
+  if ((table.size_tag != 0 && size == nullptr) ||
+      !is_table(sections, table, at->d_un.d_ptr,
+                size != nullptr ? size->d_un.d_val : 0)) {
+    return str("dynamic entry ", table.tag, " names no section of its kind");
+  }
+  const Elf64_Dyn* const element =
+      table.element_tag == 0 ? nullptr : find_entry(entries, table.element_tag);
+  if (table.element_tag != 0 &&
+      (element == nullptr || element->d_un.d_val != table.element)) {
+    return str("dynamic entry ", table.element_tag, " is not ", table.element);
+  }
+  return "";
+}
+
+// Whether an entry names the section, if it is a table.
+bool is_named(const Elf64_Shdr& s, const std::vector<Elf64_Dyn>& entries) {
+  if ((s.sh_flags & SHF_ALLOC) == 0 || s.sh_size == 0) return true;
+  bool is_table = false;
+  for (const Table& table : kTables) {
+    if (table.type != s.sh_type) continue;
+    is_table = true;
+    const Elf64_Dyn* const at = find_entry(entries, table.tag);
+    const Elf64_Dyn* const size = find_entry(entries, table.size_tag);
+    if (at != nullptr && at->d_un.d_ptr == s.sh_addr &&
+        (table.size_tag == 0 || (size != nullptr && size->d_un.d_val != 0))) {
+      return true;
+    }
+  }
+  return !is_table;
+}
+
+// Where a function may begin: not in a table of jumps.
+bool is_function(const std::vector<Elf64_Shdr>& sections, uint64_t address) {
+  return std::any_of(sections.begin(), sections.end(), [&](const auto& s) {
+    return (s.sh_flags & SHF_EXECINSTR) != 0 && s.sh_entsize == 0 &&
+           address >= s.sh_addr && address - s.sh_addr < s.sh_size &&
+           (address == s.sh_addr ||
+            (s.sh_addralign >= 16 && address % 16 == 0));
+  });
+}
+
+bool is_written(const std::vector<Elf64_Shdr>& sections, uint64_t address) {
+  return std::any_of(sections.begin(), sections.end(), [&](const auto& s) {
+    return (s.sh_flags & SHF_WRITE) != 0 && address == s.sh_addr;
+  });
+}
+
+std::string entry_problem(const Elf64_Dyn& e, uint64_t names,
+                          const std::vector<Elf64_Shdr>& sections) {
+  const int64_t tag = e.d_tag;
+  if (is_among(kForeign, tag)) {
+    return str("dynamic entry ", tag, " is another machine's");
+  }
+  if (is_among(kNames, tag) && e.d_un.d_val >= names) {
+    return str("dynamic entry ", tag, " names nothing");
+  }
+  if ((tag == DT_INIT || tag == DT_FINI) &&
+      !is_function(sections, e.d_un.d_ptr)) {
+    return str("dynamic entry ", tag, " is no code");
+  }
+  if (tag == DT_PLTGOT && !is_written(sections, e.d_un.d_ptr)) {
+    return str("dynamic entry ", tag, " is no section that is written");
+  }
+  return "";
+}
+
+}  // namespace
+
+const Elf64_Dyn* find_entry(const std::vector<Elf64_Dyn>& entries,
+                            int64_t tag) {
+  const auto at = std::find_if(entries.rbegin(), entries.rend(),
+                               [&](const auto& e) { return e.d_tag == tag; });
+  return at == entries.rend() ? nullptr : &*at;
+}
+
+std::string dynamic_problem(const std::vector<Elf64_Dyn>& entries,
+                            const std::vector<Elf64_Shdr>& sections) {
+  for (const Elf64_Dyn& e : entries) {
+    if (find_entry(entries, e.d_tag) != &e && !is_among(kLists, e.d_tag)) {
+      return str("dynamic entry ", e.d_tag, " is there twice");
+    }
+  }
+  for (const Table& table : kTables) {
+    const std::string why = table_problem(table, entries, sections);
+    if (!why.empty()) return why;
+  }
+  for (size_t i = 0; i < sections.size(); ++i) {
+    if (!is_named(sections[i], entries)) {
+      return str("no dynamic entry names section ", i);
+    }
+  }
+  if (!find_entry(entries, DT_STRTAB) || !find_entry(entries, DT_SYMTAB)) {
+    return "there is no table of symbols";
+  }
+  const uint64_t names = find_entry(entries, DT_STRSZ)->d_un.d_val;
+  for (const Elf64_Dyn& e : entries) {
+    const std::string why = entry_problem(e, names, sections);
+    if (!why.empty()) return why;
+  }
+  return "";
+}
+
+std::string relocation_problem(const std::vector<Elf64_Rela>& relocations,
+                               uint64_t relative, uint64_t symbols,
+                               const std::vector<Elf64_Phdr>& segments) {
+  if (relative > relocations.size()) {
+    return "more relocations are counted than there are";
+  }
+  for (size_t i = 0; i < relocations.size(); ++i) {
+    const Elf64_Rela& r = relocations[i];
+    const uint64_t type = ELF64_R_TYPE(r.r_info);
+    const bool moves = type == R_X86_64_RELATIVE;
+    const bool inside =
+        type == R_X86_64_NONE ||
+        std::any_of(segments.begin(), segments.end(), [&](const auto& s) {
+          return s.p_type == PT_LOAD && r.r_offset >= s.p_vaddr &&
+                 s.p_memsz >= sizeof(uint64_t) &&
+                 r.r_offset - s.p_vaddr <= s.p_memsz - sizeof(uint64_t);
+        });
+    if (!inside || type >= R_X86_64_NUM || (i < relative && !moves) ||
+        ELF64_R_SYM(r.r_info) >= symbols) {
+      return str("relocation ", i, " is none");
+    }
+  }
+  return "";
+}
+
+}  // namespace sy

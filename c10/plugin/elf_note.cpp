@@ -1,0 +1,328 @@
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "c10/error.h"
+#include "c10/plugin/elf_dynamic.h"
+#include "c10/plugin/elf_segments.h"
+#include "c10/plugin/library.h"
+#include "c10/plugin/library_file.h"
+#include "c10/plugin/load_library.h"
+
+namespace sy {
+
+namespace {
+
+// What begins a note in every version of the SDK.
+struct NoteHead {
+  uint32_t name_size, desc_size, type;
+  char name[12];
+  uint32_t sdk_version, cxx11_abi;
+  uint64_t layout;
+};
+constexpr uint64_t kNoteStart = 24;  // of what desc_size counts
+static_assert(offsetof(NoteHead, sdk_version) == kNoteStart &&
+              offsetof(LibraryNote, layout) == offsetof(NoteHead, layout) &&
+              offsetof(LibraryNote, kind) == sizeof(NoteHead));
+
+constexpr std::string_view kSection = ".note.switchyard";
+// One block is one note; sections that lie over each other end here.
+constexpr size_t kMostNotes = 100000;
+
+class File {
+ public:
+  explicit File(const std::string& path)
+      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    if (fd_ < 0) reject_library(path, why_not_opened(errno));
+    struct stat info {};
+    if (fstat(fd_, &info) != 0) {
+      close(fd_);
+      reject_library(path, std::strerror(errno));
+    }
+    const bool folder = S_ISDIR(info.st_mode);
+    if (!S_ISREG(info.st_mode)) {
+      close(fd_);
+      reject_library(path, folder
+                               ? "it is a folder; name the library in it"
+                               : "it is a pipe, a socket or a device; name a "
+                                 "shared object");
+    }
+    size_ = static_cast<uint64_t>(info.st_size);
+  }
+  ~File() { close(fd_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  uint64_t size() const { return size_; }
+  bool read(uint64_t offset, void* to, size_t n) const {
+    return pread(fd_, to, n, static_cast<off_t>(offset)) ==
+           static_cast<ssize_t>(n);
+  }
+
+ private:
+  int fd_;
+  uint64_t size_ = 0;
+};
+
+class Bytes {
+ public:
+  explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
+  uint64_t size() const { return bytes_.size(); }
+  bool read(uint64_t offset, void* to, size_t n) const {
+    std::memcpy(to, bytes_.data() + offset, n);
+    return true;
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+// Bounds-checked reads of headers out of the file.
+template <class Source>
+class Image {
+ public:
+  Image(const std::string& path, const Source& source)
+      : path_(path), source_(source) {}
+
+  [[noreturn]] void reject(const std::string& why) const {
+    reject_library(path_, why);
+  }
+  void need(uint64_t offset, uint64_t size) const {
+    if (offset > source_.size() || size > source_.size() - offset) {
+      reject(str("the file is truncated: it has ", source_.size(),
+                 " bytes and its headers speak of more; build or copy it "
+                 "again"));
+    }
+  }
+  void read(uint64_t offset, void* to, size_t n) const {
+    need(offset, n);
+    if (!source_.read(offset, to, n)) {
+      reject("it cannot be read, or became shorter just now; try again");
+    }
+  }
+  template <class T>
+  T at(uint64_t offset) const {
+    T out;
+    read(offset, &out, sizeof(T));
+    return out;
+  }
+  // A table of `n` headers of one kind.
+  template <class T>
+  std::vector<T> table(uint64_t offset, uint64_t n, uint64_t entry_size) const {
+    if (n == 0) return {};
+    if (entry_size != sizeof(T)) contradict("they have another size");
+    need(offset, n * sizeof(T));
+    std::vector<T> out(n);
+    read(offset, out.data(), n * sizeof(T));
+    return out;
+  }
+  bool has_text(uint64_t offset, std::string_view text) const {
+    std::string there(text.size() + 1, '\0');
+    if (offset > source_.size() || there.size() > source_.size() - offset) {
+      return false;
+    }
+    read(offset, there.data(), there.size());
+    return std::string_view(there.c_str()) == text && there.back() == '\0';
+  }
+
+  void check_header(const Elf64_Ehdr& header) const {
+    if (header.e_ident[EI_CLASS] == ELFCLASS32) {
+      reject("it was built for 32 bit; build it for x86-64");
+    }
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        header.e_machine != EM_X86_64) {
+      reject("it was built for another machine; build it for x86-64");
+    }
+    if (header.e_type != ET_DYN) {
+      reject("it is no shared object; link it with -shared");
+    }
+  }
+
+  std::vector<LibraryNote> notes(const Elf64_Ehdr& header) const {
+    const auto segments =
+        table<Elf64_Phdr>(header.e_phoff, header.e_phnum, header.e_phentsize);
+    const auto sections =
+        table<Elf64_Shdr>(header.e_shoff, header.e_shnum, header.e_shentsize);
+    for (const Elf64_Phdr& s : segments) {
+      if (s.p_type == PT_LOAD) need(s.p_offset, s.p_filesz);
+    }
+    const std::string problem = segment_problem(segments, sections);
+    if (!problem.empty()) contradict(problem);
+    for (const Elf64_Phdr& s : segments) {
+      if (s.p_type == PT_DYNAMIC) check_dynamic(s, segments, sections);
+    }
+    std::vector<LibraryNote> out;
+    if (header.e_shstrndx >= sections.size()) return out;
+    const Elf64_Shdr& names = sections[header.e_shstrndx];
+    need(names.sh_offset, 0);
+    for (const Elf64_Shdr& s : sections) {
+      if (s.sh_type == SHT_NOTE &&
+          has_text(names.sh_offset + s.sh_name, kSection)) {
+        need(s.sh_offset, s.sh_size);
+        read_section(s.sh_offset, s.sh_size, out);
+      }
+    }
+    return out;
+  }
+
+ private:
+  [[noreturn]] void contradict(const std::string& how) const {
+    reject(str("its headers contradict each other: ", how,
+               "; build or copy it again"));
+  }
+  [[noreturn]] void damaged(const std::string& how) const {
+    reject(str("its Switchyard note is damaged: ", how, "; build it again"));
+  }
+
+  void check_dynamic(const Elf64_Phdr& s,
+                     const std::vector<Elf64_Phdr>& segments,
+                     const std::vector<Elf64_Shdr>& sections) const {
+    std::vector<Elf64_Dyn> entries = table<Elf64_Dyn>(
+        s.p_offset, s.p_filesz / sizeof(Elf64_Dyn), sizeof(Elf64_Dyn));
+    const auto end =
+        std::find_if(entries.begin(), entries.end(),
+                     [](const auto& d) { return d.d_tag == DT_NULL; });
+    if (end == entries.end()) contradict("the dynamic segment has no end");
+    entries.erase(end, entries.end());
+    // dlopen would say no more of a program than that it cannot load it.
+    for (const Elf64_Dyn& d : entries) {
+      if (d.d_tag == DT_FLAGS_1 && (d.d_un.d_val & DF_1_PIE) != 0) {
+        reject("it is a program; link it with -shared");
+      }
+    }
+    const std::string problem = dynamic_problem(entries, sections);
+    if (!problem.empty()) contradict(problem);
+    check_tables(entries, segments, sections);
+  }
+
+  // What lies in those tables whose entries are known to be sections.
+  void check_tables(const std::vector<Elf64_Dyn>& entries,
+                    const std::vector<Elf64_Phdr>& segments,
+                    const std::vector<Elf64_Shdr>& sections) const {
+    const auto section = [&](int64_t tag) -> const Elf64_Shdr* {
+      const Elf64_Dyn* const e = find_entry(entries, tag);
+      const auto at =
+          std::find_if(sections.begin(), sections.end(), [&](const auto& s) {
+            return e != nullptr && s.sh_addr == e->d_un.d_ptr &&
+                   s.sh_size != 0 && (s.sh_flags & SHF_ALLOC) != 0;
+          });
+      return at == sections.end() ? nullptr : &*at;
+    };
+    const Elf64_Shdr* const names = section(DT_STRTAB);
+    if (names != nullptr &&
+        at<char>(names->sh_offset + names->sh_size - 1) != '\0') {
+      contradict("the table of names has no end");
+    }
+    const Elf64_Shdr* const known = section(DT_SYMTAB);
+    const uint64_t symbols =
+        known != nullptr ? known->sh_size / sizeof(Elf64_Sym) : 0;
+    const Elf64_Dyn* const count = find_entry(entries, DT_RELACOUNT);
+    for (const int64_t tag : {DT_RELA, DT_JMPREL}) {
+      const Elf64_Shdr* const s = section(tag);
+      if (s == nullptr) continue;
+      const bool counted = tag == DT_RELA && count != nullptr;
+      const std::string problem = relocation_problem(
+          table<Elf64_Rela>(s->sh_offset, s->sh_size / sizeof(Elf64_Rela),
+                            sizeof(Elf64_Rela)),
+          counted ? count->d_un.d_val : 0, symbols, segments);
+      if (!problem.empty()) contradict(problem);
+    }
+  }
+
+  void read_section(uint64_t begin, uint64_t size,
+                    std::vector<LibraryNote>& out) const {
+    for (uint64_t at = 0; at < size;) {
+      const uint64_t left = size - at;
+      if (left < sizeof(NoteHead)) {
+        damaged(str(left, " bytes are left over"));
+      }
+      const auto head = this->at<NoteHead>(begin + at);
+      if (head.name_size != sizeof head.name ||
+          head.type != LibraryNote::kType ||
+          std::memcmp(head.name, LibraryNote{}.name, sizeof head.name) != 0) {
+        damaged("it has another name or type than ours");
+      }
+      if (head.desc_size < sizeof(NoteHead) - kNoteStart ||
+          head.desc_size > left - kNoteStart) {
+        damaged(str("it says that it has ", head.desc_size, " bytes, of ",
+                    left - kNoteStart, " that are there"));
+      }
+      if (out.size() == kMostNotes) {
+        damaged(str("there are more than ", kMostNotes));
+      }
+      out.push_back(read_note(begin + at, head));
+      at += kNoteStart + head.desc_size;
+    }
+  }
+
+  // Of another layout only what all versions have in common.
+  LibraryNote read_note(uint64_t at, const NoteHead& head) const {
+    LibraryNote note;
+    note.desc_size = head.desc_size;
+    note.sdk_version = head.sdk_version;
+    note.cxx11_abi = head.cxx11_abi;
+    note.layout = head.layout;
+    if (head.layout != LibraryNote{}.layout) return note;
+    if (head.desc_size != LibraryNote{}.desc_size) {
+      damaged(str("it says that it has ", head.desc_size, " bytes, ours have ",
+                  LibraryNote{}.desc_size));
+    }
+    note = this->at<LibraryNote>(at);
+    if (note.kind > static_cast<uint32_t>(LibraryKind::Backend)) {
+      damaged(str("there is no block of kind ", note.kind));
+    }
+    if (!is_name(note.ns) || !is_name(note.key)) {
+      damaged("a namespace or key in it is no name");
+    }
+    return note;
+  }
+
+  static bool is_name(const char (&text)[LibraryNote::kTextSize]) {
+    const auto* const end = std::find(std::begin(text), std::end(text), '\0');
+    return end != std::end(text) && std::all_of(text, end, [](char c) {
+             return ('0' <= c && c <= '9') || ('a' <= c && c <= 'z') ||
+                    ('A' <= c && c <= 'Z') || c == '_';
+           });
+  }
+
+  const std::string& path_;
+  const Source& source_;
+};
+
+template <class Source>
+std::vector<LibraryNote> notes_of(const std::string& path,
+                                  const Source& source) {
+  const Image image(path, source);
+  if (source.size() == 0) {
+    image.reject("the file is empty; build or copy it again");
+  }
+  char magic[SELFMAG] = {};
+  if (source.size() >= SELFMAG) image.read(0, magic, SELFMAG);
+  if (std::memcmp(magic, ELFMAG, SELFMAG) != 0) {
+    image.reject("it is no ELF shared object; name the .so of the library");
+  }
+  const auto header = image.template at<Elf64_Ehdr>(0);
+  image.check_header(header);
+  return image.notes(header);
+}
+
+}  // namespace
+
+std::vector<LibraryNote> read_library_notes(const std::string& path) {
+  const std::string file = find_library(path);
+  return notes_of(file, File(file));
+}
+
+std::vector<LibraryNote> parse_library_notes(std::string_view bytes,
+                                             const std::string& path) {
+  return notes_of(path, Bytes(bytes));
+}
+
+}  // namespace sy

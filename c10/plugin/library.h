@@ -1,0 +1,148 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "c10/backend.h"
+#include "c10/boxing.h"
+#include "c10/kernel.h"
+#include "c10/operator_def.h"
+#include "c10/plugin/library_note.h"
+
+// Registration. A library's source says
+//
+//   SY_LIBRARY(my, m) { m.def("noop(Tensor a) -> Tensor"); }
+//   SY_LIBRARY_IMPL(my, CPU, m) { m.impl("noop", SY_FN(noop_cpu)); }
+//
+// The static initialiser behind it only records the block. Bodies run, inside
+// a try, when the library is committed: by load_library(), or by init() for
+// what is linked to the program. All blocks of one shared object are committed
+// together or not at all.
+
+namespace sy {
+
+class RegistrationBatch;
+
+// What the body of a block talks to. Methods record; problems are reported by
+// the commit, all at once, with the block's file and line.
+class SY_API Library {
+ public:
+  // In SY_LIBRARY and SY_LIBRARY_FRAGMENT: defines an operator. `schema` is
+  // copied; with a kernel, that is its CompositeImplicitAutograd.
+  void def(std::string_view schema);
+  void def(std::string_view schema, const Kernel& kernel);
+  // For generated code: `defs` are static data, not copied and not parsed.
+  void def_static(const OperatorDef* defs, size_t n);
+
+  // In SY_LIBRARY_IMPL: the kernel for the block's key. `name` without the
+  // namespace: "add.Tensor".
+  void impl(std::string_view name, const Kernel& kernel);
+  // The kernel of every operator that has none of its own for the key. Boxed.
+  // In a block for the namespace _ .
+  void fallback(const Kernel& kernel);
+
+  // In SY_BACKEND: the devices of the backend. `name` of devices as in
+  // Device("npu:0"); the interface outlives the library's registration.
+  void device(std::string_view name, DeviceInterface* interface);
+
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+ private:
+  friend class RegistrationBatch;
+  Library() = default;
+  struct Block;
+  RegistrationBatch* batch_ = nullptr;
+  const struct LibraryRecord* record_ = nullptr;
+};
+
+enum class LibraryKind : uint8_t { Def, Fragment, Impl, Backend };
+
+// Static data behind one block.
+struct LibraryRecord {
+  LibraryKind kind;
+  const char* ns;
+  const char* key;  // of Impl and Backend
+  void (*body)(Library&);
+  const char* file;
+  int line;
+  const void* dso;  // address that is one per shared object
+  LibraryRecord* next = nullptr;
+};
+
+namespace detail {
+// Puts the record on the list of those to commit. Neither allocates nor throws.
+SY_API void record_library(LibraryRecord* record) noexcept;
+
+struct LibraryRegistrar {
+  explicit LibraryRegistrar(LibraryRecord* r) noexcept { record_library(r); }
+};
+}  // namespace detail
+
+// Registrations made while a program runs, undone when the handle goes out of
+// scope (which waits for calls in flight). Throws RegistrationError.
+class SY_API RegistrationHandle {
+ public:
+  RegistrationHandle() = default;
+  RegistrationHandle(RegistrationHandle&& o) noexcept;
+  RegistrationHandle& operator=(RegistrationHandle&& o) noexcept;
+  ~RegistrationHandle();
+  void reset();
+
+ private:
+  friend SY_API RegistrationHandle
+  register_library(LibraryKind kind, std::string_view ns, std::string_view key,
+                   void (*body)(Library&, void*), void* context);
+  class LibraryToken* token_ = nullptr;
+};
+
+SY_API RegistrationHandle register_library(LibraryKind kind,
+                                           std::string_view ns,
+                                           std::string_view key,
+                                           void (*body)(Library&, void*),
+                                           void* context);
+
+// register_library(LibraryKind::Impl, "aten", "CPU", [&](Library& m) {...})
+template <class F>
+RegistrationHandle register_library(LibraryKind kind, std::string_view ns,
+                                    std::string_view key, F&& body) {
+  return register_library(
+      kind, ns, key,
+      [](Library& m, void* f) {
+        (*static_cast<std::remove_reference_t<F>*>(f))(m);
+      },
+      &body);
+}
+
+}  // namespace sy
+
+extern "C" void* __dso_handle;
+
+#define SY_LIBRARY_BLOCK(kind, ns, key, m, id)                                \
+  static void SY_CONCAT(sy_library_body_, id)(::sy::Library&);                \
+  static ::sy::LibraryRecord SY_CONCAT(sy_library_record_, id){               \
+      kind,     ns,       key,           &SY_CONCAT(sy_library_body_, id),    \
+      __FILE__, __LINE__, &__dso_handle, nullptr};                            \
+  alignas(8) __attribute__((                                                  \
+      section(".note.switchyard"),                                            \
+      used)) static const ::sy::LibraryNote SY_CONCAT(sy_library_note_, id) = \
+      ::sy::make_library_note(static_cast<uint32_t>(kind), ns, key);          \
+  static const ::sy::detail::LibraryRegistrar SY_CONCAT(                      \
+      sy_library_registrar_, id)(&SY_CONCAT(sy_library_record_, id));         \
+  static void SY_CONCAT(sy_library_body_,                                     \
+                        id)([[maybe_unused]] ::sy::Library & m)
+
+// Owns the namespace: one block per namespace in a process.
+#define SY_LIBRARY(ns, m) \
+  SY_LIBRARY_BLOCK(::sy::LibraryKind::Def, #ns, "", m, __COUNTER__)
+// Adds to a namespace that another block or library owns.
+#define SY_LIBRARY_FRAGMENT(ns, m) \
+  SY_LIBRARY_BLOCK(::sy::LibraryKind::Fragment, #ns, "", m, __COUNTER__)
+// Kernels for one key: a backend's name (CPU, Npu), Autograd, AutogradNpu,
+// CompositeImplicitAutograd, ...
+#define SY_LIBRARY_IMPL(ns, key, m) \
+  SY_LIBRARY_BLOCK(::sy::LibraryKind::Impl, #ns, #key, m, __COUNTER__)
+// A backend under that key name, with m.device("npu", &interface).
+#define SY_BACKEND(key, m) \
+  SY_LIBRARY_BLOCK(::sy::LibraryKind::Backend, "_", #key, m, __COUNTER__)

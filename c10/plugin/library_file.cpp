@@ -1,0 +1,146 @@
+#include "c10/plugin/library_file.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string_view>
+
+#include "c10/demangle.h"
+#include "c10/error.h"
+#include "c10/plugin/load_library.h"
+
+namespace sy {
+
+namespace {
+
+// nullopt, with errno, if there is no such file.
+std::optional<std::string> resolve(const std::string& path) {
+  char resolved[PATH_MAX];
+  if (realpath(path.c_str(), resolved) == nullptr) return std::nullopt;
+  return resolved;
+}
+
+const char* search_path() {
+  const char* const folders = std::getenv("SWITCHYARD_PLUGINS");
+  return folders != nullptr ? folders : "";
+}
+
+std::optional<std::string> search(const std::string& name) {
+  std::string_view rest = search_path();
+  while (!rest.empty()) {
+    const std::string folder(rest.substr(0, rest.find(':')));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    if (folder.empty()) continue;
+    if (auto found = resolve(folder + "/" + name)) return found;
+  }
+  return std::nullopt;
+}
+
+// What lies between two parts of a text; "" if they are not there.
+std::string_view between(std::string_view text, std::string_view before,
+                         std::string_view after) {
+  const size_t at = text.find(before);
+  if (at == text.npos) return {};
+  text.remove_prefix(at + before.size());
+  return text.substr(0, text.find(after));
+}
+
+[[noreturn]] void end_process(const std::string& path, const char* what) {
+  std::fprintf(stderr,
+               "switchyard: a static initialiser of %s threw, which no program "
+               "survives: %s\n(`sy doctor` tries a library in a process of its "
+               "own)\n",
+               path.c_str(), what);
+  std::abort();
+}
+
+}  // namespace
+
+void reject_library(const std::string& path, const std::string& why) {
+  throw RegistrationError(str("cannot load library ", path, ": ", why));
+}
+
+std::string why_not_opened(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return "no such file; check the path";
+    case EACCES:
+    case EPERM:
+      return "this user may not read it; chmod +r it, and +x its folders";
+    case ELOOP: return "the link leads back to itself; make it anew";
+    case ENAMETOOLONG: return "the path is too long; check the path";
+    default: return str(std::strerror(error), "; check the path");
+  }
+}
+
+std::string find_library(const std::string& path) {
+  std::optional<std::string> found = resolve(path);
+  const int error = errno;
+  const bool is_name = path.find('/') == path.npos && !path.empty();
+  if (!found && is_name) found = search(path);
+  if (!found) {
+    std::string why = why_not_opened(error);
+    if (is_name && error == ENOENT) {
+      why += *search_path() == '\0'
+                 ? ", or name its folder in SWITCHYARD_PLUGINS"
+                 : str("; nor is it in SWITCHYARD_PLUGINS=", search_path());
+    }
+    reject_library(path, why);
+  }
+  struct stat info {};
+  if (stat(found->c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+      (info.st_mode & S_IWOTH) != 0) {
+    reject_library(*found,
+                   "every user may write it, and so choose what this program "
+                   "runs; chmod o-w it");
+  }
+  return *found;
+}
+
+std::string explain_dlopen(const std::string& path, const char* text) {
+  const std::string_view said = text != nullptr ? text : "dlopen failed";
+  const std::string_view missing =
+      said.substr(0, said.find(": cannot open shared object file"));
+  if (missing.size() < said.size() && missing != path) {
+    return str("it needs ", missing,
+               ", which is not found; install it, or name its folder in "
+               "LD_LIBRARY_PATH or in the library's rpath");
+  }
+  const std::string_view symbol = between(said, "undefined symbol: ", ",");
+  if (!symbol.empty()) {
+    const std::string name(symbol.substr(0, symbol.find(" (")));
+    return str("nothing defines ", demangled(name.c_str()),
+               "; link it to the library that does, and build it against "
+               "this SDK");
+  }
+  const std::string_view version = between(said, "version `", "'");
+  if (!version.empty()) {
+    return str("it needs a newer system library: ", version,
+               " is not in the one that is installed; build it on a system as "
+               "old as this one");
+  }
+  return str(said, "; build it again against this SDK");
+}
+
+void* open_library(const std::string& path) {
+  // Through a pointer, as dlopen is declared to throw nothing.
+  void* (*volatile open)(const char*, int) = &dlopen;
+  try {
+    return open(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  } catch (const std::exception& e) {
+    end_process(path, e.what());
+  } catch (...) {
+    end_process(path, "an exception of its own");
+  }
+}
+
+}  // namespace sy

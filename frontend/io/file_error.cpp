@@ -1,0 +1,7 @@
+#include "frontend/io/file_error.h"
+
+namespace sy {
+
+FileError::~FileError() = default;
+
+}  // namespace sy

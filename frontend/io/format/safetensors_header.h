@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/io/format/file_view.h"
+#include "frontend/io/format/safetensors_dtype.h"
+#include "frontend/io/format/string_pairs.h"
+
+// The header of a safetensors file: bytes in, a checked list out; no tensor.
+
+namespace sy::io {
+
+struct SafetensorsEntry {
+  std::string name;
+  const SafetensorsDtype* dtype = nullptr;
+  std::vector<int64_t> sizes;
+  uint64_t begin = 0;  // bytes of the file
+  uint64_t end = 0;
+};
+
+struct SafetensorsHeader {
+  std::vector<SafetensorsEntry> entries;  // in the order of the text
+  StringPairs metadata;
+};
+
+// Throws FileError unless the file is a safetensors file throughout: every
+// byte behind the header belongs to exactly one tensor, and sizes, dtypes and
+// bytes agree.
+SafetensorsHeader parse_safetensors(const FileView& file);
+
+// The first bytes of a file whose tensors have the given places, counted from
+// the end of these bytes, which is a multiple of 64. Entries need name, dtype,
+// sizes, begin and end. Names differ. Throws ValueError for names that
+// are not UTF-8, metadata that stands twice, and for too many of either.
+std::string safetensors_header(std::string_view op,
+                               const std::vector<SafetensorsEntry>& entries,
+                               const StringPairs& metadata);
+
+}  // namespace sy::io

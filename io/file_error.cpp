@@ -1,7 +1,0 @@
-#include "io/file_error.h"
-
-namespace sy {
-
-FileError::~FileError() = default;
-
-}  // namespace sy
