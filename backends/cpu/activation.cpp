@@ -4,9 +4,9 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/activation_kernels_gen.h"
 #include "backends/cpu/kernel/softmax_kernel.h"
+#include "backends/cpu/program/kernels.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "aten/engine/copy.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/histogram_kernels_gen.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
 #include "c10/parallel.h"

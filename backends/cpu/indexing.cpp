@@ -7,8 +7,8 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/iter.h"
 #include "aten/engine/view.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/indexing_kernels_gen.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 
 namespace sy::cpu {

@@ -3,11 +3,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/kernel/row_kernel.h"
 #include "backends/cpu/pooling.h"
 #include "backends/cpu/pooling_adaptive_kernels_gen.h"
 #include "backends/cpu/pooling_kernels_gen.h"
+#include "backends/cpu/program/kernels.h"
 #include "c10/parallel.h"
 
 // Means: the rows of a window are added up, then parts of that row.

@@ -110,7 +110,8 @@ TEST(PrimitiveCalls, AgreeWithTheTileKernels) {
     if (!lang::has_operators(prim)) continue;
     for (const ScalarType dtype :
          {kFloat, kDouble, kByte, kChar, kInt, kLong, kBool}) {
-      const tiles::PrimFn fn = tiles::prim_fn(prim, program::compute_type_of(dtype));
+      const tiles::PrimFn fn =
+          tiles::prim_fn(prim, program::compute_type_of(dtype));
       if (fn == nullptr || (dtype == kBool && prim == Prim::pow)) continue;
       Tensor operands[3];
       const void* data[3] = {};

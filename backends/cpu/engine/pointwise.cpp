@@ -2,8 +2,8 @@
 
 #include "aten/engine/guard.h"
 #include "aten/engine/iter.h"
-#include "backends/cpu/program/runner.h"
 #include "aten/program/resolve.h"
+#include "backends/cpu/program/runner.h"
 
 namespace sy::cpu {
 
@@ -14,7 +14,8 @@ constexpr int64_t kGrain = 32768;
 
 // The integer kernels report a division by zero per thread.
 void check_zero_division(const char* op, program::ComputeType type) {
-  if (type == program::ComputeType::f32 || type == program::ComputeType::f64) return;
+  if (type == program::ComputeType::f32 || type == program::ComputeType::f64)
+    return;
   SY_CHECK(!tiles::take_error(), Value, "[", op,
            "] other: expected a divisor other than 0, got an integer 0");
 }

@@ -8,6 +8,7 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/scan_known.h"
+#include "backends/cpu/program/runner.h"
 #include "backends/cpu/support/rows.h"
 #include "c10/parallel.h"
 
@@ -280,7 +281,8 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
   const bool as_rows = inner == 1 || turn;
   const bool known = as_rows && knows_scan(op, plan);
   const bool joins = as_rows && !known && row_pieces(n.rows, n.length) > 1;
-  const ScalarType wide = program::storage_of(program::compute_type_of(plan.compute));
+  const ScalarType wide =
+      program::storage_of(program::compute_type_of(plan.compute));
   Tensor room[2];
   for (int i = 0; i < result_count(op); ++i) {
     const Tensor& out = *outs[i];

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/sort_key.h"
 #include "c10/parallel.h"

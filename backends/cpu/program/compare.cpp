@@ -177,8 +177,9 @@ void fill(KernelTable& t) {
   fill_type<int32_t>(t, ComputeType::i32);
   fill_type<int64_t>(t, ComputeType::i64);
   fill_type<Bool>(t, ComputeType::b8);
-  for (ComputeType type : {ComputeType::u8, ComputeType::i8, ComputeType::i16,
-                        ComputeType::i32, ComputeType::i64, ComputeType::b8}) {
+  for (ComputeType type :
+       {ComputeType::u8, ComputeType::i8, ComputeType::i16, ComputeType::i32,
+        ComputeType::i64, ComputeType::b8}) {
     t.at(Prim::isnan, type) = &constant<Zero>;
     t.at(Prim::isinf, type) = &constant<Zero>;
     t.at(Prim::isfinite, type) = &constant<One>;

@@ -195,9 +195,9 @@ void load_strided(size_t element_size, void* dst, const void* src,
   }
   if (stride == 0 && n >= kLeastVectors) {
     const ComputeType type = element_size == 1   ? ComputeType::u8
-                          : element_size == 2 ? ComputeType::i16
-                          : element_size == 4 ? ComputeType::i32
-                                              : ComputeType::i64;
+                             : element_size == 2 ? ComputeType::i16
+                             : element_size == 4 ? ComputeType::i32
+                                                 : ComputeType::i64;
     return prim_fn(lang::Prim::copy, type)(dst, src, nullptr, nullptr, 1, n);
   }
   switch (element_size) {

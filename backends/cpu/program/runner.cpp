@@ -59,8 +59,9 @@ void prefetch(const char* at, int64_t bytes) {
 }  // namespace
 
 // slot_[r] is the tile buffer of a register that has one.
-Runner::Runner(const Program& program, ComputeType compute, const Operand* inputs,
-               const Uniform* uniforms, const Operand* results)
+Runner::Runner(const Program& program, ComputeType compute,
+               const Operand* inputs, const Uniform* uniforms,
+               const Operand* results)
     : program_(&program),
       uniforms_(uniforms),
       steps_(inline_steps_),

@@ -17,7 +17,8 @@ struct KernelTable {
   ReduceFn reduces[kNumReductions][kNumComputeTypes];
   ReduceRowsFn reduce_rows[kNumReductions][kNumComputeTypes];
   FindFn finds[kNumComputeTypes];
-  ChooseRowsFn choose_rows[2][kNumComputeTypes];  // of the smallest, the largest
+  ChooseRowsFn choose_rows[2]
+                          [kNumComputeTypes];  // of the smallest, the largest
   MomentsFn moments[kNumComputeTypes];
   MomentsRowsFn moments_rows[kNumComputeTypes];
   TransposeFn transposes[4];  // of 1, 2, 4 and 8 bytes

@@ -82,7 +82,7 @@ void check(Prim prim, int arity, ScalarType type, As first, As second) {
 
   std::vector<float> sum(x[0].size());
   prim_fn(prim, ComputeType::f32)(sum.data(), wide[0].data(), wide[1].data(),
-                               nullptr, 0, n);
+                                  nullptr, 0, n);
   std::vector<uint16_t> want(x[0].size()), got(x[0].size());
   convert_fn(ScalarType::Float, type)(want.data(), sum.data(), n);
   const Operand out{got.data(), 2, type};
@@ -155,7 +155,7 @@ void check_reduction(Reduction r, ScalarType type, bool with_nan) {
       std::vector<Acc> got(static_cast<size_t>(n), Acc(1)), want = got;
       narrow_reduce_rows_fn(r, type)(got.data(), x.data(), 2 * pitch, rows, n);
       reduce_rows_fn(r, ComputeType::f32)(want.data(), wide.data(), 4 * pitch,
-                                       rows, n);
+                                          rows, n);
       ASSERT_EQ(got.back() != got.back(), with_nan);
       if (with_nan) got.back() = want.back() = 0;
       ASSERT_EQ(got, want) << rows << " rows of " << n;

@@ -252,7 +252,7 @@ TEST(TilePrimitives, EveryPairOfSmallIntegersDivides) {
       for (int b = -128; b < 128; ++b) {
         const int8_t divisor = static_cast<int8_t>(b);
         prim_fn(prim, ComputeType::i8)(d.data(), a.data(), &divisor, nullptr, 2,
-                                    256);
+                                       256);
         EXPECT_EQ(take_error(), b == 0);
         for (size_t i = 0; i < 256; ++i) {
           ASSERT_EQ(d[i],
@@ -281,8 +281,8 @@ TEST(TilePrimitives, LargeIntegersDivideExactly) {
         for (const int64_t a : some) {
           const std::vector<int64_t> x(8, a);
           std::vector<int64_t> d(8);
-          prim_fn(prim, ComputeType::i64)(d.data(), x.data(), &divisor, nullptr, 2,
-                                       8);
+          prim_fn(prim, ComputeType::i64)(d.data(), x.data(), &divisor, nullptr,
+                                          2, 8);
           ASSERT_EQ(d[3],
                     testing::exact_reference<int64_t>(prim, a, divisor, 0))
               << a << " by " << divisor;

@@ -89,7 +89,7 @@ TEST(TileRunner, ConvertsGathersAndScattersEveryCombination) {
       return kSteps[random.bits() % 6];
     };
     constexpr ComputeType kCompute[] = {ComputeType::f32, ComputeType::f64,
-                                     ComputeType::i32, ComputeType::i64};
+                                        ComputeType::i32, ComputeType::i64};
     const ComputeType compute = kCompute[random.bits() % 4];
     const int64_t n = random.bits() % 8 == 0
                           ? 5000

@@ -145,7 +145,7 @@ TEST(TileReduce, SumsOfFloatsAreAccurateAndTheSameOnEveryMachine) {
   testing::for_each_isa([&](Isa) {
     double acc = 0;
     reduce_fn(Reduction::sum, ComputeType::f32)(&acc, x.data(),
-                                             static_cast<int64_t>(x.size()));
+                                                static_cast<int64_t>(x.size()));
     EXPECT_LE(std::fabs(acc - want), 1e-8 * magnitude);
     if (any) {
       EXPECT_EQ(acc, first);
@@ -158,7 +158,7 @@ TEST(TileReduce, SumsOfFloatsAreAccurateAndTheSameOnEveryMachine) {
   for (size_t i = 0; i < x.size(); i += 1024) {
     const size_t n = std::min<size_t>(1024, x.size() - i);
     reduce_fn(Reduction::sum, ComputeType::f32)(&pieces, x.data() + i,
-                                             static_cast<int64_t>(n));
+                                                static_cast<int64_t>(n));
   }
   EXPECT_EQ(pieces, first);
 }
@@ -172,7 +172,8 @@ TEST(TileReduce, MaxAndMinKeepNanWhereverItStands) {
         x[at] = nan;
         for (Reduction r : {Reduction::max, Reduction::min}) {
           float acc = 0;
-          reduce_fn(r, ComputeType::f32)(&acc, x.data(), static_cast<int64_t>(n));
+          reduce_fn(r, ComputeType::f32)(&acc, x.data(),
+                                         static_cast<int64_t>(n));
           EXPECT_TRUE(acc != acc);
         }
       }
