@@ -53,8 +53,8 @@ bool lands_pinned(const Tensor& self, ScalarType dtype, Device device,
 
 template <class T>
 bool equal_elements(const Tensor& a, const Tensor& b) {
-  const T* x = static_cast<const T*>(a.data_ptr());
-  return std::equal(x, x + a.numel(), static_cast<const T*>(b.data_ptr()));
+  const T* x = static_cast<const T*>(a.raw_data());
+  return std::equal(x, x + a.numel(), static_cast<const T*>(b.raw_data()));
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ void copy_cpu(const TensorBase& dst, const TensorBase& src) {
       dst.dtype() == src.dtype() && dst.numel() == src.numel()) {
     const size_t bytes = dst.nbytes();
     if (bytes <= 65536) {
-      std::memmove(dst.data_ptr(), src.data_ptr(), bytes);
+      std::memmove(dst.raw_data(), src.raw_data(), bytes);
       return;
     }
   }
@@ -268,20 +268,20 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
   const Device device = dst.device();
   if (src.device() == device && same_dense(dst, src)) {
     device_interface(device.type)
-        .copy_on_device(dst.data_ptr(), src.data_ptr(), dst.nbytes(),
+        .copy_on_device(dst.raw_data(), src.raw_data(), dst.nbytes(),
                         device.index);
     return;
   }
   if (src.device().type == device.type && src.device() != device &&
       same_dense(dst, src) &&
       device_interface(device.type)
-          .copy_across(dst.data_ptr(), device.index, src.data_ptr(),
+          .copy_across(dst.raw_data(), device.index, src.raw_data(),
                        src.device().index, dst.nbytes())) {
     return;
   }
   const Tensor host_src =
       src.is_cpu() ? Tensor(TensorBase(src)) : download(src);
-  if (same_dense(dst, host_src)) return upload(dst, host_src.data_ptr());
+  if (same_dense(dst, host_src)) return upload(dst, host_src.raw_data());
   // Where dst's elements leave gaps, those keep what they hold.
   const Tensor host =
       dst.is_non_overlapping_and_dense()

@@ -52,7 +52,7 @@ void save(const char* op, const std::string& path, const Entries& tensors,
   file.write(header);
   for (const size_t i : order) {
     const Tensor data = io::on_cpu(tensors[i]->second);
-    file.write(data.data_ptr(), data.nbytes());
+    file.write(data.raw_data(), data.nbytes());
   }
   file.commit();
 }

@@ -31,7 +31,7 @@ Tensor tensor_over(const FileView& file, uint8_t* data, uint64_t begin,
   if (dtype == kBool) check_bools(file, begin, numel);
   if (numel == 0 || reinterpret_cast<uintptr_t>(data + begin) % item != 0) {
     Tensor copy = empty(sizes, dtype);
-    if (numel > 0) std::memcpy(copy.data_ptr(), data + begin, numel * item);
+    if (numel > 0) std::memcpy(copy.raw_data(), data + begin, numel * item);
     return copy;
   }
   return from_blob(

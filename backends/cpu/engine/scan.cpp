@@ -252,10 +252,10 @@ void run(const ScanOp& op, const ScanPlan& plan, const Tensor& self,
     (d < plan.dim ? outer : d == plan.dim ? size : inner) *= n;
   }
   const Scan scan(op, plan, self.dtype(), values.dtype());
-  const auto* x = static_cast<const char*>(self.data_ptr());
-  auto* to = static_cast<char*>(values.data_ptr());
+  const auto* x = static_cast<const char*>(self.raw_data());
+  auto* to = static_cast<char*>(values.raw_data());
   auto* at =
-      places.defined() ? static_cast<int64_t*>(places.data_ptr()) : nullptr;
+      places.defined() ? static_cast<int64_t*>(places.raw_data()) : nullptr;
   if (inner == 1) {
     scan.rows(x, outer, size, to, at);
   } else {
@@ -291,8 +291,8 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
         direct ? out : Tensor(make_tensor(x.sizes(), dtype, Device(kCPU)));
   }
   if (known) {
-    scan_known(op, plan, contiguous_cpu(x, plan.result), n, room[0].data_ptr(),
-               room[1].defined() ? room[1].data_ptr() : nullptr);
+    scan_known(op, plan, contiguous_cpu(x, plan.result), n, room[0].raw_data(),
+               room[1].defined() ? room[1].raw_data() : nullptr);
   } else {
     run(op, p, x, room[0], room[1]);
   }
