@@ -10,14 +10,9 @@
 namespace sy {
 
 // dst = src for CPU tensors: src broadcasts to dst's sizes and converts to its
-// dtype. They do not overlap, or element by element. Checks nothing.
+// dtype. They do not overlap, or element by element. Checks nothing. What is
+// more than a few contiguous bytes the CPU's kernel of _copy_from does.
 SY_API void copy_cpu(const TensorBase& dst, const TensorBase& src);
-
-// The same for elements of one dtype in memory: strides in elements, which may
-// be negative.
-SY_API void copy_strided(ScalarType dtype, IntArrayRef sizes, void* dst,
-                         IntArrayRef dst_strides, const void* src,
-                         IntArrayRef src_strides);
 
 // The same for tensors of any device; Meta as destination does nothing. Throws
 // ValueError if the sizes do not broadcast or src is on Meta.
