@@ -90,6 +90,10 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   DispatchTable head{};
   head.mask = 0xffffffffu | DispatchKeySet(DispatchKey::Undefined).bits();
   head.num_backends = static_cast<uint8_t>(backends);
+  for (int b = 0; b < backends; ++b) {
+    const KernelRecord* const r = own(e, DispatchKey::Dense, b);
+    if (r != nullptr && !r->kernel.is_fallthrough()) head.own |= 1u << b;
+  }
   int no_slot = -1;
   for (int i = 0; i < DispatchTable::kFunctionalities; ++i) {
     const auto f = static_cast<DispatchKey>(i);

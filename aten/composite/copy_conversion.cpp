@@ -15,11 +15,6 @@ namespace sy::composite {
 
 namespace {
 
-bool has_own_copy(Device device) {
-  return device.type > kMeta &&
-         ops::_copy_from::entry().has_kernel(DispatchKey::Dense, device.type);
-}
-
 // A device without a number is the current one of its kind, the first.
 bool same_device(Device own, Device asked) {
   return own.type == asked.type &&
@@ -65,11 +60,7 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return self;
   assert_no_internal_overlap("copy_", "self", self);
   assert_no_partial_overlap("copy_", self, "src", src);
-  if (SY_UNLIKELY(has_own_copy(self.device()) || has_own_copy(src.device()))) {
-    sy::_copy_from(src, self, non_blocking);
-  } else if (!non_blocking || !begin_copy(self, src)) {
-    copy_between(self, src);
-  }
+  copy_tensor(self, src, non_blocking);
   return self;
 }
 
