@@ -172,6 +172,7 @@ std::string to_string(const Tensor& t) {
   if (t.is_meta()) return type_line(t);
   Printer p;
   if (t.numel() != 0) {
+    t.impl()->const_data("print");
     const Tensor host = t.is_cpu() ? t : to_device(t, Device(kCPU));
     const Tensor numbers = contiguous_cpu(host, kDouble);
     const auto* x = static_cast<const double*>(numbers.raw_data());

@@ -40,7 +40,7 @@ Scalar read_scalar(const char* op, const TensorBase& t) {
   if (!t.is_cpu()) {
     return read_scalar(op, to_device(Tensor(TensorBase(t)), Device(kCPU)));
   }
-  const void* data = t.raw_data();
+  const void* data = t.impl()->const_data(op);
   switch (t.dtype()) {
 #define SY_READ(T, Enum) \
   case ScalarType::Enum: return Scalar(*static_cast<const T*>(data));

@@ -229,6 +229,8 @@ bool begin_copy(const TensorBase& dst, const TensorBase& src) {
       !is_pinned(*host.storage(), device)) {
     return false;
   }
+  need_memory(dst);
+  need_memory(src);
   return device_interface(device.type)
       .begin_copy(dst.storage(), storage_span(dst).first, src.storage(),
                   storage_span(src).first, dst.nbytes(), device.index);

@@ -95,8 +95,14 @@ void masked_scatter_out(const Tensor& self, const Tensor& mask,
     where.each_chunk([&](int64_t i, int64_t j, int64_t end) {
       for (; j < end; ++i) {
         // A branch would be guessed wrong too often.
-        const auto taken = static_cast<T>(-static_cast<int64_t>(where.data[i]));
-        y[i] = static_cast<T>((x[j] & taken) | (y[i] & ~taken));
+        if constexpr (std::is_integral_v<T>) {
+          const auto taken =
+              static_cast<T>(-static_cast<int64_t>(where.data[i]));
+          y[i] = static_cast<T>((x[j] & taken) | (y[i] & ~taken));
+        } else {
+          const T* const from_either[] = {y + i, x + j};
+          y[i] = *from_either[where.data[i] ? 1 : 0];
+        }
         j += where.data[i];
       }
     });

@@ -124,7 +124,7 @@ void flip_out(const Tensor& self, IntArrayRef dims, const Tensor& out) {
     last += (self.sizes()[static_cast<size_t>(d)] - 1) * strides[d];
     strides[d] = -strides[d];
   }
-  copy_strided(self.dtype(), self.sizes(), out.raw_data(), out.strides(),
+  copy_strided(self.itemsize(), self.sizes(), out.raw_data(), out.strides(),
                static_cast<const char*>(self.raw_data()) +
                    last * static_cast<int64_t>(self.itemsize()),
                strides);

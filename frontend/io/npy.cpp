@@ -92,7 +92,7 @@ void save_npy(const std::string& path, const Tensor& tensor) {
   io::check_savable(kOp, "tensor", tensor);
   const std::string header =
       io::npy_header(kOp, tensor.scalar_type(), tensor.sizes());
-  const Tensor data = io::on_cpu(tensor);
+  const Tensor data = io::on_cpu(kOp, tensor);
   io::OutputFile file(kOp, path);
   file.write(header);
   file.write(data.raw_data(), data.nbytes());
@@ -121,7 +121,7 @@ void save_npz(const std::string& path, const NamedTensors& tensors) {
   io::ZipWriter zip(file);
   for (const auto& [name, t] : tensors) {
     const std::string header = io::npy_header(kOp, t.scalar_type(), t.sizes());
-    const Tensor data = io::on_cpu(t);
+    const Tensor data = io::on_cpu(kOp, t);
     const uint64_t bytes = data.nbytes();
     uint32_t crc = io::crc32(0, header.data(), header.size());
     crc = io::crc32(crc, data.raw_data(), bytes);

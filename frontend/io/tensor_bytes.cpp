@@ -45,7 +45,8 @@ void check_savable(std::string_view op, std::string_view name,
            t.defined() ? "one on meta" : "an undefined one");
 }
 
-Tensor on_cpu(const Tensor& t) {
+Tensor on_cpu(const char* op, const Tensor& t) {
+  t.impl()->const_data(op);
   const Tensor here = t.is_cpu() ? t : to_device(t, Device(kCPU));
   return contiguous_cpu(here, here.scalar_type());
 }

@@ -9,6 +9,7 @@
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/scan_known.h"
 #include "backends/cpu/program/runner.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
 #include "c10/parallel.h"
 
@@ -141,18 +142,13 @@ class Scan {
   // to[i] = take[i] ? b[i] : a[i]
   void choose(const char* take, const char* a, const char* b, char* to,
               int64_t n) const {
-    const auto run = [&]<class T>(T) {
+    const auto run = [&]<class T>() {
       const T *x = reinterpret_cast<const T*>(a),
               *y = reinterpret_cast<const T*>(b);
       T* z = reinterpret_cast<T*>(to);
       for (int64_t i = 0; i < n; ++i) z[i] = take[i] != 0 ? y[i] : x[i];
     };
-    switch (item_) {
-      case 1: return run(uint8_t());
-      case 2: return run(uint16_t());
-      case 4: return run(uint32_t());
-      default: return run(uint64_t());
-    }
+    visit_element_size(static_cast<size_t>(item_), run);
   }
 
   // Lanes [first, first + n): `per_row` to a row, `piece` elements apart from
