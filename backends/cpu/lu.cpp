@@ -65,7 +65,7 @@ Tensor pivots_of(const TensorBase& pivots, IntArrayRef batch) {
 }
 
 void check_pivots(const char* op, const Tensor& pivots, int64_t rows) {
-  const auto* p = static_cast<const int32_t*>(pivots.data_ptr());
+  const auto* p = static_cast<const int32_t*>(pivots.raw_data());
   for (int64_t i = 0; i < pivots.numel(); ++i) {
     SY_CHECK(p[i] >= 1 && p[i] <= rows, Value, "[", op,
              "] pivots: expected rows counted from 1 up to ", rows, ", got ",
@@ -86,7 +86,7 @@ void solve_into(const char* op, const LapackApi& api, const Matrices& factors,
   const Matrices b = columns_of(op, left ? B : transposed(B), batch);
   visit_lapack_dtypes(out.dtype(), [&]<class T>() {
     solve<T>(api, trans ? 'T' : 'N', a,
-             static_cast<const int32_t*>(p.data_ptr()), b);
+             static_cast<const int32_t*>(p.raw_data()), b);
   });
   b.store(target);
 }
@@ -175,7 +175,7 @@ void lu_permutation_out(const Tensor& pivots, int64_t rows, const Tensor& out) {
   const Room room(out);
   const int64_t each = pivots.sizes().back();
   const int64_t count = rows == 0 ? 0 : out.numel() / rows;
-  const auto* from = static_cast<const int32_t*>(p.data_ptr());
+  const auto* from = static_cast<const int32_t*>(p.raw_data());
   for (int64_t i = 0; i < count; ++i) {
     int64_t* order = room.data<int64_t>() + i * rows;
     std::iota(order, order + rows, int64_t{0});
@@ -263,7 +263,7 @@ void det_out(const Tensor& A, const Tensor& result, const Tensor& LU,
   const Room p(pivots), det(result);
   const Tensor info = make_info(batch_of(A));
   const Matrices a = factored(op, api, A, p.data<int32_t>(),
-                              static_cast<int32_t*>(info.data_ptr()));
+                              static_cast<int32_t*>(info.raw_data()));
   visit_lapack_dtypes(A.dtype(), [&]<class T>() {
     each_diagonal<T>(a, p.data<int32_t>(),
                      [&](int64_t i, T sign, const T* x, int64_t step) {
@@ -286,7 +286,7 @@ void slogdet_out(const Tensor& A, const Tensor& sign, const Tensor& logabsdet,
   const Room p(pivots), signs(sign), logs(logabsdet);
   const Tensor info = make_info(batch_of(A));
   const Matrices a = factored(op, api, A, p.data<int32_t>(),
-                              static_cast<int32_t*>(info.data_ptr()));
+                              static_cast<int32_t*>(info.raw_data()));
   visit_lapack_dtypes(A.dtype(), [&]<class T>() {
     each_diagonal<T>(
         a, p.data<int32_t>(), [&](int64_t i, T s, const T* x, int64_t step) {
