@@ -1,6 +1,7 @@
 #include "c10/scalar_type.h"
 
 #include <atomic>
+#include <ostream>
 
 #include "c10/error.h"
 
@@ -41,6 +42,10 @@ void set_default_dtype(ScalarType t) {
            "[set_default_dtype] dtype: expected a floating type, got ",
            t <= ScalarType::Undefined ? dtype_name(t) : "no dtype");
   default_type.store(t, std::memory_order_relaxed);
+}
+
+std::ostream& operator<<(std::ostream& out, ScalarType t) {
+  return out << dtype_name(t);
 }
 
 }  // namespace sy

@@ -17,7 +17,7 @@
 namespace sy {
 
 // Raised by hand when the meaning of a shared type changes and no size does.
-inline constexpr uint32_t kLayoutRevision = 3;
+inline constexpr uint32_t kLayoutRevision = 4;
 
 constexpr uint64_t sdk_layout_hash() {
   const uint64_t parts[] = {

@@ -152,12 +152,12 @@ class Fallback {
     const Device device = s->owner.device();
     s->host = StorageImpl::allocate(s->end - s->first, Device(kCPU));
     if (s->end == s->first) return;
-    DeviceInterface& d = device_interface(device.type);
-    d.synchronize(device.index);
+    DeviceInterface& d = device_interface(device.type());
+    d.synchronize(device.index());
     d.copy_to_host(
         s->host->data(),
         static_cast<const char*>(s->owner.storage()->data()) + s->first,
-        s->end - s->first, device.index);
+        s->end - s->first, device.index());
   }
 
   TensorBase host_tensor(const TensorBase& t) {

@@ -185,10 +185,10 @@ Tensor download(const TensorBase& t) {
   const Device device = t.device();
   Storage host = StorageImpl::allocate(span.bytes, Device(kCPU));
   if (span.bytes != 0) {
-    DeviceInterface& d = device_interface(device.type);
-    d.synchronize(device.index);
+    DeviceInterface& d = device_interface(device.type());
+    d.synchronize(device.index());
     d.copy_to_host(host->data(), device_bytes(t) + span.first, span.bytes,
-                   device.index);
+                   device.index());
   }
   return over_host(t, std::move(host), span.first);
 }
@@ -197,9 +197,9 @@ void upload(const TensorBase& t, const void* host) {
   const StorageSpan span = storage_span(t);
   if (span.bytes == 0) return;
   const Device device = t.device();
-  device_interface(device.type)
+  device_interface(device.type())
       .copy_from_host(device_bytes(t) + span.first, host, span.bytes,
-                      device.index);
+                      device.index());
 }
 
 bool same_dense(const TensorBase& a, const TensorBase& b) {
@@ -267,16 +267,16 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
 
   const Device device = dst.device();
   if (src.device() == device && same_dense(dst, src)) {
-    device_interface(device.type)
+    device_interface(device.type())
         .copy_on_device(dst.data_ptr(), src.data_ptr(), dst.nbytes(),
-                        device.index);
+                        device.index());
     return;
   }
-  if (src.device().type == device.type && src.device() != device &&
+  if (src.device().type() == device.type() && src.device() != device &&
       same_dense(dst, src) &&
-      device_interface(device.type)
-          .copy_across(dst.data_ptr(), device.index, src.data_ptr(),
-                       src.device().index, dst.nbytes())) {
+      device_interface(device.type())
+          .copy_across(dst.data_ptr(), device.index(), src.data_ptr(),
+                       src.device().index(), dst.nbytes())) {
     return;
   }
   const Tensor host_src =
@@ -298,14 +298,14 @@ bool begin_copy(const TensorBase& dst, const TensorBase& src) {
   const bool up = src.is_cpu();
   const Device device = up ? dst.device() : src.device();
   const TensorBase& host = up ? src : dst;
-  if (!host.is_cpu() || device.type <= kMeta || dst.numel() == 0 ||
+  if (!host.is_cpu() || device.type() <= kMeta || dst.numel() == 0 ||
       !same_dense(dst, src) || !host.storage() ||
       !is_pinned(*host.storage(), device)) {
     return false;
   }
-  return device_interface(device.type)
+  return device_interface(device.type())
       .begin_copy(dst.storage(), storage_span(dst).first, src.storage(),
-                  storage_span(src).first, dst.nbytes(), device.index);
+                  storage_span(src).first, dst.nbytes(), device.index());
 }
 
 void dense_strides_like(const TensorBase& t, MemoryFormat format,

@@ -245,7 +245,7 @@ class DefinitionsEmitter {
              ", pin_memory);");
     }
     w.line("  return ops::" + op.base.id +
-           "::redispatch(DispatchKeySet::dense(" + chosen + ".type), " +
+           "::redispatch(DispatchKeySet::dense(" + chosen + ".type()), " +
            argument_list(op.base.schema) + ");");
     w.line("}");
     add(select_, op.base, "_select");
