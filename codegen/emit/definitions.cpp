@@ -314,6 +314,7 @@ class DefinitionsEmitter {
   std::string flags(const Operator& op, const Overload& o) {
     std::vector<std::string> out;
     if (!op.entry->device_check) out.push_back("OperatorDef::kNoDeviceCheck");
+    if (!op.entry->device_guard) out.push_back("OperatorDef::kNoDeviceGuard");
     const bool alias = !o.schema.returns().empty() &&
                        o.schema.returns()[0].alias &&
                        !o.schema.returns()[0].alias.is_write();

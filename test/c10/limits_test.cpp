@@ -47,7 +47,7 @@ HostMemory& memory() {
 // Answers with its backend's number.
 void number(const Kernel&, const OperatorEntry&, DispatchKeySet keys, Value*,
             size_t, Value* results, size_t) {
-  results[0] = Value(int64_t{keys.highest_backend()});
+  results[0] = Value(int64_t{number_of(keys.highest_backend())});
 }
 
 int64_t number_of(Device device) {
