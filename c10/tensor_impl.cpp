@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "c10/backend.h"
-#include "c10/device_guard.h"
 #include "c10/copy_ints.h"
+#include "c10/device_guard.h"
 #include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "c10/pool_fast.h"

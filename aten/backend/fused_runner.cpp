@@ -24,7 +24,8 @@ Tensor fused_pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
   keys = keys - DispatchKeySet(DispatchKey::Autograd);
   const DeviceType device = keys.highest_backend();
   if (keys != DispatchKeySet::dense(device)) return {};
-  const FusedRunner run = runners[number_of(device)].load(std::memory_order_acquire);
+  const FusedRunner run =
+      runners[number_of(device)].load(std::memory_order_acquire);
   return run == nullptr ? Tensor() : run(op, args);
 }
 

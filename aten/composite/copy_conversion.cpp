@@ -22,8 +22,8 @@ bool has_own_copy(Device device) {
 
 // A device without a number is the current one of its kind, the first.
 bool same_device(Device own, Device asked) {
-  return own.type() == asked.type() &&
-         (!asked.has_index() || own.index() < 0 || own.index() == asked.index());
+  return own.type() == asked.type() && (!asked.has_index() || own.index() < 0 ||
+                                        own.index() == asked.index());
 }
 
 Tensor convert(const Tensor& self, ScalarType dtype, Device device,

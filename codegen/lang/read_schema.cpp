@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 33> kKeys = {
     "device_guard", "autogen",
     // PyTorch's, read and kept
     "structured", "structured_delegate", "structured_inherits", "precomputed",
-    "python_module", "manual_kernel_registration",
-    "manual_cpp_binding", "category_override", "cpp_no_default_args",
+    "python_module", "manual_kernel_registration", "manual_cpp_binding",
+    "category_override", "cpp_no_default_args",
     "use_const_ref_for_mutable_tensors", "ufunc_inner_loop"};
 constexpr std::size_t kOwnKeys = 22;
 

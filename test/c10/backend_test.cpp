@@ -55,9 +55,10 @@ TEST(Backend, KeepsItsNumberFromOneRegistrationToTheNext) {
 
   detail::unregister_backend(t);
   EXPECT_FALSE(backends()[number_of(t)].present);
-  SY_EXPECT_ERROR(device_interface(t), ValueError,
-                  "device 'npu': no library of this backend is loaded; load one "
-                  "with sy::load_library()");
+  SY_EXPECT_ERROR(
+      device_interface(t), ValueError,
+      "device 'npu': no library of this backend is loaded; load one "
+      "with sy::load_library()");
   SY_EXPECT_ERROR(Device("npu"), ValueError,
                   "[Device] expected one of cpu, meta");
   EXPECT_EQ(Device(t).str(), "npu") << "tensors of it may be left";

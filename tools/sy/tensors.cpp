@@ -116,9 +116,9 @@ TensorBase copy_to(Device device, const TensorBase& t) {
       upload({static_cast<const char*>(t.storage()->data()),
               t.storage()->data() == nullptr ? 0 : t.storage()->nbytes()},
              device);
-  return TensorBase(
-      TensorImpl::make(s, t.dtype(), device, DispatchKeySet::dense(device.type()),
-                       t.sizes(), t.strides(), t.storage_offset()));
+  return TensorBase(TensorImpl::make(
+      s, t.dtype(), device, DispatchKeySet::dense(device.type()), t.sizes(),
+      t.strides(), t.storage_offset()));
 }
 
 std::string read_storage(const Storage& s) {
