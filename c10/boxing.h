@@ -341,10 +341,14 @@ struct SignatureTraits<R(A...)> {
   using Unboxed = R (*)(const Kernel*, DispatchKeySet, A...);
 
   static constexpr ArgCode kArgs[] = {ArgTraits<A>::code..., ArgCode::Void};
+  static constexpr CppSignature kSignature = {kArgs, ResultTraits<R>::codes,
+                                              sizeof...(A),
+                                              ResultTraits<R>::count, false};
+  // Of kernels; callers need not compile call_on_device().
   static void* device_entry() {
     return reinterpret_cast<void*>(&call_on_device);
   }
-  static constexpr CppSignature kSignature = {
+  static constexpr CppSignature kOfKernel = {
       kArgs, ResultTraits<R>::codes, sizeof...(A), ResultTraits<R>::count,
       false, &device_entry};
 
@@ -438,7 +442,7 @@ Kernel kernel_of() {
   Kernel k;
   k.unboxed = reinterpret_cast<void*>(&Wrap::unboxed);
   k.boxed = &Traits::boxed;
-  k.signature = &Traits::kSignature;
+  k.signature = &Traits::kOfKernel;
   return k;
 }
 

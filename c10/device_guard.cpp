@@ -23,7 +23,8 @@ bool has_one(DeviceType type) { return type == kCPU || type == kMeta; }
 }  // namespace
 
 int current_device(DeviceType type) noexcept {
-  return of_thread.device[number_of(type)];
+  const int n = number_of(type);
+  return n < kMaxBackends ? of_thread.device[n] : 0;
 }
 
 void set_current_device(Device device) {
