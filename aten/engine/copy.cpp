@@ -6,7 +6,7 @@
 
 #include "aten/engine/iter.h"
 #include "aten/engine/view.h"
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "c10/backend.h"
 #include "c10/pinned_memory.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "aten/engine/copy.h"
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/histogram_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
@@ -241,9 +241,9 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
   const int64_t n = x.numel();
   int64_t first = n > 0 ? data[0] : 0, last = n > 0 ? data[0] : -1;
   const auto least =
-      tiles::reduce_fn(tiles::Reduction::min, tiles::TileType::i64);
+      tiles::reduce_fn(tiles::Reduction::min, program::ComputeType::i64);
   const auto greatest =
-      tiles::reduce_fn(tiles::Reduction::max, tiles::TileType::i64);
+      tiles::reduce_fn(tiles::Reduction::max, program::ComputeType::i64);
   constexpr int64_t kRead = 2048;  // once from beyond the first cache
   for (int64_t i = 0; i < n; i += kRead) {
     least(&first, data + i, std::min(kRead, n - i));

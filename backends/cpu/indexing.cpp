@@ -7,7 +7,7 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/iter.h"
 #include "aten/engine/view.h"
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/indexing_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
 
@@ -15,7 +15,7 @@ namespace sy::cpu {
 
 namespace {
 
-constexpr tiles::TileType kInt64 = tiles::TileType::i64;
+constexpr program::ComputeType kInt64 = program::ComputeType::i64;
 
 // Sizes or strides of a tensor; one without dims has one of size 1.
 Dims at_least_one(IntArrayRef list) {

@@ -5,7 +5,7 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/shape_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"

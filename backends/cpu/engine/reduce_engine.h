@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aten/engine/reduce.h"
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/engine/reduce_layout.h"
 
 // The ways of reducing, internal to reduce.cpp: by a kernel that combines a
@@ -77,8 +77,8 @@ struct RowLoader {
 struct KnownReduction {
   tiles::Reduction kind;
   ScalarType input;      // self is converted to it first, if it is not
-  tiles::TileType type;  // of `input`
-  tiles::TileType accumulator;
+  program::ComputeType type;  // of `input`
+  program::ComputeType accumulator;
   // What elements become before they are combined, or nullptr: themselves.
   const ElementProgram* map = nullptr;
 };

@@ -46,9 +46,9 @@ class Scan {
   Scan(const ScanOp& op, const ScanPlan& plan, ScalarType self,
        ScalarType result)
       : op_(op),
-        type_(tiles::tile_type_of(plan.compute)),
-        stored_(tiles::storage_of(type_)),
-        item_(static_cast<int64_t>(tile_type_size(type_))),
+        type_(program::compute_type_of(plan.compute)),
+        stored_(program::storage_of(type_)),
+        item_(static_cast<int64_t>(compute_type_size(type_))),
         self_size_(static_cast<int64_t>(element_size(self))),
         result_size_(static_cast<int64_t>(element_size(result))),
         load_(tiles::convert_fn(self, stored_)),
@@ -127,12 +127,12 @@ class Scan {
     const void* in[] = {s->acc, x};
     if (!op_.chooses) {
       void* out[] = {s->next};
-      tiles::run_contiguous(op_.combine.tile, type_, in, 0, uniforms_, out, n);
+      tiles::run_contiguous(op_.combine.body, type_, in, 0, uniforms_, out, n);
       std::memcpy(s->acc, s->next, static_cast<size_t>(n * item_));
       return;
     }
     void* out[] = {s->take};
-    tiles::run_contiguous(op_.combine.tile, type_, in, 0, uniforms_, out, n);
+    tiles::run_contiguous(op_.combine.body, type_, in, 0, uniforms_, out, n);
     choose(s->take, s->acc, x, s->acc, n);
     for (int64_t i = 0; i < n; ++i) s->at[i] = s->take[i] != 0 ? k : s->at[i];
   }
@@ -224,7 +224,7 @@ class Scan {
       char* const to = values + (at + k) * item_;
       const void* in[] = {last, to};
       void* out[] = {op_.chooses ? s->wide : to};
-      tiles::run_contiguous(op_.combine.tile, type_, in, 1, uniforms_, out, n);
+      tiles::run_contiguous(op_.combine.body, type_, in, 1, uniforms_, out, n);
       if (!op_.chooses) continue;
       for (int64_t i = 0; i < n; ++i) {
         if (s->wide[i] != 0) continue;
@@ -235,11 +235,11 @@ class Scan {
   }
 
   const ScanOp& op_;
-  tiles::TileType type_;
+  program::ComputeType type_;
   ScalarType stored_;
   int64_t item_, self_size_, result_size_;
   tiles::ConvertFn load_, store_;
-  tiles::Uniform uniforms_[tiles::kMaxUniforms];
+  program::Uniform uniforms_[program::kMaxUniforms];
 };
 
 // `values` and `places` are contiguous in the order of self's dims, `places`
@@ -280,7 +280,7 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
   const bool as_rows = inner == 1 || turn;
   const bool known = as_rows && knows_scan(op, plan);
   const bool joins = as_rows && !known && row_pieces(n.rows, n.length) > 1;
-  const ScalarType wide = tiles::storage_of(tiles::tile_type_of(plan.compute));
+  const ScalarType wide = program::storage_of(program::compute_type_of(plan.compute));
   Tensor room[2];
   for (int i = 0; i < result_count(op); ++i) {
     const Tensor& out = *outs[i];

@@ -20,7 +20,7 @@ enum class Kind : uint8_t { kNone, kSum, kProduct, kMax, kMin };
 
 // Register 0 is what was found so far, 1 the next element.
 Kind kind_of(const ScanOp& op) {
-  const tiles::Program& p = op.combine.tile;
+  const program::Program& p = op.combine.body;
   const auto steps = [&](int i) { return p.steps[i]; };
   if (!op.chooses) {
     if (p.n_steps != 1 || steps(0).a + steps(0).b != 1) return Kind::kNone;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
 
 #define SY_BF16_TARGET                                            \

@@ -1,10 +1,10 @@
-#include "aten/tile/targets.h"
+#include "backends/cpu/program/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/row_sum_kernel.cpp"
 #include "hwy/foreach_target.h"
 
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/kernel/row_sum_kernel.h"
 #include "hwy/highway.h"
 

@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "aten/engine/copy.h"
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 
 // Elements as the type that kernels compute in: float or double.

@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "codegen/lang/primitives.h"
 #include "elements.h"
 
@@ -135,8 +135,8 @@ T number(Prim p, T a, T b, T c) {
     if (p == Prim::abs) return std::abs(a);
     if (floating(p, a, b, c, &out)) return out;
   }
-  const sy::tiles::TileType type =
-      sy::tiles::tile_type_of(sy::CppTypeToScalarType<T>::value);
+  const sy::program::ComputeType type =
+      sy::program::compute_type_of(sy::CppTypeToScalarType<T>::value);
   sy::tiles::prim_fn(p, type)(&out, &a, &b, &c, 0, 1);
   return out;
 }

@@ -21,7 +21,7 @@ Register<T> load(const Tensor& t, const Index& at, bool is_bool) {
 }
 
 template <class T>
-T uniform(const sy::tiles::Uniform& u) {
+T uniform(const sy::program::Uniform& u) {
   if constexpr (std::is_same_v<T, float>) return u.f32;
   if constexpr (std::is_same_v<T, double>) return u.f64;
   return static_cast<T>(u.i64);
@@ -31,8 +31,8 @@ T uniform(const sy::tiles::Uniform& u) {
 template <class T>
 class Machine {
  public:
-  Machine(const ElementProgram& program, const sy::tiles::Uniform* uniforms)
-      : program_(program.tile), registers_(program.tile.n_registers) {
+  Machine(const ElementProgram& program, const sy::program::Uniform* uniforms)
+      : program_(program.body), registers_(program.body.n_registers) {
     for (int i = 0; i < program_.n_uniforms; ++i) {
       Register<T>& r = registers_[program_.n_inputs + i];
       r.v = uniform<T>(uniforms[i]);
@@ -47,7 +47,7 @@ class Machine {
   void set(int input, const Register<T>& v) { registers_[input] = v; }
   void run() {
     for (int i = 0; i < program_.n_steps; ++i) {
-      const sy::tiles::Step& s = program_.steps[i];
+      const sy::program::Step& s = program_.steps[i];
       registers_[s.dst] =
           apply<T>(s.op, registers_[s.a], registers_[s.b], registers_[s.c]);
     }
@@ -57,7 +57,7 @@ class Machine {
   }
 
  private:
-  const sy::tiles::Program& program_;
+  const sy::program::Program& program_;
   std::vector<Register<T>> registers_;
 };
 
@@ -79,7 +79,7 @@ Tensor pointwise(const sy::PointwiseNode& node) {
   sy::PointwisePlan plan;
   sy::plan_pointwise(op, args, &plan);
   const ElementProgram& program = sy::select_program(op, args);
-  sy::tiles::Uniform uniforms[sy::tiles::kMaxUniforms] = {};
+  sy::program::Uniform uniforms[sy::program::kMaxUniforms] = {};
   sy::eval_call_uniforms(op, program, args, plan.compute, uniforms);
   const Tensor out = sy::make_result(op, args, plan);
   visit_computed(plan.compute, [&]<class T>() {
@@ -102,8 +102,8 @@ ScalarType accumulated_in(ScalarType compute) {
   return sy::is_floating_type(compute) ? sy::kDouble : compute;
 }
 
-sy::tiles::TileType tile_type(ScalarType t) {
-  return sy::tiles::tile_type_of(t);
+sy::program::ComputeType tile_type(ScalarType t) {
+  return sy::program::compute_type_of(t);
 }
 
 template <class T>
@@ -150,7 +150,7 @@ class Reduction {
 
   Machine<T> machine(const ElementProgram& program, const sy::ReduceArgs& args,
                      ScalarType dtype) const {
-    sy::tiles::Uniform uniforms[sy::tiles::kMaxUniforms] = {};
+    sy::program::Uniform uniforms[sy::program::kMaxUniforms] = {};
     sy::eval_uniforms(program, args.scalars, plan_.count, tile_type(dtype),
                       uniforms);
     return Machine<T>(program, uniforms);
@@ -228,7 +228,7 @@ void scan(const sy::ScanOp& op, const sy::ScanArgs& args, Value* results) {
   const Tensor places = empty(self.sizes(), sy::kLong, self.device());
   const auto dim = static_cast<size_t>(plan.dim);
   const ScalarType dtype = accumulated_in(plan.compute);
-  sy::tiles::Uniform uniforms[sy::tiles::kMaxUniforms] = {};
+  sy::program::Uniform uniforms[sy::program::kMaxUniforms] = {};
   sy::eval_uniforms(op.combine, nullptr, 0, tile_type(dtype), uniforms);
   visit_computed(dtype, [&]<class T>() {
     Machine<T> machine(op.combine, uniforms);
