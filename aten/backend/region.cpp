@@ -26,7 +26,7 @@ void RegionReason::say(const char* format, ...) noexcept {
 int Region::uniforms() const noexcept {
   int n = 0;
   for (const RegionNode& node : nodes) {
-    n += node.program.n_uniforms;
+    n += node.body.n_uniforms;
     if (node.combine != nullptr) n += node.combine->n_uniforms;
     if (node.finish != nullptr) n += node.finish->n_uniforms;
   }
@@ -105,13 +105,13 @@ class Walk {
     number(n.compute);
     list(n.inputs);
     list(n.results);
-    program(n.program);
+    program(n.body);
     number(n.reduced);
     number((n.combine != nullptr) + 2 * (n.finish != nullptr) +
            4 * (n.identity != nullptr));
     if (n.combine != nullptr) program(*n.combine);
     if (n.finish != nullptr) program(*n.finish);
-    for (int i = 0; n.identity != nullptr && i < n.program.n_results; ++i) {
+    for (int i = 0; n.identity != nullptr && i < n.body.n_results; ++i) {
       const lang::Uniform& u = n.identity[i];
       number(u.is_int);
       number(u.i);
@@ -165,14 +165,14 @@ bool programs_equal(const Program* a, const Program* b) {
 bool nodes_equal(const RegionNode& a, const RegionNode& b) {
   if (a.kind != b.kind || a.compute != b.compute || a.reduced != b.reduced ||
       !(a.inputs == b.inputs) || !(a.results == b.results) ||
-      !(a.windows == b.windows) || !programs_equal(&a.program, &b.program) ||
+      !(a.windows == b.windows) || !programs_equal(&a.body, &b.body) ||
       !programs_equal(a.combine, b.combine) ||
       !programs_equal(a.finish, b.finish) ||
       (a.identity == nullptr) != (b.identity == nullptr)) {
     return false;
   }
   return a.identity == nullptr ||
-         all_equal(a.identity, b.identity, a.program.n_results,
+         all_equal(a.identity, b.identity, a.body.n_results,
                    [](const lang::Uniform& x, const lang::Uniform& y) {
                      return x.is_int == y.is_int && x.i == y.i &&
                             std::bit_cast<uint64_t>(x.d) ==
@@ -271,9 +271,9 @@ class Room {
   RegionNode node(RegionNode n) {
     n.inputs = list(n.inputs);
     n.results = list(n.results);
-    n.identity = n.identity == nullptr ? nullptr
-                                       : array(n.identity, n.program.n_results);
-    n.program = program(n.program);
+    n.identity =
+        n.identity == nullptr ? nullptr : array(n.identity, n.body.n_results);
+    n.body = program(n.body);
     n.combine = program(n.combine);
     n.finish = program(n.finish);
     n.windows = list(n.windows);

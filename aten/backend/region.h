@@ -52,8 +52,8 @@ struct RegionWindow {
 
 struct RegionNode {
   enum Kind : uint8_t {
-    kPointwise,    // `program`
-    kReduce,       // `program` maps, `combine`, `finish`
+    kPointwise,    // `body`
+    kReduce,       // `body` maps, `combine`, `finish`
     kProduct,      // the sum of a * b over the dims `reduced`
     kConvolution,  // the same; the windows say where a is read
   };
@@ -64,7 +64,7 @@ struct RegionNode {
   ArrayRef<uint16_t> inputs;     // values; of a product a and b
   ArrayRef<ScalarType> results;  // each result is rounded to its dtype
   // Of a reduction: the inputs -> k accumulators, of one element.
-  program::Program program;
+  program::Program body;
   // Bit d: the results do not vary over dim d, as it was summed over.
   uint64_t reduced = 0;
   // a.0 ... a.k-1, b.0 ... b.k-1 -> k accumulators. Associative, in any order.

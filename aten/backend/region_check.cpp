@@ -100,9 +100,9 @@ class Checker {
              ": expected reduced dims below ", dims);
     switch (n.kind) {
       case RegionNode::kPointwise:
-        program(n.program, n.compute, name, "program");
-        counts(name, "inputs", n.program.n_inputs, n.inputs.size());
-        counts(name, "results", n.program.n_results, n.results.size());
+        program(n.body, n.compute, name, "program");
+        counts(name, "inputs", n.body.n_inputs, n.inputs.size());
+        counts(name, "results", n.body.n_results, n.results.size());
         SY_CHECK(n.reduced == 0, Value, "[region] ", name,
                  ": expected no reduced dims of a pointwise node");
         break;
@@ -118,11 +118,11 @@ class Checker {
   }
 
   void reduce(const RegionNode& n, const std::string& name) const {
-    program(n.program, n.compute, name, "map");
-    counts(name, "inputs", n.program.n_inputs, n.inputs.size());
+    program(n.body, n.compute, name, "map");
+    counts(name, "inputs", n.body.n_inputs, n.inputs.size());
     SY_CHECK(n.combine != nullptr, Value, "[region] ", name,
              ": expected a program that combines");
-    const size_t k = n.program.n_results;
+    const size_t k = n.body.n_results;
     program(*n.combine, n.compute, name, "combine");
     counts(name, "inputs of combine", 2 * k, n.combine->n_inputs);
     counts(name, "results of combine", k, n.combine->n_results);
