@@ -235,7 +235,7 @@ void StorageImpl::resize(size_t bytes) {
     if (data_ != nullptr) a.deallocate(data_, nbytes_);
   } else if (from == kLent) {
     extra()->lender.reset();
-    hold_owner(device_.type);
+    hold_owner(device_.type());
   } else {
     detail::pool_uncount(nbytes_);
   }

@@ -149,7 +149,7 @@ bool has_kernel(const OperatorEntry& op, DeviceType type) {
 // By the kernel of the device that a tensor is on, if it has one.
 bool copy_by_kernel(const TensorBase& dst, const TensorBase& src,
                     bool non_blocking) {
-  const DeviceType to = dst.device().type, from = src.device().type;
+  const DeviceType to = dst.device().type(), from = src.device().type();
   const DeviceType kind = to == kCPU ? from : to;
   // Of two kinds of device neither need know the other.
   if (kind > kMeta && (to == from || to == kCPU || from == kCPU) &&
@@ -185,10 +185,10 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
 
   const Device device = dst.device();
   if (src.device() != device) {
-    if (src.device().type == device.type() && same_dense(dst, src) &&
+    if (src.device().type() == device.type() && same_dense(dst, src) &&
         device_interface(device.type())
             .copy_across(dst.raw_data(), device.index(), src.raw_data(),
-                         src.device().index, dst.nbytes())) {
+                         src.device().index(), dst.nbytes())) {
       return;
     }
     return copy_by_host(dst, src);
