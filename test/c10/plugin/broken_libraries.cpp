@@ -1,4 +1,4 @@
-#include "test/c10/broken_libraries.h"
+#include "test/c10/plugin/broken_libraries.h"
 
 #include <elf.h>
 #include <sys/stat.h>

@@ -9,7 +9,7 @@
 
 #include "c10/dispatcher.h"
 #include "c10/plugin/load_library.h"
-#include "test/c10/broken_libraries.h"
+#include "test/c10/plugin/broken_libraries.h"
 
 // Files that load_library must refuse: the error says why and what to do, and
 // nothing has changed.

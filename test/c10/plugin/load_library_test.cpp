@@ -14,7 +14,7 @@
 
 #include "c10/dispatcher.h"
 #include "c10/plugin/library.h"
-#include "test/c10/broken_libraries.h"
+#include "test/c10/plugin/broken_libraries.h"
 
 namespace sy {
 namespace {
