@@ -77,7 +77,7 @@ void check_batch_norm_grad(const char* op, const Tensor& grad_out,
   check_parameter(op, "save_invstd", save_invstd, input.sizes()[1], dtype);
 }
 
-namespace native {
+namespace composite {
 
 namespace {
 
@@ -267,6 +267,6 @@ Tensor instance_norm(const Tensor& input, const MaybeTensor& weight,
   return out.view(input.sizes());
 }
 
-}  // namespace native
+}  // namespace composite
 
 }  // namespace sy

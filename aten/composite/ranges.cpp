@@ -31,7 +31,7 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step,
   return static_cast<int64_t>(n);
 }
 
-namespace native {
+namespace composite {
 
 namespace {
 
@@ -130,5 +130,5 @@ Tensor logspace_scalar_tensor(const Scalar& start, const Tensor& end,
                   pin_memory);
 }
 
-}  // namespace native
+}  // namespace composite
 }  // namespace sy
