@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <vector>
 
 #include "aten/engine/dims.h"
 #include "aten/engine/index_functions.h"
+#include "aten/engine/view.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/rearranging_kernels.h"
@@ -36,6 +38,25 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1,
 Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking) {
   Tensor out = self.clone();
   return out.copy_(src, non_blocking);
+}
+
+// For backends that have no kernel of their own.
+Tensor roll_by_cat(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+  if (dims.empty()) {
+    const int64_t first[] = {0};
+    return roll_by_cat(self.reshape(-1), shifts, first).reshape(self.sizes());
+  }
+  Tensor out = self.clone();
+  for (size_t k = 0; k < dims.size(); ++k) {
+    const int64_t dim = wrap_dim("roll", dims[k], self.dim());
+    const int64_t n = self.dim() == 0 ? 0 : self.size(dim);
+    if (n == 0) continue;
+    const int64_t shift = (shifts[k] % n + n) % n;
+    out = sy::cat(
+        {out.narrow(dim, n - shift, shift), out.narrow(dim, 0, n - shift)},
+        dim);
+  }
+  return out;
 }
 
 }  // namespace sy::composite

@@ -4,7 +4,7 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "backends/cpu/cholesky_kernels_gen.h"
-#include "backends/cpu/lapack.h"
+#include "backends/cpu/support/lapack.h"
 
 namespace sy::cpu {
 

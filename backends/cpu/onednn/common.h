@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/onednn/api.h"
 #include "backends/cpu/support/key_bytes.h"
 #include "dnnl.hpp"
 
