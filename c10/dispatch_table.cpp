@@ -111,7 +111,8 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
         (f == DispatchKey::Dense || f == DispatchKey::Undefined) &&
         (e.def_.guard != nullptr || e.def_.guard_boxed != nullptr);
     for (const Kernel* k : row) {
-      plan.add(k, guards && k != nullptr && (k->flags & Kernel::kGuarded) == 0);
+      plan.add(
+          k, guards && k != nullptr && (k->flags & Kernel::kChecksItself) == 0);
     }
   }
   head.num_slots = static_cast<uint16_t>(plan.slots.size());

@@ -4,8 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "aten/engine/geometry.h"
 #include "aten/engine/guard.h"
-#include "aten/engine/index_functions.h"
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
@@ -115,7 +115,7 @@ bool suits_tiles(const Tensor& query, const Tensor& key, const Tensor& value,
   Dims scores(query.sizes());
   scores[query.dim() - 1] = key.size(-2);
   return mask->dim() <= query.dim() &&
-         shapes::is_expandable_to(mask->sizes(), scores);
+         geometry::is_expandable_to(mask->sizes(), scores);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <tuple>
 #include <utility>
 
+#include "aten/engine/geometry.h"
 #include "aten/engine/guard.h"
-#include "aten/engine/index_functions.h"
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
@@ -41,7 +41,7 @@ Tensor points_of(const Tensor& self, size_t dims) {
            "[histogramdd] bins: expected one for each of ", self.sizes().back(),
            " columns, got ", dims);
   const IntArrayRef outer = self.sizes().slice(0, self.sizes().size() - 1);
-  return self.reshape({shapes::prod(outer), static_cast<int64_t>(dims)});
+  return self.reshape({geometry::prod(outer), static_cast<int64_t>(dims)});
 }
 
 // The least and greatest edge of column `d`.
@@ -120,7 +120,7 @@ Tensor fill_boxes(const Tensor& self, const std::vector<Tensor>& edges,
   if (!density) return hist;
   hist = hist / hist.sum();
   for (size_t d = 0; d < edges.size(); ++d) {
-    Dims along = shapes::fill(static_cast<int64_t>(edges.size()), 1);
+    Dims along = geometry::fill(static_cast<int64_t>(edges.size()), 1);
     along[d] = counts[d];
     hist = hist / edges[d].diff().reshape(along);
   }

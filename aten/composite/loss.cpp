@@ -1,7 +1,7 @@
 #include "aten/ops/loss.h"
 
 #include "aten/contract/reduction_kind.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/ops/activation.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/copy.h"
@@ -20,7 +20,7 @@ namespace {
 // One weight for each class, broadcast to scores.
 Tensor weight_along(const Tensor& weight, const Tensor& scores,
                     int64_t class_dim) {
-  Dims sizes = shapes::fill(scores.dim(), 1);
+  Dims sizes = geometry::fill(scores.dim(), 1);
   sizes[class_dim] = weight.numel();
   return weight.reshape(sizes);
 }

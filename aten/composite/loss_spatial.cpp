@@ -5,7 +5,7 @@
 
 #include "aten/composite/loss_nll.h"
 #include "aten/contract/reduction_kind.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/operators.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/loss.h"
@@ -31,14 +31,14 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target,
   if (self.dim() <= 2) {
     return sy::nll_loss(self, target, weight, reduction, ignore_index);
   }
-  const Dims rows = shapes::without("nll_loss_nd", self.sizes(), 1);
+  const Dims rows = geometry::without("nll_loss_nd", self.sizes(), 1);
   SY_CHECK(target.sizes() == IntArrayRef(rows), Value,
            "[nll_loss_nd] target: expected sizes ", IntArrayRef(rows),
            ", those of self without its classes, got ", target.sizes());
   if (self.dim() == 4) {
     return sy::nll_loss2d(self, target, weight, reduction, ignore_index);
   }
-  const int64_t places = shapes::prod(shapes::slice(rows, 1, INT64_MAX));
+  const int64_t places = geometry::prod(geometry::slice(rows, 1, INT64_MAX));
   const Tensor loss =
       sy::nll_loss2d(self.reshape({self.size(0), self.size(1), 1, places}),
                      target.reshape({self.size(0), 1, places}), weight,

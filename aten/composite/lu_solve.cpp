@@ -8,7 +8,7 @@
 #include "aten/composite/lu_factors.h"
 #include "aten/contract/linalg_info.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/view.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
@@ -69,7 +69,8 @@ Tensor lu_permutation_by_swaps(const Tensor& pivots, int64_t rows) {
   const auto* from = static_cast<const int32_t*>(p.data_ptr());
   const auto each = static_cast<size_t>(p.size(-1));
   std::vector<int64_t> all;
-  const int64_t count = shapes::prod(shapes::slice(p.sizes(), 0, p.dim() - 1));
+  const int64_t count =
+      geometry::prod(geometry::slice(p.sizes(), 0, p.dim() - 1));
   for (int64_t i = 0; i < count; ++i, from += each) {
     std::vector<int64_t> order(static_cast<size_t>(rows));
     std::iota(order.begin(), order.end(), int64_t{0});
@@ -81,7 +82,7 @@ Tensor lu_permutation_by_swaps(const Tensor& pivots, int64_t rows) {
     }
     all.insert(all.end(), order.begin(), order.end());
   }
-  Dims sizes = shapes::slice(p.sizes(), 0, p.dim() - 1);
+  Dims sizes = geometry::slice(p.sizes(), 0, p.dim() - 1);
   sizes.push_back(rows);
   return sy::tensor(all, kLong).to(pivots.device()).reshape(sizes);
 }

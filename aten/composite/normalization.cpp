@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "aten/composite/normalization_scaled.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
@@ -259,7 +259,7 @@ Three group_norm_backward_by_mean(const Tensor& grad_out,
                                   int64_t group, ArrayRef<bool> output_mask) {
   const int64_t n = input.size(0), channels = input.size(1);
   const int64_t places =
-      shapes::prod(shapes::slice(input.sizes(), 2, INT64_MAX));
+      geometry::prod(geometry::slice(input.sizes(), 2, INT64_MAX));
   const Dims by_group(IntArrayRef({n, group, channels / group * places}));
   const Dims by_channel(IntArrayRef({n, channels, places}));
   const Standardized s(input.reshape(by_group), mean, rstd,

@@ -69,8 +69,8 @@ Windows pooling_windows(const char* op, int64_t n, const Tensor& self,
                         IntArrayRef kernel, IntArrayRef stride,
                         IntArrayRef padding, IntArrayRef dilation,
                         bool ceil_mode) {
-  const Dims pooled = shapes::pooled_sizes(op, n, self.sizes(), kernel, stride,
-                                           padding, dilation, ceil_mode);
+  const Dims pooled = geometry::pooled_sizes(
+      op, n, self.sizes(), kernel, stride, padding, dilation, ceil_mode);
   const std::vector<int64_t> sizes = last_sizes(self, n);
   std::vector<Axis> axes;
   for (size_t k = 0; k < static_cast<size_t>(n); ++k) {

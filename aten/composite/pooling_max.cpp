@@ -43,8 +43,8 @@ Tensor max_pool(const char* op, int64_t n, WithIndices with_indices,
                 IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   SY_CHECK(self.dtype() != kBool, Value, "[", op,
            "] self: expected numbers, got ", self.dtype());
-  shapes::pooled_sizes(op, n, self.sizes(), kernel_size, stride, padding,
-                       dilation, ceil_mode);
+  geometry::pooled_sizes(op, n, self.sizes(), kernel_size, stride, padding,
+                         dilation, ceil_mode);
   if (GradMode::is_enabled() && self.requires_grad()) {
     return std::get<0>(
         with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));

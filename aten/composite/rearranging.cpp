@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/view.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
@@ -27,9 +27,9 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1,
                !__builtin_add_overflow(self.size(-1),
                                        offset < 0 ? -offset : offset, &side),
            Value, "[diag_embed] offset: the result is too large: ", offset);
-  Dims sizes = shapes::slice(self.sizes(), 0, -1);
-  sizes = shapes::inserted("diag_embed", sizes, std::min(a, b), side);
-  sizes = shapes::inserted("diag_embed", sizes, std::max(a, b), side);
+  Dims sizes = geometry::slice(self.sizes(), 0, -1);
+  sizes = geometry::inserted("diag_embed", sizes, std::min(a, b), side);
+  sizes = geometry::inserted("diag_embed", sizes, std::max(a, b), side);
   Tensor out = sy::zeros(sizes, self.options());
   out.diagonal(offset, a, b).copy_(self);
   return out;

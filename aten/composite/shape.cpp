@@ -2,7 +2,7 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/view.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
@@ -26,8 +26,8 @@ Tensor reshape(const Tensor& self, IntArrayRef shape) {
 
 Tensor unsafe_view(const Tensor& self, IntArrayRef size) {
   const Dims sizes = infer_size("_unsafe_view", size, self.numel());
-  const Dims strides =
-      shapes::view_strides("_unsafe_view", self.sizes(), self.strides(), sizes);
+  const Dims strides = geometry::view_strides("_unsafe_view", self.sizes(),
+                                              self.strides(), sizes);
   return alias_without_view(self, sizes, strides, self.storage_offset());
 }
 
@@ -88,7 +88,7 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
 // Each dim becomes two, (1, size), of which the first is expanded; merging the
 // two again is the copy.
 Tensor repeat(const Tensor& self, IntArrayRef repeats) {
-  const int64_t n = shapes::len(repeats), added = n - self.dim();
+  const int64_t n = geometry::len(repeats), added = n - self.dim();
   SY_CHECK(added >= 0, Value, "[repeat] repeats: expected at least ",
            self.dim(), " numbers, got ", repeats);
   SY_CHECK(2 * n <= TensorImpl::kMaxDims, Value,

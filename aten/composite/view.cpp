@@ -3,7 +3,7 @@
 
 #include "aten/engine/view.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
@@ -22,8 +22,8 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   SY_CHECK(self.dim() > 0, Value,
            "[unbind] self: expected at least one dim, got none");
   const int64_t d = wrap_dim("unbind", dim, self.dim());
-  const Dims sizes = shapes::without("unbind", self.sizes(), d);
-  const Dims strides = shapes::without("unbind", self.strides(), d);
+  const Dims sizes = geometry::without("unbind", self.sizes(), d);
+  const Dims strides = geometry::without("unbind", self.strides(), d);
   const OperatorEntry& op = ops::unbind_int::entry();
   std::vector<Tensor> out;
   out.reserve(static_cast<size_t>(self.size(d)));
@@ -88,7 +88,7 @@ std::vector<Tensor> split_with_sizes(const Tensor& self,
            "[split_with_sizes] split_sizes: expected non-negative numbers that "
            "sum to ",
            self.size(d), ", got ", split_sizes);
-  std::vector<int64_t> args = {shapes::len(split_sizes)};
+  std::vector<int64_t> args = {geometry::len(split_sizes)};
   args.insert(args.end(), split_sizes.begin(), split_sizes.end());
   args.push_back(d);
   return pieces(self, ops::split_with_sizes::entry(), split_sizes, d,
@@ -131,14 +131,14 @@ Tensor movedim(const Tensor& self, IntArrayRef source,
   SY_CHECK(source.size() == destination.size(), Value,
            "[movedim] destination: expected ", source.size(), " dims, got ",
            destination);
-  const Dims from = shapes::wrap_dims("movedim", source, self.dim());
-  const Dims to = shapes::wrap_dims("movedim", destination, self.dim());
-  Dims order = shapes::fill(self.dim(), -1);
+  const Dims from = geometry::wrap_dims("movedim", source, self.dim());
+  const Dims to = geometry::wrap_dims("movedim", destination, self.dim());
+  Dims order = geometry::fill(self.dim(), -1);
   for (int64_t i = 0; i < from.size(); ++i) order[to[i]] = from[i];
   int64_t next = 0;
   for (int64_t& d : order) {
     if (d >= 0) continue;
-    while (shapes::contains(from, next)) ++next;
+    while (geometry::contains(from, next)) ++next;
     d = next++;
   }
   return self.permute(order);
@@ -174,12 +174,12 @@ Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes,
     return out;
   }
   const Dims expected =
-      shapes::unfold_sizes("unfold_backward", input_sizes, dim, size, step);
+      geometry::unfold_sizes("unfold_backward", input_sizes, dim, size, step);
   SY_CHECK(grad_in.sizes() == expected, Value,
            "[unfold_backward] grad_in: expected sizes ", expected, ", got ",
            describe(grad_in));
-  const int64_t windows =
-      grad_in.size(wrap_dim("unfold_backward", dim, shapes::len(input_sizes)));
+  const int64_t windows = grad_in.size(
+      wrap_dim("unfold_backward", dim, geometry::len(input_sizes)));
   if (windows == 0) return out;
   for (int64_t j = 0; j < size; ++j) {
     out.slice(dim, j, j + (windows - 1) * step + 1, step)
@@ -192,11 +192,11 @@ Tensor restore_dims(const Tensor& self, int64_t ndim, OptionalIntArrayRef dim,
                     bool keepdim) {
   if (keepdim || self.dim() == ndim) return self;
   const Dims reduced =
-      shapes::wrap_dims("_restore_dims", dim.value_or(IntArrayRef()), ndim);
+      geometry::wrap_dims("_restore_dims", dim.value_or(IntArrayRef()), ndim);
   Dims sizes;
   int64_t kept = 0;
   for (int64_t d = 0; d < ndim; ++d) {
-    const bool one = reduced.empty() || shapes::contains(reduced, d);
+    const bool one = reduced.empty() || geometry::contains(reduced, d);
     sizes.push_back(one ? 1 : self.size(kept++));
   }
   return sy::view(self, sizes);

@@ -1,4 +1,4 @@
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "codegen/lang/parser.h"
 #include "test/codegen/lang/index_eval.h"
 
-// aten/engine/index_functions.h, which generated code and loaded operators
+// aten/engine/geometry.h, which generated code and loaded operators
 // call, and eval_index are two implementations of one language.
 
 namespace sy {
@@ -78,7 +78,7 @@ class ShapesTest : public testing::Test {
 };
 
 TEST_F(ShapesTest, CompiledAndEvaluatedAgree) {
-  using namespace shapes;
+  using namespace geometry;
   const char* op = "op";
   for (int round = 0; round < 3000; ++round) {
     const List a = list(4, 0, 4), b = list(4, -1, 4), c = list(4, -3, 3);
@@ -93,7 +93,7 @@ TEST_F(ShapesTest, CompiledAndEvaluatedAgree) {
     compare("ceil_div(i, j)", v, [&] { return ceil_div(op, i, j); });
     compare("a[i]", v, [&] { return at(op, IntArrayRef(a), i); });
     compare("a[i:j]", v, [&] { return slice(a, i, j); });
-    compare("wrap_dim(i, k)", v, [&] { return shapes::wrap_dim(op, i, k); });
+    compare("wrap_dim(i, k)", v, [&] { return geometry::wrap_dim(op, i, k); });
     compare("wrap_dims(c, k)", v, [&] { return wrap_dims(op, c, k); });
     compare("with(a, i, k)", v, [&] { return with(op, a, i, k); });
     compare("without(a, i)", v, [&] { return without(op, a, i); });
@@ -107,10 +107,10 @@ TEST_F(ShapesTest, CompiledAndEvaluatedAgree) {
     compare("broadcast(a, a[1:])", v,
             [&] { return broadcast(op, a, slice(a, 1, INT64_MAX)); });
     compare("infer_size(b, prod(a))", v,
-            [&] { return shapes::infer_size(op, b, prod(a)); });
+            [&] { return geometry::infer_size(op, b, prod(a)); });
     compare("expand_sizes(a, b)", v, [&] { return expand_sizes(op, a, b); });
     compare("expand_strides(a, contiguous_strides(a), b)", v, [&] {
-      return expand_strides(op, a, shapes::contiguous_strides(a), b);
+      return expand_strides(op, a, geometry::contiguous_strides(a), b);
     });
     compare("is_expandable_to(a, b)", v,
             [&] { return is_expandable_to(a, b); });
@@ -136,7 +136,7 @@ TEST_F(ShapesTest, CompiledAndEvaluatedAgree) {
     compare("unfold_strides(a, i, j)", v,
             [&] { return unfold_strides(op, a, i, j); });
     compare("unsqueezed_stride(a, contiguous_strides(a), i)", v, [&] {
-      return unsqueezed_stride(op, a, shapes::contiguous_strides(a), i);
+      return unsqueezed_stride(op, a, geometry::contiguous_strides(a), i);
     });
     // A view of some of the sizes of a transposed tensor.
     compare(
@@ -144,9 +144,9 @@ TEST_F(ShapesTest, CompiledAndEvaluatedAgree) {
         "infer_size(b, prod(a)))",
         v, [&] {
           const Dims strides =
-              reversed(shapes::contiguous_strides(reversed(a)));
-          return shapes::view_strides(op, a, strides,
-                                      shapes::infer_size(op, b, prod(a)));
+              reversed(geometry::contiguous_strides(reversed(a)));
+          return geometry::view_strides(op, a, strides,
+                                        geometry::infer_size(op, b, prod(a)));
         });
   }
 }

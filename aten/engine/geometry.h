@@ -12,7 +12,7 @@
 // names and meaning: docs/expressions.md). Generated code uses them; lists are
 // Dims, no call allocates. `op` is the operator's name for messages.
 
-namespace sy::shapes {
+namespace sy::geometry {
 
 inline int64_t floor_div(const char* op, int64_t a, int64_t b) {
   SY_CHECK(b != 0, Value, "[", op, "] expected a divisor other than 0, got 0");
@@ -480,4 +480,4 @@ Dims map_if(ArrayRef<T> list, P&& passes, F&& f) {
   return out;
 }
 
-}  // namespace sy::shapes
+}  // namespace sy::geometry
