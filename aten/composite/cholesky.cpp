@@ -1,6 +1,6 @@
 #include "aten/ops/cholesky.h"
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/structured.h"
 #include "aten/operators.h"
 #include "aten/ops/cholesky_kernels.h"

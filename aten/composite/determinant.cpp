@@ -1,4 +1,4 @@
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 
 #include <tuple>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aten/composite/lu_factors.h"
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
 #include "aten/engine/view.h"

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/view.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"

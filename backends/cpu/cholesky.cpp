@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "backends/cpu/cholesky_kernels_gen.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/cpu/onednn/api.h"
-#include "backends/cpu/support/key_bytes.h"
+#include "backends/cpu/support/hash_of_bytes.h"
 #include "dnnl.hpp"
 
 // What the primitives of this library share.

@@ -1,4 +1,4 @@
-#include "backends/cpu/support/rank.h"
+#include "backends/cpu/support/select_rank.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 
 #include "aten/engine/dims.h"
 #include "aten/engine/generated.h"

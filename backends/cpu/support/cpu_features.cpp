@@ -1,4 +1,4 @@
-#include "backends/cpu/support/machine.h"
+#include "backends/cpu/support/cpu_features.h"
 
 #include <cpuid.h>
 
