@@ -13,6 +13,7 @@ CPP = (".h", ".cpp", ".cu", ".cuh")
 TEXT = CPP + (".py", ".bzl", ".bazel", ".sh", ".yaml", ".md", ".cmake")
 MAX_LINES = 800
 MAX_README_LINES = 100
+MAX_FOLDER_README_LINES = 30
 
 # layer -> (what it may include, why)
 LAYERS = {
@@ -118,9 +119,11 @@ def check_file(path, lines):
     if len(lines) > MAX_LINES and path.endswith(TEXT) and not data:
         yield len(lines), (f"has {len(lines)} lines, over {MAX_LINES}: split "
                            "it by topic")
-    if path == "README.md" and len(lines) > MAX_README_LINES:
-        yield len(lines), (f"has {len(lines)} lines, over {MAX_README_LINES}: "
-                           "details belong in docs/")
+    readme = MAX_README_LINES if path == "README.md" else \
+        MAX_FOLDER_README_LINES if re.fullmatch(r"\w+/README\.md", path) else 0
+    if readme and len(lines) > readme:
+        yield len(lines), (f"has {len(lines)} lines, over {readme}: details "
+                           "belong in docs/")
     if path.endswith(".h") and cpp and not data:
         if not any(l.strip() == "#pragma once" for l in lines):
             yield 1, "has no #pragma once"

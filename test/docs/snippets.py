@@ -1,6 +1,7 @@
 """Makes a test of the C++ blocks of a page: one for each, under its line.
 
-A line `<!-- check: CODE -->` after a block is run behind it.
+A line `<!-- check: CODE -->` after a block is run behind it. With --program the
+first block is a program and is printed as it stands.
 """
 
 import pathlib
@@ -36,7 +37,10 @@ def tests(path):
 
 
 def main():
-    path = pathlib.Path(sys.argv[1])
+    path = pathlib.Path(sys.argv[-1])
+    if sys.argv[1] == "--program":
+        print("\n".join(next(tests(path))[1]))
+        return
     name = "".join(w.capitalize() for w in path.stem.split("_"))
     print(HEAD)
     for line, code in tests(path):

@@ -97,6 +97,8 @@ class LintTest(unittest.TestCase):
         self.expect("c10/a.cpp", "\n" * 801, "has 801 lines", "by topic")
         self.expect_clean("README.md", "a\n" * 100)
         self.expect("README.md", "a\n" * 101, "has 101 lines", "docs/")
+        self.expect_clean("aten/README.md", "a\n" * 30)
+        self.expect("aten/README.md", "a\n" * 31, "has 31 lines", "docs/")
 
     def test_pragma_once(self):
         self.expect("c10/a.h", "int a;\n", "no #pragma once")
