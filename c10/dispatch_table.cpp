@@ -90,6 +90,11 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   DispatchTable head{};
   head.mask = 0xffffffffu | DispatchKeySet(DispatchKey::Undefined).bits();
   head.num_backends = static_cast<uint8_t>(backends);
+  for (int b = 0; b < backends; ++b) {
+    const KernelRecord* const r = own(e, DispatchKey::Dense, b);
+    if (r != nullptr && !r->kernel.is_fallthrough()) head.own |= 1u << b;
+  }
+  int no_slot = -1;
   for (int i = 0; i < DispatchTable::kFunctionalities; ++i) {
     const auto f = static_cast<DispatchKey>(i);
     const bool row_possible = per_backend(f);
@@ -105,7 +110,14 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
     if (!skipped) head.mask |= DispatchKeySet(f).bits();
     if (!uniform) head.rows |= 1u << i;
     if (uniform) row.resize(1);
-    if (skipped) row = {nullptr};
+    if (skipped) {  // the mask keeps calls away: all such share a slot
+      if (no_slot < 0) {
+        no_slot = static_cast<int>(plan.slots.size());
+        plan.add(nullptr, false);
+      }
+      head.first[i] = static_cast<uint8_t>(no_slot);
+      continue;
+    }
     head.first[i] = static_cast<uint8_t>(plan.slots.size());
     const bool guards =
         (f == DispatchKey::Dense || f == DispatchKey::Undefined) &&

@@ -26,6 +26,7 @@ struct DispatchTable {
 
   uint64_t mask;  // functionalities that are not skipped, all backends
   uint32_t rows;  // functionalities with a row
+  uint32_t own;   // backends whose kernel at Dense is for them alone
   uint16_t num_slots;
   uint16_t num_kernels;
   uint8_t first[kFunctionalities];

@@ -23,9 +23,9 @@ Registry& Registry::singleton() {
 
 Registry::Registry() {
   static LibraryToken self("switchyard", nullptr);
-  for (DispatchKey k : {DispatchKey::BackendSelect, DispatchKey::Functionalize,
-                        DispatchKey::Autograd, DispatchKey::Autocast,
-                        DispatchKey::Batched, DispatchKey::Trace}) {
+  for (int i = 0; i < DispatchTable::kFunctionalities; ++i) {
+    const auto k = static_cast<DispatchKey>(i);
+    if (k == DispatchKey::Undefined || k == DispatchKey::Dense) continue;
     fallbacks_[static_cast<int>(k)].all = new KernelRecord{
         Kernel::fallthrough(), {k, -1}, &self, __FILE__, __LINE__};
   }

@@ -1,5 +1,6 @@
 #include "c10/scalar_type.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "c10/error.h"
@@ -8,6 +9,10 @@ namespace sy {
 namespace {
 
 std::atomic<ScalarType> default_type{kFloat};
+
+static_assert(std::ranges::all_of(kScalarTypeInfo, [](const auto& t) {
+  return t.size <= kMaxElementSize;
+}));
 
 bool equal_but_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) {

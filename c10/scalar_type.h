@@ -15,6 +15,10 @@
 
 namespace sy {
 
+// What moves elements by their size alone takes those of 1, 2, 4, 8 and 16
+// bytes, whether a dtype has them or not.
+inline constexpr size_t kMaxElementSize = 16;
+
 constexpr size_t element_size(ScalarType t) {
   return kScalarTypeInfo[static_cast<int>(t)].size;
 }

@@ -32,6 +32,8 @@ constexpr uint64_t sdk_layout_hash() {
       sizeof(DispatchTable),
       sizeof(DispatchSlot),
       sizeof(ThreadState),
+      sizeof(ThreadModes),
+      kMaxElementSize,
       static_cast<uint64_t>(DispatchKey::kNumFunctionality),
       static_cast<uint64_t>(kNumScalarTypes),
       kPerBackendFunctionality,

@@ -10,6 +10,7 @@
 #include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "c10/pool_fast.h"
+#include "c10/storage_payload.h"
 #include "c10/tensor_base.h"
 #include "c10/thread_state.h"
 
@@ -168,6 +169,18 @@ void TensorImpl::check_inference_write(const OperatorEntry* writer) const {
        describe(TensorBase(
            intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))),
        "; write it in inference mode, or write to a clone");
+}
+
+void* TensorImpl::materialized(const char* asked) const {
+  if (numel_ == 0 || device_.is_meta()) return nullptr;
+  SY_CHECK(
+      storage_->payload() != nullptr || storage_->data_acquire() != nullptr,
+      Value, "[", asked, "] self: expected a tensor with memory, got ",
+      describe(TensorBase(
+          intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))),
+      " without any");
+  sy::materialize(*storage_, asked);
+  return data();
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {

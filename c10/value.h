@@ -10,7 +10,9 @@ namespace sy {
 
 // A boxed argument or result: 16 bytes, a tag and a payload. Lists and strings
 // are shared, counted and immutable. Scalars are stored as their bool, int or
-// double. Not thread-safe beyond what copying a counted pointer is.
+// double; what does not fit into 8 bytes, as a number of two doubles would not,
+// is a counted payload like them. Not thread-safe beyond what copying a counted
+// pointer is.
 class SY_API Value {
  public:
   enum class Tag : uint8_t {

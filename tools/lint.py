@@ -96,7 +96,9 @@ def check_include(path, target):
         yield (f"includes {target}: name the path from the project's root, so "
                "that a name tells the place")
     if own[0] == "backends" and target.startswith(TREE):
-        allowed = ("c10/", "aten/", f"backends/{own[1]}/")
+        # The special functions are functions of numbers and stand on std alone.
+        allowed = ("c10/", "aten/", "codegen/lang/special/",
+                   f"backends/{own[1]}/")
         if not target.startswith(allowed):
             yield (f"includes {target}: a backend stands on c10 and aten "
                    "alone, so that it could as well live outside this tree")

@@ -88,7 +88,7 @@ Tensor triangle_indices(const char* op, bool lower, int64_t row, int64_t col,
   }
   const int64_t sizes[] = {2, n};
   const Tensor out(make_tensor(sizes, kLong, Device(kCPU)));
-  auto* rows = static_cast<int64_t*>(out.data_ptr());
+  auto* rows = static_cast<int64_t*>(out.raw_data());
   auto* cols = rows + n;
   for (int64_t r = lower ? std::max<int64_t>(0, -offset) : 0, i = 0; i < n;
        ++r) {

@@ -64,7 +64,7 @@ std::vector<Tensor> tensor_split_tensor(const Tensor& self,
            "most one dim on cpu, got ",
            describe(indices));
   const Tensor list = contiguous_cpu(indices);
-  const auto* const p = static_cast<const int64_t*>(list.data_ptr());
+  const auto* const p = static_cast<const int64_t*>(list.raw_data());
   if (list.dim() == 0) return tensor_split_sections(self, *p, dim);
   return tensor_split_indices(self, {p, static_cast<size_t>(list.numel())},
                               dim);

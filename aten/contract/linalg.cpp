@@ -17,7 +17,7 @@ bool names(std::string_view op, std::string_view part) {
 
 void check_linalg_info(std::string_view op, const Tensor& info) {
   const Tensor all = info.contiguous();
-  const auto* codes = static_cast<const int32_t*>(all.data_ptr());
+  const auto* codes = static_cast<const int32_t*>(all.raw_data());
   int64_t at = 0;
   while (at < all.numel() && codes[at] == 0) ++at;
   if (at == all.numel()) return;

@@ -32,7 +32,7 @@ void det_out(const Tensor& A, const Tensor& result, const Tensor& LU,
   const Room p(pivots), det(result);
   const Tensor info = make_info(batch_of(A));
   const Matrices a = factored(op, api, A, p.data<int32_t>(),
-                              static_cast<int32_t*>(info.data_ptr()));
+                              static_cast<int32_t*>(info.raw_data()));
   visit_lapack_dtypes(A.dtype(), [&]<class T>() {
     each_diagonal<T>(a, p.data<int32_t>(),
                      [&](int64_t i, T sign, const T* x, int64_t step) {
@@ -55,7 +55,7 @@ void slogdet_out(const Tensor& A, const Tensor& sign, const Tensor& logabsdet,
   const Room p(pivots), signs(sign), logs(logabsdet);
   const Tensor info = make_info(batch_of(A));
   const Matrices a = factored(op, api, A, p.data<int32_t>(),
-                              static_cast<int32_t*>(info.data_ptr()));
+                              static_cast<int32_t*>(info.raw_data()));
   visit_lapack_dtypes(A.dtype(), [&]<class T>() {
     each_diagonal<T>(
         a, p.data<int32_t>(), [&](int64_t i, T s, const T* x, int64_t step) {

@@ -21,7 +21,7 @@ struct Indices {
   Dims strides;  // in elements
 
   const int64_t* data() const {
-    return static_cast<const int64_t*>(tensor.data_ptr());
+    return static_cast<const int64_t*>(tensor.raw_data());
   }
 };
 // Throws IndexError naming the dim and the value. With `wrap` indices count

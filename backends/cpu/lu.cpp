@@ -64,7 +64,7 @@ Tensor pivots_of(const TensorBase& pivots, IntArrayRef batch) {
 }
 
 void check_pivots(const char* op, const Tensor& pivots, int64_t rows) {
-  const auto* p = static_cast<const int32_t*>(pivots.data_ptr());
+  const auto* p = static_cast<const int32_t*>(pivots.raw_data());
   for (int64_t i = 0; i < pivots.numel(); ++i) {
     SY_CHECK(p[i] >= 1 && p[i] <= rows, Value, "[", op,
              "] pivots: expected rows counted from 1 up to ", rows, ", got ",
@@ -85,7 +85,7 @@ void solve_into(const char* op, const LapackApi& api, const Matrices& factors,
   const Matrices b = columns_of(op, left ? B : transposed(B), batch);
   visit_lapack_dtypes(out.dtype(), [&]<class T>() {
     solve<T>(api, trans ? 'T' : 'N', a,
-             static_cast<const int32_t*>(p.data_ptr()), b);
+             static_cast<const int32_t*>(p.raw_data()), b);
   });
   b.store(target);
 }
@@ -158,7 +158,7 @@ void lu_permutation_out(const Tensor& pivots, int64_t rows, const Tensor& out) {
   const Room room(out);
   const int64_t each = pivots.sizes().back();
   const int64_t count = rows == 0 ? 0 : out.numel() / rows;
-  const auto* from = static_cast<const int32_t*>(p.data_ptr());
+  const auto* from = static_cast<const int32_t*>(p.raw_data());
   for (int64_t i = 0; i < count; ++i) {
     int64_t* order = room.data<int64_t>() + i * rows;
     std::iota(order, order + rows, int64_t{0});

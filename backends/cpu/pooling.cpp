@@ -3,10 +3,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "aten/tile/tile.h"
 #include "backends/cpu/kernel/row_kernel.h"
 #include "backends/cpu/pooling.h"
 #include "backends/cpu/pooling_kernels_gen.h"
+#include "backends/cpu/program/kernels.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -44,7 +44,7 @@ T sum_of_rows(const Windows& w, Windows::At at, const T* plane) {
   const int64_t width = w.axis[2].size, first = height.first(at.h);
   const tiles::ReduceFn add =
       tiles::reduce_fn(tiles::Reduction::sum,
-                       tiles::tile_type_of(CppTypeToScalarType<T>::value));
+                       program::compute_type_of(CppTypeToScalarType<T>::value));
   std::conditional_t<std::is_integral_v<T>, int64_t, double> sum = 0;
   for (int64_t z = depth.first(at.d); z < depth.last(at.d); ++z) {
     add(&sum, plane + (z * height.size + first) * width,

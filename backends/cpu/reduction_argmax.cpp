@@ -136,8 +136,8 @@ void find_extremes(const char* op, bool max, const Tensor& self,
       out.is_contiguous() && out.dtype() == kLong
           ? out
           : Tensor(make_tensor(out.sizes(), kLong, out.device()));
-  auto* to = static_cast<int64_t*>(places.data_ptr());
-  Chooser(max, self.dtype()).run(static_cast<const char*>(x.data_ptr()), e, to);
+  auto* to = static_cast<int64_t*>(places.raw_data());
+  Chooser(max, self.dtype()).run(static_cast<const char*>(x.raw_data()), e, to);
   if (!places.is_same(out)) copy_cpu(out, places);
 }
 

@@ -34,16 +34,16 @@ struct Route {
     to[dim] = 0;
     scatter(op, out.dtype(),
             {sizes, dim, at.data(), at.strides, step, from, from_strides,
-             out.data_ptr(), to},
+             out.raw_data(), to},
             join, alpha);
   }
   void run(const Tensor& out, const Tensor& source, Join join,
            const Scalar& alpha = true) const {
-    run(out, source.data_ptr(), strides_of(source), join, alpha);
+    run(out, source.raw_data(), strides_of(source), join, alpha);
   }
   void run(const Tensor& out, const Scalar& value, Join join) const {
     const Tensor v = scalar_to_tensor(value, out.dtype());
-    run(out, v.data_ptr(), zeros(sizes.size()), join);
+    run(out, v.raw_data(), zeros(sizes.size()), join);
   }
 };
 
@@ -169,7 +169,7 @@ void reduce(const Route& r, const Reduction& how, const Tensor& source,
   SY_CHECK(out.dtype() != kBool, Type, "[", r.op,
            "] self: expected numbers for a mean, got ", describe(out));
   const Tensor counts(make_tensor(out.sizes(), kLong, Device(kCPU)));
-  auto* const n = static_cast<int64_t*>(counts.data_ptr());
+  auto* const n = static_cast<int64_t*>(counts.raw_data());
   std::fill(n, n + counts.numel(), include_self ? 1 : 0);
   r.run(counts, Scalar(1), Join::Add);
   divide(r.op, out, counts);
@@ -212,7 +212,7 @@ void scatter_join(const char* op, const Tensor& self, int64_t dim,
   if (index.numel() == 0) return start_result(out, self);
   const Route r = elements(op, self, dim, index);
   start_result(out, self);
-  r.run(out, v.data_ptr(), zeros(r.sizes.size()), how);
+  r.run(out, v.raw_data(), zeros(r.sizes.size()), how);
 }
 
 }  // namespace
@@ -227,7 +227,7 @@ void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index,
   const Tensor v = scalar_to_tensor(value, self.dtype());
   const Route r = slices("index_fill", self, dim, index, /*wrap=*/true);
   start_result(out, self);
-  r.run(out, v.data_ptr(), zeros(r.sizes.size()), Join::Assign);
+  r.run(out, v.raw_data(), zeros(r.sizes.size()), Join::Assign);
 }
 
 void index_fill_tensor_out(const Tensor& self, int64_t dim, const Tensor& index,

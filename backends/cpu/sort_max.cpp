@@ -27,10 +27,10 @@ void take(const Tensor& self, int64_t dim, const Tensor& places,
   for (int64_t d = at; d < self.dim(); ++d) {
     (d == at ? size : inner) *= self.sizes()[static_cast<size_t>(d)];
   }
-  const auto* k = static_cast<const int64_t*>(index.data_ptr());
+  const auto* k = static_cast<const int64_t*>(index.raw_data());
   visit_element_size(self.itemsize(), [&]<class T>() {
-    const auto* from = static_cast<const T*>(x.data_ptr());
-    auto* y = static_cast<T*>(to.data_ptr());
+    const auto* from = static_cast<const T*>(x.raw_data());
+    auto* y = static_cast<T*>(to.raw_data());
     parallel_for(0, values.numel(), kGrain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         y[i] = from[(i / inner * size + k[i]) * inner + i % inner];

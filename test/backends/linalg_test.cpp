@@ -12,7 +12,7 @@
 #include "aten/ops/random.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/cpu_features.h"
 #include "c10/parallel.h"
 #include "c10/thread_state.h"

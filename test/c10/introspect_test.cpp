@@ -60,20 +60,22 @@ TEST(DispatchOf, SaysWhereEveryKeyGoes) {
   }
   EXPECT_EQ(order,
             (std::vector<std::string>{
-                "Trace", "Batched", "Autocast", "AutogradCPU", "AutogradMeta",
-                "Functionalize", "BackendSelect", "CPU", "Meta", "Undefined"}));
+                "Trace", "TransformFront", "Batched", "Autocast", "AutogradCPU",
+                "AutogradMeta", "Functionalize", "TransformBack", "Mode",
+                "BackendSelect", "CPU", "Meta", "Undefined"}));
   EXPECT_EQ(routes,
             (std::vector<Route>{
-                Route::Fallthrough, Route::Fallthrough, Route::Own,
+                Route::Fallthrough, Route::Fallthrough, Route::Fallthrough,
+                Route::Own, Route::Fallthrough, Route::Fallthrough,
                 Route::Fallthrough, Route::Fallthrough, Route::Fallthrough,
                 Route::Fallthrough, Route::Own, Route::Alias, Route::Alias}));
-  EXPECT_EQ(kernels[3], "Autograd");
-  EXPECT_EQ(kernels[8], "CompositeExplicitAutograd");
+  EXPECT_EQ(kernels[4], "Autograd");
+  EXPECT_EQ(kernels[11], "CompositeExplicitAutograd");
 }
 
 TEST(DispatchOf, FollowsRegistrations) {
   using Route = DispatchInfo::Route;
-  const auto meta = [] { return dispatch_of(f())[8]; };
+  const auto meta = [] { return dispatch_of(f())[11]; };
   {
     const RegistrationHandle own =
         register_library(LibraryKind::Impl, "introspected", "Meta",

@@ -14,6 +14,7 @@
 #include "c10/generator.h"
 #include "c10/plugin/library.h"
 #include "c10/plugin/library_note.h"
+#include "c10/storage_payload.h"
 
 // What plugins are compiled against: sizes, offsets, places in tables of
 // virtual functions, values of enumerations. layout.txt is the record of them.
@@ -80,14 +81,13 @@ SY_FIELD(TensorImpl, inline_)
 SY_FIELD(StorageImpl, data_)
 SY_FIELD(StorageImpl, nbytes_)
 SY_FIELD(StorageImpl, allocator_)
-SY_FIELD(StorageImpl, deleter_context_)
-SY_FIELD(StorageImpl, deleter_)
 SY_FIELD(StorageImpl, owner_)
 SY_FIELD(StorageImpl, last_writer_)
+SY_FIELD(StorageImpl, extra_)
 SY_FIELD(StorageImpl, version_)
 SY_FIELD(StorageImpl, device_)
 SY_FIELD(StorageImpl, source_)
-SY_FIELD(StorageImpl, inline_units_)
+SY_FIELD(StorageImpl, handed_out_)
 SY_FIELD(Value, p_)
 SY_FIELD(Value, i_)
 SY_FIELD(Value, d_)
@@ -95,6 +95,7 @@ SY_FIELD(Value, tag_)
 SY_FIELD(Value, owned_)
 SY_FIELD(Scalar, i_)
 SY_FIELD(Scalar, d_)
+SY_FIELD(Scalar, pair_)
 SY_FIELD(Scalar, tag_)
 SY_FIELD(Device, type)
 SY_FIELD(Device, index)
@@ -131,15 +132,20 @@ SY_FIELD(DispatchSlot, fn)
 SY_FIELD(DispatchSlot, kernel)
 SY_FIELD(DispatchTable, mask)
 SY_FIELD(DispatchTable, rows)
+SY_FIELD(DispatchTable, own)
 SY_FIELD(DispatchTable, num_slots)
 SY_FIELD(DispatchTable, num_kernels)
 SY_FIELD(DispatchTable, first)
 SY_FIELD(DispatchTable, num_backends)
-SY_FIELD(ThreadState, included)
-SY_FIELD(ThreadState, excluded)
-SY_FIELD(ThreadState, calls)
-SY_FIELD(ThreadState, grad_disabled)
-SY_FIELD(ThreadState, inference)
+SY_FIELD(CallsInFlight, calls)
+SY_FIELD(ThreadModes, included)
+SY_FIELD(ThreadModes, excluded)
+SY_FIELD(ThreadModes, grad_disabled)
+SY_FIELD(ThreadModes, inference)
+SY_FIELD(ThreadModes, transforms)
+SY_FIELD(ThreadModes, modes)
+SY_FIELD(ThreadModes, autocast_devices)
+SY_FIELD(ThreadModes, autocast_dtypes)
 SY_FIELD(Library, batch_)
 SY_FIELD(Library, record_)
 SY_FIELD(LibraryRecord, kind)
@@ -174,6 +180,8 @@ SY_FIELD(DeviceInterface, properties)
 SY_FIELD(DeviceInterface, copy_across)
 SY_FIELD(DeviceInterface, pinned_allocator)
 SY_FIELD(DeviceInterface, begin_copy)
+SY_FIELD(StoragePayload, materialize)
+SY_FIELD(StoragePayload, describe)
 SY_FIELD(Allocator, allocate)
 SY_FIELD(Allocator, deallocate)
 SY_FIELD(Allocator, reset_peak)
@@ -207,6 +215,8 @@ Layout layout() {
   add_type<DispatchSlot>(out, "DispatchSlot");
   add_type<DispatchTable>(out, "DispatchTable");
   add_type<ThreadState>(out, "ThreadState");
+  add_type<ThreadModes>(out, "ThreadModes");
+  out["ThreadState.modes"] = sizeof(CallsInFlight);
   add_type<Library>(out, "Library");
   add_type<LibraryRecord>(out, "LibraryRecord");
   add_type<LibraryNote>(out, "LibraryNote");
@@ -214,6 +224,7 @@ Layout layout() {
   add_type<BackendInfo>(out, "BackendInfo");
   add_type<DeviceInterface>(out, "DeviceInterface");
   add_type<Allocator>(out, "Allocator");
+  add_type<StoragePayload>(out, "StoragePayload");
   add_type<GeneratorImpl>(out, "GeneratorImpl");
   add_type<Error>(out, "Error");
   for (const DispatchKeyInfo& info : kDispatchKeyInfo) {

@@ -40,7 +40,7 @@ struct Key {
 // no version, but seldom leaves all of these as they were.
 uint64_t sample(const TensorBase& t) noexcept {
   constexpr int64_t kSamples = 8;
-  const auto* const data = static_cast<const char*>(t.data_ptr());
+  const auto* const data = static_cast<const char*>(t.raw_data());
   const auto item = static_cast<int64_t>(t.itemsize());
   uint64_t h = 0;
   for (int64_t i = 0; i < kSamples; ++i) {

@@ -2,7 +2,7 @@
 
 #include <cpuid.h>
 
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 
 namespace sy::cpu {
 

@@ -22,7 +22,7 @@ void generate_ranges(Tensor& out, const F& f) {
       out.is_contiguous()
           ? out
           : Tensor(make_tensor(out.sizes(), out.dtype(), Device(kCPU)));
-  T* const to = static_cast<T*>(target.data_ptr());
+  T* const to = static_cast<T*>(target.raw_data());
   parallel_for(0, target.numel(), kGenerateGrain,
                [&](int64_t begin, int64_t end) { f(to, begin, end); });
   if (!target.is_same(out)) copy_cpu(out, target);

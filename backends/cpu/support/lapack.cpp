@@ -105,7 +105,7 @@ void check_finite(const char* op, const char* argument, const TensorBase& t) {
   const Tensor all = contiguous_cpu(Tensor(t));
   bool finite = true;
   visit_lapack_dtypes(t.dtype(), [&]<class T>() {
-    const T* x = static_cast<const T*>(all.data_ptr());
+    const T* x = static_cast<const T*>(all.raw_data());
     int bad = 0;
     for (int64_t i = 0; i < all.numel(); ++i) bad |= x[i] - x[i] != 0;
     finite = bad == 0;

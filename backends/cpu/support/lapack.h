@@ -40,7 +40,7 @@ struct Matrices {
 
   template <class T>
   T* at(int64_t i) const {
-    return static_cast<T*>(memory.data_ptr()) + i * rows * cols;
+    return static_cast<T*>(memory.raw_data()) + i * rows * cols;
   }
   int32_t m() const { return static_cast<int32_t>(rows); }
   int32_t n() const { return static_cast<int32_t>(cols); }
@@ -69,7 +69,7 @@ class Room {
   explicit Room(const Tensor& out);
   template <class T>
   T* data() const {
-    return static_cast<T*>(memory_.data_ptr());
+    return static_cast<T*>(memory_.raw_data());
   }
   const Tensor& memory() const { return memory_; }
   // Puts what was written there into out.
@@ -92,7 +92,7 @@ class Work {
     const auto n = static_cast<double>(answer) * (1 + 1e-6);
     return Work(std::clamp<int64_t>(static_cast<int64_t>(n) + 1, 1, INT32_MAX));
   }
-  T* data() const { return static_cast<T*>(memory_.data_ptr()); }
+  T* data() const { return static_cast<T*>(memory_.raw_data()); }
   const int32_t* size() const { return &size_; }
 
  private:

@@ -13,7 +13,7 @@
 #include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
 #include "aten/tensor_new.h"
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "c10/introspect.h"
 #include "c10/plugin/library.h"
 #include "codegen/lang/primitive_operators.h"
@@ -110,7 +110,8 @@ TEST(PrimitiveCalls, AgreeWithTheTileKernels) {
     if (!lang::has_operators(prim)) continue;
     for (const ScalarType dtype :
          {kFloat, kDouble, kByte, kChar, kInt, kLong, kBool}) {
-      const tiles::PrimFn fn = tiles::prim_fn(prim, tiles::tile_type_of(dtype));
+      const tiles::PrimFn fn =
+          tiles::prim_fn(prim, program::compute_type_of(dtype));
       if (fn == nullptr || (dtype == kBool && prim == Prim::pow)) continue;
       Tensor operands[3];
       const void* data[3] = {};
