@@ -62,7 +62,9 @@ class Chooser {
   }
 
  private:
-  tiles::TileType type() const { return tiles::tile_type_of(loader_.to); }
+  program::ComputeType type() const {
+    return program::compute_type_of(loader_.to);
+  }
   int64_t chunk(int64_t n) const {
     return loader_.converts ? std::min(n, kRowChunk) : n;
   }
