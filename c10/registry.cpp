@@ -211,6 +211,38 @@ void Registry::check(RegistrationBatch& batch) {
     }
   }
   for (auto& impl : batch.impls) check_impl(batch, impl);
+  check_services(batch);
+}
+
+void Registry::check_services(RegistrationBatch& batch) const {
+  for (const auto& s : batch.services) {
+    const auto key = resolve_key(s.key);
+    if (!key || key->backend < 0 || key->key != DispatchKey::Dense) {
+      batch.problem(s.site, str("m.service: ", s.key, " is no backend"));
+      continue;
+    }
+    const LibraryToken* other =
+        service_owners_[key->backend][static_cast<int>(s.service)];
+    for (const auto& t : batch.services) {
+      if (&t < &s && t.key == s.key && t.service == s.service) {
+        other = t.site.owner;
+      }
+    }
+    if (other != nullptr) {
+      batch.problem(s.site,
+                    str("m.service: backend ", s.key,
+                        " has one of that kind already, of ", other->name()));
+    }
+  }
+}
+
+template <class F>
+void Registry::each_service_of(LibraryToken* token, const F& f) {
+  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+    for (int s = 0; s < kServices; ++s) {
+      if (service_owners_[t][s] == token) f(t, static_cast<BackendService>(s));
+    }
+  }
 }
 
 void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
@@ -259,6 +291,11 @@ void Registry::add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
 
 void Registry::apply(RegistrationBatch& batch) {
   for (const auto& [ns, site] : batch.namespaces) namespaces_[ns] = site;
+  for (const auto& s : batch.services) {
+    const auto t = static_cast<DeviceType>(resolve_key(s.key)->backend);
+    service_owners_[t][static_cast<int>(s.service)] = s.site.owner;
+    detail::set_backend_service(t, s.service, s.object);
+  }
   std::vector<OperatorEntry*> touched;
   bool all = !batch.backends.empty();
   for (const auto& d : batch.defs) {
@@ -417,6 +454,16 @@ void Registry::withdraw(LibraryToken* token,
     }
   };
   publish_changes();
+  struct Service {
+    DeviceType backend;
+    BackendService service;
+    void* object;
+  };
+  std::vector<Service> services;
+  each_service_of(token, [&](DeviceType t, BackendService s) {
+    services.push_back({t, s, backend_service(t, s)});
+    detail::set_backend_service(t, s, nullptr);
+  });
   // Calls that are to drain may look operators up meanwhile.
   lock.unlock();
   const bool drained = detail::synchronize_calls(timeout);
@@ -431,11 +478,18 @@ void Registry::withdraw(LibraryToken* token,
       }
     }
     for (auto& [slot, record] : fallbacks) *slot = record;
+    for (const Service& s : services) {
+      detail::set_backend_service(s.backend, s.service, s.object);
+    }
     publish_changes();
     refuse(held);
   }
   for (const Undo& u : undo) {
     if (u.was_defined) undefine(u.entry);
+  }
+  for (const Service& s : services) {
+    detail::service_gone(s.backend, s.service);
+    service_owners_[s.backend][static_cast<int>(s.service)] = nullptr;
   }
   for (DeviceType t = 0; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;
