@@ -152,7 +152,7 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
         (e.def_.guard != nullptr || e.def_.guard_boxed != nullptr);
     for (size_t b = 0; b < row.size(); ++b) {
       const Kernel* const k = row[b];
-      plan.add(k, guards && k != nullptr && (k->flags & Kernel::kGuarded) == 0,
+      plan.add(k, guards && k != nullptr && (k->flags & Kernel::kChecksItself) == 0,
                !uniform && in_device_call(e, f, static_cast<int>(b), k));
     }
   }

@@ -85,9 +85,9 @@ using BoxedFunction = void (*)(const Kernel& kernel, const OperatorEntry& op,
 // their registration; a call in flight holds them alive (CallScope).
 struct Kernel {
   enum Flag : uint8_t {
-    kFallthrough = 1,  // this key is skipped
-    kGuarded = 2,      // checks the operator's contract itself
-    kFallback = 4,     // of a key, for operators without one; set by the commit
+    kFallthrough = 1,   // this key is skipped
+    kChecksItself = 2,  // checks the operator's contract itself
+    kFallback = 4,  // of a key, for operators without one; set by the commit
   };
 
   void* unboxed = nullptr;
@@ -113,9 +113,9 @@ struct Kernel {
     k.context = context;
     return k;
   }
-  Kernel guarded() const {
+  Kernel checks_itself() const {
     Kernel k = *this;
-    k.flags |= kGuarded;
+    k.flags |= kChecksItself;
     return k;
   }
 };

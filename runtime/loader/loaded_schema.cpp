@@ -305,9 +305,10 @@ void LoadedSchema::add(const Operator& op) {
 }
 
 void LoadedSchema::impl(const OverloadState& form, const char* key,
-                        BoxedFunction f, bool guarded) {
+                        BoxedFunction f, bool checks_itself) {
   const Kernel k = Kernel::from_boxed(f, const_cast<OverloadState*>(&form));
-  library_.impl(form.full_name, key, guarded ? k.guarded() : k, line(form));
+  library_.impl(form.full_name, key, checks_itself ? k.checks_itself() : k,
+                line(form));
 }
 
 void LoadedSchema::register_kernels(OperatorState& state) {
