@@ -15,7 +15,8 @@ namespace {
 
 using lang::OperatorKind;
 
-// Registrations of one key: {"add.Tensor", "SY_FN(add_Tensor_x).guarded()"}.
+// Registrations of one key: {"add.Tensor",
+// "SY_FN(add_Tensor_x).checks_itself()"}.
 struct Registration {
   std::string name;
   std::string kernel;
@@ -87,7 +88,7 @@ class DefinitionsEmitter {
 
   void add(std::vector<Registration>& list, const Overload& o,
            const std::string& suffix) {
-    list.push_back({o.name, "SY_FN(" + o.id + suffix + ").guarded()"});
+    list.push_back({o.name, "SY_FN(" + o.id + suffix + ").checks_itself()"});
   }
 
   void composite(Writer& w, const Operator& op) {
@@ -132,8 +133,8 @@ class DefinitionsEmitter {
     if (body.strides) {
       define(w, "const Dims " + strides, strides_of(op, body, sizes));
     } else {
-      w.include("aten/engine/index_functions.h");
-      w.line("  const Dims " + strides + "(shapes::contiguous_strides(" +
+      w.include("aten/engine/geometry.h");
+      w.line("  const Dims " + strides + "(geometry::contiguous_strides(" +
              sizes + "));");
     }
     std::string offset = "self.storage_offset()";
@@ -237,7 +238,7 @@ class DefinitionsEmitter {
              ", pin_memory);");
     }
     w.line("  return ops::" + op.base.id +
-           "::redispatch(DispatchKeySet::dense(" + chosen + ".type), " +
+           "::redispatch(DispatchKeySet::dense(" + chosen + ".type()), " +
            argument_list(op.base.schema) + ");");
     w.line("}");
     add(select_, op.base, "_select");
@@ -306,6 +307,7 @@ class DefinitionsEmitter {
   std::string flags(const Operator& op, const Overload& o) {
     std::vector<std::string> out;
     if (!op.entry->device_check) out.push_back("OperatorDef::kNoDeviceCheck");
+    if (!op.entry->device_guard) out.push_back("OperatorDef::kNoDeviceGuard");
     const bool alias = !o.schema.returns().empty() &&
                        o.schema.returns()[0].alias &&
                        !o.schema.returns()[0].alias.is_write();

@@ -153,7 +153,7 @@ class Compiler {
   std::string built_in(std::string_view name,
                        const std::vector<std::string>& args) {
     headers_.emplace(IndexFunction{}.header);
-    return cpp_call("shapes::" + std::string(name), args);
+    return cpp_call("geometry::" + std::string(name), args);
   }
 
   void define(const Node& e, std::vector<std::string>& statements) {

@@ -56,8 +56,8 @@ struct IndexFunction {
   std::string_view parameters;
   char result;
   bool op;
-  // In C++ it is shapes::name of this header.
-  std::string_view header = "aten/engine/index_functions.h";
+  // In C++ it is geometry::name of this header.
+  std::string_view header = "aten/engine/geometry.h";
 };
 std::span<const IndexFunction> index_functions();
 // What C++ calls for it, and the header that declares that.

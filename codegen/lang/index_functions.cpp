@@ -74,7 +74,7 @@ std::pair<std::string, std::string> cpp_function(const IndexFunction& f) {
   if (f.parameters == "ii" && (name == "min" || name == "max")) {
     return {"std::" + name + "<int64_t>", "<algorithm>"};
   }
-  return {"shapes::" + name, std::string(f.header)};
+  return {"geometry::" + name, std::string(f.header)};
 }
 
 }  // namespace sy::lang

@@ -149,6 +149,9 @@ class Reader {
         e.device_check = yaml_bool(*n, "device_check", diagnostics_);
       }
     }
+    if (const YamlNode* n = find("device_guard")) {
+      e.device_guard = yaml_bool(*n, "device_guard", diagnostics_);
+    }
     if (const YamlNode* n = find("variants")) variants(e, *n);
     for (const YamlNode::Entry& entry : node_.entries) {
       const SchemaKey* key = find_key(entry.key.str());

@@ -254,7 +254,7 @@ Value TensorCompiler::int_list(std::string text, Plan plan) {
 std::string TensorCompiler::built_in(std::string_view name,
                                      const std::vector<std::string>& args) {
   headers_.emplace(IndexFunction{}.header);
-  return cpp_call("shapes::" + std::string(name), args);
+  return cpp_call("geometry::" + std::string(name), args);
 }
 
 Value TensorCompiler::condition(const Expr& e) {

@@ -43,15 +43,14 @@ TEST(Includes, AreThoseOfCodeAndNotOfWords) {
       "  dispatch:\n"
       "    CPU: f_cpu\n";
   const std::string plain = definitions(
-      entry + "  require:\n    - k > 0: a std::sqrt of shapes::at\n");
+      entry + "  require:\n    - k > 0: a std::sqrt of geometry::at\n");
   EXPECT_FALSE(has(plain, "#include <cmath>")) << plain;
   EXPECT_FALSE(has(plain, "index_functions.h")) << plain;
   const std::string math = definitions(entry + "  require: [abs(k) > 0]\n");
   EXPECT_TRUE(has(math, "#include <cmath>\n\n#include \"aten/")) << math;
   const std::string shapes =
       definitions(entry + "  require: ['len(self.sizes()) > 0']\n");
-  EXPECT_TRUE(has(shapes, "#include \"aten/engine/index_functions.h\""))
-      << shapes;
+  EXPECT_TRUE(has(shapes, "#include \"aten/engine/geometry.h\"")) << shapes;
 }
 
 TEST(Includes, OfAFunctionThatNamesItsHeader) {
@@ -87,8 +86,8 @@ TEST(ViewSizes, AreComputedOnceWhereverStridesReadThem) {
       "self.strides()\n"
       "      else view_strides(self.sizes(), self.strides(),\n"
       "      infer_size(size, self.numel()))\n");
-  EXPECT_EQ(count(text, "shapes::infer_size("), 1) << text;
-  EXPECT_EQ(count(text, "const Dims new_sizes = shapes::infer_size("), 1);
+  EXPECT_EQ(count(text, "geometry::infer_size("), 1) << text;
+  EXPECT_EQ(count(text, "const Dims new_sizes = geometry::infer_size("), 1);
 }
 
 TEST(ViewSizes, OfAnotherScopeAreNotThoseOfTheView) {
@@ -98,7 +97,7 @@ TEST(ViewSizes, OfAnotherScopeAreNotThoseOfTheView) {
       "  view:\n"
       "    sizes: let k = 1 in fill(k, 2)\n"
       "    strides: let k = 2 in fill(k, 2)\n");
-  EXPECT_EQ(count(text, "shapes::fill(k, 2)"), 2) << text;
+  EXPECT_EQ(count(text, "geometry::fill(k, 2)"), 2) << text;
 }
 
 }  // namespace
