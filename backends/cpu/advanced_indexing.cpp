@@ -7,6 +7,7 @@
 #include "aten/engine/view.h"
 #include "aten/ops/indexing.h"
 #include "backends/cpu/advanced_indexing_kernels_gen.h"
+#include "backends/cpu/engine/scatter.h"
 #include "backends/cpu/indexing.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"

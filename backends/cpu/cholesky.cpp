@@ -1,10 +1,10 @@
 #include <cstdlib>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "backends/cpu/cholesky_kernels_gen.h"
-#include "backends/cpu/lapack.h"
+#include "backends/cpu/support/lapack.h"
 
 namespace sy::cpu {
 

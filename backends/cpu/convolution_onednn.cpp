@@ -8,7 +8,7 @@
 #include "aten/ops/factory.h"
 #include "backends/cpu/convolution.h"
 #include "backends/cpu/gemm/packed_weight.h"
-#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/onednn/api.h"
 #include "c10/parallel.h"
 #include "c10/storage.h"
 

@@ -9,7 +9,7 @@
 #include "aten/engine/iter.h"
 #include "backends/cpu/factory_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "backends/cpu/support/generate.h"
+#include "backends/cpu/support/fill_ranges.h"
 #include "backends/cpu/support/random_stream.h"
 #include "c10/pinned_memory.h"
 

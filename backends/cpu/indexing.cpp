@@ -9,6 +9,7 @@
 #include "aten/engine/view.h"
 #include "backends/cpu/indexing_kernels_gen.h"
 #include "backends/cpu/program/kernels.h"
+#include "backends/cpu/scatter.h"
 #include "backends/cpu/support/dtype_switch.h"
 
 namespace sy::cpu {
@@ -242,6 +243,23 @@ void gather_out(const Tensor& self, int64_t dim, const Tensor& index, bool,
   from[dim] = 0;
   gather(self.itemsize(), {sizes_of(out), self.raw_data(), from, at.data(),
                            at.strides, step, out.raw_data(), strides_of(out)});
+}
+
+void index_add_out(const Tensor& self, int64_t dim, const Tensor& index,
+                   const Tensor& source, const Scalar& alpha,
+                   const Tensor& out) {
+  SY_CHECK(!alpha.is_boolean() || self.dtype() == kBool, Type,
+           "[index_add] alpha: expected a number for ", self.dtype(),
+           ", got a bool");
+  SY_CHECK(!alpha.is_floating_point() || self.is_floating_point(), Type,
+           "[index_add] alpha: expected a whole number for ", self.dtype(),
+           ", got ", alpha);
+  join_slices("index_add", self, dim, index, source, Join::Add, alpha, out);
+}
+
+void scatter_add_out(const Tensor& self, int64_t dim, const Tensor& index,
+                     const Tensor& src, const Tensor& out) {
+  join_elements("scatter_add", self, dim, index, src, Join::Add, out);
 }
 
 }  // namespace sy::cpu

@@ -1,11 +1,11 @@
 #include <limits>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
-#include "backends/cpu/lapack.h"
 #include "backends/cpu/qr_kernels_gen.h"
+#include "backends/cpu/support/lapack.h"
 
 namespace sy::cpu {
 

@@ -6,7 +6,7 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/recurrent_kernels.h"
 #include "backends/cpu/gemm/packed_weight.h"
-#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/onednn/api.h"
 #include "backends/cpu/recurrent_kernels_gen.h"
 #include "c10/implementation.h"
 #include "c10/parallel.h"

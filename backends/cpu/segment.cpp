@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "aten/engine/copy.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/structured.h"
 #include "backends/cpu/segment_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
@@ -36,9 +36,9 @@ struct Segments {
            const std::optional<Tensor>& offsets, int64_t axis, bool whole) {
     const IntArrayRef sizes = data.sizes();
     const auto dim = static_cast<size_t>(axis < 0 ? axis + data.dim() : axis);
-    outer = shapes::prod(sizes.slice(0, dim));
+    outer = geometry::prod(sizes.slice(0, dim));
     length = sizes[dim];
-    inner = shapes::prod(sizes.slice(dim + 1, sizes.size() - dim - 1));
+    inner = geometry::prod(sizes.slice(dim + 1, sizes.size() - dim - 1));
     const bool by_length = lengths && lengths->defined();
     const Tensor given = contiguous_cpu(by_length ? *lengths : *offsets, kLong);
     const auto* at = static_cast<const int64_t*>(given.raw_data());

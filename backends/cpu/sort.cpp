@@ -5,8 +5,8 @@
 #include "aten/engine/dims.h"
 #include "backends/cpu/sort_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "backends/cpu/support/rank.h"
 #include "backends/cpu/support/rows.h"
+#include "backends/cpu/support/select_rank.h"
 #include "backends/cpu/support/sort_key.h"
 #include "c10/parallel.h"
 

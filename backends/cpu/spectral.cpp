@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/copy.h"
-#include "backends/cpu/lapack.h"
 #include "backends/cpu/spectral_kernels_gen.h"
+#include "backends/cpu/support/lapack.h"
 
 namespace sy::cpu {
 

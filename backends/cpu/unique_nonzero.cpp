@@ -4,7 +4,7 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/result_type.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
@@ -117,11 +117,11 @@ void nonzero_static_out(const Tensor& self, int64_t size, int64_t fill_value,
 
 void count_nonzero_out(const Tensor& self, IntArrayRef dim, const Tensor& out) {
   // The reduced dims last, and as one row.
-  const Dims wrapped = shapes::wrap_dims("count_nonzero", dim, self.dim());
+  const Dims wrapped = geometry::wrap_dims("count_nonzero", dim, self.dim());
   Tensor rows = self;
   int64_t length = 1, reduced = 0;
   for (int64_t d = self.dim(); d-- > 0;) {
-    if (!wrapped.empty() && !shapes::contains(wrapped, d)) continue;
+    if (!wrapped.empty() && !geometry::contains(wrapped, d)) continue;
     length *= self.sizes()[static_cast<size_t>(d)];
     if (d + ++reduced != self.dim()) rows = with_dim_last(rows, d);
   }

@@ -7,7 +7,7 @@
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/packed_weight.h"
-#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/onednn/api.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "c10/implementation.h"
 #include "c10/parallel.h"

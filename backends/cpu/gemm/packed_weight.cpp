@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/cpu/support/key_bytes.h"
+#include "backends/cpu/support/hash_of_bytes.h"
 #include "c10/allocator.h"
 #include "c10/thread_state.h"
 
