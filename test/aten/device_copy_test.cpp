@@ -191,7 +191,7 @@ TEST(DeviceCopy, IsTheDevicesKernelWhereItHasOne) {
 class Pending final : public StoragePayload {
  public:
   explicit Pending(Tensor value)
-      : StoragePayload(Device("bare").type), value_(std::move(value)) {}
+      : StoragePayload(Device("bare").type()), value_(std::move(value)) {}
   void materialize(StorageImpl& s) override {
     ++runs;
     if (fails) throw OutOfMemoryError("no room");
@@ -213,7 +213,7 @@ struct Late {
     Storage s = StorageImpl::without_data(value.nbytes(), device);
     s->set_payload(payload);
     tensor = Tensor(TensorImpl::make(std::move(s), value.dtype(), device,
-                                     DispatchKeySet::dense(device.type),
+                                     DispatchKeySet::dense(device.type()),
                                      value.sizes()));
   }
   intrusive_ptr<Pending> payload;
