@@ -1,7 +1,7 @@
 // Time of each primitive per element, over runs that stay in L1 (4096
 // elements), and of what moves memory over large ones.
 //
-//   tile_bench --benchmark_filter='f32/exp$'    SY_ISA=avx2 for the others
+//   program_bench --benchmark_filter='f32/exp$'    SY_ISA=avx2 for the others
 
 #include <benchmark/benchmark.h>
 
@@ -49,7 +49,8 @@ void per_element(benchmark::State& state, int64_t n) {
                              benchmark::Counter::kInvert);
 }
 
-void primitive(benchmark::State& state, Prim prim, ComputeType type, int64_t n) {
+void primitive(benchmark::State& state, Prim prim, ComputeType type,
+               int64_t n) {
   using sy::lang::PrimType;
   const PrimType kind = sy::lang::kPrims[static_cast<int>(prim)].type;
   const bool bools =

@@ -140,9 +140,11 @@ std::vector<Tensor> accumulate(const ReduceOp& op, const ReducePlan& plan,
       out.push_back(calls.number(none, is_bool ? kBool : dtype).expand(kept));
       continue;
     }
-    const program::Step* const step = std::find_if(
-        combine.steps, combine.steps + combine.n_steps,
-        [&](const program::Step& s) { return s.dst == combine.results[i].reg; });
+    const program::Step* const step =
+        std::find_if(combine.steps, combine.steps + combine.n_steps,
+                     [&](const program::Step& s) {
+                       return s.dst == combine.results[i].reg;
+                     });
     out.push_back(
         reduce_by_operator(of_bools(step->op), x.expand(sizes), dims));
   }

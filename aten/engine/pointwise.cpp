@@ -283,7 +283,8 @@ void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
 }
 
 void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
-                   int64_t count, program::ComputeType type, program::Uniform* out) {
+                   int64_t count, program::ComputeType type,
+                   program::Uniform* out) {
   // Not initialised: most calls need two or three of them.
   union Registers {
     Registers() {}

@@ -7,6 +7,7 @@ namespace sy {
 
 // What the steps of a program ask of the dtype they compute in and `t` is not,
 // "an integer or bool dtype" say; nullptr if it will do.
-const char* missed_domain(const program::Program& program, ScalarType t) noexcept;
+const char* missed_domain(const program::Program& program,
+                          ScalarType t) noexcept;
 
 }  // namespace sy

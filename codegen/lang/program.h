@@ -9,8 +9,8 @@
 #include "codegen/lang/steps.h"
 
 // What an element expression compiles to: data that the generator and the
-// loader of operators read, and with program_view.h of aten/program everything
-// that runs programs. Stands on std alone.
+// loader of operators read. What runs programs reads a view of it, of
+// aten/program/program.h. Stands on std alone.
 
 namespace sy::lang {
 

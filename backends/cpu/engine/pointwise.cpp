@@ -2,8 +2,9 @@
 
 #include "aten/engine/guard.h"
 #include "aten/engine/iter.h"
-#include "backends/cpu/program/runner.h"
 #include "aten/program/resolve.h"
+#include "backends/cpu/program/runner.h"
+#include "backends/cpu/support/dtype_switch.h"
 
 namespace sy::cpu {
 
@@ -14,7 +15,8 @@ constexpr int64_t kGrain = 32768;
 
 // The integer kernels report a division by zero per thread.
 void check_zero_division(const char* op, program::ComputeType type) {
-  if (type == program::ComputeType::f32 || type == program::ComputeType::f64) return;
+  if (type == program::ComputeType::f32 || type == program::ComputeType::f64)
+    return;
   SY_CHECK(!tiles::take_error(), Value, "[", op,
            "] other: expected a divisor other than 0, got an integer 0");
 }
@@ -319,7 +321,7 @@ Tensor run_small(const PointwiseOp& op, const PointwiseArgs& args,
                           : make_tensor_strided(
                                 sizes, {strides, static_cast<size_t>(s.n)}, out,
                                 Device(kCPU)));
-  alignas(64) char room[Small::kInputs][Small::kElements * 8];
+  alignas(64) char room[Small::kInputs][Small::kElements * kMaxElementSize];
   char* data[Small::kInputs + 1];
   uint64_t single = 0;
   for (int i = 0; i < op.n_inputs; ++i) {
@@ -328,12 +330,9 @@ Tensor run_small(const PointwiseOp& op, const PointwiseArgs& args,
     if (t.numel() == 1) {
       single |= s.numel == 1 ? 0 : uint64_t{1} << i;
     } else if (!(row_major && t.is_contiguous() && t.numel() == s.numel)) {
-      switch (element_size(dtype)) {
-        case 1: gather<uint8_t>(s, s.in[i], data[i], room[i]); break;
-        case 2: gather<uint16_t>(s, s.in[i], data[i], room[i]); break;
-        case 4: gather<uint32_t>(s, s.in[i], data[i], room[i]); break;
-        default: gather<uint64_t>(s, s.in[i], data[i], room[i]); break;
-      }
+      visit_element_size(element_size(dtype), [&]<class T>() {
+        gather<T>(s, s.in[i], data[i], room[i]);
+      });
       data[i] = room[i];
     }
   }

@@ -7,6 +7,7 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/reduce_engine.h"
+#include "backends/cpu/program/runner.h"
 #include "backends/cpu/support/inline_memory.h"
 
 namespace sy::cpu {
@@ -90,8 +91,9 @@ void fill_identity(const ReduceOp& op, ScalarType compute,
     const bool is_bool = op.map.body.results[i].is_bool;
     const size_t size = is_bool ? 1 : compute_type_size(type);
     const lang::Uniform& u = op.identity[i];
-    const program::Uniform v = u.is_int ? program::make_uniform(type, is_bool, u.i)
-                                      : program::make_uniform(type, is_bool, u.d);
+    const program::Uniform v = u.is_int
+                                   ? program::make_uniform(type, is_bool, u.i)
+                                   : program::make_uniform(type, is_bool, u.d);
     for (int64_t j = 0; j < n; ++j) {
       std::memcpy(accumulators[i] + static_cast<size_t>(j) * size, &v, size);
     }
@@ -130,7 +132,8 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
   KnownReduction known;
   if (plan.count != 0 && op.n_accumulators == 1 &&
       recognise(op, 0, self, plan.compute, &known)) {
-    const auto wide = static_cast<int64_t>(compute_type_size(known.accumulator));
+    const auto wide =
+        static_cast<int64_t>(compute_type_size(known.accumulator));
     Buffer raw(n * wide);
     reduce_known(known, layout, args, raw.data());
     if (op.finish == nullptr &&
@@ -181,7 +184,7 @@ void reduce_into(const ReduceOp& op, const ReduceArgs& args,
                                               out.dtype(), Device(kCPU)));
     }
     const Tensor& to = in_order ? out : ordered[i];
-    targets[i] = {out.dtype(), static_cast<char*>(to.data_ptr())};
+    targets[i] = {out.dtype(), static_cast<char*>(to.raw_data())};
   }
   compute_results(op, args, plan, layout, targets);
   for (int i = 0; i < op.n_results; ++i) {

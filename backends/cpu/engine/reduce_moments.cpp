@@ -33,7 +33,8 @@ class MomentsReduction {
       : layout_(layout),
         loader_(self, self == kDouble ? kDouble : kFloat),
         run_(tiles::moments_fn(program::compute_type_of(loader_.to))),
-        run_rows_(tiles::moments_rows_fn(program::compute_type_of(loader_.to))) {}
+        run_rows_(
+            tiles::moments_rows_fn(program::compute_type_of(loader_.to))) {}
 
   void run(double* count, double* mean, double* m2) const {
     const int64_t outputs = layout_.kept.numel;

@@ -5,6 +5,7 @@
 
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/reduce_engine.h"
+#include "backends/cpu/program/runner.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {

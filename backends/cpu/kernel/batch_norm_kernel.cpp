@@ -6,8 +6,8 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/batch_norm_kernel.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/batch_norm.h"
+#include "backends/cpu/program/kernels.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

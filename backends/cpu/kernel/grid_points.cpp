@@ -6,8 +6,8 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/grid_points.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/kernel/grid_points.h"
+#include "backends/cpu/program/kernels.h"
 #include "hwy/highway.h"
 
 #ifndef SY_GRID_POINTS_TYPES

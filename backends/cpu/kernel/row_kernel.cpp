@@ -8,8 +8,8 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/row_kernel.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/kernel/row_kernel.h"
+#include "backends/cpu/program/kernels.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -4,8 +4,8 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/row_sum_kernel.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/kernel/row_sum_kernel.h"
+#include "backends/cpu/program/kernels.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -3,9 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "aten/program/compute_type.h"
+#include "aten/program/program.h"
 #include "c10/macros.h"
-#include "codegen/lang/primitives.h"
 
 // Kernels on contiguous runs of elements, one per primitive and compute type,
 // compiled for several instruction sets; the first look-up chooses. Every
@@ -14,9 +13,9 @@
 
 namespace sy::tiles {
 
-using program::ComputeType;
 using program::compute_type_of;
 using program::compute_type_size;
+using program::ComputeType;
 using program::kNumComputeTypes;
 using program::storage_of;
 
@@ -53,7 +52,7 @@ constexpr ComputeType accumulator_type(Reduction r, ComputeType t) {
     case Reduction::sum:
     case Reduction::prod:
       return t == ComputeType::f32 || t == ComputeType::f64 ? ComputeType::f64
-                                                      : ComputeType::i64;
+                                                            : ComputeType::i64;
     case Reduction::any:
     case Reduction::all: return ComputeType::b8;
     default: return t;

@@ -7,9 +7,9 @@ namespace sy::tiles {
 namespace {
 
 // The common small case: one step, which takes its operands as they are.
-bool run_one_step(const Program& p, ComputeType compute, const void* const* inputs,
-                  uint64_t uniform_inputs, const Uniform* uniforms, void* out,
-                  int64_t n) {
+bool run_one_step(const Program& p, ComputeType compute,
+                  const void* const* inputs, uint64_t uniform_inputs,
+                  const Uniform* uniforms, void* out, int64_t n) {
   if (p.n_steps != 1 || p.n_results != 1) return false;
   const Step& s = p.steps[0];
   if (p.results[0].reg != s.dst ||

@@ -114,7 +114,8 @@ class SY_API Runner {
 };
 
 // A Runner made and run once.
-SY_API void run(const Program& program, ComputeType compute, const Operand* inputs,
-                const Uniform* uniforms, const Operand* results, int64_t n);
+SY_API void run(const Program& program, ComputeType compute,
+                const Operand* inputs, const Uniform* uniforms,
+                const Operand* results, int64_t n);
 
 }  // namespace sy::tiles

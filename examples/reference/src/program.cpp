@@ -48,6 +48,7 @@ class Machine {
   void run() {
     for (int i = 0; i < program_.n_steps; ++i) {
       const sy::program::Step& s = program_.steps[i];
+      divided_by_zero_ |= divides(s.op) && registers_[s.b].v == T(0);
       registers_[s.dst] =
           apply<T>(s.op, registers_[s.a], registers_[s.b], registers_[s.c]);
     }
@@ -55,22 +56,26 @@ class Machine {
   const Register<T>& result(int i) const {
     return registers_[program_.results[i].reg];
   }
+  // Whether a step divided integers by 0.
+  bool divided_by_zero() const { return divided_by_zero_; }
 
  private:
+  static bool divides(sy::lang::Prim p) {
+    using sy::lang::Prim;
+    return std::is_integral_v<T> &&
+           (p == Prim::trunc_div || p == Prim::floor_div || p == Prim::fmod ||
+            p == Prim::remainder);
+  }
+
   const sy::program::Program& program_;
   std::vector<Register<T>> registers_;
+  bool divided_by_zero_ = false;
 };
 
 template <class T>
 void store(const Tensor& out, const Index& at, const Register<T>& r,
            bool is_bool) {
   is_bool ? write<bool>(out, at, r.b) : write<T>(out, at, r.v);
-}
-
-void check_zero_division(const char* op, ScalarType compute) {
-  SY_CHECK(sy::is_floating_type(compute) || !sy::tiles::take_error(), Value,
-           "[", op,
-           "] other: expected a divisor other than 0, got an integer 0");
 }
 
 Tensor pointwise(const sy::PointwiseNode& node) {
@@ -92,8 +97,9 @@ Tensor pointwise(const sy::PointwiseNode& node) {
       machine.run();
       store(out, at, machine.result(0), machine.gives_bool(0));
     });
+    SY_CHECK(!machine.divided_by_zero(), Value, "[", op.name,
+             "] other: expected a divisor other than 0, got an integer 0");
   });
-  check_zero_division(op.name, plan.compute);
   return out;
 }
 

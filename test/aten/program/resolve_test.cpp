@@ -4,16 +4,20 @@
 
 #include <vector>
 
-#include "test/backends/program/reference.h"
+#include "backends/cpu/program/runner.h"
+#include "test/backends/cpu/program/reference.h"
 
-namespace sy::tiles {
+namespace sy::program {
 namespace {
 
 using lang::Prim;
-using testing::Random;
+using tiles::run_contiguous;
+using tiles::testing::Random;
 
 Uniform number(int64_t v) { return make_uniform(ComputeType::i32, false, v); }
-Uniform truth(bool v) { return make_uniform(ComputeType::i32, true, int64_t{v}); }
+Uniform truth(bool v) {
+  return make_uniform(ComputeType::i32, true, int64_t{v});
+}
 
 // clamp with bounds that may be absent: register 0 is the element, 1 and 2 the
 // bounds, 3 and 4 whether each is absent.
@@ -22,7 +26,7 @@ constexpr Step kClamp[] = {
     {Prim::clamp, 7, 0, 1, 2},   {Prim::select, 6, 3, 6, 7},
     {Prim::select, 5, 4, 5, 6},
 };
-constexpr program::Result kResult[] = {{5, false}};
+constexpr Result kResult[] = {{5, false}};
 constexpr Program kProgram = {.steps = kClamp,
                               .results = kResult,
                               .bool_uniforms = 12,
@@ -31,7 +35,7 @@ constexpr Program kProgram = {.steps = kClamp,
                               .n_inputs = 1,
                               .n_uniforms = 4};
 
-TEST(TileResolved, OnlyWhatIsChosenIsLeft) {
+TEST(Resolved, OnlyWhatIsChosenIsLeft) {
   const auto left = [](bool no_low, bool no_high) {
     const Uniform uniforms[] = {number(-1), number(1), truth(no_low),
                                 truth(no_high)};
@@ -47,10 +51,10 @@ TEST(TileResolved, OnlyWhatIsChosenIsLeft) {
   EXPECT_EQ(left(false, true), Prim::maximum);
 }
 
-TEST(TileResolved, AResultMayBeAnOperand) {
+TEST(Resolved, AResultMayBeAnOperand) {
   constexpr Step kSteps[] = {{Prim::neg, 2, 0, 0, 0},
                              {Prim::select, 2, 1, 0, 2}};
-  constexpr program::Result kOut[] = {{2, false}};
+  constexpr Result kOut[] = {{2, false}};
   const Program program = {.steps = kSteps,
                            .results = kOut,
                            .bool_uniforms = 1,
@@ -71,7 +75,7 @@ TEST(TileResolved, AResultMayBeAnOperand) {
   }
 }
 
-TEST(TileResolved, ProgramsWithoutSuchChoicesStayAsTheyAre) {
+TEST(Resolved, ProgramsWithoutSuchChoicesStayAsTheyAre) {
   Program plain = kProgram;
   plain.bool_uniforms = 0;
   const Uniform uniforms[4] = {};
@@ -84,7 +88,7 @@ TEST(TileResolved, ProgramsWithoutSuchChoicesStayAsTheyAre) {
 
 // Registers 0 and 1 are elements, 2 and 3 numbers, 4 and 5 choices, 6 to 9 are
 // written again and again, 10 holds bools.
-TEST(TileResolved, RandomProgramsGiveTheSame) {
+TEST(Resolved, RandomProgramsGiveTheSame) {
   Random random(5);
   constexpr Prim kBinary[] = {Prim::add, Prim::sub, Prim::mul, Prim::maximum};
   int shorter = 0;
@@ -107,7 +111,7 @@ TEST(TileResolved, RandomProgramsGiveTheSame) {
       }
       live.push_back(dst);
     }
-    const program::Result results[] = {{any(), false}, {steps.back().dst, false}};
+    const Result results[] = {{any(), false}, {steps.back().dst, false}};
     const Program program = {.steps = steps.data(),
                              .results = results,
                              .bool_uniforms = 12,
@@ -140,4 +144,4 @@ TEST(TileResolved, RandomProgramsGiveTheSame) {
 }
 
 }  // namespace
-}  // namespace sy::tiles
+}  // namespace sy::program
