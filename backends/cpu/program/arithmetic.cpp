@@ -1,4 +1,4 @@
-// Arithmetic that is exact or one rounding, on every type.
+// Kernels of functors/arithmetic.inc.
 
 #include "backends/cpu/program/targets.h"
 
@@ -6,7 +6,6 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/program/arithmetic.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/program/functors.inc"
 #include "backends/cpu/program/loop.inc"
 #include "backends/cpu/program/narrow.inc"
 
@@ -15,70 +14,41 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
+#include "backends/cpu/program/functors/arithmetic.inc"
+
 using lang::Prim;
 
-template <class T>
-void fill_all(KernelTable& t) {
-  set_unary<T, Neg>(t, Prim::neg);
-  set_unary<T, Abs>(t, Prim::abs);
-  set_unary<T, Sign>(t, Prim::sign);
-  set_unary<T, Square>(t, Prim::square);
-  set_binary<T, Add>(t, Prim::add);
-  set_binary<T, Sub>(t, Prim::sub);
-  set_binary<T, Mul>(t, Prim::mul);
-  set_binary<T, Maximum>(t, Prim::maximum);
-  set_binary<T, Minimum>(t, Prim::minimum);
-  set_ternary<T, Fma>(t, Prim::fma);
-  set_ternary<T, Clamp>(t, Prim::clamp);
-  t.at(Prim::fmax, TileTypeOf<T>::value) =
-      t.at(Prim::maximum, TileTypeOf<T>::value);
-  t.at(Prim::fmin, TileTypeOf<T>::value) =
-      t.at(Prim::minimum, TileTypeOf<T>::value);
+// What takes little more than reading and writing has kernels of Half and
+// BFloat16 too.
+constexpr bool has_narrow(Prim p) {
+  switch (p) {
+    case Prim::neg:
+    case Prim::abs:
+    case Prim::square:
+    case Prim::sqrt:
+    case Prim::add:
+    case Prim::sub:
+    case Prim::mul:
+    case Prim::div:
+    case Prim::maximum:
+    case Prim::minimum: return true;
+    default: return false;
+  }
 }
 
-template <class T>
-void fill_floating(KernelTable& t) {
-  set_unary<T, Reciprocal>(t, Prim::reciprocal);
-  set_unary<T, Sqrt>(t, Prim::sqrt);
-  set_unary<T, Rsqrt>(t, Prim::rsqrt);
-  set_unary<T, Floor>(t, Prim::floor);
-  set_unary<T, Ceil>(t, Prim::ceil);
-  set_unary<T, Round>(t, Prim::round);
-  set_unary<T, Trunc>(t, Prim::trunc);
-  set_unary<T, Frac>(t, Prim::frac);
-  set_binary<T, Div>(t, Prim::div);
-  set_binary<T, TruncDiv>(t, Prim::trunc_div);
-  set_binary<T, Copysign>(t, Prim::copysign);
-  set_binary<T, Fmax>(t, Prim::fmax);
-  set_binary<T, Fmin>(t, Prim::fmin);
-  set_ternary<T, Lerp>(t, Prim::lerp);
-}
-
-// Of what takes little more than reading and writing.
-void fill_narrow(KernelTable& t) {
-  set_narrow_unary<Neg>(t, Prim::neg);
-  set_narrow_unary<Abs>(t, Prim::abs);
-  set_narrow_unary<Square>(t, Prim::square);
-  set_narrow_unary<Sqrt>(t, Prim::sqrt);
-  set_narrow_binary<Add>(t, Prim::add);
-  set_narrow_binary<Sub>(t, Prim::sub);
-  set_narrow_binary<Mul>(t, Prim::mul);
-  set_narrow_binary<Div>(t, Prim::div);
-  set_narrow_binary<Maximum>(t, Prim::maximum);
-  set_narrow_binary<Minimum>(t, Prim::minimum);
+template <Prim p, ComputeType type, class F>
+void set(KernelTable& t) {
+  t.at(p, type) = kernel_of<p, type, F>();
+  if constexpr (type == ComputeType::f32 && has_narrow(p)) {
+    set_narrow<F, lang::kPrims[static_cast<int>(p)].type>(t, p);
+  }
 }
 
 void fill(KernelTable& t) {
-  fill_narrow(t);
-  fill_all<float>(t);
-  fill_all<double>(t);
-  fill_all<uint8_t>(t);
-  fill_all<int8_t>(t);
-  fill_all<int16_t>(t);
-  fill_all<int32_t>(t);
-  fill_all<int64_t>(t);
-  fill_floating<float>(t);
-  fill_floating<double>(t);
+#define SY_LIST_ARITHMETIC
+#define SY_FUNCTOR(prim, type, functor) \
+  set<Prim::prim, ComputeType::type, functor>(t);
+#include "backends/cpu/program/functors/list.inc"
 }
 
 }  // namespace

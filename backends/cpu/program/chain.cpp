@@ -6,13 +6,14 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/program/chain.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/program/functors.inc"
 #include "backends/cpu/program/loop.inc"
 
 HWY_BEFORE_NAMESPACE();
 #include "backends/cpu/program/wide.inc"
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
+
+#include "backends/cpu/program/functors/arithmetic.inc"
 
 using lang::Prim;
 

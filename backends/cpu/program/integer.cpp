@@ -1,4 +1,4 @@
-// Bits of integers.
+// Kernels of the bits of functors/integer.inc.
 
 #include "backends/cpu/program/targets.h"
 
@@ -6,7 +6,6 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/program/integer.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/program/functors.inc"
 #include "backends/cpu/program/loop.inc"
 
 HWY_BEFORE_NAMESPACE();
@@ -14,58 +13,10 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
+#include "backends/cpu/program/functors/arithmetic.inc"
+#include "backends/cpu/program/functors/integer.inc"
+
 using lang::Prim;
-
-struct BitwiseNot {
-  template <class T>
-  static HWY_INLINE T f(T x) {
-    return static_cast<T>(~x);
-  }
-};
-struct BitwiseAnd {
-  template <class T>
-  static HWY_INLINE T f(T a, T b) {
-    return static_cast<T>(a & b);
-  }
-};
-struct BitwiseOr {
-  template <class T>
-  static HWY_INLINE T f(T a, T b) {
-    return static_cast<T>(a | b);
-  }
-};
-struct BitwiseXor {
-  template <class T>
-  static HWY_INLINE T f(T a, T b) {
-    return static_cast<T>(a ^ b);
-  }
-};
-
-// Shifts by less than 0 or by the width and more shift everything out.
-template <class T>
-HWY_INLINE constexpr unsigned amount(T b) {
-  return static_cast<unsigned>(b) & (8 * sizeof(T) - 1);
-}
-template <class T>
-HWY_INLINE constexpr bool within(T b) {
-  return (b >= 0) & (static_cast<uint64_t>(b) < 8 * sizeof(T));
-}
-struct ShiftLeft {
-  template <class T>
-  static HWY_INLINE T f(T a, T b) {
-    using U = std::make_unsigned_t<T>;
-    const T shifted =
-        static_cast<T>(static_cast<U>(static_cast<U>(a) << amount(b)));
-    return within(b) ? shifted : T(0);
-  }
-};
-struct ShiftRight {
-  template <class T>
-  static HWY_INLINE T f(T a, T b) {
-    const T out = std::is_signed_v<T> ? static_cast<T>(a < 0 ? -1 : 0) : T(0);
-    return within(b) ? static_cast<T>(a >> amount(b)) : out;
-  }
-};
 
 // No machine shifts bytes, each by its own amount or all by one; it is cheaper
 // to multiply them.
@@ -80,26 +31,21 @@ void shift_bytes_left(void* dst, const void* a, const void* b, const void* c,
   prim<Mul, T, T, T>(dst, a, &factor, c, uniform_mask, n);
 }
 
-template <class T>
-void fill_type(KernelTable& t) {
-  set_unary<T, BitwiseNot>(t, Prim::bitwise_not);
-  set_binary<T, BitwiseAnd>(t, Prim::bitwise_and);
-  set_binary<T, BitwiseOr>(t, Prim::bitwise_or);
-  set_binary<T, BitwiseXor>(t, Prim::bitwise_xor);
-  if constexpr (sizeof(T) == 1) {
-    t.at(Prim::shift_left, TileTypeOf<T>::value) = &shift_bytes_left<T>;
+template <Prim p, ComputeType type, class F>
+void set(KernelTable& t) {
+  using T = ElementOf<type>;
+  if constexpr (p == Prim::shift_left && sizeof(T) == 1) {
+    t.at(p, type) = &shift_bytes_left<T>;
   } else {
-    set_binary<T, ShiftLeft>(t, Prim::shift_left);
+    t.at(p, type) = kernel_of<p, type, F>();
   }
-  set_binary<T, ShiftRight>(t, Prim::shift_right);
 }
 
 void fill(KernelTable& t) {
-  fill_type<uint8_t>(t);
-  fill_type<int8_t>(t);
-  fill_type<int16_t>(t);
-  fill_type<int32_t>(t);
-  fill_type<int64_t>(t);
+#define SY_LIST_INTEGER
+#define SY_FUNCTOR(prim, type, functor) \
+  set<Prim::prim, ComputeType::type, functor>(t);
+#include "backends/cpu/program/functors/list.inc"
 }
 
 }  // namespace

@@ -63,8 +63,7 @@ struct Kernels {
   }
   void fill(Isa chosen) {
     isa = chosen;
-    fill_math_scalar(table);
-    fill_special(table);
+    fill_plain(table);
     fill_arithmetic(isa, table);
     fill_compare(isa, table);
     fill_chain(isa, table);

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/cpu/program/functors.inc"
 #include "backends/cpu/program/loop.inc"
 #include "backends/cpu/program/narrow.inc"
 
@@ -17,6 +16,8 @@ HWY_BEFORE_NAMESPACE();
 #include "backends/cpu/program/wide.inc"
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
+
+#include "backends/cpu/program/functors/arithmetic.inc"
 
 namespace hn = hwy::HWY_NAMESPACE;
 

@@ -40,6 +40,26 @@ struct KernelTable {
   }
 };
 
+// The C++ type of a register's elements.
+template <ComputeType>
+struct ElementOfType;
+#define SY_TILE_ELEMENT(name, T)            \
+  template <>                               \
+  struct ElementOfType<ComputeType::name> { \
+    using type = T;                         \
+  };
+SY_TILE_ELEMENT(f32, float)
+SY_TILE_ELEMENT(f64, double)
+SY_TILE_ELEMENT(u8, uint8_t)
+SY_TILE_ELEMENT(i8, int8_t)
+SY_TILE_ELEMENT(i16, int16_t)
+SY_TILE_ELEMENT(i32, int32_t)
+SY_TILE_ELEMENT(i64, int64_t)
+SY_TILE_ELEMENT(b8, uint8_t)
+#undef SY_TILE_ELEMENT
+template <ComputeType type>
+using ElementOf = typename ElementOfType<type>::type;
+
 void fill_arithmetic(Isa isa, KernelTable& table);
 void fill_compare(Isa isa, KernelTable& table);
 void fill_chain(Isa isa, KernelTable& table);
@@ -48,8 +68,7 @@ void fill_division(Isa isa, KernelTable& table);
 void fill_power(Isa isa, KernelTable& table);
 void fill_math_float(Isa isa, KernelTable& table);
 void fill_math_double(Isa isa, KernelTable& table);
-void fill_math_scalar(KernelTable& table);
-void fill_special(KernelTable& table);
+void fill_plain(KernelTable& table);
 void fill_convert(Isa isa, KernelTable& table);
 void fill_reduce(Isa isa, KernelTable& table);
 void fill_choose(Isa isa, KernelTable& table);
