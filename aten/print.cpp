@@ -137,7 +137,7 @@ class Printer {
 
 // "[ CPUFloatType{2,3} ]"
 std::string type_line(const Tensor& t) {
-  std::string device = Device(t.device().type).str();
+  std::string device = Device(t.device().type()).str();
   if (t.device().is_meta()) {
     device = "Meta";
   } else {

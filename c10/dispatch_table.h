@@ -45,7 +45,7 @@ struct DispatchTable {
   SY_ALWAYS_INLINE const DispatchSlot& find(DispatchKeySet keys) const {
     const auto f = static_cast<uint32_t>(keys.highest_functionality());
     uint32_t index = first[f];
-    if ((rows >> f) & 1u) index += keys.highest_backend();
+    if ((rows >> f) & 1u) index += number_of(keys.highest_backend());
     return slots()[index];
   }
 };

@@ -69,7 +69,7 @@ std::vector<DispatchInfo> Registry::dispatch_infos(
       continue;
     }
     for (const BackendInfo& b : known) {
-      if (b.present) out.push_back(dispatch_info(e, {f, b.type}));
+      if (b.present) out.push_back(dispatch_info(e, {f, number_of(b.type)}));
     }
   }
   return out;

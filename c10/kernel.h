@@ -62,6 +62,10 @@ struct CppSignature {
   uint8_t num_args;
   uint8_t num_results;
   bool takes_keys;  // first parameter is a DispatchKeySet
+  // The address of the unboxed kernel that calls the kernel in its own
+  // kernel's `context` under a detail::DeviceCall (c10/device_guard.h).
+  // nullptr: there is none.
+  void* (*device_entry)() = nullptr;
 };
 
 SY_API bool same_signature(const CppSignature& a, const CppSignature& b);

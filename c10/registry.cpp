@@ -41,7 +41,7 @@ std::optional<ResolvedKey> resolve_key(std::string_view name) {
   for (const BackendInfo& b : backends()) {
     for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
       if (info.prefix != nullptr && name == info.prefix + b.key) {
-        return ResolvedKey{info.key, b.type};
+        return ResolvedKey{info.key, number_of(b.type)};
       }
     }
   }
@@ -52,7 +52,7 @@ std::string key_name(ResolvedKey key) {
   for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
     if (info.key != key.key) continue;
     if (key.backend < 0) return info.name;
-    return info.prefix + backend_key_name(static_cast<DeviceType>(key.backend));
+    return info.prefix + backend_key_name(device_type_of(key.backend));
   }
   return "?";
 }
@@ -340,7 +340,7 @@ void Registry::commit(RegistrationBatch& batch) {
         continue;
       }
       fresh.push_back(detail::register_backend(b.key, b.device, b.interface));
-      backend_owners_[fresh.back()] = batch.owner();
+      backend_owners_[number_of(fresh.back())] = batch.owner();
     } catch (const Error& e) {
       batch.problem(b.site, e.message());
     }
@@ -349,7 +349,7 @@ void Registry::commit(RegistrationBatch& batch) {
   if (!batch.problems.empty()) {
     for (DeviceType t : fresh) {
       detail::unregister_backend(t);
-      backend_owners_[t] = nullptr;
+      backend_owners_[number_of(t)] = nullptr;
     }
     std::string text = str("library ", batch.owner()->name(),
                            " was not registered; nothing has changed:");
@@ -370,13 +370,13 @@ std::string Registry::why_held(LibraryToken* token) const {
       }
     }
   }
-  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+  for (int t = 0; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;
     for (const OperatorEntry* e : entries_) {
       for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
         if (r->key.backend == t && r->owner != token) {
           return str("library ", r->owner->name(), ", which has a kernel for ",
-                     e->name(), " on ", backend_key_name(t));
+                     e->name(), " on ", backend_key_name(device_type_of(t)));
         }
       }
     }
@@ -491,9 +491,9 @@ void Registry::withdraw(LibraryToken* token,
     detail::service_gone(s.backend, s.service);
     service_owners_[s.backend][static_cast<int>(s.service)] = nullptr;
   }
-  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+  for (int t = 0; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;
-    detail::unregister_backend(t);
+    detail::unregister_backend(device_type_of(t));
     backend_owners_[t] = nullptr;
   }
   std::erase_if(namespaces_,

@@ -171,6 +171,8 @@ class Registry {
                           int backend) const;
   const Kernel* kernel_for(const OperatorEntry& e, DispatchKey f,
                            int backend) const;
+  bool in_device_call(const OperatorEntry& e, DispatchKey f, int backend,
+                      const Kernel* k) const;
   const DispatchTable* build(const OperatorEntry& e) const;
   void publish(OperatorEntry* e);
   void publish_all();
@@ -194,6 +196,11 @@ namespace detail {
 // Waits until every call that was in flight has returned. False on time-out,
 // or if this very thread is in a call.
 bool synchronize_calls(std::chrono::milliseconds timeout);
+
+// device_guard.cpp: the boxed form of CppSignature::device_entry.
+void run_on_device(const Kernel& kernel, const OperatorEntry& op,
+                   DispatchKeySet keys, Value* args, size_t num_args,
+                   Value* results, size_t num_results);
 
 // trace.cpp; see Note [Tracing]. The kernel that runs is its context.
 void run_traced(const Kernel& kernel, const OperatorEntry& op,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ostream>
 
 #include "c10/error.h"
 
@@ -46,6 +47,10 @@ void set_default_dtype(ScalarType t) {
            "[set_default_dtype] dtype: expected a floating type, got ",
            t <= ScalarType::Undefined ? dtype_name(t) : "no dtype");
   default_type.store(t, std::memory_order_relaxed);
+}
+
+std::ostream& operator<<(std::ostream& out, ScalarType t) {
+  return out << dtype_name(t);
 }
 
 }  // namespace sy

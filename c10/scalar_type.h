@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,6 +58,7 @@ constexpr bool can_cast(ScalarType from, ScalarType to) {
 }
 
 inline std::string to_string(ScalarType t) { return dtype_name(t); }
+SY_API std::ostream& operator<<(std::ostream& out, ScalarType t);
 // "float32", "Float" or "float"; nullopt if there is none of that name.
 SY_API std::optional<ScalarType> parse_scalar_type(std::string_view name);
 

@@ -9,6 +9,7 @@
 
 #include "c10/backend.h"
 #include "c10/cpu_memory.h"
+#include "c10/device_guard.h"
 #include "c10/error.h"
 #include "c10/plugin/library_token.h"
 #include "c10/pool_fast.h"
@@ -34,14 +35,14 @@ void count_allocation(size_t bytes) {
            OutOfMemory, "allocating ", bytes, " bytes fails, as a test asks");
 }
 
-int index_of(Device d) { return d.has_index() ? d.index : 0; }
+int index_of(Device d) { return with_index(d).index(); }
 
 Allocator& allocator_of(Device device) {
-  DeviceInterface& i = device_interface(device.type);
+  DeviceInterface& i = device_interface(device.type());
   const int count = i.device_count();
   SY_CHECK(index_of(device) < count, Value,
            "[allocate] device: expected one of ", count, " '",
-           backend_device_name(device.type), "' devices, got '", device, "'");
+           backend_device_name(device.type()), "' devices, got '", device, "'");
   return i.allocator(index_of(device));
 }
 
@@ -90,7 +91,7 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate_apart(size_t bytes,
   if (device.is_meta()) return without_data(bytes, device);
   if (device.is_cpu()) count_allocation(bytes);
   return allocate_by(device.is_cpu() ? cpu_allocator() : allocator_of(device),
-                     device.type, bytes, device);
+                     device.type(), bytes, device);
 }
 
 intrusive_ptr<StorageImpl> StorageImpl::allocate_pinned(size_t bytes,
@@ -124,7 +125,7 @@ intrusive_ptr<StorageImpl> StorageImpl::adopt(void* data, size_t bytes,
   extra.context = context;
   s->data_ = data;
   s->set_source(kAdopted);
-  s->hold_owner(device.type);
+  s->hold_owner(device.type());
   return s;
 }
 
@@ -221,7 +222,7 @@ void StorageImpl::resize(size_t bytes) {
       std::memcpy(data, data_, common);
     } else {
       try {
-        DeviceInterface& i = device_interface(device_.type);
+        DeviceInterface& i = device_interface(device_.type());
         i.copy_on_device(data, data_, common, index_of(device_));
         i.synchronize(index_of(device_));
       } catch (...) {
@@ -234,7 +235,7 @@ void StorageImpl::resize(size_t bytes) {
     if (data_ != nullptr) a.deallocate(data_, nbytes_);
   } else if (from == kLent) {
     extra()->lender.reset();
-    hold_owner(device_.type);
+    hold_owner(device_.type());
   } else {
     detail::pool_uncount(nbytes_);
   }

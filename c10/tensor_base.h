@@ -102,7 +102,7 @@ class SY_API TensorBase {
   ScalarType scalar_type() const { return get().dtype(); }
   ScalarType dtype() const { return get().dtype(); }
   Device device() const { return get().device(); }
-  int64_t get_device() const { return device().index; }
+  int64_t get_device() const { return device().index(); }
   Layout layout() const { return kStrided; }
   TensorOptions options() const {
     return TensorOptions(scalar_type()).device(device()).layout(kStrided);
@@ -112,7 +112,11 @@ class SY_API TensorBase {
   size_t nbytes() const { return static_cast<size_t>(numel()) * itemsize(); }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_meta() const { return device().is_meta(); }
-  bool is_cuda() const { return false; }
+  bool is_cuda() const { return device().is_cuda(); }
+  bool is_lazy() const { return device().is_lazy(); }
+  bool is_xla() const { return device().is_xla(); }
+  bool is_privateuseone() const { return device().is_privateuseone(); }
+  bool is_quantized() const { return false; }
   bool is_floating_point() const { return is_floating_type(scalar_type()); }
   bool is_signed() const { return is_signed_type(scalar_type()); }
   DispatchKeySet key_set() const {
@@ -148,6 +152,10 @@ class SY_API TensorBase {
   template <class T>
   T* data_ptr() const {
     return mutable_data_ptr<T>();
+  }
+  template <class T>
+  T* data() const {
+    return data_ptr<T>();
   }
   template <class T>
   const T* const_data_ptr() const {

@@ -46,7 +46,9 @@ class SY_API Value {
   Value(sy::ScalarType t) : tag_(Tag::ScalarType) {
     i_ = static_cast<int64_t>(t);
   }
-  Value(sy::Device d) : tag_(Tag::Device) { i_ = d.type | (d.index << 8); }
+  Value(sy::Device d) : tag_(Tag::Device) {
+    i_ = number_of(d.type()) | (d.index() * 256);
+  }
   Value(sy::Layout v) : tag_(Tag::Layout) { i_ = static_cast<int64_t>(v); }
   Value(sy::MemoryFormat v) : tag_(Tag::MemoryFormat) {
     i_ = static_cast<int64_t>(v);

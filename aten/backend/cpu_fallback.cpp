@@ -154,10 +154,10 @@ class Fallback {
     if (s->end == s->first) return;
     const auto* const data = static_cast<const char*>(
         s->owner.storage()->const_data(op_.name().data()));
-    DeviceInterface& d = device_interface(device.type);
-    d.synchronize(device.index);
+    DeviceInterface& d = device_interface(device.type());
+    d.synchronize(device.index());
     d.copy_to_host(s->host->data(), data + s->first, s->end - s->first,
-                   device.index);
+                   device.index());
   }
 
   TensorBase host_tensor(const TensorBase& t) {

@@ -238,13 +238,13 @@ void run_region(const RegionHandle& handle, IntArrayRef sizes,
   for (size_t i = 0; i < outputs.size(); ++i, at += sizes.size()) {
     memory.push_back(
         region_memory(r.outputs[i].memory, sizes, outputs[i], at, "an output"));
-    SY_CHECK(outputs[i].device().type == handle.device(), Value,
+    SY_CHECK(outputs[i].device().type() == handle.device(), Value,
              "[region] an output: expected a tensor of the region's device, ",
              "got one on ", outputs[i].device());
-    call.device = std::max<int32_t>(outputs[i].device().index, 0);
+    call.device = std::max<int32_t>(outputs[i].device().index(), 0);
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    SY_CHECK(inputs[i].device().type == handle.device(), Value,
+    SY_CHECK(inputs[i].device().type() == handle.device(), Value,
              "[region] an input: expected a tensor of the region's device, ",
              "got one on ", inputs[i].device());
   }

@@ -17,8 +17,8 @@ namespace {
 
 // A device without a number is the current one of its kind, the first.
 bool same_device(Device own, Device asked) {
-  return own.type == asked.type &&
-         (!asked.has_index() || own.index < 0 || own.index == asked.index);
+  return own.type() == asked.type() && (!asked.has_index() || own.index() < 0 ||
+                                        own.index() == asked.index());
 }
 
 Tensor convert(const Tensor& self, ScalarType dtype, Device device,
@@ -41,9 +41,9 @@ Tensor convert(const Tensor& self, ScalarType dtype, Device device,
 // device pins, if it does.
 bool lands_pinned(const Tensor& self, ScalarType dtype, Device device,
                   bool non_blocking) {
-  return non_blocking && device.is_cpu() && self.device().type > kMeta &&
+  return non_blocking && device.is_cpu() && self.device().type() > kMeta &&
          dtype == self.dtype() &&
-         device_interface(self.device().type).pinned_allocator() != nullptr;
+         device_interface(self.device().type()).pinned_allocator() != nullptr;
 }
 
 template <class T>
@@ -77,8 +77,8 @@ Tensor to_copy(const Tensor& self, std::optional<ScalarType> dtype,
   Tensor result;
   if (lands_pinned(self, t, d, non_blocking)) {
     result = Tensor(
-        make_pinned_tensor(self.sizes(), stride_list, t, self.device().type));
-  } else if (d.type <= kMeta && !pin_memory.value_or(false)) {
+        make_pinned_tensor(self.sizes(), stride_list, t, self.device().type()));
+  } else if (d.type() <= kMeta && !pin_memory.value_or(false)) {
     result = Tensor(make_tensor_strided(self.sizes(), stride_list, t, d));
   } else {
     result = sy::empty_strided(

@@ -13,7 +13,7 @@
 namespace sy::composite {
 
 void linalg_check_errors(const Tensor& info, std::string_view api_name, bool) {
-  if (info.device().type == kMeta) return;
+  if (info.device().type() == kMeta) return;
   check_linalg_info(api_name, info.to(Device(kCPU)));
 }
 

@@ -42,10 +42,10 @@ Tensor download(const TensorBase& t) {
   const Device device = t.device();
   Storage host = StorageImpl::allocate(span.bytes, Device(kCPU));
   if (span.bytes != 0) {
-    DeviceInterface& d = device_interface(device.type);
-    d.synchronize(device.index);
+    DeviceInterface& d = device_interface(device.type());
+    d.synchronize(device.index());
     d.copy_to_host(host->data(), device_bytes(t) + span.first, span.bytes,
-                   device.index);
+                   device.index());
   }
   return over_host(t, std::move(host), span.first);
 }
@@ -54,9 +54,9 @@ void upload(const TensorBase& t, const void* host) {
   const StorageSpan span = storage_span(t);
   if (span.bytes == 0) return;
   const Device device = t.device();
-  device_interface(device.type)
+  device_interface(device.type())
       .copy_from_host(device_bytes(t) + span.first, host, span.bytes,
-                      device.index);
+                      device.index());
 }
 
 bool same_dense(const TensorBase& a, const TensorBase& b) {
@@ -109,7 +109,7 @@ bool copy_in_pieces(const TensorBase& dst, const TensorBase& src) {
   const bool runs = iter.stride(0, 0) == item && iter.stride(1, 0) == item;
   if (iter.numel() / (runs ? iter.size(0) : 1) > kMostPieces) return false;
   const Device device = dst.device();
-  DeviceInterface& d = device_interface(device.type);
+  DeviceInterface& d = device_interface(device.type());
   iter.run(0, iter.numel(), [&](const Iter::Block& b) {
     const int64_t step = runs ? b.columns : 1;
     for (int64_t r = 0; r < b.rows; ++r) {
@@ -119,7 +119,7 @@ bool copy_in_pieces(const TensorBase& dst, const TensorBase& src) {
       };
       for (int64_t c = 0; c < b.columns; c += step) {
         d.copy_on_device(at(0, c), at(1, c), static_cast<size_t>(step * item),
-                         device.index);
+                         device.index());
       }
     }
   });
@@ -149,7 +149,7 @@ bool has_kernel(const OperatorEntry& op, DeviceType type) {
 // By the kernel of the device that a tensor is on, if it has one.
 bool copy_by_kernel(const TensorBase& dst, const TensorBase& src,
                     bool non_blocking) {
-  const DeviceType to = dst.device().type, from = src.device().type;
+  const DeviceType to = dst.device().type(), from = src.device().type();
   const DeviceType kind = to == kCPU ? from : to;
   // Of two kinds of device neither need know the other.
   if (kind > kMeta && (to == from || to == kCPU || from == kCPU) &&
@@ -185,18 +185,18 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
 
   const Device device = dst.device();
   if (src.device() != device) {
-    if (src.device().type == device.type && same_dense(dst, src) &&
-        device_interface(device.type)
-            .copy_across(dst.raw_data(), device.index, src.raw_data(),
-                         src.device().index, dst.nbytes())) {
+    if (src.device().type() == device.type() && same_dense(dst, src) &&
+        device_interface(device.type())
+            .copy_across(dst.raw_data(), device.index(), src.raw_data(),
+                         src.device().index(), dst.nbytes())) {
       return;
     }
     return copy_by_host(dst, src);
   }
   if (same_dense(dst, src)) {
-    device_interface(device.type)
+    device_interface(device.type())
         .copy_on_device(dst.raw_data(), src.raw_data(), dst.nbytes(),
-                        device.index);
+                        device.index());
   } else if (dst.dtype() == src.dtype() && copy_in_pieces(dst, src)) {
     count(in_pieces);
   } else {
@@ -224,16 +224,16 @@ bool begin_copy(const TensorBase& dst, const TensorBase& src) {
   const bool up = src.is_cpu();
   const Device device = up ? dst.device() : src.device();
   const TensorBase& host = up ? src : dst;
-  if (!host.is_cpu() || device.type <= kMeta || dst.numel() == 0 ||
+  if (!host.is_cpu() || device.type() <= kMeta || dst.numel() == 0 ||
       !same_dense(dst, src) || !host.storage() ||
       !is_pinned(*host.storage(), device)) {
     return false;
   }
   need_memory(dst);
   need_memory(src);
-  return device_interface(device.type)
+  return device_interface(device.type())
       .begin_copy(dst.storage(), storage_span(dst).first, src.storage(),
-                  storage_span(src).first, dst.nbytes(), device.index);
+                  storage_span(src).first, dst.nbytes(), device.index());
 }
 
 void dense_strides_like(const TensorBase& t, MemoryFormat format,

@@ -103,12 +103,12 @@ LibraryToken* Registry::new_token(std::string name, const void* dso) {
 }
 
 LibraryToken* Registry::backend_owner(DeviceType t) const {
-  return backend_owners_[t];
+  return backend_owners_[number_of(t)];
 }
 
-LibraryToken* plugin_of_backend(uint8_t device_type) noexcept {
-  if (device_type <= kMeta || device_type >= kMaxBackends) return nullptr;
-  return Registry::singleton().backend_owner(device_type);
+LibraryToken* plugin_of_backend(DeviceType t) noexcept {
+  if (t <= kMeta || number_of(t) >= kMaxBackends) return nullptr;
+  return Registry::singleton().backend_owner(t);
 }
 
 LibraryToken* Registry::service_owner(DeviceType t, BackendService s) const {

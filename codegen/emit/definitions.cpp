@@ -238,7 +238,7 @@ class DefinitionsEmitter {
              ", pin_memory);");
     }
     w.line("  return ops::" + op.base.id +
-           "::redispatch(DispatchKeySet::dense(" + chosen + ".type), " +
+           "::redispatch(DispatchKeySet::dense(" + chosen + ".type()), " +
            argument_list(op.base.schema) + ");");
     w.line("}");
     add(select_, op.base, "_select");
@@ -307,6 +307,7 @@ class DefinitionsEmitter {
   std::string flags(const Operator& op, const Overload& o) {
     std::vector<std::string> out;
     if (!op.entry->device_check) out.push_back("OperatorDef::kNoDeviceCheck");
+    if (!op.entry->device_guard) out.push_back("OperatorDef::kNoDeviceGuard");
     const bool alias = !o.schema.returns().empty() &&
                        o.schema.returns()[0].alias &&
                        !o.schema.returns()[0].alias.is_write();

@@ -28,6 +28,7 @@ OperatorInfo::Kind info_kind(OperatorKind kind) {
 uint16_t flags_of(const Operator& op, const Overload& o) {
   uint16_t flags = 0;
   if (!op.entry->device_check) flags |= OperatorDef::kNoDeviceCheck;
+  if (!op.entry->device_guard) flags |= OperatorDef::kNoDeviceGuard;
   const auto returns = o.schema.returns();
   if (!returns.empty() && returns[0].alias && !returns[0].alias.is_write()) {
     flags |= OperatorDef::kView;

@@ -99,7 +99,7 @@ TEST(CpuFallback, ComputesAndCounts) {
   reset_fallback_counts();
   const Tensor a = there(tensor({1.0, 2.0})), b = there(tensor({10.0, 20.0}));
   const Tensor c = a + b;
-  EXPECT_EQ(c.device().type, device().type);
+  EXPECT_EQ(c.device().type(), device().type());
   EXPECT_EQ(back(c), (Values{11, 22}));
   EXPECT_EQ(back(a + b + 1), (Values{12, 23}));
   EXPECT_EQ(calls_of("aten::add.Tensor"), 2);
@@ -166,7 +166,7 @@ TEST(CpuFallback, OutIsResized) {
 TEST(CpuFallback, ListsAndEmptyTensors) {
   const Tensor a = there(ones({2, 2})), none = there(ones({0, 2}));
   const Tensor c = cat({a, none, a}, 0);
-  EXPECT_EQ(c.device().type, device().type);
+  EXPECT_EQ(c.device().type(), device().type());
   EXPECT_EQ(back(c), Values(8, 1));
 }
 

@@ -185,8 +185,8 @@ TEST(Decompose, LeavesAWholeCallToTheFallback) {
 TEST(OperatorEntry, TellsAFallbackFromAKernel) {
   const OperatorEntry& exp =
       Dispatcher::singleton().find_or_throw("exp").entry();
-  const DeviceType leaves = Device("leaves").type;
-  const DeviceType partial = Device("partial").type;
+  const DeviceType leaves = Device("leaves").type();
+  const DeviceType partial = Device("partial").type();
   EXPECT_TRUE(exp.has_kernel(DispatchKey::Dense, leaves));
   EXPECT_FALSE(exp.has_kernel(DispatchKey::Dense, partial));
 }
