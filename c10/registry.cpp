@@ -23,9 +23,10 @@ Registry& Registry::singleton() {
 
 Registry::Registry() {
   static LibraryToken self("switchyard", nullptr);
-  for (DispatchKey k : {DispatchKey::BackendSelect, DispatchKey::Functionalize,
-                        DispatchKey::Autograd, DispatchKey::Autocast,
-                        DispatchKey::Batched, DispatchKey::Trace}) {
+  for (DispatchKey k :
+       {DispatchKey::BackendSelect, DispatchKey::Wrapped,
+        DispatchKey::Functionalize, DispatchKey::Autograd,
+        DispatchKey::Autocast, DispatchKey::Batched, DispatchKey::Trace}) {
     fallbacks_[static_cast<int>(k)].all = new KernelRecord{
         Kernel::fallthrough(), {k, -1}, &self, __FILE__, __LINE__};
   }
@@ -213,6 +214,18 @@ void Registry::check(RegistrationBatch& batch) {
   for (auto& impl : batch.impls) check_impl(batch, impl);
 }
 
+namespace {
+
+// Whether a result may share memory with an argument that is not written.
+bool shares_memory(const FunctionSchema& s) {
+  const auto returns = s.returns();
+  return std::any_of(returns.begin(), returns.end(), [](const Return& r) {
+    return r.alias && !r.alias.is_write();
+  });
+}
+
+}  // namespace
+
 void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
   e->def_ = d.def;
   e->owner_ = d.site.owner;
@@ -227,6 +240,8 @@ void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
     e->num_results_ = static_cast<uint8_t>(s.returns().size());
     if (s.is_inplace()) e->def_.flags |= OperatorDef::kInplace;
     if (s.is_out()) e->def_.flags |= OperatorDef::kOut;
+    if (s.is_mutable()) e->def_.flags |= OperatorDef::kWrites;
+    if (shares_memory(s)) e->def_.flags |= OperatorDef::kAliases;
   } else {
     const CppSignature& s = *d.def.signature;
     for (int i = 0; i < s.num_args && i < 64; ++i) {
@@ -237,6 +252,11 @@ void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
     e->num_args_ = s.num_args;
     e->num_results_ = s.num_results;
   }
+  uint16_t& flags = e->def_.flags;
+  if ((flags & (OperatorDef::kInplace | OperatorDef::kOut)) != 0) {
+    flags |= OperatorDef::kWrites;
+  }
+  if ((flags & OperatorDef::kView) != 0) flags |= OperatorDef::kAliases;
   e->defined_.store(true, std::memory_order_release);
 }
 
@@ -246,6 +266,7 @@ void Registry::undefine(OperatorEntry* e) {
   e->owner_ = nullptr;
   e->schema_copy_.clear();
   delete e->schema_.exchange(nullptr);
+  delete e->extra_.exchange(nullptr);
 }
 
 void Registry::add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,

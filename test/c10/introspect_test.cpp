@@ -56,10 +56,10 @@ TEST(DispatchOf, SaysWhereEveryKeyGoes) {
     routes.push_back(d.route);
     kernels.push_back(d.kernel.key);
   }
-  EXPECT_EQ(order,
-            (std::vector<std::string>{
-                "Trace", "Batched", "Autocast", "AutogradCPU", "AutogradMeta",
-                "Functionalize", "BackendSelect", "CPU", "Meta", "Undefined"}));
+  EXPECT_EQ(order, (std::vector<std::string>{
+                       "Trace", "Batched", "Autocast", "AutogradCPU",
+                       "AutogradMeta", "Functionalize", "Wrapped",
+                       "BackendSelect", "CPU", "Meta", "Undefined"}));
   EXPECT_EQ(routes,
             (std::vector<Route>{
                 Route::Fallthrough, Route::Fallthrough, Route::Own,
