@@ -61,9 +61,9 @@ struct OperatorDef {
     kExactOut = 64,  // out= takes no other dtype than the result's
     // An argument, also one whose signature does not say it; goes with kInplace
     // and kOut by itself.
-    kWrites = 128,
-    kAliases = 256,   // results share memory with an argument; with kView
-    kGeometry = 512,  // writes sizes, strides or storage and no element
+    kWrites = 256,
+    kAliases = 512,    // results share memory with an argument; with kView
+    kGeometry = 1024,  // writes sizes, strides or storage and no element
   };
 
   // "add.Tensor(Tensor self, ...) -> Tensor"; the namespace is the library's.

@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 34> kKeys = {
     // ours
     "func", "doc", "example", "variants", "tags", "promote", "pointwise",
     "reduce", "composite", "foreach", "view", "scan", "dispatch", "shape",
-    "dtype", "require", "derivative", "forms", "compiled", "device_check",
-    "writes", "autogen",
+    "dtype", "writes", "require", "derivative", "forms", "compiled",
+    "device_check", "autogen",
     // PyTorch's, read and kept
     "structured", "structured_delegate", "structured_inherits", "precomputed",
     "device_guard", "python_module", "manual_kernel_registration",

@@ -61,17 +61,18 @@ TEST(DispatchOf, SaysWhereEveryKeyGoes) {
                        "AutogradMeta", "Functionalize", "Wrapped",
                        "BackendSelect", "CPU", "Meta", "Undefined"}));
   EXPECT_EQ(routes,
-            (std::vector<Route>{
-                Route::Fallthrough, Route::Fallthrough, Route::Own,
-                Route::Fallthrough, Route::Fallthrough, Route::Fallthrough,
-                Route::Fallthrough, Route::Own, Route::Alias, Route::Alias}));
+            (std::vector<Route>{Route::Fallthrough, Route::Fallthrough,
+                                Route::Own, Route::Fallthrough,
+                                Route::Fallthrough, Route::Fallthrough,
+                                Route::Fallthrough, Route::Fallthrough,
+                                Route::Own, Route::Alias, Route::Alias}));
   EXPECT_EQ(kernels[3], "Autograd");
-  EXPECT_EQ(kernels[8], "CompositeExplicitAutograd");
+  EXPECT_EQ(kernels[9], "CompositeExplicitAutograd");
 }
 
 TEST(DispatchOf, FollowsRegistrations) {
   using Route = DispatchInfo::Route;
-  const auto meta = [] { return dispatch_of(f())[8]; };
+  const auto meta = [] { return dispatch_of(f())[9]; };
   {
     const RegistrationHandle own =
         register_library(LibraryKind::Impl, "introspected", "Meta",
@@ -84,7 +85,7 @@ TEST(DispatchOf, FollowsRegistrations) {
                        [](Library& m) { m.def("g(Tensor a) -> Tensor"); });
   const auto g = [] {
     return dispatch_of(
-        Dispatcher::singleton().find_or_throw("introspected::g"))[8];
+        Dispatcher::singleton().find_or_throw("introspected::g"))[9];
   };
   EXPECT_EQ(g().route, Route::Missing);
   const RegistrationHandle fallback =
