@@ -58,7 +58,8 @@ struct OperatorDef {
     kOut = 8,
     kRandom = 16,
     kDifferentiable = 32,
-    kExactOut = 64,  // out= takes no other dtype than the result's
+    kExactOut = 64,        // out= takes no other dtype than the result's
+    kNoDeviceGuard = 128,  // kernels run with the current device as it is
     // An argument, also one whose signature does not say it; goes with kInplace
     // and kOut by itself.
     kWrites = 256,

@@ -34,6 +34,9 @@ class TensorOptions {
   template <class T>
   requires std::is_same_v<T, DeviceType>
   constexpr TensorOptions(T t) : device_(Device(t)) {}
+  // "npu:1". Throws ValueError.
+  TensorOptions(const char* device) : device_(Device(device)) {}
+  TensorOptions(const std::string& device) : device_(Device(device)) {}
   constexpr TensorOptions(Layout l) : layout_(l) {}
   constexpr TensorOptions(MemoryFormat f) : memory_format_(f) {}
 

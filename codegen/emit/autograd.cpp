@@ -57,7 +57,7 @@ class AutogradEmitter {
     };
     if (uses("fused_pointwise(")) out.insert("aten/backend/fused_runner.h");
     if (uses("set_history_of_view(")) out.insert("autograd/inplace_view.h");
-    if (uses("shapes::")) out.insert("aten/engine/index_functions.h");
+    if (uses("geometry::")) out.insert("aten/engine/geometry.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
     if (uses("as_strided_backward(")) out.insert("autograd/formulas.h");
     std::vector<std::string> called = called_;

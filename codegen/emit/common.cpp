@@ -104,7 +104,7 @@ void define(Writer& w, const std::string& head, const std::string& type,
             const lang::IndexCode& code) {
   std::string value = code.value;
   const bool is_type = type != "Dims" || value.starts_with("Dims(") ||
-                       value.starts_with("shapes::");
+                       value.starts_with("geometry::");
   if (!is_type) value = type + "(" + value + ")";
   if (code.statements.empty()) return w.line("  " + head + " = " + value + ";");
   w.line("  " + head + " = [&] {");

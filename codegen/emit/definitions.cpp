@@ -17,7 +17,8 @@ namespace {
 
 using lang::OperatorKind;
 
-// Registrations of one key: {"add.Tensor", "SY_FN(add_Tensor_x).guarded()"}.
+// Registrations of one key: {"add.Tensor",
+// "SY_FN(add_Tensor_x).checks_itself()"}.
 struct Registration {
   std::string name;
   std::string kernel;
@@ -62,8 +63,8 @@ class DefinitionsEmitter {
     if (uses("check_reduce")) out.insert("aten/engine/reduce.h");
     if (uses("check_scan")) out.insert("aten/engine/scan.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
-    if (uses("shapes::")) out.insert("aten/engine/index_functions.h");
-    if (uses("shapes::pooled_sizes(") || uses("shapes::window_counts(")) {
+    if (uses("geometry::")) out.insert("aten/engine/geometry.h");
+    if (uses("geometry::pooled_sizes(") || uses("geometry::window_counts(")) {
       out.insert("aten/contract/pooling_windows.h");
     }
     if (uses("check_foreach(")) out.insert("aten/engine/foreach.h");
@@ -117,7 +118,7 @@ class DefinitionsEmitter {
 
   void add(std::vector<Registration>& list, const Overload& o,
            const std::string& suffix) {
-    list.push_back({o.name, "SY_FN(" + o.id + suffix + ").guarded()"});
+    list.push_back({o.name, "SY_FN(" + o.id + suffix + ").checks_itself()"});
   }
 
   void composite(Writer& w, const Operator& op) {
@@ -162,7 +163,7 @@ class DefinitionsEmitter {
       }
       define(w, "const Dims " + strides, "Dims", new_strides);
     } else {
-      w.line("  const Dims " + strides + "(shapes::contiguous_strides(" +
+      w.line("  const Dims " + strides + "(geometry::contiguous_strides(" +
              sizes + "));");
     }
     std::string offset = "self.storage_offset()";
@@ -247,7 +248,7 @@ class DefinitionsEmitter {
              ", pin_memory);");
     }
     w.line("  return ops::" + op.base.id +
-           "::redispatch(DispatchKeySet::dense(" + chosen + ".type), " +
+           "::redispatch(DispatchKeySet::dense(" + chosen + ".type()), " +
            argument_list(op.base.schema) + ");");
     w.line("}");
     add(select_, op.base, "_select");
@@ -316,6 +317,7 @@ class DefinitionsEmitter {
   std::string flags(const Operator& op, const Overload& o) {
     std::vector<std::string> out;
     if (!op.entry->device_check) out.push_back("OperatorDef::kNoDeviceCheck");
+    if (!op.entry->device_guard) out.push_back("OperatorDef::kNoDeviceGuard");
     const bool alias = !o.schema.returns().empty() &&
                        o.schema.returns()[0].alias &&
                        !o.schema.returns()[0].alias.is_write();

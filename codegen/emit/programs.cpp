@@ -43,15 +43,6 @@ std::string array(Writer& w, const std::string& type, const std::string& name,
   return name;
 }
 
-template <class T>
-unsigned long long bool_mask(const std::vector<T>& list) {
-  unsigned long long mask = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (list[i].reg_class == lang::RegClass::kBool) mask |= 1ull << i;
-  }
-  return mask;
-}
-
 // ".name = value," where it is not what the struct begins with.
 class Fields {
  public:
@@ -90,13 +81,12 @@ std::string emit_program(Writer& w, const std::string& prefix,
   }
   const auto name = [&](const char* what) { return "k" + prefix + what; };
   const std::string steps =
-      array(w, "tiles::Step", name("Steps"),
+      array(w, "lang::Step", name("Steps"),
             each(p.steps, [](const lang::Step& s) { return step_text(s); }));
   const std::string results =
-      array(w, "tiles::Result", name("Results"),
-            each(p.results, [](const lang::ProgramResult& r) {
-              const bool is_bool = r.reg_class == lang::RegClass::kBool;
-              return "{" + number(r.reg) + (is_bool ? ", true}" : ", false}");
+      array(w, "lang::Result", name("Results"),
+            each(p.results, [](const lang::Result& r) {
+              return "{" + number(r.reg) + (r.is_bool ? ", true}" : ", false}");
             }));
   const std::string constants =
       array(w, "Uniform", name("Constants"), each(p.constants, uniform_text));
@@ -111,20 +101,20 @@ std::string emit_program(Writer& w, const std::string& prefix,
             }));
   const std::string index = array(w, "uint8_t", name("ScalarIndex"), indices);
 
-  Fields tile;
-  tile.add("steps", steps);
-  tile.add("results", results);
-  tile.add("bool_inputs", std::to_string(bool_mask(p.inputs)));
-  tile.add("bool_uniforms", std::to_string(bool_mask(p.uniforms)));
-  tile.add("n_steps", number(p.steps.size()));
-  tile.add("n_registers", number(static_cast<std::size_t>(p.n_registers)));
-  tile.add("n_inputs", number(p.inputs.size()));
-  tile.add("n_uniforms", number(p.uniforms.size()));
-  tile.add("n_results", number(p.results.size()));
-  w.raw("constexpr tiles::Program " + name("Tile") + " = {\n" + tile.text() +
+  Fields body;
+  body.add("steps", steps);
+  body.add("results", results);
+  body.add("bool_inputs", std::to_string(p.bool_inputs()));
+  body.add("bool_uniforms", std::to_string(p.bool_uniforms()));
+  body.add("n_steps", number(p.steps.size()));
+  body.add("n_registers", number(static_cast<std::size_t>(p.n_registers)));
+  body.add("n_inputs", number(p.inputs.size()));
+  body.add("n_uniforms", number(p.uniforms.size()));
+  body.add("n_results", number(p.results.size()));
+  w.raw("constexpr program::Program " + name("Body") + " = {\n" + body.text() +
         "};\n");
   Fields all;
-  all.add("tile", name("Tile"));
+  all.add("body", name("Body"));
   all.add("constants", constants);
   all.add("uniform_steps", uniform_steps);
   all.add("uniforms", uniforms);

@@ -141,7 +141,8 @@ class Compiler {
   }
 
   static bool is_dims(const Cpp& list) {
-    return list.text.starts_with("shapes::") || list.text.starts_with("Dims(");
+    return list.text.starts_with("geometry::") ||
+           list.text.starts_with("Dims(");
   }
   static Cpp as_dims(const Cpp& list) {
     return is_dims(list) ? list : Cpp{"Dims(" + list.text + ")"};
@@ -277,7 +278,7 @@ class Compiler {
   Typed arithmetic(const Node& e, const Typed& a, const Typed& b) {
     if (e.op == Op::kAdd && a.type == IndexType::kList &&
         b.type == IndexType::kList) {
-      return list_of(cpp_call("shapes::concat", {a.cpp.text, b.cpp.text}));
+      return list_of(cpp_call("geometry::concat", {a.cpp.text, b.cpp.text}));
     }
     const bool ints = a.type == IndexType::kInt && b.type == IndexType::kInt;
     if (!converts(a.type, IndexType::kNumber) ||
@@ -297,10 +298,10 @@ class Compiler {
       case Op::kFloorDiv:
       case Op::kMod:
         if (!ints) break;
-        return {
-            type,
-            {cpp_call(e.op == Op::kMod ? "shapes::mod" : "shapes::floor_div",
-                      {op_, a.cpp.text, b.cpp.text})}};
+        return {type,
+                {cpp_call(
+                    e.op == Op::kMod ? "geometry::mod" : "geometry::floor_div",
+                    {op_, a.cpp.text, b.cpp.text})}};
       default: break;
     }
     fail(e, "'" + std::string(to_string(e.op)) + "' is not for indices");
@@ -363,7 +364,7 @@ class Compiler {
       const bool whole = f.parameters[i] == 'o' && !args[i].optional.empty();
       text.push_back(whole ? args[i].optional : args[i].cpp.text);
     }
-    std::string function = "shapes::" + std::string(f.name);
+    std::string function = "geometry::" + std::string(f.name);
     if (f.name == "abs") function = "std::abs";
     if (f.parameters == "ii" && (f.name == "min" || f.name == "max")) {
       function = "std::" + std::string(f.name) + "<int64_t>";
@@ -490,7 +491,7 @@ class Compiler {
     args.push_back(lambda(e.children[0], false));
     locals_.pop_back();
     return list_of(cpp_call(
-        e.children.size() > 2 ? "shapes::map_if" : "shapes::map", args));
+        e.children.size() > 2 ? "geometry::map_if" : "geometry::map", args));
   }
 
   Typed index(const Node& e) {
@@ -502,7 +503,8 @@ class Compiler {
     } else if (source.type != IndexType::kList) {
       fail(e, "expected a list before '[', got " + article(source.type));
     }
-    return {type, {cpp_call("shapes::at", {op_, source.cpp.text, i.cpp.text})}};
+    return {type,
+            {cpp_call("geometry::at", {op_, source.cpp.text, i.cpp.text})}};
   }
 
   Typed slice(const Node& e) {
@@ -512,7 +514,7 @@ class Compiler {
       if (e.children[i]->kind == NodeKind::kNone) continue;
       args[i] = expect(e.children[i], IndexType::kInt).cpp.text;
     }
-    return list_of(cpp_call("shapes::slice", args));
+    return list_of(cpp_call("geometry::slice", args));
   }
 
   const IndexEnv& env_;

@@ -64,7 +64,7 @@ struct IndexCode {
 };
 
 // Checks `e` and prints it as C++ over the arguments, for code in namespace sy
-// that includes aten/engine/index_functions.h. `op` is the operator's name for
+// that includes aten/engine/geometry.h. `op` is the operator's name for
 // messages. A list converts to IntArrayRef; what is not a plain argument's
 // should be kept as `const Dims x(value)`. Nothing after an error, or if the
 // type is not the expected one.

@@ -3,7 +3,7 @@
 namespace sy::lang {
 namespace {
 
-// Sorted by name. Implemented in aten/engine/index_functions.h;
+// Sorted by name. Implemented in aten/engine/geometry.h;
 // test/codegen/lang holds that against an evaluator of its own.
 constexpr IndexFunction kFunctions[] = {
     {"abs", "i", 'i', false},

@@ -143,6 +143,7 @@ struct OperatorEntry {
   std::vector<Form> forms;
   bool compiled = false;
   bool device_check = true;
+  bool device_guard = true;
   std::vector<Text> autogen;
   // Arguments that the operator writes although its signature, PyTorch's, does
   // not say so.

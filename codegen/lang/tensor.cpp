@@ -157,7 +157,7 @@ Value TensorCompiler::run(const Expr& e) {
         args[i] = bound.cpp.text;
         plans[i] = bound.plan;
       }
-      return int_list(cpp_call("shapes::slice", args),
+      return int_list(cpp_call("geometry::slice", args),
                       plan_of(PlanKind::kSlice, std::move(plans)));
     }
   }

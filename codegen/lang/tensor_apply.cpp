@@ -69,7 +69,7 @@ std::optional<Value> TensorCompiler::index_call(
       plans.push_back(c->plan);
     }
     if (text.size() != args.size() + f.op) continue;
-    std::string function = "shapes::" + e.name;
+    std::string function = "geometry::" + e.name;
     if (f.parameters == "ii" && (f.name == "min" || f.name == "max")) {
       function = "std::" + e.name + "<int64_t>";
     }

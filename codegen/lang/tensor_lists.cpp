@@ -107,7 +107,7 @@ Value TensorCompiler::comprehension(const Node& e) {
   if (!test.empty()) args.push_back(lambda(test));
   args.push_back(lambda(item_text));
   return int_list(
-      cpp_call(test.empty() ? "shapes::map" : "shapes::map_if", args),
+      cpp_call(test.empty() ? "geometry::map" : "geometry::map_if", args),
       make_plan(std::move(node)));
 }
 
@@ -160,7 +160,7 @@ Value TensorCompiler::index(const Node& e) {
       tensors ? "TensorList(" + source.cpp.text + ")" : source.cpp.text;
   const Value i = integer(e.children[1]);
   return Value::of(source.types[0].element(),
-                   {cpp_call("shapes::at", {op_, list, i.cpp.text})},
+                   {cpp_call("geometry::at", {op_, list, i.cpp.text})},
                    plan_of(PlanKind::kAt, {source.plan, i.plan}));
 }
 
