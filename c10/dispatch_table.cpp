@@ -146,7 +146,7 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
     if (skipped) {  // the mask keeps calls away: all such share a slot
       if (no_slot < 0) {
         no_slot = static_cast<int>(plan.slots.size());
-        plan.add(nullptr, false);
+        plan.add(nullptr, false, false);
       }
       head.first[i] = static_cast<uint8_t>(no_slot);
       continue;
