@@ -139,6 +139,7 @@ class Reader {
     if (const YamlNode* n = find("autogen")) {
       e.autogen = yaml_list(*n, "autogen", diagnostics_);
     }
+    if (const YamlNode* n = find("writes")) writes(e, *n);
     if (const YamlNode* n = find("compiled")) {
       e.compiled = yaml_bool(*n, "compiled", diagnostics_);
       e.compiled_at = n->at;
@@ -158,6 +159,24 @@ class Reader {
       const SchemaKey* key = find_key(entry.key.str());
       if (key && key->type == "any") {
         e.other.emplace_back(entry.key, entry.value.str());
+      }
+    }
+  }
+
+  void writes(OperatorEntry& e, const YamlNode& n) {
+    e.writes = yaml_list(n, "writes", diagnostics_);
+    if (!known_) return;
+    for (const Text& name : e.writes) {
+      const int i = e.schema.argument_index(name.str());
+      if (i < 0) {
+        error(name.start(), "'writes:' names '" + name.str() +
+                                "', which is no argument of the operator");
+      } else if (!e.schema.arguments()[std::size_t(i)].type.is_tensor_like() ||
+                 e.schema.arguments()[std::size_t(i)].is_write()) {
+        error(name.start(),
+              "'writes:' is for tensors that the signature does "
+              "not say are written, not '" +
+                  name.str() + "'");
       }
     }
   }
