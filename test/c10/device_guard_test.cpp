@@ -17,12 +17,13 @@ namespace {
 
 class ThreeDevices final : public HostDevice {
  public:
-  int device_count() const noexcept override { return 3; }
+  int device_count() const noexcept override { return count; }
   void set_device(int index) noexcept override { set.push_back(index); }
   bool memory_info(int index, MemoryInfo* out) override {
     *out = {100 - index, 1000};
     return true;
   }
+  int count = 3;
   std::vector<int> set;
 };
 
@@ -234,6 +235,12 @@ TEST(MemoryInfo, OfTheHostAndOfDevices) {
   EXPECT_GT(memory_info().total, 0);
   EXPECT_GE(memory_info().total, memory_info().free);
   SY_EXPECT_ERROR(memory_info("cuda:3"), ValueError, "[0, 2]");
+  three.count = 0;
+  SY_EXPECT_ERROR(memory_info("cuda"), ValueError,
+                  "there is no 'cuda' device in this machine");
+  SY_EXPECT_ERROR(set_current_device("cuda:0"), ValueError,
+                  "there is no 'cuda' device in this machine");
+  three.count = 3;
 }
 
 }  // namespace
