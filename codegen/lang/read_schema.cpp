@@ -11,18 +11,18 @@
 namespace sy::lang {
 namespace {
 
-constexpr std::array<std::string_view, 33> kKeys = {
+constexpr std::array<std::string_view, 34> kKeys = {
     // ours
     "func", "doc", "example", "variants", "tags", "promote", "pointwise",
     "reduce", "composite", "foreach", "view", "scan", "dispatch", "shape",
-    "dtype", "require", "derivative", "forms", "compiled", "device_check",
-    "device_guard", "autogen",
+    "dtype", "writes", "require", "derivative", "forms", "compiled",
+    "device_check", "device_guard", "autogen",
     // PyTorch's, read and kept
     "structured", "structured_delegate", "structured_inherits", "precomputed",
     "python_module", "manual_kernel_registration", "manual_cpp_binding",
     "category_override", "cpp_no_default_args",
     "use_const_ref_for_mutable_tensors", "ufunc_inner_loop"};
-constexpr std::size_t kOwnKeys = 22;
+constexpr std::size_t kOwnKeys = 23;
 
 class Reader {
  public:
@@ -152,6 +152,7 @@ class Reader {
     if (const YamlNode* n = find("autogen")) {
       e.autogen = yaml_list(*n, "autogen", diagnostics_);
     }
+    if (const YamlNode* n = find("writes")) writes(e, *n);
     if (const YamlNode* n = find("compiled")) {
       e.compiled = yaml_bool(*n, "compiled", diagnostics_);
     }
@@ -171,6 +172,24 @@ class Reader {
       if (own - kKeys.begin() >= static_cast<std::ptrdiff_t>(kOwnKeys) &&
           own != kKeys.end()) {
         e.other.emplace_back(entry.key, entry.value.str());
+      }
+    }
+  }
+
+  void writes(OperatorEntry& e, const YamlNode& n) {
+    e.writes = yaml_list(n, "writes", diagnostics_);
+    if (!known_) return;
+    for (const Text& name : e.writes) {
+      const int i = e.schema.argument_index(name.str());
+      if (i < 0) {
+        error(name.start(), "'writes:' names '" + name.str() +
+                                "', which is no argument of the operator");
+      } else if (!e.schema.arguments()[std::size_t(i)].type.is_tensor_like() ||
+                 e.schema.arguments()[std::size_t(i)].is_write()) {
+        error(name.start(),
+              "'writes:' is for tensors that the signature does "
+              "not say are written, not '" +
+                  name.str() + "'");
       }
     }
   }

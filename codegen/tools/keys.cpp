@@ -32,6 +32,8 @@ constexpr SchemaKey kOperator[] = {
     {"derivative", "derivative",
      "The gradient by each Tensor: auto, a formula or non_differentiable."},
     {"forms", "forms", "In-place and out= signatures that are not derived."},
+    {"writes", "names",
+     "Arguments that are written and not marked so in the signature."},
     {"autogen", "names", "Forms that PyTorch derives."},
     {"structured", "any", "PyTorch's; read, not used."},
     {"structured_delegate", "any", "PyTorch's; read, not used."},
