@@ -240,9 +240,8 @@ template <class F>
 void Registry::each_service_of(LibraryToken* token, const F& f) {
   for (int t = 0; t < kMaxBackends; ++t) {
     for (int s = 0; s < kServices; ++s) {
-      if (service_owners_[t][s] == token) {
+      if (service_owners_[t][s] == token)
         f(device_type_of(t), static_cast<BackendService>(s));
-      }
     }
   }
 }

@@ -3,10 +3,10 @@
 #include "aten/ops/sample_desc.h"
 #include "aten/ops/sample_kernels.h"
 #include "aten/ops/sample_ops.h"
-#include "backends/cpu/pointwise.h"
-#include "backends/cpu/reduce.h"
+#include "backends/cpu/engine/pointwise.h"
+#include "backends/cpu/engine/reduce.h"
+#include "backends/cpu/engine/scan.h"
 #include "backends/cpu/sample_kernels_gen.h"
-#include "backends/cpu/scan.h"
 #include "c10/plugin/library.h"
 
 namespace sy::cpu {
