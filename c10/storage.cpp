@@ -214,6 +214,7 @@ void StorageImpl::resize(size_t bytes) {
            "be resized from ",
            nbytes_, " to ", bytes, " bytes");
   if (bytes == nbytes_) return;
+  if (source() == kNone && payload() != nullptr) materialized("resize");
   const Source from = source();
   if (from == kNone) {
     nbytes_ = bytes;
