@@ -18,6 +18,8 @@ namespace sy::functional {
 
 namespace {
 
+constexpr int64_t kOne = 1;
+
 constexpr DispatchKeySet kKeys = DispatchKeySet(DispatchKey::Functionalize) |
                                  DispatchKeySet(DispatchKey::Wrapped);
 
@@ -37,8 +39,7 @@ bool covers(const TensorImpl& t) {
 // All elements of an ordinary tensor's storage.
 Tensor all_elements(const Tensor& t) {
   const auto n = static_cast<int64_t>(t.storage()->nbytes() / t.itemsize());
-  const int64_t one = 1;
-  return alias_without_view(t, {&n, 1}, {&one, 1}, 0);
+  return alias_without_view(t, {&n, 1}, {&kOne, 1}, 0);
 }
 
 const TensorImpl* parent_of(const TensorImpl& t, const ViewRecord* record) {
@@ -142,32 +143,52 @@ void SharedValue::follow(StorageImpl& storage) {
   value_ = std::move(now);
 }
 
-// All elements that the storage has now, in one dim; new ones are zero.
-void SharedValue::flatten(StorageImpl& storage) {
-  const auto n = static_cast<int64_t>(storage.nbytes() / value_.itemsize());
-  const int64_t had = value_.numel();
-  Tensor flat;
-  if (is_recorded(value_)) {
-    flat = value_.reshape({had});
-  } else {
-    flat = with_layout(value_, sizes_, strides_);
-    flat = flat.as_strided({had}, {1}, flat.storage_offset());
+// In one dim, in the order of the storage.
+Tensor SharedValue::flat() const {
+  const int64_t n = value_.numel();
+  if (!is_recorded(value_)) {
+    return alias_without_view(value_, {&n, 1}, {&kOne, 1},
+                              value_.storage_offset());
   }
-  if (n < had) flat = flat.slice(0, 0, n);
-  if (n > had) flat = cat({flat, zeros({n - had}, value_.options())});
-  value_ = std::move(flat);
-  sizes_ = Dims(IntArrayRef(&n, 1));
-  const int64_t one = 1;
-  strides_ = Dims(IntArrayRef(&one, 1));
+  return value_.permute(order()).reshape({n});
 }
 
+// The other way.
+Tensor SharedValue::unflat(const Tensor& flat) const {
+  if (!is_recorded(flat)) return flat.as_strided(sizes_, strides_, 0);
+  const Dims order = this->order();
+  Dims sizes, inverse;
+  inverse.resize(order.size());
+  for (int i = 0; i < order.size(); ++i) {
+    sizes.push_back(sizes_[order[i]]);
+    inverse[order[i]] = i;
+  }
+  return flat.reshape(sizes).permute(inverse);
+}
+
+// The dims of the storage, slowest first.
+Dims SharedValue::order() const {
+  Dims out;
+  for (int d = 0; d < sizes_.size(); ++d) out.push_back(d);
+  std::stable_sort(out.begin(), out.end(), [&](int64_t x, int64_t y) {
+    return strides_[x] > strides_[y];
+  });
+  return out;
+}
+
+// All elements that the storage has now; new ones are zero.
 Tensor SharedValue::whole(StorageImpl& storage) {
   const std::lock_guard lock(mutex_);
   follow(storage);
-  if (bytes_of(value_) / value_.itemsize() !=
-      storage.nbytes() / value_.itemsize()) {
-    flatten(storage);
-  }
+  const auto n = static_cast<int64_t>(storage.nbytes() / value_.itemsize());
+  const int64_t had = value_.numel();
+  if (n == had) return value_;
+  Tensor all = flat();
+  if (n < had) all = all.slice(0, 0, n);
+  if (n > had) all = cat({all, zeros({n - had}, value_.options())});
+  value_ = with_layout(all, {&n, 1}, {&kOne, 1});
+  sizes_ = Dims(IntArrayRef(&n, 1));
+  strides_ = Dims(IntArrayRef(&kOne, 1));
   return value_;
 }
 
@@ -179,13 +200,10 @@ void SharedValue::replace(StorageImpl& storage, Tensor value, IntArrayRef sizes,
 
 Tensor SharedValue::see(const TensorImpl& t) {
   const std::lock_guard lock(mutex_);
-  Tensor v = whole(*t.storage());
-  if (same_geometry(t)) return v;
-  if (t.dtype() != v.scalar_type() || v.dim() != 1 || is_recorded(v)) {
-    flatten(*t.storage());
-    v = value_;
-    if (t.dtype() != v.scalar_type()) v = v.view(t.dtype());
-  }
+  const Tensor all = whole(*t.storage());
+  if (same_geometry(t)) return all;
+  Tensor v = flat();
+  if (t.dtype() != v.scalar_type()) v = v.view(t.dtype());
   return v.as_strided(t.sizes(), t.strides(),
                       v.storage_offset() + t.storage_offset());
 }
@@ -199,15 +217,14 @@ void SharedValue::write(const TensorImpl& t, const Tensor& v) {
         t.strides());
     return;
   }
-  flatten(storage);
   const ScalarType dtype = value_.scalar_type();
-  Tensor flat = value_;
-  if (t.dtype() != dtype) flat = flat.view(t.dtype());
-  flat = as_strided_scatter(flat, v, t.sizes(), t.strides(),
-                            flat.storage_offset() + t.storage_offset());
-  if (t.dtype() != dtype) flat = flat.view(dtype);
+  Tensor all = flat();
+  if (t.dtype() != dtype) all = all.view(t.dtype());
+  all = as_strided_scatter(all, v, t.sizes(), t.strides(),
+                           all.storage_offset() + t.storage_offset());
+  if (t.dtype() != dtype) all = all.view(dtype);
   const Dims sizes(sizes_), strides(strides_);
-  set(storage, with_layout(flat, sizes, strides), sizes, strides);
+  set(storage, with_layout(unflat(all), sizes, strides), sizes, strides);
 }
 
 uint64_t SharedValue::generation() {

@@ -48,7 +48,9 @@ class SharedValue final : public StoragePayload {
  private:
   bool same_geometry(const TensorImpl& t) const;
   void follow(StorageImpl& storage);
-  void flatten(StorageImpl& storage);
+  Tensor flat() const;
+  Tensor unflat(const Tensor& flat) const;
+  Dims order() const;
   void set(StorageImpl& storage, Tensor value, IntArrayRef sizes,
            IntArrayRef strides);
 

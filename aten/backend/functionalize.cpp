@@ -82,9 +82,24 @@ void record_view(const OperatorEntry& op, const Value* args, size_t n,
   result.impl()->set_backend_meta(std::move(record));
 }
 
+// Tensors beside the one that is viewed may be read, as indices are.
+std::vector<Value> with_values_beside_self(const Value* args, size_t n) {
+  const OnValues below;
+  std::vector<Value> out(args, args + n);
+  bool self = true;
+  for (Value& v : out) {
+    if (v.is_tensor() && !std::exchange(self, false) &&
+        is_functional(v.to_tensor())) {
+      v = Value(value_of(v.to_tensor()));
+    }
+  }
+  return out;
+}
+
 void call_view(const OperatorEntry& op, Value* args, size_t num_args,
                Value* results, size_t num_results) {
-  OperatorHandle(&op).redispatch_boxed(DispatchKeySet(), args, num_args,
+  std::vector<Value> in = with_values_beside_self(args, num_args);
+  OperatorHandle(&op).redispatch_boxed(DispatchKeySet(), in.data(), num_args,
                                        results, num_results);
   // What is made of other operators was seen as those.
   const OnValues below;
