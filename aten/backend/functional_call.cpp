@@ -57,7 +57,15 @@ TensorBase CallOnValues::to_value(const TensorBase& t) {
   return v;
 }
 
+bool CallOnValues::is_of_plain(const TensorBase& t) const {
+  return std::any_of(plain_.begin(), plain_.end(),
+                     [&](const TensorBase& p) { return p.is_alias_of(t); });
+}
+
 Value CallOnValues::to_values(const Value& v) {
+  for_each_tensor(v, [&](const TensorBase& t) {
+    if (!is_functional(t)) plain_.push_back(t);
+  });
   if (v.is_tensor()) return Value(to_value(v.to_tensor()));
   if (!has_functional(v)) return v;
   std::vector<TensorBase> list;
@@ -86,6 +94,7 @@ TensorBase CallOnValues::result_tensor(const Tensor& r) {
         p.outer.impl()->alias(r.sizes(), r.strides(), r.storage_offset());
     return TensorBase(std::move(view));
   }
+  if (is_of_plain(r)) return r;
   fresh_.push_back({wrap(r), r});
   return fresh_.back().outer;
 }

@@ -26,8 +26,11 @@ class CallOnValues {
   // Whether some value is computed later.
   bool recorded() const;
   // Of what the call gave: a value that was an argument is that argument,
-  // memory of one is a view of it, anything else is a fresh functional tensor.
+  // memory of one is a view of it (of an ordinary one an ordinary one),
+  // anything else is a fresh functional tensor.
   Value result(const Value& v);
+  // Whether it has the memory of an argument that is not functional.
+  bool is_of_plain(const TensorBase& t) const;
 
  private:
   struct Pair {
@@ -40,6 +43,7 @@ class CallOnValues {
 
   std::vector<Value> args_;
   std::vector<Pair> pairs_, fresh_;
+  std::vector<TensorBase> plain_;
 };
 
 // A call of an operator that writes, as a call of its functional operator, or

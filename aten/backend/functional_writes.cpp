@@ -192,6 +192,10 @@ void write_functional(const OperatorEntry& op, const WritePlan& plan,
   std::vector<Value> out(static_cast<size_t>(plan.functional->num_results()));
   call(*plan.functional, inner, out.data(), out.size());
   bump_written(op, plan, args);
+  // What others may write is no value.
+  const auto fresh = [&](const TensorBase& t) {
+    return on_values.is_of_plain(t) ? Tensor(t).clone() : Tensor(t);
+  };
   size_t own = 0;
   for (size_t i = 0; i < out.size(); ++i) {
     if (plan.stored[i] < 0) {
@@ -201,7 +205,7 @@ void write_functional(const OperatorEntry& op, const WritePlan& plan,
     }
     const Value& written = args[plan.stored[i]];
     if (written.is_tensor()) {
-      store(op, Tensor(out[i].to_tensor()), written.to_tensor());
+      store(op, fresh(out[i].to_tensor()), written.to_tensor());
       continue;
     }
     if (written.is_none()) continue;
@@ -210,7 +214,7 @@ void write_functional(const OperatorEntry& op, const WritePlan& plan,
     SY_CHECK(to.size() == from.size(), Value, "[", op.name(), "] expected ",
              from.size(), " tensors to write, got ", to.size());
     for (size_t j = 0; j < to.size(); ++j) {
-      store(op, Tensor(from[j]), to[j]);
+      store(op, fresh(from[j]), to[j]);
     }
   }
   for (size_t k = 0; k < num_results; ++k) {
