@@ -51,6 +51,10 @@ class SY_API OperatorEntry {
   }
   // Whether a kernel of its own (or composite) would run for that key.
   bool has_kernel(DispatchKey functionality, DeviceType backend) const;
+  // Whether the backend has a kernel that is for it alone.
+  bool has_own_kernel(DeviceType backend) const {
+    return ((table().own >> backend) & 1u) != 0;
+  }
 
   // Keys of boxed arguments.
   DispatchKeySet keys_of(const Value* args) const;

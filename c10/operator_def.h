@@ -36,7 +36,8 @@ struct OperatorDef {
     kOut = 8,
     kRandom = 16,
     kDifferentiable = 32,
-    kExactOut = 64,  // out= takes no other dtype than the result's
+    kExactOut = 64,        // out= takes no other dtype than the result's
+    kNoDeviceGuard = 128,  // kernels run with the current device as it is
   };
 
   // "add.Tensor(Tensor self, ...) -> Tensor"; the namespace is the library's.

@@ -23,9 +23,9 @@ Registry& Registry::singleton() {
 
 Registry::Registry() {
   static LibraryToken self("switchyard", nullptr);
-  for (DispatchKey k : {DispatchKey::BackendSelect, DispatchKey::Functionalize,
-                        DispatchKey::Autograd, DispatchKey::Autocast,
-                        DispatchKey::Batched, DispatchKey::Trace}) {
+  for (int i = 0; i < DispatchTable::kFunctionalities; ++i) {
+    const auto k = static_cast<DispatchKey>(i);
+    if (k == DispatchKey::Undefined || k == DispatchKey::Dense) continue;
     fallbacks_[static_cast<int>(k)].all = new KernelRecord{
         Kernel::fallthrough(), {k, -1}, &self, __FILE__, __LINE__};
   }
@@ -41,7 +41,7 @@ std::optional<ResolvedKey> resolve_key(std::string_view name) {
   for (const BackendInfo& b : backends()) {
     for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
       if (info.prefix != nullptr && name == info.prefix + b.key) {
-        return ResolvedKey{info.key, b.type};
+        return ResolvedKey{info.key, number_of(b.type)};
       }
     }
   }
@@ -52,7 +52,7 @@ std::string key_name(ResolvedKey key) {
   for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
     if (info.key != key.key) continue;
     if (key.backend < 0) return info.name;
-    return info.prefix + backend_key_name(static_cast<DeviceType>(key.backend));
+    return info.prefix + backend_key_name(device_type_of(key.backend));
   }
   return "?";
 }
@@ -211,6 +211,38 @@ void Registry::check(RegistrationBatch& batch) {
     }
   }
   for (auto& impl : batch.impls) check_impl(batch, impl);
+  check_services(batch);
+}
+
+void Registry::check_services(RegistrationBatch& batch) const {
+  for (const auto& s : batch.services) {
+    const auto key = resolve_key(s.key);
+    if (!key || key->backend < 0 || key->key != DispatchKey::Dense) {
+      batch.problem(s.site, str("m.service: ", s.key, " is no backend"));
+      continue;
+    }
+    const LibraryToken* other =
+        service_owners_[key->backend][static_cast<int>(s.service)];
+    for (const auto& t : batch.services) {
+      if (&t < &s && t.key == s.key && t.service == s.service) {
+        other = t.site.owner;
+      }
+    }
+    if (other != nullptr) {
+      batch.problem(s.site,
+                    str("m.service: backend ", s.key,
+                        " has one of that kind already, of ", other->name()));
+    }
+  }
+}
+
+template <class F>
+void Registry::each_service_of(LibraryToken* token, const F& f) {
+  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+    for (int s = 0; s < kServices; ++s) {
+      if (service_owners_[t][s] == token) f(t, static_cast<BackendService>(s));
+    }
+  }
 }
 
 void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
@@ -259,6 +291,11 @@ void Registry::add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
 
 void Registry::apply(RegistrationBatch& batch) {
   for (const auto& [ns, site] : batch.namespaces) namespaces_[ns] = site;
+  for (const auto& s : batch.services) {
+    const auto t = static_cast<DeviceType>(resolve_key(s.key)->backend);
+    service_owners_[t][static_cast<int>(s.service)] = s.site.owner;
+    detail::set_backend_service(t, s.service, s.object);
+  }
   std::vector<OperatorEntry*> touched;
   bool all = !batch.backends.empty();
   for (const auto& d : batch.defs) {
@@ -303,7 +340,7 @@ void Registry::commit(RegistrationBatch& batch) {
         continue;
       }
       fresh.push_back(detail::register_backend(b.key, b.device, b.interface));
-      backend_owners_[fresh.back()] = batch.owner();
+      backend_owners_[number_of(fresh.back())] = batch.owner();
     } catch (const Error& e) {
       batch.problem(b.site, e.message());
     }
@@ -312,7 +349,7 @@ void Registry::commit(RegistrationBatch& batch) {
   if (!batch.problems.empty()) {
     for (DeviceType t : fresh) {
       detail::unregister_backend(t);
-      backend_owners_[t] = nullptr;
+      backend_owners_[number_of(t)] = nullptr;
     }
     std::string text = str("library ", batch.owner()->name(),
                            " was not registered; nothing has changed:");
@@ -333,13 +370,13 @@ std::string Registry::why_held(LibraryToken* token) const {
       }
     }
   }
-  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+  for (int t = 0; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;
     for (const OperatorEntry* e : entries_) {
       for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
         if (r->key.backend == t && r->owner != token) {
           return str("library ", r->owner->name(), ", which has a kernel for ",
-                     e->name(), " on ", backend_key_name(t));
+                     e->name(), " on ", backend_key_name(device_type_of(t)));
         }
       }
     }
@@ -417,6 +454,16 @@ void Registry::withdraw(LibraryToken* token,
     }
   };
   publish_changes();
+  struct Service {
+    DeviceType backend;
+    BackendService service;
+    void* object;
+  };
+  std::vector<Service> services;
+  each_service_of(token, [&](DeviceType t, BackendService s) {
+    services.push_back({t, s, backend_service(t, s)});
+    detail::set_backend_service(t, s, nullptr);
+  });
   // Calls that are to drain may look operators up meanwhile.
   lock.unlock();
   const bool drained = detail::synchronize_calls(timeout);
@@ -431,15 +478,22 @@ void Registry::withdraw(LibraryToken* token,
       }
     }
     for (auto& [slot, record] : fallbacks) *slot = record;
+    for (const Service& s : services) {
+      detail::set_backend_service(s.backend, s.service, s.object);
+    }
     publish_changes();
     refuse(held);
   }
   for (const Undo& u : undo) {
     if (u.was_defined) undefine(u.entry);
   }
-  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+  for (const Service& s : services) {
+    detail::service_gone(s.backend, s.service);
+    service_owners_[s.backend][static_cast<int>(s.service)] = nullptr;
+  }
+  for (int t = 0; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;
-    detail::unregister_backend(t);
+    detail::unregister_backend(device_type_of(t));
     backend_owners_[t] = nullptr;
   }
   std::erase_if(namespaces_,

@@ -63,7 +63,7 @@ inline Tensor with_options(Tensor t, const TensorOptions& options) {
 template <class Op>
 SY_ALWAYS_INLINE void check_pinning(Device device,
                                     std::optional<bool> pin_memory) {
-  if (SY_UNLIKELY(pin_memory.value_or(false) && device.type > kMeta)) {
+  if (SY_UNLIKELY(pin_memory.value_or(false) && device.type() > kMeta)) {
     cannot_pin(Op::entry(), device);
   }
 }

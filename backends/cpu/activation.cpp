@@ -188,8 +188,8 @@ void forward(const char* op, bool log, const Tensor& self, int64_t dim,
   const Kernels kernels(program::compute_type_of(compute));
   const Tensor x = contiguous_cpu(self, compute);
   const Tensor y = target_for(out, compute);
-  const auto* from = static_cast<const char*>(x.data_ptr());
-  auto* to = static_cast<char*>(y.data_ptr());
+  const auto* from = static_cast<const char*>(x.raw_data());
+  auto* to = static_cast<char*>(y.raw_data());
   if (e.inner == 1) {
     (kernels.is_float ? forward_rows<float> : forward_rows<double>)(e, log, to,
                                                                     from);
@@ -214,9 +214,9 @@ void backward(const char* op, bool log, const Tensor& grad,
   const Tensor g = contiguous_cpu(grad, compute);
   const Tensor y = contiguous_cpu(output, compute);
   const Tensor gx = target_for(out, compute);
-  const auto* g_data = static_cast<const char*>(g.data_ptr());
-  const auto* y_data = static_cast<const char*>(y.data_ptr());
-  auto* to = static_cast<char*>(gx.data_ptr());
+  const auto* g_data = static_cast<const char*>(g.raw_data());
+  const auto* y_data = static_cast<const char*>(y.raw_data());
+  auto* to = static_cast<char*>(gx.raw_data());
   if (e.inner == 1) {
     (kernels.is_float ? backward_rows<float>
                       : backward_rows<double>)(e, log, to, g_data, y_data);

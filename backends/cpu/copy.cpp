@@ -38,7 +38,7 @@ void copy_row(Row dst, Row src, int64_t size, int64_t n, bool streams) {
     tiles::store_strided(static_cast<size_t>(size), dst.data, dst.stride,
                          src.data, n);
   } else {
-    alignas(64) char buffer[kChunk * 8];
+    alignas(64) char buffer[kChunk * kMaxElementSize];
     for (int64_t i = 0; i < n; i += kChunk) {
       const int64_t m = std::min(kChunk, n - i);
       tiles::load_strided(static_cast<size_t>(size), buffer,
@@ -55,7 +55,8 @@ void convert_row(Row dst, int64_t dst_size, Row src, int64_t src_size,
     convert(dst.data, src.data, n);
     return;
   }
-  alignas(64) char from[kChunk * 8], to[kChunk * 8];
+  alignas(64) char from[kChunk * kMaxElementSize];
+  alignas(64) char to[kChunk * kMaxElementSize];
   for (int64_t i = 0; i < n; i += kChunk) {
     const int64_t m = std::min(kChunk, n - i);
     char* d = dst.data + i * dst.stride;
@@ -182,10 +183,9 @@ void copy_elements(const TensorBase& dst, const TensorBase& src) {
   }
 }
 
-void copy_strided(ScalarType dtype, IntArrayRef sizes, void* dst,
+void copy_strided(size_t item, IntArrayRef sizes, void* dst,
                   IntArrayRef dst_strides, const void* src,
                   IntArrayRef src_strides) {
-  const size_t item = element_size(dtype);
   Iter iter(sizes);
   iter.add(dst, item, dst_strides);
   iter.add(const_cast<void*>(src), item, src_strides);

@@ -10,9 +10,9 @@ namespace sy::cpu {
 // not overlap, or element by element. Checks nothing.
 void copy_elements(const TensorBase& dst, const TensorBase& src);
 
-// The same for elements of one dtype in memory: strides in elements, which may
-// be negative.
-void copy_strided(ScalarType dtype, IntArrayRef sizes, void* dst,
+// The same for elements of `item` bytes in memory, 1, 2, 4, 8 or 16: strides in
+// elements, which may be negative.
+void copy_strided(size_t item, IntArrayRef sizes, void* dst,
                   IntArrayRef dst_strides, const void* src,
                   IntArrayRef src_strides);
 

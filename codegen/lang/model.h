@@ -143,6 +143,7 @@ struct OperatorEntry {
   std::vector<Form> forms;
   bool compiled = false;
   bool device_check = true;
+  bool device_guard = true;
   std::vector<Text> autogen;
 
   // Keys of PyTorch that are read and not used (structured, python_module …).

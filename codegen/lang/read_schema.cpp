@@ -16,13 +16,13 @@ constexpr std::array<std::string_view, 33> kKeys = {
     "func", "doc", "example", "variants", "tags", "promote", "pointwise",
     "reduce", "composite", "foreach", "view", "scan", "dispatch", "shape",
     "dtype", "require", "derivative", "forms", "compiled", "device_check",
-    "autogen",
+    "device_guard", "autogen",
     // PyTorch's, read and kept
     "structured", "structured_delegate", "structured_inherits", "precomputed",
-    "device_guard", "python_module", "manual_kernel_registration",
-    "manual_cpp_binding", "category_override", "cpp_no_default_args",
+    "python_module", "manual_kernel_registration", "manual_cpp_binding",
+    "category_override", "cpp_no_default_args",
     "use_const_ref_for_mutable_tensors", "ufunc_inner_loop"};
-constexpr std::size_t kOwnKeys = 21;
+constexpr std::size_t kOwnKeys = 22;
 
 class Reader {
  public:
@@ -161,6 +161,9 @@ class Reader {
       } else if (n->str() != "ExactSame") {
         e.device_check = yaml_bool(*n, "device_check", diagnostics_);
       }
+    }
+    if (const YamlNode* n = find("device_guard")) {
+      e.device_guard = yaml_bool(*n, "device_guard", diagnostics_);
     }
     if (const YamlNode* n = find("variants")) variants(e, *n);
     for (const YamlNode::Entry& entry : node_.entries) {

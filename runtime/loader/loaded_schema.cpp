@@ -28,6 +28,7 @@ OperatorInfo::Kind info_kind(OperatorKind kind) {
 uint16_t flags_of(const Operator& op, const Overload& o) {
   uint16_t flags = 0;
   if (!op.entry->device_check) flags |= OperatorDef::kNoDeviceCheck;
+  if (!op.entry->device_guard) flags |= OperatorDef::kNoDeviceGuard;
   const auto returns = o.schema.returns();
   if (!returns.empty() && returns[0].alias && !returns[0].alias.is_write()) {
     flags |= OperatorDef::kView;
@@ -304,9 +305,10 @@ void LoadedSchema::add(const Operator& op) {
 }
 
 void LoadedSchema::impl(const OverloadState& form, const char* key,
-                        BoxedFunction f, bool guarded) {
+                        BoxedFunction f, bool checks_itself) {
   const Kernel k = Kernel::from_boxed(f, const_cast<OverloadState*>(&form));
-  library_.impl(form.full_name, key, guarded ? k.guarded() : k, line(form));
+  library_.impl(form.full_name, key, checks_itself ? k.checks_itself() : k,
+                line(form));
 }
 
 void LoadedSchema::register_kernels(OperatorState& state) {

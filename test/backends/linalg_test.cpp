@@ -13,7 +13,7 @@
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 #include "backends/cpu/program/kernels.h"
-#include "backends/cpu/support/machine.h"
+#include "backends/cpu/support/cpu_features.h"
 #include "c10/parallel.h"
 #include "c10/thread_state.h"
 #include "c10/trace.h"

@@ -4,6 +4,7 @@
 #include "aten/engine/iter.h"
 #include "aten/program/resolve.h"
 #include "backends/cpu/program/runner.h"
+#include "backends/cpu/support/dtype_switch.h"
 
 namespace sy::cpu {
 
@@ -320,7 +321,7 @@ Tensor run_small(const PointwiseOp& op, const PointwiseArgs& args,
                           : make_tensor_strided(
                                 sizes, {strides, static_cast<size_t>(s.n)}, out,
                                 Device(kCPU)));
-  alignas(64) char room[Small::kInputs][Small::kElements * 8];
+  alignas(64) char room[Small::kInputs][Small::kElements * kMaxElementSize];
   char* data[Small::kInputs + 1];
   uint64_t single = 0;
   for (int i = 0; i < op.n_inputs; ++i) {
@@ -329,12 +330,9 @@ Tensor run_small(const PointwiseOp& op, const PointwiseArgs& args,
     if (t.numel() == 1) {
       single |= s.numel == 1 ? 0 : uint64_t{1} << i;
     } else if (!(row_major && t.is_contiguous() && t.numel() == s.numel)) {
-      switch (element_size(dtype)) {
-        case 1: gather<uint8_t>(s, s.in[i], data[i], room[i]); break;
-        case 2: gather<uint16_t>(s, s.in[i], data[i], room[i]); break;
-        case 4: gather<uint32_t>(s, s.in[i], data[i], room[i]); break;
-        default: gather<uint64_t>(s, s.in[i], data[i], room[i]); break;
-      }
+      visit_element_size(element_size(dtype), [&]<class T>() {
+        gather<T>(s, s.in[i], data[i], room[i]);
+      });
       data[i] = room[i];
     }
   }

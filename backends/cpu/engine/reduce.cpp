@@ -184,7 +184,7 @@ void reduce_into(const ReduceOp& op, const ReduceArgs& args,
                                               out.dtype(), Device(kCPU)));
     }
     const Tensor& to = in_order ? out : ordered[i];
-    targets[i] = {out.dtype(), static_cast<char*>(to.data_ptr())};
+    targets[i] = {out.dtype(), static_cast<char*>(to.raw_data())};
   }
   compute_results(op, args, plan, layout, targets);
   for (int i = 0; i < op.n_results; ++i) {

@@ -9,6 +9,7 @@
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/scan_known.h"
 #include "backends/cpu/program/runner.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
 #include "c10/parallel.h"
 
@@ -141,18 +142,13 @@ class Scan {
   // to[i] = take[i] ? b[i] : a[i]
   void choose(const char* take, const char* a, const char* b, char* to,
               int64_t n) const {
-    const auto run = [&]<class T>(T) {
+    const auto run = [&]<class T>() {
       const T *x = reinterpret_cast<const T*>(a),
               *y = reinterpret_cast<const T*>(b);
       T* z = reinterpret_cast<T*>(to);
       for (int64_t i = 0; i < n; ++i) z[i] = take[i] != 0 ? y[i] : x[i];
     };
-    switch (item_) {
-      case 1: return run(uint8_t());
-      case 2: return run(uint16_t());
-      case 4: return run(uint32_t());
-      default: return run(uint64_t());
-    }
+    visit_element_size(static_cast<size_t>(item_), run);
   }
 
   // Lanes [first, first + n): `per_row` to a row, `piece` elements apart from
@@ -253,10 +249,10 @@ void run(const ScanOp& op, const ScanPlan& plan, const Tensor& self,
     (d < plan.dim ? outer : d == plan.dim ? size : inner) *= n;
   }
   const Scan scan(op, plan, self.dtype(), values.dtype());
-  const auto* x = static_cast<const char*>(self.data_ptr());
-  auto* to = static_cast<char*>(values.data_ptr());
+  const auto* x = static_cast<const char*>(self.raw_data());
+  auto* to = static_cast<char*>(values.raw_data());
   auto* at =
-      places.defined() ? static_cast<int64_t*>(places.data_ptr()) : nullptr;
+      places.defined() ? static_cast<int64_t*>(places.raw_data()) : nullptr;
   if (inner == 1) {
     scan.rows(x, outer, size, to, at);
   } else {
@@ -293,8 +289,8 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
         direct ? out : Tensor(make_tensor(x.sizes(), dtype, Device(kCPU)));
   }
   if (known) {
-    scan_known(op, plan, contiguous_cpu(x, plan.result), n, room[0].data_ptr(),
-               room[1].defined() ? room[1].data_ptr() : nullptr);
+    scan_known(op, plan, contiguous_cpu(x, plan.result), n, room[0].raw_data(),
+               room[1].defined() ? room[1].raw_data() : nullptr);
   } else {
     run(op, p, x, room[0], room[1]);
   }

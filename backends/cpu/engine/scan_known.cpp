@@ -139,7 +139,7 @@ void scan_known(const ScanOp& op, const ScanPlan& plan, const Tensor& rows,
   const bool wide = plan.compute == kDouble;
   visit_all_dtypes(op.name, plan.result, [&]<class T>() {
     if constexpr (!std::is_same_v<T, bool>) {
-      const auto* x = static_cast<const T*>(rows.data_ptr());
+      const auto* x = static_cast<const T*>(rows.raw_data());
       auto* y = static_cast<T*>(values);
       if (!op.chooses) {
         const auto run = [&]<class A>(A) {

@@ -2,12 +2,14 @@
 
 #include <emmintrin.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string_view>
 
+#include "backends/cpu/program/element16.h"
 #include "backends/cpu/program/narrow.h"
 #include "backends/cpu/program/reverse.h"
 #include "backends/cpu/program/table.h"
@@ -97,6 +99,23 @@ void scatter(void* dst, int64_t stride, const void* src, int64_t n) {
   char* d = static_cast<char*>(dst);
   const T* s = static_cast<const T*>(src);
   for (int64_t i = 0; i < n; ++i, d += stride) std::memcpy(d, s + i, sizeof(T));
+}
+
+// In squares whose lines the first cache holds.
+void transpose16(char* dst, int64_t dst_stride, const char* src,
+                 int64_t src_stride, int64_t rows, int64_t cols) {
+  constexpr int64_t kSide = 16;
+  constexpr auto kSize = static_cast<int64_t>(sizeof(Element16));
+  for (int64_t r = 0; r < rows; r += kSide) {
+    for (int64_t c = 0; c < cols; c += kSide) {
+      const int64_t last = std::min(cols, c + kSide);
+      for (int64_t k = c; k < last; ++k) {
+        gather<Element16>(dst + k * dst_stride + r * kSize,
+                          src + r * src_stride + k * kSize, src_stride,
+                          std::min(rows - r, kSide));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -192,7 +211,7 @@ void load_strided(size_t element_size, void* dst, const void* src,
   if (stride == -static_cast<int64_t>(element_size) && n >= kLeastVectors) {
     return reverse_fn(element_size)(dst, src, n);
   }
-  if (stride == 0 && n >= kLeastVectors) {
+  if (stride == 0 && n >= kLeastVectors && element_size <= 8) {
     const ComputeType type = element_size == 1   ? ComputeType::u8
                              : element_size == 2 ? ComputeType::i16
                              : element_size == 4 ? ComputeType::i32
@@ -203,6 +222,7 @@ void load_strided(size_t element_size, void* dst, const void* src,
     case 1: return gather<uint8_t>(dst, src, stride, n);
     case 2: return gather<uint16_t>(dst, src, stride, n);
     case 4: return gather<uint32_t>(dst, src, stride, n);
+    case 16: return gather<Element16>(dst, src, stride, n);
     default: return gather<uint64_t>(dst, src, stride, n);
   }
 }
@@ -213,6 +233,7 @@ void store_strided(size_t element_size, void* dst, int64_t stride,
     case 1: return scatter<uint8_t>(dst, stride, src, n);
     case 2: return scatter<uint16_t>(dst, stride, src, n);
     case 4: return scatter<uint32_t>(dst, stride, src, n);
+    case 16: return scatter<Element16>(dst, stride, src, n);
     default: return scatter<uint64_t>(dst, stride, src, n);
   }
 }
@@ -220,6 +241,10 @@ void store_strided(size_t element_size, void* dst, int64_t stride,
 void transpose(size_t element_size, void* dst, int64_t dst_stride,
                const void* src, int64_t src_stride, int64_t rows,
                int64_t cols) noexcept {
+  if (element_size == 16) {
+    return transpose16(static_cast<char*>(dst), dst_stride,
+                       static_cast<const char*>(src), src_stride, rows, cols);
+  }
   const int kind = element_size == 1   ? 0
                    : element_size == 2 ? 1
                    : element_size == 4 ? 2

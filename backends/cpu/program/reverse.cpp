@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/program/element16.h"
 #include "backends/cpu/program/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -62,7 +63,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sy::tiles {
 
+namespace {
+
+void reverse16(void* dst, const void* last, int64_t n) {
+  const auto* const from = static_cast<const Element16*>(last);
+  for (int64_t i = 0; i < n; ++i) static_cast<Element16*>(dst)[i] = from[-i];
+}
+
+}  // namespace
+
 ReverseFn reverse_fn(size_t element_size) noexcept {
+  if (element_size == 16) return &reverse16;
   switch (active_isa()) {
     case Isa::sse4: return N_SSE4::reverse_of(element_size);
     case Isa::avx2: return N_AVX2::reverse_of(element_size);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cpu/program/chain.h"
+#include "backends/cpu/program/element16.h"
 #include "backends/cpu/program/narrow.h"
 #include "backends/cpu/program/steps.h"
 #include "c10/scalar_type.h"
@@ -330,7 +331,7 @@ void Runner::store_result(const Port& port, char* at, const char* from,
                           bool is_uniform, int64_t n, char* staging) const {
   if (is_uniform) {
     // One element, converted at most once, to every place.
-    uint64_t element = 0;
+    Element16 element = {};
     if (port.convert != nullptr) {
       port.convert(&element, from, 1);
     } else {
@@ -340,6 +341,7 @@ void Runner::store_result(const Port& port, char* at, const char* from,
       case 1: fill<uint8_t>(at, port.stride, &element, n); break;
       case 2: fill<uint16_t>(at, port.stride, &element, n); break;
       case 4: fill<uint32_t>(at, port.stride, &element, n); break;
+      case 16: fill<Element16>(at, port.stride, &element, n); break;
       default: fill<uint64_t>(at, port.stride, &element, n);
     }
   } else if (!port.strided) {

@@ -28,7 +28,7 @@ template <class T>
 class ConvertedSource {
  public:
   explicit ConvertedSource(const Tensor& contiguous)
-      : data_(static_cast<const char*>(contiguous.data_ptr())),
+      : data_(static_cast<const char*>(contiguous.raw_data())),
         item_(static_cast<int64_t>(contiguous.itemsize())) {
     if (contiguous.dtype() != kType) {
       convert_ = tiles::convert_fn(contiguous.dtype(), kType);
@@ -56,7 +56,7 @@ template <class T>
 class ConvertedTarget {
  public:
   explicit ConvertedTarget(const Tensor& contiguous)
-      : data_(static_cast<char*>(contiguous.data_ptr())),
+      : data_(static_cast<char*>(contiguous.raw_data())),
         item_(static_cast<int64_t>(contiguous.itemsize())) {
     if (contiguous.dtype() != kType) {
       convert_ = tiles::convert_fn(kType, contiguous.dtype());

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/program/runner.h"
-#include "test/backends/program/reference.h"
+#include "test/backends/cpu/program/reference.h"
 
 namespace sy::program {
 namespace {

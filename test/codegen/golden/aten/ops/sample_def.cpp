@@ -9,7 +9,7 @@
 #include "aten/engine/pointwise.h"
 #include "aten/engine/reduce.h"
 #include "aten/engine/scan.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/view.h"
 #include "c10/plugin/library.h"
 
@@ -286,9 +286,9 @@ std::tuple<Tensor&, Tensor&> cummax_out_store(const Tensor& self, int64_t dim,
 // test/codegen/testdata/sample.yaml:61
 Tensor transpose_int_view(const Tensor& self, int64_t dim0, int64_t dim1) {
   const Dims new_sizes =
-      shapes::swapped("transpose.int", self.sizes(), dim0, dim1);
+      geometry::swapped("transpose.int", self.sizes(), dim0, dim1);
   const Dims new_strides =
-      shapes::swapped("transpose.int", self.strides(), dim0, dim1);
+      geometry::swapped("transpose.int", self.strides(), dim0, dim1);
   generated::ViewArgs view_args;
   view_args.add(dim0).add(dim1);
   return make_view(self, ops::transpose_int::entry(), new_sizes, new_strides,
@@ -602,30 +602,30 @@ SY_LIBRARY_FRAGMENT(aten, m) {
 }
 
 SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
-  m.impl("mul_.Tensor", SY_FN(mul__Tensor_store).guarded());
-  m.impl("mul.out", SY_FN(mul_out_store).guarded());
+  m.impl("mul_.Tensor", SY_FN(mul__Tensor_store).checks_itself());
+  m.impl("mul.out", SY_FN(mul_out_store).checks_itself());
   m.impl("soften", Kernel::from_boxed(&decompose));
-  m.impl("soften.out", SY_FN(soften_out_store).guarded());
+  m.impl("soften.out", SY_FN(soften_out_store).checks_itself());
   m.impl("_foreach_mul.List_out",
-         SY_FN(_foreach_mul_List_out_foreach).guarded());
-  m.impl("sum.IntList_out", SY_FN(sum_IntList_out_store).guarded());
+         SY_FN(_foreach_mul_List_out_foreach).checks_itself());
+  m.impl("sum.IntList_out", SY_FN(sum_IntList_out_store).checks_itself());
   m.impl("aminmax", Kernel::from_boxed(&decompose));
-  m.impl("aminmax.out", SY_FN(aminmax_out_store).guarded());
-  m.impl("cumsum.out", SY_FN(cumsum_out_store).guarded());
-  m.impl("cummax.out", SY_FN(cummax_out_store).guarded());
-  m.impl("transpose.int", SY_FN(transpose_int_view).guarded());
-  m.impl("mm.out", SY_FN(mm_out_store).guarded());
+  m.impl("aminmax.out", SY_FN(aminmax_out_store).checks_itself());
+  m.impl("cumsum.out", SY_FN(cumsum_out_store).checks_itself());
+  m.impl("cummax.out", SY_FN(cummax_out_store).checks_itself());
+  m.impl("transpose.int", SY_FN(transpose_int_view).checks_itself());
+  m.impl("mm.out", SY_FN(mm_out_store).checks_itself());
   m.impl("scalar_tensor", SY_FN(composite::scalar_tensor));
-  m.impl("mm_backward.out", SY_FN(mm_backward_out_store).guarded());
-  m.impl("index.Tensor_out", SY_FN(index_Tensor_out_store).guarded());
-  m.impl("index_put_", SY_FN(index_put__store).guarded());
-  m.impl("index_put.out", SY_FN(index_put_out_store).guarded());
+  m.impl("mm_backward.out", SY_FN(mm_backward_out_store).checks_itself());
+  m.impl("index.Tensor_out", SY_FN(index_Tensor_out_store).checks_itself());
+  m.impl("index_put_", SY_FN(index_put__store).checks_itself());
+  m.impl("index_put.out", SY_FN(index_put_out_store).checks_itself());
 }
 
 SY_LIBRARY_IMPL(aten, CompositeImplicitAutograd, m) {
-  m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).guarded());
-  m.impl("_foreach_mul.List", SY_FN(_foreach_mul_List_foreach).guarded());
-  m.impl("_foreach_mul_.List", SY_FN(_foreach_mul__List_foreach).guarded());
+  m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).checks_itself());
+  m.impl("_foreach_mul.List", SY_FN(_foreach_mul_List_foreach).checks_itself());
+  m.impl("_foreach_mul_.List", SY_FN(_foreach_mul__List_foreach).checks_itself());
   m.impl("item", SY_FN(composite::item));
   m.impl("can_cast", SY_FN(composite::can_cast_dtype));
 }
