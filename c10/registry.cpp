@@ -238,9 +238,11 @@ void Registry::check_services(RegistrationBatch& batch) const {
 
 template <class F>
 void Registry::each_service_of(LibraryToken* token, const F& f) {
-  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+  for (int t = 0; t < kMaxBackends; ++t) {
     for (int s = 0; s < kServices; ++s) {
-      if (service_owners_[t][s] == token) f(t, static_cast<BackendService>(s));
+      if (service_owners_[t][s] == token) {
+        f(device_type_of(t), static_cast<BackendService>(s));
+      }
     }
   }
 }
@@ -292,9 +294,9 @@ void Registry::add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
 void Registry::apply(RegistrationBatch& batch) {
   for (const auto& [ns, site] : batch.namespaces) namespaces_[ns] = site;
   for (const auto& s : batch.services) {
-    const auto t = static_cast<DeviceType>(resolve_key(s.key)->backend);
+    const int t = resolve_key(s.key)->backend;
     service_owners_[t][static_cast<int>(s.service)] = s.site.owner;
-    detail::set_backend_service(t, s.service, s.object);
+    detail::set_backend_service(device_type_of(t), s.service, s.object);
   }
   std::vector<OperatorEntry*> touched;
   bool all = !batch.backends.empty();
@@ -489,7 +491,8 @@ void Registry::withdraw(LibraryToken* token,
   }
   for (const Service& s : services) {
     detail::service_gone(s.backend, s.service);
-    service_owners_[s.backend][static_cast<int>(s.service)] = nullptr;
+    service_owners_[number_of(s.backend)][static_cast<int>(s.service)] =
+        nullptr;
   }
   for (int t = 0; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;

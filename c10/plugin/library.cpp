@@ -112,11 +112,11 @@ LibraryToken* plugin_of_backend(DeviceType t) noexcept {
 }
 
 LibraryToken* Registry::service_owner(DeviceType t, BackendService s) const {
-  return service_owners_[t][static_cast<int>(s)];
+  return service_owners_[number_of(t)][static_cast<int>(s)];
 }
 
 LibraryToken* owner_of_service(DeviceType device, BackendService s) noexcept {
-  return device >= kMaxBackends
+  return number_of(device) >= kMaxBackends
              ? nullptr
              : Registry::singleton().service_owner(device, s);
 }
