@@ -240,12 +240,23 @@ template <class F>
 void Registry::each_service_of(LibraryToken* token, const F& f) {
   for (int t = 0; t < kMaxBackends; ++t) {
     for (int s = 0; s < kServices; ++s) {
-      if (service_owners_[t][s] == token) {
+      if (service_owners_[t][s] == token)
         f(device_type_of(t), static_cast<BackendService>(s));
-      }
     }
   }
 }
+
+namespace {
+
+// Whether a result may share memory with an argument that is not written.
+bool shares_memory(const FunctionSchema& s) {
+  const auto returns = s.returns();
+  return std::any_of(returns.begin(), returns.end(), [](const Return& r) {
+    return r.alias && !r.alias.is_write();
+  });
+}
+
+}  // namespace
 
 void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
   e->def_ = d.def;
@@ -261,6 +272,8 @@ void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
     e->num_results_ = static_cast<uint8_t>(s.returns().size());
     if (s.is_inplace()) e->def_.flags |= OperatorDef::kInplace;
     if (s.is_out()) e->def_.flags |= OperatorDef::kOut;
+    if (s.is_mutable()) e->def_.flags |= OperatorDef::kWrites;
+    if (shares_memory(s)) e->def_.flags |= OperatorDef::kAliases;
   } else {
     const CppSignature& s = *d.def.signature;
     for (int i = 0; i < s.num_args && i < 64; ++i) {
@@ -271,6 +284,11 @@ void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
     e->num_args_ = s.num_args;
     e->num_results_ = s.num_results;
   }
+  uint16_t& flags = e->def_.flags;
+  if ((flags & (OperatorDef::kInplace | OperatorDef::kOut)) != 0) {
+    flags |= OperatorDef::kWrites;
+  }
+  if ((flags & OperatorDef::kView) != 0) flags |= OperatorDef::kAliases;
   e->defined_.store(true, std::memory_order_release);
 }
 
@@ -280,6 +298,7 @@ void Registry::undefine(OperatorEntry* e) {
   e->owner_ = nullptr;
   e->schema_copy_.clear();
   delete e->schema_.exchange(nullptr);
+  delete e->extra_.exchange(nullptr);
 }
 
 void Registry::add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
@@ -294,9 +313,9 @@ void Registry::add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
 void Registry::apply(RegistrationBatch& batch) {
   for (const auto& [ns, site] : batch.namespaces) namespaces_[ns] = site;
   for (const auto& s : batch.services) {
-    const int t = resolve_key(s.key)->backend;
-    service_owners_[t][static_cast<int>(s.service)] = s.site.owner;
-    detail::set_backend_service(device_type_of(t), s.service, s.object);
+    const auto t = static_cast<DeviceType>(resolve_key(s.key)->backend);
+    service_owners_[number_of(t)][static_cast<int>(s.service)] = s.site.owner;
+    detail::set_backend_service(t, s.service, s.object);
   }
   std::vector<OperatorEntry*> touched;
   bool all = !batch.backends.empty();

@@ -116,9 +116,7 @@ LibraryToken* Registry::service_owner(DeviceType t, BackendService s) const {
 }
 
 LibraryToken* owner_of_service(DeviceType device, BackendService s) noexcept {
-  return number_of(device) >= kMaxBackends
-             ? nullptr
-             : Registry::singleton().service_owner(device, s);
+  return Registry::singleton().service_owner(device, s);
 }
 
 LibraryToken* Registry::find_token(const void* dso) const {

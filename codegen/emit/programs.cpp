@@ -58,9 +58,20 @@ class Fields {
 
 }  // namespace
 
-std::string uniform_text(const lang::Uniform& u) {
+std::string uniform_text(Writer& w, const lang::Uniform& u) {
   if (u.is_int) return "Uniform::of(int64_t{" + lang::cpp_int(u.i) + "})";
-  return "Uniform::of(" + lang::cpp_double(u.d) + ")";
+  lang::Headers headers;
+  std::string number = lang::cpp_double(u.d, headers);
+  w.include_all(headers);
+  return "Uniform::of(" + number + ")";
+}
+
+void emit_program_names(Writer& w) {
+  for (const char* name :
+       {"Prim", "RegClass", "Uniform", "UniformOperand", "UniformStep"}) {
+    w.line("using lang::" + std::string(name) + ";");
+  }
+  w.gap();
 }
 
 std::string promote_rule(std::string_view rule) {
@@ -80,6 +91,9 @@ std::string emit_program(Writer& w, const std::string& prefix,
     i = end + 1;
   }
   const auto name = [&](const char* what) { return "k" + prefix + what; };
+  const auto uniform = [&](const lang::Uniform& u) {
+    return uniform_text(w, u);
+  };
   const std::string steps =
       array(w, "lang::Step", name("Steps"),
             each(p.steps, [](const lang::Step& s) { return step_text(s); }));
@@ -89,7 +103,7 @@ std::string emit_program(Writer& w, const std::string& prefix,
               return "{" + number(r.reg) + (r.is_bool ? ", true}" : ", false}");
             }));
   const std::string constants =
-      array(w, "Uniform", name("Constants"), each(p.constants, uniform_text));
+      array(w, "Uniform", name("Constants"), each(p.constants, uniform));
   const std::string uniform_steps =
       array(w, "UniformStep", name("UniformSteps"),
             each(p.uniform_steps,
@@ -147,7 +161,9 @@ void emit_pointwise_op(Writer& w, const std::string& id,
     simple =
         "&" + emit_program(w, prefix + "AtDefaults", *parts.at_defaults, {});
     defaults = array(w, "Uniform", "k" + prefix + "Defaults",
-                     each(parts.defaults, uniform_text));
+                     each(parts.defaults, [&](const lang::Uniform& u) {
+                       return uniform_text(w, u);
+                     }));
   }
   Fields f;
   f.add("name", lang::cpp_string(parts.name));
