@@ -41,11 +41,12 @@ class SY_API Allocator {
   virtual void* allocate_on(size_t bytes, uint64_t /*stream*/) {
     return allocate(bytes);
   }
-  // Work number `ticket` of `stream` (StreamInterface::last_ticket) uses the
-  // block at `data`. Whoever frees the block, it is not given out again to work
-  // that could run before. Launches call it, by way of note_use().
-  virtual void note_use(const void* /*data*/, uint64_t /*stream*/,
-                        uint64_t /*ticket*/) noexcept {}
+  // Work number `ticket` of `stream` of that device of the backend
+  // (StreamInterface::last_ticket) uses the block at `data`. Whoever frees the
+  // block, it is not given out again to work that could run before. Launches
+  // call it, by way of note_use().
+  virtual void note_use(const void* /*data*/, int /*device*/,
+                        uint64_t /*stream*/, uint64_t /*ticket*/) noexcept {}
 
  protected:
   Allocator() = default;

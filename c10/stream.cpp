@@ -228,11 +228,11 @@ PriorityRange stream_priorities(Device device) {
   return out;
 }
 
-void note_use(const StorageImpl& storage, uint64_t stream,
+void note_use(const StorageImpl& storage, int device, uint64_t stream,
               uint64_t ticket) noexcept {
   // The memory of others is freed by their deleter, which knows.
   auto* const a = const_cast<Allocator*>(storage.allocator());
-  if (a != nullptr) a->note_use(storage.data(), stream, ticket);
+  if (a != nullptr) a->note_use(storage.data(), device, stream, ticket);
 }
 
 void synchronize(Device device) {

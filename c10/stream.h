@@ -112,11 +112,11 @@ class SY_API StreamInterface {
   virtual void* reserved7() { return nullptr; }
 };
 
-// For launches: work number `ticket` of `stream` on the storage's device uses
-// its memory, which then waits for it before it is used for anything else.
-// Nothing needs to hold the storage. Nobody else calls this, but who starts
-// work of a stream by other means than operators.
-SY_API void note_use(const StorageImpl& storage, uint64_t stream,
+// For launches: work number `ticket` of `stream` of device `device` uses the
+// storage's memory (of the device, or pinned), which then waits for it before
+// it is used for anything else. Nothing needs to hold the storage. Nobody else
+// calls this, but who starts work of a stream by other means than operators.
+SY_API void note_use(const StorageImpl& storage, int device, uint64_t stream,
                      uint64_t ticket) noexcept;
 
 namespace detail {

@@ -88,7 +88,7 @@ TEST(DispatchOf, FollowsRegistrations) {
                        [](Library& m) { m.def("g(Tensor a) -> Tensor"); });
   const auto g = [] {
     return dispatch_of(
-        Dispatcher::singleton().find_or_throw("introspected::g"))[8];
+        Dispatcher::singleton().find_or_throw("introspected::g"))[11];
   };
   EXPECT_EQ(g().route, Route::Missing);
   const RegistrationHandle fallback =

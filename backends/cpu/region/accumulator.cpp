@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "aten/program/op_desc.h"
 #include "backends/cpu/program/runner.h"
-#include "codegen/lang/program.h"
 
 namespace sy::cpu {
 

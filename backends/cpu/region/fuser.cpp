@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "c10/error.h"
-#include "codegen/lang/steps.h"
 
 namespace sy::cpu {
 

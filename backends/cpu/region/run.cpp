@@ -68,13 +68,58 @@ int64_t RegionRun::numel(uint64_t dims) const {
 void RegionRun::allocate_temporaries() {
   if (plan_.temporaries.empty()) return;
   temporaries_.assign(plan_.values.size(), nullptr);
+  alias_products();
   for (const int v : plan_.temporaries) {
+    if (temporaries_[static_cast<size_t>(v)] != nullptr) continue;
     const PlanValue& value = plan_.values[static_cast<size_t>(v)];
     const auto bytes =
         static_cast<size_t>(numel(value.dims)) * element_size(value.dtype);
     storages_.push_back(StorageImpl::allocate(bytes, Device(kCPU)));
     temporaries_[static_cast<size_t>(v)] =
         static_cast<char*>(storages_.back()->data());
+  }
+}
+
+// A product whose result one program reads and overwrites is computed in the
+// memory of that program's output.
+void RegionRun::alias_products() {
+  for (const Loop& loop : plan_.loops) {
+    if (!loop.is_product) continue;
+    const auto result = static_cast<size_t>(loop.product.result);
+    const int v = loop.memories[result].index;
+    const Loop* reader = nullptr;
+    int readers = 0;
+    for (const Loop& other : plan_.loops) {
+      for (const Memory& m : other.memories) {
+        if (&other == &loop || m.kind != Memory::kTemporary || m.index != v) {
+          continue;
+        }
+        reader = &other;
+        ++readers;
+      }
+    }
+    const PlanValue& value = plan_.values[static_cast<size_t>(v)];
+    if (readers != 1 || reader->is_product || reader->reduced != 0 ||
+        reader->phases.size() != 1 || reader->phases[0].stages.size() != 1 ||
+        reader->space != value.dims) {
+      continue;
+    }
+    BoundLoop dense{loop, {}, {}, {}};
+    bind_memory(loop.memories[result], &dense);
+    for (const Memory& m : reader->memories) {
+      if (m.kind != Memory::kOutput) continue;
+      const RegionOutput& o = region_.outputs[static_cast<size_t>(m.index)];
+      BoundLoop out{loop, {}, {}, {}};
+      bind_memory(m, &out);
+      if (o.donor >= 0 ||
+          element_size(o.memory.dtype) != element_size(value.dtype) ||
+          !std::equal(dense.strides[0], dense.strides[0] + sizes().size(),
+                      out.strides[0])) {
+        continue;
+      }
+      temporaries_[static_cast<size_t>(v)] = out.data[0];
+      break;
+    }
   }
 }
 

@@ -193,7 +193,7 @@ TEST(TileConvert, TypesOfOneSizeConvertInPlace) {
 }
 
 TEST(TileStrided, GathersAndScattersEverySize) {
-  for (size_t size : {1, 2, 4, 8}) {
+  for (size_t size : {1, 2, 4, 8, 16}) {
     for (int64_t step : {-3, -1, 0, 1, 2, 7}) {
       constexpr int64_t kN = 150;  // vectors and a rest, backwards too
       const int64_t stride = step * static_cast<int64_t>(size);
@@ -211,6 +211,30 @@ TEST(TileStrided, GathersAndScattersEverySize) {
                               memory.data() + at, size),
                   0);
         EXPECT_EQ(std::memcmp(back.data() + at, memory.data() + at, size), 0);
+      }
+    }
+  }
+}
+
+TEST(TileStrided, TransposesEverySize) {
+  for (size_t size : {1, 2, 4, 8, 16}) {
+    const auto item = static_cast<int64_t>(size);
+    for (const auto& [rows, cols] :
+         {std::pair<int64_t, int64_t>{1, 5}, {16, 16}, {33, 70}, {130, 9}}) {
+      const int64_t from_row = (cols + 3) * item, to_row = (rows + 1) * item;
+      std::vector<unsigned char> from(static_cast<size_t>(rows * from_row)),
+          to(static_cast<size_t>(cols * to_row));
+      for (size_t i = 0; i < from.size(); ++i) {
+        from[i] = static_cast<unsigned char>(i * 41);
+      }
+      transpose(size, to.data(), to_row, from.data(), from_row, rows, cols);
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t c = 0; c < cols; ++c) {
+          ASSERT_EQ(std::memcmp(to.data() + c * to_row + r * item,
+                                from.data() + r * from_row + c * item, size),
+                    0)
+              << size << " " << r << " " << c;
+        }
       }
     }
   }
