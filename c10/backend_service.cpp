@@ -15,15 +15,14 @@ constinit std::atomic<detail::ServiceGone> gone[kServices] = {};
 }  // namespace
 
 void* backend_service(DeviceType device, BackendService s) noexcept {
-  if (device >= kMaxBackends) return nullptr;
-  return services[device][static_cast<int>(s)].load(std::memory_order_acquire);
+  return services[number_of(device)][static_cast<int>(s)].load(std::memory_order_acquire);
 }
 
 namespace detail {
 
 void set_backend_service(DeviceType device, BackendService s,
                          void* object) noexcept {
-  services[device][static_cast<int>(s)].store(object,
+  services[number_of(device)][static_cast<int>(s)].store(object,
                                               std::memory_order_release);
 }
 

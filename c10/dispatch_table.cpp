@@ -89,6 +89,11 @@ const Kernel* Registry::kernel_for(const OperatorEntry& e, DispatchKey f,
   if (per_backend(f) && backend >= 0) {
     if (const auto* r = own(e, f, -1)) return kernel(r);  // alias
   }
+  constexpr uint16_t kImpure = OperatorDef::kWrites | OperatorDef::kAliases;
+  if (f == DispatchKey::Functionalize && (e.def_.flags & kImpure) == 0) {
+    static const Kernel nothing_to_do = Kernel::fallthrough();
+    return &nothing_to_do;
+  }
   const Fallbacks& fallback = fallbacks_[static_cast<int>(f)];
   if (backend >= 0 && fallback.backend[backend] != nullptr) {
     return kernel(fallback.backend[backend]);
@@ -141,7 +146,7 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
     if (skipped) {  // the mask keeps calls away: all such share a slot
       if (no_slot < 0) {
         no_slot = static_cast<int>(plan.slots.size());
-        plan.add(nullptr, false);
+        plan.add(nullptr, false, false);
       }
       head.first[i] = static_cast<uint8_t>(no_slot);
       continue;

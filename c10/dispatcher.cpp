@@ -43,6 +43,20 @@ const FunctionSchema& OperatorEntry::schema() const {
   return *fresh;
 }
 
+OperatorExtra::~OperatorExtra() = default;
+
+const OperatorExtra& OperatorEntry::extra(
+    OperatorExtra* (*make)(const OperatorEntry&)) const {
+  const OperatorExtra* e = extra_.load(std::memory_order_acquire);
+  if (e != nullptr) return *e;
+  const OperatorExtra* fresh = make(*this);
+  if (!extra_.compare_exchange_strong(e, fresh)) {
+    delete fresh;  // another thread was first
+    return *e;
+  }
+  return *fresh;
+}
+
 bool OperatorEntry::has_kernel(DispatchKey f, DeviceType backend) const {
   const DispatchTable& t = table();
   if ((t.mask & DispatchKeySet(f).bits()) == 0) return false;

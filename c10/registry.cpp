@@ -245,6 +245,18 @@ void Registry::each_service_of(LibraryToken* token, const F& f) {
   }
 }
 
+namespace {
+
+// Whether a result may share memory with an argument that is not written.
+bool shares_memory(const FunctionSchema& s) {
+  const auto returns = s.returns();
+  return std::any_of(returns.begin(), returns.end(), [](const Return& r) {
+    return r.alias && !r.alias.is_write();
+  });
+}
+
+}  // namespace
+
 void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
   e->def_ = d.def;
   e->owner_ = d.site.owner;
@@ -259,6 +271,8 @@ void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
     e->num_results_ = static_cast<uint8_t>(s.returns().size());
     if (s.is_inplace()) e->def_.flags |= OperatorDef::kInplace;
     if (s.is_out()) e->def_.flags |= OperatorDef::kOut;
+    if (s.is_mutable()) e->def_.flags |= OperatorDef::kWrites;
+    if (shares_memory(s)) e->def_.flags |= OperatorDef::kAliases;
   } else {
     const CppSignature& s = *d.def.signature;
     for (int i = 0; i < s.num_args && i < 64; ++i) {
@@ -269,6 +283,11 @@ void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
     e->num_args_ = s.num_args;
     e->num_results_ = s.num_results;
   }
+  uint16_t& flags = e->def_.flags;
+  if ((flags & (OperatorDef::kInplace | OperatorDef::kOut)) != 0) {
+    flags |= OperatorDef::kWrites;
+  }
+  if ((flags & OperatorDef::kView) != 0) flags |= OperatorDef::kAliases;
   e->defined_.store(true, std::memory_order_release);
 }
 
@@ -278,6 +297,7 @@ void Registry::undefine(OperatorEntry* e) {
   e->owner_ = nullptr;
   e->schema_copy_.clear();
   delete e->schema_.exchange(nullptr);
+  delete e->extra_.exchange(nullptr);
 }
 
 void Registry::add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,

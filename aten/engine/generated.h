@@ -30,10 +30,11 @@ SY_ALWAYS_INLINE decltype(auto) call_guarded(const Kernel* k,
   }(static_cast<typename Op::Signature*>(nullptr));
 }
 
-// One row of a table of definitions. `guard` may be null.
+// One row of a table of definitions. `guard` and `functional` may be null.
 template <class Op>
 OperatorDef operator_def(const char* schema, void* guard, uint16_t flags,
-                         const OperatorInfo* info) {
+                         const OperatorInfo* info,
+                         const FunctionalForm* functional = nullptr) {
   using Traits = detail::SignatureTraits<typename Op::Signature>;
   OperatorDef def;
   def.schema = schema;
@@ -48,6 +49,7 @@ OperatorDef operator_def(const char* schema, void* guard, uint16_t flags,
   }
   def.flags = flags;
   def.info = info;
+  def.functional = functional;
   return def;
 }
 

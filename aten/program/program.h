@@ -33,6 +33,9 @@ struct Program {
   uint8_t n_inputs = 0;      // at most 64
   uint8_t n_uniforms = 0;    // at most 64
   uint8_t n_results = 1;     // at most 16
+  // Its place in the table of programs that have kernels of their own
+  // (compiled.h), from 1; 0: it is none of them.
+  uint8_t compiled = 0;
 };
 inline constexpr int kMaxRegisters = 256;
 inline constexpr int kMaxInputs = 64;

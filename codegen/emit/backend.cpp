@@ -73,10 +73,11 @@ class BackendEmitter {
     if (uses("generated::") || uses("new_result(")) {
       out.insert("aten/engine/generated.h");
     }
-    if (uses("pointwise")) out.insert("backends/" + ns_ + "/pointwise.h");
+    const std::string engines = "backends/" + ns_ + (meta_ ? "/" : "/engine/");
+    if (uses("pointwise")) out.insert(engines + "pointwise.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
-    if (uses(" reduce")) out.insert("backends/" + ns_ + "/reduce.h");
-    if (uses("  scan")) out.insert("backends/" + ns_ + "/scan.h");
+    if (uses(" reduce")) out.insert(engines + "reduce.h");
+    if (uses("  scan")) out.insert(engines + "scan.h");
     return out;
   }
 

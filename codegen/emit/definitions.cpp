@@ -6,7 +6,9 @@
 #include "codegen/emit/contracts.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/foreach.h"
+#include "codegen/emit/functional_forms.h"
 #include "codegen/exact_out.h"
+#include "codegen/functional_form.h"
 #include "codegen/lang/cpp_text.h"
 #include "codegen/programs.h"
 
@@ -332,6 +334,10 @@ class DefinitionsEmitter {
       out.push_back("OperatorDef::kDifferentiable");
     }
     if (exact_out_.of(op)) out.push_back("OperatorDef::kExactOut");
+    const Effects effects = effects_of(op, o);
+    if (effects.writes) out.push_back("OperatorDef::kWrites");
+    if (effects.aliases) out.push_back("OperatorDef::kAliases");
+    if (effects.geometry) out.push_back("OperatorDef::kGeometry");
     return out.empty() ? "0" : join(out, " | ");
   }
 
@@ -346,6 +352,15 @@ class DefinitionsEmitter {
     }
   }
 
+  // What the entry's `writes:` adds to its row.
+  static std::string written_silently(const Operator& op) {
+    if (op.entry->writes.empty()) return "";
+    std::vector<std::string> names;
+    for (const lang::Text& name : op.entry->writes) names.push_back(name.str());
+    return (has_descriptor(op) ? ", " : ", nullptr, ") +
+           lang::cpp_string(join(names, ","));
+  }
+
   void table(Writer& w) {
     if (family_.operators.empty()) return;
     open_namespace(w, "");
@@ -357,9 +372,11 @@ class DefinitionsEmitter {
              lang::cpp_string(op.entry->doc) + ", " +
              lang::cpp_string(op.source) +
              (has_descriptor(op) ? ", &desc::" + op.base.id + "_node" : "") +
-             "},");
+             written_silently(op) + "},");
     }
     w.line("};");
+    const FunctionalForms forms(family_);
+    forms.emit(w);
     w.gap();
     w.line("using generated::operator_def;");
     w.gap();
@@ -372,7 +389,8 @@ class DefinitionsEmitter {
                               : "nullptr";
         w.line("    operator_def<ops::" + o->id + ">(" +
                lang::cpp_string(to_string(o->schema)) + ", " + guard + ", " +
-               flags(op, *o) + ", &kInfo[" + std::to_string(i) + "]),");
+               flags(op, *o) + ", &kInfo[" + std::to_string(i) + "]" +
+               forms.reference(*o) + "),");
       }
     }
     w.line("};");

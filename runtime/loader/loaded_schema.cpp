@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "c10/default_argument.h"
 #include "c10/error.h"
 #include "codegen/derivative.h"
 #include "codegen/exact_out.h"
@@ -47,6 +48,10 @@ uint16_t flags_of(const Operator& op, const Overload& o) {
   if (differentiable && !o.schema.is_out()) {
     flags |= OperatorDef::kDifferentiable;
   }
+  const codegen::Effects effects = effects_of(op, o);
+  if (effects.writes) flags |= OperatorDef::kWrites;
+  if (effects.aliases) flags |= OperatorDef::kAliases;
+  if (effects.geometry) flags |= OperatorDef::kGeometry;
   return flags;
 }
 
@@ -101,6 +106,27 @@ void fill_positions(const Operator& op, const Overload& o,
       form->written.push_back(static_cast<int>(i));
     }
   }
+}
+
+// What the definition says of the form's functional operator and of what it
+// writes.
+void fill_effects(const Operator& op, const Overload& o,
+                  const std::string& functional, OverloadState* form) {
+  using Places = codegen::FunctionalPlaces;
+  static_assert(Places::kDefault == FunctionalForm::kDefault &&
+                Places::kDtype == FunctionalForm::kDtype &&
+                Places::kDevice == FunctionalForm::kDevice);
+  for (const lang::Text& name : op.entry->writes) {
+    form->silent += (form->silent.empty() ? "" : ",") + name.str();
+  }
+  form->writes = form->silent.c_str();
+  auto places = functional_places(op, o);
+  if (!places) return;
+  form->places = std::move(*places);
+  form->functional = {functional.c_str(), form->places.args.data(),
+                      form->places.written.data(),
+                      static_cast<uint8_t>(form->places.args.size()),
+                      static_cast<uint8_t>(form->places.written.size())};
 }
 
 // How a value of that type is boxed as a rule.
@@ -211,6 +237,7 @@ void LoadedSchema::add(const Operator& op) {
   state->op = &op;
   state->token = library_.token();
   state->ns = op.ns;
+  state->name = op.ns + "::" + op.base.name;
   state->base.emplace(op.ns + "::" + op.base.name);
   const auto index = [&](const lang::Expr& e) {
     return IndexProgram(e, schema, op.base.name);
@@ -282,6 +309,7 @@ void LoadedSchema::add(const Operator& op) {
     if (state->pointwise || state->reduce) form->node = &state->node;
     if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form.get());
+    fill_effects(op, *o, state->name, form.get());
     for (const Argument& a : o->schema.arguments()) {
       form->boxes.push_back({tag_of(a.type), a.type,
                              static_cast<size_t>(codegen::required_length(a))});
@@ -322,6 +350,7 @@ void LoadedSchema::register_kernels(OperatorState& state) {
     OperatorDef def;
     def.flags = form->flags;
     def.info = form.get();
+    if (form->functional.op != nullptr) def.functional = &form->functional;
     const bool contract = op.has_requirements() || !state.shape.empty() ||
                           op.tensor_arguments().size() > 1 ||
                           o.schema.is_mutable();

@@ -7,6 +7,7 @@
 
 #include "c10/operator_def.h"
 #include "c10/plugin/library_token.h"
+#include "codegen/functional_form.h"
 #include "codegen/model.h"
 #include "runtime/loader/descriptors.h"
 #include "runtime/loader/evaluator.h"
@@ -50,6 +51,10 @@ struct OverloadState : OperatorInfo {
   std::vector<Box> boxes;  // what each argument is boxed as
   bool has_contract = false;
   uint16_t flags = 0;  // of OperatorDef
+  std::string silent;  // OperatorInfo::writes
+  // What `functional` points to, if it has an operator.
+  codegen::FunctionalPlaces places;
+  FunctionalForm functional;
   // out= and in-place forms: what the base form gets where this one has no
   // such argument.
   struct Filler {
@@ -63,6 +68,7 @@ struct OperatorState {
   const codegen::Operator* op = nullptr;
   LibraryToken* token = nullptr;
   std::string ns;
+  std::string name;  // "mine::add.Tensor"
   std::vector<std::unique_ptr<OverloadState>> overloads;  // base first
   std::unique_ptr<PointwiseData> pointwise;
   std::unique_ptr<ReduceData> reduce;

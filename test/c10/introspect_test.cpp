@@ -61,21 +61,22 @@ TEST(DispatchOf, SaysWhereEveryKeyGoes) {
   EXPECT_EQ(order,
             (std::vector<std::string>{
                 "Trace", "TransformFront", "Batched", "Autocast", "AutogradCPU",
-                "AutogradMeta", "Functionalize", "TransformBack", "Mode",
-                "BackendSelect", "CPU", "Meta", "Undefined"}));
+                "AutogradMeta", "Functionalize", "Wrapped", "TransformBack",
+                "Mode", "BackendSelect", "CPU", "Meta", "Undefined"}));
   EXPECT_EQ(routes,
             (std::vector<Route>{
                 Route::Fallthrough, Route::Fallthrough, Route::Fallthrough,
                 Route::Own, Route::Fallthrough, Route::Fallthrough,
                 Route::Fallthrough, Route::Fallthrough, Route::Fallthrough,
-                Route::Fallthrough, Route::Own, Route::Alias, Route::Alias}));
+                Route::Fallthrough, Route::Fallthrough, Route::Own,
+                Route::Alias, Route::Alias}));
   EXPECT_EQ(kernels[4], "Autograd");
-  EXPECT_EQ(kernels[11], "CompositeExplicitAutograd");
+  EXPECT_EQ(kernels[12], "CompositeExplicitAutograd");
 }
 
 TEST(DispatchOf, FollowsRegistrations) {
   using Route = DispatchInfo::Route;
-  const auto meta = [] { return dispatch_of(f())[11]; };
+  const auto meta = [] { return dispatch_of(f())[12]; };
   {
     const RegistrationHandle own =
         register_library(LibraryKind::Impl, "introspected", "Meta",
@@ -88,7 +89,7 @@ TEST(DispatchOf, FollowsRegistrations) {
                        [](Library& m) { m.def("g(Tensor a) -> Tensor"); });
   const auto g = [] {
     return dispatch_of(
-        Dispatcher::singleton().find_or_throw("introspected::g"))[11];
+        Dispatcher::singleton().find_or_throw("introspected::g"))[12];
   };
   EXPECT_EQ(g().route, Route::Missing);
   const RegistrationHandle fallback =

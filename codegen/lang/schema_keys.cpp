@@ -1,20 +1,28 @@
-#include "codegen/tools/keys.h"
+#include "codegen/lang/schema_keys.h"
 
 #include <algorithm>
 
-namespace sy::codegen {
+namespace sy::lang {
 namespace {
 
+using enum SchemaKey::Origin;
+
+// What is kept of PyTorch's files and has no meaning here.
+constexpr SchemaKey unused(std::string_view name) {
+  return {name, "any", "PyTorch's; read, not used.", kTorch};
+}
+
 constexpr SchemaKey kOperator[] = {
-    {"func", "signature", "The signature, as in native_functions.yaml."},
+    {"func", "signature", "The signature, as in native_functions.yaml.",
+     kShared},
     {"doc", "text", "What it gives, in a sentence."},
     {"example", "text", "Arguments of a call: 2x3 1 dim=0."},
-    {"variants", "variants", "Function, method of Tensor, or both."},
-    {"tags", "tags", "Words of tags.yaml."},
+    {"variants", "variants", "Function, method of Tensor, or both.", kShared},
+    {"tags", "tags", "Words of tags.yaml.", kShared},
     {"device_check", "device_check",
-     "NoCheck: the arguments may lie on several devices."},
+     "NoCheck: the arguments may lie on several devices.", kShared},
     {"device_guard", "bool",
-     "False: kernels run with the current device as it is."},
+     "False: kernels run with the current device as it is.", kTorch},
     {"compiled", "bool", "A C++ function in place of a tile program."},
     {"require", "require",
      "Conditions on the arguments, each with a message or without."},
@@ -28,22 +36,24 @@ constexpr SchemaKey kOperator[] = {
     {"composite", "expression", "An expression of other operators."},
     {"foreach", "expression", "The same, for each element of lists."},
     {"view", "view", "Geometry of a view of self."},
-    {"dispatch", "dispatch", "C++ functions by dispatch key."},
+    {"dispatch", "dispatch", "C++ functions by dispatch key.", kShared},
     {"derivative", "derivative",
      "The gradient by each Tensor: auto, a formula or non_differentiable."},
     {"forms", "forms", "In-place and out= signatures that are not derived."},
-    {"autogen", "names", "Forms that PyTorch derives."},
-    {"structured", "any", "PyTorch's; read, not used."},
-    {"structured_delegate", "any", "PyTorch's; read, not used."},
-    {"structured_inherits", "any", "PyTorch's; read, not used."},
-    {"precomputed", "any", "PyTorch's; read, not used."},
-    {"python_module", "any", "PyTorch's; read, not used."},
-    {"manual_kernel_registration", "any", "PyTorch's; read, not used."},
-    {"manual_cpp_binding", "any", "PyTorch's; read, not used."},
-    {"category_override", "any", "PyTorch's; read, not used."},
-    {"cpp_no_default_args", "any", "PyTorch's; read, not used."},
-    {"use_const_ref_for_mutable_tensors", "any", "PyTorch's; read, not used."},
-    {"ufunc_inner_loop", "any", "PyTorch's; read, not used."},
+    {"writes", "names",
+     "Arguments that are written and not marked so in the signature."},
+    {"autogen", "names", "Forms that PyTorch derives.", kTorch},
+    unused("structured"),
+    unused("structured_delegate"),
+    unused("structured_inherits"),
+    unused("precomputed"),
+    unused("python_module"),
+    unused("manual_kernel_registration"),
+    unused("manual_cpp_binding"),
+    unused("category_override"),
+    unused("cpp_no_default_args"),
+    unused("use_const_ref_for_mutable_tensors"),
+    unused("ufunc_inner_loop"),
 };
 
 constexpr SchemaKey kReduce[] = {
@@ -85,11 +95,22 @@ std::span<const SchemaKey> view_keys() { return kView; }
 std::span<const SchemaKey> promote_keys() { return kPromote; }
 std::span<const SchemaKey> form_keys() { return kForms; }
 
-std::size_t key_rank(std::string_view name) {
+std::vector<std::string_view> names_of(std::span<const SchemaKey> keys) {
+  std::vector<std::string_view> out;
+  for (const SchemaKey& k : keys) out.push_back(k.name);
+  return out;
+}
+
+const SchemaKey* find_key(std::string_view name) {
   const auto* key =
       std::find_if(std::begin(kOperator), std::end(kOperator),
                    [&](const SchemaKey& k) { return k.name == name; });
-  return static_cast<std::size_t>(key - std::begin(kOperator));
+  return key == std::end(kOperator) ? nullptr : key;
 }
 
-}  // namespace sy::codegen
+std::size_t key_rank(std::string_view name) {
+  const SchemaKey* key = find_key(name);
+  return key ? static_cast<std::size_t>(key - kOperator) : std::size(kOperator);
+}
+
+}  // namespace sy::lang
