@@ -65,7 +65,7 @@ class SY_API OperatorEntry {
   bool has_kernel(DispatchKey functionality, DeviceType backend) const;
   // Whether the backend has a kernel that is for it alone.
   bool has_own_kernel(DeviceType backend) const {
-    return ((table().own >> backend) & 1u) != 0;
+    return ((table().own >> number_of(backend)) & 1u) != 0;
   }
 
   // Keys of boxed arguments.

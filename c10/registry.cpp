@@ -238,9 +238,10 @@ void Registry::check_services(RegistrationBatch& batch) const {
 
 template <class F>
 void Registry::each_service_of(LibraryToken* token, const F& f) {
-  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+  for (int t = 0; t < kMaxBackends; ++t) {
     for (int s = 0; s < kServices; ++s) {
-      if (service_owners_[t][s] == token) f(t, static_cast<BackendService>(s));
+      if (service_owners_[t][s] == token)
+        f(device_type_of(t), static_cast<BackendService>(s));
     }
   }
 }
@@ -313,7 +314,7 @@ void Registry::apply(RegistrationBatch& batch) {
   for (const auto& [ns, site] : batch.namespaces) namespaces_[ns] = site;
   for (const auto& s : batch.services) {
     const auto t = static_cast<DeviceType>(resolve_key(s.key)->backend);
-    service_owners_[t][static_cast<int>(s.service)] = s.site.owner;
+    service_owners_[number_of(t)][static_cast<int>(s.service)] = s.site.owner;
     detail::set_backend_service(t, s.service, s.object);
   }
   std::vector<OperatorEntry*> touched;
@@ -390,7 +391,8 @@ std::string Registry::why_held(LibraryToken* token) const {
       }
     }
   }
-  for (int t = 0; t < kMaxBackends; ++t) {
+  // Kernels for a fixed number are good without its library.
+  for (int t = kNumFixedBackends; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;
     for (const OperatorEntry* e : entries_) {
       for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
@@ -509,7 +511,8 @@ void Registry::withdraw(LibraryToken* token,
   }
   for (const Service& s : services) {
     detail::service_gone(s.backend, s.service);
-    service_owners_[s.backend][static_cast<int>(s.service)] = nullptr;
+    service_owners_[number_of(s.backend)][static_cast<int>(s.service)] =
+        nullptr;
   }
   for (int t = 0; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;

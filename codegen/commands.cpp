@@ -53,6 +53,11 @@ struct SharedOutput {
 constexpr SharedOutput kSharedOutputs[] = {
     {"methods", "aten/tensor_methods_gen.h", &emit_methods_header},
     {"umbrella", "aten/ops/all.h", &emit_umbrella},
+    {"compiled_header", "aten/program/compiled_gen.h", &emit_compiled_header},
+    {"compiled_programs", "aten/program/compiled_gen.cpp",
+     &emit_compiled_programs},
+    {"compiled_loops", "backends/cpu/program/compiled_gen.inc",
+     &emit_compiled_loops},
     {"examples", "docs/ops/examples.cpp", &emit_examples},
     {"example_words", "docs/ops/examples.txt",
      [](const Model& m) {

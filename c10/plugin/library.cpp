@@ -112,13 +112,11 @@ LibraryToken* plugin_of_backend(DeviceType t) noexcept {
 }
 
 LibraryToken* Registry::service_owner(DeviceType t, BackendService s) const {
-  return service_owners_[t][static_cast<int>(s)];
+  return service_owners_[number_of(t)][static_cast<int>(s)];
 }
 
 LibraryToken* owner_of_service(DeviceType device, BackendService s) noexcept {
-  return device >= kMaxBackends
-             ? nullptr
-             : Registry::singleton().service_owner(device, s);
+  return Registry::singleton().service_owner(device, s);
 }
 
 LibraryToken* Registry::find_token(const void* dso) const {
