@@ -220,8 +220,8 @@ class DefinitionsEmitter {
     }
     const std::string other(op.kernel("CompositeExplicitAutograd"));
     if (!other.empty()) {
-      // Beside a kernel for CPU it is what others may do without.
-      const bool last = op.has_kernel("CPU");
+      // Beside a backend's kernel it is what the others may do without.
+      const bool last = op.has_backend_kernel();
       explicit_.push_back(
           {op.base.name, last ? "SY_FN((*composed<&composite::" + other +
                                     ", ops::" + op.base.id + ">))"
@@ -230,7 +230,7 @@ class DefinitionsEmitter {
     if (is_decomposable(op)) {
       explicit_.push_back({op.base.name, "Kernel::from_boxed(&decompose)"});
     }
-    const bool factory = op.has_kernel("CPU") &&
+    const bool factory = op.has_backend_kernel() &&
                          op.tensor_arguments().empty() && op.is_functional() &&
                          op.base.schema.argument_index("device") >= 0;
     if (!factory) return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "c10/backend.h"
 #include "c10/error.h"
 #include "codegen/derivative.h"
 #include "codegen/exact_out.h"
@@ -23,6 +24,18 @@ OperatorInfo::Kind info_kind(OperatorKind kind) {
     case OperatorKind::kView: return OperatorInfo::kView;
     default: return OperatorInfo::kDispatch;
   }
+}
+
+// Of the backends that are there, those with engines.
+std::vector<const EngineSlot*> present_engines() {
+  std::vector<const EngineSlot*> out;
+  const std::vector<BackendInfo> present = backends();
+  for (const EngineSlot* slot : engine_slots()) {
+    for (const BackendInfo& b : present) {
+      if (b.present && b.key == slot->key) out.push_back(slot);
+    }
+  }
+  return out;
 }
 
 uint16_t flags_of(const Operator& op, const Overload& o) {
@@ -173,8 +186,14 @@ std::unique_ptr<LoadedSchema> LoadedSchema::load(
 void LoadedSchema::read(std::string_view text, const std::string& name) {
   const std::string path = codegen::short_path(name);
   lang::Diagnostics diagnostics;
-  model_ = std::make_unique<codegen::Model>(
-      codegen::Model::load_text(std::string(text), path, known_, diagnostics));
+  std::vector<codegen::Backend> present;
+  for (const BackendInfo& info : backends()) {
+    codegen::Backend b;
+    b.key = lang::Text(info.key);
+    present.push_back(std::move(b));
+  }
+  model_ = std::make_unique<codegen::Model>(codegen::Model::load_text(
+      std::string(text), path, known_, std::move(present), diagnostics));
   if (diagnostics.empty()) check_loadable(*model_, diagnostics);
   SY_CHECK(diagnostics.empty(), Registration, "cannot load schema ", name,
            "; nothing has changed:\n", diagnostics.str_with_sources());
@@ -309,6 +328,20 @@ void LoadedSchema::impl(const OverloadState& form, const char* key,
   library_.impl(form.full_name, key, guarded ? k.guarded() : k, line(form));
 }
 
+void LoadedSchema::register_engines(OperatorState& state,
+                                    const OverloadState& form) {
+  for (const EngineSlot* slot : present_engines()) {
+    const auto* engines = slot->engines.load(std::memory_order_acquire);
+    if (engines == nullptr) continue;
+    const BoxedFunction f = engine_kernel(state.op->kind(), *engines);
+    if (f == nullptr) continue;
+    state.engine_kernels.push_back(
+        std::make_unique<EngineKernel>(EngineKernel{&form, slot}));
+    const Kernel k = Kernel::from_boxed(f, state.engine_kernels.back().get());
+    library_.impl(form.full_name, slot->key.c_str(), k.guarded(), line(form));
+  }
+}
+
 void LoadedSchema::register_kernels(OperatorState& state) {
   const Operator& op = *state.op;
   const OperatorKind kind = op.kind();
@@ -329,10 +362,7 @@ void LoadedSchema::register_kernels(OperatorState& state) {
       def.guard_boxed = guard_kernel();
     }
     library_.def(op.ns + "::" + to_string(o.schema), def, line(*form));
-    if (engine) {
-      impl(*form, "CPU", cpu_kernel(kind), true);
-      impl(*form, "Meta", meta_kernel(kind), true);
-    }
+    if (engine) register_engines(state, *form);
     if (!base) {
       const bool recorded =
           kind == OperatorKind::kComposite && o.schema.is_inplace();
@@ -345,7 +375,12 @@ void LoadedSchema::register_kernels(OperatorState& state) {
       impl(*form, "CompositeExplicitAutograd", view_kernel(), true);
     } else if (kind == OperatorKind::kDispatch && op.is_functional() &&
                !state.shape.empty()) {
-      impl(*form, "Meta", meta_kernel(kind), true);
+      for (const EngineSlot* slot : present_engines()) {
+        const auto* engines = slot->engines.load(std::memory_order_acquire);
+        if (engines != nullptr && !engines->has_data) {
+          impl(*form, slot->key.c_str(), sizes_kernel(), true);
+        }
+      }
     }
   }
 }

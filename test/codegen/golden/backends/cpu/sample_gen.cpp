@@ -5,8 +5,8 @@
 #include "aten/ops/sample_ops.h"
 #include "backends/cpu/engine/pointwise.h"
 #include "backends/cpu/engine/reduce.h"
-#include "backends/cpu/sample_kernels_gen.h"
 #include "backends/cpu/engine/scan.h"
+#include "backends/cpu/sample_kernels_gen.h"
 #include "c10/plugin/library.h"
 
 namespace sy::cpu {
