@@ -59,7 +59,7 @@ M* export_tensor(const char* op, const Tensor& t) {
   e->strides = Dims(t.strides());
   e->managed.context = e.get();
   e->managed.deleter = &Export<M>::release;
-  e->managed.tensor = {t.data_ptr(),
+  e->managed.tensor = {t.impl()->mutable_data(op),
                        {dlpack::kDeviceCpu, 0},
                        static_cast<int32_t>(t.dim()),
                        type_of(t.scalar_type()),

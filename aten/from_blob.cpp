@@ -58,7 +58,7 @@ Tensor from_blob(void* data, IntArrayRef sizes, const IntArrayRef* strides,
       StorageImpl::adopt(data, reach(sizes, row_major, item), device,
                          deleter == nullptr ? &ignore : deleter, context);
   Tensor out(TensorImpl::make(std::move(storage), dtype, device,
-                              DispatchKeySet::dense(device.type), sizes,
+                              DispatchKeySet::dense(device.type()), sizes,
                               row_major, 0));
   if (options.requires_grad()) out.requires_grad_();
   return out;

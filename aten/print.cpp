@@ -137,7 +137,7 @@ class Printer {
 
 // "[ CPUFloatType{2,3} ]"
 std::string type_line(const Tensor& t) {
-  std::string device = Device(t.device().type).str();
+  std::string device = Device(t.device().type()).str();
   if (t.device().is_meta()) {
     device = "Meta";
   } else {
@@ -158,7 +158,7 @@ std::string type_line(const Tensor& t) {
 std::string scalar(const Tensor& t, double v) {
   // int64 beyond 2^53 is no double.
   if (t.dtype() == kLong) {
-    return std::to_string(*static_cast<const int64_t*>(t.data_ptr()));
+    return std::to_string(*static_cast<const int64_t*>(t.raw_data()));
   }
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%g", v);
@@ -172,9 +172,10 @@ std::string to_string(const Tensor& t) {
   if (t.is_meta()) return type_line(t);
   Printer p;
   if (t.numel() != 0) {
+    t.impl()->const_data("print");
     const Tensor host = t.is_cpu() ? t : to_device(t, Device(kCPU));
     const Tensor numbers = contiguous_cpu(host, kDouble);
-    const auto* x = static_cast<const double*>(numbers.data_ptr());
+    const auto* x = static_cast<const double*>(numbers.raw_data());
     switch (t.dim()) {
       case 0: p.text = scalar(host, *x) + "\n"; break;
       case 1: p.vector(x, t.numel()); break;

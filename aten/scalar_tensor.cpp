@@ -8,7 +8,7 @@ namespace {
 
 Tensor cpu_scalar(const Scalar& value, ScalarType dtype) {
   Tensor t(make_tensor({}, dtype, Device(kCPU)));
-  void* data = t.data_ptr();
+  void* data = t.raw_data();
   switch (dtype) {
 #define SY_WRITE(T, Enum) \
   case ScalarType::Enum: *static_cast<T*>(data) = value.to<T>(); break;
@@ -40,7 +40,7 @@ Scalar read_scalar(const char* op, const TensorBase& t) {
   if (!t.is_cpu()) {
     return read_scalar(op, to_device(Tensor(TensorBase(t)), Device(kCPU)));
   }
-  const void* data = t.data_ptr();
+  const void* data = t.impl()->const_data(op);
   switch (t.dtype()) {
 #define SY_READ(T, Enum) \
   case ScalarType::Enum: return Scalar(*static_cast<const T*>(data));

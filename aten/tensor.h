@@ -10,6 +10,7 @@
 namespace sy {
 
 class Tensor;
+class TensorItem;
 using TensorList = ArrayRef<Tensor>;
 
 namespace indexing {
@@ -32,6 +33,14 @@ class SY_API Tensor : public TensorBase {
   explicit Tensor(TensorBase base) : TensorBase(std::move(base)) {}
   explicit Tensor(intrusive_ptr<TensorImpl> impl)
       : TensorBase(std::move(impl)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  // A variable takes another tensor; what a call returns is written to:
+  // x[0] = 1, x.select(1, 2) = y. The value broadcasts.
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  Tensor& operator=(const Tensor& value) &&;
+  Tensor& operator=(const Scalar& value) &&;
 
   // The only element as T. Throws ValueError if there is more than one.
   template <class T>
@@ -44,7 +53,7 @@ class SY_API Tensor : public TensorBase {
   // What x[…] gives in Python: x.index({Slice(1, None), 0, mask}), of the kinds
   // in aten/tensor_indexing.h. Throw IndexError.
   Tensor operator[](int64_t i) const;
-  Tensor operator[](const Tensor& i) const;
+  TensorItem operator[](const Tensor& i) const;
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
   Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
   // x[…] = value, which broadcasts.
@@ -61,6 +70,7 @@ class SY_API Tensor : public TensorBase {
   // library is not linked.
   bool requires_grad() const;
   const Tensor& requires_grad_(bool v = true) const;
+  const Tensor& set_requires_grad(bool v) const { return requires_grad_(v); }
   bool is_leaf() const;
   // Undefined if there is none.
   const Tensor& grad() const;
@@ -90,5 +100,19 @@ class SY_API Tensor : public TensorBase {
 };
 
 static_assert(sizeof(Tensor) == sizeof(void*));
+
+// x[mask], x[indices]: a copy that knows where it comes from, so that
+// x[mask] = value writes x.
+class SY_API TensorItem : public Tensor {
+ public:
+  TensorItem(Tensor item, Tensor of, Tensor at)
+      : Tensor(std::move(item)), of_(std::move(of)), at_(std::move(at)) {}
+  using Tensor::operator=;
+  Tensor& operator=(const Tensor& value) &&;
+  Tensor& operator=(const Scalar& value) &&;
+
+ private:
+  Tensor of_, at_;
+};
 
 }  // namespace sy

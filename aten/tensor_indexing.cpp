@@ -179,7 +179,19 @@ using indexing::TensorIndex;
 using Indices = std::initializer_list<TensorIndex>;
 
 Tensor Tensor::operator[](int64_t i) const { return index({i}); }
-Tensor Tensor::operator[](const Tensor& i) const { return index({i}); }
+TensorItem Tensor::operator[](const Tensor& i) const {
+  return {index({i}), *this, i};
+}
+
+Tensor& Tensor::operator=(const Tensor& value) && { return copy_(value); }
+Tensor& Tensor::operator=(const Scalar& value) && { return fill_(value); }
+
+Tensor& TensorItem::operator=(const Tensor& value) && {
+  return of_.index_put_({at_}, value);
+}
+Tensor& TensorItem::operator=(const Scalar& value) && {
+  return of_.index_put_({at_}, value);
+}
 
 Tensor Tensor::index(ArrayRef<TensorIndex> indices) const {
   return indexing::get_item(*this, indices);

@@ -76,7 +76,7 @@ Tensor tensor(const TensorData& data, const TensorOptions& options) {
   Tensor out(make_tensor(shape.sizes, dtype, Device(kCPU)));
   switch (dtype) {
 #define SY_WRITE(T, Enum) \
-  case ScalarType::Enum: write<T>(data, static_cast<T*>(out.data_ptr())); break;
+  case ScalarType::Enum: write<T>(data, static_cast<T*>(out.raw_data())); break;
     SY_FORALL_SCALAR_TYPES(SY_WRITE)
 #undef SY_WRITE
     default: break;

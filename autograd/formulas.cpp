@@ -45,7 +45,7 @@ void add_overlapping(Tensor& storage, const Tensor& grad, IntArrayRef sizes,
       typed_operator<Tensor&(Tensor&, int64_t, const Tensor&, const Tensor&,
                              const Scalar&)>("aten::index_add_");
   Tensor index(make_tensor(sizes, kLong, Device(kCPU)));
-  auto* at = static_cast<int64_t*>(index.data_ptr());
+  auto* at = static_cast<int64_t*>(index.raw_data());
   for (int64_t i = 0; i < index.numel(); ++i) {
     int64_t rest = i, place = offset;
     for (size_t d = sizes.size(); d-- > 0; rest /= sizes[d]) {

@@ -18,7 +18,7 @@ using Matrix = std::vector<Values>;
 
 // Element i, in row-major order, of a float64 CPU tensor.
 double& at(const Tensor& t, int64_t i) {
-  auto* data = static_cast<double*>(t.data_ptr());
+  auto* data = static_cast<double*>(t.raw_data());
   for (auto d = static_cast<size_t>(t.dim()); d-- > 0;) {
     data += i % t.sizes()[d] * t.strides()[d];
     i /= t.sizes()[d];

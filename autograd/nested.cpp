@@ -10,17 +10,14 @@
 namespace sy::autograd {
 
 void on_another_stack(const std::function<void()>& f) {
-  const ThreadState& modes = thread_state;
+  const ThreadModes modes = thread_state;
   detail::Thread state = detail::thread;
   state.dead = nullptr;
   state.destroying = false;
   state.nested = 0;
   std::exception_ptr error;
   const auto body = [&] {
-    thread_state.included = modes.included;
-    thread_state.excluded = modes.excluded;
-    thread_state.grad_disabled = modes.grad_disabled;
-    thread_state.inference = modes.inference;
+    static_cast<ThreadModes&>(thread_state) = modes;
     detail::thread = state;
     try {
       f();

@@ -1,6 +1,7 @@
 #include "autograd/node.h"
 
 #include <mutex>
+#include <ostream>
 
 #include "autograd/anomaly.h"
 #include "autograd/hooks.h"
@@ -87,6 +88,10 @@ void Node::destroy(Node* n) noexcept {
 
 std::string Node::name() const {
   return op_ != nullptr ? display_name(*op_) : "unnamed";
+}
+
+std::ostream& operator<<(std::ostream& out, const intrusive_ptr<Node>& node) {
+  return out << (node ? node->name() : "none");
 }
 
 uint32_t Node::add_output(const TensorBase& t) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -150,6 +151,10 @@ class SY_API Node : public RefCounted {
   uint32_t run_dependencies_ = 0;
   Tensor run_grad_;
 };
+
+// The name, as of grad_fn(); "none" for none.
+SY_API std::ostream& operator<<(std::ostream& out,
+                                const intrusive_ptr<Node>& node);
 
 // A node whose N differentiable arguments are tensors, or absent ones.
 template <int N>

@@ -1,6 +1,7 @@
 #include "c10/allocator.h"
 
 #include "c10/backend.h"
+#include "c10/device_guard.h"
 #include "c10/error.h"
 
 namespace sy {
@@ -13,8 +14,7 @@ namespace {
 Allocator* allocator_of(Device device) {
   if (device.is_cpu()) return &cpu_allocator();
   if (device.is_meta()) return nullptr;
-  return &device_interface(device.type)
-              .allocator(device.has_index() ? device.index : 0);
+  return &device_interface(device.type()).allocator(with_index(device).index());
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ class SY_API Allocator {
   // At least `bytes`, aligned to 64; nullptr for 0 bytes. Throws
   // OutOfMemoryError.
   virtual void* allocate(size_t bytes) = 0;
-  // `bytes` as given to allocate().
+  // `bytes` as given to allocate(). Of a device that works later, work may
+  // still use the block: it is not given out to work that does not wait for it.
   virtual void deallocate(void* data, size_t bytes) noexcept = 0;
   virtual MemoryStats stats() const noexcept { return {}; }
   virtual void reset_peak() noexcept {}
@@ -35,13 +36,26 @@ class SY_API Allocator {
   virtual void trim() noexcept {}
   // Most bytes that may be handed out at once; 0 for no limit.
   virtual void set_limit(int64_t) noexcept {}
+  // The same as allocate(), for work that enters `stream` of the device after
+  // the call. allocate() is for the stream that is current in this thread.
+  virtual void* allocate_on(size_t bytes, uint64_t /*stream*/) {
+    return allocate(bytes);
+  }
+  // Work number `ticket` of `stream` of that device of the backend
+  // (StreamInterface::last_ticket) uses the block at `data`. Whoever frees the
+  // block, it is not given out again to work that could run before. Launches
+  // call it, by way of note_use().
+  virtual void note_use(const void* /*data*/, int /*device*/,
+                        uint64_t /*stream*/, uint64_t /*ticket*/) noexcept {}
 
  protected:
   Allocator() = default;
 
  private:
-  virtual void reserved0() {}
-  virtual void reserved1() {}
+  virtual void* reserved0() { return nullptr; }
+  virtual void* reserved1() { return nullptr; }
+  virtual void* reserved2() { return nullptr; }
+  virtual void* reserved3() { return nullptr; }
 };
 
 // The caching allocator of the CPU backend. Small blocks come from the pool,

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -20,6 +22,7 @@ class ArrayRef {
  public:
   using value_type = T;
   using iterator = const T*;
+  using reverse_iterator = std::reverse_iterator<iterator>;
 
   constexpr ArrayRef() = default;
   constexpr ArrayRef(const T* data, size_t size) : data_(data), size_(size) {}
@@ -42,6 +45,8 @@ class ArrayRef {
   constexpr bool empty() const { return size_ == 0; }
   constexpr const T* begin() const { return data_; }
   constexpr const T* end() const { return data_ + size_; }
+  constexpr reverse_iterator rbegin() const { return reverse_iterator(end()); }
+  constexpr reverse_iterator rend() const { return reverse_iterator(begin()); }
   constexpr const T& operator[](size_t i) const { return data_[i]; }
   constexpr const T& front() const { return data_[0]; }
   constexpr const T& back() const { return data_[size_ - 1]; }
@@ -139,5 +144,15 @@ class OptionalIntArrayRef {
 
 // "[2, 3]"
 SY_API std::string to_string(IntArrayRef list);
+template <class Char, class Traits, class T>
+std::basic_ostream<Char, Traits>& operator<<(
+    std::basic_ostream<Char, Traits>& out, ArrayRef<T> list) {
+  const char* before = "[";
+  for (const T& v : list) {
+    out << before << v;
+    before = ", ";
+  }
+  return out << (list.empty() ? "[]" : "]");
+}
 
 }  // namespace sy

@@ -34,6 +34,7 @@ struct Slot {
   std::string device;
   std::atomic<DeviceInterface*> interface { nullptr };
   std::atomic<bool> present{false};
+  std::atomic<bool> device_calls{false};
 };
 
 struct Backends {
@@ -42,17 +43,24 @@ struct Backends {
   Slot slots[kMaxBackends];
 
   Backends() {
-    add("CPU", "cpu", new HostInterface);
-    add("Meta", "meta", nullptr);
+    for (const FixedBackend& b : kFixedBackends) add(b.key, b.device);
+    fill(slots[number_of(kCPU)], new HostInterface);
+    fill(slots[number_of(kMeta)], nullptr);
   }
-  void add(std::string_view key, std::string_view device,
-           DeviceInterface* interface) {
+  Slot& add(std::string_view key, std::string_view device) {
     const int n = count.load(std::memory_order_relaxed);
     slots[n].key = key;
     slots[n].device = device;
-    slots[n].interface = interface;
-    slots[n].present = true;
     count.store(n + 1, std::memory_order_release);
+    return slots[n];
+  }
+  static void fill(Slot& s, DeviceInterface* interface) {
+    s.interface.store(interface, std::memory_order_release);
+    s.device_calls.store(
+        interface != nullptr &&
+            (interface->device_count() > 1 || interface->streams() != nullptr),
+        std::memory_order_release);
+    s.present.store(true, std::memory_order_release);
   }
 };
 
@@ -64,7 +72,8 @@ Backends& registry() {
 
 const Slot* slot(DeviceType t) {
   Backends& r = registry();
-  return t < r.count.load(std::memory_order_acquire) ? &r.slots[t] : nullptr;
+  const int n = number_of(t);
+  return n < r.count.load(std::memory_order_acquire) ? &r.slots[n] : nullptr;
 }
 
 bool is_identifier(std::string_view name) {
@@ -97,7 +106,7 @@ std::vector<BackendInfo> backends() {
   for (int t = 0; t < backend_count(); ++t) {
     const Slot& s = registry().slots[t];
     const bool present = s.present.load(std::memory_order_acquire);
-    out.push_back({static_cast<DeviceType>(t), s.key, s.device,
+    out.push_back({device_type_of(t), s.key, s.device,
                    s.interface.load(std::memory_order_acquire), present});
   }
   return out;
@@ -120,14 +129,31 @@ std::string backend_device_name(DeviceType t) {
 DeviceInterface& device_interface(DeviceType t) {
   const Slot* s = slot(t);
   SY_CHECK(s != nullptr, Value, "device: no backend has the number ",
-           static_cast<int>(t));
+           number_of(t));
   DeviceInterface* i = s->interface.load(std::memory_order_acquire);
   SY_CHECK(i != nullptr, Value, "device '", s->device,
-           t == kMeta ? "' has no memory" : "': its backend is not loaded");
+           t == kMeta ? "' has no memory" : "': " + why_not_loaded(t));
   return *i;
 }
 
+DeviceInterface* loaded_interface(DeviceType t) noexcept {
+  const Slot* s = slot(t);
+  return s == nullptr ? nullptr : s->interface.load(std::memory_order_acquire);
+}
+
+std::string why_not_loaded(DeviceType t) {
+  const Slot* s = slot(t);
+  if (s != nullptr && s->present.load(std::memory_order_acquire)) return "";
+  return "no library of this backend is loaded; load one with "
+         "sy::load_library()";
+}
+
 namespace detail {
+
+bool has_device_calls(DeviceType t) noexcept {
+  const Slot* s = slot(t);
+  return s != nullptr && s->device_calls.load(std::memory_order_acquire);
+}
 
 DeviceType register_backend(std::string_view key, std::string_view device,
                             DeviceInterface* interface) {
@@ -145,24 +171,27 @@ DeviceType register_backend(std::string_view key, std::string_view device,
     SY_CHECK(!s.present, Registration, "backend ", key,
              " is registered already");
     SY_CHECK(s.device == device, Registration, "backend ", key,
-             ": its device was named '", s.device, "' before, got '", device,
-             "'");
-    s.interface.store(interface, std::memory_order_release);
-    s.present.store(true, std::memory_order_release);
-    return static_cast<DeviceType>(t);
+             t < kNumFixedBackends ? ": its devices are named '"
+                                   : ": its device was named '",
+             s.device, t < kNumFixedBackends ? "', got '" : "' before, got '",
+             device, "'");
+    Backends::fill(s, interface);
+    return device_type_of(t);
   }
   SY_CHECK(n < kMaxBackends, Registration, "backend ", key,
            ": expected at most ", kMaxBackends, " backends in a process");
-  r.add(key, device, interface);
-  return static_cast<DeviceType>(n);
+  Backends::fill(r.add(key, device), interface);
+  return device_type_of(n);
 }
 
 void unregister_backend(DeviceType t) noexcept {
   Backends& r = registry();
   const std::lock_guard lock(r.mutex);
-  if (t <= kMeta || t >= r.count.load(std::memory_order_relaxed)) return;
-  r.slots[t].present.store(false, std::memory_order_release);
-  r.slots[t].interface.store(nullptr, std::memory_order_release);
+  const int n = number_of(t);
+  if (t <= kMeta || n >= r.count.load(std::memory_order_relaxed)) return;
+  r.slots[n].present.store(false, std::memory_order_release);
+  r.slots[n].device_calls.store(false, std::memory_order_release);
+  r.slots[n].interface.store(nullptr, std::memory_order_release);
 }
 
 }  // namespace detail

@@ -23,6 +23,12 @@ struct DeviceProperties {
   int64_t reserved[8] = {};
 };
 
+// Bytes of a device's memory, whoever uses it.
+struct MemoryInfo {
+  int64_t free = 0;
+  int64_t total = 0;
+};
+
 // What a backend tells the library about its devices, beyond its kernels. Copy
 // functions take raw bytes; the library orders them against kernels by
 // synchronize(). Implementations are safe from several threads. Virtual
@@ -68,13 +74,25 @@ class SY_API DeviceInterface {
                           int /*index*/) {
     return false;
   }
+  // Another device became the current one of this thread (device_guard.h):
+  // what it starts from now on goes there. Called at a change alone; a thread
+  // begins at 0.
+  virtual void set_device(int) noexcept {}
+  // False: not known. Then it is made up of properties() and allocator().
+  virtual bool memory_info(int, MemoryInfo*) { return false; }
 
  protected:
   DeviceInterface() = default;
 
  private:
+  virtual void* reserved0() { return nullptr; }
+  virtual void* reserved1() { return nullptr; }
   virtual void* reserved2() { return nullptr; }
   virtual void* reserved3() { return nullptr; }
+  virtual void* reserved4() { return nullptr; }
+  virtual void* reserved5() { return nullptr; }
+  virtual void* reserved6() { return nullptr; }
+  virtual void* reserved7() { return nullptr; }
 };
 
 struct BackendInfo {
@@ -82,20 +100,29 @@ struct BackendInfo {
   std::string key;             // of dispatch keys: "CPU", "Npu"
   std::string device;          // of devices: "cpu", "npu"
   DeviceInterface* interface;  // nullptr for Meta and while unloaded
-  bool present;                // false after its library was unloaded
+  bool present;  // a loaded library brings it; CPU and Meta always are
 };
 
-// The backends registered so far, present or not, by number. Thread-safe.
+// The backends with a number, present or not, by number: those with a fixed
+// one, then those registered so far. Thread-safe.
 SY_API std::vector<BackendInfo> backends();
-// Number of numbers given out (CPU and Meta included).
+// Number of numbers given out (the fixed ones included).
 SY_API int backend_count() noexcept;
 // Names by number; "?" for a number not given out.
 SY_API std::string backend_key_name(DeviceType t);
 SY_API std::string backend_device_name(DeviceType t);
 // The interface; throws ValueError if the backend is not present.
 SY_API DeviceInterface& device_interface(DeviceType t);
+// nullptr for Meta, and if the backend is not present.
+SY_API DeviceInterface* loaded_interface(DeviceType t) noexcept;
+// How to get the backend: "no library of this backend is loaded; …", empty if
+// it is present.
+SY_API std::string why_not_loaded(DeviceType t);
 
 namespace detail {
+// Whether kernels of the backend run under a DeviceCall (device_guard.h): it
+// has several devices, or streams.
+bool has_device_calls(DeviceType t) noexcept;
 // For library commit (c10/plugin/library.cpp). The same key name always gets
 // the same number; at most kMaxBackends. Throws RegistrationError.
 SY_API DeviceType register_backend(std::string_view key,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "c10/device_guard.h"
 #include "c10/kernel.h"
 #include "c10/value.h"
 
@@ -297,6 +298,41 @@ R written_arguments(A&&... args) {
   }
 }
 
+// The index of the first device of `type` among arguments: tensors before
+// others. -1 if there is none.
+struct DeviceOfArguments {
+  DeviceType type;
+  int of_tensor = -1;
+  int asked = -1;
+
+  void add(const TensorBase& t) {
+    if (of_tensor >= 0 || !t.defined()) return;
+    if (const Device d = t.device(); d.type() == type) of_tensor = d.index();
+  }
+  void add(Device d) {
+    if (d.type() == type && asked < 0) asked = d.index();
+  }
+  template <class T>
+  void add(const std::optional<T>& v) {
+    if (v) add(*v);
+  }
+  template <class T>
+  void add(ArrayRef<T> list) {
+    if constexpr (is_tensor<T> ||
+                  requires { requires is_tensor<typename T::value_type>; }) {
+      for (const T& v : list) add(v);
+    }
+  }
+  void add(ArrayRef<bool>) {}
+  // No other type names a device.
+  struct Anything {
+    template <class T>
+    Anything(const T&) {}
+  };
+  void add(Anything) {}
+  int index() const { return of_tensor >= 0 ? of_tensor : asked; }
+};
+
 template <class Signature>
 struct SignatureTraits;
 
@@ -308,6 +344,13 @@ struct SignatureTraits<R(A...)> {
   static constexpr CppSignature kSignature = {kArgs, ResultTraits<R>::codes,
                                               sizeof...(A),
                                               ResultTraits<R>::count, false};
+  // Of kernels; callers need not compile call_on_device().
+  static void* device_entry() {
+    return reinterpret_cast<void*>(&call_on_device);
+  }
+  static constexpr CppSignature kOfKernel = {
+      kArgs, ResultTraits<R>::codes, sizeof...(A), ResultTraits<R>::count,
+      false, &device_entry};
 
   // Boxed entry of an unboxed kernel.
   static void boxed(const Kernel& k, const OperatorEntry&, DispatchKeySet keys,
@@ -327,6 +370,19 @@ struct SignatureTraits<R(A...)> {
     } else {
       ResultTraits<R>::box(results, f(k, keys, std::get<I>(held)...));
     }
+  }
+
+  // See CppSignature::device_entry.
+  static R call_on_device(const Kernel* k, DispatchKeySet keys, A... args) {
+    DeviceOfArguments device{keys.highest_backend()};
+    (device.add(args), ...);
+    const DeviceCall in_device(k->op, device.type, device.index());
+    const auto* const real = static_cast<const Kernel*>(k->context);
+    if (SY_LIKELY(real->unboxed != nullptr)) {
+      return reinterpret_cast<Unboxed>(real->unboxed)(real, keys,
+                                                      std::forward<A>(args)...);
+    }
+    return box_and_call(real, *real->op, keys, std::forward<A>(args)...);
   }
 
   // Unboxed entry of a boxed kernel.
@@ -386,7 +442,7 @@ Kernel kernel_of() {
   Kernel k;
   k.unboxed = reinterpret_cast<void*>(&Wrap::unboxed);
   k.boxed = &Traits::boxed;
-  k.signature = &Traits::kSignature;
+  k.signature = &Traits::kOfKernel;
   return k;
 }
 

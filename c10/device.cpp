@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <limits>
+#include <ostream>
 
 #include "c10/backend.h"
 #include "c10/error.h"
@@ -15,13 +16,18 @@ namespace {
   NearestName nearest(name);
   const std::vector<BackendInfo> all = backends();
   for (const BackendInfo& b : all) {
+    nearest.consider(b.device);
     if (!b.present) continue;
     if (!known.empty()) known += ", ";
     known += b.device;
-    nearest.consider(b.device);
   }
   fail(ErrorKind::Value, "[Device] expected one of ", known, ", got '", text,
        "'", nearest.question());
+}
+
+// Those with a fixed number may be named before they are loaded.
+bool may_be_named(const BackendInfo& b) {
+  return b.present || number_of(b.type) < kNumFixedBackends;
 }
 
 }  // namespace
@@ -32,13 +38,13 @@ Device::Device(std::string_view text) {
   const std::vector<BackendInfo> all = backends();
   const BackendInfo* found = nullptr;
   for (const BackendInfo& b : all) {
-    if (b.present && b.device == name) found = &b;
+    if (may_be_named(b) && b.device == name) found = &b;
   }
   if (found == nullptr) unknown_device(text, name);
-  type = found->type;
+  type_ = found->type;
   if (colon == std::string_view::npos) return;
   const std::string_view digits = text.substr(colon + 1);
-  const bool one_only = type == kCPU || type == kMeta;
+  const bool one_only = type_ == kCPU || type_ == kMeta;
   const int most = one_only ? 0 : std::numeric_limits<int8_t>::max();
   int n = -1;
   const auto [end, error] =
@@ -48,13 +54,21 @@ Device::Device(std::string_view text) {
            Value, "[Device] index: expected ",
            one_only ? std::string("0") : "0 to " + std::to_string(most),
            ", got '", digits, "' in '", text, "'");
-  index = static_cast<int8_t>(n);
+  set_index(n);
 }
 
 std::string Device::str() const {
-  std::string out = backend_device_name(type);
-  if (has_index()) out += ":" + std::to_string(index);
+  std::string out = backend_device_name(type_);
+  if (has_index()) out += ":" + std::to_string(index());
   return out;
+}
+
+std::string to_string(DeviceType t) { return backend_device_name(t); }
+
+std::ostream& operator<<(std::ostream& out, Device d) { return out << d.str(); }
+
+std::ostream& operator<<(std::ostream& out, DeviceType t) {
+  return out << backend_device_name(t);
 }
 
 }  // namespace sy

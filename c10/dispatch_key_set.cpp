@@ -19,12 +19,14 @@ std::string to_string(DispatchKeySet keys) {
       add(info.name);
       continue;
     }
-    for (DeviceType t = 0; t < kMaxBackends; ++t) {
+    for (int n = 0; n < kMaxBackends; ++n) {
+      const DeviceType t = device_type_of(n);
       if (keys.has_backend(t)) add(info.prefix + backend_key_name(t));
     }
     backends_named = true;
   }
-  for (DeviceType t = 0; t < kMaxBackends && !backends_named; ++t) {
+  for (int n = 0; n < kMaxBackends && !backends_named; ++n) {
+    const DeviceType t = device_type_of(n);
     if (keys.has_backend(t)) add("backend " + backend_key_name(t));
   }
   return out + ")";

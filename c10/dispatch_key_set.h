@@ -22,13 +22,18 @@ class DispatchKeySet {
     return s;
   }
   static constexpr DispatchKeySet backend(DeviceType t) {
-    return raw(uint64_t{1} << t);
+    return raw(uint64_t{1} << number_of(t));
   }
   constexpr DispatchKeySet(DispatchKey functionality)
       : bits_(uint64_t{1} << (32 + static_cast<int>(functionality))) {}
   // The key set of a plain tensor of that backend.
   static constexpr DispatchKeySet dense(DeviceType t) {
     return backend(t) | DispatchKeySet(DispatchKey::Dense);
+  }
+  // What a tensor of that backend has beside it when it requires a gradient:
+  // "AutogradCUDA" of registrations.
+  static constexpr DispatchKeySet autograd(DeviceType t) {
+    return backend(t) | DispatchKeySet(DispatchKey::Autograd);
   }
   // The given functionality and all of higher priority / all below it.
   static constexpr DispatchKeySet from(DispatchKey k) {
@@ -44,7 +49,9 @@ class DispatchKeySet {
   constexpr bool has(DispatchKey k) const {
     return (bits_ >> (32 + static_cast<int>(k))) & 1;
   }
-  constexpr bool has_backend(DeviceType t) const { return (bits_ >> t) & 1; }
+  constexpr bool has_backend(DeviceType t) const {
+    return (bits_ >> number_of(t)) & 1;
+  }
   constexpr uint32_t backend_bits() const {
     return static_cast<uint32_t>(bits_);
   }

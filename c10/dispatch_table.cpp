@@ -1,5 +1,6 @@
 #include "c10/dispatch_table.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -18,31 +19,42 @@ constexpr bool per_backend(DispatchKey f) {
 struct Plan {
   struct Made {
     const Kernel* real;
-    bool guard;
+    bool guard;   // checks the contract first
+    bool device;  // runs under a DeviceCall
+    friend bool operator==(const Made&, const Made&) = default;
   };
   std::vector<const Kernel*> slots;  // nullptr, a registered or a made one
   std::vector<int> made_of_slot;     // index into made, -1: slots[i] as it is
   std::vector<Made> made;
 
-  void add(const Kernel* k, bool guard) {
-    const bool make =
-        k != nullptr && !k->is_fallthrough() && (guard || k->op == nullptr);
+  void add(const Kernel* k, bool guard, bool device) {
+    const bool make = k != nullptr && !k->is_fallthrough() &&
+                      (guard || device || k->op == nullptr);
     int index = -1;
     if (make) {
-      for (size_t i = 0; i < made.size(); ++i) {
-        if (made[i].real == k && made[i].guard == guard) {
-          index = static_cast<int>(i);
-        }
-      }
-      if (index < 0) {
-        index = static_cast<int>(made.size());
-        made.push_back({k, guard});
-      }
+      const Made one{k, guard, device};
+      const auto found = std::find(made.begin(), made.end(), one);
+      index = static_cast<int>(found - made.begin());
+      if (found == made.end()) made.push_back(one);
     }
     slots.push_back(k);
     made_of_slot.push_back(index);
   }
+  // Each has the kernel bound to the operator and, before it, what is called.
+  size_t num_kernels() const {
+    size_t n = 2 * made.size();
+    for (const Made& m : made) n += m.device;
+    return n;
+  }
 };
+
+// `entry` calls `inner` in its context.
+void lead_to(Kernel* entry, Kernel* inner, void* unboxed, BoxedFunction boxed) {
+  *entry = *inner;
+  entry->unboxed = unboxed;
+  entry->boxed = boxed;
+  entry->context = inner;
+}
 
 }  // namespace
 
@@ -77,11 +89,32 @@ const Kernel* Registry::kernel_for(const OperatorEntry& e, DispatchKey f,
   if (per_backend(f) && backend >= 0) {
     if (const auto* r = own(e, f, -1)) return kernel(r);  // alias
   }
+  constexpr uint16_t kImpure = OperatorDef::kWrites | OperatorDef::kAliases;
+  if (f == DispatchKey::Functionalize && (e.def_.flags & kImpure) == 0) {
+    static const Kernel nothing_to_do = Kernel::fallthrough();
+    return &nothing_to_do;
+  }
   const Fallbacks& fallback = fallbacks_[static_cast<int>(f)];
   if (backend >= 0 && fallback.backend[backend] != nullptr) {
     return kernel(fallback.backend[backend]);
   }
   return fallback.all != nullptr ? kernel(fallback.all) : nullptr;
+}
+
+// The backend's own kernels, fallbacks included: others call operators, which
+// have theirs.
+bool Registry::in_device_call(const OperatorEntry& e, DispatchKey f,
+                              int backend, const Kernel* k) const {
+  if (f != DispatchKey::Dense || k == nullptr || k->is_fallthrough() ||
+      e.has_flag(OperatorDef::kNoDeviceGuard) ||
+      !detail::has_device_calls(device_type_of(backend))) {
+    return false;
+  }
+  const KernelRecord* const mine = own(e, f, backend);
+  const KernelRecord* const all =
+      fallbacks_[static_cast<int>(f)].backend[backend];
+  return (mine != nullptr && k == &mine->kernel) ||
+         (all != nullptr && k == &all->kernel);
 }
 
 const DispatchTable* Registry::build(const OperatorEntry& e) const {
@@ -90,6 +123,11 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   DispatchTable head{};
   head.mask = 0xffffffffu | DispatchKeySet(DispatchKey::Undefined).bits();
   head.num_backends = static_cast<uint8_t>(backends);
+  for (int b = 0; b < backends; ++b) {
+    const KernelRecord* const r = own(e, DispatchKey::Dense, b);
+    if (r != nullptr && !r->kernel.is_fallthrough()) head.own |= 1u << b;
+  }
+  int no_slot = -1;
   for (int i = 0; i < DispatchTable::kFunctionalities; ++i) {
     const auto f = static_cast<DispatchKey>(i);
     const bool row_possible = per_backend(f);
@@ -105,41 +143,59 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
     if (!skipped) head.mask |= DispatchKeySet(f).bits();
     if (!uniform) head.rows |= 1u << i;
     if (uniform) row.resize(1);
-    if (skipped) row = {nullptr};
+    if (skipped) {  // the mask keeps calls away: all such share a slot
+      if (no_slot < 0) {
+        no_slot = static_cast<int>(plan.slots.size());
+        plan.add(nullptr, false, false);
+      }
+      head.first[i] = static_cast<uint8_t>(no_slot);
+      continue;
+    }
     head.first[i] = static_cast<uint8_t>(plan.slots.size());
     const bool guards =
         (f == DispatchKey::Dense || f == DispatchKey::Undefined) &&
         (e.def_.guard != nullptr || e.def_.guard_boxed != nullptr);
-    for (const Kernel* k : row) {
-      plan.add(k, guards && k != nullptr && (k->flags & Kernel::kGuarded) == 0);
+    for (size_t b = 0; b < row.size(); ++b) {
+      const Kernel* const k = row[b];
+      plan.add(
+          k, guards && k != nullptr && (k->flags & Kernel::kChecksItself) == 0,
+          !uniform && in_device_call(e, f, static_cast<int>(b), k));
     }
   }
   head.num_slots = static_cast<uint16_t>(plan.slots.size());
-  // A guard keeps its bound kernel beside it; each slot may have one to trace.
+  // Each slot may have one to trace.
   const bool traced = tracing_ || detail::kernel_watch() != nullptr;
-  head.num_kernels = static_cast<uint16_t>(2 * plan.made.size() +
+  head.num_kernels = static_cast<uint16_t>(plan.num_kernels() +
                                            (traced ? plan.slots.size() : 0));
 
   auto* table = static_cast<DispatchTable*>(std::malloc(head.bytes()));
   if (table == nullptr) throw std::bad_alloc();
   *table = head;
   Kernel* made = table->kernels();
+  Kernel* next = made + 2 * plan.made.size();
   for (size_t i = 0; i < plan.made.size(); ++i) {
-    Kernel* bound = new (made + 2 * i + 1) Kernel(*plan.made[i].real);
+    const Plan::Made& m = plan.made[i];
+    Kernel* bound = new (made + 2 * i + 1) Kernel(*m.real);
     bound->op = &e;
-    Kernel* entry = new (made + 2 * i) Kernel(*bound);
-    if (plan.made[i].guard) {
-      entry->unboxed = e.def_.guard;
-      entry->boxed = e.def_.guard_boxed;
-      entry->context = bound;
+    Kernel* inner = bound;
+    if (m.device) {
+      const CppSignature* const s =
+          bound->signature != nullptr ? bound->signature : e.def_.signature;
+      inner = new (next++) Kernel;
+      lead_to(inner, bound,
+              s != nullptr && s->device_entry != nullptr ? s->device_entry()
+                                                         : nullptr,
+              &detail::run_on_device);
     }
+    Kernel* entry = new (made + 2 * i) Kernel(*inner);
+    if (m.guard) lead_to(entry, inner, e.def_.guard, e.def_.guard_boxed);
   }
   for (size_t i = 0; i < plan.slots.size(); ++i) {
     const Kernel* k = plan.made_of_slot[i] < 0
                           ? plan.slots[i]
                           : made + 2 * plan.made_of_slot[i];
     if (traced && k != nullptr && !k->is_fallthrough()) {
-      Kernel* first = new (made + 2 * plan.made.size() + i) Kernel(
+      Kernel* first = new (next++) Kernel(
           Kernel::from_boxed(&detail::run_traced, const_cast<Kernel*>(k)));
       first->op = &e;
       k = first;

@@ -26,6 +26,7 @@ struct DispatchTable {
 
   uint64_t mask;  // functionalities that are not skipped, all backends
   uint32_t rows;  // functionalities with a row
+  uint32_t own;   // backends whose kernel at Dense is for them alone
   uint16_t num_slots;
   uint16_t num_kernels;
   uint8_t first[kFunctionalities];
@@ -44,7 +45,7 @@ struct DispatchTable {
   SY_ALWAYS_INLINE const DispatchSlot& find(DispatchKeySet keys) const {
     const auto f = static_cast<uint32_t>(keys.highest_functionality());
     uint32_t index = first[f];
-    if ((rows >> f) & 1u) index += keys.highest_backend();
+    if ((rows >> f) & 1u) index += number_of(keys.highest_backend());
     return slots()[index];
   }
 };

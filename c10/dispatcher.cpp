@@ -43,6 +43,20 @@ const FunctionSchema& OperatorEntry::schema() const {
   return *fresh;
 }
 
+OperatorExtra::~OperatorExtra() = default;
+
+const OperatorExtra& OperatorEntry::extra(
+    OperatorExtra* (*make)(const OperatorEntry&)) const {
+  const OperatorExtra* e = extra_.load(std::memory_order_acquire);
+  if (e != nullptr) return *e;
+  const OperatorExtra* fresh = make(*this);
+  if (!extra_.compare_exchange_strong(e, fresh)) {
+    delete fresh;  // another thread was first
+    return *e;
+  }
+  return *fresh;
+}
+
 bool OperatorEntry::has_kernel(DispatchKey f, DeviceType backend) const {
   const DispatchTable& t = table();
   if ((t.mask & DispatchKeySet(f).bits()) == 0) return false;
@@ -70,10 +84,11 @@ DispatchKeySet OperatorEntry::keys_of(const Value* args) const {
 
 DispatchKeySet OperatorEntry::resolve_backends(DispatchKeySet keys) const {
   const uint32_t others = keys.backend_bits() & ~1u;
-  const uint32_t highest = 1u << keys.highest_backend();
+  const uint32_t highest = 1u << number_of(keys.highest_backend());
   if ((others & (others - 1)) != 0 && !has_flag(OperatorDef::kNoDeviceCheck)) {
     std::string names;
-    for (DeviceType t = 1; t < kMaxBackends; ++t) {
+    for (int n = 1; n < kMaxBackends; ++n) {
+      const DeviceType t = device_type_of(n);
       if (keys.has_backend(t)) {
         names += str(names.empty() ? "" : " and ", backend_device_name(t));
       }
@@ -101,7 +116,7 @@ void OperatorEntry::missing_kernel(DispatchKeySet keys,
   }
   const bool on_backend = ((kPerBackendFunctionality >> int(f)) & 1u) != 0;
   const std::string chosen =
-      key_name({f, on_backend ? static_cast<int>(keys.highest_backend()) : -1});
+      key_name({f, on_backend ? number_of(keys.highest_backend()) : -1});
   std::string text = str("[", name_, "] has no kernel for ", chosen);
   for (size_t i = 0; i < n && i < 4; ++i) {
     if (arg_keys[i].empty()) continue;
@@ -111,6 +126,9 @@ void OperatorEntry::missing_kernel(DispatchKeySet keys,
   text += str("\n  kernels: ", kernels.empty() ? "none" : kernels);
   if (f == DispatchKey::Undefined) {
     text += "\n  no argument is a defined tensor, so no backend was chosen";
+  } else if (const std::string why = why_not_loaded(keys.highest_backend());
+             on_backend && !why.empty()) {
+    text += str("\n  ", backend_device_name(keys.highest_backend()), ": ", why);
   } else if (on_backend) {
     text += str("\n  register one with SY_LIBRARY_IMPL(",
                 name_.substr(0, name_.find(':')), ", ", chosen,

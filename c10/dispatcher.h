@@ -27,6 +27,11 @@ class FunctionSchema;
 class LibraryToken;
 struct KernelRecord;
 
+// What a layer above works out once for an operator and keeps with it.
+struct SY_API OperatorExtra {
+  virtual ~OperatorExtra();
+};
+
 // One overload in the dispatcher's table. Never destroyed: when its library is
 // unloaded it stays behind undefined, and calls throw.
 class SY_API OperatorEntry {
@@ -39,6 +44,13 @@ class SY_API OperatorEntry {
   // library is unloaded.
   const FunctionSchema& schema() const;
   const OperatorInfo* info() const { return def_.info; }
+  // nullptr if none was given with the definition; write_plan() of
+  // aten/backend/write_plan.h knows an answer for every operator.
+  const FunctionalForm* functional() const { return def_.functional; }
+  // What `make(*this)` gave at the first call of all; freed with the
+  // definition. One kind for all callers: for aten/backend/write_plan.h.
+  const OperatorExtra& extra(
+      OperatorExtra* (*make)(const OperatorEntry&)) const;
   uint16_t flags() const { return def_.flags; }
   bool has_flag(OperatorDef::Flag f) const { return (def_.flags & f) != 0; }
   uint64_t tensor_args() const { return def_.tensor_args; }
@@ -51,6 +63,10 @@ class SY_API OperatorEntry {
   }
   // Whether a kernel of its own (or composite) would run for that key.
   bool has_kernel(DispatchKey functionality, DeviceType backend) const;
+  // Whether the backend has a kernel that is for it alone.
+  bool has_own_kernel(DeviceType backend) const {
+    return ((table().own >> number_of(backend)) & 1u) != 0;
+  }
 
   // Keys of boxed arguments.
   DispatchKeySet keys_of(const Value* args) const;
@@ -73,6 +89,7 @@ class SY_API OperatorEntry {
   std::string name_;
   std::string schema_copy_;  // of definitions made of a text
   mutable std::atomic<const FunctionSchema*> schema_{nullptr};
+  mutable std::atomic<const OperatorExtra*> extra_{nullptr};
   LibraryToken* owner_ = nullptr;
   KernelRecord* kernels_ = nullptr;  // own kernels, newest first
 };

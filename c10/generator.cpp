@@ -3,11 +3,13 @@
 #include <pthread.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <utility>
 
 #include "c10/backend.h"
+#include "c10/device_guard.h"
 #include "c10/error.h"
 
 namespace sy {
@@ -75,18 +77,17 @@ Generator make_generator(uint64_t seed, Device device) {
 }
 
 const Generator& default_generator(Device device) {
-  SY_CHECK(device.type < backend_count(), Value,
-           "[default_generator] device: no backend has the number ",
-           static_cast<int>(device.type));
-  const int index = device.has_index() ? device.index : 0;
+  const int number = number_of(device.type());
+  SY_CHECK(number < backend_count(), Value,
+           "[default_generator] device: no backend has the number ", number);
+  const int index = with_index(device).index();
   Defaults& d = defaults();
   const std::lock_guard lock(mutex);
-  Generator*& row = d.of_backend[device.type];
+  Generator*& row = d.of_backend[number];
   if (row == nullptr) row = new Generator[Defaults::kIndices];
-  Generator& g = row[index];
+  Generator& g = row[std::max(index, 0)];
   if (!g) {
-    const Device named(device.type, device.type <= kMeta ? -1 : index);
-    g = make_generator(d.seeded ? d.seed : random_seed(), named);
+    g = make_generator(d.seeded ? d.seed : random_seed(), with_index(device));
   }
   return g;
 }

@@ -17,7 +17,7 @@ KernelInfo info_of(const KernelRecord& r) {
   out.line = r.line;
   out.boxed_only = r.kernel.unboxed == nullptr && r.kernel.boxed != nullptr;
   out.fallthrough = r.kernel.is_fallthrough();
-  out.guarded = (r.kernel.flags & Kernel::kGuarded) != 0;
+  out.checks_itself = (r.kernel.flags & Kernel::kChecksItself) != 0;
   return out;
 }
 
@@ -69,7 +69,7 @@ std::vector<DispatchInfo> Registry::dispatch_infos(
       continue;
     }
     for (const BackendInfo& b : known) {
-      if (b.present) out.push_back(dispatch_info(e, {f, b.type}));
+      if (b.present) out.push_back(dispatch_info(e, {f, number_of(b.type)}));
     }
   }
   return out;

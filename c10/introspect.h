@@ -16,9 +16,9 @@ struct KernelInfo {
   std::string owner;  // the library that registered it
   std::string file;
   int line = 0;
-  bool boxed_only = false;   // has no typed form
-  bool fallthrough = false;  // says that the key is skipped
-  bool guarded = false;      // checks the operator's contract itself
+  bool boxed_only = false;     // has no typed form
+  bool fallthrough = false;    // says that the key is skipped
+  bool checks_itself = false;  // checks the operator's contract itself
 };
 
 // Where a call with one run-time key goes.

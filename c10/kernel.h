@@ -62,6 +62,10 @@ struct CppSignature {
   uint8_t num_args;
   uint8_t num_results;
   bool takes_keys;  // first parameter is a DispatchKeySet
+  // The address of the unboxed kernel that calls the kernel in its own
+  // kernel's `context` under a detail::DeviceCall (c10/device_guard.h).
+  // nullptr: there is none.
+  void* (*device_entry)() = nullptr;
 };
 
 SY_API bool same_signature(const CppSignature& a, const CppSignature& b);
@@ -81,9 +85,9 @@ using BoxedFunction = void (*)(const Kernel& kernel, const OperatorEntry& op,
 // their registration; a call in flight holds them alive (CallScope).
 struct Kernel {
   enum Flag : uint8_t {
-    kFallthrough = 1,  // this key is skipped
-    kGuarded = 2,      // checks the operator's contract itself
-    kFallback = 4,     // of a key, for operators without one; set by the commit
+    kFallthrough = 1,   // this key is skipped
+    kChecksItself = 2,  // checks the operator's contract itself
+    kFallback = 4,  // of a key, for operators without one; set by the commit
   };
 
   void* unboxed = nullptr;
@@ -109,9 +113,9 @@ struct Kernel {
     k.context = context;
     return k;
   }
-  Kernel guarded() const {
+  Kernel checks_itself() const {
     Kernel k = *this;
-    k.flags |= kGuarded;
+    k.flags |= kChecksItself;
     return k;
   }
 };

@@ -26,10 +26,10 @@ std::string why_none_pins() {
 
 DeviceType pinning_backend(const char* op, std::optional<Device> device) {
   if (device) {
-    SY_CHECK(device_interface(device->type).pinned_allocator() != nullptr,
+    SY_CHECK(device_interface(device->type()).pinned_allocator() != nullptr,
              Value, "[", op, "] device: expected one that pins memory, got '",
              *device, "'");
-    return device->type;
+    return device->type();
   }
   for (const BackendInfo& b : backends()) {
     if (pins(b)) return b.type;
@@ -41,7 +41,7 @@ DeviceType pinning_backend(const char* op, std::optional<Device> device) {
 
 bool is_pinned(const StorageImpl& s, std::optional<Device> device) {
   if (!device || !s.is_pinned()) return s.is_pinned();
-  const BackendInfo b = backends()[device->type];
+  const BackendInfo b = backends()[number_of(device->type())];
   return pins(b) && b.interface->pinned_allocator() == s.allocator();
 }
 

@@ -23,9 +23,9 @@ Registry& Registry::singleton() {
 
 Registry::Registry() {
   static LibraryToken self("switchyard", nullptr);
-  for (DispatchKey k : {DispatchKey::BackendSelect, DispatchKey::Functionalize,
-                        DispatchKey::Autograd, DispatchKey::Autocast,
-                        DispatchKey::Batched, DispatchKey::Trace}) {
+  for (int i = 0; i < DispatchTable::kFunctionalities; ++i) {
+    const auto k = static_cast<DispatchKey>(i);
+    if (k == DispatchKey::Undefined || k == DispatchKey::Dense) continue;
     fallbacks_[static_cast<int>(k)].all = new KernelRecord{
         Kernel::fallthrough(), {k, -1}, &self, __FILE__, __LINE__};
   }
@@ -41,7 +41,7 @@ std::optional<ResolvedKey> resolve_key(std::string_view name) {
   for (const BackendInfo& b : backends()) {
     for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
       if (info.prefix != nullptr && name == info.prefix + b.key) {
-        return ResolvedKey{info.key, b.type};
+        return ResolvedKey{info.key, number_of(b.type)};
       }
     }
   }
@@ -52,7 +52,7 @@ std::string key_name(ResolvedKey key) {
   for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
     if (info.key != key.key) continue;
     if (key.backend < 0) return info.name;
-    return info.prefix + backend_key_name(static_cast<DeviceType>(key.backend));
+    return info.prefix + backend_key_name(device_type_of(key.backend));
   }
   return "?";
 }
@@ -211,7 +211,52 @@ void Registry::check(RegistrationBatch& batch) {
     }
   }
   for (auto& impl : batch.impls) check_impl(batch, impl);
+  check_services(batch);
 }
+
+void Registry::check_services(RegistrationBatch& batch) const {
+  for (const auto& s : batch.services) {
+    const auto key = resolve_key(s.key);
+    if (!key || key->backend < 0 || key->key != DispatchKey::Dense) {
+      batch.problem(s.site, str("m.service: ", s.key, " is no backend"));
+      continue;
+    }
+    const LibraryToken* other =
+        service_owners_[key->backend][static_cast<int>(s.service)];
+    for (const auto& t : batch.services) {
+      if (&t < &s && t.key == s.key && t.service == s.service) {
+        other = t.site.owner;
+      }
+    }
+    if (other != nullptr) {
+      batch.problem(s.site,
+                    str("m.service: backend ", s.key,
+                        " has one of that kind already, of ", other->name()));
+    }
+  }
+}
+
+template <class F>
+void Registry::each_service_of(LibraryToken* token, const F& f) {
+  for (int t = 0; t < kMaxBackends; ++t) {
+    for (int s = 0; s < kServices; ++s) {
+      if (service_owners_[t][s] == token)
+        f(device_type_of(t), static_cast<BackendService>(s));
+    }
+  }
+}
+
+namespace {
+
+// Whether a result may share memory with an argument that is not written.
+bool shares_memory(const FunctionSchema& s) {
+  const auto returns = s.returns();
+  return std::any_of(returns.begin(), returns.end(), [](const Return& r) {
+    return r.alias && !r.alias.is_write();
+  });
+}
+
+}  // namespace
 
 void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
   e->def_ = d.def;
@@ -227,6 +272,8 @@ void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
     e->num_results_ = static_cast<uint8_t>(s.returns().size());
     if (s.is_inplace()) e->def_.flags |= OperatorDef::kInplace;
     if (s.is_out()) e->def_.flags |= OperatorDef::kOut;
+    if (s.is_mutable()) e->def_.flags |= OperatorDef::kWrites;
+    if (shares_memory(s)) e->def_.flags |= OperatorDef::kAliases;
   } else {
     const CppSignature& s = *d.def.signature;
     for (int i = 0; i < s.num_args && i < 64; ++i) {
@@ -237,6 +284,11 @@ void Registry::define(OperatorEntry* e, const RegistrationBatch::Def& d) {
     e->num_args_ = s.num_args;
     e->num_results_ = s.num_results;
   }
+  uint16_t& flags = e->def_.flags;
+  if ((flags & (OperatorDef::kInplace | OperatorDef::kOut)) != 0) {
+    flags |= OperatorDef::kWrites;
+  }
+  if ((flags & OperatorDef::kView) != 0) flags |= OperatorDef::kAliases;
   e->defined_.store(true, std::memory_order_release);
 }
 
@@ -246,6 +298,7 @@ void Registry::undefine(OperatorEntry* e) {
   e->owner_ = nullptr;
   e->schema_copy_.clear();
   delete e->schema_.exchange(nullptr);
+  delete e->extra_.exchange(nullptr);
 }
 
 void Registry::add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
@@ -259,6 +312,11 @@ void Registry::add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
 
 void Registry::apply(RegistrationBatch& batch) {
   for (const auto& [ns, site] : batch.namespaces) namespaces_[ns] = site;
+  for (const auto& s : batch.services) {
+    const auto t = static_cast<DeviceType>(resolve_key(s.key)->backend);
+    service_owners_[number_of(t)][static_cast<int>(s.service)] = s.site.owner;
+    detail::set_backend_service(t, s.service, s.object);
+  }
   std::vector<OperatorEntry*> touched;
   bool all = !batch.backends.empty();
   for (const auto& d : batch.defs) {
@@ -303,7 +361,7 @@ void Registry::commit(RegistrationBatch& batch) {
         continue;
       }
       fresh.push_back(detail::register_backend(b.key, b.device, b.interface));
-      backend_owners_[fresh.back()] = batch.owner();
+      backend_owners_[number_of(fresh.back())] = batch.owner();
     } catch (const Error& e) {
       batch.problem(b.site, e.message());
     }
@@ -312,7 +370,7 @@ void Registry::commit(RegistrationBatch& batch) {
   if (!batch.problems.empty()) {
     for (DeviceType t : fresh) {
       detail::unregister_backend(t);
-      backend_owners_[t] = nullptr;
+      backend_owners_[number_of(t)] = nullptr;
     }
     std::string text = str("library ", batch.owner()->name(),
                            " was not registered; nothing has changed:");
@@ -333,13 +391,13 @@ std::string Registry::why_held(LibraryToken* token) const {
       }
     }
   }
-  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+  for (int t = 0; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;
     for (const OperatorEntry* e : entries_) {
       for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
         if (r->key.backend == t && r->owner != token) {
           return str("library ", r->owner->name(), ", which has a kernel for ",
-                     e->name(), " on ", backend_key_name(t));
+                     e->name(), " on ", backend_key_name(device_type_of(t)));
         }
       }
     }
@@ -417,6 +475,16 @@ void Registry::withdraw(LibraryToken* token,
     }
   };
   publish_changes();
+  struct Service {
+    DeviceType backend;
+    BackendService service;
+    void* object;
+  };
+  std::vector<Service> services;
+  each_service_of(token, [&](DeviceType t, BackendService s) {
+    services.push_back({t, s, backend_service(t, s)});
+    detail::set_backend_service(t, s, nullptr);
+  });
   // Calls that are to drain may look operators up meanwhile.
   lock.unlock();
   const bool drained = detail::synchronize_calls(timeout);
@@ -431,15 +499,23 @@ void Registry::withdraw(LibraryToken* token,
       }
     }
     for (auto& [slot, record] : fallbacks) *slot = record;
+    for (const Service& s : services) {
+      detail::set_backend_service(s.backend, s.service, s.object);
+    }
     publish_changes();
     refuse(held);
   }
   for (const Undo& u : undo) {
     if (u.was_defined) undefine(u.entry);
   }
-  for (DeviceType t = 0; t < kMaxBackends; ++t) {
+  for (const Service& s : services) {
+    detail::service_gone(s.backend, s.service);
+    service_owners_[number_of(s.backend)][static_cast<int>(s.service)] =
+        nullptr;
+  }
+  for (int t = 0; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;
-    detail::unregister_backend(t);
+    detail::unregister_backend(device_type_of(t));
     backend_owners_[t] = nullptr;
   }
   std::erase_if(namespaces_,

@@ -66,6 +66,12 @@ class RegistrationBatch {
     DeviceInterface* interface;
     Site site;
   };
+  struct Service {
+    std::string key;
+    BackendService service;
+    void* object;
+    Site site;
+  };
 
   explicit RegistrationBatch(LibraryToken* owner) : owner_(owner) {}
   LibraryToken* owner() const { return owner_; }
@@ -81,6 +87,7 @@ class RegistrationBatch {
   std::vector<Def> defs;
   std::vector<Impl> impls;
   std::vector<Backend> backends;
+  std::vector<Service> services;
   std::vector<std::pair<std::string, Site>> namespaces;
   std::vector<std::string> problems;
 
@@ -122,6 +129,7 @@ class Registry {
   std::vector<DispatchInfo> dispatch_infos(const OperatorEntry& entry) const;
   std::string owner_name(const OperatorEntry& entry) const;
   LibraryToken* backend_owner(DeviceType t) const;
+  LibraryToken* service_owner(DeviceType t, BackendService s) const;
 
   // From now on tables lead, or do not, by way of detail::run_traced.
   void set_tracing(bool on);
@@ -144,6 +152,7 @@ class Registry {
 
   void check(RegistrationBatch& batch);
   void check_impl(RegistrationBatch& batch, RegistrationBatch::Impl& impl);
+  void check_services(RegistrationBatch& batch) const;
   void apply(RegistrationBatch& batch);
   void add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
                   ResolvedKey key);
@@ -151,6 +160,8 @@ class Registry {
   void undefine(OperatorEntry* e);
   std::string why_held(LibraryToken* token) const;
   OperatorEntry* entry_for(const std::string& full_name);
+  template <class F>  // f(backend, service)
+  void each_service_of(LibraryToken* token, const F& f);
   KernelRecord** fallback_slot(ResolvedKey key);
 
   DispatchInfo dispatch_info(const OperatorEntry& e, ResolvedKey key) const;
@@ -160,6 +171,8 @@ class Registry {
                           int backend) const;
   const Kernel* kernel_for(const OperatorEntry& e, DispatchKey f,
                            int backend) const;
+  bool in_device_call(const OperatorEntry& e, DispatchKey f, int backend,
+                      const Kernel* k) const;
   const DispatchTable* build(const OperatorEntry& e) const;
   void publish(OperatorEntry* e);
   void publish_all();
@@ -173,6 +186,8 @@ class Registry {
   std::unordered_map<std::string, Site> namespaces_;
   Fallbacks fallbacks_[DispatchTable::kFunctionalities];
   LibraryToken* backend_owners_[kMaxBackends] = {};
+  static constexpr int kServices = static_cast<int>(BackendService::kCount);
+  LibraryToken* service_owners_[kMaxBackends][kServices] = {};
   std::vector<LibraryToken*> tokens_;
   std::vector<const DispatchTable*> retired_;
 };
@@ -181,6 +196,11 @@ namespace detail {
 // Waits until every call that was in flight has returned. False on time-out,
 // or if this very thread is in a call.
 bool synchronize_calls(std::chrono::milliseconds timeout);
+
+// device_guard.cpp: the boxed form of CppSignature::device_entry.
+void run_on_device(const Kernel& kernel, const OperatorEntry& op,
+                   DispatchKeySet keys, Value* args, size_t num_args,
+                   Value* results, size_t num_results);
 
 // trace.cpp; see Note [Tracing]. The kernel that runs is its context.
 void run_traced(const Kernel& kernel, const OperatorEntry& op,

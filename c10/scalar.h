@@ -11,7 +11,8 @@
 
 namespace sy {
 
-// A number given to an operator: bool, int64 or double, 16 bytes by value.
+// A number given to an operator: bool, int64 or double. Has room for a number
+// of two doubles.
 class SY_API Scalar {
  public:
   enum class Tag : uint8_t { Bool, Int, Double };
@@ -100,11 +101,13 @@ class SY_API Scalar {
   union {
     int64_t i_;
     double d_;
+    double pair_[2];
   };
   Tag tag_;
 };
 
-static_assert(sizeof(Scalar) == 16);
+static_assert(sizeof(Scalar) == kMaxElementSize + 8);
+static_assert(std::is_trivially_copyable_v<Scalar>);
 
 // As PyTorch prints it: "1", "1.5", "True".
 SY_API std::string to_string(const Scalar& s);

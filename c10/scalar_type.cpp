@@ -1,6 +1,8 @@
 #include "c10/scalar_type.h"
 
+#include <algorithm>
 #include <atomic>
+#include <ostream>
 
 #include "c10/error.h"
 
@@ -8,6 +10,10 @@ namespace sy {
 namespace {
 
 std::atomic<ScalarType> default_type{kFloat};
+
+static_assert(std::ranges::all_of(kScalarTypeInfo, [](const auto& t) {
+  return t.size <= kMaxElementSize;
+}));
 
 bool equal_but_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) {
@@ -41,6 +47,10 @@ void set_default_dtype(ScalarType t) {
            "[set_default_dtype] dtype: expected a floating type, got ",
            t <= ScalarType::Undefined ? dtype_name(t) : "no dtype");
   default_type.store(t, std::memory_order_relaxed);
+}
+
+std::ostream& operator<<(std::ostream& out, ScalarType t) {
+  return out << dtype_name(t);
 }
 
 }  // namespace sy

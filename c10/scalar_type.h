@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,10 @@
 // schemas/dtypes.yaml.
 
 namespace sy {
+
+// What moves elements by their size alone takes those of 1, 2, 4, 8 and 16
+// bytes, whether a dtype has them or not.
+inline constexpr size_t kMaxElementSize = 16;
 
 constexpr size_t element_size(ScalarType t) {
   return kScalarTypeInfo[static_cast<int>(t)].size;
@@ -53,6 +58,7 @@ constexpr bool can_cast(ScalarType from, ScalarType to) {
 }
 
 inline std::string to_string(ScalarType t) { return dtype_name(t); }
+SY_API std::ostream& operator<<(std::ostream& out, ScalarType t);
 // "float32", "Float" or "float"; nullopt if there is none of that name.
 SY_API std::optional<ScalarType> parse_scalar_type(std::string_view name);
 

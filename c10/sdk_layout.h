@@ -17,7 +17,7 @@
 namespace sy {
 
 // Raised by hand when the meaning of a shared type changes and no size does.
-inline constexpr uint32_t kLayoutRevision = 3;
+inline constexpr uint32_t kLayoutRevision = 4;
 
 constexpr uint64_t sdk_layout_hash() {
   const uint64_t parts[] = {
@@ -27,12 +27,16 @@ constexpr uint64_t sdk_layout_hash() {
       sizeof(Value),
       sizeof(Scalar),
       sizeof(Kernel),
+      sizeof(CppSignature),
       sizeof(OperatorDef),
       sizeof(OperatorEntry),
       sizeof(DispatchTable),
       sizeof(DispatchSlot),
       sizeof(ThreadState),
+      sizeof(ThreadModes),
+      kMaxElementSize,
       static_cast<uint64_t>(DispatchKey::kNumFunctionality),
+      static_cast<uint64_t>(kNumFixedBackends),
       static_cast<uint64_t>(kNumScalarTypes),
       kPerBackendFunctionality,
       TensorImpl::kInlineDims,

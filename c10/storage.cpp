@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <utility>
 
 #include "c10/backend.h"
 #include "c10/cpu_memory.h"
+#include "c10/device_guard.h"
 #include "c10/error.h"
 #include "c10/plugin/library_token.h"
 #include "c10/pool_fast.h"
+#include "c10/storage_payload.h"
 
 namespace sy {
 namespace {
@@ -32,18 +35,35 @@ void count_allocation(size_t bytes) {
            OutOfMemory, "allocating ", bytes, " bytes fails, as a test asks");
 }
 
-int index_of(Device d) { return d.has_index() ? d.index : 0; }
+int index_of(Device d) { return with_index(d).index(); }
 
 Allocator& allocator_of(Device device) {
-  DeviceInterface& i = device_interface(device.type);
+  DeviceInterface& i = device_interface(device.type());
   const int count = i.device_count();
   SY_CHECK(index_of(device) < count, Value,
            "[allocate] device: expected one of ", count, " '",
-           backend_device_name(device.type), "' devices, got '", device, "'");
+           backend_device_name(device.type()), "' devices, got '", device, "'");
   return i.allocator(index_of(device));
 }
 
 }  // namespace
+
+// What few storages have.
+struct detail::StorageExtra {
+  // Of adopted memory.
+  Deleter deleter = nullptr;
+  void* context = nullptr;
+  std::mutex mutex;  // of what follows, and of taking memory
+  std::atomic<StoragePayload*> payload{nullptr};  // owned
+  Storage lender;                                 // whose memory this is
+
+  ~StorageExtra() {
+    intrusive_ptr<StoragePayload>::reclaim(
+        payload.load(std::memory_order_relaxed));
+  }
+};
+
+using detail::StorageExtra;
 
 StorageImpl* StorageImpl::make(void* data, size_t bytes, Device device,
                                Source source) {
@@ -53,13 +73,9 @@ StorageImpl* StorageImpl::make(void* data, size_t bytes, Device device,
 
 intrusive_ptr<StorageImpl> StorageImpl::allocate_inline(size_t bytes,
                                                         Device device) {
-  const size_t units = (bytes + 63) / 64;
-  void* block = detail::pool_get(sizeof(StorageImpl) + 64 * units, bytes);
-  auto* s =
-      new (block) StorageImpl(static_cast<char*>(block) + sizeof(StorageImpl),
-                              bytes, device, Source::Inline);
-  s->inline_units_ = static_cast<uint8_t>(units);
-  return intrusive_ptr<StorageImpl>::reclaim(s);
+  void* block = detail::pool_get(sizeof(StorageImpl) + bytes, bytes);
+  return intrusive_ptr<StorageImpl>::reclaim(new (block) StorageImpl(
+      static_cast<char*>(block) + sizeof(StorageImpl), bytes, device, kInline));
 }
 
 intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t bytes, Device device) {
@@ -75,7 +91,7 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate_apart(size_t bytes,
   if (device.is_meta()) return without_data(bytes, device);
   if (device.is_cpu()) count_allocation(bytes);
   return allocate_by(device.is_cpu() ? cpu_allocator() : allocator_of(device),
-                     device.type, bytes, device);
+                     device.type(), bytes, device);
 }
 
 intrusive_ptr<StorageImpl> StorageImpl::allocate_pinned(size_t bytes,
@@ -91,8 +107,8 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate_by(Allocator& allocator,
                                                     DeviceType owner,
                                                     size_t bytes,
                                                     Device device) {
-  auto s = intrusive_ptr<StorageImpl>::reclaim(
-      make(nullptr, 0, device, Source::Allocator));
+  auto s =
+      intrusive_ptr<StorageImpl>::reclaim(make(nullptr, 0, device, kAllocator));
   s->allocator_ = &allocator;
   s->hold_owner(owner);
   s->data_ = allocator.allocate(bytes);
@@ -100,26 +116,23 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate_by(Allocator& allocator,
   return s;
 }
 
-bool StorageImpl::is_pinned() const noexcept {
-  return device_.is_cpu() && source_ == Source::Allocator &&
-         allocator_ != &cpu_allocator();
-}
-
 intrusive_ptr<StorageImpl> StorageImpl::adopt(void* data, size_t bytes,
                                               Device device, Deleter deleter,
                                               void* context) {
-  auto s = intrusive_ptr<StorageImpl>::reclaim(
-      make(data, bytes, device, Source::Adopted));
-  s->deleter_ = deleter;
-  s->deleter_context_ = context;
-  s->hold_owner(device.type);
+  auto s = without_data(bytes, device);
+  StorageExtra& extra = s->need_extra();
+  extra.deleter = deleter;
+  extra.context = context;
+  s->data_ = data;
+  s->set_source(kAdopted);
+  s->hold_owner(device.type());
   return s;
 }
 
 intrusive_ptr<StorageImpl> StorageImpl::without_data(size_t bytes,
                                                      Device device) {
   return intrusive_ptr<StorageImpl>::reclaim(
-      make(nullptr, bytes, device, Source::None));
+      make(nullptr, bytes, device, kNone));
 }
 
 void StorageImpl::hold_owner(DeviceType backend) noexcept {
@@ -128,18 +141,80 @@ void StorageImpl::hold_owner(DeviceType backend) noexcept {
   if (owner_ != nullptr) owner_->hold(LibraryToken::kStorage);
 }
 
+void StorageImpl::drop_owner() noexcept {
+  if (owner_ != nullptr) {
+    std::exchange(owner_, nullptr)->drop(LibraryToken::kStorage);
+  }
+}
+
+StorageImpl::Source StorageImpl::source() const noexcept {
+  return static_cast<Source>(
+      std::atomic_ref<uint8_t>(const_cast<uint8_t&>(source_))
+          .load(std::memory_order_relaxed) &
+      kSourceMask);
+}
+
+// Before nbytes_ changes: it says how large the block of kInline is.
+void StorageImpl::set_source(Source source) noexcept {
+  const size_t units =
+      source_ == kInline ? (nbytes_ + 63) / 64 : source_ >> kUnitsShift;
+  std::atomic_ref<uint8_t>(source_).store(
+      static_cast<uint8_t>(units << kUnitsShift | source),
+      std::memory_order_relaxed);
+}
+
+StorageExtra& StorageImpl::need_extra() {
+  if (StorageExtra* const e = extra()) return *e;
+  auto* const made = new (pool_allocate(sizeof(StorageExtra))) StorageExtra;
+  StorageExtra* other = nullptr;
+  if (!extra_.compare_exchange_strong(other, made, std::memory_order_acq_rel)) {
+    made->~StorageExtra();
+    pool_free(made, sizeof(StorageExtra));
+    return *other;
+  }
+  if (source_ == kInline) set_source(kInlineMore);
+  return *made;
+}
+
+void StorageImpl::free_extra() noexcept {
+  StorageExtra* const e = extra_.exchange(nullptr, std::memory_order_relaxed);
+  if (e == nullptr) return;
+  e->~StorageExtra();
+  pool_free(e, sizeof(StorageExtra));
+  if (source() == kInlineMore) source_ = kInline;
+}
+
+bool StorageImpl::is_pinned() const noexcept {
+  const Source s = source();
+  if (s == kLent) return extra()->lender->is_pinned();
+  return device_.is_cpu() && s == kAllocator && allocator_ != &cpu_allocator();
+}
+
+const Allocator* StorageImpl::allocator() const noexcept {
+  const Source s = source();
+  if (s == kLent) return extra()->lender->allocator();
+  return s == kAllocator ? allocator_ : nullptr;
+}
+
+bool StorageImpl::resizable() const noexcept {
+  const Source s = source();
+  return s == kLent ? extra()->lender->resizable() : s != kAdopted;
+}
+
 void StorageImpl::resize(size_t bytes) {
   SY_CHECK(resizable(), Error,
            "[resize] storage: its memory was given by the caller and cannot "
            "be resized from ",
            nbytes_, " to ", bytes, " bytes");
   if (bytes == nbytes_) return;
-  if (source_ == Source::None) {
+  const Source from = source();
+  if (from == kNone) {
     nbytes_ = bytes;
     return;
   }
-  const bool was_inline = source_ == Source::Inline;
-  Allocator& a = was_inline ? cpu_allocator() : *allocator_;
+  Allocator& a = from == kAllocator ? *allocator_
+                 : device_.is_cpu() ? cpu_allocator()
+                                    : allocator_of(device_);
   void* data = a.allocate(bytes);
   const size_t common = std::min(bytes, nbytes_);
   if (common != 0) {
@@ -147,7 +222,7 @@ void StorageImpl::resize(size_t bytes) {
       std::memcpy(data, data_, common);
     } else {
       try {
-        DeviceInterface& i = device_interface(device_.type);
+        DeviceInterface& i = device_interface(device_.type());
         i.copy_on_device(data, data_, common, index_of(device_));
         i.synchronize(index_of(device_));
       } catch (...) {
@@ -156,42 +231,168 @@ void StorageImpl::resize(size_t bytes) {
       }
     }
   }
-  if (was_inline) {
+  if (from == kAllocator) {
+    if (data_ != nullptr) a.deallocate(data_, nbytes_);
+  } else if (from == kLent) {
+    extra()->lender.reset();
+    hold_owner(device_.type());
+  } else {
     detail::pool_uncount(nbytes_);
-    source_ = Source::Allocator;
-    allocator_ = &a;
-  } else if (data_ != nullptr) {
-    a.deallocate(data_, nbytes_);
   }
+  set_source(kAllocator);
+  allocator_ = &a;
   data_ = data;
   nbytes_ = bytes;
 }
 
-// Memory beside the object goes with the last strong owner.
-void StorageImpl::release_resources() noexcept {
-  if (source_ == Source::Allocator) {
-    if (data_ != nullptr) allocator_->deallocate(data_, nbytes_);
-  } else if (source_ == Source::Adopted) {
-    if (deleter_ != nullptr) deleter_(deleter_context_);
+StoragePayload* StorageImpl::payload_of_extra() const noexcept {
+  return extra()->payload.load(std::memory_order_acquire);
+}
+
+void StorageImpl::set_payload(intrusive_ptr<StoragePayload> payload) {
+  if (!payload && extra() == nullptr) return;
+  StorageExtra& e = need_extra();
+  intrusive_ptr<StoragePayload> before;
+  const std::lock_guard lock(e.mutex);
+  before = intrusive_ptr<StoragePayload>::reclaim(
+      e.payload.exchange(payload.release(), std::memory_order_acq_rel));
+}
+
+bool StorageImpl::take_memory(intrusive_ptr<StorageImpl> from) {
+  SY_CHECK(from && from->data_acquire() != nullptr, Value,
+           "[take_memory] from: expected a storage with memory, got one "
+           "without");
+  SY_CHECK(from->device_ == device_ && from->nbytes_ >= nbytes_, Value,
+           "[take_memory] from: expected at least ", nbytes_, " bytes on ",
+           device_, ", got ", from->nbytes_, " bytes on ", from->device_);
+  StorageExtra& e = need_extra();
+  const std::lock_guard lock(e.mutex);
+  if (data_acquire() != nullptr) return false;
+  if (from->is_handed_out()) handed_out_.store(true, std::memory_order_relaxed);
+  void* const data = from->data_;
+  e.lender = std::move(from);
+  set_source(kLent);
+  std::atomic_ref<void*>(data_).store(data, std::memory_order_release);
+  return true;
+}
+
+intrusive_ptr<StorageImpl> StorageImpl::give_memory() {
+  if (data_ == nullptr) return {};
+  SY_CHECK(!is_handed_out(), Error,
+           "[give_memory] storage: expected memory that nobody writes to but "
+           "kernels, got ",
+           nbytes_, " bytes on ", device_,
+           " whose address was handed out by data_ptr()");
+  intrusive_ptr<StorageImpl> out;
+  const Source from = source();
+  if (from == kLent) {
+    out = std::move(extra()->lender);
+  } else if (from == kInline || from == kInlineMore) {
+    out = allocate(nbytes_, device_);
+    std::memcpy(out->data_, data_, nbytes_);
+    detail::pool_uncount(nbytes_);
   } else {
-    return;
+    out = without_data(nbytes_, device_);
+    if (from == kAdopted) {
+      StorageExtra& mine = *extra();
+      StorageExtra& its = out->need_extra();
+      its.deleter = std::exchange(mine.deleter, nullptr);
+      its.context = mine.context;
+    }
+    out->set_source(from);
+    out->allocator_ = allocator_;
+    out->owner_ = std::exchange(owner_, nullptr);
+    out->data_ = data_;
+  }
+  set_source(kNone);
+  data_ = nullptr;
+  return out;
+}
+
+void* StorageImpl::materialized(const char* asked) {
+  if (nbytes_ == 0 || device_.is_meta()) return data_acquire();
+  intrusive_ptr<StoragePayload> payload;
+  if (StorageExtra* const e = extra()) {
+    const std::lock_guard lock(e->mutex);
+    payload = intrusive_ptr<StoragePayload>::retain(
+        e->payload.load(std::memory_order_relaxed));
+  }
+  if (!payload) {
+    void* const data = data_acquire();  // given meanwhile
+    SY_CHECK(data != nullptr, Value, "[", asked,
+             "] expected a storage with memory, got ", nbytes_, " bytes on ",
+             device_, " without any");
+    return data;
+  }
+  try {
+    payload->materialize(*this);
+  } catch (Error& error) {
+    error.add_context(str("[", asked, "] asked for ", payload->describe(), ", ",
+                          nbytes_, " bytes on ", device_));
+    throw;
+  }
+  void* const data = data_acquire();
+  SY_CHECK(data != nullptr, Error, "[", asked, "] expected memory from ",
+           payload->describe(), " for ", nbytes_, " bytes on ", device_,
+           ", got none");
+  return data;
+}
+
+void StorageImpl::release_memory() noexcept {
+  switch (source()) {
+    case kAllocator:
+      if (data_ != nullptr) allocator_->deallocate(data_, nbytes_);
+      break;
+    case kAdopted:
+      if (extra()->deleter != nullptr) extra()->deleter(extra()->context);
+      break;
+    case kLent: extra()->lender.reset(); break;
+    default: return;
   }
   data_ = nullptr;
   nbytes_ = 0;
-  source_ = Source::None;
-  if (owner_ != nullptr) {
-    std::exchange(owner_, nullptr)->drop(LibraryToken::kStorage);
-  }
+  set_source(kNone);
+  drop_owner();
+}
+
+// What lies beside the object goes with the last strong owner.
+void StorageImpl::release_resources() noexcept {
+  if (source_ == kInline) return;
+  release_memory();
+  free_extra();
 }
 
 void StorageImpl::destroy(StorageImpl* s) noexcept {
-  const size_t block = sizeof(StorageImpl) + 64 * size_t{s->inline_units_};
-  if (SY_LIKELY(s->source_ == Source::Inline)) {
-    detail::pool_put(s, block, s->nbytes_);
+  if (SY_LIKELY(s->source_ == kInline)) {
+    detail::pool_put(s, sizeof(StorageImpl) + s->nbytes_, s->nbytes_);
     return;
   }
+  destroy_other(s);
+}
+
+void StorageImpl::destroy_other(StorageImpl* s) noexcept {
   s->release_resources();
-  detail::pool_put(s, block);
+  if (s->source_ == kInline) return destroy(s);
+  detail::pool_put(
+      s, sizeof(StorageImpl) + 64 * size_t{uint8_t(s->source_ >> kUnitsShift)});
+}
+
+void materialize(StorageImpl& storage, const char* asked) {
+  storage.const_data(asked);
+}
+
+StoragePayload::StoragePayload(DeviceType backend) noexcept
+    : owner_(plugin_of_backend(backend)) {
+  if (owner_ != nullptr) owner_->hold(LibraryToken::kStorage);
+}
+
+StoragePayload::~StoragePayload() = default;
+
+// The library may go once its destructor has run.
+void StoragePayload::destroy(StoragePayload* p) noexcept {
+  LibraryToken* const owner = p->owner_;
+  delete p;
+  if (owner != nullptr) owner->drop(LibraryToken::kStorage);
 }
 
 int64_t fail_allocation(int64_t nth) noexcept {

@@ -102,7 +102,7 @@ class SY_API TensorBase {
   ScalarType scalar_type() const { return get().dtype(); }
   ScalarType dtype() const { return get().dtype(); }
   Device device() const { return get().device(); }
-  int64_t get_device() const { return device().index; }
+  int64_t get_device() const { return device().index(); }
   Layout layout() const { return kStrided; }
   TensorOptions options() const {
     return TensorOptions(scalar_type()).device(device()).layout(kStrided);
@@ -112,7 +112,11 @@ class SY_API TensorBase {
   size_t nbytes() const { return static_cast<size_t>(numel()) * itemsize(); }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_meta() const { return device().is_meta(); }
-  bool is_cuda() const { return false; }
+  bool is_cuda() const { return device().is_cuda(); }
+  bool is_lazy() const { return device().is_lazy(); }
+  bool is_xla() const { return device().is_xla(); }
+  bool is_privateuseone() const { return device().is_privateuseone(); }
+  bool is_quantized() const { return false; }
   bool is_floating_point() const { return is_floating_type(scalar_type()); }
   bool is_signed() const { return is_signed_type(scalar_type()); }
   DispatchKeySet key_set() const {
@@ -135,31 +139,45 @@ class SY_API TensorBase {
   uint32_t _version() const;
   bool is_inference() const { return get().is_inference(); }
 
-  // First element; throws TypeError if T is not the dtype. The memory of other
-  // devices must not be touched by the host.
-  void* data_ptr() const { return get().data(); }
+  // First element for a kernel; nullptr without memory. Counts as handed out to
+  // nobody: a kernel writes what it was given to write, and keeps no pointer.
+  void* raw_data() const { return get().data(); }
+  // First element for everybody else. Elements that a backend computes later
+  // are computed now; what may write is remembered as handed out. Throws
+  // ValueError without memory, TypeError if T is not the dtype. The memory of
+  // other devices must not be touched by the host.
+  void* data_ptr() const { return mutable_data_ptr(); }
+  const void* const_data_ptr() const { return get().const_data("data_ptr"); }
+  void* mutable_data_ptr() const { return get().mutable_data("data_ptr"); }
   template <class T>
   T* data_ptr() const {
-    check_dtype(CppTypeToScalarType<T>::value);
-    return static_cast<T*>(get().data());
+    return mutable_data_ptr<T>();
+  }
+  template <class T>
+  T* data() const {
+    return data_ptr<T>();
   }
   template <class T>
   const T* const_data_ptr() const {
-    return data_ptr<T>();
+    check_dtype(CppTypeToScalarType<T>::value);
+    return static_cast<const T*>(const_data_ptr());
   }
   template <class T>
   T* mutable_data_ptr() const {
-    return data_ptr<T>();
+    check_dtype(CppTypeToScalarType<T>::value);
+    return static_cast<T*>(mutable_data_ptr());
   }
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const {
     check_accessor(CppTypeToScalarType<T>::value, N);
-    return {static_cast<T*>(get().data()), sizes().data(), strides().data()};
+    return {static_cast<T*>(get().mutable_data("accessor")), sizes().data(),
+            strides().data()};
   }
   template <class T, size_t N>
   PackedTensorAccessor<T, N> packed_accessor64() const {
     check_accessor(CppTypeToScalarType<T>::value, N);
-    return {static_cast<T*>(get().data()), sizes().data(), strides().data()};
+    return {static_cast<T*>(get().mutable_data("accessor")), sizes().data(),
+            strides().data()};
   }
 
  protected:

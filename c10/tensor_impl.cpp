@@ -7,9 +7,11 @@
 
 #include "c10/backend.h"
 #include "c10/copy_ints.h"
+#include "c10/device_guard.h"
 #include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "c10/pool_fast.h"
+#include "c10/storage_payload.h"
 #include "c10/tensor_base.h"
 #include "c10/thread_state.h"
 
@@ -168,6 +170,18 @@ void TensorImpl::check_inference_write(const OperatorEntry* writer) const {
        describe(TensorBase(
            intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))),
        "; write it in inference mode, or write to a clone");
+}
+
+void* TensorImpl::materialized(const char* asked) const {
+  if (numel_ == 0 || device_.is_meta()) return nullptr;
+  SY_CHECK(
+      storage_->payload() != nullptr || storage_->data_acquire() != nullptr,
+      Value, "[", asked, "] self: expected a tensor with memory, got ",
+      describe(TensorBase(
+          intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))),
+      " without any");
+  sy::materialize(*storage_, asked);
+  return data();
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
@@ -334,18 +348,17 @@ void contiguous_strides(IntArrayRef sizes, int64_t* strides) noexcept {
 
 namespace {
 
-// Where a tensor for `device` lives: kinds with several devices have a current
-// one, which is the first.
+// Where a tensor for `device` lives: without an index, on the current one.
 Device resolve(Device device, ScalarType dtype) {
   SY_CHECK(static_cast<int>(dtype) < kNumScalarTypes, Type,
            "[empty] dtype: expected a dtype, got ",
            dtype == ScalarType::Undefined ? "undefined" : "no known one");
-  SY_CHECK(device.index <= 0 || device.type > kMeta, Value,
-           "[empty] device: there is one '", backend_device_name(device.type),
+  SY_CHECK(device.index() <= 0 || device.type() > kMeta, Value,
+           "[empty] device: there is one '", backend_device_name(device.type()),
            "' device, got '", device, "'");
-  if (device.type <= kMeta) return Device(device.type);
-  device_interface(device.type);  // throws if there is none
-  return Device(device.type, std::max<int>(device.index, 0));
+  if (device.type() <= kMeta) return Device(device.type());
+  device_interface(device.type());  // throws if there is none
+  return with_index(device);
 }
 
 }  // namespace
@@ -360,7 +373,7 @@ intrusive_ptr<TensorImpl> make_tensor(IntArrayRef sizes, ScalarType dtype,
   const int64_t n = checked_numel_inline("empty", sizes, item);
   return TensorImpl::make(
       StorageImpl::allocate(static_cast<size_t>(n) * item, device), dtype,
-      device, DispatchKeySet::dense(device.type), sizes);
+      device, DispatchKeySet::dense(device.type()), sizes);
 }
 
 namespace {
@@ -400,7 +413,7 @@ intrusive_ptr<TensorImpl> make_tensor_strided(IntArrayRef sizes,
   device = resolve(device, dtype);
   const size_t bytes = strided_bytes(sizes, strides, dtype);
   return TensorImpl::make(StorageImpl::allocate(bytes, device), dtype, device,
-                          DispatchKeySet::dense(device.type), sizes, strides,
+                          DispatchKeySet::dense(device.type()), sizes, strides,
                           0);
 }
 

@@ -73,11 +73,20 @@ class SY_API TensorImpl final : public RefCounted {
   const Storage& storage() const noexcept { return storage_; }
   void set_storage(Storage s) noexcept { storage_ = std::move(s); }
   // First element; nullptr without memory. Device memory need not be readable
-  // by the host.
-  void* data() const noexcept {
-    char* base = static_cast<char*>(storage_->data());
-    return base == nullptr ? nullptr
-                           : base + storage_offset_ * int64_t(itemsize());
+  // by the host. For kernels: see StorageImpl::data().
+  void* data() const noexcept { return first_of(storage_->data()); }
+  // For everybody else: memory is taken first if there is none yet, except for
+  // a tensor without elements or on Meta. `asked` says who asks, in messages.
+  // Throws ValueError if there is nothing to take it from, and what the payload
+  // of the storage throws.
+  const void* const_data(const char* asked) const {
+    void* const base = storage_->data_acquire();
+    return SY_LIKELY(base != nullptr) ? first_of(base) : materialized(asked);
+  }
+  void* mutable_data(const char* asked) const {
+    storage_->set_handed_out();
+    void* const base = storage_->data_acquire();
+    return SY_LIKELY(base != nullptr) ? first_of(base) : materialized(asked);
   }
 
   void set_sizes_contiguous(IntArrayRef sizes);
@@ -134,6 +143,12 @@ class SY_API TensorImpl final : public RefCounted {
   const int64_t* strides_() const noexcept {
     return sizes_ + (dim_ <= kInlineDims ? kInlineDims : dim_);
   }
+  void* first_of(void* storage) const noexcept {
+    return storage == nullptr ? nullptr
+                              : static_cast<char*>(storage) +
+                                    storage_offset_ * int64_t(itemsize());
+  }
+  SY_COLD void* materialized(const char* asked) const;
   static TensorImpl* create(Storage&& storage, ScalarType dtype, Device device,
                             DispatchKeySet keys);
   bool has_extras() const noexcept;

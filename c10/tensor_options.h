@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "c10/device.h"
@@ -34,6 +35,11 @@ class TensorOptions {
   template <class T>
   requires std::is_same_v<T, DeviceType>
   constexpr TensorOptions(T t) : device_(Device(t)) {}
+  // "npu:1"; a 0 is no text. Throws ValueError.
+  template <class T>
+  requires std::is_convertible_v<const T&, std::string_view> TensorOptions(
+      const T& device)
+      : device_(Device(std::string_view(device))) {}
   constexpr TensorOptions(Layout l) : layout_(l) {}
   constexpr TensorOptions(MemoryFormat f) : memory_format_(f) {}
 

@@ -8,18 +8,38 @@
 
 namespace sy {
 
-// What a call reads of its thread. One cache line, zero at thread start.
-struct ThreadState {
+struct ModeLayer;
+struct TransformLayer;
+
+// What the calls of a thread are made under: guards set it, and what goes on
+// with the work of one thread in another takes it along. All zero means that
+// nothing is on.
+struct ThreadModes {
   uint64_t included = 0;  // raw DispatchKeySets
   uint64_t excluded = 0;
+  bool grad_disabled = false;
+  bool inference = false;
+  uint8_t reserved[6] = {};
+  // The innermost of the transforms (vectorising maps, gradients as functions)
+  // and of the modes that see every call; each knows the next. The keys
+  // TransformFront, TransformBack and Mode lead to them.
+  TransformLayer* transforms = nullptr;
+  ModeLayer* modes = nullptr;
+  // Autocast: the device types that it is on for, a bit each, and the dtype of
+  // each, as 1 + ScalarType. The key Autocast leads to it.
+  uint32_t autocast_devices = 0;
+  uint8_t autocast_dtypes[32] = {};
+};
+
+struct CallsInFlight {
   // Calls in flight: depth in the low 16 bits, finished outermost calls above.
   // Written by this thread only, read by whoever unloads a library. 0 until
   // the thread is known to it.
   std::atomic<uint64_t> calls{0};
-  bool grad_disabled = false;
-  bool inference = false;
-  uint8_t reserved[6] = {};
 };
+
+// What a call reads of its thread, in one cache line. Zero at thread start.
+struct alignas(64) ThreadState : CallsInFlight, ThreadModes {};
 
 extern SY_API SY_TLS_FAST constinit thread_local ThreadState thread_state;
 

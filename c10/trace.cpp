@@ -225,8 +225,7 @@ void run_traced(const Kernel& kernel, const OperatorEntry& op,
   const size_t place = mine.events.size();
   mine.events.push_back(
       {&op,
-       key_name(
-           {f, per_backend ? static_cast<int>(keys.highest_backend()) : -1}),
+       key_name({f, per_backend ? number_of(keys.highest_backend()) : -1}),
        "(" + list(args, num_args) + ")",
        mine.depth,
        false,

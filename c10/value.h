@@ -10,7 +10,9 @@ namespace sy {
 
 // A boxed argument or result: 16 bytes, a tag and a payload. Lists and strings
 // are shared, counted and immutable. Scalars are stored as their bool, int or
-// double. Not thread-safe beyond what copying a counted pointer is.
+// double; what does not fit into 8 bytes, as a number of two doubles would not,
+// is a counted payload like them. Not thread-safe beyond what copying a counted
+// pointer is.
 class SY_API Value {
  public:
   enum class Tag : uint8_t {
@@ -44,7 +46,9 @@ class SY_API Value {
   Value(sy::ScalarType t) : tag_(Tag::ScalarType) {
     i_ = static_cast<int64_t>(t);
   }
-  Value(sy::Device d) : tag_(Tag::Device) { i_ = d.type | (d.index << 8); }
+  Value(sy::Device d) : tag_(Tag::Device) {
+    i_ = number_of(d.type()) | (d.index() * 256);
+  }
   Value(sy::Layout v) : tag_(Tag::Layout) { i_ = static_cast<int64_t>(v); }
   Value(sy::MemoryFormat v) : tag_(Tag::MemoryFormat) {
     i_ = static_cast<int64_t>(v);

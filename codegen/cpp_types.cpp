@@ -56,6 +56,13 @@ std::string result_type(Type t, bool is_reference) {
   return value_type(t.kind());
 }
 
+// Of the words that may be a default, those of no type of their own.
+bool is_reduction(const Argument& a) {
+  const TypeKind kind = a.type.without_optional().kind();
+  return kind != TypeKind::kScalarType && kind != TypeKind::kMemoryFormat &&
+         kind != TypeKind::kLayout;
+}
+
 std::string identifier_default(const Argument& a, std::string_view text) {
   const TypeKind kind = a.type.without_optional().kind();
   if (kind == TypeKind::kScalarType) {
@@ -67,8 +74,8 @@ std::string identifier_default(const Argument& a, std::string_view text) {
     return text == "contiguous_format" ? "MemoryFormat::Contiguous"
                                        : "MemoryFormat::Preserve";
   }
-  if (kind == TypeKind::kLayout) return "Layout::Strided";
-  return "Reduction::" + std::string(text);
+  if (is_reduction(a)) return "Reduction::" + std::string(text);
+  return "Layout::Strided";
 }
 
 std::string list_default(const Argument& a, DefaultValue v) {
@@ -132,6 +139,16 @@ std::string default_text(const Argument& a) {
     case Kind::kIdentifier: return identifier_default(a, v.as_string());
     default: return "{}";
   }
+}
+
+std::set<std::string> default_headers(const Argument& a) {
+  const DefaultValue v = a.default_value;
+  lang::Headers out;
+  if (v.is(DefaultValue::Kind::kDouble)) lang::cpp_double(v.as_double(), out);
+  if (v.is(DefaultValue::Kind::kIdentifier) && is_reduction(a)) {
+    out.insert("aten/contract/reduction_kind.h");
+  }
+  return out;
 }
 
 std::string parameter_name(const Argument& a) {

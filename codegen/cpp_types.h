@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ std::string parameter_type(const Argument& a);
 std::string return_type(const FunctionSchema& s);
 // The literal after `=`; empty if there is none.
 std::string default_text(const Argument& a);
+// What that literal needs: "aten/contract/reduction_kind.h".
+std::set<std::string> default_headers(const Argument& a);
 
 // The argument's name, or one like it that C++ can take (see lang/cpp_names.h).
 std::string parameter_name(const Argument& a);

@@ -10,8 +10,11 @@ namespace sy::codegen {
 namespace {
 
 bool exact_dispatch(const Operator& op) {
-  return op.contract.dtype.empty() ||
-         op.contract.dtype[0].value.find("result_type") == std::string::npos;
+  if (op.contract.dtype.empty()) return true;
+  const auto& called = op.contract.dtype[0].operators;
+  return std::none_of(called.begin(), called.end(), [](const auto& name) {
+    return name == "result_type" || name.starts_with("result_type.");
+  });
 }
 
 }  // namespace

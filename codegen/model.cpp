@@ -250,11 +250,11 @@ void Model::build(const std::optional<std::vector<std::string>>& tags,
 }
 
 void Model::index() {
-  // aten/result_type.h
   helpers_.push_back(
-      parse_schema("result_type(Tensor[] tensors) -> ScalarType"));
-  for (const FunctionSchema& s : helpers_) {
-    functional_[std::string(s.name().name.view())].push_back(&s);
+      {parse_schema("result_type(Tensor[] tensors) -> ScalarType"),
+       "aten/result_type.h"});
+  for (const Helper& h : helpers_) {
+    functional_[std::string(h.schema.name().name.view())].push_back(&h.schema);
   }
   for (const lang::SchemaFile& file : files_) {
     for (const FunctionSchema& s : file.broken) {
@@ -332,6 +332,13 @@ std::string Model::cpp_namespace(const FunctionSchema& s) const {
     }
   }
   return "sy";
+}
+
+std::string Model::cpp_header(const FunctionSchema& s) const {
+  for (const Helper& h : helpers_) {
+    if (&h.schema == &s) return h.header;
+  }
+  return "";
 }
 
 std::vector<std::string_view> Model::names() const {

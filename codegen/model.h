@@ -112,6 +112,7 @@ class Model : public lang::OpTable {
       std::string_view name) const override;
   std::vector<std::string_view> names() const override;
   std::string cpp_namespace(const FunctionSchema& s) const override;
+  std::string cpp_header(const FunctionSchema& s) const override;
 
  private:
   void build(const std::optional<std::vector<std::string>>& tags,
@@ -120,8 +121,12 @@ class Model : public lang::OpTable {
 
   std::vector<lang::SchemaFile> files_;
   std::vector<Backend> backends_;
-  // C++ functions of namespace sy that formulas may call.
-  std::vector<FunctionSchema> helpers_;
+  // A C++ function of namespace sy that formulas may call.
+  struct Helper {
+    FunctionSchema schema;
+    std::string header;
+  };
+  std::vector<Helper> helpers_;
   std::vector<Family> families_;
   std::map<std::string, std::vector<const FunctionSchema*>, std::less<>>
       functional_;

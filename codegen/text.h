@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@ std::string wrap(std::string_view line);
 // `text` as // comments of at most 80 columns.
 std::string comment(std::string_view text, int indent = 0);
 
-// Text put together line by line.
+// Text put together line by line, and the headers that it needs.
 class Writer {
  public:
   // One line, broken if it is too long; "" is an empty one.
@@ -35,10 +36,24 @@ class Writer {
   // An empty line, but never two and none at the start.
   void gap();
 
+  // What is written needs a header, "aten/tensor.h" or "<cmath>".
+  void include(std::string header) { headers_.insert(std::move(header)); }
+  template <class Headers>
+  void include_all(const Headers& headers) {
+    headers_.insert(headers.begin(), headers.end());
+  }
+  // What `other` has written, with what it needs.
+  void add(const Writer& other) {
+    raw(other.str());
+    include_all(other.headers());
+  }
+
   const std::string& str() const { return out_; }
+  const std::set<std::string>& headers() const { return headers_; }
 
  private:
   std::string out_;
+  std::set<std::string> headers_;
 };
 
 std::string join(const std::vector<std::string>& parts,

@@ -75,6 +75,11 @@ def sy_cc_test(
         **kwargs
     )
 
+def sy_cc_tests(exclude = [], **kwargs):
+    """A test of the same needs for each *_test.cpp of a folder but `exclude`."""
+    for source in native.glob(["*_test.cpp"], exclude = exclude):
+        sy_cc_test(name = source[:-len(".cpp")], **kwargs)
+
 def sy_cc_binary(
         name,
         copts = [],

@@ -13,6 +13,7 @@ CPP = (".h", ".cpp", ".cu", ".cuh")
 TEXT = CPP + (".py", ".bzl", ".bazel", ".sh", ".yaml", ".md", ".cmake")
 MAX_LINES = 800
 MAX_README_LINES = 100
+MAX_FOLDER_README_LINES = 30
 
 # layer -> (what it may include, why)
 LAYERS = {
@@ -47,6 +48,13 @@ TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "frontend/",
 # A public header is read by every translation unit of every user.
 HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
          "nlohmann/")
+
+COMPOSITE = "aten/composite"
+# Sources beside the families' own that are no family's: path -> why.
+NO_FAMILY = {
+    "backends/meta/pointwise.cpp": "the engine that entries of a kind run on",
+    "backends/meta/reduce.cpp": "the engine that entries of a kind run on",
+}
 
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|work|root|tmp|mnt|Users)/\w")
@@ -88,7 +96,9 @@ def check_include(path, target):
         yield (f"includes {target}: name the path from the project's root, so "
                "that a name tells the place")
     if own[0] == "backends" and target.startswith(TREE):
-        allowed = ("c10/", "aten/", f"backends/{own[1]}/")
+        # The special functions are functions of numbers and stand on std alone.
+        allowed = ("c10/", "aten/", "codegen/lang/special/",
+                   f"backends/{own[1]}/")
         if not target.startswith(allowed):
             yield (f"includes {target}: a backend stands on c10 and aten "
                    "alone, so that it could as well live outside this tree")
@@ -111,9 +121,11 @@ def check_file(path, lines):
     if len(lines) > MAX_LINES and path.endswith(TEXT) and not data:
         yield len(lines), (f"has {len(lines)} lines, over {MAX_LINES}: split "
                            "it by topic")
-    if path == "README.md" and len(lines) > MAX_README_LINES:
-        yield len(lines), (f"has {len(lines)} lines, over {MAX_README_LINES}: "
-                           "details belong in docs/")
+    readme = MAX_README_LINES if path == "README.md" else \
+        MAX_FOLDER_README_LINES if re.fullmatch(r"\w+/README\.md", path) else 0
+    if readme and len(lines) > readme:
+        yield len(lines), (f"has {len(lines)} lines, over {readme}: details "
+                           "belong in docs/")
     if path.endswith(".h") and cpp and not data:
         if not any(l.strip() == "#pragma once" for l in lines):
             yield 1, "has no #pragma once"
@@ -130,24 +142,114 @@ def check_file(path, lines):
                 yield number, problem
 
 
+def dispatched(lines):
+    """Yields (line number, key, function) for what `dispatch:` entries name."""
+    indent = None  # of the entry that is open
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        own = len(line) - len(line.lstrip())
+        if indent is not None and text and own <= indent:
+            indent = None
+        if text.startswith("dispatch:"):
+            indent = own
+            text = text[len("dispatch:"):]
+        if indent is not None:
+            for key, function in re.findall(r"(\w+):\s*(\w+)", text):
+                yield number, key, function
+
+
+def defined(lines):
+    """The functions that a formatted C++ source defines at namespace scope."""
+    text = "\n".join(lines)
+    head = r"(?m)^(?!using\b|namespace\b)[A-Za-z_][\w:<>,&*\s]*?\b(\w+)\("
+    found = set()
+    for match in re.finditer(head, text):
+        depth, at = 1, match.end()
+        while depth and at < len(text):
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+        if text[at:].lstrip().startswith("{"):
+            found.add(match[1])
+    return found
+
+
+def folder_of(key, files):
+    """Where the kernels of a dispatch key are."""
+    if key.startswith("Composite"):
+        return COMPOSITE
+    for path, lines in files.items():
+        if re.fullmatch(r"backends/\w+/backend\.yaml", path) and \
+                f"backend: {key}" in lines:
+            return os.path.dirname(path)
+    return f"backends/{key.lower()}"
+
+
+def family_of(path, families):
+    """The longest family that a source's name begins with, or None."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    fitting = [f for f in families if stem == f or stem.startswith(f + "_")]
+    return max(fitting, key=len, default=None)
+
+
+def check_families(files):
+    """Yields (path, line number, problem); `files`: the lines of each path."""
+    schemas = {os.path.basename(p)[:-len(".yaml")]: p for p in files
+               if re.fullmatch(r"schemas/ops/\w+\.yaml", p)}
+    entries = [(family, path, *entry) for family, path in schemas.items()
+               for entry in dispatched(files[path])]
+    folders = {key: folder_of(key, files)
+               for key in {entry[3] for entry in entries}}
+    sources = {}  # folder -> {function: the files that define it}
+    for path, lines in files.items():
+        folder = os.path.dirname(path)
+        if not path.endswith(".cpp") or folder not in folders.values():
+            continue
+        for function in defined(lines):
+            sources.setdefault(folder, {}).setdefault(function, []).append(path)
+        if schemas and path not in NO_FAMILY and not family_of(path, schemas):
+            yield path, 1, (
+                "is named after no family of schemas/ops/: here each file "
+                "holds kernels of one family, so that they are found without "
+                "a search; what kernels share is in a folder beside them")
+    named_by = {}  # (folder, function) -> families
+    for family, _, _, key, function in entries:
+        named_by.setdefault((folders[key], function), set()).add(family)
+    for family, path, number, key, function in entries:
+        folder = folders[key]
+        homes = sources.get(folder, {}).get(function, [])
+        own = f"{folder}/{family}.cpp or {family}_<topic>.cpp"
+        if not homes:
+            yield path, number, (f"names {function} for {key}, which no file "
+                                 f"of {folder}/ defines: it belongs into {own}")
+        elif not any(family_of(home, schemas) in named_by[folder, function]
+                     for home in homes):
+            yield path, number, (
+                f"names {function}, which is in {homes[0]}: the kernels of a "
+                f"family are in files of its name ({own}) on every backend, "
+                "so that they are found without a search")
+
+
 def exempt(path):
     return not (path.endswith(TEXT) or path in ("sy", ".ci/run"))
 
 
 def problems(root):
+    files = {}
     for path in source_files(root):
         if exempt(path):
             continue
         try:
             with open(os.path.join(root, path), encoding="utf-8") as file:
-                lines = file.read().splitlines()
+                files[path] = file.read().splitlines()
         except UnicodeDecodeError:
             yield f"{path}:1: is not UTF-8"
-            continue
         except OSError:
             continue  # deleted since git listed it
+    for path, lines in files.items():
         for number, problem in check_file(path, lines):
             yield f"{path}:{number}: {problem}"
+    for path, number, problem in check_families(files):
+        yield f"{path}:{number}: {problem}"
 
 
 def main():

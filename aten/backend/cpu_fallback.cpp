@@ -148,16 +148,16 @@ class Fallback {
         {t, span.bytes == 0 ? 0 : first, span.bytes == 0 ? 0 : end, nullptr});
   }
 
-  static void download(HostStorage* s) {
+  void download(HostStorage* s) const {
     const Device device = s->owner.device();
     s->host = StorageImpl::allocate(s->end - s->first, Device(kCPU));
     if (s->end == s->first) return;
-    DeviceInterface& d = device_interface(device.type);
-    d.synchronize(device.index);
-    d.copy_to_host(
-        s->host->data(),
-        static_cast<const char*>(s->owner.storage()->data()) + s->first,
-        s->end - s->first, device.index);
+    const auto* const data = static_cast<const char*>(
+        s->owner.storage()->const_data(op_.name().data()));
+    DeviceInterface& d = device_interface(device.type());
+    d.synchronize(device.index());
+    d.copy_to_host(s->host->data(), data + s->first, s->end - s->first,
+                   device.index());
   }
 
   TensorBase host_tensor(const TensorBase& t) {

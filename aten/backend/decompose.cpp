@@ -18,10 +18,10 @@ namespace {
 
 // Of a value in a register. Narrow floats are float32 there.
 ScalarType register_dtype(ScalarType compute) {
-  return tiles::storage_of(tiles::tile_type_of(compute));
+  return program::storage_of(program::compute_type_of(compute));
 }
 
-Scalar read_uniform(const tiles::Uniform& u, ScalarType dtype) {
+Scalar read_uniform(const program::Uniform& u, ScalarType dtype) {
   switch (dtype) {
     case kByte:
     case kBool: return int64_t{u.u8};
@@ -38,9 +38,9 @@ Scalar read_uniform(const tiles::Uniform& u, ScalarType dtype) {
 std::vector<Tensor> run_program(const ElementProgram& program,
                                 const PrimitiveCalls& calls,
                                 const std::vector<Tensor>& inputs,
-                                const tiles::Uniform* uniforms,
+                                const program::Uniform* uniforms,
                                 ScalarType dtype) {
-  const tiles::Program& p = program.tile;
+  const program::Program& p = program.body;
   std::vector<Tensor> registers(p.n_registers);
   std::copy(inputs.begin(), inputs.end(), registers.begin());
   for (int i = 0; i < p.n_uniforms; ++i) {
@@ -50,7 +50,7 @@ std::vector<Tensor> run_program(const ElementProgram& program,
         calls.number(read_uniform(uniforms[i], type), type);
   }
   for (int i = 0; i < p.n_steps; ++i) {
-    const tiles::Step& s = p.steps[i];
+    const program::Step& s = p.steps[i];
     registers[s.dst] =
         calls.run(s.op, registers[s.a], registers[s.b], registers[s.c]);
   }
@@ -77,11 +77,11 @@ Tensor run_pointwise(const PointwiseNode& node) {
   const ScalarType dtype = register_dtype(plan.compute);
   const PrimitiveCalls calls(dtype, plan.device);
   const ElementProgram& program = select_program(op, args);
-  tiles::Uniform uniforms[tiles::kMaxUniforms];
+  program::Uniform uniforms[program::kMaxUniforms];
   eval_call_uniforms(op, program, args, plan.compute, uniforms);
   std::vector<Tensor> inputs;
   for (int i = 0; i < op.n_inputs; ++i) {
-    const bool is_bool = (program.tile.bool_inputs >> i & 1) != 0;
+    const bool is_bool = (program.body.bool_inputs >> i & 1) != 0;
     inputs.push_back(to_register(*args.inputs[i], is_bool, dtype, plan.device));
   }
   Tensor out = make_result(op, args, plan);
@@ -123,7 +123,7 @@ std::vector<Tensor> accumulate(const ReduceOp& op, const ReducePlan& plan,
                                const PrimitiveCalls& calls,
                                const std::vector<Tensor>& elements,
                                IntArrayRef sizes, ScalarType dtype) {
-  const tiles::Program& combine = op.combine.tile;
+  const program::Program& combine = op.combine.body;
   std::vector<int64_t> dims, kept(sizes.begin(), sizes.end());
   for (size_t d = 0; d < sizes.size(); ++d) {
     if ((plan.reduced >> d & 1) == 0) continue;
@@ -136,13 +136,15 @@ std::vector<Tensor> accumulate(const ReduceOp& op, const ReducePlan& plan,
     if (plan.count == 0) {
       const lang::Uniform& u = op.identity[i];
       const Scalar none = u.is_int ? Scalar(u.i) : Scalar(u.d);
-      const bool is_bool = op.map.tile.results[i].is_bool;
+      const bool is_bool = op.map.body.results[i].is_bool;
       out.push_back(calls.number(none, is_bool ? kBool : dtype).expand(kept));
       continue;
     }
-    const tiles::Step* const step = std::find_if(
-        combine.steps, combine.steps + combine.n_steps,
-        [&](const tiles::Step& s) { return s.dst == combine.results[i].reg; });
+    const program::Step* const step =
+        std::find_if(combine.steps, combine.steps + combine.n_steps,
+                     [&](const program::Step& s) {
+                       return s.dst == combine.results[i].reg;
+                     });
     out.push_back(
         reduce_by_operator(of_bools(step->op), x.expand(sizes), dims));
   }
@@ -157,13 +159,13 @@ void run_reduce(const ReduceNode& node, Value* results) {
   const ScalarType dtype = register_dtype(plan.compute);
   const Device device = args.self->device();
   const PrimitiveCalls calls(dtype, device);
-  const tiles::TileType type = tiles::tile_type_of(plan.compute);
-  tiles::Uniform uniforms[tiles::kMaxUniforms];
+  const program::ComputeType type = program::compute_type_of(plan.compute);
+  program::Uniform uniforms[program::kMaxUniforms];
 
   // The dtype argument is what self is converted to first.
   const Tensor given =
       args.dtype ? Tensor(*args.self).to(*args.dtype) : Tensor(*args.self);
-  const bool is_bool = (op.map.tile.bool_inputs & 1) != 0;
+  const bool is_bool = (op.map.body.bool_inputs & 1) != 0;
   eval_uniforms(op.map, args.scalars, plan.count, type, uniforms);
   std::vector<Tensor> values =
       run_program(op.map, calls, {to_register(given, is_bool, dtype, device)},

@@ -1,18 +1,14 @@
 #pragma once
 
-#include <atomic>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "aten/engine/pointwise.h"
 #include "aten/engine/reduce.h"
 #include "aten/engine/scan.h"
+#include "c10/backend_service.h"
 
-// The engines of backends, by key: what runs the operators of a kind from their
-// descriptions. Generated code registers them (`engines:` of backend.yaml);
-// those ask who run descriptions that no generated kernel has, so that they
-// name no backend.
+// The engines of a backend: what runs the operators of a kind from their
+// descriptions. Generated code registers them, for `engines:` of backend.yaml;
+// whoever runs descriptions that no generated kernel has asks for them here,
+// and so names no backend.
 
 namespace sy {
 
@@ -56,31 +52,14 @@ struct BackendEngines {
   bool has_data = true;
 };
 
-// The place of one key. It is never freed, so that kernels may hold it; it is
-// empty while the library of the backend is not loaded. Safe from threads.
-struct EngineSlot {
-  std::string key;
-  std::atomic<const BackendEngines*> engines{nullptr};
-};
+// What Library::service() registers them as.
+inline constexpr BackendService kEngineService = BackendService::kReserved1;
 
-// In the order of registration, those that are empty left out.
-SY_API std::vector<const EngineSlot*> engine_slots();
-// Null if the backend has none.
-SY_API const BackendEngines* engines_of(std::string_view key);
-
-// Registers the engines while it lives, as a static object of the backend's
-// library. The first of a key wins: a second is a backend that cannot be
-// committed.
-class SY_API EngineRegistrar {
- public:
-  EngineRegistrar(const char* key, const BackendEngines& engines);
-  ~EngineRegistrar();
-  EngineRegistrar(const EngineRegistrar&) = delete;
-  EngineRegistrar& operator=(const EngineRegistrar&) = delete;
-
- private:
-  const BackendEngines engines_;
-  EngineSlot* slot_;
-};
+// nullptr if the backend has none, or is not loaded. Who keeps them holds the
+// library, as of any service.
+inline const BackendEngines* engines_of(DeviceType device) noexcept {
+  return static_cast<const BackendEngines*>(
+      backend_service(device, kEngineService));
+}
 
 }  // namespace sy

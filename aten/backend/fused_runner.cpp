@@ -11,7 +11,7 @@ std::atomic<FusedRunner> runners[kMaxBackends];
 }  // namespace
 
 void register_fused_runner(DeviceType device, FusedRunner runner) noexcept {
-  runners[device].store(runner, std::memory_order_release);
+  runners[number_of(device)].store(runner, std::memory_order_release);
 }
 
 Tensor fused_pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
@@ -24,7 +24,8 @@ Tensor fused_pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
   keys = keys - DispatchKeySet(DispatchKey::Autograd);
   const DeviceType device = keys.highest_backend();
   if (keys != DispatchKeySet::dense(device)) return {};
-  const FusedRunner run = runners[device].load(std::memory_order_acquire);
+  const FusedRunner run =
+      runners[number_of(device)].load(std::memory_order_acquire);
   return run == nullptr ? Tensor() : run(op, args);
 }
 

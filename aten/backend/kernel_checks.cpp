@@ -62,11 +62,11 @@ uint64_t hash_of(const void* data, size_t n) {
 // Of all bytes that the tensor's storage has, on whatever device.
 uint64_t content_of(const TensorBase& t) {
   const StorageImpl& s = *t.storage();
-  DeviceInterface& device = device_interface(s.device().type);
-  device.synchronize(s.device().index);
+  DeviceInterface& device = device_interface(s.device().type());
+  device.synchronize(s.device().index());
   if (device.host_accessible()) return hash_of(s.data(), s.nbytes());
   std::vector<char> bytes(s.nbytes());
-  device.copy_to_host(bytes.data(), s.data(), bytes.size(), s.device().index);
+  device.copy_to_host(bytes.data(), s.data(), bytes.size(), s.device().index());
   return hash_of(bytes.data(), bytes.size());
 }
 

@@ -1,5 +1,5 @@
 #include "aten/ops/activation_gated.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/ops/activation.h"
 #include "aten/ops/activation_gated_kernels.h"
 #include "aten/ops/arithmetic.h"
@@ -13,7 +13,7 @@ std::tuple<Tensor, Tensor> log_sigmoid_forward(const Tensor& self) {
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
-  Dims sizes = shapes::fill(self.dim(), 1);
+  Dims sizes = geometry::fill(self.dim(), 1);
   if (weight.numel() != 1) sizes[self.dim() > 1 ? 1 : 0] = weight.numel();
   return sy::_prelu_kernel(self, weight.reshape(sizes));
 }

@@ -3,14 +3,21 @@
 #include <algorithm>
 #include <vector>
 
+#include "aten/composite/indexing.h"
 #include "aten/contract/index_list.h"
 #include "aten/engine/view.h"
 #include "aten/operators.h"
 #include "aten/ops/advanced_indexing_kernels.h"
+#include "aten/ops/arithmetic.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
+#include "aten/ops/histogram.h"
 #include "aten/ops/indexing.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/scan.h"
+#include "aten/ops/scatter.h"
 #include "aten/ops/shape.h"
+#include "aten/ops/unique.h"
 #include "aten/ops/view.h"
 
 namespace sy::composite {
@@ -81,7 +88,7 @@ Tensor triangle_indices(const char* op, bool lower, int64_t row, int64_t col,
   }
   const int64_t sizes[] = {2, n};
   const Tensor out(make_tensor(sizes, kLong, Device(kCPU)));
-  auto* rows = static_cast<int64_t*>(out.data_ptr());
+  auto* rows = static_cast<int64_t*>(out.raw_data());
   auto* cols = rows + n;
   for (int64_t r = lower ? std::max<int64_t>(0, -offset) : 0, i = 0; i < n;
        ++r) {
@@ -222,6 +229,134 @@ Tensor triu_indices(int64_t row, int64_t col, int64_t offset,
                     std::optional<bool> pin_memory) {
   return triangle_indices("triu_indices", false, row, col, offset,
                           {dtype, layout, device, pin_memory});
+}
+
+namespace {
+
+// Reading and writing by index, made of gather, scatter and scatter_reduce: for
+// backends that have no kernels of their own for the rest.
+
+void check_places(const char* op, const Tensor& places, int64_t n) {
+  const Tensor wrong = sy::logical_or(places < 0, places >= n);
+  SY_CHECK(!wrong.any().item<bool>(), Index, "[", op,
+           "] indices: expected indices in [", -n, ", ", n - 1, "]");
+}
+
+// The places of `sizes` and `strides`, with `behind` more dims of one element.
+Tensor grid(const Dims& sizes, const Dims& strides, int behind,
+            const TensorOptions& options) {
+  Tensor sum = sy::zeros({}, options);
+  for (int d = 0; d < sizes.size(); ++d) {
+    std::vector<int64_t> shape(static_cast<size_t>(sizes.size() - d + behind),
+                               1);
+    shape[0] = sizes[d];
+    sum = sum + (sy::arange(sizes[d], options) * strides[d]).reshape(shape);
+  }
+  return sum;
+}
+
+// Where in self, contiguous, as a vector, each index points. Masks are the
+// places of what is true in them.
+Tensor linear_index(const char* op, const Tensor& self,
+                    OptionalTensors indices) {
+  std::vector<std::optional<Tensor>> places;
+  for (const std::optional<Tensor>& i : indices) {
+    const bool mask = i && i->defined() && i->dim() > 0 &&
+                      (i->scalar_type() == kBool || i->scalar_type() == kByte);
+    if (!mask) {
+      places.push_back(i);
+      continue;
+    }
+    for (int64_t d = 0; d < i->dim(); ++d) {
+      const size_t at = places.size();
+      SY_CHECK(static_cast<int64_t>(at) < self.dim() &&
+                   self.sizes()[at] == i->size(d),
+               Index, "[", op, "] indices: expected a mask of sizes that are ",
+               "those of ", describe(self), ", got ", describe(*i));
+      places.emplace_back(sy::nonzero(*i).select(1, d));
+    }
+  }
+  const IndexPlan plan = plan_index(op, self, places);
+  const TensorOptions options = self.options().dtype(kLong);
+  const int before = plan.index.size() + plan.after.size();
+  Tensor at = grid(plan.before, plan.before_strides, before, options) +
+              grid(plan.after, plan.after_strides, 0, options);
+  for (const IndexedDim& d : plan.dims) {
+    const Tensor i = from_start(d.index, d.size);
+    check_places(op, i, d.size);
+    std::vector<int64_t> shape = i.sizes().vec();
+    shape.resize(shape.size() + static_cast<size_t>(plan.after.size()), 1);
+    at = at + i.reshape(shape) * d.stride;
+  }
+  return at.expand(IntArrayRef(plan.result_sizes()));
+}
+
+}  // namespace
+
+Tensor take_by_gather(const Tensor& self, const Tensor& index) {
+  const Tensor at = from_start(index, self.numel()).reshape(-1);
+  return sy::gather(self.reshape(-1), 0, at).reshape(index.sizes());
+}
+
+Tensor put_by_scatter(const Tensor& self, const Tensor& index,
+                      const Tensor& source, bool accumulate) {
+  const Tensor flat = self.reshape(-1), from = source.reshape(-1);
+  const Tensor at = from_start(index, self.numel()).reshape(-1);
+  return (accumulate ? sy::scatter_add(flat, 0, at, from)
+                     : sy::scatter(flat, 0, at, from))
+      .reshape(self.sizes());
+}
+
+Tensor index_by_take(const Tensor& self, OptionalTensors indices) {
+  const Tensor x = self.contiguous();
+  const Tensor at = linear_index("index", x, indices);
+  return sy::gather(x.reshape(-1), 0, at.reshape(-1)).reshape(at.sizes());
+}
+
+Tensor index_put_by_put(const Tensor& self, OptionalTensors indices,
+                        const Tensor& values, bool accumulate) {
+  const Tensor x = self.contiguous();
+  const Tensor at = linear_index("index_put", x, indices);
+  return sy::put(x, at, values.expand(at.sizes()), accumulate);
+}
+
+Tensor masked_select_by_index(const Tensor& self, const Tensor& mask) {
+  const Dims sizes =
+      broadcast_sizes("masked_select", self.sizes(), mask.sizes());
+  const Tensor chosen =
+      sy::nonzero(mask.expand(IntArrayRef(sizes)).reshape(-1)).reshape(-1);
+  return sy::gather(self.expand(IntArrayRef(sizes)).reshape(-1), 0, chosen);
+}
+
+Tensor masked_scatter_by_gather(const Tensor& self, const Tensor& mask,
+                                const Tensor& source) {
+  const Dims sizes =
+      broadcast_sizes("masked_scatter", self.sizes(), mask.sizes());
+  const Tensor chosen = mask.to(kBool).expand(IntArrayRef(sizes)).reshape(-1);
+  const Tensor x = self.expand(IntArrayRef(sizes));
+  const auto wanted = chosen.sum().item<int64_t>();
+  SY_CHECK(wanted <= source.numel(), Value,
+           "[masked_scatter] source: expected at least ", wanted,
+           " elements, one for each that is masked, got ", source.numel());
+  if (wanted == 0) return x.clone();
+  const Tensor place =
+      sy::clamp_min(sy::cumsum(chosen.to(kLong), 0) - 1, Scalar(0));
+  const Tensor from = sy::gather(source.reshape(-1), 0, place);
+  return sy::where(chosen, from, x.reshape(-1)).reshape(IntArrayRef(sizes));
+}
+
+Tensor repeat_interleave_by_search(const Tensor& repeats,
+                                   std::optional<int64_t> output_size) {
+  if (repeats.numel() == 0) return sy::empty_like(repeats);
+  SY_CHECK((repeats < 0).sum().item<int64_t>() == 0, Value,
+           "[repeat_interleave] repeats: expected no negative numbers");
+  const Tensor ends = sy::cumsum(repeats, 0, kLong);
+  const auto total = ends.select(0, -1).item<int64_t>();
+  SY_CHECK(!output_size || *output_size == total, Value,
+           "[repeat_interleave] output_size: expected ", total, ", got ",
+           *output_size);
+  return sy::searchsorted(ends, sy::arange(total, ends.options()), false, true)
+      .to(repeats.scalar_type());
 }
 
 }  // namespace sy::composite

@@ -1,6 +1,11 @@
 #include "aten/contract/batch_norm.h"
 
+#include <tuple>
+
+#include "aten/composite/normalization_scaled.h"
 #include "aten/engine/dims.h"
+#include "aten/engine/widened.h"
+#include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/batch_norm.h"
 #include "aten/ops/batch_norm_kernels.h"
@@ -11,75 +16,13 @@
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
 
-namespace sy {
+namespace sy::composite {
 
 namespace {
+
+using namespace scaling;
 
 using MaybeTensor = std::optional<Tensor>;
-
-void check_parameter(const char* op, const char* name, const Tensor& t,
-                     int64_t channels, ScalarType dtype) {
-  if (!t.defined()) return;
-  SY_CHECK(t.dtype() == dtype, Type, "[", op, "] ", name, ": expected dtype ",
-           dtype, ", got ", t.dtype());
-  SY_CHECK(t.dim() == 1 && t.sizes()[0] == channels, Value, "[", op, "] ", name,
-           ": expected sizes [", channels, "], one for each channel, got ",
-           t.sizes());
-}
-
-}  // namespace
-
-ScalarType check_batch_norm(const char* op, const BatchNormArgs& args) {
-  const Tensor& input = args.input;
-  SY_CHECK(is_floating_type(input.dtype()), Type, "[", op,
-           "] input: expected a floating dtype, got ", input.dtype());
-  SY_CHECK(input.dim() >= 2, Value, "[", op,
-           "] input: expected at least 2 dims, got ", input.sizes());
-  const int64_t channels = input.sizes()[1];
-  ScalarType dtype = input.dtype();
-  if (dtype == kHalf || dtype == kBFloat16) {
-    for (const Tensor* t :
-         {&args.weight, &args.bias, &args.running_mean, &args.running_var}) {
-      if (t->defined() && t->dtype() == kFloat) dtype = kFloat;
-    }
-  }
-  check_parameter(op, "weight", args.weight, channels, dtype);
-  check_parameter(op, "bias", args.bias, channels, dtype);
-  check_parameter(op, "running_mean", args.running_mean, channels, dtype);
-  check_parameter(op, "running_var", args.running_var, channels, dtype);
-  if (!args.training) {
-    SY_CHECK(args.running_mean.defined() && args.running_var.defined(), Value,
-             "[", op,
-             "] running_mean: expected running statistics, as training is off");
-  } else {
-    SY_CHECK(input.numel() > 0, Value, "[", op,
-             "] input: expected at least one element in training, got ",
-             input.sizes());
-  }
-  return dtype;
-}
-
-void check_batch_norm_grad(const char* op, const Tensor& grad_out,
-                           const BatchNormArgs& args, const Tensor& save_mean,
-                           const Tensor& save_invstd) {
-  const ScalarType dtype = check_batch_norm(op, args);
-  const Tensor& input = args.input;
-  SY_CHECK(grad_out.sizes() == input.sizes(), Value, "[", op,
-           "] grad_out: expected ", input.sizes(), ", the sizes of input, got ",
-           grad_out.sizes());
-  SY_CHECK(grad_out.dtype() == input.dtype(), Type, "[", op,
-           "] grad_out: expected dtype ", input.dtype(), ", got ",
-           grad_out.dtype());
-  if (!args.training) return;
-  SY_CHECK(save_mean.defined() && save_invstd.defined(), Value, "[", op,
-           "] save_mean: expected saved statistics, as training is on");
-  check_parameter(op, "save_mean", save_mean, input.sizes()[1], dtype);
-  check_parameter(op, "save_invstd", save_invstd, input.sizes()[1], dtype);
-}
-
-namespace native {
-
-namespace {
 
 Tensor reserve_of(const Tensor& input) {
   return sy::empty({0}, input.options().dtype(kByte));
@@ -267,6 +210,136 @@ Tensor instance_norm(const Tensor& input, const MaybeTensor& weight,
   return out.view(input.sizes());
 }
 
-}  // namespace native
+namespace {
 
-}  // namespace sy
+// Channels brought to one scale, made of means, and the gradients: for backends
+// that have no kernels of their own for it.
+
+Tensor or_undefined(const Optional& t) { return given(t) ? *t : Tensor(); }
+
+// Dim 1 of a batch; the other dims are a channel's own.
+struct ChannelShape {
+  Dims statistics, inner;
+  double count = 1;  // of elements of one channel
+
+  explicit ChannelShape(const Tensor& input) {
+    for (int64_t d = 0; d < input.dim(); ++d) {
+      statistics.push_back(d == 1 ? input.size(d) : 1);
+      if (d == 1) continue;
+      inner.push_back(d);
+      count *= static_cast<double>(input.size(d));
+    }
+  }
+};
+
+// (1 - momentum) * running + momentum * now
+Tensor followed(const Tensor& running, const Tensor& now, double momentum) {
+  return widened(running) * (1 - momentum) + now * momentum;
+}
+
+// The mean and the variance of each channel. The running ones follow, the
+// variance by the unbiased one: last, as a call that falls back is made again,
+// and without a new version, as gradients may have saved them.
+std::tuple<Tensor, Tensor> channel_statistics(const Tensor& x,
+                                              const ChannelShape& shape,
+                                              const Tensor& running_mean,
+                                              const Tensor& running_var,
+                                              double momentum) {
+  const Tensor mean = sy::mean(x, shape.inner, true);
+  const Tensor squares = sy::sum(sy::square(x - mean), shape.inner);
+  const Tensor flat = mean.reshape(squares.sizes());
+  Tensor next_mean, next_var;
+  if (running_mean.defined()) {
+    next_mean = followed(running_mean, flat, momentum);
+  }
+  if (running_var.defined()) {
+    next_var =
+        followed(running_var, squares / Scalar(shape.count - 1), momentum);
+  }
+  if (next_mean.defined()) sy::_copy_from(next_mean, running_mean);
+  if (next_var.defined()) sy::_copy_from(next_var, running_var);
+  return {flat, squares / Scalar(shape.count)};
+}
+
+}  // namespace
+
+Three batch_norm_by_mean(const Tensor& input, const Optional& weight,
+                         const Optional& bias, const Optional& running_mean,
+                         const Optional& running_var, bool training,
+                         double momentum, double eps) {
+  const BatchNormArgs args{input,
+                           or_undefined(weight),
+                           or_undefined(bias),
+                           or_undefined(running_mean),
+                           or_undefined(running_var),
+                           training};
+  const ScalarType dtype = check_batch_norm("native_batch_norm", args);
+  const ChannelShape shape(input);
+  const Tensor x = widened(input);
+  Tensor mean, variance;
+  if (training) {
+    std::tie(mean, variance) = channel_statistics(x, shape, args.running_mean,
+                                                  args.running_var, momentum);
+  } else {
+    mean = widened(args.running_mean);
+    variance = widened(args.running_var);
+  }
+  const Tensor invstd = sy::rsqrt(variance + eps);
+  const Tensor rows =
+      (x - mean.reshape(shape.statistics)) * invstd.reshape(shape.statistics);
+  const Tensor none = sy::empty({0}, input.options().dtype(dtype));
+  return {affine(rows, weight, bias, shape.statistics).to(input.scalar_type()),
+          training ? mean.to(dtype) : none,
+          training ? invstd.to(dtype) : none.clone()};
+}
+
+Three batch_norm_backward_by_mean(const Tensor& grad_out, const Tensor& input,
+                                  const Optional& weight,
+                                  const Optional& running_mean,
+                                  const Optional& running_var,
+                                  const Optional& save_mean,
+                                  const Optional& save_invstd, bool train,
+                                  double eps, ArrayRef<bool> output_mask) {
+  const BatchNormArgs args{input,
+                           or_undefined(weight),
+                           Tensor(),
+                           or_undefined(running_mean),
+                           or_undefined(running_var),
+                           train};
+  check_batch_norm_grad("native_batch_norm_backward", grad_out, args,
+                        or_undefined(save_mean), or_undefined(save_invstd));
+  const ChannelShape shape(input);
+  const Standardized s(
+      input, train ? save_mean : running_mean,
+      train ? *save_invstd : sy::rsqrt(widened(*running_var) + eps),
+      shape.statistics, shape.inner);
+  const ScalarType parameter = statistics_dtype(input, weight);
+  const Tensor dy = widened(grad_out);
+  Tensor dx, dw, db;
+  if (output_mask[0]) {
+    const Tensor g = affine(dy, weight, std::nullopt, shape.statistics);
+    dx = (train ? s.input_grad(g, std::nullopt, std::nullopt) : g * s.rstd)
+             .to(input.scalar_type());
+  }
+  if (output_mask[1]) dw = sy::sum(dy * s.scaled, shape.inner).to(parameter);
+  if (output_mask[2]) db = sy::sum(dy, shape.inner).to(parameter);
+  return {dx, dw, db};
+}
+
+std::tuple<Tensor, Tensor> batch_norm_update_stats_by_mean(
+    const Tensor& input, const Optional& running_mean,
+    const Optional& running_var, double momentum) {
+  const BatchNormArgs args{input,
+                           Tensor(),
+                           Tensor(),
+                           or_undefined(running_mean),
+                           or_undefined(running_var),
+                           true};
+  const ScalarType dtype = check_batch_norm("batch_norm_update_stats", args);
+  const auto [mean, variance] =
+      channel_statistics(widened(input), ChannelShape(input), args.running_mean,
+                         args.running_var, momentum);
+  return {mean.to(dtype), variance.to(dtype)};
+}
+
+}  // namespace sy::composite

@@ -138,12 +138,14 @@ Tensor conv1d(const Tensor& input, const Tensor& weight,
   return conv("conv1d", 1, input, weight, bias, stride, padding, dilation,
               groups);
 }
+
 Tensor conv2d(const Tensor& input, const Tensor& weight,
               const MaybeTensor& bias, IntArrayRef stride, IntArrayRef padding,
               IntArrayRef dilation, int64_t groups) {
   return conv("conv2d", 2, input, weight, bias, stride, padding, dilation,
               groups);
 }
+
 Tensor conv3d(const Tensor& input, const Tensor& weight,
               const MaybeTensor& bias, IntArrayRef stride, IntArrayRef padding,
               IntArrayRef dilation, int64_t groups) {
@@ -158,6 +160,7 @@ Tensor conv1d_padding(const Tensor& input, const Tensor& weight,
   return conv_mode("conv1d", 1, input, weight, bias, stride, padding, dilation,
                    groups);
 }
+
 Tensor conv2d_padding(const Tensor& input, const Tensor& weight,
                       const MaybeTensor& bias, IntArrayRef stride,
                       std::string_view padding, IntArrayRef dilation,
@@ -165,6 +168,7 @@ Tensor conv2d_padding(const Tensor& input, const Tensor& weight,
   return conv_mode("conv2d", 2, input, weight, bias, stride, padding, dilation,
                    groups);
 }
+
 Tensor conv3d_padding(const Tensor& input, const Tensor& weight,
                       const MaybeTensor& bias, IntArrayRef stride,
                       std::string_view padding, IntArrayRef dilation,
@@ -180,6 +184,7 @@ Tensor conv_transpose1d(const Tensor& input, const Tensor& weight,
   return conv_transpose("conv_transpose1d", 1, input, weight, bias, stride,
                         padding, output_padding, groups, dilation);
 }
+
 Tensor conv_transpose2d(const Tensor& input, const Tensor& weight,
                         const MaybeTensor& bias, IntArrayRef stride,
                         IntArrayRef padding, IntArrayRef output_padding,
@@ -187,6 +192,7 @@ Tensor conv_transpose2d(const Tensor& input, const Tensor& weight,
   return conv_transpose("conv_transpose2d", 2, input, weight, bias, stride,
                         padding, output_padding, groups, dilation);
 }
+
 Tensor conv_transpose3d(const Tensor& input, const Tensor& weight,
                         const MaybeTensor& bias, IntArrayRef stride,
                         IntArrayRef padding, IntArrayRef output_padding,
@@ -273,6 +279,16 @@ std::tuple<Tensor, Tensor, Tensor> conv_tbc_backward(const Tensor& self,
           taps == 0 ? sy::zeros(weight.sizes(), weight.options())
                     : sy::stack(by_taps),
           sy::sum(self, {0, 1})};
+}
+
+// For backends that have no kernel of their own.
+Tensor conv_tbc_by_convolution(const Tensor& self, const Tensor& weight,
+                               const Tensor& bias, int64_t pad) {
+  const int64_t one[] = {1}, none[] = {0}, padding[] = {pad};
+  return sy::convolution(self.permute({1, 2, 0}), weight.permute({2, 1, 0}),
+                         bias, one, padding, one, false, none, 1)
+      .permute({2, 0, 1})
+      .contiguous();
 }
 
 }  // namespace sy::composite

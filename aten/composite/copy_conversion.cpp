@@ -15,15 +15,10 @@ namespace sy::composite {
 
 namespace {
 
-bool has_own_copy(Device device) {
-  return device.type > kMeta &&
-         ops::_copy_from::entry().has_kernel(DispatchKey::Dense, device.type);
-}
-
 // A device without a number is the current one of its kind, the first.
 bool same_device(Device own, Device asked) {
-  return own.type == asked.type &&
-         (!asked.has_index() || own.index < 0 || own.index == asked.index);
+  return own.type() == asked.type() && (!asked.has_index() || own.index() < 0 ||
+                                        own.index() == asked.index());
 }
 
 Tensor convert(const Tensor& self, ScalarType dtype, Device device,
@@ -46,15 +41,15 @@ Tensor convert(const Tensor& self, ScalarType dtype, Device device,
 // device pins, if it does.
 bool lands_pinned(const Tensor& self, ScalarType dtype, Device device,
                   bool non_blocking) {
-  return non_blocking && device.is_cpu() && self.device().type > kMeta &&
+  return non_blocking && device.is_cpu() && self.device().type() > kMeta &&
          dtype == self.dtype() &&
-         device_interface(self.device().type).pinned_allocator() != nullptr;
+         device_interface(self.device().type()).pinned_allocator() != nullptr;
 }
 
 template <class T>
 bool equal_elements(const Tensor& a, const Tensor& b) {
-  const T* x = static_cast<const T*>(a.data_ptr());
-  return std::equal(x, x + a.numel(), static_cast<const T*>(b.data_ptr()));
+  const T* x = static_cast<const T*>(a.raw_data());
+  return std::equal(x, x + a.numel(), static_cast<const T*>(b.raw_data()));
 }
 
 }  // namespace
@@ -65,11 +60,7 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return self;
   assert_no_internal_overlap("copy_", "self", self);
   assert_no_partial_overlap("copy_", self, "src", src);
-  if (SY_UNLIKELY(has_own_copy(self.device()) || has_own_copy(src.device()))) {
-    sy::_copy_from(src, self, non_blocking);
-  } else if (!non_blocking || !begin_copy(self, src)) {
-    copy_between(self, src);
-  }
+  copy_tensor(self, src, non_blocking);
   return self;
 }
 
@@ -86,8 +77,8 @@ Tensor to_copy(const Tensor& self, std::optional<ScalarType> dtype,
   Tensor result;
   if (lands_pinned(self, t, d, non_blocking)) {
     result = Tensor(
-        make_pinned_tensor(self.sizes(), stride_list, t, self.device().type));
-  } else if (d.type <= kMeta && !pin_memory.value_or(false)) {
+        make_pinned_tensor(self.sizes(), stride_list, t, self.device().type()));
+  } else if (d.type() <= kMeta && !pin_memory.value_or(false)) {
     result = Tensor(make_tensor_strided(self.sizes(), stride_list, t, d));
   } else {
     result = sy::empty_strided(

@@ -67,6 +67,15 @@ Tensor& drop(const char* op, Tensor& self, double p, bool train,
 
 }  // namespace
 
+Tensor dropout(const Tensor& input, double p, bool train) {
+  if (!train || p == 0 || input.numel() == 0) return input;
+  Tensor kept = sy::empty_like(input);
+  kept.bernoulli_(1 - p, std::nullopt);
+  // None is kept at p = 1, and 0 / 0 is no factor.
+  if (p < 1) kept.mul_(Scalar(1 / (1 - p)));
+  return input.mul(kept);
+}
+
 std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
                                           std::optional<bool> train) {
   if (input.numel() == 0) return {input.clone(), sy::empty_like(input)};
@@ -85,21 +94,27 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
 Tensor& dropout_(Tensor& self, double p, bool train) {
   return drop("dropout_", self, p, train, false, false);
 }
+
 Tensor feature_dropout(const Tensor& input, double p, bool train) {
   return dropped("feature_dropout", input, p, train, true, false);
 }
+
 Tensor& feature_dropout_(Tensor& self, double p, bool train) {
   return drop("feature_dropout_", self, p, train, true, false);
 }
+
 Tensor alpha_dropout(const Tensor& input, double p, bool train) {
   return dropped("alpha_dropout", input, p, train, false, true);
 }
+
 Tensor& alpha_dropout_(Tensor& self, double p, bool train) {
   return drop("alpha_dropout_", self, p, train, false, true);
 }
+
 Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
   return dropped("feature_alpha_dropout", input, p, train, true, true);
 }
+
 Tensor& feature_alpha_dropout_(Tensor& self, double p, bool train) {
   return drop("feature_alpha_dropout_", self, p, train, true, true);
 }

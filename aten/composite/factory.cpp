@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "aten/composite/ranges.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/guard.h"
@@ -236,6 +237,17 @@ Tensor& resize_(Tensor& self, IntArrayRef size,
     t.set_sizes_and_strides(Dims(size), strides, t.storage_offset());
   }
   return self;
+}
+
+// For backends that have no kernel of their own.
+Tensor& linspace_by_arange(const Scalar& start, const Scalar& end,
+                           int64_t steps, Tensor& out) {
+  SY_CHECK(steps >= 0, Value, "[linspace] steps: expected at least 0, got ",
+           steps);
+  store_numbers(numbers_between(start.to_double(), end.to_double(), steps,
+                                (steps + 1) / 2, out),
+                out);
+  return out;
 }
 
 }  // namespace sy::composite

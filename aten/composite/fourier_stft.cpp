@@ -52,7 +52,7 @@ Tensor full_window(const Windows& w, const Tensor& self) {
 // [n, 2 f]: cos(2 pi k i / n) at (i, 2 k), -sin(2 pi k i / n) at (i, 2 k + 1).
 Tensor fourier_basis(int64_t n, int64_t frequencies, TensorOptions options) {
   const Tensor out = sy::empty({n, 2 * frequencies}, TensorOptions(kDouble));
-  auto* p = static_cast<double*>(out.data_ptr());
+  auto* p = static_cast<double*>(out.raw_data());
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t k = 0; k < frequencies; ++k) {
       // Whole turns taken away while the number is exact.

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
@@ -138,8 +138,8 @@ struct Sampling {
       : images(input.size(0)), channels(input.size(1)) {
     const int64_t n = input.dim() - 2;
     const int64_t places =
-        shapes::prod(shapes::slice(input.sizes(), 2, INT64_MAX));
-    count = shapes::prod(shapes::slice(grid.sizes(), 1, n + 1));
+        geometry::prod(geometry::slice(input.sizes(), 2, INT64_MAX));
+    count = geometry::prod(geometry::slice(grid.sizes(), 1, n + 1));
     planes = input.reshape({images, channels, places});
     const Tensor points = grid.reshape({images, count, n});
     for (int64_t d = 0; d < n; ++d) {

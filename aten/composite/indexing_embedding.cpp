@@ -1,4 +1,4 @@
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/operators.h"
 #include "aten/ops/comparison.h"
 #include "aten/ops/factory.h"
@@ -15,7 +15,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t, bool,
   const Tensor rows = sy::index_select(weight, 0, indices.reshape({-1}));
   const int64_t width = weight.size(1);
   return sy::_unsafe_view(
-      rows, shapes::concat(indices.sizes(), IntArrayRef(&width, 1)));
+      rows, geometry::concat(indices.sizes(), IntArrayRef(&width, 1)));
 }
 
 // In place, since the weights may be many times the rows that are added.

@@ -1,8 +1,12 @@
 #include "aten/ops/linalg.h"
+
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
 #include "aten/operators.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/copy.h"
 #include "aten/ops/linalg_kernels.h"
+#include "aten/ops/reduction.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
 
@@ -97,6 +101,40 @@ Tensor linear(const Tensor& input, const Tensor& weight,
   if (input.dim() == 2) return sy::addmm(*bias, input, transposed);
   return sy::addmm(*bias, as_matrix(input), transposed)
       .view(joined(input.sizes(), 1, {weight.size(0)}));
+}
+
+// For backends that have no kernels of their own.
+Tensor mm_by_bmm(const Tensor& self, const Tensor& mat2) {
+  return sy::bmm(self.unsqueeze(0), mat2.unsqueeze(0)).squeeze(0);
+}
+
+Tensor int_mm_by_mm(const Tensor& self, const Tensor& mat2) {
+  return sy::mm(self.to(kInt), mat2.to(kInt));
+}
+
+Tensor mv_by_mm(const Tensor& self, const Tensor& vec) {
+  return sy::mm(self, vec.unsqueeze(1)).squeeze(1);
+}
+
+Tensor dot_by_mm(const Tensor& self, const Tensor& tensor) {
+  return sy::mm(self.unsqueeze(0), tensor.unsqueeze(1)).reshape({});
+}
+
+Tensor addmm_by_mm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+                   const Scalar& beta, const Scalar& alpha) {
+  // Narrow floats are rounded once, at the end.
+  const ScalarType given = self.scalar_type();
+  const ScalarType wide = is_reduced_floating_type(given) ? kFloat : given;
+  // Integers are scaled by integers.
+  const auto factor = [&](const Scalar& f) {
+    return is_floating_type(given) ? f : Scalar(f.to_long());
+  };
+  const Tensor product = sy::mm(mat1.to(wide), mat2.to(wide)) * factor(alpha);
+  // What beta = 0 leaves out may be NaN.
+  if (factor(beta).to_double() == 0) {
+    return product.to(given);
+  }
+  return (product + self.to(wide) * factor(beta)).to(given);
 }
 
 }  // namespace sy::composite

@@ -2,7 +2,7 @@
 
 #include "aten/composite/linalg_products_contraction.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
 #include "aten/ops/linalg_products_kernels.h"
@@ -16,7 +16,7 @@ Dims order_of(const Tensor& t, const Dims& chosen, bool first) {
   Dims order;
   if (first) order = chosen;
   for (int64_t d = 0; d < t.dim(); ++d) {
-    if (!shapes::contains(chosen, d)) order.push_back(d);
+    if (!geometry::contains(chosen, d)) order.push_back(d);
   }
   if (!first) {
     for (const int64_t d : chosen) order.push_back(d);
@@ -73,9 +73,9 @@ class Chain {
 };
 
 Tensor expanded(Tensor t, IntArrayRef expand, int64_t total) {
-  const Dims ones = shapes::wrap_dims("_trilinear", expand, total);
+  const Dims ones = geometry::wrap_dims("_trilinear", expand, total);
   for (int64_t d = 0; d < total; ++d) {
-    if (shapes::contains(ones, d)) t = t.unsqueeze(d);
+    if (geometry::contains(ones, d)) t = t.unsqueeze(d);
   }
   SY_CHECK(t.dim() == total, Value, "[_trilinear] expand: expected ",
            total - t.dim() + ones.size(), " distinct dims, got ", expand);
@@ -84,7 +84,7 @@ Tensor expanded(Tensor t, IntArrayRef expand, int64_t total) {
 
 Tensor rows_of(const Tensor& t) {
   return t.reshape(
-      {t.dim() == 1 ? 1 : shapes::prod(shapes::slice(t.sizes(), 0, -1)),
+      {t.dim() == 1 ? 1 : geometry::prod(geometry::slice(t.sizes(), 0, -1)),
        t.size(-1)});
 }
 
@@ -176,8 +176,8 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
   SY_CHECK(self.dtype() == other.dtype(), Type, "[", op,
            "] other: expected the dtype of self, ", self.dtype(), ", got ",
            other.dtype());
-  const Dims a = shapes::wrap_dims(op, dims_self, self.dim());
-  const Dims b = shapes::wrap_dims(op, dims_other, other.dim());
+  const Dims a = geometry::wrap_dims(op, dims_self, self.dim());
+  const Dims b = geometry::wrap_dims(op, dims_other, other.dim());
   SY_CHECK((self.dim() > 0 && other.dim() > 0) || a.empty(), Index, "[", op,
            "] dims_self: expected tensors with dims to sum over, got none");
   check_distinct(a, "dims_self");
@@ -196,12 +196,12 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
   Dims sizes;
   int64_t rows = 1, cols = 1;
   for (int64_t d = 0; d < x.dim(); ++d) {
-    if (shapes::contains(a, d)) continue;
+    if (geometry::contains(a, d)) continue;
     sizes.push_back(x.size(d));
     rows *= x.size(d);
   }
   for (int64_t d = 0; d < y.dim(); ++d) {
-    if (shapes::contains(b, d)) continue;
+    if (geometry::contains(b, d)) continue;
     sizes.push_back(y.size(d));
     cols *= y.size(d);
   }
@@ -224,17 +224,17 @@ Tensor trilinear(const Tensor& i1, const Tensor& i2, const Tensor& i3,
   const Tensor a = expanded(i1, expand1, total);
   const Tensor b = expanded(i2, expand2, total);
   const Tensor c = expanded(i3, expand3, total);
-  const Dims sum = shapes::wrap_dims(op, sumdim, total);
-  const Dims absent = shapes::wrap_dims(op, expand3, total);
+  const Dims sum = geometry::wrap_dims(op, sumdim, total);
+  const Dims absent = geometry::wrap_dims(op, expand3, total);
   Dims early, late;
   for (int64_t d = 0; d < total; ++d) {
-    if (!shapes::contains(sum, d)) continue;
-    (shapes::contains(absent, d) ? early : late).push_back(d);
+    if (!geometry::contains(sum, d)) continue;
+    (geometry::contains(absent, d) ? early : late).push_back(d);
   }
   Tensor result =
       contract("_trilinear", contract("_trilinear", a, b, early), c, late);
   for (int64_t d = total; d-- > 0;) {
-    if (shapes::contains(sum, d)) result = result.squeeze(d);
+    if (geometry::contains(sum, d)) result = result.squeeze(d);
   }
   return result;
 }
@@ -248,8 +248,8 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2,
   SY_CHECK(weight.dim() == 3, Value, "[", op,
            "] weight: expected three dims, got ", weight.dim());
   SY_CHECK(input1.dim() > 0 && input1.dim() == input2.dim() &&
-               shapes::slice(input1.sizes(), 0, -1) ==
-                   IntArrayRef(shapes::slice(input2.sizes(), 0, -1)),
+               geometry::slice(input1.sizes(), 0, -1) ==
+                   IntArrayRef(geometry::slice(input2.sizes(), 0, -1)),
            Value, "[", op,
            "] input2: expected the sizes of input1 but for the "
            "last, ",
@@ -266,7 +266,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2,
   const int64_t n = x.size(0);
   const Tensor half =
       mm(x, weight.permute({1, 0, 2}).reshape({i, o * j})).reshape({n, o, j});
-  Dims sizes = shapes::slice(input1.sizes(), 0, -1);
+  Dims sizes = geometry::slice(input1.sizes(), 0, -1);
   sizes.push_back(o);
   const Tensor product = bmm(half, y.unsqueeze(2)).reshape(sizes);
   return has_bias ? product + *bias : product;

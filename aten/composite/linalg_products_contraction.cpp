@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/ops/all.h"
 
 namespace sy::composite {
@@ -38,7 +38,7 @@ Tensor contract(const char* op, const Tensor& a, const Tensor& b,
     SY_CHECK(!in_a || !in_b || a.size(d) == b.size(d), Value, "[", op,
              "] tensors: expected sizes that broadcast, got ", a.size(d),
              " and ", b.size(d));
-    const bool sum = shapes::contains(sum_dims, d);
+    const bool sum = geometry::contains(sum_dims, d);
     Dims& list = in_a && in_b ? (sum ? inner : both)
                  : in_a       ? (sum ? only_a : of_a)
                  : in_b       ? (sum ? only_b : of_b)

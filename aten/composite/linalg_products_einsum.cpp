@@ -4,7 +4,7 @@
 
 #include "aten/composite/linalg_products_contraction.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/ops/all.h"
 #include "aten/ops/linalg_products_kernels.h"
 

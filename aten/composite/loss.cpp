@@ -1,19 +1,14 @@
 #include "aten/ops/loss.h"
 
-#include <cmath>
-
-#include "aten/engine/index_functions.h"
+#include "aten/contract/reduction_kind.h"
+#include "aten/engine/geometry.h"
 #include "aten/ops/activation.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/comparison.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
-#include "aten/ops/loss_binary.h"
-#include "aten/ops/loss_binary_kernels.h"
 #include "aten/ops/loss_kernels.h"
 #include "aten/ops/loss_spatial.h"
-#include "aten/ops/loss_spatial_kernels.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
@@ -22,18 +17,16 @@ namespace sy::composite {
 
 namespace {
 
-enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
-
 // One weight for each class, broadcast to scores.
 Tensor weight_along(const Tensor& weight, const Tensor& scores,
                     int64_t class_dim) {
-  Dims sizes = shapes::fill(scores.dim(), 1);
+  Dims sizes = geometry::fill(scores.dim(), 1);
   sizes[class_dim] = weight.numel();
   return weight.reshape(sizes);
 }
 
 Tensor reduced(const Tensor& loss, int64_t reduction) {
-  return reduction == kNone ? loss : sy::sum(loss);
+  return reduction == Reduction::None ? loss : sy::sum(loss);
 }
 
 // target holds the probability of each class.
@@ -54,7 +47,7 @@ Tensor probability_loss(const Tensor& self, const Tensor& target,
     loss = loss.mul(weight_along(*weight, self, class_dim));
   }
   const Tensor each = sy::sum(loss, IntArrayRef(class_dim)).neg();
-  if (reduction != kMean) return reduced(each, reduction);
+  if (reduction != Reduction::Mean) return reduced(each, reduction);
   return sy::sum(each).div(Scalar(static_cast<double>(each.numel())));
 }
 
@@ -69,7 +62,7 @@ Tensor smooth_loss(const Tensor& scores, const Tensor& target,
   const Tensor each = sy::sum(terms, IntArrayRef(class_dim))
                           .neg()
                           .masked_fill(ignored, Scalar(0));
-  if (reduction != kMean) return reduced(each, reduction);
+  if (reduction != Reduction::Mean) return reduced(each, reduction);
   Tensor share = sy::ones_like(each);
   if (weighted) {
     const Tensor classes = target.masked_fill(ignored, Scalar(0));
@@ -80,43 +73,6 @@ Tensor smooth_loss(const Tensor& scores, const Tensor& target,
 }
 
 }  // namespace
-
-Tensor nll_loss_nd(const Tensor& self, const Tensor& target,
-                   const std::optional<Tensor>& weight, int64_t reduction,
-                   int64_t ignore_index) {
-  if (self.dim() <= 2) {
-    return sy::nll_loss(self, target, weight, reduction, ignore_index);
-  }
-  const Dims rows = shapes::without("nll_loss_nd", self.sizes(), 1);
-  SY_CHECK(target.sizes() == IntArrayRef(rows), Value,
-           "[nll_loss_nd] target: expected sizes ", IntArrayRef(rows),
-           ", those of self without its classes, got ", target.sizes());
-  if (self.dim() == 4) {
-    return sy::nll_loss2d(self, target, weight, reduction, ignore_index);
-  }
-  const int64_t places = shapes::prod(shapes::slice(rows, 1, INT64_MAX));
-  const Tensor loss =
-      sy::nll_loss2d(self.reshape({self.size(0), self.size(1), 1, places}),
-                     target.reshape({self.size(0), 1, places}), weight,
-                     reduction, ignore_index);
-  return reduction == kNone ? loss.reshape(rows) : loss;
-}
-
-Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
-                            const std::optional<Tensor>& weight,
-                            int64_t reduction) {
-  const Tensor each = sy::_binary_cross_entropy(self, target);
-  if (self.device().is_cpu()) {
-    const bool probabilities =
-        !std::isnan(sy::item(sy::sum(each.detach())).to_double());
-    SY_CHECK(probabilities, Value,
-             "[binary_cross_entropy] self: expected probabilities in [0, 1], "
-             "as in target, got others");
-  }
-  const Tensor loss = weight && weight->defined() ? each.mul(*weight) : each;
-  if (reduction == kMean) return sy::mean(loss);
-  return reduced(loss, reduction);
-}
 
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
                           const std::optional<Tensor>& weight,

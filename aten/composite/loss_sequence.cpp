@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "aten/composite/recurrent_packed_sequence.h"
+#include "aten/contract/reduction_kind.h"
 #include "aten/engine/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/comparison.h"
@@ -17,8 +18,6 @@ namespace sy::composite {
 
 namespace {
 
-enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
-
 std::vector<int64_t> lengths_of(const char* op, const char* argument,
                                 const Tensor& t) {
   SY_CHECK(t.dtype() == kLong || t.dtype() == kInt, Value, "[", op, "] ",
@@ -31,7 +30,7 @@ std::vector<int64_t> lengths_of(const char* op, const char* argument,
 Tensor ctc_loss_lists(const Tensor& log_probs, const Tensor& targets,
                       IntArrayRef input_lengths, IntArrayRef target_lengths,
                       int64_t blank, int64_t reduction, bool zero_infinity) {
-  SY_CHECK(reduction >= kNone && reduction <= kSum, Value,
+  SY_CHECK(reduction >= Reduction::None && reduction <= Reduction::Sum, Value,
            "[ctc_loss] reduction: expected none, mean or sum, got ", reduction);
   const bool batched = log_probs.dim() != 2;
   Tensor each = std::get<0>(
@@ -40,8 +39,8 @@ Tensor ctc_loss_lists(const Tensor& log_probs, const Tensor& targets,
   if (zero_infinity) {
     each = each.masked_fill(sy::eq(each, Scalar(HUGE_VAL)), Scalar(0));
   }
-  if (reduction == kSum) return each.sum();
-  if (reduction == kNone) return batched ? each : each.squeeze(0);
+  if (reduction == Reduction::Sum) return each.sum();
+  if (reduction == Reduction::None) return batched ? each : each.squeeze(0);
   std::vector<double> labels;
   for (const int64_t n : target_lengths) {
     labels.push_back(static_cast<double>(std::max<int64_t>(n, 1)));

@@ -1,6 +1,6 @@
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
 #include "aten/ops/lu_kernels.h"
@@ -23,7 +23,7 @@ std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& LU_data,
   }
   if (unpack_pivots) {
     const Tensor order = _lu_permutation(LU_pivots, m);
-    Dims sizes = shapes::slice(LU_data.sizes(), 0, -2);
+    Dims sizes = geometry::slice(LU_data.sizes(), 0, -2);
     sizes.push_back(m);
     sizes.push_back(m);
     P = zeros(sizes, options).scatter(-2, order.unsqueeze(-2), Scalar(1));
@@ -43,10 +43,11 @@ Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other,
   Tensor a = self;
   if (dims) {
     // They come last, in their order.
-    const Dims moved = shapes::wrap_dims("linalg_tensorsolve", *dims, a.dim());
+    const Dims moved =
+        geometry::wrap_dims("linalg_tensorsolve", *dims, a.dim());
     Dims order;
     for (int64_t d = 0; d < a.dim(); ++d) {
-      if (!shapes::contains(moved, d)) order.push_back(d);
+      if (!geometry::contains(moved, d)) order.push_back(d);
     }
     for (const int64_t d : moved) order.push_back(d);
     SY_CHECK(order.size() == a.dim(), Value,
@@ -56,8 +57,8 @@ Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other,
   SY_CHECK(a.dim() >= other.dim(), Value,
            "[linalg_tensorsolve] self: expected at least the dims of other, ",
            other.dim(), ", got ", a.dim());
-  const Dims unknown = shapes::slice(a.sizes(), other.dim(), a.dim());
-  const int64_t n = shapes::prod(unknown);
+  const Dims unknown = geometry::slice(a.sizes(), other.dim(), a.dim());
+  const int64_t n = geometry::prod(unknown);
   SY_CHECK(n == other.numel(), Value,
            "[linalg_tensorsolve] self: expected as many elements in the dims "
            "after those of other as other has, ",

@@ -1,44 +1,23 @@
-// Systems of equations and determinants, made of factors and triangular solves:
-// for backends that have no kernels of their own for them.
+// Systems of equations, made of factors and triangular solves: for backends
+// that have no kernels of their own for them.
 
 #include <numeric>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/composite/lu_factors.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/view.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
-#include "aten/ops/cholesky_kernels.h"
-#include "aten/ops/determinant_kernels.h"
 #include "aten/ops/lu_kernels.h"
 #include "aten/tensor_new.h"
 
 namespace sy::composite {
 
 namespace {
-
-// Factors of A, or of its transpose where that lies by columns, as ATen gives
-// them to callers.
-struct Factors {
-  bool transposed;
-  Tensor LU, pivots, info;
-
-  explicit Factors(const Tensor& A) : transposed(A.is_contiguous()) {
-    std::tie(LU, pivots, info) =
-        sy::linalg_lu_factor_ex(transposed ? A.mT() : A);
-  }
-  Tensor diagonal() const { return LU.diagonal(0, -2, -1); }
-  // 1, or -1 for an odd number of exchanges.
-  Tensor sign() const {
-    const Tensor own = sy::arange(1, pivots.size(-1) + 1, pivots.options());
-    const Tensor exchanges = pivots.ne(own).sum({-1}).to(LU.scalar_type());
-    return 1 - sy::fmod(exchanges, 2) * 2;
-  }
-};
 
 // With their batches alike.
 Tensor spread(const Tensor& t, const Dims& batch) {
@@ -87,10 +66,11 @@ Tensor solve_side(const char* op, const Tensor& LU, const Tensor& pivots,
 // Read on the host: exchanges follow one another.
 Tensor lu_permutation_by_swaps(const Tensor& pivots, int64_t rows) {
   const Tensor p = pivots.to(Device(kCPU)).contiguous();
-  const auto* from = static_cast<const int32_t*>(p.data_ptr());
+  const auto* from = static_cast<const int32_t*>(p.raw_data());
   const auto each = static_cast<size_t>(p.size(-1));
   std::vector<int64_t> all;
-  const int64_t count = shapes::prod(shapes::slice(p.sizes(), 0, p.dim() - 1));
+  const int64_t count =
+      geometry::prod(geometry::slice(p.sizes(), 0, p.dim() - 1));
   for (int64_t i = 0; i < count; ++i, from += each) {
     std::vector<int64_t> order(static_cast<size_t>(rows));
     std::iota(order.begin(), order.end(), int64_t{0});
@@ -102,7 +82,7 @@ Tensor lu_permutation_by_swaps(const Tensor& pivots, int64_t rows) {
     }
     all.insert(all.end(), order.begin(), order.end());
   }
-  Dims sizes = shapes::slice(p.sizes(), 0, p.dim() - 1);
+  Dims sizes = geometry::slice(p.sizes(), 0, p.dim() - 1);
   sizes.push_back(rows);
   return sy::tensor(all, kLong).to(pivots.device()).reshape(sizes);
 }
@@ -115,7 +95,7 @@ Tensor lu_solve_by_triangles(const Tensor& LU, const Tensor& pivots,
 std::tuple<Tensor, Tensor, Tensor, Tensor> solve_ex_by_factors(
     const Tensor& A, const Tensor& B, bool left, bool check_errors) {
   constexpr const char* kOp = "linalg_solve";
-  const Factors f(A);
+  const LuFactors f(A);
   if (check_errors) check_linalg_info(kOp, f.info.to(Device(kCPU)));
   const bool vector = is_vector_beside(A, B);
   const Tensor x = solve_side(kOp, f.LU, f.pivots, vector ? B.unsqueeze(-1) : B,
@@ -128,39 +108,6 @@ std::tuple<Tensor, Tensor> inv_ex_by_solve(const Tensor& A, bool check_errors) {
   if (check_errors) check_linalg_info("linalg_inv", info.to(Device(kCPU)));
   const Tensor eye = sy::eye(A.size(-1), A.options());
   return {solved("linalg_inv", LU, pivots, eye, false), info};
-}
-
-std::tuple<Tensor, Tensor, Tensor> det_by_factors(const Tensor& A) {
-  const Factors f(A);
-  return {f.sign() * f.diagonal().prod(-1), f.LU, f.pivots};
-}
-
-std::tuple<Tensor, Tensor, Tensor, Tensor> slogdet_by_factors(const Tensor& A) {
-  const Factors f(A);
-  const Tensor d = f.diagonal();
-  // NaN stays.
-  const Tensor signs = sy::where(d.ne(d), d, sy::sign(d));
-  return {f.sign() * signs.prod(-1), sy::log(sy::abs(d)).sum({-1}), f.LU,
-          f.pivots};
-}
-
-Tensor cholesky_solve_by_triangles(const Tensor& self, const Tensor& input2,
-                                   bool upper) {
-  const Tensor L = upper ? input2.mT() : input2;
-  const Tensor y = sy::linalg_solve_triangular(L, self, false);
-  return sy::linalg_solve_triangular(L.mT(), y, true);
-}
-
-Tensor cholesky_inverse_by_solve(const Tensor& self, bool upper) {
-  // As LAPACK looks: NaN beside a zero hides it.
-  const Tensor diagonal = sy::abs(self.diagonal(0, -2, -1));
-  SY_CHECK(
-      self.numel() == 0 || !sy::amin(diagonal, {-1}).eq(0).any().item<bool>(),
-      Value,
-      "[cholesky_inverse] self: expected no zero on the diagonal, got "
-      "one");
-  const Tensor eye = sy::eye(self.size(-1), self.options());
-  return sy::cholesky_solve(eye.expand(self.sizes()), self, upper);
 }
 
 }  // namespace sy::composite

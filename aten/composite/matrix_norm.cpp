@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
 #include "aten/ops/matrix_norm_kernels.h"
@@ -150,7 +150,7 @@ void check_cond(const Tensor& self) {
 }
 
 Tensor no_elements(const Tensor& self) {
-  return zeros(shapes::slice(self.sizes(), 0, -2), self.options());
+  return zeros(geometry::slice(self.sizes(), 0, -2), self.options());
 }
 
 // The norm times that of the inverse, infinite where there is none.

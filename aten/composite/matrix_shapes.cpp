@@ -1,5 +1,5 @@
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
 #include "aten/ops/matrix_shapes_kernels.h"
@@ -31,7 +31,7 @@ void check_weights(const char* argument, const Tensor& w, int64_t count,
   SY_CHECK(w.numel() == count, Value, "[cov] ", argument,
            ": expected one weight for each of ", count, " observations, got ",
            w.numel());
-  SY_CHECK(w.device().type == kMeta || !any(w.lt(Scalar(0))).item<bool>(),
+  SY_CHECK(w.device().type() == kMeta || !any(w.lt(Scalar(0))).item<bool>(),
            Value, "[cov] ", argument,
            ": expected no negative weights, got some");
 }

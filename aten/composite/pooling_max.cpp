@@ -1,13 +1,39 @@
+#include <functional>
+#include <numeric>
 #include <tuple>
 
+#include "aten/composite/pooling_by_index.h"
 #include "aten/contract/pooling_windows.h"
+#include "aten/operators.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/indexing.h"
 #include "aten/ops/pooling_max.h"
 #include "aten/ops/pooling_max_kernels.h"
+#include "aten/ops/scatter.h"
+#include "aten/ops/shape.h"
+#include "aten/ops/view.h"
 #include "c10/thread_state.h"
 
 namespace sy::composite {
 
 namespace {
+
+using namespace pooling;
+
+// Zeros but for the elements of self, at their indices in a plane.
+Tensor placed(const Tensor& self, const Tensor& indices, IntArrayRef size) {
+  const auto n = static_cast<int64_t>(size.size());
+  std::vector<int64_t> sizes = self.sizes().vec();
+  sizes.resize(sizes.size() - size.size());
+  const auto planes = [&](const Tensor& t) { return t.flatten(-n, -1); };
+  std::vector<int64_t> flat = sizes;
+  flat.push_back(std::accumulate(size.begin(), size.end(), int64_t{1},
+                                 std::multiplies<>()));
+  sizes.insert(sizes.end(), size.begin(), size.end());
+  return sy::zeros(flat, self.options())
+      .scatter(-1, planes(indices), planes(self))
+      .reshape(sizes);
+}
 
 // Indices are for a derivative. What either of the two would refuse is refused
 // here, in the name of `op`.
@@ -17,8 +43,8 @@ Tensor max_pool(const char* op, int64_t n, WithIndices with_indices,
                 IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   SY_CHECK(self.dtype() != kBool, Value, "[", op,
            "] self: expected numbers, got ", self.dtype());
-  shapes::pooled_sizes(op, n, self.sizes(), kernel_size, stride, padding,
-                       dilation, ceil_mode);
+  geometry::pooled_sizes(op, n, self.sizes(), kernel_size, stride, padding,
+                         dilation, ceil_mode);
   if (GradMode::is_enabled() && self.requires_grad()) {
     return std::get<0>(
         with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
@@ -59,6 +85,56 @@ Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size,
                   bool ceil_mode) {
   return max_pool("max_pool3d", 3, sy::max_pool3d_with_indices, self,
                   kernel_size, stride, padding, dilation, ceil_mode);
+}
+
+// For backends that have no kernels of their own.
+std::tuple<Tensor, Tensor> max_pool1d_by_index(
+    const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  return largest(pooling_windows("max_pool1d", 1, self, kernel_size, stride,
+                                 padding, dilation, ceil_mode),
+                 self);
+}
+
+std::tuple<Tensor, Tensor> max_pool2d_by_index(
+    const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  return largest(pooling_windows("max_pool2d", 2, self, kernel_size, stride,
+                                 padding, dilation, ceil_mode),
+                 self);
+}
+
+std::tuple<Tensor, Tensor> max_pool3d_by_index(
+    const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  return largest(pooling_windows("max_pool3d", 3, self, kernel_size, stride,
+                                 padding, dilation, ceil_mode),
+                 self);
+}
+
+Tensor max_pool2d_backward_by_scatter(const Tensor& grad_output,
+                                      const Tensor& self, IntArrayRef,
+                                      IntArrayRef, IntArrayRef, IntArrayRef,
+                                      bool, const Tensor& indices) {
+  return spread_like(grad_output, indices, self, 2);
+}
+
+Tensor max_pool3d_backward_by_scatter(const Tensor& grad_output,
+                                      const Tensor& self, IntArrayRef,
+                                      IntArrayRef, IntArrayRef, IntArrayRef,
+                                      bool, const Tensor& indices) {
+  return spread_like(grad_output, indices, self, 3);
+}
+
+Tensor max_unpool2d_by_scatter(const Tensor& self, const Tensor& indices,
+                               IntArrayRef output_size) {
+  return placed(self, indices, output_size);
+}
+
+Tensor max_unpool3d_by_scatter(const Tensor& self, const Tensor& indices,
+                               IntArrayRef output_size, IntArrayRef,
+                               IntArrayRef) {
+  return placed(self, indices, output_size);
 }
 
 }  // namespace sy::composite

@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "aten/composite/pooling_by_index.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/comparison.h"
@@ -17,6 +18,8 @@
 namespace sy::composite {
 
 namespace {
+
+using namespace pooling;
 
 // Rounded down; what is no sample at all is 0.
 Tensor whole(const Tensor& v, int64_t size) {
@@ -88,6 +91,20 @@ std::tuple<Tensor, Tensor> fractional_max_pool3d_by_gather(
     const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size,
     const Tensor& random_samples) {
   return fractional(self, kernel_size, output_size, random_samples);
+}
+
+Tensor fractional_max_pool2d_backward_by_scatter(const Tensor& grad_output,
+                                                 const Tensor& self,
+                                                 IntArrayRef, IntArrayRef,
+                                                 const Tensor& indices) {
+  return spread_like(grad_output, indices, self, 2);
+}
+
+Tensor fractional_max_pool3d_backward_by_scatter(const Tensor& grad_output,
+                                                 const Tensor& self,
+                                                 IntArrayRef, IntArrayRef,
+                                                 const Tensor& indices) {
+  return spread_like(grad_output, indices, self, 3);
 }
 
 }  // namespace sy::composite

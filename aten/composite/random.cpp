@@ -1,131 +1,39 @@
+// Ones and zeros by chance, made of even numbers: for backends that have no
+// kernels of their own for them. They are those of the CPU: it takes as many
+// words of the stream for each.
+
+#include "aten/ops/random.h"
+#include "aten/operators.h"
+#include "aten/ops/comparison.h"
+#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/factory_kernels.h"
-#include "aten/ops/factory_ops.h"
-#include "aten/ops/factory_out_kernels.h"
 #include "aten/ops/random_kernels.h"
-#include "aten/tensor.h"
+#include "aten/ops/reduction.h"
 
 namespace sy::composite {
 
 namespace {
 
-Tensor empty_as(IntArrayRef size, std::optional<ScalarType> dtype,
-                std::optional<Layout> layout, std::optional<Device> device,
-                std::optional<bool> pin_memory) {
-  return sy::empty(
-      size,
-      TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(
-          pin_memory));
+Tensor evens_like(const Tensor& t, const std::optional<Generator>& generator) {
+  return sy::empty(t.sizes(), t.options().dtype(kDouble))
+      .uniform_(0, 1, generator);
 }
 
 }  // namespace
 
-Tensor rand_generator(IntArrayRef size, std::optional<Generator> generator,
-                      std::optional<ScalarType> dtype,
-                      std::optional<Layout> layout,
-                      std::optional<Device> device,
-                      std::optional<bool> pin_memory) {
-  Tensor out = empty_as(size, dtype, layout, device, pin_memory);
-  return out.uniform_(0, 1, generator);
+Tensor bernoulli_by_uniform(const Tensor& self,
+                            std::optional<Generator> generator) {
+  const Tensor inside = sy::logical_and(self >= 0, self <= 1);
+  SY_CHECK(inside.all().item<bool>(), Value,
+           "[bernoulli] self: expected probabilities in [0, 1]");
+  return (evens_like(self, generator) < self.to(kDouble))
+      .to(self.scalar_type());
 }
 
-Tensor rand(IntArrayRef size, std::optional<ScalarType> dtype,
-            std::optional<Layout> layout, std::optional<Device> device,
-            std::optional<bool> pin_memory) {
-  return rand_generator(size, std::nullopt, dtype, layout, device, pin_memory);
-}
-
-Tensor rand_like(const Tensor& self, std::optional<ScalarType> dtype,
-                 std::optional<Layout> layout, std::optional<Device> device,
-                 std::optional<bool> pin_memory,
-                 std::optional<MemoryFormat> memory_format) {
-  return rand_like_generator(self, std::nullopt, dtype, layout, device,
-                             pin_memory, memory_format);
-}
-
-Tensor randn_generator(IntArrayRef size, std::optional<Generator> generator,
-                       std::optional<ScalarType> dtype,
-                       std::optional<Layout> layout,
-                       std::optional<Device> device,
-                       std::optional<bool> pin_memory) {
-  Tensor out = empty_as(size, dtype, layout, device, pin_memory);
-  return out.normal_(0, 1, generator);
-}
-
-Tensor randn(IntArrayRef size, std::optional<ScalarType> dtype,
-             std::optional<Layout> layout, std::optional<Device> device,
-             std::optional<bool> pin_memory) {
-  return randn_generator(size, std::nullopt, dtype, layout, device, pin_memory);
-}
-
-Tensor randn_like(const Tensor& self, std::optional<ScalarType> dtype,
-                  std::optional<Layout> layout, std::optional<Device> device,
-                  std::optional<bool> pin_memory,
-                  std::optional<MemoryFormat> memory_format) {
-  return randn_like_generator(self, std::nullopt, dtype, layout, device,
-                              pin_memory, memory_format);
-}
-
-Tensor randint_low_generator(int64_t low, int64_t high, IntArrayRef size,
-                             std::optional<Generator> generator,
-                             std::optional<ScalarType> dtype,
-                             std::optional<Layout> layout,
-                             std::optional<Device> device,
-                             std::optional<bool> pin_memory) {
-  Tensor out =
-      empty_as(size, dtype.value_or(kLong), layout, device, pin_memory);
-  return out.random_(low, high, generator);
-}
-
-Tensor randint_low(int64_t low, int64_t high, IntArrayRef size,
-                   std::optional<ScalarType> dtype,
-                   std::optional<Layout> layout, std::optional<Device> device,
-                   std::optional<bool> pin_memory) {
-  return randint_low_generator(low, high, size, std::nullopt, dtype, layout,
-                               device, pin_memory);
-}
-
-Tensor randint_generator(int64_t high, IntArrayRef size,
-                         std::optional<Generator> generator,
-                         std::optional<ScalarType> dtype,
-                         std::optional<Layout> layout,
-                         std::optional<Device> device,
-                         std::optional<bool> pin_memory) {
-  return randint_low_generator(0, high, size, generator, dtype, layout, device,
-                               pin_memory);
-}
-
-Tensor randint(int64_t high, IntArrayRef size, std::optional<ScalarType> dtype,
-               std::optional<Layout> layout, std::optional<Device> device,
-               std::optional<bool> pin_memory) {
-  return randint_low_generator(0, high, size, std::nullopt, dtype, layout,
-                               device, pin_memory);
-}
-
-Tensor randperm_generator(int64_t n, std::optional<Generator> generator,
-                          std::optional<ScalarType> dtype,
-                          std::optional<Layout> layout,
-                          std::optional<Device> device,
-                          std::optional<bool> pin_memory) {
-  SY_CHECK(n >= 0, Value, "[randperm] n: expected a non-negative number, got ",
-           n);
-  Tensor out = empty_as({n}, dtype.value_or(kLong), layout, device, pin_memory);
-  return ops::randperm_generator_out::call(n, generator, out);
-}
-
-Tensor randperm(int64_t n, std::optional<ScalarType> dtype,
-                std::optional<Layout> layout, std::optional<Device> device,
-                std::optional<bool> pin_memory) {
-  return randperm_generator(n, std::nullopt, dtype, layout, device, pin_memory);
-}
-
-Tensor dropout(const Tensor& input, double p, bool train) {
-  if (!train || p == 0 || input.numel() == 0) return input;
-  Tensor kept = sy::empty_like(input);
-  kept.bernoulli_(1 - p, std::nullopt);
-  // None is kept at p = 1, and 0 / 0 is no factor.
-  if (p < 1) kept.mul_(Scalar(1 / (1 - p)));
-  return input.mul(kept);
+Tensor& bernoulli_float_by_uniform(Tensor& self, double p,
+                                   std::optional<Generator> generator) {
+  sy::_copy_from(evens_like(self, generator) < p, self);
+  return self;
 }
 
 }  // namespace sy::composite

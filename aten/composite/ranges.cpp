@@ -3,12 +3,17 @@
 #include <cmath>
 
 #include "aten/engine/guard.h"
+#include "aten/operators.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/comparison.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/factory_kernels.h"
+#include "aten/ops/math.h"
 #include "aten/ops/ranges.h"
 #include "aten/ops/ranges_kernels.h"
 #include "aten/ops/ranges_ops.h"
+#include "aten/ops/tensor_info.h"
 
 namespace sy {
 
@@ -31,7 +36,7 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step,
   return static_cast<int64_t>(n);
 }
 
-namespace native {
+namespace composite {
 
 namespace {
 
@@ -130,5 +135,53 @@ Tensor logspace_scalar_tensor(const Scalar& start, const Tensor& end,
                   pin_memory);
 }
 
-}  // namespace native
+namespace {
+
+Tensor steps_of(int64_t n, const Tensor& out) {
+  return sy::arange(n, out.options().dtype(kDouble));
+}
+
+// A bound as the dtype holds it: whole for whole numbers.
+double bound(const Scalar& s, const Tensor& out) {
+  const double v = s.to_double();
+  const bool whole = !is_floating_type(out.scalar_type()) && std::isfinite(v);
+  return whole ? std::trunc(v) : v;
+}
+
+}  // namespace
+
+// What `out` holds of numbers in double; whole ones are cut, not rounded.
+void store_numbers(const Tensor& numbers, Tensor& out) {
+  out.resize_(numbers.sizes());
+  out.copy_(is_floating_type(out.scalar_type()) ? numbers : numbers.to(kLong));
+}
+
+// From both ends, so that the last number is `b`; the first `head` from `a`.
+Tensor numbers_between(double a, double b, int64_t steps, int64_t head,
+                       const Tensor& out) {
+  const Tensor i = steps_of(steps, out);
+  const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
+  return sy::where(i < Scalar(head), i * step + a, b - (steps - 1 - i) * step);
+}
+
+// For backends that have no kernels of their own.
+Tensor& logspace_by_arange(const Scalar& start, const Scalar& end,
+                           int64_t steps, double base, Tensor& out) {
+  SY_CHECK(steps >= 0, Value, "[logspace] steps: expected at least 0, got ",
+           steps);
+  const int64_t head = steps == 1 ? 1 : steps / 2;
+  const Tensor exponents =
+      numbers_between(bound(start, out), bound(end, out), steps, head, out);
+  store_numbers(sy::pow(Scalar(base), exponents), out);
+  return out;
+}
+
+Tensor& range_by_arange(const Scalar& start, const Scalar& end,
+                        const Scalar& step, Tensor& out) {
+  const int64_t n = range_size(start, end, step, out);
+  store_numbers(steps_of(n, out) * bound(step, out) + bound(start, out), out);
+  return out;
+}
+
+}  // namespace composite
 }  // namespace sy

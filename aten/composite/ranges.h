@@ -9,4 +9,15 @@ namespace sy {
 int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step,
                    const Tensor& out);
 
+namespace composite {
+
+// `steps` numbers in double from both ends, so that the last is b; the first
+// `head` are counted from a. On the device of out.
+Tensor numbers_between(double a, double b, int64_t steps, int64_t head,
+                       const Tensor& out);
+
+// Makes out what it holds of these: whole numbers are cut, not rounded.
+void store_numbers(const Tensor& numbers, Tensor& out);
+
+}  // namespace composite
 }  // namespace sy

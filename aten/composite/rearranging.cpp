@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <vector>
 
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
+#include "aten/engine/view.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/rearranging_kernels.h"
@@ -25,9 +27,9 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1,
                !__builtin_add_overflow(self.size(-1),
                                        offset < 0 ? -offset : offset, &side),
            Value, "[diag_embed] offset: the result is too large: ", offset);
-  Dims sizes = shapes::slice(self.sizes(), 0, -1);
-  sizes = shapes::inserted("diag_embed", sizes, std::min(a, b), side);
-  sizes = shapes::inserted("diag_embed", sizes, std::max(a, b), side);
+  Dims sizes = geometry::slice(self.sizes(), 0, -1);
+  sizes = geometry::inserted("diag_embed", sizes, std::min(a, b), side);
+  sizes = geometry::inserted("diag_embed", sizes, std::max(a, b), side);
   Tensor out = sy::zeros(sizes, self.options());
   out.diagonal(offset, a, b).copy_(self);
   return out;
@@ -36,6 +38,25 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1,
 Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking) {
   Tensor out = self.clone();
   return out.copy_(src, non_blocking);
+}
+
+// For backends that have no kernel of their own.
+Tensor roll_by_cat(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+  if (dims.empty()) {
+    const int64_t first[] = {0};
+    return roll_by_cat(self.reshape(-1), shifts, first).reshape(self.sizes());
+  }
+  Tensor out = self.clone();
+  for (size_t k = 0; k < dims.size(); ++k) {
+    const int64_t dim = wrap_dim("roll", dims[k], self.dim());
+    const int64_t n = self.dim() == 0 ? 0 : self.size(dim);
+    if (n == 0) continue;
+    const int64_t shift = (shifts[k] % n + n) % n;
+    out = sy::cat(
+        {out.narrow(dim, n - shift, shift), out.narrow(dim, 0, n - shift)},
+        dim);
+  }
+  return out;
 }
 
 }  // namespace sy::composite

@@ -8,7 +8,7 @@
 #include "aten/composite/recurrent_packed_sequence.h"
 #include "aten/engine/guard.h"
 #include "aten/operators.h"
-#include "aten/ops/random.h"
+#include "aten/ops/dropout.h"
 #include "aten/ops/recurrent_kernels.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
@@ -201,6 +201,7 @@ void check_pair(const char* op, TensorList hx) {
   SY_CHECK(hx.size() == 2, Value, "[", op,
            "] hx: expected 2 tensors, states and cells, got ", hx.size());
 }
+
 bool projects(const char* op, TensorList hx) {
   check_pair(op, hx);
   return hx[0].dim() == 3 && hx[1].dim() == 3 && hx[0].size(2) != hx[1].size(2);
@@ -363,6 +364,21 @@ Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih,
   return one_step("rnn_relu_cell", RecurrentCell::relu, input, hx, Tensor(),
                   w_ih, w_hh, b_ih, b_hh)
       .h;
+}
+
+// Layers of recurrent networks, for backends that have no kernels of their own
+// for them.
+
+std::tuple<Tensor, Tensor, Tensor> lstm_layer_by_steps(
+    const Tensor& input, const Tensor& hx, const Tensor& cx, const Tensor& w_ih,
+    const Tensor& w_hh, const std::optional<Tensor>& b_ih,
+    const std::optional<Tensor>& b_hh, bool reverse) {
+  const Tensor gates = gates_from_input(
+      RecurrentCell::lstm, input,
+      {w_ih, w_hh, b_ih.value_or(Tensor()), b_hh.value_or(Tensor()), Tensor()});
+  auto [output, h, c, all_gates, cells] =
+      sy::_lstm_steps(gates, hx, cx, w_hh, reverse);
+  return {output, h, c};
 }
 
 }  // namespace sy::composite

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "aten/engine/geometry.h"
 #include "aten/engine/guard.h"
-#include "aten/engine/index_functions.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
@@ -24,7 +24,7 @@ std::vector<int64_t> host_numbers(const char* op, const char* argument,
   SY_CHECK(!t.is_meta(), NotImplemented, "[", op, "] ", argument,
            ": expected numbers, got a tensor without data");
   const Tensor held = t.to(kCPU).contiguous();
-  const auto* data = static_cast<const int64_t*>(held.data_ptr());
+  const auto* data = static_cast<const int64_t*>(held.raw_data());
   return {data, data + held.numel()};
 }
 
@@ -125,8 +125,8 @@ Tensor pack_padded_sequence_backward(const Tensor& grad, IntArrayRef input_size,
   int64_t step = 0;
   for (const Run& r : runs) step += r.steps;
   SY_CHECK(step <= padded.size(0) && runs[0].rows <= padded.size(1) &&
-               IntArrayRef(shapes::slice(padded.sizes(), 2, INT64_MAX)) ==
-                   IntArrayRef(shapes::slice(grad.sizes(), 1, INT64_MAX)),
+               IntArrayRef(geometry::slice(padded.sizes(), 2, INT64_MAX)) ==
+                   IntArrayRef(geometry::slice(grad.sizes(), 1, INT64_MAX)),
            Value, "[", kOp, "] input_size: expected room for ", step,
            " steps of ", runs[0].rows, " rows of grad, got ", input_size);
   step = 0;

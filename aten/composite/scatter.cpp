@@ -1,8 +1,10 @@
 #include "aten/ops/scatter.h"
 
+#include "aten/composite/indexing.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/guard.h"
 #include "aten/operators.h"
+#include "aten/ops/comparison.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
@@ -47,6 +49,13 @@ Tensor product_source_grad(const Tensor& grad, const Tensor& self, int64_t dim,
   return sy::where(
       alone, (grad * others).gather(dim, index),
       (grad * result).gather(dim, index) / src.masked_fill(zero, 1));
+}
+
+// How scatter_reduce names what scatter names otherwise.
+std::string_view reduction_name(std::string_view reduce) {
+  if (reduce == "add") return "sum";
+  if (reduce == "multiply") return "prod";
+  return reduce;
 }
 
 }  // namespace
@@ -179,6 +188,63 @@ Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
   fill_diagonal(self, fill_value, wrap);
   name_writer(self, &ops::fill_diagonal_::entry());
   return self;
+}
+
+// For backends that have no kernels of their own.
+Tensor index_copy_by_scatter(const Tensor& self, int64_t dim,
+                             const Tensor& index, const Tensor& source) {
+  const Tensor x = with_dims(self), from = with_dims(source);
+  return sy::scatter(x, dim,
+                     indices_along("index_copy", index, dim, from.sizes()),
+                     from)
+      .reshape(self.sizes());
+}
+
+Tensor index_fill_by_scatter(const Tensor& self, int64_t dim,
+                             const Tensor& index, const Scalar& value) {
+  return sy::index_fill(self, dim, index, sy::full({}, value, self.options()));
+}
+
+Tensor index_fill_tensor_by_scatter(const Tensor& self, int64_t dim,
+                                    const Tensor& index, const Tensor& value) {
+  const Tensor x = with_dims(self);
+  Dims sizes(x.sizes());
+  sizes[static_cast<int>(wrap_dim("index_fill", dim, x.dim()))] = index.numel();
+  const Tensor at =
+      indices_along("index_fill", from_start(index, x.size(dim)), dim, sizes);
+  const Tensor filler = value.to(self.options()).expand(IntArrayRef(sizes));
+  return sy::scatter(x, dim, at, filler).reshape(self.sizes());
+}
+
+Tensor index_reduce_by_scatter(const Tensor& self, int64_t dim,
+                               const Tensor& index, const Tensor& source,
+                               std::string_view reduce, bool include_self) {
+  const Tensor x = with_dims(self), from = with_dims(source);
+  return sy::scatter_reduce(
+             x, dim, indices_along("index_reduce", index, dim, from.sizes()),
+             from, reduce, include_self)
+      .reshape(self.sizes());
+}
+
+Tensor scatter_value_by_scatter(const Tensor& self, int64_t dim,
+                                const Tensor& index, const Scalar& value) {
+  return sy::scatter(self, dim, index,
+                     sy::full({}, value, self.options()).expand(index.sizes()));
+}
+
+Tensor scatter_by_reduce(const Tensor& self, int64_t dim, const Tensor& index,
+                         const Tensor& src, std::string_view reduce) {
+  return sy::scatter_reduce(self, dim, index, src, reduction_name(reduce),
+                            true);
+}
+
+Tensor scatter_value_by_reduce(const Tensor& self, int64_t dim,
+                               const Tensor& index, const Scalar& value,
+                               std::string_view reduce) {
+  return sy::scatter_reduce(
+      self, dim, index,
+      sy::full({}, value, self.options()).expand(index.sizes()),
+      reduction_name(reduce), true);
 }
 
 }  // namespace sy::composite

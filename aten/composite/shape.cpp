@@ -1,10 +1,15 @@
 #include "aten/ops/shape.h"
+
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/view.h"
+#include "aten/operators.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/comparison.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
+#include "aten/ops/indexing.h"
 #include "aten/ops/shape_kernels.h"
 #include "aten/ops/view.h"
 
@@ -21,8 +26,8 @@ Tensor reshape(const Tensor& self, IntArrayRef shape) {
 
 Tensor unsafe_view(const Tensor& self, IntArrayRef size) {
   const Dims sizes = infer_size("_unsafe_view", size, self.numel());
-  const Dims strides =
-      shapes::view_strides("_unsafe_view", self.sizes(), self.strides(), sizes);
+  const Dims strides = geometry::view_strides("_unsafe_view", self.sizes(),
+                                              self.strides(), sizes);
   return alias_without_view(self, sizes, strides, self.storage_offset());
 }
 
@@ -83,7 +88,7 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
 // Each dim becomes two, (1, size), of which the first is expanded; merging the
 // two again is the copy.
 Tensor repeat(const Tensor& self, IntArrayRef repeats) {
-  const int64_t n = shapes::len(repeats), added = n - self.dim();
+  const int64_t n = geometry::len(repeats), added = n - self.dim();
   SY_CHECK(added >= 0, Value, "[repeat] repeats: expected at least ",
            self.dim(), " numbers, got ", repeats);
   SY_CHECK(2 * n <= TensorImpl::kMaxDims, Value,
@@ -106,6 +111,30 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   }
   const Tensor out = self.reshape(split).expand(expanded).reshape(merged);
   return out.is_alias_of(self) ? out.clone() : out;
+}
+
+namespace {
+
+// How far right of the diagonal each element of a matrix lies.
+Tensor distances(const Tensor& self) {
+  const TensorOptions longs = self.options().dtype(kLong);
+  return sy::arange(self.size(-1), longs) -
+         sy::arange(self.size(-2), longs).unsqueeze(1);
+}
+
+Tensor kept(const Tensor& self, const Tensor& where) {
+  return sy::where(where, self, sy::zeros({}, self.options()));
+}
+
+}  // namespace
+
+// For backends that have no kernels of their own.
+Tensor tril_by_where(const Tensor& self, int64_t diagonal) {
+  return kept(self, distances(self) <= diagonal);
+}
+
+Tensor triu_by_where(const Tensor& self, int64_t diagonal) {
+  return kept(self, distances(self) >= diagonal);
 }
 
 }  // namespace sy::composite

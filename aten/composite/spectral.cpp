@@ -1,5 +1,5 @@
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/operators.h"
 #include "aten/ops/all.h"
 #include "aten/ops/spectral_kernels.h"
@@ -73,7 +73,7 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some,
     return {u, s, vh.mT()};
   }
   const auto square = [&](int64_t n) {
-    Dims sizes = shapes::slice(self.sizes(), 0, -2);
+    Dims sizes = geometry::slice(self.sizes(), 0, -2);
     sizes.push_back(n);
     sizes.push_back(n);
     return zeros(sizes, self.options());
@@ -133,7 +133,7 @@ Tensor linalg_matrix_rank(const Tensor& input, const Tolerance& atol,
            "[linalg_matrix_rank] self: expected square matrices, got ",
            input.sizes());
   if (input.numel() == 0) {
-    return zeros(shapes::slice(input.sizes(), 0, -2),
+    return zeros(geometry::slice(input.sizes(), 0, -2),
                  input.options().dtype(kLong));
   }
   const NoGradGuard counted;

@@ -97,7 +97,7 @@ Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
   const int64_t rows =
       n == 0 ? 0 : choices(with_replacement ? n + r - 1 : n, r);
   Tensor index = sy::empty({rows, r}, kLong);
-  auto* row = static_cast<int64_t*>(index.data_ptr());
+  auto* row = static_cast<int64_t*>(index.raw_data());
   const int64_t apart = with_replacement ? 0 : 1;
   for (int64_t i = 0; i < rows; ++i, row += r) {
     if (i == 0) {

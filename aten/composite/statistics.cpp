@@ -30,7 +30,7 @@ Tensor quantile_of(const char* op, const Tensor& self, const Tensor& q,
            "] interpolation: expected linear, lower, higher, midpoint or "
            "nearest, got ",
            interpolation);
-  if (q.device().type == kCPU && q.numel() > 0) {
+  if (q.device().type() == kCPU && q.numel() > 0) {
     SY_CHECK(all(logical_and(q.ge(0), q.le(1))).item<bool>(), Value, "[", op,
              "] q: expected parts from 0 to 1");
   }

@@ -60,7 +60,7 @@ Tensor reshape_from_tensor(const Tensor& self, const Tensor& shape) {
            int{TensorImpl::kMaxDims}, " sizes, got ", shape.numel());
   const Tensor sizes = contiguous_cpu(
       shape.is_cpu() ? shape : shape.to(Device(kCPU), kLong), kLong);
-  return self.reshape(IntArrayRef(static_cast<const int64_t*>(sizes.data_ptr()),
+  return self.reshape(IntArrayRef(static_cast<const int64_t*>(sizes.raw_data()),
                                   static_cast<size_t>(sizes.numel())));
 }
 

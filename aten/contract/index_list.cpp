@@ -18,7 +18,7 @@ Tensor int64_vector(int64_t n) {
 }
 
 int64_t* data_of(const Tensor& t) {
-  return static_cast<int64_t*>(t.data_ptr());
+  return static_cast<int64_t*>(t.raw_data());
 }
 
 bool is_mask(const Tensor& t) {
@@ -83,7 +83,7 @@ void add_offsets(const char* op, const IndexedDim& d, IntArrayRef sizes,
 
 std::vector<Tensor> mask_indices(const Tensor& mask) {
   const Tensor all = contiguous_cpu(mask, kBool);
-  const auto* const p = static_cast<const bool*>(all.data_ptr());
+  const auto* const p = static_cast<const bool*>(all.raw_data());
   const int64_t n = all.numel();
   const auto count = static_cast<int64_t>(std::count(p, p + n, true));
   std::vector<Tensor> places;

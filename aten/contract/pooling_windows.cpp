@@ -1,8 +1,8 @@
 #include "aten/contract/pooling_windows.h"
 
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 
-namespace sy::shapes {
+namespace sy::geometry {
 
 namespace {
 
@@ -79,4 +79,4 @@ Dims pooled_sizes(const char* op, int64_t n, IntArrayRef sizes,
   return out;
 }
 
-}  // namespace sy::shapes
+}  // namespace sy::geometry

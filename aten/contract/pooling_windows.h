@@ -2,9 +2,9 @@
 
 #include "aten/engine/dims.h"
 
-// Counts of windows, for `shape:` and `require:` expressions; see shapes.h.
+// Counts of windows, for `shape:` and `require:` expressions; see geometry.h.
 
-namespace sy::shapes {
+namespace sy::geometry {
 
 // For each dim how many windows of `kernel` elements, `dilation` apart, there
 // are every `stride` elements of a dim of `sizes` with `padding` at both ends.
@@ -23,4 +23,4 @@ SY_API Dims pooled_sizes(const char* op, int64_t n, IntArrayRef sizes,
                          IntArrayRef padding, IntArrayRef dilation,
                          bool ceil_mode);
 
-}  // namespace sy::shapes
+}  // namespace sy::geometry

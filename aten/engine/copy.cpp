@@ -1,171 +1,19 @@
 #include "aten/engine/copy.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 
 #include "aten/engine/iter.h"
 #include "aten/engine/view.h"
-#include "aten/tile/tile.h"
+#include "aten/ops/copy_ops.h"
 #include "c10/backend.h"
 #include "c10/pinned_memory.h"
 
 namespace sy {
 
 namespace {
-
-constexpr int64_t kGrain = 32768;
-constexpr int64_t kChunk = 1024;  // elements converted at a time
-
-struct Row {
-  char* data;
-  int64_t stride;
-};
-
-// One row, dtypes equal.
-void copy_row(Row dst, Row src, int64_t size, int64_t n, bool streams) {
-  if (dst.stride == size && src.stride == size) {
-    const auto bytes = static_cast<size_t>(n * size);
-    if (streams) {
-      tiles::stream_copy(dst.data, src.data, bytes);
-    } else {
-      std::memmove(dst.data, src.data, bytes);
-    }
-  } else if (dst.stride == size) {
-    tiles::load_strided(static_cast<size_t>(size), dst.data, src.data,
-                        src.stride, n);
-  } else if (src.stride == size) {
-    tiles::store_strided(static_cast<size_t>(size), dst.data, dst.stride,
-                         src.data, n);
-  } else {
-    alignas(64) char buffer[kChunk * 8];
-    for (int64_t i = 0; i < n; i += kChunk) {
-      const int64_t m = std::min(kChunk, n - i);
-      tiles::load_strided(static_cast<size_t>(size), buffer,
-                          src.data + i * src.stride, src.stride, m);
-      tiles::store_strided(static_cast<size_t>(size), dst.data + i * dst.stride,
-                           dst.stride, buffer, m);
-    }
-  }
-}
-
-void convert_row(Row dst, int64_t dst_size, Row src, int64_t src_size,
-                 tiles::ConvertFn convert, int64_t n) {
-  if (dst.stride == dst_size && src.stride == src_size) {
-    convert(dst.data, src.data, n);
-    return;
-  }
-  alignas(64) char from[kChunk * 8], to[kChunk * 8];
-  for (int64_t i = 0; i < n; i += kChunk) {
-    const int64_t m = std::min(kChunk, n - i);
-    char* d = dst.data + i * dst.stride;
-    const char* s = src.data + i * src.stride;
-    if (src.stride != src_size) {
-      tiles::load_strided(static_cast<size_t>(src_size), from, s, src.stride,
-                          m);
-      s = from;
-    }
-    if (dst.stride == dst_size) {
-      convert(d, s, m);
-    } else {
-      convert(to, s, m);
-      tiles::store_strided(static_cast<size_t>(dst_size), d, dst.stride, to, m);
-    }
-  }
-}
-
-// dst[r][c] = src[c][r] in pieces that the first cache holds: by way of a
-// buffer where rows of dst lie far apart, as writing them line by line costs
-// more. Past the caches a wide piece at a time.
-void copy_transposed(const Iter& iter, const Iter::Block& block, bool streams) {
-  const int64_t size = iter.itemsize(0);
-  constexpr int64_t kRows = 64, kRowBytes = 512;
-  alignas(64) char near[kRows * kRowBytes];
-  const bool direct = !streams && iter.stride(0, 1) <= 2 * kRowBytes;
-  const int64_t row_bytes = direct    ? iter.stride(0, 1)
-                            : streams ? 1024 * size
-                                      : kRowBytes;
-  const int64_t width = direct ? 64 : row_bytes / size;
-  Storage far;
-  if (streams) {
-    far = StorageImpl::allocate(static_cast<size_t>(row_bytes * kRows),
-                                Device(kCPU));
-  }
-  char* const room = streams ? static_cast<char*>(far->data()) : near;
-  for (int64_t r = 0; r < block.rows; r += kRows) {
-    const int64_t rows = std::min(kRows, block.rows - r);
-    for (int64_t c = 0; c < block.columns; c += width) {
-      const int64_t columns = std::min(width, block.columns - c);
-      char* const to = block.data[0] + r * iter.stride(0, 1) + c * size;
-      const char* const from = block.data[1] + c * iter.stride(1, 0) + r * size;
-      tiles::transpose(static_cast<size_t>(size), direct ? to : room, row_bytes,
-                       from, iter.stride(1, 0), columns, rows);
-      for (int64_t i = 0; !direct && i < rows; ++i) {
-        char* const row = to + i * iter.stride(0, 1);
-        const auto bytes = static_cast<size_t>(columns * size);
-        if (streams) {
-          tiles::stream_copy(row, room + i * row_bytes, bytes);
-        } else {
-          std::memcpy(row, room + i * row_bytes, bytes);
-        }
-      }
-    }
-  }
-  if (streams) tiles::stream_fence();
-}
-
-// Column by column, as many rows at a time as the first cache holds.
-void copy_columns(const Iter& iter, const Iter::Block& block) {
-  for (int64_t r = 0; r < block.rows; r += kChunk) {
-    const int64_t rows = std::min(kChunk, block.rows - r);
-    for (int64_t c = 0; c < block.columns; ++c) {
-      const auto at = [&](int k) {
-        return Row{
-            block.data[k] + r * iter.stride(k, 1) + c * iter.stride(k, 0),
-            iter.stride(k, 1)};
-      };
-      copy_row(at(0), at(1), iter.itemsize(0), rows, false);
-    }
-  }
-}
-
-void copy_same_dtype(const Iter& iter) {
-  const int64_t size = iter.itemsize(0);
-  const bool transposed = iter.ndim() > 1 && iter.stride(0, 0) == size &&
-                          iter.stride(1, 1) == size &&
-                          iter.stride(1, 0) > size && iter.size(0) >= 4 &&
-                          iter.size(1) >= 4;
-  const bool streams = iter.numel() * size >= tiles::kStreamBytes;
-  // Many rows of a few elements: down the columns, which are longer.
-  constexpr int64_t kShort = 8;
-  const bool is_short = iter.ndim() > 1 && iter.size(0) < kShort;
-  iter.for_each(kGrain, [&](const Iter::Block& b) {
-    if (transposed) return copy_transposed(iter, b, streams);
-    if (is_short && b.rows >= kShort) return copy_columns(iter, b);
-    for (int64_t r = 0; r < b.rows; ++r) {
-      copy_row({b.data[0] + r * (b.rows > 1 ? iter.stride(0, 1) : 0),
-                iter.stride(0, 0)},
-               {b.data[1] + r * (b.rows > 1 ? iter.stride(1, 1) : 0),
-                iter.stride(1, 0)},
-               size, b.columns, streams);
-    }
-    if (streams) tiles::stream_fence();
-  });
-}
-
-void copy_converting(const Iter& iter, ScalarType to, ScalarType from) {
-  const tiles::ConvertFn convert = tiles::convert_fn(from, to);
-  iter.for_each(kGrain, [&](const Iter::Block& b) {
-    for (int64_t r = 0; r < b.rows; ++r) {
-      convert_row({b.data[0] + r * (b.rows > 1 ? iter.stride(0, 1) : 0),
-                   iter.stride(0, 0)},
-                  iter.itemsize(0),
-                  {b.data[1] + r * (b.rows > 1 ? iter.stride(1, 1) : 0),
-                   iter.stride(1, 0)},
-                  iter.itemsize(1), convert, b.columns);
-    }
-  });
-}
 
 // A CPU tensor over host memory that holds the span of `t`.
 Tensor over_host(const TensorBase& t, Storage storage, size_t first) {
@@ -176,19 +24,28 @@ Tensor over_host(const TensorBase& t, Storage storage, size_t first) {
       t.storage_offset() - static_cast<int64_t>(first / item)));
 }
 
+std::atomic<int64_t> by_kernel{0}, in_pieces{0}, by_host{0};
+
+void count(std::atomic<int64_t>& way) noexcept {
+  way.fetch_add(1, std::memory_order_relaxed);
+}
+
 char* device_bytes(const TensorBase& t) {
   return static_cast<char*>(t.storage()->data());
 }
+
+// What is computed later is computed now.
+void need_memory(const TensorBase& t) { t.impl()->const_data("copy_"); }
 
 Tensor download(const TensorBase& t) {
   const StorageSpan span = storage_span(t);
   const Device device = t.device();
   Storage host = StorageImpl::allocate(span.bytes, Device(kCPU));
   if (span.bytes != 0) {
-    DeviceInterface& d = device_interface(device.type);
-    d.synchronize(device.index);
+    DeviceInterface& d = device_interface(device.type());
+    d.synchronize(device.index());
     d.copy_to_host(host->data(), device_bytes(t) + span.first, span.bytes,
-                   device.index);
+                   device.index());
   }
   return over_host(t, std::move(host), span.first);
 }
@@ -197,9 +54,9 @@ void upload(const TensorBase& t, const void* host) {
   const StorageSpan span = storage_span(t);
   if (span.bytes == 0) return;
   const Device device = t.device();
-  device_interface(device.type)
+  device_interface(device.type())
       .copy_from_host(device_bytes(t) + span.first, host, span.bytes,
-                      device.index);
+                      device.index());
 }
 
 bool same_dense(const TensorBase& a, const TensorBase& b) {
@@ -228,60 +85,51 @@ void copy_cpu(const TensorBase& dst, const TensorBase& src) {
       dst.dtype() == src.dtype() && dst.numel() == src.numel()) {
     const size_t bytes = dst.nbytes();
     if (bytes <= 65536) {
-      std::memmove(dst.data_ptr(), src.data_ptr(), bytes);
+      std::memmove(dst.raw_data(), src.raw_data(), bytes);
       return;
     }
   }
+  ops::_copy_from::redispatch(DispatchKeySet::dense(kCPU), Tensor(src),
+                              Tensor(dst), false);
+}
+
+namespace {
+
+// Within a device, each in one call of the backend.
+constexpr int64_t kMostPieces = 256;
+
+// dst = src on one device, dtypes equal, if what lies together in both makes
+// few pieces.
+bool copy_in_pieces(const TensorBase& dst, const TensorBase& src) {
   Iter iter(dst.sizes());
   iter.add(dst);
   iter.add(src);
   iter.finish();
-  if (dst.dtype() == src.dtype()) {
-    copy_same_dtype(iter);
-  } else {
-    copy_converting(iter, dst.dtype(), src.dtype());
-  }
-}
-
-void copy_strided(ScalarType dtype, IntArrayRef sizes, void* dst,
-                  IntArrayRef dst_strides, const void* src,
-                  IntArrayRef src_strides) {
-  const size_t item = element_size(dtype);
-  Iter iter(sizes);
-  iter.add(dst, item, dst_strides);
-  iter.add(const_cast<void*>(src), item, src_strides);
-  iter.finish();
-  copy_same_dtype(iter);
-}
-
-void copy_between(const TensorBase& dst, const TensorBase& src) {
-  const Dims sizes = broadcast_sizes("copy_", dst.sizes(), src.sizes());
-  SY_CHECK(IntArrayRef(sizes) == dst.sizes(), Value,
-           "[copy_] src: expected sizes that broadcast to ", dst.sizes(),
-           ", got ", src.sizes());
-  if (dst.numel() == 0 || dst.is_meta()) return;
-  SY_CHECK(!src.is_meta(), NotImplemented,
-           "[copy_] src: expected a tensor with data, ", "got ", describe(src));
-  if (dst.is_cpu() && src.is_cpu()) return copy_cpu(dst, src);
-  if (dst.is_cpu()) return copy_cpu(dst, download(src));
-
+  const int64_t item = iter.itemsize(0);
+  const bool runs = iter.stride(0, 0) == item && iter.stride(1, 0) == item;
+  if (iter.numel() / (runs ? iter.size(0) : 1) > kMostPieces) return false;
   const Device device = dst.device();
-  if (src.device() == device && same_dense(dst, src)) {
-    device_interface(device.type)
-        .copy_on_device(dst.data_ptr(), src.data_ptr(), dst.nbytes(),
-                        device.index);
-    return;
-  }
-  if (src.device().type == device.type && src.device() != device &&
-      same_dense(dst, src) &&
-      device_interface(device.type)
-          .copy_across(dst.data_ptr(), device.index, src.data_ptr(),
-                       src.device().index, dst.nbytes())) {
-    return;
-  }
+  DeviceInterface& d = device_interface(device.type());
+  iter.run(0, iter.numel(), [&](const Iter::Block& b) {
+    const int64_t step = runs ? b.columns : 1;
+    for (int64_t r = 0; r < b.rows; ++r) {
+      const auto at = [&](int k, int64_t c) {
+        return b.data[k] + (b.rows > 1 ? r * iter.stride(k, 1) : 0) +
+               c * iter.stride(k, 0);
+      };
+      for (int64_t c = 0; c < b.columns; c += step) {
+        d.copy_on_device(at(0, c), at(1, c), static_cast<size_t>(step * item),
+                         device.index());
+      }
+    }
+  });
+  return true;
+}
+
+void copy_by_host(const TensorBase& dst, const TensorBase& src) {
   const Tensor host_src =
       src.is_cpu() ? Tensor(TensorBase(src)) : download(src);
-  if (same_dense(dst, host_src)) return upload(dst, host_src.data_ptr());
+  if (same_dense(dst, host_src)) return upload(dst, host_src.raw_data());
   // Where dst's elements leave gaps, those keep what they hold.
   const Tensor host =
       dst.is_non_overlapping_and_dense()
@@ -294,18 +142,98 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
   upload(dst, host.storage()->data());
 }
 
+bool has_kernel(const OperatorEntry& op, DeviceType type) {
+  return type > kMeta && op.has_kernel(DispatchKey::Dense, type);
+}
+
+// By the kernel of the device that a tensor is on, if it has one.
+bool copy_by_kernel(const TensorBase& dst, const TensorBase& src,
+                    bool non_blocking) {
+  const DeviceType to = dst.device().type(), from = src.device().type();
+  const DeviceType kind = to == kCPU ? from : to;
+  // Of two kinds of device neither need know the other.
+  if (kind > kMeta && (to == from || to == kCPU || from == kCPU) &&
+      ops::copy_::entry().has_own_kernel(kind)) {
+    Tensor self{TensorBase(dst)};
+    ops::copy_::redispatch(DispatchKeySet::dense(kind), self,
+                           Tensor(TensorBase(src)), non_blocking);
+  } else if (has_kernel(ops::_copy_from::entry(), to) ||
+             has_kernel(ops::_copy_from::entry(), from)) {
+    ops::_copy_from::call(Tensor(TensorBase(src)), Tensor(TensorBase(dst)),
+                          non_blocking);
+  } else {
+    return false;
+  }
+  if (to == from) count(by_kernel);
+  return true;
+}
+
+}  // namespace
+
+void copy_between(const TensorBase& dst, const TensorBase& src) {
+  const Dims sizes = broadcast_sizes("copy_", dst.sizes(), src.sizes());
+  SY_CHECK(IntArrayRef(sizes) == dst.sizes(), Value,
+           "[copy_] src: expected sizes that broadcast to ", dst.sizes(),
+           ", got ", src.sizes());
+  if (dst.numel() == 0 || dst.is_meta()) return;
+  SY_CHECK(!src.is_meta(), NotImplemented,
+           "[copy_] src: expected a tensor with data, ", "got ", describe(src));
+  if (dst.is_cpu() && src.is_cpu()) return copy_cpu(dst, src);
+  need_memory(dst);
+  need_memory(src);
+  if (dst.is_cpu()) return copy_cpu(dst, download(src));
+
+  const Device device = dst.device();
+  if (src.device() != device) {
+    if (src.device().type() == device.type() && same_dense(dst, src) &&
+        device_interface(device.type())
+            .copy_across(dst.raw_data(), device.index(), src.raw_data(),
+                         src.device().index(), dst.nbytes())) {
+      return;
+    }
+    return copy_by_host(dst, src);
+  }
+  if (same_dense(dst, src)) {
+    device_interface(device.type())
+        .copy_on_device(dst.raw_data(), src.raw_data(), dst.nbytes(),
+                        device.index());
+  } else if (dst.dtype() == src.dtype() && copy_in_pieces(dst, src)) {
+    count(in_pieces);
+  } else {
+    count(by_host);
+    copy_by_host(dst, src);
+  }
+}
+
+void copy_tensor(const TensorBase& dst, const TensorBase& src,
+                 bool non_blocking) {
+  if (SY_UNLIKELY(!dst.is_cpu() || !src.is_cpu())) {
+    if (copy_by_kernel(dst, src, non_blocking)) return;
+    if (non_blocking && begin_copy(dst, src)) return;
+  }
+  copy_between(dst, src);
+}
+
+CopyCounts copy_counts() noexcept {
+  return {by_kernel.load(std::memory_order_relaxed),
+          in_pieces.load(std::memory_order_relaxed),
+          by_host.load(std::memory_order_relaxed)};
+}
+
 bool begin_copy(const TensorBase& dst, const TensorBase& src) {
   const bool up = src.is_cpu();
   const Device device = up ? dst.device() : src.device();
   const TensorBase& host = up ? src : dst;
-  if (!host.is_cpu() || device.type <= kMeta || dst.numel() == 0 ||
+  if (!host.is_cpu() || device.type() <= kMeta || dst.numel() == 0 ||
       !same_dense(dst, src) || !host.storage() ||
       !is_pinned(*host.storage(), device)) {
     return false;
   }
-  return device_interface(device.type)
+  need_memory(dst);
+  need_memory(src);
+  return device_interface(device.type())
       .begin_copy(dst.storage(), storage_span(dst).first, src.storage(),
-                  storage_span(src).first, dst.nbytes(), device.index);
+                  storage_span(src).first, dst.nbytes(), device.index());
 }
 
 void dense_strides_like(const TensorBase& t, MemoryFormat format,

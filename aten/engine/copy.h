@@ -10,18 +10,31 @@
 namespace sy {
 
 // dst = src for CPU tensors: src broadcasts to dst's sizes and converts to its
-// dtype. They do not overlap, or element by element. Checks nothing.
+// dtype. They do not overlap, or element by element. Checks nothing. What is
+// more than a few contiguous bytes the CPU's kernel of _copy_from does.
 SY_API void copy_cpu(const TensorBase& dst, const TensorBase& src);
 
-// The same for elements of one dtype in memory: strides in elements, which may
-// be negative.
-SY_API void copy_strided(ScalarType dtype, IntArrayRef sizes, void* dst,
-                         IntArrayRef dst_strides, const void* src,
-                         IntArrayRef src_strides);
+// The same for tensors of any device, as copy_ does it once its arguments are
+// checked: by the device's own kernel of copy_ or, without one, of _copy_from;
+// else as copy_between. With non_blocking it may return when the copy is begun.
+SY_API void copy_tensor(const TensorBase& dst, const TensorBase& src,
+                        bool non_blocking = false);
 
-// The same for tensors of any device; Meta as destination does nothing. Throws
-// ValueError if the sizes do not broadcast or src is on Meta.
+// The same without a kernel of the device, so that those may call it: by the
+// copies of DeviceInterface, in as few pieces as the strides allow, and by way
+// of the host where these are too many or the dtypes differ. Meta as
+// destination does nothing. Throws ValueError if the sizes do not broadcast or
+// src is on Meta.
 SY_API void copy_between(const TensorBase& dst, const TensorBase& src);
+
+// How often copies within one device, other than of whole dense tensors, went
+// each way. Thread-safe.
+struct CopyCounts {
+  int64_t by_kernel = 0;
+  int64_t in_pieces = 0;
+  int64_t by_host = 0;
+};
+SY_API CopyCounts copy_counts() noexcept;
 
 // Begins dst = src between pinned memory and the device that it is pinned for,
 // in the stream of this thread, and returns: neither may be written, nor dst

@@ -30,10 +30,11 @@ SY_ALWAYS_INLINE decltype(auto) call_guarded(const Kernel* k,
   }(static_cast<typename Op::Signature*>(nullptr));
 }
 
-// One row of a table of definitions. `guard` may be null.
+// One row of a table of definitions. `guard` and `functional` may be null.
 template <class Op>
 OperatorDef operator_def(const char* schema, void* guard, uint16_t flags,
-                         const OperatorInfo* info) {
+                         const OperatorInfo* info,
+                         const FunctionalForm* functional = nullptr) {
   using Traits = detail::SignatureTraits<typename Op::Signature>;
   OperatorDef def;
   def.schema = schema;
@@ -48,6 +49,7 @@ OperatorDef operator_def(const char* schema, void* guard, uint16_t flags,
   }
   def.flags = flags;
   def.info = info;
+  def.functional = functional;
   return def;
 }
 
@@ -63,7 +65,7 @@ inline Tensor with_options(Tensor t, const TensorOptions& options) {
 template <class Op>
 SY_ALWAYS_INLINE void check_pinning(Device device,
                                     std::optional<bool> pin_memory) {
-  if (SY_UNLIKELY(pin_memory.value_or(false) && device.type > kMeta)) {
+  if (SY_UNLIKELY(pin_memory.value_or(false) && device.type() > kMeta)) {
     cannot_pin(Op::entry(), device);
   }
 }

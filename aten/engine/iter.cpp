@@ -52,7 +52,7 @@ void Iter::add(const TensorBase& t) {
     strides_[k][d] =
         broadcast ? 0 : strides[static_cast<size_t>(d - shift)] * item;
   }
-  data_[k] = static_cast<char*>(t.data_ptr());
+  data_[k] = static_cast<char*>(t.raw_data());
   itemsize_[k] = item;
 }
 

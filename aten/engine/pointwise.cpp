@@ -46,7 +46,7 @@ const char* name_of(const char* const* names, int i) {
 }
 
 void check_domain(const PointwiseOp& op, ScalarType t) {
-  const char* missed = missed_domain(op.program.tile, t);
+  const char* missed = missed_domain(op.program.body, t);
   SY_CHECK(missed == nullptr, Type, "[", op.name, "] ",
            name_of(op.input_names, 0), ": expected ", missed, ", got ", t);
 }
@@ -171,7 +171,7 @@ void plan_pointwise(const PointwiseOp& op, const PointwiseArgs& args,
                     PointwisePlan* plan) {
   check_inputs(op, args);
   plan->compute = compute_dtype(op, args);
-  plan->result = op.program.tile.results[0].is_bool ? kBool : plan->compute;
+  plan->result = op.program.body.results[0].is_bool ? kBool : plan->compute;
   plan->device = check_same_device(op.name, args.inputs, op.n_inputs);
   if (op.n_inputs != 0 && same_sizes(op, args)) {
     plan->sizes = Dims(args.inputs[0]->sizes());
@@ -283,7 +283,8 @@ void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
 }
 
 void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
-                   int64_t count, tiles::TileType type, tiles::Uniform* out) {
+                   int64_t count, program::ComputeType type,
+                   program::Uniform* out) {
   // Not initialised: most calls need two or three of them.
   union Registers {
     Registers() {}
@@ -313,25 +314,25 @@ void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
     registers[n++] = lang::eval_uniform(s.op, registers[s.a], registers[s.b],
                                         registers[s.c]);
   }
-  for (int i = 0; i < program.tile.n_uniforms; ++i) {
+  for (int i = 0; i < program.body.n_uniforms; ++i) {
     const lang::Uniform& u = registers[program.uniforms[i].reg];
     const bool is_bool = program.uniforms[i].reg_class == lang::RegClass::kBool;
-    out[i] = u.is_int ? tiles::make_uniform(type, is_bool, u.i)
-                      : tiles::make_uniform(type, is_bool, u.d);
+    out[i] = u.is_int ? program::make_uniform(type, is_bool, u.i)
+                      : program::make_uniform(type, is_bool, u.d);
   }
 }
 
 void eval_call_uniforms(const PointwiseOp& op, const ElementProgram& program,
                         const PointwiseArgs& args, ScalarType compute,
-                        tiles::Uniform* out) {
-  const tiles::TileType type = tiles::tile_type_of(compute);
-  const tiles::Program& p = program.tile;
+                        program::Uniform* out) {
+  const program::ComputeType type = program::compute_type_of(compute);
+  const program::Program& p = program.body;
   const bool rounds = is_reduced_floating_type(compute) && p.results[0].is_bool;
   const auto rounded = [&](float v) {
     return compute == kHalf ? float{Half(v)} : float{BFloat16(v)};
   };
   if (rounds && op.n_scalars != 0) {
-    Scalar scalars[tiles::kMaxUniforms];
+    Scalar scalars[program::kMaxUniforms];
     for (int i = 0; i < op.n_scalars; ++i) {
       scalars[i] = args.scalars[i];
       if (!scalars[i].is_floating_point()) continue;
@@ -341,7 +342,7 @@ void eval_call_uniforms(const PointwiseOp& op, const ElementProgram& program,
     return;
   }
   if ((op.lower_bounds | op.upper_bounds) != 0 && !is_floating_type(compute)) {
-    Scalar scalars[tiles::kMaxUniforms];
+    Scalar scalars[program::kMaxUniforms];
     fit_bounds(op, args, compute, scalars);
     eval_uniforms(program, scalars, 0, type, out);
     return;

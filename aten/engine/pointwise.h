@@ -64,13 +64,13 @@ SY_API void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
 // The values of program.uniforms, for tiles::Runner. `count`: for
 // ElementProgram::kCount.
 SY_API void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
-                          int64_t count, tiles::TileType type,
-                          tiles::Uniform* out);
+                          int64_t count, program::ComputeType type,
+                          program::Uniform* out);
 // The same for a call of `op` that computes in `compute`: bounds brought into
 // its range; comparisons of narrow floats see numbers as such floats hold them.
 SY_API void eval_call_uniforms(const PointwiseOp& op,
                                const ElementProgram& program,
                                const PointwiseArgs& args, ScalarType compute,
-                               tiles::Uniform* out);
+                               program::Uniform* out);
 
 }  // namespace sy

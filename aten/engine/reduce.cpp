@@ -9,7 +9,7 @@ namespace {
 
 void check_domain(const ReduceOp& op, const ElementProgram& program,
                   ScalarType t) {
-  const char* missed = missed_domain(program.tile, t);
+  const char* missed = missed_domain(program.body, t);
   SY_CHECK(missed == nullptr, Type, "[", op.name, "] self: expected ", missed,
            ", got ", t);
 }
@@ -47,8 +47,8 @@ uint64_t reduced_dims(const ReduceOp& op, const ReduceArgs& args) {
 void plan_reduce(const ReduceOp& op, const ReduceArgs& args, ReducePlan* plan) {
   check_defined(op.name, "self", *args.self);
   plan->compute = reduce_dtype(op, args);
-  const tiles::Program& last =
-      op.finish == nullptr ? op.map.tile : op.finish->tile;
+  const program::Program& last =
+      op.finish == nullptr ? op.map.body : op.finish->body;
   for (int i = 0; i < op.n_results; ++i) {
     plan->results[i] = plan->compute;
     // Truth values of bytes are bytes, as in ATen.

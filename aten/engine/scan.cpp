@@ -12,7 +12,7 @@ void finish_plan(const ScanOp& op, const ScanArgs& args, ScanPlan* plan) {
   plan->dim = wrap_dim(op.name, args.dim, args.self->dim());
   SY_CHECK(static_cast<int>(plan->result) < kNumScalarTypes, Type, "[", op.name,
            "] dtype: expected a dtype, got ", plan->result);
-  SY_CHECK(missed_domain(op.combine.tile, plan->result) == nullptr, Type, "[",
+  SY_CHECK(missed_domain(op.combine.body, plan->result) == nullptr, Type, "[",
            op.name, "] self: expected a floating dtype, got ", plan->result);
   const bool wide = op.accumulate == AccumulateRule::Double;
   plan->compute =

@@ -51,7 +51,7 @@ void check_same_device(const OperatorEntry& op,
 
 void store_result(const OperatorEntry& op, const Tensor& result, Tensor& out) {
   prepare_out(op, out, result.sizes(), result.dtype(), result.device());
-  copy_between(out, result);
+  copy_tensor(out, result);
 }
 
 void store_inplace(const OperatorEntry& op, const Tensor& result,
@@ -63,7 +63,7 @@ void store_inplace(const OperatorEntry& op, const Tensor& result,
            ", the sizes of the result, got ", self.sizes());
   assert_no_internal_overlap(name, "self", self);
   bump_version(self, &op);
-  copy_between(self, result);
+  copy_tensor(self, result);
 }
 
 }  // namespace sy

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "aten/tile/program.h"
+#include "aten/program/program.h"
 #include "c10/scalar_type.h"
 #include "codegen/lang/program.h"
 
@@ -21,22 +21,26 @@ enum class PromoteRule : uint8_t {
   Same,        // all tensor arguments must have one dtype
 };
 
-// An element expression, compiled: the tile steps, and how its uniform operands
+// An element expression, compiled: the steps, and how their uniform operands
 // come from the scalars of the call.
 struct ElementProgram {
   // Stands in scalar_index for the number of reduced elements.
   static constexpr uint8_t kCount = 255;
 
-  tiles::Program tile;
+  program::Program body;
   const lang::Uniform* constants = nullptr;
   const lang::UniformStep* uniform_steps = nullptr;
-  const lang::UniformOperand* uniforms = nullptr;  // tile.n_uniforms of them
+  const lang::UniformOperand* uniforms = nullptr;  // body.n_uniforms of them
   // Which of the call's scalars is scalar input i; nullptr: the i-th.
   const uint8_t* scalar_index = nullptr;
   uint8_t n_scalars = 0;
   uint8_t n_constants = 0;
   uint8_t n_uniform_steps = 0;
 };
+
+// A view of a program that the compiler made, and of the indices, which stay.
+SY_API ElementProgram view_of(const lang::Program& program,
+                              const uint8_t* scalar_index = nullptr) noexcept;
 
 // In which dtype the accumulators of floating elements are.
 enum class AccumulateRule : uint8_t {

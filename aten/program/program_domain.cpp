@@ -2,7 +2,7 @@
 
 namespace sy {
 
-const char* missed_domain(const tiles::Program& program,
+const char* missed_domain(const program::Program& program,
                           ScalarType t) noexcept {
   for (int i = 0; i < program.n_steps; ++i) {
     const auto prim = static_cast<size_t>(program.steps[i].op);

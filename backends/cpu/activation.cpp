@@ -4,9 +4,9 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
-#include "aten/tile/tile.h"
 #include "backends/cpu/activation_kernels_gen.h"
 #include "backends/cpu/kernel/softmax_kernel.h"
+#include "backends/cpu/program/kernels.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -41,8 +41,8 @@ struct Kernels {
   tiles::ReduceRowsFn max_rows, sum_rows;
   bool is_float;
 
-  explicit Kernels(tiles::TileType t)
-      : size(tile_type_size(t)),
+  explicit Kernels(program::ComputeType t)
+      : size(compute_type_size(t)),
         sub(tiles::prim_fn(Prim::sub, t)),
         mul(tiles::prim_fn(Prim::mul, t)),
         div(tiles::prim_fn(Prim::div, t)),
@@ -53,7 +53,7 @@ struct Kernels {
         sum(tiles::reduce_fn(tiles::Reduction::sum, t)),
         max_rows(tiles::reduce_rows_fn(tiles::Reduction::max, t)),
         sum_rows(tiles::reduce_rows_fn(tiles::Reduction::sum, t)),
-        is_float(t == tiles::TileType::f32) {}
+        is_float(t == program::ComputeType::f32) {}
 
   // Sums are made in double.
   void narrow(const double* from, void* to, int64_t n) const {
@@ -171,7 +171,7 @@ void backward_rows(const Extent& e, bool log, void* gx, const void* g,
 }
 
 ScalarType compute_dtype_of(const Tensor& t) {
-  return tiles::storage_of(tiles::tile_type_of(t.dtype()));
+  return program::storage_of(program::compute_type_of(t.dtype()));
 }
 
 // `out`, or a contiguous tensor of the compute dtype to be copied to it.
@@ -185,11 +185,11 @@ void forward(const char* op, bool log, const Tensor& self, int64_t dim,
   const Extent e = extent_of(op, self, dim);
   if (self.numel() == 0) return;
   const ScalarType compute = compute_dtype_of(out);
-  const Kernels kernels(tiles::tile_type_of(compute));
+  const Kernels kernels(program::compute_type_of(compute));
   const Tensor x = contiguous_cpu(self, compute);
   const Tensor y = target_for(out, compute);
-  const auto* from = static_cast<const char*>(x.data_ptr());
-  auto* to = static_cast<char*>(y.data_ptr());
+  const auto* from = static_cast<const char*>(x.raw_data());
+  auto* to = static_cast<char*>(y.raw_data());
   if (e.inner == 1) {
     (kernels.is_float ? forward_rows<float> : forward_rows<double>)(e, log, to,
                                                                     from);
@@ -210,13 +210,13 @@ void backward(const char* op, bool log, const Tensor& grad,
   const Extent e = extent_of(op, grad, dim);
   if (grad.numel() == 0) return;
   const ScalarType compute = compute_dtype_of(out);
-  const Kernels kernels(tiles::tile_type_of(compute));
+  const Kernels kernels(program::compute_type_of(compute));
   const Tensor g = contiguous_cpu(grad, compute);
   const Tensor y = contiguous_cpu(output, compute);
   const Tensor gx = target_for(out, compute);
-  const auto* g_data = static_cast<const char*>(g.data_ptr());
-  const auto* y_data = static_cast<const char*>(y.data_ptr());
-  auto* to = static_cast<char*>(gx.data_ptr());
+  const auto* g_data = static_cast<const char*>(g.raw_data());
+  const auto* y_data = static_cast<const char*>(y.raw_data());
+  auto* to = static_cast<char*>(gx.raw_data());
   if (e.inner == 1) {
     (kernels.is_float ? backward_rows<float>
                       : backward_rows<double>)(e, log, to, g_data, y_data);

@@ -7,6 +7,7 @@
 #include "aten/engine/view.h"
 #include "aten/ops/indexing.h"
 #include "backends/cpu/advanced_indexing_kernels_gen.h"
+#include "backends/cpu/engine/scatter.h"
 #include "backends/cpu/indexing.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"
@@ -56,7 +57,7 @@ int64_t distance(const Dims& sizes, const Dims& strides, int64_t i) {
 // Rows of `row` bytes, each in one piece in self and in out.
 void read_rows(const Tensor& self, const IndexPlan& plan,
                const int64_t* offsets, int64_t row, char* to) {
-  const auto* const base = static_cast<const char*>(self.data_ptr());
+  const auto* const base = static_cast<const char*>(self.raw_data());
   const auto item = static_cast<int64_t>(self.itemsize());
   const int64_t n = plan.count();
   parallel_for(
@@ -106,10 +107,10 @@ void check_values(const char* op, const Tensor& values, const IndexPlan& plan) {
 // The distance in bytes of elements that are counted in row-major order.
 Tensor flat_offsets(const char* op, const Tensor& self, const Tensor& index) {
   const Tensor all = contiguous_cpu(index, kLong);
-  const auto* const p = static_cast<const int64_t*>(all.data_ptr());
+  const auto* const p = static_cast<const int64_t*>(all.raw_data());
   const int64_t count = all.numel(), n = self.numel();
   const Tensor out(make_tensor(all.sizes(), kLong, Device(kCPU)));
-  auto* const to = static_cast<int64_t*>(out.data_ptr());
+  auto* const to = static_cast<int64_t*>(out.raw_data());
   const auto item = static_cast<int64_t>(self.itemsize());
   const bool direct = self.is_contiguous();
   const Dims sizes(self.sizes()), strides(self.strides());
@@ -133,7 +134,7 @@ const Tensor* only_mask(OptionalTensors indices) {
 }
 
 const int64_t* data_of(const Tensor& t) {
-  return static_cast<const int64_t*>(t.data_ptr());
+  return static_cast<const int64_t*>(t.raw_data());
 }
 
 }  // namespace
@@ -152,7 +153,7 @@ Tensor index_tensor(const Tensor& self, OptionalTensors indices) {
   const int64_t row = product(plan.after) * item;
   if (row >= 64 && is_row(plan.after, plan.after_strides)) {
     read_rows(self, plan, data_of(offsets), row,
-              static_cast<char*>(out.data_ptr()));
+              static_cast<char*>(out.raw_data()));
     return out;
   }
   const Dims sizes = joined(plan.before, plan.count(), plan.after);
@@ -160,9 +161,9 @@ Tensor index_tensor(const Tensor& self, OptionalTensors indices) {
   to.resize(sizes.size());
   contiguous_strides(sizes, to.data());
   gather(self.itemsize(),
-         {sizes, self.data_ptr(),
+         {sizes, self.raw_data(),
           joined(plan.before_strides, 0, plan.after_strides), data_of(offsets),
-          only(plan.before.size(), 1, sizes.size()), 1, out.data_ptr(), to});
+          only(plan.before.size(), 1, sizes.size()), 1, out.raw_data(), to});
   return out;
 }
 
@@ -192,7 +193,7 @@ void index_put_out(const Tensor& self, OptionalTensors indices,
   const int64_t dim = plan.before.size();
   scatter("index_put", out.dtype(),
           {sizes, dim, data_of(offsets), only(dim, 1, sizes.size()), 1,
-           from.data_ptr(), strides_of(from), out.data_ptr(),
+           from.raw_data(), strides_of(from), out.raw_data(),
            joined(plan.before_strides, 0, plan.after_strides)},
           accumulate ? Join::Add : Join::Assign);
 }
@@ -202,8 +203,8 @@ void take_out(const Tensor& self, const Tensor& index, const Tensor& out) {
   if (out.numel() == 0) return;
   const Dims sizes = sizes_of(out);
   gather(self.itemsize(),
-         {sizes, self.data_ptr(), only(-1, 0, sizes.size()), data_of(offsets),
-          strides_of(offsets), 1, out.data_ptr(), strides_of(out)});
+         {sizes, self.raw_data(), only(-1, 0, sizes.size()), data_of(offsets),
+          strides_of(offsets), 1, out.raw_data(), strides_of(out)});
 }
 
 void put_out(const Tensor& self, const Tensor& index, const Tensor& source,
@@ -214,7 +215,7 @@ void put_out(const Tensor& self, const Tensor& index, const Tensor& source,
   if (index.numel() == 0) return;
   const Dims n = only(0, index.numel(), 1), one = only(0, 1, 1);
   scatter("put", out.dtype(),
-          {n, 0, data_of(offsets), one, 1, from.data_ptr(), one, out.data_ptr(),
+          {n, 0, data_of(offsets), one, 1, from.raw_data(), one, out.raw_data(),
            only(0, 0, 1)},
           accumulate ? Join::Add : Join::Assign);
 }
@@ -242,9 +243,9 @@ Tensor repeat_interleave(const Tensor& repeats,
     }
   };
   if (repeats.dtype() == kInt) {
-    fill(static_cast<int32_t*>(out.data_ptr()));
+    fill(static_cast<int32_t*>(out.raw_data()));
   } else {
-    fill(static_cast<int64_t*>(out.data_ptr()));
+    fill(static_cast<int64_t*>(out.raw_data()));
   }
   return out;
 }

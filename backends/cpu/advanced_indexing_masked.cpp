@@ -19,7 +19,7 @@ constexpr int64_t kChunk = 8192;
 struct CountedMask {
   CountedMask(const char* op, const Tensor& mask, IntArrayRef sizes)
       : all(contiguous_cpu(expand_for_kernel(op, mask, sizes))),
-        data(static_cast<const bool*>(all.data_ptr())),
+        data(static_cast<const bool*>(all.raw_data())),
         size(all.numel()),
         chunks((size + kChunk - 1) / kChunk),
         before(static_cast<size_t>(chunks) + 1) {
@@ -65,8 +65,8 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
   const int64_t n[] = {where.count()};
   const Tensor out(make_tensor(n, self.dtype(), Device(kCPU)));
   visit_element_size(self.itemsize(), [&]<class T>() {
-    const auto* const x = static_cast<const T*>(from.data_ptr());
-    auto* const y = static_cast<T*>(out.data_ptr());
+    const auto* const x = static_cast<const T*>(from.raw_data());
+    auto* const y = static_cast<T*>(out.raw_data());
     // Every element is written, and stays if the next is not put in its place.
     where.each_chunk([&](int64_t i, int64_t j, int64_t end) {
       for (; j < end; ++i) {
@@ -90,13 +90,19 @@ void masked_scatter_out(const Tensor& self, const Tensor& mask,
   if (where.count() == 0) return;
   const Tensor to = contiguous_cpu(out);
   visit_element_size(out.itemsize(), [&]<class T>() {
-    const auto* const x = static_cast<const T*>(from.data_ptr());
-    auto* const y = static_cast<T*>(to.data_ptr());
+    const auto* const x = static_cast<const T*>(from.raw_data());
+    auto* const y = static_cast<T*>(to.raw_data());
     where.each_chunk([&](int64_t i, int64_t j, int64_t end) {
       for (; j < end; ++i) {
         // A branch would be guessed wrong too often.
-        const auto taken = static_cast<T>(-static_cast<int64_t>(where.data[i]));
-        y[i] = static_cast<T>((x[j] & taken) | (y[i] & ~taken));
+        if constexpr (std::is_integral_v<T>) {
+          const auto taken =
+              static_cast<T>(-static_cast<int64_t>(where.data[i]));
+          y[i] = static_cast<T>((x[j] & taken) | (y[i] & ~taken));
+        } else {
+          const T* const from_either[] = {y + i, x + j};
+          y[i] = *from_either[where.data[i] ? 1 : 0];
+        }
         j += where.data[i];
       }
     });

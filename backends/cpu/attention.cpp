@@ -12,7 +12,7 @@ namespace sy::cpu {
 
 AttentionOperand::AttentionOperand(const Tensor& t)
     : held_(t.sizes()[3] == 1 || t.strides()[3] == 1 ? t : contiguous_cpu(t)),
-      data_(static_cast<const char*>(held_.data_ptr())),
+      data_(static_cast<const char*>(held_.raw_data())),
       item_(static_cast<int64_t>(held_.itemsize())),
       batch_(held_.strides()[0]),
       head_(held_.strides()[1]),
@@ -27,7 +27,7 @@ AttentionMask::AttentionMask(const std::optional<Tensor>& mask) {
   const bool rows = dims == 0 || mask->sizes()[dims - 1] == 1 ||
                     mask->strides()[dims - 1] == 1;
   held_ = rows ? *mask : contiguous_cpu(*mask);
-  data_ = static_cast<const char*>(held_.data_ptr());
+  data_ = static_cast<const char*>(held_.raw_data());
   item_ = static_cast<int64_t>(held_.itemsize());
   dtype_ = held_.dtype();
   for (size_t d = 0; d < dims; ++d) {
@@ -131,7 +131,7 @@ struct Forward {
     const int64_t shared = h / s.heads_per_key, width = s.value_width;
     const HeadRows<E> q = query.rows(b, h, row, rows, w.query);
     const int64_t item = static_cast<int64_t>(out.itemsize());
-    char* const target = static_cast<char*>(out.data_ptr()) +
+    char* const target = static_cast<char*>(out.raw_data()) +
                          ((b * s.queries + row) * s.heads + h) * width * item;
     const int64_t target_row = s.heads * width;
     const bool converts = query.converts();
@@ -173,7 +173,7 @@ struct Forward {
                                                from, width);
       }
       static_cast<T*>(
-          log_sums.data_ptr())[(b * s.heads + h) * s.queries + row + i] =
+          log_sums.raw_data())[(b * s.heads + h) * s.queries + row + i] =
           p.sum == 0 ? T{0} : p.most + std::log(p.sum);
     }
   }

@@ -43,7 +43,7 @@ void store_head(const Tensor& to, int64_t batch, int64_t head, const T* from) {
   if (target.converts()) {
     target.end(at, n, from);
   } else {
-    std::copy_n(from, n, static_cast<T*>(to.data_ptr()) + at);
+    std::copy_n(from, n, static_cast<T*>(to.raw_data()) + at);
   }
 }
 
@@ -61,7 +61,7 @@ struct Backward {
   // One query head; what key and value get is added to their sums.
   void head(Workspace<T, E>& w, int64_t b, int64_t h) const {
     const int64_t shared = h / s.heads_per_key;
-    const T* const sums = static_cast<const T*>(log_sums.data_ptr()) +
+    const T* const sums = static_cast<const T*>(log_sums.raw_data()) +
                           (b * s.heads + h) * s.queries;
     for (int64_t row = 0; row < s.queries; row += s.query_block) {
       const int64_t n = std::min(s.query_block, s.queries - row);
@@ -73,10 +73,10 @@ struct Backward {
       }
     }
     std::fill_n(w.grad_query, s.queries * s.width, T{0});
-    T* const dk = static_cast<T*>(key_sums.data_ptr()) +
+    T* const dk = static_cast<T*>(key_sums.raw_data()) +
                   (b * (s.heads / s.heads_per_key) + shared) * s.keys * s.width;
     T* const dv =
-        static_cast<T*>(value_sums.data_ptr()) +
+        static_cast<T*>(value_sums.raw_data()) +
         (b * (s.heads / s.heads_per_key) + shared) * s.keys * s.value_width;
     for (int64_t at = 0; at < s.keys; at += s.key_block) {
       const int64_t m = std::min(s.key_block, s.keys - at);
@@ -136,7 +136,7 @@ Tensor like(const Tensor& t, ScalarType dtype) {
 template <class T>
 Tensor zeros_like(const Tensor& t) {
   Tensor z = like(t, std::is_same_v<T, double> ? kDouble : kFloat);
-  std::fill_n(static_cast<T*>(z.data_ptr()), z.numel(), T{0});
+  std::fill_n(static_cast<T*>(z.raw_data()), z.numel(), T{0});
   return z;
 }
 

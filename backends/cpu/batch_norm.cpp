@@ -49,7 +49,7 @@ Tensor dense(const Tensor& t, MemoryFormat format, ScalarType dtype) {
 
 template <class T>
 const T* data(const Tensor& t) {
-  return static_cast<const T*>(t.data_ptr());
+  return static_cast<const T*>(t.raw_data());
 }
 
 Doubles values(const Tensor& t, int64_t n, double otherwise) {
@@ -69,7 +69,7 @@ std::vector<T> narrowed(const Doubles& v) {
 Tensor stored(const Doubles& v, ScalarType dtype) {
   const Tensor d(
       make_tensor({static_cast<int64_t>(v.size())}, kDouble, Device(kCPU)));
-  std::copy(v.begin(), v.end(), static_cast<double*>(d.data_ptr()));
+  std::copy(v.begin(), v.end(), static_cast<double*>(d.raw_data()));
   return dtype == kDouble ? d : contiguous_cpu(d, dtype);
 }
 
@@ -318,7 +318,7 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(
   const Tensor y = sy::empty(
       input.sizes(), TensorOptions(x.dtype()).device(input.device()), format);
   visit(x.dtype(), [&]<class T>() {
-    transform(s, data<T>(x), a, b, static_cast<T*>(y.data_ptr()));
+    transform(s, data<T>(x), a, b, static_cast<T*>(y.raw_data()));
   });
   if (!training) {
     means.clear();
@@ -372,7 +372,7 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm_backward(
     }
     const Tensor dx = sy::empty(
         input.sizes(), TensorOptions(dtype).device(input.device()), format);
-    T* const to = static_cast<T*>(dx.data_ptr());
+    T* const to = static_cast<T*>(dx.raw_data());
     if (train) {
       gradient(s, data<T>(dy), data<T>(x), a, b, c, means, to);
     } else {

@@ -1,10 +1,10 @@
 #include <cstdlib>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "backends/cpu/cholesky_kernels_gen.h"
-#include "backends/cpu/lapack.h"
+#include "backends/cpu/support/lapack.h"
 
 namespace sy::cpu {
 
@@ -40,7 +40,7 @@ void mirror(T* a, int64_t n, bool from_upper) {
 
 // sytrs walks over blocks of one and two rows as the signs of pivots say.
 void check_blocks(const char* op, const Tensor& pivots, int64_t n) {
-  const auto* all = static_cast<const int32_t*>(pivots.data_ptr());
+  const auto* all = static_cast<const int32_t*>(pivots.raw_data());
   for (int64_t i = 0; n > 0 && i < pivots.numel() / n; ++i) {
     const int32_t* p = all + i * n;
     for (int64_t k = 0; k < n; ++k) {
@@ -111,7 +111,7 @@ void cholesky_inverse_out(const Tensor& self, bool upper, const Tensor& out) {
   const int32_t n = a.n(), lead = a.lead();
   const char uplo = by_columns(upper);
   const Tensor info(make_tensor(batch_of(out), kInt, Device(kCPU)));
-  auto* failed = static_cast<int32_t*>(info.data_ptr());
+  auto* failed = static_cast<int32_t*>(info.raw_data());
   visit_lapack_dtypes(out.dtype(), [&]<class T>() {
     const auto& r = routines<T>(api);
     each_matrix(api, a.count, cube(n), [&](int64_t begin, int64_t end) {
@@ -186,7 +186,7 @@ void ldl_solve_out(const Tensor& LD, const Tensor& pivots, const Tensor& B,
                   for (int64_t i = begin; i < end && n > 0 && k > 0; ++i) {
                     int32_t info = 0;
                     r.sytrs("L", &n, &k, a.at<T>(i), &lead,
-                            static_cast<const int32_t*>(p.data_ptr()) + i * n,
+                            static_cast<const int32_t*>(p.raw_data()) + i * n,
                             b.at<T>(i), &lead, &info, 1);
                   }
                 });

@@ -200,11 +200,11 @@ void conv_tbc_out(const Tensor& self, const Tensor& weight, const Tensor& bias,
     const int64_t last = std::min(y.sizes()[0], x.sizes()[0] + pad - k);
     if (last <= first) continue;
     const int64_t rows = (last - first) * batch;
-    char* const from = static_cast<char*>(x.data_ptr()) +
+    char* const from = static_cast<char*>(x.raw_data()) +
                        (first + k - pad) * batch * in * item;
-    char* const taps = static_cast<char*>(w.data_ptr()) + k * in * n * item;
+    char* const taps = static_cast<char*>(w.raw_data()) + k * in * n * item;
     char* const to =
-        static_cast<char*>(y.data_ptr()) + first * batch * n * item;
+        static_cast<char*>(y.raw_data()) + first * batch * n * item;
     multiply("conv_tbc", x.dtype(), {from, rows, in, in, 1},
              {taps, in, n, n, 1}, {to, rows, n, n, 1}, 1, 1, nullptr);
   }

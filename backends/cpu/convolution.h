@@ -71,7 +71,7 @@ void visit_work_dtype(const char* op, ScalarType t, const F& f) {
 class ConvolutionImage {
  public:
   ConvolutionImage(const Tensor& batch, int64_t n, bool read);
-  void* data() const { return image_.data_ptr(); }
+  void* data() const { return image_.raw_data(); }
   void store() const;
 
  private:

@@ -250,7 +250,7 @@ class Columns {
       return;
     }
     visit_element_size(static_cast<size_t>(item_), [&]<class T>() {
-      const T* const bias = static_cast<const T*>(bias_.data_ptr());
+      const T* const bias = static_cast<const T*>(bias_.raw_data());
       T* const out = reinterpret_cast<T*>(to);
       for (int64_t c = 0; c < channels; ++c) {
         std::fill_n(out + c * places, places, bias[c]);
@@ -268,7 +268,7 @@ class Columns {
   }
 
   const char* weight(int64_t group, int64_t channel) const {
-    return static_cast<const char*>(w_.data_ptr()) +
+    return static_cast<const char*>(w_.raw_data()) +
            (group * g_.group_out() * g_.row() + channel * g_.taps()) * item_;
   }
 
@@ -369,7 +369,7 @@ void convolve_by_columns(const Convolution& c, ConvolutionPart part) {
       const ConvolutionImage x(c.x, n, true), y(c.y, n, true);
       columns.by_weight(static_cast<const char*>(x.data()),
                         static_cast<const char*>(y.data()),
-                        static_cast<char*>(w.data_ptr()), n == 0);
+                        static_cast<char*>(w.raw_data()), n == 0);
     }
     if (!w.is_same(c.w)) copy_cpu(c.w, w);
     return;

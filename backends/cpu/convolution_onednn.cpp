@@ -8,7 +8,7 @@
 #include "aten/ops/factory.h"
 #include "backends/cpu/convolution.h"
 #include "backends/cpu/gemm/packed_weight.h"
-#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/onednn/api.h"
 #include "c10/parallel.h"
 #include "c10/storage.h"
 
@@ -91,10 +91,10 @@ bool run(const Convolution& c, ConvolutionPart part) {
       laid_out(c.w, format(p.w_channels_last), forward || by_input);
   const Tensor bias =
       forward && c.bias.defined() ? contiguous_cpu(c.bias) : Tensor();
-  p.x = x.data_ptr();
-  p.y = y.data_ptr();
-  p.w = w.data_ptr();
-  p.bias = bias.defined() ? bias.data_ptr() : nullptr;
+  p.x = x.raw_data();
+  p.y = y.raw_data();
+  p.w = w.raw_data();
+  p.bias = bias.defined() ? bias.raw_data() : nullptr;
   p.threads = part == ConvolutionPart::kByWeight || in_parallel_region()
                   ? 1
                   : get_num_threads();

@@ -142,7 +142,7 @@ void weights(const ConvolutionGeometry& g, T* x, T* w, T* y) {
 
 template <class T>
 T* data(const Tensor& t) {
-  return t.defined() ? static_cast<T*>(t.data_ptr()) : nullptr;
+  return t.defined() ? static_cast<T*>(t.raw_data()) : nullptr;
 }
 
 template <class T>

@@ -117,7 +117,7 @@ int64_t grain_of(int64_t work) {
 
 template <class T>
 const T* data(const Tensor& t) {
-  return static_cast<const T*>(t.data_ptr());
+  return static_cast<const T*>(t.raw_data());
 }
 
 // Contiguous, for each matrix of the batch.
@@ -167,7 +167,7 @@ void cdist_forward_out(const Tensor& x1, const Tensor& x2, double p,
                    [&](int64_t begin, int64_t end) {
                      for (int64_t r = begin; r < end; ++r) {
                        const T* other = data<T>(b) + r / rows * cols * n;
-                       T* to = static_cast<T*>(room.data_ptr()) + r * cols;
+                       T* to = static_cast<T*>(room.raw_data()) + r * cols;
                        for (int64_t c = 0; c < cols; ++c) {
                          to[c] = distance(norm, data<T>(a) + r * n,
                                           other + c * n, n);
@@ -194,7 +194,7 @@ void cdist_backward_out(const Tensor& grad_output, const Tensor& x1,
                    [&](int64_t begin, int64_t end) {
                      for (int64_t r = begin; r < end; ++r) {
                        const T* other = data<T>(b) + r / rows * cols * n;
-                       T* to = static_cast<T*>(room.data_ptr()) + r * n;
+                       T* to = static_cast<T*>(room.raw_data()) + r * n;
                        std::fill_n(to, n, T(0));
                        for (int64_t c = 0; c < cols; ++c) {
                          add_slope(norm, data<T>(a) + r * n, other + c * n, n,
@@ -219,7 +219,7 @@ void pdist_forward_out(const Tensor& self, double p, const Tensor& out) {
           0, rows - 1, grain_of(rows * n), [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; ++i) {
               T* to =
-                  static_cast<T*>(room.data_ptr()) + pair_index(i, i + 1, rows);
+                  static_cast<T*>(room.raw_data()) + pair_index(i, i + 1, rows);
               for (int64_t j = i + 1; j < rows; ++j) {
                 *to++ =
                     distance(norm, data<T>(x) + i * n, data<T>(x) + j * n, n);
@@ -243,7 +243,7 @@ void pdist_backward_out(const Tensor& grad_output, const Tensor& self, double p,
       parallel_for(0, rows, grain_of(rows * n),
                    [&](int64_t begin, int64_t end) {
                      for (int64_t i = begin; i < end; ++i) {
-                       T* to = static_cast<T*>(room.data_ptr()) + i * n;
+                       T* to = static_cast<T*>(room.raw_data()) + i * n;
                        std::fill_n(to, n, T(0));
                        for (int64_t j = 0; j < rows; ++j) {
                          if (j == i) continue;

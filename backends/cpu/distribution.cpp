@@ -46,7 +46,7 @@ template <class F>
 void draw_each(const std::optional<Generator>& generator, const Tensor& out,
                const F& f) {
   const Tensor drawn(make_tensor(out.sizes(), kDouble, out.device()));
-  auto* to = static_cast<double*>(drawn.data_ptr());
+  auto* to = static_cast<double*>(drawn.raw_data());
   const int64_t n = drawn.numel();
   const RandomStream stream(generator, 4 * static_cast<uint64_t>(n));
   parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {
@@ -63,7 +63,7 @@ void draw_each(const std::optional<Generator>& generator, const Tensor& out,
 void poisson_out(const Tensor& self, std::optional<Generator> generator,
                  const Tensor& out) {
   const Tensor means = contiguous_cpu(self, kDouble);
-  const auto* mean = static_cast<const double*>(means.data_ptr());
+  const auto* mean = static_cast<const double*>(means.raw_data());
   for (int64_t i = 0, n = means.numel(); i < n; ++i) {
     SY_CHECK(mean[i] >= 0 && std::isfinite(mean[i]), Value,
              "[poisson] self: expected finite means that are not negative, "
@@ -79,8 +79,8 @@ void binomial_out(const Tensor& count, const Tensor& prob,
                   std::optional<Generator> generator, const Tensor& out) {
   const Tensor counts = contiguous_cpu(count.expand(out.sizes()), kDouble);
   const Tensor chances = contiguous_cpu(prob.expand(out.sizes()), kDouble);
-  const auto* n = static_cast<const double*>(counts.data_ptr());
-  const auto* p = static_cast<const double*>(chances.data_ptr());
+  const auto* n = static_cast<const double*>(counts.raw_data());
+  const auto* p = static_cast<const double*>(chances.raw_data());
   for (int64_t i = 0, size = counts.numel(); i < size; ++i) {
     SY_CHECK(n[i] >= 0 && std::isfinite(n[i]), Value,
              "[binomial] count: expected finite numbers that are not "

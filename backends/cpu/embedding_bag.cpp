@@ -21,11 +21,11 @@ Tensor int64_vector(const char* op, const char* name, const Tensor& t) {
   return contiguous_cpu(t, kLong);
 }
 const int64_t* ints(const Tensor& t) {
-  return static_cast<const int64_t*>(t.data_ptr());
+  return static_cast<const int64_t*>(t.raw_data());
 }
 Tensor zeros(IntArrayRef sizes, ScalarType dtype) {
   Tensor t(make_tensor(sizes, dtype, Device(kCPU)));
-  std::fill_n(static_cast<char*>(t.data_ptr()),
+  std::fill_n(static_cast<char*>(t.raw_data()),
               t.numel() * static_cast<int64_t>(t.itemsize()), 0);
   return t;
 }
@@ -71,7 +71,7 @@ struct Bags {
   // -1 for an index in no bag.
   Tensor of_each_index() const {
     Tensor t(make_tensor({total}, kLong, Device(kCPU)));
-    auto* const data = static_cast<int64_t*>(t.data_ptr());
+    auto* const data = static_cast<int64_t*>(t.raw_data());
     std::fill_n(data, total, -1);
     for (int64_t b = 0; b < count; ++b) {
       std::fill(data + begin(b), data + end(b), b);
@@ -148,7 +148,7 @@ void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
   const ConvertedSource<T> rows(weight);
   const ConvertedTarget<T> results(out);
   const T* const by =
-      samples.defined() ? static_cast<const T*>(samples.data_ptr()) : nullptr;
+      samples.defined() ? static_cast<const T*>(samples.raw_data()) : nullptr;
   const int64_t* const index = ints(indices);
   const int64_t each =
       n * std::max<int64_t>(1, bags.total / std::max<int64_t>(1, bags.count));
@@ -218,8 +218,8 @@ Results bag(const char* op, bool forward_only, const Tensor& weight,
             : Tensor();
     fill_bags<T>(
         {mode, padding_idx}, bags, rows, indices, samples, out,
-        counts ? static_cast<int64_t*>(sizes.data_ptr()) : nullptr,
-        mode == kBagMax ? static_cast<int64_t*>(maxima.data_ptr()) : nullptr);
+        counts ? static_cast<int64_t*>(sizes.raw_data()) : nullptr,
+        mode == kBagMax ? static_cast<int64_t*>(maxima.raw_data()) : nullptr);
   });
   if (mode != kBagMax) {
     maxima = Tensor(make_tensor(sizes.sizes(), kLong, Device(kCPU)));
@@ -250,15 +250,15 @@ void add_gradients(const Tensor& grad, const Tensor& indices,
                    const std::vector<T>& scales, int64_t padding_idx,
                    const Tensor& out) {
   const int64_t n = grad.sizes()[1], count = indices.numel();
-  const T* const g = static_cast<const T*>(grad.data_ptr());
-  T* const to = static_cast<T*>(out.data_ptr());
+  const T* const g = static_cast<const T*>(grad.raw_data());
+  T* const to = static_cast<T*>(out.raw_data());
   std::vector<int64_t> order(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) order[static_cast<size_t>(i)] = i;
   const int64_t* const index = ints(indices);
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t a, int64_t b) { return index[a] < index[b]; });
   const T* const by =
-      samples.defined() ? static_cast<const T*>(samples.data_ptr()) : nullptr;
+      samples.defined() ? static_cast<const T*>(samples.raw_data()) : nullptr;
   parallel_for(
       0, count, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)),
       [&](int64_t begin, int64_t end) {
@@ -291,8 +291,8 @@ Tensor dense_gradient(const char* op, const Tensor& grad, const Tensor& indices,
   Tensor out = zeros({num_weights, n}, grad.dtype());
   if (mode == kBagMax) {
     const Tensor held = contiguous_cpu(maxima);
-    const T* const g = static_cast<const T*>(grad.data_ptr());
-    T* const to = static_cast<T*>(out.data_ptr());
+    const T* const g = static_cast<const T*>(grad.raw_data());
+    T* const to = static_cast<T*>(out.raw_data());
     for (int64_t i = 0; i < bags * n; ++i) {
       const int64_t row = ints(held)[i];
       SY_CHECK(row >= 0 && row < num_weights, Index, "[", op,
@@ -449,7 +449,7 @@ Tensor embedding_bag_per_sample_weights_backward(
   const Tensor rows = contiguous_cpu(weight);
   visit_compute_type(grad.dtype(), [&]<class T>() {
     const Tensor g_held = contiguous_cpu(grad, compute);
-    const T* const g = static_cast<const T*>(g_held.data_ptr());
+    const T* const g = static_cast<const T*>(g_held.raw_data());
     const ConvertedSource<T> source(rows);
     parallel_for(
         0, indices.numel(),
@@ -464,7 +464,7 @@ Tensor embedding_bag_per_sample_weights_backward(
               const T* const d = g + ints(of_index)[i] * n;
               for (int64_t j = 0; j < n; ++j) sum += w[j] * d[j];
             }
-            static_cast<T*>(out.data_ptr())[i] = sum;
+            static_cast<T*>(out.raw_data())[i] = sum;
           }
         });
   });

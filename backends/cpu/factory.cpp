@@ -9,7 +9,7 @@
 #include "aten/engine/iter.h"
 #include "backends/cpu/factory_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "backends/cpu/support/generate.h"
+#include "backends/cpu/support/fill_ranges.h"
 #include "backends/cpu/support/random_stream.h"
 #include "c10/pinned_memory.h"
 
@@ -129,7 +129,7 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
   visit_all_dtypes("fill_", self.dtype(), [&]<class T>() {
     const T v = value.to<T>();
     if (self.is_contiguous()) {
-      T* const to = static_cast<T*>(self.data_ptr());
+      T* const to = static_cast<T*>(self.raw_data());
       parallel_for(0, self.numel(), kGenerateGrain,
                    [&](int64_t begin, int64_t end) {
                      fill_run(to + begin, end - begin, v);
@@ -216,8 +216,8 @@ Tensor& randperm_out(int64_t n, std::optional<Generator> generator,
   const RandomStream stream(generator, 2 * static_cast<uint64_t>(n));
   const bool narrow = n <= std::numeric_limits<int32_t>::max();
   const Tensor order(make_tensor(n, narrow ? kInt : kLong, Device(kCPU)));
-  narrow ? shuffle(stream, n, static_cast<int32_t*>(order.data_ptr()))
-         : shuffle(stream, n, static_cast<int64_t*>(order.data_ptr()));
+  narrow ? shuffle(stream, n, static_cast<int32_t*>(order.raw_data()))
+         : shuffle(stream, n, static_cast<int64_t*>(order.raw_data()));
   if (n > 0) {
     visit_all_dtypes("randperm", out.dtype(), [&]<class T>() {
       (void)Scalar(n - 1).to<T>();  // throws if the dtype is too narrow

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "aten/engine/copy.h"
-#include "aten/tile/tile.h"
 #include "backends/cpu/histogram_kernels_gen.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
 #include "c10/parallel.h"
@@ -111,12 +111,12 @@ template <class T, class A, class F>
 void histogram(const Tensor& x, const std::vector<A>& edges,
                const std::optional<Tensor>& weight, bool density,
                const Tensor& hist, const F& bin) {
-  const auto* data = static_cast<const T*>(x.data_ptr());
+  const auto* data = static_cast<const T*>(x.raw_data());
   std::vector<double> bins(edges.size() - 1);
   const auto place = [&](int64_t i) { return bin(static_cast<A>(data[i])); };
   if (weight && weight->defined()) {
     const Tensor w = contiguous_cpu(*weight, x.dtype());
-    const auto* by = static_cast<const T*>(w.data_ptr());
+    const auto* by = static_cast<const T*>(w.raw_data());
     fill(x.numel(), std::span(bins), place,
          [&](int64_t i) { return static_cast<double>(static_cast<A>(by[i])); });
   } else {
@@ -149,7 +149,7 @@ void histc_out(const Tensor& self, int64_t bins, const Scalar& min,
   const Tensor x = contiguous_cpu(self);
   visit_floating_dtypes("histc", self.dtype(), [&]<class T>() {
     using A = typename Accumulate<T>::type;
-    const auto* data = static_cast<const T*>(x.data_ptr());
+    const auto* data = static_cast<const T*>(x.raw_data());
     std::pair<double, double> e(min.to_double(), max.to_double());
     if (e.first == e.second && x.numel() > 0) e = extent(data, x.numel());
     if (e.first == e.second) e = {e.first - 1, e.second + 1};
@@ -184,7 +184,7 @@ void histogram_bin_ct_out(const Tensor& self, int64_t bins,
     if (range) {
       e = {(*range)[0], (*range)[1]};
     } else if (x.numel() > 0) {
-      e = extent(static_cast<const T*>(x.data_ptr()), x.numel());
+      e = extent(static_cast<const T*>(x.raw_data()), x.numel());
     }
     check_extent("histogram", e);
     SY_CHECK(e.first <= e.second, Value,
@@ -212,7 +212,7 @@ void histogram_bins_tensor_out(const Tensor& self, const Tensor& bins,
   const Tensor x = contiguous_cpu(self), given = contiguous_cpu(bins);
   visit_floating_dtypes("histogram", self.dtype(), [&]<class T>() {
     using A = typename Accumulate<T>::type;
-    const auto* p = static_cast<const T*>(given.data_ptr());
+    const auto* p = static_cast<const T*>(given.raw_data());
     const std::vector<A> edges(p, p + given.numel());
     for (size_t i = 1; i < edges.size(); ++i) {
       SY_CHECK(edges[i - 1] <= edges[i], Value,
@@ -237,13 +237,13 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
            Value, "[bincount] weights: expected the sizes of self, ",
            self.sizes(), ", got ", weights ? weights->sizes() : IntArrayRef());
   const Tensor x = contiguous_cpu(self, kLong);
-  const auto* data = static_cast<const int64_t*>(x.data_ptr());
+  const auto* data = static_cast<const int64_t*>(x.raw_data());
   const int64_t n = x.numel();
   int64_t first = n > 0 ? data[0] : 0, last = n > 0 ? data[0] : -1;
   const auto least =
-      tiles::reduce_fn(tiles::Reduction::min, tiles::TileType::i64);
+      tiles::reduce_fn(tiles::Reduction::min, program::ComputeType::i64);
   const auto greatest =
-      tiles::reduce_fn(tiles::Reduction::max, tiles::TileType::i64);
+      tiles::reduce_fn(tiles::Reduction::max, program::ComputeType::i64);
   constexpr int64_t kRead = 2048;  // once from beyond the first cache
   for (int64_t i = 0; i < n; i += kRead) {
     least(&first, data + i, std::min(kRead, n - i));
@@ -263,7 +263,7 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
   };
   const auto zeros = [](const Tensor& out, auto zero) {
     using B = decltype(zero);
-    const std::span bins(static_cast<B*>(out.data_ptr()),
+    const std::span bins(static_cast<B*>(out.raw_data()),
                          static_cast<size_t>(out.numel()));
     std::fill(bins.begin(), bins.end(), zero);
     return bins;
@@ -277,12 +277,12 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
   const std::span bins = zeros(sums, 0.0);
   if (weights->dtype() == kFloat) {
     const Tensor w = contiguous_cpu(*weights);
-    const auto* by = static_cast<const float*>(w.data_ptr());
+    const auto* by = static_cast<const float*>(w.raw_data());
     fill(n, bins, place, [&](int64_t i) { return static_cast<double>(by[i]); });
     return contiguous_cpu(sums, kFloat);
   }
   const Tensor w = contiguous_cpu(*weights, kDouble);
-  const auto* by = static_cast<const double*>(w.data_ptr());
+  const auto* by = static_cast<const double*>(w.raw_data());
   fill(n, bins, place, [&](int64_t i) { return by[i]; });
   return sums;
 }

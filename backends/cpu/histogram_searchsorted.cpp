@@ -42,7 +42,7 @@ Tensor checked_sorter(const Tensor& sequence,
            "[searchsorted] sorter: expected the sizes of sorted_sequence, ",
            sequence.sizes(), ", got ", sorter->sizes());
   const Tensor order = contiguous_cpu(*sorter);
-  const auto* p = static_cast<const int64_t*>(order.data_ptr());
+  const auto* p = static_cast<const int64_t*>(order.raw_data());
   const int64_t n = sequence.size(-1);
   for (int64_t i = 0; i < order.numel(); ++i) {
     SY_CHECK(p[i] >= 0 && p[i] < n, Index,
@@ -64,10 +64,10 @@ void search(const Tensor& sequence, const Tensor& values, ScalarType dtype,
   // Values for each row; all of them for a vector.
   const int64_t width = sequence.dim() == 1 ? x.numel() : values.size(-1);
   const auto* at =
-      order.defined() ? static_cast<const int64_t*>(order.data_ptr()) : nullptr;
+      order.defined() ? static_cast<const int64_t*>(order.raw_data()) : nullptr;
   visit_all_dtypes("searchsorted", dtype, [&]<class T>() {
-    const auto* data = static_cast<const T*>(rows.data_ptr());
-    const auto* v = static_cast<const T*>(x.data_ptr());
+    const auto* data = static_cast<const T*>(rows.raw_data());
+    const auto* v = static_cast<const T*>(x.raw_data());
     const auto run = [&]<class I>(I* to) {
       parallel_for(0, x.numel(), kGrain, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
@@ -118,7 +118,7 @@ void searchsorted_scalar_out(const Tensor& sorted_sequence, const Scalar& self,
   }
   const Tensor value(make_tensor({}, dtype, Device(kCPU)));
   visit_all_dtypes("searchsorted", dtype, [&]<class T>() {
-    *static_cast<T*>(value.data_ptr()) = self.to<T>();
+    *static_cast<T*>(value.raw_data()) = self.to<T>();
   });
   search(sorted_sequence, value, dtype, is_right(right, side), sorter, out);
 }

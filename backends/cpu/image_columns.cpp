@@ -22,7 +22,7 @@ struct Columns {
   Columns(const char* op, IntArrayRef image, IntArrayRef k, IntArrayRef d,
           IntArrayRef p, IntArrayRef s)
       : height(image[image.size() - 2]), width(image[image.size() - 1]) {
-    const Dims n = shapes::window_counts(
+    const Dims n = geometry::window_counts(
         op, IntArrayRef(image.data() + image.size() - 2, 2), k, s, p, d);
     for (size_t i = 0; i < 2; ++i) {
       kernel[i] = k[i];

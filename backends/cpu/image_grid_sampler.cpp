@@ -59,7 +59,7 @@ struct Sampling {
   }
   template <class T>
   const T* points_of(int64_t image) const {
-    return static_cast<const T*>(grid.data_ptr()) + image * points * n;
+    return static_cast<const T*>(grid.raw_data()) + image * points * n;
   }
 };
 
@@ -249,7 +249,7 @@ std::tuple<Tensor, Tensor> grid_sample_backward(
         const ImageGradients<T> to{
             grad.data<T>() + i * s.in.channels * s.points,
             with_input ? room.data<T>() + i * elements : nullptr,
-            static_cast<T*>(grad_grid.data_ptr()) + i * s.points * n};
+            static_cast<T*>(grad_grid.raw_data()) + i * s.points * n};
         if (with_input) std::fill(to.input, to.input + elements, T(0));
         s.in.last ? channels_backward<T>(s, i, to)
                   : planes_backward<T>(s, i, to);

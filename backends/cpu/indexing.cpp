@@ -7,15 +7,16 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/iter.h"
 #include "aten/engine/view.h"
-#include "aten/tile/tile.h"
 #include "backends/cpu/indexing_kernels_gen.h"
+#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/scatter.h"
 #include "backends/cpu/support/dtype_switch.h"
 
 namespace sy::cpu {
 
 namespace {
 
-constexpr tiles::TileType kInt64 = tiles::TileType::i64;
+constexpr program::ComputeType kInt64 = program::ComputeType::i64;
 
 // Sizes or strides of a tensor; one without dims has one of size 1.
 Dims at_least_one(IntArrayRef list) {
@@ -52,7 +53,7 @@ Tensor unexpanded(const Tensor& t) {
 [[noreturn]] SY_COLD void reject(const char* op, const Tensor& index,
                                  int64_t dim, int64_t n, bool wrap) {
   const Tensor all = contiguous_cpu(index, kLong);
-  const auto* p = static_cast<const int64_t*>(all.data_ptr());
+  const auto* p = static_cast<const int64_t*>(all.raw_data());
   for (int64_t i = 0; i < all.numel(); ++i) {
     SY_CHECK(p[i] >= (wrap ? -n : 0) && p[i] < n, Index, "[", op,
              "] index: expected indices in [", wrap ? -n : 0, ", ", n - 1,
@@ -116,7 +117,7 @@ Indices checked_indices(const char* op, const Tensor& index, int64_t dim,
       reject(op, index, dim, n, wrap);
     }
     const Tensor wrapped(make_tensor(few.sizes(), kLong, Device(kCPU)));
-    auto* const to = static_cast<int64_t*>(wrapped.data_ptr());
+    auto* const to = static_cast<int64_t*>(wrapped.raw_data());
     for (int64_t i = 0; i < count; ++i) {
       to[i] = result.data()[i] + (result.data()[i] < 0 ? n : 0);
     }
@@ -219,16 +220,16 @@ void index_select_out(const Tensor& self, int64_t dim, const Tensor& index,
   }
   const size_t row = static_cast<size_t>(inner) * self.itemsize();
   if (row >= 64 && self.is_contiguous() && out.is_contiguous()) {
-    take_rows(static_cast<const char*>(self.data_ptr()), at.data(), outer,
+    take_rows(static_cast<const char*>(self.raw_data()), at.data(), outer,
               sizes[dim], index.numel(), row,
-              static_cast<char*>(out.data_ptr()));
+              static_cast<char*>(out.raw_data()));
     return;
   }
   Dims from = strides_of(self);
   const int64_t step = from[dim] * static_cast<int64_t>(self.itemsize());
   from[dim] = 0;
-  gather(self.itemsize(), {sizes_of(out), self.data_ptr(), from, at.data(),
-                           at.strides, step, out.data_ptr(), strides_of(out)});
+  gather(self.itemsize(), {sizes_of(out), self.raw_data(), from, at.data(),
+                           at.strides, step, out.raw_data(), strides_of(out)});
 }
 
 void gather_out(const Tensor& self, int64_t dim, const Tensor& index, bool,
@@ -240,8 +241,25 @@ void gather_out(const Tensor& self, int64_t dim, const Tensor& index, bool,
   Dims from = strides_of(self);
   const int64_t step = from[dim] * static_cast<int64_t>(self.itemsize());
   from[dim] = 0;
-  gather(self.itemsize(), {sizes_of(out), self.data_ptr(), from, at.data(),
-                           at.strides, step, out.data_ptr(), strides_of(out)});
+  gather(self.itemsize(), {sizes_of(out), self.raw_data(), from, at.data(),
+                           at.strides, step, out.raw_data(), strides_of(out)});
+}
+
+void index_add_out(const Tensor& self, int64_t dim, const Tensor& index,
+                   const Tensor& source, const Scalar& alpha,
+                   const Tensor& out) {
+  SY_CHECK(!alpha.is_boolean() || self.dtype() == kBool, Type,
+           "[index_add] alpha: expected a number for ", self.dtype(),
+           ", got a bool");
+  SY_CHECK(!alpha.is_floating_point() || self.is_floating_point(), Type,
+           "[index_add] alpha: expected a whole number for ", self.dtype(),
+           ", got ", alpha);
+  join_slices("index_add", self, dim, index, source, Join::Add, alpha, out);
+}
+
+void scatter_add_out(const Tensor& self, int64_t dim, const Tensor& index,
+                     const Tensor& src, const Tensor& out) {
+  join_elements("scatter_add", self, dim, index, src, Join::Add, out);
 }
 
 }  // namespace sy::cpu

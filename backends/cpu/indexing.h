@@ -21,7 +21,7 @@ struct Indices {
   Dims strides;  // in elements
 
   const int64_t* data() const {
-    return static_cast<const int64_t*>(tensor.data_ptr());
+    return static_cast<const int64_t*>(tensor.raw_data());
   }
 };
 // Throws IndexError naming the dim and the value. With `wrap` indices count
@@ -53,26 +53,5 @@ struct GatherPlan {
   Dims to_strides;
 };
 void gather(size_t itemsize, const GatherPlan& plan);
-
-enum class Join : uint8_t { Assign, Add, Multiply, Min, Max };
-
-// Where the elements of a source of these sizes go: to the place of the other
-// dims, moved along `dim` by the index. Strides are in elements; that of `to`
-// along dim is not used.
-struct ScatterPlan {
-  Dims sizes;
-  int64_t dim;
-  const int64_t* index;
-  Dims index_strides;
-  int64_t step;  // in bytes, for 1 of index
-  const void* from;
-  Dims from_strides;
-  void* to;
-  Dims to_strides;
-};
-// Joins alpha times each element of the source to the one it goes to, in the
-// order of `dim`, whatever the number of threads. Alpha is for Add.
-void scatter(const char* op, ScalarType dtype, const ScatterPlan& plan,
-             Join join, const Scalar& alpha = true);
 
 }  // namespace sy::cpu

@@ -14,7 +14,7 @@ namespace {
 
 // n elements as a matrix of one column.
 Matrix column(const TensorBase& t) {
-  return {static_cast<char*>(t.data_ptr()), t.numel(), 1,
+  return {static_cast<char*>(t.raw_data()), t.numel(), 1,
           t.dim() == 0 ? 1 : t.strides()[0], 1};
 }
 
@@ -53,7 +53,7 @@ void addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
   const bool row = self.dim() == 1 && self.sizes()[0] == n &&
                    (n == 1 || self.strides()[0] == 1);
   if (row && beta.to_double() == 1) {
-    multiply("addmm", dtype, a, b, c, alpha, 0, self.data_ptr(), &mat2);
+    multiply("addmm", dtype, a, b, c, alpha, 0, self.raw_data(), &mat2);
     return;
   }
   if (beta.to_double() != 0) copy_cpu(out, self);

@@ -4,7 +4,7 @@
 #include "backends/cpu/gemm/matrix.h"
 #include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/linalg_kernels_gen.h"
-#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/onednn/api.h"
 #include "c10/implementation.h"
 #include "c10/parallel.h"
 

@@ -27,14 +27,14 @@ struct Problem {
   Problem(const char* name, const Tensor& self, const Tensor& t,
           const std::optional<Tensor>& w, int64_t ignore_index)
       : op(name),
-        scores(static_cast<const T*>(self.data_ptr())),
+        scores(static_cast<const T*>(self.raw_data())),
         rows(self.dim() == 1 ? 1 : self.sizes()[0]),
         classes(self.sizes().back()),
         row_stride(self.dim() == 1 ? 0 : self.strides()[0]),
         class_stride(self.strides().back()),
-        target(static_cast<const int64_t*>(t.data_ptr())),
+        target(static_cast<const int64_t*>(t.raw_data())),
         target_stride(t.dim() == 0 ? 0 : t.strides()[0]),
-        weight(w && w->defined() ? static_cast<const T*>(w->data_ptr())
+        weight(w && w->defined() ? static_cast<const T*>(w->raw_data())
                                  : nullptr),
         weight_stride(weight == nullptr ? 0 : w->strides()[0]),
         ignored(ignore_index) {}
@@ -57,7 +57,7 @@ struct Problem {
 
 template <class T>
 void store(const Tensor& t, int64_t i, double v) {
-  static_cast<T*>(t.data_ptr())[t.dim() == 0 ? 0 : i * t.strides()[0]] =
+  static_cast<T*>(t.raw_data())[t.dim() == 0 ? 0 : i * t.strides()[0]] =
       static_cast<T>(static_cast<typename Accumulate<T>::type>(v));
 }
 
@@ -98,10 +98,10 @@ void nll_loss_backward_out(const Tensor& grad_output, const Tensor& self,
     const Problem<T> p("nll_loss_backward", self, target, weight, ignore_index);
     using A = typename Problem<T>::A;
     const Tensor grad = contiguous_cpu(grad_output, self.dtype());
-    const T* g = static_cast<const T*>(grad.data_ptr());
+    const T* g = static_cast<const T*>(grad.raw_data());
     const A total = static_cast<A>(*static_cast<const T*>(
-        contiguous_cpu(total_weight, self.dtype()).data_ptr()));
-    T* to = static_cast<T*>(out.data_ptr());
+        contiguous_cpu(total_weight, self.dtype()).raw_data()));
+    T* to = static_cast<T*>(out.raw_data());
     const int64_t row_stride = self.dim() == 1 ? 0 : out.strides()[0];
     const int64_t class_stride = out.strides().back();
     for (int64_t i = 0; i < p.rows; ++i) {

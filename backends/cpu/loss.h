@@ -14,11 +14,11 @@ enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
 template <class T, class F>
 void fill_contiguous(const Tensor& out, const F& f) {
   if (out.is_contiguous()) {
-    f(static_cast<T*>(out.data_ptr()));
+    f(static_cast<T*>(out.raw_data()));
     return;
   }
   const Tensor dense = new_result(out, out.sizes(), out.scalar_type());
-  f(static_cast<T*>(dense.data_ptr()));
+  f(static_cast<T*>(dense.raw_data()));
   copy_cpu(out, dense);
 }
 

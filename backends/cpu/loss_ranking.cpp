@@ -34,8 +34,8 @@ struct Rows {
         dense_target(contiguous_cpu(t)),
         rows(self.dim() == 2 ? self.sizes()[0] : 1),
         classes(self.dim() == 0 ? 1 : self.sizes().back()),
-        scores(static_cast<const T*>(dense.data_ptr())),
-        target(static_cast<const int64_t*>(dense_target.data_ptr())) {}
+        scores(static_cast<const T*>(dense.raw_data())),
+        target(static_cast<const int64_t*>(dense_target.raw_data())) {}
 
   // f(row) for all; `work` is about how much one takes.
   template <class F>
@@ -71,7 +71,7 @@ struct Rows {
 // Of grad_output for row i: one for each, or one for all.
 template <class T>
 T grad_of(const Tensor& grad, int64_t i) {
-  return static_cast<const T*>(grad.data_ptr())[grad.numel() == 1 ? 0 : i];
+  return static_cast<const T*>(grad.raw_data())[grad.numel() == 1 ? 0 : i];
 }
 
 template <class T>
@@ -99,7 +99,7 @@ struct MultiMargin : Rows<T> {
     return c;
   }
   T weight_of(int64_t c) const {
-    return weights.defined() ? static_cast<const T*>(weights.data_ptr())[c]
+    return weights.defined() ? static_cast<const T*>(weights.raw_data())[c]
                              : T{1};
   }
   // f(class, what it has too much) for the other classes.
@@ -222,7 +222,7 @@ void multilabel_margin_loss_backward_out(
   const Tensor marks = contiguous_cpu(is_target);
   visit_dtype(self.dtype(), [&]<class T>() {
     const MultiLabel<T> m(self, target);
-    const T* mark = static_cast<const T*>(marks.data_ptr());
+    const T* mark = static_cast<const T*>(marks.raw_data());
     fill_contiguous<T>(out, [&](T* elements) {
       m.visit(4 * m.classes, [&](int64_t i) {
         T* to = elements + i * m.classes;

@@ -56,8 +56,8 @@ struct Sequences {
         blank(b),
         step_counts(input_lengths),
         label_counts(target_lengths),
-        log_probs(static_cast<const T*>(dense.data_ptr())),
-        labels(static_cast<const int64_t*>(dense_targets.data_ptr())) {
+        log_probs(static_cast<const T*>(dense.raw_data())),
+        labels(static_cast<const int64_t*>(dense_targets.raw_data())) {
     int64_t at = 0, most = 0;
     for (int64_t i = 0; i < batch; ++i) {
       const int64_t count = label_counts[static_cast<size_t>(i)];
@@ -174,13 +174,13 @@ void backward(const Sequences<T>& all, const Tensor& grad, const Tensor& losses,
   const Tensor dense_grad = contiguous_cpu(grad);
   const Tensor dense_losses = contiguous_cpu(losses);
   const Tensor dense_alpha = contiguous_cpu(log_alpha);
-  const auto* alpha = static_cast<const T*>(dense_alpha.data_ptr());
+  const auto* alpha = static_cast<const T*>(dense_alpha.raw_data());
   const int64_t stride = all.batch * all.classes;
   fill_contiguous<T>(out, [&](T* to) {
     all.visit([&](int64_t i) {
       const OneSequence<T> one(all, i);
-      const T loss = static_cast<const T*>(dense_losses.data_ptr())[i];
-      const T by = static_cast<const T*>(dense_grad.data_ptr())[i];
+      const T loss = static_cast<const T*>(dense_losses.raw_data())[i];
+      const T by = static_cast<const T*>(dense_grad.raw_data())[i];
       T* rows = to + i * all.classes;
       const bool zero = zero_infinity && loss == -kNever<T>;
       for (int64_t step = zero ? 0 : one.steps; step < all.steps; ++step) {

@@ -32,10 +32,10 @@ struct Scores {
         classes(self.sizes()[1]),
         places(self.sizes()[2] * self.sizes()[3]),
         ignored(ignore_index),
-        target(static_cast<const int64_t*>(classes_of.data_ptr())) {
+        target(static_cast<const int64_t*>(classes_of.raw_data())) {
     if (w && w->defined()) {
       weights = contiguous_cpu(*w);
-      weight = static_cast<const T*>(weights.data_ptr());
+      weight = static_cast<const T*>(weights.raw_data());
     }
   }
 
@@ -69,7 +69,7 @@ struct Scores {
 
 template <class T>
 void put(const Tensor& t, double v) {
-  *static_cast<T*>(t.data_ptr()) =
+  *static_cast<T*>(t.raw_data()) =
       static_cast<T>(static_cast<typename Accumulate<T>::type>(v));
 }
 
@@ -83,7 +83,7 @@ void nll_loss2d_forward_out(const Tensor& self, const Tensor& target,
     using A = typename Scores<T>::A;
     const Scores<T> s("nll_loss2d_forward", self, target, weight, ignore_index);
     const Tensor dense = contiguous_cpu(self);
-    const T* scores = static_cast<const T*>(dense.data_ptr());
+    const T* scores = static_cast<const T*>(dense.raw_data());
     const auto loss = [&](int64_t n, int64_t i, int64_t c, A w) {
       return -w * static_cast<A>(scores[(n * s.classes + c) * s.places + i]);
     };
@@ -137,9 +137,9 @@ void nll_loss2d_backward_out(const Tensor& grad_output, const Tensor& self,
     const Scores<T> s("nll_loss2d_backward", self, target, weight,
                       ignore_index);
     const Tensor grad = contiguous_cpu(grad_output, self.dtype());
-    const T* g = static_cast<const T*>(grad.data_ptr());
+    const T* g = static_cast<const T*>(grad.raw_data());
     const A total = static_cast<A>(*static_cast<const T*>(
-        contiguous_cpu(total_weight, self.dtype()).data_ptr()));
+        contiguous_cpu(total_weight, self.dtype()).raw_data()));
     const int64_t image = s.classes * s.places;
     fill_contiguous<T>(out, [&](T* elements) {
       s.for_images(image, [&](int64_t n) {

@@ -1,13 +1,12 @@
-#include <cmath>
 #include <numeric>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
-#include "backends/cpu/determinant_kernels_gen.h"
-#include "backends/cpu/lapack.h"
+#include "backends/cpu/lu.h"
 #include "backends/cpu/lu_kernels_gen.h"
+#include "backends/cpu/support/lapack.h"
 
 namespace sy::cpu {
 
@@ -65,7 +64,7 @@ Tensor pivots_of(const TensorBase& pivots, IntArrayRef batch) {
 }
 
 void check_pivots(const char* op, const Tensor& pivots, int64_t rows) {
-  const auto* p = static_cast<const int32_t*>(pivots.data_ptr());
+  const auto* p = static_cast<const int32_t*>(pivots.raw_data());
   for (int64_t i = 0; i < pivots.numel(); ++i) {
     SY_CHECK(p[i] >= 1 && p[i] <= rows, Value, "[", op,
              "] pivots: expected rows counted from 1 up to ", rows, ", got ",
@@ -86,14 +85,12 @@ void solve_into(const char* op, const LapackApi& api, const Matrices& factors,
   const Matrices b = columns_of(op, left ? B : transposed(B), batch);
   visit_lapack_dtypes(out.dtype(), [&]<class T>() {
     solve<T>(api, trans ? 'T' : 'N', a,
-             static_cast<const int32_t*>(p.data_ptr()), b);
+             static_cast<const int32_t*>(p.raw_data()), b);
   });
   b.store(target);
 }
 
-// Whether the factors are those of the transpose, which of a contiguous matrix
-// is by columns what it is by rows.
-bool by_transpose(const Tensor& A) { return A.is_contiguous(); }
+}  // namespace
 
 Matrices factored(const char* op, const LapackApi& api, const Tensor& A,
                   int32_t* pivots, int32_t* info) {
@@ -102,6 +99,8 @@ Matrices factored(const char* op, const LapackApi& api, const Tensor& A,
                       [&]<class T>() { factor<T>(api, a, pivots, info); });
   return a;
 }
+
+namespace {
 
 // Matrix i of a batch.
 Tensor matrix_at(const Tensor& t, int64_t i) {
@@ -133,22 +132,6 @@ int32_t divide_by_zero(const char* op, const LapackApi& api, const Tensor& A,
   return info;
 }
 
-Tensor make_info(IntArrayRef sizes) {
-  return Tensor(make_tensor(sizes, kInt, Device(kCPU)));
-}
-
-// For each matrix: f(i, sign of the exchanges, its diagonal's first element,
-// steps between them).
-template <class T, class F>
-void each_diagonal(const Matrices& a, const int32_t* pivots, const F& f) {
-  const int64_t n = a.rows;
-  for (int64_t i = 0; i < a.count; ++i) {
-    bool odd = false;
-    for (int64_t k = 0; k < n; ++k) odd ^= pivots[i * n + k] != k + 1;
-    f(i, odd ? T(-1) : T(1), a.at<T>(i), n + 1);
-  }
-}
-
 }  // namespace
 
 void lu_factor_ex_out(const Tensor& A, bool, bool check_errors,
@@ -175,7 +158,7 @@ void lu_permutation_out(const Tensor& pivots, int64_t rows, const Tensor& out) {
   const Room room(out);
   const int64_t each = pivots.sizes().back();
   const int64_t count = rows == 0 ? 0 : out.numel() / rows;
-  const auto* from = static_cast<const int32_t*>(p.data_ptr());
+  const auto* from = static_cast<const int32_t*>(p.raw_data());
   for (int64_t i = 0; i < count; ++i) {
     int64_t* order = room.data<int64_t>() + i * rows;
     std::iota(order, order + rows, int64_t{0});
@@ -254,56 +237,6 @@ void inv_ex_out(const Tensor& A, bool check_errors, const Tensor& inverse,
     if (failed[i] != 0) failed[i] = divide_by_zero(op, api, A, inverse, i);
   }
   codes.store();
-}
-
-void det_out(const Tensor& A, const Tensor& result, const Tensor& LU,
-             const Tensor& pivots) {
-  const char* op = "linalg_det";
-  const LapackApi& api = require_lapack(op);
-  const Room p(pivots), det(result);
-  const Tensor info = make_info(batch_of(A));
-  const Matrices a = factored(op, api, A, p.data<int32_t>(),
-                              static_cast<int32_t*>(info.data_ptr()));
-  visit_lapack_dtypes(A.dtype(), [&]<class T>() {
-    each_diagonal<T>(a, p.data<int32_t>(),
-                     [&](int64_t i, T sign, const T* x, int64_t step) {
-                       T product = sign;
-                       for (int64_t k = 0; k < a.rows; ++k) {
-                         product *= x[k * step];
-                       }
-                       det.data<T>()[i] = product;
-                     });
-  });
-  a.store(LU);
-  p.store();
-  det.store();
-}
-
-void slogdet_out(const Tensor& A, const Tensor& sign, const Tensor& logabsdet,
-                 const Tensor& LU, const Tensor& pivots) {
-  const char* op = "linalg_slogdet";
-  const LapackApi& api = require_lapack(op);
-  const Room p(pivots), signs(sign), logs(logabsdet);
-  const Tensor info = make_info(batch_of(A));
-  const Matrices a = factored(op, api, A, p.data<int32_t>(),
-                              static_cast<int32_t*>(info.data_ptr()));
-  visit_lapack_dtypes(A.dtype(), [&]<class T>() {
-    each_diagonal<T>(
-        a, p.data<int32_t>(), [&](int64_t i, T s, const T* x, int64_t step) {
-          T sum = 0;
-          for (int64_t k = 0; k < a.rows; ++k) {
-            const T v = x[k * step];
-            s *= v > 0 ? T(1) : v < 0 ? T(-1) : v;  // 0 and NaN stay
-            sum += std::log(std::abs(v));
-          }
-          signs.data<T>()[i] = s;
-          logs.data<T>()[i] = sum;
-        });
-  });
-  a.store(LU);
-  p.store();
-  signs.store();
-  logs.store();
 }
 
 }  // namespace sy::cpu

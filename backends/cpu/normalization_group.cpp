@@ -43,7 +43,7 @@ Tensor as_compute(const std::optional<Tensor>& t) {
 }
 template <class T>
 T* data_of(const Tensor& t) {
-  return t.defined() ? static_cast<T*>(t.data_ptr()) : nullptr;
+  return t.defined() ? static_cast<T*>(t.raw_data()) : nullptr;
 }
 
 template <class T>

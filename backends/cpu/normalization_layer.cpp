@@ -40,7 +40,7 @@ class Parameter {
   explicit Parameter(const std::optional<Tensor>& t) {
     if (!t || !t->defined()) return;
     held_ = contiguous_cpu(*t, std::is_same_v<T, double> ? kDouble : kFloat);
-    data_ = static_cast<const T*>(held_.data_ptr());
+    data_ = static_cast<const T*>(held_.raw_data());
   }
   const T* data() const { return data_; }
 
@@ -71,9 +71,9 @@ void normalize(const Rows& rows, bool centered, const Tensor& input,
   const Tensor rstd_held = statistics<T>(rstd_out);
   const Tensor mean_held =
       mean_out != nullptr ? statistics<T>(*mean_out) : Tensor();
-  T* const rstds = static_cast<T*>(rstd_held.data_ptr());
+  T* const rstds = static_cast<T*>(rstd_held.raw_data());
   T* const means =
-      mean_out != nullptr ? static_cast<T*>(mean_held.data_ptr()) : nullptr;
+      mean_out != nullptr ? static_cast<T*>(mean_held.raw_data()) : nullptr;
   const int64_t n = rows.length;
   parallel_for(0, rows.count, rows.grain(), [&](int64_t begin, int64_t end) {
     std::vector<T> room(x.converts() ? static_cast<size_t>(n) : 0);
@@ -98,7 +98,7 @@ void normalize(const Rows& rows, bool centered, const Tensor& input,
 
 template <class T>
 const T* optional_data(const Tensor& t) {
-  return t.defined() ? static_cast<const T*>(t.data_ptr()) : nullptr;
+  return t.defined() ? static_cast<const T*>(t.raw_data()) : nullptr;
 }
 Tensor converted(const std::optional<Tensor>& t, ScalarType dtype) {
   return t && t->defined() ? contiguous_cpu(*t, dtype) : Tensor();
@@ -126,7 +126,7 @@ Gradients backward(const Rows& rows, const Tensor& grad_out,
   const Tensor gm_held = converted(grad_mean, t);
   const Tensor gr_held = converted(grad_rstd, t);
   const T* const means = optional_data<T>(mean_held);
-  const T* const rstds = static_cast<const T*>(rstd_held.data_ptr());
+  const T* const rstds = static_cast<const T*>(rstd_held.raw_data());
   const T* const gm = optional_data<T>(gm_held);
   const T* const gr = optional_data<T>(gr_held);
   const Parameter<T> w(weight);
@@ -147,7 +147,7 @@ Gradients backward(const Rows& rows, const Tensor& grad_out,
   const auto sums_for = [&](const Tensor& of) {
     if (!of.defined()) return Tensor();
     const Tensor sums(make_tensor({parts, n}, t, cpu));
-    std::fill_n(static_cast<T*>(sums.data_ptr()), parts * n, T{0});
+    std::fill_n(static_cast<T*>(sums.raw_data()), parts * n, T{0});
     return sums;
   };
   const Tensor dw = sums_for(g.weight), db = sums_for(g.bias);
@@ -162,9 +162,9 @@ Gradients backward(const Rows& rows, const Tensor& grad_out,
     T* const dx_room = converts ? dy_room + 2 * n : nullptr;
     for (int64_t part = begin; part < end; ++part) {
       T* const part_dw =
-          dw.defined() ? static_cast<T*>(dw.data_ptr()) + part * n : nullptr;
+          dw.defined() ? static_cast<T*>(dw.raw_data()) + part * n : nullptr;
       T* const part_db =
-          db.defined() ? static_cast<T*>(db.data_ptr()) + part * n : nullptr;
+          db.defined() ? static_cast<T*>(db.raw_data()) + part * n : nullptr;
       const int64_t last = std::min(rows.count, (part + 1) * per_part);
       for (int64_t i = part * per_part; i < last; ++i) {
         const T* const dy = dy_source.read(i * n, n, dy_room);
@@ -193,12 +193,12 @@ Gradients backward(const Rows& rows, const Tensor& grad_out,
   });
   const auto add_parts = [&](const Tensor& sums, const Tensor& to) {
     if (!to.defined()) return;
-    T* const all = static_cast<T*>(sums.data_ptr());
+    T* const all = static_cast<T*>(sums.raw_data());
     for (int64_t p = 1; p < parts; ++p) {
       for (int64_t j = 0; j < n; ++j) all[j] += all[p * n + j];
     }
     ConvertedTarget<T>(to).end(0, n, all);
-    if (to.dtype() == t) std::copy_n(all, n, static_cast<T*>(to.data_ptr()));
+    if (to.dtype() == t) std::copy_n(all, n, static_cast<T*>(to.raw_data()));
   };
   add_parts(dw, g.weight);
   add_parts(db, g.bias);

@@ -115,8 +115,8 @@ void pad_forward(const Tensor& self, IntArrayRef padding, const Tensor& out) {
   const Border& columns = l.borders[2];
   const int64_t width = columns.size(), rows = l.rows();
   visit_element_size(self.itemsize(), [&]<class T>() {
-    const T* const from = static_cast<const T*>(source.data_ptr());
-    T* const to = static_cast<T*>(target.data_ptr());
+    const T* const from = static_cast<const T*>(source.raw_data());
+    T* const to = static_cast<T*>(target.raw_data());
     parallel_for(
         0, l.planes * rows, std::max<int64_t>(1, kGrain / width),
         [&](int64_t begin, int64_t end) {
@@ -151,8 +151,8 @@ void pad_backward(const Tensor& grad_output, const Tensor& self,
   const int64_t width = columns.size(), rows = l.rows();
   visit_floating_dtypes("pad_backward", target.dtype(), [&]<class T>() {
     using Sum = typename Accumulate<T>::type;
-    const T* const from = static_cast<const T*>(source.data_ptr());
-    T* const to = static_cast<T*>(target.data_ptr());
+    const T* const from = static_cast<const T*>(source.raw_data());
+    T* const to = static_cast<T*>(target.raw_data());
     const int64_t plane = l.source_plane();
     parallel_for(
         0, l.planes, std::max<int64_t>(1, kGrain / (rows * width)),

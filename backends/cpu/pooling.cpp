@@ -3,35 +3,30 @@
 #include <type_traits>
 #include <vector>
 
-#include "aten/tile/tile.h"
 #include "backends/cpu/kernel/row_kernel.h"
 #include "backends/cpu/pooling.h"
-#include "backends/cpu/pooling_adaptive_kernels_gen.h"
 #include "backends/cpu/pooling_kernels_gen.h"
+#include "backends/cpu/program/kernels.h"
 #include "c10/parallel.h"
-
-// Means: the rows of a window are added up, then parts of that row.
 
 namespace sy::cpu {
 
+// Means: the rows of a window are added up, then parts of that row.
+
 namespace {
 
-struct Divisor {
-  bool with_padding = true;
-  int64_t fixed = 0;  // 0: the elements are counted
-};
-
-int64_t count_of(const WindowAxis& a, const Divisor& d, int64_t i) {
+int64_t count_of(const WindowAxis& a, const MeanDivisor& d, int64_t i) {
   return d.with_padding ? a.padded[static_cast<size_t>(i)]
                         : a.last(i) - a.first(i);
 }
 
 // Of the windows of a row: their counts along the width are to come.
-int64_t row_divisor(const Windows& w, const Divisor& d, Windows::At at) {
+int64_t row_divisor(const Windows& w, const MeanDivisor& d, Windows::At at) {
   return count_of(w.axis[0], d, at.d) * count_of(w.axis[1], d, at.h);
 }
 
-int64_t divisor_of(const Windows& w, const Divisor& d, int64_t row, int64_t i) {
+int64_t divisor_of(const Windows& w, const MeanDivisor& d, int64_t row,
+                   int64_t i) {
   if (d.fixed != 0) return d.fixed;
   return std::max<int64_t>(row * count_of(w.axis[2], d, i), 1);
 }
@@ -49,7 +44,7 @@ T sum_of_rows(const Windows& w, Windows::At at, const T* plane) {
   const int64_t width = w.axis[2].size, first = height.first(at.h);
   const tiles::ReduceFn add =
       tiles::reduce_fn(tiles::Reduction::sum,
-                       tiles::tile_type_of(CppTypeToScalarType<T>::value));
+                       program::compute_type_of(CppTypeToScalarType<T>::value));
   std::conditional_t<std::is_integral_v<T>, int64_t, double> sum = 0;
   for (int64_t z = depth.first(at.d); z < depth.last(at.d); ++z) {
     add(&sum, plane + (z * height.size + first) * width,
@@ -59,7 +54,7 @@ T sum_of_rows(const Windows& w, Windows::At at, const T* plane) {
 }
 
 template <class T>
-void means_of_planes(const Images& in, const Windows& w, const Divisor& by,
+void means_of_planes(const Images& in, const Windows& w, const MeanDivisor& by,
                      const Images& out) {
   const WindowAxis& columns = w.axis[2];
   const int64_t width = columns.size, wide = columns.windows();
@@ -99,8 +94,8 @@ void means_of_planes(const Images& in, const Windows& w, const Divisor& by,
 }
 
 template <class E>
-void means_of_channels(const Images& in, const Windows& w, const Divisor& by,
-                       const Images& out) {
+void means_of_channels(const Images& in, const Windows& w,
+                       const MeanDivisor& by, const Images& out) {
   using T = typename Accumulate<E>::type;
   const auto& kernel = window_kernels<E>();
   for_each_window<E>(
@@ -127,8 +122,8 @@ void add_to_rows(const Windows& w, Windows::At at, T share, T* plane) {
 
 // A plane is summed by one thread, in the order of the windows.
 template <class T>
-void share_to_planes(const Images& grad, const Windows& w, const Divisor& by,
-                     const Images& out) {
+void share_to_planes(const Images& grad, const Windows& w,
+                     const MeanDivisor& by, const Images& out) {
   const WindowAxis& columns = w.axis[2];
   const int64_t width = columns.size, wide = columns.windows();
   const int64_t rows = w.count() / std::max<int64_t>(wide, 1);
@@ -171,8 +166,8 @@ void share_to_planes(const Images& grad, const Windows& w, const Divisor& by,
 }
 
 template <class T>
-void share_to_channels(const Images& grad, const Windows& w, const Divisor& by,
-                       const Images& out) {
+void share_to_channels(const Images& grad, const Windows& w,
+                       const MeanDivisor& by, const Images& out) {
   const int64_t count = w.count(), channels = out.channels;
   const int64_t image = out.places() * channels;
   const auto& kernel = window_kernels<T>();
@@ -193,8 +188,10 @@ void share_to_channels(const Images& grad, const Windows& w, const Divisor& by,
   });
 }
 
+}  // namespace
+
 void pool_means(int64_t n, const Tensor& self, const Windows& w,
-                const Divisor& by, const Tensor& out) {
+                const MeanDivisor& by, const Tensor& out) {
   const bool last = has_channels_last(self, n);
   const ScalarType dtype =
       last ? read_as(self.dtype()) : computed_as(self.dtype());
@@ -211,7 +208,7 @@ void pool_means(int64_t n, const Tensor& self, const Windows& w,
 }
 
 void share_means(int64_t n, const Tensor& grad_output, const Tensor& self,
-                 const Windows& w, const Divisor& by, const Tensor& out) {
+                 const Windows& w, const MeanDivisor& by, const Tensor& out) {
   const ScalarType dtype = computed_as(self.dtype());
   const bool last = has_channels_last(self, n);
   const Images grad = read_images(grad_output, n, dtype, last);
@@ -223,9 +220,11 @@ void share_means(int64_t n, const Tensor& grad_output, const Tensor& self,
   store_images(room, out);
 }
 
+namespace {
+
 // Those that a pooling operator's arguments ask for.
 void avg_pool(int64_t n, const Tensor& self, IntArrayRef kernel_size,
-              IntArrayRef stride, IntArrayRef padding, const Divisor& by,
+              IntArrayRef stride, IntArrayRef padding, const MeanDivisor& by,
               const Tensor& out) {
   lie_like(self, n, out);
   if (out.numel() == 0) return;
@@ -236,7 +235,7 @@ void avg_pool(int64_t n, const Tensor& self, IntArrayRef kernel_size,
 
 void avg_pool_backward(int64_t n, const Tensor& grad_output, const Tensor& self,
                        IntArrayRef kernel_size, IntArrayRef stride,
-                       IntArrayRef padding, const Divisor& by,
+                       IntArrayRef padding, const MeanDivisor& by,
                        const Tensor& out) {
   lie_like(self, n, out);
   if (out.numel() == 0) return;
@@ -244,20 +243,6 @@ void avg_pool_backward(int64_t n, const Tensor& grad_output, const Tensor& self,
       pooling_windows(n, self.sizes(), grad_output.sizes(), kernel_size, stride,
                       padding, IntArrayRef({1}));
   share_means(n, grad_output, self, w, by, out);
-}
-
-void adaptive_avg_pool(int64_t n, const Tensor& self, const Tensor& out) {
-  lie_like(self, n, out);
-  if (out.numel() == 0) return;
-  pool_means(n, self, adaptive_windows(n, self.sizes(), out.sizes()), {}, out);
-}
-
-void adaptive_avg_pool_backward(int64_t n, const Tensor& grad_output,
-                                const Tensor& self, const Tensor& out) {
-  lie_like(self, n, out);
-  if (out.numel() == 0) return;
-  share_means(n, grad_output, self,
-              adaptive_windows(n, self.sizes(), grad_output.sizes()), {}, out);
 }
 
 }  // namespace
@@ -302,31 +287,6 @@ void avg_pool3d_backward_out(const Tensor& grad_output, const Tensor& self,
                              const Tensor& out) {
   avg_pool_backward(3, grad_output, self, kernel_size, stride, padding,
                     {count_include_pad, divisor_override.value_or(0)}, out);
-}
-
-void adaptive_avg_pool1d_out(const Tensor& self, IntArrayRef,
-                             const Tensor& out) {
-  adaptive_avg_pool(1, self, out);
-}
-
-void _adaptive_avg_pool2d_out(const Tensor& self, IntArrayRef,
-                              const Tensor& out) {
-  adaptive_avg_pool(2, self, out);
-}
-
-void _adaptive_avg_pool2d_backward_out(const Tensor& grad_output,
-                                       const Tensor& self, const Tensor& out) {
-  adaptive_avg_pool_backward(2, grad_output, self, out);
-}
-
-void _adaptive_avg_pool3d_out(const Tensor& self, IntArrayRef,
-                              const Tensor& out) {
-  adaptive_avg_pool(3, self, out);
-}
-
-void _adaptive_avg_pool3d_backward_out(const Tensor& grad_output,
-                                       const Tensor& self, const Tensor& out) {
-  adaptive_avg_pool_backward(3, grad_output, self, out);
 }
 
 }  // namespace sy::cpu

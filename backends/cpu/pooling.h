@@ -100,6 +100,19 @@ void for_each_window(const Images& in, const Windows& w, const F& f) {
                });
 }
 
+// What the sum of a window is divided by.
+struct MeanDivisor {
+  bool with_padding = true;
+  int64_t fixed = 0;  // 0: the elements are counted
+};
+
+// out = the means of the windows of the last n dims of self.
+void pool_means(int64_t n, const Tensor& self, const Windows& w,
+                const MeanDivisor& by, const Tensor& out);
+// out = the gradient of self from that of the means.
+void share_means(int64_t n, const Tensor& grad_output, const Tensor& self,
+                 const Windows& w, const MeanDivisor& by, const Tensor& out);
+
 // What kernels for channels that lie side by side read elements of a dtype as;
 // f.operator()<E>() for that.
 ScalarType read_as(ScalarType dtype);

@@ -5,15 +5,14 @@
 
 #include "backends/cpu/kernel/row_kernel.h"
 #include "backends/cpu/pooling.h"
-#include "backends/cpu/pooling_adaptive_kernels_gen.h"
 #include "backends/cpu/pooling_max.h"
 #include "backends/cpu/pooling_max_kernels_gen.h"
 #include "c10/parallel.h"
 
+namespace sy::cpu {
+
 // Largest elements of windows and where they are. Of equals the first counts,
 // of NaNs the last, as in PyTorch.
-
-namespace sy::cpu {
 
 namespace {
 
@@ -141,6 +140,8 @@ void largest_of_channels(const Images& in, const Windows& w,
       });
 }
 
+}  // namespace
+
 void pool_max(int64_t n, const Tensor& self, const Windows& w,
               const Tensor& out, const Tensor& indices) {
   const bool last = has_channels_last(self, n);
@@ -161,6 +162,8 @@ void pool_max(int64_t n, const Tensor& self, const Windows& w,
   store_images(room, out);
   store_images(at, indices);
 }
+
+namespace {
 
 // Without indices: the rows of a window become one, then parts of that row.
 template <class T>
@@ -209,15 +212,6 @@ void max_pool(int64_t n, const Tensor& self, IntArrayRef kernel_size,
            out, indices);
 }
 
-void adaptive_max_pool(int64_t n, const Tensor& self, const Tensor& out,
-                       const Tensor& indices) {
-  lie_like(self, n, out);
-  lie_like(self, n, indices);
-  if (out.numel() == 0) return;
-  pool_max(n, self, adaptive_windows(n, self.sizes(), out.sizes()), out,
-           indices);
-}
-
 }  // namespace
 
 void max_pool_out(const Tensor& self, int64_t n, IntArrayRef kernel_size,
@@ -260,21 +254,6 @@ void max_pool3d_with_indices_out(const Tensor& self, IntArrayRef kernel_size,
                                  IntArrayRef dilation, bool, const Tensor& out,
                                  const Tensor& indices) {
   max_pool(3, self, kernel_size, stride, padding, dilation, out, indices);
-}
-
-void adaptive_max_pool1d_out(const Tensor& self, IntArrayRef, const Tensor& out,
-                             const Tensor& indices) {
-  adaptive_max_pool(1, self, out, indices);
-}
-
-void adaptive_max_pool2d_out(const Tensor& self, IntArrayRef, const Tensor& out,
-                             const Tensor& indices) {
-  adaptive_max_pool(2, self, out, indices);
-}
-
-void adaptive_max_pool3d_out(const Tensor& self, IntArrayRef, const Tensor& out,
-                             const Tensor& indices) {
-  adaptive_max_pool(3, self, out, indices);
 }
 
 }  // namespace sy::cpu

@@ -1,13 +1,18 @@
 #pragma once
 
-#include "aten/tensor.h"
+#include "backends/cpu/pooling.h"
 
-// Elements put at indices into planes, for the gradients of max pooling and
-// for its inverse.
+// What kernels of max pooling share: the largest elements of windows, and
+// elements put at indices into planes, for the gradients and for the inverse.
 
 namespace sy::cpu {
 
-enum class Join {
+// out = the largest element of each window of the last n dims of self, indices
+// = its place in its plane.
+void pool_max(int64_t n, const Tensor& self, const Windows& w,
+              const Tensor& out, const Tensor& indices);
+
+enum class AtIndex {
   Add,   // elements of one index are added up, index -1 is nowhere
   Take,  // the last one stays
 };
@@ -16,6 +21,6 @@ enum class Join {
 // `values` are: both have other places than out, and no others. Throws
 // IndexError naming `op` for an index out of range.
 void put_at_indices(const char* op, int64_t n, const Tensor& values,
-                    const Tensor& indices, Join join, const Tensor& out);
+                    const Tensor& indices, AtIndex join, const Tensor& out);
 
 }  // namespace sy::cpu

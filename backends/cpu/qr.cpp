@@ -1,11 +1,11 @@
 #include <limits>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
-#include "backends/cpu/lapack.h"
 #include "backends/cpu/qr_kernels_gen.h"
+#include "backends/cpu/support/lapack.h"
 
 namespace sy::cpu {
 
@@ -153,7 +153,7 @@ void householder_product_out(const Tensor& input, const Tensor& tau,
   const auto k = static_cast<int32_t>(tau.sizes().back());
   visit_lapack_dtypes(input.dtype(), [&]<class T>() {
     const auto& r = routines<T>(api);
-    const T* t = static_cast<const T*>(factors.data_ptr());
+    const T* t = static_cast<const T*>(factors.raw_data());
     each_matrix(
         api, x.count, qr_work(m, n, k), [&](int64_t begin, int64_t end) {
           if (m == 0 || n == 0) return;
@@ -181,7 +181,7 @@ void ormqr_out(const Tensor& self, const Tensor& input2, const Tensor& input3,
   const char side = left ? 'L' : 'R', trans = transpose ? 'T' : 'N';
   visit_lapack_dtypes(self.dtype(), [&]<class T>() {
     const auto& r = routines<T>(api);
-    const T* t = static_cast<const T*>(factors.data_ptr());
+    const T* t = static_cast<const T*>(factors.raw_data());
     each_matrix(
         api, c.count, 2 * qr_work(m, n, k), [&](int64_t begin, int64_t end) {
           if (m == 0 || n == 0 || k == 0) return;
@@ -233,10 +233,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(
     if (solver.has_rank()) rank = empty_cpu(batch, kLong);
     if (solver.has_values()) values = empty_cpu(value_sizes, self.dtype());
     auto* const ranks =
-        solver.has_rank() ? static_cast<int64_t*>(rank.data_ptr()) : nullptr;
+        solver.has_rank() ? static_cast<int64_t*>(rank.raw_data()) : nullptr;
     auto* const found =
-        solver.has_values() ? static_cast<T*>(values.data_ptr()) : nullptr;
-    auto* const codes = static_cast<int32_t*>(info.data_ptr());
+        solver.has_values() ? static_cast<T*>(values.raw_data()) : nullptr;
+    auto* const codes = static_cast<int32_t*>(info.raw_data());
     std::fill_n(codes, a.count, 0);
     if (m == 0 || n == 0 || k == 0) {
       if (m == 0) {
@@ -258,7 +258,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(
       Dims sizes(batch);
       sizes.push_back(k);
       residuals = empty_cpu(sizes, self.dtype());
-      residuals_into(problem.b, n, m, static_cast<T*>(residuals.data_ptr()));
+      residuals_into(problem.b, n, m, static_cast<T*>(residuals.raw_data()));
     }
   });
   Dims sizes(batch);

@@ -76,7 +76,7 @@ void fill(const char* op, const Tensor& self,
       self.is_contiguous()
           ? self
           : Tensor(make_tensor(self.sizes(), self.dtype(), self.device()));
-  T* const data = static_cast<T*>(to.data_ptr());
+  T* const data = static_cast<T*>(to.raw_data());
   draw<kWords>(op, generator, to.numel(),
                [&](const uint32_t* words, int64_t first, int64_t count) {
                  f(words, data + first, count);
@@ -241,7 +241,7 @@ Tensor& bernoulli_(Tensor& self, double p, std::optional<Generator> generator) {
 void bernoulli_out(const Tensor& self, std::optional<Generator> generator,
                    const Tensor& out) {
   const Tensor p = contiguous_cpu(self, kDouble);
-  const auto* chance = static_cast<const double*>(p.data_ptr());
+  const auto* chance = static_cast<const double*>(p.raw_data());
   const int64_t n = p.numel();
   for (int64_t i = 0; i < n; ++i) {
     SY_CHECK(chance[i] >= 0 && chance[i] <= 1, Value,
@@ -249,7 +249,7 @@ void bernoulli_out(const Tensor& self, std::optional<Generator> generator,
              chance[i]);
   }
   const Tensor bits(make_tensor(out.sizes(), kBool, out.device()));
-  auto* to = static_cast<bool*>(bits.data_ptr());
+  auto* to = static_cast<bool*>(bits.raw_data());
   draw<2>("bernoulli", generator, n,
           [&](const uint32_t* words, int64_t first, int64_t count) {
             for (int64_t i = 0; i < count; ++i) {

@@ -3,7 +3,7 @@
 #include "aten/composite/ranges.h"
 #include "backends/cpu/ranges_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "backends/cpu/support/generate.h"
+#include "backends/cpu/support/fill_ranges.h"
 
 namespace sy::cpu {
 

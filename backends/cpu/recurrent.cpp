@@ -6,7 +6,7 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/recurrent_kernels.h"
 #include "backends/cpu/gemm/packed_weight.h"
-#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/onednn/api.h"
 #include "backends/cpu/recurrent_kernels_gen.h"
 #include "c10/implementation.h"
 #include "c10/parallel.h"
@@ -58,7 +58,7 @@ bool run_onednn(const Layer& l, Result* result) {
   PackedWeight packed_h(w_h.is_same(l.w_hh) ? &l.w_hh : nullptr);
   const auto weight = [](const Tensor& w, PackedWeight& packed) {
     return OneDnnLstmWeight{
-        w.data_ptr(),
+        w.raw_data(),
         packed.why_not() == nullptr ? &PackedWeight::memory : nullptr, &packed};
   };
   Storage room;
@@ -68,15 +68,15 @@ bool run_onednn(const Layer& l, Result* result) {
   p.in = x.size(2);
   p.hidden = h.size(1);
   p.reverse = l.reverse;
-  p.x = x.data_ptr();
-  p.h = h.data_ptr();
-  p.c = c.data_ptr();
+  p.x = x.raw_data();
+  p.h = h.raw_data();
+  p.c = c.raw_data();
   p.w_x = weight(w_x, packed_x);
   p.w_h = weight(w_h, packed_h);
-  p.bias = bias.data_ptr();
-  p.y = r.output.data_ptr();
-  p.last_h = r.h.data_ptr();
-  p.last_c = r.c.data_ptr();
+  p.bias = bias.raw_data();
+  p.y = r.output.raw_data();
+  p.last_h = r.h.raw_data();
+  p.last_c = r.c.raw_data();
   p.threads = in_parallel_region() ? 1 : get_num_threads();
   p.allocate = [](void* context, size_t bytes) {
     auto& storage = *static_cast<Storage*>(context);

@@ -5,7 +5,7 @@
 #include "aten/engine/iter.h"
 #include "aten/scalar_tensor.h"
 #include "backends/cpu/indexing.h"
-#include "backends/cpu/indexing_kernels_gen.h"
+#include "backends/cpu/scatter.h"
 #include "backends/cpu/scatter_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
 
@@ -34,16 +34,16 @@ struct Route {
     to[dim] = 0;
     scatter(op, out.dtype(),
             {sizes, dim, at.data(), at.strides, step, from, from_strides,
-             out.data_ptr(), to},
+             out.raw_data(), to},
             join, alpha);
   }
   void run(const Tensor& out, const Tensor& source, Join join,
            const Scalar& alpha = true) const {
-    run(out, source.data_ptr(), strides_of(source), join, alpha);
+    run(out, source.raw_data(), strides_of(source), join, alpha);
   }
   void run(const Tensor& out, const Scalar& value, Join join) const {
     const Tensor v = scalar_to_tensor(value, out.dtype());
-    run(out, v.data_ptr(), zeros(sizes.size()), join);
+    run(out, v.raw_data(), zeros(sizes.size()), join);
   }
 };
 
@@ -169,7 +169,7 @@ void reduce(const Route& r, const Reduction& how, const Tensor& source,
   SY_CHECK(out.dtype() != kBool, Type, "[", r.op,
            "] self: expected numbers for a mean, got ", describe(out));
   const Tensor counts(make_tensor(out.sizes(), kLong, Device(kCPU)));
-  auto* const n = static_cast<int64_t*>(counts.data_ptr());
+  auto* const n = static_cast<int64_t*>(counts.raw_data());
   std::fill(n, n + counts.numel(), include_self ? 1 : 0);
   r.run(counts, Scalar(1), Join::Add);
   divide(r.op, out, counts);
@@ -182,15 +182,27 @@ Join parse_join(const char* op, std::string_view name) {
   return Join::Multiply;
 }
 
-void scatter_join(const char* op, const Tensor& self, int64_t dim,
-                  const Tensor& index, const Tensor& src, Join how,
-                  const Tensor& out) {
+}  // namespace
+
+void join_slices(const char* op, const Tensor& self, int64_t dim,
+                 const Tensor& index, const Tensor& source, Join how,
+                 const Scalar& alpha, const Tensor& out) {
+  const Route r = slices(op, self, dim, index, source);
+  start_result(out, self);
+  r.run(out, source, how, alpha);
+}
+
+void join_elements(const char* op, const Tensor& self, int64_t dim,
+                   const Tensor& index, const Tensor& src, Join how,
+                   const Tensor& out) {
   dim = wrap_dim(op, dim, self.dim());
   if (index.numel() == 0) return start_result(out, self);
   const Route r = elements(op, self, dim, index, src);
   start_result(out, self);
   join(r, out, src, how);
 }
+
+namespace {
 
 void scatter_join(const char* op, const Tensor& self, int64_t dim,
                   const Tensor& index, const Scalar& value, Join how,
@@ -200,30 +212,14 @@ void scatter_join(const char* op, const Tensor& self, int64_t dim,
   if (index.numel() == 0) return start_result(out, self);
   const Route r = elements(op, self, dim, index);
   start_result(out, self);
-  r.run(out, v.data_ptr(), zeros(r.sizes.size()), how);
+  r.run(out, v.raw_data(), zeros(r.sizes.size()), how);
 }
 
 }  // namespace
 
-void index_add_out(const Tensor& self, int64_t dim, const Tensor& index,
-                   const Tensor& source, const Scalar& alpha,
-                   const Tensor& out) {
-  SY_CHECK(!alpha.is_boolean() || self.dtype() == kBool, Type,
-           "[index_add] alpha: expected a number for ", self.dtype(),
-           ", got a bool");
-  SY_CHECK(!alpha.is_floating_point() || self.is_floating_point(), Type,
-           "[index_add] alpha: expected a whole number for ", self.dtype(),
-           ", got ", alpha);
-  const Route r = slices("index_add", self, dim, index, source);
-  start_result(out, self);
-  r.run(out, source, Join::Add, alpha);
-}
-
 void index_copy_out(const Tensor& self, int64_t dim, const Tensor& index,
                     const Tensor& source, const Tensor& out) {
-  const Route r = slices("index_copy", self, dim, index, source);
-  start_result(out, self);
-  r.run(out, source, Join::Assign);
+  join_slices("index_copy", self, dim, index, source, Join::Assign, true, out);
 }
 
 void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index,
@@ -231,7 +227,7 @@ void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index,
   const Tensor v = scalar_to_tensor(value, self.dtype());
   const Route r = slices("index_fill", self, dim, index, /*wrap=*/true);
   start_result(out, self);
-  r.run(out, v.data_ptr(), zeros(r.sizes.size()), Join::Assign);
+  r.run(out, v.raw_data(), zeros(r.sizes.size()), Join::Assign);
 }
 
 void index_fill_tensor_out(const Tensor& self, int64_t dim, const Tensor& index,
@@ -250,7 +246,7 @@ void index_reduce_out(const Tensor& self, int64_t dim, const Tensor& index,
 
 void scatter_src_out(const Tensor& self, int64_t dim, const Tensor& index,
                      const Tensor& src, const Tensor& out) {
-  scatter_join("scatter", self, dim, index, src, Join::Assign, out);
+  join_elements("scatter", self, dim, index, src, Join::Assign, out);
 }
 
 void scatter_value_out(const Tensor& self, int64_t dim, const Tensor& index,
@@ -261,8 +257,8 @@ void scatter_value_out(const Tensor& self, int64_t dim, const Tensor& index,
 void scatter_reduce_out(const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src, std::string_view how,
                         const Tensor& out) {
-  scatter_join("scatter", self, dim, index, src, parse_join("scatter", how),
-               out);
+  join_elements("scatter", self, dim, index, src, parse_join("scatter", how),
+                out);
 }
 
 void scatter_value_reduce_out(const Tensor& self, int64_t dim,
@@ -270,11 +266,6 @@ void scatter_value_reduce_out(const Tensor& self, int64_t dim,
                               std::string_view how, const Tensor& out) {
   scatter_join("scatter", self, dim, index, value, parse_join("scatter", how),
                out);
-}
-
-void scatter_add_out(const Tensor& self, int64_t dim, const Tensor& index,
-                     const Tensor& src, const Tensor& out) {
-  scatter_join("scatter_add", self, dim, index, src, Join::Add, out);
 }
 
 void scatter_reduce_two_out(const Tensor& self, int64_t dim,

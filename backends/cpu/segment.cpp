@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "aten/engine/copy.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/structured.h"
 #include "backends/cpu/segment_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
@@ -36,12 +36,12 @@ struct Segments {
            const std::optional<Tensor>& offsets, int64_t axis, bool whole) {
     const IntArrayRef sizes = data.sizes();
     const auto dim = static_cast<size_t>(axis < 0 ? axis + data.dim() : axis);
-    outer = shapes::prod(sizes.slice(0, dim));
+    outer = geometry::prod(sizes.slice(0, dim));
     length = sizes[dim];
-    inner = shapes::prod(sizes.slice(dim + 1, sizes.size() - dim - 1));
+    inner = geometry::prod(sizes.slice(dim + 1, sizes.size() - dim - 1));
     const bool by_length = lengths && lengths->defined();
     const Tensor given = contiguous_cpu(by_length ? *lengths : *offsets, kLong);
-    const auto* at = static_cast<const int64_t*>(given.data_ptr());
+    const auto* at = static_cast<const int64_t*>(given.raw_data());
     count = given.sizes().back() - !by_length;
     for (int64_t o = 0; o < outer; ++o) {
       int64_t end = by_length ? 0 : at[0];
@@ -111,7 +111,7 @@ void reduce(const Segments& segments, Kind kind, const Tensor& data,
             const std::optional<Scalar>& initial, T* to) {
   using A = typename Accumulate<T>::type;
   const Tensor dense = contiguous_cpu(data);
-  const auto* from = static_cast<const T*>(dense.data_ptr());
+  const auto* from = static_cast<const T*>(dense.raw_data());
   const int64_t inner = segments.inner;
   segments.visit([&](int64_t segment, int64_t begin, int64_t end) {
     std::vector<A> acc(static_cast<size_t>(inner), start_of<A>(kind, initial));
@@ -171,14 +171,14 @@ void reduce_backward(const Segments& segments, Kind kind, const Tensor& grad,
   const Tensor dense = contiguous_cpu(data);
   const Tensor dense_grad = contiguous_cpu(grad);
   const Tensor dense_output = contiguous_cpu(output);
-  const auto* grads = static_cast<const T*>(dense_grad.data_ptr());
-  const auto* results = static_cast<const T*>(dense_output.data_ptr());
+  const auto* grads = static_cast<const T*>(dense_grad.raw_data());
+  const auto* results = static_cast<const T*>(dense_output.raw_data());
   const int64_t inner = segments.inner;
   std::fill_n(to, data.numel(), T(0.0f));
   segments.visit([&](int64_t segment, int64_t begin, int64_t end) {
     for (int64_t k = 0; k < inner; ++k) {
       const Column<T> column{
-          static_cast<const T*>(dense.data_ptr()), to, begin, end, inner, k};
+          static_cast<const T*>(dense.raw_data()), to, begin, end, inner, k};
       const A g = static_cast<A>(grads[segment * inner + k]);
       const A result = static_cast<A>(results[segment * inner + k]);
       if (kind == Kind::kMax || kind == Kind::kMin) {
@@ -212,7 +212,7 @@ void segment_reduce_out(const Tensor& data, std::string_view reduce_name,
   const Tensor room = room_for(out);
   visit_floating_dtypes("segment_reduce", data.scalar_type(), [&]<class T>() {
     reduce(segments, kind_of(reduce_name), data, initial,
-           static_cast<T*>(room.data_ptr()));
+           static_cast<T*>(room.raw_data()));
   });
   if (!room.is_same(out)) copy_cpu(out, room);
 }
@@ -227,7 +227,7 @@ void segment_reduce_backward_out(
   const Tensor room = room_for(out);
   visit_floating_dtypes(op, data.scalar_type(), [&]<class T>() {
     reduce_backward(segments, kind_of(reduce_name), grad, output, data, initial,
-                    static_cast<T*>(room.data_ptr()));
+                    static_cast<T*>(room.raw_data()));
   });
   if (!room.is_same(out)) copy_cpu(out, room);
 }

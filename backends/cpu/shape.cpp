@@ -5,7 +5,8 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
-#include "aten/tile/tile.h"
+#include "backends/cpu/copy.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/shape_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "c10/parallel.h"
@@ -25,7 +26,7 @@ void triangle(const Tensor& self, int64_t diagonal, const Tensor& out) {
           : Tensor(make_tensor(out.sizes(), out.dtype(), Device(kCPU)));
   copy_cpu(target, self);
   const auto item = static_cast<int64_t>(target.itemsize());
-  char* const to = static_cast<char*>(target.data_ptr());
+  char* const to = static_cast<char*>(target.raw_data());
   parallel_for(0, target.numel() / cols, std::max<int64_t>(1, 32768 / cols),
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) {
@@ -68,13 +69,13 @@ bool cat_rows(TensorList tensors, size_t dim, const Tensor& out) {
     if (t.dtype() != out.dtype() || !t.is_contiguous() || bytes < kLeastBytes) {
       return false;
     }
-    parts.push_back({static_cast<const char*>(t.data_ptr()), bytes});
+    parts.push_back({static_cast<const char*>(t.raw_data()), bytes});
   }
   const int64_t row_bytes = out.sizes()[dim] * inner;
   if (rows < 2 * get_num_threads() || rows * row_bytes >= tiles::kStreamBytes) {
     return false;
   }
-  char* const to = static_cast<char*>(out.data_ptr());
+  char* const to = static_cast<char*>(out.raw_data());
   parallel_for(0, rows, std::max<int64_t>(1, 131072 / row_bytes),
                [&](int64_t begin, int64_t end) {
                  char* p = to + begin * row_bytes;
@@ -123,8 +124,8 @@ void flip_out(const Tensor& self, IntArrayRef dims, const Tensor& out) {
     last += (self.sizes()[static_cast<size_t>(d)] - 1) * strides[d];
     strides[d] = -strides[d];
   }
-  copy_strided(self.dtype(), self.sizes(), out.data_ptr(), out.strides(),
-               static_cast<const char*>(self.data_ptr()) +
+  copy_strided(self.itemsize(), self.sizes(), out.raw_data(), out.strides(),
+               static_cast<const char*>(self.raw_data()) +
                    last * static_cast<int64_t>(self.itemsize()),
                strides);
 }

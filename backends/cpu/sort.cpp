@@ -5,8 +5,8 @@
 #include "aten/engine/dims.h"
 #include "backends/cpu/sort_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "backends/cpu/support/rank.h"
 #include "backends/cpu/support/rows.h"
+#include "backends/cpu/support/select_rank.h"
 #include "backends/cpu/support/sort_key.h"
 #include "c10/parallel.h"
 
@@ -28,7 +28,7 @@ void for_each_row(const char* op, const Tensor& self, int64_t dim, const F& f) {
   const Tensor rows = rows_of(self, dim);
   const RowCount n = count_rows(self, dim);
   check_length(op, n.length);
-  const auto* data = static_cast<const T*>(rows.data_ptr());
+  const auto* data = static_cast<const T*>(rows.raw_data());
   parallel_for(0, n.rows,
                std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n.length)),
                [&](int64_t begin, int64_t end) {
@@ -80,8 +80,8 @@ void median_of_all(const char* op, const Tensor& self, bool ignore_nan,
   const int64_t n = self.numel();
   check_length(op, n);
   visit_all_dtypes(op, self.dtype(), [&]<class T>() {
-    const auto* data = static_cast<const T*>(all.data_ptr());
-    auto* to = static_cast<T*>(out.data_ptr());
+    const auto* data = static_cast<const T*>(all.raw_data());
+    auto* to = static_cast<T*>(out.raw_data());
     if (n == 0) {
       // NaN, as it is cast.
       if constexpr (std::is_same_v<T, bool>) {
@@ -178,7 +178,7 @@ void topk_out(const Tensor& self, int64_t k, int64_t dim, bool largest,
   const Tensor rows = rows_of(self, dim);
   const RowCount n = count_rows(self, dim);
   visit_all_dtypes("topk", self.dtype(), [&]<class T>() {
-    const auto* data = static_cast<const T*>(rows.data_ptr());
+    const auto* data = static_cast<const T*>(rows.raw_data());
     auto* to = static_cast<T*>(v.data());
     parallel_for(0, n.rows, std::max<int64_t>(1, kGrain / n.length),
                  [&](int64_t begin, int64_t end) {

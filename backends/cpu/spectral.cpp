@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/copy.h"
-#include "backends/cpu/lapack.h"
 #include "backends/cpu/spectral_kernels_gen.h"
+#include "backends/cpu/support/lapack.h"
 
 namespace sy::cpu {
 
@@ -61,7 +61,7 @@ void svd_out(const Tensor& A, bool full_matrices, bool compute_uv,
   check_finite(op, "A", A);
   const Room u(U), s(S), vh(Vh);
   const Tensor info = make_info(A);
-  auto* const codes = static_cast<int32_t*>(info.data_ptr());
+  auto* const codes = static_cast<int32_t*>(info.raw_data());
   std::fill_n(codes, info.numel(), 0);
   const Matrices a = columns_of(op, transposed(A));
   visit_lapack_dtypes(A.dtype(), [&]<class T>() {
@@ -89,7 +89,7 @@ void eigh_out(const Tensor& A, std::string_view UPLO, bool compute_v,
   check_finite(op, "A", A);
   const Room values(eigenvalues);
   const Tensor info = make_info(A);
-  auto* const codes = static_cast<int32_t*>(info.data_ptr());
+  auto* const codes = static_cast<int32_t*>(info.raw_data());
   std::fill_n(codes, info.numel(), 0);
   // Of a symmetric matrix by rows, the lower triangle is the upper by columns.
   const Matrices a = columns_of(op, transposed(A));

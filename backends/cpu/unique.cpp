@@ -4,7 +4,7 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/view.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
@@ -22,7 +22,7 @@ Tensor make(IntArrayRef sizes, ScalarType dtype) {
 }
 Tensor make_longs(const std::vector<int64_t>& v) {
   Tensor t = make({static_cast<int64_t>(v.size())}, kLong);
-  if (!v.empty()) std::memcpy(t.data_ptr(), v.data(), v.size() * 8);
+  if (!v.empty()) std::memcpy(t.raw_data(), v.data(), v.size() * 8);
   return t;
 }
 
@@ -43,7 +43,7 @@ struct Groups {
   // For each element its group.
   Tensor inverse(IntArrayRef sizes) const {
     const Tensor t = make(sizes, kLong);
-    auto* to = static_cast<int64_t*>(t.data_ptr());
+    auto* to = static_cast<int64_t*>(t.raw_data());
     for (int64_t g = 0; g < count(); ++g) {
       const int64_t first = starts[static_cast<size_t>(g)];
       if (order.empty()) {
@@ -146,8 +146,8 @@ std::optional<Three> unique_counted_values(const T* data, const Tensor& self,
       make({static_cast<int64_t>(sizes.size())}, self.dtype());
   const Tensor inverse =
       return_inverse ? make(self.sizes(), kLong) : make({0}, kLong);
-  auto* const to = static_cast<T*>(values.data_ptr());
-  auto* const of = static_cast<int64_t*>(inverse.data_ptr());
+  auto* const to = static_cast<T*>(values.raw_data());
+  auto* const of = static_cast<int64_t*>(inverse.raw_data());
   for (int64_t i = 0; i < n; ++i) {
     const int64_t g = group[static_cast<size_t>(sort_key(data[i]) - first)];
     to[g] = data[i];
@@ -164,7 +164,7 @@ Three unique(const char* op, const Tensor& self, bool sorted,
   Groups g;
   std::optional<Three> counted;
   visit_all_dtypes(op, self.dtype(), [&]<class T>() {
-    const auto* data = static_cast<const T*>(all.data_ptr());
+    const auto* data = static_cast<const T*>(all.raw_data());
     if constexpr (std::is_integral_v<T>) {
       if (sorted) {
         counted =
@@ -174,7 +174,7 @@ Three unique(const char* op, const Tensor& self, bool sorted,
     }
     g = group_elements(data, self.numel(), sorted);
     values = make({g.count()}, self.dtype());
-    auto* to = static_cast<T*>(values.data_ptr());
+    auto* to = static_cast<T*>(values.raw_data());
     for (int64_t i = 0; i < g.count(); ++i) {
       to[i] = data[g.at(g.starts[static_cast<size_t>(i)])];
     }
@@ -233,7 +233,7 @@ Three unique_slices(const char* op, const Tensor& self, int64_t dim,
   const Tensor rows = slices_of(self, dim);
   Groups g;
   visit_all_dtypes(op, self.dtype(), [&]<class T>() {
-    g = group_slices(static_cast<const T*>(rows.data_ptr()), n, width, sorted);
+    g = group_slices(static_cast<const T*>(rows.raw_data()), n, width, sorted);
   });
   Dims sizes(self.sizes());
   sizes[dim] = g.count();
@@ -244,8 +244,8 @@ Three unique_slices(const char* op, const Tensor& self, int64_t dim,
   const size_t bytes = static_cast<size_t>(width) * self.itemsize();
   for (int64_t i = 0; i < g.count(); ++i) {
     std::memcpy(
-        static_cast<char*>(ordered.data_ptr()) + static_cast<size_t>(i) * bytes,
-        static_cast<const char*>(rows.data_ptr()) +
+        static_cast<char*>(ordered.raw_data()) + static_cast<size_t>(i) * bytes,
+        static_cast<const char*>(rows.raw_data()) +
             static_cast<size_t>(g.at(g.starts[static_cast<size_t>(i)])) * bytes,
         bytes);
   }

@@ -4,7 +4,7 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/result_type.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
@@ -91,12 +91,12 @@ Tensor nonzero(const Tensor& self) {
   const Tensor x = contiguous_cpu(self);
   Tensor out;
   visit_all_dtypes("nonzero", self.dtype(), [&]<class T>() {
-    const auto* data = static_cast<const T*>(x.data_ptr());
+    const auto* data = static_cast<const T*>(x.raw_data());
     const auto before = counts_before(data, self.numel());
     const int64_t rows = before.back();
     out = Tensor(make_tensor({rows, self.dim()}, kLong, Device(kCPU)));
     write_places(data, self.numel(), Dims(self.sizes()), before, rows,
-                 static_cast<int64_t*>(out.data_ptr()));
+                 static_cast<int64_t*>(out.raw_data()));
   });
   return out;
 }
@@ -108,7 +108,7 @@ void nonzero_static_out(const Tensor& self, int64_t size, int64_t fill_value,
   auto* to = static_cast<int64_t*>(places.data());
   std::fill(to, to + out.numel(), fill_value);
   visit_all_dtypes("nonzero_static", self.dtype(), [&]<class T>() {
-    const auto* data = static_cast<const T*>(x.data_ptr());
+    const auto* data = static_cast<const T*>(x.raw_data());
     write_places(data, self.numel(), Dims(self.sizes()),
                  counts_before(data, self.numel()), size, to);
   });
@@ -117,11 +117,11 @@ void nonzero_static_out(const Tensor& self, int64_t size, int64_t fill_value,
 
 void count_nonzero_out(const Tensor& self, IntArrayRef dim, const Tensor& out) {
   // The reduced dims last, and as one row.
-  const Dims wrapped = shapes::wrap_dims("count_nonzero", dim, self.dim());
+  const Dims wrapped = geometry::wrap_dims("count_nonzero", dim, self.dim());
   Tensor rows = self;
   int64_t length = 1, reduced = 0;
   for (int64_t d = self.dim(); d-- > 0;) {
-    if (!wrapped.empty() && !shapes::contains(wrapped, d)) continue;
+    if (!wrapped.empty() && !geometry::contains(wrapped, d)) continue;
     length *= self.sizes()[static_cast<size_t>(d)];
     if (d + ++reduced != self.dim()) rows = with_dim_last(rows, d);
   }
@@ -129,7 +129,7 @@ void count_nonzero_out(const Tensor& self, IntArrayRef dim, const Tensor& out) {
   const RowsOut counts(out, std::nullopt);
   auto* to = static_cast<int64_t*>(counts.data());
   visit_all_dtypes("count_nonzero", self.dtype(), [&]<class T>() {
-    const auto* data = static_cast<const T*>(x.data_ptr());
+    const auto* data = static_cast<const T*>(x.raw_data());
     if (out.numel() == 1) {
       *to = counts_before(data, length).back();
       return;
@@ -154,13 +154,13 @@ void isin_out(const Tensor& elements, const Tensor& test_elements, bool,
   const RowsOut found(out, std::nullopt);
   auto* to = static_cast<bool*>(found.data());
   visit_all_dtypes("isin", dtype, [&]<class T>() {
-    const auto* t = static_cast<const T*>(test.data_ptr());
+    const auto* t = static_cast<const T*>(test.raw_data());
     std::vector<SortKey<T>> keys;
     for (int64_t i = 0; i < test.numel(); ++i) {
       if (!is_nan(t[i])) keys.push_back(sort_key(t[i]));
     }
     std::sort(keys.begin(), keys.end());
-    const auto* data = static_cast<const T*>(x.data_ptr());
+    const auto* data = static_cast<const T*>(x.raw_data());
     parallel_for(0, x.numel(), kPiece / 8, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         to[i] = contains<T>(keys, data[i]) != invert;

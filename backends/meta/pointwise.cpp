@@ -15,7 +15,7 @@ void pointwise_outputs(const PointwiseOp& op, const PointwiseArgs& args,
   PointwisePlan plan;
   plan_pointwise(op, args, &plan);
   for (int i = 0; i < op.n_outputs; ++i) {
-    plan.result = op.program.tile.results[i].is_bool ? kBool : plan.compute;
+    plan.result = op.program.body.results[i].is_bool ? kBool : plan.compute;
     results[i] = make_result(op, args, plan);
   }
 }

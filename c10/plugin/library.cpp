@@ -103,12 +103,20 @@ LibraryToken* Registry::new_token(std::string name, const void* dso) {
 }
 
 LibraryToken* Registry::backend_owner(DeviceType t) const {
-  return backend_owners_[t];
+  return backend_owners_[number_of(t)];
 }
 
-LibraryToken* plugin_of_backend(uint8_t device_type) noexcept {
-  if (device_type <= kMeta || device_type >= kMaxBackends) return nullptr;
-  return Registry::singleton().backend_owner(device_type);
+LibraryToken* plugin_of_backend(DeviceType t) noexcept {
+  if (t <= kMeta || number_of(t) >= kMaxBackends) return nullptr;
+  return Registry::singleton().backend_owner(t);
+}
+
+LibraryToken* Registry::service_owner(DeviceType t, BackendService s) const {
+  return service_owners_[number_of(t)][static_cast<int>(s)];
+}
+
+LibraryToken* owner_of_service(DeviceType device, BackendService s) noexcept {
+  return Registry::singleton().service_owner(device, s);
 }
 
 LibraryToken* Registry::find_token(const void* dso) const {
@@ -287,6 +295,19 @@ void Library::fallback(const Kernel& kernel) {
   }
   batch_->impls.push_back(
       {std::string(), record_->key, kernel, batch_->site(*record_)});
+}
+
+void Library::service(BackendService s, void* object) {
+  const bool backend = record_->kind == LibraryKind::Backend ||
+                       (record_->kind == LibraryKind::Impl &&
+                        std::string_view(record_->ns) == "_");
+  if (!backend || s >= BackendService::kCount || object == nullptr) {
+    batch_->problem(batch_->site(*record_),
+                    "m.service takes an object and belongs in SY_BACKEND or "
+                    "SY_LIBRARY_IMPL(_, Key, m)");
+    return;
+  }
+  batch_->services.push_back({record_->key, s, object, batch_->site(*record_)});
 }
 
 void Library::device(std::string_view name, DeviceInterface* interface) {

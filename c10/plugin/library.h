@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "c10/backend.h"
+#include "c10/backend_service.h"
 #include "c10/boxing.h"
 #include "c10/kernel.h"
 #include "c10/operator_def.h"
@@ -41,6 +42,9 @@ class SY_API Library {
   // The kernel of every operator that has none of its own for the key. Boxed.
   // In a block for the namespace _ .
   void fallback(const Kernel& kernel);
+  // In SY_LIBRARY_IMPL(_, Npu, m) and SY_BACKEND: an object that the backend
+  // offers; it outlives the library's registration.
+  void service(BackendService s, void* object);
 
   // In SY_BACKEND: the devices of the backend. `name` of devices as in
   // Device("npu:0"); the interface outlives the library's registration.

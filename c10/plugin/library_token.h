@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "c10/device.h"
 #include "c10/macros.h"
 
 namespace sy {
@@ -45,7 +46,7 @@ class SY_API LibraryToken {
 
 // The library whose code `address` lies in, as far as it registered anything;
 // nullptr for the library itself and what is linked to the program.
-SY_API LibraryToken* plugin_of_backend(uint8_t device_type) noexcept;
+SY_API LibraryToken* plugin_of_backend(DeviceType t) noexcept;
 // By an address that is one per shared object, &__dso_handle of its code.
 SY_API LibraryToken* plugin_of(const void* dso) noexcept;
 

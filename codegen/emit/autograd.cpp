@@ -5,6 +5,7 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/nodes.h"
+#include "codegen/emit/programs.h"
 
 namespace sy::codegen {
 namespace {
@@ -21,19 +22,13 @@ class AutogradEmitter {
     for (const Operator& op : family_.operators) one(body, op);
     Writer w;
     w.raw(banner(family_));
-    w.raw(standard_includes(body.str()));
-    includes(w, headers(body.str()));
+    headers(body);
+    includes(w, body.headers());
     open_namespace(w, "sy::autograd");
     if (!body.str().empty()) {
       open_namespace(w, "");
       w.gap();
-      if (body.str().find("PointwiseOp ") != std::string::npos) {
-        for (const char* name :
-             {"Prim", "RegClass", "Uniform", "UniformOperand", "UniformStep"}) {
-          w.line("using lang::" + std::string(name) + ";");
-        }
-        w.gap();
-      }
+      if (has_programs_) emit_program_names(w);
       if (overwrites_) emit_overwrite_node(w);
       w.raw(body.str());
       close_namespace(w, "");
@@ -49,23 +44,10 @@ class AutogradEmitter {
   }
 
  private:
-  std::set<std::string> headers(const std::string& body) const {
-    std::set<std::string> out = {"aten/ops/" + family_.name + "_ops.h",
-                                 "autograd/generated_support.h"};
-    const auto uses = [&](const char* text) {
-      return body.find(text) != std::string::npos;
-    };
-    if (uses("fused_pointwise(")) out.insert("aten/backend/fused_runner.h");
-    if (uses("set_history_of_view(")) out.insert("autograd/inplace_view.h");
-    if (uses("shapes::")) out.insert("aten/engine/index_functions.h");
-    if (uses("sy::result_type(")) out.insert("aten/result_type.h");
-    if (uses("as_strided_backward(")) out.insert("autograd/formulas.h");
-    std::vector<std::string> called = called_;
-    if (overwrites_) called.emplace_back("zeros_like");
-    for (const std::string& f : model_.families_of(called)) {
-      out.insert("aten/ops/" + f + ".h");
-    }
-    return out;
+  void headers(Writer& w) const {
+    w.include("aten/ops/" + family_.name + "_ops.h");
+    w.include("autograd/generated_support.h");
+    include_operators(w, model_, called_);
   }
 
   void one(Writer& w, const Operator& op) {
@@ -86,9 +68,8 @@ class AutogradEmitter {
     }
     if (plan.empty()) return;
     for (const GradFormula& f : plan.formulas) {
-      for (const std::string& name : f.operators) {
-        called_.push_back(name.substr(0, name.find('.')));
-      }
+      called_.insert(f.operators.begin(), f.operators.end());
+      has_programs_ = has_programs_ || f.fused;
     }
     emit_node(w, op, plan);
     if (op.is_functional()) {
@@ -219,11 +200,12 @@ class AutogradEmitter {
     below(w, op, redispatch(op, o));
     w.line("  }");
     // Of an in-place view nothing was written, only self is another tensor.
+    const bool is_view = op.has_tag("inplace_view");
+    if (is_view) w.include("autograd/inplace_view.h");
     w.line(std::string("  ") +
-           (op.has_tag("inplace_view") ? "set_history_of_view("
-                                       : "rebase_history(") +
-           self + ", " +
-           (has_result_saves(plan) ? node : "std::move(" + node + ")") + ");");
+           (is_view ? "set_history_of_view(" : "rebase_history(") + self +
+           ", " + (has_result_saves(plan) ? node : "std::move(" + node + ")") +
+           ");");
     emit_result_saves(w, plan, node, [&](std::size_t) { return self; });
     w.line("  return " + self + ";");
     w.line("}");
@@ -233,6 +215,7 @@ class AutogradEmitter {
   // longer matters.
   void overwritten(Writer& w, const Operator& op, const Overload& o) {
     overwrites_ = true;
+    called_.insert("zeros_like");
     const std::string node = local(op, "node");
     const std::string self = written_arguments(o)[0];
     begin(w, op, o);
@@ -262,8 +245,9 @@ class AutogradEmitter {
   const Model& model_;
   const Family& family_;
   std::vector<std::string> registrations_;
-  std::vector<std::string> called_;
+  std::set<std::string> called_;  // "add.Tensor", by formulas
   bool overwrites_ = false;
+  bool has_programs_ = false;
 };
 
 }  // namespace

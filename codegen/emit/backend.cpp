@@ -131,7 +131,7 @@ class BackendEmitter {
     if (&o == &op.base) w.line(item_source(op));
     function_head(w, o, "_kernel");
     registrations_.push_back("m.impl(\"" + o.name + "\", SY_FN(" + o.id +
-                             "_kernel).guarded());");
+                             "_kernel).checks_itself());");
   }
 
   void pointwise(Writer& w, const Operator& op, const Overload& o) {

@@ -287,10 +287,14 @@ class Emitter {
       w.line(std::string("constexpr sy::") + t.type + ' ' + t.name + "{" +
              join(functions, ", ") + "};");
     }
-    w.line("const sy::EngineRegistrar kEngines(\"" + b_.key.str() + "\", {" +
-           join(all, ", ") + (b_.fills ? "});" : ", false});"));
+    w.line("constinit sy::BackendEngines engines{" + join(all, ", ") +
+           (b_.fills ? "};" : ", false};"));
     w.gap();
     w.line("}  // namespace");
+    w.gap();
+    w.line("SY_LIBRARY_IMPL(_, " + b_.key.str() + ", m) {");
+    w.line("  m.service(sy::kEngineService, &engines);");
+    w.line("}");
   }
 
   void write_kernels(Writer& w, const std::string& key,

@@ -62,7 +62,23 @@ void close_namespace(Writer& w, std::string_view name) {
 }
 
 void includes(Writer& w, const std::set<std::string>& headers) {
-  for (const std::string& h : headers) w.line("#include \"" + h + "\"");
+  bool standard = false;                  // the last line
+  for (const std::string& h : headers) {  // '<' comes before letters
+    if (standard && !h.starts_with('<')) w.gap();
+    standard = h.starts_with('<');
+    w.line("#include " + (standard ? h : '"' + h + '"'));
+  }
+}
+
+void include_operators(Writer& w, const Model& model,
+                       const std::set<std::string>& operators) {
+  std::vector<std::string> names;
+  for (const std::string& o : operators) {
+    names.push_back(o.substr(0, o.find('.')));
+  }
+  for (const std::string& family : model.families_of(names)) {
+    w.include("aten/ops/" + family + ".h");
+  }
 }
 
 std::string camel(std::string_view id) {
@@ -106,45 +122,17 @@ bool uses_name(std::string_view code, std::string_view name) {
   return false;
 }
 
-void define(Writer& w, const std::string& head, const std::string& type,
-            const lang::IndexCode& code) {
+void define(Writer& w, const std::string& head, const lang::IndexCode& code) {
+  w.include_all(code.headers);
   std::string value = code.value;
-  const bool is_type = type != "Dims" || value.starts_with("Dims(") ||
-                       value.starts_with("shapes::");
-  if (!is_type) value = type + "(" + value + ")";
+  if (code.type == lang::IndexType::kList && !code.is_dims) {
+    value = "Dims(" + value + ")";
+  }
   if (code.statements.empty()) return w.line("  " + head + " = " + value + ";");
   w.line("  " + head + " = [&] {");
   for (const std::string& s : code.statements) w.block(s, 4);
   w.line("    return " + value + ";");
   w.line("  }();");
-}
-
-namespace {
-
-bool uses_math(std::string_view code) {
-  // Everything else of std:: that generated code names begins otherwise.
-  for (const std::string_view f :
-       {"abs", "acos", "asin", "atan", "ceil", "cos", "erf", "exp", "floor",
-        "log", "pow", "round", "sin", "sqrt", "tan", "trunc"}) {
-    if (code.find("std::" + std::string(f)) != std::string_view::npos) {
-      return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
-std::string standard_includes(std::string_view code) {
-  std::string out;
-  if (uses_math(code)) out += "#include <cmath>\n";
-  if (code.find("std::copy_n") != std::string_view::npos) {
-    out = "#include <algorithm>\n#include <array>\n" + out;
-  }
-  if (code.find("std::numeric_limits") != std::string_view::npos) {
-    out += "#include <limits>\n";
-  }
-  return out.empty() ? out : out + '\n';
 }
 
 std::string parameter_list(const FunctionSchema& s, std::string_view body) {
@@ -166,6 +154,10 @@ void function_head(Writer& w, const Overload& o, std::string_view suffix) {
 }
 
 std::string entry_of(const Overload& o) { return "ops::" + o.id + "::entry()"; }
+
+std::string family_header(const Operator& op, std::string_view suffix) {
+  return "aten/ops/" + op.family + std::string(suffix);
+}
 
 std::string descriptor(const Operator& op) { return "desc::" + op.base.id; }
 
@@ -328,7 +320,16 @@ std::string result_dtype(const Operator& op, std::size_t i) {
   return dtype[dtype.size() == 1 ? 0 : i].value;
 }
 
-std::string functional_call(const Operator& op, const Overload& form) {
+lang::Headers result_headers(const Operator& op) {
+  lang::Headers out;
+  for (const lang::TensorCode& d : op.contract.dtype) {
+    out.insert(d.headers.begin(), d.headers.end());
+  }
+  return out;
+}
+
+std::string functional_call(Writer& w, const Operator& op,
+                            const Overload& form) {
   const FunctionSchema& f = op.base.schema;
   const auto written = written_arguments(form);
   const std::string target = written.empty() ? "" : written[0];
@@ -343,6 +344,7 @@ std::string functional_call(const Operator& op, const Overload& form) {
       args.push_back(target + ".device()");
     } else {
       const std::string value = default_text(a);
+      w.include_all(default_headers(a));
       args.push_back(value.empty() ? "std::nullopt" : value);
     }
   }

@@ -35,8 +35,12 @@ std::string item_source(const Operator& op);
 std::string api_namespace(const Family& family);
 void open_namespace(Writer& w, std::string_view name);
 void close_namespace(Writer& w, std::string_view name);
-// #include lines, sorted.
+// #include lines, sorted; those of the standard library first.
 void includes(Writer& w, const std::set<std::string>& headers);
+
+// The headers of the functions of operators, "add.Tensor".
+void include_operators(Writer& w, const Model& model,
+                       const std::set<std::string>& operators);
 
 // "AddTensor" of "add_Tensor".
 std::string camel(std::string_view id);
@@ -49,15 +53,15 @@ std::string parameter_list(const FunctionSchema& s, std::string_view body);
 // Whether `name` occurs in `code` as a word.
 bool uses_name(std::string_view code, std::string_view name);
 // "HEAD = VALUE;" with the statements that the value needs in a scope of their
-// own; `type` is the type of the value.
-void define(Writer& w, const std::string& head, const std::string& type,
-            const lang::IndexCode& code);
-// The lines for headers of the standard library that the code needs, or "".
-std::string standard_includes(std::string_view code);
+// own. A list becomes a Dims.
+void define(Writer& w, const std::string& head, const lang::IndexCode& code);
 // "Tensor mm_kernel(const Tensor& self, …) {"
 void function_head(Writer& w, const Overload& o, std::string_view suffix);
 // "ops::add_Tensor::entry()"
 std::string entry_of(const Overload& o);
+
+// "aten/ops/math_desc.h" of the operator's family and "_desc.h".
+std::string family_header(const Operator& op, std::string_view suffix);
 
 // Pointwise and reduce: the name of the descriptor, "desc::add_Tensor".
 std::string descriptor(const Operator& op);
@@ -85,6 +89,8 @@ std::string absent_mask(const FunctionSchema& schema,
 
 // The dtype of result `i` of a structured operator, in terms of its arguments.
 std::string result_dtype(const Operator& op, std::size_t i);
+// What they need.
+lang::Headers result_headers(const Operator& op);
 // Whether it is a tile program, with a descriptor in namespace desc.
 bool has_descriptor(const Operator& op);
 
@@ -93,7 +99,8 @@ std::string like_argument(const Operator& op);
 
 // A call of the functional operator from one of its other forms: arguments that
 // the form lacks come from the tensor that it writes.
-std::string functional_call(const Operator& op, const Overload& form);
+std::string functional_call(Writer& w, const Operator& op,
+                            const Overload& form);
 
 // The names of the arguments that receive what an overload computes.
 std::vector<std::string> written_arguments(const Overload& o);

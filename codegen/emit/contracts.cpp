@@ -67,6 +67,7 @@ void written_check(Writer& w, const Operator& op, const Overload& o) {
   }
   if (op.is_structured() && o.schema.is_out()) {
     for (std::size_t i = 0; i < written.size(); ++i) {
+      w.include_all(result_headers(op));
       w.line("  prepare_out(" + entry + ", " + written[i] + ", " + sizes + "[" +
              std::to_string(i) + "], " + result_dtype(op, i) + ", " +
              like_argument(op) + ".device());");
@@ -90,6 +91,7 @@ void written_check(Writer& w, const Operator& op, const Overload& o) {
 }
 
 void pointwise_check(Writer& w, const Operator& op, const Overload& o) {
+  w.include("aten/engine/pointwise.h");
   const std::string args = pointwise_arguments(w, op);
   if (!o.schema.is_mutable()) {
     w.line("  check_pointwise(" + descriptor(op) + ", " + args + ");");
@@ -104,6 +106,7 @@ void pointwise_check(Writer& w, const Operator& op, const Overload& o) {
 // What an engine checks that gives several results, or `scan`.
 void results_check(Writer& w, const Operator& op, const Overload& o,
                    const std::string& engine, const std::string& args) {
+  w.include("aten/engine/" + engine + ".h");
   if (!o.schema.is_mutable()) {
     w.line("  check_" + engine + "(" + descriptor(op) + ", " + args + ");");
     return;
@@ -117,6 +120,7 @@ void results_check(Writer& w, const Operator& op, const Overload& o,
 }
 
 void reduce_check(Writer& w, const Operator& op, const Overload& o) {
+  w.include("aten/engine/reduce.h");
   const std::string args = reduce_arguments(w, op);
   if (op.base.schema.returns().size() > 1) {
     results_check(w, op, o, "reduce", args);
@@ -161,6 +165,7 @@ void emit_requirements(Writer& w, const Operator& op) {
            ");");
   }
   for (const lang::RequireCode& r : op.contract.require) {
+    w.include_all(r.condition.headers);
     lang::RequireCode plain = r;
     plain.condition.statements.clear();
     const std::string statement = one_line(lang::to_statement(plain, 0));
@@ -180,7 +185,7 @@ void emit_contract(Writer& w, const Operator& op) {
   device_check(body, op);
   emit_requirements(body, op);
   for (std::size_t i = 0; i < op.contract.shape.size(); ++i) {
-    define(body, local(op, "sizes") + "[" + std::to_string(i) + "]", "Dims",
+    define(body, local(op, "sizes") + "[" + std::to_string(i) + "]",
            op.contract.shape[i]);
   }
   std::string params = parameter_list(op.base.schema, body.str());
@@ -188,6 +193,7 @@ void emit_contract(Writer& w, const Operator& op) {
   w.gap();
   w.line(item_source(op));
   w.function("void " + op.base.id + "(" + params + ")", body.str());
+  w.include_all(body.headers());
 }
 
 bool has_guard(const Operator& op, const Overload& o) {
@@ -209,6 +215,7 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
   const std::string params = parameter_list(o.schema);
   const std::string args = argument_list(o.schema);
   w.gap();
+  if (has_descriptor(op)) w.include(family_header(op, "_desc.h"));
   const std::string k = local(op, "k");
   const std::string keys = local(op, "keys");
   w.line(return_type(o.schema) + ' ' + o.id + "_guard(const Kernel* " + k +

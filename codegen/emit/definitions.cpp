@@ -6,7 +6,9 @@
 #include "codegen/emit/contracts.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/foreach.h"
+#include "codegen/emit/functional_forms.h"
 #include "codegen/exact_out.h"
+#include "codegen/functional_form.h"
 #include "codegen/lang/cpp_text.h"
 #include "codegen/programs.h"
 
@@ -15,7 +17,8 @@ namespace {
 
 using lang::OperatorKind;
 
-// Registrations of one key: {"add.Tensor", "SY_FN(add_Tensor_x).guarded()"}.
+// Registrations of one key: {"add.Tensor",
+// "SY_FN(add_Tensor_x).checks_itself()"}.
 struct Registration {
   std::string name;
   std::string kernel;
@@ -33,8 +36,8 @@ class DefinitionsEmitter {
     table(body);
     Writer w;
     w.raw(banner(family_));
-    w.raw(standard_includes(body.str()));
-    includes(w, headers(body.str()));
+    headers(body);
+    includes(w, body.headers());
     open_namespace(w, "sy");
     w.gap();
     w.raw(body.str());
@@ -43,40 +46,12 @@ class DefinitionsEmitter {
   }
 
  private:
-  std::set<std::string> headers(const std::string& body) const {
-    std::set<std::string> out = {
-        "aten/engine/generated.h", "aten/ops/" + family_.name + "_kernels.h",
-        "aten/ops/" + family_.name + "_ops.h", "c10/plugin/library.h"};
-    const auto uses = [&](const char* text) {
-      return body.find(text) != std::string::npos;
-    };
-    if (uses("desc::")) out.insert("aten/ops/" + family_.name + "_desc.h");
-    if (std::any_of(family_.operators.begin(), family_.operators.end(),
-                    is_decomposable)) {
-      out.insert("aten/backend/decompose.h");
-    }
-    if (uses("composed<")) out.insert("aten/backend/composed.h");
-    if (uses("check_pointwise")) out.insert("aten/engine/pointwise.h");
-    if (uses("check_reduce")) out.insert("aten/engine/reduce.h");
-    if (uses("check_scan")) out.insert("aten/engine/scan.h");
-    if (uses("sy::result_type(")) out.insert("aten/result_type.h");
-    if (uses("shapes::")) out.insert("aten/engine/index_functions.h");
-    if (uses("shapes::pooled_sizes(") || uses("shapes::window_counts(")) {
-      out.insert("aten/contract/pooling_windows.h");
-    }
-    if (uses("check_foreach(")) out.insert("aten/engine/foreach.h");
-    if (uses("make_view(")) out.insert("aten/engine/view.h");
-    std::vector<std::string> called;
-    for (const Operator& op : family_.operators) {
-      if (op.kind() != OperatorKind::kComposite) continue;
-      for (const std::string& name : composite_code(model_, op).operators) {
-        called.push_back(name.substr(0, name.find('.')));
-      }
-    }
-    for (const std::string& f : model_.families_of(called)) {
-      out.insert("aten/ops/" + f + ".h");
-    }
-    return out;
+  void headers(Writer& w) const {
+    const std::string ops = "aten/ops/" + family_.name;
+    w.include_all(std::set<std::string>{"aten/engine/generated.h",
+                                        ops + "_kernels.h", ops + "_ops.h",
+                                        "c10/plugin/library.h"});
+    include_operators(w, model_, called_);
   }
 
   void contracts(Writer& w) const {
@@ -115,13 +90,17 @@ class DefinitionsEmitter {
 
   void add(std::vector<Registration>& list, const Overload& o,
            const std::string& suffix) {
-    list.push_back({o.name, "SY_FN(" + o.id + suffix + ").guarded()"});
+    list.push_back({o.name, "SY_FN(" + o.id + suffix + ").checks_itself()"});
   }
 
   void composite(Writer& w, const Operator& op) {
     Writer body;
     emit_requirements(body, op);
-    body.block(lang::to_body(composite_code(model_, op), 0), 2);
+    const lang::TensorCode code = composite_code(model_, op);
+    body.block(lang::to_body(code, 0), 2);
+    body.include_all(code.headers);
+    called_.insert(code.operators.begin(), code.operators.end());
+    w.include_all(body.headers());
     w.gap();
     w.line(item_source(op));
     w.function(return_type(op.base.schema) + ' ' + op.base.id + "_composite(" +
@@ -131,6 +110,8 @@ class DefinitionsEmitter {
   }
 
   void elementwise(Writer& w, const Operator& op) {
+    const auto code = composite_code(model_, op);
+    called_.insert(code.operators.begin(), code.operators.end());
     emit_foreach(w, model_, op);
     add(implicit_, op.base, "_foreach");
     if (op.inplace) add(implicit_, *op.inplace, "_foreach");
@@ -146,28 +127,23 @@ class DefinitionsEmitter {
     emit_requirements(w, op);
     const std::string sizes = local(op, "new_sizes");
     const std::string strides = local(op, "new_strides");
+    const auto env = lang::IndexEnv::of(s);
     const lang::IndexCode new_sizes =
-        index(op, body.sizes, lang::IndexType::kList);
-    define(w, "const Dims " + sizes, "Dims", new_sizes);
+        index(op, body.sizes.expr, env, lang::IndexType::kList);
+    w.include("aten/engine/view.h");
+    define(w, "const Dims " + sizes, new_sizes);
     if (body.strides) {
-      lang::IndexCode new_strides =
-          index(op, *body.strides, lang::IndexType::kList);
-      // A call written twice has one value.
-      std::string& text = new_strides.value;
-      const std::size_t again = text.find(new_sizes.value);
-      if (new_sizes.value.ends_with(')') && again != std::string::npos) {
-        text.replace(again, new_sizes.value.size(), sizes);
-      }
-      define(w, "const Dims " + strides, "Dims", new_strides);
+      define(w, "const Dims " + strides, strides_of(op, body, sizes));
     } else {
-      w.line("  const Dims " + strides + "(shapes::contiguous_strides(" +
+      w.include("aten/engine/geometry.h");
+      w.line("  const Dims " + strides + "(geometry::contiguous_strides(" +
              sizes + "));");
     }
     std::string offset = "self.storage_offset()";
     if (body.offset) {
       offset = local(op, "new_offset");
-      define(w, "const int64_t " + offset, "int64_t",
-             index(op, *body.offset, lang::IndexType::kInt));
+      define(w, "const int64_t " + offset,
+             index(op, body.offset->expr, env, lang::IndexType::kInt));
     }
     // Strides that the caller chooses may leave the storage.
     if (body.strides && body.strides->expr->kind == lang::NodeKind::kName) {
@@ -193,11 +169,28 @@ class DefinitionsEmitter {
     add(explicit_, op.base, "_view");
   }
 
-  static lang::IndexCode index(const Operator& op, const lang::Formula& f,
+  // Those of a view, where the C++ variable `sizes` holds its sizes: what they
+  // have in common is computed once.
+  static lang::IndexCode strides_of(const Operator& op,
+                                    const lang::ViewBody& view,
+                                    const std::string& sizes) {
+    auto env = lang::IndexEnv::of(op.base.schema);
+    const lang::Expr whole = view.sizes.expr;
+    lang::Expr e = view.strides->expr;
+    if (whole->kind == lang::NodeKind::kCall) {
+      // No name of the language holds a space.
+      const std::string name = "the sizes";
+      env.names.push_back({name, lang::IndexType::kList, false, sizes, true});
+      e = lang::replace(e, whole, lang::make_name(name, whole->at));
+    }
+    return index(op, e, env, lang::IndexType::kList);
+  }
+
+  static lang::IndexCode index(const Operator& op, const lang::Expr& e,
+                               const lang::IndexEnv& env,
                                lang::IndexType type) {
     lang::Diagnostics diagnostics;
-    auto code = lang::compile_index(f.expr, lang::IndexEnv::of(op.base.schema),
-                                    type, op.base.name, diagnostics);
+    auto code = lang::compile_index(e, env, type, op.base.name, diagnostics);
     if (!code) throw lang::LangError(diagnostics);
     return std::move(*code);
   }
@@ -222,12 +215,14 @@ class DefinitionsEmitter {
     if (!other.empty()) {
       // Beside a backend's kernel it is what the others may do without.
       const bool last = op.has_backend_kernel();
+      if (last) w.include("aten/backend/composed.h");
       explicit_.push_back(
           {op.base.name, last ? "SY_FN((*composed<&composite::" + other +
                                     ", ops::" + op.base.id + ">))"
                               : "SY_FN(composite::" + other + ")"});
     }
     if (is_decomposable(op)) {
+      w.include("aten/backend/decompose.h");
       explicit_.push_back({op.base.name, "Kernel::from_boxed(&decompose)"});
     }
     const bool factory = op.has_backend_kernel() &&
@@ -245,7 +240,7 @@ class DefinitionsEmitter {
              ", pin_memory);");
     }
     w.line("  return ops::" + op.base.id +
-           "::redispatch(DispatchKeySet::dense(" + chosen + ".type), " +
+           "::redispatch(DispatchKeySet::dense(" + chosen + ".type()), " +
            argument_list(op.base.schema) + ");");
     w.line("}");
     add(select_, op.base, "_select");
@@ -260,7 +255,7 @@ class DefinitionsEmitter {
     const auto written = written_arguments(o);
     w.gap();
     function_head(w, o, "_store");
-    std::string call = functional_call(op, o);
+    std::string call = functional_call(w, op, o);
     if (recorded) {
       std::string tensors = written[0];
       for (const Argument* a : op.tensor_arguments()) {
@@ -314,6 +309,7 @@ class DefinitionsEmitter {
   std::string flags(const Operator& op, const Overload& o) {
     std::vector<std::string> out;
     if (!op.entry->device_check) out.push_back("OperatorDef::kNoDeviceCheck");
+    if (!op.entry->device_guard) out.push_back("OperatorDef::kNoDeviceGuard");
     const bool alias = !o.schema.returns().empty() &&
                        o.schema.returns()[0].alias &&
                        !o.schema.returns()[0].alias.is_write();
@@ -338,6 +334,10 @@ class DefinitionsEmitter {
       out.push_back("OperatorDef::kDifferentiable");
     }
     if (exact_out_.of(op)) out.push_back("OperatorDef::kExactOut");
+    const Effects effects = effects_of(op, o);
+    if (effects.writes) out.push_back("OperatorDef::kWrites");
+    if (effects.aliases) out.push_back("OperatorDef::kAliases");
+    if (effects.geometry) out.push_back("OperatorDef::kGeometry");
     return out.empty() ? "0" : join(out, " | ");
   }
 
@@ -352,19 +352,31 @@ class DefinitionsEmitter {
     }
   }
 
+  // What the entry's `writes:` adds to its row.
+  static std::string written_silently(const Operator& op) {
+    if (op.entry->writes.empty()) return "";
+    std::vector<std::string> names;
+    for (const lang::Text& name : op.entry->writes) names.push_back(name.str());
+    return (has_descriptor(op) ? ", " : ", nullptr, ") +
+           lang::cpp_string(join(names, ","));
+  }
+
   void table(Writer& w) {
     if (family_.operators.empty()) return;
     open_namespace(w, "");
     w.gap();
     w.line("const OperatorInfo kInfo[] = {");
     for (const Operator& op : family_.operators) {
+      if (has_descriptor(op)) w.include(family_header(op, "_desc.h"));
       w.line("    {OperatorInfo::" + kind_name(op.kind()) + ", " +
              lang::cpp_string(op.entry->doc) + ", " +
              lang::cpp_string(op.source) +
              (has_descriptor(op) ? ", &desc::" + op.base.id + "_node" : "") +
-             "},");
+             written_silently(op) + "},");
     }
     w.line("};");
+    const FunctionalForms forms(family_);
+    forms.emit(w);
     w.gap();
     w.line("using generated::operator_def;");
     w.gap();
@@ -377,7 +389,8 @@ class DefinitionsEmitter {
                               : "nullptr";
         w.line("    operator_def<ops::" + o->id + ">(" +
                lang::cpp_string(to_string(o->schema)) + ", " + guard + ", " +
-               flags(op, *o) + ", &kInfo[" + std::to_string(i) + "]),");
+               flags(op, *o) + ", &kInfo[" + std::to_string(i) + "]" +
+               forms.reference(*o) + "),");
       }
     }
     w.line("};");
@@ -406,6 +419,7 @@ class DefinitionsEmitter {
   const Model& model_;
   const Family& family_;
   ExactOut exact_out_;
+  std::set<std::string> called_;  // "add.Tensor", by composites
   std::vector<Registration> select_, explicit_, implicit_;
 };
 

@@ -54,7 +54,7 @@ void reduce(Writer& w, const Operator& op) {
   if (!p.identity.empty()) {
     std::vector<std::string> values;
     for (const lang::Uniform& u : p.identity) {
-      values.push_back(uniform_text(u));
+      values.push_back(uniform_text(w, u));
     }
     w.list("constexpr Uniform k" + prefix + "Identity[] = {", values, "};");
   }
@@ -171,16 +171,12 @@ std::string emit_descriptors(const Model&, const Family& family) {
   }
   Writer w;
   w.raw(banner(family));
-  w.raw(standard_includes(body.str()));
-  includes(w, {"aten/ops/" + family.name + "_desc.h"});
+  body.include("aten/ops/" + family.name + "_desc.h");
+  includes(w, body.headers());
   if (body.str().empty()) return w.str();
   open_namespace(w, "sy::desc");
   w.gap();
-  for (const char* name :
-       {"Prim", "RegClass", "Uniform", "UniformOperand", "UniformStep"}) {
-    w.line("using lang::" + std::string(name) + ";");
-  }
-  w.gap();
+  emit_program_names(w);
   w.raw(body.str());
   close_namespace(w, "sy::desc");
   return w.str();

@@ -12,6 +12,10 @@ struct Key {
   int number = 0;
 };
 
+struct Backend {
+  std::string name, device, doc;
+};
+
 // Aliases are never in a key set: their numbers lie beyond its 32 bits.
 constexpr int kFirstAlias = 32;
 
@@ -40,6 +44,62 @@ std::vector<Key> read(const lang::YamlNode* list, int first,
   return out;
 }
 
+std::vector<Backend> read_backends(const lang::YamlNode* list,
+                                   lang::Diagnostics& diagnostics) {
+  static constexpr std::string_view kKeys[] = {"name", "device", "doc"};
+  std::vector<Backend> out;
+  if (!list) return out;
+  for (const lang::YamlNode& item : list->items) {
+    lang::check_keys(item, "a backend", kKeys, diagnostics);
+    Backend b;
+    const auto read = [&](const char* key, std::string& to) {
+      if (const lang::YamlNode* n = item.find(key)) {
+        to = n->str();
+      } else {
+        diagnostics.error(item.at,
+                          "a backend needs '" + std::string(key) + ":'");
+      }
+    };
+    read("name", b.name);
+    read("device", b.device);
+    read("doc", b.doc);
+    out.push_back(std::move(b));
+  }
+  return out;
+}
+
+void write_backends(Writer& w, const std::vector<Backend>& backends) {
+  w.gap();
+  w.comment(
+      "Backends by number; those that register themselves have the numbers "
+      "after these.");
+  w.line("enum class DeviceType : uint8_t {");
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    w.line("  " + backends[i].name + " = " + std::to_string(i) + ",");
+  }
+  w.line("};");
+  for (const Backend& b : backends) {
+    w.line("inline constexpr DeviceType k" + b.name +
+           " = DeviceType::" + b.name + ";");
+  }
+  w.line("inline constexpr int kNumFixedBackends = " +
+         std::to_string(backends.size()) + ";");
+  w.gap();
+  w.raw(
+      "struct FixedBackend {\n"
+      "  const char* key;     // of dispatch keys\n"
+      "  const char* device;  // of devices\n"
+      "  const char* doc;\n"
+      "};\n");
+  w.gap();
+  w.line("inline constexpr FixedBackend kFixedBackends[] = {");
+  for (const Backend& b : backends) {
+    w.line("    {\"" + b.name + "\", \"" + b.device + "\", " +
+           lang::cpp_string(b.doc) + "},");
+  }
+  w.line("};");
+}
+
 }  // namespace
 
 std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
@@ -47,6 +107,7 @@ std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
   const lang::YamlNode root = lang::parse_yaml(yaml, file, diagnostics);
   const auto keys = read(root.find("functionality"), 0, diagnostics);
   const auto aliases = read(root.find("alias"), kFirstAlias, diagnostics);
+  const auto backends = read_backends(root.find("backends"), diagnostics);
   Writer w;
   w.line("// Generated from " + std::string(file) + " by sygen. Do not edit.");
   w.raw("#pragma once\n\n#include <cstdint>\n");
@@ -90,6 +151,7 @@ std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
     }
   }
   w.line("};");
+  if (!backends.empty()) write_backends(w, backends);
   close_namespace(w, "sy");
   return w.str();
 }

@@ -46,7 +46,7 @@ class ForeachEmitter {
     Writer body;
     head(body, *op_.out, {first(), "out"});
     body.line("  generated::store_each(" + entry_of(*op_.out) + ", " +
-              functional_call(op_, *op_.out) + ", out);");
+              functional_call(w_, op_, *op_.out) + ", out);");
     function(*op_.out, body);
   }
 
@@ -54,6 +54,8 @@ class ForeachEmitter {
   const std::string& first() const { return plan_.lists[0]; }
 
   void function(const Overload& o, const Writer& body) {
+    w_.include_all(body.headers());
+    w_.include_all(plan_.each.headers);
     w_.gap();
     if (&o == &op_.base) w_.line(item_source(op_));
     w_.function(return_type(o.schema) + ' ' + o.id + "_foreach(" +
@@ -65,6 +67,7 @@ class ForeachEmitter {
   void head(Writer& w, const Overload& o,
             const std::vector<std::string>& lists) {
     const std::string name = lang::cpp_string(o.name);
+    w_.include("aten/engine/foreach.h");
     w.line("  generated::check_foreach(" + name + ", \"" + lists[0] + "\", " +
            lists[0] + ".size());");
     for (std::size_t k = 1; k < lists.size(); ++k) {

@@ -57,15 +57,6 @@ std::string call_text(const Overload& o, const ApiSignature& api) {
   return call;
 }
 
-bool uses_reduction_kind(const Family& family) {
-  for (const Operator& op : family.operators) {
-    for (const Argument& a : op.base.schema.arguments()) {
-      if (default_text(a).starts_with("Reduction::")) return true;
-    }
-  }
-  return false;
-}
-
 // PyTorch's `cpp_no_default_args`, of one argument.
 std::string_view no_default(const Operator& op) {
   for (const auto& [key, value] : op.entry->other) {
@@ -85,6 +76,9 @@ void function_declarations(Writer& w, const Operator& op) {
   for (const Overload* o : overloads) {
     if (!has_function(op, *o)) continue;
     const ApiSignature api = api_signature(o->schema, false, no_default(op));
+    for (const Argument& a : o->schema.arguments()) {
+      w.include_all(default_headers(a));
+    }
     w.line("SY_API " + return_type(o->schema) + ' ' + function_name(*o) + '(' +
            parameter_text(api, true) + ");");
   }
@@ -187,17 +181,18 @@ std::vector<ApiCall> api_calls(const Operator& op) {
 }
 
 std::string emit_functions_header(const Model&, const Family& family) {
+  Writer body;
+  body.include("aten/tensor.h");
+  for (const Operator& op : family.operators) function_declarations(body, op);
   Writer w;
   w.raw(banner(family));
   w.line("#pragma once");
   w.gap();
-  if (uses_reduction_kind(family)) {
-    w.line("#include \"aten/contract/reduction_kind.h\"");
-  }
-  w.line("#include \"aten/tensor.h\"");
+  includes(w, body.headers());
   const std::string ns = api_namespace(family);
   open_namespace(w, ns);
-  for (const Operator& op : family.operators) function_declarations(w, op);
+  w.gap();
+  w.raw(body.str());
   close_namespace(w, ns);
   if (family.is_own()) {
     open_namespace(w, family.ns);

@@ -111,7 +111,10 @@ class NodeEmitter {
     if (several_results() && !plan_.uses_grads) {
       w_.line("    if (!grad.defined()) return;");
     }
-    for (const GradFormula& f : plan_.formulas) formula(f);
+    for (const GradFormula& f : plan_.formulas) {
+      w_.include_all(f.code.headers);
+      formula(f);
+    }
     w_.line("  }");
     visit_saved();
     members();
@@ -165,6 +168,7 @@ class NodeEmitter {
 
   void body(const GradFormula& f, const std::string& pad) {
     if (f.by_geometry) {
+      w_.include("autograd/formulas.h");
       w_.line(pad + f_ + ".set(" + std::to_string(f.targets[0]) +
               ", as_strided_backward(grad, " + geometry_member(plan_, "self") +
               ", " + geometry_member(plan_, "view") + "));");
@@ -226,6 +230,7 @@ class NodeEmitter {
               "};");
       args += ", " + numbers;
     }
+    w_.include("aten/backend/fused_runner.h");
     const std::string g = lang::fresh_name("g", taken_);
     w_.line(pad + "Tensor " + g + " = fused_pointwise(" +
             fused_id(op_, plan_, f) + ", {" + args + "});");
@@ -261,6 +266,7 @@ class NodeEmitter {
       const bool number =
           s.kind == Saved::kValue &&
           (s.type == "int64_t" || s.type == "double" || s.type == "bool");
+      if (s.kind == Saved::kBools) w_.include("<array>");
       w_.line("  " + s.type + ' ' + s.cpp + "_" +
               (s.kind == Saved::kBools ? "{}" : "") +
               (number ? (s.type == "bool" ? " = false;" : " = 0;") : ";"));
@@ -368,6 +374,7 @@ void emit_saves(Writer& w, const DerivativePlan& plan,
             member + ".assign(" + s.cpp + ".begin(), " + s.cpp + ".end());";
         break;
       case Saved::kBools:
+        w.include("<algorithm>");
         statement = "std::copy_n(" + s.cpp + ".begin(), " + member +
                     ".size(), " + member + ".begin());";
         break;

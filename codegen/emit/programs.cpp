@@ -43,15 +43,6 @@ std::string array(Writer& w, const std::string& type, const std::string& name,
   return name;
 }
 
-template <class T>
-unsigned long long bool_mask(const std::vector<T>& list) {
-  unsigned long long mask = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (list[i].reg_class == lang::RegClass::kBool) mask |= 1ull << i;
-  }
-  return mask;
-}
-
 // ".name = value," where it is not what the struct begins with.
 class Fields {
  public:
@@ -67,9 +58,20 @@ class Fields {
 
 }  // namespace
 
-std::string uniform_text(const lang::Uniform& u) {
+std::string uniform_text(Writer& w, const lang::Uniform& u) {
   if (u.is_int) return "Uniform::of(int64_t{" + lang::cpp_int(u.i) + "})";
-  return "Uniform::of(" + lang::cpp_double(u.d) + ")";
+  lang::Headers headers;
+  std::string number = lang::cpp_double(u.d, headers);
+  w.include_all(headers);
+  return "Uniform::of(" + number + ")";
+}
+
+void emit_program_names(Writer& w) {
+  for (const char* name :
+       {"Prim", "RegClass", "Uniform", "UniformOperand", "UniformStep"}) {
+    w.line("using lang::" + std::string(name) + ";");
+  }
+  w.gap();
 }
 
 std::string promote_rule(std::string_view rule) {
@@ -89,17 +91,19 @@ std::string emit_program(Writer& w, const std::string& prefix,
     i = end + 1;
   }
   const auto name = [&](const char* what) { return "k" + prefix + what; };
+  const auto uniform = [&](const lang::Uniform& u) {
+    return uniform_text(w, u);
+  };
   const std::string steps =
-      array(w, "tiles::Step", name("Steps"),
+      array(w, "lang::Step", name("Steps"),
             each(p.steps, [](const lang::Step& s) { return step_text(s); }));
   const std::string results =
-      array(w, "tiles::Result", name("Results"),
-            each(p.results, [](const lang::ProgramResult& r) {
-              const bool is_bool = r.reg_class == lang::RegClass::kBool;
-              return "{" + number(r.reg) + (is_bool ? ", true}" : ", false}");
+      array(w, "lang::Result", name("Results"),
+            each(p.results, [](const lang::Result& r) {
+              return "{" + number(r.reg) + (r.is_bool ? ", true}" : ", false}");
             }));
   const std::string constants =
-      array(w, "Uniform", name("Constants"), each(p.constants, uniform_text));
+      array(w, "Uniform", name("Constants"), each(p.constants, uniform));
   const std::string uniform_steps =
       array(w, "UniformStep", name("UniformSteps"),
             each(p.uniform_steps,
@@ -111,20 +115,20 @@ std::string emit_program(Writer& w, const std::string& prefix,
             }));
   const std::string index = array(w, "uint8_t", name("ScalarIndex"), indices);
 
-  Fields tile;
-  tile.add("steps", steps);
-  tile.add("results", results);
-  tile.add("bool_inputs", std::to_string(bool_mask(p.inputs)));
-  tile.add("bool_uniforms", std::to_string(bool_mask(p.uniforms)));
-  tile.add("n_steps", number(p.steps.size()));
-  tile.add("n_registers", number(static_cast<std::size_t>(p.n_registers)));
-  tile.add("n_inputs", number(p.inputs.size()));
-  tile.add("n_uniforms", number(p.uniforms.size()));
-  tile.add("n_results", number(p.results.size()));
-  w.raw("constexpr tiles::Program " + name("Tile") + " = {\n" + tile.text() +
+  Fields body;
+  body.add("steps", steps);
+  body.add("results", results);
+  body.add("bool_inputs", std::to_string(p.bool_inputs()));
+  body.add("bool_uniforms", std::to_string(p.bool_uniforms()));
+  body.add("n_steps", number(p.steps.size()));
+  body.add("n_registers", number(static_cast<std::size_t>(p.n_registers)));
+  body.add("n_inputs", number(p.inputs.size()));
+  body.add("n_uniforms", number(p.uniforms.size()));
+  body.add("n_results", number(p.results.size()));
+  w.raw("constexpr program::Program " + name("Body") + " = {\n" + body.text() +
         "};\n");
   Fields all;
-  all.add("tile", name("Tile"));
+  all.add("body", name("Body"));
   all.add("constants", constants);
   all.add("uniform_steps", uniform_steps);
   all.add("uniforms", uniforms);
@@ -157,7 +161,9 @@ void emit_pointwise_op(Writer& w, const std::string& id,
     simple =
         "&" + emit_program(w, prefix + "AtDefaults", *parts.at_defaults, {});
     defaults = array(w, "Uniform", "k" + prefix + "Defaults",
-                     each(parts.defaults, uniform_text));
+                     each(parts.defaults, [&](const lang::Uniform& u) {
+                       return uniform_text(w, u);
+                     }));
   }
   Fields f;
   f.add("name", lang::cpp_string(parts.name));

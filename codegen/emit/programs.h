@@ -15,8 +15,10 @@ std::string emit_program(Writer& w, const std::string& prefix,
                          const lang::Program& program,
                          const std::vector<std::string>& indices);
 
-// "lang::Uniform::of(0.5)"
-std::string uniform_text(const lang::Uniform& u);
+// "Uniform::of(0.5)"
+std::string uniform_text(Writer& w, const lang::Uniform& u);
+// What it names of namespace lang, as `using` declarations.
+void emit_program_names(Writer& w);
 
 // A PointwiseOp of that name, in the namespace that is open.
 void emit_pointwise_op(Writer& w, const std::string& id,

@@ -298,7 +298,8 @@ class Assembler {
           emit(Prim::copy, r, {source, 0, 0});
         }
       }
-      program_.results.push_back({static_cast<std::uint8_t>(r), reg_class});
+      program_.results.push_back(
+          {static_cast<std::uint8_t>(r), reg_class == RegClass::kBool});
     }
   }
 

@@ -59,6 +59,11 @@ std::string cpp_double(double v) {
   return text;
 }
 
+std::string cpp_double(double v, Headers& headers) {
+  if (!std::isfinite(v)) headers.insert("<limits>");
+  return cpp_double(v);
+}
+
 std::string cpp_int(long long v) {
   // The least integer has no literal.
   if (v == std::numeric_limits<long long>::min()) {

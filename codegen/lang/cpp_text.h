@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,9 @@ struct Cpp {
   }
 };
 
+// Headers that a piece of C++ needs: "aten/result_type.h", "<cmath>".
+using Headers = std::set<std::string>;
+
 // "f(a, b)"
 std::string cpp_call(std::string_view function,
                      const std::vector<std::string>& arguments);
@@ -31,6 +35,8 @@ Cpp cpp_binary(std::string_view op, Cpp::Level level, const Cpp& a,
 std::string cpp_string(std::string_view text);
 // A double that reads back as itself, infinities and NaN included.
 std::string cpp_double(double v);
+// The same, with what it needs.
+std::string cpp_double(double v, Headers& headers);
 std::string cpp_int(long long v);
 // kFloat32 for "float32"; empty if it is no dtype.
 std::string cpp_dtype(std::string_view name);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "codegen/lang/cpp_names.h"
-#include "codegen/lang/cpp_text.h"
 #include "codegen/lang/index_given.h"
 
 namespace sy::lang {
@@ -56,6 +55,7 @@ struct Typed {
   Cpp cpp;
   // Of an optional int as a whole; None has it and no value.
   std::string optional = {};
+  bool is_dims = false;  // a list that is a Dims
 };
 
 class Compiler {
@@ -79,6 +79,8 @@ class Compiler {
     locals_.resize(scope);
     code.type = t.type;
     code.value = std::move(t.cpp.text);
+    code.is_dims = t.is_dims;
+    code.headers = headers_;
     return code;
   }
 
@@ -86,7 +88,7 @@ class Compiler {
     switch (e->kind) {
       case NodeKind::kNumber:
         if (e->number.is_int) return integer(cpp_int(e->number.i));
-        return {IndexType::kNumber, {cpp_double(e->number.d)}};
+        return {IndexType::kNumber, {cpp_double(e->number.d, headers_)}};
       case NodeKind::kBool:
         return {IndexType::kBool, {e->number.i ? "true" : "false"}};
       case NodeKind::kNone: fail(*e, "None can only be compared: 'x == None'");
@@ -101,7 +103,10 @@ class Compiler {
       case NodeKind::kIf: return branch(*e);
       case NodeKind::kLet: {
         IndexCode inner = top(e);
-        return {inner.type, {cpp_block(inner.statements, inner.value)}};
+        return {inner.type,
+                {cpp_block(inner.statements, inner.value)},
+                {},
+                inner.is_dims};
       }
       case NodeKind::kList: return list(*e);
       case NodeKind::kComprehension: return comprehension(*e);
@@ -123,6 +128,7 @@ class Compiler {
   struct Local {
     std::string name;
     IndexType type;
+    bool is_dims;
   };
 
   [[noreturn]] void fail(const Node& e, std::string message) {
@@ -136,15 +142,18 @@ class Compiler {
             {std::move(text), sign ? Cpp::kSign : Cpp::kPrimary}};
   }
 
-  static Typed list_of(std::string text) {
-    return {IndexType::kList, {std::move(text)}};
+  static Typed dims(std::string text) {
+    return {IndexType::kList, {std::move(text)}, {}, true};
+  }
+  static Cpp as_dims(const Typed& list) {
+    return list.is_dims ? list.cpp : Cpp{"Dims(" + list.cpp.text + ")"};
   }
 
-  static bool is_dims(const Cpp& list) {
-    return list.text.starts_with("shapes::") || list.text.starts_with("Dims(");
-  }
-  static Cpp as_dims(const Cpp& list) {
-    return is_dims(list) ? list : Cpp{"Dims(" + list.text + ")"};
+  // The call of a function of the index typing that no table names.
+  std::string built_in(std::string_view name,
+                       const std::vector<std::string>& args) {
+    headers_.emplace(IndexFunction{}.header);
+    return cpp_call("geometry::" + std::string(name), args);
   }
 
   void define(const Node& e, std::vector<std::string>& statements) {
@@ -158,15 +167,16 @@ class Compiler {
     const std::string type = value.type == IndexType::kInt ? "int64_t" : "auto";
     statements.push_back("const " + type + " " + name + " = " + value.cpp.text +
                          ";");
-    locals_.push_back({e.name, value.type});
+    locals_.push_back({e.name, value.type, value.is_dims});
   }
 
   Typed name(const Node& e) {
     for (auto it = locals_.rbegin(); it != locals_.rend(); ++it) {
-      if (it->name == e.name) return {it->type, {cpp_name(e.name)}};
+      if (it->name != e.name) continue;
+      return {it->type, {cpp_name(e.name)}, {}, it->is_dims};
     }
     if (const IndexName* n = env_.find(e.name)) {
-      if (!n->cpp.empty()) return {n->type, {n->cpp}};
+      if (!n->cpp.empty()) return {n->type, {n->cpp}, {}, n->is_dims};
       const std::string text = cpp_name(n->name);
       if (!n->optional) return {n->type, {text}};
       if (!is_given(n->name)) {
@@ -267,7 +277,7 @@ class Compiler {
     Cpp left = a.cpp;
     Cpp right = b.cpp;
     // Two Dims compare as what they convert to.
-    if (a.type == IndexType::kList && is_dims(left) && is_dims(right)) {
+    if (a.is_dims && b.is_dims) {
       left = {"IntArrayRef(" + left.text + ")"};
     }
     return {IndexType::kBool,
@@ -277,7 +287,7 @@ class Compiler {
   Typed arithmetic(const Node& e, const Typed& a, const Typed& b) {
     if (e.op == Op::kAdd && a.type == IndexType::kList &&
         b.type == IndexType::kList) {
-      return list_of(cpp_call("shapes::concat", {a.cpp.text, b.cpp.text}));
+      return dims(built_in("concat", {a.cpp.text, b.cpp.text}));
     }
     const bool ints = a.type == IndexType::kInt && b.type == IndexType::kInt;
     if (!converts(a.type, IndexType::kNumber) ||
@@ -297,10 +307,9 @@ class Compiler {
       case Op::kFloorDiv:
       case Op::kMod:
         if (!ints) break;
-        return {
-            type,
-            {cpp_call(e.op == Op::kMod ? "shapes::mod" : "shapes::floor_div",
-                      {op_, a.cpp.text, b.cpp.text})}};
+        return {type,
+                {built_in(e.op == Op::kMod ? "mod" : "floor_div",
+                          {op_, a.cpp.text, b.cpp.text})}};
       default: break;
     }
     fail(e, "'" + std::string(to_string(e.op)) + "' is not for indices");
@@ -363,12 +372,9 @@ class Compiler {
       const bool whole = f.parameters[i] == 'o' && !args[i].optional.empty();
       text.push_back(whole ? args[i].optional : args[i].cpp.text);
     }
-    std::string function = "shapes::" + std::string(f.name);
-    if (f.name == "abs") function = "std::abs";
-    if (f.parameters == "ii" && (f.name == "min" || f.name == "max")) {
-      function = "std::" + std::string(f.name) + "<int64_t>";
-    }
-    return {type_of(f.result), {cpp_call(function, text)}};
+    const auto [function, header] = cpp_function(f);
+    headers_.insert(header);
+    return {type_of(f.result), {cpp_call(function, text)}, {}, f.result == 'l'};
   }
 
   static std::string usage(const IndexFunction& f) {
@@ -437,15 +443,18 @@ class Compiler {
                   article(b.type));
     }
     const IndexType type = converts(a.type, b.type) ? b.type : a.type;
-    if (type == IndexType::kList) {
+    const bool lists = type == IndexType::kList;
+    if (lists) {
       // One C++ type for both.
-      a.cpp = as_dims(a.cpp);
-      b.cpp = as_dims(b.cpp);
+      a.cpp = as_dims(a);
+      b.cpp = as_dims(b);
     }
     return {type,
             {c.cpp.in(Cpp::kOr) + " ? " + a.cpp.in(Cpp::kOr) + " : " +
                  b.cpp.in(Cpp::kOr),
-             Cpp::kTernary}};
+             Cpp::kTernary},
+            {},
+            lists};
   }
 
   Typed list(const Node& e) {
@@ -456,8 +465,7 @@ class Compiler {
     std::string text = cpp_call("", items);
     text.front() = '{';
     text.back() = '}';
-    return list_of(items.empty() ? "Dims()"
-                                 : "Dims(IntArrayRef(" + text + "))");
+    return dims(items.empty() ? "Dims()" : "Dims(IntArrayRef(" + text + "))");
   }
 
   Typed comprehension(const Node& e) {
@@ -472,7 +480,7 @@ class Compiler {
            "expected a list after 'in', got " + article(source.type));
     }
     if (env_.find(e.name)) fail(e, "'" + e.name + "' is already defined");
-    locals_.push_back({e.name, item});
+    locals_.push_back({e.name, item, false});
     const auto lambda = [&](const Expr& body, bool condition) {
       const Typed t = run(body);
       const bool ok =
@@ -489,8 +497,7 @@ class Compiler {
     if (e.children.size() > 2) args.push_back(lambda(e.children[2], true));
     args.push_back(lambda(e.children[0], false));
     locals_.pop_back();
-    return list_of(cpp_call(
-        e.children.size() > 2 ? "shapes::map_if" : "shapes::map", args));
+    return dims(built_in(e.children.size() > 2 ? "map_if" : "map", args));
   }
 
   Typed index(const Node& e) {
@@ -502,7 +509,7 @@ class Compiler {
     } else if (source.type != IndexType::kList) {
       fail(e, "expected a list before '[', got " + article(source.type));
     }
-    return {type, {cpp_call("shapes::at", {op_, source.cpp.text, i.cpp.text})}};
+    return {type, {built_in("at", {op_, source.cpp.text, i.cpp.text})}};
   }
 
   Typed slice(const Node& e) {
@@ -512,12 +519,13 @@ class Compiler {
       if (e.children[i]->kind == NodeKind::kNone) continue;
       args[i] = expect(e.children[i], IndexType::kInt).cpp.text;
     }
-    return list_of(cpp_call("shapes::slice", args));
+    return dims(built_in("slice", args));
   }
 
   const IndexEnv& env_;
   const std::string op_;
   Diagnostics& diagnostics_;
+  Headers headers_;
   std::vector<Local> locals_;
   Names given_;  // optional arguments that are not None
 };

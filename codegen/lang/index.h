@@ -5,10 +5,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "c10/schema/function_schema.h"
 #include "codegen/lang/ast.h"
+#include "codegen/lang/cpp_text.h"
 #include "codegen/lang/diagnostics.h"
 
 // The index typing, of `view:`, `shape:` and `require:`: integers, truth values
@@ -35,6 +37,7 @@ struct IndexName {
   bool optional = false;  // `x == None` asks; `x` alone is its value
   // How C++ reads the value; empty: the name, or `*name` of an optional one.
   std::string cpp = {};
+  bool is_dims = false;  // of a list: a Dims
 };
 
 struct IndexEnv {
@@ -53,21 +56,27 @@ struct IndexFunction {
   std::string_view parameters;
   char result;
   bool op;
+  // In C++ it is geometry::name of this header.
+  std::string_view header = "aten/engine/geometry.h";
 };
 std::span<const IndexFunction> index_functions();
+// What C++ calls for it, and the header that declares that.
+std::pair<std::string, std::string> cpp_function(const IndexFunction& f);
 
 // `statements` are complete lines, to be put before the use of `value`.
 struct IndexCode {
   std::vector<std::string> statements;
   std::string value;
   IndexType type;
+  bool is_dims = false;  // a list that is a Dims, not an IntArrayRef
+  Headers headers = {};
 };
 
 // Checks `e` and prints it as C++ over the arguments, for code in namespace sy
-// that includes aten/engine/index_functions.h. `op` is the operator's name for
-// messages. A list converts to IntArrayRef; what is not a plain argument's
-// should be kept as `const Dims x(value)`. Nothing after an error, or if the
-// type is not the expected one.
+// that includes its headers. `op` is the operator's name for messages. A list
+// converts to IntArrayRef; what is not a plain argument's should be kept as
+// `const Dims x(value)`. Nothing after an error, or if the type is not the
+// expected one.
 std::optional<IndexCode> compile_index(const Expr& e, const IndexEnv& env,
                                        std::optional<IndexType> expected,
                                        std::string_view op,

@@ -3,8 +3,10 @@
 namespace sy::lang {
 namespace {
 
-// Sorted by name. Implemented in aten/engine/index_functions.h;
-// test/codegen/lang holds that against an evaluator of its own.
+constexpr std::string_view kWindows = "aten/contract/pooling_windows.h";
+
+// Sorted by name. test/codegen/lang holds what implements them against an
+// evaluator of its own.
 constexpr IndexFunction kFunctions[] = {
     {"abs", "i", 'i', false},
     {"all", "l", 'b', false},
@@ -37,7 +39,7 @@ constexpr IndexFunction kFunctions[] = {
     {"min", "l", 'i', true},
     {"min", "ii", 'i', false},
     {"permuted", "ll", 'l', true},
-    {"pooled_sizes", "illlllb", 'l', true},
+    {"pooled_sizes", "illlllb", 'l', true, kWindows},
     {"prod", "l", 'i', false},
     {"range", "i", 'l', false},
     {"range", "ii", 'l', false},
@@ -53,7 +55,7 @@ constexpr IndexFunction kFunctions[] = {
     {"unfold_strides", "lii", 'l', true},
     {"unsqueezed_stride", "lli", 'i', true},
     {"view_strides", "lll", 'l', true},
-    {"window_counts", "lllll", 'l', true},
+    {"window_counts", "lllll", 'l', true, kWindows},
     {"with", "lii", 'l', true},
     {"without", "li", 'l', true},
     {"without", "ll", 'l', true},
@@ -65,5 +67,14 @@ constexpr IndexFunction kFunctions[] = {
 }  // namespace
 
 std::span<const IndexFunction> index_functions() { return kFunctions; }
+
+std::pair<std::string, std::string> cpp_function(const IndexFunction& f) {
+  const std::string name(f.name);
+  if (name == "abs") return {"std::abs", "<cmath>"};
+  if (f.parameters == "ii" && (name == "min" || name == "max")) {
+    return {"std::" + name + "<int64_t>", "<algorithm>"};
+  }
+  return {"geometry::" + name, std::string(f.header)};
+}
 
 }  // namespace sy::lang

@@ -143,7 +143,11 @@ struct OperatorEntry {
   std::vector<Form> forms;
   bool compiled = false;
   bool device_check = true;
+  bool device_guard = true;
   std::vector<Text> autogen;
+  // Arguments that the operator writes although its signature, PyTorch's, does
+  // not say so.
+  std::vector<Text> writes;
 
   // Keys of PyTorch that are read and not used (structured, python_module …).
   std::vector<std::pair<Text, std::string>> other;

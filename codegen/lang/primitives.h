@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
-// The primitives that tile programs are made of: the one table from which the
-// compiler of expressions (codegen/lang) knows names and types, and the CPU
-// kernels (aten/tile) know what to implement.
+// The primitives that element programs are made of: the one table from which
+// the compiler of expressions (codegen/lang) knows names and types, and the CPU
+// (backends/cpu/program) what to implement.
 //
 // X(name, type, domain)
 //   type    T_T  (T) -> T        TT_T  (T, T) -> T       TTT_T (T, T, T) -> T

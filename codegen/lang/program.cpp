@@ -34,7 +34,7 @@ class Listing {
     for (std::size_t i = 0; i < p_.results.size(); ++i) {
       if (i) out_ += ", ";
       out_ += reg(p_.results[i].reg);
-      if (p_.results[i].reg_class == RegClass::kBool) out_ += ": bool";
+      if (p_.results[i].is_bool) out_ += ": bool";
     }
     return out_;
   }
@@ -99,6 +99,17 @@ PrimDomain Program::domain() const {
                    : PrimDomain::ALL;
 }
 
+template <class T>
+static std::uint64_t bool_mask(const std::vector<T>& list) {
+  std::uint64_t mask = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].reg_class == RegClass::kBool) mask |= std::uint64_t{1} << i;
+  }
+  return mask;
+}
+std::uint64_t Program::bool_inputs() const { return bool_mask(inputs); }
+std::uint64_t Program::bool_uniforms() const { return bool_mask(uniforms); }
+
 std::string to_string(const Program& program) { return Listing(program).run(); }
 
 void eval_uniforms(const Program& program, std::span<const Uniform> scalars,
@@ -144,7 +155,7 @@ std::vector<double> eval(const Program& program, std::span<const double> inputs,
     r[s.dst] = eval_uniform(s.op, read(s.a), read(s.b), read(s.c)).as_double();
   }
   std::vector<double> out;
-  for (const ProgramResult& result : program.results) {
+  for (const Result& result : program.results) {
     out.push_back(r[result.reg]);
   }
   return out;

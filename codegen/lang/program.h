@@ -6,25 +6,13 @@
 #include <vector>
 
 #include "codegen/lang/primitives.h"
+#include "codegen/lang/steps.h"
 
-// What an element expression compiles to: data that the tile runner, the
-// generator and the loader of operators read. Stands on std alone.
+// What an element expression compiles to: data that the generator and the
+// loader of operators read. What runs programs reads a view of it, of
+// aten/program/program.h. Stands on std alone.
 
 namespace sy::lang {
-
-// kValue: the compute dtype T. kBool: a byte, 0 or 1.
-enum class RegClass : std::uint8_t { kValue, kBool };
-
-// dst = op(a, b, c); operands beyond the arity are 0.
-struct Step {
-  Prim op;
-  std::uint8_t dst = 0;
-  std::uint8_t a = 0;
-  std::uint8_t b = 0;
-  std::uint8_t c = 0;
-
-  friend bool operator==(const Step&, const Step&) = default;
-};
 
 // A tensor operand; a kBool one is loaded as `x != 0`.
 struct ProgramInput {
@@ -70,7 +58,7 @@ struct UniformStep {
   friend bool operator==(const UniformStep&, const UniformStep&) = default;
 };
 
-// A uniform register that the tile steps read, and as what.
+// A uniform register that the steps read, and as what.
 struct UniformOperand {
   std::uint8_t reg = 0;
   RegClass reg_class = RegClass::kValue;
@@ -79,14 +67,7 @@ struct UniformOperand {
                          const UniformOperand&) = default;
 };
 
-struct ProgramResult {
-  std::uint8_t reg = 0;
-  RegClass reg_class = RegClass::kValue;
-
-  friend bool operator==(const ProgramResult&, const ProgramResult&) = default;
-};
-
-// Tile registers: 0 … inputs-1 the tensor operands, then the uniform operands,
+// Registers: 0 … inputs-1 the tensor operands, then the uniform operands,
 // then temporaries, which are used again when their value is dead. Inputs and
 // uniforms are never written. With one result the last step writes it, to a
 // temporary; a result register is not written again once it holds the result.
@@ -97,13 +78,16 @@ struct Program {
   std::vector<UniformStep> uniform_steps;
   std::vector<UniformOperand> uniforms;
   std::vector<Step> steps;
-  std::vector<ProgramResult> results;
+  std::vector<Result> results;
   int n_registers = 0;
 
   int first_uniform() const { return static_cast<int>(inputs.size()); }
   int first_temporary() const {
     return first_uniform() + static_cast<int>(uniforms.size());
   }
+  // Bit i: the tensor operand i, the uniform operand i, is of kBool.
+  std::uint64_t bool_inputs() const;
+  std::uint64_t bool_uniforms() const;
   // The dtypes that every step can work on: kFloat if one step needs floats.
   PrimDomain domain() const;
 

@@ -1,28 +1,15 @@
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "c10/schema/parser.h"
 #include "codegen/lang/model.h"
 #include "codegen/lang/parser.h"
+#include "codegen/lang/schema_keys.h"
 #include "codegen/lang/word_arguments.h"
 #include "codegen/lang/yaml.h"
 
 namespace sy::lang {
 namespace {
-
-constexpr std::array<std::string_view, 33> kKeys = {
-    // ours
-    "func", "doc", "example", "variants", "tags", "promote", "pointwise",
-    "reduce", "composite", "foreach", "view", "scan", "dispatch", "shape",
-    "dtype", "require", "derivative", "forms", "compiled", "device_check",
-    "autogen",
-    // PyTorch's, read and kept
-    "structured", "structured_delegate", "structured_inherits", "precomputed",
-    "device_guard", "python_module", "manual_kernel_registration",
-    "manual_cpp_binding", "category_override", "cpp_no_default_args",
-    "use_const_ref_for_mutable_tensors", "ufunc_inner_loop"};
-constexpr std::size_t kOwnKeys = 21;
 
 class Reader {
  public:
@@ -35,7 +22,7 @@ class Reader {
       error(node_.at, "expected an operator, a map that begins with 'func:'");
       return std::nullopt;
     }
-    check_keys(node_, "an operator", kKeys, diagnostics_);
+    check_keys(node_, "an operator", names_of(operator_keys()), diagnostics_);
     const YamlNode* func = node_.find("func");
     if (!func || !func->is_scalar()) {
       error(func ? func->at : node_.at,
@@ -152,6 +139,7 @@ class Reader {
     if (const YamlNode* n = find("autogen")) {
       e.autogen = yaml_list(*n, "autogen", diagnostics_);
     }
+    if (const YamlNode* n = find("writes")) writes(e, *n);
     if (const YamlNode* n = find("compiled")) {
       e.compiled = yaml_bool(*n, "compiled", diagnostics_);
     }
@@ -162,12 +150,32 @@ class Reader {
         e.device_check = yaml_bool(*n, "device_check", diagnostics_);
       }
     }
+    if (const YamlNode* n = find("device_guard")) {
+      e.device_guard = yaml_bool(*n, "device_guard", diagnostics_);
+    }
     if (const YamlNode* n = find("variants")) variants(e, *n);
     for (const YamlNode::Entry& entry : node_.entries) {
-      const auto* own = std::find(kKeys.begin(), kKeys.end(), entry.key.str());
-      if (own - kKeys.begin() >= static_cast<std::ptrdiff_t>(kOwnKeys) &&
-          own != kKeys.end()) {
+      const SchemaKey* key = find_key(entry.key.str());
+      if (key && key->type == "any") {
         e.other.emplace_back(entry.key, entry.value.str());
+      }
+    }
+  }
+
+  void writes(OperatorEntry& e, const YamlNode& n) {
+    e.writes = yaml_list(n, "writes", diagnostics_);
+    if (!known_) return;
+    for (const Text& name : e.writes) {
+      const int i = e.schema.argument_index(name.str());
+      if (i < 0) {
+        error(name.start(), "'writes:' names '" + name.str() +
+                                "', which is no argument of the operator");
+      } else if (!e.schema.arguments()[std::size_t(i)].type.is_tensor_like() ||
+                 e.schema.arguments()[std::size_t(i)].is_write()) {
+        error(name.start(),
+              "'writes:' is for tensors that the signature does "
+              "not say are written, not '" +
+                  name.str() + "'");
       }
     }
   }
@@ -256,17 +264,16 @@ class Reader {
   }
 
   void reduce(OperatorEntry& e, const YamlNode& n) {
-    static constexpr std::string_view kKnown[] = {"map", "identity", "combine",
-                                                  "finish", "accumulate"};
     if (!expect_map(n, "reduce")) return;
-    check_keys(n, "'reduce'", kKnown, diagnostics_);
+    check_keys(n, "'reduce'", names_of(reduce_keys()), diagnostics_);
+    static constexpr std::string_view kParts[] = {"map", "identity", "combine"};
     ReduceBody& body = e.reduce.emplace();
     const YamlNode* parts[3] = {};
     for (int i = 0; i < 3; ++i) {
-      parts[i] = n.find(kKnown[i]);
+      parts[i] = n.find(kParts[i]);
       // Without an identity nothing cannot be reduced.
       if (!parts[i] && i != 1) {
-        error(n.at, "'reduce' needs '" + std::string(kKnown[i]) + ":'");
+        error(n.at, "'reduce' needs '" + std::string(kParts[i]) + ":'");
       }
     }
     if (!parts[0] || !parts[2]) return;
@@ -297,10 +304,8 @@ class Reader {
   }
 
   void scan(OperatorEntry& e, const YamlNode& n) {
-    static constexpr std::string_view kKnown[] = {"combine", "choose",
-                                                  "accumulate"};
     if (!expect_map(n, "scan")) return;
-    check_keys(n, "'scan'", kKnown, diagnostics_);
+    check_keys(n, "'scan'", names_of(scan_keys()), diagnostics_);
     ScanBody& body = e.scan.emplace();
     const YamlNode* combine = n.find("combine");
     const YamlNode* choose = n.find("choose");
@@ -349,9 +354,8 @@ class Reader {
   }
 
   void view(OperatorEntry& e, const YamlNode& n) {
-    static constexpr std::string_view kKnown[] = {"sizes", "strides", "offset"};
     if (!expect_map(n, "view")) return;
-    check_keys(n, "'view'", kKnown, diagnostics_);
+    check_keys(n, "'view'", names_of(view_keys()), diagnostics_);
     ViewBody& body = e.view.emplace();
     if (const YamlNode* s = n.find("sizes")) {
       body.sizes = formula(*s, "sizes");
@@ -416,8 +420,7 @@ class Reader {
   void promote(OperatorEntry& e, const YamlNode& n) {
     Promote& p = e.promote.emplace();
     if (n.is_map()) {
-      static constexpr std::string_view kKnown[] = {"rule", "args"};
-      check_keys(n, "'promote'", kKnown, diagnostics_);
+      check_keys(n, "'promote'", names_of(promote_keys()), diagnostics_);
       if (const YamlNode* r = n.find("rule")) p.rule = r->scalar;
       if (const YamlNode* a = n.find("args")) {
         p.arguments = yaml_list(*a, "args", diagnostics_);
@@ -501,13 +504,12 @@ class Reader {
     const YamlNode* n = find("forms");
     if (!n) return;
     if (n->is_map()) {
-      static constexpr std::string_view kKnown[] = {"inplace", "out"};
-      check_keys(*n, "'forms'", kKnown, diagnostics_);
+      check_keys(*n, "'forms'", names_of(form_keys()), diagnostics_);
       for (const YamlNode::Entry& entry : n->entries) {
-        const auto* k =
-            std::find(std::begin(kKnown), std::end(kKnown), entry.key.str());
-        if (k == std::end(kKnown)) continue;
-        const auto kind = k == kKnown ? SchemaKind::kInplace : SchemaKind::kOut;
+        const std::string& word = entry.key.str();
+        if (word != "inplace" && word != "out") continue;
+        const auto kind =
+            word == "out" ? SchemaKind::kOut : SchemaKind::kInplace;
         const std::string& value = entry.value.str();
         if (value == "none" || value == "None" || value == "false") {
           e.forms.push_back({kind, std::nullopt, entry.value.at});

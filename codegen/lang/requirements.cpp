@@ -120,7 +120,9 @@ std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
           compile_given(reached, env, IndexType::kBool, op, known, ignored);
       if (!asked || !asked->statements.empty()) continue;
       where = std::move(asked->value);
+      code.condition.headers.merge(asked->headers);
     }
+    code.condition.headers.merge(value->headers);
     code.got.push_back({to_string(side), std::move(value->value), side,
                         std::move(where), reached});
   }

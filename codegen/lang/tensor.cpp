@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/lang/cpp_names.h"
+#include "codegen/lang/index.h"
 #include "codegen/lang/tensor_compiler.h"
 
 namespace sy::lang {
@@ -29,6 +30,7 @@ TensorCode TensorCompiler::top(Expr e, std::span<const Type> expected) {
   code.types = v.types;
   code.plan = bound(std::move(lets), v.plan);
   code.operators.assign(called_.begin(), called_.end());
+  code.headers = headers_;
   return code;
 }
 
@@ -121,7 +123,7 @@ Value TensorCompiler::run(const Expr& e) {
             plan_number(e->number));
       }
       return Value::of(TypeKind::kFloat,
-                       {cpp_double(e->number.d),
+                       {cpp_double(e->number.d, headers_),
                         e->number.d < 0 ? Cpp::kSign : Cpp::kPrimary},
                        plan_number(e->number));
     case NodeKind::kBool:
@@ -157,7 +159,7 @@ Value TensorCompiler::run(const Expr& e) {
         args[i] = bound.cpp.text;
         plans[i] = bound.plan;
       }
-      return int_list(cpp_call("shapes::slice", args),
+      return int_list(built_in("slice", args),
                       plan_of(PlanKind::kSlice, std::move(plans)));
     }
   }
@@ -247,6 +249,12 @@ std::string TensorCompiler::tensor(const Expr& e, const Value& v) {
 Value TensorCompiler::int_list(std::string text, Plan plan) {
   return Value::of(Type::list_of(TypeKind::kInt), {std::move(text)},
                    std::move(plan));
+}
+
+std::string TensorCompiler::built_in(std::string_view name,
+                                     const std::vector<std::string>& args) {
+  headers_.emplace(IndexFunction{}.header);
+  return cpp_call("geometry::" + std::string(name), args);
 }
 
 Value TensorCompiler::condition(const Expr& e) {

@@ -8,6 +8,7 @@
 
 #include "c10/schema/function_schema.h"
 #include "codegen/lang/ast.h"
+#include "codegen/lang/cpp_text.h"
 #include "codegen/lang/diagnostics.h"
 #include "codegen/lang/element.h"
 #include "codegen/lang/plan.h"
@@ -32,6 +33,8 @@ class OpTable {
   virtual std::string cpp_namespace(const FunctionSchema&) const {
     return "sy";
   }
+  // What declares it, if it is no operator; else "".
+  virtual std::string cpp_header(const FunctionSchema&) const { return ""; }
 };
 
 struct TensorName {
@@ -71,6 +74,8 @@ struct TensorCode {
   // The operators that are called, with overload, sorted: "add.Tensor".
   std::vector<std::string> operators;
   Plan plan;
+  // Beside those of the operators.
+  Headers headers = {};
 };
 
 // Checks `e` and prints it as C++ for namespace sy. With `expected` the value

@@ -49,6 +49,7 @@ std::optional<Value> TensorCompiler::number_call(
   if (!known || args.size() != 1 || !args[0].value.is_number()) {
     return std::nullopt;
   }
+  headers_.insert("<cmath>");
   return Value::of(
       TypeKind::kFloat,
       {cpp_call("std::" + e.name, {number(args[0].value).text})},
@@ -69,10 +70,8 @@ std::optional<Value> TensorCompiler::index_call(
       plans.push_back(c->plan);
     }
     if (text.size() != args.size() + f.op) continue;
-    std::string function = "shapes::" + e.name;
-    if (f.parameters == "ii" && (f.name == "min" || f.name == "max")) {
-      function = "std::" + e.name + "<int64_t>";
-    }
+    const auto [function, header] = cpp_function(f);
+    headers_.insert(header);
     return Value::of(
         letter(f.result), {cpp_call(function, text)},
         plan_of(PlanKind::kIndexFunction, std::move(plans), e.name));
@@ -96,6 +95,7 @@ Value TensorCompiler::apply(const Node& e, std::string_view name,
     full += '.' + std::string(schema.name().overload);
   }
   called_.insert(std::move(full));
+  headers_of(schema, *resolved->plan);
   Value v =
       Value::of(TypeKind::kTensor,
                 {cpp_call(ops_.cpp_namespace(schema) + "::" + std::string(name),
@@ -106,6 +106,19 @@ Value TensorCompiler::apply(const Node& e, std::string_view name,
   if (v.types.empty()) fail(e, "'" + std::string(name) + "' returns nothing");
   if (v.types.size() > 1) v.kind = Value::Kind::kTuple;
   return v;
+}
+
+void TensorCompiler::headers_of(const FunctionSchema& f, const PlanNode& call) {
+  if (std::string own = ops_.cpp_header(f); !own.empty()) {
+    headers_.insert(std::move(own));
+  }
+  const auto arguments = f.arguments();
+  for (std::size_t i = 0; i < call.children.size(); ++i) {
+    const DefaultValue value = arguments[i].default_value;
+    if (!call.children[i] && value && value.is(DefaultValue::Kind::kDouble)) {
+      cpp_double(value.as_double(), headers_);
+    }
+  }
 }
 
 Value TensorCompiler::method(const Node& e) {

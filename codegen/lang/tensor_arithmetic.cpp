@@ -69,7 +69,7 @@ Value TensorCompiler::binary(const Node& e) {
   if (e.op == Op::kAdd && is_list(a) && is_list(b)) {
     const Value x = ints(e.children[0]);
     const Value y = ints(e.children[1]);
-    return int_list(cpp_call("shapes::concat", {x.cpp.text, y.cpp.text}),
+    return int_list(built_in("concat", {x.cpp.text, y.cpp.text}),
                     plan_of(PlanKind::kConcat, {x.plan, y.plan}));
   }
   if (is_comparison(e.op)) return comparison(e, a, b);
@@ -175,6 +175,7 @@ Value TensorCompiler::arithmetic(const Node& e, const Value& a,
                        cpp_binary("/", Cpp::kProduct, left, y), plan);
     }
     case Op::kPow:
+      headers_.insert("<cmath>");
       return Value::of(TypeKind::kFloat,
                        {cpp_call("std::pow", {x.text, y.text})}, plan);
     default: break;
@@ -184,8 +185,7 @@ Value TensorCompiler::arithmetic(const Node& e, const Value& a,
   }
   return Value::of(
       TypeKind::kInt,
-      {cpp_call(e.op == Op::kMod ? "shapes::mod" : "shapes::floor_div",
-                {op_, x.text, y.text})},
+      {built_in(e.op == Op::kMod ? "mod" : "floor_div", {op_, x.text, y.text})},
       plan);
 }
 

@@ -47,6 +47,9 @@ class TensorCompiler {
   // A Tensor; an optional one is taken to be there.
   std::string tensor(const Expr& e, const Value& v);
   static Value int_list(std::string text, Plan plan);
+  // The call of a function of the index typing that no table names.
+  std::string built_in(std::string_view name,
+                       const std::vector<std::string>& args);
   Value condition(const Expr& e);
 
   // ---- of numbers, tensors and lists (tensor_arithmetic.cpp)
@@ -76,6 +79,8 @@ class TensorCompiler {
                                   const std::vector<CallArgument>& args);
   Value apply(const Node& e, std::string_view name,
               const std::vector<CallArgument>& args);
+  // What the call of `f` needs.
+  void headers_of(const FunctionSchema& f, const PlanNode& call);
   Value method(const Node& e);
 
   // ---- if, lists (tensor_lists.cpp)
@@ -95,6 +100,7 @@ class TensorCompiler {
   Diagnostics& diagnostics_;
   std::vector<std::pair<std::string, Value>> locals_;
   std::set<std::string> called_;
+  Headers headers_;
   // In C++: of the environment and of whatever the expression binds.
   std::set<std::string> names_;
 };

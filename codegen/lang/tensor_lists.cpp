@@ -106,9 +106,8 @@ Value TensorCompiler::comprehension(const Node& e) {
   };
   if (!test.empty()) args.push_back(lambda(test));
   args.push_back(lambda(item_text));
-  return int_list(
-      cpp_call(test.empty() ? "shapes::map" : "shapes::map_if", args),
-      make_plan(std::move(node)));
+  return int_list(built_in(test.empty() ? "map" : "map_if", args),
+                  make_plan(std::move(node)));
 }
 
 std::size_t TensorCompiler::literal(const Expr& i, std::size_t n) {
@@ -160,7 +159,7 @@ Value TensorCompiler::index(const Node& e) {
       tensors ? "TensorList(" + source.cpp.text + ")" : source.cpp.text;
   const Value i = integer(e.children[1]);
   return Value::of(source.types[0].element(),
-                   {cpp_call("shapes::at", {op_, list, i.cpp.text})},
+                   {built_in("at", {op_, list, i.cpp.text})},
                    plan_of(PlanKind::kAt, {source.plan, i.plan}));
 }
 

@@ -244,6 +244,12 @@ class Comparer {
              y.device_check ? "calls that mix devices are errors"
                             : "every call that was good still is");
     }
+    if (x.device_guard != y.device_guard) {
+      report("device-guard-changed", true,
+             y.device_guard ? "kernels run on the device of the arguments"
+                            : "kernels run on the current device",
+             "results do not change");
+    }
   }
 
   void variant(const std::string& name, bool before, bool after) {

@@ -5,9 +5,9 @@
 
 #include "c10/schema/parser.h"
 #include "codegen/lang/parser.h"
+#include "codegen/lang/schema_keys.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/tools/fmt_source.h"
-#include "codegen/tools/keys.h"
 
 namespace sy::codegen {
 namespace {
@@ -140,7 +140,8 @@ class Formatter {
     for (const YamlNode::Entry& e : item.entries) keys.push_back(&e);
     std::stable_sort(keys.begin(), keys.end(),
                      [](const YamlNode::Entry* a, const YamlNode::Entry* b) {
-                       return key_rank(a->key.str()) < key_rank(b->key.str());
+                       return lang::key_rank(a->key.str()) <
+                              lang::key_rank(b->key.str());
                      });
     std::string first = "- ";
     for (const YamlNode::Entry* e : keys) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "codegen/lang/model.h"
-#include "codegen/tools/keys.h"
+#include "codegen/lang/schema_keys.h"
 
 namespace sy::codegen {
 namespace {
@@ -23,7 +23,7 @@ std::string ref(std::string_view type) {
 }
 
 // The keys of a map as "properties", each on a line.
-std::string properties(std::span<const SchemaKey> keys,
+std::string properties(std::span<const lang::SchemaKey> keys,
                        const std::string& indent) {
   std::string out = indent + "\"properties\": {\n";
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -34,7 +34,7 @@ std::string properties(std::span<const SchemaKey> keys,
   return out + indent + "}";
 }
 
-std::string map_of(std::span<const SchemaKey> keys,
+std::string map_of(std::span<const lang::SchemaKey> keys,
                    const std::vector<std::string>& required,
                    const std::string& indent) {
   std::string out = "{\n" + indent + "\"type\": \"object\",\n" + indent +
@@ -65,7 +65,7 @@ std::string operator_type() {
   return "{\n      \"type\": \"object\",\n"
          "      \"additionalProperties\": false,\n"
          "      \"required\": [\"func\"],\n" +
-         one_kind() + properties(operator_keys(), "      ") + "\n    }";
+         one_kind() + properties(lang::operator_keys(), "      ") + "\n    }";
 }
 
 std::string key_pattern(std::span<const std::string_view> keys) {
@@ -119,10 +119,10 @@ std::vector<Definition> definitions(std::span<const std::string> tags,
       {"promote_rule",
        "{\"enum\": " + string_list(lang::promote_rules()) + '}'},
       {"promote", "{\"oneOf\": [{" + ref("promote_rule") + "}, " +
-                      map_of(promote_keys(), {}, "      ") + "]}"},
-      {"reduce", map_of(reduce_keys(), {"map", "combine"}, "      ")},
-      {"scan", map_of(scan_keys(), {}, "      ")},
-      {"view", map_of(view_keys(), {"sizes"}, "      ")},
+                      map_of(lang::promote_keys(), {}, "      ") + "]}"},
+      {"reduce", map_of(lang::reduce_keys(), {"map", "combine"}, "      ")},
+      {"scan", map_of(lang::scan_keys(), {}, "      ")},
+      {"view", map_of(lang::view_keys(), {"sizes"}, "      ")},
       {"dispatch", "{\"type\": \"object\", \"propertyNames\": {\"pattern\": " +
                        json_string(key_pattern(keys)) +
                        "}, \"additionalProperties\": {\"type\": \"string\", "
@@ -139,7 +139,7 @@ std::vector<Definition> definitions(std::span<const std::string> tags,
       {"forms",
        "{\"oneOf\": [{\"enum\": [\"none\"]}, {\"type\": \"array\", "
        "\"items\": {" +
-           ref("signature") + "}}, " + map_of(form_keys(), {}, "      ") +
+           ref("signature") + "}}, " + map_of(lang::form_keys(), {}, "      ") +
            "]}"},
       {"operator", operator_type()},
   };

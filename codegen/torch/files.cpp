@@ -4,15 +4,13 @@
 #include <optional>
 
 #include "codegen/backends.h"
+#include "codegen/lang/schema_keys.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/torch/vocabulary.h"
 
 namespace sy::codegen::torch {
 namespace {
 
-constexpr std::string_view kOwnKeys[] = {
-    "doc",   "promote", "pointwise", "reduce", "composite", "view",
-    "shape", "dtype",   "require",   "forms",  "compiled",  "derivative"};
 
 template <typename Words>
 bool has(const Words& words, std::string_view word) {
@@ -72,8 +70,10 @@ std::optional<FileKind> kind_of(std::string_view text,
       }
     }
     if (entry && key->column == *entry) {
-      if (has(kOwnKeys, key->word)) return FileKind::kOwn;
-      torch |= is_torch_only_key(key->word);
+      const lang::SchemaKey* known = lang::find_key(key->word);
+      if (!known) continue;
+      if (known->origin == lang::SchemaKey::kOwn) return FileKind::kOwn;
+      torch |= known->origin == lang::SchemaKey::kTorch;
     } else if (entry && key->column > *entry && !torch) {
       const std::string_view word = key->word.substr(0, key->word.find(','));
       torch = is_dispatch_key(word) && !has(keys, word) &&

@@ -2,31 +2,12 @@
 
 #include <algorithm>
 
+#include "codegen/lang/schema_keys.h"
+
 namespace sy::codegen::torch {
 namespace {
 
 using std::string_view;
-
-// Those that our files have too come first.
-constexpr string_view kNativeKeys[] = {"func",
-                                       "variants",
-                                       "dispatch",
-                                       "tags",
-                                       "device_check",
-                                       "autogen",
-                                       "structured",
-                                       "structured_delegate",
-                                       "structured_inherits",
-                                       "precomputed",
-                                       "device_guard",
-                                       "python_module",
-                                       "category_override",
-                                       "manual_kernel_registration",
-                                       "manual_cpp_binding",
-                                       "cpp_no_default_args",
-                                       "ufunc_inner_loop",
-                                       "use_const_ref_for_mutable_tensors"};
-constexpr std::size_t kShared = 5;
 
 constexpr string_view kDispatch[] = {"CPU",
                                      "CUDA",
@@ -126,9 +107,12 @@ bool has(const Words& words, string_view word) {
 
 }  // namespace
 
-std::span<const string_view> native_keys() { return kNativeKeys; }
-bool is_torch_only_key(string_view key) {
-  return has(std::span(kNativeKeys).subspan(kShared), key);
+std::vector<string_view> native_keys() {
+  std::vector<string_view> out;
+  for (const lang::SchemaKey& k : lang::operator_keys()) {
+    if (k.origin != lang::SchemaKey::kOwn) out.push_back(k.name);
+  }
+  return out;
 }
 
 bool is_dispatch_key(string_view key) {

@@ -3,15 +3,14 @@
 #include <array>
 #include <span>
 #include <string_view>
+#include <vector>
 
 // The words of PyTorch's files: keys, dispatch keys, dtypes.
 
 namespace sy::codegen::torch {
 
 // Of an entry of native_functions.yaml.
-std::span<const std::string_view> native_keys();
-// Those of them that our own files have no use for.
-bool is_torch_only_key(std::string_view key);
+std::vector<std::string_view> native_keys();
 
 // Whether a backend could have that name: `XLA`, `QuantizedCPU`, `AutogradXPU`.
 bool is_dispatch_key(std::string_view key);

@@ -8,7 +8,7 @@ namespace {
 // A backend may define NAME::native_calls() -> int, NAME being its devices'.
 int64_t native_calls(sy::Device device) {
   const std::string name =
-      sy::backend_device_name(device.type) + "::native_calls";
+      sy::backend_device_name(device.type()) + "::native_calls";
   const auto op = sy::Dispatcher::singleton().find(name);
   return op ? op->typed<int64_t()>().call() : -1;
 }

@@ -31,7 +31,7 @@ void swap_bytes(const uint8_t* from, uint8_t* to, int64_t numel) {
 
 Tensor swapped_copy(const uint8_t* data, ScalarType dtype, IntArrayRef sizes) {
   Tensor out = empty(sizes, dtype);
-  auto* const to = static_cast<uint8_t*>(out.data_ptr());
+  auto* const to = static_cast<uint8_t*>(out.raw_data());
   switch (element_size(dtype)) {
     case 2: swap_bytes<2>(data, to, out.numel()); break;
     case 4: swap_bytes<4>(data, to, out.numel()); break;
@@ -74,7 +74,7 @@ Tensor member_array(const FileView& archive, const io::ZipMember& m,
   }
   const auto bytes =
       std::make_shared<Tensor>(empty({static_cast<int64_t>(m.size)}, kByte));
-  auto* const data = static_cast<uint8_t*>(bytes->data_ptr());
+  auto* const data = static_cast<uint8_t*>(bytes->raw_data());
   inflate_member(archive, m, data);
   return array_of({archive.op, path, data, m.size}, data, bytes);
 }
@@ -92,10 +92,10 @@ void save_npy(const std::string& path, const Tensor& tensor) {
   io::check_savable(kOp, "tensor", tensor);
   const std::string header =
       io::npy_header(kOp, tensor.scalar_type(), tensor.sizes());
-  const Tensor data = io::on_cpu(tensor);
+  const Tensor data = io::on_cpu(kOp, tensor);
   io::OutputFile file(kOp, path);
   file.write(header);
-  file.write(data.data_ptr(), data.nbytes());
+  file.write(data.raw_data(), data.nbytes());
   file.commit();
 }
 
@@ -121,13 +121,13 @@ void save_npz(const std::string& path, const NamedTensors& tensors) {
   io::ZipWriter zip(file);
   for (const auto& [name, t] : tensors) {
     const std::string header = io::npy_header(kOp, t.scalar_type(), t.sizes());
-    const Tensor data = io::on_cpu(t);
+    const Tensor data = io::on_cpu(kOp, t);
     const uint64_t bytes = data.nbytes();
     uint32_t crc = io::crc32(0, header.data(), header.size());
-    crc = io::crc32(crc, data.data_ptr(), bytes);
+    crc = io::crc32(crc, data.raw_data(), bytes);
     zip.member(kOp, name + std::string(kEnding), header.size() + bytes, crc);
     file.write(header);
-    file.write(data.data_ptr(), bytes);
+    file.write(data.raw_data(), bytes);
   }
   zip.finish();
   file.commit();

@@ -51,8 +51,8 @@ void save(const char* op, const std::string& path, const Entries& tensors,
   io::OutputFile file(op, path);
   file.write(header);
   for (const size_t i : order) {
-    const Tensor data = io::on_cpu(tensors[i]->second);
-    file.write(data.data_ptr(), data.nbytes());
+    const Tensor data = io::on_cpu(op, tensors[i]->second);
+    file.write(data.raw_data(), data.nbytes());
   }
   file.commit();
 }

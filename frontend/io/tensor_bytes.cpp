@@ -31,7 +31,7 @@ Tensor tensor_over(const FileView& file, uint8_t* data, uint64_t begin,
   if (dtype == kBool) check_bools(file, begin, numel);
   if (numel == 0 || reinterpret_cast<uintptr_t>(data + begin) % item != 0) {
     Tensor copy = empty(sizes, dtype);
-    if (numel > 0) std::memcpy(copy.data_ptr(), data + begin, numel * item);
+    if (numel > 0) std::memcpy(copy.raw_data(), data + begin, numel * item);
     return copy;
   }
   return from_blob(
@@ -45,7 +45,8 @@ void check_savable(std::string_view op, std::string_view name,
            t.defined() ? "one on meta" : "an undefined one");
 }
 
-Tensor on_cpu(const Tensor& t) {
+Tensor on_cpu(const char* op, const Tensor& t) {
+  t.impl()->const_data(op);
   const Tensor here = t.is_cpu() ? t : to_device(t, Device(kCPU));
   return contiguous_cpu(here, here.scalar_type());
 }

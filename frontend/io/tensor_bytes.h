@@ -21,6 +21,6 @@ Tensor tensor_over(const FileView& file, uint8_t* data, uint64_t begin,
 void check_savable(std::string_view op, std::string_view name, const Tensor& t);
 // The elements in row-major order on the CPU, without a gradient: the tensor
 // itself where it is so.
-Tensor on_cpu(const Tensor& t);
+Tensor on_cpu(const char* op, const Tensor& t);
 
 }  // namespace sy::io

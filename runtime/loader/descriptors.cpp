@@ -6,15 +6,6 @@ namespace sy::runtime {
 namespace {
 
 template <class T>
-uint64_t bool_mask(const std::vector<T>& list) {
-  uint64_t mask = 0;
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (list[i].reg_class == lang::RegClass::kBool) mask |= uint64_t{1} << i;
-  }
-  return mask;
-}
-
-template <class T>
 const T* data_or_null(const std::vector<T>& list) {
   return list.empty() ? nullptr : list.data();
 }
@@ -30,36 +21,12 @@ PromoteRule promote_rule(std::string_view rule) {
 
 ProgramData::ProgramData(const lang::Program& p,
                          const std::vector<int>& indices)
-    : constants_(p.constants),
-      uniform_steps_(p.uniform_steps),
-      uniforms_(p.uniforms) {
-  for (const lang::Step& s : p.steps) {
-    steps_.push_back({s.op, s.dst, s.a, s.b, s.c});
-  }
-  for (const lang::ProgramResult& r : p.results) {
-    results_.push_back({r.reg, r.reg_class == lang::RegClass::kBool});
-  }
+    : compiled_(p) {
   for (const int i : indices) {
     scalar_index_.push_back(i < 0 ? ElementProgram::kCount
                                   : static_cast<uint8_t>(i));
   }
-  tiles::Program& tile = program_.tile;
-  tile.steps = data_or_null(steps_);
-  tile.results = data_or_null(results_);
-  tile.bool_inputs = bool_mask(p.inputs);
-  tile.bool_uniforms = bool_mask(p.uniforms);
-  tile.n_steps = static_cast<uint16_t>(steps_.size());
-  tile.n_registers = static_cast<uint16_t>(p.n_registers);
-  tile.n_inputs = static_cast<uint8_t>(p.inputs.size());
-  tile.n_uniforms = static_cast<uint8_t>(uniforms_.size());
-  tile.n_results = static_cast<uint8_t>(results_.size());
-  program_.constants = data_or_null(constants_);
-  program_.uniform_steps = data_or_null(uniform_steps_);
-  program_.uniforms = data_or_null(uniforms_);
-  program_.scalar_index = data_or_null(scalar_index_);
-  program_.n_scalars = static_cast<uint8_t>(p.scalars.size());
-  program_.n_constants = static_cast<uint8_t>(constants_.size());
-  program_.n_uniform_steps = static_cast<uint8_t>(uniform_steps_.size());
+  program_ = view_of(compiled_, data_or_null(scalar_index_));
 }
 
 std::vector<ScalarSource> scalar_sources(
@@ -135,9 +102,9 @@ std::string beyond_limits(const lang::Program& p, bool operands) {
                             limit);
   };
   std::string out = more("tensor operands", p.inputs.size() + p.results.size(),
-                         operands ? Iter::kMaxOperands : tiles::kMaxInputs);
+                         operands ? Iter::kMaxOperands : program::kMaxInputs);
   if (out.empty()) {
-    out = more("uniform operands", p.uniforms.size(), tiles::kMaxUniforms);
+    out = more("uniform operands", p.uniforms.size(), program::kMaxUniforms);
   }
   if (out.empty()) {
     out = more("scalars", p.scalars.size(), PointwiseData::kMaxScalars);

@@ -25,11 +25,7 @@ class ProgramData {
   const ElementProgram& get() const { return program_; }
 
  private:
-  std::vector<tiles::Step> steps_;
-  std::vector<tiles::Result> results_;
-  std::vector<lang::Uniform> constants_;
-  std::vector<lang::UniformStep> uniform_steps_;
-  std::vector<lang::UniformOperand> uniforms_;
+  lang::Program compiled_;
   std::vector<uint8_t> scalar_index_;
   ElementProgram program_;
 };

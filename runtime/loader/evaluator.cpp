@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/result_type.h"
 #include "aten/tensor.h"
 #include "runtime/loader/evaluator_node.h"
@@ -108,7 +108,7 @@ class Evaluator {
       case PlanKind::kBinary: return binary(n);
       case PlanKind::kConcat: {
         const Value a = one(*n.children[0]), b = one(*n.children[1]);
-        return IntArrayRef(shapes::concat(a.to_int_list(), b.to_int_list()));
+        return IntArrayRef(geometry::concat(a.to_int_list(), b.to_int_list()));
       }
       case PlanKind::kFunction:
         return n.function(one(*n.children[0]).to_scalar().to_double());
@@ -129,7 +129,7 @@ class Evaluator {
         };
         const int64_t begin = bound(1, 0);
         return IntArrayRef(
-            shapes::slice(list.to_int_list(), begin, bound(2, INT64_MAX)));
+            geometry::slice(list.to_int_list(), begin, bound(2, INT64_MAX)));
       }
       case PlanKind::kComprehension: return comprehension(n);
       case PlanKind::kTuple: break;
@@ -258,8 +258,9 @@ class Evaluator {
       case Op::kDiv: return x.to_double() / y.to_double();
       case Op::kPow: return std::pow(x.to_double(), y.to_double());
       case Op::kFloorDiv:
-        return shapes::floor_div(op_.c_str(), x.to_long(), y.to_long());
-      case Op::kMod: return shapes::mod(op_.c_str(), x.to_long(), y.to_long());
+        return geometry::floor_div(op_.c_str(), x.to_long(), y.to_long());
+      case Op::kMod:
+        return geometry::mod(op_.c_str(), x.to_long(), y.to_long());
       default: break;
     }
     if (whole) return wrapping(n.op, x.to_long(), y.to_long());
@@ -336,11 +337,11 @@ class Evaluator {
     const int64_t i = one(*n.children[1]).to_int();
     if (list.tag() == Value::Tag::TensorList ||
         list.tag() == Value::Tag::OptionalTensorList) {
-      return TensorBase(shapes::at(op_.c_str(), list.to_tensor_list(), i));
+      return TensorBase(geometry::at(op_.c_str(), list.to_tensor_list(), i));
     }
     const auto element = [&](auto values) {
       return Value(values[static_cast<size_t>(
-          shapes::wrap_index(op_.c_str(), i, shapes::len(values)))]);
+          geometry::wrap_index(op_.c_str(), i, geometry::len(values)))]);
     };
     switch (list.tag()) {
       case Value::Tag::DoubleList: return element(list.to_double_list());

@@ -71,7 +71,4 @@ class TensorProgram {
   size_t locals_ = 0;
 };
 
-// The boxed form of a default, for a parameter of that type.
-Value default_value(DefaultValue v, Type type);
-
 }  // namespace sy::runtime

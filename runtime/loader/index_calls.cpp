@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "aten/contract/pooling_windows.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/tensor.h"
 
 namespace sy::runtime {
@@ -79,74 +79,74 @@ constexpr Signature* pick(Signature* f) {
 Int absolute(Int i) { return i < 0 ? -i : i; }
 Int smaller(Int a, Int b) { return std::min(a, b); }
 Int larger(Int a, Int b) { return std::max(a, b); }
-Int length(List l) { return shapes::len(l); }
+Int length(List l) { return geometry::len(l); }
 Int length_of_tensors(TensorList l) { return static_cast<Int>(l.size()); }
-Dims range1(Int end) { return shapes::range(end); }
-Dims range2(Int begin, Int end) { return shapes::range(begin, end); }
+Dims range1(Int end) { return geometry::range(end); }
+Dims range2(Int begin, Int end) { return geometry::range(begin, end); }
 Dims cat(Op op, TensorList tensors, Int dim) {
-  return Dims(shapes::cat_sizes(op, tensors, dim));
+  return Dims(geometry::cat_sizes(op, tensors, dim));
 }
 
 constexpr IndexFunction kCalls[] = {
     {"abs", "i", &Adapt<&absolute>::call},
-    {"all", "l", &Adapt<&shapes::all>::call},
-    {"any", "l", &Adapt<&shapes::any>::call},
-    {"broadcast", "ll", &Adapt<&shapes::broadcast>::call},
+    {"all", "l", &Adapt<&geometry::all>::call},
+    {"any", "l", &Adapt<&geometry::any>::call},
+    {"broadcast", "ll", &Adapt<&geometry::broadcast>::call},
     {"cat_sizes", "Ti", &Adapt<&cat>::call},
-    {"ceil", "n", &Adapt<&shapes::ceil>::call},
-    {"ceil_div", "ii", &Adapt<&shapes::ceil_div>::call},
-    {"clamp", "iii", &Adapt<&shapes::clamp>::call},
-    {"contains", "li", &Adapt<&shapes::contains>::call},
-    {"contains_dim", "lii", &Adapt<&shapes::contains_dim>::call},
-    {"contiguous_strides", "l", &Adapt<&shapes::contiguous_strides>::call},
-    {"diagonal_offset", "liii", &Adapt<&shapes::diagonal_offset>::call},
-    {"diagonal_sizes", "liii", &Adapt<&shapes::diagonal_sizes>::call},
-    {"diagonal_strides", "lii", &Adapt<&shapes::diagonal_strides>::call},
-    {"expand_sizes", "ll", &Adapt<&shapes::expand_sizes>::call},
-    {"expand_strides", "lll", &Adapt<&shapes::expand_strides>::call},
-    {"fill", "ii", &Adapt<&shapes::fill>::call},
-    {"floor", "n", &Adapt<&shapes::floor>::call},
-    {"infer_size", "li", &Adapt<&shapes::infer_size>::call},
-    {"inserted", "lii", &Adapt<&shapes::inserted>::call},
-    {"inverse_permutation", "l", &Adapt<&shapes::inverse_permutation>::call},
-    {"is_expandable_to", "ll", &Adapt<&shapes::is_expandable_to>::call},
-    {"is_floating", "t", &Adapt<&shapes::is_floating>::call},
-    {"is_permutation", "li", &Adapt<&shapes::is_permutation>::call},
+    {"ceil", "n", &Adapt<&geometry::ceil>::call},
+    {"ceil_div", "ii", &Adapt<&geometry::ceil_div>::call},
+    {"clamp", "iii", &Adapt<&geometry::clamp>::call},
+    {"contains", "li", &Adapt<&geometry::contains>::call},
+    {"contains_dim", "lii", &Adapt<&geometry::contains_dim>::call},
+    {"contiguous_strides", "l", &Adapt<&geometry::contiguous_strides>::call},
+    {"diagonal_offset", "liii", &Adapt<&geometry::diagonal_offset>::call},
+    {"diagonal_sizes", "liii", &Adapt<&geometry::diagonal_sizes>::call},
+    {"diagonal_strides", "lii", &Adapt<&geometry::diagonal_strides>::call},
+    {"expand_sizes", "ll", &Adapt<&geometry::expand_sizes>::call},
+    {"expand_strides", "lll", &Adapt<&geometry::expand_strides>::call},
+    {"fill", "ii", &Adapt<&geometry::fill>::call},
+    {"floor", "n", &Adapt<&geometry::floor>::call},
+    {"infer_size", "li", &Adapt<&geometry::infer_size>::call},
+    {"inserted", "lii", &Adapt<&geometry::inserted>::call},
+    {"inverse_permutation", "l", &Adapt<&geometry::inverse_permutation>::call},
+    {"is_expandable_to", "ll", &Adapt<&geometry::is_expandable_to>::call},
+    {"is_floating", "t", &Adapt<&geometry::is_floating>::call},
+    {"is_permutation", "li", &Adapt<&geometry::is_permutation>::call},
     {"len", "l", &Adapt<&length>::call},
     {"len", "T", &Adapt<&length_of_tensors>::call},
-    {"max", "l", &Adapt<&shapes::max>::call},
+    {"max", "l", &Adapt<&geometry::max>::call},
     {"max", "ii", &Adapt<&larger>::call},
-    {"min", "l", &Adapt<&shapes::min>::call},
+    {"min", "l", &Adapt<&geometry::min>::call},
     {"min", "ii", &Adapt<&smaller>::call},
-    {"permuted", "ll", &Adapt<&shapes::permuted>::call},
-    {"pooled_sizes", "illlllb", &Adapt<&shapes::pooled_sizes>::call},
-    {"prod", "l", &Adapt<&shapes::prod>::call},
+    {"permuted", "ll", &Adapt<&geometry::permuted>::call},
+    {"pooled_sizes", "illlllb", &Adapt<&geometry::pooled_sizes>::call},
+    {"prod", "l", &Adapt<&geometry::prod>::call},
     {"range", "i", &Adapt<&range1>::call},
     {"range", "ii", &Adapt<&range2>::call},
-    {"range", "iii", &Adapt<pick<Dims(Int, Int, Int)>(&shapes::range)>::call},
+    {"range", "iii", &Adapt<pick<Dims(Int, Int, Int)>(&geometry::range)>::call},
     {"reduced_sizes", "lob",
      &Adapt<pick<Dims(Op, List, std::optional<Int>, bool)>(
-         &shapes::reduced_sizes)>::call},
+         &geometry::reduced_sizes)>::call},
     {"reduced_sizes", "llb",
-     &Adapt<pick<Dims(Op, List, List, bool)>(&shapes::reduced_sizes)>::call},
-    {"reversed", "l", &Adapt<&shapes::reversed>::call},
-    {"slice_size", "iooi", &Adapt<&shapes::slice_size>::call},
-    {"slice_start", "io", &Adapt<&shapes::slice_start>::call},
-    {"sum", "l", &Adapt<&shapes::sum>::call},
-    {"swapped", "lii", &Adapt<&shapes::swapped>::call},
-    {"unfold_sizes", "liii", &Adapt<&shapes::unfold_sizes>::call},
-    {"unfold_strides", "lii", &Adapt<&shapes::unfold_strides>::call},
-    {"unsqueezed_stride", "lli", &Adapt<&shapes::unsqueezed_stride>::call},
-    {"view_strides", "lll", &Adapt<&shapes::view_strides>::call},
-    {"window_counts", "lllll", &Adapt<&shapes::window_counts>::call},
-    {"with", "lii", &Adapt<&shapes::with>::call},
+     &Adapt<pick<Dims(Op, List, List, bool)>(&geometry::reduced_sizes)>::call},
+    {"reversed", "l", &Adapt<&geometry::reversed>::call},
+    {"slice_size", "iooi", &Adapt<&geometry::slice_size>::call},
+    {"slice_start", "io", &Adapt<&geometry::slice_start>::call},
+    {"sum", "l", &Adapt<&geometry::sum>::call},
+    {"swapped", "lii", &Adapt<&geometry::swapped>::call},
+    {"unfold_sizes", "liii", &Adapt<&geometry::unfold_sizes>::call},
+    {"unfold_strides", "lii", &Adapt<&geometry::unfold_strides>::call},
+    {"unsqueezed_stride", "lli", &Adapt<&geometry::unsqueezed_stride>::call},
+    {"view_strides", "lll", &Adapt<&geometry::view_strides>::call},
+    {"window_counts", "lllll", &Adapt<&geometry::window_counts>::call},
+    {"with", "lii", &Adapt<&geometry::with>::call},
     {"without", "li",
-     &Adapt<pick<Dims(Op, List, Int)>(&shapes::without)>::call},
+     &Adapt<pick<Dims(Op, List, Int)>(&geometry::without)>::call},
     {"without", "ll",
-     &Adapt<pick<Dims(Op, List, List)>(&shapes::without)>::call},
-    {"wrap_dim", "ii", &Adapt<&shapes::wrap_dim>::call},
-    {"wrap_dims", "li", &Adapt<&shapes::wrap_dims>::call},
-    {"wrap_index", "ii", &Adapt<&shapes::wrap_index>::call},
+     &Adapt<pick<Dims(Op, List, List)>(&geometry::without)>::call},
+    {"wrap_dim", "ii", &Adapt<&geometry::wrap_dim>::call},
+    {"wrap_dims", "li", &Adapt<&geometry::wrap_dims>::call},
+    {"wrap_index", "ii", &Adapt<&geometry::wrap_index>::call},
 };
 
 static_assert(std::all_of(std::begin(kCalls), std::end(kCalls),

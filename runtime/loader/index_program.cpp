@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "codegen/lang/cpp_text.h"
 
 namespace sy::runtime {
@@ -193,7 +193,7 @@ class Evaluator {
         const Dims list = this->list(*n.children[0]);
         const int64_t begin = bound(*n.children[1], 0);
         const int64_t end = bound(*n.children[2], INT64_MAX);
-        return out->set(IntArrayRef(shapes::slice(list, begin, end)));
+        return out->set(IntArrayRef(geometry::slice(list, begin, end)));
       }
       default: SY_INTERNAL_ASSERT(false, "an index expression");
     }
@@ -272,7 +272,7 @@ class Evaluator {
     if (op == Op::kEq) return out->set_bool(same(a, b));
     if (op == Op::kNe) return out->set_bool(!same(a, b));
     if (a.kind == Slot::kList && b.kind == Slot::kList) {
-      return out->set(IntArrayRef(shapes::concat(a.list, b.list)));
+      return out->set(IntArrayRef(geometry::concat(a.list, b.list)));
     }
     if (!is_number(a)) missing(*n.children[0]);
     if (!is_number(b)) missing(*n.children[1]);
@@ -301,8 +301,8 @@ class Evaluator {
       case Op::kAdd: return out->set(static_cast<int64_t>(x + y));
       case Op::kSub: return out->set(static_cast<int64_t>(x - y));
       case Op::kMul: return out->set(static_cast<int64_t>(x * y));
-      case Op::kFloorDiv: return out->set(shapes::floor_div(op_, a, b));
-      case Op::kMod: return out->set(shapes::mod(op_, a, b));
+      case Op::kFloorDiv: return out->set(geometry::floor_div(op_, a, b));
+      case Op::kMod: return out->set(geometry::mod(op_, a, b));
       default:
         arithmetic(op, static_cast<double>(a), static_cast<double>(b), out);
     }
@@ -382,10 +382,10 @@ class Evaluator {
     run(*n.children[0], &source);
     const int64_t i = integer(*n.children[1]);
     if (source.kind == Slot::kTensors) {
-      return out->set(shapes::at(op_, source.tensors, i));
+      return out->set(geometry::at(op_, source.tensors, i));
     }
     if (source.kind != Slot::kList) missing(*n.children[0]);
-    out->set(shapes::at(op_, IntArrayRef(source.list), i));
+    out->set(geometry::at(op_, IntArrayRef(source.list), i));
   }
 
   const char* op_;

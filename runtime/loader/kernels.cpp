@@ -5,6 +5,7 @@
 #include "aten/engine/iter.h"
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
+#include "c10/backend.h"
 #include "runtime/loader/operator_state.h"
 
 // The kernels that sygen would print for these operators, as functions of
@@ -37,10 +38,10 @@ const OverloadState& form_of_engine(const Kernel& k) {
   return *static_cast<const EngineKernel*>(k.context)->form;
 }
 
-const BackendEngines& engines_of(const Kernel& k) {
-  const EngineSlot& slot = *static_cast<const EngineKernel*>(k.context)->slot;
-  const auto* engines = slot.engines.load(std::memory_order_acquire);
-  SY_CHECK(engines != nullptr, Value, "backend ", slot.key,
+const BackendEngines& engines_of_kernel(const Kernel& k) {
+  const DeviceType type = static_cast<const EngineKernel*>(k.context)->backend;
+  const BackendEngines* engines = engines_of(type);
+  SY_CHECK(engines != nullptr, Value, "backend ", backend_key_name(type),
            ": its library is not loaded");
   return *engines;
 }
@@ -50,7 +51,7 @@ void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   const OverloadState& form = form_of_engine(k);
   check_boxes(form, args);
   check_requirements(form, args);
-  const PointwiseEngine& engine = *engines_of(k).pointwise;
+  const PointwiseEngine& engine = *engines_of_kernel(k).pointwise;
   const PointwiseNode call(*form.node, args, form.positions.data());
   if (form.written.empty()) {
     results[0] = Value(TensorBase(engine.run(call.op(), call.args())));
@@ -67,7 +68,7 @@ void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   const OverloadState& form = form_of_engine(k);
   check_boxes(form, args);
   check_requirements(form, args);
-  const ReduceEngine& engine = *engines_of(k).reduce;
+  const ReduceEngine& engine = *engines_of_kernel(k).reduce;
   const ReduceNode call(*form.node, args, form.positions.data());
   if (form.written.empty()) {
     results[0] = Value(TensorBase(engine.run(call.op(), call.args())));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "c10/backend.h"
+#include "c10/default_argument.h"
 #include "c10/error.h"
 #include "codegen/derivative.h"
 #include "codegen/exact_out.h"
@@ -26,21 +27,18 @@ OperatorInfo::Kind info_kind(OperatorKind kind) {
   }
 }
 
-// Of the backends that are there, those with engines.
-std::vector<const EngineSlot*> present_engines() {
-  std::vector<const EngineSlot*> out;
-  const std::vector<BackendInfo> present = backends();
-  for (const EngineSlot* slot : engine_slots()) {
-    for (const BackendInfo& b : present) {
-      if (b.present && b.key == slot->key) out.push_back(slot);
-    }
+// Calls f(backend, engines) for each backend that has engines.
+template <class F>
+void each_engines(const F& f) {
+  for (const BackendInfo& b : backends()) {
+    if (const BackendEngines* e = engines_of(b.type)) f(b, *e);
   }
-  return out;
 }
 
 uint16_t flags_of(const Operator& op, const Overload& o) {
   uint16_t flags = 0;
   if (!op.entry->device_check) flags |= OperatorDef::kNoDeviceCheck;
+  if (!op.entry->device_guard) flags |= OperatorDef::kNoDeviceGuard;
   const auto returns = o.schema.returns();
   if (!returns.empty() && returns[0].alias && !returns[0].alias.is_write()) {
     flags |= OperatorDef::kView;
@@ -59,6 +57,10 @@ uint16_t flags_of(const Operator& op, const Overload& o) {
   if (differentiable && !o.schema.is_out()) {
     flags |= OperatorDef::kDifferentiable;
   }
+  const codegen::Effects effects = effects_of(op, o);
+  if (effects.writes) flags |= OperatorDef::kWrites;
+  if (effects.aliases) flags |= OperatorDef::kAliases;
+  if (effects.geometry) flags |= OperatorDef::kGeometry;
   return flags;
 }
 
@@ -113,6 +115,27 @@ void fill_positions(const Operator& op, const Overload& o,
       form->written.push_back(static_cast<int>(i));
     }
   }
+}
+
+// What the definition says of the form's functional operator and of what it
+// writes.
+void fill_effects(const Operator& op, const Overload& o,
+                  const std::string& functional, OverloadState* form) {
+  using Places = codegen::FunctionalPlaces;
+  static_assert(Places::kDefault == FunctionalForm::kDefault &&
+                Places::kDtype == FunctionalForm::kDtype &&
+                Places::kDevice == FunctionalForm::kDevice);
+  for (const lang::Text& name : op.entry->writes) {
+    form->silent += (form->silent.empty() ? "" : ",") + name.str();
+  }
+  form->writes = form->silent.c_str();
+  auto places = functional_places(op, o);
+  if (!places) return;
+  form->places = std::move(*places);
+  form->functional = {functional.c_str(), form->places.args.data(),
+                      form->places.written.data(),
+                      static_cast<uint8_t>(form->places.args.size()),
+                      static_cast<uint8_t>(form->places.written.size())};
 }
 
 // How a value of that type is boxed as a rule.
@@ -188,6 +211,7 @@ void LoadedSchema::read(std::string_view text, const std::string& name) {
   lang::Diagnostics diagnostics;
   std::vector<codegen::Backend> present;
   for (const BackendInfo& info : backends()) {
+    if (!info.present) continue;
     codegen::Backend b;
     b.key = lang::Text(info.key);
     present.push_back(std::move(b));
@@ -229,6 +253,7 @@ void LoadedSchema::add(const Operator& op) {
   state->op = &op;
   state->token = library_.token();
   state->ns = op.ns;
+  state->name = op.ns + "::" + op.base.name;
   state->base.emplace(op.ns + "::" + op.base.name);
   const auto index = [&](const lang::Expr& e) {
     return IndexProgram(e, schema, op.base.name);
@@ -300,6 +325,7 @@ void LoadedSchema::add(const Operator& op) {
     if (state->pointwise || state->reduce) form->node = &state->node;
     if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form.get());
+    fill_effects(op, *o, state->name, form.get());
     for (const Argument& a : o->schema.arguments()) {
       form->boxes.push_back({tag_of(a.type), a.type,
                              static_cast<size_t>(codegen::required_length(a))});
@@ -323,23 +349,22 @@ void LoadedSchema::add(const Operator& op) {
 }
 
 void LoadedSchema::impl(const OverloadState& form, const char* key,
-                        BoxedFunction f, bool guarded) {
+                        BoxedFunction f, bool checks_itself) {
   const Kernel k = Kernel::from_boxed(f, const_cast<OverloadState*>(&form));
-  library_.impl(form.full_name, key, guarded ? k.guarded() : k, line(form));
+  library_.impl(form.full_name, key, checks_itself ? k.checks_itself() : k,
+                line(form));
 }
 
 void LoadedSchema::register_engines(OperatorState& state,
                                     const OverloadState& form) {
-  for (const EngineSlot* slot : present_engines()) {
-    const auto* engines = slot->engines.load(std::memory_order_acquire);
-    if (engines == nullptr) continue;
-    const BoxedFunction f = engine_kernel(state.op->kind(), *engines);
-    if (f == nullptr) continue;
+  each_engines([&](const BackendInfo& b, const BackendEngines& engines) {
+    const BoxedFunction f = engine_kernel(state.op->kind(), engines);
+    if (f == nullptr) return;
     state.engine_kernels.push_back(
-        std::make_unique<EngineKernel>(EngineKernel{&form, slot}));
+        std::make_unique<EngineKernel>(EngineKernel{&form, b.type}));
     const Kernel k = Kernel::from_boxed(f, state.engine_kernels.back().get());
-    library_.impl(form.full_name, slot->key.c_str(), k.guarded(), line(form));
-  }
+    library_.impl(form.full_name, b.key.c_str(), k.checks_itself(), line(form));
+  });
 }
 
 void LoadedSchema::register_kernels(OperatorState& state) {
@@ -353,6 +378,7 @@ void LoadedSchema::register_kernels(OperatorState& state) {
     OperatorDef def;
     def.flags = form->flags;
     def.info = form.get();
+    if (form->functional.op != nullptr) def.functional = &form->functional;
     const bool contract = op.has_requirements() || !state.shape.empty() ||
                           op.tensor_arguments().size() > 1 ||
                           o.schema.is_mutable();
@@ -375,12 +401,11 @@ void LoadedSchema::register_kernels(OperatorState& state) {
       impl(*form, "CompositeExplicitAutograd", view_kernel(), true);
     } else if (kind == OperatorKind::kDispatch && op.is_functional() &&
                !state.shape.empty()) {
-      for (const EngineSlot* slot : present_engines()) {
-        const auto* engines = slot->engines.load(std::memory_order_acquire);
-        if (engines != nullptr && !engines->has_data) {
-          impl(*form, slot->key.c_str(), sizes_kernel(), true);
+      each_engines([&](const BackendInfo& b, const BackendEngines& engines) {
+        if (!engines.has_data) {
+          impl(*form, b.key.c_str(), sizes_kernel(), true);
         }
-      }
+      });
     }
   }
 }

@@ -35,7 +35,7 @@ class LoadedSchema {
   void register_kernels(OperatorState& state);
   void register_gradient(OperatorState& state);
   void impl(const OverloadState& form, const char* key, BoxedFunction f,
-            bool guarded);
+            bool checks_itself);
   Callee callee(const FunctionSchema& schema) const;
   int line(const OverloadState& form) const {
     return static_cast<int>(form.op->op->entry->at.line);

@@ -8,6 +8,7 @@
 #include "aten/backend/engines.h"
 #include "c10/operator_def.h"
 #include "c10/plugin/library_token.h"
+#include "codegen/functional_form.h"
 #include "codegen/model.h"
 #include "runtime/loader/descriptors.h"
 #include "runtime/loader/evaluator.h"
@@ -51,6 +52,10 @@ struct OverloadState : OperatorInfo {
   std::vector<Box> boxes;  // what each argument is boxed as
   bool has_contract = false;
   uint16_t flags = 0;  // of OperatorDef
+  std::string silent;  // OperatorInfo::writes
+  // What `functional` points to, if it has an operator.
+  codegen::FunctionalPlaces places;
+  FunctionalForm functional;
   // out= and in-place forms: what the base form gets where this one has no
   // such argument.
   struct Filler {
@@ -63,13 +68,14 @@ struct OverloadState : OperatorInfo {
 // The context of the kernel that an engine of a backend makes of a form.
 struct EngineKernel {
   const OverloadState* form;
-  const EngineSlot* slot;
+  DeviceType backend;
 };
 
 struct OperatorState {
   const codegen::Operator* op = nullptr;
   LibraryToken* token = nullptr;
   std::string ns;
+  std::string name;                                       // "mine::add.Tensor"
   std::vector<std::unique_ptr<OverloadState>> overloads;  // base first
   std::vector<std::unique_ptr<EngineKernel>> engine_kernels;
   std::unique_ptr<PointwiseData> pointwise;

@@ -11,7 +11,7 @@
 #include "aten/ops/unique.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
-#include "backends/cpu/support/rank.h"
+#include "backends/cpu/support/select_rank.h"
 #include "backends/cpu/support/sort_key.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"

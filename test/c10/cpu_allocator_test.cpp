@@ -297,7 +297,7 @@ TEST(MemoryFunctions, ReachTheAllocatorOfTheDevice) {
   trim_memory(Device("meta"));
   SY_EXPECT_ERROR(set_memory_limit(-1), ValueError,
                   "[set_memory_limit] bytes: expected non-negative, got -1");
-  SY_EXPECT_ERROR(memory_stats(Device(30)), ValueError,
+  SY_EXPECT_ERROR(memory_stats(Device(device_type_of(30))), ValueError,
                   "no backend has the number 30");
   const int64_t limit = memory_stats().limit;
   set_memory_limit(12345678);

@@ -75,7 +75,7 @@ TEST(Generator, ManualSeedReachesEveryDefaultGenerator) {
   EXPECT_NE(default_generator(Device(kMeta)), cpu);
   manual_seed(43);
   EXPECT_EQ(default_generator(Device(kMeta))->seed(), 43u);
-  SY_EXPECT_ERROR(default_generator(Device(29)), ValueError,
+  SY_EXPECT_ERROR(default_generator(Device(device_type_of(29))), ValueError,
                   "[default_generator] device: no backend has the number 29");
 }
 

@@ -11,7 +11,9 @@ TensorBase same(const TensorBase& a) { return a; }
 
 const int first_line = __LINE__ + 1;
 SY_LIBRARY(introspected, m) { m.def("f(Tensor a) -> Tensor"); }
-SY_LIBRARY_IMPL(introspected, CPU, m) { m.impl("f", SY_FN(same).guarded()); }
+SY_LIBRARY_IMPL(introspected, CPU, m) {
+  m.impl("f", SY_FN(same).checks_itself());
+}
 SY_LIBRARY_IMPL(introspected, CompositeExplicitAutograd, m) {
   m.impl("f", SY_FN(same));
 }
@@ -37,10 +39,10 @@ TEST(KernelsOf, SaysWhereEachWasRegistered) {
   EXPECT_EQ(cpu.line, first_line + 1);
   EXPECT_EQ(cpu.owner, owner_of(f()));
   EXPECT_FALSE(cpu.owner.empty());
-  EXPECT_TRUE(cpu.guarded);
+  EXPECT_TRUE(cpu.checks_itself);
   EXPECT_FALSE(cpu.boxed_only);
   EXPECT_EQ(kernels[1].key, "CompositeExplicitAutograd");
-  EXPECT_FALSE(kernels[1].guarded);
+  EXPECT_FALSE(kernels[1].checks_itself);
   EXPECT_TRUE(kernels[2].fallthrough);
   EXPECT_EQ(kernels[3].key, "Autocast");
   EXPECT_TRUE(kernels[3].boxed_only);
@@ -58,20 +60,23 @@ TEST(DispatchOf, SaysWhereEveryKeyGoes) {
   }
   EXPECT_EQ(order,
             (std::vector<std::string>{
-                "Trace", "Batched", "Autocast", "AutogradCPU", "AutogradMeta",
-                "Functionalize", "BackendSelect", "CPU", "Meta", "Undefined"}));
+                "Trace", "TransformFront", "Batched", "Autocast", "AutogradCPU",
+                "AutogradMeta", "Functionalize", "Wrapped", "TransformBack",
+                "Mode", "BackendSelect", "CPU", "Meta", "Undefined"}));
   EXPECT_EQ(routes,
             (std::vector<Route>{
-                Route::Fallthrough, Route::Fallthrough, Route::Own,
                 Route::Fallthrough, Route::Fallthrough, Route::Fallthrough,
-                Route::Fallthrough, Route::Own, Route::Alias, Route::Alias}));
-  EXPECT_EQ(kernels[3], "Autograd");
-  EXPECT_EQ(kernels[8], "CompositeExplicitAutograd");
+                Route::Own, Route::Fallthrough, Route::Fallthrough,
+                Route::Fallthrough, Route::Fallthrough, Route::Fallthrough,
+                Route::Fallthrough, Route::Fallthrough, Route::Own,
+                Route::Alias, Route::Alias}));
+  EXPECT_EQ(kernels[4], "Autograd");
+  EXPECT_EQ(kernels[12], "CompositeExplicitAutograd");
 }
 
 TEST(DispatchOf, FollowsRegistrations) {
   using Route = DispatchInfo::Route;
-  const auto meta = [] { return dispatch_of(f())[8]; };
+  const auto meta = [] { return dispatch_of(f())[12]; };
   {
     const RegistrationHandle own =
         register_library(LibraryKind::Impl, "introspected", "Meta",
@@ -84,7 +89,7 @@ TEST(DispatchOf, FollowsRegistrations) {
                        [](Library& m) { m.def("g(Tensor a) -> Tensor"); });
   const auto g = [] {
     return dispatch_of(
-        Dispatcher::singleton().find_or_throw("introspected::g"))[8];
+        Dispatcher::singleton().find_or_throw("introspected::g"))[12];
   };
   EXPECT_EQ(g().route, Route::Missing);
   const RegistrationHandle fallback =

@@ -14,6 +14,8 @@
 #include "c10/generator.h"
 #include "c10/plugin/library.h"
 #include "c10/plugin/library_note.h"
+#include "c10/storage_payload.h"
+#include "c10/stream.h"
 
 // What plugins are compiled against: sizes, offsets, places in tables of
 // virtual functions, values of enumerations. layout.txt is the record of them.
@@ -80,14 +82,13 @@ SY_FIELD(TensorImpl, inline_)
 SY_FIELD(StorageImpl, data_)
 SY_FIELD(StorageImpl, nbytes_)
 SY_FIELD(StorageImpl, allocator_)
-SY_FIELD(StorageImpl, deleter_context_)
-SY_FIELD(StorageImpl, deleter_)
 SY_FIELD(StorageImpl, owner_)
 SY_FIELD(StorageImpl, last_writer_)
+SY_FIELD(StorageImpl, extra_)
 SY_FIELD(StorageImpl, version_)
 SY_FIELD(StorageImpl, device_)
 SY_FIELD(StorageImpl, source_)
-SY_FIELD(StorageImpl, inline_units_)
+SY_FIELD(StorageImpl, handed_out_)
 SY_FIELD(Value, p_)
 SY_FIELD(Value, i_)
 SY_FIELD(Value, d_)
@@ -95,9 +96,10 @@ SY_FIELD(Value, tag_)
 SY_FIELD(Value, owned_)
 SY_FIELD(Scalar, i_)
 SY_FIELD(Scalar, d_)
+SY_FIELD(Scalar, pair_)
 SY_FIELD(Scalar, tag_)
-SY_FIELD(Device, type)
-SY_FIELD(Device, index)
+SY_FIELD(Device, type_)
+SY_FIELD(Device, index_)
 SY_FIELD(Kernel, unboxed)
 SY_FIELD(Kernel, boxed)
 SY_FIELD(Kernel, context)
@@ -109,6 +111,7 @@ SY_FIELD(CppSignature, results)
 SY_FIELD(CppSignature, num_args)
 SY_FIELD(CppSignature, num_results)
 SY_FIELD(CppSignature, takes_keys)
+SY_FIELD(CppSignature, device_entry)
 SY_FIELD(OperatorDef, schema)
 SY_FIELD(OperatorDef, signature)
 SY_FIELD(OperatorDef, guard)
@@ -131,15 +134,20 @@ SY_FIELD(DispatchSlot, fn)
 SY_FIELD(DispatchSlot, kernel)
 SY_FIELD(DispatchTable, mask)
 SY_FIELD(DispatchTable, rows)
+SY_FIELD(DispatchTable, own)
 SY_FIELD(DispatchTable, num_slots)
 SY_FIELD(DispatchTable, num_kernels)
 SY_FIELD(DispatchTable, first)
 SY_FIELD(DispatchTable, num_backends)
-SY_FIELD(ThreadState, included)
-SY_FIELD(ThreadState, excluded)
-SY_FIELD(ThreadState, calls)
-SY_FIELD(ThreadState, grad_disabled)
-SY_FIELD(ThreadState, inference)
+SY_FIELD(CallsInFlight, calls)
+SY_FIELD(ThreadModes, included)
+SY_FIELD(ThreadModes, excluded)
+SY_FIELD(ThreadModes, grad_disabled)
+SY_FIELD(ThreadModes, inference)
+SY_FIELD(ThreadModes, transforms)
+SY_FIELD(ThreadModes, modes)
+SY_FIELD(ThreadModes, autocast_devices)
+SY_FIELD(ThreadModes, autocast_dtypes)
 SY_FIELD(Library, batch_)
 SY_FIELD(Library, record_)
 SY_FIELD(LibraryRecord, kind)
@@ -174,11 +182,46 @@ SY_FIELD(DeviceInterface, properties)
 SY_FIELD(DeviceInterface, copy_across)
 SY_FIELD(DeviceInterface, pinned_allocator)
 SY_FIELD(DeviceInterface, begin_copy)
+SY_FIELD(StoragePayload, materialize)
+SY_FIELD(StoragePayload, describe)
+SY_FIELD(DeviceInterface, set_device)
+SY_FIELD(DeviceInterface, memory_info)
 SY_FIELD(Allocator, allocate)
 SY_FIELD(Allocator, deallocate)
 SY_FIELD(Allocator, reset_peak)
 SY_FIELD(Allocator, trim)
 SY_FIELD(Allocator, set_limit)
+SY_FIELD(Allocator, allocate_on)
+SY_FIELD(Allocator, note_use)
+SY_FIELD(StreamInterface, create_stream)
+SY_FIELD(StreamInterface, destroy_stream)
+SY_FIELD(StreamInterface, current_stream)
+SY_FIELD(StreamInterface, set_current_stream)
+SY_FIELD(StreamInterface, is_stream_done)
+SY_FIELD(StreamInterface, synchronize_stream)
+SY_FIELD(StreamInterface, record_event)
+SY_FIELD(StreamInterface, destroy_event)
+SY_FIELD(StreamInterface, is_event_done)
+SY_FIELD(StreamInterface, synchronize_event)
+SY_FIELD(StreamInterface, wait_event)
+SY_FIELD(StreamInterface, last_ticket)
+SY_FIELD(StreamInterface, completed_ticket)
+SY_FIELD(StreamInterface, priorities)
+SY_FIELD(StreamInterface, create_stream_of)
+SY_FIELD(StreamInterface, stream_priority)
+SY_FIELD(StreamInterface, native_stream)
+SY_FIELD(StreamInterface, native_event)
+SY_FIELD(StreamInterface, adopt_stream)
+SY_FIELD(StreamInterface, record_timed_event)
+SY_FIELD(StreamInterface, elapsed)
+SY_FIELD(StreamInterface, begin_capture)
+SY_FIELD(StreamInterface, end_capture)
+SY_FIELD(StreamInterface, abort_capture)
+SY_FIELD(StreamInterface, is_capturing)
+SY_FIELD(StreamInterface, instantiate_graph)
+SY_FIELD(StreamInterface, launch_graph)
+SY_FIELD(StreamInterface, destroy_executable)
+SY_FIELD(StreamInterface, destroy_graph)
 
 #undef SY_FIELD
 
@@ -207,6 +250,8 @@ Layout layout() {
   add_type<DispatchSlot>(out, "DispatchSlot");
   add_type<DispatchTable>(out, "DispatchTable");
   add_type<ThreadState>(out, "ThreadState");
+  add_type<ThreadModes>(out, "ThreadModes");
+  out["ThreadState.modes"] = sizeof(CallsInFlight);
   add_type<Library>(out, "Library");
   add_type<LibraryRecord>(out, "LibraryRecord");
   add_type<LibraryNote>(out, "LibraryNote");
@@ -214,10 +259,20 @@ Layout layout() {
   add_type<BackendInfo>(out, "BackendInfo");
   add_type<DeviceInterface>(out, "DeviceInterface");
   add_type<Allocator>(out, "Allocator");
+  add_type<StoragePayload>(out, "StoragePayload");
+  add_type<StreamInterface>(out, "StreamInterface");
+  add_type<DeviceProperties>(out, "DeviceProperties");
+  add_type<MemoryInfo>(out, "MemoryInfo");
+  add_type<detail::QueueObject>(out, "QueueObject");
+  add_type<StreamGuard>(out, "StreamGuard");
+  add_type<detail::DeviceCall>(out, "DeviceCall");
   add_type<GeneratorImpl>(out, "GeneratorImpl");
   add_type<Error>(out, "Error");
   for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
     out[str("DispatchKey ", info.name)] = static_cast<uint64_t>(info.key);
+  }
+  for (int n = 0; n < kNumFixedBackends; ++n) {
+    out[str("DeviceType ", kFixedBackends[n].key)] = static_cast<uint64_t>(n);
   }
   for (int t = 0; t < kNumScalarTypes; ++t) {
     out[str("ScalarType ", static_cast<ScalarType>(t))] =

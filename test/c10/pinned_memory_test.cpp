@@ -24,7 +24,7 @@ TEST(PinningBackend, SaysWhichAreThere) {
   SY_EXPECT_ERROR(pinning_backend("pin_memory", Device("two")), ValueError,
                   "[pin_memory] device: expected one that pins memory, got "
                   "'two'");
-  SY_EXPECT_ERROR(StorageImpl::allocate_pinned(8, Device("two").type),
+  SY_EXPECT_ERROR(StorageImpl::allocate_pinned(8, Device("two").type()),
                   ValueError, "'two' pins no memory of the host");
 }
 

@@ -170,7 +170,7 @@ TEST(Storage, OtherDevicesUseTheirAllocator) {
                   "'npu:2'");
   detail::unregister_backend(t);
   SY_EXPECT_ERROR(StorageImpl::allocate(8, Device(t)), ValueError,
-                  "device 'npu': its backend is not loaded");
+                  "device 'npu': no library of this backend is loaded");
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST(MakeTensor, RefusesWhatIsNoDtypeOrDevice) {
                   "[empty] dtype: expected a dtype, got undefined");
   SY_EXPECT_ERROR(make({1}, static_cast<ScalarType>(200)), TypeError,
                   "[empty] dtype");
-  SY_EXPECT_ERROR(make({1}, kFloat, Device(200)), ValueError,
+  SY_EXPECT_ERROR(make({1}, kFloat, Device(device_type_of(200))), ValueError,
                   "no backend has the number 200");
   SY_EXPECT_ERROR(make({1}, kFloat, Device(kCPU, 1)), ValueError,
                   "[empty] device: there is one 'cpu' device, got 'cpu:1'");

@@ -148,7 +148,7 @@ TEST_F(EmitBackend, DeclaresAndRegistersWhatItLists) {
   expect_has(source, "m.fallback(sy::Kernel::from_boxed(&sy::cpu_fallback));");
   // Only what load_library loads says what it claims.
   EXPECT_EQ(source.find("switchyard_backend_claims"), std::string::npos);
-  EXPECT_EQ(source.find("EngineRegistrar"), std::string::npos);
+  EXPECT_EQ(source.find("kEngineService"), std::string::npos);
 }
 
 constexpr const char* kEngines =
@@ -160,8 +160,9 @@ TEST_F(EmitBackend, EnginesRunAllOperatorsOfAKind) {
   EXPECT_EQ(make(kEngines, "", {"backend_gen.h", "backend_gen.cpp"}), "");
   const std::string source = read("backend_gen.cpp");
   expect_has(source,
-             "const sy::EngineRegistrar kEngines(\"Third\", "
-             "{&kPointwise, nullptr, nullptr});");
+             "constinit sy::BackendEngines engines{&kPointwise, nullptr, "
+             "nullptr};");
+  expect_has(source, "  m.service(sy::kEngineService, &engines);");
   expect_has(source, "#include \"backends/x/pointwise.h\"\n");
   expect_has(source,
              "m.impl(\"add.Tensor\", SY_FN(add_Tensor_kernel)"

@@ -1,6 +1,8 @@
 """Makes a test of the C++ blocks of a page: one for each, under its line.
 
-A line `<!-- check: CODE -->` after a block is run behind it.
+A line `<!-- check: CODE -->` after a block is run behind it. With --program the
+first block is a program and is printed as it stands; --entries prints the blocks
+of YAML instead.
 """
 
 import pathlib
@@ -35,8 +37,23 @@ def tests(path):
         yield line, code
 
 
+def entries(path):
+    inside = False
+    for text in path.read_text().splitlines():
+        if text.startswith("```"):
+            inside = text == "```yaml"
+        elif inside:
+            yield text
+
+
 def main():
-    path = pathlib.Path(sys.argv[1])
+    path = pathlib.Path(sys.argv[-1])
+    if sys.argv[1] == "--program":
+        print("\n".join(next(tests(path))[1]))
+        return
+    if sys.argv[1] == "--entries":
+        print("\n".join(entries(path)))
+        return
     name = "".join(w.capitalize() for w in path.stem.split("_"))
     print(HEAD)
     for line, code in tests(path):

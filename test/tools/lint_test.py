@@ -7,13 +7,43 @@ import unittest
 import lint
 
 
-def found(path, text):
+def found_in(files):
     with tempfile.TemporaryDirectory() as root:
-        full = os.path.join(root, path)
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        with open(full, "w", encoding="utf-8") as file:
-            file.write(text)
+        for path, text in files.items():
+            full = os.path.join(root, path)
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w", encoding="utf-8") as file:
+                file.write(text)
         return list(lint.problems(root))
+
+
+def found(path, text):
+    return found_in({path: text})
+
+
+SHAPE = """- func: tril(Tensor self) -> Tensor
+  dispatch: {CPU: tril_out, CompositeExplicitAutograd: tril_by_where}
+- func: flip(Tensor self) -> Tensor
+  dispatch:
+    CPU: flip_out
+  doc: Elements the other way round.
+"""
+KERNELS = """namespace sy::cpu {
+
+void tril_out(const Tensor& self,
+              const Tensor& out) {
+  flip_out(self, out);
+}
+
+std::tuple<Tensor, Tensor>
+flip_out(const Tensor& self) {
+}
+
+void only_declared(int);
+
+}  // namespace sy::cpu
+"""
+TRIL = "Tensor tril_by_where(const Tensor& self) {\n}\n"
 
 
 class LintTest(unittest.TestCase):
@@ -67,6 +97,8 @@ class LintTest(unittest.TestCase):
         self.expect("c10/a.cpp", "\n" * 801, "has 801 lines", "by topic")
         self.expect_clean("README.md", "a\n" * 100)
         self.expect("README.md", "a\n" * 101, "has 101 lines", "docs/")
+        self.expect_clean("aten/README.md", "a\n" * 30)
+        self.expect("aten/README.md", "a\n" * 31, "has 31 lines", "docs/")
 
     def test_pragma_once(self):
         self.expect("c10/a.h", "int a;\n", "no #pragma once")
@@ -75,6 +107,48 @@ class LintTest(unittest.TestCase):
         for top in ("home", "work", "tmp"):
             self.expect("c10/a.cpp", f"// see /{top}/someone/a\n", "fresh")
         self.expect_clean("c10/a.cpp", "// $" + "{x}/home/a, a/home/b\n")
+
+    def test_the_functions_that_a_source_defines(self):
+        self.assertEqual(lint.defined(KERNELS.splitlines()),
+                         {"tril_out", "flip_out"})
+
+    def test_kernels_are_in_files_of_their_family(self):
+        files = {"schemas/ops/shape.yaml": SHAPE,
+                 "schemas/ops/shape_more.yaml": "# none\n",
+                 "backends/cpu/shape_flip.cpp": KERNELS,
+                 "aten/composite/shape.cpp": TRIL}
+        self.assertEqual(found_in(files), [])
+        # A longer family's file is not that of a shorter one.
+        moved = dict(files)
+        moved["aten/composite/shape_more.cpp"] = \
+            moved.pop("aten/composite/shape.cpp")
+        problems = found_in(moved)
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("schemas/ops/shape.yaml:2: names tril_by_where, which is "
+                      "in aten/composite/shape_more.cpp", problems[0])
+        self.assertIn("found without a search", problems[0])
+        # Two families that share a kernel: it is with one of them.
+        moved["schemas/ops/shape_more.yaml"] = \
+            "  dispatch: {CompositeExplicitAutograd: tril_by_where}\n"
+        self.assertEqual(found_in(moved), [])
+
+    def test_a_kernel_without_a_definition(self):
+        problems = found_in({"schemas/ops/shape.yaml": SHAPE,
+                             "backends/cpu/shape.cpp": KERNELS})
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("shape.yaml:2: names tril_by_where for "
+                      "CompositeExplicitAutograd, which no file of "
+                      "aten/composite/ defines", problems[0])
+
+    def test_the_folder_of_a_backend_is_in_its_description(self):
+        problems = found_in({
+            "schemas/ops/a.yaml": "  dispatch: {Npu: a_out}\n",
+            "backends/mine/backend.yaml": "backend: Npu\n",
+            "backends/mine/b.cpp": "void a_out() {\n}\n"})
+        self.assertEqual(len(problems), 2, problems)
+        self.assertIn("backends/mine/b.cpp:1: is named after no family",
+                      problems[0])
+        self.assertIn("backends/mine/a.cpp or a_<topic>.cpp", problems[1])
 
     def test_todo(self):
         self.expect("c10/a.cpp", "// TO" + "DO later\n", "issue number")

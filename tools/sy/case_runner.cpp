@@ -66,7 +66,7 @@ class Results {
                                     const Json& expected,
                                     const std::string& name) {
     const TensorSpec spec = parse_tensor(expected, storages_, name);
-    if (actual.device().type != device_.type) {
+    if (actual.device().type() != device_.type()) {
       return str("device: expected ", device_, ", got ", actual.device());
     }
     const HostTensor got = read_tensor(actual);

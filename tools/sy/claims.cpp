@@ -144,7 +144,7 @@ std::string choose_device(const std::vector<Plugin>& plugins,
 const Claims* claims_for(const std::vector<Plugin>& plugins, Device device) {
   for (const Plugin& p : plugins) {
     if (p.claims && !p.claims->device.empty() &&
-        Device(p.claims->device).type == device.type) {
+        Device(p.claims->device).type() == device.type()) {
       return &*p.claims;
     }
   }

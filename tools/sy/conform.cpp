@@ -144,7 +144,7 @@ std::vector<Job> jobs_of(const ConformOptions& o,
                 : case_names(o.worker.cases);
   std::vector<Job> jobs;
   for (const std::string& name : recorded) jobs.push_back({name});
-  const bool on_device = Device(o.worker.device).type > kMeta;
+  const bool on_device = Device(o.worker.device).type() > kMeta;
   const Claims* claims = claims_for(plugins, Device(o.worker.device));
   if (installed && o.worker.trials == "replay") {
     add_made_jobs(o, claims, on_device, recorded, jobs);

@@ -156,7 +156,7 @@ int run_coverage(const CoverageOptions& options) {
   init();
   const std::string device = choose_device(plugins, options.device);
   const std::vector<Line> lines =
-      lines_of(backend_key_name(Device(device).type), options.glob);
+      lines_of(backend_key_name(Device(device).type()), options.glob);
   if (options.json != "-" && options.html != "-") {
     std::fputs(table(lines).c_str(), stdout);
   }

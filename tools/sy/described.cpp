@@ -1,6 +1,5 @@
 #include "aten/backend/engines.h"
 #include "aten/backend/node.h"
-#include "c10/backend.h"
 #include "c10/error.h"
 #include "c10/generator.h"
 #include "c10/thread_state.h"
@@ -15,7 +14,7 @@ namespace {
 // The call through the operator's description alone, on the CPU.
 std::vector<Value> run_node(const NodeDesc& node, const Value* args, size_t n) {
   std::vector<Tensor> results(n);
-  const BackendEngines& engines = *engines_of(backend_key_name(kCPU));
+  const BackendEngines& engines = *engines_of(kCPU);
   if (node.pointwise != nullptr) {
     const PointwiseNode call(node, args);
     if (n == 1) {

@@ -217,7 +217,7 @@ class OnDevice final : public CallTrials {
     for (size_t k = 0; k < want.size(); ++k) {
       if (want[k].defined() != got[k].defined()) return "undefined";
       if (!want[k].defined()) continue;
-      if (got[k].device().type != device_.type) {
+      if (got[k].device().type() != device_.type()) {
         return str("device: expected ", device_, ", got ", got[k].device());
       }
       const double t = tolerance_of(want[k].dtype());

@@ -32,7 +32,7 @@ constexpr const char* kWays[] = {"native", "composed", "cpu"};
 using Ways = std::map<std::string, std::string>;  // by dtype
 
 bool has_own_kernel(OperatorHandle op, Device device) {
-  const std::string key = backend_key_name(device.type);
+  const std::string key = backend_key_name(device.type());
   for (const DispatchInfo& d : dispatch_of(op)) {
     if (d.key == key) return d.route == DispatchInfo::Route::Own;
   }
@@ -173,8 +173,8 @@ void run_part(const DtypesOptions& options) {
   const std::vector<Plugin> plugins = load_plugins(options.plugins);
   init();
   Device device(choose_device(plugins, options.device));
-  if (device.type > kMeta && !device.has_index()) {
-    device = Device(device.type, 0);  // as tensors have it
+  if (device.type() > kMeta && !device.has_index()) {
+    device = Device(device.type(), 0);  // as tensors have it
   }
   answer({{"device", str(device)}});
   const ExampleWords examples = read_examples({});

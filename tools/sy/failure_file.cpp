@@ -89,7 +89,7 @@ struct Found {
 Found find_trial(OperatorHandle op, const Failure& f, const Claims* claims,
                  std::unique_ptr<CaseFile> file) {
   Device device(f.device);
-  if (device.type > kMeta && !device.has_index()) device.index = 0;
+  if (device.type() > kMeta && !device.has_index()) device.set_index(0);
   Found out{std::move(file), nullptr, 0};
   if (!f.dtype.empty()) {
     const auto dtype = parse_scalar_type(f.dtype);

@@ -81,10 +81,13 @@ std::vector<OperatorHandle> overloads(const std::string& name) {
 }
 
 Json to_json(const KernelInfo& k) {
-  return {{"key", k.key},          {"file", k.file},
-          {"line", k.line},        {"owner", k.owner},
-          {"boxed", k.boxed_only}, {"fallthrough", k.fallthrough},
-          {"guarded", k.guarded}};
+  return {{"key", k.key},
+          {"file", k.file},
+          {"line", k.line},
+          {"owner", k.owner},
+          {"boxed", k.boxed_only},
+          {"fallthrough", k.fallthrough},
+          {"guarded", k.checks_itself}};
 }
 
 Json implementations_json(const std::string& name) {
@@ -141,7 +144,7 @@ std::string_view tidy(std::string_view file) {
 
 std::string site(const KernelInfo& k) {
   return str(tidy(k.file), ":", k.line, k.owner.empty() ? "" : ", " + k.owner,
-             k.boxed_only ? ", boxed" : "", k.guarded ? ", guarded" : "");
+             k.boxed_only ? ", boxed" : "", k.checks_itself ? ", guarded" : "");
 }
 
 void pad(std::string& line, size_t width) {

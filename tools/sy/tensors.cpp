@@ -9,7 +9,7 @@ namespace sy::tools {
 
 namespace {
 
-int index_of(Device d) { return d.has_index() ? d.index : 0; }
+int index_of(Device d) { return d.has_index() ? d.index() : 0; }
 
 // Elements of storage that the view reaches; 0 if it is empty. Sizes and
 // strides are not negative.
@@ -40,7 +40,7 @@ void check_fields(const Json& v, const std::string& where) {
 Storage upload(std::string_view bytes, Device device) {
   Storage s = StorageImpl::allocate(bytes.size(), device);
   if (bytes.empty() || s->data() == nullptr) return s;
-  DeviceInterface& i = device_interface(device.type);
+  DeviceInterface& i = device_interface(device.type());
   i.copy_from_host(s->data(), bytes.data(), bytes.size(), index_of(device));
   i.synchronize(index_of(device));
   return s;
@@ -116,9 +116,9 @@ TensorBase copy_to(Device device, const TensorBase& t) {
       upload({static_cast<const char*>(t.storage()->data()),
               t.storage()->data() == nullptr ? 0 : t.storage()->nbytes()},
              device);
-  return TensorBase(
-      TensorImpl::make(s, t.dtype(), device, DispatchKeySet::dense(device.type),
-                       t.sizes(), t.strides(), t.storage_offset()));
+  return TensorBase(TensorImpl::make(
+      s, t.dtype(), device, DispatchKeySet::dense(device.type()), t.sizes(),
+      t.strides(), t.storage_offset()));
 }
 
 std::string read_storage(const Storage& s) {
@@ -126,7 +126,7 @@ std::string read_storage(const Storage& s) {
   if (!s || s->nbytes() == 0 || s->data() == nullptr) return out;
   out.resize(s->nbytes());
   const Device device = s->device();
-  DeviceInterface& i = device_interface(device.type);
+  DeviceInterface& i = device_interface(device.type());
   i.synchronize(index_of(device));
   i.copy_to_host(out.data(), s->data(), out.size(), index_of(device));
   i.synchronize(index_of(device));
@@ -165,7 +165,7 @@ TensorBase CaseMemory::tensor(const TensorSpec& spec) {
   Storage& s = made_[spec.key];
   if (!s) s = upload(storages_.at(spec.key).bytes, device_);
   return TensorBase(TensorImpl::make(s, spec.dtype, device_,
-                                     DispatchKeySet::dense(device_.type),
+                                     DispatchKeySet::dense(device_.type()),
                                      spec.sizes, spec.strides, spec.offset));
 }
 

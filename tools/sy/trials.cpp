@@ -97,7 +97,7 @@ std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
 std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
                                     const std::string& tensors,
                                     const Claims* claims) {
-  if (device.type <= kMeta) {
+  if (device.type() <= kMeta) {
     return agreed_trials(op, made_calls(op, "", tensors));
   }
   std::vector<ScalarType> dtypes = {kFloat, kDouble, kHalf, kBFloat16, kLong,

@@ -24,14 +24,14 @@ bool ran_on_cpu(OperatorHandle op) {
 
 Witness::Witness(OperatorHandle op, Device device, const Claims* claims)
     : op_(op), device_(device), claims_(claims) {
-  const std::string key = backend_key_name(device.type);
+  const std::string key = backend_key_name(device.type());
   for (const DispatchInfo& d : dispatch_of(op)) {
     own_kernel_ |= d.key == key && d.route == DispatchInfo::Route::Own;
   }
 }
 
 CaseResult Witness::run(const Trials& trials, size_t i) const {
-  if (device_.type <= kMeta) return trials.run(i);
+  if (device_.type() <= kMeta) return trials.run(i);
   reset_fallback_counts();
   CaseResult result = trials.run(i);
   if (ran_on_cpu(op_)) {

@@ -39,8 +39,8 @@ class Worker {
     init();
     device_ = Device(options.device);
     // As tensors have it: "npu" is npu:0.
-    if (device_.type > kMeta && !device_.has_index()) {
-      device_ = Device(device_.type, 0);
+    if (device_.type() > kMeta && !device_.has_index()) {
+      device_ = Device(device_.type(), 0);
     }
   }
 

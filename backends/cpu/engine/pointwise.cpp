@@ -2,8 +2,9 @@
 
 #include "aten/engine/guard.h"
 #include "aten/engine/iter.h"
-#include "aten/tile/program.h"
-#include "aten/tile/resolve.h"
+#include "aten/program/resolve.h"
+#include "backends/cpu/program/runner.h"
+#include "backends/cpu/support/dtype_switch.h"
 
 namespace sy::cpu {
 
@@ -13,8 +14,9 @@ namespace {
 constexpr int64_t kGrain = 32768;
 
 // The integer kernels report a division by zero per thread.
-void check_zero_division(const char* op, tiles::TileType type) {
-  if (type == tiles::TileType::f32 || type == tiles::TileType::f64) return;
+void check_zero_division(const char* op, program::ComputeType type) {
+  if (type == program::ComputeType::f32 || type == program::ComputeType::f64)
+    return;
   SY_CHECK(!tiles::take_error(), Value, "[", op,
            "] other: expected a divisor other than 0, got an integer 0");
 }
@@ -22,16 +24,16 @@ void check_zero_division(const char* op, tiles::TileType type) {
 // Everything one call needs besides its operands.
 struct Task {
   const PointwiseOp* op;
-  const tiles::Program* program;
-  tiles::TileType type;
-  tiles::Uniform uniforms[tiles::kMaxUniforms];
-  tiles::Resolved resolved;
+  const program::Program* program;
+  program::ComputeType type;
+  program::Uniform uniforms[program::kMaxUniforms];
+  program::Resolved resolved;
 
   SY_ALWAYS_INLINE Task(const PointwiseOp& o, const PointwiseArgs& args,
                         ScalarType compute)
-      : op(&o), type(tiles::tile_type_of(compute)) {
+      : op(&o), type(program::compute_type_of(compute)) {
     const ElementProgram& given = select_program(o, args);
-    program = &given.tile;
+    program = &given.body;
     if (program->n_uniforms == 0) return;
     if (SY_UNLIKELY(is_reduced_floating_type(compute) ||
                     ((o.lower_bounds | o.upper_bounds) != 0 &&
@@ -50,7 +52,7 @@ struct Task {
 // one (bit of `single`).
 void run_linear(const Task& task, char* const* data, uint64_t single,
                 int64_t n) {
-  const tiles::Program& program = *task.program;
+  const program::Program& program = *task.program;
   const int inputs = program.n_inputs, results = program.n_results;
   constexpr int64_t kSmall = 512;
   if (SY_LIKELY(n <= kSmall)) {
@@ -63,7 +65,7 @@ void run_linear(const Task& task, char* const* data, uint64_t single,
     check_zero_division(task.op->name, task.type);
     return;
   }
-  const ScalarType stored = tiles::storage_of(task.type);
+  const ScalarType stored = program::storage_of(task.type);
   tiles::Operand operands[Iter::kMaxOperands];
   const auto size_of = [](ScalarType t) {
     return static_cast<int64_t>(element_size(t));
@@ -104,7 +106,7 @@ uint64_t transposed_inputs(const Iter& iter, int results) {
 
 void run_general(const Task& task, const PointwiseArgs& args, IntArrayRef sizes,
                  Tensor* results) {
-  const tiles::Program& program = *task.program;
+  const program::Program& program = *task.program;
   const int inputs = program.n_inputs, outs = program.n_results;
   Iter iter(sizes);
   for (int i = 0; i < outs; ++i) iter.add(results[i]);
@@ -146,7 +148,7 @@ void run_general(const Task& task, const PointwiseArgs& args, IntArrayRef sizes,
 // inputs share, and every step has a kernel for it.
 SY_ALWAYS_INLINE bool one_dtype(const PointwiseOp& op,
                                 const PointwiseArgs& args, ScalarType* dtype) {
-  if (op.n_inputs == 0 || op.program.tile.bool_inputs != 0 ||
+  if (op.n_inputs == 0 || op.program.body.bool_inputs != 0 ||
       op.n_inputs + op.n_outputs > Iter::kMaxOperands) {
     return false;
   }
@@ -166,8 +168,8 @@ SY_ALWAYS_INLINE bool one_dtype(const PointwiseOp& op,
        is_reduced_floating_type(t))) {
     return false;
   }
-  const tiles::TileType type = tiles::tile_type_of(t);
-  const tiles::Program& program = op.program.tile;
+  const program::ComputeType type = program::compute_type_of(t);
+  const program::Program& program = op.program.body;
   for (int i = 0; i < program.n_steps; ++i) {
     if (tiles::prim_fn(program.steps[i].op, type) == nullptr) return false;
   }
@@ -206,7 +208,7 @@ SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
 
 SY_ALWAYS_INLINE ScalarType result_dtype(const PointwiseOp& op, int i,
                                          ScalarType compute) {
-  return op.program.tile.results[i].is_bool ? kBool : compute;
+  return op.program.body.results[i].is_bool ? kBool : compute;
 }
 
 SY_ALWAYS_INLINE void run_simple(const PointwiseOp& op,
@@ -319,7 +321,7 @@ Tensor run_small(const PointwiseOp& op, const PointwiseArgs& args,
                           : make_tensor_strided(
                                 sizes, {strides, static_cast<size_t>(s.n)}, out,
                                 Device(kCPU)));
-  alignas(64) char room[Small::kInputs][Small::kElements * 8];
+  alignas(64) char room[Small::kInputs][Small::kElements * kMaxElementSize];
   char* data[Small::kInputs + 1];
   uint64_t single = 0;
   for (int i = 0; i < op.n_inputs; ++i) {
@@ -328,12 +330,9 @@ Tensor run_small(const PointwiseOp& op, const PointwiseArgs& args,
     if (t.numel() == 1) {
       single |= s.numel == 1 ? 0 : uint64_t{1} << i;
     } else if (!(row_major && t.is_contiguous() && t.numel() == s.numel)) {
-      switch (element_size(dtype)) {
-        case 1: gather<uint8_t>(s, s.in[i], data[i], room[i]); break;
-        case 2: gather<uint16_t>(s, s.in[i], data[i], room[i]); break;
-        case 4: gather<uint32_t>(s, s.in[i], data[i], room[i]); break;
-        default: gather<uint64_t>(s, s.in[i], data[i], room[i]); break;
-      }
+      visit_element_size(element_size(dtype), [&]<class T>() {
+        gather<T>(s, s.in[i], data[i], room[i]);
+      });
       data[i] = room[i];
     }
   }
@@ -416,7 +415,7 @@ Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
       return result;
     }
   }
-  Tensor results[tiles::kMaxResults];
+  Tensor results[program::kMaxResults];
   pointwise_slow(op, args, results);
   return std::move(results[0]);
 }

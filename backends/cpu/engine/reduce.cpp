@@ -7,6 +7,7 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/reduce_engine.h"
+#include "backends/cpu/program/runner.h"
 #include "backends/cpu/support/inline_memory.h"
 
 namespace sy::cpu {
@@ -29,21 +30,21 @@ struct Target {
 void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
             int64_t count, char* const* accumulators, const Target* targets,
             int64_t n) {
-  const tiles::TileType type = tiles::tile_type_of(compute);
-  const ScalarType stored = tiles::storage_of(type);
-  const auto dtype_of = [&](const tiles::Program& p, int i) {
+  const program::ComputeType type = program::compute_type_of(compute);
+  const ScalarType stored = program::storage_of(type);
+  const auto dtype_of = [&](const program::Program& p, int i) {
     return p.results[i].is_bool ? kBool : stored;
   };
   if (op.finish == nullptr) {
     for (int i = 0; i < op.n_results; ++i) {
-      tiles::convert_fn(dtype_of(op.map.tile, i), targets[i].dtype)(
+      tiles::convert_fn(dtype_of(op.map.body, i), targets[i].dtype)(
           targets[i].data, accumulators[i], n);
     }
     return;
   }
-  tiles::Uniform uniforms[tiles::kMaxUniforms];
+  program::Uniform uniforms[program::kMaxUniforms];
   eval_uniforms(*op.finish, args.scalars, count, type, uniforms);
-  const tiles::Program& p = op.finish->tile;
+  const program::Program& p = op.finish->body;
   const void* in[kMaxAccumulators];
   constexpr int64_t kChunk = 512;
   alignas(64) char room[ReduceOp::kMaxResults][kChunk * 8];
@@ -51,7 +52,7 @@ void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
     const int64_t m = std::min(kChunk, n - at);
     for (int i = 0; i < op.n_accumulators; ++i) {
       in[i] = accumulators[i] +
-              at * static_cast<int64_t>(element_size(dtype_of(op.map.tile, i)));
+              at * static_cast<int64_t>(element_size(dtype_of(op.map.body, i)));
     }
     void* results[ReduceOp::kMaxResults];
     const auto place = [&](int i) {
@@ -72,26 +73,27 @@ void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
 
 // What the kernel's accumulators are as the operator's: of the compute type.
 ScalarType narrow_dtype(const KnownReduction& known, ScalarType compute) {
-  return known.accumulator == tiles::TileType::b8
+  return known.accumulator == program::ComputeType::b8
              ? kBool
-             : tiles::storage_of(tiles::tile_type_of(compute));
+             : program::storage_of(program::compute_type_of(compute));
 }
 void narrow(const KnownReduction& known, ScalarType compute, const void* from,
             void* to, int64_t n) {
-  tiles::convert_fn(tiles::storage_of(known.accumulator),
+  tiles::convert_fn(program::storage_of(known.accumulator),
                     narrow_dtype(known, compute))(to, from, n);
 }
 
 // n results of no elements.
 void fill_identity(const ReduceOp& op, ScalarType compute,
                    char* const* accumulators, int64_t n) {
-  const tiles::TileType type = tiles::tile_type_of(compute);
+  const program::ComputeType type = program::compute_type_of(compute);
   for (int i = 0; i < op.n_accumulators; ++i) {
-    const bool is_bool = op.map.tile.results[i].is_bool;
-    const size_t size = is_bool ? 1 : tile_type_size(type);
+    const bool is_bool = op.map.body.results[i].is_bool;
+    const size_t size = is_bool ? 1 : compute_type_size(type);
     const lang::Uniform& u = op.identity[i];
-    const tiles::Uniform v = u.is_int ? tiles::make_uniform(type, is_bool, u.i)
-                                      : tiles::make_uniform(type, is_bool, u.d);
+    const program::Uniform v = u.is_int
+                                   ? program::make_uniform(type, is_bool, u.i)
+                                   : program::make_uniform(type, is_bool, u.d);
     for (int64_t j = 0; j < n; ++j) {
       std::memcpy(accumulators[i] + static_cast<size_t>(j) * size, &v, size);
     }
@@ -109,7 +111,7 @@ bool reduce_each(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
   }
   for (int i = 0; i < op.n_accumulators; ++i) {
     const auto wide =
-        static_cast<int64_t>(tile_type_size(known[i].accumulator));
+        static_cast<int64_t>(compute_type_size(known[i].accumulator));
     Buffer raw(n * wide);
     reduce_known(known[i], layout, args, raw.data());
     narrow(known[i], compute, raw.data(), accumulators[i], n);
@@ -122,15 +124,16 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
                      const ReducePlan& plan, const ReduceLayout& layout,
                      const Target* targets) {
   const int64_t n = plan.numel;
-  const tiles::TileType type = tiles::tile_type_of(plan.compute);
+  const program::ComputeType type = program::compute_type_of(plan.compute);
   const ScalarType self = args.self->dtype();
   char* accumulators[kMaxAccumulators];
-  const auto item = static_cast<int64_t>(tile_type_size(type));
+  const auto item = static_cast<int64_t>(compute_type_size(type));
   const int64_t plane = (n * std::max<int64_t>(item, 1) + 63) / 64 * 64;
   KnownReduction known;
   if (plan.count != 0 && op.n_accumulators == 1 &&
       recognise(op, 0, self, plan.compute, &known)) {
-    const auto wide = static_cast<int64_t>(tile_type_size(known.accumulator));
+    const auto wide =
+        static_cast<int64_t>(compute_type_size(known.accumulator));
     Buffer raw(n * wide);
     reduce_known(known, layout, args, raw.data());
     if (op.finish == nullptr &&
@@ -181,7 +184,7 @@ void reduce_into(const ReduceOp& op, const ReduceArgs& args,
                                               out.dtype(), Device(kCPU)));
     }
     const Tensor& to = in_order ? out : ordered[i];
-    targets[i] = {out.dtype(), static_cast<char*>(to.data_ptr())};
+    targets[i] = {out.dtype(), static_cast<char*>(to.raw_data())};
   }
   compute_results(op, args, plan, layout, targets);
   for (int i = 0; i < op.n_results; ++i) {
@@ -208,9 +211,9 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
       known.map != nullptr) {
     return false;
   }
-  const ScalarType out = op.map.tile.results[0].is_bool ? kBool : dtype;
+  const ScalarType out = op.map.body.results[0].is_bool ? kBool : dtype;
   if (op.finish != nullptr &&
-      (out == kBool || op.finish->tile.results[0].is_bool)) {
+      (out == kBool || op.finish->body.results[0].is_bool)) {
     return false;
   }
   Tensor r(make_tensor({}, out, Device(kCPU)));
@@ -219,7 +222,7 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
   const void* const data = self->data();
   start_accumulator(known, data, acc);
   tiles::reduce_fn(known.kind, known.type)(acc, data, self->numel());
-  if (dtype == kFloat && known.accumulator == tiles::TileType::f64) {
+  if (dtype == kFloat && known.accumulator == program::ComputeType::f64) {
     double v;
     std::memcpy(&v, acc, sizeof v);
     *static_cast<float*>(to) = static_cast<float>(v);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "aten/engine/reduce.h"
-#include "aten/tile/tile.h"
 #include "backends/cpu/engine/reduce_layout.h"
+#include "backends/cpu/program/kernels.h"
 
 // The ways of reducing, internal to reduce.cpp: by a kernel that combines a
 // whole run, for the operators that have one, else by the operator's programs.
@@ -76,9 +76,9 @@ struct RowLoader {
 
 struct KnownReduction {
   tiles::Reduction kind;
-  ScalarType input;      // self is converted to it first, if it is not
-  tiles::TileType type;  // of `input`
-  tiles::TileType accumulator;
+  ScalarType input;           // self is converted to it first, if it is not
+  program::ComputeType type;  // of `input`
+  program::ComputeType accumulator;
   // What elements become before they are combined, or nullptr: themselves.
   const ElementProgram* map = nullptr;
 };

@@ -4,16 +4,16 @@
 
 #include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
-#include "aten/tile/chain.h"
-#include "aten/tile/narrow.h"
 #include "backends/cpu/engine/reduce_engine.h"
+#include "backends/cpu/program/chain.h"
+#include "backends/cpu/program/narrow.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
 
 namespace {
 
-using tiles::TileType;
+using program::ComputeType;
 
 // Columns whose accumulators stay in the first cache.
 constexpr int64_t kColumns = 4096;
@@ -26,17 +26,17 @@ class Known {
         layout_(layout),
         loader_(args.self->dtype(), known.input),
         accumulators_(accumulators),
-        acc_size_(static_cast<int64_t>(tile_type_size(known.accumulator))),
+        acc_size_(static_cast<int64_t>(compute_type_size(known.accumulator))),
         run_(tiles::reduce_fn(known.kind, known.type)),
         run_rows_(tiles::reduce_rows_fn(known.kind, known.type)),
         merge_(tiles::reduce_fn(known.kind, known.accumulator)),
         merge_rows_(tiles::reduce_rows_fn(known.kind, known.accumulator)) {
     if (known.map != nullptr) {
       eval_uniforms(*known.map, args.scalars, 0, known.type, uniforms_);
-      run_mapped_ = tiles::mapped_reduce_fn(known.kind, known.map->tile,
+      run_mapped_ = tiles::mapped_reduce_fn(known.kind, known.map->body,
                                             uniforms_, known.type);
     } else if (is_reduced_floating_type(loader_.from) &&
-               known.type == TileType::f32) {
+               known.type == ComputeType::f32) {
       run_narrow_ = tiles::narrow_reduce_fn(known.kind, loader_.from);
       run_narrow_rows_ = tiles::narrow_reduce_rows_fn(known.kind, loader_.from);
     }
@@ -138,7 +138,7 @@ class Known {
     if (known_.map == nullptr) return x;
     const void* in[] = {x};
     void* out[] = {buffers->row};
-    tiles::run_contiguous(known_.map->tile, known_.type, in, 0, uniforms_, out,
+    tiles::run_contiguous(known_.map->body, known_.type, in, 0, uniforms_, out,
                           n);
     return buffers->row;
   }
@@ -212,11 +212,11 @@ class Known {
   tiles::ReduceRowsFn run_narrow_rows_ = nullptr;
   tiles::ReduceFn merge_;
   tiles::ReduceRowsFn merge_rows_;
-  tiles::Uniform uniforms_[tiles::kMaxUniforms];
+  program::Uniform uniforms_[program::kMaxUniforms];
 };
 
 // The step that makes a result, or nullptr.
-const tiles::Step* step_of(const tiles::Program& p, int result) {
+const program::Step* step_of(const program::Program& p, int result) {
   for (int i = 0; i < p.n_steps; ++i) {
     if (p.steps[i].dst == p.results[result].reg) return &p.steps[i];
   }
@@ -225,15 +225,15 @@ const tiles::Step* step_of(const tiles::Program& p, int result) {
 
 bool is_identity(const ElementProgram& map, int accumulator,
                  lang::Prim conversion) {
-  const tiles::Step* const s = step_of(map.tile, accumulator);
-  if (s == nullptr) return map.tile.results[accumulator].reg == 0;
+  const program::Step* const s = step_of(map.body, accumulator);
+  if (s == nullptr) return map.body.results[accumulator].reg == 0;
   return s->op == conversion && s->a == 0;
 }
 
 // The step that makes an accumulator of both sides' and nothing else, or
 // nullptr. The sides are inputs: those of a, then those of b.
-const tiles::Step* own_step(const tiles::Program& p, int accumulator) {
-  const tiles::Step* const s = step_of(p, accumulator);
+const program::Step* own_step(const program::Program& p, int accumulator) {
+  const program::Step* const s = step_of(p, accumulator);
   if (s == nullptr) return nullptr;
   const int other = accumulator + p.n_results;
   const bool own = (s->a == accumulator && s->b == other) ||
@@ -245,9 +245,9 @@ const tiles::Step* own_step(const tiles::Program& p, int accumulator) {
 
 bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
                ScalarType compute, KnownReduction* known) {
-  const tiles::Program& p = op.combine.tile;
+  const program::Program& p = op.combine.body;
   if (p.n_steps != op.n_accumulators) return false;
-  const tiles::Step* const s = own_step(p, accumulator);
+  const program::Step* const s = own_step(p, accumulator);
   if (s == nullptr) return false;
   using lang::Prim;
   bool logical = false;
@@ -270,7 +270,7 @@ bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
   if (!is_identity(op.map, accumulator, logical ? Prim::truth : Prim::copy)) {
     // Other maps run first, of floats to floats.
     if (op.n_accumulators != 1 || logical || !is_floating_type(compute) ||
-        op.map.tile.bool_inputs != 0 || op.map.tile.results[0].is_bool) {
+        op.map.body.bool_inputs != 0 || op.map.body.results[0].is_bool) {
       return false;
     }
     known->map = &op.map;
@@ -288,8 +288,8 @@ bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
        known->kind == tiles::Reduction::prod)) {
     return false;
   }
-  known->type = tiles::tile_type_of(input);
-  known->input = tiles::storage_of(known->type);
+  known->type = program::compute_type_of(input);
+  known->input = program::storage_of(known->type);
   known->accumulator = tiles::accumulator_type(known->kind, known->type);
   return tiles::reduce_fn(known->kind, known->type) != nullptr &&
          tiles::reduce_fn(known->kind, known->accumulator) != nullptr;
@@ -302,13 +302,13 @@ void start_accumulator(const KnownReduction& known, const void* first,
   switch (known.kind) {
     case tiles::Reduction::max:
     case tiles::Reduction::min:
-      std::memcpy(accumulator, first, tile_type_size(known.type));
+      std::memcpy(accumulator, first, compute_type_size(known.type));
       return;
     default: break;
   }
   switch (known.accumulator) {
-    case TileType::f64: *static_cast<double*>(accumulator) = one; return;
-    case TileType::i64: *static_cast<int64_t*>(accumulator) = one; return;
+    case ComputeType::f64: *static_cast<double*>(accumulator) = one; return;
+    case ComputeType::i64: *static_cast<int64_t*>(accumulator) = one; return;
     default: *static_cast<uint8_t*>(accumulator) = one; return;
   }
 }

@@ -23,7 +23,7 @@ void push(DimGroup* g, int64_t size, int64_t stride) {
 
 ReduceLayout::ReduceLayout(const TensorBase& t, uint64_t reduced_dims,
                            bool keepdim)
-    : data(static_cast<const char*>(t.data_ptr())),
+    : data(static_cast<const char*>(t.raw_data())),
       itemsize(static_cast<int64_t>(t.itemsize())) {
   const int64_t* strides = t.strides().data();
   const int64_t* sizes = t.sizes().data();

@@ -32,8 +32,9 @@ class MomentsReduction {
   MomentsReduction(const ReduceLayout& layout, ScalarType self)
       : layout_(layout),
         loader_(self, self == kDouble ? kDouble : kFloat),
-        run_(tiles::moments_fn(tiles::tile_type_of(loader_.to))),
-        run_rows_(tiles::moments_rows_fn(tiles::tile_type_of(loader_.to))) {}
+        run_(tiles::moments_fn(program::compute_type_of(loader_.to))),
+        run_rows_(
+            tiles::moments_rows_fn(program::compute_type_of(loader_.to))) {}
 
   void run(double* count, double* mean, double* m2) const {
     const int64_t outputs = layout_.kept.numel;

@@ -5,6 +5,7 @@
 
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/reduce_engine.h"
+#include "backends/cpu/program/runner.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -28,17 +29,17 @@ class ProgramReduction {
         layout_(layout),
         k_(op.n_accumulators),
         self_(args.self->dtype()),
-        type_(tiles::tile_type_of(compute)),
-        input_((op.map.tile.bool_inputs & 1) != 0 ? kBool
-                                                  : tiles::storage_of(type_)),
+        type_(program::compute_type_of(compute)),
+        input_((op.map.body.bool_inputs & 1) != 0 ? kBool
+                                                  : program::storage_of(type_)),
         convert_(tiles::convert_fn(self_, input_)) {
     SY_INTERNAL_ASSERT(k_ <= kMaxAccumulators);
     eval_uniforms(op.map, args.scalars, 0, type_, map_uniforms_);
     eval_uniforms(op.combine, args.scalars, 0, type_, combine_uniforms_);
     for (int i = 0; i < k_; ++i) {
-      size_[i] = op.map.tile.results[i].is_bool
+      size_[i] = op.map.body.results[i].is_bool
                      ? 1
-                     : static_cast<int64_t>(tile_type_size(type_));
+                     : static_cast<int64_t>(compute_type_size(type_));
     }
   }
 
@@ -100,7 +101,7 @@ class ProgramReduction {
     const void* in[] = {x};
     void* out[kMaxAccumulators];
     for (int i = 0; i < k_; ++i) out[i] = to->data[i];
-    tiles::run_contiguous(op_.map.tile, type_, in, 0, map_uniforms_, out, n);
+    tiles::run_contiguous(op_.map.body, type_, in, 0, map_uniforms_, out, n);
   }
   void combine(const char* const* a, const char* const* b, char* const* to,
                int64_t n) const {
@@ -111,7 +112,7 @@ class ProgramReduction {
       in[k_ + i] = b[i];
       out[i] = to[i];
     }
-    tiles::run_contiguous(op_.combine.tile, type_, in, 0, combine_uniforms_,
+    tiles::run_contiguous(op_.combine.body, type_, in, 0, combine_uniforms_,
                           out, n);
   }
   // *a = combine(*a, *b) for n lanes, with *spare as room; a and spare swap.
@@ -228,12 +229,12 @@ class ProgramReduction {
   const ReduceLayout& layout_;
   int k_;
   ScalarType self_;
-  tiles::TileType type_;
+  program::ComputeType type_;
   ScalarType input_;
   tiles::ConvertFn convert_;
   int64_t size_[kMaxAccumulators];
-  tiles::Uniform map_uniforms_[tiles::kMaxUniforms];
-  tiles::Uniform combine_uniforms_[tiles::kMaxUniforms];
+  program::Uniform map_uniforms_[program::kMaxUniforms];
+  program::Uniform combine_uniforms_[program::kMaxUniforms];
 };
 
 }  // namespace

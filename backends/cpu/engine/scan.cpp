@@ -8,6 +8,8 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/scan_known.h"
+#include "backends/cpu/program/runner.h"
+#include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
 #include "c10/parallel.h"
 
@@ -46,9 +48,9 @@ class Scan {
   Scan(const ScanOp& op, const ScanPlan& plan, ScalarType self,
        ScalarType result)
       : op_(op),
-        type_(tiles::tile_type_of(plan.compute)),
-        stored_(tiles::storage_of(type_)),
-        item_(static_cast<int64_t>(tile_type_size(type_))),
+        type_(program::compute_type_of(plan.compute)),
+        stored_(program::storage_of(type_)),
+        item_(static_cast<int64_t>(compute_type_size(type_))),
         self_size_(static_cast<int64_t>(element_size(self))),
         result_size_(static_cast<int64_t>(element_size(result))),
         load_(tiles::convert_fn(self, stored_)),
@@ -127,12 +129,12 @@ class Scan {
     const void* in[] = {s->acc, x};
     if (!op_.chooses) {
       void* out[] = {s->next};
-      tiles::run_contiguous(op_.combine.tile, type_, in, 0, uniforms_, out, n);
+      tiles::run_contiguous(op_.combine.body, type_, in, 0, uniforms_, out, n);
       std::memcpy(s->acc, s->next, static_cast<size_t>(n * item_));
       return;
     }
     void* out[] = {s->take};
-    tiles::run_contiguous(op_.combine.tile, type_, in, 0, uniforms_, out, n);
+    tiles::run_contiguous(op_.combine.body, type_, in, 0, uniforms_, out, n);
     choose(s->take, s->acc, x, s->acc, n);
     for (int64_t i = 0; i < n; ++i) s->at[i] = s->take[i] != 0 ? k : s->at[i];
   }
@@ -140,18 +142,13 @@ class Scan {
   // to[i] = take[i] ? b[i] : a[i]
   void choose(const char* take, const char* a, const char* b, char* to,
               int64_t n) const {
-    const auto run = [&]<class T>(T) {
+    const auto run = [&]<class T>() {
       const T *x = reinterpret_cast<const T*>(a),
               *y = reinterpret_cast<const T*>(b);
       T* z = reinterpret_cast<T*>(to);
       for (int64_t i = 0; i < n; ++i) z[i] = take[i] != 0 ? y[i] : x[i];
     };
-    switch (item_) {
-      case 1: return run(uint8_t());
-      case 2: return run(uint16_t());
-      case 4: return run(uint32_t());
-      default: return run(uint64_t());
-    }
+    visit_element_size(static_cast<size_t>(item_), run);
   }
 
   // Lanes [first, first + n): `per_row` to a row, `piece` elements apart from
@@ -224,7 +221,7 @@ class Scan {
       char* const to = values + (at + k) * item_;
       const void* in[] = {last, to};
       void* out[] = {op_.chooses ? s->wide : to};
-      tiles::run_contiguous(op_.combine.tile, type_, in, 1, uniforms_, out, n);
+      tiles::run_contiguous(op_.combine.body, type_, in, 1, uniforms_, out, n);
       if (!op_.chooses) continue;
       for (int64_t i = 0; i < n; ++i) {
         if (s->wide[i] != 0) continue;
@@ -235,11 +232,11 @@ class Scan {
   }
 
   const ScanOp& op_;
-  tiles::TileType type_;
+  program::ComputeType type_;
   ScalarType stored_;
   int64_t item_, self_size_, result_size_;
   tiles::ConvertFn load_, store_;
-  tiles::Uniform uniforms_[tiles::kMaxUniforms];
+  program::Uniform uniforms_[program::kMaxUniforms];
 };
 
 // `values` and `places` are contiguous in the order of self's dims, `places`
@@ -252,10 +249,10 @@ void run(const ScanOp& op, const ScanPlan& plan, const Tensor& self,
     (d < plan.dim ? outer : d == plan.dim ? size : inner) *= n;
   }
   const Scan scan(op, plan, self.dtype(), values.dtype());
-  const auto* x = static_cast<const char*>(self.data_ptr());
-  auto* to = static_cast<char*>(values.data_ptr());
+  const auto* x = static_cast<const char*>(self.raw_data());
+  auto* to = static_cast<char*>(values.raw_data());
   auto* at =
-      places.defined() ? static_cast<int64_t*>(places.data_ptr()) : nullptr;
+      places.defined() ? static_cast<int64_t*>(places.raw_data()) : nullptr;
   if (inner == 1) {
     scan.rows(x, outer, size, to, at);
   } else {
@@ -280,7 +277,8 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
   const bool as_rows = inner == 1 || turn;
   const bool known = as_rows && knows_scan(op, plan);
   const bool joins = as_rows && !known && row_pieces(n.rows, n.length) > 1;
-  const ScalarType wide = tiles::storage_of(tiles::tile_type_of(plan.compute));
+  const ScalarType wide =
+      program::storage_of(program::compute_type_of(plan.compute));
   Tensor room[2];
   for (int i = 0; i < result_count(op); ++i) {
     const Tensor& out = *outs[i];
@@ -291,8 +289,8 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
         direct ? out : Tensor(make_tensor(x.sizes(), dtype, Device(kCPU)));
   }
   if (known) {
-    scan_known(op, plan, contiguous_cpu(x, plan.result), n, room[0].data_ptr(),
-               room[1].defined() ? room[1].data_ptr() : nullptr);
+    scan_known(op, plan, contiguous_cpu(x, plan.result), n, room[0].raw_data(),
+               room[1].defined() ? room[1].raw_data() : nullptr);
   } else {
     run(op, p, x, room[0], room[1]);
   }

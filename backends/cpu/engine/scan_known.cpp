@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/sort_key.h"
 #include "c10/parallel.h"
@@ -20,7 +21,7 @@ enum class Kind : uint8_t { kNone, kSum, kProduct, kMax, kMin };
 
 // Register 0 is what was found so far, 1 the next element.
 Kind kind_of(const ScanOp& op) {
-  const tiles::Program& p = op.combine.tile;
+  const program::Program& p = op.combine.body;
   const auto steps = [&](int i) { return p.steps[i]; };
   if (!op.chooses) {
     if (p.n_steps != 1 || steps(0).a + steps(0).b != 1) return Kind::kNone;
@@ -138,7 +139,7 @@ void scan_known(const ScanOp& op, const ScanPlan& plan, const Tensor& rows,
   const bool wide = plan.compute == kDouble;
   visit_all_dtypes(op.name, plan.result, [&]<class T>() {
     if constexpr (!std::is_same_v<T, bool>) {
-      const auto* x = static_cast<const T*>(rows.data_ptr());
+      const auto* x = static_cast<const T*>(rows.raw_data());
       auto* y = static_cast<T*>(values);
       if (!op.chooses) {
         const auto run = [&]<class A>(A) {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 
 // Products of matrices of float or double in memory at any strides, for one
 // instruction set each (gemm_kernel.cpp), in parallel for large ones

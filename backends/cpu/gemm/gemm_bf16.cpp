@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/inline_memory.h"
 #include "c10/parallel.h"
 

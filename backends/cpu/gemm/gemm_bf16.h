@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/cpu/support/machine.h"
+#include "backends/cpu/support/cpu_features.h"
 #include "c10/half.h"
 
 // Products of bfloat16 matrices in memory at any strides, on machines that

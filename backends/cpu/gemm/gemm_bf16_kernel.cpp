@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "aten/tile/tile.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/program/kernels.h"
 
 #define SY_BF16_TARGET                                            \
   __attribute__((                                                 \

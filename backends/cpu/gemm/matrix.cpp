@@ -7,7 +7,7 @@
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/packed_weight.h"
-#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/onednn/api.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "c10/implementation.h"
 #include "c10/parallel.h"
@@ -206,7 +206,7 @@ bool by_converting_dots(const Problem& p) {
   const tiles::ConvertFn narrow = tiles::convert_fn(kFloat, p.dtype);
   const int64_t n = p.b.cols, k = p.a.cols;
   const Tensor room(make_tensor({k + 2 * n}, kFloat, Device(kCPU)));
-  float* const x = static_cast<float*>(room.data_ptr());
+  float* const x = static_cast<float*>(room.raw_data());
   float* const y = x + k;
   float* const bias = p.bias == nullptr ? nullptr : y + n;
   if (bias != nullptr) widen(bias, p.bias, n);
@@ -302,7 +302,7 @@ void by_copies(const char* op, const Problem& p, ScalarType dtype) {
   if (p.bias != nullptr && dtype != p.dtype) {
     bias = converted({static_cast<char*>(const_cast<void*>(p.bias)), 1,
                       p.c.cols, p.c.cols, 1});
-    bias_data = bias.data_ptr();
+    bias_data = bias.raw_data();
   }
   run(op, {dtype, a, b, matrix_of(c), p.alpha, p.beta, bias_data});
   copy_cpu(target, c);
@@ -345,7 +345,7 @@ bool has_unit_stride(const Matrix& m) {
 
 Matrix matrix_of(const TensorBase& t) {
   const auto n = static_cast<size_t>(t.dim());
-  return {static_cast<char*>(t.data_ptr()), t.sizes()[n - 2], t.sizes()[n - 1],
+  return {static_cast<char*>(t.raw_data()), t.sizes()[n - 2], t.sizes()[n - 1],
           t.strides()[n - 2], t.strides()[n - 1]};
 }
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/cpu/support/key_bytes.h"
+#include "backends/cpu/support/hash_of_bytes.h"
 #include "c10/allocator.h"
 #include "c10/thread_state.h"
 
@@ -40,7 +40,7 @@ struct Key {
 // no version, but seldom leaves all of these as they were.
 uint64_t sample(const TensorBase& t) noexcept {
   constexpr int64_t kSamples = 8;
-  const auto* const data = static_cast<const char*>(t.data_ptr());
+  const auto* const data = static_cast<const char*>(t.raw_data());
   const auto item = static_cast<int64_t>(t.itemsize());
   uint64_t h = 0;
   for (int64_t i = 0; i < kSamples; ++i) {

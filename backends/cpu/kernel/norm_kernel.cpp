@@ -2,13 +2,13 @@
 
 #include "backends/cpu/kernel/norm_kernel.h"
 
-#include "aten/tile/targets.h"
+#include "backends/cpu/program/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/norm_kernel.cpp"
 #include "hwy/foreach_target.h"
 
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,7 +1,7 @@
 #include <type_traits>
 
+#include "backends/cpu/lapack/api.h"
 #include "backends/cpu/lapack/threads.h"
-#include "backends/cpu/lapack_api.h"
 #include "c10/macros.h"
 
 namespace sy::cpu {
@@ -44,7 +44,7 @@ extern "C" {
 SY_ROUTINES(SY_DECLARE)
 #undef SY_DECLARE
 
-// The one symbol of libswitchyard_lapack.so; see backends/cpu/lapack_api.h.
+// The one symbol of libswitchyard_lapack.so; see backends/cpu/lapack/api.h.
 SY_API const sy::cpu::LapackApi* switchyard_lapack_api() {
 #define SY_SINGLE(name) .name = s##name##_,
 #define SY_DOUBLE(name) .name = d##name##_,

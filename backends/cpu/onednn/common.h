@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "backends/cpu/onednn_api.h"
-#include "backends/cpu/support/key_bytes.h"
+#include "backends/cpu/onednn/api.h"
+#include "backends/cpu/support/hash_of_bytes.h"
 #include "dnnl.hpp"
 
 // What the primitives of this library share.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/onednn/api.h"
 
 namespace sy::cpu {
 

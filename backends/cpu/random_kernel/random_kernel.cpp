@@ -2,18 +2,18 @@
 #include <cstring>
 #include <type_traits>
 
-#include "aten/tile/targets.h"
+#include "backends/cpu/program/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/random_kernel/random_kernel.cpp"
 #include "hwy/foreach_target.h"
 
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/random_kernel/random_kernel.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-#include "aten/tile/wide.inc"
+#include "backends/cpu/program/wide.inc"
 namespace sy::cpu::HWY_NAMESPACE {
 namespace {
 

@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "aten/engine/copy.h"
-#include "aten/tile/tile.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 
 // Elements as the type that kernels compute in: float or double.
@@ -28,7 +28,7 @@ template <class T>
 class ConvertedSource {
  public:
   explicit ConvertedSource(const Tensor& contiguous)
-      : data_(static_cast<const char*>(contiguous.data_ptr())),
+      : data_(static_cast<const char*>(contiguous.raw_data())),
         item_(static_cast<int64_t>(contiguous.itemsize())) {
     if (contiguous.dtype() != kType) {
       convert_ = tiles::convert_fn(contiguous.dtype(), kType);
@@ -56,7 +56,7 @@ template <class T>
 class ConvertedTarget {
  public:
   explicit ConvertedTarget(const Tensor& contiguous)
-      : data_(static_cast<char*>(contiguous.data_ptr())),
+      : data_(static_cast<char*>(contiguous.raw_data())),
         item_(static_cast<int64_t>(contiguous.itemsize())) {
     if (contiguous.dtype() != kType) {
       convert_ = tiles::convert_fn(kType, contiguous.dtype());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "backends/cpu/program/element16.h"
 #include "c10/error.h"
 #include "c10/scalar_type.h"
 
@@ -32,13 +33,14 @@ decltype(auto) visit_floating_dtypes(const char* op, ScalarType t, const F& f) {
 }
 
 // By the size of an element, for kernels that only move them: as an unsigned
-// integer.
+// integer, or as a struct of 16 bytes.
 template <class F>
 decltype(auto) visit_element_size(size_t size, const F& f) {
   switch (size) {
     case 1: return f.template operator()<uint8_t>();
     case 2: return f.template operator()<uint16_t>();
     case 4: return f.template operator()<uint32_t>();
+    case 16: return f.template operator()<tiles::Element16>();
     default: return f.template operator()<uint64_t>();
   }
 }

@@ -20,7 +20,7 @@ struct Images {
   int64_t planes() const { return images * channels; }
   template <class T>
   T* data() const {
-    return static_cast<T*>(t.data_ptr());
+    return static_cast<T*>(t.raw_data());
   }
 };
 

@@ -25,7 +25,7 @@ RowCount count_rows(const Tensor& t, int64_t dim);
 class RowsOut {
  public:
   RowsOut(const Tensor& out, std::optional<int64_t> dim);
-  void* data() const { return room_.data_ptr(); }
+  void* data() const { return room_.raw_data(); }
   void store() const;
 
  private:

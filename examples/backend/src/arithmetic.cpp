@@ -19,7 +19,7 @@ Tensor result_for(const char* op, const Tensor& a, const Tensor& b) {
 
 Tensor add_Tensor(const Tensor& self, const Tensor& other,
                   const Scalar& alpha) {
-  const DeviceGuard guard(self.device().index);
+  const DeviceGuard guard(self.device().index());
   Tensor out = result_for("add", self, other);
   const float scale = alpha.toFloat();
   for_each<float>(out, self, other,
@@ -28,7 +28,7 @@ Tensor add_Tensor(const Tensor& self, const Tensor& other,
 }
 
 Tensor mul_Tensor(const Tensor& self, const Tensor& other) {
-  const DeviceGuard guard(self.device().index);
+  const DeviceGuard guard(self.device().index());
   Tensor out = result_for("mul", self, other);
   for_each<float>(out, self, other,
                   [](float& o, float a, float b) { o = a * b; });

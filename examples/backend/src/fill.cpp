@@ -5,7 +5,7 @@
 namespace sample {
 
 sy::Tensor& fill__Scalar(sy::Tensor& self, const sy::Scalar& value) {
-  const DeviceGuard guard(self.device().index);
+  const DeviceGuard guard(self.device().index());
   const float v = value.toFloat();
   for_each<float>(self, self, self, [v](float& out, float, float) { out = v; });
   return self;

@@ -7,7 +7,7 @@
 namespace sample {
 
 sy::Tensor mm(const sy::Tensor& self, const sy::Tensor& mat2) {
-  const DeviceGuard guard(self.device().index);
+  const DeviceGuard guard(self.device().index());
   sy::Tensor out = sy::empty({self.size(0), mat2.size(1)}, self.options());
   float* to = elements<float>(out);
   const float* a = elements<float>(self);

@@ -26,7 +26,7 @@ class Memory final : public sy::Allocator {
 // The elements of a tensor, from its first.
 template <class T>
 T* elements(const sy::TensorBase& t) {
-  return static_cast<T*>(t.data_ptr());
+  return static_cast<T*>(t.raw_data());
 }
 
 }  // namespace sample

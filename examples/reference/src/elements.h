@@ -102,7 +102,7 @@ template <class T>
 T read(const Tensor& t, int64_t place) {
   T out{};
   visit(t.scalar_type(), [&]<class S>() {
-    out = converted<T>(static_cast<const S*>(t.data_ptr())[place]);
+    out = converted<T>(static_cast<const S*>(t.raw_data())[place]);
   });
   return out;
 }
@@ -114,7 +114,7 @@ T read(const Tensor& t, const Index& at) {
 template <class T>
 void write(const Tensor& t, int64_t place, T v) {
   visit(t.scalar_type(), [&]<class S>() {
-    static_cast<S*>(t.data_ptr())[place] = converted<S>(v);
+    static_cast<S*>(t.raw_data())[place] = converted<S>(v);
   });
 }
 template <class T>
@@ -126,8 +126,8 @@ void write(const Tensor& t, const Index& at, T v) {
 inline void copy_element(const Tensor& out, const Index& at, const Tensor& t,
                          const Index& from) {
   visit(out.scalar_type(), [&]<class S>() {
-    static_cast<S*>(out.data_ptr())[place(out, at)] =
-        static_cast<const S*>(t.data_ptr())[place(t, from)];
+    static_cast<S*>(out.raw_data())[place(out, at)] =
+        static_cast<const S*>(t.raw_data())[place(t, from)];
   });
 }
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/view.h"
 #include "reference_kernels.h"
 #include "reflection.h"

@@ -63,7 +63,7 @@ Tensor _copy_from(const Tensor& self, const Tensor& dst, bool) {
   for_each_place(dst.sizes(), [&](const Index& at) {
     visit(self.scalar_type(), [&]<class T>() {
       write<T>(dst, at,
-               static_cast<const T*>(self.data_ptr())[place(self, at)]);
+               static_cast<const T*>(self.raw_data())[place(self, at)]);
     });
   });
   return dst;

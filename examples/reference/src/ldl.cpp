@@ -2,7 +2,7 @@
 #include <numbers>
 #include <utility>
 
-#include "aten/contract/linalg_info.h"
+#include "aten/contract/linalg.h"
 #include "aten/engine/view.h"
 #include "matrix.h"
 #include "reference_kernels.h"

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include "aten/tile/tile.h"
+#include "aten/program/evaluate.h"
 #include "codegen/lang/primitives.h"
 #include "elements.h"
 
-// What the primitives of tile programs mean, for one element.
+// What the primitives of element programs mean, for one element.
 
 namespace reference {
 
@@ -105,7 +106,7 @@ bool floating(Prim p, T a, T b, T c, T* out) {
 }
 
 // Of numbers. Special functions, and what integers do otherwise than floats,
-// are the library's own.
+// the library evaluates.
 template <class T>
 T number(Prim p, T a, T b, T c) {
   switch (p) {
@@ -135,9 +136,15 @@ T number(Prim p, T a, T b, T c) {
     if (p == Prim::abs) return std::abs(a);
     if (floating(p, a, b, c, &out)) return out;
   }
-  const sy::tiles::TileType type =
-      sy::tiles::tile_type_of(sy::CppTypeToScalarType<T>::value);
-  sy::tiles::prim_fn(p, type)(&out, &a, &b, &c, 0, 1);
+  const auto held = [](T v) {
+    sy::program::Uniform u = {};
+    std::memcpy(&u, &v, sizeof v);
+    return u;
+  };
+  const sy::program::Uniform result = sy::program::evaluate(
+      p, sy::program::compute_type_of(sy::CppTypeToScalarType<T>::value),
+      held(a), held(b), held(c));
+  std::memcpy(&out, &result, sizeof out);
   return out;
 }
 

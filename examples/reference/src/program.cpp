@@ -21,7 +21,7 @@ Register<T> load(const Tensor& t, const Index& at, bool is_bool) {
 }
 
 template <class T>
-T uniform(const sy::tiles::Uniform& u) {
+T uniform(const sy::program::Uniform& u) {
   if constexpr (std::is_same_v<T, float>) return u.f32;
   if constexpr (std::is_same_v<T, double>) return u.f64;
   return static_cast<T>(u.i64);
@@ -31,8 +31,8 @@ T uniform(const sy::tiles::Uniform& u) {
 template <class T>
 class Machine {
  public:
-  Machine(const ElementProgram& program, const sy::tiles::Uniform* uniforms)
-      : program_(program.tile), registers_(program.tile.n_registers) {
+  Machine(const ElementProgram& program, const sy::program::Uniform* uniforms)
+      : program_(program.body), registers_(program.body.n_registers) {
     for (int i = 0; i < program_.n_uniforms; ++i) {
       Register<T>& r = registers_[program_.n_inputs + i];
       r.v = uniform<T>(uniforms[i]);
@@ -47,7 +47,8 @@ class Machine {
   void set(int input, const Register<T>& v) { registers_[input] = v; }
   void run() {
     for (int i = 0; i < program_.n_steps; ++i) {
-      const sy::tiles::Step& s = program_.steps[i];
+      const sy::program::Step& s = program_.steps[i];
+      divided_by_zero_ |= divides(s.op) && registers_[s.b].v == T(0);
       registers_[s.dst] =
           apply<T>(s.op, registers_[s.a], registers_[s.b], registers_[s.c]);
     }
@@ -55,10 +56,20 @@ class Machine {
   const Register<T>& result(int i) const {
     return registers_[program_.results[i].reg];
   }
+  // Whether a step divided integers by 0.
+  bool divided_by_zero() const { return divided_by_zero_; }
 
  private:
-  const sy::tiles::Program& program_;
+  static bool divides(sy::lang::Prim p) {
+    using sy::lang::Prim;
+    return std::is_integral_v<T> &&
+           (p == Prim::trunc_div || p == Prim::floor_div || p == Prim::fmod ||
+            p == Prim::remainder);
+  }
+
+  const sy::program::Program& program_;
   std::vector<Register<T>> registers_;
+  bool divided_by_zero_ = false;
 };
 
 template <class T>
@@ -67,19 +78,13 @@ void store(const Tensor& out, const Index& at, const Register<T>& r,
   is_bool ? write<bool>(out, at, r.b) : write<T>(out, at, r.v);
 }
 
-void check_zero_division(const char* op, ScalarType compute) {
-  SY_CHECK(sy::is_floating_type(compute) || !sy::tiles::take_error(), Value,
-           "[", op,
-           "] other: expected a divisor other than 0, got an integer 0");
-}
-
 Tensor pointwise(const sy::PointwiseNode& node) {
   const sy::PointwiseOp& op = node.op();
   const sy::PointwiseArgs args = node.args();
   sy::PointwisePlan plan;
   sy::plan_pointwise(op, args, &plan);
   const ElementProgram& program = sy::select_program(op, args);
-  sy::tiles::Uniform uniforms[sy::tiles::kMaxUniforms] = {};
+  sy::program::Uniform uniforms[sy::program::kMaxUniforms] = {};
   sy::eval_call_uniforms(op, program, args, plan.compute, uniforms);
   const Tensor out = sy::make_result(op, args, plan);
   visit_computed(plan.compute, [&]<class T>() {
@@ -92,8 +97,9 @@ Tensor pointwise(const sy::PointwiseNode& node) {
       machine.run();
       store(out, at, machine.result(0), machine.gives_bool(0));
     });
+    SY_CHECK(!machine.divided_by_zero(), Value, "[", op.name,
+             "] other: expected a divisor other than 0, got an integer 0");
   });
-  check_zero_division(op.name, plan.compute);
   return out;
 }
 
@@ -102,8 +108,8 @@ ScalarType accumulated_in(ScalarType compute) {
   return sy::is_floating_type(compute) ? sy::kDouble : compute;
 }
 
-sy::tiles::TileType tile_type(ScalarType t) {
-  return sy::tiles::tile_type_of(t);
+sy::program::ComputeType tile_type(ScalarType t) {
+  return sy::program::compute_type_of(t);
 }
 
 template <class T>
@@ -150,7 +156,7 @@ class Reduction {
 
   Machine<T> machine(const ElementProgram& program, const sy::ReduceArgs& args,
                      ScalarType dtype) const {
-    sy::tiles::Uniform uniforms[sy::tiles::kMaxUniforms] = {};
+    sy::program::Uniform uniforms[sy::program::kMaxUniforms] = {};
     sy::eval_uniforms(program, args.scalars, plan_.count, tile_type(dtype),
                       uniforms);
     return Machine<T>(program, uniforms);
@@ -228,7 +234,7 @@ void scan(const sy::ScanOp& op, const sy::ScanArgs& args, Value* results) {
   const Tensor places = empty(self.sizes(), sy::kLong, self.device());
   const auto dim = static_cast<size_t>(plan.dim);
   const ScalarType dtype = accumulated_in(plan.compute);
-  sy::tiles::Uniform uniforms[sy::tiles::kMaxUniforms] = {};
+  sy::program::Uniform uniforms[sy::program::kMaxUniforms] = {};
   sy::eval_uniforms(op.combine, nullptr, 0, tile_type(dtype), uniforms);
   visit_computed(dtype, [&]<class T>() {
     Machine<T> machine(op.combine, uniforms);

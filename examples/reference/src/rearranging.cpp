@@ -34,7 +34,7 @@ Tensor cat(sy::TensorList tensors, int64_t dim) {
       Index to = at;
       to[d] += before;
       visit(t.scalar_type(), [&]<class T>() {
-        write<T>(out, to, static_cast<const T*>(t.data_ptr())[place(t, at)]);
+        write<T>(out, to, static_cast<const T*>(t.raw_data())[place(t, at)]);
       });
     });
     before += t.sizes()[d];

@@ -36,8 +36,8 @@ TEST(IndexTest, Arithmetic) {
   EXPECT_EQ(cpp("dim - (dim - -1)"), "dim - (dim - -1)");
   EXPECT_EQ(cpp("-(-dim)"), "-(-dim)");
   EXPECT_EQ(cpp("dim // 2 % 3"),
-            "shapes::mod(\"op\", shapes::floor_div(\"op\", dim, 2), 3)");
-  EXPECT_EQ(cpp("ceil((p + dim) / 2)"), "shapes::ceil((p + dim) / 2)");
+            "geometry::mod(\"op\", geometry::floor_div(\"op\", dim, 2), 3)");
+  EXPECT_EQ(cpp("ceil((p + dim) / 2)"), "geometry::ceil((p + dim) / 2)");
   EXPECT_EQ(cpp("flag and (dim > 0 or not flag)"),
             "flag && (dim > 0 || !flag)");
   EXPECT_EQ(cpp("dim > 0 and flag or flag"), "(dim > 0 && flag) || flag");
@@ -49,17 +49,18 @@ TEST(IndexTest, Metadata) {
   EXPECT_EQ(cpp("self.sizes() == mat2.sizes()"),
             "self.sizes() == mat2.sizes()");
   EXPECT_EQ(cpp("[1] + dims == [dim]"),
-            "IntArrayRef(shapes::concat(Dims(IntArrayRef({1})), dims)) == "
+            "IntArrayRef(geometry::concat(Dims(IntArrayRef({1})), dims)) == "
             "Dims(IntArrayRef({dim}))");
   EXPECT_EQ(cpp("self.dtype() == int64 or is_floating(mat2)"),
-            "self.dtype() == kInt64 || shapes::is_floating(mat2)");
+            "self.dtype() == kInt64 || geometry::is_floating(mat2)");
   EXPECT_EQ(cpp("number.dtype() != bool and number > 1"),
             "number.type() != kBool && number.to_double() > 1");
   EXPECT_EQ(cpp("p.dtype() == bool"),
             "<text>:1:3: error: only tensors have methods; '.dtype' of a "
             "number");
-  EXPECT_EQ(cpp("tensors[0].numel() + len(tensors)"),
-            "shapes::at(\"op\", tensors, 0).numel() + shapes::len(tensors)");
+  EXPECT_EQ(
+      cpp("tensors[0].numel() + len(tensors)"),
+      "geometry::at(\"op\", tensors, 0).numel() + geometry::len(tensors)");
 }
 
 TEST(IndexTest, OptionalArguments) {
@@ -74,23 +75,26 @@ TEST(IndexTest, OptionalArguments) {
   EXPECT_EQ(cpp("not (start == None or flag) and start > 0"),
             "!(!start.has_value() || flag) && (*start) > 0");
   // Handed on as it is where None is allowed.
-  EXPECT_EQ(cpp("slice_size(self.size(0), start, None, 1)"),
-            "shapes::slice_size(\"op\", self.size(0), start, std::nullopt, 1)");
+  EXPECT_EQ(
+      cpp("slice_size(self.size(0), start, None, 1)"),
+      "geometry::slice_size(\"op\", self.size(0), start, std::nullopt, 1)");
 }
 
 TEST(IndexTest, Lists) {
-  EXPECT_EQ(cpp("let d = wrap_dim(dim, self.dim()) in "
-                "self.sizes()[:d] + [1] + self.sizes()[d:]"),
-            "const int64_t d = shapes::wrap_dim(\"op\", dim, self.dim());\n"
-            "shapes::concat(shapes::concat(shapes::slice(self.sizes(), 0, d), "
-            "Dims(IntArrayRef({1}))), shapes::slice(self.sizes(), d, "
-            "INT64_MAX))");
+  EXPECT_EQ(
+      cpp("let d = wrap_dim(dim, self.dim()) in "
+          "self.sizes()[:d] + [1] + self.sizes()[d:]"),
+      "const int64_t d = geometry::wrap_dim(\"op\", dim, self.dim());\n"
+      "geometry::concat(geometry::concat(geometry::slice(self.sizes(), 0, d), "
+      "Dims(IntArrayRef({1}))), geometry::slice(self.sizes(), d, "
+      "INT64_MAX))");
   EXPECT_EQ(cpp("[s for s in self.sizes() if s != 1]"),
-            "shapes::map_if(self.sizes(), [&](int64_t s) { return s != 1; }, "
+            "geometry::map_if(self.sizes(), [&](int64_t s) { return s != 1; }, "
             "[&](int64_t s) { return s; })");
-  EXPECT_EQ(cpp("all([t.dim() == 2 for t in tensors])"),
-            "shapes::all(shapes::map(tensors, [&](const Tensor& t) { return "
-            "t.dim() == 2; }))");
+  EXPECT_EQ(
+      cpp("all([t.dim() == 2 for t in tensors])"),
+      "geometry::all(geometry::map(tensors, [&](const Tensor& t) { return "
+      "t.dim() == 2; }))");
   EXPECT_EQ(cpp("if dim > 0 then self.sizes() else []"),
             "dim > 0 ? Dims(self.sizes()) : Dims()");
 }

@@ -158,9 +158,9 @@ TEST(TensorTest, OverloadsAndDefaults) {
   EXPECT_EQ(value("randint(5, self.sizes(), memory_format=channels_last)"),
             "sy::randint(5, self.sizes(), kLong, MemoryFormat::ChannelsLast)");
   EXPECT_EQ(value("if mask[-1] then self else other"),
-            "shapes::at(\"f\", mask, -1) ? self : other");
+            "geometry::at(\"f\", mask, -1) ? self : other");
   EXPECT_EQ(value("self.reshape(self.sizes() + [1])"),
-            "sy::reshape(self, shapes::concat(self.sizes(), "
+            "sy::reshape(self, geometry::concat(self.sizes(), "
             "IntArrayRef({1})))");
 }
 
@@ -180,7 +180,7 @@ TEST(TensorTest, LetIfAndLists) {
       "sy::cat([&] { std::vector<Tensor> out; for (const auto& t : tensors) { "
       "out.push_back(sy::unsqueeze(t, dim)); } return out; }(), dim)");
   EXPECT_EQ(value("var_mean(self)[1]"), "std::get<1>(sy::var_mean(self))");
-  EXPECT_EQ(value("tensors[0]"), "shapes::at(\"f\", TensorList(tensors), 0)");
+  EXPECT_EQ(value("tensors[0]"), "geometry::at(\"f\", TensorList(tensors), 0)");
 }
 
 // Where nothing flows: zeros, or absent to what takes a Tensor?.

@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "codegen/lang/model.h"
+#include "codegen/lang/schema_keys.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/tools/commands.h"
-#include "codegen/tools/keys.h"
 #include "codegen/tools/schema_files.h"
 
 namespace sy::codegen {
@@ -24,9 +24,9 @@ std::string read(const std::string& path) {
 
 using Names = std::set<std::string, std::less<>>;
 
-Names names_of(std::span<const SchemaKey> keys) {
+Names keys_of(std::span<const lang::SchemaKey> keys) {
   Names out;
-  for (const SchemaKey& k : keys) out.emplace(k.name);
+  for (const lang::SchemaKey& k : keys) out.emplace(k.name);
   return out;
 }
 
@@ -49,14 +49,17 @@ Names known_to_reader(const std::string& entry) {
 }
 
 TEST(JsonSchema, KnowsTheKeysThatTheReaderKnows) {
-  EXPECT_EQ(names_of(operator_keys()), known_to_reader("  zzzzzz: 1\n"));
-  EXPECT_EQ(names_of(reduce_keys()),
+  EXPECT_EQ(keys_of(lang::operator_keys()), known_to_reader("  zzzzzz: 1\n"));
+  EXPECT_EQ(keys_of(lang::reduce_keys()),
             known_to_reader("  reduce: {zzzzzz: 1}\n"));
-  EXPECT_EQ(names_of(scan_keys()), known_to_reader("  scan: {zzzzzz: 1}\n"));
-  EXPECT_EQ(names_of(view_keys()), known_to_reader("  view: {zzzzzz: 1}\n"));
-  EXPECT_EQ(names_of(promote_keys()),
+  EXPECT_EQ(keys_of(lang::scan_keys()),
+            known_to_reader("  scan: {zzzzzz: 1}\n"));
+  EXPECT_EQ(keys_of(lang::view_keys()),
+            known_to_reader("  view: {zzzzzz: 1}\n"));
+  EXPECT_EQ(keys_of(lang::promote_keys()),
             known_to_reader("  promote: {zzzzzz: 1}\n"));
-  EXPECT_EQ(names_of(form_keys()), known_to_reader("  forms: {zzzzzz: 1}\n"));
+  EXPECT_EQ(keys_of(lang::form_keys()),
+            known_to_reader("  forms: {zzzzzz: 1}\n"));
 }
 
 TEST(JsonSchema, KnowsTheWordsThatTheCheckerKnows) {
@@ -98,7 +101,7 @@ TEST(JsonSchema, IsWhole) {
   const lang::YamlNode* properties =
       definitions->find("operator")->find("properties");
   ASSERT_TRUE(properties);
-  EXPECT_EQ(properties->entries.size(), operator_keys().size());
+  EXPECT_EQ(properties->entries.size(), lang::operator_keys().size());
 }
 
 TEST(JsonSchema, TheRepositorysOwnPointToIt) {

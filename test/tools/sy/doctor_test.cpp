@@ -8,7 +8,7 @@
 
 #include "c10/dispatcher.h"
 #include "c10/plugin/load_library.h"
-#include "test/c10/broken_libraries.h"
+#include "test/c10/plugin/broken_libraries.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/json.h"
 

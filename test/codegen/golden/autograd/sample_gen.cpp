@@ -84,12 +84,12 @@ constexpr const char* kSoftenSelfGradScalars[] = {"mode", "slope"};
 //   t0 = mul(t0, weight)
 //   t0 = mul(t0, slope)
 //   return t0
-constexpr tiles::Step kSoftenSelfGradSteps[] = {
+constexpr lang::Step kSoftenSelfGradSteps[] = {
     {Prim::mul, 4, 0, 2, 0},
     {Prim::mul, 4, 4, 1, 0},
     {Prim::mul, 4, 4, 3, 0},
 };
-constexpr tiles::Result kSoftenSelfGradResults[] = {{4, false}};
+constexpr lang::Result kSoftenSelfGradResults[] = {{4, false}};
 constexpr Uniform kSoftenSelfGradConstants[] = {
     Uniform::of(0.5),
     Uniform::of(int64_t{1}),
@@ -99,7 +99,7 @@ constexpr UniformOperand kSoftenSelfGradUniforms[] = {
     {4, RegClass::kValue},
     {1, RegClass::kValue},
 };
-constexpr tiles::Program kSoftenSelfGradTile = {
+constexpr program::Program kSoftenSelfGradBody = {
     .steps = kSoftenSelfGradSteps,
     .results = kSoftenSelfGradResults,
     .n_steps = 3,
@@ -109,7 +109,7 @@ constexpr tiles::Program kSoftenSelfGradTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kSoftenSelfGradProgram = {
-    .tile = kSoftenSelfGradTile,
+    .body = kSoftenSelfGradBody,
     .constants = kSoftenSelfGradConstants,
     .uniform_steps = kSoftenSelfGradUniformSteps,
     .uniforms = kSoftenSelfGradUniforms,
@@ -119,11 +119,11 @@ constexpr ElementProgram kSoftenSelfGradProgram = {
 };
 //   t0 = mul(grad, weight)
 //   return t0
-constexpr tiles::Step kSoftenSelfGradAtDefaultsSteps[] = {
+constexpr lang::Step kSoftenSelfGradAtDefaultsSteps[] = {
     {Prim::mul, 2, 0, 1, 0},
 };
-constexpr tiles::Result kSoftenSelfGradAtDefaultsResults[] = {{2, false}};
-constexpr tiles::Program kSoftenSelfGradAtDefaultsTile = {
+constexpr lang::Result kSoftenSelfGradAtDefaultsResults[] = {{2, false}};
+constexpr program::Program kSoftenSelfGradAtDefaultsBody = {
     .steps = kSoftenSelfGradAtDefaultsSteps,
     .results = kSoftenSelfGradAtDefaultsResults,
     .n_steps = 1,
@@ -132,7 +132,7 @@ constexpr tiles::Program kSoftenSelfGradAtDefaultsTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kSoftenSelfGradAtDefaultsProgram = {
-    .tile = kSoftenSelfGradAtDefaultsTile,
+    .body = kSoftenSelfGradAtDefaultsBody,
 };
 constexpr Uniform kSoftenSelfGradDefaults[] = {
     Uniform::of(int64_t{0}),
@@ -158,12 +158,12 @@ constexpr const char* kSoftenWeightGradScalars[] = {"mode", "slope"};
 //   t0 = mul(t0, self)
 //   t0 = mul(t0, slope)
 //   return t0
-constexpr tiles::Step kSoftenWeightGradSteps[] = {
+constexpr lang::Step kSoftenWeightGradSteps[] = {
     {Prim::mul, 4, 0, 2, 0},
     {Prim::mul, 4, 4, 1, 0},
     {Prim::mul, 4, 4, 3, 0},
 };
-constexpr tiles::Result kSoftenWeightGradResults[] = {{4, false}};
+constexpr lang::Result kSoftenWeightGradResults[] = {{4, false}};
 constexpr Uniform kSoftenWeightGradConstants[] = {
     Uniform::of(0.5),
     Uniform::of(int64_t{1}),
@@ -175,7 +175,7 @@ constexpr UniformOperand kSoftenWeightGradUniforms[] = {
     {4, RegClass::kValue},
     {1, RegClass::kValue},
 };
-constexpr tiles::Program kSoftenWeightGradTile = {
+constexpr program::Program kSoftenWeightGradBody = {
     .steps = kSoftenWeightGradSteps,
     .results = kSoftenWeightGradResults,
     .n_steps = 3,
@@ -185,7 +185,7 @@ constexpr tiles::Program kSoftenWeightGradTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kSoftenWeightGradProgram = {
-    .tile = kSoftenWeightGradTile,
+    .body = kSoftenWeightGradBody,
     .constants = kSoftenWeightGradConstants,
     .uniform_steps = kSoftenWeightGradUniformSteps,
     .uniforms = kSoftenWeightGradUniforms,
@@ -195,11 +195,11 @@ constexpr ElementProgram kSoftenWeightGradProgram = {
 };
 //   t0 = mul(grad, self)
 //   return t0
-constexpr tiles::Step kSoftenWeightGradAtDefaultsSteps[] = {
+constexpr lang::Step kSoftenWeightGradAtDefaultsSteps[] = {
     {Prim::mul, 2, 0, 1, 0},
 };
-constexpr tiles::Result kSoftenWeightGradAtDefaultsResults[] = {{2, false}};
-constexpr tiles::Program kSoftenWeightGradAtDefaultsTile = {
+constexpr lang::Result kSoftenWeightGradAtDefaultsResults[] = {{2, false}};
+constexpr program::Program kSoftenWeightGradAtDefaultsBody = {
     .steps = kSoftenWeightGradAtDefaultsSteps,
     .results = kSoftenWeightGradAtDefaultsResults,
     .n_steps = 1,
@@ -208,7 +208,7 @@ constexpr tiles::Program kSoftenWeightGradAtDefaultsTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kSoftenWeightGradAtDefaultsProgram = {
-    .tile = kSoftenWeightGradAtDefaultsTile,
+    .body = kSoftenWeightGradAtDefaultsBody,
 };
 constexpr Uniform kSoftenWeightGradDefaults[] = {
     Uniform::of(int64_t{0}),

@@ -23,7 +23,7 @@ int64_t native_calls() { return calls.load(std::memory_order_relaxed); }
 // The stream does nothing else for that long; the host goes on.
 static void sleep(const sy::Tensor& on, int64_t milliseconds) {
   Streams::singleton().submit(
-      on.device().index, ACCEL_NAME "::sleep", [milliseconds] {
+      on.device().index(), ACCEL_NAME "::sleep", [milliseconds] {
         std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
       });
 }

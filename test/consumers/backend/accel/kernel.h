@@ -15,7 +15,7 @@ namespace accel {
 template <class F>
 void launch(const char* op, const sy::Tensor& on, F kernel) {
   count_native_call();
-  Streams::singleton().submit(on.device().index, op, std::move(kernel));
+  Streams::singleton().submit(on.device().index(), op, std::move(kernel));
 }
 
 }  // namespace accel

@@ -47,7 +47,7 @@ class DeviceMemory final : public sy::Allocator {
 template <class T>
 T* elements(const sy::TensorBase& t) {
   return static_cast<T*>(
-      DeviceMemory::of(t.device().index).translate(t.data_ptr(), sizeof(T)));
+      DeviceMemory::of(t.device().index()).translate(t.data_ptr(), sizeof(T)));
 }
 
 }  // namespace accel

@@ -15,7 +15,7 @@ using sy::Tensor;
 namespace {
 
 int64_t pinned_bytes(Device device) {
-  return sy::device_interface(device.type)
+  return sy::device_interface(device.type())
       .pinned_allocator()
       ->stats()
       .allocated;
@@ -48,7 +48,7 @@ void pinned_memory_is_the_hosts(Device device) {
     check_throws<sy::ValueError>(
         name + ": nor made there",
         [&] { sy::zeros({2}, sy::TensorOptions(device).pinned_memory(true)); },
-        {"pin_memory", sy::backend_device_name(device.type)});
+        {"pin_memory", sy::backend_device_name(device.type())});
     check(sy::ones({2}, sy::TensorOptions().pinned_memory(true)).is_pinned(),
           name + ": factories make some");
   }

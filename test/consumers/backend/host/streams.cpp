@@ -23,7 +23,7 @@ using sy::Tensor;
 constexpr int kLong = 60;  // milliseconds
 
 std::string own(Device device, const char* op) {
-  return sy::backend_device_name(device.type) + "::" + op;
+  return sy::backend_device_name(device.type()) + "::" + op;
 }
 
 Tensor check_finite(const Tensor& t) {
@@ -154,7 +154,7 @@ void memory_outlives_its_kernels(Device device) {
 
 void two_devices_of_one_backend(const Tensor& on_first, Device second) {
   const Device first = on_first.device();
-  check(sy::device_count(sy::backend_device_name(first.type)) == 2,
+  check(sy::device_count(sy::backend_device_name(first.type())) == 2,
         "there are two devices");
   sleep_on(on_first);
   const Tensor sum = on_first.add(on_first);
@@ -166,7 +166,7 @@ void two_devices_of_one_backend(const Tensor& on_first, Device second) {
   check_throws<sy::Error>("tensors of two devices are not mixed",
                           [&] { on_first.add(there); },
                           {first.str(), second.str()});
-  const Device none(second.type, 2);
+  const Device none(second.type(), 2);
   check_throws<sy::ValueError>(
       "there is no third", [&] { sy::device_properties(none); }, {"[0, 1]"});
 }

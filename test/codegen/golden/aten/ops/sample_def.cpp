@@ -2,7 +2,7 @@
 #include "aten/backend/decompose.h"
 #include "aten/engine/foreach.h"
 #include "aten/engine/generated.h"
-#include "aten/engine/index_functions.h"
+#include "aten/engine/geometry.h"
 #include "aten/engine/pointwise.h"
 #include "aten/engine/reduce.h"
 #include "aten/engine/scan.h"
@@ -286,9 +286,9 @@ std::tuple<Tensor&, Tensor&> cummax_out_store(const Tensor& self, int64_t dim,
 // test/codegen/testdata/sample.yaml:61
 Tensor transpose_int_view(const Tensor& self, int64_t dim0, int64_t dim1) {
   const Dims new_sizes =
-      shapes::swapped("transpose.int", self.sizes(), dim0, dim1);
+      geometry::swapped("transpose.int", self.sizes(), dim0, dim1);
   const Dims new_strides =
-      shapes::swapped("transpose.int", self.strides(), dim0, dim1);
+      geometry::swapped("transpose.int", self.strides(), dim0, dim1);
   generated::ViewArgs view_args;
   view_args.add(dim0).add(dim1);
   return make_view(self, ops::transpose_int::entry(), new_sizes, new_strides,
@@ -469,6 +469,34 @@ const OperatorInfo kInfo[] = {
      "test/codegen/testdata/sample.yaml:118"},
 };
 
+constexpr int8_t kPlaces0[] = {0, 1};
+constexpr int8_t kPlaces1[] = {0};
+constexpr int8_t kPlaces2[] = {2};
+constexpr int8_t kPlaces3[] = {0, 1, 2, 3};
+constexpr int8_t kPlaces4[] = {4};
+constexpr int8_t kPlaces5[] = {0, 1, 2};
+constexpr int8_t kPlaces6[] = {3, 4};
+constexpr int8_t kPlaces7[] = {3};
+constexpr int8_t kPlaces8[] = {2, 3};
+constexpr int8_t kPlaces9[] = {4, 5};
+
+const FunctionalForm kForms[] = {
+    {"aten::mul.Tensor", kPlaces0, kPlaces1, 2, 1},
+    {"aten::mul.Tensor", kPlaces0, kPlaces2, 2, 1},
+    {"aten::soften", kPlaces3, kPlaces4, 4, 1},
+    {"aten::_foreach_mul.List", kPlaces0, kPlaces1, 2, 1},
+    {"aten::_foreach_mul.List", kPlaces0, kPlaces2, 2, 1},
+    {"aten::sum.dim_IntList", kPlaces3, kPlaces4, 4, 1},
+    {"aten::aminmax", kPlaces5, kPlaces6, 3, 2},
+    {"aten::cumsum", kPlaces5, kPlaces7, 3, 1},
+    {"aten::cummax", kPlaces0, kPlaces8, 2, 2},
+    {"aten::mm", kPlaces0, kPlaces2, 2, 1},
+    {"aten::mm_backward", kPlaces3, kPlaces9, 4, 2},
+    {"aten::index.Tensor", kPlaces0, kPlaces2, 2, 1},
+    {"aten::index_put", kPlaces5, kPlaces1, 3, 1},
+    {"aten::index_put", kPlaces5, kPlaces7, 3, 1},
+};
+
 using generated::operator_def;
 
 const OperatorDef kDefs[] = {
@@ -479,10 +507,12 @@ const OperatorDef kDefs[] = {
     operator_def<ops::mul__Tensor>(
         "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
         reinterpret_cast<void*>(&mul__Tensor_guard),
-        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[0]),
-    operator_def<ops::mul_out>(
-        "mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-        reinterpret_cast<void*>(&mul_out_guard), OperatorDef::kOut, &kInfo[0]),
+        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[0],
+        &kForms[0]),
+    operator_def<ops::mul_out>("mul.out(Tensor self, Tensor other, *, "
+                               "Tensor(a!) out) -> Tensor(a!)",
+                               reinterpret_cast<void*>(&mul_out_guard),
+                               OperatorDef::kOut, &kInfo[0], &kForms[1]),
     operator_def<ops::soften>("soften(Tensor self, Tensor weight, *, Scalar "
                               "slope=1, str mode='none') -> Tensor",
                               reinterpret_cast<void*>(&soften_guard),
@@ -491,7 +521,7 @@ const OperatorDef kDefs[] = {
                                   "Scalar slope=1, str mode='none', Tensor(a!) "
                                   "out) -> Tensor(a!)",
                                   reinterpret_cast<void*>(&soften_out_guard),
-                                  OperatorDef::kOut, &kInfo[1]),
+                                  OperatorDef::kOut, &kInfo[1], &kForms[2]),
     operator_def<ops::mul_Scalar>(
         "mul.Scalar(Tensor self, Scalar other) -> Tensor", nullptr,
         OperatorDef::kDifferentiable | OperatorDef::kExactOut, &kInfo[2]),
@@ -500,10 +530,11 @@ const OperatorDef kDefs[] = {
         OperatorDef::kDifferentiable, &kInfo[3]),
     operator_def<ops::_foreach_mul__List>(
         "_foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()", nullptr,
-        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[3]),
+        OperatorDef::kInplace | OperatorDef::kDifferentiable, &kInfo[3],
+        &kForms[3]),
     operator_def<ops::_foreach_mul_List_out>(
         "_foreach_mul.List_out(Tensor[] self, Tensor[] other, *, Tensor(a!)[] "
-        "out) -> ()", nullptr, OperatorDef::kOut, &kInfo[3]),
+        "out) -> ()", nullptr, OperatorDef::kOut, &kInfo[3], &kForms[4]),
     operator_def<ops::sum_dim_IntList>(
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
@@ -512,7 +543,7 @@ const OperatorDef kDefs[] = {
         "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&sum_IntList_out_guard), OperatorDef::kOut,
-        &kInfo[4]),
+        &kInfo[4], &kForms[5]),
     operator_def<ops::aminmax>("aminmax(Tensor self, int[]? dim, bool keepdim) "
                                "-> (Tensor min, Tensor max)",
                                reinterpret_cast<void*>(&aminmax_guard),
@@ -521,7 +552,7 @@ const OperatorDef kDefs[] = {
         "aminmax.out(Tensor self, int[]? dim, bool keepdim, *, Tensor(a!) "
         "out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))",
         reinterpret_cast<void*>(&aminmax_out_guard),
-        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[5]),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[5], &kForms[6]),
     operator_def<ops::cumsum>(
         "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
         reinterpret_cast<void*>(&cumsum_guard), 0, &kInfo[6]),
@@ -529,7 +560,7 @@ const OperatorDef kDefs[] = {
                                   "ScalarType? dtype=None, Tensor(a!) out) -> "
                                   "Tensor(a!)",
                                   reinterpret_cast<void*>(&cumsum_out_guard),
-                                  OperatorDef::kOut, &kInfo[6]),
+                                  OperatorDef::kOut, &kInfo[6], &kForms[7]),
     operator_def<ops::cummax>("cummax(Tensor self, int dim) -> (Tensor values, "
                               "Tensor indices)",
                               reinterpret_cast<void*>(&cummax_guard),
@@ -538,7 +569,7 @@ const OperatorDef kDefs[] = {
         "cummax.out(Tensor self, int dim, *, Tensor(a!) out0, Tensor(b!) out1) "
         "-> (Tensor(a!), Tensor(b!))",
         reinterpret_cast<void*>(&cummax_out_guard),
-        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[7]),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[7], &kForms[8]),
     operator_def<ops::transpose_int>(
         "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
         nullptr, OperatorDef::kNoDeviceCheck | OperatorDef::kView |
@@ -550,7 +581,7 @@ const OperatorDef kDefs[] = {
     operator_def<ops::mm_out>(
         "mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&mm_out_guard),
-        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[9]),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[9], &kForms[9]),
     operator_def<ops::scalar_tensor>(
         "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? "
         "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -567,7 +598,7 @@ const OperatorDef kDefs[] = {
         "mm_backward.out(Tensor grad_out, Tensor self, Tensor mat2, bool[2] "
         "output_mask, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), "
         "Tensor(b!))", reinterpret_cast<void*>(&mm_backward_out_guard),
-        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[12]),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[12], &kForms[10]),
     operator_def<ops::index_Tensor>(
         "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
         reinterpret_cast<void*>(&index_Tensor_guard), OperatorDef::kExactOut,
@@ -575,7 +606,7 @@ const OperatorDef kDefs[] = {
     operator_def<ops::index_Tensor_out>(
         "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) "
         "-> Tensor(a!)", reinterpret_cast<void*>(&index_Tensor_out_guard),
-        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[13]),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[13], &kForms[11]),
     operator_def<ops::index_put>(
         "index_put(Tensor self, Tensor?[] indices, Tensor values) -> Tensor",
         reinterpret_cast<void*>(&index_put_guard),
@@ -584,12 +615,12 @@ const OperatorDef kDefs[] = {
         "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values) -> "
         "Tensor(a!)", reinterpret_cast<void*>(&index_put__guard),
         OperatorDef::kInplace | OperatorDef::kDifferentiable |
-        OperatorDef::kExactOut, &kInfo[14]),
+        OperatorDef::kExactOut, &kInfo[14], &kForms[12]),
     operator_def<ops::index_put_out>(
         "index_put.out(Tensor self, Tensor?[] indices, Tensor values, *, "
         "Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&index_put_out_guard),
-        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[14]),
+        OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[14], &kForms[13]),
     operator_def<ops::can_cast>("can_cast(ScalarType from_, ScalarType to) -> "
                                 "bool", nullptr, OperatorDef::kDifferentiable |
                                 OperatorDef::kExactOut, &kInfo[15]),
@@ -602,30 +633,31 @@ SY_LIBRARY_FRAGMENT(aten, m) {
 }
 
 SY_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
-  m.impl("mul_.Tensor", SY_FN(mul__Tensor_store).guarded());
-  m.impl("mul.out", SY_FN(mul_out_store).guarded());
+  m.impl("mul_.Tensor", SY_FN(mul__Tensor_store).checks_itself());
+  m.impl("mul.out", SY_FN(mul_out_store).checks_itself());
   m.impl("soften", Kernel::from_boxed(&decompose));
-  m.impl("soften.out", SY_FN(soften_out_store).guarded());
+  m.impl("soften.out", SY_FN(soften_out_store).checks_itself());
   m.impl("_foreach_mul.List_out",
-         SY_FN(_foreach_mul_List_out_foreach).guarded());
-  m.impl("sum.IntList_out", SY_FN(sum_IntList_out_store).guarded());
+         SY_FN(_foreach_mul_List_out_foreach).checks_itself());
+  m.impl("sum.IntList_out", SY_FN(sum_IntList_out_store).checks_itself());
   m.impl("aminmax", Kernel::from_boxed(&decompose));
-  m.impl("aminmax.out", SY_FN(aminmax_out_store).guarded());
-  m.impl("cumsum.out", SY_FN(cumsum_out_store).guarded());
-  m.impl("cummax.out", SY_FN(cummax_out_store).guarded());
-  m.impl("transpose.int", SY_FN(transpose_int_view).guarded());
-  m.impl("mm.out", SY_FN(mm_out_store).guarded());
+  m.impl("aminmax.out", SY_FN(aminmax_out_store).checks_itself());
+  m.impl("cumsum.out", SY_FN(cumsum_out_store).checks_itself());
+  m.impl("cummax.out", SY_FN(cummax_out_store).checks_itself());
+  m.impl("transpose.int", SY_FN(transpose_int_view).checks_itself());
+  m.impl("mm.out", SY_FN(mm_out_store).checks_itself());
   m.impl("scalar_tensor", SY_FN(composite::scalar_tensor));
-  m.impl("mm_backward.out", SY_FN(mm_backward_out_store).guarded());
-  m.impl("index.Tensor_out", SY_FN(index_Tensor_out_store).guarded());
-  m.impl("index_put_", SY_FN(index_put__store).guarded());
-  m.impl("index_put.out", SY_FN(index_put_out_store).guarded());
+  m.impl("mm_backward.out", SY_FN(mm_backward_out_store).checks_itself());
+  m.impl("index.Tensor_out", SY_FN(index_Tensor_out_store).checks_itself());
+  m.impl("index_put_", SY_FN(index_put__store).checks_itself());
+  m.impl("index_put.out", SY_FN(index_put_out_store).checks_itself());
 }
 
 SY_LIBRARY_IMPL(aten, CompositeImplicitAutograd, m) {
-  m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).guarded());
-  m.impl("_foreach_mul.List", SY_FN(_foreach_mul_List_foreach).guarded());
-  m.impl("_foreach_mul_.List", SY_FN(_foreach_mul__List_foreach).guarded());
+  m.impl("mul.Scalar", SY_FN(mul_Scalar_composite).checks_itself());
+  m.impl("_foreach_mul.List", SY_FN(_foreach_mul_List_foreach).checks_itself());
+  m.impl("_foreach_mul_.List",
+         SY_FN(_foreach_mul__List_foreach).checks_itself());
   m.impl("item", SY_FN(composite::item));
   m.impl("can_cast", SY_FN(composite::can_cast_dtype));
 }

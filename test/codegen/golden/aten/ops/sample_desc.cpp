@@ -13,9 +13,9 @@ using lang::UniformStep;
 constexpr const char* kMulTensorInputs[] = {"self", "other"};
 //   t0 = mul(self, other)
 //   return t0
-constexpr tiles::Step kMulTensorSteps[] = {{Prim::mul, 2, 0, 1, 0}};
-constexpr tiles::Result kMulTensorResults[] = {{2, false}};
-constexpr tiles::Program kMulTensorTile = {
+constexpr lang::Step kMulTensorSteps[] = {{Prim::mul, 2, 0, 1, 0}};
+constexpr lang::Result kMulTensorResults[] = {{2, false}};
+constexpr program::Program kMulTensorBody = {
     .steps = kMulTensorSteps,
     .results = kMulTensorResults,
     .n_steps = 1,
@@ -24,7 +24,7 @@ constexpr tiles::Program kMulTensorTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kMulTensorProgram = {
-    .tile = kMulTensorTile,
+    .body = kMulTensorBody,
 };
 const PointwiseOp mul_Tensor = {
     .name = "mul.Tensor",
@@ -49,12 +49,12 @@ constexpr const char* kSoftenScalars[] = {"slope", "mode"};
 //   t0 = mul(weight, t0)
 //   t0 = mul(t0, u0)
 //   return t0
-constexpr tiles::Step kSoftenSteps[] = {
+constexpr lang::Step kSoftenSteps[] = {
     {Prim::mul, 4, 0, 2, 0},
     {Prim::mul, 4, 1, 4, 0},
     {Prim::mul, 4, 4, 3, 0},
 };
-constexpr tiles::Result kSoftenResults[] = {{4, false}};
+constexpr lang::Result kSoftenResults[] = {{4, false}};
 constexpr Uniform kSoftenConstants[] = {
     Uniform::of(0.5),
     Uniform::of(int64_t{1}),
@@ -64,7 +64,7 @@ constexpr UniformOperand kSoftenUniforms[] = {
     {0, RegClass::kValue},
     {4, RegClass::kValue},
 };
-constexpr tiles::Program kSoftenTile = {
+constexpr program::Program kSoftenBody = {
     .steps = kSoftenSteps,
     .results = kSoftenResults,
     .n_steps = 3,
@@ -74,7 +74,7 @@ constexpr tiles::Program kSoftenTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kSoftenProgram = {
-    .tile = kSoftenTile,
+    .body = kSoftenBody,
     .constants = kSoftenConstants,
     .uniform_steps = kSoftenUniformSteps,
     .uniforms = kSoftenUniforms,
@@ -84,9 +84,9 @@ constexpr ElementProgram kSoftenProgram = {
 };
 //   t0 = mul(weight, self)
 //   return t0
-constexpr tiles::Step kSoftenAtDefaultsSteps[] = {{Prim::mul, 2, 1, 0, 0}};
-constexpr tiles::Result kSoftenAtDefaultsResults[] = {{2, false}};
-constexpr tiles::Program kSoftenAtDefaultsTile = {
+constexpr lang::Step kSoftenAtDefaultsSteps[] = {{Prim::mul, 2, 1, 0, 0}};
+constexpr lang::Result kSoftenAtDefaultsResults[] = {{2, false}};
+constexpr program::Program kSoftenAtDefaultsBody = {
     .steps = kSoftenAtDefaultsSteps,
     .results = kSoftenAtDefaultsResults,
     .n_steps = 1,
@@ -95,7 +95,7 @@ constexpr tiles::Program kSoftenAtDefaultsTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kSoftenAtDefaultsProgram = {
-    .tile = kSoftenAtDefaultsTile,
+    .body = kSoftenAtDefaultsBody,
 };
 constexpr Uniform kSoftenDefaults[] = {
     Uniform::of(int64_t{1}),
@@ -129,9 +129,9 @@ const NodeDesc soften_node = {
 // sum.dim_IntList  test/codegen/testdata/sample.yaml:33
 //   t0 = copy(self)
 //   return t0
-constexpr tiles::Step kSumDimIntListMapSteps[] = {{Prim::copy, 1, 0, 0, 0}};
-constexpr tiles::Result kSumDimIntListMapResults[] = {{1, false}};
-constexpr tiles::Program kSumDimIntListMapTile = {
+constexpr lang::Step kSumDimIntListMapSteps[] = {{Prim::copy, 1, 0, 0, 0}};
+constexpr lang::Result kSumDimIntListMapResults[] = {{1, false}};
+constexpr program::Program kSumDimIntListMapBody = {
     .steps = kSumDimIntListMapSteps,
     .results = kSumDimIntListMapResults,
     .n_steps = 1,
@@ -140,13 +140,13 @@ constexpr tiles::Program kSumDimIntListMapTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kSumDimIntListMapProgram = {
-    .tile = kSumDimIntListMapTile,
+    .body = kSumDimIntListMapBody,
 };
 //   t0 = add(a, b)
 //   return t0
-constexpr tiles::Step kSumDimIntListCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
-constexpr tiles::Result kSumDimIntListCombineResults[] = {{2, false}};
-constexpr tiles::Program kSumDimIntListCombineTile = {
+constexpr lang::Step kSumDimIntListCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
+constexpr lang::Result kSumDimIntListCombineResults[] = {{2, false}};
+constexpr program::Program kSumDimIntListCombineBody = {
     .steps = kSumDimIntListCombineSteps,
     .results = kSumDimIntListCombineResults,
     .n_steps = 1,
@@ -155,7 +155,7 @@ constexpr tiles::Program kSumDimIntListCombineTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kSumDimIntListCombineProgram = {
-    .tile = kSumDimIntListCombineTile,
+    .body = kSumDimIntListCombineBody,
 };
 constexpr Uniform kSumDimIntListIdentity[] = {Uniform::of(int64_t{0})};
 const ReduceOp sum_dim_IntList = {
@@ -181,12 +181,12 @@ const NodeDesc sum_dim_IntList_node = {
 //   t0 = copy(self)
 //   t1 = copy(self)
 //   return t0, t1
-constexpr tiles::Step kAminmaxMapSteps[] = {
+constexpr lang::Step kAminmaxMapSteps[] = {
     {Prim::copy, 1, 0, 0, 0},
     {Prim::copy, 2, 0, 0, 0},
 };
-constexpr tiles::Result kAminmaxMapResults[] = {{1, false}, {2, false}};
-constexpr tiles::Program kAminmaxMapTile = {
+constexpr lang::Result kAminmaxMapResults[] = {{1, false}, {2, false}};
+constexpr program::Program kAminmaxMapBody = {
     .steps = kAminmaxMapSteps,
     .results = kAminmaxMapResults,
     .n_steps = 2,
@@ -195,17 +195,17 @@ constexpr tiles::Program kAminmaxMapTile = {
     .n_results = 2,
 };
 constexpr ElementProgram kAminmaxMapProgram = {
-    .tile = kAminmaxMapTile,
+    .body = kAminmaxMapBody,
 };
 //   t0 = minimum(a.low, b.low)
 //   t1 = maximum(a.high, b.high)
 //   return t0, t1
-constexpr tiles::Step kAminmaxCombineSteps[] = {
+constexpr lang::Step kAminmaxCombineSteps[] = {
     {Prim::minimum, 4, 0, 2, 0},
     {Prim::maximum, 5, 1, 3, 0},
 };
-constexpr tiles::Result kAminmaxCombineResults[] = {{4, false}, {5, false}};
-constexpr tiles::Program kAminmaxCombineTile = {
+constexpr lang::Result kAminmaxCombineResults[] = {{4, false}, {5, false}};
+constexpr program::Program kAminmaxCombineBody = {
     .steps = kAminmaxCombineSteps,
     .results = kAminmaxCombineResults,
     .n_steps = 2,
@@ -214,7 +214,7 @@ constexpr tiles::Program kAminmaxCombineTile = {
     .n_results = 2,
 };
 constexpr ElementProgram kAminmaxCombineProgram = {
-    .tile = kAminmaxCombineTile,
+    .body = kAminmaxCombineBody,
 };
 const ReduceOp aminmax = {
     .name = "aminmax",
@@ -238,9 +238,9 @@ const NodeDesc aminmax_node = {
 // cumsum  test/codegen/testdata/sample.yaml:50
 //   t0 = add(a, b)
 //   return t0
-constexpr tiles::Step kCumsumCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
-constexpr tiles::Result kCumsumCombineResults[] = {{2, false}};
-constexpr tiles::Program kCumsumCombineTile = {
+constexpr lang::Step kCumsumCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
+constexpr lang::Result kCumsumCombineResults[] = {{2, false}};
+constexpr program::Program kCumsumCombineBody = {
     .steps = kCumsumCombineSteps,
     .results = kCumsumCombineResults,
     .n_steps = 1,
@@ -249,7 +249,7 @@ constexpr tiles::Program kCumsumCombineTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kCumsumCombineProgram = {
-    .tile = kCumsumCombineTile,
+    .body = kCumsumCombineBody,
 };
 const ScanOp cumsum = {
     .name = "cumsum",
@@ -269,9 +269,9 @@ const NodeDesc cumsum_node = {
 // cummax  test/codegen/testdata/sample.yaml:56
 //   t0 = ge(b, a)
 //   return t0: bool
-constexpr tiles::Step kCummaxCombineSteps[] = {{Prim::ge, 2, 1, 0, 0}};
-constexpr tiles::Result kCummaxCombineResults[] = {{2, true}};
-constexpr tiles::Program kCummaxCombineTile = {
+constexpr lang::Step kCummaxCombineSteps[] = {{Prim::ge, 2, 1, 0, 0}};
+constexpr lang::Result kCummaxCombineResults[] = {{2, true}};
+constexpr program::Program kCummaxCombineBody = {
     .steps = kCummaxCombineSteps,
     .results = kCummaxCombineResults,
     .n_steps = 1,
@@ -280,7 +280,7 @@ constexpr tiles::Program kCummaxCombineTile = {
     .n_results = 1,
 };
 constexpr ElementProgram kCummaxCombineProgram = {
-    .tile = kCummaxCombineTile,
+    .body = kCummaxCombineBody,
 };
 const ScanOp cummax = {
     .name = "cummax",

@@ -172,26 +172,26 @@ Tensor& index_put__kernel(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
 }  // namespace
 
 SY_LIBRARY_IMPL(aten, CPU, m) {
-  m.impl("mul.Tensor", SY_FN(mul_Tensor_kernel).guarded());
-  m.impl("mul_.Tensor", SY_FN(mul__Tensor_kernel).guarded());
-  m.impl("mul.out", SY_FN(mul_out_kernel).guarded());
-  m.impl("soften", SY_FN(soften_kernel).guarded());
-  m.impl("soften.out", SY_FN(soften_out_kernel).guarded());
-  m.impl("sum.dim_IntList", SY_FN(sum_dim_IntList_kernel).guarded());
-  m.impl("sum.IntList_out", SY_FN(sum_IntList_out_kernel).guarded());
-  m.impl("aminmax", SY_FN(aminmax_kernel).guarded());
-  m.impl("aminmax.out", SY_FN(aminmax_out_kernel).guarded());
-  m.impl("cumsum", SY_FN(cumsum_kernel).guarded());
-  m.impl("cumsum.out", SY_FN(cumsum_out_kernel).guarded());
-  m.impl("cummax", SY_FN(cummax_kernel).guarded());
-  m.impl("cummax.out", SY_FN(cummax_out_kernel).guarded());
-  m.impl("mm", SY_FN(mm_kernel).guarded());
-  m.impl("mm.out", SY_FN(mm_out_kernel).guarded());
+  m.impl("mul.Tensor", SY_FN(mul_Tensor_kernel).checks_itself());
+  m.impl("mul_.Tensor", SY_FN(mul__Tensor_kernel).checks_itself());
+  m.impl("mul.out", SY_FN(mul_out_kernel).checks_itself());
+  m.impl("soften", SY_FN(soften_kernel).checks_itself());
+  m.impl("soften.out", SY_FN(soften_out_kernel).checks_itself());
+  m.impl("sum.dim_IntList", SY_FN(sum_dim_IntList_kernel).checks_itself());
+  m.impl("sum.IntList_out", SY_FN(sum_IntList_out_kernel).checks_itself());
+  m.impl("aminmax", SY_FN(aminmax_kernel).checks_itself());
+  m.impl("aminmax.out", SY_FN(aminmax_out_kernel).checks_itself());
+  m.impl("cumsum", SY_FN(cumsum_kernel).checks_itself());
+  m.impl("cumsum.out", SY_FN(cumsum_out_kernel).checks_itself());
+  m.impl("cummax", SY_FN(cummax_kernel).checks_itself());
+  m.impl("cummax.out", SY_FN(cummax_out_kernel).checks_itself());
+  m.impl("mm", SY_FN(mm_kernel).checks_itself());
+  m.impl("mm.out", SY_FN(mm_out_kernel).checks_itself());
   m.impl("mm_backward", SY_FN(mm_backward));
   m.impl("index.Tensor", SY_FN(index_tensor));
-  m.impl("index_put", SY_FN(index_put_kernel).guarded());
-  m.impl("index_put.out", SY_FN(index_put_out_kernel).guarded());
-  m.impl("index_put_", SY_FN(index_put__kernel).guarded());
+  m.impl("index_put", SY_FN(index_put_kernel).checks_itself());
+  m.impl("index_put.out", SY_FN(index_put_out_kernel).checks_itself());
+  m.impl("index_put_", SY_FN(index_put__kernel).checks_itself());
 }
 
 }  // namespace sy::cpu

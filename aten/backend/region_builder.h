@@ -1,0 +1,108 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "aten/backend/region.h"
+#include "aten/engine/pointwise.h"
+#include "aten/engine/reduce.h"
+
+// Makes regions, and the numbers of a run, from operators and tensors.
+//
+//   RegionBuilder b(x.sizes());
+//   const int v = b.input(x);
+//   const int m = b.reduce(amax, {&x, 1}, v);
+//   b.output(b.pointwise(sub, {...}, {v, m}), out);
+//   RegionHandle h = prepare_region(kCPU, b.region());
+
+namespace sy {
+
+class SY_API RegionBuilder {
+ public:
+  explicit RegionBuilder(IntArrayRef sizes);
+  RegionBuilder(const RegionBuilder&) = delete;
+
+  // Each returns the number of a value, of a node's first result. Inputs come
+  // before all nodes.
+  int input(ScalarType dtype, IntArrayRef strides);
+  // As the tensor lies, broadcast to the region's sizes. `open`: its strides
+  // are given with each run.
+  int input(const TensorBase& t, bool open = false);
+
+  // The program and lists are copied. `name` is not.
+  int pointwise(const program::Program& p, ScalarType compute,
+                ArrayRef<int> inputs, ArrayRef<ScalarType> results,
+                const char* name = nullptr);
+  // An operator on values; `args` says what promotion takes of the arguments
+  // and has the numbers, which go to uniforms(). Throws what the call would.
+  int pointwise(const PointwiseOp& op, const PointwiseArgs& args,
+                ArrayRef<int> inputs);
+  // A conversion.
+  int cast(int value, ScalarType to);
+
+  // Over the region's dims `reduced`.
+  int reduce(const RegionNode& node, ArrayRef<int> inputs);
+  int reduce(const ReduceOp& op, const ReduceArgs& args, int input,
+             uint64_t reduced);
+
+  // The sum of a * b over the dims `reduced`.
+  int product(int a, int b, uint64_t reduced, ScalarType dtype);
+  int convolution(int x, int weight, uint64_t reduced, ScalarType dtype,
+                  ArrayRef<RegionWindow> windows);
+
+  // Its number among the outputs.
+  int output(int value, ScalarType dtype, IntArrayRef strides, int donor = -1);
+  int output(int value, const TensorBase& t, int donor = -1);
+
+  // Borrows from the builder, until the next change.
+  Region region();
+  // Those of a run, as the arguments of the operators had them.
+  const std::vector<program::Uniform>& uniforms() const { return uniforms_; }
+  // A program without uniforms of its own needs none.
+  void uniform(program::Uniform u) { uniforms_.push_back(u); }
+
+ private:
+  struct OwnProgram {
+    std::vector<program::Step> steps;
+    std::vector<program::Result> results;
+    program::Program view;
+  };
+  const program::Program& keep(const program::Program& p);
+  template <class T>
+  ArrayRef<T> keep(std::deque<std::vector<T>>* lists, ArrayRef<T> list);
+  int add(RegionNode node, ArrayRef<int> inputs, ArrayRef<ScalarType> results);
+  void add_uniforms(const ElementProgram& p, const Scalar* scalars,
+                    int64_t count, ScalarType compute);
+
+  // Deques: what they hold stays where it is.
+  std::vector<int64_t> sizes_;
+  std::deque<std::vector<int64_t>> strides_;
+  std::deque<std::vector<uint16_t>> values_;
+  std::deque<std::vector<ScalarType>> dtypes_;
+  std::deque<std::vector<RegionWindow>> windows_;
+  std::deque<OwnProgram> programs_;
+  std::vector<RegionOperand> inputs_;
+  std::vector<RegionNode> nodes_;
+  std::vector<RegionOutput> outputs_;
+  std::vector<program::Uniform> uniforms_;
+  std::vector<ScalarType> value_dtypes_;
+  int next_ = 0;
+};
+
+// A tensor as an operand of a run: broadcast to the sizes of the region, its
+// dims from the last one. `strides` gets one for each size. Throws ValueError
+// if it has other sizes, TypeError for another dtype.
+SY_API RegionMemory region_memory(const RegionOperand& operand,
+                                  IntArrayRef sizes, const TensorBase& t,
+                                  int64_t* strides, const char* what);
+
+// Runs a handle on tensors. Throws what check_call does.
+SY_API void run_region(const RegionHandle& handle, IntArrayRef sizes,
+                       ArrayRef<Tensor> inputs, ArrayRef<Tensor> outputs,
+                       ArrayRef<program::Uniform> uniforms = {});
+
+// A listing for people, a node a line.
+SY_API std::string region_text(const Region& region);
+
+}  // namespace sy

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+
+#include "aten/program/compute_type.h"
+#include "c10/macros.h"
+#include "codegen/lang/steps.h"
+
+// Element programs as data: what every backend reads, the CPU interprets
+// (backends/cpu/program) and others may print or compile. codegen/lang makes
+// them from expressions.
+
+namespace sy::lang {
+struct Program;
+}
+
+namespace sy::program {
+
+using lang::Result;
+using lang::Step;
+
+// A view of static (or otherwise owned) arrays. The program computes element
+// by element on registers, of which register i < n_inputs is tensor operand i,
+// the next n_uniforms are numbers, and the rest temporaries. Steps write
+// temporaries only. Result registers may be inputs or uniforms.
+struct Program {
+  const Step* steps = nullptr;
+  const Result* results = nullptr;
+  uint64_t bool_inputs = 0;    // bit i: input i is loaded as x != 0
+  uint64_t bool_uniforms = 0;  // bit i: uniform i is a bool
+  uint16_t n_steps = 0;
+  uint16_t n_registers = 0;  // at most 256, inputs and uniforms included
+  uint8_t n_inputs = 0;      // at most 64
+  uint8_t n_uniforms = 0;    // at most 64
+  uint8_t n_results = 1;     // at most 16
+  // Its place in the table of programs that have kernels of their own
+  // (compiled.h), from 1; 0: it is none of them.
+  uint8_t compiled = 0;
+};
+inline constexpr int kMaxRegisters = 256;
+inline constexpr int kMaxInputs = 64;
+inline constexpr int kMaxUniforms = 64;
+inline constexpr int kMaxResults = 16;
+
+// A view of a program that the compiler made; of what it points to.
+SY_API Program view_of(const lang::Program& program) noexcept;
+
+constexpr bool within_limits(const Program& p) {
+  return p.n_registers <= kMaxRegisters && p.n_inputs <= kMaxInputs &&
+         p.n_uniforms <= kMaxUniforms && p.n_results <= kMaxResults &&
+         p.n_inputs + p.n_uniforms <= p.n_registers;
+}
+
+// A number in the compute type (or a bool), as the registers hold it, with
+// room for two doubles.
+union Uniform {
+  float f32;
+  double f64;
+  uint8_t u8;  // and b8
+  int8_t i8;
+  int16_t i16;
+  int32_t i32;
+  int64_t i64;
+  uint64_t bits[2];
+};
+static_assert(sizeof(Uniform) == 16);
+
+// A number given as an integer or as a double, converted. Doubles truncate to
+// integer types, integers wrap around; is_bool gives x != 0.
+SY_API Uniform make_uniform(ComputeType type, bool is_bool,
+                            int64_t value) noexcept;
+SY_API Uniform make_uniform(ComputeType type, bool is_bool,
+                            double value) noexcept;
+
+}  // namespace sy::program

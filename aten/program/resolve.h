@@ -1,0 +1,34 @@
+#pragma once
+
+#include "aten/program/program.h"
+
+namespace sy::program {
+
+// Choices that numbers make (clamp without a maximum, a loss whose beta is 0)
+// are made once, not at every element: what was not chosen is not computed.
+class SY_API Resolved {
+ public:
+  Resolved() {}
+  Resolved(const Resolved&) = delete;
+  Resolved& operator=(const Resolved&) = delete;
+
+  // A program of the same operands and results: `program` itself if no number
+  // chooses or it has many steps, else one that lives as long as this object.
+  const Program* resolve(const Program& program, const Uniform* uniforms);
+
+ private:
+  static constexpr int kMaxSteps = 32;
+
+  struct Made {
+    Program program;
+    Step steps[kMaxSteps];
+    Result results[kMaxResults];
+  };
+  // Not initialised: few calls need it.
+  union Room {
+    Room() {}
+    Made made;
+  } room_;
+};
+
+}  // namespace sy::program

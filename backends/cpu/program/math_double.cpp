@@ -1,0 +1,41 @@
+// Kernels of functors/math_double.inc.
+
+#include "backends/cpu/program/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/program/math_double.cpp"
+#include "hwy/foreach_target.h"
+
+#include "backends/cpu/program/loop.inc"
+
+HWY_BEFORE_NAMESPACE();
+#include "backends/cpu/program/wide.inc"
+namespace sy::tiles::HWY_NAMESPACE {
+namespace {
+
+#include "backends/cpu/program/functors/math64.inc"
+#include "backends/cpu/program/functors/math_double.inc"
+
+using lang::Prim;
+
+template <Prim p, ComputeType type, class F>
+void set(KernelTable& t) {
+  t.at(p, type) = kernel_of<p, type, F>();
+}
+
+void fill(KernelTable& t) {
+#define SY_LIST_MATH_DOUBLE
+#define SY_FUNCTOR(prim, type, functor) \
+  set<Prim::prim, ComputeType::type, functor>(t);
+#include "backends/cpu/program/functors/list.inc"
+}
+
+}  // namespace
+}  // namespace sy::tiles::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sy::tiles {
+void fill_math_double(Isa isa, KernelTable& table) { SY_TILE_FILL(isa, table) }
+}  // namespace sy::tiles
+#endif

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "aten/program/program.h"
+#include "backends/cpu/program/kernels.h"
+
+// What runs element programs (aten/program/program.h) over tiles of memory.
+
+namespace sy::tiles {
+
+using program::kMaxInputs;
+using program::kMaxResults;
+using program::kMaxUniforms;
+using program::Program;
+using program::Result;
+using program::Step;
+using program::Uniform;
+
+// One tensor operand along the inner dimension.
+struct Operand {
+  void* data;
+  int64_t stride;  // in bytes; 0 reads one element throughout
+  ScalarType dtype;
+};
+
+// Every step at once over n elements: no conversion, nothing strided. Bit i of
+// uniform_inputs: input i is one element. Inputs are of the compute type (bool
+// inputs bytes), results as Result::is_bool says. A result may be an input. A
+// program of one step is little more than a call of its kernel.
+// Throws InternalError if a step has no kernel for the type.
+SY_API void run_contiguous(const Program& program, ComputeType compute,
+                           const void* const* inputs, uint64_t uniform_inputs,
+                           const Uniform* uniforms, void* const* results,
+                           int64_t n);
+
+// A program prepared for operands of given dtypes and strides, to be run on
+// many rows. Cheap to make (tens of ns, no allocation up to 48 steps); one for
+// each thread. Keeps pointers to the program's arrays and to the uniforms: they
+// outlive it. A result may be the very memory of an input (same stride); the
+// dtype may then differ only with the same element size.
+class SY_API Runner {
+ public:
+  // Operand::data is ignored. Throws InternalError if the program goes beyond
+  // the limits above or a step has no kernel for the compute type.
+  Runner(const Program& program, ComputeType compute, const Operand* inputs,
+         const Uniform* uniforms, const Operand* results);
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  // data: the first element of each input, then of each result. Results of a
+  // one-step program larger than kStreamBytes bypass the caches.
+  void run(char* const* data, int64_t n) const {
+    if (direct_) {
+      run_direct(data, n);
+    } else {
+      run_tiles(data, n);
+    }
+  }
+  // `outer` such rows; operand k of the next one is outer_strides[k] bytes on.
+  void run_2d(char* const* data, const int64_t* outer_strides, int64_t n,
+              int64_t outer) const;
+  // The same where inputs whose bit is set in `transposed` lie the other way
+  // round: the next row is one element on, the next element of the row
+  // inner_strides[k] bytes (read for those inputs alone). The Runner was made
+  // for them with the stride of contiguous data; they do not overlap a result.
+  // Works in tiles, fetching the next one meanwhile; results larger than
+  // kStreamBytes bypass the caches.
+  void run_2d_transposed(char* const* data, const int64_t* inner_strides,
+                         const int64_t* outer_strides, int64_t n, int64_t outer,
+                         uint64_t transposed) const;
+
+ private:
+  enum class Mode : uint8_t { direct, uniform, convert, gather };
+  struct Port {  // how an operand reaches its register
+    Mode mode;
+    uint8_t size;  // of an element in memory
+    bool strided;
+    int64_t stride;
+    ConvertFn convert;
+  };
+  struct Prepared {
+    PrimFn fn;
+    uint8_t dst, a, b, c;
+    uint8_t mask;
+    bool once;  // every operand uniform: so is the value
+  };
+  static constexpr int kInlineSteps = 48;
+
+  void prepare_steps(ComputeType compute);
+  void prepare_results(const Operand* results, ComputeType compute);
+  void run_direct(char* const* data, int64_t n) const;
+  void call_direct(char* const* data, int64_t n, bool stream) const;
+  void run_tiles(char* const* data, int64_t n) const;
+  void store_result(const Port& port, char* at, const char* from,
+                    bool is_uniform, int64_t n, char* staging) const;
+
+  const Program* program_;
+  const Uniform* uniforms_;
+  Prepared* steps_;
+  uint64_t uniform_[4];  // bit r: register r holds one element at the end
+  int tile_;
+  int slots_;  // tile buffers in use
+  int staging_;
+  int last_result_;  // index of the result that the last step writes, or -1
+  uint8_t size_;     // of an element of the compute type
+  bool direct_;
+  uint8_t slot_[256];  // the tile buffer of a register
+  Port inputs_[kMaxInputs];
+  Port results_[kMaxResults];
+  Prepared inline_steps_[kInlineSteps];
+  std::unique_ptr<Prepared[]> many_steps_;
+};
+
+// A Runner made and run once.
+SY_API void run(const Program& program, ComputeType compute,
+                const Operand* inputs, const Uniform* uniforms,
+                const Operand* results, int64_t n);
+
+}  // namespace sy::tiles

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+
+#include "backends/cpu/program/runner.h"
+#include "c10/error.h"
+
+// What both ways of running a program ask of its steps.
+
+namespace sy::tiles {
+
+inline PrimFn kernel(lang::Prim p, ComputeType type) {
+  const PrimFn fn = prim_fn(p, type);
+  SY_INTERNAL_ASSERT(
+      fn != nullptr, "element program: ",
+      p < lang::Prim::kCount ? lang::kPrims[static_cast<int>(p)].name
+                             : std::string_view("a step"),
+      " has no kernel for compute type ", static_cast<int>(type));
+  return fn;
+}
+
+inline void check_limits(const Program& p) {
+  SY_INTERNAL_ASSERT(program::within_limits(p),
+                     "element program: too many registers or operands");
+}
+
+}  // namespace sy::tiles

@@ -1,0 +1,243 @@
+#include "backends/cpu/region/accumulator.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "aten/program/op_desc.h"
+#include "backends/cpu/program/runner.h"
+
+namespace sy::cpu {
+
+namespace {
+
+using program::ComputeType;
+
+// Partial accumulators of a row side by side, where its program combines them.
+constexpr int64_t kLanes = 512;
+
+// The kernel for what a program does to accumulator i and nothing else.
+bool recognise(const program::Program& p, int i, bool is_bool, ComputeType type,
+               tiles::Reduction* kind) {
+  using lang::Prim;
+  if (p.n_steps != p.n_results) return false;
+  const program::Step* step = nullptr;
+  for (int k = 0; k < p.n_steps; ++k) {
+    if (p.steps[k].dst == p.results[i].reg) step = &p.steps[k];
+  }
+  const int other = i + p.n_results;
+  if (step == nullptr || !((step->a == i && step->b == other) ||
+                           (step->a == other && step->b == i))) {
+    return false;
+  }
+  switch (step->op) {
+    case Prim::add: *kind = tiles::Reduction::sum; break;
+    case Prim::mul: *kind = tiles::Reduction::prod; break;
+    case Prim::maximum: *kind = tiles::Reduction::max; break;
+    case Prim::minimum: *kind = tiles::Reduction::min; break;
+    case Prim::logical_or: *kind = tiles::Reduction::any; return is_bool;
+    case Prim::logical_and: *kind = tiles::Reduction::all; return is_bool;
+    default: return false;
+  }
+  if (is_bool) return false;
+  // In a narrower type sums wrap around, which the kernels' int64 does not.
+  const bool sums =
+      *kind == tiles::Reduction::sum || *kind == tiles::Reduction::prod;
+  return !sums || program::is_floating(type) || type == ComputeType::i64;
+}
+
+}  // namespace
+
+Combiner::Combiner(const Reduction& r, const program::Uniform* uniforms)
+    : r_(r),
+      uniforms_(uniforms + r.first_uniform),
+      k_(static_cast<int>(r.sources.size())),
+      known_(true) {
+  for (int i = 0; i < k_; ++i) {
+    dtypes_[i] = r.sources[static_cast<size_t>(i)].dtype;
+    const bool is_bool =
+        dtypes_[i] == kBool && r.type != program::ComputeType::b8;
+    known_ &= recognise(*r.combine, i, is_bool || dtypes_[i] == kBool, r.type,
+                        &kinds_[i]);
+  }
+  for (int i = 0; i < k_; ++i) {
+    kept_[i] = dtypes_[i];
+    if (known_) {
+      kept_[i] = program::storage_of(tiles::accumulator_type(
+          kinds_[i], program::compute_type_of(dtypes_[i])));
+      known_ &= tiles::reduce_fn(
+                    kinds_[i], program::compute_type_of(dtypes_[i])) != nullptr;
+    }
+  }
+  for (int i = 0; i < k_; ++i) {
+    if (!known_) kept_[i] = dtypes_[i];
+    size_[i] = static_cast<int64_t>(element_size(kept_[i]));
+  }
+}
+
+Accumulator::Accumulator(const Combiner& combiner, int64_t columns)
+    : c_(combiner), of_row_(columns == 0) {
+  const int64_t room = columns != 0 ? columns : c_.known_ ? 1 : kLanes;
+  const auto plane = static_cast<size_t>((room * 8 + 63) / 64 * 64);
+  const auto k = static_cast<size_t>(c_.k_);
+  memory_.reset(new char[2 * k * plane]);
+  for (size_t i = 0; i < k; ++i) {
+    kept_[i] = memory_.get() + i * plane;
+    spare_[i] = memory_.get() + (k + i) * plane;
+  }
+}
+
+void Accumulator::combine(const char* const* a, const char* const* b,
+                          char* const* to, int64_t n) {
+  const void* in[2 * Combiner::kMaxAccumulators];
+  void* out[Combiner::kMaxAccumulators];
+  for (int i = 0; i < c_.k_; ++i) {
+    in[i] = a[i];
+    in[c_.k_ + i] = b[i];
+    out[i] = to[i];
+  }
+  tiles::run_contiguous(*c_.r_.combine, c_.r_.type, in, 0, c_.uniforms_, out,
+                        n);
+}
+
+void Accumulator::add(const char* const* data, const int64_t* row_stride,
+                      int64_t rows, int64_t n) {
+  if (rows == 0 || n == 0) return;
+  if (c_.known_) {
+    for (int i = 0; i < c_.k_; ++i) {
+      const ComputeType type = program::compute_type_of(c_.dtypes_[i]);
+      if (empty_) {
+        switch (c_.kinds_[i]) {
+          case tiles::Reduction::max:
+          case tiles::Reduction::min:
+            std::memcpy(kept_[i], data[i],
+                        static_cast<size_t>(width_ * c_.size_[i]));
+            break;
+          default: {
+            const bool one = c_.kinds_[i] == tiles::Reduction::prod ||
+                             c_.kinds_[i] == tiles::Reduction::all;
+            const program::Uniform u = program::make_uniform(
+                program::compute_type_of(c_.kept_[i]), false, int64_t{one});
+            for (int64_t j = 0; j < width_; ++j) {
+              std::memcpy(kept_[i] + j * c_.size_[i], &u,
+                          static_cast<size_t>(c_.size_[i]));
+            }
+          }
+        }
+      }
+      if (of_row_) {
+        tiles::reduce_fn(c_.kinds_[i], type)(kept_[i], data[i], n);
+      } else {
+        tiles::reduce_rows_fn(c_.kinds_[i], type)(kept_[i], data[i],
+                                                  row_stride[i], rows, n);
+      }
+    }
+    empty_ = false;
+    return;
+  }
+  const char* at[Combiner::kMaxAccumulators];
+  for (int i = 0; i < c_.k_; ++i) at[i] = data[i];
+  if (of_row_) {
+    for (int64_t from = 0; from < n; from += kLanes) {
+      add_row(at, std::min(kLanes, n - from));
+      for (int i = 0; i < c_.k_; ++i) at[i] += kLanes * c_.size_[i];
+    }
+    return;
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    if (empty_) {
+      for (int i = 0; i < c_.k_; ++i) {
+        std::memcpy(kept_[i], at[i], static_cast<size_t>(n * c_.size_[i]));
+      }
+      empty_ = false;
+    } else {
+      combine(kept_, at, spare_, n);
+      std::swap(kept_, spare_);
+    }
+    for (int i = 0; i < c_.k_; ++i) at[i] += row_stride[i];
+  }
+}
+
+// Up to kLanes elements of a row are combined with the lanes.
+void Accumulator::add_row(const char* const* data, int64_t n) {
+  const int64_t both = std::min(n, lanes_);
+  if (both > 0) {
+    combine(kept_, data, spare_, both);
+    for (int i = 0; i < c_.k_; ++i) {
+      std::memcpy(kept_[i], spare_[i], static_cast<size_t>(both * c_.size_[i]));
+    }
+  }
+  if (n > lanes_) {
+    for (int i = 0; i < c_.k_; ++i) {
+      std::memcpy(kept_[i] + lanes_ * c_.size_[i],
+                  data[i] + lanes_ * c_.size_[i],
+                  static_cast<size_t>((n - lanes_) * c_.size_[i]));
+    }
+    lanes_ = n;
+  }
+  empty_ = false;
+}
+
+bool Accumulator::settle() {
+  while (lanes_ > 1) {
+    const int64_t half = lanes_ / 2, rest = lanes_ - 2 * half;
+    const char* upper[Combiner::kMaxAccumulators];
+    for (int i = 0; i < c_.k_; ++i) upper[i] = kept_[i] + half * c_.size_[i];
+    combine(kept_, upper, spare_, half);
+    for (int i = 0; i < c_.k_ && rest != 0; ++i) {
+      std::memcpy(spare_[i] + half * c_.size_[i],
+                  kept_[i] + 2 * half * c_.size_[i],
+                  static_cast<size_t>(c_.size_[i]));
+    }
+    std::swap(kept_, spare_);
+    lanes_ = half + rest;
+  }
+  return !empty_;
+}
+
+void Accumulator::merge(const char* const* other) {
+  if (empty_) {
+    for (int i = 0; i < c_.k_; ++i) {
+      std::memcpy(kept_[i], other[i],
+                  static_cast<size_t>(width_ * c_.size_[i]));
+    }
+    empty_ = false;
+    return;
+  }
+  if (!c_.known_) {
+    combine(kept_, other, spare_, width_);
+    std::swap(kept_, spare_);
+    return;
+  }
+  for (int i = 0; i < c_.k_; ++i) {
+    const ComputeType type = program::compute_type_of(c_.kept_[i]);
+    if (of_row_) {
+      tiles::reduce_fn(c_.kinds_[i], type)(kept_[i], other[i], 1);
+    } else {
+      tiles::reduce_rows_fn(c_.kinds_[i], type)(kept_[i], other[i], 0, 1,
+                                                width_);
+    }
+  }
+}
+
+void Accumulator::results(char* const* out) const {
+  for (int i = 0; i < c_.k_; ++i) {
+    tiles::convert_fn(c_.kept_[i], c_.dtypes_[i])(out[i], kept_[i], width_);
+  }
+}
+
+void Accumulator::identity(char* const* out) const {
+  const lang::Uniform* const none = c_.r_.identity;
+  for (int i = 0; i < c_.k_; ++i) {
+    const ComputeType type = program::compute_type_of(c_.dtypes_[i]);
+    const program::Uniform u =
+        none[i].is_int ? program::make_uniform(type, false, none[i].i)
+                       : program::make_uniform(type, false, none[i].d);
+    const auto size = static_cast<int64_t>(element_size(c_.dtypes_[i]));
+    for (int64_t j = 0; j < width_; ++j) {
+      std::memcpy(out[i] + j * size, &u, static_cast<size_t>(size));
+    }
+  }
+}
+
+}  // namespace sy::cpu

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/region/plan.h"
+
+// The accumulators of a reduction while a block is read: by the kernels that
+// combine whole runs where the program is one that they know, else by the
+// program itself.
+
+namespace sy::cpu {
+
+// How a reduction's accumulators are combined. For all threads of a run.
+class Combiner {
+ public:
+  static constexpr int kMaxAccumulators = 8;
+
+  Combiner(const Reduction& r, const program::Uniform* uniforms);
+  const Reduction& reduction() const { return r_; }
+  int count() const { return k_; }
+  bool is_known() const { return known_; }
+  // Of accumulator i as it is kept, in bytes.
+  int64_t size(int i) const { return size_[i]; }
+  ScalarType dtype(int i) const { return dtypes_[i]; }
+
+ private:
+  friend class Accumulator;
+  const Reduction& r_;
+  const program::Uniform* uniforms_;
+  int k_;
+  bool known_;
+  tiles::Reduction kinds_[kMaxAccumulators];
+  ScalarType dtypes_[kMaxAccumulators];  // of the sources
+  ScalarType kept_[kMaxAccumulators];    // as they are kept
+  int64_t size_[kMaxAccumulators];
+};
+
+// Accumulations of one row, or of `width` columns side by side. For one thread.
+class Accumulator {
+ public:
+  // `columns`: the most there will be; 0 for rows.
+  Accumulator(const Combiner& combiner, int64_t columns);
+
+  void start(int64_t width) {
+    width_ = width;
+    empty_ = true;
+    lanes_ = 0;
+  }
+  // rows x n elements of each source, from `data` on, rows `row_stride` bytes
+  // apart (of each source). Of a row `rows` is 1; else n is the width.
+  void add(const char* const* data, const int64_t* row_stride, int64_t rows,
+           int64_t n);
+  // Ends adding. Whether there was anything.
+  bool settle();
+  // After settle(): `width` accumulators, for merge() and results().
+  const char* data(int i) const { return kept_[i]; }
+  // What another one of the kind settled to.
+  void merge(const char* const* other);
+  // The results in their dtypes, `width` of them.
+  void results(char* const* out) const;
+  // Those of no elements.
+  void identity(char* const* out) const;
+
+ private:
+  void add_row(const char* const* data, int64_t n);
+  void combine(const char* const* a, const char* const* b, char* const* to,
+               int64_t n);
+
+  const Combiner& c_;
+  const bool of_row_;
+  int64_t width_ = 1;
+  bool empty_ = true;
+  int64_t lanes_ = 0;  // of a row by its program
+  std::unique_ptr<char[]> memory_;
+  char* kept_[Combiner::kMaxAccumulators];
+  char* spare_[Combiner::kMaxAccumulators];
+};
+
+}  // namespace sy::cpu

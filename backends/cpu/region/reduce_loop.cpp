@@ -1,0 +1,478 @@
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+#include "backends/cpu/region/accumulator.h"
+#include "backends/cpu/region/run.h"
+#include "c10/parallel.h"
+
+namespace sy::cpu {
+
+namespace {
+
+// Elements of a piece of a block that is taken apart; whatever the number of
+// threads, so that results do not depend on it.
+constexpr int64_t kPiece = int64_t{1} << 17;
+// Elements that a thread takes at least.
+constexpr int64_t kGrain = 32768;
+constexpr int64_t kTileBytes = 24 << 10;
+// Rows of a strip of columns that are taken together, and columns.
+constexpr int64_t kStripRows = 8;
+constexpr int64_t kStrip = 512;
+// Rows shorter than that are taken as columns, many of them side by side.
+constexpr int64_t kShortRow = 24;
+
+constexpr int kMaxPorts = program::kMaxInputs + program::kMaxResults;
+
+// See Note [Loops of a region]. A place of the reduced dims is a position.
+class ReduceLoop {
+ public:
+  ReduceLoop(const RegionRun& run, const BoundLoop& bound)
+      : run_(run),
+        bound_(bound),
+        loop_(bound.loop),
+        kept_(loop_.space & ~loop_.reduced, run.sizes(), bound.strides),
+        reduced_(loop_.reduced, run.sizes(), bound.strides),
+        length_(reduced_.numel()) {
+    columns_ = takes_columns();
+    const int64_t tiles = std::max(loop_.tiles, 1);
+    if (columns_) {
+      width_ = std::min(kept_.size(0), kStrip);
+      if (loop_.phases.size() > 1 && length_ > 0) {
+        const int64_t few =
+            std::max<int64_t>(64, 2 * kPiece / length_ / 16 * 16);
+        width_ = std::min(width_, few);
+      }
+      tile_ = kStripRows * width_;
+      strips_ = (kept_.size(0) + width_ - 1) / width_;
+      blocks_ = kept_.numel() / kept_.size(0) * strips_;
+    } else {
+      tile_ = std::clamp<int64_t>(kTileBytes / (8 * tiles) / 64 * 64, 64, 2048);
+      blocks_ = kept_.numel();
+    }
+    for (const Phase& p : loop_.phases) {
+      auto& combiners = combiners_.emplace_back();
+      for (const Reduction& r : p.reductions) {
+        combiners.emplace_back(r, run.uniforms());
+        check_elements(r);
+      }
+      for (const auto* list : {&p.row_stages, &p.stages}) {
+        for (const Stage& s : *list) integers_ |= !program::is_floating(s.type);
+      }
+    }
+  }
+
+  void run() {
+    if (length_ * width_ > 2 * kPiece) {
+      run_phases();
+    } else {
+      run_blocks();
+    }
+  }
+
+ private:
+  struct Thread {
+    // Of each phase.
+    std::vector<std::deque<BoundStage>> row_stages, stages;
+    std::vector<std::deque<Accumulator>> accumulators;
+    std::unique_ptr<char[]> memory;  // of its own
+    char* tiles = nullptr;
+    char* gathered = nullptr;
+    std::vector<char*> base;     // of each memory: of the block
+    std::vector<char*> crosses;  // of the block
+    char* rows = nullptr;
+    std::vector<int64_t> offset;  // of each memory at the position
+    int64_t width = 1;            // of the block
+  };
+
+  void check_elements(const Reduction& r) const {
+    SY_CHECK(length_ != 0 || r.identity != nullptr, Value, "[region] ", r.name,
+             ": expected dims with elements, as no elements have no ", r.name,
+             ", got sizes ", run_.sizes());
+  }
+
+  // Whether neighbours in memory belong to different results.
+  bool takes_columns() const {
+    if (kept_.ndim() == 0) return false;
+    if (reduced_.ndim() == 0) return true;
+    if (length_ < kShortRow && kept_.size(0) >= 2 * length_) return true;
+    for (int m = loop_.written; m < static_cast<int>(bound_.data.size()); ++m) {
+      const int64_t along = reduced_.stride(m, 0), across = kept_.stride(m, 0);
+      if (along != 0 && across != 0) return across < along;
+    }
+    return false;
+  }
+
+  int64_t item(const Port& p) const {
+    return static_cast<int64_t>(element_size(p.dtype));
+  }
+
+  // ---- a thread's own ----
+
+  // Strides of a stage's operands from one of its elements to the next.
+  void strides_of(const Stage& s, bool row_stage, int64_t* out) const {
+    for (const auto* list : {&s.inputs, &s.outputs}) {
+      for (const Port& p : *list) {
+        if (p.place != Port::kMemory) {
+          const bool one = p.place == Port::kRow && !columns_ && !row_stage;
+          *out++ = one ? 0 : item(p);
+        } else if (columns_) {
+          *out++ = kept_.stride(p.index, 0);
+        } else if (row_stage || reduced_.ndim() == 0) {
+          *out++ = item(p);
+        } else {
+          *out++ = reduced_.stride(p.index, 0);
+        }
+      }
+    }
+  }
+
+  int64_t rows_bytes() const {
+    return static_cast<int64_t>(loop_.rows.size()) * width_ * 8;
+  }
+  int64_t cross_bytes(size_t c) const {
+    return (length_ * width_ *
+                static_cast<int64_t>(element_size(loop_.crosses[c])) +
+            63) /
+           64 * 64;
+  }
+  int64_t crosses_bytes() const {
+    int64_t n = 0;
+    for (size_t c = 0; c < loop_.crosses.size(); ++c) n += cross_bytes(c);
+    return n;
+  }
+
+  void set_up(Thread* t, bool own_blocks) const {
+    int64_t strides[kMaxPorts];
+    for (size_t p = 0; p < loop_.phases.size(); ++p) {
+      const Phase& phase = loop_.phases[p];
+      const auto bind = [&](const std::vector<Stage>& from, bool row_stage,
+                            auto* to) {
+        to->emplace_back();
+        for (const Stage& s : from) {
+          strides_of(s, row_stage, strides);
+          to->back().emplace_back(s, run_.uniforms(), strides);
+        }
+      };
+      bind(phase.row_stages, true, &t->row_stages);
+      bind(phase.stages, false, &t->stages);
+      t->accumulators.emplace_back();
+      for (const Combiner& c : combiners_[p]) {
+        t->accumulators.back().emplace_back(c, columns_ ? width_ : 0);
+      }
+    }
+    size_t sources = 0;
+    for (const Phase& p : loop_.phases) {
+      for (const Reduction& r : p.reductions) {
+        sources = std::max(sources, r.sources.size());
+      }
+    }
+    const int64_t tiles = loop_.tiles * tile_ * 8;
+    const int64_t gathered = static_cast<int64_t>(sources) * tile_ * 8;
+    const int64_t own = own_blocks ? rows_bytes() + crosses_bytes() + 64 : 0;
+    t->memory.reset(new char[static_cast<size_t>(tiles + gathered + own + 64)]);
+    t->tiles = t->memory.get();
+    t->gathered = t->tiles + tiles;
+    t->base.resize(bound_.data.size());
+    t->crosses.resize(loop_.crosses.size());
+    if (own_blocks) place_block(t, t->gathered + gathered);
+  }
+
+  // Rows and crosses of a block from there on.
+  void place_block(Thread* t, char* at) const {
+    t->rows = at;
+    at += (rows_bytes() + 63) / 64 * 64;
+    for (size_t c = 0; c < loop_.crosses.size(); ++c) {
+      t->crosses[c] = at;
+      at += cross_bytes(c);
+    }
+  }
+
+  void enter(Thread* t, int64_t block) const {
+    const auto memories = static_cast<int>(bound_.data.size());
+    if (!columns_) {
+      for (int m = 0; m < memories; ++m) {
+        t->base[static_cast<size_t>(m)] =
+            bound_.data[static_cast<size_t>(m)] + kept_.offset(m, block);
+      }
+      return;
+    }
+    const int64_t first = block % strips_ * width_;
+    t->width = std::min(width_, kept_.size(0) - first);
+    for (int m = 0; m < memories; ++m) {
+      t->base[static_cast<size_t>(m)] = bound_.data[static_cast<size_t>(m)] +
+                                        first * kept_.stride(m, 0) +
+                                        kept_.offset(m, block / strips_, 1);
+    }
+  }
+
+  // ---- a phase of a block ----
+
+  // `offset`: of each memory at the position.
+  char* address(const Thread& t, const Port& p, int64_t position,
+                const int64_t* offset) const {
+    switch (p.place) {
+      case Port::kTile: return t.tiles + p.index * tile_ * 8;
+      case Port::kRow: return t.rows + p.index * width_ * 8;
+      case Port::kCross:
+        return t.crosses[static_cast<size_t>(p.index)] +
+               position * width_ * item(p);
+      default: {
+        const auto m = static_cast<size_t>(p.index);
+        return t.base[m] + (offset == nullptr ? 0 : offset[m]);
+      }
+    }
+  }
+
+  void run_row_stages(Thread* t, size_t phase) const {
+    const auto& stages = loop_.phases[phase].row_stages;
+    char* data[kMaxPorts];
+    for (size_t s = 0; s < stages.size(); ++s) {
+      size_t n = 0;
+      for (const auto* list : {&stages[s].inputs, &stages[s].outputs}) {
+        for (const Port& p : *list) data[n++] = address(*t, p, 0, nullptr);
+      }
+      t->row_stages[phase][s].runner().run(data, columns_ ? t->width : 1);
+    }
+  }
+
+  // From one position to the next.
+  int64_t position_stride(const Port& p) const {
+    switch (p.place) {
+      case Port::kRow: return 0;
+      case Port::kMemory: return reduced_.stride(p.index, 0);
+      default: return width_ * item(p);
+    }
+  }
+
+  // Whether a source's rows can be combined where they lie.
+  bool is_direct(const Port& p) const {
+    if (p.place != Port::kMemory) return true;
+    const int64_t stride =
+        columns_ ? kept_.stride(p.index, 0) : reduced_.stride(p.index, 0);
+    return stride == item(p) || (!columns_ && length_ == 1);
+  }
+
+  void run_positions(Thread* t, size_t phase, int64_t from,
+                     int64_t upto) const {
+    const Phase& ph = loop_.phases[phase];
+    // Without stages nothing asks for tiles.
+    bool whole = ph.stages.empty();
+    for (const Reduction& r : ph.reductions) {
+      for (const Port& p : r.sources) {
+        whole &= p.place != Port::kTile && is_direct(p);
+      }
+    }
+    const int64_t step = whole ? upto - from : columns_ ? kStripRows : tile_;
+    std::vector<int64_t>& offset = t->offset;
+    offset.resize(t->base.size());
+    for (int64_t at = from; at < upto;) {
+      const int64_t in_dim = at % reduced_.size(0);
+      const int64_t n = std::min({step, upto - at, reduced_.size(0) - in_dim});
+      for (size_t m = 0; m < offset.size(); ++m) {
+        offset[m] = reduced_.offset(static_cast<int>(m), at);
+      }
+      run_stages(t, phase, at, n);
+      for (size_t r = 0; r < ph.reductions.size(); ++r) {
+        accumulate(t, ph.reductions[r], at, n, &t->accumulators[phase][r]);
+      }
+      at += n;
+    }
+  }
+
+  void run_stages(Thread* t, size_t phase, int64_t at, int64_t n) const {
+    const auto& stages = loop_.phases[phase].stages;
+    char* data[kMaxPorts];
+    int64_t outer[kMaxPorts];
+    for (size_t s = 0; s < stages.size(); ++s) {
+      size_t k = 0;
+      for (const auto* list : {&stages[s].inputs, &stages[s].outputs}) {
+        for (const Port& p : *list) {
+          outer[k] = columns_ ? position_stride(p) : 0;
+          data[k++] = address(*t, p, at, t->offset.data());
+        }
+      }
+      const tiles::Runner& runner = t->stages[phase][s].runner();
+      if (columns_) {
+        runner.run_2d(data, outer, t->width, n);
+      } else {
+        runner.run(data, n);
+      }
+    }
+  }
+
+  void accumulate(Thread* t, const Reduction& r, int64_t at, int64_t n,
+                  Accumulator* to) const {
+    const char* data[Combiner::kMaxAccumulators];
+    int64_t strides[Combiner::kMaxAccumulators];
+    for (size_t i = 0; i < r.sources.size(); ++i) {
+      const Port& p = r.sources[i];
+      char* const from = address(*t, p, at, t->offset.data());
+      data[i] = from;
+      strides[i] = position_stride(p);
+      if (is_direct(p)) continue;
+      char* const here = t->gathered + static_cast<int64_t>(i) * tile_ * 8;
+      data[i] = here;
+      const auto size = static_cast<size_t>(item(p));
+      if (!columns_) {
+        tiles::load_strided(size, here, from, reduced_.stride(p.index, 0), n);
+        continue;
+      }
+      strides[i] = width_ * item(p);
+      for (int64_t row = 0; row < n; ++row) {
+        tiles::load_strided(size, here + row * strides[i],
+                            from + row * reduced_.stride(p.index, 0),
+                            kept_.stride(p.index, 0), t->width);
+      }
+    }
+    if (columns_) {
+      to->add(data, strides, n, t->width);
+    } else {
+      to->add(data, strides, 1, n);
+    }
+  }
+
+  void store_results(Thread* t, size_t phase) const {
+    const Phase& ph = loop_.phases[phase];
+    for (size_t r = 0; r < ph.reductions.size(); ++r) {
+      const Reduction& reduction = ph.reductions[r];
+      Accumulator& a = t->accumulators[phase][r];
+      char* out[Combiner::kMaxAccumulators];
+      for (size_t i = 0; i < reduction.rows.size(); ++i) {
+        out[i] = t->rows + reduction.rows[i] * width_ * 8;
+      }
+      if (a.settle()) {
+        a.results(out);
+      } else {
+        a.identity(out);
+      }
+      for (size_t i = 0; i < reduction.memories.size(); ++i) {
+        const int m = reduction.memories[i];
+        if (m < 0) continue;
+        const auto size = element_size(reduction.sources[i].dtype);
+        char* const to = t->base[static_cast<size_t>(m)];
+        if (!columns_) {
+          std::memcpy(to, out[i], size);
+        } else {
+          tiles::store_strided(size, to, kept_.stride(m, 0), out[i], t->width);
+        }
+      }
+    }
+  }
+
+  void start(Thread* t, size_t phase) const {
+    for (Accumulator& a : t->accumulators[phase]) a.start(t->width);
+  }
+
+  // ---- both ways through a loop ----
+
+  // All phases of a block, while it is in cache.
+  void run_blocks() const {
+    const int64_t work = std::max<int64_t>(1, length_ * width_);
+    parallel_for(0, blocks_, std::max<int64_t>(1, kGrain / work),
+                 [&](int64_t begin, int64_t end) {
+                   Thread t;
+                   set_up(&t, true);
+                   for (int64_t b = begin; b < end; ++b) {
+                     enter(&t, b);
+                     for (size_t p = 0; p < loop_.phases.size(); ++p) {
+                       run_row_stages(&t, p);
+                       start(&t, p);
+                       run_positions(&t, p, 0, length_);
+                       store_results(&t, p);
+                     }
+                   }
+                   check_division(integers_);
+                 });
+  }
+
+  // Each phase in pieces of blocks.
+  void run_phases() const {
+    const int64_t in_piece = std::max<int64_t>(1, kPiece / width_);
+    const int64_t pieces = (length_ + in_piece - 1) / in_piece;
+    const int64_t bytes = rows_bytes() + crosses_bytes() + 128;
+    const std::unique_ptr<char[]> block_memory(
+        new char[static_cast<size_t>(blocks_ * bytes)]);
+    const auto enter_placed = [&](Thread* t, int64_t block) {
+      place_block(t, block_memory.get() + block * bytes);
+      enter(t, block);
+    };
+    for (size_t p = 0; p < loop_.phases.size(); ++p) {
+      const auto& combiners = combiners_[p];
+      // Partial accumulators: of each block and piece, reduction and
+      // accumulator.
+      int64_t slots = 0;
+      for (const Combiner& c : combiners) slots += c.count();
+      const int64_t slot = width_ * 8;
+      const std::unique_ptr<char[]> partial(
+          new char[static_cast<size_t>(blocks_ * pieces * slots * slot + 1)]);
+      if (!loop_.phases[p].row_stages.empty()) {
+        Thread t;
+        set_up(&t, false);
+        for (int64_t b = 0; b < blocks_; ++b) {
+          enter_placed(&t, b);
+          run_row_stages(&t, p);
+        }
+      }
+      parallel_for(0, blocks_ * pieces, 1, [&](int64_t begin, int64_t end) {
+        Thread t;
+        set_up(&t, false);
+        for (int64_t i = begin; i < end; ++i) {
+          enter_placed(&t, i / pieces);
+          start(&t, p);
+          const int64_t from = i % pieces * in_piece;
+          run_positions(&t, p, from, std::min(length_, from + in_piece));
+          char* to = partial.get() + i * slots * slot;
+          for (size_t r = 0; r < combiners.size(); ++r) {
+            Accumulator& a = t.accumulators[p][r];
+            a.settle();
+            for (int k = 0; k < combiners[r].count(); ++k, to += slot) {
+              std::memcpy(to, a.data(k),
+                          static_cast<size_t>(t.width * combiners[r].size(k)));
+            }
+          }
+        }
+        check_division(integers_);
+      });
+      Thread t;
+      set_up(&t, false);
+      for (int64_t b = 0; b < blocks_ && slots > 0; ++b) {
+        enter_placed(&t, b);
+        start(&t, p);
+        for (int64_t i = 0; i < pieces; ++i) {
+          char* from = partial.get() + (b * pieces + i) * slots * slot;
+          for (size_t r = 0; r < combiners.size(); ++r) {
+            const char* parts[Combiner::kMaxAccumulators];
+            for (int k = 0; k < combiners[r].count(); ++k, from += slot) {
+              parts[k] = from;
+            }
+            t.accumulators[p][r].merge(parts);
+          }
+        }
+        store_results(&t, p);
+      }
+    }
+  }
+
+  const RegionRun& run_;
+  const BoundLoop& bound_;
+  const Loop& loop_;
+  DimWalk kept_, reduced_;
+  const int64_t length_;
+  bool columns_ = false;
+  int64_t width_ = 1;  // columns of a strip
+  int64_t strips_ = 1;
+  int64_t blocks_ = 0;
+  int64_t tile_ = 0;  // elements of a tile
+  std::vector<std::deque<Combiner>> combiners_;
+  bool integers_ = false;
+};
+
+}  // namespace
+
+void run_reduce_loop(const RegionRun& run, const BoundLoop& loop) {
+  if (run.numel(loop.loop.space & ~loop.loop.reduced) == 0) return;
+  ReduceLoop(run, loop).run();
+}
+
+}  // namespace sy::cpu

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "aten/program/resolve.h"
+#include "backends/cpu/program/runner.h"
+#include "backends/cpu/region/plan.h"
+#include "c10/storage.h"
+#include "c10/tensor_impl.h"
+
+// A run of a region: its memory, the walk of each loop over it, and what each
+// thread has of its own.
+
+namespace sy::cpu {
+
+class RegionRun;
+
+// Some dims of a loop, sorted so that the memories that are written are walked
+// in order (else the first that is read), neighbours that lie as one made one.
+class DimWalk {
+ public:
+  // `strides[m]`: of memory m, in bytes, one for each dim of the region.
+  DimWalk(uint64_t dims, IntArrayRef sizes,
+          const std::vector<const int64_t*>& strides);
+  int ndim() const { return n_; }
+  int64_t size(int d) const { return d < n_ ? sizes_[d] : 1; }
+  int64_t stride(int memory, int d) const {
+    return d < n_ ? strides_[static_cast<size_t>(memory * n_ + d)] : 0;
+  }
+  int64_t numel() const { return numel_; }
+  // Byte offset of the element `index` of the dims from `first` on.
+  int64_t offset(int memory, int64_t index, int first = 0) const {
+    int64_t at = 0;
+    for (int d = first; d < n_ && index != 0; ++d) {
+      at += index % sizes_[d] * stride(memory, d);
+      index /= sizes_[d];
+    }
+    return at;
+  }
+
+ private:
+  int n_ = 0;
+  int64_t numel_ = 1;
+  int64_t sizes_[TensorImpl::kMaxDims];
+  std::vector<int64_t> strides_;
+};
+
+// A loop with the memory that it walks. `strides`: of each memory, in bytes.
+struct BoundLoop {
+  const Loop& loop;
+  std::vector<char*> data;
+  std::vector<const int64_t*> strides;
+  std::vector<ScalarType> dtypes;
+};
+
+class RegionRun {
+ public:
+  RegionRun(const Region& region, const Plan& plan, const RegionCall& call);
+  void run();
+
+  IntArrayRef sizes() const { return call_.sizes; }
+  const program::Uniform* uniforms() const { return call_.uniforms; }
+  const RegionCall& call() const { return call_; }
+  int64_t numel(uint64_t dims) const;
+
+ private:
+  BoundLoop bind(const Loop& loop);
+  void bind_memory(const Memory& m, BoundLoop* out);
+  void allocate_temporaries();
+  void alias_products();
+
+  const Region& region_;
+  const Plan& plan_;
+  const RegionCall& call_;
+  // Of the plan's temporaries, by value; null for others.
+  std::vector<char*> temporaries_;
+  std::vector<Storage> storages_;
+  std::vector<std::unique_ptr<int64_t[]>> strides_;
+};
+
+// A stage ready for the operands of a run; each thread has its own.
+class BoundStage {
+ public:
+  // `strides`: of its inputs, then of its outputs, in bytes.
+  BoundStage(const Stage& stage, const program::Uniform* uniforms,
+             const int64_t* strides);
+  const tiles::Runner& runner() const { return *runner_; }
+
+ private:
+  program::Uniform uniforms_[program::kMaxUniforms];
+  program::Resolved resolved_;
+  std::unique_ptr<tiles::Runner> runner_;
+};
+
+void run_pointwise_loop(const RegionRun& run, const BoundLoop& loop);
+void run_reduce_loop(const RegionRun& run, const BoundLoop& loop);
+void run_product(const RegionRun& run, const BoundLoop& loop);
+
+// Integer kernels report a division by zero per thread.
+void check_division(bool integers);
+
+}  // namespace sy::cpu

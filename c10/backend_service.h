@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "c10/device.h"
+
+// What a backend offers besides kernels and devices: one object of a kind for
+// each backend. c10 keeps the pointers and knows nothing of the objects, whose
+// types belong to the layers that use them.
+
+namespace sy {
+
+class LibraryToken;
+
+enum class BackendService : uint8_t {
+  kRegions,  // RegionEngine of aten/backend/region.h
+  kReserved1,
+  kReserved2,
+  kReserved3,
+  kCount
+};
+
+// nullptr if the backend offers none. A load; the object stays while the caller
+// is in a CallScope (c10/thread_state.h) or holds the backend's library.
+// Library::service() registers it.
+SY_API void* backend_service(DeviceType device, BackendService s) noexcept;
+
+// The library that registered it, to be held by whoever keeps what the object
+// made; nullptr if there is none.
+SY_API LibraryToken* owner_of_service(DeviceType device,
+                                      BackendService s) noexcept;
+
+namespace detail {
+// For library commit and unloading.
+SY_API void set_backend_service(DeviceType device, BackendService s,
+                                void* object) noexcept;
+// Called when a service has been withdrawn, after the last call that could use
+// it, for what was kept of it. One function for each service.
+using ServiceGone = void (*)(DeviceType device) noexcept;
+SY_API void on_service_gone(BackendService s, ServiceGone f) noexcept;
+void service_gone(DeviceType device, BackendService s) noexcept;
+}  // namespace detail
+
+}  // namespace sy

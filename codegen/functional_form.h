@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "codegen/model.h"
+
+// How the forms of an operator that write are calls of its functional form:
+// printed by sygen, filled in by the loader of schemas.
+
+namespace sy::codegen {
+
+// As FunctionalForm (c10/operator_def.h) has them.
+struct FunctionalPlaces {
+  // FunctionalForm::kDefault, kDtype, kDevice.
+  static constexpr std::int8_t kDefault = -1, kDtype = -2, kDevice = -3;
+
+  std::vector<std::int8_t> args;
+  std::vector<std::int8_t> written;
+};
+
+// Of the in-place or out= form of an operator whose entry is functional;
+// nullopt for any other overload.
+std::optional<FunctionalPlaces> functional_places(const Operator& op,
+                                                  const Overload& form);
+
+// What an overload does to its arguments: flags of OperatorDef, as far as no
+// other says the same (kInplace, kOut; kView).
+struct Effects {
+  bool writes = false;    // kWrites
+  bool aliases = false;   // kAliases
+  bool geometry = false;  // kGeometry
+};
+Effects effects_of(const Operator& op, const Overload& o);
+
+}  // namespace sy::codegen
