@@ -29,8 +29,6 @@ size_t reach(IntArrayRef sizes, IntArrayRef strides, size_t itemsize) {
   return static_cast<size_t>(bytes);
 }
 
-void ignore(void*) {}
-
 }  // namespace
 
 Tensor from_blob(void* data, IntArrayRef sizes, const IntArrayRef* strides,
@@ -54,9 +52,9 @@ Tensor from_blob(void* data, IntArrayRef sizes, const IntArrayRef* strides,
              " strides, one for each size, got ", strides->size());
     row_major = Dims(*strides);
   }
-  Storage storage =
-      StorageImpl::adopt(data, reach(sizes, row_major, item), device,
-                         deleter == nullptr ? &ignore : deleter, context);
+  Storage storage = StorageImpl::adopt(data, reach(sizes, row_major, item),
+                                       device, deleter, context);
+  storage->set_handed_out();  // by the caller, who knows the address
   Tensor out(TensorImpl::make(std::move(storage), dtype, device,
                               DispatchKeySet::dense(device.type()), sizes,
                               row_major, 0));

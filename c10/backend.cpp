@@ -58,7 +58,7 @@ struct Backends {
     s.interface.store(interface, std::memory_order_release);
     s.device_calls.store(
         interface != nullptr &&
-            (interface->device_count() > 1 || interface->streams() != nullptr),
+            (interface->streams() != nullptr || interface->device_count() > 1),
         std::memory_order_release);
     s.present.store(true, std::memory_order_release);
   }

@@ -15,15 +15,16 @@ constinit std::atomic<detail::ServiceGone> gone[kServices] = {};
 }  // namespace
 
 void* backend_service(DeviceType device, BackendService s) noexcept {
-  return services[number_of(device)][static_cast<int>(s)].load(std::memory_order_acquire);
+  return services[number_of(device)][static_cast<int>(s)].load(
+      std::memory_order_acquire);
 }
 
 namespace detail {
 
 void set_backend_service(DeviceType device, BackendService s,
                          void* object) noexcept {
-  services[number_of(device)][static_cast<int>(s)].store(object,
-                                              std::memory_order_release);
+  services[number_of(device)][static_cast<int>(s)].store(
+      object, std::memory_order_release);
 }
 
 void on_service_gone(BackendService s, ServiceGone f) noexcept {

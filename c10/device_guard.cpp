@@ -35,6 +35,8 @@ void set_current_device(Device device) {
     return;
   }
   const int count = device_interface(device.type()).device_count();
+  SY_CHECK(count > 0, Value, "[set_current_device] device: there is no '",
+           backend_device_name(device.type()), "' device in this machine");
   SY_CHECK(device.index() < count, Value,
            "[set_current_device] device: expected '",
            backend_device_name(device.type()), "' with an index in [0, ",

@@ -90,11 +90,12 @@ const Kernel* Registry::kernel_for(const OperatorEntry& e, DispatchKey f,
     if (const auto* r = own(e, f, -1)) return kernel(r);  // alias
   }
   constexpr uint16_t kImpure = OperatorDef::kWrites | OperatorDef::kAliases;
-  if (f == DispatchKey::Functionalize && (e.def_.flags & kImpure) == 0) {
-    static const Kernel nothing_to_do = Kernel::fallthrough();
-    return &nothing_to_do;
-  }
   const Fallbacks& fallback = fallbacks_[static_cast<int>(f)];
+  if (f == DispatchKey::Functionalize && (e.def_.flags & kImpure) == 0) {
+    const KernelRecord* first = fallback.all;  // that skips the key
+    while (first->next != nullptr) first = first->next;
+    return kernel(first);
+  }
   if (backend >= 0 && fallback.backend[backend] != nullptr) {
     return kernel(fallback.backend[backend]);
   }

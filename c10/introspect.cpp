@@ -50,7 +50,9 @@ DispatchInfo Registry::dispatch_info(const OperatorEntry& e,
     const Fallbacks& f = fallbacks_[static_cast<int>(key.key)];
     for (const KernelRecord* r :
          {f.all, key.backend < 0 ? nullptr : f.backend[key.backend]}) {
-      if (r != nullptr && &r->kernel == kernel) out.kernel = info_of(*r);
+      for (; r != nullptr; r = r->next) {
+        if (&r->kernel == kernel) out.kernel = info_of(*r);
+      }
     }
   }
   if (kernel->is_fallthrough()) out.route = DispatchInfo::Route::Fallthrough;

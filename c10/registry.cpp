@@ -391,7 +391,8 @@ std::string Registry::why_held(LibraryToken* token) const {
       }
     }
   }
-  for (int t = 0; t < kMaxBackends; ++t) {
+  // Kernels for a fixed number are good without its library.
+  for (int t = kNumFixedBackends; t < kMaxBackends; ++t) {
     if (backend_owners_[t] != token) continue;
     for (const OperatorEntry* e : entries_) {
       for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {

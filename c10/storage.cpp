@@ -65,6 +65,19 @@ struct detail::StorageExtra {
 
 using detail::StorageExtra;
 
+namespace {
+
+StorageExtra* new_extra() {
+  return new (detail::pool_get(sizeof(StorageExtra))) StorageExtra;
+}
+
+void put_back(StorageExtra* e) noexcept {
+  e->~StorageExtra();
+  detail::pool_put(e, sizeof(StorageExtra));
+}
+
+}  // namespace
+
 StorageImpl* StorageImpl::make(void* data, size_t bytes, Device device,
                                Source source) {
   void* block = detail::pool_get(sizeof(StorageImpl));
@@ -120,11 +133,14 @@ intrusive_ptr<StorageImpl> StorageImpl::adopt(void* data, size_t bytes,
                                               Device device, Deleter deleter,
                                               void* context) {
   auto s = without_data(bytes, device);
-  StorageExtra& extra = s->need_extra();
-  extra.deleter = deleter;
-  extra.context = context;
+  if (deleter != nullptr) {
+    StorageExtra* const extra = new_extra();
+    s->extra_.store(extra, std::memory_order_relaxed);
+    extra->deleter = deleter;
+    extra->context = context;
+  }
   s->data_ = data;
-  s->set_source(kAdopted);
+  s->source_ = kAdopted;
   s->hold_owner(device.type());
   return s;
 }
@@ -165,23 +181,14 @@ void StorageImpl::set_source(Source source) noexcept {
 
 StorageExtra& StorageImpl::need_extra() {
   if (StorageExtra* const e = extra()) return *e;
-  auto* const made = new (pool_allocate(sizeof(StorageExtra))) StorageExtra;
+  StorageExtra* const made = new_extra();
   StorageExtra* other = nullptr;
   if (!extra_.compare_exchange_strong(other, made, std::memory_order_acq_rel)) {
-    made->~StorageExtra();
-    pool_free(made, sizeof(StorageExtra));
+    put_back(made);
     return *other;
   }
   if (source_ == kInline) set_source(kInlineMore);
   return *made;
-}
-
-void StorageImpl::free_extra() noexcept {
-  StorageExtra* const e = extra_.exchange(nullptr, std::memory_order_relaxed);
-  if (e == nullptr) return;
-  e->~StorageExtra();
-  pool_free(e, sizeof(StorageExtra));
-  if (source() == kInlineMore) source_ = kInline;
 }
 
 bool StorageImpl::is_pinned() const noexcept {
@@ -207,6 +214,7 @@ void StorageImpl::resize(size_t bytes) {
            "be resized from ",
            nbytes_, " to ", bytes, " bytes");
   if (bytes == nbytes_) return;
+  if (source() == kNone && payload() != nullptr) materialized("resize");
   const Source from = source();
   if (from == kNone) {
     nbytes_ = bytes;
@@ -293,11 +301,11 @@ intrusive_ptr<StorageImpl> StorageImpl::give_memory() {
     detail::pool_uncount(nbytes_);
   } else {
     out = without_data(nbytes_, device_);
-    if (from == kAdopted) {
-      StorageExtra& mine = *extra();
+    StorageExtra* const mine = from == kAdopted ? extra() : nullptr;
+    if (mine != nullptr && mine->deleter != nullptr) {
       StorageExtra& its = out->need_extra();
-      its.deleter = std::exchange(mine.deleter, nullptr);
-      its.context = mine.context;
+      its.deleter = std::exchange(mine->deleter, nullptr);
+      its.context = mine->context;
     }
     out->set_source(from);
     out->allocator_ = allocator_;
@@ -343,15 +351,17 @@ void StorageImpl::release_memory() noexcept {
     case kAllocator:
       if (data_ != nullptr) allocator_->deallocate(data_, nbytes_);
       break;
-    case kAdopted:
-      if (extra()->deleter != nullptr) extra()->deleter(extra()->context);
+    case kAdopted: {
+      const StorageExtra* const e = extra();
+      if (e != nullptr && e->deleter != nullptr) e->deleter(e->context);
       break;
+    }
     case kLent: extra()->lender.reset(); break;
     default: return;
   }
   data_ = nullptr;
   nbytes_ = 0;
-  set_source(kNone);
+  source_ = static_cast<uint8_t>((source_ & ~kSourceMask) | kNone);
   drop_owner();
 }
 
@@ -359,7 +369,14 @@ void StorageImpl::release_memory() noexcept {
 void StorageImpl::release_resources() noexcept {
   if (source_ == kInline) return;
   release_memory();
-  free_extra();
+  if (extra() != nullptr) free_extra();
+}
+
+void StorageImpl::free_extra() noexcept {
+  StorageExtra* const e = extra();
+  extra_.store(nullptr, std::memory_order_relaxed);
+  put_back(e);
+  if (source() == kInlineMore) source_ = kInline;
 }
 
 void StorageImpl::destroy(StorageImpl* s) noexcept {
@@ -371,6 +388,11 @@ void StorageImpl::destroy(StorageImpl* s) noexcept {
 }
 
 void StorageImpl::destroy_other(StorageImpl* s) noexcept {
+  if (SY_LIKELY(s->source_ == kAllocator && s->extra() == nullptr)) {
+    if (s->data_ != nullptr) s->allocator_->deallocate(s->data_, s->nbytes_);
+    s->drop_owner();
+    return detail::pool_put(s, sizeof(StorageImpl));
+  }
   s->release_resources();
   if (s->source_ == kInline) return destroy(s);
   detail::pool_put(

@@ -19,6 +19,8 @@ int index_of(Device d) { return std::max(with_index(d).index(), 0); }
 
 DeviceInterface& checked_interface(Device device) {
   DeviceInterface& i = device_interface(device.type());
+  SY_CHECK(i.device_count() > 0, Value, "device: there is no '",
+           backend_device_name(device.type()), "' device in this machine");
   SY_CHECK(index_of(device) < i.device_count(), Value, "device: expected '",
            backend_device_name(device.type()), "' with an index in [0, ",
            i.device_count() - 1, "], got ", device);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/compiled.h"
 #include "codegen/cpp_types.h"
 #include "codegen/derivative.h"
 #include "codegen/foreach.h"
@@ -26,6 +27,7 @@ class OperatorChecker {
     forms();
     dispatch();
     kind();
+    compiled();
     contract();
     plan_derivative(model_, op_, diagnostics_);
   }
@@ -167,6 +169,13 @@ class OperatorChecker {
                                        lang::TensorEnv::of(e_.schema), model_,
                                        types, diagnostics_);
       if (code) calls_ = std::move(code->operators);
+    }
+  }
+
+  void compiled() {
+    if (!e_.compiled) return;
+    if (const auto why = not_compiled(op_)) {
+      error(e_.compiled_at, "'compiled:' of '" + op_.base.name + "': " + *why);
     }
   }
 

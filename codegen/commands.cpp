@@ -53,6 +53,11 @@ struct SharedOutput {
 constexpr SharedOutput kSharedOutputs[] = {
     {"methods", "aten/tensor_methods_gen.h", &emit_methods_header},
     {"umbrella", "aten/ops/all.h", &emit_umbrella},
+    {"compiled_header", "aten/program/compiled_gen.h", &emit_compiled_header},
+    {"compiled_programs", "aten/program/compiled_gen.cpp",
+     &emit_compiled_programs},
+    {"compiled_loops", "backends/cpu/program/compiled_gen.inc",
+     &emit_compiled_loops},
     {"examples", "docs/ops/examples.cpp", &emit_examples},
     {"example_words", "docs/ops/examples.txt",
      [](const Model& m) {
@@ -153,6 +158,12 @@ int emit_plugin(const EmitOptions& options, std::ostream& err) {
   return emit_whole_backend(options, model, backend, true, diagnostics, err);
 }
 
+// Made of all families: any of the files may be one to know of.
+bool is_shared(std::string_view kind) {
+  return std::any_of(std::begin(kSharedOutputs), std::end(kSharedOutputs),
+                     [&](const SharedOutput& s) { return s.kind == kind; });
+}
+
 void add_once(std::vector<std::string>& files, const std::string& file) {
   if (std::find(files.begin(), files.end(), file) == files.end()) {
     files.push_back(file);
@@ -244,8 +255,8 @@ int import_entries(const ImportOptions& options, std::ostream& out,
 
 int emit(const EmitOptions& options, std::ostream& err) {
   lang::Diagnostics diagnostics;
-  if (options.inputs.empty() &&
-      (options.kind != "backend" || options.backend.empty())) {
+  if (options.inputs.empty() && options.backend.empty() &&
+      !is_shared(options.kind)) {
     err << "sygen: error: kind '" << options.kind << "' needs --input\n";
     return 1;
   }
@@ -282,6 +293,7 @@ int emit(const EmitOptions& options, std::ostream& err) {
     for (const SharedOutput& s : kSharedOutputs) {
       if (s.kind == options.kind) made.push_back({out, s.emit(model)});
     }
+    if (made.size() != before) continue;
     const Family& family = model.families().front();
     if (backend != nullptr) {
       make_for_backend(model, family, *backend, out, made);

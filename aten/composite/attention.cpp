@@ -12,6 +12,7 @@
 #include "aten/ops/attention_kernels.h"
 #include "aten/ops/comparison.h"
 #include "aten/ops/copy.h"
+#include "aten/ops/dropout.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/linalg.h"

@@ -66,7 +66,7 @@ Tensor solve_side(const char* op, const Tensor& LU, const Tensor& pivots,
 // Read on the host: exchanges follow one another.
 Tensor lu_permutation_by_swaps(const Tensor& pivots, int64_t rows) {
   const Tensor p = pivots.to(Device(kCPU)).contiguous();
-  const auto* from = static_cast<const int32_t*>(p.raw_data());
+  const auto* from = p.const_data_ptr<int32_t>();
   const auto each = static_cast<size_t>(p.size(-1));
   std::vector<int64_t> all;
   const int64_t count =

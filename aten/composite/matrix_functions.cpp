@@ -28,7 +28,7 @@ constexpr Degree kDegrees[] = {
 std::vector<double> norms_of(const Tensor& a) {
   const Tensor norms = sy::amax(sy::abs(a).sum({1}), {1});
   const Tensor host = norms.to(kDouble).to(Device(kCPU)).contiguous();
-  const auto* const p = static_cast<const double*>(host.raw_data());
+  const auto* const p = host.const_data_ptr<double>();
   return {p, p + host.numel()};
 }
 

@@ -24,7 +24,7 @@ std::vector<int64_t> host_numbers(const char* op, const char* argument,
   SY_CHECK(!t.is_meta(), NotImplemented, "[", op, "] ", argument,
            ": expected numbers, got a tensor without data");
   const Tensor held = t.to(kCPU).contiguous();
-  const auto* data = static_cast<const int64_t*>(held.raw_data());
+  const auto* data = held.const_data_ptr<int64_t>();
   return {data, data + held.numel()};
 }
 

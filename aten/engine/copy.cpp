@@ -284,6 +284,9 @@ Tensor to_device(const Tensor& t, Device device) {
 Tensor contiguous_cpu(const Tensor& t) { return contiguous_cpu(t, t.dtype()); }
 
 Tensor contiguous_cpu(const Tensor& t, ScalarType dtype) {
+  if (t.storage()->payload() != nullptr) {
+    t.storage()->const_data("contiguous_cpu");
+  }
   if (t.is_contiguous() && t.dtype() == dtype) return t;
   Tensor result(make_tensor(t.sizes(), dtype, Device(kCPU)));
   copy_cpu(result, t);

@@ -19,11 +19,21 @@ lang::Uniform number(const Uniform& u, ComputeType type) {
   }
 }
 
+// Where uniforms give a fraction.
+int64_t negative_power(int64_t base, int64_t exponent) {
+  if (base == 1) return 1;
+  return base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+}
+
 }  // namespace
 
 Uniform evaluate(lang::Prim prim, ComputeType type, Uniform a, Uniform b,
                  Uniform c) noexcept {
   using lang::PrimType;
+  // ~1 is -2, which is not 0.
+  if (type == ComputeType::b8 && prim == lang::Prim::bitwise_not) {
+    prim = lang::Prim::logical_not;
+  }
   const PrimType t = lang::kPrims[static_cast<int>(prim)].type;
   const int arity = lang::arity(t);
   const bool takes_bool = t == PrimType::B_B || t == PrimType::BB_B ||
@@ -35,8 +45,11 @@ Uniform evaluate(lang::Prim prim, ComputeType type, Uniform a, Uniform b,
     const bool is_bool = takes_bool && (k == 0 || t == PrimType::BB_B);
     return number(u, is_bool ? ComputeType::b8 : type);
   };
-  const lang::Uniform out = lang::eval_uniform(prim, operand(a, 0),
-                                               operand(b, 1), operand(c, 2));
+  const lang::Uniform x = operand(a, 0), y = operand(b, 1), z = operand(c, 2);
+  if (prim == lang::Prim::pow && y.is_int && y.i < 0) {
+    return make_uniform(type, false, negative_power(x.i, y.i));
+  }
+  const lang::Uniform out = lang::eval_uniform(prim, x, y, z);
   return out.is_int ? make_uniform(type, gives_bool, out.i)
                     : make_uniform(type, gives_bool, out.d);
 }

@@ -15,7 +15,7 @@ using lang::OperatorKind;
 class AutogradEmitter {
  public:
   AutogradEmitter(const Model& model, const Family& family)
-      : model_(model), family_(family) {}
+      : model_(model), family_(family), compiled_(model, family) {}
 
   std::string run() {
     Writer body;
@@ -71,7 +71,7 @@ class AutogradEmitter {
       called_.insert(f.operators.begin(), f.operators.end());
       has_programs_ = has_programs_ || f.fused;
     }
-    emit_node(w, op, plan);
+    emit_node(w, op, plan, compiled_);
     if (op.is_functional()) {
       functional(w, op, plan);
     } else {
@@ -244,6 +244,7 @@ class AutogradEmitter {
 
   const Model& model_;
   const Family& family_;
+  const CompiledPrograms compiled_;
   std::vector<std::string> registrations_;
   std::set<std::string> called_;  // "add.Tensor", by formulas
   bool overwrites_ = false;

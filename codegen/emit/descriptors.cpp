@@ -25,11 +25,11 @@ void accumulate(Writer& w, const std::optional<lang::Text>& rule) {
   if (rule) w.line("    .accumulate = AccumulateRule::Double,");
 }
 
-void scan(Writer& w, const Operator& op) {
+void scan(Writer& w, const Operator& op, const CompiledPrograms& compiled) {
   const lang::ScanBody& body = *op.entry->scan;
   const ScanParts p = scan_parts(op);
   const std::string combine =
-      emit_program(w, camel(op.base.id) + "Combine", p.combine, {});
+      emit_program(w, camel(op.base.id) + "Combine", p.combine, {}, compiled);
   w.raw("const ScanOp " + op.base.id + " = {\n");
   w.line("    .name = " + lang::cpp_string(op.base.name) + ",");
   w.line("    .promote = " + promote_rule(p.rule) + ",");
@@ -39,17 +39,18 @@ void scan(Writer& w, const Operator& op) {
   w.line("};");
 }
 
-void reduce(Writer& w, const Operator& op) {
+void reduce(Writer& w, const Operator& op, const CompiledPrograms& compiled) {
   const ReduceParts p = reduce_parts(op);
   const std::string prefix = camel(op.base.id);
-  const std::string map =
-      emit_program(w, prefix + "Map", p.map, indices(p.map, p.scalars));
-  const std::string combine = emit_program(w, prefix + "Combine", p.combine,
-                                           indices(p.combine, p.scalars));
+  const std::string map = emit_program(w, prefix + "Map", p.map,
+                                       indices(p.map, p.scalars), compiled);
+  const std::string combine =
+      emit_program(w, prefix + "Combine", p.combine,
+                   indices(p.combine, p.scalars), compiled);
   std::string finish;
   if (p.finish) {
     finish = emit_program(w, prefix + "Finish", *p.finish,
-                          indices(*p.finish, p.scalars));
+                          indices(*p.finish, p.scalars), compiled);
   }
   if (!p.identity.empty()) {
     std::vector<std::string> values;
@@ -156,16 +157,18 @@ std::string emit_descriptors_header(const Model&, const Family& family) {
   return w.str();
 }
 
-std::string emit_descriptors(const Model&, const Family& family) {
+std::string emit_descriptors(const Model& model, const Family& family) {
+  const CompiledPrograms compiled(model, family);
   Writer body;
   for (const Operator& op : family.operators) {
     if (!has_descriptor(op)) continue;
     body.gap();
     body.line("// " + op.base.name + "  " + op.source);
     switch (op.kind()) {
-      case OperatorKind::kReduce: reduce(body, op); break;
-      case OperatorKind::kScan: scan(body, op); break;
-      default: emit_pointwise_op(body, op.base.id, pointwise_parts(op));
+      case OperatorKind::kReduce: reduce(body, op, compiled); break;
+      case OperatorKind::kScan: scan(body, op, compiled); break;
+      default:
+        emit_pointwise_op(body, op.base.id, pointwise_parts(op), compiled);
     }
     node(body, op);
   }

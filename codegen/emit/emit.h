@@ -24,6 +24,12 @@ std::string emit_descriptors(const Model& model, const Family& family);
 // aten/tensor_methods_gen.h and aten/ops/all.h: of all families.
 std::string emit_methods_header(const Model& model);
 std::string emit_umbrella(const Model& model);
+// The programs of `compiled: true`: aten/program/compiled_gen.{h,cpp}, and
+// compiled_gen.inc of the backend that compiles them, each one's function of
+// one element.
+std::string emit_compiled_header(const Model& model);
+std::string emit_compiled_programs(const Model& model);
+std::string emit_compiled_loops(const Model& model);
 // <family>_{gen.cpp,kernels_gen.h} in the folder of a backend: the kernels that
 // its engines make, and those under `dispatch:`.
 std::string emit_backend(const Model& model, const Family& family,

@@ -86,8 +86,13 @@ std::string variable(const Saved& s, const std::set<std::string>& taken) {
 
 class NodeEmitter {
  public:
-  NodeEmitter(Writer& w, const Operator& op, const DerivativePlan& plan)
-      : w_(w), op_(op), plan_(plan), taken_(names_in_scope(op, plan)) {
+  NodeEmitter(Writer& w, const Operator& op, const DerivativePlan& plan,
+              const CompiledPrograms& compiled)
+      : w_(w),
+        op_(op),
+        plan_(plan),
+        compiled_(compiled),
+        taken_(names_in_scope(op, plan)) {
     std::set<std::string> members = taken_;
     for (const Saved& s : plan.saved) members.insert(s.cpp + "_");
     f_ = lang::fresh_name("f", members);
@@ -135,7 +140,8 @@ class NodeEmitter {
 
   void program(const GradFormula& f) {
     w_.gap();
-    emit_pointwise_op(w_, fused_id(op_, plan_, f), fused_parts(op_, f));
+    emit_pointwise_op(w_, fused_id(op_, plan_, f), fused_parts(op_, f),
+                      compiled_);
   }
 
   void formula(const GradFormula& f) {
@@ -276,6 +282,7 @@ class NodeEmitter {
   Writer& w_;
   const Operator& op_;
   const DerivativePlan& plan_;
+  const CompiledPrograms& compiled_;
   const std::set<std::string> taken_;
   std::string f_;  // the parameter of apply()
 };
@@ -288,8 +295,9 @@ std::string node_name(const Operator& op) {
          (op.base.schema.is_inplace() ? "InplaceBackward" : "Backward");
 }
 
-void emit_node(Writer& w, const Operator& op, const DerivativePlan& plan) {
-  NodeEmitter(w, op, plan).run();
+void emit_node(Writer& w, const Operator& op, const DerivativePlan& plan,
+               const CompiledPrograms& compiled) {
+  NodeEmitter(w, op, plan, compiled).run();
 }
 
 void emit_overwrite_node(Writer& w) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "codegen/compiled.h"
 #include "codegen/derivative.h"
 #include "codegen/emit/common.h"
 
@@ -11,7 +12,8 @@ namespace sy::codegen {
 std::string node_name(const Operator& op);
 
 // The node's class, and the programs that its formulas may run.
-void emit_node(Writer& w, const Operator& op, const DerivativePlan& plan);
+void emit_node(Writer& w, const Operator& op, const DerivativePlan& plan,
+               const CompiledPrograms& compiled);
 // The node of operators that overwrite `self` with what does not depend on it.
 void emit_overwrite_node(Writer& w);
 

@@ -81,19 +81,20 @@ std::string promote_rule(std::string_view rule) {
   return "PromoteRule::Default";
 }
 
-std::string emit_program(Writer& w, const std::string& prefix,
-                         const lang::Program& p,
-                         const std::vector<std::string>& indices) {
+std::string emit_steps(Writer& w, const std::string& prefix,
+                       const lang::Program& p,
+                       const CompiledPrograms& compiled) {
   std::string listing = lang::to_string(p);
   for (std::size_t i = 0; i < listing.size();) {
     const std::size_t end = std::min(listing.find('\n', i), listing.size());
     w.line("//   " + listing.substr(i, end - i));
     i = end + 1;
   }
+  const std::size_t place = compiled.place(p);
+  if (place != 0) {
+    w.line("//   has the loop of " + compiled.all()[place - 1].name);
+  }
   const auto name = [&](const char* what) { return "k" + prefix + what; };
-  const auto uniform = [&](const lang::Uniform& u) {
-    return uniform_text(w, u);
-  };
   const std::string steps =
       array(w, "lang::Step", name("Steps"),
             each(p.steps, [](const lang::Step& s) { return step_text(s); }));
@@ -102,6 +103,29 @@ std::string emit_program(Writer& w, const std::string& prefix,
             each(p.results, [](const lang::Result& r) {
               return "{" + number(r.reg) + (r.is_bool ? ", true}" : ", false}");
             }));
+  Fields body;
+  body.add("steps", steps);
+  body.add("results", results);
+  body.add("bool_inputs", std::to_string(p.bool_inputs()));
+  body.add("bool_uniforms", std::to_string(p.bool_uniforms()));
+  body.add("n_steps", number(p.steps.size()));
+  body.add("n_registers", number(static_cast<std::size_t>(p.n_registers)));
+  body.add("n_inputs", number(p.inputs.size()));
+  body.add("n_uniforms", number(p.uniforms.size()));
+  body.add("n_results", number(p.results.size()));
+  if (place != 0) body.add("compiled", number(place));
+  return body.text();
+}
+
+std::string emit_program(Writer& w, const std::string& prefix,
+                         const lang::Program& p,
+                         const std::vector<std::string>& indices,
+                         const CompiledPrograms& compiled) {
+  const std::string body = emit_steps(w, prefix, p, compiled);
+  const auto name = [&](const char* what) { return "k" + prefix + what; };
+  const auto uniform = [&](const lang::Uniform& u) {
+    return uniform_text(w, u);
+  };
   const std::string constants =
       array(w, "Uniform", name("Constants"), each(p.constants, uniform));
   const std::string uniform_steps =
@@ -115,17 +139,7 @@ std::string emit_program(Writer& w, const std::string& prefix,
             }));
   const std::string index = array(w, "uint8_t", name("ScalarIndex"), indices);
 
-  Fields body;
-  body.add("steps", steps);
-  body.add("results", results);
-  body.add("bool_inputs", std::to_string(p.bool_inputs()));
-  body.add("bool_uniforms", std::to_string(p.bool_uniforms()));
-  body.add("n_steps", number(p.steps.size()));
-  body.add("n_registers", number(static_cast<std::size_t>(p.n_registers)));
-  body.add("n_inputs", number(p.inputs.size()));
-  body.add("n_uniforms", number(p.uniforms.size()));
-  body.add("n_results", number(p.results.size()));
-  w.raw("constexpr program::Program " + name("Body") + " = {\n" + body.text() +
+  w.raw("constexpr program::Program " + name("Body") + " = {\n" + body +
         "};\n");
   Fields all;
   all.add("body", name("Body"));
@@ -142,7 +156,8 @@ std::string emit_program(Writer& w, const std::string& prefix,
 }
 
 void emit_pointwise_op(Writer& w, const std::string& id,
-                       const PointwiseParts& parts) {
+                       const PointwiseParts& parts,
+                       const CompiledPrograms& compiled) {
   const std::string prefix = camel(id);
   std::vector<std::string> inputs, scalars;
   for (const lang::ProgramInput& in : parts.program.inputs) {
@@ -155,11 +170,11 @@ void emit_pointwise_op(Writer& w, const std::string& id,
       array(w, "const char*", "k" + prefix + "Inputs", inputs);
   const std::string scalar_names =
       array(w, "const char*", "k" + prefix + "Scalars", scalars);
-  const std::string body = emit_program(w, prefix, parts.program, {});
+  const std::string body = emit_program(w, prefix, parts.program, {}, compiled);
   std::string simple = "nullptr", defaults = "nullptr";
   if (parts.at_defaults) {
-    simple =
-        "&" + emit_program(w, prefix + "AtDefaults", *parts.at_defaults, {});
+    simple = "&" + emit_program(w, prefix + "AtDefaults", *parts.at_defaults,
+                                {}, compiled);
     defaults = array(w, "Uniform", "k" + prefix + "Defaults",
                      each(parts.defaults, [&](const lang::Uniform& u) {
                        return uniform_text(w, u);

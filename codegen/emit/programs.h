@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/compiled.h"
 #include "codegen/emit/common.h"
 #include "codegen/programs.h"
 
@@ -13,7 +14,13 @@ namespace sy::codegen {
 // program's; empty if they are the same.
 std::string emit_program(Writer& w, const std::string& prefix,
                          const lang::Program& program,
-                         const std::vector<std::string>& indices);
+                         const std::vector<std::string>& indices,
+                         const CompiledPrograms& compiled);
+// The steps alone: of arrays named after `prefix`, and the fields of a
+// program::Program, a line each.
+std::string emit_steps(Writer& w, const std::string& prefix,
+                       const lang::Program& program,
+                       const CompiledPrograms& compiled);
 
 // "Uniform::of(0.5)"
 std::string uniform_text(Writer& w, const lang::Uniform& u);
@@ -22,7 +29,8 @@ void emit_program_names(Writer& w);
 
 // A PointwiseOp of that name, in the namespace that is open.
 void emit_pointwise_op(Writer& w, const std::string& id,
-                       const PointwiseParts& parts);
+                       const PointwiseParts& parts,
+                       const CompiledPrograms& compiled);
 
 // "PromoteRule::IntToFloat" of "int_to_float".
 std::string promote_rule(std::string_view rule);

@@ -141,7 +141,8 @@ struct OperatorEntry {
   std::vector<Requirement> require;
   std::vector<DerivativeItem> derivative;
   std::vector<Form> forms;
-  bool compiled = false;
+  bool compiled = false;  // where: compiled_at
+  Location compiled_at = {};
   bool device_check = true;
   bool device_guard = true;
   std::vector<Text> autogen;

@@ -142,6 +142,7 @@ class Reader {
     if (const YamlNode* n = find("writes")) writes(e, *n);
     if (const YamlNode* n = find("compiled")) {
       e.compiled = yaml_bool(*n, "compiled", diagnostics_);
+      e.compiled_at = n->at;
     }
     if (const YamlNode* n = find("device_check")) {
       if (n->str() == "NoCheck") {

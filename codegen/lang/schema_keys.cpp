@@ -23,7 +23,7 @@ constexpr SchemaKey kOperator[] = {
      "NoCheck: the arguments may lie on several devices.", kShared},
     {"device_guard", "bool",
      "False: kernels run with the current device as it is.", kTorch},
-    {"compiled", "bool", "A C++ function in place of a tile program."},
+    {"compiled", "bool", "A loop of its own for a program of a few steps."},
     {"require", "require",
      "Conditions on the arguments, each with a message or without."},
     {"promote", "promote", "The dtype that elements are computed in."},

@@ -159,10 +159,7 @@ I int_quotient(I a, I b) {
 }
 I int_remainder(I a, I b) { return b == 0 || b == -1 ? 0 : a % b; }
 
-I magnitude_gcd(I a, I b) {
-  const auto abs = [](I v) { return v < 0 ? -static_cast<U>(v) : U(v); };
-  return wrap(std::gcd(abs(a), abs(b)));
-}
+U magnitude(I v) { return v < 0 ? -static_cast<U>(v) : U(v); }
 
 I on_ints(Prim op, I a, I b, I c) {
   switch (op) {
@@ -195,10 +192,10 @@ I on_ints(Prim op, I a, I b, I c) {
     case Prim::shift_left:
       return b < 0 || b > 63 ? 0 : wrap(static_cast<U>(a) << b);
     case Prim::shift_right: return a >> (b < 0 || b > 63 ? 63 : b);
-    case Prim::gcd: return magnitude_gcd(a, b);
+    case Prim::gcd: return wrap(std::gcd(magnitude(a), magnitude(b)));
     case Prim::lcm: {
-      const I g = magnitude_gcd(a, b);
-      return g == 0 ? 0 : on_ints(Prim::abs, wrap(U(a / g) * U(b)), 0, 0);
+      const U g = std::gcd(magnitude(a), magnitude(b));
+      return g == 0 ? 0 : wrap(magnitude(a) / g * magnitude(b));
     }
     case Prim::fma:
       return wrap(static_cast<U>(a) * static_cast<U>(b) + static_cast<U>(c));

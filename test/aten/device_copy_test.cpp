@@ -16,7 +16,7 @@
 #include "aten/tensor_new.h"
 #include "c10/backend.h"
 #include "c10/plugin/library.h"
-#include "c10/storage_payload.h"
+#include "test/aten/late_tensor.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 
@@ -187,43 +187,15 @@ TEST(DeviceCopy, IsTheDevicesKernelWhereItHasOne) {
   }
 }
 
-// The value of a tensor that is on the host until somebody asks.
-class Pending final : public StoragePayload {
- public:
-  explicit Pending(Tensor value)
-      : StoragePayload(Device("bare").type()), value_(std::move(value)) {}
-  void materialize(StorageImpl& s) override {
-    ++runs;
-    if (fails) throw OutOfMemoryError("no room");
-    s.take_memory(to_device(value_, s.device()).storage());
-  }
-  const char* describe() const noexcept override { return "a pending value"; }
-  int runs = 0;
-  bool fails = false;
-
- private:
-  Tensor value_;
-};
-
-struct Late {
-  explicit Late(const Tensor& value) {
-    init();
-    payload = make_intrusive<Pending>(value);
-    const Device device("bare:0");
-    Storage s = StorageImpl::without_data(value.nbytes(), device);
-    s->set_payload(payload);
-    tensor = Tensor(TensorImpl::make(std::move(s), value.dtype(), device,
-                                     DispatchKeySet::dense(device.type()),
-                                     value.sizes()));
-  }
-  intrusive_ptr<Pending> payload;
-  Tensor tensor;
-};
+LateTensor late_there(const Tensor& value) {
+  init();
+  return LateTensor(value, Device("bare:0"));
+}
 
 TEST(WithoutMemory, CopiesItemPrintAndKernelsOfTheHostAskForElements) {
   const Tensor value = tensor({1.0, 2.0, 3.0, 4.0}, kFloat);
   const auto asked_by = [&](const char* what, const auto& f) {
-    const Late late(value);
+    const LateTensor late = late_there(value);
     EXPECT_EQ(late.tensor.storage()->data(), nullptr);
     f(late.tensor);
     EXPECT_EQ(late.payload->runs, 1) << what;
@@ -250,10 +222,10 @@ TEST(WithoutMemory, CopiesItemPrintAndKernelsOfTheHostAskForElements) {
 }
 
 TEST(WithoutMemory, ErrorsNameWhoAsked) {
-  const Late late(tensor({1.0, 2.0}, kFloat));
+  const LateTensor late = late_there(tensor({1.0, 2.0}, kFloat));
   late.payload->fails = true;
   SY_EXPECT_ERROR(sy::add(late.tensor, late.tensor), OutOfMemoryError,
-                  "[aten::add.Tensor] asked for a pending value, 8 bytes on "
+                  "[aten::add.Tensor] asked for a late value, 8 bytes on "
                   "bare:0");
   SY_EXPECT_ERROR(to_string(late.tensor), OutOfMemoryError,
                   "[print] asked for");

@@ -8,6 +8,7 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
+#include "test/aten/late_tensor.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 
@@ -54,6 +55,15 @@ TYPED_TEST(Dlpack, ViewsScalarsAndEmptyTensors) {
   EXPECT_EQ(
       ints(from_dlpack(exported<TypeParam>(zeros({0, 3}, kFloat))).sizes()),
       (List{0, 3}));
+}
+
+TYPED_TEST(Dlpack, TensorsWithoutMemoryGetSome) {
+  const LateTensor late(tensor({1.0, 2.0, 3.0}, kDouble), Device(kCPU));
+  const Tensor u = from_dlpack(exported<TypeParam>(late.tensor));
+  EXPECT_EQ(values(u), (Values{1, 2, 3}));
+  EXPECT_EQ(u.data_ptr(), late.tensor.data_ptr());
+  EXPECT_EQ(late.payload->runs, 1);
+  EXPECT_TRUE(late.tensor.storage()->is_handed_out());
 }
 
 TYPED_TEST(Dlpack, MemoryLivesUntilTheDeleterIsCalled) {

@@ -8,6 +8,8 @@
 #include "autograd/anomaly.h"
 #include "autograd/api.h"
 #include "autograd/function.h"
+#include "autograd/nested.h"
+#include "c10/thread_state.h"
 #include "test/autograd/sample_ops.h"
 #include "test/c10/expect_error.h"
 
@@ -253,6 +255,21 @@ TEST(Anomaly, ErrorsOfSecondDerivativesShowWhoseTheyAre) {
       << message;
   EXPECT_NE(message.find("NoSecond, recorded\n  at "), std::string::npos)
       << message;
+}
+
+// What stands in for a thread has all that its calls are made under.
+TEST(Modes, GoToTheThreadThatStandsInForThisOne) {
+  ThreadModes& mine = thread_state;
+  const ThreadModes before = mine;
+  mine.autocast_devices = 5;
+  mine.autocast_dtypes[2] = 1 + static_cast<uint8_t>(kBFloat16);
+  mine.inference = true;
+  ThreadModes seen;
+  on_another_stack([&] { seen = thread_state; });
+  mine = before;
+  EXPECT_EQ(seen.autocast_devices, 5u);
+  EXPECT_EQ(seen.autocast_dtypes[2], 1 + static_cast<int>(kBFloat16));
+  EXPECT_TRUE(seen.inference);
 }
 
 TEST(Anomaly, LeavesNothingBehind) {

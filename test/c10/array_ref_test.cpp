@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "test/c10/expect_error.h"
 
 namespace sy {
@@ -10,6 +12,15 @@ namespace {
 TEST(ArrayRef, Prints) {
   EXPECT_EQ(to_string(IntArrayRef({2, -3})), "[2, -3]");
   EXPECT_EQ(to_string(IntArrayRef()), "[]");
+  std::ostringstream out;
+  out << IntArrayRef({2, -3}) << IntArrayRef() << ArrayRef<double>({0.5});
+  EXPECT_EQ(out.str(), "[2, -3][][0.5]");
+}
+
+TEST(ArrayRef, GoesBackwards) {
+  const IntArrayRef list({1, 2, 3});
+  EXPECT_EQ(std::vector<int64_t>(list.rbegin(), list.rend()),
+            (std::vector<int64_t>{3, 2, 1}));
 }
 
 TEST(ArrayRef, ComparesElements) {

@@ -192,6 +192,14 @@ TEST(StoragePayload, GoesWithTheLastOwner) {
   EXPECT_EQ(Later::alive, 0);
 }
 
+TEST(StoragePayload, IsAskedBeforeAResize) {
+  const Recorded r(8);
+  r.tensor.storage()->resize(100);
+  EXPECT_EQ(r.payload->runs, 1);
+  EXPECT_EQ(static_cast<const char*>(r.tensor.raw_data())[15], 8);
+  EXPECT_EQ(r.tensor.storage()->nbytes(), 100u);
+}
+
 TEST(Storage, KnowsWhetherAPointerThatMayWriteWasHandedOut) {
   const int64_t sizes[] = {4};
   const TensorBase t(make_tensor(sizes, kFloat, kCpu));

@@ -124,6 +124,23 @@ TEST(Emit, EnumsOfTheRepository) {
             std::string::npos);
   EXPECT_NE(keys.find("kPerBackendFunctionality = (1u << 1) | (1u << 4);"),
             std::string::npos);
+  EXPECT_NE(keys.find("constexpr DeviceType kCUDA = DeviceType::CUDA;"),
+            std::string::npos);
+  EXPECT_NE(keys.find("{\"XLA\", \"xla\", "), std::string::npos);
+}
+
+TEST(Emit, AnOperatorMayLeaveTheDevice) {
+  const std::string schema = ::testing::TempDir() + "guard.yaml";
+  std::ofstream(schema) << "- func: f(Tensor self) -> Tensor\n"
+                           "  doc: Is itself.\n"
+                           "  dispatch: {CPU: f_cpu}\n"
+                           "  derivative: non_differentiable\n"
+                           "  device_guard: False\n"
+                           "  forms: none\n";
+  const std::string folder = emit_to("guard", {schema});
+  EXPECT_NE(read(folder + "/aten/ops/guard_def.cpp")
+                .find("OperatorDef::kNoDeviceGuard"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "tools/sy/case_runner.h"
 
+#include <optional>
 #include <typeinfo>
 
 #include "c10/demangle.h"
 #include "c10/error.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/effects.h"
+#include "tools/sy/functional.h"
 #include "tools/sy/gradient.h"
 
 namespace sy::tools {
@@ -133,6 +135,8 @@ CaseResult CaseRunner::run(const Case& c) const {
 std::string CaseRunner::must_throw(const Case& c) const {
   Arguments in =
       bind_arguments(op_.schema(), c, file_.storages, options_.device);
+  std::optional<FunctionalCall> functional;
+  if (options_.functionalize) functional.emplace(in);
   std::vector<Value> out(op_.schema().returns().size());
   try {
     op_.call_boxed(in.values.data(), in.values.size(), out.data(), out.size());
@@ -154,6 +158,8 @@ void CaseRunner::compare(const Case& c, CaseResult& result) const {
            c.returns.size(), " results, the schema has ",
            schema.returns().size());
   Arguments in = bind_arguments(schema, c, file_.storages, options_.device);
+  std::optional<FunctionalCall> functional;
+  if (options_.functionalize) functional.emplace(in);
   const bool gradients = options_.gradients && !c.grad.is_null();
   if (gradients) require_gradients(c.grad, in);
   const Before before(in);
@@ -175,6 +181,9 @@ void CaseRunner::compare(const Case& c, CaseResult& result) const {
   if (result.why.empty() && gradients) {
     result.why = compare_gradients(c.grad, in, out, file_.storages, tolerance,
                                    options_.device);
+  }
+  if (result.why.empty() && functional) {
+    result.why = functional->values_untouched();
   }
 }
 

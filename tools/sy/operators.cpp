@@ -3,10 +3,12 @@
 #include <cstdio>
 #include <iterator>
 
+#include "aten/backend/write_plan.h"
 #include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "c10/implementation.h"
 #include "c10/introspect.h"
+#include "c10/schema/function_schema.h"
 #include "c10/schema/nearest.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/inspect.h"
@@ -26,7 +28,30 @@ constexpr std::pair<OperatorDef::Flag, const char*> kFlags[] = {
     {OperatorDef::kInplace, "inplace"},
     {OperatorDef::kOut, "out"},
     {OperatorDef::kRandom, "random"},
-    {OperatorDef::kDifferentiable, "differentiable"}};
+    {OperatorDef::kDifferentiable, "differentiable"},
+    {OperatorDef::kWrites, "writes"},
+    {OperatorDef::kAliases, "aliases"},
+    {OperatorDef::kGeometry, "geometry"}};
+
+// Names of the arguments that the operator writes.
+std::vector<std::string> written_by(const OperatorEntry& e) {
+  std::vector<std::string> out;
+  for (const int8_t i : write_plan(e).written) {
+    out.emplace_back(e.schema().arguments()[size_t(i)].name.view());
+  }
+  return out;
+}
+
+// How the same is computed without writing.
+std::string without_writing(const OperatorEntry& e) {
+  const WritePlan& plan = write_plan(e);
+  switch (plan.kind) {
+    case WritePlan::kFunctional: return std::string(plan.functional->name());
+    case WritePlan::kOnCopies: return "itself, on copies";
+    case WritePlan::kGeometry: return "nothing, only metadata changes";
+    default: return "";
+  }
+}
 
 const char* route_name(DispatchInfo::Route route) {
   static constexpr const char* kNames[] = {"missing", "own", "alias",
@@ -131,6 +156,10 @@ Json explain_json(OperatorHandle op) {
     out["doc"] = info->doc;
     out["source"] = info->source;
   }
+  if (e.has_flag(OperatorDef::kWrites)) {
+    out["written"] = written_by(e);
+    out["without_writing"] = without_writing(e);
+  }
   return out;
 }
 
@@ -159,6 +188,14 @@ std::string explain_text(OperatorHandle op) {
     out += str("  ", kKinds[info->kind], " operator of ", info->source, "\n");
   }
   out += str("  defined by ", owner_of(op), "\n");
+  if (e.has_flag(OperatorDef::kWrites)) {
+    std::string names;
+    for (const std::string& name : written_by(e)) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    out += str("  writes ", names, "; without a write: ", without_writing(e),
+               "\n");
+  }
   out += "kernels\n";
   for (const KernelInfo& k : kernels_of(op)) {
     std::string line = "  " + k.key;

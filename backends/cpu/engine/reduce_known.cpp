@@ -5,7 +5,7 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/reduce_engine.h"
-#include "backends/cpu/program/chain.h"
+#include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/narrow.h"
 #include "c10/parallel.h"
 

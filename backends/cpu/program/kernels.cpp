@@ -66,7 +66,7 @@ struct Kernels {
     fill_plain(table);
     fill_arithmetic(isa, table);
     fill_compare(isa, table);
-    fill_chain(isa, table);
+    fill_compiled(isa, table);
     fill_integer(isa, table);
     fill_division(isa, table);
     fill_power(isa, table);
@@ -146,11 +146,11 @@ PrimFn narrow_prim_fn(lang::Prim prim, ScalarType narrow,
   return kernels().table.narrow(prim, narrow)[float_operand + 1];
 }
 
-PrimFn chain_fn(const Program& program, ComputeType type) noexcept {
+PrimFn compiled_fn(const Program& program, ComputeType type) noexcept {
   if (type != ComputeType::f32 && type != ComputeType::f64) return nullptr;
-  const int chain = find_chain(program);
-  return chain < 0 ? nullptr
-                   : kernels().table.chains[chain][type == ComputeType::f64];
+  const auto place = static_cast<int>(program::find_compiled(program));
+  if (place == 0) return nullptr;
+  return kernels().table.compiled[place - 1][type == ComputeType::f64];
 }
 
 static bool number_is_zero(const Uniform& u, ComputeType type) {
@@ -170,7 +170,7 @@ ReduceFn mapped_reduce_fn(Reduction r, const Program& map,
     } else {
       return nullptr;
     }
-  } else if (find_chain(map) == kNumbersChain &&
+  } else if (program::find_compiled(map) == program::Compiled::nansum_map &&
              number_is_zero(uniforms[0], type)) {
     kind = ReduceMap::numbers;
   } else {

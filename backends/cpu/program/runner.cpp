@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/program/chain.h"
+#include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/element16.h"
 #include "backends/cpu/program/narrow.h"
 #include "backends/cpu/program/steps.h"
@@ -120,7 +120,7 @@ Runner::Runner(const Program& program, ComputeType compute,
     for (int i = 0; i < n_inputs; ++i) {
       arrays &= inputs_[i].mode == Mode::direct;
     }
-    const PrimFn fn = arrays ? chain_fn(program, compute) : nullptr;
+    const PrimFn fn = arrays ? compiled_fn(program, compute) : nullptr;
     direct_ = fn != nullptr;
     if (direct_) {
       const uint8_t b = n_inputs > 1 ? 1 : 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backends/cpu/program/chain.h"
+#include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/kernels.h"
 
 // How sources of kernels meet: each fills its part of the table for one
@@ -24,8 +24,8 @@ struct KernelTable {
   TransposeFn transposes[4];  // of 1, 2, 4 and 8 bytes
   // Of Half and BFloat16: all operands narrow, the first or the second float.
   PrimFn narrow_prims[static_cast<int>(lang::Prim::kCount)][2][3];
-  PrimFn chains[kNumChains][2];                                // of f32, of f64
-  ReduceFn mapped_reduces[kNumReduceMaps][kNumReductions][2];  // as chains
+  PrimFn compiled[program::kNumCompiled][2];                   // of f32, of f64
+  ReduceFn mapped_reduces[kNumReduceMaps][kNumReductions][2];  // alike
   ReduceFn narrow_reduces[kNumReductions][2];
   ReduceRowsFn narrow_reduce_rows[kNumReductions][2];
 
@@ -62,7 +62,7 @@ using ElementOf = typename ElementOfType<type>::type;
 
 void fill_arithmetic(Isa isa, KernelTable& table);
 void fill_compare(Isa isa, KernelTable& table);
-void fill_chain(Isa isa, KernelTable& table);
+void fill_compiled(Isa isa, KernelTable& table);
 void fill_integer(Isa isa, KernelTable& table);
 void fill_division(Isa isa, KernelTable& table);
 void fill_power(Isa isa, KernelTable& table);

@@ -3,13 +3,28 @@
 #include <sy/library.h>
 
 #include <cstring>
+#include <utility>
 
 #include "memory.h"
 
 namespace sample {
 namespace {
 
+// The device that this thread's next calls of the driver are for. A real driver
+// keeps it.
 thread_local int current = 0;
+
+// For the copies, which name their device.
+class OnDevice {
+ public:
+  explicit OnDevice(int index) : before_(std::exchange(current, index)) {}
+  ~OnDevice() { current = before_; }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_;
+};
 
 class Devices final : public sy::DeviceInterface {
  public:
@@ -21,19 +36,21 @@ class Devices final : public sy::DeviceInterface {
 
   void copy_from_host(void* dst, const void* src, size_t bytes,
                       int index) override {
-    const DeviceGuard guard(index);
+    const OnDevice device(index);
     if (bytes != 0) std::memcpy(dst, src, bytes);
   }
   void copy_to_host(void* dst, const void* src, size_t bytes,
                     int index) override {
-    const DeviceGuard guard(index);
+    const OnDevice device(index);
     if (bytes != 0) std::memcpy(dst, src, bytes);
   }
   void copy_on_device(void* dst, const void* src, size_t bytes,
                       int index) override {
-    const DeviceGuard guard(index);
+    const OnDevice device(index);
     if (bytes != 0) std::memmove(dst, src, bytes);
   }
+  // With several devices, kernels run with that of their arguments set.
+  void set_device(int index) noexcept override { current = index; }
   // Waits until what kernels and copies have begun is done.
   void synchronize(int index) override { check(index); }
 
@@ -50,13 +67,6 @@ Devices& devices() {
 }
 
 }  // namespace
-
-int current_device() noexcept { return current; }
-
-void set_current_device(int index) {
-  Devices::check(index);
-  current = index;
-}
 
 }  // namespace sample
 

@@ -5,6 +5,7 @@
 #include "aten/ops/copy.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
+#include "test/aten/late_tensor.h"
 #include "test/c10/expect_error.h"
 #include "test/frontend/io/files.h"
 
@@ -59,6 +60,19 @@ TEST(Npy, WritesWhatItReads) {
   expect_same(zeros({2, 0, 3}));
   expect_same(ones({3}).requires_grad_().add(1));
   expect_same(ones({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+}
+
+TEST(Npy, TensorsWithoutMemoryGetSome) {
+  const std::string path = scratch("late.npy");
+  const LateTensor late(tensor({1.0, 2.0, 3.0}), Device(kCPU));
+  save_npy(path, late.tensor);
+  EXPECT_TRUE(load_npy(path).equal(late.tensor));
+  EXPECT_EQ(late.payload->runs, 1);
+  EXPECT_FALSE(late.tensor.storage()->is_handed_out());
+  const LateTensor fails(tensor({1.0}), Device(kCPU));
+  fails.payload->fails = true;
+  SY_EXPECT_ERROR(save_npy(path, fails.tensor), OutOfMemoryError,
+                  "[save_npy] asked for a late value");
 }
 
 TEST(Npy, FileIsNumpysByteForByte) {

@@ -54,6 +54,21 @@ TEST(Explain, KindsAndKernelsAreNamed) {
       << text;
 }
 
+TEST(Explain, WritesAreNamed) {
+  const auto text = [](const char* op) {
+    return said([&] { explain_operator(op, false); });
+  };
+  EXPECT_NE(text("add_.Tensor")
+                .find("writes self; without a write: aten::add.Tensor\n"),
+            std::string::npos)
+      << text("add_.Tensor");
+  EXPECT_NE(text("native_batch_norm")
+                .find("writes running_mean, running_var; without a write: "
+                      "itself, on copies\n"),
+            std::string::npos);
+  EXPECT_EQ(text("add.Tensor").find("writes"), std::string::npos);
+}
+
 TEST(Explain, ImplementationsAreListedInOrder) {
   const std::string text = said([] { explain_operator("mm.out", false); });
   const size_t head = text.find(

@@ -307,7 +307,7 @@ void _foreach_mul_List_out(DispatchKeySet ks, TensorList self, TensorList other,
                                                 out);
 }
 
-// transpose.int  test/codegen/testdata/sample.yaml:61
+// transpose.int  test/codegen/testdata/sample.yaml:62
 struct TransposeIntBackward final : NodeOf<1> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -337,7 +337,7 @@ Tensor transpose_int(DispatchKeySet ks, const Tensor& self, int64_t dim0,
   return result;
 }
 
-// mm  test/codegen/testdata/sample.yaml:72
+// mm  test/codegen/testdata/sample.yaml:73
 struct MmBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
@@ -382,7 +382,7 @@ Tensor& mm_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat2,
   return ops::mm_out::redispatch(below_autograd(ks), self, mat2, out);
 }
 
-// index_put  test/codegen/testdata/sample.yaml:106
+// index_put  test/codegen/testdata/sample.yaml:107
 struct IndexPutBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();

@@ -14,7 +14,9 @@ namespace {
 using sy::Tensor;
 
 // NaN stays.
-float rectified(float a, float) { return a > 0 || a != a ? a : 0; }
+void rectify(const Span& out, const Span& in) {
+  for_each(out, in, in, [](float a, float) { return a > 0 || a != a ? a : 0; });
+}
 
 // Of n elements, their steps apart.
 void log_softmax_row(float* out, const float* in, int64_t n, int64_t out_step,
@@ -28,7 +30,7 @@ void log_softmax_row(float* out, const float* in, int64_t n, int64_t out_step,
 }
 
 // Every row along the last dim, from dim `d` on.
-void log_softmax_rows(const Tensor& out, const Tensor& in, int64_t d, float* to,
+void log_softmax_rows(const Span& out, const Span& in, int64_t d, float* to,
                       const float* from) {
   const int64_t last = in.dim() - 1;
   if (d >= last) {
@@ -45,12 +47,12 @@ void log_softmax_rows(const Tensor& out, const Tensor& in, int64_t d, float* to,
 
 Tensor relu(const Tensor& self) {
   Tensor out = sy::empty(self.sizes(), self.options());
-  launch("relu", out, [=] { for_each(out, self, self, rectified); });
+  launch(rectify, out, self);
   return out;
 }
 
 Tensor& relu_(Tensor& self) {
-  launch("relu_", self, [t = Tensor(self)] { for_each(t, t, t, rectified); });
+  launch(rectify, self, self);
   return self;
 }
 
@@ -59,11 +61,11 @@ Tensor _log_softmax(const Tensor& self, int64_t dim, bool) {
   if (self.numel() == 0) return out;
   const Tensor in = self.dim() == 0 ? self.unsqueeze(0) : self;
   const Tensor rows = self.dim() == 0 ? out.unsqueeze(0) : out;
-  launch("_log_softmax", out,
-         [to = rows.transpose(dim, -1), from = in.transpose(dim, -1)] {
-           log_softmax_rows(to, from, 0, elements<float>(to),
-                            elements<float>(from));
-         });
+  launch(
+      [](const Span& to, const Span& from) {
+        log_softmax_rows(to, from, 0, to.elements(), from.elements());
+      },
+      rows.transpose(dim, -1), in.transpose(dim, -1));
   return out;
 }
 

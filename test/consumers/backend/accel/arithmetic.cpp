@@ -23,9 +23,11 @@ float product(float a, float b) { return a * b; }
 
 // out = f(a, b), later.
 template <class F>
-void launch_binary(const char* op, const Tensor& out, const Tensor& a,
-                   const Tensor& b, const F& f) {
-  launch(op, out, [=] { for_each(out, a, b, f); });
+void launch_binary(const Tensor& out, const Tensor& a, const Tensor& b,
+                   const F& f) {
+  launch([f](const Span& to, const Span& x,
+             const Span& y) { for_each(to, x, y, f); },
+         out, a, b);
 }
 
 }  // namespace
@@ -33,12 +35,12 @@ void launch_binary(const char* op, const Tensor& out, const Tensor& a,
 Tensor add_Tensor(const Tensor& self, const Tensor& other,
                   const Scalar& alpha) {
   Tensor out = result_for("add", self, other);
-  launch_binary("add.Tensor", out, self, other, sum_with(alpha));
+  launch_binary(out, self, other, sum_with(alpha));
   return out;
 }
 
 Tensor& add__Tensor(Tensor& self, const Tensor& other, const Scalar& alpha) {
-  launch_binary("add_.Tensor", self, self, other, sum_with(alpha));
+  launch_binary(self, self, other, sum_with(alpha));
   return self;
 }
 
@@ -46,18 +48,18 @@ Tensor& add_out(const Tensor& self, const Tensor& other, const Scalar& alpha,
                 Tensor& out) {
   sy::resize_output("add", out,
                     sy::broadcast_sizes("add", self.sizes(), other.sizes()));
-  launch_binary("add.out", out, self, other, sum_with(alpha));
+  launch_binary(out, self, other, sum_with(alpha));
   return out;
 }
 
 Tensor mul_Tensor(const Tensor& self, const Tensor& other) {
   Tensor out = result_for("mul", self, other);
-  launch_binary("mul.Tensor", out, self, other, product);
+  launch_binary(out, self, other, product);
   return out;
 }
 
 Tensor& mul__Tensor(Tensor& self, const Tensor& other) {
-  launch_binary("mul_.Tensor", self, self, other, product);
+  launch_binary(self, self, other, product);
   return self;
 }
 

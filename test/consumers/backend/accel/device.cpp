@@ -45,6 +45,11 @@ class Devices final : public sy::DeviceInterface {
     return true;
   }
 
+  bool memory_info(int index, sy::MemoryInfo* out) override {
+    out->total = static_cast<int64_t>(DeviceMemory::kCapacity);
+    out->free = out->total - DeviceMemory::of(index).stats().allocated;
+    return true;
+  }
   void synchronize(int index) override {
     Streams::singleton().synchronize(index);
   }

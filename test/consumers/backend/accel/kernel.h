@@ -4,18 +4,30 @@
 
 #include <utility>
 
+#include "c10/device_guard.h"
 #include "calls.h"
 #include "memory.h"
+#include "span.h"
 #include "streams.h"
 
 namespace accel {
 
-// Puts a kernel into the current stream of `on`'s device and counts it. It runs
-// after the call; the tensors that it captures live until it has run.
-template <class F>
-void launch(const char* op, const sy::Tensor& on, F kernel) {
+// Puts kernel(spans...) into the current stream of the tensors' device and
+// counts it. It runs after the call; the memory waits for it, the tensors need
+// not.
+template <class F, class... T>
+void launch(F kernel, const sy::Tensor& first, const T&... more) {
   count_native_call();
-  Streams::singleton().submit(on.device().index(), op, std::move(kernel));
+  const sy::Device device = first.device();
+  SY_CHECK(sy::current_device(device.type()) == device.index(), Error,
+           "expected to run on the device of the arguments, ", device,
+           ", the current one is ", sy::current_device(device.type()));
+  Streams::singleton().submit(device.index(),
+                              {first.storage().get(), more.storage().get()...},
+                              [kernel = std::move(kernel),
+                               spans = std::tuple(Span(first), Span(more)...)] {
+                                std::apply(kernel, spans);
+                              });
 }
 
 }  // namespace accel

@@ -12,8 +12,8 @@ using sy::Tensor;
 
 // A two-dimensional view of memory.
 struct Matrix {
-  explicit Matrix(const Tensor& t)
-      : data(t.numel() == 0 ? nullptr : elements<float>(t)),
+  explicit Matrix(const Span& t)
+      : data(t.elements()),
         rows(t.size(0)),
         columns(t.size(1)),
         row(t.stride(0)),
@@ -43,10 +43,12 @@ void multiply(const Matrix& out, const Matrix& a, const Matrix& b,
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
   Tensor out = sy::empty({self.size(0), mat2.size(1)}, self.options());
-  launch("mm", out, [=] {
-    multiply(Matrix(out), Matrix(self), Matrix(mat2),
-             [](int64_t, int64_t, float sum) { return sum; });
-  });
+  launch(
+      [](const Span& to, const Span& a, const Span& b) {
+        multiply(Matrix(to), Matrix(a), Matrix(b),
+                 [](int64_t, int64_t, float sum) { return sum; });
+      },
+      out, self, mat2);
   return out;
 }
 
@@ -54,14 +56,17 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
              const Scalar& beta, const Scalar& alpha) {
   Tensor out = sy::empty({mat1.size(0), mat2.size(1)}, self.options());
   const Tensor wide = sy::expand_for_kernel("addmm", self, out.sizes());
-  launch("addmm", out, [=, scale = alpha.toFloat(), keep = beta.toFloat()] {
-    const Matrix added(wide);
-    multiply(Matrix(out), Matrix(mat1), Matrix(mat2),
-             [&](int64_t i, int64_t j, float sum) {
-               // A beta of 0 ignores what is there, NaN included.
-               return scale * sum + (keep == 0 ? 0 : keep * added(i, j));
-             });
-  });
+  launch(
+      [scale = alpha.toFloat(), keep = beta.toFloat()](
+          const Span& to, const Span& a, const Span& b, const Span& c) {
+        const Matrix added(c);
+        multiply(Matrix(to), Matrix(a), Matrix(b),
+                 [&](int64_t i, int64_t j, float sum) {
+                   // A beta of 0 ignores what is there, NaN included.
+                   return scale * sum + (keep == 0 ? 0 : keep * added(i, j));
+                 });
+      },
+      out, mat1, mat2, wide);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "names.h"
+#include "streams.h"
 
 namespace accel {
 namespace {
@@ -48,36 +49,69 @@ DeviceMemory::DeviceMemory(int device) : device_(device) {
 }
 
 void* DeviceMemory::allocate(size_t bytes) {
+  return allocate_on(bytes, Streams::singleton().current_stream(device_));
+}
+
+void* DeviceMemory::allocate_on(size_t bytes, uint64_t stream) {
   if (bytes == 0) return nullptr;
-  const std::lock_guard lock(mutex_);
-  const auto free = static_cast<size_t>(
-      std::max<int64_t>(0, stats_.limit - stats_.allocated));
-  // Compared before rounding, which could overflow.
-  const auto block =
-      bytes > free
-          ? free_.end()
-          : std::find_if(free_.begin(), free_.end(), [&](const auto& b) {
-              return b.second >= rounded(bytes);
-            });
-  SY_CHECK(block != free_.end(), OutOfMemory, "[" ACCEL_NAME ":", device_,
+  std::unique_lock lock(mutex_);
+  void* data = take(bytes, stream);
+  if (data == nullptr && std::any_of(blocks_.begin(), blocks_.end(),
+                                     [](auto& b) { return b.second.freed; })) {
+    lock.unlock();
+    Streams::singleton().drain(device_);
+    lock.lock();
+    data = take(bytes, stream);
+  }
+  SY_CHECK(data != nullptr, OutOfMemory, "[" ACCEL_NAME ":", device_,
            "] cannot give ", bytes, " bytes: ", stats_.allocated, " of ",
            stats_.limit, " are in use");
-  const auto [offset, size] = *block;
-  free_.erase(block);
-  if (size > rounded(bytes)) {
-    free_[offset + rounded(bytes)] = size - rounded(bytes);
-  }
   stats_.allocated += static_cast<int64_t>(bytes);
   stats_.peak = std::max(stats_.peak, stats_.allocated);
   ++stats_.allocations;
+  return data;
+}
+
+void* DeviceMemory::take(size_t bytes, uint64_t stream) {
+  // Compared before rounding, which could overflow.
+  if (static_cast<int64_t>(bytes) > stats_.limit - stats_.allocated) {
+    return nullptr;
+  }
+  settle();
+  const size_t room = rounded(bytes);
+  for (auto& [offset, b] : blocks_) {
+    if (!b.freed || b.kept != 0 || b.room != room ||
+        !b.uses.only_in(device_, stream)) {
+      continue;
+    }
+    b.freed = false;
+    return window_ + offset;
+  }
+  const auto found =
+      std::find_if(free_.begin(), free_.end(),
+                   [&](const auto& f) { return f.second >= room; });
+  if (found == free_.end()) return nullptr;
+  const auto [offset, size] = *found;
+  free_.erase(found);
+  if (size > room) free_[offset + room] = size - room;
+  blocks_[offset].room = room;
   return window_ + offset;
 }
 
-void DeviceMemory::deallocate(void* data, size_t bytes) noexcept {
-  if (data == nullptr) return;
-  const std::lock_guard lock(mutex_);
-  const size_t offset = static_cast<size_t>(static_cast<char*>(data) - window_);
-  auto block = free_.emplace(offset, rounded(bytes)).first;
+void DeviceMemory::settle() noexcept {
+  for (auto b = blocks_.begin(); b != blocks_.end();) {
+    if (!b->second.freed || b->second.kept != 0 ||
+        !b->second.uses.settle(Streams::singleton())) {
+      ++b;
+      continue;
+    }
+    give_room(b->first, b->second.room);
+    b = blocks_.erase(b);
+  }
+}
+
+void DeviceMemory::give_room(size_t offset, size_t room) {
+  auto block = free_.emplace(offset, room).first;
   const auto next = std::next(block);
   if (next != free_.end() && block->first + block->second == next->first) {
     block->second += next->second;
@@ -90,12 +124,41 @@ void DeviceMemory::deallocate(void* data, size_t bytes) noexcept {
       free_.erase(block);
     }
   }
+}
+
+void DeviceMemory::deallocate(void* data, size_t bytes) noexcept {
+  if (data == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  blocks_[offset(data)].freed = true;
   stats_.allocated -= static_cast<int64_t>(bytes);
+}
+
+void DeviceMemory::note_use(const void* data, int device, uint64_t stream,
+                            uint64_t ticket) noexcept {
+  if (data == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  blocks_[offset(data)].uses.add(device, stream, ticket);
+}
+
+void DeviceMemory::keep(const void* data) {
+  if (data == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  ++blocks_[offset(data)].kept;
+}
+
+void DeviceMemory::let_go(const void* data) noexcept {
+  if (data == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  --blocks_[offset(data)].kept;
 }
 
 sy::MemoryStats DeviceMemory::stats() const noexcept {
   const std::lock_guard lock(mutex_);
-  return stats_;
+  sy::MemoryStats out = stats_;
+  for (const auto& [offset, b] : blocks_) {
+    if (b.freed) out.cached += static_cast<int64_t>(b.room);
+  }
+  return out;
 }
 
 void DeviceMemory::reset_peak() noexcept {
@@ -106,6 +169,7 @@ void DeviceMemory::reset_peak() noexcept {
 // Free pages go back to the system; the addresses stay.
 void DeviceMemory::trim() noexcept {
   const std::lock_guard lock(mutex_);
+  settle();
   for (const auto& [offset, size] : free_) {
     const size_t first = (offset + kPage - 1) / kPage * kPage;
     const size_t last = (offset + size) / kPage * kPage;

@@ -6,11 +6,15 @@
 #include <map>
 #include <mutex>
 
+#include "c10/block_uses.h"
+
 namespace accel {
 
 // The memory of a device: pages of a file without a name that are mapped
 // twice. Device addresses lie in a mapping that nobody may read or write;
-// kernels and copies translate them to the other, which nobody else knows.
+// kernels and copies translate them to the other, which nobody else knows. A
+// block that is freed while work uses it is used again by later work of the
+// same stream, or once that work is done.
 class DeviceMemory final : public sy::Allocator {
  public:
   static constexpr size_t kCapacity = size_t{256} << 20;
@@ -26,6 +30,14 @@ class DeviceMemory final : public sy::Allocator {
   void reset_peak() noexcept override;
   void trim() noexcept override;
   void set_limit(int64_t bytes) noexcept override;
+  void* allocate_on(size_t bytes, uint64_t stream) override;
+  void note_use(const void* data, int device, uint64_t stream,
+                uint64_t ticket) noexcept override;
+
+  // For graphs: the block is used by nothing else, freed or not, until
+  // let_go() was called as often.
+  void keep(const void* data);
+  void let_go(const void* data) noexcept;
 
   // Where kernels find `bytes` bytes at a device address; throws ValueError if
   // they are not the device's.
@@ -34,20 +46,33 @@ class DeviceMemory final : public sy::Allocator {
  private:
   explicit DeviceMemory(int device);
 
+  // By offset. A freed one waits for what uses it.
+  struct Block {
+    size_t room = 0;
+    sy::BlockUses uses;
+    int kept = 0;
+    bool freed = false;
+  };
+  using Blocks = std::map<size_t, Block>;
+
+  size_t offset(const void* data) const {
+    return static_cast<size_t>(static_cast<const char*>(data) - window_);
+  }
+  // Freed blocks that nothing uses any more become room. Under mutex_, as the
+  // next two.
+  void settle() noexcept;
+  void give_room(size_t offset, size_t room);
+  // nullptr if there is no room.
+  void* take(size_t bytes, uint64_t stream);
+
   mutable std::mutex mutex_;
   const int device_;
   int file_ = -1;
   char* window_ = nullptr;         // device addresses, no access
   char* pages_ = nullptr;          // the same memory for kernels
   std::map<size_t, size_t> free_;  // offset -> bytes; neighbours are merged
+  Blocks blocks_;
   sy::MemoryStats stats_;
 };
-
-// The elements of a tensor on the device, from its first.
-template <class T>
-T* elements(const sy::TensorBase& t) {
-  return static_cast<T*>(
-      DeviceMemory::of(t.device().index()).translate(t.data_ptr(), sizeof(T)));
-}
 
 }  // namespace accel

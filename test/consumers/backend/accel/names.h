@@ -9,10 +9,12 @@
 
 #define SCHEMA_BLOCK_NAMED(ns, m) SY_LIBRARY(ns, m)
 #define DEVICE_BLOCK_NAMED(key, m) SY_BACKEND(key, m)
+#define KERNEL_BLOCK_NAMED(ns, key, m) SY_LIBRARY_IMPL(ns, key, m)
 #define STRING_NAMED(name) #name
 #define STRING_OF(name) STRING_NAMED(name)
 
-// The backend's own operators, and its devices.
+// The backend's own operators, their kernels, and its devices.
 #define ACCEL_OPERATORS(m) SCHEMA_BLOCK_NAMED(BACKEND_NAME, m)
+#define ACCEL_KERNELS(m) KERNEL_BLOCK_NAMED(BACKEND_NAME, BACKEND_KEY, m)
 #define ACCEL_DEVICES(m) DEVICE_BLOCK_NAMED(BACKEND_KEY, m)
 #define ACCEL_NAME STRING_OF(BACKEND_NAME)

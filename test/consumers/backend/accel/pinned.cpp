@@ -23,6 +23,8 @@ void* PinnedMemory::allocate(size_t bytes) {
   SY_CHECK(data != nullptr, OutOfMemory, "[" ACCEL_NAME "] cannot pin ", bytes,
            " bytes");
   const std::lock_guard lock(mutex_);
+  settle();
+  blocks_[data].bytes = bytes;
   stats_.allocated += static_cast<int64_t>(bytes);
   stats_.peak = std::max(stats_.peak, stats_.allocated);
   ++stats_.allocations;
@@ -31,14 +33,35 @@ void* PinnedMemory::allocate(size_t bytes) {
 
 void PinnedMemory::deallocate(void* data, size_t bytes) noexcept {
   if (data == nullptr) return;
-  std::free(data);
   const std::lock_guard lock(mutex_);
+  blocks_[data].freed = true;
   stats_.allocated -= static_cast<int64_t>(bytes);
+  stats_.cached += static_cast<int64_t>(bytes);
+  settle();
 }
 
 sy::MemoryStats PinnedMemory::stats() const noexcept {
   const std::lock_guard lock(mutex_);
+  settle();
   return stats_;
+}
+
+void PinnedMemory::note_use(const void* data, int device, uint64_t stream,
+                            uint64_t ticket) noexcept {
+  const std::lock_guard lock(mutex_);
+  blocks_[data].uses.add(device, stream, ticket);
+}
+
+void PinnedMemory::settle() const noexcept {
+  for (auto b = blocks_.begin(); b != blocks_.end();) {
+    if (!b->second.freed || !b->second.uses.settle(Streams::singleton())) {
+      ++b;
+      continue;
+    }
+    std::free(const_cast<void*>(b->first));
+    stats_.cached -= static_cast<int64_t>(b->second.bytes);
+    b = blocks_.erase(b);
+  }
 }
 
 void begin_copy(const sy::Storage& dst, size_t dst_first,
@@ -51,10 +74,11 @@ void begin_copy(const sy::Storage& dst, size_t dst_first,
                           : static_cast<char*>(
                                 DeviceMemory::of(device).translate(at, bytes));
   };
-  // The storages live as long as the task does.
-  Streams::singleton().submit(device, "copy_", [=] {
-    std::memcpy(place(dst, dst_first), place(src, src_first), bytes);
-  });
+  Streams::singleton().submit(
+      device, {dst.get(), src.get()},
+      [to = place(dst, dst_first), from = place(src, src_first), bytes] {
+        std::memcpy(to, from, bytes);
+      });
 }
 
 }  // namespace accel

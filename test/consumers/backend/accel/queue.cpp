@@ -3,12 +3,14 @@
 #include <sy/library.h>
 
 #include <thread>
+#include <utility>
 
 namespace accel {
 
 void Flag::set() {
   const std::lock_guard lock(mutex_);
   set_ = true;
+  time_ = std::chrono::steady_clock::now();
   changed_.notify_all();
 }
 
@@ -22,17 +24,46 @@ bool Flag::is_set() const {
   return set_;
 }
 
-std::shared_ptr<Queue> Queue::start() {
+Flag::Time Flag::time() const {
+  const std::lock_guard lock(mutex_);
+  return time_;
+}
+
+void Task::run() const {
+  try {
+    kernel();
+  } catch (sy::Error& e) {
+    if (!e.message().starts_with('[')) e.add_prefix("[" + op + "] ");
+    throw;
+  }
+}
+
+std::shared_ptr<Queue> Queue::start(int priority) {
   auto queue = std::make_shared<Queue>();
+  queue->priority_ = priority;
   std::thread([queue] { queue->run(); }).detach();
   return queue;
 }
 
-void Queue::push(std::string op, std::function<void()> kernel) {
+uint64_t Queue::push(Task task) {
   const std::lock_guard lock(mutex_);
-  tasks_.push_back({std::move(op), std::move(kernel)});
-  ++pushed_;
+  if (recording_ != nullptr) {
+    recording_->tasks.push_back(std::move(task));
+    return 0;
+  }
+  tasks_.push_back(std::move(task));
   changed_.notify_all();
+  return ++pushed_;
+}
+
+uint64_t Queue::last() const {
+  const std::lock_guard lock(mutex_);
+  return pushed_;
+}
+
+uint64_t Queue::completed() const {
+  const std::lock_guard lock(mutex_);
+  return done_;
 }
 
 bool Queue::is_done() const {
@@ -42,6 +73,8 @@ bool Queue::is_done() const {
 
 void Queue::wait() const {
   std::unique_lock lock(mutex_);
+  SY_CHECK(recording_ == nullptr, Error,
+           "waits for a stream that records a graph: nothing has run");
   changed_.wait(lock, [&, last = pushed_] { return done_ >= last; });
 }
 
@@ -60,6 +93,21 @@ void Queue::close() {
   changed_.notify_all();
 }
 
+void Queue::begin_recording() {
+  const std::lock_guard lock(mutex_);
+  recording_ = std::make_shared<Recording>();
+}
+
+std::shared_ptr<Recording> Queue::recording() const {
+  const std::lock_guard lock(mutex_);
+  return recording_;
+}
+
+std::shared_ptr<Recording> Queue::end_recording() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(recording_, nullptr);
+}
+
 void Queue::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -67,15 +115,12 @@ void Queue::run() {
     if (tasks_.empty()) return;
     std::exception_ptr error;
     {
-      // Freed before it counts as done, with the tensors that it holds.
+      // Freed before it counts as done, with what it holds.
       const Task task = std::move(tasks_.front());
       tasks_.pop_front();
       lock.unlock();
       try {
-        task.kernel();
-      } catch (sy::Error& e) {
-        if (!e.message().starts_with('[')) e.add_prefix("[" + task.op + "] ");
-        error = std::current_exception();
+        task.run();
       } catch (...) {
         error = std::current_exception();
       }

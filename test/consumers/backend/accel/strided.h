@@ -2,13 +2,13 @@
 
 #include <sy/library.h>
 
-#include "memory.h"
+#include "span.h"
 
 namespace accel {
 
 // How one tensor is walked over, broadcast to `sizes`.
 struct Operand {
-  Operand(const sy::Tensor& t, sy::IntArrayRef sizes) {
+  Operand(const Span& t, sy::IntArrayRef sizes) {
     const size_t missing = sizes.size() - static_cast<size_t>(t.dim());
     for (size_t i = 0; i < sizes.size(); ++i) {
       const bool repeats = i < missing || t.sizes()[i - missing] == 1;
@@ -35,13 +35,11 @@ void walk(sy::IntArrayRef sizes, size_t dim, const Operand (&operands)[3],
 
 // out = f(a, b), element by element; a and b broadcast to out's sizes.
 template <class F>
-void for_each(const sy::Tensor& out, const sy::Tensor& a, const sy::Tensor& b,
-              const F& f) {
+void for_each(const Span& out, const Span& a, const Span& b, const F& f) {
   if (out.numel() == 0) return;
   const sy::IntArrayRef sizes = out.sizes();
   const Operand operands[] = {{out, sizes}, {a, sizes}, {b, sizes}};
-  walk(sizes, 0, operands, elements<float>(out), elements<float>(a),
-       elements<float>(b), f);
+  walk(sizes, 0, operands, out.elements(), a.elements(), b.elements(), f);
 }
 
 }  // namespace accel

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "check.h"
+#include "graphs.h"
 #include "model.h"
 #include "pinned.h"
 #include "streams.h"
@@ -210,6 +211,9 @@ int run(const std::string& accel_path, const std::string& bolt_path) {
     section("events", [&] { events_order_streams(device); });
     section("errors", [&] { errors_arrive_at_synchronize(device); });
     section("memory of kernels", [&] { memory_outlives_its_kernels(device); });
+    section("graphs", [&] { graphs_run_again(device); });
+    section("names", [&] { streams_have_names_and_times(device); });
+    section("memory", [&] { memory_is_used_again_in_order(device); });
     section("pinned", [&] { pinned_memory_is_the_hosts(device); });
     section("copies", [&] { copies_need_not_wait(device); });
     section("the rest", [&] { the_rest_of_a_device(device); });

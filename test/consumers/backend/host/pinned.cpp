@@ -14,11 +14,11 @@ using sy::Tensor;
 
 namespace {
 
+// In use, by the program or by copies that go on.
 int64_t pinned_bytes(Device device) {
-  return sy::device_interface(device.type())
-      .pinned_allocator()
-      ->stats()
-      .allocated;
+  const sy::MemoryStats s =
+      sy::device_interface(device.type()).pinned_allocator()->stats();
+  return s.allocated + s.cached;
 }
 
 }  // namespace

@@ -26,14 +26,14 @@ std::string own(Device device, const char* op) {
   return sy::backend_device_name(device.type()) + "::" + op;
 }
 
+}  // namespace
+
 Tensor check_finite(const Tensor& t) {
   return sy::Dispatcher::singleton()
       .find_or_throw(own(t.device(), "check_finite"))
       .typed<Tensor(const Tensor&)>()
       .call(t);
 }
-
-}  // namespace
 
 void sleep_on(const Tensor& t) {
   sy::Dispatcher::singleton()

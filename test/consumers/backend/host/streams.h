@@ -8,6 +8,8 @@ namespace host {
 
 // The current stream does nothing for a while; the host goes on.
 void sleep_on(const sy::Tensor& t);
+// The same tensor, and an error of the stream if an element is no number.
+sy::Tensor check_finite(const sy::Tensor& t);
 
 void streams_order_work(sy::Device device);
 void events_order_streams(sy::Device device);

@@ -25,7 +25,7 @@ void soften([[maybe_unused]] const Tensor& self,
            "[soften] mode: expected 'none' or 'half', got mode = ", mode);
 }
 
-// test/codegen/testdata/sample.yaml:72
+// test/codegen/testdata/sample.yaml:73
 void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   const TensorBase* const tensors[] = {&self, &mat2};
   check_same_device(ops::mm::entry(), tensors, 2);
@@ -39,7 +39,7 @@ void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   sizes[0] = Dims(IntArrayRef({self.size(0), mat2.size(1)}));
 }
 
-// test/codegen/testdata/sample.yaml:95
+// test/codegen/testdata/sample.yaml:96
 void mm_backward(const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
                  ArrayRef<bool> output_mask) {
   const TensorBase* const tensors[] = {&grad_out, &self, &mat2};
@@ -48,11 +48,11 @@ void mm_backward(const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
                              2);
 }
 
-// test/codegen/testdata/sample.yaml:101
+// test/codegen/testdata/sample.yaml:102
 void index_Tensor([[maybe_unused]] const Tensor& self,
                   [[maybe_unused]] ArrayRef<std::optional<Tensor>> indices) {}
 
-// test/codegen/testdata/sample.yaml:106
+// test/codegen/testdata/sample.yaml:107
 void index_put(const Tensor& self,
                [[maybe_unused]] ArrayRef<std::optional<Tensor>> indices,
                const Tensor& values, Dims* sizes) {
@@ -132,12 +132,12 @@ Tensor& soften_out_store(const Tensor& self, const Tensor& weight,
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:24
+// test/codegen/testdata/sample.yaml:25
 Tensor mul_Scalar_composite(const Tensor& self, const Scalar& other) {
   return sy::mul(self, sy::scalar_tensor(other));
 }
 
-// test/codegen/testdata/sample.yaml:29
+// test/codegen/testdata/sample.yaml:30
 std::vector<Tensor> _foreach_mul_List_foreach(TensorList self,
                                               TensorList other) {
   generated::check_foreach("_foreach_mul.List", "self", self.size());
@@ -283,7 +283,7 @@ std::tuple<Tensor&, Tensor&> cummax_out_store(const Tensor& self, int64_t dim,
   return {out0, out1};
 }
 
-// test/codegen/testdata/sample.yaml:61
+// test/codegen/testdata/sample.yaml:62
 Tensor transpose_int_view(const Tensor& self, int64_t dim0, int64_t dim1) {
   const Dims new_sizes =
       geometry::swapped("transpose.int", self.sizes(), dim0, dim1);
@@ -437,36 +437,36 @@ const OperatorInfo kInfo[] = {
     {OperatorInfo::kPointwise, "A weight times something smooth.",
      "test/codegen/testdata/sample.yaml:13", &desc::soften_node},
     {OperatorInfo::kComposite, "The product with a number.",
-     "test/codegen/testdata/sample.yaml:24"},
+     "test/codegen/testdata/sample.yaml:25"},
     {OperatorInfo::kComposite, "The product of each two tensors.",
-     "test/codegen/testdata/sample.yaml:29"},
+     "test/codegen/testdata/sample.yaml:30"},
     {OperatorInfo::kReduce, "The sum along some dims.",
-     "test/codegen/testdata/sample.yaml:33", &desc::sum_dim_IntList_node},
+     "test/codegen/testdata/sample.yaml:34", &desc::sum_dim_IntList_node},
     {OperatorInfo::kReduce,
      "The smallest and the largest element along some dims.",
-     "test/codegen/testdata/sample.yaml:42", &desc::aminmax_node},
+     "test/codegen/testdata/sample.yaml:43", &desc::aminmax_node},
     {OperatorInfo::kScan, "The sums up to each element along a dim.",
-     "test/codegen/testdata/sample.yaml:50", &desc::cumsum_node},
+     "test/codegen/testdata/sample.yaml:51", &desc::cumsum_node},
     {OperatorInfo::kScan,
      "The largest element up to each along a dim, and where it is.",
-     "test/codegen/testdata/sample.yaml:56", &desc::cummax_node},
+     "test/codegen/testdata/sample.yaml:57", &desc::cummax_node},
     {OperatorInfo::kView, "Two dims swapped.",
-     "test/codegen/testdata/sample.yaml:61"},
+     "test/codegen/testdata/sample.yaml:62"},
     {OperatorInfo::kDispatch, "The product of two matrices.",
-     "test/codegen/testdata/sample.yaml:72"},
+     "test/codegen/testdata/sample.yaml:73"},
     {OperatorInfo::kDispatch, "A number as a tensor.",
-     "test/codegen/testdata/sample.yaml:85"},
+     "test/codegen/testdata/sample.yaml:86"},
     {OperatorInfo::kDispatch, "The only element as a number.",
-     "test/codegen/testdata/sample.yaml:90"},
+     "test/codegen/testdata/sample.yaml:91"},
     {OperatorInfo::kDispatch, "The derivatives of mm that output_mask names.",
-     "test/codegen/testdata/sample.yaml:95"},
+     "test/codegen/testdata/sample.yaml:96"},
     {OperatorInfo::kDispatch, "The elements at indices.",
-     "test/codegen/testdata/sample.yaml:101"},
+     "test/codegen/testdata/sample.yaml:102"},
     {OperatorInfo::kDispatch, "self with values at indices.",
-     "test/codegen/testdata/sample.yaml:106"},
+     "test/codegen/testdata/sample.yaml:107"},
     {OperatorInfo::kDispatch,
      "Whether a result of one dtype may be stored as another.",
-     "test/codegen/testdata/sample.yaml:118"},
+     "test/codegen/testdata/sample.yaml:119"},
 };
 
 constexpr int8_t kPlaces0[] = {0, 1};

@@ -49,6 +49,7 @@ constexpr const char* kSoftenScalars[] = {"slope", "mode"};
 //   t0 = mul(weight, t0)
 //   t0 = mul(t0, u0)
 //   return t0
+//   has the loop of soften
 constexpr lang::Step kSoftenSteps[] = {
     {Prim::mul, 4, 0, 2, 0},
     {Prim::mul, 4, 1, 4, 0},
@@ -72,6 +73,7 @@ constexpr program::Program kSoftenBody = {
     .n_inputs = 2,
     .n_uniforms = 2,
     .n_results = 1,
+    .compiled = 1,
 };
 constexpr ElementProgram kSoftenProgram = {
     .body = kSoftenBody,
@@ -126,7 +128,7 @@ const NodeDesc soften_node = {
     .n_scalars = 2,
 };
 
-// sum.dim_IntList  test/codegen/testdata/sample.yaml:33
+// sum.dim_IntList  test/codegen/testdata/sample.yaml:34
 //   t0 = copy(self)
 //   return t0
 constexpr lang::Step kSumDimIntListMapSteps[] = {{Prim::copy, 1, 0, 0, 0}};
@@ -177,7 +179,7 @@ const NodeDesc sum_dim_IntList_node = {
     .dtype = 3,
 };
 
-// aminmax  test/codegen/testdata/sample.yaml:42
+// aminmax  test/codegen/testdata/sample.yaml:43
 //   t0 = copy(self)
 //   t1 = copy(self)
 //   return t0, t1
@@ -235,7 +237,7 @@ const NodeDesc aminmax_node = {
     .keepdim = 2,
 };
 
-// cumsum  test/codegen/testdata/sample.yaml:50
+// cumsum  test/codegen/testdata/sample.yaml:51
 //   t0 = add(a, b)
 //   return t0
 constexpr lang::Step kCumsumCombineSteps[] = {{Prim::add, 2, 0, 1, 0}};
@@ -266,7 +268,7 @@ const NodeDesc cumsum_node = {
     .dtype = 2,
 };
 
-// cummax  test/codegen/testdata/sample.yaml:56
+// cummax  test/codegen/testdata/sample.yaml:57
 //   t0 = ge(b, a)
 //   return t0: bool
 constexpr lang::Step kCummaxCombineSteps[] = {{Prim::ge, 2, 1, 0, 0}};

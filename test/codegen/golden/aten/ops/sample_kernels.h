@@ -22,13 +22,13 @@ void index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
 // Kernels for every backend, written by hand in aten/.
 namespace sy::composite {
 
-// scalar_tensor  test/codegen/testdata/sample.yaml:85
+// scalar_tensor  test/codegen/testdata/sample.yaml:86
 Tensor scalar_tensor(const Scalar& s, std::optional<ScalarType> dtype,
                      std::optional<Layout> layout, std::optional<Device> device,
                      std::optional<bool> pin_memory);
-// item  test/codegen/testdata/sample.yaml:90
+// item  test/codegen/testdata/sample.yaml:91
 Scalar item(const Tensor& self);
-// can_cast  test/codegen/testdata/sample.yaml:118
+// can_cast  test/codegen/testdata/sample.yaml:119
 bool can_cast_dtype(ScalarType from_, ScalarType to);
 
 }  // namespace sy::composite

@@ -69,7 +69,7 @@ struct soften_out {
 };
 
 // mul.Scalar(Tensor self, Scalar other) -> Tensor
-// test/codegen/testdata/sample.yaml:24
+// test/codegen/testdata/sample.yaml:25
 struct mul_Scalar {
   using Signature = Tensor(const Tensor&, const Scalar&);
   static constexpr const char* name = "aten::mul.Scalar";
@@ -80,7 +80,7 @@ struct mul_Scalar {
 };
 
 // _foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]
-// test/codegen/testdata/sample.yaml:29
+// test/codegen/testdata/sample.yaml:30
 struct _foreach_mul_List {
   using Signature = std::vector<Tensor>(TensorList, TensorList);
   static constexpr const char* name = "aten::_foreach_mul.List";
@@ -114,7 +114,7 @@ struct _foreach_mul_List_out {
 
 // sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType?
 // dtype=None) -> Tensor
-// test/codegen/testdata/sample.yaml:33
+// test/codegen/testdata/sample.yaml:34
 struct sum_dim_IntList {
   using Signature = Tensor(const Tensor&, OptionalIntArrayRef, bool,
                            std::optional<ScalarType>);
@@ -144,7 +144,7 @@ struct sum_IntList_out {
 };
 
 // aminmax(Tensor self, int[]? dim, bool keepdim) -> (Tensor min, Tensor max)
-// test/codegen/testdata/sample.yaml:42
+// test/codegen/testdata/sample.yaml:43
 struct aminmax {
   using Signature =
       std::tuple<Tensor, Tensor>(const Tensor&, OptionalIntArrayRef, bool);
@@ -176,7 +176,7 @@ struct aminmax_out {
 };
 
 // cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
-// test/codegen/testdata/sample.yaml:50
+// test/codegen/testdata/sample.yaml:51
 struct cumsum {
   using Signature = Tensor(const Tensor&, int64_t, std::optional<ScalarType>);
   static constexpr const char* name = "aten::cumsum";
@@ -202,7 +202,7 @@ struct cumsum_out {
 };
 
 // cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
-// test/codegen/testdata/sample.yaml:56
+// test/codegen/testdata/sample.yaml:57
 struct cummax {
   using Signature = std::tuple<Tensor, Tensor>(const Tensor&, int64_t);
   static constexpr const char* name = "aten::cummax";
@@ -230,7 +230,7 @@ struct cummax_out {
 };
 
 // transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-// test/codegen/testdata/sample.yaml:61
+// test/codegen/testdata/sample.yaml:62
 struct transpose_int {
   using Signature = Tensor(const Tensor&, int64_t, int64_t);
   static constexpr const char* name = "aten::transpose.int";
@@ -241,7 +241,7 @@ struct transpose_int {
 };
 
 // mm(Tensor self, Tensor mat2) -> Tensor
-// test/codegen/testdata/sample.yaml:72
+// test/codegen/testdata/sample.yaml:73
 struct mm {
   using Signature = Tensor(const Tensor&, const Tensor&);
   static constexpr const char* name = "aten::mm";
@@ -264,7 +264,7 @@ struct mm_out {
 
 // scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None,
 // Device? device=None, bool? pin_memory=None) -> Tensor
-// test/codegen/testdata/sample.yaml:85
+// test/codegen/testdata/sample.yaml:86
 struct scalar_tensor {
   using Signature = Tensor(const Scalar&, std::optional<ScalarType>,
                            std::optional<Layout>, std::optional<Device>,
@@ -283,7 +283,7 @@ struct scalar_tensor {
 };
 
 // item(Tensor self) -> Scalar
-// test/codegen/testdata/sample.yaml:90
+// test/codegen/testdata/sample.yaml:91
 struct item {
   using Signature = Scalar(const Tensor&);
   static constexpr const char* name = "aten::item";
@@ -294,7 +294,7 @@ struct item {
 
 // mm_backward(Tensor grad_out, Tensor self, Tensor mat2, bool[2] output_mask)
 // -> (Tensor, Tensor)
-// test/codegen/testdata/sample.yaml:95
+// test/codegen/testdata/sample.yaml:96
 struct mm_backward {
   using Signature = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&,
                                                const Tensor&, ArrayRef<bool>);
@@ -327,7 +327,7 @@ struct mm_backward_out {
 };
 
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
-// test/codegen/testdata/sample.yaml:101
+// test/codegen/testdata/sample.yaml:102
 struct index_Tensor {
   using Signature = Tensor(const Tensor&, ArrayRef<std::optional<Tensor>>);
   static constexpr const char* name = "aten::index.Tensor";
@@ -354,7 +354,7 @@ struct index_Tensor_out {
 };
 
 // index_put(Tensor self, Tensor?[] indices, Tensor values) -> Tensor
-// test/codegen/testdata/sample.yaml:106
+// test/codegen/testdata/sample.yaml:107
 struct index_put {
   using Signature =
       Tensor(const Tensor&, ArrayRef<std::optional<Tensor>>, const Tensor&);
@@ -398,7 +398,7 @@ struct index_put_out {
 };
 
 // can_cast(ScalarType from_, ScalarType to) -> bool
-// test/codegen/testdata/sample.yaml:118
+// test/codegen/testdata/sample.yaml:119
 struct can_cast {
   using Signature = bool(ScalarType, ScalarType);
   static constexpr const char* name = "aten::can_cast";

@@ -51,7 +51,7 @@ Tensor& soften_out_kernel(const Tensor& self, const Tensor& weight,
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:33
+// test/codegen/testdata/sample.yaml:34
 Tensor sum_dim_IntList_kernel(const Tensor& self, OptionalIntArrayRef dim,
                               bool keepdim, std::optional<ScalarType> dtype) {
   return reduce(desc::sum_dim_IntList, {&self, dim, keepdim, dtype});
@@ -65,7 +65,7 @@ Tensor& sum_IntList_out_kernel(const Tensor& self, OptionalIntArrayRef dim,
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:42
+// test/codegen/testdata/sample.yaml:43
 std::tuple<Tensor, Tensor> aminmax_kernel(const Tensor& self,
                                           OptionalIntArrayRef dim,
                                           bool keepdim) {
@@ -84,7 +84,7 @@ std::tuple<Tensor&, Tensor&> aminmax_out_kernel(const Tensor& self,
   return {out0, out1};
 }
 
-// test/codegen/testdata/sample.yaml:50
+// test/codegen/testdata/sample.yaml:51
 Tensor cumsum_kernel(const Tensor& self, int64_t dim,
                      std::optional<ScalarType> dtype) {
   Tensor results[1];
@@ -99,7 +99,7 @@ Tensor& cumsum_out_kernel(const Tensor& self, int64_t dim,
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:56
+// test/codegen/testdata/sample.yaml:57
 std::tuple<Tensor, Tensor> cummax_kernel(const Tensor& self, int64_t dim) {
   Tensor results[2];
   scan_results(desc::cummax, {&self, dim}, results);
@@ -113,7 +113,7 @@ std::tuple<Tensor&, Tensor&> cummax_out_kernel(const Tensor& self, int64_t dim,
   return {out0, out1};
 }
 
-// test/codegen/testdata/sample.yaml:72
+// test/codegen/testdata/sample.yaml:73
 Tensor mm_kernel(const Tensor& self, const Tensor& mat2) {
   Dims sizes[1];
   contract::mm(self, mat2, sizes);
@@ -132,7 +132,7 @@ Tensor& mm_out_kernel(const Tensor& self, const Tensor& mat2, Tensor& out) {
   return out;
 }
 
-// test/codegen/testdata/sample.yaml:106
+// test/codegen/testdata/sample.yaml:107
 Tensor index_put_kernel(const Tensor& self,
                         ArrayRef<std::optional<Tensor>> indices,
                         const Tensor& values) {

@@ -7,16 +7,16 @@
 // arguments have been checked.
 namespace sy::cpu {
 
-// mm  test/codegen/testdata/sample.yaml:72
+// mm  test/codegen/testdata/sample.yaml:73
 void mm_out(const Tensor& self, const Tensor& mat2, const Tensor& out);
-// mm_backward  test/codegen/testdata/sample.yaml:95
+// mm_backward  test/codegen/testdata/sample.yaml:96
 std::tuple<Tensor, Tensor> mm_backward(const Tensor& grad_out,
                                        const Tensor& self, const Tensor& mat2,
                                        ArrayRef<bool> output_mask);
-// index.Tensor  test/codegen/testdata/sample.yaml:101
+// index.Tensor  test/codegen/testdata/sample.yaml:102
 Tensor index_tensor(const Tensor& self,
                     ArrayRef<std::optional<Tensor>> indices);
-// index_put  test/codegen/testdata/sample.yaml:106
+// index_put  test/codegen/testdata/sample.yaml:107
 void index_put_out(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
                    const Tensor& values, const Tensor& out);
 

@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "aten/backend/functional_call.h"
+#include "aten/backend/functionalize.h"
+#include "aten/engine/guard.h"
+#include "aten/engine/structured.h"
+#include "aten/engine/view.h"
+#include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/shape.h"
+#include "c10/dispatcher.h"
+
+// Operators that write.
+
+namespace sy::functional {
+
+namespace {
+
+const char* short_name(const OperatorEntry& op) {
+  const std::string_view name = op.name();
+  const size_t at = name.find("::");
+  return name.data() + (at == std::string_view::npos ? 0 : at + 2);
+}
+
+// The argument `t` of an out= form is resized: from now on no view of its
+// storage is what it was made as.
+void resize_out(const TensorBase& t, const TensorBase& like) {
+  TensorImpl& outer = *t.impl();
+  outer.resize(like.sizes());
+  if (outer.strides() != like.strides()) {
+    outer.set_sizes_and_strides(like.sizes(), like.strides(),
+                                outer.storage_offset());
+  }
+  outer.set_backend_meta(nullptr);
+  SharedValue::of(*outer.storage())->forget_views();
+}
+
+// The value that `t` has once `result` is stored in it: what a kernel of the
+// form would have done, its checks included. Out= arguments are resized.
+Tensor stored(const OperatorEntry& op, const Tensor& result,
+              const TensorBase& t) {
+  const bool out = op.has_flag(OperatorDef::kOut);
+  const bool same_sizes = result.sizes() == t.sizes();
+  const bool recorded = is_recorded(result);
+  const bool same = same_sizes && result.scalar_type() == t.scalar_type() &&
+                    result.device() == t.device();
+  if (same && (recorded || result.strides() == t.strides())) return result;
+  if (!recorded) {
+    Tensor fresh = empty_strided(t.sizes(), t.strides(), t.options());
+    if (!out) {
+      store_inplace(op, result, fresh);
+      return fresh;
+    }
+    store_result(op, result, fresh);
+    if (!same_sizes) resize_out(t, fresh);
+    return fresh;
+  }
+  const char* const argument = out ? "out" : "self";
+  check_can_cast(short_name(op), argument, result.scalar_type(),
+                 t.scalar_type());
+  SY_CHECK(out || same_sizes, Value, "[", short_name(op), "] self: expected ",
+           result.sizes(), ", the sizes of the result, got ", t.sizes());
+  if (!same_sizes) resize_out(t, result);
+  return result.to(t.device(), t.scalar_type());
+}
+
+void store(const OperatorEntry& op, const Tensor& result, const TensorBase& t) {
+  if (is_functional(t)) return write_value(t, stored(op, result, t));
+  Tensor plain{TensorBase(t)};
+  if (op.has_flag(OperatorDef::kOut)) {
+    store_result(op, result, plain);
+  } else {
+    store_inplace(op, result, plain);
+  }
+}
+
+void bump_written(const OperatorEntry& op, const WritePlan& plan,
+                  const Value* args) {
+  for (const int8_t i : plan.written) {
+    for_each_tensor(args[i], [&](const TensorBase& t) {
+      if (is_functional(t)) t.impl()->bump_version(&op);
+    });
+  }
+}
+
+// Fresh copies of storages, over which tensors lie as they did.
+class Copies {
+ public:
+  // `written`: functional tensors whose storages are copied.
+  void add(const TensorBase& t) {
+    if (find(*t.storage()) != nullptr) return;
+    SharedValue& shared = *SharedValue::of(*t.storage());
+    const Tensor whole = shared.whole(*t.storage());
+    copies_.push_back({t, whole.clone()});
+  }
+
+  // What stands for `t` in the call.
+  Tensor of(const TensorBase& t) {
+    const Copy* const copy = find(*t.storage());
+    if (copy == nullptr) return value_of(t);
+    for (const Pair& p : pairs_) {
+      if (p.outer.is_same(t)) return p.inner;
+    }
+    Tensor inner;
+    if (is_recorded(copy->value)) {
+      inner = value_of(t).clone();
+    } else {
+      inner =
+          alias_without_view(copy->value, t.sizes(), t.strides(),
+                             copy->value.storage_offset() + t.storage_offset());
+      inner.impl()->set_dtype(t.scalar_type());
+    }
+    pairs_.push_back({t, inner});
+    return inner;
+  }
+
+  // What the call has written is the storages' value from now on.
+  void keep() {
+    for (const Copy& c : copies_) {
+      if (!is_recorded(c.value)) keep_storage(c);
+    }
+    for (const Pair& p : pairs_) {
+      if (is_recorded(p.inner)) write_value(p.outer, p.inner);
+    }
+  }
+
+  TensorBase outer_of(const TensorBase& inner) const {
+    for (const Pair& p : pairs_) {
+      if (p.inner.is_same(inner)) return p.outer;
+    }
+    return {};
+  }
+
+ private:
+  struct Copy {
+    TensorBase owner;  // one of the tensors over it
+    Tensor value;
+  };
+  struct Pair {
+    TensorBase outer;
+    Tensor inner;
+  };
+
+  const Copy* find(const StorageImpl& s) const {
+    for (const Copy& c : copies_) {
+      if (c.owner.storage().get() == &s) return &c;
+    }
+    return nullptr;
+  }
+
+  void keep_storage(const Copy& c) {
+    StorageImpl& storage = *c.owner.storage();
+    SharedValue& shared = *SharedValue::of(storage);
+    Tensor value = c.value;
+    bool resized = false;
+    for (const Pair& p : pairs_) {
+      if (p.outer.storage().get() != &storage) continue;
+      TensorImpl& outer = *p.outer.impl();
+      if (p.inner.sizes() == outer.sizes() &&
+          p.inner.strides() == outer.strides()) {
+        continue;
+      }
+      outer.set_sizes_and_strides(p.inner.sizes(), p.inner.strides(),
+                                  p.inner.storage_offset());
+      outer.set_backend_meta(nullptr);
+      resized = true;
+    }
+    if (resized) {
+      shared.forget_views();
+      storage.resize(value.storage()->nbytes());
+      const auto n = static_cast<int64_t>(storage.nbytes() / value.itemsize());
+      const int64_t one = 1;
+      value = alias_without_view(value, {&n, 1}, {&one, 1}, 0);
+    }
+    shared.replace(storage, value, value.sizes(), value.strides());
+  }
+
+  std::vector<Copy> copies_;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace
+
+void write_functional(const OperatorEntry& op, const WritePlan& plan,
+                      Value* args, size_t num_args, Value* results,
+                      size_t num_results) {
+  CallOnValues on_values(args, num_args);
+  std::vector<Value> inner =
+      functional_arguments(plan, on_values.args().data());
+  std::vector<Value> out(static_cast<size_t>(plan.functional->num_results()));
+  call(*plan.functional, inner, out.data(), out.size());
+  bump_written(op, plan, args);
+  // What others may write is no value.
+  const auto fresh = [&](const TensorBase& t) {
+    return on_values.is_of_plain(t) ? Tensor(t).clone() : Tensor(t);
+  };
+  size_t own = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (plan.stored[i] < 0) {
+      while (own < num_results && plan.returned[own] >= 0) ++own;
+      if (own < num_results) results[own++] = on_values.result(out[i]);
+      continue;
+    }
+    const Value& written = args[plan.stored[i]];
+    if (written.is_tensor()) {
+      store(op, fresh(out[i].to_tensor()), written.to_tensor());
+      continue;
+    }
+    if (written.is_none()) continue;
+    const ArrayRef<TensorBase> to = written.to_tensor_list();
+    const ArrayRef<TensorBase> from = out[i].to_tensor_list();
+    SY_CHECK(to.size() == from.size(), Value, "[", op.name(), "] expected ",
+             from.size(), " tensors to write, got ", to.size());
+    for (size_t j = 0; j < to.size(); ++j) {
+      store(op, fresh(from[j]), to[j]);
+    }
+  }
+  for (size_t k = 0; k < num_results; ++k) {
+    if (plan.returned[k] >= 0) results[k] = args[plan.returned[k]];
+  }
+}
+
+void write_copies(const OperatorEntry& op, const WritePlan& plan, Value* args,
+                  size_t num_args, Value* results, size_t num_results) {
+  Copies copies;
+  for (const int8_t i : plan.written) {
+    for_each_tensor(args[i], [&](const TensorBase& t) {
+      if (is_functional(t)) copies.add(t);
+    });
+  }
+  bump_written(op, plan, args);
+  std::vector<Value> inner(args, args + num_args);
+  for (Value& v : inner) {
+    if (!has_functional(v)) continue;
+    if (v.is_tensor()) {
+      v = Value(copies.of(v.to_tensor()));
+      continue;
+    }
+    std::vector<TensorBase> list;
+    for (const TensorBase& t : v.to_tensor_list()) {
+      list.push_back(is_functional(t) ? TensorBase(copies.of(t)) : t);
+    }
+    v = v.tag() == Value::Tag::TensorList
+            ? Value::tensor_list(list.data(), list.size())
+            : Value::optional_tensor_list(list.data(), list.size());
+  }
+  call(op, inner, results, num_results);
+  copies.keep();
+  CallOnValues fresh(nullptr, 0);
+  for (size_t k = 0; k < num_results; ++k) {
+    if (plan.returned[k] >= 0) {
+      results[k] = args[plan.returned[k]];
+      continue;
+    }
+    if (results[k].is_tensor()) {
+      if (TensorBase t = copies.outer_of(results[k].to_tensor()); t.defined()) {
+        results[k] = Value(std::move(t));
+        continue;
+      }
+    }
+    results[k] = fresh.result(results[k]);
+  }
+}
+
+void write_geometry(const OperatorEntry& op, const WritePlan& plan, Value* args,
+                    size_t num_args, Value* results, size_t num_results) {
+  const Value& written = args[plan.written[0]];
+  if (!written.is_tensor() || !is_functional(written.to_tensor())) {
+    // An ordinary tensor that is to be like a functional one.
+    const OnValues below;
+    CallOnValues on_values(args, num_args);
+    const Value self = written;
+    on_values.args()[size_t(plan.written[0])] = self;
+    call(op, on_values.args(), results, num_results);
+    return;
+  }
+  const TensorBase t = written.to_tensor();
+  TensorImpl& impl = *t.impl();
+  const Storage before = impl.storage();
+  const Dims sizes(impl.sizes()), strides(impl.strides());
+  const DispatchKeySet run = has_composite(op)
+                                 ? DispatchKeySet()
+                                 : DispatchKeySet::dense(t.device().type());
+  OperatorHandle(&op).redispatch_boxed(run, args, num_args, results,
+                                       num_results);
+  const bool moved = impl.storage() != before ||
+                     impl.sizes() != IntArrayRef(sizes) ||
+                     impl.strides() != IntArrayRef(strides);
+  if (!moved) return;
+  impl.set_backend_meta(nullptr);
+  if (SharedValue* const shared = SharedValue::of(*impl.storage())) {
+    shared->forget_views();
+  }
+}
+
+}  // namespace sy::functional

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "c10/stream.h"
+
+namespace sy {
+
+// Which work still uses a block of memory: what an allocator of a device that
+// works later keeps of its blocks. No locks of its own.
+class BlockUses {
+ public:
+  // Allocator::note_use().
+  void add(int device, uint64_t stream, uint64_t ticket) {
+    for (Use& u : uses_) {
+      if (u.device != device || u.stream != stream) continue;
+      u.ticket = std::max(u.ticket, ticket);
+      return;
+    }
+    uses_.push_back({device, stream, ticket});
+  }
+  // Forgets work that is done. Whether none is left: then anybody may use the
+  // block.
+  bool settle(const StreamInterface& streams) {
+    std::erase_if(uses_, [&](const Use& u) {
+      return streams.completed_ticket(u.device, u.stream) >= u.ticket;
+    });
+    return uses_.empty();
+  }
+  // Whether all that is left is in one stream: what enters that stream later
+  // may use the block at once.
+  bool only_in(int device, uint64_t stream) const {
+    return std::all_of(uses_.begin(), uses_.end(), [&](const Use& u) {
+      return u.device == device && u.stream == stream;
+    });
+  }
+
+ private:
+  struct Use {
+    int device;
+    uint64_t stream;
+    uint64_t ticket;  // the last
+  };
+  std::vector<Use> uses_;
+};
+
+}  // namespace sy

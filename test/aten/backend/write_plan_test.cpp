@@ -1,0 +1,156 @@
+#include "aten/backend/write_plan.h"
+
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "aten/backend/view_inverse.h"
+#include "aten/operators.h"
+#include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/ranges.h"
+#include "aten/ops/shape.h"
+#include "aten/ops/view.h"
+#include "aten/tensor_new.h"
+#include "c10/schema/function_schema.h"
+#include "test/aten/tensor_values.h"
+
+namespace sy {
+namespace {
+
+using Places = std::vector<int8_t>;
+
+const OperatorEntry& entry(const char* name) {
+  return Dispatcher::singleton().find_or_throw(name).entry();
+}
+
+TEST(WritePlan, OfDerivedForms) {
+  const WritePlan& inplace = write_plan(entry("add_.Tensor"));
+  EXPECT_EQ(inplace.kind, WritePlan::kFunctional);
+  EXPECT_EQ(inplace.functional, &entry("add.Tensor"));
+  EXPECT_EQ(inplace.args, (Places{0, 1, 2}));
+  EXPECT_EQ(inplace.stored, (Places{0}));
+  EXPECT_EQ(inplace.returned, (Places{0}));
+
+  const WritePlan& out = write_plan(entry("sort.values"));
+  EXPECT_EQ(out.functional, &entry("sort"));
+  EXPECT_EQ(out.stored.size(), 2u);
+  EXPECT_EQ(out.stored, out.written);
+
+  EXPECT_EQ(write_plan(entry("add.Tensor")).kind, WritePlan::kPure);
+  EXPECT_EQ(write_plan(entry("view")).kind, WritePlan::kPure);
+  EXPECT_EQ(write_plan(entry("t_")).kind, WritePlan::kGeometry);
+  EXPECT_EQ(write_plan(entry("resize_")).kind, WritePlan::kGeometry);
+}
+
+TEST(WritePlan, OfFormsThatStandByThemselves) {
+  EXPECT_EQ(write_plan(entry("copy_")).functional, &entry("copy"));
+  EXPECT_EQ(write_plan(entry("zero_")).functional, &entry("zero"));
+  EXPECT_EQ(write_plan(entry("fill_.Scalar")).functional,
+            &entry("fill.Scalar"));
+}
+
+TEST(WritePlan, OfWritesThatTheSignatureLeavesOut) {
+  const WritePlan& plan = write_plan(entry("native_batch_norm"));
+  EXPECT_EQ(plan.kind, WritePlan::kOnCopies);
+  EXPECT_EQ(plan.written, (Places{3, 4}));
+  EXPECT_EQ(plan.returned, (Places{-1, -1, -1}));
+}
+
+// Argument i of the functional operator comes from an argument of its name and
+// type, a default or what is written.
+TEST(WritePlan, EveryMapFits) {
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    const WritePlan& plan = write_plan(op.entry());
+    if (plan.kind != WritePlan::kFunctional) continue;
+    const FunctionSchema& from = op.schema();
+    const FunctionSchema& to = plan.functional->schema();
+    ASSERT_EQ(plan.args.size(), to.arguments().size()) << op.name();
+    ASSERT_EQ(plan.stored.size(), to.returns().size()) << op.name();
+    EXPECT_FALSE(to.is_mutable()) << op.name();
+    for (size_t i = 0; i < plan.args.size(); ++i) {
+      if (plan.args[i] < 0) continue;
+      const Argument& a = from.arguments()[size_t(plan.args[i])];
+      EXPECT_EQ(a.name, to.arguments()[i].name) << op.name();
+    }
+    for (const int8_t i : plan.stored) {
+      ASSERT_GE(i, 0) << op.name();
+      EXPECT_TRUE(from.arguments()[size_t(i)].is_write()) << op.name();
+    }
+  }
+}
+
+// Operators that write copies of their arguments, since no other computes what
+// they write: with the reason.
+const std::set<std::string> kOnCopies = {};
+
+TEST(WritePlan, EveryWriterHasAnAnswer) {
+  std::set<std::string> on_copies;
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    const WritePlan& plan = write_plan(op.entry());
+    const bool writes = op.entry().has_flag(OperatorDef::kWrites);
+    EXPECT_EQ(plan.kind != WritePlan::kPure, writes) << op.name();
+    EXPECT_EQ(plan.written.empty(), !writes) << op.name();
+    if (op.schema().is_mutable()) EXPECT_TRUE(writes) << op.name();
+    if (plan.kind == WritePlan::kOnCopies) {
+      on_copies.insert(std::string(op.name().substr(6)));
+    }
+  }
+  EXPECT_EQ(on_copies, kOnCopies);
+}
+
+// ---- views
+
+Tensor counting(IntArrayRef sizes) {
+  int64_t n = 1;
+  for (const int64_t s : sizes) n *= s;
+  return arange(n, TensorOptions(kFloat)).reshape(sizes);
+}
+
+// The inverse of a view gives what a write to it would have given.
+void expect_inverse(const Tensor& base, const Tensor& view) {
+  const intrusive_ptr<ViewMeta>& meta = view.impl()->view_meta();
+  ASSERT_TRUE(meta);
+  const std::string name(meta->op()->name());
+  const Tensor before = base.clone();
+  const Tensor value = view.clone().add_(100);
+  const Tensor got = view_inverse(*meta->op(), base, value,
+                                  view_arguments(*meta), meta->output());
+  EXPECT_EQ(values(base), values(before)) << name;
+  const Tensor again =
+      apply_view(*meta->op(), base, view_arguments(*meta), meta->output());
+  EXPECT_EQ(values(again), values(view)) << name;
+  EXPECT_EQ(ints(again.strides()), ints(view.strides())) << name;
+  Tensor(view).copy_(value);
+  EXPECT_EQ(values(got), values(base)) << name;
+  EXPECT_EQ(ints(got.sizes()), ints(base.sizes())) << name;
+}
+
+TEST(ViewInverse, OfEveryView) {
+  const NoGradGuard guard;
+  Tensor t = counting({4, 3, 2});
+  expect_inverse(t, t.view({6, 4}));
+  expect_inverse(t, t.as_strided({2, 2}, {3, 1}, 5));
+  expect_inverse(t, t.transpose(0, -1));
+  expect_inverse(t, t.permute({1, -1, 0}));
+  expect_inverse(t, t.select(-2, -1));
+  expect_inverse(t, t.slice(0, 1, 4, 2));
+  expect_inverse(t, t.slice(1, -2));
+  expect_inverse(t, t.unsqueeze(-1));
+  expect_inverse(t, t.diagonal(1, 0, 1));
+  expect_inverse(t, t.alias());
+  expect_inverse(t, t.unfold(0, 2, 2));
+  expect_inverse(t, t.unbind(1)[2]);
+  expect_inverse(t, t.split(3, 0)[1]);
+  expect_inverse(t, t.split_with_sizes({1, 2}, 1)[1]);
+  Tensor m = counting({2, 3});
+  expect_inverse(m, m.t());
+  Tensor ones = counting({1, 3, 1});
+  expect_inverse(ones, ones.squeeze());
+  expect_inverse(ones, ones.squeeze(0));
+  expect_inverse(ones, ones.squeeze(IntArrayRef({0, 2})));
+}
+
+}  // namespace
+}  // namespace sy

@@ -1,0 +1,66 @@
+#include "aten/program/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backends/cpu/program/kernels.h"
+#include "test/backends/cpu/program/reference.h"
+
+namespace sy::program {
+namespace {
+
+using lang::Prim;
+using tiles::testing::Random;
+using tiles::testing::Signature;
+using tiles::testing::signature;
+
+constexpr ComputeType kWhole[] = {ComputeType::u8,  ComputeType::i8,
+                                  ComputeType::i16, ComputeType::i32,
+                                  ComputeType::i64, ComputeType::b8};
+
+Uniform operand(Random& random, ComputeType type) {
+  const uint64_t bits = random.bits();
+  const auto small = static_cast<int64_t>(bits % 41) - 20;
+  return make_uniform(type, false,
+                      (bits >> 40) % 2 ? small : static_cast<int64_t>(bits));
+}
+
+TEST(Evaluate, GivesWhatKernelsOfIntegersGive) {
+  Random random(11);
+  for (int p = 0; p < static_cast<int>(Prim::kCount); ++p) {
+    const auto prim = static_cast<Prim>(p);
+    const Signature s = signature(prim);
+    for (const ComputeType type : kWhole) {
+      const tiles::PrimFn kernel = tiles::prim_fn(prim, type);
+      if (kernel == nullptr) continue;
+      for (int round = 0; round < 300; ++round) {
+        Uniform in[3] = {}, want = {};
+        for (int k = 0; k < s.arity; ++k) {
+          in[k] = operand(random, s.bool_operand[k] ? ComputeType::b8 : type);
+        }
+        kernel(&want, &in[0], &in[1], &in[2], 0, 1);
+        const Uniform got = evaluate(prim, type, in[0], in[1], in[2]);
+        const size_t size = s.bool_result ? 1 : compute_type_size(type);
+        ASSERT_EQ(std::memcmp(&got, &want, size), 0)
+            << lang::kPrims[p].name << " of type " << static_cast<int>(type)
+            << ": " << in[0].i64 << ", " << in[1].i64 << ", " << in[2].i64;
+      }
+    }
+  }
+  tiles::take_error();
+}
+
+TEST(Evaluate, RoundsFloatsOnce) {
+  Uniform a = {}, b = {};
+  a.f32 = 1.5f;
+  b.f32 = 0.25f;
+  EXPECT_EQ(evaluate(Prim::sub, ComputeType::f32, a, b).f32, 1.25f);
+  EXPECT_EQ(evaluate(Prim::lt, ComputeType::f32, a, b).u8, 0);
+  a.f64 = 2;
+  EXPECT_DOUBLE_EQ(evaluate(Prim::sqrt, ComputeType::f64, a).f64,
+                   1.4142135623730951);
+}
+
+}  // namespace
+}  // namespace sy::program
