@@ -255,8 +255,9 @@ int import_entries(const ImportOptions& options, std::ostream& out,
 
 int emit(const EmitOptions& options, std::ostream& err) {
   lang::Diagnostics diagnostics;
-  if (options.inputs.empty() && options.backend.empty() &&
-      !is_shared(options.kind)) {
+  const bool for_backend = options.kind == "backend";
+  if (options.inputs.empty() && !is_shared(options.kind) &&
+      (!for_backend || options.backend.empty())) {
     err << "sygen: error: kind '" << options.kind << "' needs --input\n";
     return 1;
   }
@@ -267,7 +268,6 @@ int emit(const EmitOptions& options, std::ostream& err) {
     return finish(diagnostics, diagnostics.empty() && write_file(file, err),
                   err);
   }
-  const bool for_backend = options.kind == "backend";
   if (for_backend && options.backend.empty()) return emit_plugin(options, err);
   std::vector<std::string> files = options.inputs;
   for (const std::string& file : options.extra) add_once(files, file);
