@@ -68,7 +68,7 @@ TEST(Backends, EveryMistakeIsReported) {
             "mean 'fill'?)\n"
             "x/backend.yaml:9:11: error: unknown fallback 'CPU' (did you "
             "mean 'cpu'?)\n"
-            "x/backend.yaml:10:13: error: 'x/b' is no header, nor a folder of "
+            "x/backend.yaml:10:14: error: 'x/b' is no header, nor a folder of "
             "them with a '/' after it");
 }
 
@@ -169,11 +169,11 @@ TEST_F(EmitBackend, EnginesRunAllOperatorsOfAKind) {
   expect_has(source, "#include \"backends/x/pointwise.h\"\n");
   expect_has(source,
              "m.impl(\"add.Tensor\", SY_FN(add_Tensor_kernel)"
-             ".guarded());");
+             ".checks_itself());");
   expect_has(source, "  return pointwise(desc::add_Tensor, {");
   // Listed, and so written by hand.
   expect_has(source, "m.impl(\"relu\", SY_FN(sy::third::relu));");
-  EXPECT_EQ(source.find("relu_kernel"), std::string::npos);
+  EXPECT_EQ(source.find(" relu_kernel("), std::string::npos);
   expect_has(source, "m.impl(\"select.int\", Kernel::from_boxed(&view));");
   EXPECT_EQ(source.find("reduce("), std::string::npos);
   EXPECT_EQ(source.find("m.fallback("), std::string::npos);
@@ -190,7 +190,7 @@ TEST_F(EmitBackend, FamiliesInFilesOfTheirOwn) {
   expect_has(source, "#include \"backends/x/activation_kernels_gen.h\"\n");
   expect_has(source, "#include \"backends/x/pointwise.h\"\n");
   expect_has(source, "SY_LIBRARY_IMPL(aten, Third, m) {");
-  EXPECT_EQ(source.find("relu_kernel("), std::string::npos);
+  EXPECT_EQ(source.find(" relu_kernel("), std::string::npos);
 }
 
 TEST_F(EmitBackend, MistakesAreReported) {

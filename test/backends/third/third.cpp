@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "aten/engine/dims.h"
+#include "aten/engine/view.h"
 #include "aten/ops/all.h"
 #include "c10/backend.h"
 #include "test/backends/third/backend_gen.h"

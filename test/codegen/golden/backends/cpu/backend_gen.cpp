@@ -6,6 +6,7 @@
 #include "backends/cpu/engine/reduce.h"
 #include "backends/cpu/engine/scan.h"
 #include "c10/plugin/library.h"
+
 namespace {
 
 constexpr sy::PointwiseEngine kPointwise{
@@ -14,6 +15,10 @@ constexpr sy::PointwiseEngine kPointwise{
 constexpr sy::ReduceEngine kReduce{&sy::cpu::reduce, &sy::cpu::reduce_results,
                                    &sy::cpu::reduce_out, &sy::cpu::reduce_outs};
 constexpr sy::ScanEngine kScan{&sy::cpu::scan_results, &sy::cpu::scan_outs};
-const sy::EngineRegistrar kEngines("CPU", {&kPointwise, &kReduce, &kScan});
+constinit sy::BackendEngines engines{&kPointwise, &kReduce, &kScan};
 
 }  // namespace
+
+SY_LIBRARY_IMPL(_, CPU, m) {
+  m.service(sy::kEngineService, &engines);
+}

@@ -6,6 +6,7 @@
 #include "backends/meta/reduce.h"
 #include "backends/meta/scan.h"
 #include "c10/plugin/library.h"
+
 namespace {
 
 constexpr sy::PointwiseEngine kPointwise{
@@ -15,7 +16,10 @@ constexpr sy::ReduceEngine kReduce{&sy::meta::reduce, &sy::meta::reduce_results,
                                    &sy::meta::reduce_out,
                                    &sy::meta::reduce_outs};
 constexpr sy::ScanEngine kScan{&sy::meta::scan_results, &sy::meta::scan_outs};
-const sy::EngineRegistrar kEngines("Meta",
-                                   {&kPointwise, &kReduce, &kScan, false});
+constinit sy::BackendEngines engines{&kPointwise, &kReduce, &kScan, false};
 
 }  // namespace
+
+SY_LIBRARY_IMPL(_, Meta, m) {
+  m.service(sy::kEngineService, &engines);
+}
