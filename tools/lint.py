@@ -58,7 +58,7 @@ NO_FAMILY = {
 
 # Pages whose paths must lead somewhere, and what generation makes.
 PAGE = re.compile(r"(README|CONTRIBUTING|docs/\w+|\w+/README)\.md")
-GENERATED = re.compile(r"_gen\.|^aten/ops/|^docs/ops/")
+GENERATED = re.compile(r"_gen\.|^aten/ops/|^docs/ops/|^backends/npu/")
 PATH = re.compile(r"(?<![\w./-])(\w+(?:/[\w-]+)+"
                   r"\.(?:h|cpp|inc|yaml|py|sh|bzl))\b")
 
@@ -73,6 +73,8 @@ NAMES_A_BACKEND = {
     ("BUILD.bazel", "backends/cpu"):
         "libswitchyard_onednn.so and libswitchyard_lapack.so are files of an "
         "installation, which the CPU's kernels load by these names",
+    ("schemas/BUILD.bazel", "backends/cpu"):
+        "the loops that the CPU has compiled for entries with `compiled:`",
     ("codegen/commands.cpp", "backends/cpu"):
         "where emit-all, which makes golden files, puts the loops that the CPU "
         "has compiled for entries with `compiled:`",
