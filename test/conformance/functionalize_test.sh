@@ -20,7 +20,7 @@ while read -r name; do
   done
 done <"$TEST_TMPDIR/names"
 
-grep -v '^#' $here/functionalize_exceptions.txt | sed 's/ .*//' \
+sed '/^#/d; s/ .*//' $here/functionalize_exceptions.txt \
   >"$TEST_TMPDIR/exceptions"
 grep -xFf "$TEST_TMPDIR/names" $here/passing.txt |
   { grep -vxFf "$TEST_TMPDIR/exceptions" || true; } >"$TEST_TMPDIR/required"
