@@ -118,7 +118,7 @@ std::vector<std::pair<std::string, std::string>> kernel_texts(
     for (const Backend& b : model.backends()) {
       if (!b.has_engine(*engine)) continue;
       out.emplace_back(b.key.str(),
-                       b.fills ? "tile program `desc::" + op.base.id + '`'
+                       b.fills ? "element program `desc::" + op.base.id + '`'
                                : "sizes and dtype of the same");
     }
   }

@@ -140,8 +140,9 @@ class NodeEmitter {
 
   void program(const GradFormula& f) {
     w_.gap();
-    emit_pointwise_op(w_, fused_id(op_, plan_, f), fused_parts(op_, f),
-                      compiled_);
+    const std::string id = fused_id(op_, plan_, f);
+    emit_pointwise_op(w_, id, fused_parts(op_, f), compiled_);
+    w_.line("constinit FusedPointwise fused_" + id + "{" + id + "};");
   }
 
   void formula(const GradFormula& f) {
@@ -236,10 +237,10 @@ class NodeEmitter {
               "};");
       args += ", " + numbers;
     }
-    w_.include("aten/backend/fused_runner.h");
+    w_.include("aten/backend/fused_pointwise.h");
     const std::string g = lang::fresh_name("g", taken_);
-    w_.line(pad + "Tensor " + g + " = fused_pointwise(" +
-            fused_id(op_, plan_, f) + ", {" + args + "});");
+    w_.line(pad + "Tensor " + g + " = fused_" + fused_id(op_, plan_, f) + "({" +
+            args + "});");
     w_.line(pad + "if (!" + g + ".defined()) {");
     for (const std::string& s : f.code.statements) w_.line(pad + "  " + s);
     w_.line(pad + "  " + g + " = " + f.code.value + ";");

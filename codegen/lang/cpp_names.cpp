@@ -87,7 +87,6 @@ constexpr auto kReferred = std::to_array<std::string_view>({
     "check_scan_outs",
     "clone_before_write",
     "errno",
-    "fused_pointwise",
     "handle",
     "inplace_requires_grad",
     "int64_t",

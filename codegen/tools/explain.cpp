@@ -143,7 +143,7 @@ class Explainer {
         formula("", f);
         results.push_back(f.expr);
       }
-      program("tile program desc::" + op_.base.id, results, env);
+      program("element program desc::" + op_.base.id, results, env);
     } else if (e_.reduce) {
       std::vector<lang::Expr> maps, combines, finish;
       for (const lang::Accumulator& a : e_.reduce->accumulators) {
@@ -184,7 +184,7 @@ class Explainer {
       for (const Backend& b : model_.backends()) {
         if (!b.has_engine(*engine)) continue;
         line(b.key.str() +
-             (b.fills ? ": tile program" : ": sizes and dtype of the same") +
+             (b.fills ? ": element program" : ": sizes and dtype of the same") +
              generated(b));
       }
     } else if (op_.kind() == OperatorKind::kComposite) {
@@ -233,7 +233,7 @@ class Explainer {
            place(op_, name) + ']');
     }
     for (const GradFormula& f : plan.formulas) {
-      if (f.fused) line("one tile program: " + lang::to_string(*f.fused));
+      if (f.fused) line("one element program: " + lang::to_string(*f.fused));
     }
   }
 

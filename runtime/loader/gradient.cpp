@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <variant>
 
-#include "aten/backend/fused_runner.h"
 #include "aten/engine/iter.h"
 #include "autograd/formulas.h"
 #include "autograd/generated_support.h"
@@ -232,10 +231,10 @@ Tensor InterpretedNode::fused(const Gradient::Formula& formula,
     inputs[i] = &std::as_const(env.values[formula.fused_inputs[i]]).to_tensor();
   }
   for (size_t i = 0; i < formula.fused_scalars.size(); ++i) {
-    scalars[i] =
-        formula.fused->scalars()[i].read(env.values[formula.fused_scalars[i]]);
+    scalars[i] = formula.fused->data.scalars()[i].read(
+        env.values[formula.fused_scalars[i]]);
   }
-  return fused_pointwise(formula.fused->op(), {inputs, scalars});
+  return formula.fused->run({inputs, scalars});
 }
 
 void InterpretedNode::set(const Gradient::Formula& formula, GradFrame& f,
@@ -451,11 +450,11 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
     if (f.fused) {
       const codegen::PointwiseParts parts = codegen::fused_parts(op, f);
       if (beyond_limits(parts.program).empty()) {
-        out.fused = std::make_unique<PointwiseData>(parts, schema);
-        for (const std::string& n : out.fused->inputs()) {
+        out.fused = std::make_unique<FusedFormula>(parts, schema);
+        for (const std::string& n : out.fused->data.inputs()) {
           out.fused_inputs.push_back(position(names, n));
         }
-        for (const ScalarSource& s : out.fused->scalars()) {
+        for (const ScalarSource& s : out.fused->data.scalars()) {
           out.fused_scalars.push_back(position(names, s.name));
         }
       }

@@ -4,10 +4,22 @@
 #include <string>
 #include <vector>
 
+#include "aten/backend/fused_pointwise.h"
 #include "codegen/derivative.h"
 #include "runtime/loader/operator_state.h"
 
 namespace sy::runtime {
+
+// A formula as one program.
+struct FusedFormula {
+  PointwiseData data;
+  FusedPointwise run{data.op()};
+
+  FusedFormula(const codegen::PointwiseParts& parts,
+               const FunctionSchema& schema)
+      : data(parts, schema) {}
+  ~FusedFormula() { run.clear(); }
+};
 
 // The `derivative:` of an operator, ready to run.
 struct Gradient {
@@ -22,7 +34,7 @@ struct Gradient {
     std::optional<TensorProgram> program;
     // The same as one program, and what it reads: names of the environment,
     // -1 for grad.
-    std::unique_ptr<PointwiseData> fused;
+    std::unique_ptr<FusedFormula> fused;
     std::vector<int> fused_inputs, fused_scalars;
   };
   codegen::DerivativePlan plan;

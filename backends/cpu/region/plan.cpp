@@ -225,12 +225,29 @@ class LoopPlanner {
              memory(Memory::kOutput, j)});
       }
     }
-    s.body = fuser.finish(results);
-    for (const Fuser::Input& in : fuser.inputs()) {
-      s.inputs.push_back(port_of(in.value));
+    const RegionOp& only = op(m.ops[0]);
+    if (m.ops.size() == 1 && results == only.results) {
+      // As it is: it may have a kernel of its own.
+      s.body = copy_of(*only.body);
+      for (const int v : only.inputs) s.inputs.push_back(port_of(v));
+    } else {
+      s.body = fuser.finish(results);
+      for (const Fuser::Input& in : fuser.inputs()) {
+        s.inputs.push_back(port_of(in.value));
+      }
     }
     s.uniforms = fuser.uniforms();
     return s;
+  }
+
+  static FusedProgram copy_of(const program::Program& p) {
+    FusedProgram out;
+    out.steps.assign(p.steps, p.steps + p.n_steps);
+    out.results.assign(p.results, p.results + p.n_results);
+    out.program = p;
+    out.program.steps = out.steps.data();
+    out.program.results = out.results.data();
+    return out;
   }
 
   void phase(int p) {

@@ -1,5 +1,5 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
-#include "aten/backend/fused_runner.h"
+#include "aten/backend/fused_pointwise.h"
 #include "aten/ops/sample.h"
 #include "aten/ops/sample_ops.h"
 #include "autograd/generated_support.h"
@@ -150,6 +150,7 @@ const PointwiseOp soften_self_grad = {
     .at_defaults = &kSoftenSelfGradAtDefaultsProgram,
     .defaults = kSoftenSelfGradDefaults,
 };
+constinit FusedPointwise fused_soften_self_grad{soften_self_grad};
 
 constexpr const char* kSoftenWeightGradInputs[] = {"grad", "self"};
 constexpr const char* kSoftenWeightGradScalars[] = {"mode", "slope"};
@@ -226,6 +227,7 @@ const PointwiseOp soften_weight_grad = {
     .at_defaults = &kSoftenWeightGradAtDefaultsProgram,
     .defaults = kSoftenWeightGradDefaults,
 };
+constinit FusedPointwise fused_soften_weight_grad{soften_weight_grad};
 
 // soften  test/codegen/testdata/sample.yaml:13
 struct SoftenBackward final : NodeOf<2> {
@@ -237,7 +239,7 @@ struct SoftenBackward final : NodeOf<2> {
       const std::string_view mode = mode_;
       const TensorBase* const inputs[] = {&grad, &weight};
       const Scalar scalars[] = {Scalar(mode == "half"), slope};
-      Tensor g = fused_pointwise(soften_self_grad, {inputs, scalars});
+      Tensor g = fused_soften_self_grad({inputs, scalars});
       if (!g.defined()) {
         g = sy::mul(sy::mul(sy::mul(grad, mode == "half" ? 0.5 : 1), weight),
                     slope);
@@ -250,7 +252,7 @@ struct SoftenBackward final : NodeOf<2> {
       const std::string_view mode = mode_;
       const TensorBase* const inputs[] = {&grad, &self};
       const Scalar scalars[] = {Scalar(mode == "half"), slope};
-      Tensor g = fused_pointwise(soften_weight_grad, {inputs, scalars});
+      Tensor g = fused_soften_weight_grad({inputs, scalars});
       if (!g.defined()) {
         g = sy::mul(sy::mul(sy::mul(grad, mode == "half" ? 0.5 : 1), self),
                     slope);
