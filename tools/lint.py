@@ -56,6 +56,12 @@ NO_FAMILY = {
     "backends/meta/reduce.cpp": "the engine that entries of a kind run on",
 }
 
+# Pages whose paths must lead somewhere, and what generation makes.
+PAGE = re.compile(r"(README|CONTRIBUTING|docs/\w+|\w+/README)\.md")
+GENERATED = re.compile(r"_gen\.|^aten/ops/|^docs/ops/|^backends/npu/")
+PATH = re.compile(r"(?<![\w./-])(\w+(?:/[\w-]+)+"
+                  r"\.(?:h|cpp|inc|yaml|py|sh|bzl))\b")
+
 # Where no folder of backends/ is named, but in comments, by way of example.
 NAMELESS = ("c10/", "aten/", "autograd/", "codegen/", "frontend/", "include/",
             "runtime/", "schemas/BUILD.bazel", "backends/BUILD.bazel",
@@ -71,12 +77,6 @@ NAMES_A_BACKEND = {
         "where emit-all, which makes golden files, puts the loops that the CPU "
         "has compiled for entries with `compiled:`",
 }
-
-# Pages whose paths must lead somewhere, and what generation makes.
-PAGE = re.compile(r"(README|CONTRIBUTING|docs/\w+|\w+/README)\.md")
-GENERATED = re.compile(r"_gen\.|^aten/ops/|^docs/ops/")
-PATH = re.compile(r"(?<![\w./-])(\w+(?:/[\w-]+)+"
-                  r"\.(?:h|cpp|inc|yaml|py|sh|bzl))\b")
 
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|work|root|tmp|mnt|Users)/\w")
