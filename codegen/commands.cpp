@@ -209,7 +209,11 @@ int check_files(const std::vector<std::string>& files,
   all.insert(all.end(), known.begin(), known.end());
   const auto sources = torch::read_sources(all, diagnostics);
   torch::check(sources, diagnostics);
-  Model::load(own_sources(sources), diagnostics);
+  const Model model = Model::load(own_sources(sources), diagnostics);
+  for (const std::string& file : files) {
+    const Backend* backend = model.find_backend(file);
+    if (backend != nullptr) named_kernels(model, *backend, diagnostics);
+  }
   report(diagnostics, sources, err);
   return diagnostics.empty() ? 0 : 1;
 }

@@ -206,6 +206,18 @@ TEST_F(EmitBackend, MistakesAreReported) {
             "'CPU'; the first is at backends/cpu/backend.yaml:3:10\n");
 }
 
+TEST(Backends, CheckLooksUpWhatADescriptionLists) {
+  const std::string path = ::testing::TempDir() + "npu.yaml";
+  std::ofstream(path) << "backend: Npu\ncpp_namespace: npu\n"
+                         "dtypes: [float32]\nsupported: [reluu]\n";
+  std::ostringstream err;
+  EXPECT_EQ(check_files({path}, {"schemas/ops/activation.yaml"}, err), 1);
+  EXPECT_NE(err.str().find(":4:13: error: unknown operator 'reluu' (did you "
+                           "mean 'relu'?)\n"),
+            std::string::npos)
+      << err.str();
+}
+
 TEST(Backends, KeysOfDispatchAreThoseDescribed) {
   const auto errors = [](std::vector<SourceText> files) {
     files.push_back({"x.yaml",
