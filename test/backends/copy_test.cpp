@@ -79,7 +79,7 @@ TEST(Copy, OfAnyStridesAndDtypes) {
 TEST(Copy, TheKernelChecksWhatItIsGiven) {
   const Tensor self = zeros({3});
   SY_EXPECT_ERROR(_copy_from(self, zeros({2})), ValueError,
-                  "[_copy_from] self: expected sizes that broadcast to");
+                  "expected sizes that broadcast, got [2] and [3]");
   SY_EXPECT_ERROR(_copy_from(zeros({2, 3}), self), ValueError,
                   "[_copy_from] self: expected sizes that broadcast to");
   Tensor out = zeros({2, 3});
