@@ -1,5 +1,7 @@
 #include "aten/backend/region.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "aten/backend/node.h"
@@ -198,12 +200,11 @@ struct Devices : HostDevice {};
 TEST(Region, EnginesAreServicesOfBackends) {
   static Devices device;
   static CountingEngine engine;
-  const auto add = [](Library& m) {
-    m.device("regional", &device);
-    m.service(BackendService::kRegions, &engine);
-  };
   RegistrationHandle backend =
-      register_library(LibraryKind::Backend, "_", "Regional", add);
+      register_library(LibraryKind::Backend, "_", "Regional", [](Library& m) {
+        m.device("regional", &device);
+        m.service(BackendService::kRegions, &engine);
+      });
   const DeviceType type = Device("regional").type();
   EXPECT_EQ(region_engine(type), &engine);
   SY_EXPECT_ERROR(
