@@ -211,7 +211,8 @@ RegionMemory region_memory(const RegionOperand& operand, IntArrayRef sizes,
                t.sizes());
     }
   }
-  return {t.data_ptr(), strides, t.scalar_type(), t.storage().get()};
+  return {const_cast<void*>(t.const_data_ptr()), strides, t.scalar_type(),
+          t.storage().get()};
 }
 
 void run_region(const RegionHandle& handle, IntArrayRef sizes,
