@@ -18,7 +18,7 @@ LibraryHandle& library() {
   return *handle;
 }
 
-Tensor lift(const Tensor& t) {
+Tensor recorded(const Tensor& t) {
   library();
   return typed_operator<Tensor(const Tensor&)>("recorder::lift").call(t);
 }
@@ -57,7 +57,7 @@ Tensor softmax_of(const Tensor& x) {
 
 TEST(Recorder, TensorsHaveNoMemoryUntilAValueIsAskedFor) {
   const Tensor x = sample({8, 100});
-  const Tensor r = lift(x);
+  const Tensor r = recorded(x);
   counts();
   const Tensor y = ((r * 2 + 1).tanh() - r).abs().sqrt();
   EXPECT_EQ(y.raw_data(), nullptr);
@@ -77,7 +77,7 @@ TEST(Recorder, TensorsHaveNoMemoryUntilAValueIsAskedFor) {
 
 TEST(Recorder, SoftmaxOutOfPrimitivesIsOneRegion) {
   const Tensor x = sample({16, 300});
-  const Tensor r = lift(x);
+  const Tensor r = recorded(x);
   counts();
   const Tensor p = softmax_of(r);
   expect_near(read(p), softmax(x, 1));
@@ -90,7 +90,7 @@ TEST(Recorder, SoftmaxOutOfPrimitivesIsOneRegion) {
 
 TEST(Recorder, ProductsTakeWhatFollows) {
   const Tensor a = sample({9, 20}), b = sample({20, 30}), c = sample({1, 30});
-  const Tensor x = lift(a), y = lift(b), z = lift(c);
+  const Tensor x = recorded(a), y = recorded(b), z = recorded(c);
   counts();
   expect_near(read((x.mm(y) + z).relu()), (a.mm(b) + c).relu());
   const Counts n = counts();
@@ -100,7 +100,7 @@ TEST(Recorder, ProductsTakeWhatFollows) {
 
 TEST(Recorder, ValuesThatOthersHoldAreKept) {
   const Tensor x = sample({5, 6});
-  const Tensor r = lift(x);
+  const Tensor r = recorded(x);
   const Tensor y = r.exp();
   const Tensor z = y * 2;
   counts();
@@ -128,9 +128,9 @@ std::vector<Tensor> program(Tensor x, const Tensor& w) {
 TEST(Recorder, ProgramsOfViewsAndWritesGiveTheEagerAnswers) {
   const Tensor x = sample({6, 8}), w = sample({8, 5});
   const std::vector<Tensor> want = program(x.clone(), w);
-  const Tensor r = functionalize(lift(x));
+  const Tensor r = functionalize(recorded(x));
   counts();
-  const std::vector<Tensor> got = program(r, functionalize(lift(w)));
+  const std::vector<Tensor> got = program(r, functionalize(recorded(w)));
   EXPECT_EQ(counts().regions, 0);
   ASSERT_EQ(got.size(), want.size());
   for (size_t i = 0; i < got.size(); ++i) {
@@ -148,7 +148,7 @@ TEST(Recorder, ProgramsOfViewsAndWritesGiveTheEagerAnswers) {
 }
 
 TEST(Recorder, IsNotUnloadedWhileItsTensorsLive) {
-  Tensor t = lift(sample({2, 3}));
+  Tensor t = recorded(sample({2, 3}));
   try {
     library().unload();
     ADD_FAILURE() << "unloaded";
