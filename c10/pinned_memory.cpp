@@ -35,7 +35,7 @@ DeviceType pinning_backend(const char* op, std::optional<Device> device) {
     if (pins(b)) return b.type;
   }
   fail(ErrorKind::Value, "[", op,
-       "] pin_memory: expected a device that memory is pinned for, got none; ",
+       "] pin_memory: expected a device that pins memory, got none; ",
        why_none_pins());
 }
 

@@ -45,7 +45,7 @@ struct GradFormula {
   lang::TensorCode code;
   // Operators and result types that the code needs.
   std::vector<std::string> operators;
-  // The same as one tile program, where that saves calls.
+  // The same as one element program, where that saves calls.
   std::optional<lang::Expr> fused;
   // By the geometry of a view.
   bool by_geometry = false;

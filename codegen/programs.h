@@ -9,7 +9,7 @@
 #include "codegen/lang/program.h"
 #include "codegen/model.h"
 
-// The tile programs of pointwise and reduce operators and what else their
+// The element programs of pointwise and reduce operators and what else their
 // descriptors hold: printed by sygen, filled in by the loader of schemas.
 
 namespace sy::codegen {

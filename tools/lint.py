@@ -56,6 +56,12 @@ NO_FAMILY = {
     "backends/meta/reduce.cpp": "the engine that entries of a kind run on",
 }
 
+# Pages whose paths must lead somewhere, and what generation makes.
+PAGE = re.compile(r"(README|CONTRIBUTING|docs/\w+|\w+/README)\.md")
+GENERATED = re.compile(r"_gen\.|^aten/ops/|^docs/ops/")
+PATH = re.compile(r"(?<![\w./-])(\w+(?:/[\w-]+)+"
+                  r"\.(?:h|cpp|inc|yaml|py|sh|bzl))\b")
+
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|work|root|tmp|mnt|Users)/\w")
 # Spelt in parts, so that this line is none.
@@ -140,6 +146,22 @@ def check_file(path, lines):
             match = INCLUDE.match(line)
             for problem in check_include(path, match[1]) if match else ():
                 yield number, problem
+
+
+def check_paths(files):
+    """Yields (path, line number, problem) for paths that pages name."""
+    tops = {path.split("/")[0] for path in files if "/" in path}
+    for page, lines in files.items():
+        if not PAGE.fullmatch(page):
+            continue
+        for number, line in enumerate(lines, 1):
+            for path in PATH.findall(line):
+                beside = os.path.join(os.path.dirname(page), path)
+                if path.split("/")[0] in tops and path not in files and \
+                        beside not in files and not GENERATED.search(path):
+                    yield page, number, (
+                        f"names {path}, which is not there: a reader would "
+                        "search for it")
 
 
 def dispatched(lines):
@@ -248,8 +270,9 @@ def problems(root):
     for path, lines in files.items():
         for number, problem in check_file(path, lines):
             yield f"{path}:{number}: {problem}"
-    for path, number, problem in check_families(files):
-        yield f"{path}:{number}: {problem}"
+    for check in (check_families, check_paths):
+        for path, number, problem in check(files):
+            yield f"{path}:{number}: {problem}"
 
 
 def main():

@@ -4,6 +4,7 @@
 
 #include "aten/backend/functional_call.h"
 #include "aten/backend/functionalize.h"
+#include "aten/engine/generated.h"
 #include "aten/engine/guard.h"
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
@@ -67,6 +68,9 @@ Tensor stored(const OperatorEntry& op, const Tensor& result,
 }
 
 void store(const OperatorEntry& op, const Tensor& result, const TensorBase& t) {
+  if (op.has_flag(OperatorDef::kOut) && op.has_flag(OperatorDef::kExactOut)) {
+    generated::check_out_dtype(op, t, result.scalar_type());
+  }
   if (is_functional(t)) return write_value(t, stored(op, result, t));
   Tensor plain{TensorBase(t)};
   if (op.has_flag(OperatorDef::kOut)) {
@@ -271,8 +275,7 @@ void write_geometry(const OperatorEntry& op, const WritePlan& plan, Value* args,
     // An ordinary tensor that is to be like a functional one.
     const OnValues below;
     CallOnValues on_values(args, num_args);
-    const Value self = written;
-    on_values.args()[size_t(plan.written[0])] = self;
+    on_values.args()[size_t(plan.written[0])] = written;
     call(op, on_values.args(), results, num_results);
     return;
   }

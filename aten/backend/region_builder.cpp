@@ -211,8 +211,8 @@ RegionMemory region_memory(const RegionOperand& operand, IntArrayRef sizes,
                t.sizes());
     }
   }
-  return {const_cast<void*>(t.const_data_ptr()), strides, t.scalar_type(),
-          t.storage().get()};
+  t.impl()->const_data("region");
+  return {t.raw_data(), strides, t.scalar_type(), t.storage().get()};
 }
 
 void run_region(const RegionHandle& handle, IntArrayRef sizes,

@@ -3,8 +3,14 @@
 
 #include "aten/engine/dims.h"
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/calculus.h"
 #include "aten/ops/calculus_kernels.h"
+#include "aten/ops/comparison.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/scan.h"
+#include "aten/ops/shape.h"
+#include "aten/ops/view.h"
+#include "aten/ops/view_alias.h"
 
 namespace sy::composite {
 

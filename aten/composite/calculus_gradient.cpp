@@ -2,8 +2,10 @@
 
 #include "aten/engine/dims.h"
 #include "aten/operators.h"
-#include "aten/ops/all.h"
 #include "aten/ops/calculus_kernels.h"
+#include "aten/ops/shape.h"
+#include "aten/ops/view.h"
+#include "aten/ops/view_alias.h"
 
 namespace sy::composite {
 

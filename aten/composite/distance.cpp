@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/advanced_indexing.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/comparison.h"
 #include "aten/ops/distance.h"
@@ -12,6 +12,7 @@
 #include "aten/ops/math.h"
 #include "aten/ops/norm.h"
 #include "aten/ops/reduction.h"
+#include "aten/ops/unique.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 

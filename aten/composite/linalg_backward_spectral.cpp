@@ -1,6 +1,11 @@
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/cholesky.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/linalg.h"
+#include "aten/ops/linalg_backward.h"
 #include "aten/ops/linalg_backward_kernels.h"
+#include "aten/ops/rearranging.h"
+#include "aten/ops/shape.h"
 
 // Of factors with orthonormal columns: what changes of them lies in the skew
 // part of U^T dU and outside of U.

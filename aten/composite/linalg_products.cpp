@@ -4,8 +4,10 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/linalg.h"
+#include "aten/ops/linalg_products.h"
 #include "aten/ops/linalg_products_kernels.h"
+#include "aten/ops/reduction.h"
 
 namespace sy::composite {
 

@@ -3,7 +3,8 @@
 #include <initializer_list>
 
 #include "aten/engine/geometry.h"
-#include "aten/ops/all.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/linalg.h"
 
 namespace sy::composite {
 

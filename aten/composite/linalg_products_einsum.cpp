@@ -5,8 +5,9 @@
 #include "aten/composite/linalg_products_contraction.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
-#include "aten/ops/all.h"
+#include "aten/ops/linalg_products.h"
 #include "aten/ops/linalg_products_kernels.h"
+#include "aten/ops/view.h"
 
 // "bij,bjk->bik": a letter is a dim, … stands for any number of them.
 

@@ -11,7 +11,9 @@
 #include "aten/engine/geometry.h"
 #include "aten/engine/view.h"
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/cholesky.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/lu.h"
 #include "aten/ops/lu_kernels.h"
 #include "aten/tensor_new.h"
 

@@ -4,8 +4,14 @@
 
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/linalg.h"
+#include "aten/ops/lu.h"
+#include "aten/ops/matrix_functions.h"
 #include "aten/ops/matrix_functions_kernels.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/unique.h"
 #include "aten/tensor_new.h"
 
 namespace sy::composite {

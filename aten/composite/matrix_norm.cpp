@@ -3,8 +3,15 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/lu.h"
+#include "aten/ops/matrix_norm.h"
 #include "aten/ops/matrix_norm_kernels.h"
+#include "aten/ops/norm.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/spectral.h"
+#include "aten/ops/unique.h"
 
 namespace sy::composite {
 

@@ -1,8 +1,13 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/linalg.h"
+#include "aten/ops/matrix_shapes.h"
 #include "aten/ops/matrix_shapes_kernels.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/scan.h"
+#include "aten/ops/shape.h"
 #include "aten/result_type.h"
 
 namespace sy::composite {

@@ -9,8 +9,16 @@
 #include "aten/contract/linalg.h"
 #include "aten/engine/view.h"
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/comparison.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/linalg.h"
+#include "aten/ops/qr.h"
 #include "aten/ops/qr_kernels.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/shape.h"
+#include "aten/ops/spectral.h"
+#include "aten/ops/unique.h"
 
 namespace sy::composite {
 

@@ -1,8 +1,14 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/linalg.h"
+#include "aten/ops/math.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/spectral.h"
 #include "aten/ops/spectral_kernels.h"
+#include "aten/ops/unique.h"
 #include "c10/thread_state.h"
 
 namespace sy::composite {

@@ -2,8 +2,15 @@
 
 #include "aten/engine/dims.h"
 #include "aten/operators.h"
-#include "aten/ops/all.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/comparison.h"
+#include "aten/ops/indexing.h"
+#include "aten/ops/math.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/sort.h"
+#include "aten/ops/statistics.h"
 #include "aten/ops/statistics_kernels.h"
+#include "aten/ops/unique.h"
 
 namespace sy::composite {
 

@@ -86,7 +86,7 @@ std::string absent_mask(const FunctionSchema& schema,
 std::string result_dtype(const Operator& op, std::size_t i);
 // What they need.
 lang::Headers result_headers(const Operator& op);
-// Whether it is a tile program, with a descriptor in namespace desc.
+// Whether it is an element program, with a descriptor in namespace desc.
 bool has_descriptor(const Operator& op);
 
 // The first argument that is a Tensor: where results are made.

@@ -147,15 +147,15 @@ std::string emit_compiled_loops(const Model& model) {
   w.comment(
       "The functions of one element of the programs that have loops of their "
       "own. Included for each instruction set by compiled.cpp.");
-  std::vector<std::string> names;
-  for (const CompiledProgram& c : compiled.all()) {
-    loop(w, c);
-    names.push_back(camel(c.name));
-  }
+  for (const CompiledProgram& c : compiled.all()) loop(w, c);
   w.gap();
-  w.line("template <class...>");
-  w.line("struct List {};");
-  w.list("using Compiled = List<", names, ">;");
+  w.comment("Calls `each` with each of them, in the order of kCompiled.");
+  w.line("template <class Each>");
+  w.line("void each_compiled([[maybe_unused]] const Each& each) {");
+  for (const CompiledProgram& c : compiled.all()) {
+    w.line("  each(" + camel(c.name) + "());");
+  }
+  w.line("}");
   return w.str();
 }
 

@@ -118,7 +118,7 @@ std::vector<std::pair<std::string, std::string>> kernel_texts(
     case OperatorKind::kPointwise:
     case OperatorKind::kReduce:
     case OperatorKind::kScan:
-      out.emplace_back("CPU", "tile program `desc::" + op.base.id + '`');
+      out.emplace_back("CPU", "element program `desc::" + op.base.id + '`');
       out.emplace_back("Meta", "sizes and dtype of the same");
       break;
     case OperatorKind::kComposite:

@@ -91,7 +91,7 @@ std::string to_body(const TensorCode& code, int indent = 2);
 // An element expression in terms of operators: `fma(a, b, c)` is `a * b + c`,
 // `if` is where() unless its condition is uniform, primitives that are no
 // operators of ATen are spelt out. For second derivatives and for backends that
-// have no tile programs. `e` has passed check_element with `env`.
+// have no element programs. `e` has passed check_element with `env`.
 Expr element_to_tensor(const Expr& e, const ElementEnv& env);
 
 }  // namespace sy::lang

@@ -143,7 +143,7 @@ class Explainer {
         formula("", f);
         results.push_back(f.expr);
       }
-      program("tile program desc::" + op_.base.id, results, env);
+      program("element program desc::" + op_.base.id, results, env);
     } else if (e_.reduce) {
       std::vector<lang::Expr> maps, combines, finish;
       for (const lang::Accumulator& a : e_.reduce->accumulators) {
@@ -178,7 +178,7 @@ class Explainer {
     head("kernels");
     const std::string def = "aten/ops/" + op_.family + "_def.cpp";
     if (has_descriptor(op_)) {
-      line("CPU: tile program  [backends/cpu/" + op_.family + "_gen.cpp]");
+      line("CPU: element program  [backends/cpu/" + op_.family + "_gen.cpp]");
       line("Meta: sizes and dtype of the same  [backends/meta/" + op_.family +
            "_gen.cpp]");
     } else if (op_.kind() == OperatorKind::kComposite) {
@@ -229,7 +229,7 @@ class Explainer {
            place(op_, name) + ']');
     }
     for (const GradFormula& f : plan.formulas) {
-      if (f.fused) line("one tile program: " + lang::to_string(*f.fused));
+      if (f.fused) line("one element program: " + lang::to_string(*f.fused));
     }
   }
 

@@ -9,7 +9,7 @@
 namespace sy::codegen {
 
 // What is made of an operator, and from which line of which file: its forms,
-// C++ names, contract, expression, tile program, kernels by key, derivative,
+// C++ names, contract, expression, element program, kernels by key, derivative,
 // tests and pages.
 std::string explain(const Model& model, const Operator& op);
 

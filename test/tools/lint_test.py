@@ -150,6 +150,15 @@ class LintTest(unittest.TestCase):
                       problems[0])
         self.assertIn("backends/mine/a.cpp or a_<topic>.cpp", problems[1])
 
+    def test_paths_that_pages_name_are_there(self):
+        tree = {"c10/a.h": "#pragma once\n", "c10/b/d.h": "#pragma once\n"}
+        good = "`c10/a.h`, b/d.h, aten/none.h, `c10/x_gen.h`, c10/<name>.h\n"
+        self.assertEqual(found_in({**tree, "c10/README.md": good}), [])
+        problems = found_in({**tree, "docs/page.md": "\nsee (c10/c.h)\n"})
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("docs/page.md:2: names c10/c.h, which is not there",
+                      problems[0])
+
     def test_todo(self):
         self.expect("c10/a.cpp", "// TO" + "DO later\n", "issue number")
         self.expect_clean("c10/a.cpp", "// TO" + "DO(#12) later\n")

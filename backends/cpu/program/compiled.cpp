@@ -23,10 +23,9 @@ template <Prim, ComputeType>
 struct FunctorOf;
 #define SY_LIST_ARITHMETIC
 #define SY_LIST_COMPARE
-#define SY_FUNCTOR(prim, compute_type, functor)           \
-  template <>                                             \
-  struct FunctorOf<Prim::prim, ComputeType::compute_type> \
-      : functor {};
+#define SY_FUNCTOR(prim, compute_type, functor) \
+  template <>                                   \
+  struct FunctorOf<Prim::prim, ComputeType::compute_type> : functor {};
 #include "backends/cpu/program/functors/list.inc"
 
 // One step of a program.
@@ -71,15 +70,15 @@ void loop(void* dst, const void* a, const void* b, const void* c, uint32_t,
   __builtin_memcpy(d, room[2], static_cast<size_t>(n) * sizeof(T));
 }
 
-template <class... F>
-void fill_all(KernelTable& t, List<F...>) {
-  static_assert(sizeof...(F) == program::kNumCompiled);
+void fill(KernelTable& t) {
   int i = 0;
-  ((t.compiled[i][0] = &loop<F, ComputeType::f32>,
-    t.compiled[i][1] = &loop<F, ComputeType::f64>, ++i),
-   ...);
+  each_compiled([&](auto program) {
+    using F = decltype(program);
+    t.compiled[i][0] = &loop<F, ComputeType::f32>;
+    t.compiled[i][1] = &loop<F, ComputeType::f64>;
+    ++i;
+  });
 }
-void fill(KernelTable& t) { fill_all(t, Compiled()); }
 
 }  // namespace
 }  // namespace sy::tiles::HWY_NAMESPACE

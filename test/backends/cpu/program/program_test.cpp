@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/program/chain.h"
+#include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/runner.h"
 #include "c10/error.h"
 #include "test/backends/cpu/program/reference.h"
@@ -227,18 +227,21 @@ TEST(TileRunner, RandomProgramsEqualTheirStepsOneByOne) {
 }
 
 // Elements a place apart are gathered, and every step then taken for itself.
-TEST(TileRunner, ChainsEqualTheirStepsOneByOne) {
+TEST(TileRunner, CompiledProgramsEqualTheirStepsOneByOne) {
   constexpr double kSpecial[] = {NAN, INFINITY, -INFINITY, 0, -0.0, 3, -3, 6};
   testing::for_each_isa([&](Isa) {
-    for (const Chain& c : kChains) {
-      const int operands = c.n_inputs + c.n_uniforms;
-      Owned o = make(c.n_inputs, c.n_uniforms, operands + 2,
-                     {c.steps, c.steps + c.n_steps},
-                     {{c.steps[c.n_steps - 1].dst, false}});
+    for (const Program& c : program::kCompiled) {
+      // A copy, which is found by its steps.
+      const Owned o = make(c.n_inputs, c.n_uniforms, c.n_registers,
+                           {c.steps, c.steps + c.n_steps}, {c.results[0]});
+      ASSERT_EQ(static_cast<int>(program::find_compiled(o.program)),
+                c.compiled);
       for (const ComputeType type : {ComputeType::f32, ComputeType::f64}) {
-        const Uniform uniforms[] = {make_uniform(type, false, 3.0),
-                                    make_uniform(type, false, -0.5),
-                                    make_uniform(type, false, 6.0)};
+        Uniform uniforms[8];
+        const double numbers[] = {3, -0.5, 6};
+        for (int u = 0; u < 8; ++u) {
+          uniforms[u] = make_uniform(type, false, numbers[u % 3]);
+        }
         for (const int64_t n : {1, 7, 16, 17, 64, 77, 1000}) {
           Random random(static_cast<uint64_t>(n));
           std::vector<Array> near, apart;
@@ -271,8 +274,8 @@ TEST(TileRunner, ChainsEqualTheirStepsOneByOne) {
                               ? std::isnan(got)
                               : got == want &&
                                     std::signbit(got) == std::signbit(want))
-                  << "chain " << &c - kChains << " at " << i << " of " << n
-                  << ": " << got << ", not " << want;
+                  << "program " << &c - program::kCompiled << " at " << i
+                  << " of " << n << ": " << got << ", not " << want;
             }
           }
         }

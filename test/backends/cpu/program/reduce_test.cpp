@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "backends/cpu/program/chain.h"
+#include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/kernels.h"
 #include "test/backends/cpu/program/reference.h"
 
@@ -221,7 +221,7 @@ void check_mapped(ComputeType type, const Program& map, Reduction r) {
 TEST(TileReduce, MapsAreDoneOnTheWay) {
   using lang::Prim;
   const Step abs[] = {{Prim::abs, 1, 0}}, square[] = {{Prim::square, 1, 0}};
-  const Result second = {1, false}, fourth = {3, false};
+  const Result second = {1, false};
   Program map;
   testing::for_each_isa([&](Isa) {
     const auto both = [&](Reduction r) {
@@ -236,12 +236,8 @@ TEST(TileReduce, MapsAreDoneOnTheWay) {
     both(Reduction::max);
     map.steps = square;
     both(Reduction::sum);
-    const Chain& numbers = kChains[kNumbersChain];
-    map.steps = numbers.steps;
-    map.results = &fourth;
-    map.n_steps = numbers.n_steps;
-    map.n_registers = 4;
-    map.n_uniforms = 1;
+    map =
+        program::kCompiled[static_cast<int>(program::Compiled::nansum_map) - 1];
     both(Reduction::sum);
     const Uniform one = make_uniform(ComputeType::f32, false, 1.0);
     EXPECT_EQ(mapped_reduce_fn(Reduction::sum, map, &one, ComputeType::f32),

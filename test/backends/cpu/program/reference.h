@@ -7,7 +7,7 @@
 
 #include "backends/cpu/program/kernels.h"
 
-// What the primitives of tile programs should give, one element at a time in
+// What the primitives of element programs should give, one element at a time in
 // plain C++: the oracle of the tests.
 
 namespace sy::tiles::testing {
