@@ -412,7 +412,8 @@ TEST(CpuRegion, ProductsOfBatches) {
     const Tensor x = a.unsqueeze(2);
     const Tensor y =
         shared ? w.t().unsqueeze(0) : b.transpose(1, 2).unsqueeze(1);
-    const int p = r.product(r.input(x), r.input(y), 1 << 3, kFloat);
+    const int vx = r.input(x), vy = r.input(y);
+    const int p = r.product(vx, vy, 1 << 3, kFloat);
     Tensor out(make_tensor({4, 6, 5, 1}, kFloat, Device(kCPU)));
     r.output(p, out);
     run_region(prepare_region(kCPU, r.region()), {4, 6, 5, 10}, {x, y}, out);
