@@ -84,7 +84,7 @@ TEST(Region, IsListedForPeople) {
             "  v3 = add.Tensor(v2, v1) in float32 -> float32\n"
             "      do: t0 = add(i0, i1); t0\n"
             "  v4 = sum.dim_IntList(v3) over dims 1 in float32 -> float32\n"
-            "      map: i0\n"
+            "      map: t0 = copy(i0); t0\n"
             "      combine: t0 = add(i0, i1); t0\n"
             "  output v4 float32 [1, 0]\n");
 }
@@ -146,14 +146,14 @@ TEST(Region, WrongOnesAreNamed) {
 }
 
 TEST(Region, OperandsOfARunAreChecked) {
-  Sample s;
+  Sample s(2);
   const RegionHandle h = prepare_region(kCPU, s.b.region());
   const Tensor out = zeros({4, 1});
   const auto run = [&](const Tensor& x, const Tensor& scale, const Tensor& to) {
     run_region(h, {4, 8}, {x, scale}, to, s.b.uniforms());
   };
   run(s.x, s.scale, out);
-  EXPECT_FLOAT_EQ(values(out)[0], 8 * (std::exp(1.f) + 1));
+  EXPECT_FLOAT_EQ(values(out)[0], 8 * (std::exp(1.f) + 2));
   SY_EXPECT_ERROR(run(s.x, s.scale, Tensor()), ValueError, "undefined");
   SY_EXPECT_ERROR(run(s.x, ones({8}, kDouble), out), TypeError,
                   "expected float32, got float64");

@@ -145,7 +145,7 @@ bool any_tensor(const Value* args, size_t n) {
   return false;
 }
 
-// Every operator that is not made of others.
+// Every operator that makes no view.
 void record(const sy::Kernel&, const sy::OperatorEntry& op, DispatchKeySet,
             Value* args, size_t num_args, Value* results, size_t num_results) {
   SY_CHECK(!op.has_flag(sy::OperatorDef::kWrites), NotImplemented, op.name(),
