@@ -207,6 +207,17 @@ Tensor count() {
 
 SY_BACKEND(Recorder, m) { m.device("recorder", &devices()); }
 
+// Views are made of metadata alone, as on any backend: they share the storage,
+// and the node with it. All else is recorded before it is taken apart.
+SY_LIBRARY_IMPL(aten, Recorder, m) {
+  for (const sy::OperatorHandle op : sy::Dispatcher::singleton().operators()) {
+    const std::string_view name = op.name();
+    if (name.starts_with("aten::") &&
+        !op.entry().has_flag(sy::OperatorDef::kAliases)) {
+      m.impl(name, sy::Kernel::from_boxed(&record));
+    }
+  }
+}
 SY_LIBRARY_IMPL(_, Recorder, m) { m.fallback(sy::Kernel::from_boxed(&record)); }
 
 SY_LIBRARY(recorder, m) {
