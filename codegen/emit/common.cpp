@@ -33,8 +33,14 @@ std::string callee(const Operator& op, std::string_view ns,
   return (hidden ? std::string(ns) + "::" : "") + std::string(name);
 }
 
-std::string banner(const Family& family) {
-  return "// Generated from " + family.path + " by sygen. Do not edit.\n";
+std::string banner(std::string_view path) {
+  return "// Generated from " + std::string(path) + " by sygen. Do not edit.\n";
+}
+
+std::string banner(const Family& family) { return banner(family.path); }
+
+std::string in_folder(const Backend& backend, const std::string& file) {
+  return backend.folder.empty() ? file : backend.folder + '/' + file;
 }
 
 std::string item_source(const Operator& op) { return "// " + op.source; }
@@ -64,12 +70,16 @@ void includes(Writer& w, const std::set<std::string>& headers) {
   }
 }
 
+std::set<std::string> roots_of(const std::set<std::string>& operators) {
+  std::set<std::string> out;
+  for (const std::string& o : operators) out.insert(o.substr(0, o.find('.')));
+  return out;
+}
+
 void include_operators(Writer& w, const Model& model,
                        const std::set<std::string>& operators) {
-  std::vector<std::string> names;
-  for (const std::string& o : operators) {
-    names.push_back(o.substr(0, o.find('.')));
-  }
+  const auto roots = roots_of(operators);
+  const std::vector<std::string> names(roots.begin(), roots.end());
   for (const std::string& family : model.families_of(names)) {
     w.include("aten/ops/" + family + ".h");
   }

@@ -22,7 +22,12 @@ std::string callee(const Operator& op, std::string_view ns,
                    std::string_view name);
 
 // "// Generated from schemas/ops/a.yaml by sygen. Do not edit."
+std::string banner(std::string_view path);
 std::string banner(const Family& family);
+// "backends/cpu/a.h": how a file of that folder is included.
+std::string in_folder(const Backend& backend, const std::string& file);
+// "backends/cpu/math_kernels_gen.h"
+std::string kernels_header(const Backend& backend, const Family& family);
 // The first line of an item: "// schemas/ops/a.yaml:12".
 std::string item_source(const Operator& op);
 
@@ -36,6 +41,11 @@ void includes(Writer& w, const std::set<std::string>& headers);
 // The headers of the functions of operators, "add.Tensor".
 void include_operators(Writer& w, const Model& model,
                        const std::set<std::string>& operators);
+// Those functions themselves, in namespace sy.
+void declare_functions(Writer& w, const Model& model,
+                       const std::set<std::string>& operators);
+// "add" of "add.Tensor".
+std::set<std::string> roots_of(const std::set<std::string>& operators);
 
 // "AddTensor" of "add_Tensor".
 std::string camel(std::string_view id);
