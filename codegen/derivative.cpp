@@ -109,10 +109,11 @@ Saved saved_argument(const Argument& a, bool elements) {
              (t.element() == TypeKind::kFloat ||
               t.element() == TypeKind::kScalar)) {
     s.kind = Saved::kNumbers;
-    s.type = t.element() == TypeKind::kFloat ? "std::vector<double>"
-                                             : "std::vector<Scalar>";
+    s.element = t.element() == TypeKind::kFloat ? "double" : "Scalar";
+    s.type = "std::vector<" + s.element + ">";
   } else if (!t.is_optional() && required_length(a) > 0) {
     s.kind = Saved::kBools;
+    s.element = "bool";
     s.type = "std::array<bool, " + std::to_string(required_length(a)) + ">";
   } else if (e == TypeKind::kStr) {
     s.kind = t.is_optional() ? Saved::kOptionalString : Saved::kString;
