@@ -159,6 +159,23 @@ class LintTest(unittest.TestCase):
         self.assertIn("docs/page.md:2: names c10/c.h, which is not there",
                       problems[0])
 
+    def test_no_backend_is_named_where_all_are_meant(self):
+        npu = {"backends/npu/backend.yaml": "backend: Npu\n"}
+        for path, text in (
+                ("BUILD.bazel", 'deps = ["//backends/npu"]\n'),
+                ("schemas/BUILD.bazel", '"backends/npu/{family}_gen.cpp",\n'),
+                ("codegen/emit/a.cpp", 'f("backends/npu/");  // why\n')):
+            problems = found_in({**npu, path: text})
+            self.assertEqual(len(problems), 1, problems)
+            self.assertIn(f"{path}:1: names backends/npu: a backend costs a "
+                          "folder", problems[0])
+        self.assertEqual(found_in({
+            **npu,
+            "codegen/emit/a.cpp": "// Of backends/npu, say.\n",
+            "backends/README.md": "backends/npu\n",
+            "test/a.cpp": '"backends/npu"\n',
+            "BUILD.bazel": '# backends/npu\n"backends/npus"\n'}), [])
+
     def test_todo(self):
         self.expect("c10/a.cpp", "// TO" + "DO later\n", "issue number")
         self.expect_clean("c10/a.cpp", "// TO" + "DO(#12) later\n")
