@@ -109,11 +109,10 @@ Saved saved_argument(const Argument& a, bool elements) {
              (t.element() == TypeKind::kFloat ||
               t.element() == TypeKind::kScalar)) {
     s.kind = Saved::kNumbers;
-    s.element = t.element() == TypeKind::kFloat ? "double" : "Scalar";
-    s.type = "std::vector<" + s.element + ">";
+    s.type = t.element() == TypeKind::kFloat ? "std::vector<double>"
+                                             : "std::vector<Scalar>";
   } else if (!t.is_optional() && required_length(a) > 0) {
     s.kind = Saved::kBools;
-    s.element = "bool";
     s.type = "std::array<bool, " + std::to_string(required_length(a)) + ">";
   } else if (e == TypeKind::kStr) {
     s.kind = t.is_optional() ? Saved::kOptionalString : Saved::kString;

@@ -31,8 +31,7 @@ struct Saved {
   std::string name;  // "other", "result"
   std::string cpp;   // the same in C++
   Kind kind;
-  std::string type;          // the member's C++ type
-  std::string element = {};  // of kNumbers and kBools: that of one of them
+  std::string type;  // the member's C++ type
   bool is_result = false;
   std::size_t result = 0;  // which
   // Positions in DerivativePlan::arguments of the gradients that read it.

@@ -66,9 +66,13 @@ std::string variable(const Saved& s, const std::set<std::string>& taken) {
              " ? OptionalIntArrayRef(IntArrayRef(*" + member +
              ")) : std::nullopt;";
     case Saved::kNumbers:
-    case Saved::kBools:
-      return "const ArrayRef<" + s.element + "> " + s.cpp + "(" + member +
+    case Saved::kBools: {
+      const std::string element =
+          s.type.substr(s.type.find('<') + 1,
+                        s.type.find_first_of(",>") - s.type.find('<') - 1);
+      return "const ArrayRef<" + element + "> " + s.cpp + "(" + member +
              ".data(), " + member + ".size());";
+    }
     case Saved::kString:
       return "const std::string_view " + s.cpp + " = " + member + ";";
     case Saved::kOptionalString:

@@ -401,7 +401,7 @@ class Compiler {
     if (self.type == IndexType::kNumber && e.name == "dtype") {
       // Of a Scalar: bool, int64 or float64.
       if (const IndexName* n = env_.find(e.children[0]->name);
-          n && n->is_scalar) {
+          n && n->cpp.ends_with(".to_double()")) {
         return {IndexType::kScalarType, {cpp_name(n->name) + ".type()"}};
       }
     }
@@ -591,7 +591,6 @@ IndexEnv IndexEnv::of(const FunctionSchema& schema) {
       case TypeKind::kSymFloat: n.type = IndexType::kNumber; break;
       case TypeKind::kScalar:
         n.type = IndexType::kNumber;
-        n.is_scalar = true;
         n.cpp =
             cpp_name(n.name) + (n.optional ? "->to_double()" : ".to_double()");
         break;

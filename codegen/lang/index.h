@@ -37,8 +37,7 @@ struct IndexName {
   bool optional = false;  // `x == None` asks; `x` alone is its value
   // How C++ reads the value; empty: the name, or `*name` of an optional one.
   std::string cpp = {};
-  bool is_dims = false;    // of a list: a Dims
-  bool is_scalar = false;  // of a number: a Scalar, which has a dtype
+  bool is_dims = false;  // of a list: a Dims
 };
 
 struct IndexEnv {
