@@ -53,6 +53,30 @@ ViewRecord* record_of(const TensorImpl& t) {
   return dynamic_cast<ViewRecord*>(t.backend_meta().get());
 }
 
+// Whether the view is made by replaying its operator; what is seen by the
+// storage is not, since values need not lie as their tensors.
+bool replayed(const TensorImpl& t, const TensorImpl* parent,
+              const OperatorEntry* op, SharedValue& shared) {
+  return parent != nullptr && parent->storage() == t.storage() &&
+         op->name() != "aten::as_strided" && shared.knows_views();
+}
+
+const OperatorEntry* operator_of(const TensorImpl& t,
+                                 const ViewRecord* record) {
+  if (record != nullptr && record->parent.defined()) return record->op;
+  return t.view_meta() ? t.view_meta()->op() : nullptr;
+}
+
+// The view `t` of its base's value. One that is recorded is reshaped: it may
+// have other strides than the base, which `view` looks at.
+Tensor replay(const TensorImpl& t, const OperatorEntry& op, const Tensor& base,
+              std::vector<Value> args, int output) {
+  const bool by_strides =
+      op.name() == "aten::view" || op.name() == "aten::_reshape_alias";
+  if (by_strides && is_recorded(base)) return base.reshape(t.sizes());
+  return apply_view(op, base, std::move(args), output);
+}
+
 struct HowMade {
   const OperatorEntry* op;
   std::vector<Value> args;
@@ -92,6 +116,17 @@ Tensor with_layout(const Tensor& value, IntArrayRef sizes,
   copy_between(out, value);
   return out;
 }
+
+ResizedStorage::ResizedStorage(StorageImpl& storage)
+    : storage_(storage),
+      payload_(intrusive_ptr<StoragePayload>::retain(storage.payload())) {
+  if (storage.data_acquire() != nullptr && !storage.is_handed_out()) {
+    storage.give_memory();
+  }
+  storage.set_payload(nullptr);
+}
+
+ResizedStorage::~ResizedStorage() { storage_.set_payload(std::move(payload_)); }
 
 // ---- SharedValue
 
@@ -286,8 +321,7 @@ Tensor value_of(const TensorBase& t) {
   ViewRecord* const record = record_of(impl);
   const TensorImpl* const parent = parent_of(impl, record);
   Tensor v;
-  if (parent == nullptr || !shared.knows_views() ||
-      parent->storage() != impl.storage()) {
+  if (!replayed(impl, parent, operator_of(impl, record), shared)) {
     v = shared.see(impl);
   } else {
     const uint64_t now = shared.generation();
@@ -298,8 +332,8 @@ Tensor value_of(const TensorBase& t) {
       }
     }
     HowMade how = how_made(impl, record);
-    v = apply_view(*how.op, value_of(handle_of(*parent)), std::move(how.args),
-                   how.output);
+    v = replay(impl, *how.op, value_of(handle_of(*parent)), std::move(how.args),
+               how.output);
     if (record != nullptr && is_recorded(v)) {
       const std::lock_guard lock(record->mutex);
       record->cached = v;
@@ -318,8 +352,7 @@ void write_value(const TensorBase& t, const Tensor& v) {
   SharedValue& shared = *SharedValue::of(*impl.storage());
   ViewRecord* const record = record_of(impl);
   const TensorImpl* const parent = parent_of(impl, record);
-  if (parent == nullptr || !shared.knows_views() ||
-      parent->storage() != impl.storage()) {
+  if (!replayed(impl, parent, operator_of(impl, record), shared)) {
     shared.write(impl, v);
     return;
   }
