@@ -220,7 +220,7 @@ Tensor SharedValue::whole(StorageImpl& storage) {
   if (n == had) return value_;
   Tensor all = flat();
   if (n < had) all = all.slice(0, 0, n);
-  if (n > had) all = cat({all, zeros({n - had}, value_.options())});
+  if (n > had) all = cat({all, all.new_zeros({n - had})});
   value_ = with_layout(all, {&n, 1}, {&kOne, 1});
   sizes_ = Dims(IntArrayRef(&n, 1));
   strides_ = Dims(IntArrayRef(&kOne, 1));
@@ -246,12 +246,12 @@ Tensor SharedValue::see(const TensorImpl& t) {
 void SharedValue::write(const TensorImpl& t, const Tensor& v) {
   const std::lock_guard lock(mutex_);
   StorageImpl& storage = *t.storage();
-  whole(storage);
-  if (same_geometry(t) || covers(t)) {
+  if (covers(t) && t.dtype() == value_.scalar_type()) {
     set(storage, with_layout(v, t.sizes(), t.strides()), t.sizes(),
         t.strides());
     return;
   }
+  whole(storage);
   const ScalarType dtype = value_.scalar_type();
   Tensor all = flat();
   if (t.dtype() != dtype) all = all.view(t.dtype());

@@ -117,14 +117,13 @@ bool needs_the_form(const OperatorEntry& op, const WritePlan& plan,
   return redrawn || any_written(plan, args, meets);
 }
 
-// Whether what is stored in `t` is only known to the form: sizes and strides of
-// an out= argument that is resized, an in-place form that resizes.
+// Whether what becomes of `t` is only known to the form: the layout of an out=
+// argument that it may change, an in-place form that resizes.
 bool unlike(const OperatorEntry& op, const TensorBase& result,
             const TensorBase& t) {
-  if (!is_functional(t) || is_recorded(result) || result.sizes() == t.sizes()) {
-    return false;
-  }
-  return !op.has_flag(OperatorDef::kOut) || !result.is_contiguous();
+  if (!is_functional(t) || is_recorded(result)) return false;
+  if (result.sizes() != t.sizes()) return true;
+  return op.has_flag(OperatorDef::kOut) && result.strides() != t.strides();
 }
 
 bool unlike(const OperatorEntry& op, const WritePlan& plan, const Value* args,
