@@ -26,9 +26,6 @@ struct CompositeCalls {
 void check_cycles(std::span<const CompositeCalls> composites,
                   lang::Diagnostics& diagnostics);
 
-// Keys that `dispatch:` may name.
-std::span<const std::string_view> kernel_keys();
-
 // The names in a tags.yaml.
 std::vector<std::string> read_tags(std::string_view text, std::string_view file,
                                    lang::Diagnostics& diagnostics);

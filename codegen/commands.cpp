@@ -1,7 +1,9 @@
 #include "codegen/commands.h"
 
+#include <algorithm>
 #include <ostream>
 
+#include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/files.h"
 #include "codegen/lang/yaml.h"
@@ -26,22 +28,20 @@ constexpr Output kOutputs[] = {
     {"ops", "aten/ops/{}_def.cpp", &emit_definitions},
     {"ops", "aten/ops/{}_desc.h", &emit_descriptors_header},
     {"ops", "aten/ops/{}_desc.cpp", &emit_descriptors},
-    {"cpu", "backends/cpu/{}_gen.cpp",
-     [](const Model& m, const Family& f) { return emit_backend(m, f, false); }},
-    {"cpu", "backends/cpu/{}_kernels_gen.h",
-     [](const Model& m, const Family& f) {
-       return emit_backend_header(m, f, false);
-     }},
-    {"meta", "backends/meta/{}_gen.cpp",
-     [](const Model& m, const Family& f) { return emit_backend(m, f, true); }},
-    {"meta", "backends/meta/{}_kernels_gen.h",
-     [](const Model& m, const Family& f) {
-       return emit_backend_header(m, f, true);
-     }},
     {"autograd", "autograd/{}_gen.cpp", &emit_autograd},
     {"docs", "docs/ops/{}.md", &emit_docs},
     {"library", "{}.h", &emit_library_header},
     {"library", "{}.cpp", &emit_library},
+};
+
+// Of a family and a backend, in the folder of the backend.
+struct BackendOutput {
+  std::string_view path;
+  std::string (*emit)(const Model&, const Family&, const Backend&);
+};
+constexpr BackendOutput kBackendOutputs[] = {
+    {"{}_gen.cpp", &emit_backend},
+    {"{}_kernels_gen.h", &emit_backend_header},
 };
 
 // Of all families.
@@ -125,25 +125,59 @@ OutputFile make_enum(const EnumOutput& what, const std::string& input,
   return {out, what.emit(text, short_path(input), diagnostics)};
 }
 
-int emit_backend_plugin(const EmitOptions& options, std::ostream& err) {
-  lang::Diagnostics diagnostics;
-  const Model model = Model::load(options.extra, diagnostics);
-  const std::string& input = options.inputs[0];
-  const std::string text = lang::read_file(input, diagnostics);
-  std::string header;
+// The header and the source that a backend has beyond families.
+int emit_whole_backend(const EmitOptions& options, const Model& model,
+                       const Backend& backend, bool plugin,
+                       lang::Diagnostics& diagnostics, std::ostream& err) {
+  BackendFileOptions what;
+  what.plugin = plugin;
+  what.per_family = options.per_family;
   for (const std::string& out : options.outs) {
-    if (out.ends_with(".h")) header = base_name(out);
+    if (!out.ends_with(".h")) continue;
+    what.header_name =
+        plugin ? base_name(out) : in_folder(backend, base_name(out));
   }
-  PluginFiles files;
-  if (diagnostics.empty()) {
-    files = emit_plugin(model, text, short_path(input), header, diagnostics);
-  }
+  const BackendFiles files =
+      emit_backend_files(model, backend, what, diagnostics);
   std::vector<OutputFile> made;
   for (const std::string& out : options.outs) {
     made.push_back({out, out.ends_with(".h") ? files.header : files.source});
   }
   return finish(diagnostics, diagnostics.empty() && write_files(made, err),
                 err);
+}
+
+// NAME_kernels.h and NAME_register.cpp of a NAME.yaml.
+int emit_plugin(const EmitOptions& options, std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  const Model model = Model::load(options.extra, diagnostics);
+  const std::string& input = options.inputs[0];
+  const std::string text = lang::read_file(input, diagnostics);
+  if (!diagnostics.empty()) return finish(diagnostics, false, err);
+  const Backend backend = read_backend(text, short_path(input), diagnostics);
+  return emit_whole_backend(options, model, backend, true, diagnostics, err);
+}
+
+// Made of all families: any of the files may be one to know of.
+bool is_shared(std::string_view kind) {
+  return std::any_of(std::begin(kSharedOutputs), std::end(kSharedOutputs),
+                     [&](const SharedOutput& s) { return s.kind == kind; });
+}
+
+void add_once(std::vector<std::string>& files, const std::string& file) {
+  if (std::find(files.begin(), files.end(), file) == files.end()) {
+    files.push_back(file);
+  }
+}
+
+// The files of `family` that are called as one of `outs`.
+void make_for_backend(const Model& model, const Family& family,
+                      const Backend& backend, const std::string& out,
+                      std::vector<OutputFile>& made) {
+  for (const BackendOutput& o : kBackendOutputs) {
+    if (in_family(o.path, family.name) != base_name(out)) continue;
+    made.push_back({out, o.emit(model, family, backend)});
+  }
 }
 
 }  // namespace
@@ -221,6 +255,12 @@ int import_entries(const ImportOptions& options, std::ostream& out,
 
 int emit(const EmitOptions& options, std::ostream& err) {
   lang::Diagnostics diagnostics;
+  const bool for_backend = options.kind == "backend";
+  if (options.inputs.empty() && !is_shared(options.kind) &&
+      (!for_backend || options.backend.empty())) {
+    err << "sygen: error: kind '" << options.kind << "' needs --input\n";
+    return 1;
+  }
   for (const EnumOutput& e : kEnumOutputs) {
     if (e.kind != options.kind) continue;
     const OutputFile file =
@@ -228,11 +268,24 @@ int emit(const EmitOptions& options, std::ostream& err) {
     return finish(diagnostics, diagnostics.empty() && write_file(file, err),
                   err);
   }
-  if (options.kind == "backend") return emit_backend_plugin(options, err);
+  if (for_backend && options.backend.empty()) return emit_plugin(options, err);
   std::vector<std::string> files = options.inputs;
-  files.insert(files.end(), options.extra.begin(), options.extra.end());
+  for (const std::string& file : options.extra) add_once(files, file);
+  if (for_backend) add_once(files, options.backend);
   const Model model = Model::load(files, diagnostics);
   if (!diagnostics.empty()) return finish(diagnostics, false, err);
+  const Backend* backend = nullptr;
+  if (for_backend) {
+    backend = model.find_backend(options.backend);
+    if (backend == nullptr) {
+      err << "sygen: error: '" << options.backend << "' describes no backend\n";
+      return 1;
+    }
+    if (options.inputs.empty()) {
+      return emit_whole_backend(options, model, *backend, false, diagnostics,
+                                err);
+    }
+  }
   std::vector<OutputFile> made;
   bool known = true;
   for (const std::string& out : options.outs) {
@@ -240,7 +293,11 @@ int emit(const EmitOptions& options, std::ostream& err) {
     for (const SharedOutput& s : kSharedOutputs) {
       if (s.kind == options.kind) made.push_back({out, s.emit(model)});
     }
+    if (made.size() != before) continue;
     const Family& family = model.families().front();
+    if (backend != nullptr) {
+      make_for_backend(model, family, *backend, out, made);
+    }
     for (const Output& o : kOutputs) {
       if (o.kind == options.kind &&
           base_name(in_family(o.path, family.name)) == base_name(out)) {
@@ -281,7 +338,24 @@ int emit_all(const std::vector<std::string>& files, const std::string& folder,
       made.push_back({folder + '/' + in_family(o.path, family.name),
                       o.emit(model, family)});
     }
+    for (const Backend& b : model.backends()) {
+      for (const BackendOutput& o : kBackendOutputs) {
+        made.push_back(
+            {folder + '/' + in_folder(b, in_family(o.path, family.name)),
+             o.emit(model, family, b)});
+      }
+    }
   }
+  for (const Backend& b : model.backends()) {
+    BackendFileOptions what;
+    what.header_name = in_folder(b, "backend_gen.h");
+    what.per_family = true;
+    BackendFiles whole = emit_backend_files(model, b, what, diagnostics);
+    made.push_back({folder + '/' + what.header_name, std::move(whole.header)});
+    made.push_back({folder + '/' + in_folder(b, "backend_gen.cpp"),
+                    std::move(whole.source)});
+  }
+  if (!diagnostics.empty()) return finish(diagnostics, false, err);
   return write_files(made, err) ? 0 : 1;
 }
 

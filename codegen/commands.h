@@ -45,6 +45,12 @@ struct EmitOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> extra;  // read, not emitted
   std::vector<std::string> outs;
+  // Of kind "backend": the description of the backend that files are for.
+  // Without inputs, of its two files beyond families; without a backend the
+  // input is the description of a plugin.
+  std::string backend;
+  // The kernels of families are in files of their own.
+  bool per_family = false;
 };
 // Writes one file for each of outs, whose names say what goes where.
 int emit(const EmitOptions& options, std::ostream& err);

@@ -75,8 +75,13 @@ int main(int argc, char** argv) {
   EmitOptions options;
   emit_command->add_option("--kind", options.kind, "what to make")->required();
   emit_command->add_option("--input", options.inputs, "a file to make it of")
-      ->required()
       ->allow_extra_args(false);
+  emit_command->add_option("--backend", options.backend,
+                           "of kind backend: the backend.yaml of a backend in "
+                           "the tree");
+  emit_command->add_flag("--per-family", options.per_family,
+                         "of kind backend: the kernels of families are in "
+                         "files of their own");
   emit_command->add_option("--extra", options.extra, "a file to know of")
       ->allow_extra_args(false);
   emit_command->add_option("--out", options.outs, "a file to write")

@@ -142,6 +142,12 @@ std::string_view Operator::kernel(std::string_view key) const {
   return {};
 }
 
+bool Operator::has_backend_kernel() const {
+  return std::any_of(
+      entry->dispatch.begin(), entry->dispatch.end(),
+      [](const lang::DispatchItem& d) { return !is_alias_key(d.key.str()); });
+}
+
 bool Operator::has_tag(std::string_view tag) const {
   return std::any_of(entry->tags.begin(), entry->tags.end(),
                      [&](const lang::Text& t) { return t.str() == tag; });
@@ -177,6 +183,13 @@ std::string short_path(std::string_view path) {
   return std::string(at == std::string_view::npos ? path : path.substr(at));
 }
 
+std::string backend_path(std::string_view path) {
+  const std::size_t at = path.rfind("/backends/");
+  return std::string(path.starts_with('/') && at != std::string_view::npos
+                         ? path.substr(at + 1)
+                         : path);
+}
+
 Model Model::load(std::span<const std::string> paths,
                   lang::Diagnostics& diagnostics) {
   std::vector<SourceText> files;
@@ -194,6 +207,9 @@ Model Model::load(std::vector<SourceText> sources,
     const std::string name = short_path(source.path);
     if (family_name(source.path) == "tags") {
       tags = read_tags(source.text, name, diagnostics);
+    } else if (is_backend_file(source.text)) {
+      m.backends_.push_back(
+          read_backend(source.text, backend_path(source.path), diagnostics));
     } else {
       m.files_.push_back(
           lang::read_schema(std::move(source.text), name, diagnostics));
@@ -205,9 +221,11 @@ Model Model::load(std::vector<SourceText> sources,
 
 Model Model::load_text(std::string text, std::string path,
                        const lang::OpTable& known,
+                       std::vector<Backend> backends,
                        lang::Diagnostics& diagnostics) {
   Model m;
   m.known_ = &known;
+  m.backends_ = std::move(backends);
   m.files_.push_back(
       lang::read_schema(std::move(text), std::move(path), diagnostics));
   m.build(std::nullopt, diagnostics);
@@ -226,6 +244,7 @@ void Model::build(const std::optional<std::vector<std::string>>& tags,
     families_.push_back(std::move(family));
   }
   index();
+  check_backends(backends_, diagnostics);
   lang::check_duplicates(files_, diagnostics);
   check_model(*this, families_, tags, diagnostics);
 }
@@ -253,6 +272,14 @@ void Model::index() {
       }
     }
   }
+}
+
+const Backend* Model::find_backend(std::string_view path) const {
+  const std::string name = backend_path(path);
+  for (const Backend& b : backends_) {
+    if (b.path == name) return &b;
+  }
+  return nullptr;
 }
 
 const Family* Model::find_family(std::string_view name) const {

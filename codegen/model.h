@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/backends.h"
 #include "codegen/lang/index.h"
 #include "codegen/lang/model.h"
 #include "codegen/lang/tensor.h"
@@ -51,6 +52,8 @@ struct Operator {
   // The function registered for `key`, or "".
   std::string_view kernel(std::string_view key) const;
   bool has_kernel(std::string_view key) const { return !kernel(key).empty(); }
+  // A kernel of some backend, not one that serves all.
+  bool has_backend_kernel() const;
   bool has_tag(std::string_view tag) const;
   // `require:`, or what the signature requires.
   bool has_requirements() const;
@@ -78,8 +81,9 @@ struct SourceText {
 class Model : public lang::OpTable {
  public:
   // Reads and checks the files; reports all errors. Operators with errors are
-  // left out. A file named tags.yaml lists the tags that there are; without
-  // one any tag goes.
+  // left out. A file named tags.yaml lists the tags that there are, a map that
+  // begins with `backend:` describes a backend; without any of these all tags,
+  // or all keys of `dispatch:`, go.
   static Model load(std::span<const std::string> paths,
                     lang::Diagnostics& diagnostics);
   static Model load(std::vector<SourceText> files,
@@ -88,9 +92,13 @@ class Model : public lang::OpTable {
   // what `known` has, which outlives the model.
   static Model load_text(std::string text, std::string path,
                          const lang::OpTable& known,
+                         std::vector<Backend> backends,
                          lang::Diagnostics& diagnostics);
 
   std::span<const Family> families() const { return families_; }
+  std::span<const Backend> backends() const { return backends_; }
+  // By the path it was given as; null if there is none.
+  const Backend* find_backend(std::string_view path) const;
   const Family* find_family(std::string_view name) const;
   // Of the files given to load(), by position.
   const Family& family(std::size_t i) const { return families_[i]; }
@@ -112,6 +120,7 @@ class Model : public lang::OpTable {
   void index();
 
   std::vector<lang::SchemaFile> files_;
+  std::vector<Backend> backends_;
   // A C++ function of namespace sy that formulas may call.
   struct Helper {
     FunctionSchema schema;
@@ -145,5 +154,7 @@ int required_length(const Argument& a);
 
 // "schemas/ops/a.yaml" of "/x/y/schemas/ops/a.yaml"; other paths stay.
 std::string short_path(std::string_view path);
+// "backends/cpu/backend.yaml" of "/x/y/backends/cpu/backend.yaml".
+std::string backend_path(std::string_view path);
 
 }  // namespace sy::codegen

@@ -56,6 +56,22 @@ NO_FAMILY = {
     "backends/meta/reduce.cpp": "the engine that entries of a kind run on",
 }
 
+# Where no folder of backends/ is named, but in comments, by way of example.
+NAMELESS = ("c10/", "aten/", "autograd/", "codegen/", "frontend/", "include/",
+            "runtime/", "schemas/BUILD.bazel", "backends/BUILD.bazel",
+            "BUILD.bazel", "WORKSPACE", "tools/backend.bzl",
+            "tools/backends.bzl", "tools/sygen.bzl", "tools/sdk.bzl",
+            "tools/install.sh", "tools/sy/")
+# (path, folder) -> why it may all the same.
+NAMES_A_BACKEND = {
+    ("BUILD.bazel", "backends/cpu"):
+        "libswitchyard_onednn.so and libswitchyard_lapack.so are files of an "
+        "installation, which the CPU's kernels load by these names",
+    ("codegen/commands.cpp", "backends/cpu"):
+        "where emit-all, which makes golden files, puts the loops that the CPU "
+        "has compiled for entries with `compiled:`",
+}
+
 # Pages whose paths must lead somewhere, and what generation makes.
 PAGE = re.compile(r"(README|CONTRIBUTING|docs/\w+|\w+/README)\.md")
 GENERATED = re.compile(r"_gen\.|^aten/ops/|^docs/ops/")
@@ -251,6 +267,30 @@ def check_families(files):
                 "so that they are found without a search")
 
 
+def check_backend_names(files):
+    """Yields (path, line number, problem) for files that name a backend."""
+    folders = [os.path.dirname(path) for path in files
+               if re.fullmatch(r"backends/\w+/backend\.yaml", path)]
+    if not folders:
+        return
+    name = re.compile(r"\b(" + "|".join(map(re.escape, folders)) + r")\b")
+    for path, lines in files.items():
+        if not path.startswith(NAMELESS) or path.endswith(".md"):
+            continue
+        mark = "//" if path.endswith(CPP) else "#"
+        for number, line in enumerate(lines, 1):
+            # "//" of a label is none: a comment has a space after it.
+            code = re.split(rf"(?:^|\s){mark}(?:\s|$)", line)[0]
+            for folder in sorted(set(name.findall(code))):
+                if (path, folder) not in NAMES_A_BACKEND:
+                    yield path, number, (
+                        f"names {folder}: a backend costs a folder, which "
+                        "backend.yaml describes; what is needed of all "
+                        "backends comes from the descriptions "
+                        "(@backends//:list.bzl, Model::backends(), "
+                        "aten/backend/engines.h)")
+
+
 def exempt(path):
     return not (path.endswith(TEXT) or path in ("sy", ".ci/run"))
 
@@ -270,7 +310,7 @@ def problems(root):
     for path, lines in files.items():
         for number, problem in check_file(path, lines):
             yield f"{path}:{number}: {problem}"
-    for check in (check_families, check_paths):
+    for check in (check_families, check_paths, check_backend_names):
         for path, number, problem in check(files):
             yield f"{path}:{number}: {problem}"
 

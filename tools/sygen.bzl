@@ -93,10 +93,11 @@ def sygen_family_files(
         srcs,
         outs_patterns,
         kind = "ops",
+        args = [],
         deps_srcs = [],
         visibility = None,
         **kwargs):
-    """One action for each of srcs: emit --kind KIND --input SRC … --out OUT….
+    """For each of srcs: emit --kind KIND ARGS… --input SRC … --out OUT….
 
     A pattern holds {family}, the file's name without folder and .yaml:
     "ops/{family}.h". Gives NAME_FAMILY for each, NAME_hdrs and NAME_srcs for
@@ -111,7 +112,7 @@ def sygen_family_files(
             name = shard,
             srcs = [src],
             srcs_flag = "--input",
-            args = ["emit", "--kind", kind],
+            args = ["emit", "--kind", kind] + args,
             deps_srcs = [d for d in deps_srcs if d != src],
             outs = [p.format(family = family) for p in outs_patterns],
             visibility = visibility,

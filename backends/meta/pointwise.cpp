@@ -10,6 +10,16 @@ Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
   return make_result(op, args, plan);
 }
 
+void pointwise_outputs(const PointwiseOp& op, const PointwiseArgs& args,
+                       Tensor* results) {
+  PointwisePlan plan;
+  plan_pointwise(op, args, &plan);
+  for (int i = 0; i < op.n_outputs; ++i) {
+    plan.result = op.program.body.results[i].is_bool ? kBool : plan.compute;
+    results[i] = make_result(op, args, plan);
+  }
+}
+
 void pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
                    const OperatorEntry& writer, Tensor& out) {
   PointwisePlan plan;

@@ -24,16 +24,18 @@ std::string result_variable(const Operator& op, std::size_t i) {
   return lang::fresh_name(lang::cpp_name(name), taken);
 }
 
-// The kernels of one in-tree backend. Meta has no data: its structured kernels
-// make and check results, and call nothing.
+// The kernels of a backend for the operators of a family: those that its
+// engines run, and those named under `dispatch:`. What its description lists is
+// registered apart.
 class BackendEmitter {
  public:
-  BackendEmitter(const Model& model, const Family& family, bool meta)
+  BackendEmitter(const Model& model, const Family& family,
+                 const Backend& backend)
       : family_(family),
         exact_out_(model),
-        meta_(meta),
-        key_(meta ? "Meta" : "CPU"),
-        ns_(meta ? "meta" : "cpu") {}
+        backend_(backend),
+        key_(backend.key.str()),
+        ns_(backend.inner_namespace()) {}
 
   std::string run() {
     Writer body;
@@ -41,7 +43,7 @@ class BackendEmitter {
     Writer w;
     w.raw(banner(family_));
     includes(w, headers(body.str()));
-    open_namespace(w, "sy::" + ns_);
+    open_namespace(w, backend_.ns.str());
     if (!body.str().empty()) {
       open_namespace(w, "");
       w.gap();
@@ -54,16 +56,15 @@ class BackendEmitter {
       for (const std::string& r : registrations_) w.line("  " + r);
       w.line("}");
     }
-    close_namespace(w, "sy::" + ns_);
+    close_namespace(w, backend_.ns.str());
     return w.str();
   }
 
  private:
   std::set<std::string> headers(const std::string& body) const {
-    std::set<std::string> out = {
-        "aten/ops/" + family_.name + "_ops.h",
-        "backends/" + ns_ + "/" + family_.name + "_kernels_gen.h",
-        "c10/plugin/library.h"};
+    std::set<std::string> out = {"aten/ops/" + family_.name + "_ops.h",
+                                 kernels_header(backend_, family_),
+                                 "c10/plugin/library.h"};
     const auto uses = [&](const char* text) {
       return body.find(text) != std::string::npos;
     };
@@ -73,31 +74,51 @@ class BackendEmitter {
     if (uses("generated::") || uses("new_result(")) {
       out.insert("aten/engine/generated.h");
     }
-    const std::string engines = "backends/" + ns_ + (meta_ ? "/" : "/engine/");
-    if (uses("pointwise")) out.insert(engines + "pointwise.h");
     if (uses("sy::result_type(")) out.insert("aten/result_type.h");
-    if (uses(" reduce")) out.insert(engines + "reduce.h");
-    if (uses("  scan")) out.insert(engines + "scan.h");
+    for (const Engine e : engines_) out.insert(backend_.engine(e));
     return out;
+  }
+
+  // Whether the backend has an engine for it, which is then used.
+  bool runs(Engine e, const Overload& o) {
+    if (!backend_.has_engine(e) || is_listed(o)) return false;
+    engines_.insert(e);
+    return true;
+  }
+
+  bool is_listed(const Overload& o) const {
+    return backend_.names(family_.is_own() ? family_.ns + "::" + o.name
+                                           : o.name);
   }
 
   void kernels(Writer& w, const Operator& op) {
     switch (op.kind()) {
       case OperatorKind::kPointwise:
         for (const Overload* o : op.overloads()) {
+          if (!runs(Engine::kPointwise, *o)) continue;
           // An out= form that does not convert stores the functional result.
           if (o->schema.is_out() && exact_out_.of(op)) continue;
           pointwise(w, op, *o);
         }
         break;
       case OperatorKind::kReduce:
-        for (const Overload* o : op.overloads()) reduce(w, op, *o);
+        for (const Overload* o : op.overloads()) {
+          if (runs(Engine::kReduce, *o)) reduce(w, op, *o);
+        }
         break;
       case OperatorKind::kScan:
         for (const Overload* o : op.overloads()) {
+          if (!runs(Engine::kScan, *o)) continue;
           begin(w, op, *o);
           if (has_contract(op)) w.line("  " + contract_call(op));
           results(w, op, *o, "scan", scan_arguments(op));
+        }
+        break;
+      case OperatorKind::kView:
+        if (runs(Engine::kView, op.base)) {
+          registrations_.push_back("m.impl(\"" + op.base.name +
+                                   "\", Kernel::from_boxed(&" +
+                                   callee(op, ns_, "view") + "));");
         }
         break;
       case OperatorKind::kDispatch: dispatched(w, op); break;
@@ -179,12 +200,14 @@ class BackendEmitter {
   void dispatched(Writer& w, const Operator& op) {
     const std::string kernel(op.kernel(key_));
     if (op.is_structured() &&
-        (meta_ ? op.has_kernel("CPU") : !kernel.empty())) {
-      structured(w, op, kernel);
-      if (op.out && op.base.schema.returns().size() == 1) {
+        (backend_.fills ? !kernel.empty() : op.has_backend_kernel())) {
+      if (!is_listed(op.base)) structured(w, op, kernel);
+      if (op.out && op.base.schema.returns().size() == 1 &&
+          !is_listed(*op.out)) {
         structured_out(w, op, kernel);
       }
-      if (op.inplace && !meta_ && writes_in_place(op)) {
+      if (op.inplace && backend_.fills && writes_in_place(op) &&
+          !is_listed(*op.inplace)) {
         structured_inplace(w, op, kernel);
       }
       return;
@@ -219,7 +242,7 @@ class BackendEmitter {
              ", " + local(op, "sizes") + "[" + std::to_string(i) + "], " +
              result_dtype(op, i) + ");");
     }
-    if (!meta_) w.line("  " + call(op, kernel, outs) + ";");
+    if (backend_.fills) w.line("  " + call(op, kernel, outs) + ";");
     w.line("  return " +
            (outs.size() == 1 ? outs[0] : "{" + join(outs, ", ") + "}") + ";");
     w.line("}");
@@ -239,7 +262,7 @@ class BackendEmitter {
       w.line("  generated::check_out_dtype(" + entry_of(o) + ", " + out + ", " +
              dtype + ");");
     }
-    if (meta_) {
+    if (!backend_.fills) {
       w.line("  prepare_out(" + entry_of(o) + ", " + out + ", " + size + ", " +
              dtype + ", " + device + ");");
     } else {
@@ -323,25 +346,32 @@ class BackendEmitter {
 
   const Family& family_;
   ExactOut exact_out_;
-  const bool meta_;
+  const Backend& backend_;
   const std::string key_, ns_;
+  std::set<Engine> engines_;  // those that are used
   std::vector<std::string> registrations_;
 };
 
 }  // namespace
 
-std::string emit_backend(const Model& model, const Family& family, bool meta) {
-  return BackendEmitter(model, family, meta).run();
+std::string kernels_header(const Backend& backend, const Family& family) {
+  return in_folder(backend, family.name + "_kernels_gen.h");
 }
 
-std::string emit_backend_header(const Model&, const Family& family, bool meta) {
-  const std::string ns = meta ? "meta" : "cpu";
+std::string emit_backend(const Model& model, const Family& family,
+                         const Backend& backend) {
+  return BackendEmitter(model, family, backend).run();
+}
+
+std::string emit_backend_header(const Model&, const Family& family,
+                                const Backend& backend) {
+  const std::string& ns = backend.ns.str();
   Writer kernels;
   for (const Operator& op : family.operators) {
-    const std::string kernel(op.kernel(meta ? "Meta" : "CPU"));
+    const std::string kernel(op.kernel(backend.key.str()));
     if (kernel.empty()) continue;
     kernels.line("// " + op.base.name + "  " + op.source);
-    if (op.is_structured() && !meta) {
+    if (op.is_structured() && backend.fills) {
       std::vector<std::string> params = parameters(op.base.schema);
       const auto returns = op.base.schema.returns();
       for (std::size_t i = 0; i < returns.size(); ++i) {
@@ -362,10 +392,10 @@ std::string emit_backend_header(const Model&, const Family& family, bool meta) {
   w.comment(
       "Kernels written by hand. Those that end in a `const Tensor& out` "
       "fill it; the arguments have been checked.");
-  w.line("namespace sy::" + ns + " {");
+  w.line("namespace " + ns + " {");
   w.gap();
   w.raw(kernels.str());
-  close_namespace(w, "sy::" + ns);
+  close_namespace(w, ns);
   return w.str();
 }
 

@@ -33,8 +33,14 @@ std::string callee(const Operator& op, std::string_view ns,
   return (hidden ? std::string(ns) + "::" : "") + std::string(name);
 }
 
-std::string banner(const Family& family) {
-  return "// Generated from " + family.path + " by sygen. Do not edit.\n";
+std::string banner(std::string_view path) {
+  return "// Generated from " + std::string(path) + " by sygen. Do not edit.\n";
+}
+
+std::string banner(const Family& family) { return banner(family.path); }
+
+std::string in_folder(const Backend& backend, const std::string& file) {
+  return backend.folder.empty() ? file : backend.folder + '/' + file;
 }
 
 std::string item_source(const Operator& op) { return "// " + op.source; }

@@ -22,7 +22,12 @@ std::string callee(const Operator& op, std::string_view ns,
                    std::string_view name);
 
 // "// Generated from schemas/ops/a.yaml by sygen. Do not edit."
+std::string banner(std::string_view path);
 std::string banner(const Family& family);
+// "backends/cpu/a.h": how a file of that folder is included.
+std::string in_folder(const Backend& backend, const std::string& file);
+// "backends/cpu/math_kernels_gen.h"
+std::string kernels_header(const Backend& backend, const Family& family);
 // The first line of an item: "// schemas/ops/a.yaml:12".
 std::string item_source(const Operator& op);
 

@@ -213,8 +213,8 @@ class DefinitionsEmitter {
     }
     const std::string other(op.kernel("CompositeExplicitAutograd"));
     if (!other.empty()) {
-      // Beside a kernel for CPU it is what others may do without.
-      const bool last = op.has_kernel("CPU");
+      // Beside a backend's kernel it is what the others may do without.
+      const bool last = op.has_backend_kernel();
       if (last) w.include("aten/backend/composed.h");
       explicit_.push_back(
           {op.base.name, last ? "SY_FN((*composed<&composite::" + other +
@@ -225,7 +225,7 @@ class DefinitionsEmitter {
       w.include("aten/backend/decompose.h");
       explicit_.push_back({op.base.name, "Kernel::from_boxed(&decompose)"});
     }
-    const bool factory = op.has_kernel("CPU") &&
+    const bool factory = op.has_backend_kernel() &&
                          op.tensor_arguments().empty() && op.is_functional() &&
                          op.base.schema.argument_index("device") >= 0;
     if (!factory) return;

@@ -112,35 +112,53 @@ std::vector<std::pair<lang::Text, std::string>> derivative_texts(
 }
 
 std::vector<std::pair<std::string, std::string>> kernel_texts(
-    const Operator& op) {
+    const Model& model, const Operator& op) {
   std::vector<std::pair<std::string, std::string>> out;
+  if (const auto engine = engine_of(op)) {
+    for (const Backend& b : model.backends()) {
+      if (!b.has_engine(*engine)) continue;
+      out.emplace_back(b.key.str(),
+                       b.fills ? "element program `desc::" + op.base.id + '`'
+                               : "sizes and dtype of the same");
+    }
+  }
   switch (op.kind()) {
-    case OperatorKind::kPointwise:
-    case OperatorKind::kReduce:
-    case OperatorKind::kScan:
-      out.emplace_back("CPU", "element program `desc::" + op.base.id + '`');
-      out.emplace_back("Meta", "sizes and dtype of the same");
-      break;
     case OperatorKind::kComposite:
       out.emplace_back("every backend", "the operators of the expression");
       break;
     case OperatorKind::kView:
       out.emplace_back("every backend", "the geometry, without copying");
       break;
-    case OperatorKind::kDispatch: break;
+    default: break;
   }
   for (const lang::DispatchItem& d : op.entry->dispatch) {
     const std::string& key = d.key.str();
-    const char* ns = key.starts_with("Composite") ? "sy::composite::"
-                     : key == "Meta"              ? "sy::meta::"
-                                                  : "sy::cpu::";
-    out.emplace_back(key.starts_with("Composite") ? "every backend" : key,
-                     '`' + (ns + d.kernel.str()) + '`');
+    out.emplace_back(is_alias_key(key) ? "every backend" : key,
+                     '`' + kernel_namespace(model, key) + d.kernel.str() + '`');
   }
-  if (op.is_structured() && !op.has_kernel("Meta")) {
-    out.emplace_back("Meta", "from `shape:`");
+  for (const Backend& b : model.backends()) {
+    if (op.is_structured() && !b.fills && !op.has_kernel(b.key.str())) {
+      out.emplace_back(b.key.str(), "from `shape:`");
+    }
   }
   return out;
+}
+
+std::optional<Engine> engine_of(const Operator& op) {
+  switch (op.kind()) {
+    case OperatorKind::kPointwise: return Engine::kPointwise;
+    case OperatorKind::kReduce: return Engine::kReduce;
+    case OperatorKind::kScan: return Engine::kScan;
+    default: return std::nullopt;
+  }
+}
+
+std::string kernel_namespace(const Model& model, std::string_view key) {
+  if (is_alias_key(key)) return "sy::composite::";
+  for (const Backend& b : model.backends()) {
+    if (b.key.str() == key) return b.ns.str() + "::";
+  }
+  return "";
 }
 
 }  // namespace sy::codegen

@@ -55,7 +55,7 @@ class Page {
     }
     derivatives();
     std::string kernels;
-    for (const auto& [key, kernel] : kernel_texts(op_)) {
+    for (const auto& [key, kernel] : kernel_texts(model_, op_)) {
       kernels += (kernels.empty() ? "" : "; ") + key + ": " + kernel;
     }
     item("Kernels", kernels);

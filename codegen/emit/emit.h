@@ -25,28 +25,39 @@ std::string emit_descriptors(const Model& model, const Family& family);
 std::string emit_methods_header(const Model& model);
 std::string emit_umbrella(const Model& model);
 // The programs of `compiled: true`: aten/program/compiled_gen.{h,cpp}, and
-// backends/cpu/program/compiled_gen.inc, each one's function of one element.
+// compiled_gen.inc of the backend that compiles them, each one's function of
+// one element.
 std::string emit_compiled_header(const Model& model);
 std::string emit_compiled_programs(const Model& model);
 std::string emit_compiled_loops(const Model& model);
-// backends/{cpu,meta}/<family>_{gen.cpp,kernels_gen.h}.
-std::string emit_backend(const Model& model, const Family& family, bool meta);
+// <family>_{gen.cpp,kernels_gen.h} in the folder of a backend: the kernels that
+// its engines make, and those under `dispatch:`.
+std::string emit_backend(const Model& model, const Family& family,
+                         const Backend& backend);
 std::string emit_backend_header(const Model& model, const Family& family,
-                                bool meta);
+                                const Backend& backend);
 // autograd/<family>_gen.cpp
 std::string emit_autograd(const Model& model, const Family& family);
 // <family>.{h,cpp} of a library of one's own, whose operators have another
 // namespace than aten: all of the above in one header and one source.
 std::string emit_library_header(const Model& model, const Family& family);
 std::string emit_library(const Model& model, const Family& family);
-// For a backend outside the tree: the declarations of its kernels, and their
-// registrations, of a NAME.yaml that lists the operators it supports.
-struct PluginFiles {
+// What a backend is beyond families: the declarations of the kernels that its
+// description lists, and their registrations with those of its devices and
+// engines.
+struct BackendFiles {
   std::string header, source;
 };
-PluginFiles emit_plugin(const Model& model, std::string_view yaml,
-                        std::string_view file, const std::string& header_name,
-                        lang::Diagnostics& diagnostics);
+struct BackendFileOptions {
+  std::string header_name;  // as the source includes it
+  // A library for load_library, which says what it claims.
+  bool plugin = false;
+  // emit_backend() is in files of its own; else it is in these two.
+  bool per_family = false;
+};
+BackendFiles emit_backend_files(const Model& model, const Backend& backend,
+                                const BackendFileOptions& options,
+                                lang::Diagnostics& diagnostics);
 // docs/ops/<family>.md
 std::string emit_docs(const Model& model, const Family& family);
 // docs/ops/examples.cpp: the calls that the pages of all families show.

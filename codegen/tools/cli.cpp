@@ -38,6 +38,8 @@ void add_new_op(CLI::App& app, int& status) {
   c->add_option("--kind", options->kind,
                 "pointwise, reduce, composite, view or dispatch");
   c->add_option("--family", options->family, "the file to add it to");
+  c->add_option("--key", options->key,
+                "of kind dispatch: the key of the backend that gets a kernel");
   c->callback(
       [=, &status] { status = new_op(*options, std::cout, std::cerr); });
 }
@@ -80,7 +82,7 @@ void add_explain(CLI::App& app, int& status) {
     Paths files;
     if (with->empty()) with->push_back(library_of("schemas/ops/any.yaml"));
     for (const std::string& path : *with) {
-      const Paths found = schema_files(path);
+      const std::vector<std::string> found = known_files({}, {path});
       files.insert(files.end(), found.begin(), found.end());
     }
     if (files.empty()) {

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <system_error>
 
+#include "codegen/backends.h"
 #include "codegen/check.h"
 #include "codegen/files.h"
 #include "codegen/lang/yaml.h"
@@ -57,15 +58,20 @@ int print_json_schema(const std::string& tags, std::ostream& out,
                       std::ostream& err) {
   lang::Diagnostics diagnostics;
   std::vector<std::string> names;
+  std::vector<Backend> backends;
   if (!tags.empty()) {
     const std::string text = lang::read_file(tags, diagnostics);
     names = read_tags(text, tags, diagnostics);
+    const auto folder = std::filesystem::path(tags).parent_path();
+    backends = read_backends(backend_files(folder.string()), diagnostics);
   }
   if (!diagnostics.empty()) {
     err << diagnostics.str_with_sources() << '\n';
     return 1;
   }
-  out << json_schema(names);
+  std::vector<std::string_view> keys;
+  if (!backends.empty()) keys = dispatch_keys(backends);
+  out << json_schema(names, keys);
   return 0;
 }
 

@@ -177,25 +177,29 @@ class Explainer {
   void kernels() {
     head("kernels");
     const std::string def = "aten/ops/" + op_.family + "_def.cpp";
-    if (has_descriptor(op_)) {
-      line("CPU: element program  [backends/cpu/" + op_.family + "_gen.cpp]");
-      line("Meta: sizes and dtype of the same  [backends/meta/" + op_.family +
-           "_gen.cpp]");
+    const auto generated = [&](const Backend& b) {
+      return "  [" + in_folder(b, op_.family + "_gen.cpp") + ']';
+    };
+    if (const auto engine = engine_of(op_)) {
+      for (const Backend& b : model_.backends()) {
+        if (!b.has_engine(*engine)) continue;
+        line(b.key.str() +
+             (b.fills ? ": element program" : ": sizes and dtype of the same") +
+             generated(b));
+      }
     } else if (op_.kind() == OperatorKind::kComposite) {
       line("CompositeImplicitAutograd: the expression as C++  [" + def + ']');
     } else if (op_.kind() == OperatorKind::kView) {
       line("CompositeExplicitAutograd: the view of any device  [" + def + ']');
     }
     for (const lang::DispatchItem& d : e_.dispatch) {
-      const bool composite = d.key.str().starts_with("Composite");
-      line(d.key.str() + ": " +
-           (composite               ? "sy::composite::"
-            : d.key.str() == "Meta" ? "sy::meta::"
-                                    : "sy::cpu::") +
+      line(d.key.str() + ": " + kernel_namespace(model_, d.key.str()) +
            d.kernel.str() + "  [" + place(op_, d.kernel) + ']');
     }
-    if (op_.is_structured() && !op_.has_kernel("Meta")) {
-      line("Meta: from 'shape:'  [backends/meta/" + op_.family + "_gen.cpp]");
+    for (const Backend& b : model_.backends()) {
+      if (op_.is_structured() && !b.fills && !op_.has_kernel(b.key.str())) {
+        line(b.key.str() + ": from 'shape:'" + generated(b));
+      }
     }
     if (e_.dispatch.empty() && op_.kind() == OperatorKind::kDispatch) {
       line("none here: a library registers them");

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <vector>
 
-#include "codegen/check.h"
 #include "codegen/lang/model.h"
 #include "codegen/lang/schema_keys.h"
 
@@ -69,11 +68,12 @@ std::string operator_type() {
          one_kind() + properties(lang::operator_keys(), "      ") + "\n    }";
 }
 
-std::string key_pattern() {
+std::string key_pattern(std::span<const std::string_view> keys) {
   std::string any;
-  for (const std::string_view k : kernel_keys()) {
+  for (const std::string_view k : keys) {
     any += (any.empty() ? "" : "|") + std::string(k);
   }
+  if (any.empty()) any = "[A-Za-z][A-Za-z0-9_]*";
   return "^(" + any + ")( *, *(" + any + "))*$";
 }
 
@@ -90,7 +90,8 @@ struct Definition {
   std::string name, text;
 };
 
-std::vector<Definition> definitions(std::span<const std::string> tags) {
+std::vector<Definition> definitions(std::span<const std::string> tags,
+                                    std::span<const std::string_view> keys) {
   const std::string tag = tags.empty()
                               ? "{\"type\": \"string\"}"
                               : "{\"enum\": " + string_list(tags) + '}';
@@ -123,7 +124,7 @@ std::vector<Definition> definitions(std::span<const std::string> tags) {
       {"scan", map_of(lang::scan_keys(), {}, "      ")},
       {"view", map_of(lang::view_keys(), {"sizes"}, "      ")},
       {"dispatch", "{\"type\": \"object\", \"propertyNames\": {\"pattern\": " +
-                       json_string(key_pattern()) +
+                       json_string(key_pattern(keys)) +
                        "}, \"additionalProperties\": {\"type\": \"string\", "
                        "\"pattern\": \"^[A-Za-z0-9_]+$\"}}"},
       {"require", "{\"anyOf\": [" + condition +
@@ -165,14 +166,15 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
-std::string json_schema(std::span<const std::string> tags) {
+std::string json_schema(std::span<const std::string> tags,
+                        std::span<const std::string_view> keys) {
   std::string out =
       "{\n  \"$schema\": \"http://json-schema.org/draft-07/schema#\",\n"
       "  \"title\": \"Operators of Switchyard\",\n"
       "  \"description\": \"Made by sygen json-schema.\",\n"
       "  \"type\": [\"array\", \"null\"],\n  \"items\": {" +
       ref("operator") + "},\n  \"definitions\": {\n";
-  const std::vector<Definition> all = definitions(tags);
+  const std::vector<Definition> all = definitions(tags, keys);
   for (std::size_t i = 0; i < all.size(); ++i) {
     out += "    " + json_string(all[i].name) + ": " + all[i].text +
            (i + 1 < all.size() ? ",\n" : "\n");

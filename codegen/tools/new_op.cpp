@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "c10/schema/parser.h"
+#include "codegen/backends.h"
 #include "codegen/files.h"
 #include "codegen/lang/model.h"
 #include "codegen/lang/yaml.h"
+#include "codegen/tools/schema_files.h"
 
 namespace sy::codegen {
 namespace {
@@ -51,8 +53,9 @@ std::string function_name(const FunctionSchema& s) {
 
 class Skeleton {
  public:
-  Skeleton(const FunctionSchema& s, const std::string& kind)
-      : s_(s), kind_(kind) {}
+  Skeleton(const FunctionSchema& s, const std::string& kind,
+           const std::string& key)
+      : s_(s), kind_(kind), key_(key) {}
 
   std::string run() {
     out_ = "- func: " + to_string(s_) + "\n  doc: DESCRIPTION\n";
@@ -91,7 +94,7 @@ class Skeleton {
                     [](const Argument& a) { return a.type.is_tensor_like(); });
     repeat("shape");
     if (!reads) out_ += "  dtype: DTYPE\n";
-    out_ += "  dispatch: {CPU: " + name + "_out}\n";
+    out_ += "  dispatch: {" + key_ + ": " + name + "_out}\n";
   }
 
   void repeat(const std::string& key) {
@@ -120,7 +123,7 @@ class Skeleton {
   }
 
   const FunctionSchema& s_;
-  const std::string kind_;
+  const std::string kind_, key_;
   std::string out_;
 };
 
@@ -141,6 +144,24 @@ std::string misfit(const FunctionSchema& s, const std::string& kind) {
     return "a view returns an alias: 'Tensor(a) self' and '-> Tensor(a)'";
   }
   return "";
+}
+
+// The key is that of a backend, of those that are described beside the schemas.
+bool check_key(const NewOpOptions& options, std::ostream& err) {
+  lang::Diagnostics diagnostics;
+  const std::string file =
+      options.family.empty() ? "schemas/ops/any.yaml" : options.family;
+  const auto backends =
+      read_backends(backend_files(library_of(file)), diagnostics);
+  std::vector<std::string_view> keys;
+  for (const Backend& b : backends) keys.push_back(b.key.str());
+  if (keys.empty() ||
+      std::find(keys.begin(), keys.end(), options.key) != keys.end()) {
+    return true;
+  }
+  err << "sygen: error: unknown dispatch key '" << options.key << "'"
+      << lang::suggest(options.key, keys) << '\n';
+  return false;
 }
 
 }  // namespace
@@ -169,7 +190,8 @@ int new_op(const NewOpOptions& options, std::ostream& out, std::ostream& err) {
     err << "sygen: error: " << why << '\n';
     return 1;
   }
-  const std::string entry = Skeleton(schema, kind).run();
+  if (!check_key(options, err)) return 1;
+  const std::string entry = Skeleton(schema, kind, options.key).run();
   if (options.family.empty()) {
     out << entry;
     return 0;

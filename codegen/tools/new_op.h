@@ -9,6 +9,8 @@ struct NewOpOptions {
   std::string signature;
   std::string kind;    // "" for the one that the signature suggests
   std::string family;  // the file to add it to; "" for the output
+  // Of kind dispatch: the backend that gets a kernel.
+  std::string key = "CPU";
 };
 
 // `sygen new-op`: an entry that passes `sygen check` once the words in capitals

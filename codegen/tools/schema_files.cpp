@@ -68,6 +68,20 @@ std::string library_of(const std::string& file) {
   return !failed && is_library(installed) ? installed.string() : "";
 }
 
+std::vector<std::string> backend_files(const std::string& folder) {
+  std::error_code failed;
+  const fs::path beside =
+      fs::path(folder).lexically_normal() / ".." / "backends";
+  std::vector<std::string> out;
+  for (const auto& entry :
+       fs::directory_iterator(beside.lexically_normal(), failed)) {
+    const fs::path file = entry.path() / "backend.yaml";
+    if (fs::is_regular_file(file, failed)) out.push_back(file.string());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 std::vector<std::string> known_files(const std::vector<std::string>& files,
                                      const std::vector<std::string>& with) {
   std::vector<std::string> out;
@@ -78,6 +92,15 @@ std::vector<std::string> known_files(const std::vector<std::string>& files,
       };
       if (std::none_of(files.begin(), files.end(), same_name) &&
           std::find(out.begin(), out.end(), known) == out.end()) {
+        out.push_back(known);
+      }
+    }
+    for (const std::string& known : backend_files(path)) {
+      std::error_code failed;
+      const auto same = [&](const std::string& file) {
+        return fs::equivalent(file, known, failed);
+      };
+      if (std::none_of(files.begin(), files.end(), same)) {
         out.push_back(known);
       }
     }

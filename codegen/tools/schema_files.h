@@ -18,8 +18,13 @@ bool is_tags(std::string_view path);
 // program belongs to. Empty if there is none.
 std::string library_of(const std::string& file);
 
+// The descriptions of the backends that a folder of schemas goes with:
+// backends/NAME/backend.yaml beside it. Sorted.
+std::vector<std::string> backend_files(const std::string& folder);
+
 // Those of `with` that are not among `files`: what names may refer to. A file
-// takes the place of the one with the same name.
+// takes the place of the one with the same name. A folder brings the
+// descriptions of its backends.
 std::vector<std::string> known_files(const std::vector<std::string>& files,
                                      const std::vector<std::string>& with);
 

@@ -234,7 +234,7 @@ int write_site(const SiteOptions& options, std::ostream& out,
   std::vector<std::string> files, with = options.with;
   if (with.empty()) with = {library_of("schemas/ops/any.yaml")};
   for (const std::string& path : with) {
-    const std::vector<std::string> found = schema_files(path);
+    const std::vector<std::string> found = known_files({}, {path});
     files.insert(files.end(), found.begin(), found.end());
   }
   if (files.empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "codegen/backends.h"
 #include "codegen/lang/schema_keys.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/torch/vocabulary.h"
@@ -10,8 +11,6 @@
 namespace sy::codegen::torch {
 namespace {
 
-constexpr std::string_view kOwnDispatch[] = {
-    "CPU", "Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd"};
 
 template <typename Words>
 bool has(const Words& words, std::string_view word) {
@@ -41,7 +40,13 @@ std::optional<KeyLine> key_of(std::string_view line) {
 }
 
 // Looks at lines, not at the tree: a file with broken YAML has a kind too.
-std::optional<FileKind> kind_of(std::string_view text) {
+// `keys` are those that `dispatch:` of our files may name. Without a described
+// backend among them it may be any.
+std::optional<FileKind> kind_of(std::string_view text,
+                                std::span<const std::string_view> keys) {
+  const bool described =
+      std::any_of(keys.begin(), keys.end(),
+                  [](std::string_view key) { return !is_alias_key(key); });
   std::optional<std::size_t> entry;  // the column of an entry's keys
   bool torch = false;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -50,7 +55,7 @@ std::optional<FileKind> kind_of(std::string_view text) {
     begin = end + 1;
     if (!key) continue;
     if (!entry && !key->first && key->word == "backend") {
-      return FileKind::kBackend;
+      return is_own_backend_file(text) ? FileKind::kOwn : FileKind::kBackend;
     }
     if (!entry && key->first) {
       if (key->word == "tag") return FileKind::kTags;
@@ -71,7 +76,8 @@ std::optional<FileKind> kind_of(std::string_view text) {
       torch |= known->origin == lang::SchemaKey::kTorch;
     } else if (entry && key->column > *entry && !torch) {
       const std::string_view word = key->word.substr(0, key->word.find(','));
-      torch = is_dispatch_key(word) && !has(kOwnDispatch, word);
+      torch = is_dispatch_key(word) && !has(keys, word) &&
+              (described || !is_backend_key(word));
     }
   }
   if (torch) return FileKind::kNative;
@@ -110,13 +116,20 @@ void quote(std::string& out, std::string_view line, std::size_t column) {
 std::vector<SourceFile> read_sources(std::span<const std::string> paths,
                                      lang::Diagnostics& diagnostics) {
   std::vector<SourceFile> files;
+  std::vector<Backend> backends;
+  for (const std::string& path : paths) {
+    files.push_back({path, lang::read_file(path, diagnostics), {}});
+    if (!is_own_backend_file(files.back().text)) continue;
+    lang::Diagnostics later;  // told by who loads it
+    backends.push_back(read_backend(files.back().text, path, later));
+  }
+  const auto keys = dispatch_keys(backends);
   std::vector<bool> open;  // of a kind that only the others can tell
   bool torch = false;
-  for (const std::string& path : paths) {
-    SourceFile file{path, lang::read_file(path, diagnostics), {}};
-    const auto kind = kind_of(file.text);
-    const std::size_t slash = path.find_last_of('/');
-    const std::string_view name = std::string_view(path).substr(
+  for (SourceFile& file : files) {
+    const auto kind = kind_of(file.text, keys);
+    const std::size_t slash = file.path.find_last_of('/');
+    const std::string_view name = std::string_view(file.path).substr(
         slash == std::string::npos ? 0 : slash + 1);
     if (kind) {
       file.kind = *kind;
@@ -125,7 +138,6 @@ std::vector<SourceFile> read_sources(std::span<const std::string> paths,
     }
     open.push_back(!kind && !file.is_torch());
     torch |= file.is_torch() && file.kind != FileKind::kBackend;
-    files.push_back(std::move(file));
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (torch && open[i]) files[i].kind = FileKind::kNative;

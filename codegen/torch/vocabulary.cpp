@@ -123,6 +123,8 @@ bool is_dispatch_key(string_view key) {
   return false;
 }
 
+bool is_backend_key(string_view key) { return has(kBackends, key); }
+
 std::span<const string_view> native_dispatch_keys() { return kDispatch; }
 bool is_structured_key(string_view key) { return has(kStructured, key); }
 std::span<const string_view> autograd_keys() { return kAutograd; }

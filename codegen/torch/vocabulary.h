@@ -14,6 +14,8 @@ std::vector<std::string_view> native_keys();
 
 // Whether a backend could have that name: `XLA`, `QuantizedCPU`, `AutogradXPU`.
 bool is_dispatch_key(std::string_view key);
+// Whether it is the name of a backend by itself, which a tree of ours may have.
+bool is_backend_key(std::string_view key);
 // Those that native_functions.yaml may name.
 std::span<const std::string_view> native_dispatch_keys();
 // Those whose kernels may be structured.

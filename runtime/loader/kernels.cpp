@@ -1,13 +1,11 @@
+#include "aten/backend/engines.h"
 #include "aten/backend/node.h"
 #include "aten/engine/generated.h"
 #include "aten/engine/guard.h"
 #include "aten/engine/iter.h"
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
-#include "backends/cpu/engine/pointwise.h"
-#include "backends/cpu/engine/reduce.h"
-#include "backends/meta/pointwise.h"
-#include "backends/meta/reduce.h"
+#include "c10/backend.h"
 #include "runtime/loader/operator_state.h"
 
 // The kernels that sygen would print for these operators, as functions of
@@ -35,54 +33,48 @@ void return_written(const OverloadState& form, const Value* args,
 
 // ---- pointwise, reduce
 
-struct Cpu {
-  static constexpr auto pointwise = &cpu::pointwise;
-  static constexpr auto pointwise_out = &cpu::pointwise_out;
-  static constexpr auto pointwise_inplace = &cpu::pointwise_inplace;
-  static constexpr auto reduce = &cpu::reduce;
-  static constexpr auto reduce_out = &cpu::reduce_out;
-};
-struct Meta {
-  static constexpr auto pointwise = &meta::pointwise;
-  static constexpr auto pointwise_out = &meta::pointwise_out;
-  static constexpr auto pointwise_inplace = &meta::pointwise_inplace;
-  static constexpr auto reduce = &meta::reduce;
-  static constexpr auto reduce_out = &meta::reduce_out;
-};
+// The context of a kernel of a backend's engine.
+const OverloadState& form_of_engine(const Kernel& k) {
+  return *static_cast<const EngineKernel*>(k.context)->form;
+}
 
-template <class Engine>
+const BackendEngines& engines_of_kernel(const Kernel& k) {
+  const DeviceType type = static_cast<const EngineKernel*>(k.context)->backend;
+  const BackendEngines* engines = engines_of(type);
+  SY_CHECK(engines != nullptr, Value, "backend ", backend_key_name(type),
+           ": its library is not loaded");
+  return *engines;
+}
+
 void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
                Value* args, size_t, Value* results, size_t n) {
-  const OverloadState& form = form_of(k);
+  const OverloadState& form = form_of_engine(k);
   check_boxes(form, args);
   check_requirements(form, args);
+  const PointwiseEngine& engine = *engines_of_kernel(k).pointwise;
   const PointwiseNode call(*form.node, args, form.positions.data());
   if (form.written.empty()) {
-    results[0] = Value(TensorBase(Engine::pointwise(call.op(), call.args())));
+    results[0] = Value(TensorBase(engine.run(call.op(), call.args())));
     return;
   }
   Tensor& out = as_tensor(args[form.written[0]]);
-  if (form.overload->schema.is_inplace()) {
-    Engine::pointwise_inplace(call.op(), call.args(), entry, out);
-  } else {
-    Engine::pointwise_out(call.op(), call.args(), entry, out);
-  }
+  const bool inplace = form.overload->schema.is_inplace();
+  (inplace ? engine.inplace : engine.out)(call.op(), call.args(), entry, out);
   return_written(form, args, results, n);
 }
 
-template <class Engine>
 void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
             Value* args, size_t, Value* results, size_t n) {
-  const OverloadState& form = form_of(k);
+  const OverloadState& form = form_of_engine(k);
   check_boxes(form, args);
   check_requirements(form, args);
+  const ReduceEngine& engine = *engines_of_kernel(k).reduce;
   const ReduceNode call(*form.node, args, form.positions.data());
   if (form.written.empty()) {
-    results[0] = Value(TensorBase(Engine::reduce(call.op(), call.args())));
+    results[0] = Value(TensorBase(engine.run(call.op(), call.args())));
     return;
   }
-  Engine::reduce_out(call.op(), call.args(), entry,
-                     as_tensor(args[form.written[0]]));
+  engine.out(call.op(), call.args(), entry, as_tensor(args[form.written[0]]));
   return_written(form, args, results, n);
 }
 
@@ -116,8 +108,9 @@ const TensorBase& like_argument(const OverloadState& form, const Value* args) {
   return none;
 }
 
-void meta_shape(const Kernel& k, const OperatorEntry&, DispatchKeySet,
-                Value* args, size_t, Value* results, size_t n) {
+// Of a backend without data.
+void sizes_alone(const Kernel& k, const OperatorEntry&, DispatchKeySet,
+                 Value* args, size_t, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
   check_boxes(form, args);
   check_requirements(form, args);
@@ -371,17 +364,17 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
 }  // namespace
 
 BoxedFunction guard_kernel() { return &guard; }
-BoxedFunction cpu_kernel(lang::OperatorKind kind) {
-  return kind == lang::OperatorKind::kPointwise ? &pointwise<Cpu>
-                                                : &reduce<Cpu>;
-}
-BoxedFunction meta_kernel(lang::OperatorKind kind) {
+BoxedFunction engine_kernel(lang::OperatorKind kind,
+                            const BackendEngines& engines) {
   switch (kind) {
-    case lang::OperatorKind::kPointwise: return &pointwise<Meta>;
-    case lang::OperatorKind::kReduce: return &reduce<Meta>;
-    default: return &meta_shape;
+    case lang::OperatorKind::kPointwise:
+      return engines.pointwise != nullptr ? &pointwise : nullptr;
+    case lang::OperatorKind::kReduce:
+      return engines.reduce != nullptr ? &reduce : nullptr;
+    default: return nullptr;
   }
 }
+BoxedFunction sizes_kernel() { return &sizes_alone; }
 BoxedFunction composite_kernel() { return &composite; }
 BoxedFunction view_kernel() { return &view; }
 BoxedFunction store_kernel(bool recorded) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "c10/backend.h"
 #include "c10/default_argument.h"
 #include "c10/error.h"
 #include "codegen/derivative.h"
@@ -23,6 +24,14 @@ OperatorInfo::Kind info_kind(OperatorKind kind) {
     case OperatorKind::kComposite: return OperatorInfo::kComposite;
     case OperatorKind::kView: return OperatorInfo::kView;
     default: return OperatorInfo::kDispatch;
+  }
+}
+
+// Calls f(backend, engines) for each backend that has engines.
+template <class F>
+void each_engines(const F& f) {
+  for (const BackendInfo& b : backends()) {
+    if (const BackendEngines* e = engines_of(b.type)) f(b, *e);
   }
 }
 
@@ -200,8 +209,15 @@ std::unique_ptr<LoadedSchema> LoadedSchema::load(
 void LoadedSchema::read(std::string_view text, const std::string& name) {
   const std::string path = codegen::short_path(name);
   lang::Diagnostics diagnostics;
-  model_ = std::make_unique<codegen::Model>(
-      codegen::Model::load_text(std::string(text), path, known_, diagnostics));
+  std::vector<codegen::Backend> present;
+  for (const BackendInfo& info : backends()) {
+    if (!info.present) continue;
+    codegen::Backend b;
+    b.key = lang::Text(info.key);
+    present.push_back(std::move(b));
+  }
+  model_ = std::make_unique<codegen::Model>(codegen::Model::load_text(
+      std::string(text), path, known_, std::move(present), diagnostics));
   if (diagnostics.empty()) check_loadable(*model_, diagnostics);
   SY_CHECK(diagnostics.empty(), Registration, "cannot load schema ", name,
            "; nothing has changed:\n", diagnostics.str_with_sources());
@@ -339,6 +355,18 @@ void LoadedSchema::impl(const OverloadState& form, const char* key,
                 line(form));
 }
 
+void LoadedSchema::register_engines(OperatorState& state,
+                                    const OverloadState& form) {
+  each_engines([&](const BackendInfo& b, const BackendEngines& engines) {
+    const BoxedFunction f = engine_kernel(state.op->kind(), engines);
+    if (f == nullptr) return;
+    state.engine_kernels.push_back(
+        std::make_unique<EngineKernel>(EngineKernel{&form, b.type}));
+    const Kernel k = Kernel::from_boxed(f, state.engine_kernels.back().get());
+    library_.impl(form.full_name, b.key.c_str(), k.checks_itself(), line(form));
+  });
+}
+
 void LoadedSchema::register_kernels(OperatorState& state) {
   const Operator& op = *state.op;
   const OperatorKind kind = op.kind();
@@ -360,10 +388,7 @@ void LoadedSchema::register_kernels(OperatorState& state) {
       def.guard_boxed = guard_kernel();
     }
     library_.def(op.ns + "::" + to_string(o.schema), def, line(*form));
-    if (engine) {
-      impl(*form, "CPU", cpu_kernel(kind), true);
-      impl(*form, "Meta", meta_kernel(kind), true);
-    }
+    if (engine) register_engines(state, *form);
     if (!base) {
       const bool recorded =
           kind == OperatorKind::kComposite && o.schema.is_inplace();
@@ -376,7 +401,11 @@ void LoadedSchema::register_kernels(OperatorState& state) {
       impl(*form, "CompositeExplicitAutograd", view_kernel(), true);
     } else if (kind == OperatorKind::kDispatch && op.is_functional() &&
                !state.shape.empty()) {
-      impl(*form, "Meta", meta_kernel(kind), true);
+      each_engines([&](const BackendInfo& b, const BackendEngines& engines) {
+        if (!engines.has_data) {
+          impl(*form, b.key.c_str(), sizes_kernel(), true);
+        }
+      });
     }
   }
 }

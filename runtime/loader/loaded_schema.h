@@ -31,6 +31,7 @@ class LoadedSchema {
   void read(std::string_view text, const std::string& name);
   void build();
   void add(const codegen::Operator& op);
+  void register_engines(OperatorState& state, const OverloadState& form);
   void register_kernels(OperatorState& state);
   void register_gradient(OperatorState& state);
   void impl(const OverloadState& form, const char* key, BoxedFunction f,

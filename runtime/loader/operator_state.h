@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "aten/backend/engines.h"
 #include "c10/operator_def.h"
 #include "c10/plugin/library_token.h"
 #include "codegen/functional_form.h"
@@ -64,12 +65,19 @@ struct OverloadState : OperatorInfo {
   std::vector<Filler> fillers;
 };
 
+// The context of the kernel that an engine of a backend makes of a form.
+struct EngineKernel {
+  const OverloadState* form;
+  DeviceType backend;
+};
+
 struct OperatorState {
   const codegen::Operator* op = nullptr;
   LibraryToken* token = nullptr;
   std::string ns;
-  std::string name;  // "mine::add.Tensor"
+  std::string name;                                       // "mine::add.Tensor"
   std::vector<std::unique_ptr<OverloadState>> overloads;  // base first
+  std::vector<std::unique_ptr<EngineKernel>> engine_kernels;
   std::unique_ptr<PointwiseData> pointwise;
   std::unique_ptr<ReduceData> reduce;
   int self = -1;  // of view
@@ -96,8 +104,12 @@ void check_requirements(const OverloadState& form, const Value* args);
 
 // Kernels and guards, boxed. The context of a kernel is its OverloadState.
 BoxedFunction guard_kernel();
-BoxedFunction cpu_kernel(lang::OperatorKind kind);
-BoxedFunction meta_kernel(lang::OperatorKind kind);
+// That of a backend, whose context is an EngineKernel; null if the backend has
+// no engine for operators of that kind.
+BoxedFunction engine_kernel(lang::OperatorKind kind,
+                            const BackendEngines& engines);
+// The results of `shape:` alone, for backends without data.
+BoxedFunction sizes_kernel();
 BoxedFunction composite_kernel();
 BoxedFunction view_kernel();
 // Computes the base form and stores it. `recorded`: for composites, so that

@@ -47,7 +47,8 @@ std::string check(const std::string& yaml) {
   std::ostringstream err;
   EXPECT_EQ(
       check_files({folder + "x.yaml"},
-                  {"schemas/tags.yaml", "test/codegen/testdata/sample.yaml"},
+                  {"schemas/tags.yaml", "test/codegen/testdata/sample.yaml",
+                   "backends/cpu/backend.yaml", "backends/meta/backend.yaml"},
                   err),
       1);
   std::string all = err.str();

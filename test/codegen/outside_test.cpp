@@ -33,6 +33,9 @@ class Outside : public ::testing::Test {
     for (const auto& e : std::filesystem::directory_iterator("schemas/ops")) {
       options.extra.push_back(e.path().string());
     }
+    for (const char* b : {"cpu", "meta"}) {
+      options.extra.push_back(std::string("backends/") + b + "/backend.yaml");
+    }
     options.outs = {path(base + ".h"), path(base + ".cpp")};
     std::ostringstream err;
     status_ = emit(options, err);

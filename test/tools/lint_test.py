@@ -150,6 +150,23 @@ class LintTest(unittest.TestCase):
                       problems[0])
         self.assertIn("backends/mine/a.cpp or a_<topic>.cpp", problems[1])
 
+    def test_no_backend_is_named_where_all_are_meant(self):
+        npu = {"backends/npu/backend.yaml": "backend: Npu\n"}
+        for path, text in (
+                ("BUILD.bazel", 'deps = ["//backends/npu"]\n'),
+                ("schemas/BUILD.bazel", '"backends/npu/{family}_gen.cpp",\n'),
+                ("codegen/emit/a.cpp", 'f("backends/npu/");  // why\n')):
+            problems = found_in({**npu, path: text})
+            self.assertEqual(len(problems), 1, problems)
+            self.assertIn(f"{path}:1: names backends/npu: a backend costs a "
+                          "folder", problems[0])
+        self.assertEqual(found_in({
+            **npu,
+            "codegen/emit/a.cpp": "// Of backends/npu, say.\n",
+            "backends/README.md": "backends/npu\n",
+            "test/a.cpp": '"backends/npu"\n',
+            "BUILD.bazel": '# backends/npu\n"backends/npus"\n'}), [])
+
     def test_paths_that_pages_name_are_there(self):
         tree = {"c10/a.h": "#pragma once\n", "c10/b/d.h": "#pragma once\n"}
         good = "`c10/a.h`, b/d.h, aten/none.h, `c10/x_gen.h`, c10/<name>.h\n"

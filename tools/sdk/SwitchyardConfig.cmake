@@ -24,12 +24,14 @@ if(NOT TARGET Switchyard::switchyard)
     Switchyard::sy PROPERTIES IMPORTED_LOCATION "${Switchyard_PREFIX}/bin/sy")
 endif()
 
-# Runs `sygen emit --kind KIND` over SCHEMA, with the installed schemas known.
+# Runs `sygen emit --kind KIND` over SCHEMA, with the installed schemas and
+# backends known.
 function(_switchyard_generate kind schema)
   get_filename_component(folder "${schema}" DIRECTORY)
   get_filename_component(file "${schema}" NAME)
   file(GLOB installed "${Switchyard_SCHEMAS}/ops/*.yaml"
-       "${Switchyard_SCHEMAS}/tags.yaml")
+       "${Switchyard_SCHEMAS}/tags.yaml"
+       "${Switchyard_SCHEMAS}/../backends/*/backend.yaml")
   set(extra)
   foreach(known IN LISTS installed)
     list(APPEND extra --extra "${known}")

@@ -1,7 +1,5 @@
+#include "aten/backend/engines.h"
 #include "aten/backend/node.h"
-#include "backends/cpu/engine/pointwise.h"
-#include "backends/cpu/engine/reduce.h"
-#include "backends/cpu/engine/scan.h"
 #include "c10/error.h"
 #include "c10/generator.h"
 #include "c10/thread_state.h"
@@ -13,21 +11,22 @@ namespace sy::tools {
 
 namespace {
 
-// The call through the operator's description alone.
+// The call through the operator's description alone, on the CPU.
 std::vector<Value> run_node(const NodeDesc& node, const Value* args, size_t n) {
   std::vector<Tensor> results(n);
+  const BackendEngines& engines = *engines_of(kCPU);
   if (node.pointwise != nullptr) {
     const PointwiseNode call(node, args);
     if (n == 1) {
-      results[0] = cpu::pointwise(call.op(), call.args());
+      results[0] = engines.pointwise->run(call.op(), call.args());
     } else {
-      cpu::pointwise_outputs(call.op(), call.args(), results.data());
+      engines.pointwise->results(call.op(), call.args(), results.data());
     }
   } else if (node.reduce != nullptr) {
     const ReduceNode call(node, args);
-    cpu::reduce_results(call.op(), call.args(), results.data());
+    engines.reduce->results(call.op(), call.args(), results.data());
   } else {
-    cpu::scan_results(*node.scan, scan_node(node, args), results.data());
+    engines.scan->results(*node.scan, scan_node(node, args), results.data());
   }
   std::vector<Value> out;
   for (Tensor& t : results) out.emplace_back(TensorBase(std::move(t)));

@@ -56,6 +56,21 @@ TEST(NewOp, ChoosesTheKindBySignature) {
             "  dispatch: {CPU: f_out}\n");
 }
 
+TEST(NewOp, NamesTheBackendOfTheKernel) {
+  NewOpOptions options{.signature = "f(Tensor x, int[] size) -> Tensor",
+                       .kind = "dispatch",
+                       .family = "",
+                       .key = "Meta"};
+  std::ostringstream out, err;
+  EXPECT_EQ(new_op(options, out, err), 0) << err.str();
+  EXPECT_NE(out.str().find("  dispatch: {Meta: f_out}\n"), std::string::npos);
+  options.key = "Mta";
+  EXPECT_EQ(new_op(options, out, err), 1);
+  EXPECT_EQ(err.str(),
+            "sygen: error: unknown dispatch key 'Mta' (did you mean "
+            "'Meta'?)\n");
+}
+
 // An entry of each kind: formatted, and good once the words are filled in.
 TEST(NewOp, PassesCheckWhenFilledIn) {
   const std::string path = ::testing::TempDir() + "new.yaml";

@@ -25,7 +25,7 @@ class Site : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     lang::Diagnostics diagnostics;
-    model_ = new Model(Model::load(schema_files("schemas"), diagnostics));
+    model_ = new Model(Model::load(known_files({}, {"schemas"}), diagnostics));
     for (OutputFile& f : make_site(*model_, kLists, diagnostics)) {
       files_[f.path] = std::move(f.text);
     }

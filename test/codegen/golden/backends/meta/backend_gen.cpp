@@ -1,0 +1,25 @@
+// Generated from backends/meta/backend.yaml by sygen. Do not edit.
+#include "backends/meta/backend_gen.h"
+
+#include "aten/backend/engines.h"
+#include "backends/meta/pointwise.h"
+#include "backends/meta/reduce.h"
+#include "backends/meta/scan.h"
+#include "c10/plugin/library.h"
+
+namespace {
+
+constexpr sy::PointwiseEngine kPointwise{
+    &sy::meta::pointwise, &sy::meta::pointwise_outputs,
+    &sy::meta::pointwise_out, &sy::meta::pointwise_inplace};
+constexpr sy::ReduceEngine kReduce{&sy::meta::reduce, &sy::meta::reduce_results,
+                                   &sy::meta::reduce_out,
+                                   &sy::meta::reduce_outs};
+constexpr sy::ScanEngine kScan{&sy::meta::scan_results, &sy::meta::scan_outs};
+constinit sy::BackendEngines engines{&kPointwise, &kReduce, &kScan, false};
+
+}  // namespace
+
+SY_LIBRARY_IMPL(_, Meta, m) {
+  m.service(sy::kEngineService, &engines);
+}
