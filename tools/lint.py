@@ -50,11 +50,6 @@ HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
          "nlohmann/")
 
 COMPOSITE = "aten/composite"
-# Sources beside the families' own that are no family's: path -> why.
-NO_FAMILY = {
-    "backends/meta/pointwise.cpp": "the engine that entries of a kind run on",
-    "backends/meta/reduce.cpp": "the engine that entries of a kind run on",
-}
 
 # Where no folder of backends/ is named, but in comments, by way of example.
 NAMELESS = ("c10/", "aten/", "autograd/", "codegen/", "frontend/", "include/",
@@ -244,7 +239,7 @@ def check_families(files):
             continue
         for function in defined(lines):
             sources.setdefault(folder, {}).setdefault(function, []).append(path)
-        if schemas and path not in NO_FAMILY and not family_of(path, schemas):
+        if schemas and not family_of(path, schemas):
             yield path, 1, (
                 "is named after no family of schemas/ops/: here each file "
                 "holds kernels of one family, so that they are found without "
