@@ -169,7 +169,8 @@ class LintTest(unittest.TestCase):
 
     def test_paths_that_pages_name_are_there(self):
         tree = {"c10/a.h": "#pragma once\n", "c10/b/d.h": "#pragma once\n"}
-        good = "`c10/a.h`, b/d.h, aten/none.h, `c10/x_gen.h`, c10/<name>.h\n"
+        good = "`c10/a.h`, b/d.h, aten/none.h, `c10/x_gen.h`, c10/<name>.h\n" \
+            "```\nc10/mine.h\n```\n"
         self.assertEqual(found_in({**tree, "c10/README.md": good}), [])
         problems = found_in({**tree, "docs/page.md": "\nsee (c10/c.h)\n"})
         self.assertEqual(len(problems), 1, problems)
