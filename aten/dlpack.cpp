@@ -4,8 +4,6 @@
 
 #include "aten/engine/dims.h"
 #include "aten/from_blob.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy {
 

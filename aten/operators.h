@@ -1,7 +1,5 @@
 #pragma once
 
-#include "aten/ops/arithmetic.h"
-#include "aten/ops/comparison.h"
 #include "aten/scalar_tensor.h"
 #include "aten/tensor.h"
 
@@ -10,34 +8,34 @@
 
 namespace sy {
 
-inline Tensor operator-(const Tensor& a) { return neg(a); }
-inline Tensor operator~(const Tensor& a) { return bitwise_not(a); }
-inline Tensor operator!(const Tensor& a) { return logical_not(a); }
+inline Tensor operator-(const Tensor& a) { return a.neg(); }
+inline Tensor operator~(const Tensor& a) { return a.bitwise_not(); }
+inline Tensor operator!(const Tensor& a) { return a.logical_not(); }
 
-inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
-inline Tensor operator+(const Tensor& a, const Scalar& b) { return add(a, b); }
-inline Tensor operator+(const Scalar& a, const Tensor& b) { return add(b, a); }
-inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
-inline Tensor operator-(const Tensor& a, const Scalar& b) { return sub(a, b); }
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return a.add(b); }
+inline Tensor operator+(const Tensor& a, const Scalar& b) { return a.add(b); }
+inline Tensor operator+(const Scalar& a, const Tensor& b) { return b.add(a); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return a.sub(b); }
+inline Tensor operator-(const Tensor& a, const Scalar& b) { return a.sub(b); }
 inline Tensor operator-(const Scalar& a, const Tensor& b) {
-  return sub(wrapped_scalar_tensor(a), b);
+  return wrapped_scalar_tensor(a).sub(b);
 }
-inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
-inline Tensor operator*(const Tensor& a, const Scalar& b) { return mul(a, b); }
-inline Tensor operator*(const Scalar& a, const Tensor& b) { return mul(b, a); }
-inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
-inline Tensor operator/(const Tensor& a, const Scalar& b) { return div(a, b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return a.mul(b); }
+inline Tensor operator*(const Tensor& a, const Scalar& b) { return a.mul(b); }
+inline Tensor operator*(const Scalar& a, const Tensor& b) { return b.mul(a); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return a.div(b); }
+inline Tensor operator/(const Tensor& a, const Scalar& b) { return a.div(b); }
 inline Tensor operator/(const Scalar& a, const Tensor& b) {
-  return div(wrapped_scalar_tensor(a), b);
+  return wrapped_scalar_tensor(a).div(b);
 }
 inline Tensor operator%(const Tensor& a, const Tensor& b) {
-  return remainder(a, b);
+  return a.remainder(b);
 }
 inline Tensor operator%(const Tensor& a, const Scalar& b) {
-  return remainder(a, b);
+  return a.remainder(b);
 }
 inline Tensor operator%(const Scalar& a, const Tensor& b) {
-  return remainder(wrapped_scalar_tensor(a), b);
+  return wrapped_scalar_tensor(a).remainder(b);
 }
 
 inline Tensor& operator+=(Tensor& a, const Tensor& b) {
@@ -74,50 +72,50 @@ inline Tensor& operator/=(Tensor& a, const Scalar& b) {
 }
 
 inline Tensor operator&(const Tensor& a, const Tensor& b) {
-  return bitwise_and(a, b);
+  return a.bitwise_and(b);
 }
 inline Tensor operator&(const Tensor& a, const Scalar& b) {
-  return bitwise_and(a, b);
+  return a.bitwise_and(b);
 }
 inline Tensor operator&(const Scalar& a, const Tensor& b) {
-  return bitwise_and(b, a);
+  return b.bitwise_and(a);
 }
 inline Tensor operator|(const Tensor& a, const Tensor& b) {
-  return bitwise_or(a, b);
+  return a.bitwise_or(b);
 }
 inline Tensor operator|(const Tensor& a, const Scalar& b) {
-  return bitwise_or(a, b);
+  return a.bitwise_or(b);
 }
 inline Tensor operator|(const Scalar& a, const Tensor& b) {
-  return bitwise_or(b, a);
+  return b.bitwise_or(a);
 }
 inline Tensor operator^(const Tensor& a, const Tensor& b) {
-  return bitwise_xor(a, b);
+  return a.bitwise_xor(b);
 }
 inline Tensor operator^(const Tensor& a, const Scalar& b) {
-  return bitwise_xor(a, b);
+  return a.bitwise_xor(b);
 }
 inline Tensor operator^(const Scalar& a, const Tensor& b) {
-  return bitwise_xor(b, a);
+  return b.bitwise_xor(a);
 }
 
-inline Tensor operator==(const Tensor& a, const Tensor& b) { return eq(a, b); }
-inline Tensor operator==(const Tensor& a, const Scalar& b) { return eq(a, b); }
-inline Tensor operator==(const Scalar& a, const Tensor& b) { return eq(b, a); }
-inline Tensor operator!=(const Tensor& a, const Tensor& b) { return ne(a, b); }
-inline Tensor operator!=(const Tensor& a, const Scalar& b) { return ne(a, b); }
-inline Tensor operator!=(const Scalar& a, const Tensor& b) { return ne(b, a); }
-inline Tensor operator<(const Tensor& a, const Tensor& b) { return lt(a, b); }
-inline Tensor operator<(const Tensor& a, const Scalar& b) { return lt(a, b); }
-inline Tensor operator<(const Scalar& a, const Tensor& b) { return gt(b, a); }
-inline Tensor operator<=(const Tensor& a, const Tensor& b) { return le(a, b); }
-inline Tensor operator<=(const Tensor& a, const Scalar& b) { return le(a, b); }
-inline Tensor operator<=(const Scalar& a, const Tensor& b) { return ge(b, a); }
-inline Tensor operator>(const Tensor& a, const Tensor& b) { return gt(a, b); }
-inline Tensor operator>(const Tensor& a, const Scalar& b) { return gt(a, b); }
-inline Tensor operator>(const Scalar& a, const Tensor& b) { return lt(b, a); }
-inline Tensor operator>=(const Tensor& a, const Tensor& b) { return ge(a, b); }
-inline Tensor operator>=(const Tensor& a, const Scalar& b) { return ge(a, b); }
-inline Tensor operator>=(const Scalar& a, const Tensor& b) { return le(b, a); }
+inline Tensor operator==(const Tensor& a, const Tensor& b) { return a.eq(b); }
+inline Tensor operator==(const Tensor& a, const Scalar& b) { return a.eq(b); }
+inline Tensor operator==(const Scalar& a, const Tensor& b) { return b.eq(a); }
+inline Tensor operator!=(const Tensor& a, const Tensor& b) { return a.ne(b); }
+inline Tensor operator!=(const Tensor& a, const Scalar& b) { return a.ne(b); }
+inline Tensor operator!=(const Scalar& a, const Tensor& b) { return b.ne(a); }
+inline Tensor operator<(const Tensor& a, const Tensor& b) { return a.lt(b); }
+inline Tensor operator<(const Tensor& a, const Scalar& b) { return a.lt(b); }
+inline Tensor operator<(const Scalar& a, const Tensor& b) { return b.gt(a); }
+inline Tensor operator<=(const Tensor& a, const Tensor& b) { return a.le(b); }
+inline Tensor operator<=(const Tensor& a, const Scalar& b) { return a.le(b); }
+inline Tensor operator<=(const Scalar& a, const Tensor& b) { return b.ge(a); }
+inline Tensor operator>(const Tensor& a, const Tensor& b) { return a.gt(b); }
+inline Tensor operator>(const Tensor& a, const Scalar& b) { return a.gt(b); }
+inline Tensor operator>(const Scalar& a, const Tensor& b) { return b.lt(a); }
+inline Tensor operator>=(const Tensor& a, const Tensor& b) { return a.ge(b); }
+inline Tensor operator>=(const Tensor& a, const Scalar& b) { return a.ge(b); }
+inline Tensor operator>=(const Scalar& a, const Tensor& b) { return b.le(a); }
 
 }  // namespace sy

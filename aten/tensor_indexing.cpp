@@ -5,9 +5,7 @@
 
 #include "aten/contract/index_list.h"
 #include "aten/ops/advanced_indexing.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/shape.h"
 #include "aten/ops/view.h"
 #include "aten/scalar_tensor.h"
 

@@ -6,9 +6,6 @@
 #include "aten/backend/node.h"
 #include "aten/backend/primitive_calls.h"
 #include "aten/engine/copy.h"
-#include "aten/ops/copy.h"
-#include "aten/ops/factory.h"
-#include "aten/ops/view.h"
 #include "c10/thread_state.h"
 #include "codegen/lang/primitive_operators.h"
 

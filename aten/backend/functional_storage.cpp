@@ -11,7 +11,6 @@
 #include "aten/ops/scatter.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
-#include "aten/ops/view_alias.h"
 #include "c10/dispatcher.h"
 
 namespace sy::functional {

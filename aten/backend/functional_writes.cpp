@@ -8,9 +8,7 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/shape.h"
 #include "c10/dispatcher.h"
 
 // Operators that write.

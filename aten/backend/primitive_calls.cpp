@@ -4,7 +4,6 @@
 #include <limits>
 #include <numbers>
 
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "c10/dispatcher.h"
 #include "c10/error.h"

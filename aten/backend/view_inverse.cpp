@@ -6,12 +6,8 @@
 #include <utility>
 
 #include "aten/engine/dims.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/scatter.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
-#include "aten/ops/view_alias.h"
 #include "c10/dispatcher.h"
 #include "c10/schema/function_schema.h"
 

@@ -1,15 +1,11 @@
 // Softmax and its derivative, made of reductions: for backends that have no
 // kernels of their own for them. Narrow floats are computed in float32.
 
-#include "aten/ops/activation.h"
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
 #include "aten/ops/activation_kernels.h"
-#include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -4,7 +4,6 @@
 #include "aten/ops/activation_gated_kernels.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/math.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

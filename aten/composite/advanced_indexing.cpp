@@ -9,7 +9,7 @@
 #include "aten/operators.h"
 #include "aten/ops/advanced_indexing_kernels.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
+#include "aten/ops/comparison.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/histogram.h"
 #include "aten/ops/indexing.h"
@@ -18,7 +18,6 @@
 #include "aten/ops/scatter.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/unique.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

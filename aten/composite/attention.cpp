@@ -10,18 +10,12 @@
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/attention_kernels.h"
-#include "aten/ops/comparison.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/dropout.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/indexing.h"
 #include "aten/ops/linalg.h"
 #include "aten/ops/math.h"
-#include "aten/ops/random.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/shape.h"
 #include "aten/ops/softmax.h"
-#include "aten/ops/view.h"
 #include "c10/thread_state.h"
 
 namespace sy::composite {

@@ -13,8 +13,6 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -3,13 +3,11 @@
 #include "aten/contract/linalg.h"
 #include "aten/engine/structured.h"
 #include "aten/operators.h"
+#include "aten/ops/arithmetic.h"
 #include "aten/ops/cholesky_kernels.h"
 #include "aten/ops/cholesky_ops.h"
-#include "aten/ops/comparison.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

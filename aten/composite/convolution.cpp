@@ -1,15 +1,12 @@
 #include "aten/contract/convolution.h"
 
-#include "aten/ops/arithmetic.h"
 #include "aten/ops/convolution.h"
 #include "aten/ops/convolution_kernels.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/linalg.h"
 #include "aten/ops/padding.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -5,10 +5,8 @@
 #include "aten/composite/lu_factors.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/determinant_kernels.h"
 #include "aten/ops/math.h"
-#include "aten/ops/reduction.h"
 
 namespace sy::composite {
 

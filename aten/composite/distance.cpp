@@ -13,7 +13,6 @@
 #include "aten/ops/norm.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/unique.h"
-#include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 
 namespace sy::composite {

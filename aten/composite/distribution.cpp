@@ -8,13 +8,9 @@
 #include "aten/ops/distribution.h"
 #include "aten/ops/distribution_kernels.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/factory_out.h"
 #include "aten/ops/histogram.h"
-#include "aten/ops/math.h"
-#include "aten/ops/number.h"
 #include "aten/ops/random.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/scan.h"
 #include "aten/ops/sort.h"
 
 namespace sy::composite {

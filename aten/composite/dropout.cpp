@@ -7,7 +7,6 @@
 #include "aten/operators.h"
 #include "aten/ops/dropout_kernels.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/random.h"
 
 namespace sy::composite {
 

@@ -9,21 +9,15 @@
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/comparison.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/embedding_bag.h"
 #include "aten/ops/embedding_bag_kernels.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/histogram.h"
 #include "aten/ops/indexing.h"
-#include "aten/ops/math.h"
 #include "aten/ops/norm.h"
-#include "aten/ops/number.h"
-#include "aten/ops/reduction.h"
-#include "aten/ops/scatter.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/statistics.h"
 #include "aten/ops/unique.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

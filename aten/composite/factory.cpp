@@ -7,7 +7,6 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/factory_kernels.h"
 #include "aten/ops/factory_ops.h"
-#include "aten/ops/view.h"
 #include "aten/tensor.h"
 #include "c10/thread_state.h"
 

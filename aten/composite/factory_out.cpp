@@ -1,11 +1,9 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/guard.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/factory_kernels.h"
 #include "aten/ops/factory_ops.h"
 #include "aten/ops/factory_out_kernels.h"
-#include "aten/ops/random.h"
 
 namespace sy::composite {
 

@@ -3,7 +3,6 @@
 #include "aten/ops/factory_kernels.h"
 #include "aten/ops/factory_ops.h"
 #include "aten/ops/factory_out_kernels.h"
-#include "aten/ops/random.h"
 #include "aten/tensor.h"
 
 namespace sy::composite {

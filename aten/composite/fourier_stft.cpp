@@ -7,7 +7,6 @@
 #include "aten/ops/fourier_kernels.h"
 #include "aten/ops/linalg.h"
 #include "aten/ops/padding.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -1,13 +1,9 @@
 #include "aten/ops/image.h"
 #include "aten/engine/dims.h"
-#include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/image_kernels.h"
-#include "aten/ops/linalg.h"
 #include "aten/ops/ranges.h"
 #include "aten/ops/shape.h"
-#include "aten/ops/stacking.h"
 #include "aten/ops/view.h"
 
 namespace sy::composite {

@@ -3,13 +3,10 @@
 
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
-#include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/image_kernels.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/padding.h"
-#include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 
 namespace sy::composite {

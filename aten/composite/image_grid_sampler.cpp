@@ -6,16 +6,12 @@
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
+#include "aten/ops/comparison.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/image.h"
 #include "aten/ops/image_kernels.h"
-#include "aten/ops/indexing.h"
 #include "aten/ops/math.h"
-#include "aten/ops/reduction.h"
 #include "aten/ops/shape.h"
-#include "aten/ops/stacking.h"
-#include "aten/ops/view.h"
 #include "c10/thread_state.h"
 
 // grid_sampler and its gradients made of gather and scatter_add: for backends

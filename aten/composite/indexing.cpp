@@ -5,13 +5,9 @@
 #include "aten/engine/view.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/comparison.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/indexing_kernels.h"
 #include "aten/ops/scatter.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -1,11 +1,9 @@
 #include "aten/engine/geometry.h"
 #include "aten/operators.h"
-#include "aten/ops/comparison.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/indexing_kernels.h"
 #include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

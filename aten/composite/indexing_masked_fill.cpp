@@ -3,7 +3,6 @@
 #include "aten/ops/indexing.h"
 #include "aten/ops/indexing_kernels.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

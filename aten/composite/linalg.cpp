@@ -3,12 +3,7 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
 #include "aten/operators.h"
-#include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/linalg_kernels.h"
-#include "aten/ops/reduction.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

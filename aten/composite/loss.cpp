@@ -3,15 +3,10 @@
 #include "aten/contract/reduction_kind.h"
 #include "aten/engine/geometry.h"
 #include "aten/ops/activation.h"
-#include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/indexing.h"
 #include "aten/ops/loss_kernels.h"
 #include "aten/ops/loss_spatial.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -3,10 +3,8 @@
 #include <cmath>
 
 #include "aten/contract/reduction_kind.h"
-#include "aten/ops/arithmetic.h"
 #include "aten/ops/loss_binary_kernels.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

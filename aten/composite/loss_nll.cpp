@@ -9,13 +9,11 @@
 #include "aten/contract/reduction_kind.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/loss_kernels.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/scatter.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -8,14 +8,10 @@
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/comparison.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/indexing.h"
 #include "aten/ops/loss_ranking_kernels.h"
 #include "aten/ops/math.h"
-#include "aten/ops/reduction.h"
 #include "aten/ops/scan.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -6,12 +6,8 @@
 #include "aten/engine/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/comparison.h"
-#include "aten/ops/copy.h"
-#include "aten/ops/factory.h"
 #include "aten/ops/loss_sequence.h"
 #include "aten/ops/loss_sequence_kernels.h"
-#include "aten/ops/reduction.h"
-#include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 
 namespace sy::composite {

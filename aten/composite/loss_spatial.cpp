@@ -7,11 +7,8 @@
 #include "aten/contract/reduction_kind.h"
 #include "aten/engine/geometry.h"
 #include "aten/operators.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/loss.h"
 #include "aten/ops/loss_spatial_kernels.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

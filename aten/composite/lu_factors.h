@@ -3,11 +3,10 @@
 #include <tuple>
 
 #include "aten/operators.h"
-#include "aten/ops/comparison.h"
+#include "aten/ops/arithmetic.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/lu.h"
 #include "aten/ops/math.h"
-#include "aten/ops/reduction.h"
 #include "aten/ops/view.h"
 
 namespace sy::composite {

@@ -8,13 +8,9 @@
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
-#include "aten/ops/factory.h"
 #include "aten/ops/math.h"
 #include "aten/ops/normalization_kernels.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 #include "aten/result_type.h"
 #include "c10/thread_state.h"
 

@@ -6,10 +6,7 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
-#include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/shape.h"
 
 // What layers that bring rows, groups or channels to one scale share. Narrow
 // floats are computed in float32.

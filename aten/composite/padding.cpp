@@ -4,13 +4,11 @@
 #include "aten/engine/view.h"
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/padding.h"
 #include "aten/ops/padding_kernels.h"
 #include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 
 namespace sy::composite {

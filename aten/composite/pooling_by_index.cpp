@@ -9,12 +9,9 @@
 #include "aten/engine/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
-#include "aten/ops/scatter.h"
 #include "aten/ops/sort.h"
-#include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 
 namespace sy::composite::pooling {

@@ -6,12 +6,8 @@
 #include "aten/contract/pooling_windows.h"
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/indexing.h"
 #include "aten/ops/pooling_max.h"
 #include "aten/ops/pooling_max_kernels.h"
-#include "aten/ops/scatter.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 #include "c10/thread_state.h"
 
 namespace sy::composite {

@@ -7,13 +7,11 @@
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/comparison.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/pooling_max_kernels.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/sort.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

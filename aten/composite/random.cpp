@@ -2,13 +2,11 @@
 // kernels of their own for them. They are those of the CPU: it takes as many
 // words of the stream for each.
 
-#include "aten/ops/random.h"
 #include "aten/operators.h"
 #include "aten/ops/comparison.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/random_kernels.h"
-#include "aten/ops/reduction.h"
 
 namespace sy::composite {
 

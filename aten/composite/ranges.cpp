@@ -5,15 +5,11 @@
 #include "aten/engine/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/comparison.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/factory_kernels.h"
-#include "aten/ops/math.h"
 #include "aten/ops/ranges.h"
 #include "aten/ops/ranges_kernels.h"
 #include "aten/ops/ranges_ops.h"
-#include "aten/ops/tensor_info.h"
 
 namespace sy {
 

@@ -4,11 +4,9 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
 #include "aten/engine/view.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/rearranging_kernels.h"
 #include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -11,7 +11,6 @@
 #include "aten/ops/dropout.h"
 #include "aten/ops/recurrent_kernels.h"
 #include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 #include "c10/thread_state.h"
 
 namespace sy::composite {

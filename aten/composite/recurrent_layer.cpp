@@ -9,7 +9,6 @@
 #include "aten/ops/math.h"
 #include "aten/ops/recurrent.h"
 #include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -8,14 +8,12 @@
 #include "aten/operators.h"
 #include "aten/ops/activation.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/linalg.h"
 #include "aten/ops/math.h"
 #include "aten/ops/recurrent.h"
 #include "aten/ops/recurrent_kernels.h"
 #include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 #include "c10/thread_state.h"
 
 namespace sy::composite {

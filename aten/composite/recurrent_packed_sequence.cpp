@@ -5,13 +5,8 @@
 
 #include "aten/engine/geometry.h"
 #include "aten/engine/guard.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/indexing.h"
-#include "aten/ops/recurrent.h"
 #include "aten/ops/recurrent_kernels.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 
 namespace sy::composite {

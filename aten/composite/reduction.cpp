@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "aten/ops/reduction_kernels.h"
-#include "aten/ops/shape.h"
 #include "aten/ops/sort.h"
 
 namespace sy::composite {

@@ -4,15 +4,11 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/guard.h"
 #include "aten/operators.h"
+#include "aten/ops/arithmetic.h"
 #include "aten/ops/comparison.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/indexing.h"
-#include "aten/ops/reduction.h"
 #include "aten/ops/scatter_kernels.h"
 #include "aten/ops/scatter_ops.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

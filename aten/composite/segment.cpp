@@ -10,16 +10,11 @@
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/comparison.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/histogram.h"
-#include "aten/ops/indexing.h"
-#include "aten/ops/reduction.h"
 #include "aten/ops/scan.h"
-#include "aten/ops/scatter.h"
 #include "aten/ops/segment_kernels.h"
 #include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -6,12 +6,8 @@
 #include "aten/engine/view.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/comparison.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/indexing.h"
 #include "aten/ops/shape_kernels.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

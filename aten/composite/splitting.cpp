@@ -3,10 +3,8 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/splitting.h"
 #include "aten/ops/splitting_kernels.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -1,14 +1,11 @@
 #include <algorithm>
 
 #include "aten/engine/dims.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/indexing.h"
 #include "aten/ops/padding.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/stacking.h"
 #include "aten/ops/stacking_kernels.h"
-#include "aten/ops/view.h"
 
 namespace sy::composite {
 

@@ -9,13 +9,11 @@
 #include "aten/engine/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/math.h"
 #include "aten/ops/upsample.h"
 #include "aten/ops/upsample_kernels.h"
-#include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 
 namespace sy::composite {

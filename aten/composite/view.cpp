@@ -4,8 +4,6 @@
 #include "aten/engine/view.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
-#include "aten/ops/arithmetic.h"
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/view.h"
 #include "aten/ops/view_kernels.h"

@@ -3,9 +3,6 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
-#include "aten/ops/copy.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
 #include "aten/ops/view_alias_kernels.h"
 
 namespace sy::composite {

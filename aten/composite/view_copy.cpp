@@ -1,7 +1,6 @@
 #include "aten/engine/generated.h"
 
 #include "aten/ops/splitting_kernels.h"
-#include "aten/ops/view.h"
 #include "aten/ops/view_copy_kernels.h"
 #include "aten/ops/view_copy_ops.h"
 

@@ -1,10 +1,7 @@
 #include <numbers>
 
-#include "aten/ops/arithmetic.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/math.h"
 #include "aten/ops/special.h"
-#include "aten/ops/view.h"
 #include "aten/ops/window_kernels.h"
 
 namespace sy::composite {

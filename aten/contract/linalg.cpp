@@ -2,8 +2,6 @@
 
 #include "aten/engine/dims.h"
 #include "aten/engine/generated.h"
-#include "aten/ops/copy.h"
-#include "aten/ops/view_inplace.h"
 
 namespace sy {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "aten/ops/copy.h"
 #include "aten/tensor.h"
 
 namespace sy {

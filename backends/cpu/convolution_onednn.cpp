@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "aten/engine/copy.h"
-#include "aten/ops/arithmetic.h"
 #include "aten/ops/factory.h"
 #include "backends/cpu/convolution.h"
 #include "backends/cpu/gemm/packed_weight.h"

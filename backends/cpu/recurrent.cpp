@@ -2,7 +2,6 @@
 
 #include "aten/engine/copy.h"
 #include "aten/operators.h"
-#include "aten/ops/arithmetic.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/recurrent_kernels.h"
 #include "backends/cpu/gemm/packed_weight.h"

@@ -22,8 +22,15 @@ class AutogradEmitter {
     for (const Operator& op : family_.operators) one(body, op);
     Writer w;
     w.raw(banner(family_));
-    headers(body);
+    Writer declared;
+    headers(body, declared);
     includes(w, body.headers());
+    if (!declared.str().empty()) {
+      open_namespace(w, "sy");
+      w.gap();
+      w.raw(declared.str());
+      close_namespace(w, "sy");
+    }
     open_namespace(w, "sy::autograd");
     if (!body.str().empty()) {
       open_namespace(w, "");
@@ -44,10 +51,13 @@ class AutogradEmitter {
   }
 
  private:
-  void headers(Writer& w) const {
+  void headers(Writer& w, Writer& declared) const {
     w.include("aten/ops/" + family_.name + "_ops.h");
     w.include("autograd/generated_support.h");
-    include_operators(w, model_, called_);
+    // A library of its own is one source, with one declaration of each.
+    if (family_.is_own()) return include_operators(w, model_, called_);
+    declare_functions(declared, model_, called_);
+    w.include_all(declared.headers());
   }
 
   void one(Writer& w, const Operator& op) {

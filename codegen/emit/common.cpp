@@ -70,12 +70,16 @@ void includes(Writer& w, const std::set<std::string>& headers) {
   }
 }
 
+std::set<std::string> roots_of(const std::set<std::string>& operators) {
+  std::set<std::string> out;
+  for (const std::string& o : operators) out.insert(o.substr(0, o.find('.')));
+  return out;
+}
+
 void include_operators(Writer& w, const Model& model,
                        const std::set<std::string>& operators) {
-  std::vector<std::string> names;
-  for (const std::string& o : operators) {
-    names.push_back(o.substr(0, o.find('.')));
-  }
+  const auto roots = roots_of(operators);
+  const std::vector<std::string> names(roots.begin(), roots.end());
   for (const std::string& family : model.families_of(names)) {
     w.include("aten/ops/" + family + ".h");
   }

@@ -41,6 +41,11 @@ void includes(Writer& w, const std::set<std::string>& headers);
 // The headers of the functions of operators, "add.Tensor".
 void include_operators(Writer& w, const Model& model,
                        const std::set<std::string>& operators);
+// Those functions themselves, in namespace sy.
+void declare_functions(Writer& w, const Model& model,
+                       const std::set<std::string>& operators);
+// "add" of "add.Tensor".
+std::set<std::string> roots_of(const std::set<std::string>& operators);
 
 // "AddTensor" of "add_Tensor".
 std::string camel(std::string_view id);

@@ -36,9 +36,12 @@ class DefinitionsEmitter {
     table(body);
     Writer w;
     w.raw(banner(family_));
-    headers(body);
+    Writer declared;
+    headers(body, declared);
     includes(w, body.headers());
     open_namespace(w, "sy");
+    w.gap();
+    w.raw(declared.str());
     w.gap();
     w.raw(body.str());
     close_namespace(w, "sy");
@@ -46,12 +49,15 @@ class DefinitionsEmitter {
   }
 
  private:
-  void headers(Writer& w) const {
+  void headers(Writer& w, Writer& declared) const {
     const std::string ops = "aten/ops/" + family_.name;
     w.include_all(std::set<std::string>{"aten/engine/generated.h",
                                         ops + "_kernels.h", ops + "_ops.h",
                                         "c10/plugin/library.h"});
-    include_operators(w, model_, called_);
+    // A library of its own is one source, with one declaration of each.
+    if (family_.is_own()) return include_operators(w, model_, called_);
+    declare_functions(declared, model_, called_);
+    w.include_all(declared.headers());
   }
 
   void contracts(Writer& w) const {
@@ -112,6 +118,9 @@ class DefinitionsEmitter {
   void elementwise(Writer& w, const Operator& op) {
     const auto code = composite_code(model_, op);
     called_.insert(code.operators.begin(), code.operators.end());
+    for (const std::string& name : roots_of(called_)) {
+      called_.insert(name + '_');  // of the in-place form
+    }
     emit_foreach(w, model_, op);
     add(implicit_, op.base, "_foreach");
     if (op.inplace) add(implicit_, *op.inplace, "_foreach");

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/common.h"
@@ -65,6 +66,15 @@ std::string_view no_default(const Operator& op) {
   return {};
 }
 
+void function_declaration(Writer& w, const Operator& op, const Overload& o) {
+  const ApiSignature api = api_signature(o.schema, false, no_default(op));
+  for (const Argument& a : o.schema.arguments()) {
+    w.include_all(default_headers(a));
+  }
+  w.line("SY_API " + return_type(o.schema) + ' ' + function_name(o) + '(' +
+         parameter_text(api, true) + ");");
+}
+
 void function_declarations(Writer& w, const Operator& op) {
   const auto overloads = op.overloads();
   if (std::none_of(overloads.begin(), overloads.end(),
@@ -74,13 +84,7 @@ void function_declarations(Writer& w, const Operator& op) {
   w.gap();
   if (!op.entry->doc.empty()) w.comment(op.entry->doc);
   for (const Overload* o : overloads) {
-    if (!has_function(op, *o)) continue;
-    const ApiSignature api = api_signature(o->schema, false, no_default(op));
-    for (const Argument& a : o->schema.arguments()) {
-      w.include_all(default_headers(a));
-    }
-    w.line("SY_API " + return_type(o->schema) + ' ' + function_name(*o) + '(' +
-           parameter_text(api, true) + ");");
+    if (has_function(op, *o)) function_declaration(w, op, *o);
   }
 }
 
@@ -178,6 +182,29 @@ std::vector<ApiCall> api_calls(const Operator& op) {
     }
   }
   return out;
+}
+
+void declare_functions(Writer& w, const Model& model,
+                       const std::set<std::string>& operators) {
+  std::map<std::string, Writer> lines;  // by their text: in no file's order
+  for (const std::string& name : roots_of(operators)) {
+    const auto* known = model.named(name);
+    if (known == nullptr) continue;
+    for (const Operator* op : *known) {
+      for (const Overload* o : op->overloads()) {
+        if (op->ns != "aten" || !has_function(*op, *o)) continue;
+        if (function_name(*o) != name) continue;
+        Writer line;
+        function_declaration(line, *op, *o);
+        lines.emplace(line.str(), line);
+      }
+    }
+  }
+  if (lines.empty()) return;
+  w.comment(
+      "What is called, declared here: another operator of their families is no "
+      "reason to compile this again.");
+  for (const auto& [text, line] : lines) w.add(line);
 }
 
 std::string emit_functions_header(const Model&, const Family& family) {

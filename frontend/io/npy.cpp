@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/view.h"
 #include "frontend/io/format/mapped_file.h"
 #include "frontend/io/format/npy_header.h"
 #include "frontend/io/format/output_file.h"

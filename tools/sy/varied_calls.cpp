@@ -4,7 +4,6 @@
 #include <limits>
 #include <set>
 
-#include "aten/ops/factory.h"
 #include "aten/tensor.h"
 #include "c10/error.h"
 #include "c10/schema/function_schema.h"

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
+#include "aten/program/special.h"
 #include "backends/cpu/program/functors/environment.h"
 #include "backends/cpu/program/table.h"
-#include "codegen/lang/special/functions.h"
 
 namespace sy::tiles {
 

@@ -59,6 +59,8 @@ void Streams::submit(int device,
     if (ticket != 0) {
       sy::note_use(*s, device, stream, ticket);
     } else if (const auto recording = q->recording()) {
+      SY_CHECK(s->allocator() == &DeviceMemory::of(device), NotImplemented,
+               "a graph keeps the memory of its device alone");
       DeviceMemory::of(device).keep(s->data());
       recording->let_go.push_back([device, address = s->data()] {
         DeviceMemory::of(device).let_go(address);
