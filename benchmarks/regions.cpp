@@ -1,6 +1,7 @@
 // Regions that the CPU runs as one, beside the same calls made eagerly.
 
 #include <benchmark/benchmark.h>
+#include <sy/sy.h>
 
 #include <functional>
 #include <string>
@@ -8,7 +9,6 @@
 
 #include "aten/backend/node.h"
 #include "aten/backend/region_builder.h"
-#include "benchmarks/both.h"
 
 namespace {
 
@@ -88,7 +88,7 @@ std::function<void()> layer_norm_region(const Tensor& x) {
 void measure_run(const char* name,
                  std::function<std::function<void()>()> make) {
   benchmark::RegisterBenchmark(name, [make](benchmark::State& s) {
-    const Mode mode;
+    const sy::InferenceMode mode;
     const std::function<void()> run = make();
     for (auto _ : s) run();
   })->UseRealTime();
