@@ -118,6 +118,12 @@ void OperatorEntry::missing_kernel(DispatchKeySet keys,
   const std::string chosen =
       key_name({f, on_backend ? number_of(keys.highest_backend()) : -1});
   std::string text = str("[", name_, "] has no kernel for ", chosen);
+  if (on_backend) {
+    const DeviceType backend = keys.highest_backend();
+    const std::string why = why_not_loaded(backend);
+    SY_CHECK(why.empty(), NotImplemented, text, ": '",
+             backend_device_name(backend), "': ", why);
+  }
   for (size_t i = 0; i < n && i < 4; ++i) {
     if (arg_keys[i].empty()) continue;
     text += str("\n  argument ", i, ": ", to_string(arg_keys[i]));
@@ -126,9 +132,6 @@ void OperatorEntry::missing_kernel(DispatchKeySet keys,
   text += str("\n  kernels: ", kernels.empty() ? "none" : kernels);
   if (f == DispatchKey::Undefined) {
     text += "\n  no argument is a defined tensor, so no backend was chosen";
-  } else if (const std::string why = why_not_loaded(keys.highest_backend());
-             on_backend && !why.empty()) {
-    text += str("\n  ", backend_device_name(keys.highest_backend()), ": ", why);
   } else if (on_backend) {
     text += str("\n  register one with SY_LIBRARY_IMPL(",
                 name_.substr(0, name_.find(':')), ", ", chosen,

@@ -50,17 +50,6 @@ HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
          "nlohmann/")
 
 COMPOSITE = "aten/composite"
-# Sources beside the families' own that are no family's: path -> why.
-NO_FAMILY = {
-    "backends/meta/pointwise.cpp": "the engine that entries of a kind run on",
-    "backends/meta/reduce.cpp": "the engine that entries of a kind run on",
-}
-
-# Pages whose paths must lead somewhere, and what generation makes.
-PAGE = re.compile(r"(README|CONTRIBUTING|docs/\w+|\w+/README)\.md")
-GENERATED = re.compile(r"_gen\.|^aten/ops/|^docs/ops/|^backends/npu/")
-PATH = re.compile(r"(?<![\w./-])(\w+(?:/[\w-]+)+"
-                  r"\.(?:h|cpp|inc|yaml|py|sh|bzl))\b")
 
 # Where no folder of backends/ is named, but in comments, by way of example.
 NAMELESS = ("c10/", "aten/", "autograd/", "codegen/", "frontend/", "include/",
@@ -73,10 +62,18 @@ NAMES_A_BACKEND = {
     ("BUILD.bazel", "backends/cpu"):
         "libswitchyard_onednn.so and libswitchyard_lapack.so are files of an "
         "installation, which the CPU's kernels load by these names",
+    ("schemas/BUILD.bazel", "backends/cpu"):
+        "the loops that the CPU has compiled for entries with `compiled:`",
     ("codegen/commands.cpp", "backends/cpu"):
         "where emit-all, which makes golden files, puts the loops that the CPU "
         "has compiled for entries with `compiled:`",
 }
+
+# Pages whose paths must lead somewhere, and what generation makes.
+PAGE = re.compile(r"(README|CONTRIBUTING|docs/\w+|\w+/README)\.md")
+GENERATED = re.compile(r"_gen\.|^aten/ops/|^docs/ops/")
+PATH = re.compile(r"(?<![\w./-])(\w+(?:/[\w-]+)+"
+                  r"\.(?:h|cpp|inc|yaml|py|sh|bzl))\b")
 
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|work|root|tmp|mnt|Users)/\w")
@@ -170,8 +167,10 @@ def check_paths(files):
     for page, lines in files.items():
         if not PAGE.fullmatch(page):
             continue
+        fenced = False  # an example of somebody's own files
         for number, line in enumerate(lines, 1):
-            for path in PATH.findall(line):
+            fenced ^= line.startswith("```")
+            for path in () if fenced else PATH.findall(line):
                 beside = os.path.join(os.path.dirname(page), path)
                 if path.split("/")[0] in tops and path not in files and \
                         beside not in files and not GENERATED.search(path):
@@ -244,7 +243,7 @@ def check_families(files):
             continue
         for function in defined(lines):
             sources.setdefault(folder, {}).setdefault(function, []).append(path)
-        if schemas and path not in NO_FAMILY and not family_of(path, schemas):
+        if schemas and not family_of(path, schemas):
             yield path, 1, (
                 "is named after no family of schemas/ops/: here each file "
                 "holds kernels of one family, so that they are found without "

@@ -52,6 +52,30 @@ ViewRecord* record_of(const TensorImpl& t) {
   return dynamic_cast<ViewRecord*>(t.backend_meta().get());
 }
 
+// Whether the view is made by replaying its operator; what is seen by the
+// storage is not, since values need not lie as their tensors.
+bool replayed(const TensorImpl& t, const TensorImpl* parent,
+              const OperatorEntry* op, SharedValue& shared) {
+  return parent != nullptr && parent->storage() == t.storage() &&
+         op->name() != "aten::as_strided" && shared.knows_views();
+}
+
+const OperatorEntry* operator_of(const TensorImpl& t,
+                                 const ViewRecord* record) {
+  if (record != nullptr && record->parent.defined()) return record->op;
+  return t.view_meta() ? t.view_meta()->op() : nullptr;
+}
+
+// The view `t` of its base's value. One that is recorded is reshaped: it may
+// have other strides than the base, which `view` looks at.
+Tensor replay(const TensorImpl& t, const OperatorEntry& op, const Tensor& base,
+              std::vector<Value> args, int output) {
+  const bool by_strides =
+      op.name() == "aten::view" || op.name() == "aten::_reshape_alias";
+  if (by_strides && is_recorded(base)) return base.reshape(t.sizes());
+  return apply_view(op, base, std::move(args), output);
+}
+
 struct HowMade {
   const OperatorEntry* op;
   std::vector<Value> args;
@@ -91,6 +115,17 @@ Tensor with_layout(const Tensor& value, IntArrayRef sizes,
   copy_between(out, value);
   return out;
 }
+
+ResizedStorage::ResizedStorage(StorageImpl& storage)
+    : storage_(storage),
+      payload_(intrusive_ptr<StoragePayload>::retain(storage.payload())) {
+  if (storage.data_acquire() != nullptr && !storage.is_handed_out()) {
+    storage.give_memory();
+  }
+  storage.set_payload(nullptr);
+}
+
+ResizedStorage::~ResizedStorage() { storage_.set_payload(std::move(payload_)); }
 
 // ---- SharedValue
 
@@ -184,7 +219,7 @@ Tensor SharedValue::whole(StorageImpl& storage) {
   if (n == had) return value_;
   Tensor all = flat();
   if (n < had) all = all.slice(0, 0, n);
-  if (n > had) all = cat({all, zeros({n - had}, value_.options())});
+  if (n > had) all = cat({all, all.new_zeros({n - had})});
   value_ = with_layout(all, {&n, 1}, {&kOne, 1});
   sizes_ = Dims(IntArrayRef(&n, 1));
   strides_ = Dims(IntArrayRef(&kOne, 1));
@@ -210,12 +245,12 @@ Tensor SharedValue::see(const TensorImpl& t) {
 void SharedValue::write(const TensorImpl& t, const Tensor& v) {
   const std::lock_guard lock(mutex_);
   StorageImpl& storage = *t.storage();
-  whole(storage);
-  if (same_geometry(t) || covers(t)) {
+  if (covers(t) && t.dtype() == value_.scalar_type()) {
     set(storage, with_layout(v, t.sizes(), t.strides()), t.sizes(),
         t.strides());
     return;
   }
+  whole(storage);
   const ScalarType dtype = value_.scalar_type();
   Tensor all = flat();
   if (t.dtype() != dtype) all = all.view(t.dtype());
@@ -285,8 +320,7 @@ Tensor value_of(const TensorBase& t) {
   ViewRecord* const record = record_of(impl);
   const TensorImpl* const parent = parent_of(impl, record);
   Tensor v;
-  if (parent == nullptr || !shared.knows_views() ||
-      parent->storage() != impl.storage()) {
+  if (!replayed(impl, parent, operator_of(impl, record), shared)) {
     v = shared.see(impl);
   } else {
     const uint64_t now = shared.generation();
@@ -297,8 +331,8 @@ Tensor value_of(const TensorBase& t) {
       }
     }
     HowMade how = how_made(impl, record);
-    v = apply_view(*how.op, value_of(handle_of(*parent)), std::move(how.args),
-                   how.output);
+    v = replay(impl, *how.op, value_of(handle_of(*parent)), std::move(how.args),
+               how.output);
     if (record != nullptr && is_recorded(v)) {
       const std::lock_guard lock(record->mutex);
       record->cached = v;
@@ -317,8 +351,7 @@ void write_value(const TensorBase& t, const Tensor& v) {
   SharedValue& shared = *SharedValue::of(*impl.storage());
   ViewRecord* const record = record_of(impl);
   const TensorImpl* const parent = parent_of(impl, record);
-  if (parent == nullptr || !shared.knows_views() ||
-      parent->storage() != impl.storage()) {
+  if (!replayed(impl, parent, operator_of(impl, record), shared)) {
     shared.write(impl, v);
     return;
   }

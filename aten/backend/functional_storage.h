@@ -88,6 +88,20 @@ Tensor value_of(const TensorBase& t);
 // They become those of `v`; its base and all views of that follow.
 void write_value(const TensorBase& t, const Tensor& v);
 
+// While it lives, a functional tensor's storage may change its size: it would
+// take memory first otherwise. No call must see the tensor meanwhile.
+class ResizedStorage {
+ public:
+  explicit ResizedStorage(StorageImpl& storage);
+  ~ResizedStorage();
+  ResizedStorage(const ResizedStorage&) = delete;
+  ResizedStorage& operator=(const ResizedStorage&) = delete;
+
+ private:
+  StorageImpl& storage_;
+  intrusive_ptr<StoragePayload> payload_;
+};
+
 // Calls are made on values: neither autograd nor this sees them.
 class OnValues {
  public:

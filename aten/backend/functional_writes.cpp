@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "aten/engine/view.h"
 #include "aten/ops/factory.h"
 #include "c10/dispatcher.h"
+#include "c10/schema/function_schema.h"
 
 // Operators that write.
 
@@ -27,7 +29,10 @@ const char* short_name(const OperatorEntry& op) {
 // storage is what it was made as.
 void resize_out(const TensorBase& t, const TensorBase& like) {
   TensorImpl& outer = *t.impl();
-  outer.resize(like.sizes());
+  {
+    const ResizedStorage room(*outer.storage());
+    outer.resize(like.sizes());
+  }
   if (outer.strides() != like.strides()) {
     outer.set_sizes_and_strides(like.sizes(), like.strides(),
                                 outer.storage_offset());
@@ -78,6 +83,66 @@ void store(const OperatorEntry& op, const Tensor& result, const TensorBase& t) {
   }
 }
 
+template <class F>
+bool any_written(const WritePlan& plan, const Value* args, F&& f) {
+  bool found = false;
+  for (const int8_t i : plan.written) {
+    for_each_tensor(args[i], [&](const TensorBase& t) {
+      found = found || (is_functional(t) && f(t));
+    });
+  }
+  return found;
+}
+
+// Whether the form does more with its arguments than to store a result: where
+// written tensors meet themselves or others in memory, kernels differ. And
+// whether a second call would draw other numbers.
+bool needs_the_form(const OperatorEntry& op, const WritePlan& plan,
+                    const Value* args, size_t num_args) {
+  const auto meets = [&](const TensorBase& t) {
+    if (internal_overlap(t) != Overlap::No) return true;
+    bool found = false;
+    for (size_t i = 0; i < num_args; ++i) {
+      for_each_tensor(args[i], [&](const TensorBase& other) {
+        const Sharing s = sharing(t, other);
+        found = found || s == Sharing::Partial || s == Sharing::TooHard;
+      });
+    }
+    return found;
+  };
+  const bool redrawn =
+      op.has_flag(OperatorDef::kRandom) && op.has_flag(OperatorDef::kOut);
+  return redrawn || any_written(plan, args, meets);
+}
+
+// Whether what becomes of `t` is only known to the form: the layout of an out=
+// argument that it may change, an in-place form that resizes.
+bool unlike(const OperatorEntry& op, const TensorBase& result,
+            const TensorBase& t) {
+  if (!is_functional(t) || is_recorded(result)) return false;
+  if (result.sizes() != t.sizes()) return true;
+  return op.has_flag(OperatorDef::kOut) && result.strides() != t.strides();
+}
+
+bool unlike(const OperatorEntry& op, const WritePlan& plan, const Value* args,
+            const std::vector<Value>& results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (plan.stored[i] < 0) continue;
+    const Value& written = args[plan.stored[i]];
+    if (written.is_tensor()) {
+      if (unlike(op, results[i].to_tensor(), written.to_tensor())) return true;
+      continue;
+    }
+    if (written.is_none()) continue;
+    const ArrayRef<TensorBase> to = written.to_tensor_list();
+    const ArrayRef<TensorBase> from = results[i].to_tensor_list();
+    for (size_t j = 0; j < std::min(to.size(), from.size()); ++j) {
+      if (unlike(op, from[j], to[j])) return true;
+    }
+  }
+  return false;
+}
+
 void bump_written(const OperatorEntry& op, const WritePlan& plan,
                   const Value* args) {
   for (const int8_t i : plan.written) {
@@ -95,7 +160,8 @@ class Copies {
     if (find(*t.storage()) != nullptr) return;
     SharedValue& shared = *SharedValue::of(*t.storage());
     const Tensor whole = shared.whole(*t.storage());
-    copies_.push_back({t, whole.clone()});
+    const Tensor copy = whole.clone();
+    copies_.push_back({t, copy, copy._version()});
   }
 
   // What stands for `t` in the call.
@@ -119,8 +185,13 @@ class Copies {
   }
 
   // What the call has written is the storages' value from now on.
-  void keep() {
+  void keep(const OperatorEntry& op) {
     for (const Copy& c : copies_) {
+      // Not every operator counts all that it writes.
+      const bool counted = is_recorded(c.value)
+                               ? op.schema().is_mutable()
+                               : c.value._version() != c.version;
+      if (counted) c.owner.impl()->bump_version(&op);
       if (!is_recorded(c.value)) keep_storage(c);
     }
     for (const Pair& p : pairs_) {
@@ -139,6 +210,7 @@ class Copies {
   struct Copy {
     TensorBase owner;  // one of the tensors over it
     Tensor value;
+    uint32_t version;
   };
   struct Pair {
     TensorBase outer;
@@ -171,7 +243,10 @@ class Copies {
     }
     if (resized) {
       shared.forget_views();
-      storage.resize(value.storage()->nbytes());
+      {
+        const ResizedStorage room(storage);
+        storage.resize(value.storage()->nbytes());
+      }
       const auto n = static_cast<int64_t>(storage.nbytes() / value.itemsize());
       const int64_t one = 1;
       value = alias_without_view(value, {&n, 1}, {&one, 1}, 0);
@@ -189,10 +264,17 @@ void write_functional(const OperatorEntry& op, const WritePlan& plan,
                       Value* args, size_t num_args, Value* results,
                       size_t num_results) {
   CallOnValues on_values(args, num_args);
+  const bool recorded = on_values.recorded();
+  if (!recorded && needs_the_form(op, plan, args, num_args)) {
+    return write_copies(op, plan, args, num_args, results, num_results);
+  }
   std::vector<Value> inner =
       functional_arguments(plan, on_values.args().data());
   std::vector<Value> out(static_cast<size_t>(plan.functional->num_results()));
   call(*plan.functional, inner, out.data(), out.size());
+  if (unlike(op, plan, args, out)) {
+    return write_copies(op, plan, args, num_args, results, num_results);
+  }
   bump_written(op, plan, args);
   // What others may write is no value.
   const auto fresh = [&](const TensorBase& t) {
@@ -232,7 +314,6 @@ void write_copies(const OperatorEntry& op, const WritePlan& plan, Value* args,
       if (is_functional(t)) copies.add(t);
     });
   }
-  bump_written(op, plan, args);
   std::vector<Value> inner(args, args + num_args);
   for (Value& v : inner) {
     if (!has_functional(v)) continue;
@@ -249,7 +330,7 @@ void write_copies(const OperatorEntry& op, const WritePlan& plan, Value* args,
             : Value::optional_tensor_list(list.data(), list.size());
   }
   call(op, inner, results, num_results);
-  copies.keep();
+  copies.keep(op);
   CallOnValues fresh(nullptr, 0);
   for (size_t k = 0; k < num_results; ++k) {
     if (plan.returned[k] >= 0) {
@@ -284,8 +365,13 @@ void write_geometry(const OperatorEntry& op, const WritePlan& plan, Value* args,
   const DispatchKeySet run = has_composite(op)
                                  ? DispatchKeySet()
                                  : DispatchKeySet::dense(t.device().type());
-  OperatorHandle(&op).redispatch_boxed(run, args, num_args, results,
-                                       num_results);
+  {
+    // The only one that calls nothing but TensorImpl::resize.
+    std::optional<ResizedStorage> room;
+    if (op.name() == "aten::resize_") room.emplace(*impl.storage());
+    OperatorHandle(&op).redispatch_boxed(run, args, num_args, results,
+                                         num_results);
+  }
   const bool moved = impl.storage() != before ||
                      impl.sizes() != IntArrayRef(sizes) ||
                      impl.strides() != IntArrayRef(strides);

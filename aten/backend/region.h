@@ -63,8 +63,9 @@ struct RegionNode {
   ScalarType compute = ScalarType::Undefined;
   ArrayRef<uint16_t> inputs;     // values; of a product a and b
   ArrayRef<ScalarType> results;  // each result is rounded to its dtype
-  // Of a reduction: the inputs -> k accumulators, of one element.
-  program::Program body;
+  // Of a reduction: the inputs -> k accumulators, of one element. Of a product
+  // none.
+  program::Program body{.n_results = 0};
   // Bit d: the results do not vary over dim d, as it was summed over.
   uint64_t reduced = 0;
   // a.0 ... a.k-1, b.0 ... b.k-1 -> k accumulators. Associative, in any order.

@@ -111,6 +111,9 @@ class Checker {
       case RegionNode::kConvolution:
         counts(name, "inputs", 2, n.inputs.size());
         counts(name, "results", 1, n.results.size());
+        SY_CHECK(n.body.n_steps == 0 && n.body.n_results == 0 &&
+                     n.body.n_uniforms == 0,
+                 Value, "[region] ", name, ": expected no program");
         for (const RegionWindow& w : n.windows) window(w, name);
         break;
     }

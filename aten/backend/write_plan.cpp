@@ -50,9 +50,15 @@ Places target_arguments(const FunctionSchema& s) {
   return out;
 }
 
-int8_t place_of(const Argument& a, const FunctionSchema& form) {
+int8_t place_of(const FunctionSchema& f, size_t at,
+                const FunctionSchema& form) {
+  const Argument& a = f.arguments()[at];
   const int i = form.argument_index(a.name.view());
   if (i >= 0) return static_cast<int8_t>(i);
+  // What is `self` in place may be called `input`.
+  if (at == 0 && form.self_index() == 0 && a.type == TypeKind::kTensor) {
+    return 0;
+  }
   if (a.name == "dtype") return FunctionalForm::kDtype;
   if (a.name == "device") return FunctionalForm::kDevice;
   return FunctionalForm::kDefault;
@@ -62,17 +68,21 @@ int8_t place_of(const Argument& a, const FunctionSchema& form) {
 // that it would not look at.
 bool fits(const FunctionSchema& f, const FunctionSchema& form) {
   if (!f.is_functional()) return false;
-  for (const Argument& a : f.arguments()) {
-    const int8_t p = place_of(a, form);
+  std::vector<bool> used(form.arguments().size());
+  for (size_t i = 0; i < f.arguments().size(); ++i) {
+    const Argument& a = f.arguments()[i];
+    const int8_t p = place_of(f, i, form);
+    if (p >= 0) used[size_t(p)] = true;
     if (p == FunctionalForm::kDefault && !a.default_value) return false;
     if (p >= 0 && form.arguments()[size_t(p)].type.without_optional() !=
                       a.type.without_optional()) {
       return false;
     }
   }
-  for (const Argument& a : form.arguments()) {
-    const bool only_target = form.is_out() && a.is_out();
-    if (!only_target && f.argument_index(a.name.view()) < 0) return false;
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (!used[i] && !(form.is_out() && form.arguments()[i].is_out())) {
+      return false;
+    }
   }
   const Places targets = target_arguments(form);
   if (f.returns().size() != targets.size()) return false;
@@ -167,8 +177,8 @@ OperatorExtra* make_plan(const OperatorEntry& op) {
     }
   } else if (const OperatorEntry* found = find_functional(op)) {
     Places args;
-    for (const Argument& a : found->schema().arguments()) {
-      args.push_back(place_of(a, form));
+    for (size_t i = 0; i < found->schema().arguments().size(); ++i) {
+      args.push_back(place_of(found->schema(), i, form));
     }
     call_functional(*found, std::move(args), targets, plan.get());
   }

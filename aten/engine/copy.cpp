@@ -89,8 +89,9 @@ void copy_cpu(const TensorBase& dst, const TensorBase& src) {
       return;
     }
   }
-  ops::_copy_from::redispatch(DispatchKeySet::dense(kCPU), Tensor(src),
-                              Tensor(dst), false);
+  ops::_copy_from::redispatch(DispatchKeySet::dense(kCPU),
+                              static_cast<const Tensor&>(src),
+                              static_cast<const Tensor&>(dst), false);
 }
 
 namespace {

@@ -42,7 +42,8 @@ class BackendEmitter {
     for (const Operator& op : family_.operators) kernels(body, op);
     Writer w;
     w.raw(banner(family_));
-    includes(w, headers(body.str()));
+    headers(body);
+    includes(w, body.headers());
     open_namespace(w, backend_.ns.str());
     if (!body.str().empty()) {
       open_namespace(w, "");
@@ -61,28 +62,22 @@ class BackendEmitter {
   }
 
  private:
-  std::set<std::string> headers(const std::string& body) const {
-    std::set<std::string> out = {"aten/ops/" + family_.name + "_ops.h",
-                                 kernels_header(backend_, family_),
-                                 "c10/plugin/library.h"};
-    const auto uses = [&](const char* text) {
-      return body.find(text) != std::string::npos;
-    };
-    const std::string ops = "aten/ops/" + family_.name;
-    if (uses("desc::")) out.insert(ops + "_desc.h");
-    if (uses("contract::")) out.insert(ops + "_kernels.h");
-    if (uses("generated::") || uses("new_result(")) {
-      out.insert("aten/engine/generated.h");
-    }
-    if (uses("sy::result_type(")) out.insert("aten/result_type.h");
-    for (const Engine e : engines_) out.insert(backend_.engine(e));
-    return out;
+  void headers(Writer& w) const {
+    w.include("aten/ops/" + family_.name + "_ops.h");
+    w.include(kernels_header(backend_, family_));
+    w.include("c10/plugin/library.h");
+  }
+
+  static void contract(Writer& w, const Operator& op) {
+    if (!has_contract(op)) return;
+    w.include(family_header(op, "_kernels.h"));
+    w.line("  " + contract_call(op));
   }
 
   // Whether the backend has an engine for it, which is then used.
-  bool runs(Engine e, const Overload& o) {
+  bool runs(Writer& w, Engine e, const Overload& o) const {
     if (!backend_.has_engine(e) || is_listed(o)) return false;
-    engines_.insert(e);
+    w.include(backend_.engine(e));
     return true;
   }
 
@@ -95,7 +90,7 @@ class BackendEmitter {
     switch (op.kind()) {
       case OperatorKind::kPointwise:
         for (const Overload* o : op.overloads()) {
-          if (!runs(Engine::kPointwise, *o)) continue;
+          if (!runs(w, Engine::kPointwise, *o)) continue;
           // An out= form that does not convert stores the functional result.
           if (o->schema.is_out() && exact_out_.of(op)) continue;
           pointwise(w, op, *o);
@@ -103,19 +98,19 @@ class BackendEmitter {
         break;
       case OperatorKind::kReduce:
         for (const Overload* o : op.overloads()) {
-          if (runs(Engine::kReduce, *o)) reduce(w, op, *o);
+          if (runs(w, Engine::kReduce, *o)) reduce(w, op, *o);
         }
         break;
       case OperatorKind::kScan:
         for (const Overload* o : op.overloads()) {
-          if (!runs(Engine::kScan, *o)) continue;
+          if (!runs(w, Engine::kScan, *o)) continue;
           begin(w, op, *o);
-          if (has_contract(op)) w.line("  " + contract_call(op));
+          contract(w, op);
           results(w, op, *o, "scan", scan_arguments(op));
         }
         break;
       case OperatorKind::kView:
-        if (runs(Engine::kView, op.base)) {
+        if (runs(w, Engine::kView, op.base)) {
           registrations_.push_back("m.impl(\"" + op.base.name +
                                    "\", Kernel::from_boxed(&" +
                                    callee(op, ns_, "view") + "));");
@@ -127,6 +122,7 @@ class BackendEmitter {
   }
 
   void begin(Writer& w, const Operator& op, const Overload& o) {
+    if (has_descriptor(op)) w.include(family_header(op, "_desc.h"));
     w.gap();
     if (&o == &op.base) w.line(item_source(op));
     function_head(w, o, "_kernel");
@@ -136,7 +132,7 @@ class BackendEmitter {
 
   void pointwise(Writer& w, const Operator& op, const Overload& o) {
     begin(w, op, o);
-    if (has_contract(op)) w.line("  " + contract_call(op));
+    contract(w, op);
     const std::string args = pointwise_arguments(w, op);
     if (o.schema.is_functional()) {
       w.line("  return " + callee(op, ns_, "pointwise") + "(" + descriptor(op) +
@@ -154,7 +150,7 @@ class BackendEmitter {
 
   void reduce(Writer& w, const Operator& op, const Overload& o) {
     begin(w, op, o);
-    if (has_contract(op)) w.line("  " + contract_call(op));
+    contract(w, op);
     const std::string args = reduce_arguments(w, op);
     if (op.base.schema.returns().size() > 1) {
       results(w, op, o, "reduce", args);
@@ -220,7 +216,9 @@ class BackendEmitter {
   void check(Writer& w, const Operator& op) const {
     w.line("  Dims " + local(op, "sizes") + "[" +
            std::to_string(op.contract.shape.size()) + "];");
-    w.line("  " + contract_call(op));
+    w.include("aten/engine/generated.h");
+    w.include_all(result_headers(op));
+    contract(w, op);
   }
 
   // "mm_out(self, mat2, out)"
@@ -348,7 +346,6 @@ class BackendEmitter {
   ExactOut exact_out_;
   const Backend& backend_;
   const std::string key_, ns_;
-  std::set<Engine> engines_;  // those that are used
   std::vector<std::string> registrations_;
 };
 

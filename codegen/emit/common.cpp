@@ -332,8 +332,8 @@ lang::Headers result_headers(const Operator& op) {
   return out;
 }
 
-std::string functional_call(Writer& w, const Operator& op,
-                            const Overload& form) {
+std::string functional_call(Writer& w, const Operator& op, const Overload& form,
+                            const std::string& instead) {
   const FunctionSchema& f = op.base.schema;
   const auto written = written_arguments(form);
   const std::string target = written.empty() ? "" : written[0];
@@ -341,7 +341,8 @@ std::string functional_call(Writer& w, const Operator& op,
   for (const Argument& a : f.arguments()) {
     const int i = form.schema.argument_index(a.name.view());
     if (i >= 0) {
-      args.push_back(parameter_name(a));
+      const std::string name = parameter_name(a);
+      args.push_back(name == target && !instead.empty() ? instead : name);
     } else if (a.name == "dtype") {
       args.push_back(target + ".scalar_type()");
     } else if (a.name == "device") {

@@ -103,9 +103,10 @@ bool has_descriptor(const Operator& op);
 std::string like_argument(const Operator& op);
 
 // A call of the functional operator from one of its other forms: arguments that
-// the form lacks come from the tensor that it writes.
-std::string functional_call(Writer& w, const Operator& op,
-                            const Overload& form);
+// the form lacks come from the tensor that it writes. `instead`: what is passed
+// for that tensor itself, if it is another.
+std::string functional_call(Writer& w, const Operator& op, const Overload& form,
+                            const std::string& instead = "");
 
 // The names of the arguments that receive what an overload computes.
 std::vector<std::string> written_arguments(const Overload& o);

@@ -264,18 +264,16 @@ class DefinitionsEmitter {
     const auto written = written_arguments(o);
     w.gap();
     function_head(w, o, "_store");
-    std::string call = functional_call(w, op, o);
+    const std::string before = recorded ? local(op, "before") : "";
+    const std::string call = functional_call(w, op, o, before);
     if (recorded) {
       std::string tensors = written[0];
       for (const Argument* a : op.tensor_arguments()) {
         const std::string name = parameter_name(*a);
         if (name != written[0]) tensors += ", " + name;
       }
-      const std::string before = local(op, "before");
       w.line("  const Tensor " + before + " = generated::before_write(" +
              tensors + ");");
-      const std::string open = "(" + written[0];
-      call.replace(call.find(open), open.size(), "(" + before);
     }
     if (written.size() == 1) {
       const std::string result = local(op, "result");

@@ -264,31 +264,27 @@ std::string emit_functions(const Model&, const Family& family) {
 }
 
 std::string emit_methods_header(const Model& model) {
-  std::vector<std::string> lines;
+  std::vector<std::pair<std::string, std::string>> methods;  // by name
   for (const Family& family : model.families()) {
     for (const Operator& op : family.operators) {
       for (const Overload* o : op.overloads()) {
         if (!has_method(op, *o)) continue;
         const ApiSignature api = api_signature(o->schema, true, no_default(op));
-        lines.push_back(wrap(return_type(o->schema) + ' ' +
-                             std::string(o->schema.name().name.view()) + '(' +
-                             parameter_text(api, true) + ") const;"));
+        const std::string name(o->schema.name().name.view());
+        methods.emplace_back(name,
+                             wrap(return_type(o->schema) + ' ' + name + '(' +
+                                  parameter_text(api, true) + ") const;"));
       }
     }
   }
-  const auto name = [](const std::string& line) {
-    const std::string head = line.substr(0, line.find('('));
-    return head.substr(head.find_last_of(' ') + 1);
-  };
-  std::stable_sort(lines.begin(), lines.end(),
-                   [&](const std::string& a, const std::string& b) {
-                     return name(a) < name(b);
-                   });
+  std::stable_sort(
+      methods.begin(), methods.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
   Writer w;
   w.line("// Generated from schemas/ops by sygen. Do not edit.");
   w.line("// The methods of class Tensor, which includes this.");
   w.gap();
-  for (const std::string& line : lines) w.raw(line + '\n');
+  for (const auto& [name, line] : methods) w.raw(line + '\n');
   return w.str();
 }
 

@@ -98,7 +98,7 @@ Value TensorCompiler::tensor_binary(const Node& e, const Value& a,
       return apply(e, "add", {{"", apply(e, "neg", {{"", b}})}, {"", a}});
     case Op::kDiv: {
       const Value r = apply(e, "reciprocal", {{"", b}});
-      if (a.cpp.text == "1") return r;
+      if (is_number(e.children[0], 1)) return r;
       return apply(e, "mul", {{"", r}, {"", a}});
     }
     case Op::kLt: return apply(e, "gt", {{"", b}, {"", a}});

@@ -31,11 +31,14 @@ void expect_copied(const Tensor& dst, const Tensor& src) {
     const char* base = static_cast<const char*>(t.storage()->data());
     switch (t.dtype()) {
       case ScalarType::Float:
-        return double{reinterpret_cast<const float*>(base)[offset]};
+        return static_cast<double>(
+            reinterpret_cast<const float*>(base)[offset]);
       case ScalarType::Byte:
-        return double{reinterpret_cast<const uint8_t*>(base)[offset]};
+        return static_cast<double>(
+            reinterpret_cast<const uint8_t*>(base)[offset]);
       case ScalarType::Short:
-        return double{reinterpret_cast<const int16_t*>(base)[offset]};
+        return static_cast<double>(
+            reinterpret_cast<const int16_t*>(base)[offset]);
       default: return reinterpret_cast<const double*>(base)[offset];
     }
   };
@@ -76,7 +79,7 @@ TEST(Copy, OfAnyStridesAndDtypes) {
 TEST(Copy, TheKernelChecksWhatItIsGiven) {
   const Tensor self = zeros({3});
   SY_EXPECT_ERROR(_copy_from(self, zeros({2})), ValueError,
-                  "[_copy_from] self: expected sizes that broadcast to");
+                  "expected sizes that broadcast, got [2] and [3]");
   SY_EXPECT_ERROR(_copy_from(zeros({2, 3}), self), ValueError,
                   "[_copy_from] self: expected sizes that broadcast to");
   Tensor out = zeros({2, 3});

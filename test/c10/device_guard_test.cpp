@@ -133,7 +133,8 @@ TEST(KnownBackends, HaveNumbersNamesAndKeysBeforeTheyAreLoaded) {
       TensorImpl::make(StorageImpl::without_data(8, kLazy), kFloat, kLazy,
                        DispatchKeySet::dense(kLazy), IntArrayRef{2}));
   SY_EXPECT_ERROR(call("looks::look", t), NotImplementedError,
-                  "lazy: no library of this backend is loaded");
+                  "[looks::look] has no kernel for Lazy: 'lazy': no library of "
+                  "this backend is loaded; load one with sy::load_library()");
 }
 
 TEST(DeviceGuard, KernelsOfSeveralDevicesRunOnTheirArguments) {

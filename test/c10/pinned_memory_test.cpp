@@ -16,8 +16,8 @@ SY_BACKEND(Two, m) { m.device("two", &two); }
 
 TEST(PinningBackend, SaysWhichAreThere) {
   SY_EXPECT_ERROR(pinning_backend("empty", std::nullopt), ValueError,
-                  "[empty] pin_memory: expected a device that memory is pinned "
-                  "for, got none; no backend is loaded beside the CPU");
+                  "[empty] pin_memory: expected a device that pins memory, got "
+                  "none; no backend is loaded beside the CPU");
   init();
   SY_EXPECT_ERROR(pinning_backend("empty", std::nullopt), ValueError,
                   "none of the loaded backends ('one', 'two') pins memory");

@@ -8,7 +8,7 @@
 
 namespace sy {
 
-namespace native {
+namespace composite {
 
 // Of names.yaml.
 Tensor listed(const Tensor& self, ArrayRef<double> by, ArrayRef<Scalar> more,
@@ -16,7 +16,7 @@ Tensor listed(const Tensor& self, ArrayRef<double> by, ArrayRef<Scalar> more,
   return self * by[0] * more[more.size() - 1] * (which[1] ? 2 : 3);
 }
 
-}  // namespace native
+}  // namespace composite
 
 namespace {
 

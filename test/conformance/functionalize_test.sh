@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Replays the recorded cases with functional tensors as arguments: the same
 # results, writes, aliases and gradients, and no value is ever written. Fails
-# unless every overload of passing.txt works, but for those that
-# functionalize_exceptions.txt names with a reason. A shard takes every n-th.
+# unless every overload of passing.txt works. A shard takes every n-th.
 set -euo pipefail
 export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 export SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so
@@ -20,9 +19,6 @@ while read -r name; do
   done
 done <"$TEST_TMPDIR/names"
 
-grep -v '^#' $here/functionalize_exceptions.txt | sed 's/ .*//' \
-  >"$TEST_TMPDIR/exceptions"
-grep -xFf "$TEST_TMPDIR/names" $here/passing.txt |
-  { grep -vxFf "$TEST_TMPDIR/exceptions" || true; } >"$TEST_TMPDIR/required"
+grep -xFf "$TEST_TMPDIR/names" $here/passing.txt >"$TEST_TMPDIR/required"
 exec tools/sy/sy conform --functionalize --cases "$mine" --jobs 2 \
   --timeout 120 --must-pass "$TEST_TMPDIR/required"

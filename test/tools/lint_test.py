@@ -150,15 +150,6 @@ class LintTest(unittest.TestCase):
                       problems[0])
         self.assertIn("backends/mine/a.cpp or a_<topic>.cpp", problems[1])
 
-    def test_paths_that_pages_name_are_there(self):
-        tree = {"c10/a.h": "#pragma once\n", "c10/b/d.h": "#pragma once\n"}
-        good = "`c10/a.h`, b/d.h, aten/none.h, `c10/x_gen.h`, c10/<name>.h\n"
-        self.assertEqual(found_in({**tree, "c10/README.md": good}), [])
-        problems = found_in({**tree, "docs/page.md": "\nsee (c10/c.h)\n"})
-        self.assertEqual(len(problems), 1, problems)
-        self.assertIn("docs/page.md:2: names c10/c.h, which is not there",
-                      problems[0])
-
     def test_no_backend_is_named_where_all_are_meant(self):
         npu = {"backends/npu/backend.yaml": "backend: Npu\n"}
         for path, text in (
@@ -175,6 +166,16 @@ class LintTest(unittest.TestCase):
             "backends/README.md": "backends/npu\n",
             "test/a.cpp": '"backends/npu"\n',
             "BUILD.bazel": '# backends/npu\n"backends/npus"\n'}), [])
+
+    def test_paths_that_pages_name_are_there(self):
+        tree = {"c10/a.h": "#pragma once\n", "c10/b/d.h": "#pragma once\n"}
+        good = "`c10/a.h`, b/d.h, aten/none.h, `c10/x_gen.h`, c10/<name>.h\n" \
+            "```\nc10/mine.h\n```\n"
+        self.assertEqual(found_in({**tree, "c10/README.md": good}), [])
+        problems = found_in({**tree, "docs/page.md": "\nsee (c10/c.h)\n"})
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("docs/page.md:2: names c10/c.h, which is not there",
+                      problems[0])
 
     def test_todo(self):
         self.expect("c10/a.cpp", "// TO" + "DO later\n", "issue number")

@@ -250,7 +250,7 @@ TEST(Functionalize, ListsAndUndefinedTensors) {
   EXPECT_EQ(read(a), (Values{1, 2}));
   EXPECT_EQ(read(b), (Values{1, 2, 3}));
   const Tensor at = functionalize(counting({1}, kLong));
-  b.index_put_({at}, functionalize(full({1}, 8)));
+  b.index_put_({at}, functionalize(full({1}, 8, kFloat)));
   EXPECT_EQ(read(b), (Values{8, 2, 3}));
   EXPECT_EQ(read(cat({a, b})), (Values{1, 2, 8, 2, 3}));
 }

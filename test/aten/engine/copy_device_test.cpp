@@ -152,8 +152,9 @@ TEST(DeviceCopy, RowsAreCopiedOnTheDevice) {
   EXPECT_EQ(back(b[5]), back(a[0]));
   // Few elements may lie apart.
   const Tensor column = there(zeros({6}), "bare");
+  const Ways again;
   column.copy_(a.select(1, 3));
-  ways.expect(0, 2, 0);
+  again.expect(0, 1, 0);
   EXPECT_EQ(back(column), (Values{3, 11, 19, 27, 35, 43}));
 }
 

@@ -31,7 +31,7 @@ TEST(Explain, APointwiseOperator) {
       "mode='none') -> Tensor  [sample.yaml:13]\n"
       "  soften.out(Tensor self, Tensor weight, *, Scalar slope=1, str "
       "mode='none', Tensor(a!) out) -> Tensor(a!)  [derived]\n"
-      "  no in-place form  [sample.yaml:22]\n"
+      "  no in-place form  [sample.yaml:23]\n"
       "\n"
       "C++\n"
       "  Tensor sy::soften(const Tensor& self, const Tensor& weight, const "
@@ -45,13 +45,13 @@ TEST(Explain, APointwiseOperator) {
       "\n"
       "contract\n"
       "  require mode == 'none' or mode == 'half': 'none' or 'half'  "
-      "[sample.yaml:17]\n"
-      "  promote int_to_float of self, weight  [sample.yaml:15]\n"
+      "[sample.yaml:18]\n"
+      "  promote int_to_float of self, weight  [sample.yaml:16]\n"
       "  checked by contract::soften before every kernel\n"
       "\n"
       "pointwise\n"
       "  weight * (self * slope) * (if mode == 'half' then 0.5 else 1)  "
-      "[sample.yaml:18]\n"
+      "[sample.yaml:19]\n"
       "  element program desc::soften, 3 steps:\n"
       "    u0 = select((mode == 'half'), 0.5, 1)\n"
       "    t0 = mul(self, slope)\n"
@@ -69,12 +69,14 @@ TEST(Explain, APointwiseOperator) {
       "  keeps self as SavedTensor, weight as SavedTensor, slope as Scalar, "
       "mode as std::string\n"
       "  by self: grad * (if mode == 'half' then 0.5 else 1) * weight * slope  "
-      "[sample.yaml:20]\n"
-      "  by weight: grad * (if mode == 'half' then 0.5 else 1) * self * slope  "
       "[sample.yaml:21]\n"
-      "  one element program: grad * (if mode == 'half' then 0.5 else 1) * weight "
+      "  by weight: grad * (if mode == 'half' then 0.5 else 1) * self * slope  "
+      "[sample.yaml:22]\n"
+      "  one element program: grad * (if mode == 'half' then 0.5 else 1) * "
+      "weight "
       "* slope\n"
-      "  one element program: grad * (if mode == 'half' then 0.5 else 1) * self * "
+      "  one element program: grad * (if mode == 'half' then 0.5 else 1) * "
+      "self * "
       "slope\n"
       "\n"
       "pages and tests\n"
@@ -91,7 +93,7 @@ TEST(Explain, EveryOverloadOfAName) {
   EXPECT_NE(all.find("\n\nmul.Scalar(Tensor self, Scalar other) -> Tensor\n  "),
             std::string::npos);
   EXPECT_NE(all.find("composite\n  mul(self, scalar_tensor(other))  "
-                     "[sample.yaml:27]\n  calls mul.Tensor, scalar_tensor\n"),
+                     "[sample.yaml:28]\n  calls mul.Tensor, scalar_tensor\n"),
             std::string::npos);
   EXPECT_EQ(explained("mul_.Tensor"), explained("mul.Tensor"));
 }
@@ -102,10 +104,10 @@ TEST(Explain, OtherKinds) {
             std::string::npos);
   EXPECT_NE(explained("transpose.int")
                 .find("view\n  sizes swapped(self.sizes(), dim0, dim1)  "
-                      "[sample.yaml:67]\n"),
+                      "[sample.yaml:68]\n"),
             std::string::npos);
   EXPECT_NE(explained("mm").find("kernels\n  CPU: sy::cpu::mm_out  "
-                                 "[sample.yaml:80]\n  Meta: from 'shape:'"),
+                                 "[sample.yaml:81]\n  Meta: from 'shape:'"),
             std::string::npos);
 }
 

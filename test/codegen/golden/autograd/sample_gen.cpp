@@ -1,8 +1,20 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
 #include "aten/backend/fused_pointwise.h"
-#include "aten/ops/sample.h"
 #include "aten/ops/sample_ops.h"
 #include "autograd/generated_support.h"
+
+namespace sy {
+
+// What is called, declared here: another operator of their families is no
+// reason to compile this again.
+SY_API Tensor index(const Tensor& self,
+                    ArrayRef<std::optional<Tensor>> indices);
+SY_API Tensor mm(const Tensor& self, const Tensor& mat2);
+SY_API Tensor mul(const Tensor& self, const Scalar& other);
+SY_API Tensor mul(const Tensor& self, const Tensor& other);
+SY_API Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1);
+
+}  // namespace sy
 
 namespace sy::autograd {
 

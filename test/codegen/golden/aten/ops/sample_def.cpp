@@ -7,13 +7,18 @@
 #include "aten/engine/reduce.h"
 #include "aten/engine/scan.h"
 #include "aten/engine/view.h"
-#include "aten/ops/sample.h"
 #include "aten/ops/sample_desc.h"
 #include "aten/ops/sample_kernels.h"
 #include "aten/ops/sample_ops.h"
 #include "c10/plugin/library.h"
 
 namespace sy {
+
+// What is called, declared here: another operator of their families is no
+// reason to compile this again.
+SY_API Tensor mul(const Tensor& self, const Scalar& other);
+SY_API Tensor mul(const Tensor& self, const Tensor& other);
+SY_API Tensor scalar_tensor(const Scalar& s, TensorOptions options = {});
 
 namespace contract {
 

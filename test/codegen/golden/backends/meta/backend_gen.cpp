@@ -2,9 +2,9 @@
 #include "backends/meta/backend_gen.h"
 
 #include "aten/backend/engines.h"
-#include "backends/meta/pointwise.h"
-#include "backends/meta/reduce.h"
-#include "backends/meta/scan.h"
+#include "backends/meta/engine/pointwise.h"
+#include "backends/meta/engine/reduce.h"
+#include "backends/meta/engine/scan.h"
 #include "c10/plugin/library.h"
 
 namespace {

@@ -3,10 +3,10 @@
 #include "aten/ops/sample_desc.h"
 #include "aten/ops/sample_kernels.h"
 #include "aten/ops/sample_ops.h"
-#include "backends/meta/pointwise.h"
-#include "backends/meta/reduce.h"
+#include "backends/meta/engine/pointwise.h"
+#include "backends/meta/engine/reduce.h"
+#include "backends/meta/engine/scan.h"
 #include "backends/meta/sample_kernels_gen.h"
-#include "backends/meta/scan.h"
 #include "c10/plugin/library.h"
 
 namespace sy::meta {

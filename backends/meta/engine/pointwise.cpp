@@ -1,4 +1,4 @@
-#include "backends/meta/pointwise.h"
+#include "backends/meta/engine/pointwise.h"
 
 #include "aten/engine/guard.h"
 

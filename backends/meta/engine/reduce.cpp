@@ -1,4 +1,4 @@
-#include "backends/meta/reduce.h"
+#include "backends/meta/engine/reduce.h"
 
 #include "aten/engine/guard.h"
 

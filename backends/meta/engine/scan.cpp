@@ -1,4 +1,4 @@
-#include "backends/meta/scan.h"
+#include "backends/meta/engine/scan.h"
 
 #include "aten/engine/guard.h"
 
