@@ -298,14 +298,16 @@ int emit(const EmitOptions& options, std::ostream& err) {
       if (s.kind == options.kind) made.push_back({out, s.emit(model)});
     }
     if (made.size() != before) continue;
-    const Family& family = model.families().front();
-    if (backend != nullptr) {
-      make_for_backend(model, family, *backend, out, made);
-    }
-    for (const Output& o : kOutputs) {
-      if (o.kind == options.kind &&
-          base_name(in_family(o.path, family.name)) == base_name(out)) {
-        made.push_back({out, o.emit(model, family)});
+    for (std::size_t i = 0; i < options.inputs.size(); ++i) {
+      const Family& family = model.family(i);
+      if (backend != nullptr) {
+        make_for_backend(model, family, *backend, out, made);
+      }
+      for (const Output& o : kOutputs) {
+        if (o.kind == options.kind &&
+            base_name(in_family(o.path, family.name)) == base_name(out)) {
+          made.push_back({out, o.emit(model, family)});
+        }
       }
     }
     if (made.size() != before) continue;

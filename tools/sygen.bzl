@@ -1,7 +1,7 @@
 """Rules that run the generator.
 
-sygen_files() runs it once with any arguments. sygen_family_files() runs it
-once for each YAML file, so that an edit regenerates (and rebuilds) its shard.
+sygen_files() runs it once with any arguments; sygen_family_files() once for all
+families, with some files for each, so that an edit rebuilds its shard.
 Outputs are declared one by one, never as a directory: Bazel applies no C++
 options to the sources of a directory.
 """
@@ -97,37 +97,31 @@ def sygen_family_files(
         deps_srcs = [],
         visibility = None,
         **kwargs):
-    """For each of srcs: emit --kind KIND ARGS… --input SRC … --out OUT….
+    """emit --kind KIND ARGS… --input SRC… --out OUT…, for all of srcs at once.
 
-    A pattern holds {family}, the file's name without folder and .yaml:
-    "ops/{family}.h". Gives NAME_FAMILY for each, NAME_hdrs and NAME_srcs for
-    all .h and all .cpp, and NAME for everything.
+    Reading the files is most of the work, so one action makes them all; what
+    has not changed in an output is not built again. A pattern holds {family},
+    a file's name without folder and .yaml: "ops/{family}.h". NAME_hdrs and
+    NAME_srcs are all .h and all .cpp, NAME is everything.
     """
-    shards = []
-    for src in srcs:
-        family = src.split("/")[-1].split(":")[-1].rsplit(".", 1)[0]
-        shard = name + "_" + family
-        shards.append(shard)
-        sygen_files(
-            name = shard,
-            srcs = [src],
-            srcs_flag = "--input",
-            args = ["emit", "--kind", kind] + args,
-            deps_srcs = [d for d in deps_srcs if d != src],
-            outs = [p.format(family = family) for p in outs_patterns],
-            visibility = visibility,
-            **kwargs
-        )
-    native.filegroup(name = name, srcs = shards, visibility = visibility)
+    families = [
+        src.split("/")[-1].split(":")[-1].rsplit(".", 1)[0]
+        for src in srcs
+    ]
+    sygen_files(
+        name = name,
+        srcs = srcs,
+        srcs_flag = "--input",
+        args = ["emit", "--kind", kind] + args,
+        deps_srcs = [d for d in deps_srcs if d not in srcs],
+        outs = [p.format(family = f) for f in families for p in outs_patterns],
+        visibility = visibility,
+        **kwargs
+    )
     for group in ["hdrs", "srcs"]:
-        for shard in shards:
-            native.filegroup(
-                name = "%s_%s" % (shard, group),
-                srcs = [shard],
-                output_group = group,
-            )
         native.filegroup(
             name = "%s_%s" % (name, group),
-            srcs = ["%s_%s" % (shard, group) for shard in shards],
+            srcs = [name],
+            output_group = group,
             visibility = visibility,
         )

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "aten/backend/engines.h"
+#include "aten/engine/guard.h"
 #include "aten/ops/all.h"
 
 namespace sy::third {
@@ -38,7 +39,7 @@ void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
   Tensor results[ReduceOp::kMaxResults];
   reduce_results(op, args, results);
   for (int i = 0; i < op.n_results; ++i) {
-    outs[i]->resize_(results[i].sizes());
+    resize_output(op.name, *outs[i], plan.sizes);
     outs[i]->copy_(results[i]);
     outs[i]->impl()->bump_version(&writer);
   }
