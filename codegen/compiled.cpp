@@ -106,9 +106,6 @@ std::size_t CompiledPrograms::place(const lang::Program& program) const {
 }
 
 std::optional<std::string> not_compiled(const Operator& op) {
-  if (op.ns != "aten") {
-    return "only operators of aten have loops, which are made with the library";
-  }
   if (op.kind() != OperatorKind::kPointwise &&
       op.kind() != OperatorKind::kReduce) {
     return "it is for 'pointwise:' and the map of 'reduce:'";

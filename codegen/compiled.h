@@ -24,7 +24,8 @@ struct CompiledProgram {
 class CompiledPrograms {
  public:
   // Of the operators of aten, by family and place in its file; equal ones once,
-  // under the first one's name.
+  // under the first one's name. Elsewhere an entry that says so has the loop of
+  // an equal program of aten, or none.
   explicit CompiledPrograms(const Model& model);
   // As they are known to what is generated of `user`: a library of its own may
   // meet another version of aten, and knows none.

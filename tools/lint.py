@@ -62,8 +62,6 @@ NAMES_A_BACKEND = {
     ("BUILD.bazel", "backends/cpu"):
         "libswitchyard_onednn.so and libswitchyard_lapack.so are files of an "
         "installation, which the CPU's kernels load by these names",
-    ("schemas/BUILD.bazel", "backends/cpu"):
-        "the loops that the CPU has compiled for entries with `compiled:`",
     ("codegen/commands.cpp", "backends/cpu"):
         "where emit-all, which makes golden files, puts the loops that the CPU "
         "has compiled for entries with `compiled:`",

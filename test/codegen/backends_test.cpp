@@ -198,7 +198,7 @@ TEST_F(EmitBackend, MistakesAreReported) {
                  "supported: [rellu, relu, relu]\n",
                  "", {"backend_gen.h", "backend_gen.cpp"}),
             "backends/x/backend.yaml:3:13: error: unknown operator 'rellu' "
-            "(did you mean 'relu'?)\n"
+            "(did you mean 'mul.Tensor'?)\n"
             "backends/x/backend.yaml:3:26: error: 'relu' is listed twice\n");
   EXPECT_EQ(make("backend: CPU\ncpp_namespace: third\nsupported: [relu]\n", "",
                  {"backend_gen.h", "backend_gen.cpp"}),
@@ -209,12 +209,13 @@ TEST_F(EmitBackend, MistakesAreReported) {
 TEST(Backends, CheckLooksUpWhatADescriptionLists) {
   const std::string path = ::testing::TempDir() + "npu.yaml";
   std::ofstream(path) << "backend: Npu\ncpp_namespace: npu\n"
-                         "dtypes: [float32]\nsupported: [reluu]\n";
+                         "dtypes: [float32]\nsupported: [mul.Tensr]\n";
   std::ostringstream err;
-  EXPECT_EQ(check_files({path}, {"schemas/ops/activation.yaml"}, err), 1);
-  EXPECT_NE(err.str().find(":4:13: error: unknown operator 'reluu' (did you "
-                           "mean 'relu'?)\n"),
-            std::string::npos)
+  EXPECT_EQ(check_files({path}, {"test/codegen/testdata/sample.yaml"}, err), 1);
+  EXPECT_NE(
+      err.str().find(":4:13: error: unknown operator 'mul.Tensr' (did you "
+                     "mean 'mul.Tensor'?)\n"),
+      std::string::npos)
       << err.str();
 }
 
