@@ -208,7 +208,10 @@ std::vector<Tensor> functionalize(TensorList tensors) {
         f = functional::wrap(value);
       }
     }
-    if (t.requires_grad()) f.requires_grad_();
+    // Without the autograd library no tensor has such.
+    if (t.impl()->autograd_meta() != nullptr && t.requires_grad()) {
+      f.requires_grad_();
+    }
     known.push_back({t, f});
     out.push_back(std::move(f));
   }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "aten/operators.h"
+#include "aten/ops/arithmetic.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/math.h"
 #include "aten/scalar_tensor.h"

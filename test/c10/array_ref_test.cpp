@@ -18,7 +18,8 @@ TEST(ArrayRef, Prints) {
 }
 
 TEST(ArrayRef, GoesBackwards) {
-  const IntArrayRef list({1, 2, 3});
+  const std::vector<int64_t> numbers = {1, 2, 3};
+  const IntArrayRef list(numbers);
   EXPECT_EQ(std::vector<int64_t>(list.rbegin(), list.rend()),
             (std::vector<int64_t>{3, 2, 1}));
 }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "aten/operators.h"
+#include "aten/ops/arithmetic.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/math.h"

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "aten/operators.h"
+#include "aten/ops/arithmetic.h"
+#include "aten/ops/comparison.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/math.h"
 #include "aten/ops/view.h"
