@@ -198,7 +198,7 @@ TEST_F(EmitBackend, MistakesAreReported) {
                  "supported: [rellu, relu, relu]\n",
                  "", {"backend_gen.h", "backend_gen.cpp"}),
             "backends/x/backend.yaml:3:13: error: unknown operator 'rellu' "
-            "(did you mean 'mul.Tensor'?)\n"
+            "(did you mean 'relu'?)\n"
             "backends/x/backend.yaml:3:26: error: 'relu' is listed twice\n");
   EXPECT_EQ(make("backend: CPU\ncpp_namespace: third\nsupported: [relu]\n", "",
                  {"backend_gen.h", "backend_gen.cpp"}),

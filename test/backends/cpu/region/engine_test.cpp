@@ -57,7 +57,7 @@ void expect_near(const Tensor& got, const Tensor& want, double tolerance,
         << what << ", element " << i;
   }
 }
-void expect_run(Trace& t, const char* what) {
+void expect_run(RegionTrace& t, const char* what) {
   const std::vector<Tensor>& got = t.run();
   for (size_t i = 0; i < got.size(); ++i) {
     expect_same(got[i], t.wanted()[i], what);
@@ -92,7 +92,7 @@ TEST(CpuRegion, EveryPointwiseOperatorIsItsRegion) {
     if (p.n_inputs == 0) continue;
     for (const ScalarType dtype : kDtypes) {
       for (int layout = 0; layout < 3; ++layout) {
-        Trace t({rows, columns}, layout == 2);
+        RegionTrace t({rows, columns}, layout == 2);
         std::vector<Traced> in;
         for (int i = 0; i < p.n_inputs; ++i) {
           const double low = dtype == kByte ? 1 : 0.25;
@@ -127,7 +127,7 @@ TEST(CpuRegion, EveryReductionIsItsRegion) {
     for (const ScalarType dtype : kDtypes) {
       for (int which = 0; which < 4; ++which) {
         const std::vector<int64_t> sizes = {6, 5, 37};
-        Trace t(sizes, which == 3);
+        RegionTrace t(sizes, which == 3);
         const Traced x = t.input(numbers(sizes, dtype, 0.5, 3));
         const std::vector<int64_t> dims = which == 0   ? std::vector<int64_t>{2}
                                           : which == 1 ? std::vector<int64_t>{0}
@@ -172,7 +172,7 @@ TEST(CpuRegion, RandomChainsGiveTheEagerBits) {
   for (int round = 0; round < 60; ++round) {
     std::vector<int64_t> sizes = {1 + static_cast<int64_t>(random()() % 7),
                                   1 + static_cast<int64_t>(random()() % 900)};
-    Trace t(sizes, round % 3 == 0);
+    RegionTrace t(sizes, round % 3 == 0);
     std::vector<Traced> live;
     const ScalarType dtypes[] = {kFloat, kFloat, kDouble, kBFloat16};
     const int n_inputs = 1 + static_cast<int>(random()() % 4);
@@ -222,7 +222,7 @@ TEST(CpuRegion, RandomChainsGiveTheEagerBits) {
 }
 
 TEST(CpuRegion, ChainsAreOneWalk) {
-  Trace t({64, 1000});
+  RegionTrace t({64, 1000});
   const Traced a = t.input(numbers({64, 1000}, kFloat));
   const Traced b = t.input(numbers({1000}, kFloat));
   const Traced s = t.call("add.Tensor", {a, b}, {Scalar(int64_t{1})});
@@ -236,7 +236,7 @@ TEST(CpuRegion, ChainsAreOneWalk) {
 
 // ---- rows ----
 
-Traced softmax_of(Trace& t, const Traced& x, std::vector<int64_t> dims) {
+Traced softmax_of(RegionTrace& t, const Traced& x, std::vector<int64_t> dims) {
   const Traced m = t.reduce("amax", x, dims);
   const Traced e =
       t.call("exp", {t.call("sub.Tensor", {x, m}, {Scalar(int64_t{1})})});
@@ -248,7 +248,7 @@ TEST(CpuRegion, Softmax) {
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{3, 7}, {16, 1024}, {1, 5}, {200, 3}, {0, 4}}) {
       for (const int64_t dim : {int64_t{1}, int64_t{0}}) {
-        Trace t(sizes);
+        RegionTrace t(sizes);
         const Traced x = t.input(numbers(sizes, dtype));
         if (sizes[0] == 0 && dim == 0) continue;
         t.output(softmax_of(t, x, {dim}));
@@ -266,7 +266,7 @@ TEST(CpuRegion, Softmax) {
 // Rows too long to stay in a cache are taken in pieces.
 TEST(CpuRegion, LongRows) {
   const std::vector<int64_t> sizes = {2, 300000};
-  Trace t(sizes);
+  RegionTrace t(sizes);
   const Traced x = t.input(numbers(sizes, kFloat));
   t.output(softmax_of(t, x, {1}));
   const Tensor one = t.run()[0].clone();
@@ -274,7 +274,7 @@ TEST(CpuRegion, LongRows) {
   set_num_threads(3);
   expect_same(t.run()[0], one, "whatever the threads");
   set_num_threads(1);
-  Trace all({300, 2000});
+  RegionTrace all({300, 2000});
   const Traced y = all.input(numbers({300, 2000}, kFloat));
   all.output(all.reduce("sum.dim_IntList", all.call("square", {y}), {0, 1}));
   all.output(softmax_of(all, y, {0}));
@@ -286,7 +286,7 @@ TEST(CpuRegion, LongRows) {
 TEST(CpuRegion, LayerNormAndItsStatistics) {
   const std::vector<int64_t> sizes = {37, 256};
   for (const ScalarType dtype : {kFloat, kDouble}) {
-    Trace t(sizes);
+    RegionTrace t(sizes);
     const Traced x = t.input(numbers(sizes, dtype));
     const Traced w = t.input(numbers({256}, dtype));
     const Traced b = t.input(numbers({256}, dtype));
@@ -315,7 +315,7 @@ TEST(CpuRegion, LayerNormAndItsStatistics) {
 // The mean of rows' losses: a reduction of what a reduction gave.
 TEST(CpuRegion, CrossEntropy) {
   const std::vector<int64_t> sizes = {50, 123};
-  Trace t(sizes);
+  RegionTrace t(sizes);
   const Traced x = t.input(numbers(sizes, kFloat));
   const Traced target = t.input(softmax(numbers(sizes, kFloat), 1));
   const Traced m = t.reduce("amax", x, {1});
@@ -337,7 +337,7 @@ TEST(CpuRegion, CrossEntropy) {
 TEST(CpuRegion, ReductionsOverSeveralDims) {
   const std::vector<int64_t> sizes = {9, 8, 40};
   for (const bool open : {false, true}) {
-    Trace t(sizes, open);
+    RegionTrace t(sizes, open);
     const Traced x = t.input(
         numbers(sizes, kDouble).transpose(0, 2).contiguous().transpose(0, 2));
     const Traced y = t.call("tanh", {x});
@@ -358,7 +358,7 @@ TEST(CpuRegion, ReductionsOverSeveralDims) {
 
 TEST(CpuRegion, VarianceByItsProgram) {
   for (const int64_t dim : {int64_t{0}, int64_t{1}}) {
-    Trace t({70, 600});
+    RegionTrace t({70, 600});
     const Traced x = t.input(numbers({70, 600}, kFloat));
     const Traced v =
         t.reduce("_var_mean", t.call("exp", {x}), {dim}, {Scalar(int64_t{1})});
@@ -387,8 +387,8 @@ TEST(CpuRegion, ProductWithWhatFollows) {
       const Tensor shape = mm(a, b);
       const TensorBase* two[] = {&shape, &bias};
       const Scalar one(int64_t{1});
-      const NodeDesc& add = *Trace::node_of("add.Tensor");
-      const NodeDesc& relu_node = *Trace::node_of("relu");
+      const NodeDesc& add = *RegionTrace::node_of("add.Tensor");
+      const NodeDesc& relu_node = *RegionTrace::node_of("relu");
       const int s = r.pointwise(*add.pointwise, {two, &one}, {p, vc});
       const TensorBase* just[] = {&shape};
       const int y = r.pointwise(*relu_node.pointwise, {just}, s);
@@ -425,7 +425,7 @@ TEST(CpuRegion, ProductsOfBatches) {
 TEST(CpuRegion, OutputsInTheMemoryOfInputs) {
   const Tensor p = numbers({40, 50}, kFloat), g = numbers({40, 50}, kFloat);
   const Tensor m = numbers({40, 50}, kFloat);
-  Trace t({40, 50});
+  RegionTrace t({40, 50});
   const Tensor p2 = p.clone(), m2 = m.clone();
   const Traced vp = t.input(p2), vg = t.input(g), vm = t.input(m2);
   const Traced m1 = t.call("add.Tensor", {vm, vg}, {Scalar(0.1)});
@@ -437,7 +437,7 @@ TEST(CpuRegion, OutputsInTheMemoryOfInputs) {
   t.output(d);
   expect_run(t, "momentum");
   // A reduction of the old values, which the new ones need.
-  Trace s({40, 50});
+  RegionTrace s({40, 50});
   const Tensor x = numbers({40, 50}, kFloat);
   const Tensor old = x.clone();
   const Traced vx = s.input(x);
@@ -467,11 +467,11 @@ TEST(CpuRegion, Casts) {
 }
 
 TEST(CpuRegion, EmptyAndWithoutDims) {
-  Trace none({});
+  RegionTrace none({});
   const Traced a = none.input(numbers({}, kFloat));
   none.output(none.call("exp", {a}));
   expect_run(none, "without dims");
-  Trace empty({0, 3});
+  RegionTrace empty({0, 3});
   const Traced b = empty.input(zeros({0, 3}));
   empty.output(empty.call("exp", {b}));
   empty.output(empty.reduce("sum.dim_IntList", b, {0}));
@@ -480,7 +480,7 @@ TEST(CpuRegion, EmptyAndWithoutDims) {
   RegionBuilder r({2, kOpen});
   const int x = r.input(kFloat, {kOpen, 1});
   const Tensor some = zeros({2, 3});
-  const NodeDesc& amax = *Trace::node_of("amax");
+  const NodeDesc& amax = *RegionTrace::node_of("amax");
   const int m = r.reduce(*amax.reduce, {&some}, x, 2);
   r.output(m, kFloat, {1, 0});
   const RegionHandle h = prepare_region(kCPU, r.region());
@@ -523,7 +523,7 @@ TEST(CpuRegion, SaysWhatItDoesNotTake) {
 }
 
 TEST(CpuRegion, IntegersDividedByZero) {
-  Trace t({4});
+  RegionTrace t({4});
   const Traced a = t.input(tensor({1, 2, 3, 4}));
   const Traced b = t.input(tensor({1, 1, 1, 1}));
   t.output(t.call("floor_divide", {a, b}));

@@ -19,10 +19,10 @@ struct Traced {
   Tensor eager;
 };
 
-class Trace {
+class RegionTrace {
  public:
   // All inputs and results broadcast to the sizes.
-  explicit Trace(std::vector<int64_t> sizes, bool open = false)
+  explicit RegionTrace(std::vector<int64_t> sizes, bool open = false)
       : sizes_(sizes),
         builder_(open ? std::vector<int64_t>(sizes.size(), kOpen) : sizes),
         open_(open) {}
