@@ -6,11 +6,11 @@
 
 namespace sy::autograd {
 
-// The recorded graph that `tensors` are results of, in the DOT language of
-// graphviz: operations with the sizes and dtypes of their results, what each
-// keeps for its gradient with its bytes, leaves, and the sum of the bytes (of
-// each storage once). Edges go the way gradients do. Throws ValueError for
-// tensors without a history.
+// The recorded graph of `tensors`, in the DOT language of graphviz: operations
+// with the sizes and dtypes of their results, what each keeps for its gradient
+// with its bytes, leaves, and the sum of the bytes (of each storage once).
+// Edges go the way gradients do. Throws ValueError for tensors without a
+// history.
 SY_API std::string dot(TensorList tensors);
 
 // The same as an SVG picture, drawn by the program `dot`. Throws

@@ -5,9 +5,9 @@
 #include "autograd/hooks.h"
 #include "autograd/node.h"
 
-// What the engine does with the hooks of a node that has some. Throw what a
-// hook throws, with the node and the hook's place; ValueError for gradients of
-// another size, dtype or device.
+// How the engine runs the hooks of a node. Throw what a hook throws, with the
+// node and the hook's place; ValueError for gradients of another size, dtype or
+// device.
 
 namespace sy::autograd {
 

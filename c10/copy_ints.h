@@ -8,8 +8,8 @@
 
 namespace sy::detail {
 
-// memmove that takes nullptr for none, without a call for the usual numbers of
-// dims; all is read first.
+// memmove that accepts nullptr for an empty list. It reads everything before it
+// writes, and makes no call for the usual numbers of dims.
 SY_ALWAYS_INLINE void copy_ints(int64_t* to, const int64_t* from, size_t n) {
   int64_t v[4] = {};
   switch (n) {

@@ -13,8 +13,8 @@ namespace sy::detail {
 void* cpu_allocate_large(size_t bytes);
 void cpu_deallocate_large(void* data, size_t bytes) noexcept;
 
-// Told by the pool, before it hands out `more` bytes of small results, how
-// many are out: keeps the peak, and throws beyond the limit.
+// The pool calls this before it hands out `more` bytes of small results. Keeps
+// the peak; throws beyond the limit.
 void cpu_note_small(int64_t bytes, size_t more);
 
 inline void* cpu_allocate(size_t bytes) {
@@ -29,7 +29,8 @@ inline void cpu_deallocate(void* data, size_t bytes) noexcept {
   }
 }
 
-// Bytes such as 4294967296, 4G, 512M or 64k; -1 if it is none.
+// The number of bytes that a text says (4294967296, 4G, 512M, 64k); -1 if it
+// says none.
 int64_t parse_bytes(const char* text) noexcept;
 
 }  // namespace sy::detail

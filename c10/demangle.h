@@ -6,8 +6,8 @@
 
 namespace sy {
 
-// The C++ name of a symbol or a type, "sy::Library::def(int)"; what is none is
-// left as it is.
+// The C++ name of a symbol or a type, "sy::Library::def(int)"; any other text
+// is returned unchanged.
 SY_API std::string demangled(const char* name);
 
 }  // namespace sy

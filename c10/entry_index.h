@@ -10,8 +10,9 @@ namespace sy {
 
 class OperatorEntry;
 
-// Operator entries by name, internal to c10. Entries only come: look-ups take
-// no lock and may run while one thread inserts. Iteration is for that thread.
+// Operator entries by name, internal to c10. Entries are only ever added:
+// look-ups take no lock and may run while one thread inserts. Iteration is for
+// that thread.
 class EntryIndex {
  public:
   EntryIndex();
@@ -25,7 +26,7 @@ class EntryIndex {
 
   auto begin() const noexcept { return entries_.begin(); }
   auto end() const noexcept { return entries_.end(); }
-  // Of the tables, outgrown ones included.
+  // Bytes of the tables, outgrown ones included.
   size_t bytes() const noexcept;
 
  private:

@@ -13,8 +13,8 @@
 #include "c10/plugin/library.h"
 #include "c10/plugin/library_token.h"
 
-// The dispatcher's books, internal to c10: entries, kernels, fallbacks, who
-// registered what and where. Everything here is under one mutex; what calls
+// What the dispatcher knows, internal to c10: entries, kernels, fallbacks, and
+// who registered what and where. Everything here is under one mutex; what calls
 // read is published by atomics. See Note [Publishing tables] in registry.cpp.
 
 namespace sy {
@@ -46,7 +46,7 @@ struct Site {
   LibraryToken* owner = nullptr;
 };
 
-// What the bodies of one shared object asked for, before it is checked.
+// What the bodies of one shared object ask for, before anything is checked.
 class RegistrationBatch {
  public:
   struct Def {
@@ -101,10 +101,12 @@ class Registry {
  public:
   static Registry& singleton();
 
-  // All of the batch or, throwing RegistrationError with every problem, none.
+  // Registers the whole batch, or nothing: then throws RegistrationError with
+  // every problem.
   void commit(RegistrationBatch& batch);
-  // Takes out all that the token registered, waiting for calls in flight.
-  // Throws Error naming who holds the library; then nothing has changed.
+  // Removes all that the token registered, after the calls in flight have
+  // returned. Throws Error and changes nothing if somebody holds the library;
+  // the error names who.
   void withdraw(LibraryToken* token, std::chrono::milliseconds timeout);
   // Commits linked libraries whose records are pending.
   void commit_pending();
@@ -131,13 +133,13 @@ class Registry {
   LibraryToken* backend_owner(DeviceType t) const;
   LibraryToken* service_owner(DeviceType t, BackendService s) const;
 
-  // From now on tables lead, or do not, by way of detail::run_traced.
+  // From now on tables lead through detail::run_traced, or no longer do.
   void set_tracing(bool on);
   // All tables, after what they depend on has changed.
   void renew_tables();
 
-  // Held while a library is being loaded: its records are not to be committed
-  // by another thread's look-up.
+  // Held while a library is being loaded, so that no other thread's look-up
+  // commits its records.
   std::recursive_mutex& load_mutex() { return load_mutex_; }
 
  private:

@@ -8,8 +8,8 @@ namespace sy {
 
 class FunctionSchema;
 
-// What is wrong with a kernel's C++ signature for an operator: empty if
-// nothing is, else "argument 3 'alpha' (Scalar): expected const Scalar&, got
+// What is wrong with a kernel's C++ signature for an operator; empty if it is
+// right, else "argument 3 'alpha' (Scalar): expected const Scalar&, got
 // double".
 std::string signature_mismatch(const CppSignature& kernel,
                                const FunctionSchema& schema);

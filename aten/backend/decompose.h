@@ -6,7 +6,7 @@
 namespace sy {
 
 // The CompositeExplicitAutograd kernel of pointwise operators and reductions:
-// what a backend runs that has no kernel for one of them. It takes the steps of
+// it serves backends that have no kernel for one of them. It takes the steps of
 // the operator's program (aten/backend/node.h) one by one, by the operators of
 // codegen/lang/primitive_operators.h. Narrow floats are computed in float32 and
 // rounded once, as programs are. Where one of those falls back to the CPU, the

@@ -4,8 +4,8 @@
 
 namespace sy {
 
-// While it lives, what every backend's kernel gives is held against what its
-// operator promises, in all threads: count, sizes and dtypes of the results as
+// While it lives, all that a backend's kernels give is compared with what their
+// operators promise, in all threads: count, sizes and dtypes of the results as
 // infer_results() has them, results on the devices of the arguments, and
 // arguments that the signature does not mark as written left as they were. Also
 // strides, of views and where `stride` or `memory_format` ask for some; views
@@ -15,7 +15,7 @@ namespace sy {
 // library. For finding mistakes: it reads all arguments twice.
 //
 // SWITCHYARD_CHECK=kernels does the same for a whole process. Without either,
-// calls pay nothing. One at a time; throws ValueError for another. To be ended
+// calls pay nothing. One at a time; throws ValueError for another. End it
 // outside of calls.
 class SY_API KernelChecks {
  public:

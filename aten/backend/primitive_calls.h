@@ -9,8 +9,8 @@
 
 namespace sy {
 
-// The primitives of tile programs, done by operators: an operator each where
-// codegen/lang/primitive_operators.h names one, else a few other primitives.
+// The primitives of element programs, computed by operators: by one where
+// codegen/lang/primitive_operators.h names it, else by a few other primitives.
 // Operands have the dtype that is computed in, or bool where the primitive asks
 // for that; they broadcast.
 class SY_API PrimitiveCalls {

@@ -1,3 +1,4 @@
+#include "aten/ops/linalg_backward.h"
 #include "aten/engine/dims.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
@@ -5,7 +6,6 @@
 #include "aten/ops/comparison.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/linalg.h"
-#include "aten/ops/linalg_backward.h"
 #include "aten/ops/linalg_backward_kernels.h"
 #include "aten/ops/lu.h"
 #include "aten/ops/matrix_functions.h"

@@ -1,9 +1,9 @@
+#include "aten/ops/lu.h"
 #include "aten/contract/linalg.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
-#include "aten/ops/lu.h"
 #include "aten/ops/lu_kernels.h"
 #include "aten/ops/lu_ops.h"
 

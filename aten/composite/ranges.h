@@ -16,7 +16,8 @@ namespace composite {
 Tensor numbers_between(double a, double b, int64_t steps, int64_t head,
                        const Tensor& out);
 
-// Makes out what it holds of these: whole numbers are cut, not rounded.
+// Stores the numbers in out. If out holds whole numbers, fractions are cut, not
+// rounded.
 void store_numbers(const Tensor& numbers, Tensor& out);
 
 }  // namespace composite

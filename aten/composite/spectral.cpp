@@ -1,3 +1,4 @@
+#include "aten/ops/spectral.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
 #include "aten/operators.h"
@@ -6,7 +7,6 @@
 #include "aten/ops/linalg.h"
 #include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
-#include "aten/ops/spectral.h"
 #include "aten/ops/spectral_kernels.h"
 #include "aten/ops/unique.h"
 #include "c10/thread_state.h"

@@ -24,7 +24,7 @@ SY_API Dims convolution_sizes(const char* op, const Tensor& input,
                               const Tensor& weight, const Tensor& bias,
                               const ConvolutionArgs& args);
 
-// That the gradient of such a result has its sizes and the dtype of input.
+// Checks that a gradient has the sizes of such a result and the dtype of input.
 SY_API void check_convolution_grad(const Tensor& grad_output,
                                    const Tensor& input, IntArrayRef sizes);
 

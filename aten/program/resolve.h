@@ -4,8 +4,9 @@
 
 namespace sy::program {
 
-// Choices that numbers make (clamp without a maximum, a loss whose beta is 0)
-// are made once, not at every element: what was not chosen is not computed.
+// Makes the choices that depend on numbers (clamp without a maximum, a loss
+// whose beta is 0) once, not for every element. What was not chosen is not
+// computed.
 class SY_API Resolved {
  public:
   Resolved() {}

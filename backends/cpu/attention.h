@@ -75,7 +75,7 @@ struct AttentionSizes {
   int64_t heads_per_key;  // query heads that share one of key and value
   double scale;
   bool causal;
-  // Of tiles: queries that are taken at a time, and keys.
+  // The sizes of a tile: how many queries and how many keys it takes at a time.
   int64_t query_block, key_block;
 
   AttentionSizes(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -103,8 +103,8 @@ Storage allocate_arrays(ArrayPart<U>... parts) {
   return s;
 }
 
-// What is multiplied: T, or BFloat16 where T is float and pairs of it are
-// (has_bf16_products).
+// The type of the factors: T, or BFloat16 where T is float and the machine
+// multiplies pairs of BFloat16 (has_bf16_products).
 template <class T, class E>
 void multiply(int64_t m, int64_t n, int64_t k, const E* a, int64_t a_row,
               int64_t a_col, const E* b, int64_t b_row, int64_t b_col, T* c,

@@ -17,9 +17,9 @@ enum class AtIndex {
   Take,  // the last one stays
 };
 
-// out, with n dims of places, is zero but at `indices`, where the elements of
-// `values` are: both have other places than out, and no others. Throws
-// IndexError naming `op` for an index out of range.
+// out, with n dims of places, becomes zero, but for the elements of `values`,
+// which go to `indices`. Throws IndexError naming `op` for an index out of
+// range.
 void put_at_indices(const char* op, int64_t n, const Tensor& values,
                     const Tensor& indices, AtIndex join, const Tensor& out);
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 // What is wrong with the dynamic segment of a shared object, which the dynamic
-// loader believes, internal to c10. "" if nothing is.
+// loader does not check. Internal to c10. "" if nothing is.
 
 namespace sy {
 

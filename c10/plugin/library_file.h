@@ -17,8 +17,8 @@ std::string why_not_opened(int error);
 // What dlopen said of the file, and what to do.
 std::string explain_dlopen(const std::string& path, const char* text);
 
-// dlopen. A static initialiser that throws ends the process, which says whose
-// it was: the dynamic loader is left with its lock taken.
+// dlopen. If a static initialiser throws, the process names the library and
+// ends: the dynamic loader would keep its lock.
 void* open_library(const std::string& path);
 
 }  // namespace sy

@@ -11,7 +11,6 @@
 namespace sy::codegen::torch {
 namespace {
 
-
 template <typename Words>
 bool has(const Words& words, std::string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);

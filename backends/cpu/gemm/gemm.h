@@ -51,8 +51,8 @@ void gemm_dots(ScalarType dtype, const Dots<float>& d);
 
 namespace detail {
 
-// What an instruction set offers: all of a product with b in rows close
-// together (b_col == 1), and the width of panels that suits it.
+// What an instruction set offers: a whole product with b in rows close together
+// (b_col == 1), and the width of panels that suits it.
 template <class T>
 struct GemmKernel {
   void (*run)(const Gemm<T>& g);

@@ -27,8 +27,9 @@ struct GemmBf16 {
   float alpha = 1;
   float beta = 0;
   const BFloat16* bias = nullptr;
-  // Memory of bf16_packed_bytes() for b as it is multiplied, aligned to 64
-  // bytes: written, or read where it holds b already. nullptr: none is kept.
+  // Memory of bf16_packed_bytes() for b in the layout that is multiplied,
+  // aligned to 64 bytes. It is written, or read if it holds b already. nullptr:
+  // b is not kept.
   void* packed = nullptr;
   bool is_packed = false;
 };

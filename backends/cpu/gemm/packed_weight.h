@@ -9,7 +9,7 @@
 // oneDNN's kernels read a weight in a layout of their own. Bringing it there
 // takes as long as multiplying 8 to 16 rows by it, so the second call with a
 // weight that has not changed keeps the result for those to come.
-// - A weight is told by its storage and place, sizes, strides, dtype and
+// - A weight is known by its storage and place, sizes, strides, dtype and
 //   version. A write through any alias raises the version; the next call drops
 //   what was kept. Writes through data_ptr() are not counted: hence nothing is
 //   kept while gradients are on, nor of memory that is not the library's own.

@@ -1,7 +1,7 @@
 #pragma once
 
-// What this machine multiplies by itself, beside float and double. Kernels for
-// it are used only where the instruction set in use is the widest.
+// Which dtypes this machine multiplies, beside float and double. Kernels for
+// them are used only with the widest instruction set.
 
 namespace sy::cpu {
 

@@ -32,7 +32,8 @@ Images read_images(const Tensor& t, int64_t n, ScalarType dtype, bool last);
 // Room for the elements of `out`, its own memory where it is so.
 Images room_for_images(const Tensor& out, int64_t n, ScalarType dtype,
                        bool last);
-// Puts them there if they are not.
+// Copies the elements to the tensor that the room is for, if they are not
+// there.
 void store_images(const Images& room, const Tensor& out);
 
 // Results with two or three dims of places lie in memory as `like` does, those

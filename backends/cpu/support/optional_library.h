@@ -3,9 +3,9 @@
 #include <string>
 
 // Shared libraries beside ours that are mapped on first use, so that programs
-// without need of them do not pay for them. Each exports one C function, which
-// gives a table: a struct with kVersion and, as its first member, the version
-// that it was built with.
+// that do not need them pay nothing. Each exports one C function, which gives a
+// table: a struct with kVersion and, as its first member, the version that it
+// was built with.
 
 namespace sy::cpu {
 
@@ -15,8 +15,8 @@ struct OptionalLibrary {
   const char* variable;  // of the environment: another path, or 0 for none
 };
 
-// What the function gives; nullptr if the library is not there. It is looked
-// for beside the library or program that this code is in, and then where the
+// What the function gives; nullptr if the library is not there. It is searched
+// beside the library or program that this code is in, and then where the
 // dynamic linker searches.
 const void* load_optional(const OptionalLibrary& library);
 
@@ -24,8 +24,8 @@ const void* load_optional(const OptionalLibrary& library);
 // again.
 std::string why_not_loaded(const OptionalLibrary& library);
 
-// The table; nullptr if there is none or it is of another version. To be kept
-// in a function-local static.
+// The table; nullptr if there is none or it is of another version. Keep it in a
+// function-local static.
 template <class Api>
 const Api* load_table(const OptionalLibrary& library) {
   const auto* api = static_cast<const Api*>(load_optional(library));
