@@ -92,8 +92,8 @@ class SavedMeta {
   // Throws IndexError.
   int64_t size(int64_t d) const {
     SY_CHECK(d >= -dim() && d < dim(), Index,
-             "[size] dim: expected a value in [", -dim(), ", ", dim() - 1,
-             "], got ", d);
+             "[size] dim: expected a value in [{}, {}], got {}", -dim(),
+             dim() - 1, d);
     return sizes_[static_cast<size_t>(d < 0 ? d + dim() : d)];
   }
   int64_t numel() const {

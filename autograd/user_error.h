@@ -21,7 +21,7 @@ void call_user(F&& f, Context&& context) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    std::throw_with_nested(Error(str(context(), "\n", e.what())));
+    std::throw_with_nested(Error(str("{}\n{}", context(), e.what())));
   }
 }
 

@@ -51,8 +51,8 @@ class ArrayRef {
   constexpr const T& front() const { return data_[0]; }
   constexpr const T& back() const { return data_[size_ - 1]; }
   const T& at(size_t i) const {
-    SY_CHECK(i < size_, Index, "ArrayRef: index ", i, " is out of range for ",
-             size_, " elements");
+    SY_CHECK(i < size_, Index,
+             "ArrayRef: index {} is out of range for {} elements", i, size_);
     return data_[i];
   }
   constexpr ArrayRef slice(size_t start, size_t n) const {

@@ -63,3 +63,10 @@ constexpr DeviceType device_type_of(int number) {
 }
 
 }  // namespace sy
+
+template <>
+struct std::hash<sy::Device> {
+  size_t operator()(sy::Device d) const noexcept {
+    return static_cast<size_t>(d.type()) << 8 | static_cast<uint8_t>(d.index());
+  }
+};

@@ -24,8 +24,9 @@ class DispatchKeySet {
   static constexpr DispatchKeySet backend(DeviceType t) {
     return raw(uint64_t{1} << number_of(t));
   }
-  constexpr DispatchKeySet(DispatchKey functionality)
-      : bits_(uint64_t{1} << (32 + static_cast<int>(functionality))) {}
+  // A functionality, or the key of a backend: DispatchKey::AutogradCUDA is two
+  // bits. An alias is in no set.
+  constexpr DispatchKeySet(DispatchKey key) : bits_(bits_of(key)) {}
   // The key set of a plain tensor of that backend.
   static constexpr DispatchKeySet dense(DeviceType t) {
     return backend(t) | DispatchKeySet(DispatchKey::Dense);
@@ -47,7 +48,8 @@ class DispatchKeySet {
   constexpr uint64_t bits() const { return bits_; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr bool has(DispatchKey k) const {
-    return (bits_ >> (32 + static_cast<int>(k))) & 1;
+    const uint64_t wanted = bits_of(k);
+    return (bits_ & wanted) == wanted;
   }
   constexpr bool has_backend(DeviceType t) const {
     return (bits_ >> number_of(t)) & 1;
@@ -88,6 +90,17 @@ class DispatchKeySet {
   friend constexpr bool operator==(DispatchKeySet, DispatchKeySet) = default;
 
  private:
+  static constexpr uint64_t bits_of(DispatchKey key) {
+    int n = static_cast<int>(key);
+    uint64_t backend = 0;
+    if (n >= kFirstBackendKey) {
+      const int run = (n - kFirstBackendKey) / kBackendKeys;
+      backend = uint64_t{1} << ((n - kFirstBackendKey) % kBackendKeys);
+      n = static_cast<int>(kBackendKeyRuns[run]);
+    }
+    return backend | uint64_t{1} << (32 + n);
+  }
+
   uint64_t bits_ = 0;
 };
 

@@ -46,11 +46,11 @@ class SY_API Implementations {
   Implementations(const Implementations&) = delete;
   Implementations& operator=(const Implementations&) = delete;
 
-  // Implementation i does not take the call, because of what `why` says put
-  // together. Always false.
+  // Implementation i does not take the call, and `why`, a format with its
+  // arguments, says the reason. Always false.
   template <class... A>
-  bool declines(size_t i, const A&... why) const {
-    if (SY_UNLIKELY(told())) tell_declined(i, why...);
+  bool declines(size_t i, FormatOf<A...> why, const A&... arguments) const {
+    if (SY_UNLIKELY(told())) tell(i, str(why, arguments...));
     return false;
   }
   // Implementation i computes the result.
@@ -71,10 +71,6 @@ class SY_API Implementations {
   void enlist() noexcept;
   static bool told() noexcept {
     return detail::choices_are_told.load(std::memory_order_relaxed);
-  }
-  template <class... A>
-  SY_COLD SY_NOINLINE void tell_declined(size_t i, const A&... why) const {
-    tell(i, str(why...));
   }
   SY_COLD void tell(size_t i, const std::string& why) const;
   SY_COLD void tell_taken(size_t i) const;

@@ -153,7 +153,9 @@ class Registry {
   };
 
   void check(RegistrationBatch& batch);
-  void check_impl(RegistrationBatch& batch, RegistrationBatch::Impl& impl);
+  struct BatchIndex;
+  void check_impl(RegistrationBatch& batch, RegistrationBatch::Impl& impl,
+                  BatchIndex& index);
   void check_services(RegistrationBatch& batch) const;
   void apply(RegistrationBatch& batch);
   void add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,

@@ -52,14 +52,11 @@ struct BackendEngines {
   bool has_data = true;
 };
 
-// What Library::service() registers them as.
-inline constexpr BackendService kEngineService = BackendService::kReserved1;
-
 // nullptr if the backend has none, or is not loaded. Who keeps them holds the
 // library, as of any service.
 inline const BackendEngines* engines_of(DeviceType device) noexcept {
   return static_cast<const BackendEngines*>(
-      backend_service(device, kEngineService));
+      backend_service(device, BackendService::kEngines));
 }
 
 }  // namespace sy

@@ -15,13 +15,13 @@
 namespace sy::geometry {
 
 inline int64_t floor_div(const char* op, int64_t a, int64_t b) {
-  SY_CHECK(b != 0, Value, "[", op, "] expected a divisor other than 0, got 0");
+  SY_CHECK(b != 0, Value, "[{}] expected a divisor other than 0, got 0", op);
   const int64_t q = b == -1 ? -a : a / b;
   return q - (b != -1 && a % b != 0 && (a < 0) != (b < 0));
 }
 
 inline int64_t mod(const char* op, int64_t a, int64_t b) {
-  SY_CHECK(b != 0, Value, "[", op, "] expected a divisor other than 0, got 0");
+  SY_CHECK(b != 0, Value, "[{}] expected a divisor other than 0, got 0", op);
   const int64_t r = b == -1 ? 0 : a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
@@ -47,8 +47,8 @@ int64_t len(ArrayRef<T> list) {
 
 // Index `i` of a list of n, counted from the end if negative.
 inline int64_t wrap_index(const char* op, int64_t i, int64_t n) {
-  SY_CHECK(i >= -n && i < n, Index, "[", op, "] expected an index in [", -n,
-           ", ", n - 1, "], got ", i);
+  SY_CHECK(i >= -n && i < n, Index,
+           "[{}] expected an index in [{}, {}], got {}", op, -n, n - 1, i);
   return i < 0 ? i + n : i;
 }
 
@@ -76,12 +76,12 @@ inline int64_t prod(IntArrayRef list) {
 }
 
 inline int64_t min(const char* op, IntArrayRef list) {
-  SY_CHECK(!list.empty(), Value, "[", op, "] min of an empty list");
+  SY_CHECK(!list.empty(), Value, "[{}] min of an empty list", op);
   return *std::min_element(list.begin(), list.end());
 }
 
 inline int64_t max(const char* op, IntArrayRef list) {
-  SY_CHECK(!list.empty(), Value, "[", op, "] max of an empty list");
+  SY_CHECK(!list.empty(), Value, "[{}] max of an empty list", op);
   return *std::max_element(list.begin(), list.end());
 }
 
@@ -203,8 +203,8 @@ inline Dims wrap_dims(const char* op, IntArrayRef dims, int64_t ndim) {
   uint64_t seen = 0;
   for (const int64_t d : dims) {
     const int64_t w = sy::wrap_dim(op, d, ndim);
-    SY_CHECK(!(seen >> w & 1), Value, "[", op,
-             "] dim: expected distinct dims, got ", dims);
+    SY_CHECK(!(seen >> w & 1), Value,
+             "[{}] dim: expected distinct dims, got {}", op, dims);
     seen |= uint64_t{1} << w;
     out.push_back(w);
   }
@@ -213,8 +213,8 @@ inline Dims wrap_dims(const char* op, IntArrayRef dims, int64_t ndim) {
 
 // Wrapped, and every dim there exactly once.
 inline Dims permutation(const char* op, IntArrayRef dims, int64_t ndim) {
-  SY_CHECK(len(dims) == ndim, Value, "[", op, "] dims: expected ", ndim,
-           " dims, got ", dims);
+  SY_CHECK(len(dims) == ndim, Value, "[{}] dims: expected {} dims, got {}", op,
+           ndim, dims);
   return wrap_dims(op, dims, ndim);
 }
 
@@ -263,24 +263,25 @@ inline Dims contiguous_strides(IntArrayRef sizes) {
 inline Dims view_strides(const char* op, IntArrayRef sizes, IntArrayRef strides,
                          IntArrayRef new_sizes) {
   Dims out;
-  SY_CHECK(sy::view_strides(sizes, strides, new_sizes, &out), Value, "[", op,
-           "] self: expected sizes and strides that can be seen as ", new_sizes,
-           ", got ", sizes, " and ", strides, "; call contiguous() or reshape");
+  SY_CHECK(sy::view_strides(sizes, strides, new_sizes, &out), Value,
+           "[{}] self: expected sizes and strides that can be seen as {}, got "
+           "{} and {}; call contiguous() or reshape",
+           op, new_sizes, sizes, strides);
   return out;
 }
 
 inline Dims expand_sizes(const char* op, IntArrayRef sizes,
                          IntArrayRef wanted) {
   const int64_t added = len(wanted) - len(sizes);
-  SY_CHECK(added >= 0, Value, "[", op, "] size: expected at least ", len(sizes),
-           " sizes, got ", wanted);
+  SY_CHECK(added >= 0, Value, "[{}] size: expected at least {} sizes, got {}",
+           op, len(sizes), wanted);
   Dims out(wanted);
   for (int64_t k = 0; k < len(wanted); ++k) {
     const int64_t own = k < added ? -1 : sizes[static_cast<size_t>(k - added)];
     if (out[k] == -1 && k >= added) out[k] = own;
-    SY_CHECK(out[k] >= 0 && (own < 0 || own == 1 || own == out[k]), Value, "[",
-             op, "] size: expected sizes that ", sizes,
-             " can be expanded to, got ", wanted);
+    SY_CHECK(out[k] >= 0 && (own < 0 || own == 1 || own == out[k]), Value,
+             "[{}] size: expected sizes that {} can be expanded to, got {}", op,
+             sizes, wanted);
   }
   checked_numel(op, out);
   return out;
@@ -326,7 +327,7 @@ inline int64_t slice_start(int64_t size, std::optional<int64_t> start) {
 inline int64_t slice_size(const char* op, int64_t size,
                           std::optional<int64_t> start,
                           std::optional<int64_t> end, int64_t step) {
-  SY_CHECK(step > 0, Value, "[", op, "] step: expected a positive step, got ",
+  SY_CHECK(step > 0, Value, "[{}] step: expected a positive step, got {}", op,
            step);
   const int64_t from = slice_start(size, start);
   const int64_t i = end.value_or(size);
@@ -338,8 +339,9 @@ inline Dims diagonal_sizes(const char* op, IntArrayRef sizes, int64_t offset,
                            int64_t dim1, int64_t dim2) {
   const int64_t a = wrap_dim(op, dim1, len(sizes));
   const int64_t b = wrap_dim(op, dim2, len(sizes));
-  SY_CHECK(a != b, Value, "[", op, "] dim2: expected another dim than dim1, ",
-           "got ", dim1, " and ", dim2);
+  SY_CHECK(a != b, Value,
+           "[{}] dim2: expected another dim than dim1, got {} and {}", op, dim1,
+           dim2);
   const int64_t n = sizes[static_cast<size_t>(a)];
   const int64_t m = sizes[static_cast<size_t>(b)];
   const int64_t length = offset >= 0 ? std::min(n, m - std::min(m, offset))
@@ -381,9 +383,9 @@ inline Dims unfold_sizes(const char* op, IntArrayRef sizes, int64_t dim,
                          int64_t size, int64_t step) {
   const int64_t d = wrap_dim(op, dim, len(sizes));
   const int64_t n = of_dim(sizes, d);
-  SY_CHECK(size >= 0 && size <= n, Value, "[", op,
-           "] size: expected a value in [0, ", n, "], got ", size);
-  SY_CHECK(step > 0, Value, "[", op, "] step: expected a positive step, got ",
+  SY_CHECK(size >= 0 && size <= n, Value,
+           "[{}] size: expected a value in [0, {}], got {}", op, n, size);
+  SY_CHECK(step > 0, Value, "[{}] step: expected a positive step, got {}", op,
            step);
   Dims out(sizes);
   if (!sizes.empty()) out[d] = (n - size) / step + 1;
@@ -430,8 +432,9 @@ Dims cat_sizes(const char* op, ArrayRef<T> tensors, int64_t dim) {
   for (const T& t : tensors) {
     if (t.dim() == 1 && t.numel() == 0) continue;
     if (first) {
-      SY_CHECK(t.dim() > 0, Value, "[", op,
-               "] tensors: expected tensors of at least one dim, got 0 dims");
+      SY_CHECK(t.dim() > 0, Value,
+               "[{}] tensors: expected tensors of at least one dim, got 0 dims",
+               op);
       out = Dims(t.sizes());
       dim = wrap_dim(op, dim, t.dim());
       first = false;
@@ -441,8 +444,10 @@ Dims cat_sizes(const char* op, ArrayRef<T> tensors, int64_t dim) {
     for (int64_t k = 0; fits && k < out.size(); ++k) {
       fits = k == dim || t.sizes()[static_cast<size_t>(k)] == out[k];
     }
-    SY_CHECK(fits, Value, "[", op, "] tensors: expected sizes that agree with ",
-             IntArrayRef(out), " but in dim ", dim, ", got ", t.sizes());
+    SY_CHECK(
+        fits, Value,
+        "[{}] tensors: expected sizes that agree with {} but in dim {}, got {}",
+        op, IntArrayRef(out), dim, t.sizes());
     out[dim] += t.sizes()[static_cast<size_t>(dim)];
   }
   if (first) out.push_back(0);

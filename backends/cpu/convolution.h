@@ -61,8 +61,8 @@ void visit_work_dtype(const char* op, ScalarType t, const F& f) {
     case kInt: return f.template operator()<uint32_t>();
     case kLong: return f.template operator()<uint64_t>();
     default:
-      fail(ErrorKind::Type, "[", op,
-           "] input: expected an integer or floating dtype, got ", t);
+      fail(ErrorKind::Type,
+           "[{}] input: expected an integer or floating dtype, got {}", op, t);
   }
 }
 

@@ -12,10 +12,10 @@ namespace sy::tiles {
 inline PrimFn kernel(lang::Prim p, ComputeType type) {
   const PrimFn fn = prim_fn(p, type);
   SY_INTERNAL_ASSERT(
-      fn != nullptr, "element program: ",
+      fn != nullptr, "element program: {} has no kernel for compute type {}",
       p < lang::Prim::kCount ? lang::kPrims[static_cast<int>(p)].name
                              : std::string_view("a step"),
-      " has no kernel for compute type ", static_cast<int>(type));
+      static_cast<int>(type));
   return fn;
 }
 

@@ -17,7 +17,7 @@ decltype(auto) visit_all_dtypes(const char* op, ScalarType t, const F& f) {
 #undef SY_VISIT
     default: break;
   }
-  fail(ErrorKind::Type, "[", op, "] self: expected a dtype, got ", t);
+  fail(ErrorKind::Type, "[{}] self: expected a dtype, got {}", op, t);
 }
 
 template <class F>
@@ -29,7 +29,7 @@ decltype(auto) visit_floating_dtypes(const char* op, ScalarType t, const F& f) {
     case kDouble: return f.template operator()<double>();
     default: break;
   }
-  fail(ErrorKind::Type, "[", op, "] self: expected a floating dtype, got ", t);
+  fail(ErrorKind::Type, "[{}] self: expected a floating dtype, got {}", op, t);
 }
 
 // By the size of an element, for kernels that only move them: as an unsigned

@@ -18,7 +18,7 @@ class RandomStream {
                              ? *generator
                              : default_generator();
     SY_CHECK(g->device().is_cpu(), Value,
-             "generator: expected one of the CPU, got one of ", g->device());
+             "generator: expected one of the CPU, got one of {}", g->device());
     range_ = g->reserve((words + 3) / 4);
   }
   PhiloxBlock block(uint64_t i) const {

@@ -21,16 +21,18 @@ struct FileView {
 
   // Throw FileError: "[op] path: byte 12: ...", "[op] path: 'key': ...".
   template <class... A>
-  [[noreturn]] void fail(const A&... parts) const {
-    raise(str(parts...));
+  [[noreturn]] void fail(FormatOf<A...> text, const A&... arguments) const {
+    raise(str(text, arguments...));
   }
   template <class... A>
-  [[noreturn]] void fail_at(uint64_t byte, const A&... parts) const {
-    raise(str("byte ", byte, ": ", parts...));
+  [[noreturn]] void fail_at(uint64_t byte, FormatOf<A...> text,
+                            const A&... arguments) const {
+    raise(str("byte {}: {}", byte, str(text, arguments...)));
   }
   template <class... A>
-  [[noreturn]] void fail_key(std::string_view key, const A&... parts) const {
-    raise(str(in_quotes(key), ": ", parts...));
+  [[noreturn]] void fail_key(std::string_view key, FormatOf<A...> text,
+                             const A&... arguments) const {
+    raise(str("{}: {}", in_quotes(key), str(text, arguments...)));
   }
 
   // Throws unless the file has bytes [at, at + count).

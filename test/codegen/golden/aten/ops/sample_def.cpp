@@ -27,7 +27,7 @@ void soften([[maybe_unused]] const Tensor& self,
             [[maybe_unused]] const Tensor& weight,
             [[maybe_unused]] const Scalar& slope, std::string_view mode) {
   SY_CHECK(mode == "none" || mode == "half", Value,
-           "[soften] mode: expected 'none' or 'half', got mode = ", mode);
+           "[soften] mode: expected 'none' or 'half', got mode = {}", mode);
 }
 
 // test/codegen/testdata/sample.yaml:73
@@ -35,12 +35,13 @@ void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   const TensorBase* const tensors[] = {&self, &mat2};
   check_same_device(ops::mm::entry(), tensors, 2);
   SY_CHECK(self.dim() == 2, Value,
-           "[mm] self: expected a matrix, got self.dim() = ", self.dim());
+           "[mm] self: expected a matrix, got self.dim() = {}", self.dim());
   SY_CHECK(mat2.dim() == 2, Value,
-           "[mm] mat2: expected a matrix, got mat2.dim() = ", mat2.dim());
+           "[mm] mat2: expected a matrix, got mat2.dim() = {}", mat2.dim());
   SY_CHECK(self.size(1) == mat2.size(0), Value,
            "[mm] self: expected as many columns as mat2 has rows, got "
-           "self.size(1) = ", self.size(1), ", mat2.size(0) = ", mat2.size(0));
+           "self.size(1) = {}, mat2.size(0) = {}",
+           self.size(1), mat2.size(0));
   sizes[0] = Dims(IntArrayRef({self.size(0), mat2.size(1)}));
 }
 
@@ -342,9 +343,11 @@ std::tuple<Tensor&, Tensor&> mm_backward_out_guard(
       k, keys, grad_out, self, mat2, output_mask, out0, out1);
 }
 
-std::tuple<Tensor&, Tensor&> mm_backward_out_store(
-    const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
-    ArrayRef<bool> output_mask, Tensor& out0, Tensor& out1) {
+std::tuple<Tensor&, Tensor&> mm_backward_out_store(const Tensor& grad_out,
+                                                   const Tensor& self,
+                                                   const Tensor& mat2,
+                                                   ArrayRef<bool> output_mask,
+                                                   Tensor& out0, Tensor& out1) {
   const auto results =
       ops::mm_backward::call(grad_out, self, mat2, output_mask);
   generated::check_out_dtype(ops::mm_backward_out::entry(), out0,
@@ -539,7 +542,8 @@ const OperatorDef kDefs[] = {
         &kForms[3]),
     operator_def<ops::_foreach_mul_List_out>(
         "_foreach_mul.List_out(Tensor[] self, Tensor[] other, *, Tensor(a!)[] "
-        "out) -> ()", nullptr, OperatorDef::kOut, &kInfo[3], &kForms[4]),
+        "out) -> ()",
+        nullptr, OperatorDef::kOut, &kInfo[3], &kForms[4]),
     operator_def<ops::sum_dim_IntList>(
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
@@ -577,8 +581,10 @@ const OperatorDef kDefs[] = {
         OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[7], &kForms[8]),
     operator_def<ops::transpose_int>(
         "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-        nullptr, OperatorDef::kNoDeviceCheck | OperatorDef::kView |
-        OperatorDef::kDifferentiable, &kInfo[8]),
+        nullptr,
+        OperatorDef::kNoDeviceCheck | OperatorDef::kView |
+            OperatorDef::kDifferentiable,
+        &kInfo[8]),
     operator_def<ops::mm>("mm(Tensor self, Tensor mat2) -> Tensor",
                           reinterpret_cast<void*>(&mm_guard),
                           OperatorDef::kDifferentiable | OperatorDef::kExactOut,
@@ -591,9 +597,9 @@ const OperatorDef kDefs[] = {
         "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? "
         "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         nullptr, OperatorDef::kExactOut, &kInfo[10]),
-    operator_def<ops::item>("item(Tensor self) -> Scalar", nullptr,
-                            OperatorDef::kDifferentiable |
-                            OperatorDef::kExactOut, &kInfo[11]),
+    operator_def<ops::item>(
+        "item(Tensor self) -> Scalar", nullptr,
+        OperatorDef::kDifferentiable | OperatorDef::kExactOut, &kInfo[11]),
     operator_def<ops::mm_backward>("mm_backward(Tensor grad_out, Tensor self, "
                                    "Tensor mat2, bool[2] output_mask) -> "
                                    "(Tensor, Tensor)",
@@ -602,7 +608,8 @@ const OperatorDef kDefs[] = {
     operator_def<ops::mm_backward_out>(
         "mm_backward.out(Tensor grad_out, Tensor self, Tensor mat2, bool[2] "
         "output_mask, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), "
-        "Tensor(b!))", reinterpret_cast<void*>(&mm_backward_out_guard),
+        "Tensor(b!))",
+        reinterpret_cast<void*>(&mm_backward_out_guard),
         OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[12], &kForms[10]),
     operator_def<ops::index_Tensor>(
         "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
@@ -610,7 +617,8 @@ const OperatorDef kDefs[] = {
         &kInfo[13]),
     operator_def<ops::index_Tensor_out>(
         "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) "
-        "-> Tensor(a!)", reinterpret_cast<void*>(&index_Tensor_out_guard),
+        "-> Tensor(a!)",
+        reinterpret_cast<void*>(&index_Tensor_out_guard),
         OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[13], &kForms[11]),
     operator_def<ops::index_put>(
         "index_put(Tensor self, Tensor?[] indices, Tensor values) -> Tensor",
@@ -618,17 +626,21 @@ const OperatorDef kDefs[] = {
         OperatorDef::kDifferentiable | OperatorDef::kExactOut, &kInfo[14]),
     operator_def<ops::index_put_>(
         "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values) -> "
-        "Tensor(a!)", reinterpret_cast<void*>(&index_put__guard),
+        "Tensor(a!)",
+        reinterpret_cast<void*>(&index_put__guard),
         OperatorDef::kInplace | OperatorDef::kDifferentiable |
-        OperatorDef::kExactOut, &kInfo[14], &kForms[12]),
+            OperatorDef::kExactOut,
+        &kInfo[14], &kForms[12]),
     operator_def<ops::index_put_out>(
         "index_put.out(Tensor self, Tensor?[] indices, Tensor values, *, "
         "Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&index_put_out_guard),
         OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[14], &kForms[13]),
-    operator_def<ops::can_cast>("can_cast(ScalarType from_, ScalarType to) -> "
-                                "bool", nullptr, OperatorDef::kDifferentiable |
-                                OperatorDef::kExactOut, &kInfo[15]),
+    operator_def<ops::can_cast>(
+        "can_cast(ScalarType from_, ScalarType to) -> "
+        "bool",
+        nullptr, OperatorDef::kDifferentiable | OperatorDef::kExactOut,
+        &kInfo[15]),
 };
 
 }  // namespace

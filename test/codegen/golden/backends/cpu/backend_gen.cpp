@@ -19,6 +19,4 @@ constinit sy::BackendEngines engines{&kPointwise, &kReduce, &kScan};
 
 }  // namespace
 
-SY_LIBRARY_IMPL(_, CPU, m) {
-  m.service(sy::kEngineService, &engines);
-}
+SY_LIBRARY_IMPL(_, CPU, m) { m.service(sy::BackendService::kEngines, &engines); }

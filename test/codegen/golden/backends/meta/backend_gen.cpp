@@ -20,6 +20,4 @@ constinit sy::BackendEngines engines{&kPointwise, &kReduce, &kScan, false};
 
 }  // namespace
 
-SY_LIBRARY_IMPL(_, Meta, m) {
-  m.service(sy::kEngineService, &engines);
-}
+SY_LIBRARY_IMPL(_, Meta, m) { m.service(sy::BackendService::kEngines, &engines); }
