@@ -14,7 +14,7 @@ void Merger::add(const std::string& file) {
   body_.gap();
 }
 
-std::string Merger::str("{}", const std::string& first_header) const {
+std::string Merger::str(const std::string& first_header) const {
   Writer w;
   w.raw(banner_);
   w.line(first_header.empty() ? "#pragma once"

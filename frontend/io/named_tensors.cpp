@@ -10,8 +10,9 @@ namespace sy {
 namespace {
 
 [[noreturn]] void twice(const std::string& name) {
-  fail("{}[NamedTensors] name: expected each once, got {{}} twice{}",
-       ErrorKind::Value, io::in_quotes(name));
+  fail(ErrorKind::Value,
+       "[NamedTensors] name: expected each once, got {} twice",
+       io::in_quotes(name));
 }
 
 }  // namespace
