@@ -10,9 +10,9 @@
 
 namespace sy {
 
-// 32 functionality bits (high) times 32 backend bits (low). The key to run is
-// the highest functionality; if that is per backend, the highest backend says
-// which of its kernels.
+// 32 functionality bits (high) and 32 backend bits (low). A call runs the
+// kernel of the highest functionality. If that has kernels per backend, the
+// highest backend chooses among them.
 class DispatchKeySet {
  public:
   constexpr DispatchKeySet() = default;
@@ -27,19 +27,20 @@ class DispatchKeySet {
   // A functionality, or the key of a backend: DispatchKey::AutogradCUDA is two
   // bits. An alias is in no set.
   constexpr DispatchKeySet(DispatchKey key) : bits_(bits_of(key)) {}
-  // The key set of a plain tensor of that backend.
+  // The keys of a plain tensor of that backend.
   static constexpr DispatchKeySet dense(DeviceType t) {
     return backend(t) | DispatchKeySet(DispatchKey::Dense);
   }
-  // What a tensor of that backend has beside it when it requires a gradient:
-  // "AutogradCUDA" of registrations.
+  // The keys that a tensor of that backend has beside dense() when it requires
+  // a gradient. Registrations call them "AutogradCUDA".
   static constexpr DispatchKeySet autograd(DeviceType t) {
     return backend(t) | DispatchKeySet(DispatchKey::Autograd);
   }
-  // The given functionality and all of higher priority / all below it.
+  // The functionality and all of higher priority, without backends.
   static constexpr DispatchKeySet from(DispatchKey k) {
     return raw(~uint64_t{0} << (32 + static_cast<int>(k)));
   }
+  // All functionalities of lower priority, and all backends.
   static constexpr DispatchKeySet below(DispatchKey k) {
     return raw((uint64_t{1} << (32 + static_cast<int>(k))) - 1);
   }
@@ -69,7 +70,7 @@ class DispatchKeySet {
   constexpr DeviceType highest_backend() const {
     return static_cast<DeviceType>(31 - std::countl_zero(backend_bits() | 1u));
   }
-  // More than one backend that is not CPU, or CPU beside another.
+  // Whether there are two or more backends, the CPU included.
   constexpr bool mixed_backends() const {
     const uint32_t b = backend_bits();
     return (b & (b - 1)) != 0;
