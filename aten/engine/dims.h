@@ -49,8 +49,9 @@ class Dims {
   int64_t data_[TensorImpl::kMaxDims];
 };
 
-// A dim counted from the end made one from the start; a tensor without dims
-// has dims -1 and 0. Throws IndexError "[op] dim: expected ...".
+// Counts a dim from the start; a negative one is counted from the end. A tensor
+// without dims has the dims -1 and 0. Throws IndexError "[op] dim: expected
+// ...".
 inline int64_t wrap_dim(const char* op, int64_t dim, int64_t ndim) {
   const int64_t n = ndim == 0 ? 1 : ndim;
   SY_CHECK(dim >= -n && dim < n, Index,

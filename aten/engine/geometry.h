@@ -8,9 +8,10 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
 
-// The functions that `view:`, `shape:` and `require:` expressions call (their
-// names and meaning: docs/expressions.md). Generated code uses them; lists are
-// Dims, no call allocates. `op` is the operator's name for messages.
+// The functions that `view:`, `shape:` and `require:` expressions call.
+// docs/expressions.md has their names and meaning. Generated code uses them.
+// Lists are Dims, and no call allocates. `op` is the operator's name for
+// messages.
 
 namespace sy::geometry {
 
@@ -117,7 +118,7 @@ inline Dims concat(IntArrayRef a, IntArrayRef b) {
   return out;
 }
 
-// Elements begin … end-1; ends beyond the list are cut, as in Python.
+// Elements begin … end-1; both are limited to the list, as in Python.
 inline Dims slice(IntArrayRef list, int64_t begin, int64_t end) {
   const int64_t n = len(list);
   begin = clamp(begin < 0 ? begin + n : begin, 0, n);
@@ -136,8 +137,9 @@ inline int64_t wrap_dim(const char* op, int64_t dim, int64_t ndim) {
   return sy::wrap_dim(op, dim, ndim);
 }
 
-// `list` with another value for one dim; dims count from the end if negative.
-// An empty list, that of a tensor without dims, has dims -1 and 0 and no value.
+// `list` with the value v for one dim, which counts from the end if negative. A
+// tensor without dims has the dims -1 and 0 and an empty list, which stays
+// empty.
 inline Dims with(const char* op, IntArrayRef list, int64_t dim, int64_t v) {
   Dims out(list);
   dim = wrap_dim(op, dim, len(list));
@@ -145,7 +147,7 @@ inline Dims with(const char* op, IntArrayRef list, int64_t dim, int64_t v) {
   return out;
 }
 
-// The value of a wrapped dim; 1 where there are no dims.
+// The value of a wrapped dim; 1 if there are no dims.
 inline int64_t of_dim(IntArrayRef list, int64_t dim) {
   return list.empty() ? 1 : list[static_cast<size_t>(dim)];
 }
@@ -177,7 +179,7 @@ inline Dims without(const char* op, IntArrayRef list, IntArrayRef dims) {
   return out;
 }
 
-// A new dim before `dim`; the last may be one past the end.
+// Inserts v before `dim`, which may be one past the end.
 inline Dims inserted(const char* op, IntArrayRef list, int64_t dim, int64_t v) {
   dim = wrap_dim(op, dim, len(list) + 1);
   Dims out;
@@ -197,7 +199,7 @@ inline Dims swapped(const char* op, IntArrayRef list, int64_t a, int64_t b) {
   return out;
 }
 
-// Each wrapped; a dim given twice is an error.
+// Wraps each dim. A dim that is given twice is an error.
 inline Dims wrap_dims(const char* op, IntArrayRef dims, int64_t ndim) {
   Dims out;
   uint64_t seen = 0;
@@ -211,7 +213,7 @@ inline Dims wrap_dims(const char* op, IntArrayRef dims, int64_t ndim) {
   return out;
 }
 
-// Wrapped, and every dim there exactly once.
+// Wraps the dims. Every dim must be there exactly once.
 inline Dims permutation(const char* op, IntArrayRef dims, int64_t ndim) {
   SY_CHECK(len(dims) == ndim, Value, "[{}] dims: expected {} dims, got {}", op,
            ndim, dims);
@@ -259,7 +261,8 @@ inline Dims contiguous_strides(IntArrayRef sizes) {
   return out;
 }
 
-// Strides of the same memory under new sizes; an error if there are none.
+// The strides that show the same memory with new sizes. Throws if there are
+// none.
 inline Dims view_strides(const char* op, IntArrayRef sizes, IntArrayRef strides,
                          IntArrayRef new_sizes) {
   Dims out;
@@ -299,7 +302,7 @@ inline Dims expand_strides(const char* op, IntArrayRef sizes,
   return out;
 }
 
-// Whether sizes broadcast to `wanted` as they are.
+// Whether sizes can be expanded to `wanted`.
 inline bool is_expandable_to(IntArrayRef sizes, IntArrayRef wanted) {
   const int64_t added = len(wanted) - len(sizes);
   if (added < 0) return false;
@@ -310,7 +313,7 @@ inline bool is_expandable_to(IntArrayRef sizes, IntArrayRef wanted) {
   return true;
 }
 
-// What a new dim's stride should be, so that contiguous stays contiguous.
+// The stride for a new dim that leaves a contiguous tensor contiguous.
 inline int64_t unsqueezed_stride(const char* op, IntArrayRef sizes,
                                  IntArrayRef strides, int64_t dim) {
   dim = wrap_dim(op, dim, len(sizes) + 1);
@@ -352,7 +355,7 @@ inline Dims diagonal_sizes(const char* op, IntArrayRef sizes, int64_t offset,
   return out;
 }
 
-// Of strides that no element needs, where they are beyond int64: 0.
+// stride * n; 0 if that is beyond int64, as no element needs such a stride.
 inline int64_t stride_times(int64_t stride, int64_t n) {
   int64_t product;
   return __builtin_mul_overflow(stride, n, &product) ? 0 : product;
@@ -371,7 +374,7 @@ inline Dims diagonal_strides(const char* op, IntArrayRef strides, int64_t dim1,
   return out;
 }
 
-// How far the diagonal begins behind the first element.
+// The distance in memory from the first element to the diagonal.
 inline int64_t diagonal_offset(const char* op, IntArrayRef strides,
                                int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t dim = wrap_dim(op, offset >= 0 ? dim2 : dim1, len(strides));
@@ -403,7 +406,7 @@ inline Dims unfold_strides(const char* op, IntArrayRef strides, int64_t dim,
   return out;
 }
 
-// The sizes after a reduction; no dims means all of them.
+// The sizes after a reduction; an empty `dims` means all of them.
 inline Dims reduced_sizes(const char* op, IntArrayRef sizes, IntArrayRef dims,
                           bool keepdim) {
   const Dims wrapped = wrap_dims(op, dims, len(sizes));
@@ -424,7 +427,7 @@ inline Dims reduced_sizes(const char* op, IntArrayRef sizes,
              : reduced_sizes(op, sizes, IntArrayRef(), keepdim);
 }
 
-// Tensors of one dim and no elements fit anything, as they do in ATen.
+// Tensors of one dim without elements fit anything, as in ATen.
 template <class T>
 Dims cat_sizes(const char* op, ArrayRef<T> tensors, int64_t dim) {
   Dims out;
@@ -454,7 +457,7 @@ Dims cat_sizes(const char* op, ArrayRef<T> tensors, int64_t dim) {
   return out;
 }
 
-// f of every element.
+// The list of f(v) for every element v.
 template <class F>
 Dims map(IntArrayRef list, F&& f) {
   Dims out;
@@ -467,7 +470,7 @@ Dims map(ArrayRef<T> list, F&& f) {
   for (const T& v : list) out.push_back(f(v));
   return out;
 }
-// f of every element that passes.
+// The list of f(v) for every element v that passes.
 template <class P, class F>
 Dims map_if(IntArrayRef list, P&& passes, F&& f) {
   Dims out;

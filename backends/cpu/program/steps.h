@@ -5,7 +5,7 @@
 #include "backends/cpu/program/runner.h"
 #include "c10/error.h"
 
-// What both ways of running a program ask of its steps.
+// Shared by both ways of running a program.
 
 namespace sy::tiles {
 
