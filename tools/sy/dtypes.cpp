@@ -131,7 +131,7 @@ Workers start_workers(const DtypesOptions& options) {
   Workers out;
   for (int part = 0; part < jobs; ++part) {
     std::vector<std::string> arguments = {"dtypes-worker", "--jobs",
-                                          str("{}", jobs), "--part", str(part)};
+                                          str("{}", jobs), "--part", str("{}", part)};
     for (const std::string& p : options.plugins) {
       arguments.insert(arguments.end(), {"--plugin", p});
     }

@@ -190,11 +190,9 @@ std::tuple<Tensor&, Tensor&> aminmax_out::call(const Tensor& self,
   return handle<ops::aminmax_out>().call(self, dim, keepdim, out0, out1);
 }
 
-std::tuple<Tensor&, Tensor&> aminmax_out::redispatch(DispatchKeySet keys,
-                                                     const Tensor& self,
-                                                     OptionalIntArrayRef dim,
-                                                     bool keepdim, Tensor& out0,
-                                                     Tensor& out1) {
+std::tuple<Tensor&, Tensor&> aminmax_out::redispatch(
+    DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
+    bool keepdim, Tensor& out0, Tensor& out1) {
   return handle<ops::aminmax_out>().redispatch(keys, self, dim, keepdim, out0,
                                                out1);
 }
@@ -328,11 +326,9 @@ std::tuple<Tensor, Tensor> mm_backward::call(const Tensor& grad_out,
   return handle<ops::mm_backward>().call(grad_out, self, mat2, output_mask);
 }
 
-std::tuple<Tensor, Tensor> mm_backward::redispatch(DispatchKeySet keys,
-                                                   const Tensor& grad_out,
-                                                   const Tensor& self,
-                                                   const Tensor& mat2,
-                                                   ArrayRef<bool> output_mask) {
+std::tuple<Tensor, Tensor> mm_backward::redispatch(
+    DispatchKeySet keys, const Tensor& grad_out, const Tensor& self,
+    const Tensor& mat2, ArrayRef<bool> output_mask) {
   return handle<ops::mm_backward>().redispatch(keys, grad_out, self, mat2,
                                                output_mask);
 }
@@ -341,11 +337,9 @@ const OperatorEntry& mm_backward_out::entry() {
   return handle<ops::mm_backward_out>().entry();
 }
 
-std::tuple<Tensor&, Tensor&> mm_backward_out::call(const Tensor& grad_out,
-                                                   const Tensor& self,
-                                                   const Tensor& mat2,
-                                                   ArrayRef<bool> output_mask,
-                                                   Tensor& out0, Tensor& out1) {
+std::tuple<Tensor&, Tensor&> mm_backward_out::call(
+    const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
+    ArrayRef<bool> output_mask, Tensor& out0, Tensor& out1) {
   return handle<ops::mm_backward_out>().call(grad_out, self, mat2, output_mask,
                                              out0, out1);
 }
@@ -566,11 +560,10 @@ Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2) {
 }
 
 Tensor scalar_tensor(const Scalar& s, TensorOptions options) {
-  return generated::with_options(
-      ops::scalar_tensor::call(s, options.dtype_opt(), options.layout_opt(),
-                               options.device_opt(),
-                               options.pinned_memory_opt()),
-      options);
+  return generated::with_options(ops::scalar_tensor::call(
+      s, options.dtype_opt(), options.layout_opt(), options.device_opt(),
+      options.pinned_memory_opt()),
+                                 options);
 }
 
 Scalar item(const Tensor& self) { return ops::item::call(self); }
@@ -583,11 +576,9 @@ std::tuple<Tensor, Tensor> mm_backward(const Tensor& grad_out,
   return ops::mm_backward::call(grad_out, self, mat2, output_mask);
 }
 
-std::tuple<Tensor&, Tensor&> mm_backward_out(Tensor& out0, Tensor& out1,
-                                             const Tensor& grad_out,
-                                             const Tensor& self,
-                                             const Tensor& mat2,
-                                             ArrayRef<bool> output_mask) {
+std::tuple<Tensor&, Tensor&> mm_backward_out(
+    Tensor& out0, Tensor& out1, const Tensor& grad_out, const Tensor& self,
+    const Tensor& mat2, ArrayRef<bool> output_mask) {
   return ops::mm_backward_out::call(grad_out, self, mat2, output_mask, out0,
                                     out1);
 }

@@ -70,11 +70,9 @@ SY_API std::tuple<Tensor, Tensor> mm_backward(const Tensor& grad_out,
                                               const Tensor& self,
                                               const Tensor& mat2,
                                               ArrayRef<bool> output_mask);
-SY_API std::tuple<Tensor&, Tensor&> mm_backward_out(Tensor& out0, Tensor& out1,
-                                                    const Tensor& grad_out,
-                                                    const Tensor& self,
-                                                    const Tensor& mat2,
-                                                    ArrayRef<bool> output_mask);
+SY_API std::tuple<Tensor&, Tensor&> mm_backward_out(
+    Tensor& out0, Tensor& out1, const Tensor& grad_out, const Tensor& self,
+    const Tensor& mat2, ArrayRef<bool> output_mask);
 
 // The elements at indices.
 SY_API Tensor index(const Tensor& self,

@@ -40,8 +40,7 @@ void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
            "[mm] mat2: expected a matrix, got mat2.dim() = {}", mat2.dim());
   SY_CHECK(self.size(1) == mat2.size(0), Value,
            "[mm] self: expected as many columns as mat2 has rows, got "
-           "self.size(1) = {}, mat2.size(0) = {}",
-           self.size(1), mat2.size(0));
+           "self.size(1) = {}, mat2.size(0) = {}", self.size(1), mat2.size(0));
   sizes[0] = Dims(IntArrayRef({self.size(0), mat2.size(1)}));
 }
 
@@ -343,11 +342,9 @@ std::tuple<Tensor&, Tensor&> mm_backward_out_guard(
       k, keys, grad_out, self, mat2, output_mask, out0, out1);
 }
 
-std::tuple<Tensor&, Tensor&> mm_backward_out_store(const Tensor& grad_out,
-                                                   const Tensor& self,
-                                                   const Tensor& mat2,
-                                                   ArrayRef<bool> output_mask,
-                                                   Tensor& out0, Tensor& out1) {
+std::tuple<Tensor&, Tensor&> mm_backward_out_store(
+    const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
+    ArrayRef<bool> output_mask, Tensor& out0, Tensor& out1) {
   const auto results =
       ops::mm_backward::call(grad_out, self, mat2, output_mask);
   generated::check_out_dtype(ops::mm_backward_out::entry(), out0,
@@ -542,8 +539,7 @@ const OperatorDef kDefs[] = {
         &kForms[3]),
     operator_def<ops::_foreach_mul_List_out>(
         "_foreach_mul.List_out(Tensor[] self, Tensor[] other, *, Tensor(a!)[] "
-        "out) -> ()",
-        nullptr, OperatorDef::kOut, &kInfo[3], &kForms[4]),
+        "out) -> ()", nullptr, OperatorDef::kOut, &kInfo[3], &kForms[4]),
     operator_def<ops::sum_dim_IntList>(
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
@@ -581,10 +577,8 @@ const OperatorDef kDefs[] = {
         OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[7], &kForms[8]),
     operator_def<ops::transpose_int>(
         "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-        nullptr,
-        OperatorDef::kNoDeviceCheck | OperatorDef::kView |
-            OperatorDef::kDifferentiable,
-        &kInfo[8]),
+        nullptr, OperatorDef::kNoDeviceCheck | OperatorDef::kView |
+        OperatorDef::kDifferentiable, &kInfo[8]),
     operator_def<ops::mm>("mm(Tensor self, Tensor mat2) -> Tensor",
                           reinterpret_cast<void*>(&mm_guard),
                           OperatorDef::kDifferentiable | OperatorDef::kExactOut,
@@ -597,9 +591,9 @@ const OperatorDef kDefs[] = {
         "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? "
         "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         nullptr, OperatorDef::kExactOut, &kInfo[10]),
-    operator_def<ops::item>(
-        "item(Tensor self) -> Scalar", nullptr,
-        OperatorDef::kDifferentiable | OperatorDef::kExactOut, &kInfo[11]),
+    operator_def<ops::item>("item(Tensor self) -> Scalar", nullptr,
+                            OperatorDef::kDifferentiable |
+                            OperatorDef::kExactOut, &kInfo[11]),
     operator_def<ops::mm_backward>("mm_backward(Tensor grad_out, Tensor self, "
                                    "Tensor mat2, bool[2] output_mask) -> "
                                    "(Tensor, Tensor)",
@@ -608,8 +602,7 @@ const OperatorDef kDefs[] = {
     operator_def<ops::mm_backward_out>(
         "mm_backward.out(Tensor grad_out, Tensor self, Tensor mat2, bool[2] "
         "output_mask, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), "
-        "Tensor(b!))",
-        reinterpret_cast<void*>(&mm_backward_out_guard),
+        "Tensor(b!))", reinterpret_cast<void*>(&mm_backward_out_guard),
         OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[12], &kForms[10]),
     operator_def<ops::index_Tensor>(
         "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
@@ -617,8 +610,7 @@ const OperatorDef kDefs[] = {
         &kInfo[13]),
     operator_def<ops::index_Tensor_out>(
         "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) "
-        "-> Tensor(a!)",
-        reinterpret_cast<void*>(&index_Tensor_out_guard),
+        "-> Tensor(a!)", reinterpret_cast<void*>(&index_Tensor_out_guard),
         OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[13], &kForms[11]),
     operator_def<ops::index_put>(
         "index_put(Tensor self, Tensor?[] indices, Tensor values) -> Tensor",
@@ -626,21 +618,17 @@ const OperatorDef kDefs[] = {
         OperatorDef::kDifferentiable | OperatorDef::kExactOut, &kInfo[14]),
     operator_def<ops::index_put_>(
         "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values) -> "
-        "Tensor(a!)",
-        reinterpret_cast<void*>(&index_put__guard),
+        "Tensor(a!)", reinterpret_cast<void*>(&index_put__guard),
         OperatorDef::kInplace | OperatorDef::kDifferentiable |
-            OperatorDef::kExactOut,
-        &kInfo[14], &kForms[12]),
+        OperatorDef::kExactOut, &kInfo[14], &kForms[12]),
     operator_def<ops::index_put_out>(
         "index_put.out(Tensor self, Tensor?[] indices, Tensor values, *, "
         "Tensor(a!) out) -> Tensor(a!)",
         reinterpret_cast<void*>(&index_put_out_guard),
         OperatorDef::kOut | OperatorDef::kExactOut, &kInfo[14], &kForms[13]),
-    operator_def<ops::can_cast>(
-        "can_cast(ScalarType from_, ScalarType to) -> "
-        "bool",
-        nullptr, OperatorDef::kDifferentiable | OperatorDef::kExactOut,
-        &kInfo[15]),
+    operator_def<ops::can_cast>("can_cast(ScalarType from_, ScalarType to) -> "
+                                "bool", nullptr, OperatorDef::kDifferentiable |
+                                OperatorDef::kExactOut, &kInfo[15]),
 };
 
 }  // namespace

@@ -42,8 +42,8 @@ struct mul_out {
 // Tensor
 // test/codegen/testdata/sample.yaml:13
 struct soften {
-  using Signature = Tensor(const Tensor&, const Tensor&, const Scalar&,
-                           std::string_view);
+  using Signature =
+      Tensor(const Tensor&, const Tensor&, const Scalar&, std::string_view);
   static constexpr const char* name = "aten::soften";
   SY_API static const OperatorEntry& entry();
   SY_API static Tensor call(const Tensor& self, const Tensor& weight,
@@ -146,8 +146,8 @@ struct sum_IntList_out {
 // aminmax(Tensor self, int[]? dim, bool keepdim) -> (Tensor min, Tensor max)
 // test/codegen/testdata/sample.yaml:43
 struct aminmax {
-  using Signature = std::tuple<Tensor, Tensor>(const Tensor&,
-                                               OptionalIntArrayRef, bool);
+  using Signature =
+      std::tuple<Tensor, Tensor>(const Tensor&, OptionalIntArrayRef, bool);
   static constexpr const char* name = "aten::aminmax";
   SY_API static const OperatorEntry& entry();
   SY_API static std::tuple<Tensor, Tensor> call(const Tensor& self,
@@ -162,9 +162,8 @@ struct aminmax {
 // aminmax.out(Tensor self, int[]? dim, bool keepdim, *, Tensor(a!) out0,
 // Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))
 struct aminmax_out {
-  using Signature = std::tuple<Tensor&, Tensor&>(const Tensor&,
-                                                 OptionalIntArrayRef, bool,
-                                                 Tensor&, Tensor&);
+  using Signature = std::tuple<Tensor&, Tensor&>(
+      const Tensor&, OptionalIntArrayRef, bool, Tensor&, Tensor&);
   static constexpr const char* name = "aten::aminmax.out";
   SY_API static const OperatorEntry& entry();
   SY_API static std::tuple<Tensor&, Tensor&> call(const Tensor& self,
@@ -191,8 +190,8 @@ struct cumsum {
 // cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out)
 // -> Tensor(a!)
 struct cumsum_out {
-  using Signature = Tensor&(const Tensor&, int64_t, std::optional<ScalarType>,
-                            Tensor&);
+  using Signature =
+      Tensor&(const Tensor&, int64_t, std::optional<ScalarType>, Tensor&);
   static constexpr const char* name = "aten::cumsum.out";
   SY_API static const OperatorEntry& entry();
   SY_API static Tensor& call(const Tensor& self, int64_t dim,
@@ -218,18 +217,16 @@ struct cummax {
 // cummax.out(Tensor self, int dim, *, Tensor(a!) out0, Tensor(b!) out1) ->
 // (Tensor(a!), Tensor(b!))
 struct cummax_out {
-  using Signature = std::tuple<Tensor&, Tensor&>(const Tensor&, int64_t,
-                                                 Tensor&, Tensor&);
+  using Signature =
+      std::tuple<Tensor&, Tensor&>(const Tensor&, int64_t, Tensor&, Tensor&);
   static constexpr const char* name = "aten::cummax.out";
   SY_API static const OperatorEntry& entry();
   SY_API static std::tuple<Tensor&, Tensor&> call(const Tensor& self,
                                                   int64_t dim, Tensor& out0,
                                                   Tensor& out1);
-  SY_API static std::tuple<Tensor&, Tensor&> redispatch(DispatchKeySet keys,
-                                                        const Tensor& self,
-                                                        int64_t dim,
-                                                        Tensor& out0,
-                                                        Tensor& out1);
+  SY_API static std::tuple<Tensor&, Tensor&> redispatch(
+      DispatchKeySet keys, const Tensor& self, int64_t dim, Tensor& out0,
+      Tensor& out1);
 };
 
 // transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
@@ -320,11 +317,9 @@ struct mm_backward_out {
                                                  Tensor&, Tensor&);
   static constexpr const char* name = "aten::mm_backward.out";
   SY_API static const OperatorEntry& entry();
-  SY_API static std::tuple<Tensor&, Tensor&> call(const Tensor& grad_out,
-                                                  const Tensor& self,
-                                                  const Tensor& mat2,
-                                                  ArrayRef<bool> output_mask,
-                                                  Tensor& out0, Tensor& out1);
+  SY_API static std::tuple<Tensor&, Tensor&> call(
+      const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
+      ArrayRef<bool> output_mask, Tensor& out0, Tensor& out1);
   SY_API static std::tuple<Tensor&, Tensor&> redispatch(
       DispatchKeySet keys, const Tensor& grad_out, const Tensor& self,
       const Tensor& mat2, ArrayRef<bool> output_mask, Tensor& out0,
@@ -346,8 +341,8 @@ struct index_Tensor {
 // index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) ->
 // Tensor(a!)
 struct index_Tensor_out {
-  using Signature = Tensor&(const Tensor&, ArrayRef<std::optional<Tensor>>,
-                            Tensor&);
+  using Signature =
+      Tensor&(const Tensor&, ArrayRef<std::optional<Tensor>>, Tensor&);
   static constexpr const char* name = "aten::index.Tensor_out";
   SY_API static const OperatorEntry& entry();
   SY_API static Tensor& call(const Tensor& self,
@@ -361,8 +356,8 @@ struct index_Tensor_out {
 // index_put(Tensor self, Tensor?[] indices, Tensor values) -> Tensor
 // test/codegen/testdata/sample.yaml:107
 struct index_put {
-  using Signature = Tensor(const Tensor&, ArrayRef<std::optional<Tensor>>,
-                           const Tensor&);
+  using Signature =
+      Tensor(const Tensor&, ArrayRef<std::optional<Tensor>>, const Tensor&);
   static constexpr const char* name = "aten::index_put";
   SY_API static const OperatorEntry& entry();
   SY_API static Tensor call(const Tensor& self,
@@ -375,8 +370,8 @@ struct index_put {
 
 // index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values) -> Tensor(a!)
 struct index_put_ {
-  using Signature = Tensor&(Tensor&, ArrayRef<std::optional<Tensor>>,
-                            const Tensor&);
+  using Signature =
+      Tensor&(Tensor&, ArrayRef<std::optional<Tensor>>, const Tensor&);
   static constexpr const char* name = "aten::index_put_";
   SY_API static const OperatorEntry& entry();
   SY_API static Tensor& call(Tensor& self,

@@ -19,4 +19,6 @@ constinit sy::BackendEngines engines{&kPointwise, &kReduce, &kScan};
 
 }  // namespace
 
-SY_LIBRARY_IMPL(_, CPU, m) { m.service(sy::BackendService::kEngines, &engines); }
+SY_LIBRARY_IMPL(_, CPU, m) {
+  m.service(sy::BackendService::kEngines, &engines);
+}

@@ -20,4 +20,6 @@ constinit sy::BackendEngines engines{&kPointwise, &kReduce, &kScan, false};
 
 }  // namespace
 
-SY_LIBRARY_IMPL(_, Meta, m) { m.service(sy::BackendService::kEngines, &engines); }
+SY_LIBRARY_IMPL(_, Meta, m) {
+  m.service(sy::BackendService::kEngines, &engines);
+}

@@ -5,4 +5,6 @@
 #include "c10/backend.h"
 
 // Kernels to write; one that is missing is named by the linker.
-namespace sy::meta {}  // namespace sy::meta
+namespace sy::meta {
+
+}  // namespace sy::meta

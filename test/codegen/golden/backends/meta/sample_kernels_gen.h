@@ -5,4 +5,6 @@
 
 // Kernels written by hand. Those that end in a `const Tensor& out` fill it; the
 // arguments have been checked.
-namespace sy::meta {}  // namespace sy::meta
+namespace sy::meta {
+
+}  // namespace sy::meta

@@ -161,11 +161,9 @@ std::tuple<Tensor, Tensor> mm_backward(const Tensor& grad_out,
   return sy::mm_backward(grad_out, self, mat2, output_mask);
 }
 
-std::tuple<Tensor&, Tensor&> mm_backward_out(Tensor& out0, Tensor& out1,
-                                             const Tensor& grad_out,
-                                             const Tensor& self,
-                                             const Tensor& mat2,
-                                             ArrayRef<bool> output_mask) {
+std::tuple<Tensor&, Tensor&> mm_backward_out(
+    Tensor& out0, Tensor& out1, const Tensor& grad_out, const Tensor& self,
+    const Tensor& mat2, ArrayRef<bool> output_mask) {
   return sy::mm_backward_out(out0, out1, grad_out, self, mat2, output_mask);
 }
 
@@ -186,7 +184,7 @@ Tensor& index_Tensor_out(Tensor& out, const Tensor& self,
 
 Tensor index_Tensor_example() {
   return sy::index(sy::rand({2, 3}), sy::ArrayRef<std::optional<sy::Tensor>>(
-                                         {sy::rand({2, 3}), sy::rand({3})}));
+      {sy::rand({2, 3}), sy::rand({3})}));
 }
 
 Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
