@@ -9,7 +9,7 @@ onednn=${SY_ONEDNN_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/onednn-2023.2
 
 packages=(
   bazel-bootstrap bazel-rules-java bazel-rules-proto
-  g++ cmake ninja-build python3 unzip xz-utils clang-format
+  g++ cmake ninja-build pkg-config python3 unzip xz-utils clang-format
   libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
   libcli11-dev nlohmann-json3-dev libhwy-dev zlib1g-dev
   libopenblas-openmp-dev

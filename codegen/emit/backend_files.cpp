@@ -291,7 +291,7 @@ class Emitter {
     w.line("}  // namespace");
     w.gap();
     w.line("SY_LIBRARY_IMPL(_, {}, m) {{", b_.key.str());
-    w.line("  m.service(sy::kEngineService, &engines);");
+    w.line("  m.service(sy::BackendService::kEngines, &engines);");
     w.line("}");
   }
 

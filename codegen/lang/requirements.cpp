@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "codegen/lang/cpp_text.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/index_given.h"
 
 // Conditions of `require:` and their messages.
@@ -129,6 +130,13 @@ std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
   return {std::move(code)};
 }
 
+// The text as a part of a format, in which braces are written twice.
+std::string in_format(std::string_view text) {
+  std::string out;
+  for (const char c : text) out.append(c == '{' || c == '}' ? 2 : 1, c);
+  return out;
+}
+
 }  // namespace
 
 std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
@@ -139,35 +147,32 @@ std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
 }
 
 std::string to_statement(const RequireCode& code, int indent) {
-  const std::string pad(static_cast<std::size_t>(indent), ' ');
   std::string out;
-  for (const std::string& s : code.condition.statements) out += pad + s + '\n';
-  std::string text = "[" + code.op + "] ";
-  if (!code.argument.empty()) text += code.argument + ": ";
-  text += "expected " + code.expected;
-  out += pad + "SY_CHECK(" + code.condition.value + ", Value,\n" + pad +
-         "         ";
-  // Pieces of the message; what may not be there makes its own words.
-  std::vector<std::string> pieces;
+  for (const std::string& s : code.condition.statements) {
+    append(out, "{:{}}{}\n", "", indent, s);
+  }
+  std::string format =
+      in_format(fmt::format("[{}] {}{}expected {}", code.op, code.argument,
+                            code.argument.empty() ? "" : ": ", code.expected));
+  std::string values;
   bool first = true;
   for (const RequireCode::Got& got : code.got) {
-    const std::string label = (first ? ", got " : ", ") + got.label + " = ";
+    const std::string label =
+        in_format(fmt::format("{}{} = ", first ? ", got " : ", ", got.label));
     if (got.reached) {
-      if (!text.empty()) pieces.push_back(cpp_string(text));
-      text.clear();
-      pieces.push_back(got.where + " ? sy::str(" + cpp_string(label) + ", " +
-                       got.cpp + ") : std::string()");
+      // What may not be there makes its own words.
+      format += "{}";
+      append(values, ", {} ? sy::str({}, {}) : std::string()", got.where,
+             cpp_string(label + "{}"), got.cpp);
       continue;
     }
-    pieces.push_back(cpp_string(text + label) + ", " + got.cpp);
-    text.clear();
+    format += label + "{}";
+    append(values, ", {}", got.cpp);
     first = false;
   }
-  if (!text.empty()) pieces.push_back(cpp_string(text));
-  for (const std::string& piece : pieces) {
-    out += &piece == &pieces.front() ? piece : ", " + piece;
-  }
-  return out + ");\n";
+  append(out, "{0:{1}}SY_CHECK({2}, Value,\n{0:{1}}         {3}{4});\n", "",
+         indent, code.condition.value, cpp_string(format), values);
+  return out;
 }
 
 }  // namespace sy::lang

@@ -75,12 +75,12 @@ bool by_onednn(const Problem& p) {
       }
       type = OneDnnType::f16;
       break;
-    default: return kProducts.declines(kOneDnn, "dtype ", p.dtype);
+    default: return kProducts.declines(kOneDnn, "dtype {}", p.dtype);
   }
   const int64_t least = p.dtype == kFloat ? kOneDnnWork : kOneDnnWorkReduced;
   if (p.work() < least) {
-    return kProducts.declines(kOneDnn, p.work(),
-                              " multiplications, fewer than ", least);
+    return kProducts.declines(kOneDnn, "{} multiplications, fewer than {}",
+                              p.work(), least);
   }
   if (p.dtype == kFloat && is_rows_by_vector(p)) {
     return kProducts.declines(kOneDnn, "rows by a vector");
@@ -91,7 +91,7 @@ bool by_onednn(const Problem& p) {
   }
   const OneDnnApi* api = onednn();
   if (api == nullptr) {
-    return kProducts.declines(kOneDnn, "not loaded (", why_no_onednn(), ")");
+    return kProducts.declines(kOneDnn, "not loaded ({})", why_no_onednn());
   }
   OneDnnMatmul call = {type,
                        1,
@@ -119,14 +119,14 @@ bool by_onednn(const Problem& p) {
     PackedWeight packed(p.weight);
     call.packed_context = &packed;
     if (packed.why_not() != nullptr) {
-      kProducts.declines(kPacked, packed.why_not());
+      kProducts.declines(kPacked, "{}", packed.why_not());
     } else if (api->matmul(&call)) {
       packed.keep();
       kProducts.takes(kPacked);
       return true;
     }
   } else {
-    kProducts.declines(kPacked, p.a.rows, " rows, more than ", kPackedRows);
+    kProducts.declines(kPacked, "{} rows, more than {}", p.a.rows, kPackedRows);
   }
   call.packed = nullptr;
   if (!api->matmul(&call)) {
@@ -331,8 +331,9 @@ void run(const char* op, const Problem& p) {
     case kInt: return by_loops<int32_t>(p);
     case kLong: return by_loops<int64_t>(p);
     default:
-      fail(ErrorKind::Type, "[", op,
-           "] self: expected an integer or floating dtype, got ", p.dtype);
+      fail(ErrorKind::Type,
+           "[{}] self: expected an integer or floating dtype, got {}", op,
+           p.dtype);
   }
 }
 
