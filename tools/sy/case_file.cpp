@@ -56,7 +56,7 @@ Case parse_case(const Json& v, const std::string& file) {
            "{}: a case without an id", file);
   Case c;
   c.id = v["id"];
-  const std::string where = file + ": " + c.id;
+  const std::string where = str("{}: {}", file, c.id);
   c.args = field(v, "args", Json::value_t::array, where);
   c.kwargs = field(v, "kwargs", Json::value_t::object, where);
   c.fails = v.contains("error");
@@ -75,10 +75,10 @@ Case parse_case(const Json& v, const std::string& file) {
 }  // namespace
 
 CaseFile CaseFile::load(const std::string& folder, const std::string& name) {
-  const std::string path = folder + "/" + name + ".json";
+  const std::string path = str("{}/{}.json", folder, name);
   CaseFile f =
       parse(parse_json(read_file(path), path),
-            Safetensors::load(folder + "/" + name + ".safetensors"), path);
+            Safetensors::load(str("{}/{}.safetensors", folder, name)), path);
   SY_CHECK(f.op == "aten::" + name, Value, "{}: holds cases of {}", path, f.op);
   return f;
 }

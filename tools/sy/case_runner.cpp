@@ -44,7 +44,7 @@ class Results {
       why = compare_plain(actual, expected, tolerance_);
       if (!expected.is_null()) result_.non_empty = true;
     }
-    return why.empty() ? "" : name + ": " + why;
+    return why.empty() ? "" : str("{}: {}", name, why);
   }
 
  private:
@@ -79,7 +79,7 @@ class Results {
     if (want.numel() != 0) result_.non_empty = true;
     why = compare_geometry(got, want);
     if (!spec.alias.empty()) return why;
-    if (!why.empty()) result_.note = name + ": " + why;
+    if (!why.empty()) result_.note = str("{}: {}", name, why);
     return "";
   }
 

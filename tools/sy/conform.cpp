@@ -1,5 +1,7 @@
 #include "tools/sy/conform.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -60,7 +62,7 @@ int judge(const Report& report, const std::vector<std::string>& required,
                       : it->second.missing != 0 ? "does not exist"
                       : it->second.failed != 0  ? "fails"
                                                 : "has no result to show";
-    std::fprintf(out, "%s must pass and %s\n", name.c_str(), why);
+    fmt::print(out, "{} must pass and {}\n", name, why);
     result = 1;
   }
   size_t beyond = 0;
@@ -69,10 +71,9 @@ int judge(const Report& report, const std::vector<std::string>& required,
         std::binary_search(required.begin(), required.end(), name)) {
       continue;
     }
-    std::fprintf(out, "%s%s", beyond++ == 0 ? "newly passing: " : ", ",
-                 name.c_str());
+    fmt::print(out, "{}{}", beyond++ == 0 ? "newly passing: " : ", ", name);
   }
-  if (beyond != 0) std::fprintf(out, "\n");
+  if (beyond != 0) fmt::print(out, "\n");
   return result;
 }
 
@@ -167,7 +168,7 @@ std::vector<Job> jobs_of(const ConformOptions& o,
 }
 
 std::string file_name(const std::string& op, const std::string& id) {
-  std::string out = op + "-" + id;
+  std::string out = str("{}-{}", op, id);
   for (char& c : out) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
                        c == '.' || c == '_' || c == '-';
@@ -201,22 +202,22 @@ void write_failures(const ConformOptions& o, const Claims* claims,
         const std::string program = failure_cpp(failure, claims);
         if (!shown && program.size() <= kLongest) {
           shown = true;
-          std::fprintf(out, "the first failure as a program:\n\n%s\n",
-                       program.c_str());
+          fmt::print(out, "the first failure as a program:\n\n{}\n", program);
         }
         if (o.failures.empty()) continue;
-        const std::string path = o.failures + "/" + file_name(name, f.id);
+        const std::string path =
+            str("{}/{}", o.failures, file_name(name, f.id));
         write_file(path + ".cpp", program);
         write_file(path + ".json", dump(failure_json(failure), 1) + "\n");
         ++written;
       } catch (const Error& e) {
-        std::fprintf(out, "%s %s: %s\n", name.c_str(), f.id.c_str(), e.what());
+        fmt::print(out, "{} {}: {}\n", name, f.id, e.what());
       }
     }
   }
   if (written != 0) {
-    std::fprintf(out, "%zu failures in %s, as programs and for `sy replay`\n",
-                 written, o.failures.c_str());
+    fmt::print(out, "{} failures in {}, as programs and for `sy replay`\n",
+               written, o.failures);
   }
 }
 
@@ -288,8 +289,8 @@ int run_conform(const ConformOptions& options) {
     result = judge(report, required, recorded, out);
   }
   if (!o.update_passing.empty()) {
-    std::fprintf(out, "%s: %zu added\n", o.update_passing.c_str(),
-                 update_passing(o.update_passing, report));
+    fmt::print(out, "{}: {} added\n", o.update_passing,
+               update_passing(o.update_passing, report));
   }
   return result;
 }

@@ -1,5 +1,7 @@
 #include "tools/sy/coverage.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -77,19 +79,14 @@ struct Totals {
 };
 
 std::string row(const std::string& name, const Counts& counts) {
-  char text[160];
-  std::snprintf(text, sizeof text, "%-28s %8zu %9zu %8zu %8zu\n", name.c_str(),
-                counts[kNative], counts[kComposed], counts[kOnCpu],
-                counts[kNone]);
-  return text;
+  return fmt::format("{:28} {:8} {:9} {:8} {:8}\n", name, counts[kNative],
+                     counts[kComposed], counts[kOnCpu], counts[kNone]);
 }
 
 std::string table(const std::vector<Line>& lines) {
   const Totals totals(lines);
-  char head[160];
-  std::snprintf(head, sizeof head, "%-28s %8s %9s %8s %8s\n", "family",
-                kWays[0], kWays[1], kWays[2], kWays[3]);
-  std::string out = head;
+  std::string out = fmt::format("{:28} {:>8} {:>9} {:>8} {:>8}\n", "family",
+                                kWays[0], kWays[1], kWays[2], kWays[3]);
   for (const auto& [family, counts] : totals.families) {
     out += row(family, counts);
   }
@@ -114,7 +111,7 @@ std::string page(const std::vector<Line>& lines, const std::string& device) {
   const Totals totals(lines);
   std::string out = html_head(str("what {} runs", device)) + "<p>";
   for (size_t w = 0; w < std::size(kWays); ++w) {
-    out += str("<span class=\"{}\">{} {}</span> ", kWays[w], totals.all[w],
+    out += str(R"(<span class="{}">{} {}</span> )", kWays[w], totals.all[w],
                kWays[w]);
   }
   out +=
@@ -176,30 +173,29 @@ int print_minimal_set(ListFormat format) {
     families[family_of(op)].push_back(names.back());
   }
   if (format == ListFormat::Json) {
-    std::printf("%s\n",
-                dump({{"needed", names}, {"operators", all}}, 1).c_str());
+    fmt::print("{}\n", dump({{"needed", names}, {"operators", all}}, 1));
     return 0;
   }
   const bool yaml = format == ListFormat::Yaml;
-  if (yaml) std::printf("supported:\n");
+  if (yaml) fmt::print("supported:\n");
   for (const auto& [family, members] : families) {
     if (yaml) {
-      std::printf("  # %s\n", family.c_str());
-      for (const std::string& m : members) std::printf("  - %s\n", m.c_str());
+      fmt::print("  # {}\n", family);
+      for (const std::string& m : members) fmt::print("  - {}\n", m);
       continue;
     }
     std::string line = family + ":";
     for (const std::string& m : members) {
       if (line.size() + m.size() >= 79) {
-        std::printf("%s\n", line.c_str());
+        fmt::print("{}\n", line);
         line = "   ";
       }
       line += " " + m;
     }
-    std::printf("%s\n", line.c_str());
+    fmt::print("{}\n", line);
   }
-  std::printf("%s%zu of %zu operators; all others are composed of these\n",
-              yaml ? "# " : "", names.size(), all);
+  fmt::print("{}{} of {} operators; all others are composed of these\n",
+             yaml ? "# " : "", names.size(), all);
   return 0;
 }
 

@@ -1,7 +1,7 @@
+#include <fmt/core.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <cstdio>
 #include <cstring>
 
 #include "c10/dispatcher.h"
@@ -91,9 +91,9 @@ Json try_load(const std::string& path) {
 // The loader's answer names the first.
 void print_missing(const Json& missing) {
   if (missing.size() < 2) return;
-  std::printf("all that is missing:\n");
+  fmt::print("all that is missing:\n");
   for (const Json& m : missing) {
-    std::printf("  %s\n", m.get<std::string>().c_str());
+    fmt::print("  {}\n", m.get<std::string>());
   }
 }
 
@@ -114,18 +114,17 @@ int examine_library(const std::string& path, bool json) {
   }
   const bool loads = out["loads"];
   if (json) {
-    std::printf("%s\n", dump(out, 1).c_str());
+    fmt::print("{}\n", dump(out, 1));
     return loads ? 0 : 1;
   }
-  std::printf("%s\n", path.c_str());
+  fmt::print("{}\n", path);
   for (const Json& b : out["blocks"]) {
-    std::printf("  %s\n", b.get<std::string>().c_str());
+    fmt::print("  {}\n", b.get<std::string>());
   }
   if (loads) {
-    std::printf("loads; %zu new operators\n",
-                out["new_operators"].get<size_t>());
+    fmt::print("loads; {} new operators\n", out["new_operators"].get<size_t>());
   } else {
-    std::printf("does not load:\n%s\n", out["why"].get<std::string>().c_str());
+    fmt::print("does not load:\n{}\n", out["why"].get<std::string>());
     print_missing(out["missing"]);
   }
   return loads ? 0 : 1;

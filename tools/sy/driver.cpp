@@ -1,5 +1,6 @@
 #include "tools/sy/driver.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -189,8 +190,8 @@ class Driver {
   void show_progress() {
     static const bool person = isatty(STDERR_FILENO) != 0;
     if (!person) return;
-    std::fprintf(stderr, "\r%zu of %zu overloads%s", finished_, jobs_.size(),
-                 finished_ == jobs_.size() ? "\r\033[K" : "");
+    fmt::print(stderr, "\r{} of {} overloads{}", finished_, jobs_.size(),
+               finished_ == jobs_.size() ? "\r\033[K" : "");
   }
 
   const ConformOptions& options_;

@@ -1,11 +1,11 @@
 #include "tools/sy/dtypes.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -229,9 +229,9 @@ int run_dtypes(const DtypesOptions& options) {
     const auto name = op["name"].get<std::string>();
     json["operators"][name] = op["ways"];
     if (options.json) continue;
-    std::printf("%s\n", line_of(name, device, op["ways"]).c_str());
+    fmt::print("{}\n", line_of(name, device, op["ways"]));
   }
-  if (options.json) std::printf("%s\n", dump(json, 1).c_str());
+  if (options.json) fmt::print("{}\n", dump(json, 1));
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "tools/sy/failure_file.h"
 
-#include <cstdio>
+#include <fmt/core.h>
+
 #include <cstring>
 
 #include "c10/dispatcher.h"
@@ -127,7 +128,7 @@ Json failure_json(const Failure& f) {
     out["tensors"] = f.tensors;
     return out;
   }
-  const std::string path = f.cases + "/" + f.op + ".json";
+  const std::string path = str("{}/{}.json", f.cases, f.op);
   const Json all = parse_json(read_file(path), path);
   const std::string as = f.dtype.empty() ? "" : " as " + f.dtype;
   for (const Json& c : all.at("cases")) {
@@ -175,8 +176,8 @@ int replay_failure(const std::string& path) {
   const Found found = find_trial(op, f, claims, std::move(file));
   const CaseResult r =
       Witness(op, device, claims).run(*found.trials, found.index);
-  std::printf("%s %s %s%s%s\n", r.why.empty() ? "PASS" : "FAIL", f.op.c_str(),
-              f.id.c_str(), r.why.empty() ? "" : ": ", r.why.c_str());
+  fmt::print("{} {} {}{}{}\n", r.why.empty() ? "PASS" : "FAIL", f.op, f.id,
+             r.why.empty() ? "" : ": ", r.why);
   return r.why.empty() ? 0 : 1;
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -276,7 +278,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "sy: %s\n", e.what());
+    fmt::print(stderr, "sy: {}\n", e.what());
     return 2;
   }
 }

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -200,7 +202,7 @@ std::string explain_text(OperatorHandle op) {
   for (const KernelInfo& k : kernels_of(op)) {
     std::string line = "  " + k.key;
     pad(line, 30);
-    out += line + (k.fallthrough ? "skipped, " : "") + site(k) + "\n";
+    out += str("{}{}{}\n", line, k.fallthrough ? "skipped, " : "", site(k));
   }
   out += "where a call goes, by its highest key\n";
   std::string skipped;
@@ -217,7 +219,7 @@ std::string explain_text(OperatorHandle op) {
     }
     out += str("{}\n{}{}\n", line, std::string(30, ' '), why(d));
   }
-  if (!skipped.empty()) out += "  skipped: " + skipped + "\n";
+  if (!skipped.empty()) out += str("  skipped: {}\n", skipped);
   for (const Implementations* list :
        implementations_of(std::string(e.name()).c_str())) {
     out += str("implementations of the {} on {}, in the order they are asked\n",
@@ -225,7 +227,7 @@ std::string explain_text(OperatorHandle op) {
     for (const Implementation& i : *list) {
       std::string line = str("  {}", i.name);
       pad(line, 30);
-      out += line + i.when + "\n";
+      out += str("{}{}\n", line, i.when);
     }
   }
   return out;
@@ -249,7 +251,7 @@ bool has_words(const std::string& text, const std::vector<std::string>& words) {
 
 int print_operator_names() {
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
-    std::printf("%s\n", short_name(op.name()).c_str());
+    fmt::print("{}\n", short_name(op.name()));
   }
   return 0;
 }
@@ -275,7 +277,7 @@ int list_operators(const OperatorQuery& query, bool json) {
         op.entry().info() != nullptr ? op.entry().info()->doc : "";
     if ((!query.glob.empty() && !matches(query.glob, short_name(name)) &&
          !matches(query.glob, name)) ||
-        !has_words(name + " " + doc, query.words)) {
+        !has_words(str("{} {}", name, doc), query.words)) {
       continue;
     }
     list.push_back({{"name", name}, {"schema", op.entry().schema_text()}});

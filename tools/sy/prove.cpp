@@ -1,5 +1,6 @@
 #include "tools/sy/prove.h"
 
+#include <fmt/core.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -146,7 +147,7 @@ Child start(const std::string& name, OperatorHandle op,
     close(ends[0]);
     alarm(kSeconds);
     const Report r = prove(op, words);
-    const std::string text = r.line + "\n" + r.unfit + "\n" + r.problems;
+    const std::string text = str("{}\n{}\n{}", r.line, r.unfit, r.problems);
     size_t done = 0;
     while (done < text.size()) {
       const ssize_t n = write(ends[1], text.data() + done, text.size() - done);
@@ -208,10 +209,10 @@ class Proof {
   int end() {
     while (!running_.empty()) next();
     for (const std::string& name : unknown_) {
-      std::printf("%s  needs --args\n", name.c_str());
+      fmt::print("{}  needs --args\n", name);
     }
-    std::printf("%zu operators hold, %zu do not, %zu need --args\n", proven_,
-                failed_, unknown_.size());
+    fmt::print("{} operators hold, {} do not, {} need --args\n", proven_,
+               failed_, unknown_.size());
     return failed_ == 0 && proven_ != 0 ? 0 : 1;
   }
 
@@ -222,9 +223,8 @@ class Proof {
     const Report r = finish(child);
     if (!r.unfit.empty() && !child.known) return add_unknown(child.name);
     const bool holds = r.problems.empty() && r.unfit.empty();
-    std::printf("%s%s%s\n%s%s", holds ? "" : "FAIL ", child.name.c_str(),
-                r.line.c_str(), r.problems.c_str(),
-                r.unfit.empty() ? "" : str("  {}\n", r.unfit).c_str());
+    fmt::print("{}{}{}\n{}{}", holds ? "" : "FAIL ", child.name, r.line,
+               r.problems, r.unfit.empty() ? "" : str("  {}\n", r.unfit));
     std::fflush(stdout);
     ++(holds ? proven_ : failed_);
   }

@@ -25,7 +25,7 @@ std::string to_junit(const Report& report, const std::string& title) {
   std::string cases;
   for (const auto& [name, r] : report) {
     cases +=
-        str("  <testcase classname=\"conform\" name=\"{}\"", markup_text(name));
+        str(R"(  <testcase classname="conform" name="{}")", markup_text(name));
     const std::string state = state_of(r);
     if (state == "works") {
       cases += "/>\n";
@@ -38,9 +38,9 @@ std::string to_junit(const Report& report, const std::string& title) {
           r.missing != 0
               ? "there is no such operator"
               : str("{} of {} cases fail", r.failed, r.failed + r.passed);
-      cases += str("    <failure message=\"{}\">", message);
+      cases += str(R"(    <failure message="{}">)", message);
       for (const FailedCase& f : r.failures) {
-        cases += markup_text(f.id) + ": " + markup_text(f.why) + "\n";
+        cases += str("{}: {}\n", markup_text(f.id), markup_text(f.why));
       }
       cases += "</failure>\n";
     } else {
@@ -53,26 +53,35 @@ std::string to_junit(const Report& report, const std::string& title) {
     cases += "  </testcase>\n";
   }
   return str(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" "
-      "tests=\"{}\" failures=\"{}\" skipped=\"{}\" "
-      "errors=\"0\">\n{}</testsuite>\n",
+      R"(<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="{}" tests="{}" failures="{}" skipped="{}" errors="0">
+{}</testsuite>
+)",
       markup_text(title), report.size(), failures, skipped, cases);
 }
 
 std::string html_head(const std::string& title) {
-  return str(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<meta "
-      "charset=\"utf-8\">\n<title>{}</title>\n<style>\nbody {{ font: 15px/1.4 "
-      "sans-serif; margin: 2em auto; max-width: 70em; }}\ntable {{ "
-      "border-collapse: collapse; }}\ntd, th {{ padding: 2px 10px; text-align: "
-      "left; vertical-align: top; }}\ntr:nth-child(even) {{ background: "
-      "#f4f4f4; }}\n.fails, .missing, .none {{ color: #b00020; }}\n.works, "
-      ".native {{ color: #1b6e20; }}\n.why {{ font-family: monospace; "
-      "font-size: 13px; white-space: pre-wrap; }}\n</style>\n<input "
-      "id=\"filter\" placeholder=\"filter\" oninput=\"for (const r of "
-      "document.querySelectorAll('tbody tr')) r.hidden = "
-      "!r.textContent.includes(this.value)\">\n<h1>{}</h1>\n",
-      markup_text(title), markup_text(title));
+  const std::string text = markup_text(title);
+  return str(R"html(<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{}</title>
+<style>
+body {{ font: 15px/1.4 sans-serif; margin: 2em auto; max-width: 70em; }}
+table {{ border-collapse: collapse; }}
+td, th {{ padding: 2px 10px; text-align: left; vertical-align: top; }}
+tr:nth-child(even) {{ background: #f4f4f4; }}
+.fails, .missing, .none {{ color: #b00020; }}
+.works, .native {{ color: #1b6e20; }}
+.why {{ font-family: monospace; font-size: 13px; white-space: pre-wrap; }}
+</style>
+<input id="filter" placeholder="filter" )html"
+             R"html(oninput="for (const r of )html"
+             R"html(document.querySelectorAll('tbody tr')) )html"
+             R"html(r.hidden = !r.textContent.includes(this.value)">
+<h1>{}</h1>
+)html",
+             text, text);
 }
 
 std::string to_html(const Report& report, const std::string& title) {
@@ -80,7 +89,7 @@ std::string to_html(const Report& report, const std::string& title) {
   for (const auto& [name, r] : report) ++states[state_of(r)];
   std::string out = html_head(title) + "<p>";
   for (const auto& [state, n] : states) {
-    out += str("<span class=\"{}\">{} {}</span> ", state, n, state);
+    out += str(R"(<span class="{}">{} {}</span> )", state, n, state);
   }
   out +=
       "</p>\n<table>\n<thead><tr><th>operator</th><th>state</th>"
@@ -89,15 +98,15 @@ std::string to_html(const Report& report, const std::string& title) {
   out += "<th>why</th></tr></thead>\n<tbody>\n";
   for (const auto& [name, r] : report) {
     const std::string state = state_of(r);
-    out += str("<tr><td>{}</td><td class=\"{}\">{}</td><td>{}</td><td>{}</td>",
+    out += str(R"(<tr><td>{}</td><td class="{}">{}</td><td>{}</td><td>{}</td>)",
                markup_text(name), state, state, r.passed, r.failed);
     for (const char* way : kWays) {
       const auto it = r.ways.find(way);
       out += it == r.ways.end() ? "<td></td>" : str("<td>{}</td>", it->second);
     }
-    out += "<td class=\"why\">";
+    out += R"(<td class="why">)";
     for (const FailedCase& f : r.failures) {
-      out += markup_text(f.id) + ": " + markup_text(f.why) + "\n";
+      out += str("{}: {}\n", markup_text(f.id), markup_text(f.why));
     }
     out += "</td></tr>\n";
   }

@@ -1,7 +1,8 @@
 #include "tools/sy/reproduction.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -28,9 +29,7 @@ std::string literal(std::string_view text) {
 std::string number(double v) {
   if (std::isnan(v)) return "NAN";
   if (std::isinf(v)) return v > 0 ? "INFINITY" : "-INFINITY";
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", v);
-  const std::string out = text;
+  const std::string out = fmt::format("{:.17g}", v);
   return out.find_first_of(".e") == out.npos ? out + ".0" : out;
 }
 
@@ -51,7 +50,7 @@ std::string list(const std::vector<std::string>& items, size_t indent) {
   bool several = items.size() > 8;
   for (size_t i = 0; i < items.size(); ++i) {
     if (several && column + items[i].size() + 2 > kWidth) {
-      out += "\n" + std::string(indent, ' ');
+      out += str("\n{}", std::string(indent, ' '));
       column = indent;
     } else if (i != 0) {
       out += ' ';
@@ -82,7 +81,7 @@ class Printer {
           str("  args.push_back({});  // {}\n", value(arguments_.values[i]),
               schema.arguments()[i].name.view());
     }
-    std::string out = "// " + replace_lines(r_.about) + "\n";
+    std::string out = str("// {}\n", replace_lines(r_.about));
     out +=
         "//   c++ -std=c++20 THIS.cpp $(pkg-config --cflags --libs "
         "switchyard)\n";

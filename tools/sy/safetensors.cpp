@@ -137,7 +137,7 @@ Safetensors::Safetensors(std::string bytes, const std::string& name)
       name_(name) {
   const Header header = split(*bytes_, name);
   for (const auto& [key, v] : header.json.items()) {
-    const std::string where = name + ": " + key;
+    const std::string where = str("{}: {}", name, key);
     if (key == "__metadata__") {
       check_metadata(v, where);
     } else {

@@ -1,4 +1,4 @@
-#include <cstdio>
+#include <fmt/core.h>
 
 #include "c10/backend.h"
 #include "c10/dispatcher.h"
@@ -12,12 +12,7 @@ namespace sy::tools {
 
 namespace {
 
-std::string hex(uint64_t v) {
-  char text[20];
-  std::snprintf(text, sizeof text, "%016llx",
-                static_cast<unsigned long long>(v));
-  return text;
-}
+std::string hex(uint64_t v) { return fmt::format("{:016x}", v); }
 
 const char* compiler() {
 #ifdef __clang__
@@ -57,10 +52,10 @@ int print_version(bool json) {
                   {"devices", devices},
                   {"operators", operators}};
   if (json) {
-    std::printf("%s\n", dump(v, 1).c_str());
+    fmt::print("{}\n", dump(v, 1));
     return 0;
   }
-  std::printf("switchyard %s\n", SY_VERSION_STRING);
+  fmt::print("switchyard {}\n", SY_VERSION_STRING);
   for (const char* key : {"layout", "cxx11_abi", "compiler", "instruction_sets",
                           "threads", "devices", "operators"}) {
     std::string text;
@@ -71,7 +66,7 @@ int print_version(bool json) {
     } else {
       text = v[key].is_string() ? v[key].get<std::string>() : dump(v[key]);
     }
-    std::printf("  %-17s %s\n", key, text.c_str());
+    fmt::print("  {:17} {}\n", key, text);
   }
   return 0;
 }
