@@ -17,11 +17,10 @@ void check_defined_before(const codegen::Operator& op,
     const auto known = Dispatcher::singleton().find(name);
     if (!known || !known->entry().defined()) continue;
     const OperatorInfo* info = known->entry().info();
-    diagnostics.error(
-        op.entry->func.start(),
-        (o->derived ? "its form '" : "the operator '") + name +
-            "' is defined already" +
-            (info == nullptr ? "" : ", at " + std::string(info->source)));
+    diagnostics.error(op.entry->func.start(), "{} '{}' is defined already{}{}",
+                      o->derived ? "its form" : "the operator", name,
+                      info == nullptr ? "" : ", at ",
+                      info == nullptr ? "" : info->source);
   }
 }
 
@@ -47,8 +46,7 @@ void check_limits(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
     if (parts.finish) check(*parts.finish, false);
     if (parts.scalars.size() > PointwiseData::kMaxScalars) {
       diagnostics.error(op.entry->func.start(),
-                        "a reduction has at most 32 "
-                        "scalars");
+                        "a reduction has at most 32 scalars");
     }
   }
 }
@@ -57,9 +55,8 @@ void check_limits(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
 void check_signature(const codegen::Operator& op,
                      lang::Diagnostics& diagnostics) {
   const FunctionSchema& s = op.base.schema;
-  const auto error = [&](std::string text) {
-    diagnostics.error(op.entry->func.start(), std::move(text));
-  };
+  const lang::Location at = op.entry->func.start();
+  const auto error = [&](const char* text) { diagnostics.error(at, text); };
   const size_t returns = s.returns().size();
   switch (op.kind()) {
     case lang::OperatorKind::kReduce:
@@ -91,15 +88,15 @@ void check_signature(const codegen::Operator& op,
     for (const Argument& a : s.arguments()) {
       if (o->schema.argument_index(a.name.view()) >= 0) continue;
       if (!all && !a.type.is_tensor_like()) continue;
-      error("the form '" + o->name + "' has no argument '" +
-            std::string(a.name.view()) + "'");
+      diagnostics.error(at, "the form '{}' has no argument '{}'", o->name,
+                        a.name.view());
     }
     const size_t written = static_cast<size_t>(std::count_if(
         o->schema.arguments().begin(), o->schema.arguments().end(),
         [&](const Argument& a) { return codegen::is_target(o->schema, a); }));
     if (written != returns) {
-      error("the form '" + o->name + "' writes " + std::to_string(written) +
-            " arguments, of " + std::to_string(returns) + " results");
+      diagnostics.error(at, "the form '{}' writes {} arguments, of {} results",
+                        o->name, written, returns);
     }
   }
 }

@@ -66,7 +66,7 @@ void check_requirements(const OverloadState& form, const Value* args) {
       if (got.reached && !got.reached->truth(args, form.positions)) continue;
       IndexSlot value;
       got.value.run(args, form.positions, &value);
-      text += (first ? ", got " : ", ") + got.label + " = " + value.str();
+      text += str("{}{} = {}", first ? ", got " : ", ", got.label, value.str());
       first = first && got.reached;
     }
     fail(ErrorKind::Value, "{}", text);

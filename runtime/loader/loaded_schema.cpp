@@ -260,9 +260,10 @@ void LoadedSchema::add(const Operator& op) {
     return IndexProgram(e, schema, op.base.name);
   };
   for (const lang::RequireCode& r : op.contract.require) {
-    std::string head = "[" + r.op + "] ";
-    if (!r.argument.empty()) head += r.argument + ": ";
-    RequireState require{index(r.expr), head + "expected " + r.expected, {}};
+    RequireState require{index(r.expr),
+                         str("[{}] {}{}expected {}", r.op, r.argument,
+                             r.argument.empty() ? "" : ": ", r.expected),
+                         {}};
     for (const auto& got : r.got) {
       require.got.push_back({got.label, index(got.expr), std::nullopt});
       if (got.reached) require.got.back().reached = index(got.reached);
