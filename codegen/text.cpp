@@ -34,11 +34,16 @@ bool is_template_open(std::string_view s, std::size_t i) {
 // What stands before the space s[i], if a line may end there; else kStart.
 Piece::Place break_at(std::string_view s, std::size_t i) {
   const std::string_view before = s.substr(0, i);
+  if (before.empty()) return Piece::kStart;
   if (before.ends_with(',') || before.ends_with(';')) return Piece::kComma;
   if (before.ends_with(" =")) return Piece::kAssign;
-  for (const std::string_view op : {" +", " -", " *", " /", " &&", " ||", " ==",
-                                    " !=", " <", " >", " <=", " >=", " |"}) {
-    if (before.ends_with(op)) return Piece::kOperator;
+  // Most words are no operators, as their last character tells.
+  if (std::string_view("+-*/&|=<>").find(before.back()) != before.npos) {
+    for (const std::string_view op :
+         {" +", " -", " *", " /", " &&", " ||", " ==", " !=", " <", " >", " <=",
+          " >=", " |"}) {
+      if (before.ends_with(op)) return Piece::kOperator;
+    }
   }
   const std::string_view after = s.substr(i + 1);
   const bool choice = after.starts_with("? ") || after.starts_with(": ");
@@ -180,7 +185,8 @@ class Wrapper {
         nested_breaks_ += p.depth;
       }
       const std::size_t at = stack_.empty() ? indent_ + 4 : stack_.back();
-      append(out_, "\n{:{}}", "", at);
+      out_ += '\n';
+      out_.append(at, ' ');
       column_ = at;
     }
     if (is_literal(p.text) && column_ + extent(i) > kWidth) {
@@ -205,7 +211,8 @@ class Wrapper {
     while (body.size() + rest.size() > room) {
       std::size_t space = body.rfind(' ', room - 1);
       if (space == std::string_view::npos || space == 0) break;
-      append(out_, "\"{}\"\n{:{}}", body.substr(0, space + 1), "", at);
+      append(out_, "\"{}\"\n", body.substr(0, space + 1));
+      out_.append(at, ' ');
       body.remove_prefix(space + 1);
     }
     const std::string last = fmt::format(R"("{}"{})", body, rest);

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/lang/format.h"
+
 namespace sy::lang {
 
 std::string to_string(const Location& at) {
-  std::string out(at.file.empty() ? "<text>" : at.file.view());
-  if (at.line == 0) return out;
-  out += ':';
-  out += std::to_string(at.line);
-  out += ':';
-  out += std::to_string(at.column);
-  return out;
+  const std::string_view file = at.file.empty() ? "<text>" : at.file.view();
+  if (at.line == 0) return std::string(file);
+  return fmt::format("{}:{}:{}", file, at.line, at.column);
 }
 
 Text::Text(std::string value, Location start) : value_(std::move(value)) {

@@ -1,13 +1,13 @@
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "codegen/lang/diff.h"
 #include "codegen/lang/element.h"
+#include "codegen/lang/format.h"
 
 namespace sy::lang {
 namespace {
@@ -21,10 +21,8 @@ bool is_negation(const Expr& e) {
 
 // 0.5 for 0.5000000000000001: what two rounded factors were meant to give.
 double tidy(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.15g", v);
-  const double near = std::strtod(text, nullptr);
-  return std::strlen(text) <= 6 ? near : v;
+  const std::string text = fmt::format("{:.15g}", v);
+  return text.size() <= 6 ? std::strtod(text.c_str(), nullptr) : v;
 }
 
 Number product(const Number& a, const Number& b) {
