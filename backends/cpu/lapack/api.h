@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
-// What libswitchyard_lapack.so offers: a table of LAPACK's routines, so that
-// the 40 MB behind it are mapped on first use and nothing of it is linked.
+// What libswitchyard_lapack.so offers: a table of routines of LAPACK and BLAS.
+// The 40 MB behind it are mapped on first use, and nothing of it is linked.
 
 namespace sy::cpu {
 
@@ -54,10 +55,14 @@ struct LapackRoutines {
                 Ints info);
   void (*gelss)(Int m, Int n, Int nrhs, T* a, Int lda, T* b, Int ldb, T* s,
                 const T* rcond, Ints rank, T* work, Int lwork, Ints info);
+  // BLAS. With beta 0, c is not read.
+  void (*gemm)(Char trans_a, Char trans_b, Int m, Int n, Int k, const T* alpha,
+               const T* a, Int lda, const T* b, Int ldb, const T* beta, T* c,
+               Int ldc, Len, Len);
 };
 
 struct LapackApi {
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = 2;
   uint32_t version;
   // Around calls of the routines: the most threads they may use, and back. One
   // thread may be in between with several while no other is there at all. Does
@@ -71,5 +76,7 @@ struct LapackApi {
 // The table; nullptr if the library is not there or SWITCHYARD_LAPACK=0. Loads
 // it on the first call. Thread-safe.
 const LapackApi* lapack();
+// Where that is nullptr: the reason, for people.
+std::string why_no_lapack();
 
 }  // namespace sy::cpu
