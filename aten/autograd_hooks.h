@@ -4,8 +4,9 @@
 
 namespace sy {
 
-// What Tensor's methods ask of the autograd library, which stands above this
-// one. Static data of that library.
+// The functions of the autograd library that Tensor's methods call. That
+// library is above this one, so it registers them here. The table is its static
+// data.
 struct AutogradHooks {
   bool (*requires_grad)(const Tensor& t);
   void (*set_requires_grad)(const Tensor& t, bool v);
@@ -19,7 +20,7 @@ struct AutogradHooks {
                    bool create_graph);
 };
 
-// Called once, by a static initialiser of the autograd library.
+// The autograd library calls this once, in a static initialiser.
 SY_API void set_autograd_hooks(const AutogradHooks* hooks) noexcept;
 // Throws NotImplementedError if that library is not linked.
 SY_API const AutogradHooks& autograd_hooks();

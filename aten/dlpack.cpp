@@ -32,9 +32,10 @@ ScalarType dtype_of(DataType t) {
       return dtype;
     }
   }
-  fail(ErrorKind::Type, "[from_dlpack] dtype: expected one of Switchyard's, ",
-       "got code ", int{t.code}, " of ", int{t.bits}, " bits and ",
-       int{t.lanes}, " lanes");
+  fail(ErrorKind::Type,
+       "[from_dlpack] dtype: expected one of Switchyard's, got code {} of {} "
+       "bits and {} lanes",
+       int{t.code}, int{t.bits}, int{t.lanes});
 }
 
 // A structure for others, with the tensor that it shows.
@@ -49,8 +50,8 @@ struct Export {
 
 template <class M>
 M* export_tensor(const char* op, const Tensor& t) {
-  SY_CHECK(t.defined() && t.is_cpu(), Value, "[", op,
-           "] t: expected a tensor on cpu, got ", describe(t));
+  SY_CHECK(t.defined() && t.is_cpu(), Value,
+           "[{}] t: expected a tensor on cpu, got {}", op, describe(t));
   auto e = std::make_unique<Export<M>>();
   e->tensor = t.detach();
   e->sizes = Dims(t.sizes());
@@ -77,28 +78,31 @@ template <class M>
 Tensor import_tensor(M* managed) {
   const TensorView& v = managed->tensor;
   SY_CHECK(v.device.type == dlpack::kDeviceCpu, Value,
-           "[from_dlpack] device: expected cpu (1), got ", v.device.type);
+           "[from_dlpack] device: expected cpu (1), got {}", v.device.type);
   const ScalarType dtype = dtype_of(v.dtype);
   SY_CHECK(v.ndim >= 0 && v.ndim <= TensorImpl::kMaxDims, Value,
-           "[from_dlpack] ndim: expected 0 to ", TensorImpl::kMaxDims, ", got ",
+           "[from_dlpack] ndim: expected 0 to {}, got {}", TensorImpl::kMaxDims,
            v.ndim);
   SY_CHECK(v.shape != nullptr || v.ndim == 0, Value,
-           "[from_dlpack] shape: expected ", v.ndim,
-           " sizes, got a null pointer");
+           "[from_dlpack] shape: expected {} sizes, got a null pointer",
+           v.ndim);
   const IntArrayRef sizes(v.shape, static_cast<size_t>(v.ndim));
   int64_t numel = 1;
   for (const int64_t s : sizes) {
     SY_CHECK(s >= 0, Value,
-             "[from_dlpack] shape: expected sizes of at least 0, got ", sizes);
+             "[from_dlpack] shape: expected sizes of at least 0, got {}",
+             sizes);
     numel = s == 0 ? 0 : numel;
   }
-  SY_CHECK(v.data != nullptr || numel == 0, Value,
-           "[from_dlpack] data: expected memory for sizes ", sizes,
-           ", got a null pointer");
+  SY_CHECK(
+      v.data != nullptr || numel == 0, Value,
+      "[from_dlpack] data: expected memory for sizes {}, got a null pointer",
+      sizes);
   const uintptr_t start = reinterpret_cast<uintptr_t>(v.data) + v.byte_offset;
   SY_CHECK(start % element_size(dtype) == 0, Value,
-           "[from_dlpack] data: expected an address that ", dtype,
-           " can be read at, got an offset of ", v.byte_offset, " bytes");
+           "[from_dlpack] data: expected an address that {} can be read at, "
+           "got an offset of {} bytes",
+           dtype, v.byte_offset);
   Dims strides(sizes);
   if (v.strides == nullptr) {
     contiguous_strides(sizes, strides.data());
@@ -138,8 +142,9 @@ Tensor from_dlpack(ManagedVersioned* managed) {
   SY_CHECK(managed != nullptr, Value,
            "[from_dlpack] managed: expected a tensor, got a null pointer");
   SY_CHECK(managed->version.major == dlpack::kVersion.major, Value,
-           "[from_dlpack] version: expected ", dlpack::kVersion.major,
-           ".x, got ", managed->version.major, ".", managed->version.minor);
+           "[from_dlpack] version: expected {}.x, got {}.{}",
+           dlpack::kVersion.major, managed->version.major,
+           managed->version.minor);
   const Tensor t = import_tensor(managed);
   return (managed->flags & dlpack::kReadOnly) != 0 ? t.clone() : t;
 }

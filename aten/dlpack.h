@@ -4,9 +4,9 @@
 
 #include "aten/tensor.h"
 
-// Tensors to and from other libraries without a copy. The structures have the
-// layout of DLPack 1.0's; those of another library's dlpack.h are theirs by
-// reinterpret_cast.
+// Shares tensors with other libraries without a copy. The structures have the
+// layout of DLPack 1.0. Convert them to the structures of another library's
+// dlpack.h by reinterpret_cast.
 
 namespace sy {
 
@@ -31,7 +31,7 @@ enum TypeCode : uint8_t {
   kBool = 6
 };
 
-// Strides are in elements; none means row-major.
+// Strides are in elements; nullptr means row-major.
 struct TensorView {
   void* data;
   Device device;
@@ -69,14 +69,15 @@ struct ManagedVersioned {
 }  // namespace dlpack
 
 // Shares the memory of a CPU tensor, which lives until the deleter is called.
-// Gradients do not pass. Throws ValueError for another device.
+// Gradients are not passed on. Throws ValueError for another device.
 SY_API dlpack::Managed* to_dlpack(const Tensor& t);
 SY_API dlpack::ManagedVersioned* to_dlpack_versioned(const Tensor& t);
 
-// A tensor over that memory; the deleter is called once no tensor is over it
-// any more. Memory that is marked as read-only is copied. Throw ValueError or
-// TypeError if it is no CPU tensor of a dtype that there is, or not well
-// formed; it then still belongs to the caller.
+// A tensor over the memory of `managed`. The deleter is called when no tensor
+// over that memory is left. Memory that is marked as read-only is copied.
+// Throws ValueError or TypeError if `managed` is malformed, is not on the CPU,
+// or has a dtype that Switchyard does not have; it then still belongs to the
+// caller.
 SY_API Tensor from_dlpack(dlpack::Managed* managed);
 SY_API Tensor from_dlpack(dlpack::ManagedVersioned* managed);
 

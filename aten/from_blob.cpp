@@ -12,7 +12,7 @@ size_t reach(IntArrayRef sizes, IntArrayRef strides, size_t itemsize) {
   bool overflow = false;
   for (size_t d = 0; d < sizes.size(); ++d) {
     SY_CHECK(strides[d] >= 0, Value,
-             "[from_blob] strides: expected non-negative, got ", strides);
+             "[from_blob] strides: expected non-negative, got {}", strides);
     if (sizes[d] == 0) return 0;
     int64_t step = 0;
     overflow |= __builtin_mul_overflow(sizes[d] - 1, strides[d], &step) ||
@@ -24,8 +24,8 @@ size_t reach(IntArrayRef sizes, IntArrayRef strides, size_t itemsize) {
       __builtin_mul_overflow(last, static_cast<int64_t>(itemsize), &bytes);
   SY_CHECK(!overflow, Value,
            "[from_blob] strides: the elements reach beyond 2^63 bytes with "
-           "sizes ",
-           sizes, " and strides ", strides);
+           "sizes {} and strides {}",
+           sizes, strides);
   return static_cast<size_t>(bytes);
 }
 
@@ -36,20 +36,23 @@ Tensor from_blob(void* data, IntArrayRef sizes, const IntArrayRef* strides,
   const ScalarType dtype = options.dtype();
   const Device device = options.device();
   SY_CHECK(!device.is_meta(), Value,
-           "[from_blob] options: expected a device with memory, got ", device);
+           "[from_blob] options: expected a device with memory, got {}",
+           device);
   const size_t item = element_size(dtype);
   const int64_t numel = checked_numel("from_blob", sizes, item);
-  SY_CHECK(data != nullptr || numel == 0, Value,
-           "[from_blob] data: expected memory for ", numel,
-           " elements, got a null pointer");
+  SY_CHECK(
+      data != nullptr || numel == 0, Value,
+      "[from_blob] data: expected memory for {} elements, got a null pointer",
+      numel);
   Dims row_major;
   if (strides == nullptr) {
     row_major = Dims(sizes);
     contiguous_strides(sizes, row_major.data());
   } else {
-    SY_CHECK(strides->size() == sizes.size(), Value,
-             "[from_blob] strides: expected ", sizes.size(),
-             " strides, one for each size, got ", strides->size());
+    SY_CHECK(
+        strides->size() == sizes.size(), Value,
+        "[from_blob] strides: expected {} strides, one for each size, got {}",
+        sizes.size(), strides->size());
     row_major = Dims(*strides);
   }
   Storage storage = StorageImpl::adopt(data, reach(sizes, row_major, item),

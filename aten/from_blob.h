@@ -8,16 +8,15 @@
 namespace sy {
 
 namespace detail {
-// Strides nullptr: row-major. Deleter nullptr: none.
+// Without strides (nullptr): row-major. The deleter may be nullptr.
 SY_API Tensor from_blob(void* data, IntArrayRef sizes,
                         const IntArrayRef* strides, Deleter deleter,
                         void* context, const TensorOptions& options);
 }  // namespace detail
 
-// Tensors over memory of the caller's, which must be that of options.device(),
+// Tensors over the caller's memory. The memory must be on options.device(),
 // hold elements of options.dtype() as far as sizes and strides reach, and live
-// as long as any tensor over it. Throw ValueError; the memory is not looked
-// at.
+// as long as any tensor over it. Throws ValueError. The memory is not read.
 inline Tensor from_blob(void* data, IntArrayRef sizes,
                         const TensorOptions& options = {}) {
   return detail::from_blob(data, sizes, nullptr, nullptr, nullptr, options);
@@ -56,9 +55,9 @@ Tensor from_blob(void* data, IntArrayRef sizes, const IntArrayRef* strides,
 }
 }  // namespace detail
 
-// The same; deleter(data) is called once no tensor over the memory is left, by
-// the thread that let go of the last. It must not throw. Not called if
-// from_blob throws.
+// The same with a deleter. deleter(data) is called when no tensor over the
+// memory is left, by the thread that released the last one. It must not throw.
+// It is not called if from_blob throws.
 template <class F>
 requires std::is_invocable_v<F&, void*> Tensor
 from_blob(void* data, IntArrayRef sizes, F&& deleter,

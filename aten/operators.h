@@ -3,8 +3,8 @@
 #include "aten/scalar_tensor.h"
 #include "aten/tensor.h"
 
-// The operators of C++ on tensors and numbers, as ATen has them: a == b and its
-// kin give a tensor of bools.
+// C++ operators on tensors and numbers, as in ATen. a == b and the other
+// comparisons give a tensor of bools.
 
 namespace sy {
 

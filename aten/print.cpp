@@ -80,7 +80,7 @@ class Printer {
       const int64_t end = std::min(columns, first + per_line);
       if (per_line < columns) {
         if (first != 0) text += '\n';
-        text += str("Columns ", first + 1, " to ", end, "\n");
+        text += str("Columns {} to {}\n", first + 1, end);
       }
       if (s.scale != 1) text += margin;
       scale(s);
@@ -105,7 +105,7 @@ class Printer {
       text += '(';
       int64_t batch = 0;
       for (size_t d = 0; d < n; ++d) {
-        text += str(at[d] + 1, ",");
+        text += str("{},", at[d] + 1);
         batch = batch * sizes[d] + at[d];
       }
       text += ".,.) = \n";

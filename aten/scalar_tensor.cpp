@@ -33,10 +33,11 @@ Tensor scalar_to_tensor(const Scalar& value, ScalarType dtype, Device device) {
 }
 
 Scalar read_scalar(const char* op, const TensorBase& t) {
-  SY_CHECK(t.defined() && t.numel() == 1, Value, "[", op,
-           "] self: expected a tensor of one element, got ", describe(t));
-  SY_CHECK(!t.is_meta(), NotImplemented, "[", op,
-           "] self: expected a tensor with data, got ", describe(t));
+  SY_CHECK(t.defined() && t.numel() == 1, Value,
+           "[{}] self: expected a tensor of one element, got {}", op,
+           describe(t));
+  SY_CHECK(!t.is_meta(), NotImplemented,
+           "[{}] self: expected a tensor with data, got {}", op, describe(t));
   if (!t.is_cpu()) {
     return read_scalar(op, to_device(Tensor(TensorBase(t)), Device(kCPU)));
   }
@@ -46,7 +47,7 @@ Scalar read_scalar(const char* op, const TensorBase& t) {
   case ScalarType::Enum: return Scalar(*static_cast<const T*>(data));
     SY_FORALL_SCALAR_TYPES(SY_READ)
 #undef SY_READ
-    default: fail(ErrorKind::Type, "[", op, "] self: expected a dtype");
+    default: fail(ErrorKind::Type, "[{}] self: expected a dtype", op);
   }
 }
 

@@ -23,10 +23,10 @@ class TensorHook;
 class LeafHook;
 }  // namespace autograd
 
-// A tensor with every operator of the library as a method. One pointer, no data
-// of its own beyond TensorBase: copies share the tensor. Methods of ATen's
-// names and meaning are generated from schemas/ops; those written here are not
-// operators.
+// A tensor, with every operator of the library as a method. It is one pointer
+// and has no data beyond TensorBase: copies share the tensor. Methods with
+// ATen's names and meaning are generated from schemas/ops. The methods written
+// here are not operators.
 class SY_API Tensor : public TensorBase {
  public:
   Tensor() = default;
@@ -35,8 +35,9 @@ class SY_API Tensor : public TensorBase {
       : TensorBase(std::move(impl)) {}
   Tensor(const Tensor&) = default;
   Tensor(Tensor&&) noexcept = default;
-  // A variable takes another tensor; what a call returns is written to:
-  // x[0] = 1, x.select(1, 2) = y. The value broadcasts.
+  // Assignment to a variable makes it refer to another tensor. Assignment to
+  // the result of a call writes to that tensor: x[0] = 1, x.select(1, 2) = y.
+  // The value broadcasts.
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
   Tensor& operator=(const Tensor& value) &&;
@@ -50,8 +51,8 @@ class SY_API Tensor : public TensorBase {
   Tensor cpu() const;
   Tensor toType(ScalarType dtype) const;
 
-  // What x[…] gives in Python: x.index({Slice(1, None), 0, mask}), of the kinds
-  // in aten/tensor_indexing.h. Throw IndexError.
+  // The same as x[…] in Python: x.index({Slice(1, None), 0, mask}).
+  // aten/tensor_indexing.h has the kinds of indices. Throws IndexError.
   Tensor operator[](int64_t i) const;
   TensorItem operator[](const Tensor& i) const;
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
@@ -66,29 +67,30 @@ class SY_API Tensor : public TensorBase {
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices,
                      const Scalar& value) const;
 
-  // Autograd (see autograd/). Throw NotImplementedError if the autograd
+  // Autograd (see autograd/). These throw NotImplementedError if the autograd
   // library is not linked.
   bool requires_grad() const;
   const Tensor& requires_grad_(bool v = true) const;
   const Tensor& set_requires_grad(bool v) const { return requires_grad_(v); }
   bool is_leaf() const;
-  // Undefined if there is none.
+  // Undefined if there is no gradient.
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
-  // Keeps the gradient of a tensor that is no leaf in .grad, too.
+  // Keeps the gradient of a tensor in .grad even if it is not a leaf.
   void retain_grad() const;
   bool retains_grad() const;
   // Adds d(this)/d(leaf) * gradient to .grad of every leaf that requires it.
   void backward(const Tensor& gradient = {}, bool retain_graph = false,
                 bool create_graph = false) const;
 
-  // In the autograd library, as are their types (autograd/hooks.h and node.h).
-  // The operation that made this; nullptr for leaves.
+  // The operation that made this tensor; nullptr for leaves. This function and
+  // those below are in the autograd library, as are their types
+  // (autograd/hooks.h and node.h).
   intrusive_ptr<autograd::Node> grad_fn() const;
   // Runs `hook` on every gradient of this tensor once it is complete, before it
-  // is used or kept; what the hook returns takes its place. A write in place
-  // leaves hooks with the value that was there before. Throws ValueError if the
-  // tensor requires no gradient.
+  // is used or kept. The result of the hook takes the gradient's place. After
+  // an in-place write, hooks stay with the value from before the write. Throws
+  // ValueError if the tensor requires no gradient.
   autograd::HookHandle register_hook(const autograd::TensorHook& hook) const;
   // Runs `hook` on a leaf each time backward has added to its .grad.
   autograd::HookHandle register_post_accumulate_grad_hook(
@@ -101,8 +103,8 @@ class SY_API Tensor : public TensorBase {
 
 static_assert(sizeof(Tensor) == sizeof(void*));
 
-// x[mask], x[indices]: a copy that knows where it comes from, so that
-// x[mask] = value writes x.
+// x[mask], x[indices]: a copy that knows its source, so that x[mask] = value
+// writes to x.
 class SY_API TensorItem : public Tensor {
  public:
   TensorItem(Tensor item, Tensor of, Tensor at)

@@ -43,8 +43,9 @@ class Applied {
                "[index] indices: expected one ellipsis at most, got several");
       ellipsis |= i.kind() == Kind::Ellipsis;
     }
-    SY_CHECK(named <= x.dim(), Index, "[index] indices: expected at most ",
-             x.dim(), " indices for ", describe(x), ", got ", named);
+    SY_CHECK(named <= x.dim(), Index,
+             "[index] indices: expected at most {} indices for {}, got {}",
+             x.dim(), describe(x), named);
     for (const TensorIndex& i : indices) {
       if (i.kind() == Kind::Ellipsis) {
         dim_ += x.dim() - named;
@@ -71,14 +72,17 @@ class Applied {
 
   Tensor select(int64_t i) const {
     const int64_t n = result_.size(dim_);
-    SY_CHECK(i >= -n && i < n, Index, "[index] indices: expected an index in [",
-             -n, ", ", n - 1, "] for dim ", dim_, " of size ", n, ", got ", i);
+    SY_CHECK(i >= -n && i < n, Index,
+             "[index] indices: expected an index in [{}, {}] for dim {} of "
+             "size {}, got {}",
+             -n, n - 1, dim_, n, i);
     return result_.select(dim_, i);
   }
 
   void slice(const Slice& s) {
     SY_CHECK(s.step() > 0, Value,
-             "[index] indices: expected a step of at least 1, got ", s.step());
+             "[index] indices: expected a step of at least 1, got {}",
+             s.step());
     if (s.start().value_or(0) != 0 || s.stop().has_value() || s.step() != 1) {
       result_ = result_.slice(dim_, s.start(), s.stop(), s.step());
     }
@@ -132,8 +136,8 @@ Tensor without_leading_ones(const Tensor& value, int64_t dims) {
 
 TensorIndex::TensorIndex(const char* text) : kind_(Kind::Ellipsis) {
   SY_CHECK(text != nullptr && std::string_view(text) == "...", Value,
-           "[index] indices: expected \"...\", got \"",
-           text == nullptr ? "" : text, "\"");
+           "[index] indices: expected \"...\", got \"{}\"",
+           text == nullptr ? "" : text);
 }
 
 Tensor get_item(const Tensor& x, ArrayRef<TensorIndex> indices) {

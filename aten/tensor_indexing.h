@@ -6,8 +6,8 @@
 
 #include "aten/tensor.h"
 
-// What stands between the brackets of x[…] in Python, for Tensor::index and
-// Tensor::index_put_:
+// The indices that may stand between the brackets of x[…] in Python, for
+// Tensor::index and Tensor::index_put_:
 //
 //   using namespace sy::indexing;
 //   x.index({Slice(1, None), "...", 0, mask})
@@ -16,14 +16,14 @@ namespace sy {
 
 namespace indexing {
 
-// A new dim of size 1; as an end of a Slice: the end of the dim.
+// A new dim of size 1. In a Slice: no bound.
 inline constexpr std::nullopt_t None = std::nullopt;
 
-// As many whole dims as are not named by the other indices.
+// Stands for all dims that the other indices do not name.
 struct EllipsisIndexType final {};
 inline constexpr EllipsisIndexType Ellipsis;
 
-// start:stop:step, of which any may be None.
+// start:stop:step. Each of them may be None.
 class Slice {
  public:
   explicit Slice(std::optional<int64_t> start = std::nullopt,
@@ -68,8 +68,8 @@ class SY_API TensorIndex {
   Kind kind_;
 };
 
-// x[indices]: a view where no index is a mask or a tensor of several indices,
-// else a copy. Throws IndexError for too many indices and those out of range.
+// x[indices]: a copy if an index is a mask or a tensor of several indices, else
+// a view. Throws IndexError for too many indices and for indices out of range.
 SY_API Tensor get_item(const Tensor& x, ArrayRef<TensorIndex> indices);
 // x[indices] = value, which broadcasts.
 SY_API void set_item(const Tensor& x, ArrayRef<TensorIndex> indices,
@@ -104,8 +104,8 @@ class RowIterator {
 
 }  // namespace indexing
 
-// Views of the indices of the first dim: for (const Tensor row : x). Throw
-// IndexError for a tensor without dims. x must outlive the loop.
+// Iterates over the first dim: for (const Tensor row : x). Rows are views.
+// Throws IndexError for a tensor without dims. x must outlive the loop.
 inline indexing::RowIterator begin(const Tensor& x) {
   static_cast<void>(x.size(0));
   return {x, 0};

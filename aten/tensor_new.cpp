@@ -31,10 +31,12 @@ struct Shape {
         number ? depth == sizes.size()
                : depth < sizes.size() &&
                      static_cast<int64_t>(data.size()) == sizes[depth];
-    SY_CHECK(fits, Value, "[tensor] data: expected lists of equal sizes, ",
-             IntArrayRef(sizes), ", got ",
-             number ? std::string("a number") : str("a list of ", data.size()),
-             " at depth ", depth);
+    SY_CHECK(
+        fits, Value,
+        "[tensor] data: expected lists of equal sizes, {}, got {} at depth {}",
+        IntArrayRef(sizes),
+        number ? std::string("a number") : str("a list of {}", data.size()),
+        depth);
     if (data.kind() == TensorData::kList) {
       for (size_t i = 0; i < data.size(); ++i) check(data[i], depth + 1);
       return;
@@ -43,8 +45,8 @@ struct Shape {
              "[tensor] data: expected lists of equal depth");
     const ScalarType t = made_of(data.dtype());
     SY_CHECK(dtype == ScalarType::Undefined || dtype == t, Type,
-             "[tensor] data: expected elements of one type, got ", dtype,
-             " and ", t);
+             "[tensor] data: expected elements of one type, got {} and {}",
+             dtype, t);
     dtype = t;
   }
 };

@@ -16,8 +16,8 @@ concept Element = requires {
   CppTypeToScalarType<T>::value;
 };
 
-// Numbers of a tensor as they stand in a call of tensor(): one, a list in
-// braces, or an array of one type. Borrows them; lives for the call.
+// The numbers in a call of tensor(): one number, a list in braces, or an array
+// of one type. Borrows them; lives for the call.
 class TensorData {
  public:
   template <class T>
@@ -48,7 +48,7 @@ class TensorData {
   const TensorData& operator[](size_t i) const { return items_[i]; }
   const Scalar& number() const { return value_; }
   const void* array() const { return array_; }
-  // Of a number or an array.
+  // The dtype of a number or an array.
   ScalarType dtype() const { return dtype_; }
 
  private:
@@ -75,11 +75,12 @@ SY_API Tensor tensor(const TensorData& data, const TensorOptions& options);
 
 }  // namespace detail
 
-// A tensor of numbers: tensor(3), tensor({1.5, 2.5}), tensor({{1, 2}, {3, 4}}),
-// or of a vector, std::array or ArrayRef. Unless options say so, int and int64
-// make int64, float and double the default dtype, other types their own; an
-// empty list the default dtype. Throws ValueError for ragged lists and numbers
-// that do not fit, TypeError for lists of several types.
+// Makes a tensor of numbers: tensor(3), tensor({1.5, 2.5}), tensor({{1, 2}, {3,
+// 4}}), or from a vector, std::array or ArrayRef. Unless options say otherwise,
+// int and int64 make int64, float and double make the default dtype, and other
+// types make their own. An empty list makes the default dtype. Throws
+// ValueError for ragged lists and numbers that do not fit, TypeError for lists
+// of several types.
 inline Tensor tensor(const detail::TensorData& data,
                      const TensorOptions& options = {}) {
   return detail::tensor(data, options);

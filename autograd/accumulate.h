@@ -6,9 +6,9 @@
 
 namespace sy::autograd {
 
-// Adds what arrives to .grad of a leaf. Owned by the leaf, which it refers to
-// weakly: a gradient for a leaf that is gone is dropped. Threads may run it at
-// once.
+// Adds incoming gradients to .grad of a leaf. The leaf owns it, and it refers
+// to the leaf weakly: a gradient for a leaf that is gone is dropped. Several
+// threads may run it at once.
 class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(const intrusive_ptr<TensorImpl>& leaf)
@@ -22,7 +22,7 @@ class AccumulateGrad final : public Node {
   void run_hooks(const intrusive_ptr<TensorImpl>& leaf);
 
   weak_intrusive_ptr<TensorImpl> leaf_;
-  // Hooks of the leaf run under it, and may run backward to the same leaf.
+  // Held while hooks of the leaf run. They may run backward to the same leaf.
   std::recursive_mutex mutex_;
 };
 

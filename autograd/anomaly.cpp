@@ -66,8 +66,8 @@ std::string to_line(void* return_address) {
       static_cast<uint64_t>(call - static_cast<const char*>(info.dli_fbase));
   char digits[16];
   const auto end = std::to_chars(digits, digits + sizeof digits, offset, 16);
-  std::string r = str("\n  at ", info.dli_fname, " [0x",
-                      std::string_view(digits, size_t(end.ptr - digits)), "]");
+  std::string r = str("\n  at {} [0x{}]", info.dli_fname,
+                      std::string_view(digits, size_t(end.ptr - digits)));
   if (info.dli_sname != nullptr) r += " " + demangled(info.dli_sname);
   return r;
 }

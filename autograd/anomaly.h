@@ -10,10 +10,11 @@ namespace sy::autograd {
 class Node;
 struct Origin;
 
-// Anomaly mode, of one thread: operations recorded in it remember the calls
-// that led to them, and errors of their gradients show these. Backward run in
-// it fails at the first node that makes a NaN (unless check_nan is off). Costs
-// a stack walk per recorded operation: for debugging.
+// Anomaly mode, for one thread. Operations that are recorded in it remember the
+// calls that led to them, and errors of their gradients show these calls.
+// Backward in this mode fails at the first node that makes a NaN, unless
+// check_nan is off. Each recorded operation costs a stack walk: this is for
+// debugging.
 class SY_API AnomalyMode {
  public:
   static bool is_enabled() noexcept;
@@ -21,7 +22,7 @@ class SY_API AnomalyMode {
   static void set_enabled(bool enabled, bool check_nan = true) noexcept;
 };
 
-// Anomaly mode while it lives.
+// Turns anomaly mode on while it lives.
 class SY_API DetectAnomalyGuard {
  public:
   explicit DetectAnomalyGuard(bool check_nan = true) noexcept;
@@ -36,7 +37,7 @@ class SY_API DetectAnomalyGuard {
 // The calls on this thread's stack, and the node whose gradient is being
 // computed, if any.
 std::shared_ptr<const Origin> record_origin();
-// "in the gradient of mul.Tensor", and where that was recorded if known.
+// "in the gradient of mul.Tensor", and where it was recorded if that is known.
 SY_API std::string describe_origin(const Node& node);
 
 }  // namespace sy::autograd

@@ -24,42 +24,46 @@ std::string made_by(const Tensor& t) {
 Tensor root_gradient(const char* op, const char* name, size_t i,
                      const Tensor& t, TensorList gradients) {
   if (gradients.empty() || !gradients[i].defined()) {
-    SY_CHECK(t.numel() == 1, Value, "[", op, "] ", name, "[", i,
-             "]: expected a tensor of one element, or a gradient for it, got ",
-             describe(t), made_by(t));
+    SY_CHECK(t.numel() == 1, Value,
+             "[{}] {}[{}]: expected a tensor of one element, or a gradient for "
+             "it, got {}{}",
+             op, name, i, describe(t), made_by(t));
     return rt::ones_like(t);
   }
   const Tensor& g = gradients[i];
   const auto expected = [&] {
-    return str("[", op, "] gradient of ", name, "[", i, "]: expected ");
+    return str("[{}] gradient of {}[{}]: expected ", op, name, i);
   };
   const auto got = [&] {
-    return str(", got ", describe(g), ", for ", describe(t), made_by(t));
+    return str(", got {}, for {}{}", describe(g), describe(t), made_by(t));
   };
-  SY_CHECK(g.sizes() == t.sizes(), Value, expected(), "size ", t.sizes(),
+  SY_CHECK(g.sizes() == t.sizes(), Value, "{}size {}{}", expected(), t.sizes(),
            got());
-  SY_CHECK(g.is_floating_point(), Type, expected(), "a floating dtype", got());
-  SY_CHECK(g.device() == t.device(), Value, expected(), "device ", t.device(),
+  SY_CHECK(g.is_floating_point(), Type, "{}a floating dtype{}", expected(),
            got());
+  SY_CHECK(g.device() == t.device(), Value, "{}device {}{}", expected(),
+           t.device(), got());
   return g;
 }
 
 Roots roots_of(const char* op, const char* name, TensorList tensors,
                TensorList gradients) {
-  SY_CHECK(gradients.empty() || gradients.size() == tensors.size(), Value, "[",
-           op, "] expected a gradient for each of ", tensors.size(),
-           " tensors, got ", gradients.size());
+  SY_CHECK(gradients.empty() || gradients.size() == tensors.size(), Value,
+           "[{}] expected a gradient for each of {} tensors, got {}", op,
+           tensors.size(), gradients.size());
   Roots r;
   r.edges.reserve(tensors.size());
   r.gradients.reserve(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& t = tensors[i];
-    SY_CHECK(t.defined(), Value, "[", op, "] ", name, "[", i,
-             "]: expected a tensor, got an undefined one");
+    SY_CHECK(t.defined(), Value,
+             "[{}] {}[{}]: expected a tensor, got an undefined one", op, name,
+             i);
     Edge e = gradient_edge(*t.impl());
-    SY_CHECK(e.node, Value, "[", op, "] ", name, "[", i,
-             "]: expected a tensor that requires a gradient, got ", describe(t),
-             ", which has no history");
+    SY_CHECK(e.node, Value,
+             "[{}] {}[{}]: expected a tensor that requires a gradient, got {}, "
+             "which has no history",
+             op, name, i, describe(t));
     r.gradients.push_back(root_gradient(op, name, i, t, gradients));
     r.edges.push_back(std::move(e));
   }
@@ -98,12 +102,13 @@ std::vector<Tensor> grad(TensorList outputs, TensorList inputs,
   const Roots r = roots_of("grad", "outputs", outputs, grad_outputs);
   std::vector<Capture> captures(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    SY_CHECK(inputs[i].defined(), Value, "[grad] inputs[", i,
-             "]: expected a tensor, got an undefined one");
+    SY_CHECK(inputs[i].defined(), Value,
+             "[grad] inputs[{}]: expected a tensor, got an undefined one", i);
     captures[i].edge = gradient_edge(*inputs[i].impl());
-    SY_CHECK(captures[i].edge.node, Value, "[grad] inputs[", i,
-             "]: expected a tensor that requires a gradient, got ",
-             describe(inputs[i]));
+    SY_CHECK(
+        captures[i].edge.node, Value,
+        "[grad] inputs[{}]: expected a tensor that requires a gradient, got {}",
+        i, describe(inputs[i]));
   }
   RunOptions o;
   o.keep_graph = retain_graph.value_or(create_graph);
@@ -113,10 +118,9 @@ std::vector<Tensor> grad(TensorList outputs, TensorList inputs,
   std::vector<Tensor> result(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     SY_CHECK(captures[i].gradient.defined() || allow_unused, Value,
-             "[grad] inputs[", i,
-             "]: expected a tensor that the outputs depend on, got ",
-             describe(inputs[i]),
-             "; allow_unused = true gives an undefined gradient instead");
+             "[grad] inputs[{}]: expected a tensor that the outputs depend on, "
+             "got {}; allow_unused = true gives an undefined gradient instead",
+             i, describe(inputs[i]));
     result[i] = std::move(captures[i].gradient);
   }
   return result;
@@ -130,8 +134,8 @@ std::string grad_fn_name(const Tensor& t) {
 namespace {
 
 TensorImpl& impl_of(const char* op, const Tensor& t) {
-  SY_CHECK(t.defined(), Value, "[", op,
-           "] expected a tensor, got an undefined one");
+  SY_CHECK(t.defined(), Value, "[{}] expected a tensor, got an undefined one",
+           op);
   return *t.impl();
 }
 
@@ -144,13 +148,15 @@ bool hook_is_leaf(const Tensor& t) { return !grad_fn(impl_of("is_leaf", t)); }
 void hook_set_requires_grad(const Tensor& t, bool v) {
   TensorImpl& impl = impl_of("requires_grad_", t);
   if (requires_grad(impl) == v) return;
-  SY_CHECK(!grad_fn(impl), Value, "[requires_grad_] expected a leaf, got the ",
-           "result of ", grad_fn_name(t), "; use detach()");
+  SY_CHECK(
+      !grad_fn(impl), Value,
+      "[requires_grad_] expected a leaf, got the result of {}; use detach()",
+      grad_fn_name(t));
   SY_CHECK(!v || is_floating_type(impl.dtype()), Value,
-           "[requires_grad_] expected a floating dtype, got ", describe(t));
+           "[requires_grad_] expected a floating dtype, got {}", describe(t));
   SY_CHECK(!v || !impl.is_inference(), Value,
-           "[requires_grad_] expected a tensor made outside of inference "
-           "mode, got ",
+           "[requires_grad_] expected a tensor made outside of inference mode, "
+           "got {}",
            describe(t));
   materialize_meta(impl).requires_grad = v;
   if (v) {
@@ -163,7 +169,7 @@ void hook_set_requires_grad(const Tensor& t, bool v) {
 void hook_detach(const Tensor& t) {
   TensorImpl& impl = impl_of("detach_", t);
   SY_CHECK(differentiable_root(impl) == nullptr, Value,
-           "[detach_] self: expected a tensor that is no view, got a view of ",
+           "[detach_] self: expected a tensor that is no view, got a view of "
            "another one, whose writes it must follow; use detach()");
   if (Meta* const m = meta_of(impl)) {
     m->grad_fn = nullptr;
@@ -187,7 +193,7 @@ Tensor& hook_mutable_grad(const Tensor& t) {
 void hook_retain_grad(const Tensor& t) {
   TensorImpl& impl = impl_of("retain_grad", t);
   SY_CHECK(requires_grad(impl), Value,
-           "[retain_grad] expected a tensor that requires a gradient, got ",
+           "[retain_grad] expected a tensor that requires a gradient, got {}",
            describe(t));
   const Edge e = gradient_edge(impl);
   Meta& m = materialize_meta(impl);

@@ -110,7 +110,7 @@ class Frame : public std::enable_shared_from_this<Frame> {
              "the first, got fewer of them");
     SY_CHECK(slot.tensor.impl()->version() == slot.version, Error,
              "[checkpoint] f: expected a function that leaves what its "
-             "operators save, but it writes to ",
+             "operators save, but it writes to {}",
              describe(slot.tensor));
     return slot.tensor;
   }
@@ -123,8 +123,9 @@ class Frame : public std::enable_shared_from_this<Frame> {
     call_user([&] { saved = fill_slots(); },
               [] { return std::string("in the second run of checkpoint"); });
     SY_CHECK(saved == slots_.size(), Error,
-             "[checkpoint] f: expected a second run that saves ", slots_.size(),
-             " tensors as the first, got ", saved);
+             "[checkpoint] f: expected a second run that saves {} tensors as "
+             "the first, got {}",
+             slots_.size(), saved);
   }
 
   size_t fill_slots() {
@@ -154,9 +155,10 @@ class Frame : public std::enable_shared_from_this<Frame> {
       const Tensor& t = inputs_[i];
       if (!t.defined() || t.impl()->version() == versions_[i]) continue;
       const OperatorEntry* writer = t.storage()->last_writer();
-      fail(ErrorKind::Error, "[checkpoint] inputs[", i,
-           "]: expected the tensor of the first run, but it was overwritten ",
-           "by ",
+      fail(ErrorKind::Error,
+           "[checkpoint] inputs[{}]: expected the tensor of the first run, but "
+           "it was overwritten by {}",
+           i,
            writer != nullptr ? display_name(*writer)
                              : "a write that no operator made");
     }

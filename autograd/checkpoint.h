@@ -12,9 +12,10 @@ extern "C" void* __dso_handle;  // one per shared object
 namespace sy::autograd {
 
 struct CheckpointOptions {
-  // Random operators in f draw the same numbers again: the default generators
-  // of CPU and of the inputs' devices are put back for the second run, and
-  // afterwards to where they were.
+  // Random operators in f draw the same numbers in both runs. The second run
+  // starts with the states that the default generators of the CPU and of the
+  // inputs' devices had before the first. Afterwards these generators continue
+  // where they were.
   bool preserve_rng_state = true;
 };
 
@@ -29,12 +30,12 @@ SY_API std::vector<Tensor> checkpoint(CheckpointFunction f,
 
 }  // namespace detail
 
-// f(inputs), recorded, but what its operators save is dropped; backward runs f
-// a second time when it first needs any of it. f gets the inputs as they are
-// given and returns a Tensor or a std::vector<Tensor>; it must do the same both
-// times and may use tensors beside its inputs. Second derivatives work.
-// Backward throws Error if an input was written meanwhile, or if the second run
-// saves other tensors than the first.
+// Runs f(inputs) and records it, but drops what its operators save. Backward
+// runs f a second time when it first needs any of that. f gets the inputs as
+// they are given and returns a Tensor or a std::vector<Tensor>. It must do the
+// same both times, and may use tensors beside its inputs. Second derivatives
+// work. Backward throws Error if an input was written meanwhile, or if the
+// second run saves other tensors than the first.
 template <class F>
 auto checkpoint(F f, std::vector<Tensor> inputs,
                 const CheckpointOptions& options = {}) {

@@ -28,14 +28,15 @@ std::string escaped(std::string_view text) {
 }
 
 std::string to_text(const SavedMeta& m) {
-  return m.defined() ? str(dtype_name(m.dtype()), m.sizes()) : "no gradient";
+  return m.defined() ? str("{}{}", dtype_name(m.dtype()), m.sizes())
+                     : "no gradient";
 }
 
 std::string bytes_text(size_t n) {
   constexpr size_t kKiB = 1024;
-  if (n < 10 * kKiB) return str(n, " B");
-  if (n < 10 * kKiB * kKiB) return str(n / kKiB, " KiB");
-  return str(n / kKiB / kKiB, " MiB");
+  if (n < 10 * kKiB) return str("{} B", n);
+  if (n < 10 * kKiB * kKiB) return str("{} KiB", n / kKiB);
+  return str("{} MiB", n / kKiB / kKiB);
 }
 
 class Writer {
@@ -51,15 +52,14 @@ class Writer {
       }
     }
     for (Node* n : nodes_) node(*n);
-    return str("digraph {\n  rankdir=TB;\n  label=\"", nodes_.size(),
-               " nodes, ", bytes_text(bytes_),
-               " saved\";\n  node [shape=box, fontname=\"sans-serif\", "
-               "fontsize=10];\n",
-               text_, "}\n");
+    return str(
+        "digraph {{\n  rankdir=TB;\n  label=\"{} nodes, {} saved\";\n  node "
+        "[shape=box, fontname=\"sans-serif\", fontsize=10];\n{}}}\n",
+        nodes_.size(), bytes_text(bytes_), text_);
   }
 
  private:
-  std::string id(const Node& n) const { return str("n", numbers_.at(&n)); }
+  std::string id(const Node& n) const { return str("n{}", numbers_.at(&n)); }
 
   void node(Node& n) {
     std::string label = escaped(n.name());
@@ -67,13 +67,13 @@ class Writer {
       label += "\\n" + to_text(n.output(i));
     }
     const bool leaf = dynamic_cast<const AccumulateGrad*>(&n) != nullptr;
-    text_ += str("  ", id(n), " [label=\"", label, "\"",
-                 leaf ? ", shape=ellipse" : "", "];\n");
+    text_ += str("  {} [label=\"{}\"{}];\n", id(n), label,
+                 leaf ? ", shape=ellipse" : "");
     for (uint32_t k = 0; k < n.num_edges(); ++k) {
       const Edge& e = n.edge(k);
       if (!e.node) continue;
-      text_ += str("  ", id(n), " -> ", id(*e.node));
-      if (e.node->num_outputs() > 1) text_ += str(" [label=", e.input_nr, "]");
+      text_ += str("  {} -> {}", id(n), id(*e.node));
+      if (e.node->num_outputs() > 1) text_ += str(" [label={}]", e.input_nr);
       text_ += ";\n";
     }
     saved(n);
@@ -92,7 +92,8 @@ class Writer {
         lines += "none";
         continue;
       }
-      lines += str(dtype_name(s.tensor.scalar_type()), s.tensor.sizes());
+      lines +=
+          str("{}{}", dtype_name(s.tensor.scalar_type()), s.tensor.sizes());
       if (s.packed) {
         lines += ", packed";
         continue;
@@ -105,9 +106,10 @@ class Writer {
       }
     }
     if (lines.empty()) return;
-    text_ += str("  s", numbers_.at(&n), " [label=\"", lines,
-                 "\\l\", shape=note, style=dashed];\n  s", numbers_.at(&n),
-                 " -> ", id(n), " [style=dashed, arrowhead=none];\n");
+    text_ +=
+        str("  s{} [label=\"{}\\l\", shape=note, style=dashed];\n  s{} -> {} "
+            "[style=dashed, arrowhead=none];\n",
+            numbers_.at(&n), lines, numbers_.at(&n), id(n));
   }
 
   std::vector<Node*> nodes_;
@@ -157,12 +159,13 @@ std::string dot(TensorList tensors) {
   std::vector<Edge> roots;
   Writer w;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    SY_CHECK(tensors[i].defined(), Value, "[dot] tensors[", i,
-             "]: expected a tensor, got an undefined one");
+    SY_CHECK(tensors[i].defined(), Value,
+             "[dot] tensors[{}]: expected a tensor, got an undefined one", i);
     roots.push_back(gradient_edge(*tensors[i].impl()));
-    SY_CHECK(roots.back().node, Value, "[dot] tensors[", i,
-             "]: expected a tensor that requires a gradient, got ",
-             describe(tensors[i]));
+    SY_CHECK(
+        roots.back().node, Value,
+        "[dot] tensors[{}]: expected a tensor that requires a gradient, got {}",
+        i, describe(tensors[i]));
     w.add(*roots.back().node);
   }
   return w.write();
@@ -186,7 +189,7 @@ std::string svg(TensorList tensors) {
   int status = 0;
   waitpid(pid, &status, 0);
   SY_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, Error,
-           "[svg] dot failed with status ", status);
+           "[svg] dot failed with status {}", status);
   return out.read();
 }
 

@@ -317,8 +317,8 @@ void Run::apply_traced(Node& n, GradFrame& frame) {
   if (!detail::thread.check_nan) return;
   for (uint32_t k = 0; k < n.num_edges(); ++k) {
     SY_CHECK(!out_[k].defined() || !rt::has_nan(out_[k]), Error,
-             backward_prefix(n), "gradient ", k, " of ", n.name(),
-             " has NaN among its elements: ", describe(out_[k]));
+             "{}gradient {} of {} has NaN among its elements: {}",
+             backward_prefix(n), k, n.name(), describe(out_[k]));
   }
 }
 
@@ -348,11 +348,11 @@ Tensor Run::conform(const SavedMeta& to, Tensor grad, const Node* from) {
     return from == nullptr ? std::string("[backward] ")
                            : backward_prefix(*from);
   };
-  SY_CHECK(grad.is_floating_point(), Type, where(),
-           "expected a floating gradient, got ", describe(grad));
+  SY_CHECK(grad.is_floating_point(), Type,
+           "{}expected a floating gradient, got {}", where(), describe(grad));
   if (grad.sizes() != to.sizes()) {
-    SY_CHECK(rt::broadcasts_to(to.sizes(), grad.sizes()), Value, where(),
-             "expected a gradient of size ", to.sizes(), ", got ",
+    SY_CHECK(rt::broadcasts_to(to.sizes(), grad.sizes()), Value,
+             "{}expected a gradient of size {}, got {}", where(), to.sizes(),
              describe(grad));
     grad = rt::sum_to(grad, to.sizes());
   }

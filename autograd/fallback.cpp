@@ -12,8 +12,8 @@ namespace {
 class NotDifferentiable final : public NodeOfMany {
  public:
   void apply(GradFrame&) override {
-    fail(ErrorKind::NotImplemented, backward_prefix(*this), name(),
-         " has no derivative");
+    fail(ErrorKind::NotImplemented, "{}{} has no derivative",
+         backward_prefix(*this), name());
   }
 };
 

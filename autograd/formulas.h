@@ -8,9 +8,9 @@
 
 namespace sy::autograd {
 
-// The gradient of a tensor that lies at `base`, made of that of its view, which
-// lies at `view` in the same storage. Elements that the view does not show get
-// 0; those that it shows several times, the sum.
+// The gradient of a tensor, from `grad`, the gradient of its view. `base` and
+// `view` say where the two lie in their storage. Elements that the view does
+// not show get 0. Elements that it shows several times get the sum.
 SY_API Tensor as_strided_backward(const Tensor& grad, const Geometry& base,
                                   const Geometry& view);
 

@@ -22,8 +22,9 @@ class DifferentiatedTwice final : public NodeOfMany {
  public:
   explicit DifferentiatedTwice(std::string name) : name_(std::move(name)) {}
   void apply(GradFrame&) override {
-    fail(ErrorKind::NotImplemented, backward_prefix(*this), name_,
-         " says once_differentiable: its gradient has none");
+    fail(ErrorKind::NotImplemented,
+         "{}{} says once_differentiable: its gradient has none",
+         backward_prefix(*this), name_);
   }
   std::string name() const override { return name_; }
 
@@ -45,7 +46,7 @@ class FunctionNode final : public NodeOfMany {
     }
   }
   std::string name() const override { return demangled(type_.type.name()); }
-  static std::string saved_name(size_t i) { return str("saved[", i, "]"); }
+  static std::string saved_name(size_t i) { return str("saved[{}]", i); }
 
   AutogradContext context;
   std::vector<SavedTensor> saved;
@@ -115,7 +116,7 @@ variable_list FunctionNode::call(GradFrame& f) {
                                 !type_.once_differentiable);
         r = type_.backward(&context, gradients_of(f));
       },
-      [&] { return str("in the backward of ", name()); });
+      [&] { return str("in the backward of {}", name()); });
   return r;
 }
 
@@ -123,18 +124,19 @@ void FunctionNode::apply(GradFrame& f) {
   variable_list r = call(f);
   const size_t expected = is_tensor_.size();
   while (r.size() > expected && !r.back().defined()) r.pop_back();
-  SY_CHECK(r.size() == expected, Value, backward_prefix(*this), "expected ",
-           expected, " gradients, one for each argument of forward, got ",
-           r.size());
+  SY_CHECK(r.size() == expected, Value,
+           "{}expected {} gradients, one for each argument of forward, got {}",
+           backward_prefix(*this), expected, r.size());
   if (type_.once_differentiable && GradMode::is_enabled()) forbid_second(&r);
   int k = 0;
   for (size_t i = 0; i < r.size(); ++i) {
     if (is_tensor_[i]) {
       f.set(k++, std::move(r[i]));
     } else {
-      SY_CHECK(!r[i].defined(), Value, backward_prefix(*this),
-               "expected an undefined gradient for argument ", i,
-               ", which is no tensor, got ", describe(r[i]));
+      SY_CHECK(!r[i].defined(), Value,
+               "{}expected an undefined gradient for argument {}, which is no "
+               "tensor, got {}",
+               backward_prefix(*this), i, describe(r[i]));
     }
   }
 }
@@ -177,7 +179,7 @@ AutogradContext* FunctionCall::start() {
 }
 
 void FunctionCall::reject(std::string_view what) const {
-  fail(ErrorKind::Value, "[", demangled(type_.type.name()), "] ", what);
+  fail(ErrorKind::Value, "[{}] {}", demangled(type_.type.name()), what);
 }
 
 int FunctionCall::find_input(const Tensor& t) const {
@@ -193,8 +195,8 @@ void FunctionCall::check_marks(const Tensor* outputs, size_t n) const {
     const int i = find_input(t);
     if (i < 0) reject("mark_dirty: expected inputs of forward");
     if (!contains(results, t)) {
-      reject(str("mark_dirty: expected input ", i,
-                 " among the results of forward too"));
+      reject(str(
+          "mark_dirty: expected input {} among the results of forward too", i));
     }
   }
   for (const Tensor& t : node_->context.non_differentiable_) {

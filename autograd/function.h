@@ -15,7 +15,7 @@
 
 extern "C" void* __dso_handle;  // one per shared object
 
-// Operations with a gradient of the user's own:
+// Operations whose gradient is defined by the user:
 //
 //   struct Cube : sy::autograd::Function<Cube> {
 //     static Tensor forward(AutogradContext* ctx, const Tensor& x) {
@@ -41,27 +41,28 @@ namespace detail {
 class FunctionCall;
 }
 
-// What forward leaves for backward. Lives as long as the graph's node.
+// Carries data from forward to backward. Lives as long as the graph's node.
 class SY_API AutogradContext {
  public:
-  // Anything but tensors that backward saves: those go to save_for_backward,
-  // where writes to them are noticed.
+  // For anything but tensors. Tensors that backward needs go to
+  // save_for_backward, which notices writes to them.
   std::unordered_map<std::string, Value> saved_data;
 
-  // In forward, once: inputs and outputs (others are constants to backward).
+  // Call this in forward, once, with inputs and outputs. Backward treats other
+  // tensors as constants.
   void save_for_backward(variable_list tensors);
-  // In backward. Throws Error if one was written since, or if an earlier
-  // backward has freed them.
+  // Call this in backward. Throws Error if one of the tensors was written
+  // since, or if an earlier backward has freed them.
   variable_list get_saved_variables() const;
-  // Inputs that forward wrote to and returns.
+  // Names the inputs that forward wrote to and returns.
   void mark_dirty(const variable_list& inputs);
-  // Outputs without a gradient.
+  // Names the outputs that have no gradient.
   void mark_non_differentiable(const variable_list& outputs);
-  // Whether backward gets zeros for outputs that nothing flows to (the
-  // default), or undefined tensors.
+  // Whether backward gets zeros (the default) or undefined tensors for outputs
+  // that no gradient flows to.
   void set_materialize_grads(bool value) { materialize_ = value; }
-  // Whether a gradient of tensor argument i is wanted, lists counted by their
-  // elements.
+  // Whether the gradient of tensor argument i is wanted. Each element of a list
+  // counts as one argument.
   bool needs_input_grad(size_t i) const;
 
  private:
@@ -91,7 +92,7 @@ class SY_API FunctionCall {
   FunctionCall(const FunctionCall&) = delete;
   FunctionCall& operator=(const FunctionCall&) = delete;
 
-  // Each argument of forward, in order.
+  // Adds an argument of forward. Call it for each, in order.
   template <class A>
   void add(const A& a) {
     if constexpr (std::is_convertible_v<const A&, const Tensor&>) {
@@ -154,17 +155,18 @@ const FunctionType& function_type() {
 }  // namespace detail
 
 // Derive T from it, with static members forward and backward as above. forward
-// returns a Tensor or a variable_list; its tensors may come as Tensor,
-// std::optional<Tensor>, TensorList or variable_list. It runs without
-// recording. backward returns one gradient for each argument of forward (each
-// element of a list): undefined for zero, and for what is no tensor. It is
-// recorded under create_graph, unless T says
+// takes tensors as Tensor, std::optional<Tensor>, TensorList or variable_list,
+// and returns a Tensor or a variable_list. It runs without recording. backward
+// returns one gradient for each argument of forward (for each element of a
+// list). The gradient is undefined for zero, and for an argument that is not a
+// tensor. backward is recorded under create_graph, unless T says
 //   static constexpr bool once_differentiable = true;
-// then a second derivative is an error.
+// A second derivative is an error then.
 template <class T>
 class Function {
  public:
-  // Throws what forward throws; ValueError for marks that do not fit.
+  // Throws what forward throws; ValueError if the context names tensors that do
+  // not fit (mark_dirty and others).
   template <class X = T, class... A>
   static auto apply(A&&... args) {
     detail::FunctionCall call(detail::function_type<X>());

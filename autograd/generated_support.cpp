@@ -59,10 +59,10 @@ struct Writer {
 };
 
 [[noreturn]] SY_COLD void reject_write(const Writer& w, std::string_view what) {
-  fail(ErrorKind::Value, "[",
-       w.op != nullptr ? display_name(*w.op) : std::string(w.name),
-       "] self: expected a tensor ",
-       "that may be written in place while gradients are recorded, got ", what);
+  fail(ErrorKind::Value,
+       "[{}] self: expected a tensor that may be written in place while "
+       "gradients are recorded, got {}",
+       w.op != nullptr ? display_name(*w.op) : std::string(w.name), what);
 }
 
 void check_view(const Writer& w, const TensorImpl& self) {
@@ -78,9 +78,9 @@ void check_view(const Writer& w, const TensorImpl& self) {
       case ViewCreation::Inference:
         reject_write(w, "a view that was made in inference mode");
       case ViewCreation::MultiOutput:
-        reject_write(w, str("an output of ", display_name(*m.op()),
-                            ", which makes several views at once; clone it, "
-                            "or use select or narrow"));
+        reject_write(w, str("an output of {}, which makes several views at "
+                            "once; clone it, or use select or narrow",
+                            display_name(*m.op())));
     }
   }
   if (requires_grad(*v) && !grad_fn(*v)) {
@@ -130,9 +130,10 @@ void rebase_history(Tensor& self, intrusive_ptr<Node> node) {
 }
 
 void reject_out(const OperatorEntry& op) {
-  fail(ErrorKind::Value, "[", display_name(op),
-       "] functions with out= cannot be differentiated, but an argument "
-       "requires a gradient; use the form without out=, or no-grad mode");
+  fail(ErrorKind::Value,
+       "[{}] functions with out= cannot be differentiated, but an argument "
+       "requires a gradient; use the form without out=, or no-grad mode",
+       display_name(op));
 }
 
 }  // namespace sy::autograd

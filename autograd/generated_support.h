@@ -11,7 +11,7 @@
 #include "c10/dispatcher.h"
 #include "c10/plugin/library.h"
 
-// What generated kernels of the Autograd key are made of (see README.md).
+// What generated kernels of the Autograd key use (see README.md).
 
 namespace sy::autograd {
 
@@ -57,13 +57,13 @@ void append_edges(std::vector<Edge>* edges, const ArrayRef<T>& list) {
   for (const auto& t : list) append_edges(edges, t);
 }
 
-// For the library that this is compiled into: nullptr unless it is a plugin.
+// The plugin that contains the address `dso`; nullptr if that is no plugin.
 SY_API LibraryToken* owner_of(const void* dso) noexcept;
 SY_API void hold_owner(Node& node, LibraryToken* owner);
 
 }  // namespace detail
 
-// Whether anything is to be recorded. Arguments: Tensor, optional, lists.
+// Whether the call is recorded. Arguments may be Tensors, optionals and lists.
 template <class... A>
 SY_ALWAYS_INLINE bool any_requires_grad(const A&... args) {
   return GradMode::is_enabled() && (detail::wants_grad(args) || ...);
@@ -72,9 +72,9 @@ SY_ALWAYS_INLINE bool any_requires_grad(const A&... args) {
 namespace detail {
 SY_API bool is_hidden_view(const TensorImpl& t);
 }
-// The same for an in-place operator that writes `self`: true as well if self is
-// a view, made in no-grad mode, of a tensor that requires a gradient, so that
-// check_inplace rejects it.
+// The same for an in-place operator that writes `self`. It is also true if self
+// is a view, made in no-grad mode, of a tensor that requires a gradient:
+// check_inplace then rejects it.
 template <class... A>
 SY_ALWAYS_INLINE bool inplace_requires_grad(const Tensor& self,
                                             const A&... args) {
@@ -83,7 +83,8 @@ SY_ALWAYS_INLINE bool inplace_requires_grad(const Tensor& self,
           GradMode::is_enabled() && detail::is_hidden_view(*self.impl()));
 }
 
-// A node for one call of `op`, with edges to where its arguments came from.
+// Makes a node for one call of `op`. Its edges lead to where the arguments came
+// from.
 template <class T, class... A>
 intrusive_ptr<T> make_node(const OperatorEntry& op, const A&... args) {
   static LibraryToken* const owner = detail::owner_of(&__dso_handle);
@@ -107,32 +108,33 @@ intrusive_ptr<T> make_node(const OperatorEntry& op, const A&... args) {
   return node;
 }
 
-// Makes `result` the next output of `node`. One that is not floating gets no
-// history.
+// Makes `result` the next output of `node`. A result that is not floating gets
+// no history.
 SY_API void set_history(Tensor& result, intrusive_ptr<Node> node);
 inline void set_history(std::vector<Tensor>& results,
                         const intrusive_ptr<Node>& node) {
   for (Tensor& r : results) set_history(r, node);
 }
-// The same for views that one operator makes several of: they may not be
-// written in place while something requires a gradient.
+// The same for several views from one operator. They must not be written in
+// place while something requires a gradient.
 SY_API void set_history_views(std::vector<Tensor>& results,
                               const intrusive_ptr<Node>& node);
-// The next output has no gradient.
+// Counts an output that has no gradient.
 SY_API void skip_output(Node& node);
 inline void skip_output(const intrusive_ptr<Node>& node) { skip_output(*node); }
 
-// Before an in-place write that is to be recorded. Throws ValueError for a leaf
-// that requires a gradient, a view of one, a view made in no-grad mode or one
-// of several that one operator made.
+// Call this before an in-place write that is recorded. Throws ValueError if
+// self is a leaf that requires a gradient, a view of such a leaf, a view made
+// in no-grad mode, or one of several views from one operator.
 SY_API void check_inplace(const OperatorEntry& op, const Tensor& self);
-// The same for a writer of that name that is no operator.
+// The same for a writer with that name that is not an operator.
 SY_API void check_inplace(std::string_view writer, const Tensor& self);
-// The value that an in-place operator is about to overwrite, as a formula
-// needs it: a copy with the history of `self`.
+// A copy of a value that an in-place operator is about to overwrite and a
+// formula needs. It has the history of `self`.
 SY_API Tensor clone_before_write(const Tensor& self);
-// Saves another argument of such an operator, which may be `self` again: as it
-// is, its memory would hold what was written, and its history the node.
+// Saves another argument of such an operator. If it is `self` again, a copy is
+// saved: otherwise its memory would hold what was written, and its history
+// would be the new node.
 inline void save_before_write(SavedTensor& saved, const Tensor& t,
                               const Tensor& self) {
   if (SY_UNLIKELY(t.is_same(self))) {
@@ -141,8 +143,9 @@ inline void save_before_write(SavedTensor& saved, const Tensor& t,
     saved.save(t);
   }
 }
-// After the write: `self` is the next output of `node`, whose edge 0 is that of
-// self before. For a view the base's history changes.
+// Call this after the write. It makes `self` the next output of `node`, whose
+// edge 0 leads to the history that self had before. For a view, it changes the
+// history of the base.
 SY_API void rebase_history(Tensor& self, intrusive_ptr<Node> node);
 
 // Throws ValueError: out= cannot be differentiated.

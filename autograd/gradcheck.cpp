@@ -56,12 +56,13 @@ class Checker {
       : f_(f), inputs_(inputs), options_(options) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i].defined() || !requires_grad(inputs[i])) continue;
-      SY_CHECK(is_readable(inputs[i]), Value, "[gradcheck] inputs[", i,
-               "]: expected a float64 CPU tensor, got ", describe(inputs[i]));
+      SY_CHECK(is_readable(inputs[i]), Value,
+               "[gradcheck] inputs[{}]: expected a float64 CPU tensor, got {}",
+               i, describe(inputs[i]));
       SY_CHECK(internal_overlap(inputs[i]) != Overlap::Yes, Value,
-               "[gradcheck] inputs[", i,
-               "]: expected a place of its own for each element, got ",
-               describe(inputs[i]), " with strides ", inputs[i].strides());
+               "[gradcheck] inputs[{}]: expected a place of its own for each "
+               "element, got {} with strides {}",
+               i, describe(inputs[i]), inputs[i].strides());
       checked_.push_back(i);
       leaves_.push_back(inputs[i]);
     }
@@ -78,14 +79,15 @@ class Checker {
     for (size_t o = 0; o < outputs_.size(); ++o) {
       const Tensor& out = outputs_[o];
       if (!out.defined() || !requires_grad(out)) continue;
-      SY_CHECK(is_readable(out), Value, "[gradcheck] result ", o,
-               ": expected a float64 CPU tensor, got ", describe(out));
+      SY_CHECK(is_readable(out), Value,
+               "[gradcheck] result {}: expected a float64 CPU tensor, got {}",
+               o, describe(out));
       check_output(o);
       if (!problem_.empty()) break;
     }
     for (size_t i = 0; i < inputs_.size() && problem_.empty(); ++i) {
       if (is_readable(inputs_[i]) && !same(before[i], values(inputs_[i]))) {
-        problem_ = str("inputs[", i, "] was written to");
+        problem_ = str("inputs[{}] was written to", i);
       }
     }
     return {problem_};
@@ -93,8 +95,8 @@ class Checker {
 
  private:
   template <class... A>
-  void report(const A&... parts) {
-    if (problem_.empty()) problem_ = str(parts...);
+  void report(FormatOf<A...> text, const A&... arguments) {
+    if (problem_.empty()) problem_ = str(text, arguments...);
   }
 
   // The gradients of sum(outputs[o] * cotangent), as values; zeros if none.
@@ -105,7 +107,7 @@ class Checker {
                                        /*create_graph=*/false,
                                        /*allow_unused=*/true);
     if (!same(before, values(cotangent))) {
-      report("backward wrote to the gradient of result ", o);
+      report("backward wrote to the gradient of result {}", o);
     }
     Matrix r;
     for (size_t i = 0; i < g.size(); ++i) {
@@ -114,8 +116,8 @@ class Checker {
         continue;
       }
       if (!is_readable(g[i]) || g[i].sizes() != leaves_[i].sizes()) {
-        report("the gradient of inputs[", checked_[i], "] is ", describe(g[i]),
-               ", the input ", describe(leaves_[i]));
+        report("the gradient of inputs[{}] is {}, the input {}", checked_[i],
+               describe(g[i]), describe(leaves_[i]));
         r.emplace_back(static_cast<size_t>(leaves_[i].numel()), 0.0);
         continue;
       }
@@ -152,7 +154,7 @@ class Checker {
     }
     const std::string direction = std::exchange(problem_, std::string());
     check_elements(o);
-    report(direction);
+    report("{}", direction);
   }
 
   void check_elements(size_t o) {
@@ -171,9 +173,10 @@ class Checker {
         for (size_t k = 0; k < expected.size(); ++k) {
           const double got = jacobian[k][l][static_cast<size_t>(e)];
           if (close(got, expected[k])) continue;
-          report("the derivative of result ", o, ", element ", k,
-                 ", by inputs[", checked_[l], "], element ", e, ": backward ",
-                 got, ", finite differences ", expected[k]);
+          report(
+              "the derivative of result {}, element {}, by inputs[{}], element "
+              "{}: backward {}, finite differences {}",
+              o, k, checked_[l], e, got, expected[k]);
         }
       }
     }
@@ -204,9 +207,10 @@ class Checker {
           options_.atol * std::sqrt(dot(u, u) * dot(v, v)) +
           options_.rtol * std::abs(expected);
       if (std::abs(got - expected) <= tolerance) continue;
-      report("the derivative of result ", o, " by inputs[", checked_[l],
-             "] in a random direction: backward ", got, ", finite differences ",
-             expected);
+      report(
+          "the derivative of result {} by inputs[{}] in a random direction: "
+          "backward {}, finite differences {}",
+          o, checked_[l], got, expected);
     }
   }
 
@@ -260,9 +264,10 @@ class Checker {
     for (size_t l = 0; l < leaves_.size(); ++l) {
       for (size_t e = 0; e < got[l].size(); ++e) {
         if (close(got[l][e], expected[l][e])) continue;
-        report("for an expanded gradient of result ", o, ": inputs[",
-               checked_[l], "], element ", e, ": ", got[l][e],
-               ", for a contiguous one ", expected[l][e]);
+        report(
+            "for an expanded gradient of result {}: inputs[{}], element {}: "
+            "{}, for a contiguous one {}",
+            o, checked_[l], e, got[l][e], expected[l][e]);
       }
     }
   }

@@ -14,11 +14,11 @@ struct GradcheckOptions {
   double eps = 1e-6;
   double atol = 1e-5;
   double rtol = 1e-3;
-  // Checks the gradient of the gradient as well.
+  // Also checks the gradient of the gradient.
   bool second_order = false;
-  // Compares one random direction per result and input, by two calls of f and
-  // one backward, instead of every pair of elements. The same directions at
-  // every run. A mismatch is looked for element by element.
+  // Compares one random direction per result and input, with two calls of f and
+  // one backward, instead of every pair of elements. Every run takes the same
+  // directions. After a mismatch the elements are compared one by one.
   bool fast = false;
 };
 
@@ -57,25 +57,26 @@ class GradcheckFunction {
   std::vector<Tensor> (*call_)(const void*, TensorList);
 };
 
-// Compares the gradients of f, for every pair of an element of a result and an
-// element of an input, with central differences. Inputs that require a gradient
-// are checked: float64, on CPU, no two elements in one place. The first
-// mismatch is reported, with where it is; so are gradients of wrong sizes or
-// dtype, gradients that are wrong only for a cotangent of stride 0, and an f or
-// its backward that writes to an input or a cotangent. Throws what f throws,
-// and ValueError for inputs as above that are not.
+// Compares the gradients of f with central differences, for every pair of an
+// element of a result and an element of an input. It checks the inputs that
+// require a gradient; they must be float64, on CPU, with each element in its
+// own memory. It reports the first mismatch, with its place. It also reports
+// gradients of wrong sizes or dtype, gradients that are wrong only for a
+// cotangent of stride 0, and an f or a backward that writes to an input or a
+// cotangent. Throws what f throws, and ValueError for inputs that are not as
+// above.
 SY_API GradcheckResult gradcheck(GradcheckFunction f,
                                  const std::vector<Tensor>& inputs,
                                  const GradcheckOptions& options = {});
 
-// The gradient of the gradient: gradcheck of grad(f(inputs), inputs, v) as a
-// function of the inputs and of v.
+// Checks the gradient of the gradient: gradcheck of grad(f(inputs), inputs, v)
+// as a function of the inputs and of v.
 SY_API GradcheckResult gradgradcheck(GradcheckFunction f,
                                      const std::vector<Tensor>& inputs,
                                      const GradcheckOptions& options = {});
 
-// The same for an operator and boxed arguments (all of the schema's, in order):
-// with respect to its tensors, in lists too, that require a gradient. Written
+// The same for an operator with boxed arguments (all of the schema's, in
+// order). It checks all tensors that require a gradient, in lists too. Written
 // arguments are cloned before each call.
 SY_API GradcheckResult gradcheck_op(OperatorHandle op, const Value* args,
                                     size_t num_args,

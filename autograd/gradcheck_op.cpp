@@ -41,9 +41,9 @@ void put_tensor(std::vector<Value>& args, const Place& p, const Tensor& t) {
 GradcheckResult gradcheck_op(OperatorHandle op, const Value* args,
                              size_t num_args, const GradcheckOptions& options) {
   const FunctionSchema& schema = op.schema();
-  SY_CHECK(num_args == schema.arguments().size(), Value, "[gradcheck_op] ",
-           op.name(), ": expected ", schema.arguments().size(),
-           " arguments, got ", num_args);
+  SY_CHECK(num_args == schema.arguments().size(), Value,
+           "[gradcheck_op] {}: expected {} arguments, got {}", op.name(),
+           schema.arguments().size(), num_args);
   std::vector<Place> places;
   std::vector<Tensor> inputs;
   const auto add = [&](const Place& p) {

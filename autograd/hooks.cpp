@@ -42,13 +42,13 @@ void Hook::remove() noexcept {
 bool Hook::active() const noexcept { return function() != nullptr; }
 
 std::string Hook::describe() const {
-  return str("the hook registered at ", file_, ":", line_);
+  return str("the hook registered at {}:{}", file_, line_);
 }
 
 namespace detail {
 
 void wrong_count(size_t expected, size_t got) {
-  fail(ErrorKind::Value, "expected ", expected, " gradients, got ", got);
+  fail(ErrorKind::Value, "expected {} gradients, got {}", expected, got);
 }
 
 void replace_all(const HookValues& v, std::vector<Tensor> by) {
@@ -81,8 +81,8 @@ NodeHooks& hooks_of(Node& n) {
 
 // With metadata, so that the node of a view stays the same one.
 Edge edge_for_hook(const char* op, const Tensor& t) {
-  SY_CHECK(t.defined() && requires_grad(t), Value, "[", op,
-           "] self: expected a tensor that requires a gradient, got ",
+  SY_CHECK(t.defined() && requires_grad(t), Value,
+           "[{}] self: expected a tensor that requires a gradient, got {}", op,
            describe(t));
   materialize_meta(*t.impl());
   return gradient_edge(*t.impl());
@@ -129,7 +129,7 @@ HookHandle Tensor::register_post_accumulate_grad_hook(
   const Edge e = edge_for_hook("register_post_accumulate_grad_hook", *this);
   SY_CHECK(!autograd::grad_fn(*impl()), Value,
            "[register_post_accumulate_grad_hook] self: expected a leaf, got "
-           "the result of ",
+           "the result of {}",
            e.node->name());
   const intrusive_ptr<Hook> h = hook.make();
   const std::lock_guard guard(e.node->lock());

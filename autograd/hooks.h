@@ -12,11 +12,11 @@
 #include "autograd/spin_lock.h"
 #include "c10/intrusive_ptr.h"
 
-// Functions of the user that backward runs: of tensors (Tensor::register_hook),
-// of nodes (Node::register_pre_hook …) and around saved tensors. What a hook
-// throws leaves backward with the node's name and the place where the hook was
-// registered. A hook that holds the tensor it belongs to is a cycle of
-// references, which remove() breaks.
+// Functions of the user that backward runs: on tensors (Tensor::register_hook),
+// on nodes (Node::register_pre_hook …) and around saved tensors. If a hook
+// throws, backward throws the same with the node's name and the place where the
+// hook was registered. A hook that holds its own tensor makes a cycle of
+// references; remove() breaks it.
 
 extern "C" void* __dso_handle;  // one per shared object
 
@@ -26,23 +26,23 @@ class LibraryToken;
 
 namespace sy::autograd {
 
-// A gradient, or a list of them, as a hook reads and replaces it.
+// A gradient, or a list of gradients, for a hook to read and replace.
 struct HookValues {
-  Tensor* own;  // to be read and replaced
+  Tensor* own;  // the hook reads and may replace these
   size_t count;
-  const Tensor* others;  // of post hooks: the gradients that came in
+  const Tensor* others;  // for post hooks: the gradients that came in
   size_t other_count;
 };
 
-// One registered hook. Counted: by its node and by its handle.
+// One registered hook. Its node and its handle share it.
 class SY_API Hook final : public RefCounted {
  public:
   using Function = std::function<void(const HookValues&)>;
-  // `dso`: an address in the library whose code the function is.
+  // `dso` is an address in the library that contains the function's code.
   Hook(Function f, const void* dso, const char* file, int line);
   ~Hook();
 
-  // Does nothing once removed. Throws what the function throws.
+  // Does nothing after remove(). Throws what the function throws.
   void operator()(const HookValues& v) const;
   void remove() noexcept;
   bool active() const noexcept;
@@ -53,19 +53,20 @@ class SY_API Hook final : public RefCounted {
   std::shared_ptr<const Function> function() const noexcept;
 
   mutable SpinLock lock_;
-  std::shared_ptr<const Function> function_;  // none: removed
+  std::shared_ptr<const Function> function_;  // nullptr after remove()
   LibraryToken* owner_;
   const char* file_;
   int line_;
 };
 
-// What registering a hook returns. May be copied and dropped: the hook stays.
+// The result of registering a hook. It may be copied and dropped: the hook
+// stays.
 class SY_API HookHandle {
  public:
   HookHandle() = default;
   explicit HookHandle(intrusive_ptr<Hook> hook) : hook_(std::move(hook)) {}
-  // The hook is not run again, and what it holds is freed (by a thread that is
-  // just running it, afterwards). Thread-safe.
+  // Stops the hook and frees what it holds. A thread that is just running the
+  // hook frees it afterwards. Thread-safe.
   void remove() noexcept {
     if (hook_) hook_->remove();
   }
@@ -78,7 +79,7 @@ class SY_API HookHandle {
 namespace detail {
 
 [[noreturn]] SY_API SY_COLD void wrong_count(size_t expected, size_t got);
-// An empty list leaves the gradients as they are.
+// Replaces the gradients by `by`. An empty list leaves them as they are.
 SY_API void replace_all(const HookValues& v, std::vector<Tensor> by);
 
 inline std::vector<Tensor> own_list(const HookValues& v) {
@@ -90,7 +91,7 @@ inline std::vector<Tensor> other_list(const HookValues& v) {
 
 using Grads = const std::vector<Tensor>&;
 
-// Converted from a callable at the place that errors name.
+// A callable and the place where it became a hook, for errors.
 class SY_API AnyHook {
  public:
   intrusive_ptr<Hook> make() const {
@@ -110,8 +111,9 @@ class SY_API AnyHook {
 
 }  // namespace detail
 
-// Tensor(const Tensor& grad), or void: then, and for an undefined result, the
-// gradient stays as it is. The result has its size, dtype and device.
+// Tensor(const Tensor& grad), or void(const Tensor& grad). A defined result
+// replaces the gradient and must have its size, dtype and device. Without one
+// the gradient stays as it is.
 class TensorHook : public detail::AnyHook {
  public:
   template <class F>
@@ -143,8 +145,9 @@ class LeafHook : public detail::AnyHook {
             &__dso_handle, file, line) {}
 };
 
-// std::vector<Tensor>(const std::vector<Tensor>& grads), or void: the gradients
-// of a node's outputs, before it runs. Empty: they stay as they are.
+// std::vector<Tensor>(const std::vector<Tensor>& grads), or void. Runs before a
+// node, on the gradients of its outputs. An empty result leaves them as they
+// are.
 class PreHook : public detail::AnyHook {
  public:
   template <class F>
@@ -163,8 +166,9 @@ class PreHook : public detail::AnyHook {
 };
 
 // std::vector<Tensor>(const std::vector<Tensor>& grad_inputs,
-//                     const std::vector<Tensor>& grad_outputs), or void: what a
-// node made of the gradients that came to it. Empty: it stays as it is.
+//                     const std::vector<Tensor>& grad_outputs), or void. Runs
+// after a node, on the gradients that it made of those that came to it. An
+// empty result leaves them as they are.
 class PostHook : public detail::AnyHook {
  public:
   template <class F>

@@ -49,11 +49,12 @@ Edge own_edge(const Meta& m) { return {m.grad_fn, m.output_nr}; }
 // all in its forward.
 [[noreturn]] SY_COLD void lost_history(const Meta& m, const TensorImpl& t) {
   const OperatorEntry* writer = t.storage()->last_writer();
-  fail(ErrorKind::Error, "[", m.grad_fn->name(), "] its result is a view of a ",
-       "tensor that was overwritten by ",
+  fail(ErrorKind::Error,
+       "[{}] its result is a view of a tensor that was overwritten by {}, so "
+       "that it has no gradient any more: return a clone",
+       m.grad_fn->name(),
        writer != nullptr ? display_name(*writer)
-                         : "a write that no operator made",
-       ", so that it has no gradient any more: return a clone");
+                         : "a write that no operator made");
 }
 
 Edge edge_of_view(const TensorImpl& t) {

@@ -8,22 +8,22 @@
 
 namespace sy::autograd {
 
-// What autograd keeps with a tensor: made for leaves that require a gradient
-// and for results of recorded operations. Fields are written by whoever may
-// write the tensor; what const operations fill in later (accumulator, grad_fn
-// of a view) is under the lock.
+// The data that autograd keeps with a tensor. Leaves that require a gradient
+// and results of recorded operations have it. Whoever may write the tensor may
+// write the fields. The lock protects the fields that const operations fill in
+// later (accumulator, grad_fn of a view).
 struct SY_API Meta final : public AutogradMeta {
   Meta() noexcept = default;
   ~Meta() override;
 
   intrusive_ptr<Node> grad_fn;  // none: a leaf
   Tensor grad;
-  // Of leaves. It refers to the tensor weakly, so that this is no cycle.
+  // For leaves. It refers to the tensor weakly, so there is no cycle.
   std::atomic<Node*> accumulator{nullptr};
   uint32_t output_nr = 0;
-  // Of views: the version of the storage for which grad_fn holds.
+  // For views: the version of the storage for which grad_fn holds.
   std::atomic<uint32_t> attr_version{0};
-  bool requires_grad = false;  // of leaves: as the user said
+  bool requires_grad = false;  // for leaves: as the user said
   bool retains_grad = false;
   mutable SpinLock lock;
 
@@ -36,11 +36,11 @@ struct SY_API Meta final : public AutogradMeta {
 inline Meta* meta_of(const TensorImpl& t) noexcept {
   return static_cast<Meta*>(t.autograd_meta());
 }
-// Makes one if there is none.
+// Makes the data if there is none.
 SY_API Meta& materialize_meta(TensorImpl& t);
 
-// Whether gradients flow to this tensor: a leaf that says so, a recorded
-// result, or a view of such a tensor (as of now, whatever was written to it).
+// Whether gradients flow to this tensor: a leaf that requires one, a recorded
+// result, or a view of such a tensor (now, after whatever was written to it).
 SY_API bool requires_grad(const TensorImpl& t);
 inline bool requires_grad(const TensorBase& t) {
   const TensorImpl* i = t.impl();
@@ -48,8 +48,8 @@ inline bool requires_grad(const TensorBase& t) {
          requires_grad(*i);
 }
 
-// Where gradients of `t` go: the node that made it, or its accumulator.
-// Nothing if it requires none.
+// Where gradients of `t` go: to the node that made it, or to its accumulator.
+// The edge is empty if t requires none.
 SY_API Edge gradient_edge(const TensorImpl& t);
 // The node that made it; nullptr for leaves.
 SY_API intrusive_ptr<Node> grad_fn(const TensorImpl& t);

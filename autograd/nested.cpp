@@ -29,8 +29,9 @@ void on_another_stack(const std::function<void()>& f) {
   try {
     std::thread(body).join();
   } catch (const std::system_error& e) {
-    fail(ErrorKind::Error, "[backward] no thread for a run within ",
-         Nested::kOnAStack, " others: ", e.what());
+    fail(ErrorKind::Error,
+         "[backward] no thread for a run within {} others: {}",
+         Nested::kOnAStack, e.what());
   }
   detail::thread.sequence_nr = state.sequence_nr;
   if (error) std::rethrow_exception(error);

@@ -6,8 +6,9 @@
 
 namespace sy::autograd {
 
-// One run on this thread's stack. Runs that hooks and Functions begin within
-// runs take 1.5 KB each and what the user's code takes.
+// Counts one run of backward on this thread's stack. Runs that hooks and
+// Functions begin within other runs take 1.5 KB each, and what the user's code
+// takes.
 class Nested {
  public:
   Nested() { ++detail::thread.nested; }
@@ -16,12 +17,12 @@ class Nested {
   Nested& operator=(const Nested&) = delete;
 
   static constexpr uint32_t kOnAStack = 64;
-  // Whether the next run is to get a stack of its own.
+  // Whether the next run should get a stack of its own.
   static bool is_full() { return detail::thread.nested >= kOnAStack; }
 };
 
-// Calls f on a thread that stands in for this one, with its modes. Throws what
-// f throws, and Error if there are no more threads.
+// Calls f on another thread with this thread's modes, and waits for it. Throws
+// what f throws, and Error if there are no more threads.
 void on_another_stack(const std::function<void()>& f);
 
 }  // namespace sy::autograd

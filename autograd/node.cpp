@@ -155,8 +155,8 @@ std::vector<Tensor> GradFrame::grads() const {
 
 void GradFrame::set_list(int k, const std::vector<Tensor>& list) {
   SY_CHECK(list.size() == static_cast<size_t>(count(k)), Value,
-           backward_prefix(node_), "expected ", count(k),
-           " gradients for argument ", k, ", got ", list.size());
+           "{}expected {} gradients for argument {}, got {}",
+           backward_prefix(node_), count(k), k, list.size());
   for (int i = 0; i < count(k); ++i) set(k, i, list[static_cast<size_t>(i)]);
 }
 
@@ -171,7 +171,7 @@ std::string backward_prefix(const Node& node) {
   if (const size_t dot = name.find('.'); dot != std::string::npos) {
     name.resize(dot);
   }
-  return str("[", name, " backward] ");
+  return str("[{} backward] ", name);
 }
 
 }  // namespace sy::autograd

@@ -15,7 +15,7 @@
 #include "autograd/spin_lock.h"
 #include "c10/dispatcher.h"
 
-// The graph that gradients flow through, from results back to leaves.
+// The graph in which gradients flow from results back to leaves.
 
 namespace sy::autograd {
 
@@ -30,57 +30,58 @@ struct NodeHooks;
 struct Origin;
 
 namespace detail {
-// The operator whose call this thread is recording, for errors of what it
-// saves; nullptr within nodes that are no operator's.
+// The operator whose call this thread is recording, for errors about what it
+// saves. nullptr within nodes that belong to no operator.
 extern SY_API SY_TLS_FAST constinit thread_local const OperatorEntry* recording;
 }  // namespace detail
 
-// Where the gradient of one input goes: output `input_nr` of the operation
-// that `node` stands for. No node: nobody wants it.
+// Where the gradient of one input goes: to output `input_nr` of the operation
+// that `node` stands for. Without a node, nobody wants it.
 struct Edge {
   intrusive_ptr<Node> node;
   uint32_t input_nr = 0;
 };
 
-// What few nodes have.
+// Data that few nodes have.
 struct SY_API NodeExtra {
   NodeExtra();
   ~NodeExtra();
 
-  // Edges of argument k: starts[k] up to starts[k + 1]. Of NodeOfMany.
+  // For NodeOfMany: argument k has the edges starts[k] up to starts[k + 1].
   std::vector<uint32_t> starts;
   // Outputs after the first.
   std::vector<SavedMeta> more_outputs;
-  // Tensors whose .grad keeps the gradient though they are no leaves.
+  // Tensors that are not leaves and keep their gradient in .grad.
   struct Retained {
     uint32_t output;
     weak_intrusive_ptr<TensorImpl> tensor;
   };
   std::vector<Retained> retained;
-  // The CopySlices node that owns this one; not counted.
+  // The CopySlices node that owns this one; not reference-counted.
   Node* copy_slices = nullptr;
-  // The plugin whose code this is.
+  // The plugin that contains the code of the node.
   LibraryToken* owner = nullptr;
-  // Of the run that has claimed a node of several outputs.
+  // For a node of several outputs: the gradients in the run that has claimed
+  // it.
   std::vector<Tensor> run_grads;
   std::unique_ptr<NodeHooks> hooks;
-  // In anomaly mode: where the operation was recorded.
+  // In anomaly mode: the place where the operation was recorded.
   std::shared_ptr<const Origin> origin;
 };
 
-// One recorded operation: knows how to make the gradients of its inputs from
-// those of its outputs. Counted by intrusive_ptr; a graph is taken down by a
-// loop, however deep. Edges are fixed once the operation is recorded; several
-// threads may run backward through one node.
+// One recorded operation. It computes the gradients of its inputs from those of
+// its outputs. Counted by intrusive_ptr; a loop frees a graph of any depth.
+// Edges are fixed once the operation is recorded. Several threads may run
+// backward through one node.
 class SY_API Node : public RefCounted {
  public:
   virtual ~Node();
   // Reads f.grad(i), sets f.set(k, ...). Throws sy::Error.
   virtual void apply(GradFrame& f) = 0;
-  // Shows each saved tensor to `v`, which may release it. Called with the lock
-  // held.
+  // Shows each saved tensor to `v`, which may release it. The caller holds the
+  // lock.
   virtual void visit_saved(SavedVisitor& v) noexcept;
-  // "mul.Tensor"; of nodes that are no operator's, what they do.
+  // "mul.Tensor"; for a node without an operator, what it does.
   virtual std::string name() const;
 
   uint64_t sequence_nr() const { return sequence_nr_; }
@@ -96,14 +97,16 @@ class SY_API Node : public RefCounted {
   const SavedMeta& output(uint32_t i) const {
     return i == 0 ? output_ : extra_->more_outputs[i - 1];
   }
-  // The next output, by its metadata; undefined for one without a gradient.
+  // Adds the next output, described by `t`; undefined for one without a
+  // gradient. Returns its number.
   uint32_t add_output(const TensorBase& t);
   // Whether a gradient of argument k is wanted.
   bool needs(int k) const;
 
-  // Run before apply() on the gradients of the outputs, and after it on those
-  // that it made: in the order of registration, once a run. To be called as
-  // writes are: while no other thread uses the node.
+  // Hooks run once a run, in the order of registration: pre hooks on the
+  // gradients of the outputs before apply(), post hooks on the gradients that
+  // apply() made. Like writes, registration is for times when no other thread
+  // uses the node.
   HookHandle register_pre_hook(const PreHook& hook);
   HookHandle register_post_hook(const PostHook& hook);
 
@@ -124,7 +127,7 @@ class SY_API Node : public RefCounted {
  protected:
   Node(Edge* edges, uint32_t n) noexcept
       : edges_(edges), sequence_nr_(next_sequence_nr()), num_edges_(n) {}
-  // Of nodes that run as soon as they can: the accumulation into leaves.
+  // For nodes that run as soon as they can: the accumulation into leaves.
   static constexpr uint64_t kFirst = ~uint64_t{0};
   void set_sequence_nr(uint64_t n) { sequence_nr_ = n; }
   void set_edges(Edge* edges, uint32_t n) {
@@ -138,25 +141,25 @@ class SY_API Node : public RefCounted {
   friend class Run;
   static uint64_t next_sequence_nr() noexcept;
 
-  uint64_t sequence_nr_;  // once dead: the next dead node
+  uint64_t sequence_nr_;  // of a dead node: the next dead node
   const OperatorEntry* op_ = nullptr;
   std::unique_ptr<NodeExtra> extra_;
   SavedMeta output_;
   uint32_t num_edges_;
   uint16_t num_outputs_ = 0;
   mutable SpinLock lock_;
-  // Of the run that has claimed this node; another run keeps its own.
+  // For the run that has claimed this node. Another run keeps its own data.
   uint8_t run_flags_ = 0;
   std::atomic<uint32_t> run_{0};
   uint32_t run_dependencies_ = 0;
   Tensor run_grad_;
 };
 
-// The name, as of grad_fn(); "none" for none.
+// Prints the name as grad_fn() has it; "none" for nullptr.
 SY_API std::ostream& operator<<(std::ostream& out,
                                 const intrusive_ptr<Node>& node);
 
-// A node whose N differentiable arguments are tensors, or absent ones.
+// A node with N differentiable arguments. Each is a tensor, or absent.
 template <int N>
 class NodeOf : public Node {
  public:
@@ -169,7 +172,7 @@ class NodeOf : public Node {
   Edge inline_[N == 0 ? 1 : N];
 };
 
-// A node some of whose arguments are lists of tensors.
+// A node with lists of tensors among its arguments.
 class SY_API NodeOfMany : public Node {
  public:
   NodeOfMany() noexcept : Node(nullptr, 0) {}
@@ -180,12 +183,12 @@ class SY_API NodeOfMany : public Node {
   std::vector<Edge> storage_;
 };
 
-// One call of Node::apply: gradients in, gradients out. Arguments of lists
-// have one gradient per element, counted by `i`.
+// One call of Node::apply: gradients in, gradients out. An argument that is a
+// list has one gradient per element, numbered by `i`.
 class SY_API GradFrame {
  public:
   // `grads`: one per output. `out`: one per edge, undefined. `wanted`: one per
-  // edge, or nullptr for whatever has an edge.
+  // edge; nullptr if every edge with a node is wanted.
   GradFrame(const Node& node, Tensor* grads, Tensor* out, const uint8_t* wanted)
       : node_(node),
         grads_(grads),
@@ -197,12 +200,12 @@ class SY_API GradFrame {
                     : nullptr) {}
 
   const Node& node() const { return node_; }
-  // Undefined means zero; never so if the node has one output.
+  // Undefined means zero. It is always defined if the node has one output.
   const Tensor& grad(int i = 0) const { return grads_[i]; }
-  // Zeros take the memory of one element; undefined for a result that has no
-  // gradient.
+  // The gradient, or zeros in the memory of one element. Undefined for a result
+  // that has no gradient.
   Tensor grad_or_zeros(int i) const;
-  // Absent where nothing flows, for operators that take it so.
+  // Absent where no gradient flows, for operators with optional arguments.
   std::optional<Tensor> grad_if_any(int i) const {
     if (!grads_[i].defined()) return std::nullopt;
     return grads_[i];
@@ -211,9 +214,9 @@ class SY_API GradFrame {
   bool has_any(I... i) const {
     return (grads_[i].defined() || ...);
   }
-  // Of all outputs, zeros where nothing flows.
+  // The gradients of all outputs, with zeros where none flows.
   std::vector<Tensor> grads() const;
-  // Moved out: the caller may write to it if it is the only owner.
+  // Moves the gradient out. The caller may write to it if it is the only owner.
   Tensor take_grad(int i = 0) { return std::move(grads_[i]); }
 
   bool needs(int k) const {
@@ -268,7 +271,7 @@ class SY_API GradFrame {
   const uint32_t* starts_;
 };
 
-// "mul.Tensor" of "aten::mul.Tensor"; other namespaces stay.
+// "mul.Tensor" for "aten::mul.Tensor". Other namespaces stay.
 SY_API std::string display_name(const OperatorEntry& op);
 // "[mul backward] " for messages about a node.
 SY_API std::string backward_prefix(const Node& node);

@@ -7,11 +7,11 @@
 #include "c10/plugin/library_token.h"
 #include "c10/tensor_impl.h"
 
-// What SavedTensor does within SavedTensorHooks.
+// How SavedTensor works within SavedTensorHooks.
 
 namespace sy::autograd {
 
-// Keeps the library at `dso` from being unloaded.
+// While it lives, the library at `dso` is not unloaded.
 class LibraryHold {
  public:
   explicit LibraryHold(const void* dso) : token_(plugin_of(dso)) {
@@ -27,19 +27,19 @@ class LibraryHold {
   LibraryToken* token_;
 };
 
-// The functions of one guard; outlives it while anything is packed.
+// The functions of one guard. They outlive it while anything is packed.
 struct SavedHooks : RefCounted {
   explicit SavedHooks(const void* dso) : library(dso) {}
 
-  const LibraryHold library;  // goes last
+  const LibraryHold library;  // destroyed last
   SavedTensorHooks::Pack pack;
   SavedTensorHooks::Unpack unpack;
   std::string place;  // "registered at f.cpp:12"
 };
 
-// Kept with the stand-in of a saved tensor.
+// Data of the tensor that stands in for a saved tensor.
 struct Packed final : BackendMeta {
-  intrusive_ptr<SavedHooks> hooks;  // goes last
+  intrusive_ptr<SavedHooks> hooks;  // destroyed last
   std::any value;
   bool is_output = false;
 };
@@ -48,9 +48,10 @@ inline bool is_packed_output(const TensorImpl& stand_in) {
   return static_cast<const Packed&>(*stand_in.backend_meta()).is_output;
 }
 
-// `prefix`: of messages. Throw what the hooks throw, with their place.
+// `prefix` begins messages. Throws what the hook throws, with the hook's place.
 intrusive_ptr<Packed> run_pack_hook(const Tensor& t, const std::string& prefix);
-// Throws ValueError unless the result is as `stand_in` says.
+// Throws ValueError unless the result has the sizes, dtype and device of
+// `stand_in`.
 Tensor run_unpack_hook(const Packed& packed, const TensorImpl& stand_in,
                        const std::string& prefix);
 

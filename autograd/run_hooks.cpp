@@ -19,15 +19,15 @@ List hooks_now(const Node& n, List NodeHooks::*list) {
 void call(const Node& n, const Hook& hook, const HookValues& v) {
   call_user(
       [&] { hook(v); },
-      [&] { return str("in ", hook.describe(), ", ", describe_origin(n)); });
+      [&] { return str("in {}, {}", hook.describe(), describe_origin(n)); });
 }
 
 void check(const Node& n, const Hook& hook, const Tensor& got,
            const SavedMeta& expected, const char* what, uint32_t i) {
   SY_CHECK(expected.defined() && expected.matches(*got.impl()), Value,
-           backward_prefix(n), hook.describe(), " should give ",
-           to_string(expected), " for ", what, " ", i, " of ", n.name(),
-           ", gave ", describe(got));
+           "{}{} should give {} for {} {} of {}, gave {}", backward_prefix(n),
+           hook.describe(), to_string(expected), what, i, n.name(),
+           describe(got));
 }
 
 }  // namespace

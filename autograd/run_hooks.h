@@ -5,9 +5,9 @@
 #include "autograd/hooks.h"
 #include "autograd/node.h"
 
-// How the engine runs the hooks of a node. Throw what a hook throws, with the
-// node and the hook's place; ValueError for gradients of another size, dtype or
-// device.
+// These run the hooks of a node, for the engine. They throw what a hook throws,
+// with the node and the hook's place, and ValueError for gradients of another
+// size, dtype or device.
 
 namespace sy::autograd {
 
@@ -17,7 +17,8 @@ void run_pre_hooks(const Node& n, Tensor* grads);
 
 using HookList = std::vector<intrusive_ptr<Hook>>;
 HookList post_hooks(const Node& n);
-// `made`: one per edge; `given`: one per output.
+// `made`: the node's results, one per edge. `given`: its gradients, one per
+// output.
 void run_post_hooks(const Node& n, const HookList& hooks, Tensor* made,
                     const std::vector<Tensor>& given);
 

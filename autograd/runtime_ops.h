@@ -3,8 +3,8 @@
 #include "aten/tensor.h"
 #include "autograd/saved_meta.h"
 
-// The operators that the tape itself calls, by name: they may be anybody's
-// kernels on any device, and are recorded in grad mode.
+// The operators that the tape itself calls, by name. Their kernels may be
+// anybody's, on any device. In grad mode the calls are recorded.
 
 namespace sy::autograd::rt {
 
@@ -26,9 +26,9 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype,
                      Device device);
 Tensor zeros(IntArrayRef sizes, ScalarType dtype, Device device);
 Tensor ones_like(const Tensor& t);
-// Zeros of that metadata, all of them one element.
+// Zeros with that metadata, in the memory of one element.
 Tensor expanded_zeros(const SavedMeta& m);
-// t summed down to `sizes`, which broadcast to t's.
+// t summed to `sizes`, which broadcast to the sizes of t.
 Tensor sum_to(const Tensor& t, IntArrayRef sizes);
 bool has_nan(const Tensor& t);
 bool broadcasts_to(IntArrayRef sizes, IntArrayRef larger);

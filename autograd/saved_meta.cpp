@@ -8,7 +8,7 @@ TensorOptions SavedMeta::options() const {
 
 std::string to_string(const SavedMeta& m) {
   if (!m.defined()) return "undefined";
-  return str(dtype_name(m.dtype()), m.sizes(), " on ", m.device());
+  return str("{}{} on {}", dtype_name(m.dtype()), m.sizes(), m.device());
 }
 
 }  // namespace sy::autograd

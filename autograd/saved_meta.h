@@ -11,7 +11,7 @@
 
 namespace sy::autograd {
 
-// A list of integers kept by a graph node; up to five without an allocation.
+// A list of integers in a graph node. Up to five need no allocation.
 class SavedInts {
  public:
   static constexpr size_t kInline = TensorImpl::kInlineDims;
@@ -71,13 +71,13 @@ class SavedInts {
   uint32_t n_ = 0;
 };
 
-// Sizes, dtype, device and order of a tensor, without its memory: for formulas
-// that read no elements. Methods are spelt as those of Tensor.
+// The sizes, dtype, device and order of a tensor, without its memory, for
+// formulas that read no elements. Methods have the names of Tensor's.
 class SavedMeta {
  public:
   SavedMeta() = default;
   explicit SavedMeta(const TensorBase& t) { save(t); }
-  // Undefined tensors leave it undefined.
+  // An undefined tensor leaves it undefined.
   void save(const TensorBase& t) {
     if (!t.defined()) return;
     sizes_ = t.impl()->sizes();
@@ -92,8 +92,8 @@ class SavedMeta {
   // Throws IndexError.
   int64_t size(int64_t d) const {
     SY_CHECK(d >= -dim() && d < dim(), Index,
-             "[size] dim: expected a value in [", -dim(), ", ", dim() - 1,
-             "], got ", d);
+             "[size] dim: expected a value in [{}, {}], got {}", -dim(),
+             dim() - 1, d);
     return sizes_[static_cast<size_t>(d < 0 ? d + dim() : d)];
   }
   int64_t numel() const {
@@ -106,7 +106,7 @@ class SavedMeta {
   Device device() const { return device_; }
   SY_API TensorOptions options() const;
   bool is_floating_point() const { return is_floating_type(dtype_); }
-  // Whether its elements lay in row-major order.
+  // Whether the tensor's elements lay in row-major order.
   bool is_contiguous() const { return contiguous_; }
   bool matches(const TensorImpl& t) const {
     return t.dtype() == dtype_ && t.device() == device_ && t.sizes() == sizes();

@@ -14,7 +14,7 @@ namespace {
 // "[mul.Tensor] " while that operator is recorded.
 std::string recorder_prefix() {
   const OperatorEntry* op = detail::recording;
-  return op == nullptr ? std::string() : str("[", display_name(*op), "] ");
+  return op == nullptr ? std::string() : str("[{}] ", display_name(*op));
 }
 
 }  // namespace
@@ -22,10 +22,10 @@ std::string recorder_prefix() {
 void SavedTensor::save(const Tensor& t) {
   const TensorImpl* impl = t.impl();
   if (impl == nullptr) return;
-  SY_CHECK(!impl->is_inference(), Value, recorder_prefix(),
-           "an inference tensor cannot be saved for backward: clone it outside "
-           "of inference mode, got ",
-           describe(t));
+  SY_CHECK(!impl->is_inference(), Value,
+           "{}an inference tensor cannot be saved for backward: clone it "
+           "outside of inference mode, got {}",
+           recorder_prefix(), describe(t));
   if (SY_UNLIKELY(detail::thread.saved_hooks != nullptr)) {
     return pack(t, /*is_output=*/false);
   }
@@ -63,10 +63,10 @@ Tensor SavedTensor::unpack(const Node& node, const char* argument) const {
                                                       : t;
   }
   if (state == kPacked) return unpack_by_hook(node, argument, t);
-  SY_CHECK(state != kReleased, Error, backward_prefix(node),
-           "backward through the graph a second time: the first call freed "
-           "what ",
-           node.name(), " had saved; give it retain_graph = true");
+  SY_CHECK(state != kReleased, Error,
+           "{}backward through the graph a second time: the first call freed "
+           "what {} had saved; give it retain_graph = true",
+           backward_prefix(node), node.name());
   return t;
 }
 
@@ -91,8 +91,8 @@ Tensor SavedTensor::unpack_by_hook(const Node& node, const char* argument,
                                    const Tensor& stand_in) const {
   const auto& packed =
       static_cast<const Packed&>(*stand_in.impl()->backend_meta());
-  const Tensor t = run_unpack_hook(packed, *stand_in.impl(),
-                                   str(backward_prefix(node), argument, ": "));
+  const Tensor t = run_unpack_hook(
+      packed, *stand_in.impl(), str("{}{}: ", backward_prefix(node), argument));
   if (!GradMode::is_enabled()) return t;
   if (packed.is_output) return as_output(node, t, stand_in);
   const Edge e = gradient_edge(*stand_in.impl());
@@ -131,9 +131,10 @@ Tensor SavedTensor::as_output(const Node& node, const Tensor& t,
 void SavedTensor::overwritten(const Node& node, const char* argument,
                               const Tensor& t) const {
   const OperatorEntry* writer = t.storage()->last_writer();
-  fail(ErrorKind::Error, backward_prefix(node),
-       "a saved tensor was changed in place: saved by ", node.name(), " (",
-       argument, "), overwritten by ",
+  fail(ErrorKind::Error,
+       "{}a saved tensor was changed in place: saved by {} ({}), overwritten "
+       "by {}",
+       backward_prefix(node), node.name(), argument,
        writer != nullptr ? display_name(*writer)
                          : std::string("a write that no operator made"));
 }
@@ -188,7 +189,7 @@ void SavedVisitor::operator()(const char* name, SavedTensorList& l) noexcept {
     if (found_ == nullptr) {
       (*this)(name, l.list_[i]);
     } else {
-      (*this)(str(name, "[", i, "]").c_str(), l.list_[i]);
+      (*this)(str("{}[{}]", name, i).c_str(), l.list_[i]);
     }
   }
 }

@@ -10,10 +10,10 @@ namespace sy::autograd {
 
 class SavedVisitor;
 
-// A tensor that a node needs for its gradient, with the version it had. Inputs
-// are held as they are; results as an alias that does not own its node, so
-// that a graph holds no cycle. Within SavedTensorHooks: what the pack hook made
-// of it. The undefined tensor may be saved.
+// A tensor that a node needs for its gradient, with the version that it had. It
+// holds an input as it is. It holds a result as an alias that does not own its
+// node, so that a graph has no cycle. Within SavedTensorHooks it holds what the
+// pack hook returned. The undefined tensor may be saved.
 class SY_API SavedTensor {
  public:
   SavedTensor() = default;
@@ -25,13 +25,13 @@ class SY_API SavedTensor {
   void save(const std::optional<Tensor>& t) {
     if (t.has_value()) save(*t);
   }
-  // `t` is output `nr` of the node that keeps this; call it after set_history
-  // or rebase_history.
+  // Saves `t`, output `nr` of the node that keeps this. Call it after
+  // set_history or rebase_history.
   void save_output(const Tensor& t, uint32_t nr = 0);
 
-  // `argument` is its name, for messages. Throws Error if it was written since,
-  // or if an earlier backward has freed it. In grad mode a result is again an
-  // output of `node`.
+  // `argument` is the tensor's name for messages. Throws Error if the tensor
+  // was written since, or if an earlier backward has freed it. In grad mode a
+  // result is again an output of `node`.
   Tensor unpack(const Node& node, const char* argument) const;
   std::optional<Tensor> unpack_optional(const Node& node,
                                         const char* argument) const;
@@ -41,15 +41,15 @@ class SY_API SavedTensor {
   enum State : uint8_t { kUndefined, kInput, kOutput, kPacked, kReleased };
   [[noreturn]] SY_COLD void overwritten(const Node& node, const char* argument,
                                         const Tensor& t) const;
-  // `t` as an output of the node; `place`: a tensor where the output lay.
+  // `t` as an output of the node. `place` is a tensor where the output lay.
   Tensor as_output(const Node& node, const Tensor& t,
                    const Tensor& place) const;
   SY_COLD void pack(const Tensor& t, bool is_output);
   SY_COLD Tensor unpack_by_hook(const Node& node, const char* argument,
                                 const Tensor& stand_in) const;
 
-  // kPacked: a tensor without memory that has its metadata and, as backend
-  // metadata, what the hook gave.
+  // kPacked: a tensor without memory that has the metadata of the saved one.
+  // Its backend metadata is what the hook returned.
   Tensor tensor_;
   uint32_t version_ = 0;
   uint16_t output_nr_ = 0;
@@ -70,7 +70,7 @@ class SY_API SavedTensorList {
   std::vector<SavedTensor> list_;
 };
 
-// A saved tensor as it lies in a node.
+// A saved tensor as a node keeps it.
 struct SavedView {
   std::string name;
   Tensor tensor;  // undefined if released; without memory if packed
@@ -79,7 +79,7 @@ struct SavedView {
   bool released = false;
 };
 
-// What Node::visit_saved shows saved tensors to: releases them, or lists them.
+// Node::visit_saved shows saved tensors to it. It releases them, or lists them.
 class SY_API SavedVisitor {
  public:
   SavedVisitor() = default;  // releases
@@ -105,11 +105,12 @@ class SY_API SavedVisitor {
   SY_COLD void free_packed() noexcept;
 
   std::vector<SavedView>* found_ = nullptr;
-  // Freed with the visitor: a user's destructors do not run under the lock.
+  // Freed with the visitor, so that no destructors of the user run under the
+  // lock.
   std::vector<Tensor>* packed_ = nullptr;
 };
 
-// What node `n` keeps now.
+// The tensors that node `n` keeps now.
 SY_API std::vector<SavedView> saved_tensors(Node& n);
 
 }  // namespace sy::autograd

@@ -14,7 +14,7 @@ SavedTensorHooks::SavedTensorHooks(Pack pack, Unpack unpack, const char* file,
            "[SavedTensorHooks] expected two functions, got an empty one");
   hooks_->pack = std::move(pack);
   hooks_->unpack = std::move(unpack);
-  hooks_->place = str("registered at ", file, ":", line);
+  hooks_->place = str("registered at {}:{}", file, line);
   detail::thread.saved_hooks = hooks_.get();
 }
 
@@ -47,9 +47,10 @@ intrusive_ptr<Packed> run_pack_hook(const Tensor& t,
   const NoGradGuard no_grad;
   const uint32_t version = t.impl()->version();
   call_user([&] { packed->value = hooks.pack(Tensor(t.impl()->alias())); },
-            [&] { return str(prefix, "in the pack hook ", hooks.place); });
-  SY_CHECK(t.impl()->version() == version, Value, prefix, "the pack hook ",
-           hooks.place, " wrote to its argument, ", describe(t));
+            [&] { return str("{}in the pack hook {}", prefix, hooks.place); });
+  SY_CHECK(t.impl()->version() == version, Value,
+           "{}the pack hook {} wrote to its argument, {}", prefix, hooks.place,
+           describe(t));
   return packed;
 }
 
@@ -58,15 +59,16 @@ Tensor run_unpack_hook(const Packed& packed, const TensorImpl& stand_in,
   const SavedHooks& hooks = *packed.hooks;
   const WithoutHooks plain;
   Tensor t;
-  call_user([&] { t = hooks.unpack(packed.value); },
-            [&] { return str(prefix, "in the unpack hook ", hooks.place); });
+  call_user(
+      [&] { t = hooks.unpack(packed.value); },
+      [&] { return str("{}in the unpack hook {}", prefix, hooks.place); });
   const TensorImpl* got = t.impl();
   SY_CHECK(got != nullptr && got->sizes() == stand_in.sizes() &&
                got->dtype() == stand_in.dtype() &&
                got->device() == stand_in.device(),
-           Value, prefix, "the unpack hook ", hooks.place, " should give ",
-           dtype_name(stand_in.dtype()), stand_in.sizes(), " on ",
-           stand_in.device(), ", gave ", describe(t));
+           Value, "{}the unpack hook {} should give {}{} on {}, gave {}",
+           prefix, hooks.place, dtype_name(stand_in.dtype()), stand_in.sizes(),
+           stand_in.device(), describe(t));
   return t;
 }
 

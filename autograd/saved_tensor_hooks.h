@@ -13,11 +13,11 @@ namespace sy::autograd {
 struct SavedHooks;
 
 // While it lives, in this thread: each tensor that is saved for a gradient goes
-// through `pack`, and what that returns is kept in its place until `unpack`
-// makes the tensor again, as often as the node asks; equal in size, dtype and
-// device. The innermost of several acts alone. `pack` gets a tensor without
-// history; it must not write to it, and runs without recording. A write to the
-// original later is not noticed.
+// through `pack`, and the node keeps the result of `pack` instead. `unpack`
+// makes the tensor again, as often as the node asks. Its result must have the
+// same size, dtype and device. Only the innermost of several guards acts.
+// `pack` gets a tensor without history, must not write to it, and runs without
+// recording. A later write to the original is not noticed.
 class SY_API SavedTensorHooks {
  public:
   using Pack = std::function<std::any(const Tensor&)>;

@@ -7,7 +7,7 @@
 
 namespace sy::autograd {
 
-// A lock of one byte for a few instructions; waiters yield the processor.
+// A lock of one byte, held for a few instructions. Waiters yield the processor.
 class SpinLock {
  public:
   void lock() noexcept {

@@ -12,15 +12,15 @@ struct SavedHooks;
 
 namespace detail {
 
-// What autograd keeps of a thread. For the sources of this library.
+// Autograd's data of a thread. For the sources of this library.
 struct Thread {
   uint64_t sequence_nr = 0;
-  Node* dead = nullptr;  // nodes to take down, linked
-  // Of the innermost SavedTensorHooks guard.
+  Node* dead = nullptr;  // linked list of nodes to free
+  // The functions of the innermost SavedTensorHooks guard.
   SavedHooks* saved_hooks = nullptr;
   // In anomaly mode: the node whose gradient is being computed.
   const Node* running = nullptr;
-  // Of the custom Function whose backward is running.
+  // The frame of the custom Function whose backward is running.
   const GradFrame* frame = nullptr;
   uint32_t nested = 0;  // runs within runs, on this stack
   bool destroying = false;
@@ -28,8 +28,8 @@ struct Thread {
   bool check_nan = false;
 };
 
-// Hidden, but not local: gold, which Bazel links with, gets the initial-exec
-// offsets of local thread-locals wrong in shared objects.
+// Hidden, but not local: gold, Bazel's linker, computes wrong initial-exec
+// offsets for local thread-locals in shared objects.
 extern SY_TLS_FAST constinit thread_local Thread thread;
 
 }  // namespace detail

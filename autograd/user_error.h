@@ -8,9 +8,10 @@
 
 namespace sy::autograd {
 
-// Runs a function of the user. What it throws leaves as sy::Error with
-// `context()` as its first line; exceptions that are no sy::Error are nested in
-// one. std::bad_alloc and what is no std::exception pass as they are.
+// Runs a function of the user. Its exceptions leave as sy::Error with
+// `context()` as the first line. An exception that is not an sy::Error is
+// nested in one. std::bad_alloc, and objects that are no std::exception, pass
+// unchanged.
 template <class F, class Context>
 void call_user(F&& f, Context&& context) {
   try {
@@ -21,7 +22,7 @@ void call_user(F&& f, Context&& context) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    std::throw_with_nested(Error(str(context(), "\n", e.what())));
+    std::throw_with_nested(Error(str("{}\n{}", context(), e.what())));
   }
 }
 

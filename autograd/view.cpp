@@ -104,8 +104,9 @@ Edge view_edge(Edge base_edge, const Geometry& base, const TensorBase& t) {
 
 void rebase_view(TensorImpl& t, intrusive_ptr<Node> node) {
   auto* base = const_cast<TensorImpl*>(differentiable_root(t));
-  SY_INTERNAL_ASSERT(base != nullptr, node->name(),
-                     ": written to a view that is not differentiable");
+  SY_INTERNAL_ASSERT(base != nullptr,
+                     "{}: written to a view that is not differentiable",
+                     node->name());
   intrusive_ptr<Node> whole = make_intrusive<CopySlices>(
       gradient_edge(*base), *base, t, std::move(node));
   const auto owner = intrusive_ptr<TensorImpl>::retain(base);

@@ -34,7 +34,7 @@ void trim_memory(Device device) {
 
 void set_memory_limit(int64_t bytes, Device device) {
   SY_CHECK(bytes >= 0, Value,
-           "[set_memory_limit] bytes: expected non-negative, got ", bytes);
+           "[set_memory_limit] bytes: expected non-negative, got {}", bytes);
   if (Allocator* a = allocator_of(device)) a->set_limit(bytes);
 }
 

@@ -8,43 +8,45 @@
 
 namespace sy {
 
-// Bytes, as seen by one allocator. All counters are since process start.
+// What one allocator hands out, in bytes. The counts of calls begin at process
+// start.
 struct MemoryStats {
   int64_t allocated = 0;     // handed out now
   int64_t peak = 0;          // highest `allocated` since the last reset
   int64_t cached = 0;        // kept for reuse, handed out to nobody
   int64_t limit = 0;         // 0: none
   int64_t allocations = 0;   // number of calls
-  int64_t system_calls = 0;  // of those, how many went to the system
+  int64_t system_calls = 0;  // how many of those went to the system
 };
 
-// Where the memory of storages comes from. Implementations are safe from
-// several threads. No standard-library type crosses this interface, so that a
-// plugin built with another compiler may implement it.
+// Gives storages their memory. Implementations must be thread-safe. No
+// standard-library type crosses this interface, so a plugin built with another
+// compiler may implement it.
 class SY_API Allocator {
  public:
   virtual ~Allocator();
-  // At least `bytes`, aligned to 64; nullptr for 0 bytes. Throws
+  // Returns at least `bytes` bytes, aligned to 64; nullptr for 0 bytes. Throws
   // OutOfMemoryError.
   virtual void* allocate(size_t bytes) = 0;
-  // `bytes` as given to allocate(). Of a device that works later, work may
-  // still use the block: it is not given out to work that does not wait for it.
+  // `bytes` is the number that allocate() was given. On a device whose kernels
+  // run after the call, work may still use the block: the allocator then gives
+  // it only to work that waits for the earlier work.
   virtual void deallocate(void* data, size_t bytes) noexcept = 0;
   virtual MemoryStats stats() const noexcept { return {}; }
   virtual void reset_peak() noexcept {}
   // Gives cached memory back to the system.
   virtual void trim() noexcept {}
-  // Most bytes that may be handed out at once; 0 for no limit.
+  // Limits the bytes that may be handed out at once; 0 for no limit.
   virtual void set_limit(int64_t) noexcept {}
-  // The same as allocate(), for work that enters `stream` of the device after
-  // the call. allocate() is for the stream that is current in this thread.
+  // Like allocate(), for work that enters `stream` of the device after the
+  // call. allocate() is for the current stream of this thread.
   virtual void* allocate_on(size_t bytes, uint64_t /*stream*/) {
     return allocate(bytes);
   }
-  // Work number `ticket` of `stream` of that device of the backend
-  // (StreamInterface::last_ticket) uses the block at `data`. Whoever frees the
-  // block, it is not given out again to work that could run before. Launches
-  // call it, by way of note_use().
+  // Says that work number `ticket` of `stream` (StreamInterface::last_ticket),
+  // on device `device` of the backend, uses the block at `data`. Whoever frees
+  // the block, the allocator gives it only to work that runs after that.
+  // Launches call this through note_use() (c10/stream.h).
   virtual void note_use(const void* /*data*/, int /*device*/,
                         uint64_t /*stream*/, uint64_t /*ticket*/) noexcept {}
 
@@ -58,27 +60,34 @@ class SY_API Allocator {
   virtual void* reserved3() { return nullptr; }
 };
 
-// The caching allocator of the CPU backend. Small blocks come from the pool,
-// large ones are kept and reused so that a result does not fault its pages
-// anew. The limit also comes from SWITCHYARD_MEMORY_LIMIT (bytes, or 4G, 512M).
+// The caching allocator of the CPU backend. Small blocks come from the pool.
+// Large blocks are kept and reused, so that a new result does not fault its
+// pages again. The limit at start is SWITCHYARD_MEMORY_LIMIT (bytes, or 4G,
+// 512M), else the memory of the machine.
 SY_API Allocator& cpu_allocator() noexcept;
 
+// These use the allocator of the device, and do nothing for Meta, which has
+// none. They throw ValueError if the backend is not loaded, set_memory_limit
+// also for negative `bytes`.
 SY_API MemoryStats memory_stats(Device device = Device(kCPU));
 SY_API void reset_peak_memory_stats(Device device = Device(kCPU));
 SY_API void trim_memory(Device device = Device(kCPU));
 SY_API void set_memory_limit(int64_t bytes, Device device = Device(kCPU));
 
-// For caches of what can be made again: `free_some` is called by trim_memory()
-// and before an allocation on the CPU fails, without locks of the allocator, in
-// any thread. For good; throws Error beyond 16.
+// Registers a function that frees caches whose contents can be made again.
+// trim_memory() of the CPU calls it, and so does an allocation on the CPU
+// before it fails: in any thread, without locks of the allocator. It cannot be
+// removed. Throws Error beyond 16 functions.
 SY_API void add_reclaimer(void (*free_some)() noexcept);
-// The bytes that a variable of the environment says (4294967296, 4G, 512M);
-// `otherwise` if it is not set or, with a warning, says something else.
+// Reads a number of bytes (4294967296, 4G, 512M) from an environment variable.
+// Returns `otherwise` if it is not set, and, with a warning, if it says
+// something else.
 SY_API int64_t bytes_from_environment(const char* name, int64_t otherwise);
 
-// For tests of what happens without memory: of the CPU storages made from now
-// on, in any thread, the nth (1 is the next) fails with OutOfMemoryError. 0
-// ends that. Returns how many were left until the failure; 0 if it came.
+// For tests of what happens without memory. The nth CPU storage made from now
+// on, in any thread, fails with OutOfMemoryError (1: the next one); 0 ends
+// that. Returns how many storages were left until the failure that an earlier
+// call asked for; 0 if it has come or there was none.
 SY_API int64_t fail_allocation(int64_t nth) noexcept;
 
 }  // namespace sy

@@ -15,8 +15,8 @@
 
 namespace sy {
 
-// A borrowed view of contiguous elements. Never outlives what it was made
-// from; a temporary list lives until the end of the full expression.
+// A borrowed view of contiguous elements. It must not outlive them; those of a
+// temporary list live until the end of the full expression.
 template <class T>
 class ArrayRef {
  public:
@@ -51,8 +51,8 @@ class ArrayRef {
   constexpr const T& front() const { return data_[0]; }
   constexpr const T& back() const { return data_[size_ - 1]; }
   const T& at(size_t i) const {
-    SY_CHECK(i < size_, Index, "ArrayRef: index ", i, " is out of range for ",
-             size_, " elements");
+    SY_CHECK(i < size_, Index,
+             "ArrayRef: index {} is out of range for {} elements", i, size_);
     return data_[i];
   }
   constexpr ArrayRef slice(size_t start, size_t n) const {
@@ -106,9 +106,10 @@ class ArrayRef<bool> {
 
 using IntArrayRef = ArrayRef<int64_t>;
 
-// A list of ints or none, as `int[]?` is passed. Not std::optional: that would
-// make an int64_t of an int inside itself, and the list would refer to nothing;
-// here, as with ArrayRef, what is given lives until the end of the expression.
+// A list of ints or none: the C++ type of `int[]?`. std::optional<IntArrayRef>
+// would convert an int to an int64_t within its own constructor, and then refer
+// to a number that is gone. Here, as with ArrayRef, that number lives until the
+// end of the expression.
 class OptionalIntArrayRef {
  public:
   constexpr OptionalIntArrayRef() = default;

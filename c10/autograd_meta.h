@@ -10,8 +10,8 @@ namespace sy {
 class TensorImpl;
 class OperatorEntry;
 
-// What autograd keeps with a tensor. Defined by the autograd library; c10
-// only owns it.
+// What autograd keeps with a tensor. The autograd library defines it; c10 only
+// owns it.
 class SY_API AutogradMeta {
  public:
   virtual ~AutogradMeta();
@@ -20,16 +20,17 @@ class SY_API AutogradMeta {
 // How a tensor came to be a view.
 enum class ViewCreation : uint8_t { Default, NoGrad, Inference, MultiOutput };
 
-// How a view was made: of what, by which operator, with which arguments.
-// Enough to make it anew on another tensor (strides alone are not, for
-// backends without strides). `parent` is the tensor that the operator was
-// given; the root of the chain is the base.
+// How a view was made: from which tensor, by which operator, with which
+// arguments. That is enough to make the view again on another tensor; strides
+// alone are not, because some backends have none. `parent` is the tensor that
+// the operator was given; the root of the chain of parents is the base.
 class SY_API ViewMeta final : public RefCounted {
  public:
   static constexpr int kInlineArgs = 9;
 
-  // `args`: the operator's arguments after `self` as they were given (dims may
-  // count from the end), lists as their length and elements, None as INT64_MIN.
+  // `args` are the operator's arguments after `self`, as they were given (dims
+  // may count from the end). A list is its length, then its elements; None is
+  // INT64_MIN.
   static intrusive_ptr<ViewMeta> make(intrusive_ptr<TensorImpl> parent,
                                       const OperatorEntry* op,
                                       const int64_t* args, int n,
@@ -39,7 +40,7 @@ class SY_API ViewMeta final : public RefCounted {
   const int64_t* args() const { return n_ > kInlineArgs ? heap_ : inline_; }
   int num_args() const { return n_; }
   ViewCreation creation() const { return creation_; }
-  // Which of several outputs (unbind, split); 0 otherwise.
+  // The index of this output if there are several (unbind, split); else 0.
   int output() const { return output_; }
   void set_output(int i) { output_ = i; }
   void set_creation(ViewCreation c) { creation_ = c; }

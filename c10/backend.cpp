@@ -90,12 +90,12 @@ bool is_identifier(std::string_view name) {
 // Keys of backends and of functionalities are looked up under one name.
 void check_key_name(std::string_view key) {
   SY_CHECK(is_identifier(key), Registration,
-           "backend key: expected an identifier, got '", key, "'");
+           "backend key: expected an identifier, got '{}'", key);
   for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
     const std::string_view prefix = info.prefix == nullptr ? "" : info.prefix;
     SY_CHECK(key != info.name && (prefix.empty() || !key.starts_with(prefix)),
-             Registration, "backend key: '", key,
-             "' could be mistaken for the key ", info.name);
+             Registration, "backend key: '{}' could be mistaken for the key {}",
+             key, info.name);
   }
 }
 
@@ -128,10 +128,10 @@ std::string backend_device_name(DeviceType t) {
 
 DeviceInterface& device_interface(DeviceType t) {
   const Slot* s = slot(t);
-  SY_CHECK(s != nullptr, Value, "device: no backend has the number ",
+  SY_CHECK(s != nullptr, Value, "device: no backend has the number {}",
            number_of(t));
   DeviceInterface* i = s->interface.load(std::memory_order_acquire);
-  SY_CHECK(i != nullptr, Value, "device '", s->device,
+  SY_CHECK(i != nullptr, Value, "device '{}{}", s->device,
            t == kMeta ? "' has no memory" : "': " + why_not_loaded(t));
   return *i;
 }
@@ -158,28 +158,30 @@ bool has_device_calls(DeviceType t) noexcept {
 DeviceType register_backend(std::string_view key, std::string_view device,
                             DeviceInterface* interface) {
   check_key_name(key);
-  SY_CHECK(is_identifier(device), Registration, "backend ", key,
-           ": device name: expected an identifier, got '", device, "'");
+  SY_CHECK(is_identifier(device), Registration,
+           "backend {}: device name: expected an identifier, got '{}'", key,
+           device);
   Backends& r = registry();
   const std::lock_guard lock(r.mutex);
   const int n = r.count.load(std::memory_order_relaxed);
   for (int t = 0; t < n; ++t) {
     Slot& s = r.slots[t];
-    SY_CHECK(s.key == key || s.device != device, Registration, "backend ", key,
-             ": device name '", device, "' belongs to backend ", s.key);
+    SY_CHECK(s.key == key || s.device != device, Registration,
+             "backend {}: device name '{}' belongs to backend {}", key, device,
+             s.key);
     if (s.key != key) continue;
-    SY_CHECK(!s.present, Registration, "backend ", key,
-             " is registered already");
-    SY_CHECK(s.device == device, Registration, "backend ", key,
+    SY_CHECK(!s.present, Registration, "backend {} is registered already", key);
+    SY_CHECK(s.device == device, Registration, "backend {}{}{}{}{}'", key,
              t < kNumFixedBackends ? ": its devices are named '"
                                    : ": its device was named '",
              s.device, t < kNumFixedBackends ? "', got '" : "' before, got '",
-             device, "'");
+             device);
     Backends::fill(s, interface);
     return device_type_of(t);
   }
-  SY_CHECK(n < kMaxBackends, Registration, "backend ", key,
-           ": expected at most ", kMaxBackends, " backends in a process");
+  SY_CHECK(n < kMaxBackends, Registration,
+           "backend {}: expected at most {} backends in a process", key,
+           kMaxBackends);
   Backends::fill(r.add(key, device), interface);
   return device_type_of(n);
 }

@@ -14,7 +14,7 @@ class LibraryToken;
 
 enum class BackendService : uint8_t {
   kRegions,  // RegionEngine of aten/backend/region.h
-  kReserved1,
+  kEngines,  // BackendEngines of aten/backend/engines.h
   kReserved2,
   kReserved3,
   kCount

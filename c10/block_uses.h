@@ -8,11 +8,11 @@
 
 namespace sy {
 
-// Which work still uses a block of memory: what an allocator of a device that
-// works later keeps of its blocks. No locks of its own.
+// Which work still uses a block of memory. Allocators keep one for each block,
+// on devices whose kernels run after the call. It takes no locks.
 class BlockUses {
  public:
-  // Allocator::note_use().
+  // See Allocator::note_use().
   void add(int device, uint64_t stream, uint64_t ticket) {
     for (Use& u : uses_) {
       if (u.device != device || u.stream != stream) continue;
@@ -21,16 +21,16 @@ class BlockUses {
     }
     uses_.push_back({device, stream, ticket});
   }
-  // Forgets work that is done. Whether none is left: then anybody may use the
-  // block.
+  // Forgets work that is done. Returns whether none is left: then any work may
+  // use the block.
   bool settle(const StreamInterface& streams) {
     std::erase_if(uses_, [&](const Use& u) {
       return streams.completed_ticket(u.device, u.stream) >= u.ticket;
     });
     return uses_.empty();
   }
-  // Whether all that is left is in one stream: what enters that stream later
-  // may use the block at once.
+  // Whether all work that is left is in this stream: then work that enters the
+  // stream later may use the block at once.
   bool only_in(int device, uint64_t stream) const {
     return std::all_of(uses_.begin(), uses_.end(), [&](const Use& u) {
       return u.device == device && u.stream == stream;
@@ -41,7 +41,7 @@ class BlockUses {
   struct Use {
     int device;
     uint64_t stream;
-    uint64_t ticket;  // the last
+    uint64_t ticket;  // of the last use
   };
   std::vector<Use> uses_;
 };

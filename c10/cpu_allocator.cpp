@@ -144,10 +144,11 @@ struct Numbers {
 
 [[noreturn]] SY_COLD void out_of_memory(size_t bytes, Numbers n,
                                         const std::string& why) {
-  fail(ErrorKind::OutOfMemory, "[cpu] out of memory: asked for ", bytes,
-       " bytes, ", n.used, " in use, ", n.cached, " cached, limit ",
-       n.limit == 0 ? std::string("none") : std::to_string(n.limit), " (", why,
-       ")");
+  fail(ErrorKind::OutOfMemory,
+       "[cpu] out of memory: asked for {} bytes, {} in use, {} cached, limit "
+       "{} ({})",
+       bytes, n.used, n.cached,
+       n.limit == 0 ? std::string("none") : std::to_string(n.limit), why);
 }
 
 constexpr const char* kLimitReason =
@@ -158,7 +159,7 @@ void* from_system(SizeClass size, size_t bytes, std::string* why) {
   if (size.bytes >= kAskSystem) {
     const int64_t left = available_memory();
     if (left >= 0 && bytes > static_cast<uint64_t>(left)) {
-      *why = str("the machine has ", left, " left");
+      *why = str("the machine has {} left", left);
       return nullptr;
     }
   }
@@ -354,8 +355,8 @@ void add_reclaimer(void (*free_some)() noexcept) {
     void (*nobody)() noexcept = nullptr;
     if (r.compare_exchange_strong(nobody, free_some)) return;
   }
-  fail(ErrorKind::Error, "[add_reclaimer] there are ", detail::kMostReclaimers,
-       " already");
+  fail(ErrorKind::Error, "[add_reclaimer] there are {} already",
+       detail::kMostReclaimers);
 }
 
 int64_t bytes_from_environment(const char* name, int64_t otherwise) {

@@ -6,8 +6,8 @@
 
 namespace sy {
 
-// A default of a signature, boxed for an argument of that type. None if there
-// is no default.
+// The default of an argument of type `type`, boxed. None if there is no
+// default.
 SY_API Value default_value(DefaultValue v, Type type);
 
 }  // namespace sy

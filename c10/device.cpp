@@ -21,8 +21,8 @@ namespace {
     if (!known.empty()) known += ", ";
     known += b.device;
   }
-  fail(ErrorKind::Value, "[Device] expected one of ", known, ", got '", text,
-       "'", nearest.question());
+  fail(ErrorKind::Value, "[Device] expected one of {}, got '{}'{}", known, text,
+       nearest.question());
 }
 
 // Those with a fixed number may be named before they are loaded.
@@ -51,9 +51,9 @@ Device::Device(std::string_view text) {
       std::from_chars(digits.data(), digits.data() + digits.size(), n);
   SY_CHECK(error == std::errc() && end == digits.data() + digits.size() &&
                n >= 0 && n <= most && (digits.size() == 1 || digits[0] != '0'),
-           Value, "[Device] index: expected ",
-           one_only ? std::string("0") : "0 to " + std::to_string(most),
-           ", got '", digits, "' in '", text, "'");
+           Value, "[Device] index: expected {}, got '{}' in '{}'",
+           one_only ? std::string("0") : "0 to " + std::to_string(most), digits,
+           text);
   set_index(n);
 }
 

@@ -30,17 +30,20 @@ int current_device(DeviceType type) noexcept {
 void set_current_device(Device device) {
   if (!device.has_index()) return;
   if (has_one(device.type())) {
-    SY_CHECK(device.index() == 0, Value, "[set_current_device] device: there ",
-             "is one '", backend_device_name(device.type()), "', got ", device);
+    SY_CHECK(device.index() == 0, Value,
+             "[set_current_device] device: there is one '{}', got {}",
+             backend_device_name(device.type()), device);
     return;
   }
   const int count = device_interface(device.type()).device_count();
-  SY_CHECK(count > 0, Value, "[set_current_device] device: there is no '",
-           backend_device_name(device.type()), "' device in this machine");
+  SY_CHECK(
+      count > 0, Value,
+      "[set_current_device] device: there is no '{}' device in this machine",
+      backend_device_name(device.type()));
   SY_CHECK(device.index() < count, Value,
-           "[set_current_device] device: expected '",
-           backend_device_name(device.type()), "' with an index in [0, ",
-           count - 1, "], got ", device);
+           "[set_current_device] device: expected '{}' with an index in [0, "
+           "{}], got {}",
+           backend_device_name(device.type()), count - 1, device);
   detail::exchange_device(device.type(), device.index());
 }
 

@@ -5,29 +5,30 @@
 #include "c10/device.h"
 #include "c10/macros.h"
 
-// The current device of each backend, of this thread: where kernels and
-// allocations go that name no index. A new thread begins at 0. Kernels of
-// backends with several devices run under a guard for the device of their
-// arguments, which the dispatcher sets; they need none of their own.
+// Each thread has a current device for each backend. Kernels and allocations
+// that name no index use it. A new thread begins with device 0. If a backend
+// has several devices, the dispatcher runs its kernels under a guard for the
+// device of their arguments; the kernels themselves need none.
 
 namespace sy {
 
-// 0 for backends with one device, and before it was set.
+// 0 if the backend has one device, or if none was set.
 SY_API int current_device(DeviceType type) noexcept;
-// Throws ValueError if there is no such device. A device without index changes
-// nothing.
+// Throws ValueError if there is no such device. Does nothing for a device
+// without index.
 SY_API void set_current_device(Device device);
-// The device with its index, the current one if it has none. "cpu" and "meta"
-// have no index.
+// Gives a device without index the current index of its backend. "cpu" and
+// "meta" lose theirs.
 SY_API Device with_index(Device device) noexcept;
 
 namespace detail {
-// Unchecked: the device is one of a tensor. Returns the index before.
+// Sets the current device and returns the index before. Checks nothing: the
+// device must be one that a tensor is on.
 SY_API int exchange_device(DeviceType type, int index) noexcept;
 }  // namespace detail
 
-// The device is the current one of its backend until the end of the scope. Of
-// "cpu", and of a device without index, nothing is changed. Throws ValueError
+// Makes the device the current one of its backend until the end of the scope.
+// Changes nothing for "cpu" and for a device without index. Throws ValueError
 // if there is no such device.
 class DeviceGuard {
  public:
@@ -48,14 +49,14 @@ class DeviceGuard {
   int before_;
 };
 
-// The same for a device that may be none.
+// A DeviceGuard for a device that may be absent.
 class OptionalDeviceGuard {
  public:
   OptionalDeviceGuard() = default;
   explicit OptionalDeviceGuard(std::optional<Device> device) {
     if (device) guard_.emplace(*device);
   }
-  // The device of this scope from now on.
+  // Makes `device` the current one from now on, until the end of the scope.
   void set(Device device) { guard_.emplace(device); }
   void reset() { guard_.reset(); }
 
@@ -65,17 +66,17 @@ class OptionalDeviceGuard {
 
 class OperatorEntry;
 
-// The operator whose kernel runs in this thread, innermost; nullptr outside of
-// kernels of devices. Launches put its name beside the work, so that an error
-// which arrives later can name it. Known for backends with several devices or
-// with streams.
+// The operator whose kernel this thread runs, the innermost one; nullptr
+// outside of kernels of devices. Launches keep its name with the work, so that
+// an error which arrives later can name it. It is known only for backends with
+// several devices or with streams.
 SY_API const OperatorEntry* running_operator() noexcept;
-// "aten::add.Tensor"; "?" for none.
+// The name of that operator, "aten::add.Tensor"; "?" if there is none.
 SY_API std::string_view running_operator_name() noexcept;
 
 namespace detail {
-// One call of a kernel of such a backend: sets the device and the operator. An
-// index of -1 leaves the device.
+// The scope of one call of a kernel of such a backend: sets the current device
+// and the running operator, and restores both. An index of -1 keeps the device.
 class SY_API DeviceCall {
  public:
   DeviceCall(const OperatorEntry* op, DeviceType type, int index) noexcept;

@@ -10,9 +10,9 @@
 
 namespace sy {
 
-// 32 functionality bits (high) times 32 backend bits (low). The key to run is
-// the highest functionality; if that is per backend, the highest backend says
-// which of its kernels.
+// 32 functionality bits (high) and 32 backend bits (low). A call runs the
+// kernel of the highest functionality. If that has kernels per backend, the
+// highest backend chooses among them.
 class DispatchKeySet {
  public:
   constexpr DispatchKeySet() = default;
@@ -24,21 +24,23 @@ class DispatchKeySet {
   static constexpr DispatchKeySet backend(DeviceType t) {
     return raw(uint64_t{1} << number_of(t));
   }
-  constexpr DispatchKeySet(DispatchKey functionality)
-      : bits_(uint64_t{1} << (32 + static_cast<int>(functionality))) {}
-  // The key set of a plain tensor of that backend.
+  // A functionality, or the key of a backend: DispatchKey::AutogradCUDA is two
+  // bits. An alias is in no set.
+  constexpr DispatchKeySet(DispatchKey key) : bits_(bits_of(key)) {}
+  // The keys of a plain tensor of that backend.
   static constexpr DispatchKeySet dense(DeviceType t) {
     return backend(t) | DispatchKeySet(DispatchKey::Dense);
   }
-  // What a tensor of that backend has beside it when it requires a gradient:
-  // "AutogradCUDA" of registrations.
+  // The keys that a tensor of that backend has beside dense() when it requires
+  // a gradient. Registrations call them "AutogradCUDA".
   static constexpr DispatchKeySet autograd(DeviceType t) {
     return backend(t) | DispatchKeySet(DispatchKey::Autograd);
   }
-  // The given functionality and all of higher priority / all below it.
+  // The functionality and all of higher priority, without backends.
   static constexpr DispatchKeySet from(DispatchKey k) {
     return raw(~uint64_t{0} << (32 + static_cast<int>(k)));
   }
+  // All functionalities of lower priority, and all backends.
   static constexpr DispatchKeySet below(DispatchKey k) {
     return raw((uint64_t{1} << (32 + static_cast<int>(k))) - 1);
   }
@@ -47,7 +49,8 @@ class DispatchKeySet {
   constexpr uint64_t bits() const { return bits_; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr bool has(DispatchKey k) const {
-    return (bits_ >> (32 + static_cast<int>(k))) & 1;
+    const uint64_t wanted = bits_of(k);
+    return (bits_ & wanted) == wanted;
   }
   constexpr bool has_backend(DeviceType t) const {
     return (bits_ >> number_of(t)) & 1;
@@ -67,7 +70,7 @@ class DispatchKeySet {
   constexpr DeviceType highest_backend() const {
     return static_cast<DeviceType>(31 - std::countl_zero(backend_bits() | 1u));
   }
-  // More than one backend that is not CPU, or CPU beside another.
+  // Whether there are two or more backends, the CPU included.
   constexpr bool mixed_backends() const {
     const uint32_t b = backend_bits();
     return (b & (b - 1)) != 0;
@@ -88,6 +91,17 @@ class DispatchKeySet {
   friend constexpr bool operator==(DispatchKeySet, DispatchKeySet) = default;
 
  private:
+  static constexpr uint64_t bits_of(DispatchKey key) {
+    int n = static_cast<int>(key);
+    uint64_t backend = 0;
+    if (n >= kFirstBackendKey) {
+      const int run = (n - kFirstBackendKey) / kBackendKeys;
+      backend = uint64_t{1} << ((n - kFirstBackendKey) % kBackendKeys);
+      n = static_cast<int>(kBackendKeyRuns[run]);
+    }
+    return backend | uint64_t{1} << (32 + n);
+  }
+
   uint64_t bits_ = 0;
 };
 

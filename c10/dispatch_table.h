@@ -8,23 +8,24 @@
 
 namespace sy {
 
-// Where one key leads. `fn` is the unboxed entry to call with `kernel`;
-// nullptr sends the call to the slow path (boxed only, or no kernel at all).
+// Where a call with one key goes. `fn` is the unboxed function to call with
+// `kernel`. If `fn` is nullptr, the call takes the slow path: the kernel exists
+// boxed only, is a fallthrough, or is missing.
 struct DispatchSlot {
   void* fn = nullptr;
   const Kernel* kernel = nullptr;
 };
 
-// The immutable dispatch table of one operator: one slot per functionality, or
-// a row of slots, one per backend, where backends differ. Kernels made for
-// this table (guards, fallbacks bound to the operator) lie behind the slots in
-// the same block. Published through an atomic pointer, freed when no call can
-// hold it any more.
+// The immutable dispatch table of one operator. Each functionality has one slot
+// or, where backends differ, a row with one slot per backend. Kernels made for
+// this table (guards, fallbacks bound to the operator) follow the slots in the
+// same block. The table is published through an atomic pointer, and freed when
+// no call can hold it any more.
 struct DispatchTable {
   static constexpr int kFunctionalities =
       static_cast<int>(DispatchKey::kNumFunctionality);
 
-  uint64_t mask;  // functionalities that are not skipped, all backends
+  uint64_t mask;  // functionalities that are not skipped; all backends
   uint32_t rows;  // functionalities with a row
   uint32_t own;   // backends whose kernel at Dense is for them alone
   uint16_t num_slots;

@@ -22,14 +22,14 @@ void OperatorEntry::name_in(Error& e) const {
       e.message().find(name) != std::string::npos) {
     return;
   }
-  e.add_prefix(str("[", short_name, "] "));
+  e.add_prefix(str("[{}] ", short_name));
 }
 
 std::string OperatorEntry::schema_text() const {
-  SY_CHECK(defined(), NotImplemented, "operator ", name_,
-           " is not defined (any more)");
+  SY_CHECK(defined(), NotImplemented, "operator {} is not defined (any more)",
+           name_);
   if (!schema_copy_.empty()) return schema_copy_;
-  return str(name_.substr(0, name_.find("::") + 2), def_.schema);
+  return str("{}{}", name_.substr(0, name_.find("::") + 2), def_.schema);
 }
 
 const FunctionSchema& OperatorEntry::schema() const {
@@ -90,12 +90,14 @@ DispatchKeySet OperatorEntry::resolve_backends(DispatchKeySet keys) const {
     for (int n = 1; n < kMaxBackends; ++n) {
       const DeviceType t = device_type_of(n);
       if (keys.has_backend(t)) {
-        names += str(names.empty() ? "" : " and ", backend_device_name(t));
+        names +=
+            str("{}{}", names.empty() ? "" : " and ", backend_device_name(t));
       }
     }
-    fail(ErrorKind::Value, "[", name_,
-         "] expected all tensors on one device, got tensors on ", names,
-         "; copy one with .to(device)");
+    fail(ErrorKind::Value,
+         "[{}] expected all tensors on one device, got tensors on {}; copy one "
+         "with .to(device)",
+         name_, names);
   }
   return DispatchKeySet::raw((keys.bits() & ~uint64_t{0xffffffff}) | highest);
 }
@@ -103,39 +105,41 @@ DispatchKeySet OperatorEntry::resolve_backends(DispatchKeySet keys) const {
 void OperatorEntry::missing_kernel(DispatchKeySet keys,
                                    const DispatchKeySet* arg_keys,
                                    size_t n) const {
-  SY_CHECK(defined(), NotImplemented, "[", name_,
-           "] is not defined any more: the library that defined it was "
-           "unloaded");
+  SY_CHECK(
+      defined(), NotImplemented,
+      "[{}] is not defined any more: the library that defined it was unloaded",
+      name_);
   const DispatchKey f = keys.highest_functionality();
   if (f == DispatchKey::Undefined) {
     for (const Argument& a : schema().arguments()) {
-      SY_CHECK(!a.type.is_list() || !a.type.is_tensor_like(), Value, "[", name_,
-               "] ", a.name.view(),
-               ": expected at least one defined tensor, got none");
+      SY_CHECK(!a.type.is_list() || !a.type.is_tensor_like(), Value,
+               "[{}] {}: expected at least one defined tensor, got none", name_,
+               a.name.view());
     }
   }
   const bool on_backend = ((kPerBackendFunctionality >> int(f)) & 1u) != 0;
   const std::string chosen =
       key_name({f, on_backend ? number_of(keys.highest_backend()) : -1});
-  std::string text = str("[", name_, "] has no kernel for ", chosen);
+  std::string text = str("[{}] has no kernel for {}", name_, chosen);
   if (on_backend) {
     const DeviceType backend = keys.highest_backend();
     const std::string why = why_not_loaded(backend);
-    SY_CHECK(why.empty(), NotImplemented, text, ": '",
-             backend_device_name(backend), "': ", why);
+    SY_CHECK(why.empty(), NotImplemented, "{}: '{}': {}", text,
+             backend_device_name(backend), why);
   }
   for (size_t i = 0; i < n && i < 4; ++i) {
     if (arg_keys[i].empty()) continue;
-    text += str("\n  argument ", i, ": ", to_string(arg_keys[i]));
+    text += str("\n  argument {}: {}", i, to_string(arg_keys[i]));
   }
   const std::string kernels = Registry::singleton().kernels_of(*this);
-  text += str("\n  kernels: ", kernels.empty() ? "none" : kernels);
+  text += str("\n  kernels: {}", kernels.empty() ? "none" : kernels);
   if (f == DispatchKey::Undefined) {
     text += "\n  no argument is a defined tensor, so no backend was chosen";
   } else if (on_backend) {
-    text += str("\n  register one with SY_LIBRARY_IMPL(",
-                name_.substr(0, name_.find(':')), ", ", chosen,
-                ", m), or a fallback for the backend");
+    text +=
+        str("\n  register one with SY_LIBRARY_IMPL({}, {}, m), or a fallback "
+            "for the backend",
+            name_.substr(0, name_.find(':')), chosen);
   }
   throw NotImplementedError(std::move(text));
 }
@@ -189,7 +193,7 @@ void name_argument(TypeError& e, const OperatorEntry& op, const Value* args) {
     const auto arguments = op.schema().arguments();
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (fits(args[i].tag(), arguments[i].type)) continue;
-      e.add_prefix(str(arguments[i].name.view(), ": "));
+      e.add_prefix(str("{}: ", arguments[i].name.view()));
       break;
     }
   }
@@ -201,14 +205,15 @@ void name_argument(TypeError& e, const OperatorEntry& op, const Value* args) {
 void OperatorHandle::call_boxed(Value* args, size_t num_args, Value* results,
                                 size_t num_results) const {
   const CallScope in_flight;
-  SY_CHECK(entry_->defined(), NotImplemented, "[", entry_->name(),
-           "] is not defined any more: the library that defined it was "
-           "unloaded");
+  SY_CHECK(
+      entry_->defined(), NotImplemented,
+      "[{}] is not defined any more: the library that defined it was unloaded",
+      entry_->name());
   SY_CHECK(num_args == static_cast<size_t>(entry_->num_args()) &&
                num_results == static_cast<size_t>(entry_->num_results()),
-           Type, "[", entry_->name(), "] expected ", entry_->num_args(),
-           " arguments and ", entry_->num_results(), " results, got ", num_args,
-           " and ", num_results);
+           Type, "[{}] expected {} arguments and {} results, got {} and {}",
+           entry_->name(), entry_->num_args(), entry_->num_results(), num_args,
+           num_results);
   try {
     run_boxed(*entry_, detail::thread_keys(entry_->keys_of(args)), args,
               num_args, results, num_results);
@@ -231,7 +236,7 @@ void OperatorHandle::check_signature(const CppSignature& s) const {
   const std::string wrong = entry_->signature() != nullptr
                                 ? signature_mismatch(s, *entry_->signature())
                                 : signature_mismatch(s, entry_->schema());
-  SY_CHECK(wrong.empty(), Type, "[", entry_->name(), "] typed(): ", wrong);
+  SY_CHECK(wrong.empty(), Type, "[{}] typed(): {}", entry_->name(), wrong);
 }
 
 Dispatcher& Dispatcher::singleton() {
@@ -284,10 +289,10 @@ std::optional<OperatorHandle> Dispatcher::find(
 OperatorHandle Dispatcher::find_or_throw(std::string_view full_name) const {
   if (const auto handle = find(full_name)) return *handle;
   const std::string name = full_name.find("::") == std::string_view::npos
-                               ? str("aten::", full_name)
+                               ? str("aten::{}", full_name)
                                : std::string(full_name);
   const std::string best = Registry::singleton().nearest_defined(name);
-  fail(ErrorKind::NotImplemented, "no operator ", name,
+  fail(ErrorKind::NotImplemented, "no operator {}{}", name,
        best.empty() ? "" : "; did you mean " + best + "?");
 }
 

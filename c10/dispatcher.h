@@ -12,14 +12,14 @@
 #include "c10/operator_def.h"
 #include "c10/thread_state.h"
 
-// Calling operators. A call collects the dispatch keys of its tensor arguments,
-// adds and removes those of the thread, and jumps through the operator's table
-// (see docs/design.md). Kernels are found, in this order: registered for the
-// very key; CompositeExplicitAutograd (backends only);
-// CompositeImplicitAutograd (backends, and Autograd of backends without a
-// kernel of their own); the Autograd alias; the key's fallback. Registration
-// may go on in other threads meanwhile: a call sees a library's kernels all or
-// none.
+// How operators are called. A call collects the dispatch keys of its tensor
+// arguments, adds and removes the keys of the thread, and jumps through the
+// operator's table (see docs/design.md). The table has the first of these
+// kernels that exists: the one registered for exactly the key;
+// CompositeExplicitAutograd (for backends only); CompositeImplicitAutograd (for
+// backends, and for Autograd of backends without one of those two); the
+// Autograd alias; the key's fallback. Other threads may register libraries
+// meanwhile: a call sees all kernels of a library or none.
 
 namespace sy {
 
@@ -27,28 +27,31 @@ class FunctionSchema;
 class LibraryToken;
 struct KernelRecord;
 
-// What a layer above works out once for an operator and keeps with it.
+// Data that a higher layer computes once for an operator and keeps with it.
 struct SY_API OperatorExtra {
   virtual ~OperatorExtra();
 };
 
-// One overload in the dispatcher's table. Never destroyed: when its library is
-// unloaded it stays behind undefined, and calls throw.
+// One overload in the dispatcher. Never destroyed: when its library is
+// unloaded, the entry stays without definition, and calls throw
+// NotImplementedError.
 class SY_API OperatorEntry {
  public:
   std::string_view name() const { return name_; }  // "aten::add.Tensor"
   bool defined() const { return defined_.load(std::memory_order_acquire); }
-  // "aten::add.Tensor(Tensor self, ...) -> Tensor". Throws if undefined.
+  // "aten::add.Tensor(Tensor self, ...) -> Tensor". Throws NotImplementedError
+  // if the operator is not defined.
   std::string schema_text() const;
-  // Parsed on first use. Throws if undefined. Valid until the operator's
-  // library is unloaded.
+  // Parsed on first use. Valid until the operator's library is unloaded. Throws
+  // NotImplementedError if the operator is not defined.
   const FunctionSchema& schema() const;
   const OperatorInfo* info() const { return def_.info; }
-  // nullptr if none was given with the definition; write_plan() of
-  // aten/backend/write_plan.h knows an answer for every operator.
+  // nullptr if the definition names none. write_plan() of
+  // aten/backend/write_plan.h gives an answer for every operator.
   const FunctionalForm* functional() const { return def_.functional; }
-  // What `make(*this)` gave at the first call of all; freed with the
-  // definition. One kind for all callers: for aten/backend/write_plan.h.
+  // The object that `make(*this)` gave at the first call; it is freed with the
+  // definition. All callers must pass the same `make`:
+  // aten/backend/write_plan.h is the only caller.
   const OperatorExtra& extra(
       OperatorExtra* (*make)(const OperatorEntry&)) const;
   uint16_t flags() const { return def_.flags; }
@@ -61,19 +64,23 @@ class SY_API OperatorEntry {
   const DispatchTable& table() const {
     return *table_.load(std::memory_order_acquire);
   }
-  // Whether a kernel of its own (or composite) would run for that key.
+  // Whether a call with that key would run a kernel of the operator, its
+  // composites included. Fallbacks do not count.
   bool has_kernel(DispatchKey functionality, DeviceType backend) const;
-  // Whether the backend has a kernel that is for it alone.
+  // Whether a kernel is registered for this backend alone.
   bool has_own_kernel(DeviceType backend) const {
     return ((table().own >> number_of(backend)) & 1u) != 0;
   }
 
-  // Keys of boxed arguments.
+  // The keys of the tensors in boxed arguments (num_args() of them).
   DispatchKeySet keys_of(const Value* args) const;
-  // Puts "[name] " before a message that names no operator.
+  // Puts "[name] " before the message if it names no operator.
   SY_COLD void name_in(Error& e) const;
-  // The slow ends of a call.
+  // Chooses the highest backend if tensors are on several. Throws ValueError if
+  // two of them are not the CPU, unless the operator has kNoDeviceCheck.
   DispatchKeySet resolve_backends(DispatchKeySet keys) const;
+  // Throws NotImplementedError with the kernels that exist, or ValueError if a
+  // list of tensors has no defined one.
   [[noreturn]] SY_COLD void missing_kernel(DispatchKeySet keys,
                                            const DispatchKeySet* arg_keys,
                                            size_t num_arg_keys) const;
@@ -87,7 +94,7 @@ class SY_API OperatorEntry {
   uint8_t num_args_ = 0, num_results_ = 0;
   OperatorDef def_;
   std::string name_;
-  std::string schema_copy_;  // of definitions made of a text
+  std::string schema_copy_;  // of definitions made from text
   mutable std::atomic<const FunctionSchema*> schema_{nullptr};
   mutable std::atomic<const OperatorExtra*> extra_{nullptr};
   LibraryToken* owner_ = nullptr;
@@ -145,15 +152,17 @@ class OperatorHandle {
   std::string_view name() const { return entry_->name(); }
   const FunctionSchema& schema() const { return entry_->schema(); }
 
-  // Throws TypeError if the signature is not the operator's.
+  // Throws TypeError if Signature is not the operator's.
   template <class Signature>
   TypedOperator<Signature> typed() const {
     check_signature(detail::SignatureTraits<Signature>::kSignature);
     return TypedOperator<Signature>(entry_);
   }
 
-  // `args`: all arguments in the schema's order (num_args() of them); results
-  // are assigned. Arguments are borrowed; written ones are changed in place.
+  // `args` are all arguments in the schema's order (num_args() of them). The
+  // call borrows them, changes written tensors in place, and assigns all
+  // num_results() results. call_boxed throws TypeError for other counts.
+  // redispatch_boxed is for kernels, as TypedOperator::redispatch is.
   SY_API void call_boxed(Value* args, size_t num_args, Value* results,
                          size_t num_results) const;
   SY_API void redispatch_boxed(DispatchKeySet keys, Value* args,
@@ -186,7 +195,8 @@ class TypedOperator<R(A...)> {
       throw;
     }
   }
-  // For kernels: goes on with the keys given, those of the thread apart.
+  // For kernels: continues with exactly these keys. The keys of the thread are
+  // neither added nor removed.
   SY_ALWAYS_INLINE R redispatch(DispatchKeySet keys, A... args) const {
     return run(keys, std::forward<A>(args)...);
   }
@@ -227,10 +237,10 @@ class SY_API Dispatcher {
  public:
   static Dispatcher& singleton();
 
-  // By full name, "aten::add.Tensor"; the namespace may be left out for aten.
-  // Commits linked libraries first (see init()).
+  // Finds an operator by its full name, "aten::add.Tensor"; the namespace aten
+  // may be left out. Commits linked libraries first (see init()).
   std::optional<OperatorHandle> find(std::string_view full_name) const;
-  // Throws NotImplementedError with the nearest names.
+  // Throws NotImplementedError, which suggests the nearest name.
   OperatorHandle find_or_throw(std::string_view full_name) const;
   OperatorHandle findSchemaOrThrow(std::string_view name,
                                    std::string_view overload) const;
@@ -240,12 +250,12 @@ class SY_API Dispatcher {
   size_t memory_in_use() const;
 };
 
-// Commits the libraries linked to the program. Called by the first look-up.
+// Commits the libraries linked to the program. The first look-up calls it.
 // Throws RegistrationError with every problem of every library.
 SY_API void init();
 
-// The handle of an operator whose C++ signature is known, for generated code:
-// looked up once.
+// The handle of an operator whose C++ signature is known. Generated code calls
+// it once per operator. Throws what find_or_throw() and typed() throw.
 template <class Signature>
 TypedOperator<Signature> typed_operator(std::string_view full_name) {
   return Dispatcher::singleton()

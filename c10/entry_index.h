@@ -21,7 +21,7 @@ class EntryIndex {
   EntryIndex& operator=(const EntryIndex&) = delete;
 
   OperatorEntry* find(std::string_view name) const noexcept;
-  // The entry's name is not there yet.
+  // The index must not have the entry's name yet.
   void insert(OperatorEntry* entry);
 
   auto begin() const noexcept { return entries_.begin(); }

@@ -1,7 +1,9 @@
 #include "c10/error.h"
 
-#include <charconv>
-#include <cstring>
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+#include <span>
 
 namespace sy {
 
@@ -27,38 +29,28 @@ InternalError::~InternalError() = default;
 
 namespace detail {
 
-std::string join(const Piece* pieces, size_t n) {
-  std::string out;
-  for (size_t k = 0; k < n; ++k) {
-    const Piece& p = pieces[k];
-    char buffer[40];
-    std::to_chars_result r{buffer, {}};
+std::string format(std::string_view text, const Piece* pieces, size_t n) {
+  fmt::dynamic_format_arg_store<fmt::format_context> arguments;
+  arguments.reserve(n, 0);
+  for (const Piece& p : std::span(pieces, n)) {
     switch (p.tag) {
       case Piece::kText:
-        if (p.text.data != nullptr) {
-          out.append(p.text.data, p.text.size);
-        } else {
-          out += p.owned;
-        }
-        continue;
-      case Piece::kBool: out += p.i != 0 ? "true" : "false"; continue;
-      case Piece::kInt:
-        r = std::to_chars(buffer, buffer + sizeof buffer, p.i);
+        arguments.push_back(p.text.data != nullptr
+                                ? fmt::string_view(p.text.data, p.text.size)
+                                : fmt::string_view(p.owned));
         break;
-      case Piece::kUint:
-        r = std::to_chars(buffer, buffer + sizeof buffer, p.u);
-        break;
-      case Piece::kDouble:
-        r = std::to_chars(buffer, buffer + sizeof buffer, p.d);
-        break;
+      case Piece::kBool: arguments.push_back(p.i != 0); break;
+      case Piece::kInt: arguments.push_back(p.i); break;
+      case Piece::kUint: arguments.push_back(p.u); break;
+      case Piece::kDouble: arguments.push_back(p.d); break;
     }
-    out.append(buffer, r.ptr);
   }
-  return out;
+  return fmt::vformat(fmt::string_view(text.data(), text.size()), arguments);
 }
 
-void throw_pieces(ErrorKind kind, const Piece* pieces, size_t n) {
-  std::string message = join(pieces, n);
+void throw_format(ErrorKind kind, std::string_view text, const Piece* pieces,
+                  size_t n) {
+  std::string message = format(text, pieces, n);
   switch (kind) {
     case ErrorKind::Index: throw IndexError(std::move(message));
     case ErrorKind::Type: throw TypeError(std::move(message));
@@ -75,10 +67,15 @@ void throw_pieces(ErrorKind kind, const Piece* pieces, size_t n) {
 }
 
 void assert_failed(const char* condition, const char* file, int line,
-                   const Piece* pieces, size_t n) {
-  throw InternalError(str("internal error at ", file, ":", line, ": ",
-                          condition, " does not hold. ", join(pieces, n),
-                          "\nThis is a bug of the library: please report it."));
+                   std::string_view text, const Piece* pieces, size_t n) {
+  throw InternalError(
+      str("internal error at {}:{}: {} does not hold. {}\n"
+          "This is a bug of the library: please report it.",
+          file, line, condition, format(text, pieces, n)));
+}
+
+void assert_fail(const char* condition, const char* file, int line) {
+  assert_failed(condition, file, line, "", nullptr, 0);
 }
 
 }  // namespace detail

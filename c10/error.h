@@ -5,6 +5,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "c10/macros.h"
 
@@ -63,8 +64,43 @@ enum class ErrorKind : uint8_t {
 };
 
 namespace detail {
+// Never defined. A format that is wrong calls one of them while it compiles,
+// and the compiler's error shows the name.
+void a_format_has_more_braces_than_arguments();
+void a_format_has_fewer_braces_than_arguments();
+void braces_in_a_format_are_written_as_pairs();
 
-// One part of a message. Types beyond these convert through a free function
+}  // namespace detail
+
+// The text of a message with `{}` for each of its arguments; `{{` and `}}` are
+// braces. It is a literal, and the compiler counts the pairs.
+template <class... A>
+struct Format {
+  std::string_view text;
+
+  consteval Format(const char* literal) : text(literal) {
+    size_t found = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
+      if (c != '{' && c != '}') continue;
+      const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+      if (next != '}' && next != c)
+        detail::braces_in_a_format_are_written_as_pairs();
+      if (next != c) ++found;
+      ++i;
+    }
+    if (found > sizeof...(A)) detail::a_format_has_more_braces_than_arguments();
+    if (found < sizeof...(A))
+      detail::a_format_has_fewer_braces_than_arguments();
+  }
+};
+// What a function takes before its arguments `const A&...`.
+template <class... A>
+using FormatOf = Format<std::type_identity_t<A>...>;
+
+namespace detail {
+
+// One argument of a message. Types beyond these convert through a free function
 // `std::string to_string(const T&)` in their own namespace.
 struct Piece {
   enum Tag : uint8_t { kText, kInt, kUint, kDouble, kBool } tag;
@@ -100,39 +136,51 @@ struct Piece {
   Piece(const T& t) : tag(kText), text{nullptr, 0}, owned(to_string(t)) {}
 };
 
-SY_API std::string join(const Piece* pieces, size_t n);
-[[noreturn]] SY_API SY_COLD void throw_pieces(ErrorKind kind,
+// fmt stands behind these three, so that no user compiles it.
+SY_API std::string format(std::string_view text, const Piece* pieces, size_t n);
+[[noreturn]] SY_API SY_COLD void throw_format(ErrorKind kind,
+                                              std::string_view text,
                                               const Piece* pieces, size_t n);
 [[noreturn]] SY_API SY_COLD void assert_failed(const char* condition,
                                                const char* file, int line,
+                                               std::string_view text,
                                                const Piece* pieces, size_t n);
 
 template <class... A>
 [[noreturn]] SY_COLD void assert_fail(const char* condition, const char* file,
-                                      int line, const A&... parts) {
-  const Piece pieces[] = {Piece(""), Piece(parts)...};
-  assert_failed(condition, file, line, pieces, sizeof...(A) + 1);
+                                      int line, FormatOf<A...> text,
+                                      const A&... arguments) {
+  const Piece pieces[] = {Piece(""), Piece(arguments)...};
+  assert_failed(condition, file, line, text.text, pieces + 1, sizeof...(A));
 }
+[[noreturn]] SY_API SY_COLD void assert_fail(const char* condition,
+                                             const char* file, int line);
 
 }  // namespace detail
 
-// Concatenates its arguments into one string.
+// The text with its arguments in place: str("{} of {}", i, n).
 template <class... A>
-std::string str(const A&... parts) {
-  const detail::Piece pieces[] = {detail::Piece(""), detail::Piece(parts)...};
-  return detail::join(pieces, sizeof...(A) + 1);
+std::string str(FormatOf<A...> text, const A&... arguments) {
+  const detail::Piece pieces[] = {detail::Piece(""),
+                                  detail::Piece(arguments)...};
+  return detail::format(text.text, pieces + 1, sizeof...(A));
 }
 
-// Throws the error of the given kind with the concatenated message.
+// Throws the error of the given kind with such a text.
 template <class... A>
-[[noreturn]] SY_COLD void fail(ErrorKind kind, const A&... parts) {
-  const detail::Piece pieces[] = {detail::Piece(""), detail::Piece(parts)...};
-  detail::throw_pieces(kind, pieces, sizeof...(A) + 1);
+[[noreturn]] SY_COLD void fail(ErrorKind kind, FormatOf<A...> text,
+                               const A&... arguments) {
+  const detail::Piece pieces[] = {detail::Piece(""),
+                                  detail::Piece(arguments)...};
+  detail::throw_format(kind, text.text, pieces + 1, sizeof...(A));
 }
 
 }  // namespace sy
 
-// SY_CHECK(condition, kind, message parts...): kind is an ErrorKind enumerator.
+// SY_CHECK(condition, kind, format, arguments...) throws the error of that
+// kind, an enumerator of ErrorKind, unless the condition holds:
+//
+//   SY_CHECK(n >= 0, Value, "[{}] n: expected at least 0, got {}", op, n);
 #define SY_CHECK(condition, kind, ...)                \
   do {                                                \
     if (SY_UNLIKELY(!(condition)))                    \

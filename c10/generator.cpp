@@ -79,7 +79,7 @@ Generator make_generator(uint64_t seed, Device device) {
 const Generator& default_generator(Device device) {
   const int number = number_of(device.type());
   SY_CHECK(number < backend_count(), Value,
-           "[default_generator] device: no backend has the number ", number);
+           "[default_generator] device: no backend has the number {}", number);
   const int index = with_index(device).index();
   Defaults& d = defaults();
   const std::lock_guard lock(mutex);

@@ -39,8 +39,8 @@ Graph Graph::capture(const Stream& stream, void (*body)(void*), void* context) {
   SY_CHECK(s == nullptr || !s->is_capturing(device.index(), stream.id()), Error,
            "[Graph.capture] stream: it records a graph already");
   SY_CHECK(s != nullptr && s->begin_capture(device.index(), stream.id()),
-           NotImplemented, "device '", backend_device_name(device.type()),
-           "' records no graphs");
+           NotImplemented, "device '{}' records no graphs",
+           backend_device_name(device.type()));
   Capture capture(*s, device.index(), stream.id());
   {
     const StreamGuard guard(stream);
@@ -56,7 +56,7 @@ Graph Graph::capture(const Stream& stream, void (*body)(void*), void* context) {
 
 void Graph::launch(const Stream& stream) const {
   SY_CHECK(stream.device() == device(), Value,
-           "[Graph.launch] stream: expected one of ", device(), ", got one of ",
+           "[Graph.launch] stream: expected one of {}, got one of {}", device(),
            stream.device());
   StreamInterface* const s = device_interface(device().type()).streams();
   s->launch_graph(device().index(), executable_->id(), stream.id());

@@ -6,9 +6,9 @@
 
 #include "c10/stream.h"
 
-// Work of a stream that is recorded once and launched many times: one call puts
-// all of it into a stream. Each launch reads and writes the memory of the
-// tensors that were there when it was recorded, so fill inputs in place:
+// A graph is work of a stream that is recorded once and launched many times:
+// one call puts all of it into a stream. Each launch reads and writes the
+// memory of the tensors that the recording used, so fill inputs in place:
 //
 //   const auto g = sy::Graph::capture(stream, [&] { y = model(x); });
 //   x.copy_(batch);
@@ -16,13 +16,14 @@
 
 namespace sy {
 
-// Copies are the same graph. Memory that the graph uses stays with it.
+// Copies share one graph. The graph keeps the memory that its work uses.
 class SY_API Graph {
  public:
-  // Records what `body`, with `stream` as the current one, puts into it. What
-  // the body reads of the results on the host ends the recording with Error:
-  // nothing has run. Throws NotImplementedError if the backend records none,
-  // and what the body throws.
+  // Records the work that `body` puts into `stream`, which is the current
+  // stream meanwhile. The work does not run: if the body reads a result on the
+  // host, the recording ends with Error. Throws Error if the stream records a
+  // graph already, NotImplementedError if the backend records none, and what
+  // the body throws.
   template <class F>
   static Graph capture(const Stream& stream, F&& body) {
     return capture(
@@ -32,9 +33,10 @@ class SY_API Graph {
   }
 
   Device device() const { return graph_->device(); }
-  // Puts all of it into the stream, as one piece of work.
+  // Puts the whole graph into the stream, as one piece of work. Throws
+  // ValueError for a stream of another device.
   void launch(const Stream& stream) const;
-  // Into the current stream of the graph's device.
+  // Launches into the current stream of the graph's device.
   void launch() const;
 
  private:

@@ -8,32 +8,33 @@
 #include "c10/error.h"
 #include "c10/macros.h"
 
-// For kernels that choose between implementations: which there are, and which
-// one ran. SWITCHYARD_TRACE=dispatch shows what they tell, `sy explain` the
-// lists.
+// Some kernels choose between implementations. They list them here, and tell
+// which one runs. SWITCHYARD_TRACE=dispatch prints the choices, `sy explain`
+// the lists.
 
 namespace sy {
 
 struct Implementation {
   const char* name;  // "oneDNN"
-  const char* when;  // what it takes, for people
+  const char* when;  // which calls it takes, for people
 };
 
 namespace detail {
-// Whether anybody listens to what kernels tell.
+// Whether choices are recorded: only while calls are traced.
 extern SY_API std::atomic<bool> choices_are_told;
 }  // namespace detail
 
-// The implementations of what some operators compute, in the order in which
-// they are asked. A static object of the library that has the kernels; all
-// texts are literals. Telling is thread-safe, and costs a load and a branch
-// while no calls are traced.
+// The implementations that some operators choose from, in the order in which
+// they are tried. Make it a static object of the library that has the kernels;
+// all texts are literals. declines() and takes() are thread-safe, and cost a
+// load and a branch while no calls are traced.
 class SY_API Implementations {
  public:
   static constexpr size_t kMost = 6;
 
-  // `what` is computed: "product of matrices". `operators` are names without
-  // overload, parted by spaces, in namespace aten where they name none.
+  // `what` names the computation: "product of matrices". `operators` are names
+  // without overload, separated by spaces; those without a namespace are in
+  // aten.
   template <size_t N>
   Implementations(const char* backend, const char* what, const char* operators,
                   const Implementation (&list)[N])
@@ -46,14 +47,14 @@ class SY_API Implementations {
   Implementations(const Implementations&) = delete;
   Implementations& operator=(const Implementations&) = delete;
 
-  // Implementation i does not take the call, because of what `why` says put
-  // together. Always false.
+  // Tells that implementation i does not take the call. `why`, a format with
+  // its arguments, is the reason. Always returns false.
   template <class... A>
-  bool declines(size_t i, const A&... why) const {
-    if (SY_UNLIKELY(told())) tell_declined(i, why...);
+  bool declines(size_t i, FormatOf<A...> why, const A&... arguments) const {
+    if (SY_UNLIKELY(told())) tell(i, str(why, arguments...));
     return false;
   }
-  // Implementation i computes the result.
+  // Tells that implementation i computes the result.
   void takes(size_t i) const {
     if (SY_UNLIKELY(told())) tell_taken(i);
   }
@@ -62,7 +63,8 @@ class SY_API Implementations {
   const char* what() const noexcept { return what_; }
   const Implementation* begin() const noexcept { return list_; }
   const Implementation* end() const noexcept { return list_ + size_; }
-  // `name`: "aten::mm.out"; forms of an operator share its list.
+  // Whether the list is for the operator `name`, "aten::mm.out". All forms of
+  // an operator share its list.
   bool is_for(const char* name) const;
 
  private:
@@ -71,10 +73,6 @@ class SY_API Implementations {
   void enlist() noexcept;
   static bool told() noexcept {
     return detail::choices_are_told.load(std::memory_order_relaxed);
-  }
-  template <class... A>
-  SY_COLD SY_NOINLINE void tell_declined(size_t i, const A&... why) const {
-    tell(i, str(why...));
   }
   SY_COLD void tell(size_t i, const std::string& why) const;
   SY_COLD void tell_taken(size_t i) const;
@@ -85,12 +83,12 @@ class SY_API Implementations {
   Implementations* next_ = nullptr;
 };
 
-// The lists for an operator, "aten::mm.out".
+// All lists for an operator, "aten::mm.out".
 SY_API std::vector<const Implementations*> implementations_of(const char* name);
 
 namespace detail {
-// trace.cpp: for the call that this thread is in. An empty `why` says that the
-// implementation was taken.
+// In trace.cpp. Records a choice of the call that this thread is in. An empty
+// `why` means that the implementation was taken.
 void trace_choice(const char* what, const char* name, const std::string& why);
 }  // namespace detail
 

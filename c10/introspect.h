@@ -5,8 +5,8 @@
 
 #include "c10/dispatcher.h"
 
-// What the dispatcher knows of an operator, as text for tools and messages.
-// Snapshots: kernels registered later do not show. Thread-safe.
+// What the dispatcher knows about an operator, as text for tools and messages.
+// Results are snapshots: they do not show later registrations. Thread-safe.
 
 namespace sy {
 
@@ -17,7 +17,7 @@ struct KernelInfo {
   std::string file;
   int line = 0;
   bool boxed_only = false;     // has no typed form
-  bool fallthrough = false;    // says that the key is skipped
+  bool fallthrough = false;    // the key is skipped
   bool checks_itself = false;  // checks the operator's contract itself
 };
 
@@ -25,8 +25,8 @@ struct KernelInfo {
 struct DispatchInfo {
   enum class Route : uint8_t {
     Missing,      // a call throws NotImplementedError
-    Own,          // registered for the very key
-    Alias,        // by a composite or an alias key: see kernel.key
+    Own,          // registered for exactly this key
+    Alias,        // registered for a composite or alias key, kernel.key
     Fallback,     // the key's kernel for operators without one
     Fallthrough,  // skipped
   };
@@ -35,11 +35,11 @@ struct DispatchInfo {
   KernelInfo kernel;  // empty if Missing
 };
 
-// In the order of registration. The operator's own; fallbacks are not among
-// them.
+// The operator's own kernels, in the order of registration. Fallbacks are not
+// among them.
 SY_API std::vector<KernelInfo> kernels_of(OperatorHandle op);
-// One entry per run-time key, highest priority first, and within a key one per
-// backend present.
+// One entry for each run-time key, highest priority first. A key with kernels
+// per backend has one entry for each backend that is present.
 SY_API std::vector<DispatchInfo> dispatch_of(OperatorHandle op);
 // The library that defined the operator.
 SY_API std::string owner_of(OperatorHandle op);

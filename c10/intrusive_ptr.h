@@ -12,11 +12,11 @@
 
 namespace sy {
 
-// Base of objects that count their owners in themselves: 32 bits of strong and
+// Base of objects that hold their own reference counts: 32 bits of strong and
 // 32 bits of weak references. All strong owners together hold one weak
-// reference. A sole owner's release costs a load and no read-modify-write, and
-// while the process has one thread (glibc's flag says so) no operation is a
-// locked one.
+// reference. The release by a sole owner costs a load and no atomic
+// read-modify-write. While the process has one thread (as glibc's flag says),
+// no operation is a locked one.
 //
 // T derives from RefCounted and may declare
 //   void release_resources()  run when the last strong owner goes, if weak
@@ -63,7 +63,7 @@ struct RefCountedAccess {
   static void release_weak(T* p) noexcept {
     if ((subtract(p, RefCounted::kWeak) >> 32) == 1) destroy(p);
   }
-  // Takes a strong reference unless there is none left.
+  // Adds a strong reference, unless there is none left.
   static bool lock(const T* p) noexcept {
     uint64_t now = p->counts_.load(std::memory_order_relaxed);
     while (static_cast<uint32_t>(now) != 0) {
@@ -84,7 +84,7 @@ struct RefCountedAccess {
       p->counts_.fetch_add(n, std::memory_order_relaxed);
     }
   }
-  // What the counts were before.
+  // Returns the counts before the subtraction.
   static uint64_t subtract(T* p, uint64_t n) noexcept {
     if (!__libc_single_threaded) {
       return p->counts_.fetch_sub(n, std::memory_order_acq_rel);
@@ -127,7 +127,8 @@ class intrusive_ptr {
   }
   intrusive_ptr(intrusive_ptr&& o) noexcept
       : p_(std::exchange(o.p_, nullptr)) {}
-  // To a base, which must have a virtual destructor or a destroy() that knows.
+  // Converts to a base, which must have a virtual destructor or a destroy()
+  // that frees the derived object.
   template <class U>
   requires std::is_convertible_v<U*, T*> intrusive_ptr(intrusive_ptr<U> o)
   noexcept : p_(o.release()) {}
@@ -177,7 +178,8 @@ class intrusive_ptr {
   T* p_ = nullptr;
 };
 
-// Non-owning companion: lock() gives an owner while one exists elsewhere.
+// A weak reference. lock() gives an owner while another one exists, else an
+// empty pointer.
 template <class T>
 class weak_intrusive_ptr {
  public:

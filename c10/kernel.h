@@ -16,11 +16,11 @@ class OperatorEntry;
 class Value;
 struct Kernel;
 
-// How one C++ parameter or result is typed: what a schema type maps to.
+// The C++ types of parameters and results, which schema types map to.
 enum class ArgCode : uint8_t {
   Void,
   Tensor,         // const Tensor&, or Tensor as a result
-  TensorRef,      // Tensor&: an argument that is written, or that same result
+  TensorRef,      // Tensor&: a written argument, or the result that is one
   OptTensor,      // const std::optional<Tensor>&
   TensorList,     // ArrayRef<Tensor>, or std::vector<Tensor> as a result
   OptTensorList,  // ArrayRef<std::optional<Tensor>>
@@ -52,19 +52,19 @@ enum class ArgCode : uint8_t {
   OptGenerator,
 };
 
-// "const Tensor&", "int64_t" ...: what a kernel's author writes.
+// The type as the author of a kernel writes it: "const Tensor&", "int64_t".
 SY_API const char* cpp_type_name(ArgCode c, bool is_result);
 
-// Of one C++ function type; static data.
+// Describes one C++ function type; static data.
 struct CppSignature {
   const ArgCode* args;
   const ArgCode* results;
   uint8_t num_args;
   uint8_t num_results;
   bool takes_keys;  // first parameter is a DispatchKeySet
-  // The address of the unboxed kernel that calls the kernel in its own
-  // kernel's `context` under a detail::DeviceCall (c10/device_guard.h).
-  // nullptr: there is none.
+  // Gives the address of an unboxed kernel that runs another one under a
+  // detail::DeviceCall (c10/device_guard.h). That other one is the `context` of
+  // the Kernel that it is called with. nullptr: there is none.
   void* (*device_entry)() = nullptr;
 };
 
@@ -82,12 +82,12 @@ using BoxedFunction = void (*)(const Kernel& kernel, const OperatorEntry& op,
 // One registered function. `unboxed` has type
 //   R (*)(const Kernel*, DispatchKeySet, Args...)
 // and is nullptr for kernels that exist boxed only. Kernels live as long as
-// their registration; a call in flight holds them alive (CallScope).
+// their registration; a call in flight (CallScope) delays its end.
 struct Kernel {
   enum Flag : uint8_t {
     kFallthrough = 1,   // this key is skipped
     kChecksItself = 2,  // checks the operator's contract itself
-    kFallback = 4,  // of a key, for operators without one; set by the commit
+    kFallback = 4,  // a key's kernel for operators without one; set at commit
   };
 
   void* unboxed = nullptr;
@@ -106,7 +106,7 @@ struct Kernel {
     k.flags = kFallthrough;
     return k;
   }
-  // A kernel for any operator, as backend fallbacks are.
+  // Makes a kernel that serves any operator, such as a fallback of a backend.
   static Kernel from_boxed(BoxedFunction f, void* context = nullptr) {
     Kernel k;
     k.boxed = f;

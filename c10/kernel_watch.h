@@ -6,15 +6,16 @@
 
 namespace sy::detail {
 
-// Stands before every kernel that runs, in all threads; it is to call
+// Called in place of every kernel that runs, in all threads. It must call
 // inner.boxed with the same arguments.
 using KernelWatch = void (*)(const Kernel& inner, const OperatorEntry& op,
                              DispatchKeySet keys, Value* args, size_t num_args,
                              Value* results, size_t num_results);
 
-// From now on all kernels are watched, with nullptr none. Before init() it is
-// only kept for then. Calls that are in flight may still come. While there is
-// none calls pay nothing: tables are made anew.
+// Watches all kernels from now on; nullptr ends that. If it is called before
+// init(), it begins with init(). Calls that are in flight may still reach the
+// old watch. All tables are rebuilt, so calls pay nothing while there is no
+// watch.
 SY_API void set_kernel_watch(KernelWatch watch);
 SY_API KernelWatch kernel_watch();
 

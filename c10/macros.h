@@ -9,8 +9,8 @@
 #define SY_NOINLINE __attribute__((noinline))
 #define SY_COLD __attribute__((cold, noinline))
 
-// Thread-locals of the library are reached at a fixed offset from the thread
-// pointer, from plugins too: the library is always loaded before them.
+// For thread-locals of the library. Code reaches them at a fixed offset from
+// the thread pointer, in plugins too: the library is always loaded before them.
 #define SY_TLS_FAST __attribute__((tls_model("initial-exec")))
 
 #define SY_CONCAT_IMPL(a, b) a##b

@@ -177,7 +177,7 @@ int get_num_threads() noexcept {
 
 void set_num_threads(int n) {
   SY_CHECK(n >= 1 && n <= kMaxThreads, Value,
-           "[set_num_threads] n: expected 1 to ", kMaxThreads, ", got ", n);
+           "[set_num_threads] n: expected 1 to {}, got {}", kMaxThreads, n);
   num_threads().store(n, std::memory_order_relaxed);
 }
 

@@ -6,14 +6,14 @@
 // Philox4x32-10, a counter-based generator: J. Salmon, M. Moraes, R. Dror,
 // D. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC'11. The k-th
 // block of four words depends on the key and k alone, so any thread of any
-// device computes its part of a stream without the others'.
+// device can compute its part of a stream without the rest.
 //
 // Note [Random stream]
-// The stream of seed s is the blocks of the key (low, high half of s) for the
-// counters 0, 1, 2, ..., each a 128-bit number of which the low 64 bits count.
-// A draw that reserved its counters from `offset` takes words in order: word i
-// is word i % 4 of block offset + i / 4. A result of 64 bits takes two words,
-// the low one first.
+// The stream of seed s consists of the blocks for the key (low half of s, high
+// half of s) and the counters 0, 1, 2, ... A counter has 128 bits; the high 64
+// are 0. A draw that reserved its counters from `offset` takes words in order:
+// word i is word i % 4 of block offset + i / 4. A result of 64 bits takes two
+// words, the low one first.
 
 namespace sy {
 
@@ -21,7 +21,7 @@ using PhiloxBlock = std::array<uint32_t, 4>;
 
 namespace detail {
 
-// Of its rounds: what words are multiplied by, and what keys grow by.
+// The constants of a round: factors of the words, and steps of the keys.
 inline constexpr uint32_t kPhiloxFactors[] = {0xD2511F53, 0xCD9E8D57};
 inline constexpr uint32_t kPhiloxSteps[] = {0x9E3779B9, 0xBB67AE85};
 
@@ -54,7 +54,7 @@ constexpr PhiloxBlock philox_block(uint64_t seed, uint64_t offset) {
                     static_cast<uint32_t>(seed >> 32));
 }
 
-// Uniform in [0, 1): the 24 (53) highest bits.
+// Uniform numbers in [0, 1) from the 24 (float) or 53 (double) highest bits.
 constexpr float uniform_float(uint32_t word) {
   return static_cast<float>(word >> 8) * 0x1p-24f;
 }

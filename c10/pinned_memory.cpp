@@ -15,11 +15,11 @@ std::string why_none_pins() {
   std::string names;
   for (const BackendInfo& b : backends()) {
     if (b.type <= kMeta || b.interface == nullptr) continue;
-    names += str(names.empty() ? "'" : ", '", b.device, "'");
+    names += str("{}{}'", names.empty() ? "'" : ", '", b.device);
   }
   return names.empty()
              ? "no backend is loaded beside the CPU: see load_library()"
-             : str("none of the loaded backends (", names, ") pins memory");
+             : str("none of the loaded backends ({}) pins memory", names);
 }
 
 }  // namespace
@@ -27,15 +27,15 @@ std::string why_none_pins() {
 DeviceType pinning_backend(const char* op, std::optional<Device> device) {
   if (device) {
     SY_CHECK(device_interface(device->type()).pinned_allocator() != nullptr,
-             Value, "[", op, "] device: expected one that pins memory, got '",
-             *device, "'");
+             Value, "[{}] device: expected one that pins memory, got '{}'", op,
+             *device);
     return device->type();
   }
   for (const BackendInfo& b : backends()) {
     if (pins(b)) return b.type;
   }
-  fail(ErrorKind::Value, "[", op,
-       "] pin_memory: expected a device that pins memory, got none; ",
+  fail(ErrorKind::Value,
+       "[{}] pin_memory: expected a device that pins memory, got none; {}", op,
        why_none_pins());
 }
 

@@ -165,8 +165,9 @@ void enter(PoolThread& t) {
 }
 
 [[noreturn]] void out_of_memory(size_t bytes) {
-  fail(ErrorKind::OutOfMemory, "[pool] out of memory: asked for ", bytes,
-       " bytes, and the system has no more");
+  fail(ErrorKind::OutOfMemory,
+       "[pool] out of memory: asked for {} bytes, and the system has no more",
+       bytes);
 }
 
 #if SY_ASAN

@@ -7,12 +7,13 @@
 namespace sy {
 
 // Memory for the small objects of every call (tensors, storages, nodes, small
-// results): 64-byte aligned blocks of a multiple of 64 bytes, kept in free
-// lists of the thread that frees them; what one thread frees in excess is
-// handed to the others in batches. Any thread may free, at any time of its
-// life. Blocks above kPoolMaxBytes come from the system. pool_allocate throws
-// OutOfMemoryError; under AddressSanitizer every block is its own malloc.
-// `bytes` of pool_free is what pool_allocate was given.
+// results). Blocks are aligned to 64 bytes, and their size is a multiple of 64
+// bytes. A thread keeps the blocks that it frees in lists of its own, and hands
+// an excess to other threads in batches. Any thread may free a block, at any
+// time of its life. Blocks above kPoolMaxBytes come from the system. Under
+// AddressSanitizer every block is its own malloc. pool_allocate throws
+// OutOfMemoryError. `bytes` of pool_free must be the number that pool_allocate
+// was given.
 inline constexpr size_t kPoolMaxBytes = 1024;
 SY_API void* pool_allocate(size_t bytes);
 SY_API void pool_free(void* block, size_t bytes) noexcept;

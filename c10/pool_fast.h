@@ -7,29 +7,30 @@
 #include "c10/macros.h"
 #include "c10/pool.h"
 
-// The pool's fast path, for c10's own sources: a handful of instructions, no
-// call and no atomic read-modify-write. See Note [Pool] in pool.cpp.
+// The pool's fast path, for c10's own sources: a few instructions, no call and
+// no atomic read-modify-write. See Note [Pool] in pool.cpp.
 
 namespace sy::detail {
 
-// The memory was and will be another object's: accesses must not be reordered
-// with that object's by their types.
+// The memory belonged to another object, and will again. may_alias keeps the
+// compiler from reordering accesses because their types differ.
 struct __attribute__((may_alias)) PoolBlock {
   PoolBlock* next;
 };
 
 struct PoolBin {
   PoolBlock* head;
-  // How many more blocks the list takes. 0 while the thread is not registered
-  // and after it has handed its lists back, so that both are slow paths.
+  // How many more blocks the list takes. 0 before the thread is registered and
+  // after it has handed its lists back, so that pool_put() then takes the slow
+  // path.
   uint32_t room;
 };
 
 inline constexpr size_t kPoolClasses = kPoolMaxBytes / 64;
 
-// One per thread; zero at thread start. The counters are those of memory that
-// the CPU allocator handed out of the pool: written by this thread alone, read
-// by whoever asks for the sum.
+// One per thread; zero at thread start. The counters are for the memory that
+// the CPU allocator took from the pool. Only this thread writes them; any
+// thread may read them to form the sum.
 struct PoolThread {
   PoolBin bins[kPoolClasses];
   std::atomic<int64_t> data_bytes;
@@ -49,12 +50,12 @@ struct PoolCounters {
   int64_t bytes = 0;
   int64_t calls = 0;
 };
-// `data` bytes of a block that was taken as such are no longer handed out.
+// Says that `data` bytes no longer count as handed out.
 void pool_uncount(size_t data) noexcept;
-// Of all threads, ended ones included.
+// The sum over all threads, ended ones included.
 PoolCounters pool_counters() noexcept;
 
-// Around a fork.
+// Call them before and after a fork.
 void lock_pool_for_fork() noexcept;
 void unlock_pool_after_fork(bool child) noexcept;
 

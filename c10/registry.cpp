@@ -1,6 +1,7 @@
 #include "c10/registry.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "c10/schema/function_schema.h"
 #include "c10/schema/nearest.h"
@@ -59,7 +60,7 @@ std::string key_name(ResolvedKey key) {
 
 namespace {
 
-std::string where(const Site& s) { return str(s.file, ":", s.line); }
+std::string where(const Site& s) { return str("{}:{}", s.file, s.line); }
 
 std::string all_key_names() {
   std::string out;
@@ -93,40 +94,58 @@ KernelRecord** Registry::fallback_slot(ResolvedKey key) {
                          : &fallbacks_[f].backend[key.backend];
 }
 
+// What check_impl() looks up for each of some thousand kernels.
+struct Registry::BatchIndex {
+  struct Seen {
+    const RegistrationBatch::Impl* impl;
+    ResolvedKey key;
+  };
+  std::unordered_map<std::string_view, std::optional<ResolvedKey>> keys;
+  std::unordered_map<std::string_view, const RegistrationBatch::Def*> defs;
+  std::unordered_map<std::string_view, std::vector<Seen>> impls;
+
+  explicit BatchIndex(const RegistrationBatch& batch) {
+    for (const auto& d : batch.defs) defs.emplace(d.full_name, &d);
+  }
+  std::optional<ResolvedKey> resolve(std::string_view name) {
+    const auto [it, fresh] = keys.try_emplace(name);
+    if (fresh) it->second = resolve_key(name);
+    return it->second;
+  }
+};
+
 void Registry::check_impl(RegistrationBatch& batch,
-                          RegistrationBatch::Impl& impl) {
-  const auto key = resolve_key(impl.key);
+                          RegistrationBatch::Impl& impl, BatchIndex& index) {
+  const auto key = index.resolve(impl.key);
   const std::string what = impl.full_name.empty() ? "fallback" : impl.full_name;
   if (!key) {
-    batch.problem(impl.site, str("no dispatch key '", impl.key, "' for ", what,
-                                 "; there are: ", all_key_names()));
+    batch.problem(impl.site, str("no dispatch key '{}' for {}; there are: {}",
+                                 impl.key, what, all_key_names()));
     return;
   }
   if (!impl.kernel.valid()) {
-    batch.problem(impl.site, str(what, ": the kernel is empty"));
+    batch.problem(impl.site, str("{}: the kernel is empty", what));
     return;
   }
-  const auto duplicates = [&](const RegistrationBatch::Impl& other) {
-    return &other < &impl && other.full_name == impl.full_name &&
-           resolve_key(other.key) == key;
-  };
-  for (const auto& other : batch.impls) {
-    if (duplicates(other)) {
+  std::vector<BatchIndex::Seen>& seen = index.impls[impl.full_name];
+  for (const BatchIndex::Seen& other : seen) {
+    if (other.key == *key) {
       batch.problem(impl.site,
-                    str(what, " has two kernels for ", impl.key,
-                        ": the other one is at ", where(other.site)));
+                    str("{} has two kernels for {}: the other one is at {}",
+                        what, impl.key, where(other.impl->site)));
     }
   }
+  seen.push_back({&impl, *key});
   if (impl.full_name.empty()) {
     KernelRecord** slot = fallback_slot(*key);
     if (slot == nullptr ||
         (*slot != nullptr && !(*slot)->kernel.is_fallthrough())) {
-      batch.problem(impl.site,
-                    slot == nullptr
-                        ? str(impl.key, " is an alias and has no fallback")
-                        : str("a fallback for ", impl.key, " is registered at ",
-                              (*slot)->file, ":", (*slot)->line, " by ",
-                              (*slot)->owner->name()));
+      batch.problem(
+          impl.site,
+          slot == nullptr
+              ? str("{} is an alias and has no fallback", impl.key)
+              : str("a fallback for {} is registered at {}:{} by {}", impl.key,
+                    (*slot)->file, (*slot)->line, (*slot)->owner->name()));
     }
     if (impl.kernel.boxed == nullptr && !impl.kernel.is_fallthrough()) {
       batch.problem(impl.site, "a fallback must be a boxed kernel");
@@ -134,32 +153,33 @@ void Registry::check_impl(RegistrationBatch& batch,
     return;
   }
 
-  const auto def = std::find_if(
-      batch.defs.begin(), batch.defs.end(),
-      [&](const auto& d) { return d.full_name == impl.full_name; });
+  const auto found = index.defs.find(impl.full_name);
+  const RegistrationBatch::Def* def =
+      found == index.defs.end() ? nullptr : found->second;
   OperatorEntry* entry = entries_.find(impl.full_name);
-  if (def == batch.defs.end() && (entry == nullptr || !entry->defined())) {
+  if (def == nullptr && (entry == nullptr || !entry->defined())) {
     std::string best = nearest(impl.full_name);
     batch.problem(
         impl.site,
-        str("no operator ", impl.full_name, " to register a ", impl.key,
-            " kernel for", best.empty() ? "" : "; did you mean " + best + "?",
+        str("no operator {} to register a {} kernel for{}{}", impl.full_name,
+            impl.key, best.empty() ? "" : "; did you mean " + best + "?",
             entry == nullptr ? "" : " (its library was unloaded)"));
     return;
   }
-  if (def == batch.defs.end()) {
+  if (def == nullptr) {
     if (const auto* other = own(*entry, key->key, key->backend)) {
-      batch.problem(impl.site,
-                    str(impl.full_name, " has a kernel for ", impl.key,
-                        " already, registered at ", other->file, ":",
-                        other->line, " by ", other->owner->name()));
+      batch.problem(
+          impl.site,
+          str("{} has a kernel for {} already, registered at {}:{} by {}",
+              impl.full_name, impl.key, other->file, other->line,
+              other->owner->name()));
     }
   }
   if (impl.kernel.signature == nullptr) return;
   std::string wrong;
-  if (def != batch.defs.end() && def->def.signature != nullptr) {
+  if (def != nullptr && def->def.signature != nullptr) {
     wrong = signature_mismatch(*impl.kernel.signature, *def->def.signature);
-  } else if (def != batch.defs.end()) {
+  } else if (def != nullptr) {
     const ParseResult r = try_parse_schema(def->schema);
     if (!r.ok()) return;  // reported with the definition
     wrong = signature_mismatch(*impl.kernel.signature, *r.schema);
@@ -169,24 +189,23 @@ void Registry::check_impl(RegistrationBatch& batch,
     wrong = signature_mismatch(*impl.kernel.signature, entry->schema());
   }
   if (!wrong.empty()) {
-    batch.problem(impl.site, str("kernel of ", impl.full_name, " for ",
-                                 impl.key, ": ", wrong));
+    batch.problem(impl.site, str("kernel of {} for {}: {}", impl.full_name,
+                                 impl.key, wrong));
   }
 }
 
 void Registry::check(RegistrationBatch& batch) {
   for (const auto& [ns, site] : batch.namespaces) {
     if (const auto it = namespaces_.find(ns); it != namespaces_.end()) {
-      batch.problem(site,
-                    str("namespace ", ns, " is owned by the block at ",
-                        where(it->second), " of ", it->second.owner->name(),
-                        "; use SY_LIBRARY_FRAGMENT to add to it"));
+      batch.problem(site, str("namespace {} is owned by the block at {} of {}; "
+                              "use SY_LIBRARY_FRAGMENT to add to it",
+                              ns, where(it->second), it->second.owner->name()));
     }
     for (const auto& [other, other_site] : batch.namespaces) {
       if (&other < &ns && other == ns) {
-        batch.problem(site, str("namespace ", ns, " is owned by the block at ",
-                                where(other_site),
-                                "; use SY_LIBRARY_FRAGMENT to add to it"));
+        batch.problem(site, str("namespace {} is owned by the block at {}; use "
+                                "SY_LIBRARY_FRAGMENT to add to it",
+                                ns, where(other_site)));
       }
     }
   }
@@ -195,22 +214,23 @@ void Registry::check(RegistrationBatch& batch) {
     if (!d.schema.empty()) {
       const ParseResult r = try_parse_schema(d.schema);
       for (const SchemaError& e : r.errors) {
-        batch.problem(d.site, str("schema '", d.schema, "' column ",
-                                  e.offset() + 1, ": ", e.what()));
+        batch.problem(d.site, str("schema '{}' column {}: {}", d.schema,
+                                  e.offset() + 1, e.what()));
       }
       if (!r.errors.empty()) continue;
     }
     const auto [it, fresh] = seen.emplace(d.full_name, &d);
     const OperatorEntry* entry = entries_.find(d.full_name);
     if (!fresh) {
-      batch.problem(d.site, str(d.full_name, " is defined twice: also at ",
+      batch.problem(d.site, str("{} is defined twice: also at {}", d.full_name,
                                 where(it->second->site)));
     } else if (entry != nullptr && entry->defined()) {
-      batch.problem(d.site, str(d.full_name, " is already defined by ",
+      batch.problem(d.site, str("{} is already defined by {}", d.full_name,
                                 entry->owner_->name()));
     }
   }
-  for (auto& impl : batch.impls) check_impl(batch, impl);
+  BatchIndex index(batch);
+  for (auto& impl : batch.impls) check_impl(batch, impl, index);
   check_services(batch);
 }
 
@@ -218,7 +238,7 @@ void Registry::check_services(RegistrationBatch& batch) const {
   for (const auto& s : batch.services) {
     const auto key = resolve_key(s.key);
     if (!key || key->backend < 0 || key->key != DispatchKey::Dense) {
-      batch.problem(s.site, str("m.service: ", s.key, " is no backend"));
+      batch.problem(s.site, str("m.service: {} is no backend", s.key));
       continue;
     }
     const LibraryToken* other =
@@ -229,9 +249,10 @@ void Registry::check_services(RegistrationBatch& batch) const {
       }
     }
     if (other != nullptr) {
-      batch.problem(s.site,
-                    str("m.service: backend ", s.key,
-                        " has one of that kind already, of ", other->name()));
+      batch.problem(
+          s.site,
+          str("m.service: backend {} has one of that kind already, of {}",
+              s.key, other->name()));
     }
   }
 }
@@ -355,9 +376,10 @@ void Registry::commit(RegistrationBatch& batch) {
   for (const auto& b : batch.backends) {
     try {
       if (b.interface == nullptr) {
-        batch.problem(b.site,
-                      str("backend ", b.key,
-                          ": no devices; call m.device(name, &interface)"));
+        batch.problem(
+            b.site,
+            str("backend {}: no devices; call m.device(name, &interface)",
+                b.key));
         continue;
       }
       fresh.push_back(detail::register_backend(b.key, b.device, b.interface));
@@ -372,8 +394,9 @@ void Registry::commit(RegistrationBatch& batch) {
       detail::unregister_backend(t);
       backend_owners_[number_of(t)] = nullptr;
     }
-    std::string text = str("library ", batch.owner()->name(),
-                           " was not registered; nothing has changed:");
+    std::string text =
+        str("library {} was not registered; nothing has changed:",
+            batch.owner()->name());
     for (const std::string& p : batch.problems) text += "\n  " + p;
     throw RegistrationError(std::move(text));
   }
@@ -386,8 +409,8 @@ std::string Registry::why_held(LibraryToken* token) const {
     if (e->owner_ != token) continue;
     for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
       if (r->owner != token) {
-        return str("library ", r->owner->name(), ", which has a kernel for ",
-                   e->name(), " (", r->file, ":", r->line, ")");
+        return str("library {}, which has a kernel for {} ({}:{})",
+                   r->owner->name(), e->name(), r->file, r->line);
       }
     }
   }
@@ -397,8 +420,9 @@ std::string Registry::why_held(LibraryToken* token) const {
     for (const OperatorEntry* e : entries_) {
       for (const KernelRecord* r = e->kernels_; r != nullptr; r = r->next) {
         if (r->key.backend == t && r->owner != token) {
-          return str("library ", r->owner->name(), ", which has a kernel for ",
-                     e->name(), " on ", backend_key_name(device_type_of(t)));
+          return str("library {}, which has a kernel for {} on {}",
+                     r->owner->name(), e->name(),
+                     backend_key_name(device_type_of(t)));
         }
       }
     }
@@ -411,8 +435,8 @@ void Registry::withdraw(LibraryToken* token,
   const std::lock_guard load_lock(load_mutex_);
   std::unique_lock lock(mutex_);
   const auto refuse = [&](const std::string& why) {
-    fail(ErrorKind::Error, "library ", token->name(),
-         " cannot be unloaded: held by ", why);
+    fail(ErrorKind::Error, "library {} cannot be unloaded: held by {}",
+         token->name(), why);
   };
   if (std::string h = why_held(token); !h.empty()) refuse(h);
 

@@ -14,13 +14,14 @@
 #include "c10/plugin/library_token.h"
 
 // What the dispatcher knows, internal to c10: entries, kernels, fallbacks, and
-// who registered what and where. Everything here is under one mutex; what calls
-// read is published by atomics. See Note [Publishing tables] in registry.cpp.
+// who registered what and where. One mutex guards everything here; what calls
+// read is published through atomics. See Note [Publishing tables] in
+// registry.cpp.
 
 namespace sy {
 
-// A key as registrations name it: functionality or alias, and a backend, -1
-// for none or all.
+// A key as registrations name it: a functionality or an alias, and a backend,
+// -1 for none or all.
 struct ResolvedKey {
   DispatchKey key;
   int backend = -1;
@@ -75,7 +76,7 @@ class RegistrationBatch {
 
   explicit RegistrationBatch(LibraryToken* owner) : owner_(owner) {}
   LibraryToken* owner() const { return owner_; }
-  // Runs a block's body; what it throws becomes a problem.
+  // Runs a block's body; an exception becomes a problem.
   void run(const LibraryRecord& record);
   void run(const LibraryRecord& record, void (*body)(Library&, void*),
            void* context);
@@ -112,14 +113,14 @@ class Registry {
   void commit_pending();
   // Removes the pending records from the list, oldest first.
   std::vector<LibraryRecord*> take_pending();
-  // One batch of the records of one shared object.
+  // Commits the records of one shared object as one batch.
   void commit_records(const std::vector<LibraryRecord*>& records,
                       LibraryToken* token);
   LibraryToken* token_of(const void* dso, const std::string& name);
   LibraryToken* new_token(std::string name, const void* dso);
   LibraryToken* find_token(const void* dso) const;
 
-  // Commits what is pending, then looks up without a lock.
+  // Commits pending records, then looks up without a lock.
   OperatorEntry* look_up(std::string_view full_name);
   std::string nearest_defined(std::string_view full_name);
   std::vector<const OperatorEntry*> defined() const;
@@ -133,9 +134,9 @@ class Registry {
   LibraryToken* backend_owner(DeviceType t) const;
   LibraryToken* service_owner(DeviceType t, BackendService s) const;
 
-  // From now on tables lead through detail::run_traced, or no longer do.
+  // Whether tables lead through detail::run_traced from now on.
   void set_tracing(bool on);
-  // All tables, after what they depend on has changed.
+  // Rebuilds all tables, for a change of something that they depend on.
   void renew_tables();
 
   // Held while a library is being loaded, so that no other thread's look-up
@@ -145,7 +146,7 @@ class Registry {
  private:
   friend class Loader;
   Registry();
-  // Under mutex_.
+  // The caller holds mutex_.
   std::string nearest(std::string_view full_name) const;
   struct Fallbacks {
     KernelRecord* all = nullptr;
@@ -153,7 +154,9 @@ class Registry {
   };
 
   void check(RegistrationBatch& batch);
-  void check_impl(RegistrationBatch& batch, RegistrationBatch::Impl& impl);
+  struct BatchIndex;
+  void check_impl(RegistrationBatch& batch, RegistrationBatch::Impl& impl,
+                  BatchIndex& index);
   void check_services(RegistrationBatch& batch) const;
   void apply(RegistrationBatch& batch);
   void add_kernel(OperatorEntry* e, const RegistrationBatch::Impl& impl,
@@ -195,26 +198,28 @@ class Registry {
 };
 
 namespace detail {
-// Waits until every call that was in flight has returned. False on time-out,
-// or if this very thread is in a call.
+// Waits until every call that was in flight has returned. False on time-out, or
+// if this thread itself is in a call.
 bool synchronize_calls(std::chrono::milliseconds timeout);
 
-// device_guard.cpp: the boxed form of CppSignature::device_entry.
+// In device_guard.cpp: the boxed form of CppSignature::device_entry.
 void run_on_device(const Kernel& kernel, const OperatorEntry& op,
                    DispatchKeySet keys, Value* args, size_t num_args,
                    Value* results, size_t num_results);
 
-// trace.cpp; see Note [Tracing]. The kernel that runs is its context.
+// In trace.cpp, see Note [Tracing]. The context of `kernel` is the kernel that
+// runs.
 void run_traced(const Kernel& kernel, const OperatorEntry& op,
                 DispatchKeySet keys, Value* args, size_t num_args,
                 Value* results, size_t num_results);
-// The kernel that a slot's kernel stands for.
+// The kernel of a slot without tracing.
 inline const Kernel* untraced(const Kernel* k) {
   return k != nullptr && k->boxed == &run_traced
              ? static_cast<const Kernel*>(k->context)
              : k;
 }
-// Begins what SWITCHYARD_TRACE asks for, once; warns if that is nothing.
+// Starts the tracing that SWITCHYARD_TRACE asks for, once. Warns if it asks for
+// nothing known.
 void trace_by_environment();
 }  // namespace detail
 

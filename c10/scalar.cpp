@@ -21,13 +21,13 @@ int64_t Scalar::to_long() const {
 
 int64_t Scalar::checked_long() const {
   if (tag_ != Tag::Double) return i_;
-  SY_CHECK(d_ >= -kTwo63 && d_ < kTwo63, Value, "Scalar: value ", *this,
-           " does not fit into int64");
+  SY_CHECK(d_ >= -kTwo63 && d_ < kTwo63, Value,
+           "Scalar: value {} does not fit into int64", *this);
   return static_cast<int64_t>(d_);
 }
 
 void Scalar::does_not_fit(ScalarType t) const {
-  fail(ErrorKind::Value, "Scalar: value ", *this, " does not fit into ",
+  fail(ErrorKind::Value, "Scalar: value {} does not fit into {}", *this,
        dtype_name(t));
 }
 

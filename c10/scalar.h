@@ -11,14 +11,14 @@
 
 namespace sy {
 
-// A number given to an operator: bool, int64 or double. Has room for a number
-// of two doubles.
+// A number that an operator is given: bool, int64 or double. It has room for a
+// number of two doubles.
 class SY_API Scalar {
  public:
   enum class Tag : uint8_t { Bool, Int, Double };
 
   constexpr Scalar() : i_(0), tag_(Tag::Int) {}
-  // No bool that a pointer or a text has become.
+  // Exactly a bool: pointers and texts do not convert to it.
   template <std::same_as<bool> B>
   constexpr Scalar(B v) : i_(v), tag_(Tag::Bool) {}
   constexpr Scalar(int v) : i_(v), tag_(Tag::Int) {}
@@ -50,14 +50,14 @@ class SY_API Scalar {
   constexpr double to_double() const {
     return tag_ == Tag::Double ? d_ : static_cast<double>(i_);
   }
-  // Truncates; a double beyond int64 gives the nearest representable.
+  // Cuts fractions. A double beyond int64 gives the nearest int64, NaN gives 0.
   int64_t to_long() const;
   constexpr bool to_bool() const {
     return tag_ == Tag::Double ? d_ != 0 : i_ != 0;
   }
-  // Throws ValueError if the value does not fit into T, by ATen's rule:
-  // fractions are cut, negative numbers wrap in an unsigned type, infinities
-  // stay what they are.
+  // Converts by ATen's rule: fractions are cut, negative numbers wrap in an
+  // unsigned type, infinities stay what they are. Throws ValueError if the
+  // value does not fit into T.
   template <class T>
   T to() const {
     constexpr ScalarType kType = CppTypeToScalarType<T>::value;

@@ -44,7 +44,7 @@ ScalarType default_dtype() noexcept {
 
 void set_default_dtype(ScalarType t) {
   SY_CHECK(t <= ScalarType::Undefined && is_floating_type(t), Type,
-           "[set_default_dtype] dtype: expected a floating type, got ",
+           "[set_default_dtype] dtype: expected a floating type, got {}",
            t <= ScalarType::Undefined ? dtype_name(t) : "no dtype");
   default_type.store(t, std::memory_order_relaxed);
 }

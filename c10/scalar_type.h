@@ -16,8 +16,8 @@
 
 namespace sy {
 
-// What moves elements by their size alone takes those of 1, 2, 4, 8 and 16
-// bytes, whether a dtype has them or not.
+// Code that moves elements by their size alone takes sizes of 1, 2, 4, 8 and 16
+// bytes, even those that no dtype has.
 inline constexpr size_t kMaxElementSize = 16;
 
 constexpr size_t element_size(ScalarType t) {
@@ -40,8 +40,8 @@ constexpr bool is_signed_type(ScalarType t) {
   return t != ScalarType::Byte && t != ScalarType::Bool;
 }
 
-// The type that both arguments fit into by PyTorch's rules; Undefined if
-// either is.
+// The type that both arguments promote to by PyTorch's rules; Undefined if one
+// of them is.
 constexpr ScalarType promote_types(ScalarType a, ScalarType b) {
   if (a == ScalarType::Undefined || b == ScalarType::Undefined) {
     return ScalarType::Undefined;
@@ -49,7 +49,7 @@ constexpr ScalarType promote_types(ScalarType a, ScalarType b) {
   return static_cast<ScalarType>(
       kPromoteTypes[static_cast<int>(a)][static_cast<int>(b)]);
 }
-// Whether a result of type `from` may be stored to a tensor of type `to`.
+// Whether a result of type `from` may be stored in a tensor of type `to`.
 constexpr bool can_cast(ScalarType from, ScalarType to) {
   const auto category = [](ScalarType t) {
     return kScalarTypeInfo[static_cast<int>(t)].category;
@@ -59,7 +59,7 @@ constexpr bool can_cast(ScalarType from, ScalarType to) {
 
 inline std::string to_string(ScalarType t) { return dtype_name(t); }
 SY_API std::ostream& operator<<(std::ostream& out, ScalarType t);
-// "float32", "Float" or "float"; nullopt if there is none of that name.
+// Parses "float32", "Float" or "float"; nullopt if no type has that name.
 SY_API std::optional<ScalarType> parse_scalar_type(std::string_view name);
 
 // CppTypeToScalarType<float>::value == kFloat.
@@ -79,8 +79,9 @@ struct ScalarTypeToCppType;
 SY_FORALL_SCALAR_TYPES(SY_MAP_TYPE)
 #undef SY_MAP_TYPE
 
-// Default type of floating results that name none (float32 unless set).
-// Thread-safe; process-wide.
+// The type of floating results if the caller names none: float32 unless set.
+// Process-wide, thread-safe. set_default_dtype throws TypeError for other
+// types.
 SY_API ScalarType default_dtype() noexcept;
 SY_API void set_default_dtype(ScalarType t);
 

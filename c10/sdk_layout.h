@@ -11,12 +11,13 @@
 #include "c10/value.h"
 #include "c10/version.h"
 
-// What a plugin and the library must agree on to exchange objects, as one
-// number: computed when each is compiled, compared before a plugin is loaded.
+// One number for all that a plugin and the library must agree on to exchange
+// objects. Each computes it when it is compiled; both are compared before the
+// plugin is loaded.
 
 namespace sy {
 
-// Raised by hand when the meaning of a shared type changes and no size does.
+// Raise it by hand when the meaning of a shared type changes and no size does.
 inline constexpr uint32_t kLayoutRevision = 4;
 
 constexpr uint64_t sdk_layout_hash() {

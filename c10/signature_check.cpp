@@ -59,13 +59,13 @@ bool same_signature(const CppSignature& a, const CppSignature& b) {
 std::string to_string(const CppSignature& s) {
   std::string out = "(";
   for (int i = 0; i < s.num_args; ++i) {
-    out += str(i > 0 ? ", " : "", cpp_type_name(s.args[i], false));
+    out += str("{}{}", i > 0 ? ", " : "", cpp_type_name(s.args[i], false));
   }
   out += ") -> ";
   if (s.num_results == 0) return out + "void";
   if (s.num_results > 1) out += "(";
   for (int i = 0; i < s.num_results; ++i) {
-    out += str(i > 0 ? ", " : "", cpp_type_name(s.results[i], true));
+    out += str("{}{}", i > 0 ? ", " : "", cpp_type_name(s.results[i], true));
   }
   return s.num_results > 1 ? out + ")" : out;
 }
@@ -121,8 +121,8 @@ ArgCode code_of(Type type, bool is_write) {
 
 std::string mismatch(const std::string& what, ArgCode expected, ArgCode got,
                      bool is_result) {
-  return str(what, ": expected ", cpp_type_name(expected, is_result), ", got ",
-             cpp_type_name(got, is_result));
+  return str("{}: expected {}, got {}", what,
+             cpp_type_name(expected, is_result), cpp_type_name(got, is_result));
 }
 
 }  // namespace
@@ -132,26 +132,27 @@ std::string signature_mismatch(const CppSignature& kernel,
   const auto args = schema.arguments();
   const auto returns = schema.returns();
   if (kernel.num_args != args.size()) {
-    return str("expected ", args.size(), " arguments for ", to_string(schema),
-               ", got ", int{kernel.num_args});
+    return str("expected {} arguments for {}, got {}", args.size(),
+               to_string(schema), int{kernel.num_args});
   }
   for (size_t i = 0; i < args.size(); ++i) {
     const ArgCode expected = code_of(args[i].type, args[i].is_write());
     if (expected != ArgCode::Void && expected != kernel.args[i]) {
-      return mismatch(str("argument ", i + 1, " '", args[i].name.view(), "' (",
-                          args[i].type.str(), ")"),
+      return mismatch(str("argument {} '{}' ({})", i + 1, args[i].name.view(),
+                          args[i].type.str()),
                       expected, kernel.args[i], false);
     }
   }
   if (kernel.num_results != returns.size()) {
-    return str("expected ", returns.size(), " results, got ",
+    return str("expected {} results, got {}", returns.size(),
                int{kernel.num_results});
   }
   for (size_t i = 0; i < returns.size(); ++i) {
     const ArgCode expected =
         code_of(returns[i].type, returns[i].alias.is_write());
     if (expected != ArgCode::Void && expected != kernel.results[i]) {
-      return mismatch(str("result ", i + 1), expected, kernel.results[i], true);
+      return mismatch(str("result {}", i + 1), expected, kernel.results[i],
+                      true);
     }
   }
   return "";
@@ -160,7 +161,7 @@ std::string signature_mismatch(const CppSignature& kernel,
 std::string signature_mismatch(const CppSignature& kernel,
                                const CppSignature& expected) {
   if (same_signature(kernel, expected)) return "";
-  return str("expected ", to_string(expected), ", got ", to_string(kernel));
+  return str("expected {}, got {}", to_string(expected), to_string(kernel));
 }
 
 }  // namespace sy

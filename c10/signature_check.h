@@ -13,7 +13,7 @@ class FunctionSchema;
 // double".
 std::string signature_mismatch(const CppSignature& kernel,
                                const FunctionSchema& schema);
-// The same against the signature that the operator was defined with.
+// The same for the signature that the operator was defined with.
 std::string signature_mismatch(const CppSignature& kernel,
                                const CppSignature& expected);
 

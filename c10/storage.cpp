@@ -32,7 +32,7 @@ std::atomic<int64_t> until_failure{0};
 void count_allocation(size_t bytes) {
   if (!counts.load(std::memory_order_relaxed)) return;
   SY_CHECK(until_failure.fetch_sub(1, std::memory_order_relaxed) != 1,
-           OutOfMemory, "allocating ", bytes, " bytes fails, as a test asks");
+           OutOfMemory, "allocating {} bytes fails, as a test asks", bytes);
 }
 
 int index_of(Device d) { return with_index(d).index(); }
@@ -41,8 +41,8 @@ Allocator& allocator_of(Device device) {
   DeviceInterface& i = device_interface(device.type());
   const int count = i.device_count();
   SY_CHECK(index_of(device) < count, Value,
-           "[allocate] device: expected one of ", count, " '",
-           backend_device_name(device.type()), "' devices, got '", device, "'");
+           "[allocate] device: expected one of {} '{}' devices, got '{}'",
+           count, backend_device_name(device.type()), device);
   return i.allocator(index_of(device));
 }
 
@@ -110,8 +110,9 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate_apart(size_t bytes,
 intrusive_ptr<StorageImpl> StorageImpl::allocate_pinned(size_t bytes,
                                                         DeviceType backend) {
   Allocator* const a = device_interface(backend).pinned_allocator();
-  SY_CHECK(a != nullptr, Value, "[allocate] device '",
-           backend_device_name(backend), "' pins no memory of the host");
+  SY_CHECK(a != nullptr, Value,
+           "[allocate] device '{}' pins no memory of the host",
+           backend_device_name(backend));
   count_allocation(bytes);
   return allocate_by(*a, backend, bytes, Device(kCPU));
 }
@@ -210,9 +211,9 @@ bool StorageImpl::resizable() const noexcept {
 
 void StorageImpl::resize(size_t bytes) {
   SY_CHECK(resizable(), Error,
-           "[resize] storage: its memory was given by the caller and cannot "
-           "be resized from ",
-           nbytes_, " to ", bytes, " bytes");
+           "[resize] storage: its memory was given by the caller and cannot be "
+           "resized from {} to {} bytes",
+           nbytes_, bytes);
   if (bytes == nbytes_) return;
   if (source() == kNone && payload() != nullptr) materialized("resize");
   const Source from = source();
@@ -267,12 +268,13 @@ void StorageImpl::set_payload(intrusive_ptr<StoragePayload> payload) {
 }
 
 bool StorageImpl::take_memory(intrusive_ptr<StorageImpl> from) {
-  SY_CHECK(from && from->data_acquire() != nullptr, Value,
-           "[take_memory] from: expected a storage with memory, got one "
-           "without");
+  SY_CHECK(
+      from && from->data_acquire() != nullptr, Value,
+      "[take_memory] from: expected a storage with memory, got one without");
   SY_CHECK(from->device_ == device_ && from->nbytes_ >= nbytes_, Value,
-           "[take_memory] from: expected at least ", nbytes_, " bytes on ",
-           device_, ", got ", from->nbytes_, " bytes on ", from->device_);
+           "[take_memory] from: expected at least {} bytes on {}, got {} bytes "
+           "on {}",
+           nbytes_, device_, from->nbytes_, from->device_);
   StorageExtra& e = need_extra();
   const std::lock_guard lock(e.mutex);
   if (data_acquire() != nullptr) return false;
@@ -286,11 +288,11 @@ bool StorageImpl::take_memory(intrusive_ptr<StorageImpl> from) {
 
 intrusive_ptr<StorageImpl> StorageImpl::give_memory() {
   if (data_ == nullptr) return {};
-  SY_CHECK(!is_handed_out(), Error,
-           "[give_memory] storage: expected memory that nobody writes to but "
-           "kernels, got ",
-           nbytes_, " bytes on ", device_,
-           " whose address was handed out by data_ptr()");
+  SY_CHECK(
+      !is_handed_out(), Error,
+      "[give_memory] storage: expected memory that nobody writes to but "
+      "kernels, got {} bytes on {} whose address was handed out by data_ptr()",
+      nbytes_, device_);
   intrusive_ptr<StorageImpl> out;
   const Source from = source();
   if (from == kLent) {
@@ -327,22 +329,23 @@ void* StorageImpl::materialized(const char* asked) {
   }
   if (!payload) {
     void* const data = data_acquire();  // given meanwhile
-    SY_CHECK(data != nullptr, Value, "[", asked,
-             "] expected a storage with memory, got ", nbytes_, " bytes on ",
-             device_, " without any");
+    SY_CHECK(
+        data != nullptr, Value,
+        "[{}] expected a storage with memory, got {} bytes on {} without any",
+        asked, nbytes_, device_);
     return data;
   }
   try {
     payload->materialize(*this);
   } catch (Error& error) {
-    error.add_context(str("[", asked, "] asked for ", payload->describe(), ", ",
-                          nbytes_, " bytes on ", device_));
+    error.add_context(str("[{}] asked for {}, {} bytes on {}", asked,
+                          payload->describe(), nbytes_, device_));
     throw;
   }
   void* const data = data_acquire();
-  SY_CHECK(data != nullptr, Error, "[", asked, "] expected memory from ",
-           payload->describe(), " for ", nbytes_, " bytes on ", device_,
-           ", got none");
+  SY_CHECK(data != nullptr, Error,
+           "[{}] expected memory from {} for {} bytes on {}, got none", asked,
+           payload->describe(), nbytes_, device_);
   return data;
 }
 

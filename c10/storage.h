@@ -20,37 +20,39 @@ struct StorageExtra;
 
 using Deleter = void (*)(void* context);
 
-// The memory of one or more tensors, and what all tensors over it share: the
-// version counter with its last writer, and the payload of a backend that
-// computes the elements later. Counted by intrusive_ptr. Concurrent reads are
-// safe, taking memory for them included; the version is bumped by whoever
-// writes.
+// The memory of one or more tensors, and what they share: the version counter
+// with its last writer, and the payload of a backend that computes the elements
+// later. intrusive_ptr counts its owners. Concurrent reads are safe, even if
+// they take memory first. Whoever writes raises the version.
 class SY_API StorageImpl final : public RefCounted {
  public:
-  // Allocates `bytes` on `device`. Throws OutOfMemoryError.
+  // Allocates `bytes` on `device`; nothing on Meta. Throws ValueError if there
+  // is no such device, OutOfMemoryError.
   static intrusive_ptr<StorageImpl> allocate(size_t bytes, Device device);
   // A CPU storage in the pinned memory of a backend (c10/pinned_memory.h).
-  // Throws ValueError if that has none, OutOfMemoryError.
+  // Throws ValueError if the backend pins none, OutOfMemoryError.
   static intrusive_ptr<StorageImpl> allocate_pinned(size_t bytes,
                                                     DeviceType backend);
-  // Takes over memory of the caller; `deleter(context)` runs at the end.
+  // Takes over memory of the caller. `deleter(context)` frees it in the end;
+  // nullptr if nothing is to be freed.
   static intrusive_ptr<StorageImpl> adopt(void* data, size_t bytes,
                                           Device device, Deleter deleter,
                                           void* context);
-  // No memory: Meta, and tensors whose backend keeps its data elsewhere or
-  // computes it later.
+  // A storage without memory: on Meta, and for backends that keep the elements
+  // elsewhere or compute them later.
   static intrusive_ptr<StorageImpl> without_data(size_t bytes, Device device);
 
-  // nullptr without memory. For kernels, which write what they were given to
-  // write and keep no pointer: it counts as handed out to nobody.
+  // For kernels only; nullptr without memory. A kernel writes only the
+  // arguments that it was given to write, and keeps no pointer, so the memory
+  // does not count as handed out.
   void* data() const noexcept { return data_; }
-  // The same while other threads may be giving memory.
+  // The same, while other threads may give the storage memory.
   void* data_acquire() const noexcept {
     return std::atomic_ref<void*>(const_cast<void*&>(data_))
         .load(std::memory_order_acquire);
   }
-  // For everybody but kernels: takes memory first if there is none yet, as
-  // materialize() does, and throws what it throws.
+  // For all other code. If there is no memory yet, takes some as materialize()
+  // does, and throws the same errors. `asked` names the caller in messages.
   const void* const_data(const char* asked) {
     void* const data = data_acquire();
     return SY_LIKELY(data != nullptr) ? data : materialized(asked);
@@ -60,8 +62,8 @@ class SY_API StorageImpl final : public RefCounted {
     void* const data = data_acquire();
     return SY_LIKELY(data != nullptr) ? data : materialized(asked);
   }
-  // Whether mutable_data() was ever called: somebody may write to the memory
-  // without a kernel.
+  // Whether mutable_data() was ever called: then code outside of kernels may
+  // write to the memory.
   bool is_handed_out() const noexcept {
     return handed_out_.load(std::memory_order_relaxed);
   }
@@ -70,37 +72,38 @@ class SY_API StorageImpl final : public RefCounted {
   }
   size_t nbytes() const noexcept { return nbytes_; }
   Device device() const noexcept { return device_; }
-  // Memory of the host that some backend pins.
+  // Whether this is memory of the host that a backend pins.
   bool is_pinned() const noexcept;
-  // That frees the memory; nullptr if none does by itself.
+  // The allocator that frees the memory; nullptr if none does.
   const Allocator* allocator() const noexcept;
-  // Whether the memory is the library's own.
+  // Whether the memory is the library's own: false for adopted memory.
   bool resizable() const noexcept;
-  // Keeps the common prefix. Throws Error if the storage is not resizable,
-  // OutOfMemoryError.
+  // Keeps the bytes that both sizes have. Throws Error if the storage is not
+  // resizable, OutOfMemoryError, and what materialize() throws.
   void resize(size_t bytes);
 
-  // What a backend keeps with this storage; nullptr if nothing. The pointer is
-  // good until the payload is replaced.
+  // What a backend keeps with this storage; nullptr for nothing. The pointer is
+  // valid until the payload is replaced.
   StoragePayload* payload() const noexcept {
     return SY_LIKELY(extra() == nullptr) ? nullptr : payload_of_extra();
   }
-  // Of a storage that others see already: by one thread at a time.
+  // If other threads know the storage already, only one may call this at a
+  // time.
   void set_payload(intrusive_ptr<StoragePayload> payload);
-  // The memory of `from`, which is held and given up by the caller, becomes
-  // this one's. False: there was memory already, maybe since another thread
-  // gave some. Throws ValueError if `from` has none, too little, or lies on
-  // another device.
+  // Takes over the memory of `from`. This storage then holds `from`; the caller
+  // must not use it any more. False: there was memory already, perhaps because
+  // another thread gave some. Throws ValueError if `from` has no memory, too
+  // little, or lies on another device.
   bool take_memory(intrusive_ptr<StorageImpl> from);
-  // The other way: the memory in a storage of its own, this one has none from
-  // now on. A write like any other. nullptr if there is none. Throws Error if
-  // it is handed out.
+  // The reverse: moves the memory to a new storage and returns that; this one
+  // has no memory from now on. This is a write like any other. nullptr if there
+  // is no memory. Throws Error if the memory is handed out.
   intrusive_ptr<StorageImpl> give_memory();
 
   uint32_t version() const noexcept {
     return version_.load(std::memory_order_relaxed);
   }
-  // Who wrote last by a counted write; nullptr at version 0.
+  // The operator of the last counted write; nullptr at version 0.
   const OperatorEntry* last_writer() const noexcept { return last_writer_; }
   void bump_version(const OperatorEntry* writer) noexcept {
     version_.store(version_.load(std::memory_order_relaxed) + 1,
@@ -108,7 +111,7 @@ class SY_API StorageImpl final : public RefCounted {
     last_writer_ = writer;
   }
 
-  // The last write was a part of what `writer` does.
+  // Says that the last write was part of a call of `writer`.
   void set_last_writer(const OperatorEntry* writer) noexcept {
     last_writer_ = writer;
   }
@@ -118,15 +121,16 @@ class SY_API StorageImpl final : public RefCounted {
   static void destroy(StorageImpl* s) noexcept;
 
  private:
-  // Where the memory is from. In the low bits of source_; above them, unless it
-  // is Inline, in units of 64 bytes what lies behind this object in its block.
+  // Where the memory is from: the low bits of source_. The bits above hold the
+  // size of the memory behind this object in its block, in units of 64 bytes.
+  // They are 0 for kInline, where nbytes_ says it.
   enum Source : uint8_t {
     kNone,        // no memory
     kInline,      // behind this object, in one block of the pool
     kInlineMore,  // the same, with a side block
     kAllocator,   // of the device, or of a backend's pinned memory
     kAdopted,
-    kLent  // another storage's, which this one holds
+    kLent  // of another storage, which this one holds
   };
   static constexpr uint8_t kSourceMask = 15;
   static constexpr int kUnitsShift = 4;
@@ -162,7 +166,7 @@ class SY_API StorageImpl final : public RefCounted {
   Allocator* allocator_ = nullptr;
   LibraryToken* owner_ = nullptr;  // the plugin whose code must free it
   const OperatorEntry* last_writer_ = nullptr;
-  // What few storages have: a side block, made when it is first needed.
+  // State that few storages have, in a block that is made when it is needed.
   std::atomic<detail::StorageExtra*> extra_{nullptr};
   std::atomic<uint32_t> version_{0};
   Device device_;

@@ -10,18 +10,19 @@ class LibraryToken;
 class StorageImpl;
 
 // What a backend keeps with a storage: the value that its elements will have
-// once they are computed, or where they lie. It belongs to the storage, so that
-// a tensor and its views share it. The library of the backend is not unloaded
-// while it lives.
+// once they are computed, or where they are. It belongs to the storage, so a
+// tensor and its views share it. The backend's library is not unloaded while
+// the payload lives.
 class SY_API StoragePayload : public RefCounted {
  public:
   virtual ~StoragePayload();
 
-  // Gives `storage` memory with its elements (StorageImpl::take_memory). Called
-  // when somebody outside of kernels asks for them and the storage has no
-  // memory; the library holds no lock. Threads that ask at once all call it:
-  // it is the backend's to let one work and the others wait, and memory that a
-  // second one gives is not taken. What it throws reaches who asked.
+  // Computes the elements and gives `storage` memory with them
+  // (StorageImpl::take_memory). Called when code outside of kernels asks for
+  // elements and the storage has no memory. The library holds no lock: several
+  // threads may call it at once, and the backend may let one work while the
+  // others wait. The storage takes the first memory; for later ones
+  // take_memory() returns false. Exceptions reach the code that asked.
   virtual void materialize(StorageImpl& storage) = 0;
   // For messages: "the result of aten::mul".
   virtual const char* describe() const noexcept { return "a payload"; }
@@ -41,10 +42,11 @@ class SY_API StoragePayload : public RefCounted {
   LibraryToken* owner_;
 };
 
-// Gives the storage memory, by its payload, if it has none yet: what reads
-// elements outside of kernels calls first (data_ptr, item, printing, saving,
-// DLPack, copies to the host). `asked` names it in messages. Throws ValueError
-// if there is nothing that would give memory, and what the payload throws.
+// If the storage has no memory yet, its payload gives it some. Code outside of
+// kernels calls this before it reads elements (data_ptr, item, printing,
+// saving, DLPack, copies to the host); `asked` names that code in messages.
+// Does nothing on Meta and for 0 bytes. Throws ValueError if there is neither
+// memory nor a payload, and what the payload throws.
 SY_API void materialize(StorageImpl& storage, const char* asked);
 
 }  // namespace sy

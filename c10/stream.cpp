@@ -19,11 +19,12 @@ int index_of(Device d) { return std::max(with_index(d).index(), 0); }
 
 DeviceInterface& checked_interface(Device device) {
   DeviceInterface& i = device_interface(device.type());
-  SY_CHECK(i.device_count() > 0, Value, "device: there is no '",
-           backend_device_name(device.type()), "' device in this machine");
-  SY_CHECK(index_of(device) < i.device_count(), Value, "device: expected '",
-           backend_device_name(device.type()), "' with an index in [0, ",
-           i.device_count() - 1, "], got ", device);
+  SY_CHECK(i.device_count() > 0, Value,
+           "device: there is no '{}' device in this machine",
+           backend_device_name(device.type()));
+  SY_CHECK(index_of(device) < i.device_count(), Value,
+           "device: expected '{}' with an index in [0, {}], got {}",
+           backend_device_name(device.type()), i.device_count() - 1, device);
   return i;
 }
 
@@ -43,8 +44,8 @@ intrusive_ptr<detail::QueueObject> object(detail::QueueObject::Kind kind,
 }
 
 [[noreturn]] void cannot(Device device, const char* what) {
-  fail(ErrorKind::NotImplemented, "device '",
-       backend_device_name(device.type()), "' ", what);
+  fail(ErrorKind::NotImplemented, "device '{}' {}",
+       backend_device_name(device.type()), what);
 }
 
 // The innermost of this thread.
@@ -95,13 +96,13 @@ void Event::synchronize() const {
 
 double Event::elapsed(const Event& later) const {
   SY_CHECK(device() == later.device(), Value,
-           "[Event.elapsed] later: expected an event of ", device(),
-           ", got one of ", later.device());
+           "[Event.elapsed] later: expected an event of {}, got one of {}",
+           device(), later.device());
   for (const Event* e : {this, &later}) {
-    SY_CHECK(e->event_->kind() == Kind::kTimedEvent, Value, "[Event.elapsed] ",
-             e == this ? "self" : "later",
-             ": expected an event with its time, got one without: record it "
-             "with EventTime::kNoted");
+    SY_CHECK(e->event_->kind() == Kind::kTimedEvent, Value,
+             "[Event.elapsed] {}: expected an event with its time, got one "
+             "without: record it with EventTime::kNoted",
+             e == this ? "self" : "later");
     e->synchronize();
   }
   return streams_of(*event_).elapsed(device().index(), event_->id(),
@@ -192,9 +193,8 @@ Event Stream::record(EventTime time) const {
 
 void Stream::wait(const Event& event) const {
   SY_CHECK(event.device().type() == device().type(), Value,
-           "[Stream.wait] event: expected one of '",
-           backend_device_name(device().type()), "', got one of ",
-           event.device());
+           "[Stream.wait] event: expected one of '{}', got one of {}",
+           backend_device_name(device().type()), event.device());
   if (event.event_->id() == 0) return;
   streams_of(*stream_).wait_event(device().index(), id(), event.event_->id());
 }

@@ -6,95 +6,100 @@
 #include "c10/device.h"
 #include "c10/intrusive_ptr.h"
 
-// Queues of work on a device, for backends whose kernels run after the call
-// that started them. Work of one stream runs in order, work of two does not
-// wait for each other but where an event says so. Results may be read by the
-// host without any of this: copies to the host wait by themselves.
+// Streams are queues of work on a device, for backends whose kernels run after
+// the call that started them. Work of one stream runs in order. Work of two
+// streams does not wait for each other, unless an event says so. The host may
+// read results without any of this: copies to the host wait by themselves.
 
 namespace sy {
 
 class LibraryToken;
 class StorageImpl;
 
-// What a backend with streams implements (DeviceInterface::streams). Numbers
-// are the backend's own; stream 0 is there from the start and never destroyed.
-// Safe from several threads. No call waits but those that say so. Only what is
-// above the line "may be left out" must be there.
+// A backend with streams implements this (DeviceInterface::streams). It chooses
+// the numbers of streams and events; stream 0 exists from the start and is
+// never destroyed. Implementations must be thread-safe. A call waits only if
+// its comment says so. What is below the line "may be left out" is optional.
 class SY_API StreamInterface {
  public:
   virtual ~StreamInterface();
   virtual uint64_t create_stream(int device) = 0;
-  // What is in the stream is still done.
+  // Work that is in the stream is still done.
   virtual void destroy_stream(int device, uint64_t stream) noexcept = 0;
-  // Where kernels that this thread calls go.
+  // The stream that kernels called by this thread go to.
   virtual uint64_t current_stream(int device) const noexcept = 0;
   virtual void set_current_stream(int device, uint64_t stream) noexcept = 0;
   virtual bool is_stream_done(int device, uint64_t stream) const = 0;
-  // Waits, then throws the first error of a kernel since the last time, if
-  // there was one; it names the operator (sy::running_operator() when the
-  // kernel was started).
+  // Waits for the work in the stream. Then throws the first error of a kernel
+  // since the last call, if there was one. The error names the operator, which
+  // is sy::running_operator() when the kernel is started.
   virtual void synchronize_stream(int device, uint64_t stream) = 0;
-  // An event that is done once all that is in the stream now is.
+  // Makes an event that is done when all work now in the stream is done.
   virtual uint64_t record_event(int device, uint64_t stream) = 0;
   virtual void destroy_event(int device, uint64_t event) noexcept = 0;
   virtual bool is_event_done(int device, uint64_t event) const = 0;
-  // Waits.
+  // Waits for the event.
   virtual void synchronize_event(int device, uint64_t event) = 0;
-  // What enters the stream from now on waits for the event, the host does not.
+  // Work that enters the stream from now on waits for the event; the host does
+  // not.
   virtual void wait_event(int device, uint64_t stream, uint64_t event) = 0;
 
   // ---- may be left out ----
 
-  // Tickets: the pieces of work of a stream are numbered from 1 as they enter
-  // it. The number of the last that entered, and of the last that is done with
-  // all before it.
+  // Tickets number the pieces of work of a stream from 1, as they enter it.
+  // last_ticket() is the number of the last piece that entered.
+  // completed_ticket() is the highest number whose piece is done, with all
+  // before it.
   virtual uint64_t last_ticket(int, uint64_t) const noexcept { return 0; }
   virtual uint64_t completed_ticket(int, uint64_t) const noexcept { return 0; }
 
-  // The range of priorities, `most` <= 0 <= `least`: smaller numbers run first,
-  // as CUDA has it.
+  // The range of priorities, `most` <= 0 <= `least`. Smaller numbers run first,
+  // as in CUDA.
   virtual void priorities(int, int* least, int* most) const noexcept {
     *least = *most = 0;
   }
-  // Of a priority within the range.
+  // Makes a stream with a priority of that range.
   virtual uint64_t create_stream_of(int device, int /*priority*/) {
     return create_stream(device);
   }
   virtual int stream_priority(int, uint64_t) const noexcept { return 0; }
 
-  // What the device's own library calls the stream or event; nullptr: nothing.
+  // The handle of the stream or event in the device's own library; nullptr if
+  // it has none.
   virtual void* native_stream(int, uint64_t) { return nullptr; }
   virtual void* native_event(int, uint64_t) { return nullptr; }
-  // A number for a stream that somebody else made, who keeps it alive until
-  // destroy_stream(), which only forgets it. False: not possible.
+  // Gives a number to a stream that other code made. That code keeps the stream
+  // alive until destroy_stream(), which only forgets it. False: not possible.
   virtual bool adopt_stream(int, void* /*native*/, uint64_t* /*stream*/) {
     return false;
   }
 
-  // The same as record_event(), of an event that notes its time. 0: no times.
+  // Like record_event(), but the event notes its time. 0: the backend notes no
+  // times.
   virtual uint64_t record_timed_event(int, uint64_t) { return 0; }
-  // Milliseconds between two such events that are done.
+  // Milliseconds from one event to another. Both have times and are done.
   virtual double elapsed(int, uint64_t /*from*/, uint64_t /*to*/) { return 0; }
 
-  // Graphs: what enters the stream between the two calls is recorded and does
-  // not run. Memory that the recorded work uses stays as it is until the graph
-  // is destroyed, freed or not. While a stream records, what waits for it
-  // throws Error naming the operator. False: no graphs.
+  // Graphs. Work that enters the stream between begin_capture() and
+  // end_capture() is recorded and does not run. The memory that it uses is kept
+  // until the graph is destroyed, even if it is freed before. While a stream
+  // records, calls that wait for it throw Error, which names the operator.
+  // False: the backend records no graphs.
   virtual bool begin_capture(int, uint64_t /*stream*/) { return false; }
-  // The recorded graph. Throws the error that ended the recording before.
+  // Returns the recorded graph. If an error ended the recording, throws that.
   virtual uint64_t end_capture(int, uint64_t /*stream*/) { return 0; }
-  // Ends a recording of which nothing is wanted.
+  // Ends a recording and drops it.
   virtual void abort_capture(int, uint64_t /*stream*/) noexcept {}
   virtual bool is_capturing(int, uint64_t /*stream*/) const noexcept {
     return false;
   }
-  // What launch_graph() takes: it is made once and keeps what it needs of the
-  // graph alive.
+  // Makes the executable that launch_graph() takes, once for each graph. It
+  // keeps alive what it needs of the graph.
   virtual uint64_t instantiate_graph(int, uint64_t /*graph*/) { return 0; }
-  // One piece of work of the stream.
+  // Puts the graph into the stream, as one piece of work.
   virtual void launch_graph(int, uint64_t /*executable*/, uint64_t /*stream*/) {
   }
-  // What is in a stream is still done.
+  // Work that is in a stream is still done.
   virtual void destroy_executable(int, uint64_t) noexcept {}
   virtual void destroy_graph(int, uint64_t) noexcept {}
 
@@ -112,16 +117,17 @@ class SY_API StreamInterface {
   virtual void* reserved7() { return nullptr; }
 };
 
-// For launches: work number `ticket` of `stream` of device `device` uses the
-// storage's memory (of the device, or pinned), which then waits for it before
-// it is used for anything else. Nothing needs to hold the storage. Nobody else
-// calls this, but who starts work of a stream by other means than operators.
+// Says that work number `ticket` of `stream` of device `device` uses the
+// storage's memory (of the device, or pinned). The memory is not used for
+// anything else before that work is done, even if nobody holds the storage.
+// Only launches call this, and code that starts work of a stream by other means
+// than operators.
 SY_API void note_use(const StorageImpl& storage, int device, uint64_t stream,
                      uint64_t ticket) noexcept;
 
 namespace detail {
-// A stream, event or graph: destroyed with its last handle, unless it is the
-// backend's own. Its library is not unloaded before.
+// A stream, event or graph. It is destroyed with its last handle, unless it is
+// the backend's own (kBackends). The backend's library is not unloaded before.
 class SY_API QueueObject final : public RefCounted {
  public:
   enum class Kind : uint8_t {
@@ -150,18 +156,18 @@ class SY_API QueueObject final : public RefCounted {
 using QueueHandle = intrusive_ptr<QueueObject>;
 }  // namespace detail
 
-// A point in the work of a stream. Copies are the same event.
+// A point in the work of a stream. Copies share one event.
 class SY_API Event {
  public:
   Device device() const { return event_->device(); }
   bool is_done() const;
-  // Waits for what was in the stream when the event was recorded.
+  // Waits for the work that was in the stream when the event was recorded.
   void synchronize() const;
   // Milliseconds from this event to `later`; waits for both. Throws ValueError
-  // if one of them was recorded without its time or is of another device.
+  // if one was recorded without its time, or if their devices differ.
   double elapsed(const Event& later) const;
-  // What the device's own library calls it, a cudaEvent_t say; nullptr: it has
-  // no name there.
+  // The event's handle in the device's own library, such as a cudaEvent_t;
+  // nullptr if it has none.
   void* native_handle() const;
 
  private:
@@ -172,36 +178,37 @@ class SY_API Event {
 
 enum class EventTime : bool { kNone, kNoted };
 
-// Copies are the same stream. Devices without streams have one that is always
-// done.
+// Copies share one stream. A device without streams has a single one, which is
+// always done.
 class SY_API Stream {
  public:
-  // Throws NotImplementedError if the backend has no streams, ValueError if
-  // there is no such device. Smaller priorities run first; one beyond the range
-  // of the device is the nearest within.
+  // Makes a stream. Smaller priorities run first; a priority beyond the range
+  // of the device becomes the nearest within. Throws NotImplementedError if the
+  // backend has no streams, ValueError if there is no such device.
   static Stream make(Device device, int priority = 0);
-  // Where kernels that this thread calls go.
+  // The stream that kernels called by this thread go to.
   static Stream current(Device device);
-  // One that somebody else made (a cudaStream_t say) and keeps alive as long
-  // as this and its copies live. Throws NotImplementedError if the backend
-  // takes none.
+  // A stream that other code made (a cudaStream_t, for example) and keeps alive
+  // as long as this object and its copies live. Throws NotImplementedError if
+  // the backend takes none.
   static Stream from_native(Device device, void* handle);
 
   Device device() const { return stream_->device(); }
   uint64_t id() const { return stream_->id(); }
   int priority() const;
-  // What the device's own library calls it; nullptr: it has no name there.
+  // The stream's handle in the device's own library; nullptr if it has none.
   void* native_handle() const;
   bool is_done() const;
-  // Waits, then throws the first error of a kernel that ran in it; the error
-  // names the operator.
+  // Waits for the work in the stream. Then throws the first error of a kernel
+  // that ran in it; the error names the operator.
   void synchronize() const;
-  // Throws NotImplementedError for a time that the backend does not note.
+  // Records an event after the work that is now in the stream. Throws
+  // NotImplementedError if a time is asked for and the backend notes none.
   Event record(EventTime time = EventTime::kNone) const;
-  // What enters the stream from now on waits for the event. Throws ValueError
-  // for one of another backend.
+  // Work that enters the stream from now on waits for the event. Throws
+  // ValueError for an event of another backend.
   void wait(const Event& event) const;
-  // Whether a graph is being recorded (c10/graph.h).
+  // Whether the stream records a graph (c10/graph.h).
   bool is_capturing() const;
   friend bool operator==(const Stream& a, const Stream& b) {
     return a.device() == b.device() && a.id() == b.id();
@@ -219,8 +226,8 @@ struct PriorityRange {
 };
 SY_API PriorityRange stream_priorities(Device device);
 
-// Kernels that this thread calls on the stream's device go to it until the end
-// of the scope; the device is the current one of its backend.
+// Until the end of the scope, kernels that this thread calls on the stream's
+// device go to the stream, and that device is the current one of its backend.
 class SY_API StreamGuard {
  public:
   explicit StreamGuard(const Stream& stream);
@@ -230,7 +237,7 @@ class SY_API StreamGuard {
 
  private:
   friend class Stream;
-  const StreamGuard* const outer_;  // of this thread
+  const StreamGuard* const outer_;  // the one before, of this thread
   Stream stream_;
   uint64_t before_ = 0;
   int device_before_ = -1;
@@ -239,13 +246,13 @@ class SY_API StreamGuard {
 // Waits for all streams of a device, then throws the first error of a kernel.
 SY_API void synchronize(Device device);
 
-// How many devices there are of that name, "npu"; 0 if no library of a backend
-// with a fixed number is loaded. Throws ValueError for an unknown name.
+// How many devices have that name, "npu". 0 if the backend has a fixed number
+// and its library is not loaded. Throws ValueError for an unknown name.
 SY_API int device_count(std::string_view name);
 // Throws ValueError if there is no such device.
 SY_API DeviceProperties device_properties(Device device);
-// Of the CPU: of the machine, or what a control group leaves. Throws ValueError
-// if there is no such device.
+// For the CPU: the memory of the machine, or of the control group if that is
+// less. Throws ValueError if there is no such device.
 SY_API MemoryInfo memory_info(Device device = Device(kCPU));
 
 }  // namespace sy

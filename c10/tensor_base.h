@@ -14,7 +14,7 @@ namespace detail {
 }
 
 // Access to the elements of a CPU tensor of known dtype and rank: a[i][j].
-// Borrows the tensor. Indices are checked by at() only: a.at(i).at(j).
+// Borrows the tensor. Only at() checks indices: a.at(i).at(j).
 template <class T, size_t N>
 class TensorAccessor {
  public:
@@ -33,7 +33,7 @@ class TensorAccessor {
                                       strides_ + 1);
     }
   }
-  // The same; throws IndexError for an index outside of [0, size(0)).
+  // Like [], but throws IndexError for an index outside of [0, size(0)).
   decltype(auto) at(int64_t i) const {
     if (SY_UNLIKELY(i < 0 || i >= sizes_[0])) {
       detail::outside_accessor(i, sizes_[0]);
@@ -46,7 +46,7 @@ class TensorAccessor {
   const int64_t *sizes_, *strides_;
 };
 
-// The same with sizes and strides of its own: it needs the memory only.
+// The same with sizes and strides of its own: only the memory must stay.
 template <class T, size_t N>
 class PackedTensorAccessor {
  public:
@@ -70,8 +70,8 @@ class PackedTensorAccessor {
   int64_t sizes_[N], strides_[N];
 };
 
-// Owner of a tensor, or of none (undefined). One pointer; copying shares the
-// tensor. Knows no operator: aten's Tensor adds those as methods and no data.
+// Owns a tensor, or none (undefined). It is one pointer; copies share the
+// tensor. It has no operators: aten's Tensor adds them as methods, and no data.
 class SY_API TensorBase {
  public:
   TensorBase() = default;
@@ -95,7 +95,8 @@ class SY_API TensorBase {
   int64_t numel() const { return get().numel(); }
   IntArrayRef sizes() const { return get().sizes(); }
   IntArrayRef strides() const { return get().strides(); }
-  // Dims count from the end if negative. Throws IndexError.
+  // A negative dim counts from the end. Throws IndexError if it is out of
+  // range.
   int64_t size(int64_t dim) const;
   int64_t stride(int64_t dim) const;
   int64_t storage_offset() const { return get().storage_offset(); }
@@ -135,17 +136,19 @@ class SY_API TensorBase {
     return storage() == o.storage();
   }
   bool is_view() const { return static_cast<bool>(get().view_meta()); }
-  // Counted writes to the storage. Throws Error for inference tensors.
+  // The number of counted writes to the storage. Throws Error for inference
+  // tensors.
   uint32_t _version() const;
   bool is_inference() const { return get().is_inference(); }
 
-  // First element for a kernel; nullptr without memory. Counts as handed out to
-  // nobody: a kernel writes what it was given to write, and keeps no pointer.
+  // The first element, for kernels only; nullptr without memory. A kernel
+  // writes only the arguments that it was given to write, and keeps no pointer,
+  // so the memory does not count as handed out.
   void* raw_data() const { return get().data(); }
-  // First element for everybody else. Elements that a backend computes later
-  // are computed now; what may write is remembered as handed out. Throws
-  // ValueError without memory, TypeError if T is not the dtype. The memory of
-  // other devices must not be touched by the host.
+  // The first element, for all other code. Elements that a backend computes
+  // later are computed now. All but const_data_ptr() mark the memory as handed
+  // out. Throws ValueError without memory, TypeError if T is not the dtype. The
+  // host must not touch the memory of other devices.
   void* data_ptr() const { return mutable_data_ptr(); }
   const void* const_data_ptr() const { return get().const_data("data_ptr"); }
   void* mutable_data_ptr() const { return get().mutable_data("data_ptr"); }
@@ -167,6 +170,7 @@ class SY_API TensorBase {
     check_dtype(CppTypeToScalarType<T>::value);
     return static_cast<T*>(mutable_data_ptr());
   }
+  // Throw TypeError unless this is a CPU tensor of dtype T with N dims.
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const {
     check_accessor(CppTypeToScalarType<T>::value, N);

@@ -73,7 +73,7 @@ SY_ALWAYS_INLINE TensorImpl* TensorImpl::create(Storage&& storage,
 
 void TensorImpl::assign_dims(IntArrayRef sizes, const int64_t* strides) {
   const size_t n = sizes.size();
-  SY_INTERNAL_ASSERT(n <= kMaxDims, "a tensor of ", n, " dims");
+  SY_INTERNAL_ASSERT(n <= kMaxDims, "a tensor of {} dims", n);
   int64_t* const old = sizes_;
   const size_t old_dim = dim_;
   int64_t* to = n <= kInlineDims
@@ -164,22 +164,23 @@ void TensorImpl::check_inference_write(const OperatorEntry* writer) const {
   if (thread_state.inference) return;
   std::string_view name = writer == nullptr ? "" : writer->name();
   if (name.starts_with("aten::")) name.remove_prefix(6);
-  fail(ErrorKind::Value, writer == nullptr ? "" : str("[", name, "] "),
-       "expected to write a tensor that was made outside of inference mode, "
-       "got an inference tensor, ",
+  fail(ErrorKind::Value,
+       "{}expected to write a tensor that was made outside of inference mode, "
+       "got an inference tensor, {}; write it in inference mode, or write to a "
+       "clone",
+       writer == nullptr ? "" : str("[{}] ", name),
        describe(TensorBase(
-           intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))),
-       "; write it in inference mode, or write to a clone");
+           intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))));
 }
 
 void* TensorImpl::materialized(const char* asked) const {
   if (numel_ == 0 || device_.is_meta()) return nullptr;
   SY_CHECK(
       storage_->payload() != nullptr || storage_->data_acquire() != nullptr,
-      Value, "[", asked, "] self: expected a tensor with memory, got ",
+      Value, "[{}] self: expected a tensor with memory, got {} without any",
+      asked,
       describe(TensorBase(
-          intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))),
-      " without any");
+          intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))));
   sy::materialize(*storage_, asked);
   return data();
 }
@@ -208,8 +209,8 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
 
 void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
                                        int64_t offset) {
-  SY_INTERNAL_ASSERT(sizes.size() == strides.size(), sizes.size(), " sizes, ",
-                     strides.size(), " strides");
+  SY_INTERNAL_ASSERT(sizes.size() == strides.size(), "{} sizes, {} strides",
+                     sizes.size(), strides.size());
   assign_dims(sizes, strides.size() == 0 ? inline_ : strides.data());
   storage_offset_ = offset;
 }
@@ -250,8 +251,10 @@ void TensorImpl::resize(IntArrayRef sizes) {
   const auto item = static_cast<int64_t>(itemsize());
   SY_CHECK(!__builtin_add_overflow(storage_offset_, n, &end) &&
                !__builtin_mul_overflow(end, item, &end),
-           Value, "[resize_] size: the tensor would end more than 2^63-1 ",
-           "bytes into its storage: ", sizes);
+           Value,
+           "[resize_] size: the tensor would end more than 2^63-1 bytes into "
+           "its storage: {}",
+           sizes);
   if (n != 0 && static_cast<size_t>(end) > storage_->nbytes()) {
     storage_->resize(static_cast<size_t>(end));
   }
@@ -313,22 +316,23 @@ SY_ALWAYS_INLINE int64_t checked_numel_inline(const char* op, IntArrayRef sizes,
   bool zero = false;
   int64_t numel = 1;
   for (const int64_t s : sizes) {
-    SY_CHECK(s >= 0, Value, "[", op, "] size: expected non-negative, got ", s,
-             " in ", sizes);
+    SY_CHECK(s >= 0, Value, "[{}] size: expected non-negative, got {} in {}",
+             op, s, sizes);
     zero |= s == 0;
     overflow |= __builtin_mul_overflow(numel, s, &numel);
   }
-  SY_CHECK(sizes.size() <= TensorImpl::kMaxDims, Value, "[", op,
-           "] size: expected at most ", int{TensorImpl::kMaxDims},
-           " dims, got ", sizes.size());
+  SY_CHECK(sizes.size() <= TensorImpl::kMaxDims, Value,
+           "[{}] size: expected at most {} dims, got {}", op,
+           int{TensorImpl::kMaxDims}, sizes.size());
   if (SY_UNLIKELY(zero)) return 0;
-  SY_CHECK(!overflow, Value, "[", op,
-           "] size: the tensor would have more than 2^63-1 elements: ", sizes);
+  SY_CHECK(!overflow, Value,
+           "[{}] size: the tensor would have more than 2^63-1 elements: {}", op,
+           sizes);
   int64_t bytes = 0;
   SY_CHECK(
       !__builtin_mul_overflow(numel, static_cast<int64_t>(itemsize), &bytes),
-      Value, "[", op,
-      "] size: the tensor would have more than 2^63-1 bytes: ", sizes);
+      Value, "[{}] size: the tensor would have more than 2^63-1 bytes: {}", op,
+      sizes);
   return numel;
 }
 
@@ -351,11 +355,11 @@ namespace {
 // Where a tensor for `device` lives: without an index, on the current one.
 Device resolve(Device device, ScalarType dtype) {
   SY_CHECK(static_cast<int>(dtype) < kNumScalarTypes, Type,
-           "[empty] dtype: expected a dtype, got ",
+           "[empty] dtype: expected a dtype, got {}",
            dtype == ScalarType::Undefined ? "undefined" : "no known one");
   SY_CHECK(device.index() <= 0 || device.type() > kMeta, Value,
-           "[empty] device: there is one '", backend_device_name(device.type()),
-           "' device, got '", device, "'");
+           "[empty] device: there is one '{}' device, got '{}'",
+           backend_device_name(device.type()), device);
   if (device.type() <= kMeta) return Device(device.type());
   device_interface(device.type());  // throws if there is none
   return with_index(device);
@@ -380,9 +384,10 @@ namespace {
 
 // As many as the elements reach over.
 size_t strided_bytes(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
-  SY_CHECK(sizes.size() == strides.size(), Value,
-           "[empty_strided] stride: expected ", sizes.size(),
-           " strides, one for each size, got ", strides.size());
+  SY_CHECK(
+      sizes.size() == strides.size(), Value,
+      "[empty_strided] stride: expected {} strides, one for each size, got {}",
+      sizes.size(), strides.size());
   const auto item = static_cast<int64_t>(element_size(dtype));
   const int64_t n =
       checked_numel("empty_strided", sizes, static_cast<size_t>(item));
@@ -390,8 +395,8 @@ size_t strided_bytes(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
   bool overflow = false;
   for (size_t d = 0; d < sizes.size(); ++d) {
     SY_CHECK(strides[d] >= 0, Value,
-             "[empty_strided] stride: expected non-negative, got ", strides[d],
-             " in ", strides);
+             "[empty_strided] stride: expected non-negative, got {} in {}",
+             strides[d], strides);
     if (n == 0) continue;
     int64_t step = 0;
     overflow |= __builtin_mul_overflow(sizes[d] - 1, strides[d], &step) ||
@@ -400,8 +405,9 @@ size_t strided_bytes(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
   int64_t bytes = 0;
   overflow |= __builtin_mul_overflow(reach, item, &bytes);
   SY_CHECK(!overflow, Value,
-           "[empty_strided] stride: the tensor would have more than 2^63-1 ",
-           "bytes: size ", sizes, ", stride ", strides);
+           "[empty_strided] stride: the tensor would have more than 2^63-1 "
+           "bytes: size {}, stride {}",
+           sizes, strides);
   return static_cast<size_t>(bytes);
 }
 

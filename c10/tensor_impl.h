@@ -18,15 +18,16 @@ class SY_API BackendMeta : public RefCounted {
   virtual ~BackendMeta();
 };
 
-// A tensor's fields. Const members are safe from several threads; a thread
-// that calls others must own the tensor alone. Sizes and strides are counted
-// in elements and inline up to kInlineDims; at most kMaxDims.
+// The fields of a tensor. Const members are thread-safe. A thread that calls
+// other members must own the tensor alone. Strides and offsets count elements.
+// Sizes and strides are stored inline up to kInlineDims dims; a tensor has at
+// most kMaxDims.
 class SY_API TensorImpl final : public RefCounted {
  public:
   static constexpr int kInlineDims = 5;
   static constexpr int kMaxDims = 64;
 
-  // A contiguous tensor over the start of `storage`. `sizes` are valid
+  // Makes a contiguous tensor at the start of `storage`. `sizes` must be valid
   // (non-negative, no overflow: see checked_numel).
   static intrusive_ptr<TensorImpl> make(Storage storage, ScalarType dtype,
                                         Device device, DispatchKeySet keys,
@@ -35,8 +36,8 @@ class SY_API TensorImpl final : public RefCounted {
                                         Device device, DispatchKeySet keys,
                                         IntArrayRef sizes, IntArrayRef strides,
                                         int64_t offset);
-  // Shares the storage, with its own sizes, strides and offset: what every
-  // view is made by. Neither autograd nor view metadata is taken along.
+  // Makes a tensor on the same storage with its own sizes, strides and offset;
+  // all views are made by it. It gets neither autograd nor view metadata.
   intrusive_ptr<TensorImpl> alias(IntArrayRef sizes, IntArrayRef strides,
                                   int64_t offset) const;
   intrusive_ptr<TensorImpl> alias() const {
@@ -64,7 +65,8 @@ class SY_API TensorImpl final : public RefCounted {
   bool is_contiguous() const noexcept { return (flags_ & kContiguous) != 0; }
   bool is_contiguous(MemoryFormat f) const noexcept;
   bool is_non_overlapping_and_dense() const noexcept;
-  // A Python or C++ number made a tensor: lowest rank in promotion.
+  // Whether this is a Python or C++ number made into a tensor, which ranks
+  // lowest in promotion.
   bool is_wrapped_number() const noexcept { return (flags_ & kWrapped) != 0; }
   void set_wrapped_number(bool v) noexcept { set_flag(kWrapped, v); }
   bool is_inference() const noexcept { return (flags_ & kInference) != 0; }
@@ -72,13 +74,13 @@ class SY_API TensorImpl final : public RefCounted {
 
   const Storage& storage() const noexcept { return storage_; }
   void set_storage(Storage s) noexcept { storage_ = std::move(s); }
-  // First element; nullptr without memory. Device memory need not be readable
-  // by the host. For kernels: see StorageImpl::data().
+  // The first element, for kernels only: see StorageImpl::data(). nullptr
+  // without memory. The host may not be able to read device memory.
   void* data() const noexcept { return first_of(storage_->data()); }
-  // For everybody else: memory is taken first if there is none yet, except for
-  // a tensor without elements or on Meta. `asked` says who asks, in messages.
-  // Throws ValueError if there is nothing to take it from, and what the payload
-  // of the storage throws.
+  // The first element, for all other code. If there is no memory yet, takes
+  // some first, except on Meta and for a tensor without elements. `asked` names
+  // the caller in messages. Throws ValueError if the storage has neither memory
+  // nor a payload, and what the payload throws.
   const void* const_data(const char* asked) const {
     void* const base = storage_->data_acquire();
     return SY_LIKELY(base != nullptr) ? first_of(base) : materialized(asked);
@@ -93,14 +95,16 @@ class SY_API TensorImpl final : public RefCounted {
   void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
                              int64_t offset);
   void set_dtype(ScalarType t) noexcept { dtype_ = t; }
-  // resize_ of ATen: contiguous sizes, the storage grown if it must be.
+  // ATen's resize_: sets contiguous sizes, and grows the storage if needed.
+  // Throws ValueError for invalid sizes, and what StorageImpl::resize throws.
   void resize(IntArrayRef sizes);
-  // Takes over everything but counts and autograd metadata.
+  // Takes over everything but counts, the Autograd key, and the metadata of
+  // autograd and views.
   void shallow_copy_from(const TensorImpl& o);
 
   uint32_t version() const noexcept { return storage_->version(); }
-  // Before a write. Throws ValueError for an inference tensor outside of
-  // InferenceMode.
+  // Call this before a write. Throws ValueError for an inference tensor outside
+  // of InferenceMode.
   void bump_version(const OperatorEntry* writer) {
     if (SY_UNLIKELY(is_inference())) check_inference_write(writer);
     storage_->bump_version(writer);
@@ -114,7 +118,7 @@ class SY_API TensorImpl final : public RefCounted {
     view_ = std::move(v);
   }
   intrusive_ptr<ViewMeta> take_view_meta() noexcept { return std::move(view_); }
-  // The tensor at the root of the chain of views; itself if not a view.
+  // The tensor at the root of the chain of views; this one if it is no view.
   const TensorImpl* view_root() const noexcept;
   const intrusive_ptr<BackendMeta>& backend_meta() const noexcept {
     return backend_meta_;
@@ -154,7 +158,8 @@ class SY_API TensorImpl final : public RefCounted {
   bool has_extras() const noexcept;
   SY_NOINLINE void release_extras() noexcept;
   SY_API SY_COLD void check_inference_write(const OperatorEntry* writer) const;
-  // Strides nullptr: row-major. The arguments may be this tensor's own.
+  // If `strides` is nullptr, they become row-major. The arguments may be this
+  // tensor's own.
   void assign_dims(IntArrayRef sizes, const int64_t* strides);
 
   Storage storage_;
@@ -172,16 +177,17 @@ class SY_API TensorImpl final : public RefCounted {
   int64_t inline_[2 * kInlineDims];
 };
 
-// Product of sizes. Throws ValueError naming `op` if one is negative or the
-// product or its bytes overflow int64.
+// The product of the sizes. Throws ValueError, whose message names `op`, if a
+// size is negative, if there are more than kMaxDims, or if the product or its
+// bytes overflow int64.
 SY_API int64_t checked_numel(const char* op, IntArrayRef sizes,
                              size_t itemsize = 1);
-// Row-major strides of `sizes` into `strides` (same length).
+// Writes the row-major strides of `sizes` to `strides` (of the same length).
 SY_API void contiguous_strides(IntArrayRef sizes, int64_t* strides) noexcept;
 
-// Allocates an uninitialised tensor. Contiguous, or with the given strides (of
-// a dense layout: the storage is as large as they reach). Sizes are checked;
-// throws ValueError, OutOfMemoryError.
+// Allocates an uninitialised tensor, contiguous or with the given strides; the
+// storage is as large as they reach. Throws ValueError for invalid sizes,
+// strides and devices, TypeError for an undefined dtype, OutOfMemoryError.
 SY_API intrusive_ptr<TensorImpl> make_tensor(IntArrayRef sizes,
                                              ScalarType dtype, Device device);
 SY_API intrusive_ptr<TensorImpl> make_tensor_strided(IntArrayRef sizes,

@@ -24,18 +24,18 @@ enum class MemoryFormat : uint8_t {
 inline std::string to_string(Layout) { return "strided"; }
 SY_API std::string to_string(MemoryFormat f);
 
-// What a factory makes: every field may be left open and then takes its
-// default (default_dtype(), CPU, strided, no gradient). A value type.
+// The properties of the tensor that a factory makes. A field that is not set
+// has its default (default_dtype(), CPU, strided, no gradient). A value type.
 class TensorOptions {
  public:
   constexpr TensorOptions() = default;
   constexpr TensorOptions(ScalarType t) : dtype_(t) {}
   constexpr TensorOptions(Device d) : device_(d) {}
-  // Exactly a DeviceType, kCPU say: other integers are no devices.
+  // Exactly a DeviceType, such as kCPU: other integers do not convert.
   template <class T>
   requires std::is_same_v<T, DeviceType>
   constexpr TensorOptions(T t) : device_(Device(t)) {}
-  // "npu:1"; a 0 is no text. Throws ValueError.
+  // The text of a device, "npu:1"; 0 does not convert. Throws ValueError.
   template <class T>
   requires std::is_convertible_v<const T&, std::string_view> TensorOptions(
       const T& device)

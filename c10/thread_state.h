@@ -11,34 +11,35 @@ namespace sy {
 struct ModeLayer;
 struct TransformLayer;
 
-// What the calls of a thread are made under: guards set it, and what goes on
-// with the work of one thread in another takes it along. All zero means that
-// nothing is on.
+// The modes that are on for the calls of a thread. Guards set them. Code that
+// continues the work of one thread in another takes them along. All zero means
+// that nothing is on.
 struct ThreadModes {
   uint64_t included = 0;  // raw DispatchKeySets
   uint64_t excluded = 0;
   bool grad_disabled = false;
   bool inference = false;
   uint8_t reserved[6] = {};
-  // The innermost of the transforms (vectorising maps, gradients as functions)
-  // and of the modes that see every call; each knows the next. The keys
-  // TransformFront, TransformBack and Mode lead to them.
+  // The innermost transform (a vectorising map, a gradient as a function), and
+  // the innermost mode that sees every call. Each knows the next one out. Calls
+  // reach them by the keys TransformFront, TransformBack and Mode.
   TransformLayer* transforms = nullptr;
   ModeLayer* modes = nullptr;
-  // Autocast: the device types that it is on for, a bit each, and the dtype of
-  // each, as 1 + ScalarType. The key Autocast leads to it.
+  // Autocast: one bit for each device type that it is on for, and the dtype of
+  // each, as 1 + ScalarType. Calls reach it by the key Autocast.
   uint32_t autocast_devices = 0;
   uint8_t autocast_dtypes[32] = {};
 };
 
 struct CallsInFlight {
-  // Calls in flight: depth in the low 16 bits, finished outermost calls above.
-  // Written by this thread only, read by whoever unloads a library. 0 until
-  // the thread is known to it.
+  // Calls in flight: their depth in the low 16 bits, the number of finished
+  // outermost calls above. Only this thread writes it; whoever unloads a
+  // library reads it. 0 until the first call registers the thread.
   std::atomic<uint64_t> calls{0};
 };
 
-// What a call reads of its thread, in one cache line. Zero at thread start.
+// The state of a thread. All that every call reads is in the first cache line.
+// Zero at thread start.
 struct alignas(64) ThreadState : CallsInFlight, ThreadModes {};
 
 extern SY_API SY_TLS_FAST constinit thread_local ThreadState thread_state;
@@ -47,8 +48,8 @@ namespace detail {
 SY_API SY_COLD void enter_first_call() noexcept;
 }
 
-// Marks a call of the dispatcher in flight, so that unloading waits for it.
-// Two plain stores: the other side pays (membarrier).
+// Marks a call of the dispatcher as in flight, so that unloading waits for it.
+// It costs two plain stores: the other side pays (membarrier).
 class CallScope {
  public:
   SY_ALWAYS_INLINE CallScope() noexcept {
@@ -72,7 +73,8 @@ class CallScope {
   CallScope& operator=(const CallScope&) = delete;
 };
 
-// Adds to (removes from) the keys of every call of this thread while it lives.
+// While they live, these add keys to (remove keys from) every call of this
+// thread.
 class IncludeDispatchKeyGuard {
  public:
   explicit IncludeDispatchKeyGuard(DispatchKeySet keys) noexcept
@@ -101,7 +103,7 @@ class ExcludeDispatchKeyGuard {
   uint64_t before_;
 };
 
-// Calls in its scope skip Autograd: what kernels below it use.
+// Calls in its scope skip Autograd. Autograd's own kernels use it.
 class AutoDispatchBelowAutograd : public ExcludeDispatchKeyGuard {
  public:
   AutoDispatchBelowAutograd() noexcept
@@ -132,11 +134,11 @@ class NoGradGuard : public AutoGradMode {
   NoGradGuard() noexcept : AutoGradMode(false) {}
 };
 
-// What is computed in its scope never takes part in backward: calls skip
-// Autograd, and new tensors are inference tensors, which no operator may save
-// for its gradient, now or later, nor write outside of the mode. Tensors made
-// before keep their meaning, and so do their views. InferenceMode(false) within
-// one ends it for its own scope.
+// Results computed in its scope never take part in backward. Calls skip
+// Autograd, and new tensors are inference tensors: no operator may save one for
+// its gradient, now or later, or write one outside of the mode. Tensors made
+// before stay as they are, and so do their views. InferenceMode(false) within
+// another one ends it for its own scope.
 class InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true) noexcept

@@ -141,12 +141,12 @@ struct Trace::Session {
         char time[40];
         std::snprintf(time, sizeof time, "%.1f us",
                       microseconds(e.end - e.begin));
-        out += str(std::string(static_cast<size_t>(2 * e.depth), ' '),
-                   e.op->name(), " [", e.key, "] ", e.text,
-                   e.threw ? " threw" : "", "  ", time, "\n");
+        out += str("{}{} [{}] {}{}  {}\n",
+                   std::string(static_cast<size_t>(2 * e.depth), ' '),
+                   e.op->name(), e.key, e.text, e.threw ? " threw" : "", time);
         for (const std::string& c : e.choices) {
-          out += str(std::string(static_cast<size_t>(2 * e.depth + 2), ' '),
-                     "| ", c, "\n");
+          out += str("{}| {}\n",
+                     std::string(static_cast<size_t>(2 * e.depth + 2), ' '), c);
         }
       }
       std::fputs(out.c_str(), stderr);
@@ -264,11 +264,11 @@ void trace_choice(const char* what, const char* name, const std::string& why) {
   Event& e = mine.events[mine.innermost];
   if (!why.empty()) {
     e.declined +=
-        str(e.declined.empty() ? "; not " : ", nor ", name, ": ", why);
+        str("{}{}: {}", e.declined.empty() ? "; not " : ", nor ", name, why);
     return;
   }
   std::string line =
-      str(what, " by ", name, std::exchange(e.declined, std::string()));
+      str("{} by {}{}", what, name, std::exchange(e.declined, std::string()));
   if (e.choices.size() < kMostChoices &&
       std::find(e.choices.begin(), e.choices.end(), line) == e.choices.end()) {
     e.choices.push_back(std::move(line));
@@ -282,7 +282,7 @@ Trace::Trace(std::string_view what) : session_(new Session) {
     session_->prints = true;
   } else {
     SY_CHECK(what.starts_with("chrome:") && what.size() > 7, Value,
-             "[Trace] expected dispatch or chrome:FILE, got '", what, "'");
+             "[Trace] expected dispatch or chrome:FILE, got '{}'", what);
     session_->path = what.substr(7);
   }
   init();

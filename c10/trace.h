@@ -7,20 +7,20 @@
 
 namespace sy {
 
-// Watches every kernel that runs, in all threads, from its making to its end:
+// Traces every kernel that runs, in all threads, as long as the object lives:
 //   "dispatch"      prints each outermost call as a tree when it returns: the
 //                   operator, the key whose kernel ran, arguments, results,
 //                   time, and which implementation the kernel chose
 //                   (c10/implementation.h)
-//   "chrome:FILE"   writes FILE at the end, which Perfetto and chrome://tracing
-//                   open
-// SWITCHYARD_TRACE=… does the same for a whole process. While nothing is traced
-// calls pay nothing: tables are made anew at both ends. One at a time; throws
-// ValueError for another, or for other words. To be ended outside of calls.
+//   "chrome:FILE"   writes FILE at the end, for Perfetto and chrome://tracing
+// SWITCHYARD_TRACE=… does the same for a whole process. All tables are rebuilt
+// at both ends, so calls pay nothing while nothing is traced. There is one
+// Trace at a time: the constructor throws ValueError for another one, and for
+// unknown text. End it outside of calls.
 class SY_API Trace {
  public:
   explicit Trace(std::string_view what);
-  // Writes what cannot be written as a warning to standard error.
+  // Prints a warning to standard error if the file cannot be written.
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;

@@ -127,7 +127,7 @@ void Value::release() noexcept {
 }
 
 void Value::wrong_tag(const char* expected) const {
-  fail(ErrorKind::Type, "expected ", expected, ", got ", tag_name(tag_),
+  fail(ErrorKind::Type, "expected {}, got {}{}", expected, tag_name(tag_),
        is_none() ? std::string() : " " + to_string(*this));
 }
 
@@ -252,12 +252,13 @@ std::string to_string(const Value& v) {
     case Tag::MemoryFormat: return to_string(v.to_memory_format());
     case Tag::Tensor: return describe(v.to_tensor());
     case Tag::Generator: return "Generator";
-    case Tag::String: return str("\"", v.to_string_view(), "\"");
+    case Tag::String: return str("\"{}\"", v.to_string_view());
     case Tag::IntList: return to_string(v.to_int_list());
     case Tag::DoubleList:
-      return bracketed(v.to_double_list(), [](double d) { return str(d); });
+      return bracketed(v.to_double_list(),
+                       [](double d) { return str("{}", d); });
     case Tag::BoolList:
-      return bracketed(v.to_bool_list(), [](bool b) { return str(b); });
+      return bracketed(v.to_bool_list(), [](bool b) { return str("{}", b); });
     case Tag::TensorList:
     case Tag::OptionalTensorList:
       return bracketed(v.to_tensor_list(),
@@ -267,7 +268,7 @@ std::string to_string(const Value& v) {
                        [](const Scalar& s) { return to_string(s); });
     case Tag::StringList:
       return bracketed(v.to_string_list(),
-                       [](const std::string& s) { return str("\"", s, "\""); });
+                       [](const std::string& s) { return str("\"{}\"", s); });
   }
   return "?";
 }

@@ -8,11 +8,10 @@
 
 namespace sy {
 
-// A boxed argument or result: 16 bytes, a tag and a payload. Lists and strings
-// are shared, counted and immutable. Scalars are stored as their bool, int or
-// double; what does not fit into 8 bytes, as a number of two doubles would not,
-// is a counted payload like them. Not thread-safe beyond what copying a counted
-// pointer is.
+// A boxed argument or result: a tag and a payload in 16 bytes. Lists and
+// strings are shared, reference-counted and immutable. A Scalar is stored as
+// its bool, int or double; a number of two doubles would be a counted payload,
+// like everything above 8 bytes. It is as thread-safe as a counted pointer.
 class SY_API Value {
  public:
   enum class Tag : uint8_t {
@@ -24,7 +23,7 @@ class SY_API Value {
     Device,
     Layout,
     MemoryFormat,
-    // Counted payloads from here on.
+    // The payloads from here on are reference-counted.
     Tensor,
     Generator,
     String,
@@ -65,7 +64,8 @@ class SY_API Value {
   Value(ArrayRef<double> list);
   Value(ArrayRef<bool> list);
   Value(ArrayRef<Scalar> list);
-  // Elements are Tensors or classes derived from TensorBase without data.
+  // The elements are TensorBases, or of a class derived from it that adds no
+  // data.
   static Value tensor_list(const TensorBase* data, size_t n);
   static Value tensor_list(std::initializer_list<TensorBase> l) {
     return tensor_list(l.begin(), l.size());
@@ -74,8 +74,8 @@ class SY_API Value {
   static Value optional_tensor_list(const TensorBase* data, size_t n);
   static Value string_list(const std::string_view* data, size_t n);
 
-  // An argument that costs no reference count: `t` must outlive the value and
-  // what it is moved to. Copies own.
+  // A tensor argument without a reference count: `t` must outlive the value,
+  // and the values that it is moved to. Copies own the tensor.
   static Value borrowed(const TensorBase& t) noexcept {
     Value v;
     v.p_ = t.impl();
@@ -111,8 +111,10 @@ class SY_API Value {
     return tag_ >= Tag::Bool && tag_ <= Tag::Double;
   }
 
-  // Each throws TypeError "expected X, got Y" if the tag does not fit. Ints
-  // pass for doubles and single ints for lists of one, as in PyTorch.
+  // Each throws TypeError "expected X, got Y" if the tag does not fit. As in
+  // PyTorch, a bool passes for an int, both pass for a double, and a single
+  // int, double or tensor passes for a list of one. None passes for an
+  // undefined tensor.
   bool to_bool() const;
   int64_t to_int() const;
   double to_double() const;
@@ -129,7 +131,7 @@ class SY_API Value {
   ArrayRef<double> to_double_list() const;
   ArrayRef<bool> to_bool_list() const;
   ArrayRef<Scalar> to_scalar_list() const;
-  // Of TensorList and OptionalTensorList (absent ones are undefined).
+  // For TensorList and OptionalTensorList, where absent tensors are undefined.
   ArrayRef<TensorBase> to_tensor_list() const;
   ArrayRef<std::string> to_string_list() const;
 

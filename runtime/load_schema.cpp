@@ -41,8 +41,8 @@ void* open_library() {
   SY_CHECK(
       path.find("libswitchyard.so", path.rfind('/') + 1) != std::string::npos,
       NotImplemented,
-      "load_schema: this program is linked with the static libraries; "
-      "link //runtime:loader too, or //:sdk instead");
+      "load_schema: this program is linked with the static libraries; link "
+      "//runtime:loader too, or //:sdk instead");
   std::error_code unknown;
   const std::string real = std::filesystem::canonical(path, unknown).string();
   for (const std::string& folder : {folder_of(path), folder_of(real)}) {
@@ -52,8 +52,8 @@ void* open_library() {
   }
   if (void* lib = dlopen(kSchemaLibrary, RTLD_NOW)) return lib;
   const char* why = dlerror();
-  fail(ErrorKind::NotImplemented, "load_schema: expected ", kSchemaLibrary,
-       " beside ", path, ": ", why != nullptr ? why : "dlopen failed");
+  fail(ErrorKind::NotImplemented, "load_schema: expected {} beside {}: {}",
+       kSchemaLibrary, path, why != nullptr ? why : "dlopen failed");
 }
 
 const SchemaApi* find_api() {
@@ -61,9 +61,9 @@ const SchemaApi* find_api() {
   const auto entry =
       reinterpret_cast<Entry>(dlsym(open_library(), kSchemaEntry));
   const SchemaApi* const api = entry == nullptr ? nullptr : entry();
-  SY_CHECK(api != nullptr && api->version == SchemaApi::kVersion,
-           NotImplemented, "load_schema: ", kSchemaLibrary,
-           " is of another version of Switchyard");
+  SY_CHECK(
+      api != nullptr && api->version == SchemaApi::kVersion, NotImplemented,
+      "load_schema: {} is of another version of Switchyard", kSchemaLibrary);
   return api;
 }
 
@@ -109,8 +109,8 @@ void SchemaHandle::unload(std::chrono::milliseconds timeout) {
 SchemaHandle load_schema(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), {});
-  SY_CHECK(in.is_open() && !in.bad(), Registration, "cannot load schema ", path,
-           ": the file cannot be read");
+  SY_CHECK(in.is_open() && !in.bad(), Registration,
+           "cannot load schema {}: the file cannot be read", path);
   return load_schema_text(text, path);
 }
 

@@ -9,9 +9,10 @@
 #include "aten/tensor.h"
 #include "c10/boxing.h"
 
-// What a backend outside the tree says of its kernels in NAME.yaml (`dtypes:`,
-// `layouts:`). sygen registers them so that they see nothing else: other calls
-// go the way of operators without a kernel, and are counted so.
+// The dtypes and layouts that a backend outside the tree claims for its kernels
+// in NAME.yaml (`dtypes:`, `layouts:`). sygen registers the kernels so that
+// they get no other calls. Other calls run like calls of operators without a
+// kernel, and are counted as such.
 
 namespace sy {
 
@@ -23,7 +24,7 @@ struct BackendClaims {
   }
 };
 
-// Calls the operator on the CPU, with the tensors among the arguments copied
+// Calls the operator on the CPU, and copies the tensors among the arguments
 // there and back: OnCpu<decltype(add_Tensor)>{"aten::add.Tensor"}(a, b, 1).
 template <class Signature>
 struct OnCpu;
@@ -53,8 +54,8 @@ constexpr bool holds_tensors() {
   }
 }
 
-// Whether a kernel that keeps to the claims can have the argument. Numbers in
-// CPU memory are no tensors of the backend.
+// Whether the claims cover an argument. They do not cover numbers in CPU
+// memory, which are not tensors of the backend.
 template <class T>
 bool claims_fit(const BackendClaims& claims, const T& arg) {
   if constexpr (is_tensor<T>) {
@@ -84,7 +85,7 @@ template <class R, class... A, auto* F, const BackendClaims& Claims,
           const char* Op>
 struct ClaimedKernel<R(A...), F, Claims, Op> {
   static R call(A... args) {
-    // Factories make tensors of any dtype: memory has none.
+    // Factories make tensors of any dtype: they compute nothing.
     constexpr bool computes = (holds_tensors<std::remove_cvref_t<A>>() || ...);
     if constexpr (computes) {
       if (!(claims_fit(Claims, args) && ...)) {

@@ -24,8 +24,8 @@ struct Composed<F, Op, R(A...)> {
 }  // namespace detail
 
 // The kernel F of operator Op, which calls other operators, for backends that
-// have none of their own: where one of those falls back to the CPU, the whole
-// call does instead.
+// have no kernel of their own. If one of those operators falls back to the CPU,
+// the whole call falls back instead.
 template <auto* F, class Op>
 constexpr auto* composed =
     &detail::Composed<F, Op, typename Op::Signature>::call;

@@ -129,8 +129,8 @@ class Fallback {
   }
 
   void span_of(const TensorBase& t) {
-    SY_CHECK(!t.is_meta(), Value, "[", op_.name(),
-             "] expected tensors with data, got ", describe(t));
+    SY_CHECK(!t.is_meta(), Value, "[{}] expected tensors with data, got {}",
+             op_.name(), describe(t));
     if (!has_device_) {
       has_device_ = true;
       device_ = t.device();
@@ -269,8 +269,9 @@ void cpu_fallback(const Kernel& kernel, const OperatorEntry& op,
                   DispatchKeySet keys, Value* args, size_t num_args,
                   Value* results, size_t num_results) {
   if (composed_calls > 0 && kernel.is_fallback()) throw NeedsFallback();
-  SY_CHECK(!keys.has_backend(kMeta), NotImplemented, "[", op.name(),
-           "] has no kernel for Meta, which has no data to fall back with");
+  SY_CHECK(!keys.has_backend(kMeta), NotImplemented,
+           "[{}] has no kernel for Meta, which has no data to fall back with",
+           op.name());
   {
     Counters& c = counters();
     const std::lock_guard lock(c.mutex);

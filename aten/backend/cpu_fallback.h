@@ -8,11 +8,11 @@
 
 namespace sy {
 
-// The kernel of a backend for all operators that it has none for: copies the
-// tensors among the arguments to the CPU by their storages (those that share
-// one still do), calls the operator there, copies what was written back and
-// the results over. Results that share memory with an argument become aliases
-// on the device. Register it as
+// The kernel of a backend for all operators that it has no other kernel for. It
+// copies the tensors among the arguments to the CPU, storage by storage
+// (tensors that share a storage still do), calls the operator there, and copies
+// the written arguments and the results back. Results that share memory with an
+// argument become aliases on the device. Register it as
 //   SY_LIBRARY_IMPL(_, Npu, m) {
 //     m.fallback(Kernel::from_boxed(&sy::cpu_fallback));
 //   }
@@ -20,8 +20,8 @@ SY_API void cpu_fallback(const Kernel& kernel, const OperatorEntry& op,
                          DispatchKeySet keys, Value* args, size_t num_args,
                          Value* results, size_t num_results);
 
-// What is thrown in the scope of a ComposedCall instead of falling back: a call
-// that is made of others goes to the CPU whole, or not at all.
+// Thrown instead of falling back in the scope of a ComposedCall. A call that is
+// made of others falls back as a whole, or not at all.
 struct NeedsFallback {};
 
 class SY_API ComposedCall {
@@ -32,7 +32,7 @@ class SY_API ComposedCall {
   ComposedCall& operator=(const ComposedCall&) = delete;
 };
 
-// How often each operator took that way, most often first. Thread-safe.
+// How often each operator fell back, most often first. Thread-safe.
 struct FallbackCount {
   std::string op;
   int64_t calls;

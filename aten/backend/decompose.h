@@ -5,12 +5,12 @@
 
 namespace sy {
 
-// The CompositeExplicitAutograd kernel of pointwise operators and reductions:
-// it serves backends that have no kernel for one of them. It takes the steps of
-// the operator's program (aten/backend/node.h) one by one, by the operators of
-// codegen/lang/primitive_operators.h. Narrow floats are computed in float32 and
-// rounded once, as programs are. Where one of those falls back to the CPU, the
-// whole call does instead.
+// The CompositeExplicitAutograd kernel of pointwise operators and reductions.
+// It serves backends that have no kernel for such an operator. It runs the
+// operator's element program (aten/backend/node.h) step by step, with the
+// operators of codegen/lang/primitive_operators.h. Half and BFloat16 are
+// computed in float32 and rounded once, as in any element program. If one of
+// these operators falls back to the CPU, the whole call falls back instead.
 SY_API void decompose(const Kernel& kernel, const OperatorEntry& op,
                       DispatchKeySet keys, Value* args, size_t num_args,
                       Value* results, size_t num_results);

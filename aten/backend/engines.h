@@ -5,22 +5,24 @@
 #include "aten/engine/scan.h"
 #include "c10/backend_service.h"
 
-// The engines of a backend: what runs the operators of a kind from their
-// descriptions. Generated code registers them, for `engines:` of backend.yaml;
-// whoever runs descriptions that no generated kernel has asks for them here,
-// and so names no backend.
+// The engines of a backend. An engine runs the operators of one kind from their
+// descriptions. Generated code registers the engines, for `engines:` of
+// backend.yaml. A caller that has a description without a generated kernel
+// looks up the engine here, and so names no backend.
 
 namespace sy {
 
 class OperatorEntry;
 
-// The version of what is written is bumped with `writer` after the checks.
+// Each function bumps the version of what it writes, after the checks. `writer`
+// is the operator that writes.
 struct PointwiseEngine {
   Tensor (*run)(const PointwiseOp& op, const PointwiseArgs& args);
-  // All of op.n_outputs results.
+  // Makes all op.n_outputs results.
   void (*results)(const PointwiseOp& op, const PointwiseArgs& args,
                   Tensor* results);
-  // Into `out`, resized if need be, or to `self`, which is an input too.
+  // Writes to `out`, which is resized if need be, or to `self`, which is also
+  // an input.
   void (*out)(const PointwiseOp& op, const PointwiseArgs& args,
               const OperatorEntry& writer, Tensor& out);
   void (*inplace)(const PointwiseOp& op, const PointwiseArgs& args,
@@ -29,7 +31,7 @@ struct PointwiseEngine {
 
 struct ReduceEngine {
   Tensor (*run)(const ReduceOp& op, const ReduceArgs& args);
-  // All of op.n_results results.
+  // Makes all op.n_results results.
   void (*results)(const ReduceOp& op, const ReduceArgs& args, Tensor* results);
   void (*out)(const ReduceOp& op, const ReduceArgs& args,
               const OperatorEntry& writer, Tensor& out);
@@ -43,8 +45,9 @@ struct ScanEngine {
                const OperatorEntry& writer, Tensor* const* outs);
 };
 
-// What a backend brings: static data, null where it has none. One without data
-// knows all of a result by its sizes and dtype.
+// What a backend registers. Static data; a pointer is null if the backend has
+// no such engine. A backend without data computes the sizes and dtype of
+// results, and no elements.
 struct BackendEngines {
   const PointwiseEngine* pointwise = nullptr;
   const ReduceEngine* reduce = nullptr;
@@ -52,14 +55,11 @@ struct BackendEngines {
   bool has_data = true;
 };
 
-// What Library::service() registers them as.
-inline constexpr BackendService kEngineService = BackendService::kReserved1;
-
-// nullptr if the backend has none, or is not loaded. Who keeps them holds the
-// library, as of any service.
+// nullptr if the backend has none, or is not loaded. A caller that keeps the
+// pointer must hold the library, as for any service.
 inline const BackendEngines* engines_of(DeviceType device) noexcept {
   return static_cast<const BackendEngines*>(
-      backend_service(device, kEngineService));
+      backend_service(device, BackendService::kEngines));
 }
 
 }  // namespace sy

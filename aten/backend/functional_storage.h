@@ -9,34 +9,37 @@
 #include "c10/thread_state.h"
 #include "c10/value.h"
 
-// What functional tensors are made of; functionalize.h says what they are. For
-// the sources of aten/backend.
+// The parts of functional tensors; functionalize.h says what they are. For the
+// sources of aten/backend.
 
 namespace sy::functional {
 
-// The value that a base and its views share. It covers the storage: dense from
-// its first element on, or, where the tensors do not lie so, all its elements
-// in one dim. Tensors of other geometry are seen by as_strided.
+// The value that a base and its views share. It covers the whole storage. It is
+// dense from the storage's first element on; if the tensors do not lie so, it
+// is a vector of all elements. Tensors of another geometry see it through
+// as_strided.
 class SharedValue final : public StoragePayload {
  public:
   SharedValue(Tensor value, IntArrayRef sizes, IntArrayRef strides);
-  // nullptr if the storage is of no functional tensor.
+  // nullptr if the storage belongs to no functional tensor.
   static SharedValue* of(const StorageImpl& storage) noexcept;
 
-  // The elements of `t`, a functional tensor over this, by its geometry.
+  // The elements of `t`, a functional tensor over this value, by its geometry.
   Tensor see(const TensorImpl& t);
-  // They become those of `v`, of t's sizes and dtype.
+  // Writes `v` to the elements of `t`. `v` has the sizes and dtype of t.
   void write(const TensorImpl& t, const Tensor& v);
 
-  // All of it, with the geometry of the storage; and what replaces it.
+  // whole() returns all elements in the geometry of the storage; replace() puts
+  // another value and geometry in their place.
   Tensor whole(StorageImpl& storage);
   void replace(StorageImpl& storage, Tensor value, IntArrayRef sizes,
                IntArrayRef strides);
 
   // Grows with each write.
   uint64_t generation();
-  // From now on views are what their geometry says: that of a tensor which
-  // others were made of has changed.
+  // From now on views are computed from their geometry instead of replaying
+  // their operators. Needed when the geometry of a tensor that has views
+  // changes.
   void forget_views();
   bool knows_views();
 
@@ -61,8 +64,9 @@ class SharedValue final : public StoragePayload {
   bool by_geometry_ = false;
 };
 
-// How a functional tensor was made that has no ViewMeta, and the value of one
-// whose backend records, so that it is recorded once.
+// Data of a functional tensor. It says how the tensor was made if there is no
+// ViewMeta. If the backend records, it also keeps the value, so that the value
+// is recorded once.
 class ViewRecord final : public BackendMeta {
  public:
   Tensor parent;  // undefined: see the ViewMeta
@@ -75,21 +79,22 @@ class ViewRecord final : public BackendMeta {
   uint64_t generation = 0;
 };
 
-// Whether the elements of an ordinary tensor are computed later: it has no
-// memory, and its strides are nobody's business.
+// Whether the elements of an ordinary tensor are computed later. Such a tensor
+// has no memory, and its strides mean nothing.
 bool is_recorded(const TensorBase& value);
-// `value` over memory of its own with just these strides.
+// The elements of `value` in memory of their own with exactly these strides.
+// Returns `value` itself if it lies so, or if it is recorded.
 Tensor with_layout(const Tensor& value, IntArrayRef sizes, IntArrayRef strides);
 
 // A functional tensor over fresh storage.
 Tensor wrap(const Tensor& value);
-// Its elements now.
+// The elements of `t` now.
 Tensor value_of(const TensorBase& t);
-// They become those of `v`; its base and all views of that follow.
+// Writes `v` to the elements of `t`. Its base and all views of the base follow.
 void write_value(const TensorBase& t, const Tensor& v);
 
-// While it lives, a functional tensor's storage may change its size: it would
-// take memory first otherwise. No call must see the tensor meanwhile.
+// While it lives, the storage of a functional tensor may change its size
+// without taking memory first. No call may see the tensor meanwhile.
 class ResizedStorage {
  public:
   explicit ResizedStorage(StorageImpl& storage);
@@ -102,7 +107,8 @@ class ResizedStorage {
   intrusive_ptr<StoragePayload> payload_;
 };
 
-// Calls are made on values: neither autograd nor this sees them.
+// While it lives, calls run on values: neither autograd nor functionalization
+// sees them.
 class OnValues {
  public:
   OnValues();

@@ -64,8 +64,9 @@ Tensor stored(const OperatorEntry& op, const Tensor& result,
   const char* const argument = out ? "out" : "self";
   check_can_cast(short_name(op), argument, result.scalar_type(),
                  t.scalar_type());
-  SY_CHECK(out || same_sizes, Value, "[", short_name(op), "] self: expected ",
-           result.sizes(), ", the sizes of the result, got ", t.sizes());
+  SY_CHECK(out || same_sizes, Value,
+           "[{}] self: expected {}, the sizes of the result, got {}",
+           short_name(op), result.sizes(), t.sizes());
   if (!same_sizes) resize_out(t, result);
   return result.to(t.device(), t.scalar_type());
 }
@@ -295,8 +296,9 @@ void write_functional(const OperatorEntry& op, const WritePlan& plan,
     if (written.is_none()) continue;
     const ArrayRef<TensorBase> to = written.to_tensor_list();
     const ArrayRef<TensorBase> from = out[i].to_tensor_list();
-    SY_CHECK(to.size() == from.size(), Value, "[", op.name(), "] expected ",
-             from.size(), " tensors to write, got ", to.size());
+    SY_CHECK(to.size() == from.size(), Value,
+             "[{}] expected {} tensors to write, got {}", op.name(),
+             from.size(), to.size());
     for (size_t j = 0; j < to.size(); ++j) {
       store(op, fresh(from[j]), to[j]);
     }

@@ -7,23 +7,24 @@
 
 namespace sy {
 
-// A pointwise program that is no operator, as a region: what autograd makes of
-// a derivative. Keeps what backends made of it, by dtypes and layout; made at
-// compile time, never destroyed. Thread-safe.
+// A pointwise program that is not an operator, run as a region. Autograd makes
+// one for a derivative. It keeps the regions that backends have prepared, by
+// dtypes and layout. Static ones are made at compile time and never destroyed.
+// Thread-safe.
 class SY_API FusedPointwise {
  public:
-  // The program lives as long as this.
+  // `op` must live as long as this object.
   constexpr explicit FusedPointwise(const PointwiseOp& op) : op_(&op) {}
   FusedPointwise(const FusedPointwise&) = delete;
 
-  // The result, or an undefined tensor if it has to be computed by operators:
-  // while gradients are being recorded, if inputs lie on several devices or
-  // have keys beyond their backend's, or if no engine takes it. Throws what a
-  // pointwise operator throws for its arguments.
+  // Returns the result, or an undefined tensor if operators have to compute it:
+  // while gradients are recorded, if the inputs are on several devices or have
+  // keys beyond those of their backend, or if no engine takes the region.
+  // Throws what a pointwise operator throws for its arguments.
   Tensor operator()(const PointwiseArgs& args);
 
-  // Forgets what was kept; for those that are not static, before they go. No
-  // other call meanwhile.
+  // Frees what was kept. Needed before an object that is not static is
+  // destroyed. No other call may run meanwhile.
   void clear() noexcept;
 
  private:
@@ -45,8 +46,8 @@ class SY_API FusedPointwise {
 
   const PointwiseOp* op_;
   std::atomic<Kept*> kept_{nullptr};
-  FusedPointwise* next_ = nullptr;  // of FusedRegions
-  bool listed_ = false;             // there
+  FusedPointwise* next_ = nullptr;  // in the list of FusedRegions
+  bool listed_ = false;             // whether it is in that list
 };
 
 }  // namespace sy

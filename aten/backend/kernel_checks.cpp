@@ -40,10 +40,10 @@ bool has_own_kernel(OperatorHandle op, const std::string& key) {
 std::string kernel_text(OperatorHandle op, const std::string& key) {
   for (const DispatchInfo& d : dispatch_of(op)) {
     if (d.key != key || d.route == DispatchInfo::Route::Missing) continue;
-    return str(key, " kernel of ", d.kernel.owner, " at ", d.kernel.file, ":",
+    return str("{} kernel of {} at {}:{}", key, d.kernel.owner, d.kernel.file,
                d.kernel.line);
   }
-  return str(key, " kernel");
+  return str("{} kernel", key);
 }
 
 uint64_t hash_of(const void* data, size_t n) {
@@ -168,8 +168,9 @@ class Promise {
                      const std::string& key) const {
     for (const Input& in : inputs_) {
       if (content_of(in.tensor) != in.content) {
-        return str("argument ", in.name,
-                   ": expected to be left as it was, got other contents");
+        return str(
+            "argument {}: expected to be left as it was, got other contents",
+            in.name);
       }
     }
     for (const auto& [name, out, before] : outputs_) {
@@ -177,13 +178,13 @@ class Promise {
         continue;
       }
       const bool same = out.storage() == before.storage();
-      return str("argument ", name, ": expected to stay in its memory, got ",
-                 same ? str("strides ", out.strides(), " from element ",
-                            out.storage_offset(), " on")
+      return str("argument {}: expected to stay in its memory, got {}", name,
+                 same ? str("strides {} from element {} on", out.strides(),
+                            out.storage_offset())
                       : "other memory");
     }
     for (size_t i = 0; i < n; ++i) {
-      const std::string name = n == 1 ? "result: " : str("result ", i, ": ");
+      const std::string name = n == 1 ? "result: " : str("result {}: ", i);
       std::string why = wrong_shape(results[i], i);
       if (why.empty()) why = wrong_memory(results[i], i, key);
       if (!why.empty()) return name + why;
@@ -197,22 +198,22 @@ class Promise {
     for_each_tensor(result, [&](const TensorBase& t) { got.push_back(t); });
     for (const TensorBase& t : got) {
       if (devices_.empty() || contains(devices_, t.device())) continue;
-      return str("expected on ", devices_.front(), ", got on ", t.device());
+      return str("expected on {}, got on {}", devices_.front(), t.device());
     }
     if (inferred_.empty()) return {};
     for_each_tensor(inferred_[i],
                     [&](const TensorBase& t) { expected.push_back(t); });
     if (got.size() != expected.size()) {
-      return str("expected ", expected.size(), " tensors, got ", got.size());
+      return str("expected {} tensors, got {}", expected.size(), got.size());
     }
     for (size_t k = 0; k < got.size(); ++k) {
       const TensorBase &g = got[k], &e = expected[k];
       if (g.dtype() != e.dtype() || g.sizes() != e.sizes()) {
-        return str("expected ", shape_of(e), ", got ", shape_of(g));
+        return str("expected {}, got {}", shape_of(e), shape_of(g));
       }
       if (places_ && !same_strides(g, e)) {
-        return str("expected strides ", e.strides(), " for ", shape_of(e),
-                   ", got ", g.strides());
+        return str("expected strides {} for {}, got {}", e.strides(),
+                   shape_of(e), g.strides());
       }
     }
     return {};
@@ -236,9 +237,9 @@ class Promise {
       const std::string_view argument = name_of(static_cast<size_t>(aliased));
       if (op_.schema().returns()[i].alias.is_write()) {
         if (at >= from.size() || t.is_same(from[at])) return;
-        why = str("expected ", argument, " itself, got another tensor");
+        why = str("expected {} itself, got another tensor", argument);
       } else if (view_ && !from.empty() && !t.is_alias_of(from.front())) {
-        why = str("expected a view of ", argument, ", got memory of its own");
+        why = str("expected a view of {}, got memory of its own", argument);
       }
     });
     return why;
@@ -250,7 +251,7 @@ class Promise {
       if (may_write(op_.schema(), op_.schema().arguments()[a])) continue;
       for (const TensorBase& g : given_[a]) {
         if (!shares_memory(t, g) || !has_own_kernel(op_, key)) continue;
-        return str("expected memory of its own, got that of ", name_of(a));
+        return str("expected memory of its own, got that of {}", name_of(a));
       }
     }
     return {};
@@ -263,7 +264,7 @@ class Promise {
     return std::find(list.begin(), list.end(), d) != list.end();
   }
   static std::string shape_of(const TensorBase& t) {
-    return str(t.dtype(), t.sizes());
+    return str("{}{}", t.dtype(), t.sizes());
   }
 
   // Not for a call without tensors or device, which would make CPU tensors.
@@ -308,8 +309,8 @@ void check_kernel(const Kernel& inner, const OperatorEntry& entry,
   run();
   const std::string key = backend_key_name(backend);
   const std::string broken = promise.broken(results, num_results, key);
-  SY_CHECK(broken.empty(), Error, "[", entry.name(), "] ", kernel_text(op, key),
-           ": ", broken);
+  SY_CHECK(broken.empty(), Error, "[{}] {}: {}", entry.name(),
+           kernel_text(op, key), broken);
 }
 
 }  // namespace

@@ -8,31 +8,33 @@
 #include "c10/dispatcher.h"
 #include "c10/value.h"
 
-// Calls as nodes of a graph, for backends that record them and run them later:
-// what a call's results will be, and how its boxed arguments are those of the
-// operator's tile program.
+// Calls as nodes of a graph, for backends that record calls and run them later:
+// which results a call will have, and which of its boxed arguments are the
+// operands of the operator's element program.
 
 namespace sy {
 
-// nullptr if `op` is no tile program.
+// nullptr if `op` has no element program.
 inline const NodeDesc* node_desc(const OperatorEntry& op) {
   return op.info() == nullptr ? nullptr : op.info()->node;
 }
 
-// The results of a call as tensors on Meta: sizes, strides, dtypes, and which
-// share memory; written arguments become the copies that stand for them.
-// Tensors of `args` may be on any device and need no data. Throws what the
-// call would throw for its arguments, NotImplementedError if results depend on
-// data or the operator has no shape rule.
+// The results of a call as tensors on Meta, with sizes, strides, dtypes and
+// shared memory. A written argument is returned as the copy that stands for it.
+// Tensors of `args` may be on any device and need no data. Throws what the call
+// would throw for its arguments; NotImplementedError if results depend on data
+// or the operator has no shape rule.
 SY_API std::vector<Value> infer_results(OperatorHandle op, const Value* args,
                                         size_t n);
 
-// Throws TypeError for a value of another type. None is 0.
+// The value as a number; None gives 0. Throws TypeError for a value of another
+// type.
 SY_API Scalar read_scalar(NodeScalar::Kind kind, const char* text,
                           const Value& v);
 
-// What a program takes of boxed arguments. Borrows all. `positions`: of each
-// argument of the functional form where it is in `args`; nullptr: in its place.
+// The operands of an element program, read from boxed arguments. Borrows all of
+// them. Argument i of the functional form is args[positions[i]]; with positions
+// == nullptr it is args[i].
 class SY_API PointwiseNode {
  public:
   PointwiseNode(const NodeDesc& node, const Value* args,

@@ -9,10 +9,10 @@
 
 namespace sy {
 
-// The primitives of element programs, computed by operators: by one where
-// codegen/lang/primitive_operators.h names it, else by a few other primitives.
-// Operands have the dtype that is computed in, or bool where the primitive asks
-// for that; they broadcast.
+// Computes the primitives of element programs with operators: with one operator
+// if codegen/lang/primitive_operators.h names it, else with a few other
+// primitives. Operands have the compute dtype, or bool where the primitive
+// takes bool. They broadcast.
 class SY_API PrimitiveCalls {
  public:
   PrimitiveCalls(ScalarType compute, Device device)
@@ -43,7 +43,7 @@ class SY_API PrimitiveCalls {
   Device device_;
 };
 
-// A call of an operator by its name in aten, with one result.
+// Calls an operator by its name in aten. It has one result.
 SY_API Tensor call_operator(std::string_view name, std::vector<Value> args);
 
 }  // namespace sy

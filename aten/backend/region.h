@@ -10,17 +10,18 @@
 #include "c10/intrusive_ptr.h"
 #include "c10/scalar_type.h"
 
-// Regions: several programs, reductions and casts, or a product with what
-// follows it, that a backend runs as one, going over memory as seldom as it
-// can. A region is plain data, to be compared, hashed and printed. Whoever
-// fuses calls makes regions; backends have a RegionEngine that takes them; the
-// two know nothing else of each other. aten/backend/region_builder.h makes
-// regions, docs/backends.md explains them by an example.
+// Regions. A region is a group of programs, reductions and casts, or a product
+// and what follows it. A backend runs a region as one, with as few passes over
+// memory as it can. A region is plain data that can be compared, hashed and
+// printed. Code that fuses calls makes regions, and the RegionEngine of a
+// backend runs them; neither knows anything else of the other.
+// aten/backend/region_builder.h makes regions, and docs/backends.md explains
+// them with an example.
 //
-// A region has an iteration space of some dims. A value of the region varies
-// over some of these dims and is the same along the others; what reads it along
-// those sees it broadcast. Values are numbered: first the inputs, then the
-// results of each node in order.
+// A region has an iteration space of some dims. Each value varies over some of
+// these dims and is the same along the others: a reader along those dims sees
+// it broadcast. Values are numbered: first the inputs, then the results of each
+// node in order.
 
 namespace sy {
 
@@ -30,19 +31,21 @@ namespace lang {
 struct Uniform;
 }
 
-// A size or a stride that the region leaves open: each run gives it.
+// A size or a stride that the region leaves open. Each run gives it.
 inline constexpr int64_t kOpen = INT64_MIN;
 
-// How a value lies in memory: elements from one place to the next along each
-// dim of the region. 0: it does not vary over the dim. An open stride is one of
-// a dim over which it varies (though it may turn out to be 0).
+// How a value lies in memory. A stride is the distance, in elements, of
+// neighbours along a dim of the region; 0 means that the value does not vary
+// over the dim. A value varies over each dim with an open stride, although a
+// run may give 0 for it.
 struct RegionOperand {
   ScalarType dtype = ScalarType::Undefined;
   ArrayRef<int64_t> strides;  // one for each dim
 };
 
-// A convolution reads element place * stride + kernel * dilation - padding of
-// the dim `input`, zero where there is none.
+// Along the dim `input`, a convolution reads its first operand at the index
+// place * stride + kernel * dilation - padding, where place and kernel are
+// indices along those dims. It reads 0 outside.
 struct RegionWindow {
   uint8_t place = 0, kernel = 0, input = 0;  // dims of the region
   int64_t stride = 1, dilation = 1, padding = 0;
@@ -55,67 +58,70 @@ struct RegionNode {
     kPointwise,    // `body`
     kReduce,       // `body` maps, `combine`, `finish`
     kProduct,      // the sum of a * b over the dims `reduced`
-    kConvolution,  // the same; the windows say where a is read
+    kConvolution,  // the same; `windows` say where a is read
   };
 
   Kind kind = kPointwise;
-  // Inputs are converted to it first. Half and BFloat16 are computed as Float.
+  // Inputs are converted to this dtype first. Half and BFloat16 are computed as
+  // Float.
   ScalarType compute = ScalarType::Undefined;
-  ArrayRef<uint16_t> inputs;     // values; of a product a and b
+  ArrayRef<uint16_t> inputs;     // values; for a product, a and b
   ArrayRef<ScalarType> results;  // each result is rounded to its dtype
-  // Of a reduction: the inputs -> k accumulators, of one element. Of a product
-  // none.
+  // The program. For a reduction it maps the inputs of one element to the k
+  // accumulators. A product has none.
   program::Program body{.n_results = 0};
-  // Bit d: the results do not vary over dim d, as it was summed over.
+  // Bit d: dim d is summed over, and the results do not vary over it.
   uint64_t reduced = 0;
-  // a.0 ... a.k-1, b.0 ... b.k-1 -> k accumulators. Associative, in any order.
+  // Combines accumulators: a.0 ... a.k-1, b.0 ... b.k-1 -> k accumulators.
+  // Associative, in any order.
   const program::Program* combine = nullptr;
-  // The accumulators -> the results; nullptr: the first ones are the results.
+  // Maps the accumulators to the results; nullptr: the first accumulators are
+  // the results.
   const program::Program* finish = nullptr;
   // The k accumulators of no elements; nullptr: there must be elements.
   const lang::Uniform* identity = nullptr;
   ArrayRef<RegionWindow> windows;
-  // For messages and listings; regions that differ in it alone are equal.
+  // For messages and listings. Regions that differ only here are equal.
   const char* name = nullptr;
 };
 
 struct RegionOutput {
-  RegionOperand memory;  // varies over the dims of the value, at least
+  RegionOperand memory;  // varies at least over the dims of the value
   uint16_t value = 0;    // converted to memory.dtype
-  // The input whose memory the output may be given (the same strides, elements
-  // of the same size), which then is lost; -1: no input.
+  // The input whose memory the output may take; -1: none. It has the same
+  // strides and elements of the same size. Its elements are lost.
   int16_t donor = -1;
 };
 
-// Borrows all it points to.
+// Borrows everything that it points to.
 struct Region {
   ArrayRef<int64_t> sizes;
   ArrayRef<RegionOperand> inputs;
   ArrayRef<RegionNode> nodes;
   ArrayRef<RegionOutput> outputs;
 
-  // Numbers that a run gives: those of each node in order, of its program,
-  // then combine, then finish.
+  // How many numbers a run gives. They are ordered by node, and within a node:
+  // those of body, of combine, of finish.
   SY_API int uniforms() const noexcept;
 };
 
-// By structure. Two equal regions may be run by one handle.
+// Compares the structure. Two equal regions may be run by one handle.
 SY_API bool operator==(const Region& a, const Region& b) noexcept;
 SY_API size_t hash_of(const Region& region) noexcept;
-// Throws ValueError, TypeError: what is wrong in a region, "[region] node 2
-// (exp): expected ..., got ...".
+// Throws ValueError or TypeError that says what is wrong in a region: "[region]
+// node 2 (exp): expected ..., got ...".
 SY_API void check_region(const Region& region);
 
-// The values of a region that is right.
+// The values of a region that has passed check_region.
 class SY_API RegionValues {
  public:
   explicit RegionValues(const Region& region);
   static int count(const Region& region) noexcept;
   int size() const { return n_; }
-  // Over which dims a value varies, as bits.
+  // The dims that a value varies over, as bits.
   uint64_t dims(int value) const { return values_[value].dims; }
   ScalarType dtype(int value) const { return values_[value].dtype; }
-  // The node that makes it, -1 for an input.
+  // The node that makes the value; -1 for an input.
   int node(int value) const { return values_[value].node; }
 
  private:
@@ -128,7 +134,7 @@ class SY_API RegionValues {
   std::unique_ptr<Value[]> values_;
 };
 
-// A region with all it points to in memory of its own.
+// A region that owns everything it points to.
 class SY_API OwnedRegion final : public RefCounted {
  public:
   static intrusive_ptr<OwnedRegion> copy(const Region& region);
@@ -146,15 +152,15 @@ class SY_API OwnedRegion final : public RefCounted {
 // One operand of a run.
 struct RegionMemory {
   void* data = nullptr;  // the first element
-  // In elements, one for each dim; nullptr: those that the region says.
+  // In elements, one for each dim; nullptr: the strides of the region.
   const int64_t* strides = nullptr;
   ScalarType dtype = ScalarType::Undefined;
-  // That `data` lies in, for devices that remember who uses a block; or
-  // nullptr.
+  // The storage that contains `data`, for devices that remember who uses a
+  // block; may be nullptr.
   StorageImpl* storage = nullptr;
 };
 
-// What a region is run on. Borrows all.
+// The operands of a run of a region. Borrows all.
 struct RegionCall {
   ArrayRef<int64_t> sizes;
   ArrayRef<RegionMemory> inputs;
@@ -165,7 +171,7 @@ struct RegionCall {
   uint64_t stream = 0;  // the backend's own number, as in c10/stream.h
 };
 
-// What an engine made of a region. Runs on many threads at once.
+// A region as an engine has prepared it. Several threads may run it at once.
 class SY_API PreparedRegion : public RefCounted {
  public:
   virtual ~PreparedRegion();
@@ -188,18 +194,18 @@ struct RegionReason {
       __attribute__((format(printf, 2, 3)));
 };
 
-// By a backend, for regions on its devices. All is safe from several threads.
-// Virtual functions are only ever added in the reserved places.
+// A backend implements this for regions on its devices. All functions are
+// thread-safe. New virtual functions only ever take the reserved places.
 class SY_API RegionEngine {
  public:
   virtual ~RegionEngine();
-  // Regions given to it have passed check_region.
+  // The region has passed check_region.
   virtual bool supports(const Region& region, RegionReason* why) const = 0;
-  // Of a region that it supports. May compile in the background: run() is never
-  // to wait for that.
+  // The engine supports the region. It may compile in the background, but run()
+  // must never wait for that.
   virtual intrusive_ptr<PreparedRegion> prepare(const Region& region) = 0;
-  // Calls given to it have passed check_call. Returns when the work is in the
-  // stream; what `call` points to may go then, the operands' memory may not.
+  // The call has passed check_call. Returns when the work is in the stream. The
+  // caller may then free what `call` points to, but not the operands' memory.
   virtual void run(const PreparedRegion& prepared, const RegionCall& call) = 0;
 
  protected:
@@ -216,21 +222,23 @@ class SY_API RegionEngine {
   virtual void* reserved7() { return nullptr; }
 };
 
-// The engine of a backend, or nullptr. A load, no lock. It stays while the
-// caller is in a CallScope (c10/thread_state.h), or holds a handle of it.
+// The engine of a backend, or nullptr. Takes one load and no lock. The engine
+// stays while the caller is in a CallScope (c10/thread_state.h), or holds a
+// handle of it.
 //
-// A backend registers its own in its library's block, which unload takes back:
+// A backend registers its own engine in its library's block; unloading takes it
+// back:
 //   SY_LIBRARY_IMPL(_, Npu, m) { m.service(BackendService::kRegions, &engine);
 //   }
 SY_API RegionEngine* region_engine(DeviceType device) noexcept;
 
-// Throws ValueError, TypeError for operands that are not those of the region:
-// their number, dtypes, sizes, strides, memory that is missing, outputs that
-// overlap other operands or themselves.
+// Throws ValueError or TypeError if operands do not fit the region: their
+// number, dtypes, sizes or strides, memory that is missing, or an output that
+// overlaps another operand or itself.
 SY_API void check_call(const Region& region, const RegionCall& call);
 
-// A prepared region in the hands of a user. Its library is not unloaded before
-// the last one goes. Copies are the same.
+// A user's handle of a prepared region. The backend's library is not unloaded
+// before the last handle is gone. Copies refer to the same region.
 class SY_API RegionHandle {
  public:
   RegionHandle() = default;
@@ -252,8 +260,9 @@ class SY_API RegionHandle {
   DeviceType device_ = kCPU;
 };
 
-// True if the backend takes the region; else says why not: it has no engine,
-// or what its engine says. Throws what check_region does.
+// True if the backend takes the region. If not, `why` says the reason: the
+// backend has no engine, or its engine gives one. Throws what check_region
+// does.
 SY_API bool supports_region(DeviceType device, const Region& region,
                             RegionReason* why = nullptr);
 // Throws NotImplementedError with the reason if the backend does not take it.

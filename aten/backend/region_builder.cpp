@@ -13,15 +13,17 @@ namespace {
 void strides_along(IntArrayRef sizes, const TensorBase& t, const char* what,
                    int64_t* out) {
   const size_t n = sizes.size(), own = static_cast<size_t>(t.dim());
-  SY_CHECK(own <= n, Value, "[region] ", what, ": expected sizes that ",
-           "broadcast to ", sizes, ", got ", t.sizes());
+  SY_CHECK(own <= n, Value,
+           "[region] {}: expected sizes that broadcast to {}, got {}", what,
+           sizes, t.sizes());
   for (size_t d = 0; d < n; ++d) {
     out[d] = 0;
     if (d + own < n) continue;
     const size_t from = d + own - n;
     if (t.sizes()[from] == 1) continue;
-    SY_CHECK(t.sizes()[from] == sizes[d], Value, "[region] ", what,
-             ": expected sizes that broadcast to ", sizes, ", got ", t.sizes());
+    SY_CHECK(t.sizes()[from] == sizes[d], Value,
+             "[region] {}: expected sizes that broadcast to {}, got {}", what,
+             sizes, t.sizes());
     out[d] = t.strides()[from];
   }
 }
@@ -68,8 +70,8 @@ int RegionBuilder::add(RegionNode node, ArrayRef<int> inputs,
                        ArrayRef<ScalarType> results) {
   std::vector<uint16_t> values;
   for (const int v : inputs) {
-    SY_CHECK(v >= 0 && v < next_, Value, "[region] expected a value below ",
-             next_, ", got ", v);
+    SY_CHECK(v >= 0 && v < next_, Value,
+             "[region] expected a value below {}, got {}", next_, v);
     values.push_back(static_cast<uint16_t>(v));
   }
   node.inputs = keep(&values_, ArrayRef<uint16_t>(values));
@@ -110,7 +112,7 @@ int RegionBuilder::pointwise(const PointwiseOp& op, const PointwiseArgs& args,
 
 int RegionBuilder::cast(int value, ScalarType to) {
   SY_CHECK(value >= 0 && value < next_, Value,
-           "[region] cast: expected a value below ", next_, ", got ", value);
+           "[region] cast: expected a value below {}, got {}", next_, value);
   static constexpr program::Result kInput{0, false};
   program::Program p;
   p.n_inputs = 1;
@@ -181,7 +183,7 @@ int RegionBuilder::convolution(int x, int weight, uint64_t reduced,
 int RegionBuilder::output(int value, ScalarType dtype, IntArrayRef strides,
                           int donor) {
   SY_CHECK(value >= 0 && value < next_, Value,
-           "[region] output: expected a value below ", next_, ", got ", value);
+           "[region] output: expected a value below {}, got {}", next_, value);
   outputs_.push_back({{dtype, keep(&strides_, strides)},
                       static_cast<uint16_t>(value),
                       static_cast<int16_t>(donor)});
@@ -199,16 +201,17 @@ Region RegionBuilder::region() { return {sizes_, inputs_, nodes_, outputs_}; }
 RegionMemory region_memory(const RegionOperand& operand, IntArrayRef sizes,
                            const TensorBase& t, int64_t* strides,
                            const char* what) {
-  SY_CHECK(t.defined(), Value, "[region] ", what,
-           ": expected a tensor, got an undefined one");
-  SY_CHECK(t.scalar_type() == operand.dtype, Type, "[region] ", what,
-           ": expected ", operand.dtype, ", got ", t.scalar_type());
+  SY_CHECK(t.defined(), Value,
+           "[region] {}: expected a tensor, got an undefined one", what);
+  SY_CHECK(t.scalar_type() == operand.dtype, Type,
+           "[region] {}: expected {}, got {}", what, operand.dtype,
+           t.scalar_type());
   strides_along(sizes, t, what, strides);
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (operand.strides[d] == 0 && sizes[d] != 1) {
-      SY_CHECK(strides[d] == 0, Value, "[region] ", what,
-               ": expected one element along dim ", d, ", got sizes ",
-               t.sizes());
+      SY_CHECK(strides[d] == 0, Value,
+               "[region] {}: expected one element along dim {}, got sizes {}",
+               what, d, t.sizes());
     }
   }
   t.impl()->const_data("region");
@@ -222,8 +225,8 @@ void run_region(const RegionHandle& handle, IntArrayRef sizes,
            "[region] expected a prepared one, got an empty handle");
   const Region& r = handle.region();
   const auto count = [](const char* what, size_t expected, size_t got) {
-    SY_CHECK(expected == got, Value, "[region] expected ", expected, " ", what,
-             ", got ", got);
+    SY_CHECK(expected == got, Value, "[region] expected {} {}, got {}",
+             expected, what, got);
   };
   count("inputs", r.inputs.size(), inputs.size());
   count("outputs", r.outputs.size(), outputs.size());
@@ -240,14 +243,16 @@ void run_region(const RegionHandle& handle, IntArrayRef sizes,
     memory.push_back(
         region_memory(r.outputs[i].memory, sizes, outputs[i], at, "an output"));
     SY_CHECK(outputs[i].device().type() == handle.device(), Value,
-             "[region] an output: expected a tensor of the region's device, ",
-             "got one on ", outputs[i].device());
+             "[region] an output: expected a tensor of the region's device, "
+             "got one on {}",
+             outputs[i].device());
     call.device = std::max<int32_t>(outputs[i].device().index(), 0);
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     SY_CHECK(inputs[i].device().type() == handle.device(), Value,
-             "[region] an input: expected a tensor of the region's device, ",
-             "got one on ", inputs[i].device());
+             "[region] an input: expected a tensor of the region's device, got "
+             "one on {}",
+             inputs[i].device());
   }
   call.sizes = sizes;
   call.inputs = {memory.data(), inputs.size()};

@@ -8,7 +8,7 @@
 #include "aten/engine/pointwise.h"
 #include "aten/engine/reduce.h"
 
-// Makes regions, and the numbers of a run, from operators and tensors.
+// Builds regions from operators and tensors, and collects the numbers of a run.
 //
 //   RegionBuilder b(x.sizes());
 //   const int v = b.input(x);
@@ -23,25 +23,25 @@ class SY_API RegionBuilder {
   explicit RegionBuilder(IntArrayRef sizes);
   RegionBuilder(const RegionBuilder&) = delete;
 
-  // Each returns the number of a value, of a node's first result. Inputs come
-  // before all nodes.
+  // Each of these adds an input or a node, and returns the number of its first
+  // value. Inputs come before all nodes.
   int input(ScalarType dtype, IntArrayRef strides);
-  // As the tensor lies, broadcast to the region's sizes. `open`: its strides
-  // are given with each run.
+  // An input with the strides of a tensor, broadcast to the region's sizes.
+  // `open`: each run gives the strides.
   int input(const TensorBase& t, bool open = false);
 
-  // The program and lists are copied. `name` is not.
+  // Copies the program and the lists, but not `name`.
   int pointwise(const program::Program& p, ScalarType compute,
                 ArrayRef<int> inputs, ArrayRef<ScalarType> results,
                 const char* name = nullptr);
-  // An operator on values; `args` says what promotion takes of the arguments
-  // and has the numbers, which go to uniforms(). Throws what the call would.
+  // An operator on values. `args` has the arguments for promotion and the
+  // numbers, which are added to uniforms(). Throws what the call would throw.
   int pointwise(const PointwiseOp& op, const PointwiseArgs& args,
                 ArrayRef<int> inputs);
-  // A conversion.
+  // Converts a value.
   int cast(int value, ScalarType to);
 
-  // Over the region's dims `reduced`.
+  // Reduce over the region's dims `reduced`.
   int reduce(const RegionNode& node, ArrayRef<int> inputs);
   int reduce(const ReduceOp& op, const ReduceArgs& args, int input,
              uint64_t reduced);
@@ -51,15 +51,16 @@ class SY_API RegionBuilder {
   int convolution(int x, int weight, uint64_t reduced, ScalarType dtype,
                   ArrayRef<RegionWindow> windows);
 
-  // Its number among the outputs.
+  // Returns the number of the output among the outputs.
   int output(int value, ScalarType dtype, IntArrayRef strides, int donor = -1);
   int output(int value, const TensorBase& t, int donor = -1);
 
-  // Borrows from the builder, until the next change.
+  // Borrows from the builder, until the builder changes.
   Region region();
-  // Those of a run, as the arguments of the operators had them.
+  // The numbers of a run, as the arguments of the operators had them.
   const std::vector<program::Uniform>& uniforms() const { return uniforms_; }
-  // A program without uniforms of its own needs none.
+  // Adds a number for a program that was added without one. A program without
+  // uniforms needs none.
   void uniform(program::Uniform u) { uniforms_.push_back(u); }
 
  private:
@@ -75,7 +76,7 @@ class SY_API RegionBuilder {
   void add_uniforms(const ElementProgram& p, const Scalar* scalars,
                     int64_t count, ScalarType compute);
 
-  // Deques: what they hold stays where it is.
+  // Deques, because elements must keep their addresses.
   std::vector<int64_t> sizes_;
   std::deque<std::vector<int64_t>> strides_;
   std::deque<std::vector<uint16_t>> values_;
@@ -90,9 +91,9 @@ class SY_API RegionBuilder {
   int next_ = 0;
 };
 
-// A tensor as an operand of a run: broadcast to the sizes of the region, its
-// dims from the last one. `strides` gets one for each size. Throws ValueError
-// if it has other sizes, TypeError for another dtype.
+// A tensor as an operand of a run. It is broadcast to the sizes of the region,
+// aligned at the last dim. `strides` gets one stride for each size. Throws
+// ValueError if the sizes do not fit, TypeError for another dtype.
 SY_API RegionMemory region_memory(const RegionOperand& operand,
                                   IntArrayRef sizes, const TensorBase& t,
                                   int64_t* strides, const char* what);
@@ -102,7 +103,7 @@ SY_API void run_region(const RegionHandle& handle, IntArrayRef sizes,
                        ArrayRef<Tensor> inputs, ArrayRef<Tensor> outputs,
                        ArrayRef<program::Uniform> uniforms = {});
 
-// A listing for people, a node a line.
+// A listing for people, one node per line.
 SY_API std::string region_text(const Region& region);
 
 }  // namespace sy

@@ -51,8 +51,8 @@ RegionHandle prepare_region(DeviceType device, const Region& region) {
   RegionEngine* const engine = engine_of(device);
   RegionReason why;
   SY_CHECK(takes(engine, device, region, &why), NotImplemented,
-           "[region] expected one that device '", backend_device_name(device),
-           "' takes: ", why.text);
+           "[region] expected one that device '{}' takes: {}",
+           backend_device_name(device), why.text);
   RegionHandle handle;
   handle.device_ = device;
   handle.prepared_ = engine->prepare(region);
@@ -81,8 +81,8 @@ RegionHandle::~RegionHandle() {
 }
 
 void RegionHandle::run(const RegionCall& call) const {
-  SY_CHECK(defined(), Value, "[region] expected a prepared one, got an empty ",
-           "handle");
+  SY_CHECK(defined(), Value,
+           "[region] expected a prepared one, got an empty handle");
   check_call(region(), call);
   const CallScope in_call;
   region_engine(device_)->run(*prepared_, call);

@@ -23,19 +23,19 @@ class Printer {
     out_ += "\n";
     int value = 0;
     for (const RegionOperand& o : r_.inputs) {
-      out_ += str("  v", value++, " = input ", layout(o), "\n");
+      out_ += str("  v{} = input {}\n", value++, layout(o));
     }
     for (const RegionNode& n : r_.nodes) {
       out_ += "  ";
       for (size_t i = 0; i < n.results.size(); ++i) {
-        out_ += str(i == 0 ? "" : ", ", "v", value++);
+        out_ += str("{}v{}", i == 0 ? "" : ", ", value++);
       }
       node(n);
     }
     for (size_t i = 0; i < r_.outputs.size(); ++i) {
       const RegionOutput& o = r_.outputs[i];
-      out_ += str("  output v", o.value, " ", layout(o.memory));
-      if (o.donor >= 0) out_ += str(" in the memory of v", o.donor);
+      out_ += str("  output v{} {}", o.value, layout(o.memory));
+      if (o.donor >= 0) out_ += str(" in the memory of v{}", o.donor);
       out_ += "\n";
     }
     return std::move(out_);
@@ -43,7 +43,7 @@ class Printer {
 
  private:
   static std::string layout(const RegionOperand& o) {
-    std::string out = str(o.dtype, " [");
+    std::string out = str("{} [", o.dtype);
     for (size_t d = 0; d < o.strides.size(); ++d) {
       out += (d == 0 ? "" : ", ") + number(o.strides[d]);
     }
@@ -53,7 +53,7 @@ class Printer {
   std::string dims(uint64_t bits) const {
     std::string out;
     for (size_t d = 0; d < r_.sizes.size(); ++d) {
-      if (bits >> d & 1) out += str(out.empty() ? "" : ", ", d);
+      if (bits >> d & 1) out += str("{}{}", out.empty() ? "" : ", ", d);
     }
     return out;
   }
@@ -61,14 +61,14 @@ class Printer {
   void node(const RegionNode& n) {
     static constexpr const char* kKinds[] = {"pointwise", "reduce", "product",
                                              "convolution"};
-    out_ += str(" = ", n.name == nullptr ? kKinds[n.kind] : n.name, "(");
+    out_ += str(" = {}(", n.name == nullptr ? kKinds[n.kind] : n.name);
     for (size_t i = 0; i < n.inputs.size(); ++i) {
-      out_ += str(i == 0 ? "" : ", ", "v", n.inputs[i]);
+      out_ += str("{}v{}", i == 0 ? "" : ", ", n.inputs[i]);
     }
     out_ += ")";
     if (n.reduced != 0) out_ += " over dims " + dims(n.reduced);
-    out_ += str(" in ", n.compute, " ->");
-    for (const ScalarType t : n.results) out_ += str(" ", t);
+    out_ += str(" in {} ->", n.compute);
+    for (const ScalarType t : n.results) out_ += str(" {}", t);
     out_ += "\n";
     if (n.kind == RegionNode::kPointwise || n.kind == RegionNode::kReduce) {
       program(n.kind == RegionNode::kReduce ? "map" : "do", n.body);
@@ -76,31 +76,30 @@ class Printer {
     if (n.combine != nullptr) program("combine", *n.combine);
     if (n.finish != nullptr) program("finish", *n.finish);
     for (const RegionWindow& w : n.windows) {
-      out_ +=
-          str("      dim ", w.input, " read at dim ", w.place, " * ", w.stride,
-              " + dim ", w.kernel, " * ", w.dilation, " - ", w.padding, "\n");
+      out_ += str("      dim {} read at dim {} * {} + dim {} * {} - {}\n",
+                  w.input, w.place, w.stride, w.kernel, w.dilation, w.padding);
     }
   }
 
   static std::string reg(const Program& p, int r) {
-    if (r < p.n_inputs) return str("i", r);
-    if (r < p.n_inputs + p.n_uniforms) return str("u", r - p.n_inputs);
-    return str("t", r - p.n_inputs - p.n_uniforms);
+    if (r < p.n_inputs) return str("i{}", r);
+    if (r < p.n_inputs + p.n_uniforms) return str("u{}", r - p.n_inputs);
+    return str("t{}", r - p.n_inputs - p.n_uniforms);
   }
   void program(const char* part, const Program& p) {
-    out_ += str("      ", part, ":");
+    out_ += str("      {}:", part);
     for (int i = 0; i < p.n_steps; ++i) {
       const program::Step& s = p.steps[i];
       const uint8_t operands[] = {s.a, s.b, s.c};
-      out_ += str(" ", reg(p, s.dst), " = ",
-                  lang::kPrims[static_cast<int>(s.op)].name, "(");
+      out_ += str(" {} = {}(", reg(p, s.dst),
+                  lang::kPrims[static_cast<int>(s.op)].name);
       for (int k = 0; k < lang::arity(s); ++k) {
-        out_ += str(k == 0 ? "" : ", ", reg(p, operands[k]));
+        out_ += str("{}{}", k == 0 ? "" : ", ", reg(p, operands[k]));
       }
       out_ += ");";
     }
     for (int i = 0; i < p.n_results; ++i) {
-      out_ += str(i == 0 ? " " : ", ", reg(p, p.results[i].reg));
+      out_ += str("{}{}", i == 0 ? " " : ", ", reg(p, p.results[i].reg));
     }
     out_ += "\n";
   }

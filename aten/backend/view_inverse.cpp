@@ -148,7 +148,7 @@ size_t self_of(const OperatorEntry& op) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].type == TypeKind::kTensor) return i;
   }
-  fail(ErrorKind::Value, "[", op.name(), "] is no view of a tensor");
+  fail(ErrorKind::Value, "[{}] is no view of a tensor", op.name());
 }
 
 // A copy of the same strides, so that the view of it is made as that of base.
@@ -187,8 +187,9 @@ Tensor apply_view(const OperatorEntry& op, const Tensor& base,
   OperatorHandle(&op).call_boxed(args.data(), args.size(), &result, 1);
   if (result.is_tensor()) return Tensor(result.to_tensor());
   const ArrayRef<TensorBase> list = result.to_tensor_list();
-  SY_CHECK(static_cast<size_t>(output) < list.size(), Value, "[", op.name(),
-           "] expected at least ", output + 1, " results, got ", list.size());
+  SY_CHECK(static_cast<size_t>(output) < list.size(), Value,
+           "[{}] expected at least {} results, got {}", op.name(), output + 1,
+           list.size());
   return Tensor(list[static_cast<size_t>(output)]);
 }
 

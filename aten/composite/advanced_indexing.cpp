@@ -28,9 +28,9 @@ using Optional = std::optional<Tensor>;
 // Indices that may lie outside of self, made such that do not.
 std::vector<Optional> clamped(const char* op, const Tensor& self,
                               OptionalTensors indices) {
-  SY_CHECK(static_cast<int64_t>(indices.size()) <= self.dim(), Index, "[", op,
-           "] indices: expected at most ", self.dim(), " indices for ",
-           describe(self), ", got ", indices.size());
+  SY_CHECK(static_cast<int64_t>(indices.size()) <= self.dim(), Index,
+           "[{}] indices: expected at most {} indices for {}, got {}", op,
+           self.dim(), describe(self), indices.size());
   std::vector<Optional> list;
   for (size_t d = 0; d < indices.size(); ++d) {
     if (!indices[d].has_value()) {
@@ -38,8 +38,8 @@ std::vector<Optional> clamped(const char* op, const Tensor& self,
       continue;
     }
     const Tensor& index = *indices[d];
-    SY_CHECK(index.dtype() == kLong || index.dtype() == kInt, Index, "[", op,
-             "] indices: expected int64 or int32 tensors, got ",
+    SY_CHECK(index.dtype() == kLong || index.dtype() == kInt, Index,
+             "[{}] indices: expected int64 or int32 tensors, got {}", op,
              describe(index));
     const int64_t n = self.sizes()[d];
     list.emplace_back(sy::clamp(index, Scalar(-n), Scalar(n - 1)));
@@ -55,8 +55,9 @@ int64_t triangle(const char* op, int64_t row, int64_t col, int64_t offset) {
   const Wide full = std::clamp<Wide>(cols - 1 - off, first, rows);
   const Wide partial = (full - first) * (first + off + 1 + full + off) / 2;
   const Wide all = partial + (rows - full) * cols;
-  SY_CHECK(all <= INT64_MAX / 16, Value, "[", op,
-           "] row, col: the result is too large, got ", row, " and ", col);
+  SY_CHECK(all <= INT64_MAX / 16, Value,
+           "[{}] row, col: the result is too large, got {} and {}", op, row,
+           col);
   return static_cast<int64_t>(all);
 }
 
@@ -71,8 +72,8 @@ struct Options {
 // most `offset` right of the diagonal.
 Tensor triangle_indices(const char* op, bool lower, int64_t row, int64_t col,
                         int64_t offset, const Options& o) {
-  SY_CHECK(row >= 0, Value, "[", op, "] row: expected at least 0, got ", row);
-  SY_CHECK(col >= 0, Value, "[", op, "] col: expected at least 0, got ", col);
+  SY_CHECK(row >= 0, Value, "[{}] row: expected at least 0, got {}", op, row);
+  SY_CHECK(col >= 0, Value, "[{}] col: expected at least 0, got {}", op, col);
   // Beyond these an offset takes all or nothing.
   offset = std::clamp(offset, -row, col);
   int64_t n = 0;
@@ -81,8 +82,8 @@ Tensor triangle_indices(const char* op, bool lower, int64_t row, int64_t col,
   } else {
     int64_t all = 0;
     SY_CHECK(!__builtin_mul_overflow(row, col, &all) && all <= INT64_MAX / 16,
-             Value, "[", op, "] row, col: the result is too large, got ", row,
-             " and ", col);
+             Value, "[{}] row, col: the result is too large, got {} and {}", op,
+             row, col);
     n = all - triangle(op, row, col, offset - 1);
   }
   const int64_t sizes[] = {2, n};
@@ -142,13 +143,15 @@ Tensor unsafe_masked_index_put_accumulate(const Tensor& self,
 Tensor take_along_dim(const Tensor& self, const Tensor& indices,
                       std::optional<int64_t> dim) {
   SY_CHECK(indices.dtype() == kLong, Type,
-           "[take_along_dim] indices: expected int64, got ", describe(indices));
+           "[take_along_dim] indices: expected int64, got {}",
+           describe(indices));
   if (!dim.has_value()) {
     return self.reshape({-1}).gather(0, indices.reshape({-1}));
   }
-  SY_CHECK(self.dim() == indices.dim(), Value,
-           "[take_along_dim] indices: expected ", self.dim(),
-           " dims, as many as self, got ", describe(indices));
+  SY_CHECK(
+      self.dim() == indices.dim(), Value,
+      "[take_along_dim] indices: expected {} dims, as many as self, got {}",
+      self.dim(), describe(indices));
   const int64_t d = wrap_dim("take_along_dim", *dim, self.dim());
   if (self.dim() == 0) return self.gather(d, indices);
   Dims from(self.sizes()), at(indices.sizes());
@@ -165,8 +168,10 @@ Tensor masked_scatter_backward(const Tensor& grad_output, const Tensor& mask,
   const int64_t n = checked_numel("masked_scatter_backward", sizes);
   const Tensor used = sy::masked_select(grad_output, mask);
   const int64_t rest = n - used.numel();
-  SY_CHECK(rest >= 0, Value, "[masked_scatter_backward] sizes: expected ",
-           used.numel(), " elements at least, got ", sizes);
+  SY_CHECK(
+      rest >= 0, Value,
+      "[masked_scatter_backward] sizes: expected {} elements at least, got {}",
+      used.numel(), sizes);
   if (rest == 0) return used.reshape(sizes);
   const Tensor zeros = sy::zeros({rest}, grad_output.options());
   return sy::cat({used, zeros}, 0).reshape(sizes);
@@ -178,13 +183,13 @@ Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats,
   int64_t d = 0;
   const Tensor input = along(self, dim, &d);
   SY_CHECK(repeats.dim() <= 1, Value,
-           "[repeat_interleave] repeats: expected at most one dim, got ",
+           "[repeat_interleave] repeats: expected at most one dim, got {}",
            describe(repeats));
   const int64_t n = input.size(d);
   SY_CHECK(repeats.numel() == 1 || repeats.numel() == n, Value,
-           "[repeat_interleave] repeats: expected ", n,
-           " numbers, one for each index of dim ", d, ", got ",
-           repeats.numel());
+           "[repeat_interleave] repeats: expected {} numbers, one for each "
+           "index of dim {}, got {}",
+           n, d, repeats.numel());
   const Tensor each = repeats.reshape({-1}).expand({n});
   return input.index_select(d, sy::repeat_interleave(each, output_size));
 }
@@ -195,13 +200,13 @@ Tensor repeat_interleave_int(const Tensor& self, int64_t repeats,
   int64_t d = 0;
   const Tensor input = along(self, dim, &d);
   SY_CHECK(repeats >= 0, Value,
-           "[repeat_interleave] repeats: expected at least 0, got ", repeats);
+           "[repeat_interleave] repeats: expected at least 0, got {}", repeats);
   int64_t total = 0;
   SY_CHECK(!__builtin_mul_overflow(repeats, input.size(d), &total), Value,
-           "[repeat_interleave] repeats: the result is too large, got ",
+           "[repeat_interleave] repeats: the result is too large, got {}",
            repeats);
   SY_CHECK(output_size.value_or(total) == total, Value,
-           "[repeat_interleave] output_size: expected ", total, ", got ",
+           "[repeat_interleave] output_size: expected {}, got {}", total,
            output_size.value_or(total));
   Dims sizes, merged(input.sizes());
   for (int64_t k = 0; k < input.dim(); ++k) {
@@ -237,8 +242,8 @@ namespace {
 
 void check_places(const char* op, const Tensor& places, int64_t n) {
   const Tensor wrong = sy::logical_or(places < 0, places >= n);
-  SY_CHECK(!wrong.any().item<bool>(), Index, "[", op,
-           "] indices: expected indices in [", -n, ", ", n - 1, "]");
+  SY_CHECK(!wrong.any().item<bool>(), Index,
+           "[{}] indices: expected indices in [{}, {}]", op, -n, n - 1);
 }
 
 // The places of `sizes` and `strides`, with `behind` more dims of one element.
@@ -268,10 +273,12 @@ Tensor linear_index(const char* op, const Tensor& self,
     }
     for (int64_t d = 0; d < i->dim(); ++d) {
       const size_t at = places.size();
-      SY_CHECK(static_cast<int64_t>(at) < self.dim() &&
-                   self.sizes()[at] == i->size(d),
-               Index, "[", op, "] indices: expected a mask of sizes that are ",
-               "those of ", describe(self), ", got ", describe(*i));
+      SY_CHECK(
+          static_cast<int64_t>(at) < self.dim() &&
+              self.sizes()[at] == i->size(d),
+          Index,
+          "[{}] indices: expected a mask of sizes that are those of {}, got {}",
+          op, describe(self), describe(*i));
       places.emplace_back(sy::nonzero(*i).select(1, d));
     }
   }
@@ -335,8 +342,9 @@ Tensor masked_scatter_by_gather(const Tensor& self, const Tensor& mask,
   const Tensor x = self.expand(IntArrayRef(sizes));
   const auto wanted = chosen.sum().item<int64_t>();
   SY_CHECK(wanted <= source.numel(), Value,
-           "[masked_scatter] source: expected at least ", wanted,
-           " elements, one for each that is masked, got ", source.numel());
+           "[masked_scatter] source: expected at least {} elements, one for "
+           "each that is masked, got {}",
+           wanted, source.numel());
   if (wanted == 0) return x.clone();
   const Tensor place =
       sy::clamp_min(sy::cumsum(chosen.to(kLong), 0) - 1, Scalar(0));
@@ -352,7 +360,7 @@ Tensor repeat_interleave_by_search(const Tensor& repeats,
   const Tensor ends = sy::cumsum(repeats, 0, kLong);
   const auto total = ends.select(0, -1).item<int64_t>();
   SY_CHECK(!output_size || *output_size == total, Value,
-           "[repeat_interleave] output_size: expected ", total, ", got ",
+           "[repeat_interleave] output_size: expected {}, got {}", total,
            *output_size);
   return sy::searchsorted(ends, sy::arange(total, ends.options()), false, true)
       .to(repeats.scalar_type());

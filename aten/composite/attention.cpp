@@ -30,43 +30,47 @@ bool given(const OptionalTensor& t) { return t && t->defined(); }
 
 void check(const Tensor& query, const Tensor& key, const Tensor& value,
            const OptionalTensor& mask, double dropout_p, bool is_causal) {
-  SY_CHECK(query.is_floating_point(), Type, "[", kOp,
-           "] query: expected a floating dtype, got ", describe(query));
+  SY_CHECK(query.is_floating_point(), Type,
+           "[{}] query: expected a floating dtype, got {}", kOp,
+           describe(query));
   const auto check_one = [&](const char* name, const Tensor& t) {
-    SY_CHECK(t.dim() >= 2, Value, "[", kOp, "] ", name,
-             ": expected at least 2 dims, got ", describe(t));
-    SY_CHECK(t.dtype() == query.dtype(), Type, "[", kOp, "] ", name,
-             ": expected the dtype of query, ", query.dtype(), ", got ",
-             describe(t));
+    SY_CHECK(t.dim() >= 2, Value, "[{}] {}: expected at least 2 dims, got {}",
+             kOp, name, describe(t));
+    SY_CHECK(t.dtype() == query.dtype(), Type,
+             "[{}] {}: expected the dtype of query, {}, got {}", kOp, name,
+             query.dtype(), describe(t));
   };
   check_one("query", query);
   check_one("key", key);
   check_one("value", value);
-  SY_CHECK(key.size(-1) == query.size(-1), Value, "[", kOp,
-           "] key: expected a last size of ", query.size(-1), ", got ",
+  SY_CHECK(key.size(-1) == query.size(-1), Value,
+           "[{}] key: expected a last size of {}, got {}", kOp, query.size(-1),
            describe(key));
-  SY_CHECK(value.size(-2) == key.size(-2), Value, "[", kOp,
-           "] value: expected the length of key, ", key.size(-2), ", got ",
-           describe(value));
-  SY_CHECK(dropout_p >= 0 && dropout_p <= 1, Value, "[", kOp,
-           "] dropout_p: expected a probability, got ", dropout_p);
+  SY_CHECK(value.size(-2) == key.size(-2), Value,
+           "[{}] value: expected the length of key, {}, got {}", kOp,
+           key.size(-2), describe(value));
+  SY_CHECK(dropout_p >= 0 && dropout_p <= 1, Value,
+           "[{}] dropout_p: expected a probability, got {}", kOp, dropout_p);
   if (!given(mask)) return;
-  SY_CHECK(!is_causal, Value, "[", kOp,
-           "] attn_mask: expected none where is_causal, got ", describe(*mask));
-  SY_CHECK(mask->dtype() == kBool || mask->dtype() == kFloat ||
-               mask->dtype() == query.dtype(),
-           Type, "[", kOp,
-           "] attn_mask: expected bool, float32 or the dtype of query, got ",
+  SY_CHECK(!is_causal, Value,
+           "[{}] attn_mask: expected none where is_causal, got {}", kOp,
            describe(*mask));
+  SY_CHECK(
+      mask->dtype() == kBool || mask->dtype() == kFloat ||
+          mask->dtype() == query.dtype(),
+      Type,
+      "[{}] attn_mask: expected bool, float32 or the dtype of query, got {}",
+      kOp, describe(*mask));
 }
 
 // With heads repeated until there are as many as in query.
 Tensor with_heads(const char* name, const Tensor& t, const Tensor& query) {
   const int64_t heads = t.dim() >= 3 ? t.size(-3) : 1;
   const int64_t wanted = query.dim() >= 3 ? query.size(-3) : 1;
-  SY_CHECK(heads > 0 && wanted % heads == 0, Value, "[", kOp, "] ", name,
-           ": expected a number of heads that divides that of query, ", wanted,
-           ", got ", describe(t));
+  SY_CHECK(heads > 0 && wanted % heads == 0, Value,
+           "[{}] {}: expected a number of heads that divides that of query, "
+           "{}, got {}",
+           kOp, name, wanted, describe(t));
   if (heads == wanted) return t;
   Dims sizes(t.sizes());
   sizes[t.dim() - 3] = wanted;
@@ -181,25 +185,27 @@ std::tuple<Tensor, Tensor> native_multi_head_attention(
     std::optional<int64_t> mask_type) {
   constexpr const char* kName = "_native_multi_head_attention";
   SY_CHECK(num_head > 0 && embed_dim > 0 && embed_dim % num_head == 0, Value,
-           "[", kName, "] num_head: expected a divisor of embed_dim, ",
-           embed_dim, ", got ", num_head);
+           "[{}] num_head: expected a divisor of embed_dim, {}, got {}", kName,
+           embed_dim, num_head);
   const auto check_input = [&](const char* name, const Tensor& t) {
-    SY_CHECK(t.dim() == 3 && t.size(2) == embed_dim, Value, "[", kName, "] ",
-             name, ": expected batch x length x ", embed_dim, ", got ",
+    SY_CHECK(t.dim() == 3 && t.size(2) == embed_dim, Value,
+             "[{}] {}: expected batch x length x {}, got {}", kName, name,
+             embed_dim, describe(t));
+    SY_CHECK(t.size(0) == query.size(0), Value,
+             "[{}] {}: expected the batch of query, got {}", kName, name,
              describe(t));
-    SY_CHECK(t.size(0) == query.size(0), Value, "[", kName, "] ", name,
-             ": expected the batch of query, got ", describe(t));
   };
   check_input("query", query);
   check_input("key", key);
   check_input("value", value);
-  SY_CHECK(key.size(1) == value.size(1), Value, "[", kName,
-           "] value: expected the length of key, got ", describe(value));
+  SY_CHECK(key.size(1) == value.size(1), Value,
+           "[{}] value: expected the length of key, got {}", kName,
+           describe(value));
   SY_CHECK(qkv_weight.dim() == 2 && qkv_weight.size(0) == 3 * embed_dim, Value,
-           "[", kName, "] qkv_weight: expected ", 3 * embed_dim, " rows, got ",
+           "[{}] qkv_weight: expected {} rows, got {}", kName, 3 * embed_dim,
            describe(qkv_weight));
-  SY_CHECK(qkv_bias.dim() == 1 && qkv_bias.size(0) == 3 * embed_dim, Value, "[",
-           kName, "] qkv_bias: expected ", 3 * embed_dim, " elements, got ",
+  SY_CHECK(qkv_bias.dim() == 1 && qkv_bias.size(0) == 3 * embed_dim, Value,
+           "[{}] qkv_bias: expected {} elements, got {}", kName, 3 * embed_dim,
            describe(qkv_bias));
   const int64_t width = embed_dim / num_head;
   const auto heads = [&](const Tensor& t, int64_t part) {

@@ -57,9 +57,10 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_double_backward(
   const bool has_weight = given(weight);
   SY_CHECK(given(training ? save_mean : running_mean) &&
                given(training ? save_invstd : running_var),
-           Value, "[_batch_norm_double_backward] ",
-           training ? "save_mean" : "running_mean",
-           ": expected the statistics of the forward pass, got none");
+           Value,
+           "[_batch_norm_double_backward] {}: expected the statistics of the "
+           "forward pass, got none",
+           training ? "save_mean" : "running_mean");
   const Tensor one =
       sy::ones({1}, TensorOptions(input.scalar_type()).device(input.device()));
   const Tensor w = has_weight ? along_channels(*weight, input) : one;
@@ -162,7 +163,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_impl_index_backward(
     const MaybeTensor& save_var_transform, bool train, double eps,
     ArrayRef<bool> output_mask, const Tensor&) {
   SY_CHECK(impl_index == 0, Value,
-           "[_batch_norm_impl_index_backward] impl_index: expected 0, got ",
+           "[_batch_norm_impl_index_backward] impl_index: expected 0, got {}",
            impl_index);
   return sy::native_batch_norm_backward(
       grad_output, input, weight, running_mean, running_var, save_mean,
@@ -176,7 +177,7 @@ Tensor instance_norm(const Tensor& input, const MaybeTensor& weight,
                      double momentum, double eps, bool cudnn_enabled) {
   const auto given = [](const MaybeTensor& t) { return t && t->defined(); };
   SY_CHECK(input.dim() >= 2, Value,
-           "[instance_norm] input: expected at least 2 dims, got ",
+           "[instance_norm] input: expected at least 2 dims, got {}",
            input.sizes());
   SY_CHECK(use_input_stats || (given(running_mean) && given(running_var)),
            Value,
@@ -185,8 +186,9 @@ Tensor instance_norm(const Tensor& input, const MaybeTensor& weight,
   const int64_t batch = input.size(0), channels = input.size(1);
   const auto repeated = [&](const char* name, const MaybeTensor& t) {
     if (!given(t)) return Tensor();
-    SY_CHECK(t->dim() == 1 && t->size(0) == channels, Value, "[instance_norm] ",
-             name, ": expected sizes [", channels, "], got ", t->sizes());
+    SY_CHECK(t->dim() == 1 && t->size(0) == channels, Value,
+             "[instance_norm] {}: expected sizes [{}], got {}", name, channels,
+             t->sizes());
     return t->repeat({batch});
   };
   Dims sizes(input.sizes());

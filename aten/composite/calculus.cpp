@@ -28,21 +28,21 @@ Tensor neighbours(const Tensor& y, int64_t dim) {
 }
 
 int64_t checked_dim(const char* op, const Tensor& y, int64_t dim) {
-  SY_CHECK(y.dim() > 0, Index, "[", op, "] y: expected at least one dim, got ",
-           "none");
+  SY_CHECK(y.dim() > 0, Index, "[{}] y: expected at least one dim, got none",
+           op);
   return wrap_dim(op, dim, y.dim());
 }
 
 // The distances of places x, as they go with the elements of y.
 Tensor distances(const char* op, const Tensor& y, const Tensor& x,
                  int64_t dim) {
-  SY_CHECK(x.dtype() != kBool && y.dtype() != kBool, Type, "[", op,
-           "] y: expected numbers, got bool");
+  SY_CHECK(x.dtype() != kBool && y.dtype() != kBool, Type,
+           "[{}] y: expected numbers, got bool", op);
   Tensor at = x;
   if (x.dim() == 1) {
-    SY_CHECK(x.size(0) == y.size(dim), Value, "[", op,
-             "] x: expected as many places as y has samples, ", y.size(dim),
-             ", got ", x.size(0));
+    SY_CHECK(x.size(0) == y.size(dim), Value,
+             "[{}] x: expected as many places as y has samples, {}, got {}", op,
+             y.size(dim), x.size(0));
     Dims sizes;
     for (int64_t d = 0; d < y.dim(); ++d) {
       sizes.push_back(d == dim ? x.size(0) : 1);
@@ -55,8 +55,8 @@ Tensor distances(const char* op, const Tensor& y, const Tensor& x,
     at = x.reshape(sizes);
   }
   const int64_t along = dim - y.dim();
-  SY_CHECK(at.size(along) > 0, Value, "[", op,
-           "] x: expected at least one place, got ", x.sizes());
+  SY_CHECK(at.size(along) > 0, Value,
+           "[{}] x: expected at least one place, got {}", op, x.sizes());
   return part(at, along, 1, 0) - part(at, along, 0, -1);
 }
 
@@ -75,9 +75,10 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim,
   for (const std::optional<Tensor>& t :
        {prepend, std::optional(self), append}) {
     if (!t || !t->defined()) continue;
-    SY_CHECK(t->dim() == self.dim(), Value,
-             "[diff] prepend, append: expected as many dims as self, ",
-             self.dim(), ", got ", t->dim());
+    SY_CHECK(
+        t->dim() == self.dim(), Value,
+        "[diff] prepend, append: expected as many dims as self, {}, got {}",
+        self.dim(), t->dim());
     parts.push_back(*t);
   }
   if (n == 0) return self.clone();

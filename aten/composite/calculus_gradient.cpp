@@ -81,7 +81,7 @@ Dims checked_dims(const Tensor& self, OptionalIntArrayRef dim,
   SY_CHECK(self.dtype() != kByte, Type,
            "[gradient] self: expected a dtype other than uint8");
   SY_CHECK(edge_order == 1 || edge_order == 2, Value,
-           "[gradient] edge_order: expected 1 or 2, got ", edge_order);
+           "[gradient] edge_order: expected 1 or 2, got {}", edge_order);
   Dims dims;
   const int64_t n = dim ? static_cast<int64_t>(dim->size()) : self.dim();
   uint64_t seen = 0;
@@ -90,11 +90,12 @@ Dims checked_dims(const Tensor& self, OptionalIntArrayRef dim,
         dim ? wrap_dim("gradient", (*dim)[static_cast<size_t>(i)], self.dim())
             : i;
     SY_CHECK((seen >> d & 1) == 0, Value,
-             "[gradient] dim: expected distinct dims, got ", *dim);
+             "[gradient] dim: expected distinct dims, got {}", *dim);
     seen |= uint64_t{1} << d;
     SY_CHECK(self.dim() > 0 && self.size(d) > edge_order, Value,
-             "[gradient] self: expected at least edge_order + 1 = ",
-             edge_order + 1, " samples along dim ", d, ", got ", self.sizes());
+             "[gradient] self: expected at least edge_order + 1 = {} samples "
+             "along dim {}, got {}",
+             edge_order + 1, d, self.sizes());
     dims.push_back(d);
   }
   return dims;
@@ -102,8 +103,8 @@ Dims checked_dims(const Tensor& self, OptionalIntArrayRef dim,
 
 void check_count(size_t given, const Dims& dims) {
   SY_CHECK(static_cast<int64_t>(given) == dims.size(), Value,
-           "[gradient] spacing: expected one for each of ", dims.size(),
-           " dims, got ", given);
+           "[gradient] spacing: expected one for each of {} dims, got {}",
+           dims.size(), given);
 }
 
 std::vector<Tensor> by_distance(const Tensor& self, ArrayRef<Scalar> spacing,
@@ -126,8 +127,8 @@ std::vector<Tensor> by_places(const Tensor& self, TensorList spacing,
   for (int i = 0; i < dims.size(); ++i) {
     const Tensor& x = spacing[static_cast<size_t>(i)];
     SY_CHECK(x.dim() == 1 && x.numel() == self.size(dims[i]), Value,
-             "[gradient] spacing: expected a vector of ", self.size(dims[i]),
-             " places, got sizes ", x.sizes());
+             "[gradient] spacing: expected a vector of {} places, got sizes {}",
+             self.size(dims[i]), x.sizes());
     out.push_back(Slope(self, dims[i], edge_order).at_places(x));
   }
   return out;
@@ -181,8 +182,8 @@ std::vector<Tensor> gradient_tensorarray(const Tensor& self, TensorList spacing,
 }
 
 Tensor not_implemented(const Tensor&, std::string_view argument) {
-  fail(ErrorKind::NotImplemented, argument,
-       ": the derivative is not implemented");
+  fail(ErrorKind::NotImplemented, "{}: the derivative is not implemented",
+       argument);
 }
 
 }  // namespace sy::composite

@@ -50,8 +50,7 @@ Tensor cholesky_inverse_by_solve(const Tensor& self, bool upper) {
   SY_CHECK(
       self.numel() == 0 || !sy::amin(diagonal, {-1}).eq(0).any().item<bool>(),
       Value,
-      "[cholesky_inverse] self: expected no zero on the diagonal, got "
-      "one");
+      "[cholesky_inverse] self: expected no zero on the diagonal, got one");
   const Tensor eye = sy::eye(self.size(-1), self.options());
   return sy::cholesky_solve(eye.expand(self.sizes()), self, upper);
 }

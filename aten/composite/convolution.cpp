@@ -15,8 +15,8 @@ namespace {
 using MaybeTensor = std::optional<Tensor>;
 
 void check_rank(const char* op, const Tensor& input, int64_t dims) {
-  SY_CHECK(input.dim() == dims + 1 || input.dim() == dims + 2, Value, "[", op,
-           "] input: expected ", dims + 1, " or ", dims + 2, " dims, got ",
+  SY_CHECK(input.dim() == dims + 1 || input.dim() == dims + 2, Value,
+           "[{}] input: expected {} or {} dims, got {}", op, dims + 1, dims + 2,
            input.sizes());
 }
 
@@ -65,19 +65,20 @@ Tensor conv_same(const Tensor& input, const Tensor& weight,
   constexpr int64_t kMost = int64_t{1} << 40;
   const int64_t dims = weight.dim() - 2;
   SY_CHECK(dims >= 1 && dims <= 3, Value,
-           "[_convolution_mode] weight: expected 3 to 5 dims, got ",
+           "[_convolution_mode] weight: expected 3 to 5 dims, got {}",
            weight.sizes());
   SY_CHECK(input.dim() == weight.dim(), Value,
-           "[_convolution_mode] input: expected ", weight.dim(),
-           " dims, as weight has, got ", input.sizes());
+           "[_convolution_mode] input: expected {} dims, as weight has, got {}",
+           weight.dim(), input.sizes());
   SY_CHECK(
       dilation.size() == 1 || static_cast<int64_t>(dilation.size()) == dims,
-      Value, "[_convolution_mode] dilation: expected 1 or ", dims,
-      " numbers, got ", dilation);
+      Value, "[_convolution_mode] dilation: expected 1 or {} numbers, got {}",
+      dims, dilation);
   for (const int64_t s : stride) {
-    SY_CHECK(s == 1, Value,
-             "[_convolution_mode] stride: expected 1 with padding 'same', got ",
-             stride);
+    SY_CHECK(
+        s == 1, Value,
+        "[_convolution_mode] stride: expected 1 with padding 'same', got {}",
+        stride);
   }
   Dims padding, behind;
   behind.resize(2 * dims);
@@ -91,8 +92,8 @@ Tensor conv_same(const Tensor& input, const Tensor& weight,
             !__builtin_mul_overflow(step, weight.size(d + 2) - 1, &total) &&
             total >= 0 && total <= kMost,
         Value,
-        "[_convolution_mode] dilation: expected positive numbers that "
-        "spread kernels to at most 2^40, got ",
+        "[_convolution_mode] dilation: expected positive numbers that spread "
+        "kernels to at most 2^40, got {}",
         dilation);
     padding.push_back(total / 2);
     const int64_t k = 2 * (dims - 1 - d);
@@ -123,8 +124,8 @@ Tensor convolution_mode(const Tensor& input, const Tensor& weight,
     return conv_same(input, weight, bias, stride, dilation, groups);
   }
   SY_CHECK(padding == "valid", Value,
-           "[_convolution_mode] padding: expected 'same' or 'valid', got '",
-           padding, "'");
+           "[_convolution_mode] padding: expected 'same' or 'valid', got '{}'",
+           padding);
   return sy::convolution(input, weight, bias, stride, 0, dilation, false, 0,
                          groups);
 }
@@ -244,11 +245,11 @@ std::tuple<Tensor, Tensor, Tensor> conv_tbc_backward(const Tensor& self,
                                                      int64_t pad) {
   for (const Tensor* t : {&self, &input, &weight}) {
     SY_CHECK(t->dim() == 3, Value,
-             "[conv_tbc_backward] self, input, weight: expected 3 dims, got ",
+             "[conv_tbc_backward] self, input, weight: expected 3 dims, got {}",
              t->sizes());
   }
   SY_CHECK(pad >= 0 && pad <= (int64_t{1} << 40), Value,
-           "[conv_tbc_backward] pad: expected a number from 0 to 2^40, got ",
+           "[conv_tbc_backward] pad: expected a number from 0 to 2^40, got {}",
            pad);
   const int64_t taps = weight.size(0), in = input.size(2);
   const int64_t steps = self.size(0), out = self.size(2);
@@ -258,7 +259,7 @@ std::tuple<Tensor, Tensor, Tensor> conv_tbc_backward(const Tensor& self,
                weight.size(2) == out && bias.dim() == 1 && bias.size(0) == out,
            Value,
            "[conv_tbc_backward] self: expected the sizes that conv_tbc gives, "
-           "got ",
+           "got {}",
            self.sizes());
   const Tensor padded = sy::constant_pad_nd(input, {0, 0, 0, 0, pad, pad}, 0);
   const Tensor grad = self.reshape({-1, out});

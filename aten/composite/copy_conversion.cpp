@@ -116,7 +116,7 @@ Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking,
 
 Scalar item(const Tensor& self) {
   SY_CHECK(self.numel() == 1, Value,
-           "[item] self: expected a tensor of one element, got ",
+           "[item] self: expected a tensor of one element, got {}",
            describe(self));
   return self.is_cpu() ? read_scalar("item", self)
                        : sy::_local_scalar_dense(self);
@@ -124,20 +124,20 @@ Scalar item(const Tensor& self) {
 
 bool is_nonzero(const Tensor& self) {
   SY_CHECK(self.numel() == 1, Value,
-           "[is_nonzero] self: expected a tensor of one element, got ",
+           "[is_nonzero] self: expected a tensor of one element, got {}",
            describe(self));
   return composite::item(self).to_bool();
 }
 
 bool equal(const Tensor& self, const Tensor& other) {
   SY_CHECK(self.device() == other.device(), Value,
-           "[equal] other: expected a tensor on ", self.device(), ", got ",
+           "[equal] other: expected a tensor on {}, got {}", self.device(),
            describe(other));
-  SY_CHECK(self.dtype() == other.dtype(), Type, "[equal] other: expected ",
-           self.dtype(), ", got ", describe(other));
+  SY_CHECK(self.dtype() == other.dtype(), Type,
+           "[equal] other: expected {}, got {}", self.dtype(), describe(other));
   if (self.sizes() != other.sizes()) return false;
   SY_CHECK(!self.is_meta(), NotImplemented,
-           "[equal] self: expected a tensor with data, got ", describe(self));
+           "[equal] self: expected a tensor with data, got {}", describe(self));
   const auto on_host = [](const Tensor& t) {
     return contiguous_cpu(t.is_cpu() ? t : sy::to_device(t, Device(kCPU)));
   };

@@ -19,8 +19,9 @@ Tensor pin_memory(const Tensor& self, std::optional<Device> device) {
 
 Tensor _pin_memory(const Tensor& self, std::optional<Device> device) {
   SY_CHECK(self.is_cpu(), Value,
-           "[pin_memory] self: expected a tensor on cpu, got ", describe(self),
-           ": only memory of the host is pinned");
+           "[pin_memory] self: expected a tensor on cpu, got {}: only memory "
+           "of the host is pinned",
+           describe(self));
   Dims strides;
   strides.resize(self.dim());
   dense_strides_like(self, MemoryFormat::Preserve, strides.data());

@@ -49,7 +49,7 @@ namespace {
 
 void check_deviations(const Tensor& std) {
   SY_CHECK(std.numel() == 0 || sy::ge(std, Scalar(0)).all().item().to_bool(),
-           Value, "[normal] std: expected no negative number, got ",
+           Value, "[normal] std: expected no negative number, got {}",
            std.min().item());
 }
 
@@ -111,15 +111,16 @@ namespace {
 
 void check_weights(const Tensor& w, int64_t num_samples, bool replacement) {
   SY_CHECK(w.size(-1) > 0, Value,
-           "[multinomial] self: expected at least one category, got ",
+           "[multinomial] self: expected at least one category, got {}",
            describe(w));
   const auto all = [](const Tensor& t) { return t.all().item().to_bool(); };
   SY_CHECK(all(sy::isfinite(w)) && all(sy::ge(w, Scalar(0))), Value,
            "[multinomial] self: expected finite weights that are not negative");
   const int64_t needed = replacement ? 1 : num_samples;
   SY_CHECK(all(sy::ge(sy::ne(w, Scalar(0)).sum(-1), Scalar(needed))), Value,
-           "[multinomial] self: expected at least ", needed,
-           " weights that are not 0 in each row");
+           "[multinomial] self: expected at least {} weights that are not 0 in "
+           "each row",
+           needed);
 }
 
 }  // namespace
@@ -154,8 +155,8 @@ Scalar rrelu_slope(const Tensor& self, const Tensor& noise, const Scalar& lower,
                    const Scalar& upper, bool training,
                    OptionalGenerator generator) {
   const double low = lower.to_double(), high = upper.to_double();
-  SY_CHECK(low <= high, Value, "[rrelu] lower: expected at most upper, ", high,
-           ", got ", low);
+  SY_CHECK(low <= high, Value,
+           "[rrelu] lower: expected at most upper, {}, got {}", high, low);
   if (training) {
     noise.uniform_(low, high, generator)
         .masked_fill_(sy::le(self, Scalar(0)).logical_not_(), Scalar(1));

@@ -15,8 +15,8 @@ namespace {
 // The same for all elements of a channel, where `by_feature`.
 Tensor noise_for(const char* op, const Tensor& input, bool by_feature) {
   if (!by_feature) return sy::empty_like(input);
-  SY_CHECK(input.dim() >= 2, Value, "[", op,
-           "] input: expected at least 2 dims, got ", describe(input));
+  SY_CHECK(input.dim() >= 2, Value,
+           "[{}] input: expected at least 2 dims, got {}", op, describe(input));
   Dims sizes(input.sizes());
   for (int64_t d = 2; d < input.dim(); ++d) sizes[d] = 1;
   return sy::empty(sizes, input.options());
@@ -31,8 +31,9 @@ struct Noise {
 // then brings back mean 0 and variance 1.
 Noise draw(const char* op, const Tensor& input, double p, bool by_feature,
            bool alpha) {
-  SY_CHECK(input.is_floating_point(), Type, "[", op,
-           "] input: expected a floating dtype, got ", describe(input));
+  SY_CHECK(input.is_floating_point(), Type,
+           "[{}] input: expected a floating dtype, got {}", op,
+           describe(input));
   Tensor kept = noise_for(op, input, by_feature);
   kept.bernoulli_(1 - p, std::nullopt);
   if (!alpha) {
@@ -82,7 +83,7 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
     return {input.clone(), sy::ones_like(input, kBool)};
   }
   SY_CHECK(input.is_floating_point(), Type,
-           "[native_dropout] input: expected a floating dtype, got ",
+           "[native_dropout] input: expected a floating dtype, got {}",
            describe(input));
   Tensor mask = sy::empty_like(input, kBool);
   mask.bernoulli_(1 - p, std::nullopt);

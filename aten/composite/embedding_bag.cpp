@@ -26,21 +26,21 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   if (self.numel() == 0) {
     SY_CHECK(num_classes > 0, Value,
              "[one_hot] num_classes: expected a positive number for an empty "
-             "tensor, got ",
+             "tensor, got {}",
              num_classes);
     sizes.push_back(num_classes);
     return sy::empty(sizes, self.options());
   }
   SY_CHECK(num_classes >= -1, Value,
-           "[one_hot] num_classes: expected a number of classes or -1, got ",
+           "[one_hot] num_classes: expected a number of classes or -1, got {}",
            num_classes);
   const int64_t least = sy::min(self).item<int64_t>();
   const int64_t most = sy::max(self).item<int64_t>();
   SY_CHECK(least >= 0 && most < INT64_MAX, Index,
-           "[one_hot] self: expected classes from 0 on, got ",
+           "[one_hot] self: expected classes from 0 on, got {}",
            least < 0 ? least : most);
   SY_CHECK(num_classes == -1 || most < num_classes, Index,
-           "[one_hot] self: expected classes below ", num_classes, ", got ",
+           "[one_hot] self: expected classes below {}, got {}", num_classes,
            most);
   sizes.push_back(num_classes == -1 ? most + 1 : num_classes);
   Tensor out = sy::zeros(sizes, self.options());
@@ -65,8 +65,8 @@ Tensor longs(const char* op, const char* argument, const Tensor& t) {
 void check_values(const char* op, const char* argument, const Tensor& t,
                   int64_t least, int64_t end) {
   const Tensor wrong = sy::logical_or(t < least, t >= end);
-  SY_CHECK(!wrong.any().item<bool>(), Index, "[", op, "] ", argument,
-           ": expected values in [", least, ", ", end, ")");
+  SY_CHECK(!wrong.any().item<bool>(), Index,
+           "[{}] {}: expected values in [{}, {})", op, argument, least, end);
 }
 
 // Which bag each of so many indices is in; -1 for those after an end, which
@@ -75,16 +75,18 @@ Tensor bag_of_each(const char* op, const Tensor& offsets, int64_t indices,
                    bool include_last, bool is_end) {
   const Tensor at = longs(op, "offsets", offsets);
   const int64_t n = at.numel(), bags = n - (include_last ? 1 : 0);
-  SY_CHECK(bags >= 0, Value, "[", op,
-           "] offsets: expected at least 1 with include_last_offset, got 0");
+  SY_CHECK(bags >= 0, Value,
+           "[{}] offsets: expected at least 1 with include_last_offset, got 0",
+           op);
   if (n > 0) {
     const Tensor falls = at.narrow(0, 1, n - 1) < at.narrow(0, 0, n - 1);
     const auto last = at.select(0, -1).item<int64_t>();
     SY_CHECK(at.select(0, 0).item<int64_t>() == 0 && last <= indices &&
                  !falls.any().item<bool>(),
-             Value, "[", op,
-             "] offsets: expected numbers that rise from 0 to at most ",
-             indices, ", the number of indices");
+             Value,
+             "[{}] offsets: expected numbers that rise from 0 to at most {}, "
+             "the number of indices",
+             op, indices);
   }
   const Tensor i = sy::arange(indices, at.options());
   const Tensor bag =
@@ -173,10 +175,11 @@ Tensor dense_gradient(const char* op, const Tensor& grad,
                       int64_t num_weights, bool by_freq, int64_t mode,
                       const Optional& samples, int64_t padding_idx) {
   check_bag_mode(op, mode);
-  SY_CHECK(grad.is_floating_point() && grad.dim() == 2, Value, "[", op,
-           "] grad: expected a floating matrix, got ", describe(grad));
-  SY_CHECK(num_weights >= 0, Value, "[", op,
-           "] num_weights: expected a number of rows, got ", num_weights);
+  SY_CHECK(grad.is_floating_point() && grad.dim() == 2, Value,
+           "[{}] grad: expected a floating matrix, got {}", op, describe(grad));
+  SY_CHECK(num_weights >= 0, Value,
+           "[{}] num_weights: expected a number of rows, got {}", op,
+           num_weights);
   const Tensor indices = longs(op, "indices", indices_);
   check_values(op, "indices", indices, 0, num_weights);
   check_bag_samples(op, samples, grad, indices, mode);
@@ -186,19 +189,18 @@ Tensor dense_gradient(const char* op, const Tensor& grad,
   const Tensor zeros = sy::zeros({num_weights, grad.size(1)}, g.options());
   if (mode == kBagMax) {
     SY_CHECK(maxima.dtype() == kLong && maxima.sizes() == grad.sizes(), Value,
-             "[", op,
-             "] maximum_indices: expected int64 indices of the sizes of "
-             "grad, got ",
-             describe(maxima));
+             "[{}] maximum_indices: expected int64 indices of the sizes of "
+             "grad, got {}",
+             op, describe(maxima));
     check_values(op, "maximum_indices", maxima, 0, num_weights);
     // A bag without elements has no maximum.
     const Tensor own = sy::where(bag_size.unsqueeze(1) > 0, g, Scalar(0));
     return zeros.scatter_add(0, maxima, own).to(grad.scalar_type());
   }
   const Tensor each = longs(op, "offset2bag", of_index);
-  SY_CHECK(each.numel() == indices.numel(), Value, "[", op,
-           "] offset2bag: expected a bag for each of ", indices.numel(),
-           " indices, got ", describe(of_index));
+  SY_CHECK(each.numel() == indices.numel(), Value,
+           "[{}] offset2bag: expected a bag for each of {} indices, got {}", op,
+           indices.numel(), describe(of_index));
   check_values(op, "offset2bag", each, -1, bags);
   const Members m(indices, each, padding_idx);
   Tensor rows = sy::index_select(g, 0, m.bag);
@@ -262,7 +264,7 @@ Tensor embedding_bag_backward_by_index(
     int64_t mode, bool, const Optional& per_sample_weights,
     int64_t padding_idx) {
   constexpr const char* kOp = "_embedding_bag_backward";
-  SY_CHECK(grad.dim() == 2, Value, "[", kOp, "] grad: expected a matrix, got ",
+  SY_CHECK(grad.dim() == 2, Value, "[{}] grad: expected a matrix, got {}", kOp,
            describe(grad));
   const Tensor bags =
       bags_or_computed(kOp, offset2bag, offsets, indices, grad.size(0));
@@ -276,23 +278,23 @@ Tensor embedding_bag_per_sample_weights_backward_by_index(
     const Tensor& offsets, const Tensor& offset2bag, int64_t mode,
     int64_t padding_idx) {
   constexpr const char* kOp = "_embedding_bag_per_sample_weights_backward";
-  SY_CHECK(mode == kBagSum, Value, "[", kOp, "] mode: expected 0, got ", mode);
+  SY_CHECK(mode == kBagSum, Value, "[{}] mode: expected 0, got {}", kOp, mode);
   check_bag_weight(kOp, weight);
   SY_CHECK(grad.dim() == 2 && grad.size(1) == weight.size(1) &&
                grad.dtype() == weight.dtype(),
-           Value, "[", kOp,
-           "] grad: expected a matrix with the columns and dtype of weight, "
-           "got ",
-           describe(grad));
+           Value,
+           "[{}] grad: expected a matrix with the columns and dtype of weight, "
+           "got {}",
+           kOp, describe(grad));
   const Tensor indices = longs(kOp, "indices", indices_);
   check_values(kOp, "indices", indices, 0, weight.size(0));
   const int64_t bags = grad.size(0);
   const Tensor each =
       longs(kOp, "offset2bag",
             bags_or_computed(kOp, offset2bag, offsets, indices, bags));
-  SY_CHECK(each.numel() == indices.numel(), Value, "[", kOp,
-           "] offset2bag: expected a bag for each of ", indices.numel(),
-           " indices, got ", describe(offset2bag));
+  SY_CHECK(each.numel() == indices.numel(), Value,
+           "[{}] offset2bag: expected a bag for each of {} indices, got {}",
+           kOp, indices.numel(), describe(offset2bag));
   check_values(kOp, "offset2bag", each, -1, bags);
   const Members m(indices, each, padding_idx);
   const Tensor products = widened(sy::index_select(weight, 0, m.index)) *

@@ -173,7 +173,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 std::optional<ScalarType> dtype, std::optional<Layout> layout,
                 std::optional<Device> device, std::optional<bool> pin_memory) {
   SY_CHECK(steps >= 0, Value,
-           "[linspace] steps: expected a non-negative number, got ", steps);
+           "[linspace] steps: expected a non-negative number, got {}", steps);
   Tensor out = sy::empty({steps}, gather(dtype, layout, device, pin_memory));
   return sy::linspace_out(out, start, end, steps);
 }
@@ -181,8 +181,8 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
 Tensor eye_m(int64_t n, int64_t m, std::optional<ScalarType> dtype,
              std::optional<Layout> layout, std::optional<Device> device,
              std::optional<bool> pin_memory) {
-  SY_CHECK(n >= 0, Value, "[eye] n: expected a non-negative number, got ", n);
-  SY_CHECK(m >= 0, Value, "[eye] m: expected a non-negative number, got ", m);
+  SY_CHECK(n >= 0, Value, "[eye] n: expected a non-negative number, got {}", n);
+  SY_CHECK(m >= 0, Value, "[eye] m: expected a non-negative number, got {}", m);
   const int64_t sizes[] = {n, m};
   Tensor out = zeros(sizes, dtype, layout, device, pin_memory);
   const NoGradGuard no_grad;  // the diagonal is gone before anyone sees it
@@ -198,7 +198,7 @@ Tensor eye(int64_t n, std::optional<ScalarType> dtype,
 
 Tensor& fill_tensor_(Tensor& self, const Tensor& value) {
   SY_CHECK(value.dim() == 0, Value,
-           "[fill_] value: expected a tensor of no dims, got ",
+           "[fill_] value: expected a tensor of no dims, got {}",
            describe(value));
   self.copy_(value.expand(self.sizes()));
   return self;
@@ -224,8 +224,8 @@ Tensor& resize_(Tensor& self, IntArrayRef size,
   };
   SY_CHECK(!memory_format || *memory_format == MemoryFormat::Contiguous ||
                size.size() == dims(*memory_format),
-           Value, "[resize_] size: expected ", dims(*memory_format),
-           " dims for ", *memory_format, ", got ", size);
+           Value, "[resize_] size: expected {} dims for {}, got {}",
+           dims(*memory_format), *memory_format, size);
   checked_numel("resize_", size, self.itemsize());
   TensorImpl& t = *self.impl();
   t.resize(size);
@@ -241,7 +241,7 @@ Tensor& resize_(Tensor& self, IntArrayRef size,
 // For backends that have no kernel of their own.
 Tensor& linspace_by_arange(const Scalar& start, const Scalar& end,
                            int64_t steps, Tensor& out) {
-  SY_CHECK(steps >= 0, Value, "[linspace] steps: expected at least 0, got ",
+  SY_CHECK(steps >= 0, Value, "[linspace] steps: expected at least 0, got {}",
            steps);
   store_numbers(numbers_between(start.to_double(), end.to_double(), steps,
                                 (steps + 1) / 2, out),

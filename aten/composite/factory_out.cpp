@@ -169,7 +169,7 @@ Tensor randint_like_tensor(const Tensor& self, const Tensor& high,
                            std::optional<bool> pin_memory,
                            std::optional<MemoryFormat> memory_format) {
   SY_CHECK(high.numel() == 1, Value,
-           "[randint_like] high: expected a tensor of one element, got ",
+           "[randint_like] high: expected a tensor of one element, got {}",
            describe(high));
   return randint_like_low_generator(self, 0, high.item().to_long(),
                                     std::nullopt, dtype, layout, device,

@@ -107,8 +107,8 @@ Tensor randperm_generator(int64_t n, std::optional<Generator> generator,
                           std::optional<Layout> layout,
                           std::optional<Device> device,
                           std::optional<bool> pin_memory) {
-  SY_CHECK(n >= 0, Value, "[randperm] n: expected a non-negative number, got ",
-           n);
+  SY_CHECK(n >= 0, Value,
+           "[randperm] n: expected a non-negative number, got {}", n);
   Tensor out = empty_as({n}, dtype.value_or(kLong), layout, device, pin_memory);
   return ops::randperm_generator_out::call(n, generator, out);
 }

@@ -25,16 +25,16 @@ Windows windows_of(const Tensor& self, int64_t n_fft,
   const Windows w{n_fft, hop_length.value_or(n_fft / 4),
                   win_length.value_or(n_fft), window.value_or(Tensor())};
   SY_CHECK(w.hop > 0, Value,
-           "[stft] hop_length: expected a positive number, got ", w.hop);
+           "[stft] hop_length: expected a positive number, got {}", w.hop);
   SY_CHECK(w.length > 0 && w.length <= n_fft, Value,
-           "[stft] win_length: expected 1 to n_fft, ", n_fft, ", got ",
+           "[stft] win_length: expected 1 to n_fft, {}, got {}", n_fft,
            w.length);
   if (!w.window.defined()) return w;
   SY_CHECK(w.window.dim() == 1 && w.window.size(0) == w.length, Value,
-           "[stft] window: expected ", w.length, " numbers, got ",
+           "[stft] window: expected {} numbers, got {}", w.length,
            describe(w.window));
   SY_CHECK(w.window.device() == self.device(), Value,
-           "[stft] window: expected a tensor on ", self.device(), ", got ",
+           "[stft] window: expected a tensor on {}, got {}", self.device(),
            describe(w.window));
   return w;
 }
@@ -66,9 +66,9 @@ Tensor fourier_basis(int64_t n, int64_t frequencies, TensorOptions options) {
 
 void check_signal(const Tensor& self, std::optional<bool> return_complex) {
   SY_CHECK(self.is_floating_point(), Type,
-           "[stft] self: expected a floating dtype, got ", describe(self));
+           "[stft] self: expected a floating dtype, got {}", describe(self));
   SY_CHECK(self.dim() == 1 || self.dim() == 2, Value,
-           "[stft] self: expected a signal or rows of them, got ",
+           "[stft] self: expected a signal or rows of them, got {}",
            describe(self));
   SY_CHECK(return_complex.has_value(), Value,
            "[stft] return_complex: expected False, got None");
@@ -76,8 +76,8 @@ void check_signal(const Tensor& self, std::optional<bool> return_complex) {
 
 void check_n_fft(int64_t n_fft, int64_t samples) {
   SY_CHECK(n_fft > 0 && n_fft <= samples, Value,
-           "[stft] n_fft: expected 1 to the number of samples, ", samples,
-           ", got ", n_fft);
+           "[stft] n_fft: expected 1 to the number of samples, {}, got {}",
+           samples, n_fft);
 }
 
 // Of all windows along the signal, [..., frequency, window, 2].
@@ -128,7 +128,7 @@ Tensor stft_center(const Tensor& self, int64_t n_fft,
                    std::optional<bool> align_to_window) {
   check_signal(self, return_complex);
   SY_CHECK(!center || !align_to_window.has_value(), Value,
-           "[stft] align_to_window: expected None where center holds, got ",
+           "[stft] align_to_window: expected None where center holds, got {}",
            align_to_window.value_or(false));
   if (!center) {
     return composite::stft(self, n_fft, hop_length, win_length, window,
@@ -136,9 +136,9 @@ Tensor stft_center(const Tensor& self, int64_t n_fft,
                            align_to_window);
   }
   SY_CHECK(n_fft > 0 && n_fft / 2 < self.size(-1), Value,
-           "[stft] n_fft: expected 1 to less than twice the number of "
-           "samples, ",
-           self.size(-1), ", got ", n_fft);
+           "[stft] n_fft: expected 1 to less than twice the number of samples, "
+           "{}, got {}",
+           self.size(-1), n_fft);
   const Windows w = windows_of(self, n_fft, hop_length, win_length, window);
   const bool row = self.dim() == 1;
   const Tensor rows = row ? self.unsqueeze(0) : self;

@@ -24,15 +24,15 @@ using OptionalRange = std::optional<ArrayRef<double>>;
 // The points as rows; throws unless there are `dims` bins for `dims` columns.
 Tensor points_of(const Tensor& self, size_t dims) {
   SY_CHECK(self.dtype() == kFloat || self.dtype() == kDouble, Type,
-           "[histogramdd] self: expected float32 or float64, got ",
+           "[histogramdd] self: expected float32 or float64, got {}",
            self.dtype());
   SY_CHECK(self.dim() >= 2, Value,
            "[histogramdd] self: expected points in the last of at least 2 "
-           "dims, got ",
+           "dims, got {}",
            describe(self));
   SY_CHECK(dims > 0 && self.sizes().back() == static_cast<int64_t>(dims), Value,
-           "[histogramdd] bins: expected one for each of ", self.sizes().back(),
-           " columns, got ", dims);
+           "[histogramdd] bins: expected one for each of {} columns, got {}",
+           self.sizes().back(), dims);
   const IntArrayRef outer = self.sizes().slice(0, self.sizes().size() - 1);
   return self.reshape({geometry::prod(outer), static_cast<int64_t>(dims)});
 }
@@ -49,8 +49,9 @@ std::pair<double, double> ends_of(const Tensor& column, OptionalRange range,
   SY_CHECK(std::isfinite(ends.first) && std::isfinite(ends.second) &&
                ends.first <= ends.second,
            Value,
-           "[histogramdd] range: expected finite ends, the lower first, got ",
-           ends.first, " to ", ends.second);
+           "[histogramdd] range: expected finite ends, the lower first, got {} "
+           "to {}",
+           ends.first, ends.second);
   if (ends.first == ends.second) ends = {ends.first - 0.5, ends.second + 0.5};
   return ends;
 }
@@ -86,8 +87,9 @@ Tensor fill_boxes(const Tensor& self, const std::vector<Tensor>& edges,
   for (const Tensor& edge : edges) {
     SY_CHECK(
         edge.dim() == 1 && edge.numel() > 1 && edge.dtype() == self.dtype(),
-        Value, "[histogramdd] bins: expected vectors of at least two ",
-        self.dtype(), " edges, got ", describe(edge));
+        Value,
+        "[histogramdd] bins: expected vectors of at least two {} edges, got {}",
+        self.dtype(), describe(edge));
     const Tensor steps = edge.diff();
     SY_CHECK(sy::ge(steps, Scalar(0)).all().item().to_bool(), Value,
              "[histogramdd] bins: expected edges in order");
@@ -100,8 +102,8 @@ Tensor fill_boxes(const Tensor& self, const std::vector<Tensor>& edges,
   if (weighted) {
     const IntArrayRef outer = self.sizes().slice(0, self.sizes().size() - 1);
     SY_CHECK(weight->sizes() == outer && weight->dtype() == self.dtype(), Value,
-             "[histogramdd] weight: expected ", self.dtype(), " ", outer,
-             ", got ", describe(*weight));
+             "[histogramdd] weight: expected {} {}, got {}", self.dtype(),
+             outer, describe(*weight));
   }
   Tensor hist =
       sy::bincount(boxes_of(points, edges, boxes),
@@ -123,7 +125,7 @@ Tensor fill_boxes(const Tensor& self, const std::vector<Tensor>& edges,
 std::vector<int64_t> repeated(int64_t bins, const Tensor& self) {
   SY_CHECK(self.dim() > 0, Value,
            "[histogramdd] self: expected points in the last of at least 2 "
-           "dims, got ",
+           "dims, got {}",
            describe(self));
   return std::vector<int64_t>(static_cast<size_t>(self.sizes().back()), bins);
 }
@@ -135,12 +137,12 @@ std::vector<Tensor> histogramdd_bin_edges(
     const std::optional<Tensor>& /*weight*/, bool /*density*/) {
   const Tensor points = points_of(self, bins.size());
   SY_CHECK(!range || range->size() == 2 * bins.size(), Value,
-           "[histogramdd] range: expected two ends for each of ", bins.size(),
-           " dims, got ", range ? range->size() : 0);
+           "[histogramdd] range: expected two ends for each of {} dims, got {}",
+           bins.size(), range ? range->size() : 0);
   std::vector<Tensor> edges;
   for (size_t d = 0; d < bins.size(); ++d) {
     SY_CHECK(bins[d] > 0 && bins[d] < (int64_t{1} << 31), Value,
-             "[histogramdd] bins: expected numbers of bins below 2^31, got ",
+             "[histogramdd] bins: expected numbers of bins below 2^31, got {}",
              bins[d]);
     const auto ends =
         ends_of(points.select(1, static_cast<int64_t>(d)), range, d);
@@ -202,8 +204,9 @@ Ends extent(const Tensor& self) {
 }
 
 void check_extent(const char* op, const Ends& e) {
-  SY_CHECK(std::isfinite(e.first) && std::isfinite(e.second), Value, "[", op,
-           "] range: expected finite ends, got ", e.first, " to ", e.second);
+  SY_CHECK(std::isfinite(e.first) && std::isfinite(e.second), Value,
+           "[{}] range: expected finite ends, got {} to {}", op, e.first,
+           e.second);
 }
 
 // Sums of weights by place; what is not `inside` is left out.
@@ -226,11 +229,11 @@ std::tuple<Tensor, Tensor> between_edges(const Tensor& self,
                                          const Optional& weight, bool density) {
   const bool weighted = weight && weight->defined();
   SY_CHECK(!weighted || weight->sizes() == self.sizes(), Value,
-           "[histogram] weight: expected the sizes of self, ", self.sizes(),
-           ", got ", weight->sizes());
+           "[histogram] weight: expected the sizes of self, {}, got {}",
+           self.sizes(), weight->sizes());
   SY_CHECK(!weighted || weight->dtype() == self.dtype(), Type,
-           "[histogram] weight: expected the dtype of self, ", self.dtype(),
-           ", got ", weight->dtype());
+           "[histogram] weight: expected the dtype of self, {}, got {}",
+           self.dtype(), weight->dtype());
   const int64_t bins = edges.numel() - 1;
   const Tensor x = self.reshape(-1);
   const Tensor by = weighted ? weight->reshape(-1).to(kDouble)
@@ -253,21 +256,21 @@ std::tuple<Tensor, Tensor> between_edges(const Tensor& self,
 Tensor bincount_by_scatter(const Tensor& self, const Optional& weights,
                            int64_t minlength) {
   SY_CHECK(is_integral_type(self.dtype(), false), Type,
-           "[bincount] self: expected integers, got ", self.dtype());
+           "[bincount] self: expected integers, got {}", self.dtype());
   const bool given = weights && weights->defined();
   SY_CHECK(!given || weights->sizes() == self.sizes(), Value,
-           "[bincount] weights: expected the sizes of self, ", self.sizes(),
-           ", got ", weights->sizes());
+           "[bincount] weights: expected the sizes of self, {}, got {}",
+           self.sizes(), weights->sizes());
   const TensorOptions options = self.options();
   if (self.numel() == 0) return sy::zeros({minlength}, options.dtype(kLong));
   const Tensor at = self.to(kLong);
   SY_CHECK(at.min().item<int64_t>() >= 0, Value,
-           "[bincount] self: expected no negative numbers, got ",
+           "[bincount] self: expected no negative numbers, got {}",
            at.min().item<int64_t>());
   const auto last = at.max().item<int64_t>();
   constexpr int64_t kMost = int64_t{1} << 31;
   SY_CHECK(last < kMost && minlength <= kMost, Value,
-           "[bincount] self: expected numbers and minlength below 2^31, got ",
+           "[bincount] self: expected numbers and minlength below 2^31, got {}",
            std::max(last, minlength));
   const Tensor by =
       given ? weights->to(kDouble) : sy::ones(at.sizes(), options.dtype(kLong));
@@ -283,8 +286,8 @@ Tensor histc_by_scatter(const Tensor& self, int64_t bins, const Scalar& min,
   if (e.first == e.second) e = {e.first - 1, e.second + 1};
   check_extent("histc", e);
   SY_CHECK(e.first < e.second, Value,
-           "[histc] max: expected more than min, got ", e.second,
-           ", min = ", e.first);
+           "[histc] max: expected more than min, got {}, min = {}", e.second,
+           e.first);
   const Tensor x = widened(self).reshape(-1);
   const Tensor inside = sy::logical_and(x >= e.first, x <= e.second);
   const Tensor ones = sy::ones(x.sizes(), x.options().dtype(kLong));
@@ -296,7 +299,7 @@ std::tuple<Tensor, Tensor> histogram_bin_ct_by_search(
     const Tensor& self, int64_t bins, std::optional<ArrayRef<double>> range,
     const Optional& weight, bool density) {
   SY_CHECK(!range || range->size() == 2, Value,
-           "[histogram] range: expected two ends, got ",
+           "[histogram] range: expected two ends, got {}",
            range ? range->size() : 0);
   Ends e(0, 1);
   if (range) {
@@ -306,8 +309,8 @@ std::tuple<Tensor, Tensor> histogram_bin_ct_by_search(
   }
   check_extent("histogram", e);
   SY_CHECK(e.first <= e.second, Value,
-           "[histogram] range: expected the lower end first, got ", e.first,
-           " to ", e.second);
+           "[histogram] range: expected the lower end first, got {} to {}",
+           e.first, e.second);
   if (e.first == e.second) e = {e.first - 0.5, e.second + 0.5};
   // From both ends, in the dtype of self.
   const Tensor i = sy::arange(bins + 1, self.options());

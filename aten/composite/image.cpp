@@ -16,14 +16,14 @@ struct Image {
 };
 
 Image image_of(const char* op, const Tensor& self) {
-  SY_CHECK(self.dim() >= 3, Value, "[", op,
-           "] self: expected at least 3 dims, got ", self.sizes());
+  SY_CHECK(self.dim() >= 3, Value,
+           "[{}] self: expected at least 3 dims, got {}", op, self.sizes());
   return {self.size(-3), self.size(-2), self.size(-1)};
 }
 
 void check_factor(const char* op, const char* argument, int64_t factor) {
-  SY_CHECK(factor > 0 && factor <= INT32_MAX, Value, "[", op, "] ", argument,
-           ": expected a positive factor, got ", factor);
+  SY_CHECK(factor > 0 && factor <= INT32_MAX, Value,
+           "[{}] {}: expected a positive factor, got {}", op, argument, factor);
 }
 
 // self's leading dims with others after them.
@@ -72,10 +72,10 @@ Tensor base_grid(const Tensor& like, IntArrayRef size, bool align_corners) {
 }
 
 void check_size(const char* op, IntArrayRef size) {
-  SY_CHECK(size.size() == 4 || size.size() == 5, Value, "[", op,
-           "] size: expected 4 or 5 sizes, got ", size);
+  SY_CHECK(size.size() == 4 || size.size() == 5, Value,
+           "[{}] size: expected 4 or 5 sizes, got {}", op, size);
   for (const int64_t s : size) {
-    SY_CHECK(s > 0, Value, "[", op, "] size: expected positive sizes, got ",
+    SY_CHECK(s > 0, Value, "[{}] size: expected positive sizes, got {}", op,
              size);
   }
 }
@@ -87,8 +87,9 @@ Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   check_factor("pixel_shuffle", "upscale_factor", upscale_factor);
   const int64_t f = upscale_factor;
   SY_CHECK(channels % (f * f) == 0, Value,
-           "[pixel_shuffle] self: expected a number of channels divisible by ",
-           f * f, ", got ", self.sizes());
+           "[pixel_shuffle] self: expected a number of channels divisible by "
+           "{}, got {}",
+           f * f, self.sizes());
   const int64_t c = channels / (f * f);
   const Dims result = leading(self, {c, height * f, width * f});
   if (self.numel() == 0) return sy::empty(result, self.options());
@@ -101,8 +102,9 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
   check_factor("pixel_unshuffle", "downscale_factor", downscale_factor);
   const int64_t f = downscale_factor;
   SY_CHECK(height % f == 0 && width % f == 0, Value,
-           "[pixel_unshuffle] self: expected height and width divisible by ", f,
-           ", got ", self.sizes());
+           "[pixel_unshuffle] self: expected height and width divisible by {}, "
+           "got {}",
+           f, self.sizes());
   const int64_t h = height / f, w = width / f;
   if (self.numel() == 0) {
     checked_numel("pixel_unshuffle", IntArrayRef({channels + 1, f, f}));
@@ -114,14 +116,15 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   SY_CHECK(self.dim() > 2, Value,
-           "[channel_shuffle] self: expected more than 2 dims, got ",
+           "[channel_shuffle] self: expected more than 2 dims, got {}",
            self.sizes());
   SY_CHECK(groups > 0, Value,
-           "[channel_shuffle] groups: expected a positive number, got ",
+           "[channel_shuffle] groups: expected a positive number, got {}",
            groups);
-  SY_CHECK(self.size(1) % groups == 0, Value,
-           "[channel_shuffle] groups: expected a divisor of ", self.size(1),
-           " channels, got ", groups);
+  SY_CHECK(
+      self.size(1) % groups == 0, Value,
+      "[channel_shuffle] groups: expected a divisor of {} channels, got {}",
+      self.size(1), groups);
   if (self.numel() == 0) return sy::empty(self.sizes(), self.options());
   Dims split(self.sizes().slice(0, 1));
   split.push_back(groups);
@@ -144,10 +147,10 @@ Tensor affine_grid_generator(const Tensor& theta, IntArrayRef size,
   check_size("affine_grid_generator", size);
   const auto n = static_cast<int64_t>(size.size()) - 2;
   SY_CHECK(theta.sizes() == IntArrayRef({size[0], n, n + 1}), Value,
-           "[affine_grid_generator] theta: expected ",
-           IntArrayRef({size[0], n, n + 1}), ", got ", theta.sizes());
+           "[affine_grid_generator] theta: expected {}, got {}",
+           IntArrayRef({size[0], n, n + 1}), theta.sizes());
   SY_CHECK(theta.is_floating_point(), Type,
-           "[affine_grid_generator] theta: expected a floating dtype, got ",
+           "[affine_grid_generator] theta: expected a floating dtype, got {}",
            theta.dtype());
   Dims sizes(size);
   for (int64_t i = 1; i <= n; ++i) sizes[i] = size[static_cast<size_t>(i) + 1];
@@ -167,11 +170,11 @@ Tensor affine_grid_generator_backward(const Tensor& grad, IntArrayRef size,
   for (int64_t i = 1; i <= n; ++i) sizes[i] = size[static_cast<size_t>(i) + 1];
   sizes[n + 1] = n;
   SY_CHECK(grad.sizes() == IntArrayRef(sizes), Value,
-           "[affine_grid_generator_backward] grad: expected ",
-           IntArrayRef(sizes), ", got ", grad.sizes());
+           "[affine_grid_generator_backward] grad: expected {}, got {}",
+           IntArrayRef(sizes), grad.sizes());
   SY_CHECK(grad.is_floating_point(), Type,
            "[affine_grid_generator_backward] grad: expected a floating dtype, "
-           "got ",
+           "got {}",
            grad.dtype());
   const Tensor base = base_grid(grad, size, align_corners);
   const Tensor flat = grad.reshape({size[0], base.size(0), n});
@@ -183,7 +186,7 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid,
                     int64_t interpolation_mode, int64_t padding_mode,
                     bool align_corners) {
   SY_CHECK(input.dim() == 4 || input.dim() == 5, Value,
-           "[grid_sampler] input: expected 4 or 5 dims, got ", input.sizes());
+           "[grid_sampler] input: expected 4 or 5 dims, got {}", input.sizes());
   return input.dim() == 4 ? sy::grid_sampler_2d(input, grid, interpolation_mode,
                                                 padding_mode, align_corners)
                           : sy::grid_sampler_3d(input, grid, interpolation_mode,

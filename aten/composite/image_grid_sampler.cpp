@@ -235,7 +235,7 @@ std::tuple<Tensor, Tensor> grid_sampler_grads(
     int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
     ArrayRef<bool> output_mask) {
   SY_CHECK(input.dim() == 4 || input.dim() == 5, Value,
-           "[_grid_sampler_grads] input: expected 4 or 5 dims, got ",
+           "[_grid_sampler_grads] input: expected 4 or 5 dims, got {}",
            input.sizes());
   const int64_t n = input.dim() - 2;
   if (!recorded({&grad_output, &input, &grid})) {

@@ -2,18 +2,18 @@
 
 #include "aten/tensor.h"
 
-// Indices brought to the form that gather and scatter take.
+// Brings indices to the form that gather and scatter take.
 namespace sy::composite {
 
-// t; a tensor without dims as a vector of one element.
+// Returns t, or a vector of one element if t has no dims.
 Tensor with_dims(const Tensor& t);
 
-// A vector of indices along `dim` for every element of `sizes`.
+// A vector of indices along `dim`, expanded to `sizes`, as int64.
 Tensor indices_along(const char* op, const Tensor& index, int64_t dim,
                      IntArrayRef sizes);
 
-// Indices of a dim of size n, counted from the start. Those outside stay
-// outside.
+// Indices of a dim of size n, with negative ones counted from the start.
+// Indices out of range stay out of range.
 Tensor from_start(const Tensor& index, int64_t n);
 
 }  // namespace sy::composite

@@ -15,8 +15,9 @@ Tensor& fill(Tensor& self, const Tensor& mask, const V& value) {
   const Dims sizes =
       broadcast_sizes("masked_fill_", self.sizes(), mask.sizes());
   SY_CHECK(IntArrayRef(sizes) == self.sizes(), Value,
-           "[masked_fill_] mask: expected sizes that expand to those of self, ",
-           self.sizes(), ", got ", mask.sizes());
+           "[masked_fill_] mask: expected sizes that expand to those of self, "
+           "{}, got {}",
+           self.sizes(), mask.sizes());
   if (SY_LIKELY(internal_overlap(self) == Overlap::No)) {
     return sy::masked_fill_out(self, self, mask, value);
   }

@@ -26,9 +26,9 @@ Tensor as_matrix(const Tensor& t) {
 void check_inner(const Tensor& self, const Tensor& other) {
   const int64_t k = self.size(-1);
   const int64_t rows = other.dim() == 1 ? other.size(0) : other.size(-2);
-  SY_CHECK(k == rows, Value, "[matmul] other: expected ", k, " ",
-           other.dim() == 1 ? "elements" : "rows", " to multiply with ",
-           self.sizes(), ", got ", other.sizes());
+  SY_CHECK(k == rows, Value,
+           "[matmul] other: expected {} {} to multiply with {}, got {}", k,
+           other.dim() == 1 ? "elements" : "rows", self.sizes(), other.sizes());
 }
 
 // Both of at least two dims, one of more: the others broadcast.
@@ -57,8 +57,8 @@ Tensor batched(const Tensor& self, const Tensor& other) {
 Tensor matmul(const Tensor& self, const Tensor& other) {
   const int64_t a = self.dim(), b = other.dim();
   SY_CHECK(a != 0 && b != 0, Value,
-           "[matmul] self, other: expected at least 1 dim, got ", self.sizes(),
-           " and ", other.sizes());
+           "[matmul] self, other: expected at least 1 dim, got {} and {}",
+           self.sizes(), other.sizes());
   check_inner(self, other);
   if (a == 1 && b == 1) return sy::dot(self, other);
   if (a == 2 && b == 1) return sy::mv(self, other);
@@ -76,13 +76,12 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
 Tensor linear(const Tensor& input, const Tensor& weight,
               const std::optional<Tensor>& bias) {
   SY_CHECK(input.dim() >= 1, Value,
-           "[linear] input: expected at least 1 dim, got ", describe(input));
+           "[linear] input: expected at least 1 dim, got {}", describe(input));
   SY_CHECK(weight.dim() == 1 || weight.dim() == 2, Value,
-           "[linear] weight: expected 1 or 2 dims, got ", describe(weight));
+           "[linear] weight: expected 1 or 2 dims, got {}", describe(weight));
   SY_CHECK(input.size(-1) == weight.size(-1), Value,
-           "[linear] weight: expected ", input.size(-1),
-           " columns to multiply with ", input.sizes(), ", got ",
-           weight.sizes());
+           "[linear] weight: expected {} columns to multiply with {}, got {}",
+           input.size(-1), input.sizes(), weight.sizes());
   const bool has_bias = bias.has_value() && bias->defined();
   if (weight.dim() == 1) {
     const Tensor product = composite::matmul(input, weight);

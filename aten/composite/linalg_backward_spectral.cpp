@@ -21,8 +21,8 @@ using MaybeTensor = std::optional<Tensor>;
 bool given(const MaybeTensor& t) { return t && t->defined(); }
 
 void check_any(const char* op, bool any) {
-  SY_CHECK(any, Value, "[", op,
-           "] expected the gradient of at least one factor, got none");
+  SY_CHECK(any, Value,
+           "[{}] expected the gradient of at least one factor, got none", op);
 }
 
 // Of what is given.
@@ -66,9 +66,9 @@ Tensor svd_backward(const MaybeTensor& grad_U, const MaybeTensor& grad_S,
                     const MaybeTensor& grad_Vh, const Tensor& U,
                     const Tensor& S, const Tensor& Vh, bool full_matrices,
                     bool compute_uv) {
-  SY_CHECK(compute_uv, Value,
-           "[linalg_svd] compute_uv: expected True to differentiate, got "
-           "False");
+  SY_CHECK(
+      compute_uv, Value,
+      "[linalg_svd] compute_uv: expected True to differentiate, got False");
   const int64_t k = S.size(-1), m = U.size(-2), n = Vh.size(-1);
   const auto columns = [&](const Tensor& t) {
     return full_matrices ? t.narrow(-1, 0, k) : t;
@@ -106,9 +106,9 @@ Tensor svd_backward(const MaybeTensor& grad_U, const MaybeTensor& grad_S,
 
 Tensor eigh_backward(const MaybeTensor& grad_L, const MaybeTensor& grad_V,
                      const Tensor& L, const Tensor& V, bool compute_v) {
-  SY_CHECK(compute_v, Value,
-           "[linalg_eigh] compute_v: expected True to differentiate, got "
-           "False");
+  SY_CHECK(
+      compute_v, Value,
+      "[linalg_eigh] compute_v: expected True to differentiate, got False");
   if (!given(grad_V)) {
     check_any("_eigh_backward", given(grad_L));
     return matmul(V * grad_L->unsqueeze(-2), V.mT());
@@ -123,13 +123,13 @@ Tensor eigh_backward(const MaybeTensor& grad_L, const MaybeTensor& grad_V,
 // Application in Optimum Experimental Design, 2010.
 Tensor qr_backward(const MaybeTensor& grad_Q, const MaybeTensor& grad_R,
                    const Tensor& Q, const Tensor& R, std::string_view mode) {
-  SY_CHECK(mode != "r", Value,
-           "[linalg_qr] mode: expected reduced or complete to differentiate, "
-           "got r");
+  SY_CHECK(
+      mode != "r", Value,
+      "[linalg_qr] mode: expected reduced or complete to differentiate, got r");
   const int64_t m = Q.size(-2), k = Q.size(-1), n = R.size(-1);
   SY_CHECK(k <= n, Value,
            "[linalg_qr] mode: expected reduced to differentiate a matrix of "
-           "more rows than columns, got ",
+           "more rows than columns, got {}",
            mode);
   const bool has_q = given(grad_Q), has_r = given(grad_R);
   check_any("_qr_backward", has_q || has_r);

@@ -29,8 +29,9 @@ Dims order_of(const Tensor& t, const Dims& chosen, bool first) {
 void check_distinct(const Dims& dims, const char* argument) {
   uint64_t seen = 0;
   for (const int64_t d : dims) {
-    SY_CHECK((seen >> d & 1) == 0, Value, "[tensordot] ", argument,
-             ": expected distinct dims, got ", IntArrayRef(dims));
+    SY_CHECK((seen >> d & 1) == 0, Value,
+             "[tensordot] {}: expected distinct dims, got {}", argument,
+             IntArrayRef(dims));
     seen |= uint64_t{1} << d;
   }
 }
@@ -79,8 +80,9 @@ Tensor expanded(Tensor t, IntArrayRef expand, int64_t total) {
   for (int64_t d = 0; d < total; ++d) {
     if (geometry::contains(ones, d)) t = t.unsqueeze(d);
   }
-  SY_CHECK(t.dim() == total, Value, "[_trilinear] expand: expected ",
-           total - t.dim() + ones.size(), " distinct dims, got ", expand);
+  SY_CHECK(t.dim() == total, Value,
+           "[_trilinear] expand: expected {} distinct dims, got {}",
+           total - t.dim() + ones.size(), expand);
   return t;
 }
 
@@ -99,8 +101,9 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
   const Tensor wide = batch1.transpose(0, 1).reshape({batch1.size(1), b * k});
   SY_CHECK(
       wide.numel() > 0 || self.is_floating_point() || !beta.is_floating_point(),
-      Type, "[addbmm] beta: expected an integer to go with ", self.dtype(),
-      ", got a floating number");
+      Type,
+      "[addbmm] beta: expected an integer to go with {}, got a floating number",
+      self.dtype());
   return addmm(self, wide, batch2.reshape({b * k, batch2.size(2)}), beta,
                alpha);
 }
@@ -132,25 +135,25 @@ Tensor kron(const Tensor& self, const Tensor& other) {
 Tensor linalg_multi_dot(TensorList tensors) {
   const char* op = "linalg_multi_dot";
   const size_t n = tensors.size();
-  SY_CHECK(n >= 2, Value, "[", op, "] tensors: expected at least two, got ", n);
+  SY_CHECK(n >= 2, Value, "[{}] tensors: expected at least two, got {}", op, n);
   std::vector<Tensor> all(tensors.begin(), tensors.end());
   for (size_t i = 0; i < n; ++i) {
     const bool end = i == 0 || i == n - 1;
-    SY_CHECK(all[i].dim() == 2 || (end && all[i].dim() == 1), Value, "[", op,
-             "] tensors: expected ", end ? "a vector or a matrix" : "a matrix",
-             " in place ", static_cast<int64_t>(i), ", got ", all[i].dim(),
-             " dims");
-    SY_CHECK(all[i].dtype() == all[0].dtype(), Type, "[", op,
-             "] tensors: expected one dtype, got ", all[0].dtype(), " and ",
-             all[i].dtype());
+    SY_CHECK(all[i].dim() == 2 || (end && all[i].dim() == 1), Value,
+             "[{}] tensors: expected {} in place {}, got {} dims", op,
+             end ? "a vector or a matrix" : "a matrix", static_cast<int64_t>(i),
+             all[i].dim());
+    SY_CHECK(all[i].dtype() == all[0].dtype(), Type,
+             "[{}] tensors: expected one dtype, got {} and {}", op,
+             all[0].dtype(), all[i].dtype());
   }
   const bool row = all[0].dim() == 1, column = all[n - 1].dim() == 1;
   if (row) all[0] = all[0].unsqueeze(0);
   if (column) all[n - 1] = all[n - 1].unsqueeze(1);
   for (size_t i = 0; i + 1 < n; ++i) {
-    SY_CHECK(all[i].size(1) == all[i + 1].size(0), Value, "[", op,
-             "] tensors: expected sizes that multiply, got ", all[i].sizes(),
-             " and ", all[i + 1].sizes());
+    SY_CHECK(all[i].size(1) == all[i + 1].size(0), Value,
+             "[{}] tensors: expected sizes that multiply, got {} and {}", op,
+             all[i].sizes(), all[i + 1].sizes());
   }
   Tensor product = Chain(all).product(0, n - 1);
   if (column) product = product.squeeze(1);
@@ -160,8 +163,8 @@ Tensor linalg_multi_dot(TensorList tensors) {
 Tensor chain_matmul(TensorList matrices) {
   for (const Tensor& t : matrices) {
     SY_CHECK(t.dim() == 2, Value,
-             "[chain_matmul] matrices: expected matrices, got ", t.dim(),
-             " dims");
+             "[chain_matmul] matrices: expected matrices, got {} dims",
+             t.dim());
   }
   SY_CHECK(!matrices.empty(), Value,
            "[chain_matmul] matrices: expected at least one, got none");
@@ -172,16 +175,17 @@ Tensor chain_matmul(TensorList matrices) {
 Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
                  IntArrayRef dims_other) {
   const char* op = "tensordot";
-  SY_CHECK(dims_self.size() == dims_other.size(), Value, "[", op,
-           "] dims_other: expected as many dims as of self, ", dims_self.size(),
-           ", got ", dims_other.size());
-  SY_CHECK(self.dtype() == other.dtype(), Type, "[", op,
-           "] other: expected the dtype of self, ", self.dtype(), ", got ",
-           other.dtype());
+  SY_CHECK(dims_self.size() == dims_other.size(), Value,
+           "[{}] dims_other: expected as many dims as of self, {}, got {}", op,
+           dims_self.size(), dims_other.size());
+  SY_CHECK(self.dtype() == other.dtype(), Type,
+           "[{}] other: expected the dtype of self, {}, got {}", op,
+           self.dtype(), other.dtype());
   const Dims a = geometry::wrap_dims(op, dims_self, self.dim());
   const Dims b = geometry::wrap_dims(op, dims_other, other.dim());
-  SY_CHECK((self.dim() > 0 && other.dim() > 0) || a.empty(), Index, "[", op,
-           "] dims_self: expected tensors with dims to sum over, got none");
+  SY_CHECK((self.dim() > 0 && other.dim() > 0) || a.empty(), Index,
+           "[{}] dims_self: expected tensors with dims to sum over, got none",
+           op);
   check_distinct(a, "dims_self");
   check_distinct(b, "dims_other");
   // What one of them does not have is summed in the other.
@@ -189,8 +193,9 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
   int64_t inner = 1;
   for (int i = 0; i < a.size(); ++i) {
     const int64_t m = x.size(a[i]), n = y.size(b[i]);
-    SY_CHECK(m == n || m == 1 || n == 1, Value, "[", op,
-             "] other: expected size ", m, " along dim ", b[i], ", got ", n);
+    SY_CHECK(m == n || m == 1 || n == 1, Value,
+             "[{}] other: expected size {} along dim {}, got {}", op, m, b[i],
+             n);
     if (m == 1 && n != 1) y = y.sum({b[i]}, true, y.dtype());
     if (n == 1 && m != 1) x = x.sum({a[i]}, true, x.dtype());
     inner *= x.size(a[i]);
@@ -216,13 +221,13 @@ Tensor trilinear(const Tensor& i1, const Tensor& i2, const Tensor& i3,
                  IntArrayRef expand1, IntArrayRef expand2, IntArrayRef expand3,
                  IntArrayRef sumdim, int64_t unroll_dim) {
   const char* op = "_trilinear";
-  SY_CHECK(i1.dtype() == i2.dtype() && i1.dtype() == i3.dtype(), Type, "[", op,
-           "] i1: expected one dtype for all, got ", i1.dtype(), ", ",
-           i2.dtype(), " and ", i3.dtype());
+  SY_CHECK(i1.dtype() == i2.dtype() && i1.dtype() == i3.dtype(), Type,
+           "[{}] i1: expected one dtype for all, got {}, {} and {}", op,
+           i1.dtype(), i2.dtype(), i3.dtype());
   const int64_t total = i1.dim() + static_cast<int64_t>(expand1.size());
   SY_CHECK(unroll_dim >= 0 && unroll_dim < std::max<int64_t>(total, 1), Index,
-           "[", op, "] unroll_dim: expected a dim from 0 to ", total - 1,
-           ", got ", unroll_dim);
+           "[{}] unroll_dim: expected a dim from 0 to {}, got {}", op,
+           total - 1, unroll_dim);
   const Tensor a = expanded(i1, expand1, total);
   const Tensor b = expanded(i2, expand2, total);
   const Tensor c = expanded(i3, expand3, total);
@@ -245,24 +250,24 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2,
                 const Tensor& weight, const std::optional<Tensor>& bias) {
   const char* op = "bilinear";
   SY_CHECK(input1.dtype() == input2.dtype() && input1.dtype() == weight.dtype(),
-           Type, "[", op, "] input1: expected one dtype for all, got ",
-           input1.dtype(), ", ", input2.dtype(), " and ", weight.dtype());
-  SY_CHECK(weight.dim() == 3, Value, "[", op,
-           "] weight: expected three dims, got ", weight.dim());
-  SY_CHECK(input1.dim() > 0 && input1.dim() == input2.dim() &&
-               geometry::slice(input1.sizes(), 0, -1) ==
-                   IntArrayRef(geometry::slice(input2.sizes(), 0, -1)),
-           Value, "[", op,
-           "] input2: expected the sizes of input1 but for the "
-           "last, ",
-           input1.sizes(), ", got ", input2.sizes());
+           Type, "[{}] input1: expected one dtype for all, got {}, {} and {}",
+           op, input1.dtype(), input2.dtype(), weight.dtype());
+  SY_CHECK(weight.dim() == 3, Value, "[{}] weight: expected three dims, got {}",
+           op, weight.dim());
+  SY_CHECK(
+      input1.dim() > 0 && input1.dim() == input2.dim() &&
+          geometry::slice(input1.sizes(), 0, -1) ==
+              IntArrayRef(geometry::slice(input2.sizes(), 0, -1)),
+      Value,
+      "[{}] input2: expected the sizes of input1 but for the last, {}, got {}",
+      op, input1.sizes(), input2.sizes());
   const int64_t o = weight.size(0), i = weight.size(1), j = weight.size(2);
-  SY_CHECK(input1.size(-1) == i && input2.size(-1) == j, Value, "[", op,
-           "] weight: expected sizes to go with ", input1.size(-1), " and ",
-           input2.size(-1), " features, got ", weight.sizes());
+  SY_CHECK(input1.size(-1) == i && input2.size(-1) == j, Value,
+           "[{}] weight: expected sizes to go with {} and {} features, got {}",
+           op, input1.size(-1), input2.size(-1), weight.sizes());
   const bool has_bias = bias && bias->defined();
-  SY_CHECK(!has_bias || (bias->dim() == 1 && bias->size(0) == o), Value, "[",
-           op, "] bias: expected ", o, " elements, got sizes ",
+  SY_CHECK(!has_bias || (bias->dim() == 1 && bias->size(0) == o), Value,
+           "[{}] bias: expected {} elements, got sizes {}", op, o,
            has_bias ? bias->sizes() : IntArrayRef());
   const Tensor x = rows_of(input1), y = rows_of(input2);
   const int64_t n = x.size(0);
@@ -280,7 +285,7 @@ Tensor cross(const Tensor& self, const Tensor& other,
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (self.size(d) == 3) return sy::linalg_cross(self, other, d);
   }
-  fail(ErrorKind::Value, "[cross] self: expected a dim of size 3, got sizes ",
+  fail(ErrorKind::Value, "[cross] self: expected a dim of size 3, got sizes {}",
        self.sizes());
 }
 

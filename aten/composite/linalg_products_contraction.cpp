@@ -36,9 +36,9 @@ Tensor contract(const char* op, const Tensor& a, const Tensor& b,
   Dims both, of_a, of_b, inner, only_a, only_b;
   for (int64_t d = 0; d < a.dim(); ++d) {
     const bool in_a = a.size(d) != 1, in_b = b.size(d) != 1;
-    SY_CHECK(!in_a || !in_b || a.size(d) == b.size(d), Value, "[", op,
-             "] tensors: expected sizes that broadcast, got ", a.size(d),
-             " and ", b.size(d));
+    SY_CHECK(!in_a || !in_b || a.size(d) == b.size(d), Value,
+             "[{}] tensors: expected sizes that broadcast, got {} and {}", op,
+             a.size(d), b.size(d));
     const bool sum = geometry::contains(sum_dims, d);
     Dims& list = in_a && in_b ? (sum ? inner : both)
                  : in_a       ? (sum ? only_a : of_a)

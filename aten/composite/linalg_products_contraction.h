@@ -5,9 +5,10 @@
 
 namespace sy::composite {
 
-// The products of two tensors of as many dims, which broadcast, summed over
-// `sum_dims` (distinct, from the start). Those keep size 1. By products of
-// matrices. Throws ValueError, by the name of `op`, for sizes that do not fit.
+// The products of two tensors with the same number of dims, which broadcast,
+// summed over `sum_dims` (distinct, counted from the start). These dims keep
+// size 1. Computed with matrix products. Throws ValueError that names `op` for
+// sizes that do not fit.
 Tensor contract(const char* op, const Tensor& a, const Tensor& b,
                 IntArrayRef sum_dims);
 

@@ -28,17 +28,19 @@ std::vector<int> parse_labels(std::string_view text) {
     const char c = text[i];
     if (c == ' ') continue;
     if (c == '.') {
-      SY_CHECK(text.substr(i, 3) == "...", Value, "[", kOp,
-               "] equation: expected ... where a point is, got '", text, "'");
-      SY_CHECK(!seen, Value, "[", kOp,
-               "] equation: expected one ellipsis at most, got '", text, "'");
+      SY_CHECK(text.substr(i, 3) == "...", Value,
+               "[{}] equation: expected ... where a point is, got '{}'", kOp,
+               text);
+      SY_CHECK(!seen, Value,
+               "[{}] equation: expected one ellipsis at most, got '{}'", kOp,
+               text);
       seen = true;
       i += 2;
       labels.push_back(-1);
       continue;
     }
-    SY_CHECK(std::isalpha(static_cast<unsigned char>(c)) != 0, Value, "[", kOp,
-             "] equation: expected letters, got '", c, "'");
+    SY_CHECK(std::isalpha(static_cast<unsigned char>(c)) != 0, Value,
+             "[{}] equation: expected letters, got '{}'", kOp, c);
     labels.push_back(label_of(c));
   }
   return labels;
@@ -59,11 +61,11 @@ class Equation {
   Equation(std::string_view text, TensorList tensors) {
     const size_t arrow = text.find("->");
     const auto parts = split(text.substr(0, arrow));
-    SY_CHECK(!tensors.empty(), Value, "[", kOp,
-             "] tensors: expected at least one, got none");
-    SY_CHECK(parts.size() == tensors.size(), Value, "[", kOp,
-             "] equation: expected as many operands as tensors, ",
-             tensors.size(), ", got ", parts.size());
+    SY_CHECK(!tensors.empty(), Value,
+             "[{}] tensors: expected at least one, got none", kOp);
+    SY_CHECK(parts.size() == tensors.size(), Value,
+             "[{}] equation: expected as many operands as tensors, {}, got {}",
+             kOp, tensors.size(), parts.size());
     for (size_t i = 0; i < parts.size(); ++i) {
       operands_.push_back(expanded(parse_labels(parts[i]), tensors[i]));
     }
@@ -94,10 +96,10 @@ class Equation {
       for (size_t later = labels.size(); later-- > k + 1;) {
         if (labels[later] != labels[k]) continue;
         const auto a = static_cast<int64_t>(k), b = static_cast<int64_t>(later);
-        SY_CHECK(t.size(a) == t.size(b), Value, "[", kOp,
-                 "] equation: expected equal sizes where a letter is repeated, "
-                 "got ",
-                 t.size(a), " and ", t.size(b));
+        SY_CHECK(t.size(a) == t.size(b), Value,
+                 "[{}] equation: expected equal sizes where a letter is "
+                 "repeated, got {} and {}",
+                 kOp, t.size(a), t.size(b));
         t = t.diagonal(0, a, b).movedim(-1, a);
         labels.erase(labels.begin() + b);
       }
@@ -121,9 +123,10 @@ class Equation {
     int64_t own = 0, dots = 0;
     for (const int l : labels) (l < 0 ? dots : own) += 1;
     const int64_t rest = t.dim() - own;
-    SY_CHECK(dots == 1 ? rest >= 0 : rest == 0, Value, "[", kOp,
-             "] equation: expected a letter for each dim of the operand, ",
-             t.dim(), ", got ", own);
+    SY_CHECK(dots == 1 ? rest >= 0 : rest == 0, Value,
+             "[{}] equation: expected a letter for each dim of the operand, "
+             "{}, got {}",
+             kOp, t.dim(), own);
     if (dots == 1) ellipsis_ = std::max(ellipsis_, rest);
     missing_.push_back(rest);
     return labels;
@@ -152,14 +155,15 @@ class Equation {
         }
         continue;
       }
-      SY_CHECK(uses(l) > 0, Value, "[", kOp,
-               "] equation: expected letters of the operands in the result, "
-               "got '",
-               text, "'");
+      SY_CHECK(uses(l) > 0, Value,
+               "[{}] equation: expected letters of the operands in the result, "
+               "got '{}'",
+               kOp, text);
       for (const int earlier : result_) {
-        SY_CHECK(earlier != l, Value, "[", kOp,
-                 "] equation: expected a letter once in the result, got '",
-                 text, "'");
+        SY_CHECK(
+            earlier != l, Value,
+            "[{}] equation: expected a letter once in the result, got '{}'",
+            kOp, text);
       }
       result_.push_back(l);
     }
@@ -207,7 +211,7 @@ class Path {
     const size_t expected = operands == 1 ? 2 : 2 * (operands - 1);
     SY_CHECK(!path || path->size() == expected ||
                  (operands == 1 && path->size() == 1),
-             Value, "[", kOp, "] path: expected ", expected, " positions, got ",
+             Value, "[{}] path: expected {} positions, got {}", kOp, expected,
              path->size());
   }
   // Two different positions below n, the lower one first.
@@ -216,9 +220,9 @@ class Path {
     const int64_t a = (*path_)[at_], b = (*path_)[at_ + 1];
     at_ += 2;
     const auto most = static_cast<int64_t>(n);
-    SY_CHECK(a >= 0 && b >= 0 && a < most && b < most && a != b, Value, "[",
-             kOp, "] path: expected two positions from 0 to ", most - 1,
-             ", got ", a, " and ", b);
+    SY_CHECK(a >= 0 && b >= 0 && a < most && b < most && a != b, Value,
+             "[{}] path: expected two positions from 0 to {}, got {} and {}",
+             kOp, most - 1, a, b);
     return {static_cast<size_t>(std::min(a, b)),
             static_cast<size_t>(std::max(a, b))};
   }
@@ -242,9 +246,9 @@ Tensor einsum(std::string_view equation, TensorList tensors,
     int64_t size = 1;
     for (const Tensor& t : left) {
       if (t.size(d) == 1) continue;
-      SY_CHECK(size == 1 || size == t.size(d), Value, "[", kOp,
-               "] tensors: expected sizes that broadcast, got ", size, " and ",
-               t.size(d));
+      SY_CHECK(size == 1 || size == t.size(d), Value,
+               "[{}] tensors: expected sizes that broadcast, got {} and {}",
+               kOp, size, t.size(d));
       size = t.size(d);
     }
     return size;

@@ -30,7 +30,7 @@ Tensor probability_loss(const Tensor& self, const Tensor& target,
                         double smoothing, int64_t class_dim) {
   SY_CHECK(target.is_floating_point(), Type,
            "[cross_entropy_loss] target: expected a floating dtype for "
-           "probabilities, got ",
+           "probabilities, got {}",
            describe(target));
   const auto classes = static_cast<double>(self.size(class_dim));
   Tensor wanted = target;
@@ -75,16 +75,16 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
                           double label_smoothing) {
   SY_CHECK(label_smoothing >= 0 && label_smoothing <= 1, Value,
            "[cross_entropy_loss] label_smoothing: expected a value in [0, 1], "
-           "got ",
+           "got {}",
            label_smoothing);
   SY_CHECK(self.dim() > 0, Value,
-           "[cross_entropy_loss] self: expected at least one dim, got ",
+           "[cross_entropy_loss] self: expected at least one dim, got {}",
            describe(self));
   const int64_t class_dim = self.dim() == 1 ? 0 : 1;
   if (target.sizes() == self.sizes()) {
     SY_CHECK(ignore_index < 0, Value,
              "[cross_entropy_loss] ignore_index: expected none with "
-             "probabilities, got ",
+             "probabilities, got {}",
              ignore_index);
     return probability_loss(self, target, weight, reduction, label_smoothing,
                             class_dim);

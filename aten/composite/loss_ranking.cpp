@@ -25,8 +25,8 @@ Tensor as_rows(const Tensor& t) {
 void check_classes(const char* op, const Tensor& target, int64_t least,
                    int64_t classes) {
   const Tensor wrong = sy::logical_or(target < least, target >= classes);
-  SY_CHECK(!wrong.any().item<bool>(), Index, "[", op,
-           "] target: expected classes in [", least, ", ", classes - 1, "]");
+  SY_CHECK(!wrong.any().item<bool>(), Index,
+           "[{}] target: expected classes in [{}, {}]", op, least, classes - 1);
 }
 
 // The losses of the rows, or what they reduce to.
@@ -54,9 +54,10 @@ struct MultiMargin {
     const bool weighted = weight && weight->defined();
     SY_CHECK(!weighted || (weight->dtype() == self.dtype() &&
                            weight->numel() == rows.size(1)),
-             Value, "[", op, "] weight: expected a number of dtype ",
-             self.dtype(), " for each of ", rows.size(1), " classes, got ",
-             describe(*weight));
+             Value,
+             "[{}] weight: expected a number of dtype {} for each of {} "
+             "classes, got {}",
+             op, self.dtype(), rows.size(1), describe(*weight));
     others = sy::arange(rows.size(1), classes.options()) != classes;
     // What each score has too much beside that of the class.
     const Tensor z = margin - rows.gather(1, classes) + rows;

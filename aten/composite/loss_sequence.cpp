@@ -16,8 +16,9 @@ namespace {
 
 std::vector<int64_t> lengths_of(const char* op, const char* argument,
                                 const Tensor& t) {
-  SY_CHECK(t.dtype() == kLong || t.dtype() == kInt, Value, "[", op, "] ",
-           argument, ": expected int64 or int32 lengths, got ", describe(t));
+  SY_CHECK(t.dtype() == kLong || t.dtype() == kInt, Value,
+           "[{}] {}: expected int64 or int32 lengths, got {}", op, argument,
+           describe(t));
   return host_numbers(op, argument, t.dtype() == kLong ? t : t.to(kLong));
 }
 
@@ -27,7 +28,8 @@ Tensor ctc_loss_lists(const Tensor& log_probs, const Tensor& targets,
                       IntArrayRef input_lengths, IntArrayRef target_lengths,
                       int64_t blank, int64_t reduction, bool zero_infinity) {
   SY_CHECK(reduction >= Reduction::None && reduction <= Reduction::Sum, Value,
-           "[ctc_loss] reduction: expected none, mean or sum, got ", reduction);
+           "[ctc_loss] reduction: expected none, mean or sum, got {}",
+           reduction);
   const bool batched = log_probs.dim() != 2;
   Tensor each = std::get<0>(
       sy::_ctc_loss(batched ? log_probs : log_probs.unsqueeze(1), targets,

@@ -30,8 +30,9 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target,
   }
   const Dims rows = geometry::without("nll_loss_nd", self.sizes(), 1);
   SY_CHECK(target.sizes() == IntArrayRef(rows), Value,
-           "[nll_loss_nd] target: expected sizes ", IntArrayRef(rows),
-           ", those of self without its classes, got ", target.sizes());
+           "[nll_loss_nd] target: expected sizes {}, those of self without its "
+           "classes, got {}",
+           IntArrayRef(rows), target.sizes());
   if (self.dim() == 4) {
     return sy::nll_loss2d(self, target, weight, reduction, ignore_index);
   }

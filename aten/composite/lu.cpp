@@ -52,18 +52,20 @@ Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other,
     }
     for (const int64_t d : moved) order.push_back(d);
     SY_CHECK(order.size() == a.dim(), Value,
-             "[linalg_tensorsolve] dims: expected distinct dims, got ", *dims);
+             "[linalg_tensorsolve] dims: expected distinct dims, got {}",
+             *dims);
     a = a.permute(order);
   }
   SY_CHECK(a.dim() >= other.dim(), Value,
-           "[linalg_tensorsolve] self: expected at least the dims of other, ",
-           other.dim(), ", got ", a.dim());
+           "[linalg_tensorsolve] self: expected at least the dims of other, "
+           "{}, got {}",
+           other.dim(), a.dim());
   const Dims unknown = geometry::slice(a.sizes(), other.dim(), a.dim());
   const int64_t n = geometry::prod(unknown);
   SY_CHECK(n == other.numel(), Value,
            "[linalg_tensorsolve] self: expected as many elements in the dims "
-           "after those of other as other has, ",
-           other.numel(), ", got ", n);
+           "after those of other as other has, {}, got {}",
+           other.numel(), n);
   return linalg_solve(a.reshape({n, n}), other.reshape({n})).reshape(unknown);
 }
 

@@ -11,8 +11,9 @@
 
 namespace sy::composite {
 
-// LuFactors of A, or of its transpose where that lies by columns, as ATen gives
-// them to callers.
+// The LU factors of A. If A is contiguous they are the factors of its
+// transpose, which then is column-major. ATen gives the same factors to its
+// callers.
 struct LuFactors {
   bool transposed;
   Tensor LU, pivots, info;
@@ -22,7 +23,7 @@ struct LuFactors {
         sy::linalg_lu_factor_ex(transposed ? A.mT() : A);
   }
   Tensor diagonal() const { return LU.diagonal(0, -2, -1); }
-  // 1, or -1 for an odd number of exchanges.
+  // 1, or -1 for an odd number of row exchanges.
   Tensor sign() const {
     const Tensor own = sy::arange(1, pivots.size(-1) + 1, pivots.options());
     const Tensor exchanges = pivots.ne(own).sum({-1}).to(LU.scalar_type());

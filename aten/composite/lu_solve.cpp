@@ -77,9 +77,10 @@ Tensor lu_permutation_by_swaps(const Tensor& pivots, int64_t rows) {
     std::vector<int64_t> order(static_cast<size_t>(rows));
     std::iota(order.begin(), order.end(), int64_t{0});
     for (size_t k = 0; k < each; ++k) {
-      SY_CHECK(from[k] >= 1 && from[k] <= rows, Value,
-               "[lu_unpack] pivots: expected rows counted from 1 up to ", rows,
-               ", got ", from[k]);
+      SY_CHECK(
+          from[k] >= 1 && from[k] <= rows, Value,
+          "[lu_unpack] pivots: expected rows counted from 1 up to {}, got {}",
+          rows, from[k]);
       std::swap(order[k], order[static_cast<size_t>(from[k]) - 1]);
     }
     all.insert(all.end(), order.begin(), order.end());

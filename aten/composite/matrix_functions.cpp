@@ -67,7 +67,7 @@ Tensor taylor(const Tensor& a, const Degree& d) {
 
 Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
   SY_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2), Value,
-           "[linalg_matrix_power] self: expected square matrices, got sizes ",
+           "[linalg_matrix_power] self: expected square matrices, got sizes {}",
            self.sizes());
   const auto product = [](const Tensor& a, const Tensor& b) {
     return a.dim() == 2 ? mm(a, b) : matmul(a, b);

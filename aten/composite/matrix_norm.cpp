@@ -22,24 +22,25 @@ struct MatrixDims {
 };
 
 MatrixDims checked_dims(const char* op, const Tensor& A, IntArrayRef dim) {
-  SY_CHECK(A.is_floating_point(), Type, "[", op,
-           "] self: expected a floating dtype, got ", A.dtype());
-  SY_CHECK(A.dim() >= 2, Value, "[", op,
-           "] self: expected at least two dims, got ", A.dim());
-  SY_CHECK(dim.size() == 2, Value, "[", op, "] dim: expected two dims, got ",
+  SY_CHECK(A.is_floating_point(), Type,
+           "[{}] self: expected a floating dtype, got {}", op, A.dtype());
+  SY_CHECK(A.dim() >= 2, Value, "[{}] self: expected at least two dims, got {}",
+           op, A.dim());
+  SY_CHECK(dim.size() == 2, Value, "[{}] dim: expected two dims, got {}", op,
            dim);
   const MatrixDims d{wrap_dim(op, dim[0], A.dim()),
                      wrap_dim(op, dim[1], A.dim())};
-  SY_CHECK(d.row != d.column, Value, "[", op,
-           "] dim: expected two distinct dims, got ", dim);
+  SY_CHECK(d.row != d.column, Value,
+           "[{}] dim: expected two distinct dims, got {}", op, dim);
   return d;
 }
 
 Tensor converted(const char* op, const Tensor& A,
                  std::optional<ScalarType> dtype) {
   if (!dtype) return A;
-  SY_CHECK(promote_types(A.dtype(), *dtype) == *dtype, Type, "[", op,
-           "] dtype: expected one that holds ", A.dtype(), ", got ", *dtype);
+  SY_CHECK(promote_types(A.dtype(), *dtype) == *dtype, Type,
+           "[{}] dtype: expected one that holds {}, got {}", op, A.dtype(),
+           *dtype);
   return A.to(*dtype);
 }
 
@@ -72,13 +73,13 @@ OptionalIntArrayRef all_dims() { return std::nullopt; }
 
 bool takes_matrices(const char* op, const Tensor& A, OptionalIntArrayRef dim) {
   if (dim) {
-    SY_CHECK(dim->size() == 1 || dim->size() == 2, Value, "[", op,
-             "] dim: expected one or two dims, got ", *dim);
+    SY_CHECK(dim->size() == 1 || dim->size() == 2, Value,
+             "[{}] dim: expected one or two dims, got {}", op, *dim);
     return dim->size() == 2;
   }
-  SY_CHECK(A.dim() == 1 || A.dim() == 2, Value, "[", op,
-           "] self: expected one or two dims where dim is not given, got ",
-           A.dim());
+  SY_CHECK(A.dim() == 1 || A.dim() == 2, Value,
+           "[{}] self: expected one or two dims where dim is not given, got {}",
+           op, A.dim());
   return A.dim() == 2;
 }
 
@@ -91,8 +92,9 @@ Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord,
   const MatrixDims d = checked_dims(op, self, dim);
   const double order = ord.to_double();
   const double size = std::abs(order);
-  SY_CHECK(size == 1 || size == 2 || std::isinf(size), Value, "[", op,
-           "] ord: expected 1, 2, inf or one of them negated, got ", order);
+  SY_CHECK(size == 1 || size == 2 || std::isinf(size), Value,
+           "[{}] ord: expected 1, 2, inf or one of them negated, got {}", op,
+           order);
   const Tensor A = converted(op, self, dtype);
   if (size == 2) {
     const Tensor s = extreme(singular_values(A, d), -1, order > 0);
@@ -109,8 +111,8 @@ Tensor linalg_matrix_norm_str(const Tensor& self, std::string_view ord,
                               std::optional<ScalarType> dtype) {
   const char* op = "linalg_matrix_norm";
   const MatrixDims d = checked_dims(op, self, dim);
-  SY_CHECK(ord == "fro" || ord == "nuc", Value, "[", op,
-           "] ord: expected fro or nuc, got ", ord);
+  SY_CHECK(ord == "fro" || ord == "nuc", Value,
+           "[{}] ord: expected fro or nuc, got {}", op, ord);
   const Tensor A = converted(op, self, dtype);
   if (ord == "fro") return linalg_vector_norm(A, Scalar(2), dim, keepdim);
   return with_dims(singular_values(A, d).sum({-1}), d, keepdim);
@@ -153,7 +155,8 @@ namespace {
 
 void check_cond(const Tensor& self) {
   SY_CHECK(self.dim() >= 2, Value,
-           "[linalg_cond] self: expected at least two dims, got ", self.dim());
+           "[linalg_cond] self: expected at least two dims, got {}",
+           self.dim());
 }
 
 Tensor no_elements(const Tensor& self) {

@@ -28,17 +28,16 @@ Tensor powers(const Tensor& x, int64_t n) {
 
 void check_weights(const char* argument, const Tensor& w, int64_t count,
                    bool whole) {
-  SY_CHECK(w.dim() <= 1, Value, "[cov] ", argument,
-           ": expected at most one dim, got ", w.dim());
-  SY_CHECK(w.is_floating_point() != whole && w.dtype() != kBool, Type, "[cov] ",
-           argument, ": expected ", whole ? "integers" : "a floating dtype",
-           ", got ", w.dtype());
-  SY_CHECK(w.numel() == count, Value, "[cov] ", argument,
-           ": expected one weight for each of ", count, " observations, got ",
-           w.numel());
+  SY_CHECK(w.dim() <= 1, Value, "[cov] {}: expected at most one dim, got {}",
+           argument, w.dim());
+  SY_CHECK(w.is_floating_point() != whole && w.dtype() != kBool, Type,
+           "[cov] {}: expected {}, got {}", argument,
+           whole ? "integers" : "a floating dtype", w.dtype());
+  SY_CHECK(w.numel() == count, Value,
+           "[cov] {}: expected one weight for each of {} observations, got {}",
+           argument, count, w.numel());
   SY_CHECK(w.device().type() == kMeta || !any(w.lt(Scalar(0))).item<bool>(),
-           Value, "[cov] ", argument,
-           ": expected no negative weights, got some");
+           Value, "[cov] {}: expected no negative weights, got some", argument);
 }
 
 }  // namespace
@@ -48,7 +47,8 @@ Tensor block_diag(TensorList tensors) {
   ScalarType dtype = tensors.empty() ? kFloat : tensors[0].dtype();
   for (const Tensor& t : tensors) {
     SY_CHECK(t.dim() <= 2, Value,
-             "[block_diag] tensors: expected at most two dims, got ", t.dim());
+             "[block_diag] tensors: expected at most two dims, got {}",
+             t.dim());
     const bool fits =
         !__builtin_add_overflow(rows, t.dim() == 2 ? t.size(0) : 1, &rows) &&
         !__builtin_add_overflow(cols, t.dim() == 0 ? 1 : t.size(-1), &cols);
@@ -81,7 +81,7 @@ Tensor cov(const Tensor& self, int64_t correction,
            const std::optional<Tensor>& fweights,
            const std::optional<Tensor>& aweights) {
   SY_CHECK(self.dim() <= 2, Value,
-           "[cov] self: expected at most two dims, got ", self.dim());
+           "[cov] self: expected at most two dims, got {}", self.dim());
   SY_CHECK(self.dtype() != kBool, Type,
            "[cov] self: expected numbers, got bool");
   const Tensor in = self.dim() < 2 ? self.reshape({1, self.numel()}) : self;

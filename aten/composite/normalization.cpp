@@ -69,7 +69,7 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape,
         sy::_fused_rms_norm(input, normalized_shape, weight, eps));
   }
   SY_CHECK(input.is_floating_point(), Type,
-           "[rms_norm] input: expected a floating dtype, got ",
+           "[rms_norm] input: expected a floating dtype, got {}",
            describe(input));
   const ScalarType wide = result_type({input, *weight});
   return std::get<0>(sy::_fused_rms_norm(input.to(wide), normalized_shape,

@@ -8,8 +8,8 @@
 #include "aten/operators.h"
 #include "aten/ops/reduction.h"
 
-// What layers that bring rows, groups or channels to one scale share. Narrow
-// floats are computed in float32.
+// Shared by layers that normalize rows, groups or channels. Half and BFloat16
+// are computed in float32.
 namespace sy::composite::scaling {
 
 using Three = std::tuple<Tensor, Tensor, Tensor>;
@@ -17,7 +17,8 @@ using Optional = std::optional<Tensor>;
 
 inline bool given(const Optional& t) { return t && t->defined(); }
 
-// times weight plus bias, as far as they are there, brought to `sizes`.
+// `rows` times weight plus bias, if these are given. Both are reshaped to
+// `sizes`.
 inline Tensor affine(Tensor rows, const Optional& weight, const Optional& bias,
                      IntArrayRef sizes) {
   if (given(weight)) {
@@ -34,7 +35,8 @@ inline ScalarType statistics_dtype(const Tensor& input,
   return given(weight) ? weight->scalar_type() : input.scalar_type();
 }
 
-// Of gradients: rows are the `inner` dims, statistics broadcast.
+// The standardized input, for gradients. The dims `inner` form a row, and the
+// statistics broadcast.
 struct Standardized {
   Tensor scaled, rstd;  // scaled: (x - mean) * rstd
   Dims inner;
@@ -49,7 +51,8 @@ struct Standardized {
     scaled = (centered ? x - widened(*mean).reshape(statistics) : x) * rstd;
   }
 
-  // The gradient of what was scaled to that of x.
+  // The gradient of x. `g` is the gradient of `scaled`; the gradients of the
+  // statistics may be absent.
   Tensor input_grad(const Tensor& g, const Optional& grad_mean,
                     const Optional& grad_rstd) const {
     Tensor d = g - scaled * sy::mean(g * scaled, inner, true);

@@ -18,22 +18,22 @@ namespace {
 // `size` with both amounts, which may be negative.
 int64_t padded_size(const char* op, int64_t size, int64_t before,
                     int64_t after) {
-  SY_CHECK(size + before + after >= 0, Value, "[", op,
-           "] pad: expected sizes of at least 0, got ", size, " with ", before,
-           " and ", after);
+  SY_CHECK(size + before + after >= 0, Value,
+           "[{}] pad: expected sizes of at least 0, got {} with {} and {}", op,
+           size, before, after);
   return size + before + after;
 }
 
 void check_amounts(const char* op, const Tensor& self, IntArrayRef pad) {
-  SY_CHECK(pad.size() % 2 == 0, Value, "[", op,
-           "] pad: expected two amounts for each dim, got ", pad);
-  SY_CHECK(static_cast<int64_t>(pad.size()) <= 2 * self.dim(), Value, "[", op,
-           "] pad: expected at most ", 2 * self.dim(), " amounts for ",
-           self.sizes(), ", got ", pad);
+  SY_CHECK(pad.size() % 2 == 0, Value,
+           "[{}] pad: expected two amounts for each dim, got {}", op, pad);
+  SY_CHECK(static_cast<int64_t>(pad.size()) <= 2 * self.dim(), Value,
+           "[{}] pad: expected at most {} amounts for {}, got {}", op,
+           2 * self.dim(), self.sizes(), pad);
   constexpr int64_t kMost = int64_t{1} << 40;
   for (const int64_t p : pad) {
-    SY_CHECK(p >= -kMost && p <= kMost, Value, "[", op,
-             "] pad: expected amounts of at most 2^40, got ", pad);
+    SY_CHECK(p >= -kMost && p <= kMost, Value,
+             "[{}] pad: expected amounts of at most 2^40, got {}", op, pad);
   }
 }
 
@@ -61,8 +61,9 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad,
     const int64_t first = std::max<int64_t>(0, -pad[k]);
     const int64_t last = size - std::max<int64_t>(0, -pad[k + 1]);
     SY_CHECK(first <= last, Value,
-             "[constant_pad_nd] pad: expected to cut off at most ", size,
-             " indices of dim ", d, ", got ", pad[k], " and ", pad[k + 1]);
+             "[constant_pad_nd] pad: expected to cut off at most {} indices of "
+             "dim {}, got {} and {}",
+             size, d, pad[k], pad[k + 1]);
     source = part(source, d, first, last - first);
   }
   Tensor out = sy::empty(sizes, self.options(), self.suggest_memory_format());
@@ -85,8 +86,9 @@ Tensor pad_circular(const Tensor& self, IntArrayRef pad) {
   check_amounts("_pad_circular", self, pad);
   const auto n = static_cast<int64_t>(pad.size() / 2);
   SY_CHECK(self.dim() == n + 1 || self.dim() == n + 2, Value,
-           "[_pad_circular] pad: expected amounts for all but one or two of ",
-           self.dim(), " dims, got ", pad);
+           "[_pad_circular] pad: expected amounts for all but one or two of {} "
+           "dims, got {}",
+           self.dim(), pad);
   Tensor out = self;
   for (int64_t i = 0; i < n; ++i) {
     const auto k = static_cast<size_t>(2 * i);
@@ -96,8 +98,10 @@ Tensor pad_circular(const Tensor& self, IntArrayRef pad) {
     const int64_t first = std::max<int64_t>(0, -before);
     const int64_t last = size - std::max<int64_t>(0, -after);
     SY_CHECK(first <= last && before <= last - first && after <= last - first,
-             Value, "[_pad_circular] pad: expected amounts of at most ", size,
-             " for dim ", d, ", got ", before, " and ", after);
+             Value,
+             "[_pad_circular] pad: expected amounts of at most {} for dim {}, "
+             "got {} and {}",
+             size, d, before, after);
     const Tensor middle = out.slice(d, first, last);
     std::vector<Tensor> parts;
     if (before > 0) parts.push_back(out.slice(d, last - before, last));
@@ -112,14 +116,17 @@ Tensor pad_enum(const Tensor& self, IntArrayRef pad, int64_t mode,
                 std::optional<double> value) {
   check_amounts("pad", self, pad);
   SY_CHECK(mode >= 0 && mode <= 3, Value,
-           "[_pad_enum] mode: expected a value in [0, 3], got ", mode);
+           "[_pad_enum] mode: expected a value in [0, 3], got {}", mode);
   if (mode == 3) return sy::constant_pad_nd(self, pad, value.value_or(0));
   SY_CHECK(value.value_or(0) == 0, Value,
-           "[pad] value: expected none unless mode is constant, got ", *value);
+           "[pad] value: expected none unless mode is constant, got {}",
+           *value);
   const auto n = static_cast<int64_t>(pad.size() / 2);
   SY_CHECK(n >= 1 && n <= 3 && (self.dim() == n + 1 || self.dim() == n + 2),
-           Value, "[pad] pad: expected amounts for all but one or two of the ",
-           "dims of self and for at most 3, got ", pad, " for ", self.sizes());
+           Value,
+           "[pad] pad: expected amounts for all but one or two of the dims of "
+           "self and for at most 3, got {} for {}",
+           pad, self.sizes());
   if (mode == 2) return sy::_pad_circular(self, pad);
   switch (2 * n + mode) {
     case 2: return sy::reflection_pad1d(self, pad);
@@ -136,10 +143,10 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode,
   constexpr std::string_view kModes[] = {"reflect", "replicate", "circular",
                                          "constant"};
   const auto* const at = std::find(std::begin(kModes), std::end(kModes), mode);
-  SY_CHECK(at != std::end(kModes), Value,
-           "[pad] mode: expected constant, reflect, replicate or circular, "
-           "got '",
-           mode, "'");
+  SY_CHECK(
+      at != std::end(kModes), Value,
+      "[pad] mode: expected constant, reflect, replicate or circular, got '{}'",
+      mode);
   return pad_enum(self, pad, at - kModes, value);
 }
 

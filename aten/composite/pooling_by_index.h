@@ -6,13 +6,12 @@
 
 #include "aten/tensor.h"
 
-// Pooling, made of index_select, index_add, scatter_add and max: for backends
-// that have no kernels of their own for it. The elements of a plane are one dim
-// here, and so are its windows.
+// Pooling, made of index_select, index_add, scatter_add and max, for backends
+// that have no pooling kernels of their own. Here the elements of a plane form
+// one dim, and so do its windows.
 namespace sy::composite::pooling {
 
-// The elements of one window along one dim, and how many there are with those
-// of the padding.
+// The elements of one window along one dim, and its length with the padding.
 struct Span {
   std::vector<int64_t> places;
   int64_t padded;
@@ -20,15 +19,16 @@ struct Span {
 
 using Axis = std::vector<Span>;
 
-// Of the last `n` dims of a tensor.
+// The windows over the last `n` dims of a tensor.
 struct Windows {
   std::vector<int64_t> sizes, counts;
-  // Row-major: the places, in the plane, of the elements of each window.
+  // For each window, in row-major order: the places of its elements in the
+  // plane.
   std::vector<std::vector<int64_t>> places;
   std::vector<int64_t> padded;
 
   Windows(const std::vector<int64_t>& dims, const std::vector<Axis>& axes);
-  int64_t plane() const;  // how many elements it has
+  int64_t plane() const;  // the number of its elements
 
  private:
   void add(const Axis& axis, int64_t size);
@@ -41,11 +41,12 @@ Windows pooling_windows(const char* op, int64_t n, const Tensor& self,
                         IntArrayRef kernel, IntArrayRef stride,
                         IntArrayRef padding, IntArrayRef dilation,
                         bool ceil_mode);
-// As many windows along the last dims as `output` says.
+// Windows of adaptive pooling: output[k] of them along the k-th of the last
+// dims.
 Windows adaptive_windows(const Tensor& self, IntArrayRef output);
 
-// The mean of each window: its sum by `divisor`, or by its elements, with those
-// of the padding if asked.
+// The mean of each window. The sum is divided by `divisor` or, without it, by
+// the number of elements, including the padding if `with_padding`.
 Tensor average(const Windows& w, const Tensor& self, bool with_padding,
                std::optional<int64_t> divisor);
 Tensor average_backward(const Windows& w, const Tensor& grad_output,
@@ -53,7 +54,7 @@ Tensor average_backward(const Windows& w, const Tensor& grad_output,
 
 // The largest element of each window, and its place in the plane.
 std::tuple<Tensor, Tensor> largest(const Windows& w, const Tensor& self);
-// Each gradient added up at its index in the planes of self, of n dims.
+// Adds each gradient to its index in planes with the last n dims of self.
 Tensor spread_like(const Tensor& grad, const Tensor& indices,
                    const Tensor& self, int64_t n);
 

@@ -37,8 +37,8 @@ template <class WithIndices>
 Tensor max_pool(const char* op, int64_t n, WithIndices with_indices,
                 const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                 IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
-  SY_CHECK(self.dtype() != kBool, Value, "[", op,
-           "] self: expected numbers, got ", self.dtype());
+  SY_CHECK(self.dtype() != kBool, Value, "[{}] self: expected numbers, got {}",
+           op, self.dtype());
   geometry::pooled_sizes(op, n, self.sizes(), kernel_size, stride, padding,
                          dilation, ceil_mode);
   if (GradMode::is_enabled() && self.requires_grad()) {

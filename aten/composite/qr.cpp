@@ -68,8 +68,9 @@ Tensor all_reflected(const Tensor& a, const Tensor& tau, Tensor c,
 }
 
 void check_finite(const char* argument, const Tensor& t) {
-  SY_CHECK(t.isfinite().all().item<bool>(), Value, "[linalg_lstsq] ", argument,
-           ": expected finite elements, got NaN or infinity");
+  SY_CHECK(t.isfinite().all().item<bool>(), Value,
+           "[linalg_lstsq] {}: expected finite elements, got NaN or infinity",
+           argument);
 }
 
 // The part of A that gelsy solves by, and its rank: of its columns, each time

@@ -19,16 +19,17 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step,
            "[range] out: expected a dtype of numbers, got bool");
   const double a = start.to_double(), b = end.to_double(), s = step.to_double();
   SY_CHECK(s != 0 && !std::isnan(s), Value,
-           "[range] step: expected a number other than 0, got ", step);
+           "[range] step: expected a number other than 0, got {}", step);
   SY_CHECK(std::isfinite(a) && std::isfinite(b), Value,
-           "[range] start, end: expected finite numbers, got ", start, " and ",
+           "[range] start, end: expected finite numbers, got {} and {}", start,
            end);
-  SY_CHECK(s > 0 ? b >= a : b <= a, Value,
-           "[range] end: expected a bound that steps of ", step, " from ",
-           start, " reach, got ", end);
+  SY_CHECK(
+      s > 0 ? b >= a : b <= a, Value,
+      "[range] end: expected a bound that steps of {} from {} reach, got {}",
+      step, start, end);
   const double n = std::floor((b - a) / s) + 1;
   SY_CHECK(n >= 0 && n < 0x1p62, Value,
-           "[range] end: expected fewer than 2^62 elements, got ", n);
+           "[range] end: expected fewer than 2^62 elements, got {}", n);
   return static_cast<int64_t>(n);
 }
 
@@ -163,7 +164,7 @@ Tensor numbers_between(double a, double b, int64_t steps, int64_t head,
 // For backends that have no kernels of their own.
 Tensor& logspace_by_arange(const Scalar& start, const Scalar& end,
                            int64_t steps, double base, Tensor& out) {
-  SY_CHECK(steps >= 0, Value, "[logspace] steps: expected at least 0, got ",
+  SY_CHECK(steps >= 0, Value, "[logspace] steps: expected at least 0, got {}",
            steps);
   const int64_t head = steps == 1 ? 1 : steps / 2;
   const Tensor exponents =

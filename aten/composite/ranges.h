@@ -4,15 +4,17 @@
 
 namespace sy {
 
-// How many elements `range` has, `end` included. An error if the bounds are
-// not finite, if `step` is 0 or leads away from `end`, or if `out` is bool.
+// The number of elements of `range`, which includes `end`. Throws ValueError if
+// the bounds are not finite, or if `step` is 0 or leads away from `end`;
+// TypeError if `out` is bool.
 int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step,
                    const Tensor& out);
 
 namespace composite {
 
-// `steps` numbers in double from both ends, so that the last is b; the first
-// `head` are counted from a. On the device of out.
+// `steps` numbers from a to b in float64, on the device of out. The first
+// `head` numbers are counted from a, the others from b, so that the last one is
+// exactly b.
 Tensor numbers_between(double a, double b, int64_t steps, int64_t head,
                        const Tensor& out);
 

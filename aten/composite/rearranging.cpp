@@ -18,13 +18,13 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1,
   const int64_t a = wrap_dim("diag_embed", dim1, n);
   const int64_t b = wrap_dim("diag_embed", dim2, n);
   SY_CHECK(a != b, Value,
-           "[diag_embed] dim2: expected another dim than dim1, got ", dim1,
-           " and ", dim2);
+           "[diag_embed] dim2: expected another dim than dim1, got {} and {}",
+           dim1, dim2);
   int64_t side = 0;
   SY_CHECK(offset > INT64_MIN &&
                !__builtin_add_overflow(self.size(-1),
                                        offset < 0 ? -offset : offset, &side),
-           Value, "[diag_embed] offset: the result is too large: ", offset);
+           Value, "[diag_embed] offset: the result is too large: {}", offset);
   Dims sizes = geometry::slice(self.sizes(), 0, -1);
   sizes = geometry::inserted("diag_embed", sizes, std::min(a, b), side);
   sizes = geometry::inserted("diag_embed", sizes, std::max(a, b), side);

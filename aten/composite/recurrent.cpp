@@ -31,18 +31,19 @@ struct Network {
   int64_t states() const { return layers * directions(); }
 
   std::vector<RecurrentWeights> weights(TensorList params) const {
-    SY_CHECK(layers > 0, Value, "[", op,
-             "] num_layers: expected a positive number, got ", layers);
-    SY_CHECK(dropout >= 0 && dropout <= 1, Value, "[", op,
-             "] dropout: expected a probability, got ", dropout);
+    SY_CHECK(layers > 0, Value,
+             "[{}] num_layers: expected a positive number, got {}", op, layers);
+    SY_CHECK(dropout >= 0 && dropout <= 1, Value,
+             "[{}] dropout: expected a probability, got {}", op, dropout);
     const int64_t each = (has_biases ? 4 : 2) + (projects ? 1 : 0);
     SY_CHECK(params.size() % static_cast<size_t>(each) == 0 &&
                  static_cast<int64_t>(params.size()) / each / directions() ==
                      layers &&
                  static_cast<int64_t>(params.size()) / each % directions() == 0,
-             Value, "[", op, "] params: expected ", each,
-             " tensors for each of ", layers, " layers and ", directions(),
-             " directions, got ", params.size());
+             Value,
+             "[{}] params: expected {} tensors for each of {} layers and {} "
+             "directions, got {}",
+             op, each, layers, directions(), params.size());
     std::vector<RecurrentWeights> list;
     for (size_t i = 0; i < params.size(); i += static_cast<size_t>(each)) {
       RecurrentWeights w;
@@ -61,8 +62,8 @@ struct Network {
 
 void check_size(const char* op, const char* name, const Tensor& t,
                 IntArrayRef sizes) {
-  SY_CHECK(t.sizes() == sizes, Value, "[", op, "] ", name, ": expected sizes ",
-           sizes, ", got ", describe(t));
+  SY_CHECK(t.sizes() == sizes, Value, "[{}] {}: expected sizes {}, got {}", op,
+           name, sizes, describe(t));
 }
 
 // Of one layer: `width` is that of its input, `hidden` that of its cells.
@@ -79,9 +80,9 @@ void check_weights(const char* op, RecurrentCell cell,
   }
   const auto check_type = [&](const char* name, const Tensor& t) {
     if (!t.defined()) return;
-    SY_CHECK(t.dtype() == like.dtype(), Type, "[", op, "] ", name,
-             ": expected the dtype of input, ", like.dtype(), ", got ",
-             describe(t));
+    SY_CHECK(t.dtype() == like.dtype(), Type,
+             "[{}] {}: expected the dtype of input, {}, got {}", op, name,
+             like.dtype(), describe(t));
   };
   check_type("w_ih", w.input);
   check_type("w_hh", w.state);
@@ -134,14 +135,15 @@ Result run(const Network& net, const Tensor& input, const RecurrentSteps& steps,
   const auto check_state = [&](const char* name, const Tensor& t) {
     SY_CHECK(t.dim() == 3 && t.size(0) == net.states() &&
                  t.size(1) == steps.first_rows(),
-             Value, "[", op, "] ", name, ": expected ", net.states(), " x ",
-             steps.first_rows(), " x features, got ", describe(t));
-    SY_CHECK(t.dtype() == input.dtype(), Type, "[", op, "] ", name,
-             ": expected the dtype of input, ", input.dtype(), ", got ",
-             describe(t));
+             Value, "[{}] {}: expected {} x {} x features, got {}", op, name,
+             net.states(), steps.first_rows(), describe(t));
+    SY_CHECK(t.dtype() == input.dtype(), Type,
+             "[{}] {}: expected the dtype of input, {}, got {}", op, name,
+             input.dtype(), describe(t));
   };
-  SY_CHECK(input.is_floating_point(), Type, "[", op,
-           "] input: expected a floating dtype, got ", describe(input));
+  SY_CHECK(input.is_floating_point(), Type,
+           "[{}] input: expected a floating dtype, got {}", op,
+           describe(input));
   check_state("hx", h);
   if (c.defined()) check_state("hx", c);
   const int64_t state = h.size(2), hidden = c.defined() ? c.size(2) : state;
@@ -173,12 +175,13 @@ Result run(const Network& net, const Tensor& input, const RecurrentSteps& steps,
 
 Result run_padded(const Network& net, const Tensor& input, const Tensor& h,
                   const Tensor& c, TensorList params, bool batch_first) {
-  SY_CHECK(input.dim() == 3, Value, "[", net.op,
-           "] input: expected 3 dims, steps, batch and features, got ",
-           describe(input));
+  SY_CHECK(input.dim() == 3, Value,
+           "[{}] input: expected 3 dims, steps, batch and features, got {}",
+           net.op, describe(input));
   const Tensor x = batch_first ? input.transpose(0, 1) : input;
-  SY_CHECK(x.size(0) > 0, Value, "[", net.op,
-           "] input: expected at least one step, got ", describe(input));
+  SY_CHECK(x.size(0) > 0, Value,
+           "[{}] input: expected at least one step, got {}", net.op,
+           describe(input));
   Result r = run(net, x, RecurrentSteps(x.size(0), x.size(1)), h, c, params);
   if (batch_first) r.output = r.output.transpose(0, 1);
   return r;
@@ -187,9 +190,9 @@ Result run_padded(const Network& net, const Tensor& input, const Tensor& h,
 Result run_packed(const Network& net, const Tensor& data,
                   const Tensor& batch_sizes, const Tensor& h, const Tensor& c,
                   TensorList params) {
-  SY_CHECK(data.dim() == 2, Value, "[", net.op,
-           "] data: expected 2 dims, packed rows and features, got ",
-           describe(data));
+  SY_CHECK(data.dim() == 2, Value,
+           "[{}] data: expected 2 dims, packed rows and features, got {}",
+           net.op, describe(data));
   return run(net, data,
              RecurrentSteps(batch_sizes_of(net.op, batch_sizes, data.size(0))),
              h, c, params);
@@ -197,8 +200,9 @@ Result run_packed(const Network& net, const Tensor& data,
 
 // Of an lstm, hx holds states and cells.
 void check_pair(const char* op, TensorList hx) {
-  SY_CHECK(hx.size() == 2, Value, "[", op,
-           "] hx: expected 2 tensors, states and cells, got ", hx.size());
+  SY_CHECK(hx.size() == 2, Value,
+           "[{}] hx: expected 2 tensors, states and cells, got {}", op,
+           hx.size());
 }
 
 bool projects(const char* op, TensorList hx) {
@@ -211,15 +215,16 @@ RecurrentState one_step(const char* op, RecurrentCell cell, const Tensor& input,
                         const Tensor& w_hh, const OptionalTensor& b_ih,
                         const OptionalTensor& b_hh) {
   const auto check_rows = [&](const char* name, const Tensor& t) {
-    SY_CHECK(t.dim() == 2 && t.size(0) == input.size(0), Value, "[", op, "] ",
-             name, ": expected the batch of input and features, got ",
-             describe(t));
-    SY_CHECK(t.dtype() == input.dtype(), Type, "[", op, "] ", name,
-             ": expected the dtype of input, ", input.dtype(), ", got ",
-             describe(t));
+    SY_CHECK(t.dim() == 2 && t.size(0) == input.size(0), Value,
+             "[{}] {}: expected the batch of input and features, got {}", op,
+             name, describe(t));
+    SY_CHECK(t.dtype() == input.dtype(), Type,
+             "[{}] {}: expected the dtype of input, {}, got {}", op, name,
+             input.dtype(), describe(t));
   };
-  SY_CHECK(input.dim() == 2 && input.is_floating_point(), Value, "[", op,
-           "] input: expected a floating matrix, got ", describe(input));
+  SY_CHECK(input.dim() == 2 && input.is_floating_point(), Value,
+           "[{}] input: expected a floating matrix, got {}", op,
+           describe(input));
   check_rows("hx", h);
   if (c.defined()) {
     check_rows("hx", c);

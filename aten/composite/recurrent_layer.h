@@ -12,7 +12,7 @@ namespace sy::composite {
 
 enum class RecurrentCell : uint8_t { tanh, relu, lstm, gru };
 
-// How many rows of a weight a feature of the state has.
+// How many rows of a weight belong to one feature of the state.
 int64_t gates_of(RecurrentCell cell);
 struct RecurrentWeights {
   Tensor input, state, input_bias, state_bias, projection;
@@ -21,7 +21,8 @@ struct RecurrentState {
   Tensor h, c;  // c for lstm
 };
 
-// The rows of each step: all of them alike, or of a packed sequence.
+// The number of rows of each step: the same for all, or those of a packed
+// sequence.
 class RecurrentSteps {
  public:
   RecurrentSteps(int64_t count, int64_t rows) : count_(count), rows_(rows) {}
@@ -42,14 +43,16 @@ class RecurrentSteps {
   std::vector<int64_t> sizes_;
 };
 
-// What x, of one step or of all, adds to the gates. The bias of the state is
-// part of it but for gru, which scales what comes from the state.
+// The part of the gates that comes from x, which is one step or all steps. It
+// includes the bias of the state, except for gru, which scales the part from
+// the state.
 Tensor gates_from_input(RecurrentCell cell, const Tensor& x,
                         const RecurrentWeights& w);
-// A weight for products from the left with `rows` in each of `steps`. Where it
-// lies by columns each product would turn it, but one row by columns is fast.
+// The transposed weight, for products with `rows` rows in each of `steps`
+// steps. It is made contiguous if there are several steps and rows, since each
+// product would copy it otherwise. A single row is fast without that.
 Tensor turned(const Tensor& weight, int64_t steps, int64_t rows);
-// The state after a step of x (rows x features).
+// The state after one step with the input x (rows x features).
 RecurrentState step_once(RecurrentCell cell, const Tensor& x,
                          const RecurrentState& s, const RecurrentWeights& w);
 
@@ -58,7 +61,8 @@ struct RecurrentResult {
   RecurrentState last;
 };
 
-// Over x: steps x rows x width, or packed rows; `backwards` from the last on.
+// Runs all steps over x (steps x rows x width, or packed rows), with
+// `backwards` from the last step to the first.
 RecurrentResult run_steps(RecurrentCell cell, const Tensor& x,
                           const RecurrentSteps& steps,
                           const RecurrentState& start,

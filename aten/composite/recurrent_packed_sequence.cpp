@@ -13,11 +13,12 @@ namespace sy::composite {
 
 std::vector<int64_t> host_numbers(const char* op, const char* argument,
                                   const Tensor& t) {
-  SY_CHECK(t.dim() == 1 && t.dtype() == kLong && t.numel() > 0, Value, "[", op,
-           "] ", argument, ": expected int64 numbers in a vector, got ",
+  SY_CHECK(t.dim() == 1 && t.dtype() == kLong && t.numel() > 0, Value,
+           "[{}] {}: expected int64 numbers in a vector, got {}", op, argument,
            describe(t));
-  SY_CHECK(!t.is_meta(), NotImplemented, "[", op, "] ", argument,
-           ": expected numbers, got a tensor without data");
+  SY_CHECK(!t.is_meta(), NotImplemented,
+           "[{}] {}: expected numbers, got a tensor without data", op,
+           argument);
   const Tensor held = t.to(kCPU).contiguous();
   const auto* data = held.const_data_ptr<int64_t>();
   return {data, data + held.numel()};
@@ -28,16 +29,16 @@ std::vector<int64_t> batch_sizes_of(const char* op, const Tensor& batch_sizes,
   std::vector<int64_t> sizes = host_numbers(op, "batch_sizes", batch_sizes);
   int64_t sum = 0, before = total;
   for (const int64_t n : sizes) {
-    SY_CHECK(n > 0 && n <= before && n <= total - sum, Value, "[", op,
-             "] batch_sizes: expected positive numbers that do not rise and "
-             "add up to ",
-             total, ", got ", n);
+    SY_CHECK(n > 0 && n <= before && n <= total - sum, Value,
+             "[{}] batch_sizes: expected positive numbers that do not rise and "
+             "add up to {}, got {}",
+             op, total, n);
     before = n;
     sum += n;
   }
-  SY_CHECK(sum == total, Value, "[", op,
-           "] batch_sizes: expected numbers that add up to ", total, ", got ",
-           sum);
+  SY_CHECK(sum == total, Value,
+           "[{}] batch_sizes: expected numbers that add up to {}, got {}", op,
+           total, sum);
   return sizes;
 }
 
@@ -80,8 +81,10 @@ std::tuple<Tensor, Tensor> pack_padded_sequence(const Tensor& input,
   for (size_t i = 0; i < list.size(); ++i) {
     SY_CHECK(list[i] > 0 && list[i] <= padded.size(0) &&
                  (i == 0 || list[i] <= list[i - 1]),
-             Value, "[", kOp, "] lengths: expected numbers from ",
-             padded.size(0), " down to 1 that do not rise, got ", list[i]);
+             Value,
+             "[{}] lengths: expected numbers from {} down to 1 that do not "
+             "rise, got {}",
+             kOp, padded.size(0), list[i]);
   }
   // Sequence i takes part in steps below its length.
   std::vector<int64_t> batch_sizes;
@@ -110,8 +113,8 @@ Tensor pack_padded_sequence_backward(const Tensor& grad, IntArrayRef input_size,
   constexpr const char* kOp = "_pack_padded_sequence_backward";
   SY_CHECK(grad.dim() >= 1 &&
                input_size.size() == static_cast<size_t>(grad.dim()) + 1,
-           Value, "[", kOp,
-           "] input_size: expected one dim more than grad has, got ",
+           Value,
+           "[{}] input_size: expected one dim more than grad has, got {}", kOp,
            input_size);
   const Tensor full = sy::zeros(input_size, grad.options());
   const Tensor padded = batch_first ? full.transpose(0, 1) : full;
@@ -119,11 +122,13 @@ Tensor pack_padded_sequence_backward(const Tensor& grad, IntArrayRef input_size,
       runs_of(batch_sizes_of(kOp, batch_sizes, grad.size(0)));
   int64_t step = 0;
   for (const Run& r : runs) step += r.steps;
-  SY_CHECK(step <= padded.size(0) && runs[0].rows <= padded.size(1) &&
-               IntArrayRef(geometry::slice(padded.sizes(), 2, INT64_MAX)) ==
-                   IntArrayRef(geometry::slice(grad.sizes(), 1, INT64_MAX)),
-           Value, "[", kOp, "] input_size: expected room for ", step,
-           " steps of ", runs[0].rows, " rows of grad, got ", input_size);
+  SY_CHECK(
+      step <= padded.size(0) && runs[0].rows <= padded.size(1) &&
+          IntArrayRef(geometry::slice(padded.sizes(), 2, INT64_MAX)) ==
+              IntArrayRef(geometry::slice(grad.sizes(), 1, INT64_MAX)),
+      Value,
+      "[{}] input_size: expected room for {} steps of {} rows of grad, got {}",
+      kOp, step, runs[0].rows, input_size);
   step = 0;
   for (const Run& r : runs) {
     run_in_padded(padded, step, r).copy_(run_in_packed(grad.contiguous(), r));
@@ -138,15 +143,16 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const Tensor& data,
                                                const Scalar& padding_value,
                                                int64_t total_length) {
   constexpr const char* kOp = "_pad_packed_sequence";
-  SY_CHECK(data.dim() >= 1, Value, "[", kOp,
-           "] data: expected at least one dim, got ", describe(data));
+  SY_CHECK(data.dim() >= 1, Value,
+           "[{}] data: expected at least one dim, got {}", kOp, describe(data));
   const std::vector<Run> runs =
       runs_of(batch_sizes_of(kOp, batch_sizes, data.size(0)));
   int64_t steps = 0;
   for (const Run& r : runs) steps += r.steps;
   const int64_t length = total_length > 0 ? total_length : steps;
-  SY_CHECK(length >= steps, Value, "[", kOp,
-           "] total_length: expected at least ", steps, ", got ", total_length);
+  SY_CHECK(length >= steps, Value,
+           "[{}] total_length: expected at least {}, got {}", kOp, steps,
+           total_length);
   const int64_t rows = runs[0].rows;
   Dims shape(IntArrayRef({length, rows}));
   for (int64_t d = 1; d < data.dim(); ++d) shape.push_back(data.size(d));

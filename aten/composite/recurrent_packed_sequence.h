@@ -7,14 +7,15 @@
 
 namespace sy::composite {
 
-// The numbers of an int64 vector of any device, which an operator needs before
-// it knows the sizes of its results. Throws ValueError for other tensors and
-// empty ones, NotImplementedError on Meta.
+// Reads the numbers of an int64 vector on any device, for an operator that
+// needs them to know the sizes of its results. Throws ValueError for other
+// tensors and for empty ones, NotImplementedError on Meta.
 std::vector<int64_t> host_numbers(const char* op, const char* argument,
                                   const Tensor& t);
 
-// How many sequences of a packed batch have each step. Throws ValueError too
-// unless they are positive, do not rise and add up to `total`, its rows.
+// The number of sequences in each step of a packed batch. Throws what
+// host_numbers does, and ValueError unless the numbers are positive, never rise
+// and add up to `total`, the number of rows.
 std::vector<int64_t> batch_sizes_of(const char* op, const Tensor& batch_sizes,
                                     int64_t total);
 

@@ -16,9 +16,9 @@ namespace {
 
 // Writes src to a part of a fresh tensor.
 void write(const char* op, const Tensor& part, const Tensor& src) {
-  SY_CHECK(part.sizes() == src.sizes(), Value, "[", op,
-           "] src: expected the sizes of what is replaced, ", part.sizes(),
-           ", got ", src.sizes());
+  SY_CHECK(part.sizes() == src.sizes(), Value,
+           "[{}] src: expected the sizes of what is replaced, {}, got {}", op,
+           part.sizes(), src.sizes());
   part.copy_(src);
 }
 
@@ -78,8 +78,8 @@ std::tuple<Tensor, Tensor> scatter_reduce_backward(
   } else {
     SY_CHECK(reduce == "amax" || reduce == "amin", Value,
              "[scatter_reduce] reduce: expected sum, mean, prod, amax or amin, "
-             "got '",
-             reduce, "'");
+             "got '{}'",
+             reduce);
     // Equals share the gradient.
     const Tensor self_hits = (self == result).to(grad.scalar_type());
     const Tensor src_hits =
@@ -151,12 +151,12 @@ namespace {
 
 void fill_diagonal(const Tensor& self, const Scalar& fill_value, bool wrap) {
   SY_CHECK(self.dim() >= 2, Value,
-           "[fill_diagonal_] self: expected at least 2 dims, got ",
+           "[fill_diagonal_] self: expected at least 2 dims, got {}",
            describe(self));
   int64_t step = 0, length = self.size(0);
   for (int64_t d = 0; d < self.dim(); ++d) {
     SY_CHECK(self.dim() == 2 || self.size(d) == self.size(0), Value,
-             "[fill_diagonal_] self: expected dims of one size, got ",
+             "[fill_diagonal_] self: expected dims of one size, got {}",
              self.sizes());
     step += self.stride(d);
     length = std::min(length, self.size(d));

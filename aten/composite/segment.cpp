@@ -85,7 +85,7 @@ struct Segments {
  private:
   static void check(const char* op, const char* expected, int64_t size,
                     const Tensor& wrong) {
-    SY_CHECK(!wrong.any().item<bool>(), Value, "[", op, "] ", expected, size);
+    SY_CHECK(!wrong.any().item<bool>(), Value, "[{}] {}{}", op, expected, size);
   }
 
   void place(const Tensor& data, const Tensor& first, const Tensor& ends) {

@@ -30,8 +30,9 @@ Tensor unsafe_view(const Tensor& self, IntArrayRef size) {
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   const int64_t start = wrap_dim("flatten", start_dim, self.dim());
   const int64_t end = wrap_dim("flatten", end_dim, self.dim());
-  SY_CHECK(start <= end, Value, "[flatten] end_dim: expected a dim from ",
-           start, " on, got ", end_dim);
+  SY_CHECK(start <= end, Value,
+           "[flatten] end_dim: expected a dim from {} on, got {}", start,
+           end_dim);
   if (self.dim() == 0) return self.reshape({1});
   if (start == end) return self;
   Dims sizes;
@@ -85,16 +86,18 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
 // two again is the copy.
 Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   const int64_t n = geometry::len(repeats), added = n - self.dim();
-  SY_CHECK(added >= 0, Value, "[repeat] repeats: expected at least ",
-           self.dim(), " numbers, got ", repeats);
+  SY_CHECK(added >= 0, Value,
+           "[repeat] repeats: expected at least {} numbers, got {}", self.dim(),
+           repeats);
   SY_CHECK(2 * n <= TensorImpl::kMaxDims, Value,
-           "[repeat] repeats: expected at most ", TensorImpl::kMaxDims / 2,
-           " numbers, got ", n);
+           "[repeat] repeats: expected at most {} numbers, got {}",
+           TensorImpl::kMaxDims / 2, n);
   Dims split, expanded, merged;
   for (int64_t d = 0; d < n; ++d) {
     const int64_t times = repeats[static_cast<size_t>(d)];
     SY_CHECK(times >= 0, Value,
-             "[repeat] repeats: expected non-negative numbers, got ", repeats);
+             "[repeat] repeats: expected non-negative numbers, got {}",
+             repeats);
     const int64_t size = d < added ? 1 : self.size(d - added);
     split.push_back(1);
     split.push_back(size);
@@ -102,7 +105,7 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
     expanded.push_back(size);
     int64_t product = 0;
     SY_CHECK(!__builtin_mul_overflow(times, size, &product), Value,
-             "[repeat] repeats: the result is too large: ", repeats);
+             "[repeat] repeats: the result is too large: {}", repeats);
     merged.push_back(product);
   }
   const Tensor out = self.reshape(split).expand(expanded).reshape(merged);

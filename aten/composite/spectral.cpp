@@ -20,10 +20,10 @@ bool recorded(const Tensor& t) {
 }
 
 void check_matrices(const char* op, const Tensor& t) {
-  SY_CHECK(t.dim() >= 2, Value, "[", op,
-           "] self: expected at least two dims, got ", t.dim());
-  SY_CHECK(t.dtype() == kFloat || t.dtype() == kDouble, Type, "[", op,
-           "] self: expected float32 or float64, got ", t.dtype());
+  SY_CHECK(t.dim() >= 2, Value, "[{}] self: expected at least two dims, got {}",
+           op, t.dim());
+  SY_CHECK(t.dtype() == kFloat || t.dtype() == kDouble, Type,
+           "[{}] self: expected float32 or float64, got {}", op, t.dtype());
 }
 
 using Tolerance = std::optional<Tensor>;
@@ -136,7 +136,7 @@ Tensor linalg_matrix_rank(const Tensor& input, const Tolerance& atol,
                           const Tolerance& rtol, bool hermitian) {
   check_matrices("linalg_matrix_rank", input);
   SY_CHECK(!hermitian || input.size(-1) == input.size(-2), Value,
-           "[linalg_matrix_rank] self: expected square matrices, got ",
+           "[linalg_matrix_rank] self: expected square matrices, got {}",
            input.sizes());
   if (input.numel() == 0) {
     return zeros(geometry::slice(input.sizes(), 0, -2),

@@ -14,8 +14,8 @@ namespace {
 constexpr int64_t kMaxPieces = int64_t{1} << 20;
 
 int64_t checked_dim(const char* op, const Tensor& self, int64_t dim) {
-  SY_CHECK(self.dim() > 0, Value, "[", op,
-           "] self: expected at least one dim, got none");
+  SY_CHECK(self.dim() > 0, Value,
+           "[{}] self: expected at least one dim, got none", op);
   return wrap_dim(op, dim, self.dim());
 }
 
@@ -25,8 +25,8 @@ std::vector<Tensor> tensor_split_sections(const Tensor& self, int64_t sections,
                                           int64_t dim) {
   const int64_t d = checked_dim("tensor_split", self, dim);
   SY_CHECK(sections > 0 && sections <= kMaxPieces, Value,
-           "[tensor_split] sections: expected a number in [1, ", kMaxPieces,
-           "], got ", sections);
+           "[tensor_split] sections: expected a number in [1, {}], got {}",
+           kMaxPieces, sections);
   const int64_t size = self.size(d), extra = size % sections;
   std::vector<Tensor> out;
   out.reserve(static_cast<size_t>(sections));
@@ -59,7 +59,7 @@ std::vector<Tensor> tensor_split_tensor(const Tensor& self,
                indices.scalar_type() == kLong && indices.dim() <= 1,
            Value,
            "[tensor_split] tensor_indices_or_sections: expected int64 of at "
-           "most one dim on cpu, got ",
+           "most one dim on cpu, got {}",
            describe(indices));
   const Tensor list = contiguous_cpu(indices);
   const auto* const p = static_cast<const int64_t*>(list.raw_data());
@@ -94,8 +94,8 @@ std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks,
                                  int64_t dim) {
   const int64_t d = checked_dim("unsafe_chunk", self, dim);
   SY_CHECK(chunks > 0 && chunks <= kMaxPieces, Value,
-           "[unsafe_chunk] chunks: expected a number in [1, ", kMaxPieces,
-           "], got ", chunks);
+           "[unsafe_chunk] chunks: expected a number in [1, {}], got {}",
+           kMaxPieces, chunks);
   const int64_t size = self.size(d);
   if (size == 0) {  // as many empty pieces as asked for
     const std::vector<int64_t> zeros(static_cast<size_t>(chunks), 0);

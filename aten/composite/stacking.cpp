@@ -12,26 +12,27 @@ namespace sy::composite {
 namespace {
 
 void check_vectors(const char* op, TensorList tensors, int64_t min_dim) {
-  SY_CHECK(!tensors.empty(), Value, "[", op,
-           "] tensors: expected at least one tensor, got none");
+  SY_CHECK(!tensors.empty(), Value,
+           "[{}] tensors: expected at least one tensor, got none", op);
   for (const Tensor& t : tensors) {
-    SY_CHECK(t.defined() && t.dim() >= min_dim && t.dim() <= 1, Value, "[", op,
-             "] tensors: expected vectors, got ", describe(t));
+    SY_CHECK(t.defined() && t.dim() >= min_dim && t.dim() <= 1, Value,
+             "[{}] tensors: expected vectors, got {}", op, describe(t));
     SY_CHECK(t.scalar_type() == tensors[0].scalar_type() &&
                  t.device() == tensors[0].device(),
-             Type, "[", op, "] tensors: expected one dtype on one device, got ",
-             describe(tensors[0]), " and ", describe(t));
+             Type,
+             "[{}] tensors: expected one dtype on one device, got {} and {}",
+             op, describe(tensors[0]), describe(t));
   }
-  SY_CHECK(tensors.size() <= TensorImpl::kMaxDims, Value, "[", op,
-           "] tensors: expected at most ", int{TensorImpl::kMaxDims}, ", got ",
-           tensors.size());
+  SY_CHECK(tensors.size() <= TensorImpl::kMaxDims, Value,
+           "[{}] tensors: expected at most {}, got {}", op,
+           int{TensorImpl::kMaxDims}, tensors.size());
 }
 
 }  // namespace
 
 std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
   SY_CHECK(indexing == "ij" || indexing == "xy", Value,
-           "[meshgrid] indexing: expected 'ij' or 'xy', got '", indexing, "'");
+           "[meshgrid] indexing: expected 'ij' or 'xy', got '{}'", indexing);
   check_vectors("meshgrid", tensors, 0);
   const auto n = static_cast<int64_t>(tensors.size());
   // The dim that each vector runs along.
@@ -74,9 +75,10 @@ int64_t choices(int64_t n, int64_t r) {
   __int128 count = 1;
   for (int64_t i = 1; i <= std::min(r, n - r); ++i) {
     count = count * (n - i + 1) / i;
-    SY_CHECK(count <= kMost, Value,
-             "[combinations] r: expected fewer than 2^63 combinations, got ", r,
-             " of ", n);
+    SY_CHECK(
+        count <= kMost, Value,
+        "[combinations] r: expected fewer than 2^63 combinations, got {} of {}",
+        r, n);
   }
   return static_cast<int64_t>(count);
 }
@@ -85,10 +87,10 @@ int64_t choices(int64_t n, int64_t r) {
 
 Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
   SY_CHECK(self.dim() == 1, Value,
-           "[combinations] self: expected a vector, got ", describe(self));
+           "[combinations] self: expected a vector, got {}", describe(self));
   SY_CHECK(r >= 0 && r <= TensorImpl::kMaxDims, Value,
-           "[combinations] r: expected a value in [0, ",
-           int{TensorImpl::kMaxDims}, "], got ", r);
+           "[combinations] r: expected a value in [0, {}], got {}",
+           int{TensorImpl::kMaxDims}, r);
   if (r == 0) return sy::empty({0}, self.options());
   const int64_t n = self.numel();
   const int64_t rows =
@@ -115,7 +117,7 @@ Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
 std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat,
                                             TensorList tensors) {
   SY_CHECK(flat.dim() == 1, Value,
-           "[unflatten_dense_tensors] flat: expected a vector, got ",
+           "[unflatten_dense_tensors] flat: expected a vector, got {}",
            describe(flat));
   std::vector<Tensor> out;
   out.reserve(tensors.size());
@@ -125,8 +127,9 @@ std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat,
              "[unflatten_dense_tensors] tensors: expected tensors, got an "
              "undefined one");
     SY_CHECK(t.numel() <= flat.numel() - at, Value,
-             "[unflatten_dense_tensors] flat: expected the elements of all ",
-             "tensors, got ", flat.numel());
+             "[unflatten_dense_tensors] flat: expected the elements of all "
+             "tensors, got {}",
+             flat.numel());
     out.push_back(t.numel() == 0
                       ? sy::empty({0}, flat.options())
                       : flat.narrow(0, at, t.numel()).view(t.sizes()));
@@ -140,21 +143,21 @@ Tensor pad_sequence(TensorList sequences, bool batch_first,
   SY_CHECK(!sequences.empty(), Value,
            "[pad_sequence] sequences: expected at least one, got none");
   SY_CHECK(padding_side == "left" || padding_side == "right", Value,
-           "[pad_sequence] padding_side: expected 'left' or 'right', got '",
-           padding_side, "'");
+           "[pad_sequence] padding_side: expected 'left' or 'right', got '{}'",
+           padding_side);
   int64_t length = 0;
   for (const Tensor& t : sequences) {
     SY_CHECK(t.defined() && t.dim() > 0, Value,
              "[pad_sequence] sequences: expected tensors of at least one dim, "
-             "got ",
+             "got {}",
              describe(t));
     const auto rest = [](const Tensor& a) {
       return a.sizes().slice(1, a.sizes().size() - 1);
     };
     SY_CHECK(rest(t) == rest(sequences[0]), Value,
              "[pad_sequence] sequences: expected sizes that agree but for the "
-             "first, got ",
-             sequences[0].sizes(), " and ", t.sizes());
+             "first, got {} and {}",
+             sequences[0].sizes(), t.sizes());
     length = std::max(length, t.size(0));
   }
   std::vector<Tensor> padded;
@@ -176,34 +179,36 @@ Tensor pad_sequence(TensorList sequences, bool batch_first,
 
 Tensor chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
   constexpr const char* kOp = "_chunk_cat";
-  SY_CHECK(!tensors.empty(), Value, "[", kOp,
-           "] tensors: expected at least one tensor, got none");
-  SY_CHECK(num_chunks > 0, Value, "[", kOp,
-           "] num_chunks: expected a positive number, got ", num_chunks);
+  SY_CHECK(!tensors.empty(), Value,
+           "[{}] tensors: expected at least one tensor, got none", kOp);
+  SY_CHECK(num_chunks > 0, Value,
+           "[{}] num_chunks: expected a positive number, got {}", kOp,
+           num_chunks);
   const Tensor& first = tensors[0];
-  SY_CHECK(first.defined(), Value, "[", kOp,
-           "] tensors: expected tensors, got an undefined one");
+  SY_CHECK(first.defined(), Value,
+           "[{}] tensors: expected tensors, got an undefined one", kOp);
   dim = wrap_dim(kOp, dim, first.dim());
   std::vector<Tensor> parts;
   for (const Tensor& t : tensors) {
-    SY_CHECK(t.defined() && t.numel() > 0 && t.dim() > dim, Value, "[", kOp,
-             "] tensors: expected elements in more than ", dim, " dims, got ",
-             t.defined() ? describe(t) : "an undefined one");
+    SY_CHECK(t.defined() && t.numel() > 0 && t.dim() > dim, Value,
+             "[{}] tensors: expected elements in more than {} dims, got {}",
+             kOp, dim, t.defined() ? describe(t) : "an undefined one");
     SY_CHECK(t.dtype() == first.dtype() && t.device() == first.device(), Type,
-             "[", kOp, "] tensors: expected one dtype on one device, got ",
-             describe(first), " and ", describe(t));
+             "[{}] tensors: expected one dtype on one device, got {} and {}",
+             kOp, describe(first), describe(t));
     Dims sizes;
     for (int64_t d = 0; d < dim; ++d) {
-      SY_CHECK(t.size(d) == first.size(d), Value, "[", kOp,
-               "] tensors: expected one size in each dim before ", dim,
-               ", got ", first.sizes(), " and ", t.sizes());
+      SY_CHECK(t.size(d) == first.size(d), Value,
+               "[{}] tensors: expected one size in each dim before {}, got {} "
+               "and {}",
+               kOp, dim, first.sizes(), t.sizes());
       sizes.push_back(t.size(d));
     }
     int64_t inner = 1;
     for (int64_t d = dim + 1; d < t.dim(); ++d) inner *= t.size(d);
     const int64_t chunk = (t.size(dim) - 1) / num_chunks + 1;
-    SY_CHECK(chunk <= INT64_MAX / num_chunks, Value, "[", kOp,
-             "] num_chunks: expected fewer, got ", num_chunks);
+    SY_CHECK(chunk <= INT64_MAX / num_chunks, Value,
+             "[{}] num_chunks: expected fewer, got {}", kOp, num_chunks);
     Dims pad;
     for (int64_t d = dim + 1; d < t.dim(); ++d) {
       pad.push_back(0);

@@ -20,26 +20,26 @@ namespace {
 Tensor quantile_of(const char* op, const Tensor& self, const Tensor& q,
                    std::optional<int64_t> dim, bool keepdim,
                    std::string_view interpolation, bool ignore_nan) {
-  SY_CHECK(self.numel() > 0, Value, "[", op,
-           "] self: expected elements, got sizes ", self.sizes());
-  SY_CHECK(self.dtype() == kFloat || self.dtype() == kDouble, Type, "[", op,
-           "] self: expected float32 or float64, got ", self.dtype());
-  SY_CHECK(q.dim() <= 1, Value, "[", op,
-           "] q: expected a number or a vector, got ", q.dim(), " dims");
-  SY_CHECK(q.dtype() == self.dtype(), Type, "[", op,
-           "] q: expected the dtype of self, ", self.dtype(), ", got ",
+  SY_CHECK(self.numel() > 0, Value,
+           "[{}] self: expected elements, got sizes {}", op, self.sizes());
+  SY_CHECK(self.dtype() == kFloat || self.dtype() == kDouble, Type,
+           "[{}] self: expected float32 or float64, got {}", op, self.dtype());
+  SY_CHECK(q.dim() <= 1, Value,
+           "[{}] q: expected a number or a vector, got {} dims", op, q.dim());
+  SY_CHECK(q.dtype() == self.dtype(), Type,
+           "[{}] q: expected the dtype of self, {}, got {}", op, self.dtype(),
            q.dtype());
   const bool linear = interpolation == "linear";
   const bool midpoint = interpolation == "midpoint";
   SY_CHECK(linear || midpoint || interpolation == "lower" ||
                interpolation == "higher" || interpolation == "nearest",
-           Value, "[", op,
-           "] interpolation: expected linear, lower, higher, midpoint or "
-           "nearest, got ",
-           interpolation);
+           Value,
+           "[{}] interpolation: expected linear, lower, higher, midpoint or "
+           "nearest, got {}",
+           op, interpolation);
   if (q.device().type() == kCPU && q.numel() > 0) {
-    SY_CHECK(all(logical_and(q.ge(0), q.le(1))).item<bool>(), Value, "[", op,
-             "] q: expected parts from 0 to 1");
+    SY_CHECK(all(logical_and(q.ge(0), q.le(1))).item<bool>(), Value,
+             "[{}] q: expected parts from 0 to 1", op);
   }
   const int64_t ndim = self.dim();
   const int64_t d = dim ? wrap_dim(op, *dim, ndim) : 0;

@@ -79,11 +79,12 @@ Three unique_values(const Tensor& self, bool in_order, bool return_inverse,
 // Slices always come with their inverse and counts, as in ATen.
 Three unique_slices(const char* op, const Tensor& self, int64_t dim,
                     bool in_order) {
-  SY_CHECK(self.dim() > 0, Index, "[", op,
-           "] dim: expected a tensor with dims, got none");
+  SY_CHECK(self.dim() > 0, Index,
+           "[{}] dim: expected a tensor with dims, got none", op);
   const int64_t d = wrap_dim(op, dim, self.dim()), n = self.size(d);
-  SY_CHECK(n == 0 || self.numel() > 0, Value, "[", op,
-           "] self: expected slices with elements, got sizes ", self.sizes());
+  SY_CHECK(n == 0 || self.numel() > 0, Value,
+           "[{}] self: expected slices with elements, got sizes {}", op,
+           self.sizes());
   const Tensor slices = self.movedim(d, 0);
   const Tensor rows = slices.reshape({n, n == 0 ? 0 : self.numel() / n});
   const Groups g(rows, in_order ? lexicographic(rows) : as_given(rows));

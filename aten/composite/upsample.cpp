@@ -144,25 +144,28 @@ Tensor resize_backward_by_index(const ResizeRequest& r,
 Dims resized_dims(const char* op, const Tensor& input,
                   const OptionalIntArrayRef& output_size,
                   const ResizeFactors& factors, int64_t n) {
-  SY_CHECK(input.dim() == n + 2, Value, "[", op, "] input: expected ", n + 2,
-           " dims, got ", input.sizes());
-  SY_CHECK(output_size.has_value() != factors.has_value(), Value, "[", op,
-           "] output_size: expected it or scale_factors, got ",
+  SY_CHECK(input.dim() == n + 2, Value, "[{}] input: expected {} dims, got {}",
+           op, n + 2, input.sizes());
+  SY_CHECK(output_size.has_value() != factors.has_value(), Value,
+           "[{}] output_size: expected it or scale_factors, got {}", op,
            output_size.has_value() ? "both" : "neither");
   Dims out;
   if (output_size.has_value()) {
-    SY_CHECK(static_cast<int64_t>(output_size->size()) == n, Value, "[", op,
-             "] output_size: expected ", n, " sizes, got ", *output_size);
+    SY_CHECK(static_cast<int64_t>(output_size->size()) == n, Value,
+             "[{}] output_size: expected {} sizes, got {}", op, n,
+             *output_size);
     return Dims(*output_size);
   }
-  SY_CHECK(static_cast<int64_t>(factors->size()) == n, Value, "[", op,
-           "] scale_factors: expected ", n, " factors, got ", factors->size());
+  SY_CHECK(static_cast<int64_t>(factors->size()) == n, Value,
+           "[{}] scale_factors: expected {} factors, got {}", op, n,
+           factors->size());
   for (int64_t i = 0; i < n; ++i) {
     const double factor = (*factors)[static_cast<size_t>(i)];
     const double size = static_cast<double>(input.size(i + 2)) * factor;
-    SY_CHECK(size >= 1 && size <= 0x1p53, Value, "[", op,
-             "] scale_factors: expected factors that give sizes, got ", factor,
-             " for ", input.sizes());
+    SY_CHECK(
+        size >= 1 && size <= 0x1p53, Value,
+        "[{}] scale_factors: expected factors that give sizes, got {} for {}",
+        op, factor, input.sizes());
     out.push_back(static_cast<int64_t>(size));
   }
   return out;

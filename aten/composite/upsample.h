@@ -6,18 +6,19 @@
 #include "aten/engine/dims.h"
 #include "aten/tensor.h"
 
-// What operators that resize images share.
+// Shared by operators that resize images.
 namespace sy::composite {
 
-// self at other sizes of its last dims, made of index_select: for backends that
-// have no kernel of their own.
+// self with its last dims resized to `sizes`, made of index_select, for
+// backends that have no kernel of their own.
 Tensor resize_by_index(const ResizeRequest& r, const Tensor& self,
                        IntArrayRef sizes);
-// The gradient of what had these sizes.
+// The gradient of the images that were resized. They had `sizes`.
 Tensor resize_backward_by_index(const ResizeRequest& r,
                                 const Tensor& grad_output, IntArrayRef sizes);
 
-// By sizes or by factors: which of the two, and the sizes that follow.
+// The sizes of the result: `output_size`, or the sizes of input times
+// `factors`. Throws ValueError unless exactly one of the two is given.
 using ResizeFactors = std::optional<ArrayRef<double>>;
 Dims resized_dims(const char* op, const Tensor& input,
                   const OptionalIntArrayRef& output_size,
@@ -26,7 +27,7 @@ inline std::optional<double> factor_of(const ResizeFactors& factors, size_t i) {
   return factors ? std::optional<double>((*factors)[i]) : std::nullopt;
 }
 
-// f(sizes, factors…) for n dims.
+// Calls f(sizes, factors…) with the sizes of the result and kDims factors.
 template <int64_t kDims, class F>
 Tensor resized(const char* op, const Tensor& input,
                const OptionalIntArrayRef& output_size,

@@ -61,7 +61,8 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   const int64_t d = wrap_dim("split", dim, self.dim());
   const int64_t size = self.size(d);
   SY_CHECK(split_size > 0 || (split_size == 0 && size == 0), Value,
-           "[split] split_size: expected a positive number, got ", split_size);
+           "[split] split_size: expected a positive number, got {}",
+           split_size);
   std::vector<int64_t> sizes;
   for (int64_t at = 0; at < size; at += split_size) {
     sizes.push_back(std::min(split_size, size - at));
@@ -84,8 +85,8 @@ std::vector<Tensor> split_with_sizes(const Tensor& self,
   }
   SY_CHECK(fits && left == 0, Value,
            "[split_with_sizes] split_sizes: expected non-negative numbers that "
-           "sum to ",
-           self.size(d), ", got ", split_sizes);
+           "sum to {}, got {}",
+           self.size(d), split_sizes);
   std::vector<int64_t> args = {geometry::len(split_sizes)};
   args.insert(args.end(), split_sizes.begin(), split_sizes.end());
   args.push_back(d);
@@ -97,12 +98,14 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   SY_CHECK(self.dim() > 0, Value,
            "[chunk] self: expected at least one dim, got none");
   SY_CHECK(chunks > 0, Value,
-           "[chunk] chunks: expected a positive number, got ", chunks);
+           "[chunk] chunks: expected a positive number, got {}", chunks);
   const int64_t size = self.size(dim);
   if (size == 0) {  // as many empty pieces as asked for
     constexpr int64_t kMost = int64_t{1} << 20;
-    SY_CHECK(chunks <= kMost, Value, "[chunk] chunks: expected at most ", kMost,
-             " of a dim without elements, got ", chunks);
+    SY_CHECK(
+        chunks <= kMost, Value,
+        "[chunk] chunks: expected at most {} of a dim without elements, got {}",
+        kMost, chunks);
     const std::vector<int64_t> zeros(static_cast<size_t>(chunks), 0);
     return self.split_with_sizes(zeros, dim);
   }
@@ -113,21 +116,22 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   SY_CHECK(self.dim() > 0, Value,
            "[narrow] self: expected at least one dim, got none");
   SY_CHECK(length >= 0, Value,
-           "[narrow] length: expected a non-negative number, got ", length);
+           "[narrow] length: expected a non-negative number, got {}", length);
   const int64_t size = self.size(dim);
   SY_CHECK(start >= -size && start <= size, Index,
-           "[narrow] start: expected a value in [", -size, ", ", size,
-           "], got ", start);
+           "[narrow] start: expected a value in [{}, {}], got {}", -size, size,
+           start);
   if (start < 0) start += size;
-  SY_CHECK(start <= size - length, Value, "[narrow] length: expected at most ",
-           size - start, " from ", start, " on, got ", length);
+  SY_CHECK(start <= size - length, Value,
+           "[narrow] length: expected at most {} from {} on, got {}",
+           size - start, start, length);
   return self.slice(dim, start, start + length, 1);
 }
 
 Tensor movedim(const Tensor& self, IntArrayRef source,
                IntArrayRef destination) {
   SY_CHECK(source.size() == destination.size(), Value,
-           "[movedim] destination: expected ", source.size(), " dims, got ",
+           "[movedim] destination: expected {} dims, got {}", source.size(),
            destination);
   const Dims from = geometry::wrap_dims("movedim", source, self.dim());
   const Dims to = geometry::wrap_dims("movedim", destination, self.dim());
@@ -174,7 +178,7 @@ Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes,
   const Dims expected =
       geometry::unfold_sizes("unfold_backward", input_sizes, dim, size, step);
   SY_CHECK(grad_in.sizes() == expected, Value,
-           "[unfold_backward] grad_in: expected sizes ", expected, ", got ",
+           "[unfold_backward] grad_in: expected sizes {}, got {}", expected,
            describe(grad_in));
   const int64_t windows = grad_in.size(
       wrap_dim("unfold_backward", dim, geometry::len(input_sizes)));

@@ -11,8 +11,9 @@ namespace {
 // Each to its place in `out`, which has as many.
 void store(const OperatorEntry& op, const std::vector<Tensor>& pieces,
            TensorList out) {
-  SY_CHECK(out.size() == pieces.size(), Value, "[", op.name().substr(6),
-           "] out: expected ", pieces.size(), " tensors, got ", out.size());
+  SY_CHECK(out.size() == pieces.size(), Value,
+           "[{}] out: expected {} tensors, got {}", op.name().substr(6),
+           pieces.size(), out.size());
   for (size_t i = 0; i < pieces.size(); ++i) {
     Tensor to = out[i];
     generated::check_out_dtype(op, to, pieces[i].scalar_type());

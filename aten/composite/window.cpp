@@ -15,10 +15,11 @@ using std::numbers::pi;
 template <class F>
 Tensor window(const char* op, int64_t n, bool periodic,
               const TensorOptions& options, const F& f) {
-  SY_CHECK(n >= 0 && n < INT64_MAX, Value, "[", op,
-           "] window_length: expected a non-negative number, got ", n);
-  SY_CHECK(is_floating_type(options.dtype()), Type, "[", op,
-           "] dtype: expected a floating dtype, got ", options.dtype());
+  SY_CHECK(n >= 0 && n < INT64_MAX, Value,
+           "[{}] window_length: expected a non-negative number, got {}", op, n);
+  SY_CHECK(is_floating_type(options.dtype()), Type,
+           "[{}] dtype: expected a floating dtype, got {}", op,
+           options.dtype());
   if (n == 0) return sy::empty({0}, options);
   if (n == 1) return sy::ones({1}, options);
   const int64_t whole = periodic ? n + 1 : n;

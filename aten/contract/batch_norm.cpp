@@ -7,21 +7,21 @@ namespace {
 void check_parameter(const char* op, const char* name, const Tensor& t,
                      int64_t channels, ScalarType dtype) {
   if (!t.defined()) return;
-  SY_CHECK(t.dtype() == dtype, Type, "[", op, "] ", name, ": expected dtype ",
-           dtype, ", got ", t.dtype());
-  SY_CHECK(t.dim() == 1 && t.sizes()[0] == channels, Value, "[", op, "] ", name,
-           ": expected sizes [", channels, "], one for each channel, got ",
-           t.sizes());
+  SY_CHECK(t.dtype() == dtype, Type, "[{}] {}: expected dtype {}, got {}", op,
+           name, dtype, t.dtype());
+  SY_CHECK(t.dim() == 1 && t.sizes()[0] == channels, Value,
+           "[{}] {}: expected sizes [{}], one for each channel, got {}", op,
+           name, channels, t.sizes());
 }
 
 }  // namespace
 
 ScalarType check_batch_norm(const char* op, const BatchNormArgs& args) {
   const Tensor& input = args.input;
-  SY_CHECK(is_floating_type(input.dtype()), Type, "[", op,
-           "] input: expected a floating dtype, got ", input.dtype());
-  SY_CHECK(input.dim() >= 2, Value, "[", op,
-           "] input: expected at least 2 dims, got ", input.sizes());
+  SY_CHECK(is_floating_type(input.dtype()), Type,
+           "[{}] input: expected a floating dtype, got {}", op, input.dtype());
+  SY_CHECK(input.dim() >= 2, Value,
+           "[{}] input: expected at least 2 dims, got {}", op, input.sizes());
   const int64_t channels = input.sizes()[1];
   ScalarType dtype = input.dtype();
   if (dtype == kHalf || dtype == kBFloat16) {
@@ -35,13 +35,14 @@ ScalarType check_batch_norm(const char* op, const BatchNormArgs& args) {
   check_parameter(op, "running_mean", args.running_mean, channels, dtype);
   check_parameter(op, "running_var", args.running_var, channels, dtype);
   if (!args.training) {
-    SY_CHECK(args.running_mean.defined() && args.running_var.defined(), Value,
-             "[", op,
-             "] running_mean: expected running statistics, as training is off");
+    SY_CHECK(
+        args.running_mean.defined() && args.running_var.defined(), Value,
+        "[{}] running_mean: expected running statistics, as training is off",
+        op);
   } else {
-    SY_CHECK(input.numel() > 0, Value, "[", op,
-             "] input: expected at least one element in training, got ",
-             input.sizes());
+    SY_CHECK(input.numel() > 0, Value,
+             "[{}] input: expected at least one element in training, got {}",
+             op, input.sizes());
   }
   return dtype;
 }
@@ -51,15 +52,15 @@ void check_batch_norm_grad(const char* op, const Tensor& grad_out,
                            const Tensor& save_invstd) {
   const ScalarType dtype = check_batch_norm(op, args);
   const Tensor& input = args.input;
-  SY_CHECK(grad_out.sizes() == input.sizes(), Value, "[", op,
-           "] grad_out: expected ", input.sizes(), ", the sizes of input, got ",
-           grad_out.sizes());
-  SY_CHECK(grad_out.dtype() == input.dtype(), Type, "[", op,
-           "] grad_out: expected dtype ", input.dtype(), ", got ",
+  SY_CHECK(grad_out.sizes() == input.sizes(), Value,
+           "[{}] grad_out: expected {}, the sizes of input, got {}", op,
+           input.sizes(), grad_out.sizes());
+  SY_CHECK(grad_out.dtype() == input.dtype(), Type,
+           "[{}] grad_out: expected dtype {}, got {}", op, input.dtype(),
            grad_out.dtype());
   if (!args.training) return;
-  SY_CHECK(save_mean.defined() && save_invstd.defined(), Value, "[", op,
-           "] save_mean: expected saved statistics, as training is on");
+  SY_CHECK(save_mean.defined() && save_invstd.defined(), Value,
+           "[{}] save_mean: expected saved statistics, as training is on", op);
   check_parameter(op, "save_mean", save_mean, input.sizes()[1], dtype);
   check_parameter(op, "save_invstd", save_invstd, input.sizes()[1], dtype);
 }

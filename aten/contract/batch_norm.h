@@ -4,23 +4,23 @@
 
 #include "aten/tensor.h"
 
-// What batch norms of every backend check and make.
+// Checks of batch norms, shared by all backends.
 
 namespace sy {
 
 // Arguments of native_batch_norm; undefined tensors are absent.
 struct BatchNormArgs {
   Tensor input, weight, bias, running_mean, running_var;
-  bool training;  // by statistics of the batch
+  bool training;  // with statistics of the batch
 };
 
-// Throws ValueError, TypeError "[op] argument: expected X, got Y". Gives the
-// dtype of parameters and statistics: that of input, or float32 beside a
-// reduced one.
+// Returns the dtype of parameters and statistics: the dtype of input, or
+// float32 if input is Half or BFloat16 and one of them is float32. Throws
+// ValueError, TypeError "[op] argument: expected X, got Y".
 SY_API ScalarType check_batch_norm(const char* op, const BatchNormArgs& args);
 
-// grad_out goes with input, saved statistics (in training) have one element
-// for each channel.
+// Also checks that grad_out has the sizes and dtype of input and, in training,
+// that the saved statistics have one element for each channel.
 SY_API void check_batch_norm_grad(const char* op, const Tensor& grad_out,
                                   const BatchNormArgs& args,
                                   const Tensor& save_mean,

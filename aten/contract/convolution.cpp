@@ -15,29 +15,30 @@ int64_t at(IntArrayRef list, int64_t d) {
 void check_amounts(const char* op, const char* name, IntArrayRef list,
                    int64_t dims, int64_t least) {
   SY_CHECK(list.size() == 1 || static_cast<int64_t>(list.size()) == dims, Value,
-           "[", op, "] ", name, ": expected 1 or ", dims, " numbers, got ",
-           list);
+           "[{}] {}: expected 1 or {} numbers, got {}", op, name, dims, list);
   for (const int64_t v : list) {
-    SY_CHECK(v >= least && v <= kMost, Value, "[", op, "] ", name,
-             ": expected numbers from ", least, " to 2^40, got ", list);
+    SY_CHECK(v >= least && v <= kMost, Value,
+             "[{}] {}: expected numbers from {} to 2^40, got {}", op, name,
+             least, list);
   }
 }
 
 void check_tensors(const char* op, const Tensor& input, const Tensor& weight,
                    const Tensor& bias) {
-  SY_CHECK(input.dtype() != kBool, Type, "[", op,
-           "] input: expected an integer or floating dtype, got bool");
-  SY_CHECK(weight.dtype() == input.dtype(), Type, "[", op,
-           "] weight: expected the dtype of input, ", input.dtype(), ", got ",
-           weight.dtype());
-  SY_CHECK(weight.dim() >= 3 && weight.dim() <= 5, Value, "[", op,
-           "] weight: expected 3 to 5 dims, got ", weight.sizes());
-  SY_CHECK(input.dim() == weight.dim(), Value, "[", op, "] input: expected ",
-           weight.dim(), " dims, as weight has, got ", input.sizes());
+  SY_CHECK(input.dtype() != kBool, Type,
+           "[{}] input: expected an integer or floating dtype, got bool", op);
+  SY_CHECK(weight.dtype() == input.dtype(), Type,
+           "[{}] weight: expected the dtype of input, {}, got {}", op,
+           input.dtype(), weight.dtype());
+  SY_CHECK(weight.dim() >= 3 && weight.dim() <= 5, Value,
+           "[{}] weight: expected 3 to 5 dims, got {}", op, weight.sizes());
+  SY_CHECK(input.dim() == weight.dim(), Value,
+           "[{}] input: expected {} dims, as weight has, got {}", op,
+           weight.dim(), input.sizes());
   if (bias.defined()) {
-    SY_CHECK(bias.dtype() == input.dtype(), Type, "[", op,
-             "] bias: expected the dtype of input, ", input.dtype(), ", got ",
-             bias.dtype());
+    SY_CHECK(bias.dtype() == input.dtype(), Type,
+             "[{}] bias: expected the dtype of input, {}, got {}", op,
+             input.dtype(), bias.dtype());
   }
 }
 
@@ -47,21 +48,22 @@ int64_t check_channels(const char* op, const Tensor& input,
                        const ConvolutionArgs& args) {
   const int64_t groups = args.groups;
   const int64_t first = weight.sizes()[0], second = weight.sizes()[1];
-  SY_CHECK(groups > 0, Value, "[", op,
-           "] groups: expected a positive number, got ", groups);
-  SY_CHECK(first >= groups && first % groups == 0, Value, "[", op,
-           "] weight: expected a multiple of ", groups,
-           " groups as its first size, got ", weight.sizes());
-  SY_CHECK(second <= std::numeric_limits<int64_t>::max() / groups, Value, "[",
-           op, "] groups: expected fewer than ", groups);
+  SY_CHECK(groups > 0, Value, "[{}] groups: expected a positive number, got {}",
+           op, groups);
+  SY_CHECK(
+      first >= groups && first % groups == 0, Value,
+      "[{}] weight: expected a multiple of {} groups as its first size, got {}",
+      op, groups, weight.sizes());
+  SY_CHECK(second <= std::numeric_limits<int64_t>::max() / groups, Value,
+           "[{}] groups: expected fewer than {}", op, groups);
   const int64_t in = args.transposed ? first : second * groups;
   const int64_t out = args.transposed ? second * groups : first;
-  SY_CHECK(input.sizes()[1] == in, Value, "[", op, "] input: expected ", in,
-           " channels for a weight of ", weight.sizes(), ", got ",
-           input.sizes());
+  SY_CHECK(input.sizes()[1] == in, Value,
+           "[{}] input: expected {} channels for a weight of {}, got {}", op,
+           in, weight.sizes(), input.sizes());
   if (bias.defined()) {
-    SY_CHECK(bias.dim() == 1 && bias.sizes()[0] == out, Value, "[", op,
-             "] bias: expected sizes [", out, "], got ", bias.sizes());
+    SY_CHECK(bias.dim() == 1 && bias.sizes()[0] == out, Value,
+             "[{}] bias: expected sizes [{}], got {}", op, out, bias.sizes());
   }
   return out;
 }
@@ -92,31 +94,35 @@ Dims convolution_sizes(const char* op, const Tensor& input,
     const int64_t size = input.sizes()[static_cast<size_t>(d + 2)];
     const int64_t kernel = weight.sizes()[static_cast<size_t>(d + 2)];
     const int64_t s = at(args.stride, d), p = at(args.padding, d);
-    SY_CHECK(kernel > 0, Value, "[", op,
-             "] weight: expected kernel sizes of at least 1, got ",
+    SY_CHECK(kernel > 0, Value,
+             "[{}] weight: expected kernel sizes of at least 1, got {}", op,
              weight.sizes());
     const int64_t reach = spread(kernel, at(args.dilation, d));
-    SY_CHECK(reach > 0 && size <= kMost, Value, "[", op,
-             "] input: expected sizes and kernels of at most 2^40, got ",
-             input.sizes(), " and a weight of ", weight.sizes());
+    SY_CHECK(reach > 0 && size <= kMost, Value,
+             "[{}] input: expected sizes and kernels of at most 2^40, got {} "
+             "and a weight of {}",
+             op, input.sizes(), weight.sizes());
     if (!args.transposed) {
-      SY_CHECK(reach <= size + 2 * p, Value, "[", op,
-               "] weight: expected kernels within the padded input of ",
-               size + 2 * p, ", got ", reach, " in dim ", d + 2);
+      SY_CHECK(reach <= size + 2 * p, Value,
+               "[{}] weight: expected kernels within the padded input of {}, "
+               "got {} in dim {}",
+               op, size + 2 * p, reach, d + 2);
       sizes[d + 2] = (size + 2 * p - reach) / s + 1;
       continue;
     }
     const int64_t extra = at(args.output_padding, d);
-    SY_CHECK(extra < s || extra < at(args.dilation, d), Value, "[", op,
-             "] output_padding: expected less than stride or dilation, got ",
-             args.output_padding);
+    SY_CHECK(
+        extra < s || extra < at(args.dilation, d), Value,
+        "[{}] output_padding: expected less than stride or dilation, got {}",
+        op, args.output_padding);
     int64_t whole = 0;
     const bool too_large =
         __builtin_mul_overflow(size - 1, s, &whole) || whole > kMost;
     const int64_t size_out = whole - 2 * p + reach + extra;
-    SY_CHECK(!too_large && size_out > 0, Value, "[", op,
-             "] input: expected sizes that give a result of 1 to 2^40, got ",
-             input.sizes(), " with padding ", args.padding);
+    SY_CHECK(!too_large && size_out > 0, Value,
+             "[{}] input: expected sizes that give a result of 1 to 2^40, got "
+             "{} with padding {}",
+             op, input.sizes(), args.padding);
     sizes[d + 2] = size_out;
   }
   checked_numel(op, sizes, input.itemsize());
@@ -126,11 +132,13 @@ Dims convolution_sizes(const char* op, const Tensor& input,
 void check_convolution_grad(const Tensor& grad_output, const Tensor& input,
                             IntArrayRef sizes) {
   SY_CHECK(grad_output.sizes() == sizes, Value,
-           "[convolution_backward] grad_output: expected ", sizes,
-           ", the sizes of the result, got ", grad_output.sizes());
+           "[convolution_backward] grad_output: expected {}, the sizes of the "
+           "result, got {}",
+           sizes, grad_output.sizes());
   SY_CHECK(grad_output.dtype() == input.dtype(), Type,
-           "[convolution_backward] grad_output: expected the dtype of input, ",
-           input.dtype(), ", got ", grad_output.dtype());
+           "[convolution_backward] grad_output: expected the dtype of input, "
+           "{}, got {}",
+           input.dtype(), grad_output.dtype());
 }
 
 int64_t ConvolutionGeometry::work() const {

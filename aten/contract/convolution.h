@@ -17,24 +17,25 @@ struct ConvolutionArgs {
   int64_t groups;
 };
 
-// Sizes of the result of a convolution of `input` and `weight`, whose dtypes,
-// ranks, channels and amounts are checked on the way. `bias` may be undefined.
+// The sizes of the result of a convolution of `input` and `weight`. Checks
+// dtypes, ranks, channels and the numbers of `args`. `bias` may be undefined.
 // Throws ValueError, TypeError "[op] argument: expected X, got Y".
 SY_API Dims convolution_sizes(const char* op, const Tensor& input,
                               const Tensor& weight, const Tensor& bias,
                               const ConvolutionArgs& args);
 
-// Checks that a gradient has the sizes of such a result and the dtype of input.
+// Checks that grad_output has `sizes`, those of the result, and the dtype of
+// input.
 SY_API void check_convolution_grad(const Tensor& grad_output,
                                    const Tensor& input, IntArrayRef sizes);
 
-// A convolution that is not transposed: of x (batch, in, x[0], x[1], x[2])
-// with w (out, in / groups, kernel...) to y (batch, out, y...). A transposed
-// one is the derivative of such a convolution by x. Dims that tensors do not
-// have come first, with size 1.
+// A convolution that is not transposed: of x (batch, in, x[0], x[1], x[2]) with
+// w (out, in / groups, kernel...) to y (batch, out, y...). A transposed
+// convolution is the derivative of such a convolution with respect to x. Dims
+// that the tensors do not have come first, with size 1.
 struct ConvolutionGeometry {
   static constexpr int kDims = 3;
-  int64_t dims;  // of 1 to 3 that tensors have
+  int64_t dims;  // how many the tensors have, 1 to 3
   int64_t batch, in, out, groups;
   int64_t x[kDims], y[kDims], kernel[kDims];
   int64_t stride[kDims], padding[kDims], dilation[kDims];
@@ -45,18 +46,18 @@ struct ConvolutionGeometry {
   int64_t y_places() const { return y[0] * y[1] * y[2]; }
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
   int64_t row() const { return group_in() * taps(); }
-  // Multiplications; at most int64's largest number.
+  // The number of multiplications; at most int64's largest number.
   int64_t work() const;
 };
 
-// Of tensors that were checked, x being the larger side: the input, or the
-// result of a transposed convolution.
+// For tensors that were checked. x is the larger side: the input, or the result
+// of a transposed convolution.
 SY_API ConvolutionGeometry convolution_geometry(IntArrayRef x_sizes,
                                                 IntArrayRef y_sizes,
                                                 IntArrayRef weight_sizes,
                                                 const ConvolutionArgs& args);
 
-// The layout of results: channels last if input or weight has it.
+// The memory format of results: channels last if input or weight has it.
 SY_API MemoryFormat convolution_format(const Tensor& input,
                                        const Tensor& weight);
 

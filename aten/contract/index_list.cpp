@@ -28,26 +28,27 @@ bool is_mask(const Tensor& t) {
 void check_index(const char* op, const Tensor& self, const Tensor& index) {
   SY_CHECK(index.defined() && (is_mask(index) || index.dtype() == kLong ||
                                index.dtype() == kInt),
-           Index, "[", op,
-           "] indices: expected int64, int32, bool or uint8 tensors, got ",
-           index.defined() ? describe(index) : "an undefined one");
-  SY_CHECK(index.device() == self.device() || index.is_cpu(), Value, "[", op,
-           "] indices: expected a tensor on ", self.device(), ", got ",
+           Index,
+           "[{}] indices: expected int64, int32, bool or uint8 tensors, got {}",
+           op, index.defined() ? describe(index) : "an undefined one");
+  SY_CHECK(index.device() == self.device() || index.is_cpu(), Value,
+           "[{}] indices: expected a tensor on {}, got {}", op, self.device(),
            describe(index));
 }
 
 void check_mask(const char* op, const Tensor& self, const Tensor& mask,
                 int64_t dim) {
-  SY_CHECK(mask.dim() > 0, Index, "[", op,
-           "] indices: expected a mask of at least one dim, got ",
+  SY_CHECK(mask.dim() > 0, Index,
+           "[{}] indices: expected a mask of at least one dim, got {}", op,
            describe(mask));
-  SY_CHECK(!mask.is_meta(), NotImplemented, "[", op,
-           "] indices: a mask without data says no sizes, got ",
+  SY_CHECK(!mask.is_meta(), NotImplemented,
+           "[{}] indices: a mask without data says no sizes, got {}", op,
            describe(mask));
   for (int64_t d = 0; d < mask.dim() && dim + d < self.dim(); ++d) {
-    SY_CHECK(mask.size(d) == self.size(dim + d), Index, "[", op,
-             "] indices: expected a mask of the sizes of self, ", self.sizes(),
-             ", from dim ", dim, " on, got ", mask.sizes());
+    SY_CHECK(mask.size(d) == self.size(dim + d), Index,
+             "[{}] indices: expected a mask of the sizes of self, {}, from dim "
+             "{} on, got {}",
+             op, self.sizes(), dim, mask.sizes());
   }
 }
 
@@ -72,9 +73,10 @@ void add_offsets(const char* op, const IndexedDim& d, IntArrayRef sizes,
     }
     if (SY_LIKELY(wrong == 0)) return;
     for (int64_t i = begin;; ++i) {
-      SY_CHECK(p[i] >= -n && p[i] < n, Index, "[", op,
-               "] indices: expected indices in [", -n, ", ", n - 1,
-               "] for dim ", d.dim, " of size ", n, ", got ", p[i]);
+      SY_CHECK(p[i] >= -n && p[i] < n, Index,
+               "[{}] indices: expected indices in [{}, {}] for dim {} of size "
+               "{}, got {}",
+               op, -n, n - 1, d.dim, n, p[i]);
     }
   });
 }
@@ -127,16 +129,18 @@ IndexPlan plan_index(const char* op, const Tensor& self,
   IndexPlan plan;
   int64_t dim = 0;
   const auto add = [&](const Tensor& index) {
-    SY_CHECK(dim < self.dim(), Index, "[", op, "] indices: expected at most ",
-             self.dim(), " indices for ", describe(self), ", got more");
+    SY_CHECK(dim < self.dim(), Index,
+             "[{}] indices: expected at most {} indices for {}, got more", op,
+             self.dim(), describe(self));
     plan.dims.push_back({index, dim, self.sizes()[static_cast<size_t>(dim)],
                          self.strides()[static_cast<size_t>(dim)]});
     ++dim;
   };
   for (const std::optional<Tensor>& index : indices) {
     if (!index.has_value()) {
-      SY_CHECK(dim < self.dim(), Index, "[", op, "] indices: expected at most ",
-               self.dim(), " indices for ", describe(self), ", got more");
+      SY_CHECK(dim < self.dim(), Index,
+               "[{}] indices: expected at most {} indices for {}, got more", op,
+               self.dim(), describe(self));
       ++dim;
       continue;
     }
@@ -152,9 +156,9 @@ IndexPlan plan_index(const char* op, const Tensor& self,
     try {
       plan.index = broadcast_sizes(op, plan.index, d.index.sizes());
     } catch (Error&) {
-      fail(ErrorKind::Index, "[", op,
-           "] indices: expected sizes that broadcast, got ",
-           IntArrayRef(plan.index), " and ", d.index.sizes());
+      fail(ErrorKind::Index,
+           "[{}] indices: expected sizes that broadcast, got {} and {}", op,
+           IntArrayRef(plan.index), d.index.sizes());
     }
   }
   const auto indexed = static_cast<int64_t>(plan.dims.size());
@@ -176,9 +180,9 @@ IndexPlan plan_index(const char* op, const Tensor& self,
   static_cast<void>(checked_numel(op, plan.result_sizes(), self.itemsize()));
   const int64_t count = plan.count();
   for (const IndexedDim& d : plan.dims) {
-    SY_CHECK(d.size != 0 || count == 0, Index, "[", op,
-             "] indices: expected no indices for dim ", d.dim,
-             " of size 0, got ", count);
+    SY_CHECK(d.size != 0 || count == 0, Index,
+             "[{}] indices: expected no indices for dim {} of size 0, got {}",
+             op, d.dim, count);
   }
   return plan;
 }

@@ -21,22 +21,26 @@ void check_linalg_info(std::string_view op, const Tensor& info) {
   if (at == all.numel()) return;
   const int32_t code = codes[at];
   const std::string which =
-      info.dim() == 0 ? "" : str(" (matrix ", at, " of the batch)");
-  SY_CHECK(code > 0, Value, "[", op,
-           "] self: expected finite elements, got some that are not", which);
-  SY_CHECK(!names(op, "cholesky"), LinAlg, "[", op,
-           "] self: expected positive definite matrices, got one whose leading "
-           "minor of order ",
-           code, " is not", which);
-  SY_CHECK(!names(op, "svd") && !names(op, "eig"), LinAlg, "[", op,
-           "] self: expected the iteration to converge, got ", code,
-           " values that did not", which);
-  SY_CHECK(!names(op, "lstsq"), LinAlg, "[", op,
-           "] self: expected matrices of full rank, got a zero in place ", code,
-           " of the diagonal", which);
-  fail(ErrorKind::LinAlg, "[", op,
-       "] A: expected nonsingular matrices, got a zero in place ", code,
-       " of the diagonal of U", which);
+      info.dim() == 0 ? "" : str(" (matrix {} of the batch)", at);
+  SY_CHECK(code > 0, Value,
+           "[{}] self: expected finite elements, got some that are not{}", op,
+           which);
+  SY_CHECK(!names(op, "cholesky"), LinAlg,
+           "[{}] self: expected positive definite matrices, got one whose "
+           "leading minor of order {} is not{}",
+           op, code, which);
+  SY_CHECK(!names(op, "svd") && !names(op, "eig"), LinAlg,
+           "[{}] self: expected the iteration to converge, got {} values that "
+           "did not{}",
+           op, code, which);
+  SY_CHECK(!names(op, "lstsq"), LinAlg,
+           "[{}] self: expected matrices of full rank, got a zero in place {} "
+           "of the diagonal{}",
+           op, code, which);
+  fail(ErrorKind::LinAlg,
+       "[{}] A: expected nonsingular matrices, got a zero in place {} of the "
+       "diagonal of U{}",
+       op, code, which);
 }
 
 bool is_vector_beside(const Tensor& A, const Tensor& b) {

@@ -2,14 +2,15 @@
 
 #include <cmath>
 
-// Numbers of a distribution from even ones: what every backend draws for the
-// same stream. `evens.next()` gives the next number of [0, 1), of 53 bits.
+// Draws numbers of a distribution from uniform ones. Every backend draws the
+// same numbers from the same stream. `evens.next()` returns the next uniform
+// number in [0, 1), with 53 bits.
 
 namespace sy {
 
 namespace detail {
 
-// Of small means: the cumulated chances are searched from 0.
+// For small means: searches the cumulative probabilities from 0.
 template <class Evens>
 double poisson_by_search(double mean, Evens& evens) {
   const double u = evens.next();
@@ -54,7 +55,7 @@ double binomial_by_search(double n, double p, Evens& evens) {
 }
 
 // W. Hormann, "The generation of binomial random variates", 1993: algorithm
-// BTRS, for n p from 10 on and p up to 0.5.
+// BTRS, for n * p from 10 on and p up to 0.5.
 template <class Evens>
 double binomial_by_rejection(double n, double p, Evens& evens) {
   const double deviation = std::sqrt(n * p * (1 - p));

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// What a loss does with the losses of the elements; ATen's names.
+// How a loss combines the losses of the elements. The names are ATen's.
 namespace sy::Reduction {
 
 enum Reduction : int64_t { None = 0, Mean = 1, Sum = 2 };

@@ -128,8 +128,9 @@ void antialiased(Resize mode, T step, ResizeAxis<T>& a) {
     taps = std::max(taps, last(i) - first(i));
   }
   SY_CHECK(taps <= (int64_t{1} << 32) / a.count, Value,
-           "expected scales for which tables of weights fit into memory, got ",
-           taps, " weights for each of ", a.count, " elements");
+           "expected scales for which tables of weights fit into memory, got "
+           "{} weights for each of {} elements",
+           taps, a.count);
   reserve_taps(a, taps);
   for (int64_t i = 0; i < a.count; ++i) {
     const T center = step * (static_cast<T>(i) + T(0.5));

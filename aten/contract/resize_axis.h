@@ -7,17 +7,17 @@
 
 #include "c10/macros.h"
 
-// Which elements of a dim each element of the resized dim is made of, and with
-// which weights.
+// For each element of a resized dim: the elements of the source that it is made
+// of, and their weights.
 
 namespace sy {
 
 enum class Resize {
-  Nearest,       // the place rounded down
-  NearestExact,  // the nearest place
+  Nearest,       // rounds the place in the source down
+  NearestExact,  // takes the nearest place in the source
   Linear,
   Cubic,
-  LinearAA,  // AA: the support grows as images shrink
+  LinearAA,  // AA: antialiased, the support grows as images shrink
   CubicAA,
   LanczosAA,
 };
@@ -26,8 +26,8 @@ template <class T>
 struct ResizeAxis {
   using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   int64_t size = 1, count = 1;  // elements before and after
-  int64_t taps = 1;             // of an element, the most there are
-  // Tap k of element i at [k * count + i]; index -1 is no tap.
+  int64_t taps = 1;             // the largest number of taps of an element
+  // Tap k of element i is at [k * count + i]; index -1: there is no such tap.
   std::vector<Index> at{0};
   std::vector<T> weight{1};
 
@@ -40,26 +40,26 @@ struct ResizeAxis {
   }
 };
 
-// float or double; sizes are positive. `scale` is how many times larger the
-// result is, if it is given and positive; else the sizes say it.
+// T is float or double; sizes are positive. A positive `scale` says how many
+// times larger the result is; without it the sizes do.
 template <class T>
 SY_API ResizeAxis<T> resize_axis(Resize mode, int64_t size, int64_t count,
                                  bool align_corners,
                                  std::optional<double> scale);
 
-// Images of n dims of places at another size; scales[i] is that of dim i.
+// Resizes images with n spatial dims; scales[i] belongs to spatial dim i.
 struct ResizeRequest {
   Resize mode;
   int64_t n;
   bool align_corners = false;
   std::optional<double> scales[3];
 
-  // Of axis k of depth, height and width.
+  // The taps along axis k of (depth, height, width).
   template <class T>
   ResizeAxis<T> axis(int64_t k, int64_t size, int64_t count) const {
     std::optional<double> scale = scales[k - (3 - n)];
-    // The nearest places of images of the same or twice the size are those of
-    // the sizes, whatever the scale, as in PyTorch.
+    // PyTorch finds the nearest places from the sizes, whatever the scale, if
+    // images keep or double their size.
     if (mode == Resize::Nearest && n == 2 &&
         (count == size || count == 2 * size)) {
       scale.reset();

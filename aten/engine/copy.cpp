@@ -174,11 +174,11 @@ bool copy_by_kernel(const TensorBase& dst, const TensorBase& src,
 void copy_between(const TensorBase& dst, const TensorBase& src) {
   const Dims sizes = broadcast_sizes("copy_", dst.sizes(), src.sizes());
   SY_CHECK(IntArrayRef(sizes) == dst.sizes(), Value,
-           "[copy_] src: expected sizes that broadcast to ", dst.sizes(),
-           ", got ", src.sizes());
+           "[copy_] src: expected sizes that broadcast to {}, got {}",
+           dst.sizes(), src.sizes());
   if (dst.numel() == 0 || dst.is_meta()) return;
   SY_CHECK(!src.is_meta(), NotImplemented,
-           "[copy_] src: expected a tensor with data, ", "got ", describe(src));
+           "[copy_] src: expected a tensor with data, got {}", describe(src));
   if (dst.is_cpu() && src.is_cpu()) return copy_cpu(dst, src);
   need_memory(dst);
   need_memory(src);
@@ -243,8 +243,9 @@ void dense_strides_like(const TensorBase& t, MemoryFormat format,
   if (format == MemoryFormat::ChannelsLast ||
       format == MemoryFormat::ChannelsLast3d) {
     const int64_t expected = format == MemoryFormat::ChannelsLast ? 4 : 5;
-    SY_CHECK(n == expected, Value, "memory_format: expected ", expected,
-             " dims for ", format, ", got ", n);
+    SY_CHECK(n == expected, Value,
+             "memory_format: expected {} dims for {}, got {}", expected, format,
+             n);
     int64_t stride = 1;
     const auto set = [&](int64_t d) {
       strides[d] = stride;

@@ -13,8 +13,9 @@ class Dims {
  public:
   Dims() {}  // NOLINT: data_ stays uninitialised on purpose
   explicit Dims(IntArrayRef list) {
-    SY_CHECK(list.size() <= TensorImpl::kMaxDims, Value, "expected at most ",
-             TensorImpl::kMaxDims, " dims, got ", list.size());
+    SY_CHECK(list.size() <= TensorImpl::kMaxDims, Value,
+             "expected at most {} dims, got {}", TensorImpl::kMaxDims,
+             list.size());
     for (const int64_t v : list) data_[size_++] = v;
   }
   Dims(const Dims& o) : Dims(IntArrayRef(o)) {}
@@ -37,8 +38,8 @@ class Dims {
   // n <= kMaxDims; new elements are not initialised.
   void resize(int64_t n) { size_ = static_cast<int>(n); }
   void push_back(int64_t v) {
-    SY_CHECK(size_ < TensorImpl::kMaxDims, Value, "expected at most ",
-             TensorImpl::kMaxDims, " dims");
+    SY_CHECK(size_ < TensorImpl::kMaxDims, Value, "expected at most {} dims",
+             TensorImpl::kMaxDims);
     data_[size_++] = v;
   }
   operator IntArrayRef() const { return {data_, static_cast<size_t>(size_)}; }
@@ -48,12 +49,14 @@ class Dims {
   int64_t data_[TensorImpl::kMaxDims];
 };
 
-// A dim counted from the end made one from the start; a tensor without dims
-// has dims -1 and 0. Throws IndexError "[op] dim: expected ...".
+// Counts a dim from the start; a negative one is counted from the end. A tensor
+// without dims has the dims -1 and 0. Throws IndexError "[op] dim: expected
+// ...".
 inline int64_t wrap_dim(const char* op, int64_t dim, int64_t ndim) {
   const int64_t n = ndim == 0 ? 1 : ndim;
-  SY_CHECK(dim >= -n && dim < n, Index, "[", op, "] dim: expected a value in [",
-           -n, ", ", n - 1, "], got ", dim);
+  SY_CHECK(dim >= -n && dim < n, Index,
+           "[{}] dim: expected a value in [{}, {}], got {}", op, -n, n - 1,
+           dim);
   return dim < 0 ? dim + n : dim;
 }
 

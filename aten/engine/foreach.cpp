@@ -6,14 +6,15 @@
 namespace sy::generated {
 
 void check_foreach(const char* op, const char* argument, size_t size) {
-  SY_CHECK(size > 0, Value, "[", op, "] ", argument,
-           ": expected at least one tensor, got none");
+  SY_CHECK(size > 0, Value, "[{}] {}: expected at least one tensor, got none",
+           op, argument);
 }
 
 void check_length(const char* op, const char* argument, size_t size,
                   size_t expected) {
-  SY_CHECK(size == expected, Value, "[", op, "] ", argument, ": expected ",
-           expected, " elements, one for each tensor, got ", size);
+  SY_CHECK(size == expected, Value,
+           "[{}] {}: expected {} elements, one for each tensor, got {}", op,
+           argument, expected, size);
 }
 
 void store_each(const OperatorEntry& op, const std::vector<Tensor>& results,

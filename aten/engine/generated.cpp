@@ -16,42 +16,45 @@ std::string_view short_name(const OperatorEntry& op) {
 }  // namespace
 
 void undefined(const OperatorEntry& op, const char* argument) {
-  fail(ErrorKind::Value, "[", short_name(op), "] ", argument,
-       ": expected a tensor, got an undefined one");
+  fail(ErrorKind::Value, "[{}] {}: expected a tensor, got an undefined one",
+       short_name(op), argument);
 }
 
 void cannot_pin(const OperatorEntry& op, Device device) {
-  fail(ErrorKind::Value, "[", short_name(op),
-       "] pin_memory: expected False for a tensor on '", device,
-       "', got True: only memory of the host is pinned");
+  fail(ErrorKind::Value,
+       "[{}] pin_memory: expected False for a tensor on '{}', got True: only "
+       "memory of the host is pinned",
+       short_name(op), device);
 }
 
 Tensor clone_for_write(const Tensor& self) { return self.clone(); }
 
 void check_out_dtype(const OperatorEntry& op, const TensorBase& out,
                      ScalarType dtype) {
-  SY_CHECK(!out.defined() || out.scalar_type() == dtype, Type, "[",
-           short_name(op), "] out: expected ", dtype, ", got ", describe(out));
+  SY_CHECK(!out.defined() || out.scalar_type() == dtype, Type,
+           "[{}] out: expected {}, got {}", short_name(op), dtype,
+           describe(out));
 }
 
 void check_inplace_sizes(const OperatorEntry& op, const TensorBase& self,
                          IntArrayRef sizes) {
-  SY_CHECK(self.sizes() == sizes, Value, "[", short_name(op),
-           "] self: expected sizes ", sizes, ", those of the result, got ",
-           self.sizes());
+  SY_CHECK(self.sizes() == sizes, Value,
+           "[{}] self: expected sizes {}, those of the result, got {}",
+           short_name(op), sizes, self.sizes());
 }
 
 void check_list_size(const char* op, const char* argument, size_t size,
                      size_t expected) {
-  SY_CHECK(size == expected, Value, "[", op, "] ", argument, ": expected ",
-           expected, " values, got ", size);
+  SY_CHECK(size == expected, Value, "[{}] {}: expected {} values, got {}", op,
+           argument, expected, size);
 }
 
 void check_list(const OperatorEntry& op, const char* argument, TensorList list,
                 const TensorBase* first) {
   for (const Tensor& t : list) {
-    SY_CHECK(t.defined(), Value, "[", short_name(op), "] ", argument,
-             ": expected tensors, got an undefined one");
+    SY_CHECK(t.defined(), Value,
+             "[{}] {}: expected tensors, got an undefined one", short_name(op),
+             argument);
     if (first == nullptr) first = &t;
     const TensorBase* const both[] = {first, &t};
     check_same_device(op, both, 2);
@@ -61,17 +64,18 @@ void check_list(const OperatorEntry& op, const char* argument, TensorList list,
 
 void check_in_storage(const char* op, const Tensor& self, IntArrayRef sizes,
                       IntArrayRef strides, int64_t offset) {
-  SY_CHECK(sizes.size() == strides.size(), Value, "[", op,
-           "] stride: expected ", sizes.size(), " strides for sizes ", sizes,
-           ", got ", strides);
-  SY_CHECK(offset >= 0, Value, "[", op,
-           "] storage_offset: expected at least 0, got ", offset);
+  SY_CHECK(sizes.size() == strides.size(), Value,
+           "[{}] stride: expected {} strides for sizes {}, got {}", op,
+           sizes.size(), sizes, strides);
+  SY_CHECK(offset >= 0, Value,
+           "[{}] storage_offset: expected at least 0, got {}", op, offset);
   checked_numel(op, sizes, self.itemsize());
   int64_t last = offset;
   bool empty = false, fits = true;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    SY_CHECK(strides[d] >= 0, Value, "[", op,
-             "] stride: expected strides of at least 0, got ", strides);
+    SY_CHECK(strides[d] >= 0, Value,
+             "[{}] stride: expected strides of at least 0, got {}", op,
+             strides);
     int64_t reach = 0;
     empty = empty || sizes[d] == 0;
     fits = fits && !__builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) &&
@@ -79,10 +83,10 @@ void check_in_storage(const char* op, const Tensor& self, IntArrayRef sizes,
   }
   const auto item = static_cast<int64_t>(self.itemsize());
   const auto elements = static_cast<int64_t>(self.storage()->nbytes()) / item;
-  SY_CHECK(empty || (fits && last < elements), Value, "[", op,
-           "] size: expected a view inside the storage of ", elements,
-           " elements, got sizes ", sizes, ", strides ", strides,
-           " and offset ", offset);
+  SY_CHECK(empty || (fits && last < elements), Value,
+           "[{}] size: expected a view inside the storage of {} elements, got "
+           "sizes {}, strides {} and offset {}",
+           op, elements, sizes, strides, offset);
 }
 
 Tensor& assign_inplace(const OperatorEntry& op, const Tensor& result,

@@ -8,8 +8,8 @@
 #include "c10/dispatcher.h"
 #include "c10/operator_def.h"
 
-// What generated code is made of, beside the engines. For the sources that
-// sygen writes; includes the dispatcher.
+// What generated code uses, beside the engines. For the sources that sygen
+// writes. Includes the dispatcher.
 
 namespace sy::generated {
 
@@ -20,7 +20,7 @@ SY_ALWAYS_INLINE const TypedOperator<typename Op::Signature>& handle() {
   return op;
 }
 
-// From a guard to the kernel that it guards.
+// Calls the kernel that a guard guards.
 template <class Op, class... A>
 SY_ALWAYS_INLINE decltype(auto) call_guarded(const Kernel* k,
                                              DispatchKeySet keys, A&&... args) {
@@ -53,13 +53,13 @@ OperatorDef operator_def(const char* schema, void* guard, uint16_t flags,
   return def;
 }
 
-// The result of a factory, as far as the kernel does not do it.
+// Applies the options that a factory's kernel does not apply.
 inline Tensor with_options(Tensor t, const TensorOptions& options) {
   if (SY_UNLIKELY(options.requires_grad())) t.requires_grad_();
   return t;
 }
 
-// Memory is pinned on the host only; Meta has none to pin. Throws ValueError.
+// Throws ValueError: only host memory can be pinned. Meta has none to pin.
 [[noreturn]] SY_API SY_COLD void cannot_pin(const OperatorEntry& op,
                                             Device device);
 template <class Op>
@@ -70,14 +70,15 @@ SY_ALWAYS_INLINE void check_pinning(Device device,
   }
 }
 
-// An out kernel's run: `kernel` fills a tensor of just these sizes and dtype
-// that shares no memory with the inputs; out itself if it is one.
+// Runs an out= kernel. `kernel` fills a tensor of exactly these sizes and dtype
+// that shares no memory with the inputs. It gets `out` if out is such a tensor,
+// else a temporary that is then stored in out.
 template <class F>
 void fill_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
               ScalarType dtype, Device device,
               std::initializer_list<const TensorBase*> inputs, F&& kernel) {
   bool direct = out.defined() && out.scalar_type() == dtype;
-  // One that grows may reach an input that it does not reach now.
+  // An out that grows may reach an input that it does not reach now.
   const bool fits = direct && out.sizes() == sizes;
   for (const TensorBase* t : inputs) {
     if (!direct || t == nullptr || !t->defined()) continue;
@@ -93,7 +94,7 @@ void fill_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
   store_result(op, result, out);
 }
 
-// For a tensor argument that is written. Throws ValueError if it is undefined.
+// Throws ValueError: a tensor argument that is written is undefined.
 [[noreturn]] SY_API SY_COLD void undefined(const OperatorEntry& op,
                                            const char* argument);
 SY_ALWAYS_INLINE void bump_version(const OperatorEntry& op,
@@ -102,17 +103,19 @@ SY_ALWAYS_INLINE void bump_version(const OperatorEntry& op,
   t.impl()->bump_version(&op);
 }
 
-// For operators whose out= does not convert. Throws TypeError.
+// For operators whose out= does not convert. Throws TypeError unless `out` has
+// `dtype`.
 SY_API void check_out_dtype(const OperatorEntry& op, const TensorBase& out,
                             ScalarType dtype);
-// Arguments of written tensors, as far as no kernel checks them.
+// Throws ValueError unless self has `sizes`, for kernels that do not check
+// that.
 SY_API void check_inplace_sizes(const OperatorEntry& op, const TensorBase& self,
                                 IntArrayRef sizes);
-// Every tensor of a list is defined and on one device with `first`, if that is
-// given.
+// Throws ValueError unless every tensor of a list is defined and all are on one
+// device, with `first` if that is given.
 SY_API void check_list(const OperatorEntry& op, const char* argument,
                        TensorList list, const TensorBase* first);
-// For a list of fixed size, as `bool[3] output_mask`.
+// For a list of fixed size, such as `bool[3] output_mask`. Throws ValueError.
 SY_API void check_list_size(const char* op, const char* argument, size_t size,
                             size_t expected);
 // Throws ValueError if an element would lie outside of self's storage.
@@ -120,14 +123,15 @@ SY_API void check_in_storage(const char* op, const Tensor& self,
                              IntArrayRef sizes, IntArrayRef strides,
                              int64_t offset);
 
-// The in-place form of an operator that is made of others: recorded by
-// autograd as the copy that it is.
+// The in-place form of an operator that is made of others: copies `result` to
+// self. Autograd records it as a copy.
 SY_API Tensor& assign_inplace(const OperatorEntry& op, const Tensor& result,
                               Tensor& self);
-// self.clone(), for headers that have no operators.
+// self.clone(), for headers that do not include the operators.
 SY_API Tensor clone_for_write(const Tensor& self);
-// What such an operator computes from: a copy while its parts may be recorded,
-// since they may save what is overwritten at the end.
+// The value that such an operator computes from. It is a copy while the parts
+// of the operator may be recorded, since they may save self, which is
+// overwritten at the end.
 template <class... A>
 Tensor before_write(const Tensor& self, const A&... others) {
   const bool recorded =
@@ -136,8 +140,8 @@ Tensor before_write(const Tensor& self, const A&... others) {
   return recorded ? clone_for_write(self) : self;
 }
 
-// The arguments of a view for its ViewMeta: ints and bools as they are, lists
-// after their length, None as kNone.
+// The arguments of a view for its ViewMeta: ints and bools as they are, a list
+// after its length, None as kNone.
 class ViewArgs {
  public:
   static constexpr int64_t kNone = INT64_MIN;
@@ -158,7 +162,7 @@ class ViewArgs {
 
  private:
   int size_ = 0;
-  // Two lists of dims, already checked, and a few numbers.
+  // Room for two lists of dims, already checked, and a few numbers.
   int64_t data_[2 * TensorImpl::kMaxDims + 8];
 };
 

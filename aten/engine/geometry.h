@@ -8,20 +8,21 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
 
-// The functions that `view:`, `shape:` and `require:` expressions call (their
-// names and meaning: docs/expressions.md). Generated code uses them; lists are
-// Dims, no call allocates. `op` is the operator's name for messages.
+// The functions that `view:`, `shape:` and `require:` expressions call.
+// docs/expressions.md has their names and meaning. Generated code uses them.
+// Lists are Dims, and no call allocates. `op` is the operator's name for
+// messages.
 
 namespace sy::geometry {
 
 inline int64_t floor_div(const char* op, int64_t a, int64_t b) {
-  SY_CHECK(b != 0, Value, "[", op, "] expected a divisor other than 0, got 0");
+  SY_CHECK(b != 0, Value, "[{}] expected a divisor other than 0, got 0", op);
   const int64_t q = b == -1 ? -a : a / b;
   return q - (b != -1 && a % b != 0 && (a < 0) != (b < 0));
 }
 
 inline int64_t mod(const char* op, int64_t a, int64_t b) {
-  SY_CHECK(b != 0, Value, "[", op, "] expected a divisor other than 0, got 0");
+  SY_CHECK(b != 0, Value, "[{}] expected a divisor other than 0, got 0", op);
   const int64_t r = b == -1 ? 0 : a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
@@ -47,8 +48,8 @@ int64_t len(ArrayRef<T> list) {
 
 // Index `i` of a list of n, counted from the end if negative.
 inline int64_t wrap_index(const char* op, int64_t i, int64_t n) {
-  SY_CHECK(i >= -n && i < n, Index, "[", op, "] expected an index in [", -n,
-           ", ", n - 1, "], got ", i);
+  SY_CHECK(i >= -n && i < n, Index,
+           "[{}] expected an index in [{}, {}], got {}", op, -n, n - 1, i);
   return i < 0 ? i + n : i;
 }
 
@@ -76,12 +77,12 @@ inline int64_t prod(IntArrayRef list) {
 }
 
 inline int64_t min(const char* op, IntArrayRef list) {
-  SY_CHECK(!list.empty(), Value, "[", op, "] min of an empty list");
+  SY_CHECK(!list.empty(), Value, "[{}] min of an empty list", op);
   return *std::min_element(list.begin(), list.end());
 }
 
 inline int64_t max(const char* op, IntArrayRef list) {
-  SY_CHECK(!list.empty(), Value, "[", op, "] max of an empty list");
+  SY_CHECK(!list.empty(), Value, "[{}] max of an empty list", op);
   return *std::max_element(list.begin(), list.end());
 }
 
@@ -117,7 +118,7 @@ inline Dims concat(IntArrayRef a, IntArrayRef b) {
   return out;
 }
 
-// Elements begin … end-1; ends beyond the list are cut, as in Python.
+// Elements begin … end-1; both are limited to the list, as in Python.
 inline Dims slice(IntArrayRef list, int64_t begin, int64_t end) {
   const int64_t n = len(list);
   begin = clamp(begin < 0 ? begin + n : begin, 0, n);
@@ -136,8 +137,9 @@ inline int64_t wrap_dim(const char* op, int64_t dim, int64_t ndim) {
   return sy::wrap_dim(op, dim, ndim);
 }
 
-// `list` with another value for one dim; dims count from the end if negative.
-// An empty list, that of a tensor without dims, has dims -1 and 0 and no value.
+// `list` with the value v for one dim, which counts from the end if negative. A
+// tensor without dims has the dims -1 and 0 and an empty list, which stays
+// empty.
 inline Dims with(const char* op, IntArrayRef list, int64_t dim, int64_t v) {
   Dims out(list);
   dim = wrap_dim(op, dim, len(list));
@@ -145,7 +147,7 @@ inline Dims with(const char* op, IntArrayRef list, int64_t dim, int64_t v) {
   return out;
 }
 
-// The value of a wrapped dim; 1 where there are no dims.
+// The value of a wrapped dim; 1 if there are no dims.
 inline int64_t of_dim(IntArrayRef list, int64_t dim) {
   return list.empty() ? 1 : list[static_cast<size_t>(dim)];
 }
@@ -177,7 +179,7 @@ inline Dims without(const char* op, IntArrayRef list, IntArrayRef dims) {
   return out;
 }
 
-// A new dim before `dim`; the last may be one past the end.
+// Inserts v before `dim`, which may be one past the end.
 inline Dims inserted(const char* op, IntArrayRef list, int64_t dim, int64_t v) {
   dim = wrap_dim(op, dim, len(list) + 1);
   Dims out;
@@ -197,24 +199,24 @@ inline Dims swapped(const char* op, IntArrayRef list, int64_t a, int64_t b) {
   return out;
 }
 
-// Each wrapped; a dim given twice is an error.
+// Wraps each dim. A dim that is given twice is an error.
 inline Dims wrap_dims(const char* op, IntArrayRef dims, int64_t ndim) {
   Dims out;
   uint64_t seen = 0;
   for (const int64_t d : dims) {
     const int64_t w = sy::wrap_dim(op, d, ndim);
-    SY_CHECK(!(seen >> w & 1), Value, "[", op,
-             "] dim: expected distinct dims, got ", dims);
+    SY_CHECK(!(seen >> w & 1), Value,
+             "[{}] dim: expected distinct dims, got {}", op, dims);
     seen |= uint64_t{1} << w;
     out.push_back(w);
   }
   return out;
 }
 
-// Wrapped, and every dim there exactly once.
+// Wraps the dims. Every dim must be there exactly once.
 inline Dims permutation(const char* op, IntArrayRef dims, int64_t ndim) {
-  SY_CHECK(len(dims) == ndim, Value, "[", op, "] dims: expected ", ndim,
-           " dims, got ", dims);
+  SY_CHECK(len(dims) == ndim, Value, "[{}] dims: expected {} dims, got {}", op,
+           ndim, dims);
   return wrap_dims(op, dims, ndim);
 }
 
@@ -259,28 +261,30 @@ inline Dims contiguous_strides(IntArrayRef sizes) {
   return out;
 }
 
-// Strides of the same memory under new sizes; an error if there are none.
+// The strides that show the same memory with new sizes. Throws if there are
+// none.
 inline Dims view_strides(const char* op, IntArrayRef sizes, IntArrayRef strides,
                          IntArrayRef new_sizes) {
   Dims out;
-  SY_CHECK(sy::view_strides(sizes, strides, new_sizes, &out), Value, "[", op,
-           "] self: expected sizes and strides that can be seen as ", new_sizes,
-           ", got ", sizes, " and ", strides, "; call contiguous() or reshape");
+  SY_CHECK(sy::view_strides(sizes, strides, new_sizes, &out), Value,
+           "[{}] self: expected sizes and strides that can be seen as {}, got "
+           "{} and {}; call contiguous() or reshape",
+           op, new_sizes, sizes, strides);
   return out;
 }
 
 inline Dims expand_sizes(const char* op, IntArrayRef sizes,
                          IntArrayRef wanted) {
   const int64_t added = len(wanted) - len(sizes);
-  SY_CHECK(added >= 0, Value, "[", op, "] size: expected at least ", len(sizes),
-           " sizes, got ", wanted);
+  SY_CHECK(added >= 0, Value, "[{}] size: expected at least {} sizes, got {}",
+           op, len(sizes), wanted);
   Dims out(wanted);
   for (int64_t k = 0; k < len(wanted); ++k) {
     const int64_t own = k < added ? -1 : sizes[static_cast<size_t>(k - added)];
     if (out[k] == -1 && k >= added) out[k] = own;
-    SY_CHECK(out[k] >= 0 && (own < 0 || own == 1 || own == out[k]), Value, "[",
-             op, "] size: expected sizes that ", sizes,
-             " can be expanded to, got ", wanted);
+    SY_CHECK(out[k] >= 0 && (own < 0 || own == 1 || own == out[k]), Value,
+             "[{}] size: expected sizes that {} can be expanded to, got {}", op,
+             sizes, wanted);
   }
   checked_numel(op, out);
   return out;
@@ -298,7 +302,7 @@ inline Dims expand_strides(const char* op, IntArrayRef sizes,
   return out;
 }
 
-// Whether sizes broadcast to `wanted` as they are.
+// Whether sizes can be expanded to `wanted`.
 inline bool is_expandable_to(IntArrayRef sizes, IntArrayRef wanted) {
   const int64_t added = len(wanted) - len(sizes);
   if (added < 0) return false;
@@ -309,7 +313,7 @@ inline bool is_expandable_to(IntArrayRef sizes, IntArrayRef wanted) {
   return true;
 }
 
-// What a new dim's stride should be, so that contiguous stays contiguous.
+// The stride for a new dim that leaves a contiguous tensor contiguous.
 inline int64_t unsqueezed_stride(const char* op, IntArrayRef sizes,
                                  IntArrayRef strides, int64_t dim) {
   dim = wrap_dim(op, dim, len(sizes) + 1);
@@ -326,7 +330,7 @@ inline int64_t slice_start(int64_t size, std::optional<int64_t> start) {
 inline int64_t slice_size(const char* op, int64_t size,
                           std::optional<int64_t> start,
                           std::optional<int64_t> end, int64_t step) {
-  SY_CHECK(step > 0, Value, "[", op, "] step: expected a positive step, got ",
+  SY_CHECK(step > 0, Value, "[{}] step: expected a positive step, got {}", op,
            step);
   const int64_t from = slice_start(size, start);
   const int64_t i = end.value_or(size);
@@ -338,8 +342,9 @@ inline Dims diagonal_sizes(const char* op, IntArrayRef sizes, int64_t offset,
                            int64_t dim1, int64_t dim2) {
   const int64_t a = wrap_dim(op, dim1, len(sizes));
   const int64_t b = wrap_dim(op, dim2, len(sizes));
-  SY_CHECK(a != b, Value, "[", op, "] dim2: expected another dim than dim1, ",
-           "got ", dim1, " and ", dim2);
+  SY_CHECK(a != b, Value,
+           "[{}] dim2: expected another dim than dim1, got {} and {}", op, dim1,
+           dim2);
   const int64_t n = sizes[static_cast<size_t>(a)];
   const int64_t m = sizes[static_cast<size_t>(b)];
   const int64_t length = offset >= 0 ? std::min(n, m - std::min(m, offset))
@@ -350,7 +355,7 @@ inline Dims diagonal_sizes(const char* op, IntArrayRef sizes, int64_t offset,
   return out;
 }
 
-// Of strides that no element needs, where they are beyond int64: 0.
+// stride * n; 0 if that is beyond int64, as no element needs such a stride.
 inline int64_t stride_times(int64_t stride, int64_t n) {
   int64_t product;
   return __builtin_mul_overflow(stride, n, &product) ? 0 : product;
@@ -369,7 +374,7 @@ inline Dims diagonal_strides(const char* op, IntArrayRef strides, int64_t dim1,
   return out;
 }
 
-// How far the diagonal begins behind the first element.
+// The distance in memory from the first element to the diagonal.
 inline int64_t diagonal_offset(const char* op, IntArrayRef strides,
                                int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t dim = wrap_dim(op, offset >= 0 ? dim2 : dim1, len(strides));
@@ -381,9 +386,9 @@ inline Dims unfold_sizes(const char* op, IntArrayRef sizes, int64_t dim,
                          int64_t size, int64_t step) {
   const int64_t d = wrap_dim(op, dim, len(sizes));
   const int64_t n = of_dim(sizes, d);
-  SY_CHECK(size >= 0 && size <= n, Value, "[", op,
-           "] size: expected a value in [0, ", n, "], got ", size);
-  SY_CHECK(step > 0, Value, "[", op, "] step: expected a positive step, got ",
+  SY_CHECK(size >= 0 && size <= n, Value,
+           "[{}] size: expected a value in [0, {}], got {}", op, n, size);
+  SY_CHECK(step > 0, Value, "[{}] step: expected a positive step, got {}", op,
            step);
   Dims out(sizes);
   if (!sizes.empty()) out[d] = (n - size) / step + 1;
@@ -401,7 +406,7 @@ inline Dims unfold_strides(const char* op, IntArrayRef strides, int64_t dim,
   return out;
 }
 
-// The sizes after a reduction; no dims means all of them.
+// The sizes after a reduction; an empty `dims` means all of them.
 inline Dims reduced_sizes(const char* op, IntArrayRef sizes, IntArrayRef dims,
                           bool keepdim) {
   const Dims wrapped = wrap_dims(op, dims, len(sizes));
@@ -422,7 +427,7 @@ inline Dims reduced_sizes(const char* op, IntArrayRef sizes,
              : reduced_sizes(op, sizes, IntArrayRef(), keepdim);
 }
 
-// Tensors of one dim and no elements fit anything, as they do in ATen.
+// Tensors of one dim without elements fit anything, as in ATen.
 template <class T>
 Dims cat_sizes(const char* op, ArrayRef<T> tensors, int64_t dim) {
   Dims out;
@@ -430,8 +435,9 @@ Dims cat_sizes(const char* op, ArrayRef<T> tensors, int64_t dim) {
   for (const T& t : tensors) {
     if (t.dim() == 1 && t.numel() == 0) continue;
     if (first) {
-      SY_CHECK(t.dim() > 0, Value, "[", op,
-               "] tensors: expected tensors of at least one dim, got 0 dims");
+      SY_CHECK(t.dim() > 0, Value,
+               "[{}] tensors: expected tensors of at least one dim, got 0 dims",
+               op);
       out = Dims(t.sizes());
       dim = wrap_dim(op, dim, t.dim());
       first = false;
@@ -441,15 +447,17 @@ Dims cat_sizes(const char* op, ArrayRef<T> tensors, int64_t dim) {
     for (int64_t k = 0; fits && k < out.size(); ++k) {
       fits = k == dim || t.sizes()[static_cast<size_t>(k)] == out[k];
     }
-    SY_CHECK(fits, Value, "[", op, "] tensors: expected sizes that agree with ",
-             IntArrayRef(out), " but in dim ", dim, ", got ", t.sizes());
+    SY_CHECK(
+        fits, Value,
+        "[{}] tensors: expected sizes that agree with {} but in dim {}, got {}",
+        op, IntArrayRef(out), dim, t.sizes());
     out[dim] += t.sizes()[static_cast<size_t>(dim)];
   }
   if (first) out.push_back(0);
   return out;
 }
 
-// f of every element.
+// The list of f(v) for every element v.
 template <class F>
 Dims map(IntArrayRef list, F&& f) {
   Dims out;
@@ -462,7 +470,7 @@ Dims map(ArrayRef<T> list, F&& f) {
   for (const T& v : list) out.push_back(f(v));
   return out;
 }
-// f of every element that passes.
+// The list of f(v) for every element v that passes.
 template <class P, class F>
 Dims map_if(IntArrayRef list, P&& passes, F&& f) {
   Dims out;

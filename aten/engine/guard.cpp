@@ -46,9 +46,9 @@ Device check_same_device(const char* op, const TensorBase* const* tensors,
       device = d;
     } else if (d != device) {
       if (d.is_cpu() && t->dim() == 0) continue;
-      SY_CHECK(device.is_cpu() && first->dim() == 0, Value, "[", op,
-               "] expected all tensors on one device, got ", device, " and ",
-               d);
+      SY_CHECK(device.is_cpu() && first->dim() == 0, Value,
+               "[{}] expected all tensors on one device, got {} and {}", op,
+               device, d);
       first = t;
       device = d;
     }
@@ -57,22 +57,22 @@ Device check_same_device(const char* op, const TensorBase* const* tensors,
 }
 
 void check_defined(const char* op, const char* argument, const TensorBase& t) {
-  SY_CHECK(t.defined(), Value, "[", op, "] ", argument,
-           ": expected a tensor, got an undefined one");
+  SY_CHECK(t.defined(), Value,
+           "[{}] {}: expected a tensor, got an undefined one", op, argument);
 }
 
 void check_dtype(const char* op, const char* argument, const TensorBase& t,
                  ScalarType dtype) {
   check_defined(op, argument, t);
-  SY_CHECK(t.dtype() == dtype, Type, "[", op, "] ", argument, ": expected ",
-           dtype, ", got ", describe(t));
+  SY_CHECK(t.dtype() == dtype, Type, "[{}] {}: expected {}, got {}", op,
+           argument, dtype, describe(t));
 }
 
 void check_dim(const char* op, const char* argument, const TensorBase& t,
                int64_t dim) {
   check_defined(op, argument, t);
-  SY_CHECK(t.dim() == dim, Value, "[", op, "] ", argument, ": expected ", dim,
-           " dims, got ", describe(t));
+  SY_CHECK(t.dim() == dim, Value, "[{}] {}: expected {} dims, got {}", op,
+           argument, dim, describe(t));
 }
 
 Overlap internal_overlap(const TensorBase& t) {
@@ -122,34 +122,36 @@ Sharing sharing(const TensorBase& a, const TensorBase& b) {
 void assert_no_internal_overlap(const char* op, const char* argument,
                                 const TensorBase& t) {
   if (SY_LIKELY(t.is_contiguous())) return;
-  SY_CHECK(internal_overlap(t) != Overlap::Yes, Value, "[", op, "] ", argument,
-           ": expected a tensor whose elements have memory of their own, got ",
-           describe(t), " with strides ", t.strides(),
-           "; clone() it before writing");
+  SY_CHECK(internal_overlap(t) != Overlap::Yes, Value,
+           "[{}] {}: expected a tensor whose elements have memory of their "
+           "own, got {} with strides {}; clone() it before writing",
+           op, argument, describe(t), t.strides());
 }
 
 void assert_no_partial_overlap(const char* op, const TensorBase& out,
                                const char* argument, const TensorBase& in) {
   if (out.storage() != in.storage()) return;
-  SY_CHECK(sharing(out, in) != Sharing::Partial, Value, "[", op, "] ", argument,
-           ": expected memory apart from the result's or all of it, "
-           "got a part of it; clone() it before");
+  SY_CHECK(sharing(out, in) != Sharing::Partial, Value,
+           "[{}] {}: expected memory apart from the result's or all of it, got "
+           "a part of it; clone() it before",
+           op, argument);
 }
 
 void assert_no_overlap(const char* op, const TensorBase& out,
                        const char* argument, const TensorBase& in) {
   if (out.storage() != in.storage()) return;
   const Sharing s = sharing(out, in);
-  SY_CHECK(s == Sharing::None || s == Sharing::TooHard, Value, "[", op, "] ",
-           argument,
-           ": expected memory apart from the result's, got a tensor "
-           "that shares it; clone() it before");
+  SY_CHECK(s == Sharing::None || s == Sharing::TooHard, Value,
+           "[{}] {}: expected memory apart from the result's, got a tensor "
+           "that shares it; clone() it before",
+           op, argument);
 }
 
 void check_can_cast(const char* op, const char* argument, ScalarType from,
                     ScalarType to) {
-  SY_CHECK(can_cast(from, to), Type, "[", op, "] ", argument,
-           ": expected a dtype that ", from, " can be cast to, got ", to);
+  SY_CHECK(can_cast(from, to), Type,
+           "[{}] {}: expected a dtype that {} can be cast to, got {}", op,
+           argument, from, to);
 }
 
 void check_room(const TensorBase& t, IntArrayRef last) {

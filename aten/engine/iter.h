@@ -9,26 +9,27 @@
 
 namespace sy {
 
-// How the dims of several operands of common sizes are walked: broadcast to
-// these sizes, sorted so that the first operand's memory is walked in order,
-// neighbouring dims that lie as one made one. Borrows the operands' memory. For
-// one thread to set up; run() is const.
+// Walks several operands of common sizes. Operands broadcast to these sizes.
+// Dims are sorted so that the first operand's memory is walked in order, and
+// neighbouring dims are merged if they lie as one. Borrows the operands'
+// memory. One thread sets it up; run() is const.
 class Iter {
  public:
   static constexpr int kMaxOperands = 10;
 
   explicit Iter(IntArrayRef sizes);
 
-  // `t` broadcasts to the sizes. Operands that are written come first.
+  // Adds a tensor, which broadcasts to the sizes. Add operands that are written
+  // first.
   void add(const TensorBase& t);
-  // Strides in elements, one for each of the sizes.
+  // Adds memory. Strides are in elements, one for each size.
   void add(void* data, size_t itemsize, IntArrayRef strides);
-  // After the last add(): sorts and merges the dims. At least one remains.
-  // Without `reorder` dims stay in row-major order.
+  // Call this after the last add(). It sorts and merges the dims; at least one
+  // remains. Without `reorder` dims stay in row-major order.
   void finish(bool reorder = true);
 
   int operands() const { return operands_; }
-  // Dims from here on: fastest first.
+  // From here on, dims are sorted: the fastest is dim 0.
   int ndim() const { return ndim_; }
   int64_t size(int dim) const { return sizes_[dim]; }
   int64_t stride(int operand, int dim) const {  // in bytes
@@ -37,22 +38,24 @@ class Iter {
   char* data(int operand) const { return data_[operand]; }
   int64_t itemsize(int operand) const { return itemsize_[operand]; }
   int64_t numel() const { return numel_; }
-  // Which of the original dims the sorted dim i was, before merging.
+  // order()[i] is the original dim that became dim i by sorting, before
+  // merging.
   const uint8_t* order() const { return order_; }
-  // One run of elements that lie one after the other.
+  // Whether the operand is one run of contiguous elements.
   bool is_linear(int operand) const {
     return ndim_ == 1 && strides_[operand][0] == itemsize_[operand];
   }
 
-  // A piece of the two fastest dims: rows x columns elements from `data`; the
-  // strides are those of the dims 0 (columns) and 1 (rows).
+  // A piece of the two fastest dims: rows x columns elements from `data` on.
+  // The stride of dim 0 leads to the next column, that of dim 1 to the next
+  // row.
   struct Block {
     char* data[kMaxOperands];
     int64_t columns;
     int64_t rows;
   };
-  // f(block) for pieces that together are the elements [begin, end) in the
-  // order of the walk.
+  // Calls f(block) for pieces that together are the elements [begin, end), in
+  // the order of the walk.
   template <class F>
   void run(int64_t begin, int64_t end, const F& f) const {
     Block block;
@@ -65,13 +68,13 @@ class Iter {
       if (begin < end) advance(&p, &block);
     }
   }
-  // f(block) for all elements, in parallel beyond `grain` elements; threads
-  // split at whole rows where there are enough.
+  // Calls f(block) for all elements, in parallel if there are more than
+  // `grain`. Threads split at whole rows if there are enough of them.
   template <class F>
   void for_each(int64_t grain, const F& f) const {
     for_each_range(grain, [&](int64_t b, int64_t e) { run(b, e, f); });
   }
-  // The same in ranges: f(begin, end) calls run() itself.
+  // The same by ranges: f(begin, end) calls run() itself.
   template <class F>
   void for_each_range(int64_t grain, const F& f) const {
     if (numel_ <= grain) {
@@ -104,9 +107,9 @@ class Iter {
   uint8_t order_[TensorImpl::kMaxDims];
 };
 
-// The order in which dims of these strides are best walked, fastest first:
-// `order` gets n dims. `strides[k]` are those of operand k, in any unit; 0
-// leaves the order to the later operands.
+// Finds the best order to walk dims in, fastest first: `order` gets n dims.
+// `strides[k]` are the strides of operand k, in any unit. Earlier operands
+// decide; where their stride is 0, later ones do.
 SY_API void sort_dims(const int64_t* const* strides, int operands,
                       const int64_t* sizes, int n, uint8_t* order);
 

@@ -47,8 +47,8 @@ const char* name_of(const char* const* names, int i) {
 
 void check_domain(const PointwiseOp& op, ScalarType t) {
   const char* missed = missed_domain(op.program.body, t);
-  SY_CHECK(missed == nullptr, Type, "[", op.name, "] ",
-           name_of(op.input_names, 0), ": expected ", missed, ", got ", t);
+  SY_CHECK(missed == nullptr, Type, "[{}] {}: expected {}, got {}", op.name,
+           name_of(op.input_names, 0), missed, t);
 }
 
 // Some numbers that do not promote must be of a kind that the compute dtype
@@ -58,9 +58,9 @@ void check_numbers(const PointwiseOp& op, const PointwiseArgs& args,
   if (is_floating_type(compute)) return;
   for (int i = 0; i < op.n_scalars; ++i) {
     if (((op.whole_scalars & ~args.absent) >> i & 1) == 0) continue;
-    SY_CHECK(!args.scalars[i].is_floating_point(), Type, "[", op.name, "] ",
-             name_of(op.scalar_names, i), ": expected an integer for dtype ",
-             compute, ", got ", args.scalars[i]);
+    SY_CHECK(!args.scalars[i].is_floating_point(), Type,
+             "[{}] {}: expected an integer for dtype {}, got {}", op.name,
+             name_of(op.scalar_names, i), compute, args.scalars[i]);
   }
 }
 
@@ -86,10 +86,10 @@ void check_bounds(const PointwiseOp& op, const PointwiseArgs& args,
     if (((op.lower_bounds | op.upper_bounds) & bit) == 0) continue;
     const int64_t v = args.scalars[i].to_long();
     const bool lower = (op.lower_bounds & bit) != 0;
-    SY_CHECK(lower ? v <= range.high : v >= range.low, Value, "[", op.name,
-             "] ", name_of(op.scalar_names, i), ": expected ",
-             lower ? "at most " : "at least ", lower ? range.high : range.low,
-             " for dtype ", compute, ", got ", v);
+    SY_CHECK(lower ? v <= range.high : v >= range.low, Value,
+             "[{}] {}: expected {}{} for dtype {}, got {}", op.name,
+             name_of(op.scalar_names, i), lower ? "at most " : "at least ",
+             lower ? range.high : range.low, compute, v);
   }
 }
 
@@ -118,9 +118,9 @@ void broadcast(const PointwiseOp& op, const PointwiseArgs& args, Dims* sizes) {
       int64_t& s = (*sizes)[d + shift];
       const int64_t o = other[static_cast<size_t>(d)];
       if (s == o || o == 1) continue;
-      SY_CHECK(s == 1, Value, "[", op.name, "] ", name_of(op.input_names, i),
-               ": expected sizes that broadcast to ", IntArrayRef(*sizes),
-               ", got ", other);
+      SY_CHECK(s == 1, Value,
+               "[{}] {}: expected sizes that broadcast to {}, got {}", op.name,
+               name_of(op.input_names, i), IntArrayRef(*sizes), other);
       s = o;
     }
   }
@@ -128,9 +128,9 @@ void broadcast(const PointwiseOp& op, const PointwiseArgs& args, Dims* sizes) {
 
 void check_inputs(const PointwiseOp& op, const PointwiseArgs& args) {
   for (int i = 0; i < op.n_inputs; ++i) {
-    SY_CHECK(args.inputs[i]->defined(), Value, "[", op.name, "] ",
-             name_of(op.input_names, i),
-             ": expected a tensor, got an undefined one");
+    SY_CHECK(args.inputs[i]->defined(), Value,
+             "[{}] {}: expected a tensor, got an undefined one", op.name,
+             name_of(op.input_names, i));
   }
 }
 
@@ -144,9 +144,9 @@ ScalarType compute_dtype(const PointwiseOp& op, const PointwiseArgs& args) {
     const TensorBase& t = *args.inputs[i];
     if (op.promote == PromoteRule::Same) {
       if (first == nullptr) first = &t;
-      SY_CHECK(t.dtype() == first->dtype(), Type, "[", op.name, "] ",
-               name_of(op.input_names, i), ": expected ", first->dtype(),
-               ", the dtype of the other tensors, got ", t.dtype());
+      SY_CHECK(t.dtype() == first->dtype(), Type,
+               "[{}] {}: expected {}, the dtype of the other tensors, got {}",
+               op.name, name_of(op.input_names, i), first->dtype(), t.dtype());
     }
     p.add(t);
   }
@@ -197,12 +197,12 @@ void plan_pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
   SY_CHECK(
       out.device() == plan->device || op.n_inputs == 0 ||
           (plan->numel == 1 && plan->device.is_cpu() && plan->sizes.empty()),
-      Value, "[", op.name, "] ", name, ": expected a tensor on ", plan->device,
-      ", got ", describe(out));
+      Value, "[{}] {}: expected a tensor on {}, got {}", op.name, name,
+      plan->device, describe(out));
   if (out.sizes() != IntArrayRef(plan->sizes)) {
-    SY_CHECK(!inplace, Value, "[", op.name, "] ", name, ": expected ",
-             IntArrayRef(plan->sizes), ", the sizes of the result, got ",
-             out.sizes());
+    SY_CHECK(!inplace, Value,
+             "[{}] {}: expected {}, the sizes of the result, got {}", op.name,
+             name, IntArrayRef(plan->sizes), out.sizes());
   } else {
     assert_no_internal_overlap(op.name, name, out);
     for (int i = 0; i < op.n_inputs; ++i) {

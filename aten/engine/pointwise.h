@@ -6,8 +6,8 @@
 #include "aten/program/op_desc.h"
 #include "aten/tensor.h"
 
-// The contract of pointwise operators: what follows from the metadata of the
-// arguments alone. Backends compute, after this, by the same plan.
+// The contract of pointwise operators: everything that follows from the
+// metadata of the arguments. Backends then compute by the same plan.
 
 namespace sy {
 
@@ -26,16 +26,16 @@ struct PointwisePlan {
   int64_t numel = 0;
 };
 
-// Throws TypeError (dtypes), ValueError (sizes, devices): "[add.Tensor] other:
-// expected ..., got ...". Allocates nothing.
+// Throws TypeError (dtypes) or ValueError (sizes, devices): "[add.Tensor]
+// other: expected ..., got ...". Allocates nothing.
 SY_API void plan_pointwise(const PointwiseOp& op, const PointwiseArgs& args,
                            PointwisePlan* plan);
 SY_API void check_pointwise(const PointwiseOp& op, const PointwiseArgs& args);
 
-// For out= (which may have to be resized) and in-place forms (self is the first
-// input and `out`; it is never resized): the result fits and may be stored to
-// out's dtype, no two elements of out share memory, and out overlaps an input
-// fully or not at all.
+// For out= and in-place forms. out= may have to be resized; an in-place form
+// has self as first input and as `out`, and never resizes it. Also checks that
+// the result fits and may be stored as out's dtype, that no two elements of out
+// share memory, and that out overlaps an input fully or not at all.
 SY_API void plan_pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
                                const TensorBase& out, bool inplace,
                                PointwisePlan* plan);
@@ -43,11 +43,11 @@ SY_API void check_pointwise_out(const PointwiseOp& op,
                                 const PointwiseArgs& args,
                                 const TensorBase& out, bool inplace);
 
-// The compute dtype that promotion gives; throws TypeError.
+// The compute dtype after promotion. Throws TypeError.
 SY_API ScalarType compute_dtype(const PointwiseOp& op,
                                 const PointwiseArgs& args);
-// Strides of a fresh result: those of the inputs if they agree on the order of
-// the dims, else row-major.
+// The strides of a fresh result: in the order of dims that the inputs agree on,
+// else row-major.
 SY_API void result_strides(const PointwiseOp& op, const PointwiseArgs& args,
                            const Dims& sizes, Dims* strides);
 // An uninitialised result on plan.device.
@@ -57,17 +57,17 @@ SY_API Tensor make_result(const PointwiseOp& op, const PointwiseArgs& args,
 // The program to run: at_defaults if every scalar has its default.
 SY_API const ElementProgram& select_program(const PointwiseOp& op,
                                             const PointwiseArgs& args);
-// The scalars with bounds beyond an integer `compute` dtype brought into it:
-// op.n_scalars of them.
+// Copies the op.n_scalars scalars to `out`. A bound beyond the range of an
+// integer dtype `compute` becomes the end of that range.
 SY_API void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
                        ScalarType compute, Scalar* out);
-// The values of program.uniforms, for tiles::Runner. `count`: for
-// ElementProgram::kCount.
+// Computes the values of program.uniforms, for tiles::Runner. `count` is the
+// value of ElementProgram::kCount.
 SY_API void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
                           int64_t count, program::ComputeType type,
                           program::Uniform* out);
-// The same for a call of `op` that computes in `compute`: bounds brought into
-// its range; comparisons of narrow floats see numbers as such floats hold them.
+// The same for a call of `op` that computes in `compute`. Bounds are brought
+// into its range. If Half or BFloat16 is compared, numbers are rounded to it.
 SY_API void eval_call_uniforms(const PointwiseOp& op,
                                const ElementProgram& program,
                                const PointwiseArgs& args, ScalarType compute,

@@ -10,14 +10,14 @@ namespace {
 void check_domain(const ReduceOp& op, const ElementProgram& program,
                   ScalarType t) {
   const char* missed = missed_domain(program.body, t);
-  SY_CHECK(missed == nullptr, Type, "[", op.name, "] self: expected ", missed,
-           ", got ", t);
+  SY_CHECK(missed == nullptr, Type, "[{}] self: expected {}, got {}", op.name,
+           missed, t);
 }
 
 ScalarType reduce_dtype(const ReduceOp& op, const ReduceArgs& args) {
   ScalarType t = args.dtype.value_or(args.self->dtype());
-  SY_CHECK(static_cast<int>(t) < kNumScalarTypes, Type, "[", op.name,
-           "] dtype: expected a dtype, got ", t);
+  SY_CHECK(static_cast<int>(t) < kNumScalarTypes, Type,
+           "[{}] dtype: expected a dtype, got {}", op.name, t);
   if (!args.dtype && !is_floating_type(t)) {
     if (op.promote == PromoteRule::BoolToInt) t = kLong;
     if (op.promote == PromoteRule::IntToFloat) t = default_dtype();
@@ -35,8 +35,8 @@ uint64_t reduced_dims(const ReduceOp& op, const ReduceArgs& args) {
   uint64_t bits = 0;
   for (const int64_t d : *args.dims) {
     const uint64_t bit = uint64_t{1} << wrap_dim(op.name, d, n);
-    SY_CHECK((bits & bit) == 0, Value, "[", op.name,
-             "] dim: expected distinct dims, got ", *args.dims);
+    SY_CHECK((bits & bit) == 0, Value,
+             "[{}] dim: expected distinct dims, got {}", op.name, *args.dims);
     bits |= bit;
   }
   return bits & all;
@@ -75,8 +75,10 @@ void plan_reduce(const ReduceOp& op, const ReduceArgs& args, ReducePlan* plan) {
     }
   }
   SY_CHECK(plan->count != 0 || plan->numel == 0 || op.identity != nullptr,
-           Value, "[", op.name, "] dim: expected dims with elements, as no ",
-           "elements have no ", op.name, ", got sizes ", sizes);
+           Value,
+           "[{}] dim: expected dims with elements, as no elements have no {}, "
+           "got sizes {}",
+           op.name, op.name, sizes);
 }
 
 void check_reduce(const ReduceOp& op, const ReduceArgs& args) {
@@ -91,11 +93,11 @@ void check_out(const ReduceOp& op, const ReduceArgs& args,
   const ScalarType dtype = plan->results[result];
   check_defined(op.name, "out", out);
   check_can_cast(op.name, "out", dtype, out.dtype());
-  SY_CHECK(op.n_results == 1 || out.dtype() == dtype, Type, "[", op.name,
-           "] out: expected ", dtype, ", got ", out.dtype());
-  SY_CHECK(out.device() == args.self->device(), Value, "[", op.name,
-           "] out: expected a tensor on ", args.self->device(), ", got ",
-           describe(out));
+  SY_CHECK(op.n_results == 1 || out.dtype() == dtype, Type,
+           "[{}] out: expected {}, got {}", op.name, dtype, out.dtype());
+  SY_CHECK(out.device() == args.self->device(), Value,
+           "[{}] out: expected a tensor on {}, got {}", op.name,
+           args.self->device(), describe(out));
   if (out.sizes() == IntArrayRef(plan->sizes)) {
     assert_no_internal_overlap(op.name, "out", out);
     assert_no_overlap(op.name, out, "self", *args.self);

@@ -6,17 +6,17 @@
 #include "aten/program/op_desc.h"
 #include "aten/tensor.h"
 
-// The contract of reductions, as aten/engine/pointwise.h is that of pointwise
-// operators.
+// The contract of reductions. aten/engine/pointwise.h is the contract of
+// pointwise operators.
 
 namespace sy {
 
 struct ReduceArgs {
   const TensorBase* self;
-  // Absent or empty: all dims, as in ATen.
+  // Absent or empty means all dims, as in ATen.
   OptionalIntArrayRef dims = std::nullopt;
   bool keepdim = false;
-  // The dtype argument: what self is converted to first.
+  // The dtype argument: self is converted to it first.
   std::optional<ScalarType> dtype = std::nullopt;
   const Scalar* scalars = nullptr;  // op.n_scalars of them
 };
@@ -27,7 +27,7 @@ struct ReducePlan {
   uint64_t reduced;                           // bit d: dim d is reduced
   Dims sizes;                                 // of each result
   int64_t numel;                              // of each result
-  int64_t count;  // elements that make one of the result's
+  int64_t count;  // elements that make one element of a result
 };
 
 // Throws IndexError (dims), TypeError (dtypes), ValueError (an empty reduction
@@ -35,12 +35,14 @@ struct ReducePlan {
 SY_API void plan_reduce(const ReduceOp& op, const ReduceArgs& args,
                         ReducePlan* plan);
 SY_API void check_reduce(const ReduceOp& op, const ReduceArgs& args);
-// out=: dtypes can be cast, no overlap; out may have to be resized.
+// For out=: its dtype can hold the result, and it does not overlap self. It may
+// have to be resized.
 SY_API void plan_reduce_out(const ReduceOp& op, const ReduceArgs& args,
                             const TensorBase& out, ReducePlan* plan);
 SY_API void check_reduce_out(const ReduceOp& op, const ReduceArgs& args,
                              const TensorBase& out);
-// The same for op.n_results results; more than one have just their dtypes.
+// The same for op.n_results results. Several results must have exactly their
+// dtypes.
 SY_API void plan_reduce_outs(const ReduceOp& op, const ReduceArgs& args,
                              Tensor* const* outs, ReducePlan* plan);
 SY_API void check_reduce_outs(const ReduceOp& op, const ReduceArgs& args,

@@ -10,10 +10,11 @@ namespace {
 
 void finish_plan(const ScanOp& op, const ScanArgs& args, ScanPlan* plan) {
   plan->dim = wrap_dim(op.name, args.dim, args.self->dim());
-  SY_CHECK(static_cast<int>(plan->result) < kNumScalarTypes, Type, "[", op.name,
-           "] dtype: expected a dtype, got ", plan->result);
-  SY_CHECK(missed_domain(op.combine.body, plan->result) == nullptr, Type, "[",
-           op.name, "] self: expected a floating dtype, got ", plan->result);
+  SY_CHECK(static_cast<int>(plan->result) < kNumScalarTypes, Type,
+           "[{}] dtype: expected a dtype, got {}", op.name, plan->result);
+  SY_CHECK(missed_domain(op.combine.body, plan->result) == nullptr, Type,
+           "[{}] self: expected a floating dtype, got {}", op.name,
+           plan->result);
   const bool wide = op.accumulate == AccumulateRule::Double;
   plan->compute =
       wide && is_floating_type(plan->result) ? kDouble : plan->result;
@@ -48,11 +49,11 @@ void plan_scan_outs(const ScanOp& op, const ScanArgs& args, Tensor* const* outs,
     const Tensor& out = *outs[i];
     const ScalarType dtype = i == 0 ? plan->result : kLong;
     check_defined(op.name, "out", out);
-    SY_CHECK(out.dtype() == dtype, Type, "[", op.name, "] out: expected ",
-             dtype, ", got ", out.dtype());
-    SY_CHECK(out.device() == args.self->device(), Value, "[", op.name,
-             "] out: expected a tensor on ", args.self->device(), ", got ",
-             out.device());
+    SY_CHECK(out.dtype() == dtype, Type, "[{}] out: expected {}, got {}",
+             op.name, dtype, out.dtype());
+    SY_CHECK(out.device() == args.self->device(), Value,
+             "[{}] out: expected a tensor on {}, got {}", op.name,
+             args.self->device(), out.device());
     if (out.sizes() == args.self->sizes()) {
       assert_no_internal_overlap(op.name, "out", out);
     }

@@ -5,16 +5,16 @@
 #include "aten/program/op_desc.h"
 #include "aten/tensor.h"
 
-// The contract of scans, as aten/engine/reduce.h is that of reductions. A scan
-// has the sizes of self; the results of one that chooses are values and int64
-// indices.
+// The contract of scans. aten/engine/reduce.h is the contract of reductions.
+// Results have the sizes of self. A scan that chooses has two results: values
+// and int64 indices.
 
 namespace sy {
 
 struct ScanArgs {
   const TensorBase* self;
   int64_t dim = 0;
-  // The dtype argument: what self is converted to first.
+  // The dtype argument: self is converted to it first.
   std::optional<ScalarType> dtype = std::nullopt;
 };
 
@@ -29,8 +29,9 @@ inline int result_count(const ScanOp& op) { return op.chooses ? 2 : 1; }
 // Throws IndexError (dim), TypeError (dtypes).
 SY_API void plan_scan(const ScanOp& op, const ScanArgs& args, ScanPlan* plan);
 SY_API void check_scan(const ScanOp& op, const ScanArgs& args);
-// Into tensors that are there, self among them for the in-place form: without a
-// dtype argument that of the first one is computed in. It has to fit.
+// For results in tensors that exist; outs[0] is self for the in-place form.
+// Without a dtype argument, an operator that promotes computes in the dtype of
+// outs[0]. The tensors must have the dtypes of the results.
 SY_API void plan_scan_outs(const ScanOp& op, const ScanArgs& args,
                            Tensor* const* outs, ScanPlan* plan);
 SY_API void check_scan_outs(const ScanOp& op, const ScanArgs& args,

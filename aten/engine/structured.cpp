@@ -27,8 +27,9 @@ void prepare_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
                  ScalarType dtype, Device device) {
   const char* const name = short_name(op);
   check_defined(name, "out", out);
-  SY_CHECK(out.device() == device, Value, "[", name,
-           "] out: expected a tensor on ", device, ", got ", describe(out));
+  SY_CHECK(out.device() == device, Value,
+           "[{}] out: expected a tensor on {}, got {}", name, device,
+           describe(out));
   check_can_cast(name, "out", dtype, out.dtype());
   assert_no_internal_overlap(name, "out", out);
   if (out.sizes() != sizes) resize_output(name, out, sizes);
@@ -58,9 +59,9 @@ void store_inplace(const OperatorEntry& op, const Tensor& result,
                    Tensor& self) {
   const char* const name = short_name(op);
   check_can_cast(name, "self", result.dtype(), self.dtype());
-  SY_CHECK(result.sizes() == self.sizes(), Value, "[", name,
-           "] self: expected ", result.sizes(),
-           ", the sizes of the result, got ", self.sizes());
+  SY_CHECK(result.sizes() == self.sizes(), Value,
+           "[{}] self: expected {}, the sizes of the result, got {}", name,
+           result.sizes(), self.sizes());
   assert_no_internal_overlap(name, "self", self);
   bump_version(self, &op);
   copy_tensor(self, result);

@@ -13,23 +13,23 @@ class OperatorEntry;
 SY_API Tensor new_result(const TensorBase& like, IntArrayRef sizes,
                          ScalarType dtype);
 
-// Makes `out` fit to be written: on that device, of a dtype that `dtype` can be
-// cast to, resized to `sizes` if it is not, no two of its elements in one place
-// in memory. Throws ValueError, TypeError. Bumps its version.
+// Prepares `out` for being written: resizes it to `sizes` and bumps its
+// version. Throws ValueError or TypeError unless it is on `device`, its dtype
+// can hold `dtype`, and each element has memory of its own.
 SY_API void prepare_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
                         ScalarType dtype, Device device);
 
-// Whether they may share an element.
+// Whether a and b may share an element.
 SY_API bool overlaps(const TensorBase& a, const TensorBase& b);
 
-// See guard.h; by the operator's name.
+// As in guard.h, for an operator's entry.
 SY_API void check_same_device(const OperatorEntry& op,
                               const TensorBase* const* tensors, int n);
 
-// prepare_out, then copies `result` to it.
+// prepare_out(), then copies `result` to out.
 SY_API void store_result(const OperatorEntry& op, const Tensor& result,
                          Tensor& out);
-// The same for the in-place form: self keeps its sizes, result must have them.
+// The same for the in-place form. result must have the sizes of self.
 SY_API void store_inplace(const OperatorEntry& op, const Tensor& result,
                           Tensor& self);
 

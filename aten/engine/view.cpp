@@ -103,26 +103,28 @@ Dims infer_size(const char* op, IntArrayRef sizes, int64_t numel) {
   for (int d = 0; d < result.size(); ++d) {
     const int64_t s = result[d];
     if (s == -1) {
-      SY_CHECK(open < 0, Value, "[", op,
-               "] size: expected at most one -1, got ", sizes);
+      SY_CHECK(open < 0, Value, "[{}] size: expected at most one -1, got {}",
+               op, sizes);
       open = d;
       continue;
     }
-    SY_CHECK(s >= 0, Value, "[", op,
-             "] size: expected sizes of at least 0, or -1, got ", sizes);
+    SY_CHECK(s >= 0, Value,
+             "[{}] size: expected sizes of at least 0, or -1, got {}", op,
+             sizes);
     if (__builtin_mul_overflow(known, s, &known)) known = -1;
-    SY_CHECK(known >= 0, Value, "[", op, "] size: expected ", numel,
-             " elements, got ", sizes);
+    SY_CHECK(known >= 0, Value, "[{}] size: expected {} elements, got {}", op,
+             numel, sizes);
   }
   if (open < 0) {
-    SY_CHECK(known == numel, Value, "[", op, "] size: expected ", numel,
-             " elements, got ", sizes);
+    SY_CHECK(known == numel, Value, "[{}] size: expected {} elements, got {}",
+             op, numel, sizes);
     return result;
   }
-  SY_CHECK(known != 0, Value, "[", op,
-           "] size: -1 can be anything beside a size of 0, got ", sizes);
-  SY_CHECK(numel % known == 0, Value, "[", op, "] size: expected ", numel,
-           " elements, got ", sizes);
+  SY_CHECK(known != 0, Value,
+           "[{}] size: -1 can be anything beside a size of 0, got {}", op,
+           sizes);
+  SY_CHECK(numel % known == 0, Value, "[{}] size: expected {} elements, got {}",
+           op, numel, sizes);
   result[open] = numel / known;
   return result;
 }
@@ -134,8 +136,9 @@ Dims broadcast_sizes(const char* op, IntArrayRef a, IntArrayRef b) {
   for (size_t d = 0; d < b.size(); ++d) {
     int64_t& s = result[static_cast<int64_t>(d + shift)];
     if (s == b[d] || b[d] == 1) continue;
-    SY_CHECK(s == 1, Value, "[", op,
-             "] sizes: expected sizes that broadcast, got ", a, " and ", b);
+    SY_CHECK(s == 1, Value,
+             "[{}] sizes: expected sizes that broadcast, got {} and {}", op, a,
+             b);
     s = b[d];
   }
   return result;
@@ -145,26 +148,27 @@ void expand_geometry(const char* op, const TensorBase& self, IntArrayRef sizes,
                      Dims* out_sizes, Dims* out_strides) {
   const int64_t ndim = self.dim();
   const auto n = static_cast<int64_t>(sizes.size());
-  SY_CHECK(n >= ndim, Value, "[", op, "] size: expected at least ", ndim,
-           " sizes for ", self.sizes(), ", got ", sizes);
+  SY_CHECK(n >= ndim, Value,
+           "[{}] size: expected at least {} sizes for {}, got {}", op, ndim,
+           self.sizes(), sizes);
   *out_sizes = Dims(sizes);
   out_strides->resize(n);
   for (int64_t d = 0; d < n; ++d) {
     const int64_t from = d - (n - ndim);
     int64_t& s = (*out_sizes)[d];
     if (from < 0) {
-      SY_CHECK(s >= 0, Value, "[", op,
-               "] size: expected a size of at least 0 "
-               "for the new dim ",
-               d, ", got ", s);
+      SY_CHECK(
+          s >= 0, Value,
+          "[{}] size: expected a size of at least 0 for the new dim {}, got {}",
+          op, d, s);
       (*out_strides)[d] = 0;
       continue;
     }
     const int64_t own = self.sizes()[from];
     if (s == -1) s = own;
-    SY_CHECK(s == own || (own == 1 && s >= 0), Value, "[", op,
-             "] size: ", "expected ", own, " for dim ", d, " of ", self.sizes(),
-             ", got ", s);
+    SY_CHECK(s == own || (own == 1 && s >= 0), Value,
+             "[{}] size: expected {} for dim {} of {}, got {}", op, own, d,
+             self.sizes(), s);
     (*out_strides)[d] = s == own ? self.strides()[from] : 0;
   }
 }

@@ -4,7 +4,8 @@
 
 namespace sy {
 
-// Narrow floats in float32, as compositions compute them; others as they are.
+// Half and BFloat16 in float32, the dtype in which compositions compute them.
+// Other tensors are returned as they are.
 inline Tensor widened(const Tensor& t) {
   return is_reduced_floating_type(t.scalar_type()) ? t.to(kFloat) : t;
 }

@@ -5,7 +5,7 @@
 
 #include "c10/scalar_type.h"
 
-// What registers of an element program hold.
+// The types that registers of an element program hold.
 
 namespace sy::program {
 
@@ -17,7 +17,7 @@ constexpr size_t compute_type_size(ComputeType t) {
   constexpr uint8_t kSizes[] = {4, 8, 1, 1, 2, 4, 8, 1};
   return kSizes[static_cast<int>(t)];
 }
-// The dtype whose elements in memory are those of the type.
+// The dtype whose elements in memory are the same as those of the type.
 constexpr ScalarType storage_of(ComputeType t) {
   constexpr ScalarType kTypes[] = {ScalarType::Float, ScalarType::Double,
                                    ScalarType::Byte,  ScalarType::Char,
@@ -25,7 +25,7 @@ constexpr ScalarType storage_of(ComputeType t) {
                                    ScalarType::Long,  ScalarType::Bool};
   return kTypes[static_cast<int>(t)];
 }
-// The type that computes on a dtype: f32 for Half and BFloat16.
+// The type in which a dtype is computed: f32 for Half and BFloat16.
 constexpr ComputeType compute_type_of(ScalarType t) {
   switch (t) {
     case ScalarType::Byte: return ComputeType::u8;

@@ -6,8 +6,8 @@
 #include "c10/macros.h"
 #include "codegen/lang/steps.h"
 
-// Element programs as data: what every backend reads, the CPU interprets
-// (backends/cpu/program) and others may print or compile. codegen/lang makes
+// Element programs as data. Every backend reads them; the CPU interprets them
+// (backends/cpu/program), others may print or compile them. codegen/lang makes
 // them from expressions.
 
 namespace sy::lang {
@@ -19,10 +19,10 @@ namespace sy::program {
 using lang::Result;
 using lang::Step;
 
-// A view of static (or otherwise owned) arrays. The program computes element
-// by element on registers, of which register i < n_inputs is tensor operand i,
-// the next n_uniforms are numbers, and the rest temporaries. Steps write
-// temporaries only. Result registers may be inputs or uniforms.
+// A view of arrays that are static or owned by others. The program computes
+// element by element on registers. Register i < n_inputs is tensor operand i,
+// the next n_uniforms registers are numbers, and the rest are temporaries.
+// Steps write temporaries only. A result register may be an input or a uniform.
 struct Program {
   const Step* steps = nullptr;
   const Result* results = nullptr;
@@ -33,8 +33,8 @@ struct Program {
   uint8_t n_inputs = 0;      // at most 64
   uint8_t n_uniforms = 0;    // at most 64
   uint8_t n_results = 1;     // at most 16
-  // Its place in the table of programs that have kernels of their own
-  // (compiled.h), from 1; 0: it is none of them.
+  // The program's place, from 1, in the table of programs with kernels of their
+  // own (compiled.h); 0: it is not there.
   uint8_t compiled = 0;
 };
 inline constexpr int kMaxRegisters = 256;
@@ -42,7 +42,7 @@ inline constexpr int kMaxInputs = 64;
 inline constexpr int kMaxUniforms = 64;
 inline constexpr int kMaxResults = 16;
 
-// A view of a program that the compiler made; of what it points to.
+// A view of a program that the compiler made. It borrows the program's arrays.
 SY_API Program view_of(const lang::Program& program) noexcept;
 
 constexpr bool within_limits(const Program& p) {
@@ -51,8 +51,8 @@ constexpr bool within_limits(const Program& p) {
          p.n_inputs + p.n_uniforms <= p.n_registers;
 }
 
-// A number in the compute type (or a bool), as the registers hold it, with
-// room for two doubles.
+// A number in the compute type, or a bool, as registers hold it. There is room
+// for two doubles.
 union Uniform {
   float f32;
   double f64;
@@ -65,8 +65,8 @@ union Uniform {
 };
 static_assert(sizeof(Uniform) == 16);
 
-// A number given as an integer or as a double, converted. Doubles truncate to
-// integer types, integers wrap around; is_bool gives x != 0.
+// Converts an integer or a double. Doubles truncate to integer types, and
+// integers wrap around. is_bool gives x != 0.
 SY_API Uniform make_uniform(ComputeType type, bool is_bool,
                             int64_t value) noexcept;
 SY_API Uniform make_uniform(ComputeType type, bool is_bool,

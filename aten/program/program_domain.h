@@ -5,8 +5,8 @@
 
 namespace sy {
 
-// What the steps of a program ask of the dtype they compute in and `t` is not,
-// "an integer or bool dtype" say; nullptr if it will do.
+// nullptr if the program can compute in dtype `t`; else what its steps ask of
+// the dtype, such as "an integer or bool dtype".
 const char* missed_domain(const program::Program& program,
                           ScalarType t) noexcept;
 

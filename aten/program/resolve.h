@@ -5,7 +5,7 @@
 namespace sy::program {
 
 // Makes the choices that depend on numbers (clamp without a maximum, a loss
-// whose beta is 0) once, not for every element. What was not chosen is not
+// whose beta is 0) once, not for every element. What is not chosen is not
 // computed.
 class SY_API Resolved {
  public:
@@ -13,8 +13,9 @@ class SY_API Resolved {
   Resolved(const Resolved&) = delete;
   Resolved& operator=(const Resolved&) = delete;
 
-  // A program of the same operands and results: `program` itself if no number
-  // chooses or it has many steps, else one that lives as long as this object.
+  // A program with the same operands and results. It is `program` itself if no
+  // number makes a choice or there are too many steps; else it lives as long as
+  // this object.
   const Program* resolve(const Program& program, const Uniform* uniforms);
 
  private:

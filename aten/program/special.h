@@ -1,6 +1,6 @@
 #pragma once
 
-// The special functions that primitives are made of, for backends, which see
-// the generator's folders by way of aten alone.
+// The special functions that primitives are made of, for backends: they may
+// include the generator's folders only through aten.
 
 #include "codegen/lang/special/functions.h"

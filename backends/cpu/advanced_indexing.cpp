@@ -98,10 +98,10 @@ void check_values(const char* op, const Tensor& values, const IndexPlan& plan) {
     const int64_t s = values.size(d);
     good = s == 1 || s == sizes[d + extra];
   }
-  SY_CHECK(good, Value, "[", op,
-           "] values: expected sizes that broadcast to those that are "
-           "indexed, ",
-           IntArrayRef(sizes), ", got ", values.sizes());
+  SY_CHECK(good, Value,
+           "[{}] values: expected sizes that broadcast to those that are "
+           "indexed, {}, got {}",
+           op, IntArrayRef(sizes), values.sizes());
 }
 
 // The distance in bytes of elements that are counted in row-major order.
@@ -116,9 +116,10 @@ Tensor flat_offsets(const char* op, const Tensor& self, const Tensor& index) {
   const Dims sizes(self.sizes()), strides(self.strides());
   parallel_for(0, count, kIndexGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      SY_CHECK(p[i] >= -n && p[i] < n, Index, "[", op,
-               "] index: expected indices in [", -n, ", ", n - 1,
-               "] of a tensor of ", n, " elements, got ", p[i]);
+      SY_CHECK(p[i] >= -n && p[i] < n, Index,
+               "[{}] index: expected indices in [{}, {}] of a tensor of {} "
+               "elements, got {}",
+               op, -n, n - 1, n, p[i]);
       const int64_t k = p[i] + (p[i] < 0 ? n : 0);
       to[i] = item * (direct ? k : distance(sizes, strides, k));
     }
@@ -227,14 +228,16 @@ Tensor repeat_interleave(const Tensor& repeats,
   int64_t total = 0;
   for (int64_t i = 0; i < all.numel(); ++i) {
     SY_CHECK(p[i] >= 0, Value,
-             "[repeat_interleave] repeats: expected non-negative numbers, got ",
-             p[i], " at ", i);
+             "[repeat_interleave] repeats: expected non-negative numbers, got "
+             "{} at {}",
+             p[i], i);
     SY_CHECK(!__builtin_add_overflow(total, p[i], &total), Value,
              "[repeat_interleave] repeats: the result is too large");
   }
   SY_CHECK(output_size.value_or(total) == total, Value,
-           "[repeat_interleave] output_size: expected ", total,
-           ", the sum of repeats, got ", output_size.value_or(total));
+           "[repeat_interleave] output_size: expected {}, the sum of repeats, "
+           "got {}",
+           total, output_size.value_or(total));
   const int64_t sizes[] = {total};
   const Tensor out(make_tensor(sizes, repeats.dtype(), Device(kCPU)));
   const auto fill = [&]<class T>(T* to) {

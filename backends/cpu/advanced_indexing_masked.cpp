@@ -82,9 +82,9 @@ void masked_scatter_out(const Tensor& self, const Tensor& mask,
                         const Tensor& source, const Tensor& out) {
   const CountedMask where("masked_scatter", mask, out.sizes());
   SY_CHECK(where.count() <= source.numel(), Value,
-           "[masked_scatter] source: expected at least ", where.count(),
-           " elements, as many as the mask is true for, got ",
-           describe(source));
+           "[masked_scatter] source: expected at least {} elements, as many as "
+           "the mask is true for, got {}",
+           where.count(), describe(source));
   const Tensor from = contiguous_cpu(source);
   start_result(out, self);
   if (where.count() == 0) return;

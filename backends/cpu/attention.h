@@ -9,25 +9,26 @@
 #include "backends/cpu/support/converted.h"
 #include "c10/storage.h"
 
-// What the tiles of attention and of its derivative are made of. Tensors are
-// batch x heads x length x width; all is computed in T.
+// The parts of attention and its derivative, which work tile by tile. Tensors
+// are batch x heads x length x width. T is the type that everything is computed
+// in.
 
 namespace sy::cpu {
 
-// Rows of one head, at any distance from each other.
+// Rows of one head, `stride` elements apart.
 template <class T>
 struct HeadRows {
   const T* data;
   int64_t stride;
 };
 
-// A 4-dim tensor whose rows lie close together (they are copied if not).
+// A 4-dim tensor with contiguous rows. It is copied if its rows are not.
 class AttentionOperand {
  public:
   explicit AttentionOperand(const Tensor& t);
 
-  // Rows [row, row + n) of a head as T: in place, or in `room` of n x width.
-  // BFloat16 is asked for where it is the dtype.
+  // Rows [row, row + n) of a head as T: in place, or in `room` of n x width
+  // elements. T may be BFloat16 if that is the dtype.
   template <class T>
   HeadRows<T> rows(int64_t batch, int64_t head, int64_t row, int64_t n,
                    T* room) const {
@@ -51,12 +52,13 @@ class AttentionOperand {
   tiles::ConvertFn convert_ = nullptr;
 };
 
-// A mask that broadcasts to batch x heads x queries x keys, or none.
+// A mask that broadcasts to batch x heads x queries x keys, or no mask.
 class AttentionMask {
  public:
   explicit AttentionMask(const std::optional<Tensor>& mask);
 
-  // Hides or adds to n scores of a query from a key on. room: n elements.
+  // Applies the mask to n scores of a query, from key `key` on: hides them or
+  // adds to them. room: n elements.
   template <class T>
   void apply(const AttentionKernel<T>& kernel, T* scores, int64_t batch,
              int64_t head, int64_t query, int64_t key, int64_t n,
@@ -80,13 +82,13 @@ struct AttentionSizes {
 
   AttentionSizes(const Tensor& query, const Tensor& key, const Tensor& value,
                  bool is_causal, std::optional<double> given_scale);
-  // How many of n keys from `key` on a query sees.
+  // How many of the n keys from `key` on the query sees.
   int64_t seen(int64_t query, int64_t key, int64_t n) const {
     return causal ? std::clamp<int64_t>(query - key + 1, 0, n) : n;
   }
 };
 
-// Arrays in one piece of memory: where each begins is set.
+// One array in a block of memory. allocate_arrays() sets `begin`.
 template <class U>
 struct ArrayPart {
   U*& begin;
@@ -103,7 +105,7 @@ Storage allocate_arrays(ArrayPart<U>... parts) {
   return s;
 }
 
-// The type of the factors: T, or BFloat16 where T is float and the machine
+// E is the type of the factors: T, or BFloat16 if T is float and the machine
 // multiplies pairs of BFloat16 (has_bf16_products).
 template <class T, class E>
 void multiply(int64_t m, int64_t n, int64_t k, const E* a, int64_t a_row,
@@ -117,7 +119,8 @@ void multiply(int64_t m, int64_t n, int64_t k, const E* a, int64_t a_row,
                  beta});
   }
 }
-// c = alpha * a bᵀ, c = a b + beta * c, and c += aᵀ b, of n x m results.
+// product_of_rows: c = alpha * a bᵀ. product: c = a b + beta * c.
+// add_product_of_columns: c += aᵀ b. Results are n x m.
 template <class T, class E>
 void product_of_rows(int64_t n, int64_t m, int64_t k, HeadRows<E> a,
                      HeadRows<E> b, T* c, int64_t c_row, T alpha) {
@@ -136,7 +139,7 @@ void add_product_of_columns(int64_t n, int64_t m, int64_t k, HeadRows<E> a,
   multiply<T, E>(n, m, k, a.data, 1, a.stride, b.data, b.stride, 1, c, c_row, 1,
                  1);
 }
-// Rows of n results as they are multiplied: in place, or in `room`.
+// Rows of n results in the type of factors: in place, or in `room`.
 template <class T, class E>
 HeadRows<E> multiplied(const T* from, int64_t rows, int64_t n, E* room) {
   if constexpr (std::is_same_v<T, E>) {
@@ -147,7 +150,7 @@ HeadRows<E> multiplied(const T* from, int64_t rows, int64_t n, E* room) {
   }
 }
 
-// Calls f<T, E>() with what attention of a dtype computes in and multiplies.
+// Calls f<T, E>(). Attention of that dtype is computed in T and multiplies E.
 template <class F>
 void visit_attention(ScalarType dtype, const F& f) {
   if (dtype == kBFloat16 && has_bf16_products()) {

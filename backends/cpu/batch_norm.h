@@ -2,16 +2,16 @@
 
 #include <cstdint>
 
-// The loops of batch_norm.cpp, compiled for each instruction set; T is float
-// or double, sums are in double.
+// The loops of batch_norm.cpp, compiled for each instruction set. T is float or
+// double; sums are in double.
 
 namespace sy::cpu {
 
 template <class T>
 struct ChannelKernel {
-  // Of n elements of one channel.
+  // The sum of n elements of one channel.
   double (*sum)(const T* x, int64_t n);
-  double (*squares)(const T* x, int64_t n, double mean);  // of x - mean
+  double (*squares)(const T* x, int64_t n, double mean);  // sum of (x - mean)^2
   // Adds the sums of dy and of dy * (x - mean).
   void (*dots)(const T* dy, const T* x, int64_t n, double mean, double* sum,
                double* dot);
@@ -20,7 +20,7 @@ struct ChannelKernel {
   // dx = a * dy + b * (x - mean) + c
   void (*gradient)(const T* dy, const T* x, int64_t n, T a, T b, T c, T mean,
                    T* dx);
-  // The same for rows of n channels; sums are added to those of each.
+  // The same for rows of n channels. Sums are added to those of each channel.
   void (*row_sum)(const T* x, int64_t rows, int64_t n, double* sums);
   void (*row_squares)(const T* x, int64_t rows, int64_t n, const double* means,
                       double* sums);

@@ -47,9 +47,10 @@ void check_blocks(const char* op, const Tensor& pivots, int64_t n) {
       const bool pair = p[k] < 0;
       const bool fits =
           p[k] != INT32_MIN && std::abs(p[k]) >= 1 && std::abs(p[k]) <= n;
-      SY_CHECK(fits && (!pair || (k + 1 < n && p[k + 1] == p[k])), Value, "[",
-               op, "] pivots: expected rows counted from 1 up to ", n,
-               ", negated and twice for a block of two, got ", p[k]);
+      SY_CHECK(fits && (!pair || (k + 1 < n && p[k + 1] == p[k])), Value,
+               "[{}] pivots: expected rows counted from 1 up to {}, negated "
+               "and twice for a block of two, got {}",
+               op, n, p[k]);
       k += pair;
     }
   }
@@ -126,7 +127,7 @@ void cholesky_inverse_out(const Tensor& self, bool upper, const Tensor& out) {
   for (int64_t i = 0; i < a.count; ++i) {
     SY_CHECK(failed[i] == 0, Value,
              "[cholesky_inverse] self: expected no zero on the diagonal, got "
-             "one in place ",
+             "one in place {}",
              failed[i]);
   }
   a.store(transposed(out));

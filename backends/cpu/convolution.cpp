@@ -25,8 +25,8 @@ Tensor tensor_of(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
 // As products of matrices where oneDNN would change the layout of too much for
 // what it does with it, or fill its vectors with channels that are not there.
 bool prefers_products(const Convolution& c, Part part) {
-  const auto no = [](const auto&... why) {
-    return kConvolutions.declines(kByProducts, why...);
+  const auto no = []<class... A>(FormatOf<A...> why, const A&... arguments) {
+    return kConvolutions.declines(kByProducts, why, arguments...);
   };
   const ConvolutionGeometry& g = c.g;
   const bool is_float = c.x.dtype() == kFloat;
@@ -34,15 +34,16 @@ bool prefers_products(const Convolution& c, Part part) {
   if (is_float && is_product(g)) {
     return g.batch < 4 || part == Part::kByWeight ||
            (part == Part::kForward && g.y_places() >= 128) ||
-           no(g.batch, " images, more than 3");
+           no("{} images, more than 3", g.batch);
   }
-  if (g.groups != 1) return no(g.groups, " groups");
+  if (g.groups != 1) return no("{} groups", g.groups);
   const bool many = is_float && g.out >= 64;
   switch (part) {
-    case Part::kByInput: return g.in <= (many ? 8 : 4) || no(g.in, " channels");
+    case Part::kByInput:
+      return g.in <= (many ? 8 : 4) || no("{} channels", g.in);
     case Part::kByWeight:
-      return (many && g.in > 3 && g.in < 16) || no(g.in, " channels");
-    default: return no("more than one tap, or dtype ", c.x.dtype());
+      return (many && g.in > 3 && g.in < 16) || no("{} channels", g.in);
+    default: return no("more than one tap, or dtype {}", c.x.dtype());
   }
 }
 
@@ -97,7 +98,7 @@ void run(const Convolution& given, Part part) {
   if (as_products) {
     kConvolutions.takes(kByProducts);
   } else {
-    kConvolutions.declines(kByRows, pairs, " pairs of channels in a group");
+    kConvolutions.declines(kByRows, "{} pairs of channels in a group", pairs);
     kConvolutions.takes(kByColumns);
   }
   convolve_by_columns(c, part);

@@ -4,28 +4,29 @@
 #include "aten/tensor.h"
 #include "c10/implementation.h"
 
-// The three computations of a convolution (see ConvolutionGeometry), one of
-// x, w and y being written. Several ways to each; convolution.cpp chooses.
+// The three computations of a convolution (see ConvolutionGeometry). Each
+// writes one of x, w and y. There are several ways for each; convolution.cpp
+// chooses one.
 
 namespace sy::cpu {
 
 struct Convolution {
   const char* op;
   ConvolutionGeometry g;
-  // Of one dtype, at any strides.
+  // They have one dtype and any strides.
   Tensor x, w, y;
-  // One element for each channel of what `forward` and `by_input` write, which
-  // is added; may be undefined.
+  // Added to the result of kForward and kByInput: one element for each channel
+  // of it. May be undefined.
   Tensor bias;
 };
 
 enum class ConvolutionPart : uint8_t {
   kForward,   // y from x and w
-  kByInput,   // x: the derivative where y has the gradient
+  kByInput,   // x: the derivative; y has the gradient
   kByWeight,  // w: the same
 };
 
-// In the order in which they are asked.
+// In the order in which convolution.cpp tries them.
 enum ConvolutionBy : size_t {
   kByProducts,
   kByOneDnn,
@@ -34,22 +35,24 @@ enum ConvolutionBy : size_t {
 };
 extern const Implementations kConvolutions;
 
-// Whether x itself is what taps see, so that it is a product of matrices.
+// Whether the convolution is a plain matrix product with x: one tap, without
+// steps and padding.
 bool is_product(const ConvolutionGeometry& g);
 
-// By products of matrices: of taps written out as columns, tile by tile.
+// By matrix products. The taps are written out as columns, tile by tile.
 void convolve_by_columns(const Convolution& c, ConvolutionPart part);
 // By loops over rows, for groups of few channels.
 void convolve_by_rows(const Convolution& c, ConvolutionPart part);
-// False, with nothing written, if oneDNN is not there or declines.
+// Returns false, and writes nothing, if oneDNN is not there or declines.
 bool convolve_by_onednn(const Convolution& c, ConvolutionPart part);
 
-// The dtype that own kernels compute in.
+// The dtype that our own kernels compute in.
 inline ScalarType work_dtype(ScalarType t) {
   return t == kHalf || t == kBFloat16 ? kFloat : t;
 }
 
-// f.operator()<T>() for the C++ type of one; unsigned where sums wrap around.
+// Calls f.operator()<T>() for the C++ type of a work dtype. Integers of 4 and 8
+// bytes are unsigned, since sums wrap around.
 template <class F>
 void visit_work_dtype(const char* op, ScalarType t, const F& f) {
   switch (t) {
@@ -61,13 +64,13 @@ void visit_work_dtype(const char* op, ScalarType t, const F& f) {
     case kInt: return f.template operator()<uint32_t>();
     case kLong: return f.template operator()<uint64_t>();
     default:
-      fail(ErrorKind::Type, "[", op,
-           "] input: expected an integer or floating dtype, got ", t);
+      fail(ErrorKind::Type,
+           "[{}] input: expected an integer or floating dtype, got {}", op, t);
   }
 }
 
-// One element of a batch in contiguous memory of the work dtype: its own, or a
-// copy that store() writes back.
+// One element of a batch in contiguous memory of the work dtype. It is the
+// tensor's own memory, or a copy that store() writes back.
 class ConvolutionImage {
  public:
   ConvolutionImage(const Tensor& batch, int64_t n, bool read);
@@ -78,20 +81,21 @@ class ConvolutionImage {
   Tensor own_, image_;
 };
 
-// A range of places of y, as rows.
+// Some neighbouring places in a row of y.
 struct ConvolutionRow {
   int64_t place[3];  // of the first
   int64_t length;
 };
 
-// Where tap `k` of dim 2 lies within x along a row of y: places [begin, end) of
-// the row, the first at x[start], the others `stride` apart.
+// Where tap `k` of dim 2 lies within x along a row of y: for places [begin,
+// end) of the row. The first one reads x[start], and the others follow `stride`
+// apart.
 struct RowOverlap {
   int64_t begin, end, start;
 };
 RowOverlap row_overlap(const ConvolutionGeometry& g, int64_t first,
                        int64_t length, int64_t k);
-// The row of x that tap (k0, k1) of row (y0, y1) of y reads; -1 if it lies
+// The row of x that tap (k0, k1) reads for row (y0, y1) of y; -1 if it lies
 // outside.
 int64_t row_of_x(const ConvolutionGeometry& g, int64_t y0, int64_t y1,
                  int64_t k0, int64_t k1);

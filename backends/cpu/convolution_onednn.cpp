@@ -192,19 +192,19 @@ bool by_weight(const Convolution& c) {
 }  // namespace
 
 bool convolve_by_onednn(const Convolution& c, ConvolutionPart part) {
-  const auto no = [](const auto&... why) {
-    return kConvolutions.declines(kByOneDnn, why...);
+  const auto no = []<class... A>(FormatOf<A...> why, const A&... arguments) {
+    return kConvolutions.declines(kByOneDnn, why, arguments...);
   };
   OneDnnType type;
-  if (!onednn_type(c.x.dtype(), &type)) return no("dtype ", c.x.dtype());
+  if (!onednn_type(c.x.dtype(), &type)) return no("dtype {}", c.x.dtype());
   const bool apart =
       c.g.groups >= 16 && c.g.groups == c.g.in && c.g.groups == c.g.out;
   const int64_t least = apart ? kOneDnnWorkApart : kOneDnnWork;
   if (c.g.work() < least) {
-    return no(c.g.work(), " multiplications, fewer than ", least);
+    return no("{} multiplications, fewer than {}", c.g.work(), least);
   }
   if (!is_in_range(c.g)) return no("a size beyond 31 bits");
-  if (onednn() == nullptr) return no("not loaded (", why_no_onednn(), ")");
+  if (onednn() == nullptr) return no("not loaded ({})", why_no_onednn());
   if (!(part == ConvolutionPart::kByWeight ? by_weight(c) : run(c, part))) {
     return no("it has none, or only a reference");
   }

@@ -196,13 +196,13 @@ void copy_strided(size_t item, IntArrayRef sizes, void* dst,
 // What aten's copies come to (aten/engine/copy.h).
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool) {
   SY_CHECK(dst.is_cpu() && self.is_cpu(), NotImplemented,
-           "[_copy_from] dst: expected two CPU tensors, got ", describe(self),
-           " and ", describe(dst));
+           "[_copy_from] dst: expected two CPU tensors, got {} and {}",
+           describe(self), describe(dst));
   if (SY_UNLIKELY(self.sizes() != dst.sizes())) {
     const Dims sizes = broadcast_sizes("_copy_from", dst.sizes(), self.sizes());
     SY_CHECK(IntArrayRef(sizes) == dst.sizes(), Value,
-             "[_copy_from] self: expected sizes that broadcast to ",
-             dst.sizes(), ", got ", self.sizes());
+             "[_copy_from] self: expected sizes that broadcast to {}, got {}",
+             dst.sizes(), self.sizes());
   }
   copy_elements(dst, self);
   return dst;

@@ -2,16 +2,16 @@
 
 #include "aten/tensor.h"
 
-// Moving elements within CPU memory, at any strides and dtypes.
+// Copies elements within CPU memory, with any strides and dtypes.
 
 namespace sy::cpu {
 
-// dst = src: src broadcasts to dst's sizes and converts to its dtype. They do
-// not overlap, or element by element. Checks nothing.
+// dst = src. src broadcasts to dst's sizes and is converted to its dtype. The
+// two must not overlap, except element by element. Checks nothing.
 void copy_elements(const TensorBase& dst, const TensorBase& src);
 
-// The same for elements of `item` bytes in memory, 1, 2, 4, 8 or 16: strides in
-// elements, which may be negative.
+// The same for memory with elements of `item` bytes: 1, 2, 4, 8 or 16. Strides
+// are in elements and may be negative.
 void copy_strided(size_t item, IntArrayRef sizes, void* dst,
                   IntArrayRef dst_strides, const void* src,
                   IntArrayRef src_strides);

@@ -65,10 +65,10 @@ void poisson_out(const Tensor& self, std::optional<Generator> generator,
   const Tensor means = contiguous_cpu(self, kDouble);
   const auto* mean = static_cast<const double*>(means.raw_data());
   for (int64_t i = 0, n = means.numel(); i < n; ++i) {
-    SY_CHECK(mean[i] >= 0 && std::isfinite(mean[i]), Value,
-             "[poisson] self: expected finite means that are not negative, "
-             "got ",
-             mean[i]);
+    SY_CHECK(
+        mean[i] >= 0 && std::isfinite(mean[i]), Value,
+        "[poisson] self: expected finite means that are not negative, got {}",
+        mean[i]);
   }
   draw_each(generator, out, [&](int64_t i, Evens& evens) {
     return draw_poisson(mean[i], evens);
@@ -83,11 +83,11 @@ void binomial_out(const Tensor& count, const Tensor& prob,
   const auto* p = static_cast<const double*>(chances.raw_data());
   for (int64_t i = 0, size = counts.numel(); i < size; ++i) {
     SY_CHECK(n[i] >= 0 && std::isfinite(n[i]), Value,
-             "[binomial] count: expected finite numbers that are not "
-             "negative, got ",
+             "[binomial] count: expected finite numbers that are not negative, "
+             "got {}",
              n[i]);
     SY_CHECK(p[i] >= 0 && p[i] <= 1, Value,
-             "[binomial] prob: expected probabilities in [0, 1], got ", p[i]);
+             "[binomial] prob: expected probabilities in [0, 1], got {}", p[i]);
   }
   draw_each(generator, out, [&](int64_t i, Evens& evens) {
     return draw_binomial(std::floor(n[i]), p[i], evens);

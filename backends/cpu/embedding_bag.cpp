@@ -33,8 +33,9 @@ Tensor zeros(IntArrayRef sizes, ScalarType dtype) {
 void check_indices(const char* op, const Tensor& indices, int64_t rows) {
   const int64_t* const data = ints(indices);
   for (int64_t i = 0; i < indices.numel(); ++i) {
-    SY_CHECK(data[i] >= 0 && data[i] < rows, Index, "[", op,
-             "] indices: expected values in [0, ", rows, "), got ", data[i]);
+    SY_CHECK(data[i] >= 0 && data[i] < rows, Index,
+             "[{}] indices: expected values in [0, {}), got {}", op, rows,
+             data[i]);
   }
 }
 
@@ -50,16 +51,18 @@ struct Bags {
         count(offsets.numel() - (include_last ? 1 : 0)),
         total(indices),
         last(indices) {
-    SY_CHECK(count >= 0, Value, "[", op,
-             "] offsets: expected at least 1 with include_last_offset, got 0");
+    SY_CHECK(
+        count >= 0, Value,
+        "[{}] offsets: expected at least 1 with include_last_offset, got 0",
+        op);
     const int64_t* const data = ints(offsets);
     int64_t before = 0;
     for (int64_t i = 0; i < offsets.numel(); ++i) {
       SY_CHECK(data[i] >= before && data[i] <= total && (i > 0 || data[i] == 0),
-               Value, "[", op,
-               "] offsets: expected numbers that rise from 0 to "
-               "at most ",
-               total, ", the number of indices, got ", data[i], " at ", i);
+               Value,
+               "[{}] offsets: expected numbers that rise from 0 to at most {}, "
+               "the number of indices, got {} at {}",
+               op, total, data[i], i);
       before = data[i];
     }
     if (include_last && is_end) last = before;
@@ -231,12 +234,12 @@ Results bag(const char* op, bool forward_only, const Tensor& weight,
 Tensor checked_bags(const char* op, const Tensor& of_index, int64_t indices,
                     int64_t bags) {
   const Tensor t = int64_vector(op, "offset2bag", of_index);
-  SY_CHECK(t.numel() == indices, Value, "[", op,
-           "] offset2bag: expected a bag for each of ", indices,
-           " indices, got ", describe(of_index));
+  SY_CHECK(t.numel() == indices, Value,
+           "[{}] offset2bag: expected a bag for each of {} indices, got {}", op,
+           indices, describe(of_index));
   for (int64_t i = 0; i < indices; ++i) {
-    SY_CHECK(ints(t)[i] >= -1 && ints(t)[i] < bags, Index, "[", op,
-             "] offset2bag: expected values in [-1, ", bags, "), got ",
+    SY_CHECK(ints(t)[i] >= -1 && ints(t)[i] < bags, Index,
+             "[{}] offset2bag: expected values in [-1, {}), got {}", op, bags,
              ints(t)[i]);
   }
   return t;
@@ -295,9 +298,9 @@ Tensor dense_gradient(const char* op, const Tensor& grad, const Tensor& indices,
     T* const to = static_cast<T*>(out.raw_data());
     for (int64_t i = 0; i < bags * n; ++i) {
       const int64_t row = ints(held)[i];
-      SY_CHECK(row >= 0 && row < num_weights, Index, "[", op,
-               "] maximum_indices: expected values in [0, ", num_weights,
-               "), got ", row);
+      SY_CHECK(row >= 0 && row < num_weights, Index,
+               "[{}] maximum_indices: expected values in [0, {}), got {}", op,
+               num_weights, row);
       // A bag without elements has no maximum.
       if (ints(bag_size)[i / n] > 0) to[row * n + i % n] += g[i];
     }
@@ -333,10 +336,11 @@ Tensor dense_backward(const char* op, const Tensor& grad,
                       const std::optional<Tensor>& samples_,
                       int64_t padding_idx) {
   check_bag_mode(op, mode);
-  SY_CHECK(grad.is_floating_point() && grad.dim() == 2, Value, "[", op,
-           "] grad: expected a floating matrix, got ", describe(grad));
-  SY_CHECK(num_weights >= 0, Value, "[", op,
-           "] num_weights: expected a number of rows, got ", num_weights);
+  SY_CHECK(grad.is_floating_point() && grad.dim() == 2, Value,
+           "[{}] grad: expected a floating matrix, got {}", op, describe(grad));
+  SY_CHECK(num_weights >= 0, Value,
+           "[{}] num_weights: expected a number of rows, got {}", op,
+           num_weights);
   const Tensor indices = int64_vector(op, "indices", indices_);
   check_indices(op, indices, num_weights);
   check_bag_samples(op, samples_, grad, indices, mode);
@@ -349,10 +353,9 @@ Tensor dense_backward(const char* op, const Tensor& grad,
   Tensor of_index;
   if (mode == kBagMax) {
     SY_CHECK(maxima.dtype() == kLong && maxima.sizes() == grad.sizes(), Value,
-             "[", op,
-             "] maximum_indices: expected int64 indices of the sizes of "
-             "grad, got ",
-             describe(maxima));
+             "[{}] maximum_indices: expected int64 indices of the sizes of "
+             "grad, got {}",
+             op, describe(maxima));
   } else {
     of_index = checked_bags(op, of_index_, indices.numel(), bags);
   }
@@ -416,7 +419,7 @@ Tensor embedding_bag_backward(const Tensor& grad, const Tensor& indices,
                               const std::optional<Tensor>& per_sample_weights,
                               int64_t padding_idx) {
   constexpr const char* kOp = "_embedding_bag_backward";
-  SY_CHECK(grad.dim() == 2, Value, "[", kOp, "] grad: expected a matrix, got ",
+  SY_CHECK(grad.dim() == 2, Value, "[{}] grad: expected a matrix, got {}", kOp,
            describe(grad));
   const Tensor bags =
       bags_or_computed(kOp, offset2bag, offsets, indices, grad.sizes()[0]);
@@ -430,14 +433,14 @@ Tensor embedding_bag_per_sample_weights_backward(
     const Tensor& offsets, const Tensor& offset2bag, int64_t mode,
     int64_t padding_idx) {
   constexpr const char* kOp = "_embedding_bag_per_sample_weights_backward";
-  SY_CHECK(mode == kBagSum, Value, "[", kOp, "] mode: expected 0, got ", mode);
+  SY_CHECK(mode == kBagSum, Value, "[{}] mode: expected 0, got {}", kOp, mode);
   check_bag_weight(kOp, weight);
   SY_CHECK(grad.dim() == 2 && grad.sizes()[1] == weight.sizes()[1] &&
                grad.dtype() == weight.dtype(),
-           Value, "[", kOp,
-           "] grad: expected a matrix with the columns and dtype of weight, "
-           "got ",
-           describe(grad));
+           Value,
+           "[{}] grad: expected a matrix with the columns and dtype of weight, "
+           "got {}",
+           kOp, describe(grad));
   const Tensor indices = int64_vector(kOp, "indices", indices_);
   check_indices(kOp, indices, weight.sizes()[0]);
   const int64_t bags = grad.sizes()[0], n = grad.sizes()[1];
@@ -478,9 +481,9 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices_, double max_norm,
   const int64_t rows = self.sizes()[0], n = self.sizes()[1];
   std::vector<int64_t> list(ints(indices), ints(indices) + indices.numel());
   for (int64_t& i : list) {
-    SY_CHECK(i >= -rows && i < rows, Index, "[", kOp,
-             "] indices: expected values in [", -rows, ", ", rows, "), got ",
-             i);
+    SY_CHECK(i >= -rows && i < rows, Index,
+             "[{}] indices: expected values in [{}, {}), got {}", kOp, -rows,
+             rows, i);
     if (i < 0) i += rows;
   }
   std::sort(list.begin(), list.end());

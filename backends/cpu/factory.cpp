@@ -33,11 +33,12 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step) {
            "[arange] step: expected a number other than 0, got 0");
   SY_CHECK(
       std::isfinite(d_start) && std::isfinite(d_end) && !std::isnan(d_step),
-      Value, "[arange] start, end: expected finite numbers, got ", start,
-      " and ", end);
-  SY_CHECK((d_step > 0) == (d_end >= d_start) || d_start == d_end, Value,
-           "[arange] end: expected a bound that steps of ", step, " from ",
-           start, " reach, got ", end);
+      Value, "[arange] start, end: expected finite numbers, got {} and {}",
+      start, end);
+  SY_CHECK(
+      (d_step > 0) == (d_end >= d_start) || d_start == d_end, Value,
+      "[arange] end: expected a bound that steps of {} from {} reach, got {}",
+      step, start, end);
   double n;
   if (start.is_integral(true) && end.is_integral(true) &&
       step.is_integral(true)) {
@@ -50,7 +51,7 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step) {
     n = std::ceil((d_end - d_start) / d_step);
   }
   SY_CHECK(n >= 0 && n < 0x1p62, Value,
-           "[arange] end: expected fewer than 2^62 elements, got ", n);
+           "[arange] end: expected fewer than 2^62 elements, got {}", n);
   return static_cast<int64_t>(n);
 }
 
@@ -103,7 +104,8 @@ Tensor empty(IntArrayRef size, std::optional<ScalarType> dtype,
   if (SY_UNLIKELY(memory_format.has_value() &&
                   *memory_format != MemoryFormat::Contiguous)) {
     SY_CHECK(*memory_format != MemoryFormat::Preserve, Value,
-             "[empty] memory_format: expected a layout, got ", *memory_format);
+             "[empty] memory_format: expected a layout, got {}",
+             *memory_format);
     int64_t strides[TensorImpl::kMaxDims];
     dense_strides_like(result, *memory_format, strides);
     result.impl()->set_sizes_and_strides(Dims(size), {strides, size.size()}, 0);
@@ -184,7 +186,7 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
 
 Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps,
                      Tensor& out) {
-  SY_CHECK(steps >= 0, Value, "[linspace] steps: expected at least 0, got ",
+  SY_CHECK(steps >= 0, Value, "[linspace] steps: expected at least 0, got {}",
            steps);
   resize_vector("linspace", out, steps);
   const double a = start.to_double(), b = end.to_double();
@@ -209,7 +211,7 @@ Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps,
 
 Tensor& randperm_out(int64_t n, std::optional<Generator> generator,
                      Tensor& out) {
-  SY_CHECK(n >= 0, Value, "[randperm] n: expected at least 0, got ", n);
+  SY_CHECK(n >= 0, Value, "[randperm] n: expected at least 0, got {}", n);
   SY_CHECK(out.dtype() != kBool, Type,
            "[randperm] dtype: expected a dtype of numbers, got bool");
   resize_vector("randperm", out, n);

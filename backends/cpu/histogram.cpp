@@ -61,8 +61,9 @@ std::pair<double, double> extent(const T* x, int64_t n) {
 }
 
 void check_extent(const char* op, std::pair<double, double> e) {
-  SY_CHECK(std::isfinite(e.first) && std::isfinite(e.second), Value, "[", op,
-           "] range: expected finite ends, got ", e.first, " to ", e.second);
+  SY_CHECK(std::isfinite(e.first) && std::isfinite(e.second), Value,
+           "[{}] range: expected finite ends, got {} to {}", op, e.first,
+           e.second);
 }
 
 template <class A>
@@ -135,11 +136,11 @@ void histogram(const Tensor& x, const std::vector<A>& edges,
 void check_weight(const Tensor& self, const std::optional<Tensor>& weight) {
   if (!weight || !weight->defined()) return;
   SY_CHECK(weight->sizes() == self.sizes(), Value,
-           "[histogram] weight: expected the sizes of self, ", self.sizes(),
-           ", got ", weight->sizes());
+           "[histogram] weight: expected the sizes of self, {}, got {}",
+           self.sizes(), weight->sizes());
   SY_CHECK(weight->dtype() == self.dtype(), Type,
-           "[histogram] weight: expected the dtype of self, ", self.dtype(),
-           ", got ", weight->dtype());
+           "[histogram] weight: expected the dtype of self, {}, got {}",
+           self.dtype(), weight->dtype());
 }
 
 }  // namespace
@@ -155,8 +156,8 @@ void histc_out(const Tensor& self, int64_t bins, const Scalar& min,
     if (e.first == e.second) e = {e.first - 1, e.second + 1};
     check_extent("histc", e);
     SY_CHECK(e.first < e.second, Value,
-             "[histc] max: expected more than min, got ", e.second,
-             ", min = ", e.first);
+             "[histc] max: expected more than min, got {}, min = {}", e.second,
+             e.first);
     const A low = static_cast<A>(e.first), high = static_cast<A>(e.second);
     std::vector<int64_t> counts(static_cast<size_t>(bins));
     fill(
@@ -175,7 +176,7 @@ void histogram_bin_ct_out(const Tensor& self, int64_t bins,
                           const Tensor& hist, const Tensor& bin_edges) {
   check_weight(self, weight);
   SY_CHECK(!range || range->size() == 2, Value,
-           "[histogram] range: expected two ends, got ",
+           "[histogram] range: expected two ends, got {}",
            range ? range->size() : 0);
   const Tensor x = contiguous_cpu(self);
   visit_floating_dtypes("histogram", self.dtype(), [&]<class T>() {
@@ -188,8 +189,8 @@ void histogram_bin_ct_out(const Tensor& self, int64_t bins,
     }
     check_extent("histogram", e);
     SY_CHECK(e.first <= e.second, Value,
-             "[histogram] range: expected the lower end first, got ", e.first,
-             " to ", e.second);
+             "[histogram] range: expected the lower end first, got {} to {}",
+             e.first, e.second);
     if (e.first == e.second) e = {e.first - 0.5, e.second + 0.5};
     const std::vector<A> edges = equal_edges<A>(e, bins);
     store<T>(edges, bin_edges);
@@ -216,8 +217,8 @@ void histogram_bins_tensor_out(const Tensor& self, const Tensor& bins,
     const std::vector<A> edges(p, p + given.numel());
     for (size_t i = 1; i < edges.size(); ++i) {
       SY_CHECK(edges[i - 1] <= edges[i], Value,
-               "[histogram] bins: expected edges in order, got ", edges[i],
-               " after ", edges[i - 1]);
+               "[histogram] bins: expected edges in order, got {} after {}",
+               edges[i], edges[i - 1]);
     }
     store<T>(edges, bin_edges);
     histogram<T>(x, edges, weight, density, hist, [&](A v) -> int64_t {
@@ -230,12 +231,12 @@ void histogram_bins_tensor_out(const Tensor& self, const Tensor& bins,
 Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
                 int64_t minlength) {
   SY_CHECK(is_integral_type(self.dtype(), false), Type,
-           "[bincount] self: expected integers, got ", self.dtype());
+           "[bincount] self: expected integers, got {}", self.dtype());
   // Of no elements counts, whatever the weights, as in ATen.
   const bool weighted = weights && weights->defined() && self.numel() > 0;
   SY_CHECK(!weights || !weights->defined() || weights->sizes() == self.sizes(),
-           Value, "[bincount] weights: expected the sizes of self, ",
-           self.sizes(), ", got ", weights ? weights->sizes() : IntArrayRef());
+           Value, "[bincount] weights: expected the sizes of self, {}, got {}",
+           self.sizes(), weights ? weights->sizes() : IntArrayRef());
   const Tensor x = contiguous_cpu(self, kLong);
   const auto* data = static_cast<const int64_t*>(x.raw_data());
   const int64_t n = x.numel();
@@ -250,11 +251,11 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
     greatest(&last, data + i, std::min(kRead, n - i));
   }
   SY_CHECK(first >= 0, Value,
-           "[bincount] self: expected no negative numbers, got ", first);
+           "[bincount] self: expected no negative numbers, got {}", first);
   constexpr int64_t kMost = int64_t{1} << 31;
   SY_CHECK(last < kMost && minlength <= kMost, Value,
            "[bincount] self: expected numbers below 2^31 and minlength of at "
-           "most that, got ",
+           "most that, got {}",
            std::max(last, minlength));
   const int64_t count = std::max(last + 1, minlength);
   const auto place = [&](int64_t i) { return data[i]; };

@@ -36,18 +36,19 @@ Tensor checked_sorter(const Tensor& sequence,
                       const std::optional<Tensor>& sorter) {
   if (!sorter || !sorter->defined()) return {};
   SY_CHECK(sorter->dtype() == kLong, Type,
-           "[searchsorted] sorter: expected int64 indices, got ",
+           "[searchsorted] sorter: expected int64 indices, got {}",
            sorter->dtype());
   SY_CHECK(sorter->sizes() == sequence.sizes(), Value,
-           "[searchsorted] sorter: expected the sizes of sorted_sequence, ",
-           sequence.sizes(), ", got ", sorter->sizes());
+           "[searchsorted] sorter: expected the sizes of sorted_sequence, {}, "
+           "got {}",
+           sequence.sizes(), sorter->sizes());
   const Tensor order = contiguous_cpu(*sorter);
   const auto* p = static_cast<const int64_t*>(order.raw_data());
   const int64_t n = sequence.size(-1);
   for (int64_t i = 0; i < order.numel(); ++i) {
     SY_CHECK(p[i] >= 0 && p[i] < n, Index,
-             "[searchsorted] sorter: expected indices in [0, ", n - 1,
-             "], got ", p[i]);
+             "[searchsorted] sorter: expected indices in [0, {}], got {}",
+             n - 1, p[i]);
   }
   return order;
 }
@@ -100,7 +101,7 @@ void searchsorted_out(const Tensor& sorted_sequence, const Tensor& self,
                       const std::optional<Tensor>& sorter, const Tensor& out) {
   SY_CHECK(!out_int32 || sorted_sequence.size(-1) <= INT32_MAX, Value,
            "[searchsorted] out_int32: expected at most 2^31 - 1 elements in a "
-           "row, got ",
+           "row, got {}",
            sorted_sequence.size(-1));
   const Tensor both[] = {sorted_sequence, self};
   search(sorted_sequence, self, result_type(both), is_right(right, side),

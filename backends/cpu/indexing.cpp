@@ -55,12 +55,12 @@ Tensor unexpanded(const Tensor& t) {
   const Tensor all = contiguous_cpu(index, kLong);
   const auto* p = static_cast<const int64_t*>(all.raw_data());
   for (int64_t i = 0; i < all.numel(); ++i) {
-    SY_CHECK(p[i] >= (wrap ? -n : 0) && p[i] < n, Index, "[", op,
-             "] index: expected indices in [", wrap ? -n : 0, ", ", n - 1,
-             "] for dim ", dim, " of size ", n, ", got ", p[i], " at ",
-             place(index.sizes(), i));
+    SY_CHECK(p[i] >= (wrap ? -n : 0) && p[i] < n, Index,
+             "[{}] index: expected indices in [{}, {}] for dim {} of size {}, "
+             "got {} at {}",
+             op, wrap ? -n : 0, n - 1, dim, n, p[i], place(index.sizes(), i));
   }
-  fail(ErrorKind::Internal, "[", op, "] index: changed while it was read");
+  fail(ErrorKind::Internal, "[{}] index: changed while it was read", op);
 }
 
 // Whether every one of them is in [low, n): the least and the greatest are.
@@ -144,13 +144,13 @@ Indices checked_vector(const char* op, const Tensor& index, int64_t dim,
 void check_covers(const char* op, const char* argument, const Tensor& t,
                   const Tensor& index, int64_t dim) {
   const Dims have = sizes_of(t), want = sizes_of(index);
-  SY_CHECK(have.size() == want.size(), Value, "[", op, "] ", argument,
-           ": expected as many dims as index, ", want.size(), ", got ",
-           have.size());
+  SY_CHECK(have.size() == want.size(), Value,
+           "[{}] {}: expected as many dims as index, {}, got {}", op, argument,
+           want.size(), have.size());
   for (int64_t d = 0; d < want.size(); ++d) {
-    SY_CHECK(d == dim || want[d] <= have[d], Value, "[", op,
-             "] index: expected sizes of at most those of ", argument, ", ",
-             IntArrayRef(have), ", got ", IntArrayRef(want));
+    SY_CHECK(d == dim || want[d] <= have[d], Value,
+             "[{}] index: expected sizes of at most those of {}, {}, got {}",
+             op, argument, IntArrayRef(have), IntArrayRef(want));
   }
 }
 
@@ -207,7 +207,7 @@ void index_select_out(const Tensor& self, int64_t dim, const Tensor& index,
   dim = wrap_dim("index_select", dim, self.dim());
   SY_CHECK(self.dim() > 0 || index.numel() == 1, Value,
            "[index_select] index: expected one index for a tensor without "
-           "dims, got ",
+           "dims, got {}",
            index.numel());
   const Dims sizes = sizes_of(self);
   const Tensor all = contiguous_cpu(index, kLong);
@@ -249,11 +249,11 @@ void index_add_out(const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& source, const Scalar& alpha,
                    const Tensor& out) {
   SY_CHECK(!alpha.is_boolean() || self.dtype() == kBool, Type,
-           "[index_add] alpha: expected a number for ", self.dtype(),
-           ", got a bool");
+           "[index_add] alpha: expected a number for {}, got a bool",
+           self.dtype());
   SY_CHECK(!alpha.is_floating_point() || self.is_floating_point(), Type,
-           "[index_add] alpha: expected a whole number for ", self.dtype(),
-           ", got ", alpha);
+           "[index_add] alpha: expected a whole number for {}, got {}",
+           self.dtype(), alpha);
   join_slices("index_add", self, dim, index, source, Join::Add, alpha, out);
 }
 

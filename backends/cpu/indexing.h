@@ -3,19 +3,20 @@
 #include "aten/engine/dims.h"
 #include "aten/tensor.h"
 
-// What the kernels that read and write at indices share.
+// Shared by the kernels that read and write at indices.
 
 namespace sy::cpu {
 
-// Elements that one thread takes at least.
+// The fewest elements that a thread takes.
 constexpr int64_t kIndexGrain = 32768;
 
-// Sizes and strides of a tensor; one without dims has one dim of size 1.
+// The sizes and strides of a tensor. A tensor without dims has one dim of size
+// 1.
 Dims sizes_of(const TensorBase& t);
 Dims strides_of(const TensorBase& t);
 
-// Indices as int64, each in [0, n). Along dims that an index is expanded in,
-// they are there once, with a stride of 0.
+// Indices as int64, each in [0, n). Dims that an index is expanded along have
+// stride 0, so that each index is there once.
 struct Indices {
   Tensor tensor;
   Dims strides;  // in elements
@@ -24,31 +25,33 @@ struct Indices {
     return static_cast<const int64_t*>(tensor.raw_data());
   }
 };
-// Throws IndexError naming the dim and the value. With `wrap` indices count
-// from the end if negative.
+// Throws IndexError that names the dim and the value. With `wrap`, negative
+// indices count from the end.
 Indices checked_indices(const char* op, const Tensor& index, int64_t dim,
                         int64_t n, bool wrap = false);
-// The same for a vector of them: its stride stands at `dim` of `ndim`.
+// The same for a vector of indices along `dim` of `ndim` dims; other strides
+// are 0.
 Indices checked_vector(const char* op, const Tensor& index, int64_t dim,
                        int64_t n, int64_t ndim, bool wrap = false);
 
-// Throws ValueError if a size of `index`, but that of `dim`, is greater than
-// that of `t`.
+// Throws ValueError unless t has as many dims as `index`, and no size of index
+// except that of `dim` exceeds that of t.
 void check_covers(const char* op, const char* argument, const Tensor& t,
                   const Tensor& index, int64_t dim);
 
-// out = self, as the result of an operator that changes some of its elements;
-// nothing to do where it is written in place. self broadcasts.
+// out = self, for an operator that then changes some elements. Does nothing if
+// out is self. self broadcasts.
 void start_result(const Tensor& out, const Tensor& self);
 
-// to[i] = the element `offsets[i]` bytes behind `from`.
+// Each element of `to` is the element of `from` at the same place, moved by
+// step * index bytes. `index` has its own strides. All strides are in elements.
 struct GatherPlan {
   Dims sizes;
   const void* from;
   Dims from_strides;
   const int64_t* index;
   Dims index_strides;
-  int64_t step;  // in bytes, for 1 of index
+  int64_t step;  // in bytes, for an index of 1
   void* to;
   Dims to_strides;
 };

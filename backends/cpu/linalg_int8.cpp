@@ -29,15 +29,15 @@ bool by_onednn(const Matrix& a, const Matrix& b, const Matrix& c,
                ScalarType dtype, const TensorBase& weight) {
   const int64_t work = a.rows * a.cols * b.cols;
   if (work < kOneDnnWork) {
-    return kProducts.declines(kOneDnn, work, " multiplications, fewer than ",
-                              kOneDnnWork);
+    return kProducts.declines(kOneDnn, "{} multiplications, fewer than {}",
+                              work, kOneDnnWork);
   }
   if (!has_unit_stride(a) || !has_unit_stride(b)) {
     return kProducts.declines(kOneDnn, "a matrix with no stride of 1");
   }
   const OneDnnApi* const api = onednn();
   if (api == nullptr) {
-    return kProducts.declines(kOneDnn, "not loaded (", why_no_onednn(), ")");
+    return kProducts.declines(kOneDnn, "not loaded ({})", why_no_onednn());
   }
   OneDnnMatmul call{};
   call.type = dtype == kByte ? OneDnnType::u8 : OneDnnType::s8;
@@ -60,7 +60,7 @@ bool by_onednn(const Matrix& a, const Matrix& b, const Matrix& c,
     call.packed = &PackedWeight::memory;
     call.packed_context = &packed;
     if (packed.why_not() != nullptr) {
-      kProducts.declines(kPacked, packed.why_not());
+      kProducts.declines(kPacked, "{}", packed.why_not());
     } else if (api->matmul(&call)) {
       packed.keep();
       kProducts.takes(kPacked);

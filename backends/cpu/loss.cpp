@@ -43,8 +43,9 @@ struct Problem {
   int64_t class_of(int64_t row) const {
     const int64_t c = target[row * target_stride];
     if (c == ignored) return -1;
-    SY_CHECK(c >= 0 && c < classes, Index, "[", op,
-             "] target: expected a class in [0, ", classes - 1, "], got ", c);
+    SY_CHECK(c >= 0 && c < classes, Index,
+             "[{}] target: expected a class in [0, {}], got {}", op,
+             classes - 1, c);
     return c;
   }
   A weight_of(int64_t c) const {

@@ -4,13 +4,14 @@
 #include "aten/engine/structured.h"
 #include "aten/tensor.h"
 
-// What the kernels of losses share.
+// Shared by the kernels of losses.
 
 namespace sy::cpu {
 
 enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
 
-// f(T* elements), which become those of `out`, in order.
+// Calls f(T* elements). What f writes there becomes the elements of `out`, in
+// order.
 template <class T, class F>
 void fill_contiguous(const Tensor& out, const F& f) {
   if (out.is_contiguous()) {

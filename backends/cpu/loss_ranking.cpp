@@ -93,9 +93,9 @@ struct MultiMargin : Rows<T> {
 
   int64_t class_of(int64_t row) const {
     const int64_t c = this->target[row];
-    SY_CHECK(c >= 0 && c < this->classes, Index, "[", op,
-             "] target: expected a class in [0, ", this->classes - 1, "], got ",
-             c);
+    SY_CHECK(c >= 0 && c < this->classes, Index,
+             "[{}] target: expected a class in [0, {}], got {}", op,
+             this->classes - 1, c);
     return c;
   }
   T weight_of(int64_t c) const {
@@ -121,9 +121,9 @@ struct MultiLabel : Rows<T> {
     const int64_t n = this->classes;
     const int64_t* t = this->target + row * n;
     for (int64_t i = 0; i < n; ++i) {
-      SY_CHECK(t[i] >= -1 && t[i] < n, Index, "[", op,
-               "] target: expected a class in [0, ", n - 1, "] or -1, got ",
-               t[i]);
+      SY_CHECK(t[i] >= -1 && t[i] < n, Index,
+               "[{}] target: expected a class in [0, {}] or -1, got {}", op,
+               n - 1, t[i]);
     }
     const int64_t* end =
         std::find_if(t, t + n, [](int64_t c) { return c < 0; });

@@ -64,9 +64,9 @@ struct Sequences {
       if (targets.dim() == 2) at = i * targets.sizes()[1];
       first.push_back(at);
       for (int64_t k = at; k < at + count; ++k) {
-        SY_CHECK(labels[k] >= 0 && labels[k] < classes, Index, "[", op,
-                 "] targets: expected a class in [0, ", classes - 1, "], got ",
-                 labels[k]);
+        SY_CHECK(labels[k] >= 0 && labels[k] < classes, Index,
+                 "[{}] targets: expected a class in [0, {}], got {}", op,
+                 classes - 1, labels[k]);
       }
       at += count;
       most = std::max(most, count);

@@ -50,8 +50,9 @@ struct Scores {
         skip(i);
         continue;
       }
-      SY_CHECK(c >= 0 && c < classes, Index, "[", op,
-               "] target: expected a class in [0, ", classes - 1, "], got ", c);
+      SY_CHECK(c >= 0 && c < classes, Index,
+               "[{}] target: expected a class in [0, {}], got {}", op,
+               classes - 1, c);
       f(i, c, weight == nullptr ? A{1} : static_cast<A>(weight[c]));
     }
   }

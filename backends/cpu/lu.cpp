@@ -66,9 +66,9 @@ Tensor pivots_of(const TensorBase& pivots, IntArrayRef batch) {
 void check_pivots(const char* op, const Tensor& pivots, int64_t rows) {
   const auto* p = static_cast<const int32_t*>(pivots.raw_data());
   for (int64_t i = 0; i < pivots.numel(); ++i) {
-    SY_CHECK(p[i] >= 1 && p[i] <= rows, Value, "[", op,
-             "] pivots: expected rows counted from 1 up to ", rows, ", got ",
-             p[i]);
+    SY_CHECK(p[i] >= 1 && p[i] <= rows, Value,
+             "[{}] pivots: expected rows counted from 1 up to {}, got {}", op,
+             rows, p[i]);
   }
 }
 

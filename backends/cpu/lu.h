@@ -2,14 +2,14 @@
 
 #include "backends/cpu/support/lapack.h"
 
-// Factors of matrices, for kernels that solve by them.
+// LU factors of matrices, for kernels that solve with them.
 namespace sy::cpu {
 
-// Whether the factors are those of the transpose, which of a contiguous matrix
-// is by columns what it is by rows.
+// Whether the transpose is factored. The rows of a contiguous matrix are the
+// columns of its transpose, which is what LAPACK reads.
 inline bool by_transpose(const Tensor& A) { return A.is_contiguous(); }
 
-// The factors of A, or of its transpose; `pivots` and `info` are contiguous.
+// Factors A, or its transpose. `pivots` and `info` are contiguous.
 Matrices factored(const char* op, const LapackApi& api, const Tensor& A,
                   int32_t* pivots, int32_t* info);
 

@@ -7,16 +7,17 @@
 #include "backends/cpu/support/images.h"
 #include "c10/parallel.h"
 
-// What pooling kernels share: where the windows of each dim lie, and how
-// threads go through them.
+// Shared by pooling kernels: where the windows of each dim lie, and how threads
+// go through them.
 
 namespace sy::cpu {
 
-// The windows along one dim: [begin, end) of the elements, every `dilation`.
+// The windows along one dim. Window i has every `dilation`-th element of
+// [begin[i], end[i]).
 struct WindowAxis {
   int64_t size = 1;  // of the dim
   std::vector<int64_t> begin{0}, end{1};
-  // Elements of a window, those of the padding with it.
+  // The length of each window with its padding.
   std::vector<int64_t> padded{1};
   int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;
   bool regular = true;  // the four numbers above say where they lie
@@ -32,9 +33,10 @@ struct Windows {
   int64_t count() const {
     return axis[0].windows() * axis[1].windows() * axis[2].windows();
   }
-  // About how many elements one has.
+  // About how many elements a window has.
   int64_t extent() const;
-  // The number of the window of each axis that i is in a row of them all.
+  // The window of each axis that window i consists of, in row-major order of
+  // all.
   struct At {
     int64_t d, h, w;
   };
@@ -44,15 +46,15 @@ struct Windows {
   }
 };
 
-// Of pooling n dims, the last of `sizes`, to the last n of `pooled`.
+// The windows of pooling the last n of `sizes` to the last n of `pooled`.
 Windows pooling_windows(int64_t n, IntArrayRef sizes, IntArrayRef pooled,
                         IntArrayRef kernel_size, IntArrayRef stride,
                         IntArrayRef padding, IntArrayRef dilation);
-// Of adaptive pooling.
+// The windows of adaptive pooling.
 Windows adaptive_windows(int64_t n, IntArrayRef sizes, IntArrayRef pooled);
 
-// f(row) for the rows of elements of window (d, h), in order; `row` is the
-// number of a row in its plane.
+// Calls f(row) for the rows of elements of window (d, h), in order. `row` is
+// the number of a row in its plane.
 template <class F>
 void rows_of_window(const Windows& w, int64_t d, int64_t h, const F& f) {
   const WindowAxis &depth = w.axis[0], &height = w.axis[1];
@@ -64,14 +66,15 @@ void rows_of_window(const Windows& w, int64_t d, int64_t h, const F& f) {
   }
 }
 
-// The elements of windows, one after the other.
+// Lists the elements of windows, one window after the other.
 class PlacesOfWindow {
  public:
   explicit PlacesOfWindow(const Windows& w) : w_(w) {}
 
-  // Those of window i of a row of them all, in order.
+  // The places of window i (row-major among all), in order, until the next
+  // call.
   const std::vector<int64_t>& get(int64_t i);
-  // Which it was.
+  // The window of the last get().
   Windows::At at() const { return at_; }
 
  private:
@@ -81,8 +84,8 @@ class PlacesOfWindow {
   std::vector<int64_t> places_;
 };
 
-// With channels side by side: f(image, places, at, i) for window i of all,
-// which is `at` in its image.
+// For images with channels last: calls f(image, places, at, i) for every window
+// i of all images, in parallel. `at` is the window in its image.
 template <class E, class F>
 void for_each_window(const Images& in, const Windows& w, const F& f) {
   const int64_t count = w.count(), channels = in.channels;
@@ -100,7 +103,7 @@ void for_each_window(const Images& in, const Windows& w, const F& f) {
                });
 }
 
-// What the sum of a window is divided by.
+// The number that the sum of a window is divided by.
 struct MeanDivisor {
   bool with_padding = true;
   int64_t fixed = 0;  // 0: the elements are counted
@@ -109,12 +112,12 @@ struct MeanDivisor {
 // out = the means of the windows of the last n dims of self.
 void pool_means(int64_t n, const Tensor& self, const Windows& w,
                 const MeanDivisor& by, const Tensor& out);
-// out = the gradient of self from that of the means.
+// out = the gradient of self, from the gradient of the means.
 void share_means(int64_t n, const Tensor& grad_output, const Tensor& self,
                  const Windows& w, const MeanDivisor& by, const Tensor& out);
 
-// What kernels for channels that lie side by side read elements of a dtype as;
-// f.operator()<E>() for that.
+// The dtype that kernels for channels last read elements of `dtype` as.
+// visit_read() calls f.operator()<E>() for its C++ type.
 ScalarType read_as(ScalarType dtype);
 template <class F>
 void visit_read(ScalarType dtype, const F& f) {

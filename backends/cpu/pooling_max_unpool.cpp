@@ -12,8 +12,9 @@ namespace {
 // Of an index out of range; joined values may have one of -1.
 [[gnu::noinline]] void check_nowhere(const char* op, int64_t at, int64_t places,
                                      AtIndex join) {
-  SY_CHECK(at == -1 && join == AtIndex::Add, Index, "[", op,
-           "] indices: expected values in [0, ", places - 1, "], got ", at);
+  SY_CHECK(at == -1 && join == AtIndex::Add, Index,
+           "[{}] indices: expected values in [0, {}], got {}", op, places - 1,
+           at);
 }
 
 // One image or plane of `places` with `channels` side by side each.

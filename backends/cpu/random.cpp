@@ -41,8 +41,9 @@ Range reserve(const char* op, const std::optional<Generator>& generator,
               int64_t words) {
   const Generator& g =
       generator && *generator ? *generator : default_generator();
-  SY_CHECK(g->device().is_cpu(), Value, "[", op,
-           "] generator: expected one of the CPU, got one of ", g->device());
+  SY_CHECK(g->device().is_cpu(), Value,
+           "[{}] generator: expected one of the CPU, got one of {}", op,
+           g->device());
   return g->reserve((static_cast<uint64_t>(words) + 3) / 4);
 }
 
@@ -133,8 +134,9 @@ template <class T>
 void check_bound(const char* op, const char* argument, int64_t v,
                  const Tensor& self) {
   const auto reject = [&](const auto& low, const auto& high) {
-    fail(ErrorKind::Value, "[", op, "] ", argument, ": expected a value in [",
-         low, ", ", high, "] for ", self.dtype(), ", got ", v);
+    fail(ErrorKind::Value,
+         "[{}] {}: expected a value in [{}, {}] for {}, got {}", op, argument,
+         low, high, self.dtype(), v);
   };
   if constexpr (std::is_integral_v<T>) {
     constexpr int64_t kLow = std::numeric_limits<T>::min();
@@ -149,14 +151,15 @@ void check_bound(const char* op, const char* argument, int64_t v,
 Tensor& random_between(const char* op, Tensor& self, int64_t from,
                        std::optional<int64_t> to,
                        const std::optional<Generator>& generator) {
-  SY_CHECK(!to || from < *to, Value, "[", op,
-           "] to: expected more than 'from', ", from, ", got ", *to);
+  SY_CHECK(!to || from < *to, Value,
+           "[{}] to: expected more than 'from', {}, got {}", op, from, *to);
   visit_all_dtypes(op, self.dtype(), [&]<class T>() {
     const int64_t last = to ? *to - 1 : largest<T>();
     check_bound<T>(op, "from", from, self);
     if (to) check_bound<T>(op, "to - 1", last, self);
-    SY_CHECK(from <= last, Value, "[", op, "] from: expected at most ", last,
-             " for ", self.dtype(), ", got ", from);
+    SY_CHECK(from <= last, Value,
+             "[{}] from: expected at most {} for {}, got {}", op, last,
+             self.dtype(), from);
     const uint64_t count =
         static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + 1;
     fill_whole<T>(op, self, from, count, last, generator);
@@ -171,9 +174,10 @@ Tensor& uniform_(Tensor& self, double from, double to,
   visit_floating_dtypes("uniform_", self.dtype(), [&]<class T>() {
     using A = typename Accumulate<T>::type;
     const A low = static_cast<A>(from), range = static_cast<A>(to - from);
-    SY_CHECK(std::isfinite(low) && std::isfinite(range), Value,
-             "[uniform_] to: expected a finite distance from 'from', ", from,
-             ", got ", to);
+    SY_CHECK(
+        std::isfinite(low) && std::isfinite(range), Value,
+        "[uniform_] to: expected a finite distance from 'from', {}, got {}",
+        from, to);
     fill<T, kWordsOf<T>>(
         "uniform_", self, generator,
         [&](const uint32_t* words, T* out, int64_t n) {
@@ -245,7 +249,7 @@ void bernoulli_out(const Tensor& self, std::optional<Generator> generator,
   const int64_t n = p.numel();
   for (int64_t i = 0; i < n; ++i) {
     SY_CHECK(chance[i] >= 0 && chance[i] <= 1, Value,
-             "[bernoulli] self: expected probabilities in [0, 1], got ",
+             "[bernoulli] self: expected probabilities in [0, 1], got {}",
              chance[i]);
   }
   const Tensor bits(make_tensor(out.sizes(), kBool, out.device()));

@@ -33,7 +33,7 @@ double bound(const Scalar& s) {
 
 Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t steps,
                      double base, Tensor& out) {
-  SY_CHECK(steps >= 0, Value, "[logspace] steps: expected at least 0, got ",
+  SY_CHECK(steps >= 0, Value, "[logspace] steps: expected at least 0, got {}",
            steps);
   resize_vector("logspace", out, steps);
   visit_all_dtypes("logspace", out.dtype(), [&]<class T>() {

@@ -99,15 +99,15 @@ bool is_in_range(const Layer& l) {
 }
 
 bool by_onednn(const Layer& l, Result* result) {
-  const auto no = [](const auto&... why) {
-    return kLayers.declines(kOneDnn, why...);
+  const auto no = []<class... A>(FormatOf<A...> why, const A&... arguments) {
+    return kLayers.declines(kOneDnn, why, arguments...);
   };
-  if (l.input.dtype() != kFloat) return no("dtype ", l.input.dtype());
+  if (l.input.dtype() != kFloat) return no("dtype {}", l.input.dtype());
   if (l.work() < kOneDnnWork) {
-    return no(l.work(), " multiplications, fewer than ", kOneDnnWork);
+    return no("{} multiplications, fewer than {}", l.work(), kOneDnnWork);
   }
   if (!is_in_range(l)) return no("a size beyond 31 bits");
-  if (onednn() == nullptr) return no("not loaded (", why_no_onednn(), ")");
+  if (onednn() == nullptr) return no("not loaded ({})", why_no_onednn());
   if (!run_onednn(l, result)) return no("it has none, or only a reference");
   kLayers.takes(kOneDnn);
   return true;

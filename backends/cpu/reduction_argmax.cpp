@@ -129,9 +129,9 @@ void find_extremes(const char* op, bool max, const Tensor& self,
     const int64_t size = self.sizes()[static_cast<size_t>(d)];
     (!dim || d == at ? e.size : d < at ? e.outer : e.inner) *= size;
   }
-  SY_CHECK(e.size > 0, Index, "[", op,
-           "] self: expected at least one element to choose from, got ",
-           describe(self));
+  SY_CHECK(e.size > 0, Index,
+           "[{}] self: expected at least one element to choose from, got {}",
+           op, describe(self));
   if (out.numel() == 0) return;
   const Tensor x = contiguous_cpu(self);
   const Tensor places =

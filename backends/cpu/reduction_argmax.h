@@ -6,9 +6,10 @@
 
 namespace sy::cpu {
 
-// places = where the largest (or smallest) elements of self along `dim`, or of
-// all, lie: NaN before all numbers, then the first of equals. Throws IndexError
-// naming `op` where there is none to choose from.
+// places = where the largest (or smallest) elements of self lie, along `dim` or
+// among all. NaN comes before all numbers; of equal elements the first is
+// taken. Throws IndexError that names `op` if there is no element to choose
+// from.
 void find_extremes(const char* op, bool max, const Tensor& self,
                    std::optional<int64_t> dim, const Tensor& places);
 

@@ -63,10 +63,10 @@ Route slices(const char* op, const Tensor& self, int64_t dim,
   dim = wrap_dim(op, dim, self.dim());
   Dims wanted = sizes_of(self);
   wanted[dim] = index.numel();
-  SY_CHECK(IntArrayRef(sizes_of(source)) == IntArrayRef(wanted), Value, "[", op,
-           "] source: expected sizes ", IntArrayRef(wanted),
-           ", those of self with one slice for each index, got ",
-           source.sizes());
+  SY_CHECK(IntArrayRef(sizes_of(source)) == IntArrayRef(wanted), Value,
+           "[{}] source: expected sizes {}, those of self with one slice for "
+           "each index, got {}",
+           op, IntArrayRef(wanted), source.sizes());
   return slices(op, self, dim, index);
 }
 
@@ -154,8 +154,9 @@ Reduction parse_reduction(const char* op, std::string_view name, bool sum) {
   if (name == "mean") return {Join::Add, true};
   if (name == "prod") return {Join::Multiply, false};
   if (name == "amax") return {Join::Max, false};
-  SY_CHECK(name == "amin", Value, "[", op, "] reduce: expected ",
-           sum ? "sum, " : "", "prod, mean, amax or amin, got '", name, "'");
+  SY_CHECK(name == "amin", Value,
+           "[{}] reduce: expected {}prod, mean, amax or amin, got '{}'", op,
+           sum ? "sum, " : "", name);
   return {Join::Min, false};
 }
 
@@ -166,8 +167,9 @@ void reduce(const Route& r, const Reduction& how, const Tensor& source,
   }
   join(r, out, source, how.join);
   if (!how.mean) return;
-  SY_CHECK(out.dtype() != kBool, Type, "[", r.op,
-           "] self: expected numbers for a mean, got ", describe(out));
+  SY_CHECK(out.dtype() != kBool, Type,
+           "[{}] self: expected numbers for a mean, got {}", r.op,
+           describe(out));
   const Tensor counts(make_tensor(out.sizes(), kLong, Device(kCPU)));
   auto* const n = static_cast<int64_t*>(counts.raw_data());
   std::fill(n, n + counts.numel(), include_self ? 1 : 0);
@@ -177,8 +179,8 @@ void reduce(const Route& r, const Reduction& how, const Tensor& source,
 
 Join parse_join(const char* op, std::string_view name) {
   if (name == "add") return Join::Add;
-  SY_CHECK(name == "multiply", Value, "[", op,
-           "] reduce: expected add or multiply, got '", name, "'");
+  SY_CHECK(name == "multiply", Value,
+           "[{}] reduce: expected add or multiply, got '{}'", op, name);
   return Join::Multiply;
 }
 

@@ -3,12 +3,12 @@
 #include "aten/tensor.h"
 #include "backends/cpu/engine/scatter.h"
 
-// What kernels that write at the indices of a dim share. Errors name `op`.
+// Shared by kernels that write at the indices of a dim. Errors name `op`.
 
 namespace sy::cpu {
 
-// out = self with alpha times the slices of source joined to those at a vector
-// of indices.
+// out = self, with alpha times the slices of source joined to the slices at the
+// indices, which are a vector.
 void join_slices(const char* op, const Tensor& self, int64_t dim,
                  const Tensor& index, const Tensor& source, Join how,
                  const Scalar& alpha, const Tensor& out);

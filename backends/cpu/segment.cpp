@@ -51,25 +51,27 @@ struct Segments {
         const int64_t begin = end;
         const int64_t n = by_length ? at[s] : at[s + 1];
         // Within the dim: sums of checked lengths do not overflow.
-        SY_CHECK(!by_length || (n >= 0 && n <= length), Value, "[", op,
-                 "] lengths: expected numbers in [0, ", length, "], got ", n);
+        SY_CHECK(!by_length || (n >= 0 && n <= length), Value,
+                 "[{}] lengths: expected numbers in [0, {}], got {}", op,
+                 length, n);
         end = by_length ? begin + n : n;
         check_end(op, by_length, end, begin, n);
         bounds.push_back(end);
       }
-      SY_CHECK(!by_length || !whole || end == length, Value, "[", op,
-               "] lengths: expected numbers that add up to ", length,
-               ", got a sum of ", end);
+      SY_CHECK(
+          !by_length || !whole || end == length, Value,
+          "[{}] lengths: expected numbers that add up to {}, got a sum of {}",
+          op, length, end);
       at += count + !by_length;
     }
   }
 
   void check_end(const char* op, bool by_length, int64_t end, int64_t begin,
                  int64_t got) const {
-    SY_CHECK(end >= begin && end <= length, Value, "[", op, "] ",
+    SY_CHECK(end >= begin && end <= length, Value, "[{}] {}{}, got {}", op,
              by_length ? "lengths: expected numbers that add up to at most "
                        : "offsets: expected numbers that do not fall, up to ",
-             length, ", got ", got);
+             length, got);
   }
 
   // f(segment, of its elements (begin, end) in units of inner) for all.

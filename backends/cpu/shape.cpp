@@ -114,7 +114,7 @@ void flip_out(const Tensor& self, IntArrayRef dims, const Tensor& out) {
   for (const int64_t d : dims) {
     const uint64_t bit = uint64_t{1} << wrap_dim("flip", d, self.dim());
     SY_CHECK((seen & bit) == 0, Value,
-             "[flip] dims: expected distinct dims, got ", dims);
+             "[flip] dims: expected distinct dims, got {}", dims);
     seen |= bit;
   }
   Dims strides(self.strides());

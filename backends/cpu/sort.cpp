@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kGrain = 4096;
 
 void check_length(const char* op, int64_t length) {
-  SY_CHECK(length <= int64_t{std::numeric_limits<uint32_t>::max()}, Value, "[",
-           op, "] self: expected less than 2^32 elements along dim, got ",
+  SY_CHECK(length <= int64_t{std::numeric_limits<uint32_t>::max()}, Value,
+           "[{}] self: expected less than 2^32 elements along dim, got {}", op,
            length);
 }
 

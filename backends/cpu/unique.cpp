@@ -97,7 +97,7 @@ Groups group_elements(const T* data, int64_t n, bool sorted) {
   g.n = n;
   if (sorted) {
     SY_CHECK(n <= int64_t{UINT32_MAX}, Value,
-             "[unique] self: expected less than 2^32 elements, got ", n);
+             "[unique] self: expected less than 2^32 elements, got {}", n);
     SortRoom<T> room;
     room.sort(data, n, false);
     g.order.reserve(static_cast<size_t>(n));
@@ -220,16 +220,17 @@ Tensor slices_of(const Tensor& self, int64_t dim) {
 // Slices always come with their inverse and counts, as in ATen.
 Three unique_slices(const char* op, const Tensor& self, int64_t dim,
                     bool sorted) {
-  SY_CHECK(self.dim() > 0, Index, "[", op,
-           "] dim: expected a tensor with dims, got none");
+  SY_CHECK(self.dim() > 0, Index,
+           "[{}] dim: expected a tensor with dims, got none", op);
   dim = wrap_dim(op, dim, self.dim());
   const int64_t n = self.sizes()[static_cast<size_t>(dim)];
   int64_t width = 1;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (d != dim) width *= self.sizes()[static_cast<size_t>(d)];
   }
-  SY_CHECK(n == 0 || width != 0, Value, "[", op,
-           "] self: expected slices with elements, got sizes ", self.sizes());
+  SY_CHECK(n == 0 || width != 0, Value,
+           "[{}] self: expected slices with elements, got sizes {}", op,
+           self.sizes());
   const Tensor rows = slices_of(self, dim);
   Groups g;
   visit_all_dtypes(op, self.dtype(), [&]<class T>() {

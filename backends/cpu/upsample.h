@@ -4,16 +4,17 @@
 #include "aten/tensor.h"
 #include "backends/cpu/kernel/row_kernel.h"
 
-// Images at another size.
+// Resizes images.
 
 namespace sy::cpu {
 
 void resize_images(const ResizeRequest& r, const Tensor& self,
                    const Tensor& out);
-// The gradient of the images before from that of the images after.
+// out = the gradient of the images before resizing, from that after resizing.
 void resize_images_backward(const ResizeRequest& r, const Tensor& grad_output,
                             const Tensor& out);
-// The same for uint8, whose rows and then columns are rounded.
+// resize_images for uint8. Rounds after resizing the rows, and again after the
+// columns.
 void resize_bytes(const ResizeRequest& r, const Tensor& self,
                   const Tensor& out);
 

@@ -11,7 +11,8 @@ Tensor empty_meta(IntArrayRef size, std::optional<ScalarType> dtype,
       make_tensor(size, dtype.value_or(default_dtype()), Device(kMeta)));
   if (memory_format && *memory_format != MemoryFormat::Contiguous) {
     SY_CHECK(*memory_format != MemoryFormat::Preserve, Value,
-             "[empty] memory_format: expected a layout, got ", *memory_format);
+             "[empty] memory_format: expected a layout, got {}",
+             *memory_format);
     int64_t strides[TensorImpl::kMaxDims];
     dense_strides_like(result, *memory_format, strides);
     result.impl()->set_sizes_and_strides(size, {strides, size.size()}, 0);

@@ -65,13 +65,13 @@ std::string table_problem(const Table& table,
   if ((table.size_tag != 0 && size == nullptr) ||
       !is_table(sections, table, at->d_un.d_ptr,
                 size != nullptr ? size->d_un.d_val : 0)) {
-    return str("dynamic entry ", table.tag, " names no section of its kind");
+    return str("dynamic entry {} names no section of its kind", table.tag);
   }
   const Elf64_Dyn* const element =
       table.element_tag == 0 ? nullptr : find_entry(entries, table.element_tag);
   if (table.element_tag != 0 &&
       (element == nullptr || element->d_un.d_val != table.element)) {
-    return str("dynamic entry ", table.element_tag, " is not ", table.element);
+    return str("dynamic entry {} is not {}", table.element_tag, table.element);
   }
   return "";
 }
@@ -113,17 +113,17 @@ std::string entry_problem(const Elf64_Dyn& e, uint64_t names,
                           const std::vector<Elf64_Shdr>& sections) {
   const int64_t tag = e.d_tag;
   if (is_among(kForeign, tag)) {
-    return str("dynamic entry ", tag, " is another machine's");
+    return str("dynamic entry {} is another machine's", tag);
   }
   if (is_among(kNames, tag) && e.d_un.d_val >= names) {
-    return str("dynamic entry ", tag, " names nothing");
+    return str("dynamic entry {} names nothing", tag);
   }
   if ((tag == DT_INIT || tag == DT_FINI) &&
       !is_function(sections, e.d_un.d_ptr)) {
-    return str("dynamic entry ", tag, " is no code");
+    return str("dynamic entry {} is no code", tag);
   }
   if (tag == DT_PLTGOT && !is_written(sections, e.d_un.d_ptr)) {
-    return str("dynamic entry ", tag, " is no section that is written");
+    return str("dynamic entry {} is no section that is written", tag);
   }
   return "";
 }
@@ -141,7 +141,7 @@ std::string dynamic_problem(const std::vector<Elf64_Dyn>& entries,
                             const std::vector<Elf64_Shdr>& sections) {
   for (const Elf64_Dyn& e : entries) {
     if (find_entry(entries, e.d_tag) != &e && !is_among(kLists, e.d_tag)) {
-      return str("dynamic entry ", e.d_tag, " is there twice");
+      return str("dynamic entry {} is there twice", e.d_tag);
     }
   }
   for (const Table& table : kTables) {
@@ -150,7 +150,7 @@ std::string dynamic_problem(const std::vector<Elf64_Dyn>& entries,
   }
   for (size_t i = 0; i < sections.size(); ++i) {
     if (!is_named(sections[i], entries)) {
-      return str("no dynamic entry names section ", i);
+      return str("no dynamic entry names section {}", i);
     }
   }
   if (!find_entry(entries, DT_STRTAB) || !find_entry(entries, DT_SYMTAB)) {
@@ -183,7 +183,7 @@ std::string relocation_problem(const std::vector<Elf64_Rela>& relocations,
         });
     if (!inside || type >= R_X86_64_NUM || (i < relative && !moves) ||
         ELF64_R_SYM(r.r_info) >= symbols) {
-      return str("relocation ", i, " is none");
+      return str("relocation {} is none", i);
     }
   }
   return "";

@@ -95,9 +95,10 @@ class Image {
   }
   void need(uint64_t offset, uint64_t size) const {
     if (offset > source_.size() || size > source_.size() - offset) {
-      reject(str("the file is truncated: it has ", source_.size(),
-                 " bytes and its headers speak of more; build or copy it "
-                 "again"));
+      reject(
+          str("the file is truncated: it has {} bytes and its headers speak of "
+              "more; build or copy it again",
+              source_.size()));
     }
   }
   void read(uint64_t offset, void* to, size_t n) const {
@@ -174,11 +175,11 @@ class Image {
 
  private:
   [[noreturn]] void contradict(const std::string& how) const {
-    reject(str("its headers contradict each other: ", how,
-               "; build or copy it again"));
+    reject(str("its headers contradict each other: {}; build or copy it again",
+               how));
   }
   [[noreturn]] void damaged(const std::string& how) const {
-    reject(str("its Switchyard note is damaged: ", how, "; build it again"));
+    reject(str("its Switchyard note is damaged: {}; build it again", how));
   }
 
   void check_dynamic(const Elf64_Phdr& s,
@@ -241,7 +242,7 @@ class Image {
     for (uint64_t at = 0; at < size;) {
       const uint64_t left = size - at;
       if (left < sizeof(NoteHead)) {
-        damaged(str(left, " bytes are left over"));
+        damaged(str("{} bytes are left over", left));
       }
       const auto head = this->at<NoteHead>(begin + at);
       if (head.name_size != sizeof head.name ||
@@ -251,11 +252,11 @@ class Image {
       }
       if (head.desc_size < sizeof(NoteHead) - kNoteStart ||
           head.desc_size > left - kNoteStart) {
-        damaged(str("it says that it has ", head.desc_size, " bytes, of ",
-                    left - kNoteStart, " that are there"));
+        damaged(str("it says that it has {} bytes, of {} that are there",
+                    head.desc_size, left - kNoteStart));
       }
       if (out.size() == kMostNotes) {
-        damaged(str("there are more than ", kMostNotes));
+        damaged(str("there are more than {}", kMostNotes));
       }
       out.push_back(read_note(begin + at, head));
       at += kNoteStart + head.desc_size;
@@ -271,12 +272,12 @@ class Image {
     note.layout = head.layout;
     if (head.layout != LibraryNote{}.layout) return note;
     if (head.desc_size != LibraryNote{}.desc_size) {
-      damaged(str("it says that it has ", head.desc_size, " bytes, ours have ",
+      damaged(str("it says that it has {} bytes, ours have {}", head.desc_size,
                   LibraryNote{}.desc_size));
     }
     note = this->at<LibraryNote>(at);
     if (note.kind > static_cast<uint32_t>(LibraryKind::Backend)) {
-      damaged(str("there is no block of kind ", note.kind));
+      damaged(str("there is no block of kind {}", note.kind));
     }
     if (!is_name(note.ns) || !is_name(note.key)) {
       damaged("a namespace or key in it is no name");

@@ -75,16 +75,16 @@ class Check {
       if (why.empty() && i > 0 && loads_[i].p_vaddr < end_of(loads_[i - 1])) {
         why = "lies over the one before";
       }
-      if (!why.empty()) return str("segment ", i, " that is loaded ", why);
+      if (!why.empty()) return str("segment {} that is loaded {}", i, why);
     }
     for (size_t i = 0; i < segments_.size(); ++i) {
       if (is_part(segments_[i]) && !is_loaded(segments_[i])) {
-        return str("segment ", i, " is no part of what is loaded");
+        return str("segment {} is no part of what is loaded", i);
       }
     }
     for (size_t i = 0; i < sections.size(); ++i) {
       if (!is_loaded(sections[i])) {
-        return str("section ", i, " is no part of what is loaded");
+        return str("section {} is no part of what is loaded", i);
       }
     }
     return "";

@@ -7,10 +7,10 @@
 
 namespace sy {
 
-// What is wrong with the segments of a shared object, which the dynamic loader
-// does not check. Internal to c10: they lie in the file, in order, apart; what
-// they describe lies in one that is loaded; and the sections lie where they
-// say. "" if nothing is.
+// Checks the segments of a shared object, because the dynamic loader does not.
+// Loaded segments must be aligned and readable, in order, and apart. Segments
+// that describe a part of the object must lie in a loaded one, and so must the
+// sections. Returns what is wrong, or "". Internal to c10.
 std::string segment_problem(const std::vector<Elf64_Phdr>& segments,
                             const std::vector<Elf64_Shdr>& sections);
 

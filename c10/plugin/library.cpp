@@ -156,10 +156,10 @@ std::string Registry::kernels_of(const OperatorEntry& entry) const {
   const std::lock_guard lock(mutex_);
   std::string out;
   for (const KernelRecord* r = entry.kernels_; r != nullptr; r = r->next) {
-    out += str(out.empty() ? "" : ", ", key_name(r->key), " (",
+    out += str("{}{} ({}:{})", out.empty() ? "" : ", ", key_name(r->key),
                std::string_view(r->file).substr(
                    std::string_view(r->file).rfind('/') + 1),
-               ":", r->line, ")");
+               r->line);
   }
   return out;
 }
@@ -190,7 +190,8 @@ std::string LibraryToken::holders() const {
   for (int h = 0; h < kHolders; ++h) {
     const int64_t n = held(static_cast<Holder>(h));
     if (n == 0) continue;
-    out += str(out.empty() ? "" : ", ", n, " ", kNames[h], n == 1 ? "" : "s");
+    out += str("{}{} {}{}", out.empty() ? "" : ", ", n, kNames[h],
+               n == 1 ? "" : "s");
   }
   return out;
 }
@@ -198,7 +199,7 @@ std::string LibraryToken::holders() const {
 // ---- blocks -----------------------------------------------------------------
 
 void RegistrationBatch::problem(const Site& site, const std::string& text) {
-  problems.push_back(str(site.file, ":", site.line, ": ", text));
+  problems.push_back(str("{}:{}: {}", site.file, site.line, text));
 }
 
 void RegistrationBatch::run(const LibraryRecord& record,
@@ -216,7 +217,7 @@ void RegistrationBatch::run(const LibraryRecord& record,
       record.body(m);
     }
   } catch (const std::exception& e) {
-    problem(site(record), str("the body threw: ", e.what()));
+    problem(site(record), str("the body threw: {}", e.what()));
   } catch (...) {
     problem(site(record), "the body threw something that is no std::exception");
   }
@@ -229,8 +230,9 @@ void RegistrationBatch::run(const LibraryRecord& record) {
 namespace {
 
 std::string full_name_of(const LibraryRecord& record, std::string_view name) {
-  return name.find("::") != std::string_view::npos ? std::string(name)
-                                                   : str(record.ns, "::", name);
+  return name.find("::") != std::string_view::npos
+             ? std::string(name)
+             : str("{}::{}", record.ns, name);
 }
 
 }  // namespace
@@ -245,14 +247,14 @@ void Library::def(std::string_view schema) {
   const std::string_view name = schema.substr(0, schema.find('('));
   const std::string full_name = full_name_of(*record_, name);
   if (full_name.compare(0, full_name.find("::"), record_->ns) != 0) {
-    batch_->problem(
-        batch_->site(*record_),
-        str(full_name, " is defined in a block for namespace ", record_->ns));
+    batch_->problem(batch_->site(*record_),
+                    str("{} is defined in a block for namespace {}", full_name,
+                        record_->ns));
     return;
   }
   RegistrationBatch::Def d;
   d.full_name = full_name;
-  d.schema = str(full_name, schema.substr(name.size()));
+  d.schema = str("{}{}", full_name, schema.substr(name.size()));
   d.site = batch_->site(*record_);
   batch_->defs.push_back(std::move(d));
 }
@@ -270,7 +272,8 @@ void Library::def_static(const OperatorDef* defs, size_t n) {
     const std::string_view schema = defs[i].schema;
     RegistrationBatch::Def d;
     d.def = defs[i];
-    d.full_name = str(record_->ns, "::", schema.substr(0, schema.find('(')));
+    d.full_name =
+        str("{}::{}", record_->ns, schema.substr(0, schema.find('(')));
     d.site = batch_->site(*record_);
     batch_->defs.push_back(std::move(d));
   }

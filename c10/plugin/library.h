@@ -16,38 +16,39 @@
 //   SY_LIBRARY(my, m) { m.def("noop(Tensor a) -> Tensor"); }
 //   SY_LIBRARY_IMPL(my, CPU, m) { m.impl("noop", SY_FN(noop_cpu)); }
 //
-// The static initialiser behind it only records the block. Bodies run, inside
-// a try, when the library is committed: by load_library(), or by init() for
-// what is linked to the program. All blocks of one shared object are committed
-// together or not at all.
+// The static initialiser of a block only records it. Bodies run when the
+// library is committed: by load_library(), or by init() for what is linked to
+// the program. An exception from a body becomes a RegistrationError. All blocks
+// of one shared object are committed together or not at all.
 
 namespace sy {
 
 class RegistrationBatch;
 
-// What the body of a block talks to. Methods record; problems are reported by
-// the commit, all at once, with the block's file and line.
+// The body of a block registers with this object. Methods only record; the
+// commit reports all problems at once, with the file and line of the block.
 class SY_API Library {
  public:
   // In SY_LIBRARY and SY_LIBRARY_FRAGMENT: defines an operator. `schema` is
-  // copied; with a kernel, that is its CompositeImplicitAutograd.
+  // copied. `kernel` becomes its CompositeImplicitAutograd kernel.
   void def(std::string_view schema);
   void def(std::string_view schema, const Kernel& kernel);
-  // For generated code: `defs` are static data, not copied and not parsed.
+  // For generated code: `defs` are static data, which are neither copied nor
+  // parsed.
   void def_static(const OperatorDef* defs, size_t n);
 
-  // In SY_LIBRARY_IMPL: the kernel for the block's key. `name` without the
+  // In SY_LIBRARY_IMPL: registers a kernel for the block's key. `name` has no
   // namespace: "add.Tensor".
   void impl(std::string_view name, const Kernel& kernel);
-  // The kernel of every operator that has none of its own for the key. Boxed.
-  // In a block for the namespace _ .
+  // In SY_LIBRARY_IMPL(_, key, m): registers a boxed kernel for every operator
+  // that has no kernel of its own for the key.
   void fallback(const Kernel& kernel);
-  // In SY_LIBRARY_IMPL(_, Npu, m) and SY_BACKEND: an object that the backend
-  // offers; it outlives the library's registration.
+  // In SY_LIBRARY_IMPL(_, Npu, m) and SY_BACKEND: registers an object that the
+  // backend offers. It must outlive the library's registration.
   void service(BackendService s, void* object);
 
-  // In SY_BACKEND: the devices of the backend. `name` of devices as in
-  // Device("npu:0"); the interface outlives the library's registration.
+  // In SY_BACKEND: registers the devices of the backend. `name` is "npu" for
+  // Device("npu:0"). The interface must outlive the library's registration.
   void device(std::string_view name, DeviceInterface* interface);
 
   Library(const Library&) = delete;
@@ -71,12 +72,12 @@ struct LibraryRecord {
   void (*body)(Library&);
   const char* file;
   int line;
-  const void* dso;  // address that is one per shared object
+  const void* dso;  // &__dso_handle, one per shared object
   LibraryRecord* next = nullptr;
 };
 
 namespace detail {
-// Puts the record on the list of those to commit. Neither allocates nor throws.
+// Adds the record to the list of those to commit. Neither allocates nor throws.
 SY_API void record_library(LibraryRecord* record) noexcept;
 
 struct LibraryRegistrar {
@@ -84,8 +85,9 @@ struct LibraryRegistrar {
 };
 }  // namespace detail
 
-// Registrations made while a program runs, undone when the handle goes out of
-// scope (which waits for calls in flight). Throws RegistrationError.
+// Registrations made while a program runs. The destructor undoes them after the
+// calls in flight have returned; if something still holds them, they stay.
+// reset() does the same, but throws Error if they are held.
 class SY_API RegistrationHandle {
  public:
   RegistrationHandle() = default;
@@ -101,6 +103,7 @@ class SY_API RegistrationHandle {
   class LibraryToken* token_ = nullptr;
 };
 
+// Throws RegistrationError.
 SY_API RegistrationHandle register_library(LibraryKind kind,
                                            std::string_view ns,
                                            std::string_view key,

@@ -66,7 +66,7 @@ std::string_view between(std::string_view text, std::string_view before,
 }  // namespace
 
 void reject_library(const std::string& path, const std::string& why) {
-  throw RegistrationError(str("cannot load library ", path, ": ", why));
+  throw RegistrationError(str("cannot load library {}: {}", path, why));
 }
 
 std::string why_not_opened(int error) {
@@ -78,7 +78,7 @@ std::string why_not_opened(int error) {
       return "this user may not read it; chmod +r it, and +x its folders";
     case ELOOP: return "the link leads back to itself; make it anew";
     case ENAMETOOLONG: return "the path is too long; check the path";
-    default: return str(std::strerror(error), "; check the path");
+    default: return str("{}; check the path", std::strerror(error));
   }
 }
 
@@ -92,7 +92,7 @@ std::string find_library(const std::string& path) {
     if (is_name && error == ENOENT) {
       why += *search_path() == '\0'
                  ? ", or name its folder in SWITCHYARD_PLUGINS"
-                 : str("; nor is it in SWITCHYARD_PLUGINS=", search_path());
+                 : str("; nor is it in SWITCHYARD_PLUGINS={}", search_path());
     }
     reject_library(path, why);
   }
@@ -111,24 +111,27 @@ std::string explain_dlopen(const std::string& path, const char* text) {
   const std::string_view missing =
       said.substr(0, said.find(": cannot open shared object file"));
   if (missing.size() < said.size() && missing != path) {
-    return str("it needs ", missing,
-               ", which is not found; install it, or name its folder in "
-               "LD_LIBRARY_PATH or in the library's rpath");
+    return str(
+        "it needs {}, which is not found; install it, or name its folder in "
+        "LD_LIBRARY_PATH or in the library's rpath",
+        missing);
   }
   const std::string_view symbol = between(said, "undefined symbol: ", ",");
   if (!symbol.empty()) {
     const std::string name(symbol.substr(0, symbol.find(" (")));
-    return str("nothing defines ", demangled(name.c_str()),
-               "; link it to the library that does, and build it against "
-               "this SDK");
+    return str(
+        "nothing defines {}; link it to the library that does, and build it "
+        "against this SDK",
+        demangled(name.c_str()));
   }
   const std::string_view version = between(said, "version `", "'");
   if (!version.empty()) {
-    return str("it needs a newer system library: ", version,
-               " is not in the one that is installed; build it on a system as "
-               "old as this one");
+    return str(
+        "it needs a newer system library: {} is not in the one that is "
+        "installed; build it on a system as old as this one",
+        version);
   }
-  return str(said, "; build it again against this SDK");
+  return str("{}; build it again against this SDK", said);
 }
 
 void* open_library(const std::string& path) {

@@ -7,7 +7,7 @@
 namespace sy {
 
 // An ELF note that every registration block leaves in its shared object, so
-// that a library can be judged before any of its code runs.
+// that a library can be checked before any of its code runs.
 struct LibraryNote {
   static constexpr uint32_t kType = 1;
   static constexpr int kTextSize = 48;

@@ -9,16 +9,16 @@
 
 namespace sy {
 
-// Stands for one shared object that registered something (or for the library
-// and what is linked with it). Whoever keeps a pointer into its code beyond a
-// call holds the token; unload() is refused while anyone does. Never freed.
+// Stands for one shared object, program or RuntimeLibrary that registered
+// something. Whoever keeps a pointer into its code beyond a call holds the
+// token; unload() is refused as long as anyone does. Never freed.
 class SY_API LibraryToken {
  public:
   enum Holder : uint8_t {
     kStorage,    // memory that its allocator or deleter must free
-    kGraphNode,  // autograd nodes whose code it is
+    kGraphNode,  // autograd nodes that run its code
     kHook,
-    kObject,  // anything else that a user made of it
+    kObject,  // anything else that a user made with it
     kHolders
   };
 
@@ -44,10 +44,12 @@ class SY_API LibraryToken {
   std::atomic<int64_t> holders_[kHolders] = {};
 };
 
-// The library whose code `address` lies in, as far as it registered anything;
-// nullptr for the library itself and what is linked to the program.
+// The token of the library that registered the backend; nullptr for CPU and
+// Meta, and if the backend is not present.
 SY_API LibraryToken* plugin_of_backend(DeviceType t) noexcept;
-// By an address that is one per shared object, &__dso_handle of its code.
+// The token of the shared object with the address `dso`, &__dso_handle of its
+// code; nullptr for the library itself, and for an object that registered
+// nothing.
 SY_API LibraryToken* plugin_of(const void* dso) noexcept;
 
 }  // namespace sy

@@ -33,16 +33,16 @@ void check_notes(const std::string& path) {
   for (const LibraryNote& n : notes) {
     if (n.layout != ours.layout) {
       reject_library(
-          path, str("it was built against SDK ", n.sdk_version / 10000, ".",
-                    n.sdk_version / 100 % 100, ".", n.sdk_version % 100,
-                    " with layout ", hex(n.layout), ", this library is ",
-                    SY_VERSION_STRING, " with layout ", hex(ours.layout),
-                    "; rebuild it against this SDK"));
+          path, str("it was built against SDK {}.{}.{} with layout {}, this "
+                    "library is {} with layout {}; rebuild it against this SDK",
+                    n.sdk_version / 10000, n.sdk_version / 100 % 100,
+                    n.sdk_version % 100, hex(n.layout), SY_VERSION_STRING,
+                    hex(ours.layout)));
     }
     if (n.cxx11_abi != ours.cxx11_abi) {
-      reject_library(path, str("it was built with _GLIBCXX_USE_CXX11_ABI=",
-                               n.cxx11_abi, ", this library with ",
-                               ours.cxx11_abi, "; rebuild it with the same"));
+      reject_library(path, str("it was built with _GLIBCXX_USE_CXX11_ABI={}, "
+                               "this library with {}; rebuild it with the same",
+                               n.cxx11_abi, ours.cxx11_abi));
     }
   }
 }
@@ -201,7 +201,7 @@ class Loader {
     try {
       registry_.commit_records(library.records, library.token);
     } catch (RegistrationError& e) {
-      e.add_context(str("cannot load library ", library.path, ":"));
+      e.add_context(str("cannot load library {}:", library.path));
       throw;
     }
   }

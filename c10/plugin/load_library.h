@@ -8,14 +8,14 @@
 #include "c10/macros.h"
 #include "c10/plugin/library_note.h"
 
-// Libraries loaded while a program runs.
+// Loads libraries while a program runs.
 
 namespace sy {
 
 class LibraryToken;
 
-// One loaded library. Dropping the handle unloads; if the library is still
-// held by then, it stays loaded. Movable; use by one thread at a time.
+// One loaded library. The handle unloads it when it is destroyed; a library
+// that is still held then stays loaded. Movable. For one thread at a time.
 class SY_API LibraryHandle {
  public:
   LibraryHandle() = default;
@@ -25,11 +25,11 @@ class SY_API LibraryHandle {
 
   explicit operator bool() const { return token_ != nullptr; }
   const std::string& path() const { return path_; }
-  // Takes the library's operators, kernels and backends out, after the calls
-  // in flight have returned. Throws Error, changing nothing, if calls do not
+  // Removes the library's operators, kernels and backends, after the calls in
+  // flight have returned. Throws Error and changes nothing if calls do not
   // return in time or if the library is held: by tensors in its memory, graph
   // nodes with its code, or libraries with kernels for its operators. The code
-  // stays mapped; loading again takes what was registered before.
+  // stays mapped; loading the library again registers the same.
   void unload(std::chrono::milliseconds timeout = std::chrono::seconds(10));
   // Leaves the library loaded for the life of the process.
   void keep() { token_ = nullptr; }
@@ -41,24 +41,23 @@ class SY_API LibraryHandle {
 };
 
 // Checks the file, loads it and commits all that it registers, or nothing.
-// Throws RegistrationError that says what is wrong and what to do: no such
+// Throws RegistrationError, which says what is wrong and what to do: no such
 // file, no ELF shared object, truncated, another SDK layout or C++ ABI, a
 // missing dependency, a file that every user may write, or every problem of its
-// registrations. A library may be loaded several times; the last handle unloads
-// it. A name without a folder is also looked for in the folders of
-// SWITCHYARD_PLUGINS. Libraries that it links to are loaded before it and stay
-// at least as long. Only a static initialiser that throws ends the process.
+// registrations. If a static initialiser throws, the process ends. A library
+// may be loaded several times; the last handle unloads it. A name without a
+// folder is also searched in the folders of SWITCHYARD_PLUGINS. Libraries that
+// it links to are loaded before it and stay at least as long.
 SY_API LibraryHandle load_library(const std::string& path);
 
-// The file that load_library(path) would load, without links. Throws
-// RegistrationError for what is not there, and for a file that every user may
-// write.
+// The file that load_library(path) would load, with links resolved. Throws
+// RegistrationError if there is none, or if every user may write it.
 SY_API std::string find_library(const std::string& path);
 
 // The notes in a shared object, read without loading it. Throws
-// RegistrationError as load_library does for what is no library.
+// RegistrationError, as load_library does, if the file is no such library.
 SY_API std::vector<LibraryNote> read_library_notes(const std::string& path);
-// The same of the bytes of a file, which messages call `path`.
+// The same for the bytes of a file, which messages call `path`.
 SY_API std::vector<LibraryNote> parse_library_notes(std::string_view bytes,
                                                     const std::string& path);
 

@@ -43,8 +43,9 @@ class AliasSet {
   std::uint32_t bits_ = 0;
 };
 
-// The annotation in `Tensor(a! -> a|b)`: the sets a value belongs to before and
-// after the call, and whether the call writes to it. False when there is none.
+// The annotation in `Tensor(a! -> a|b)`: the sets that a value belongs to
+// before and after the call, and whether the call writes to it. It converts to
+// false if there is no annotation.
 class AliasInfo {
  public:
   constexpr AliasInfo() = default;
@@ -54,7 +55,7 @@ class AliasInfo {
   constexpr explicit operator bool() const { return before_ != 0; }
   constexpr bool is_write() const { return is_write_; }
   constexpr AliasSet before() const { return AliasSet::from_bits(before_); }
-  // Equal to before() where no `->` is written.
+  // Equal to before() if there is no `->`.
   constexpr AliasSet after() const {
     return AliasSet::from_bits(after_ ? after_ : before_);
   }

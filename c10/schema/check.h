@@ -8,11 +8,11 @@
 
 namespace sy {
 
-// The rules that code generation and the dispatcher rely on, beyond grammar:
-// names are distinct, defaults fit their types and come last, alias sets of
+// Checks the rules beyond grammar that code generation and the dispatcher rely
+// on: names are distinct, defaults fit their types and come last, alias sets of
 // returns are those of arguments, in-place forms write and return `self`, out
-// arguments end the list and are the returns. Offsets are into
-// to_string(schema); for those of a text use parse_and_check_schema.
+// arguments come last and are the returns. Offsets are into to_string(schema);
+// for offsets into a text use parse_and_check_schema.
 SY_API std::vector<SchemaError> check_schema(const FunctionSchema& schema);
 
 }  // namespace sy

@@ -16,9 +16,9 @@ struct DefaultNode;
 }  // namespace detail
 
 // The literal after `=` in an argument: its spelling and what it means. Eight
-// bytes; equal spellings share one node, which is never freed. What type the
-// literal is for is not part of it: `1` is kInt for a `float` argument too.
-// False when there is no default. Accessors need the kind they are named for.
+// bytes; equal spellings share one node, which is never freed. It does not know
+// the type of the argument: `1` is kInt for a `float` too. It converts to false
+// if there is no default. Accessors need the kind that they are named for.
 class SY_API DefaultValue {
  public:
   enum class Kind : std::uint8_t {
@@ -32,7 +32,7 @@ class SY_API DefaultValue {
   };
 
   constexpr DefaultValue() = default;
-  // Grammar errors throw SchemaError.
+  // Throws SchemaError for bad grammar.
   static DefaultValue parse(std::string_view text);
 
   explicit operator bool() const { return node_ != nullptr; }
@@ -42,13 +42,13 @@ class SY_API DefaultValue {
 
   bool as_bool() const;
   std::int64_t as_int() const;
-  // Of kInt too.
+  // Also for kInt.
   double as_double() const;
   // The characters of a string without quotes and escapes; or the identifier.
   std::string_view as_string() const;
   std::span<const DefaultValue> items() const;
 
-  // As written, spaces aside.
+  // The text as written, apart from spaces.
   std::string_view str() const;
   // Whether both mean the same; `1e-5` and `1e-05` do, `1` and `1.0` do not.
   bool same_value(DefaultValue other) const;

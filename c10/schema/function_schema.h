@@ -13,10 +13,10 @@
 #include "c10/schema/interned_string.h"
 #include "c10/schema/type.h"
 
-// The signature of an operator as a value: what `add.Tensor(Tensor self, …) ->
-// Tensor` says, and nothing about C++. Names, types and defaults are shared by
-// the process, so a signature costs two small heap blocks. Const use of any of
-// these from several threads is safe.
+// The signature of an operator as a value: all that `add.Tensor(Tensor self, …)
+// -> Tensor` says, and nothing about C++. The process shares names, types and
+// defaults, so a signature costs two small heap blocks. Several threads may
+// read the same object.
 
 namespace sy {
 
@@ -26,10 +26,10 @@ struct OperatorName {
   InternedString name;
   InternedString overload;
 
-  // Whether the name is that of a form that writes its `self`: `add_`, or
+  // Whether this is the name of a form that writes its `self`: `add_`, or
   // `__iadd__` of Python's augmented assignments.
   SY_API bool is_inplace() const;
-  // Whether it is of the shape `__and__`.
+  // Whether the name has two underscores on both sides, like `__and__`.
   SY_API bool is_dunder() const;
   // The name without the in-place mark: `add` for `add_`, `__and__` for
   // `__iand__`.
@@ -46,7 +46,8 @@ struct Argument {
   bool kwarg_only = false;
 
   bool is_write() const { return alias.is_write(); }
-  // A keyword argument that is written: where an `out=` form puts its result.
+  // Whether this is a written keyword argument: an `out=` form puts its result
+  // there.
   bool is_out() const { return kwarg_only && is_write(); }
 
   friend bool operator==(const Argument&, const Argument&) = default;
@@ -62,14 +63,14 @@ struct Return {
 
 enum class SchemaKind : std::uint8_t {
   kFunctional,
-  kInplace,  // by its name, writes `self`
+  kInplace,  // writes `self`, as its name says
   kOut,      // has out arguments
   kMutable,  // writes some other argument
 };
 
 class SY_API FunctionSchema {
  public:
-  // No check is made here; check_schema does that. Positional arguments come
+  // Checks nothing; check_schema() does that. Positional arguments must come
   // before keyword-only ones.
   FunctionSchema(OperatorName name, std::vector<Argument> arguments,
                  std::vector<Return> returns, bool is_vararg = false,
@@ -78,12 +79,13 @@ class SY_API FunctionSchema {
   const OperatorName& name() const { return name_; }
   std::span<const Argument> arguments() const { return arguments_; }
   std::span<const Return> returns() const { return returns_; }
-  // `...` after the last argument, or in place of more returns.
+  // Whether there is `...` after the last argument, or in place of more
+  // returns.
   bool is_vararg() const { return is_vararg_; }
   bool is_varret() const { return is_varret_; }
 
   std::size_t num_positional() const { return num_positional_; }
-  // Arguments of an `out=` form that receive the result: always the last ones.
+  // How many arguments of an `out=` form receive results; they come last.
   std::size_t num_out() const { return num_out_; }
   std::span<const Argument> out_arguments() const {
     return arguments().last(num_out_);
@@ -96,17 +98,18 @@ class SY_API FunctionSchema {
   // Whether any argument is written.
   bool is_mutable() const { return is_mutable_; }
 
-  // Position in arguments(), or -1.
+  // The position in arguments(), or -1.
   int argument_index(std::string_view name) const;
-  // The positional argument named `self`, or -1.
+  // The position of the positional argument named `self`, or -1.
   int self_index() const;
-  // The argument that the return shares an alias set with, or -1.
+  // The position of the first argument that shares an alias set with the
+  // return, or -1.
   int aliased_argument(std::size_t return_index) const;
 
   // The same signature under another name.
   FunctionSchema with_name(OperatorName name) const;
 
-  // Heap bytes of this object, shared names and types aside.
+  // Heap bytes of this object, without the shared names and types.
   std::size_t heap_bytes() const;
 
   friend bool operator==(const FunctionSchema&,

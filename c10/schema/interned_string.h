@@ -8,10 +8,10 @@
 
 namespace sy {
 
-// A string of which the process keeps one copy for ever: eight bytes, compared
-// by address. Signatures use few distinct names (`self`, `dim`, `out`), so the
-// copies cost less than the strings would. Not for unbounded outside text.
-// Threads: interning takes a lock, everything else is free.
+// A string that the process stores once, for ever: eight bytes, compared by
+// address. Signatures use few distinct names (`self`, `dim`, `out`), so this
+// costs less than separate strings. Not for unbounded text from outside.
+// Thread-safe: making one takes a lock, all else takes none.
 class SY_API InternedString {
  public:
   constexpr InternedString() = default;

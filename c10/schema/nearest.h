@@ -9,10 +9,11 @@
 
 namespace sy {
 
-// Finds, among candidates given one by one, the name that a misspelt one was
-// meant to be: least number of inserted, deleted, replaced or swapped letters,
-// letter case aside, and few enough for its length. The first of equals wins.
-// The views given must outlive the object.
+// Guesses which of the candidates a misspelt name was meant to be: the one that
+// takes the fewest inserted, deleted, replaced or swapped letters, if they are
+// few for the length of the name. Letter case does not count, but an exact
+// match wins. Of equals, the first one wins. The name and the candidates must
+// outlive the object.
 class SY_API NearestName {
  public:
   explicit NearestName(std::string_view name);

@@ -8,7 +8,7 @@
 #include "c10/schema/function_schema.h"
 #include "c10/schema/schema_error.h"
 
-// The grammar, that of PyTorch's native_functions.yaml:
+// The grammar is that of PyTorch's native_functions.yaml:
 //
 //   schema   := name '(' [argument {',' argument}] ')' '->' returns
 //   name     := [ident '::'] ident ['.' ident]
@@ -19,29 +19,30 @@
 //   alias    := set ['!'] ['->' set]         set := letter {'|' letter} | '*'
 //   default  := None | True | False | number | string | ident | '[' … ']'
 //
-// White space, line ends included, is free between tokens.
+// White space, also line ends, may stand between any tokens.
 
 namespace sy {
 
 struct ParseResult {
-  std::optional<FunctionSchema> schema;  // empty if the grammar was broken
+  std::optional<FunctionSchema> schema;  // empty after an error of grammar
   std::vector<SchemaError> errors;       // sorted by offset
 
   bool ok() const { return errors.empty(); }
 };
 
-// Throws SchemaError at the first break of the grammar. What a well-formed
-// signature means is check_schema's question.
+// Throws SchemaError at the first error of grammar. It does not check what the
+// signature means; check_schema() does.
 SY_API FunctionSchema parse_schema(std::string_view text);
 
 // The same without throwing; at most one error.
 SY_API ParseResult try_parse_schema(std::string_view text);
 
-// Parses and checks: every error of check_schema, at offsets into `text`.
+// Parses and checks. Gives every error of check_schema(), at offsets into
+// `text`.
 SY_API ParseResult parse_and_check_schema(std::string_view text);
 
-// The parts by themselves; each throws SchemaError. A type has no alias
-// annotation here.
+// Parse one part alone. Each throws SchemaError. A type has no alias annotation
+// here.
 SY_API OperatorName parse_operator_name(std::string_view text);
 SY_API Type parse_type(std::string_view text);
 

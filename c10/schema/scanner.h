@@ -35,7 +35,7 @@ class Scanner {
   std::string_view expect_identifier(std::string_view what);
   // Decimal digits; empty if there are none.
   std::string_view digits();
-  // The whole of a string literal, quotes included. The next byte is a quote.
+  // A whole string literal, quotes included. The next byte must be a quote.
   std::string_view quoted();
   std::string_view number();
 

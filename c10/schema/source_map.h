@@ -8,8 +8,8 @@
 #include "c10/schema/function_schema.h"
 #include "c10/schema/schema_error.h"
 
-// Private to the library: how a fault that is found in a schema gets its place
-// in the text that the schema came from.
+// Private to the library: finds the place of a fault in the text that a schema
+// came from.
 
 namespace sy::detail {
 

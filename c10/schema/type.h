@@ -34,7 +34,7 @@ enum class TypeKind : std::uint8_t {
   kConstQuantizerPtr,
   kGraphModule,
   kAny,
-  // Base kinds end here; these are made by the factories below.
+  // The base kinds end here. The factories of Type make the others.
   kClass,
   kList,
   kOptional,
@@ -58,14 +58,14 @@ SY_API const TypeNode* base_type_node(TypeKind kind);
 }  // namespace detail
 
 // A type of the signature grammar: eight bytes, compared by address. Equal
-// spellings are one shared node, which is never freed. Any thread may make one.
+// spellings share one node, which is never freed. Any thread may make one.
 class SY_API Type {
  public:
   static constexpr int kMaxListSize = 32767;
 
   // `kind` must be a base kind.
   Type(TypeKind kind) : node_(detail::base_type_node(kind)) {}
-  // The base kind spelt so, if any.
+  // The base kind with that spelling, if there is one.
   static std::optional<Type> base_named(std::string_view name);
   // `name` is the whole dotted name, `__torch__.torch.classes.ns.Class`.
   static Type class_named(std::string_view name);
@@ -76,15 +76,15 @@ class SY_API Type {
   TypeKind kind() const { return node_->kind; }
   bool is_list() const { return kind() == TypeKind::kList; }
   bool is_optional() const { return kind() == TypeKind::kOptional; }
-  // Of a list or an optional only.
+  // Only for a list or an optional.
   Type element() const { return Type(node_->element); }
   // The N of `T[N]`; 0 for every other type.
   int size() const { return node_->size; }
-  // What is left when every `[]` and `?` is taken off.
+  // The type without any `[]` and `?`.
   Type base() const { return Type(node_->base); }
   // `T` for `T?`, the type itself otherwise.
   Type without_optional() const { return is_optional() ? element() : *this; }
-  // Tensor, and lists and optionals of it.
+  // Whether this is Tensor, or a list or optional of it.
   bool is_tensor_like() const { return node_->base->kind == TypeKind::kTensor; }
   // The spelling, as in a signature.
   std::string_view str() const { return node_->text.view(); }

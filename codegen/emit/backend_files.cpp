@@ -293,7 +293,7 @@ class Emitter {
     w.line("}  // namespace");
     w.gap();
     w.line("SY_LIBRARY_IMPL(_, " + b_.key.str() + ", m) {");
-    w.line("  m.service(sy::kEngineService, &engines);");
+    w.line("  m.service(sy::BackendService::kEngines, &engines);");
     w.line("}");
   }
 

@@ -18,6 +18,10 @@ struct Backend {
 
 // Aliases are never in a key set: their numbers lie beyond its 32 bits.
 constexpr int kFirstAlias = 32;
+// Keys of a functionality and a backend: a run of numbers for each per-backend
+// functionality, as long as a key set has room for backends.
+constexpr int kFirstBackendKey = 64;
+constexpr int kBackendKeys = 32;
 
 std::vector<Key> read(const lang::YamlNode* list, int first,
                       lang::Diagnostics& diagnostics) {
@@ -100,6 +104,36 @@ void write_backends(Writer& w, const std::vector<Backend>& backends) {
   w.line("};");
 }
 
+// CPU, AutogradCPU and their like: a functionality and a backend in one name.
+void write_backend_keys(Writer& w, const std::vector<Key>& keys,
+                        const std::vector<Backend>& backends) {
+  if (backends.empty()) return;
+  w.line("  // A functionality of one backend, for key sets.");
+  int first = kFirstBackendKey;
+  for (const Key& k : keys) {
+    if (!k.per_backend) continue;
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+      w.line("  " + k.prefix + backends[i].name + " = " +
+             std::to_string(first + static_cast<int>(i)) + ",");
+    }
+    first += kBackendKeys;
+  }
+}
+
+// The functionality of each run of such keys.
+void write_backend_functionality(Writer& w, const std::vector<Key>& keys) {
+  w.line("inline constexpr int kFirstBackendKey = " +
+         std::to_string(kFirstBackendKey) + ";");
+  w.line("inline constexpr int kBackendKeys = " + std::to_string(kBackendKeys) +
+         ";  // a run");
+  std::string names;
+  for (const Key& k : keys) {
+    if (!k.per_backend) continue;
+    names += (names.empty() ? "" : ", ") + ("DispatchKey::" + k.name);
+  }
+  w.line("inline constexpr DispatchKey kBackendKeyRuns[] = {" + names + "};");
+}
+
 }  // namespace
 
 std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
@@ -128,10 +162,12 @@ std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
   for (const Key& k : aliases) {
     w.line("  " + k.name + " = " + std::to_string(k.number) + ",");
   }
+  write_backend_keys(w, keys, backends);
   w.line("};");
   w.gap();
   w.line("inline constexpr uint32_t kPerBackendFunctionality = " +
          (per_backend.empty() ? "0" : per_backend) + ";");
+  if (!per_backend.empty()) write_backend_functionality(w, keys);
   w.gap();
   w.raw(
       "struct DispatchKeyInfo {\n"

@@ -9,8 +9,9 @@
 #include "c10/schema/function_schema.h"
 #include "codegen/lang/ast.h"
 
-// A tensor expression whose overloads and conversions are chosen: the same that
-// compile_tensor prints as C++, for those who run it without a compiler.
+// A tensor expression whose overloads and conversions are chosen.
+// compile_tensor prints the same as C++; a plan is for running it without a
+// compiler.
 
 namespace sy::lang {
 
@@ -25,7 +26,7 @@ enum class PlanKind : std::uint8_t {
   kString,         // name: the characters
   kDtype,          // name, "float32"
   kFormat,         // name, "contiguous_format"
-  kName,           // name: an argument, or what a kLet or comprehension binds
+  kName,           // name: an argument, or a variable of kLet or comprehension
   kLet,            // name, [value, body]
   kOperator,       // schema, one child for each argument; null: its default
   kMetadata,       // name, [tensor] or [tensor, dim]
@@ -34,7 +35,7 @@ enum class PlanKind : std::uint8_t {
   kNegate,         // [number]
   kHasValue,       // [optional]
   kDouble,         // [number]
-  kBinary,         // op, [a, b]: of numbers, or what else C++ compares
+  kBinary,         // op, [a, b]: numbers, or others that C++ compares
   kConcat,         // [list, list]
   kFunction,       // name, [number]: of <cmath>
   kIndexFunction,  // name, arguments: of the index typing
@@ -54,7 +55,7 @@ struct PlanNode {
   Number number = {};
   Op op = Op::kAdd;
   Type type = TypeKind::kTensor;
-  // Lives as long as the OpTable that gave it.
+  // The OpTable that gave it owns it.
   const FunctionSchema* schema = nullptr;
 };
 

@@ -4,10 +4,10 @@
 
 #include "codegen/lang/primitives.h"
 
-// How programs are made of operators, for backends that have no kernel for the
-// operator whose program it is. Each primitive is an operator of aten or, in
-// aten/backend/decompose.cpp, a few other primitives. An operator named here is
-// not made of others.
+// How element programs are made of operators, for backends that have no kernel
+// for an operator with such a program. Each primitive is an operator of aten
+// or, in aten/backend/primitive_calls.cpp, a few other primitives. An operator
+// that is named here is not made of others.
 
 namespace sy::lang {
 
@@ -99,10 +99,10 @@ constexpr std::string_view reduction_of(Prim p) {
   return "";
 }
 
-// Whether operators can do it.
+// Whether operators can compute it.
 constexpr bool has_operators(Prim p) { return p != Prim::polygamma; }
 
-// Whether the operator is a part of others, not made of them.
+// Whether other operators are made of this one, and it is not made of others.
 constexpr bool is_primitive_operator(std::string_view name) {
   for (const PrimitiveOperator& o : kPrimitiveOperators) {
     if (o.name == name) return true;

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
-// The primitives that element programs are made of: the one table from which
-// the compiler of expressions (codegen/lang) knows names and types, and the CPU
-// (backends/cpu/program) what to implement.
+// The primitives that element programs are made of. This is the one table: the
+// compiler of expressions (codegen/lang) takes names and types from it, and the
+// CPU (backends/cpu/program) implements its entries.
 //
 // X(name, type, domain)
 //   type    T_T  (T) -> T        TT_T  (T, T) -> T       TTT_T (T, T, T) -> T
@@ -130,13 +130,13 @@
   X(select, BTT_T, ALL)         \
   X(from_bool, B_T, ALL)
 
-// fma(a, b, c) = a * b + c in one rounding for floats; clamp(x, lo, hi) =
-// minimum(maximum(x, lo), hi); maximum/minimum propagate NaN, fmax/fmin drop
-// it; trunc_div and floor_div of floats divide and round, of integers throw
-// ZeroDivision through the runner's error flag; pow of integers is exact
-// modulo 2^n, negative exponents give 0, 1 or -1; remainder has the sign of
-// the divisor, fmod of the dividend; xlogy(0, y) = 0 unless y is NaN. Those
-// from i0 to ndtri and from zeta to legendre_p are the functions of
+// fma(a, b, c) = a * b + c, with one rounding for floats. clamp(x, lo, hi) =
+// minimum(maximum(x, lo), hi). maximum and minimum propagate NaN; fmax and fmin
+// drop it. trunc_div and floor_div of floats divide and round; of integers they
+// throw ZeroDivision through the runner's error flag. pow of integers is exact
+// modulo 2^n; negative exponents give 0, 1 or -1. remainder has the sign of the
+// divisor, fmod that of the dividend. xlogy(0, y) = 0 unless y is NaN. The
+// primitives from i0 to ndtri and from zeta to legendre_p are the functions of
 // codegen/lang/special/functions.h.
 
 namespace sy::lang {

@@ -8,9 +8,9 @@
 #include "codegen/lang/primitives.h"
 #include "codegen/lang/steps.h"
 
-// What an element expression compiles to: data that the generator and the
-// loader of operators read. What runs programs reads a view of it, of
-// aten/program/program.h. Stands on std alone.
+// The result of compiling an element expression: data that the generator and
+// the loader of operators read. Runners of programs read a view of it
+// (aten/program/program.h). Depends on std alone.
 
 namespace sy::lang {
 
@@ -22,7 +22,7 @@ struct ProgramInput {
   friend bool operator==(const ProgramInput&, const ProgramInput&) = default;
 };
 
-// A number that is the same for every element, as the caller knows it.
+// A number that is the same for every element, as the caller has it.
 struct Uniform {
   bool is_int = true;  // bools are ints
   std::int64_t i = 0;
@@ -36,8 +36,8 @@ struct Uniform {
   friend bool operator==(const Uniform& a, const Uniform& b);
 };
 
-// What the caller supplies: the value of an argument (0 if it is None), or
-// whether it has one, or whether a str argument equals a text.
+// An input from the caller: the value of an argument (0 if it is None), whether
+// the argument has one, or whether a str argument equals a text.
 struct ScalarInput {
   enum class Kind : std::uint8_t { kValue, kHasValue, kEquals };
   std::string name;
@@ -47,8 +47,8 @@ struct ScalarInput {
   friend bool operator==(const ScalarInput&, const ScalarInput&) = default;
 };
 
-// A uniform subexpression, computed once a call. Uniform registers: first the
-// scalar inputs, then the constants, then the steps' results in order.
+// A subexpression of uniforms, computed once per call. Uniform registers are,
+// in order, the scalar inputs, the constants and the steps' results.
 struct UniformStep {
   Prim op;
   std::uint8_t a = 0;
@@ -58,7 +58,7 @@ struct UniformStep {
   friend bool operator==(const UniformStep&, const UniformStep&) = default;
 };
 
-// A uniform register that the steps read, and as what.
+// A uniform register that the steps read, and the class that they read it as.
 struct UniformOperand {
   std::uint8_t reg = 0;
   RegClass reg_class = RegClass::kValue;
@@ -67,10 +67,10 @@ struct UniformOperand {
                          const UniformOperand&) = default;
 };
 
-// Registers: 0 … inputs-1 the tensor operands, then the uniform operands,
+// Registers 0 … inputs-1 are the tensor operands. The uniform operands follow,
 // then temporaries, which are used again when their value is dead. Inputs and
-// uniforms are never written. With one result the last step writes it, to a
-// temporary; a result register is not written again once it holds the result.
+// uniforms are never written. With one result, the last step writes it to a
+// temporary. A result register is not written again once it holds the result.
 struct Program {
   std::vector<ProgramInput> inputs;
   std::vector<ScalarInput> scalars;
@@ -85,7 +85,7 @@ struct Program {
   int first_temporary() const {
     return first_uniform() + static_cast<int>(uniforms.size());
   }
-  // Bit i: the tensor operand i, the uniform operand i, is of kBool.
+  // Bit i: tensor operand i, uniform operand i, is kBool.
   std::uint64_t bool_inputs() const;
   std::uint64_t bool_uniforms() const;
   // The dtypes that every step can work on: kFloat if one step needs floats.
@@ -94,20 +94,20 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
-// A listing for people, one step a line: "t3 = fma(other, alpha, self)".
+// A listing for people, one step per line: "t3 = fma(other, alpha, self)".
 std::string to_string(const Program& program);
 
-// One primitive on uniforms: on int64 if every argument is one and the
-// primitive works on integers, else on double. Bools are 0 and 1. Dividing the
-// integer 0 gives 0.
+// Computes one primitive on uniforms: on int64 if every argument is an integer
+// and the primitive works on integers, else on double. Bools are 0 and 1. An
+// integer divided by 0 gives 0.
 Uniform eval_uniform(Prim op, Uniform a, Uniform b = {}, Uniform c = {});
 
-// The values of program.uniforms, from those of program.scalars. `out` has
-// uniforms.size() elements. Allocates nothing up to 64 registers.
+// Computes the values of program.uniforms from those of program.scalars. `out`
+// has uniforms.size() elements. Allocates nothing up to 64 registers.
 void eval_uniforms(const Program& program, std::span<const Uniform> scalars,
                    std::span<Uniform> out);
 
-// The whole program on one element in double: the reference of the tests.
+// Runs the whole program on one element in double. Tests use it as reference.
 std::vector<double> eval(const Program& program, std::span<const double> inputs,
                          std::span<const Uniform> scalars);
 

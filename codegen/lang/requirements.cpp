@@ -129,6 +129,13 @@ std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
   return {std::move(code)};
 }
 
+// The text as a part of a format, in which braces are written twice.
+std::string in_format(std::string_view text) {
+  std::string out;
+  for (const char c : text) out.append(c == '{' || c == '}' ? 2 : 1, c);
+  return out;
+}
+
 }  // namespace
 
 std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
@@ -145,29 +152,26 @@ std::string to_statement(const RequireCode& code, int indent) {
   std::string text = "[" + code.op + "] ";
   if (!code.argument.empty()) text += code.argument + ": ";
   text += "expected " + code.expected;
-  out += pad + "SY_CHECK(" + code.condition.value + ", Value,\n" + pad +
-         "         ";
-  // Pieces of the message; what may not be there makes its own words.
-  std::vector<std::string> pieces;
+  std::string format = in_format(text);
+  std::string values;
   bool first = true;
   for (const RequireCode::Got& got : code.got) {
-    const std::string label = (first ? ", got " : ", ") + got.label + " = ";
+    const std::string label =
+        in_format((first ? ", got " : ", ") + got.label + " = ");
     if (got.reached) {
-      if (!text.empty()) pieces.push_back(cpp_string(text));
-      text.clear();
-      pieces.push_back(got.where + " ? sy::str(" + cpp_string(label) + ", " +
-                       got.cpp + ") : std::string()");
+      // What may not be there makes its own words.
+      format += "{}";
+      values += ", " + got.where + " ? sy::str(" + cpp_string(label + "{}") +
+                ", " + got.cpp + ") : std::string()";
       continue;
     }
-    pieces.push_back(cpp_string(text + label) + ", " + got.cpp);
-    text.clear();
+    format += label + "{}";
+    values += ", " + got.cpp;
     first = false;
   }
-  if (!text.empty()) pieces.push_back(cpp_string(text));
-  for (const std::string& piece : pieces) {
-    out += &piece == &pieces.front() ? piece : ", " + piece;
-  }
-  return out + ");\n";
+  out += pad + "SY_CHECK(" + code.condition.value + ", Value,\n" + pad +
+         "         " + cpp_string(format) + values + ");\n";
+  return out;
 }
 
 }  // namespace sy::lang

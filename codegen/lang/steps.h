@@ -4,9 +4,9 @@
 
 #include "codegen/lang/primitives.h"
 
-// What steps of element programs are made of, alike for the compiler that
-// makes them (program.h) and for those who run them (aten/program/program.h).
-// Stands on std alone.
+// The parts of a step of an element program, shared by the compiler that makes
+// steps (program.h) and the code that runs them (aten/program/program.h).
+// Depends on std alone.
 
 namespace sy::lang {
 

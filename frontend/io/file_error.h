@@ -4,9 +4,9 @@
 
 namespace sy {
 
-// A file that cannot be read or written, or whose contents are damaged, hostile
-// or not supported. The message has the operation, the path, and the byte or
-// the key where it went wrong.
+// A file cannot be read or written, or its contents are damaged, hostile or not
+// supported. The message has the operation, the path, and the byte or the key
+// where it went wrong.
 class SY_API FileError : public Error {
  public:
   using Error::Error;

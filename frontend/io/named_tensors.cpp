@@ -10,8 +10,9 @@ namespace sy {
 namespace {
 
 [[noreturn]] void twice(const std::string& name) {
-  fail(ErrorKind::Value, "[NamedTensors] name: expected each once, got ",
-       io::in_quotes(name), " twice");
+  fail(ErrorKind::Value,
+       "[NamedTensors] name: expected each once, got {} twice",
+       io::in_quotes(name));
 }
 
 }  // namespace
@@ -54,8 +55,9 @@ const Tensor* NamedTensors::find(std::string_view name) const {
 
 const Tensor& NamedTensors::operator[](std::string_view name) const {
   const Tensor* const found = find(name);
-  SY_CHECK(found != nullptr, Index, "[NamedTensors] name: expected one of ",
-           size(), " names, got ", io::in_quotes(name));
+  SY_CHECK(found != nullptr, Index,
+           "[NamedTensors] name: expected one of {} names, got {}", size(),
+           io::in_quotes(name));
   return *found;
 }
 

@@ -10,23 +10,23 @@
 
 namespace sy {
 
-// Tensors by name, in an order of their own: {{"weight", w}, {"bias", b}}.
-// Names stand once. A value type; copies share the tensors.
+// Tensors by name, in an order of their own: {{"weight", w}, {"bias", b}}. Each
+// name stands once. A value type; copies share the tensors.
 class SY_API NamedTensors {
  public:
   using Entry = std::pair<std::string, Tensor>;
 
   NamedTensors() = default;
-  // Throw ValueError for a name that stands twice.
+  // Throws ValueError for a name that stands twice.
   NamedTensors(std::initializer_list<Entry> entries);
   explicit NamedTensors(std::vector<Entry> entries);
-  // Puts it last. Throws ValueError if the name is there.
+  // Adds a tensor at the end. Throws ValueError if the name is there.
   void insert(std::string name, Tensor tensor);
 
   bool contains(std::string_view name) const { return find(name) != nullptr; }
-  // nullptr if there is none.
+  // nullptr if there is no such name.
   const Tensor* find(std::string_view name) const;
-  // Throws IndexError if there is none.
+  // Throws IndexError if there is no such name.
   const Tensor& operator[](std::string_view name) const;
 
   size_t size() const { return entries_.size(); }

@@ -64,7 +64,7 @@ Tensor array_of(const FileView& file, uint8_t* data,
 
 Tensor member_array(const FileView& archive, const io::ZipMember& m,
                     const std::shared_ptr<io::MappedFile>& file) {
-  const std::string path = str(archive.path, ": ", io::in_quotes(m.name));
+  const std::string path = str("{}: {}", archive.path, io::in_quotes(m.name));
   if (!m.deflated) {
     check_stored(archive, m);
     return array_of({archive.op, path, archive.data + m.data, m.size},

@@ -39,7 +39,7 @@ Tensor make(const Place& place) {
   const io::SafetensorsEntry& e = *place.entry;
   const io::FileView view = file.view(kOp);
   if (e.dtype->scalar_type == ScalarType::Undefined) {
-    view.fail_key(e.name, "dtype: ", e.dtype->name, " is not supported");
+    view.fail_key(e.name, "dtype: {} is not supported", e.dtype->name);
   }
   return io::tensor_over(view, file.data(), e.begin, e.dtype->scalar_type,
                          e.sizes, place.part->file);
@@ -61,8 +61,9 @@ struct SafetensorsFile::Impl {
 
   size_t find(std::string_view name) const {
     const auto at = by_name.find(name);
-    SY_CHECK(at != by_name.end(), Index, "[SafetensorsFile] name: expected ",
-             "one of ", places.size(), " names, got ", io::in_quotes(name));
+    SY_CHECK(at != by_name.end(), Index,
+             "[SafetensorsFile] name: expected one of {} names, got {}",
+             places.size(), io::in_quotes(name));
     return at->second;
   }
 
@@ -99,9 +100,10 @@ struct SafetensorsFile::Impl {
       }
       const auto place = entries.find({part_name, name});
       if (place == entries.end()) {
-        view.fail_key(name, "weight_map: expected a tensor of ",
-                      io::in_quotes(part_name),
-                      ", which has none of that name");
+        view.fail_key(
+            name,
+            "weight_map: expected a tensor of {}, which has none of that name",
+            io::in_quotes(part_name));
       }
       add(place->second);
     }

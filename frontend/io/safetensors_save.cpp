@@ -86,11 +86,12 @@ void save_sharded_safetensors(const std::string& index_path,
                               int64_t max_shard_bytes,
                               const FileMetadata& metadata) {
   constexpr const char* kOp = "save_sharded_safetensors";
-  SY_CHECK(index_path.ends_with(kIndexEnding), Value, "[", kOp,
-           "] index_path: expected a name that ends in ", kIndexEnding,
-           ", got ", io::in_quotes(index_path));
-  SY_CHECK(max_shard_bytes > 0, Value, "[", kOp,
-           "] max_shard_bytes: expected at least 1, got ", max_shard_bytes);
+  SY_CHECK(index_path.ends_with(kIndexEnding), Value,
+           "[{}] index_path: expected a name that ends in {}, got {}", kOp,
+           kIndexEnding, io::in_quotes(index_path));
+  SY_CHECK(max_shard_bytes > 0, Value,
+           "[{}] max_shard_bytes: expected at least 1, got {}", kOp,
+           max_shard_bytes);
   const std::string stem =
       index_path.substr(0, index_path.size() - kIndexEnding.size());
   const std::vector<Entries> shards =

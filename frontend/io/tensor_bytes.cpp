@@ -17,7 +17,7 @@ void check_bools(const FileView& file, uint64_t begin, uint64_t n) {
   if (all <= 1) return;
   uint64_t at = begin;
   while (file.data[at] <= 1) ++at;
-  file.fail_at(at, "expected a bool of 0 or 1, got ", int{file.data[at]});
+  file.fail_at(at, "expected a bool of 0 or 1, got {}", int{file.data[at]});
 }
 
 }  // namespace
@@ -40,8 +40,8 @@ Tensor tensor_over(const FileView& file, uint8_t* data, uint64_t begin,
 
 void check_savable(std::string_view op, std::string_view name,
                    const Tensor& t) {
-  SY_CHECK(t.defined() && !t.is_meta(), Value, "[", op, "] ", name,
-           ": expected a tensor with elements, got ",
+  SY_CHECK(t.defined() && !t.is_meta(), Value,
+           "[{}] {}: expected a tensor with elements, got {}", op, name,
            t.defined() ? "one on meta" : "an undefined one");
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Files of tensors: safetensors, .npy and .npz. Programs that read or write
-// none need not include it.
+// Reads and writes files of tensors: safetensors, .npy and .npz. Only programs
+// that use such files need to include it.
 
 #include "frontend/io/file_error.h"
 #include "frontend/io/named_tensors.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a plugin's source needs to define operators and register kernels;
-// kernels that call operators include <sy/sy.h>.
+// Everything that a plugin needs to define operators and register kernels.
+// Kernels that call operators also include <sy/sy.h>.
 
 #include "aten/backend/cpu_fallback.h"
 #include "aten/tensor.h"

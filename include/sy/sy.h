@@ -1,7 +1,7 @@
 #pragma once
 
-// Everything a program uses: tensors, all operators, autograd, and what this
-// process has of devices, memory, threads, random numbers and plugins.
+// Everything that a program uses: tensors, all operators, autograd, and the
+// process's devices, memory, threads, random numbers and plugins.
 
 #include "aten/backend/kernel_checks.h"
 #include "aten/dlpack.h"

@@ -133,7 +133,7 @@ class Compiler {
     for (const auto& [known, value] : kMetadata) {
       if (known == name) return value;
     }
-    SY_INTERNAL_ASSERT(false, "metadata ", name);
+    SY_INTERNAL_ASSERT(false, "metadata {}", name);
     return Metadata::kDim;
   }
 
@@ -151,7 +151,7 @@ class Compiler {
         return;
       }
     }
-    SY_INTERNAL_ASSERT(false, "name ", name);
+    SY_INTERNAL_ASSERT(false, "name {}", name);
   }
 
   void open(const std::string& name, size_t count) {

@@ -69,7 +69,7 @@ void check_requirements(const OverloadState& form, const Value* args) {
       text += (first ? ", got " : ", ") + got.label + " = " + value.str();
       first = first && got.reached;
     }
-    fail(ErrorKind::Value, text);
+    fail(ErrorKind::Value, "{}", text);
   }
 }
 

@@ -97,9 +97,9 @@ ReduceData::ReduceData(const codegen::ReduceParts& parts,
 
 std::string beyond_limits(const lang::Program& p, bool operands) {
   const auto more = [](const char* what, size_t n, size_t limit) {
-    return n <= limit ? ""
-                      : str("the expression has ", n, " ", what, ", more than ",
-                            limit);
+    return n <= limit
+               ? ""
+               : str("the expression has {} {}, more than {}", n, what, limit);
   };
   std::string out = more("tensor operands", p.inputs.size() + p.results.size(),
                          operands ? Iter::kMaxOperands : program::kMaxInputs);

@@ -393,7 +393,7 @@ void reject(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
 
 int position(const std::vector<std::string>& names, const std::string& name) {
   const auto it = std::find(names.begin(), names.end(), name);
-  SY_INTERNAL_ASSERT(it != names.end(), name);
+  SY_INTERNAL_ASSERT(it != names.end(), "{}", name);
   return static_cast<int>(it - names.begin());
 }
 

@@ -212,9 +212,9 @@ void IndexSlot::set(const Value& v, Type type) {
 
 std::string IndexSlot::str() const {
   switch (kind) {
-    case kInt: return sy::str(i);
-    case kBool: return sy::str(i != 0);
-    case kNumber: return sy::str(d);
+    case kInt: return sy::str("{}", i);
+    case kBool: return sy::str("{}", i != 0);
+    case kNumber: return sy::str("{}", d);
     case kList: return to_string(IntArrayRef(list));
     case kString: return std::string(text);
     default: return "None";
@@ -235,7 +235,7 @@ std::span<const IndexFunction> find_index_function(std::string_view name) {
   const auto is = [&](const IndexFunction& f) { return f.name == name; };
   const auto* first = std::find_if(std::begin(kCalls), std::end(kCalls), is);
   const auto* last = std::find_if_not(first, std::end(kCalls), is);
-  SY_INTERNAL_ASSERT(first != last, name);
+  SY_INTERNAL_ASSERT(first != last, "{}", name);
   return {first, last};
 }
 
@@ -248,8 +248,9 @@ void call_index_function(std::span<const IndexFunction> overloads,
     for (size_t i = 0; i < n; ++i) all = all && fits(f.parameters[i], args[i]);
     if (all) return f.call(op, args, out);
   }
-  fail(ErrorKind::Value, "[", op, "] ", overloads[0].name,
-       ": expected a value for every argument, got None");
+  fail(ErrorKind::Value,
+       "[{}] {}: expected a value for every argument, got None", op,
+       overloads[0].name);
 }
 
 }  // namespace sy::runtime

@@ -44,7 +44,7 @@ Method method_of(std::string_view name) {
   for (const auto& [known, method] : kMethods) {
     if (known == name) return method;
   }
-  SY_INTERNAL_ASSERT(false, "method ", name);
+  SY_INTERNAL_ASSERT(false, "method {}", name);
   return Method::kDim;
 }
 
@@ -220,9 +220,8 @@ class Evaluator {
 
  private:
   [[noreturn]] void missing(const Node& n) const {
-    fail(ErrorKind::Value, "[", op_, "] ",
-         n.e->name.empty() ? "an expression" : n.e->name.c_str(),
-         ": expected a value, got None");
+    fail(ErrorKind::Value, "[{}] {}: expected a value, got None", op_,
+         n.e->name.empty() ? "an expression" : n.e->name.c_str());
   }
 
   int64_t bound(const Node& n, int64_t open) {

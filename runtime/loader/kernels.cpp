@@ -41,8 +41,8 @@ const OverloadState& form_of_engine(const Kernel& k) {
 const BackendEngines& engines_of_kernel(const Kernel& k) {
   const DeviceType type = static_cast<const EngineKernel*>(k.context)->backend;
   const BackendEngines* engines = engines_of(type);
-  SY_CHECK(engines != nullptr, Value, "backend ", backend_key_name(type),
-           ": its library is not loaded");
+  SY_CHECK(engines != nullptr, Value, "backend {}: its library is not loaded",
+           backend_key_name(type));
   return *engines;
 }
 
@@ -99,8 +99,8 @@ const TensorBase& like_argument(const OverloadState& form, const Value* args) {
     if (arguments[i].type == TypeKind::kTensor) return v.to_tensor();
     if (arguments[i].type.is_list() && arguments[i].type.is_tensor_like()) {
       const auto list = v.to_tensor_list();
-      SY_CHECK(list.size() > 0, Value, "[", form.op->op->base.name, "] ",
-               arguments[i].name.view(), ": expected at least one tensor");
+      SY_CHECK(list.size() > 0, Value, "[{}] {}: expected at least one tensor",
+               form.op->op->base.name, arguments[i].name.view());
       return list[0];
     }
   }
@@ -270,9 +270,9 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     offset = op.view_offset->integer(args, form.positions);
   }
   const std::string& name = op.op->base.name;
-  SY_CHECK(strides.size() == sizes.size(), Value, "[", name,
-           "] expected as many strides as sizes, got ", strides.size(), " and ",
-           sizes.size());
+  SY_CHECK(strides.size() == sizes.size(), Value,
+           "[{}] expected as many strides as sizes, got {} and {}", name,
+           strides.size(), sizes.size());
   // Strides that the caller chooses may leave the storage.
   if (op.view_strides &&
       op.view_strides->expr()->kind == lang::NodeKind::kName) {
@@ -283,8 +283,8 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     const bool list = args[i].tag() == Value::Tag::IntList;
     values += list ? args[i].to_int_list().size() + 1 : 1;
   }
-  SY_CHECK(values <= 2 * TensorImpl::kMaxDims, Value, "[", name,
-           "] expected lists of dims, got ", values, " numbers");
+  SY_CHECK(values <= 2 * TensorImpl::kMaxDims, Value,
+           "[{}] expected lists of dims, got {} numbers", name, values);
   generated::ViewArgs view_args;
   const auto arguments = op.op->base.schema.arguments();
   for (size_t i = 0; i < num_args; ++i) {

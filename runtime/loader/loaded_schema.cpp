@@ -192,10 +192,10 @@ std::unique_ptr<LoadedSchema> LoadedSchema::load(
     schema->build();
     schema->library_.commit();
   } catch (const lang::LangError& e) {
-    fail(ErrorKind::Registration, "cannot load schema ", name,
-         "; nothing has changed:\n", e.what());
+    fail(ErrorKind::Registration,
+         "cannot load schema {}; nothing has changed:\n{}", name, e.what());
   } catch (RegistrationError& e) {
-    e.add_context(str("cannot load schema ", name, ":"));
+    e.add_context(str("cannot load schema {}:", name));
     throw;
   }
   for (const auto& op : schema->operators_) {
@@ -219,8 +219,9 @@ void LoadedSchema::read(std::string_view text, const std::string& name) {
   model_ = std::make_unique<codegen::Model>(codegen::Model::load_text(
       std::string(text), path, known_, std::move(present), diagnostics));
   if (diagnostics.empty()) check_loadable(*model_, diagnostics);
-  SY_CHECK(diagnostics.empty(), Registration, "cannot load schema ", name,
-           "; nothing has changed:\n", diagnostics.str_with_sources());
+  SY_CHECK(diagnostics.empty(), Registration,
+           "cannot load schema {}; nothing has changed:\n{}", name,
+           diagnostics.str_with_sources());
 }
 
 void LoadedSchema::build() {

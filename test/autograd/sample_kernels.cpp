@@ -270,7 +270,7 @@ double get(const TensorBase& t, int64_t i) {
     case kLong:
       return static_cast<double>(static_cast<const int64_t*>(data)[at]);
     case kBool: return static_cast<const bool*>(data)[at] ? 1 : 0;
-    default: fail(ErrorKind::Type, "[sample] unsupported ", describe(t));
+    default: fail(ErrorKind::Type, "[sample] unsupported {}", describe(t));
   }
 }
 
@@ -286,7 +286,7 @@ void put(const TensorBase& t, int64_t i, double value) {
       static_cast<int64_t*>(data)[at] = static_cast<int64_t>(value);
       break;
     case kBool: static_cast<bool*>(data)[at] = value != 0; break;
-    default: fail(ErrorKind::Type, "[sample] unsupported ", describe(t));
+    default: fail(ErrorKind::Type, "[sample] unsupported {}", describe(t));
   }
 }
 

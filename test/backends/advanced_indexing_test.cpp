@@ -245,7 +245,7 @@ TEST(TriangleIndices, AreThoseOfTrilAndTriu) {
   for (const int64_t rows : {0, 1, 4}) {
     for (const int64_t cols : {0, 3, 5}) {
       for (int64_t offset = -6; offset <= 6; ++offset) {
-        SCOPED_TRACE(str(rows, " ", cols, " ", offset));
+        SCOPED_TRACE(str("{} {} {}", rows, cols, offset));
         const Tensor full = ones({rows, cols}, kBool);
         const auto check = [&](const Tensor& got, const Tensor& mask) {
           const auto want = mask_indices(mask);

@@ -80,7 +80,7 @@ TEST(Distribution, BinomialHasItsMoments) {
   for (const auto& [n, p] : cases) {
     const double v = n * p * (1 - p);
     expect_moments(binomial(filled(n), filled(p), g), n * p, v,
-                   v * (1 + 3 * v) + 1, str(n, " trials of chance ", p));
+                   v * (1 + 3 * v) + 1, str("{} trials of chance {}", n, p));
   }
 }
 

@@ -36,8 +36,8 @@ struct Form {
 };
 
 std::string name(const Form& f) {
-  return str(f.cell, " of ", f.layers, " layers", f.biases ? ", biases" : "",
-             f.bidirectional ? ", both ways" : "",
+  return str("{} of {} layers{}{}{}", f.cell, f.layers,
+             f.biases ? ", biases" : "", f.bidirectional ? ", both ways" : "",
              f.batch_first ? ", batch first" : "");
 }
 
@@ -187,7 +187,7 @@ TEST_F(RecurrentLayers, PassNanAndInfinityOn) {
     const auto expect = [&](const char* where, auto at) {
       Network net;
       at(net).fill_(value);
-      net.expect_right(str(value, " in ", where));
+      net.expect_right(str("{} in {}", value, where));
     };
     expect("x", [](Network& n) { return n.x[2][1][3]; });
     expect("h", [](Network& n) { return n.h[0][1][3]; });

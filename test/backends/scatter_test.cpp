@@ -113,8 +113,8 @@ TEST(Scatter, ReducesAsOneByOneWould) {
         const Tensor src = restrided(numbers(s.index, 5, dtype), how);
         for (const char* reduce : {"sum", "prod", "mean", "amax", "amin"}) {
           for (const bool include_self : {true, false}) {
-            SCOPED_TRACE(str(dtype, " ", reduce, " ", include_self, " ", how,
-                             " ", self.sizes()));
+            SCOPED_TRACE(str("{} {} {} {} {}", dtype, reduce, include_self, how,
+                             self.sizes()));
             const Tensor got =
                 scatter_reduce(self, s.dim, index, src, reduce, include_self);
             const Values want =

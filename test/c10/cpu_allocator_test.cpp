@@ -115,8 +115,9 @@ TEST_F(CpuAllocator, LimitIsAnErrorWithNumbers) {
   const int64_t used = a.stats().allocated;
   a.set_limit(used + 4000000);
   SY_EXPECT_ERROR(a.allocate(4000001), OutOfMemoryError,
-                  str("[cpu] out of memory: asked for 4000001 bytes, ", used,
-                      " in use, 0 cached, limit ", used + 4000000));
+                  str("[cpu] out of memory: asked for 4000001 bytes, {} in "
+                      "use, 0 cached, limit {}",
+                      used, used + 4000000));
   void* q = a.allocate(4000000);
   SY_EXPECT_ERROR(a.allocate(2000), OutOfMemoryError, "2000");
   EXPECT_EQ(a.stats().allocated, used + 4000000) << "failures count nothing";
@@ -163,7 +164,7 @@ TEST_F(CpuAllocator, AbsurdSizesAreErrorsAtOnce) {
   for (const size_t bytes : {size_t{1} << 46, (size_t{1} << 47) + 1,
                              size_t{1} << 62, ~size_t{0}, ~size_t{0} - 100}) {
     SY_EXPECT_ERROR(a.allocate(bytes), OutOfMemoryError,
-                    str("asked for ", bytes, " bytes"));
+                    str("asked for {} bytes", bytes));
   }
   a.set_limit(0);
   SY_EXPECT_ERROR(a.allocate(~size_t{0}), OutOfMemoryError, "limit none");

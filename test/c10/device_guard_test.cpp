@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "c10/backend.h"
@@ -135,6 +136,12 @@ TEST(KnownBackends, HaveNumbersNamesAndKeysBeforeTheyAreLoaded) {
   SY_EXPECT_ERROR(call("looks::look", t), NotImplementedError,
                   "[looks::look] has no kernel for Lazy: 'lazy': no library of "
                   "this backend is loaded; load one with sy::load_library()");
+}
+
+TEST(Device, IsAKeyOfHashedContainers) {
+  std::unordered_set<Device> devices{kCPU, Device(kCUDA), Device(kCUDA, 1)};
+  EXPECT_FALSE(devices.insert(Device(kCUDA, 1)).second);
+  EXPECT_TRUE(devices.insert(Device(kCUDA, 0)).second);
 }
 
 TEST(DeviceGuard, KernelsOfSeveralDevicesRunOnTheirArguments) {

@@ -18,6 +18,18 @@ TEST(DispatchKeySet, HighestFunctionalityWins) {
                   .has(DispatchKey::Autograd));
 }
 
+TEST(DispatchKeySet, BackendsHaveKeysOfTheirOwn) {
+  static_assert(DispatchKeySet(DispatchKey::CPU) ==
+                DispatchKeySet::dense(kCPU));
+  static_assert(DispatchKeySet(DispatchKey::AutogradPrivateUse1) ==
+                DispatchKeySet::autograd(kPrivateUse1));
+  const DispatchKeySet s = DispatchKeySet::dense(kCUDA);
+  EXPECT_TRUE(s.has(DispatchKey::CUDA));
+  EXPECT_FALSE(s.has(DispatchKey::AutogradCUDA));
+  EXPECT_FALSE(s.has(DispatchKey::CPU));
+  EXPECT_TRUE((s | kAutograd).has(DispatchKey::AutogradCUDA));
+}
+
 TEST(DispatchKeySet, KnowsWhenBackendsMix) {
   const DispatchKeySet cpu = DispatchKeySet::dense(kCPU);
   const DispatchKeySet meta = DispatchKeySet::dense(kMeta);

@@ -40,8 +40,8 @@ struct DispatcherTest : testing::Test {
                                            std::string_view(schema).find('(')));
     }
     return Dispatcher::singleton().find_or_throw(
-        str("t::", std::string_view(schema).substr(
-                       0, std::string_view(schema).find('('))));
+        str("t::{}", std::string_view(schema).substr(
+                         0, std::string_view(schema).find('('))));
   }
   void impl(const char* key, const Kernel& kernel,
             std::string_view name = "f") {
@@ -169,8 +169,8 @@ TEST_F(DispatcherTest, BackendSelectRunsForOperatorsWithoutTensors) {
 
 void boxed_kernel(const Kernel& k, const OperatorEntry& op, DispatchKeySet,
                   Value* args, size_t n, Value* results, size_t) {
-  calls.push_back(str("boxed ", op.name(), " ", n, " ",
-                      *static_cast<const int*>(k.context)));
+  calls.push_back(
+      str("boxed {} {} {}", op.name(), n, *static_cast<const int*>(k.context)));
   results[0] = args[0];
 }
 
@@ -209,8 +209,8 @@ std::tuple<TensorBase, TensorBase> two(const TensorBase& a, int64_t n,
                                        const Scalar& s, IntArrayRef list,
                                        std::optional<double> d,
                                        ArrayRef<TensorBase> tensors) {
-  calls.push_back(str(n, " ", to_string(s), " ", list, " ",
-                      d.has_value() ? *d : -1.0, " ", tensors.size()));
+  calls.push_back(str("{} {} {} {} {}", n, to_string(s), list,
+                      d.has_value() ? *d : -1.0, tensors.size()));
   return {a, tensors[0]};
 }
 

@@ -1,5 +1,6 @@
 #include "c10/error.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "c10/device.h"
@@ -7,14 +8,57 @@
 namespace sy {
 namespace {
 
-TEST(Str, JoinsTextsAndNumbers) {
-  EXPECT_EQ(str("a", 1, ' ', int64_t{-2}, " ", 0.25, true), "a1 -2 0.25true");
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(Str, PutsArgumentsInPlace) {
+  EXPECT_EQ(str("a{} {} {}{}", 1, int64_t{-2}, 0.25, true), "a1 -2 0.25true");
+  EXPECT_EQ(str("{}{}{}", 'c', std::string("d"), UINT64_MAX),
+            "cd18446744073709551615");
+  EXPECT_EQ(str(""), "");
+}
+
+TEST(Str, BracesAreWrittenTwice) {
+  EXPECT_EQ(str("{{}} {} }}{{", 1), "{} 1 }{");
+  EXPECT_EQ(str("{}", "{} of {x}"), "{} of {x}");
+}
+
+TEST(Str, ShowsWhatIsNoText) {
+  EXPECT_EQ(str("{}", std::string("a\0b", 3)), std::string("a\0b", 3));
+  EXPECT_EQ(str("{}", 1e20), "1e+20");
+}
+
+TEST(Check, ThrowsTheKindWithItsText) {
+  const int n = -1;
+  SY_CHECK(n < 0, Value, "not thrown");
+  try {
+    SY_CHECK(n >= 0, Index, "[{}] {}: expected {}, got {}", "op", "n", 0, n);
+    FAIL();
+  } catch (const IndexError& e) {
+    EXPECT_EQ(e.message(), "[op] n: expected 0, got -1");
+  }
+}
+
+TEST(Check, AssertionsSayWhereAndWhy) {
+  const auto message = [](auto&& f) -> std::string {
+    try {
+      f();
+    } catch (const InternalError& e) {
+      return e.message();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_THAT(message([] { SY_INTERNAL_ASSERT(1 + 1 == 3, "sum {}", 2); }),
+              HasSubstr("1 + 1 == 3 does not hold. sum 2\n"));
+  EXPECT_THAT(
+      message([] { SY_INTERNAL_ASSERT(1 + 1 == 3); }),
+      AllOf(HasSubstr("error_test.cpp:"), HasSubstr("does not hold. \n")));
 }
 
 // A float that is taken for the number of a backend would be "cpu".
-TEST(Str, FloatsAreNumbers) { EXPECT_EQ(str(1.5f, " ", 0.0f), "1.5 0"); }
+TEST(Str, FloatsAreNumbers) { EXPECT_EQ(str("{} {}", 1.5f, 0.0f), "1.5 0"); }
 
-TEST(Str, DevicesAreNames) { EXPECT_EQ(str(Device(kCPU)), "cpu"); }
+TEST(Str, DevicesAreNames) { EXPECT_EQ(str("{}", Device(kCPU)), "cpu"); }
 
 }  // namespace
 }  // namespace sy

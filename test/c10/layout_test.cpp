@@ -269,13 +269,13 @@ Layout layout() {
   add_type<GeneratorImpl>(out, "GeneratorImpl");
   add_type<Error>(out, "Error");
   for (const DispatchKeyInfo& info : kDispatchKeyInfo) {
-    out[str("DispatchKey ", info.name)] = static_cast<uint64_t>(info.key);
+    out[str("DispatchKey {}", info.name)] = static_cast<uint64_t>(info.key);
   }
   for (int n = 0; n < kNumFixedBackends; ++n) {
-    out[str("DeviceType ", kFixedBackends[n].key)] = static_cast<uint64_t>(n);
+    out[str("DeviceType {}", kFixedBackends[n].key)] = static_cast<uint64_t>(n);
   }
   for (int t = 0; t < kNumScalarTypes; ++t) {
-    out[str("ScalarType ", static_cast<ScalarType>(t))] =
+    out[str("ScalarType {}", static_cast<ScalarType>(t))] =
         static_cast<uint64_t>(t);
   }
   out["ArgCode last"] = static_cast<uint64_t>(ArgCode::OptGenerator);
@@ -324,13 +324,12 @@ std::string advice(const Record& before, const Record& now) {
     if (found != now.layout.end() && found->second == value) continue;
     added_only = false;
     changes +=
-        str("  ", name, ": was ", value, ", is ",
-            found == now.layout.end() ? "gone" : std::to_string(found->second),
-            "\n");
+        str("  {}: was {}, is {}\n", name, value,
+            found == now.layout.end() ? "gone" : std::to_string(found->second));
   }
   for (const auto& [name, value] : now.layout) {
     if (before.layout.count(name) == 0) {
-      changes += str("  ", name, ": new, ", value, "\n");
+      changes += str("  {}: new, {}\n", name, value);
     }
   }
   const bool refused =
@@ -340,14 +339,15 @@ std::string advice(const Record& before, const Record& now) {
       "write the record anew: SY_LAYOUT_RECORD=$PWD/test/c10/layout.txt bazel "
       "test --test_env=SY_LAYOUT_RECORD //test/c10:layout_test\n";
   if (refused || added_only) {
-    return str("What plugins are compiled against has changed:\n", changes,
-               refused ? "Plugins that were built before are refused; " : "",
-               renew);
+    return str(
+        "What plugins are compiled against has changed:\n{}{}{}", changes,
+        refused ? "Plugins that were built before are refused; " : "", renew);
   }
   return str(
-      "What plugins are compiled against has changed, and a plugin that "
-      "was built before would be loaded all the same:\n",
-      changes, "Raise kLayoutRevision in c10/sdk_layout.h, then ", renew);
+      "What plugins are compiled against has changed, and a plugin that was "
+      "built before would be loaded all the same:\n{}Raise kLayoutRevision in "
+      "c10/sdk_layout.h, then {}",
+      changes, renew);
 }
 
 TEST(Layout, IsThatOfTheRecord) {

@@ -96,10 +96,10 @@ TEST_F(Parallel, ExceptionsReachTheCaller) {
     SY_EXPECT_ERROR(parallel_for(0, 4, 1,
                                  [bad](int64_t b, int64_t e) {
                                    if (b <= bad && bad < e) {
-                                     fail(ErrorKind::Value, "bad ", bad);
+                                     fail(ErrorKind::Value, "bad {}", bad);
                                    }
                                  }),
-                    ValueError, str("bad ", bad));
+                    ValueError, str("bad {}", bad));
   }
   std::atomic<int> total{0};
   parallel_for(0, 4, 1, [&](int64_t b, int64_t e) { total += int(e - b); });

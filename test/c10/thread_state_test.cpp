@@ -36,7 +36,7 @@ TensorBase at_the_end(const TensorBase& a) {
 // Names its key and goes on below it.
 template <int i>
 TensorBase layer(DispatchKeySet keys, const TensorBase& a) {
-  path += str(" ", i);
+  path += str(" {}", i);
   return Dispatcher::singleton()
       .find_or_throw("layers::f")
       .typed<TensorBase(const TensorBase&)>()

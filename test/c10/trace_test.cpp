@@ -33,7 +33,7 @@ TensorBase chooses(const TensorBase& a) {
   for (int i = 0; i < 2; ++i) {  // the second tells nothing new
     if (a.numel() % 2 == 0) {
       kWays.takes(0);
-    } else if (!kWays.declines(0, a.numel(), " elements") &&
+    } else if (!kWays.declines(0, "{} elements", a.numel()) &&
                !kWays.declines(1, "never")) {
       kWays.takes(2);
     }

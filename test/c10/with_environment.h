@@ -20,7 +20,7 @@ inline bool with_environment(const char* name, const char* value) {
   const testing::TestInfo* test =
       testing::UnitTest::GetInstance()->current_test_info();
   const std::string filter =
-      str("--gtest_filter=", test->test_suite_name(), ".", test->name());
+      str("--gtest_filter={}.{}", test->test_suite_name(), test->name());
   const pid_t child = fork();
   if (child == 0) {
     setenv(name, value, 1);

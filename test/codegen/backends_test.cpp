@@ -151,7 +151,7 @@ TEST_F(EmitBackend, DeclaresAndRegistersWhatItLists) {
   expect_has(source, "m.fallback(sy::Kernel::from_boxed(&sy::cpu_fallback));");
   // Only what load_library loads says what it claims.
   EXPECT_EQ(source.find("switchyard_backend_claims"), std::string::npos);
-  EXPECT_EQ(source.find("kEngineService"), std::string::npos);
+  EXPECT_EQ(source.find("kEngines"), std::string::npos);
 }
 
 constexpr const char* kEngines =
@@ -165,7 +165,7 @@ TEST_F(EmitBackend, EnginesRunAllOperatorsOfAKind) {
   expect_has(source,
              "constinit sy::BackendEngines engines{&kPointwise, nullptr, "
              "nullptr};");
-  expect_has(source, "  m.service(sy::kEngineService, &engines);");
+  expect_has(source, "  m.service(sy::BackendService::kEngines, &engines);");
   expect_has(source, "#include \"backends/x/pointwise.h\"\n");
   expect_has(source,
              "m.impl(\"add.Tensor\", SY_FN(add_Tensor_kernel)"

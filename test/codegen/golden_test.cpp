@@ -126,6 +126,10 @@ TEST(Emit, EnumsOfTheRepository) {
             std::string::npos);
   EXPECT_NE(keys.find("constexpr DeviceType kCUDA = DeviceType::CUDA;"),
             std::string::npos);
+  EXPECT_NE(keys.find("  AutogradCUDA = 98,\n"), std::string::npos);
+  EXPECT_NE(keys.find("kBackendKeyRuns[] =\n"
+                      "    {DispatchKey::Dense, DispatchKey::Autograd};"),
+            std::string::npos);
   EXPECT_NE(keys.find("{\"XLA\", \"xla\", "), std::string::npos);
 }
 

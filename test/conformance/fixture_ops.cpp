@@ -228,7 +228,7 @@ SY_LIBRARY_FRAGMENT(aten, m) {
   for (const char* name :
        {"same", "scribble", "reshaped", "crash", "hang", "leave", "chatty",
         "twice", "forgetful", "careless"}) {
-    m.def(str("fixture_", name, "(Tensor self) -> Tensor"));
+    m.def(str("fixture_{}(Tensor self) -> Tensor", name));
   }
   m.def("fixture_twice_(Tensor(a!) self) -> Tensor(a!)");
   m.def("fixture_overrun_(Tensor(a!) self) -> Tensor(a!)");

@@ -25,7 +25,7 @@ class HostDevice : public DeviceInterface, public Allocator {
   void* allocate(size_t n) override {
     if (n == 0) return nullptr;
     void* const p = std::aligned_alloc(64, (n + 127) / 64 * 64);
-    SY_CHECK(p != nullptr, OutOfMemory, "no memory for ", n, " bytes");
+    SY_CHECK(p != nullptr, OutOfMemory, "no memory for {} bytes", n);
     return p;
   }
   void deallocate(void* p, size_t) noexcept override { std::free(p); }

@@ -51,7 +51,7 @@ class Agreed final : public CallTrials {
     if (op().schema().is_functional()) {
       for (size_t k = 0; k < before.size(); ++k) {
         if (before[k].storage != after[k].storage) {
-          return str("the call changes ", in.tensors[k].name);
+          return str("the call changes {}", in.tensors[k].name);
         }
       }
     }
@@ -60,12 +60,12 @@ class Agreed final : public CallTrials {
       const std::string why =
           compare(expected, call(op(), other.values), like->tolerance, false);
       if (!why.empty()) {
-        return str("not as for ", calls().id(like->call), ": ", why);
+        return str("not as for {}: {}", calls().id(like->call), why);
       }
     }
     for (const OperatorHandle form : forms_) {
       const std::string why = by_form(form, i, expected);
-      if (!why.empty()) return str(form.name(), ": ", why);
+      if (!why.empty()) return str("{}: {}", form.name(), why);
     }
     return "";
   }
@@ -104,7 +104,7 @@ class Agreed final : public CallTrials {
   static std::string compare_numbers(const HostTensor& actual,
                                      const HostTensor& expected, Tolerance t) {
     if (actual.sizes != expected.sizes) {
-      return str("expected sizes ", IntArrayRef(expected.sizes), ", got ",
+      return str("expected sizes {}, got {}", IntArrayRef(expected.sizes),
                  IntArrayRef(actual.sizes));
     }
     const auto from =
@@ -115,9 +115,9 @@ class Agreed final : public CallTrials {
       const double a = element_value(actual, from[i]);
       const double e = element_value(expected, want[i]);
       if (t.accepts(a, e)) continue;
-      return str("element ",
-                 element_position(expected.sizes, static_cast<int64_t>(i)),
-                 ": expected ", e, ", got ", a);
+      return str("element {}: expected {}, got {}",
+                 element_position(expected.sizes, static_cast<int64_t>(i)), e,
+                 a);
     }
     return "";
   }
@@ -125,7 +125,7 @@ class Agreed final : public CallTrials {
   static std::string compare(const Results& actual, const Results& expected,
                              double tolerance, bool dtypes) {
     if (actual.size() != expected.size()) {
-      return str("expected ", expected.size(), " results, got ", actual.size());
+      return str("expected {} results, got {}", expected.size(), actual.size());
     }
     for (size_t k = 0; k < actual.size(); ++k) {
       const Tolerance t{tolerance, tolerance};

@@ -9,15 +9,15 @@ namespace {
 
 // What the case gives for each argument; nullptr where it gives nothing.
 std::vector<const Json*> given(const FunctionSchema& schema, const Case& c) {
-  SY_CHECK(c.args.size() <= schema.num_positional(), Value, "expected at most ",
-           schema.num_positional(), " positional arguments, got ",
-           c.args.size());
+  SY_CHECK(c.args.size() <= schema.num_positional(), Value,
+           "expected at most {} positional arguments, got {}",
+           schema.num_positional(), c.args.size());
   std::vector<const Json*> out(schema.arguments().size(), nullptr);
   for (size_t i = 0; i < c.args.size(); ++i) out[i] = &c.args[i];
   for (const auto& [name, v] : c.kwargs.items()) {
     const int i = schema.argument_index(name);
-    SY_CHECK(i >= 0, Value, "no argument is named ", name);
-    SY_CHECK(out[i] == nullptr, Value, "argument ", name, " is given twice");
+    SY_CHECK(i >= 0, Value, "no argument is named {}", name);
+    SY_CHECK(out[i] == nullptr, Value, "argument {} is given twice", name);
     out[i] = &v;
   }
   return out;

@@ -61,7 +61,7 @@ class Recast final : public Calls {
   }
   size_t size() const override { return chosen_.size(); }
   std::string id(size_t i) const override {
-    return str(calls_->id(chosen_[i]), " as ", dtype_);
+    return str("{} as {}", calls_->id(chosen_[i]), dtype_);
   }
   Arguments arguments(size_t i) const override {
     Arguments out = calls_->arguments(chosen_[i]);
@@ -91,10 +91,12 @@ class Made final : public Calls {
     attempt("no elements", 0, first_rows);
     for (const ScalarType dtype :
          {kFloat, kHalf, kBFloat16, kLong, kInt, kShort, kChar, kByte, kBool}) {
-      attempt(str(dtype), dtype == kFloat ? 1e-4 : 0, [dtype](const Tensor& t) {
-        if (t.scalar_type() != kDouble) return t;
-        return is_floating_type(dtype) ? t.to(dtype) : t.mul(7).to(dtype);
-      });
+      attempt(str("{}", dtype), dtype == kFloat ? 1e-4 : 0,
+              [dtype](const Tensor& t) {
+                if (t.scalar_type() != kDouble) return t;
+                return is_floating_type(dtype) ? t.to(dtype)
+                                               : t.mul(7).to(dtype);
+              });
     }
   }
 
@@ -165,7 +167,7 @@ void change_tensors(const FunctionSchema& schema, const TensorChange& change,
     for (const TensorBase& t : v.to_tensor_list()) {
       list.push_back(changed(t));
       if (!t.defined()) continue;
-      in.tensors.push_back({str(name, '.', list.size() - 1), list.back()});
+      in.tensors.push_back({str("{}.{}", name, list.size() - 1), list.back()});
     }
     v = optional ? Value::optional_tensor_list(list.data(), list.size())
                  : Value::tensor_list(list.data(), list.size());

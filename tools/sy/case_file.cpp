@@ -14,23 +14,24 @@ namespace {
 
 void check_keys(const Json& v, const std::set<std::string>& allowed,
                 const std::string& where) {
-  SY_CHECK(v.is_object(), Value, where, ": expected an object, got ", dump(v));
+  SY_CHECK(v.is_object(), Value, "{}: expected an object, got {}", where,
+           dump(v));
   for (const auto& [key, value] : v.items()) {
-    SY_CHECK(allowed.count(key) != 0, Value, where, ": unknown field \"", key,
-             "\"");
+    SY_CHECK(allowed.count(key) != 0, Value, "{}: unknown field \"{}\"", where,
+             key);
   }
 }
 
 const Json& field(const Json& v, const char* key, Json::value_t type,
                   const std::string& where) {
-  SY_CHECK(v.contains(key) && v[key].type() == type, Value, where, ": no \"",
-           key, "\", or of a wrong type");
+  SY_CHECK(v.contains(key) && v[key].type() == type, Value,
+           "{}: no \"{}\", or of a wrong type", where, key);
   return v[key];
 }
 
 double tolerance(const Json& v, const char* key, const std::string& where) {
   SY_CHECK(v.contains(key) && v[key].is_number() && v[key].get<double>() >= 0,
-           Value, where, ": \"", key, "\": expected a number of at least 0");
+           Value, "{}: \"{}\": expected a number of at least 0", where, key);
   return v[key].get<double>();
 }
 
@@ -52,7 +53,7 @@ void parse_outcome(const Json& v, Case& c, const std::string& where) {
 
 Case parse_case(const Json& v, const std::string& file) {
   SY_CHECK(v.is_object() && v.contains("id") && v["id"].is_string(), Value,
-           file, ": a case without an id");
+           "{}: a case without an id", file);
   Case c;
   c.id = v["id"];
   const std::string where = file + ": " + c.id;
@@ -78,7 +79,7 @@ CaseFile CaseFile::load(const std::string& folder, const std::string& name) {
   CaseFile f =
       parse(parse_json(read_file(path), path),
             Safetensors::load(folder + "/" + name + ".safetensors"), path);
-  SY_CHECK(f.op == "aten::" + name, Value, path, ": holds cases of ", f.op);
+  SY_CHECK(f.op == "aten::" + name, Value, "{}: holds cases of {}", path, f.op);
   return f;
 }
 
@@ -90,10 +91,10 @@ CaseFile CaseFile::parse(const Json& v, Safetensors storages,
   std::set<std::string> ids;
   for (const Json& c : field(v, "cases", Json::value_t::array, where)) {
     f.cases.push_back(parse_case(c, where));
-    SY_CHECK(ids.insert(f.cases.back().id).second, Value, where,
-             ": two cases with the id ", f.cases.back().id);
+    SY_CHECK(ids.insert(f.cases.back().id).second, Value,
+             "{}: two cases with the id {}", where, f.cases.back().id);
   }
-  SY_CHECK(!f.cases.empty(), Value, where, ": no cases");
+  SY_CHECK(!f.cases.empty(), Value, "{}: no cases", where);
   return f;
 }
 
@@ -106,8 +107,8 @@ std::vector<std::string> case_names(const std::string& folder) {
       out.push_back(entry.path().stem().string());
     }
   }
-  SY_CHECK(!error, Value, folder, ": ", error.message());
-  SY_CHECK(!out.empty(), Value, folder, ": no cases (NAME.json) in it");
+  SY_CHECK(!error, Value, "{}: {}", folder, error.message());
+  SY_CHECK(!out.empty(), Value, "{}: no cases (NAME.json) in it", folder);
   std::sort(out.begin(), out.end());
   return out;
 }

@@ -37,7 +37,7 @@ class Results {
     if (is_tensor(expected)) {
       why = actual.is_tensor()
                 ? compare_tensor_result(actual.to_tensor(), expected, name)
-                : str("expected a tensor, got ", to_string(actual));
+                : str("expected a tensor, got {}", to_string(actual));
     } else if (actual.tag() == Value::Tag::TensorList) {
       return compare_list(actual.to_tensor_list(), expected, name);
     } else {
@@ -51,14 +51,14 @@ class Results {
   std::string compare_list(ArrayRef<TensorBase> actual, const Json& expected,
                            const std::string& name) {
     if (!expected.is_array() || expected.size() != actual.size()) {
-      return str(name, ": expected ",
-                 expected.is_array() ? str(expected.size(), " tensors")
+      return str("{}: expected {}, got a list of {} tensors", name,
+                 expected.is_array() ? str("{} tensors", expected.size())
                                      : dump(expected),
-                 ", got a list of ", actual.size(), " tensors");
+                 actual.size());
     }
     for (size_t i = 0; i < actual.size(); ++i) {
       const std::string why =
-          compare(Value(actual[i]), expected[i], str(name, "[", i, "]"));
+          compare(Value(actual[i]), expected[i], str("{}[{}]", name, i));
       if (!why.empty()) return why;
     }
     return "";
@@ -69,7 +69,7 @@ class Results {
                                     const std::string& name) {
     const TensorSpec spec = parse_tensor(expected, storages_, name);
     if (actual.device().type() != device_.type()) {
-      return str("device: expected ", device_, ", got ", actual.device());
+      return str("device: expected {}, got {}", device_, actual.device());
     }
     const HostTensor got = read_tensor(actual);
     const HostTensor want = read_tensor(spec, storages_);
@@ -91,10 +91,10 @@ class Results {
                  : "";
     }
     const NamedTensor* argument = arguments_.find(alias);
-    SY_CHECK(argument != nullptr, Value, "alias: no tensor argument ", alias);
+    SY_CHECK(argument != nullptr, Value, "alias: no tensor argument {}", alias);
     return actual.is_alias_of(argument->tensor)
                ? ""
-               : str("expected memory of ", alias, ", got other memory");
+               : str("expected memory of {}, got other memory", alias);
   }
 
   const Arguments& arguments_;
@@ -111,7 +111,7 @@ std::string current_exception_text() {
   try {
     throw;
   } catch (const std::exception& e) {
-    return str(type_name(e), ": ", e.what());
+    return str("{}: {}", type_name(e), e.what());
   } catch (...) {
     return "something that is no std::exception";
   }
@@ -154,8 +154,8 @@ std::string CaseRunner::must_throw(const Case& c) const {
 
 void CaseRunner::compare(const Case& c, CaseResult& result) const {
   const FunctionSchema& schema = op_.schema();
-  SY_CHECK(c.returns.size() == schema.returns().size(), Value, "expected ",
-           c.returns.size(), " results, the schema has ",
+  SY_CHECK(c.returns.size() == schema.returns().size(), Value,
+           "expected {} results, the schema has {}", c.returns.size(),
            schema.returns().size());
   Arguments in = bind_arguments(schema, c, file_.storages, options_.device);
   std::optional<FunctionalCall> functional;
@@ -168,7 +168,7 @@ void CaseRunner::compare(const Case& c, CaseResult& result) const {
 
   Results results(c, in, before, file_.storages, options_.device, result);
   for (size_t i = 0; i < out.size() && result.why.empty(); ++i) {
-    result.why = results.compare(out[i], c.returns[i], str("returns[", i, "]"));
+    result.why = results.compare(out[i], c.returns[i], str("returns[{}]", i));
   }
   const Tolerance tolerance{c.rtol, c.atol};
   if (result.why.empty()) {

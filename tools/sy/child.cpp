@@ -18,8 +18,8 @@ namespace {
 class Scratch {
  public:
   Scratch() : file_(std::tmpfile(), &std::fclose) {
-    SY_CHECK(file_ != nullptr, Error,
-             "no temporary file: ", std::strerror(errno));
+    SY_CHECK(file_ != nullptr, Error, "no temporary file: {}",
+             std::strerror(errno));
   }
   int fd() const { return fileno(file_.get()); }
   std::string text() const {
@@ -43,7 +43,7 @@ ChildResult in_child(unsigned seconds,
   const Scratch answer, said;
   std::fflush(nullptr);
   const pid_t child = fork();
-  SY_CHECK(child >= 0, Error, "cannot fork: ", std::strerror(errno));
+  SY_CHECK(child >= 0, Error, "cannot fork: {}", std::strerror(errno));
   if (child == 0) {
     alarm(seconds);
     dup2(said.fd(), STDOUT_FILENO);

@@ -28,7 +28,7 @@ KernelClaims read_kernel(const std::string& path,
   KernelClaims out;
   for (const std::string& name : dtypes) {
     const auto dtype = parse_scalar_type(name);
-    SY_CHECK(dtype, Value, path, ": claims the unknown dtype ", name);
+    SY_CHECK(dtype, Value, "{}: claims the unknown dtype {}", path, name);
     out.dtypes.push_back(*dtype);
   }
   out.strided = layout == "strided";
@@ -98,15 +98,15 @@ std::string KernelClaims::outside(const Arguments& arguments) const {
   };
   for (const NamedTensor& t : arguments.tensors) {
     if (!t.tensor.defined()) continue;
-    if (!has(t.tensor.dtype())) return str(t.name, ": ", t.tensor.dtype());
+    if (!has(t.tensor.dtype())) return str("{}: {}", t.name, t.tensor.dtype());
     if (!strided && !t.tensor.is_contiguous()) {
-      return str(t.name, ": not contiguous");
+      return str("{}: not contiguous", t.name);
     }
   }
   if (arguments.tensors.empty()) return "";
   for (const Value& v : arguments.values) {
     if (v.tag() == Value::Tag::ScalarType && !has(v.to_scalar_type())) {
-      return str("dtype: ", v.to_scalar_type());
+      return str("dtype: {}", v.to_scalar_type());
     }
   }
   return "";

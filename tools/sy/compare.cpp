@@ -46,11 +46,11 @@ bool same_element(ScalarType dtype, const char* actual, const char* expected,
 }
 
 std::string print_element(ScalarType dtype, const char* p) {
-  return with_element(dtype, p, [](auto v) { return str(v); });
+  return with_element(dtype, p, [](auto v) { return str("{}", v); });
 }
 
 std::string differ(const std::string& expected, const std::string& actual) {
-  return str("expected ", expected, ", got ", actual);
+  return str("expected {}, got {}", expected, actual);
 }
 
 }  // namespace
@@ -78,13 +78,13 @@ std::string compare_values(const HostTensor& actual, const HostTensor& expected,
     const char *a = actual.at(from[i]), *e = expected.at(want[i]);
     if (same_element(expected.dtype, a, e, tolerance)) continue;
     if (++wrong > 1) continue;
-    first = str("element ",
-                element_position(expected.sizes, static_cast<int64_t>(i)), ": ",
+    first = str("element {}: {}",
+                element_position(expected.sizes, static_cast<int64_t>(i)),
                 differ(print_element(expected.dtype, e),
                        print_element(expected.dtype, a)));
   }
   if (wrong < 2) return first;
-  return str(first, " (", wrong, " of ", want.size(), " differ)");
+  return str("{} ({} of {} differ)", first, wrong, want.size());
 }
 
 std::string compare_tensor(const HostTensor& actual, const HostTensor& expected,
@@ -111,7 +111,8 @@ std::string compare_geometry(const HostTensor& actual,
                                 to_string(IntArrayRef(actual.strides)));
   }
   if (actual.offset != expected.offset) {
-    return "offset: " + differ(str(expected.offset), str(actual.offset));
+    return "offset: " +
+           differ(str("{}", expected.offset), str("{}", actual.offset));
   }
   return "";
 }
@@ -125,7 +126,7 @@ std::string compare_plain(const Value& actual, const Json& expected,
     if (list.size() != expected.size()) return wrong;
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string why = compare_plain(list[i], expected[i], tolerance);
-      if (!why.empty()) return str("element ", i, ": ", why);
+      if (!why.empty()) return str("element {}: {}", i, why);
     }
     return "";
   }

@@ -37,7 +37,7 @@ std::vector<std::string> select(const std::vector<std::string>& all,
                     [&](const std::string& name) { return matches(g, name); });
     NearestName nearest(g);
     for (const std::string& name : all) nearest.consider(name);
-    SY_CHECK(used, Value, "--op ", g, ": there are no cases of it",
+    SY_CHECK(used, Value, "--op {}: there are no cases of it{}", g,
              nearest.question());
   }
   std::vector<std::string> out;
@@ -106,7 +106,7 @@ std::vector<std::string> compared_dtypes(const Claims* claims) {
   if (dtypes.empty()) return {"float32"};
   std::vector<std::string> out;
   for (const ScalarType t : dtypes) {
-    if (is_floating_type(t) && t != kDouble) out.push_back(str(t));
+    if (is_floating_type(t) && t != kDouble) out.push_back(str("{}", t));
   }
   return out;
 }
@@ -150,8 +150,8 @@ std::vector<Job> jobs_of(const ConformOptions& o,
     add_made_jobs(o, claims, on_device, recorded, jobs);
   }
   if (o.supported) {
-    SY_CHECK(claims != nullptr, Value, "--supported: no plugin says what ",
-             o.worker.device, " supports");
+    SY_CHECK(claims != nullptr, Value,
+             "--supported: no plugin says what {} supports", o.worker.device);
     std::erase_if(jobs, [&](const Job& j) {
       return !claims->supports(
           j.name.find("::") == j.name.npos ? "aten::" + j.name : j.name);
@@ -230,9 +230,10 @@ std::string installed_cases() {
                                .parent_path()
                                .parent_path() /
                            "share/switchyard/conformance";
-  SY_CHECK(std::filesystem::is_directory(folder / "cases"), Value,
-           "there are no recorded cases at ", folder.string(),
-           "; name a folder of them by --cases");
+  SY_CHECK(
+      std::filesystem::is_directory(folder / "cases"), Value,
+      "there are no recorded cases at {}; name a folder of them by --cases",
+      folder.string());
   return folder.string();
 }
 
@@ -273,7 +274,7 @@ int run_conform(const ConformOptions& options) {
   } else if (!o.json.empty()) {
     write_file(o.json, json);
   }
-  const std::string title = str("conformance of ", o.worker.device);
+  const std::string title = str("conformance of {}", o.worker.device);
   if (!o.junit.empty()) write_file(o.junit, to_junit(report, title));
   if (!o.html.empty()) write_file(o.html, to_html(report, title));
   const bool good = installed ? none_fails(report) : all_work(report);

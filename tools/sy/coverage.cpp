@@ -54,11 +54,11 @@ std::vector<Line> lines_of(const std::string& key, const std::string& glob) {
       if (d.key != key) continue;
       line.way = way_of(d);
       if (line.way == kNative)
-        line.kernel = str(d.kernel.file, ":", d.kernel.line);
+        line.kernel = str("{}:{}", d.kernel.file, d.kernel.line);
     }
     out.push_back(std::move(line));
   }
-  SY_CHECK(!out.empty(), Value, "no operator fits ", glob);
+  SY_CHECK(!out.empty(), Value, "no operator fits {}", glob);
   return out;
 }
 
@@ -112,19 +112,19 @@ Json json_of(const std::vector<Line>& lines, const std::string& device) {
 
 std::string page(const std::vector<Line>& lines, const std::string& device) {
   const Totals totals(lines);
-  std::string out = html_head(str("what ", device, " runs")) + "<p>";
+  std::string out = html_head(str("what {} runs", device)) + "<p>";
   for (size_t w = 0; w < std::size(kWays); ++w) {
-    out += str("<span class=\"", kWays[w], "\">", totals.all[w], " ", kWays[w],
-               "</span> ");
+    out += str("<span class=\"{}\">{} {}</span> ", kWays[w], totals.all[w],
+               kWays[w]);
   }
   out +=
       "</p>\n<table>\n<thead><tr><th>operator</th><th>family</th>"
       "<th>way</th><th>kernel</th></tr></thead>\n<tbody>\n";
   for (const Line& line : lines) {
-    out += str("<tr><td>", codegen::markup_text(line.name), "</td><td>",
-               codegen::markup_text(line.family), "</td><td class=\"",
-               kWays[line.way], "\">", kWays[line.way], "</td><td>",
-               codegen::markup_text(line.kernel), "</td></tr>\n");
+    out += str(
+        "<tr><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td></tr>\n",
+        codegen::markup_text(line.name), codegen::markup_text(line.family),
+        kWays[line.way], kWays[line.way], codegen::markup_text(line.kernel));
   }
   return out + "</tbody>\n</table>\n</html>\n";
 }

@@ -85,7 +85,7 @@ class Described final : public CallTrials {
                       [&](const TensorBase& t) { a.push_back(t); });
       for_each_tensor(out[i], [&](const TensorBase& t) { b.push_back(t); });
       if (a.size() != b.size()) {
-        return str("inferred ", a.size(), " tensors, got ", b.size());
+        return str("inferred {} tensors, got {}", a.size(), b.size());
       }
       for (size_t k = 0; k < a.size(); ++k) {
         if (a[k].defined() != b[k].defined()) return "inferred one undefined";
@@ -94,8 +94,8 @@ class Described final : public CallTrials {
              (!strides || same_strides(a[k], b[k])))) {
           continue;
         }
-        return str("inferred ", describe(a[k]), " with strides ",
-                   a[k].strides(), ", got ", describe(b[k]), " with strides ",
+        return str("inferred {} with strides {}, got {} with strides {}",
+                   describe(a[k]), a[k].strides(), describe(b[k]),
                    b[k].strides());
       }
     }

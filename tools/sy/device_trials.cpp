@@ -65,14 +65,14 @@ class OnDevice final : public CallTrials {
       if (why.empty() || is_ill_conditioned(i, k, actual[k], expected[k])) {
         continue;
       }
-      return str("returns[", k, "]: ", why);
+      return str("returns[{}]: {}", k, why);
     }
     for (size_t k = 0; k < there.size(); ++k) {
       const std::string why = compare(there[k], in.values[k]);
       if (!why.empty()) {
         const Argument& a = op().schema().arguments()[k];
-        return str(a.is_write() ? "mutated " : "the call changes ",
-                   a.name.view(), ": ", why);
+        return str("{}{}: {}", a.is_write() ? "mutated " : "the call changes ",
+                   a.name.view(), why);
       }
     }
     if (!op().schema().is_functional()) return compare_rest(in.values, there);
@@ -149,9 +149,9 @@ class OnDevice final : public CallTrials {
       }
       for (size_t b = 0; b < reached.size(); ++b) {
         if (reached[b] || want.storage[b] == got.storage[b]) continue;
-        return str("byte ", b, " of the storage of ",
-                   op().schema().arguments()[k].name.view(),
-                   " changed, outside of the tensor");
+        return str(
+            "byte {} of the storage of {} changed, outside of the tensor", b,
+            op().schema().arguments()[k].name.view());
       }
     }
     return "";
@@ -212,13 +212,13 @@ class OnDevice final : public CallTrials {
     for_each_tensor(actual, [&](const TensorBase& t) { got.push_back(t); });
     for_each_tensor(expected, [&](const TensorBase& t) { want.push_back(t); });
     if (got.size() != want.size()) {
-      return str("expected ", want.size(), " tensors, got ", got.size());
+      return str("expected {} tensors, got {}", want.size(), got.size());
     }
     for (size_t k = 0; k < want.size(); ++k) {
       if (want[k].defined() != got[k].defined()) return "undefined";
       if (!want[k].defined()) continue;
       if (got[k].device().type() != device_.type()) {
-        return str("device: expected ", device_, ", got ", got[k].device());
+        return str("device: expected {}, got {}", device_, got[k].device());
       }
       const double t = tolerance_of(want[k].dtype());
       const std::string why =

@@ -25,9 +25,9 @@ constexpr const char* kBlocks[] = {"SY_LIBRARY", "SY_LIBRARY_FRAGMENT",
 std::string block(const LibraryNote& n) {
   const std::string kind = n.kind < 4 ? kBlocks[n.kind] : "?";
   if (n.kind == static_cast<uint32_t>(LibraryKind::Backend)) {
-    return str(kind, "(", n.key, ")");
+    return str("{}({})", kind, n.key);
   }
-  return str(kind, "(", n.ns, *n.key != '\0' ? str(", ", n.key) : "", ")");
+  return str("{}({}{})", kind, n.ns, *n.key != '\0' ? str(", {}", n.key) : "");
 }
 
 Json load(const std::string& path) {
@@ -58,18 +58,19 @@ std::string how_it_ended(int status, const std::string& path,
                          const std::string& said) {
   const bool in_time = !WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM;
   if (!in_time) {
-    return str("cannot load library ", path, ": it is not done after ",
-               kSeconds,
-               " s; something that its static initialisers or blocks do does "
-               "not return");
+    return str(
+        "cannot load library {}: it is not done after {} s; something that its "
+        "static initialisers or blocks do does not return",
+        path, kSeconds);
   }
   const std::string how =
       WIFSIGNALED(status)
-          ? str("dies of it (", std::string(::strsignal(WTERMSIG(status))), ")")
-          : str("is ended by it, with exit status ", WEXITSTATUS(status));
-  return str("cannot load library ", path, ": the process that loads it ", how,
-             "; mend its static initialisers and what they call",
-             said.empty() ? "" : "\n" + last_lines(said));
+          ? str("dies of it ({})", std::string(::strsignal(WTERMSIG(status))))
+          : str("is ended by it, with exit status {}", WEXITSTATUS(status));
+  return str(
+      "cannot load library {}: the process that loads it {}; mend its static "
+      "initialisers and what they call{}",
+      path, how, said.empty() ? "" : "\n" + last_lines(said));
 }
 
 // Loads it in a child process, which may die of it.

@@ -168,7 +168,7 @@ class Driver {
     const std::string end = s.process->how_it_ended();
     s.process.reset();
     const std::string why =
-        s.timed_out ? str("took more than ", options_.timeout, " seconds")
+        s.timed_out ? str("took more than {} seconds", options_.timeout)
                     : "the process ended: " + end;
     if (s.in_case) {
       fail_case(s, r, s.id, why);

@@ -49,16 +49,16 @@ bool ran_on_cpu(OperatorHandle op) {
 // In the order of dtypes.yaml, by way.
 std::string line_of(const std::string& name, const std::string& device,
                     const Ways& ways) {
-  std::string out = str(name, " ", device);
+  std::string out = str("{} {}", name, device);
   for (const char* way : kWays) {
     std::string dtypes;
     for (int t = 0; t < kNumScalarTypes; ++t) {
-      const std::string dtype = str(static_cast<ScalarType>(t));
+      const std::string dtype = str("{}", static_cast<ScalarType>(t));
       const auto found = ways.find(dtype);
       if (found == ways.end() || found->second != way) continue;
       dtypes += (dtypes.empty() ? "" : ",") + dtype;
     }
-    if (!dtypes.empty()) out += str(" ", way, ":", dtypes);
+    if (!dtypes.empty()) out += str(" {}:{}", way, dtypes);
   }
   return out;
 }
@@ -108,7 +108,7 @@ std::vector<std::pair<std::string, OperatorHandle>> subjects(
     }
     out.emplace_back(std::move(name), op);
   }
-  SY_CHECK(!out.empty(), Value, "no functional operator fits ", glob);
+  SY_CHECK(!out.empty(), Value, "no functional operator fits {}", glob);
   return out;
 }
 
@@ -130,8 +130,8 @@ Workers start_workers(const DtypesOptions& options) {
   const int jobs = share_cores(options.jobs);
   Workers out;
   for (int part = 0; part < jobs; ++part) {
-    std::vector<std::string> arguments = {"dtypes-worker", "--jobs", str(jobs),
-                                          "--part", str(part)};
+    std::vector<std::string> arguments = {
+        "dtypes-worker", "--jobs", str("{}", jobs), "--part", str("{}", part)};
     for (const std::string& p : options.plugins) {
       arguments.insert(arguments.end(), {"--plugin", p});
     }
@@ -162,7 +162,7 @@ void collect(const Workers& workers, const F& take) {
       }
       if (!ended) continue;
       const std::string how = workers[i]->how_it_ended();
-      SY_CHECK(how == "exit status 0", Error, "a worker ended with ", how);
+      SY_CHECK(how == "exit status 0", Error, "a worker ended with {}", how);
       ends[i].fd = -1;
       --running;
     }
@@ -176,7 +176,7 @@ void run_part(const DtypesOptions& options) {
   if (device.type() > kMeta && !device.has_index()) {
     device = Device(device.type(), 0);  // as tensors have it
   }
-  answer({{"device", str(device)}});
+  answer({{"device", str("{}", device)}});
   const ExampleWords examples = read_examples({});
   const auto all = subjects(options.glob);
   const auto jobs = static_cast<size_t>(std::max(1, options.jobs));

@@ -48,13 +48,14 @@ std::string Before::compare(const Json& mutated, const Safetensors& storages,
     const auto it = std::find_if(
         tensors_.begin(), tensors_.end(),
         [&, &n = name](const Tensor& t) { return t.argument->name == n; });
-    SY_CHECK(it != tensors_.end(), Value, "mutated: no tensor argument ", name);
+    SY_CHECK(it != tensors_.end(), Value, "mutated: no tensor argument {}",
+             name);
     const std::string why = compare_written(*it, expected, storages, tolerance);
-    if (!why.empty()) return str("mutated ", name, ": ", why);
+    if (!why.empty()) return str("mutated {}: {}", name, why);
   }
   for (const Tensor& t : tensors_) {
     const std::string why = compare_untouched(t, mutated);
-    if (!why.empty()) return str("argument ", t.argument->name, ": ", why);
+    if (!why.empty()) return str("argument {}: {}", t.argument->name, why);
   }
   return "";
 }
@@ -95,7 +96,7 @@ std::string Before::compare_untouched(const Tensor& t,
   if (!shared && now.size() != t.host.storage.size()) return "storage resized";
   for (size_t b = 0; b < std::min(now.size(), free.size()); ++b) {
     if (!free[b] && now[b] != t.host.storage[b]) {
-      return str("byte ", b, " of its storage changed");
+      return str("byte {} of its storage changed", b);
     }
   }
   return "";

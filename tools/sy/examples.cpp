@@ -28,13 +28,13 @@ ExampleWords read_examples(const std::vector<std::string>& given) {
   files.insert(files.end(), given.begin(), given.end());
   for (const std::string& file : files) {
     std::ifstream in(file);
-    SY_CHECK(in.good(), Value, "examples: cannot read ", file);
+    SY_CHECK(in.good(), Value, "examples: cannot read {}", file);
     for (std::string line; std::getline(in, line);) {
       if (line.empty()) continue;
       // The name may have a namespace, whose colons no space follows.
       const size_t end = line.find(": ");
-      SY_CHECK(end != line.npos, Value, "examples: ", file,
-               ": expected NAME: WORDS, got '", line, "'");
+      SY_CHECK(end != line.npos, Value,
+               "examples: {}: expected NAME: WORDS, got '{}'", file, line);
       out[line.substr(0, end)] = line.substr(end + 2);
     }
   }

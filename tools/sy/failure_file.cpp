@@ -28,10 +28,10 @@ std::string to_hex(std::string_view bytes) {
 std::string from_hex(const std::string& text, const std::string& where) {
   const auto digit = [&](char c) {
     if (c >= '0' && c <= '9') return c - '0';
-    SY_CHECK(c >= 'a' && c <= 'f', Value, where, ": expected hex digits");
+    SY_CHECK(c >= 'a' && c <= 'f', Value, "{}: expected hex digits", where);
     return c - 'a' + 10;
   };
-  SY_CHECK(text.size() % 2 == 0, Value, where, ": half a byte");
+  SY_CHECK(text.size() % 2 == 0, Value, "{}: half a byte", where);
   std::string out;
   for (size_t i = 0; i < text.size(); i += 2) {
     out += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
@@ -93,7 +93,7 @@ Found find_trial(OperatorHandle op, const Failure& f, const Claims* claims,
   Found out{std::move(file), nullptr, 0};
   if (!f.dtype.empty()) {
     const auto dtype = parse_scalar_type(f.dtype);
-    SY_CHECK(dtype, Value, "unknown dtype ", f.dtype);
+    SY_CHECK(dtype, Value, "unknown dtype {}", f.dtype);
     out.trials = device_trials(
         op, recast_calls(op, recorded_calls(op, *out.file), *dtype), device);
   } else if (out.file != nullptr) {
@@ -108,7 +108,7 @@ Found find_trial(OperatorHandle op, const Failure& f, const Claims* claims,
       return out;
     }
   }
-  fail(ErrorKind::Value, f.op, ": there is no case ", f.id);
+  fail(ErrorKind::Value, "{}: there is no case {}", f.op, f.id);
 }
 
 std::unique_ptr<CaseFile> load_cases(const Failure& f) {
@@ -133,7 +133,7 @@ Json failure_json(const Failure& f) {
   for (const Json& c : all.at("cases")) {
     if (c.at("id").get<std::string>() + as == f.id) out["case"] = c;
   }
-  SY_CHECK(out.contains("case"), Value, path, ": there is no case ", f.id);
+  SY_CHECK(out.contains("case"), Value, "{}: there is no case {}", path, f.id);
   out["storages"] = storages_json(out["case"], load_cases(f)->storages);
   return out;
 }
@@ -142,7 +142,7 @@ std::string failure_cpp(const Failure& f, const Claims* claims) {
   const OperatorHandle op = Dispatcher::singleton().find_or_throw(f.op);
   const Found found = find_trial(op, f, claims, load_cases(f));
   const Reproduction r{op, f.device, f.plugins,
-                       str(op.name(), ", ", f.id, ": ", f.why)};
+                       str("{}, {}: {}", op.name(), f.id, f.why)};
   return to_cpp(r, found.trials->arguments(found.index));
 }
 
@@ -165,7 +165,7 @@ int replay_failure(const std::string& path) {
       f.tensors = v.at("tensors");
     }
   } catch (const Json::exception& e) {
-    fail(ErrorKind::Value, path, ": ", e.what());
+    fail(ErrorKind::Value, "{}: {}", path, e.what());
   }
   const std::vector<Plugin> plugins = load_plugins(f.plugins);
   init();

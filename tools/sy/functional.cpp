@@ -54,7 +54,7 @@ FunctionalCall::FunctionalCall(Arguments& arguments) {
 std::string FunctionalCall::values_untouched() const {
   for (const Plain& p : plain_) {
     if (read_storage(p.storage) != p.bytes) {
-      return str("the value of ", p.name, " was written");
+      return str("the value of {} was written", p.name);
     }
   }
   return "";

@@ -9,7 +9,7 @@ namespace {
 
 Tensor argument(const Arguments& arguments, const std::string& name) {
   const NamedTensor* t = arguments.find(name);
-  SY_CHECK(t != nullptr, Value, "grad: no tensor argument ", name);
+  SY_CHECK(t != nullptr, Value, "grad: no tensor argument {}", name);
   return Tensor(t->tensor);
 }
 
@@ -31,8 +31,9 @@ class Collector {
       return add_tensor(result.to_tensor(), cotangent);
     }
     const ArrayRef<TensorBase> list = result.to_tensor_list();
-    SY_CHECK(list.size() == cotangent.size(), Value, "grad: expected ",
-             list.size(), " cotangents, got ", cotangent.size());
+    SY_CHECK(list.size() == cotangent.size(), Value,
+             "grad: expected {} cotangents, got {}", list.size(),
+             cotangent.size());
     for (size_t i = 0; i < list.size(); ++i) add(Value(list[i]), cotangent[i]);
   }
   Outputs take() { return std::move(out_); }
@@ -76,8 +77,9 @@ std::string compare_gradients(const Json& grad, const Arguments& arguments,
                               const Safetensors& storages, Tolerance tolerance,
                               Device device) {
   const Json& cotangents = grad["cotangents"];
-  SY_CHECK(cotangents.size() == results.size(), Value, "grad: expected ",
-           results.size(), " cotangents, got ", cotangents.size());
+  SY_CHECK(cotangents.size() == results.size(), Value,
+           "grad: expected {} cotangents, got {}", results.size(),
+           cotangents.size());
   Collector collector(storages, device);
   for (size_t i = 0; i < results.size(); ++i) {
     collector.add(results[i], cotangents[i]);
@@ -97,7 +99,7 @@ std::string compare_gradients(const Json& grad, const Arguments& arguments,
   for (const auto& [name, expected] : grad["inputs"].items()) {
     const std::string why =
         compare_gradient(gradients[i++], expected, storages, tolerance);
-    if (!why.empty()) return str("grad ", name, ": ", why);
+    if (!why.empty()) return str("grad {}: {}", name, why);
   }
   return "";
 }

@@ -30,7 +30,7 @@ std::string out_of_bounds(const TensorBase& t) {
   const auto bytes = static_cast<int64_t>(t.storage()->nbytes());
   const auto item = static_cast<int64_t>(t.itemsize());
   if (first >= 0 && (last + 1) * item <= bytes) return "";
-  return str("the result ", to_string(Value(t)), " lies outside its storage");
+  return str("the result {} lies outside its storage", to_string(Value(t)));
 }
 
 std::string out_of_bounds(const Value& v) {
@@ -60,7 +60,7 @@ class Hostile final : public Trials {
   }
   std::string id(size_t i) const override {
     const Base& c = base_of(i);
-    return str(calls_->id(c.call), ", ", c.mutations[i - c.first].id);
+    return str("{}, {}", calls_->id(c.call), c.mutations[i - c.first].id);
   }
 
   CaseResult run(size_t i) const override {

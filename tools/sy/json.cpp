@@ -26,21 +26,21 @@ Json parse_json(std::string_view text, const std::string& where) {
   try {
     out = Json::parse(text, watch);
   } catch (const Json::exception& e) {
-    fail(ErrorKind::Value, where, ": ", e.what());
+    fail(ErrorKind::Value, "{}: {}", where, e.what());
   }
-  SY_CHECK(twice.empty(), Value, where, ": key \"", twice, "\" twice");
+  SY_CHECK(twice.empty(), Value, "{}: key \"{}\" twice", where, twice);
   return out;
 }
 
 std::vector<int64_t> int_list(const Json& v, const std::string& what) {
-  SY_CHECK(v.is_array(), Value, what, ": expected a list of integers, got ",
+  SY_CHECK(v.is_array(), Value, "{}: expected a list of integers, got {}", what,
            dump(v));
   std::vector<int64_t> out;
   for (const Json& e : v) {
     const bool fits =
         e.is_number_integer() &&
         !(e.is_number_unsigned() && e.get<uint64_t>() > uint64_t(INT64_MAX));
-    SY_CHECK(fits, Value, what, ": expected an integer, got ", dump(e));
+    SY_CHECK(fits, Value, "{}: expected an integer, got {}", what, dump(e));
     out.push_back(e.get<int64_t>());
   }
   return out;
@@ -52,9 +52,9 @@ std::string dump(const Json& v, int indent) {
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  SY_CHECK(in, Value, path, ": ", std::strerror(errno));
+  SY_CHECK(in, Value, "{}: {}", path, std::strerror(errno));
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  SY_CHECK(!in.bad(), Value, path, ": cannot be read");
+  SY_CHECK(!in.bad(), Value, "{}: cannot be read", path);
   return text;
 }
 
@@ -62,7 +62,7 @@ void write_file(const std::string& path, std::string_view text) {
   std::ofstream out(path, std::ios::binary);
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.flush();
-  SY_CHECK(out, Error, path, ": ", std::strerror(errno));
+  SY_CHECK(out, Error, "{}: {}", path, std::strerror(errno));
 }
 
 }  // namespace sy::tools

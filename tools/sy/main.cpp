@@ -162,7 +162,7 @@ std::string unknown_command(const CLI::App& app, const std::string& given) {
            [](const CLI::App* c) { return !c->get_group().empty(); })) {
     names.push_back(c->get_name());
   }
-  return sy::str("no command '", given, "'", nearest_of(given, names));
+  return sy::str("no command '{}'{}", given, nearest_of(given, names));
 }
 
 std::string unknown_option(const CLI::App& command, const std::string& given) {
@@ -170,7 +170,7 @@ std::string unknown_option(const CLI::App& command, const std::string& given) {
   for (const CLI::Option* o : command.get_options()) {
     if (o->nonpositional()) names.push_back(o->get_name());
   }
-  return sy::str(command.get_name(), " takes no '", given, "'",
+  return sy::str("{} takes no '{}'{}", command.get_name(), given,
                  nearest_of(given, names));
 }
 
@@ -183,9 +183,8 @@ std::string explain_failure(const CLI::App* app, const CLI::Error& e) {
     text = commands.empty() ? unknown_command(*app, rest.front())
                             : unknown_option(*commands.front(), rest.front());
   }
-  return sy::str("sy: ", text, " (`sy ",
-                 commands.empty() ? "" : commands.front()->get_name() + " ",
-                 "--help`)\n");
+  return sy::str("sy: {} (`sy {}--help`)\n", text,
+                 commands.empty() ? "" : commands.front()->get_name() + " ");
 }
 
 int run(int argc, char** argv) {

@@ -50,7 +50,7 @@ struct TensorChange {
 
 template <ScalarType kType>
 TensorChange to_dtype() {
-  return {str("of ", kType), [](const Tensor& t) { return t.to(kType); }};
+  return {str("of {}", kType), [](const Tensor& t) { return t.to(kType); }};
 }
 
 std::vector<TensorChange> tensor_changes(const Tensor& t) {
@@ -143,7 +143,7 @@ std::vector<NamedValue> ints() {
 std::vector<NamedValue> doubles() {
   std::vector<NamedValue> out;
   for (const double v : {kNan, kInfinite, -kInfinite, 0.0, -1.0, 0.5, 1e300}) {
-    out.push_back({str(v), v});
+    out.push_back({str("{}", v), v});
   }
   return out;
 }
@@ -179,7 +179,7 @@ std::vector<NamedValue> int_lists(const Value& now) {
   std::vector<NamedValue> out;
   for (const Sizes& l : lists) {
     const std::string name =
-        l.size() > 9 ? str(l.size(), " ones") : str(IntArrayRef(l));
+        l.size() > 9 ? str("{} ones", l.size()) : str("{}", IntArrayRef(l));
     out.push_back({name, list(l)});
   }
   return out;
@@ -189,7 +189,7 @@ std::vector<NamedValue> dtypes() {
   std::vector<NamedValue> out;
   for (const ScalarType t :
        {kBool, kByte, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble}) {
-    out.push_back({str(t), t});
+    out.push_back({str("{}", t), t});
   }
   return out;
 }
@@ -280,7 +280,7 @@ class Collector {
 
  private:
   std::string label(size_t i, const std::string& what) const {
-    return str(schema_.arguments()[i].name.view(), ": ", what);
+    return str("{}: {}", schema_.arguments()[i].name.view(), what);
   }
   void add(size_t i, const std::string& what, const Value& v) {
     out_.push_back(
@@ -332,7 +332,7 @@ class Collector {
     for (const size_t k : {size_t{0}, base.size() - 1}) {
       if (!base[k].defined()) continue;
       for (const TensorChange& c : tensor_changes(Tensor(base[k]))) {
-        out_.push_back({label(i, str("[", k, "] ", c.name)),
+        out_.push_back({label(i, str("[{}] {}", k, c.name)),
                         [i, k, boxed, make = c.make](Arguments& in) {
                           const auto now = in.values[i].to_tensor_list();
                           std::vector<TensorBase> v(now.begin(), now.end());

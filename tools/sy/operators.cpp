@@ -64,7 +64,7 @@ std::string why(const DispatchInfo& d) {
   switch (d.route) {
     case DispatchInfo::Route::Own: return "registered for the very key";
     case DispatchInfo::Route::Alias:
-      return str("no kernel for the key; ", d.kernel.key,
+      return str("no kernel for the key; {}{}", d.kernel.key,
                  d.kernel.key.starts_with("Composite")
                      ? " is composed of other operators"
                      : " stands for all of its kind");
@@ -100,7 +100,7 @@ std::vector<OperatorHandle> overloads(const std::string& name) {
     nearest.consider(op.name());
     nearest.consider(base_name(op.name()));
   }
-  SY_CHECK(!out.empty(), NotImplemented, "no operator ", full,
+  SY_CHECK(!out.empty(), NotImplemented, "no operator {}{}", full,
            nearest.question());
   return out;
 }
@@ -172,7 +172,8 @@ std::string_view tidy(std::string_view file) {
 }
 
 std::string site(const KernelInfo& k) {
-  return str(tidy(k.file), ":", k.line, k.owner.empty() ? "" : ", " + k.owner,
+  return str("{}:{}{}{}{}", tidy(k.file), k.line,
+             k.owner.empty() ? "" : ", " + k.owner,
              k.boxed_only ? ", boxed" : "", k.checks_itself ? ", guarded" : "");
 }
 
@@ -184,17 +185,16 @@ std::string explain_text(OperatorHandle op) {
   const OperatorEntry& e = op.entry();
   std::string out = e.schema_text() + "\n";
   if (const OperatorInfo* info = e.info()) {
-    if (*info->doc != '\0') out += str("  ", info->doc, "\n");
-    out += str("  ", kKinds[info->kind], " operator of ", info->source, "\n");
+    if (*info->doc != '\0') out += str("  {}\n", info->doc);
+    out += str("  {} operator of {}\n", kKinds[info->kind], info->source);
   }
-  out += str("  defined by ", owner_of(op), "\n");
+  out += str("  defined by {}\n", owner_of(op));
   if (e.has_flag(OperatorDef::kWrites)) {
     std::string names;
     for (const std::string& name : written_by(e)) {
       names += (names.empty() ? "" : ", ") + name;
     }
-    out += str("  writes ", names, "; without a write: ", without_writing(e),
-               "\n");
+    out += str("  writes {}; without a write: {}\n", names, without_writing(e));
   }
   out += "kernels\n";
   for (const KernelInfo& k : kernels_of(op)) {
@@ -213,17 +213,17 @@ std::string explain_text(OperatorHandle op) {
     pad(line, 30);
     line += route_name(d.route);
     if (d.route != DispatchInfo::Route::Missing) {
-      line += str(": ", d.kernel.key, " (", site(d.kernel), ")");
+      line += str(": {} ({})", d.kernel.key, site(d.kernel));
     }
-    out += str(line, "\n", std::string(30, ' '), why(d), "\n");
+    out += str("{}\n{}{}\n", line, std::string(30, ' '), why(d));
   }
   if (!skipped.empty()) out += "  skipped: " + skipped + "\n";
   for (const Implementations* list :
        implementations_of(std::string(e.name()).c_str())) {
-    out += str("implementations of the ", list->what(), " on ", list->backend(),
-               ", in the order they are asked\n");
+    out += str("implementations of the {} on {}, in the order they are asked\n",
+               list->what(), list->backend());
     for (const Implementation& i : *list) {
-      std::string line = str("  ", i.name);
+      std::string line = str("  {}", i.name);
       pad(line, 30);
       out += line + i.when + "\n";
     }
@@ -281,11 +281,11 @@ int list_operators(const OperatorQuery& query, bool json) {
     list.push_back({{"name", name}, {"schema", op.entry().schema_text()}});
     if (*doc != '\0') list.back()["doc"] = doc;
     text += op.entry().schema_text() + "\n";
-    if (!query.words.empty() && *doc != '\0') text += str("    ", doc, "\n");
+    if (!query.words.empty() && *doc != '\0') text += str("    {}\n", doc);
   }
   SY_CHECK((query.glob.empty() && query.words.empty()) || !list.empty(),
-           NotImplemented, "no operator fits", query.glob.empty() ? "" : " ",
-           query.glob, nearest.question());
+           NotImplemented, "no operator fits{}{}{}",
+           query.glob.empty() ? "" : " ", query.glob, nearest.question());
   std::fputs((json ? dump(list, 1) + "\n" : text).c_str(), stdout);
   return 0;
 }

@@ -81,13 +81,12 @@ void prove_trials(OperatorHandle op, const std::string& words, Report* out) {
       const CaseResult r = trials->run(i);
       if (r.why.empty()) continue;
       if (++failed > 3) continue;
-      out->problems +=
-          str("  ", k.name, ", ", trials->id(i), ": ", r.why, "\n");
+      out->problems += str("  {}, {}: {}\n", k.name, trials->id(i), r.why);
     }
     if (failed > 3) {
-      out->problems += str("  ", k.name, ": and ", failed - 3, " more\n");
+      out->problems += str("  {}: and {} more\n", k.name, failed - 3);
     }
-    out->line += str("  ", k.name, " ", trials->size());
+    out->line += str("  {} {}", k.name, trials->size());
   }
 }
 
@@ -113,7 +112,7 @@ void prove_gradient(OperatorHandle op, const std::string& words, Report* out) {
     return;
   }
   out->line += "  gradient";
-  if (!r.ok()) out->problems += str("  gradient: ", r.problem, "\n");
+  if (!r.ok()) out->problems += str("  gradient: {}\n", r.problem);
 }
 
 Report prove(OperatorHandle op, const std::string& words) {
@@ -124,7 +123,7 @@ Report prove(OperatorHandle op, const std::string& words) {
     prove_trials(op, words, &out);
     prove_gradient(op, words, &out);
   } catch (const std::exception& e) {
-    out.problems += str("  ", e.what(), "\n");
+    out.problems += str("  {}\n", e.what());
   }
   return out;
 }
@@ -140,9 +139,9 @@ struct Child {
 Child start(const std::string& name, OperatorHandle op,
             const std::string& words) {
   int ends[2];
-  SY_CHECK(pipe(ends) == 0, Error, "prove: no pipe: ", std::strerror(errno));
+  SY_CHECK(pipe(ends) == 0, Error, "prove: no pipe: {}", std::strerror(errno));
   const pid_t pid = fork();
-  SY_CHECK(pid >= 0, Error, "prove: no process: ", std::strerror(errno));
+  SY_CHECK(pid >= 0, Error, "prove: no process: {}", std::strerror(errno));
   if (pid == 0) {
     close(ends[0]);
     alarm(kSeconds);
@@ -180,10 +179,10 @@ Report finish(const Child& child) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
     out.problems += signal == SIGALRM
-                        ? str("  takes more than ", kSeconds, " seconds\n")
-                        : str("  ends with ", strsignal(signal), "\n");
+                        ? str("  takes more than {} seconds\n", kSeconds)
+                        : str("  ends with {}\n", strsignal(signal));
   } else if (WEXITSTATUS(status) != 0) {
-    out.problems += str("  ends with status ", WEXITSTATUS(status), "\n");
+    out.problems += str("  ends with status {}\n", WEXITSTATUS(status));
   }
   return out;
 }
@@ -225,7 +224,7 @@ class Proof {
     const bool holds = r.problems.empty() && r.unfit.empty();
     std::printf("%s%s%s\n%s%s", holds ? "" : "FAIL ", child.name.c_str(),
                 r.line.c_str(), r.problems.c_str(),
-                r.unfit.empty() ? "" : str("  ", r.unfit, "\n").c_str());
+                r.unfit.empty() ? "" : str("  {}\n", r.unfit).c_str());
     std::fflush(stdout);
     ++(holds ? proven_ : failed_);
   }
@@ -260,7 +259,7 @@ int run_prove(const ProveOptions& options) {
     }
     proof.add(name, op);
   }
-  SY_CHECK(found, Value, "no functional operator fits ", options.glob);
+  SY_CHECK(found, Value, "no functional operator fits {}", options.glob);
   return proof.end();
 }
 

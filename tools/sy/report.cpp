@@ -39,14 +39,13 @@ std::string first_line(const std::string& text) {
 
 std::string failures_of(const std::string& name, const OverloadReport& r) {
   constexpr size_t kShown = 3;
-  std::string out = str("FAIL ", name, ": ", r.failed, " of ",
-                        r.failed + r.passed, " cases\n");
+  std::string out =
+      str("FAIL {}: {} of {} cases\n", name, r.failed, r.failed + r.passed);
   for (size_t i = 0; i < std::min(kShown, r.failures.size()); ++i) {
-    out +=
-        str("  ", r.failures[i].id, ": ", first_line(r.failures[i].why), "\n");
+    out += str("  {}: {}\n", r.failures[i].id, first_line(r.failures[i].why));
   }
   if (r.failures.size() > kShown) {
-    out += str("  and ", r.failures.size() - kShown, " more\n");
+    out += str("  and {} more\n", r.failures.size() - kShown);
   }
   return out;
 }
@@ -64,7 +63,7 @@ std::string ways_text(const std::map<std::string, size_t>& ways) {
   for (const auto& [way, text] : kWays) {
     const auto it = ways.find(way);
     if (it == ways.end()) continue;
-    out += str(separator, it->second, " ", text);
+    out += str("{}{} {}", separator, it->second, text);
     separator = ", ";
   }
   return out;
@@ -79,8 +78,8 @@ std::string list_of(const Report& report, const char* title,
     if (wanted(r) && ++n <= kShown) names += (n == 1 ? "" : ", ") + name;
   }
   if (n == 0) return "";
-  if (n > kShown) names += str(", and ", n - kShown, " more");
-  return str(title, ": ", names, "\n");
+  if (n > kShown) names += str(", and {} more", n - kShown);
+  return str("{}: {}\n", title, names);
 }
 
 }  // namespace
@@ -111,7 +110,7 @@ std::string to_text(const Report& report, bool notes) {
     if (r.failed != 0) out += failures_of(name, r);
     if (!notes) continue;
     for (const auto& [id, note] : r.notes) {
-      out += str("note ", name, " ", id, ": ", note, "\n");
+      out += str("note {} {}: {}\n", name, id, note);
     }
   }
   out += list_of(report, "missing",
@@ -122,18 +121,17 @@ std::string to_text(const Report& report, bool notes) {
                           !r.declared_only();
                  });
   const Totals t(report);
-  out += str("cases: ", t.passed, " passed, ", t.failed, " failed, ", t.missing,
-             " missing");
+  out += str("cases: {} passed, {} failed, {} missing", t.passed, t.failed,
+             t.missing);
   if (t.notes != 0) {
-    out += str("; strides of ", t.notes, " fresh results differ",
+    out += str("; strides of {} fresh results differ{}", t.notes,
                notes ? "" : " (--notes lists them)");
   }
   if (!t.ways.empty()) out += "\n" + ways_text(t.ways);
   out +=
-      str("\noverloads: ", t.working, " of ", report.size(), " work, ",
-          t.broken, " fail, ", t.absent, " missing, ", t.unproven, " unproven",
-          t.declared == 0 ? "" : str(", ", t.declared, " declared unsupported"),
-          "\n");
+      str("\noverloads: {} of {} work, {} fail, {} missing, {} unproven{}\n",
+          t.working, report.size(), t.broken, t.absent, t.unproven,
+          t.declared == 0 ? "" : str(", {} declared unsupported", t.declared));
   return out;
 }
 
@@ -157,8 +155,9 @@ std::vector<std::string> read_passing(const std::string& path) {
     const std::string line = text.substr(begin, end - begin);
     begin = end + 1;
     if (line.empty() || line[0] == '#') continue;
-    SY_CHECK(out.empty() || out.back() < line, Value, path, ": ", line,
-             " after ", out.back(), ": the list is sorted, each name once");
+    SY_CHECK(out.empty() || out.back() < line, Value,
+             "{}: {} after {}: the list is sorted, each name once", path, line,
+             out.back());
     out.push_back(line);
   }
   return out;

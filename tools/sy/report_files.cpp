@@ -24,8 +24,8 @@ std::string to_junit(const Report& report, const std::string& title) {
   size_t failures = 0, skipped = 0;
   std::string cases;
   for (const auto& [name, r] : report) {
-    cases += str("  <testcase classname=\"conform\" name=\"", markup_text(name),
-                 "\"");
+    cases +=
+        str("  <testcase classname=\"conform\" name=\"{}\"", markup_text(name));
     const std::string state = state_of(r);
     if (state == "works") {
       cases += "/>\n";
@@ -37,46 +37,42 @@ std::string to_junit(const Report& report, const std::string& title) {
       const std::string message =
           r.missing != 0
               ? "there is no such operator"
-              : str(r.failed, " of ", r.failed + r.passed, " cases fail");
-      cases += str("    <failure message=\"", message, "\">");
+              : str("{} of {} cases fail", r.failed, r.failed + r.passed);
+      cases += str("    <failure message=\"{}\">", message);
       for (const FailedCase& f : r.failures) {
         cases += markup_text(f.id) + ": " + markup_text(f.why) + "\n";
       }
       cases += "</failure>\n";
     } else {
       ++skipped;
-      cases += str("    <skipped message=\"",
+      cases += str("    <skipped message=\"{}\"/>\n",
                    state == "declared"
                        ? "the backend declares that it does not support this"
-                       : "no case has a result to show",
-                   "\"/>\n");
+                       : "no case has a result to show");
     }
     cases += "  </testcase>\n";
   }
-  return str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"",
-             markup_text(title), "\" tests=\"", report.size(), "\" failures=\"",
-             failures, "\" skipped=\"", skipped, "\" errors=\"0\">\n", cases,
-             "</testsuite>\n");
+  return str(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" "
+      "tests=\"{}\" failures=\"{}\" skipped=\"{}\" "
+      "errors=\"0\">\n{}</testsuite>\n",
+      markup_text(title), report.size(), failures, skipped, cases);
 }
 
 std::string html_head(const std::string& title) {
   return str(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>",
-      markup_text(title),
-      "</title>\n<style>\n"
-      "body { font: 15px/1.4 sans-serif; margin: 2em auto; max-width: 70em; }\n"
-      "table { border-collapse: collapse; }\n"
-      "td, th { padding: 2px 10px; text-align: left; vertical-align: top; }\n"
-      "tr:nth-child(even) { background: #f4f4f4; }\n"
-      ".fails, .missing, .none { color: #b00020; }\n"
-      ".works, .native { color: #1b6e20; }\n"
-      ".why { font-family: monospace; font-size: 13px; white-space: pre-wrap; "
-      "}\n"
-      "</style>\n"
-      "<input id=\"filter\" placeholder=\"filter\" oninput=\"for (const r of "
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<meta "
+      "charset=\"utf-8\">\n<title>{}</title>\n<style>\nbody {{ font: 15px/1.4 "
+      "sans-serif; margin: 2em auto; max-width: 70em; }}\ntable {{ "
+      "border-collapse: collapse; }}\ntd, th {{ padding: 2px 10px; text-align: "
+      "left; vertical-align: top; }}\ntr:nth-child(even) {{ background: "
+      "#f4f4f4; }}\n.fails, .missing, .none {{ color: #b00020; }}\n.works, "
+      ".native {{ color: #1b6e20; }}\n.why {{ font-family: monospace; "
+      "font-size: 13px; white-space: pre-wrap; }}\n</style>\n<input "
+      "id=\"filter\" placeholder=\"filter\" oninput=\"for (const r of "
       "document.querySelectorAll('tbody tr')) r.hidden = "
-      "!r.textContent.includes(this.value)\">\n<h1>",
-      markup_text(title), "</h1>\n");
+      "!r.textContent.includes(this.value)\">\n<h1>{}</h1>\n",
+      markup_text(title), markup_text(title));
 }
 
 std::string to_html(const Report& report, const std::string& title) {
@@ -84,21 +80,20 @@ std::string to_html(const Report& report, const std::string& title) {
   for (const auto& [name, r] : report) ++states[state_of(r)];
   std::string out = html_head(title) + "<p>";
   for (const auto& [state, n] : states) {
-    out += str("<span class=\"", state, "\">", n, " ", state, "</span> ");
+    out += str("<span class=\"{}\">{} {}</span> ", state, n, state);
   }
   out +=
       "</p>\n<table>\n<thead><tr><th>operator</th><th>state</th>"
       "<th>passed</th><th>failed</th>";
-  for (const char* way : kWays) out += str("<th>", way, "</th>");
+  for (const char* way : kWays) out += str("<th>{}</th>", way);
   out += "<th>why</th></tr></thead>\n<tbody>\n";
   for (const auto& [name, r] : report) {
     const std::string state = state_of(r);
-    out += str("<tr><td>", markup_text(name), "</td><td class=\"", state, "\">",
-               state, "</td><td>", r.passed, "</td><td>", r.failed, "</td>");
+    out += str("<tr><td>{}</td><td class=\"{}\">{}</td><td>{}</td><td>{}</td>",
+               markup_text(name), state, state, r.passed, r.failed);
     for (const char* way : kWays) {
       const auto it = r.ways.find(way);
-      out +=
-          it == r.ways.end() ? "<td></td>" : str("<td>", it->second, "</td>");
+      out += it == r.ways.end() ? "<td></td>" : str("<td>{}</td>", it->second);
     }
     out += "<td class=\"why\">";
     for (const FailedCase& f : r.failures) {

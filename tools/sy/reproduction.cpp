@@ -40,7 +40,7 @@ std::string number(int64_t v) {
 }
 
 std::string dtype_text(ScalarType t) {
-  return str("sy::ScalarType::",
+  return str("sy::ScalarType::{}",
              kScalarTypeInfo[static_cast<int>(t)].enum_name);
 }
 
@@ -78,8 +78,9 @@ class Printer {
     const FunctionSchema& schema = r_.op.schema();
     std::string values;
     for (size_t i = 0; i < arguments_.values.size(); ++i) {
-      values += str("  args.push_back(", value(arguments_.values[i]), ");  // ",
-                    schema.arguments()[i].name.view(), "\n");
+      values +=
+          str("  args.push_back({});  // {}\n", value(arguments_.values[i]),
+              schema.arguments()[i].name.view());
     }
     std::string out = "// " + replace_lines(r_.about) + "\n";
     out +=
@@ -100,13 +101,13 @@ class Printer {
         "void call(sy::Device device) {\n";
     out += storages_;
     out += "  std::vector<sy::Value> args;\n" + values;
-    out += str("  std::vector<sy::Value> results(", schema.returns().size(),
-               ");\n");
     out +=
-        str("  sy::Dispatcher::singleton()\n      .find_or_throw(",
-            literal(r_.op.name()),
-            ")\n      .call_boxed(args.data(), args.size(), results.data(),\n"
-            "                  results.size());\n");
+        str("  std::vector<sy::Value> results({});\n", schema.returns().size());
+    out +=
+        str("  sy::Dispatcher::singleton()\n      .find_or_throw({})\n      "
+            ".call_boxed(args.data(), args.size(), results.data(),\n           "
+            "       results.size());\n",
+            literal(r_.op.name()));
     out +=
         "  std::cout << device.str() << '\\n';\n"
         "  const auto print = [](const sy::TensorBase& t) {\n"
@@ -124,14 +125,15 @@ class Printer {
     }
     out += "}\n\n}  // namespace\n\nint main() {\n";
     for (const std::string& p : r_.plugins) {
-      out += str("  sy::load_library(", literal(p), ").keep();\n");
+      out += str("  sy::load_library({}).keep();\n", literal(p));
     }
     const std::string device = literal(r_.device);
-    out += str("  for (const char* device : {\"cpu\", ", device,
-               "}) {\n    try {\n      call(sy::Device(device));\n"
-               "    } catch (const std::exception& e) {\n"
-               "      std::cout << device << \": \" << e.what() << '\\n';\n"
-               "    }\n  }\n}\n");
+    out +=
+        str("  for (const char* device : {{\"cpu\", {}}}) {{\n    try {{\n     "
+            " call(sy::Device(device));\n    }} catch (const std::exception& "
+            "e) {{\n      std::cout << device << \": \" << e.what() << "
+            "'\\n';\n    }}\n  }}\n}}\n",
+            device);
     return out;
   }
 
@@ -158,8 +160,8 @@ class Printer {
       seen_.push_back(t.storage());
       add_storage(t);
     }
-    return str("storage_", known, ".as_strided(", ints(t.sizes()), ", ",
-               ints(t.strides()), ", ", t.storage_offset(), ")");
+    return str("storage_{}.as_strided({}, {}, {})", known, ints(t.sizes()),
+               ints(t.strides()), t.storage_offset());
   }
 
   void add_storage(const TensorBase& t) {
@@ -180,18 +182,19 @@ class Printer {
       }
     }
     storages_ +=
-        str("  const sy::Tensor storage_", seen_.size() - 1, " = storage<",
-            floating ? "double" : "int64_t", ">(\n      ", list(items, 7),
-            ",\n      ", dtype_text(h.dtype), ", device);\n");
+        str("  const sy::Tensor storage_{} = storage<{}>(\n      {},\n      "
+            "{}, device);\n",
+            seen_.size() - 1, floating ? "double" : "int64_t", list(items, 7),
+            dtype_text(h.dtype));
   }
 
   std::string tensors(const Value& v, const char* make) {
-    std::string out = str("sy::Value::", make, "(std::vector<sy::TensorBase>{");
+    std::string out = str("sy::Value::{}(std::vector<sy::TensorBase>{{", make);
     size_t n = 0;
     for (const TensorBase& t : v.to_tensor_list()) {
       out += (n++ == 0 ? "" : ", ") + tensor(t);
     }
-    return str(out, "}.data(), ", n, ")");
+    return str("{}}}.data(), {})", out, n);
   }
 
   // sy::Value copies the elements.
@@ -202,8 +205,8 @@ class Printer {
                       : e.is_int() ? number(e.to_int())
                                    : number(e.to_double()));
     }
-    return str("sy::Value(sy::ArrayRef<", type, ">(std::initializer_list<",
-               type, ">", list(items, 6), "))");
+    return str("sy::Value(sy::ArrayRef<{}>(std::initializer_list<{}>{}))", type,
+               type, list(items, 6));
   }
 
   std::string value(const Value& v) {
@@ -212,25 +215,25 @@ class Printer {
       case Tag::None: return "sy::Value()";
       case Tag::Bool:
         return v.to_bool() ? "sy::Value(true)" : "sy::Value(false)";
-      case Tag::Int: return str("sy::Value(int64_t{", number(v.to_int()), "})");
-      case Tag::Double: return str("sy::Value(", number(v.to_double()), ")");
+      case Tag::Int: return str("sy::Value(int64_t{{{}}})", number(v.to_int()));
+      case Tag::Double: return str("sy::Value({})", number(v.to_double()));
       case Tag::String:
-        return str("sy::Value(", literal(v.to_string_view()), ")");
+        return str("sy::Value({})", literal(v.to_string_view()));
       case Tag::ScalarType:
-        return str("sy::Value(", dtype_text(v.to_scalar_type()), ")");
+        return str("sy::Value({})", dtype_text(v.to_scalar_type()));
       case Tag::Device: return "sy::Value(device)";
       case Tag::Layout: return "sy::Value(sy::Layout::Strided)";
       case Tag::MemoryFormat:
-        return str("sy::Value(static_cast<sy::MemoryFormat>(",
-                   static_cast<int>(v.to_memory_format()), "))");
-      case Tag::Tensor: return str("sy::Value(", tensor(v.to_tensor()), ")");
+        return str("sy::Value(static_cast<sy::MemoryFormat>({}))",
+                   static_cast<int>(v.to_memory_format()));
+      case Tag::Tensor: return str("sy::Value({})", tensor(v.to_tensor()));
       case Tag::TensorList: return tensors(v, "tensor_list");
       case Tag::OptionalTensorList: return tensors(v, "optional_tensor_list");
       case Tag::IntList: return array("int64_t", v);
       case Tag::DoubleList: return array("double", v);
       case Tag::ScalarList: return array("sy::Scalar", v);
       case Tag::BoolList: return array("bool", v);
-      default: return str("sy::Value()  /* ", to_string(v), " */");
+      default: return str("sy::Value()  /* {} */", to_string(v));
     }
   }
 

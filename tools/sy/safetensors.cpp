@@ -25,7 +25,7 @@ ScalarType dtype_of(const std::string& name, const std::string& where) {
   for (const auto& n : kNames) {
     if (name == n.name) return n.dtype;
   }
-  fail(ErrorKind::Value, where, ": unknown dtype \"", name, "\"");
+  fail(ErrorKind::Value, "{}: unknown dtype \"{}\"", where, name);
 }
 
 // Bytes of a tensor of that shape, or an error.
@@ -33,9 +33,9 @@ uint64_t bytes_of(const std::vector<int64_t>& shape, ScalarType dtype,
                   const std::string& where) {
   uint64_t n = element_size(dtype);
   for (int64_t s : shape) {
-    SY_CHECK(s >= 0, Value, where, ": negative size ", s);
+    SY_CHECK(s >= 0, Value, "{}: negative size {}", where, s);
     SY_CHECK(!__builtin_mul_overflow(n, static_cast<uint64_t>(s), &n), Value,
-             where, ": the sizes overflow");
+             "{}: the sizes overflow", where);
   }
   return n;
 }
@@ -46,26 +46,27 @@ struct Header {
 };
 
 Header split(const std::string& bytes, const std::string& name) {
-  SY_CHECK(bytes.size() >= kLengthBytes, Value, name, ": ", bytes.size(),
-           " bytes are too short for a header");
+  SY_CHECK(bytes.size() >= kLengthBytes, Value,
+           "{}: {} bytes are too short for a header", name, bytes.size());
   uint64_t length;
   static_assert(sizeof length == kLengthBytes);
   std::memcpy(&length, bytes.data(), kLengthBytes);
   const size_t rest = bytes.size() - kLengthBytes;
-  SY_CHECK(length <= rest && length <= kMaxHeader, Value, name,
-           ": a header of ", length, " bytes in a file of ", bytes.size());
+  SY_CHECK(length <= rest && length <= kMaxHeader, Value,
+           "{}: a header of {} bytes in a file of {}", name, length,
+           bytes.size());
   const std::string_view text(bytes.data() + kLengthBytes, length);
-  SY_CHECK(!text.empty() && text.front() == '{', Value, name,
-           ": the header does not begin with {");
+  SY_CHECK(!text.empty() && text.front() == '{', Value,
+           "{}: the header does not begin with {{", name);
   Header h{parse_json(text, name), {}};
   h.data = std::string_view(bytes).substr(kLengthBytes + length);
   return h;
 }
 
 void check_metadata(const Json& v, const std::string& where) {
-  SY_CHECK(v.is_object(), Value, where, ": expected an object");
+  SY_CHECK(v.is_object(), Value, "{}: expected an object", where);
   for (const auto& [key, text] : v.items()) {
-    SY_CHECK(text.is_string(), Value, where, ".", key, ": expected a string");
+    SY_CHECK(text.is_string(), Value, "{}.{}: expected a string", where, key);
   }
 }
 
@@ -74,7 +75,7 @@ Safetensors::Entry read_entry(const Json& v, std::string_view data,
   SY_CHECK(v.is_object() && v.size() == 3 && v.contains("dtype") &&
                v.contains("shape") && v.contains("data_offsets") &&
                v["dtype"].is_string(),
-           Value, where, ": expected dtype, shape and data_offsets, got ",
+           Value, "{}: expected dtype, shape and data_offsets, got {}", where,
            dump(v));
   Safetensors::Entry e{dtype_of(v["dtype"].get<std::string>(), where),
                        int_list(v["shape"], where),
@@ -83,15 +84,15 @@ Safetensors::Entry read_entry(const Json& v, std::string_view data,
   const uint64_t bytes = bytes_of(e.shape, e.dtype, where);
   SY_CHECK(at.size() == 2 && 0 <= at[0] && at[0] <= at[1] &&
                static_cast<uint64_t>(at[1]) <= data.size(),
-           Value, where, ": data_offsets ", dump(v["data_offsets"]),
-           " do not lie in ", data.size(), " bytes of data");
-  SY_CHECK(static_cast<uint64_t>(at[1] - at[0]) == bytes, Value, where,
-           ": expected ", bytes, " bytes, got ", at[1] - at[0]);
+           Value, "{}: data_offsets {} do not lie in {} bytes of data", where,
+           dump(v["data_offsets"]), data.size());
+  SY_CHECK(static_cast<uint64_t>(at[1] - at[0]) == bytes, Value,
+           "{}: expected {} bytes, got {}", where, bytes, at[1] - at[0]);
   e.bytes = data.substr(at[0], bytes);
   if (e.dtype == kBool) {
     SY_CHECK(std::all_of(e.bytes.begin(), e.bytes.end(),
                          [](unsigned char c) { return c <= 1; }),
-             Value, where, ": a bool that is neither 0 nor 1");
+             Value, "{}: a bool that is neither 0 nor 1", where);
   }
   return e;
 }
@@ -108,13 +109,14 @@ void check_cover(
   std::sort(spans.begin(), spans.end());
   size_t end = 0;
   for (const auto& [first, last] : spans) {
-    SY_CHECK(first >= end, Value, name, ": entries overlap at byte ", first);
-    SY_CHECK(first == end, Value, name, ": bytes ", end, " to ", first,
-             " belong to no entry");
+    SY_CHECK(first >= end, Value, "{}: entries overlap at byte {}", name,
+             first);
+    SY_CHECK(first == end, Value, "{}: bytes {} to {} belong to no entry", name,
+             end, first);
     end = last;
   }
-  SY_CHECK(end == data.size(), Value, name, ": bytes ", end, " to ",
-           data.size(), " belong to no entry");
+  SY_CHECK(end == data.size(), Value, "{}: bytes {} to {} belong to no entry",
+           name, end, data.size());
 }
 
 }  // namespace
@@ -123,7 +125,7 @@ const char* safetensors_name(ScalarType dtype) {
   for (const auto& n : kNames) {
     if (n.dtype == dtype) return n.name;
   }
-  fail(ErrorKind::Internal, "no safetensors name of ", dtype);
+  fail(ErrorKind::Internal, "no safetensors name of {}", dtype);
 }
 
 Safetensors Safetensors::load(const std::string& path) {
@@ -147,7 +149,7 @@ Safetensors::Safetensors(std::string bytes, const std::string& name)
 
 const Safetensors::Entry& Safetensors::at(std::string_view key) const {
   const auto it = entries_.find(key);
-  SY_CHECK(it != entries_.end(), Value, name_, ": no entry \"", key, "\"");
+  SY_CHECK(it != entries_.end(), Value, "{}: no entry \"{}\"", name_, key);
   return it->second;
 }
 

@@ -24,10 +24,10 @@ class Starved final : public CallTrials {
       std::string why = call(i, n, failed);
       const int64_t leaked = memory_stats().allocated - before;
       if (why.empty() && failed && leaked != 0) {
-        why = str(leaked, " bytes are not given back");
+        why = str("{} bytes are not given back", leaked);
       }
       if (!why.empty()) {
-        return str("with allocation ", n, " failing: ", why);
+        return str("with allocation {} failing: {}", n, why);
       }
     }
     return "";

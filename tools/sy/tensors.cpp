@@ -22,7 +22,8 @@ int64_t reach(const TensorSpec& t, const std::string& where) {
     overflow |= __builtin_mul_overflow(t.sizes[d] - 1, t.strides[d], &step) ||
                 __builtin_add_overflow(last, step, &last);
   }
-  SY_CHECK(!overflow && last < INT64_MAX, Value, where, ": the view overflows");
+  SY_CHECK(!overflow && last < INT64_MAX, Value, "{}: the view overflows",
+           where);
   return last + 1;
 }
 
@@ -34,7 +35,7 @@ void check_fields(const Json& v, const std::string& where) {
                v.contains("offset") && v["offset"].is_number_integer() &&
                (!aliased || v["alias"].is_string()) &&
                (!any || v["values"] == "any"),
-           Value, where, ": malformed tensor ", dump(v));
+           Value, "{}: malformed tensor {}", where, dump(v));
 }
 
 Storage upload(std::string_view bytes, Device device) {
@@ -52,10 +53,11 @@ bool is_tensor(const Json& v) { return v.is_object() && v.contains("tensor"); }
 
 TensorSpec parse_tensor(const Json& v, const Safetensors& storages,
                         const std::string& where) {
-  SY_CHECK(is_tensor(v), Value, where, ": expected a tensor, got ", dump(v));
+  SY_CHECK(is_tensor(v), Value, "{}: expected a tensor, got {}", where,
+           dump(v));
   check_fields(v, where);
   const auto dtype = parse_scalar_type(v["dtype"].get<std::string>());
-  SY_CHECK(dtype.has_value(), Value, where, ": unknown dtype ",
+  SY_CHECK(dtype.has_value(), Value, "{}: unknown dtype {}", where,
            dump(v["dtype"]));
   TensorSpec t{v["tensor"],
                *dtype,
@@ -64,20 +66,21 @@ TensorSpec parse_tensor(const Json& v, const Safetensors& storages,
                v["offset"],
                v.value("alias", ""),
                v.contains("values")};
-  SY_CHECK(t.strides.size() == t.sizes.size(), Value, where, ": ",
-           t.sizes.size(), " sizes, ", t.strides.size(), " strides");
-  SY_CHECK(t.offset >= 0, Value, where, ": negative offset ", t.offset);
+  SY_CHECK(t.strides.size() == t.sizes.size(), Value,
+           "{}: {} sizes, {} strides", where, t.sizes.size(), t.strides.size());
+  SY_CHECK(t.offset >= 0, Value, "{}: negative offset {}", where, t.offset);
   for (size_t d = 0; d < t.sizes.size(); ++d) {
-    SY_CHECK(t.sizes[d] >= 0 && t.strides[d] >= 0, Value, where,
-             ": negative size or stride in ", dump(v));
+    SY_CHECK(t.sizes[d] >= 0 && t.strides[d] >= 0, Value,
+             "{}: negative size or stride in {}", where, dump(v));
   }
   const Safetensors::Entry& e = storages.at(t.key);
-  SY_CHECK(e.shape.size() == 1, Value, where, ": storage ", t.key,
-           " is not flat");
-  SY_CHECK(e.dtype == t.dtype, Value, where, ": ", t.dtype, " of storage ",
-           t.key, " of ", e.dtype);
-  SY_CHECK(reach(t, where) <= e.shape[0], Value, where,
-           ": the view reaches beyond storage ", t.key, " of ", e.shape[0]);
+  SY_CHECK(e.shape.size() == 1, Value, "{}: storage {} is not flat", where,
+           t.key);
+  SY_CHECK(e.dtype == t.dtype, Value, "{}: {} of storage {} of {}", where,
+           t.dtype, t.key, e.dtype);
+  SY_CHECK(reach(t, where) <= e.shape[0], Value,
+           "{}: the view reaches beyond storage {} of {}", where, t.key,
+           e.shape[0]);
   return t;
 }
 
@@ -105,8 +108,8 @@ HostTensor read_tensor(const TensorBase& t) {
     SY_CHECK(!out.has_values ||
                  (i >= 0 &&
                   (static_cast<size_t>(i) + 1) * item <= out.storage.size()),
-             Value, "the result reaches element ", i, " of a storage of ",
-             out.storage.size(), " bytes");
+             Value, "the result reaches element {} of a storage of {} bytes", i,
+             out.storage.size());
   }
   return out;
 }

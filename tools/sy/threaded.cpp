@@ -42,7 +42,7 @@ class Threaded final : public CallTrials {
   std::string problem(size_t i, std::string*) const override {
     const Outcome one = call(i, 1);
     const std::string why = difference(one, call(i, kThreads));
-    return why.empty() ? "" : str("with ", kThreads, " threads: ", why);
+    return why.empty() ? "" : str("with {} threads: {}", kThreads, why);
   }
 
   Outcome call(size_t i, int threads) const {
@@ -76,7 +76,7 @@ class Threaded final : public CallTrials {
 
   static std::string difference(const Outcome& a, const Outcome& b) {
     if (a.error != b.error) {
-      return str("expected '", a.error, "', got '", b.error, "'");
+      return str("expected '{}', got '{}'", a.error, b.error);
     }
     if (a.plain != b.plain) return "another number";
     for (size_t i = 0; i < a.tensors.size(); ++i) {

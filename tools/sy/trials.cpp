@@ -64,7 +64,7 @@ TrialKind trial_kind_of(const std::string& name) {
   if (name == "starved") return TrialKind::Starved;
   if (name == "threaded") return TrialKind::Threaded;
   if (name == "described") return TrialKind::Described;
-  SY_CHECK(name == "agreed", Value, "no kind of trial is named ", name);
+  SY_CHECK(name == "agreed", Value, "no kind of trial is named {}", name);
   return TrialKind::Agreed;
 }
 
@@ -72,7 +72,7 @@ std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
                                     const CaseFile& file,
                                     const CaseRunner::Options& options) {
   SY_CHECK(kind == TrialKind::Replay || options.device.is_cpu(), Value,
-           "only recorded calls are made on ", options.device);
+           "only recorded calls are made on {}", options.device);
   if (kind == TrialKind::Replay) {
     return std::make_unique<Replays>(op, file, options);
   }

@@ -11,7 +11,7 @@ namespace sy::tools {
 namespace {
 
 [[noreturn]] void misfit(const std::string& name, Type type, const Json& v) {
-  fail(ErrorKind::Value, name, ": expected ", type.str(), ", got ", dump(v));
+  fail(ErrorKind::Value, "{}: expected {}, got {}", name, type.str(), dump(v));
 }
 
 // The text of an object with the one field `key`.
@@ -101,7 +101,7 @@ Value base_value(const Json& v, Type type, const std::string& name,
 }
 
 std::string element_name(const std::string& name, size_t i) {
-  return str(name, ".", i);
+  return str("{}.{}", name, i);
 }
 
 // The elements of a list VALUE; a single number fills a list of fixed size.
@@ -236,8 +236,8 @@ Value value_of(const Json& v, Type type, const std::string& name,
 }
 
 Json default_of(const Argument& argument) {
-  SY_CHECK(argument.default_value, Value, "argument ", argument.name.view(),
-           " is not given and has no default");
+  SY_CHECK(argument.default_value, Value,
+           "argument {} is not given and has no default", argument.name.view());
   return default_json(argument.default_value, argument.type.without_optional());
 }
 
@@ -256,7 +256,7 @@ std::vector<Value> elements_of(const Value& list) {
     case Value::Tag::ScalarList:
       for (const Scalar& v : list.to_scalar_list()) out.emplace_back(v);
       break;
-    default: fail(ErrorKind::Type, "expected a list, got ", to_string(list));
+    default: fail(ErrorKind::Type, "expected a list, got {}", to_string(list));
   }
   return out;
 }

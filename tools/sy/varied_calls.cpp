@@ -75,7 +75,7 @@ Tensor numbers(IntArrayRef sizes, ScalarType dtype, Values values,
                uint32_t seed) {
   int64_t n = 1;
   for (const int64_t s : sizes) n *= s;
-  SY_CHECK(n <= kMostElements, Value, "too many elements: ", n);
+  SY_CHECK(n <= kMostElements, Value, "too many elements: {}", n);
   const Tensor t(make_tensor(sizes, kDouble, Device(kCPU)));
   double* const data = t.data_ptr<double>();
   for (int64_t i = 0; i < n; ++i) data[i] = element(values, i, seed);
@@ -135,8 +135,8 @@ class Varied final : public Calls {
     for (shape_ = 0; shape_ < kShapes.size(); ++shape_) {
       if (attempt(first)) break;
     }
-    SY_CHECK(!variants_.empty(), Value, op.name(),
-             ": its signature does not say enough to call it");
+    SY_CHECK(!variants_.empty(), Value,
+             "{}: its signature does not say enough to call it", op.name());
     add_shapes(first);
     add_numbers(first);
     add_arguments(first);
@@ -175,7 +175,7 @@ class Varied final : public Calls {
     for (const char* second : {"m", "o", "om", "no"}) {
       v = first;
       v.second = second;
-      v.id = str("broadcast ", second);
+      v.id = str("broadcast {}", second);
       attempt(v);
     }
   }
@@ -184,22 +184,22 @@ class Varied final : public Calls {
     for (const ScalarType dtype : dtypes_) {
       Variant v = first;
       v.dtype = dtype;
-      v.id = str(dtype);
+      v.id = str("{}", dtype);
       if (dtype != first.dtype) attempt(v);
       v.values = Values::kSigned;
-      v.id = str(dtype, ", signed");
+      v.id = str("{}, signed", dtype);
       attempt(v);
       v.values = Values::kTies;
-      v.id = str(dtype, ", ties");
+      v.id = str("{}, ties", dtype);
       attempt(v);
       v.values = Values::kSpecial;
-      v.id = str(dtype, ", NaN and infinities");
+      v.id = str("{}, NaN and infinities", dtype);
       if (is_floating_type(dtype) && !factors_) attempt(v);
     }
     for (const ScalarType dtype : dtypes_) {
       Variant v = first;
       v.second_dtype = dtype;
-      v.id = str(first.dtype, " with ", dtype);
+      v.id = str("{} with {}", first.dtype, dtype);
       if (dtype != first.dtype) attempt(v);
     }
   }
@@ -228,7 +228,7 @@ class Varied final : public Calls {
         Variant v = first;
         v.argument = static_cast<int>(k);
         v.value = other;
-        v.id = str(a.name.view(), " = ", to_string(other));
+        v.id = str("{} = {}", a.name.view(), to_string(other));
         if (!attempt(v) || factors_) continue;
         v.values = Values::kTies;  // where it matters which comes first
         v.extents = kTails;
@@ -314,7 +314,7 @@ class Varied final : public Calls {
         out.values.push_back(default_value_of(a));
       } else {
         std::optional<Value> value = guess(a);
-        SY_CHECK(value, Value, name, ": no value is obvious");
+        SY_CHECK(value, Value, "{}: no value is obvious", name);
         out.values.push_back(std::move(*value));
       }
     }

@@ -204,14 +204,15 @@ std::vector<Value> parse_arguments(OperatorHandle op, std::string_view text,
         out.push_back(default_of(a, numbers));
       } else {
         const char* obvious = lang::obvious_word(a);
-        SY_CHECK(obvious != nullptr, Value, op.name(),
-                 ": expected a word for argument '", a.name.view(), "'");
+        SY_CHECK(obvious != nullptr, Value,
+                 "{}: expected a word for argument '{}'", op.name(),
+                 a.name.view());
         const bool named = !tensors.empty() && a.type == TypeKind::kTensor;
         out.push_back(from_text(a, named ? tensors : obvious, numbers));
       }
     }
   } catch (const lang::WordError& e) {
-    SY_CHECK(false, Value, op.name(), ": ", e.message, ", in '", text, "'");
+    SY_CHECK(false, Value, "{}: {}, in '{}'", op.name(), e.message, text);
   }
   return out;
 }

@@ -21,7 +21,7 @@ namespace sy::tools {
 namespace {
 
 void check(int error, const char* what) {
-  SY_CHECK(error == 0, Error, "cannot start a worker: ", what, ": ",
+  SY_CHECK(error == 0, Error, "cannot start a worker: {}: {}", what,
            std::strerror(error));
 }
 
@@ -123,9 +123,9 @@ std::string WorkerProcess::how_it_ended() {
   pid_ = -1;
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
-    return str("signal ", signal, " (", strsignal(signal), ")");
+    return str("signal {} ({})", signal, strsignal(signal));
   }
-  return str("exit status ", WEXITSTATUS(status));
+  return str("exit status {}", WEXITSTATUS(status));
 }
 
 int share_cores(int jobs) {

@@ -17,8 +17,8 @@ constexpr int64_t kGrain = 32768;
 void check_zero_division(const char* op, program::ComputeType type) {
   if (type == program::ComputeType::f32 || type == program::ComputeType::f64)
     return;
-  SY_CHECK(!tiles::take_error(), Value, "[", op,
-           "] other: expected a divisor other than 0, got an integer 0");
+  SY_CHECK(!tiles::take_error(), Value,
+           "[{}] other: expected a divisor other than 0, got an integer 0", op);
 }
 
 // Everything one call needs besides its operands.

@@ -11,8 +11,8 @@ namespace sy::cpu {
 // Runs a reduction on a CPU tensor. The result is the same for any number of
 // threads.
 SY_API Tensor reduce(const ReduceOp& op, const ReduceArgs& args);
-// Into `out`, resized if need be; its version is bumped with `writer` after the
-// checks.
+// Writes to `out`, which is resized if need be. After the checks its version is
+// bumped with `writer`.
 SY_API void reduce_out(const ReduceOp& op, const ReduceArgs& args,
                        const OperatorEntry& writer, Tensor& out);
 // The same for op.n_results results.

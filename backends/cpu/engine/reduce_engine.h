@@ -4,20 +4,21 @@
 #include "backends/cpu/engine/reduce_layout.h"
 #include "backends/cpu/program/kernels.h"
 
-// The ways of reducing, internal to reduce.cpp: by a kernel that combines a
-// whole run, for the operators that have one, else by the operator's programs.
+// The ways of reducing, internal to reduce.cpp. Some operators have a kernel
+// that combines a whole run. The others use the operator's programs.
 
 namespace sy::cpu {
 
-// Elements that make a partial result; more are split, whatever the number of
-// threads, so that results do not depend on it.
+// How many elements make a partial result. More elements are split, whatever
+// the number of threads, so that results do not depend on it.
 inline constexpr int64_t kReducePiece = int64_t{1} << 17;
 
-// The tasks of a reduction: strips of results that lie side by side (one result
-// where its elements lie closer together), and pieces of what is reduced.
+// The tasks of a reduction. Each has a strip of neighbouring results and a
+// piece of what is reduced. A strip is a single result if the elements of a
+// result lie closer together than results do.
 class ReduceCut {
  public:
-  // `width`: the most results of a strip.
+  // `width`: the most results in a strip.
   ReduceCut(const ReduceLayout& layout, int64_t width);
 
   struct Task {
@@ -29,7 +30,7 @@ class ReduceCut {
   Task task(int64_t i) const;
   int64_t tasks() const { return others_ * strips_ * pieces_; }
   int64_t pieces() const { return pieces_; }
-  // Tasks that have so many elements together.
+  // How many tasks have `elements` elements together.
   int64_t grain(int64_t elements) const;
 
  private:
@@ -38,7 +39,7 @@ class ReduceCut {
   int64_t columns_, width_, strips_, others_, in_piece_, pieces_;
 };
 
-// Elements converted or gathered at a time.
+// How many elements are converted or gathered at a time.
 inline constexpr int64_t kRowChunk = 1024;
 
 struct RowBuffers {
@@ -46,7 +47,7 @@ struct RowBuffers {
   alignas(64) char gathered[kRowChunk * 8];
 };
 
-// Brings rows to contiguous elements of the kernel's type.
+// Brings rows into contiguous memory, in the dtype that the kernel reads.
 struct RowLoader {
   ScalarType from, to;
   int64_t from_size, to_size;
@@ -59,7 +60,7 @@ struct RowLoader {
         to_size(static_cast<int64_t>(element_size(input))),
         converts(self != input) {}
   bool direct(int64_t stride) const { return !converts && stride == from_size; }
-  // n <= kRowChunk. Points to the row itself if it is as it should be.
+  // n <= kRowChunk. Returns the row itself if it is so already.
   const char* load(const char* row, int64_t stride, int64_t n,
                    RowBuffers* buffers) const {
     if (stride != from_size) {
@@ -79,31 +80,32 @@ struct KnownReduction {
   ScalarType input;           // self is converted to it first, if it is not
   program::ComputeType type;  // of `input`
   program::ComputeType accumulator;
-  // What elements become before they are combined, or nullptr: themselves.
+  // Maps elements before they are combined; nullptr: they stay as they are.
   const ElementProgram* map = nullptr;
 };
 
-// Whether a kernel does what the operator's combine says of an accumulator by
-// itself, after its map.
+// Whether a kernel combines this accumulator as the operator's combine does,
+// independently of the other accumulators. `known` then describes the kernel
+// and the map that runs before it.
 bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
                ScalarType compute, KnownReduction* known);
-// The accumulator of no elements, or of one for max and min (`first`, of the
-// kernel's type).
+// The accumulator of no elements. For max and min it is that of one element:
+// `first`, of the kernel's type.
 void start_accumulator(const KnownReduction& known, const void* first,
                        void* accumulator);
 
-// One accumulator for each kept element, in the order of layout.kept.
+// Makes one accumulator for each kept element, in the order of layout.kept.
 void reduce_known(const KnownReduction& known, const ReduceLayout& layout,
                   const ReduceArgs& args, void* accumulators);
 
-// Whether it is an operator whose accumulators are a count, a mean and a sum of
-// squared distances, which have a kernel; and these, in double.
+// Whether the operator's accumulators are a count, a mean and a sum of squared
+// distances. These have a kernel, reduce_moments(), which makes them in double.
 bool is_moments(const ReduceOp& op);
 void reduce_moments(const ReduceLayout& layout, ScalarType self, double* count,
                     double* mean, double* m2);
 
-// The same by programs: accumulator i of kept element j is element j of
-// accumulators[i], of the compute type or a bool. There are elements.
+// The same by programs. accumulators[i][j] is accumulator i of kept element j,
+// of the compute type or a bool. There must be elements.
 void reduce_by_program(const ReduceOp& op, const ReduceArgs& args,
                        const ReduceLayout& layout, ScalarType compute,
                        char* const* accumulators);

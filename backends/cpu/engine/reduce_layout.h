@@ -5,8 +5,8 @@
 #include "aten/engine/dims.h"
 #include "c10/tensor_base.h"
 
-// How the elements of a tensor are walked by a reduction: its dims in two
-// groups, each sorted fastest first and merged where they lie as one.
+// How a reduction walks the elements of a tensor. The dims form two groups,
+// each sorted (the fastest dim first) and merged where dims lie as one.
 
 namespace sy::cpu {
 
@@ -18,7 +18,7 @@ struct DimGroup {
 
   int64_t size(int i) const { return i < n ? sizes[i] : 1; }
   int64_t stride(int i) const { return i < n ? strides[i] : 0; }
-  // Byte offset of element `index` of the dims from `first` on.
+  // The byte offset of element `index` of the dims from `first` on.
   int64_t offset(int64_t index, int first) const {
     int64_t at = 0;
     for (int i = first; i < n && index != 0; ++i) {
@@ -34,13 +34,13 @@ struct ReduceLayout {
   DimGroup reduced;
   const char* data;
   int64_t itemsize;
-  // Row-major strides of a buffer in the order of `kept`, one for each of the
-  // result's dims (keepdim or not): how the buffer is seen as the result.
+  // Row-major strides of a buffer in the order of `kept`, one for each dim of
+  // the result (keepdim or not). With them the buffer is seen as the result.
   Dims result_strides;
 
-  // Bits of `reduced`: dims of t that are reduced.
+  // `reduced_dims`: bit d is set if dim d of t is reduced.
   ReduceLayout(const TensorBase& t, uint64_t reduced_dims, bool keepdim);
-  // Whether elements of one result lie closer together than results do.
+  // Whether the elements of one result lie closer together than the results.
   bool inner() const {
     return kept.n == 0 ||
            (reduced.n != 0 && reduced.strides[0] <= kept.strides[0]);

@@ -4,15 +4,14 @@
 
 #include "backends/cpu/program/kernels.h"
 
-// Products of matrices of float or double in memory at any strides, for one
-// instruction set each (gemm_kernel.cpp), in parallel for large ones
-// (gemm.cpp).
+// Matrix products of float or double in memory at any strides. gemm_kernel.cpp
+// has them for each instruction set; gemm.cpp runs large ones in parallel.
 
 namespace sy::cpu {
 
-// c = alpha * a b + beta * c, or + bias[j] in column j where there is one. All
-// strides in elements; columns of c lie close together. With beta 0, c is not
-// read. No overlap of c with the others.
+// c = alpha * a b + beta * c or, with a bias, c = alpha * a b + bias[j] in
+// column j. All strides are in elements; rows of c are contiguous. With beta 0,
+// c is not read. c must not overlap the others.
 template <class T>
 struct Gemm {
   int64_t m, n, k;
@@ -27,13 +26,12 @@ struct Gemm {
   const T* bias = nullptr;
 };
 
-// Throws nothing but OutOfMemoryError. Results do not depend on the number of
-// threads.
+// Throws only OutOfMemoryError. Results do not depend on the number of threads.
 void gemm(const Gemm<float>& g);
 void gemm(const Gemm<double>& g);
 
-// out[i] = alpha * (row i of a matrix times a vector) + beta * out[i], or +
-// bias[i]; rows and the vector lie close together.
+// out[i] = alpha * (row i of a matrix times a vector) + beta * out[i] or, with
+// a bias, + bias[i] instead. The rows and the vector are contiguous.
 template <class T>
 struct Dots {
   int64_t rows, k;
@@ -46,24 +44,24 @@ struct Dots {
   const T* bias;
   int64_t bias_stride;
 };
-// The matrix is of `dtype`: kFloat, kHalf or kBFloat16. In parallel.
+// The matrix has the dtype kFloat, kHalf or kBFloat16. Runs in parallel.
 void gemm_dots(ScalarType dtype, const Dots<float>& d);
 
 namespace detail {
 
-// What an instruction set offers: a whole product with b in rows close together
-// (b_col == 1), and the width of panels that suits it.
+// The kernels of an instruction set. run() does a whole product with contiguous
+// rows of b (b_col == 1).
 template <class T>
 struct GemmKernel {
   void (*run)(const Gemm<T>& g);
-  // Where rows of a and columns of b lie close together.
+  // For contiguous rows of a and contiguous columns of b.
   void (*run_by_dots)(const Gemm<T>& g);
   void (*dots)(const Dots<T>& d);
-  // Of Half and of BFloat16; nullptr where T is double.
+  // For matrices of Half and of BFloat16; nullptr if T is double.
   void (*half_dots)(const Dots<T>& d);
   void (*bfloat16_dots)(const Dots<T>& d);
   int64_t panel;  // columns that the kernel takes at a time
-  int64_t rows;   // and rows
+  int64_t rows;   // rows that it takes at a time
 };
 template <class T>
 const GemmKernel<T>& gemm_kernel();

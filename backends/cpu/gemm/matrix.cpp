@@ -86,12 +86,12 @@ bool by_onednn(const Problem& p) {
       }
       type = OneDnnType::f16;
       break;
-    default: return kProducts.declines(kOneDnn, "dtype ", p.dtype);
+    default: return kProducts.declines(kOneDnn, "dtype {}", p.dtype);
   }
   const int64_t least = p.dtype == kFloat ? kOneDnnWork : kOneDnnWorkReduced;
   if (p.work() < least) {
-    return kProducts.declines(kOneDnn, p.work(),
-                              " multiplications, fewer than ", least);
+    return kProducts.declines(kOneDnn, "{} multiplications, fewer than {}",
+                              p.work(), least);
   }
   if (p.dtype == kFloat && is_rows_by_vector(p)) {
     return kProducts.declines(kOneDnn, "rows by a vector");
@@ -102,7 +102,7 @@ bool by_onednn(const Problem& p) {
   }
   const OneDnnApi* api = onednn();
   if (api == nullptr) {
-    return kProducts.declines(kOneDnn, "not loaded (", why_no_onednn(), ")");
+    return kProducts.declines(kOneDnn, "not loaded ({})", why_no_onednn());
   }
   OneDnnMatmul call = {type,
                        1,
@@ -130,14 +130,14 @@ bool by_onednn(const Problem& p) {
     PackedWeight packed(p.weight);
     call.packed_context = &packed;
     if (packed.why_not() != nullptr) {
-      kProducts.declines(kPacked, packed.why_not());
+      kProducts.declines(kPacked, "{}", packed.why_not());
     } else if (api->matmul(&call)) {
       packed.keep();
       kProducts.takes(kPacked);
       return true;
     }
   } else {
-    kProducts.declines(kPacked, p.a.rows, " rows, more than ", kPackedRows);
+    kProducts.declines(kPacked, "{} rows, more than {}", p.a.rows, kPackedRows);
   }
   call.packed = nullptr;
   if (!api->matmul(&call)) {
@@ -166,23 +166,28 @@ Gemm<T> gemm_of(const Problem& p) {
 }
 
 bool by_blas(const Problem& p, const Gemm<double>& g) {
-  const auto declines = [](const auto&... why) {
-    return kDoubleProducts.declines(kBlas, why...);
-  };
+  const Implementations& list = kDoubleProducts;
   if (g.m < kBlasRows || g.n < kBlasCols || g.k < kBlasTerms) {
-    return declines(g.m, " rows, ", g.n, " columns, ", g.k,
-                    " terms, fewer than ", kBlasRows, ", ", kBlasCols, " or ",
-                    kBlasTerms);
+    return list.declines(kBlas,
+                         "{} rows, {} columns, {} terms, fewer than {}, {} or "
+                         "{}",
+                         g.m, g.n, g.k, kBlasRows, kBlasCols, kBlasTerms);
   }
   if (g.c_row < g.n || !has_unit_stride(p.a) || !has_unit_stride(p.b)) {
-    return declines("a matrix with no stride of 1");
+    return list.declines(kBlas, "a matrix with no stride of 1");
   }
-  // BLAS would not read a and b, and lose their NaN.
-  if (g.alpha == 0) return declines("alpha is 0");
-  if (!fits_blas(g)) return declines("a size or stride of 2^31 or more");
+  if (g.alpha == 0) {
+    // BLAS would not read a and b, and lose their NaN.
+    return list.declines(kBlas, "alpha is 0");
+  }
+  if (!fits_blas(g)) {
+    return list.declines(kBlas, "a size or stride of 2^31 or more");
+  }
   const LapackApi* api = lapack();
-  if (api == nullptr) return declines("not loaded (", why_no_lapack(), ")");
-  kDoubleProducts.takes(kBlas);
+  if (api == nullptr) {
+    return list.declines(kBlas, "not loaded ({})", why_no_lapack());
+  }
+  list.takes(kBlas);
   gemm_by_blas(*api, g);
   return true;
 }
@@ -369,8 +374,9 @@ void run(const char* op, const Problem& p) {
     case kInt: return by_loops<int32_t>(p);
     case kLong: return by_loops<int64_t>(p);
     default:
-      fail(ErrorKind::Type, "[", op,
-           "] self: expected an integer or floating dtype, got ", p.dtype);
+      fail(ErrorKind::Type,
+           "[{}] self: expected an integer or floating dtype, got {}", op,
+           p.dtype);
   }
 }
 

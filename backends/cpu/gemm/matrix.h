@@ -4,7 +4,7 @@
 
 namespace sy::cpu {
 
-// A matrix of a tensor, or of one of its batches.
+// The matrix of a tensor, or of one of its batches.
 struct Matrix {
   char* data;
   int64_t rows, cols;
@@ -14,14 +14,15 @@ struct Matrix {
     return {data, cols, rows, col_stride, row_stride};
   }
 };
-// Rows or columns lie close together, and do not overlap.
+// Whether rows or columns are contiguous, and do not overlap.
 bool has_unit_stride(const Matrix& m);
 // The last two dims of t, at batch 0.
 Matrix matrix_of(const TensorBase& t);
 
-// c = alpha * a b + beta * c, or + bias[j] in column j (n contiguous elements,
-// nullptr for none); all of one dtype. With beta 0, c is not read. `weight` is
-// the tensor of b where it may come again (packed_weight.h).
+// c = alpha * a b + beta * c or, with a bias, c = alpha * a b + bias[j] in
+// column j. bias has n contiguous elements, or is nullptr. All have one dtype.
+// With beta 0, c is not read. `weight` is the tensor of b if b may come again
+// (packed_weight.h).
 void multiply(const char* op, ScalarType dtype, const Matrix& a,
               const Matrix& b, const Matrix& c, const Scalar& alpha,
               const Scalar& beta, const void* bias,

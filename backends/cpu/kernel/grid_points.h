@@ -5,7 +5,7 @@
 
 #include "backends/cpu/kernel/row_kernel.h"
 
-// Points of a sampling grid as elements and weights, a block at a time.
+// Turns the points of a sampling grid into elements and weights, by blocks.
 
 namespace sy::cpu {
 
@@ -16,7 +16,7 @@ struct SampleRule {
   Sample mode;
   Beyond beyond;
   bool align_corners;
-  // Along one dim.
+  // The number of taps along one dim.
   int64_t taps() const {
     return mode == Sample::Nearest ? 1 : mode == Sample::Linear ? 2 : 4;
   }
@@ -29,20 +29,20 @@ class GridBlock {
   using Index = IndexAsWide<T>;
   static constexpr int64_t kBlock = 256;
 
-  // `slopes`: those of the weights along each dim too.
+  // With `slopes` it also computes the slopes of the weights along each dim.
   GridBlock(const SampleRule& rule, int64_t n, const int64_t* sizes,
             bool slopes);
 
-  // From the coordinates of `count` points, n numbers each.
+  // Sets the block from the coordinates of `count` points, n numbers each.
   void set(const T* points, int64_t count);
 
   int64_t taps() const { return taps_; }
-  // Tap k of point i at [k * kBlock + i]; -1 where there is none.
+  // Tap k of point i is at [k * kBlock + i]; -1 if there is none.
   const Index* at() const { return at_.data(); }
-  // 1 for the nearest element.
+  // For Sample::Nearest all weights are 1.
   const T* weights() const { return weights_[n_].data(); }
-  // The weights' slopes along dim d by the point's coordinate; of the nearest
-  // element there are none.
+  // The derivatives of the weights with respect to coordinate d of the points.
+  // Sample::Nearest has none.
   const T* slopes(int64_t d) const {
     return weights_[static_cast<size_t>(d)].data();
   }

@@ -2,17 +2,18 @@
 
 #include <cstdint>
 
-// The loops of normalisations over rows of n elements, for the instruction set
-// of this machine. Sums are those of blocks, added in double.
+// The loops of normalizations over rows of n elements, for the instruction set
+// of this machine. Sums are made of blocks, which are added in double.
 
 namespace sy::cpu {
 
 template <class T>
 struct NormKernel {
   double (*sum)(const T* x, int64_t n);
-  // Of (x - center)^2.
+  // The sum of (x - center)^2.
   double (*squares)(const T* x, T center, int64_t n);
-  // y = (x - mean) * rstd * w + b; without w, b (nullptr) 1 and 0. y may be x.
+  // y = (x - mean) * rstd * w + b. w = nullptr means 1, b = nullptr means 0. y
+  // may be x.
   void (*apply)(T* y, const T* x, T mean, T rstd, const T* w, const T* b,
                 int64_t n);
   // y = (x - mean) * scale + shift.

@@ -8,7 +8,7 @@
 
 namespace sy::cpu {
 
-// As wide as T, so that both are in one vector's lanes.
+// An index as wide as T, so that vectors of both have the same lanes.
 template <class T>
 using IndexAsWide = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
@@ -17,9 +17,9 @@ struct RowKernels {
   using Index = IndexAsWide<T>;
   // to[i] += from[i]
   void (*add)(const T* from, int64_t n, T* to);
-  // best[i] = the larger of it and from[i * step]; where that is taken, at[i]
-  // becomes first + i * index_step. NaN is the largest, of equals the first,
-  // of NaNs the last is taken.
+  // best[i] = the larger of best[i] and from[i * step]. If the latter is taken,
+  // at[i] = first + i * index_step. NaN is the largest. Of equal elements the
+  // first is taken, of NaNs the last.
   void (*max)(const T* from, int64_t step, int64_t n, Index first,
               Index index_step, T* best, Index* at);
   // The same without places.
@@ -31,13 +31,13 @@ struct RowKernels {
   void (*add_scaled)(const T* from, T weight, int64_t n, T* to);
   // The sum of a[i] * b[i].
   T (*dot)(const T* a, const T* b, int64_t n);
-  // to[i] = sum over k of weights[k * pitch + i] * from[at[k * pitch + i]],
-  // where that is not negative; without weights they are 1.
+  // to[i] = sum over k of weights[k * pitch + i] * from[at[k * pitch + i]].
+  // Taps with a negative index are skipped. Without weights they are 1.
   void (*gather)(const T* from, const Index* at, const T* weights, int64_t taps,
                  int64_t pitch, int64_t n, T* to);
 };
 
-// float and double; int64_t has add, max and largest only.
+// T is float or double; int64_t has add, max and largest only.
 template <class T>
 const RowKernels<T>& row_kernels();
 

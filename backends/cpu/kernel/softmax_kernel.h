@@ -2,17 +2,18 @@
 
 #include <cstdint>
 
-// Softmax and its derivative over rows that lie close together, for the
-// instruction set of this machine. Sums are those of blocks, added in double.
+// Softmax and its derivative over contiguous rows, for the instruction set of
+// this machine. Sums are made of blocks, which are added in double.
 
 namespace sy::cpu {
 
 template <class T>
 struct SoftmaxKernel {
-  // Each of the rows of n elements, or the logarithm; y may be x.
+  // y = the softmax of each of the rows of n elements, or its logarithm. y may
+  // be x.
   void (*forward)(T* y, const T* x, int64_t rows, int64_t n, bool log);
-  // From the result y and its gradient g: (g - sum(g y)) y; of the logarithm
-  // g - exp(y) sum(g). gx may be g or y.
+  // gx from the result y and its gradient g: (g - sum(g y)) y; for the
+  // logarithm g - exp(y) sum(g). gx may be g or y.
   void (*backward)(T* gx, const T* g, const T* y, int64_t rows, int64_t n,
                    bool log);
 };

@@ -5,13 +5,12 @@
 #include "backends/cpu/support/dtype_switch.h"
 #include "c10/half.h"
 
-// Windows of images whose channels are side by side, a window at a time,
-// compiled for each instruction set. Elements of 16 bits are computed as
-// floats and rounded once.
+// Windows of images with channels last, a window at a time, compiled for each
+// instruction set. 16-bit elements are computed as floats and rounded once.
 
 namespace sy::cpu {
 
-// The elements of a window: places of an image that has `channels` at each.
+// The elements of a window: places in an image with `channels` elements each.
 struct WindowPlaces {
   const int64_t* at;
   int64_t count, channels;
@@ -20,19 +19,21 @@ struct WindowPlaces {
 template <class E>
 struct WindowKernels {
   using T = typename Accumulate<E>::type;
-  // to[c] = the sum of channel c by the divisor. Sums of integers wrap.
+  // to[c] = the sum of channel c divided by `divisor`. Sums of integers wrap.
   void (*mean)(const E* image, const WindowPlaces& p, T divisor, E* to);
-  // to[c] = the largest: NaN is. Of no elements the least that E has.
+  // to[c] = the largest element of channel c. NaN is the largest. Without
+  // elements it is the lowest value of E.
   void (*largest)(const E* image, const WindowPlaces& p, E* to);
-  // And its place in at[c], `start` if no element is larger than the least. Of
-  // equals the first, of NaNs the last is taken.
+  // Also sets at[c] to its place; `start` if no element is larger than the
+  // lowest value. Of equal elements the first is taken, of NaNs the last.
   void (*largest_at)(const E* image, const WindowPlaces& p, int64_t start,
                      E* to, int64_t* at);
-  // Adds from[c] by the divisor to channel c of each place.
+  // Adds from[c] divided by `divisor` to channel c of each place.
   void (*share)(E* image, const WindowPlaces& p, T divisor, const T* from);
 };
 
-// float, double, int64_t, Half and BFloat16; those of 16 bits do not share.
+// E is float, double, int64_t, Half or BFloat16. The 16-bit types have no
+// share().
 template <class E>
 const WindowKernels<E>& window_kernels();
 

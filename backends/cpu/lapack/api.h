@@ -9,8 +9,8 @@
 
 namespace sy::cpu {
 
-// As Fortran has them: arguments by address, matrices by columns, an integer
-// `info`, and the lengths of strings at the end.
+// The Fortran interface: arguments by address, column-major matrices, an
+// integer `info`, and the lengths of strings at the end.
 template <class T>
 struct LapackRoutines {
   using Int = const int32_t*;
@@ -64,17 +64,18 @@ struct LapackRoutines {
 struct LapackApi {
   static constexpr uint32_t kVersion = 2;
   uint32_t version;
-  // Around calls of the routines: the most threads they may use, and back. One
-  // thread may be in between with several while no other is there at all. Does
-  // not throw; leaves the process's OpenMP settings as they were.
+  // Call enter() before routines, with the most threads they may use, and
+  // leave() after them, with the result of enter(). While one thread uses
+  // several threads in between, no other thread is in between. Neither throws.
+  // The OpenMP settings of the process stay as they were.
   int (*enter)(int threads);
   void (*leave)(int entered);
   LapackRoutines<float> f32;
   LapackRoutines<double> f64;
 };
 
-// The table; nullptr if the library is not there or SWITCHYARD_LAPACK=0. Loads
-// it on the first call. Thread-safe.
+// The table; nullptr if the library is not there or SWITCHYARD_LAPACK=0. The
+// first call loads it. Thread-safe.
 const LapackApi* lapack();
 // Where that is nullptr: the reason, for people.
 std::string why_no_lapack();

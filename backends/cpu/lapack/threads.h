@@ -1,6 +1,6 @@
 #pragma once
 
-// LapackApi::enter and leave for OpenBLAS.
+// LapackApi::enter and LapackApi::leave for OpenBLAS.
 
 namespace sy::cpu {
 

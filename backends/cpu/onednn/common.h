@@ -8,7 +8,7 @@
 #include "backends/cpu/support/hash_of_bytes.h"
 #include "dnnl.hpp"
 
-// What the primitives of this library share.
+// Shared by the primitives of this library.
 
 namespace sy::cpu {
 
@@ -19,15 +19,16 @@ inline size_t onednn_item(OneDnnType t) {
          : t == OneDnnType::s8 || t == OneDnnType::u8 ? 1
                                                       : 2;
 }
-// Of a piece of memory behind which another begins.
+// The size of a piece of memory with padding, so that the next piece is
+// aligned.
 inline size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-// Memory of the caller's.
+// The caller's memory as a memory of oneDNN.
 dnnl::memory onednn_memory(const dnnl::memory::desc& d, const void* data);
 
-// Names a layout: the same number for the same.
+// A number for a layout. The same layout has the same number.
 uint64_t onednn_layout(const dnnl::memory::desc& d);
 
-// oneDNN asks OpenMP for its number of threads.
+// While it lives, oneDNN uses n threads. It asks OpenMP for their number.
 class OneDnnThreads {
  public:
   explicit OneDnnThreads(int n);
@@ -39,12 +40,12 @@ class OneDnnThreads {
   int before_;
 };
 
-// The values last used of one thread, by a key that is compared as bytes.
-// Making a primitive costs as much as a product of matrices of 256.
+// The values that one thread used last, by a key that is compared as bytes.
+// Making a primitive costs as much as a product of 256 x 256 matrices.
 template <class Key, class V>
 class OneDnnCache {
  public:
-  // make(key) is called for a new one; what it throws is passed on.
+  // Calls make(key) for a new key. What make throws is passed on.
   template <class F>
   V& get(const Key& key, const F& make) {
     const auto found = index_.find(key);

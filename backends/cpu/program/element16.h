@@ -4,7 +4,7 @@
 
 namespace sy::tiles {
 
-// An element of 16 bytes, at any address that 8 bytes may have, for what moves
+// An element of 16 bytes with the alignment of 8 bytes, for code that moves
 // elements by their size alone.
 struct Element16 {
   uint64_t words[2];

@@ -6,10 +6,10 @@
 #include "aten/program/program.h"
 #include "c10/macros.h"
 
-// Kernels on contiguous runs of elements, one per primitive and compute type,
-// compiled for several instruction sets; the first look-up chooses. Every
-// function here is safe to call from several threads at once, set_isa apart,
-// and none throws or allocates.
+// Kernels on contiguous runs of elements, one per primitive and compute type.
+// They are compiled for several instruction sets, and the first look-up chooses
+// one. All functions here are thread-safe except set_isa. None throws or
+// allocates.
 
 namespace sy::tiles {
 
@@ -21,22 +21,24 @@ using program::storage_of;
 
 // dst[i] = prim(a[i], b[i], c[i]) for i < n. Operands beyond the primitive's
 // arity may be null. Bit k of uniform_mask: operand k is one element, read for
-// every i. dst may be an operand; else they do not overlap.
+// every i. dst may be an operand; otherwise they must not overlap.
 using PrimFn = void (*)(void* dst, const void* a, const void* b, const void* c,
                         uint32_t uniform_mask, int64_t n);
-// nullptr where the primitive's domain leaves the type out.
+// nullptr if the type is outside the domain of the primitive.
 SY_API PrimFn prim_fn(lang::Prim prim, ComputeType type) noexcept;
 
-// dst[i] = T(src[i]), as PyTorch converts on x86: floats to integers truncate
-// (modulo 2^n where they do not fit int32, for int64 and uint8 int64), anything
-// to bool is x != 0, to Half and BFloat16 rounds to nearest even and keeps NaN.
-// dst may be src where both types have one size; else they do not overlap.
+// dst[i] = T(src[i]), as PyTorch converts on x86. Floats to integers truncate
+// to int32, which then wraps to narrower types. To int64, and from double to
+// uint8, they truncate to int64. A float that does not fit there gives the
+// least value of int32 or int64. Anything to bool is x != 0. Half and BFloat16
+// round to nearest even and keep NaN. dst may be src if both types have one
+// size; otherwise they must not overlap.
 using ConvertFn = void (*)(void* dst, const void* src, int64_t n);
-// Also for from == to, a copy. nullptr for Undefined.
+// For from == to it is a copy. nullptr for Undefined.
 SY_API ConvertFn convert_fn(ScalarType from, ScalarType to) noexcept;
 
-// Gathers n elements of 1, 2, 4 or 8 bytes at any stride (in bytes) to
-// contiguous memory, and back.
+// Gathers n elements of 1, 2, 4 or 8 bytes from memory with any stride (in
+// bytes) to contiguous memory. store_strided() does the reverse.
 SY_API void load_strided(size_t element_size, void* dst, const void* src,
                          int64_t stride, int64_t n) noexcept;
 SY_API void store_strided(size_t element_size, void* dst, int64_t stride,
@@ -45,8 +47,9 @@ SY_API void store_strided(size_t element_size, void* dst, int64_t stride,
 enum class Reduction : uint8_t { sum, prod, max, min, any, all };
 inline constexpr int kNumReductions = 6;
 
-// Sums and products of integers accumulate in i64, of floats in f64; any and
-// all in b8; max and min in the type itself.
+// The accumulators of sums and products are i64 for integers and f64 for
+// floats, those of any and all are b8. max and min accumulate in the type
+// itself.
 constexpr ComputeType accumulator_type(Reduction r, ComputeType t) {
   switch (r) {
     case Reduction::sum:
@@ -59,70 +62,72 @@ constexpr ComputeType accumulator_type(Reduction r, ComputeType t) {
   }
 }
 
-// *acc = combine(*acc, x[0], …, x[n-1]); *acc is of accumulator_type, and for
-// max and min a value, not empty. Floats are summed as a tree within blocks:
-// the error is that of pairwise summation or less, the result is the same on
+// *acc = combine(*acc, x[0], …, x[n-1]). *acc has the accumulator_type; for max
+// and min it must hold a value. Floats are summed as a tree within blocks: the
+// error is at most that of pairwise summation, and the result is the same on
 // every instruction set. max and min propagate NaN; any and all test x != 0.
 using ReduceFn = void (*)(void* acc, const void* x, int64_t n);
 SY_API ReduceFn reduce_fn(Reduction r, ComputeType type) noexcept;
 
 // The same down the columns of a matrix: acc[j] = combine(acc[j], x[0][j], …,
-// x[rows-1][j]) for j < n, its rows row_stride bytes apart. Reads each row once
-// from left to right, a few rows side by side.
+// x[rows-1][j]) for j < n. Rows are row_stride bytes apart. Each row is read
+// once from left to right, a few rows side by side.
 using ReduceRowsFn = void (*)(void* acc, const void* x, int64_t row_stride,
                               int64_t rows, int64_t n);
 SY_API ReduceRowsFn reduce_rows_fn(Reduction r, ComputeType type) noexcept;
 
-// The place of the first of x[0], …, x[n-1] that equals *v, or is NaN if *v is;
-// n if none does. All types but b8.
+// The place of the first of x[0], …, x[n-1] that equals *v, or that is NaN if
+// *v is. n if there is none. For all types but b8.
 using FindFn = int64_t (*)(const void* x, int64_t n, const void* v);
 SY_API FindFn find_fn(ComputeType type) noexcept;
 
-// Down the columns of a matrix: where row r has a larger element than best[j]
-// (a smaller one, if not `max`), or the first NaN, best[j] becomes it and
-// place[j] becomes r, for r = first, …, first + rows - 1. All types but b8.
+// Down the columns of a matrix, for r = first, …, first + rows - 1: if row r
+// has a larger element than best[j] (a smaller one, if not `max`), or the first
+// NaN, best[j] becomes that element and place[j] becomes r. For all types but
+// b8.
 using ChooseRowsFn = void (*)(void* best, int32_t* place, const void* x,
                               int64_t row_stride, int32_t first, int32_t rows,
                               int64_t n);
 SY_API ChooseRowsFn choose_rows_fn(bool max, ComputeType type) noexcept;
 
 // The mean of x[0], …, x[n-1], n > 0, and the sum of squared distances from it,
-// in two passes. The same on every instruction set. f32 and f64.
+// in two passes. The same on every instruction set. For f32 and f64.
 using MomentsFn = void (*)(double* mean, double* m2, const void* x, int64_t n);
 SY_API MomentsFn moments_fn(ComputeType type) noexcept;
 
-// The same down the columns of a matrix, by Welford's update: mean[j] and m2[j]
-// are of `seen` rows above and are updated by `rows` more.
+// The same down the columns of a matrix, by Welford's update. mean[j] and m2[j]
+// are those of the `seen` rows above, and take in `rows` more.
 using MomentsRowsFn = void (*)(double* mean, double* m2, const void* x,
                                int64_t row_stride, int64_t seen, int64_t rows,
                                int64_t n);
 SY_API MomentsRowsFn moments_rows_fn(ComputeType type) noexcept;
 
-// dst[c][r] = src[r][c] for elements of 1, 2, 4 or 8 bytes; strides in bytes
-// are those of the rows, columns lie close together. No overlap. Best called
-// on tiles of at most some hundred rows and columns.
+// dst[c][r] = src[r][c] for elements of 1, 2, 4 or 8 bytes. Strides are the
+// distances of rows in bytes; a row is contiguous. No overlap. It is best for
+// tiles of at most some hundred rows and columns.
 SY_API void transpose(size_t element_size, void* dst, int64_t dst_stride,
                       const void* src, int64_t src_stride, int64_t rows,
                       int64_t cols) noexcept;
 
-// memcpy past the caches, for results too large to be read from them again.
-// Another thread may read them after stream_fence() on this one.
+// memcpy past the caches, for results that are too large to be read from them
+// again. Another thread may read them after stream_fence() on this one.
 SY_API void stream_copy(void* dst, const void* src, size_t bytes) noexcept;
 SY_API void stream_fence() noexcept;
-// From how many bytes of result on that is the faster way: what stays in the
-// last cache until it is read again should be written to it.
+// From how many bytes of result on that is faster. A smaller result should go
+// to the last-level cache, where it stays until it is read again.
 inline constexpr int64_t kStreamBytes = int64_t{32} << 20;
 
 // Whether a kernel divided an integer by zero on this thread since the last
-// call. Such elements are 0. A parallel engine asks on every worker.
+// call. The result of such a division is 0. A parallel engine asks on every
+// worker.
 SY_API bool take_error() noexcept;
 
-// The instruction sets kernels are compiled for; the best that the CPU has is
-// used. SY_ISA=sse4|avx2|avx512 in the environment sets an upper limit.
+// The instruction sets that kernels are compiled for. The best that the CPU has
+// is used. SY_ISA=sse4|avx2|avx512 in the environment sets an upper limit.
 enum class Isa : uint8_t { sse4, avx2, avx512 };
 SY_API Isa active_isa() noexcept;
-// For tests: false, and no change, if the CPU lacks it. Not while kernels run;
-// function pointers got before keep their instruction set.
+// For tests. Returns false, and changes nothing, if the CPU lacks it. No kernel
+// may run meanwhile. Function pointers from before keep their instruction set.
 SY_API bool set_isa(Isa isa) noexcept;
 
 }  // namespace sy::tiles

@@ -6,7 +6,7 @@
 #include "aten/program/program.h"
 #include "backends/cpu/program/kernels.h"
 
-// What runs element programs (aten/program/program.h) over tiles of memory.
+// Runs element programs (aten/program/program.h) over tiles of memory.
 
 namespace sy::tiles {
 
@@ -25,32 +25,33 @@ struct Operand {
   ScalarType dtype;
 };
 
-// Every step at once over n elements: no conversion, nothing strided. Bit i of
-// uniform_inputs: input i is one element. Inputs are of the compute type (bool
-// inputs bytes), results as Result::is_bool says. A result may be an input. A
-// program of one step is little more than a call of its kernel.
-// Throws InternalError if a step has no kernel for the type.
+// Runs every step at once over n elements, without conversions and strides. Bit
+// i of uniform_inputs: input i is one element. Inputs have the compute type
+// (bool inputs are bytes), results have the type that Result::is_bool says. A
+// result may be an input. A program of one step costs little more than a call
+// of its kernel. Throws InternalError if a step has no kernel for the type.
 SY_API void run_contiguous(const Program& program, ComputeType compute,
                            const void* const* inputs, uint64_t uniform_inputs,
                            const Uniform* uniforms, void* const* results,
                            int64_t n);
 
 // A program prepared for operands of given dtypes and strides, to be run on
-// many rows. Cheap to make (tens of ns, no allocation up to 48 steps); one for
-// each thread. Keeps pointers to the program's arrays and to the uniforms: they
-// outlive it. A result may be the very memory of an input (same stride); the
-// dtype may then differ only with the same element size.
+// many rows. It is cheap to make (tens of ns, no allocation up to 48 steps).
+// Each thread needs its own. It keeps pointers to the program's arrays and to
+// the uniforms, which must outlive it. A result may be in the very memory of an
+// input with the same stride. Their dtypes may then differ only if elements
+// have the same size.
 class SY_API Runner {
  public:
-  // Operand::data is ignored. Throws InternalError if the program goes beyond
-  // the limits above or a step has no kernel for the compute type.
+  // Operand::data is ignored. Throws InternalError if the program exceeds the
+  // limits above, or if a step has no kernel for the compute type.
   Runner(const Program& program, ComputeType compute, const Operand* inputs,
          const Uniform* uniforms, const Operand* results);
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // data: the first element of each input, then of each result. Results of a
-  // one-step program larger than kStreamBytes bypass the caches.
+  // data: the first element of each input, then of each result. The results of
+  // a one-step program bypass the caches if they are larger than kStreamBytes.
   void run(char* const* data, int64_t n) const {
     if (direct_) {
       run_direct(data, n);
@@ -58,15 +59,16 @@ class SY_API Runner {
       run_tiles(data, n);
     }
   }
-  // `outer` such rows; operand k of the next one is outer_strides[k] bytes on.
+  // Runs `outer` such rows. Operand k of the next row is outer_strides[k] bytes
+  // further.
   void run_2d(char* const* data, const int64_t* outer_strides, int64_t n,
               int64_t outer) const;
-  // The same where inputs whose bit is set in `transposed` lie the other way
-  // round: the next row is one element on, the next element of the row
-  // inner_strides[k] bytes (read for those inputs alone). The Runner was made
-  // for them with the stride of contiguous data; they do not overlap a result.
-  // Works in tiles, fetching the next one meanwhile; results larger than
-  // kStreamBytes bypass the caches.
+  // The same for inputs that lie the other way round: those whose bit is set in
+  // `transposed`. Their next row is one element further, and the next element
+  // of a row is inner_strides[k] bytes further (read for those inputs alone).
+  // The Runner must be made with the stride of contiguous data for them, and
+  // they must not overlap a result. It works in tiles and fetches the next one
+  // meanwhile. Results larger than kStreamBytes bypass the caches.
   void run_2d_transposed(char* const* data, const int64_t* inner_strides,
                          const int64_t* outer_strides, int64_t n, int64_t outer,
                          uint64_t transposed) const;
@@ -84,7 +86,7 @@ class SY_API Runner {
     PrimFn fn;
     uint8_t dst, a, b, c;
     uint8_t mask;
-    bool once;  // every operand uniform: so is the value
+    bool once;  // all operands are uniform, and so is the value
   };
   static constexpr int kInlineSteps = 48;
 
@@ -113,7 +115,7 @@ class SY_API Runner {
   std::unique_ptr<Prepared[]> many_steps_;
 };
 
-// A Runner made and run once.
+// Makes a Runner and runs it once.
 SY_API void run(const Program& program, ComputeType compute,
                 const Operand* inputs, const Uniform* uniforms,
                 const Operand* results, int64_t n);

@@ -5,17 +5,17 @@
 #include "backends/cpu/program/runner.h"
 #include "c10/error.h"
 
-// What both ways of running a program ask of its steps.
+// Shared by both ways of running a program.
 
 namespace sy::tiles {
 
 inline PrimFn kernel(lang::Prim p, ComputeType type) {
   const PrimFn fn = prim_fn(p, type);
   SY_INTERNAL_ASSERT(
-      fn != nullptr, "element program: ",
+      fn != nullptr, "element program: {} has no kernel for compute type {}",
       p < lang::Prim::kCount ? lang::kPrims[static_cast<int>(p)].name
                              : std::string_view("a step"),
-      " has no kernel for compute type ", static_cast<int>(type));
+      static_cast<int>(type));
   return fn;
 }
 

@@ -3,7 +3,7 @@
 #include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/kernels.h"
 
-// How sources of kernels meet: each fills its part of the table for one
+// How the sources of kernels meet. Each fills its part of the table for one
 // instruction set.
 
 namespace sy::tiles {
@@ -22,7 +22,8 @@ struct KernelTable {
   MomentsFn moments[kNumComputeTypes];
   MomentsRowsFn moments_rows[kNumComputeTypes];
   TransposeFn transposes[4];  // of 1, 2, 4 and 8 bytes
-  // Of Half and BFloat16: all operands narrow, the first or the second float.
+  // For Half and BFloat16: all operands are narrow, or the first or the second
+  // is float.
   PrimFn narrow_prims[static_cast<int>(lang::Prim::kCount)][2][3];
   PrimFn compiled[program::kNumCompiled][2];                   // of f32, of f64
   ReduceFn mapped_reduces[kNumReduceMaps][kNumReductions][2];  // alike
@@ -78,14 +79,14 @@ void fill_transpose(Isa isa, KernelTable& table);
 // Sets the flag that take_error() reads.
 void set_error() noexcept;
 
-// Kernels work on blocks of `block` elements; drive(), of loop.inc, cuts a run
-// into them, spreads uniform operands over a block and pads the last one.
+// Kernels work on blocks of `block` elements. drive(), of loop.inc, cuts a run
+// into blocks, spreads uniform operands over a block and pads the last one.
 struct Layout {
   uint8_t block;
   uint8_t dst;         // sizes of the elements
   uint8_t operand[3];  // 0: there is none
 };
-// step[k]: elements from one block of operand k to the next, block or 0.
+// step[k]: the elements from one block of operand k to the next, `block` or 0.
 using BlockFn = void (*)(void* dst, const void* const* operands,
                          const int64_t* steps, int64_t n_blocks);
 

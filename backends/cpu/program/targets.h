@@ -1,11 +1,11 @@
-// Include before hwy/foreach_target.h: the instruction sets we compile for.
-// HWY_SSE4 is what every x86-64 machine since 2009 has.
+// Include this before hwy/foreach_target.h. It selects the instruction sets
+// that we compile for. Every x86-64 machine since 2009 has HWY_SSE4.
 #pragma once
 
 #define HWY_BASELINE_TARGETS HWY_SSE4
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SCALAR)
 
-// Fills the table from the namespace of the instruction set asked for.
+// Fills the table with the kernels of an instruction set, from its namespace.
 #define SY_TILE_FILL(isa, table)                  \
   switch (isa) {                                  \
     case Isa::sse4: N_SSE4::fill(table); break;   \

@@ -6,12 +6,12 @@
 #include "c10/half.h"
 #include "c10/philox.h"
 
-// Random words, and what numbers are made of them: compiled for each
+// Random words, and the numbers that are made of them. Compiled for each
 // instruction set, with the same results on all.
 
 namespace sy::cpu {
 
-// Digits of a floating type, hidden one included.
+// The binary digits of a floating type, with the hidden one.
 template <class T>
 inline constexpr int kDigits = std::numeric_limits<T>::digits;
 template <>
@@ -22,7 +22,7 @@ inline constexpr int kDigits<BFloat16> = 8;
 template <class T>
 inline constexpr int kWordsOf = sizeof(T) == 8 ? 2 : 1;
 
-// In [0, 1), with as many digits as T holds exactly.
+// A number in [0, 1), with as many digits as T holds exactly.
 template <class T>
 SY_ALWAYS_INLINE auto unit(const uint32_t* words) {
   if constexpr (sizeof(T) == 8) {
@@ -34,18 +34,19 @@ SY_ALWAYS_INLINE auto unit(const uint32_t* words) {
   }
 }
 
-// What philox_words makes side by side: blocks are written up to a multiple.
+// How many blocks philox_words makes side by side. It writes a multiple of
+// them.
 inline constexpr int64_t kPhiloxLanes = 16;
-// The numbers that normal_numbers makes at a time.
+// How many numbers normal_float and normal_double make at a time.
 inline constexpr int64_t kNormals = 32;
 
 struct RandomKernels {
   // The words of `blocks` blocks from `offset` on in the stream of `seed`.
   void (*philox_words)(uint64_t seed, uint64_t offset, int64_t blocks,
                        uint32_t* words);
-  // n numbers of the standard normal distribution, rounded up to a multiple of
-  // kNormals: words 2k and 2k + 1 (two each for double) give numbers 2k and
-  // 2k + 1 by the method of Box and Muller.
+  // Makes n numbers of the standard normal distribution, where n is rounded up
+  // to a multiple of kNormals. Words 2k and 2k + 1 (two each for double) give
+  // the numbers 2k and 2k + 1 by the method of Box and Muller.
   void (*normal_float)(const uint32_t* words, int64_t n, float* to);
   void (*normal_double)(const uint32_t* words, int64_t n, double* to);
 };

@@ -6,13 +6,14 @@
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/region/plan.h"
 
-// The accumulators of a reduction while a block is read: by the kernels that
-// combine whole runs where the program is one that they know, else by the
-// program itself.
+// The accumulators of a reduction while a block is read. If kernels for whole
+// runs know the reduction's program, they combine the elements; else the
+// program itself does.
 
 namespace sy::cpu {
 
-// How a reduction's accumulators are combined. For all threads of a run.
+// How the accumulators of a reduction are combined. Shared by all threads of a
+// run.
 class Combiner {
  public:
   static constexpr int kMaxAccumulators = 8;
@@ -21,7 +22,7 @@ class Combiner {
   const Reduction& reduction() const { return r_; }
   int count() const { return k_; }
   bool is_known() const { return known_; }
-  // Of accumulator i as it is kept, in bytes.
+  // The bytes of accumulator i as it is kept.
   int64_t size(int i) const { return size_[i]; }
   ScalarType dtype(int i) const { return dtypes_[i]; }
 
@@ -37,10 +38,11 @@ class Combiner {
   int64_t size_[kMaxAccumulators];
 };
 
-// Accumulations of one row, or of `width` columns side by side. For one thread.
+// The accumulators of one row, or of `width` columns side by side. For one
+// thread.
 class Accumulator {
  public:
-  // `columns`: the most there will be; 0 for rows.
+  // `columns`: the largest width; 0 for rows.
   Accumulator(const Combiner& combiner, int64_t columns);
 
   void start(int64_t width) {
@@ -48,19 +50,19 @@ class Accumulator {
     empty_ = true;
     lanes_ = 0;
   }
-  // rows x n elements of each source, from `data` on, rows `row_stride` bytes
-  // apart (of each source). Of a row `rows` is 1; else n is the width.
+  // Adds rows x n elements of each source, from `data` on. Rows of a source are
+  // `row_stride` bytes apart. For a row, `rows` is 1; else n is the width.
   void add(const char* const* data, const int64_t* row_stride, int64_t rows,
            int64_t n);
-  // Ends adding. Whether there was anything.
+  // Ends adding. Returns whether anything was added.
   bool settle();
   // After settle(): `width` accumulators, for merge() and results().
   const char* data(int i) const { return kept_[i]; }
-  // What another one of the kind settled to.
+  // Merges what another accumulator of the kind has after its settle().
   void merge(const char* const* other);
-  // The results in their dtypes, `width` of them.
+  // Writes the results in their dtypes, `width` of them.
   void results(char* const* out) const;
-  // Those of no elements.
+  // Writes the results of no elements.
   void identity(char* const* out) const;
 
  private:
@@ -72,7 +74,7 @@ class Accumulator {
   const bool of_row_;
   int64_t width_ = 1;
   bool empty_ = true;
-  int64_t lanes_ = 0;  // of a row by its program
+  int64_t lanes_ = 0;  // used by a row whose program combines
   std::unique_ptr<char[]> memory_;
   char* kept_[Combiner::kMaxAccumulators];
   char* spare_[Combiner::kMaxAccumulators];

@@ -5,12 +5,12 @@
 
 #include "aten/program/program.h"
 
-// Several programs, one after the other on the same elements, as one program:
-// what one computes the next finds in a register.
+// Makes one program of several that run one after the other on the same
+// elements. What one computes is in a register for the next.
 
 namespace sy::cpu {
 
-// A program of its own arrays.
+// A program that owns its arrays.
 struct FusedProgram {
   program::Program program;
   std::vector<program::Step> steps;
@@ -23,28 +23,29 @@ struct FusedProgram {
 
 class Fuser {
  public:
-  // A program on values, which have numbers of the caller's.
+  // A program on values. The caller numbers the values.
   struct Part {
     const program::Program* body;
     const int* inputs;
     const int* results;
-    int first_uniform;  // of the caller's
+    int first_uniform;  // the number of the caller's uniform
   };
 
-  // Whether there is room for it.
+  // Whether there is room for the part.
   bool fits(const Part& part) const;
-  // What it reads and no part before it has made becomes an input. All parts
-  // compute in one type, and values that parts pass on are of that type, or
-  // bools (`is_bool` of the program's result).
+  // A value that the part reads and no earlier part has made becomes an input.
+  // All parts compute in one type. The values that parts pass on have that
+  // type, or are bools (`is_bool` of the program's result).
   void add(const Part& part);
   bool makes(int value) const { return find(value) != nullptr; }
   // Whether a value is in a register of bools.
   bool is_bool(int value) const { return find(value)->is_bool; }
 
-  // The program of these results, without what they do not need.
+  // The program that computes these results. Steps that they do not need are
+  // dropped.
   FusedProgram finish(const std::vector<int>& results);
 
-  // Of the program, in order.
+  // The inputs of the program, in order.
   struct Input {
     int value;
     bool is_bool;

@@ -4,8 +4,8 @@
 
 #include "backends/cpu/region/plan.h"
 
-// The first half of planning: a region taken apart into programs, reductions
-// and products, and these put into loops and phases.
+// The first half of planning. It takes a region apart into programs, reductions
+// and products, and puts these into loops and phases.
 
 namespace sy::cpu {
 
@@ -13,13 +13,13 @@ struct RegionOp {
   enum Kind : uint8_t { kPiece, kReduction, kProduct };
   Kind kind = kPiece;
   program::ComputeType type{};
-  const program::Program* body = nullptr;  // of a reduction: combine
+  const program::Program* body = nullptr;  // of a reduction: its combine
   std::vector<int> inputs, results;        // values
-  std::vector<int> stores;                 // outputs that its results are
+  std::vector<int> stores;                 // outputs that its results go to
   std::vector<int> after;                  // ops that must have run before
   int first_uniform = 0;
-  uint64_t dims = 0;     // walked
-  uint64_t reduced = 0;  // of these
+  uint64_t dims = 0;     // the dims it walks
+  uint64_t reduced = 0;  // those of them that it reduces
   int partner = -1;      // the reduction that a map belongs to
   const RegionNode* node = nullptr;
   bool reads_donor = false;

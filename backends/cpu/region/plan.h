@@ -6,30 +6,30 @@
 #include "aten/backend/region.h"
 #include "backends/cpu/region/fuser.h"
 
-// How the CPU runs a region, decided before sizes and strides are known.
+// How the CPU runs a region. It is decided before sizes and strides are known.
 //
 // Note [Loops of a region]
-// A region becomes loops, run one after the other. A loop walks some dims of
-// the region once, the `space`, and may reduce over some of them. It has
-// phases: the first reductions are complete at the end of the first phase, what
-// needs them belongs to the second, and so on. A block of a loop is one element
-// of the kept dims (a row: softmax along the last dim) or some neighbours of
-// them (a strip of columns); all phases of a block run before the next block
-// begins, so that the second reading is from cache. Blocks too long for that
-// take each phase over the whole of memory instead, in pieces.
-// Within a phase programs are fused to stages, which run tile by tile: values
-// between stages are tiles, values for later phases lie in the block's own
-// memory, values for other loops in temporary memory of the run.
+// A region becomes loops, which run one after the other. A loop walks some dims
+// of the region once, its `space`, and may reduce over some of them. It has
+// phases. The first reductions are complete at the end of the first phase, the
+// operations that need them are in the second phase, and so on. A block of a
+// loop is one element of the kept dims (a row: softmax along the last dim) or
+// some neighbours (a strip of columns). All phases of a block run before the
+// next block begins, so that later phases read from cache. If blocks are too
+// long for that, each phase walks the whole memory in pieces.
+// Within a phase, programs are fused into stages, which run tile by tile.
+// Values between stages are tiles. Values for later phases are in memory of the
+// block. Values for other loops are in temporary memory of the run.
 
 namespace sy::cpu {
 
-// Where an operand of a stage is.
+// Where an operand of a stage lies.
 struct Port {
   enum Place : uint8_t {
     kMemory,  // loop.memories[index]: walked by its strides
     kTile,    // a tile
-    kCross,   // of the block, for later phases
-    kRow,     // one element a kept element
+    kCross,   // memory of the block, for later phases
+    kRow,     // one element for each kept element
   };
   Place place = kMemory;
   ScalarType dtype = ScalarType::Undefined;
@@ -40,19 +40,19 @@ struct Stage {
   FusedProgram body;
   program::ComputeType type{};
   std::vector<Port> inputs, outputs;
-  std::vector<int> uniforms;  // of the call
+  std::vector<int> uniforms;  // numbers of the call's uniforms
 };
 
-// k accumulators.
+// A reduction with k accumulators.
 struct Reduction {
   const program::Program* combine = nullptr;
   const lang::Uniform* identity = nullptr;
   const char* name = nullptr;
   program::ComputeType type{};
   int first_uniform = 0;
-  std::vector<Port> sources;  // what is combined, of the accumulators' dtype
+  std::vector<Port> sources;  // what is combined, in the accumulators' dtype
   std::vector<int> rows;      // kRow places of the results
-  std::vector<int> memories;  // where they go besides, or -1
+  std::vector<int> memories;  // where the results go besides, or -1
 };
 
 struct Phase {
@@ -61,7 +61,7 @@ struct Phase {
   std::vector<Reduction> reductions;
 };
 
-// What a loop reads and writes.
+// A memory that a loop reads or writes.
 struct Memory {
   enum Kind : uint8_t { kInput, kOutput, kTemporary };
   Kind kind = kInput;
@@ -98,11 +98,12 @@ struct Plan {
   std::vector<int> temporaries;  // values
 };
 
-// Borrows programs of the region. The region has passed check_region and
+// Borrows programs of the region. The region must have passed check_region and
 // supports().
 Plan plan_region(const Region& region);
 
-// Whether a piece of what follows reads as the program's register holds it.
+// Whether memory of a dtype holds elements exactly as a register of the program
+// does.
 inline bool is_natural(ScalarType dtype, program::ComputeType type,
                        bool is_bool) {
   return dtype == (is_bool ? kBool : program::storage_of(type));

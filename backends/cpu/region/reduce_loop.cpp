@@ -86,9 +86,10 @@ class ReduceLoop {
   };
 
   void check_elements(const Reduction& r) const {
-    SY_CHECK(length_ != 0 || r.identity != nullptr, Value, "[region] ", r.name,
-             ": expected dims with elements, as no elements have no ", r.name,
-             ", got sizes ", run_.sizes());
+    SY_CHECK(length_ != 0 || r.identity != nullptr, Value,
+             "[region] {}: expected dims with elements, as no elements have no "
+             "{}, got sizes {}",
+             r.name, r.name, run_.sizes());
   }
 
   // Whether neighbours in memory belong to different results.

@@ -10,18 +10,20 @@
 #include "c10/storage.h"
 #include "c10/tensor_impl.h"
 
-// A run of a region: its memory, the walk of each loop over it, and what each
-// thread has of its own.
+// A run of a region: its memory, the walk of each loop over that memory, and
+// the data of each thread.
 
 namespace sy::cpu {
 
 class RegionRun;
 
-// Some dims of a loop, sorted so that the memories that are written are walked
-// in order (else the first that is read), neighbours that lie as one made one.
+// Some dims of a loop. They are sorted so that the written memories (or without
+// any, the first that is read) are walked in order. Neighbours that lie as one
+// are merged.
 class DimWalk {
  public:
-  // `strides[m]`: of memory m, in bytes, one for each dim of the region.
+  // `strides[m]`: the strides of memory m in bytes, one for each dim of the
+  // region.
   DimWalk(uint64_t dims, IntArrayRef sizes,
           const std::vector<const int64_t*>& strides);
   int ndim() const { return n_; }
@@ -30,7 +32,7 @@ class DimWalk {
     return d < n_ ? strides_[static_cast<size_t>(memory * n_ + d)] : 0;
   }
   int64_t numel() const { return numel_; }
-  // Byte offset of the element `index` of the dims from `first` on.
+  // The byte offset of element `index` of the dims from `first` on.
   int64_t offset(int memory, int64_t index, int first = 0) const {
     int64_t at = 0;
     for (int d = first; d < n_ && index != 0; ++d) {
@@ -74,7 +76,7 @@ class RegionRun {
   const Region& region_;
   const Plan& plan_;
   const RegionCall& call_;
-  // Of the plan's temporaries, by value; null for others.
+  // The memory of the plan's temporaries, by value; null for other values.
   std::vector<char*> temporaries_;
   std::vector<Storage> storages_;
   std::vector<std::unique_ptr<int64_t[]>> strides_;
@@ -83,7 +85,7 @@ class RegionRun {
 // A stage ready for the operands of a run; each thread has its own.
 class BoundStage {
  public:
-  // `strides`: of its inputs, then of its outputs, in bytes.
+  // `strides`: those of its inputs, then of its outputs, in bytes.
   BoundStage(const Stage& stage, const program::Uniform* uniforms,
              const int64_t* strides);
   const tiles::Runner& runner() const { return *runner_; }
@@ -98,7 +100,8 @@ void run_pointwise_loop(const RegionRun& run, const BoundLoop& loop);
 void run_reduce_loop(const RegionRun& run, const BoundLoop& loop);
 void run_product(const RegionRun& run, const BoundLoop& loop);
 
-// Integer kernels report a division by zero per thread.
+// Throws ValueError if a kernel on this thread divided an integer by zero since
+// the last call. Without `integers` it does nothing.
 void check_division(bool integers);
 
 }  // namespace sy::cpu

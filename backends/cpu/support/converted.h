@@ -6,11 +6,11 @@
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 
-// Elements as the type that kernels compute in: float or double.
+// Converts elements to the type that kernels compute in: float or double.
 
 namespace sy::cpu {
 
-// f.operator()<T>() for what a floating dtype is computed in.
+// Calls f.operator()<T>() for the type that a floating dtype is computed in.
 template <class F>
 void visit_compute_type(ScalarType t, const F& f) {
   if (t == kDouble) {
@@ -51,7 +51,8 @@ class ConvertedSource {
   tiles::ConvertFn convert_ = nullptr;
 };
 
-// The same for results: begin() says where to write them, end() converts.
+// The same for results. begin() returns where to write them, end() converts
+// them.
 template <class T>
 class ConvertedTarget {
  public:
@@ -79,7 +80,8 @@ class ConvertedTarget {
   tiles::ConvertFn convert_ = nullptr;
 };
 
-// `out` if it is contiguous, else a tensor like it, to be copied to it.
+// `out` if it is contiguous; else a contiguous tensor like it. The caller then
+// copies that to out.
 inline Tensor contiguous_target(const Tensor& out) {
   return out.is_contiguous()
              ? out

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which dtypes this machine multiplies, beside float and double. Kernels for
+// The dtypes that this machine multiplies, beside float and double. Kernels for
 // them are used only with the widest instruction set.
 
 namespace sy::cpu {

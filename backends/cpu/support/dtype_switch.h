@@ -4,7 +4,7 @@
 #include "c10/error.h"
 #include "c10/scalar_type.h"
 
-// f.operator()<T>() for the C++ type of a dtype.
+// These call f.operator()<T>() for the C++ type of a dtype.
 
 namespace sy::cpu {
 
@@ -17,7 +17,7 @@ decltype(auto) visit_all_dtypes(const char* op, ScalarType t, const F& f) {
 #undef SY_VISIT
     default: break;
   }
-  fail(ErrorKind::Type, "[", op, "] self: expected a dtype, got ", t);
+  fail(ErrorKind::Type, "[{}] self: expected a dtype, got {}", op, t);
 }
 
 template <class F>
@@ -29,11 +29,11 @@ decltype(auto) visit_floating_dtypes(const char* op, ScalarType t, const F& f) {
     case kDouble: return f.template operator()<double>();
     default: break;
   }
-  fail(ErrorKind::Type, "[", op, "] self: expected a floating dtype, got ", t);
+  fail(ErrorKind::Type, "[{}] self: expected a floating dtype, got {}", op, t);
 }
 
-// By the size of an element, for kernels that only move them: as an unsigned
-// integer, or as a struct of 16 bytes.
+// Selects by the size of an element, for kernels that only move elements. T is
+// an unsigned integer, or a struct of 16 bytes.
 template <class F>
 decltype(auto) visit_element_size(size_t size, const F& f) {
   switch (size) {
@@ -45,7 +45,7 @@ decltype(auto) visit_element_size(size_t size, const F& f) {
   }
 }
 
-// What sums of T are made in.
+// The type in which T is summed.
 template <class T>
 struct Accumulate {
   using type = T;

@@ -4,18 +4,19 @@
 #include "aten/engine/guard.h"
 #include "c10/parallel.h"
 
-// For kernels that compute each element from its place.
+// For kernels that compute each element from its index.
 
 namespace sy::cpu {
 
 constexpr int64_t kGenerateGrain = 32768;
 
-// Resized if it has another number of elements.
+// Makes `out` a vector of n elements if it has another number of elements.
 inline void resize_vector(const char* op, Tensor& out, int64_t n) {
   if (out.numel() != n) resize_output(op, out, n);
 }
 
-// f(to, begin, end) writes those elements of a row that has all of out.
+// Calls f(to, begin, end) for ranges of all elements, in parallel. f writes the
+// elements [begin, end) of `to`, a contiguous array of the elements of out.
 template <class T, class F>
 void generate_ranges(Tensor& out, const F& f) {
   Tensor target =
@@ -28,7 +29,7 @@ void generate_ranges(Tensor& out, const F& f) {
   if (!target.is_same(out)) copy_cpu(out, target);
 }
 
-// out[i] = f(i) in the order of its elements.
+// out[i] = f(i), in the order of out's elements.
 template <class T, class F>
 void generate(Tensor& out, const F& f) {
   generate_ranges<T>(out, [&](T* to, int64_t begin, int64_t end) {

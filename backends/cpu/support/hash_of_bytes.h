@@ -4,8 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
-// Keys of hash tables that are compared as bytes. All of such a Key is words
-// of 64 bits, set to 0 before its members are.
+// Keys of hash tables that are compared as bytes. Such a Key consists of 64-bit
+// words and is set to 0 before its members are set.
 
 namespace sy::cpu {
 

@@ -4,8 +4,9 @@
 
 #include "aten/tensor.h"
 
-// Batches of images for kernels that work on their places: one to three dims
-// after those of the batch (or none) and of channels.
+// Batches of images, for kernels that work on their places. Images have one to
+// three spatial dims, after the dims of the batch (which may be absent) and of
+// channels.
 
 namespace sy::cpu {
 
@@ -13,7 +14,7 @@ struct Images {
   Tensor t;  // dense, as `last` says
   int64_t images = 1, channels = 1;
   int64_t size[3] = {1, 1, 1};  // depth, height, width
-  // In memory the channels of a place are side by side; else places are.
+  // In memory, the channels of a place are side by side. If false, places are.
   bool last = false;
 
   int64_t places() const { return size[0] * size[1] * size[2]; }
@@ -24,26 +25,27 @@ struct Images {
   }
 };
 
-// Whether results of t's operators with n dims of places have channels last.
+// Whether operators on t with n spatial dims have results with channels last.
 bool has_channels_last(const Tensor& t, int64_t n);
 
-// t, of that dtype and order: its own memory where it is so.
+// t in that dtype and order. It is t's own memory if that is so already.
 Images read_images(const Tensor& t, int64_t n, ScalarType dtype, bool last);
-// Room for the elements of `out`, its own memory where it is so.
+// Room for the elements of `out`. It is out's own memory if that has the dtype
+// and order.
 Images room_for_images(const Tensor& out, int64_t n, ScalarType dtype,
                        bool last);
-// Copies the elements to the tensor that the room is for, if they are not
-// there.
+// Copies the elements from the room to `out`, unless they are there already.
 void store_images(const Images& room, const Tensor& out);
 
-// Results with two or three dims of places lie in memory as `like` does, those
-// given with strides of their own only where PyTorch resizes them: `given`.
+// Gives a result with two or three spatial dims the memory format of `like`. A
+// result with strides of its own changes only with `given`, for the cases where
+// PyTorch resizes the tensor that is given.
 void lie_like(const Tensor& like, int64_t n, const Tensor& out,
               bool given = false);
 
-// What elements of a dtype are computed as: float32, float64 or int64.
+// The dtype in which elements are computed: float32, float64 or int64.
 ScalarType computed_as(ScalarType dtype);
-// f.operator()<T>() for the type that it is.
+// Calls f.operator()<T>() for the C++ type of that dtype.
 template <class F>
 void visit_computed(ScalarType dtype, const F& f) {
   switch (dtype) {
@@ -58,7 +60,7 @@ inline int64_t number_of(IntArrayRef list, int64_t i) {
   return list[list.size() == 1 ? 0 : static_cast<size_t>(i)];
 }
 
-// So many items at a time, if one costs `work` elements.
+// How many items to take at a time if one costs `work` elements.
 inline int64_t grain_of(int64_t work) {
   constexpr int64_t kGrain = 32768;
   return work >= kGrain ? 1 : kGrain / (work < 1 ? 1 : work);

@@ -5,8 +5,8 @@
 
 namespace sy::cpu {
 
-// Working memory of a call, aligned to 64 bytes, not initialised: on the stack
-// up to kInline bytes, from the allocator of the CPU above.
+// Working memory of a call, aligned to 64 bytes, not initialised. Up to kInline
+// bytes are on the stack; more come from the CPU's allocator.
 template <int64_t kInline>
 class InlineMemory {
  public:

@@ -33,10 +33,10 @@ std::string why_no_lapack() { return why_not_loaded(kLibrary); }
 
 const LapackApi& require_lapack(const char* op) {
   const LapackApi* api = lapack();
-  SY_CHECK(api != nullptr, NotImplemented, "[", op,
-           "] expected libswitchyard_lapack.so beside the library, or where "
-           "SWITCHYARD_LAPACK says: ",
-           why_no_lapack());
+  SY_CHECK(api != nullptr, NotImplemented,
+           "[{}] expected libswitchyard_lapack.so beside the library, or where "
+           "SWITCHYARD_LAPACK says: {}",
+           op, why_no_lapack());
   return *api;
 }
 
@@ -45,9 +45,10 @@ void Matrices::store(const Tensor& out) const { copy_cpu(out, memory); }
 Matrices make_columns(const char* op, ScalarType dtype, IntArrayRef batch,
                       int64_t rows, int64_t cols) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  SY_CHECK(rows <= kMost && cols <= kMost, Value, "[", op,
-           "] expected matrices of less than 2^31 rows and columns, got ", rows,
-           " by ", cols);
+  SY_CHECK(
+      rows <= kMost && cols <= kMost, Value,
+      "[{}] expected matrices of less than 2^31 rows and columns, got {} by {}",
+      op, rows, cols);
   const Dims sizes = with_matrix(batch, rows, cols);
   checked_numel(op, sizes);
   Dims strides(sizes);
@@ -112,8 +113,9 @@ void check_finite(const char* op, const char* argument, const TensorBase& t) {
     for (int64_t i = 0; i < all.numel(); ++i) bad |= x[i] - x[i] != 0;
     finite = bad == 0;
   });
-  SY_CHECK(finite, Value, "[", op, "] ", argument,
-           ": expected finite elements, got NaN or infinity");
+  SY_CHECK(finite, Value,
+           "[{}] {}: expected finite elements, got NaN or infinity", op,
+           argument);
 }
 
 }  // namespace sy::cpu

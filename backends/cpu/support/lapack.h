@@ -6,12 +6,12 @@
 #include "backends/cpu/lapack/api.h"
 #include "c10/parallel.h"
 
-// What kernels on LAPACK share: matrices by columns, memory for routines, the
+// Shared by kernels on LAPACK: column-major matrices, memory for routines, the
 // walk over a batch. Dtypes are float32 and float64.
 
 namespace sy::cpu {
 
-// Throws NotImplementedError where there is no LAPACK.
+// Throws NotImplementedError if there is no LAPACK.
 const LapackApi& require_lapack(const char* op);
 
 template <class T>
@@ -23,7 +23,7 @@ const LapackRoutines<T>& routines(const LapackApi& api) {
   }
 }
 
-// f.operator()<T>() for float or double.
+// Calls f.operator()<T>() for float or double.
 template <class F>
 void visit_lapack_dtypes(ScalarType t, const F& f) {
   if (t == kFloat) {
@@ -33,9 +33,9 @@ void visit_lapack_dtypes(ScalarType t, const F& f) {
   }
 }
 
-// Batches of matrices in contiguous memory of their own.
+// A batch of matrices in contiguous memory of its own.
 struct Matrices {
-  Tensor memory;  // of the sizes of the batch, and two more
+  Tensor memory;  // the batch's sizes, and two more
   int64_t count = 0, rows = 0, cols = 0;
 
   template <class T>
@@ -44,26 +44,26 @@ struct Matrices {
   }
   int32_t m() const { return static_cast<int32_t>(rows); }
   int32_t n() const { return static_cast<int32_t>(cols); }
-  // The leading dim of matrices by columns; never 0.
+  // The leading dimension of column-major matrices; never 0.
   int32_t lead() const { return std::max(m(), 1); }
-  // out = these.
+  // Copies the matrices to out.
   void store(const Tensor& out) const;
 };
 
-// By columns, uninitialised. Throws ValueError if a side exceeds int32.
+// Column-major, uninitialised. Throws ValueError if a side exceeds int32.
 Matrices make_columns(const char* op, ScalarType dtype, IntArrayRef batch,
                       int64_t rows, int64_t cols);
-// The elements of t, whose batch broadcasts to `batch`. The transposed ones of
-// a contiguous t are by columns what t is by rows: a plain copy.
+// The matrices of t, column-major. The batch of t broadcasts to `batch`. For
+// the transpose of a contiguous t this is a plain copy.
 Matrices columns_of(const char* op, const TensorBase& t, IntArrayRef batch);
 Matrices columns_of(const char* op, const TensorBase& t);
-// The sizes but the last two.
+// All sizes but the last two.
 IntArrayRef batch_of(const TensorBase& t);
 int64_t count_of(IntArrayRef batch);
 // t with its last two dims swapped: metadata only.
 Tensor transposed(const TensorBase& t);
 
-// Contiguous memory for `out`: its own where that lies so.
+// Contiguous memory for `out`: its own if it is contiguous.
 class Room {
  public:
   explicit Room(const Tensor& out);
@@ -72,7 +72,7 @@ class Room {
     return static_cast<T*>(memory_.raw_data());
   }
   const Tensor& memory() const { return memory_; }
-  // Puts what was written there into out.
+  // Copies what was written to data() to out.
   void store() const;
 
  private:
@@ -87,7 +87,8 @@ class Work {
       : memory_(make_tensor(IntArrayRef(n), CppTypeToScalarType<T>::value,
                             Device(kCPU))),
         size_(static_cast<int32_t>(n)) {}
-  // As many as a routine asked for: a float says large numbers inexactly.
+  // As much as a routine asked for. A float holds large numbers inexactly, so
+  // this rounds up.
   static Work asked(T answer) {
     const auto n = static_cast<double>(answer) * (1 + 1e-6);
     return Work(std::clamp<int64_t>(static_cast<int64_t>(n) + 1, 1, INT32_MAX));
@@ -116,8 +117,8 @@ class InLapack {
 };
 
 // Calls f(begin, end) for parts of a batch of `count` matrices, on several
-// threads if it is worth it; `work` is the number of operations for one. A
-// large single matrix is left to LAPACK's own threads.
+// threads if that pays. `work` is the number of operations per matrix. LAPACK's
+// own threads work on a large single matrix.
 template <class F>
 void each_matrix(const LapackApi& api, int64_t count, double work, const F& f) {
   if (count == 1) {
@@ -133,7 +134,7 @@ void each_matrix(const LapackApi& api, int64_t count, double work, const F& f) {
   });
 }
 
-// Zeros above (or below) the diagonal of a matrix by rows.
+// Clears the elements above (or below) the diagonal of a row-major matrix.
 template <class T>
 void clear_triangle(T* a, int64_t n, bool above) {
   for (int64_t i = 0; i < n; ++i) {
@@ -146,8 +147,8 @@ void clear_triangle(T* a, int64_t n, bool above) {
   }
 }
 
-// Throws ValueError if an element is NaN or infinite, which some routines do
-// not return from.
+// Throws ValueError if an element is NaN or infinite. Some routines do not
+// return for those.
 void check_finite(const char* op, const char* argument, const TensorBase& t);
 
 }  // namespace sy::cpu

@@ -12,16 +12,16 @@ namespace sy::cpu {
 struct OptionalLibrary {
   const char* file;      // libswitchyard_….so
   const char* entry;     // the function
-  const char* variable;  // of the environment: another path, or 0 for none
+  const char* variable;  // environment variable: another path, or 0 for none
 };
 
-// What the function gives; nullptr if the library is not there. It is searched
-// beside the library or program that this code is in, and then where the
-// dynamic linker searches.
+// The result of the function; nullptr if the library is not there. The library
+// is searched beside the library or program that contains this code, and then
+// where the dynamic linker searches.
 const void* load_optional(const OptionalLibrary& library);
 
-// Why load_optional() gives nothing, or a table of another version: tries
-// again.
+// The reason why load_optional() gives nullptr, or a table of another version.
+// It tries again.
 std::string why_not_loaded(const OptionalLibrary& library);
 
 // The table; nullptr if there is none or it is of another version. Keep it in a

@@ -9,8 +9,8 @@
 
 namespace sy::cpu {
 
-// The words that one call draws: reserved at once, so that any thread computes
-// any of them. See Note [Random stream] in c10/philox.h.
+// The words that one call draws. They are reserved at once, so that any thread
+// can compute any of them. See Note [Random stream] in c10/philox.h.
 class RandomStream {
  public:
   RandomStream(const std::optional<Generator>& generator, uint64_t words) {
@@ -18,19 +18,19 @@ class RandomStream {
                              ? *generator
                              : default_generator();
     SY_CHECK(g->device().is_cpu(), Value,
-             "generator: expected one of the CPU, got one of ", g->device());
+             "generator: expected one of the CPU, got one of {}", g->device());
     range_ = g->reserve((words + 3) / 4);
   }
   PhiloxBlock block(uint64_t i) const {
     return philox_block(range_.seed, range_.offset + i);
   }
-  // Words 4 i and on, of `count` blocks; written up to a multiple of
-  // kPhiloxLanes.
+  // Makes the words of `count` blocks, from word 4 i on. Writes a multiple of
+  // kPhiloxLanes blocks.
   void words(uint64_t i, int64_t count, uint32_t* to) const {
     random_kernels().philox_words(range_.seed, range_.offset + i, count, to);
   }
-  // Of a draw that takes as many words as it needs: block j = 0, 1, ... of
-  // those that belong to block i alone; the first is block(i).
+  // For a draw that takes as many words as it needs. Blocks j = 0, 1, ...
+  // belong to block i alone; the first is block(i).
   PhiloxBlock block(uint64_t i, uint32_t j) const {
     const uint64_t at = range_.offset + i;
     return philox4x32(
@@ -38,7 +38,7 @@ class RandomStream {
         static_cast<uint32_t>(range_.seed),
         static_cast<uint32_t>(range_.seed >> 32));
   }
-  // Words 2 i and 2 i + 1, which block i / 2 holds.
+  // The 64-bit word made of words 2 i and 2 i + 1, which are in block i / 2.
   static uint64_t word64(const PhiloxBlock& b, uint64_t i) {
     return word64(b.data(), i % 2);
   }
@@ -50,7 +50,8 @@ class RandomStream {
   GeneratorImpl::Range range_;
 };
 
-// Of 64 random bits, a number below `n`; all are as likely but for 2^-64 n.
+// A number below `n` from 64 random bits. All numbers are equally likely, up to
+// 2^-64 n.
 inline uint64_t below(uint64_t bits, uint64_t n) {
   return static_cast<uint64_t>((static_cast<unsigned __int128>(bits) * n) >>
                                64);

@@ -5,12 +5,12 @@
 #include "aten/tensor.h"
 
 // The elements along one dim as rows, for kernels that work on whole rows.
-// `dim` is one of t's, counted from the start; a tensor without dims is one row
+// `dim` is a dim of t, counted from the start. A tensor without dims is one row
 // of one element.
 
 namespace sy::cpu {
 
-// t with that dim last, and the others in their order: t's own memory.
+// A view of t with `dim` last and the other dims in their order.
 Tensor with_dim_last(const Tensor& t, int64_t dim);
 // The same in contiguous memory: row after row.
 Tensor rows_of(const Tensor& t, int64_t dim);
@@ -20,8 +20,9 @@ struct RowCount {
 };
 RowCount count_rows(const Tensor& t, int64_t dim);
 
-// Room for rows that `out` is to hold along dim, or (without) one element a
-// row: the memory of `out` itself if it lies so. store() puts them there.
+// Room for the rows of `out` along dim or, without dim, for one element per
+// row. It is the memory of `out` itself if that lies so. store() copies the
+// rows to out.
 class RowsOut {
  public:
   RowsOut(const Tensor& out, std::optional<int64_t> dim);

@@ -5,12 +5,12 @@
 
 #include "backends/cpu/support/sort_key.h"
 
-// The element of a given rank among unordered ones.
+// Finds the element of a given rank among unordered ones.
 
 namespace sy::cpu {
 
-// The key that has `rank` keys before it once they are sorted, and how many of
-// all are less. 0 <= rank < n; `room` is grown as needed. uint8_t to uint64_t.
+// The key that has `rank` keys before it in sorted order, and how many keys are
+// less. 0 <= rank < n. `room` grows as needed. K is uint8_t to uint64_t.
 template <class K>
 struct Ranked {
   K key;
@@ -31,8 +31,8 @@ struct RankRoom {
       keys[static_cast<size_t>(i)] = sort_key(row[i]);
     }
   }
-  // The place of the element of that rank; equals have theirs in the order in
-  // which they come.
+  // The place of the element with that rank. Equal elements rank in the order
+  // in which they come.
   int64_t place(int64_t rank) {
     const auto n = static_cast<int64_t>(keys.size());
     const auto found = find_rank(keys.data(), n, rank, &room);

@@ -9,8 +9,8 @@
 
 #include "c10/half.h"
 
-// Elements as unsigned integers of the same order: NaN last, -0 as 0. Sorting,
-// selection and search work on these.
+// Maps elements to unsigned integers of the same order: NaN is last, and -0 is
+// 0. Sorting, selection and search work on these keys.
 
 namespace sy::cpu {
 
@@ -47,8 +47,8 @@ bool is_nan(T v) {
   }
 }
 
-// A key and the place of its element. Narrow keys share a word with the place,
-// so that whole items have one order in which equals keep theirs.
+// A key and the place of its element. A narrow key shares a word with the
+// place. The order of whole items keeps equal elements in their order.
 struct WideItem {
   uint64_t key;
   uint64_t index;
@@ -81,8 +81,8 @@ SortItem<T> make_item(T v, int64_t index, bool descending) {
   }
 }
 
-// Sorts items that come in the order of their places; `room` is grown as
-// needed. Equals stay in order.
+// Sorts items that come in the order of their places. Equal elements stay in
+// order. `room` grows as needed.
 void sort_items(uint64_t* items, int64_t n, int key_bits,
                 std::vector<uint64_t>* room);
 void sort_items(WideItem* items, int64_t n, std::vector<WideItem>* room);

@@ -56,7 +56,7 @@ class Devices final : public sy::DeviceInterface {
 
   static void check(int index) {
     SY_CHECK(index >= 0 && index < kDevices, Value,
-             "[sample] device: expected 0 to ", kDevices - 1, ", got ", index);
+             "[sample] device: expected 0 to {}, got {}", kDevices - 1, index);
   }
 };
 

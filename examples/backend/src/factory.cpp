@@ -19,7 +19,7 @@ Tensor empty_memory_format(sy::IntArrayRef size, optional<ScalarType> dtype,
     return Tensor(sy::make_tensor(size, type, device.value()));
   }
   SY_CHECK(*format != MemoryFormat::Preserve, Value,
-           "[empty] memory_format: expected a layout, got ", *format);
+           "[empty] memory_format: expected a layout, got {}", *format);
   sy::Dims strides;
   strides.resize(static_cast<int64_t>(size.size()));
   sy::dense_strides_like(Tensor(sy::make_tensor(size, type, Device(sy::kMeta))),

@@ -26,8 +26,9 @@ void* Memory::allocate(size_t bytes) {
     data = std::aligned_alloc(
         kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   }
-  SY_CHECK(data != nullptr, OutOfMemory, "[sample] cannot give ", bytes,
-           " bytes: ", allocated_.load(), " of ", limit, " are in use");
+  SY_CHECK(data != nullptr, OutOfMemory,
+           "[sample] cannot give {} bytes: {} of {} are in use", bytes,
+           allocated_.load(), limit);
   const int64_t now = allocated_.fetch_add(wanted) + wanted;
   int64_t peak = peak_.load();
   while (now > peak && !peak_.compare_exchange_weak(peak, now)) {

@@ -24,8 +24,8 @@ class Devices final : public sy::DeviceInterface, public sy::Allocator {
     void* const p = bytes > PTRDIFF_MAX / 2
                         ? nullptr
                         : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-    SY_CHECK(p != nullptr, OutOfMemory, "[reference] no memory for ", bytes,
-             " bytes");
+    SY_CHECK(p != nullptr, OutOfMemory, "[reference] no memory for {} bytes",
+             bytes);
     return p;
   }
   void deallocate(void* p, size_t) noexcept override { std::free(p); }

@@ -54,8 +54,8 @@ Tensor poisson(const Tensor& self, std::optional<sy::Generator> generator) {
       [&](const Index& at) {
         const auto mean = read<double>(self, at);
         SY_CHECK(mean >= 0 && std::isfinite(mean), Value,
-                 "[poisson] self: expected finite means that are not "
-                 "negative, got ",
+                 "[poisson] self: expected finite means that are not negative, "
+                 "got {}",
                  mean);
       },
       [&](const Index& at, Evens& evens) {
@@ -73,10 +73,11 @@ Tensor binomial(const Tensor& count, const Tensor& prob,
         const auto n = read<double>(count, at), p = read<double>(prob, at);
         SY_CHECK(n >= 0 && std::isfinite(n), Value,
                  "[binomial] count: expected finite numbers that are not "
-                 "negative, got ",
+                 "negative, got {}",
                  n);
         SY_CHECK(p >= 0 && p <= 1, Value,
-                 "[binomial] prob: expected probabilities in [0, 1], got ", p);
+                 "[binomial] prob: expected probabilities in [0, 1], got {}",
+                 p);
       },
       [&](const Index& at, Evens& evens) {
         return sy::draw_binomial(std::floor(read<double>(count, at)),

@@ -57,7 +57,8 @@ void visit(ScalarType dtype, const F& f) {
     case sy::kBFloat16: return f.template operator()<sy::BFloat16>();
     case sy::kFloat: return f.template operator()<float>();
     case sy::kDouble: return f.template operator()<double>();
-    default: SY_CHECK(false, Type, "[reference] expected a dtype, got ", dtype);
+    default:
+      SY_CHECK(false, Type, "[reference] expected a dtype, got {}", dtype);
   }
 }
 
@@ -133,8 +134,8 @@ inline void copy_element(const Tensor& out, const Index& at, const Tensor& t,
 
 inline int64_t wrapped(int64_t dim, int64_t dims) {
   const int64_t n = dims == 0 ? 1 : dims;
-  SY_CHECK(dim >= -n && dim < n, Index, "[reference] dim: expected one in [",
-           -n, ", ", n - 1, "], got ", dim);
+  SY_CHECK(dim >= -n && dim < n, Index,
+           "[reference] dim: expected one in [{}, {}], got {}", -n, n - 1, dim);
   return dim < 0 ? dim + n : dim;
 }
 

@@ -25,7 +25,7 @@ Tensor empty_memory_format(IntArrayRef size, optional<ScalarType> dtype,
     return empty(size, type, device.value());
   }
   SY_CHECK(*format != MemoryFormat::Preserve, Value,
-           "[empty] memory_format: expected a layout, got ", *format);
+           "[empty] memory_format: expected a layout, got {}", *format);
   sy::Dims strides;
   strides.resize(static_cast<int64_t>(size.size()));
   sy::dense_strides_like(empty(size, type, Device(sy::kMeta)), *format,
@@ -58,8 +58,8 @@ Tensor _copy_from(const Tensor& self, const Tensor& dst, bool) {
   }
   SY_CHECK(IntArrayRef(sy::broadcast_sizes("copy_", dst.sizes(),
                                            self.sizes())) == dst.sizes(),
-           Value, "[copy_] src: expected sizes that broadcast to ", dst.sizes(),
-           ", got ", self.sizes());
+           Value, "[copy_] src: expected sizes that broadcast to {}, got {}",
+           dst.sizes(), self.sizes());
   for_each_place(dst.sizes(), [&](const Index& at) {
     visit(self.scalar_type(), [&]<class T>() {
       write<T>(dst, at,
@@ -85,11 +85,12 @@ Tensor& arange_start_out(const sy::Scalar& start, const sy::Scalar& end,
   SY_CHECK(s != 0, Value,
            "[arange] step: expected a number other than 0, got 0");
   SY_CHECK(std::isfinite(a) && std::isfinite(b) && !std::isnan(s), Value,
-           "[arange] start, end: expected finite numbers, got ", start, " and ",
+           "[arange] start, end: expected finite numbers, got {} and {}", start,
            end);
-  SY_CHECK((s > 0) == (b >= a) || a == b, Value,
-           "[arange] end: expected a bound that steps of ", step, " from ",
-           start, " reach, got ", end);
+  SY_CHECK(
+      (s > 0) == (b >= a) || a == b, Value,
+      "[arange] end: expected a bound that steps of {} from {} reach, got {}",
+      step, start, end);
   const bool whole = start.is_integral(true) && step.is_integral(true);
   double n = std::ceil((b - a) / s);
   if (whole && end.is_integral(true)) {
@@ -99,7 +100,7 @@ Tensor& arange_start_out(const sy::Scalar& start, const sy::Scalar& end,
     n = static_cast<double>((span + by - (by > 0 ? 1 : -1)) / by);
   }
   SY_CHECK(n >= 0 && n < 0x1p62, Value,
-           "[arange] end: expected fewer than 2^62 elements, got ", n);
+           "[arange] end: expected fewer than 2^62 elements, got {}", n);
   resize_vector(out, static_cast<int64_t>(n));
   uint64_t i = 0;
   for_each_place(out.sizes(), [&](const Index& at) {

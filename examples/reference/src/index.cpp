@@ -11,9 +11,9 @@ namespace {
 void check_fits(const char* op, const char* argument, const Tensor& part,
                 const Tensor& whole, size_t except) {
   for (size_t d = 0; d < part.sizes().size(); ++d) {
-    SY_CHECK(d == except || part.sizes()[d] <= whole.sizes()[d], Value, "[", op,
-             "] ", argument, ": expected at most the sizes ", whole.sizes(),
-             ", got ", part.sizes());
+    SY_CHECK(d == except || part.sizes()[d] <= whole.sizes()[d], Value,
+             "[{}] {}: expected at most the sizes {}, got {}", op, argument,
+             whole.sizes(), part.sizes());
   }
 }
 constexpr size_t kNoDim = SIZE_MAX;
@@ -28,8 +28,9 @@ void for_each_index(const char* op, const Tensor& self, int64_t dim,
   for_each_place(index.sizes(), [&](const Index& at) {
     Index to = at;
     to[d] = read<int64_t>(index, at);
-    SY_CHECK(to[d] >= 0 && to[d] < n, Index, "[", op,
-             "] index: expected indices in [0, ", n - 1, "], got ", to[d]);
+    SY_CHECK(to[d] >= 0 && to[d] < n, Index,
+             "[{}] index: expected indices in [0, {}], got {}", op, n - 1,
+             to[d]);
     f(at, to);
   });
 }
@@ -101,8 +102,10 @@ Tensor scatter_reduce_two(const Tensor& self, int64_t dim, const Tensor& index,
                           bool include_self) {
   SY_CHECK(reduce == "sum" || reduce == "prod" || reduce == "mean" ||
                reduce == "amax" || reduce == "amin",
-           Value, "[scatter_reduce] reduce: expected sum, prod, mean, amax or ",
-           "amin, got '", reduce, "'");
+           Value,
+           "[scatter_reduce] reduce: expected sum, prod, mean, amax or amin, "
+           "got '{}'",
+           reduce);
   const Tensor out = copy_of(self);
   if (index.numel() == 0) return out;
   const Tensor to = with_dims(out), from = with_dims(src);

@@ -189,8 +189,9 @@ Tensor linalg_ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B,
       const bool twice =
           v > 0 || (k + 1 < n && p[static_cast<size_t>(k) + 1] == v);
       SY_CHECK(v != 0 && std::abs(v) <= n && twice, Value,
-               "[linalg_ldl_solve] pivots: expected rows counted from 1 up to ",
-               n, ", negated and twice for a block of two, got ", v);
+               "[linalg_ldl_solve] pivots: expected rows counted from 1 up to "
+               "{}, negated and twice for a block of two, got {}",
+               n, v);
       if (v < 0) ++k;
     }
     Matrix x = read_matrix(B, at);

@@ -40,9 +40,9 @@ class Sequence {
         const int64_t n = s / 2;
         c = read<int64_t>(targets,
                           targets.dim() == 1 ? Index{first + n} : Index{i_, n});
-        SY_CHECK(c >= 0 && c < log_probs.size(2), Index, "[", op,
-                 "] targets: expected a class in [0, ", log_probs.size(2) - 1,
-                 "], got ", c);
+        SY_CHECK(c >= 0 && c < log_probs.size(2), Index,
+                 "[{}] targets: expected a class in [0, {}], got {}", op,
+                 log_probs.size(2) - 1, c);
       }
       classes_.push_back(c);
     }

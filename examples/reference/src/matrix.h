@@ -76,8 +76,8 @@ void visit_floats(ScalarType dtype, const F& f) {
 
 inline void check_finite(const char* op, const Tensor& A) {
   for_each_place(A.sizes(), [&](const Index& at) {
-    SY_CHECK(std::isfinite(read<double>(A, at)), Value, "[", op,
-             "] A: expected finite elements, got NaN or infinity");
+    SY_CHECK(std::isfinite(read<double>(A, at)), Value,
+             "[{}] A: expected finite elements, got NaN or infinity", op);
   });
 }
 

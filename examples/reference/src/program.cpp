@@ -97,8 +97,9 @@ Tensor pointwise(const sy::PointwiseNode& node) {
       machine.run();
       store(out, at, machine.result(0), machine.gives_bool(0));
     });
-    SY_CHECK(!machine.divided_by_zero(), Value, "[", op.name,
-             "] other: expected a divisor other than 0, got an integer 0");
+    SY_CHECK(!machine.divided_by_zero(), Value,
+             "[{}] other: expected a divisor other than 0, got an integer 0",
+             op.name);
   });
   return out;
 }

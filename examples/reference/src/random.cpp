@@ -41,8 +41,9 @@ Tensor& fill(Tensor& self, const F& f) {
 }
 
 void check_floating(const char* op, const Tensor& self) {
-  SY_CHECK(sy::is_floating_type(self.scalar_type()), Type, "[", op,
-           "] self: expected a floating dtype, got ", self.scalar_type());
+  SY_CHECK(sy::is_floating_type(self.scalar_type()), Type,
+           "[{}] self: expected a floating dtype, got {}", op,
+           self.scalar_type());
 }
 
 // Up to which a dtype holds all whole numbers.
@@ -59,7 +60,7 @@ int64_t largest(ScalarType dtype) {
 Tensor& whole(Tensor& self, int64_t from, optional<int64_t> to,
               const optional<Generator>& generator) {
   SY_CHECK(!to || from < *to, Value,
-           "[random_] to: expected more than 'from', ", from, ", got ", *to);
+           "[random_] to: expected more than 'from', {}, got {}", from, *to);
   const ScalarType dtype = self.scalar_type();
   const int64_t last = to ? *to - 1 : largest(dtype);
   visit(dtype, [&]<class T>() {
@@ -71,8 +72,9 @@ Tensor& whole(Tensor& self, int64_t from, optional<int64_t> to,
       } else if constexpr (std::is_same_v<T, sy::Half>) {
         fits = bound >= -65504 && bound <= 65504;
       }
-      SY_CHECK(fits, Value, "[random_] from, to: expected what ", dtype,
-               " holds, got ", bound);
+      SY_CHECK(fits, Value,
+               "[random_] from, to: expected what {} holds, got {}", dtype,
+               bound);
     }
   });
   const uint64_t count =
@@ -97,8 +99,8 @@ Tensor& uniform_(Tensor& self, double from, double to,
                  optional<Generator> generator) {
   check_floating("uniform_", self);
   SY_CHECK(std::isfinite(from) && std::isfinite(to - from), Value,
-           "[uniform_] to: expected a finite distance from 'from', ", from,
-           ", got ", to);
+           "[uniform_] to: expected a finite distance from 'from', {}, got {}",
+           from, to);
   const ScalarType dtype = self.scalar_type();
   const Stream stream(generator, self.device(), words_of(dtype) * self.numel());
   int64_t i = 0;
@@ -147,7 +149,7 @@ Tensor& random_(Tensor& self, optional<Generator> generator) {
 // Each place from the last on exchanged with one of those up to it.
 Tensor& randperm_generator_out(int64_t n, optional<Generator> generator,
                                Tensor& out) {
-  SY_CHECK(n >= 0, Value, "[randperm] n: expected at least 0, got ", n);
+  SY_CHECK(n >= 0, Value, "[randperm] n: expected at least 0, got {}", n);
   SY_CHECK(out.scalar_type() != sy::kBool, Type,
            "[randperm] dtype: expected a dtype of numbers, got bool");
   const Stream stream(generator, out.device(), 2 * n);

@@ -106,16 +106,18 @@ Tensor searchsorted_Tensor(const Tensor& sorted_sequence, const Tensor& self,
   const bool after = right || (side && *side == "right");
   const bool ordered = sorter && sorter->defined();
   const int64_t n = sorted_sequence.size(-1);
-  SY_CHECK(!ordered || (sorter->scalar_type() == sy::kLong &&
-                        sorter->sizes() == sorted_sequence.sizes()),
-           Value, "[searchsorted] sorter: expected int64 indices of the sizes ",
-           sorted_sequence.sizes(), ", got ", sy::describe(*sorter));
+  SY_CHECK(
+      !ordered || (sorter->scalar_type() == sy::kLong &&
+                   sorter->sizes() == sorted_sequence.sizes()),
+      Value,
+      "[searchsorted] sorter: expected int64 indices of the sizes {}, got {}",
+      sorted_sequence.sizes(), sy::describe(*sorter));
   if (ordered) {
     for_each_place(sorter->sizes(), [&](const Index& at) {
       const auto i = read<int64_t>(*sorter, at);
       SY_CHECK(i >= 0 && i < n, Index,
-               "[searchsorted] sorter: expected indices in [0, ", n - 1,
-               "], got ", i);
+               "[searchsorted] sorter: expected indices in [0, {}], got {}",
+               n - 1, i);
     });
   }
   const Tensor out =

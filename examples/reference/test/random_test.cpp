@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   const auto library = sy::load_library(argv[1]);
   for (const sy::ScalarType dtype : {sy::kFloat, sy::kDouble, sy::kHalf,
                                      sy::kBFloat16, sy::kByte, sy::kLong}) {
-    std::printf("%s\n", sy::str(dtype).c_str());
+    std::printf("%s\n", sy::str("{}", dtype).c_str());
     expect_all_draws(dtype);
   }
   for (const sy::FallbackCount& f : sy::fallback_counts()) {

@@ -41,13 +41,13 @@ std::string in_quotes(std::string_view name) {
 }
 
 void FileView::raise(const std::string& what) const {
-  throw FileError(str("[", op, "] ", path, ": ", what));
+  throw FileError(str("[{}] {}: {}", op, path, what));
 }
 
 void FileView::need(uint64_t at, uint64_t count, const char* what) const {
   if (at <= size && count <= size - at) return;
-  fail_at(at, "expected ", count, " bytes (", what, "), the file has ", size,
-          " bytes");
+  fail_at(at, "expected {} bytes ({}), the file has {} bytes", count, what,
+          size);
 }
 
 uint16_t FileView::u16(uint64_t at, const char* what) const {

@@ -87,7 +87,7 @@ class Adapter : public json::json_sax_t {
     constexpr size_t kShown = 20;
     const std::string_view read(first_, static_cast<size_t>(last - first_));
     const size_t shown = std::min(read.size(), kShown);
-    file_.fail_at(at(), "not valid JSON, after ",
+    file_.fail_at(at(), "not valid JSON, after {}",
                   in_quotes(read.substr(read.size() - shown)));
   }
 

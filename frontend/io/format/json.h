@@ -6,9 +6,9 @@
 
 namespace sy::io {
 
-// What read_json calls, in the order of the text. `at` is the byte behind what
-// was read. A handler that does not expect a call throws; so nothing is kept
-// of a text that is not of the right form, however deep or long it is.
+// read_json calls these functions in the order of the text. `at` is the byte
+// after what was read. A handler throws if it does not expect a call. So a text
+// of the wrong form takes no memory, however deep or long it is.
 class JsonHandler {
  public:
   virtual ~JsonHandler();
@@ -19,7 +19,7 @@ class JsonHandler {
   virtual void key(uint64_t at, std::string& name) = 0;
   virtual void string(uint64_t at, std::string& value) = 0;
   virtual void unsigned_number(uint64_t at, uint64_t value) = 0;
-  // A negative number or a fraction, a boolean or null; as text.
+  // A negative number, a fraction, a boolean or null, as text.
   virtual void other(uint64_t at, const std::string& value) = 0;
 };
 
@@ -28,8 +28,8 @@ class JsonHandler {
 void read_json(const FileView& file, uint64_t begin, uint64_t end,
                JsonHandler& handler);
 
-// Appends a string with quotes and escapes. Returns false, having appended
-// nothing, if it is not UTF-8.
+// Appends a string with quotes and escapes. If it is not UTF-8, returns false
+// and appends nothing.
 bool append_json_string(std::string& out, std::string_view value);
 
 }  // namespace sy::io

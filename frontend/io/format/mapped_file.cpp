@@ -29,10 +29,10 @@ std::shared_ptr<MappedFile> MappedFile::open(std::string_view op,
   }
   // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const Descriptor d{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (d.fd < 0) file.fail("cannot open: ", std::strerror(errno));
+  if (d.fd < 0) file.fail("cannot open: {}", std::strerror(errno));
   struct stat info {};
   if (::fstat(d.fd, &info) != 0) {
-    file.fail("cannot open: ", std::strerror(errno));
+    file.fail("cannot open: {}", std::strerror(errno));
   }
   if (!S_ISREG(info.st_mode)) file.fail("expected a regular file");
   const auto size = static_cast<uint64_t>(info.st_size);
@@ -41,7 +41,7 @@ std::shared_ptr<MappedFile> MappedFile::open(std::string_view op,
     data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_NORESERVE, d.fd, 0);
     if (data == MAP_FAILED) {
-      file.fail("cannot map ", size, " bytes: ", std::strerror(errno));
+      file.fail("cannot map {} bytes: {}", size, std::strerror(errno));
     }
   }
   try {

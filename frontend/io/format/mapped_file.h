@@ -7,13 +7,14 @@
 
 namespace sy::io {
 
-// A regular file in memory, page by page as it is read. Writing to the memory
-// changes copies of its pages, never the file. Safe from several threads as
-// any memory is. A file that another program shortens meanwhile ends this one
-// (SIGBUS); replacing it by a new one, as OutputFile does, is harmless.
+// A regular file in memory. Pages are read when they are used. Writing to the
+// memory changes copies of its pages, never the file. It is as thread-safe as
+// any memory. If another program shortens the file meanwhile, this process ends
+// (SIGBUS). Replacing the file by a new one, as OutputFile does, is harmless.
 class MappedFile {
  public:
-  // Throws FileError: no such file, not a regular one, no memory to map it.
+  // Throws FileError if there is no such file, if it is not a regular one, or
+  // if there is no memory to map it.
   static std::shared_ptr<MappedFile> open(std::string_view op,
                                           const std::string& path);
   MappedFile(const MappedFile&) = delete;

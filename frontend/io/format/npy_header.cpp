@@ -37,7 +37,7 @@ class DictReader {
                    : key == "fortran_order" ? seen_[1]
                    : key == "shape"         ? seen_[2]
                                             : fail_key(key);
-      if (seen) fail(in_quotes(key), " once, got it twice");
+      if (seen) fail("{} once, got it twice", in_quotes(key));
       seen = true;
       expect(':');
       if (key == "descr") {
@@ -60,14 +60,14 @@ class DictReader {
 
  private:
   template <class... A>
-  [[noreturn]] void fail(const A&... expected) {
-    file_.fail_at(begin_ + at_, "expected ", expected...,
+  [[noreturn]] void fail(FormatOf<A...> expected, const A&... arguments) {
+    file_.fail_at(begin_ + at_, "expected {}{}", str(expected, arguments...),
                   at_ < text_.size()
                       ? ", near " + in_quotes(text_.substr(at_, 20))
                       : std::string(", got the end of the header"));
   }
   bool& fail_key(std::string_view key) {
-    fail("descr, fortran_order and shape, got ", in_quotes(key));
+    fail("descr, fortran_order and shape, got {}", in_quotes(key));
   }
 
   void skip_spaces() {
@@ -83,20 +83,20 @@ class DictReader {
     return there;
   }
   void expect(char c) {
-    if (!accept(c)) fail(in_quotes(std::string_view(&c, 1)));
+    if (!accept(c)) fail("{}", in_quotes(std::string_view(&c, 1)));
   }
 
   std::string_view string(const char* what) {
     skip_spaces();
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
-    if (quote != '\'' && quote != '"') fail(what, " in quotes");
+    if (quote != '\'' && quote != '"') fail("{} in quotes", what);
     const size_t end = text_.find(quote, at_ + 1);
     const std::string_view value =
         text_.substr(at_ + 1, end == text_.npos ? 0 : end - at_ - 1);
     const bool plain = std::all_of(value.begin(), value.end(), [](char c) {
       return c >= ' ' && c <= '~' && c != '\\';
     });
-    if (end == text_.npos || !plain) fail(what, " of plain characters");
+    if (end == text_.npos || !plain) fail("{} of plain characters", what);
     at_ = end + 1;
     return value;
   }
@@ -131,16 +131,17 @@ class DictReader {
     }
     const bool objects = descr.find('O') != descr.npos;
     at_ = start;
-    file_.fail_at(begin_ + at_, "descr: ", in_quotes(descr),
-                  " is not supported", objects ? " (objects of Python's)" : "",
-                  "; expected b1, u1, i1, i2, i4, i8, f2, f4 or f8");
+    file_.fail_at(begin_ + at_,
+                  "descr: {} is not supported{}; expected b1, u1, i1, i2, i4, "
+                  "i8, f2, f4 or f8",
+                  in_quotes(descr), objects ? " (objects of Python's)" : "");
   }
 
   void read_shape() {
     expect('(');
     while (!accept(')')) {
       if (out_.sizes.size() == TensorImpl::kMaxDims) {
-        fail("shape of at most ", int{TensorImpl::kMaxDims}, " dims");
+        fail("shape of at most {} dims", int{TensorImpl::kMaxDims});
       }
       out_.sizes.push_back(number());
       if (accept(')')) {
@@ -190,13 +191,13 @@ void check_size(const FileView& file, const NpyHeader& h) {
   }
   if (zero) bytes = 0;
   if (overflow && !zero) {
-    file.fail_key("shape", "expected fewer than 2^63 bytes, got ",
-                  IntArrayRef(h.sizes), " of ", h.dtype);
+    file.fail_key("shape", "expected fewer than 2^63 bytes, got {} of {}",
+                  IntArrayRef(h.sizes), h.dtype);
   }
   const uint64_t got = file.size - h.data;
   if (got != static_cast<uint64_t>(bytes)) {
-    file.fail_at(h.data, "expected ", bytes, " bytes for ",
-                 IntArrayRef(h.sizes), " of ", h.dtype, ", got ", got);
+    file.fail_at(h.data, "expected {} bytes for {} of {}, got {}", bytes,
+                 IntArrayRef(h.sizes), h.dtype, got);
   }
 }
 
@@ -206,21 +207,21 @@ NpyHeader parse_npy(const FileView& file) {
   const std::string_view magic =
       file.text(0, std::min<uint64_t>(file.size, kMagic.size()), "the magic");
   if (magic != kMagic) {
-    file.fail_at(0, "expected \\x93NUMPY, which .npy files start with, got ",
+    file.fail_at(0, "expected \\x93NUMPY, which .npy files start with, got {}",
                  in_quotes(magic));
   }
   file.need(6, 2, "the version");
   const int major = file.data[6], minor = file.data[7];
   if (major < 1 || major > 3 || minor != 0) {
-    file.fail_at(6, "expected version 1.0, 2.0 or 3.0, got ", major, ".",
+    file.fail_at(6, "expected version 1.0, 2.0 or 3.0, got {}.{}", major,
                  minor);
   }
   constexpr const char* kWhat = "the length of the header";
   const uint64_t length = major == 1 ? file.u16(8, kWhat) : file.u32(8, kWhat);
   const uint64_t begin = major == 1 ? 10 : 12;
   if (length > kLongestHeader) {
-    file.fail_at(8, "expected a header of at most ", kLongestHeader,
-                 " bytes, got ", length);
+    file.fail_at(8, "expected a header of at most {} bytes, got {}",
+                 kLongestHeader, length);
   }
   NpyHeader header;
   header.data = begin + length;
@@ -235,13 +236,14 @@ std::string npy_header(std::string_view op, ScalarType dtype,
   const auto* const known =
       std::find_if(std::begin(kDtypes), std::end(kDtypes),
                    [&](const NpyDtype& d) { return d.dtype == dtype; });
-  SY_CHECK(known != std::end(kDtypes), Type, "[", op,
-           "] tensor: expected a dtype that .npy has, got ", dtype);
+  SY_CHECK(known != std::end(kDtypes), Type,
+           "[{}] tensor: expected a dtype that .npy has, got {}", op, dtype);
   const char order = element_size(dtype) == 1 ? '|' : '<';
-  std::string dict = str("{'descr': '", order, known->code,
-                         "', 'fortran_order': False, 'shape': (");
+  std::string dict =
+      str("{{'descr': '{}{}', 'fortran_order': False, 'shape': (", order,
+          known->code);
   for (size_t d = 0; d < sizes.size(); ++d) {
-    dict += str(d == 0 ? "" : ", ", sizes[d]);
+    dict += str("{}{}", d == 0 ? "" : ", ", sizes[d]);
   }
   dict += sizes.size() == 1 ? ",), }" : "), }";
   std::string out(kMagic);

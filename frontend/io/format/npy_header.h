@@ -7,8 +7,8 @@
 #include "c10/scalar_type.h"
 #include "frontend/io/format/file_view.h"
 
-// The header of .npy files, versions 1 to 3: bytes in, a checked description
-// out; no tensor.
+// The header of .npy files, versions 1 to 3. Turns bytes into a checked
+// description, and makes no tensor.
 
 namespace sy::io {
 
@@ -20,12 +20,12 @@ struct NpyHeader {
   uint64_t data = 0;  // where the elements start
 };
 
-// Throws FileError unless the file is one array of a dtype that there is, and
+// Throws FileError unless the file is one array of a supported dtype, and
 // nothing else.
 NpyHeader parse_npy(const FileView& file);
 
-// Version 1.0, a multiple of 64 bytes. Throws TypeError "[op] tensor: ..." for
-// bfloat16, which the format does not have.
+// A header of version 1.0. Its length is a multiple of 64 bytes. Throws
+// TypeError "[op] tensor: ..." for bfloat16, which the format does not have.
 std::string npy_header(std::string_view op, ScalarType dtype,
                        IntArrayRef sizes);
 

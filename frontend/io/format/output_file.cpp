@@ -49,8 +49,8 @@ OutputFile::OutputFile(std::string_view op, const std::string& path)
   }
   static std::atomic<unsigned> counter{0};
   for (int attempt = 0; fd_ < 0; ++attempt) {
-    temporary_ = str(path_, ".", static_cast<int64_t>(::getpid()), ".",
-                     counter.fetch_add(1), ".tmp");
+    temporary_ = str("{}.{}.{}.tmp", path_, static_cast<int64_t>(::getpid()),
+                     counter.fetch_add(1));
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                  0666);
     if (fd_ < 0 && (errno != EEXIST || attempt == kAttempts)) {
@@ -93,7 +93,7 @@ void OutputFile::commit() {
 }
 
 void OutputFile::fail(const char* what) const {
-  FileView{op_, path_}.fail(what, ": ", std::strerror(errno));
+  FileView{op_, path_}.fail("{}: {}", what, std::strerror(errno));
 }
 
 }  // namespace sy::io

@@ -6,17 +6,17 @@
 
 namespace sy::io {
 
-// A file that appears, or replaces an older one, whole or not at all: it is
-// written under another name in the same folder, and renamed by commit(). For
-// one thread.
+// Writes a file that appears, or replaces an older one, whole or not at all. It
+// is written under another name in the same folder, and commit() renames it.
+// For one thread.
 class OutputFile {
  public:
-  // Throws FileError, as all functions here. A symbolic link to
-  // a file is followed.
+  // Throws FileError, like all functions here. Follows a symbolic link to a
+  // file.
   OutputFile(std::string_view op, const std::string& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  // Without commit(), nothing is left behind.
+  // Without commit(), no file is left behind.
   ~OutputFile();
 
   void write(const void* data, uint64_t size);

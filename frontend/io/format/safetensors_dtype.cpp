@@ -42,7 +42,7 @@ const SafetensorsDtype& safetensors_dtype(ScalarType t) {
   for (const SafetensorsDtype& d : kDtypes) {
     if (d.scalar_type == t) return d;
   }
-  fail(ErrorKind::Type, "safetensors has no dtype for ", t);
+  fail(ErrorKind::Type, "safetensors has no dtype for {}", t);
 }
 
 }  // namespace sy::io

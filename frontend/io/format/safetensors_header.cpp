@@ -44,8 +44,7 @@ class HeaderReader final : public JsonHandler {
     if (state_ == kTensor) {
       for (const Field f : {kDtype, kShape, kOffsets}) {
         if ((fields_ & f) == 0) {
-          file_.fail_key(entry().name, "expected ", field_name(f),
-                         ", got none");
+          file_.fail_key(entry().name, "expected {}, got none", field_name(f));
         }
       }
     }
@@ -62,8 +61,8 @@ class HeaderReader final : public JsonHandler {
 
   void end_array(uint64_t at) override {
     if (field_ == kOffsets && offsets_ != 2) {
-      file_.fail_at(at, in_quotes(entry().name), ": data_offsets: expected 2 ",
-                    "numbers, got ", offsets_);
+      file_.fail_at(at, "{}: data_offsets: expected 2 numbers, got {}",
+                    in_quotes(entry().name), offsets_);
     }
     state_ = kTensor;
   }
@@ -78,13 +77,12 @@ class HeaderReader final : public JsonHandler {
              : name == "data_offsets" ? kOffsets
                                       : kNone;
     if (field_ == kNone) {
-      file_.fail_at(at, in_quotes(entry().name),
-                    ": expected dtype, shape and data_offsets, got ",
-                    in_quotes(name));
+      file_.fail_at(at, "{}: expected dtype, shape and data_offsets, got {}",
+                    in_quotes(entry().name), in_quotes(name));
     }
     if ((fields_ & field_) != 0) {
-      file_.fail_at(at, in_quotes(entry().name), ": ", field_name(field_),
-                    ": expected once, got twice");
+      file_.fail_at(at, "{}: {}: expected once, got twice",
+                    in_quotes(entry().name), field_name(field_));
     }
     fields_ |= field_;
   }
@@ -95,9 +93,8 @@ class HeaderReader final : public JsonHandler {
     } else if (state_ == kTensor && field_ == kDtype) {
       entry().dtype = find_safetensors_dtype(value);
       if (entry().dtype == nullptr) {
-        file_.fail_at(at, in_quotes(entry().name),
-                      ": dtype: expected one of safetensors', got ",
-                      in_quotes(value));
+        file_.fail_at(at, "{}: dtype: expected one of safetensors', got {}",
+                      in_quotes(entry().name), in_quotes(value));
       }
     } else {
       unexpected(at, "a string");
@@ -113,8 +110,8 @@ class HeaderReader final : public JsonHandler {
     }
     if (value > INT64_MAX) unexpected(at, "a number beyond 2^63");
     if (entry().sizes.size() == TensorImpl::kMaxDims) {
-      file_.fail_at(at, in_quotes(entry().name), ": shape: expected at most ",
-                    int{TensorImpl::kMaxDims}, " dims, got more");
+      file_.fail_at(at, "{}: shape: expected at most {} dims, got more",
+                    in_quotes(entry().name), int{TensorImpl::kMaxDims});
     }
     entry().sizes.push_back(static_cast<int64_t>(value));
   }
@@ -134,19 +131,20 @@ class HeaderReader final : public JsonHandler {
 
   [[noreturn]] void unexpected(uint64_t at, std::string_view got) {
     switch (state_) {
-      case kStart: file_.fail_at(at, "expected an object, got ", got);
+      case kStart: file_.fail_at(at, "expected an object, got {}", got);
       case kMetadata:
-        file_.fail_at(at, in_quotes(kMetadataKey), ": ", in_quotes(name_),
-                      ": expected a string, got ", got);
+        file_.fail_at(at, "{}: {}: expected a string, got {}",
+                      in_quotes(kMetadataKey), in_quotes(name_), got);
       case kTensor:
       case kList:
-        file_.fail_at(at, in_quotes(entry().name), ": ", field_name(field_),
-                      field_ == kDtype
-                          ? ": expected a string, got "
-                          : ": expected a list of whole numbers, got ",
-                      got);
+        file_.fail_at(
+            at, "{}: {}{}{}", in_quotes(entry().name), field_name(field_),
+            field_ == kDtype ? ": expected a string, got "
+                             : ": expected a list of whole numbers, got ",
+            got);
       default:
-        file_.fail_at(at, in_quotes(name_), ": expected an object, got ", got);
+        file_.fail_at(at, "{}: expected an object, got {}", in_quotes(name_),
+                      got);
     }
   }
 
@@ -171,11 +169,11 @@ uint64_t bytes_of(const FileView& file, const SafetensorsEntry& e) {
       std::find(e.sizes.begin(), e.sizes.end(), 0) != e.sizes.end();
   if (zero) return 0;
   if (overflow || bits > INT64_MAX) {
-    file.fail_key(e.name, "shape: expected fewer than 2^63 bits, got ",
-                  IntArrayRef(e.sizes), " of ", e.dtype->name);
+    file.fail_key(e.name, "shape: expected fewer than 2^63 bits, got {} of {}",
+                  IntArrayRef(e.sizes), e.dtype->name);
   }
   if (bits % 8 != 0) {
-    file.fail_key(e.name, "shape: expected whole bytes, got ", bits, " bits");
+    file.fail_key(e.name, "shape: expected whole bytes, got {} bits", bits);
   }
   return bits / 8;
 }
@@ -194,28 +192,33 @@ void place(const FileView& file, uint64_t data, SafetensorsHeader& header) {
   const uint64_t available = file.size - data;
   uint64_t next = 0;
   for (SafetensorsEntry* const e : order) {
-    const auto offsets = [&] { return str("[", e->begin, ", ", e->end, "]"); };
+    const auto offsets = [&] { return str("[{}, {}]", e->begin, e->end); };
     if (e->begin != next) {
-      file.fail_key(e->name, "data_offsets: expected a start at ", next,
-                    ", where the tensor before ends, got ", offsets());
+      file.fail_key(e->name,
+                    "data_offsets: expected a start at {}, where the tensor "
+                    "before ends, got {}",
+                    next, offsets());
     }
     if (e->end < e->begin || e->end > available) {
-      file.fail_key(e->name, "data_offsets: expected an end between ", e->begin,
-                    " and ", available, ", got ", offsets());
+      file.fail_key(e->name,
+                    "data_offsets: expected an end between {} and {}, got {}",
+                    e->begin, available, offsets());
     }
     const uint64_t bytes = bytes_of(file, *e);
     if (e->end - e->begin != bytes) {
-      file.fail_key(e->name, "data_offsets: expected ", bytes, " bytes for ",
-                    IntArrayRef(e->sizes), " of ", e->dtype->name, ", got ",
-                    offsets());
+      file.fail_key(e->name,
+                    "data_offsets: expected {} bytes for {} of {}, got {}",
+                    bytes, IntArrayRef(e->sizes), e->dtype->name, offsets());
     }
     next = e->end;
     e->begin += data;
     e->end += data;
   }
   if (next != available) {
-    file.fail_at(data + next, "expected the end of the file, got ",
-                 available - next, " bytes that belong to no tensor");
+    file.fail_at(
+        data + next,
+        "expected the end of the file, got {} bytes that belong to no tensor",
+        available - next);
   }
 }
 
@@ -224,12 +227,12 @@ void place(const FileView& file, uint64_t data, SafetensorsHeader& header) {
 SafetensorsHeader parse_safetensors(const FileView& file) {
   const uint64_t length = file.u64(0, "the length of the header");
   if (length > kLongestHeader) {
-    file.fail_at(0, "expected a header of at most ", kLongestHeader,
-                 " bytes, got ", length);
+    file.fail_at(0, "expected a header of at most {} bytes, got {}",
+                 kLongestHeader, length);
   }
   const std::string_view text = file.text(8, length, "the header");
   if (text.empty() || text[0] != '{') {
-    file.fail_at(8, "expected a header that starts with {, got ",
+    file.fail_at(8, "expected a header that starts with {{, got {}",
                  text.empty() ? "none" : in_quotes(text.substr(0, 1)));
   }
   SafetensorsHeader header;
@@ -259,20 +262,20 @@ std::string safetensors_header(std::string_view op,
   for (const SafetensorsEntry& e : entries) {
     if (out.back() != '{') out += ',';
     SY_CHECK(e.name != kMetadataKey && append_json_string(out, e.name), Value,
-             "[", op, "] tensors: expected names in UTF-8 other than ",
-             kMetadataKey, ", got ", in_quotes(e.name));
-    out += str(":{\"dtype\":\"", e.dtype->name, "\",\"shape\":[");
+             "[{}] tensors: expected names in UTF-8 other than {}, got {}", op,
+             kMetadataKey, in_quotes(e.name));
+    out += str(":{{\"dtype\":\"{}\",\"shape\":[", e.dtype->name);
     for (size_t d = 0; d < e.sizes.size(); ++d) {
-      out += str(d == 0 ? "" : ",", e.sizes[d]);
+      out += str("{}{}", d == 0 ? "" : ",", e.sizes[d]);
     }
-    out += str("],\"data_offsets\":[", e.begin, ",", e.end, "]}");
+    out += str("],\"data_offsets\":[{},{}]}}", e.begin, e.end);
   }
   out += '}';
   out.resize((out.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   const uint64_t length = out.size() - 8;
-  SY_CHECK(length <= kLongestHeader, Value, "[", op,
-           "] tensors: expected a header of at most ", kLongestHeader,
-           " bytes, got ", length);
+  SY_CHECK(length <= kLongestHeader, Value,
+           "[{}] tensors: expected a header of at most {} bytes, got {}", op,
+           kLongestHeader, length);
   std::copy_n(reinterpret_cast<const char*>(&length), 8, out.begin());
   return out;
 }

@@ -24,7 +24,7 @@ class IndexReader final : public JsonHandler {
     if (depth_ > 2) unexpected(at, "an object");
     object_ = name_ == kWeightMap ? kFilesObject : kMetadataObject;
     if (seen_[object_]) {
-      file_.fail_at(at, in_quotes(name_), ": expected once, got twice");
+      file_.fail_at(at, "{}: expected once, got twice", in_quotes(name_));
     }
     seen_[object_] = true;
   }
@@ -34,7 +34,7 @@ class IndexReader final : public JsonHandler {
 
   void key(uint64_t at, std::string& name) override {
     if (depth_ == 1 && name != kMetadata && name != kWeightMap) {
-      file_.fail_at(at, "expected metadata and weight_map, got ",
+      file_.fail_at(at, "expected metadata and weight_map, got {}",
                     in_quotes(name));
     }
     name_ = std::move(name);
@@ -61,12 +61,12 @@ class IndexReader final : public JsonHandler {
   enum Object { kFilesObject, kMetadataObject };
 
   [[noreturn]] void unexpected(uint64_t at, std::string_view got) {
-    if (depth_ == 0) file_.fail_at(at, "expected an object, got ", got);
-    file_.fail_at(at, in_quotes(name_), ": expected ",
+    if (depth_ == 0) file_.fail_at(at, "expected an object, got {}", got);
+    file_.fail_at(at, "{}: expected {}, got {}", in_quotes(name_),
                   depth_ == 1               ? "an object"
                   : object_ == kFilesObject ? "the name of a file"
                                             : "a string or a number",
-                  ", got ", got);
+                  got);
   }
 
   // An index that came with a model must not reach into other folders.
@@ -79,9 +79,8 @@ class IndexReader final : public JsonHandler {
       begin = end + 1;
     }
     if (good) return;
-    file_.fail_at(at, in_quotes(name_),
-                  ": expected a file in the folder of the index, got ",
-                  in_quotes(path));
+    file_.fail_at(at, "{}: expected a file in the folder of the index, got {}",
+                  in_quotes(name_), in_quotes(path));
   }
 
   const FileView& file_;
@@ -108,14 +107,14 @@ SafetensorsIndex parse_safetensors_index(const FileView& file) {
 std::string safetensors_index(std::string_view op,
                               const SafetensorsIndex& index,
                               uint64_t total_size) {
-  std::string out = str("{\"", kMetadata, "\":");
+  std::string out = str("{{\"{}\":", kMetadata);
   StringPairs metadata = index.metadata;
   std::erase_if(metadata, [](const auto& m) { return m.first == kTotalSize; });
   append_json_object(out, metadata, op, "metadata");
   // A number, as others write it.
   out.pop_back();
-  out += str(metadata.empty() ? "" : ",", "\"", kTotalSize, "\":", total_size,
-             "},\"", kWeightMap, "\":");
+  out += str("{}\"{}\":{}}},\"{}\":", metadata.empty() ? "" : ",", kTotalSize,
+             total_size, kWeightMap);
   append_json_object(out, index.files, op, "tensors");
   return out + "}\n";
 }

@@ -3,7 +3,8 @@
 #include "frontend/io/format/file_view.h"
 #include "frontend/io/format/string_pairs.h"
 
-// model.safetensors.index.json: which file of a sharded model has which tensor.
+// model.safetensors.index.json says which file of a sharded model has which
+// tensor.
 
 namespace sy::io {
 
@@ -12,7 +13,7 @@ struct SafetensorsIndex {
   StringPairs metadata;  // numbers as text
 };
 
-// Throws FileError: also for files that would lie outside the index's folder.
+// Throws FileError, also for files that would lie outside the index's folder.
 SafetensorsIndex parse_safetensors_index(const FileView& file);
 
 // The text of an index. Throws ValueError as safetensors_header does.

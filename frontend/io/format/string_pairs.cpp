@@ -25,15 +25,16 @@ const std::string* repeated(const StringPairs& pairs) {
 void append_json_object(std::string& out, const StringPairs& pairs,
                         std::string_view op, const char* what) {
   const std::string* const twice = repeated(pairs);
-  SY_CHECK(twice == nullptr, Value, "[", op, "] ", what,
-           ": expected each name once, got ", in_quotes(*twice), " twice");
+  SY_CHECK(twice == nullptr, Value,
+           "[{}] {}: expected each name once, got {} twice", op, what,
+           in_quotes(*twice));
   out += '{';
   for (const auto& [name, value] : pairs) {
     if (out.back() != '{') out += ',';
     const bool utf8 =
         append_json_string(out, name) && append_json_string(out += ':', value);
-    SY_CHECK(utf8, Value, "[", op, "] ", what, ": expected UTF-8, got ",
-             in_quotes(name), " with ", in_quotes(value));
+    SY_CHECK(utf8, Value, "[{}] {}: expected UTF-8, got {} with {}", op, what,
+             in_quotes(name), in_quotes(value));
   }
   out += '}';
 }

@@ -51,8 +51,9 @@ Directory find_directory(const FileView& f) {
     f.need(next, kEnd64Size, "the 64-bit end of the directory");
     if (f.u32(next, kWhat) != kEnd64 || next + kEnd64Size > locator ||
         f.u64(next + 4, kWhat) != locator - next - 12) {
-      f.fail_at(locator, "expected the place of the 64-bit end of the ",
-                "directory, got ", next);
+      f.fail_at(locator,
+                "expected the place of the 64-bit end of the directory, got {}",
+                next);
     }
     if (f.u32(next + 16, kWhat) != f.u32(next + 20, kWhat) ||
         f.u64(next + 24, kWhat) != f.u64(next + 32, kWhat)) {
@@ -62,8 +63,8 @@ Directory find_directory(const FileView& f) {
     size = f.u64(next + 40, kWhat);
   }
   if (d.begin > next || size != next - d.begin) {
-    f.fail_at(next, "expected a directory of ", size, " bytes at ", d.begin,
-              " to end here");
+    f.fail_at(next, "expected a directory of {} bytes at {} to end here", size,
+              d.begin);
   }
   d.end = next;
   return d;
@@ -78,8 +79,8 @@ void take_extra64(const FileView& f, uint64_t at, uint64_t size,
     const uint16_t id = f.u16(at, "an extra field");
     const uint64_t length = f.u16(at + 2, "an extra field");
     if (length > end - at - 4) {
-      f.fail_at(at, "expected an extra field of at most ", end - at - 4,
-                " bytes, got ", length);
+      f.fail_at(at, "expected an extra field of at most {} bytes, got {}",
+                end - at - 4, length);
     }
     uint64_t from = at + 4;
     at += 4 + length;
@@ -101,19 +102,19 @@ void read_local_header(const FileView& f, uint64_t at, uint16_t flags,
   const std::string name = in_quotes(m.name);
   f.need(at, kLocalHeaderSize, "the header of a member");
   if (f.u32(at, "") != kLocalHeader) {
-    f.fail_at(at, "expected the header of ", name);
+    f.fail_at(at, "expected the header of {}", name);
   }
   const uint64_t name_size = f.u16(at + 26, "");
   const uint64_t extra_size = f.u16(at + 28, "");
   const uint64_t extra = at + kLocalHeaderSize + name_size;
   m.data = extra + extra_size;
   if (m.data > directory || m.compressed > directory - m.data) {
-    f.fail_at(at, name, ": expected ", m.compressed,
-              " bytes in front of the directory at ", directory);
+    f.fail_at(at, "{}: expected {} bytes in front of the directory at {}", name,
+              m.compressed, directory);
   }
   const auto agree = [&](bool equal, const char* what) {
     if (equal) return;
-    f.fail_at(at, name, ": its ", what, " is not that of the directory");
+    f.fail_at(at, "{}: its {} is not that of the directory", name, what);
   };
   agree(f.text(at + kLocalHeaderSize, name_size, "") == m.name, "name");
   agree(f.u16(at + 6, "") == flags, "flags");
@@ -132,14 +133,14 @@ ZipMember read_member(const FileView& f, uint64_t& at, const Directory& d,
   constexpr const char* kWhat = "an entry of the directory";
   f.need(at, kDirectoryHeaderSize, kWhat);
   if (f.u32(at, kWhat) != kDirectoryHeader) {
-    f.fail_at(at, "expected ", kWhat);
+    f.fail_at(at, "expected {}", kWhat);
   }
   const uint64_t name_size = f.u16(at + 28, kWhat);
   const uint64_t extra_size = f.u16(at + 30, kWhat);
   const uint64_t comment_size = f.u16(at + 32, kWhat);
   const uint64_t extra = at + kDirectoryHeaderSize + name_size;
   const uint64_t end = extra + extra_size + comment_size;
-  if (end > d.end) f.fail_at(at, "expected ", kWhat, " to end by ", d.end);
+  if (end > d.end) f.fail_at(at, "expected {} to end by {}", kWhat, d.end);
 
   ZipMember m;
   m.name = f.text(at + kDirectoryHeaderSize, name_size, kWhat);
@@ -155,21 +156,21 @@ ZipMember read_member(const FileView& f, uint64_t& at, const Directory& d,
   const bool ascii =
       std::all_of(m.name.begin(), m.name.end(), [](char c) { return c > 0; });
   if ((flags & (kEncrypted | kPatched)) != 0) {
-    f.fail_at(at, name, ": encrypted members are not supported");
+    f.fail_at(at, "{}: encrypted members are not supported", name);
   }
   if (!ascii && ((flags & kUtf8) == 0 || m.name.find('\0') != m.name.npos)) {
-    f.fail_at(at, name, ": expected a name in UTF-8");
+    f.fail_at(at, "{}: expected a name in UTF-8", name);
   }
   if (method != kStored && method != kDeflated) {
-    f.fail_at(at, name, ": expected method 0 (stored) or 8 (deflated), got ",
-              int{method});
+    f.fail_at(at, "{}: expected method 0 (stored) or 8 (deflated), got {}",
+              name, int{method});
   }
   m.deflated = method == kDeflated;
   const uint64_t most = m.deflated && m.compressed <= f.size
                             ? m.compressed * kMostPerByte
                             : m.compressed;
   if (m.deflated ? m.size > most : m.size != m.compressed) {
-    f.fail_at(at, name, ": ", m.compressed, " bytes cannot become ", m.size);
+    f.fail_at(at, "{}: {} bytes cannot become {}", name, m.compressed, m.size);
   }
   read_local_header(f, start, flags, d.begin, m);
   at = end;
@@ -178,7 +179,7 @@ ZipMember read_member(const FileView& f, uint64_t& at, const Directory& d,
 
 [[noreturn]] void damaged(const FileView& f, const ZipMember& m,
                           const char* what) {
-  f.fail_at(m.data, in_quotes(m.name), ": ", what);
+  f.fail_at(m.data, "{}: {}", in_quotes(m.name), what);
 }
 
 void check_sum(const FileView& f, const ZipMember& m, uint32_t crc) {
@@ -203,8 +204,8 @@ std::vector<ZipMember> read_zip(const FileView& f) {
     places.emplace_back(start, m.data + m.compressed);
   }
   if (members.size() != d.members) {
-    f.fail_at(d.begin, "expected ", d.members, " entries of the directory, ",
-              "got ", members.size());
+    f.fail_at(d.begin, "expected {} entries of the directory, got {}",
+              d.members, members.size());
   }
   std::sort(places.begin(), places.end());
   for (size_t i = 1; i < places.size(); ++i) {
@@ -228,8 +229,8 @@ void inflate_member(const FileView& f, const ZipMember& m, uint8_t* out) {
   Inflater inflater;
   z_stream& z = inflater.stream;
   // Without zlib's own header and check sum.
-  SY_CHECK(inflateInit2(&z, -MAX_WBITS) == Z_OK, OutOfMemory, "[", f.op,
-           "] no memory to inflate ", in_quotes(m.name));
+  SY_CHECK(inflateInit2(&z, -MAX_WBITS) == Z_OK, OutOfMemory,
+           "[{}] no memory to inflate {}", f.op, in_quotes(m.name));
   constexpr uint64_t kMost = 1 << 30;
   uint64_t in_left = m.compressed, out_left = m.size;
   z.next_in = const_cast<uint8_t*>(f.data + m.data);

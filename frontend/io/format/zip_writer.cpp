@@ -57,8 +57,8 @@ void common_fields(Record& r, const std::string& name, uint64_t size,
 
 void ZipWriter::member(std::string_view op, std::string name, uint64_t size,
                        uint32_t crc) {
-  SY_CHECK(name.size() <= 0xffff, Value, "[", op,
-           "] tensors: expected names of at most 65535 bytes, got ",
+  SY_CHECK(name.size() <= 0xffff, Value,
+           "[{}] tensors: expected names of at most 65535 bytes, got {}", op,
            name.size());
   const uint64_t start = file_.size();
   Record extra;

@@ -125,7 +125,7 @@ TEST(PrimitiveCalls, AgreeWithTheTileKernels) {
       const ScalarType out = gives_bools(info.type) ? kBool : dtype;
       const Tensor want = sy::empty({12}, TensorOptions().dtype(out));
       fn(want.data_ptr(), data[0], data[1], data[2], 0, 12);
-      const std::string what = str(info.name, " of ", dtype);
+      const std::string what = str("{} of {}", info.name, dtype);
       try {
         const Tensor got =
             PrimitiveCalls(dtype, Device(kCPU))

@@ -61,7 +61,7 @@ Tensor computed(const TensorBase& t) {
   if (t.is_cpu()) return Tensor(t);
   const auto* const payload =
       dynamic_cast<const Recorded*>(t.storage()->payload());
-  SY_CHECK(payload != nullptr, Error, "no recorded value in ", describe(t));
+  SY_CHECK(payload != nullptr, Error, "no recorded value in {}", describe(t));
   return payload->value.as_strided(t.sizes(), t.strides(), t.storage_offset());
 }
 
@@ -95,7 +95,7 @@ void kernel(const Kernel&, const OperatorEntry& op, DispatchKeySet, Value* args,
 
 void refuse(const Kernel&, const OperatorEntry& op, DispatchKeySet, Value*,
             size_t, Value*, size_t) {
-  fail(ErrorKind::Error, op.name(), " writes a recorded tensor");
+  fail(ErrorKind::Error, "{} writes a recorded tensor", op.name());
 }
 
 // Kernels for every operator but views.

@@ -148,8 +148,9 @@ bool any_tensor(const Value* args, size_t n) {
 // Every operator that makes no view.
 void record(const sy::Kernel&, const sy::OperatorEntry& op, DispatchKeySet,
             Value* args, size_t num_args, Value* results, size_t num_results) {
-  SY_CHECK(!op.has_flag(sy::OperatorDef::kWrites), NotImplemented, op.name(),
-           " writes: tensors of 'recorder' are written by functionalize()");
+  SY_CHECK(!op.has_flag(sy::OperatorDef::kWrites), NotImplemented,
+           "{} writes: tensors of 'recorder' are written by functionalize()",
+           op.name());
   const std::lock_guard lock(mutex());
   auto call = sy::make_intrusive<Call>();
   call->op = &op;

@@ -43,7 +43,7 @@ std::string plugin(const char* name) {
 }
 std::string scratch(const char* name) {
   const char* folder = std::getenv("TEST_TMPDIR");
-  return str(folder != nullptr ? folder : "/tmp", "/", name);
+  return str("{}/{}", folder != nullptr ? folder : "/tmp", name);
 }
 TensorBase make(Device device = Device(kCPU)) {
   return TensorBase(make_tensor({2}, kFloat, device));

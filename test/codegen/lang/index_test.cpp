@@ -164,15 +164,21 @@ std::string require(const char* text, const char* message = "") {
   return out + d.str();
 }
 
+TEST(RequireTest, BracesOfAMessageAreWrittenTwice) {
+  EXPECT_EQ(require("flag", "one of {a, b}"),
+            "SY_CHECK(flag, Value,\n"
+            "         \"[mm] flag: expected one of {{a, b}}\");\n");
+}
+
 TEST(RequireTest, MessagesComeFromTheText) {
   EXPECT_EQ(require("self.dim() == 2"),
             "SY_CHECK(self.dim() == 2, Value,\n"
             "         \"[mm] self: expected self.dim() == 2, got self.dim() = "
-            "\", self.dim());\n");
+            "{}\", self.dim());\n");
   EXPECT_EQ(require("self.size(1) == mat2.size(0)", "equal inner sizes"),
             "SY_CHECK(self.size(1) == mat2.size(0), Value,\n"
             "         \"[mm] self: expected equal inner sizes, got "
-            "self.size(1) = \", self.size(1), \", mat2.size(0) = \", "
+            "self.size(1) = {}, mat2.size(0) = {}\", self.size(1), "
             "mat2.size(0));\n");
   EXPECT_EQ(require("not flag"),
             "SY_CHECK(!flag, Value,\n"
@@ -181,33 +187,34 @@ TEST(RequireTest, MessagesComeFromTheText) {
   EXPECT_EQ(require("self.dim() > 0 and self.size(0) > 1"),
             "SY_CHECK(self.dim() > 0, Value,\n"
             "         \"[mm] self: expected self.dim() > 0, got self.dim() = "
-            "\", self.dim());\n"
+            "{}\", self.dim());\n"
             "SY_CHECK(self.size(0) > 1, Value,\n"
             "         \"[mm] self: expected self.size(0) > 1, got "
-            "self.size(0) = \", self.size(0));\n");
+            "self.size(0) = {}\", self.size(0));\n");
   // What the condition may not have come to is read only if it has.
   EXPECT_EQ(require("flag or (self.dim() > 0 and self.size(0) > 1)"),
             "SY_CHECK(flag || (self.dim() > 0 && self.size(0) > 1), Value,\n"
             "         \"[mm] self: expected flag or self.dim() > 0 and "
-            "self.size(0) > 1, got self.dim() = \", self.dim(), "
-            "self.dim() > 0 ? sy::str(\", self.size(0) = \", self.size(0)) "
+            "self.size(0) > 1, got self.dim() = {}{}\", self.dim(), "
+            "self.dim() > 0 ? sy::str(\", self.size(0) = {}\", self.size(0)) "
             ": std::string());\n");
-  EXPECT_EQ(require("not (flag or self.size(0) > 1)"),
-            "SY_CHECK(!(flag || self.size(0) > 1), Value,\n"
-            "         \"[mm] self: expected not (flag or self.size(0) > 1)\", "
-            "!flag ? sy::str(\", got self.size(0) = \", self.size(0)) "
-            ": std::string());\n");
+  EXPECT_EQ(
+      require("not (flag or self.size(0) > 1)"),
+      "SY_CHECK(!(flag || self.size(0) > 1), Value,\n"
+      "         \"[mm] self: expected not (flag or self.size(0) > 1){}\", "
+      "!flag ? sy::str(\", got self.size(0) = {}\", self.size(0)) "
+      ": std::string());\n");
   EXPECT_EQ(require("self.dim() == 1 or self.size(0) == 1"),
             "SY_CHECK(self.dim() == 1 || self.size(0) == 1, Value,\n"
             "         \"[mm] self: expected self.dim() == 1 or self.size(0) "
-            "== 1, got self.dim() = \", self.dim(), \", self.size(0) = \", "
+            "== 1, got self.dim() = {}, self.size(0) = {}\", self.dim(), "
             "self.size(0));\n");
   EXPECT_EQ(require("start == None or (start > 0 and start < self.dim())"),
             "SY_CHECK(!start.has_value() || ((*start) > 0 && (*start) < "
             "self.dim()), Value,\n"
             "         \"[mm] start: expected start == None or start > 0 and "
-            "start < self.dim(), got start = \", (*start), (*start) > 0 ? "
-            "sy::str(\", self.dim() = \", self.dim()) : std::string());\n");
+            "start < self.dim(), got start = {}{}\", (*start), (*start) > 0 ? "
+            "sy::str(\", self.dim() = {}\", self.dim()) : std::string());\n");
   EXPECT_EQ(require("self.dim()"),
             "<text>:1:6: error: expected a bool, got an int");
 }

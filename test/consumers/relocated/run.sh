@@ -34,11 +34,7 @@ check_like "and the cases of sy conform" \
   "overloads: 1 of 1 work*"
 
 export PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
-if command -v pkg-config >/dev/null; then
-  flags=$(pkg-config --cflags --libs switchyard)
-else
-  flags="-I$work/moved/include/switchyard -L$work/moved/lib -lswitchyard"
-fi
+flags=$(pkg-config --cflags --libs switchyard)
 # shellcheck disable=SC2086
 "${CXX:-c++}" -std=c++20 "$here/main.cpp" -o "$work/main" $flags \
   "-Wl,-rpath,$work/moved/lib"

@@ -18,7 +18,7 @@ TEST(Npy, ReadsEveryDtypeOfAnothersFiles) {
       {"i2", kShort}, {"i4", kInt},   {"i8", kLong},
       {"f2", kHalf},  {"f4", kFloat}, {"f8", kDouble}};
   for (const auto& [code, dtype] : kCodes) {
-    expect_data(load_npy(testdata(str(code, ".npy"))), dtype, {2, 3});
+    expect_data(load_npy(testdata(str("{}.npy", code))), dtype, {2, 3});
   }
 }
 
@@ -78,8 +78,8 @@ TEST(Npy, TensorsWithoutMemoryGetSome) {
 TEST(Npy, FileIsNumpysByteForByte) {
   const std::string path = scratch("same.npy");
   for (const char* name : {"f4", "i8", "f2"}) {
-    save_npy(path, load_npy(testdata(str(name, ".npy"))));
-    EXPECT_EQ(read_file(path), read_file(testdata(str(name, ".npy"))));
+    save_npy(path, load_npy(testdata(str("{}.npy", name))));
+    EXPECT_EQ(read_file(path), read_file(testdata(str("{}.npy", name))));
   }
 }
 
@@ -167,12 +167,11 @@ TEST(NpyErrors, Descr) {
       "; expected b1, u1, i1, i2, i4, i8, f2, f4 or f8";
   for (const char* code :
        {"<u2", "<c8", "<f16", "|V2", "<U4", "|f4", "<M8[s]", "f4", "", "<"}) {
-    EXPECT_EQ(of_array(str("'", code, "'"), "()", 8),
-              str("byte 20: descr: '", code, "' is not supported", kExpected));
+    EXPECT_EQ(of_array(str("'{}'", code), "()", 8),
+              str("byte 20: descr: '{}' is not supported{}", code, kExpected));
   }
   EXPECT_EQ(of_array("'|O'", "()", 8),
-            str("byte 20: descr: '|O' is not supported (objects of "
-                "Python's)",
+            str("byte 20: descr: '|O' is not supported (objects of Python's){}",
                 kExpected));
   EXPECT_EQ(of_array("[('x', '<f4')]", "()", 8),
             "byte 20: expected descr of plain numbers; structured dtypes are "

@@ -13,7 +13,7 @@ TEST(Npz, ReadsAnothersArchives) {
   for (const char* name : {"stored", "deflated", "stored64", "deflated64",
                            "stored_stream", "deflated_stream", "end64"}) {
     SCOPED_TRACE(name);
-    const NamedTensors all = load_npz(testdata(str(name, ".npz")));
+    const NamedTensors all = load_npz(testdata(str("{}.npz", name)));
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all.begin()->first, "a");
     expect_data(all["a"], kFloat, {3, 4});
@@ -163,7 +163,7 @@ TEST_F(NpzErrors, Data) {
   std::string changed_data = stored_;
   changed_data[data + 130] ^= 1;
   EXPECT_EQ(problem(changed_data),
-            str("byte ", data, ": 'a.npy': its check sum does not agree"));
+            str("byte {}: 'a.npy': its check sum does not agree", data));
   EXPECT_NE(changed(deflated_, kEntry, 0, 24, "\1").find("not that of"),
             std::string::npos);
   int read = 0, inflated = 0;

@@ -176,9 +176,8 @@ TEST(SafetensorsErrors, BoolsOfOtherValues) {
       file_of("{\"w\":" + tensor_of("BOOL", "[4]", "[0,4]") + "}", 4);
   EXPECT_EQ(problem(bytes), "(read)");
   bytes[bytes.size() - 2] = 2;
-  EXPECT_EQ(problem(bytes), str("byte ", bytes.size() - 2,
-                                ": expected a bool of 0 or 1, "
-                                "got 2"));
+  EXPECT_EQ(problem(bytes),
+            str("byte {}: expected a bool of 0 or 1, got 2", bytes.size() - 2));
 }
 
 TEST(SafetensorsErrors, NamesInMessagesAreShortAndPlain) {

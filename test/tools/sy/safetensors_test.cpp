@@ -14,8 +14,8 @@ std::string file(std::string header, std::string_view data) {
 }
 
 std::string entry(const char* dtype, const char* shape, const char* at) {
-  return str(R"({"dtype":")", dtype, R"(","shape":)", shape,
-             R"(,"data_offsets":)", at, "}");
+  return str(R"({{"dtype":"{}","shape":{},"data_offsets":{}}})", dtype, shape,
+             at);
 }
 
 // The error of reading those bytes; "" if there is none.

@@ -8,18 +8,19 @@
 #include <type_traits>
 
 // Note [Scalar functors]
-// A primitive of elements is a functor: a struct with `static R f(A...)`, free
-// of branches where it can be. A functor whose fast code does not hold for all
-// arguments has `special(A...)`, true where it does not, and `slow(A...)`. One
-// may have the same for a vector, `v(x)`, where an instruction set has
-// something that no C++ expression turns into; its results are f's, to the bit.
-// kCostly says that it takes much longer than reading and writing. Bools are
+// A primitive on elements is a functor: a struct with `static R f(A...)`, free
+// of branches if possible. The fast code of a functor may not hold for all
+// arguments. Such a functor also has `special(A...)`, which is true for the
+// other arguments, and `slow(A...)`, which computes them. A functor may have
+// the same for a vector, `v(x)`, if an instruction set has something that no
+// C++ expression turns into. Its results are those of f, bit by bit. kCostly
+// says that a functor takes much longer than reading and writing. Bools are
 // bytes, 0 or 1.
 //
-// The files beside are text for whoever compiles it: the interpreter of
-// programs, tests, a compiler at run time, a printer of device code. They
-// include nothing, stand in no namespace and have no guard. Include each once
-// for a target, inside a namespace, after this header and the macros
+// The files beside this one are text for whoever compiles it: the interpreter
+// of programs, tests, a compiler at run time, a printer of device code. They
+// include nothing, are in no namespace and have no guard. Include each once for
+// a target, inside a namespace, after this header and the macros
 //
 //   SY_FN        before a function that is always inlined
 //   SY_FN_SLOW   before one that never is

@@ -271,7 +271,8 @@ TEST(GemmBlas, LeavesOthersToOurLoops) {
     const std::string text =
         told([&] { c = addmm(zeros({b.size(1)}, kDouble), a, b, 1, alpha); });
     const std::string line =
-        str("| product of float64 matrices by gemm; not OpenBLAS: ", why);
+        std::string("| product of float64 matrices by gemm; not OpenBLAS: ") +
+        why;
     EXPECT_NE(text.find(line), text.npos) << line << "\n" << text;
     return c;
   };

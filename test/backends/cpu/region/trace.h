@@ -61,7 +61,8 @@ class RegionTrace {
   Traced call(const char* name, std::vector<Traced> in,
               std::vector<Scalar> scalars = {}) {
     const NodeDesc* const node = node_of(name);
-    SY_INTERNAL_ASSERT(node != nullptr && node->pointwise != nullptr, name);
+    SY_INTERNAL_ASSERT(node != nullptr && node->pointwise != nullptr, "{}",
+                       name);
     return pointwise(*node->pointwise, std::move(in), std::move(scalars));
   }
 
@@ -84,7 +85,7 @@ class RegionTrace {
   Traced reduce(const char* name, Traced in, std::vector<int64_t> dims,
                 std::vector<Scalar> scalars = {}) {
     const NodeDesc* const node = node_of(name);
-    SY_INTERNAL_ASSERT(node != nullptr && node->reduce != nullptr, name);
+    SY_INTERNAL_ASSERT(node != nullptr && node->reduce != nullptr, "{}", name);
     return reduce(*node->reduce, std::move(in), std::move(dims),
                   std::move(scalars));
   }

@@ -33,7 +33,7 @@ static sy::Tensor check_finite(const sy::Tensor& self) {
       [](const Span& t) {
         for_each(t, t, t, [](float a, float) {
           SY_CHECK(std::isfinite(a), Value,
-                   "self: expected finite numbers, got ", a);
+                   "self: expected finite numbers, got {}", a);
           return a;
         });
       },

@@ -20,8 +20,9 @@ void launch(F kernel, const sy::Tensor& first, const T&... more) {
   count_native_call();
   const sy::Device device = first.device();
   SY_CHECK(sy::current_device(device.type()) == device.index(), Error,
-           "expected to run on the device of the arguments, ", device,
-           ", the current one is ", sy::current_device(device.type()));
+           "expected to run on the device of the arguments, {}, the current "
+           "one is {}",
+           device, sy::current_device(device.type()));
   Streams::singleton().submit(device.index(),
                               {first.storage().get(), more.storage().get()...},
                               [kernel = std::move(kernel),

@@ -22,7 +22,7 @@ size_t rounded(size_t bytes) {
 char* map(int file, int access) {
   void* at =
       mmap(nullptr, DeviceMemory::kCapacity, access, MAP_SHARED, file, 0);
-  SY_CHECK(at != MAP_FAILED, OutOfMemory,
+  SY_CHECK(at != MAP_FAILED, OutOfMemory, "{}",
            "[" ACCEL_NAME "] cannot map the device's memory");
   return static_cast<char*>(at);
 }
@@ -32,15 +32,14 @@ char* map(int file, int access) {
 DeviceMemory& DeviceMemory::of(int device) {
   static DeviceMemory* const memories[] = {new DeviceMemory(0),
                                            new DeviceMemory(1)};
-  SY_CHECK(device >= 0 && device < kDevices, Value,
-           "[" ACCEL_NAME "] device: expected 0 to ", kDevices - 1, ", got ",
-           device);
+  SY_CHECK(device >= 0 && device < kDevices, Value, "{}{}, got {}",
+           "[" ACCEL_NAME "] device: expected 0 to ", kDevices - 1, device);
   return *memories[device];
 }
 
 DeviceMemory::DeviceMemory(int device) : device_(device) {
   file_ = memfd_create(ACCEL_NAME, MFD_CLOEXEC);
-  SY_CHECK(file_ >= 0 && ftruncate(file_, kCapacity) == 0, OutOfMemory,
+  SY_CHECK(file_ >= 0 && ftruncate(file_, kCapacity) == 0, OutOfMemory, "{}",
            "[" ACCEL_NAME "] cannot make the device's memory");
   window_ = map(file_, PROT_NONE);
   pages_ = map(file_, PROT_READ | PROT_WRITE);
@@ -63,9 +62,9 @@ void* DeviceMemory::allocate_on(size_t bytes, uint64_t stream) {
     lock.lock();
     data = take(bytes, stream);
   }
-  SY_CHECK(data != nullptr, OutOfMemory, "[" ACCEL_NAME ":", device_,
-           "] cannot give ", bytes, " bytes: ", stats_.allocated, " of ",
-           stats_.limit, " are in use");
+  SY_CHECK(data != nullptr, OutOfMemory,
+           "{}{}] cannot give {} bytes: {} of {} are in use",
+           "[" ACCEL_NAME ":", device_, bytes, stats_.allocated, stats_.limit);
   stats_.allocated += static_cast<int64_t>(bytes);
   stats_.peak = std::max(stats_.peak, stats_.allocated);
   ++stats_.allocations;
@@ -188,7 +187,7 @@ void DeviceMemory::set_limit(int64_t bytes) noexcept {
 void* DeviceMemory::translate(const void* address, size_t bytes) const {
   if (address == nullptr) return nullptr;
   const auto* at = static_cast<const char*>(address);
-  SY_CHECK(at >= window_ && at + bytes <= window_ + kCapacity, Value,
+  SY_CHECK(at >= window_ && at + bytes <= window_ + kCapacity, Value, "{}",
            "[" ACCEL_NAME "] expected an address of the device's memory");
   return pages_ + (at - window_);
 }

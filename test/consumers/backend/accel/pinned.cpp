@@ -20,8 +20,8 @@ void* PinnedMemory::allocate(size_t bytes) {
   void* const data = bytes > DeviceMemory::kCapacity
                          ? nullptr
                          : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-  SY_CHECK(data != nullptr, OutOfMemory, "[" ACCEL_NAME "] cannot pin ", bytes,
-           " bytes");
+  SY_CHECK(data != nullptr, OutOfMemory, "{}{} bytes",
+           "[" ACCEL_NAME "] cannot pin ", bytes);
   const std::lock_guard lock(mutex_);
   settle();
   blocks_[data].bytes = bytes;

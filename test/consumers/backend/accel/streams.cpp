@@ -30,8 +30,8 @@ std::shared_ptr<Queue> Streams::find(int device, uint64_t stream) const {
 
 std::shared_ptr<Queue> Streams::queue(int device, uint64_t stream) const {
   auto found = find(device, stream);
-  SY_CHECK(found != nullptr, Value, "[" ACCEL_NAME ":", device,
-           "] there is no stream ", stream);
+  SY_CHECK(found != nullptr, Value, "{}{}] there is no stream {}",
+           "[" ACCEL_NAME ":", device, stream);
   return found;
 }
 

@@ -39,8 +39,9 @@ void check_close(const sy::Tensor& got, const sy::Tensor& expected,
     return;
   }
   const double most = a.sub(b).abs().amax().to(sy::kDouble).item<double>();
-  check(most <= 1e-5, std::string(what) +
-                          (most <= 1e-5 ? "" : sy::str(": differ by ", most)));
+  check(most <= 1e-5,
+        std::string(what) +
+            (most <= 1e-5 ? "" : sy::str(": differ by {}", most)));
 }
 
 void section(std::string_view name, const std::function<void()>& checks) {

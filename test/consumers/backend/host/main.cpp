@@ -70,8 +70,8 @@ void model_agrees(Device device) {
   const Tensor scores = there(moved);
   const int64_t native = native_calls(name.substr(0, name.find(':'))) - before;
   check(native == 4,
-        sy::str(name, ": the model took ", native, " native calls"));
-  check(fallbacks() == 0, sy::str(name, ": and ", fallbacks(), " fallbacks"));
+        sy::str("{}: the model took {} native calls", name, native));
+  check(fallbacks() == 0, sy::str("{}: and {} fallbacks", name, fallbacks()));
   check(scores.device() == moved.device(), name + ": the result stays there");
   check_close(scores, model(images), name + ": the model agrees with the CPU");
 }

@@ -27,7 +27,7 @@ void soften([[maybe_unused]] const Tensor& self,
             [[maybe_unused]] const Tensor& weight,
             [[maybe_unused]] const Scalar& slope, std::string_view mode) {
   SY_CHECK(mode == "none" || mode == "half", Value,
-           "[soften] mode: expected 'none' or 'half', got mode = ", mode);
+           "[soften] mode: expected 'none' or 'half', got mode = {}", mode);
 }
 
 // test/codegen/testdata/sample.yaml:73
@@ -35,12 +35,12 @@ void mm(const Tensor& self, const Tensor& mat2, Dims* sizes) {
   const TensorBase* const tensors[] = {&self, &mat2};
   check_same_device(ops::mm::entry(), tensors, 2);
   SY_CHECK(self.dim() == 2, Value,
-           "[mm] self: expected a matrix, got self.dim() = ", self.dim());
+           "[mm] self: expected a matrix, got self.dim() = {}", self.dim());
   SY_CHECK(mat2.dim() == 2, Value,
-           "[mm] mat2: expected a matrix, got mat2.dim() = ", mat2.dim());
+           "[mm] mat2: expected a matrix, got mat2.dim() = {}", mat2.dim());
   SY_CHECK(self.size(1) == mat2.size(0), Value,
            "[mm] self: expected as many columns as mat2 has rows, got "
-           "self.size(1) = ", self.size(1), ", mat2.size(0) = ", mat2.size(0));
+           "self.size(1) = {}, mat2.size(0) = {}", self.size(1), mat2.size(0));
   sizes[0] = Dims(IntArrayRef({self.size(0), mat2.size(1)}));
 }
 

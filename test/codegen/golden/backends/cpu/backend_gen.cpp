@@ -20,5 +20,5 @@ constinit sy::BackendEngines engines{&kPointwise, &kReduce, &kScan};
 }  // namespace
 
 SY_LIBRARY_IMPL(_, CPU, m) {
-  m.service(sy::kEngineService, &engines);
+  m.service(sy::BackendService::kEngines, &engines);
 }

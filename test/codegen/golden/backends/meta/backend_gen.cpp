@@ -21,5 +21,5 @@ constinit sy::BackendEngines engines{&kPointwise, &kReduce, &kScan, false};
 }  // namespace
 
 SY_LIBRARY_IMPL(_, Meta, m) {
-  m.service(sy::kEngineService, &engines);
+  m.service(sy::BackendService::kEngines, &engines);
 }
