@@ -2,6 +2,7 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/lang/cpp_names.h"
+#include "codegen/lang/format.h"
 
 namespace sy::codegen {
 namespace {
@@ -32,14 +33,14 @@ std::optional<std::string> inplace_call(const Model& model, const Operator& op,
   if (root.kind != lang::NodeKind::kCall) return std::nullopt;
   const Operator* inner = inplace_operator(model, root.name, code.operators);
   if (inner == nullptr) return std::nullopt;
-  const std::string head = "sy::" + root.name + "(self[i]";
+  const std::string head = fmt::format("sy::{}(self[i]", root.name);
   if (!code.value.starts_with(head)) return std::nullopt;
   std::string rest = code.value.substr(head.size());
   if (!inner->entry->method_variant) {
-    return "sy::" + root.name + "_(" + each + rest;
+    return fmt::format("sy::{}_({}{}", root.name, each, rest);
   }
   if (rest.starts_with(", ")) rest.erase(0, 2);
-  return each + '.' + root.name + "_(" + rest;
+  return fmt::format("{}.{}_({}", each, root.name, rest);
 }
 
 }  // namespace

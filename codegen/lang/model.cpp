@@ -3,6 +3,7 @@
 #include <map>
 
 #include "codegen/lang/element.h"
+#include "codegen/lang/format.h"
 
 namespace sy::lang {
 
@@ -55,7 +56,7 @@ ElementEnv combine_env(const ReduceBody& body) {
     }
     for (const Accumulator& acc : body.accumulators) {
       env.names.push_back(
-          {std::string(side) + '.' + acc.name, ElementKind::kTensor});
+          {fmt::format("{}.{}", side, acc.name), ElementKind::kTensor});
     }
   }
   return env;
@@ -91,10 +92,9 @@ void check_duplicates(std::span<const SchemaFile> files,
       const std::string name = to_string(e.schema.name());
       const auto [it, inserted] = seen.try_emplace(name, e.func.start());
       if (inserted) continue;
-      diagnostics.error(e.func.start(), "operator '" + name +
-                                            "' is defined twice; the first is "
-                                            "at " +
-                                            to_string(it->second));
+      diagnostics.error(e.func.start(),
+                        "operator '{}' is defined twice; the first is at {}",
+                        name, to_string(it->second));
     }
   }
 }
