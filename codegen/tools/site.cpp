@@ -149,9 +149,7 @@ bool add_way(const std::string& word, std::string& cell) {
     return false;
   }
   std::string dtypes = word.substr(colon + 1);
-  for (std::size_t at = 0; (at = dtypes.find(',', at)) != dtypes.npos;) {
-    dtypes.replace(at, 1, " ");
-  }
+  std::replace(dtypes.begin(), dtypes.end(), ',', ' ');
   append(cell, R"({}<span class="{}">{}</span> {})", cell.empty() ? "" : "<br>",
          way, way, markup_text(dtypes));
   return true;
