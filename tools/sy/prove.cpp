@@ -31,6 +31,7 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {{"agreed", TrialKind::Agreed},
                            {"described", TrialKind::Described},
+                           {"aliased", TrialKind::Aliased},
                            {"threaded", TrialKind::Threaded},
                            {"starved", TrialKind::Starved},
                            {"hostile", TrialKind::Hostile}};
