@@ -13,9 +13,9 @@ void check_pair(const OperatorEntry& op, const TensorBase& a,
   if (!a.defined() || !b.defined() || !a.is_alias_of(b)) return;
   const Sharing s = sharing(a, b);
   // Empty results of one storage grow over each other.
-  const bool apart =
-      s == Sharing::TooHard || (s == Sharing::None && a.numel() != 0) ||
-      (s == Sharing::None && b.numel() != 0);
+  const bool apart = s == Sharing::TooHard ||
+                     (s == Sharing::None && a.numel() != 0) ||
+                     (s == Sharing::None && b.numel() != 0);
   const std::string_view name = op.name();
   SY_CHECK(apart, Value,
            "[{}] out: expected results with memory of their own, got two that "
@@ -28,9 +28,9 @@ void check_pair(const OperatorEntry& op, const TensorBase& a,
 Tensor copy_apart(const Tensor& t) {
   int64_t strides[TensorImpl::kMaxDims];
   dense_strides_like(t, MemoryFormat::Preserve, strides);
-  Tensor r(make_tensor_strided(
-      t.sizes(), {strides, static_cast<size_t>(t.dim())}, t.dtype(),
-      t.device()));
+  Tensor r(make_tensor_strided(t.sizes(),
+                               {strides, static_cast<size_t>(t.dim())},
+                               t.dtype(), t.device()));
   copy_tensor(r, t);
   r.impl()->set_wrapped_number(t.impl()->is_wrapped_number());
   return r;

@@ -49,8 +49,8 @@ void emit_apart(Writer& w, const Operator&, const Overload& o,
 }
 
 void emit_pointwise_apart(Writer& w, const Operator& op, const Overload& o,
-                          const std::string& function,
-                          const std::string& first, const std::string& args) {
+                          const std::string& function, const std::string& first,
+                          const std::string& args) {
   const std::string out = written_arguments(o)[0];
   bool others = false;
   for (const Argument& a : o.schema.arguments()) {

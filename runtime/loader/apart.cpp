@@ -33,9 +33,8 @@ bool must_part(const OverloadState& form, const Value* args, size_t num_args) {
   bool any = false;
   for (size_t i = 0; i < num_args && !any; ++i) {
     if (is_written(form, i)) continue;
-    for_each_tensor(args[i], [&](const TensorBase& t) {
-      any |= shares(form, args, t);
-    });
+    for_each_tensor(args[i],
+                    [&](const TensorBase& t) { any |= shares(form, args, t); });
   }
   return any;
 }

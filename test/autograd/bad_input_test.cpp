@@ -163,8 +163,9 @@ TEST_F(BadInput, WritingToAnArgumentThatIsSavedLeaksNothing) {
   };
   expect_freed([](Tensor& x, const Tensor& w) { x.baddbmm_(w, x); });
   expect_freed([](Tensor& x, const Tensor& w) { x.baddbmm_(x, w); });
-  expect_freed([](Tensor& x, const Tensor& w) { x.select(0, 0).addmm_(
-      w.select(0, 0), x.select(0, 1)); });
+  expect_freed([](Tensor& x, const Tensor& w) {
+    x.select(0, 0).addmm_(w.select(0, 0), x.select(0, 1));
+  });
   expect_freed([](Tensor& x, const Tensor& w) {
     Tensor first = x.select(0, 0);
     first.addbmm_(w, x);

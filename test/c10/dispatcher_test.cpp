@@ -206,8 +206,8 @@ TEST_F(DispatcherTest, FallbackOfABackendRunsWhatHasNoKernel) {
 }
 
 TEST_F(DispatcherTest, KeysOfABackendThatDoesNotExistAreIgnored) {
-  const auto op = define({{"CPU", SY_FN(named<'c'>)},
-                          {"Meta", SY_FN(named<'m'>)}});
+  const auto op =
+      define({{"CPU", SY_FN(named<'c'>)}, {"Meta", SY_FN(named<'m'>)}});
   const TensorBase a = make();
   for (int n = 3; n < kMaxBackends; ++n) {
     const DispatchKeySet none = DispatchKeySet::raw(uint64_t{1} << n) |

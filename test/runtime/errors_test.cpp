@@ -138,8 +138,8 @@ TEST(SchemaErrors, NoTextIsAnErrorOfItsOwnKindOrNone) {
   const std::string pipe = str("{}/schema.pipe", ::testing::TempDir());
   std::remove(pipe.c_str());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  for (const std::string& path : {std::string("/dev/zero"), pipe,
-                                  std::string("/tmp")}) {
+  for (const std::string& path :
+       {std::string("/dev/zero"), pipe, std::string("/tmp")}) {
     try {
       load_schema(path).keep();
       ADD_FAILURE() << path;

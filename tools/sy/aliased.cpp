@@ -42,9 +42,9 @@ Tensor over(const Storage& storage, ScalarType dtype, IntArrayRef sizes,
     strides[d] = stride;
     stride *= std::max<int64_t>(sizes[d], 1);
   }
-  return Tensor(TensorBase(TensorImpl::make(
-      Storage(storage), dtype, Device(kCPU), DispatchKeySet::dense(kCPU), sizes,
-      strides, offset)));
+  return Tensor(TensorBase(
+      TensorImpl::make(Storage(storage), dtype, Device(kCPU),
+                       DispatchKeySet::dense(kCPU), sizes, strides, offset)));
 }
 
 // A call of a form with one argument that shares memory with a written one.
@@ -116,8 +116,8 @@ class Aliased final : public CallTrials {
         args.emplace_back(TensorBase(outs[written++]));
         continue;
       }
-      const auto k = static_cast<size_t>(
-          op().schema().argument_index(a.name.view()));
+      const auto k =
+          static_cast<size_t>(op().schema().argument_index(a.name.view()));
       args.push_back(in.values[k]);
     }
     return written == outs.size() ? args : std::vector<Value>();
@@ -152,8 +152,8 @@ class Aliased final : public CallTrials {
   // else that a call sees.
   static void give_room(const TensorBase& t, size_t bytes) {
     const size_t all = t.nbytes() + bytes + 64;
-    const Tensor there = over(StorageImpl::allocate(all, Device(kCPU)),
-                              t.dtype(), t.sizes(), 0);
+    const Tensor there =
+        over(StorageImpl::allocate(all, Device(kCPU)), t.dtype(), t.sizes(), 0);
     Tensor(there).copy_(Tensor(t));
     const bool wrapped = t.impl()->is_wrapped_number();
     t.impl()->shallow_copy_from(*there.impl());
@@ -174,10 +174,10 @@ class Aliased final : public CallTrials {
         return Tensor(t);
       case Shared::Alias:
         if (t.dtype() != e.dtype) return std::nullopt;
-        return Tensor(TensorBase(TensorImpl::make(
-            Storage(t.storage()), t.dtype(), Device(kCPU),
-            DispatchKeySet::dense(kCPU), t.sizes(), t.strides(),
-            t.storage_offset())));
+        return Tensor(TensorBase(
+            TensorImpl::make(Storage(t.storage()), t.dtype(), Device(kCPU),
+                             DispatchKeySet::dense(kCPU), t.sizes(),
+                             t.strides(), t.storage_offset())));
       case Shared::Part:
         if (t.dtype() != e.dtype || t.numel() < 2) return std::nullopt;
         give_room(t, 0);
@@ -185,9 +185,7 @@ class Aliased final : public CallTrials {
       case Shared::Overlap:
         give_room(t, bytes_of(e));
         return over(t.storage(), e.dtype, e.sizes, 1);
-      default:
-        give_room(t, 0);
-        return over(t.storage(), e.dtype, {0}, 0);
+      default: give_room(t, 0); return over(t.storage(), e.dtype, {0}, 0);
     }
   }
 
@@ -256,8 +254,7 @@ class Aliased final : public CallTrials {
     if (args.empty()) return "";
     std::vector<Value> results(form.schema().returns().size());
     try {
-      form.call_boxed(args.data(), args.size(), results.data(),
-                      results.size());
+      form.call_boxed(args.data(), args.size(), results.data(), results.size());
     } catch (const InternalError&) {
       throw;
     } catch (const Error&) {
@@ -273,8 +270,7 @@ class Aliased final : public CallTrials {
                               const Results& expected, bool works) {
     std::vector<Value> results(form.schema().returns().size());
     try {
-      form.call_boxed(args.data(), args.size(), results.data(),
-                      results.size());
+      form.call_boxed(args.data(), args.size(), results.data(), results.size());
     } catch (const InternalError&) {
       return current_exception_text();
     } catch (const Error&) {

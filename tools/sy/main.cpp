@@ -64,9 +64,8 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
                 "described: as shapes are inferred and programs are described; "
                 "aliased: with arguments that share memory with what is "
                 "written; agreed: the same results by all forms")
-      ->check(CLI::IsMember(
-          {"replay", "hostile", "starved", "threaded", "described", "aliased",
-           "agreed"}))
+      ->check(CLI::IsMember({"replay", "hostile", "starved", "threaded",
+                             "described", "aliased", "agreed"}))
       ->capture_default_str();
 }
 

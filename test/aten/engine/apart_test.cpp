@@ -47,7 +47,8 @@ TEST(OutThatIsAnInput, MayGrowOverAnother) {
   Tensor all = counted({12});
   const Tensor x = all.narrow(0, 2, 6);
   Tensor out = all.narrow(0, 0, 0);
-  EXPECT_EQ(values(add_out(out, x, x)), values(counted({12}).narrow(0, 2, 6) * 2));
+  EXPECT_EQ(values(add_out(out, x, x)),
+            values(counted({12}).narrow(0, 2, 6) * 2));
 }
 
 TEST(OutThatIsAnInput, MayHaveSomeElementsInCommon) {
@@ -122,7 +123,8 @@ TEST(OutThatIsAnInput, IsReadBeforeAKernelWrites) {
   // Pieces of an input that is one of the results.
   x = counted({4});
   Tensor y = empty({0});
-  const Tensor first = x.narrow(0, 0, 2).clone(), second = x.narrow(0, 2, 2).clone();
+  const Tensor first = x.narrow(0, 0, 2).clone(),
+               second = x.narrow(0, 2, 2).clone();
   split_copy_out({x, y}, x, 2);
   EXPECT_EQ(values(x), values(first));
   EXPECT_EQ(values(y), values(second));
