@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aten/engine/apart.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "aten/ops/copy.h"
@@ -60,6 +61,11 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return self;
   assert_no_internal_overlap("copy_", "self", self);
   assert_no_partial_overlap("copy_", self, "src", src);
+  if (SY_UNLIKELY(self.is_alias_of(src) &&
+                  sharing(self, src) == Sharing::TooHard)) {
+    copy_tensor(self, generated::copy_apart(src));
+    return self;
+  }
   copy_tensor(self, src, non_blocking);
   return self;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "codegen/cpp_types.h"
+#include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/exact_out.h"
@@ -105,6 +106,7 @@ class BackendEmitter {
         for (const Overload* o : op.overloads()) {
           if (!runs(w, Engine::kScan, *o)) continue;
           begin(w, op, *o);
+          apart(w, op, *o);
           contract(w, op);
           results(w, op, *o, "scan", scan_arguments(op));
         }
@@ -130,6 +132,12 @@ class BackendEmitter {
         R"(m.impl("{}", SY_FN({}_kernel).checks_itself());)", o.name, o.id));
   }
 
+  // A backend without memory reads nothing.
+  void apart(Writer& w, const Operator& op, const Overload& o) const {
+    if (!backend_.fills || !o.schema.is_out()) return;
+    emit_apart(w, op, o, o.id + "_kernel", "");
+  }
+
   void pointwise(Writer& w, const Operator& op, const Overload& o) {
     begin(w, op, o);
     contract(w, op);
@@ -141,6 +149,9 @@ class BackendEmitter {
       const std::string out = written_arguments(o)[0];
       const char* engine =
           o.schema.is_inplace() ? "pointwise_inplace" : "pointwise_out";
+      if (backend_.fills) {
+        emit_pointwise_apart(w, op, o, o.id + "_kernel", "", args);
+      }
       w.line("  {}({}, {}, {}, {});", callee(op, ns_, engine), descriptor(op),
              args, entry_of(o), out);
       w.line("  {}", return_written(o));
@@ -150,6 +161,7 @@ class BackendEmitter {
 
   void reduce(Writer& w, const Operator& op, const Overload& o) {
     begin(w, op, o);
+    apart(w, op, o);
     contract(w, op);
     const std::string args = reduce_arguments(w, op);
     if (op.base.schema.returns().size() > 1) {

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "codegen/cpp_types.h"
+#include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/contracts.h"
 #include "codegen/emit/emit.h"
@@ -269,6 +270,7 @@ class DefinitionsEmitter {
     const auto written = written_arguments(o);
     w.gap();
     function_head(w, o, "_store");
+    if (written.size() > 1) emit_outs_apart(w, o);
     const std::string before = recorded ? local(op, "before") : "";
     const std::string call = functional_call(w, op, o, before);
     if (recorded) {
