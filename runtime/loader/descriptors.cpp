@@ -67,10 +67,14 @@ PointwiseData::PointwiseData(const codegen::PointwiseParts& parts,
   op_.upper_bounds = parts.upper_bounds;
   op_.input_names = data_or_null(input_names_);
   op_.scalar_names = data_or_null(scalar_names_);
-  op_.program = programs_.emplace_back(parts.program, std::vector<int>()).get();
+  const auto program = [&](const lang::Program& p) -> const ElementProgram& {
+    return programs_
+        .emplace_back(std::make_unique<ProgramData>(p, std::vector<int>()))
+        ->get();
+  };
+  op_.program = program(parts.program);
   if (parts.at_defaults) {
-    op_.at_defaults =
-        &programs_.emplace_back(*parts.at_defaults, std::vector<int>()).get();
+    op_.at_defaults = &program(*parts.at_defaults);
     op_.defaults = data_or_null(defaults_);
   }
 }
@@ -82,8 +86,10 @@ ReduceData::ReduceData(const codegen::ReduceParts& parts,
       scalars_(scalar_sources(parts.scalars, schema)),
       identity_(parts.identity) {
   const auto program = [&](const lang::Program& p) -> const ElementProgram& {
-    return programs_.emplace_back(p, codegen::scalar_indices(p, parts.scalars))
-        .get();
+    return programs_
+        .emplace_back(std::make_unique<ProgramData>(
+            p, codegen::scalar_indices(p, parts.scalars)))
+        ->get();
   };
   op_.name = name_.c_str();
   op_.promote = promote_rule(parts.rule);

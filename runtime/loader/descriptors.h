@@ -1,6 +1,6 @@
 #pragma once
 
-#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,7 +64,7 @@ class PointwiseData {
   std::vector<ScalarSource> scalars_;
   std::vector<const char*> input_names_, scalar_names_;
   std::vector<lang::Uniform> defaults_;
-  std::deque<ProgramData> programs_;
+  std::vector<std::unique_ptr<ProgramData>> programs_;
   PointwiseOp op_;
 };
 
@@ -82,7 +82,7 @@ class ReduceData {
   std::string name_;
   std::vector<ScalarSource> scalars_;
   std::vector<lang::Uniform> identity_;
-  std::deque<ProgramData> programs_;
+  std::vector<std::unique_ptr<ProgramData>> programs_;
   ReduceOp op_;
 };
 

@@ -58,7 +58,7 @@ void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     return;
   }
   Tensor& out = as_tensor(args[form.written[0]]);
-  const bool inplace = form.overload->schema.is_inplace();
+  const bool inplace = form.inplace;
   (inplace ? engine.inplace : engine.out)(call.op(), call.args(), entry, out);
   return_written(form, args, results, n);
 }
@@ -93,14 +93,14 @@ ScalarType result_dtype(const OverloadState& form, const Value* args, size_t i,
 
 // The first argument that is a Tensor: where results are made.
 const TensorBase& like_argument(const OverloadState& form, const Value* args) {
-  const auto arguments = form.op->op->base.schema.arguments();
+  const auto& arguments = form.op->arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Value& v = args[form.positions[i]];
     if (arguments[i].type == TypeKind::kTensor) return v.to_tensor();
     if (arguments[i].type.is_list() && arguments[i].type.is_tensor_like()) {
       const auto list = v.to_tensor_list();
       SY_CHECK(list.size() > 0, Value, "[{}] {}: expected at least one tensor",
-               form.op->op->base.name, arguments[i].name.view());
+               form.op->base_name(), arguments[i].name.view());
       return list[0];
     }
   }
@@ -125,12 +125,12 @@ void sizes_alone(const Kernel& k, const OperatorEntry&, DispatchKeySet,
 // All tensors on one device; every tensor of a list defined.
 void check_devices(const OverloadState& form, const OperatorEntry& entry,
                    const Value* args) {
-  if (!form.op->op->entry->device_check) return;
+  if (!form.op->device_check) return;
   std::vector<const TensorBase*> single;
-  const auto arguments = form.op->op->base.schema.arguments();
+  const auto& arguments = form.op->arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Type t = arguments[i].type;
-    if (t.without_optional() == TypeKind::kTensor && !arguments[i].is_out()) {
+    if (t.without_optional() == TypeKind::kTensor && !arguments[i].is_out) {
       single.push_back(&args[form.positions[i]].to_tensor());
     }
   }
@@ -151,7 +151,7 @@ void check_devices(const OverloadState& form, const OperatorEntry& entry,
 void check_contract(const OverloadState& form, const OperatorEntry& entry,
                     Value* args) {
   const OperatorState& op = *form.op;
-  const bool inplace = form.overload->schema.is_inplace();
+  const bool inplace = form.inplace;
   check_devices(form, entry, args);
   check_requirements(form, args);
   std::vector<Dims> sizes;
@@ -169,7 +169,7 @@ void check_contract(const OverloadState& form, const OperatorEntry& entry,
     if (!sizes.empty()) {
       generated::check_inplace_sizes(entry, out, sizes[0]);
     }
-    check_defined(form.op->op->base.name.c_str(), "self", out);
+    check_defined(form.op->base_name(), "self", out);
     out.impl()->bump_version(&entry);
   }
 }
@@ -187,8 +187,7 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
       const PointwiseNode call(*form.node, args, form.positions.data());
       if (writes) {
         check_pointwise_out(call.op(), call.args(),
-                            args[form.written[0]].to_tensor(),
-                            form.overload->schema.is_inplace());
+                            args[form.written[0]].to_tensor(), form.inplace);
       } else {
         check_pointwise(call.op(), call.args());
       }
@@ -269,14 +268,14 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   if (op.view_offset) {
     offset = op.view_offset->integer(args, form.positions);
   }
-  const std::string& name = op.op->base.name;
+  const char* const name = op.base_name();
   SY_CHECK(strides.size() == sizes.size(), Value,
            "[{}] expected as many strides as sizes, got {} and {}", name,
            strides.size(), sizes.size());
   // Strides that the caller chooses may leave the storage.
   if (op.view_strides &&
       op.view_strides->expr()->kind == lang::NodeKind::kName) {
-    generated::check_in_storage(name.c_str(), self, sizes, strides, offset);
+    generated::check_in_storage(name, self, sizes, strides, offset);
   }
   size_t values = 0;
   for (size_t i = 0; i < num_args; ++i) {
@@ -286,7 +285,7 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   SY_CHECK(values <= 2 * TensorImpl::kMaxDims, Value,
            "[{}] expected lists of dims, got {} numbers", name, values);
   generated::ViewArgs view_args;
-  const auto arguments = op.op->base.schema.arguments();
+  const auto& arguments = op.arguments;
   for (size_t i = 0; i < num_args; ++i) {
     if (arguments[i].type.is_tensor_like()) continue;
     add_view_argument(view_args, args[i], arguments[i].type);
@@ -335,14 +334,14 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
       }
     }
   }
-  std::vector<Value> out(form.op->op->base.schema.returns().size());
+  std::vector<Value> out(form.op->returns);
   form.op->base->handle().call_boxed(in.data(), in.size(), out.data(),
                                      out.size());
   const auto result = [&](size_t i) -> const Tensor& {
     return as_tensor(std::as_const(out[i]));
   };
-  const bool exact = !kRecorded && entry.has_flag(OperatorDef::kExactOut) &&
-                     form.overload->schema.is_out();
+  const bool exact =
+      !kRecorded && entry.has_flag(OperatorDef::kExactOut) && form.out;
   for (size_t i = 0; exact && i < form.written.size(); ++i) {
     generated::check_out_dtype(entry, as_tensor(args[form.written[i]]),
                                result(i).scalar_type());
@@ -351,7 +350,7 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     Tensor& target = as_tensor(args[form.written[i]]);
     if constexpr (kRecorded) {
       generated::assign_inplace(entry, result(i), target);
-    } else if (form.overload->schema.is_inplace()) {
+    } else if (form.inplace) {
       store_inplace(entry, result(i), target);
     } else {
       store_result(entry, result(i), target);

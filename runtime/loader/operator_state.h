@@ -38,7 +38,8 @@ struct RequireState {
 // the entry's info.
 struct OverloadState : OperatorInfo {
   OperatorState* op = nullptr;
-  const codegen::Overload* overload = nullptr;
+  bool inplace = false, out = false;
+  bool returns_view = false;
   std::string full_name;  // "mine::add_.Tensor"
   std::string source;
   // Of each argument of the base form: where it is among this one's, or -1.
@@ -47,6 +48,7 @@ struct OverloadState : OperatorInfo {
   struct Box {
     Value::Tag tag;
     Type type;
+    InternedString name;
     size_t length = 0;  // of a list of fixed size
   };
   std::vector<Box> boxes;  // what each argument is boxed as
@@ -72,7 +74,18 @@ struct EngineKernel {
 };
 
 struct OperatorState {
-  const codegen::Operator* op = nullptr;
+  // The description itself is not kept.
+  struct Parameter {
+    InternedString name;
+    Type type;
+    bool is_out;
+  };
+  lang::OperatorKind kind = lang::OperatorKind::kDispatch;
+  bool device_check = true;
+  int line = 0;
+  size_t returns = 0;
+  std::vector<Parameter> arguments;  // of the base form
+  std::string doc;
   LibraryToken* token = nullptr;
   std::string ns;
   std::string name;                                       // "mine::add.Tensor"
@@ -91,6 +104,9 @@ struct OperatorState {
   std::optional<IndexProgram> view_sizes, view_strides, view_offset;
   std::unique_ptr<Gradient> gradient;
   std::optional<Callee> base;
+
+  // "add.Tensor"
+  const char* base_name() const { return name.c_str() + ns.size() + 2; }
 
   ~OperatorState();
 };
