@@ -32,11 +32,14 @@ std::optional<std::string> inplace_call(const Model& model, const Operator& op,
   if (root.kind != lang::NodeKind::kCall) return std::nullopt;
   const Operator* inner = inplace_operator(model, root.name, code.operators);
   if (inner == nullptr) return std::nullopt;
-  const std::string head = "sy::" + root.name + "(self[i]";
+  // The namespace of the C++ function: sy, or that of an own library.
+  const std::string space =
+      model.cpp_namespace(inner->base.schema) + "::" + root.name;
+  const std::string head = space + "(self[i]";
   if (!code.value.starts_with(head)) return std::nullopt;
   std::string rest = code.value.substr(head.size());
   if (!inner->entry->method_variant) {
-    return "sy::" + root.name + "_(" + each + rest;
+    return space + "_(" + each + rest;
   }
   if (rest.starts_with(", ")) rest.erase(0, 2);
   return each + '.' + root.name + "_(" + rest;
