@@ -82,7 +82,10 @@ const Kernel* Registry::kernel_for(const OperatorEntry& e, DispatchKey f,
         f == DispatchKey::Autograd &&
         (composite_explicit != nullptr ||
          own(e, DispatchKey::Dense, backend) != nullptr);
-    if (composite_implicit != nullptr && !backend_has_own) {
+    // A backend that has its own kernel of a composite would lose the gradient
+    // if nothing else recorded it.
+    const bool recorded = backend_has_own && own(e, f, -1) != nullptr;
+    if (composite_implicit != nullptr && !recorded) {
       return kernel(composite_implicit);
     }
   }

@@ -145,7 +145,15 @@ void OperatorEntry::missing_kernel(DispatchKeySet keys,
   }
   const std::string kernels = Registry::singleton().kernels_of(*this);
   text += str("\n  kernels: {}", kernels.empty() ? "none" : kernels);
-  if (f == DispatchKey::Undefined) {
+  const DispatchKeySet excluded = DispatchKeySet::raw(thread_state.excluded);
+  if (!excluded.empty()) {
+    text += str("\n  excluded on this thread: {}", to_string(excluded));
+  }
+  DispatchKeySet all;
+  for (size_t i = 0; i < n; ++i) all = all | arg_keys[i];
+  if (f == DispatchKey::Undefined && !all.empty()) {
+    text += "\n  the keys of the arguments are excluded, so no backend is left";
+  } else if (f == DispatchKey::Undefined) {
     text += "\n  no argument is a defined tensor, so no backend was chosen";
   } else if (on_backend) {
     text +=
@@ -302,9 +310,8 @@ OperatorHandle Dispatcher::find_or_throw(std::string_view full_name) const {
   const std::string name = full_name.find("::") == std::string_view::npos
                                ? str("aten::{}", full_name)
                                : std::string(full_name);
-  const std::string best = Registry::singleton().nearest_defined(name);
   fail(ErrorKind::NotImplemented, "no operator {}{}", name,
-       best.empty() ? "" : "; did you mean " + best + "?");
+       Registry::singleton().hint_for(name));
 }
 
 OperatorHandle Dispatcher::findSchemaOrThrow(std::string_view name,

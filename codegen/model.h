@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "codegen/backends.h"
@@ -135,6 +136,8 @@ class Model : public lang::OpTable {
       merged_;
   const lang::OpTable* known_ = nullptr;
   std::map<std::string, std::vector<const Operator*>, std::less<>> operators_;
+  // Of signatures of own namespaces, to the family's `ns`.
+  std::unordered_map<const FunctionSchema*, const std::string*> own_namespaces_;
 };
 
 // The forms that are derived from a functional signature, named as PyTorch

@@ -96,6 +96,18 @@ TEST_F(DispatcherTest,
   EXPECT_EQ(calls, (std::vector<std::string>{"i", "a"}));
 }
 
+// A backend that lists a composite: its kernel runs, and gradients are recorded
+// through the parts.
+TEST_F(DispatcherTest, AKernelOfACompositeDoesNotLoseItsGradient) {
+  const auto op = define({{"CompositeImplicitAutograd", SY_FN(named<'i'>)},
+                          {"CPU", SY_FN(named<'c'>)}});
+  call(op, make());
+  call(op, with_keys(DispatchKey::Autograd));
+  impl("AutogradCPU", SY_FN(named<'b'>));
+  call(op, with_keys(DispatchKey::Autograd));
+  EXPECT_EQ(calls, (std::vector<std::string>{"c", "i", "b"}));
+}
+
 TEST_F(DispatcherTest, AutogradOfOneBackendBeatsTheAlias) {
   const auto op = define({{"CPU", SY_FN(named<'c'>)},
                           {"Autograd", SY_FN(named<'a'>)},
@@ -276,6 +288,27 @@ TEST_F(DispatcherTest, UnknownOperatorNamesTheNearest) {
       message_of([] { Dispatcher::singleton().find_or_throw("t::ff"); });
   EXPECT_EQ(m, "no operator t::ff; did you mean t::f?");
   EXPECT_FALSE(Dispatcher::singleton().find("t::ff").has_value());
+}
+
+TEST_F(DispatcherTest, ANameWithoutItsOverloadNamesTheOverloads) {
+  define({}, "g.one(Tensor a) -> Tensor");
+  define({}, "g.two(Tensor a) -> Tensor");
+  EXPECT_EQ(message_of([] { Dispatcher::singleton().find_or_throw("t::g"); }),
+            "no operator t::g; its overloads are t::g.one, t::g.two");
+}
+
+TEST_F(DispatcherTest, MissingKernelNamesExcludedKeys) {
+  const auto op = define({{"CPU", SY_FN(named<'c'>)}});
+  const DispatchKeySet before = DispatchKeySet::raw(thread_state.excluded);
+  thread_state.excluded = DispatchKeySet::dense(kCPU).bits();
+  const std::string m = message_of([&] { call(op, make()); });
+  thread_state.excluded = before.bits();
+  EXPECT_NE(m.find("excluded on this thread: DispatchKeySet("),
+            std::string::npos)
+      << m;
+  EXPECT_NE(m.find("the keys of the arguments are excluded"), std::string::npos)
+      << m;
+  EXPECT_EQ(m.find("no argument is a defined tensor"), std::string::npos) << m;
 }
 
 TEST_F(DispatcherTest, WrongBoxedArgumentsAreTypeErrors) {
