@@ -255,6 +255,14 @@ class DefinitionsEmitter {
     add(select_, op.base, "_select");
   }
 
+  static std::string store_result(Writer& w, const Operator& op) {
+    const bool dense =
+        op.kind() == OperatorKind::kComposite && op.has_tag("pointwise");
+    if (!dense && !op.has_tag("column_major")) return "store_result";
+    w.include("aten/engine/columns.h");
+    return "store_as_laid_out";
+  }
+
   // A form that computes the functional result and stores it: for backends
   // that have no kernel of their own, and for composites.
   void store(Writer& w, const Operator& op, const Overload& o) {
@@ -287,7 +295,7 @@ class DefinitionsEmitter {
                  written[0] + ", " + result + ".scalar_type());");
         }
         w.line(std::string("  ") +
-               (o.schema.is_inplace() ? "store_inplace" : "store_result") +
+               (o.schema.is_inplace() ? "store_inplace" : store_result(w, op)) +
                "(" + entry_of(o) + ", " + result + ", " + written[0] + ");");
       }
     } else {
@@ -302,8 +310,8 @@ class DefinitionsEmitter {
                written[i] + ", " + result(i) + ".scalar_type());");
       }
       for (std::size_t i = 0; i < written.size(); ++i) {
-        w.line("  store_result(" + entry_of(o) + ", " + result(i) + ", " +
-               written[i] + ");");
+        w.line("  " + store_result(w, op) + "(" + entry_of(o) + ", " +
+               result(i) + ", " + written[i] + ");");
       }
     }
     if (!recorded) w.line("  " + return_written(o));
