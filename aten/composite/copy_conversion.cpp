@@ -139,9 +139,11 @@ bool equal(const Tensor& self, const Tensor& other) {
   SY_CHECK(self.device() == other.device(), Value,
            "[equal] other: expected a tensor on {}, got {}", self.device(),
            describe(other));
-  SY_CHECK(self.dtype() == other.dtype(), Type,
-           "[equal] other: expected {}, got {}", self.dtype(), describe(other));
   if (self.sizes() != other.sizes()) return false;
+  if (self.dtype() != other.dtype()) {
+    const ScalarType common = sy::result_type(self, other);
+    return composite::equal(self.to(common), other.to(common));
+  }
   SY_CHECK(!self.is_meta(), NotImplemented,
            "[equal] self: expected a tensor with data, got {}", describe(self));
   const auto on_host = [](const Tensor& t) {

@@ -154,6 +154,7 @@ ScalarType compute_dtype(const PointwiseOp& op, const PointwiseArgs& args) {
   for (int i = 0; i < op.n_scalars; ++i) {
     if ((numbers >> i) & 1) p.add_number(args.scalars[i].type());
   }
+  if ((op.promote_scalars >> 31) != 0) p.add_number(kLong);
   ScalarType t = p.result();
   if (t == ScalarType::Undefined) t = default_dtype();
   if (op.promote == PromoteRule::IntToFloat && !is_floating_type(t)) {

@@ -92,8 +92,6 @@ class BackendEmitter {
       case OperatorKind::kPointwise:
         for (const Overload* o : op.overloads()) {
           if (!runs(w, Engine::kPointwise, *o)) continue;
-          // An out= form that does not convert stores the functional result.
-          if (o->schema.is_out() && exact_out_.of(op)) continue;
           pointwise(w, op, *o);
         }
         break;
@@ -138,6 +136,15 @@ class BackendEmitter {
     emit_apart(w, op, o, o.id + "_kernel", "");
   }
 
+  // An out= form that does not convert.
+  void check_exact(Writer& w, const Operator& op, const Overload& o,
+                   const std::string& args) {
+    if (!o.schema.is_out() || !exact_out_.of(op)) return;
+    w.include("aten/engine/exact_out.h");
+    w.line("  check_exact_out(" + entry_of(o) + ", " + descriptor(op) + ", " +
+           args + ", " + written_arguments(o)[0] + ");");
+  }
+
   void pointwise(Writer& w, const Operator& op, const Overload& o) {
     begin(w, op, o);
     contract(w, op);
@@ -149,6 +156,7 @@ class BackendEmitter {
       const std::string out = written_arguments(o)[0];
       const char* engine =
           o.schema.is_inplace() ? "pointwise_inplace" : "pointwise_out";
+      check_exact(w, op, o, args);
       if (backend_.fills) {
         emit_pointwise_apart(w, op, o, o.id + "_kernel", "", args);
       }
@@ -172,6 +180,7 @@ class BackendEmitter {
       w.line("  return {}({}, {});", callee(op, ns_, "reduce"), descriptor(op),
              args);
     } else {
+      check_exact(w, op, o, args);
       w.line("  {}({}, {}, {}, {});", callee(op, ns_, "reduce_out"),
              descriptor(op), args, entry_of(o), written_arguments(o)[0]);
       w.line("  {}", return_written(o));
@@ -238,6 +247,12 @@ class BackendEmitter {
     return fmt::format("{}({})", callee(op, ns_, kernel), join(args, ", "));
   }
 
+  static std::string new_result(Writer& w, const Operator& op) {
+    if (!op.has_tag("column_major")) return "new_result";
+    w.include("aten/engine/columns.h");
+    return "new_by_columns";
+  }
+
   void structured(Writer& w, const Operator& op, const std::string& kernel) {
     begin(w, op, op.base);
     check(w, op);
@@ -245,7 +260,7 @@ class BackendEmitter {
     for (std::size_t i = 0; i < op.contract.shape.size(); ++i) {
       const std::string name = result_variable(op, i);
       outs.push_back(name);
-      w.line("  const Tensor {} = new_result({}, {}[{}], {});", name,
+      w.line("  const Tensor {} = {}({}, {}[{}], {});", name, new_result(w, op),
              like_argument(op), local(op, "sizes"), i, result_dtype(op, i));
     }
     if (backend_.fills) w.line("  {};", call(op, kernel, outs));
@@ -269,7 +284,12 @@ class BackendEmitter {
       w.line("  generated::check_out_dtype({}, {}, {});", entry_of(o), out,
              dtype);
     }
-    if (!backend_.fills) {
+    if (op.has_tag("column_major")) {
+      w.line("  const Tensor {} = {}({}, {}, {});", result, new_result(w, op),
+             like_argument(op), size, dtype);
+      if (backend_.fills) w.line("  {};", call(op, kernel, {result}));
+      w.line("  store_as_laid_out({}, {}, {});", entry_of(o), result, out);
+    } else if (!backend_.fills) {
       w.line("  prepare_out({}, {}, {}, {}, {});", entry_of(o), out, size,
              dtype, device);
     } else {

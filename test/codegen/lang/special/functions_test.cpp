@@ -196,6 +196,9 @@ TEST(SpecialFunctionEdges, Bessel) {
   }
   EXPECT_GT(k0e(1e308), 0);
   EXPECT_VALUE(airy_ai(200), 0);
+  // So far out zeta has no digits after the point.
+  EXPECT_NEAR(airy_ai(-0x1p31), -2.2576e-3, 1e-6);
+  EXPECT_LT(std::fabs(airy_ai(-0x1p63)), 1.1e-5);
 }
 
 TEST(SpecialFunctionEdges, Polynomials) {
