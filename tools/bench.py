@@ -48,7 +48,7 @@ DIRECT = "direct_noop"
 
 COPY, FLOPS = "roofline_copy/", "roofline_f32/real_time"
 # Numbers that FLOPS says nothing of.
-OTHER_DTYPES = ("BFloat16",)
+OTHER_DTYPES = ("BFloat16", "Double")
 
 
 def output_of(command, threads=1):
