@@ -40,8 +40,8 @@ Piece::Place break_at(std::string_view s, std::size_t i) {
   // Most words are no operators, as their last character tells.
   if (std::string_view("+-*/&|=<>").find(before.back()) != before.npos) {
     for (const std::string_view op :
-         {" +", " -", " *", " /", " &&", " ||", " ==", " !=", " <", " >", " <=",
-          " >=", " |"}) {
+         {" +", " -", " *", " /", " &&", " ||", " ==", " !=", " <", " >",
+          " <=", " >=", " |"}) {
       if (before.ends_with(op)) return Piece::kOperator;
     }
   }
