@@ -147,10 +147,10 @@ YamlError YamlTree::explain_brackets(std::size_t mark) const {
   const std::size_t here = gap_.at;
   const auto open = std::find_if(open_.rbegin(), open_.rend(),
                                  [](const YamlOpen& o) { return o.bracket; });
-  if (source_.at(mark) == '?' || open == open_.rend()) {
-    return {mark, std::string("'") + source_.at(mark) +
-                      "' within brackets; put the text in quotes"};
+  if (source_.at(mark) == '?') {
+    return {mark, "'?' within brackets; put the text in quotes"};
   }
+  if (open == open_.rend()) return {here, "expected a closing bracket"};
   if (source_.at(here) == 0 || source_.is_marker(here)) {
     return {open->begin,
             std::string("'") + source_.at(open->begin) + "' is not closed"};

@@ -59,7 +59,7 @@ YamlNode YamlTree::finish() {
     gap_.walk(end, false);
   }
   if (gap_.at < end) throw more_text();
-  if (documents_ == 0) root_.at = source_.location(end);
+  if (documents_ == 0) root_.at = root_.end = source_.location(end);
   return std::move(root_);
 }
 
@@ -82,7 +82,7 @@ void YamlTree::enter(const YAML::Mark& mark, bool is_list) {
 }
 
 YamlError YamlTree::more_text() const {
-  return {gap_.at, marked_ ? "expected one YAML document, got another after it"
+  return {gap_.at, another_ ? "expected one YAML document, got another after it"
                    : gap_.new_line ? "expected the end, got more text"
                                    : "expected the end of the line"};
 }
@@ -103,16 +103,11 @@ YamlError YamlTree::misplaced(std::size_t at) const {
   return {at, "expected the end, got more text"};
 }
 
-void YamlTree::OnDocumentEnd() {
-  ended_ = true;
-  marked_ = false;
-}
-
 void YamlTree::OnDocumentStart(const YAML::Mark& mark) {
-  ++documents_;
   walk(mark);
-  marked_ = source_.is_marker(gap_.at) && source_.at(gap_.at) == '-';
-  if (marked_) gap_.seek(gap_.at, 3);
+  const bool marked = source_.is_marker(gap_.at) && source_.at(gap_.at) == '-';
+  if (marked) gap_.seek(gap_.at, 3);
+  another_ = ++documents_ > 1 && marked;
 }
 
 // Whether what stands here is not indented deeply enough for a value.
@@ -124,7 +119,7 @@ bool YamlTree::is_outside() const {
 void YamlTree::OnNull(const YAML::Mark& mark, YAML::anchor_t) {
   walk(mark);
   gap_.properties();
-  if (documents_ > 1) enter(mark);
+  if (documents_ > 1) throw more_text();
   const std::size_t at = gap_.at;
   const std::string_view rest = source_.text().substr(at);
   const std::size_t n = rest.starts_with('~') ? 1 : is_null_word(rest) ? 4 : 0;
@@ -149,8 +144,8 @@ void YamlTree::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
 
 void YamlTree::OnScalar(const YAML::Mark& mark, const std::string& tag,
                         YAML::anchor_t, const std::string& value) {
-  if (value.empty() &&
-      tag != "!") {  // '!' of quotes; a tag made a text of nothing
+  // Of nothing a tag makes a text; that of a text in quotes is "!".
+  if (value.empty() && tag != "!") {
     walk(mark);
     gap_.properties();
     return left_out();

@@ -53,7 +53,7 @@ class YamlTree final : public YAML::EventHandler {
   YamlError explain(const YAML::Exception& e);
 
   void OnDocumentStart(const YAML::Mark& mark) override;
-  void OnDocumentEnd() override;
+  void OnDocumentEnd() override { ended_ = true; }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override;
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
   void OnScalar(const YAML::Mark& mark, const std::string& tag,
@@ -101,8 +101,8 @@ class YamlTree final : public YAML::EventHandler {
   std::vector<YamlOpen> open_;  // from the outermost on
   YamlNode root_;
   int documents_ = 0;
-  bool marked_ = false;  // the last one begins with '---'
-  bool ended_ = false;
+  bool another_ = false;  // a second one, behind '---'
+  bool ended_ = false;    // the first one
 };
 
 }  // namespace sy::lang

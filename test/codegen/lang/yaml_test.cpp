@@ -125,6 +125,7 @@ TEST(YamlTest, ErrorsOfTheLibraryAreInOurWords) {
   const std::pair<const char*, const char*> kErrors[] = {
       {"a: ]\n", "1:4: ']' cannot begin a text; put the text in quotes"},
       {"a: 'b' ]\n", "1:8: expected the end of the line"},
+      {"---\na: 'b' c\n", "2:8: expected the end of the line"},
       {"a: , b\n", "1:4: ',' cannot begin a text; put the text in quotes"},
       {"a: 'b' - c\n", "1:8: expected the end of the line"},
       {"a: [- b]\n", "1:5: '-' cannot begin a text; put the text in quotes"},
