@@ -7,6 +7,7 @@
 #include "aten/backend/node.h"
 #include "aten/engine/pointwise.h"
 #include "aten/engine/reduce.h"
+#include "aten/engine/scan.h"
 #include "aten/program/op_desc.h"
 #include "c10/value.h"
 #include "codegen/programs.h"
@@ -71,7 +72,7 @@ class PointwiseData {
 class ReduceData {
  public:
   ReduceData(const codegen::ReduceParts& parts, const std::string& name,
-             const FunctionSchema& schema, size_t accumulators);
+             const FunctionSchema& schema, size_t accumulators, bool in_double);
   ReduceData(const ReduceData&) = delete;
   ReduceData& operator=(const ReduceData&) = delete;
 
@@ -84,6 +85,20 @@ class ReduceData {
   std::vector<lang::Uniform> identity_;
   std::vector<std::unique_ptr<ProgramData>> programs_;
   ReduceOp op_;
+};
+
+class ScanData {
+ public:
+  explicit ScanData(const codegen::Operator& op);
+  ScanData(const ScanData&) = delete;
+  ScanData& operator=(const ScanData&) = delete;
+
+  const ScanOp& op() const { return op_; }
+
+ private:
+  std::string name_;
+  std::unique_ptr<ProgramData> program_;
+  ScanOp op_;
 };
 
 // What goes beyond the engines' limits, or "". `operands`: its inputs and

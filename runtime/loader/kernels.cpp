@@ -1,8 +1,10 @@
 #include "aten/backend/engines.h"
 #include "aten/backend/node.h"
+#include "aten/engine/foreach.h"
 #include "aten/engine/generated.h"
 #include "aten/engine/guard.h"
 #include "aten/engine/iter.h"
+#include "aten/engine/scan.h"
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
 #include "c10/backend.h"
@@ -75,6 +77,44 @@ void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     return;
   }
   engine.out(call.op(), call.args(), entry, as_tensor(args[form.written[0]]));
+  return_written(form, args, results, n);
+}
+
+// The arguments of a call in the order of the base form.
+const Value* base_order(const OverloadState& form, const Value* args,
+                        std::vector<Value>& own) {
+  bool same = true;
+  for (size_t i = 0; i < form.positions.size(); ++i) {
+    same = same && form.positions[i] == static_cast<int>(i);
+  }
+  if (same) return args;
+  for (const int p : form.positions) {
+    own.push_back(p < 0 ? Value() : args[p]);
+  }
+  return own.data();
+}
+
+void scan(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+          Value* args, size_t, Value* results, size_t n) {
+  const OverloadState& form = form_of_engine(k);
+  check_boxes(form, args);
+  check_requirements(form, args);
+  const ScanEngine& engine = *engines_of_kernel(k).scan;
+  std::vector<Value> own;
+  const ScanArgs call = scan_node(*form.node, base_order(form, args, own));
+  Tensor made[2];
+  if (form.written.empty()) {
+    engine.results(*form.node->scan, call, made);
+    for (size_t i = 0; i < n; ++i) {
+      results[i] = Value(TensorBase(std::move(made[i])));
+    }
+    return;
+  }
+  Tensor* outs[2] = {};
+  for (size_t i = 0; i < form.written.size(); ++i) {
+    outs[i] = &as_tensor(args[form.written[i]]);
+  }
+  engine.outs(*form.node->scan, call, entry, outs);
   return_written(form, args, results, n);
 }
 
@@ -204,10 +244,26 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
       }
       break;
     }
+    case OperatorInfo::kScan: {
+      check_requirements(form, args);
+      std::vector<Value> own;
+      const ScanArgs call = scan_node(*form.node, base_order(form, args, own));
+      if (writes) {
+        Tensor* outs[2] = {};
+        for (size_t i = 0; i < form.written.size(); ++i) {
+          outs[i] = &as_tensor(args[form.written[i]]);
+        }
+        check_scan_outs(*form.node->scan, call, outs);
+      } else {
+        check_scan(*form.node->scan, call);
+      }
+      break;
+    }
     default: check_contract(form, entry, args);
   }
-  if (writes && form.kind != OperatorInfo::kDispatch) {
-    args[form.written[0]].to_tensor().impl()->bump_version(&entry);
+  for (const int w : form.written) {
+    if (form.kind == OperatorInfo::kDispatch) break;
+    args[w].to_tensor().impl()->bump_version(&entry);
   }
   const auto& guarded = *static_cast<const Kernel*>(k.context);
   guarded.boxed(guarded, entry, keys, args, num_args, results, n);
@@ -230,6 +286,146 @@ void composite(const Kernel& k, const OperatorEntry&, DispatchKeySet,
   }
   for (size_t i = 0; i < num_args; ++i) names[i].value = &args[i];
   form.op->composite->run(names, results, n);
+}
+
+// ---- foreach
+
+bool is_element_list(Type t) {
+  return t.is_list() &&
+         (t.element() == TypeKind::kTensor || t.element() == TypeKind::kScalar);
+}
+
+size_t list_size(const Value& v, Type t) {
+  return t.element() == TypeKind::kTensor ? v.to_tensor_list().size()
+                                          : v.to_scalar_list().size();
+}
+
+// The elements of the lists of one call, one after another.
+class Elements {
+ public:
+  // Checks that the lists have one length. `names`: those of the form.
+  Elements(const OverloadState& form, const Value* args, const char* op)
+      : form_(form), args_(args) {
+    const auto& arguments = form.op->arguments;
+    const Type* first = nullptr;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Type& t = arguments[i].type;
+      if (!is_element_list(t)) continue;
+      const std::string name(arguments[i].name.view());
+      const size_t size = list_size(args[form.positions[i]], t);
+      if (first == nullptr) {
+        generated::check_foreach(op, name.c_str(), size);
+        size_ = size;
+        first = &t;
+      } else {
+        generated::check_length(op, name.c_str(), size, size_);
+      }
+    }
+    values_.resize(arguments.size() + 1);
+    names_.resize(arguments.size() + 1);
+    for (size_t i = 0; i < names_.size(); ++i) names_[i].value = &values_[i];
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!is_element_list(arguments[i].type)) {
+        values_[i] = args[form.positions[i]];
+      }
+    }
+  }
+
+  size_t size() const { return size_; }
+
+  // `self`: in place of the element of the first list, if it is defined.
+  Value run(size_t k, const Tensor& self = Tensor()) {
+    const auto& arguments = form_.op->arguments;
+    bool first = true;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Type& t = arguments[i].type;
+      if (!is_element_list(t)) continue;
+      const Value& list = args_[form_.positions[i]];
+      if (t.element() != TypeKind::kTensor) {
+        values_[i] = Value(list.to_scalar_list()[k]);
+      } else if (first && self.defined()) {
+        values_[i] = Value(TensorBase(self));
+      } else {
+        values_[i] = Value(list.to_tensor_list()[k]);
+      }
+      first = false;
+    }
+    values_.back() = Value(static_cast<int64_t>(k));
+    Value out;
+    form_.op->composite->run(names_.data(), &out, 1);
+    return out;
+  }
+
+ private:
+  const OverloadState& form_;
+  const Value* args_;
+  size_t size_ = 0;
+  std::vector<Value> values_;
+  std::vector<Named> names_;
+};
+
+const char* form_name(const OverloadState& form) {
+  return form.full_name.c_str() + form.op->ns.size() + 2;
+}
+
+void foreach (const Kernel& k, const OperatorEntry&, DispatchKeySet,
+              Value * args, size_t, Value * results, size_t) {
+  const OverloadState& form = form_of(k);
+  check_boxes(form, args);
+  Elements elements(form, args, form_name(form));
+  check_requirements(form, args);
+  std::vector<TensorBase> made;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const Value one = elements.run(i);
+    made.push_back(one.to_tensor());
+  }
+  results[0] = Value::tensor_list(made.data(), made.size());
+}
+
+void foreach_inplace(const Kernel& k, const OperatorEntry& entry,
+                     DispatchKeySet, Value* args, size_t, Value* results,
+                     size_t n) {
+  const OverloadState& form = form_of(k);
+  check_boxes(form, args);
+  Elements elements(form, args, form_name(form));
+  check_requirements(form, args);
+  const auto written = args[form.written[0]].to_tensor_list();
+  for (size_t i = 0; i < elements.size(); ++i) {
+    Tensor target(written[i]);
+    const bool recorded = GradMode::is_enabled() && target.defined() &&
+                          target.key_set().has(DispatchKey::Autograd);
+    const Value made = elements.run(
+        i, recorded ? generated::clone_for_write(target) : Tensor());
+    generated::assign_inplace(entry, as_tensor(made), target);
+  }
+  return_written(form, args, results, n);
+}
+
+void foreach_out(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+                 Value* args, size_t, Value* results, size_t n) {
+  const OverloadState& form = form_of(k);
+  check_boxes(form, args);
+  const auto out = args[form.written[0]].to_tensor_list();
+  for (size_t i = 0; i < form.op->arguments.size(); ++i) {
+    const OperatorState::Parameter& p = form.op->arguments[i];
+    if (!is_element_list(p.type)) continue;
+    const size_t size = list_size(args[form.positions[i]], p.type);
+    generated::check_foreach(form_name(form),
+                             std::string(p.name.view()).c_str(), size);
+    generated::check_length(form_name(form), "out", out.size(), size);
+    break;
+  }
+  std::vector<Value> in;
+  for (const int p : form.positions) in.push_back(args[p]);
+  Value made;
+  form.op->base->handle().call_boxed(in.data(), in.size(), &made, 1);
+  std::vector<Tensor> results_of;
+  for (const TensorBase& t : std::as_const(made).to_tensor_list()) {
+    results_of.emplace_back(t);
+  }
+  generated::store_each(entry, results_of,
+                        {static_cast<const Tensor*>(out.data()), out.size()});
+  return_written(form, args, results, n);
 }
 
 void add_view_argument(generated::ViewArgs& out, const Value& v, Type type) {
@@ -370,11 +566,16 @@ BoxedFunction engine_kernel(lang::OperatorKind kind,
       return engines.pointwise != nullptr ? &pointwise : nullptr;
     case lang::OperatorKind::kReduce:
       return engines.reduce != nullptr ? &reduce : nullptr;
+    case lang::OperatorKind::kScan:
+      return engines.scan != nullptr ? &scan : nullptr;
     default: return nullptr;
   }
 }
 BoxedFunction sizes_kernel() { return &sizes_alone; }
 BoxedFunction composite_kernel() { return &composite; }
+BoxedFunction foreach_kernel() { return &foreach; }
+BoxedFunction foreach_inplace_kernel() { return &foreach_inplace; }
+BoxedFunction foreach_out_kernel() { return &foreach_out; }
 BoxedFunction view_kernel() { return &view; }
 BoxedFunction store_kernel(bool recorded) {
   return recorded ? &store<true> : &store<false>;

@@ -7,6 +7,7 @@
 #include "c10/error.h"
 #include "codegen/derivative.h"
 #include "codegen/exact_out.h"
+#include "codegen/foreach.h"
 #include "runtime/loader/checks.h"
 #include "runtime/loader/gradient.h"
 
@@ -23,6 +24,7 @@ OperatorInfo::Kind info_kind(OperatorKind kind) {
     case OperatorKind::kReduce: return OperatorInfo::kReduce;
     case OperatorKind::kComposite: return OperatorInfo::kComposite;
     case OperatorKind::kView: return OperatorInfo::kView;
+    case OperatorKind::kScan: return OperatorInfo::kScan;
     default: return OperatorInfo::kDispatch;
   }
 }
@@ -73,8 +75,10 @@ void fill_node(const Operator& op, OperatorState* state) {
   for (const int i : parts.inputs) {
     state->node_inputs.push_back(static_cast<uint8_t>(i));
   }
-  const auto& sources =
-      state->pointwise ? state->pointwise->scalars() : state->reduce->scalars();
+  static const std::vector<ScalarSource> none;
+  const auto& sources = state->pointwise ? state->pointwise->scalars()
+                        : state->reduce  ? state->reduce->scalars()
+                                         : none;
   for (size_t i = 0; i < parts.scalars.size(); ++i) {
     state->node_scalars.push_back(
         {static_cast<uint8_t>(parts.scalars[i].argument), sources[i].kind,
@@ -86,6 +90,7 @@ void fill_node(const Operator& op, OperatorState* state) {
   NodeDesc& node = state->node;
   if (state->pointwise) node.pointwise = &state->pointwise->op();
   if (state->reduce) node.reduce = &state->reduce->op();
+  if (state->scan) node.scan = &state->scan->op();
   node.inputs = state->node_inputs.data();
   node.scalars = state->node_scalars.data();
   node.n_inputs = static_cast<uint8_t>(state->node_inputs.size());
@@ -293,9 +298,20 @@ void LoadedSchema::add(const Operator& op) {
     case OperatorKind::kReduce:
       state->reduce = std::make_unique<ReduceData>(
           codegen::reduce_parts(op), op.base.name, schema,
-          op.entry->reduce->accumulators.size());
+          op.entry->reduce->accumulators.size(),
+          op.entry->reduce->accumulate.has_value());
       break;
     case OperatorKind::kComposite: {
+      if (op.entry->is_foreach) {
+        lang::Diagnostics diagnostics;
+        const auto plan = plan_foreach(*model_, op, diagnostics);
+        if (!plan) throw lang::LangError(diagnostics);
+        std::vector<std::string> elements = names;
+        elements.emplace_back("i");
+        state->is_foreach = true;
+        state->composite.emplace(plan->each.plan, elements, op.base.name, find);
+        break;
+      }
       std::vector<Type> types;
       for (const Return& r : schema.returns()) types.push_back(r.type);
       const lang::TensorCode code =
@@ -313,10 +329,13 @@ void LoadedSchema::add(const Operator& op) {
         state->view_offset = index(op.entry->view->offset->expr);
       }
       break;
-    case OperatorKind::kScan: break;  // refused by check_loadable()
+    case OperatorKind::kScan:
+      state->scan = std::make_unique<ScanData>(op);
+      break;
     case OperatorKind::kDispatch: break;
   }
-  if (state->pointwise || state->reduce) fill_node(op, state.get());
+  const bool described = state->pointwise || state->reduce || state->scan;
+  if (described) fill_node(op, state.get());
   codegen::ExactOut exact(*model_, [](const std::string& name) {
     const auto known = Dispatcher::singleton().find("aten::" + name);
     return known && known->entry().has_flag(OperatorDef::kExactOut);
@@ -335,7 +354,7 @@ void LoadedSchema::add(const Operator& op) {
     form->returns_view = !returns.empty() && returns[0].alias;
     form->full_name = op.ns + "::" + o->name;
     form->flags = flags_of(op, *o);
-    if (state->pointwise || state->reduce) form->node = &state->node;
+    if (described) form->node = &state->node;
     if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form.get());
     fill_effects(op, *o, state->name, form.get());
@@ -383,8 +402,9 @@ void LoadedSchema::register_engines(OperatorState& state,
 void LoadedSchema::register_kernels(OperatorState& state, const Operator& op) {
   const std::vector<const Overload*> overloads = op.overloads();
   const OperatorKind kind = op.kind();
-  const bool engine =
-      kind == OperatorKind::kPointwise || kind == OperatorKind::kReduce;
+  const bool engine = kind == OperatorKind::kPointwise ||
+                      kind == OperatorKind::kReduce ||
+                      kind == OperatorKind::kScan;
   for (size_t i = 0; i < overloads.size(); ++i) {
     const auto& form = state.overloads[i];
     const bool base = i == 0;
@@ -403,7 +423,15 @@ void LoadedSchema::register_kernels(OperatorState& state, const Operator& op) {
     }
     library_.def(op.ns + "::" + to_string(o.schema), def, line(*form));
     if (engine) register_engines(state, *form);
-    if (!base) {
+    if (state.is_foreach) {
+      impl(
+          *form,
+          form->out ? "CompositeExplicitAutograd" : "CompositeImplicitAutograd",
+          base            ? foreach_kernel()
+          : form->inplace ? foreach_inplace_kernel()
+                          : foreach_out_kernel(),
+          true);
+    } else if (!base) {
       const bool recorded =
           kind == OperatorKind::kComposite && o.schema.is_inplace();
       impl(*form,

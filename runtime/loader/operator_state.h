@@ -93,14 +93,16 @@ struct OperatorState {
   std::vector<std::unique_ptr<EngineKernel>> engine_kernels;
   std::unique_ptr<PointwiseData> pointwise;
   std::unique_ptr<ReduceData> reduce;
+  std::unique_ptr<ScanData> scan;
   int self = -1;  // of view
   std::vector<uint8_t> node_inputs;
   std::vector<NodeScalar> node_scalars;
-  NodeDesc node;  // of pointwise and reduce
+  NodeDesc node;  // of pointwise, reduce and scan
   std::vector<RequireState> require;
   std::vector<IndexProgram> shape;
   std::vector<TensorProgram> result_dtypes;  // one, one for each, or none
   std::optional<TensorProgram> composite;
+  bool is_foreach = false;  // then `composite` is that of one element
   std::optional<IndexProgram> view_sizes, view_strides, view_offset;
   std::unique_ptr<Gradient> gradient;
   std::optional<Callee> base;
@@ -127,6 +129,10 @@ BoxedFunction engine_kernel(lang::OperatorKind kind,
 // The results of `shape:` alone, for backends without data.
 BoxedFunction sizes_kernel();
 BoxedFunction composite_kernel();
+// Of `foreach:`: the functional form, and those that store its results.
+BoxedFunction foreach_kernel();
+BoxedFunction foreach_inplace_kernel();
+BoxedFunction foreach_out_kernel();
 BoxedFunction view_kernel();
 // Computes the base form and stores it. `recorded`: for composites, so that
 // autograd sees the parts and the copy.
