@@ -95,12 +95,13 @@ Found find_trial(OperatorHandle op, const Failure& f, const Claims* claims,
     const auto dtype = parse_scalar_type(f.dtype);
     SY_CHECK(dtype, Value, "unknown dtype {}", f.dtype);
     out.trials = device_trials(
-        op, recast_calls(op, recorded_calls(op, *out.file), *dtype), device);
+        op, recast_calls(op, recorded_calls(op, *out.file), *dtype), device,
+        f.gradients);
   } else if (out.file != nullptr) {
     out.trials =
         make_trials(TrialKind::Replay, op, *out.file, {device, f.gradients});
   } else {
-    out.trials = made_trials(op, device, f.tensors, claims);
+    out.trials = made_trials(op, device, f.tensors, claims, f.gradients);
   }
   for (size_t i = 0; i < out.trials->size(); ++i) {
     if (out.trials->id(i) == f.id) {

@@ -43,8 +43,8 @@ std::string out_of_bounds(const Value& v) {
 
 class Hostile final : public Trials {
  public:
-  Hostile(OperatorHandle op, std::shared_ptr<const Calls> calls)
-      : op_(op), calls_(std::move(calls)) {
+  Hostile(OperatorHandle op, std::shared_ptr<const Calls> calls, Device device)
+      : op_(op), calls_(std::move(calls)), device_(device) {
     set_memory_limit(kMemory);
     const size_t n = calls_->size();
     for (size_t i = 0; i < n; i += std::max<size_t>(1, n - 1)) {
@@ -68,6 +68,9 @@ class Hostile final : public Trials {
     result.non_empty = true;
     try {
       Arguments in = arguments(i);
+      if (!device_.is_cpu()) {
+        for (Value& v : in.values) v = moved(v, device_);
+      }
       result.why = call(in);
     } catch (...) {
       result.why = "making the arguments: " + current_exception_text();
@@ -120,6 +123,7 @@ class Hostile final : public Trials {
 
   OperatorHandle op_;
   std::shared_ptr<const Calls> calls_;
+  Device device_;
   std::vector<Base> bases_;
   std::vector<size_t> offsets_;  // of the ends
 };
@@ -127,8 +131,9 @@ class Hostile final : public Trials {
 }  // namespace
 
 std::unique_ptr<Trials> hostile_trials(OperatorHandle op,
-                                       std::shared_ptr<const Calls> calls) {
-  return std::make_unique<Hostile>(op, std::move(calls));
+                                       std::shared_ptr<const Calls> calls,
+                                       Device device) {
+  return std::make_unique<Hostile>(op, std::move(calls), device);
 }
 
 }  // namespace sy::tools
