@@ -278,12 +278,19 @@ void matrix_product(State& s, sy::ScalarType dtype) {
       benchmark::Counter::kIsRate);
 }
 void mm_f32(State& s) { matrix_product(s, sy::kFloat); }
+void mm_f64(State& s) { matrix_product(s, sy::kDouble); }
 void mm_bf16(State& s) { matrix_product(s, sy::kBFloat16); }
 // Named as the peer's templates are.
 BENCHMARK(mm_f32)
     ->Name("mm<at::kFloat>")
     ->Arg(64)
     ->Arg(256)
+    ->Arg(1024)
+    ->Arg(2048)
+    ->UseRealTime();
+BENCHMARK(mm_f64)
+    ->Name("mm<at::kDouble>")
+    ->Arg(512)
     ->Arg(1024)
     ->Arg(2048)
     ->UseRealTime();

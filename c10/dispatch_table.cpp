@@ -125,7 +125,10 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   const int backends = backend_count();
   Plan plan;
   DispatchTable head{};
-  head.mask = 0xffffffffu | DispatchKeySet(DispatchKey::Undefined).bits();
+  // A row has no slot for a backend that does not exist, which a thread may
+  // have included.
+  head.mask = ((uint64_t{1} << backends) - 1) |
+              DispatchKeySet(DispatchKey::Undefined).bits();
   head.num_backends = static_cast<uint8_t>(backends);
   for (int b = 0; b < backends; ++b) {
     const KernelRecord* const r = own(e, DispatchKey::Dense, b);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <new>
 
 #include "c10/registry.h"
 #include "c10/schema/function_schema.h"
@@ -23,6 +24,17 @@ void OperatorEntry::name_in(Error& e) const {
     return;
   }
   e.add_prefix(str("[{}] ", short_name));
+}
+
+void OperatorEntry::rethrow() const {
+  try {
+    throw;
+  } catch (Error& e) {
+    name_in(e);
+    throw;
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::OutOfMemory, "[{}] no memory is left", name_);
+  }
 }
 
 std::string OperatorEntry::schema_text() const {
@@ -228,9 +240,8 @@ void OperatorHandle::call_boxed(Value* args, size_t num_args, Value* results,
   } catch (TypeError& e) {
     name_argument(e, *entry_, args);
     throw;
-  } catch (Error& e) {
-    entry_->name_in(e);
-    throw;
+  } catch (...) {
+    entry_->rethrow();
   }
 }
 

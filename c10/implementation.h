@@ -47,8 +47,8 @@ class SY_API Implementations {
   Implementations(const Implementations&) = delete;
   Implementations& operator=(const Implementations&) = delete;
 
-  // Tells that implementation i does not take the call. `why`, a format with its
-  // arguments, is the reason. Always returns false.
+  // Tells that implementation i does not take the call. `why`, a format with
+  // its arguments, is the reason. Always returns false.
   template <class... A>
   bool declines(size_t i, FormatOf<A...> why, const A&... arguments) const {
     if (SY_UNLIKELY(told())) tell(i, str(why, arguments...));

@@ -147,7 +147,9 @@ void Registry::check_impl(RegistrationBatch& batch,
               : str("a fallback for {} is registered at {}:{} by {}", impl.key,
                     (*slot)->file, (*slot)->line, (*slot)->owner->name()));
     }
-    if (impl.kernel.boxed == nullptr && !impl.kernel.is_fallthrough()) {
+    const bool boxed =
+        impl.kernel.boxed != nullptr && impl.kernel.unboxed == nullptr;
+    if (!boxed && !impl.kernel.is_fallthrough()) {
       batch.problem(impl.site, "a fallback must be a boxed kernel");
     }
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "codegen/lang/format.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/model.h"
 
@@ -90,9 +91,9 @@ class Reader {
     }
     for (const Text& header : b.sdk) {
       if (header.str().ends_with(".h") || header.str().ends_with("/")) continue;
-      error(header.start(), "'" + header.str() +
-                                "' is no header, nor a folder of them with a "
-                                "'/' after it");
+      error(header.start(),
+            "'{}' is no header, nor a folder of them with a '/' after it",
+            header.str());
     }
     b.fills = choice("structured", "fill", "sizes");
     b.falls_back = choice("fallback", "cpu", "none");
@@ -113,20 +114,22 @@ class Reader {
   }
 
  private:
-  void error(const lang::Location& at, std::string message) {
-    diagnostics_.error(at, std::move(message));
+  template <class... Args>
+  void error(const lang::Location& at,
+             fmt::format_string<const Args&...> format, const Args&... args) {
+    diagnostics_.error(at, fmt::format(format, args...));
   }
 
   Text needed(const std::string& key) {
     const YamlNode* node = root_.find(key);
     if (node && node->is_scalar()) return node->scalar;
-    error(root_.at, "a backend needs '" + key + ":'");
+    error(root_.at, "a backend needs '{}:'", key);
     return {};
   }
 
   void check(const Text& t, bool good, const std::string& what) {
     if (t.empty() || good) return;
-    error(t.start(), "'" + t.str() + "' is no name of " + what);
+    error(t.start(), "'{}' is no name of {}", t.str(), what);
   }
 
   // `npu`, or `{name: npu, interface: devices}`.
@@ -166,8 +169,8 @@ class Reader {
       const auto at = std::find(kEngineNames.begin(), kEngineNames.end(),
                                 std::string_view(name.str()));
       if (!header.is_scalar() || !header.str().ends_with(".h")) {
-        error(name.start(),
-              "'" + name.str() + "' needs the header that declares it");
+        error(name.start(), "'{}' needs the header that declares it",
+              name.str());
         continue;
       }
       b.engines[static_cast<std::size_t>(at - kEngineNames.begin())] =
@@ -175,8 +178,8 @@ class Reader {
     }
     // Generated kernels say Tensor and Scalar.
     if (is_namespace(b.ns.str()) && !b.ns.str().starts_with("sy::")) {
-      error(b.ns.start(), "engines lie in a namespace of sy: expected 'sy::" +
-                              b.ns.str() + "'");
+      error(b.ns.start(), "engines lie in a namespace of sy: expected 'sy::{}'",
+            b.ns.str());
     }
   }
 
@@ -186,8 +189,7 @@ class Reader {
     if (!node) return true;
     const std::string_view words[] = {yes, no};
     if (!node->is_scalar()) {
-      error(node->at, "expected " + std::string(yes) + " or " +
-                          std::string(no) + " for '" + key + "'");
+      error(node->at, "expected {} or {} for '{}'", yes, no, key);
       return true;
     }
     return !known(node->scalar, key, words) || node->str() == yes;
@@ -197,10 +199,8 @@ class Reader {
   bool known(const Text& word, std::string_view what,
              std::span<const std::string_view> words) {
     if (has(words, word.str())) return true;
-    std::string message =
-        "unknown " + std::string(what) + " '" + word.str() + "'";
-    const std::string nearest = lang::suggest(word.str(), words);
-    error(word.start(), message + nearest);
+    error(word.start(), "unknown {} '{}'{}", what, word.str(),
+          lang::suggest(word.str(), words));
     return false;
   }
 
@@ -246,8 +246,7 @@ class Reader {
           kernel.claims = b.claims;
           claims(value, *kernel.claims);
         } else {
-          error(name.start(),
-                "'" + name.str() + ":' has 'dtypes:' and 'layouts:'");
+          error(name.start(), "'{}:' has 'dtypes:' and 'layouts:'", name.str());
         }
         b.supported.push_back(std::move(kernel));
       }
@@ -302,26 +301,28 @@ class Resolver {
     if (found == known_.end()) {
       std::vector<std::string_view> names;
       for (const auto& [known, o] : known_) names.push_back(known);
-      error(name, "unknown operator '" + name.str() + "'" +
-                      lang::suggest(name.str(), names));
+      error(name, "unknown operator '{}'{}", name.str(),
+            lang::suggest(name.str(), names));
       return nullptr;
     }
     const auto& [family, op, o] = found->second;
     if (out_.has(o)) {
-      error(name, "'" + name.str() + "' is listed twice");
+      error(name, "'{}' is listed twice", name.str());
       return nullptr;
     }
     if (o == &op->base && op->has_kernel(backend_.key.str())) {
-      error(name, "'" + name.str() +
-                      "' has a kernel under 'dispatch:' too: " + op->source);
+      error(name, "'{}' has a kernel under 'dispatch:' too: {}", name.str(),
+            op->source);
       return nullptr;
     }
     list[family->ns].push_back(o);
     return o;
   }
 
-  void error(const Text& name, std::string message) {
-    diagnostics_.error(name.start(), std::move(message));
+  template <class... Args>
+  void error(const Text& name, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    diagnostics_.error(name.start(), fmt::format(format, args...));
   }
 
   const Backend& backend_;
@@ -398,10 +399,9 @@ void check_backends(std::span<const Backend> backends,
       if (text.empty()) continue;
       const auto [it, fresh] = seen.try_emplace(text.str(), &b);
       if (fresh) continue;
-      diagnostics.error(text.start(),
-                        "two backends have the " + std::string(what) + " '" +
-                            text.str() + "'; the first is at " +
-                            lang::to_string((it->second->*name).start()));
+      diagnostics.error(
+          text.start(), "two backends have the {} '{}'; the first is at {}",
+          what, text.str(), lang::to_string((it->second->*name).start()));
     }
   };
   check("key", &Backend::key);

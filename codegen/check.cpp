@@ -8,6 +8,7 @@
 #include "codegen/derivative.h"
 #include "codegen/foreach.h"
 #include "codegen/lang/cpp_names.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/yaml.h"
 
 namespace sy::codegen {
@@ -41,41 +42,43 @@ class OperatorChecker {
       if (std::find(names.begin(), names.end(), tag.str()) != names.end()) {
         continue;
       }
-      diagnostics_.error(tag.start(), "unknown tag '" + tag.str() + "'" +
-                                          lang::suggest(tag.str(), names));
+      diagnostics_.error(tag.start(), "unknown tag '{}'{}", tag.str(),
+                         lang::suggest(tag.str(), names));
     }
   }
 
  private:
-  void error(const lang::Location& at, std::string message) {
-    diagnostics_.error(at, std::move(message));
+  template <class... Args>
+  void error(const lang::Location& at,
+             fmt::format_string<const Args&...> format, const Args&... args) {
+    diagnostics_.error(at, fmt::format(format, args...));
   }
 
   void cpp_types() {
     const std::string name(e_.schema.name().name.view());
     if (lang::cpp_name(name) != name) {
-      error(e_.func.start(), "no operator can be called '" + name +
-                                 "', which has a meaning in generated C++");
+      error(e_.func.start(),
+            "no operator can be called '{}', which has a meaning in generated "
+            "C++",
+            name);
     }
     std::map<std::string, std::string> names;
     for (const Argument& a : e_.schema.arguments()) {
       const std::string own(a.name.view());
       const auto [it, fresh] = names.try_emplace(parameter_name(a), own);
       if (fresh) continue;
-      error(e_.func.start(), "arguments '" + it->second + "' and '" + own +
-                                 "' are both '" + it->first + "' in C++");
+      error(e_.func.start(), "arguments '{}' and '{}' are both '{}' in C++",
+            it->second, own, it->first);
     }
     for (const Overload* o : op_.overloads()) {
       for (const Argument& a : o->schema.arguments()) {
         if (parameter_type(a).empty()) {
-          error(e_.func.start(), "argument '" + std::string(a.name.view()) +
-                                     "': no C++ type for '" +
-                                     std::string(a.type.str()) + "'");
+          error(e_.func.start(), "argument '{}': no C++ type for '{}'",
+                a.name.view(), a.type.str());
         }
       }
       if (return_type(o->schema).empty()) {
-        error(e_.func.start(),
-              "no C++ type for the result of '" + o->name + "'");
+        error(e_.func.start(), "no C++ type for the result of '{}'", o->name);
       }
     }
     if (e_.schema.is_vararg() || e_.schema.is_varret()) {
@@ -92,9 +95,8 @@ class OperatorChecker {
           names.end()) {
         continue;
       }
-      error(name.start(), "'" + op_.base.name + "' has no form '" + name.str() +
-                              "'" + lang::suggest(name.str(), names) +
-                              "; 'forms:' can add it");
+      error(name.start(), "'{}' has no form '{}'{}; 'forms:' can add it",
+            op_.base.name, name.str(), lang::suggest(name.str(), names));
     }
   }
 
@@ -114,18 +116,16 @@ class OperatorChecker {
                             (a.default_value || a.type.is_optional() ||
                              a.name == "dtype" || a.name == "device"));
         if (given) continue;
-        error(f.at, "the form '" + name + "' lacks the argument '" +
-                        std::string(a.name.view()) + "' of '" + op_.base.name +
-                        "'");
+        error(f.at, "the form '{}' lacks the argument '{}' of '{}'", name,
+              a.name.view(), op_.base.name);
       }
       const auto args = f.schema->arguments();
       const auto targets = static_cast<std::size_t>(std::count_if(
           args.begin(), args.end(),
           [&](const Argument& a) { return is_target(*f.schema, a); }));
       if (targets == s.returns().size()) continue;
-      error(f.at, "the form '" + name + "' writes " + std::to_string(targets) +
-                      " arguments, and '" + op_.base.name + "' returns " +
-                      std::to_string(s.returns().size()));
+      error(f.at, "the form '{}' writes {} arguments, and '{}' returns {}",
+            name, targets, op_.base.name, s.returns().size());
     }
   }
 
@@ -135,16 +135,15 @@ class OperatorChecker {
       const auto& key = d.key.str();
       if (!model_.backends().empty() &&
           std::find(keys.begin(), keys.end(), key) == keys.end()) {
-        error(d.key.start(),
-              "unknown dispatch key '" + key + "'" + lang::suggest(key, keys));
+        error(d.key.start(), "unknown dispatch key '{}'{}", key,
+              lang::suggest(key, keys));
       }
       const std::string& f = d.kernel.str();
       const bool good =
           !f.empty() && std::all_of(f.begin(), f.end(), [](char c) {
             return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
           });
-      if (!good)
-        error(d.kernel.start(), "'" + f + "' is no name of a function");
+      if (!good) error(d.kernel.start(), "'{}' is no name of a function", f);
     }
   }
 
@@ -175,7 +174,7 @@ class OperatorChecker {
   void compiled() {
     if (!e_.compiled) return;
     if (const auto why = not_compiled(op_)) {
-      error(e_.compiled_at, "'compiled:' of '" + op_.base.name + "': " + *why);
+      error(e_.compiled_at, "'compiled:' of '{}': {}", op_.base.name, *why);
     }
   }
 
@@ -192,8 +191,8 @@ class OperatorChecker {
     }
     for (const Argument& a : e_.schema.arguments()) {
       if (a.name != "self" && a.name != "dim" && a.name != "dtype") {
-        error(e_.func.start(), "argument '" + std::string(a.name.view()) +
-                                   "' is not used by 'scan:'");
+        error(e_.func.start(), "argument '{}' is not used by 'scan:'",
+              a.name.view());
       }
     }
   }
@@ -255,12 +254,11 @@ void check_names(const std::vector<Family>& families,
           if (inserted || !derived) continue;
           // Of an operator that is itself there twice: said already.
           if (it->second->base.name == op.base.name) continue;
-          diagnostics.error(
-              op.entry->func.start(),
-              "the form '" + o->name + "' of '" + op.base.name +
-                  "' is defined twice; the first is at " +
-                  lang::to_string(it->second->entry->func.start()) +
-                  "; 'forms:' can rename or drop it");
+          diagnostics.error(op.entry->func.start(),
+                            "the form '{}' of '{}' is defined twice; the first "
+                            "is at {}; 'forms:' can rename or drop it",
+                            o->name, op.base.name,
+                            lang::to_string(it->second->entry->func.start()));
         }
       }
     }

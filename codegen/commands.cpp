@@ -268,7 +268,7 @@ int emit(const EmitOptions& options, std::ostream& err) {
   const bool for_backend = options.kind == "backend";
   if (options.inputs.empty() && !is_shared(options.kind) &&
       (!for_backend || options.backend.empty())) {
-    err << "sygen: error: kind '" << options.kind << "' needs --input\n";
+    err << fmt::format("sygen: error: kind '{}' needs --input\n", options.kind);
     return 1;
   }
   for (const EnumOutput& e : kEnumOutputs) {
@@ -288,7 +288,8 @@ int emit(const EmitOptions& options, std::ostream& err) {
   if (for_backend) {
     backend = model.find_backend(options.backend);
     if (backend == nullptr) {
-      err << "sygen: error: '" << options.backend << "' describes no backend\n";
+      err << fmt::format("sygen: error: '{}' describes no backend\n",
+                         options.backend);
       return 1;
     }
     if (options.inputs.empty()) {
@@ -317,8 +318,8 @@ int emit(const EmitOptions& options, std::ostream& err) {
       }
     }
     if (made.size() != before) continue;
-    err << "sygen: error: nothing of kind '" << options.kind << "' is called '"
-        << base_name(out) << "'\n";
+    err << fmt::format("sygen: error: nothing of kind '{}' is called '{}'\n",
+                       options.kind, base_name(out));
     known = false;
   }
   return known && write_files(made, err) ? 0 : 1;
@@ -332,28 +333,30 @@ int emit_all(const std::vector<std::string>& files, const std::string& folder,
   for (const std::string& file : files) {
     bool is_enum = false;
     for (const EnumOutput& e : kEnumOutputs) {
-      if (base_name(file) != std::string(e.kind) + ".yaml") continue;
+      if (base_name(file) != fmt::format("{}.yaml", e.kind)) continue;
       is_enum = true;
-      made.push_back(
-          make_enum(e, file, folder + '/' + std::string(e.path), diagnostics));
+      made.push_back(make_enum(e, file, fmt::format("{}/{}", folder, e.path),
+                               diagnostics));
     }
     if (!is_enum) schemas.push_back(file);
   }
   const Model model = Model::load(schemas, diagnostics);
   if (!diagnostics.empty()) return finish(diagnostics, false, err);
   for (const SharedOutput& s : kSharedOutputs) {
-    made.push_back({folder + '/' + std::string(s.path), s.emit(model)});
+    made.push_back({fmt::format("{}/{}", folder, s.path), s.emit(model)});
   }
   for (const Family& family : model.families()) {
     for (const Output& o : kOutputs) {
       if (o.kind == "library") continue;
-      made.push_back({folder + '/' + in_family(o.path, family.name),
-                      o.emit(model, family)});
+      made.push_back(
+          {fmt::format("{}/{}", folder, in_family(o.path, family.name)),
+           o.emit(model, family)});
     }
     for (const Backend& b : model.backends()) {
       for (const BackendOutput& o : kBackendOutputs) {
         made.push_back(
-            {folder + '/' + in_folder(b, in_family(o.path, family.name)),
+            {fmt::format("{}/{}", folder,
+                         in_folder(b, in_family(o.path, family.name))),
              o.emit(model, family, b)});
       }
     }
@@ -363,9 +366,11 @@ int emit_all(const std::vector<std::string>& files, const std::string& folder,
     what.header_name = in_folder(b, "backend_gen.h");
     what.per_family = true;
     BackendFiles whole = emit_backend_files(model, b, what, diagnostics);
-    made.push_back({folder + '/' + what.header_name, std::move(whole.header)});
-    made.push_back({folder + '/' + in_folder(b, "backend_gen.cpp"),
-                    std::move(whole.source)});
+    made.push_back({fmt::format("{}/{}", folder, what.header_name),
+                    std::move(whole.header)});
+    made.push_back(
+        {fmt::format("{}/{}", folder, in_folder(b, "backend_gen.cpp")),
+         std::move(whole.source)});
   }
   if (!diagnostics.empty()) return finish(diagnostics, false, err);
   return write_files(made, err) ? 0 : 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/lang/format.h"
 #include "codegen/programs.h"
 
 namespace sy::codegen {
@@ -48,8 +49,8 @@ bool same(const lang::Program& a, const lang::Program& b) {
 }
 
 std::string at_most(std::size_t most, const char* what, std::size_t got) {
-  return "its program has " + std::to_string(got) + ' ' + what +
-         ", and a loop of its own at most " + std::to_string(most);
+  return fmt::format("its program has {} {}, and a loop of its own at most {}",
+                     got, what, most);
 }
 
 std::optional<std::string> unfit(const lang::Program& p) {
@@ -75,8 +76,8 @@ std::optional<std::string> unfit(const lang::Program& p) {
   for (const lang::Step& s : p.steps) {
     if (is_cheap(s.op)) continue;
     const lang::PrimInfo& info = lang::kPrims[static_cast<int>(s.op)];
-    return "the primitive '" + std::string(info.name) +
-           "' is not one of a few instructions";
+    return fmt::format("the primitive '{}' is not one of a few instructions",
+                       info.name);
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 
 #include "codegen/lang/cpp_names.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/tensor.h"
 
 namespace sy::codegen {
@@ -44,7 +45,7 @@ std::string list_type(Type t) {
   if (is_int(e.kind())) return "IntArrayRef";
   if (e == TypeKind::kScalar) return "ArrayRef<Scalar>";
   const std::string element = value_type(e.kind());
-  return element.empty() ? "" : "ArrayRef<" + element + ">";
+  return element.empty() ? "" : fmt::format("ArrayRef<{}>", element);
 }
 
 std::string result_type(Type t, bool is_reference) {
@@ -74,7 +75,7 @@ std::string identifier_default(const Argument& a, std::string_view text) {
     return text == "contiguous_format" ? "MemoryFormat::Contiguous"
                                        : "MemoryFormat::Preserve";
   }
-  if (is_reduction(a)) return "Reduction::" + std::string(text);
+  if (is_reduction(a)) return fmt::format("Reduction::{}", text);
   return "Layout::Strided";
 }
 
@@ -106,7 +107,7 @@ std::string parameter_type(const Argument& a) {
   if (e == TypeKind::kScalar) return "const std::optional<Scalar>&";
   if (e.is_list() && is_int(e.element().kind())) return "OptionalIntArrayRef";
   const std::string inner = e.is_list() ? list_type(e) : value_type(e.kind());
-  return inner.empty() ? "" : "std::optional<" + inner + ">";
+  return inner.empty() ? "" : fmt::format("std::optional<{}>", inner);
 }
 
 std::string return_type(const FunctionSchema& s) {
@@ -156,7 +157,7 @@ std::string parameter_name(const Argument& a) {
 }
 
 std::string parameter(const Argument& a) {
-  return parameter_type(a) + ' ' + parameter_name(a);
+  return fmt::format("{} {}", parameter_type(a), parameter_name(a));
 }
 
 std::vector<std::string> parameters(const FunctionSchema& s) {
@@ -212,7 +213,8 @@ ApiSignature api_signature(const FunctionSchema& s, bool is_method,
         out.options = local_name(s, "options");
         out.parameters.push_back({"TensorOptions", out.options, value});
       }
-      out.call.push_back(out.options + '.' + std::string(kReads[i - options]));
+      out.call.push_back(
+          fmt::format("{}.{}", out.options, kReads[i - options]));
       continue;
     }
     const bool is_out = i >= static_cast<int>(args.size() - outs);
@@ -222,9 +224,11 @@ ApiSignature api_signature(const FunctionSchema& s, bool is_method,
            a.name == no_default ? std::string() : default_text(a)});
     }
     const bool format = !out.options.empty() && name == "memory_format";
-    out.call.push_back(format ? "memory_format ? memory_format : " +
-                                    out.options + ".memory_format_opt()"
-                              : name);
+    out.call.push_back(
+        format ? fmt::format(
+                     "memory_format ? memory_format : {}.memory_format_opt()",
+                     out.options)
+               : name);
   }
   // In C++ nothing without a default may follow something with one.
   bool droppable = false;
@@ -237,7 +241,7 @@ ApiSignature api_signature(const FunctionSchema& s, bool is_method,
 
 std::string overload_id(const OperatorName& name) {
   std::string id(name.name.view());
-  if (!name.overload.empty()) id += '_' + std::string(name.overload.view());
+  if (!name.overload.empty()) lang::append(id, "_{}", name.overload.view());
   if (id == "std") id += '_';  // a type of that name would hide the namespace
   return id;
 }

@@ -61,7 +61,7 @@ class Walker {
     }
     diagnostics_.error(
         by_name_.find(name)->second->op->entry->composite->text.start(),
-        "composite '" + name + "' calls itself: " + way + name);
+        "composite '{0}' calls itself: {1}{0}", name, way);
   }
 
   struct Step {

@@ -8,6 +8,7 @@
 #include "codegen/lang/compile.h"
 #include "codegen/lang/cpp_names.h"
 #include "codegen/lang/diff.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/parser.h"
 
 namespace sy::codegen {
@@ -113,7 +114,7 @@ Saved saved_argument(const Argument& a, bool elements) {
                                              : "std::vector<Scalar>";
   } else if (!t.is_optional() && required_length(a) > 0) {
     s.kind = Saved::kBools;
-    s.type = "std::array<bool, " + std::to_string(required_length(a)) + ">";
+    s.type = fmt::format("std::array<bool, {}>", required_length(a));
   } else if (e == TypeKind::kStr) {
     s.kind = t.is_optional() ? Saved::kOptionalString : Saved::kString;
     s.type = t.is_optional() ? "std::optional<std::string>" : "std::string";
@@ -161,9 +162,8 @@ class Planner {
         continue;
       }
       if (!a.type.is_tensor_like()) {
-        diagnostics_.error(item->at, "'" + std::string(a.name.view()) +
-                                         "' is no tensor and has no "
-                                         "derivative");
+        diagnostics_.error(item->at, "'{}' is no tensor and has no derivative",
+                           a.name.view());
         continue;
       }
       plan_.arguments.push_back(i);
@@ -211,9 +211,9 @@ class Planner {
     for (const lang::Diagnostic& d : errors.all()) {
       // What nobody wrote has no place of its own.
       if (d.at.file.empty()) {
-        diagnostics_.error(item.at, "the derived formula '" +
-                                        lang::to_string(e) +
-                                        "' does not work: " + d.message);
+        diagnostics_.error(item.at,
+                           "the derived formula '{}' does not work: {}",
+                           lang::to_string(e), d.message);
       } else {
         diagnostics_.error(d.at, d.message);
       }
@@ -263,7 +263,7 @@ class Planner {
     const auto is = [](const Expr& e, const char* text) {
       return lang::equal(e, lang::parse(text));
     };
-    const std::string shown = "(" + restored("grad") + ")";
+    const std::string shown = fmt::format("({})", restored("grad"));
     if (is(combine, "a + b")) {
       const std::string sum = shown + ".expand(self.sizes())";
       if (body.finish.empty()) return lang::parse(sum);
@@ -278,17 +278,18 @@ class Planner {
     // Equals share the gradient.
     const std::string dims = dim_argument();
     const std::string count =
-        dims.empty() ? "hit.sum()" : "hit.sum(" + dims + ", True)";
-    return lang::parse("let hit = (self == " + restored("result") + ") in " +
-                       shown + " * hit / " + count);
+        dims.empty() ? "hit.sum()" : fmt::format("hit.sum({}, True)", dims);
+    return lang::parse(fmt::format("let hit = (self == {}) in {} * hit / {}",
+                                   restored("result"), shown, count));
   }
 
   // A result with the reduced dims put back as ones.
   std::string restored(const std::string& name) const {
     const std::string dims = dim_argument();
     if (dims.empty()) return name;
-    return "_restore_dims(" + name + ", self.dim(), " + dims + ", " +
-           (schema_.argument_index("keepdim") < 0 ? "False" : "keepdim") + ")";
+    return fmt::format(
+        "_restore_dims({}, self.dim(), {}, {})", name, dims,
+        schema_.argument_index("keepdim") < 0 ? "False" : "keepdim");
   }
 
   std::string dim_argument() const {
@@ -337,9 +338,10 @@ class Planner {
           continue;
         }
         if (!can_be_kept(a)) {
-          diagnostics_.error(op_.entry->func.start(),
-                             "the formulas of 'derivative:' cannot keep '" +
-                                 name + "', " + std::string(a.type.str()));
+          diagnostics_.error(
+              op_.entry->func.start(),
+              "the formulas of 'derivative:' cannot keep '{}', {}", name,
+              a.type.str());
           continue;
         }
         merge(saved_argument(a, elements), formula);
@@ -413,7 +415,7 @@ DerivativePlan plan_derivative(const Model& model, const Operator& op,
 std::string result_name(const FunctionSchema& schema, std::size_t i) {
   const Return& r = schema.returns()[i];
   if (!r.name.empty()) return std::string(r.name.view());
-  return schema.returns().size() == 1 ? "result" : "result" + std::to_string(i);
+  return schema.returns().size() == 1 ? "result" : fmt::format("result{}", i);
 }
 
 }  // namespace sy::codegen

@@ -25,6 +25,7 @@ bool ExactOut::of(const Operator& op) {
 }
 
 bool ExactOut::find(const Operator& op) {
+  if (op.has_tag("wide_out")) return false;
   const bool tile = op.kind() == lang::OperatorKind::kReduce ||
                     op.kind() == lang::OperatorKind::kScan;
   if (tile && op.base.schema.returns().size() > 1) return true;

@@ -5,6 +5,8 @@
 #include <ostream>
 #include <sstream>
 
+#include "codegen/lang/format.h"
+
 namespace sy::codegen {
 
 bool write_file(const OutputFile& file, std::ostream& err) {
@@ -32,7 +34,7 @@ bool write_file(const OutputFile& file, std::ostream& err) {
   }
   if (!good) {
     if (!special) fs::remove(unfinished, failed);
-    err << file.path << ": error: the file cannot be written\n";
+    err << fmt::format("{}: error: the file cannot be written\n", file.path);
   }
   return good;
 }

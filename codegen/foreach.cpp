@@ -2,6 +2,7 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/lang/cpp_names.h"
+#include "codegen/lang/format.h"
 
 namespace sy::codegen {
 namespace {
@@ -33,16 +34,16 @@ std::optional<std::string> inplace_call(const Model& model, const Operator& op,
   const Operator* inner = inplace_operator(model, root.name, code.operators);
   if (inner == nullptr) return std::nullopt;
   // The namespace of the C++ function: sy, or that of an own library.
-  const std::string space =
-      model.cpp_namespace(inner->base.schema) + "::" + root.name;
-  const std::string head = space + "(self[i]";
+  const std::string function =
+      fmt::format("{}::{}", model.cpp_namespace(inner->base.schema), root.name);
+  const std::string head = function + "(self[i]";
   if (!code.value.starts_with(head)) return std::nullopt;
   std::string rest = code.value.substr(head.size());
   if (!inner->entry->method_variant) {
-    return space + "_(" + each + rest;
+    return fmt::format("{}_({}{}", function, each, rest);
   }
   if (rest.starts_with(", ")) rest.erase(0, 2);
-  return each + '.' + root.name + "_(" + rest;
+  return fmt::format("{}.{}_({}", each, root.name, rest);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <span>
 #include <utility>
 
+#include "codegen/lang/format.h"
 #include "codegen/model.h"
 
 namespace sy::codegen {
@@ -51,13 +52,13 @@ FunctionSchema out_form(const FunctionSchema& f) {
   OperatorName name = f.name();
   name.overload = InternedString(
       name.overload.empty() ? "out"
-                            : std::string(name.overload.view()) + "_out");
+                            : fmt::format("{}_out", name.overload.view()));
   std::vector<Argument> arguments(f.arguments().begin(), f.arguments().end());
   std::vector<Return> returns(f.returns().begin(), f.returns().end());
   const std::size_t letter = next_letter(f.arguments());
   for (std::size_t i = 0; i < returns.size(); ++i) {
     const std::string out =
-        returns.size() == 1 ? "out" : "out" + std::to_string(i);
+        returns.size() == 1 ? "out" : fmt::format("out{}", i);
     const AliasInfo alias = written(letter + i);
     arguments.push_back(
         {InternedString(out), returns[i].type, alias, {}, true});

@@ -6,6 +6,7 @@
 #include "c10/schema/parser.h"
 #include "codegen/check.h"
 #include "codegen/cpp_types.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/yaml.h"
 
 namespace sy::codegen {
@@ -25,7 +26,7 @@ Overload make_overload(const FunctionSchema& s, bool derived) {
   OperatorName name = s.name();
   name.ns = {};
   std::string id = overload_id(name);
-  if (!ns.empty() && ns != "aten") id = ns + '_' + id;
+  if (!ns.empty() && ns != "aten") id = fmt::format("{}_{}", ns, id);
   std::string text = to_string(name);
   return {FunctionSchema(name, {s.arguments().begin(), s.arguments().end()},
                          {s.returns().begin(), s.returns().end()},
@@ -94,10 +95,9 @@ void check_namespace(const Family& family, const Operator& op,
                      lang::Diagnostics& diagnostics) {
   const lang::Location& at = op.entry->func.start();
   if (op.ns != family.ns) {
-    diagnostics.error(at,
-                      "operators of one file share a namespace: expected "
-                      "'" +
-                          family.ns + "', got '" + op.ns + "'");
+    diagnostics.error(
+        at, "operators of one file share a namespace: expected '{}', got '{}'",
+        family.ns, op.ns);
   }
   if (op.ns != "aten" && op.entry->method_variant) {
     diagnostics.error(at,
@@ -109,7 +109,7 @@ void check_namespace(const Family& family, const Operator& op,
 Operator make_operator(const OperatorEntry& e, const Family& family) {
   Operator op{&e,
               family.name,
-              family.path + ":" + std::to_string(e.at.line),
+              fmt::format("{}:{}", family.path, e.at.line),
               namespace_of(e),
               make_overload(e.schema, false),
               std::nullopt,

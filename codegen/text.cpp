@@ -180,7 +180,7 @@ class Wrapper {
         nested_breaks_ += p.depth;
       }
       const std::size_t at = stack_.empty() ? indent_ + 4 : stack_.back();
-      out_ += '\n' + std::string(at, ' ');
+      append(out_, "\n{:{}}", "", at);
       column_ = at;
     }
     if (is_literal(p.text) && column_ + extent(i) > kWidth) {
@@ -205,11 +205,10 @@ class Wrapper {
     while (body.size() + rest.size() > room) {
       std::size_t space = body.rfind(' ', room - 1);
       if (space == std::string_view::npos || space == 0) break;
-      out_ += '"' + std::string(body.substr(0, space + 1)) + "\"\n" +
-              std::string(at, ' ');
+      append(out_, "\"{}\"\n{:{}}", body.substr(0, space + 1), "", at);
       body.remove_prefix(space + 1);
     }
-    const std::string last = '"' + std::string(body) + '"' + rest;
+    const std::string last = fmt::format(R"("{}"{})", body, rest);
     out_ += last;
     column_ = at + last.size();
   }
@@ -275,8 +274,7 @@ std::string wrap(std::string_view line) {
 }
 
 std::string comment(std::string_view text, int indent) {
-  const std::string start =
-      std::string(static_cast<std::size_t>(indent), ' ') + "//";
+  const std::string start = fmt::format("{:{}}//", "", indent);
   std::string out, now = start;
   std::size_t i = 0;
   while (i < text.size()) {
@@ -299,6 +297,16 @@ void Writer::line(std::string_view text) {
   out_ += '\n';
 }
 
+void Writer::formatted_line(fmt::string_view format, fmt::format_args args) {
+  const std::size_t start = out_.size();
+  lang::append_formatted(out_, format, args);
+  if (out_.size() - start > kWidth) {
+    const std::string whole = wrap(std::string_view(out_).substr(start));
+    out_.replace(start, std::string::npos, whole);
+  }
+  out_ += '\n';
+}
+
 void Writer::list(std::string_view head, const std::vector<std::string>& items,
                   std::string_view tail) {
   std::string all(head);
@@ -309,7 +317,7 @@ void Writer::list(std::string_view head, const std::vector<std::string>& items,
   const std::string pad(head.find_first_not_of(' ') + 4, ' ');
   out_ += head;
   out_ += '\n';
-  for (const std::string& item : items) out_ += pad + item + ",\n";
+  for (const std::string& item : items) append(out_, "{}{},\n", pad, item);
   out_ += pad.substr(4);
   out_ += tail;
   out_ += '\n';
@@ -323,7 +331,7 @@ void Writer::block(std::string_view text, int indent) {
     if (now.empty()) {
       out_ += '\n';
     } else {
-      line(pad + std::string(now));
+      line("{}{}", pad, now);
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -338,27 +346,17 @@ void Writer::function(std::string_view head, std::string_view body) {
     const std::string_view statement =
         body.substr(text, body.size() - 1 - text);
     if (head.size() + statement.size() + 5 <= kWidth) {
-      return line(std::string(head) + " { " + std::string(statement) + " }");
+      return line("{} {{ {} }}", head, statement);
     }
   }
-  if (body.empty()) return line(std::string(head) + " {}");
-  line(std::string(head) + " {");
+  if (body.empty()) return line("{} {{}}", head);
+  line("{} {{", head);
   raw(body);
   line("}");
 }
 
 void Writer::gap() {
   if (!out_.empty() && !out_.ends_with("\n\n")) out_ += '\n';
-}
-
-std::string join(const std::vector<std::string>& parts,
-                 std::string_view separator) {
-  std::string out;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i) out += separator;
-    out += parts[i];
-  }
-  return out;
 }
 
 }  // namespace sy::codegen

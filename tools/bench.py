@@ -48,7 +48,7 @@ DIRECT = "direct_noop"
 
 COPY, FLOPS = "roofline_copy/", "roofline_f32/real_time"
 # Numbers that FLOPS says nothing of.
-OTHER_DTYPES = ("BFloat16",)
+OTHER_DTYPES = ("BFloat16", "Double")
 
 
 def output_of(command, threads=1):
@@ -209,6 +209,16 @@ def run(options, threads):
     return results
 
 
+def flat(tables):
+    """{threads: {name: figures}} as one table; the names of all but the first
+    end in "/threads:N"."""
+    results = {}
+    for i, (threads, table) in enumerate(tables.items()):
+        for name, figures in table.items():
+            results[f"{name}/threads:{threads}" if i else name] = figures
+    return results
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./sy bench")
     parser.add_argument("--peer", action="store_true",
@@ -230,7 +240,8 @@ def main():
         sys.exit(f"bench: --filter: {error}")
     if not re.fullmatch(r"[1-9]\d{0,3}(,[1-9]\d{0,3})*", options.threads):
         sys.exit(f"bench: --threads: expected 1 or 1,2, got {options.threads}")
-    results = {n: run(options, int(n)) for n in options.threads.split(",")}
+    results = flat({int(n): run(options, int(n))
+                    for n in options.threads.split(",")})
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Refuses schemas that are incompatible with those of the last release, unless
-# the version was raised: of 0.x the minor number, then the major one.
-# Usage: check_release.sh SYGEN RECORD SCHEMAS VERSION.H
+# the version was raised: of 0.x the minor number, then the major one. Refuses
+# a list of overloads that must work without all that the release had.
+# Usage: check_release.sh SYGEN RECORD SCHEMAS VERSION.H PASSING
 set -euo pipefail
 
-sygen=$1 record=$2 schemas=$3 header=$4
+sygen=$1 record=$2 schemas=$3 header=$4 passing=$5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tar -xJf "$record/schemas.tar.xz" -C "$work"
@@ -17,6 +18,14 @@ significant() {
   IFS=. read -r major minor _ <<<"$1"
   if [ "$major" = 0 ]; then echo $((minor)); else echo $((major * 1000)); fi
 }
+
+lost=$(LC_ALL=C comm -23 <(LC_ALL=C sort "$work/passing.txt") \
+  <(LC_ALL=C sort "$passing"))
+if [ -n "$lost" ]; then
+  echo "These overloads worked in $released and are not in $passing:"
+  echo "$lost"
+  exit 1
+fi
 
 status=0
 "$sygen" diff "$work" "$schemas" >"$work/changes" 2>&1 || status=$?

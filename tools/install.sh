@@ -9,6 +9,8 @@ mkdir -p "$1"
 prefix=$(cd "$1" && pwd)
 bin=$(readlink -f "$root/bazel-bin")
 execroot=${bin%/bazel-out/*}
+# shellcheck source=libraries.sh
+source "$root/tools/libraries.sh"
 version=$(sed -n 's/^#define SY_VERSION_STRING "\(.*\)"$/\1/p' \
   "$root/c10/version.h")
 
@@ -25,14 +27,12 @@ install_headers() {
 }
 
 # Copies, beside ours, the libraries that ours need and that the base system
-# does not have: oneDNN and Debian's Highway and OpenBLAS.
+# does not have.
 install_needed() {
   local soname path
-  ldd "$@" | sort -u |
-    sed -nE 's/^\s*(lib(dnnl|hwy|openblas|gfortran|quadmath)\.so[^ ]*) => ([^ ]+).*/\1 \3/p' |
-    while read -r soname path; do
-      install -m 755 "$path" "$prefix/lib/$soname"
-    done
+  "$root/tools/shipped.sh" "$@" | while IFS=$'\t' read -r soname path; do
+    install -m 755 "$path" "$prefix/lib/$soname"
+  done
 }
 
 fill_in() {
@@ -42,8 +42,8 @@ fill_in() {
 install_licences() {
   local doc=$prefix/share/doc/switchyard package
   install -m 644 "$root/LICENSE" "$doc/LICENSE"
-  install -m 644 "$root/third_party/LICENSES.md" "$doc/third_party/README.md"
-  for package in libfmt-dev libhwy1 libopenblas0-openmp libgfortran5; do
+  install -m 644 "$root/third_party/libraries.txt" "$doc/third_party"
+  for package in $(libraries_words copyright); do
     if [ -e "/usr/share/doc/$package/copyright" ]; then
       install -m 644 "/usr/share/doc/$package/copyright" \
         "$doc/third_party/$package"

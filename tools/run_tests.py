@@ -1,5 +1,5 @@
-"""Runs every test: Bazel's, the sanitizers' with --full, then the consumer
-projects against an installed SDK. The last line is `N passed, N failed`; exit
+"""Runs every test: Bazel's, the sanitizers' with --full, the check of the
+formatting, then the consumer projects against an installed SDK. The last line is `N passed, N failed`; exit
 1 if anything failed, a build that breaks included.
 
 Usage: run_tests.py [--full] [TARGET...]    (TARGETs leave the consumers out)
@@ -85,6 +85,17 @@ def bazel_test(tally, name, options, targets):
         tally.add(f"bazel test{suffix}: exit {code}", False)
 
 
+def check_format(tally):
+    run = subprocess.run([os.path.join(ROOT, "sy"), "format", "--check"],
+                         cwd=ROOT, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True, errors="replace",
+                         check=False)
+    if run.returncode != 0:
+        print("\n".join(run.stdout.splitlines()[:40]))
+        print("FAILED formatting: `./sy format` mends it", flush=True)
+    tally.add("formatting", run.returncode == 0)
+
+
 def consumers():
     folder = os.path.join(ROOT, "test", "consumers")
     if not os.path.isdir(folder):
@@ -133,6 +144,7 @@ def main():
             for name, flags, targets in SANITIZERS:
                 bazel_test(tally, name, flags, options.targets or targets)
         if not options.targets:
+            check_format(tally)
             run_consumers(tally)
     except (OSError, KeyboardInterrupt) as error:
         tally.add(f"the run itself: {error!r}", False)

@@ -1,19 +1,14 @@
 #!/usr/bin/env bash
-# Installs what a build needs and is not there: Debian packages, and the oneDNN
-# wheels, unpacked into a cache folder outside the tree. Silent when nothing is
-# missing.
+# Installs what a build needs and is not there: the Debian packages and the
+# wheels of oneDNN that third_party/libraries.txt names. Wheels are unpacked into
+# a cache folder outside the tree. Silent when nothing is missing.
 set -euo pipefail
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 onednn=${SY_ONEDNN_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/onednn-2023.2.0}
-
-packages=(
-  bazel-bootstrap bazel-rules-java bazel-rules-proto
-  g++ cmake ninja-build python3 unzip xz-utils clang-format
-  libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
-  libcli11-dev nlohmann-json3-dev libhwy-dev zlib1g-dev
-  libopenblas-openmp-dev
-)
+# shellcheck source=libraries.sh
+source "$root/tools/libraries.sh"
+mapfile -t packages < <(libraries_words packages)
 
 fail() {
   printf 'setup: %s\n' "$@" >&2
@@ -69,8 +64,9 @@ install_onednn() {
   # a second setup at the same time leaves no half of it.
   work=$(mktemp -d "$onednn.XXXXXX")
   trap 'rm -rf "$work"' EXIT
+  libraries_lines wheel >"$work/wheels.txt"
   python3 -m pip download -q --no-deps --only-binary :all: --require-hashes \
-    -d "$work" -r "$root/third_party/onednn.txt" ||
+    -d "$work" -r "$work/wheels.txt" ||
     fail "pip could not download the oneDNN wheels" \
       "Is the network (or the proxy for it) reachable?"
   for wheel in "$work"/*.whl; do

@@ -1,5 +1,7 @@
 #include "c10/schema/check.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <span>
 #include <string>
@@ -26,7 +28,7 @@ std::string quote(std::string_view text) {
 }
 
 std::string annotation(AliasInfo alias) {
-  return "'(" + to_string(alias) + ")'";
+  return fmt::format("'({})'", to_string(alias));
 }
 
 bool fits(DefaultValue value, Type type);
@@ -96,9 +98,11 @@ class Checker {
   }
 
  private:
-  void add(Place place, std::size_t index, std::string message) {
-    faults_.push_back(
-        {place, static_cast<std::uint16_t>(index), std::move(message)});
+  template <class... A>
+  void add(Place place, std::size_t index, fmt::format_string<A...> text,
+           A&&... arguments) {
+    faults_.push_back({place, static_cast<std::uint16_t>(index),
+                       fmt::format(text, std::forward<A>(arguments)...)});
   }
 
   bool has_out() const {
@@ -112,8 +116,8 @@ class Checker {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const Argument& a = arguments_[i];
       if (schema_.argument_index(a.name) != static_cast<int>(i)) {
-        add(Place::kArgumentName, i,
-            "argument name " + quote(a.name) + " appears twice");
+        add(Place::kArgumentName, i, "argument name '{}' appears twice",
+            a.name);
       }
       check_default(i);
       check_alias(Place::kArgument, i, a.type, a.alias);
@@ -122,16 +126,17 @@ class Checker {
           defaulted = &a;
         } else if (defaulted) {
           add(Place::kArgumentName, i,
-              "argument " + quote(a.name) + " without a default follows " +
-                  quote(defaulted->name) + ", which has one");
+              "argument '{}' without a default follows '{}', which has one",
+              a.name, defaulted->name);
         }
       }
       if (a.is_out()) {
         out = &a;
       } else if (out) {
         add(Place::kArgumentName, i,
-            "argument " + quote(a.name) + " follows the out argument " +
-                quote(out->name) + "; out arguments come last");
+            "argument '{}' follows the out argument '{}'; out arguments come "
+            "last",
+            a.name, out->name);
       }
     }
   }
@@ -140,13 +145,12 @@ class Checker {
     const Argument& a = arguments_[i];
     if (!a.default_value) return;
     if (a.is_out()) {
-      add(Place::kDefault, i,
-          "out argument " + quote(a.name) + " cannot have a default");
+      add(Place::kDefault, i, "out argument '{}' cannot have a default",
+          a.name);
     } else if (!fits(a.default_value, a.type)) {
       add(Place::kDefault, i,
-          "default " + std::string(a.default_value.str()) +
-              " does not fit type " + quote(a.type.str()) + " of argument " +
-              quote(a.name));
+          "default {} does not fit type '{}' of argument '{}'",
+          a.default_value.str(), a.type.str(), a.name);
     }
   }
 
@@ -154,18 +158,18 @@ class Checker {
     if (!alias) return;
     if (!type.is_tensor_like()) {
       add(place, i,
-          "type " + quote(type.str()) +
-              " cannot alias: only Tensor has an alias annotation");
+          "type '{}' cannot alias: only Tensor has an alias annotation",
+          type.str());
     }
     if (alias.is_write() && alias.before().has_several()) {
-      add(place, i,
-          "a written alias set has one letter, got " + annotation(alias));
+      add(place, i, "a written alias set has one letter, got {}",
+          annotation(alias));
     } else if (alias.before().has_several() && alias.has_after() &&
                alias.after().has_several()) {
       add(place, i,
           "the alias sets before and after '->' cannot both have several "
-          "letters, got " +
-              annotation(alias));
+          "letters, got {}",
+          annotation(alias));
     }
   }
 
@@ -178,8 +182,8 @@ class Checker {
         if (!a.is_write() && !b.is_write()) continue;
         if (!a.alias.before().intersects(b.alias.before())) continue;
         add(Place::kArgument, i,
-            "arguments " + quote(a.name) + " and " + quote(b.name) +
-                " share an alias set that is written");
+            "arguments '{}' and '{}' share an alias set that is written",
+            a.name, b.name);
       }
     }
   }
@@ -193,9 +197,8 @@ class Checker {
   void check_known(Place place, std::size_t i, AliasSet set) {
     const AliasSet unknown = set - argument_sets();
     if (unknown.empty()) return;
-    add(place, i,
-        "alias set '" + to_string(AliasInfo(unknown, false)) +
-            "' is not that of an argument");
+    add(place, i, "alias set '{}' is not that of an argument",
+        to_string(AliasInfo(unknown, false)));
   }
 
   void check_after_sets() {
@@ -213,8 +216,7 @@ class Checker {
         return !r.name.empty() && other.name == r.name;
       };
       if (std::ranges::any_of(returns_.first(i), same_name)) {
-        add(Place::kReturnName, i,
-            "return name " + quote(r.name) + " appears twice");
+        add(Place::kReturnName, i, "return name '{}' appears twice", r.name);
       }
       check_alias(Place::kReturn, i, r.type, r.alias);
       check_known(Place::kReturn, i, r.alias.before());
@@ -232,13 +234,13 @@ class Checker {
     if (source < 0) return;
     const Argument& a = arguments_[source];
     if (!a.is_write()) {
-      add(Place::kReturn, i,
-          "return " + std::to_string(i + 1) + " is marked as written, but " +
-              quote(a.name) + " is not");
+      add(Place::kReturn, i, "return {} is marked as written, but '{}' is not",
+          i + 1, a.name);
     } else if (!a.is_out() && source != inplace_index()) {
       add(Place::kReturn, i,
-          "a written return must be 'self' or an out argument, but " +
-              quote(a.name) + " is positional");
+          "a written return must be 'self' or an out argument, but '{}' is "
+          "positional",
+          a.name);
     }
   }
 
@@ -251,28 +253,28 @@ class Checker {
   void check_inplace() {
     const std::string name = quote(schema_.name().name);
     if (has_out()) {
-      add(Place::kName, 0, "in-place " + name + " cannot have out arguments");
+      add(Place::kName, 0, "in-place {} cannot have out arguments", name);
       return;
     }
     const int index = inplace_index();
     if (index < 0) {
-      add(Place::kName, 0, "in-place " + name + " has no argument to write");
+      add(Place::kName, 0, "in-place {} has no argument to write", name);
       return;
     }
     const Argument& self = arguments_[index];
     if (!self.is_write()) {
       add(Place::kArgument, index,
-          "in-place " + name + " must write its argument " + quote(self.name) +
-              ", as in 'Tensor(a!)'");
+          "in-place {} must write its argument '{}', as in 'Tensor(a!)'", name,
+          self.name);
     } else if (!(self.type == TypeKind::kTensor)) {
       if (!returns_.empty()) {
-        add(Place::kReturn, 0,
-            "in-place " + name + " on a list must return nothing");
+        add(Place::kReturn, 0, "in-place {} on a list must return nothing",
+            name);
       }
     } else if (returns_.size() != 1 || returns_[0].alias != self.alias) {
       add(returns_.empty() ? Place::kName : Place::kReturn, 0,
-          "in-place " + name + " must return " + quote(self.name) + " as " +
-              quote("Tensor(" + to_string(self.alias) + ")"));
+          "in-place {} must return '{}' as 'Tensor({})'", name, self.name,
+          to_string(self.alias));
     }
   }
 
@@ -292,18 +294,17 @@ class Checker {
         plain ? outs.size() - std::ranges::count_if(outs, scratch) : 0;
     if (returns_.size() != expected) {
       add(returns_.empty() ? Place::kName : Place::kReturn, 0,
-          "an out= form must return its out arguments" +
-              std::string(plain ? "" : ", or nothing where one is a list") +
-              ": expected " + std::to_string(expected) + " returns, got " +
-              std::to_string(returns_.size()));
+          "an out= form must return its out arguments{}: expected {} returns, "
+          "got {}",
+          plain ? "" : ", or nothing where one is a list", expected,
+          returns_.size());
       return;
     }
     for (std::size_t i = 0; i < expected; ++i) {
       if (returns_[i].alias == outs[i].alias) continue;
       add(Place::kReturn, i,
-          "return " + std::to_string(i + 1) + " must be the out argument " +
-              quote(outs[i].name) + ", " +
-              quote("Tensor(" + to_string(outs[i].alias) + ")"));
+          "return {} must be the out argument '{}', 'Tensor({})'", i + 1,
+          outs[i].name, to_string(outs[i].alias));
     }
   }
 

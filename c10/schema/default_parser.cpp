@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <charconv>
 #include <limits>
 #include <string>
@@ -41,8 +43,9 @@ DefaultValue parse_string(Scanner& in) {
         case '\'':
         case '"': break;
         default:
-          Scanner::fail("unknown escape '\\" + std::string(1, c) +
-                            "' in a string; write \\\\, \\', \\\", \\n or \\t",
+          Scanner::fail(fmt::format("unknown escape '\\{}' in a string; write "
+                                    "\\\\, \\', \\\", \\n or \\t",
+                                    std::string(1, c)),
                         start + i - 1);
       }
     }
@@ -79,7 +82,7 @@ DefaultValue parse_number(Scanner& in) {
     return shared(Kind::kInt, text, integer);
   }
   if (end == last && code == std::errc::result_out_of_range) {
-    Scanner::fail("integer " + std::string(text) + " does not fit in 64 bits",
+    Scanner::fail(fmt::format("integer {} does not fit in 64 bits", text),
                   start);
   }
   double number = 0;
@@ -87,10 +90,10 @@ DefaultValue parse_number(Scanner& in) {
       text.find_first_of("0123456789") == (text[0] == '-' ? 1 : 0);
   const auto real = std::from_chars(first, last, number);
   if (!has_digit || real.ptr != last) {
-    Scanner::fail("malformed number '" + std::string(text) + "'", start);
+    Scanner::fail(fmt::format("malformed number '{}'", text), start);
   }
   if (real.ec != std::errc()) {
-    Scanner::fail("number " + std::string(text) + " does not fit in a double",
+    Scanner::fail(fmt::format("number {} does not fit in a double", text),
                   start);
   }
   return shared(Kind::kDouble, text, 0, number);

@@ -1,5 +1,7 @@
 #include "c10/schema/parser.h"
 
+#include <fmt/core.h>
+
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -52,7 +54,7 @@ class Parser {
   FunctionSchema schema() {
     const OperatorName name = operator_name();
     if (!in_.accept("(")) {
-      in_.fail_expected("'(' after operator name " + quote(name.name));
+      in_.fail_expected(fmt::format("'(' after operator name '{}'", name.name));
     }
     std::vector<Argument> arguments;
     const bool is_vararg = read_arguments(arguments);
@@ -104,7 +106,7 @@ class Parser {
 
   void end(std::string_view what) {
     if (in_.at_end()) return;
-    in_.fail_expected("end of text after " + std::string(what));
+    in_.fail_expected(fmt::format("end of text after {}", what));
   }
 
  private:
@@ -136,8 +138,8 @@ class Parser {
       arguments.push_back(argument(kwarg_only));
       if (in_.accept(",")) continue;
       if (in_.accept(")")) return false;
-      in_.fail_expected("',' or ')' after argument " +
-                        quote(arguments.back().name));
+      in_.fail_expected(
+          fmt::format("',' or ')' after argument '{}'", arguments.back().name));
     }
   }
 
@@ -166,8 +168,8 @@ class Parser {
           "'Tensor(a!)?'",
           in_.offset());
     }
-    in_.fail_expected("an argument name after type " +
-                      quote(argument_type.str()));
+    in_.fail_expected(
+        fmt::format("an argument name after type '{}'", argument_type.str()));
   }
 
   // True if the returns end with `...`.
@@ -189,8 +191,8 @@ class Parser {
       returns.push_back(single_return());
       if (in_.accept(",")) continue;
       if (in_.accept(")")) return false;
-      in_.fail_expected("',' or ')' after return " +
-                        std::to_string(returns.size()));
+      in_.fail_expected(
+          fmt::format("',' or ')' after return {}", returns.size()));
     }
   }
 
@@ -217,8 +219,9 @@ class Parser {
     }
     if (!path.starts_with("__torch__.torch.classes.")) {
       Scanner::fail(
-          "expected a class type '__torch__.torch.classes.NAME', got " +
-              quote(path),
+          fmt::format(
+              "expected a class type '__torch__.torch.classes.NAME', got '{}'",
+              path),
           start);
     }
     return Type::class_named(path);
@@ -248,9 +251,8 @@ class Parser {
     int size = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), size);
     if (size < 1 || size > Type::kMaxListSize) {
-      Scanner::fail("list size must be between 1 and " +
-                        std::to_string(Type::kMaxListSize) + ", got " +
-                        std::string(digits),
+      Scanner::fail(fmt::format("list size must be between 1 and {}, got {}",
+                                Type::kMaxListSize, digits),
                     start);
     }
     return size;
@@ -274,8 +276,9 @@ class Parser {
       const std::string_view name = in_.identifier();
       if (name.empty()) in_.fail_expected("an alias letter or '*'");
       if (name.size() != 1 || name[0] < 'a' || name[0] > 'z') {
-        Scanner::fail("an alias set is a letter 'a' to 'z', got " + quote(name),
-                      start);
+        Scanner::fail(
+            fmt::format("an alias set is a letter 'a' to 'z', got '{}'", name),
+            start);
       }
       set = set | AliasSet::of(name[0]);
     } while (in_.accept("|"));

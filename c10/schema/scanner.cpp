@@ -1,5 +1,7 @@
 #include "c10/schema/scanner.h"
 
+#include <fmt/core.h>
+
 #include <utility>
 
 #include "c10/schema/schema_error.h"
@@ -99,7 +101,7 @@ std::string_view Scanner::number() {
 
 void Scanner::fail_expected(const std::string& what) {
   const std::size_t start = offset();
-  fail("expected " + what + ", got " + describe_next(), start);
+  fail(fmt::format("expected {}, got {}", what, describe_next()), start);
 }
 
 void Scanner::fail(std::string message, std::size_t offset) {

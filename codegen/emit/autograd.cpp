@@ -42,8 +42,8 @@ class AutogradEmitter {
     }
     if (!registrations_.empty()) {
       w.gap();
-      w.line("SY_LIBRARY_IMPL(" + family_.ns + ", Autograd, m) {");
-      for (const std::string& r : registrations_) w.line("  " + r);
+      w.line("SY_LIBRARY_IMPL({}, Autograd, m) {{", family_.ns);
+      for (const std::string& r : registrations_) w.line("  {}", r);
       w.line("}");
     }
     close_namespace(w, "sy::autograd");
@@ -52,7 +52,7 @@ class AutogradEmitter {
 
  private:
   void headers(Writer& w, Writer& declared) const {
-    w.include("aten/ops/" + family_.name + "_ops.h");
+    w.include(fmt::format("aten/ops/{}_ops.h", family_.name));
     w.include("autograd/generated_support.h");
     // A library of its own is one source, with one declaration of each.
     if (family_.is_own()) return include_operators(w, model_, called_);
@@ -109,23 +109,23 @@ class AutogradEmitter {
   }
 
   void fallthrough(const Overload& o) {
-    registrations_.push_back("m.impl(\"" + o.name +
-                             "\", Kernel::fallthrough());");
+    registrations_.push_back(
+        fmt::format(R"(m.impl("{}", Kernel::fallthrough());)", o.name));
   }
 
   void begin(Writer& w, const Operator& op, const Overload& o) {
     const std::string params = parameter_list(o.schema);
     w.gap();
-    w.line(return_type(o.schema) + ' ' + o.id + "(DispatchKeySet " +
-           local(op, "ks") + (params.empty() ? "" : ", " + params) + ") {");
-    registrations_.push_back("m.impl(\"" + o.name + "\", SY_FN(" + o.id +
-                             "));");
+    w.line("{} {}(DispatchKeySet {}{}) {{", return_type(o.schema), o.id,
+           local(op, "ks"), params.empty() ? "" : fmt::format(", {}", params));
+    registrations_.push_back(
+        fmt::format(R"(m.impl("{}", SY_FN({}));)", o.name, o.id));
   }
 
   static std::string redispatch(const Operator& op, const Overload& o) {
     const std::string args = argument_list(o.schema);
-    return "ops::" + o.id + "::redispatch(below_autograd(" + local(op, "ks") +
-           ")" + (args.empty() ? "" : ", " + args) + ");";
+    return fmt::format("ops::{}::redispatch(below_autograd({}){});", o.id,
+                       local(op, "ks"), args.empty() ? "" : ", " + args);
   }
 
   // Nothing to record.
@@ -133,21 +133,21 @@ class AutogradEmitter {
                    const std::string& names) {
     const char* question = o.schema.is_functional() ? "any_requires_grad"
                                                     : "inplace_requires_grad";
-    w.line(std::string("  if (!") + question + "(" + names + ")) {");
-    w.line("    return " + redispatch(op, o));
+    w.line("  if (!{}({})) {{", question, names);
+    w.line("    return {}", redispatch(op, o));
     w.line("  }");
   }
 
   // The call below autograd, in the scope that the lines before opened.
   static void below(Writer& w, const Operator& op, const std::string& call) {
-    w.line("    const AutoDispatchBelowAutograd " + local(op, "guard") + ";");
-    w.line("    " + call);
+    w.line("    const AutoDispatchBelowAutograd {};", local(op, "guard"));
+    w.line("    {}", call);
   }
 
   static void make_node(Writer& w, const Operator& op, const Overload& o,
                         const std::string& names) {
-    w.line("  auto " + local(op, "node") + " = make_node<" + node_name(op) +
-           ">(" + entry_of(o) + ", " + names + ");");
+    w.line("  auto {} = make_node<{}>({}, {});", local(op, "node"),
+           node_name(op), entry_of(o), names);
   }
 
   void functional(Writer& w, const Operator& op, const DerivativePlan& plan) {
@@ -160,11 +160,11 @@ class AutogradEmitter {
     emit_saves(w, plan, {}, node);
     const bool several = o.schema.returns().size() > 1;
     const std::string result = local(op, several ? "results" : "result");
-    w.line("  " + return_type(o.schema) + ' ' + result + " = [&] {");
+    w.line("  {} {} = [&] {{", return_type(o.schema), result);
     below(w, op, "return " + redispatch(op, o));
     w.line("  }();");
     history(w, o.schema, plan, node, result);
-    w.line("  return " + result + ";");
+    w.line("  return {};", result);
     w.line("}");
   }
 
@@ -176,22 +176,19 @@ class AutogradEmitter {
     const bool list = n == 1 && s.returns()[0].type.is_list();
     if (n == 1) {
       const bool views = list && s.returns()[0].alias;
-      w.line(std::string("  ") + (views ? "set_history_views" : "set_history") +
-             "(" + result + ", " + (saves ? node : "std::move(" + node + ")") +
-             ");");
+      w.line("  {}({}, {});", views ? "set_history_views" : "set_history",
+             result, saves ? node : fmt::format("std::move({})", node));
     } else {
       for (std::size_t i = 0; i < n; ++i) {
         if (i == 0 || plan.uses_grads) {
-          w.line("  set_history(std::get<" + std::to_string(i) + ">(" + result +
-                 "), " + node + ");");
+          w.line("  set_history(std::get<{}>({}), {});", i, result, node);
         } else {
-          w.line("  skip_output(" + node + ");");
+          w.line("  skip_output({});", node);
         }
       }
     }
     const auto name = [&](std::size_t i) {
-      return n == 1 ? result
-                    : "std::get<" + std::to_string(i) + ">(" + result + ")";
+      return n == 1 ? result : fmt::format("std::get<{}>({})", i, result);
     };
     emit_result_saves(w, plan, node, name);
   }
@@ -203,7 +200,7 @@ class AutogradEmitter {
     const std::string node = local(op, "node");
     begin(w, op, o);
     pass(w, op, o, names);
-    w.line("  check_inplace(" + entry_of(o) + ", " + self + ");");
+    w.line("  check_inplace({}, {});", entry_of(o), self);
     make_node(w, op, o, names);
     emit_saves(w, plan, self, node);
     w.line("  {");
@@ -212,12 +209,11 @@ class AutogradEmitter {
     // Of an in-place view nothing was written, only self is another tensor.
     const bool is_view = op.has_tag("inplace_view");
     if (is_view) w.include("autograd/inplace_view.h");
-    w.line(std::string("  ") +
-           (is_view ? "set_history_of_view(" : "rebase_history(") + self +
-           ", " + (has_result_saves(plan) ? node : "std::move(" + node + ")") +
-           ");");
+    w.line("  {}({}, {});", is_view ? "set_history_of_view" : "rebase_history",
+           self,
+           has_result_saves(plan) ? node : fmt::format("std::move({})", node));
     emit_result_saves(w, plan, node, [&](std::size_t) { return self; });
-    w.line("  return " + self + ";");
+    w.line("  return {};", self);
     w.line("}");
   }
 
@@ -230,14 +226,14 @@ class AutogradEmitter {
     const std::string self = written_arguments(o)[0];
     begin(w, op, o);
     pass(w, op, o, self);
-    w.line("  check_inplace(" + entry_of(o) + ", " + self + ");");
-    w.line("  auto " + node + " = make_node<OverwriteBackward>(" + entry_of(o) +
-           ", " + self + ");");
+    w.line("  check_inplace({}, {});", entry_of(o), self);
+    w.line("  auto {} = make_node<OverwriteBackward>({}, {});", node,
+           entry_of(o), self);
     w.line("  {");
     below(w, op, redispatch(op, o));
     w.line("  }");
-    w.line("  rebase_history(" + self + ", std::move(" + node + "));");
-    w.line("  return " + self + ";");
+    w.line("  rebase_history({}, std::move({}));", self, node);
+    w.line("  return {};", self);
     w.line("}");
   }
 
@@ -245,10 +241,10 @@ class AutogradEmitter {
               std::vector<std::string> names) {
     for (const std::string& out : written_arguments(o)) names.push_back(out);
     begin(w, op, o);
-    w.line("  if (any_requires_grad(" + join(names, ", ") + ")) {");
-    w.line("    reject_out(" + entry_of(o) + ");");
+    w.line("  if (any_requires_grad({})) {{", join(names, ", "));
+    w.line("    reject_out({});", entry_of(o));
     w.line("  }");
-    w.line("  return " + redispatch(op, o));
+    w.line("  return {}", redispatch(op, o));
     w.line("}");
   }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "codegen/cpp_types.h"
+#include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/exact_out.h"
@@ -16,7 +17,7 @@ std::string result_variable(const Operator& op, std::size_t i) {
   const auto returns = op.base.schema.returns();
   std::string name(returns[i].name.view());
   if (name.empty()) {
-    name = returns.size() == 1 ? "out" : "out" + std::to_string(i);
+    name = returns.size() == 1 ? "out" : fmt::format("out{}", i);
   }
   const auto arguments = parameter_names(op.base.schema);
   std::set<std::string> taken(arguments.begin(), arguments.end());
@@ -53,8 +54,8 @@ class BackendEmitter {
     }
     if (!registrations_.empty()) {
       w.gap();
-      w.line("SY_LIBRARY_IMPL(" + family_.ns + ", " + key_ + ", m) {");
-      for (const std::string& r : registrations_) w.line("  " + r);
+      w.line("SY_LIBRARY_IMPL({}, {}, m) {{", family_.ns, key_);
+      for (const std::string& r : registrations_) w.line("  {}", r);
       w.line("}");
     }
     close_namespace(w, backend_.ns.str());
@@ -63,7 +64,7 @@ class BackendEmitter {
 
  private:
   void headers(Writer& w) const {
-    w.include("aten/ops/" + family_.name + "_ops.h");
+    w.include(fmt::format("aten/ops/{}_ops.h", family_.name));
     w.include(kernels_header(backend_, family_));
     w.include("c10/plugin/library.h");
   }
@@ -71,7 +72,7 @@ class BackendEmitter {
   static void contract(Writer& w, const Operator& op) {
     if (!has_contract(op)) return;
     w.include(family_header(op, "_kernels.h"));
-    w.line("  " + contract_call(op));
+    w.line("  {}", contract_call(op));
   }
 
   // Whether the backend has an engine for it, which is then used.
@@ -82,8 +83,8 @@ class BackendEmitter {
   }
 
   bool is_listed(const Overload& o) const {
-    return backend_.names(family_.is_own() ? family_.ns + "::" + o.name
-                                           : o.name);
+    return backend_.names(
+        family_.is_own() ? fmt::format("{}::{}", family_.ns, o.name) : o.name);
   }
 
   void kernels(Writer& w, const Operator& op) {
@@ -91,8 +92,6 @@ class BackendEmitter {
       case OperatorKind::kPointwise:
         for (const Overload* o : op.overloads()) {
           if (!runs(w, Engine::kPointwise, *o)) continue;
-          // An out= form that does not convert stores the functional result.
-          if (o->schema.is_out() && exact_out_.of(op)) continue;
           pointwise(w, op, *o);
         }
         break;
@@ -105,15 +104,16 @@ class BackendEmitter {
         for (const Overload* o : op.overloads()) {
           if (!runs(w, Engine::kScan, *o)) continue;
           begin(w, op, *o);
+          apart(w, op, *o);
           contract(w, op);
           results(w, op, *o, "scan", scan_arguments(op));
         }
         break;
       case OperatorKind::kView:
         if (runs(w, Engine::kView, op.base)) {
-          registrations_.push_back("m.impl(\"" + op.base.name +
-                                   "\", Kernel::from_boxed(&" +
-                                   callee(op, ns_, "view") + "));");
+          registrations_.push_back(
+              fmt::format(R"(m.impl("{}", Kernel::from_boxed(&{}));)",
+                          op.base.name, callee(op, ns_, "view")));
         }
         break;
       case OperatorKind::kDispatch: dispatched(w, op); break;
@@ -126,8 +126,23 @@ class BackendEmitter {
     w.gap();
     if (&o == &op.base) w.line(item_source(op));
     function_head(w, o, "_kernel");
-    registrations_.push_back("m.impl(\"" + o.name + "\", SY_FN(" + o.id +
-                             "_kernel).checks_itself());");
+    registrations_.push_back(fmt::format(
+        R"(m.impl("{}", SY_FN({}_kernel).checks_itself());)", o.name, o.id));
+  }
+
+  // A backend without memory reads nothing.
+  void apart(Writer& w, const Operator& op, const Overload& o) const {
+    if (!backend_.fills || !o.schema.is_out()) return;
+    emit_apart(w, op, o, o.id + "_kernel", "");
+  }
+
+  // An out= form that does not convert.
+  void check_exact(Writer& w, const Operator& op, const Overload& o,
+                   const std::string& args) {
+    if (!o.schema.is_out() || !exact_out_.of(op)) return;
+    w.include("aten/engine/exact_out.h");
+    w.line("  check_exact_out(" + entry_of(o) + ", " + descriptor(op) + ", " +
+           args + ", " + written_arguments(o)[0] + ");");
   }
 
   void pointwise(Writer& w, const Operator& op, const Overload& o) {
@@ -135,21 +150,26 @@ class BackendEmitter {
     contract(w, op);
     const std::string args = pointwise_arguments(w, op);
     if (o.schema.is_functional()) {
-      w.line("  return " + callee(op, ns_, "pointwise") + "(" + descriptor(op) +
-             ", " + args + ");");
+      w.line("  return {}({}, {});", callee(op, ns_, "pointwise"),
+             descriptor(op), args);
     } else {
       const std::string out = written_arguments(o)[0];
       const char* engine =
           o.schema.is_inplace() ? "pointwise_inplace" : "pointwise_out";
-      w.line("  " + callee(op, ns_, engine) + "(" + descriptor(op) + ", " +
-             args + ", " + entry_of(o) + ", " + out + ");");
-      w.line("  " + return_written(o));
+      check_exact(w, op, o, args);
+      if (backend_.fills) {
+        emit_pointwise_apart(w, op, o, o.id + "_kernel", "", args);
+      }
+      w.line("  {}({}, {}, {}, {});", callee(op, ns_, engine), descriptor(op),
+             args, entry_of(o), out);
+      w.line("  {}", return_written(o));
     }
     w.line("}");
   }
 
   void reduce(Writer& w, const Operator& op, const Overload& o) {
     begin(w, op, o);
+    apart(w, op, o);
     contract(w, op);
     const std::string args = reduce_arguments(w, op);
     if (op.base.schema.returns().size() > 1) {
@@ -157,13 +177,13 @@ class BackendEmitter {
       return;
     }
     if (o.schema.is_functional()) {
-      w.line("  return " + callee(op, ns_, "reduce") + "(" + descriptor(op) +
-             ", " + args + ");");
+      w.line("  return {}({}, {});", callee(op, ns_, "reduce"), descriptor(op),
+             args);
     } else {
-      w.line("  " + callee(op, ns_, "reduce_out") + "(" + descriptor(op) +
-             ", " + args + ", " + entry_of(o) + ", " + written_arguments(o)[0] +
-             ");");
-      w.line("  " + return_written(o));
+      check_exact(w, op, o, args);
+      w.line("  {}({}, {}, {}, {});", callee(op, ns_, "reduce_out"),
+             descriptor(op), args, entry_of(o), written_arguments(o)[0]);
+      w.line("  {}", return_written(o));
     }
     w.line("}");
   }
@@ -176,19 +196,18 @@ class BackendEmitter {
       const std::string all = local(op, "results");
       std::vector<std::string> list;
       for (std::size_t i = 0; i < n; ++i) {
-        list.push_back(all + "[" + std::to_string(i) + "]");
+        list.push_back(fmt::format("{}[{}]", all, i));
       }
-      w.line("  Tensor " + all + "[" + std::to_string(n) + "];");
-      w.line("  " + callee(op, ns_, engine + "_results") + "(" +
-             descriptor(op) + ", " + args + ", " + all + ");");
-      w.line("  return " + (n == 1 ? list[0] : "{" + join(list, ", ") + "}") +
-             ";");
+      w.line("  Tensor {}[{}];", all, n);
+      w.line("  {}({}, {}, {});", callee(op, ns_, engine + "_results"),
+             descriptor(op), args, all);
+      w.line("  return {};",
+             n == 1 ? list[0] : fmt::format("{{{}}}", join(list, ", ")));
     } else {
       w.line(outs_line(op, o));
-      w.line("  " + callee(op, ns_, engine + "_outs") + "(" + descriptor(op) +
-             ", " + args + ", " + entry_of(o) + ", " + local(op, "outs") +
-             ");");
-      w.line("  " + return_written(o));
+      w.line("  {}({}, {}, {}, {});", callee(op, ns_, engine + "_outs"),
+             descriptor(op), args, entry_of(o), local(op, "outs"));
+      w.line("  {}", return_written(o));
     }
     w.line("}");
   }
@@ -209,13 +228,12 @@ class BackendEmitter {
       return;
     }
     if (kernel.empty()) return;
-    registrations_.push_back("m.impl(\"" + op.base.name + "\", SY_FN(" +
-                             kernel + "));");
+    registrations_.push_back(
+        fmt::format(R"(m.impl("{}", SY_FN({}));)", op.base.name, kernel));
   }
 
   void check(Writer& w, const Operator& op) const {
-    w.line("  Dims " + local(op, "sizes") + "[" +
-           std::to_string(op.contract.shape.size()) + "];");
+    w.line("  Dims {}[{}];", local(op, "sizes"), op.contract.shape.size());
     w.include("aten/engine/generated.h");
     w.include_all(result_headers(op));
     contract(w, op);
@@ -226,7 +244,13 @@ class BackendEmitter {
                    const std::vector<std::string>& outs) const {
     std::vector<std::string> args = parameter_names(op.base.schema);
     args.insert(args.end(), outs.begin(), outs.end());
-    return callee(op, ns_, kernel) + "(" + join(args, ", ") + ")";
+    return fmt::format("{}({})", callee(op, ns_, kernel), join(args, ", "));
+  }
+
+  static std::string new_result(Writer& w, const Operator& op) {
+    if (!op.has_tag("column_major")) return "new_result";
+    w.include("aten/engine/columns.h");
+    return "new_by_columns";
   }
 
   void structured(Writer& w, const Operator& op, const std::string& kernel) {
@@ -236,13 +260,13 @@ class BackendEmitter {
     for (std::size_t i = 0; i < op.contract.shape.size(); ++i) {
       const std::string name = result_variable(op, i);
       outs.push_back(name);
-      w.line("  const Tensor " + name + " = new_result(" + like_argument(op) +
-             ", " + local(op, "sizes") + "[" + std::to_string(i) + "], " +
-             result_dtype(op, i) + ");");
+      w.line("  const Tensor {} = {}({}, {}[{}], {});", name, new_result(w, op),
+             like_argument(op), local(op, "sizes"), i, result_dtype(op, i));
     }
-    if (backend_.fills) w.line("  " + call(op, kernel, outs) + ";");
-    w.line("  return " +
-           (outs.size() == 1 ? outs[0] : "{" + join(outs, ", ") + "}") + ";");
+    if (backend_.fills) w.line("  {};", call(op, kernel, outs));
+    w.line("  return {};", outs.size() == 1
+                               ? outs[0]
+                               : fmt::format("{{{}}}", join(outs, ", ")));
     w.line("}");
   }
 
@@ -257,12 +281,17 @@ class BackendEmitter {
     const std::string device = like_argument(op) + ".device()";
     const std::string dtype = result_dtype(op, 0);
     if (exact_out_.of(op)) {
-      w.line("  generated::check_out_dtype(" + entry_of(o) + ", " + out + ", " +
-             dtype + ");");
+      w.line("  generated::check_out_dtype({}, {}, {});", entry_of(o), out,
+             dtype);
     }
-    if (!backend_.fills) {
-      w.line("  prepare_out(" + entry_of(o) + ", " + out + ", " + size + ", " +
-             dtype + ", " + device + ");");
+    if (op.has_tag("column_major")) {
+      w.line("  const Tensor {} = {}({}, {}, {});", result, new_result(w, op),
+             like_argument(op), size, dtype);
+      if (backend_.fills) w.line("  {};", call(op, kernel, {result}));
+      w.line("  store_as_laid_out({}, {}, {});", entry_of(o), result, out);
+    } else if (!backend_.fills) {
+      w.line("  prepare_out({}, {}, {}, {}, {});", entry_of(o), out, size,
+             dtype, device);
     } else {
       std::vector<std::string> inputs;
       const auto arguments = op.tensor_arguments();
@@ -271,7 +300,7 @@ class BackendEmitter {
           inputs.push_back("&" + parameter_name(*a));
         } else if (a->type.is_optional()) {
           const std::string name = parameter_name(*a);
-          inputs.push_back(name + " ? &*" + name + " : nullptr");
+          inputs.push_back(fmt::format("{0} ? &*{0} : nullptr", name));
         }
       }
       const bool list =
@@ -279,29 +308,27 @@ class BackendEmitter {
                       [](const Argument* a) { return a->type.is_list(); });
       if (list) {
         // Any of them may overlap.
-        w.line("  const Tensor " + result + " = new_result(" +
-               like_argument(op) + ", " + size + ", " + dtype + ");");
-        w.line("  " + call(op, kernel, {result}) + ";");
-        w.line("  store_result(" + entry_of(o) + ", " + result + ", " + out +
-               ");");
+        w.line("  const Tensor {} = new_result({}, {}, {});", result,
+               like_argument(op), size, dtype);
+        w.line("  {};", call(op, kernel, {result}));
+        w.line("  store_result({}, {}, {});", entry_of(o), result, out);
       } else {
         const std::string fill = local(op, "fill");
-        const std::string head =
-            "  const auto " + fill + " = [&](const Tensor& " + result + ") {";
+        const std::string head = fmt::format(
+            "  const auto {} = [&](const Tensor& {}) {{", fill, result);
         const std::string body = call(op, kernel, {result}) + ";";
         if (head.size() + body.size() + 4 <= 80) {
-          w.line(head + ' ' + body + " };");
+          w.line("{} {} }};", head, body);
         } else {
           w.line(head);
-          w.line("    " + body);
+          w.line("    {}", body);
           w.line("  };");
         }
-        w.line("  generated::fill_out(" + entry_of(o) + ", " + out + ", " +
-               size + ", " + dtype + ", " + device + ", {" +
-               join(inputs, ", ") + "}, " + fill + ");");
+        w.line("  generated::fill_out({}, {}, {}, {}, {}, {{{}}}, {});",
+               entry_of(o), out, size, dtype, device, join(inputs, ", "), fill);
       }
     }
-    w.line("  " + return_written(o));
+    w.line("  {}", return_written(o));
     w.line("}");
   }
 
@@ -323,8 +350,8 @@ class BackendEmitter {
     const std::string size = local(op, "sizes") + "[0]";
     const std::string result = local(op, "result");
     const std::string fill = local(op, "fill");
-    w.line("  generated::check_inplace_sizes(" + entry_of(o) + ", " + self +
-           ", " + size + ");");
+    w.line("  generated::check_inplace_sizes({}, {}, {});", entry_of(o), self,
+           size);
     std::vector<std::string> inputs;
     for (const Argument* a : op.tensor_arguments()) {
       const std::string name = parameter_name(*a);
@@ -332,13 +359,14 @@ class BackendEmitter {
         inputs.push_back("&" + name);
       }
     }
-    w.line("  const auto " + fill + " = [&](const Tensor& " + result + ") {");
-    w.line("    " + call(op, kernel, {result}) + ";");
+    w.line("  const auto {} = [&](const Tensor& {}) {{", fill, result);
+    w.line("    {};", call(op, kernel, {result}));
     w.line("  };");
-    w.line("  generated::fill_out(" + entry_of(o) + ", " + self + ", " + size +
-           ", " + result_dtype(op, 0) + ", " + self + ".device(), {" +
-           join(inputs, ", ") + "}, " + fill + ");");
-    w.line("  " + return_written(o));
+    w.line(
+        "  generated::fill_out({0}, {1}, {2}, {3}, {1}.device(), {{{4}}}, "
+        "{5});",
+        entry_of(o), self, size, result_dtype(op, 0), join(inputs, ", "), fill);
+    w.line("  {}", return_written(o));
     w.line("}");
   }
 
@@ -367,17 +395,17 @@ std::string emit_backend_header(const Model&, const Family& family,
   for (const Operator& op : family.operators) {
     const std::string kernel(op.kernel(backend.key.str()));
     if (kernel.empty()) continue;
-    kernels.line("// " + op.base.name + "  " + op.source);
+    kernels.line("// {}  {}", op.base.name, op.source);
     if (op.is_structured() && backend.fills) {
       std::vector<std::string> params = parameters(op.base.schema);
       const auto returns = op.base.schema.returns();
       for (std::size_t i = 0; i < returns.size(); ++i) {
         params.push_back("const Tensor& " + result_variable(op, i));
       }
-      kernels.line("void " + kernel + "(" + join(params, ", ") + ");");
+      kernels.line("void {}({});", kernel, join(params, ", "));
     } else {
-      kernels.line(return_type(op.base.schema) + ' ' + kernel + '(' +
-                   parameter_list(op.base.schema) + ");");
+      kernels.line("{} {}({});", return_type(op.base.schema), kernel,
+                   parameter_list(op.base.schema));
     }
   }
   Writer w;
@@ -389,7 +417,7 @@ std::string emit_backend_header(const Model&, const Family& family,
   w.comment(
       "Kernels written by hand. Those that end in a `const Tensor& out` "
       "fill it; the arguments have been checked.");
-  w.line("namespace " + ns + " {");
+  w.line("namespace {} {{", ns);
   w.gap();
   w.raw(kernels.str());
   close_namespace(w, ns);

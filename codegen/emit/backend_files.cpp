@@ -46,15 +46,14 @@ std::string claims_value(const Claims& c) {
   for (const std::string& d : c.dtypes) {
     const auto at = std::find(known.begin(), known.end(), d);
     if (!bits.empty()) bits += " | ";
-    bits += "1u << " + std::to_string(at - known.begin());
+    append(bits, "1u << {}", at - known.begin());
   }
-  return "{" + (bits.empty() ? "~0u" : bits) +
-         (c.strided ? ", true}" : ", false}");
+  return fmt::format("{{{}, {}}}", bits.empty() ? "~0u" : bits, c.strided);
 }
 
 // "aten_mm": what constants of an operator end with.
 std::string suffix(const std::string& ns, const Overload* o) {
-  return ns + "_" + o->id;
+  return fmt::format("{}_{}", ns, o->id);
 }
 
 std::string dtype_words(const Claims& c, const char* separator) {
@@ -105,7 +104,7 @@ class Emitter {
  private:
   std::string ns() const { return b_.ns.str(); }
   std::string function(const std::string& name) const {
-    return ns() + "::" + name;
+    return fmt::format("{}::{}", ns(), name);
   }
 
   std::string header() const {
@@ -120,19 +119,19 @@ class Emitter {
     }
     w.gap();
     w.comment("Kernels to write; one that is missing is named by the linker.");
-    w.line("namespace " + ns() + " {");
+    w.line("namespace {} {{", ns());
     if (!b_.interface.empty()) {
       w.gap();
-      w.comment("The devices \"" + b_.device.str() + "\".");
-      w.line("sy::DeviceInterface& " + b_.interface.str() + "();");
+      w.comment(fmt::format(R"(The devices "{}".)", b_.device.str()));
+      w.line("sy::DeviceInterface& {}();", b_.interface.str());
     }
     for (const auto* list : {&kernels_.supported, &kernels_.autograd}) {
       for (const auto& [ns, overloads] : *list) {
         for (const Overload* o : overloads) {
           w.gap();
           w.comment(to_string(o->schema));
-          w.line(qualified(return_type(o->schema)) + ' ' + o->id + '(' +
-                 qualified(parameter_list(o->schema)) + ");");
+          w.line("{} {}({});", qualified(return_type(o->schema)), o->id,
+                 qualified(parameter_list(o->schema)));
         }
       }
     }
@@ -152,7 +151,7 @@ class Emitter {
     if (b_.falls_back) write_fallback(body);
     Writer w;
     w.raw(banner(b_.path));
-    w.line("#include \"" + options_.header_name + "\"");
+    w.line(R"(#include "{}")", options_.header_name);
     std::set<std::string> headers;
     if (has_claims()) headers.insert("aten/backend/claims.h");
     if (!options_.plugin) headers.insert("c10/plugin/library.h");
@@ -193,18 +192,17 @@ class Emitter {
     w.gap();
     w.comment("Kernels see these tensors; calls with others run on the CPU.");
     if (b_.claims.any) {
-      w.line("constexpr sy::BackendClaims kClaims" + claims_value(b_.claims) +
-             ";");
+      w.line("constexpr sy::BackendClaims kClaims{};", claims_value(b_.claims));
     }
     for (const auto& [ns, overloads] : kernels_.supported) {
       for (const Overload* o : overloads) {
         if (!claims_of(o).any) continue;
         if (has_own_claims(o)) {
-          w.line("constexpr sy::BackendClaims " + claims_name(ns, o) +
-                 claims_value(claims_of(o)) + ";");
+          w.line("constexpr sy::BackendClaims {}{};", claims_name(ns, o),
+                 claims_value(claims_of(o)));
         }
-        w.line("constexpr char k_" + suffix(ns, o) + "[] = \"" + ns +
-               "::" + o->name + "\";");
+        w.line(R"(constexpr char k_{}[] = "{}::{}";)", suffix(ns, o), ns,
+               o->name);
       }
     }
     w.gap();
@@ -219,19 +217,19 @@ class Emitter {
     w.comment("What the backend claims, for tools that load it.");
     w.line("extern \"C\" __attribute__((visibility(\"default\"), used))");
     w.line("const char* const switchyard_backend_claims[] = {");
-    w.line("    \"" + b_.key.str() + "\",");
-    w.line("    \"" + dtype_words(b_.claims, " ") + "\",");
-    w.line("    \"" + layout_word(b_.claims) + "\",");
+    w.line(R"(    "{}",)", b_.key.str());
+    w.line(R"(    "{}",)", dtype_words(b_.claims, " "));
+    w.line(R"(    "{}",)", layout_word(b_.claims));
     for (const auto& [ns, overloads] : kernels_.supported) {
       for (const Overload* o : overloads) {
-        std::string line = ns + "::" + o->name;
+        std::string line = fmt::format("{}::{}", ns, o->name);
         if (has_own_claims(o)) {
           const Claims& own = claims_of(o);
           const std::string dtypes = dtype_words(own, ",");
-          line +=
-              ' ' + (dtypes.empty() ? "all" : dtypes) + ' ' + layout_word(own);
+          append(line, " {} {}", dtypes.empty() ? "all" : dtypes,
+                 layout_word(own));
         }
-        w.line("    \"" + line + "\",");
+        w.line(R"(    "{}",)", line);
       }
     }
     w.line("    nullptr};");
@@ -239,9 +237,9 @@ class Emitter {
 
   void write_devices(Writer& w) const {
     w.gap();
-    w.line("SY_BACKEND(" + b_.key.str() + ", m) {");
-    w.line("  m.device(\"" + b_.device.str() + "\", &" +
-           function(b_.interface.str()) + "());");
+    w.line("SY_BACKEND({}, m) {{", b_.key.str());
+    w.line(R"(  m.device("{}", &{}());)", b_.device.str(),
+           function(b_.interface.str()));
     w.line("}");
   }
 
@@ -284,15 +282,15 @@ class Emitter {
       for (const char* f : t.functions) {
         if (f != nullptr) functions.push_back("&" + function(f));
       }
-      w.line(std::string("constexpr sy::") + t.type + ' ' + t.name + "{" +
-             join(functions, ", ") + "};");
+      w.line("constexpr sy::{} {}{{{}}};", t.type, t.name,
+             join(functions, ", "));
     }
-    w.line("constinit sy::BackendEngines engines{" + join(all, ", ") +
-           (b_.fills ? "};" : ", false};"));
+    w.line("constinit sy::BackendEngines engines{{{}{}}};", join(all, ", "),
+           b_.fills ? "" : ", false");
     w.gap();
     w.line("}  // namespace");
     w.gap();
-    w.line("SY_LIBRARY_IMPL(_, " + b_.key.str() + ", m) {");
+    w.line("SY_LIBRARY_IMPL(_, {}, m) {{", b_.key.str());
     w.line("  m.service(sy::BackendService::kEngines, &engines);");
     w.line("}");
   }
@@ -302,15 +300,14 @@ class Emitter {
                      bool claims) const {
     for (const auto& [ns, overloads] : kernels) {
       w.gap();
-      w.line("SY_LIBRARY_IMPL(" + ns + ", " + key + ", m) {");
+      w.line("SY_LIBRARY_IMPL({}, {}, m) {{", ns, key);
       for (const Overload* o : overloads) {
         const std::string kernel = function(o->id);
         const bool claimed = claims && claims_of(o).any;
-        w.line("  m.impl(\"" + o->name + "\", SY_FN(" +
-               (claimed ? "(*sy::claimed<&" + kernel + ", " +
-                              claims_name(ns, o) + ", k_" + suffix(ns, o) + ">)"
-                        : kernel) +
-               "));");
+        w.line(R"(  m.impl("{}", SY_FN({}));)", o->name,
+               claimed ? fmt::format("(*sy::claimed<&{}, {}, k_{}>)", kernel,
+                                     claims_name(ns, o), suffix(ns, o))
+                       : kernel);
       }
       w.line("}");
     }
@@ -319,7 +316,7 @@ class Emitter {
   void write_fallback(Writer& w) const {
     w.gap();
     w.comment("Every other operator runs on the CPU, and is counted.");
-    w.line("SY_LIBRARY_IMPL(_, " + b_.key.str() + ", m) {");
+    w.line("SY_LIBRARY_IMPL(_, {}, m) {{", b_.key.str());
     w.line("  m.fallback(sy::Kernel::from_boxed(&sy::cpu_fallback));");
     w.line("}");
   }

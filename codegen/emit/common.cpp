@@ -30,17 +30,18 @@ std::string local(const Operator& op, std::string_view wanted) {
 std::string callee(const Operator& op, std::string_view ns,
                    std::string_view name) {
   const bool hidden = op.base.schema.argument_index(name) >= 0;
-  return (hidden ? std::string(ns) + "::" : "") + std::string(name);
+  return (hidden ? fmt::format("{}::", ns) : "") + std::string(name);
 }
 
 std::string banner(std::string_view path) {
-  return "// Generated from " + std::string(path) + " by sygen. Do not edit.\n";
+  return fmt::format("// Generated from {} by sygen. Do not edit.\n", path);
 }
 
 std::string banner(const Family& family) { return banner(family.path); }
 
 std::string in_folder(const Backend& backend, const std::string& file) {
-  return backend.folder.empty() ? file : backend.folder + '/' + file;
+  return backend.folder.empty() ? file
+                                : fmt::format("{}/{}", backend.folder, file);
 }
 
 std::string item_source(const Operator& op) { return "// " + op.source; }
@@ -51,14 +52,13 @@ std::string api_namespace(const Family& family) {
 
 void open_namespace(Writer& w, std::string_view name) {
   w.gap();
-  w.line(name.empty() ? "namespace {"
-                      : "namespace " + std::string(name) + " {");
+  w.line(name.empty() ? "namespace {" : fmt::format("namespace {} {{", name));
 }
 
 void close_namespace(Writer& w, std::string_view name) {
   w.gap();
   w.line(name.empty() ? "}  // namespace"
-                      : "}  // namespace " + std::string(name));
+                      : fmt::format("}}  // namespace {}", name));
 }
 
 void includes(Writer& w, const std::set<std::string>& headers) {
@@ -66,7 +66,7 @@ void includes(Writer& w, const std::set<std::string>& headers) {
   for (const std::string& h : headers) {  // '<' comes before letters
     if (standard && !h.starts_with('<')) w.gap();
     standard = h.starts_with('<');
-    w.line("#include " + (standard ? h : '"' + h + '"'));
+    w.line("#include {}", standard ? h : fmt::format(R"("{}")", h));
   }
 }
 
@@ -81,7 +81,7 @@ void include_operators(Writer& w, const Model& model,
   const auto roots = roots_of(operators);
   const std::vector<std::string> names(roots.begin(), roots.end());
   for (const std::string& family : model.families_of(names)) {
-    w.include("aten/ops/" + family + ".h");
+    w.include(fmt::format("aten/ops/{}.h", family));
   }
 }
 
@@ -130,12 +130,12 @@ void define(Writer& w, const std::string& head, const lang::IndexCode& code) {
   w.include_all(code.headers);
   std::string value = code.value;
   if (code.type == lang::IndexType::kList && !code.is_dims) {
-    value = "Dims(" + value + ")";
+    value = fmt::format("Dims({})", value);
   }
-  if (code.statements.empty()) return w.line("  " + head + " = " + value + ";");
-  w.line("  " + head + " = [&] {");
+  if (code.statements.empty()) return w.line("  {} = {};", head, value);
+  w.line("  {} = [&] {{", head);
   for (const std::string& s : code.statements) w.block(s, 4);
-  w.line("    return " + value + ";");
+  w.line("    return {};", value);
   w.line("  }();");
 }
 
@@ -153,14 +153,16 @@ std::string argument_list(const FunctionSchema& s) {
 }
 
 void function_head(Writer& w, const Overload& o, std::string_view suffix) {
-  w.line(return_type(o.schema) + ' ' + o.id + std::string(suffix) + '(' +
-         parameter_list(o.schema) + ") {");
+  w.line("{} {}{}({}) {{", return_type(o.schema), o.id, suffix,
+         parameter_list(o.schema));
 }
 
-std::string entry_of(const Overload& o) { return "ops::" + o.id + "::entry()"; }
+std::string entry_of(const Overload& o) {
+  return fmt::format("ops::{}::entry()", o.id);
+}
 
 std::string family_header(const Operator& op, std::string_view suffix) {
-  return "aten/ops/" + op.family + std::string(suffix);
+  return fmt::format("aten/ops/{}{}", op.family, suffix);
 }
 
 std::string descriptor(const Operator& op) { return "desc::" + op.base.id; }
@@ -180,7 +182,7 @@ bool has_contract(const Operator& op) {
 
 std::string contract_call(const Operator& op) {
   std::string call =
-      "contract::" + op.base.id + "(" + argument_list(op.base.schema);
+      fmt::format("contract::{}({}", op.base.id, argument_list(op.base.schema));
   if (op.is_structured()) call += ", " + local(op, "sizes");
   return call + ");";
 }
@@ -195,18 +197,18 @@ std::string scalar_value(const FunctionSchema& schema,
   const std::string name = parameter_name(a);
   switch (s.kind) {
     case lang::ScalarInput::Kind::kHasValue:
-      return "Scalar(" + name + ".has_value())";
+      return fmt::format("Scalar({}.has_value())", name);
     case lang::ScalarInput::Kind::kEquals:
-      return "Scalar(" + name + " == " + lang::cpp_string(s.text) + ")";
+      return fmt::format("Scalar({} == {})", name, lang::cpp_string(s.text));
     case lang::ScalarInput::Kind::kValue: break;
   }
   if (!a.type.is_optional()) {
-    return a.type == TypeKind::kScalar ? name : "Scalar(" + name + ")";
+    return a.type == TypeKind::kScalar ? name : fmt::format("Scalar({})", name);
   }
   if (a.type.element() == TypeKind::kScalar) {
     return name + ".value_or(Scalar())";
   }
-  return "Scalar(" + name + ".value_or(0))";
+  return fmt::format("Scalar({}.value_or(0))", name);
 }
 
 }  // namespace
@@ -231,8 +233,7 @@ std::string absent_mask(const FunctionSchema& schema,
     const Argument& a = schema.arguments()[static_cast<std::size_t>(index)];
     if (!a.type.is_optional()) continue;
     if (!out.empty()) out += " | ";
-    out +=
-        "(" + parameter_name(a) + " ? 0u : " + std::to_string(1u << i) + "u)";
+    append(out, "({} ? 0u : {}u)", parameter_name(a), 1u << i);
   }
   return out;
 }
@@ -255,18 +256,19 @@ std::string pointwise_arguments(Writer& w, const Operator& op) {
     inputs.push_back("&" + parameter_name(s.arguments()[i]));
   }
   std::string out = local(op, "inputs");
-  list_line(w, "  const TensorBase* const " + out + "[] = {", inputs, "};");
+  list_line(w, fmt::format("  const TensorBase* const {}[] = {{", out), inputs,
+            "};");
   const auto scalars = scalar_values(s, program.scalars);
-  if (scalars.empty()) return '{' + out + '}';
+  if (scalars.empty()) return fmt::format("{{{}}}", out);
   const std::string numbers = local(op, "scalars");
-  list_line(w, "  const Scalar " + numbers + "[] = {", scalars, "};");
+  list_line(w, fmt::format("  const Scalar {}[] = {{", numbers), scalars, "};");
   out += ", " + numbers;
   if (const std::string mask = absent_mask(s, program.scalars); !mask.empty()) {
     const std::string absent = local(op, "absent");
-    w.line("  const uint32_t " + absent + " = " + mask + ";");
+    w.line("  const uint32_t {} = {};", absent, mask);
     out += ", " + absent;
   }
-  return '{' + out + '}';
+  return fmt::format("{{{}}}", out);
 }
 
 std::string reduce_arguments(Writer& w, const Operator& op) {
@@ -291,9 +293,10 @@ std::string reduce_arguments(Writer& w, const Operator& op) {
   }
   if (!scalars.empty()) {
     out.push_back(local(op, "scalars"));
-    list_line(w, "  const Scalar " + out.back() + "[] = {", scalars, "};");
+    list_line(w, fmt::format("  const Scalar {}[] = {{", out.back()), scalars,
+              "};");
   }
-  return "{" + join(out, ", ") + "}";
+  return fmt::format("{{{}}}", join(out, ", "));
 }
 
 std::string scan_arguments(const Operator& op) {
@@ -306,8 +309,8 @@ std::string outs_line(const Operator& op, const Overload& o) {
   for (const std::string& name : written_arguments(o)) {
     outs.push_back("&" + name);
   }
-  return "  Tensor* const " + local(op, "outs") + "[] = {" + join(outs, ", ") +
-         "};";
+  return fmt::format("  Tensor* const {}[] = {{{}}};", local(op, "outs"),
+                     join(outs, ", "));
 }
 
 std::string like_argument(const Operator& op) {
@@ -342,7 +345,17 @@ std::string functional_call(Writer& w, const Operator& op, const Overload& form,
     const int i = form.schema.argument_index(a.name.view());
     if (i >= 0) {
       const std::string name = parameter_name(a);
-      args.push_back(name == target && !instead.empty() ? instead : name);
+      const Type t = a.type.without_optional();
+      if (instead.empty()) {
+        args.push_back(name);
+      } else if (name == target) {
+        args.push_back(instead);
+      } else if (t == TypeKind::kTensor) {
+        args.push_back("generated::before_write_of(" + name + ", " + target +
+                       ", " + instead + ")");
+      } else {
+        args.push_back(name);
+      }
     } else if (a.name == "dtype") {
       args.push_back(target + ".scalar_type()");
     } else if (a.name == "device") {
@@ -353,7 +366,7 @@ std::string functional_call(Writer& w, const Operator& op, const Overload& form,
       args.push_back(value.empty() ? "std::nullopt" : value);
     }
   }
-  return "ops::" + op.base.id + "::call(" + join(args, ", ") + ")";
+  return fmt::format("ops::{}::call({})", op.base.id, join(args, ", "));
 }
 
 bool has_descriptor(const Operator& op) {
@@ -373,8 +386,8 @@ std::string return_written(const Overload& o) {
   const auto written = written_arguments(o);
   const std::size_t n = o.schema.returns().size();
   if (n == 0) return "";
-  if (n == 1) return "return " + written.back() + ";";
-  return "return {" + join(written, ", ") + "};";
+  if (n == 1) return fmt::format("return {};", written.back());
+  return fmt::format("return {{{}}};", join(written, ", "));
 }
 
 }  // namespace sy::codegen

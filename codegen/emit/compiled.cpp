@@ -22,11 +22,11 @@ class Element {
       names_.push_back(lang::cpp_name(in.name));
     }
     for (std::size_t i = 0; i < p.uniforms.size(); ++i) {
-      names_.push_back("u[" + std::to_string(i) + "]");
+      names_.push_back(fmt::format("u[{}]", i));
     }
     names_.resize(static_cast<std::size_t>(p.n_registers));
     for (std::size_t i = 0; i + 1 < p.steps.size(); ++i) {
-      values_.push_back(lang::fresh_name("t" + std::to_string(i), taken));
+      values_.push_back(lang::fresh_name(fmt::format("t{}", i), taken));
     }
   }
 
@@ -34,11 +34,12 @@ class Element {
   std::string parameters(std::string_view body) const {
     std::string out;
     for (std::size_t i = 0; i < p_.inputs.size(); ++i) {
-      out += (uses_name(body, names_[i]) ? "T " : "[[maybe_unused]] T ") +
-             names_[i] + ", ";
+      append(out, "{}{}, ",
+             uses_name(body, names_[i]) ? "T " : "[[maybe_unused]] T ",
+             names_[i]);
     }
-    return out + (uses_name(body, "u") ? "" : "[[maybe_unused]] ") +
-           "const T* u";
+    return fmt::format("{}{}const T* u", out,
+                       uses_name(body, "u") ? "" : "[[maybe_unused]] ");
   }
 
   void body(Writer& w) {
@@ -47,14 +48,13 @@ class Element {
       const std::uint8_t operands[] = {s.a, s.b, s.c};
       std::vector<std::string> args;
       for (int k = 0; k < arity(s); ++k) args.push_back(names_[operands[k]]);
-      const std::string call =
-          "step<Prim::" +
-          std::string(lang::kPrims[static_cast<int>(s.op)].name) + ", type>(" +
-          join(args, ", ") + ");";
+      const std::string call = fmt::format(
+          "step<Prim::{}, type>({});",
+          lang::kPrims[static_cast<int>(s.op)].name, join(args, ", "));
       if (i + 1 == p_.steps.size()) {
-        w.line("    return " + call);
+        w.line("    return {}", call);
       } else {
-        w.line("    const auto " + values_[i] + " = " + call);
+        w.line("    const auto {} = {}", values_[i], call);
         names_[s.dst] = values_[i];
       }
     }
@@ -72,16 +72,16 @@ void loop(Writer& w, const CompiledProgram& c) {
   element.body(body);
   w.gap();
   w.line(item_source(*c.op));
-  w.line("struct " + camel(c.name) + " {");
-  w.line("  static constexpr int kInputs = " +
-         std::to_string(c.program.inputs.size()) + ";");
-  w.line("  static constexpr int kUniforms = " +
-         std::to_string(c.program.uniforms.size()) + ";");
-  w.line("  template <ComputeType type, class T>");
-  w.line("  static HWY_INLINE T f(" + element.parameters(body.str()) + ") {");
+  w.lines(R"(struct {} {{
+  static constexpr int kInputs = {};
+  static constexpr int kUniforms = {};
+  template <ComputeType type, class T>
+  static HWY_INLINE T f({}) {{
+)",
+          camel(c.name), c.program.inputs.size(), c.program.uniforms.size(),
+          element.parameters(body.str()));
   w.raw(body.str());
-  w.line("  }");
-  w.line("};");
+  w.raw("  }\n};\n");
 }
 
 }  // namespace
@@ -100,11 +100,10 @@ std::string emit_compiled_header(const Model& model) {
   w.line("enum class Compiled : uint8_t {");
   w.line("  none,");
   for (const CompiledProgram& c : compiled.all()) {
-    w.line("  " + c.name + ",  // " + c.op->source);
+    w.line("  {},  // {}", c.name, c.op->source);
   }
   w.line("};");
-  w.line("inline constexpr int kNumCompiled = " +
-         std::to_string(compiled.all().size()) + ";");
+  w.line("inline constexpr int kNumCompiled = {};", compiled.all().size());
   w.gap();
   w.comment("In that order, from the one behind none.");
   w.line("SY_API extern const Program kCompiled[kNumCompiled];");
@@ -153,7 +152,7 @@ std::string emit_compiled_loops(const Model& model) {
   w.line("template <class Each>");
   w.line("void each_compiled([[maybe_unused]] const Each& each) {");
   for (const CompiledProgram& c : compiled.all()) {
-    w.line("  each(" + camel(c.name) + "());");
+    w.line("  each({}());", camel(c.name));
   }
   w.line("}");
   return w.str();

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "codegen/cpp_types.h"
+#include "codegen/emit/apart.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/lang/format.h"
 
 namespace sy::codegen {
 namespace {
@@ -36,7 +38,7 @@ void device_check(Writer& w, const Operator& op) {
       single.push_back("&" + name);
     } else if (a->type.is_optional() &&
                a->type.element() == TypeKind::kTensor) {
-      single.push_back(name + " ? &*" + name + " : nullptr");
+      single.push_back(fmt::format("{0} ? &*{0} : nullptr", name));
     } else if (a->type.is_list() && a->type.element() == TypeKind::kTensor) {
       lists.push_back(name);
     }
@@ -44,15 +46,14 @@ void device_check(Writer& w, const Operator& op) {
   const std::string entry = entry_of(op.base);
   if (single.size() > 1) {
     const std::string tensors = local(op, "tensors");
-    w.line("  const TensorBase* const " + tensors + "[] = {" +
-           join(single, ", ") + "};");
-    w.line("  check_same_device(" + entry + ", " + tensors + ", " +
-           std::to_string(single.size()) + ");");
+    w.line("  const TensorBase* const {}[] = {{{}}};", tensors,
+           join(single, ", "));
+    w.line("  check_same_device({}, {}, {});", entry, tensors, single.size());
   }
   for (const std::string& name : lists) {
     const bool with = !single.empty() && single[0][0] == '&';
-    w.line("  generated::check_list(" + entry + ", \"" + name + "\", " + name +
-           ", " + (with ? single[0] : "nullptr") + ");");
+    w.line(R"(  generated::check_list({0}, "{1}", {1}, {2});)", entry, name,
+           with ? single[0] : "nullptr");
   }
 }
 
@@ -62,15 +63,14 @@ void written_check(Writer& w, const Operator& op, const Overload& o) {
   const std::string entry = entry_of(o);
   const std::string sizes = local(op, "sizes");
   if (op.is_structured() && o.schema.is_inplace()) {
-    w.line("  generated::check_inplace_sizes(" + entry + ", " + written[0] +
-           ", " + sizes + "[0]);");
+    w.line("  generated::check_inplace_sizes({}, {}, {}[0]);", entry,
+           written[0], sizes);
   }
   if (op.is_structured() && o.schema.is_out()) {
     for (std::size_t i = 0; i < written.size(); ++i) {
       w.include_all(result_headers(op));
-      w.line("  prepare_out(" + entry + ", " + written[i] + ", " + sizes + "[" +
-             std::to_string(i) + "], " + result_dtype(op, i) + ", " +
-             like_argument(op) + ".device());");
+      w.line("  prepare_out({}, {}, {}[{}], {}, {}.device());", entry,
+             written[i], sizes, i, result_dtype(op, i), like_argument(op));
     }
     return;
   }
@@ -78,44 +78,49 @@ void written_check(Writer& w, const Operator& op, const Overload& o) {
     if (!a.is_write()) continue;
     const std::string name = parameter_name(a);
     if (a.type.is_list()) {
-      w.line("  generated::check_list(" + entry + ", \"" + name + "\", " +
-             name + ", nullptr);");
+      w.line(R"(  generated::check_list({0}, "{1}", {1}, nullptr);)", entry,
+             name);
       const std::string each = local(op, "t");
-      w.line("  for (const Tensor& " + each + " : " + name + ") " + each +
-             ".impl()->bump_version(&" + entry + ");");
+      w.line("  for (const Tensor& {0} : {1}) {0}.impl()->bump_version(&{2});",
+             each, name, entry);
     } else {
-      w.line("  generated::bump_version(" + entry + ", \"" + name + "\", " +
-             name + ");");
+      w.line(R"(  generated::bump_version({0}, "{1}", {1});)", entry, name);
     }
   }
+}
+
+// What a guard has before the operator's arguments.
+std::string first_arguments(const Operator& op) {
+  return local(op, "k") + ", " + local(op, "keys") + ", ";
 }
 
 void pointwise_check(Writer& w, const Operator& op, const Overload& o) {
   w.include("aten/engine/pointwise.h");
   const std::string args = pointwise_arguments(w, op);
   if (!o.schema.is_mutable()) {
-    w.line("  check_pointwise(" + descriptor(op) + ", " + args + ");");
+    w.line("  check_pointwise({}, {});", descriptor(op), args);
     return;
   }
   const std::string out = written_arguments(o)[0];
-  w.line("  check_pointwise_out(" + descriptor(op) + ", " + args + ", " + out +
-         ", " + (o.schema.is_inplace() ? "true" : "false") + ");");
-  w.line("  " + out + ".impl()->bump_version(&" + entry_of(o) + ");");
+  emit_pointwise_apart(w, op, o, o.id + "_guard", first_arguments(op), args);
+  w.line("  check_pointwise_out({}, {}, {}, {});", descriptor(op), args, out,
+         o.schema.is_inplace());
+  w.line("  {}.impl()->bump_version(&{});", out, entry_of(o));
 }
 
 // What an engine checks that gives several results, or `scan`.
 void results_check(Writer& w, const Operator& op, const Overload& o,
                    const std::string& engine, const std::string& args) {
-  w.include("aten/engine/" + engine + ".h");
+  w.include(fmt::format("aten/engine/{}.h", engine));
   if (!o.schema.is_mutable()) {
-    w.line("  check_" + engine + "(" + descriptor(op) + ", " + args + ");");
+    w.line("  check_{}({}, {});", engine, descriptor(op), args);
     return;
   }
   w.line(outs_line(op, o));
-  w.line("  check_" + engine + "_outs(" + descriptor(op) + ", " + args + ", " +
-         local(op, "outs") + ");");
+  w.line("  check_{}_outs({}, {}, {});", engine, descriptor(op), args,
+         local(op, "outs"));
   for (const std::string& name : written_arguments(o)) {
-    w.line("  " + name + ".impl()->bump_version(&" + entry_of(o) + ");");
+    w.line("  {}.impl()->bump_version(&{});", name, entry_of(o));
   }
 }
 
@@ -127,13 +132,12 @@ void reduce_check(Writer& w, const Operator& op, const Overload& o) {
     return;
   }
   if (!o.schema.is_mutable()) {
-    w.line("  check_reduce(" + descriptor(op) + ", " + args + ");");
+    w.line("  check_reduce({}, {});", descriptor(op), args);
     return;
   }
   const std::string out = written_arguments(o)[0];
-  w.line("  check_reduce_out(" + descriptor(op) + ", " + args + ", " + out +
-         ");");
-  w.line("  " + out + ".impl()->bump_version(&" + entry_of(o) + ");");
+  w.line("  check_reduce_out({}, {}, {});", descriptor(op), args, out);
+  w.line("  {}.impl()->bump_version(&{});", out, entry_of(o));
 }
 
 // Whether the form has every argument that the contract reads.
@@ -149,7 +153,7 @@ bool contract_applies(const Operator& op, const Overload& o) {
 std::string contract_head(const Operator& op) {
   std::string params = parameter_list(op.base.schema);
   if (op.is_structured()) params += ", Dims* " + local(op, "sizes");
-  return "void " + op.base.id + "(" + params + ")";
+  return fmt::format("void {}({})", op.base.id, params);
 }
 
 void emit_requirements(Writer& w, const Operator& op) {
@@ -158,11 +162,10 @@ void emit_requirements(Writer& w, const Operator& op) {
     if (length == 0) continue;
     const std::string name = parameter_name(a);
     const bool optional = a.type.is_optional();
-    w.line("  " + (optional ? "if (" + name + ") " : "") +
-           "generated::check_list_size(" + lang::cpp_string(op.base.name) +
-           ", " + lang::cpp_string(a.name.view()) + ", " + name +
-           (optional ? "->" : ".") + "size(), " + std::to_string(length) +
-           ");");
+    w.line("  {}generated::check_list_size({}, {}, {}{}size(), {});",
+           optional ? fmt::format("if ({}) ", name) : "",
+           lang::cpp_string(op.base.name), lang::cpp_string(a.name.view()),
+           name, optional ? "->" : ".", length);
   }
   for (const lang::RequireCode& r : op.contract.require) {
     w.include_all(r.condition.headers);
@@ -170,12 +173,12 @@ void emit_requirements(Writer& w, const Operator& op) {
     plain.condition.statements.clear();
     const std::string statement = one_line(lang::to_statement(plain, 0));
     if (r.condition.statements.empty()) {
-      w.line("  " + statement);
+      w.line("  {}", statement);
       continue;
     }
     w.line("  {");
     for (const std::string& s : r.condition.statements) w.block(s, 4);
-    w.line("    " + statement);
+    w.line("    {}", statement);
     w.line("  }");
   }
 }
@@ -185,14 +188,14 @@ void emit_contract(Writer& w, const Operator& op) {
   device_check(body, op);
   emit_requirements(body, op);
   for (std::size_t i = 0; i < op.contract.shape.size(); ++i) {
-    define(body, local(op, "sizes") + "[" + std::to_string(i) + "]",
+    define(body, fmt::format("{}[{}]", local(op, "sizes"), i),
            op.contract.shape[i]);
   }
   std::string params = parameter_list(op.base.schema, body.str());
   if (op.is_structured()) params += ", Dims* " + local(op, "sizes");
   w.gap();
   w.line(item_source(op));
-  w.function("void " + op.base.id + "(" + params + ")", body.str());
+  w.function(fmt::format("void {}({})", op.base.id, params), body.str());
   w.include_all(body.headers());
 }
 
@@ -218,15 +221,18 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
   if (has_descriptor(op)) w.include(family_header(op, "_desc.h"));
   const std::string k = local(op, "k");
   const std::string keys = local(op, "keys");
-  w.line(return_type(o.schema) + ' ' + o.id + "_guard(const Kernel* " + k +
-         ", DispatchKeySet " + keys + (params.empty() ? "" : ", " + params) +
-         ") {");
+  w.line("{} {}_guard(const Kernel* {}, DispatchKeySet {}{}) {{",
+         return_type(o.schema), o.id, k, keys,
+         params.empty() ? "" : fmt::format(", {}", params));
+  if (o.schema.is_out() && op.kind() != OperatorKind::kPointwise) {
+    emit_apart(w, op, o, o.id + "_guard", first_arguments(op));
+    if (written_arguments(o).size() > 1) emit_outs_apart(w, o);
+  }
   if (has_contract(op) && contract_applies(op, o)) {
     if (op.is_structured()) {
-      w.line("  Dims " + local(op, "sizes") + "[" +
-             std::to_string(op.contract.shape.size()) + "];");
+      w.line("  Dims {}[{}];", local(op, "sizes"), op.contract.shape.size());
     }
-    w.line("  " + contract_call(op));
+    w.line("  {}", contract_call(op));
   }
   switch (op.kind()) {
     case OperatorKind::kPointwise: pointwise_check(w, op, o); break;
@@ -239,8 +245,8 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
         written_check(w, op, o);
       }
   }
-  w.line("  return generated::call_guarded<ops::" + o.id + ">(" + k + ", " +
-         keys + (args.empty() ? "" : ", " + args) + ");");
+  w.line("  return generated::call_guarded<ops::{}>({}, {}{});", o.id, k, keys,
+         args.empty() ? "" : fmt::format(", {}", args));
   w.line("}");
 }
 

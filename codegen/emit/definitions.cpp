@@ -2,6 +2,7 @@
 #include <set>
 
 #include "codegen/cpp_types.h"
+#include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/contracts.h"
 #include "codegen/emit/emit.h"
@@ -96,7 +97,8 @@ class DefinitionsEmitter {
 
   void add(std::vector<Registration>& list, const Overload& o,
            const std::string& suffix) {
-    list.push_back({o.name, "SY_FN(" + o.id + suffix + ").checks_itself()"});
+    list.push_back(
+        {o.name, fmt::format("SY_FN({}{}).checks_itself()", o.id, suffix)});
   }
 
   void composite(Writer& w, const Operator& op) {
@@ -109,9 +111,10 @@ class DefinitionsEmitter {
     w.include_all(body.headers());
     w.gap();
     w.line(item_source(op));
-    w.function(return_type(op.base.schema) + ' ' + op.base.id + "_composite(" +
-                   parameter_list(op.base.schema, body.str()) + ")",
-               body.str());
+    w.function(
+        fmt::format("{} {}_composite({})", return_type(op.base.schema),
+                    op.base.id, parameter_list(op.base.schema, body.str())),
+        body.str());
     add(implicit_, op.base, "_composite");
   }
 
@@ -145,8 +148,8 @@ class DefinitionsEmitter {
       define(w, "const Dims " + strides, strides_of(op, body, sizes));
     } else {
       w.include("aten/engine/geometry.h");
-      w.line("  const Dims " + strides + "(geometry::contiguous_strides(" +
-             sizes + "));");
+      w.line("  const Dims {}(geometry::contiguous_strides({}));", strides,
+             sizes);
     }
     std::string offset = "self.storage_offset()";
     if (body.offset) {
@@ -156,23 +159,24 @@ class DefinitionsEmitter {
     }
     // Strides that the caller chooses may leave the storage.
     if (body.strides && body.strides->expr->kind == lang::NodeKind::kName) {
-      w.line("  generated::check_in_storage(" + lang::cpp_string(op.base.name) +
-             ", self, " + sizes + ", " + strides + ", " + offset + ");");
+      w.line("  generated::check_in_storage({}, self, {}, {}, {});",
+             lang::cpp_string(op.base.name), sizes, strides, offset);
     }
     std::string args;
     for (const Argument& a : s.arguments()) {
       if (a.type.is_tensor_like()) continue;
-      args += ".add(" + parameter_name(a) + ")";
+      append(args, ".add({})", parameter_name(a));
     }
-    const std::string head = "  return make_view(self, " + entry_of(op.base) +
-                             ", " + sizes + ", " + strides + ", " + offset;
+    const std::string head =
+        fmt::format("  return make_view(self, {}, {}, {}, {}",
+                    entry_of(op.base), sizes, strides, offset);
     if (args.empty()) {
-      w.line(head + ", nullptr, 0);");
+      w.line("{}, nullptr, 0);", head);
     } else {
       const std::string view = local(op, "view_args");
-      w.line("  generated::ViewArgs " + view + ";");
-      w.line("  " + view + args + ";");
-      w.line(head + ", " + view + ".data(), " + view + ".size());");
+      w.line("  generated::ViewArgs {};", view);
+      w.line("  {}{};", view, args);
+      w.line("{0}, {1}.data(), {1}.size());", head, view);
     }
     w.line("}");
     add(explicit_, op.base, "_view");
@@ -211,13 +215,14 @@ class DefinitionsEmitter {
       if (has_contract(op)) {
         w.gap();
         function_head(w, op.base, "_composite");
-        w.line("  " + contract_call(op));
-        w.line("  return composite::" + name + "(" +
-               argument_list(op.base.schema) + ");");
+        w.line("  {}", contract_call(op));
+        w.line("  return composite::{}({});", name,
+               argument_list(op.base.schema));
         w.line("}");
         add(implicit_, op.base, "_composite");
       } else {
-        implicit_.push_back({op.base.name, "SY_FN(composite::" + name + ")"});
+        implicit_.push_back(
+            {op.base.name, fmt::format("SY_FN(composite::{})", name)});
       }
     }
     const std::string other(op.kernel("CompositeExplicitAutograd"));
@@ -226,9 +231,10 @@ class DefinitionsEmitter {
       const bool last = op.has_backend_kernel();
       if (last) w.include("aten/backend/composed.h");
       explicit_.push_back(
-          {op.base.name, last ? "SY_FN((*composed<&composite::" + other +
-                                    ", ops::" + op.base.id + ">))"
-                              : "SY_FN(composite::" + other + ")"});
+          {op.base.name,
+           last ? fmt::format("SY_FN((*composed<&composite::{}, ops::{}>))",
+                              other, op.base.id)
+                : fmt::format("SY_FN(composite::{})", other)});
     }
     if (is_decomposable(op)) {
       w.include("aten/backend/decompose.h");
@@ -240,19 +246,27 @@ class DefinitionsEmitter {
     if (!factory) return;
     const std::string params = parameter_list(op.base.schema);
     w.gap();
-    w.line(return_type(op.base.schema) + ' ' + op.base.id + "_select(" +
-           params + ") {");
+    w.line("{} {}_select({}) {{", return_type(op.base.schema), op.base.id,
+           params);
     const std::string chosen = local(op, "chosen");
-    w.line("  const Device " + chosen + " = device.value_or(Device(kCPU));");
+    w.line("  const Device {} = device.value_or(Device(kCPU));", chosen);
     if (op.base.schema.argument_index("pin_memory") >= 0) {
-      w.line("  generated::check_pinning<ops::" + op.base.id + ">(" + chosen +
-             ", pin_memory);");
+      w.line("  generated::check_pinning<ops::{}>({}, pin_memory);", op.base.id,
+             chosen);
     }
-    w.line("  return ops::" + op.base.id +
-           "::redispatch(DispatchKeySet::dense(" + chosen + ".type()), " +
-           argument_list(op.base.schema) + ");");
+    w.line(
+        "  return ops::{}::redispatch(DispatchKeySet::dense({}.type()), {});",
+        op.base.id, chosen, argument_list(op.base.schema));
     w.line("}");
     add(select_, op.base, "_select");
+  }
+
+  static std::string store_result(Writer& w, const Operator& op) {
+    const bool dense =
+        op.kind() == OperatorKind::kComposite && op.has_tag("pointwise");
+    if (!dense && !op.has_tag("column_major")) return "store_result";
+    w.include("aten/engine/columns.h");
+    return "store_as_laid_out";
   }
 
   // A form that computes the functional result and stores it: for backends
@@ -264,6 +278,7 @@ class DefinitionsEmitter {
     const auto written = written_arguments(o);
     w.gap();
     function_head(w, o, "_store");
+    if (written.size() > 1) emit_outs_apart(w, o);
     const std::string before = recorded ? local(op, "before") : "";
     const std::string call = functional_call(w, op, o, before);
     if (recorded) {
@@ -272,41 +287,41 @@ class DefinitionsEmitter {
         const std::string name = parameter_name(*a);
         if (name != written[0]) tensors += ", " + name;
       }
-      w.line("  const Tensor " + before + " = generated::before_write(" +
-             tensors + ");");
+      w.line("  const Tensor {} = generated::before_write({});", before,
+             tensors);
     }
     if (written.size() == 1) {
       const std::string result = local(op, "result");
-      w.line("  const Tensor " + result + " = " + call + ";");
+      w.line("  const Tensor {} = {};", result, call);
       if (recorded) {
-        w.line("  return generated::assign_inplace(" + entry_of(o) + ", " +
-               result + ", " + written[0] + ");");
+        w.line("  return generated::assign_inplace({}, {}, {});", entry_of(o),
+               result, written[0]);
       } else {
         if (o.schema.is_out() && exact_out_.of(op)) {
-          w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
-                 written[0] + ", " + result + ".scalar_type());");
+          w.line("  generated::check_out_dtype({}, {}, {}.scalar_type());",
+                 entry_of(o), written[0], result);
         }
-        w.line(std::string("  ") +
-               (o.schema.is_inplace() ? "store_inplace" : "store_result") +
-               "(" + entry_of(o) + ", " + result + ", " + written[0] + ");");
+        w.line("  {}({}, {}, {});",
+               o.schema.is_inplace() ? "store_inplace" : store_result(w, op),
+               entry_of(o), result, written[0]);
       }
     } else {
       const std::string results = local(op, "results");
-      w.line("  const auto " + results + " = " + call + ";");
+      w.line("  const auto {} = {};", results, call);
       const auto result = [&](std::size_t i) {
-        return "std::get<" + std::to_string(i) + ">(" + results + ")";
+        return fmt::format("std::get<{}>({})", i, results);
       };
       const bool exact = exact_out_.of(op);
       for (std::size_t i = 0; exact && i < written.size(); ++i) {
-        w.line("  generated::check_out_dtype(" + entry_of(o) + ", " +
-               written[i] + ", " + result(i) + ".scalar_type());");
+        w.line("  generated::check_out_dtype({}, {}, {}.scalar_type());",
+               entry_of(o), written[i], result(i));
       }
       for (std::size_t i = 0; i < written.size(); ++i) {
-        w.line("  store_result(" + entry_of(o) + ", " + result(i) + ", " +
-               written[i] + ");");
+        w.line("  {}({}, {}, {});", store_result(w, op), entry_of(o), result(i),
+               written[i]);
       }
     }
-    if (!recorded) w.line("  " + return_written(o));
+    if (!recorded) w.line("  {}", return_written(o));
     w.line("}");
     add(recorded ? implicit_ : explicit_, o, "_store");
   }
@@ -375,11 +390,11 @@ class DefinitionsEmitter {
     w.line("const OperatorInfo kInfo[] = {");
     for (const Operator& op : family_.operators) {
       if (has_descriptor(op)) w.include(family_header(op, "_desc.h"));
-      w.line("    {OperatorInfo::" + kind_name(op.kind()) + ", " +
-             lang::cpp_string(op.entry->doc) + ", " +
-             lang::cpp_string(op.source) +
-             (has_descriptor(op) ? ", &desc::" + op.base.id + "_node" : "") +
-             written_silently(op) + "},");
+      w.line(
+          "    {{OperatorInfo::{}, {}, {}{}{}}},", kind_name(op.kind()),
+          lang::cpp_string(op.entry->doc), lang::cpp_string(op.source),
+          has_descriptor(op) ? fmt::format(", &desc::{}_node", op.base.id) : "",
+          written_silently(op));
     }
     w.line("};");
     const FunctionalForms forms(family_);
@@ -392,19 +407,19 @@ class DefinitionsEmitter {
       const Operator& op = family_.operators[i];
       for (const Overload* o : op.overloads()) {
         const std::string guard =
-            has_guard(op, *o) ? "reinterpret_cast<void*>(&" + o->id + "_guard)"
-                              : "nullptr";
-        w.line("    operator_def<ops::" + o->id + ">(" +
-               lang::cpp_string(to_string(o->schema)) + ", " + guard + ", " +
-               flags(op, *o) + ", &kInfo[" + std::to_string(i) + "]" +
-               forms.reference(*o) + "),");
+            has_guard(op, *o)
+                ? fmt::format("reinterpret_cast<void*>(&{}_guard)", o->id)
+                : "nullptr";
+        w.line("    operator_def<ops::{}>({}, {}, {}, &kInfo[{}]{}),", o->id,
+               lang::cpp_string(to_string(o->schema)), guard, flags(op, *o), i,
+               forms.reference(*o));
       }
     }
     w.line("};");
     close_namespace(w, "");
     w.gap();
-    w.line((family_.is_own() ? "SY_LIBRARY(" : "SY_LIBRARY_FRAGMENT(") +
-           family_.ns + ", m) {");
+    w.line("{}({}, m) {{",
+           family_.is_own() ? "SY_LIBRARY" : "SY_LIBRARY_FRAGMENT", family_.ns);
     w.line("  m.def_static(kDefs, sizeof(kDefs) / sizeof(kDefs[0]));");
     w.line("}");
     block(w, "BackendSelect", select_);
@@ -416,9 +431,9 @@ class DefinitionsEmitter {
              const std::vector<Registration>& list) const {
     if (list.empty()) return;
     w.gap();
-    w.line("SY_LIBRARY_IMPL(" + family_.ns + ", " + key + ", m) {");
+    w.line("SY_LIBRARY_IMPL({}, {}, m) {{", family_.ns, key);
     for (const Registration& r : list) {
-      w.line("  m.impl(\"" + r.name + "\", " + r.kernel + ");");
+      w.line(R"(  m.impl("{}", {});)", r.name, r.kernel);
     }
     w.line("}");
   }
@@ -440,14 +455,15 @@ std::string emit_native_header(const Model&, const Family& family) {
   Writer contracts, native;
   std::set<std::string> declared;  // operators may share a function
   for (const Operator& op : family.operators) {
-    if (has_contract(op)) contracts.line(contract_head(op) + ";");
+    if (has_contract(op)) contracts.line("{};", contract_head(op));
     for (const char* key :
          {"CompositeExplicitAutograd", "CompositeImplicitAutograd"}) {
       const std::string name(op.kernel(key));
       if (name.empty()) continue;
-      native.line("// " + op.base.name + "  " + op.source);
-      const std::string line = return_type(op.base.schema) + ' ' + name + '(' +
-                               parameter_list(op.base.schema) + ");";
+      native.line("// {}  {}", op.base.name, op.source);
+      const std::string line =
+          fmt::format("{} {}({});", return_type(op.base.schema), name,
+                      parameter_list(op.base.schema));
       if (declared.insert(line).second) native.line(line);
     }
   }

@@ -2,6 +2,7 @@
 
 #include "codegen/derivative.h"
 #include "codegen/lang/diff.h"
+#include "codegen/text.h"
 
 namespace sy::codegen {
 namespace {
@@ -36,7 +37,7 @@ std::string planned(const DerivativePlan& plan, int argument) {
 std::string list(const std::vector<lang::Formula>& formulas) {
   std::string out;
   for (const lang::Formula& f : formulas) {
-    out += (out.empty() ? "`" : ", `") + lang::to_string(f.expr) + '`';
+    append(out, "{}{}`", out.empty() ? "`" : ", `", lang::to_string(f.expr));
   }
   return out;
 }
@@ -61,7 +62,7 @@ std::string promotion_text(const Operator& op) {
   if (e.promote && !e.promote->arguments.empty()) {
     of = e.promote->arguments.size() == 1 ? "that of " : "the common one of ";
     for (std::size_t i = 0; i < e.promote->arguments.size(); ++i) {
-      of += (i ? ", `" : "`") + e.promote->arguments[i].str() + '`';
+      append(of, "{}{}`", i ? ", `" : "`", e.promote->arguments[i].str());
     }
   }
   const std::string rule = e.promote ? e.promote->rule.str() : "default";
@@ -69,6 +70,7 @@ std::string promotion_text(const Operator& op) {
     return of + "; the default dtype for integers and bool";
   }
   if (rule == "bool_to_int") return of + "; int64 for integers and bool";
+  if (rule == "only_bool_to_int") return of + "; int64 for bool";
   if (rule == "same") return of + ", which must all be the same";
   return of;
 }
@@ -117,9 +119,10 @@ std::vector<std::pair<std::string, std::string>> kernel_texts(
   if (const auto engine = engine_of(op)) {
     for (const Backend& b : model.backends()) {
       if (!b.has_engine(*engine)) continue;
-      out.emplace_back(b.key.str(),
-                       b.fills ? "element program `desc::" + op.base.id + '`'
-                               : "sizes and dtype of the same");
+      out.emplace_back(
+          b.key.str(),
+          b.fills ? fmt::format("element program `desc::{}`", op.base.id)
+                  : "sizes and dtype of the same");
     }
   }
   switch (op.kind()) {
@@ -133,8 +136,9 @@ std::vector<std::pair<std::string, std::string>> kernel_texts(
   }
   for (const lang::DispatchItem& d : op.entry->dispatch) {
     const std::string& key = d.key.str();
-    out.emplace_back(is_alias_key(key) ? "every backend" : key,
-                     '`' + kernel_namespace(model, key) + d.kernel.str() + '`');
+    out.emplace_back(
+        is_alias_key(key) ? "every backend" : key,
+        fmt::format("`{}{}`", kernel_namespace(model, key), d.kernel.str()));
   }
   for (const Backend& b : model.backends()) {
     if (op.is_structured() && !b.fills && !op.has_kernel(b.key.str())) {

@@ -30,12 +30,12 @@ void scan(Writer& w, const Operator& op, const CompiledPrograms& compiled) {
   const ScanParts p = scan_parts(op);
   const std::string combine =
       emit_program(w, camel(op.base.id) + "Combine", p.combine, {}, compiled);
-  w.raw("const ScanOp " + op.base.id + " = {\n");
-  w.line("    .name = " + lang::cpp_string(op.base.name) + ",");
-  w.line("    .promote = " + promote_rule(p.rule) + ",");
+  w.raw("const ScanOp {} = {{\n", op.base.id);
+  w.line("    .name = {},", lang::cpp_string(op.base.name));
+  w.line("    .promote = {},", promote_rule(p.rule));
   accumulate(w, body.accumulate);
   if (body.chooses) w.line("    .chooses = true,");
-  w.line("    .combine = " + combine + ",");
+  w.line("    .combine = {},", combine);
   w.line("};");
 }
 
@@ -57,24 +57,24 @@ void reduce(Writer& w, const Operator& op, const CompiledPrograms& compiled) {
     for (const lang::Uniform& u : p.identity) {
       values.push_back(uniform_text(w, u));
     }
-    w.list("constexpr Uniform k" + prefix + "Identity[] = {", values, "};");
+    w.list(fmt::format("constexpr Uniform k{}Identity[] = {{", prefix), values,
+           "};");
   }
-  w.raw("const ReduceOp " + op.base.id + " = {\n");
-  w.line("    .name = " + lang::cpp_string(op.base.name) + ",");
-  w.line("    .promote = " + promote_rule(p.rule) + ",");
-  w.line("    .n_accumulators = " +
-         std::to_string(op.entry->reduce->accumulators.size()) + ",");
+  w.raw("const ReduceOp {} = {{\n", op.base.id);
+  w.line("    .name = {},", lang::cpp_string(op.base.name));
+  w.line("    .promote = {},", promote_rule(p.rule));
+  w.line("    .n_accumulators = {},", op.entry->reduce->accumulators.size());
   const std::size_t results = op.base.schema.returns().size();
   if (results > 1) {
-    w.line("    .n_results = " + std::to_string(results) + ",");
+    w.line("    .n_results = {},", results);
   }
-  w.line("    .n_scalars = " + std::to_string(p.scalars.size()) + ",");
+  w.line("    .n_scalars = {},", p.scalars.size());
   accumulate(w, op.entry->reduce->accumulate);
-  w.line("    .map = " + map + ",");
-  w.line("    .combine = " + combine + ",");
-  if (p.finish) w.line("    .finish = &" + finish + ",");
+  w.line("    .map = {},", map);
+  w.line("    .combine = {},", combine);
+  if (p.finish) w.line("    .finish = &{},", finish);
   if (!p.identity.empty()) {
-    w.line("    .identity = k" + prefix + "Identity,");
+    w.line("    .identity = k{}Identity,", prefix);
   }
   w.line("};");
 }
@@ -96,9 +96,10 @@ void node(Writer& w, const Operator& op) {
   const std::string prefix = camel(op.base.id);
   std::vector<std::string> inputs, scalars;
   for (const int i : p.inputs) inputs.push_back(std::to_string(i));
-  w.list("constexpr uint8_t k" + prefix + "Arguments[] = {", inputs, "};");
+  w.list(fmt::format("constexpr uint8_t k{}Arguments[] = {{", prefix), inputs,
+         "};");
   for (const NodeParts::Scalar& s : p.scalars) {
-    std::string text = "{" + std::to_string(s.argument);
+    std::string text = fmt::format("{{{}", s.argument);
     if (s.kind != ScalarKind::kScalar) {
       text += std::string(", NodeScalar::") +
               kScalarKinds[static_cast<std::size_t>(s.kind)];
@@ -107,22 +108,22 @@ void node(Writer& w, const Operator& op) {
     scalars.push_back(text + "}");
   }
   if (!scalars.empty()) {
-    w.list("constexpr NodeScalar k" + prefix + "NodeScalars[] = {", scalars,
-           "};");
+    w.list(fmt::format("constexpr NodeScalar k{}NodeScalars[] = {{", prefix),
+           scalars, "};");
   }
-  w.raw("const NodeDesc " + op.base.id + "_node = {\n");
-  w.line("    ." + descriptor_kind(op) + " = &" + op.base.id + ",");
-  w.line("    .inputs = k" + prefix + "Arguments,");
+  w.raw("const NodeDesc {}_node = {{\n", op.base.id);
+  w.line("    .{} = &{},", descriptor_kind(op), op.base.id);
+  w.line("    .inputs = k{}Arguments,", prefix);
   if (!scalars.empty()) {
-    w.line("    .scalars = k" + prefix + "NodeScalars,");
+    w.line("    .scalars = k{}NodeScalars,", prefix);
   }
-  w.line("    .n_inputs = " + std::to_string(inputs.size()) + ",");
+  w.line("    .n_inputs = {},", inputs.size());
   if (!scalars.empty()) {
-    w.line("    .n_scalars = " + std::to_string(scalars.size()) + ",");
+    w.line("    .n_scalars = {},", scalars.size());
   }
   const auto argument = [&](const char* name, int i) {
     if (i >= 0) {
-      w.line("    ." + std::string(name) + " = " + std::to_string(i) + ",");
+      w.line("    .{} = {},", name, i);
     }
   };
   argument("dim", p.dim);
@@ -146,12 +147,12 @@ std::string emit_descriptors_header(const Model&, const Family& family) {
   w.gap();
   for (const Operator& op : family.operators) {
     if (!has_descriptor(op)) continue;
-    w.line(std::string("SY_API extern const ") +
-           (op.kind() == OperatorKind::kReduce ? "ReduceOp "
-            : op.kind() == OperatorKind::kScan ? "ScanOp "
-                                               : "PointwiseOp ") +
-           op.base.id + ";");
-    w.line("SY_API extern const NodeDesc " + op.base.id + "_node;");
+    w.line("SY_API extern const {} {};",
+           op.kind() == OperatorKind::kReduce ? "ReduceOp"
+           : op.kind() == OperatorKind::kScan ? "ScanOp"
+                                              : "PointwiseOp",
+           op.base.id);
+    w.line("SY_API extern const NodeDesc {}_node;", op.base.id);
   }
   close_namespace(w, "sy::desc");
   return w.str();
@@ -163,7 +164,7 @@ std::string emit_descriptors(const Model& model, const Family& family) {
   for (const Operator& op : family.operators) {
     if (!has_descriptor(op)) continue;
     body.gap();
-    body.line("// " + op.base.name + "  " + op.source);
+    body.line("// {}  {}", op.base.name, op.source);
     switch (op.kind()) {
       case OperatorKind::kReduce: reduce(body, op, compiled); break;
       case OperatorKind::kScan: scan(body, op, compiled); break;
@@ -174,7 +175,7 @@ std::string emit_descriptors(const Model& model, const Family& family) {
   }
   Writer w;
   w.raw(banner(family));
-  body.include("aten/ops/" + family.name + "_desc.h");
+  body.include(fmt::format("aten/ops/{}_desc.h", family.name));
   includes(w, body.headers());
   if (body.str().empty()) return w.str();
   open_namespace(w, "sy::desc");

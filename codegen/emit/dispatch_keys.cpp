@@ -60,8 +60,7 @@ std::vector<Backend> read_backends(const lang::YamlNode* list,
       if (const lang::YamlNode* n = item.find(key)) {
         to = n->str();
       } else {
-        diagnostics.error(item.at,
-                          "a backend needs '" + std::string(key) + ":'");
+        diagnostics.error(item.at, "a backend needs '{}:'", key);
       }
     };
     read("name", b.name);
@@ -79,27 +78,25 @@ void write_backends(Writer& w, const std::vector<Backend>& backends) {
       "after these.");
   w.line("enum class DeviceType : uint8_t {");
   for (std::size_t i = 0; i < backends.size(); ++i) {
-    w.line("  " + backends[i].name + " = " + std::to_string(i) + ",");
+    w.line("  {} = {},", backends[i].name, i);
   }
   w.line("};");
   for (const Backend& b : backends) {
-    w.line("inline constexpr DeviceType k" + b.name +
-           " = DeviceType::" + b.name + ";");
+    w.line("inline constexpr DeviceType k{0} = DeviceType::{0};", b.name);
   }
-  w.line("inline constexpr int kNumFixedBackends = " +
-         std::to_string(backends.size()) + ";");
+  w.line("inline constexpr int kNumFixedBackends = {};", backends.size());
   w.gap();
-  w.raw(
-      "struct FixedBackend {\n"
-      "  const char* key;     // of dispatch keys\n"
-      "  const char* device;  // of devices\n"
-      "  const char* doc;\n"
-      "};\n");
+  w.raw(R"(struct FixedBackend {
+  const char* key;     // of dispatch keys
+  const char* device;  // of devices
+  const char* doc;
+};
+)");
   w.gap();
   w.line("inline constexpr FixedBackend kFixedBackends[] = {");
   for (const Backend& b : backends) {
-    w.line("    {\"" + b.name + "\", \"" + b.device + "\", " +
-           lang::cpp_string(b.doc) + "},");
+    w.line(R"(    {{"{}", "{}", {}}},)", b.name, b.device,
+           lang::cpp_string(b.doc));
   }
   w.line("};");
 }
@@ -113,8 +110,8 @@ void write_backend_keys(Writer& w, const std::vector<Key>& keys,
   for (const Key& k : keys) {
     if (!k.per_backend) continue;
     for (std::size_t i = 0; i < backends.size(); ++i) {
-      w.line("  " + k.prefix + backends[i].name + " = " +
-             std::to_string(first + static_cast<int>(i)) + ",");
+      w.line("  {}{} = {},", k.prefix, backends[i].name,
+             first + static_cast<int>(i));
     }
     first += kBackendKeys;
   }
@@ -122,16 +119,14 @@ void write_backend_keys(Writer& w, const std::vector<Key>& keys,
 
 // The functionality of each run of such keys.
 void write_backend_functionality(Writer& w, const std::vector<Key>& keys) {
-  w.line("inline constexpr int kFirstBackendKey = " +
-         std::to_string(kFirstBackendKey) + ";");
-  w.line("inline constexpr int kBackendKeys = " + std::to_string(kBackendKeys) +
-         ";  // a run");
-  std::string names;
+  w.line("inline constexpr int kFirstBackendKey = {};", kFirstBackendKey);
+  w.line("inline constexpr int kBackendKeys = {};  // a run", kBackendKeys);
+  std::vector<std::string> names;
   for (const Key& k : keys) {
-    if (!k.per_backend) continue;
-    names += (names.empty() ? "" : ", ") + ("DispatchKey::" + k.name);
+    if (k.per_backend) names.push_back("DispatchKey::" + k.name);
   }
-  w.line("inline constexpr DispatchKey kBackendKeyRuns[] = {" + names + "};");
+  w.line("inline constexpr DispatchKey kBackendKeyRuns[] = {{{}}};",
+         join(names, ", "));
 }
 
 }  // namespace
@@ -143,7 +138,7 @@ std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
   const auto aliases = read(root.find("alias"), kFirstAlias, diagnostics);
   const auto backends = read_backends(root.find("backends"), diagnostics);
   Writer w;
-  w.line("// Generated from " + std::string(file) + " by sygen. Do not edit.");
+  w.line("// Generated from {} by sygen. Do not edit.", file);
   w.raw("#pragma once\n\n#include <cstdint>\n");
   open_namespace(w, "sy");
   w.gap();
@@ -151,39 +146,38 @@ std::string emit_dispatch_keys(std::string_view yaml, std::string_view file,
   w.line("enum class DispatchKey : uint8_t {");
   std::string per_backend;
   for (const Key& k : keys) {
-    w.line("  " + k.name + " = " + std::to_string(k.number) + "," +
-           (k.per_backend ? "  // per backend" : ""));
+    w.line("  {} = {},{}", k.name, k.number,
+           k.per_backend ? "  // per backend" : "");
     if (!k.per_backend) continue;
-    per_backend += (per_backend.empty() ? "" : " | ") +
-                   ("(1u << " + std::to_string(k.number) + ")");
+    append(per_backend, "{}(1u << {})", per_backend.empty() ? "" : " | ",
+           k.number);
   }
-  w.line("  kNumFunctionality = " + std::to_string(keys.size()) + ",");
+  w.line("  kNumFunctionality = {},", keys.size());
   w.line("  // Aliases: registration only, never in a key set.");
   for (const Key& k : aliases) {
-    w.line("  " + k.name + " = " + std::to_string(k.number) + ",");
+    w.line("  {} = {},", k.name, k.number);
   }
   write_backend_keys(w, keys, backends);
   w.line("};");
   w.gap();
-  w.line("inline constexpr uint32_t kPerBackendFunctionality = " +
-         (per_backend.empty() ? "0" : per_backend) + ";");
+  w.line("inline constexpr uint32_t kPerBackendFunctionality = {};",
+         per_backend.empty() ? "0" : per_backend);
   if (!per_backend.empty()) write_backend_functionality(w, keys);
   w.gap();
-  w.raw(
-      "struct DispatchKeyInfo {\n"
-      "  const char* name;\n"
-      "  DispatchKey key;\n"
-      "  const char* prefix;  // of the per-backend names, nullptr if not "
-      "per backend\n"
-      "  const char* doc;\n"
-      "};\n");
+  w.raw(R"(struct DispatchKeyInfo {
+  const char* name;
+  DispatchKey key;
+  const char* prefix;  // of the per-backend names, nullptr if not per backend
+  const char* doc;
+};
+)");
   w.gap();
   w.line("inline constexpr DispatchKeyInfo kDispatchKeyInfo[] = {");
   for (const auto* list : {&keys, &aliases}) {
     for (const Key& k : *list) {
-      w.line("    {\"" + k.name + "\", DispatchKey::" + k.name + ", " +
-             (k.per_backend ? lang::cpp_string(k.prefix) : "nullptr") + ", " +
-             lang::cpp_string(k.doc) + "},");
+      w.line(R"(    {{"{0}", DispatchKey::{0}, {1}, {2}}},)", k.name,
+             k.per_backend ? lang::cpp_string(k.prefix) : "nullptr",
+             lang::cpp_string(k.doc));
     }
   }
   w.line("};");

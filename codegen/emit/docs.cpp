@@ -6,7 +6,7 @@ namespace sy::codegen {
 namespace {
 
 std::string code(const lang::Formula& f) {
-  return '`' + lang::to_string(f.expr) + '`';
+  return fmt::format("`{}`", lang::to_string(f.expr));
 }
 
 std::string list(const std::vector<lang::Formula>& formulas) {
@@ -23,7 +23,7 @@ class Page {
       : model_(model), op_(op), e_(*op.entry) {}
 
   std::string run() {
-    w_.raw("\n## " + op_.base.name + "\n\n");
+    w_.raw("\n## {}\n\n", op_.base.name);
     if (!e_.doc.empty()) w_.raw(e_.doc + "\n\n");
     w_.raw("```\n");
     for (const Overload* o : op_.overloads()) {
@@ -37,7 +37,7 @@ class Page {
       w_.raw("```\n");
     }
     if (const auto example = example_call(op_)) {
-      w_.raw("\nFor example:\n\n```cpp\n" + example->call + "\n```\n");
+      w_.raw("\nFor example:\n\n```cpp\n{}\n```\n", example->call);
     }
     w_.raw("\n");
     meaning();
@@ -45,8 +45,7 @@ class Page {
     item("Dtype", promotion_text(op_));
     for (const Argument& a : op_.base.schema.arguments()) {
       if (const int n = required_length(a); n > 0) {
-        item("Requires", std::to_string(n) + " values in `" +
-                             std::string(a.name.view()) + '`');
+        item("Requires", fmt::format("{} values in `{}`", n, a.name.view()));
       }
     }
     for (const lang::Requirement& r : e_.require) {
@@ -56,7 +55,7 @@ class Page {
     derivatives();
     std::string kernels;
     for (const auto& [key, kernel] : kernel_texts(model_, op_)) {
-      kernels += (kernels.empty() ? "" : "; ") + key + ": " + kernel;
+      append(kernels, "{}{}: {}", kernels.empty() ? "" : "; ", key, kernel);
     }
     item("Kernels", kernels);
     return w_.str();
@@ -64,7 +63,7 @@ class Page {
 
  private:
   void item(const std::string& title, const std::string& text) {
-    if (!text.empty()) w_.raw("- " + title + ": " + text + '\n');
+    if (!text.empty()) w_.raw("- {}: {}\n", title, text);
   }
 
   void meaning() {
@@ -82,8 +81,9 @@ class Page {
     if (!e_.reduce) return;
     for (const lang::Accumulator& a : e_.reduce->accumulators) {
       item("Accumulator " + a.name,
-           "of an element " + code(a.map) + ", of two " + code(a.combine) +
-               (a.identity.expr ? ", of none " + code(a.identity) : ""));
+           fmt::format("of an element {}, of two {}{}", code(a.map),
+                       code(a.combine),
+                       a.identity.expr ? ", of none " + code(a.identity) : ""));
     }
     for (const lang::Formula& f : e_.reduce->finish) item("Result", code(f));
   }
@@ -94,7 +94,7 @@ class Page {
       const bool plain = text.empty() || text.starts_with("grad at ");
       item("Derivative by " + name.str(), text.empty() ? "none"
                                           : plain      ? text
-                                                       : '`' + text + '`');
+                                                  : fmt::format("`{}`", text));
     }
     if (!all.empty()) return;
     const bool composite =
@@ -112,7 +112,7 @@ class Page {
 
 std::string emit_docs(const Model& model, const Family& family) {
   Writer w;
-  w.raw("# " + family.name + "\n\nFrom `" + family.path + "`.\n");
+  w.raw("# {}\n\nFrom `{}`.\n", family.name, family.path);
   for (const Operator& op : family.operators) w.raw(Page(model, op).run());
   return w.str();
 }
@@ -123,7 +123,7 @@ std::string emit_examples(const Model& model) {
   w.line("// Every call of the reference pages, to be compiled.");
   std::set<std::string> headers = {"aten/tensor_new.h"};
   for (const Family& f : model.families()) {
-    headers.insert("aten/ops/" + f.name + ".h");
+    headers.insert(fmt::format("aten/ops/{}.h", f.name));
   }
   includes(w, headers);
   open_namespace(w, "sy_examples");
@@ -135,8 +135,8 @@ std::string emit_examples(const Model& model) {
       if (auto example = example_call(op)) calls.push_back(std::move(*example));
       for (const ApiCall& c : calls) {
         w.gap();
-        w.function(c.result + ' ' + c.id + '(' + c.parameters + ')',
-                   wrap("  return " + c.call + ";") + '\n');
+        w.function(fmt::format("{} {}({})", c.result, c.id, c.parameters),
+                   wrap(fmt::format("  return {};", c.call)) + '\n');
       }
     }
   }
@@ -149,7 +149,7 @@ std::string emit_example_words(const Family& family) {
   std::string out;
   for (const Operator& op : family.operators) {
     if (!op.entry->example) continue;
-    out += ns + op.base.name + ": " + op.entry->example->str() + '\n';
+    append(out, "{}{}: {}\n", ns, op.base.name, op.entry->example->str());
   }
   return out;
 }

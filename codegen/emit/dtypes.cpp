@@ -33,8 +33,7 @@ std::vector<Dtype> read(const lang::YamlNode& root,
     lang::check_keys(item, "a dtype", kKeys, diagnostics);
     const auto text = [&](const char* key) -> std::string {
       const lang::YamlNode* n = item.find(key);
-      if (!n)
-        diagnostics.error(item.at, "a dtype needs '" + std::string(key) + ":'");
+      if (!n) diagnostics.error(item.at, "a dtype needs '{}:'", key);
       return n ? n->str() : std::string();
     };
     Dtype d;
@@ -89,7 +88,7 @@ void types_macro(Writer& w, const std::vector<Dtype>& all) {
   std::vector<std::string> lines = {"#define SY_FORALL_SCALAR_TYPES(X)"};
   std::size_t width = lines[0].size();
   for (const Dtype& d : all) {
-    lines.push_back("  X(" + d.cpp + ", " + d.enumerator + ")");
+    lines.push_back(fmt::format("  X({}, {})", d.cpp, d.enumerator));
     width = std::max(width, lines.back().size());
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -103,50 +102,50 @@ void types_macro(Writer& w, const std::vector<Dtype>& all) {
 }
 
 void tables(Writer& w, const std::vector<Dtype>& all) {
-  const std::string n = std::to_string(all.size());
+  const std::size_t n = all.size();
   w.line("enum class ScalarType : uint8_t {");
   for (std::size_t i = 0; i < all.size(); ++i) {
-    w.line("  " + all[i].enumerator + " = " + std::to_string(i) + ",");
+    w.line("  {} = {},", all[i].enumerator, i);
   }
-  w.line("  Undefined = " + n + ",");
+  w.line("  Undefined = {},", n);
   w.line("};");
   w.gap();
-  w.line("inline constexpr int kNumScalarTypes = " + n + ";");
+  w.line("inline constexpr int kNumScalarTypes = {};", n);
   w.gap();
   for (const Dtype& d : all) {
     for (const std::string& alias : d.aliases) {
-      w.line("inline constexpr ScalarType " + alias +
-             " = ScalarType::" + d.enumerator + ";");
+      w.line("inline constexpr ScalarType {} = ScalarType::{};", alias,
+             d.enumerator);
     }
   }
   w.gap();
   w.comment(
       "category: 0 bool, 1 integral, 2 floating: what promotion compares "
       "first.");
-  w.raw(
-      "struct ScalarTypeInfo {\n"
-      "  const char* name;       // \"float32\"\n"
-      "  const char* enum_name;  // \"Float\"\n"
-      "  uint8_t size;           // bytes of one element\n"
-      "  uint8_t category;\n"
-      "};\n");
+  w.raw(R"(struct ScalarTypeInfo {
+  const char* name;       // "float32"
+  const char* enum_name;  // "Float"
+  uint8_t size;           // bytes of one element
+  uint8_t category;
+};
+)");
   w.gap();
   w.line("inline constexpr ScalarTypeInfo kScalarTypeInfo[] = {");
   for (const Dtype& d : all) {
-    w.line("    {\"" + d.name + "\", \"" + d.enumerator + "\", " +
-           std::to_string(d.size) + ", " + std::to_string(d.category) + "},");
+    w.line(R"(    {{"{}", "{}", {}, {}}},)", d.name, d.enumerator, d.size,
+           d.category);
   }
-  w.line("    {\"undefined\", \"Undefined\", 0, 0},");
+  w.line(R"(    {"undefined", "Undefined", 0, 0},)");
   w.line("};");
   w.gap();
   w.comment("promote_types(a, b), by number.");
-  w.line("inline constexpr uint8_t kPromoteTypes[" + n + "][" + n + "] = {");
+  w.line("inline constexpr uint8_t kPromoteTypes[{0}][{0}] = {{", n);
   for (std::size_t a = 0; a < all.size(); ++a) {
-    std::string row = "    {";
+    std::vector<std::string> row;
     for (std::size_t b = 0; b < all.size(); ++b) {
-      row += (b ? ", " : "") + std::to_string(promote(all, a, b));
+      row.push_back(std::to_string(promote(all, a, b)));
     }
-    w.raw(row + "},  // " + all[a].name + "\n");
+    w.raw("    {{{}}},  // {}\n", join(row, ", "), all[a].name);
   }
   w.line("};");
 }
@@ -157,7 +156,7 @@ std::string emit_dtypes(std::string_view yaml, std::string_view file,
                         lang::Diagnostics& diagnostics) {
   const auto all = read(lang::parse_yaml(yaml, file, diagnostics), diagnostics);
   Writer w;
-  w.line("// Generated from " + std::string(file) + " by sygen. Do not edit.");
+  w.line("// Generated from {} by sygen. Do not edit.", file);
   w.raw("#pragma once\n\n#include <cstdint>\n\n// X(cpp_type, Enum)\n");
   types_macro(w, all);
   open_namespace(w, "sy");

@@ -16,7 +16,7 @@ using lang::Word;
 using lang::WordType;
 
 std::string braced(const std::vector<std::string>& items) {
-  return "{" + join(items, ", ") + "}";
+  return fmt::format("{{{}}}", join(items, ", "));
 }
 
 std::string number(const NumberWord& n) {
@@ -27,10 +27,10 @@ std::string truth(const NumberWord& n) { return n.i != 0 ? "true" : "false"; }
 
 template <class F>
 std::string list(const char* type, const Word& w, F&& item) {
-  if (w.numbers.empty()) return std::string(type) + "()";
+  if (w.numbers.empty()) return fmt::format("{}()", type);
   std::vector<std::string> items;
   for (const NumberWord& n : w.numbers) items.push_back(item(n));
-  return type + ("(" + braced(items) + ")");
+  return fmt::format("{}({})", type, braced(items));
 }
 
 std::string dtype(const TensorWord& w) {
@@ -52,7 +52,7 @@ std::string values(const TensorWord& w, const std::string& sizes) {
   out += w.sizes.empty() ? items[0] : braced(items);
   out += dtype(w);
   out += ")";
-  return flat || w.sizes.empty() ? out : out + ".view(" + sizes + ")";
+  return flat || w.sizes.empty() ? out : fmt::format("{}.view({})", out, sizes);
 }
 
 std::string tensor(const TensorWord& w) {
@@ -63,13 +63,14 @@ std::string tensor(const TensorWord& w) {
   if (!w.values.empty()) return values(w, sizes);
   if (w.kind != TensorWord::kFloat && w.kind != TensorWord::kBool) {
     const auto below = std::max(1.0, w.below);
-    return "sy::randint(" + lang::cpp_int(static_cast<long long>(below)) +
-           ", " + sizes + dtype(w) + ")";
+    return fmt::format("sy::randint({}, {}{})",
+                       lang::cpp_int(static_cast<long long>(below)), sizes,
+                       dtype(w));
   }
-  std::string out = "sy::rand(" + sizes + ")";
+  std::string out = fmt::format("sy::rand({})", sizes);
   if (w.kind == TensorWord::kBool) return out + ".gt(0.5)";
-  if (w.factor != 1) out += ".mul(" + lang::cpp_double(w.factor) + ")";
-  if (w.shift != 0) out += ".add(" + lang::cpp_double(w.shift) + ")";
+  if (w.factor != 1) append(out, ".mul({})", lang::cpp_double(w.factor));
+  if (w.shift != 0) append(out, ".add({})", lang::cpp_double(w.shift));
   return out;
 }
 
@@ -82,7 +83,7 @@ std::string tensors(const Argument& a, const Word& w) {
   for (const TensorWord& t : w.tensors) {
     items.push_back(t.defined || optional ? tensor(t) : "sy::Tensor()");
   }
-  return type + "(" + braced(items) + ")";
+  return fmt::format("{}({})", type, braced(items));
 }
 
 std::string dtype(std::string_view name) {
@@ -103,7 +104,7 @@ std::string format(std::string_view name) {
                                 : name == "channels_last"    ? "ChannelsLast"
                                 : name == "channels_last_3d" ? "ChannelsLast3d"
                                                              : "Contiguous";
-  return "sy::MemoryFormat::" + std::string(kind);
+  return fmt::format("sy::MemoryFormat::{}", kind);
 }
 
 // The C++ of a word for a parameter of the argument's type.
@@ -116,8 +117,8 @@ std::string text(const Argument& a, const Word& w) {
     case WordType::kFloat: return real(w.numbers[0]);
     case WordType::kBool: return truth(w.numbers[0]);
     case WordType::kScalar:
-      return "sy::Scalar(" +
-             (w.is_bool ? truth(w.numbers[0]) : number(w.numbers[0])) + ")";
+      return fmt::format("sy::Scalar({})", w.is_bool ? truth(w.numbers[0])
+                                                     : number(w.numbers[0]));
     case WordType::kInts: return list("sy::IntArrayRef", w, number);
     case WordType::kFloats: return list("sy::ArrayRef<double>", w, real);
     case WordType::kBools: return list("sy::ArrayRef<bool>", w, truth);
@@ -172,8 +173,8 @@ std::string options(const FunctionSchema& s, std::size_t first,
   std::string out;
   for (std::size_t k = 0; k < std::size(kSetters); ++k) {
     if (!words[first + k] || words[first + k]->is_none) continue;
-    out += '.' + std::string(kSetters[k]) + '(' +
-           text(s.arguments()[first + k], *words[first + k]) + ')';
+    append(out, ".{}({})", kSetters[k],
+           text(s.arguments()[first + k], *words[first + k]));
   }
   return out.empty() ? "" : "sy::TensorOptions()" + out;
 }
@@ -250,7 +251,7 @@ std::optional<ApiCall> example_call(const Operator& op) {
     call = (word ? text(a, *word) : text(a, parsed(a, lang::obvious_word(a)))) +
            head.substr(head.find('.'));
   }
-  out.call = call + "(" + join(given, ", ") + ")";
+  out.call = fmt::format("{}({})", call, join(given, ", "));
   out.parameters.clear();
   return out;
 }

@@ -4,6 +4,7 @@
 #include "codegen/emit/contracts.h"
 #include "codegen/foreach.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/lang/format.h"
 
 namespace sy::codegen {
 namespace {
@@ -18,13 +19,13 @@ class ForeachEmitter {
     head(body, op_.base, plan_.lists);
     emit_requirements(body, op_);
     const std::string results = local(op_, "results");
-    body.line("  std::vector<Tensor> " + results + ";");
-    body.line("  " + results + ".reserve(" + first() + ".size());");
+    body.line("  std::vector<Tensor> {};", results);
+    body.line("  {}.reserve({}.size());", results, first());
     loop(body);
     body.block(statements(), 4);
-    body.block(results + ".push_back(" + plan_.each.value + ");", 4);
+    body.block(fmt::format("{}.push_back({});", results, plan_.each.value), 4);
     body.line("  }");
-    body.line("  return " + results + ";");
+    body.line("  return {};", results);
     function(op_.base, body);
   }
 
@@ -34,19 +35,18 @@ class ForeachEmitter {
     emit_requirements(body, op_);
     loop(body);
     body.block(statements(), 4);
-    body.line("    Tensor " + plan_.written + " = self[i];");
+    body.line("    Tensor {} = self[i];", plan_.written);
     body.block(plan_.inplace + ";", 4);
     body.line("  }");
-    body.line("  generated::name_writers(" + entry_of(*op_.inplace) +
-              ", self);");
+    body.line("  generated::name_writers({}, self);", entry_of(*op_.inplace));
     function(*op_.inplace, body);
   }
 
   void out() {
     Writer body;
     head(body, *op_.out, {first(), "out"});
-    body.line("  generated::store_each(" + entry_of(*op_.out) + ", " +
-              functional_call(w_, op_, *op_.out) + ", out);");
+    body.line("  generated::store_each({}, {}, out);", entry_of(*op_.out),
+              functional_call(w_, op_, *op_.out));
     function(*op_.out, body);
   }
 
@@ -58,8 +58,8 @@ class ForeachEmitter {
     w_.include_all(plan_.each.headers);
     w_.gap();
     if (&o == &op_.base) w_.line(item_source(op_));
-    w_.function(return_type(o.schema) + ' ' + o.id + "_foreach(" +
-                    parameter_list(o.schema, body.str()) + ")",
+    w_.function(fmt::format("{} {}_foreach({})", return_type(o.schema), o.id,
+                            parameter_list(o.schema, body.str())),
                 body.str());
   }
 
@@ -68,16 +68,16 @@ class ForeachEmitter {
             const std::vector<std::string>& lists) {
     const std::string name = lang::cpp_string(o.name);
     w_.include("aten/engine/foreach.h");
-    w.line("  generated::check_foreach(" + name + ", \"" + lists[0] + "\", " +
-           lists[0] + ".size());");
+    w.line(R"(  generated::check_foreach({}, "{}", {}.size());)", name,
+           lists[0], lists[0]);
     for (std::size_t k = 1; k < lists.size(); ++k) {
-      w.line("  generated::check_length(" + name + ", \"" + lists[k] + "\", " +
-             lists[k] + ".size(), " + lists[0] + ".size());");
+      w.line(R"(  generated::check_length({}, "{}", {}.size(), {}.size());)",
+             name, lists[k], lists[k], lists[0]);
     }
   }
 
   void loop(Writer& w) const {
-    w.line("  for (size_t i = 0; i < " + first() + ".size(); ++i) {");
+    w.line("  for (size_t i = 0; i < {}.size(); ++i) {{", first());
   }
 
   std::string statements() const {

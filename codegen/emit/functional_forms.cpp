@@ -27,7 +27,8 @@ FunctionalForms::FunctionalForms(const Family& family) {
       if (!p) continue;
       const int args = places(std::move(p->args));
       const int written = places(std::move(p->written));
-      rows_.push_back({o, family.ns + "::" + op.base.name, args, written});
+      rows_.push_back(
+          {o, fmt::format("{}::{}", family.ns, op.base.name), args, written});
     }
   }
 }
@@ -41,28 +42,27 @@ int FunctionalForms::places(Places p) {
 
 void FunctionalForms::emit(Writer& w) const {
   if (rows_.empty()) return;
-  const auto name = [](int i) { return "kPlaces" + std::to_string(i); };
+  const auto name = [](int i) { return fmt::format("kPlaces{}", i); };
   w.gap();
   for (std::size_t i = 0; i < places_.size(); ++i) {
     std::vector<std::string> numbers;
     for (const std::int8_t p : places_[i]) numbers.push_back(place_text(p));
-    w.line("constexpr int8_t " + name(static_cast<int>(i)) + "[] = {" +
-           join(numbers, ", ") + "};");
+    w.line("constexpr int8_t {}[] = {{{}}};", name(static_cast<int>(i)),
+           join(numbers, ", "));
   }
   w.gap();
   w.line("const FunctionalForm kForms[] = {");
   for (const Row& r : rows_) {
-    w.line("    {" + lang::cpp_string(r.op) + ", " + name(r.args) + ", " +
-           name(r.written) + ", " +
-           std::to_string(places_[std::size_t(r.args)].size()) + ", " +
-           std::to_string(places_[std::size_t(r.written)].size()) + "},");
+    w.line("    {{{}, {}, {}, {}, {}}},", lang::cpp_string(r.op), name(r.args),
+           name(r.written), places_[std::size_t(r.args)].size(),
+           places_[std::size_t(r.written)].size());
   }
   w.line("};");
 }
 
 std::string FunctionalForms::reference(const Overload& o) const {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    if (rows_[i].form == &o) return ", &kForms[" + std::to_string(i) + "]";
+    if (rows_[i].form == &o) return fmt::format(", &kForms[{}]", i);
   }
   return "";
 }

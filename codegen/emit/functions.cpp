@@ -12,7 +12,7 @@ namespace {
 std::string parameter_text(const ApiSignature& api, bool defaults) {
   std::vector<std::string> out;
   for (const ApiParameter& p : api.parameters) {
-    std::string text = p.type + ' ' + p.name;
+    std::string text = fmt::format("{} {}", p.type, p.name);
     if (defaults && !p.default_value.empty()) text += " = " + p.default_value;
     out.push_back(std::move(text));
   }
@@ -49,12 +49,13 @@ bool has_method(const Operator& op, const Overload& o) {
 
 // "call(…)", with what the options ask for beyond the kernel.
 std::string call_text(const Overload& o, const ApiSignature& api) {
-  std::string call = "ops::" + o.id + "::call(" + join(api.call, ", ") + ")";
+  std::string call =
+      fmt::format("ops::{}::call({})", o.id, join(api.call, ", "));
   const bool fresh = !api.options.empty() &&
                      return_type(o.schema) == "Tensor" &&
                      !o.schema.returns()[0].alias;
   if (fresh)
-    call = "generated::with_options(" + call + ", " + api.options + ")";
+    call = fmt::format("generated::with_options({}, {})", call, api.options);
   return call;
 }
 
@@ -71,8 +72,8 @@ void function_declaration(Writer& w, const Operator& op, const Overload& o) {
   for (const Argument& a : o.schema.arguments()) {
     w.include_all(default_headers(a));
   }
-  w.line("SY_API " + return_type(o.schema) + ' ' + function_name(o) + '(' +
-         parameter_text(api, true) + ");");
+  w.line("SY_API {} {}({});", return_type(o.schema), function_name(o),
+         parameter_text(api, true));
 }
 
 void function_declarations(Writer& w, const Operator& op) {
@@ -94,16 +95,16 @@ void ops_struct(Writer& w, const Operator& op, const Overload& o) {
   if (&o == &op.base) w.line(item_source(op));
   const std::string ret = return_type(o.schema);
   const std::string params = parameter_list(o.schema);
-  w.line("struct " + o.id + " {");
-  w.line("  using Signature = " + signature_type(o.schema) + ";");
-  w.line("  static constexpr const char* name = \"" + op.ns + "::" + o.name +
-         "\";");
-  w.line("  SY_API static const OperatorEntry& entry();");
-  w.line("  SY_API static " + ret + " call(" + params + ");");
-  w.line("  SY_API static " + ret + " redispatch(DispatchKeySet " +
-         local_name(o.schema, "keys") + (params.empty() ? "" : ", " + params) +
-         ");");
-  w.line("};");
+  w.lines(R"(struct {0} {{
+  using Signature = {1};
+  static constexpr const char* name = "{2}::{3}";
+  SY_API static const OperatorEntry& entry();
+  SY_API static {4} call({5});
+  SY_API static {4} redispatch(DispatchKeySet {6}{7}{5});
+}};
+)",
+          o.id, signature_type(o.schema), op.ns, o.name, ret, params,
+          local_name(o.schema, "keys"), params.empty() ? "" : ", ");
 }
 
 void ops_bodies(Writer& w, const Overload& o) {
@@ -111,22 +112,22 @@ void ops_bodies(Writer& w, const Overload& o) {
   const std::string params = parameter_list(o.schema);
   const std::string args = argument_list(o.schema);
   // Qualified: an argument may have the name of the operator.
-  const std::string handle = "handle<ops::" + o.id + ">()";
+  const std::string handle = fmt::format("handle<ops::{}>()", o.id);
   const auto body = [](const std::string& call) {
-    return wrap("  return " + call + ";") + '\n';
+    return wrap(fmt::format("  return {};", call)) + '\n';
   };
   w.gap();
-  w.function("const OperatorEntry& " + o.id + "::entry()",
+  w.function(fmt::format("const OperatorEntry& {}::entry()", o.id),
              body(handle + ".entry()"));
   w.gap();
-  w.function(ret + ' ' + o.id + "::call(" + params + ")",
-             body(handle + ".call(" + args + ")"));
+  w.function(fmt::format("{} {}::call({})", ret, o.id, params),
+             body(fmt::format("{}.call({})", handle, args)));
   w.gap();
   const std::string keys = local_name(o.schema, "keys");
-  w.function(ret + ' ' + o.id + "::redispatch(DispatchKeySet " + keys +
-                 (params.empty() ? "" : ", " + params) + ")",
-             body(handle + ".redispatch(" + keys +
-                  (args.empty() ? "" : ", " + args) + ")"));
+  w.function(fmt::format("{} {}::redispatch(DispatchKeySet {}{})", ret, o.id,
+                         keys, params.empty() ? "" : ", " + params),
+             body(fmt::format("{}.redispatch({}{})", handle, keys,
+                              args.empty() ? "" : ", " + args)));
 }
 
 void function_bodies(Writer& w, const Operator& op) {
@@ -136,15 +137,16 @@ void function_bodies(Writer& w, const Operator& op) {
     if (has_function(op, *o)) {
       const ApiSignature api = api_signature(o->schema, false);
       w.gap();
-      w.function(ret + ' ' + name + '(' + parameter_text(api, false) + ")",
-                 wrap("  return " + call_text(*o, api) + ";") + '\n');
+      w.function(
+          fmt::format("{} {}({})", ret, name, parameter_text(api, false)),
+          wrap(fmt::format("  return {};", call_text(*o, api))) + '\n');
     }
     if (has_method(op, *o)) {
       const ApiSignature api = api_signature(o->schema, true);
       w.gap();
-      w.function(ret + " Tensor::" + name + '(' + parameter_text(api, false) +
-                     ") const",
-                 wrap("  return " + call_text(*o, api) + ";") + '\n');
+      w.function(fmt::format("{} Tensor::{}({}) const", ret, name,
+                             parameter_text(api, false)),
+                 wrap(fmt::format("  return {};", call_text(*o, api))) + '\n');
     }
   }
 }
@@ -159,26 +161,30 @@ std::string names_text(const ApiSignature& api) {
 
 std::vector<ApiCall> api_calls(const Operator& op) {
   std::vector<ApiCall> out;
-  const std::string ns = op.ns == "aten" ? "sy::" : "sy::" + op.ns + "::";
+  const std::string ns =
+      op.ns == "aten" ? "sy::" : fmt::format("sy::{}::", op.ns);
   for (const Overload* o : op.overloads()) {
     const std::string type = return_type(o->schema);
     const std::string name = function_name(*o);
     const ApiSignature api = api_signature(o->schema, false, no_default(op));
     const std::string parameters = parameter_text(api, false);
     if (has_function(op, *o)) {
-      out.push_back(
-          {o->id,
-           type + ' ' + ns + name + '(' + parameter_text(api, true) + ')', type,
-           parameters, ns + name + '(' + names_text(api) + ')', false});
+      out.push_back({o->id,
+                     fmt::format("{} {}{}({})", type, ns, name,
+                                 parameter_text(api, true)),
+                     type, parameters,
+                     fmt::format("{}{}({})", ns, name, names_text(api)),
+                     false});
     }
     if (has_method(op, *o)) {
       const ApiSignature method =
           api_signature(o->schema, true, no_default(op));
       out.push_back({o->id + "_method",
-                     type + " Tensor::" + name + '(' +
-                         parameter_text(method, true) + ") const",
+                     fmt::format("{} Tensor::{}({}) const", type, name,
+                                 parameter_text(method, true)),
                      type, parameters,
-                     "self." + name + '(' + names_text(method) + ')', true});
+                     fmt::format("self.{}({})", name, names_text(method)),
+                     true});
     }
   }
   return out;
@@ -223,7 +229,7 @@ std::string emit_functions_header(const Model&, const Family& family) {
   close_namespace(w, ns);
   if (family.is_own()) {
     open_namespace(w, family.ns);
-    w.line("using namespace " + ns + ";");
+    w.line("using namespace {};", ns);
     w.line("}");
   }
   return w.str();
@@ -246,10 +252,10 @@ std::string emit_ops_header(const Model&, const Family& family) {
 std::string emit_functions(const Model&, const Family& family) {
   Writer w;
   w.raw(banner(family));
-  w.line("#include \"aten/ops/" + family.name + ".h\"");
+  w.line(R"(#include "aten/ops/{}.h")", family.name);
   w.gap();
-  includes(w,
-           {"aten/engine/generated.h", "aten/ops/" + family.name + "_ops.h"});
+  includes(w, {"aten/engine/generated.h",
+               fmt::format("aten/ops/{}_ops.h", family.name)});
   open_namespace(w, "sy::ops");
   w.gap();
   w.line("using generated::handle;");
@@ -271,9 +277,9 @@ std::string emit_methods_header(const Model& model) {
         if (!has_method(op, *o)) continue;
         const ApiSignature api = api_signature(o->schema, true, no_default(op));
         const std::string name(o->schema.name().name.view());
-        methods.emplace_back(name,
-                             wrap(return_type(o->schema) + ' ' + name + '(' +
-                                  parameter_text(api, true) + ") const;"));
+        methods.emplace_back(
+            name, wrap(fmt::format("{} {}({}) const;", return_type(o->schema),
+                                   name, parameter_text(api, true))));
       }
     }
   }
@@ -291,7 +297,7 @@ std::string emit_methods_header(const Model& model) {
 std::string emit_umbrella(const Model& model) {
   std::set<std::string> headers;
   for (const Family& family : model.families()) {
-    headers.insert("aten/ops/" + family.name + ".h");
+    headers.insert(fmt::format("aten/ops/{}.h", family.name));
   }
   Writer w;
   w.line("// Generated from schemas/ops by sygen. Do not edit.");

@@ -18,7 +18,7 @@ std::string Merger::str(const std::string& first_header) const {
   Writer w;
   w.raw(banner_);
   w.line(first_header.empty() ? "#pragma once"
-                              : "#include \"" + first_header + "\"");
+                              : fmt::format(R"(#include "{}")", first_header));
   w.gap();
   for (const std::string& h : system_) w.line(h);
   w.gap();
@@ -41,7 +41,7 @@ void Merger::line(std::string_view text) {
     text.remove_suffix(1);
     if (!is_own_(text)) headers_.emplace(text);
   } else {
-    body_.raw(std::string(text) + '\n');
+    body_.raw("{}\n", text);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "codegen/cpp_types.h"
 #include "codegen/emit/programs.h"
 #include "codegen/lang/cpp_names.h"
+#include "codegen/lang/format.h"
 
 namespace sy::codegen {
 namespace {
@@ -16,9 +17,8 @@ bool mentions(const std::vector<std::string>& names, std::string_view name) {
 std::string fused_id(const Operator& op, const DerivativePlan& plan,
                      const GradFormula& f) {
   const std::size_t argument = plan.arguments[f.targets[0]];
-  return op.base.id + "_" +
-         std::string(op.base.schema.arguments()[argument].name.view()) +
-         "_grad";
+  return fmt::format("{}_{}_grad", op.base.id,
+                     op.base.schema.arguments()[argument].name.view());
 }
 
 // What a formula finds in its scope, by the names that C++ has for it.
@@ -41,47 +41,53 @@ std::string variable(const Saved& s, const std::set<std::string>& taken) {
   std::string member = s.cpp + "_";
   if (taken.contains(member)) member = "this->" + member;
   const std::string list = lang::fresh_name(s.cpp + "_list", taken);
-  const std::string unpack = "(*this, \"" + s.name + "\");";
+  const std::string unpack = fmt::format(R"((*this, "{}");)", s.name);
   switch (s.kind) {
     case Saved::kTensor:
-      return "const Tensor " + s.cpp + " = " + member + ".unpack" + unpack;
+      return fmt::format("const Tensor {} = {}.unpack{}", s.cpp, member,
+                         unpack);
     case Saved::kOptional:
-      return "const std::optional<Tensor> " + s.cpp + " = " + member +
-             ".unpack_optional" + unpack;
+      return fmt::format(
+          "const std::optional<Tensor> {} = {}.unpack_optional{}", s.cpp,
+          member, unpack);
     case Saved::kList:
-      return "const std::vector<Tensor> " + list + " = " + member + ".unpack" +
-             unpack + "\nconst TensorList " + s.cpp + " = " + list + ";";
+      return fmt::format(
+          "const std::vector<Tensor> {0} = {1}.unpack{2}\n"
+          "const TensorList {3} = {0};",
+          list, member, unpack, s.cpp);
     case Saved::kMetaList:
-      return "const ArrayRef<SavedMeta> " + s.cpp + " = " + member + ";";
+      return fmt::format("const ArrayRef<SavedMeta> {} = {};", s.cpp, member);
     case Saved::kOptionalList:
-      return "const auto " + list + " = " + member + ".unpack_optional" +
-             unpack + "\nconst ArrayRef<std::optional<Tensor>> " + s.cpp +
-             " = " + list + ";";
+      return fmt::format(
+          "const auto {0} = {1}.unpack_optional{2}\n"
+          "const ArrayRef<std::optional<Tensor>> {3} = {0};",
+          list, member, unpack, s.cpp);
     case Saved::kMeta:
-      return "const SavedMeta& " + s.cpp + " = " + member + ";";
+      return fmt::format("const SavedMeta& {} = {};", s.cpp, member);
     case Saved::kInts:
-      return "const IntArrayRef " + s.cpp + " = " + member + ";";
+      return fmt::format("const IntArrayRef {} = {};", s.cpp, member);
     case Saved::kOptionalInts:
-      return "const auto " + s.cpp + " = " + member +
-             " ? OptionalIntArrayRef(IntArrayRef(*" + member +
-             ")) : std::nullopt;";
+      return fmt::format(
+          "const auto {0} = {1} ? OptionalIntArrayRef(IntArrayRef(*{1})) : "
+          "std::nullopt;",
+          s.cpp, member);
     case Saved::kNumbers:
     case Saved::kBools: {
       const std::string element =
           s.type.substr(s.type.find('<') + 1,
                         s.type.find_first_of(",>") - s.type.find('<') - 1);
-      return "const ArrayRef<" + element + "> " + s.cpp + "(" + member +
-             ".data(), " + member + ".size());";
+      return fmt::format("const ArrayRef<{0}> {1}({2}.data(), {2}.size());",
+                         element, s.cpp, member);
     }
     case Saved::kString:
-      return "const std::string_view " + s.cpp + " = " + member + ";";
+      return fmt::format("const std::string_view {} = {};", s.cpp, member);
     case Saved::kOptionalString:
-      return "const std::optional<std::string_view> " + s.cpp + " = " + member +
-             ";";
+      return fmt::format("const std::optional<std::string_view> {} = {};",
+                         s.cpp, member);
     case Saved::kOptionalMeta:
     case Saved::kValue: break;
   }
-  return "const auto& " + s.cpp + " = " + member + ";";
+  return fmt::format("const auto& {} = {};", s.cpp, member);
 }
 
 class NodeEmitter {
@@ -103,15 +109,14 @@ class NodeEmitter {
       if (f.fused) program(f);
     }
     const std::string base =
-        plan_.has_lists
-            ? "NodeOfMany"
-            : "NodeOf<" + std::to_string(plan_.arguments.size()) + ">";
+        plan_.has_lists ? "NodeOfMany"
+                        : fmt::format("NodeOf<{}>", plan_.arguments.size());
     w_.gap();
-    w_.line("// " + op_.base.name + "  " + op_.source);
-    w_.line("struct " + node_name(op_) + " final : " + base + " {");
-    w_.line("  void apply(GradFrame& " + f_ + ") override {");
+    w_.line("// {}  {}", op_.base.name, op_.source);
+    w_.line("struct {} final : {} {{", node_name(op_), base);
+    w_.line("  void apply(GradFrame& {}) override {{", f_);
     if (reads("grad") || by_geometry()) {
-      w_.line("    const Tensor& grad = " + f_ + ".grad();");
+      w_.line("    const Tensor& grad = {}.grad();", f_);
     }
     if (several_results() && !plan_.uses_grads) {
       w_.line("    if (!grad.defined()) return;");
@@ -142,13 +147,13 @@ class NodeEmitter {
     w_.gap();
     const std::string id = fused_id(op_, plan_, f);
     emit_pointwise_op(w_, id, fused_parts(op_, f), compiled_);
-    w_.line("constinit FusedPointwise fused_" + id + "{" + id + "};");
+    w_.line("constinit FusedPointwise fused_{0}{{{0}}};", id);
   }
 
   void formula(const GradFormula& f) {
     const std::string asked = condition(f);
     const std::string pad(asked.empty() ? 4 : 6, ' ');
-    if (!asked.empty()) w_.line("    if (" + asked + ") {");
+    if (!asked.empty()) w_.line("    if ({}) {{", asked);
     body(f, pad);
     if (!asked.empty()) w_.line("    }");
   }
@@ -162,13 +167,14 @@ class NodeEmitter {
     };
     std::vector<std::string> parts;
     if (plan_.arguments.size() > 1) {
-      parts.push_back(f_ + (f.targets.size() == 1 ? ".needs(" : ".needs_any(") +
-                      numbers(f.targets) + ")");
+      parts.push_back(fmt::format("{}.{}({})", f_,
+                                  f.targets.size() == 1 ? "needs" : "needs_any",
+                                  numbers(f.targets)));
     }
     const std::size_t n = op_.base.schema.returns().size();
     if (!f.results.empty() && f.results.size() < n &&
         !mentions(f.names, "grad")) {
-      parts.push_back(f_ + ".has_any(" + numbers(f.results) + ")");
+      parts.push_back(fmt::format("{}.has_any({})", f_, numbers(f.results)));
     }
     return join(parts, " && ");
   }
@@ -176,20 +182,20 @@ class NodeEmitter {
   void body(const GradFormula& f, const std::string& pad) {
     if (f.by_geometry) {
       w_.include("autograd/formulas.h");
-      w_.line(pad + f_ + ".set(" + std::to_string(f.targets[0]) +
-              ", as_strided_backward(grad, " + geometry_member(plan_, "self") +
-              ", " + geometry_member(plan_, "view") + "));");
+      w_.line("{}{}.set({}, as_strided_backward(grad, {}, {}));", pad, f_,
+              f.targets[0], geometry_member(plan_, "self"),
+              geometry_member(plan_, "view"));
       return;
     }
     if (!f.results.empty()) {
-      w_.line(pad + "const GradFrame& grads = " + f_ + ";");
+      w_.line("{}const GradFrame& grads = {};", pad, f_);
     } else if (mentions(f.names, "grads")) {
-      w_.line(pad + "const auto grads = " + f_ + ".grads();");
+      w_.line("{}const auto grads = {}.grads();", pad, f_);
     }
     if (!f.own.empty()) {
       const std::string k = std::to_string(f.targets[0]);
-      w_.line(pad + "const SavedMeta& " + lang::cpp_name(f.own) + " = " + f_ +
-              ".argument(" + k + ");");
+      w_.line("{}const SavedMeta& {} = {}.argument({});", pad,
+              lang::cpp_name(f.own), f_, k);
     }
     for (const Saved& s : plan_.saved) {
       if (mentions(f.names, s.name) && s.name != f.own) {
@@ -208,16 +214,14 @@ class NodeEmitter {
       const Type t =
           op_.base.schema.arguments()[plan_.arguments[f.targets[0]]].type;
       const bool list = t.without_optional().is_list();
-      w_.line(pad + f_ + (list ? ".set_list(" : ".set(") + k + ", " + value +
-              ");");
+      w_.line("{}{}.{}({}, {});", pad, f_, list ? "set_list" : "set", k, value);
       return;
     }
     const std::string all = lang::fresh_name("gradients", taken_);
-    w_.line(pad + "auto " + all + " = " + value + ";");
+    w_.line("{}auto {} = {};", pad, all, value);
     for (std::size_t i = 0; i < f.targets.size(); ++i) {
-      w_.line(pad + f_ + ".set(" + std::to_string(f.targets[i]) +
-              ", std::move(std::get<" + std::to_string(i) + ">(" + all +
-              ")));");
+      w_.line("{}{}.set({}, std::move(std::get<{}>({})));", pad, f_,
+              f.targets[i], i, all);
     }
   }
 
@@ -228,24 +232,24 @@ class NodeEmitter {
       inputs.push_back("&" + lang::cpp_name(in.name));
     }
     std::string args = lang::fresh_name("inputs", taken_);
-    w_.line(pad + "const TensorBase* const " + args + "[] = {" +
-            join(inputs, ", ") + "};");
+    w_.line("{}const TensorBase* const {}[] = {{{}}};", pad, args,
+            join(inputs, ", "));
     const auto scalars = scalar_values(op_.base.schema, p.scalars);
     if (!scalars.empty()) {
       const std::string numbers = lang::fresh_name("scalars", taken_);
-      w_.line(pad + "const Scalar " + numbers + "[] = {" + join(scalars, ", ") +
-              "};");
+      w_.line("{}const Scalar {}[] = {{{}}};", pad, numbers,
+              join(scalars, ", "));
       args += ", " + numbers;
     }
     w_.include("aten/backend/fused_pointwise.h");
     const std::string g = lang::fresh_name("g", taken_);
-    w_.line(pad + "Tensor " + g + " = fused_" + fused_id(op_, plan_, f) + "({" +
-            args + "});");
-    w_.line(pad + "if (!" + g + ".defined()) {");
-    for (const std::string& s : f.code.statements) w_.line(pad + "  " + s);
-    w_.line(pad + "  " + g + " = " + f.code.value + ";");
-    w_.line(pad + "}");
-    set(f, pad, "std::move(" + g + ")");
+    w_.line("{}Tensor {} = fused_{}({{{}}});", pad, g, fused_id(op_, plan_, f),
+            args);
+    w_.line("{}if (!{}.defined()) {{", pad, g);
+    for (const std::string& s : f.code.statements) w_.line("{}  {}", pad, s);
+    w_.line("{}  {} = {};", pad, g, f.code.value);
+    w_.line("{}}}", pad);
+    set(f, pad, fmt::format("std::move({})", g));
   }
 
   void visit_saved() {
@@ -253,12 +257,12 @@ class NodeEmitter {
     for (const Saved& s : plan_.saved) {
       if (s.kind == Saved::kTensor || s.kind == Saved::kOptional ||
           s.kind == Saved::kList || s.kind == Saved::kOptionalList) {
-        calls.push_back("v(\"" + s.name + "\", " + s.cpp + "_);");
+        calls.push_back(fmt::format(R"(v("{}", {}_);)", s.name, s.cpp));
       }
     }
     if (calls.empty()) return;
     w_.line("  void visit_saved(SavedVisitor& v) noexcept override {");
-    for (const std::string& c : calls) w_.line("    " + c);
+    for (const std::string& c : calls) w_.line("    {}", c);
     w_.line("  }");
   }
 
@@ -266,17 +270,19 @@ class NodeEmitter {
     if (plan_.saved.empty() && !by_geometry()) return;
     w_.gap();
     if (by_geometry()) {
-      w_.line("  Geometry " + geometry_member(plan_, "self") + ", " +
-              geometry_member(plan_, "view") + ";");
+      w_.line("  Geometry {}, {};", geometry_member(plan_, "self"),
+              geometry_member(plan_, "view"));
     }
     for (const Saved& s : plan_.saved) {
       const bool number =
           s.kind == Saved::kValue &&
           (s.type == "int64_t" || s.type == "double" || s.type == "bool");
       if (s.kind == Saved::kBools) w_.include("<array>");
-      w_.line("  " + s.type + ' ' + s.cpp + "_" +
-              (s.kind == Saved::kBools ? "{}" : "") +
-              (number ? (s.type == "bool" ? " = false;" : " = 0;") : ";"));
+      w_.line("  {} {}_{};", s.type, s.cpp,
+              s.kind == Saved::kBools ? "{}"
+              : !number               ? ""
+              : s.type == "bool"      ? " = false"
+                                      : " = 0");
     }
   }
 
@@ -303,12 +309,13 @@ void emit_node(Writer& w, const Operator& op, const DerivativePlan& plan,
 
 void emit_overwrite_node(Writer& w) {
   w.comment("Of operators that write to `self` what does not depend on it.");
-  w.raw(
-      "struct OverwriteBackward final : NodeOf<1> {\n"
-      "  void apply(GradFrame& f) override {\n"
-      "    f.set(0, sy::zeros_like(f.grad()));\n"
-      "  }\n"
-      "};\n\n");
+  w.raw(R"(struct OverwriteBackward final : NodeOf<1> {
+  void apply(GradFrame& f) override {
+    f.set(0, sy::zeros_like(f.grad()));
+  }
+};
+
+)");
 }
 
 bool has_result_saves(const DerivativePlan& plan) {
@@ -321,7 +328,7 @@ bool has_result_saves(const DerivativePlan& plan) {
 std::string geometry_member(const DerivativePlan& plan, std::string_view of) {
   std::set<std::string> taken;
   for (const Saved& s : plan.saved) taken.insert(s.cpp + "_");
-  return lang::fresh_name(std::string(of) + "_", taken);
+  return lang::fresh_name(fmt::format("{}_", of), taken);
 }
 
 std::string if_needed(const DerivativePlan& plan, const Saved& s,
@@ -329,71 +336,77 @@ std::string if_needed(const DerivativePlan& plan, const Saved& s,
   if (s.readers.size() == plan.arguments.size()) return "";
   std::vector<std::string> needs;
   for (const std::size_t r : s.readers) {
-    needs.push_back(node + "->needs(" + std::to_string(r) + ")");
+    needs.push_back(fmt::format("{}->needs({})", node, r));
   }
-  return "if (" + join(needs, " || ") + ") ";
+  return fmt::format("if ({}) ", join(needs, " || "));
 }
 
 void emit_saves(Writer& w, const DerivativePlan& plan,
                 const std::string& written, const std::string& node) {
   for (const GradFormula& f : plan.formulas) {
     if (!f.by_geometry) continue;
-    w.line("  " + node + "->" + geometry_member(plan, "self") +
-           " = Geometry(*self.impl());");
+    w.line("  {}->{} = Geometry(*self.impl());", node,
+           geometry_member(plan, "self"));
   }
   for (const Saved& s : plan.saved) {
     if (s.is_result) continue;
     std::string condition = if_needed(plan, s, node);
-    const std::string member = node + "->" + s.cpp + "_";
+    const std::string member = fmt::format("{}->{}_", node, s.cpp);
     std::string statement;
     switch (s.kind) {
       case Saved::kTensor:
         if (written.empty()) {
-          statement = member + ".save(" + s.cpp + ");";
+          statement = fmt::format("{}.save({});", member, s.cpp);
         } else if (s.cpp == written) {
-          statement = member + ".save(clone_before_write(" + s.cpp + "));";
+          statement =
+              fmt::format("{}.save(clone_before_write({}));", member, s.cpp);
         } else {
-          statement = "save_before_write(" +
-                      join({member, s.cpp, written}, ", ") + ");";
+          statement = fmt::format("save_before_write({}, {}, {});", member,
+                                  s.cpp, written);
         }
         break;
       case Saved::kOptional:
       case Saved::kList:
       case Saved::kOptionalList:
-      case Saved::kMeta: statement = member + ".save(" + s.cpp + ");"; break;
+      case Saved::kMeta:
+        statement = fmt::format("{}.save({});", member, s.cpp);
+        break;
       case Saved::kOptionalInts:
-        condition = condition.empty()
-                        ? "if (" + s.cpp + ") "
-                        : condition.substr(0, condition.size() - 2) + " && " +
-                              s.cpp + ") ";
-        statement = member + ".emplace(*" + s.cpp + ");";
+        condition =
+            condition.empty()
+                ? fmt::format("if ({}) ", s.cpp)
+                : fmt::format("{} && {}) ",
+                              condition.substr(0, condition.size() - 2), s.cpp);
+        statement = fmt::format("{}.emplace(*{});", member, s.cpp);
         if (s.readers.size() > 1 && condition.find("||") != std::string::npos) {
-          condition = "if (" + s.cpp + ") ";
+          condition = fmt::format("if ({}) ", s.cpp);
         }
         break;
       case Saved::kMetaList:
-        statement = member + " = {" + s.cpp + ".begin(), " + s.cpp + ".end()};";
+        statement =
+            fmt::format("{0} = {{{1}.begin(), {1}.end()}};", member, s.cpp);
         break;
       case Saved::kOptionalMeta:
-        condition = "if (" + s.cpp + " && " + s.cpp + "->defined()) ";
-        statement = member + ".emplace(*" + s.cpp + ");";
+        condition = fmt::format("if ({0} && {0}->defined()) ", s.cpp);
+        statement = fmt::format("{}.emplace(*{});", member, s.cpp);
         break;
       case Saved::kNumbers:
         statement =
-            member + ".assign(" + s.cpp + ".begin(), " + s.cpp + ".end());";
+            fmt::format("{0}.assign({1}.begin(), {1}.end());", member, s.cpp);
         break;
       case Saved::kBools:
         w.include("<algorithm>");
-        statement = "std::copy_n(" + s.cpp + ".begin(), " + member +
-                    ".size(), " + member + ".begin());";
+        statement =
+            fmt::format("std::copy_n({0}.begin(), {1}.size(), {1}.begin());",
+                        s.cpp, member);
         break;
       case Saved::kOptionalString:
-        condition = "if (" + s.cpp + ") ";
-        statement = member + ".emplace(*" + s.cpp + ");";
+        condition = fmt::format("if ({}) ", s.cpp);
+        statement = fmt::format("{}.emplace(*{});", member, s.cpp);
         break;
-      default: statement = member + " = " + s.cpp + ";";
+      default: statement = fmt::format("{} = {};", member, s.cpp);
     }
-    w.line("  " + condition + statement);
+    w.line("  {}{}", condition, statement);
   }
 }
 

@@ -32,21 +32,21 @@ void emit_result_saves(Writer& w, const DerivativePlan& plan,
                        const std::string& node, F&& result) {
   for (const GradFormula& f : plan.formulas) {
     if (f.by_geometry) {
-      w.line("  " + node + "->" + geometry_member(plan, "view") +
-             " = Geometry(*" + result(0) + ".impl());");
+      w.line("  {}->{} = Geometry(*{}.impl());", node,
+             geometry_member(plan, "view"), result(0));
     }
   }
   for (const Saved& s : plan.saved) {
     if (!s.is_result) continue;
     const std::string value = result(s.result);
     const std::string to =
-        "  " + if_needed(plan, s, node) + node + "->" + s.cpp + "_";
+        fmt::format("  {}{}->{}_", if_needed(plan, s, node), node, s.cpp);
     // Of several results only the first has a history, as a rule.
     if (s.kind == Saved::kMeta || (s.result > 0 && !plan.uses_grads)) {
-      w.line(to + ".save(" + value + ");");
+      w.line("{}.save({});", to, value);
     } else {
-      w.line(to + ".save_output(" + value +
-             (s.result == 0 ? "" : ", " + std::to_string(s.result)) + ");");
+      w.line("{}.save_output({}{});", to, value,
+             s.result == 0 ? "" : fmt::format(", {}", s.result));
     }
   }
 }

@@ -4,11 +4,10 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/lang/format.h"
 
 namespace sy::codegen {
 namespace {
-
-std::string number(std::size_t n) { return std::to_string(n); }
 
 template <class T, class F>
 std::vector<std::string> each(const std::vector<T>& list, F&& f) {
@@ -17,18 +16,17 @@ std::vector<std::string> each(const std::vector<T>& list, F&& f) {
   return out;
 }
 
+std::string_view name_of(lang::Prim op) {
+  return lang::kPrims[static_cast<int>(op)].name;
+}
+
 std::string step_text(const lang::Step& s) {
-  std::string out = "{Prim::";
-  out += lang::kPrims[static_cast<int>(s.op)].name;
-  return out + ", " + number(s.dst) + ", " + number(s.a) + ", " + number(s.b) +
-         ", " + number(s.c) + "}";
+  return fmt::format("{{Prim::{}, {}, {}, {}, {}}}", name_of(s.op), s.dst, s.a,
+                     s.b, s.c);
 }
 
 std::string step_text(const lang::UniformStep& s) {
-  std::string out = "{Prim::";
-  out += lang::kPrims[static_cast<int>(s.op)].name;
-  return out + ", " + number(s.a) + ", " + number(s.b) + ", " + number(s.c) +
-         "}";
+  return fmt::format("{{Prim::{}, {}, {}, {}}}", name_of(s.op), s.a, s.b, s.c);
 }
 
 std::string class_text(lang::RegClass c) {
@@ -39,37 +37,41 @@ std::string class_text(lang::RegClass c) {
 std::string array(Writer& w, const std::string& type, const std::string& name,
                   const std::vector<std::string>& items) {
   if (items.empty()) return "nullptr";
-  w.list("constexpr " + type + ' ' + name + "[] = {", items, "};");
+  w.list(fmt::format("constexpr {} {}[] = {{", type, name), items, "};");
   return name;
 }
 
 // ".name = value," where it is not what the struct begins with.
 class Fields {
  public:
-  void add(const std::string& name, const std::string& value) {
-    if (value == "0" || value == "nullptr") return;
-    text_ += wrap("    ." + name + " = " + value + ",") + '\n';
+  void add(std::string_view name, const std::string& value) {
+    if (value != "nullptr") w_.line("    .{} = {},", name, value);
   }
-  const std::string& text() const { return text_; }
+  void add(std::string_view name, std::uint64_t value) {
+    if (value != 0) w_.line("    .{} = {},", name, value);
+  }
+  const std::string& text() const { return w_.str(); }
 
  private:
-  std::string text_;
+  Writer w_;
 };
 
 }  // namespace
 
 std::string uniform_text(Writer& w, const lang::Uniform& u) {
-  if (u.is_int) return "Uniform::of(int64_t{" + lang::cpp_int(u.i) + "})";
+  if (u.is_int) {
+    return fmt::format("Uniform::of(int64_t{{{}}})", lang::cpp_int(u.i));
+  }
   lang::Headers headers;
   std::string number = lang::cpp_double(u.d, headers);
   w.include_all(headers);
-  return "Uniform::of(" + number + ")";
+  return fmt::format("Uniform::of({})", number);
 }
 
 void emit_program_names(Writer& w) {
   for (const char* name :
        {"Prim", "RegClass", "Uniform", "UniformOperand", "UniformStep"}) {
-    w.line("using lang::" + std::string(name) + ";");
+    w.line("using lang::{};", name);
   }
   w.gap();
 }
@@ -87,33 +89,35 @@ std::string emit_steps(Writer& w, const std::string& prefix,
   std::string listing = lang::to_string(p);
   for (std::size_t i = 0; i < listing.size();) {
     const std::size_t end = std::min(listing.find('\n', i), listing.size());
-    w.line("//   " + listing.substr(i, end - i));
+    w.line("//   {}", listing.substr(i, end - i));
     i = end + 1;
   }
   const std::size_t place = compiled.place(p);
   if (place != 0) {
-    w.line("//   has the loop of " + compiled.all()[place - 1].name);
+    w.line("//   has the loop of {}", compiled.all()[place - 1].name);
   }
-  const auto name = [&](const char* what) { return "k" + prefix + what; };
+  const auto name = [&](const char* what) {
+    return fmt::format("k{}{}", prefix, what);
+  };
   const std::string steps =
       array(w, "lang::Step", name("Steps"),
             each(p.steps, [](const lang::Step& s) { return step_text(s); }));
   const std::string results =
       array(w, "lang::Result", name("Results"),
             each(p.results, [](const lang::Result& r) {
-              return "{" + number(r.reg) + (r.is_bool ? ", true}" : ", false}");
+              return fmt::format("{{{}, {}}}", r.reg, r.is_bool);
             }));
   Fields body;
   body.add("steps", steps);
   body.add("results", results);
-  body.add("bool_inputs", std::to_string(p.bool_inputs()));
-  body.add("bool_uniforms", std::to_string(p.bool_uniforms()));
-  body.add("n_steps", number(p.steps.size()));
-  body.add("n_registers", number(static_cast<std::size_t>(p.n_registers)));
-  body.add("n_inputs", number(p.inputs.size()));
-  body.add("n_uniforms", number(p.uniforms.size()));
-  body.add("n_results", number(p.results.size()));
-  if (place != 0) body.add("compiled", number(place));
+  body.add("bool_inputs", p.bool_inputs());
+  body.add("bool_uniforms", p.bool_uniforms());
+  body.add("n_steps", p.steps.size());
+  body.add("n_registers", static_cast<std::uint64_t>(p.n_registers));
+  body.add("n_inputs", p.inputs.size());
+  body.add("n_uniforms", p.uniforms.size());
+  body.add("n_results", p.results.size());
+  body.add("compiled", place);
   return body.text();
 }
 
@@ -122,7 +126,9 @@ std::string emit_program(Writer& w, const std::string& prefix,
                          const std::vector<std::string>& indices,
                          const CompiledPrograms& compiled) {
   const std::string body = emit_steps(w, prefix, p, compiled);
-  const auto name = [&](const char* what) { return "k" + prefix + what; };
+  const auto name = [&](const char* what) {
+    return fmt::format("k{}{}", prefix, what);
+  };
   const auto uniform = [&](const lang::Uniform& u) {
     return uniform_text(w, u);
   };
@@ -135,23 +141,22 @@ std::string emit_program(Writer& w, const std::string& prefix,
   const std::string uniforms =
       array(w, "UniformOperand", name("Uniforms"),
             each(p.uniforms, [](const lang::UniformOperand& u) {
-              return "{" + number(u.reg) + ", " + class_text(u.reg_class) + "}";
+              return fmt::format("{{{}, {}}}", u.reg, class_text(u.reg_class));
             }));
   const std::string index = array(w, "uint8_t", name("ScalarIndex"), indices);
 
-  w.raw("constexpr program::Program " + name("Body") + " = {\n" + body +
-        "};\n");
+  w.raw("constexpr program::Program {} = {{\n{}}};\n", name("Body"), body);
   Fields all;
   all.add("body", name("Body"));
   all.add("constants", constants);
   all.add("uniform_steps", uniform_steps);
   all.add("uniforms", uniforms);
   all.add("scalar_index", index);
-  all.add("n_scalars", number(p.scalars.size()));
-  all.add("n_constants", number(p.constants.size()));
-  all.add("n_uniform_steps", number(p.uniform_steps.size()));
-  w.raw("constexpr ElementProgram " + name("Program") + " = {\n" + all.text() +
-        "};\n");
+  all.add("n_scalars", p.scalars.size());
+  all.add("n_constants", p.constants.size());
+  all.add("n_uniform_steps", p.uniform_steps.size());
+  w.raw("constexpr ElementProgram {} = {{\n{}}};\n", name("Program"),
+        all.text());
   return name("Program");
 }
 
@@ -167,15 +172,15 @@ void emit_pointwise_op(Writer& w, const std::string& id,
     scalars.push_back(lang::cpp_string(s.name));
   }
   const std::string input_names =
-      array(w, "const char*", "k" + prefix + "Inputs", inputs);
+      array(w, "const char*", fmt::format("k{}Inputs", prefix), inputs);
   const std::string scalar_names =
-      array(w, "const char*", "k" + prefix + "Scalars", scalars);
+      array(w, "const char*", fmt::format("k{}Scalars", prefix), scalars);
   const std::string body = emit_program(w, prefix, parts.program, {}, compiled);
   std::string simple = "nullptr", defaults = "nullptr";
   if (parts.at_defaults) {
     simple = "&" + emit_program(w, prefix + "AtDefaults", *parts.at_defaults,
                                 {}, compiled);
-    defaults = array(w, "Uniform", "k" + prefix + "Defaults",
+    defaults = array(w, "Uniform", fmt::format("k{}Defaults", prefix),
                      each(parts.defaults, [&](const lang::Uniform& u) {
                        return uniform_text(w, u);
                      }));
@@ -183,24 +188,19 @@ void emit_pointwise_op(Writer& w, const std::string& id,
   Fields f;
   f.add("name", lang::cpp_string(parts.name));
   f.add("promote", promote_rule(parts.rule));
-  f.add("n_inputs", number(inputs.size()));
-  f.add("n_scalars", number(scalars.size()));
-  f.add("promote_inputs", std::to_string(parts.promote_inputs));
-  f.add("promote_scalars", std::to_string(parts.promote_scalars));
-  f.add("whole_scalars", std::to_string(parts.whole_scalars));
-  // Hardly any operator has them.
-  if (parts.lower_bounds != 0) {
-    f.add("lower_bounds", std::to_string(parts.lower_bounds));
-  }
-  if (parts.upper_bounds != 0) {
-    f.add("upper_bounds", std::to_string(parts.upper_bounds));
-  }
+  f.add("n_inputs", inputs.size());
+  f.add("n_scalars", scalars.size());
+  f.add("promote_inputs", parts.promote_inputs);
+  f.add("promote_scalars", parts.promote_scalars);
+  f.add("whole_scalars", parts.whole_scalars);
+  f.add("lower_bounds", parts.lower_bounds);
+  f.add("upper_bounds", parts.upper_bounds);
   f.add("input_names", input_names);
   f.add("scalar_names", scalar_names);
   f.add("program", body);
   f.add("at_defaults", simple);
   f.add("defaults", defaults);
-  w.raw(std::string("const PointwiseOp ") + id + " = {\n" + f.text() + "};\n");
+  w.raw("const PointwiseOp {} = {{\n{}}};\n", id, f.text());
 }
 
 }  // namespace sy::codegen

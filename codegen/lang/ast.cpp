@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "codegen/lang/format.h"
+
 namespace sy::lang {
 namespace {
 
@@ -56,7 +58,7 @@ struct Renamer {
   std::string fresh(const std::string& name) {
     if (used.insert(name).second) return name;
     for (int i = 1;; ++i) {
-      std::string candidate = name + '_' + std::to_string(i);
+      std::string candidate = fmt::format("{}_{}", name, i);
       if (used.insert(candidate).second) return candidate;
     }
   }
@@ -218,7 +220,7 @@ std::string dotted_name(const Expr& e) {
   if (e->kind == NodeKind::kName) return e->name;
   if (e->kind == NodeKind::kAttribute) {
     const std::string base = dotted_name(e->children[0]);
-    if (!base.empty()) return base + '.' + e->name;
+    if (!base.empty()) return fmt::format("{}.{}", base, e->name);
   }
   return {};
 }

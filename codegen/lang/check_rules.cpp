@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "codegen/lang/format.h"
 #include "codegen/lang/model.h"
 
 namespace sy::lang {
@@ -9,8 +10,8 @@ class RuleChecker {
  public:
   RuleChecker(const OperatorEntry& e, Diagnostics& diagnostics)
       : e_(e),
-        kind_("'" + std::string(e.is_foreach ? "foreach" : to_string(e.kind)) +
-              ":'"),
+        kind_(
+            fmt::format("'{}:'", e.is_foreach ? "foreach" : to_string(e.kind))),
         diagnostics_(diagnostics) {}
 
   void run() {
@@ -21,8 +22,10 @@ class RuleChecker {
   }
 
  private:
-  void error(const Location& at, std::string message) {
-    diagnostics_.error(at, std::move(message));
+  template <class... Args>
+  void error(const Location& at, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    diagnostics_.error(at, fmt::format(format, args...));
   }
 
   bool has_key(std::string_view key) const {
@@ -45,16 +48,14 @@ class RuleChecker {
     const bool dispatched = e_.kind == OperatorKind::kDispatch;
     if (!e_.shape.empty() && !dispatched) {
       error(e_.shape[0].text.start(),
-            "'shape' is for 'dispatch:' only; that of " + kind_ +
-                " follows from " + std::string(shape_source(e_.kind)));
+            "'shape' is for 'dispatch:' only; that of {} follows from {}",
+            kind_, shape_source(e_.kind));
     }
     if (!e_.dtype.empty() && !dispatched &&
         e_.kind != OperatorKind::kComposite) {
       error(e_.dtype[0].text.start(),
-            "'dtype' is for 'dispatch:' only; that "
-            "of " +
-                kind_ + " follows from " +
-                (e_.kind == OperatorKind::kView ? "'self'" : "'promote:'"));
+            "'dtype' is for 'dispatch:' only; that of {} follows from {}",
+            kind_, e_.kind == OperatorKind::kView ? "'self'" : "'promote:'");
     }
     if (e_.dispatch.empty()) return;
     const bool fills = std::any_of(
@@ -124,7 +125,7 @@ class RuleChecker {
                      name == "dtype")) {
         continue;
       }
-      error(e_.func.start(), "argument '" + name + "' is not used by " + kind_);
+      error(e_.func.start(), "argument '{}' is not used by {}", name, kind_);
     }
   }
 
@@ -154,9 +155,10 @@ class RuleChecker {
           e_.find_derivative(name)) {
         continue;
       }
-      error(at, "the derivative by '" + name +
-                    "' is missing; write a formula, or '" + name +
-                    ": non_differentiable'");
+      error(at,
+            "the derivative by '{0}' is missing; write a formula, or '{0}: "
+            "non_differentiable'",
+            name);
     }
   }
 
@@ -173,15 +175,15 @@ class RuleChecker {
       bool result = false;
       for (std::size_t i = 0; i < returns.size(); ++i) {
         if (!returns[i].name.empty()) continue;
-        result |= name == (returns.size() == 1 ? "result"
-                                               : "result" + std::to_string(i));
+        result |= name ==
+                  (returns.size() == 1 ? "result" : fmt::format("result{}", i));
       }
       if (!result && name != "grad" && name != "grads") continue;
-      error(e_.func.start(), "argument '" + name + "' needs another name: '" +
-                                 name + "' is " +
-                                 (result ? "what the operator gave"
-                                         : "the gradient of the results") +
-                                 " in the formulas of 'derivative:'");
+      error(e_.func.start(),
+            "argument '{0}' needs another name: '{0}' is {1} in the formulas "
+            "of 'derivative:'",
+            name,
+            result ? "what the operator gave" : "the gradient of the results");
     }
   }
 

@@ -46,9 +46,8 @@ class Checker {
                         return mentions(r.condition.expr, n.name);
                       });
       if (!used) {
-        diagnostics_.error(e_.func.start(), "argument '" + n.name +
-                                                "' is not used by "
-                                                "'pointwise:'");
+        diagnostics_.error(e_.func.start(),
+                           "argument '{}' is not used by 'pointwise:'", n.name);
       }
     }
     for (const DerivativeItem& d : e_.derivative) {

@@ -98,18 +98,17 @@ void check_contradictions(const OperatorEntry& e, Diagnostics& diagnostics) {
     add_parts(r.condition.expr, own);
     for (Part& p : own) {
       if (free_names(p.whole).empty()) {
-        diagnostics.error(p.whole->at, "'" + to_string(p.whole) +
-                                           "' asks nothing of the arguments");
+        diagnostics.error(p.whole->at, "'{}' asks nothing of the arguments",
+                          to_string(p.whole));
         continue;
       }
       const auto other =
           std::find_if(parts.begin(), parts.end(),
                        [&](const Part& known) { return exclude(known, p); });
       if (other != parts.end()) {
-        diagnostics.error(p.whole->at, "'" + to_string(p.whole) +
-                                           "' contradicts '" +
-                                           to_string(other->whole) + "' at " +
-                                           to_string(other->whole->at));
+        diagnostics.error(p.whole->at, "'{}' contradicts '{}' at {}",
+                          to_string(p.whole), to_string(other->whole),
+                          to_string(other->whole->at));
       }
       parts.push_back(std::move(p));
     }

@@ -6,17 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/lang/format.h"
+
 namespace sy::lang {
 
 std::string cpp_call(std::string_view function,
                      const std::vector<std::string>& arguments) {
-  std::string out(function);
-  out += '(';
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (i) out += ", ";
-    out += arguments[i];
-  }
-  return out + ')';
+  return fmt::format("{}({})", function, join(arguments, ", "));
 }
 
 Cpp cpp_binary(std::string_view op, Cpp::Level level, const Cpp& a,
@@ -27,9 +23,10 @@ Cpp cpp_binary(std::string_view op, Cpp::Level level, const Cpp& a,
     const bool mixed = level == Cpp::kOr && x.level == Cpp::kAnd;
     return mixed ? '(' + x.text + ')' : x.in(needed);
   };
-  return {operand(a, level == Cpp::kCompare ? next : level) + ' ' +
-              std::string(op) + ' ' + operand(b, next),
-          level};
+  return {
+      fmt::format("{} {} {}", operand(a, level == Cpp::kCompare ? next : level),
+                  op, operand(b, next)),
+      level};
 }
 
 std::string cpp_string(std::string_view text) {
@@ -48,8 +45,8 @@ std::string cpp_string(std::string_view text) {
 std::string cpp_double(double v) {
   if (std::isnan(v)) return "std::numeric_limits<double>::quiet_NaN()";
   if (std::isinf(v)) {
-    return std::string(v < 0 ? "-" : "") +
-           "std::numeric_limits<double>::infinity()";
+    return v < 0 ? "-std::numeric_limits<double>::infinity()"
+                 : "std::numeric_limits<double>::infinity()";
   }
   std::array<char, 32> buffer;
   const auto end =
@@ -84,7 +81,7 @@ std::string cpp_dtype(std::string_view name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) return {};
   if (name == "uint8") return "kUInt8";
   if (name == "bfloat16") return "kBFloat16";
-  std::string text = "k" + std::string(name);
+  std::string text = fmt::format("k{}", name);
   text[1] = static_cast<char>(text[1] - 'a' + 'A');
   return text;
 }
@@ -92,8 +89,9 @@ std::string cpp_dtype(std::string_view name) {
 std::string cpp_block(const std::vector<std::string>& statements,
                       const std::string& value) {
   std::string out = "[&] { ";
-  for (const std::string& s : statements) out += s + ' ';
-  return out + "return " + value + "; }()";
+  for (const std::string& s : statements) append(out, "{} ", s);
+  append(out, "return {}; }}()", value);
+  return out;
 }
 
 }  // namespace sy::lang

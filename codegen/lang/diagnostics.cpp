@@ -66,7 +66,7 @@ std::string excerpt(std::string_view line, std::size_t column) {
 }  // namespace
 
 std::string to_string(const Diagnostic& d) {
-  return to_string(d.at) + ": error: " + d.message;
+  return fmt::format("{}: error: {}", to_string(d.at), d.message);
 }
 
 void Diagnostics::error(const Location& at, std::string message) {
@@ -133,7 +133,7 @@ std::string suggest(std::string_view name,
   }
   const std::string_view best = nearest_name(name, names);
   if (best.empty()) return {};
-  return " (did you mean '" + std::string(best) + "'?)";
+  return fmt::format(" (did you mean '{}'?)", best);
 }
 
 }  // namespace sy::lang

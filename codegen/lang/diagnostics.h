@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/lang/format.h"
 #include "codegen/lang/location.h"
 
 namespace sy::lang {
@@ -27,6 +28,13 @@ std::string to_string(const Diagnostic& d);
 class Diagnostics {
  public:
   void error(const Location& at, std::string message);
+  // The message from a format and what it holds.
+  template <class Arg, class... Args>
+  void error(const Location& at,
+             fmt::format_string<const Arg&, const Args&...> format,
+             const Arg& arg, const Args&... args) {
+    error(at, fmt::format(format, arg, args...));
+  }
   bool empty() const { return errors_.empty(); }
   std::size_t size() const { return errors_.size(); }
   // As reported.

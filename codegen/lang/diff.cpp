@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "codegen/lang/format.h"
 #include "codegen/lang/parser.h"
 
 namespace sy::lang {
@@ -198,7 +199,7 @@ class Differentiator {
   template <class F>
   Expr shared(const Expr& g, F&& make) {
     if (g->depth <= kSmall) return make(g);
-    const std::string name = options_.grad + "_" + std::to_string(++names_);
+    const std::string name = fmt::format("{}_{}", options_.grad, ++names_);
     const Expr body = make(make_name(name));
     return body ? make_let(name, g, body) : nullptr;
   }
@@ -237,9 +238,9 @@ class Differentiator {
       } else if (!rule || !rule->by[i]) {
         // Even a step function of it would stop the gradient.
         if (adjoint(e->children[i], name, g)) {
-          diagnostics_.error(e->at, "'" + std::string(f) +
-                                        "' has no derivative; write "
-                                        "'derivative:' as a formula");
+          diagnostics_.error(
+              e->at, "'{}' has no derivative; write 'derivative:' as a formula",
+              f);
         }
         continue;
       } else {
@@ -302,7 +303,7 @@ class Differentiator {
     std::map<std::string, Expr> with;
     if (e) {
       for (std::size_t i = 0; i < e->children.size(); ++i) {
-        with["x" + std::to_string(i)] = e->children[i];
+        with[fmt::format("x{}", i)] = e->children[i];
       }
       value = value_of(*e);
     }

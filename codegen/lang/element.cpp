@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/lang/format.h"
 #include "codegen/lang/parser.h"
 
 namespace sy::lang {
@@ -46,7 +47,7 @@ bool yields_bool(PrimType t) {
 }
 
 std::string count(int n, std::string_view what) {
-  return std::to_string(n) + ' ' + std::string(what) + (n == 1 ? "" : "s");
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
 class Checker {
@@ -78,7 +79,7 @@ class Checker {
       }
       case NodeKind::kLet: return let(*e);
       case NodeKind::kMethod:
-        return fail(*e, "an element has no methods; got '." + e->name + "()'");
+        return fail(*e, "an element has no methods; got '.{}()'", e->name);
       case NodeKind::kList:
       case NodeKind::kComprehension:
         return fail(*e, "expected the value of one element, got a list");
@@ -91,16 +92,18 @@ class Checker {
   bool ok() const { return ok_; }
 
  private:
-  ElementType fail(const Node& e, std::string message) {
+  template <class... Args>
+  ElementType fail(const Node& e, fmt::format_string<const Args&...> format,
+                   const Args&... args) {
     ok_ = false;
-    diagnostics_.error(e.at, std::move(message));
+    diagnostics_.error(e.at, fmt::format(format, args...));
     return {};
   }
 
   ElementType name(const Expr& e) {
     const std::string full = dotted_name(e);
     if (full.empty()) {
-      return fail(*e, "an element has no attributes; got '." + e->name + "'");
+      return fail(*e, "an element has no attributes; got '.{}'", e->name);
     }
     for (auto it = locals_.rbegin(); it != locals_.rend(); ++it) {
       if (it->first == full) return it->second;
@@ -108,8 +111,8 @@ class Checker {
     const ElementName* n = env_.find(full);
     if (!n) return unknown_name(*e, full);
     if (n->kind == ElementKind::kString) {
-      return fail(*e, "'" + full + "' is a str; compare it with a literal: " +
-                          full + " == 'text'");
+      return fail(
+          *e, "'{0}' is a str; compare it with a literal: {0} == 'text'", full);
     }
     return {n->kind != ElementKind::kTensor, n->kind == ElementKind::kBool};
   }
@@ -119,9 +122,9 @@ class Checker {
     for (const auto& [n, type] : locals_) names.push_back(n);
     for (const ElementName& n : env_.names) names.push_back(n.name);
     if (find_element_function(full)) {
-      return fail(e, "'" + full + "' is a function; its arguments are missing");
+      return fail(e, "'{}' is a function; its arguments are missing", full);
     }
-    return fail(e, "unknown name '" + full + "'" + suggest(full, names));
+    return fail(e, "unknown name '{}'{}", full, suggest(full, names));
   }
 
   // `x == None` and `mode == 'text'`, which no other operator takes.
@@ -134,8 +137,7 @@ class Checker {
       const std::string full = dotted_name(other);
       const ElementName* n = full.empty() ? nullptr : env_.find(full);
       if (e.op != Op::kEq && e.op != Op::kNe) {
-        fail(e, "expected '==' or '!=', got '" + std::string(to_string(e.op)) +
-                    "'");
+        fail(e, "expected '==' or '!=', got '{}'", to_string(e.op));
       } else if (none && other->kind == NodeKind::kNone) {
       } else if (!full.empty() && !n) {
         unknown_name(*other, full);
@@ -161,10 +163,10 @@ class Checker {
   ElementType let(const Node& e) {
     const ElementType value = run(e.children[0]);
     for (const auto& [n, type] : locals_) {
-      if (n == e.name) return fail(e, "'" + e.name + "' is already defined");
+      if (n == e.name) return fail(e, "'{}' is already defined", e.name);
     }
     if (env_.find(e.name)) {
-      return fail(e, "'" + e.name + "' is already defined");
+      return fail(e, "'{}' is already defined", e.name);
     }
     locals_.emplace_back(e.name, value);
     const ElementType body = run(e.children[1]);
@@ -181,11 +183,10 @@ class Checker {
       for (const ElementFunction& known : element_functions()) {
         names.push_back(known.name);
       }
-      return fail(e,
-                  "unknown function '" + e.name + "'" + suggest(e.name, names));
+      return fail(e, "unknown function '{}'{}", e.name, suggest(e.name, names));
     }
     if (!e.keywords.empty()) {
-      return fail(e, "'" + e.name + "' takes no keyword arguments");
+      return fail(e, "'{}' takes no keyword arguments", e.name);
     }
     const int n = static_cast<int>(types.size());
     if (n < f->min_arguments || n > f->max_arguments) {
@@ -193,8 +194,7 @@ class Checker {
       if (f->max_arguments > f->min_arguments) {
         expected = "at least " + expected;
       }
-      return fail(e, "'" + e.name + "' expects " + expected + ", got " +
-                         std::to_string(n));
+      return fail(e, "'{}' expects {}, got {}", e.name, expected, n);
     }
     ElementType result;
     for (const ElementType& t : types) result.uniform &= t.uniform;

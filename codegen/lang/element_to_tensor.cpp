@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "codegen/lang/element.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/parser.h"
 #include "codegen/lang/tensor.h"
 
@@ -51,11 +52,11 @@ Expr spelt(const Node& e, const std::vector<Expr>& args) {
     Expr f = parse(s.formula);
     // Operands that are themselves called x0 are put in last.
     for (std::size_t i = 0; i < args.size(); ++i) {
-      f = substitute(f, "x" + std::to_string(i),
-                     make_name("operand " + std::to_string(i)));
+      f = substitute(f, fmt::format("x{}", i),
+                     make_name(fmt::format("operand {}", i)));
     }
     for (std::size_t i = 0; i < args.size(); ++i) {
-      f = substitute(f, "operand " + std::to_string(i), args[i]);
+      f = substitute(f, fmt::format("operand {}", i), args[i]);
     }
     return f;
   }

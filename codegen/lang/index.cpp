@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "codegen/lang/cpp_names.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/index_given.h"
 
 namespace sy::lang {
@@ -122,7 +123,7 @@ class Compiler {
   Typed expect(const Expr& e, IndexType wanted) {
     Typed t = run(e);
     if (!converts(t.type, wanted)) {
-      fail(*e, "expected " + article(wanted) + ", got " + article(t.type));
+      fail(*e, "expected {}, got {}", article(wanted), article(t.type));
     }
     return t;
   }
@@ -134,8 +135,11 @@ class Compiler {
     bool is_dims, is_vector;
   };
 
-  [[noreturn]] void fail(const Node& e, std::string message) {
-    diagnostics_.error(e.at, std::move(message));
+  template <class... Args>
+  [[noreturn]] void fail(const Node& e,
+                         fmt::format_string<const Args&...> format,
+                         const Args&... args) {
+    diagnostics_.error(e.at, fmt::format(format, args...));
     throw Failed{};
   }
 
@@ -149,14 +153,15 @@ class Compiler {
     return {IndexType::kList, {std::move(text)}, {}, true};
   }
   static Cpp as_dims(const Typed& list) {
-    return list.is_dims ? list.cpp : Cpp{"Dims(" + list.cpp.text + ")"};
+    return list.is_dims ? list.cpp
+                        : Cpp{fmt::format("Dims({})", list.cpp.text)};
   }
 
   // The call of a function of the index typing that no table names.
   std::string built_in(std::string_view name,
                        const std::vector<std::string>& args) {
     headers_.emplace(IndexFunction{}.header);
-    return cpp_call("geometry::" + std::string(name), args);
+    return cpp_call(fmt::format("geometry::{}", name), args);
   }
 
   void define(const Node& e, std::vector<std::string>& statements) {
@@ -165,11 +170,11 @@ class Compiler {
     const auto same = [&](const auto& n) { return cpp_name(n.name) == name; };
     if (std::any_of(env_.names.begin(), env_.names.end(), same) ||
         std::any_of(locals_.begin(), locals_.end(), same)) {
-      fail(e, "'" + e.name + "' is already defined");
+      fail(e, "'{}' is already defined", e.name);
     }
     const std::string type = value.type == IndexType::kInt ? "int64_t" : "auto";
-    statements.push_back("const " + type + " " + name + " = " + value.cpp.text +
-                         ";");
+    statements.push_back(
+        fmt::format("const {} {} = {};", type, name, value.cpp.text));
     locals_.push_back({e.name, value.type, value.is_dims, value.is_vector});
   }
 
@@ -183,10 +188,9 @@ class Compiler {
       const std::string text = cpp_name(n->name);
       if (!n->optional) return {n->type, {text}};
       if (!is_given(n->name)) {
-        fail(e, "'" + e.name + "' may be None here: ask '" + e.name +
-                    " == None' first");
+        fail(e, "'{0}' may be None here: ask '{0} == None' first", e.name);
       }
-      return {n->type, {"(*" + text + ")"}};
+      return {n->type, {fmt::format("(*{})", text)}};
     }
     if (const std::string dtype = cpp_dtype(e.name); !dtype.empty()) {
       return {IndexType::kScalarType, {dtype}};
@@ -196,10 +200,10 @@ class Compiler {
     for (const IndexName& n : env_.names) names.push_back(n.name);
     for (const IndexFunction& f : index_functions()) {
       if (f.name == e.name) {
-        fail(e, "'" + e.name + "' is a function; its arguments are missing");
+        fail(e, "'{}' is a function; its arguments are missing", e.name);
       }
     }
-    fail(e, "unknown name '" + e.name + "'" + suggest(e.name, names));
+    fail(e, "unknown name '{}'{}", e.name, suggest(e.name, names));
   }
 
   Typed unary(const Node& e) {
@@ -209,7 +213,7 @@ class Compiler {
     }
     const Typed x = run(e.children[0]);
     if (x.type != IndexType::kInt && x.type != IndexType::kNumber) {
-      fail(e, "expected an int after '-', got " + article(x.type));
+      fail(e, "expected an int after '-', got {}", article(x.type));
     }
     // `--x` would be another operator.
     return {x.type, {"-" + x.cpp.in(Cpp::kPrimary), Cpp::kSign}};
@@ -274,15 +278,17 @@ class Compiler {
         (equality && a.type == b.type && a.type != IndexType::kTensor &&
          a.type != IndexType::kTensorList && a.type != IndexType::kOther);
     if (!comparable) {
-      fail(e, "'" + std::string(to_string(e.op)) + "' cannot compare " +
-                  article(a.type) + " and " + article(b.type));
+      fail(e, "'{}' cannot compare {} and {}", to_string(e.op), article(a.type),
+           article(b.type));
     }
     Cpp left = a.cpp;
     Cpp right = b.cpp;
     // Two lists that are made here compare as what they convert to.
     const bool made_a = a.is_dims || a.is_vector;
     const bool made_b = b.is_dims || b.is_vector;
-    if (made_a && made_b) left = {"IntArrayRef(" + left.text + ")"};
+    if (made_a && made_b) {
+      left = {fmt::format("IntArrayRef({})", left.text)};
+    }
     return {IndexType::kBool,
             cpp_binary(to_string(e.op), Cpp::kCompare, left, right)};
   }
@@ -295,8 +301,8 @@ class Compiler {
     const bool ints = a.type == IndexType::kInt && b.type == IndexType::kInt;
     if (!converts(a.type, IndexType::kNumber) ||
         !converts(b.type, IndexType::kNumber)) {
-      fail(e, "'" + std::string(to_string(e.op)) + "' cannot combine " +
-                  article(a.type) + " and " + article(b.type));
+      fail(e, "'{}' cannot combine {} and {}", to_string(e.op), article(a.type),
+           article(b.type));
     }
     const IndexType type = ints ? IndexType::kInt : IndexType::kNumber;
     switch (e.op) {
@@ -315,12 +321,12 @@ class Compiler {
                           {op_, a.cpp.text, b.cpp.text})}};
       default: break;
     }
-    fail(e, "'" + std::string(to_string(e.op)) + "' is not for indices");
+    fail(e, "'{}' is not for indices", to_string(e.op));
   }
 
   Typed call(const Node& e) {
     if (!e.keywords.empty()) {
-      fail(e, "'" + e.name + "' takes no keyword arguments");
+      fail(e, "'{}' takes no keyword arguments", e.name);
     }
     std::vector<Typed> args;
     for (const Expr& c : e.children) args.push_back(argument(c));
@@ -333,7 +339,7 @@ class Compiler {
       for (const IndexFunction& f : index_functions()) {
         names.push_back(f.name);
       }
-      fail(e, "unknown function '" + e.name + "'" + suggest(e.name, names));
+      fail(e, "unknown function '{}'{}", e.name, suggest(e.name, names));
     }
     for (const IndexFunction* f : named) {
       if (fits(*f, args)) return call(*f, args);
@@ -342,7 +348,7 @@ class Compiler {
     for (std::size_t i = 0; i < named.size(); ++i) {
       message += (i ? " or " : "") + usage(*named[i]);
     }
-    fail(e, message + ", got " + usage(e.name, args));
+    fail(e, "{}, got {}", message, usage(e.name, args));
   }
 
   // An optional int may be handed on as it is.
@@ -409,8 +415,8 @@ class Compiler {
       }
     }
     if (self.type != IndexType::kTensor) {
-      fail(e, "only tensors have methods; '." + e.name + "' of " +
-                  article(self.type));
+      fail(e, "only tensors have methods; '.{}' of {}", e.name,
+           article(self.type));
     }
     const auto* m =
         std::find_if(std::begin(kMethods), std::end(kMethods),
@@ -418,19 +424,19 @@ class Compiler {
     if (m == std::end(kMethods)) {
       std::vector<std::string_view> names;
       for (const Method& known : kMethods) names.push_back(known.name);
-      fail(e, "unknown method '" + e.name + "'" + suggest(e.name, names));
+      fail(e, "unknown method '{}'{}", e.name, suggest(e.name, names));
     }
     const std::size_t given = e.children.size() - 1;
     if (given != static_cast<std::size_t>(m->takes_dim)) {
-      fail(e, "'" + e.name + "' expects " +
-                  (m->takes_dim ? "1 argument" : "no arguments") + ", got " +
-                  std::to_string(given));
+      fail(e, "'{}' expects {}, got {}", e.name,
+           m->takes_dim ? "1 argument" : "no arguments", given);
     }
     std::vector<std::string> args;
     if (m->takes_dim) {
       args.push_back(expect(e.children[1], IndexType::kInt).cpp.text);
     }
-    return {m->result, {cpp_call(self.cpp.text + "." + e.name, args)}};
+    return {m->result,
+            {cpp_call(fmt::format("{}.{}", self.cpp.text, e.name), args)}};
   }
 
   Typed branch(const Node& e) {
@@ -442,8 +448,8 @@ class Compiler {
     Typed a = side(true);
     Typed b = side(false);
     if (!converts(a.type, b.type) && !converts(b.type, a.type)) {
-      fail(e, "the branches differ: " + article(a.type) + " and " +
-                  article(b.type));
+      fail(e, "the branches differ: {} and {}", article(a.type),
+           article(b.type));
     }
     const IndexType type = converts(a.type, b.type) ? b.type : a.type;
     const bool lists = type == IndexType::kList;
@@ -453,8 +459,8 @@ class Compiler {
       b.cpp = as_dims(b);
     }
     return {type,
-            {c.cpp.in(Cpp::kOr) + " ? " + a.cpp.in(Cpp::kOr) + " : " +
-                 b.cpp.in(Cpp::kOr),
+            {fmt::format("{} ? {} : {}", c.cpp.in(Cpp::kOr), a.cpp.in(Cpp::kOr),
+                         b.cpp.in(Cpp::kOr)),
              Cpp::kTernary},
             {},
             lists};
@@ -468,7 +474,8 @@ class Compiler {
     std::string text = cpp_call("", items);
     text.front() = '{';
     text.back() = '}';
-    return dims(items.empty() ? "Dims()" : "Dims(IntArrayRef(" + text + "))");
+    return dims(items.empty() ? "Dims()"
+                              : fmt::format("Dims(IntArrayRef({}))", text));
   }
 
   Typed comprehension(const Node& e) {
@@ -479,10 +486,10 @@ class Compiler {
       item = IndexType::kTensor;
       parameter = "const Tensor& " + cpp_name(e.name);
     } else if (source.type != IndexType::kList) {
-      fail(*e.children[1],
-           "expected a list after 'in', got " + article(source.type));
+      fail(*e.children[1], "expected a list after 'in', got {}",
+           article(source.type));
     }
-    if (env_.find(e.name)) fail(e, "'" + e.name + "' is already defined");
+    if (env_.find(e.name)) fail(e, "'{}' is already defined", e.name);
     locals_.push_back({e.name, item, false, false});
     const auto lambda = [&](const Expr& body, bool condition) {
       const Typed t = run(body);
@@ -490,11 +497,10 @@ class Compiler {
           condition ? t.type == IndexType::kBool
                     : t.type == IndexType::kInt || t.type == IndexType::kBool;
       if (!ok) {
-        fail(*body, std::string("expected ") +
-                        (condition ? "a bool" : "an int") + ", got " +
-                        article(t.type));
+        fail(*body, "expected {}, got {}", condition ? "a bool" : "an int",
+             article(t.type));
       }
-      return "[&](" + parameter + ") { return " + t.cpp.text + "; }";
+      return fmt::format("[&]({}) {{ return {}; }}", parameter, t.cpp.text);
     };
     std::vector<std::string> args = {source.cpp.text};
     if (e.children.size() > 2) args.push_back(lambda(e.children[2], true));
@@ -517,7 +523,7 @@ class Compiler {
     if (source.type == IndexType::kTensorList) {
       type = IndexType::kTensor;
     } else if (source.type != IndexType::kList) {
-      fail(e, "expected a list before '[', got " + article(source.type));
+      fail(e, "expected a list before '[', got {}", article(source.type));
     }
     return {type, {built_in("at", {op_, source.cpp.text, i.cpp.text})}};
   }
@@ -627,8 +633,8 @@ std::optional<IndexCode> compile_given(const Expr& e, const IndexEnv& env,
   try {
     IndexCode code = Compiler(env, op, given, diagnostics).top(e);
     if (expected && !converts(code.type, *expected)) {
-      diagnostics.error(e->at, "expected " + article(*expected) + ", got " +
-                                   article(code.type));
+      diagnostics.error(e->at, "expected {}, got {}", article(*expected),
+                        article(code.type));
       return std::nullopt;
     }
     return code;

@@ -1,3 +1,4 @@
+#include "codegen/lang/format.h"
 #include "codegen/lang/index.h"
 
 namespace sy::lang {
@@ -72,7 +73,7 @@ std::pair<std::string, std::string> cpp_function(const IndexFunction& f) {
   const std::string name(f.name);
   if (name == "abs") return {"std::abs", "<cmath>"};
   if (f.parameters == "ii" && (name == "min" || name == "max")) {
-    return {"std::" + name + "<int64_t>", "<algorithm>"};
+    return {fmt::format("std::{}<int64_t>", name), "<algorithm>"};
   }
   return {"geometry::" + name, std::string(f.header)};
 }

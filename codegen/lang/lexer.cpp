@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "codegen/lang/format.h"
 #include "codegen/lang/parser.h"
 
 namespace sy::lang {
@@ -44,7 +45,7 @@ bool contains(const Range& range, std::string_view word) {
 }
 
 std::string printable(char c) {
-  if (c >= ' ' && c <= '~') return std::string("'") + c + "'";
+  if (c >= ' ' && c <= '~') return fmt::format("'{}'", c);
   constexpr char kHex[] = "0123456789abcdef";
   const auto u = static_cast<unsigned char>(c);
   return std::string("byte 0x") + kHex[u >> 4] + kHex[u & 15];
@@ -80,8 +81,9 @@ Token Lexer::number() {
     digits();
   }
   if (at_ < text_.size() && is_word(text_[at_])) {
-    throw LexError{at_, "expected an operator after the number, got '" +
-                            std::string(1, text_[at_]) + "'"};
+    throw LexError{
+        at_, fmt::format("expected an operator after the number, got '{}'",
+                         std::string(1, text_[at_]))};
   }
   Token t;
   t.kind = TokenKind::kNumber;
@@ -94,14 +96,16 @@ Token Lexer::number() {
     // 2^63 stands for itself behind a minus, which the parser sees to.
     constexpr std::uint64_t kLimit = std::uint64_t{1} << 63;
     if (r.ec != std::errc() || v > kLimit) {
-      throw LexError{begin, "integer " + t.text + " does not fit into 64 bits"};
+      throw LexError{
+          begin, fmt::format("integer {} does not fit into 64 bits", t.text)};
     }
     t.number = Number::of(static_cast<std::int64_t>(v));
   } else {
     double v = 0;
     const auto r = std::from_chars(first, last, v);
     if (r.ec == std::errc::result_out_of_range) {
-      throw LexError{begin, "number " + t.text + " does not fit into a double"};
+      throw LexError{
+          begin, fmt::format("number {} does not fit into a double", t.text)};
     }
     t.number = Number::of(v);
   }
@@ -169,9 +173,8 @@ Token Lexer::next() {
       if (t.kind == TokenKind::kEnd) {
         for (const auto& [spelling, ours] : kForeign) {
           if (rest.starts_with(spelling)) {
-            throw LexError{at_, "'" + std::string(spelling) +
-                                    "' is no operator; write " +
-                                    std::string(ours)};
+            throw LexError{at_, fmt::format("'{}' is no operator; write {}",
+                                            spelling, ours)};
           }
         }
         throw LexError{at_, "unexpected " + printable(c)};

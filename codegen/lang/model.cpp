@@ -3,6 +3,7 @@
 #include <map>
 
 #include "codegen/lang/element.h"
+#include "codegen/lang/format.h"
 
 namespace sy::lang {
 
@@ -19,8 +20,8 @@ std::string_view to_string(OperatorKind kind) {
 }
 
 std::span<const std::string_view> promote_rules() {
-  static constexpr std::string_view kRules[] = {"default", "int_to_float",
-                                                "bool_to_int", "same"};
+  static constexpr std::string_view kRules[] = {
+      "default", "int_to_float", "bool_to_int", "only_bool_to_int", "same"};
   return kRules;
 }
 
@@ -55,7 +56,7 @@ ElementEnv combine_env(const ReduceBody& body) {
     }
     for (const Accumulator& acc : body.accumulators) {
       env.names.push_back(
-          {std::string(side) + '.' + acc.name, ElementKind::kTensor});
+          {fmt::format("{}.{}", side, acc.name), ElementKind::kTensor});
     }
   }
   return env;
@@ -91,10 +92,9 @@ void check_duplicates(std::span<const SchemaFile> files,
       const std::string name = to_string(e.schema.name());
       const auto [it, inserted] = seen.try_emplace(name, e.func.start());
       if (inserted) continue;
-      diagnostics.error(e.func.start(), "operator '" + name +
-                                            "' is defined twice; the first is "
-                                            "at " +
-                                            to_string(it->second));
+      diagnostics.error(e.func.start(),
+                        "operator '{}' is defined twice; the first is at {}",
+                        name, to_string(it->second));
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "codegen/lang/format.h"
 #include "codegen/lang/lexer.h"
 
 namespace sy::lang {
@@ -32,20 +33,22 @@ class Parser {
     if (now_.kind == TokenKind::kEnd) fail("expected an expression, got none");
     Expr e = expression();
     if (now_.kind != TokenKind::kEnd) {
-      fail("expected an operator or the end, got " + describe(now_));
+      fail("expected an operator or the end, got {}", describe(now_));
     }
     return e;
   }
 
  private:
-  [[noreturn]] void fail(std::string message) const {
-    throw LexError{now_.offset, std::move(message)};
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<const Args&...> format,
+                         const Args&... args) const {
+    throw LexError{now_.offset, fmt::format(format, args...)};
   }
 
   static std::string describe(const Token& t) {
     if (t.kind == TokenKind::kEnd) return "the end";
     if (t.kind == TokenKind::kString) return "a string";
-    return "'" + t.text + "'";
+    return fmt::format("'{}'", t.text);
   }
 
   void advance() {
@@ -62,8 +65,7 @@ class Parser {
 
   void expect(std::string_view symbol, std::string_view where) {
     if (!accept(symbol)) {
-      fail("expected '" + std::string(symbol) + "' " + std::string(where) +
-           ", got " + describe(now_));
+      fail("expected '{}' {}, got {}", symbol, where, describe(now_));
     }
   }
 
@@ -71,8 +73,7 @@ class Parser {
 
   Expr checked(Expr e) const {
     if (e->depth > kMaxDepth) {
-      fail("the expression is nested more than " + std::to_string(kMaxDepth) +
-           " deep");
+      fail("the expression is nested more than {} deep", kMaxDepth);
     }
     return e;
   }
@@ -81,8 +82,7 @@ class Parser {
   struct Level {
     explicit Level(Parser& p) : parser(p) {
       if (++parser.nesting_ > kMaxNesting) {
-        parser.fail("the expression is nested more than " +
-                    std::to_string(kMaxNesting) + " deep");
+        parser.fail("the expression is nested more than {} deep", kMaxNesting);
       }
     }
     ~Level() { --parser.nesting_; }
@@ -91,8 +91,7 @@ class Parser {
 
   std::string binding(std::string_view what) {
     if (now_.kind != TokenKind::kName || is_reserved_word(now_.text)) {
-      fail("expected a name after '" + std::string(what) + "', got " +
-           describe(now_));
+      fail("expected a name after '{}', got {}", what, describe(now_));
     }
     std::string name = now_.text;
     advance();
@@ -237,7 +236,7 @@ class Parser {
         e = subscript(std::move(e), at);
       } else if (accept(".")) {
         if (now_.kind != TokenKind::kName || is_reserved_word(now_.text)) {
-          fail("expected a name after '.', got " + describe(now_));
+          fail("expected a name after '.', got {}", describe(now_));
         }
         std::string name = now_.text;
         const Location name_at = here();
@@ -287,7 +286,7 @@ class Parser {
         std::string keyword;
         if (now_.kind == TokenKind::kName && ahead_.is("=")) {
           for (const std::string& k : call.keywords) {
-            if (k == now_.text) fail("argument '" + k + "' is given twice");
+            if (k == now_.text) fail("argument '{}' is given twice", k);
           }
           keyword = binding("(");
           advance();
@@ -298,7 +297,7 @@ class Parser {
         call.keywords.push_back(std::move(keyword));
         call.children.push_back(expression());
       } while (accept(","));
-      expect(")", "after the arguments of '" + call.name + "'");
+      expect(")", fmt::format("after the arguments of '{}'", call.name));
     }
     if (!any_keyword) call.keywords.clear();
   }
@@ -308,7 +307,7 @@ class Parser {
     if (now_.kind == TokenKind::kNumber) {
       const Number n = now_.number;
       if (n.is_int && n.i < 0) {
-        fail("integer " + now_.text + " does not fit into 64 bits");
+        fail("integer {} does not fit into 64 bits", now_.text);
       }
       advance();
       return make_number(n, at);
@@ -326,7 +325,7 @@ class Parser {
     }
     if (accept("[")) return list(at);
     // Where an operand stands a word of the grammar is out of place.
-    fail("expected an operand, got " + describe(now_));
+    fail("expected an operand, got {}", describe(now_));
   }
 
   Expr name_or_call(const Location& at) {

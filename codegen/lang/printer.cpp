@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codegen/lang/ast.h"
+#include "codegen/lang/format.h"
 
 namespace sy::lang {
 namespace {
@@ -101,7 +102,7 @@ class Printer {
         print(e.children[2], kWhole);
         break;
       case NodeKind::kLet:
-        out += "let " + e.name + " = ";
+        append(out, "let {} = ", e.name);
         print(e.children[0], kWhole);
         out += " in ";
         print(e.children[1], kWhole);
@@ -206,7 +207,7 @@ class Printer {
   void comprehension(const Node& e) {
     out += '[';
     print(e.children[0], kWhole);
-    out += " for " + e.name + " in ";
+    append(out, " for {} in ", e.name);
     print(e.children[1], kOr);
     if (e.children.size() > 2) {
       out += " if ";

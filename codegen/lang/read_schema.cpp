@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "c10/schema/parser.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/model.h"
 #include "codegen/lang/parser.h"
 #include "codegen/lang/schema_keys.h"
@@ -55,14 +56,16 @@ class Reader {
   const std::optional<FunctionSchema>& broken() const { return broken_; }
 
  private:
-  void error(const Location& at, std::string message) {
-    diagnostics_.error(at, std::move(message));
+  template <class... Args>
+  void error(const Location& at, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    diagnostics_.error(at, fmt::format(format, args...));
   }
 
   std::optional<FunctionSchema> signature(const Text& text) {
     ParseResult r = parse_and_check_schema(text.str());
     for (const SchemaError& e : r.errors) {
-      error(text.at(e.offset()), e.message());
+      diagnostics_.error(text.at(e.offset()), e.message());
     }
     return r.ok() ? std::move(r.schema) : std::nullopt;
   }
@@ -75,7 +78,7 @@ class Reader {
   Formula formula(const YamlNode& node, std::string_view what) {
     if (node.is_scalar()) return formula(node.scalar);
     if (node.is_sequence() && node.flow) return formula(node.raw);
-    error(node.at, "expected an expression for '" + std::string(what) + "'");
+    error(node.at, "expected an expression for '{}'", what);
     return {};
   }
 
@@ -169,14 +172,15 @@ class Reader {
     for (const Text& name : e.writes) {
       const int i = e.schema.argument_index(name.str());
       if (i < 0) {
-        error(name.start(), "'writes:' names '" + name.str() +
-                                "', which is no argument of the operator");
+        error(name.start(),
+              "'writes:' names '{}', which is no argument of the operator",
+              name.str());
       } else if (!e.schema.arguments()[std::size_t(i)].type.is_tensor_like() ||
                  e.schema.arguments()[std::size_t(i)].is_write()) {
         error(name.start(),
-              "'writes:' is for tensors that the signature does "
-              "not say are written, not '" +
-                  name.str() + "'");
+              "'writes:' is for tensors that the signature does not say are "
+              "written, not '{}'",
+              name.str());
       }
     }
   }
@@ -193,11 +197,10 @@ class Reader {
       for (std::size_t i = 0; i < words.size(); ++i) {
         const Argument& a = e.schema.arguments()[i];
         if (words[i] || a.default_value || obvious_word(a)) continue;
-        error(n.at, "the example lacks argument '" +
-                        std::string(a.name.view()) + "'");
+        error(n.at, "the example lacks argument '{}'", a.name.view());
       }
     } catch (const WordError& failed) {
-      error(n.scalar.at(failed.offset), failed.message);
+      diagnostics_.error(n.scalar.at(failed.offset), failed.message);
     }
   }
 
@@ -213,9 +216,8 @@ class Reader {
         }
       } else {
         constexpr std::string_view kVariants[] = {"function", "method"};
-        error(v.start(), "unknown variant '" + v.str() + "'" +
-                             suggest(v.str(), kVariants) +
-                             "; expected function or method");
+        error(v.start(), "unknown variant '{}'{}; expected function or method",
+              v.str(), suggest(v.str(), kVariants));
       }
     }
   }
@@ -231,7 +233,7 @@ class Reader {
       if (kind == std::end(kKinds)) continue;
       if (!first.empty() && first != key) {
         error(entry.key.start(),
-              "an operator has one kind; it is '" + first + ":' already");
+              "an operator has one kind; it is '{}:' already", first);
         continue;
       }
       first = key;
@@ -260,7 +262,7 @@ class Reader {
 
   bool expect_map(const YamlNode& n, std::string_view what) {
     if (n.is_map()) return true;
-    error(n.at, "expected a map for '" + std::string(what) + "'");
+    error(n.at, "expected a map for '{}'", what);
     return false;
   }
 
@@ -274,7 +276,7 @@ class Reader {
       parts[i] = n.find(kParts[i]);
       // Without an identity nothing cannot be reduced.
       if (!parts[i] && i != 1) {
-        error(n.at, "'reduce' needs '" + std::string(kParts[i]) + ":'");
+        error(n.at, "'reduce' needs '{}:'", kParts[i]);
       }
     }
     if (!parts[0] || !parts[2]) return;
@@ -296,10 +298,8 @@ class Reader {
     if (!a) return std::nullopt;
     const auto rules = accumulate_rules();
     if (std::find(rules.begin(), rules.end(), a->str()) == rules.end()) {
-      std::string message = "unknown rule '" + a->str() + "' for 'accumulate'";
-      message += suggest(a->str(), rules) + "; the rules are";
-      for (const std::string_view r : rules) message += ' ' + std::string(r);
-      error(a->at, std::move(message));
+      error(a->at, "unknown rule '{}' for 'accumulate'{}; the rules are {}",
+            a->str(), suggest(a->str(), rules), join(rules, " "));
     }
     return a->scalar;
   }
@@ -345,9 +345,8 @@ class Reader {
         if (const YamlNode* v = parts[i + 1]->find(acc.name)) {
           *targets[i] = i ? formula(*v, what) : identity(v);
         } else {
-          error(parts[i + 1]->at, "'" + std::string(what) +
-                                      "' lacks the accumulator '" + acc.name +
-                                      "'");
+          error(parts[i + 1]->at, "'{}' lacks the accumulator '{}'", what,
+                acc.name);
         }
       }
       body.accumulators.push_back(std::move(acc));
@@ -377,14 +376,14 @@ class Reader {
       for (Text& key : split_commas(entry.key)) {
         for (const DispatchItem& known : e.dispatch) {
           if (known.key.str() == key.str()) {
-            error(key.start(), "duplicate key '" + key.str() + "'");
+            error(key.start(), "duplicate key '{}'", key.str());
           }
         }
         e.dispatch.push_back({std::move(key), entry.value.scalar});
       }
       if (entry.value.str().empty()) {
-        error(entry.key.start(),
-              "expected the name of a function for '" + entry.key.str() + "'");
+        error(entry.key.start(), "expected the name of a function for '{}'",
+              entry.key.str());
       }
     }
   }
@@ -432,12 +431,8 @@ class Reader {
     }
     const auto rules = promote_rules();
     if (std::find(rules.begin(), rules.end(), p.rule.str()) == rules.end()) {
-      std::string message = "unknown rule '" + p.rule.str() + "' for 'promote'";
-      message += suggest(p.rule.str(), rules) + "; the rules are";
-      for (std::size_t i = 0; i < rules.size(); ++i) {
-        message += (i ? ", " : " ") + std::string(rules[i]);
-      }
-      error(n.at, std::move(message));
+      error(n.at, "unknown rule '{}' for 'promote'{}; the rules are {}",
+            p.rule.str(), suggest(p.rule.str(), rules), join(rules, ", "));
     }
     for (const Text& a : p.arguments) expect_argument(a);
   }
@@ -448,9 +443,8 @@ class Reader {
     for (const Argument& a : entry_->schema.arguments()) {
       names.push_back(a.name.view());
     }
-    error(name.start(), "'" + std::string(entry_->schema.name().name) +
-                            "' has no argument '" + name.str() + "'" +
-                            suggest(name.str(), names));
+    error(name.start(), "'{}' has no argument '{}'{}",
+          entry_->schema.name().name, name.str(), suggest(name.str(), names));
   }
 
   void derivative(OperatorEntry& e) {
@@ -484,8 +478,7 @@ class Reader {
         const auto first = item.arguments.begin();
         const auto here = first + static_cast<std::ptrdiff_t>(i);
         if (e.find_derivative(a.str()) || std::find(first, here, a) != here) {
-          error(a.start(),
-                "the derivative by '" + a.str() + "' is given twice");
+          error(a.start(), "the derivative by '{}' is given twice", a.str());
         }
       }
       if (entry.value.is_scalar() && entry.value.str() == "auto") {
@@ -544,10 +537,9 @@ class Reader {
     if (expected && schema->kind() != *expected) {
       constexpr std::string_view kNames[] = {"a functional", "an in-place",
                                              "an out=", "a mutating"};
-      error(text.start(),
-            "expected " + std::string(kNames[static_cast<int>(*expected)]) +
-                " signature, got " +
-                std::string(kNames[static_cast<int>(schema->kind())]) + " one");
+      error(text.start(), "expected {} signature, got {} one",
+            kNames[static_cast<int>(*expected)],
+            kNames[static_cast<int>(schema->kind())]);
       return;
     }
     const SchemaKind kind = schema->kind();
@@ -572,11 +564,12 @@ class Reader {
     if (e.schema.is_functional() || (mutates && kind == SchemaKind::kOut)) {
       return true;
     }
-    error(text.start(),
-          mutates ? "an operator that writes other arguments has no in-place "
-                    "form"
-                  : "the operator is itself such a form; others are those of "
-                    "its functional signature");
+    diagnostics_.error(
+        text.start(),
+        mutates ? "an operator that writes other arguments has no in-place "
+                  "form"
+                : "the operator is itself such a form; others are those of "
+                  "its functional signature");
     return false;
   }
 
@@ -603,11 +596,12 @@ class Reader {
     const bool tile = e.kind == OperatorKind::kPointwise ||
                       e.kind == OperatorKind::kReduce ||
                       e.kind == OperatorKind::kScan;
-    const std::string kind = "'" + std::string(to_string(e.kind)) + ":'";
+    const std::string kind = fmt::format("'{}:'", to_string(e.kind));
     if (tile && !e.schema.is_functional()) {
-      error(e.func.start(), kind +
-                                " needs the functional signature; the other "
-                                "forms are derived from it");
+      error(e.func.start(),
+            "{} needs the functional signature; the other forms are derived "
+            "from it",
+            kind);
     }
     if (e.is_foreach) check_foreach(e);
     if (e.promote && !tile) {
@@ -616,9 +610,9 @@ class Reader {
     }
     const auto counts = [&](std::size_t n, std::string_view key) {
       if (n == 0 || n == returns) return;
-      error(find(key)->at, "expected one expression for each of the " +
-                               std::to_string(returns) + " returns, got " +
-                               std::to_string(n));
+      error(find(key)->at,
+            "expected one expression for each of the {} returns, got {}",
+            returns, n);
     };
     if (e.pointwise) counts(e.pointwise->results.size(), "pointwise");
     if (e.reduce) {
@@ -626,9 +620,9 @@ class Reader {
       const std::size_t given = e.reduce->accumulators.size();
       if (!finished && given > 0 && given < returns) {
         error(find("reduce")->at,
-              "without 'finish' each return is an accumulator; there are " +
-                  std::to_string(returns) + " returns and " +
-                  std::to_string(given) + " accumulators");
+              "without 'finish' each return is an accumulator; there are {} "
+              "returns and {} accumulators",
+              returns, given);
       }
       counts(e.reduce->finish.size(), "reduce");
     }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "codegen/lang/cpp_text.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/index_given.h"
 
 // Conditions of `require:` and their messages.
@@ -146,31 +147,31 @@ std::vector<RequireCode> compile_require(const Expr& e, const IndexEnv& env,
 }
 
 std::string to_statement(const RequireCode& code, int indent) {
-  const std::string pad(static_cast<std::size_t>(indent), ' ');
   std::string out;
-  for (const std::string& s : code.condition.statements) out += pad + s + '\n';
-  std::string text = "[" + code.op + "] ";
-  if (!code.argument.empty()) text += code.argument + ": ";
-  text += "expected " + code.expected;
-  std::string format = in_format(text);
+  for (const std::string& s : code.condition.statements) {
+    append(out, "{:{}}{}\n", "", indent, s);
+  }
+  std::string format =
+      in_format(fmt::format("[{}] {}{}expected {}", code.op, code.argument,
+                            code.argument.empty() ? "" : ": ", code.expected));
   std::string values;
   bool first = true;
   for (const RequireCode::Got& got : code.got) {
     const std::string label =
-        in_format((first ? ", got " : ", ") + got.label + " = ");
+        in_format(fmt::format("{}{} = ", first ? ", got " : ", ", got.label));
     if (got.reached) {
       // What may not be there makes its own words.
       format += "{}";
-      values += ", " + got.where + " ? sy::str(" + cpp_string(label + "{}") +
-                ", " + got.cpp + ") : std::string()";
+      append(values, ", {} ? sy::str({}, {}) : std::string()", got.where,
+             cpp_string(label + "{}"), got.cpp);
       continue;
     }
     format += label + "{}";
-    values += ", " + got.cpp;
+    append(values, ", {}", got.cpp);
     first = false;
   }
-  out += pad + "SY_CHECK(" + code.condition.value + ", Value,\n" + pad +
-         "         " + cpp_string(format) + values + ");\n";
+  append(out, "{0:{1}}SY_CHECK({2}, Value,\n{0:{1}}         {3}{4});\n", "",
+         indent, code.condition.value, cpp_string(format), values);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codegen/lang/ast.h"
+#include "codegen/lang/format.h"
 
 namespace sy::lang {
 namespace {
@@ -121,7 +122,7 @@ class Part {
 
   std::string fresh() {
     for (int i = 0;; ++i) {
-      std::string name = "t" + std::to_string(i);
+      std::string name = fmt::format("t{}", i);
       if (std::find(used_.begin(), used_.end(), name) != used_.end()) continue;
       used_.push_back(name);
       return name;

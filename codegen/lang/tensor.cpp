@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/lang/cpp_names.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/index.h"
 #include "codegen/lang/tensor_compiler.h"
 
@@ -58,7 +59,7 @@ void TensorCompiler::define(const Node& e, std::vector<std::string>& statements,
       std::any_of(locals_.begin(), locals_.end(), [&](const auto& local) {
         return cpp_name(local.first) == name;
       })) {
-    fail(e, "'" + e.name + "' is already defined");
+    fail(e, "'{}' is already defined", e.name);
   }
   if (v.kind == Value::Kind::kNone) fail(e, "None has no type of its own");
   if (v.kind == Value::Kind::kList) {
@@ -66,11 +67,11 @@ void TensorCompiler::define(const Node& e, std::vector<std::string>& statements,
     const Type ints = Type::list_of(TypeKind::kInt);
     const auto list = convert(v, ints);
     if (!list) fail(e, "only lists of ints can be named by 'let'");
-    v = Value::of(ints, {"Dims(" + list->text + ")"}, list->plan);
+    v = Value::of(ints, {fmt::format("Dims({})", list->text)}, list->plan);
   }
   const bool plain = e.children[0]->kind == NodeKind::kName;
-  statements.push_back((plain ? "const auto& " : "const auto ") + name + " = " +
-                       v.cpp.text + ";");
+  statements.push_back(fmt::format(
+      "{}{} = {};", plain ? "const auto& " : "const auto ", name, v.cpp.text));
   v.cpp = {name};
   v.optional_plan = nullptr;
   lets.emplace_back(e.name, std::exchange(v.plan, plan_name(e.name)));
@@ -87,8 +88,8 @@ const Value* TensorCompiler::find_local(std::string_view name) const {
 Value TensorCompiler::name(const Node& e) {
   if (const Value* local = find_local(e.name)) return *local;
   if (env_.results > 0 && e.name == "grads") {
-    fail(e, "the results have gradients of their own: expected grads[0] to " +
-                gradient_name(env_.results - 1));
+    fail(e, "the results have gradients of their own: expected grads[0] to {}",
+         gradient_name(env_.results - 1));
   }
   if (const TensorName* n = env_.find(e.name)) {
     return Value::of(n->type, {n->cpp}, plan_name(n->name));
@@ -109,7 +110,7 @@ Value TensorCompiler::name(const Node& e) {
   std::vector<std::string_view> names;
   for (const auto& [n, v] : locals_) names.push_back(n);
   for (const TensorName& n : env_.names) names.push_back(n.name);
-  fail(e, "unknown name '" + e.name + "'" + suggest(e.name, names));
+  fail(e, "unknown name '{}'{}", e.name, suggest(e.name, names));
 }
 
 Value TensorCompiler::run(const Expr& e) {
@@ -177,7 +178,7 @@ Value TensorCompiler::block(const Expr& e, std::span<const Type> expected) {
   }
   Value v = coerced(body, expected);
   if (v.kind == Value::Kind::kList || v.kind == Value::Kind::kNone) {
-    fail(*body, "expected a value, got " + describe(v));
+    fail(*body, "expected a value, got {}", describe(v));
   }
   v.cpp = {cpp_block(statements, v.cpp.text)};
   v.plan = bound(std::move(lets), v.plan);
@@ -195,8 +196,8 @@ Value TensorCompiler::coerced(const Expr& e, std::span<const Type> expected) {
     return v;
   }
   if (v.kind != Value::Kind::kList || v.items.size() != expected.size()) {
-    fail(*e, "expected a list of " + std::to_string(expected.size()) +
-                 " values, got " + describe(v));
+    fail(*e, "expected a list of {} values, got {}", expected.size(),
+         describe(v));
   }
   std::vector<std::string> items;
   std::vector<Plan> plans;
@@ -229,8 +230,7 @@ Value TensorCompiler::single(const Expr& e, Value v, Type expected) {
   }
   const auto converted = convert(v, expected);
   if (!converted) {
-    fail(*e,
-         "expected " + std::string(expected.str()) + ", got " + describe(v));
+    fail(*e, "expected {}, got {}", expected.str(), describe(v));
   }
   if (converted->text != v.cpp.text) v.cpp = {converted->text};
   return Value::of(expected, v.cpp, converted->plan);
@@ -242,7 +242,7 @@ Value TensorCompiler::ints(const Expr& e) {
 
 std::string TensorCompiler::tensor(const Expr& e, const Value& v) {
   const auto converted = convert(v, TypeKind::kTensor);
-  if (!converted) fail(*e, "expected Tensor, got " + describe(v));
+  if (!converted) fail(*e, "expected Tensor, got {}", describe(v));
   return converted->text;
 }
 
@@ -254,7 +254,7 @@ Value TensorCompiler::int_list(std::string text, Plan plan) {
 std::string TensorCompiler::built_in(std::string_view name,
                                      const std::vector<std::string>& args) {
   headers_.emplace(IndexFunction{}.header);
-  return cpp_call("geometry::" + std::string(name), args);
+  return cpp_call(fmt::format("geometry::{}", name), args);
 }
 
 Value TensorCompiler::condition(const Expr& e) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "codegen/lang/format.h"
 #include "codegen/lang/index.h"
 #include "codegen/lang/tensor_compiler.h"
 #include "codegen/lang/tensor_names.h"
@@ -84,26 +85,25 @@ Value TensorCompiler::apply(const Node& e, std::string_view name,
   const auto overloads = ops_.lookup(name);
   if (overloads.empty()) {
     const auto names = ops_.names();
-    fail(e,
-         "unknown operator '" + std::string(name) + "'" + suggest(name, names));
+    fail(e, "unknown operator '{}'{}", name, suggest(name, names));
   }
   auto [resolved, error] = resolve(name, overloads, args);
   if (!resolved) fail(e, std::move(error));
   const FunctionSchema& schema = *resolved->schema;
   std::string full(schema.name().name);
   if (!schema.name().overload.empty()) {
-    full += '.' + std::string(schema.name().overload);
+    append(full, ".{}", schema.name().overload);
   }
   called_.insert(std::move(full));
   headers_of(schema, *resolved->plan);
-  Value v =
-      Value::of(TypeKind::kTensor,
-                {cpp_call(ops_.cpp_namespace(schema) + "::" + std::string(name),
-                          {resolved->text})},
-                resolved->plan);
+  Value v = Value::of(
+      TypeKind::kTensor,
+      {cpp_call(fmt::format("{}::{}", ops_.cpp_namespace(schema), name),
+                {resolved->text})},
+      resolved->plan);
   v.types.clear();
   for (const Return& r : schema.returns()) v.types.push_back(r.type);
-  if (v.types.empty()) fail(e, "'" + std::string(name) + "' returns nothing");
+  if (v.types.empty()) fail(e, "'{}' returns nothing", name);
   if (v.types.size() > 1) v.kind = Value::Kind::kTuple;
   return v;
 }
@@ -128,8 +128,8 @@ Value TensorCompiler::method(const Node& e) {
                    [&](const Metadata& known) { return known.name == e.name; });
   if (m == std::end(kMetadata)) {
     if (e.kind == NodeKind::kAttribute) {
-      fail(e, "'." + e.name + "' has no arguments; an operator is called: '." +
-                  e.name + "()'");
+      fail(e, "'.{0}' has no arguments; an operator is called: '.{0}()'",
+           e.name);
     }
     std::vector<CallArgument> args = {{"", self}};
     for (std::size_t i = 1; i < e.children.size(); ++i) {
@@ -140,9 +140,8 @@ Value TensorCompiler::method(const Node& e) {
   }
   const std::size_t given = e.children.size() - 1;
   if (given != static_cast<std::size_t>(m->takes_dim)) {
-    fail(e, "'" + e.name + "' expects " +
-                (m->takes_dim ? "1 argument" : "no arguments") + ", got " +
-                std::to_string(given));
+    fail(e, "'{}' expects {}, got {}", e.name,
+         m->takes_dim ? "1 argument" : "no arguments", given);
   }
   std::vector<std::string> args;
   std::vector<Plan> plans = {self.plan};
@@ -151,7 +150,8 @@ Value TensorCompiler::method(const Node& e) {
     args.push_back(dim.cpp.text);
     plans.push_back(dim.plan);
   }
-  Cpp text{cpp_call(tensor(e.children[0], self) + "." + e.name, args)};
+  Cpp text{cpp_call(fmt::format("{}.{}", tensor(e.children[0], self), e.name),
+                    args)};
   if (m->type.empty()) {
     return {Value::Kind::kOptions, {}, std::move(text), {}, self.plan};
   }

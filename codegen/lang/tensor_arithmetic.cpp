@@ -1,3 +1,4 @@
+#include "codegen/lang/format.h"
 #include "codegen/lang/tensor_compiler.h"
 #include "codegen/lang/tensor_names.h"
 
@@ -28,7 +29,7 @@ Value TensorCompiler::unary(const Node& e) {
     return Value::of(TypeKind::kBool, {"!" + c.in(Cpp::kPrimary), Cpp::kSign},
                      plan_of(PlanKind::kNot, {v.plan}));
   }
-  if (!v.is_number()) fail(e, "'-' of " + describe(v));
+  if (!v.is_number()) fail(e, "'-' of {}", describe(v));
   // Scalar has a minus of its own, which keeps it an integer.
   return Value::of(v.types[0], {"-" + v.cpp.in(Cpp::kPrimary), Cpp::kSign},
                    plan_of(PlanKind::kNegate, {v.plan}));
@@ -39,8 +40,8 @@ std::optional<Value> TensorCompiler::question(const Node& e) {
     if (e.children[i]->kind != NodeKind::kNone) continue;
     const Value v = run(e.children[1 - i]);
     if (v.kind != Value::Kind::kTyped || !v.types[0].is_optional()) {
-      fail(*e.children[1 - i],
-           "expected an optional value beside None, got " + describe(v));
+      fail(*e.children[1 - i], "expected an optional value beside None, got {}",
+           describe(v));
     }
     const std::string has = v.cpp.in(Cpp::kPrimary) + ".has_value()";
     const Plan plan = plan_of(PlanKind::kHasValue, {v.plan});
@@ -121,7 +122,8 @@ Value TensorCompiler::comparison(const Node& e, const Value& a,
   const auto present = [](const Value& v) {
     return v.kind == Value::Kind::kTyped && v.types[0].is_optional()
                ? Value::of(v.types[0].element(),
-                           {"(*" + v.cpp.in(Cpp::kPrimary) + ")"}, v.plan)
+                           {fmt::format("(*{})", v.cpp.in(Cpp::kPrimary))},
+                           v.plan)
                : v;
   };
   const Value x = present(a);
@@ -134,14 +136,14 @@ Value TensorCompiler::comparison(const Node& e, const Value& a,
     const bool same = x.kind == Value::Kind::kTyped &&
                       y.kind == Value::Kind::kTyped && x.types[0] == y.types[0];
     if (!equality || (!lists && !same)) {
-      fail(e, "'" + std::string(to_string(e.op)) + "' cannot compare " +
-                  describe(a) + " and " + describe(b));
+      fail(e, "'{}' cannot compare {} and {}", to_string(e.op), describe(a),
+           describe(b));
     }
     if (lists) {
       const Value l = ints(e.children[0]);
       const Value m = ints(e.children[1]);
-      left = {"IntArrayRef(" + l.cpp.text + ")"};
-      right = {"IntArrayRef(" + m.cpp.text + ")"};
+      left = {fmt::format("IntArrayRef({})", l.cpp.text)};
+      right = {fmt::format("IntArrayRef({})", m.cpp.text)};
       plan = binary_plan(e.op, l.plan, m.plan);
     }
   }
@@ -153,8 +155,8 @@ Value TensorCompiler::comparison(const Node& e, const Value& a,
 Value TensorCompiler::arithmetic(const Node& e, const Value& a,
                                  const Value& b) {
   if (!a.is_number() || !b.is_number()) {
-    fail(e, "'" + std::string(to_string(e.op)) + "' cannot combine " +
-                describe(a) + " and " + describe(b));
+    fail(e, "'{}' cannot combine {} and {}", to_string(e.op), describe(a),
+         describe(b));
   }
   const bool whole = a.is(TypeKind::kInt) && b.is(TypeKind::kInt);
   const Type type = whole ? TypeKind::kInt : TypeKind::kFloat;
@@ -170,7 +172,7 @@ Value TensorCompiler::arithmetic(const Node& e, const Value& a,
       return Value::of(type, cpp_binary("*", Cpp::kProduct, x, y), plan);
     case Op::kDiv: {
       Cpp left = x;
-      if (whole) left = {"static_cast<double>(" + x.text + ")"};
+      if (whole) left = {fmt::format("static_cast<double>({})", x.text)};
       return Value::of(TypeKind::kFloat,
                        cpp_binary("/", Cpp::kProduct, left, y), plan);
     }
@@ -181,7 +183,7 @@ Value TensorCompiler::arithmetic(const Node& e, const Value& a,
     default: break;
   }
   if (!whole) {
-    fail(e, "'" + std::string(to_string(e.op)) + "' needs two ints");
+    fail(e, "'{}' needs two ints", to_string(e.op));
   }
   return Value::of(
       TypeKind::kInt,

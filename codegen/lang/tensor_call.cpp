@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/lang/format.h"
 #include "codegen/lang/tensor_value.h"
 
 namespace sy::lang::detail {
@@ -70,7 +71,7 @@ std::optional<Conversion> convert_number(const Value& v, Type to) {
   if (to.is_list() && is_int(to.element()) && is_int(from)) {
     PlanNode list{PlanKind::kList, {}, {v.plan}};
     list.type = to.element();
-    return Conversion{"IntArrayRef({" + v.cpp.text + "})", 3,
+    return Conversion{fmt::format("IntArrayRef({{{}}})", v.cpp.text), 3,
                       make_plan(std::move(list))};
   }
   return std::nullopt;
@@ -93,8 +94,8 @@ class Binding {
     for (std::size_t i = 0; i < given_.size(); ++i) {
       if (!given_[i] && !(options_ && in_group(i)) &&
           !schema.arguments()[i].default_value) {
-        error_ = "argument '" + std::string(schema.arguments()[i].name) +
-                 "' is missing";
+        error_ =
+            fmt::format("argument '{}' is missing", schema.arguments()[i].name);
         return;
       }
     }
@@ -125,8 +126,9 @@ class Binding {
   }
 
  private:
-  bool fail(std::string error) {
-    error_ = std::move(error);
+  template <class... Args>
+  bool fail(fmt::format_string<const Args&...> format, const Args&... args) {
+    error_ = fmt::format(format, args...);
     return false;
   }
 
@@ -140,19 +142,17 @@ class Binding {
       }
     } else {
       index = schema_.argument_index(a.keyword);
-      if (index < 0) return fail("no argument '" + a.keyword + "'");
+      if (index < 0) return fail("no argument '{}'", a.keyword);
     }
     const auto i = static_cast<std::size_t>(index);
     const Argument& parameter = schema_.arguments()[i];
     if (given_[i]) {
-      return fail("argument '" + std::string(parameter.name) +
-                  "' is given twice");
+      return fail("argument '{}' is given twice", parameter.name);
     }
     const auto converted = convert(a.value, parameter.type);
     if (!converted) {
-      return fail("argument '" + std::string(parameter.name) + "' is " +
-                  std::string(parameter.type.str()) + ", got " +
-                  describe(a.value));
+      return fail("argument '{}' is {}, got {}", parameter.name,
+                  parameter.type.str(), describe(a.value));
     }
     given_[i] = converted->text;
     plans_[i] = converted->plan;
@@ -161,7 +161,7 @@ class Binding {
     if (parameter.type.is_optional() &&
         parameter.type.element() == TypeKind::kScalar && a.value.is_number() &&
         !a.value.is(TypeKind::kScalar)) {
-      given_[i] = "Scalar(" + converted->text + ")";
+      given_[i] = fmt::format("Scalar({})", converted->text);
     }
     cost_ += converted->cost;
     return true;
@@ -203,11 +203,11 @@ class Binding {
       const bool is_set =
           given_[first + k] || (!options_ && standard && !standard.is_none());
       if (!is_set) continue;
-      setters +=
-          '.' + std::string(kSetters[k]) + '(' + argument_text(first + k) + ')';
+      append(setters, ".{}({})", kSetters[k], argument_text(first + k));
     }
-    const bool only_dtype = setters == ".dtype(" + argument_text(first) + ')' &&
-                            (!given_[first] || plain_dtype_ == group_);
+    const bool only_dtype =
+        setters == fmt::format(".dtype({})", argument_text(first)) &&
+        (!given_[first] || plain_dtype_ == group_);
     if (!options_ && only_dtype) return argument_text(first);
     return options_.value_or("TensorOptions()") + setters;
   }
@@ -287,14 +287,15 @@ std::optional<Conversion> convert(const Value& v, Type to) {
     // A plain number would be taken for a bool by another overload.
     if (inner && to.element() == TypeKind::kScalar &&
         from != TypeKind::kScalar) {
-      inner->text = "Scalar(" + inner->text + ")";
+      inner->text = fmt::format("Scalar({})", inner->text);
     }
     return inner;
   }
   if (from.is_optional()) {
     // The author has asked `x == None` before.
-    Value present = Value::of(from.element(),
-                              {"(*" + v.cpp.in(Cpp::kPrimary) + ")"}, v.plan);
+    Value present =
+        Value::of(from.element(),
+                  {fmt::format("(*{})", v.cpp.in(Cpp::kPrimary))}, v.plan);
     auto inner = convert(present, to);
     if (inner) ++inner->cost;
     return inner;
@@ -308,7 +309,7 @@ std::string cpp_default(DefaultValue value, Type type) {
     case DefaultValue::Kind::kBool: return value.as_bool() ? "true" : "false";
     case DefaultValue::Kind::kInt:
       if (type.without_optional().is_list()) {
-        return "IntArrayRef({" + cpp_int(value.as_int()) + "})";
+        return fmt::format("IntArrayRef({{{}}})", cpp_int(value.as_int()));
       }
       return is_float(type) ? cpp_double(value.as_double())
                             : cpp_int(value.as_int());
@@ -354,11 +355,11 @@ Resolution resolve(std::string_view name,
   }
   if (best.resolved) return best;
   if (overloads.size() == 1) {
-    best.error = "'" + std::string(name) + "': " + only_error + "; it is " +
-                 to_string(*overloads[0]);
+    best.error = fmt::format("'{}': {}; it is {}", name, only_error,
+                             to_string(*overloads[0]));
     return best;
   }
-  best.error = "no overload of '" + std::string(name) + "' takes (";
+  best.error = fmt::format("no overload of '{}' takes (", name);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (i) best.error += ", ";
     if (!arguments[i].keyword.empty()) best.error += arguments[i].keyword + '=';

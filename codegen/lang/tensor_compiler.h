@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/lang/format.h"
 #include "codegen/lang/tensor.h"
 #include "codegen/lang/tensor_value.h"
 
@@ -32,6 +33,12 @@ class TensorCompiler {
   // ---- names, lets, types (tensor.cpp)
 
   [[noreturn]] void fail(const Node& e, std::string message);
+  template <class Arg, class... Args>
+  [[noreturn]] void fail(const Node& e,
+                         fmt::format_string<const Arg&, const Args&...> format,
+                         const Arg& arg, const Args&... args) {
+    fail(e, fmt::format(format, arg, args...));
+  }
   static Plan bound(Lets lets, Plan body);
   void define(const Node& e, std::vector<std::string>& statements, Lets& lets);
   const Value* find_local(std::string_view name) const;

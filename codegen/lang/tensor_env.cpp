@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "codegen/lang/cpp_names.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/tensor.h"
 
 namespace sy::lang {
@@ -28,7 +29,7 @@ const TensorName* TensorEnv::find(std::string_view name) const {
 }
 
 std::string gradient_name(std::size_t result) {
-  return "grads[" + std::to_string(result) + "]";
+  return fmt::format("grads[{}]", result);
 }
 
 int options_index(const FunctionSchema& schema) {
@@ -49,8 +50,9 @@ int options_index(const FunctionSchema& schema) {
 std::string to_body(const TensorCode& code, int indent) {
   const std::string pad(static_cast<std::size_t>(indent), ' ');
   std::string out;
-  for (const std::string& s : code.statements) out += pad + s + '\n';
-  return out + pad + "return " + code.value + ";\n";
+  for (const std::string& s : code.statements) append(out, "{}{}\n", pad, s);
+  append(out, "{}return {};\n", pad, code.value);
+  return out;
 }
 
 }  // namespace sy::lang

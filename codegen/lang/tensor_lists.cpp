@@ -1,4 +1,5 @@
 #include "codegen/lang/cpp_names.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/tensor_compiler.h"
 #include "codegen/lang/tensor_names.h"
 
@@ -17,25 +18,25 @@ Value TensorCompiler::branch(const Node& e, std::span<const Type> expected) {
       } else if (b.kind == Value::Kind::kTyped) {
         a = single(e.children[1], std::move(a), b.types[0]);
       } else {
-        fail(e, "the branches differ: " + describe(a) + " and " + describe(b));
+        fail(e, "the branches differ: {} and {}", describe(a), describe(b));
       }
     }
   }
   const bool ints = a.kind == Value::Kind::kTyped && a.types[0].is_list() &&
                     a.types[0].element() == TypeKind::kInt;
   const auto text = [&](const Value& v) {
-    if (ints) return "Dims(" + v.cpp.text + ")";
+    if (ints) return fmt::format("Dims({})", v.cpp.text);
     if (v.kind == Value::Kind::kTyped && v.types[0] == TypeKind::kScalar) {
-      return "Scalar(" + v.cpp.text + ")";
+      return fmt::format("Scalar({})", v.cpp.text);
     }
     if (v.kind == Value::Kind::kTyped && v.types[0].is_optional()) {
-      return "std::optional<" + cpp_type(e, v.types[0].element()) + ">(" +
-             v.cpp.text + ")";
+      return fmt::format("std::optional<{}>({})",
+                         cpp_type(e, v.types[0].element()), v.cpp.text);
     }
     return v.cpp.in(Cpp::kOr);
   };
   Value out = a;
-  out.cpp = {c.cpp.in(Cpp::kOr) + " ? " + text(a) + " : " + text(b),
+  out.cpp = {fmt::format("{} ? {} : {}", c.cpp.in(Cpp::kOr), text(a), text(b)),
              Cpp::kTernary};
   out.plan = plan_of(PlanKind::kIf, {c.plan, a.plan, b.plan});
   return out;
@@ -60,13 +61,15 @@ Value TensorCompiler::comprehension(const Node& e) {
     source = single(e.children[1], source, Type::list_of(TypeKind::kInt));
   }
   if (source.kind != Value::Kind::kTyped || !source.types[0].is_list()) {
-    fail(*e.children[1], "expected a list after 'in', got " + describe(source));
+    fail(*e.children[1], "expected a list after 'in', got {}",
+         describe(source));
   }
-  if (env_.find(e.name)) fail(e, "'" + e.name + "' is already defined");
+  if (env_.find(e.name)) fail(e, "'{}' is already defined", e.name);
   const Type item = source.types[0].element();
-  const std::string parameter = loop_type(item) + ' ' + cpp_name(e.name);
+  const std::string parameter =
+      fmt::format("{} {}", loop_type(item), cpp_name(e.name));
   if (parameter[0] == ' ') {
-    fail(*e.children[1], "nothing can be made of each of " + describe(source));
+    fail(*e.children[1], "nothing can be made of each of {}", describe(source));
   }
   locals_.emplace_back(e.name,
                        Value::of(item, {cpp_name(e.name)}, plan_name(e.name)));
@@ -85,24 +88,24 @@ Value TensorCompiler::comprehension(const Node& e) {
     const bool used =
         mentions(e.children[0], e.name) ||
         (e.children.size() > 2 && mentions(e.children[2], e.name));
-    std::string loop = "std::vector<Tensor> " + out + "; for (" +
-                       (used ? "" : "[[maybe_unused]] ") + parameter + " : " +
-                       source.cpp.text + ") { ";
-    if (!test.empty()) loop += "if (" + test + ") ";
-    loop += out + ".push_back(" + body.cpp.text + "); }";
+    std::string loop = fmt::format(
+        "std::vector<Tensor> {}; for ({}{} : {}) {{ ", out,
+        used ? "" : "[[maybe_unused]] ", parameter, source.cpp.text);
+    if (!test.empty()) append(loop, "if ({}) ", test);
+    append(loop, "{}.push_back({}); }}", out, body.cpp.text);
     return Value::of(Type::list_of(TypeKind::kTensor), {cpp_block({loop}, out)},
                      make_plan(std::move(node)));
   }
   if (item != TypeKind::kTensor && item != TypeKind::kInt &&
       item != TypeKind::kSymInt) {
-    fail(*e.children[0], "expected Tensor of each of " + describe(source) +
-                             ", got " + describe(body));
+    fail(*e.children[0], "expected Tensor of each of {}, got {}",
+         describe(source), describe(body));
   }
   const std::string item_text =
       single(e.children[0], body, TypeKind::kInt).cpp.text;
   std::vector<std::string> args = {source.cpp.text};
   const auto lambda = [&](const std::string& text) {
-    return "[&](" + parameter + ") { return " + text + "; }";
+    return fmt::format("[&]({}) {{ return {}; }}", parameter, text);
   };
   if (!test.empty()) args.push_back(lambda(test));
   args.push_back(lambda(item_text));
@@ -114,14 +117,14 @@ Value TensorCompiler::comprehension(const Node& e) {
 std::size_t TensorCompiler::literal(const Expr& i, std::size_t n) {
   const auto k = static_cast<std::size_t>(i->number.i);
   if (!is_number(i) || !i->number.is_int || i->number.i < 0 || k >= n) {
-    fail(*i, "expected a literal from 0 to " + std::to_string(n - 1));
+    fail(*i, "expected a literal from 0 to {}", n - 1);
   }
   return k;
 }
 
 Value TensorCompiler::gradient(const Node& e) {
   const std::size_t k = literal(e.children[1], env_.results);
-  const std::string arguments = "(" + std::to_string(k) + ")";
+  const std::string arguments = fmt::format("({})", k);
   Value v = Value::of(TypeKind::kTensor, {"grads.grad_or_zeros" + arguments},
                       plan_name(gradient_name(k)));
   v.optional_cpp = "grads.grad_if_any" + arguments;
@@ -138,8 +141,7 @@ Value TensorCompiler::index(const Node& e) {
   if (source.kind == Value::Kind::kTuple) {
     const std::size_t k = literal(e.children[1], source.types.size());
     return Value::of(
-        source.types[k],
-        {"std::get<" + std::to_string(k) + ">(" + source.cpp.text + ")"},
+        source.types[k], {fmt::format("std::get<{}>({})", k, source.cpp.text)},
         make_plan(
             {PlanKind::kResult, {}, {source.plan}, e.children[1]->number}));
   }
@@ -153,11 +155,12 @@ Value TensorCompiler::index(const Node& e) {
     source = single(e.children[0], source, Type::list_of(TypeKind::kInt));
   }
   if (source.kind != Value::Kind::kTyped || !source.types[0].is_list()) {
-    fail(e, "expected a list before '[', got " + describe(source));
+    fail(e, "expected a list before '[', got {}", describe(source));
   }
   const bool tensors = source.types[0].element() == TypeKind::kTensor;
-  const std::string list =
-      tensors ? "TensorList(" + source.cpp.text + ")" : source.cpp.text;
+  const std::string list = tensors
+                               ? fmt::format("TensorList({})", source.cpp.text)
+                               : source.cpp.text;
   const Value i = integer(e.children[1]);
   return Value::of(source.types[0].element(),
                    {built_in("at", {op_, list, i.cpp.text})},

@@ -27,6 +27,7 @@ struct YamlNode {
   std::vector<YamlNode> items;
   std::vector<Entry> entries;  // in file order
   Location at;
+  Location end;  // behind it; of a block list or map, or nothing, as `at`
 
   bool is_scalar() const { return kind == Kind::kScalar; }
   bool is_sequence() const { return kind == Kind::kSequence; }

@@ -7,6 +7,7 @@
 #include "codegen/backends.h"
 #include "codegen/check.h"
 #include "codegen/files.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/tools/fmt.h"
 #include "codegen/tools/json_schema.h"
@@ -25,8 +26,7 @@ std::string with_pointer(const std::string& file, std::string text) {
       !std::filesystem::exists(folder / kSchema, failed)) {
     return text;
   }
-  return "# yaml-language-server: $schema=" + std::string(kSchema) + '\n' +
-         text;
+  return fmt::format("# yaml-language-server: $schema={}\n{}", kSchema, text);
 }
 
 }  // namespace

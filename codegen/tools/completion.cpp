@@ -6,8 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/lang/format.h"
+
 namespace sy::codegen {
 namespace {
+
+using lang::append;
+using lang::join;
 
 using Words = std::vector<std::string>;
 
@@ -79,15 +84,6 @@ bool wants_operators(const Command& c) {
          (c.positional[0] == "OP" || c.positional[0] == "GLOB");
 }
 
-std::string joined(const Words& words, std::string_view separator) {
-  std::string out;
-  for (const std::string& w : words) {
-    if (!out.empty()) out += separator;
-    out += w;
-  }
-  return out;
-}
-
 class Bash {
  public:
   explicit Bash(const CLI::App& app)
@@ -96,44 +92,49 @@ class Bash {
   std::string run() {
     Words names;
     for (const Command& c : commands_) names.push_back(c.name);
-    line("# Completion of " + program_ + " in bash: source <(" + program_ +
-         " completion bash)");
-    line("_" + program_ + "() {");
-    line("  local cur=${COMP_WORDS[COMP_CWORD]} command= i");
-    line("  local prev=${COMP_WORDS[COMP_CWORD-1]} words= operators=");
-    line("  for ((i = 1; i < COMP_CWORD; i++)); do");
-    line("    case ${COMP_WORDS[i]} in");
-    line("      -*) ;;");
-    line("      *) command=${COMP_WORDS[i]}; break ;;");
-    line("    esac");
-    line("  done");
-    line("  COMPREPLY=()");
-    line("  case $command in");
-    line("    '') words='" + joined(names, " ") + " --help' ;;");
+    line("# Completion of {0} in bash: source <({0} completion bash)",
+         program_);
+    line("_{}() {{", program_);
+    out_ += R"(  local cur=${COMP_WORDS[COMP_CWORD]} command= i
+  local prev=${COMP_WORDS[COMP_CWORD-1]} words= operators=
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      -*) ;;
+      *) command=${COMP_WORDS[i]}; break ;;
+    esac
+  done
+  COMPREPLY=()
+  case $command in
+)";
+    line("    '') words='{} --help' ;;", join(names, " "));
     for (const Command& c : commands_) add(c);
-    line("  esac");
-    line("  if [[ $cur != -* && -n $operators ]]; then");
-    line("    words=$(\"${COMP_WORDS[0]}\" operator-names 2>/dev/null)");
-    line("  fi");
-    line("  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))");
-    line("}");
-    line("complete -o default -F _" + program_ + ' ' + program_);
+    out_ += R"(  esac
+  if [[ $cur != -* && -n $operators ]]; then
+    words=$("${COMP_WORDS[0]}" operator-names 2>/dev/null)
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+)";
+    line("complete -o default -F _{0} {0}", program_);
     return std::move(out_);
   }
 
  private:
-  void line(const std::string& text) { out_ += text + '\n'; }
+  template <class... Args>
+  void line(fmt::format_string<const Args&...> format, const Args&... args) {
+    append(out_, format, args...);
+    out_ += '\n';
+  }
 
   void add(const Command& c) {
-    line("    " + c.name + ")");
+    line("    {})", c.name);
     add_values(c);
     Words all;
     for (const Option& o : c.options) {
       all.insert(all.end(), o.names.begin(), o.names.end());
     }
-    if (!c.choices.empty())
-      line("      words='" + joined(c.choices, " ") + "'");
-    line("      [[ $cur != -* ]] || words='" + joined(all, " ") + "'");
+    if (!c.choices.empty()) line("      words='{}'", join(c.choices, " "));
+    line("      [[ $cur != -* ]] || words='{}'", join(all, " "));
     if (wants_operators(c)) line("      operators=1");
     line("      ;;");
   }
@@ -148,16 +149,17 @@ class Bash {
         files.insert(files.end(), o.names.begin(), o.names.end());
         continue;
       }
-      cases += "        " + joined(o.names, " | ") +
-               ")\n          COMPREPLY=($(compgen -W '" +
-               joined(o.choices, " ") +
-               "' -- \"$cur\"))\n          return ;;\n";
+      append(cases, R"(        {})
+          COMPREPLY=($(compgen -W '{}' -- "$cur"))
+          return ;;
+)",
+             join(o.names, " | "), join(o.choices, " "));
     }
     if (!files.empty()) {
-      cases += "        " + joined(files, " | ") + ") return ;;\n";
+      append(cases, "        {}) return ;;\n", join(files, " | "));
     }
-    if (!cases.empty())
-      out_ += "      case $prev in\n" + cases + "      esac\n";
+    if (cases.empty()) return;
+    append(out_, "      case $prev in\n{}      esac\n", cases);
   }
 
   std::string program_;
@@ -171,40 +173,46 @@ class Zsh {
       : program_(app.get_name()), commands_(commands_of(app)) {}
 
   std::string run() {
-    line("#compdef " + program_);
-    line("# Completion of " + program_ + " in zsh: as _" + program_ +
-         " in a folder of $fpath, or source <(" + program_ +
-         " completion zsh)");
-    line("_" + program_ + "_operators() {");
-    line("  local -a names=(${(f)\"$(" + program_ +
-         " operator-names 2>/dev/null)\"})");
-    line("  compadd -a names");
-    line("}");
-    line("_" + program_ + "() {");
-    line("  local curcontext=$curcontext state line");
-    line("  typeset -A opt_args");
-    line("  _arguments -C '1:command:->command' '*::argument:->argument'");
-    line("  case $state in");
-    line("    command)");
-    line("      local -a commands=(");
+    line("#compdef {}", program_);
+    line(
+        "# Completion of {0} in zsh: as _{0} in a folder of $fpath, or source "
+        "<({0} completion zsh)",
+        program_);
+    line("_{}_operators() {{", program_);
+    line("  local -a names=(${{(f)\"$({} operator-names 2>/dev/null)\"}})",
+         program_);
+    out_ += "  compadd -a names\n}\n";
+    line("_{}() {{", program_);
+    out_ += R"(  local curcontext=$curcontext state line
+  typeset -A opt_args
+  _arguments -C '1:command:->command' '*::argument:->argument'
+  case $state in
+    command)
+      local -a commands=(
+)";
     for (const Command& c : commands_) {
-      line("        " + quoted(with_colons(c.name) + ':' + c.help));
+      line("        {}",
+           quoted(fmt::format("{}:{}", with_colons(c.name), c.help)));
     }
-    line("      )");
-    line("      _describe command commands ;;");
-    line("    argument)");
-    line("      case $line[1] in");
+    out_ += R"(      )
+      _describe command commands ;;
+    argument)
+      case $line[1] in
+)";
     for (const Command& c : commands_) add(c);
-    line("      esac ;;");
-    line("  esac");
-    line("}");
-    line("if [ \"$funcstack[1]\" = _" + program_ + " ]; then _" + program_ +
-         " \"$@\"; else compdef _" + program_ + ' ' + program_ + "; fi");
+    out_ += "      esac ;;\n  esac\n}\n";
+    line(R"(if [ "$funcstack[1]" = _{0} ]; then _{0} "$@"; )"
+         "else compdef _{0} {0}; fi",
+         program_);
     return std::move(out_);
   }
 
  private:
-  void line(const std::string& text) { out_ += text + '\n'; }
+  template <class... Args>
+  void line(fmt::format_string<const Args&...> format, const Args&... args) {
+    append(out_, format, args...);
+    out_ += '\n';
+  }
 
   static std::string replaced(std::string_view text, std::string_view special,
                               std::string_view before) {
@@ -231,28 +239,32 @@ class Zsh {
   }
 
   void add(const Command& c) {
-    line("        " + c.name + ")");
+    line("        {})", c.name);
+    constexpr fmt::format_string<const std::string&> kNext =
+        " \\\n            {}";
     std::string specs;
     for (const Option& o : c.options) {
-      const std::string help = '[' + replaced(o.help, "[]:\\", "\\") + ']';
+      const std::string help =
+          fmt::format("[{}]", replaced(o.help, "[]:\\", "\\"));
       const std::string value =
-          !o.takes_value      ? ""
-          : o.choices.empty() ? ":file:_files"
-                              : ":choice:(" + joined(o.choices, " ") + ')';
+          !o.takes_value ? ""
+          : o.choices.empty()
+              ? ":file:_files"
+              : fmt::format(":choice:({})", join(o.choices, " "));
       for (const std::string& name : o.names) {
-        specs += " \\\n            " + quoted('*' + name + help + value);
+        append(specs, kNext, quoted(fmt::format("*{}{}{}", name, help, value)));
       }
     }
     for (std::size_t i = 0; i < c.positional.size(); ++i) {
       const std::string action = i == 0 && wants_operators(c)
-                                     ? "_" + program_ + "_operators"
+                                     ? fmt::format("_{}_operators", program_)
                                      : "_files";
       const bool last = i + 1 == c.positional.size();
-      specs +=
-          " \\\n            " + quoted((last ? "*" : std::to_string(i + 1)) +
-                                       ':' + c.positional[i] + ':' + action);
+      append(specs, kNext,
+             quoted(fmt::format("{}:{}:{}", last ? "*" : std::to_string(i + 1),
+                                c.positional[i], action)));
     }
-    line("          _arguments" + specs + " ;;");
+    line("          _arguments{} ;;", specs);
   }
 
   std::string program_;

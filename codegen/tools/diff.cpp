@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <ostream>
 
 #include "codegen/lang/compile.h"
+#include "codegen/text.h"
 #include "codegen/tools/diff_signature.h"
 #include "codegen/tools/json_schema.h"
 #include "codegen/tools/schema_files.h"
@@ -71,18 +71,14 @@ std::string body_text(const lang::OperatorEntry& e) {
   std::string out;
   if (!e.reduce) return out;
   for (const lang::Accumulator& a : e.reduce->accumulators) {
-    out += a.name + ": " + folded(a.map) + " | " + folded(a.identity) + " | " +
-           folded(a.combine) + "; ";
+    append(out, "{}: {} | {} | {}; ", a.name, folded(a.map), folded(a.identity),
+           folded(a.combine));
   }
   return out + listed(e.reduce->finish, folded) +
          (e.reduce->accumulate ? e.reduce->accumulate->str() : "");
 }
 
-std::string number(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", v);
-  return text;
-}
+std::string number(double v) { return fmt::format("{:.6g}", v); }
 
 // Runs two expressions on some numbers; where they part, or nothing. Not even
 // an answer if they cannot be compared.
@@ -107,11 +103,11 @@ class PointTest {
                                1e-12 * (std::fabs(x[r]) + std::fabs(y[r]));
         if (close) continue;
         for (const auto& [name, v] : at) {
-          difference_ +=
-              (difference_.empty() ? "" : ", ") + name + " = " + number(v);
+          append(difference_, "{}{} = {}", difference_.empty() ? "" : ", ",
+                 name, number(v));
         }
-        difference_ =
-            "at " + difference_ + ": " + number(x[r]) + ", now " + number(y[r]);
+        difference_ = fmt::format("at {}: {}, now {}", difference_,
+                                  number(x[r]), number(y[r]));
         return true;
       }
     }
@@ -155,7 +151,7 @@ class PointTest {
       if (s.kind == lang::ScalarInput::Kind::kValue) {
         scalars.push_back(lang::Uniform::of(value(s.name, at)));
       } else {
-        const bool yes = value(s.name + " is " + s.text, at) > 0;
+        const bool yes = value(fmt::format("{} is {}", s.name, s.text), at) > 0;
         scalars.push_back(lang::Uniform::of(std::int64_t{yes}));
       }
     }
@@ -223,7 +219,7 @@ class Comparer {
     variant("method", x.method_variant, y.method_variant);
     if (a.family != b.family) {
       report("family-changed", true,
-             "moved from family '" + a.family + "' to '" + b.family + "'",
+             fmt::format("moved from family '{}' to '{}'", a.family, b.family),
              "sy.h and aten/ops/all.h include both");
     }
     promotion(x, y);
@@ -273,15 +269,15 @@ class Comparer {
     const std::string after = promote_text(y);
     if (before == after) return;
     report("promotion-changed", false,
-           "promotion changed from '" + before + "' to '" + after + "'",
+           fmt::format("promotion changed from '{}' to '{}'", before, after),
            "results may have another dtype");
   }
 
   void body(const Operator& a, const Operator& b) {
     if (a.kind() != b.kind()) {
       report("kind-changed", true,
-             "kind changed from " + std::string(to_string(a.kind())) + " to " +
-                 std::string(to_string(b.kind())),
+             fmt::format("kind changed from {} to {}", to_string(a.kind()),
+                         to_string(b.kind())),
              "callers see the same signature; results are for tests to "
              "compare");
       return;
@@ -290,14 +286,14 @@ class Comparer {
     const std::string after = body_text(*b.entry);
     if (before == after) return;
     const std::string detail =
-        "expression changed from '" + before + "' to '" + after + "'";
+        fmt::format("expression changed from '{}' to '{}'", before, after);
     if (a.kind() == OperatorKind::kPointwise) {
       PointTest test(a, b);
       if (test.run()) {
         const bool equal = test.difference().empty();
         report("expression-changed", equal, detail,
-               equal ? "the same values at " +
-                           std::to_string(PointTest::kPoints) + " points"
+               equal ? fmt::format("the same values at {} points",
+                                   PointTest::kPoints)
                      : "other values: " + test.difference());
         return;
       }
@@ -315,25 +311,25 @@ class Comparer {
     for (const lang::Requirement& r : x.require) {
       if (has(y, shown(r.condition))) continue;
       report("requirement-removed", true,
-             "'require: " + shown(r.condition) + "' removed",
+             fmt::format("'require: {}' removed", shown(r.condition)),
              "every call that was good still is");
     }
     for (const lang::Requirement& r : y.require) {
       if (has(x, shown(r.condition))) continue;
       report("requirement-added", false,
-             "'require: " + shown(r.condition) + "' added",
+             fmt::format("'require: {}' added", shown(r.condition)),
              "calls that were good may be errors");
     }
     if (shown(x.shape) != shown(y.shape)) {
       report("shape-changed", false,
-             "shape changed from '" + shown(x.shape) + "' to '" +
-                 shown(y.shape) + "'",
+             fmt::format("shape changed from '{}' to '{}'", shown(x.shape),
+                         shown(y.shape)),
              "results may have other sizes");
     }
     if (shown(x.dtype) != shown(y.dtype)) {
       report("dtype-changed", false,
-             "dtype changed from '" + shown(x.dtype) + "' to '" +
-                 shown(y.dtype) + "'",
+             fmt::format("dtype changed from '{}' to '{}'", shown(x.dtype),
+                         shown(y.dtype)),
              "results may have another dtype");
     }
   }
@@ -353,13 +349,14 @@ class Comparer {
       if (now == d.kernel.str()) continue;
       if (!now.empty()) {
         report("kernel-changed", true,
-               "kernel of " + key + " changed from '" + d.kernel.str() +
-                   "' to '" + now + "'",
+               fmt::format("kernel of {} changed from '{}' to '{}'", key,
+                           d.kernel.str(), now),
                "callers see the same signature");
       } else if (y.kind == OperatorKind::kDispatch) {
         const bool covered = !kernel(y, "CompositeExplicitAutograd").empty() ||
                              !kernel(y, "CompositeImplicitAutograd").empty();
-        report("kernel-removed", covered, "kernel of " + key + " removed",
+        report("kernel-removed", covered,
+               fmt::format("kernel of {} removed", key),
                covered ? "a composite kernel serves it"
                        : "calls with tensors there are errors");
       }
@@ -369,7 +366,8 @@ class Comparer {
           !kernel(x, d.key.str()).empty()) {
         continue;
       }
-      report("kernel-added", true, "kernel of " + d.key.str() + " added",
+      report("kernel-added", true,
+             fmt::format("kernel of {} added", d.key.str()),
              "every call that was good still is");
     }
   }
@@ -394,7 +392,7 @@ class Comparer {
       const std::string after = derivative_text(y.find_derivative(name));
       if (before == after || (after.empty() && composite)) continue;
       const bool had = !before.empty() && before != "non_differentiable";
-      const std::string by = "derivative by '" + name + "' ";
+      const std::string by = fmt::format("derivative by '{}' ", name);
       if (!had) {
         report("derivative-added", true, by + "added",
                "there was none to rely on");
@@ -403,7 +401,7 @@ class Comparer {
                "gradients that were there are not");
       } else {
         report("derivative-changed", false,
-               by + "changed from '" + before + "' to '" + after + "'",
+               fmt::format("{}changed from '{}' to '{}'", by, before, after),
                "gradients may differ");
       }
     }
@@ -417,27 +415,28 @@ class Comparer {
 void print_text(const std::vector<Change>& changes, std::size_t bad,
                 std::ostream& out) {
   for (const Change& c : changes) {
-    out << (c.compatible ? "compatible    " : "INCOMPATIBLE  ") << c.op << ": "
-        << c.detail << "\n              " << c.why << "  ("
-        << (c.after.empty() ? c.before : c.after) << ")\n";
+    out << fmt::format("{} {}: {}\n{:14}{}  ({})\n",
+                       c.compatible ? "compatible   " : "INCOMPATIBLE ", c.op,
+                       c.detail, "", c.why,
+                       c.after.empty() ? c.before : c.after);
   }
-  out << changes.size() << (changes.size() == 1 ? " change, " : " changes, ")
-      << bad << " incompatible\n";
+  out << fmt::format("{} change{}, {} incompatible\n", changes.size(),
+                     changes.size() == 1 ? "" : "s", bad);
 }
 
 void print_json(const std::vector<Change>& changes, std::size_t bad,
                 std::ostream& out) {
-  out << "{\n  \"compatible\": " << (bad == 0 ? "true" : "false")
-      << ",\n  \"changes\": [";
+  out << fmt::format("{{\n  \"compatible\": {},\n  \"changes\": [", bad == 0);
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const Change& c = changes[i];
-    out << (i ? ",\n" : "\n") << "    {\"operator\": " << json_string(c.op)
-        << ", \"change\": " << json_string(c.what)
-        << ", \"compatible\": " << (c.compatible ? "true" : "false")
-        << ",\n     \"detail\": " << json_string(c.detail)
-        << ",\n     \"why\": " << json_string(c.why)
-        << ",\n     \"before\": " << json_string(c.before)
-        << ", \"after\": " << json_string(c.after) << '}';
+    out << fmt::format(
+        R"({}    {{"operator": {}, "change": {}, "compatible": {},
+     "detail": {},
+     "why": {},
+     "before": {}, "after": {}}})",
+        i ? ",\n" : "\n", json_string(c.op), json_string(c.what), c.compatible,
+        json_string(c.detail), json_string(c.why), json_string(c.before),
+        json_string(c.after));
   }
   out << (changes.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }

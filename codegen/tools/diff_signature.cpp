@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "codegen/lang/format.h"
+
 namespace sy::codegen {
 namespace {
 
-std::string quoted(std::string_view s) { return "'" + std::string(s) + "'"; }
+std::string quoted(std::string_view s) { return fmt::format("'{}'", s); }
 
 // Whether every value of `from` may be given where `to` is asked for.
 bool widens(Type from, Type to) {
@@ -62,7 +64,7 @@ class Comparer {
  private:
   void removed(const Argument& a) {
     report_("argument-removed", false,
-            "argument " + quoted(a.name.view()) + " removed",
+            fmt::format("argument {} removed", quoted(a.name.view())),
             "calls that give it are errors");
   }
 
@@ -79,7 +81,8 @@ class Comparer {
   }
 
   void added(const Argument& b, std::size_t i) {
-    const std::string detail = "argument " + quoted(to_string(b)) + " added";
+    const std::string detail =
+        fmt::format("argument {} added", quoted(to_string(b)));
     if (!b.default_value) {
       report_("argument-added", false, detail,
               "it has no default, so every call must give it");
@@ -98,15 +101,15 @@ class Comparer {
     if (!(a.type == b.type)) {
       const bool wider = widens(a.type, b.type);
       report_("argument-type-changed", wider,
-              "type of " + name + " changed from " + std::string(a.type.str()) +
-                  " to " + std::string(b.type.str()),
+              fmt::format("type of {} changed from {} to {}", name,
+                          a.type.str(), b.type.str()),
               wider ? "every value that was taken still is"
                     : "values that were taken no longer are");
     }
     if (!(a.alias == b.alias)) {
       report_("alias-changed", false,
-              "alias annotation of " + name + " changed from '" +
-                  to_string(a.alias) + "' to '" + to_string(b.alias) + "'",
+              fmt::format("alias annotation of {} changed from '{}' to '{}'",
+                          name, to_string(a.alias), to_string(b.alias)),
               "what is written or shared is another");
     }
     if (!a.kwarg_only && b.kwarg_only) {
@@ -125,16 +128,18 @@ class Comparer {
       return;
     }
     if (!a.default_value) {
-      report_("default-added", true, name + " got the default " + text(b),
+      report_("default-added", true,
+              fmt::format("{} got the default {}", name, text(b)),
               "calls that give it stay as they are");
     } else if (!b.default_value) {
-      report_("default-removed", false, name + " lost its default " + text(a),
+      report_("default-removed", false,
+              fmt::format("{} lost its default {}", name, text(a)),
               "calls that leave it out are errors");
     } else {
-      report_(
-          "default-changed", false,
-          "default of " + name + " changed from " + text(a) + " to " + text(b),
-          "calls that leave it out mean something else");
+      report_("default-changed", false,
+              fmt::format("default of {} changed from {} to {}", name, text(a),
+                          text(b)),
+              "calls that leave it out mean something else");
     }
   }
 
@@ -150,33 +155,33 @@ class Comparer {
     const auto b = after_.returns();
     if (a.size() != b.size()) {
       report_("return-changed", false,
-              "number of results changed from " + std::to_string(a.size()) +
-                  " to " + std::to_string(b.size()),
+              fmt::format("number of results changed from {} to {}", a.size(),
+                          b.size()),
               "what takes the result has another type");
       return;
     }
     for (std::size_t i = 0; i < a.size(); ++i) {
       const std::string which =
-          a.size() == 1 ? "result" : "result " + std::to_string(i);
+          a.size() == 1 ? "result" : fmt::format("result {}", i);
       if (!(a[i].type == b[i].type)) {
         report_("return-changed", false,
-                "type of the " + which + " changed from " +
-                    std::string(a[i].type.str()) + " to " +
-                    std::string(b[i].type.str()),
+                fmt::format("type of the {} changed from {} to {}", which,
+                            a[i].type.str(), b[i].type.str()),
                 "what takes the result has another type");
       }
       if (!(a[i].alias == b[i].alias)) {
-        report_("alias-changed", false,
-                "alias annotation of the " + which + " changed from '" +
-                    to_string(a[i].alias) + "' to '" + to_string(b[i].alias) +
-                    "'",
-                "whether it shares memory is another answer");
+        report_(
+            "alias-changed", false,
+            fmt::format("alias annotation of the {} changed from '{}' to '{}'",
+                        which, to_string(a[i].alias), to_string(b[i].alias)),
+            "whether it shares memory is another answer");
       }
       if (!(a[i].name == b[i].name)) {
         const bool named = !a[i].name.empty();
         report_("return-renamed", !named,
-                named ? "result " + quoted(a[i].name.view()) + " renamed to " +
-                            quoted(b[i].name.view())
+                named ? fmt::format("result {} renamed to {}",
+                                    quoted(a[i].name.view()),
+                                    quoted(b[i].name.view()))
                       : "result named " + quoted(b[i].name.view()),
                 named ? "who reads it by name finds nothing"
                       : "nobody could know it by a name");

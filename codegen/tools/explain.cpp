@@ -15,16 +15,14 @@ namespace {
 using lang::OperatorKind;
 
 std::string place(const Operator& op, const lang::Text& text) {
-  return op.family + ".yaml:" + std::to_string(text.start().line);
+  return fmt::format("{}.yaml:{}", op.family, text.start().line);
 }
 
 std::string indented(std::string_view text, std::size_t indent) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    out += std::string(indent, ' ');
-    out += text.substr(at, end - at);
-    out += '\n';
+    append(out, "{:{}}{}\n", "", indent, text.substr(at, end - at));
     at = end + 1;
   }
   return out;
@@ -37,8 +35,8 @@ class Explainer {
 
   std::string run() {
     out_ = to_string(op_.base.schema) + '\n';
-    line(op_.source + ", " + std::string(to_string(op_.kind())));
-    if (!e_.doc.empty()) line(e_.doc);
+    line("{}, {}", op_.source, to_string(op_.kind()));
+    if (!e_.doc.empty()) line("{}", e_.doc);
     forms();
     api();
     contract();
@@ -50,8 +48,13 @@ class Explainer {
   }
 
  private:
-  void head(const std::string& title) { out_ += '\n' + title + '\n'; }
-  void line(const std::string& text) { out_ += "  " + text + '\n'; }
+  void head(const std::string& title) { append(out_, "\n{}\n", title); }
+  template <class... Args>
+  void line(fmt::format_string<const Args&...> format, const Args&... args) {
+    out_ += "  ";
+    append(out_, format, args...);
+    out_ += '\n';
+  }
 
   void forms() {
     head("forms");
@@ -60,14 +63,14 @@ class Explainer {
           o == &op_.base ? nullptr : e_.find_form(o->schema.kind());
       std::string from = "derived";
       if (o == &op_.base) from = place(op_, e_.func);
-      if (given) from = op_.family + ".yaml:" + std::to_string(given->at.line);
-      line(to_string(o->schema) + "  [" + from + ']');
+      if (given) from = fmt::format("{}.yaml:{}", op_.family, given->at.line);
+      line("{}  [{}]", to_string(o->schema), from);
     }
     constexpr const char* kNames[] = {"functional", "in-place", "out="};
     for (const lang::Form& f : e_.forms) {
       if (f.schema || f.kind > SchemaKind::kOut) continue;
-      line(std::string("no ") + kNames[static_cast<int>(f.kind)] + " form  [" +
-           op_.family + ".yaml:" + std::to_string(f.at.line) + ']');
+      line("no {} form  [{}.yaml:{}]", kNames[static_cast<int>(f.kind)],
+           op_.family, f.at.line);
     }
   }
 
@@ -75,14 +78,13 @@ class Explainer {
     head("C++");
     const std::string folder = op_.ns == "aten" ? "aten/ops/" : "";
     for (const ApiCall& c : api_calls(op_)) {
-      line(c.declaration + "  [" +
-           (c.is_method ? "aten/tensor_methods_gen.h"
-                        : folder + op_.family + ".h") +
-           ']');
+      line("{}  [{}]", c.declaration,
+           c.is_method ? "aten/tensor_methods_gen.h"
+                       : fmt::format("{}{}.h", folder, op_.family));
     }
     for (const Overload* o : op_.overloads()) {
-      line("ops::" + o->id + "::call, redispatch, entry  [" + folder +
-           op_.family + "_ops.h]");
+      line("ops::{}::call, redispatch, entry  [{}{}_ops.h]", o->id, folder,
+           op_.family);
     }
   }
 
@@ -93,27 +95,25 @@ class Explainer {
     }
     head("contract");
     for (const lang::Requirement& r : e_.require) {
-      line("require " + lang::to_string(r.condition.expr) +
-           (r.message.empty() ? "" : ": " + r.message.str()) + "  [" +
-           place(op_, r.condition.text) + ']');
+      line("require {}{}  [{}]", lang::to_string(r.condition.expr),
+           r.message.empty() ? "" : ": " + r.message.str(),
+           place(op_, r.condition.text));
     }
     for (const lang::Formula& f : e_.shape) {
-      line("shape " + lang::to_string(f.expr) + "  [" + place(op_, f.text) +
-           ']');
+      line("shape {}  [{}]", lang::to_string(f.expr), place(op_, f.text));
     }
     for (const lang::Formula& f : e_.dtype) {
-      line("dtype " + lang::to_string(f.expr) + "  [" + place(op_, f.text) +
-           ']');
+      line("dtype {}  [{}]", lang::to_string(f.expr), place(op_, f.text));
     }
     if (e_.promote) {
       std::string text = "promote " + e_.promote->rule.str();
       for (std::size_t i = 0; i < e_.promote->arguments.size(); ++i) {
         text += (i ? ", " : " of ") + e_.promote->arguments[i].str();
       }
-      line(text + "  [" + place(op_, e_.promote->rule) + ']');
+      line("{}  [{}]", text, place(op_, e_.promote->rule));
     }
     if (has_contract(op_)) {
-      line("checked by contract::" + op_.base.id + " before every kernel");
+      line("checked by contract::{} before every kernel", op_.base.id);
     }
   }
 
@@ -121,7 +121,7 @@ class Explainer {
     if (!f.expr) return;
     const bool is_element = e_.pointwise || e_.reduce;
     const lang::Expr e = is_element ? lang::fold(f.expr) : f.expr;
-    line(name + lang::to_string(e) + "  [" + place(op_, f.text) + ']');
+    line("{}{}  [{}]", name, lang::to_string(e), place(op_, f.text));
   }
 
   void program(const std::string& title, std::span<const lang::Expr> results,
@@ -129,7 +129,7 @@ class Explainer {
     lang::Diagnostics quiet;
     const auto p = lang::compile_element(results, env, quiet);
     if (!p) return;
-    line(title + ", " + std::to_string(p->steps.size()) + " steps:");
+    line("{}, {} steps:", title, p->steps.size());
     out_ += indented(lang::to_string(*p), 4);
   }
 
@@ -166,7 +166,7 @@ class Explainer {
     } else if (e_.composite) {
       formula("", *e_.composite);
       const lang::TensorCode code = composite_code(model_, op_);
-      line("calls " + join(code.operators, ", "));
+      line("calls {}", join(code.operators, ", "));
     } else if (e_.view) {
       formula("sizes ", e_.view->sizes);
       if (e_.view->strides) formula("strides ", *e_.view->strides);
@@ -176,29 +176,29 @@ class Explainer {
 
   void kernels() {
     head("kernels");
-    const std::string def = "aten/ops/" + op_.family + "_def.cpp";
+    const std::string def = fmt::format("aten/ops/{}_def.cpp", op_.family);
     const auto generated = [&](const Backend& b) {
-      return "  [" + in_folder(b, op_.family + "_gen.cpp") + ']';
+      return fmt::format("  [{}]", in_folder(b, op_.family + "_gen.cpp"));
     };
     if (const auto engine = engine_of(op_)) {
       for (const Backend& b : model_.backends()) {
         if (!b.has_engine(*engine)) continue;
-        line(b.key.str() +
-             (b.fills ? ": element program" : ": sizes and dtype of the same") +
+        line("{}: {}{}", b.key.str(),
+             b.fills ? "element program" : "sizes and dtype of the same",
              generated(b));
       }
     } else if (op_.kind() == OperatorKind::kComposite) {
-      line("CompositeImplicitAutograd: the expression as C++  [" + def + ']');
+      line("CompositeImplicitAutograd: the expression as C++  [{}]", def);
     } else if (op_.kind() == OperatorKind::kView) {
-      line("CompositeExplicitAutograd: the view of any device  [" + def + ']');
+      line("CompositeExplicitAutograd: the view of any device  [{}]", def);
     }
     for (const lang::DispatchItem& d : e_.dispatch) {
-      line(d.key.str() + ": " + kernel_namespace(model_, d.key.str()) +
-           d.kernel.str() + "  [" + place(op_, d.kernel) + ']');
+      line("{}: {}{}  [{}]", d.key.str(), kernel_namespace(model_, d.key.str()),
+           d.kernel.str(), place(op_, d.kernel));
     }
     for (const Backend& b : model_.backends()) {
       if (op_.is_structured() && !b.fills && !op_.has_kernel(b.key.str())) {
-        line(b.key.str() + ": from 'shape:'" + generated(b));
+        line("{}: from 'shape:'{}", b.key.str(), generated(b));
       }
     }
     if (e_.dispatch.empty() && op_.kind() == OperatorKind::kDispatch) {
@@ -206,7 +206,7 @@ class Explainer {
     }
     for (const Overload* o : op_.overloads()) {
       if (o == &op_.base) continue;
-      line(o->name + ": by " + op_.base.name);
+      line("{}: by {}", o->name, op_.base.name);
     }
   }
 
@@ -220,33 +220,35 @@ class Explainer {
     lang::Diagnostics quiet;
     const DerivativePlan plan = plan_derivative(model_, op_, quiet);
     if (plan.empty()) {
-      line(plan.non_differentiable ? "results are never differentiable"
-                                   : "none: a gradient stops here");
+      line("{}", plan.non_differentiable ? "results are never differentiable"
+                                         : "none: a gradient stops here");
       return;
     }
-    line("node " + node_name(op_) + "  [autograd/" + op_.family + "_gen.cpp]");
+    line("node {}  [autograd/{}_gen.cpp]", node_name(op_), op_.family);
     std::vector<std::string> saved;
-    for (const Saved& s : plan.saved) saved.push_back(s.name + " as " + s.type);
-    line("keeps " + (saved.empty() ? "nothing" : join(saved, ", ")));
+    for (const Saved& s : plan.saved) {
+      saved.push_back(fmt::format("{} as {}", s.name, s.type));
+    }
+    line("keeps {}", saved.empty() ? "nothing" : join(saved, ", "));
     for (const auto& [name, text] : derivative_texts(model_, op_)) {
-      line("by " + name.str() + ": " + (text.empty() ? "none" : text) + "  [" +
-           place(op_, name) + ']');
+      line("by {}: {}  [{}]", name.str(), text.empty() ? "none" : text,
+           place(op_, name));
     }
     for (const GradFormula& f : plan.formulas) {
-      if (f.fused) line("one element program: " + lang::to_string(*f.fused));
+      if (f.fused) line("one element program: {}", lang::to_string(*f.fused));
     }
   }
 
   void files() {
     head("pages and tests");
-    line("docs/ops/" + op_.family + ".md");
+    line("docs/ops/{}.md", op_.family);
     lang::Diagnostics quiet;
     if (!plan_derivative(model_, op_, quiet).empty()) {
       line(
           "gradients against finite differences: "
           "test/autograd/operators_test.cpp");
     }
-    line("recorded cases: sy conform --op '" + op_.base.name + "'");
+    line("recorded cases: sy conform --op '{}'", op_.base.name);
   }
 
   const Model& model_;
@@ -286,8 +288,8 @@ int explain_operator(const std::string& name,
     }
   }
   if (found.empty()) {
-    err << "sygen: error: unknown operator '" << name << "'"
-        << lang::suggest(wanted, names) << '\n';
+    err << fmt::format("sygen: error: unknown operator '{}'{}\n", name,
+                       lang::suggest(wanted, names));
     return 1;
   }
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/text.h"
 #include "codegen/tools/markup.h"
 
 namespace sy::codegen {
@@ -15,8 +16,8 @@ std::string inline_text(std::string_view line) {
     const std::size_t end =
         begin == line.npos ? line.npos : line.find('`', begin + 1);
     if (end == line.npos) return out + markup_text(line);
-    out += markup_text(line.substr(0, begin)) + "<code>" +
-           markup_text(line.substr(begin + 1, end - begin - 1)) + "</code>";
+    append(out, "{}<code>{}</code>", markup_text(line.substr(0, begin)),
+           markup_text(line.substr(begin + 1, end - begin - 1)));
     line.remove_prefix(end + 1);
   }
 }
@@ -43,14 +44,13 @@ class Converter {
     } else if (l.starts_with("## ")) {
       close();
       const std::string name = markup_text(l.substr(3));
-      out_ += "<h2 id=\"" + name + "\"><a href=\"#" + name + "\">" + name +
-              "</a></h2>\n";
+      append(out_, "<h2 id=\"{0}\"><a href=\"#{0}\">{0}</a></h2>\n", name);
     } else if (l.starts_with("# ")) {
       close();
-      out_ += "<h1>" + markup_text(l.substr(2)) + "</h1>\n";
+      append(out_, "<h1>{}</h1>\n", markup_text(l.substr(2)));
     } else if (l.starts_with("- ")) {
       if (block_ != Block::kList) open(Block::kList, "<ul>\n");
-      out_ += "<li>" + inline_text(l.substr(2)) + "</li>\n";
+      append(out_, "<li>{}</li>\n", inline_text(l.substr(2)));
     } else if (l.empty()) {
       close();
     } else {

@@ -1,49 +1,71 @@
 #include "codegen/tools/json_schema.h"
 
-#include <cstdio>
 #include <vector>
 
 #include "codegen/lang/model.h"
 #include "codegen/lang/schema_keys.h"
+#include "codegen/text.h"
 
 namespace sy::codegen {
 namespace {
 
+constexpr const char* kText = R"({"type": "string"})";
+constexpr const char* kExpression =
+    R"({"type": ["string", "number", "boolean", "array"]})";
+
 template <class List>
-std::string string_list(const List& list) {
+std::string enumeration(const List& list) {
   std::string out;
   for (const auto& s : list) {
     out += (out.empty() ? "" : ", ") + json_string(s);
   }
-  return '[' + out + ']';
+  return fmt::format(R"({{"enum": [{}]}})", out);
 }
 
-std::string ref(std::string_view type) {
-  return "\"$ref\": " + json_string("#/definitions/" + std::string(type));
+std::string reference(std::string_view type) {
+  return fmt::format(R"({{"$ref": "#/definitions/{}"}})", type);
+}
+
+std::string one_of(const std::vector<std::string>& types) {
+  return fmt::format(R"({{"oneOf": [{}]}})", join(types, ", "));
+}
+
+std::string any_of(const std::vector<std::string>& types) {
+  return fmt::format(R"({{"anyOf": [{}]}})", join(types, ", "));
+}
+
+std::string array_of(std::string_view type) {
+  return fmt::format(R"({{"type": "array", "items": {}}})", type);
+}
+
+// Any keys, with values of that type.
+std::string map_to(std::string_view type) {
+  return fmt::format(R"({{"type": "object", "additionalProperties": {}}})",
+                     type);
 }
 
 // The keys of a map as "properties", each on a line.
 std::string properties(std::span<const lang::SchemaKey> keys,
-                       const std::string& indent) {
-  std::string out = indent + "\"properties\": {\n";
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    out += indent + "  " + json_string(keys[i].name) +
-           ": {\"description\": " + json_string(keys[i].doc) + ", " +
-           ref(keys[i].type) + '}' + (i + 1 < keys.size() ? ",\n" : "\n");
+                       std::string_view indent) {
+  std::string out = fmt::format("{}\"properties\": {{\n", indent);
+  for (const lang::SchemaKey& k : keys) {
+    append(out, R"({}  {}: {{"description": {}, "$ref": "#/definitions/{}"}})",
+           indent, json_string(k.name), json_string(k.doc), k.type);
+    out += &k == &keys.back() ? "\n" : ",\n";
   }
-  return out + indent + "}";
+  append(out, "{}}}", indent);
+  return out;
 }
 
+// Within "definitions".
 std::string map_of(std::span<const lang::SchemaKey> keys,
-                   const std::vector<std::string>& required,
-                   const std::string& indent) {
-  std::string out = "{\n" + indent + "\"type\": \"object\",\n" + indent +
-                    "\"additionalProperties\": false,\n";
-  if (!required.empty()) {
-    out += indent + "\"required\": " + string_list(required) + ",\n";
-  }
-  return out + properties(keys, indent) + "\n" +
-         indent.substr(0, indent.size() - 2) + "}";
+                   std::string_view required = "") {
+  return fmt::format(R"({{
+      "type": "object",
+      "additionalProperties": false,
+{}{}
+    }})",
+                     required, properties(keys, "      "));
 }
 
 // One kind at most.
@@ -51,40 +73,31 @@ std::string one_kind() {
   constexpr std::string_view kKinds[] = {"pointwise", "reduce",  "scan",
                                          "composite", "foreach", "view",
                                          "dispatch"};
-  std::string each, any;
+  std::string each;
+  std::vector<std::string> any;
   for (const std::string_view k : kKinds) {
-    const std::string part = "{\"required\": [" + json_string(k) + "]}";
-    each += "        " + part + ",\n";
-    any += (any.empty() ? "" : ", ") + part;
+    any.push_back(fmt::format(R"({{"required": ["{}"]}})", k));
+    append(each, "        {},\n", any.back());
   }
-  return "      \"oneOf\": [\n" + each + "        {\"not\": {\"anyOf\": [" +
-         any + "]}}\n      ],\n";
-}
-
-std::string operator_type() {
-  return "{\n      \"type\": \"object\",\n"
-         "      \"additionalProperties\": false,\n"
-         "      \"required\": [\"func\"],\n" +
-         one_kind() + properties(lang::operator_keys(), "      ") + "\n    }";
+  return fmt::format(R"(      "oneOf": [
+{}        {{"not": {}}}
+      ],
+)",
+                     each, any_of(any));
 }
 
 std::string key_pattern(std::span<const std::string_view> keys) {
   std::string any;
   for (const std::string_view k : keys) {
-    any += (any.empty() ? "" : "|") + std::string(k);
+    append(any, "{}{}", any.empty() ? "" : "|", k);
   }
   if (any.empty()) any = "[A-Za-z][A-Za-z0-9_]*";
-  return "^(" + any + ")( *, *(" + any + "))*$";
+  return fmt::format("^({0})( *, *({0}))*$", any);
 }
 
 std::string words(const std::string& item) {
-  return "{\"oneOf\": [{\"type\": \"string\"}, {\"type\": \"array\", "
-         "\"items\": " +
-         item + "}]}";
+  return one_of({kText, array_of(item)});
 }
-
-constexpr std::string_view kExpression =
-    "{\"type\": [\"string\", \"number\", \"boolean\", \"array\"]}";
 
 struct Definition {
   std::string name, text;
@@ -92,56 +105,42 @@ struct Definition {
 
 std::vector<Definition> definitions(std::span<const std::string> tags,
                                     std::span<const std::string_view> keys) {
-  const std::string tag = tags.empty()
-                              ? "{\"type\": \"string\"}"
-                              : "{\"enum\": " + string_list(tags) + '}';
-  const std::string named =
-      "{\"oneOf\": [{" + ref("expression") +
-      "}, {\"type\": \"object\", \"additionalProperties\": {" +
-      ref("expression") + "}}]}";
-  const std::string condition =
-      "{\"anyOf\": [{" + ref("expression") +
-      "}, {\"type\": \"object\", \"additionalProperties\": "
-      "{\"type\": \"string\"}}]}";
+  const std::string tag = tags.empty() ? kText : enumeration(tags);
+  const std::string expression = reference("expression");
+  const std::string signature = reference("signature");
+  const std::string condition = any_of({expression, map_to(kText)});
   return {
       {"any", "{}"},
-      {"bool", "{\"type\": \"boolean\"}"},
-      {"text", "{\"type\": \"string\"}"},
-      {"signature",
-       "{\"type\": \"string\", \"pattern\": \"^[^(]+\\\\(.*\\\\) *->\"}"},
-      {"expression", std::string(kExpression)},
-      {"expressions", std::string(kExpression)},
-      {"expressions_by_name", named},
-      {"names", words("{\"type\": \"string\"}")},
+      {"bool", R"({"type": "boolean"})"},
+      {"text", kText},
+      {"signature", R"({"type": "string", "pattern": "^[^(]+\\(.*\\) *->"})"},
+      {"expression", kExpression},
+      {"expressions", kExpression},
+      {"expressions_by_name", one_of({expression, map_to(expression)})},
+      {"names", words(kText)},
       {"tags", words(tag)},
-      {"variants", words("{\"enum\": [\"function\", \"method\"]}")},
-      {"device_check", "{\"enum\": [\"NoCheck\", \"ExactSame\", true, false]}"},
-      {"promote_rule",
-       "{\"enum\": " + string_list(lang::promote_rules()) + '}'},
-      {"promote", "{\"oneOf\": [{" + ref("promote_rule") + "}, " +
-                      map_of(lang::promote_keys(), {}, "      ") + "]}"},
-      {"reduce", map_of(lang::reduce_keys(), {"map", "combine"}, "      ")},
-      {"scan", map_of(lang::scan_keys(), {}, "      ")},
-      {"view", map_of(lang::view_keys(), {"sizes"}, "      ")},
-      {"dispatch", "{\"type\": \"object\", \"propertyNames\": {\"pattern\": " +
-                       json_string(key_pattern(keys)) +
-                       "}, \"additionalProperties\": {\"type\": \"string\", "
-                       "\"pattern\": \"^[A-Za-z0-9_]+$\"}}"},
-      {"require", "{\"anyOf\": [" + condition +
-                      ", {\"type\": \"array\", \"items\": " + condition +
-                      "}]}"},
-      {"derivative",
-       "{\"oneOf\": [{\"enum\": [\"auto\", \"non_differentiable\"]}, "
-       "{\"type\": \"object\", \"additionalProperties\": {" +
-           ref("expression") + "}}]}"},
-      {"form", "{\"oneOf\": [{\"enum\": [\"none\", false]}, {" +
-                   ref("signature") + "}]}"},
-      {"forms",
-       "{\"oneOf\": [{\"enum\": [\"none\"]}, {\"type\": \"array\", "
-       "\"items\": {" +
-           ref("signature") + "}}, " + map_of(lang::form_keys(), {}, "      ") +
-           "]}"},
-      {"operator", operator_type()},
+      {"variants", words(R"({"enum": ["function", "method"]})")},
+      {"device_check", R"({"enum": ["NoCheck", "ExactSame", true, false]})"},
+      {"promote_rule", enumeration(lang::promote_rules())},
+      {"promote",
+       one_of({reference("promote_rule"), map_of(lang::promote_keys())})},
+      {"reduce", map_of(lang::reduce_keys(),
+                        "      \"required\": [\"map\", \"combine\"],\n")},
+      {"scan", map_of(lang::scan_keys())},
+      {"view", map_of(lang::view_keys(), "      \"required\": [\"sizes\"],\n")},
+      {"dispatch",
+       fmt::format(R"({{"type": "object", "propertyNames": {{"pattern": {}}}, )"
+                   R"("additionalProperties": {{"type": "string", )"
+                   R"("pattern": "^[A-Za-z0-9_]+$"}}}})",
+                   json_string(key_pattern(keys)))},
+      {"require", any_of({condition, array_of(condition)})},
+      {"derivative", one_of({R"({"enum": ["auto", "non_differentiable"]})",
+                             map_to(expression)})},
+      {"form", one_of({R"({"enum": ["none", false]})", signature})},
+      {"forms", one_of({R"({"enum": ["none"]})", array_of(signature),
+                        map_of(lang::form_keys())})},
+      {"operator", map_of(lang::operator_keys(),
+                          "      \"required\": [\"func\"],\n" + one_kind())},
   };
 }
 
@@ -156,9 +155,7 @@ std::string json_string(std::string_view text) {
     } else if (c == '\n') {
       out += "\\n";
     } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", c);
-      out += code;
+      append(out, "\\u{:04x}", static_cast<int>(c));
     } else {
       out += c;
     }
@@ -168,16 +165,19 @@ std::string json_string(std::string_view text) {
 
 std::string json_schema(std::span<const std::string> tags,
                         std::span<const std::string_view> keys) {
-  std::string out =
-      "{\n  \"$schema\": \"http://json-schema.org/draft-07/schema#\",\n"
-      "  \"title\": \"Operators of Switchyard\",\n"
-      "  \"description\": \"Made by sygen json-schema.\",\n"
-      "  \"type\": [\"array\", \"null\"],\n  \"items\": {" +
-      ref("operator") + "},\n  \"definitions\": {\n";
+  std::string out = fmt::format(R"({{
+  "$schema": "http://json-schema.org/draft-07/schema#",
+  "title": "Operators of Switchyard",
+  "description": "Made by sygen json-schema.",
+  "type": ["array", "null"],
+  "items": {},
+  "definitions": {{
+)",
+                                reference("operator"));
   const std::vector<Definition> all = definitions(tags, keys);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    out += "    " + json_string(all[i].name) + ": " + all[i].text +
-           (i + 1 < all.size() ? ",\n" : "\n");
+  for (const Definition& d : all) {
+    append(out, "    {}: {}{}\n", json_string(d.name), d.text,
+           &d == &all.back() ? "" : ",");
   }
   return out + "  }\n}\n";
 }

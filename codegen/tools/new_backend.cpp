@@ -31,18 +31,19 @@ std::string misfit(const std::string& name) {
                       return std::islower(c) || std::isdigit(c) || c == '_';
                     });
   if (!word || name.ends_with('_') || name.find("__") != name.npos) {
-    return "expected a name of small letters, digits and single _, as 'npu', "
-           "got '" +
-           name + "'";
+    return fmt::format(
+        "expected a name of small letters, digits and single _, as 'npu', got "
+        "'{}'",
+        name);
   }
   if (name.size() > 40)
-    return "expected at most 40 letters, got '" + name + "'";
+    return fmt::format("expected at most 40 letters, got '{}'", name);
   if (std::find(std::begin(kTaken), std::end(kTaken), name) !=
       std::end(kTaken)) {
-    return "'" + name + "' means something else already";
+    return fmt::format("'{}' means something else already", name);
   }
   if (name.starts_with("autograd")) {
-    return "'" + name + "' could be mistaken for the key of gradients";
+    return fmt::format("'{}' could be mistaken for the key of gradients", name);
   }
   return "";
 }
@@ -62,13 +63,13 @@ int new_backend(const NewBackendOptions& options, std::ostream& out,
                 std::ostream& err) {
   const std::string& name = options.name;
   if (const std::string why = misfit(name); !why.empty()) {
-    err << "sygen: error: " << why << '\n';
+    err << fmt::format("sygen: error: {}\n", why);
     return 1;
   }
   const fs::path folder = options.folder.empty() ? name : options.folder;
   std::error_code failed;
   if (fs::exists(folder, failed) && !fs::is_empty(folder, failed)) {
-    err << "sygen: error: " << folder.string() << " is not empty\n";
+    err << fmt::format("sygen: error: {} is not empty\n", folder.string());
     return 1;
   }
   const std::string key = camel(name);
@@ -82,8 +83,8 @@ int new_backend(const NewBackendOptions& options, std::ostream& out,
     fs::create_directories(fs::path(files.back().path).parent_path(), failed);
   }
   if (!write_files(files, err)) return 1;
-  out << folder.string() << ": " << files.size()
-      << " files; README.md says how to build\n";
+  out << fmt::format("{}: {} files; README.md says how to build\n",
+                     folder.string(), files.size());
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "codegen/files.h"
 #include "codegen/lang/model.h"
 #include "codegen/lang/yaml.h"
+#include "codegen/text.h"
 #include "codegen/tools/schema_files.h"
 
 namespace sy::codegen {
@@ -62,7 +63,7 @@ std::string function_name(const FunctionSchema& s) {
   std::string out(s.name().name.view());
   while (!out.empty() && out.back() == '_') out.pop_back();
   if (!s.name().overload.empty()) {
-    out += '_' + std::string(s.name().overload.view());
+    append(out, "_{}", s.name().overload.view());
   }
   return out;
 }
@@ -74,7 +75,7 @@ class Skeleton {
       : s_(s), kind_(kind), key_(key) {}
 
   std::string run() {
-    out_ = "- func: " + to_string(s_) + "\n  doc: DESCRIPTION\n";
+    out_ = fmt::format("- func: {}\n  doc: DESCRIPTION\n", to_string(s_));
     const bool own = !s_.name().ns.empty() && s_.name().ns.view() != "aten";
     if (s_.self_index() >= 0 && !own && kind_ != "foreach")
       out_ += "  variants: function, method\n";
@@ -108,7 +109,7 @@ class Skeleton {
                     });
     const std::string name = function_name(s_);
     if (!tensors) {
-      out_ += "  dispatch: {CompositeExplicitAutograd: " + name + "}\n";
+      append(out_, "  dispatch: {{CompositeExplicitAutograd: {}}}\n", name);
       return;
     }
     const bool reads =
@@ -116,15 +117,15 @@ class Skeleton {
                     [](const Argument& a) { return a.type.is_tensor_like(); });
     repeat("shape");
     if (!reads) out_ += "  dtype: DTYPE\n";
-    out_ += "  dispatch: {" + key_ + ": " + name + "_out}\n";
+    append(out_, "  dispatch: {{{}: {}_out}}\n", key_, name);
   }
 
   void repeat(const std::string& key) {
     if (s_.returns().size() == 1) {
-      out_ += "  " + key + ": EXPRESSION\n";
+      append(out_, "  {}: EXPRESSION\n", key);
       return;
     }
-    out_ += "  " + key + ":\n";
+    append(out_, "  {}:\n", key);
     for (std::size_t i = 0; i < s_.returns().size(); ++i) {
       out_ += "    - EXPRESSION\n";
     }
@@ -136,8 +137,8 @@ class Skeleton {
       if (!a.type.is_tensor_like() || a.is_write()) continue;
       const bool derived = kind_ == "pointwise" || kind_ == "view";
       const bool is_auto = derived && a.type == TypeKind::kTensor;
-      lines.push_back("    " + std::string(a.name.view()) + ": " +
-                      (is_auto ? "auto" : "EXPRESSION") + '\n');
+      lines.push_back(fmt::format("    {}: {}\n", a.name.view(),
+                                  is_auto ? "auto" : "EXPRESSION"));
     }
     if (lines.empty()) return;
     out_ += "  derivative:\n";
@@ -153,16 +154,17 @@ class Skeleton {
 std::string misfit(const FunctionSchema& s, const std::string& kind) {
   if ((kind == "pointwise" || kind == "reduce" || kind == "scan") &&
       !s.is_functional()) {
-    return "'" + kind +
-           "' needs the functional signature; the other forms are "
-           "derived from it";
+    return fmt::format(
+        "'{}' needs the functional signature; the other forms are derived from "
+        "it",
+        kind);
   }
   if (kind == "pointwise" && !returns_one_tensor(s)) {
     return "'pointwise' gives one Tensor";
   }
   if ((kind == "reduce" || kind == "scan" || kind == "view") &&
       s.self_index() < 0) {
-    return "'" + kind + "' needs a Tensor argument 'self'";
+    return fmt::format("'{}' needs a Tensor argument 'self'", kind);
   }
   const int dim = s.argument_index("dim");
   if (kind == "scan" &&
@@ -198,8 +200,8 @@ bool check_key(const NewOpOptions& options, std::ostream& err) {
       std::find(keys.begin(), keys.end(), options.key) != keys.end()) {
     return true;
   }
-  err << "sygen: error: unknown dispatch key '" << options.key << "'"
-      << lang::suggest(options.key, keys) << '\n';
+  err << fmt::format("sygen: error: unknown dispatch key '{}'{}\n", options.key,
+                     lang::suggest(options.key, keys));
   return false;
 }
 
@@ -209,9 +211,9 @@ int new_op(const NewOpOptions& options, std::ostream& out, std::ostream& err) {
   const ParseResult parsed = parse_and_check_schema(options.signature);
   if (!parsed.ok()) {
     for (const SchemaError& e : parsed.errors) {
-      err << "signature:1:" << e.offset() + 1 << ": error: " << e.message()
-          << "\n  " << options.signature << "\n  "
-          << std::string(e.offset(), ' ') << "^\n";
+      err << fmt::format("signature:1:{}: error: {}\n  {}\n  {:{}}^\n",
+                         e.offset() + 1, e.message(), options.signature, "",
+                         e.offset());
     }
     return 1;
   }
@@ -220,12 +222,12 @@ int new_op(const NewOpOptions& options, std::ostream& out, std::ostream& err) {
       options.kind.empty() ? suggested_kind(schema) : options.kind;
   if (std::find(std::begin(kKinds), std::end(kKinds), kind) ==
       std::end(kKinds)) {
-    err << "sygen: error: unknown kind '" << kind << "'"
-        << lang::suggest(kind, kKinds) << "; the kinds are " << kinds() << '\n';
+    err << fmt::format("sygen: error: unknown kind '{}'{}; the kinds are {}\n",
+                       kind, lang::suggest(kind, kKinds), kinds());
     return 1;
   }
   if (const std::string why = misfit(schema, kind); !why.empty()) {
-    err << "sygen: error: " << why << '\n';
+    err << fmt::format("sygen: error: {}\n", why);
     return 1;
   }
   if (!check_key(options, err)) return 1;
@@ -241,9 +243,8 @@ int new_op(const NewOpOptions& options, std::ostream& out, std::ostream& err) {
         lang::read_schema_file(options.family, diagnostics);
     for (const lang::OperatorEntry& e : file.entries) {
       if (!(e.schema.name() == schema.name())) continue;
-      diagnostics.error(
-          e.func.start(),
-          "operator '" + to_string(schema.name()) + "' is here already");
+      diagnostics.error(e.func.start(), "operator '{}' is here already",
+                        to_string(schema.name()));
     }
     text = file.text;
   }

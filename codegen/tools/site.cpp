@@ -10,6 +10,7 @@
 
 #include "codegen/emit/emit.h"
 #include "codegen/lang/yaml.h"
+#include "codegen/text.h"
 #include "codegen/tools/html.h"
 #include "codegen/tools/markup.h"
 #include "codegen/tools/schema_files.h"
@@ -73,15 +74,19 @@ show();
 )";
 
 std::string page(const std::string& title, const std::string& body) {
-  return "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-         "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" +
-         markup_text(title) +
-         "</title>\n<link rel=\"stylesheet\" href=\"style.css\">\n"
-         "<nav><a href=\"index.html\">operators</a> "
-         "<a href=\"dtypes.html\">dtypes</a>\n"
-         "<input id=\"search\" placeholder=\"search\"></nav>\n"
-         "<ul id=\"found\"></ul>\n" +
-         body + "<script src=\"search.js\"></script>\n</html>\n";
+  return fmt::format(R"(<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{}</title>
+<link rel="stylesheet" href="style.css">
+<nav><a href="index.html">operators</a> <a href="dtypes.html">dtypes</a>
+<input id="search" placeholder="search"></nav>
+<ul id="found"></ul>
+{}<script src="search.js"></script>
+</html>
+)",
+                     markup_text(title), body);
 }
 
 std::string full_name(const Family& family, const std::string& name) {
@@ -95,20 +100,23 @@ std::string index(const Model& model) {
     std::string names;
     for (const Operator& op : f.operators) {
       const std::string name = markup_text(op.base.name);
-      names += (names.empty() ? "" : ", ") + ("<a href=\"" + f.name) +
-               ".html#" + name + "\">" + name + "</a>";
+      append(names, R"({}<a href="{}.html#{}">{}</a>)",
+             names.empty() ? "" : ", ", f.name, name, name);
       overloads += op.overloads().size();
     }
     operators += f.operators.size();
-    rows += "<tr><td><a href=\"" + f.name + ".html\">" + f.name +
-            "</a></td><td>" + names + "</td></tr>\n";
+    append(rows, "<tr><td><a href=\"{0}.html\">{0}</a></td><td>{1}</td></tr>\n",
+           f.name, names);
   }
   return page("Switchyard's operators",
-              "<h1>Switchyard's operators</h1>\n<p>" +
-                  std::to_string(operators) + " operators, " +
-                  std::to_string(overloads) +
-                  " overloads, by family.</p>\n<table>\n<tbody>\n" + rows +
-                  "</tbody>\n</table>\n");
+              fmt::format(R"(<h1>Switchyard's operators</h1>
+<p>{} operators, {} overloads, by family.</p>
+<table>
+<tbody>
+{}</tbody>
+</table>
+)",
+                          operators, overloads, rows));
 }
 
 std::string search(const Model& model) {
@@ -116,13 +124,14 @@ std::string search(const Model& model) {
   for (const Family& f : model.families()) {
     for (const Operator& op : f.operators) {
       for (const Overload* o : op.overloads()) {
-        out += '[' + script_text(full_name(f, o->name)) + ',' +
-               script_text(f.name) + ',' + script_text(op.base.name) + ',' +
-               script_text(op.entry->doc) + "],\n";
+        append(out, "[{},{},{},{}],\n", script_text(full_name(f, o->name)),
+               script_text(f.name), script_text(op.base.name),
+               script_text(op.entry->doc));
       }
     }
   }
-  return out + "];\n" + std::string(kSearch);
+  append(out, "];\n{}", kSearch);
+  return out;
 }
 
 // What `sy dtypes` found: of an operator, by device, how each dtype runs.
@@ -140,11 +149,9 @@ bool add_way(const std::string& word, std::string& cell) {
     return false;
   }
   std::string dtypes = word.substr(colon + 1);
-  for (std::size_t at = 0; (at = dtypes.find(',', at)) != dtypes.npos;) {
-    dtypes.replace(at, 1, " ");
-  }
-  cell += (cell.empty() ? "" : "<br>") + ("<span class=\"" + way + "\">") +
-          way + "</span> " + markup_text(dtypes);
+  std::replace(dtypes.begin(), dtypes.end(), ',', ' ');
+  append(cell, R"({}<span class="{}">{}</span> {})", cell.empty() ? "" : "<br>",
+         way, way, markup_text(dtypes));
   return true;
 }
 
@@ -164,8 +171,8 @@ void read(const DtypeList& list, Dtypes& out, lang::Diagnostics& diagnostics) {
     if (!good) {
       diagnostics.error({file, number, 1},
                         "expected OPERATOR DEVICE WAY:DTYPES…, as `sy dtypes` "
-                        "prints them, got '" +
-                            line + "'");
+                        "prints them, got '{}'",
+                        line);
       return;
     }
     if (std::find(out.devices.begin(), out.devices.end(), device) ==
@@ -179,20 +186,19 @@ void read(const DtypeList& list, Dtypes& out, lang::Diagnostics& diagnostics) {
 std::string dtypes_page(const Model& model, const Dtypes& dtypes) {
   std::string head, rows;
   for (const std::string& d : dtypes.devices) {
-    head += "<th>" + markup_text(d) + "</th>";
+    append(head, "<th>{}</th>", markup_text(d));
   }
   for (const Family& f : model.families()) {
     for (const Operator& op : f.operators) {
       const std::string name = full_name(f, op.base.name);
       const auto found = dtypes.rows.find(name);
       if (found == dtypes.rows.end()) continue;
-      rows += "<tr><td><a href=\"" + f.name + ".html#" +
-              markup_text(op.base.name) + "\">" + markup_text(name) +
-              "</a></td>";
+      append(rows, R"(<tr><td><a href="{}.html#{}">{}</a></td>)", f.name,
+             markup_text(op.base.name), markup_text(name));
       for (const std::string& d : dtypes.devices) {
         const auto cell = found->second.find(d);
-        rows += "<td>" + (cell == found->second.end() ? "" : cell->second) +
-                "</td>";
+        append(rows, "<td>{}</td>",
+               cell == found->second.end() ? "" : cell->second);
       }
       rows += "</tr>\n";
     }
@@ -202,11 +208,16 @@ std::string dtypes_page(const Model& model, const Dtypes& dtypes) {
           ? "<p>Made without lists of dtypes: <code>sygen site DIR --dtypes "
             "FILE</code>, where FILE is what <code>sy dtypes --plugin "
             "LIB</code> prints.</p>\n"
-          : "<p>The dtypes in which the example of each operator runs on each "
-            "backend: by a kernel of its own, composed of other operators, or "
-            "on the CPU.</p>\n<table>\n<thead><tr><th>operator</th>" +
-                head + "</tr></thead>\n<tbody>\n" + rows +
-                "</tbody>\n</table>\n";
+          : fmt::format(
+                "<p>The dtypes in which the example of each operator runs on "
+                "each backend: by a kernel of its own, composed of other "
+                "operators, or on the CPU.</p>\n"
+                "<table>\n"
+                "<thead><tr><th>operator</th>{}</tr></thead>\n"
+                "<tbody>\n"
+                "{}</tbody>\n"
+                "</table>\n",
+                head, rows);
   return page("Backends, operators, dtypes",
               "<h1>Backends, operators, dtypes</h1>\n" + text);
 }
@@ -256,7 +267,7 @@ int write_site(const SiteOptions& options, std::ostream& out,
   std::filesystem::create_directories(options.folder, failed);
   for (OutputFile& f : site) f.path = options.folder + '/' + f.path;
   if (!write_files(site, err)) return 1;
-  out << options.folder << "/index.html, " << site.size() << " files\n";
+  out << fmt::format("{}/index.html, {} files\n", options.folder, site.size());
   return 0;
 }
 

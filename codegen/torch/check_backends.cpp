@@ -28,9 +28,10 @@ class Checker {
           contains(b_.full_codegen, name)) {
         continue;
       }
-      diagnostics_.error(name.start(), "'" + name.str() +
-                                           "' of 'symint' is not among the "
-                                           "operators of this backend");
+      diagnostics_.error(
+          name.start(),
+          "'{}' of 'symint' is not among the operators of this backend",
+          name.str());
     }
   }
 
@@ -47,18 +48,17 @@ class Checker {
     }
     constexpr std::string_view kUsual[] = {
         "XLA", "Lazy", "MPS", "XPU", "MTIA", "HPU", "IPU", "VE", "PrivateUse1"};
-    diagnostics_.error(b_.backend.start(), "unknown dispatch key '" + key +
-                                               "' as the backend" +
-                                               lang::suggest(key, kUsual));
+    diagnostics_.error(b_.backend.start(),
+                       "unknown dispatch key '{}' as the backend{}", key,
+                       lang::suggest(key, kUsual));
   }
 
   void list(const std::vector<Text>& names, std::string_view what) {
     std::set<std::string_view> seen;
     for (const Text& name : names) {
       if (!seen.insert(name.str()).second) {
-        diagnostics_.error(name.start(), "'" + name.str() +
-                                             "' is listed twice in '" +
-                                             std::string(what) + "'");
+        diagnostics_.error(name.start(), "'{}' is listed twice in '{}'",
+                           name.str(), what);
       }
       // ir_gen names bases of operators too.
       if (!world_.has_functions() || world_.find(name.str()) ||
@@ -70,8 +70,8 @@ class Checker {
         for (const NativeFunction& f : l) known.push_back(f.name());
       }
       const std::vector<std::string_view> views(known.begin(), known.end());
-      diagnostics_.error(name.start(), "unknown operator '" + name.str() + "'" +
-                                           lang::suggest(name.str(), views));
+      diagnostics_.error(name.start(), "unknown operator '{}'{}", name.str(),
+                         lang::suggest(name.str(), views));
     }
   }
 
@@ -79,8 +79,8 @@ class Checker {
                const std::vector<Text>& others, const char* other) {
     for (const Text& name : names) {
       if (!contains(others, name)) continue;
-      diagnostics_.error(name.start(), "'" + name.str() + "' is in '" + what +
-                                           "' and in '" + other + "'");
+      diagnostics_.error(name.start(), "'{}' is in '{}' and in '{}'",
+                         name.str(), what, other);
     }
   }
 

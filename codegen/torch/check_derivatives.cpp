@@ -2,6 +2,7 @@
 #include <cctype>
 #include <unordered_map>
 
+#include "codegen/lang/format.h"
 #include "codegen/torch/vocabulary.h"
 #include "codegen/torch/world.h"
 
@@ -53,11 +54,13 @@ class Checker {
   }
 
  private:
-  void error(const Location& at, std::string message) {
-    diagnostics_.error(at, std::move(message));
+  template <class... Args>
+  void error(const Location& at, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    diagnostics_.error(at, fmt::format(format, args...));
   }
   std::string function() const {
-    return "'" + to_string(d_.schema.name()) + "'";
+    return fmt::format("'{}'", to_string(d_.schema.name()));
   }
 
   void names(const DerivativeFormula& f) {
@@ -67,25 +70,23 @@ class Checker {
       if (!argument && !result) {
         std::vector<std::string> known = arguments_;
         known.insert(known.end(), results_.begin(), results_.end());
-        error(name.start(), "'" + name.str() +
-                                "' is neither an argument nor a result of " +
-                                function() + suggest_of(name.str(), known));
+        error(name.start(), "'{}' is neither an argument nor a result of {}{}",
+              name.str(), function(), suggest_of(name.str(), known));
       } else if (argument && result) {
-        error(name.start(), "'" + name.str() +
-                                "' is an argument and a result of " +
-                                function());
+        error(name.start(), "'{}' is an argument and a result of {}",
+              name.str(), function());
       } else if (argument == f.is_forward()) {
-        error(name.start(), "'" + name.str() + "' and '" + f.names[0].str() +
-                                "' cannot share a formula: one is an "
-                                "argument, one a result");
+        error(name.start(),
+              "'{}' and '{}' cannot share a formula: one is an argument, one a "
+              "result",
+              name.str(), f.names[0].str());
       }
       for (const DerivativeFormula& other : section_.formulas) {
         if (&other >= &f) break;
         for (const Text& n : other.names) {
           if (n.str() != name.str()) continue;
-          error(name.start(), "'" + name.str() +
-                                  "' has two formulas; the first is at " +
-                                  to_string(n.start()));
+          error(name.start(), "'{}' has two formulas; the first is at {}",
+                name.str(), to_string(n.start()));
         }
       }
     }
@@ -96,7 +97,7 @@ class Checker {
     if (has(results_, name)) return true;
     if (name == "result") return returns_.size() == 1;
     for (std::size_t i = 0; i < returns_.size(); ++i) {
-      if (name == "result" + std::to_string(i)) return true;
+      if (name == fmt::format("result{}", i)) return true;
     }
     return false;
   }
@@ -105,9 +106,9 @@ class Checker {
     accessors(f);
     for (const std::size_t i : f.uses.grad_indices) {
       if (i < returns_.size()) continue;
-      error(f.text.at(f.text.str().find("grads[" + std::to_string(i))),
-            "'grads[" + std::to_string(i) + "]' is of no result: " +
-                function() + " has " + std::to_string(returns_.size()));
+      error(f.text.at(f.text.str().find(fmt::format("grads[{}", i))),
+            "'grads[{}]' is of no result: {} has {}", i, function(),
+            returns_.size());
     }
   }
 
@@ -122,33 +123,34 @@ class Checker {
           !foreach) {
         continue;
       }
-      error(f.text.at(w.offset), "a forward formula uses '" + name +
-                                     "_p', the value, or '" + name +
-                                     "_t', the tangent, not '" + name + "'");
+      error(f.text.at(w.offset),
+            "a forward formula uses '{0}_p', the value, or '{0}_t', the "
+            "tangent, not '{0}'",
+            name);
     }
   }
 
   void automatic(const DerivativeFormula& f) {
-    const std::string rule = "'" + f.text.str() + "'";
+    const std::string rule = fmt::format("'{}'", f.text.str());
     const auto forwards = std::count_if(
         section_.formulas.begin(), section_.formulas.end(),
         [](const DerivativeFormula& g) { return g.is_forward(); });
     if (forwards > 1 || f.names.size() > 1) {
-      error(f.text.start(), rule + " needs a single differentiable result");
+      error(f.text.start(), "{} needs a single differentiable result", rule);
     }
     if (f.kind == Kind::kAutoLinear) {
       if (differentiable_.empty()) {
-        error(f.text.start(), rule + " needs a differentiable argument");
+        error(f.text.start(), "{} needs a differentiable argument", rule);
       }
       return;
     }
     if (d_.schema.is_inplace()) {
-      error(f.text.start(), rule + " is not for an in-place form");
+      error(f.text.start(), "{} is not for an in-place form", rule);
     }
     if (differentiable_.size() != 1) {
-      error(f.text.start(), rule + " needs a single argument with a formula, " +
-                                function() + " has " +
-                                std::to_string(differentiable_.size()));
+      error(f.text.start(),
+            "{} needs a single argument with a formula, {} has {}", rule,
+            function(), differentiable_.size());
     }
   }
 
@@ -166,9 +168,8 @@ class Checker {
                         (after[1] == '-' ||
                          std::isdigit(static_cast<unsigned char>(after[1])));
       if (!plain && !size) continue;
-      error(f.text.at(w.offset), "write 'sym_" + std::string(w.text) +
-                                     "' for '" + std::string(w.text) +
-                                     "' in a formula");
+      error(f.text.at(w.offset), "write 'sym_{0}' for '{0}' in a formula",
+            w.text);
     }
   }
 
@@ -189,8 +190,8 @@ class Checker {
       for (const std::string& a : arguments_) {
         known.push_back(a + "_p");
         known.push_back(a + "_t");
-        known.push_back("original_" + a + "_p");
-        known.push_back("original_" + a + "_t");
+        known.push_back(fmt::format("original_{}_p", a));
+        known.push_back(fmt::format("original_{}_t", a));
       }
     }
     for (const Word& w : words_of(text)) {
@@ -199,7 +200,7 @@ class Checker {
       if (has(known, word) || is_result(word)) continue;
       const std::string nearest = suggest_of(word, known);
       if (nearest.empty()) continue;
-      error(f.text.at(w.offset), "unknown name '" + word + "'" + nearest);
+      error(f.text.at(w.offset), "unknown name '{}'{}", word, nearest);
     }
   }
 
@@ -221,8 +222,8 @@ class Checker {
     }
     const auto mixed = [&](const DerivativeFormula& f, const char* a,
                            const char* b) {
-      error(f.text.start(), "the formulas of " + function() + " mix '" + a +
-                                "' and '" + b + "'");
+      error(f.text.start(), "the formulas of {} mix '{}' and '{}'", function(),
+            a, b);
     };
     if (grad && grads) mixed(*std::max(grad, grads), "grad", "grads");
     if (named && grad) mixed(*std::max(named, grad), "grad", "grad_NAME");
@@ -264,27 +265,27 @@ class Checker {
 
 void check_outputs(const Derivative& d, Diagnostics& diagnostics) {
   const std::size_t returns = d.schema.returns().size();
-  const std::string name = "'" + to_string(d.schema.name()) + "'";
+  const std::string name = fmt::format("'{}'", to_string(d.schema.name()));
   if (d.output_differentiability &&
       d.output_differentiability->size() > returns) {
     diagnostics.error(d.differentiability_at,
-                      name + " has " + std::to_string(returns) +
-                          " results, 'output_differentiability' is for " +
-                          std::to_string(d.output_differentiability->size()));
+                      "{} has {} results, 'output_differentiability' is for {}",
+                      name, returns, d.output_differentiability->size());
   }
   if (d.differentiability_condition && returns != 1) {
     diagnostics.error(d.differentiability_condition->start(),
-                      "a condition is for functions with one result, " + name +
-                          " has " + std::to_string(returns));
+                      "a condition is for functions with one result, {} has {}",
+                      name, returns);
   }
 }
 
 void check_arguments(const Derivative& d, Diagnostics& diagnostics) {
   for (const Argument& a : d.schema.arguments()) {
     if (a.name != "result" && a.name != "grad_input_mask") continue;
-    diagnostics.error(d.name.start(), "an argument cannot be named '" +
-                                          std::string(a.name) +
-                                          "', which has a meaning in formulas");
+    diagnostics.error(
+        d.name.start(),
+        "an argument cannot be named '{}', which has a meaning in formulas",
+        a.name);
   }
 }
 
@@ -294,10 +295,10 @@ void check_sections(const Derivative& d, Diagnostics& diagnostics) {
     const std::string& key = section.key.str();
     if (key != "Default" &&
         std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      diagnostics.error(section.key.start(),
-                        "unknown dispatch key '" + key + "'" +
-                            lang::suggest(key, keys) +
-                            "; expected Default or an Autograd key");
+      diagnostics.error(
+          section.key.start(),
+          "unknown dispatch key '{}'{}; expected Default or an Autograd key",
+          key, lang::suggest(key, keys));
     }
     Checker(d, section, diagnostics).run();
   }
@@ -313,13 +314,12 @@ void check_function(const World& world, const Derivative& d,
     for (const auto& list : {world.functions(), world.generated()}) {
       for (const NativeFunction& n : list) known.push_back(n.name());
     }
-    diagnostics.error(d.name.start(), "there is no function '" + name + "'" +
-                                          suggest_of(name, known));
+    diagnostics.error(d.name.start(), "there is no function '{}'{}", name,
+                      suggest_of(name, known));
   } else if (!f->broken && f->schema != d.schema) {
-    diagnostics.error(d.name.start(), "the signature differs from that of '" +
-                                          name + "' at " +
-                                          to_string(f->func.start()) + ", " +
-                                          to_string(f->schema));
+    diagnostics.error(d.name.start(),
+                      "the signature differs from that of '{}' at {}, {}", name,
+                      to_string(f->func.start()), to_string(f->schema));
   }
 }
 
@@ -331,11 +331,10 @@ void check_derivatives(const World& world, Diagnostics& diagnostics) {
     const auto [it, inserted] =
         seen.try_emplace(to_string(d.schema.name()), &d);
     if (!inserted) {
-      diagnostics.error(d.name.start(),
-                        "the derivative of '" + it->first +
-                            "' is given twice; the first is "
-                            "at " +
-                            to_string(it->second->name.start()));
+      diagnostics.error(
+          d.name.start(),
+          "the derivative of '{}' is given twice; the first is at {}",
+          it->first, to_string(it->second->name.start()));
     }
     if (world.has_functions()) check_function(world, d, diagnostics);
     check_outputs(d, diagnostics);

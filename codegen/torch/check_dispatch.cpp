@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "codegen/lang/format.h"
 #include "codegen/torch/vocabulary.h"
 #include "codegen/torch/world.h"
 
@@ -51,11 +52,15 @@ class Checker {
   }
 
  private:
-  void error(const Location& at, std::string message) {
-    diagnostics_.error(at, std::move(message));
+  template <class... Args>
+  void error(const Location& at, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    diagnostics_.error(at, fmt::format(format, args...));
   }
-  void error(std::string_view key, std::string message) {
-    error(f_.place(key), std::move(message));
+  template <class... Args>
+  void error(std::string_view key, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    error<Args...>(f_.place(key), format, args...);
   }
 
   void dispatch() {
@@ -63,22 +68,23 @@ class Checker {
     for (const Kernel& k : f_.dispatch) {
       const std::string& key = k.key.str();
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-        error(k.key.start(),
-              is_dispatch_key(key)
-                  ? "dispatch key '" + key +
-                        "' cannot be named in native_functions.yaml"
-                  : "unknown dispatch key '" + key + "'" +
-                        lang::suggest(key, keys));
+        if (is_dispatch_key(key)) {
+          error(k.key.start(),
+                "dispatch key '{}' cannot be named in native_functions.yaml",
+                key);
+        } else {
+          error(k.key.start(), "unknown dispatch key '{}'{}", key,
+                lang::suggest(key, keys));
+        }
       }
       if (!is_kernel_name(k.function.str())) {
-        error(k.function.start(), "'" + k.function.str() +
-                                      "' is no name of a kernel, with at most "
-                                      "three namespaces");
+        error(k.function.start(),
+              "'{}' is no name of a kernel, with at most three namespaces",
+              k.function.str());
       }
       if (f_.structured_delegate && is_structured_key(key)) {
-        error(k.key.start(), "'" + key + "' is delegated to '" +
-                                 f_.structured_delegate->str() +
-                                 "' and needs no kernel");
+        error(k.key.start(), "'{}' is delegated to '{}' and needs no kernel",
+              key, f_.structured_delegate->str());
       }
     }
     if (f_.manual_kernel_registration && f_.has_dispatch) {
@@ -98,8 +104,9 @@ class Checker {
               "out");
       } else if (kernel.find("_symint") == std::string::npos) {
         error(implicit->function.start(),
-              "the only kernel is called as the function: expected '" +
-                  expected + "', got '" + kernel + "'");
+              "the only kernel is called as the function: expected '{}', got "
+              "'{}'",
+              expected, kernel);
       }
     }
     constexpr std::string_view kComposite[] = {
@@ -110,10 +117,9 @@ class Checker {
       const Kernel* k = f_.find_kernel(key);
       if (!k) continue;
       if (first) {
-        error(k->key.start(), "'" + k->key.str() + "' and '" +
-                                  first->key.str() +
-                                  "' exclude each other; one is for all "
-                                  "backends");
+        error(k->key.start(),
+              "'{}' and '{}' exclude each other; one is for all backends",
+              k->key.str(), first->key.str());
       } else {
         first = k;
       }
@@ -122,10 +128,9 @@ class Checker {
         f_.find_kernel("CompositeImplicitAutogradNestedTensor");
     if (nested && first &&
         first->key.str() == "CompositeExplicitAutogradNonFunctional") {
-      error(nested->key.start(), "'" + nested->key.str() + "' and '" +
-                                     first->key.str() +
-                                     "' exclude each other; one is for all "
-                                     "backends");
+      error(nested->key.start(),
+            "'{}' and '{}' exclude each other; one is for all backends",
+            nested->key.str(), first->key.str());
     }
   }
 
@@ -136,9 +141,9 @@ class Checker {
     if (name.starts_with("new_") || name.ends_with("_like") ||
         (options && !has_tensor_argument(s_))) {
       error(f_.func.start(),
-            "'" + f_.name() + "'" +
-                " makes a tensor and needs 'dispatch: "
-                "{CompositeExplicitAutograd: …}', so that it stays one call");
+            "'{}' makes a tensor and needs 'dispatch: "
+            "{{CompositeExplicitAutograd: …}}', so that it stays one call",
+            f_.name());
     }
   }
 
@@ -149,8 +154,8 @@ class Checker {
     }
     for (const std::string_view key : {"CPU", "CUDA"}) {
       if (const Kernel* k = f_.find_kernel(key)) {
-        error(k->key.start(), "'ufunc_inner_loop' makes the kernel of '" +
-                                  std::string(key) + "'");
+        error(k->key.start(), "'ufunc_inner_loop' makes the kernel of '{}'",
+              key);
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "codegen/lang/format.h"
 #include "codegen/torch/vocabulary.h"
 #include "codegen/torch/world.h"
 
@@ -35,13 +36,17 @@ class Checker {
   }
 
  private:
-  void error(const Location& at, std::string message) {
-    diagnostics_.error(at, std::move(message));
+  template <class... Args>
+  void error(const Location& at, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    diagnostics_.error(at, fmt::format(format, args...));
   }
-  void error(std::string_view key, std::string message) {
-    error(f_.place(key), std::move(message));
+  template <class... Args>
+  void error(std::string_view key, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    error<Args...>(f_.place(key), format, args...);
   }
-  std::string quoted() const { return "'" + name_ + "'"; }
+  std::string quoted() const { return fmt::format("'{}'", name_); }
 
   // Of an argument in the text of the signature.
   Location place_of(const Argument& a) const {
@@ -63,14 +68,13 @@ class Checker {
     const Location at = f_.func.start();
     if (name.ends_with("_out")) {
       error(at,
-            "a name must not end with '_out': write 'out' as the overload, "
-            "as in '" +
-                std::string(name.substr(0, name.size() - 4)) + ".out'");
+            "a name must not end with '_out': write 'out' as the overload, as "
+            "in '{}.out'",
+            name.substr(0, name.size() - 4));
     }
     if (s_.name().is_dunder() && !s_.is_inplace() && name[2] == 'i') {
-      error(at, "'" + std::string(name) +
-                    "' begins with 'i' and is no augmented assignment of "
-                    "Python");
+      error(at, "'{}' begins with 'i' and is no augmented assignment of Python",
+            name);
     }
     if (s_.is_inplace() &&
         s_.name().functional_name().ends_with("_functional")) {
@@ -82,7 +86,7 @@ class Checker {
       error(at, "an overload named 'functional' must not write an argument");
     }
     if (s_.is_inplace() && s_.self_index() < 0 && s_.is_mutable()) {
-      error(at, "in-place " + quoted() + " needs an argument named 'self'");
+      error(at, "in-place {} needs an argument named 'self'", quoted());
     }
   }
 
@@ -91,8 +95,9 @@ class Checker {
     for (std::size_t i = 0; i < s_.arguments().size(); ++i) {
       const Argument& a = s_.arguments()[i];
       if (a.is_write() && static_cast<int>(i) < self) {
-        error(place_of(a), "argument '" + std::string(a.name) +
-                               "' stands before 'self' and cannot be written");
+        error(place_of(a),
+              "argument '{}' stands before 'self' and cannot be written",
+              a.name);
       }
       // Names that PyTorch has had from before the rule.
       constexpr std::string_view kExcepted[] = {
@@ -101,8 +106,7 @@ class Checker {
           (a.name != "from" ||
            std::find(std::begin(kExcepted), std::end(kExcepted), name_) ==
                std::end(kExcepted))) {
-        error(place_of(a), "argument name '" + std::string(a.name) +
-                               "' is a keyword of Python");
+        error(place_of(a), "argument name '{}' is a keyword of Python", a.name);
       }
     }
     if (tensor_options(s_.arguments()) < s_.arguments().size() &&
@@ -113,10 +117,11 @@ class Checker {
     for (const Text& name : f_.cpp_no_default_args) {
       const int i = s_.argument_index(name.str());
       if (i < 0) {
-        error(name.start(), unknown_argument(name));
+        diagnostics_.error(name.start(), unknown_argument(name));
       } else if (!s_.arguments()[static_cast<std::size_t>(i)].default_value) {
-        error(name.start(), "argument '" + name.str() +
-                                "' has no default that could be left out");
+        error(name.start(),
+              "argument '{}' has no default that could be left out",
+              name.str());
       }
     }
   }
@@ -124,8 +129,8 @@ class Checker {
   std::string unknown_argument(const Text& name) const {
     std::vector<std::string_view> names;
     for (const Argument& a : s_.arguments()) names.push_back(a.name.view());
-    return quoted() + " has no argument '" + name.str() + "'" +
-           lang::suggest(name.str(), names);
+    return fmt::format("{} has no argument '{}'{}", quoted(), name.str(),
+                       lang::suggest(name.str(), names));
   }
 
   void variants() {
@@ -187,19 +192,18 @@ class Checker {
         if (f.structured) known.push_back(f.name());
       }
       const std::vector<std::string_view> names(known.begin(), known.end());
-      error(name.start(), "the delegate '" + name.str() + "' of " + quoted() +
-                              " does not exist" +
-                              lang::suggest(name.str(), names));
+      error(name.start(), "the delegate '{}' of {} does not exist{}",
+            name.str(), quoted(), lang::suggest(name.str(), names));
     } else if (!to->structured) {
-      error(name.start(), "the delegate '" + name.str() + "' of " + quoted() +
-                              " is not 'structured: True'");
+      error(name.start(), "the delegate '{}' of {} is not 'structured: True'",
+            name.str(), quoted());
     }
   }
 
   void precomputed() {
     for (const Precomputed& p : f_.precomputed) {
       if (!p.argument.empty() && s_.argument_index(p.argument.str()) < 0) {
-        error(p.argument.start(), unknown_argument(p.argument));
+        diagnostics_.error(p.argument.start(), unknown_argument(p.argument));
       }
       for (const Argument& a : p.values) {
         const std::string_view name = a.name.view();
@@ -209,9 +213,8 @@ class Checker {
           continue;
         }
         error("precomputed",
-              "a precomputed value is not named in capitals "
-              "only, as '" +
-                  std::string(name) + "' is");
+              "a precomputed value is not named in capitals only, as '{}' is",
+              name);
       }
     }
   }
@@ -220,15 +223,16 @@ class Checker {
     if (world_.tags()) {
       for (const Text& tag : f_.tags) {
         if (std::find(tags_.begin(), tags_.end(), tag.str()) == tags_.end()) {
-          error(tag.start(), "unknown tag '" + tag.str() + "'" +
-                                 lang::suggest(tag.str(), tags_));
+          error(tag.start(), "unknown tag '{}'{}", tag.str(),
+                lang::suggest(tag.str(), tags_));
         }
       }
     }
     if (is_random() && !f_.has_tag("nondeterministic_seeded")) {
-      error(f_.func.start(), quoted() +
-                                 " is random by its name or its generator and "
-                                 "needs the tag 'nondeterministic_seeded'");
+      error(f_.func.start(),
+            "{} is random by its name or its generator and needs the tag "
+            "'nondeterministic_seeded'",
+            quoted());
     }
     if (!f_.has_tag("inplace_view") || name_ == "resize_" ||
         name_ == "resize_as_" || s_.name().name == "set_") {
@@ -246,9 +250,8 @@ class Checker {
                      [&](const NativeFunction& f) {
                        return f.schema.name().name == base;
                      })) {
-      error("tags", quoted() +
-                        " has the tag 'inplace_view', but there is no view '" +
-                        base + "'");
+      error("tags", "{} has the tag 'inplace_view', but there is no view '{}'",
+            quoted(), base);
     }
   }
 
@@ -270,9 +273,10 @@ class Checker {
     for (const Text& name : f_.autogen) {
       const NativeFunction* known = world_.find(name.str());
       if (!known || known->generated) continue;
-      error(name.start(), "'" + name.str() + "' is written already, at " +
-                              to_string(known->func.start()) +
-                              "; 'autogen' names functions that are not");
+      error(name.start(),
+            "'{}' is written already, at {}; 'autogen' names functions that "
+            "are not",
+            name.str(), to_string(known->func.start()));
     }
   }
 
@@ -289,9 +293,8 @@ void check_names(const World& world, Diagnostics& diagnostics) {
     const NativeFunction* first = world.find(f.name());
     if (first == &f) continue;
     diagnostics.error(f.func.start(),
-                      "function '" + f.name() +
-                          "' is written twice; the first is at " +
-                          to_string(first->func.start()));
+                      "function '{}' is written twice; the first is at {}",
+                      f.name(), to_string(first->func.start()));
   }
 }
 

@@ -2,18 +2,13 @@
 #include <set>
 #include <unordered_map>
 
+#include "codegen/lang/format.h"
 #include "codegen/torch/world.h"
 
 // What the forms of one operator owe each other.
 
 namespace sy::codegen::torch {
 namespace {
-
-std::string joined(const std::set<std::string>& names) {
-  std::string out;
-  for (const std::string& n : names) out += (out.empty() ? "" : ", ") + n;
-  return out;
-}
 
 class Checker {
  public:
@@ -34,8 +29,7 @@ class Checker {
     }
     if (!functional) {
       const NativeFunction& f = *members_.front();
-      error(f,
-            "'" + f.name() + "' has other forms, but none that is functional");
+      error(f, "'{}' has other forms, but none that is functional", f.name());
     } else if (out) {
       autogen();
       structured();
@@ -44,8 +38,10 @@ class Checker {
   }
 
  private:
-  void error(const NativeFunction& f, std::string message) {
-    diagnostics_.error(f.func.start(), std::move(message));
+  template <class... Args>
+  void error(const NativeFunction& f, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    diagnostics_.error(f.func.start(), fmt::format(format, args...));
   }
 
   const NativeFunction* get(Variant v) const {
@@ -60,10 +56,10 @@ class Checker {
     for (const NativeFunction* f : group_.surplus) {
       const NativeFunction& first = *group_.get(variant_of(f->schema));
       if (first.schema.name() == f->schema.name()) continue;  // said already
-      error(*f, "'" + f->name() + "' and '" + first.name() +
-                    "' have the same arguments and write the same; the "
-                    "first is at " +
-                    to_string(first.func.start()));
+      error(*f,
+            "'{}' and '{}' have the same arguments and write the same; the "
+            "first is at {}",
+            f->name(), first.name(), to_string(first.func.start()));
     }
   }
 
@@ -77,8 +73,7 @@ class Checker {
         name == "_slow_conv2d_backward.grad_input") {
       return;
     }
-    error(f,
-          "no functional form has the arguments and results of '" + name + "'");
+    error(f, "no functional form has the arguments and results of '{}'", name);
   }
 
   void autogen() {
@@ -98,13 +93,16 @@ class Checker {
     const NativeFunction& f = where ? *where : *members_.front();
     diagnostics_.error(
         f.place("autogen"),
-        made.empty() ? "nothing is made for '" + f.name() +
-                           "', which has all its forms: leave out 'autogen: " +
-                           joined(wanted) + "'"
-                     : "expected 'autogen: " + joined(made) + "' for '" +
-                           f.name() + "'" +
-                           (wanted.empty() ? ", which lacks these forms"
-                                           : ", got '" + joined(wanted) + "'"));
+        made.empty()
+            ? fmt::format("nothing is made for '{}', which has all its forms: "
+                          "leave out 'autogen: {}'",
+                          f.name(), lang::join(wanted, ", "))
+            : fmt::format(
+                  "expected 'autogen: {}' for '{}'{}", lang::join(made, ", "),
+                  f.name(),
+                  wanted.empty()
+                      ? ", which lacks these forms"
+                      : fmt::format(", got '{}'", lang::join(wanted, ", "))));
   }
 
   void structured() {
@@ -119,16 +117,18 @@ class Checker {
         if (!to || !to->structured) continue;
       }
       if (f->is_structured() != out.structured) {
-        error(*f, out.structured
-                      ? "'" + out.name() + "' is structured: '" + f->name() +
-                            "' needs 'structured_delegate: " + out.name() + "'"
-                      : "'" + f->name() + "' is structured, but '" +
-                            out.name() + "' is not");
+        if (out.structured) {
+          error(*f,
+                "'{0}' is structured: '{1}' needs 'structured_delegate: {0}'",
+                out.name(), f->name());
+        } else {
+          error(*f, "'{}' is structured, but '{}' is not", f->name(),
+                out.name());
+        }
       } else if (delegate && delegate->str() != out.name() && !f->structured) {
         diagnostics_.error(delegate->start(),
-                           "'" + f->name() + "' delegates to '" +
-                               delegate->str() + "', but its out= form is '" +
-                               out.name() + "'");
+                           "'{}' delegates to '{}', but its out= form is '{}'",
+                           f->name(), delegate->str(), out.name());
       }
     }
     if (!out.structured) return;
@@ -148,9 +148,10 @@ class Checker {
         f.schema.name().name.view().ends_with("_functional")) {
       return;
     }
-    error(f, "the functional form of '" + m->name() +
-                 "', which writes arguments, is named '" +
-                 std::string(m->schema.name().name) + "_functional'");
+    error(f,
+          "the functional form of '{}', which writes arguments, is named "
+          "'{}_functional'",
+          m->name(), m->schema.name().name);
   }
 
   const World& world_;
@@ -181,15 +182,15 @@ void check_view_copies(const World& world, Diagnostics& diagnostics) {
     const auto found = copies.find(group_key(f.schema));
     if (found == copies.end()) {
       OperatorName name = f.schema.name();
-      name.name = InternedString(std::string(name.name) + "_copy");
-      diagnostics.error(f.func.start(), "view '" + f.name() +
-                                            "' needs a function '" +
-                                            to_string(name) + "' that copies");
+      name.name = InternedString(fmt::format("{}_copy", name.name));
+      diagnostics.error(f.func.start(),
+                        "view '{}' needs a function '{}' that copies", f.name(),
+                        to_string(name));
     } else if (!found->second->has_tag("view_copy")) {
-      diagnostics.error(found->second->func.start(),
-                        "'" + found->second->name() +
-                            "' copies what the view '" + f.name() +
-                            "' shows and needs the tag 'view_copy'");
+      diagnostics.error(
+          found->second->func.start(),
+          "'{}' copies what the view '{}' shows and needs the tag 'view_copy'",
+          found->second->name(), f.name());
     }
   }
 }

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "codegen/lang/format.h"
+
 namespace sy::codegen::torch {
 namespace {
 
@@ -95,8 +97,7 @@ void add_outs(const FunctionSchema& s, std::vector<Argument>& arguments,
       continue;
     }
     const AliasInfo alias(letters[std::min(i, letters.size() - 1)], true);
-    const std::string name =
-        all.size() == 1 ? "out" : "out" + std::to_string(i);
+    const std::string name = all.size() == 1 ? "out" : fmt::format("out{}", i);
     arguments.push_back(
         {InternedString(name), all[i].type, alias, {}, /*kwarg_only=*/true});
     if (plain) returns.push_back({InternedString(), all[i].type, alias});
@@ -274,7 +275,7 @@ FunctionSchema torch_functional_form(const FunctionSchema& s) {
   std::vector<Return> returns;
   for (const Return& r : s.returns()) returns.push_back({r.name, r.type, {}});
   for (const Argument* a : written_arguments(s)) {
-    const std::string name = std::string(a->name.view()) + "_out";
+    const std::string name = fmt::format("{}_out", a->name.view());
     returns.push_back({InternedString(name), a->type, {}});
   }
   std::string base = base_name(s.name(), false);

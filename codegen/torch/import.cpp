@@ -6,6 +6,7 @@
 #include <set>
 
 #include "codegen/check.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/torch/translate.h"
 
@@ -110,8 +111,8 @@ class Importer {
       const std::vector<std::string_view> views(names.begin(), names.end());
       Location at;
       if (!all.empty()) at.file = all[0].func.start().file;
-      diagnostics_.error(
-          at, "no function is called '" + g + "'" + lang::suggest(g, views));
+      diagnostics_.error(at, "no function is called '{}'{}", g,
+                         lang::suggest(g, views));
     }
     for (const Group& g : world_.groups()) {
       const auto members = g.members();
@@ -204,7 +205,7 @@ class Importer {
           tags_.empty() || tags_.count(t.str()) ? known : others;
       list += (list.empty() ? "" : ", ") + t.str();
     }
-    if (!known.empty()) e.head.push_back("  tags: [" + known + "]");
+    if (!known.empty()) e.head.push_back(fmt::format("  tags: [{}]", known));
     if (!others.empty()) e.head.push_back("  # PyTorch's tags: " + others);
   }
 
@@ -248,11 +249,11 @@ class Importer {
     std::size_t first = 0;
     const auto& outputs = d.output_differentiability;
     while (outputs && first < outputs->size() && !(*outputs)[first]) ++first;
-    out.emplace_back("grad", "grads[" + std::to_string(first) + "]");
+    out.emplace_back("grad", fmt::format("grads[{}]", first));
     for (std::size_t i = 0; i < returns.size(); ++i) {
       if (returns[i].name.empty()) continue;
-      out.emplace_back("grad_" + std::string(returns[i].name),
-                       "grads[" + std::to_string(i) + "]");
+      out.emplace_back(fmt::format("grad_{}", returns[i].name),
+                       fmt::format("grads[{}]", i));
     }
     return out;
   }
@@ -269,9 +270,9 @@ class Importer {
       if (!out.empty()) line("", nullptr, nullptr);
       for (const std::string& s : e.head) line(s, &e, nullptr);
       line("  dispatch:", &e, nullptr);
-      line("    " + e.dispatch_key + ":" +
-               (with_kernels ? " " + std::string(kKernel)
-                             : "  # the name of a C++ function"),
+      line(fmt::format("    {}:{}", e.dispatch_key,
+                       with_kernels ? fmt::format(" {}", kKernel)
+                                    : "  # the name of a C++ function"),
            &e, nullptr);
       if (!e.forms.empty()) {
         line("  forms:", &e, nullptr);
@@ -294,15 +295,17 @@ class Importer {
       for (Formula& f : e.formulas) {
         if (f.ours.empty()) continue;
         const bool list = f.names.find(',') != std::string::npos;
-        line("    " + (list ? "'" + f.names + "'" : f.names) + ": " +
-                 scalar(f.ours),
+        line(fmt::format("    {}: {}",
+                         list ? fmt::format("'{}'", f.names) : f.names,
+                         scalar(f.ours)),
              &e, &f);
       }
     }
     for (Formula& f : e.formulas) {
       if (!f.ours.empty() || e.non_differentiable) continue;
-      line("  # by " + f.names + ", in PyTorch's words: " + f.original, &e,
-           nullptr);
+      line(
+          fmt::format("  # by {}, in PyTorch's words: {}", f.names, f.original),
+          &e, nullptr);
     }
   }
 

@@ -52,8 +52,7 @@ class Reader {
   Text needed(std::string_view key) {
     const YamlNode* n = root_.find(key);
     if (n && n->is_scalar() && !n->str().empty()) return n->scalar;
-    diagnostics_.error(n ? n->at : root_.at,
-                       "a backend needs '" + std::string(key) + ":'");
+    diagnostics_.error(n ? n->at : root_.at, "a backend needs '{}:'", key);
     return {};
   }
 
@@ -67,8 +66,7 @@ class Reader {
     const YamlNode* n = root_.find(key);
     if (!n || n->is_null()) return {};
     if (!n->is_sequence()) {
-      diagnostics_.error(
-          n->at, "expected a list of operators for '" + std::string(key) + "'");
+      diagnostics_.error(n->at, "expected a list of operators for '{}'", key);
       return {};
     }
     std::vector<Text> out;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "c10/schema/parser.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/torch/derivatives.h"
 
@@ -33,7 +34,7 @@ class Reader {
     }
     ParseResult parsed = parse_and_check_schema(name->str());
     for (const SchemaError& e : parsed.errors) {
-      error(name->scalar.at(e.offset()), e.message());
+      diagnostics_.error(name->scalar.at(e.offset()), e.message());
     }
     if (!parsed.ok()) return std::nullopt;
     const std::size_t before = diagnostics_.size();
@@ -55,8 +56,10 @@ class Reader {
   }
 
  private:
-  void error(const Location& at, std::string message) {
-    diagnostics_.error(at, std::move(message));
+  template <class... Args>
+  void error(const Location& at, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    diagnostics_.error(at, fmt::format(format, args...));
   }
 
   void differentiability(Derivative& d) {
@@ -81,8 +84,9 @@ class Reader {
     auto& list = d.output_differentiability.emplace();
     for (const YamlNode& item : n->items) {
       if (!is_bool(item)) {
-        error(item.at, "expected True or False, got '" + item.str() +
-                           "'; a condition stands alone");
+        error(item.at,
+              "expected True or False, got '{}'; a condition stands alone",
+              item.str());
       }
       list.push_back(item.str() == "True" || item.str() == "true");
     }
@@ -94,14 +98,15 @@ class Reader {
     }
     for (const YamlNode::Entry& e : node_.entries) {
       if (!is_own_key(e.key.str())) {
-        error(e.key.start(), "with 'dispatch:' the formula of '" + e.key.str() +
-                                 "' belongs to one of its keys");
+        error(e.key.start(),
+              "with 'dispatch:' the formula of '{}' belongs to one of its keys",
+              e.key.str());
       }
     }
     for (const YamlNode::Entry& e : dispatch.entries) {
       if (!e.value.is_map()) {
-        error(e.key.start(),
-              "expected a map of formulas for '" + e.key.str() + "'");
+        error(e.key.start(), "expected a map of formulas for '{}'",
+              e.key.str());
         continue;
       }
       d.sections.push_back({e.key, formulas(e.value)});
@@ -113,7 +118,7 @@ class Reader {
     for (const YamlNode::Entry& e : map.entries) {
       if (&map == &node_ && is_own_key(e.key.str())) continue;
       if (!e.value.is_scalar() || e.value.str().empty()) {
-        error(e.key.start(), "expected a formula for '" + e.key.str() + "'");
+        error(e.key.start(), "expected a formula for '{}'", e.key.str());
         continue;
       }
       out.push_back(formula(e));
@@ -161,7 +166,7 @@ std::vector<std::string> Derivative::result_names() const {
     } else if (returns.size() == 1) {
       out.emplace_back("result");
     } else {
-      out.push_back("result" + std::to_string(i));
+      out.push_back(fmt::format("result{}", i));
     }
   }
   return out;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "c10/schema/parser.h"
+#include "codegen/lang/format.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/torch/model.h"
 #include "codegen/torch/vocabulary.h"
@@ -30,7 +31,7 @@ class Reader {
     }
     ParseResult parsed = parse_and_check_schema(func->str());
     for (const SchemaError& e : parsed.errors) {
-      error(func->scalar.at(e.offset()), e.message());
+      diagnostics_.error(func->scalar.at(e.offset()), e.message());
     }
     // Without a signature the rest is still read, for its own errors.
     const bool known = parsed.schema.has_value();
@@ -58,14 +59,15 @@ class Reader {
     }
   }
 
-  void error(const Location& at, std::string message) {
-    diagnostics_.error(at, std::move(message));
+  template <class... Args>
+  void error(const Location& at, fmt::format_string<const Args&...> format,
+             const Args&... args) {
+    diagnostics_.error(at, fmt::format(format, args...));
   }
 
   void expected(const YamlNode& n, std::string_view what,
                 std::string_view key) {
-    error(n.at,
-          "expected " + std::string(what) + " for '" + std::string(key) + "'");
+    error(n.at, "expected {} for '{}'", what, key);
   }
 
   void read_key(NativeFunction& f, std::string_view key, const YamlNode& n) {
@@ -135,9 +137,8 @@ class Reader {
       } else if (v.str() == "method") {
         f.method_variant = true;
       } else {
-        error(v.start(), "unknown variant '" + v.str() + "'" +
-                             lang::suggest(v.str(), kVariants) +
-                             "; expected function or method");
+        error(v.start(), "unknown variant '{}'{}; expected function or method",
+              v.str(), lang::suggest(v.str(), kVariants));
       }
     }
   }
@@ -148,15 +149,15 @@ class Reader {
     f.has_dispatch = true;
     for (const YamlNode::Entry& entry : n.entries) {
       if (!entry.value.is_scalar() || entry.value.str().empty()) {
-        error(entry.key.start(),
-              "expected the name of a kernel for '" + entry.key.str() + "'");
+        error(entry.key.start(), "expected the name of a kernel for '{}'",
+              entry.key.str());
         continue;
       }
       for (Text& key : lang::split_commas(entry.key)) {
         if (const Kernel* first = f.find_kernel(key.str())) {
-          error(key.start(), "dispatch key '" + key.str() +
-                                 "' is given twice; the first is '" +
-                                 first->function.str() + "'");
+          error(key.start(),
+                "dispatch key '{}' is given twice; the first is '{}'",
+                key.str(), first->function.str());
           continue;
         }
         f.dispatch.push_back({std::move(key), entry.value.scalar});
@@ -166,7 +167,7 @@ class Reader {
 
   void tags(NativeFunction& f, const YamlNode& n) {
     if (n.is_scalar() && n.str().find(',') != std::string::npos) {
-      return error(n.at, "several tags are a list: '[" + n.str() + "]'");
+      return error(n.at, "several tags are a list: '[{}]'", n.str());
     }
     f.tags = yaml_list(n, "tags", diagnostics_);
   }
@@ -180,7 +181,7 @@ class Reader {
         parse_operator_name(name.str());
         f.autogen.push_back(std::move(name));
       } catch (const SchemaError& e) {
-        error(name.at(e.offset()), e.message());
+        diagnostics_.error(name.at(e.offset()), e.message());
       }
     }
   }
@@ -189,21 +190,20 @@ class Reader {
     static constexpr std::string_view kChecks[] = {"NoCheck", "ExactSame"};
     f.device_check = n.str() != "NoCheck";
     if (n.str() == "NoCheck" || n.str() == "ExactSame") return;
-    error(n.at, "unknown device_check '" + n.str() + "'" +
-                    lang::suggest(n.str(), kChecks) +
-                    "; expected NoCheck or ExactSame");
+    error(n.at, "unknown device_check '{}'{}; expected NoCheck or ExactSame",
+          n.str(), lang::suggest(n.str(), kChecks));
   }
 
   // Arguments of a signature that stand by themselves.
   std::vector<Argument> arguments(const Text& text, std::size_t from) {
     const std::string prefix = "f(";
     try {
-      const FunctionSchema s =
-          parse_schema(prefix + text.str().substr(from) + ") -> ()");
+      const FunctionSchema s = parse_schema(
+          fmt::format("{}{}) -> ()", prefix, text.str().substr(from)));
       return {s.arguments().begin(), s.arguments().end()};
     } catch (const SchemaError& e) {
       const std::size_t at = e.offset() - std::min(e.offset(), prefix.size());
-      error(text.at(from + at), e.message());
+      diagnostics_.error(text.at(from + at), e.message());
       return {};
     }
   }
@@ -242,8 +242,8 @@ class Reader {
       for (const YamlNode::Entry& e : n.entries) {
         if (std::find(ufunc_keys().begin(), ufunc_keys().end(), e.key.str()) ==
             ufunc_keys().end()) {
-          error(e.key.start(), "unknown ufunc key '" + e.key.str() + "'" +
-                                   lang::suggest(e.key.str(), ufunc_keys()));
+          error(e.key.start(), "unknown ufunc key '{}'{}", e.key.str(),
+                lang::suggest(e.key.str(), ufunc_keys()));
         }
         ufunc_loop(f, e.key, e.value.scalar);
       }
@@ -257,7 +257,7 @@ class Reader {
     const std::size_t open = s.find(" (");
     if (open == std::string::npos || open == 0 || !s.ends_with(')')) {
       return error(text.empty() ? key.start() : text.start(),
-                   "expected 'name (dtypes)' for a loop, got '" + s + "'");
+                   "expected 'name (dtypes)' for a loop, got '{}'", s);
     }
     UfuncLoop loop{key, Text(s.substr(0, open), text.start()), {}};
     loop.dtypes = lang::split_commas(
@@ -265,8 +265,8 @@ class Reader {
     for (const Text& d : loop.dtypes) {
       if (std::find(ufunc_dtypes().begin(), ufunc_dtypes().end(), d.str()) ==
           ufunc_dtypes().end()) {
-        error(d.start(), "unknown dtype '" + d.str() + "'" +
-                             lang::suggest(d.str(), ufunc_dtypes()));
+        error(d.start(), "unknown dtype '{}'{}", d.str(),
+              lang::suggest(d.str(), ufunc_dtypes()));
       }
     }
     f.ufunc_inner_loop.push_back(std::move(loop));
@@ -311,14 +311,14 @@ std::vector<Tag> read_torch_tags(const lang::YamlNode& root,
       continue;
     }
     if (!desc || desc->str().empty()) {
-      diagnostics.error(item.at,
-                        "tag '" + name->str() + "' needs a text in 'desc:'");
+      diagnostics.error(item.at, "tag '{}' needs a text in 'desc:'",
+                        name->str());
     }
     for (const Tag& t : out) {
       if (t.name == name->scalar) {
-        diagnostics.error(name->at, "tag '" + name->str() +
-                                        "' is given twice; the first is at " +
-                                        lang::to_string(t.name.start()));
+        diagnostics.error(name->at,
+                          "tag '{}' is given twice; the first is at {}",
+                          name->str(), lang::to_string(t.name.start()));
       }
     }
     out.push_back({name->scalar, desc ? desc->str() : ""});

@@ -8,6 +8,7 @@
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
 #include "c10/backend.h"
+#include "runtime/loader/apart.h"
 #include "runtime/loader/operator_state.h"
 
 // The kernels that sygen would print for these operators, as functions of
@@ -48,10 +49,15 @@ const BackendEngines& engines_of_kernel(const Kernel& k) {
   return *engines;
 }
 
-void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
-               Value* args, size_t, Value* results, size_t n) {
+void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
+               Value* args, size_t num_args, Value* results, size_t n) {
   const OverloadState& form = form_of_engine(k);
   check_boxes(form, args);
+  if (!form.written.empty()) {
+    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
+      return pointwise(k, entry, keys, own.data(), num_args, results, n);
+    }
+  }
   check_requirements(form, args);
   const PointwiseEngine& engine = *engines_of_kernel(k).pointwise;
   const PointwiseNode call(*form.node, args, form.positions.data());
@@ -65,10 +71,15 @@ void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   return_written(form, args, results, n);
 }
 
-void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
-            Value* args, size_t, Value* results, size_t n) {
+void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
+            Value* args, size_t num_args, Value* results, size_t n) {
   const OverloadState& form = form_of_engine(k);
   check_boxes(form, args);
+  if (!form.written.empty()) {
+    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
+      return reduce(k, entry, keys, own.data(), num_args, results, n);
+    }
+  }
   check_requirements(form, args);
   const ReduceEngine& engine = *engines_of_kernel(k).reduce;
   const ReduceNode call(*form.node, args, form.positions.data());
@@ -221,6 +232,12 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
   const auto& form = *static_cast<const OverloadState*>(entry.info());
   const bool writes = !form.written.empty();
   check_boxes(form, args);
+  if (writes) {
+    check_outs_apart(form, entry, args);
+    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
+      return guard(k, entry, keys, own.data(), num_args, results, n);
+    }
+  }
   switch (form.kind) {
     case OperatorInfo::kPointwise: {
       check_requirements(form, args);
@@ -518,13 +535,18 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
            Value* args, size_t num_args, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
   check_boxes(form, args);
+  check_outs_apart(form, entry, args);
   std::vector<Value> in = base_arguments(form, args);
   if constexpr (kRecorded) {
     const bool recorded = GradMode::is_enabled() &&
                           entry.keys_of(args).has(DispatchKey::Autograd);
     const int target = form.written[0];
     for (size_t i = 0; recorded && i < in.size(); ++i) {
-      if (form.positions[i] == target) {
+      // What is saved must not be self, nor a view of it, whose history would
+      // then hold it for ever.
+      if (in[i].is_tensor() &&
+          generated::shares_storage(in[i].to_tensor(),
+                                    args[target].to_tensor())) {
         in[i] = Value(TensorBase(
             generated::clone_for_write(as_tensor(std::as_const(in[i])))));
       }

@@ -217,6 +217,20 @@ TEST_F(DispatcherTest, FallbackOfABackendRunsWhatHasNoKernel) {
   EXPECT_THROW(call(op, make(Device(kMeta))), NotImplementedError);
 }
 
+TEST_F(DispatcherTest, KeysOfABackendThatDoesNotExistAreIgnored) {
+  const auto op =
+      define({{"CPU", SY_FN(named<'c'>)}, {"Meta", SY_FN(named<'m'>)}});
+  const TensorBase a = make();
+  for (int n = 3; n < kMaxBackends; ++n) {
+    const DispatchKeySet none = DispatchKeySet::raw(uint64_t{1} << n) |
+                                DispatchKeySet(DispatchKey::Dense);
+    const IncludeDispatchKeyGuard guard(none);
+    if (n < backend_count()) continue;
+    EXPECT_TRUE(call(op, a).is_same(a));
+    EXPECT_EQ(calls.back(), "c");
+  }
+}
+
 std::tuple<TensorBase, TensorBase> two(const TensorBase& a, int64_t n,
                                        const Scalar& s, IntArrayRef list,
                                        std::optional<double> d,

@@ -12,8 +12,8 @@ failed=0
 check() {
   local status=0 out
   echo "#define SY_VERSION_STRING \"$6\"" >"$work/version.h"
-  out=$(tools/check_release.sh "$sygen" "$4" "$5" "$work/version.h" 2>&1) ||
-    status=$?
+  out=$(tools/check_release.sh "$sygen" "$4" "$5" "$work/version.h" \
+    "$work/passing" 2>&1) || status=$?
   if [ "$status" = "$2" ] && [[ "$out" == *"$3"* ]]; then
     echo "PASS $1"
   else
@@ -22,8 +22,8 @@ check() {
   fi
 }
 
-tools/check_release.sh "$sygen" test/codegen/released schemas c10/version.h ||
-  failed=1
+tools/check_release.sh "$sygen" test/codegen/released schemas c10/version.h \
+  test/conformance/passing.txt || failed=1
 
 # The record of a release, and a tree in which one default is another.
 mkdir -p "$work/record" "$work/old/ops" "$work/new/ops"
@@ -35,7 +35,9 @@ cat >"$work/old/ops/mine.yaml" <<'END'
 END
 sed 's/by=1.5/by=2.5/' "$work/old/ops/mine.yaml" >"$work/new/ops/mine.yaml"
 for tree in old new; do echo '[]' >"$work/$tree/tags.yaml"; done
-tar -C "$work/old" -cJf "$work/record/schemas.tar.xz" ops tags.yaml
+printf '%s\n' scale scale.out >"$work/old/passing.txt"
+cp "$work/old/passing.txt" "$work/passing"
+tar -C "$work/old" -cJf "$work/record/schemas.tar.xz" ops tags.yaml passing.txt
 
 echo 0.3.1 >"$work/record/VERSION"
 check "the same is compatible" 0 "compatible with 0.3.1" \
@@ -51,4 +53,7 @@ echo 1.3.1 >"$work/record/VERSION"
 check "later a minor version is not enough" 1 "not compatible" \
   "$work/record" "$work/new" 1.4.0
 check "a major one is" 0 "as 2.0.0 may be" "$work/record" "$work/new" 2.0.0
+echo scale >"$work/passing"
+check "what worked must work, whatever the version" 1 "scale.out" \
+  "$work/record" "$work/old" 2.0.0
 exit "$failed"

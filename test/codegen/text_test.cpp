@@ -59,6 +59,43 @@ TEST(Writer, JoinsAShortFunction) {
   EXPECT_EQ(w.str(), "int f() { return 1; }\n");
 }
 
+TEST(Writer, BreaksALineFromAFormatLikeAnyOther) {
+  const std::string head(40, 'h'), argument(30, 'a');
+  Writer text, format;
+  text.line("  " + head + "(" + argument + ", " + argument + ");");
+  format.line("  {0}({1}, {1});", head, argument);
+  EXPECT_EQ(format.str(), text.str());
+  EXPECT_EQ(format.str(), "  " + head + "(" + argument + ",\n" +
+                              std::string(43, ' ') + argument + ");\n");
+}
+
+TEST(Writer, TakesATextWithoutArgumentsAsItIs) {
+  Writer w;
+  w.line("struct {} a;");
+  w.raw("{}");
+  w.raw(" {} {{\n", "b");
+  EXPECT_EQ(w.str(), "struct {} a;\n{} b {\n");
+}
+
+TEST(Writer, BreaksEachLineOfSeveral) {
+  const std::string word(50, 'w');
+  Writer w;
+  w.lines("{}(a,\n  b);\n\n{}({}, {});\n", "f", "g", word, word);
+  EXPECT_EQ(w.str(), "f(a,\n  b);\n\ng(" + word + ",\n  " + word + ");\n");
+}
+
+TEST(Join, PutsTheSeparatorBetween) {
+  EXPECT_EQ(join({}, ", "), "");
+  EXPECT_EQ(join({"a"}, ", "), "a");
+  EXPECT_EQ(join(std::set<std::string_view>{"b", "a", ""}, "|"), "|a|b");
+}
+
+TEST(Append, WritesBehindWhatIsThere) {
+  std::string out = "a";
+  append(out, "{} {{{:>3}}}", true, 7);
+  EXPECT_EQ(out, "atrue {  7}");
+}
+
 TEST(Writer, KeepsOneEmptyLine) {
   Writer w;
   w.gap();

@@ -93,5 +93,19 @@ class CountTest(unittest.TestCase):
             self.assertEqual(run_tests.read_events(path), {"//:a": False})
 
 
+class FormatTest(unittest.TestCase):
+
+    def count(self, code):
+        tally = run_tests.Tally()
+        run = mock.Mock(returncode=code, stdout="a.cpp:1:1: error")
+        with mock.patch.object(run_tests.subprocess, "run", return_value=run):
+            run_tests.check_format(tally)
+        return tally.passed, tally.failures
+
+    def test_counts_as_one_test(self):
+        self.assertEqual(self.count(0), (1, []))
+        self.assertEqual(self.count(1), (0, ["formatting"]))
+
+
 if __name__ == "__main__":
     unittest.main()

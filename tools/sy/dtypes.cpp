@@ -130,8 +130,8 @@ Workers start_workers(const DtypesOptions& options) {
   const int jobs = share_cores(options.jobs);
   Workers out;
   for (int part = 0; part < jobs; ++part) {
-    std::vector<std::string> arguments = {"dtypes-worker", "--jobs",
-                                          str("{}", jobs), "--part", str("{}", part)};
+    std::vector<std::string> arguments = {
+        "dtypes-worker", "--jobs", str("{}", jobs), "--part", str("{}", part)};
     for (const std::string& p : options.plugins) {
       arguments.insert(arguments.end(), {"--plugin", p});
     }

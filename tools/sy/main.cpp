@@ -62,9 +62,10 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
                 "operator; starved: with each allocation failing in turn; "
                 "threaded: the same results by one thread and by several; "
                 "described: as shapes are inferred and programs are described; "
-                "agreed: the same results by all forms")
-      ->check(CLI::IsMember(
-          {"replay", "hostile", "starved", "threaded", "described", "agreed"}))
+                "aliased: with arguments that share memory with what is "
+                "written; agreed: the same results by all forms")
+      ->check(CLI::IsMember({"replay", "hostile", "starved", "threaded",
+                             "described", "aliased", "agreed"}))
       ->capture_default_str();
 }
 

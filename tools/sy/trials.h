@@ -55,6 +55,7 @@ enum class TrialKind {
   Threaded,   // by one thread and by several, with the same results
   Described,  // as infer_results() and the operator's program say
   Agreed,     // all forms, layouts and floating dtypes give the same results
+  Aliased,    // with arguments that share memory with what is written
   OnDevice,   // with the results of the CPU
 };
 
@@ -81,6 +82,8 @@ std::unique_ptr<Trials> described_trials(OperatorHandle op,
                                          std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> agreed_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls);
+std::unique_ptr<Trials> aliased_trials(OperatorHandle op,
+                                       std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> device_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls,
                                       Device device, bool gradients);

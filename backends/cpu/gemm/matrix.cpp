@@ -6,6 +6,7 @@
 #include "aten/engine/copy.h"
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/gemm_blas.h"
 #include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/onednn/api.h"
 #include "backends/cpu/support/dtype_switch.h"
@@ -37,10 +38,20 @@ const Implementations kProducts(
      {"gemm of pairs",
       "bfloat16 with AVX512_BF16; of a weight that comes again packed"},
      {"gemm",
-      "float32, float64; up to 4 rows by columns that lie close together of "
+      "float32; up to 4 rows by columns that lie close together of "
       "float16, bfloat16"},
      {"gemm of float32 copies", "bfloat16, float16"},
      {"loops", "integers"}});
+
+enum : size_t { kBlas, kOwn };
+const Implementations kDoubleProducts(
+    "CPU", "product of float64 matrices",
+    "mm addmm bmm mv dot conv_tbc convolution "
+    "convolution_backward",
+    {{"OpenBLAS",
+      "from 8 rows by 512 columns of 384 terms on; rows or columns of each "
+      "matrix lie close together"},
+     {"gemm", "all"}});
 
 // Borrows its matrices and factors.
 struct Problem {
@@ -137,22 +148,54 @@ bool by_onednn(const Problem& p) {
 }
 
 template <class T>
-void by_gemm(const Problem& p) {
-  kProducts.takes(kGemm);
-  Gemm<T> g{p.a.rows,
-            p.b.cols,
-            p.a.cols,
-            reinterpret_cast<const T*>(p.a.data),
-            p.a.row_stride,
-            p.a.col_stride,
-            reinterpret_cast<const T*>(p.b.data),
-            p.b.row_stride,
-            p.b.col_stride,
-            reinterpret_cast<T*>(p.c.data),
-            p.c.row_stride,
-            static_cast<T>(p.alpha.to_double()),
-            static_cast<T>(p.beta.to_double()),
-            static_cast<const T*>(p.bias)};
+Gemm<T> gemm_of(const Problem& p) {
+  return {p.a.rows,
+          p.b.cols,
+          p.a.cols,
+          reinterpret_cast<const T*>(p.a.data),
+          p.a.row_stride,
+          p.a.col_stride,
+          reinterpret_cast<const T*>(p.b.data),
+          p.b.row_stride,
+          p.b.col_stride,
+          reinterpret_cast<T*>(p.c.data),
+          p.c.row_stride,
+          static_cast<T>(p.alpha.to_double()),
+          static_cast<T>(p.beta.to_double()),
+          static_cast<const T*>(p.bias)};
+}
+
+bool by_blas(const Problem& p, const Gemm<double>& g) {
+  const Implementations& list = kDoubleProducts;
+  if (g.m < kBlasRows || g.n < kBlasCols || g.k < kBlasTerms) {
+    return list.declines(kBlas,
+                         "{} rows, {} columns, {} terms, fewer than {}, {} or "
+                         "{}",
+                         g.m, g.n, g.k, kBlasRows, kBlasCols, kBlasTerms);
+  }
+  if (g.c_row < g.n || !has_unit_stride(p.a) || !has_unit_stride(p.b)) {
+    return list.declines(kBlas, "a matrix with no stride of 1");
+  }
+  if (g.alpha == 0) {
+    // BLAS would not read a and b, and lose their NaN.
+    return list.declines(kBlas, "alpha is 0");
+  }
+  if (!fits_blas(g)) {
+    return list.declines(kBlas, "a size or stride of 2^31 or more");
+  }
+  const LapackApi* api = lapack();
+  if (api == nullptr) {
+    return list.declines(kBlas, "not loaded ({})", why_no_lapack());
+  }
+  list.takes(kBlas);
+  gemm_by_blas(*api, g);
+  return true;
+}
+
+void by_doubles(const Problem& p) {
+  const Gemm<double> g = gemm_of<double>(p);
+  if (by_blas(p, g)) return;
+  kDoubleProducts.takes(kOwn);
   gemm(g);
 }
 
@@ -317,10 +360,10 @@ void run(const char* op, const Problem& p) {
     }
     return by_copies(op, p, p.dtype);
   }
+  if (p.dtype == kDouble) return by_doubles(p);
   if (by_onednn(p) || by_pairs(p)) return;
   switch (p.dtype) {
-    case kFloat: return by_gemm<float>(p);
-    case kDouble: return by_gemm<double>(p);
+    case kFloat: kProducts.takes(kGemm); return gemm(gemm_of<float>(p));
     case kHalf:
     case kBFloat16:
       if (by_converting_dots(p)) return;

@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
-// What libswitchyard_lapack.so offers: a table of LAPACK's routines. The 40 MB
-// behind it are mapped on first use, and nothing of it is linked.
+// What libswitchyard_lapack.so offers: a table of routines of LAPACK and BLAS.
+// The 40 MB behind it are mapped on first use, and nothing of it is linked.
 
 namespace sy::cpu {
 
@@ -54,10 +55,14 @@ struct LapackRoutines {
                 Ints info);
   void (*gelss)(Int m, Int n, Int nrhs, T* a, Int lda, T* b, Int ldb, T* s,
                 const T* rcond, Ints rank, T* work, Int lwork, Ints info);
+  // BLAS. With beta 0, c is not read.
+  void (*gemm)(Char trans_a, Char trans_b, Int m, Int n, Int k, const T* alpha,
+               const T* a, Int lda, const T* b, Int ldb, const T* beta, T* c,
+               Int ldc, Len, Len);
 };
 
 struct LapackApi {
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = 2;
   uint32_t version;
   // Call enter() before routines, with the most threads they may use, and
   // leave() after them, with the result of enter(). While one thread uses
@@ -72,5 +77,7 @@ struct LapackApi {
 // The table; nullptr if the library is not there or SWITCHYARD_LAPACK=0. The
 // first call loads it. Thread-safe.
 const LapackApi* lapack();
+// Where that is nullptr: the reason, for people.
+std::string why_no_lapack();
 
 }  // namespace sy::cpu

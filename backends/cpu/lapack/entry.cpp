@@ -35,7 +35,8 @@ using Function = std::remove_pointer_t<Pointer>;
   R(gels)              \
   R(gelsy)             \
   R(gelsd)             \
-  R(gelss)
+  R(gelss)             \
+  R(gemm)
 
 extern "C" {
 #define SY_DECLARE(name)                                    \

@@ -29,12 +29,14 @@ const LapackApi* lapack() {
   return api;
 }
 
+std::string why_no_lapack() { return why_not_loaded(kLibrary); }
+
 const LapackApi& require_lapack(const char* op) {
   const LapackApi* api = lapack();
   SY_CHECK(api != nullptr, NotImplemented,
            "[{}] expected libswitchyard_lapack.so beside the library, or where "
            "SWITCHYARD_LAPACK says: {}",
-           op, why_not_loaded(kLibrary));
+           op, why_no_lapack());
   return *api;
 }
 

@@ -101,27 +101,35 @@ class Work {
   int32_t size_;
 };
 
+// While it lives, this thread may call routines, which use up to `threads`
+// threads. No other one may live on the thread.
+class InLapack {
+ public:
+  InLapack(const LapackApi& api, int threads)
+      : api_(api), before_(api.enter(threads)) {}
+  ~InLapack() { api_.leave(before_); }
+  InLapack(const InLapack&) = delete;
+  InLapack& operator=(const InLapack&) = delete;
+
+ private:
+  const LapackApi& api_;
+  int before_;
+};
+
 // Calls f(begin, end) for parts of a batch of `count` matrices, on several
 // threads if that pays. `work` is the number of operations per matrix. LAPACK's
 // own threads work on a large single matrix.
 template <class F>
 void each_matrix(const LapackApi& api, int64_t count, double work, const F& f) {
-  struct Entered {
-    Entered(const LapackApi& a, int threads)
-        : api(a), before(a.enter(threads)) {}
-    ~Entered() { api.leave(before); }
-    const LapackApi& api;
-    int before;
-  };
   if (count == 1) {
     const bool split = work > 1 << 25 && !in_parallel_region();
-    const Entered in(api, split ? get_num_threads() : 1);
+    const InLapack in(api, split ? get_num_threads() : 1);
     f(0, 1);
     return;
   }
   const auto grain = static_cast<int64_t>((1 << 16) / std::max(work, 1.0)) + 1;
   parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
-    const Entered in(api, 1);
+    const InLapack in(api, 1);
     f(begin, end);
   });
 }

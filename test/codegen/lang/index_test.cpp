@@ -198,11 +198,12 @@ TEST(RequireTest, MessagesComeFromTheText) {
             "self.size(0) > 1, got self.dim() = {}{}\", self.dim(), "
             "self.dim() > 0 ? sy::str(\", self.size(0) = {}\", self.size(0)) "
             ": std::string());\n");
-  EXPECT_EQ(require("not (flag or self.size(0) > 1)"),
-            "SY_CHECK(!(flag || self.size(0) > 1), Value,\n"
-            "         \"[mm] self: expected not (flag or self.size(0) > 1){}\", "
-            "!flag ? sy::str(\", got self.size(0) = {}\", self.size(0)) "
-            ": std::string());\n");
+  EXPECT_EQ(
+      require("not (flag or self.size(0) > 1)"),
+      "SY_CHECK(!(flag || self.size(0) > 1), Value,\n"
+      "         \"[mm] self: expected not (flag or self.size(0) > 1){}\", "
+      "!flag ? sy::str(\", got self.size(0) = {}\", self.size(0)) "
+      ": std::string());\n");
   EXPECT_EQ(require("self.dim() == 1 or self.size(0) == 1"),
             "SY_CHECK(self.dim() == 1 || self.size(0) == 1, Value,\n"
             "         \"[mm] self: expected self.dim() == 1 or self.size(0) "

@@ -220,6 +220,14 @@ class Installed : public ::testing::Test {
   std::vector<std::string> files_;
 };
 
+// How many lines of a file begin so: an entry each, counted without a parser.
+std::size_t lines_with(const std::string& path, std::string_view start) {
+  const auto all = lines(read(path));
+  return static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(),
+      [&](const std::string& line) { return line.starts_with(start); }));
+}
+
 TEST_F(Installed, BreaksNoRule) {
   std::ostringstream err;
   EXPECT_EQ(check_files(files_, err), 0);
@@ -227,8 +235,9 @@ TEST_F(Installed, BreaksNoRule) {
 }
 
 TEST_F(Installed, EveryFunctionOnceUnderItsName) {
+  EXPECT_EQ(lines(printed({files_[0]}, {})).size(),
+            lines_with(files_[0], "- func:"));
   auto all = lines(printed({files_[0]}, {.autogen = true}));
-  EXPECT_GT(all.size(), 3000u);
   std::sort(all.begin(), all.end());
   EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
   for (const char* f : {"zero(Tensor self) -> Tensor",
@@ -240,12 +249,14 @@ TEST_F(Installed, EveryFunctionOnceUnderItsName) {
 
 TEST_F(Installed, EveryDerivativeAndFormulaIsRead) {
   const World w = load(files_);
-  EXPECT_GT(w.derivatives().size(), 600u);
+  EXPECT_EQ(w.derivatives().size(), lines_with(files_[2], "- name:"));
   std::size_t formulas = 0;
   for (const Derivative& d : w.derivatives()) {
     for (const DerivativeSection& s : d.sections) formulas += s.formulas.size();
   }
-  EXPECT_GT(formulas, 1200u);
+  // What Python's yaml finds: that of 2.15, which the benchmarks install.
+  if (w.derivatives().size() != 688) GTEST_SKIP() << "not libtorch 2.15";
+  EXPECT_EQ(formulas, 1388u);
 }
 
 }  // namespace

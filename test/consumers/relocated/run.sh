@@ -20,8 +20,10 @@ mv "$work"/first/* "$work/moved"
 
 check "no file names the folder it was installed into" \
   "$(grep -rlF "$prefix" "$work/moved" | head -n 3)" ""
+check "it holds the libraries of others that it needs, and no more" \
+  "$(python3 "$here/../../../tools/libraries.py" --installed "$work/moved")" ""
 needed=$(ldd "$work"/moved/bin/* "$work"/moved/lib/*.so |
-  grep -E 'lib(switchyard|hwy|openblas|gfortran|quadmath|dnnl)' || true)
+  grep -E 'lib(switchyard|yaml-cpp|openblas|gfortran|quadmath|dnnl)' || true)
 check "its libraries are its own" \
   "$(grep -vcF "$work/moved/" <<<"$needed" || true)" 0
 check_like "bin/sy runs" "$("$work/moved/bin/sy" version | head -n 1)" "switchyard *"
@@ -32,11 +34,7 @@ check_like "and the cases of sy conform" \
   "overloads: 1 of 1 work*"
 
 export PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
-if command -v pkg-config >/dev/null; then
-  flags=$(pkg-config --cflags --libs switchyard)
-else
-  flags="-I$work/moved/include/switchyard -L$work/moved/lib -lswitchyard"
-fi
+flags=$(pkg-config --cflags --libs switchyard)
 # shellcheck disable=SC2086
 "${CXX:-c++}" -std=c++20 "$here/main.cpp" -o "$work/main" $flags \
   "-Wl,-rpath,$work/moved/lib"

@@ -79,9 +79,15 @@ TEST(Explain, ImplementationsAreListedInOrder) {
   const size_t gemm = text.find("\n  gemm  ", head);
   EXPECT_LT(onednn, gemm) << text;
   EXPECT_LT(gemm, text.find("\n  loops  ", head)) << text;
+  const size_t doubles = text.find(
+      "implementations of the product of float64 matrices on CPU, in the order "
+      "they are asked\n");
+  ASSERT_NE(doubles, text.npos) << text;
+  const size_t blas = text.find("\n  OpenBLAS  ", doubles);
+  EXPECT_LT(blas, text.find("\n  gemm  ", doubles)) << text;
   const Json json =
       parse_json(said([] { explain_operator("convolution", true); }), "json");
-  EXPECT_EQ(json[0]["implementations"].size(), 2u);
+  EXPECT_EQ(json[0]["implementations"].size(), 3u);
   EXPECT_EQ(parse_json(said([] { explain_operator("relu", true); }),
                        "json")[0]["implementations"],
             Json::array());

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "aten/engine/pointwise.h"
+#include "aten/engine/reduce.h"
+
+// For out= forms that take the dtype of the result only (the tag `exact_out`).
+
+namespace sy {
+
+class OperatorEntry;
+
+// Throws TypeError unless `out` has the dtype that the call gives. Both also
+// throw what planning the call throws; they allocate nothing.
+SY_API void check_exact_out(const OperatorEntry& writer, const PointwiseOp& op,
+                            const PointwiseArgs& args, const TensorBase& out);
+SY_API void check_exact_out(const OperatorEntry& writer, const ReduceOp& op,
+                            const ReduceArgs& args, const TensorBase& out);
+
+}  // namespace sy
