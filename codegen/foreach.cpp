@@ -74,7 +74,9 @@ std::optional<ForeachPlan> plan_foreach(const Model& model, const Operator& op,
   auto code = lang::compile_tensor(op.entry->composite->expr, env, model,
                                    wanted, diagnostics);
   if (!code) return std::nullopt;
-  if (op.inplace) {
+  // Where operators are interpreted, the in-place form stores what the
+  // expression gives, and the library's operators are known by schema alone.
+  if (op.inplace && !model.is_interpreted()) {
     std::set<std::string> taken;
     for (std::string& name : parameter_names(schema)) {
       taken.insert(std::move(name));

@@ -96,6 +96,8 @@ class Model : public lang::OpTable {
                          std::vector<Backend> backends,
                          lang::Diagnostics& diagnostics);
 
+  // Made by load_text: no C++ comes of it.
+  bool is_interpreted() const { return known_ != nullptr; }
   std::span<const Family> families() const { return families_; }
   std::span<const Backend> backends() const { return backends_; }
   // By the path it was given as; null if there is none.
