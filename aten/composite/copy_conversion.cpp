@@ -9,6 +9,7 @@
 #include "aten/ops/copy_kernels.h"
 #include "aten/ops/copy_ops.h"
 #include "aten/ops/factory.h"
+#include "aten/result_type.h"
 #include "aten/scalar_tensor.h"
 #include "c10/backend.h"
 
@@ -141,7 +142,7 @@ bool equal(const Tensor& self, const Tensor& other) {
            describe(other));
   if (self.sizes() != other.sizes()) return false;
   if (self.dtype() != other.dtype()) {
-    const ScalarType common = sy::result_type(self, other);
+    const ScalarType common = result_type({self, other});
     return composite::equal(self.to(common), other.to(common));
   }
   SY_CHECK(!self.is_meta(), NotImplemented,

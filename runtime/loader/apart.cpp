@@ -27,9 +27,9 @@ bool must_part(const OverloadState& form, const Value* args, size_t num_args) {
     return generated::shares_another(out, call.args().inputs,
                                      call.op().n_inputs) &&
            reads_what_it_writes(call.op(), call.args(), out,
-                                form.overload->schema.is_inplace());
+                                form.inplace);
   }
-  if (!form.overload->schema.is_out()) return false;
+  if (!form.out) return false;
   bool any = false;
   for (size_t i = 0; i < num_args && !any; ++i) {
     if (is_written(form, i)) continue;

@@ -105,10 +105,16 @@ const Value* base_order(const OverloadState& form, const Value* args,
   return own.data();
 }
 
-void scan(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
-          Value* args, size_t, Value* results, size_t n) {
+void scan(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
+          Value* args, size_t num_args, Value* results, size_t n) {
   const OverloadState& form = form_of_engine(k);
   check_boxes(form, args);
+  if (!form.written.empty()) {
+    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
+      return scan(k, entry, keys, own.data(), num_args, results, n);
+    }
+    check_outs_apart(form, entry, args);
+  }
   check_requirements(form, args);
   const ScanEngine& engine = *engines_of_kernel(k).scan;
   std::vector<Value> own;
