@@ -16,4 +16,11 @@ SY_API void check_exact_out(const OperatorEntry& writer, const PointwiseOp& op,
 SY_API void check_exact_out(const OperatorEntry& writer, const ReduceOp& op,
                             const ReduceArgs& args, const TensorBase& out);
 
+// The same for operators that copy their result to `out` (the tag
+// `copied_out`): `out` is row-major if it has to be resized. An `out` that
+// shares memory with an input is left to the engine.
+SY_API void prepare_copied_out(const OperatorEntry& writer,
+                               const PointwiseOp& op, const PointwiseArgs& args,
+                               Tensor& out);
+
 }  // namespace sy

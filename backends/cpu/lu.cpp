@@ -191,6 +191,8 @@ void solve_ex_out(const Tensor& A, const Tensor& B, bool left,
   });
   if (check_errors) check_linalg_info(op, codes.memory());
   const bool vector = is_vector_beside(A, B);
+  // X of X A = B is row-major, as ATen has it; it is fresh here.
+  if (!left) result.impl()->set_sizes_contiguous(Dims(result.sizes()));
   const auto as_matrix = [&](const Tensor& t) {
     if (!vector) return t;
     Dims sizes(t.sizes()), strides(t.strides());

@@ -141,8 +141,11 @@ class BackendEmitter {
                    const std::string& args) {
     if (!o.schema.is_out() || !exact_out_.of(op)) return;
     w.include("aten/engine/exact_out.h");
-    w.line("  check_exact_out(" + entry_of(o) + ", " + descriptor(op) + ", " +
-           args + ", " + written_arguments(o)[0] + ");");
+    w.line(std::string("  ") +
+           (op.has_tag("copied_out") ? "prepare_copied_out("
+                                     : "check_exact_out(") +
+           entry_of(o) + ", " + descriptor(op) + ", " + args + ", " +
+           written_arguments(o)[0] + ");");
   }
 
   void pointwise(Writer& w, const Operator& op, const Overload& o) {
