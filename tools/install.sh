@@ -25,11 +25,11 @@ install_headers() {
 }
 
 # Copies, beside ours, the libraries that ours need and that the base system
-# does not have: oneDNN and Debian's fmt, Highway and OpenBLAS.
+# does not have: oneDNN and Debian's fmt, Highway, yaml-cpp and OpenBLAS.
 install_needed() {
   local soname path
   ldd "$@" | sort -u |
-    sed -nE 's/^\s*(lib(dnnl|fmt|hwy|openblas|gfortran|quadmath)\.so[^ ]*) => ([^ ]+).*/\1 \3/p' |
+    sed -nE 's/^\s*(lib(dnnl|fmt|hwy|yaml-cpp|openblas|gfortran|quadmath)\.so[^ ]*) => ([^ ]+).*/\1 \3/p' |
     while read -r soname path; do
       install -m 755 "$path" "$prefix/lib/$soname"
     done
@@ -43,7 +43,8 @@ install_licences() {
   local doc=$prefix/share/doc/switchyard package
   install -m 644 "$root/LICENSE" "$doc/LICENSE"
   install -m 644 "$root/third_party/LICENSES.md" "$doc/third_party/README.md"
-  for package in libfmt9 libhwy1 libopenblas0-openmp libgfortran5; do
+  for package in libfmt9 libhwy1 libyaml-cpp0.7 libopenblas0-openmp \
+    libgfortran5; do
     if [ -e "/usr/share/doc/$package/copyright" ]; then
       install -m 644 "/usr/share/doc/$package/copyright" \
         "$doc/third_party/$package"

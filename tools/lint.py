@@ -47,7 +47,7 @@ TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "frontend/",
         "runtime/", "sy/")
 # A public header is read by every translation unit of every user.
 HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
-         "nlohmann/")
+         "nlohmann/", "yaml-cpp/")
 
 COMPOSITE = "aten/composite"
 

@@ -11,7 +11,7 @@ packages=(
   bazel-bootstrap bazel-rules-java bazel-rules-proto
   g++ cmake ninja-build python3 unzip xz-utils clang-format
   libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
-  libcli11-dev nlohmann-json3-dev libhwy-dev zlib1g-dev
+  libcli11-dev nlohmann-json3-dev libhwy-dev libyaml-cpp-dev zlib1g-dev
   libopenblas-openmp-dev
 )
 

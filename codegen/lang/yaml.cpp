@@ -1,10 +1,21 @@
 #include "codegen/lang/yaml.h"
 
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
 #include <algorithm>
 #include <fstream>
+#include <streambuf>
+
+#include "codegen/lang/yaml_source.h"
+#include "codegen/lang/yaml_tree.h"
 
 namespace sy::lang {
 namespace {
+
+// yaml-cpp stops at an alias that it does not know. The parse that reports it,
+// and what is behind it, begins again for so many.
+constexpr int kMaxAliases = 8;
 
 constexpr std::size_t kMaxFile = std::size_t{256} << 20;
 
@@ -12,7 +23,63 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+class Bytes : public std::streambuf {
+ public:
+  explicit Bytes(std::string& text) {
+    setg(text.data(), text.data(), text.data() + text.size());
+  }
+};
+
+// As yaml-cpp understands it: it knows no line's end that is a carriage return
+// alone, and takes white space behind the last line for text.
+std::string prepared(std::string_view text) {
+  std::string out(text);
+  for (std::size_t i = out.find('\r'); i != std::string::npos;
+       i = out.find('\r', i + 1)) {
+    if (i + 1 == out.size() || out[i + 1] != '\n') out[i] = '\n';
+  }
+  const std::size_t last = out.find_last_not_of(" \t") + 1;
+  if (last == 0 || out[last - 1] == '\n') out.resize(last);
+  return out;
+}
+
+YamlNode read(std::string& text, YamlTree& tree) {
+  Bytes bytes(text);
+  std::istream in(&bytes);
+  YAML::Parser parser(in);
+  if (parser.HandleNextDocument(tree)) parser.HandleNextDocument(tree);
+  return tree.finish();
+}
+
 }  // namespace
+
+YamlNode parse_yaml(std::string_view text, std::string_view file,
+                    Diagnostics& diagnostics) {
+  diagnostics.add_source(file, text);
+  const YamlSource source(text, file);
+  std::string input = prepared(text);
+  for (int aliases = kMaxAliases;; --aliases) {
+    Diagnostics found;
+    YamlTree tree(source, found);
+    YamlNode root;
+    try {
+      source.check();
+      try {
+        root = read(input, tree);
+      } catch (const YAML::Exception& e) {
+        if (e.msg != YAML::ErrorMsg::UNKNOWN_ANCHOR || aliases == 0) {
+          throw tree.explain(e);
+        }
+        input[source.offset(e.mark.pos)] = '&';  // is read, and reported
+        continue;
+      }
+    } catch (const YamlError& e) {
+      found.error(source.location(e.offset), "YAML: " + e.message);
+    }
+    for (const Diagnostic& d : found.all()) diagnostics.error(d.at, d.message);
+    return root;
+  }
+}
 
 const YamlNode* YamlNode::find(std::string_view key) const {
   for (const Entry& e : entries) {

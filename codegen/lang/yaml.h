@@ -10,8 +10,11 @@
 #include "codegen/lang/diagnostics.h"
 #include "codegen/lang/location.h"
 
-// YAML as a tree in which everything knows its place. Stricter than YAML: a
-// duplicate key, an anchor, a merge or a tab in the indentation is an error.
+// YAML as a tree in which everything knows its place; yaml-cpp parses it.
+// Stricter than YAML: a duplicate key, an anchor, an alias, a tag, a merge or a
+// tab in the indentation is an error. Limits of yaml-cpp: a key stands on one
+// line and has at most 1024 bytes; a text without quotes has no '?' within
+// brackets. Several threads may read at once.
 
 namespace sy::lang {
 
@@ -27,6 +30,7 @@ struct YamlNode {
   std::vector<YamlNode> items;
   std::vector<Entry> entries;  // in file order
   Location at;
+  Location end;  // behind it; of a block list or map, or nothing, as `at`
 
   bool is_scalar() const { return kind == Kind::kScalar; }
   bool is_sequence() const { return kind == Kind::kSequence; }

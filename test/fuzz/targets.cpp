@@ -35,12 +35,18 @@ void check_places(const lang::Diagnostics& diagnostics, std::string_view text) {
   }
 }
 
-// Every character of a scalar has a place.
-void check_scalars(const lang::YamlNode& n, std::size_t lines) {
+// Every character of a scalar has a place, where it stands but for escapes.
+void check_scalars(const lang::YamlNode& n,
+                   const std::vector<std::string_view>& lines) {
   for (std::size_t i = 0; i < n.str().size(); ++i) {
     const lang::Location at = n.scalar.at(i);
-    promise(at.line >= 1 && at.line <= lines && at.column >= 1,
+    promise(at.line >= 1 && at.line <= lines.size() && at.column >= 1,
             "a character of a scalar is in the text");
+    const char c = n.str()[i];
+    if (!n.plain || c == ' ' || c == '\n' || c == '\t') continue;
+    const std::string_view line = lines[at.line - 1];
+    promise(at.column <= line.size() && line[at.column - 1] == c,
+            "a character of a plain scalar is where its place says");
   }
   for (const lang::YamlNode& item : n.items) check_scalars(item, lines);
   for (const auto& e : n.entries) check_scalars(e.value, lines);
@@ -50,8 +56,13 @@ void yaml(std::string_view text) {
   lang::Diagnostics d;
   const lang::YamlNode root = lang::parse_yaml(text, "f.yaml", d);
   check_places(d, text);
-  check_scalars(root, 1 + static_cast<std::size_t>(
-                              std::count(text.begin(), text.end(), '\n')));
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  if (d.empty()) check_scalars(root, lines);
 }
 
 void words(std::string_view text) {

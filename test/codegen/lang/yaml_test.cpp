@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace sy::lang {
 namespace {
@@ -117,6 +120,172 @@ TEST(YamlTest, SyntaxErrorsHaveAPlace) {
   EXPECT_EQ(errors("\xEF\xBB\xBF# only a comment\n"), "");
 }
 
+// What yaml-cpp says, or does not say, of these is not what we do.
+TEST(YamlTest, ErrorsOfTheLibraryAreInOurWords) {
+  const std::pair<const char*, const char*> kErrors[] = {
+      {"a: ]\n", "1:4: ']' cannot begin a text; put the text in quotes"},
+      {"a: 'b' ]\n", "1:8: expected the end of the line"},
+      {"---\na: 'b' c\n", "2:8: expected the end of the line"},
+      {"a: , b\n", "1:4: ',' cannot begin a text; put the text in quotes"},
+      {"a: 'b' - c\n", "1:8: expected the end of the line"},
+      {"a: [- b]\n", "1:5: '-' cannot begin a text; put the text in quotes"},
+      {"a: [b?]\n", "1:6: '?' within brackets; put the text in quotes"},
+      {"a: ['b' 'c']\n", "1:9: expected ',' or ']'"},
+      {"a: {b: c d: e}\n", "1:11: expected ',' or '}'"},
+      {"a: [b}\n", "1:6: expected ',' or ']'"},
+      {"{, a: b}\n", "1:2: ',' cannot begin a text; put the text in quotes"},
+      {"[{a: [b, c]\n", "1:2: '{' is not closed"},
+      {"['it', \"y\n", "1:8: the quotes are not closed"},
+      {"a: 'b\n  ", "1:4: the quotes are not closed"},
+      {"a: 'b\nc'\n", "2:1: a line of a text in quotes that is not indented"},
+      {"a: 'b\n---\nc'\n",
+       "2:1: a line of a text in quotes that is not indented"},
+      {"a: \"b\\x4g\"\n", "1:9: expected more hexadecimal digits after '\\x'"},
+      {"a: \"b\\u12\n", "1:10: expected more hexadecimal digits after '\\u'"},
+      {"a: \"b\\'\"\n", "1:7: an unknown escape after '\\'"},
+      {"a: \"b\\N\"\n", "1:7: an unknown escape after '\\'"},
+      {"a: 'b'#c\n", "1:7: expected a space before the '#' of a comment"},
+      {"a: |#c\n b\n", "1:5: expected a space before the '#' of a comment"},
+      {"a: |0\n b\n",
+       "1:5: expected the end of the line after '|' or '>'; put a text that "
+       "begins so in quotes"},
+      {"a: 1\nb\nc: 2\n", "2:1: expected 'key: value'"},
+      {"a:\nb\n", "2:1: expected 'key: value'"},
+      {"a:\n  - b\n  c: 1\n", "3:3: indented deeper than what it belongs to"},
+      {"a: 'b'\n  c: 1\n", "2:3: indented deeper than what it belongs to"},
+      {"a: 1\n- b\n", "2:1: expected a key, got an item of a list"},
+      {"'a' b\n", "1:5: expected the end of the line"},
+      {"a: : b\n", "1:4: expected a key before ':'"},
+      {"{a\n  b: c}\n",
+       "1:2: expected a key on one line, of at most 1024 bytes"},
+      {"- \ta: b\n", "1:3: a tab in the indentation; use spaces"},
+      {"\ta: b\n", "1:1: a tab in the indentation; use spaces"},
+      {"a: [b,\n\tc]\n", "2:1: a tab in the indentation; use spaces"},
+      {"a: |\n  b\n \tc\n", "3:2: a tab in the indentation; use spaces"},
+      {"a: 1\n...\nb: 2\n", "3:1: expected the end, got more text"},
+      {"a: 1\n...\n...\n", "3:1: expected the end, got more text"},
+      {"%TAG ! x\n---\na: 1\n",
+       "1:1: a YAML directive, which is not supported"},
+      {"a: 1\n%b\nc: 2\n", "2:1: a YAML directive, which is not supported"}};
+  for (const auto& [text, error] : kErrors) {
+    std::string expected = std::string("a.yaml:") + error;
+    expected.insert(expected.find(' '), " error: YAML:");
+    EXPECT_EQ(errors(text), expected) << text;
+  }
+  const std::string key(1025, 'k');
+  EXPECT_EQ(errors(key.substr(1) + ": 1\n"), "");
+  EXPECT_EQ(errors(key + ": 1\n"),
+            "a.yaml:1:1: error: YAML: expected a key on one line, of at most "
+            "1024 bytes");
+}
+
+TEST(YamlTest, AnchorsAliasesAndTagsAreAllReported) {
+  const auto unsupported = [](const std::string& place, const char* what) {
+    return "a.yaml:" + place + ": error: " + what +
+           ", which is not supported; put the text in quotes\n";
+  };
+  const char* const anchor = "'&' begins a YAML anchor";
+  const char* const alias = "'*' begins a YAML alias";
+  EXPECT_EQ(errors("a: *x\nb: [*y, &z c]\nd: *z\n"
+                   "e: !f [1]\n&g h: !<i> j\n") +
+                '\n',
+            unsupported("1:4", alias) + unsupported("2:5", alias) +
+                unsupported("2:9", anchor) + unsupported("3:4", alias) +
+                unsupported("4:4", "'!f' is a YAML tag") +
+                unsupported("5:1", anchor) +
+                unsupported("5:7", "'!<i>' is a YAML tag"));
+  // Where yaml-cpp gives up.
+  const std::pair<const char*, const char*> kLast[] = {
+      {"a: &\n", anchor},
+      {"a: * b\n", alias},
+      {"a: *b[0]\n", alias},
+      {"a: &b &c d\n", anchor},
+      {"a: !<b c\n", "'!<b' is a YAML tag"}};
+  for (const auto& [text, what] : kLast) {
+    EXPECT_NE(errors(text).find(what), std::string::npos) << text;
+    EXPECT_TRUE(errors(text).starts_with("a.yaml:1:4: error: ")) << text;
+  }
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "- *x" + std::to_string(i) + '\n';
+  EXPECT_NE(errors(many).find("a.yaml:9:3: error: YAML: " + std::string(alias)),
+            std::string::npos);
+}
+
+TEST(YamlTest, LineEndsOfAllKinds) {
+  EXPECT_EQ(place("k: abc +\r\n   def\r\n", "k", "def"), "a.yaml:2:4");
+  EXPECT_EQ(place("k: |\r\n  abc\r\n\r\n  def\r\n", "k", "def"), "a.yaml:4:3");
+  EXPECT_EQ(place("k: 'abc\r\n   def'\r\n", "k", "def"), "a.yaml:2:4");
+  EXPECT_EQ(errors("a: 1\r\nb: @c\r\n"),
+            "a.yaml:2:4: error: YAML: '@' cannot begin a text; put the text in "
+            "quotes");
+  Diagnostics d;
+  const YamlNode root = parse_yaml("a: |\r  x\r  y\rb: z", "a.yaml", d);
+  ASSERT_EQ(d.str(), "");
+  EXPECT_EQ(root.find("a")->str(), "x\ny\n");
+  // Lines are those of an editor: a carriage return alone ends none.
+  EXPECT_EQ(to_string(root.find("b")->at), "a.yaml:1:17");
+}
+
+TEST(YamlTest, ColumnsCountBytes) {
+  EXPECT_EQ(errors("\xEF\xBB\xBF"
+                   "a: @b\n"),
+            "a.yaml:1:7: error: YAML: '@' cannot begin a text; put the text in "
+            "quotes");
+  EXPECT_EQ(place("k: \xC3\xA4 def\n", "k", "def"), "a.yaml:1:7");
+  EXPECT_EQ(place("k: \"\xC3\xA4\\u00e4\\\n   def\"\n", "k", "def"),
+            "a.yaml:2:4");
+}
+
+TEST(YamlTest, WhatIsNotThereHasAPlace) {
+  const auto at = [](const char* text, const char* key) {
+    Diagnostics d;
+    const YamlNode root = parse_yaml(text, "a.yaml", d);
+    EXPECT_EQ(d.str(), "");
+    const YamlNode& n = *key ? *root.find(key) : root;
+    EXPECT_TRUE(n.is_null());
+    return to_string(n.at);
+  };
+  EXPECT_EQ(at("", ""), "a.yaml:1:1");
+  EXPECT_EQ(at("# only a comment\n", ""), "a.yaml:2:1");
+  EXPECT_EQ(at("a:  # none\nb: 1\n", "a"), "a.yaml:1:3");
+  EXPECT_EQ(at("a:\nnull: 1\n", "a"), "a.yaml:1:3");
+  EXPECT_EQ(at("a:\n  null\n", "a"), "a.yaml:2:3");
+  EXPECT_EQ(at("{a: , b: 1}\n", "a"), "a.yaml:1:5");
+}
+
+TEST(YamlTest, ThreadsReadAtOnce) {
+  const std::string text =
+      "a: [b, 'c', {d: \"e\\x41\"}]\nf: |\n  g\nh: >\n  i\n  j\nk: [l\n";
+  std::vector<std::string> told(8);
+  std::vector<std::thread> threads;
+  for (std::string& out : told) {
+    threads.emplace_back([&text, &out] {
+      for (int i = 0; i < 100; ++i) out = errors(text);
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  for (const std::string& out : told) {
+    EXPECT_EQ(out, "a.yaml:7:4: error: YAML: '[' is not closed");
+  }
+}
+
+TEST(YamlTest, LongLinesOfAnyKind) {
+  constexpr std::size_t kLong = 4 << 20;
+  const std::string x(kLong, 'x');
+  const std::string blanks(kLong, ' ');
+  EXPECT_EQ(errors("a: 'b" + blanks + "c'\n"), "");
+  EXPECT_EQ(errors("a: b" + blanks + "c\n"), "");
+  EXPECT_EQ(errors("a: [b," + blanks + "c]\n"), "");
+  EXPECT_EQ(errors("a: # " + x + "\n"), "");
+  EXPECT_EQ(errors("a: |\n  " + x + '\n' + blanks), "");
+  std::string words;
+  while (words.size() < kLong) words += "\\x41 ";
+  EXPECT_EQ(errors("a: \"" + words + "\"\n"), "");
+  // yaml-cpp would take gigabytes before it told of the first.
+  EXPECT_EQ(errors("a: " + std::string(20'000'000, '[')),
+            "a.yaml:1:104: error: YAML: nested more than 100 deep");
+}
+
 TEST(YamlTest, NestingIsLimited) {
   const std::string deep = "error: YAML: nested more than 100 deep";
   EXPECT_NE(errors(std::string(100000, '[')).find(deep), std::string::npos);
@@ -127,6 +296,11 @@ TEST(YamlTest, NestingIsLimited) {
   std::string maps;
   for (int i = 0; i < 500; ++i) maps += std::string(i, ' ') + "a:\n";
   EXPECT_NE(errors(maps).find(deep), std::string::npos);
+  const auto nested = [](std::size_t n) {
+    return "a: " + std::string(n - 1, '[') + std::string(n - 1, ']') + '\n';
+  };
+  EXPECT_EQ(errors(nested(100)), "");
+  EXPECT_EQ(errors(nested(101)), "a.yaml:1:103: " + deep);
 }
 
 TEST(YamlTest, ScalarsOfAllKinds) {

@@ -21,7 +21,7 @@ mv "$work"/first/* "$work/moved"
 check "no file names the folder it was installed into" \
   "$(grep -rlF "$prefix" "$work/moved" | head -n 3)" ""
 needed=$(ldd "$work"/moved/bin/* "$work"/moved/lib/*.so |
-  grep -E 'lib(switchyard|fmt|hwy|openblas|gfortran|quadmath|dnnl)' || true)
+  grep -E 'lib(switchyard|fmt|hwy|yaml-cpp|openblas|gfortran|quadmath|dnnl)' || true)
 check "its libraries are its own" \
   "$(grep -vcF "$work/moved/" <<<"$needed" || true)" 0
 check_like "bin/sy runs" "$("$work/moved/bin/sy" version | head -n 1)" "switchyard *"
