@@ -217,10 +217,9 @@ class Formatter {
   }
 
   void verbatim(const YamlNode& node, const std::string& head) {
-    const FmtSource::End end = source_.end(node);
     line(head + ' ' +
          std::string(source_.line(node.at.line).substr(node.at.column - 1)));
-    for (std::size_t row = node.at.line + 1; row <= end.line; ++row) {
+    for (std::size_t row = node.at.line + 1; row <= node.end.line; ++row) {
       line(source_.line(row));
     }
   }

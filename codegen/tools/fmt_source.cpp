@@ -17,14 +17,6 @@ std::size_t indent_of(std::string_view line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }
 
-std::string without_space(std::string_view s) {
-  std::string out;
-  for (const char c : s) {
-    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') out += c;
-  }
-  return out;
-}
-
 }  // namespace
 
 FmtSource::FmtSource(std::string_view text, const lang::YamlNode& root)
@@ -68,94 +60,30 @@ char FmtSource::opening(const lang::YamlNode& node) const {
   }
 }
 
-FmtSource::End FmtSource::end(const lang::YamlNode& node) const {
-  const char open = opening(node);
-  std::size_t row = node.at.line;
-  std::size_t column = node.at.column - 1;
-  if (open == '|' || open == '>') {
-    const std::size_t last = row + block(node).size();
-    return {last, line(last).size()};
-  }
-  if (open == 0) {
-    if (!node.is_scalar()) return {row, column};
-    // A plain text may go on over lines.
-    const std::string whole = without_space(node.str());
-    std::string seen;
-    for (; row <= lines_.size(); ++row, column = 0) {
-      const std::string_view rest =
-          line(row).substr(std::min(column, line(row).size()));
-      for (std::size_t i = 0; i <= rest.size(); ++i) {
-        if (seen == whole) return {row, column + i};
-        if (i < rest.size() && rest[i] != ' ' && rest[i] != '\t') {
-          seen += rest[i];
-        }
-      }
-    }
-    return {lines_.size(), line(lines_.size()).size()};
-  }
-  int depth = 0;
-  char quote = 0;
-  for (; row <= lines_.size(); ++row, column = 0) {
-    const std::string_view l = line(row);
-    for (; column < l.size(); ++column) {
-      const char c = l[column];
-      if (quote) {
-        if (quote == '"' && c == '\\') {
-          ++column;
-        } else if (c == quote) {
-          if (quote == '\'' && column + 1 < l.size() && l[column + 1] == c) {
-            ++column;
-            continue;
-          }
-          quote = 0;
-          if (depth == 0) return {row, column + 1};
-        }
-      } else if (c == '"' || c == '\'') {
-        quote = c;
-      } else if (c == '#' && (column == 0 || l[column - 1] == ' ')) {
-        break;
-      } else if (c == '[' || c == '{' || c == '(') {
-        ++depth;
-      } else if ((c == ']' || c == '}' || c == ')') && --depth == 0) {
-        return {row, column + 1};
-      }
-    }
-  }
-  return {lines_.size(), line(lines_.size()).size()};
+std::size_t FmtSource::offset(const lang::Location& place) const {
+  return starts_[place.line - 1] + place.column - 1;
 }
 
 std::string FmtSource::slice(const lang::YamlNode& node) const {
-  const End e = end(node);
-  const std::size_t from = starts_[node.at.line - 1] + node.at.column - 1;
-  return std::string(text_.substr(from, starts_[e.line - 1] + e.column - from));
+  const std::size_t from = offset(node.at);
+  return std::string(text_.substr(from, offset(node.end) - from));
 }
 
 std::string FmtSource::trailing(const lang::YamlNode& node) const {
   const char open = opening(node);
   const bool block = open == '|' || open == '>';
-  const std::size_t row = block ? node.at.line : end(node).line;
-  const std::string_view l = line(row);
-  const std::size_t from = block ? node.at.column : end(node).column;
-  if (from >= l.size()) return {};
-  const std::size_t hash = l.find(" #", from);
+  const lang::Location& from = block ? node.at : node.end;
+  const std::string_view l = line(from.line);
+  const std::size_t hash = l.find(" #", from.column - 1);
   return hash == std::string_view::npos ? "" : std::string(l.substr(hash + 1));
 }
 
 std::vector<std::string_view> FmtSource::block(
     const lang::YamlNode& node) const {
   std::vector<std::string_view> out;
-  std::size_t indent = 0;
-  std::size_t used = 0;
-  for (std::size_t row = node.at.line + 1; row <= lines_.size(); ++row) {
-    const std::string_view l = line(row);
-    if (!l.empty()) {
-      if (used == 0) indent = indent_of(l);
-      if (indent == 0 || indent_of(l) < indent) break;
-      used = out.size() + 1;
-    }
-    out.push_back(l);
+  for (std::size_t row = node.at.line + 1; row <= node.end.line; ++row) {
+    out.push_back(line(row));
   }
-  out.resize(used);
   return out;
 }
 
@@ -235,8 +163,7 @@ std::vector<std::string> FmtSource::all_comments() const {
 }
 
 bool FmtSource::has_comment_within(const lang::YamlNode& node) const {
-  const End e = end(node);
-  for (std::size_t row = node.at.line; row < e.line; ++row) {
+  for (std::size_t row = node.at.line; row < node.end.line; ++row) {
     if (line(row).find(" #") != std::string_view::npos ||
         line(row).starts_with('#')) {
       return true;

@@ -7,8 +7,8 @@
 
 #include "codegen/lang/yaml.h"
 
-// What the tree of a YAML file does not tell, for the formatter: where a value
-// ends, and where comments stand.
+// What the tree of a YAML file does not tell, for the formatter: how a value is
+// written, and where comments stand.
 
 namespace sy::codegen {
 
@@ -32,11 +32,6 @@ class FmtSource {
 
   // "{", "[", a quote, "|" or ">" that a value begins with; 0 for a plain one.
   char opening(const lang::YamlNode& node) const;
-  // The place behind a value: line and, from 0, column.
-  struct End {
-    std::size_t line, column;
-  };
-  End end(const lang::YamlNode& node) const;
   // The characters of a value that is quoted or in brackets.
   std::string slice(const lang::YamlNode& node) const;
   // The comment behind a value on its last line, or "".
@@ -56,6 +51,7 @@ class FmtSource {
   bool has_comment_within(const lang::YamlNode& node) const;
 
  private:
+  std::size_t offset(const lang::Location& place) const;
   void walk(const lang::YamlNode& node);
   void attach();
 
