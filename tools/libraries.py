@@ -9,6 +9,7 @@ Exit 1, with a line for each difference.
 """
 
 import collections
+import functools
 import os
 import re
 import subprocess
@@ -94,6 +95,11 @@ class Facts:
         self.packages = []         # what `./sy setup` installs
         self.wheels = []
         self.versions = {}         # package -> version; {} if nobody knows
+
+    @functools.lru_cache(maxsize=None)
+    def runs(self, command):
+        return re.search(rf"(?<![\w-]){re.escape(command)}(?![\w-])",
+                         self.scripts) is not None
 
 
 def is_own_header(path, kind, name, files):
@@ -320,8 +326,7 @@ def check(entries, facts):
             if not any(covers(prefix, h) for h in facts.includes):
                 yield f"{entry.name}: no source includes {prefix}"
         for command in entry.commands:
-            if not re.search(rf"(?<![\w-]){re.escape(command)}(?![\w-])",
-                             facts.scripts):
+            if not facts.runs(command):
                 yield f"{entry.name}: no script runs {command}"
         installed = facts.versions.get(next(iter(entry.packages), ""))
         if installed and not is_version(installed, entry.version):

@@ -63,7 +63,7 @@ Operand random_operand(int64_t rows, int64_t cols, bool by_rows,
   o.data.assign(static_cast<size_t>((by_rows ? rows : cols) * o.row * o.col),
                 NAN);
   std::mt19937 random(seed);
-  std::normal_distribution<double> numbers;
+  std::uniform_real_distribution<double> numbers(-1, 1);
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < cols; ++j) {
       o.data[static_cast<size_t>(i * o.row + j * o.col)] = numbers(random);
@@ -132,7 +132,7 @@ TEST(GemmBlas, IsGemmForEverySizeLayoutAndFactor) {
                              {-0.5, 0, true},
                              {2, 1, false},
                              {-3, 0.25, false}};
-  for (const int threads : {1, 2, 3, 7}) {
+  for (const int threads : {1, 3}) {
     const Threads in(threads);
     for (const Sizes& s : sizes) {
       for (const Factors& f : factors) {
@@ -345,7 +345,7 @@ TEST(GemmBlas, BesideLapackOfOtherThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      for (int i = 0; i < 10; ++i) {
+      for (int i = 0; i < 3; ++i) {
         const Tensor off =
             t % 2 == 0 ? mm(a, a) - want : linalg_inv(a) - inverse;
         wrong += !(off.abs().max().item<double>() < 1e-8);
