@@ -13,7 +13,9 @@ int64_t dim_of(const Tensor& self) { return self.dim(); }
 int64_t numel_of(const Tensor& self) { return self.numel(); }
 Tensor shape_as_tensor(const Tensor& self) {
   const IntArrayRef sizes = self.sizes();
-  return sy::tensor(std::vector<int64_t>(sizes.begin(), sizes.end()), kLong);
+  const Tensor out =
+      sy::tensor(std::vector<int64_t>(sizes.begin(), sizes.end()), kLong);
+  return self.is_meta() ? out : out.to(self.device());
 }
 int64_t storage_offset_of(const Tensor& self) { return self.storage_offset(); }
 
