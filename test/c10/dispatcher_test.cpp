@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include "c10/plugin/library.h"
 #include "c10/schema/function_schema.h"
+#include "test/c10/expect_error.h"
 
 namespace sy {
 namespace {
@@ -215,6 +218,15 @@ TEST_F(DispatcherTest, FallbackOfABackendRunsWhatHasNoKernel) {
   // Taken away again with its handle.
   handles.erase(handles.begin());
   EXPECT_THROW(call(op, make(Device(kMeta))), NotImplementedError);
+}
+
+TensorBase without_memory(const TensorBase&) { throw std::bad_alloc(); }
+
+TEST_F(DispatcherTest, NoMemoryForAKernelIsAnOutOfMemoryError) {
+  const auto op = define({{"CPU", SY_FN(without_memory)}});
+  SY_EXPECT_ERROR(call(op, make()), OutOfMemoryError, "[t::f]");
+  Value args[] = {Value(make())}, out[1];
+  SY_EXPECT_ERROR(op.call_boxed(args, 1, out, 1), OutOfMemoryError, "[t::f]");
 }
 
 TEST_F(DispatcherTest, KeysOfABackendThatDoesNotExistAreIgnored) {
