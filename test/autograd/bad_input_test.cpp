@@ -141,9 +141,10 @@ TEST_F(BadInput, WritingToAnUndefinedTensor) {
   SY_EXPECT_ERROR(none.copy_(x_), ValueError, "got an undefined one");
   SY_EXPECT_ERROR(none.scatter_add_(0, zeros({3}, kLong), x_), ValueError,
                   "got an undefined one");
-  SY_EXPECT_ERROR(_foreach_mul_({none}, {x_}), ValueError,
+  const std::vector<Tensor> written = {none}, others = {x_};
+  SY_EXPECT_ERROR(_foreach_mul_(written, others), ValueError,
                   "got an undefined one");
-  SY_EXPECT_ERROR(_foreach_add_({none}, {x_}), ValueError,
+  SY_EXPECT_ERROR(_foreach_add_(written, others), ValueError,
                   "got an undefined one");
   SY_EXPECT_ERROR(none.addmm_(x_, x_), ValueError, "got an undefined one");
   SY_EXPECT_ERROR(none.baddbmm_(x_, x_), ValueError, "");

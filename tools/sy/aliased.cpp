@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
+#include "aten/engine/guard.h"
 #include "aten/tensor.h"
 #include "c10/error.h"
 #include "tools/sy/compare.h"
@@ -148,16 +150,34 @@ class Aliased final : public CallTrials {
     return outs;
   }
 
-  // Moves `t` to a storage with room for `bytes` more, and changes nothing
-  // else that a call sees.
+  // Moves `t` to a storage with `bytes` more behind the old ones, and changes
+  // nothing else that a call sees.
   static void give_room(const TensorBase& t, size_t bytes) {
-    const size_t all = t.nbytes() + bytes + 64;
-    const Tensor there =
-        over(StorageImpl::allocate(all, Device(kCPU)), t.dtype(), t.sizes(), 0);
-    Tensor(there).copy_(Tensor(t));
+    const size_t old = t.storage()->nbytes();
+    Storage storage = StorageImpl::allocate(old + bytes + 64, Device(kCPU));
+    if (old != 0) {
+      std::memcpy(storage->data(), t.storage()->data(), old);
+    }
+    const TensorBase there(
+        TensorImpl::make(std::move(storage), t.dtype(), Device(kCPU),
+                         DispatchKeySet::dense(kCPU), t.sizes(), t.strides(),
+                         t.storage_offset()));
     const bool wrapped = t.impl()->is_wrapped_number();
     t.impl()->shallow_copy_from(*there.impl());
     t.impl()->set_wrapped_number(wrapped);
+  }
+
+  // The first place for elements of that size that is not in front of `t`.
+  static int64_t begin_of(const TensorBase& t, ScalarType dtype) {
+    const auto item = static_cast<int64_t>(element_size(dtype));
+    return (t.storage_offset() * static_cast<int64_t>(t.itemsize()) + item -
+            1) /
+           item;
+  }
+
+  // Whether each element has memory of its own, as what is written must have.
+  static bool is_writable(const TensorBase& t) {
+    return internal_overlap(t) == Overlap::No;
   }
 
   static size_t bytes_of(const HostTensor& t) {
@@ -170,22 +190,25 @@ class Aliased final : public CallTrials {
                                           const HostTensor& e) {
     switch (how) {
       case Shared::Is:
-        if (t.dtype() != e.dtype) return std::nullopt;
+        if (t.dtype() != e.dtype || !is_writable(t)) return std::nullopt;
         return Tensor(t);
       case Shared::Alias:
-        if (t.dtype() != e.dtype) return std::nullopt;
+        if (t.dtype() != e.dtype || !is_writable(t)) return std::nullopt;
         return Tensor(TensorBase(
             TensorImpl::make(Storage(t.storage()), t.dtype(), Device(kCPU),
                              DispatchKeySet::dense(kCPU), t.sizes(),
                              t.strides(), t.storage_offset())));
       case Shared::Part:
         if (t.dtype() != e.dtype || t.numel() < 2) return std::nullopt;
-        give_room(t, 0);
-        return over(t.storage(), e.dtype, {t.numel() / 2}, 0);
+        give_room(t, t.nbytes());
+        return over(t.storage(), e.dtype, {t.numel() / 2},
+                    begin_of(t, e.dtype));
       case Shared::Overlap:
         give_room(t, bytes_of(e));
-        return over(t.storage(), e.dtype, e.sizes, 1);
-      default: give_room(t, 0); return over(t.storage(), e.dtype, {0}, 0);
+        return over(t.storage(), e.dtype, e.sizes, begin_of(t, e.dtype) + 1);
+      default:
+        give_room(t, 0);
+        return over(t.storage(), e.dtype, {0}, begin_of(t, e.dtype));
     }
   }
 
@@ -216,8 +239,13 @@ class Aliased final : public CallTrials {
     // Both need their values, so they can only lie in one storage.
     if (how != Shared::Overlap || t.dtype() != self.dtype()) return "";
     const Tensor values = Tensor(t).clone();
-    const int64_t begin = std::max<int64_t>(self.numel() - 1, 0);
+    if (!is_writable(self) || self.numel() == 0) return "";
     give_room(self, t.nbytes());
+    // From the last element of self on.
+    int64_t begin = self.storage_offset();
+    for (int64_t d = 0; d < self.dim(); ++d) {
+      begin += (self.sizes()[d] - 1) * self.strides()[d];
+    }
     const Tensor other = over(self.storage(), t.dtype(), t.sizes(), begin);
     Tensor(other).copy_(values);
     t.impl()->shallow_copy_from(*other.impl());
