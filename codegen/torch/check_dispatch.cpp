@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include "codegen/lang/format.h"
+#include "codegen/torch/function_errors.h"
 #include "codegen/torch/vocabulary.h"
 #include "codegen/torch/world.h"
 
@@ -39,10 +40,10 @@ bool has_tensor_argument(const FunctionSchema& s) {
       [](const Argument& a) { return a.type.is_tensor_like() && !a.is_out(); });
 }
 
-class Checker {
+class Checker : private FunctionErrors {
  public:
   Checker(const NativeFunction& f, Diagnostics& diagnostics)
-      : f_(f), s_(f.schema), diagnostics_(diagnostics) {}
+      : FunctionErrors(f, diagnostics), s_(f.schema) {}
 
   void run() {
     dispatch();
@@ -52,17 +53,6 @@ class Checker {
   }
 
  private:
-  template <class... Args>
-  void error(const Location& at, fmt::format_string<const Args&...> format,
-             const Args&... args) {
-    diagnostics_.error(at, fmt::format(format, args...));
-  }
-  template <class... Args>
-  void error(std::string_view key, fmt::format_string<const Args&...> format,
-             const Args&... args) {
-    error<Args...>(f_.place(key), format, args...);
-  }
-
   void dispatch() {
     const auto keys = native_dispatch_keys();
     for (const Kernel& k : f_.dispatch) {
@@ -160,9 +150,7 @@ class Checker {
     }
   }
 
-  const NativeFunction& f_;
   const FunctionSchema& s_;
-  Diagnostics& diagnostics_;
 };
 
 }  // namespace

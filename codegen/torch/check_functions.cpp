@@ -4,6 +4,7 @@
 #include <set>
 
 #include "codegen/lang/format.h"
+#include "codegen/torch/function_errors.h"
 #include "codegen/torch/vocabulary.h"
 #include "codegen/torch/world.h"
 
@@ -14,16 +15,15 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-class Checker {
+class Checker : private FunctionErrors {
  public:
   Checker(const World& world, const std::vector<std::string_view>& tags,
           const NativeFunction& f, Diagnostics& diagnostics)
-      : world_(world),
+      : FunctionErrors(f, diagnostics),
+        world_(world),
         tags_(tags),
-        f_(f),
         s_(f.schema),
-        name_(f.name()),
-        diagnostics_(diagnostics) {}
+        name_(f.name()) {}
 
   void run() {
     name();
@@ -36,16 +36,6 @@ class Checker {
   }
 
  private:
-  template <class... Args>
-  void error(const Location& at, fmt::format_string<const Args&...> format,
-             const Args&... args) {
-    diagnostics_.error(at, fmt::format(format, args...));
-  }
-  template <class... Args>
-  void error(std::string_view key, fmt::format_string<const Args&...> format,
-             const Args&... args) {
-    error<Args...>(f_.place(key), format, args...);
-  }
   std::string quoted() const { return fmt::format("'{}'", name_); }
 
   // Of an argument in the text of the signature.
@@ -282,10 +272,8 @@ class Checker {
 
   const World& world_;
   const std::vector<std::string_view>& tags_;
-  const NativeFunction& f_;
   const FunctionSchema& s_;
   const std::string name_;
-  Diagnostics& diagnostics_;
 };
 
 void check_names(const World& world, Diagnostics& diagnostics) {
