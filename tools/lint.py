@@ -78,6 +78,10 @@ MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|work|root|tmp|mnt|Users)/\w")
 # Spelt in parts, so that this line is none.
 UNNUMBERED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b(?!\(#?\d+)")
 
+# A call into the namespace of one instruction set. That of a function which
+# only gathers pointers may be compiled to instructions that the machine lacks.
+OTHER_ISA = re.compile(r"(?<!return )(?<!&)\bN_AVX[23]::\w+(<[\w:]+>)?\(")
+
 
 def source_files(root):
     """Tracked and new files; without git, all but what builds leave."""
@@ -150,6 +154,11 @@ def check_file(path, lines):
         if MACHINE_PATH.search(line) and not path.startswith("test/"):
             yield number, ("names a path of one machine: a fresh clone "
                            "elsewhere must work")
+        if cpp and OTHER_ISA.search(line) and \
+                path != "backends/cpu/program/targets.h":
+            yield number, ("calls a function of an instruction set that the "
+                           "machine may not have: SY_TILE_RETURN calls that "
+                           "of the active one")
         if UNNUMBERED.search(line):
             yield number, ("leaves work without an issue number: do it, or "
                            "write TODO(#12)")

@@ -57,6 +57,13 @@ class LintTest(unittest.TestCase):
     def expect_clean(self, path, text):
         self.assertEqual(found(path, text), [])
 
+    def test_only_the_active_instruction_set_is_called(self):
+        self.expect("backends/cpu/x.cpp",
+                    "const K k[] = {N_AVX3::kernel<T>()};\n", "may not have")
+        self.expect_clean("backends/cpu/x.cpp",
+                          "constexpr F f[] = {&N_AVX3::run<T>};\n"
+                          "case A: return N_AVX3::run(n);\n")
+
     def test_layers_point_downwards(self):
         good = {
             "c10/a.cpp": "c10/b.h", "c10/schema/a.cpp": "c10/schema/b.h",

@@ -304,9 +304,7 @@ namespace sy::cpu::detail {
 
 template <class T>
 const GemmKernel<T>& gemm_kernel() {
-  static const GemmKernel<T> k[] = {N_SSE4::kernel<T>(), N_AVX2::kernel<T>(),
-                                    N_AVX3::kernel<T>()};
-  return k[static_cast<int>(tiles::active_isa())];
+  SY_TILE_RETURN(GemmKernel<T>, kernel<T>())
 }
 template const GemmKernel<float>& gemm_kernel<float>();
 template const GemmKernel<double>& gemm_kernel<double>();

@@ -157,9 +157,7 @@ namespace sy::cpu {
 
 template <class T>
 const AttentionKernel<T>& attention_kernel() {
-  static const AttentionKernel<T> k[] = {
-      N_SSE4::kernel<T>(), N_AVX2::kernel<T>(), N_AVX3::kernel<T>()};
-  return k[static_cast<int>(tiles::active_isa())];
+  SY_TILE_RETURN(AttentionKernel<T>, kernel<T>())
 }
 template const AttentionKernel<float>& attention_kernel<float>();
 template const AttentionKernel<double>& attention_kernel<double>();

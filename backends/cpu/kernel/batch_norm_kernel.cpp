@@ -156,9 +156,7 @@ namespace sy::cpu {
 
 template <class T>
 const ChannelKernel<T>& channel_kernel() {
-  static const ChannelKernel<T> k[] = {N_SSE4::kernel<T>(), N_AVX2::kernel<T>(),
-                                       N_AVX3::kernel<T>()};
-  return k[static_cast<int>(tiles::active_isa())];
+  SY_TILE_RETURN(ChannelKernel<T>, kernel<T>())
 }
 template const ChannelKernel<float>& channel_kernel<float>();
 template const ChannelKernel<double>& channel_kernel<double>();

@@ -210,9 +210,7 @@ namespace sy::cpu {
 
 template <class T>
 const NormKernel<T>& norm_kernel() {
-  static const NormKernel<T> k[] = {N_SSE4::kernel<T>(), N_AVX2::kernel<T>(),
-                                    N_AVX3::kernel<T>()};
-  return k[static_cast<int>(tiles::active_isa())];
+  SY_TILE_RETURN(NormKernel<T>, kernel<T>())
 }
 template const NormKernel<float>& norm_kernel<float>();
 template const NormKernel<double>& norm_kernel<double>();

@@ -231,9 +231,7 @@ namespace sy::cpu {
 
 template <class T>
 const RowKernels<T>& row_kernels() {
-  static const RowKernels<T> k[] = {N_SSE4::rows<T>(), N_AVX2::rows<T>(),
-                                    N_AVX3::rows<T>()};
-  return k[static_cast<int>(tiles::active_isa())];
+  SY_TILE_RETURN(RowKernels<T>, rows<T>())
 }
 template const RowKernels<float>& row_kernels<float>();
 template const RowKernels<double>& row_kernels<double>();

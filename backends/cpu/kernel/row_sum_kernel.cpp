@@ -78,9 +78,7 @@ namespace sy::cpu {
 
 template <class T>
 AddRowsFn<T> add_rows_fn() {
-  const AddRowsFn<T> f[] = {N_SSE4::row_sum<T>(), N_AVX2::row_sum<T>(),
-                            N_AVX3::row_sum<T>()};
-  return f[static_cast<int>(tiles::active_isa())];
+  SY_TILE_RETURN(AddRowsFn<T>, row_sum<T>())
 }
 template AddRowsFn<float> add_rows_fn<float>();
 template AddRowsFn<double> add_rows_fn<double>();

@@ -288,9 +288,7 @@ namespace sy::cpu {
 
 template <class T>
 const SoftmaxKernel<T>& softmax_kernel() {
-  static const SoftmaxKernel<T> k[] = {N_SSE4::kernel<T>(), N_AVX2::kernel<T>(),
-                                       N_AVX3::kernel<T>()};
-  return k[static_cast<int>(tiles::active_isa())];
+  SY_TILE_RETURN(SoftmaxKernel<T>, kernel<T>())
 }
 template const SoftmaxKernel<float>& softmax_kernel<float>();
 template const SoftmaxKernel<double>& softmax_kernel<double>();

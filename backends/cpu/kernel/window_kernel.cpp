@@ -237,9 +237,7 @@ namespace sy::cpu {
 
 template <class E>
 const WindowKernels<E>& window_kernels() {
-  static const WindowKernels<E> k[] = {
-      N_SSE4::windows<E>(), N_AVX2::windows<E>(), N_AVX3::windows<E>()};
-  return k[static_cast<int>(tiles::active_isa())];
+  SY_TILE_RETURN(WindowKernels<E>, windows<E>())
 }
 template const WindowKernels<float>& window_kernels<float>();
 template const WindowKernels<double>& window_kernels<double>();

@@ -12,3 +12,22 @@
     case Isa::avx2: N_AVX2::fill(table); break;   \
     case Isa::avx512: N_AVX3::fill(table); break; \
   }
+
+// Returns what `...` gives in the namespace of the active instruction set, made
+// once. Nothing of another namespace may run, not even a function that only
+// gathers pointers: it may hold instructions that the machine has not.
+#define SY_TILE_RETURN(Type, ...)                   \
+  switch (tiles::active_isa()) {                    \
+    case tiles::Isa::sse4: {                        \
+      static const Type made = N_SSE4::__VA_ARGS__; \
+      return made;                                  \
+    }                                               \
+    case tiles::Isa::avx2: {                        \
+      static const Type made = N_AVX2::__VA_ARGS__; \
+      return made;                                  \
+    }                                               \
+    default: {                                      \
+      static const Type made = N_AVX3::__VA_ARGS__; \
+      return made;                                  \
+    }                                               \
+  }

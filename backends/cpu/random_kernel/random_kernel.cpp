@@ -185,9 +185,7 @@ HWY_AFTER_NAMESPACE();
 namespace sy::cpu {
 
 const RandomKernels& random_kernels() {
-  static const RandomKernels k[] = {N_SSE4::kernels(), N_AVX2::kernels(),
-                                    N_AVX3::kernels()};
-  return k[static_cast<int>(tiles::active_isa())];
+  SY_TILE_RETURN(RandomKernels, kernels())
 }
 
 }  // namespace sy::cpu
