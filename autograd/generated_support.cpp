@@ -3,6 +3,7 @@
 #include "autograd/runtime_ops.h"
 #include "autograd/view.h"
 #include "c10/plugin/library_token.h"
+#include "c10/schema/function_schema.h"
 
 namespace sy::autograd {
 
@@ -104,7 +105,23 @@ void check_write(const Writer& w, const TensorImpl& t) {
 
 }  // namespace
 
+namespace {
+
+// Of the first argument that `op` writes.
+std::string_view written_name(const OperatorEntry& op) {
+  for (const Argument& a : op.schema().arguments()) {
+    if (a.is_write()) return a.name.view();
+  }
+  return "self";
+}
+
+}  // namespace
+
 void check_inplace(const OperatorEntry& op, const Tensor& self) {
+  if (SY_UNLIKELY(!self.defined())) {
+    fail(ErrorKind::Value, "[{}] {}: expected a tensor, got an undefined one",
+         op.name(), written_name(op));
+  }
   check_write({&op, {}}, *self.impl());
 }
 

@@ -137,8 +137,9 @@ SY_API Tensor clone_before_write(const Tensor& self);
 // would be the new node.
 inline void save_before_write(SavedTensor& saved, const Tensor& t,
                               const Tensor& self) {
-  if (SY_UNLIKELY(t.is_same(self))) {
-    saved.save(clone_before_write(self));
+  // A view of self, too, would be changed, and hold the history that holds it.
+  if (SY_UNLIKELY(t.defined() && t.is_alias_of(self))) {
+    saved.save(clone_before_write(t));
   } else {
     saved.save(t);
   }

@@ -82,7 +82,10 @@ const Kernel* Registry::kernel_for(const OperatorEntry& e, DispatchKey f,
         f == DispatchKey::Autograd &&
         (composite_explicit != nullptr ||
          own(e, DispatchKey::Dense, backend) != nullptr);
-    if (composite_implicit != nullptr && !backend_has_own) {
+    // A backend that has its own kernel of a composite would lose the gradient
+    // if nothing else recorded it.
+    const bool recorded = backend_has_own && own(e, f, -1) != nullptr;
+    if (composite_implicit != nullptr && !recorded) {
       return kernel(composite_implicit);
     }
   }
@@ -122,7 +125,10 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   const int backends = backend_count();
   Plan plan;
   DispatchTable head{};
-  head.mask = 0xffffffffu | DispatchKeySet(DispatchKey::Undefined).bits();
+  // A row has no slot for a backend that does not exist, which a thread may
+  // have included.
+  head.mask = ((uint64_t{1} << backends) - 1) |
+              DispatchKeySet(DispatchKey::Undefined).bits();
   head.num_backends = static_cast<uint8_t>(backends);
   for (int b = 0; b < backends; ++b) {
     const KernelRecord* const r = own(e, DispatchKey::Dense, b);

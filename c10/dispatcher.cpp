@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <new>
 
 #include "c10/registry.h"
 #include "c10/schema/function_schema.h"
@@ -23,6 +24,17 @@ void OperatorEntry::name_in(Error& e) const {
     return;
   }
   e.add_prefix(str("[{}] ", short_name));
+}
+
+void OperatorEntry::rethrow() const {
+  try {
+    throw;
+  } catch (Error& e) {
+    name_in(e);
+    throw;
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::OutOfMemory, "[{}] no memory is left", name_);
+  }
 }
 
 std::string OperatorEntry::schema_text() const {
@@ -133,7 +145,15 @@ void OperatorEntry::missing_kernel(DispatchKeySet keys,
   }
   const std::string kernels = Registry::singleton().kernels_of(*this);
   text += str("\n  kernels: {}", kernels.empty() ? "none" : kernels);
-  if (f == DispatchKey::Undefined) {
+  const DispatchKeySet excluded = DispatchKeySet::raw(thread_state.excluded);
+  if (!excluded.empty()) {
+    text += str("\n  excluded on this thread: {}", to_string(excluded));
+  }
+  DispatchKeySet all;
+  for (size_t i = 0; i < n; ++i) all = all | arg_keys[i];
+  if (f == DispatchKey::Undefined && !all.empty()) {
+    text += "\n  the keys of the arguments are excluded, so no backend is left";
+  } else if (f == DispatchKey::Undefined) {
     text += "\n  no argument is a defined tensor, so no backend was chosen";
   } else if (on_backend) {
     text +=
@@ -220,9 +240,8 @@ void OperatorHandle::call_boxed(Value* args, size_t num_args, Value* results,
   } catch (TypeError& e) {
     name_argument(e, *entry_, args);
     throw;
-  } catch (Error& e) {
-    entry_->name_in(e);
-    throw;
+  } catch (...) {
+    entry_->rethrow();
   }
 }
 
@@ -291,9 +310,8 @@ OperatorHandle Dispatcher::find_or_throw(std::string_view full_name) const {
   const std::string name = full_name.find("::") == std::string_view::npos
                                ? str("aten::{}", full_name)
                                : std::string(full_name);
-  const std::string best = Registry::singleton().nearest_defined(name);
   fail(ErrorKind::NotImplemented, "no operator {}{}", name,
-       best.empty() ? "" : "; did you mean " + best + "?");
+       Registry::singleton().hint_for(name));
 }
 
 OperatorHandle Dispatcher::findSchemaOrThrow(std::string_view name,

@@ -76,6 +76,9 @@ class SY_API OperatorEntry {
   DispatchKeySet keys_of(const Value* args) const;
   // Puts "[name] " before the message if it names no operator.
   SY_COLD void name_in(Error& e) const;
+  // In a handler of a call: throws the exception again. An Error names the
+  // operator then, and std::bad_alloc is an OutOfMemoryError.
+  [[noreturn]] SY_COLD void rethrow() const;
   // Chooses the highest backend if tensors are on several. Throws ValueError if
   // two of them are not the CPU, unless the operator has kNoDeviceCheck.
   DispatchKeySet resolve_backends(DispatchKeySet keys) const;
@@ -190,9 +193,8 @@ class TypedOperator<R(A...)> {
     try {
       return run(detail::thread_keys(detail::keys_of(args...)),
                  std::forward<A>(args)...);
-    } catch (Error& e) {
-      entry_->name_in(e);
-      throw;
+    } catch (...) {
+      entry_->rethrow();
     }
   }
   // For kernels: continues with exactly these keys. The keys of the thread are

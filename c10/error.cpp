@@ -7,14 +7,28 @@
 
 namespace sy {
 
-Error::Error(std::string message) : message_(std::move(message)) {}
+namespace {
+
+// what() ends at a NUL: the rest of a message would be lost.
+std::string shown(std::string text) {
+  for (size_t at = 0; (at = text.find('\0', at)) != std::string::npos;) {
+    text.replace(at, 1, "\\0");
+  }
+  return text;
+}
+
+}  // namespace
+
+Error::Error(std::string message) : message_(shown(std::move(message))) {}
 Error::~Error() = default;
 
 void Error::add_context(std::string_view context) {
-  message_.insert(0, std::string(context) + "\n");
+  message_.insert(0, shown(std::string(context)) + "\n");
 }
 
-void Error::add_prefix(std::string_view prefix) { message_.insert(0, prefix); }
+void Error::add_prefix(std::string_view prefix) {
+  message_.insert(0, shown(std::string(prefix)));
+}
 
 // Destructors are out of line so that type_info and vtable have one home, and
 // a plugin catches what the library throws.

@@ -147,7 +147,9 @@ void Registry::check_impl(RegistrationBatch& batch,
               : str("a fallback for {} is registered at {}:{} by {}", impl.key,
                     (*slot)->file, (*slot)->line, (*slot)->owner->name()));
     }
-    if (impl.kernel.boxed == nullptr && !impl.kernel.is_fallthrough()) {
+    const bool boxed =
+        impl.kernel.boxed != nullptr && impl.kernel.unboxed == nullptr;
+    if (!boxed && !impl.kernel.is_fallthrough()) {
       batch.problem(impl.site, "a fallback must be a boxed kernel");
     }
     return;
@@ -158,12 +160,10 @@ void Registry::check_impl(RegistrationBatch& batch,
       found == index.defs.end() ? nullptr : found->second;
   OperatorEntry* entry = entries_.find(impl.full_name);
   if (def == nullptr && (entry == nullptr || !entry->defined())) {
-    std::string best = nearest(impl.full_name);
-    batch.problem(
-        impl.site,
-        str("no operator {} to register a {} kernel for{}{}", impl.full_name,
-            impl.key, best.empty() ? "" : "; did you mean " + best + "?",
-            entry == nullptr ? "" : " (its library was unloaded)"));
+    batch.problem(impl.site,
+                  str("no operator {} to register a {} kernel for{}{}",
+                      impl.full_name, impl.key, hint(impl.full_name),
+                      entry == nullptr ? "" : " (its library was unloaded)"));
     return;
   }
   if (def == nullptr) {
@@ -550,15 +550,26 @@ void Registry::withdraw(LibraryToken* token,
   for (auto& [slot, record] : fallbacks) delete record;
 }
 
-std::string Registry::nearest(std::string_view full_name) const {
+std::string Registry::hint(std::string_view full_name) const {
   NearestName best(full_name);
   std::vector<std::string_view> names;
   for (const OperatorEntry* e : entries_) {
     if (e->defined()) names.push_back(e->name());
   }
   std::sort(names.begin(), names.end());  // ties fall the same way each time
-  for (std::string_view n : names) best.consider(n);
-  return std::string(best.best());
+  std::string overloads;
+  constexpr int kShown = 8;
+  int found = 0;
+  for (std::string_view n : names) {
+    if (n.starts_with(full_name) &&
+        n.substr(full_name.size()).starts_with(".") && ++found <= kShown) {
+      overloads += (found > 1 ? ", " : "") + std::string(n);
+    }
+    best.consider(n);
+  }
+  if (found > kShown) overloads += str(" and {} more", found - kShown);
+  if (found > 0) return "; its overloads are " + overloads;
+  return best.best().empty() ? "" : str("; did you mean {}?", best.best());
 }
 
 }  // namespace sy

@@ -122,7 +122,9 @@ class Registry {
 
   // Commits pending records, then looks up without a lock.
   OperatorEntry* look_up(std::string_view full_name);
-  std::string nearest_defined(std::string_view full_name);
+  // What may be meant by a name that no operator has, to end a message with:
+  // its overloads, else the nearest name, else nothing.
+  std::string hint_for(std::string_view full_name);
   std::vector<const OperatorEntry*> defined() const;
   // Kernels of an entry, for messages: "CPU (kernels.cpp:12), Autograd (...)".
   std::string kernels_of(const OperatorEntry& entry) const;
@@ -147,7 +149,7 @@ class Registry {
   friend class Loader;
   Registry();
   // The caller holds mutex_.
-  std::string nearest(std::string_view full_name) const;
+  std::string hint(std::string_view full_name) const;
   struct Fallbacks {
     KernelRecord* all = nullptr;
     KernelRecord* backend[kMaxBackends] = {};

@@ -58,14 +58,6 @@ bool is_identifier(std::string_view s) {
          });
 }
 
-bool is_namespace(std::string_view s) {
-  for (std::size_t at; (at = s.find("::")) != std::string_view::npos;) {
-    if (!is_identifier(s.substr(0, at))) return false;
-    s.remove_prefix(at + 2);
-  }
-  return is_identifier(s);
-}
-
 // The keys that begin a line.
 template <class F>
 bool any_key(std::string_view text, const F& is) {
@@ -341,6 +333,14 @@ class Resolver {
 
 }  // namespace
 
+bool is_namespace(std::string_view s) {
+  for (std::size_t at; (at = s.find("::")) != std::string_view::npos;) {
+    if (!is_identifier(s.substr(0, at))) return false;
+    s.remove_prefix(at + 2);
+  }
+  return is_identifier(s);
+}
+
 std::string_view to_string(Engine e) {
   return kEngineNames[static_cast<std::size_t>(e)];
 }
@@ -409,6 +409,25 @@ void check_backends(std::span<const Backend> backends,
 }
 
 bool is_alias_key(std::string_view key) { return has(kAliases, key); }
+
+void check_plugin_key(const lang::Text& key, lang::Diagnostics& diagnostics) {
+  static constexpr std::string_view kOurs[] = {"CPU", "Meta"};
+  // Of schemas/dispatch_keys.yaml, and what PyTorch has beside them.
+  static constexpr std::string_view kNoBackends[] = {
+      "Undefined",     "Dense",          "BackendSelect", "Mode",
+      "TransformBack", "Wrapped",        "Functionalize", "Autocast",
+      "Batched",       "TransformFront", "Trace",         "CatchAll",
+      "Python"};
+  const std::string& name = key.str();
+  if (has(kOurs, name)) {
+    diagnostics.error(key.start(), "the library itself has the kernels of '" +
+                                       name +
+                                       "'; a plugin needs a key of its own");
+  } else if (has(kNoBackends, name) || name.starts_with("Autograd") ||
+             name.starts_with("Composite")) {
+    diagnostics.error(key.start(), "'" + name + "' is no key of a backend");
+  }
+}
 
 std::vector<std::string_view> dispatch_keys(std::span<const Backend> backends) {
   std::vector<std::string_view> out;

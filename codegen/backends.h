@@ -98,6 +98,13 @@ void check_backends(std::span<const Backend> backends,
 // Whether the key stands for all backends: CompositeExplicitAutograd and such.
 bool is_alias_key(std::string_view key);
 // What `dispatch:` may name: the keys of the backends, and the aliases.
+// "npu", "sy::npu"
+bool is_namespace(std::string_view name);
+
+// Refuses a key that is not a plugin's to take: the library's own backends, and
+// what is no backend at all.
+void check_plugin_key(const lang::Text& key, lang::Diagnostics& diagnostics);
+
 std::vector<std::string_view> dispatch_keys(std::span<const Backend> backends);
 
 // The operators that a description names.

@@ -155,6 +155,7 @@ int emit_plugin(const EmitOptions& options, std::ostream& err) {
   const std::string text = lang::read_file(input, diagnostics);
   if (!diagnostics.empty()) return finish(diagnostics, false, err);
   const Backend backend = read_backend(text, short_path(input), diagnostics);
+  check_plugin_key(backend.key, diagnostics);
   return emit_whole_backend(options, model, backend, true, diagnostics, err);
 }
 
@@ -212,7 +213,12 @@ int check_files(const std::vector<std::string>& files,
   const Model model = Model::load(own_sources(sources), diagnostics);
   for (const std::string& file : files) {
     const Backend* backend = model.find_backend(file);
-    if (backend != nullptr) named_kernels(model, *backend, diagnostics);
+    if (backend == nullptr) continue;
+    // A backend in the tree is a folder's backend.yaml.
+    if (base_name(file) != "backend.yaml") {
+      check_plugin_key(backend->key, diagnostics);
+    }
+    named_kernels(model, *backend, diagnostics);
   }
   report(diagnostics, sources, err);
   return diagnostics.empty() ? 0 : 1;

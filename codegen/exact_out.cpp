@@ -25,10 +25,13 @@ bool ExactOut::of(const Operator& op) {
 }
 
 bool ExactOut::find(const Operator& op) {
+  if (op.has_tag("wide_out")) return false;
   const bool tile = op.kind() == lang::OperatorKind::kReduce ||
                     op.kind() == lang::OperatorKind::kScan;
   if (tile && op.base.schema.returns().size() > 1) return true;
-  if (op.has_tag("view_copy") || op.has_tag("exact_out")) return true;
+  for (const char* tag : {"view_copy", "exact_out", "copied_out"}) {
+    if (op.has_tag(tag)) return true;
+  }
   for (const char* tag :
        {"pointwise", "reduction", "nondeterministic_seeded"}) {
     if (op.has_tag(tag)) return false;

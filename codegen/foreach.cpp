@@ -33,11 +33,14 @@ std::optional<std::string> inplace_call(const Model& model, const Operator& op,
   if (root.kind != lang::NodeKind::kCall) return std::nullopt;
   const Operator* inner = inplace_operator(model, root.name, code.operators);
   if (inner == nullptr) return std::nullopt;
-  const std::string head = fmt::format("sy::{}(self[i]", root.name);
+  // The namespace of the C++ function: sy, or that of an own library.
+  const std::string function =
+      fmt::format("{}::{}", model.cpp_namespace(inner->base.schema), root.name);
+  const std::string head = function + "(self[i]";
   if (!code.value.starts_with(head)) return std::nullopt;
   std::string rest = code.value.substr(head.size());
   if (!inner->entry->method_variant) {
-    return fmt::format("sy::{}_({}{}", root.name, each, rest);
+    return fmt::format("{}_({}{}", function, each, rest);
   }
   if (rest.starts_with(", ")) rest.erase(0, 2);
   return fmt::format("{}.{}_({}", each, root.name, rest);
@@ -71,7 +74,9 @@ std::optional<ForeachPlan> plan_foreach(const Model& model, const Operator& op,
   auto code = lang::compile_tensor(op.entry->composite->expr, env, model,
                                    wanted, diagnostics);
   if (!code) return std::nullopt;
-  if (op.inplace) {
+  // Where operators are interpreted, the in-place form stores what the
+  // expression gives, and the library's operators are known by schema alone.
+  if (op.inplace && !model.is_interpreted()) {
     std::set<std::string> taken;
     for (std::string& name : parameter_names(schema)) {
       taken.insert(std::move(name));

@@ -269,6 +269,7 @@ void Model::index() {
         auto& known = operators_[name];
         if (known.empty() || known.back() != &op) known.push_back(&op);
         if (o->schema.is_functional()) functional_[name].push_back(&o->schema);
+        if (family.is_own()) own_namespaces_.emplace(&o->schema, &family.ns);
       }
     }
   }
@@ -323,15 +324,8 @@ std::span<const FunctionSchema* const> Model::lookup(
 }
 
 std::string Model::cpp_namespace(const FunctionSchema& s) const {
-  for (const Family& family : families_) {
-    if (!family.is_own()) continue;
-    for (const Operator& op : family.operators) {
-      for (const Overload* o : op.overloads()) {
-        if (&o->schema == &s) return "sy::" + family.ns;
-      }
-    }
-  }
-  return "sy";
+  const auto it = own_namespaces_.find(&s);
+  return it == own_namespaces_.end() ? "sy" : "sy::" + *it->second;
 }
 
 std::string Model::cpp_header(const FunctionSchema& s) const {

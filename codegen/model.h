@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "codegen/backends.h"
@@ -95,6 +96,8 @@ class Model : public lang::OpTable {
                          std::vector<Backend> backends,
                          lang::Diagnostics& diagnostics);
 
+  // Made by load_text: no C++ comes of it.
+  bool is_interpreted() const { return known_ != nullptr; }
   std::span<const Family> families() const { return families_; }
   std::span<const Backend> backends() const { return backends_; }
   // By the path it was given as; null if there is none.
@@ -135,6 +138,8 @@ class Model : public lang::OpTable {
       merged_;
   const lang::OpTable* known_ = nullptr;
   std::map<std::string, std::vector<const Operator*>, std::less<>> operators_;
+  // Of signatures of own namespaces, to the family's `ns`.
+  std::unordered_map<const FunctionSchema*, const std::string*> own_namespaces_;
 };
 
 // The forms that are derived from a functional signature, named as PyTorch

@@ -166,6 +166,7 @@ PointwiseParts pointwise_parts(const Operator& op) {
   parts.program = pointwise_program(op);
   finish(parts, op.base.schema, op.entry->pointwise->results[0].expr,
          promoted(op, parts.program));
+  if (parts.rule == "only_bool_to_int") parts.promote_scalars |= 1u << 31;
   return parts;
 }
 

@@ -22,6 +22,7 @@ struct PointwiseParts {
   // a value for each scalar.
   std::optional<lang::Program> at_defaults;
   std::vector<lang::Uniform> defaults;
+  // Bit 31 of promote_scalars: a whole number counts too.
   std::uint32_t promote_inputs = 0, promote_scalars = 0, whole_scalars = 0;
   std::uint32_t lower_bounds = 0, upper_bounds = 0;  // min, max of clamp
 };

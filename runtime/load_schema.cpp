@@ -1,11 +1,14 @@
 #include "runtime/load_schema.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -106,12 +109,42 @@ void SchemaHandle::unload(std::chrono::milliseconds timeout) {
   operators_.clear();
 }
 
+namespace {
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+// A device has no end, and a pipe may have no writer.
+std::string read_schema(const std::string& path) {
+  const Descriptor file{
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  SY_CHECK(file.fd >= 0, Registration,
+           "cannot load schema {}: the file cannot be read: {}", path,
+           std::strerror(errno));
+  struct stat info {};
+  SY_CHECK(::fstat(file.fd, &info) == 0 && S_ISREG(info.st_mode), Registration,
+           "cannot load schema {}: expected a regular file", path);
+  std::string text;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(file.fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    SY_CHECK(n >= 0, Registration,
+             "cannot load schema {}: the file cannot be read: {}", path,
+             std::strerror(errno));
+    if (n == 0) return text;
+    text.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+}  // namespace
+
 SchemaHandle load_schema(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), {});
-  SY_CHECK(in.is_open() && !in.bad(), Registration,
-           "cannot load schema {}: the file cannot be read", path);
-  return load_schema_text(text, path);
+  return load_schema_text(read_schema(path), path);
 }
 
 SchemaHandle load_schema_text(std::string_view text, const std::string& name) {

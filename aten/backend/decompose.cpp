@@ -155,6 +155,13 @@ void run_reduce(const ReduceNode& node, Value* results) {
   plan_reduce(op, args, &plan);
   const ScalarType dtype = register_dtype(plan.compute);
   const Device device = args.self->device();
+  if (plan.numel == 0) {  // perhaps of no elements, without an identity
+    for (int i = 0; i < op.n_results; ++i) {
+      results[i] =
+          Value(TensorBase(make_tensor(plan.sizes, plan.results[i], device)));
+    }
+    return;
+  }
   const PrimitiveCalls calls(dtype, device);
   const program::ComputeType type = program::compute_type_of(plan.compute);
   program::Uniform uniforms[program::kMaxUniforms];

@@ -10,6 +10,7 @@
 
 #include "aten/backend/node.h"
 #include "c10/backend.h"
+#include "c10/device_guard.h"
 #include "c10/error.h"
 #include "c10/introspect.h"
 #include "c10/kernel_watch.h"
@@ -118,6 +119,14 @@ bool may_write(const FunctionSchema& schema, const Argument& a) {
   return a.name == "dst";
 }
 
+// "npu" is the device that the thread has of that backend: "npu:0".
+Device one_device(Device d) {
+  if (d.type() > kMeta && !d.has_index()) {
+    d.set_index(current_device(d.type()));
+  }
+  return d;
+}
+
 // What a call promises, from its arguments.
 class Promise {
  public:
@@ -132,7 +141,7 @@ class Promise {
     for (size_t i = 0; i < n; ++i) {
       const Argument& a = arguments[i];
       if (args[i].tag() == Value::Tag::Device) {
-        devices_.push_back(args[i].to_device());
+        devices_.push_back(one_device(args[i].to_device()));
       }
       // The stride of a window is another thing.
       const bool asks =
@@ -197,7 +206,9 @@ class Promise {
     std::vector<TensorBase> got, expected;
     for_each_tensor(result, [&](const TensorBase& t) { got.push_back(t); });
     for (const TensorBase& t : got) {
-      if (devices_.empty() || contains(devices_, t.device())) continue;
+      if (devices_.empty() || contains(devices_, one_device(t.device()))) {
+        continue;
+      }
       return str("expected on {}, got on {}", devices_.front(), t.device());
     }
     if (inferred_.empty()) return {};

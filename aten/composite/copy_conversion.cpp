@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "aten/engine/apart.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/copy_kernels.h"
 #include "aten/ops/copy_ops.h"
 #include "aten/ops/factory.h"
+#include "aten/result_type.h"
 #include "aten/scalar_tensor.h"
 #include "c10/backend.h"
 
@@ -60,6 +62,11 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return self;
   assert_no_internal_overlap("copy_", "self", self);
   assert_no_partial_overlap("copy_", self, "src", src);
+  if (SY_UNLIKELY(self.is_alias_of(src) &&
+                  sharing(self, src) == Sharing::TooHard)) {
+    copy_tensor(self, generated::copy_apart(src));
+    return self;
+  }
   copy_tensor(self, src, non_blocking);
   return self;
 }
@@ -133,9 +140,11 @@ bool equal(const Tensor& self, const Tensor& other) {
   SY_CHECK(self.device() == other.device(), Value,
            "[equal] other: expected a tensor on {}, got {}", self.device(),
            describe(other));
-  SY_CHECK(self.dtype() == other.dtype(), Type,
-           "[equal] other: expected {}, got {}", self.dtype(), describe(other));
   if (self.sizes() != other.sizes()) return false;
+  if (self.dtype() != other.dtype()) {
+    const ScalarType common = result_type({self, other});
+    return composite::equal(self.to(common), other.to(common));
+  }
   SY_CHECK(!self.is_meta(), NotImplemented,
            "[equal] self: expected a tensor with data, got {}", describe(self));
   const auto on_host = [](const Tensor& t) {

@@ -44,8 +44,8 @@ Tensor scaled_identity(const Tensor& d, int64_t n) {
   return diag_embed(d.unsqueeze(-1).expand(sizes));
 }
 
-// d A^-T, by the factors that det and solve keep: those of the transpose if A
-// is contiguous.
+// d A^-T, by the factors that det keeps: those of the transpose if A is
+// contiguous.
 Tensor times_inverse(const Tensor& d, const Tensor& A, const Tensor& LU,
                      const Tensor& pivots) {
   if (recorded(A)) {
@@ -121,10 +121,9 @@ std::tuple<Tensor, Tensor> solve_backward(const Tensor& grad, const Tensor& X,
                                           const Tensor& pivots, bool left) {
   const Sides sides{X.dim() < A.dim()};
   const Tensor g = sides.matrix(grad), x = sides.matrix(X);
-  const Tensor gB =
-      recorded(A)
-          ? std::get<0>(sy::_linalg_solve_ex(A.mT(), g, left))
-          : sy::linalg_lu_solve(LU, pivots, g, left, !A.is_contiguous());
+  const Tensor gB = recorded(A)
+                        ? std::get<0>(sy::_linalg_solve_ex(A.mT(), g, left))
+                        : sy::linalg_lu_solve(LU, pivots, g, left, true);
   const Tensor gA = left ? -matmul(gB, x.mT()) : -matmul(x.mT(), gB);
   return {gA, sides.back(gB)};
 }

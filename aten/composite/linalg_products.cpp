@@ -2,6 +2,7 @@
 
 #include "aten/composite/linalg_products_contraction.h"
 #include "aten/engine/dims.h"
+#include "aten/engine/generated.h"
 #include "aten/engine/geometry.h"
 #include "aten/operators.h"
 #include "aten/ops/linalg.h"
@@ -110,7 +111,11 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
 
 Tensor& addbmm_(Tensor& self, const Tensor& batch1, const Tensor& batch2,
                 const Scalar& beta, const Scalar& alpha) {
-  const Tensor result = sy::addbmm(self, batch1, batch2, beta, alpha);
+  using generated::before_write_of;
+  const Tensor before = generated::before_write(self, batch1, batch2);
+  const Tensor result =
+      sy::addbmm(before, before_write_of(batch1, self, before),
+                 before_write_of(batch2, self, before), beta, alpha);
   if (self.sizes() != result.sizes()) self.resize_(result.sizes());
   return self.copy_(result);
 }

@@ -21,6 +21,10 @@ Tensor weight_along(const Tensor& weight, const Tensor& scores,
 }
 
 Tensor reduced(const Tensor& loss, int64_t reduction) {
+  SY_CHECK(reduction == Reduction::None || reduction == Reduction::Sum, Value,
+           "[cross_entropy_loss] reduction: expected none (0), mean (1) or sum "
+           "(2), got {}",
+           reduction);
   return reduction == Reduction::None ? loss : sy::sum(loss);
 }
 

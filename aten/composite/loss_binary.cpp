@@ -20,8 +20,8 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
              "as in target, got others");
   }
   const Tensor loss = weight && weight->defined() ? each.mul(*weight) : each;
-  if (reduction == Reduction::None) return loss;
-  return reduction == Reduction::Mean ? sy::mean(loss) : sy::sum(loss);
+  if (reduction == Reduction::Mean) return sy::mean(loss);
+  return reduction == Reduction::Sum ? sy::sum(loss) : loss;
 }
 
 }  // namespace sy::composite

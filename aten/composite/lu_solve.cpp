@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "aten/composite/lu_factors.h"
 #include "aten/contract/linalg.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
@@ -98,12 +97,12 @@ Tensor lu_solve_by_triangles(const Tensor& LU, const Tensor& pivots,
 std::tuple<Tensor, Tensor, Tensor, Tensor> solve_ex_by_factors(
     const Tensor& A, const Tensor& B, bool left, bool check_errors) {
   constexpr const char* kOp = "linalg_solve";
-  const LuFactors f(A);
-  if (check_errors) check_linalg_info(kOp, f.info.to(Device(kCPU)));
+  const auto [LU, pivots, info] = sy::linalg_lu_factor_ex(A);
+  if (check_errors) check_linalg_info(kOp, info.to(Device(kCPU)));
   const bool vector = is_vector_beside(A, B);
-  const Tensor x = solve_side(kOp, f.LU, f.pivots, vector ? B.unsqueeze(-1) : B,
-                              left, f.transposed);
-  return {vector ? x.squeeze(-1) : x, f.LU, f.pivots, f.info};
+  const Tensor x =
+      solve_side(kOp, LU, pivots, vector ? B.unsqueeze(-1) : B, left, false);
+  return {vector ? x.squeeze(-1) : x, LU, pivots, info};
 }
 
 std::tuple<Tensor, Tensor> inv_ex_by_solve(const Tensor& A, bool check_errors) {

@@ -74,7 +74,8 @@ Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
 }
 
 Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
-  return powers(x, N.value_or(x.size(-1)));
+  const Tensor vectors = x.dim() == 0 ? x.unsqueeze(0) : x;
+  return powers(vectors, N.value_or(vectors.size(-1)));
 }
 
 Tensor cov(const Tensor& self, int64_t correction,

@@ -4,10 +4,13 @@
 
 #include "aten/composite/pooling_by_index.h"
 #include "aten/contract/pooling_windows.h"
+#include "aten/engine/generated.h"
+#include "aten/engine/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/pooling_max.h"
 #include "aten/ops/pooling_max_kernels.h"
+#include "aten/ops/pooling_max_ops.h"
 #include "c10/thread_state.h"
 
 namespace sy::composite {
@@ -106,6 +109,27 @@ std::tuple<Tensor, Tensor> max_pool3d_by_index(
   return largest(pooling_windows("max_pool3d", 3, self, kernel_size, stride,
                                  padding, dilation, ceil_mode),
                  self);
+}
+
+std::tuple<Tensor&, Tensor&> max_pool3d_with_indices_out(
+    const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode, Tensor& out,
+    Tensor& indices) {
+  const OperatorEntry& op = ops::max_pool3d_with_indices_out::entry();
+  const auto [values, places] = sy::max_pool3d_with_indices(
+      self, kernel_size, stride, padding, dilation, ceil_mode);
+  const auto store = [&](const Tensor& result, Tensor& to) {
+    generated::check_out_dtype(op, to, result.scalar_type());
+    if (to.defined() && to.sizes() == result.sizes()) {
+      assert_no_internal_overlap("max_pool3d_with_indices", "out", to);
+      to.resize_(result.sizes(), self.dim() == 5 ? self.suggest_memory_format()
+                                                 : MemoryFormat::Contiguous);
+    }
+    store_result(op, result, to);
+  };
+  store(values, out);
+  store(places, indices);
+  return {out, indices};
 }
 
 Tensor max_pool2d_backward_by_scatter(const Tensor& grad_output,

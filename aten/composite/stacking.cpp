@@ -171,8 +171,10 @@ Tensor pad_sequence(TensorList sequences, bool batch_first,
     const int64_t missing = length - t.size(0);
     pad.push_back(padding_side == "left" ? missing : 0);
     pad.push_back(padding_side == "left" ? 0 : missing);
-    padded.push_back(missing == 0 ? t
-                                  : sy::constant_pad_nd(t, pad, padding_value));
+    // The first says which dtype all have.
+    const Tensor same = t.to(sequences[0].scalar_type());
+    padded.push_back(
+        missing == 0 ? same : sy::constant_pad_nd(same, pad, padding_value));
   }
   return sy::stack(padded, batch_first ? 0 : 1);
 }

@@ -1,6 +1,9 @@
+#include <vector>
+
 #include "aten/ops/tensor_info_kernels.h"
 #include "aten/result_type.h"
 #include "aten/scalar_tensor.h"
+#include "aten/tensor_new.h"
 
 namespace sy::composite {
 
@@ -8,6 +11,12 @@ int64_t size_of(const Tensor& self, int64_t dim) { return self.size(dim); }
 int64_t stride_of(const Tensor& self, int64_t dim) { return self.stride(dim); }
 int64_t dim_of(const Tensor& self) { return self.dim(); }
 int64_t numel_of(const Tensor& self) { return self.numel(); }
+Tensor shape_as_tensor(const Tensor& self) {
+  const IntArrayRef sizes = self.sizes();
+  const Tensor out =
+      sy::tensor(std::vector<int64_t>(sizes.begin(), sizes.end()), kLong);
+  return self.is_meta() ? out : out.to(self.device());
+}
 int64_t storage_offset_of(const Tensor& self) { return self.storage_offset(); }
 
 bool is_contiguous(const Tensor& self) { return self.is_contiguous(); }

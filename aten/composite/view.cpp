@@ -87,11 +87,21 @@ std::vector<Tensor> split_with_sizes(const Tensor& self,
            "[split_with_sizes] split_sizes: expected non-negative numbers that "
            "sum to {}, got {}",
            self.size(d), split_sizes);
-  std::vector<int64_t> args = {geometry::len(split_sizes)};
-  args.insert(args.end(), split_sizes.begin(), split_sizes.end());
-  args.push_back(d);
-  return pieces(self, ops::split_with_sizes::entry(), split_sizes, d,
-                args.data(), static_cast<int>(args.size()));
+  // Each piece is remembered as a slice: with all sizes, n pieces would take
+  // the memory of n * n numbers.
+  std::vector<Tensor> out;
+  out.reserve(split_sizes.size());
+  Dims sizes(self.sizes());
+  int64_t at = 0;
+  for (const int64_t size : split_sizes) {
+    sizes[d] = size;
+    const int64_t args[] = {d, at, at + size, 1};
+    out.push_back(make_view_output(
+        self, ops::slice_Tensor::entry(), 0, sizes, self.strides(),
+        self.storage_offset() + at * self.stride(d), args, 4));
+    at += size;
+  }
+  return out;
 }
 
 std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {

@@ -14,6 +14,7 @@ void store(const OperatorEntry& op, const std::vector<Tensor>& pieces,
   SY_CHECK(out.size() == pieces.size(), Value,
            "[{}] out: expected {} tensors, got {}", op.name().substr(6),
            pieces.size(), out.size());
+  generated::check_outs_apart(op, out);
   for (size_t i = 0; i < pieces.size(); ++i) {
     Tensor to = out[i];
     generated::check_out_dtype(op, to, pieces[i].scalar_type());

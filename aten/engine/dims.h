@@ -35,8 +35,12 @@ class Dims {
   int64_t* end() { return data_ + size_; }
   const int64_t* begin() const { return data_; }
   const int64_t* end() const { return data_ + size_; }
-  // n <= kMaxDims; new elements are not initialised.
-  void resize(int64_t n) { size_ = static_cast<int>(n); }
+  // New elements are not initialised.
+  void resize(int64_t n) {
+    SY_CHECK(n <= TensorImpl::kMaxDims, Value,
+             "expected at most {} dims, got {}", TensorImpl::kMaxDims, n);
+    size_ = static_cast<int>(n);
+  }
   void push_back(int64_t v) {
     SY_CHECK(size_ < TensorImpl::kMaxDims, Value, "expected at most {} dims",
              TensorImpl::kMaxDims);

@@ -19,6 +19,7 @@ void check_length(const char* op, const char* argument, size_t size,
 
 void store_each(const OperatorEntry& op, const std::vector<Tensor>& results,
                 TensorList out) {
+  check_outs_apart(op, out);
   for (size_t i = 0; i < results.size(); ++i) {
     check_out_dtype(op, out[i], results[i].scalar_type());
   }

@@ -96,6 +96,12 @@ Tensor& assign_inplace(const OperatorEntry& op, const Tensor& result,
   check_can_cast(short_name(op).data(), "self", result.scalar_type(),
                  self.scalar_type());
   check_inplace_sizes(op, self, result.sizes());
+  // A view of self, such as its transpose, is read before self is written.
+  if (!result.is_same(self) && result.is_alias_of(self)) {
+    copy.call(self, result.clone(), false);
+    name_writer(self, &op);
+    return self;
+  }
   copy.call(self, result, false);
   name_writer(self, &op);
   return self;

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include "aten/engine/apart.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/structured.h"
 #include "aten/tensor.h"
@@ -138,6 +139,21 @@ Tensor before_write(const Tensor& self, const A&... others) {
       GradMode::is_enabled() &&
       detail::keys_of(self, others...).has(DispatchKey::Autograd);
   return recorded ? clone_for_write(self) : self;
+}
+// The same for another argument: `before` is what before_write gave for self.
+// What is saved must not be self, nor a view of it, whose history would then
+// hold it for ever.
+inline Tensor before_write_of(const Tensor& other, const Tensor& self,
+                              const Tensor& before) {
+  if (before.is_same(self) || !other.defined()) return other;
+  if (other.is_same(self)) return before;
+  return other.is_alias_of(self) ? clone_for_write(other) : other;
+}
+inline std::optional<Tensor> before_write_of(const std::optional<Tensor>& other,
+                                             const Tensor& self,
+                                             const Tensor& before) {
+  if (!other) return other;
+  return before_write_of(*other, self, before);
 }
 
 // The arguments of a view for its ViewMeta: ints and bools as they are, a list

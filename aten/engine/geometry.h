@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
@@ -457,35 +458,47 @@ Dims cat_sizes(const char* op, ArrayRef<T> tensors, int64_t dim) {
   return out;
 }
 
-// The list of f(v) for every element v.
+// The list of f(v) for every element v of what has no more than dims.
 template <class F>
-Dims map(IntArrayRef list, F&& f) {
+Dims map(const Dims& list, F&& f) {
   Dims out;
   for (const int64_t v : list) out.push_back(f(v));
   return out;
 }
-template <class T, class F>
-Dims map(ArrayRef<T> list, F&& f) {
-  Dims out;
-  for (const T& v : list) out.push_back(f(v));
-  return out;
-}
 // The list of f(v) for every element v that passes.
 template <class P, class F>
-Dims map_if(IntArrayRef list, P&& passes, F&& f) {
+Dims map_if(const Dims& list, P&& passes, F&& f) {
   Dims out;
   for (const int64_t v : list) {
     if (passes(v)) out.push_back(f(v));
   }
   return out;
 }
+
+// The same of lists of any length, of numbers or of tensors.
+template <class T, class F>
+std::vector<int64_t> each(ArrayRef<T> list, F&& f) {
+  std::vector<int64_t> out;
+  out.reserve(list.size());
+  for (const T& v : list) out.push_back(f(v));
+  return out;
+}
+template <class F>
+std::vector<int64_t> each(IntArrayRef list, F&& f) {
+  return each<int64_t, F>(list, std::forward<F>(f));
+}
 template <class T, class P, class F>
-Dims map_if(ArrayRef<T> list, P&& passes, F&& f) {
-  Dims out;
+std::vector<int64_t> each_if(ArrayRef<T> list, P&& passes, F&& f) {
+  std::vector<int64_t> out;
   for (const T& v : list) {
     if (passes(v)) out.push_back(f(v));
   }
   return out;
+}
+template <class P, class F>
+std::vector<int64_t> each_if(IntArrayRef list, P&& passes, F&& f) {
+  return each_if<int64_t, P, F>(list, std::forward<P>(passes),
+                                std::forward<F>(f));
 }
 
 }  // namespace sy::geometry

@@ -31,6 +31,58 @@ bool same_geometry(const TensorBase& a, const TensorBase& b) {
          a.sizes() == b.sizes() && a.strides() == b.strides();
 }
 
+// Whether some k, with -high < k[d] < low for the sizes `low` and `high`, has
+// the sum of k[d] * strides[d] = distance. Strides descend. Gives up, with
+// true, when `steps` are used up.
+bool meet(int64_t distance, const int64_t* strides, const int64_t* low,
+          const int64_t* high, int n, int* steps) {
+  if (n == 0) return distance == 0;
+  if (--*steps < 0) return true;
+  int64_t below = 0, above = 0;  // what the smaller strides reach
+  for (int d = 1; d < n; ++d) {
+    below += (low[d] - 1) * strides[d];
+    above += (high[d] - 1) * strides[d];
+  }
+  for (int64_t k = -(low[0] - 1); k < high[0]; ++k) {
+    const int64_t rest = distance - k * strides[0];
+    if (rest < -below) break;
+    if (rest > above) {
+      // To the first k that may do.
+      k += (rest - above + strides[0] - 1) / strides[0] - 1;
+      continue;
+    }
+    if (meet(rest, strides + 1, low + 1, high + 1, n - 1, steps)) return true;
+  }
+  return false;
+}
+
+// Whether two tensors of one storage and the same strides may have an element
+// in common: halves of one tensor's columns have none.
+bool elements_meet(const TensorBase& a, const TensorBase& b) {
+  constexpr int kSteps = 256;
+  if (a.dtype() != b.dtype() || a.strides() != b.strides()) return true;
+  uint8_t order[TensorImpl::kMaxDims];
+  int n = 0;
+  for (uint8_t d = 0; d < a.dim(); ++d) {
+    if (a.sizes()[d] == 1 && b.sizes()[d] == 1) continue;
+    if (a.strides()[d] == 0) return true;
+    order[n++] = d;
+  }
+  std::sort(order, order + n, [&](uint8_t x, uint8_t y) {
+    return a.strides()[x] > a.strides()[y];
+  });
+  int64_t strides[TensorImpl::kMaxDims], low[TensorImpl::kMaxDims],
+      high[TensorImpl::kMaxDims];
+  for (int i = 0; i < n; ++i) {
+    strides[i] = a.strides()[order[i]];
+    low[i] = b.sizes()[order[i]];
+    high[i] = a.sizes()[order[i]];
+  }
+  int steps = kSteps;
+  return meet(b.storage_offset() - a.storage_offset(), strides, low, high, n,
+              &steps);
+}
+
 }  // namespace
 
 Device check_same_device(const char* op, const TensorBase* const* tensors,
@@ -108,7 +160,7 @@ Sharing sharing(const TensorBase& a, const TensorBase& b) {
   const Span x = memory_span(a), y = memory_span(b);
   if (x.end <= y.begin || y.end <= x.begin) return Sharing::None;
   if (!a.is_non_overlapping_and_dense() || !b.is_non_overlapping_and_dense()) {
-    return Sharing::TooHard;
+    return elements_meet(a, b) ? Sharing::TooHard : Sharing::None;
   }
   // The same dense memory in the same order is element by element, however the
   // dims of size 1 are written.

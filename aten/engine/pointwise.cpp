@@ -154,6 +154,7 @@ ScalarType compute_dtype(const PointwiseOp& op, const PointwiseArgs& args) {
   for (int i = 0; i < op.n_scalars; ++i) {
     if ((numbers >> i) & 1) p.add_number(args.scalars[i].type());
   }
+  if ((op.promote_scalars >> 31) != 0) p.add_number(kLong);
   ScalarType t = p.result();
   if (t == ScalarType::Undefined) t = default_dtype();
   if (op.promote == PromoteRule::IntToFloat && !is_floating_type(t)) {
@@ -203,6 +204,15 @@ void plan_pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
     SY_CHECK(!inplace, Value,
              "[{}] {}: expected {}, the sizes of the result, got {}", op.name,
              name, IntArrayRef(plan->sizes), out.sizes());
+    for (int i = 0; i < op.n_inputs; ++i) {
+      const TensorBase& in = *args.inputs[i];
+      if (!in.is_alias_of(out)) continue;
+      SY_CHECK(!in.is_same(out), Value,
+               "[{}] out: expected {}, the sizes of the result, as an input is "
+               "never resized, got {}",
+               op.name, IntArrayRef(plan->sizes), out.sizes());
+      assert_no_partial_overlap(op.name, out, name_of(op.input_names, i), in);
+    }
   } else {
     assert_no_internal_overlap(op.name, name, out);
     for (int i = 0; i < op.n_inputs; ++i) {
@@ -216,6 +226,19 @@ void check_pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
                          const TensorBase& out, bool inplace) {
   PointwisePlan plan;
   plan_pointwise_out(op, args, out, inplace, &plan);
+}
+
+bool reads_what_it_writes(const PointwiseOp& op, const PointwiseArgs& args,
+                          const TensorBase& out, bool inplace) {
+  PointwisePlan plan;
+  plan_pointwise_out(op, args, out, inplace, &plan);
+  const bool fits = out.sizes() == IntArrayRef(plan.sizes);
+  for (int i = 0; i < op.n_inputs; ++i) {
+    const TensorBase& in = *args.inputs[i];
+    if (in.is_same(out) || !in.is_alias_of(out)) continue;
+    if (!fits || sharing(out, in) == Sharing::TooHard) return true;
+  }
+  return false;
 }
 
 void result_strides(const PointwiseOp& op, const PointwiseArgs& args,

@@ -35,13 +35,19 @@ SY_API void check_pointwise(const PointwiseOp& op, const PointwiseArgs& args);
 // For out= and in-place forms. out= may have to be resized; an in-place form
 // has self as first input and as `out`, and never resizes it. Also checks that
 // the result fits and may be stored as out's dtype, that no two elements of out
-// share memory, and that out overlaps an input fully or not at all.
+// share memory, that out overlaps an input fully or not at all, and that an
+// input which is `out` itself is not to be resized.
 SY_API void plan_pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
                                const TensorBase& out, bool inplace,
                                PointwisePlan* plan);
 SY_API void check_pointwise_out(const PointwiseOp& op,
                                 const PointwiseArgs& args,
                                 const TensorBase& out, bool inplace);
+// Checks the same. Whether an input that is not `out` may have memory that is
+// written, or moved, before it is read: then a kernel needs a copy of it.
+SY_API SY_COLD bool reads_what_it_writes(const PointwiseOp& op,
+                                         const PointwiseArgs& args,
+                                         const TensorBase& out, bool inplace);
 
 // The compute dtype after promotion. Throws TypeError.
 SY_API ScalarType compute_dtype(const PointwiseOp& op,

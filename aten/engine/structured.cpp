@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aten/engine/apart.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "c10/dispatcher.h"
@@ -50,13 +51,29 @@ void check_same_device(const OperatorEntry& op,
   check_same_device(short_name(op), tensors, static_cast<size_t>(n));
 }
 
+namespace {
+
+// A result may be a view of the tensor that it is stored in: of its argument.
+bool must_copy_first(const Tensor& result, const Tensor& to) {
+  return to.defined() && !result.is_same(to) && result.is_alias_of(to) &&
+         (result.sizes() != to.sizes() || overlaps(result, to));
+}
+
+}  // namespace
+
 void store_result(const OperatorEntry& op, const Tensor& result, Tensor& out) {
+  if (SY_UNLIKELY(must_copy_first(result, out))) {
+    return store_result(op, generated::copy_apart(result), out);
+  }
   prepare_out(op, out, result.sizes(), result.dtype(), result.device());
   copy_tensor(out, result);
 }
 
 void store_inplace(const OperatorEntry& op, const Tensor& result,
                    Tensor& self) {
+  if (SY_UNLIKELY(must_copy_first(result, self))) {
+    return store_inplace(op, generated::copy_apart(result), self);
+  }
   const char* const name = short_name(op);
   check_can_cast(name, "self", result.dtype(), self.dtype());
   SY_CHECK(result.sizes() == self.sizes(), Value,

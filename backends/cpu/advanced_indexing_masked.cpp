@@ -6,6 +6,7 @@
 #include "backends/cpu/advanced_indexing_kernels_gen.h"
 #include "backends/cpu/indexing.h"
 #include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -51,7 +52,7 @@ struct CountedMask {
   Tensor all;
   const bool* data;
   int64_t size, chunks;
-  std::vector<int64_t> before;
+  ScratchVector<int64_t> before;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "backends/cpu/embedding_bag_kernels_gen.h"
 #include "backends/cpu/kernel/row_sum_kernel.h"
 #include "backends/cpu/support/converted.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -139,7 +140,7 @@ class BagSum {
   const ConvertedSource<T>& rows_;
   const T* samples_;
   int64_t padding_idx_, n_;
-  std::vector<T> room_;
+  ScratchVector<T> room_;
   AddRowsFn<T> add_rows_ = add_rows_fn<T>();
 };
 
@@ -159,7 +160,7 @@ void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
       0, bags.count, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, each)),
       [&](int64_t begin, int64_t end) {
         const size_t room = rows.converts() ? static_cast<size_t>(n) : 0;
-        std::vector<T> row_room(room), out_room(room);
+        ScratchVector<T> row_room(room), out_room(room);
         BagSum<T> sum(rows, by, how.padding_idx, n);
         for (int64_t b = begin; b < end; ++b) {
           T* const acc = results.begin(b * n, out_room.data());
@@ -250,12 +251,12 @@ Tensor checked_bags(const char* op, const Tensor& of_index, int64_t indices,
 template <class T>
 void add_gradients(const Tensor& grad, const Tensor& indices,
                    const Tensor& of_index, const Tensor& samples,
-                   const std::vector<T>& scales, int64_t padding_idx,
+                   const ScratchVector<T>& scales, int64_t padding_idx,
                    const Tensor& out) {
   const int64_t n = grad.sizes()[1], count = indices.numel();
   const T* const g = static_cast<const T*>(grad.raw_data());
   T* const to = static_cast<T*>(out.raw_data());
-  std::vector<int64_t> order(static_cast<size_t>(count));
+  ScratchVector<int64_t> order(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) order[static_cast<size_t>(i)] = i;
   const int64_t* const index = ints(indices);
   std::stable_sort(order.begin(), order.end(),
@@ -307,10 +308,10 @@ Tensor dense_gradient(const char* op, const Tensor& grad, const Tensor& indices,
     return out;
   }
   const int64_t count = indices.numel();
-  std::vector<T> scales;
+  ScratchVector<T> scales;
   if (by_freq || mode == kBagMean) {
     scales.assign(static_cast<size_t>(count), T{1});
-    std::vector<int64_t> freq(by_freq ? static_cast<size_t>(num_weights) : 0);
+    ScratchVector<int64_t> freq(by_freq ? static_cast<size_t>(num_weights) : 0);
     for (int64_t i = 0; by_freq && i < count; ++i) {
       ++freq[static_cast<size_t>(ints(indices)[i])];
     }
@@ -458,7 +459,7 @@ Tensor embedding_bag_per_sample_weights_backward(
         0, indices.numel(),
         std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)),
         [&](int64_t begin, int64_t end) {
-          std::vector<T> room(source.converts() ? static_cast<size_t>(n) : 0);
+          ScratchVector<T> room(source.converts() ? static_cast<size_t>(n) : 0);
           for (int64_t i = begin; i < end; ++i) {
             const int64_t row = ints(indices)[i];
             T sum = 0;
@@ -479,7 +480,7 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices_, double max_norm,
   constexpr const char* kOp = "embedding_renorm_";
   const Tensor indices = contiguous_cpu(indices_, kLong);
   const int64_t rows = self.sizes()[0], n = self.sizes()[1];
-  std::vector<int64_t> list(ints(indices), ints(indices) + indices.numel());
+  ScratchVector<int64_t> list(ints(indices), ints(indices) + indices.numel());
   for (int64_t& i : list) {
     SY_CHECK(i >= -rows && i < rows, Index,
              "[{}] indices: expected values in [{}, {}), got {}", kOp, -rows,
@@ -491,7 +492,7 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices_, double max_norm,
   const Tensor target = contiguous_cpu(self);
   const ConvertedSource<double> source(target);
   const ConvertedTarget<double> result(target);
-  std::vector<double> room(static_cast<size_t>(n));
+  ScratchVector<double> room(static_cast<size_t>(n));
   for (const int64_t i : list) {
     const double* const row = source.read(i * n, n, room.data());
     double norm = 0;

@@ -18,6 +18,7 @@ namespace sy::cpu {
 namespace {
 
 SY_COLD Tensor empty_pinned(IntArrayRef size, ScalarType dtype) {
+  checked_numel("empty", size, element_size(dtype));
   Dims strides;
   strides.resize(static_cast<int64_t>(size.size()));
   contiguous_strides(size, strides.data());

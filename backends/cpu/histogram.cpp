@@ -9,6 +9,7 @@
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -33,15 +34,15 @@ void fill(int64_t n, std::span<B> bins, const Place& place,
     }
   };
   if (pieces == 1) return add(0, bins);
-  std::vector<std::vector<B>> parts(static_cast<size_t>(pieces));
+  std::vector<ScratchVector<B>> parts(static_cast<size_t>(pieces));
   parallel_for(0, pieces, 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
-      std::vector<B>& part = parts[static_cast<size_t>(p)];
+      ScratchVector<B>& part = parts[static_cast<size_t>(p)];
       part.resize(bins.size());
       add(p, part);
     }
   });
-  for (const std::vector<B>& part : parts) {
+  for (const ScratchVector<B>& part : parts) {
     for (size_t b = 0; b < part.size(); ++b) bins[b] += part[b];
   }
 }
@@ -67,10 +68,10 @@ void check_extent(const char* op, std::pair<double, double> e) {
 }
 
 template <class A>
-std::vector<A> equal_edges(std::pair<double, double> e, int64_t bins) {
+ScratchVector<A> equal_edges(std::pair<double, double> e, int64_t bins) {
   const A low = static_cast<A>(e.first), high = static_cast<A>(e.second);
   const A step = (high - low) / static_cast<A>(bins);
-  std::vector<A> edges;
+  ScratchVector<A> edges;
   for (int64_t i = 0; i <= bins; ++i) {
     edges.push_back(i < (bins + 1) / 2
                         ? low + step * static_cast<A>(i)
@@ -90,7 +91,7 @@ int64_t linear_bin(A v, A low, A high, int64_t bins) {
 
 // The bin whose edges v lies between, searched in edges [begin, end).
 template <class A>
-int64_t bin_between(A v, const std::vector<A>& edges, int64_t begin,
+int64_t bin_between(A v, const ScratchVector<A>& edges, int64_t begin,
                     int64_t end) {
   const auto first = edges.begin();
   const int64_t at = std::upper_bound(first + begin, first + end, v) - first;
@@ -98,7 +99,7 @@ int64_t bin_between(A v, const std::vector<A>& edges, int64_t begin,
 }
 
 template <class T, class A>
-void store(const std::vector<A>& from, const Tensor& to) {
+void store(const ScratchVector<A>& from, const Tensor& to) {
   const RowsOut room(to, std::nullopt);
   auto* p = static_cast<T*>(room.data());
   for (size_t i = 0; i < from.size(); ++i) {
@@ -109,11 +110,11 @@ void store(const std::vector<A>& from, const Tensor& to) {
 
 // Fills hist by a function from an element to its bin.
 template <class T, class A, class F>
-void histogram(const Tensor& x, const std::vector<A>& edges,
+void histogram(const Tensor& x, const ScratchVector<A>& edges,
                const std::optional<Tensor>& weight, bool density,
                const Tensor& hist, const F& bin) {
   const auto* data = static_cast<const T*>(x.raw_data());
-  std::vector<double> bins(edges.size() - 1);
+  ScratchVector<double> bins(edges.size() - 1);
   const auto place = [&](int64_t i) { return bin(static_cast<A>(data[i])); };
   if (weight && weight->defined()) {
     const Tensor w = contiguous_cpu(*weight, x.dtype());
@@ -159,14 +160,14 @@ void histc_out(const Tensor& self, int64_t bins, const Scalar& min,
              "[histc] max: expected more than min, got {}, min = {}", e.second,
              e.first);
     const A low = static_cast<A>(e.first), high = static_cast<A>(e.second);
-    std::vector<int64_t> counts(static_cast<size_t>(bins));
+    ScratchVector<int64_t> counts(static_cast<size_t>(bins));
     fill(
         x.numel(), std::span(counts),
         [&](int64_t i) {
           return linear_bin(static_cast<A>(data[i]), low, high, bins);
         },
         [](int64_t) { return 1; });
-    store<T>(std::vector<A>(counts.begin(), counts.end()), out);
+    store<T>(ScratchVector<A>(counts.begin(), counts.end()), out);
   });
 }
 
@@ -192,7 +193,7 @@ void histogram_bin_ct_out(const Tensor& self, int64_t bins,
              "[histogram] range: expected the lower end first, got {} to {}",
              e.first, e.second);
     if (e.first == e.second) e = {e.first - 0.5, e.second + 0.5};
-    const std::vector<A> edges = equal_edges<A>(e, bins);
+    const ScratchVector<A> edges = equal_edges<A>(e, bins);
     store<T>(edges, bin_edges);
     const A low = edges.front(), high = edges.back();
     // By division, then to the edge as it was rounded.
@@ -214,7 +215,7 @@ void histogram_bins_tensor_out(const Tensor& self, const Tensor& bins,
   visit_floating_dtypes("histogram", self.dtype(), [&]<class T>() {
     using A = typename Accumulate<T>::type;
     const auto* p = static_cast<const T*>(given.raw_data());
-    const std::vector<A> edges(p, p + given.numel());
+    const ScratchVector<A> edges(p, p + given.numel());
     for (size_t i = 1; i < edges.size(); ++i) {
       SY_CHECK(edges[i - 1] <= edges[i], Value,
                "[histogram] bins: expected edges in order, got {} after {}",

@@ -7,6 +7,7 @@
 #include "backends/cpu/image_kernels_gen.h"
 #include "backends/cpu/kernel/grid_points.h"
 #include "backends/cpu/support/images.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -159,7 +160,7 @@ void planes_backward(const Sampling& s, int64_t image,
   constexpr int64_t kBlock = GridBlock<T>::kBlock;
   const auto& kernel = row_kernels<T>();
   GridBlock<T> block(s.rule, s.n, s.sizes, true);
-  std::vector<T> slopes(kBlock), sums(static_cast<size_t>(kBlock * s.n));
+  ScratchVector<T> slopes(kBlock), sums(static_cast<size_t>(kBlock * s.n));
   const int64_t places = s.in.places();
   for (int64_t first = 0; first < s.points; first += kBlock) {
     const int64_t count = std::min(kBlock, s.points - first);

@@ -4,6 +4,7 @@
 #include "aten/engine/copy.h"
 #include "backends/cpu/loss.h"
 #include "backends/cpu/loss_ranking_kernels_gen.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -48,7 +49,7 @@ struct Rows {
 
   // The losses of the rows, or what they reduce to, the sum always in the same
   // order.
-  void store(const std::vector<T>& losses, int64_t reduction,
+  void store(const ScratchVector<T>& losses, int64_t reduction,
              const Tensor& out) const {
     fill_contiguous<T>(out, [&](T* to) {
       if (reduction == kNone) {
@@ -149,7 +150,7 @@ void multi_margin_loss_out(const Tensor& self, const Tensor& target,
   visit_dtype(self.dtype(), [&]<class T>() {
     const MultiMargin<T> m("multi_margin_loss", self, target, p, margin,
                            weight);
-    std::vector<T> losses(static_cast<size_t>(m.rows));
+    ScratchVector<T> losses(static_cast<size_t>(m.rows));
     m.visit(m.classes, [&](int64_t i) {
       const int64_t c = m.class_of(i);
       T sum{0};
@@ -195,7 +196,7 @@ void multilabel_margin_loss_forward_out(const Tensor& self,
                                         const Tensor& is_target) {
   visit_dtype(self.dtype(), [&]<class T>() {
     const MultiLabel<T> m(self, target);
-    std::vector<T> losses(static_cast<size_t>(m.rows));
+    ScratchVector<T> losses(static_cast<size_t>(m.rows));
     fill_contiguous<T>(is_target, [&](T* marks) {
       m.visit(4 * m.classes, [&](int64_t i) {
         T* mark = marks + i * m.classes;

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/loss.h"
 #include "backends/cpu/loss_sequence_kernels_gen.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 // Connectionist temporal classification, in log-probabilities: A. Graves,
@@ -42,7 +43,7 @@ struct Sequences {
   IntArrayRef step_counts, label_counts;
   const T* log_probs;
   const int64_t* labels;
-  std::vector<int64_t> first;  // label of each sequence, in `labels`
+  ScratchVector<int64_t> first;  // label of each sequence, in `labels`
   int64_t max_states;
 
   Sequences(const char* name, const Tensor& x, const Tensor& targets,
@@ -187,7 +188,7 @@ void backward(const Sequences<T>& all, const Tensor& grad, const Tensor& losses,
         std::fill_n(rows + step * stride, all.classes, T{0});
       }
       if (zero) return;
-      std::vector<T> beta(static_cast<size_t>(one.states));
+      ScratchVector<T> beta(static_cast<size_t>(one.states));
       for (int64_t step = one.steps - 1; step >= 0; --step) {
         one.back(beta.data(), step);
         T* row = rows + step * stride;

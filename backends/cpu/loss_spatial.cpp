@@ -4,6 +4,7 @@
 #include "backends/cpu/loss.h"
 #include "backends/cpu/loss_spatial_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -104,8 +105,8 @@ void nll_loss2d_forward_out(const Tensor& self, const Tensor& target,
       return;
     }
     // One sum for each image, added in order: the same for any threads.
-    std::vector<double> sums(static_cast<size_t>(s.images));
-    std::vector<double> totals(static_cast<size_t>(s.images));
+    ScratchVector<double> sums(static_cast<size_t>(s.images));
+    ScratchVector<double> totals(static_cast<size_t>(s.images));
     s.for_images(s.places, [&](int64_t n) {
       double sum = 0, total = 0;
       s.visit(

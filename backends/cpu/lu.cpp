@@ -184,10 +184,15 @@ void solve_ex_out(const Tensor& A, const Tensor& B, bool left,
   const char* op = "linalg_solve";
   const LapackApi& api = require_lapack(op);
   const Room p(pivots), codes(info);
-  const Matrices a =
-      factored(op, api, A, p.data<int32_t>(), codes.data<int32_t>());
+  // Of A itself, not of its transpose as elsewhere: ATen's callers see them.
+  Matrices a = columns_of(op, A);
+  visit_lapack_dtypes(A.dtype(), [&]<class T>() {
+    factor<T>(api, a, p.data<int32_t>(), codes.data<int32_t>());
+  });
   if (check_errors) check_linalg_info(op, codes.memory());
   const bool vector = is_vector_beside(A, B);
+  // X of X A = B is row-major, as ATen has it; it is fresh here.
+  if (!left) result.impl()->set_sizes_contiguous(Dims(result.sizes()));
   const auto as_matrix = [&](const Tensor& t) {
     if (!vector) return t;
     Dims sizes(t.sizes()), strides(t.strides());
@@ -195,8 +200,8 @@ void solve_ex_out(const Tensor& A, const Tensor& B, bool left,
     strides.push_back(1);
     return Tensor(t.impl()->alias(sizes, strides, t.storage_offset()));
   };
-  solve_into(op, api, a, p.memory(), as_matrix(B), left,
-             by_transpose(A) == left, as_matrix(result));
+  solve_into(op, api, a, p.memory(), as_matrix(B), left, !left,
+             as_matrix(result));
   a.store(LU);
   p.store();
   codes.store();

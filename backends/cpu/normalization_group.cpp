@@ -5,6 +5,7 @@
 #include "backends/cpu/kernel/norm_kernel.h"
 #include "backends/cpu/normalization_kernels_gen.h"
 #include "backends/cpu/support/converted.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -62,7 +63,7 @@ void forward(const Groups& g, const Tensor& input,
   const Tensor rstds(make_tensor(rstd_out.sizes(), kTypeOf<T>, Device(kCPU)));
   const int64_t size = g.size();
   parallel_for(0, g.count(), g.grain(), [&](int64_t begin, int64_t end) {
-    std::vector<T> room(x.converts() ? static_cast<size_t>(size) : 0);
+    ScratchVector<T> room(x.converts() ? static_cast<size_t>(size) : 0);
     for (int64_t i = begin; i < end; ++i) {
       const T* const from = x.read(i * size, size, room.data());
       T* const to = y.begin(i * size, room.data());
@@ -133,7 +134,7 @@ void backward(const Groups& g, const Tensor& grad_out,
 
   parallel_for(0, g.count(), g.grain(), [&](int64_t begin, int64_t end) {
     const size_t n = dy_source.converts() ? static_cast<size_t>(size) : 0;
-    std::vector<T> dy_room(n), x_room(n);
+    ScratchVector<T> dy_room(n), x_room(n);
     for (int64_t i = begin; i < end; ++i) {
       const T* const dy = dy_source.read(i * size, size, dy_room.data());
       const T* const x = x_source.read(i * size, size, x_room.data());

@@ -7,6 +7,7 @@
 #include "backends/cpu/kernel/norm_kernel.h"
 #include "backends/cpu/normalization_kernels_gen.h"
 #include "backends/cpu/support/converted.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -76,7 +77,7 @@ void normalize(const Rows& rows, bool centered, const Tensor& input,
       mean_out != nullptr ? static_cast<T*>(mean_held.raw_data()) : nullptr;
   const int64_t n = rows.length;
   parallel_for(0, rows.count, rows.grain(), [&](int64_t begin, int64_t end) {
-    std::vector<T> room(x.converts() ? static_cast<size_t>(n) : 0);
+    ScratchVector<T> room(x.converts() ? static_cast<size_t>(n) : 0);
     for (int64_t i = begin; i < end; ++i) {
       const T* from = x.read(i * n, n, room.data());
       const double count = static_cast<double>(n);
@@ -156,7 +157,7 @@ Gradients backward(const Rows& rows, const Tensor& grad_out,
 
   parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
     const bool converts = dy_source.converts() || (dx && dx->converts());
-    std::vector<T> room(converts ? static_cast<size_t>(3 * n) : 0);
+    ScratchVector<T> room(converts ? static_cast<size_t>(3 * n) : 0);
     T* const dy_room = room.data();
     T* const x_room = converts ? dy_room + n : nullptr;
     T* const dx_room = converts ? dy_room + 2 * n : nullptr;

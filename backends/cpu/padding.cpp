@@ -6,6 +6,7 @@
 #include "aten/engine/dims.h"
 #include "backends/cpu/padding_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -30,7 +31,7 @@ struct Replicate {
 
 // One padded dim: for each index of the result that of the source.
 struct Border {
-  std::vector<int64_t> from;
+  ScratchVector<int64_t> from;
   // The indices [begin, end) of the result go along with the source.
   int64_t begin = 0, end = 0;
 
@@ -157,7 +158,7 @@ void pad_backward(const Tensor& grad_output, const Tensor& self,
     parallel_for(
         0, l.planes, std::max<int64_t>(1, kGrain / (rows * width)),
         [&](int64_t begin, int64_t end) {
-          std::vector<Sum> sums(static_cast<size_t>(plane));
+          ScratchVector<Sum> sums(static_cast<size_t>(plane));
           const int64_t* const at = columns.from.data();
           for (int64_t p = begin; p < end; ++p) {
             std::fill(sums.begin(), sums.end(), Sum(0));

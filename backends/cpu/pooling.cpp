@@ -7,6 +7,7 @@
 #include "backends/cpu/pooling.h"
 #include "backends/cpu/pooling_kernels_gen.h"
 #include "backends/cpu/program/kernels.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -66,7 +67,7 @@ void means_of_planes(const Images& in, const Windows& w, const MeanDivisor& by,
   parallel_for(
       0, in.planes() * rows, grain_of(wide * w.extent()),
       [&](int64_t begin, int64_t end) {
-        std::vector<T> sums(static_cast<size_t>(width));
+        ScratchVector<T> sums(static_cast<size_t>(width));
         for (int64_t r = begin; r < end; ++r) {
           Windows::At at = w.at(r % rows * wide);
           const T* const plane = from + r / rows * in.places();
@@ -134,7 +135,7 @@ void share_to_planes(const Images& grad, const Windows& w,
   parallel_for(
       0, out.planes(), grain_of(w.count() * w.extent()),
       [&](int64_t begin, int64_t end) {
-        std::vector<T> shares(static_cast<size_t>(width));
+        ScratchVector<T> shares(static_cast<size_t>(width));
         for (int64_t p = begin; p < end; ++p) {
           T* const plane = to + p * out.places();
           std::fill(plane, plane + out.places(), T(0));

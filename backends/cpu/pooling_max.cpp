@@ -7,6 +7,7 @@
 #include "backends/cpu/pooling.h"
 #include "backends/cpu/pooling_max.h"
 #include "backends/cpu/pooling_max_kernels_gen.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -102,7 +103,7 @@ void max_of_planes(const Images& in, const Windows& w, const Images& out,
   const bool by_taps = w.axis[2].regular && wide >= kWideRow;
   parallel_for(0, in.planes() * rows, grain_of(wide * w.extent()),
                [&](int64_t begin, int64_t end) {
-                 std::vector<Index> index(static_cast<size_t>(wide));
+                 ScratchVector<Index> index(static_cast<size_t>(wide));
                  for (int64_t r = begin; r < end; ++r) {
                    const Windows::At at = w.at(r % rows * wide);
                    const T* const plane = in.data<T>() + r / rows * in.places();
@@ -173,7 +174,7 @@ void largest_of_planes(const Images& in, const Windows& w, const Images& out) {
   const auto& kernel = row_kernels<T>();
   parallel_for(0, in.planes() * rows, grain_of(wide * w.extent()),
                [&](int64_t begin, int64_t end) {
-                 std::vector<T> room(static_cast<size_t>(a.size));
+                 ScratchVector<T> room(static_cast<size_t>(a.size));
                  for (int64_t r = begin; r < end; ++r) {
                    const Windows::At at = w.at(r % rows * wide);
                    const T* const plane = in.data<T>() + r / rows * in.places();

@@ -5,6 +5,7 @@
 #include "backends/cpu/pooling_max_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/images.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 // Windows at random starts, after B. Graham, "Fractional max-pooling" (2014).
@@ -89,7 +90,7 @@ void fractional_max_pool(const char* op, int64_t n, const Tensor& self,
     parallel_for(
         0, in.planes(), grain_of(windows * f.kernel[1] * f.kernel[2]),
         [&](int64_t begin, int64_t end) {
-          std::vector<int64_t> memory(static_cast<size_t>(3 * f.longest()));
+          ScratchVector<int64_t> memory(static_cast<size_t>(3 * f.longest()));
           int64_t* const starts[3] = {memory.data(),
                                       memory.data() + f.longest(),
                                       memory.data() + 2 * f.longest()};

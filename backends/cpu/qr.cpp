@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "aten/contract/linalg.h"
+#include "aten/engine/columns.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
@@ -264,7 +265,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(
   Dims sizes(batch);
   sizes.push_back(n);
   if (!vector) sizes.push_back(k);
-  Tensor solution = empty_cpu(sizes, self.dtype());
+  const Tensor solution = new_by_columns(self, sizes, self.dtype());
   copy_cpu(vector ? with_column(solution) : solution, rows_of(problem.b, 0, n));
   return {solution, residuals, rank, values};
 }

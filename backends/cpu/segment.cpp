@@ -8,6 +8,7 @@
 #include "aten/engine/structured.h"
 #include "backends/cpu/segment_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -26,8 +27,8 @@ Kind kind_of(std::string_view name) {
 // The segments of a dim: data as (outer, length, inner).
 struct Segments {
   int64_t outer, length, inner;
-  int64_t count;                // of each outer index
-  std::vector<int64_t> bounds;  // count + 1 for each
+  int64_t count;                  // of each outer index
+  ScratchVector<int64_t> bounds;  // count + 1 for each
 
   // Throws unless the segments lie within the dim and, with `whole`, lengths
   // add up to it.
@@ -116,7 +117,8 @@ void reduce(const Segments& segments, Kind kind, const Tensor& data,
   const auto* from = static_cast<const T*>(dense.raw_data());
   const int64_t inner = segments.inner;
   segments.visit([&](int64_t segment, int64_t begin, int64_t end) {
-    std::vector<A> acc(static_cast<size_t>(inner), start_of<A>(kind, initial));
+    ScratchVector<A> acc(static_cast<size_t>(inner),
+                         start_of<A>(kind, initial));
     for (int64_t i = begin; i < end; ++i) {
       for (int64_t k = 0; k < inner; ++k) {
         A& a = acc[static_cast<size_t>(k)];

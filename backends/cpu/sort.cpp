@@ -6,6 +6,7 @@
 #include "backends/cpu/sort_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
+#include "backends/cpu/support/scratch.h"
 #include "backends/cpu/support/select_rank.h"
 #include "backends/cpu/support/sort_key.h"
 #include "c10/parallel.h"
@@ -107,7 +108,7 @@ struct Pick {
 
 template <class T>
 void top(const T* row, int64_t n, int64_t k, bool largest, bool sorted,
-         std::vector<Pick<T>>* picks) {
+         ScratchVector<Pick<T>>* picks) {
   picks->resize(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
     const auto key = sort_key(row[i]);
@@ -182,7 +183,7 @@ void topk_out(const Tensor& self, int64_t k, int64_t dim, bool largest,
     auto* to = static_cast<T*>(v.data());
     parallel_for(0, n.rows, std::max<int64_t>(1, kGrain / n.length),
                  [&](int64_t begin, int64_t end) {
-                   std::vector<Pick<T>> picks;
+                   ScratchVector<Pick<T>> picks;
                    for (int64_t i = begin; i < end; ++i) {
                      const T* row = data + i * n.length;
                      top(row, n.length, k, largest, sorted, &picks);

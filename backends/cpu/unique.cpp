@@ -8,6 +8,7 @@
 #include "aten/engine/view.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
+#include "backends/cpu/support/scratch.h"
 #include "backends/cpu/support/sort_key.h"
 #include "backends/cpu/unique_kernels_gen.h"
 
@@ -20,7 +21,7 @@ using Three = std::tuple<Tensor, Tensor, Tensor>;
 Tensor make(IntArrayRef sizes, ScalarType dtype) {
   return Tensor(make_tensor(sizes, dtype, Device(kCPU)));
 }
-Tensor make_longs(const std::vector<int64_t>& v) {
+Tensor make_longs(const ScratchVector<int64_t>& v) {
   Tensor t = make({static_cast<int64_t>(v.size())}, kLong);
   if (!v.empty()) std::memcpy(t.raw_data(), v.data(), v.size() * 8);
   return t;
@@ -29,8 +30,8 @@ Tensor make_longs(const std::vector<int64_t>& v) {
 // Groups of equals: the elements in an order that has equals side by side, and
 // where in it each group begins.
 struct Groups {
-  std::vector<int64_t> order;   // empty: as they are
-  std::vector<int64_t> starts;  // without the end
+  ScratchVector<int64_t> order;   // empty: as they are
+  ScratchVector<int64_t> starts;  // without the end
   int64_t n = 0;
 
   int64_t at(int64_t i) const {
@@ -55,7 +56,7 @@ struct Groups {
     return t;
   }
   Tensor counts() const {
-    std::vector<int64_t> v;
+    ScratchVector<int64_t> v;
     v.reserve(starts.size());
     for (int64_t g = 0; g < count(); ++g) {
       v.push_back(end(g) - starts[static_cast<size_t>(g)]);
@@ -110,7 +111,7 @@ Groups group_elements(const T* data, int64_t n, bool sorted) {
 // How often each value from the least to the greatest occurs; nothing if these
 // are more than the elements.
 template <class T>
-std::vector<int64_t> count_values(const T* data, int64_t n, uint64_t* first) {
+ScratchVector<int64_t> count_values(const T* data, int64_t n, uint64_t* first) {
   SortKey<T> least = sort_key(data[0]), greatest = least;
   for (int64_t i = 0; i < n; ++i) {
     least = std::min(least, sort_key(data[i]));
@@ -119,7 +120,7 @@ std::vector<int64_t> count_values(const T* data, int64_t n, uint64_t* first) {
   *first = least;
   const uint64_t range = uint64_t{greatest} - least;
   if (range >= static_cast<uint64_t>(n)) return {};
-  std::vector<int64_t> counts(static_cast<size_t>(range) + 1);
+  ScratchVector<int64_t> counts(static_cast<size_t>(range) + 1);
   for (int64_t i = 0; i < n; ++i) {
     ++counts[static_cast<size_t>(sort_key(data[i]) - least)];
   }
@@ -134,10 +135,10 @@ std::optional<Three> unique_counted_values(const T* data, const Tensor& self,
   const int64_t n = self.numel();
   uint64_t first = 0;
   if (n == 0) return std::nullopt;
-  const std::vector<int64_t> counts = count_values(data, n, &first);
+  const ScratchVector<int64_t> counts = count_values(data, n, &first);
   if (counts.empty()) return std::nullopt;
   // The group of each value.
-  std::vector<int64_t> group(counts.size()), sizes;
+  ScratchVector<int64_t> group(counts.size()), sizes;
   for (size_t v = 0; v < counts.size(); ++v) {
     group[v] = static_cast<int64_t>(sizes.size());
     if (counts[v] != 0) sizes.push_back(counts[v]);

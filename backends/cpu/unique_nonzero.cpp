@@ -8,6 +8,7 @@
 #include "aten/result_type.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
+#include "backends/cpu/support/scratch.h"
 #include "backends/cpu/support/sort_key.h"
 #include "backends/cpu/unique_kernels_gen.h"
 #include "c10/parallel.h"
@@ -27,9 +28,9 @@ int64_t count(const T* x, int64_t n) {
 
 // How many elements before each piece of kPiece are not 0, and in all.
 template <class T>
-std::vector<int64_t> counts_before(const T* x, int64_t n) {
+ScratchVector<int64_t> counts_before(const T* x, int64_t n) {
   const int64_t pieces = (n + kPiece - 1) / kPiece;
-  std::vector<int64_t> before(static_cast<size_t>(pieces + 1));
+  ScratchVector<int64_t> before(static_cast<size_t>(pieces + 1));
   parallel_for(0, pieces, 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       before[static_cast<size_t>(p + 1)] =
@@ -52,7 +53,7 @@ void write_place(const Dims& sizes, int64_t i, int64_t* at) {
 // Writes the places of elements that are not 0, the first `limit` of them.
 template <class T>
 void write_places(const T* x, int64_t n, const Dims& sizes,
-                  const std::vector<int64_t>& before, int64_t limit,
+                  const ScratchVector<int64_t>& before, int64_t limit,
                   int64_t* to) {
   constexpr int64_t kListed = 1024;
   const auto write = [&](int64_t begin, int64_t end, int64_t row) {
@@ -80,7 +81,7 @@ void write_places(const T* x, int64_t n, const Dims& sizes,
 }
 
 template <class T>
-bool contains(const std::vector<SortKey<T>>& keys, T v) {
+bool contains(const ScratchVector<SortKey<T>>& keys, T v) {
   return !is_nan(v) &&
          std::binary_search(keys.begin(), keys.end(), sort_key(v));
 }
@@ -155,7 +156,7 @@ void isin_out(const Tensor& elements, const Tensor& test_elements, bool,
   auto* to = static_cast<bool*>(found.data());
   visit_all_dtypes("isin", dtype, [&]<class T>() {
     const auto* t = static_cast<const T*>(test.raw_data());
-    std::vector<SortKey<T>> keys;
+    ScratchVector<SortKey<T>> keys;
     for (int64_t i = 0; i < test.numel(); ++i) {
       if (!is_nan(t[i])) keys.push_back(sort_key(t[i]));
     }

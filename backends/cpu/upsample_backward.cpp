@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "backends/cpu/support/images.h"
+#include "backends/cpu/support/scratch.h"
 #include "backends/cpu/upsample.h"
 #include "c10/parallel.h"
 
@@ -40,7 +41,7 @@ class Sharer {
  private:
   // Pieces of `length` along an axis before it was resized.
   const T* share(const ResizeAxis<T>& a, const T* grad, int64_t length,
-                 std::vector<T>& room) {
+                 ScratchVector<T>& room) {
     if (a.trivial()) return grad;
     std::fill(room.begin(), room.end(), T(0));
     for (int64_t i = 0; i < a.count; ++i) {
@@ -67,7 +68,7 @@ class Sharer {
   const ResizeAxis<T>* axis_;
   const RowKernels<T>& kernel_;
   int64_t row_, slice_;
-  std::vector<T> slices_, rows_;
+  ScratchVector<T> slices_, rows_;
 };
 
 template <class T>

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "backends/cpu/support/images.h"
+#include "backends/cpu/support/scratch.h"
 #include "backends/cpu/upsample.h"
 #include "c10/parallel.h"
 
@@ -100,8 +101,8 @@ void resize_bytes(const ResizeRequest& r, const Tensor& self,
   parallel_for(
       0, in.planes(), grain_of(in.places() + room.places()),
       [&](int64_t begin, int64_t end) {
-        std::vector<uint8_t> resized(static_cast<size_t>(in.size[1] * wide));
-        std::vector<int32_t> sums(static_cast<size_t>(wide));
+        ScratchVector<uint8_t> resized(static_cast<size_t>(in.size[1] * wide));
+        ScratchVector<int32_t> sums(static_cast<size_t>(wide));
         for (int64_t p = begin; p < end; ++p) {
           const uint8_t* from = in.data<uint8_t>() + p * in.places();
           uint8_t* const to = room.data<uint8_t>() + p * room.places();

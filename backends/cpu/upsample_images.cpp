@@ -6,6 +6,7 @@
 
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/images.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 // Rows are resized first, as many as are needed, then columns, then depth: a
@@ -56,8 +57,8 @@ class Made {
 
  private:
   int64_t length_;
-  std::vector<T> elements_;
-  std::vector<int64_t> holds_;
+  ScratchVector<T> elements_;
+  ScratchVector<int64_t> holds_;
 };
 
 // Resizes blocks of images; one for each thread.
@@ -158,7 +159,7 @@ class Resizer {
   const RowKernels<T>& kernel_;
   Made<T> rows_, slices_;
   std::vector<const T*> from_;
-  std::vector<T> weights_;
+  ScratchVector<T> weights_;
 };
 
 template <class T>

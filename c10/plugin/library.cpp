@@ -136,9 +136,9 @@ OperatorEntry* Registry::look_up(std::string_view full_name) {
   return entries_.find(full_name);
 }
 
-std::string Registry::nearest_defined(std::string_view full_name) {
+std::string Registry::hint_for(std::string_view full_name) {
   const std::lock_guard lock(mutex_);
-  return nearest(full_name);
+  return hint(full_name);
 }
 
 std::vector<const OperatorEntry*> Registry::defined() const {

@@ -31,6 +31,12 @@ void check_notes(const std::string& path) {
   }
   const LibraryNote ours;
   for (const LibraryNote& n : notes) {
+    // First: the flag changes the layout too, and is what one can set.
+    if (n.cxx11_abi != ours.cxx11_abi) {
+      reject_library(path, str("it was built with _GLIBCXX_USE_CXX11_ABI={}, "
+                               "this library with {}; rebuild it with the same",
+                               n.cxx11_abi, ours.cxx11_abi));
+    }
     if (n.layout != ours.layout) {
       reject_library(
           path, str("it was built against SDK {}.{}.{} with layout {}, this "
@@ -38,11 +44,6 @@ void check_notes(const std::string& path) {
                     n.sdk_version / 10000, n.sdk_version / 100 % 100,
                     n.sdk_version % 100, hex(n.layout), SY_VERSION_STRING,
                     hex(ours.layout)));
-    }
-    if (n.cxx11_abi != ours.cxx11_abi) {
-      reject_library(path, str("it was built with _GLIBCXX_USE_CXX11_ABI={}, "
-                               "this library with {}; rebuild it with the same",
-                               n.cxx11_abi, ours.cxx11_abi));
     }
   }
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "codegen/cpp_types.h"
+#include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/exact_out.h"
@@ -91,8 +92,6 @@ class BackendEmitter {
       case OperatorKind::kPointwise:
         for (const Overload* o : op.overloads()) {
           if (!runs(w, Engine::kPointwise, *o)) continue;
-          // An out= form that does not convert stores the functional result.
-          if (o->schema.is_out() && exact_out_.of(op)) continue;
           pointwise(w, op, *o);
         }
         break;
@@ -105,6 +104,7 @@ class BackendEmitter {
         for (const Overload* o : op.overloads()) {
           if (!runs(w, Engine::kScan, *o)) continue;
           begin(w, op, *o);
+          apart(w, op, *o);
           contract(w, op);
           results(w, op, *o, "scan", scan_arguments(op));
         }
@@ -130,6 +130,24 @@ class BackendEmitter {
         R"(m.impl("{}", SY_FN({}_kernel).checks_itself());)", o.name, o.id));
   }
 
+  // A backend without memory reads nothing.
+  void apart(Writer& w, const Operator& op, const Overload& o) const {
+    if (!backend_.fills || !o.schema.is_out()) return;
+    emit_apart(w, op, o, o.id + "_kernel", "");
+  }
+
+  // An out= form that does not convert.
+  void check_exact(Writer& w, const Operator& op, const Overload& o,
+                   const std::string& args) {
+    if (!o.schema.is_out() || !exact_out_.of(op)) return;
+    w.include("aten/engine/exact_out.h");
+    w.line(std::string("  ") +
+           (op.has_tag("copied_out") ? "prepare_copied_out("
+                                     : "check_exact_out(") +
+           entry_of(o) + ", " + descriptor(op) + ", " + args + ", " +
+           written_arguments(o)[0] + ");");
+  }
+
   void pointwise(Writer& w, const Operator& op, const Overload& o) {
     begin(w, op, o);
     contract(w, op);
@@ -141,6 +159,10 @@ class BackendEmitter {
       const std::string out = written_arguments(o)[0];
       const char* engine =
           o.schema.is_inplace() ? "pointwise_inplace" : "pointwise_out";
+      check_exact(w, op, o, args);
+      if (backend_.fills) {
+        emit_pointwise_apart(w, op, o, o.id + "_kernel", "", args);
+      }
       w.line("  {}({}, {}, {}, {});", callee(op, ns_, engine), descriptor(op),
              args, entry_of(o), out);
       w.line("  {}", return_written(o));
@@ -150,6 +172,7 @@ class BackendEmitter {
 
   void reduce(Writer& w, const Operator& op, const Overload& o) {
     begin(w, op, o);
+    apart(w, op, o);
     contract(w, op);
     const std::string args = reduce_arguments(w, op);
     if (op.base.schema.returns().size() > 1) {
@@ -160,6 +183,7 @@ class BackendEmitter {
       w.line("  return {}({}, {});", callee(op, ns_, "reduce"), descriptor(op),
              args);
     } else {
+      check_exact(w, op, o, args);
       w.line("  {}({}, {}, {}, {});", callee(op, ns_, "reduce_out"),
              descriptor(op), args, entry_of(o), written_arguments(o)[0]);
       w.line("  {}", return_written(o));
@@ -226,6 +250,12 @@ class BackendEmitter {
     return fmt::format("{}({})", callee(op, ns_, kernel), join(args, ", "));
   }
 
+  static std::string new_result(Writer& w, const Operator& op) {
+    if (!op.has_tag("column_major")) return "new_result";
+    w.include("aten/engine/columns.h");
+    return "new_by_columns";
+  }
+
   void structured(Writer& w, const Operator& op, const std::string& kernel) {
     begin(w, op, op.base);
     check(w, op);
@@ -233,7 +263,7 @@ class BackendEmitter {
     for (std::size_t i = 0; i < op.contract.shape.size(); ++i) {
       const std::string name = result_variable(op, i);
       outs.push_back(name);
-      w.line("  const Tensor {} = new_result({}, {}[{}], {});", name,
+      w.line("  const Tensor {} = {}({}, {}[{}], {});", name, new_result(w, op),
              like_argument(op), local(op, "sizes"), i, result_dtype(op, i));
     }
     if (backend_.fills) w.line("  {};", call(op, kernel, outs));
@@ -257,7 +287,12 @@ class BackendEmitter {
       w.line("  generated::check_out_dtype({}, {}, {});", entry_of(o), out,
              dtype);
     }
-    if (!backend_.fills) {
+    if (op.has_tag("column_major")) {
+      w.line("  const Tensor {} = {}({}, {}, {});", result, new_result(w, op),
+             like_argument(op), size, dtype);
+      if (backend_.fills) w.line("  {};", call(op, kernel, {result}));
+      w.line("  store_as_laid_out({}, {}, {});", entry_of(o), result, out);
+    } else if (!backend_.fills) {
       w.line("  prepare_out({}, {}, {}, {}, {});", entry_of(o), out, size,
              dtype, device);
     } else {

@@ -345,7 +345,17 @@ std::string functional_call(Writer& w, const Operator& op, const Overload& form,
     const int i = form.schema.argument_index(a.name.view());
     if (i >= 0) {
       const std::string name = parameter_name(a);
-      args.push_back(name == target && !instead.empty() ? instead : name);
+      const Type t = a.type.without_optional();
+      if (instead.empty()) {
+        args.push_back(name);
+      } else if (name == target) {
+        args.push_back(instead);
+      } else if (t == TypeKind::kTensor) {
+        args.push_back("generated::before_write_of(" + name + ", " + target +
+                       ", " + instead + ")");
+      } else {
+        args.push_back(name);
+      }
     } else if (a.name == "dtype") {
       args.push_back(target + ".scalar_type()");
     } else if (a.name == "device") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/cpp_types.h"
+#include "codegen/emit/apart.h"
 #include "codegen/lang/cpp_text.h"
 #include "codegen/lang/format.h"
 
@@ -88,6 +89,11 @@ void written_check(Writer& w, const Operator& op, const Overload& o) {
   }
 }
 
+// What a guard has before the operator's arguments.
+std::string first_arguments(const Operator& op) {
+  return local(op, "k") + ", " + local(op, "keys") + ", ";
+}
+
 void pointwise_check(Writer& w, const Operator& op, const Overload& o) {
   w.include("aten/engine/pointwise.h");
   const std::string args = pointwise_arguments(w, op);
@@ -96,6 +102,7 @@ void pointwise_check(Writer& w, const Operator& op, const Overload& o) {
     return;
   }
   const std::string out = written_arguments(o)[0];
+  emit_pointwise_apart(w, op, o, o.id + "_guard", first_arguments(op), args);
   w.line("  check_pointwise_out({}, {}, {}, {});", descriptor(op), args, out,
          o.schema.is_inplace());
   w.line("  {}.impl()->bump_version(&{});", out, entry_of(o));
@@ -217,6 +224,10 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
   w.line("{} {}_guard(const Kernel* {}, DispatchKeySet {}{}) {{",
          return_type(o.schema), o.id, k, keys,
          params.empty() ? "" : fmt::format(", {}", params));
+  if (o.schema.is_out() && op.kind() != OperatorKind::kPointwise) {
+    emit_apart(w, op, o, o.id + "_guard", first_arguments(op));
+    if (written_arguments(o).size() > 1) emit_outs_apart(w, o);
+  }
   if (has_contract(op) && contract_applies(op, o)) {
     if (op.is_structured()) {
       w.line("  Dims {}[{}];", local(op, "sizes"), op.contract.shape.size());

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "codegen/cpp_types.h"
+#include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/contracts.h"
 #include "codegen/emit/emit.h"
@@ -260,6 +261,14 @@ class DefinitionsEmitter {
     add(select_, op.base, "_select");
   }
 
+  static std::string store_result(Writer& w, const Operator& op) {
+    const bool dense = op.kind() == OperatorKind::kComposite &&
+                       op.has_tag("pointwise") && !op.has_tag("copied_out");
+    if (!dense && !op.has_tag("column_major")) return "store_result";
+    w.include("aten/engine/columns.h");
+    return "store_as_laid_out";
+  }
+
   // A form that computes the functional result and stores it: for backends
   // that have no kernel of their own, and for composites.
   void store(Writer& w, const Operator& op, const Overload& o) {
@@ -269,6 +278,7 @@ class DefinitionsEmitter {
     const auto written = written_arguments(o);
     w.gap();
     function_head(w, o, "_store");
+    if (written.size() > 1) emit_outs_apart(w, o);
     const std::string before = recorded ? local(op, "before") : "";
     const std::string call = functional_call(w, op, o, before);
     if (recorded) {
@@ -292,7 +302,7 @@ class DefinitionsEmitter {
                  entry_of(o), written[0], result);
         }
         w.line("  {}({}, {}, {});",
-               o.schema.is_inplace() ? "store_inplace" : "store_result",
+               o.schema.is_inplace() ? "store_inplace" : store_result(w, op),
                entry_of(o), result, written[0]);
       }
     } else {
@@ -307,7 +317,7 @@ class DefinitionsEmitter {
                entry_of(o), written[i], result(i));
       }
       for (std::size_t i = 0; i < written.size(); ++i) {
-        w.line("  store_result({}, {}, {});", entry_of(o), result(i),
+        w.line("  {}({}, {}, {});", store_result(w, op), entry_of(o), result(i),
                written[i]);
       }
     }

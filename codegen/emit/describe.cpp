@@ -70,6 +70,7 @@ std::string promotion_text(const Operator& op) {
     return of + "; the default dtype for integers and bool";
   }
   if (rule == "bool_to_int") return of + "; int64 for integers and bool";
+  if (rule == "only_bool_to_int") return of + "; int64 for bool";
   if (rule == "same") return of + ", which must all be the same";
   return of;
 }

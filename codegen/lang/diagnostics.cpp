@@ -115,6 +115,22 @@ std::string Diagnostics::str_with_sources() const {
 
 std::string suggest(std::string_view name,
                     std::span<const std::string_view> names) {
+  std::vector<std::string_view> overloads;
+  for (const std::string_view n : names) {
+    if (n.size() > name.size() && n[name.size()] == '.' &&
+        n.starts_with(name)) {
+      overloads.push_back(n);
+    }
+  }
+  if (!overloads.empty()) {
+    std::sort(overloads.begin(), overloads.end());
+    constexpr std::size_t kMost = 8;
+    std::string out = " (its overloads are ";
+    for (std::size_t i = 0; i < std::min(overloads.size(), kMost); ++i) {
+      out += (i > 0 ? ", '" : "'") + std::string(overloads[i]) + "'";
+    }
+    return out + (overloads.size() > kMost ? ", …)" : ")");
+  }
   const std::string_view best = nearest_name(name, names);
   if (best.empty()) return {};
   return fmt::format(" (did you mean '{}'?)", best);

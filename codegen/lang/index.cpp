@@ -56,7 +56,8 @@ struct Typed {
   Cpp cpp;
   // Of an optional int as a whole; None has it and no value.
   std::string optional = {};
-  bool is_dims = false;  // a list that is a Dims
+  bool is_dims = false;    // a list that is a Dims
+  bool is_vector = false;  // one of any length, made here
 };
 
 class Compiler {
@@ -81,6 +82,7 @@ class Compiler {
     code.type = t.type;
     code.value = std::move(t.cpp.text);
     code.is_dims = t.is_dims;
+    code.is_vector = t.is_vector;
     code.headers = headers_;
     return code;
   }
@@ -107,7 +109,8 @@ class Compiler {
         return {inner.type,
                 {cpp_block(inner.statements, inner.value)},
                 {},
-                inner.is_dims};
+                inner.is_dims,
+                inner.is_vector};
       }
       case NodeKind::kList: return list(*e);
       case NodeKind::kComprehension: return comprehension(*e);
@@ -129,7 +132,7 @@ class Compiler {
   struct Local {
     std::string name;
     IndexType type;
-    bool is_dims;
+    bool is_dims, is_vector;
   };
 
   template <class... Args>
@@ -172,13 +175,13 @@ class Compiler {
     const std::string type = value.type == IndexType::kInt ? "int64_t" : "auto";
     statements.push_back(
         fmt::format("const {} {} = {};", type, name, value.cpp.text));
-    locals_.push_back({e.name, value.type, value.is_dims});
+    locals_.push_back({e.name, value.type, value.is_dims, value.is_vector});
   }
 
   Typed name(const Node& e) {
     for (auto it = locals_.rbegin(); it != locals_.rend(); ++it) {
       if (it->name != e.name) continue;
-      return {it->type, {cpp_name(e.name)}, {}, it->is_dims};
+      return {it->type, {cpp_name(e.name)}, {}, it->is_dims, it->is_vector};
     }
     if (const IndexName* n = env_.find(e.name)) {
       if (!n->cpp.empty()) return {n->type, {n->cpp}, {}, n->is_dims};
@@ -280,8 +283,10 @@ class Compiler {
     }
     Cpp left = a.cpp;
     Cpp right = b.cpp;
-    // Two Dims compare as what they convert to.
-    if (a.is_dims && b.is_dims) {
+    // Two lists that are made here compare as what they convert to.
+    const bool made_a = a.is_dims || a.is_vector;
+    const bool made_b = b.is_dims || b.is_vector;
+    if (made_a && made_b) {
       left = {fmt::format("IntArrayRef({})", left.text)};
     }
     return {IndexType::kBool,
@@ -485,7 +490,7 @@ class Compiler {
            article(source.type));
     }
     if (env_.find(e.name)) fail(e, "'{}' is already defined", e.name);
-    locals_.push_back({e.name, item, false});
+    locals_.push_back({e.name, item, false, false});
     const auto lambda = [&](const Expr& body, bool condition) {
       const Typed t = run(body);
       const bool ok =
@@ -501,7 +506,14 @@ class Compiler {
     if (e.children.size() > 2) args.push_back(lambda(e.children[2], true));
     args.push_back(lambda(e.children[0], false));
     locals_.pop_back();
-    return dims(built_in(e.children.size() > 2 ? "map_if" : "map", args));
+    const bool chosen = e.children.size() > 2;
+    if (source.is_dims) return dims(built_in(chosen ? "map_if" : "map", args));
+    // Lists of tensors and of numbers may be longer than there are dims.
+    return {IndexType::kList,
+            {built_in(chosen ? "each_if" : "each", args)},
+            {},
+            false,
+            true};
   }
 
   Typed index(const Node& e) {

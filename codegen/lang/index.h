@@ -68,7 +68,8 @@ struct IndexCode {
   std::vector<std::string> statements;
   std::string value;
   IndexType type;
-  bool is_dims = false;  // a list that is a Dims, not an IntArrayRef
+  bool is_dims = false;    // a list that is a Dims, not an IntArrayRef
+  bool is_vector = false;  // a list that is a std::vector
   Headers headers = {};
 };
 

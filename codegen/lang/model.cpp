@@ -20,8 +20,8 @@ std::string_view to_string(OperatorKind kind) {
 }
 
 std::span<const std::string_view> promote_rules() {
-  static constexpr std::string_view kRules[] = {"default", "int_to_float",
-                                                "bool_to_int", "same"};
+  static constexpr std::string_view kRules[] = {
+      "default", "int_to_float", "bool_to_int", "only_bool_to_int", "same"};
   return kRules;
 }
 

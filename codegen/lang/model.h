@@ -107,7 +107,7 @@ struct Promote {
   Text rule;                    // of promote_rules()
   std::vector<Text> arguments;  // empty: every Tensor and Scalar argument
 };
-// default, int_to_float, bool_to_int, same.
+// default, int_to_float, bool_to_int, only_bool_to_int, same.
 std::span<const std::string_view> promote_rules();
 // float64: floating dtypes accumulate in it.
 std::span<const std::string_view> accumulate_rules();

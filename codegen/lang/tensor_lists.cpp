@@ -109,7 +109,8 @@ Value TensorCompiler::comprehension(const Node& e) {
   };
   if (!test.empty()) args.push_back(lambda(test));
   args.push_back(lambda(item_text));
-  return int_list(built_in(test.empty() ? "map" : "map_if", args),
+  // A list of tensors may be longer than there are dims.
+  return int_list(built_in(test.empty() ? "each" : "each_if", args),
                   make_plan(std::move(node)));
 }
 

@@ -17,8 +17,20 @@
 namespace sy::codegen {
 namespace {
 
-constexpr std::string_view kKinds[] = {"pointwise", "reduce", "composite",
-                                       "view", "dispatch"};
+constexpr std::string_view kKinds[] = {
+    "pointwise", "reduce", "scan", "composite", "foreach", "view", "dispatch"};
+
+std::string kinds() {
+  std::string out;
+  for (const std::string_view k : kKinds) {
+    out += (out.empty() ? "" : " ") + std::string(k);
+  }
+  return out;
+}
+
+bool is_tensor_list(Type t) {
+  return t.is_list() && t.element() == TypeKind::kTensor;
+}
 
 bool returns_one_tensor(const FunctionSchema& s) {
   return s.returns().size() == 1 && s.returns()[0].type == TypeKind::kTensor;
@@ -32,6 +44,10 @@ std::string suggested_kind(const FunctionSchema& s) {
   if (aliases) return "view";
   if (s.argument_index("dim") >= 0 && s.argument_index("keepdim") >= 0) {
     return "reduce";
+  }
+  if (s.returns().size() == 1 && is_tensor_list(s.returns()[0].type) &&
+      !s.arguments().empty() && is_tensor_list(s.arguments()[0].type)) {
+    return "foreach";
   }
   const bool element_wise = std::all_of(
       s.arguments().begin(), s.arguments().end(), [](const Argument& a) {
@@ -61,11 +77,17 @@ class Skeleton {
   std::string run() {
     out_ = fmt::format("- func: {}\n  doc: DESCRIPTION\n", to_string(s_));
     const bool own = !s_.name().ns.empty() && s_.name().ns.view() != "aten";
-    if (s_.self_index() >= 0 && !own) out_ += "  variants: function, method\n";
+    if (s_.self_index() >= 0 && !own && kind_ != "foreach")
+      out_ += "  variants: function, method\n";
     if (kind_ == "pointwise") {
       out_ += "  pointwise: EXPRESSION\n";
     } else if (kind_ == "reduce") {
       out_ += "  reduce: {map: EXPRESSION, identity: 0, combine: a + b}\n";
+    } else if (kind_ == "scan") {
+      out_ += s_.returns().size() == 2 ? "  scan: {choose: b >= a}\n"
+                                       : "  scan: {combine: EXPRESSION}\n";
+    } else if (kind_ == "foreach") {
+      out_ += "  foreach: EXPRESSION\n";
     } else if (kind_ == "composite") {
       out_ += "  composite: EXPRESSION\n";
     } else if (kind_ == "view") {
@@ -73,7 +95,7 @@ class Skeleton {
     } else {
       dispatch();
     }
-    if (kind_ != "composite") derivative();
+    if (kind_ != "composite" && kind_ != "foreach") derivative();
     return std::move(out_);
   }
 
@@ -130,7 +152,8 @@ class Skeleton {
 
 // Of a kind that the signature cannot have; "" if it can.
 std::string misfit(const FunctionSchema& s, const std::string& kind) {
-  if ((kind == "pointwise" || kind == "reduce") && !s.is_functional()) {
+  if ((kind == "pointwise" || kind == "reduce" || kind == "scan") &&
+      !s.is_functional()) {
     return fmt::format(
         "'{}' needs the functional signature; the other forms are derived from "
         "it",
@@ -139,8 +162,24 @@ std::string misfit(const FunctionSchema& s, const std::string& kind) {
   if (kind == "pointwise" && !returns_one_tensor(s)) {
     return "'pointwise' gives one Tensor";
   }
-  if ((kind == "reduce" || kind == "view") && s.self_index() < 0) {
+  if ((kind == "reduce" || kind == "scan" || kind == "view") &&
+      s.self_index() < 0) {
     return fmt::format("'{}' needs a Tensor argument 'self'", kind);
+  }
+  const int dim = s.argument_index("dim");
+  if (kind == "scan" &&
+      (dim < 0 ||
+       s.arguments()[static_cast<std::size_t>(dim)].type != TypeKind::kInt)) {
+    return "'scan' goes along an argument 'int dim'";
+  }
+  if (kind == "scan" && (s.returns().empty() || s.returns().size() > 2)) {
+    return "'scan' gives one Tensor, or values and indices";
+  }
+  if (kind == "foreach" &&
+      (s.returns().size() != 1 || !is_tensor_list(s.returns()[0].type) ||
+       s.self_index() < 0 || s.arguments().empty() ||
+       !is_tensor_list(s.arguments()[0].type))) {
+    return "'foreach' takes 'Tensor[] self' first and gives 'Tensor[]'";
   }
   if (kind == "view" && (s.returns().empty() || !s.returns()[0].alias)) {
     return "a view returns an alias: 'Tensor(a) self' and '-> Tensor(a)'";
@@ -183,10 +222,8 @@ int new_op(const NewOpOptions& options, std::ostream& out, std::ostream& err) {
       options.kind.empty() ? suggested_kind(schema) : options.kind;
   if (std::find(std::begin(kKinds), std::end(kKinds), kind) ==
       std::end(kKinds)) {
-    err << fmt::format(
-        "sygen: error: unknown kind '{}'{}; the kinds are pointwise reduce "
-        "composite view dispatch\n",
-        kind, lang::suggest(kind, kKinds));
+    err << fmt::format("sygen: error: unknown kind '{}'{}; the kinds are {}\n",
+                       kind, lang::suggest(kind, kKinds), kinds());
     return 1;
   }
   if (const std::string why = misfit(schema, kind); !why.empty()) {

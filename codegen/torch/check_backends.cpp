@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/backends.h"
 #include "codegen/torch/vocabulary.h"
 #include "codegen/torch/world.h"
 
@@ -41,7 +42,10 @@ class Checker {
 
   void key() {
     const std::string& key = b_.backend.str();
-    if (is_dispatch_key(key)) return;
+    if (is_dispatch_key(key)) {
+      check_plugin_key(b_.backend, diagnostics_);
+      return;
+    }
     constexpr std::string_view kUsual[] = {
         "XLA", "Lazy", "MPS", "XPU", "MTIA", "HPU", "IPU", "VE", "PrivateUse1"};
     diagnostics_.error(b_.backend.start(),

@@ -1,4 +1,5 @@
 #include "c10/schema/parser.h"
+#include "codegen/backends.h"
 #include "codegen/lang/yaml.h"
 #include "codegen/torch/backend.h"
 
@@ -24,6 +25,11 @@ class Reader {
     b.at = root_.at;
     b.backend = needed("backend");
     b.cpp_namespace = needed("cpp_namespace");
+    if (const Text& ns = b.cpp_namespace;
+        !ns.empty() && !is_namespace(ns.str())) {
+      diagnostics_.error(ns.start(),
+                         "'" + ns.str() + "' is no name of a C++ namespace");
+    }
     b.class_name = text("class_name");
     b.extra_headers = text("extra_headers");
     b.supported = names("supported");

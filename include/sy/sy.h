@@ -25,6 +25,7 @@
 #include "c10/dispatcher.h"
 #include "c10/generator.h"
 #include "c10/graph.h"
+#include "c10/packed_weights.h"
 #include "c10/parallel.h"
 #include "c10/plugin/load_library.h"
 #include "c10/stream.h"

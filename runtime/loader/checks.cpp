@@ -33,6 +33,8 @@ void check_limits(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
   };
   if (op.kind() == lang::OperatorKind::kPointwise) {
     check(codegen::pointwise_program(op), true);
+  } else if (op.kind() == lang::OperatorKind::kScan) {
+    check(codegen::scan_parts(op).combine, false);
   } else if (op.kind() == lang::OperatorKind::kReduce) {
     constexpr size_t kMaxAccumulators = 8;
     if (op.entry->reduce->accumulators.size() > kMaxAccumulators) {
@@ -65,6 +67,14 @@ void check_signature(const codegen::Operator& op,
     case lang::OperatorKind::kComposite:
       if (returns == 0) error("'composite:' gives a value");
       break;
+    case lang::OperatorKind::kScan: {
+      const size_t wanted = op.entry->scan->chooses ? 2 : 1;
+      if (returns != wanted) {
+        error(wanted == 2 ? "'choose:' gives values and indices"
+                          : "'combine:' gives one Tensor");
+      }
+      break;
+    }
     case lang::OperatorKind::kView: {
       const int self = s.self_index();
       const bool good =
@@ -84,7 +94,8 @@ void check_signature(const codegen::Operator& op,
     if (!o->derived) continue;
     const bool all = op.kind() == lang::OperatorKind::kPointwise ||
                      op.kind() == lang::OperatorKind::kReduce ||
-                     !op.entry->derivative.empty();
+                     op.kind() == lang::OperatorKind::kScan ||
+                     op.entry->is_foreach || !op.entry->derivative.empty();
     for (const Argument& a : s.arguments()) {
       if (o->schema.argument_index(a.name.view()) >= 0) continue;
       if (!all && !a.type.is_tensor_like()) continue;
@@ -111,11 +122,6 @@ void check_loadable(const codegen::Model& model,
         diagnostics.error(d.key.start(),
                           "a C++ function cannot be loaded at run time; a "
                           "library registers kernels, without 'dispatch:'");
-      }
-      if (op.kind() == lang::OperatorKind::kScan || op.entry->is_foreach) {
-        diagnostics.error(
-            op.entry->func.start(),
-            "'scan:' and 'foreach:' cannot be loaded at run time");
       }
       check_defined_before(op, diagnostics);
       check_signature(op, diagnostics);

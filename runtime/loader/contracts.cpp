@@ -49,10 +49,9 @@ void check_boxes(const OverloadState& form, const Value* args) {
     if (SY_LIKELY(args[i].tag() == box.tag && !args[i].is_none())) continue;
     read_as(args[i], box.type);
     if (box.length == 0 || args[i].is_none()) continue;
-    generated::check_list_size(
-        form.op->op->base.name.c_str(),
-        std::string(form.overload->schema.arguments()[i].name.view()).c_str(),
-        args[i].to_bool_list().size(), box.length);
+    generated::check_list_size(form.op->base_name(),
+                               std::string(box.name.view()).c_str(),
+                               args[i].to_bool_list().size(), box.length);
   }
 }
 

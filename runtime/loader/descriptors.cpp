@@ -67,32 +67,50 @@ PointwiseData::PointwiseData(const codegen::PointwiseParts& parts,
   op_.upper_bounds = parts.upper_bounds;
   op_.input_names = data_or_null(input_names_);
   op_.scalar_names = data_or_null(scalar_names_);
-  op_.program = programs_.emplace_back(parts.program, std::vector<int>()).get();
+  const auto program = [&](const lang::Program& p) -> const ElementProgram& {
+    return programs_
+        .emplace_back(std::make_unique<ProgramData>(p, std::vector<int>()))
+        ->get();
+  };
+  op_.program = program(parts.program);
   if (parts.at_defaults) {
-    op_.at_defaults =
-        &programs_.emplace_back(*parts.at_defaults, std::vector<int>()).get();
+    op_.at_defaults = &program(*parts.at_defaults);
     op_.defaults = data_or_null(defaults_);
   }
 }
 
 ReduceData::ReduceData(const codegen::ReduceParts& parts,
                        const std::string& name, const FunctionSchema& schema,
-                       size_t accumulators)
+                       size_t accumulators, bool in_double)
     : name_(name),
       scalars_(scalar_sources(parts.scalars, schema)),
       identity_(parts.identity) {
   const auto program = [&](const lang::Program& p) -> const ElementProgram& {
-    return programs_.emplace_back(p, codegen::scalar_indices(p, parts.scalars))
-        .get();
+    return programs_
+        .emplace_back(std::make_unique<ProgramData>(
+            p, codegen::scalar_indices(p, parts.scalars)))
+        ->get();
   };
   op_.name = name_.c_str();
   op_.promote = promote_rule(parts.rule);
   op_.n_accumulators = static_cast<uint8_t>(accumulators);
   op_.n_scalars = static_cast<uint8_t>(scalars_.size());
+  if (in_double) op_.accumulate = AccumulateRule::Double;
   op_.map = program(parts.map);
   op_.combine = program(parts.combine);
   if (parts.finish) op_.finish = &program(*parts.finish);
   op_.identity = data_or_null(identity_);
+}
+
+ScanData::ScanData(const codegen::Operator& op) : name_(op.base.name) {
+  const codegen::ScanParts parts = codegen::scan_parts(op);
+  const lang::ScanBody& body = *op.entry->scan;
+  program_ = std::make_unique<ProgramData>(parts.combine, std::vector<int>());
+  op_.name = name_.c_str();
+  op_.promote = promote_rule(parts.rule);
+  if (body.accumulate) op_.accumulate = AccumulateRule::Double;
+  op_.chooses = body.chooses;
+  op_.combine = program_->get();
 }
 
 std::string beyond_limits(const lang::Program& p, bool operands) {

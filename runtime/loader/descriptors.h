@@ -1,12 +1,13 @@
 #pragma once
 
-#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "aten/backend/node.h"
 #include "aten/engine/pointwise.h"
 #include "aten/engine/reduce.h"
+#include "aten/engine/scan.h"
 #include "aten/program/op_desc.h"
 #include "c10/value.h"
 #include "codegen/programs.h"
@@ -64,14 +65,14 @@ class PointwiseData {
   std::vector<ScalarSource> scalars_;
   std::vector<const char*> input_names_, scalar_names_;
   std::vector<lang::Uniform> defaults_;
-  std::deque<ProgramData> programs_;
+  std::vector<std::unique_ptr<ProgramData>> programs_;
   PointwiseOp op_;
 };
 
 class ReduceData {
  public:
   ReduceData(const codegen::ReduceParts& parts, const std::string& name,
-             const FunctionSchema& schema, size_t accumulators);
+             const FunctionSchema& schema, size_t accumulators, bool in_double);
   ReduceData(const ReduceData&) = delete;
   ReduceData& operator=(const ReduceData&) = delete;
 
@@ -82,8 +83,22 @@ class ReduceData {
   std::string name_;
   std::vector<ScalarSource> scalars_;
   std::vector<lang::Uniform> identity_;
-  std::deque<ProgramData> programs_;
+  std::vector<std::unique_ptr<ProgramData>> programs_;
   ReduceOp op_;
+};
+
+class ScanData {
+ public:
+  explicit ScanData(const codegen::Operator& op);
+  ScanData(const ScanData&) = delete;
+  ScanData& operator=(const ScanData&) = delete;
+
+  const ScanOp& op() const { return op_; }
+
+ private:
+  std::string name_;
+  std::unique_ptr<ProgramData> program_;
+  ScanOp op_;
 };
 
 // What goes beyond the engines' limits, or "". `operands`: its inputs and

@@ -29,7 +29,7 @@ bool is_list(const Value& v) {
 std::vector<const Value*> differentiable(const OverloadState& form,
                                          const Value* args) {
   std::vector<const Value*> out;
-  for (const size_t i : form.op->gradient->plan.arguments) {
+  for (const size_t i : form.op->gradient->arguments) {
     out.push_back(&args[form.positions[i]]);
   }
   return out;
@@ -79,7 +79,7 @@ class InterpretedNode final : public NodeOfMany {
 
   void start(const OverloadState& form) {
     form_ = &form;
-    kept_.resize(form.op->gradient->plan.saved.size());
+    kept_.resize(form.op->gradient->saved.size());
   }
   void keep_arguments(const Value* args);
   void keep_results(Value* results);
@@ -87,7 +87,7 @@ class InterpretedNode final : public NodeOfMany {
   void apply(GradFrame& f) override;
   void visit_saved(SavedVisitor& v) noexcept override {
     for (size_t i = 0; i < kept_.size(); ++i) {
-      const char* name = form_->op->gradient->plan.saved[i].name.c_str();
+      const char* name = form_->op->gradient->saved[i].name.c_str();
       if (auto* t = std::get_if<SavedTensor>(&kept_[i])) v(name, *t);
       if (auto* l = std::get_if<SavedTensorList>(&kept_[i])) v(name, *l);
     }
@@ -101,7 +101,7 @@ class InterpretedNode final : public NodeOfMany {
     std::vector<Value> values;
     std::vector<Named> names;
   };
-  bool is_read(const Saved& s) const;
+  bool is_read(const Gradient::Kept& s) const;
   void unpack(const Gradient::Formula& formula, GradFrame& f,
               Environment* env) const;
   Tensor fused(const Gradient::Formula& formula, const Environment& env) const;
@@ -113,8 +113,8 @@ class InterpretedNode final : public NodeOfMany {
   Geometry self_, view_;
 };
 
-bool InterpretedNode::is_read(const Saved& s) const {
-  return s.readers.size() == form_->op->gradient->plan.arguments.size() ||
+bool InterpretedNode::is_read(const Gradient::Kept& s) const {
+  return s.readers.size() == form_->op->gradient->arguments.size() ||
          std::any_of(s.readers.begin(), s.readers.end(),
                      [&](size_t r) { return needs(static_cast<int>(r)); });
 }
@@ -123,11 +123,11 @@ void InterpretedNode::keep_arguments(const Value* args) {
   const Gradient& g = *form_->op->gradient;
   for (const Gradient::Formula& f : g.formulas) {
     if (!f.by_geometry) continue;
-    const int self = form_->positions[g.plan.arguments[f.targets[0]]];
+    const int self = form_->positions[g.arguments[f.targets[0]]];
     self_ = Geometry(*args[self].to_tensor().impl());
   }
   for (size_t i = 0; i < kept_.size(); ++i) {
-    const Saved& s = g.plan.saved[i];
+    const Gradient::Kept& s = g.saved[i];
     if (s.is_result) continue;
     if (!is_read(s)) continue;
     const int position = form_->positions[g.saved_arguments[i]];
@@ -166,12 +166,12 @@ void InterpretedNode::keep_results(Value* results) {
     if (f.by_geometry) view_ = Geometry(*results[0].to_tensor().impl());
   }
   for (size_t i = 0; i < kept_.size(); ++i) {
-    const Saved& s = g.plan.saved[i];
+    const Gradient::Kept& s = g.saved[i];
     if (!s.is_result || !is_read(s)) continue;
     const Tensor& t = as_tensor(std::as_const(results[s.result]));
     if (s.kind == Saved::kMeta) {
       kept_[i].emplace<SavedMeta>().save(t);
-    } else if (s.result > 0 && !g.plan.uses_grads) {
+    } else if (s.result > 0 && !g.uses_grads) {
       // Of several results only the first has a history.
       kept_[i].emplace<SavedTensor>().save(t);
     } else {
@@ -183,7 +183,7 @@ void InterpretedNode::keep_results(Value* results) {
 
 void InterpretedNode::unpack(const Gradient::Formula& formula, GradFrame& f,
                              Environment* env) const {
-  const auto& saved = form_->op->gradient->plan.saved;
+  const auto& saved = form_->op->gradient->saved;
   const size_t grad = saved.size(), each = grad + 2;
   env->values.resize(form_->op->gradient->names);
   env->names.resize(env->values.size());
@@ -252,8 +252,8 @@ void InterpretedNode::set(const Gradient::Formula& formula, GradFrame& f,
 
 void InterpretedNode::apply(GradFrame& f) {
   const Gradient& g = *form_->op->gradient;
-  const bool several = form_->op->op->base.schema.returns().size() > 1;
-  if (several && !g.plan.uses_grads && !f.grad().defined()) return;
+  const bool several = form_->op->returns > 1;
+  if (several && !g.uses_grads && !f.grad().defined()) return;
   for (const Gradient::Formula& formula : g.formulas) {
     const bool wanted =
         std::any_of(formula.targets.begin(), formula.targets.end(),
@@ -309,11 +309,10 @@ void quietly_below(const OperatorEntry& op, DispatchKeySet keys, Value* args,
 void set_histories(const OverloadState& form,
                    const intrusive_ptr<InterpretedNode>& node, Value* results,
                    size_t n) {
-  const FunctionSchema& schema = form.overload->schema;
   if (n == 1 && is_list(results[0])) {
     const TensorList list = as_list(results[0]);
     std::vector<Tensor> own(list.begin(), list.end());
-    if (schema.returns()[0].alias) {
+    if (form.returns_view) {
       set_history_views(own, node);
     } else {
       set_history(own, node);
@@ -322,7 +321,7 @@ void set_histories(const OverloadState& form,
     return;
   }
   for (size_t i = 0; i < n; ++i) {
-    if (i == 0 || form.op->gradient->plan.uses_grads) {
+    if (i == 0 || form.op->gradient->uses_grads) {
       set_history(static_cast<Tensor&>(results[i].to_tensor()), node);
     } else {
       skip_output(*node);
@@ -379,7 +378,7 @@ void reject(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
   if (form.op->gradient != nullptr) {
     tensors = differentiable(form, args);
   } else {
-    const auto arguments = form.op->op->base.schema.arguments();
+    const auto& arguments = form.op->arguments;
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i].type.is_tensor_like() && form.positions[i] >= 0) {
         tensors.push_back(&args[form.positions[i]]);
@@ -461,7 +460,13 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
     }
     g->formulas.push_back(std::move(out));
   }
-  g->plan = std::move(plan);
+  g->arguments = std::move(plan.arguments);
+  for (Saved& s : plan.saved) {
+    g->saved.push_back({std::move(s.name), s.kind, s.is_result, s.result,
+                        std::move(s.readers)});
+  }
+  g->non_differentiable = plan.non_differentiable;
+  g->uses_grads = plan.uses_grads;
   return g;
 }
 

@@ -24,20 +24,31 @@ struct FusedFormula {
 // The `derivative:` of an operator, ready to run.
 struct Gradient {
   struct Formula {
-    std::vector<size_t> targets;  // positions among the plan's arguments
+    std::vector<size_t> targets;  // positions in `arguments`
     bool is_list = false;         // the one target is a Tensor[]
     bool by_geometry = false;
     bool reads_grad = false, reads_grads = false;
     std::vector<size_t> results;  // of several: whose gradients are read
     int own = -1;  // the name of the target itself, known by its edge
-    std::vector<size_t> reads;  // of the plan's saved
+    std::vector<size_t> reads;  // positions in `saved`
     std::optional<TensorProgram> program;
     // The same as one program, and what it reads: names of the environment,
     // -1 for grad.
     std::unique_ptr<FusedFormula> fused;
     std::vector<int> fused_inputs, fused_scalars;
   };
-  codegen::DerivativePlan plan;
+  // Of codegen::Saved what calls need.
+  struct Kept {
+    std::string name;
+    codegen::Saved::Kind kind;
+    bool is_result;
+    size_t result;
+    std::vector<size_t> readers;
+  };
+  // Positions in the base form of the arguments that have a formula.
+  std::vector<size_t> arguments;
+  std::vector<Kept> saved;
+  bool non_differentiable = false, uses_grads = false;
   size_t names = 0;  // of the environment of formulas
   std::vector<Formula> formulas;
   // Of each saved argument: its position in the base form; -1 for results.

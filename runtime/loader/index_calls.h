@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "aten/engine/dims.h"
 #include "c10/schema/type.h"
@@ -28,7 +29,7 @@ struct IndexSlot {
   const TensorBase* tensor = nullptr;
   ArrayRef<TensorBase> tensors;
   std::string_view text;
-  Dims list;
+  std::vector<int64_t> list;
 
   void set(int64_t v) {
     kind = kInt;
@@ -44,7 +45,7 @@ struct IndexSlot {
   }
   void set(IntArrayRef v) {
     kind = kList;
-    list = Dims(v);
+    list.assign(v.begin(), v.end());
   }
   void set(const TensorBase& v) {
     kind = kTensor;

@@ -190,7 +190,7 @@ class Evaluator {
       case NodeKind::kComprehension: return comprehension(n, out);
       case NodeKind::kIndex: return index(n, out);
       case NodeKind::kSlice: {
-        const Dims list = this->list(*n.children[0]);
+        const std::vector<int64_t> list = this->list(*n.children[0]);
         const int64_t begin = bound(*n.children[1], 0);
         const int64_t end = bound(*n.children[2], INT64_MAX);
         return out->set(IntArrayRef(geometry::slice(list, begin, end)));
@@ -211,11 +211,11 @@ class Evaluator {
     if (s.kind != Slot::kInt && s.kind != Slot::kBool) missing(n);
     return s.i;
   }
-  Dims list(const Node& n) {
+  std::vector<int64_t> list(const Node& n) {
     Slot s;
     run(n, &s);
     if (s.kind != Slot::kList) missing(n);
-    return s.list;
+    return std::move(s.list);
   }
 
  private:
@@ -356,7 +356,7 @@ class Evaluator {
   void comprehension(const Node& n, Slot* out) {
     Slot source;
     run(*n.children[1], &source);
-    Dims list;
+    std::vector<int64_t> list;
     const auto add = [&] {
       if (n.children.size() > 2 && !truth(*n.children[2])) return;
       list.push_back(integer(*n.children[0]));
@@ -417,7 +417,7 @@ bool IndexProgram::truth(const Value* args,
 }
 Dims IndexProgram::list(const Value* args,
                         const std::vector<int>& positions) const {
-  return Evaluator(op_, args, positions, locals_).list(*root_);
+  return Dims(Evaluator(op_, args, positions, locals_).list(*root_));
 }
 int64_t IndexProgram::integer(const Value* args,
                               const std::vector<int>& positions) const {

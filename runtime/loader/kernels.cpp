@@ -1,11 +1,15 @@
 #include "aten/backend/engines.h"
 #include "aten/backend/node.h"
+#include "aten/engine/exact_out.h"
+#include "aten/engine/foreach.h"
 #include "aten/engine/generated.h"
 #include "aten/engine/guard.h"
 #include "aten/engine/iter.h"
+#include "aten/engine/scan.h"
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
 #include "c10/backend.h"
+#include "runtime/loader/apart.h"
 #include "runtime/loader/operator_state.h"
 
 // The kernels that sygen would print for these operators, as functions of
@@ -46,10 +50,15 @@ const BackendEngines& engines_of_kernel(const Kernel& k) {
   return *engines;
 }
 
-void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
-               Value* args, size_t, Value* results, size_t n) {
+void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
+               Value* args, size_t num_args, Value* results, size_t n) {
   const OverloadState& form = form_of_engine(k);
   check_boxes(form, args);
+  if (!form.written.empty()) {
+    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
+      return pointwise(k, entry, keys, own.data(), num_args, results, n);
+    }
+  }
   check_requirements(form, args);
   const PointwiseEngine& engine = *engines_of_kernel(k).pointwise;
   const PointwiseNode call(*form.node, args, form.positions.data());
@@ -58,15 +67,25 @@ void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     return;
   }
   Tensor& out = as_tensor(args[form.written[0]]);
-  const bool inplace = form.overload->schema.is_inplace();
+  if (form.out && form.copied_out) {
+    prepare_copied_out(entry, call.op(), call.args(), out);
+  } else if (form.out && entry.has_flag(OperatorDef::kExactOut)) {
+    check_exact_out(entry, call.op(), call.args(), out);
+  }
+  const bool inplace = form.inplace;
   (inplace ? engine.inplace : engine.out)(call.op(), call.args(), entry, out);
   return_written(form, args, results, n);
 }
 
-void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
-            Value* args, size_t, Value* results, size_t n) {
+void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
+            Value* args, size_t num_args, Value* results, size_t n) {
   const OverloadState& form = form_of_engine(k);
   check_boxes(form, args);
+  if (!form.written.empty()) {
+    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
+      return reduce(k, entry, keys, own.data(), num_args, results, n);
+    }
+  }
   check_requirements(form, args);
   const ReduceEngine& engine = *engines_of_kernel(k).reduce;
   const ReduceNode call(*form.node, args, form.positions.data());
@@ -74,7 +93,55 @@ void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     results[0] = Value(TensorBase(engine.run(call.op(), call.args())));
     return;
   }
-  engine.out(call.op(), call.args(), entry, as_tensor(args[form.written[0]]));
+  Tensor& out = as_tensor(args[form.written[0]]);
+  if (entry.has_flag(OperatorDef::kExactOut)) {
+    check_exact_out(entry, call.op(), call.args(), out);
+  }
+  engine.out(call.op(), call.args(), entry, out);
+  return_written(form, args, results, n);
+}
+
+// The arguments of a call in the order of the base form.
+const Value* base_order(const OverloadState& form, const Value* args,
+                        std::vector<Value>& own) {
+  bool same = true;
+  for (size_t i = 0; i < form.positions.size(); ++i) {
+    same = same && form.positions[i] == static_cast<int>(i);
+  }
+  if (same) return args;
+  for (const int p : form.positions) {
+    own.push_back(p < 0 ? Value() : args[p]);
+  }
+  return own.data();
+}
+
+void scan(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
+          Value* args, size_t num_args, Value* results, size_t n) {
+  const OverloadState& form = form_of_engine(k);
+  check_boxes(form, args);
+  if (!form.written.empty()) {
+    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
+      return scan(k, entry, keys, own.data(), num_args, results, n);
+    }
+    check_outs_apart(form, entry, args);
+  }
+  check_requirements(form, args);
+  const ScanEngine& engine = *engines_of_kernel(k).scan;
+  std::vector<Value> own;
+  const ScanArgs call = scan_node(*form.node, base_order(form, args, own));
+  Tensor made[2];
+  if (form.written.empty()) {
+    engine.results(*form.node->scan, call, made);
+    for (size_t i = 0; i < n; ++i) {
+      results[i] = Value(TensorBase(std::move(made[i])));
+    }
+    return;
+  }
+  Tensor* outs[2] = {};
+  for (size_t i = 0; i < form.written.size(); ++i) {
+    outs[i] = &as_tensor(args[form.written[i]]);
+  }
+  engine.outs(*form.node->scan, call, entry, outs);
   return_written(form, args, results, n);
 }
 
@@ -93,14 +160,14 @@ ScalarType result_dtype(const OverloadState& form, const Value* args, size_t i,
 
 // The first argument that is a Tensor: where results are made.
 const TensorBase& like_argument(const OverloadState& form, const Value* args) {
-  const auto arguments = form.op->op->base.schema.arguments();
+  const auto& arguments = form.op->arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Value& v = args[form.positions[i]];
     if (arguments[i].type == TypeKind::kTensor) return v.to_tensor();
     if (arguments[i].type.is_list() && arguments[i].type.is_tensor_like()) {
       const auto list = v.to_tensor_list();
       SY_CHECK(list.size() > 0, Value, "[{}] {}: expected at least one tensor",
-               form.op->op->base.name, arguments[i].name.view());
+               form.op->base_name(), arguments[i].name.view());
       return list[0];
     }
   }
@@ -125,12 +192,12 @@ void sizes_alone(const Kernel& k, const OperatorEntry&, DispatchKeySet,
 // All tensors on one device; every tensor of a list defined.
 void check_devices(const OverloadState& form, const OperatorEntry& entry,
                    const Value* args) {
-  if (!form.op->op->entry->device_check) return;
+  if (!form.op->device_check) return;
   std::vector<const TensorBase*> single;
-  const auto arguments = form.op->op->base.schema.arguments();
+  const auto& arguments = form.op->arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Type t = arguments[i].type;
-    if (t.without_optional() == TypeKind::kTensor && !arguments[i].is_out()) {
+    if (t.without_optional() == TypeKind::kTensor && !arguments[i].is_out) {
       single.push_back(&args[form.positions[i]].to_tensor());
     }
   }
@@ -151,7 +218,7 @@ void check_devices(const OverloadState& form, const OperatorEntry& entry,
 void check_contract(const OverloadState& form, const OperatorEntry& entry,
                     Value* args) {
   const OperatorState& op = *form.op;
-  const bool inplace = form.overload->schema.is_inplace();
+  const bool inplace = form.inplace;
   check_devices(form, entry, args);
   check_requirements(form, args);
   std::vector<Dims> sizes;
@@ -169,7 +236,7 @@ void check_contract(const OverloadState& form, const OperatorEntry& entry,
     if (!sizes.empty()) {
       generated::check_inplace_sizes(entry, out, sizes[0]);
     }
-    check_defined(form.op->op->base.name.c_str(), "self", out);
+    check_defined(form.op->base_name(), "self", out);
     out.impl()->bump_version(&entry);
   }
 }
@@ -181,14 +248,19 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
   const auto& form = *static_cast<const OverloadState*>(entry.info());
   const bool writes = !form.written.empty();
   check_boxes(form, args);
+  if (writes) {
+    check_outs_apart(form, entry, args);
+    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
+      return guard(k, entry, keys, own.data(), num_args, results, n);
+    }
+  }
   switch (form.kind) {
     case OperatorInfo::kPointwise: {
       check_requirements(form, args);
       const PointwiseNode call(*form.node, args, form.positions.data());
       if (writes) {
         check_pointwise_out(call.op(), call.args(),
-                            args[form.written[0]].to_tensor(),
-                            form.overload->schema.is_inplace());
+                            args[form.written[0]].to_tensor(), form.inplace);
       } else {
         check_pointwise(call.op(), call.args());
       }
@@ -205,10 +277,26 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
       }
       break;
     }
+    case OperatorInfo::kScan: {
+      check_requirements(form, args);
+      std::vector<Value> own;
+      const ScanArgs call = scan_node(*form.node, base_order(form, args, own));
+      if (writes) {
+        Tensor* outs[2] = {};
+        for (size_t i = 0; i < form.written.size(); ++i) {
+          outs[i] = &as_tensor(args[form.written[i]]);
+        }
+        check_scan_outs(*form.node->scan, call, outs);
+      } else {
+        check_scan(*form.node->scan, call);
+      }
+      break;
+    }
     default: check_contract(form, entry, args);
   }
-  if (writes && form.kind != OperatorInfo::kDispatch) {
-    args[form.written[0]].to_tensor().impl()->bump_version(&entry);
+  for (const int w : form.written) {
+    if (form.kind == OperatorInfo::kDispatch) break;
+    args[w].to_tensor().impl()->bump_version(&entry);
   }
   const auto& guarded = *static_cast<const Kernel*>(k.context);
   guarded.boxed(guarded, entry, keys, args, num_args, results, n);
@@ -231,6 +319,146 @@ void composite(const Kernel& k, const OperatorEntry&, DispatchKeySet,
   }
   for (size_t i = 0; i < num_args; ++i) names[i].value = &args[i];
   form.op->composite->run(names, results, n);
+}
+
+// ---- foreach
+
+bool is_element_list(Type t) {
+  return t.is_list() &&
+         (t.element() == TypeKind::kTensor || t.element() == TypeKind::kScalar);
+}
+
+size_t list_size(const Value& v, Type t) {
+  return t.element() == TypeKind::kTensor ? v.to_tensor_list().size()
+                                          : v.to_scalar_list().size();
+}
+
+// The elements of the lists of one call, one after another.
+class Elements {
+ public:
+  // Checks that the lists have one length. `names`: those of the form.
+  Elements(const OverloadState& form, const Value* args, const char* op)
+      : form_(form), args_(args) {
+    const auto& arguments = form.op->arguments;
+    const Type* first = nullptr;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Type& t = arguments[i].type;
+      if (!is_element_list(t)) continue;
+      const std::string name(arguments[i].name.view());
+      const size_t size = list_size(args[form.positions[i]], t);
+      if (first == nullptr) {
+        generated::check_foreach(op, name.c_str(), size);
+        size_ = size;
+        first = &t;
+      } else {
+        generated::check_length(op, name.c_str(), size, size_);
+      }
+    }
+    values_.resize(arguments.size() + 1);
+    names_.resize(arguments.size() + 1);
+    for (size_t i = 0; i < names_.size(); ++i) names_[i].value = &values_[i];
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!is_element_list(arguments[i].type)) {
+        values_[i] = args[form.positions[i]];
+      }
+    }
+  }
+
+  size_t size() const { return size_; }
+
+  // `self`: in place of the element of the first list, if it is defined.
+  Value run(size_t k, const Tensor& self = Tensor()) {
+    const auto& arguments = form_.op->arguments;
+    bool first = true;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Type& t = arguments[i].type;
+      if (!is_element_list(t)) continue;
+      const Value& list = args_[form_.positions[i]];
+      if (t.element() != TypeKind::kTensor) {
+        values_[i] = Value(list.to_scalar_list()[k]);
+      } else if (first && self.defined()) {
+        values_[i] = Value(TensorBase(self));
+      } else {
+        values_[i] = Value(list.to_tensor_list()[k]);
+      }
+      first = false;
+    }
+    values_.back() = Value(static_cast<int64_t>(k));
+    Value out;
+    form_.op->composite->run(names_.data(), &out, 1);
+    return out;
+  }
+
+ private:
+  const OverloadState& form_;
+  const Value* args_;
+  size_t size_ = 0;
+  std::vector<Value> values_;
+  std::vector<Named> names_;
+};
+
+const char* form_name(const OverloadState& form) {
+  return form.full_name.c_str() + form.op->ns.size() + 2;
+}
+
+void foreach (const Kernel& k, const OperatorEntry&, DispatchKeySet,
+              Value * args, size_t, Value * results, size_t) {
+  const OverloadState& form = form_of(k);
+  check_boxes(form, args);
+  Elements elements(form, args, form_name(form));
+  check_requirements(form, args);
+  std::vector<TensorBase> made;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const Value one = elements.run(i);
+    made.push_back(one.to_tensor());
+  }
+  results[0] = Value::tensor_list(made.data(), made.size());
+}
+
+void foreach_inplace(const Kernel& k, const OperatorEntry& entry,
+                     DispatchKeySet, Value* args, size_t, Value* results,
+                     size_t n) {
+  const OverloadState& form = form_of(k);
+  check_boxes(form, args);
+  Elements elements(form, args, form_name(form));
+  check_requirements(form, args);
+  const auto written = args[form.written[0]].to_tensor_list();
+  for (size_t i = 0; i < elements.size(); ++i) {
+    Tensor target(written[i]);
+    const bool recorded = GradMode::is_enabled() && target.defined() &&
+                          target.key_set().has(DispatchKey::Autograd);
+    const Value made = elements.run(
+        i, recorded ? generated::clone_for_write(target) : Tensor());
+    generated::assign_inplace(entry, as_tensor(made), target);
+  }
+  return_written(form, args, results, n);
+}
+
+void foreach_out(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+                 Value* args, size_t, Value* results, size_t n) {
+  const OverloadState& form = form_of(k);
+  check_boxes(form, args);
+  const auto out = args[form.written[0]].to_tensor_list();
+  for (size_t i = 0; i < form.op->arguments.size(); ++i) {
+    const OperatorState::Parameter& p = form.op->arguments[i];
+    if (!is_element_list(p.type)) continue;
+    const size_t size = list_size(args[form.positions[i]], p.type);
+    generated::check_foreach(form_name(form),
+                             std::string(p.name.view()).c_str(), size);
+    generated::check_length(form_name(form), "out", out.size(), size);
+    break;
+  }
+  std::vector<Value> in;
+  for (const int p : form.positions) in.push_back(args[p]);
+  Value made;
+  form.op->base->handle().call_boxed(in.data(), in.size(), &made, 1);
+  std::vector<Tensor> results_of;
+  for (const TensorBase& t : std::as_const(made).to_tensor_list()) {
+    results_of.emplace_back(t);
+  }
+  generated::store_each(entry, results_of,
+                        {static_cast<const Tensor*>(out.data()), out.size()});
+  return_written(form, args, results, n);
 }
 
 void add_view_argument(generated::ViewArgs& out, const Value& v, Type type) {
@@ -269,14 +497,14 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   if (op.view_offset) {
     offset = op.view_offset->integer(args, form.positions);
   }
-  const std::string& name = op.op->base.name;
+  const char* const name = op.base_name();
   SY_CHECK(strides.size() == sizes.size(), Value,
            "[{}] expected as many strides as sizes, got {} and {}", name,
            strides.size(), sizes.size());
   // Strides that the caller chooses may leave the storage.
   if (op.view_strides &&
       op.view_strides->expr()->kind == lang::NodeKind::kName) {
-    generated::check_in_storage(name.c_str(), self, sizes, strides, offset);
+    generated::check_in_storage(name, self, sizes, strides, offset);
   }
   size_t values = 0;
   for (size_t i = 0; i < num_args; ++i) {
@@ -286,7 +514,7 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   SY_CHECK(values <= 2 * TensorImpl::kMaxDims, Value,
            "[{}] expected lists of dims, got {} numbers", name, values);
   generated::ViewArgs view_args;
-  const auto arguments = op.op->base.schema.arguments();
+  const auto& arguments = op.arguments;
   for (size_t i = 0; i < num_args; ++i) {
     if (arguments[i].type.is_tensor_like()) continue;
     add_view_argument(view_args, args[i], arguments[i].type);
@@ -323,26 +551,31 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
            Value* args, size_t num_args, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
   check_boxes(form, args);
+  check_outs_apart(form, entry, args);
   std::vector<Value> in = base_arguments(form, args);
   if constexpr (kRecorded) {
     const bool recorded = GradMode::is_enabled() &&
                           entry.keys_of(args).has(DispatchKey::Autograd);
     const int target = form.written[0];
     for (size_t i = 0; recorded && i < in.size(); ++i) {
-      if (form.positions[i] == target) {
+      // What is saved must not be self, nor a view of it, whose history would
+      // then hold it for ever.
+      if (in[i].is_tensor() &&
+          generated::shares_storage(in[i].to_tensor(),
+                                    args[target].to_tensor())) {
         in[i] = Value(TensorBase(
             generated::clone_for_write(as_tensor(std::as_const(in[i])))));
       }
     }
   }
-  std::vector<Value> out(form.op->op->base.schema.returns().size());
+  std::vector<Value> out(form.op->returns);
   form.op->base->handle().call_boxed(in.data(), in.size(), out.data(),
                                      out.size());
   const auto result = [&](size_t i) -> const Tensor& {
     return as_tensor(std::as_const(out[i]));
   };
-  const bool exact = !kRecorded && entry.has_flag(OperatorDef::kExactOut) &&
-                     form.overload->schema.is_out();
+  const bool exact =
+      !kRecorded && entry.has_flag(OperatorDef::kExactOut) && form.out;
   for (size_t i = 0; exact && i < form.written.size(); ++i) {
     generated::check_out_dtype(entry, as_tensor(args[form.written[i]]),
                                result(i).scalar_type());
@@ -351,7 +584,7 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     Tensor& target = as_tensor(args[form.written[i]]);
     if constexpr (kRecorded) {
       generated::assign_inplace(entry, result(i), target);
-    } else if (form.overload->schema.is_inplace()) {
+    } else if (form.inplace) {
       store_inplace(entry, result(i), target);
     } else {
       store_result(entry, result(i), target);
@@ -371,11 +604,16 @@ BoxedFunction engine_kernel(lang::OperatorKind kind,
       return engines.pointwise != nullptr ? &pointwise : nullptr;
     case lang::OperatorKind::kReduce:
       return engines.reduce != nullptr ? &reduce : nullptr;
+    case lang::OperatorKind::kScan:
+      return engines.scan != nullptr ? &scan : nullptr;
     default: return nullptr;
   }
 }
 BoxedFunction sizes_kernel() { return &sizes_alone; }
 BoxedFunction composite_kernel() { return &composite; }
+BoxedFunction foreach_kernel() { return &foreach; }
+BoxedFunction foreach_inplace_kernel() { return &foreach_inplace; }
+BoxedFunction foreach_out_kernel() { return &foreach_out; }
 BoxedFunction view_kernel() { return &view; }
 BoxedFunction store_kernel(bool recorded) {
   return recorded ? &store<true> : &store<false>;

@@ -7,6 +7,7 @@
 #include "c10/error.h"
 #include "codegen/derivative.h"
 #include "codegen/exact_out.h"
+#include "codegen/foreach.h"
 #include "runtime/loader/checks.h"
 #include "runtime/loader/gradient.h"
 
@@ -23,6 +24,7 @@ OperatorInfo::Kind info_kind(OperatorKind kind) {
     case OperatorKind::kReduce: return OperatorInfo::kReduce;
     case OperatorKind::kComposite: return OperatorInfo::kComposite;
     case OperatorKind::kView: return OperatorInfo::kView;
+    case OperatorKind::kScan: return OperatorInfo::kScan;
     default: return OperatorInfo::kDispatch;
   }
 }
@@ -73,8 +75,10 @@ void fill_node(const Operator& op, OperatorState* state) {
   for (const int i : parts.inputs) {
     state->node_inputs.push_back(static_cast<uint8_t>(i));
   }
-  const auto& sources =
-      state->pointwise ? state->pointwise->scalars() : state->reduce->scalars();
+  static const std::vector<ScalarSource> none;
+  const auto& sources = state->pointwise ? state->pointwise->scalars()
+                        : state->reduce  ? state->reduce->scalars()
+                                         : none;
   for (size_t i = 0; i < parts.scalars.size(); ++i) {
     state->node_scalars.push_back(
         {static_cast<uint8_t>(parts.scalars[i].argument), sources[i].kind,
@@ -86,6 +90,7 @@ void fill_node(const Operator& op, OperatorState* state) {
   NodeDesc& node = state->node;
   if (state->pointwise) node.pointwise = &state->pointwise->op();
   if (state->reduce) node.reduce = &state->reduce->op();
+  if (state->scan) node.scan = &state->scan->op();
   node.inputs = state->node_inputs.data();
   node.scalars = state->node_scalars.data();
   node.n_inputs = static_cast<uint8_t>(state->node_inputs.size());
@@ -191,6 +196,8 @@ std::unique_ptr<LoadedSchema> LoadedSchema::load(
   try {
     schema->build();
     schema->library_.commit();
+    schema->model_.reset();
+    schema->known_.reset();
   } catch (const lang::LangError& e) {
     fail(ErrorKind::Registration,
          "cannot load schema {}; nothing has changed:\n{}", name, e.what());
@@ -217,7 +224,7 @@ void LoadedSchema::read(std::string_view text, const std::string& name) {
     present.push_back(std::move(b));
   }
   model_ = std::make_unique<codegen::Model>(codegen::Model::load_text(
-      std::string(text), path, known_, std::move(present), diagnostics));
+      std::string(text), path, *known_, std::move(present), diagnostics));
   if (diagnostics.empty()) check_loadable(*model_, diagnostics);
   SY_CHECK(diagnostics.empty(), Registration,
            "cannot load schema {}; nothing has changed:\n{}", name,
@@ -236,7 +243,7 @@ void LoadedSchema::build() {
 }
 
 Callee LoadedSchema::callee(const FunctionSchema& schema) const {
-  if (const auto handle = known_.handle(schema)) return Callee(*handle);
+  if (const auto handle = known_->handle(schema)) return Callee(*handle);
   std::string ns = "aten";
   for (const codegen::Family& family : model_->families()) ns = family.ns;
   return Callee(ns + "::" + to_string(schema.name()));
@@ -246,12 +253,19 @@ void LoadedSchema::add(const Operator& op) {
   const FunctionSchema& schema = op.base.schema;
   const FindCallee find =
       [&](const FunctionSchema& s) -> std::optional<Callee> {
-    const bool helper = s.name().name == "result_type" && !known_.handle(s);
+    const bool helper = s.name().name == "result_type" && !known_->handle(s);
     if (helper) return std::nullopt;
     return callee(s);
   };
   auto state = std::make_unique<OperatorState>();
-  state->op = &op;
+  state->kind = op.kind();
+  state->device_check = op.entry->device_check;
+  state->line = static_cast<int>(op.entry->at.line);
+  state->returns = schema.returns().size();
+  for (const Argument& a : schema.arguments()) {
+    state->arguments.push_back({a.name, a.type, a.is_out()});
+  }
+  state->doc = op.entry->doc;
   state->token = library_.token();
   state->ns = op.ns;
   state->name = op.ns + "::" + op.base.name;
@@ -285,9 +299,20 @@ void LoadedSchema::add(const Operator& op) {
     case OperatorKind::kReduce:
       state->reduce = std::make_unique<ReduceData>(
           codegen::reduce_parts(op), op.base.name, schema,
-          op.entry->reduce->accumulators.size());
+          op.entry->reduce->accumulators.size(),
+          op.entry->reduce->accumulate.has_value());
       break;
     case OperatorKind::kComposite: {
+      if (op.entry->is_foreach) {
+        lang::Diagnostics diagnostics;
+        const auto plan = plan_foreach(*model_, op, diagnostics);
+        if (!plan) throw lang::LangError(diagnostics);
+        std::vector<std::string> elements = names;
+        elements.emplace_back("i");
+        state->is_foreach = true;
+        state->composite.emplace(plan->each.plan, elements, op.base.name, find);
+        break;
+      }
       std::vector<Type> types;
       for (const Return& r : schema.returns()) types.push_back(r.type);
       const lang::TensorCode code =
@@ -305,10 +330,13 @@ void LoadedSchema::add(const Operator& op) {
         state->view_offset = index(op.entry->view->offset->expr);
       }
       break;
-    case OperatorKind::kScan: break;  // refused by check_loadable()
+    case OperatorKind::kScan:
+      state->scan = std::make_unique<ScanData>(op);
+      break;
     case OperatorKind::kDispatch: break;
   }
-  if (state->pointwise || state->reduce) fill_node(op, state.get());
+  const bool described = state->pointwise || state->reduce || state->scan;
+  if (described) fill_node(op, state.get());
   codegen::ExactOut exact(*model_, [](const std::string& name) {
     const auto known = Dispatcher::singleton().find("aten::" + name);
     return known && known->entry().has_flag(OperatorDef::kExactOut);
@@ -317,19 +345,23 @@ void LoadedSchema::add(const Operator& op) {
   for (const Overload* o : op.overloads()) {
     auto form = std::make_unique<OverloadState>();
     form->kind = info_kind(op.kind());
-    form->doc = op.entry->doc.c_str();
+    form->doc = state->doc.c_str();
     form->OverloadState::source = op.source;
     form->OperatorInfo::source = form->OverloadState::source.c_str();
     form->op = state.get();
-    form->overload = o;
+    form->inplace = o->schema.is_inplace();
+    form->out = o->schema.is_out();
+    form->copied_out = op.has_tag("copied_out");
+    const auto returns = o->schema.returns();
+    form->returns_view = !returns.empty() && returns[0].alias;
     form->full_name = op.ns + "::" + o->name;
     form->flags = flags_of(op, *o);
-    if (state->pointwise || state->reduce) form->node = &state->node;
+    if (described) form->node = &state->node;
     if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form.get());
     fill_effects(op, *o, state->name, form.get());
     for (const Argument& a : o->schema.arguments()) {
-      form->boxes.push_back({tag_of(a.type), a.type,
+      form->boxes.push_back({tag_of(a.type), a.type, a.name,
                              static_cast<size_t>(codegen::required_length(a))});
     }
     form->has_contract =
@@ -345,7 +377,7 @@ void LoadedSchema::add(const Operator& op) {
   if (!composite && (plan.non_differentiable || !plan.empty())) {
     state->gradient = make_gradient(std::move(plan), op, find);
   }
-  register_kernels(*state);
+  register_kernels(*state, op);
   register_gradient(*state);
   operators_.push_back(std::move(state));
 }
@@ -360,7 +392,7 @@ void LoadedSchema::impl(const OverloadState& form, const char* key,
 void LoadedSchema::register_engines(OperatorState& state,
                                     const OverloadState& form) {
   each_engines([&](const BackendInfo& b, const BackendEngines& engines) {
-    const BoxedFunction f = engine_kernel(state.op->kind(), engines);
+    const BoxedFunction f = engine_kernel(state.kind, engines);
     if (f == nullptr) return;
     state.engine_kernels.push_back(
         std::make_unique<EngineKernel>(EngineKernel{&form, b.type}));
@@ -369,14 +401,16 @@ void LoadedSchema::register_engines(OperatorState& state,
   });
 }
 
-void LoadedSchema::register_kernels(OperatorState& state) {
-  const Operator& op = *state.op;
+void LoadedSchema::register_kernels(OperatorState& state, const Operator& op) {
+  const std::vector<const Overload*> overloads = op.overloads();
   const OperatorKind kind = op.kind();
-  const bool engine =
-      kind == OperatorKind::kPointwise || kind == OperatorKind::kReduce;
-  for (const auto& form : state.overloads) {
-    const bool base = form == state.overloads[0];
-    const Overload& o = *form->overload;
+  const bool engine = kind == OperatorKind::kPointwise ||
+                      kind == OperatorKind::kReduce ||
+                      kind == OperatorKind::kScan;
+  for (size_t i = 0; i < overloads.size(); ++i) {
+    const auto& form = state.overloads[i];
+    const bool base = i == 0;
+    const Overload& o = *overloads[i];
     OperatorDef def;
     def.flags = form->flags;
     def.info = form.get();
@@ -391,7 +425,15 @@ void LoadedSchema::register_kernels(OperatorState& state) {
     }
     library_.def(op.ns + "::" + to_string(o.schema), def, line(*form));
     if (engine) register_engines(state, *form);
-    if (!base) {
+    if (state.is_foreach) {
+      impl(
+          *form,
+          form->out ? "CompositeExplicitAutograd" : "CompositeImplicitAutograd",
+          base            ? foreach_kernel()
+          : form->inplace ? foreach_inplace_kernel()
+                          : foreach_out_kernel(),
+          true);
+    } else if (!base) {
       const bool recorded =
           kind == OperatorKind::kComposite && o.schema.is_inplace();
       impl(*form,
@@ -413,21 +455,20 @@ void LoadedSchema::register_kernels(OperatorState& state) {
 }
 
 void LoadedSchema::register_gradient(OperatorState& state) {
-  const bool composite = state.op->kind() == OperatorKind::kComposite;
+  const bool composite = state.kind == OperatorKind::kComposite;
   if (!composite && state.gradient == nullptr) return;
-  const bool fixed = !composite && state.gradient->plan.non_differentiable;
+  const bool fixed = !composite && state.gradient->non_differentiable;
   for (const auto& form : state.overloads) {
-    const FunctionSchema& s = form->overload->schema;
     if (composite) {
-      if (s.is_out()) impl(*form, "Autograd", reject_kernel(), false);
+      if (form->out) impl(*form, "Autograd", reject_kernel(), false);
     } else if (fixed) {
-      if (s.is_inplace() && form != state.overloads[0]) {
+      if (form->inplace && form != state.overloads[0]) {
         impl(*form, "Autograd", overwrite_kernel(), false);
       } else {
         library_.impl(form->full_name, "Autograd", Kernel::fallthrough(),
                       line(*form));
       }
-    } else if (s.is_out()) {
+    } else if (form->out) {
       impl(*form, "Autograd", reject_kernel(), false);
     } else {
       impl(*form, "Autograd", record_kernel(), false);

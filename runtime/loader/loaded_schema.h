@@ -26,22 +26,22 @@ class LoadedSchema {
   void unload(std::chrono::milliseconds timeout) { library_.withdraw(timeout); }
 
  private:
-  explicit LoadedSchema(const std::string& name) : library_(name) {}
+  explicit LoadedSchema(const std::string& name)
+      : known_(std::make_unique<KnownOperators>()), library_(name) {}
 
   void read(std::string_view text, const std::string& name);
   void build();
   void add(const codegen::Operator& op);
   void register_engines(OperatorState& state, const OverloadState& form);
-  void register_kernels(OperatorState& state);
+  void register_kernels(OperatorState& state, const codegen::Operator& op);
   void register_gradient(OperatorState& state);
   void impl(const OverloadState& form, const char* key, BoxedFunction f,
             bool checks_itself);
   Callee callee(const FunctionSchema& schema) const;
-  int line(const OverloadState& form) const {
-    return static_cast<int>(form.op->op->entry->at.line);
-  }
+  int line(const OverloadState& form) const { return form.op->line; }
 
-  KnownOperators known_;
+  // While the schema is read; calls need neither.
+  std::unique_ptr<KnownOperators> known_;
   std::unique_ptr<codegen::Model> model_;
   std::vector<std::unique_ptr<OperatorState>> operators_;
   RuntimeLibrary library_;

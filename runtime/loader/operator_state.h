@@ -38,7 +38,9 @@ struct RequireState {
 // the entry's info.
 struct OverloadState : OperatorInfo {
   OperatorState* op = nullptr;
-  const codegen::Overload* overload = nullptr;
+  bool inplace = false, out = false;
+  bool copied_out = false;  // the tag
+  bool returns_view = false;
   std::string full_name;  // "mine::add_.Tensor"
   std::string source;
   // Of each argument of the base form: where it is among this one's, or -1.
@@ -47,6 +49,7 @@ struct OverloadState : OperatorInfo {
   struct Box {
     Value::Tag tag;
     Type type;
+    InternedString name;
     size_t length = 0;  // of a list of fixed size
   };
   std::vector<Box> boxes;  // what each argument is boxed as
@@ -72,7 +75,18 @@ struct EngineKernel {
 };
 
 struct OperatorState {
-  const codegen::Operator* op = nullptr;
+  // The description itself is not kept.
+  struct Parameter {
+    InternedString name;
+    Type type;
+    bool is_out;
+  };
+  lang::OperatorKind kind = lang::OperatorKind::kDispatch;
+  bool device_check = true;
+  int line = 0;
+  size_t returns = 0;
+  std::vector<Parameter> arguments;  // of the base form
+  std::string doc;
   LibraryToken* token = nullptr;
   std::string ns;
   std::string name;                                       // "mine::add.Tensor"
@@ -80,17 +94,22 @@ struct OperatorState {
   std::vector<std::unique_ptr<EngineKernel>> engine_kernels;
   std::unique_ptr<PointwiseData> pointwise;
   std::unique_ptr<ReduceData> reduce;
+  std::unique_ptr<ScanData> scan;
   int self = -1;  // of view
   std::vector<uint8_t> node_inputs;
   std::vector<NodeScalar> node_scalars;
-  NodeDesc node;  // of pointwise and reduce
+  NodeDesc node;  // of pointwise, reduce and scan
   std::vector<RequireState> require;
   std::vector<IndexProgram> shape;
   std::vector<TensorProgram> result_dtypes;  // one, one for each, or none
   std::optional<TensorProgram> composite;
+  bool is_foreach = false;  // then `composite` is that of one element
   std::optional<IndexProgram> view_sizes, view_strides, view_offset;
   std::unique_ptr<Gradient> gradient;
   std::optional<Callee> base;
+
+  // "add.Tensor"
+  const char* base_name() const { return name.c_str() + ns.size() + 2; }
 
   ~OperatorState();
 };
@@ -111,6 +130,10 @@ BoxedFunction engine_kernel(lang::OperatorKind kind,
 // The results of `shape:` alone, for backends without data.
 BoxedFunction sizes_kernel();
 BoxedFunction composite_kernel();
+// Of `foreach:`: the functional form, and those that store its results.
+BoxedFunction foreach_kernel();
+BoxedFunction foreach_inplace_kernel();
+BoxedFunction foreach_out_kernel();
 BoxedFunction view_kernel();
 // Computes the base form and stores it. `recorded`: for composites, so that
 // autograd sees the parts and the copy.

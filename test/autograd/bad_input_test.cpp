@@ -9,11 +9,14 @@
 #include "aten/operators.h"
 #include "aten/ops/activation.h"
 #include "aten/ops/arithmetic.h"
+#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
+#include "aten/ops/foreach_arithmetic.h"
 #include "aten/ops/linalg.h"
 #include "aten/ops/math.h"
 #include "aten/ops/ranges.h"
 #include "aten/ops/reduction.h"
+#include "aten/ops/scatter.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/softmax.h"
 #include "aten/ops/view.h"
@@ -129,6 +132,47 @@ TEST_F(BadInput, AGraphFreedThroughAnotherRoot) {
   (void)grad(again, x_);
   SY_EXPECT_ERROR(again.backward(), Error, "a second time");
   expect_usable();
+}
+
+TEST_F(BadInput, WritingToAnUndefinedTensor) {
+  Tensor none;
+  SY_EXPECT_ERROR(none.mul_(x_), ValueError,
+                  "self: expected a tensor, got an undefined one");
+  SY_EXPECT_ERROR(none.copy_(x_), ValueError, "got an undefined one");
+  SY_EXPECT_ERROR(none.scatter_add_(0, zeros({3}, kLong), x_), ValueError,
+                  "got an undefined one");
+  const std::vector<Tensor> written = {none}, others = {x_};
+  SY_EXPECT_ERROR(_foreach_mul_(written, others), ValueError,
+                  "got an undefined one");
+  SY_EXPECT_ERROR(_foreach_add_(written, others), ValueError,
+                  "got an undefined one");
+  SY_EXPECT_ERROR(none.addmm_(x_, x_), ValueError, "got an undefined one");
+  SY_EXPECT_ERROR(none.baddbmm_(x_, x_), ValueError, "");
+}
+
+// The saved argument would hold the history that holds it.
+TEST_F(BadInput, WritingToAnArgumentThatIsSavedLeaksNothing) {
+  const auto expect_freed = [](auto&& write) {
+    const Tensor w = ones({2, 3, 3}, kDouble).requires_grad_();
+    Tensor x = ones({2, 3, 3}, kDouble).clone();
+    const weak_intrusive_ptr<TensorImpl> alive(x.impl_ptr());
+    write(x, w);
+    x.sum().backward();
+    EXPECT_TRUE(w.grad().defined());
+    x = Tensor();
+    EXPECT_TRUE(alive.expired());
+  };
+  expect_freed([](Tensor& x, const Tensor& w) { x.baddbmm_(w, x); });
+  expect_freed([](Tensor& x, const Tensor& w) { x.baddbmm_(x, w); });
+  expect_freed([](Tensor& x, const Tensor& w) {
+    x.select(0, 0).addmm_(w.select(0, 0), x.select(0, 1));
+  });
+  expect_freed([](Tensor& x, const Tensor& w) {
+    Tensor first = x.select(0, 0);
+    first.addbmm_(w, x);
+  });
+  expect_freed([](Tensor& x, const Tensor& w) { x.addcmul_(w, x); });
+  expect_freed([](Tensor& x, const Tensor& w) { x.mul_(w).mul_(x); });
 }
 
 TEST_F(BadInput, IntegerTensors) {

@@ -96,7 +96,8 @@ TEST(Sort, ChoosingByRank) {
 // Few keys are compared, more are parted, many are counted by digits.
 template <class K>
 void expect_ranks(int64_t n, uint64_t values) {
-  std::vector<K> keys, sorted, room;
+  std::vector<K> keys, sorted;
+  cpu::ScratchVector<K> room;
   uint64_t state = 1;
   for (int64_t i = 0; i < n; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include "c10/plugin/library.h"
 #include "c10/schema/function_schema.h"
+#include "test/c10/expect_error.h"
 
 namespace sy {
 namespace {
@@ -94,6 +97,18 @@ TEST_F(DispatcherTest,
   impl("CPU", SY_FN(named<'c'>));
   call(op, t);
   EXPECT_EQ(calls, (std::vector<std::string>{"i", "a"}));
+}
+
+// A backend that lists a composite: its kernel runs, and gradients are recorded
+// through the parts.
+TEST_F(DispatcherTest, AKernelOfACompositeDoesNotLoseItsGradient) {
+  const auto op = define({{"CompositeImplicitAutograd", SY_FN(named<'i'>)},
+                          {"CPU", SY_FN(named<'c'>)}});
+  call(op, make());
+  call(op, with_keys(DispatchKey::Autograd));
+  impl("AutogradCPU", SY_FN(named<'b'>));
+  call(op, with_keys(DispatchKey::Autograd));
+  EXPECT_EQ(calls, (std::vector<std::string>{"c", "i", "b"}));
 }
 
 TEST_F(DispatcherTest, AutogradOfOneBackendBeatsTheAlias) {
@@ -205,6 +220,29 @@ TEST_F(DispatcherTest, FallbackOfABackendRunsWhatHasNoKernel) {
   EXPECT_THROW(call(op, make(Device(kMeta))), NotImplementedError);
 }
 
+TensorBase without_memory(const TensorBase&) { throw std::bad_alloc(); }
+
+TEST_F(DispatcherTest, NoMemoryForAKernelIsAnOutOfMemoryError) {
+  const auto op = define({{"CPU", SY_FN(without_memory)}});
+  SY_EXPECT_ERROR(call(op, make()), OutOfMemoryError, "[t::f]");
+  Value args[] = {Value(make())}, out[1];
+  SY_EXPECT_ERROR(op.call_boxed(args, 1, out, 1), OutOfMemoryError, "[t::f]");
+}
+
+TEST_F(DispatcherTest, KeysOfABackendThatDoesNotExistAreIgnored) {
+  const auto op =
+      define({{"CPU", SY_FN(named<'c'>)}, {"Meta", SY_FN(named<'m'>)}});
+  const TensorBase a = make();
+  for (int n = 3; n < kMaxBackends; ++n) {
+    const DispatchKeySet none = DispatchKeySet::raw(uint64_t{1} << n) |
+                                DispatchKeySet(DispatchKey::Dense);
+    const IncludeDispatchKeyGuard guard(none);
+    if (n < backend_count()) continue;
+    EXPECT_TRUE(call(op, a).is_same(a));
+    EXPECT_EQ(calls.back(), "c");
+  }
+}
+
 std::tuple<TensorBase, TensorBase> two(const TensorBase& a, int64_t n,
                                        const Scalar& s, IntArrayRef list,
                                        std::optional<double> d,
@@ -262,6 +300,27 @@ TEST_F(DispatcherTest, UnknownOperatorNamesTheNearest) {
       message_of([] { Dispatcher::singleton().find_or_throw("t::ff"); });
   EXPECT_EQ(m, "no operator t::ff; did you mean t::f?");
   EXPECT_FALSE(Dispatcher::singleton().find("t::ff").has_value());
+}
+
+TEST_F(DispatcherTest, ANameWithoutItsOverloadNamesTheOverloads) {
+  define({}, "g.one(Tensor a) -> Tensor");
+  define({}, "g.two(Tensor a) -> Tensor");
+  EXPECT_EQ(message_of([] { Dispatcher::singleton().find_or_throw("t::g"); }),
+            "no operator t::g; its overloads are t::g.one, t::g.two");
+}
+
+TEST_F(DispatcherTest, MissingKernelNamesExcludedKeys) {
+  const auto op = define({{"CPU", SY_FN(named<'c'>)}});
+  const DispatchKeySet before = DispatchKeySet::raw(thread_state.excluded);
+  thread_state.excluded = DispatchKeySet::dense(kCPU).bits();
+  const std::string m = message_of([&] { call(op, make()); });
+  thread_state.excluded = before.bits();
+  EXPECT_NE(m.find("excluded on this thread: DispatchKeySet("),
+            std::string::npos)
+      << m;
+  EXPECT_NE(m.find("the keys of the arguments are excluded"), std::string::npos)
+      << m;
+  EXPECT_EQ(m.find("no argument is a defined tensor"), std::string::npos) << m;
 }
 
 TEST_F(DispatcherTest, WrongBoxedArgumentsAreTypeErrors) {

@@ -35,6 +35,14 @@ TEST(Check, ThrowsTheKindWithItsText) {
   }
 }
 
+TEST(Check, ANulDoesNotCutTheMessage) {
+  ValueError e(std::string("[op] name: got 'a\0b', which is none", 35));
+  EXPECT_STREQ(e.what(), "[op] name: got 'a\\0b', which is none");
+  e.add_context(std::string("x\0y", 3));
+  e.add_prefix(std::string("p\0", 2));
+  EXPECT_STREQ(e.what(), "p\\0x\\0y\n[op] name: got 'a\\0b', which is none");
+}
+
 TEST(Check, AssertionsSayWhereAndWhy) {
   const auto message = [](auto&& f) -> std::string {
     try {

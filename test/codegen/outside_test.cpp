@@ -59,6 +59,45 @@ class Outside : public ::testing::Test {
   int status_ = 0;
 };
 
+TEST_F(Outside, APluginTakesNoKeyOfTheLibrary) {
+  const std::string rest = "\ncpp_namespace: npu\nsupported: [add.Tensor]\n";
+  for (const char* key : {"CPU", "Meta"}) {
+    EXPECT_EQ(make("backend", "backend: " + std::string(key) + rest, "k"),
+              "x.yaml:1:10: error: the library itself has the kernels of '" +
+                  std::string(key) + "'; a plugin needs a key of its own\n");
+  }
+  for (const char* key :
+       {"AutogradCPU", "CompositeExplicitAutograd", "Functionalize"}) {
+    EXPECT_EQ(make("backend", "backend: " + std::string(key) + rest, "k"),
+              "x.yaml:1:10: error: '" + std::string(key) +
+                  "' is no key of a backend\n");
+  }
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\ncpp_namespace: my npu\n"
+                 "supported: [add.Tensor]\n",
+                 "k"),
+            "x.yaml:2:16: error: 'my npu' is no name of a C++ namespace\n");
+}
+
+TEST_F(Outside, ABaseNameNamesItsOverloads) {
+  EXPECT_EQ(make("backend",
+                 "backend: Npu\ncpp_namespace: npu\nsupported: [add]\n", "k"),
+            "x.yaml:3:13: error: unknown operator 'add' (its overloads are "
+            "'add.Scalar', 'add.Scalar_out', 'add.Tensor', 'add.out')\n");
+}
+
+// The library of its own that a list of operators is made of.
+TEST_F(Outside, ForeachOfAnOwnOperatorHasItsInPlaceForm) {
+  EXPECT_EQ(make("library",
+                 "- func: mine::twice(Tensor self) -> Tensor\n"
+                 "  doc: d\n  pointwise: self * 2\n\n"
+                 "- func: mine::each(Tensor[] self) -> Tensor[]\n"
+                 "  doc: d\n  foreach: twice(self)\n",
+                 "x"),
+            "");
+  expect_has(read("x.cpp"), "sy::mine::twice_(each");
+}
+
 TEST_F(Outside, BackendDeclaresAndRegistersWhatItSupports) {
   EXPECT_EQ(make("backend",
                  "backend: Npu\ncpp_namespace: npu\n"

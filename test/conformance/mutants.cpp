@@ -288,6 +288,10 @@ SY_LIBRARY_IMPL(aten, Mutant, m) {
   m.impl("sum.dim_IntList", SY_FN((*claimed<&sum, kClaims, kSum>)));
 }
 
+SY_LIBRARY_IMPL(aten, AutogradMutant, m) {
+  if (is("records no gradient")) m.impl("relu", Kernel::fallthrough());
+}
+
 SY_LIBRARY_IMPL(_, Mutant, m) { m.fallback(Kernel::from_boxed(&cpu_fallback)); }
 
 }  // namespace

@@ -685,10 +685,101 @@ def histograms():
     yield call("_histogramdd_from_bin_tensors", t(20, 2), edges, grad=False)
 
 
+def storages():
+    for name in "Byte Char Short Int Long Half Float Double".split():
+        yield call("_cast_" + name, numbers([1.5, 20, 3]))
+        yield call("_cast_" + name, ints(2, 3).t())
+    yield call("_cast_Double", d(2, 3))
+    yield call("_shape_as_tensor", t(2, 0, 3))
+    yield call("_shape_as_tensor", t())
+    yield call("storage_offset", t(6)[2:])
+    yield call("lift.out", t(2, 3), out=empty())
+    yield call("lift.out", ints(3), out=ints(3, seed=1))
+    yield call("set_.source_Tensor", t(2, 3), t(4, seed=1)[1:])
+    yield call("set_.source_Tensor", t(2, 3), t(4, 3, seed=1).t())
+    yield call("set_.source_Tensor_storage_offset", d(2, 3), d(6, seed=1), 1,
+               [2, 2])
+    yield call("set_.source_Tensor_storage_offset", ints(1), ints(6), 1,
+               [2, 2], [1, 2])
+
+
+def factors():
+    a, wide, square = d(4, 3), d(3, 5), d(3, 3)
+    batch = d(2, 3, 3, seed=2)
+    definite = square @ square.mT + torch.eye(3, dtype=f64)
+    for x in (a, wide, batch):
+        for mode in ("reduced", "complete"):
+            yield call("linalg_qr.out", x, mode, Q=empty(f64), R=empty(f64))
+    yield call("linalg_svd.U", a, False, U=empty(f64), S=empty(f64),
+               Vh=empty(f64), any_values=True)
+    yield call("linalg_svd.U", torch.diag(numbers([3, 2, 1], f64)),
+               U=empty(f64), S=empty(f64), Vh=empty(f64))
+    yield call("linalg_lstsq.out", wide, d(3, 2, seed=1), solution=empty(f64),
+               residuals=empty(f64), rank=empty(i64),
+               singular_values=empty(f64))
+    yield call("linalg_lstsq.out", square, d(3, 2, seed=1), driver="gelsd",
+               solution=empty(f64), residuals=empty(f64), rank=empty(i64),
+               singular_values=empty(f64))
+    for x in (square, square.mT, batch):
+        for left in (True, False):
+            yield call("_linalg_solve_ex", x, d(3, 3, seed=3), left=left)
+            yield call("_linalg_solve_ex.result", x, d(3, 3, seed=3),
+                       left=left, result=empty(f64), LU=empty(f64),
+                       pivots=empty(i32), info=empty(i32))
+    for upper in (False, True):
+        factor = square + 3 * torch.eye(3, dtype=f64)
+        yield call("cholesky_inverse", factor, upper)
+        yield call("cholesky_solve", d(3, 2, seed=4), factor, upper)
+        yield call("linalg_cholesky_ex.L", definite, upper=upper,
+                   L=empty(f64), info=empty(i32))
+    yield call("linalg_inv_ex.inverse", batch, inverse=empty(f64),
+               info=empty(i32))
+    yield call("linalg_lu_factor_ex.out", a, LU=empty(f64),
+               pivots=empty(i32), info=empty(i32))
+    yield call("linalg_vander", torch.tensor(2.5), N=4)
+    yield call("linalg_vander", torch.tensor(3), N=2)
+    yield call("linalg_svdvals", torch.eye(3, dtype=f64))
+    yield call("linalg_svdvals", torch.diag(numbers([2, 1, 1], f64)))
+
+
+def borders():
+    """Slopes where they jump, and of NaN."""
+    x = numbers([nan, -1, 0, 1, 6, -3, 3, 0.5, inf, -inf, 2], f64)
+    for name in "elu celu selu relu6 hardswish hardsigmoid".split():
+        steep = name.startswith("hard") or name == "relu6"
+        yield call(name, x[1:] if steep else x)
+    # Of a few elements alone: in a whole vector PyTorch has other slopes.
+    yield call("relu6", numbers([nan, 1], f64))
+    yield call("hardtanh", numbers([nan, 0.5], f64))
+    yield call("elu", x, 1.5, 2, 0.5)
+    yield call("celu", x, 2.0)
+    yield call("hardtanh", x[1:])
+    for low, high in ((-1, 1), (None, 1), (-1, None), (0, 6), (1, -1)):
+        yield call("clamp", x, low, high)
+    yield call("clamp_min", x, -1)
+    yield call("clamp_max", x, 1)
+    low = numbers([nan, -1, 0, 1, 6, 0, 2, 1, nan, 5, -3], f64)
+    high = numbers([1, nan, 0, 1, 5, 0, 1, 1, nan, 4, nan], f64)
+    yield call("clamp.Tensor", x, low, high)
+    yield call("clamp.Tensor", x, low)
+    yield call("clamp.Tensor", x, None, high)
+    yield call("clamp_min.Tensor", x, low)
+    yield call("clamp_max.Tensor", x, high)
+    yield call("maximum", x, low)
+    # PyTorch gives self no gradient where src is not.
+    yield call("as_strided_scatter", t(6), d(2, 2, seed=1).float(), [2, 2],
+               [1, 1], 1)
+    yield call("square", torch.tensor([True, False]))
+    yield call("square.out", torch.tensor([True, False]), out=empty(i64))
+    yield call("equal", t(3), t(3).double())
+    yield call("equal", torch.ones(2), torch.ones(2, dtype=i64))
+    yield call("equal", torch.ones(2), torch.ones(3, dtype=i64))
+
+
 def calls():
     for family in (factories, dropouts, elementwise, shapes, reductions,
                    linear_algebra, activated_products, products_of_int8,
                    convolutions, pooling_and_images, normalisation, recurrent,
                    embeddings, fourier, foreach, sequence_losses, segments,
-                   histograms):
+                   histograms, storages, factors, borders):
         yield from family()

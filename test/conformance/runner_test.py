@@ -323,6 +323,13 @@ class RunnerTest(unittest.TestCase):
         file.case([file.tensor([])], [file.tensor([])])
         self.assertEqual(self.replay(file).code, 1)
 
+    def test_what_gives_nothing_works_by_accepting_elements(self):
+        for codes, code in (([0, 0], 0), ([], 1)):
+            file = CaseFile("_linalg_check_errors")
+            file.case([file.tensor(codes, "int32"), "linalg.inv"], [],
+                      kwargs={"is_matrix": False})
+            self.assertEqual(self.replay(file).code, code)
+
     # ---- arguments ----
 
     def numbers(self, args, kwargs, ints, floats):

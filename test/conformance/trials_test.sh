@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Calls every operator that has recorded cases with arguments that are mostly
-# wrong, without memory, by several threads, or as it is described; fails if one
-# does not answer with a clear error or the same result.
-# Usage: trials_test.sh hostile|starved|threaded|described
+# wrong, without memory, by several threads, as it is described, or with out=
+# over its inputs; fails if one does not answer with a clear error or the same
+# result.
+# Usage: trials_test.sh hostile|starved|threaded|described|aliased
 set -euo pipefail
 export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 export SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so

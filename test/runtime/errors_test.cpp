@@ -1,4 +1,5 @@
 #include <sy/sy.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 
@@ -132,6 +133,20 @@ TEST(SchemaErrors, SignaturesThatTheirKindCannotServe) {
 TEST(SchemaErrors, NoTextIsAnErrorOfItsOwnKindOrNone) {
   EXPECT_EQ(problem(""), "");
   EXPECT_THROW(load_schema("no/such/file.yaml"), RegistrationError);
+  // What has no end or no writer, and what holds files.
+  const std::string pipe = str("{}/schema.pipe", ::testing::TempDir());
+  std::remove(pipe.c_str());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path :
+       {std::string("/dev/zero"), pipe, std::string("/tmp")}) {
+    try {
+      load_schema(path).keep();
+      ADD_FAILURE() << path;
+    } catch (const RegistrationError& e) {
+      expect_mentions(e.what(), {"expected a regular file"});
+    }
+  }
+  std::remove(pipe.c_str());
   for (const char* text :
        {"a: b", "- 1", "[", "\x01", "- func: 3", "- func: &a [*a]",
         "- func: x::f(Tensor self) -> Tensor\n  pointwise: ((((",

@@ -23,10 +23,7 @@ std::string moved(const std::string& entry, const std::string& ns) {
   bool forms = false, several = false;
   while (std::getline(in, line)) {
     // What is not loaded at run time.
-    if (line.starts_with("  dispatch:") || line.starts_with("  scan:") ||
-        line.starts_with("  foreach:")) {
-      return "";
-    }
+    if (line.starts_with("  dispatch:")) return "";
     if (line.starts_with("- func: ")) {
       several = line.find("-> (Tensor") != std::string::npos;
     }

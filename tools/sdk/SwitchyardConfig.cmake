@@ -105,5 +105,13 @@ function(switchyard_add_backend)
                            VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(
     ${arg_NAME} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+  if(arg_SCHEMA)
+    # A kernel whose signature is not the declared one: told with its line, and
+    # not by the linker alone.
+    target_compile_options(
+      ${arg_NAME}
+      PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wmissing-declarations>
+              $<$<CXX_COMPILER_ID:Clang>:-Wmissing-prototypes>)
+  endif()
   target_link_options(${arg_NAME} PRIVATE -Wl,--no-undefined)
 endfunction()

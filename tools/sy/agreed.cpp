@@ -1,9 +1,9 @@
-#include <cstring>
 #include <optional>
 
 #include "aten/tensor.h"
 #include "c10/error.h"
 #include "tools/sy/compare.h"
+#include "tools/sy/forms.h"
 #include "tools/sy/trials.h"
 
 namespace sy::tools {
@@ -28,18 +28,7 @@ Results call(OperatorHandle op, std::vector<Value>& args) {
 class Agreed final : public CallTrials {
  public:
   Agreed(OperatorHandle op, std::shared_ptr<const Calls> calls)
-      : CallTrials(op, std::move(calls)) {
-    const OperatorInfo* const info = op.entry().info();
-    if (info == nullptr || !op.schema().is_functional()) return;
-    for (const OperatorHandle o : Dispatcher::singleton().operators()) {
-      const OperatorInfo* const own = o.entry().info();
-      if (own == nullptr || o.schema().is_functional()) continue;
-      // Of one entry.
-      if (*info->source != 0 && std::strcmp(own->source, info->source) == 0) {
-        forms_.push_back(o);
-      }
-    }
-  }
+      : CallTrials(op, std::move(calls)), forms_(other_forms(op)) {}
 
  private:
   std::string problem(size_t i, std::string*) const override {

@@ -6,6 +6,7 @@
 #include "c10/error.h"
 #include "c10/stream.h"
 #include "tools/sy/compare.h"
+#include "tools/sy/device_gradients.h"
 #include "tools/sy/trials.h"
 
 namespace sy::tools {
@@ -23,26 +24,13 @@ double tolerance_of(ScalarType dtype) {
   }
 }
 
-Value moved(const Value& v, Device device) {
-  const auto copy = [&](const TensorBase& t) {
-    return t.defined() ? copy_to(device, t) : t;
-  };
-  if (v.is_tensor()) return Value(copy(v.to_tensor()));
-  if (v.tag() == Value::Tag::Device && v.to_device().is_cpu()) {
-    return Value(device);
-  }
-  const bool optional = v.tag() == Value::Tag::OptionalTensorList;
-  if (!optional && v.tag() != Value::Tag::TensorList) return v;
-  std::vector<TensorBase> list;
-  for (const TensorBase& t : v.to_tensor_list()) list.push_back(copy(t));
-  return optional ? Value::optional_tensor_list(list.data(), list.size())
-                  : Value::tensor_list(list.data(), list.size());
-}
-
 class OnDevice final : public CallTrials {
  public:
-  OnDevice(OperatorHandle op, std::shared_ptr<const Calls> calls, Device device)
-      : CallTrials(op, std::move(calls)), device_(device) {}
+  OnDevice(OperatorHandle op, std::shared_ptr<const Calls> calls, Device device,
+           bool gradients)
+      : CallTrials(op, std::move(calls)),
+        device_(device),
+        gradients_(gradients) {}
 
  private:
   std::string problem(size_t i, std::string*) const override {
@@ -79,7 +67,12 @@ class OnDevice final : public CallTrials {
     if (aliases(actual, there) && !aliases(expected, in.values)) {
       return "the result shares memory with an argument";
     }
-    return compare_rest(in.values, there);
+    std::string why = compare_rest(in.values, there);
+    if (why.empty() && gradients_) {
+      why = compare_device_gradients(
+          op(), [&] { return arguments(i); }, device_);
+    }
+    return why;
   }
 
   static bool any_pinned(const std::vector<Value>& values) {
@@ -229,14 +222,31 @@ class OnDevice final : public CallTrials {
   }
 
   Device device_;
+  bool gradients_;
 };
 
 }  // namespace
 
+Value moved(const Value& v, Device device) {
+  const auto copy = [&](const TensorBase& t) {
+    return t.defined() ? copy_to(device, t) : t;
+  };
+  if (v.is_tensor()) return Value(copy(v.to_tensor()));
+  if (v.tag() == Value::Tag::Device && v.to_device().is_cpu()) {
+    return Value(device);
+  }
+  const bool optional = v.tag() == Value::Tag::OptionalTensorList;
+  if (!optional && v.tag() != Value::Tag::TensorList) return v;
+  std::vector<TensorBase> list;
+  for (const TensorBase& t : v.to_tensor_list()) list.push_back(copy(t));
+  return optional ? Value::optional_tensor_list(list.data(), list.size())
+                  : Value::tensor_list(list.data(), list.size());
+}
+
 std::unique_ptr<Trials> device_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls,
-                                      Device device) {
-  return std::make_unique<OnDevice>(op, std::move(calls), device);
+                                      Device device, bool gradients) {
+  return std::make_unique<OnDevice>(op, std::move(calls), device, gradients);
 }
 
 }  // namespace sy::tools

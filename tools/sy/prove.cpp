@@ -30,11 +30,10 @@ struct Kind {
   const char* name;
   TrialKind kind;
 };
-constexpr Kind kKinds[] = {{"agreed", TrialKind::Agreed},
-                           {"described", TrialKind::Described},
-                           {"threaded", TrialKind::Threaded},
-                           {"starved", TrialKind::Starved},
-                           {"hostile", TrialKind::Hostile}};
+constexpr Kind kKinds[] = {
+    {"agreed", TrialKind::Agreed},   {"described", TrialKind::Described},
+    {"aliased", TrialKind::Aliased}, {"threaded", TrialKind::Threaded},
+    {"starved", TrialKind::Starved}, {"hostile", TrialKind::Hostile}};
 
 struct Report {
   std::string line;      // what was done

@@ -1,6 +1,7 @@
 #include "c10/allocator.h"
 #include "c10/error.h"
 #include "tools/sy/arguments.h"
+#include "tools/sy/failing_new.h"
 #include "tools/sy/trials.h"
 
 namespace sy::tools {
@@ -15,37 +16,43 @@ class Starved final : public CallTrials {
   using CallTrials::CallTrials;
 
  private:
+  using Fail = int64_t (*)(int64_t) noexcept;
+
   std::string problem(size_t i, std::string*) const override {
     bool failed = false;
-    call(i, 0, failed);  // what it keeps for later calls is made
-    failed = true;
+    call(i, &fail_allocation, 0, failed);  // what it keeps for later is made
+    std::string why = starve(i, "allocation", &fail_allocation);
+    return why.empty() ? starve(i, "operator new", &fail_new) : why;
+  }
+
+  std::string starve(size_t i, const char* what, Fail fail) const {
+    bool failed = true;
     for (int64_t n = 1; failed && n <= kMostAllocations; ++n) {
       const int64_t before = memory_stats().allocated;
-      std::string why = call(i, n, failed);
+      std::string why = call(i, fail, n, failed);
       const int64_t leaked = memory_stats().allocated - before;
       if (why.empty() && failed && leaked != 0) {
         why = str("{} bytes are not given back", leaked);
       }
-      if (!why.empty()) {
-        return str("with allocation {} failing: {}", n, why);
-      }
+      if (!why.empty()) return str("with {} {} failing: {}", what, n, why);
     }
     return "";
   }
 
   // Sets `failed` to whether the call came as far as its nth allocation.
-  std::string call(size_t i, int64_t n, bool& failed) const {
+  std::string call(size_t i, Fail fail, int64_t n, bool& failed) const {
     Arguments in = arguments(i);
     std::vector<Value> out(op().schema().returns().size());
     std::string why;
-    fail_allocation(n);
+    fail(n);
     try {
       op().call_boxed(in.values.data(), in.values.size(), out.data(),
                       out.size());
-      failed = fail_allocation(0) == 0 && n != 0;
-      if (failed) why = "the call succeeds";
+      failed = fail(0) == 0 && n != 0;
+      // Where memory is short a kernel may do with less.
+      if (failed && fail == &fail_allocation) why = "the call succeeds";
     } catch (...) {
-      failed = fail_allocation(0) == 0 && n != 0;
+      failed = fail(0) == 0 && n != 0;
       why = current_exception_text();
       if (failed && why.starts_with("OutOfMemoryError: ")) why.clear();
     }

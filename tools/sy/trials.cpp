@@ -64,6 +64,7 @@ TrialKind trial_kind_of(const std::string& name) {
   if (name == "starved") return TrialKind::Starved;
   if (name == "threaded") return TrialKind::Threaded;
   if (name == "described") return TrialKind::Described;
+  if (name == "aliased") return TrialKind::Aliased;
   SY_CHECK(name == "agreed", Value, "no kind of trial is named {}", name);
   return TrialKind::Agreed;
 }
@@ -71,13 +72,15 @@ TrialKind trial_kind_of(const std::string& name) {
 std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
                                     const CaseFile& file,
                                     const CaseRunner::Options& options) {
-  SY_CHECK(kind == TrialKind::Replay || options.device.is_cpu(), Value,
-           "only recorded calls are made on {}", options.device);
   if (kind == TrialKind::Replay) {
     return std::make_unique<Replays>(op, file, options);
   }
-  return call_trials(kind, op,
-                     recorded_calls(op, file, kind == TrialKind::Hostile));
+  if (kind == TrialKind::Hostile) {
+    return hostile_trials(op, recorded_calls(op, file, true), options.device);
+  }
+  SY_CHECK(options.device.is_cpu(), Value,
+           "only recorded and hostile calls are made on {}", options.device);
+  return call_trials(kind, op, recorded_calls(op, file, false));
 }
 
 std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
@@ -87,6 +90,7 @@ std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
     case TrialKind::Starved: return starved_trials(op, std::move(calls));
     case TrialKind::Threaded: return threaded_trials(op, std::move(calls));
     case TrialKind::Described: return described_trials(op, std::move(calls));
+    case TrialKind::Aliased: return aliased_trials(op, std::move(calls));
     case TrialKind::Agreed: return agreed_trials(op, std::move(calls));
     case TrialKind::Replay:
     case TrialKind::OnDevice: break;
@@ -96,7 +100,7 @@ std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
 
 std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
                                     const std::string& tensors,
-                                    const Claims* claims) {
+                                    const Claims* claims, bool gradients) {
   if (device.type() <= kMeta) {
     return agreed_trials(op, made_calls(op, "", tensors));
   }
@@ -106,7 +110,7 @@ std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
       !claims->of(op.name()).dtypes.empty()) {
     dtypes = claims->of(op.name()).dtypes;
   }
-  return device_trials(op, varied_calls(op, dtypes), device);
+  return device_trials(op, varied_calls(op, dtypes), device, gradients);
 }
 
 std::unique_ptr<Trials> few_trials(std::unique_ptr<Trials> all) {

@@ -55,6 +55,7 @@ enum class TrialKind {
   Threaded,   // by one thread and by several, with the same results
   Described,  // as infer_results() and the operator's program say
   Agreed,     // all forms, layouts and floating dtypes give the same results
+  Aliased,    // with arguments that share memory with what is written
   OnDevice,   // with the results of the CPU
 };
 
@@ -71,7 +72,8 @@ std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
                                     std::shared_ptr<const Calls> calls);
 
 std::unique_ptr<Trials> hostile_trials(OperatorHandle op,
-                                       std::shared_ptr<const Calls> calls);
+                                       std::shared_ptr<const Calls> calls,
+                                       Device device = Device(kCPU));
 std::unique_ptr<Trials> starved_trials(OperatorHandle op,
                                        std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> threaded_trials(OperatorHandle op,
@@ -80,15 +82,20 @@ std::unique_ptr<Trials> described_trials(OperatorHandle op,
                                          std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> agreed_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls);
+std::unique_ptr<Trials> aliased_trials(OperatorHandle op,
+                                       std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> device_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls,
-                                      Device device);
+                                      Device device, bool gradients);
+// A copy on a device: of tensors the same bytes and views, of a device argument
+// that names the CPU the device.
+Value moved(const Value& v, Device device);
 
 // Calls made of the signature: by all forms on the CPU, else with the results
 // of the CPU. `tensors` as in Job. Throws Error if it does not say enough.
 std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
                                     const std::string& tensors,
-                                    const Claims* claims);
+                                    const Claims* claims, bool gradients);
 
 // The first, one in the middle and the last.
 std::unique_ptr<Trials> few_trials(std::unique_ptr<Trials> all);

@@ -86,7 +86,8 @@ class Worker {
     std::shared_ptr<const Calls> calls =
         recast_calls(*op, recorded_calls(*op, file),
                      parse_scalar_type(dtype).value_or(kFloat));
-    auto trials = device_trials(*op, std::move(calls), device_);
+    auto trials =
+        device_trials(*op, std::move(calls), device_, options_.gradients);
     if (options_.few) trials = few_trials(std::move(trials));
     return run(*op, *trials, first);
   }
@@ -96,7 +97,8 @@ class Worker {
     const OperatorHandle op = Dispatcher::singleton().find_or_throw(name);
     std::unique_ptr<Trials> trials;
     try {
-      trials = made_trials(op, device_, tensors, claims_for(plugins_, device_));
+      trials = made_trials(op, device_, tensors, claims_for(plugins_, device_),
+                           options_.gradients);
     } catch (const InternalError& e) {
       return answer({{"bad", e.what()}});
     } catch (const Error&) {  // the signature does not say enough

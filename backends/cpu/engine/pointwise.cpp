@@ -165,6 +165,7 @@ SY_ALWAYS_INLINE bool one_dtype(const PointwiseOp& op,
   if (t != kFloat && t != kDouble &&
       (op.n_scalars != 0 || op.promote == PromoteRule::IntToFloat ||
        (op.promote == PromoteRule::BoolToInt && t != kLong) ||
+       (t == kBool && (op.promote_scalars >> 31) != 0) ||
        is_reduced_floating_type(t))) {
     return false;
   }

@@ -7,6 +7,7 @@
 #include "backends/cpu/engine/reduce_engine.h"
 #include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/narrow.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -52,11 +53,10 @@ class Known {
     const int64_t pieces =
         row_pieces * ((rows + rows_in_piece - 1) / rows_in_piece);
     const int64_t outputs = layout_.kept.numel;
-    std::unique_ptr<char[]> partial;
+    ScratchBytes partial;
     char* results = accumulators_;
     if (pieces > 1) {
-      partial.reset(
-          new char[static_cast<size_t>(outputs * pieces * acc_size_)]);
+      partial.reset(static_cast<size_t>(outputs * pieces * acc_size_));
       results = partial.get();
     }
     const int64_t work = std::max<int64_t>(1, r.numel / pieces);
@@ -100,9 +100,9 @@ class Known {
     const ReduceCut cut(layout_, direct ? kColumns : kRowChunk);
     const int64_t outputs = layout_.kept.numel, pieces = cut.pieces();
     const int64_t plane = outputs * acc_size_;
-    std::unique_ptr<char[]> partial;
+    ScratchBytes partial;
     if (pieces > 1) {
-      partial.reset(new char[static_cast<size_t>(plane * pieces)]);
+      partial.reset(static_cast<size_t>(plane * pieces));
     }
     parallel_for(
         0, cut.tasks(), cut.grain(32768), [&](int64_t begin, int64_t end) {

@@ -6,6 +6,7 @@
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/reduce_engine.h"
 #include "backends/cpu/program/runner.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -48,10 +49,9 @@ class ProgramReduction {
     const ReduceCut cut(layout_, kLanes);
     const int64_t pieces = cut.pieces();
     // Plane p holds the accumulators of piece p; the first is the result.
-    std::unique_ptr<char[]> rest[kMaxAccumulators];
+    ScratchBytes rest[kMaxAccumulators];
     for (int i = 0; i < k_ && pieces > 1; ++i) {
-      rest[i].reset(
-          new char[static_cast<size_t>((pieces - 1) * outputs * size_[i])]);
+      rest[i].reset(static_cast<size_t>((pieces - 1) * outputs * size_[i]));
     }
     parallel_for(
         0, cut.tasks(), cut.grain(16384), [&](int64_t begin, int64_t end) {
@@ -200,9 +200,8 @@ class ProgramReduction {
     }
   }
 
-  void merge_planes(char* const* accumulators,
-                    const std::unique_ptr<char[]>* rest, int64_t outputs,
-                    int64_t pieces) const {
+  void merge_planes(char* const* accumulators, const ScratchBytes* rest,
+                    int64_t outputs, int64_t pieces) const {
     if (pieces == 1) return;
     const auto room = std::make_unique<Lanes>();
     for (int64_t at = 0; at < outputs; at += kLanes) {

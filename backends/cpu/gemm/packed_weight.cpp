@@ -9,6 +9,7 @@
 
 #include "backends/cpu/support/hash_of_bytes.h"
 #include "c10/allocator.h"
+#include "c10/packed_weights.h"
 #include "c10/thread_state.h"
 
 namespace sy::cpu {
@@ -36,27 +37,6 @@ struct Key {
   }
 };
 
-// Of some of the weight's elements: what is written through data_ptr() raises
-// no version, but seldom leaves all of these as they were.
-uint64_t sample(const TensorBase& t) noexcept {
-  constexpr int64_t kSamples = 8;
-  const auto* const data = static_cast<const char*>(t.raw_data());
-  const auto item = static_cast<int64_t>(t.itemsize());
-  uint64_t h = 0;
-  for (int64_t i = 0; i < kSamples; ++i) {
-    int64_t place = i * (t.numel() - 1) / (kSamples - 1), at = 0;
-    for (auto d = static_cast<size_t>(t.dim()); d-- > 0;) {
-      at += place % t.sizes()[d] * t.strides()[d];
-      place /= t.sizes()[d];
-    }
-    uint64_t bits = 0;
-    std::memcpy(&bits, data + at * item, t.itemsize());
-    h = (h ^ bits) * 0x9E3779B97F4A7C15u;
-    h ^= h >> 32;
-  }
-  return h;
-}
-
 struct Packed {
   uint64_t layout;
   Storage memory;
@@ -66,8 +46,8 @@ struct Weight {
   // Keeps the object, not its memory: no other storage gets its address.
   weak_intrusive_ptr<StorageImpl> storage;
   uint32_t version = 0;
-  uint64_t sample = 0;
-  uint64_t last = 0;  // call
+  uint64_t promise = 0;  // see c10/packed_weights.h
+  uint64_t last = 0;     // call
   std::vector<Packed> packed;
 };
 
@@ -146,6 +126,11 @@ const char* PackedWeight::look_up() const noexcept {
   if (GradMode::is_enabled()) return "gradients are on";
   const Storage& storage = weight_->impl()->storage();
   if (!storage->resizable()) return "not the library's own memory";
+  const uint64_t promise =
+      storage->is_handed_out() ? packed_weights_promise(*storage) : 0;
+  if (storage->is_handed_out() && promise == 0) {
+    return "a pointer to it was handed out (see allow_packed_weights)";
+  }
   State& s = state();
   if (s.limit == 0) return "SWITCHYARD_PACKED_LIMIT=0";
   const std::unique_lock lock(s.mutex, std::try_to_lock);
@@ -153,13 +138,12 @@ const char* PackedWeight::look_up() const noexcept {
   if (++s.calls % kSweep == 0) s.sweep();
   const Key key(*weight_);
   const uint32_t version = storage->version();
-  const uint64_t sampled = sample(*weight_);
   const auto at = s.weights.find(key);
   if (at == s.weights.end()) {
     if (s.weights.size() < kMostWeights) {
       s.weights.emplace(key, Weight{weak_intrusive_ptr<StorageImpl>(storage),
                                     version,
-                                    sampled,
+                                    promise,
                                     s.calls,
                                     {}});
     }
@@ -167,10 +151,10 @@ const char* PackedWeight::look_up() const noexcept {
   }
   Weight& w = at->second;
   w.last = s.calls;
-  if (w.version != version || w.sample != sampled) {
+  if (w.version != version || w.promise != promise) {
     s.drop(w);
     w.version = version;
-    w.sample = sampled;
+    w.promise = promise;
     return "the first call since it was written";
   }
   if (w.packed.empty() &&

@@ -12,10 +12,9 @@
 // - A weight is known by its storage and place, sizes, strides, dtype and
 //   version. A write through any alias raises the version, and the next call
 //   drops the copy. Writes through data_ptr() are not counted. Therefore
-//   nothing is kept while gradients are on, nor for memory that is not the
-//   library's own. With gradients off some elements are compared, which finds a
-//   weight that was filled anew. After writing a part of it, call
-//   trim_memory().
+//   nothing is kept for memory that is not the library's own, nor once a
+//   pointer to it was handed out, unless the user promises to write no more
+//   (c10/packed_weights.h). Nor while gradients are on: such weights change.
 // - A copy keeps no storage alive. It is freed by one of the next 64 calls
 //   after its weight is gone, by trim_memory(), and when memory runs out.
 // - At most SWITCHYARD_PACKED_LIMIT bytes are kept (default: an eighth of the

@@ -80,7 +80,7 @@ Accumulator::Accumulator(const Combiner& combiner, int64_t columns)
   const int64_t room = columns != 0 ? columns : c_.known_ ? 1 : kLanes;
   const auto plane = static_cast<size_t>((room * 8 + 63) / 64 * 64);
   const auto k = static_cast<size_t>(c_.k_);
-  memory_.reset(new char[2 * k * plane]);
+  memory_.reset(2 * k * plane);
   for (size_t i = 0; i < k; ++i) {
     kept_[i] = memory_.get() + i * plane;
     spare_[i] = memory_.get() + (k + i) * plane;

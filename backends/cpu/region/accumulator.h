@@ -5,6 +5,7 @@
 
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/region/plan.h"
+#include "backends/cpu/support/scratch.h"
 
 // The accumulators of a reduction while a block is read. If kernels for whole
 // runs know the reduction's program, they combine the elements; else the
@@ -75,7 +76,7 @@ class Accumulator {
   int64_t width_ = 1;
   bool empty_ = true;
   int64_t lanes_ = 0;  // used by a row whose program combines
-  std::unique_ptr<char[]> memory_;
+  ScratchBytes memory_;
   char* kept_[Combiner::kMaxAccumulators];
   char* spare_[Combiner::kMaxAccumulators];
 };

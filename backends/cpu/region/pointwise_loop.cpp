@@ -2,6 +2,7 @@
 #include <deque>
 
 #include "backends/cpu/region/run.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -55,7 +56,7 @@ class PointwiseLoop {
  private:
   struct Thread {
     std::deque<BoundStage> stages;
-    std::unique_ptr<char[]> tiles;
+    ScratchBytes tiles;
     std::vector<char*> at;  // of each memory
 
     explicit Thread(const PointwiseLoop& loop) : at(loop.bound_.data.size()) {
@@ -65,8 +66,8 @@ class PointwiseLoop {
         stages.emplace_back(s, loop.run_.uniforms(), strides);
       }
       if (loop.bound_.loop.tiles > 0) {
-        tiles.reset(new char[static_cast<size_t>(loop.bound_.loop.tiles *
-                                                 loop.tile_ * 8)]);
+        tiles.reset(
+            static_cast<size_t>(loop.bound_.loop.tiles * loop.tile_ * 8));
       }
     }
   };

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/region/accumulator.h"
 #include "backends/cpu/region/run.h"
+#include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
 namespace sy::cpu {
@@ -75,7 +76,7 @@ class ReduceLoop {
     // Of each phase.
     std::vector<std::deque<BoundStage>> row_stages, stages;
     std::vector<std::deque<Accumulator>> accumulators;
-    std::unique_ptr<char[]> memory;  // of its own
+    ScratchBytes memory;  // of its own
     char* tiles = nullptr;
     char* gathered = nullptr;
     std::vector<char*> base;     // of each memory: of the block
@@ -171,7 +172,7 @@ class ReduceLoop {
     const int64_t tiles = loop_.tiles * tile_ * 8;
     const int64_t gathered = static_cast<int64_t>(sources) * tile_ * 8;
     const int64_t own = own_blocks ? rows_bytes() + crosses_bytes() + 64 : 0;
-    t->memory.reset(new char[static_cast<size_t>(tiles + gathered + own + 64)]);
+    t->memory.reset(static_cast<size_t>(tiles + gathered + own + 64));
     t->tiles = t->memory.get();
     t->gathered = t->tiles + tiles;
     t->base.resize(bound_.data.size());
@@ -392,8 +393,8 @@ class ReduceLoop {
     const int64_t in_piece = std::max<int64_t>(1, kPiece / width_);
     const int64_t pieces = (length_ + in_piece - 1) / in_piece;
     const int64_t bytes = rows_bytes() + crosses_bytes() + 128;
-    const std::unique_ptr<char[]> block_memory(
-        new char[static_cast<size_t>(blocks_ * bytes)]);
+    ScratchBytes block_memory;
+    block_memory.reset(static_cast<size_t>(blocks_ * bytes));
     const auto enter_placed = [&](Thread* t, int64_t block) {
       place_block(t, block_memory.get() + block * bytes);
       enter(t, block);
@@ -405,8 +406,8 @@ class ReduceLoop {
       int64_t slots = 0;
       for (const Combiner& c : combiners) slots += c.count();
       const int64_t slot = width_ * 8;
-      const std::unique_ptr<char[]> partial(
-          new char[static_cast<size_t>(blocks_ * pieces * slots * slot + 1)]);
+      ScratchBytes partial;
+      partial.reset(static_cast<size_t>(blocks_ * pieces * slots * slot + 1));
       if (!loop_.phases[p].row_stages.empty()) {
         Thread t;
         set_up(&t, false);

@@ -106,7 +106,7 @@ K by_digits(const K* keys, K* room, int64_t n, int64_t rank) {
 
 template <class K>
 Ranked<K> find_rank(const K* keys, int64_t n, int64_t rank,
-                    std::vector<K>* room) {
+                    ScratchVector<K>* room) {
   // What is left has room beside it to be parted.
   room->resize(static_cast<size_t>(n + kPart));
   const K key = by_digits(keys, room->data(), n, rank);
@@ -116,12 +116,12 @@ Ranked<K> find_rank(const K* keys, int64_t n, int64_t rank,
 }
 
 template Ranked<uint8_t> find_rank(const uint8_t*, int64_t, int64_t,
-                                   std::vector<uint8_t>*);
+                                   ScratchVector<uint8_t>*);
 template Ranked<uint16_t> find_rank(const uint16_t*, int64_t, int64_t,
-                                    std::vector<uint16_t>*);
+                                    ScratchVector<uint16_t>*);
 template Ranked<uint32_t> find_rank(const uint32_t*, int64_t, int64_t,
-                                    std::vector<uint32_t>*);
+                                    ScratchVector<uint32_t>*);
 template Ranked<uint64_t> find_rank(const uint64_t*, int64_t, int64_t,
-                                    std::vector<uint64_t>*);
+                                    ScratchVector<uint64_t>*);
 
 }  // namespace sy::cpu

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backends/cpu/support/scratch.h"
 #include "backends/cpu/support/sort_key.h"
 
 // Finds the element of a given rank among unordered ones.
@@ -18,12 +19,12 @@ struct Ranked {
 };
 template <class K>
 Ranked<K> find_rank(const K* keys, int64_t n, int64_t rank,
-                    std::vector<K>* room);
+                    ScratchVector<K>* room);
 
 // The keys of a row, and room to look for one of them.
 template <class T>
 struct RankRoom {
-  std::vector<SortKey<T>> keys, room;
+  ScratchVector<SortKey<T>> keys, room;
 
   void load(const T* row, int64_t n) {
     keys.resize(static_cast<size_t>(n));

@@ -18,7 +18,7 @@ uint64_t word_of(const WideItem& item) { return item.key; }
 // digits that all items share are skipped.
 template <class Item>
 void radix_sort(Item* items, int64_t n, int low, int bits,
-                std::vector<Item>* room) {
+                ScratchVector<Item>* room) {
   const int passes = (bits + kDigitBits - 1) / kDigitBits;
   const auto digit = [low](const Item& item, int pass) {
     return word_of(item) >> (low + pass * kDigitBits) & (kDigits - 1);
@@ -45,7 +45,7 @@ void radix_sort(Item* items, int64_t n, int low, int bits,
 }  // namespace
 
 void sort_items(uint64_t* items, int64_t n, int key_bits,
-                std::vector<uint64_t>* room) {
+                ScratchVector<uint64_t>* room) {
   if (n < kRadix) {
     std::sort(items, items + n);
   } else {
@@ -53,7 +53,7 @@ void sort_items(uint64_t* items, int64_t n, int key_bits,
   }
 }
 
-void sort_items(WideItem* items, int64_t n, std::vector<WideItem>* room) {
+void sort_items(WideItem* items, int64_t n, ScratchVector<WideItem>* room) {
   if (n < kRadix) {
     std::sort(items, items + n);
     return;
@@ -68,7 +68,7 @@ void sort_items(WideItem* items, int64_t n, std::vector<WideItem>* room) {
   if (bits + place_bits > 64) return radix_sort(items, n, 0, 64, room);
   // Keys that lie close together share a word with the place, which halves
   // what is moved.
-  std::vector<uint64_t> words(static_cast<size_t>(n)), more;
+  ScratchVector<uint64_t> words(static_cast<size_t>(n)), more;
   for (int64_t i = 0; i < n; ++i) {
     words[static_cast<size_t>(i)] =
         (items[i].key - first) << place_bits | static_cast<uint64_t>(i);

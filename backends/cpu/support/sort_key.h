@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/support/scratch.h"
 #include "c10/half.h"
 
 // Maps elements to unsigned integers of the same order: NaN is last, and -0 is
@@ -84,13 +85,13 @@ SortItem<T> make_item(T v, int64_t index, bool descending) {
 // Sorts items that come in the order of their places. Equal elements stay in
 // order. `room` grows as needed.
 void sort_items(uint64_t* items, int64_t n, int key_bits,
-                std::vector<uint64_t>* room);
-void sort_items(WideItem* items, int64_t n, std::vector<WideItem>* room);
+                ScratchVector<uint64_t>* room);
+void sort_items(WideItem* items, int64_t n, ScratchVector<WideItem>* room);
 
 // The items of a row, and room to sort them.
 template <class T>
 struct SortRoom {
-  std::vector<SortItem<T>> items, room;
+  ScratchVector<SortItem<T>> items, room;
 
   void sort(const T* row, int64_t n, bool descending) {
     items.resize(static_cast<size_t>(n));

@@ -235,8 +235,10 @@ double airy_ai(double x) {
   const double scale = 1 / std::sqrt(std::numbers::pi * root);
   // DLMF 9.7.5 and 9.7.9.
   if (x > 0) return 0.5 * std::exp(-zeta) * (1 - rest) * scale * sums.all;
-  const double c = std::cos(zeta) - rest * std::sin(zeta);
-  const double s = std::sin(zeta) + rest * std::cos(zeta);
+  const double c =
+      std::cos(zeta) * std::cos(rest) - std::sin(zeta) * std::sin(rest);
+  const double s =
+      std::sin(zeta) * std::cos(rest) + std::cos(zeta) * std::sin(rest);
   // Of zeta - pi / 4, times sqrt(2).
   return scale / std::numbers::sqrt2 *
          ((c + s) * sums.even + (s - c) * sums.odd);

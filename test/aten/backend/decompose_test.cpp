@@ -12,6 +12,7 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
+#include "aten/ops/statistics.h"
 #include "aten/tensor_new.h"
 #include "backends/cpu/program/kernels.h"
 #include "c10/introspect.h"
@@ -163,6 +164,17 @@ TEST(Decompose, NeedsThePrimitiveOperatorsOnly) {
   const Tensor narrow = x.to(kBFloat16);
   expect_same(sy::silu(to_device(narrow, Device("leaves:0"))).cpu(),
               sy::silu(narrow), "silu of bfloat16, rounded once");
+}
+
+TEST(Decompose, GivesNoElementsOfNone) {
+  const Tensor x = zeros({3, 0, 0}), there = to_device(x, Device("leaves:0"));
+  const auto [low, high] = sy::aminmax(there, 1);
+  EXPECT_EQ(low.sizes(), IntArrayRef({3, 0}));
+  EXPECT_EQ(high.sizes(), IntArrayRef({3, 0}));
+  EXPECT_EQ(sy::amax(there, {1}).sizes(), IntArrayRef({3, 0}));
+  EXPECT_EQ(sy::sum(there, {0}, true).sizes(), IntArrayRef({1, 0, 0}));
+  expect_same(sy::sum(there, {1, 2}).cpu(), sy::sum(x, {1, 2}), "sum");
+  EXPECT_THROW(sy::amax(there, {1, 2}), ValueError);
 }
 
 TEST(Decompose, LeavesAWholeCallToTheFallback) {

@@ -179,6 +179,13 @@ TEST_F(KernelChecksTest, KeptPromisesPass) {
   EXPECT_TRUE(exp_out(out, a).is_same(out));
 }
 
+// A device without a number is the current one of its backend.
+TEST_F(KernelChecksTest, ADeviceNeedsNoNumber) {
+  const KernelChecks checks;
+  const Tensor t = empty_strided({2, 1}, {1, 7}, Device(a.device().type()));
+  EXPECT_EQ(t.device(), a.device());
+}
+
 TEST_F(KernelChecksTest, OtherOperatorsRunAsBefore) {
   const KernelChecks checks;
   const Tensor x = ones({2, 3});

@@ -90,6 +90,7 @@ const std::map<std::string, std::string> kOnCopies = {
     {"_batch_norm_impl_index", "writes running statistics besides"},
     {"_batch_norm_with_update", "writes running statistics besides"},
     {"_batch_norm_with_update.out", "writes running statistics besides"},
+    {"_copy_from", "there is no functional operator"},
     {"_native_batch_norm_legit", "writes running statistics besides"},
     {"_native_batch_norm_legit.out", "writes running statistics besides"},
     {"arange.start_out", "the functional operators have other arguments"},

@@ -169,6 +169,9 @@ TEST_F(PinnedMemory, SizesAreChecked) {
   fail_allocation(1);
   SY_EXPECT_ERROR(sy::empty({4}, kPinned), OutOfMemoryError, "16 bytes");
   EXPECT_EQ(fail_allocation(0), 0);
+  const std::vector<int64_t> many(72, 1);
+  SY_EXPECT_ERROR(sy::empty(many, kPinned), ValueError,
+                  "[empty] size: expected at most 64 dims, got 72");
 }
 
 TEST_F(PinnedMemory, GrowsInPlace) {

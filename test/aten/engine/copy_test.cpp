@@ -146,7 +146,9 @@ TEST(Copy, Equal) {
   EXPECT_TRUE(equal(ones({2, 3}), ones({3, 2}).t()));
   EXPECT_FALSE(equal(ones({2}), zeros({2})));
   EXPECT_FALSE(equal(ones({2}), ones({2, 1})));
-  SY_EXPECT_ERROR(equal(ones({2}), ones({2}, kLong)), TypeError, "float32");
+  EXPECT_TRUE(equal(ones({2}), ones({2}, kLong)));
+  EXPECT_FALSE(equal(full({2}, 1.5), ones({2}, kLong)));
+  EXPECT_FALSE(equal(ones({2}), ones({3}, kLong)));
 }
 
 }  // namespace

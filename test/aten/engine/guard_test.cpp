@@ -25,6 +25,31 @@ TEST(Guard, OverlapWithin) {
   EXPECT_EQ(of({3, 4}, {2, 1}), Overlap::TooHard);
 }
 
+// Parts of one tensor with its strides, against every element of theirs.
+TEST(Guard, PartsWithTheSameStridesMeetOrDoNot) {
+  const Tensor a = make({200});
+  for (const int64_t outer : {6, 7, 10}) {
+    for (const int64_t from : {0, 1, 2, 3, 5, 6, 7, 13, 29, 40}) {
+      for (const int64_t rows : {1, 3}) {
+        for (const int64_t columns : {1, 2, 3}) {
+          const Tensor x = alias_without_view(a, {4, 3}, {outer, 2}, 0);
+          const Tensor y =
+              alias_without_view(a, {rows, columns}, {outer, 2}, from);
+          bool meet = false;
+          for (int64_t i = 0; i < 12; ++i) {
+            for (int64_t j = 0; j < rows * columns; ++j) {
+              meet |= i / 3 * outer + i % 3 * 2 ==
+                      from + j / columns * outer + j % columns * 2;
+            }
+          }
+          EXPECT_EQ(sharing(x, y) != Sharing::None, meet)
+              << outer << " " << from << " " << rows << " " << columns;
+        }
+      }
+    }
+  }
+}
+
 TEST(Guard, OverlapOfTwo) {
   const Tensor a = make({100});
   const auto part = [&](int64_t from, int64_t n, int64_t stride = 1) {
@@ -33,7 +58,9 @@ TEST(Guard, OverlapOfTwo) {
   EXPECT_EQ(sharing(part(0, 10), part(0, 10)), Sharing::Full);
   EXPECT_EQ(sharing(part(0, 10), part(10, 10)), Sharing::None);
   EXPECT_EQ(sharing(part(0, 10), part(9, 10)), Sharing::Partial);
-  EXPECT_EQ(sharing(part(0, 10, 2), part(1, 10, 2)), Sharing::TooHard);
+  EXPECT_EQ(sharing(part(0, 10, 2), part(1, 10, 2)), Sharing::None);
+  EXPECT_EQ(sharing(part(0, 10, 2), part(4, 10, 2)), Sharing::TooHard);
+  EXPECT_EQ(sharing(part(0, 10, 2), part(1, 10, 3)), Sharing::TooHard);
   EXPECT_EQ(sharing(part(0, 10), make({10})), Sharing::None);
   EXPECT_EQ(sharing(part(0, 0), part(0, 10)), Sharing::None);
   EXPECT_EQ(sharing(part(0, 6), alias_without_view(a, {2, 3}, {3, 1}, 0)),

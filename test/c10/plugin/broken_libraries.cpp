@@ -211,6 +211,13 @@ const Edit kEdits[] = {
     {"other_abi", [](Elf& e) { e.note().cxx11_abi = 0; },
      "it was built with _GLIBCXX_USE_CXX11_ABI=0, this library with 1; rebuild "
      "it with the same"},
+    {"other_abi_and_so_another_layout",
+     [](Elf& e) {
+       e.note().cxx11_abi = 0;
+       e.note().layout ^= 1;
+     },
+     "it was built with _GLIBCXX_USE_CXX11_ABI=0, this library with 1; rebuild "
+     "it with the same"},
     {"note_says_too_much", [](Elf& e) { e.note().desc_size = 0xfffffff0; },
      "its Switchyard note is damaged: it says that it has 4294967280 bytes, "
      "of 264 that are there; build it again"},

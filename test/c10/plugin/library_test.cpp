@@ -150,6 +150,10 @@ TEST(Library, FallbackBelongsToTheEmptyNamespaceAndIsBoxed) {
                   })
           .find("is an alias and has no fallback"),
       std::string::npos);
+  EXPECT_NE(problems_of(LibraryKind::Impl, "_", "Meta",
+                        [](Library& m, void*) { m.fallback(SY_FN(identity)); })
+                .find("a fallback must be a boxed kernel"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -88,12 +88,13 @@ TEST(IndexTest, Lists) {
       "geometry::concat(geometry::concat(geometry::slice(self.sizes(), 0, d), "
       "Dims(IntArrayRef({1}))), geometry::slice(self.sizes(), d, "
       "INT64_MAX))");
-  EXPECT_EQ(cpp("[s for s in self.sizes() if s != 1]"),
-            "geometry::map_if(self.sizes(), [&](int64_t s) { return s != 1; }, "
-            "[&](int64_t s) { return s; })");
+  EXPECT_EQ(
+      cpp("[s for s in self.sizes() if s != 1]"),
+      "geometry::each_if(self.sizes(), [&](int64_t s) { return s != 1; }, "
+      "[&](int64_t s) { return s; })");
   EXPECT_EQ(
       cpp("all([t.dim() == 2 for t in tensors])"),
-      "geometry::all(geometry::map(tensors, [&](const Tensor& t) { return "
+      "geometry::all(geometry::each(tensors, [&](const Tensor& t) { return "
       "t.dim() == 2; }))");
   EXPECT_EQ(cpp("if dim > 0 then self.sizes() else []"),
             "dim > 0 ? Dims(self.sizes()) : Dims()");

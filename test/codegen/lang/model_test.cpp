@@ -193,7 +193,7 @@ TEST(ModelTest, AllErrorsOfAFileAtOnce) {
       "already\n"
       "a.yaml:12:12: error: unknown rule 'int_to_flaot' for 'promote' (did "
       "you mean 'int_to_float'?); the rules are default, int_to_float, "
-      "bool_to_int, same\n"
+      "bool_to_int, only_bool_to_int, same\n"
       "a.yaml:14:23: error: unknown variant 'metod' (did you mean "
       "'method'?); expected function or method\n"
       "a.yaml:18:5: error: 'f7' has no argument 'sefl' (did you mean "

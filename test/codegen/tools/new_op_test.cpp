@@ -56,6 +56,29 @@ TEST(NewOp, ChoosesTheKindBySignature) {
             "  dispatch: {CPU: f_out}\n");
 }
 
+TEST(NewOp, KnowsScansAndLists) {
+  EXPECT_EQ(run("f(Tensor self, int dim) -> Tensor", "scan").out,
+            "- func: f(Tensor self, int dim) -> Tensor\n"
+            "  doc: DESCRIPTION\n"
+            "  variants: function, method\n"
+            "  scan: {combine: EXPRESSION}\n"
+            "  derivative:\n"
+            "    self: EXPRESSION\n");
+  EXPECT_EQ(run("f(Tensor[] self, Tensor[] other) -> Tensor[]").out,
+            "- func: f(Tensor[] self, Tensor[] other) -> Tensor[]\n"
+            "  doc: DESCRIPTION\n"
+            "  foreach: EXPRESSION\n");
+  EXPECT_EQ(run("f(Tensor self) -> Tensor", "scan").err,
+            "sygen: error: 'scan' goes along an argument 'int dim'\n");
+  EXPECT_EQ(run("f(Tensor self) -> Tensor", "foreach").err,
+            "sygen: error: 'foreach' takes 'Tensor[] self' first and gives "
+            "'Tensor[]'\n");
+  EXPECT_EQ(run("f(Tensor self) -> Tensor", "scann").err,
+            "sygen: error: unknown kind 'scann' (did you mean 'scan'?); the "
+            "kinds are pointwise reduce scan composite foreach view "
+            "dispatch\n");
+}
+
 TEST(NewOp, NamesTheBackendOfTheKernel) {
   NewOpOptions options{.signature = "f(Tensor x, int[] size) -> Tensor",
                        .kind = "dispatch",
@@ -111,7 +134,8 @@ TEST(NewOp, Refuses) {
             "got '->'\n  f(Tensor self -> Tensor\n                ^\n");
   EXPECT_EQ(run("f(Tensor self) -> Tensor", "pointwize").err,
             "sygen: error: unknown kind 'pointwize' (did you mean "
-            "'pointwise'?); the kinds are pointwise reduce composite view "
+            "'pointwise'?); the kinds are pointwise reduce scan composite "
+            "foreach view "
             "dispatch\n");
   EXPECT_EQ(run("f(Tensor self) -> Tensor", "view").err,
             "sygen: error: a view returns an alias: 'Tensor(a) self' and '-> "

@@ -196,6 +196,9 @@ TEST(SpecialFunctionEdges, Bessel) {
   }
   EXPECT_GT(k0e(1e308), 0);
   EXPECT_VALUE(airy_ai(200), 0);
+  // So far out zeta has no digits after the point.
+  EXPECT_NEAR(airy_ai(-0x1p31), -2.2576e-3, 1e-6);
+  EXPECT_LT(std::fabs(airy_ai(-0x1p63)), 1.1e-5);
 }
 
 TEST(SpecialFunctionEdges, Polynomials) {
@@ -216,6 +219,21 @@ TEST(SpecialFunctionEdges, Polynomials) {
   EXPECT_VALUE(legendre_p(-1, 5), -1);
   EXPECT_VALUE(laguerre_l(0, 50), 1);
   EXPECT_VALUE(hermite_h(0.3, 513), kNan);
+  // Of any degree at once. The numbers are from the recurrence in long double.
+  EXPECT_NEAR(laguerre_l(0.5, 100001), 0.0459091913614739, 1e-9);
+  EXPECT_NEAR(laguerre_l(10, 1000003) / -1.44357149244731, 1, 1e-9);
+  EXPECT_NEAR(laguerre_l(-0.01, 100001) / 1.46719583968816e+26, 1, 1e-8);
+  EXPECT_NEAR(legendre_p(0.3, 100001), 0.00142586924607737, 1e-12);
+  EXPECT_NEAR(legendre_p(-0.9999999, 100001), -0.119166897217821, 1e-12);
+  EXPECT_NEAR(legendre_p(1.000000001, 1000003) / 1.58193282716888e+18, 1, 1e-9);
+  for (double n : {2147483648.0, 9e18}) {
+    EXPECT_LT(std::fabs(legendre_p(0.3, n)), 1e-4);
+    EXPECT_LT(std::fabs(laguerre_l(0.3, n)), 1e-2);
+    EXPECT_VALUE(legendre_p(1.5, n), kInf);
+    EXPECT_VALUE(laguerre_l(-2, n), kInf);
+    EXPECT_VALUE(laguerre_l(kNan, n), kNan);
+    EXPECT_VALUE(legendre_p(kNan, n), kNan);
+  }
   // Of any degree at once: by recurrence and by the closed form.
   for (auto* f : {chebyshev_t, chebyshev_u, chebyshev_v, chebyshev_w}) {
     for (double x : {1.01, -1.01}) {

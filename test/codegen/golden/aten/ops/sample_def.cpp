@@ -1,5 +1,6 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
 #include "aten/backend/decompose.h"
+#include "aten/engine/apart.h"
 #include "aten/engine/foreach.h"
 #include "aten/engine/generated.h"
 #include "aten/engine/geometry.h"
@@ -80,6 +81,12 @@ Tensor mul_Tensor_guard(const Kernel* k, DispatchKeySet keys,
 Tensor& mul__Tensor_guard(const Kernel* k, DispatchKeySet keys, Tensor& self,
                           const Tensor& other) {
   const TensorBase* const inputs[] = {&self, &other};
+  if (SY_UNLIKELY(
+      generated::shares_another(self, inputs, desc::mul_Tensor.n_inputs) &&
+      reads_what_it_writes(desc::mul_Tensor, {inputs}, self, true))) {
+    return mul__Tensor_guard(k, keys, self,
+                             generated::another_apart(other, self));
+  }
   check_pointwise_out(desc::mul_Tensor, {inputs}, self, true);
   self.impl()->bump_version(&ops::mul__Tensor::entry());
   return generated::call_guarded<ops::mul__Tensor>(k, keys, self, other);
@@ -88,6 +95,12 @@ Tensor& mul__Tensor_guard(const Kernel* k, DispatchKeySet keys, Tensor& self,
 Tensor& mul_out_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
                       const Tensor& other, Tensor& out) {
   const TensorBase* const inputs[] = {&self, &other};
+  if (SY_UNLIKELY(
+      generated::shares_another(out, inputs, desc::mul_Tensor.n_inputs) &&
+      reads_what_it_writes(desc::mul_Tensor, {inputs}, out, false))) {
+    return mul_out_guard(k, keys, generated::another_apart(self, out),
+                         generated::another_apart(other, out), out);
+  }
   check_pointwise_out(desc::mul_Tensor, {inputs}, out, false);
   out.impl()->bump_version(&ops::mul_out::entry());
   return generated::call_guarded<ops::mul_out>(k, keys, self, other, out);
@@ -123,6 +136,13 @@ Tensor& soften_out_guard(const Kernel* k, DispatchKeySet keys,
   contract::soften(self, weight, slope, mode);
   const TensorBase* const inputs[] = {&self, &weight};
   const Scalar scalars[] = {slope, Scalar(mode == "half")};
+  if (SY_UNLIKELY(
+      generated::shares_another(out, inputs, desc::soften.n_inputs) &&
+      reads_what_it_writes(desc::soften, {inputs, scalars}, out, false))) {
+    return soften_out_guard(k, keys, generated::another_apart(self, out),
+                            generated::another_apart(weight, out), slope, mode,
+                            out);
+  }
   check_pointwise_out(desc::soften, {inputs, scalars}, out, false);
   out.impl()->bump_version(&ops::soften_out::entry());
   return generated::call_guarded<ops::soften_out>(k, keys, self, weight, slope,
@@ -188,6 +208,10 @@ Tensor& sum_IntList_out_guard(const Kernel* k, DispatchKeySet keys,
                               const Tensor& self, OptionalIntArrayRef dim,
                               bool keepdim, std::optional<ScalarType> dtype,
                               Tensor& out) {
+  if (SY_UNLIKELY(generated::shares(self, out))) {
+    return sum_IntList_out_guard(k, keys, generated::apart(self, out), dim,
+                                 keepdim, dtype, out);
+  }
   check_reduce_out(desc::sum_dim_IntList, {&self, dim, keepdim, dtype}, out);
   out.impl()->bump_version(&ops::sum_IntList_out::entry());
   return generated::call_guarded<ops::sum_IntList_out>(k, keys, self, dim,
@@ -213,6 +237,11 @@ std::tuple<Tensor, Tensor> aminmax_guard(const Kernel* k, DispatchKeySet keys,
 std::tuple<Tensor&, Tensor&> aminmax_out_guard(
     const Kernel* k, DispatchKeySet keys, const Tensor& self,
     OptionalIntArrayRef dim, bool keepdim, Tensor& out0, Tensor& out1) {
+  if (SY_UNLIKELY(generated::shares(self, out0, out1))) {
+    return aminmax_out_guard(k, keys, generated::apart(self, out0, out1), dim,
+                             keepdim, out0, out1);
+  }
+  generated::check_outs_apart(ops::aminmax_out::entry(), {&out0, &out1});
   Tensor* const outs[] = {&out0, &out1};
   check_reduce_outs(desc::aminmax, {&self, dim, keepdim}, outs);
   out0.impl()->bump_version(&ops::aminmax_out::entry());
@@ -225,6 +254,7 @@ std::tuple<Tensor&, Tensor&> aminmax_out_store(const Tensor& self,
                                                OptionalIntArrayRef dim,
                                                bool keepdim, Tensor& out0,
                                                Tensor& out1) {
+  generated::check_outs_apart(ops::aminmax_out::entry(), {&out0, &out1});
   const auto results = ops::aminmax::call(self, dim, keepdim);
   generated::check_out_dtype(ops::aminmax_out::entry(), out0,
                              std::get<0>(results).scalar_type());
@@ -244,6 +274,10 @@ Tensor cumsum_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
 Tensor& cumsum_out_guard(const Kernel* k, DispatchKeySet keys,
                          const Tensor& self, int64_t dim,
                          std::optional<ScalarType> dtype, Tensor& out) {
+  if (SY_UNLIKELY(generated::shares(self, out))) {
+    return cumsum_out_guard(k, keys, generated::apart(self, out), dim, dtype,
+                            out);
+  }
   Tensor* const outs[] = {&out};
   check_scan_outs(desc::cumsum, {&self, dim, dtype}, outs);
   out.impl()->bump_version(&ops::cumsum_out::entry());
@@ -268,6 +302,11 @@ std::tuple<Tensor&, Tensor&> cummax_out_guard(const Kernel* k,
                                               DispatchKeySet keys,
                                               const Tensor& self, int64_t dim,
                                               Tensor& out0, Tensor& out1) {
+  if (SY_UNLIKELY(generated::shares(self, out0, out1))) {
+    return cummax_out_guard(k, keys, generated::apart(self, out0, out1), dim,
+                            out0, out1);
+  }
+  generated::check_outs_apart(ops::cummax_out::entry(), {&out0, &out1});
   Tensor* const outs[] = {&out0, &out1};
   check_scan_outs(desc::cummax, {&self, dim}, outs);
   out0.impl()->bump_version(&ops::cummax_out::entry());
@@ -278,6 +317,7 @@ std::tuple<Tensor&, Tensor&> cummax_out_guard(const Kernel* k,
 
 std::tuple<Tensor&, Tensor&> cummax_out_store(const Tensor& self, int64_t dim,
                                               Tensor& out0, Tensor& out1) {
+  generated::check_outs_apart(ops::cummax_out::entry(), {&out0, &out1});
   const auto results = ops::cummax::call(self, dim);
   generated::check_out_dtype(ops::cummax_out::entry(), out0,
                              std::get<0>(results).scalar_type());
@@ -309,6 +349,11 @@ Tensor mm_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
 
 Tensor& mm_out_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
                      const Tensor& mat2, Tensor& out) {
+  if (SY_UNLIKELY(
+      generated::shares(self, out) || generated::shares(mat2, out))) {
+    return mm_out_guard(k, keys, generated::apart(self, out),
+                        generated::apart(mat2, out), out);
+  }
   Dims sizes[1];
   contract::mm(self, mat2, sizes);
   prepare_out(ops::mm_out::entry(), out, sizes[0], self.scalar_type(),
@@ -335,6 +380,15 @@ std::tuple<Tensor&, Tensor&> mm_backward_out_guard(
     const Kernel* k, DispatchKeySet keys, const Tensor& grad_out,
     const Tensor& self, const Tensor& mat2, ArrayRef<bool> output_mask,
     Tensor& out0, Tensor& out1) {
+  if (SY_UNLIKELY(generated::shares(
+      grad_out, out0, out1) || generated::shares(
+          self, out0, out1) || generated::shares(mat2, out0, out1))) {
+    return mm_backward_out_guard(
+        k, keys, generated::apart(grad_out, out0, out1),
+        generated::apart(self, out0, out1), generated::apart(mat2, out0, out1),
+        output_mask, out0, out1);
+  }
+  generated::check_outs_apart(ops::mm_backward_out::entry(), {&out0, &out1});
   contract::mm_backward(grad_out, self, mat2, output_mask);
   generated::bump_version(ops::mm_backward_out::entry(), "out0", out0);
   generated::bump_version(ops::mm_backward_out::entry(), "out1", out1);
@@ -345,6 +399,7 @@ std::tuple<Tensor&, Tensor&> mm_backward_out_guard(
 std::tuple<Tensor&, Tensor&> mm_backward_out_store(
     const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
     ArrayRef<bool> output_mask, Tensor& out0, Tensor& out1) {
+  generated::check_outs_apart(ops::mm_backward_out::entry(), {&out0, &out1});
   const auto results =
       ops::mm_backward::call(grad_out, self, mat2, output_mask);
   generated::check_out_dtype(ops::mm_backward_out::entry(), out0,
@@ -367,6 +422,11 @@ Tensor& index_Tensor_out_guard(const Kernel* k, DispatchKeySet keys,
                                const Tensor& self,
                                ArrayRef<std::optional<Tensor>> indices,
                                Tensor& out) {
+  if (SY_UNLIKELY(
+      generated::shares(self, out) || generated::shares(indices, out))) {
+    return index_Tensor_out_guard(k, keys, generated::apart(self, out),
+                                  generated::apart(indices, out), out);
+  }
   contract::index_Tensor(self, indices);
   generated::bump_version(ops::index_Tensor_out::entry(), "out", out);
   return generated::call_guarded<ops::index_Tensor_out>(k, keys, self, indices,
@@ -407,6 +467,13 @@ Tensor& index_put_out_guard(const Kernel* k, DispatchKeySet keys,
                             const Tensor& self,
                             ArrayRef<std::optional<Tensor>> indices,
                             const Tensor& values, Tensor& out) {
+  if (SY_UNLIKELY(
+      generated::shares(self, out) || generated::shares(
+          indices, out) || generated::shares(values, out))) {
+    return index_put_out_guard(k, keys, generated::apart(self, out),
+                               generated::apart(indices, out),
+                               generated::apart(values, out), out);
+  }
   Dims sizes[1];
   contract::index_put(self, indices, values, sizes);
   prepare_out(ops::index_put_out::entry(), out, sizes[0], self.scalar_type(),

@@ -1,5 +1,7 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
+#include "aten/engine/apart.h"
 #include "aten/engine/generated.h"
+#include "aten/engine/pointwise.h"
 #include "aten/ops/sample_desc.h"
 #include "aten/ops/sample_kernels.h"
 #include "aten/ops/sample_ops.h"
@@ -21,6 +23,11 @@ Tensor mul_Tensor_kernel(const Tensor& self, const Tensor& other) {
 
 Tensor& mul__Tensor_kernel(Tensor& self, const Tensor& other) {
   const TensorBase* const inputs[] = {&self, &other};
+  if (SY_UNLIKELY(
+      generated::shares_another(self, inputs, desc::mul_Tensor.n_inputs) &&
+      reads_what_it_writes(desc::mul_Tensor, {inputs}, self, true))) {
+    return mul__Tensor_kernel(self, generated::another_apart(other, self));
+  }
   pointwise_inplace(desc::mul_Tensor, {inputs}, ops::mul__Tensor::entry(),
                     self);
   return self;
@@ -28,6 +35,12 @@ Tensor& mul__Tensor_kernel(Tensor& self, const Tensor& other) {
 
 Tensor& mul_out_kernel(const Tensor& self, const Tensor& other, Tensor& out) {
   const TensorBase* const inputs[] = {&self, &other};
+  if (SY_UNLIKELY(
+      generated::shares_another(out, inputs, desc::mul_Tensor.n_inputs) &&
+      reads_what_it_writes(desc::mul_Tensor, {inputs}, out, false))) {
+    return mul_out_kernel(generated::another_apart(self, out),
+                          generated::another_apart(other, out), out);
+  }
   pointwise_out(desc::mul_Tensor, {inputs}, ops::mul_out::entry(), out);
   return out;
 }
@@ -47,6 +60,13 @@ Tensor& soften_out_kernel(const Tensor& self, const Tensor& weight,
   contract::soften(self, weight, slope, mode);
   const TensorBase* const inputs[] = {&self, &weight};
   const Scalar scalars[] = {slope, Scalar(mode == "half")};
+  if (SY_UNLIKELY(
+      generated::shares_another(out, inputs, desc::soften.n_inputs) &&
+      reads_what_it_writes(desc::soften, {inputs, scalars}, out, false))) {
+    return soften_out_kernel(generated::another_apart(self, out),
+                             generated::another_apart(weight, out), slope, mode,
+                             out);
+  }
   pointwise_out(desc::soften, {inputs, scalars}, ops::soften_out::entry(), out);
   return out;
 }
@@ -60,6 +80,10 @@ Tensor sum_dim_IntList_kernel(const Tensor& self, OptionalIntArrayRef dim,
 Tensor& sum_IntList_out_kernel(const Tensor& self, OptionalIntArrayRef dim,
                                bool keepdim, std::optional<ScalarType> dtype,
                                Tensor& out) {
+  if (SY_UNLIKELY(generated::shares(self, out))) {
+    return sum_IntList_out_kernel(generated::apart(self, out), dim, keepdim,
+                                  dtype, out);
+  }
   reduce_out(desc::sum_dim_IntList, {&self, dim, keepdim, dtype},
              ops::sum_IntList_out::entry(), out);
   return out;
@@ -78,6 +102,10 @@ std::tuple<Tensor&, Tensor&> aminmax_out_kernel(const Tensor& self,
                                                 OptionalIntArrayRef dim,
                                                 bool keepdim, Tensor& out0,
                                                 Tensor& out1) {
+  if (SY_UNLIKELY(generated::shares(self, out0, out1))) {
+    return aminmax_out_kernel(generated::apart(self, out0, out1), dim, keepdim,
+                              out0, out1);
+  }
   Tensor* const outs[] = {&out0, &out1};
   reduce_outs(desc::aminmax, {&self, dim, keepdim}, ops::aminmax_out::entry(),
               outs);
@@ -94,6 +122,9 @@ Tensor cumsum_kernel(const Tensor& self, int64_t dim,
 
 Tensor& cumsum_out_kernel(const Tensor& self, int64_t dim,
                           std::optional<ScalarType> dtype, Tensor& out) {
+  if (SY_UNLIKELY(generated::shares(self, out))) {
+    return cumsum_out_kernel(generated::apart(self, out), dim, dtype, out);
+  }
   Tensor* const outs[] = {&out};
   scan_outs(desc::cumsum, {&self, dim, dtype}, ops::cumsum_out::entry(), outs);
   return out;
@@ -108,6 +139,10 @@ std::tuple<Tensor, Tensor> cummax_kernel(const Tensor& self, int64_t dim) {
 
 std::tuple<Tensor&, Tensor&> cummax_out_kernel(const Tensor& self, int64_t dim,
                                                Tensor& out0, Tensor& out1) {
+  if (SY_UNLIKELY(generated::shares(self, out0, out1))) {
+    return cummax_out_kernel(generated::apart(self, out0, out1), dim, out0,
+                             out1);
+  }
   Tensor* const outs[] = {&out0, &out1};
   scan_outs(desc::cummax, {&self, dim}, ops::cummax_out::entry(), outs);
   return {out0, out1};
