@@ -8,6 +8,7 @@
 #include "c10/error.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
+#include "tools/sy/fuzz/worker.h"
 #include "tools/sy/reproduction.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/witness.h"
@@ -96,12 +97,13 @@ Found find_trial(OperatorHandle op, const Failure& f, const Claims* claims,
     const auto dtype = parse_scalar_type(f.dtype);
     SY_CHECK(dtype, Value, "unknown dtype {}", f.dtype);
     out.trials = device_trials(
-        op, recast_calls(op, recorded_calls(op, *out.file), *dtype), device);
+        op, recast_calls(op, recorded_calls(op, *out.file), *dtype), device,
+        f.gradients);
   } else if (out.file != nullptr) {
     out.trials =
         make_trials(TrialKind::Replay, op, *out.file, {device, f.gradients});
   } else {
-    out.trials = made_trials(op, device, f.tensors, claims);
+    out.trials = made_trials(op, device, f.tensors, claims, f.gradients);
   }
   for (size_t i = 0; i < out.trials->size(); ++i) {
     if (out.trials->id(i) == f.id) {
@@ -149,6 +151,7 @@ std::string failure_cpp(const Failure& f, const Claims* claims) {
 
 int replay_failure(const std::string& path) {
   const Json v = parse_json(read_file(path), path);
+  if (v.is_object() && v.contains("call")) return replay_call(path);
   Failure f;
   std::unique_ptr<CaseFile> file;
   try {

@@ -28,8 +28,8 @@ Json failure_json(const Failure& failure);
 // nullptr.
 std::string failure_cpp(const Failure& failure, const Claims* claims);
 
-// Runs the case of a file again, in this process, and says what it finds: 0 if
-// it passes, 1 if it fails. Throws Error.
+// Runs the case or the call (see fuzz/fuzz.h) of a file again, in this process,
+// and says what it finds: 0 if it passes, 1 if it fails. Throws Error.
 int replay_failure(const std::string& path);
 
 }  // namespace sy::tools

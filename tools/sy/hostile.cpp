@@ -4,6 +4,7 @@
 #include "c10/error.h"
 #include "tools/sy/arguments.h"
 #include "tools/sy/mutations.h"
+#include "tools/sy/soundness.h"
 #include "tools/sy/trials.h"
 
 namespace sy::tools {
@@ -13,27 +14,7 @@ namespace {
 // What a call may allocate before it counts as absurd.
 constexpr int64_t kMemory = int64_t{256} << 20;
 
-// Whether the text says which operator it is about: "[add] …", or by name.
-bool names_operator(const std::string& text, const FunctionSchema& schema) {
-  if (text.starts_with('[') && text.find("] ") != text.npos) return true;
-  return text.find(schema.name().functional_name()) != text.npos;
-}
-
-// "" if every element lies within the storage.
-std::string out_of_bounds(const TensorBase& t) {
-  if (t.numel() == 0) return "";
-  int64_t first = t.storage_offset(), last = first;
-  for (int64_t d = 0; d < t.dim(); ++d) {
-    const int64_t reach = (t.sizes()[d] - 1) * t.strides()[d];
-    (reach < 0 ? first : last) += reach;
-  }
-  const auto bytes = static_cast<int64_t>(t.storage()->nbytes());
-  const auto item = static_cast<int64_t>(t.itemsize());
-  if (first >= 0 && (last + 1) * item <= bytes) return "";
-  return str("the result {} lies outside its storage", to_string(Value(t)));
-}
-
-std::string out_of_bounds(const Value& v) {
+std::string result_out_of_bounds(const Value& v) {
   std::string why;
   for_each_tensor(v, [&](const TensorBase& t) {
     if (why.empty()) why = out_of_bounds(t);
@@ -43,8 +24,8 @@ std::string out_of_bounds(const Value& v) {
 
 class Hostile final : public Trials {
  public:
-  Hostile(OperatorHandle op, std::shared_ptr<const Calls> calls)
-      : op_(op), calls_(std::move(calls)) {
+  Hostile(OperatorHandle op, std::shared_ptr<const Calls> calls, Device device)
+      : op_(op), calls_(std::move(calls)), device_(device) {
     set_memory_limit(kMemory);
     const size_t n = calls_->size();
     for (size_t i = 0; i < n; i += std::max<size_t>(1, n - 1)) {
@@ -68,6 +49,9 @@ class Hostile final : public Trials {
     result.non_empty = true;
     try {
       Arguments in = arguments(i);
+      if (!device_.is_cpu()) {
+        for (Value& v : in.values) v = moved(v, device_);
+      }
       result.why = call(in);
     } catch (...) {
       result.why = "making the arguments: " + current_exception_text();
@@ -113,13 +97,16 @@ class Hostile final : public Trials {
       return "expected an sy::Error, got " + current_exception_text();
     }
     for (const Value& v : out) {
-      if (const std::string why = out_of_bounds(v); !why.empty()) return why;
+      if (const std::string why = result_out_of_bounds(v); !why.empty()) {
+        return why;
+      }
     }
     return "";
   }
 
   OperatorHandle op_;
   std::shared_ptr<const Calls> calls_;
+  Device device_;
   std::vector<Base> bases_;
   std::vector<size_t> offsets_;  // of the ends
 };
@@ -127,8 +114,9 @@ class Hostile final : public Trials {
 }  // namespace
 
 std::unique_ptr<Trials> hostile_trials(OperatorHandle op,
-                                       std::shared_ptr<const Calls> calls) {
-  return std::make_unique<Hostile>(op, std::move(calls));
+                                       std::shared_ptr<const Calls> calls,
+                                       Device device) {
+  return std::make_unique<Hostile>(op, std::move(calls), device);
 }
 
 }  // namespace sy::tools

@@ -12,6 +12,7 @@
 #include "tools/sy/coverage.h"
 #include "tools/sy/dtypes.h"
 #include "tools/sy/failure_file.h"
+#include "tools/sy/fuzz/fuzz.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/prove.h"
 #include "tools/sy/worker.h"
@@ -64,9 +65,10 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
                 "operator; starved: with each allocation failing in turn; "
                 "threaded: the same results by one thread and by several; "
                 "described: as shapes are inferred and programs are described; "
-                "agreed: the same results by all forms")
-      ->check(CLI::IsMember(
-          {"replay", "hostile", "starved", "threaded", "described", "agreed"}))
+                "aliased: with arguments that share memory with what is "
+                "written; agreed: the same results by all forms")
+      ->check(CLI::IsMember({"replay", "hostile", "starved", "threaded",
+                             "described", "aliased", "agreed"}))
       ->capture_default_str();
 }
 
@@ -122,6 +124,46 @@ CLI::App* prove_command(CLI::App& app, ProveOptions& o) {
   c->add_option("--jobs", o.jobs, "processes at a time")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  return c;
+}
+
+void fuzz_worker_options(CLI::App* c, FuzzWorkerOptions& o) {
+  plugin_option(c, o.plugins);
+  c->add_option("--device", o.device,
+                "where the tensors lie; the plugin's, else cpu");
+  c->add_option("--schema", o.schemas,
+                "load the operators of this file first (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--examples", o.examples,
+                "calls to begin with: a file of lines 'NAME: WORDS', as `sygen "
+                "examples` prints it (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--memory-limit", o.memory,
+                "bytes that a call may take, before OutOfMemoryError is right")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+CLI::App* fuzz_command(CLI::App& app, FuzzOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "fuzz",
+      "call operators with random, aliased, overlapping, undefined, wrong "
+      "arguments: a result or a clear error must come of it");
+  c->add_option("GLOB", o.worker.glob, "only these operators, as mine::*");
+  fuzz_worker_options(c, o.worker);
+  c->add_option("--seed", o.seed, "of the calls")->capture_default_str();
+  CLI::Option* calls =
+      c->add_option("--calls", o.calls, "how many")->capture_default_str();
+  c->add_option("--seconds", o.seconds, "for how long, instead")
+      ->check(CLI::Range(1, 1000000))
+      ->excludes(calls);
+  c->add_option("--timeout", o.timeout, "seconds for one call")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  c->add_option("--failures", o.failures,
+                "folder for calls that fail, made short: `sy replay` makes "
+                "them again");
+  jobs_option(c, o.jobs);
   return c;
 }
 
@@ -222,6 +264,12 @@ int run(int argc, char** argv) {
   run_worker->add_flag("--few", worker.few);
   ProveOptions prove;
   const CLI::App* run_proof = prove_command(app, prove);
+  FuzzOptions fuzz;
+  const CLI::App* run_fuzzer = fuzz_command(app, fuzz);
+  FuzzWorkerOptions fuzz_worker;
+  CLI::App* run_fuzz_worker_of = app.add_subcommand("fuzz-worker")->group("");
+  run_fuzz_worker_of->add_option("--op", fuzz_worker.glob);
+  fuzz_worker_options(run_fuzz_worker_of, fuzz_worker);
   CoverageOptions coverage;
   const CLI::App* run_coverage_of = coverage_command(app, coverage);
   DtypesOptions dtypes;
@@ -236,7 +284,8 @@ int run(int argc, char** argv) {
   minimal->add_flag("--yaml", minimal_yaml, "as a plugin's YAML lists them");
   minimal->add_flag("--json", minimal_json, "as JSON");
   CLI::App* replay = app.add_subcommand(
-      "replay", "run a failure of `sy conform` again, in this process");
+      "replay",
+      "run a failure of `sy conform` or `sy fuzz` again, in this process");
   std::string replay_file;
   replay->add_option("FILE", replay_file, "what --failures wrote")->required();
 
@@ -259,6 +308,8 @@ int run(int argc, char** argv) {
                                             : ListFormat::Text);
   }
   if (replay->parsed()) return replay_failure(replay_file);
+  if (run_fuzzer->parsed()) return sy::tools::run_fuzz(fuzz);
+  if (run_fuzz_worker_of->parsed()) return run_fuzz_worker(fuzz_worker);
   if (run_proof->parsed()) return sy::tools::run_prove(prove);
   load_plugins(inspect.plugins);
   if (app.got_subcommand("completion")) return 0;

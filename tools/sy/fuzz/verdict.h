@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "tools/sy/fuzz/fuzz_call.h"
+
+namespace sy::tools {
+
+struct Verdict {
+  // What is wrong, in a word, "" if nothing is: "InternalError", "foreign" (an
+  // exception that is no sy::Error), "unnamed" (an error that does not name
+  // the operator), "bounds" (a result outside its storage), "changed" (memory
+  // that the schema does not let the call write), "gradient" (of other sizes
+  // or a dtype), "leak" (memory is not given back), "malformed" (the call
+  // cannot be made).
+  std::string kind;
+  std::string why;
+  bool refused = false;  // with an error, as it may
+
+  // The rest of a verdict by whoever watches the process: "crash" and "hang".
+  Json json() const;
+  static Verdict parse(const Json& v);
+};
+
+// Makes a call in this process, with tensors on `device`, reads every result,
+// and runs backward if one requires a gradient. Memory is limited to so many
+// bytes, beyond which an OutOfMemoryError is right.
+Verdict judge_call(const FuzzCall& call, Device device);
+
+}  // namespace sy::tools

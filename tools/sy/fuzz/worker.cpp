@@ -1,0 +1,137 @@
+#include "tools/sy/fuzz/worker.h"
+
+#include <fmt/core.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+#include <optional>
+
+#include "c10/allocator.h"
+#include "c10/error.h"
+#include "runtime/load_schema.h"
+#include "sy/sy.h"
+#include "tools/sy/case_file.h"
+#include "tools/sy/claims.h"
+#include "tools/sy/fuzz/draw.h"
+#include "tools/sy/fuzz/verdict.h"
+#include "tools/sy/worker_process.h"
+
+namespace sy::tools {
+
+namespace {
+
+// Whether the reader is still there.
+bool answer(const Json& v) {
+  const std::string line = dump(v) + "\n";
+  size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t n =
+        write(WorkerProcess::kAnswers, line.data() + done, line.size() - done);
+    if (n <= 0) return false;
+    done += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+class Worker {
+ public:
+  explicit Worker(const FuzzWorkerOptions& options) {
+    init();
+    for (const std::string& file : options.schemas) load_schema(file).keep();
+    plugins_ = load_plugins(options.plugins);
+    device_ = Device(options.device);
+    if (device_.type() > kMeta && !device_.has_index()) device_.set_index(0);
+    std::vector<OperatorHandle> fit;
+    for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+      if (matches(options.glob, std::string(op.name()))) fit.push_back(op);
+    }
+    SY_CHECK(!fit.empty(), Value, "fuzz: no operator fits {}", options.glob);
+    std::sort(fit.begin(), fit.end(), [](OperatorHandle a, OperatorHandle b) {
+      return a.name() < b.name();
+    });
+    draw_.emplace(std::move(fit), read_examples(options.examples));
+    set_memory_limit(options.memory);
+  }
+
+  bool serve(const Json& request) {
+    if (request.contains("call")) {
+      return answer(
+          judge_call(FuzzCall::parse(request["call"], "call"), device_).json());
+    }
+    const uint64_t seed = request["seed"];
+    if (request.contains("draw")) {
+      return answer({{"call", draw(seed, request["draw"]).json()}});
+    }
+    const uint64_t end = request["end"];
+    uint64_t refused = 0;
+    for (uint64_t n = request["first"]; n < end; ++n) {
+      if (!answer({{"at", n}})) return false;
+      const Verdict v = judge_call(draw(seed, n), device_);
+      refused += v.refused;
+      if (!v.kind.empty() &&
+          !answer({{"bad", n}, {"kind", v.kind}, {"why", v.why}})) {
+        return false;
+      }
+    }
+    return answer({{"done", end}, {"refused", refused}});
+  }
+
+ private:
+  FuzzCall draw(uint64_t seed, uint64_t n) const {
+    return draw_->call(seed, n, device_.is_cpu());
+  }
+
+  std::vector<Plugin> plugins_;
+  Device device_{kCPU};
+  std::optional<Draw> draw_;
+};
+
+}  // namespace
+
+int run_fuzz_worker(const FuzzWorkerOptions& options) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  std::optional<Worker> worker;
+  try {
+    worker.emplace(options);
+    for (std::string line; std::getline(std::cin, line);) {
+      if (!worker->serve(parse_json(line, "request"))) break;
+    }
+  } catch (const std::exception& e) {
+    answer({{"fatal", e.what()}});
+    return 1;
+  }
+  // Without destructors: a worker's end must not look like a crash of a call.
+  _exit(0);
+}
+
+int replay_call(const std::string& path) {
+  const Json v = parse_json(read_file(path), path);
+  FuzzWorkerOptions options;
+  try {
+    options.device = v.at("device");
+    options.plugins = v.at("plugins").get<std::vector<std::string>>();
+    options.schemas = v.at("schemas").get<std::vector<std::string>>();
+    options.memory = v.at("memory");
+  } catch (const Json::exception& e) {
+    fail(ErrorKind::Value, "{}: {}", path, e.what());
+  }
+  const FuzzCall call = FuzzCall::parse(v.value("call", Json()), path);
+  init();
+  for (const std::string& file : options.schemas) load_schema(file).keep();
+  load_plugins(options.plugins);
+  set_memory_limit(options.memory);
+  Device device(options.device);
+  if (device.type() > kMeta && !device.has_index()) device.set_index(0);
+  const Verdict verdict = judge_call(call, device);
+  const bool passes = verdict.kind.empty();
+  fmt::print("{} {}{}\n", passes ? "PASS" : "FAIL", call.op,
+             passes ? "" : str(": {}: {}", verdict.kind, verdict.why));
+  return passes ? 0 : 1;
+}
+
+}  // namespace sy::tools

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "c10/dispatcher.h"
+#include "c10/tensor_base.h"
+
+// What holds for any call, right or wrong.
+
+namespace sy::tools {
+
+// Whether an error says which operator it is about: "[add] …", or by name.
+bool names_operator(std::string_view text, const FunctionSchema& schema);
+
+// "" if every element of a tensor lies within its storage.
+std::string out_of_bounds(const TensorBase& t);
+
+}  // namespace sy::tools
