@@ -31,7 +31,7 @@ class Agreed final : public CallTrials {
       : CallTrials(op, std::move(calls)), forms_(other_forms(op)) {}
 
  private:
-  std::string problem(size_t i, std::string*) const override {
+  std::string problem(size_t i, CaseResult&) const override {
     Arguments in = arguments(i);
     Results before, after;
     for (const NamedTensor& t : in.tensors) append(Value(t.tensor), &before);

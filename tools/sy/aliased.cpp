@@ -60,7 +60,7 @@ class Aliased final : public CallTrials {
   }
 
  private:
-  std::string problem(size_t i, std::string*) const override {
+  std::string problem(size_t i, CaseResult&) const override {
     if (forms_.empty()) return "";
     Arguments in = arguments(i);
     std::vector<Value> out(op().schema().returns().size());

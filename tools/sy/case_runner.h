@@ -13,8 +13,11 @@ struct CaseResult {
   bool non_empty = false;  // a call that succeeded, with elements to compare
   std::string note;        // differs, and may: strides of a fresh result
   // On a backend: "native", "composed", "declared" (the backend says that its
-  // kernel does not take this), "cpu".
+  // kernel does not take this), "cpu"; of what is composed of others also
+  // "accepted" (a result where an error is expected) and "restrided" (a written
+  // tensor with other strides), which `note` explains.
   std::string way = {};
+  std::string skipped = {};  // why the call says nothing; "" if it does
 };
 
 // Calls one operator, boxed, as its cases say. Throws nothing: what is wrong

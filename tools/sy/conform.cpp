@@ -82,20 +82,24 @@ bool says_too_little(const std::string& name) {
   return name.find("empty") != name.npos || name == "_copy_from";
 }
 
-// Overloads that are called as their signatures say. In-place and out= forms
-// only if they have kernels of their own.
-std::vector<std::string> made_names(const Claims* claims, bool on_device) {
-  std::vector<std::string> out;
+// Overloads that are called as their signatures say, and why others are not.
+// In-place and out= forms only if they have kernels of their own.
+std::vector<Job> made_jobs(const Claims* claims, bool on_device) {
+  std::vector<Job> out;
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
     std::string name(op.name());
     if (name.starts_with("aten::")) name.erase(0, 6);
     const bool own = claims != nullptr && claims->supports(op.name());
-    if (!(op.schema().is_functional() || own) ||
-        !(on_device || signature_suffices(op)) ||
-        op.entry().has_flag(OperatorDef::kRandom) || says_too_little(name)) {
-      continue;
+    if (!(op.schema().is_functional() || own)) continue;
+    Job job{std::move(name)};
+    if (op.entry().has_flag(OperatorDef::kRandom)) {
+      job.skipped = "random";
+    } else if (says_too_little(job.name)) {
+      job.skipped = "results that nobody sets";
+    } else if (!on_device && !signature_suffices(op)) {
+      job.skipped = kSaysTooLittle;
     }
-    out.push_back(std::move(name));
+    out.push_back(std::move(job));
   }
   return out;
 }
@@ -117,24 +121,30 @@ std::vector<std::string> compared_dtypes(const Claims* claims) {
 void add_made_jobs(const ConformOptions& o, const Claims* claims,
                    bool on_device, const std::vector<std::string>& recorded,
                    std::vector<Job>& jobs) {
-  const std::vector<std::string> made = made_names(claims, on_device);
+  const std::vector<Job> made = made_jobs(claims, on_device);
+  const auto add = [&](const std::string& tensors) {
+    for (const Job& job : made) {
+      if (!job.skipped.empty()) continue;
+      jobs.push_back(job);
+      jobs.back().tensors = tensors;
+    }
+  };
+  if (on_device || o.size != "smoke") {
+    std::copy_if(made.begin(), made.end(), std::back_inserter(jobs),
+                 [](const Job& job) { return !job.skipped.empty(); });
+  }
   if (on_device) {
     for (const std::string& dtype : compared_dtypes(claims)) {
       for (const auto& name : recorded) jobs.push_back({name, "", dtype});
     }
-    const char* const dtypes = o.size == "soak" ? "all" : "claimed";
-    for (const auto& name : made) jobs.push_back({name, dtypes});
+    add(o.size == "soak" ? "all" : "claimed");
     return;
   }
   if (o.size == "smoke") return;
-  for (const auto& name : made) {
-    jobs.push_back({name, "2x3"});
-    if (o.size != "soak") continue;
-    // Of one element, of an odd tail, of several tiles, of more dims.
-    for (const char* tensors : {"1", "7x17", "130x131", "2x3x5x7"}) {
-      jobs.push_back({name, tensors});
-    }
-  }
+  add("2x3");
+  if (o.size != "soak") return;
+  // Of one element, of an odd tail, of several tiles, of more dims.
+  for (const char* tensors : {"1", "7x17", "130x131", "2x3x5x7"}) add(tensors);
 }
 
 std::vector<Job> jobs_of(const ConformOptions& o,
@@ -163,7 +173,9 @@ std::vector<Job> jobs_of(const ConformOptions& o,
   const std::vector<std::string> chosen = select(names, o.globs);
   const std::set<std::string> wanted(chosen.begin(), chosen.end());
   std::erase_if(jobs, [&](const Job& j) { return wanted.count(j.name) == 0; });
-  SY_CHECK(!jobs.empty(), Value, "there is nothing to run");
+  SY_CHECK(std::any_of(jobs.begin(), jobs.end(),
+                       [](const Job& j) { return j.skipped.empty(); }),
+           Value, "there is nothing to run");
   return jobs;
 }
 

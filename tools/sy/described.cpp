@@ -38,7 +38,7 @@ class Described final : public CallTrials {
   using CallTrials::CallTrials;
 
  private:
-  std::string problem(size_t i, std::string* note) const override {
+  std::string problem(size_t i, CaseResult& result) const override {
     const Arguments in = arguments(i);
     // Before the call, which may write.
     std::vector<Value> inferred;
@@ -65,7 +65,7 @@ class Described final : public CallTrials {
       why = metadata_difference(inferred, out, false);
       // Of fresh results: a kernel of the CPU may choose others than Meta.
       if (schema.is_functional()) {
-        *note = metadata_difference(inferred, out, true);
+        result.note = metadata_difference(inferred, out, true);
       }
     }
     for (size_t i = 0; i < by_node.size() && why.empty(); ++i) {

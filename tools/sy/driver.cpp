@@ -59,6 +59,11 @@ class Driver {
 
  private:
   void assign(Slot& s) {
+    while (next_ < jobs_.size() && !jobs_[next_].skipped.empty()) {
+      const Job& job = jobs_[next_++];
+      ++report_[job.name].skipped[job.skipped];
+      ++finished_;
+    }
     s.job = next_ < jobs_.size() ? &jobs_[next_++] : nullptr;
     s.next_case = 0;
     s.in_case = false;
@@ -131,6 +136,7 @@ class Driver {
       end_case(s, r, v);
     } else if (v.contains("done")) {
       if (v["missing"]) r.missing = v["done"];
+      if (v.contains("skipped")) ++r.skipped[v["skipped"]];
       if (v["done"] == 0 && !r.tried()) report_.erase(s.job->name);
       finish(s);
     } else if (v.contains("bad")) {
@@ -143,12 +149,17 @@ class Driver {
 
   void end_case(const Slot& s, OverloadReport& r, const Json& v) {
     if (v["why"] != "") return fail_case(s, r, v["id"], v["why"]);
+    if (v["skipped"] != "") {
+      ++r.skipped[v["skipped"]];
+      return;
+    }
     const std::string way = v["way"];
     if (!way.empty()) ++r.ways[way];
     if (way == "declared") return;
+    if (v["note"] != "") r.notes.emplace_back(v["id"], v["note"]);
+    if (way == "accepted") return;
     ++r.passed;
     if (v["non_empty"]) r.non_empty = true;
-    if (v["note"] != "") r.notes.emplace_back(v["id"], v["note"]);
   }
 
   void fail_case(const Slot& s, OverloadReport& r, std::string id,

@@ -15,11 +15,16 @@ struct Job {
   // "2x3"; on a device their dtypes, "claimed" or "all".
   std::string tensors = {};
   std::string dtype = {};  // not empty: recorded ones, recast
+  // Not empty: why the operator is not called, and nothing is run.
+  std::string skipped = {};
 };
 
-// Has workers run the trials. What ends a worker, or takes longer than the
-// time-out, is a failure of the case it was at; another worker goes on behind
-// it. Throws Error if nothing can be run.
+// Why no call is made of a signature.
+inline constexpr char kSaysTooLittle[] = "the signature says too little";
+
+// Has workers run the trials; jobs that are skipped are only counted. What ends
+// a worker, or takes longer than the time-out, is a failure of the case it was
+// at; another worker goes on behind it. Throws Error if nothing can be run.
 Report run_jobs(const ConformOptions& options, const std::vector<Job>& jobs);
 
 }  // namespace sy::tools

@@ -13,18 +13,20 @@ namespace {
 struct Totals {
   size_t passed = 0, failed = 0, missing = 0;
   size_t working = 0, broken = 0, absent = 0, unproven = 0;  // overloads
-  size_t declared = 0;
-  size_t notes = 0;
-  std::map<std::string, size_t> ways;
+  size_t declared = 0, not_called = 0;
+  size_t notes = 0;  // on strides of fresh results
+  std::map<std::string, size_t> ways, skipped;
 
   explicit Totals(const Report& report) {
     for (const auto& [name, r] : report) {
       passed += r.passed;
       failed += r.failed;
       missing += r.missing;
-      notes += r.notes.size();
+      notes += r.notes.size() - r.by_way("accepted") - r.by_way("restrided");
       for (const auto& [way, n] : r.ways) ways[way] += n;
+      for (const auto& [why, n] : r.skipped) skipped[why] += n;
       ++(r.works()           ? working
+         : r.only_skipped()  ? not_called
          : r.declared_only() ? declared
          : r.failed != 0     ? broken
          : r.missing != 0    ? absent
@@ -55,6 +57,9 @@ std::string ways_text(const std::map<std::string, size_t>& ways) {
   static constexpr std::pair<const char*, const char*> kWays[] = {
       {"native", "by kernels of the backend"},
       {"composed", "composed of other operators"},
+      {"restrided", "composed, with other strides"},
+      {"accepted",
+       "composed, with a result for an error (not counted as passed)"},
       {"cpu", "on the CPU"},
       {"declared",
        "on the CPU, as the backend declares (not counted as passed)"}};
@@ -67,6 +72,34 @@ std::string ways_text(const std::map<std::string, size_t>& ways) {
     separator = ", ";
   }
   return out;
+}
+
+// The operators whose calls went a way that the CPU's do not.
+std::string differing(const Report& report, const char* way,
+                      const char* title) {
+  constexpr size_t kShown = 12;
+  std::string names;
+  size_t calls = 0, n = 0;
+  for (const auto& [name, r] : report) {
+    const size_t own = r.by_way(way);
+    if (own == 0) continue;
+    calls += own;
+    if (++n > kShown) continue;
+    names += str("{}{} ({})", n == 1 ? "" : ", ", name, own);
+  }
+  if (n == 0) return "";
+  if (n > kShown) names += str(", and {} more operators", n - kShown);
+  return str("{} calls {} (--notes lists them): {}\n", calls, title, names);
+}
+
+std::string skipped_text(const std::map<std::string, size_t>& skipped) {
+  size_t all = 0;
+  std::string out;
+  for (const auto& [why, n] : skipped) {
+    out += str("{}{} {}", all == 0 ? "" : ", ", why, n);
+    all += n;
+  }
+  return all == 0 ? "" : str("{} calls skipped: {}\n", all, out);
 }
 
 std::string list_of(const Report& report, const char* title,
@@ -97,10 +130,12 @@ Json to_json(const Report& report) {
                        {"missing", r.missing != 0},
                        {"failures", failures}};
     if (!r.ways.empty()) overloads[name]["ways"] = r.ways;
+    if (!r.skipped.empty()) overloads[name]["skipped"] = r.skipped;
   }
   return {{"passed", t.passed},
           {"failed", t.failed},
           {"missing", t.missing},
+          {"skipped", t.skipped},
           {"overloads", overloads}};
 }
 
@@ -118,9 +153,15 @@ std::string to_text(const Report& report, bool notes) {
   out += list_of(report, "only errors or empty results passed",
                  [](const OverloadReport& r) {
                    return !r.works() && r.failed == 0 && r.missing == 0 &&
-                          !r.declared_only();
+                          !r.declared_only() && !r.only_skipped();
                  });
+  out += differing(report, "accepted",
+                   "of composed operators give a result where an error is "
+                   "expected");
+  out += differing(report, "restrided",
+                   "of composed operators write tensors with other strides");
   const Totals t(report);
+  out += skipped_text(t.skipped);
   out += str("cases: {} passed, {} failed, {} missing", t.passed, t.failed,
              t.missing);
   if (t.notes != 0) {
@@ -129,9 +170,10 @@ std::string to_text(const Report& report, bool notes) {
   }
   if (!t.ways.empty()) out += "\n" + ways_text(t.ways);
   out +=
-      str("\noverloads: {} of {} work, {} fail, {} missing, {} unproven{}\n",
+      str("\noverloads: {} of {} work, {} fail, {} missing, {} unproven{}{}\n",
           t.working, report.size(), t.broken, t.absent, t.unproven,
-          t.declared == 0 ? "" : str(", {} declared unsupported", t.declared));
+          t.declared == 0 ? "" : str(", {} declared unsupported", t.declared),
+          t.not_called == 0 ? "" : str(", {} not called", t.not_called));
   return out;
 }
 

@@ -18,11 +18,23 @@ struct OverloadReport {
   size_t passed = 0, failed = 0;  // cases
   size_t missing = 0;             // cases of an operator that does not exist
   bool non_empty = false;         // a call with elements to compare passed
-  std::map<std::string, size_t> ways;  // see CaseResult
+  std::map<std::string, size_t> ways;     // see CaseResult
+  std::map<std::string, size_t> skipped;  // calls not made, by reason
   std::vector<FailedCase> failures;
   std::vector<std::pair<std::string, std::string>> notes;
 
-  bool tried() const { return passed + failed + missing != 0 || !ways.empty(); }
+  bool tried() const {
+    return passed + failed + missing != 0 || !ways.empty() || !skipped.empty();
+  }
+  // No call of it was made, and the report says why.
+  bool only_skipped() const {
+    return passed + failed + missing == 0 && ways.empty() && !skipped.empty();
+  }
+  // Calls that went that way.
+  size_t by_way(const std::string& way) const {
+    const auto it = ways.find(way);
+    return it == ways.end() ? 0 : it->second;
+  }
   // The backend says that its kernel takes none of the cases.
   bool declared_only() const {
     return passed == 0 && failed == 0 && ways.count("declared") != 0;
@@ -37,8 +49,8 @@ struct OverloadReport {
 using Report = std::map<std::string, OverloadReport>;
 
 Json to_json(const Report& report);
-// For people: what failed and why, then the totals. With `notes`, also what
-// differs without failing.
+// For people: what failed and why, what differs without failing, what was not
+// called, then the totals. With `notes`, also each difference.
 std::string to_text(const Report& report, bool notes);
 bool all_work(const Report& report);
 // No case fails or has no operator: what a few cases, or those that a backend

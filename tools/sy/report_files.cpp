@@ -9,12 +9,14 @@ using codegen::markup_text;
 
 namespace {
 
-constexpr const char* kWays[] = {"native", "composed", "cpu", "declared"};
+constexpr const char* kWays[] = {"native",   "composed",  "cpu",
+                                 "declared", "restrided", "accepted"};
 
 std::string state_of(const OverloadReport& r) {
   if (r.failed != 0) return "fails";
   if (r.missing != 0) return "missing";
   if (r.declared_only()) return "declared";
+  if (r.only_skipped()) return "skipped";
   return r.works() ? "works" : "unproven";
 }
 
@@ -48,7 +50,8 @@ std::string to_junit(const Report& report, const std::string& title) {
       cases += str("    <skipped message=\"{}\"/>\n",
                    state == "declared"
                        ? "the backend declares that it does not support this"
-                       : "no case has a result to show");
+                   : state == "skipped" ? markup_text(r.skipped.begin()->first)
+                                        : "no case has a result to show");
     }
     cases += "  </testcase>\n";
   }

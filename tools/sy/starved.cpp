@@ -18,7 +18,7 @@ class Starved final : public CallTrials {
  private:
   using Fail = int64_t (*)(int64_t) noexcept;
 
-  std::string problem(size_t i, std::string*) const override {
+  std::string problem(size_t i, CaseResult&) const override {
     bool failed = false;
     call(i, &fail_allocation, 0, failed);  // what it keeps for later is made
     std::string why = starve(i, "allocation", &fail_allocation);

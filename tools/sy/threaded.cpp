@@ -39,7 +39,7 @@ class Threaded final : public CallTrials {
   using CallTrials::CallTrials;
 
  private:
-  std::string problem(size_t i, std::string*) const override {
+  std::string problem(size_t i, CaseResult&) const override {
     const Outcome one = call(i, 1);
     const std::string why = difference(one, call(i, kThreads));
     return why.empty() ? "" : str("with {} threads: {}", kThreads, why);

@@ -51,10 +51,11 @@ CaseResult CallTrials::run(size_t i) const {
   CaseResult result;
   result.non_empty = true;
   try {
-    result.why = problem(i, &result.note);
+    result.why = problem(i, result);
   } catch (...) {
     result.why = current_exception_text();
   }
+  if (!result.skipped.empty()) result.non_empty = false;
   return result;
 }
 

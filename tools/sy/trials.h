@@ -36,9 +36,9 @@ class CallTrials : public Trials {
   Arguments arguments(size_t i) const final { return calls_->arguments(i); }
 
  protected:
-  // What is wrong with call i; "" if nothing is. May throw, and put something
-  // into `note` that differs and may.
-  virtual std::string problem(size_t i, std::string* note) const = 0;
+  // What is wrong with call i; "" if nothing is. May throw, and set `note` and
+  // `skipped` of the result.
+  virtual std::string problem(size_t i, CaseResult& result) const = 0;
 
   OperatorHandle op() const { return op_; }
   const Calls& calls() const { return *calls_; }

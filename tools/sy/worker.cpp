@@ -10,6 +10,7 @@
 #include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "tools/sy/claims.h"
+#include "tools/sy/driver.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/witness.h"
 #include "tools/sy/worker_process.h"
@@ -101,8 +102,9 @@ class Worker {
                            options_.gradients);
     } catch (const InternalError& e) {
       return answer({{"bad", e.what()}});
-    } catch (const Error&) {  // the signature does not say enough
-      return answer({{"done", 0}, {"missing", false}});
+    } catch (const Error&) {
+      return answer(
+          {{"done", 0}, {"missing", false}, {"skipped", kSaysTooLittle}});
     }
     if (options_.few) trials = few_trials(std::move(trials));
     return run(op, *trials, first);
@@ -119,7 +121,8 @@ class Worker {
                    {"why", r.why},
                    {"non_empty", r.non_empty},
                    {"note", r.note},
-                   {"way", r.way}})) {
+                   {"way", r.way},
+                   {"skipped", r.skipped}})) {
         return false;
       }
     }

@@ -24,8 +24,10 @@ struct WorkerOptions {
 //                                         recorded ones, recast
 // Answers, per trial and at the end:
 //   {"begin": 0, "id": …}
-//   {"end": 0, "id": …, "why": "", "non_empty": true, "note": "", "way": ""}
-//   {"done": 8, "missing": false}         number of trials
+//   {"end": 0, "id": …, "why": "", "non_empty": true, "note": "", "way": "",
+//    "skipped": ""}                       as in CaseResult
+//   {"done": 8, "missing": false}         number of trials; with "skipped" if
+//                                         there are none, and why
 //   {"bad": …}                            the files cannot be read
 //   {"fatal": …}                          nothing can be run: a plugin …
 int run_worker(const WorkerOptions& options);

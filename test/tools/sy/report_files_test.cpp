@@ -37,6 +37,39 @@ TEST(Report, DeclaredCasesAreNoPasses) {
   EXPECT_EQ(to_json(r)["passed"], 3);
 }
 
+TEST(Report, SaysWhatDiffersAndWhatIsNotCalled) {
+  Report r = example();
+  r["relu"].skipped = {{"refused by the CPU", 2}};
+  r["rand"].skipped = {{"random", 1}};
+  r["sub.out"].passed = 1;
+  r["sub.out"].non_empty = true;
+  r["sub.out"].ways = {{"accepted", 2}, {"restrided", 1}};
+  r["sub.out"].notes = {{"a", "expected an error, got a result"},
+                        {"b", "expected an error, got a result"},
+                        {"c", "out: strides: expected [1], got [2]"}};
+  EXPECT_TRUE(r.at("rand").only_skipped());
+  EXPECT_FALSE(r.at("relu").only_skipped());
+  const std::string text = to_text(r, false);
+  for (const char* line :
+       {"2 calls of composed operators give a result where an error is "
+        "expected (--notes lists them): sub.out (2)\n",
+        "1 calls of composed operators write tensors with other strides "
+        "(--notes lists them): sub.out (1)\n",
+        "3 calls skipped: random 1, refused by the CPU 2\n",
+        "1 composed, with other strides, 2 composed, with a result for an "
+        "error (not counted as passed)",
+        "0 unproven, 1 declared unsupported, 1 not called\n"}) {
+    EXPECT_NE(text.find(line), text.npos) << line << "\n" << text;
+  }
+  EXPECT_EQ(text.find("fresh results differ"), text.npos) << text;
+  EXPECT_EQ(to_json(r)["skipped"]["random"], 1);
+  EXPECT_EQ(to_json(r)["overloads"]["rand"]["skipped"]["random"], 1);
+  const std::string xml = to_junit(r, "");
+  EXPECT_NE(xml.find("name=\"rand\">\n    <skipped message=\"random\"/>"),
+            xml.npos)
+      << xml;
+}
+
 TEST(Junit, CountsAndEscapes) {
   const std::string xml = to_junit(example(), "a < b");
   EXPECT_NE(xml.find("<testsuite name=\"a &lt; b\" tests=\"4\" failures=\"2\" "
