@@ -3,6 +3,7 @@
 #include "autograd/gradcheck.h"
 #include "autograd/meta.h"
 #include "autograd/runtime_ops.h"
+#include "c10/generator.h"
 #include "c10/schema/function_schema.h"
 
 namespace sy::autograd {
@@ -36,6 +37,23 @@ void put_tensor(std::vector<Value>& args, const Place& p, const Tensor& t) {
           : Value::tensor_list(list.data(), list.size());
 }
 
+// Lets every call draw what the first one does.
+class SameDraws {
+ public:
+  SameDraws()
+      : generator_(default_generator()),
+        seed_(generator_->seed()),
+        offset_(generator_->offset()) {}
+  void again() const {
+    generator_->set_seed(seed_);
+    generator_->set_offset(offset_);
+  }
+
+ private:
+  Generator generator_;
+  uint64_t seed_, offset_;
+};
+
 }  // namespace
 
 GradcheckResult gradcheck_op(OperatorHandle op, const Value* args,
@@ -61,7 +79,9 @@ GradcheckResult gradcheck_op(OperatorHandle op, const Value* args,
       for (int k = 0; k < n; ++k) add({i, k});
     }
   }
+  const SameDraws draws;
   const auto f = [&](TensorList xs) {
+    draws.again();
     std::vector<Value> call(args, args + num_args);
     for (size_t i = 0; i < places.size(); ++i) {
       put_tensor(call, places[i], xs[i]);

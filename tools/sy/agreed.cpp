@@ -2,6 +2,7 @@
 
 #include "aten/tensor.h"
 #include "c10/error.h"
+#include "c10/generator.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/forms.h"
 #include "tools/sy/trials.h"
@@ -17,7 +18,9 @@ void append(const Value& v, Results* out) {
                   [&](const TensorBase& t) { out->push_back(read_tensor(t)); });
 }
 
+// All calls draw the same random numbers.
 Results call(OperatorHandle op, std::vector<Value>& args) {
+  manual_seed(5);
   std::vector<Value> out(op.schema().returns().size());
   op.call_boxed(args.data(), args.size(), out.data(), out.size());
   Results results;
@@ -44,7 +47,12 @@ class Agreed final : public CallTrials {
         }
       }
     }
-    if (const auto like = calls().like(i)) {
+    if (op().entry().has_flag(OperatorDef::kRandom)) {
+      Arguments other = arguments(i);
+      const std::string why =
+          compare(call(op(), other.values), expected, 0, true);
+      if (!why.empty()) return "with the same seed: " + why;
+    } else if (const auto like = calls().like(i)) {
       Arguments other = arguments(like->call);
       const std::string why =
           compare(expected, call(op(), other.values), like->tolerance, false);

@@ -5,6 +5,7 @@
 #include "aten/engine/guard.h"
 #include "aten/tensor.h"
 #include "c10/error.h"
+#include "c10/generator.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/forms.h"
 #include "tools/sy/trials.h"
@@ -64,6 +65,7 @@ class Aliased final : public CallTrials {
     if (forms_.empty()) return "";
     Arguments in = arguments(i);
     std::vector<Value> out(op().schema().returns().size());
+    manual_seed(5);
     op().call_boxed(in.values.data(), in.values.size(), out.data(), out.size());
     Results expected;
     for (const Value& v : out) {
@@ -258,6 +260,7 @@ class Aliased final : public CallTrials {
     }
     std::vector<Value> result(1);
     Results want;
+    manual_seed(5);
     try {
       op().call_boxed(apart.data(), apart.size(), result.data(), 1);
       want.push_back(read_tensor(result[0].to_tensor()));
@@ -297,6 +300,7 @@ class Aliased final : public CallTrials {
                               const std::vector<Tensor>& outs,
                               const Results& expected, bool works) {
     std::vector<Value> results(form.schema().returns().size());
+    manual_seed(5);
     try {
       form.call_boxed(args.data(), args.size(), results.data(), results.size());
     } catch (const InternalError&) {

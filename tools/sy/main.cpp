@@ -119,7 +119,10 @@ CLI::App* prove_command(CLI::App& app, ProveOptions& o) {
                 "the same for many operators: a file of lines 'NAME: WORDS', "
                 "as `sygen examples` prints it (repeatable)")
       ->allow_extra_args(false);
-  c->add_option("--except", o.except, "but not these (repeatable)")
+  c->add_option("--except", o.except,
+                "NAME: not these operators; NAME:TRIAL: not this trial of "
+                "them, as 'mine::*:starved' or 'mine::*:gradient' "
+                "(repeatable)")
       ->allow_extra_args(false);
   c->add_option("--jobs", o.jobs, "processes at a time")
       ->check(CLI::Range(1, 1024))

@@ -17,6 +17,7 @@
 #include "tools/sy/claims.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/examples.h"
+#include "tools/sy/excuses.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/words.h"
 
@@ -26,14 +27,11 @@ namespace {
 
 constexpr unsigned kSeconds = 120;  // for one operator
 
-struct Kind {
-  const char* name;
-  TrialKind kind;
-};
-constexpr Kind kKinds[] = {
-    {"agreed", TrialKind::Agreed},   {"described", TrialKind::Described},
-    {"aliased", TrialKind::Aliased}, {"threaded", TrialKind::Threaded},
-    {"starved", TrialKind::Starved}, {"hostile", TrialKind::Hostile}};
+constexpr const char* kKinds[] = {"agreed",   "described", "aliased",
+                                  "threaded", "starved",   "hostile"};
+
+// The end of the line of an operator whose results record no gradient.
+constexpr char kNoGradient[] = "  gradient none";
 
 struct Report {
   std::string line;      // what was done
@@ -72,25 +70,48 @@ std::string unfit(OperatorHandle op, const std::string& words) {
   return "";
 }
 
-void prove_trials(OperatorHandle op, const std::string& words, Report* out) {
+// Whether a trial is to be left out; says so if it is.
+bool leave_out(const Excused& excused, const char* trial, Report* out) {
+  if (!excused.contains(trial)) return false;
+  out->line += str("  {} excused", trial);
+  return true;
+}
+
+void prove_trials(OperatorHandle op, const std::string& words,
+                  const Excused& excused, Report* out) {
   std::shared_ptr<const Calls> calls = made_calls(op, words);
-  for (const Kind& k : kKinds) {
-    const auto trials = call_trials(k.kind, op, calls);
+  for (const char* kind : kKinds) {
+    if (leave_out(excused, kind, out)) continue;
+    const auto trials = call_trials(trial_kind_of(kind), op, calls);
     size_t failed = 0;
     for (size_t i = 0; i < trials->size(); ++i) {
       const CaseResult r = trials->run(i);
       if (r.why.empty()) continue;
       if (++failed > 3) continue;
-      out->problems += str("  {}, {}: {}\n", k.name, trials->id(i), r.why);
+      out->problems += str("  {}, {}: {}\n", kind, trials->id(i), r.why);
     }
     if (failed > 3) {
-      out->problems += str("  {}: and {} more\n", k.name, failed - 3);
+      out->problems += str("  {}: and {} more\n", kind, failed - 3);
     }
-    out->line += str("  {} {}", k.name, trials->size());
+    out->line += str("  {} {}", kind, trials->size());
   }
 }
 
-void prove_gradient(OperatorHandle op, const std::string& words, Report* out) {
+// Of the first or of the second order; "" if it is right.
+std::string gradient_problem(OperatorHandle op, const std::vector<Value>& args,
+                             bool second_order) {
+  autograd::GradcheckOptions options;
+  options.second_order = second_order;
+  try {
+    return autograd::gradcheck_op(op, args.data(), args.size(), options)
+        .problem;
+  } catch (const NotImplementedError& e) {
+    return str("it is missing: {}", e.message());
+  }
+}
+
+void prove_gradients(OperatorHandle op, const std::string& words,
+                     const Excused& excused, Report* out) {
   if (!op.entry().has_flag(OperatorDef::kDifferentiable)) return;
   const std::vector<Value> args = parse_arguments(op, words);
   std::vector<Value> results(op.schema().returns().size());
@@ -101,27 +122,29 @@ void prove_gradient(OperatorHandle op, const std::string& words, Report* out) {
     for_each_tensor(
         v, [&](const TensorBase& t) { recorded |= Tensor(t).requires_grad(); });
   }
-  if (!recorded) return;
-  autograd::GradcheckOptions options;
-  options.second_order = true;
-  autograd::GradcheckResult r;
-  try {
-    r = autograd::gradcheck_op(op, args.data(), args.size(), options);
-  } catch (const NotImplementedError&) {
-    out->line += "  gradient missing";
+  if (!recorded) {
+    out->line += kNoGradient;
     return;
   }
-  out->line += "  gradient";
-  if (!r.ok()) out->problems += str("  gradient: {}\n", r.problem);
+  for (const char* order : {"gradient", "second"}) {
+    if (leave_out(excused, order, out)) return;
+    const std::string why =
+        gradient_problem(op, args, std::string_view(order) == "second");
+    out->line += str("  {}", order);
+    if (why.empty()) continue;
+    out->problems += str("  {}: {}\n", order, why);
+    return;  // the second order would say the same
+  }
 }
 
-Report prove(OperatorHandle op, const std::string& words) {
+Report prove(OperatorHandle op, const std::string& words,
+             const Excused& excused) {
   Report out;
   try {
-    out.unfit = unfit(op, words);
+    if (!leave_out(excused, "fit", &out)) out.unfit = unfit(op, words);
     if (!out.unfit.empty()) return out;
-    prove_trials(op, words, &out);
-    prove_gradient(op, words, &out);
+    prove_trials(op, words, excused, &out);
+    prove_gradients(op, words, excused, &out);
   } catch (const std::exception& e) {
     out.problems += str("  {}\n", e.what());
   }
@@ -137,7 +160,7 @@ struct Child {
 };
 
 Child start(const std::string& name, OperatorHandle op,
-            const std::string& words) {
+            const std::string& words, const Excused& excused) {
   int ends[2];
   SY_CHECK(pipe(ends) == 0, Error, "prove: no pipe: {}", std::strerror(errno));
   const pid_t pid = fork();
@@ -145,7 +168,7 @@ Child start(const std::string& name, OperatorHandle op,
   if (pid == 0) {
     close(ends[0]);
     alarm(kSeconds);
-    const Report r = prove(op, words);
+    const Report r = prove(op, words, excused);
     const std::string text = str("{}\n{}\n{}", r.line, r.unfit, r.problems);
     size_t done = 0;
     while (done < text.size()) {
@@ -189,18 +212,24 @@ Report finish(const Child& child) {
 
 class Proof {
  public:
-  explicit Proof(const ProveOptions& options) : options_(options) {
+  explicit Proof(const ProveOptions& options)
+      : options_(options), excuses_(options.except) {
     if (options.words.empty()) examples_ = read_examples(options.examples);
   }
 
   void add(const std::string& name, OperatorHandle op) {
+    const Excused excused = excuses_.of(name);
+    if (excused.contains("")) {
+      ++excused_;
+      return;
+    }
     const auto example = examples_.find(name);
     const bool known = !options_.words.empty() || example != examples_.end();
     if (!known && !signature_suffices(op)) return add_unknown(name);
     if (running_.size() >= static_cast<size_t>(options_.jobs)) next();
     const std::string& words =
         options_.words.empty() && known ? example->second : options_.words;
-    running_.push_back(start(name, op, words));
+    running_.push_back(start(name, op, words, excused));
     running_.back().known = known;
   }
 
@@ -210,9 +239,18 @@ class Proof {
     for (const std::string& name : unknown_) {
       fmt::print("{}  needs --args\n", name);
     }
-    fmt::print("{} operators hold, {} do not, {} need --args\n", proven_,
-               failed_, unknown_.size());
-    return failed_ == 0 && proven_ != 0 ? 0 : 1;
+    if (!no_gradient_.empty()) {
+      fmt::print("no gradient is checked, as no result records one, of:{}\n",
+                 no_gradient_);
+    }
+    const std::vector<std::string> unused = excuses_.unused();
+    for (const std::string& u : unused) {
+      fmt::print("FAIL --except {}: it excuses nothing\n", u);
+    }
+    fmt::print("{} operators hold, {} do not, {} need --args{}\n", proven_,
+               failed_, unknown_.size(),
+               excused_ == 0 ? "" : str(", {} are excused", excused_));
+    return failed_ == 0 && proven_ != 0 && unused.empty() ? 0 : 1;
   }
 
  private:
@@ -226,15 +264,18 @@ class Proof {
                r.problems, r.unfit.empty() ? "" : str("  {}\n", r.unfit));
     std::fflush(stdout);
     ++(holds ? proven_ : failed_);
+    if (r.line.ends_with(kNoGradient)) no_gradient_ += " " + child.name;
   }
 
   void add_unknown(const std::string& name) { unknown_.push_back(name); }
 
   const ProveOptions& options_;
+  Excuses excuses_;
   ExampleWords examples_;
   std::deque<Child> running_;
   std::vector<std::string> unknown_;
-  size_t proven_ = 0, failed_ = 0;
+  std::string no_gradient_;
+  size_t proven_ = 0, failed_ = 0, excused_ = 0;
 };
 
 }  // namespace
@@ -249,13 +290,8 @@ int run_prove(const ProveOptions& options) {
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
     std::string name(op.name());
     if (name.starts_with("aten::")) name.erase(0, 6);
-    const auto fits = [&](const std::string& g) { return matches(g, name); };
-    if (!fits(options.glob) || !op.schema().is_functional()) continue;
+    if (!matches(options.glob, name) || !op.schema().is_functional()) continue;
     found = true;
-    if (op.entry().has_flag(OperatorDef::kRandom) ||
-        std::any_of(options.except.begin(), options.except.end(), fits)) {
-      continue;
-    }
     proof.add(name, op);
   }
   SY_CHECK(found, Value, "no functional operator fits {}", options.glob);

@@ -13,8 +13,8 @@ struct ProveOptions {
   // Files of lines "NAME: WORDS", as `sygen examples` prints them, besides the
   // library's own: what is called where `words` is empty.
   std::vector<std::string> examples;
-  std::vector<std::string> except;
-  int jobs = 2;  // processes at a time
+  std::vector<std::string> except;  // see excuses.h
+  int jobs = 2;                     // processes at a time
 };
 
 // Puts operators through every kind of trial and checks their gradients, by
