@@ -51,9 +51,10 @@ Tensor filled(const Tensor& like, double value) {
 
 class Checker {
  public:
+  // `all_recorded`: a result without a gradient must not depend on the inputs.
   Checker(GradcheckFunction f, const std::vector<Tensor>& inputs,
-          const GradcheckOptions& options)
-      : f_(f), inputs_(inputs), options_(options) {
+          const GradcheckOptions& options, bool all_recorded)
+      : f_(f), inputs_(inputs), options_(options), all_recorded_(all_recorded) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i].defined() || !requires_grad(inputs[i])) continue;
       SY_CHECK(is_readable(inputs[i]), Value,
@@ -78,7 +79,11 @@ class Checker {
     outputs_ = f_(inputs_);
     for (size_t o = 0; o < outputs_.size(); ++o) {
       const Tensor& out = outputs_[o];
-      if (!out.defined() || !requires_grad(out)) continue;
+      if (!out.defined()) continue;
+      if (!requires_grad(out)) {
+        if (all_recorded_ && is_readable(out)) check_constant(o);
+        continue;
+      }
       SY_CHECK(is_readable(out), Value,
                "[gradcheck] result {}: expected a float64 CPU tensor, got {}",
                o, describe(out));
@@ -140,6 +145,20 @@ class Checker {
       r[k] = (above[k] - below[k]) / (2 * options_.eps);
     }
     return r;
+  }
+
+  void check_constant(size_t o) {
+    for (size_t l = 0; l < leaves_.size(); ++l) {
+      for (int64_t e = 0; e < leaves_[l].numel() && problem_.empty(); ++e) {
+        for (const double d : differences(o, l, e)) {
+          if (close(0, d)) continue;
+          report(
+              "result {} depends on inputs[{}], element {}, and records no "
+              "gradient: finite differences {}",
+              o, checked_[l], e, d);
+        }
+      }
+    }
   }
 
   bool close(double a, double b) const {
@@ -275,6 +294,7 @@ class Checker {
   GradcheckFunction f_;
   const std::vector<Tensor>& inputs_;
   const GradcheckOptions& options_;
+  bool all_recorded_;
   std::vector<size_t> checked_;
   std::vector<Tensor> leaves_, outputs_;
   std::string problem_;
@@ -287,7 +307,7 @@ GradcheckResult gradcheck(GradcheckFunction f,
                           const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options) {
   const AutoGradMode on(true);
-  GradcheckResult r = Checker(f, inputs, options).run();
+  GradcheckResult r = Checker(f, inputs, options, false).run();
   if (!r || !options.second_order) return r;
   GradcheckOptions first = options;
   first.second_order = false;
@@ -331,7 +351,7 @@ GradcheckResult gradgradcheck(GradcheckFunction f,
     }
     return g;
   };
-  return gradcheck(first_order, all, options);
+  return Checker(first_order, all, options, true).run();
 }
 
 }  // namespace sy::autograd

@@ -70,7 +70,8 @@ SY_API GradcheckResult gradcheck(GradcheckFunction f,
                                  const GradcheckOptions& options = {});
 
 // Checks the gradient of the gradient: gradcheck of grad(f(inputs), inputs, v)
-// as a function of the inputs and of v.
+// as a function of the inputs and of v. A gradient that depends on one of them
+// and records no gradient itself is a mismatch.
 SY_API GradcheckResult gradgradcheck(GradcheckFunction f,
                                      const std::vector<Tensor>& inputs,
                                      const GradcheckOptions& options = {});

@@ -119,6 +119,26 @@ TEST(Gradcheck, FindsAWrongSecondDerivative) {
   EXPECT_EQ(r.problem.rfind("second order: ", 0), 0u) << r.problem;
 }
 
+// A formula that leaves the tape: its gradient is right, and a constant to
+// whoever differentiates it.
+TEST(Gradcheck, FindsAGradientThatRecordsNone) {
+  const Tensor x = numbers({3});
+  GradcheckOptions options;
+  const auto f = [](TensorList t) {
+    return spoilt_exp(t[0], [x = t[0]](const Tensor& grad) {
+      const NoGradGuard guard;
+      return mul(grad, exp(x));
+    });
+  };
+  EXPECT_TRUE(gradcheck(f, {x}, options).ok());
+  options.second_order = true;
+  const std::string problem = gradcheck(f, {x}, options).problem;
+  EXPECT_NE(problem.find("second order: result 0 depends on inputs[0], element "
+                         "0, and records no gradient"),
+            std::string::npos)
+      << problem;
+}
+
 TEST(GradcheckFast, AcceptsWhatIsRight) {
   GradcheckOptions options;
   options.fast = true;
