@@ -14,7 +14,7 @@
 
 // A backend in host memory whose kernels are right, but for the one that
 // SWITCHYARD_MUTANT names: what `sy conform` must notice. Loaded by
-// mutants_test.py, which lists them.
+// mutants_test.py, which lists them. mutated_calls.cpp has more of them.
 
 namespace sy {
 namespace {

@@ -11,28 +11,41 @@ import subprocess
 import sys
 import tempfile
 
-# mutant: the operator whose trials find it
+# mutant: the operator whose trials find it. There is one of each kind of entry
+# (pointwise, reduce, scan, foreach, view, composite, dispatch) and of each
+# engine that kernels stand on.
 MUTANTS = {
+    "clamps an index": "index_select",
     "clamps infinity": "relu",
+    "copies what it should view": "transpose.int",
     "crashes on no elements": "relu",
     "does not start at zero": "sum.dim_IntList",
     "drops NaN": "relu",
     "fills from the start on": "fill_.Scalar",
     "forgets alpha": "add.Tensor",
     "gives indices as numbers": "argmax",
+    "ignores descending": "sort.stable",
+    "ignores dilation": "convolution",
     "ignores dtype": "sum.dim_IntList",
     "ignores keepdim": "sum.dim_IntList",
     "ignores strides": "add.Tensor",
+    "ignores the probability": "bernoulli_.float",
+    "ignores upper": "linalg_cholesky_ex",
     "leaves its result": "relu",
+    "leaves the end of a range": "linspace.out",
+    "leaves the last of a list": "_foreach_add.Scalar",
     "leaves the last of a row": "sum.dim_IntList",
     "leaves the odd end of a product": "mm",
+    "loses the last index": "max_pool2d_with_indices",
     "passes NaN over": "argmax",
     "reads the first tile again": "add.Tensor",
     "records no gradient": "relu",
     "returns its argument for alpha 0": "add.Tensor",
     "skips the last tile": "add.Tensor",
+    "stops a scan too early": "cumsum",
     "takes a matrix for row-major": "mm",
     "takes dim -1 for 0": "sum.dim_IntList",
+    "takes the arguments of a composite in reverse": "outer",
     "takes the dtype of the first": "add.Tensor",
     "takes the last of equals": "argmax",
     "throws what is no Error": "relu",
@@ -63,12 +76,18 @@ def main():
         os.symlink(cases, os.path.join(folder, "cases"))
         shutil.copy(passing, os.path.join(folder, "passing.txt"))
         done, report = conform(sy, plugin, "", None, folder)
-        right = {name for name, r in report["overloads"].items()
-                 if r["ways"].get("native")}
-        if done.returncode != 0 or len(right) < 7:
+        if done.returncode != 0:
             print(done.stdout + done.stderr)
-            print("FAIL the kernels without a mutant")
+            print("FAIL the kernels that the backend lists")
             failed += 1
+        for op in sorted(set(MUTANTS.values())):
+            done, report = conform(sy, plugin, "", op, folder)
+            calls = sum(r["ways"].get("native", 0)
+                        for r in report["overloads"].values())
+            if done.returncode != 0 or calls == 0:
+                print(done.stdout + done.stderr)
+                print(f"FAIL {op} without a mutant")
+                failed += 1
         for mutant, op in MUTANTS.items():
             done, report = conform(sy, plugin, mutant, op, folder)
             failures = [(f["id"], f["why"].splitlines()[0])
