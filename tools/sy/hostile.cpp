@@ -90,7 +90,7 @@ class Hostile final : public Trials {
     } catch (const OutOfMemoryError&) {
       return "";
     } catch (const Error& e) {
-      return names_operator(e.what(), op_.schema())
+      return begins_with_operator(e.what(), op_)
                  ? ""
                  : "the error names no operator: " + current_exception_text();
     } catch (...) {

@@ -1,14 +1,85 @@
 #include "tools/sy/soundness.h"
 
+#include <algorithm>
+#include <set>
+
 #include "c10/error.h"
+#include "c10/introspect.h"
 #include "c10/schema/function_schema.h"
 #include "c10/value.h"
 
 namespace sy::tools {
 
+namespace {
+
+std::string plain_name(OperatorHandle op) {
+  std::string name = op.schema().name().functional_name();
+  if (name.ends_with('_')) name.pop_back();
+  return name;
+}
+
+// The errors of these name what they call. The list only shrinks.
+constexpr std::string_view kNameAnother[] = {"_det_backward",
+                                             "_grid_sampler_grads",
+                                             "_linalg_check_errors",
+                                             "_linalg_eigh",
+                                             "_linalg_svd",
+                                             "_slogdet_backward",
+                                             "empty_strided",
+                                             "linalg_eigvalsh",
+                                             "linalg_svdvals",
+                                             "mode",
+                                             "topk"};
+
+// "__iand__", whose functional form is "__and__".
+std::string_view schema_name(OperatorHandle op) {
+  std::string_view name = op.name();
+  const size_t space = name.rfind("::");
+  if (space != name.npos) name.remove_prefix(space + 2);
+  return name.substr(0, name.find('.'));
+}
+
+bool is_composed(OperatorHandle op) {
+  for (const KernelInfo& k : kernels_of(op)) {
+    if (k.key.starts_with("Composite")) return true;
+  }
+  return false;
+}
+
+const std::set<std::string, std::less<>>& names_of_operators() {
+  static const auto names = [] {
+    std::set<std::string, std::less<>> out;
+    for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+      out.insert(plain_name(op));
+    }
+    return out;
+  }();
+  return names;
+}
+
+}  // namespace
+
 bool names_operator(std::string_view text, const FunctionSchema& schema) {
   if (text.starts_with('[') && text.find("] ") != text.npos) return true;
   return text.find(schema.name().functional_name()) != text.npos;
+}
+
+bool begins_with_operator(std::string_view text, OperatorHandle op) {
+  const size_t end = text.find(']');
+  if (!text.starts_with('[') || end == text.npos) return false;
+  std::string_view name = text.substr(1, end - 1);
+  const size_t space = name.rfind("::");
+  if (space != name.npos) name.remove_prefix(space + 2);
+  name = name.substr(0, name.find('.'));
+  if (name == schema_name(op)) return true;
+  if (name.ends_with('_')) name.remove_suffix(1);
+  const std::string own = plain_name(op);
+  if (name == own) return true;
+  if (std::find(std::begin(kNameAnother), std::end(kNameAnother), own) !=
+      std::end(kNameAnother)) {
+    return true;
+  }
+  return is_composed(op) && names_of_operators().contains(name);
 }
 
 std::string out_of_bounds(const TensorBase& t) {
