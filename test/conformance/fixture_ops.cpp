@@ -53,16 +53,22 @@ TensorBase fresh_like(const TensorBase& t) {
   return TensorBase(make_tensor(t.sizes(), t.dtype(), t.device()));
 }
 
-// Of contiguous float32 tensors.
-TensorBase twice(const TensorBase& self) {
+// Of contiguous float32 tensors. `op` is named in errors.
+TensorBase twice_of(const char* op, const TensorBase& self) {
+  SY_CHECK(self.dtype() == kFloat, Type, "[{}] self: expected float32, got {}",
+           op, self.dtype());
   SY_CHECK(self.is_contiguous(), Value,
-           "[fixture_twice] self: expected a contiguous tensor");
+           "[{}] self: expected a contiguous tensor", op);
   TensorBase out = fresh_like(self);
   const float* from = self.data_ptr<float>();
   for (int64_t i = 0; i < self.numel(); ++i) {
     out.data_ptr<float>()[i] = 2 * from[i];
   }
   return out;
+}
+
+TensorBase twice(const TensorBase& self) {
+  return twice_of("fixture_twice", self);
 }
 
 TensorBase& twice_(TensorBase& self) {
@@ -146,7 +152,7 @@ TensorBase brittle(const TensorBase& self, int64_t n) {
     return TensorBase(self.impl()->alias({100}, {1}, 0));
   }
   SY_CHECK(n >= 0, Value, "[fixture_brittle] n: expected no less than 0");
-  return twice(self);
+  return twice_of("fixture_brittle", self);
 }
 
 // Without memory for a copy it forgets what it has, or that it failed.
