@@ -37,6 +37,7 @@ class CaseRunner {
  private:
   std::string must_throw(const Case& c) const;
   void compare(const Case& c, CaseResult& result) const;
+  bool gradient_is_determined(const Case& c) const;
 
   OperatorHandle op_;
   const CaseFile& file_;

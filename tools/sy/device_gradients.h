@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "aten/tensor.h"
 #include "c10/dispatcher.h"
 #include "tools/sy/arguments.h"
 
@@ -16,5 +17,10 @@ namespace sy::tools {
 std::string compare_device_gradients(
     OperatorHandle op, const std::function<Arguments()>& arguments,
     Device device);
+
+// The same numbers in float64, each off by 1e-12, or 1e-6 if they were not
+// float64, and as much of the number: only what is nearly singular there shows
+// it. Other dtypes stay.
+Tensor moved_a_little(const Tensor& t);
 
 }  // namespace sy::tools
