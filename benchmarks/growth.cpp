@@ -1,5 +1,5 @@
-// How cost grows: the same work on more and more of something, time for one
-// each. A curve that is flat is linear work. One source for both libraries;
+// How cost grows: the same work on more and more of something, and the time of
+// one each. A curve that is flat is linear work. One source for both libraries;
 // what only one has is beside it in this file.
 
 #include <benchmark/benchmark.h>
@@ -17,9 +17,12 @@ namespace {
 
 using benchmark::State;
 
-// Google Benchmark prints the time of an iteration: here one of `n` things.
+// An iteration is of `n` things; `each` is the time of one, in seconds.
 void per_item(State& s, int64_t n, double seconds) {
-  s.SetIterationTime(seconds / static_cast<double>(n));
+  s.SetIterationTime(seconds);
+  s.counters["each"] = benchmark::Counter(
+      static_cast<double>(n), benchmark::Counter::kIsIterationInvariantRate |
+                                  benchmark::Counter::kInvert);
 }
 
 template <class F>
