@@ -19,17 +19,10 @@ std::string plain_name(OperatorHandle op) {
 }
 
 // The errors of these name what they call. The list only shrinks.
-constexpr std::string_view kNameAnother[] = {"_det_backward",
-                                             "_grid_sampler_grads",
-                                             "_linalg_check_errors",
-                                             "_linalg_eigh",
-                                             "_linalg_svd",
-                                             "_slogdet_backward",
-                                             "empty_strided",
-                                             "linalg_eigvalsh",
-                                             "linalg_svdvals",
-                                             "mode",
-                                             "topk"};
+constexpr std::string_view kNameAnother[] = {
+    "_det_backward", "_grid_sampler_grads", "_linalg_check_errors",
+    "_linalg_eigh",  "_linalg_svd",         "_slogdet_backward",
+    "empty_strided", "linalg_eigvalsh",     "linalg_svdvals"};
 
 // "__iand__", whose functional form is "__and__".
 std::string_view schema_name(OperatorHandle op) {
