@@ -50,15 +50,22 @@ const BackendEngines& engines_of_kernel(const Kernel& k) {
   return *engines;
 }
 
-void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
-               Value* args, size_t num_args, Value* results, size_t n) {
+// Runs an engine's kernel with arguments of the right types, those that are
+// read apart from those that are written.
+template <BoxedFunction kRun>
+void with_inputs_apart(const Kernel& k, const OperatorEntry& entry,
+                       DispatchKeySet keys, Value* args, size_t num_args,
+                       Value* results, size_t n) {
   const OverloadState& form = form_of_engine(k);
   check_boxes(form, args);
-  if (!form.written.empty()) {
-    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
-      return pointwise(k, entry, keys, own.data(), num_args, results, n);
-    }
-  }
+  std::vector<Value> own;
+  if (!form.written.empty()) own = inputs_apart(form, args, num_args);
+  kRun(k, entry, keys, own.empty() ? args : own.data(), num_args, results, n);
+}
+
+void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+               Value* args, size_t, Value* results, size_t n) {
+  const OverloadState& form = form_of_engine(k);
   check_requirements(form, args);
   const PointwiseEngine& engine = *engines_of_kernel(k).pointwise;
   const PointwiseNode call(*form.node, args, form.positions.data());
@@ -77,15 +84,9 @@ void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
   return_written(form, args, results, n);
 }
 
-void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
-            Value* args, size_t num_args, Value* results, size_t n) {
+void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+            Value* args, size_t, Value* results, size_t n) {
   const OverloadState& form = form_of_engine(k);
-  check_boxes(form, args);
-  if (!form.written.empty()) {
-    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
-      return reduce(k, entry, keys, own.data(), num_args, results, n);
-    }
-  }
   check_requirements(form, args);
   const ReduceEngine& engine = *engines_of_kernel(k).reduce;
   const ReduceNode call(*form.node, args, form.positions.data());
@@ -115,16 +116,10 @@ const Value* base_order(const OverloadState& form, const Value* args,
   return own.data();
 }
 
-void scan(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
-          Value* args, size_t num_args, Value* results, size_t n) {
+void scan(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+          Value* args, size_t, Value* results, size_t n) {
   const OverloadState& form = form_of_engine(k);
-  check_boxes(form, args);
-  if (!form.written.empty()) {
-    if (auto own = inputs_apart(form, args, num_args); !own.empty()) {
-      return scan(k, entry, keys, own.data(), num_args, results, n);
-    }
-    check_outs_apart(form, entry, args);
-  }
+  check_outs_apart(form, entry, args);
   check_requirements(form, args);
   const ScanEngine& engine = *engines_of_kernel(k).scan;
   std::vector<Value> own;
@@ -601,11 +596,12 @@ BoxedFunction engine_kernel(lang::OperatorKind kind,
                             const BackendEngines& engines) {
   switch (kind) {
     case lang::OperatorKind::kPointwise:
-      return engines.pointwise != nullptr ? &pointwise : nullptr;
+      return engines.pointwise != nullptr ? &with_inputs_apart<&pointwise>
+                                          : nullptr;
     case lang::OperatorKind::kReduce:
-      return engines.reduce != nullptr ? &reduce : nullptr;
+      return engines.reduce != nullptr ? &with_inputs_apart<&reduce> : nullptr;
     case lang::OperatorKind::kScan:
-      return engines.scan != nullptr ? &scan : nullptr;
+      return engines.scan != nullptr ? &with_inputs_apart<&scan> : nullptr;
     default: return nullptr;
   }
 }
