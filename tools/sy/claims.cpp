@@ -141,6 +141,12 @@ std::string choose_device(const std::vector<Plugin>& plugins,
   return device;
 }
 
+Device device_of_tensors(const std::string& name) {
+  Device device(name);
+  if (device.type() > kMeta && !device.has_index()) device.set_index(0);
+  return device;
+}
+
 const Claims* claims_for(const std::vector<Plugin>& plugins, Device device) {
   for (const Plugin& p : plugins) {
     if (p.claims && !p.claims->device.empty() &&

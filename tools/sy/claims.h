@@ -51,6 +51,9 @@ std::vector<Plugin> load_plugins(const std::vector<std::string>& paths);
 std::string choose_device(const std::vector<Plugin>& plugins,
                           const std::string& given);
 
+// The device as tensors have it: "npu" is npu:0. Throws ValueError.
+Device device_of_tensors(const std::string& name);
+
 // The claims for a device; nullptr if there are none.
 const Claims* claims_for(const std::vector<Plugin>& plugins, Device device);
 

@@ -112,16 +112,8 @@ std::vector<std::pair<std::string, OperatorHandle>> subjects(
   return out;
 }
 
-void answer(const Json& json) {
-  const std::string line = dump(json) + "\n";
-  size_t done = 0;
-  while (done < line.size()) {
-    const ssize_t n =
-        write(WorkerProcess::kAnswers, line.data() + done, line.size() - done);
-    SY_CHECK(n > 0 || errno == EINTR, Error,
-             "nobody reads what a worker answers");
-    if (n > 0) done += static_cast<size_t>(n);
-  }
+void tell(const Json& v) {
+  SY_CHECK(answer(v), Error, "nobody reads what a worker answers");
 }
 
 using Workers = std::vector<std::unique_ptr<WorkerProcess>>;
@@ -172,11 +164,9 @@ void collect(const Workers& workers, const F& take) {
 void run_part(const DtypesOptions& options) {
   const std::vector<Plugin> plugins = load_plugins(options.plugins);
   init();
-  Device device(choose_device(plugins, options.device));
-  if (device.type() > kMeta && !device.has_index()) {
-    device = Device(device.type(), 0);  // as tensors have it
-  }
-  answer({{"device", str("{}", device)}});
+  const Device device =
+      device_of_tensors(choose_device(plugins, options.device));
+  tell({{"device", str("{}", device)}});
   const ExampleWords examples = read_examples({});
   const auto all = subjects(options.glob);
   const auto jobs = static_cast<size_t>(std::max(1, options.jobs));
@@ -195,7 +185,7 @@ void run_part(const DtypesOptions& options) {
       // What the signature suggests is no call.
     }
     if (ways.empty()) continue;
-    answer({{"at", i}, {"name", name}, {"ways", ways}});
+    tell({{"at", i}, {"name", name}, {"ways", ways}});
   }
 }
 
@@ -205,7 +195,7 @@ int run_dtypes_worker(const DtypesOptions& options) {
   try {
     run_part(options);
   } catch (const std::exception& e) {
-    answer({{"error", e.what()}});  // said once, by who started the workers
+    tell({{"error", e.what()}});  // said once, by who started the workers
   }
   return 0;
 }

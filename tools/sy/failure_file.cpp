@@ -90,8 +90,7 @@ struct Found {
 
 Found find_trial(OperatorHandle op, const Failure& f, const Claims* claims,
                  std::unique_ptr<CaseFile> file) {
-  Device device(f.device);
-  if (device.type() > kMeta && !device.has_index()) device.set_index(0);
+  const Device device = device_of_tensors(f.device);
   Found out{std::move(file), nullptr, 0};
   if (!f.dtype.empty()) {
     const auto dtype = parse_scalar_type(f.dtype);

@@ -1,10 +1,7 @@
 #include "tools/sy/worker.h"
 
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <iostream>
 
 #include "c10/dispatcher.h"
@@ -19,30 +16,13 @@ namespace sy::tools {
 
 namespace {
 
-// Whether the reader is still there.
-bool answer(const Json& v) {
-  const std::string line = dump(v) + "\n";
-  size_t done = 0;
-  while (done < line.size()) {
-    const ssize_t n =
-        write(WorkerProcess::kAnswers, line.data() + done, line.size() - done);
-    if (n <= 0) return false;
-    done += static_cast<size_t>(n);
-  }
-  return true;
-}
-
 class Worker {
  public:
   // Throws Error if nothing can be run.
   explicit Worker(const WorkerOptions& options)
       : options_(options), plugins_(load_plugins(options.plugins)) {
     init();
-    device_ = Device(options.device);
-    // As tensors have it: "npu" is npu:0.
-    if (device_.type() > kMeta && !device_.has_index()) {
-      device_ = Device(device_.type(), 0);
-    }
+    device_ = device_of_tensors(options.device);
   }
 
   // Whether the reader is still there.
@@ -137,9 +117,7 @@ class Worker {
 }  // namespace
 
 int run_worker(const WorkerOptions& options) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
+  begin_worker();
   std::unique_ptr<Worker> worker;
   try {
     worker = std::make_unique<Worker>(options);

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,6 +128,25 @@ std::string WorkerProcess::how_it_ended() {
     return str("signal {} ({})", signal, strsignal(signal));
   }
   return str("exit status {}", WEXITSTATUS(status));
+}
+
+void begin_worker() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+}
+
+bool answer(const Json& v) {
+  const std::string line = dump(v) + "\n";
+  size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t n =
+        write(WorkerProcess::kAnswers, line.data() + done, line.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<size_t>(n);
+  }
+  return true;
 }
 
 int share_cores(int jobs) {

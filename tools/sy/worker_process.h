@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/sy/json.h"
+
 namespace sy::tools {
 
 // This program again, in a process of its own, spoken to in lines. Spawned, not
@@ -38,6 +40,11 @@ class WorkerProcess {
   int requests_ = -1, answers_ = -1;
   std::string partial_;
 };
+
+// In the worker: it ends with the process that spawned it, and leaves no core.
+void begin_worker();
+// Writes an answer, as one line. False if nobody reads any more.
+bool answer(const Json& v);
 
 // The number of workers that are asked for, one per core for 0. Their threads
 // share the cores; what the user set stays.

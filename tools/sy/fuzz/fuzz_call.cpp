@@ -381,6 +381,38 @@ std::optional<int64_t> elements_reached(const Json& tensor) {
   return last + 1;
 }
 
+bool is_view(const Json& v) { return v.is_object() && v.contains("tensor"); }
+
+std::vector<Json::json_pointer> places_of_tensors(const Json& arguments) {
+  std::vector<Json::json_pointer> out;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Json::json_pointer at = Json::json_pointer() / i;
+    if (is_view(arguments[i])) out.push_back(at);
+    if (!arguments[i].is_array()) continue;
+    for (size_t k = 0; k < arguments[i].size(); ++k) {
+      if (is_view(arguments[i][k])) out.push_back(at / k);
+    }
+  }
+  return out;
+}
+
+bool fit_storages(FuzzCall& call) {
+  Json kept = Json::object();
+  for (const auto& at : places_of_tensors(call.arguments)) {
+    const Json& t = call.arguments[at];
+    const auto n = elements_reached(t);
+    if (!n) return false;
+    const std::string key = t["tensor"];
+    if (!kept.contains(key)) {
+      kept[key] = call.storages[key];
+      kept[key]["elements"] = 0;
+    }
+    kept[key]["elements"] = std::max(kept[key]["elements"].get<int64_t>(), *n);
+  }
+  call.storages = std::move(kept);
+  return true;
+}
+
 FuzzArguments make_arguments(const FuzzCall& call, const FunctionSchema& schema,
                              Device device) {
   try {

@@ -41,6 +41,15 @@ struct FuzzArguments : Arguments {
   std::vector<NamedTensor> storages;
 };
 
+bool is_view(const Json& v);  // a tensor VALUE that lies in a storage
+// Those of a call's arguments, and of its lists, by where they are.
+std::vector<Json::json_pointer> places_of_tensors(const Json& arguments);
+
+// Gives each storage the size that its tensors need, and drops those without
+// tensors. False, with storages as they were, if a tensor is too large (see
+// elements_reached).
+bool fit_storages(FuzzCall& call);
+
 // Fresh arguments on a device. `schema` says of what a list is that is empty or
 // has ints among its numbers. Throws ValueError if a tensor does not lie within
 // its storage or a VALUE is malformed.

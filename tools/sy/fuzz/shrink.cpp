@@ -8,42 +8,7 @@ namespace sy::tools {
 
 namespace {
 
-bool is_view(const Json& v) { return v.is_object() && v.contains("tensor"); }
-
-// Tensor VALUEs and those of lists, by where they are.
-std::vector<Json::json_pointer> places_of_tensors(const Json& arguments) {
-  std::vector<Json::json_pointer> out;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const Json::json_pointer at = Json::json_pointer() / i;
-    if (is_view(arguments[i])) out.push_back(at);
-    if (!arguments[i].is_array()) continue;
-    for (size_t k = 0; k < arguments[i].size(); ++k) {
-      if (is_view(arguments[i][k])) out.push_back(at / k);
-    }
-  }
-  return out;
-}
-
-// Storages get the size that their tensors need; false if that is too much.
-bool fit(FuzzCall& call) {
-  Json kept = Json::object();
-  for (const auto& at : places_of_tensors(call.arguments)) {
-    const Json& t = call.arguments[at];
-    const auto n = elements_reached(t);
-    if (!n) return false;
-    const std::string key = t["tensor"];
-    if (!kept.contains(key)) {
-      kept[key] = call.storages[key];
-      kept[key]["elements"] = 0;
-    }
-    kept[key]["elements"] = std::max(kept[key]["elements"].get<int64_t>(), *n);
-  }
-  call.storages = std::move(kept);
-  return true;
-}
-
-// What a shorter call has less of. Copies that alias nothing read easier than
-// sharing, and short texts easier than long ones.
+// What a shorter call has less of.
 double length(const FuzzCall& call) {
   double out = static_cast<double>(dump(call.json()).size());
   for (const auto& [key, s] : call.storages.items()) {
@@ -70,7 +35,8 @@ class Shrinker {
 
  private:
   bool attempt(FuzzCall shorter) {
-    if (questions_ <= 0 || !fit(shorter) || length(shorter) >= length(call_)) {
+    if (questions_ <= 0 || !fit_storages(shorter) ||
+        length(shorter) >= length(call_)) {
       return false;
     }
     --questions_;

@@ -1,7 +1,9 @@
 #include "tools/sy/fuzz/verdict.h"
 
+#include <algorithm>
 #include <set>
 
+#include "aten/backend/write_plan.h"
 #include "c10/allocator.h"
 #include "c10/error.h"
 #include "c10/generator.h"
@@ -14,25 +16,18 @@ namespace sy::tools {
 
 namespace {
 
-// Whether an argument is written: says the schema, or the operator's
-// `writes:`, where the schema is ATen's and silent.
-bool is_written(OperatorHandle op, size_t k) {
-  const Argument& a = op.schema().arguments()[k];
-  if (a.is_write()) return true;
-  const OperatorInfo* const info = op.entry().info();
-  const std::string silent = info == nullptr ? "" : info->writes;
-  return str(",{},", silent).find(str(",{},", a.name.view())) != silent.npos;
-}
-
 // What a call may not change: sizes of tensors that it does not write, and
 // memory that no tensor that it writes has elements in.
 class Untouched {
  public:
   Untouched(OperatorHandle op, const FuzzArguments& in) {
     std::set<const TensorImpl*> written;
+    const std::vector<int8_t>& places = write_plan(op.entry()).written;
     for (size_t k = 0; k < in.values.size(); ++k) {
       const bool known = k < op.schema().arguments().size();
-      if (known && !is_written(op, k)) continue;
+      const bool reads = std::find(places.begin(), places.end(),
+                                   static_cast<int8_t>(k)) == places.end();
+      if (known && reads) continue;
       for_each_tensor(in.values[k], [&](const TensorBase& t) {
         if (t.defined() && written.insert(t.impl()).second) {
           written_.push_back(t);

@@ -1,11 +1,8 @@
 #include "tools/sy/fuzz/worker.h"
 
 #include <fmt/core.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <iostream>
 #include <optional>
 
@@ -23,27 +20,19 @@ namespace sy::tools {
 
 namespace {
 
-// Whether the reader is still there.
-bool answer(const Json& v) {
-  const std::string line = dump(v) + "\n";
-  size_t done = 0;
-  while (done < line.size()) {
-    const ssize_t n =
-        write(WorkerProcess::kAnswers, line.data() + done, line.size() - done);
-    if (n <= 0) return false;
-    done += static_cast<size_t>(n);
-  }
-  return true;
+// Loads what calls need. The device of their tensors.
+Device prepare(const FuzzWorkerOptions& options) {
+  init();
+  for (const std::string& file : options.schemas) load_schema(file).keep();
+  load_plugins(options.plugins);
+  set_memory_limit(options.memory);
+  return device_of_tensors(options.device);
 }
 
 class Worker {
  public:
-  explicit Worker(const FuzzWorkerOptions& options) {
-    init();
-    for (const std::string& file : options.schemas) load_schema(file).keep();
-    plugins_ = load_plugins(options.plugins);
-    device_ = Device(options.device);
-    if (device_.type() > kMeta && !device_.has_index()) device_.set_index(0);
+  explicit Worker(const FuzzWorkerOptions& options)
+      : device_(prepare(options)) {
     std::vector<OperatorHandle> fit;
     for (const OperatorHandle op : Dispatcher::singleton().operators()) {
       if (matches(options.glob, std::string(op.name()))) fit.push_back(op);
@@ -53,9 +42,9 @@ class Worker {
       return a.name() < b.name();
     });
     draw_.emplace(std::move(fit), read_examples(options.examples));
-    set_memory_limit(options.memory);
   }
 
+  // Whether the reader is still there.
   bool serve(const Json& request) {
     if (request.contains("call")) {
       return answer(
@@ -84,17 +73,14 @@ class Worker {
     return draw_->call(seed, n, device_.is_cpu());
   }
 
-  std::vector<Plugin> plugins_;
-  Device device_{kCPU};
+  Device device_;
   std::optional<Draw> draw_;
 };
 
 }  // namespace
 
 int run_fuzz_worker(const FuzzWorkerOptions& options) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
+  begin_worker();
   std::optional<Worker> worker;
   try {
     worker.emplace(options);
@@ -121,13 +107,7 @@ int replay_call(const std::string& path) {
     fail(ErrorKind::Value, "{}: {}", path, e.what());
   }
   const FuzzCall call = FuzzCall::parse(v.value("call", Json()), path);
-  init();
-  for (const std::string& file : options.schemas) load_schema(file).keep();
-  load_plugins(options.plugins);
-  set_memory_limit(options.memory);
-  Device device(options.device);
-  if (device.type() > kMeta && !device.has_index()) device.set_index(0);
-  const Verdict verdict = judge_call(call, device);
+  const Verdict verdict = judge_call(call, prepare(options));
   const bool passes = verdict.kind.empty();
   fmt::print("{} {}{}\n", passes ? "PASS" : "FAIL", call.op,
              passes ? "" : str(": {}: {}", verdict.kind, verdict.why));
