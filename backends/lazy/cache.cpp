@@ -1,0 +1,264 @@
+#include "backends/lazy/cache.h"
+
+#include <algorithm>
+#include <list>
+
+#include "c10/error.h"
+
+namespace sy::lazy {
+
+namespace {
+
+// What a word of a key says, in its low bits.
+enum Field : uint64_t {
+  kNode,     // the kind
+  kWhat,     // an operator or a program
+  kCompute,  // dtype, and what a reduction does
+  kOperand,  // of which value
+  kPart,     // how it is seen
+  kDtype,
+  kSize,
+  kOrder,   // of the strides
+  kWanted,  // somebody holds the result
+  kOwn,     // nobody else holds the data
+  kFields,
+};
+constexpr const char* kFieldNames[kFields] = {
+    "the kind of call", "the operator", "the dtype it computes in",
+    "what it reads", "the part that it reads", "the dtype", "the shape",
+    "the order of strides", "who holds the result",
+    "whether its memory may be reused (donation)"};
+
+class KeyMaker {
+ public:
+  KeyMaker(const Graph& graph, const Usage& usage)
+      : graph_(graph), usage_(usage) {}
+
+  Key make() {
+    for (size_t i = 0; i < graph_.data.size(); ++i) {
+      for (const Made& m : graph_.data[i]->made) add(m.layout);
+      add(kOwn, usage_.own_data[i]);
+    }
+    key_.begin.reserve(graph_.nodes.size());
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      key_.begin.push_back(static_cast<uint32_t>(key_.words.size()));
+      add(*graph_.nodes[i], usage_.wanted[i]);
+    }
+    uint64_t h = 0x9e3779b97f4a7c15;
+    for (const uint64_t w : key_.words) {
+      h = (h ^ w) * 0xff51afd7ed558ccd;
+      h ^= h >> 32;
+    }
+    key_.hash = h;
+    return std::move(key_);
+  }
+
+ private:
+  void add(Field f, uint64_t v) { key_.words.push_back(v << 4 | f); }
+  void add_pointer(const void* p) {
+    add(kWhat, reinterpret_cast<uintptr_t>(p));
+  }
+
+  void add(const Node& n, const std::vector<bool>& wanted) {
+    add(kNode, n.kind);
+    if (n.kind == Node::kPointwise) {
+      add_pointer(n.program->steps);
+      add_pointer(n.program->results);
+      add(kCompute, static_cast<uint64_t>(n.compute));
+    } else if (n.kind == Node::kReduce) {
+      add_pointer(n.reduce);
+      add(kCompute, static_cast<uint64_t>(n.compute) | n.keepdim << 8);
+      add(kCompute, n.reduced);
+    } else if (n.op != nullptr) {
+      add_pointer(n.op);
+    }
+    for (const Operand& o : n.operands) {
+      add(kOperand, static_cast<uint64_t>(o.node->index + (int64_t{1} << 32))
+                            << 8 |
+                        o.result);
+      if (o.part) add_part(*o.part, o.node->made[o.result].layout);
+    }
+    for (size_t r = 0; r < n.made.size(); ++r) {
+      add(n.made[r].layout);
+      add(kWanted, wanted[r]);
+    }
+    if (n.window) add_part(*n.window, n.made[0].layout);
+  }
+
+  void add(const Layout& l) {
+    add(kDtype, static_cast<uint64_t>(l.dtype) << 8 | uint64_t(l.dim()));
+    for (const int64_t s : l.sizes()) add(kSize, symbol(s));
+    add_order(l);
+  }
+
+  void add_part(const Layout& part, const Layout& of) {
+    std::vector<int8_t> dims;
+    const bool mapped = map_dims(part, of, &dims);
+    add(kPart, uint64_t(part.dim()) << 1 | uint64_t(mapped));
+    for (int64_t d = 0; d < part.dim(); ++d) {
+      add(kSize, symbol(part.sizes()[size_t(d)]));
+      add(kPart, mapped ? static_cast<uint64_t>(dims[size_t(d)] + 1)
+                        : part.strides()[size_t(d)] == 0);
+    }
+    if (!mapped) add(kDtype, static_cast<uint64_t>(part.dtype));
+  }
+
+  // The dims of more than one element, slowest first.
+  void add_order(const Layout& l) {
+    int8_t order[TensorImpl::kMaxDims];
+    int n = 0;
+    bool sorted = true;
+    for (int64_t d = 0; d < l.dim(); ++d) {
+      if (l.sizes()[size_t(d)] == 1) continue;
+      if (n > 0 && l.strides()[size_t(order[n - 1])] < l.strides()[size_t(d)]) {
+        sorted = false;
+      }
+      order[n++] = static_cast<int8_t>(d);
+    }
+    if (sorted || l.numel == 0) return;
+    std::stable_sort(order, order + n, [&](int8_t a, int8_t b) {
+      return l.strides()[size_t(a)] > l.strides()[size_t(b)];
+    });
+    for (int i = 0; i < n; ++i) add(kOrder, static_cast<uint64_t>(order[i]));
+  }
+
+  uint64_t symbol(int64_t size) {
+    if (size <= 1) return static_cast<uint64_t>(size);
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      if (sizes_[i] == size) return i + 2;
+    }
+    sizes_.push_back(size);
+    return sizes_.size() + 1;
+  }
+
+  const Graph& graph_;
+  const Usage& usage_;
+  Key key_;
+  std::vector<int64_t> sizes_;
+};
+
+struct Entry {
+  Key key;
+  std::vector<std::string> names;  // of the nodes
+  intrusive_ptr<Plan> plan;
+};
+
+// Guarded by graph_mutex(). The last used entry is in front.
+struct Cache {
+  std::list<Entry> entries;
+  size_t capacity = 256;
+  bool collide = false;
+  std::string last_miss = "nothing was planned yet";
+  intrusive_ptr<Plan> last_plan;
+};
+Cache& cache() {
+  static auto* c = new Cache;  // leaked, as the graph is
+  return *c;
+}
+
+// How many words two keys have in common at the front.
+size_t common(const Key& a, const Key& b) {
+  const size_t n = std::min(a.words.size(), b.words.size());
+  return static_cast<size_t>(
+      std::mismatch(a.words.begin(), a.words.begin() + static_cast<int64_t>(n),
+                    b.words.begin())
+          .first -
+      a.words.begin());
+}
+
+std::string explain(const Key& key, const Graph& graph) {
+  const Cache& c = cache();
+  const Entry* nearest = nullptr;
+  size_t most = 0;
+  for (const Entry& e : c.entries) {
+    const size_t n = common(key, e.key);
+    const bool same_calls = nearest != nullptr &&
+                            e.names.size() == graph.nodes.size() &&
+                            nearest->names.size() != graph.nodes.size();
+    if (nearest == nullptr || n > most || (n == most && same_calls)) {
+      nearest = &e;
+      most = n;
+    }
+  }
+  if (nearest == nullptr) {
+    return str("a graph of {} calls: the first one", graph.nodes.size());
+  }
+  const auto after =
+      std::upper_bound(key.begin.begin(), key.begin.end(), most);
+  const auto at = static_cast<int64_t>(after - key.begin.begin()) - 1;
+  const std::string head =
+      str("a graph of {} calls; the nearest that was planned has {}",
+          graph.nodes.size(), nearest->names.size());
+  if (most == key.words.size()) return head + "; it is the beginning of that";
+  const char* const field = kFieldNames[key.words[most] & 15];
+  if (at < 0) return head + str("; data differs first: {}", field);
+  const Node& n = *graph.nodes[static_cast<size_t>(at)];
+  std::string what = str("; call {} ({}) differs first: {}", at, n.name(), field);
+  const auto i = static_cast<size_t>(at);
+  if (i < nearest->names.size() && nearest->names[i] != n.name()) {
+    what += str(", {} there", nearest->names[i]);
+  } else if (!n.made.empty()) {
+    what += str(", {} of {} here", n.made[0].layout.dtype,
+                n.made[0].layout.sizes());
+  }
+  return head + what;
+}
+
+}  // namespace
+
+intrusive_ptr<Plan> find_plan(const Graph& graph) {
+  Cache& c = cache();
+  Usage usage = usage_of(graph);
+  Key key = KeyMaker(graph, usage).make();
+  if (c.collide) key.hash = 0;
+  for (auto e = c.entries.begin(); e != c.entries.end(); ++e) {
+    if (e->key.hash != key.hash || e->key.words != key.words) continue;
+    ++counters().hits;
+    c.entries.splice(c.entries.begin(), c.entries, e);
+    return c.last_plan = e->plan;
+  }
+  ++counters().misses;
+  c.last_miss = explain(key, graph);
+  Entry entry{std::move(key), {}, make_plan(graph, std::move(usage))};
+  for (const auto& n : graph.nodes) entry.names.emplace_back(n->name());
+  c.last_plan = entry.plan;
+  c.entries.push_front(std::move(entry));
+  while (c.entries.size() > c.capacity) c.entries.pop_back();
+  return c.last_plan;
+}
+
+std::string explain_last_miss() {
+  const std::lock_guard lock(graph_mutex());
+  return cache().last_miss;
+}
+
+std::string last_plan_text() {
+  const std::lock_guard lock(graph_mutex());
+  const intrusive_ptr<Plan>& p = cache().last_plan;
+  return p == nullptr ? "nothing has run yet\n" : p->text;
+}
+
+size_t cached_plans() {
+  const std::lock_guard lock(graph_mutex());
+  return cache().entries.size();
+}
+
+void set_cache_capacity(size_t plans) {
+  const std::lock_guard lock(graph_mutex());
+  Cache& c = cache();
+  c.capacity = std::max<size_t>(plans, 1);
+  while (c.entries.size() > c.capacity) c.entries.pop_back();
+}
+
+void clear_cache() {
+  const std::lock_guard lock(graph_mutex());
+  cache().entries.clear();
+  cache().last_plan.reset();
+}
+
+void plant_collisions(bool on) {
+  const std::lock_guard lock(graph_mutex());
+  cache().collide = on;
+}
+
+}  // namespace sy::lazy

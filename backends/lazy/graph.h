@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/lazy/value.h"
+
+// The recorded calls that are not computed yet, and how they are computed.
+
+namespace sy::lazy {
+
+// Why recorded calls run.
+enum class Cause : uint8_t {
+  kAsked,    // sync()
+  kRead,     // a copy to another device
+  kPointer,  // data_ptr, printing, saving
+  kCall,     // a call that cannot be recorded: its results depend on data
+  kBound,    // the graph has grown too large
+};
+inline constexpr int kCauses = 5;
+const char* name_of(Cause c);
+
+struct Counters {
+  int64_t recorded = 0;   // calls
+  int64_t ran_at_once = 0;  // calls that cannot be recorded
+  int64_t runs = 0;       // graphs
+  int64_t hits = 0, misses = 0;  // of the cache of plans
+  int64_t regions = 0;    // that ran, and the calls in them
+  int64_t in_regions = 0;
+  int64_t kernels = 0;    // calls that ran one by one
+  int64_t donated = 0;    // bytes of results in the memory of operands
+  int64_t causes[kCauses] = {};
+};
+
+// The caller holds graph_mutex() for these.
+Counters& counters();
+// Puts a node among those to run.
+void add_recorded(const intrusive_ptr<Node>& node);
+
+// The caller must not hold graph_mutex() for these: others may be at work on
+// what is asked for.
+
+// Runs the graph if it has grown too large. `op` was recorded last.
+void run_if_too_large(const char* op);
+// Computes a node with all that it needs. `op` names the call that asked.
+void compute(Node& node, Cause cause, const OperatorEntry* op);
+void compute(ArrayRef<Operand> operands, Cause cause, const OperatorEntry* op);
+// Computes everything that a tensor still holds.
+void compute_all(Cause cause, const OperatorEntry* op);
+// Whether a sync that nobody asked for is an error.
+void set_strict(bool strict);
+void set_bound(int64_t nodes, int64_t bytes);
+
+// Some recorded calls that run together. Nodes are in an order in which they
+// could run one by one.
+struct Graph {
+  std::vector<intrusive_ptr<Node>> nodes;
+  std::vector<intrusive_ptr<Node>> data;  // values that they read
+};
+
+// The recorded calls that these nodes need, and the nodes themselves. Each gets
+// its place as `index`; node i of `data` gets -1 - i.
+Graph collect(const std::vector<intrusive_ptr<Node>>& roots);
+// Whether somebody beyond the graph wants this value of one of its nodes.
+// `internal` counts the operands within the graph.
+inline bool is_wanted(const Made& m, uint32_t internal) {
+  return m.holders > 0 || m.uses > internal;
+}
+
+}  // namespace sy::lazy

@@ -1,0 +1,404 @@
+#include "backends/lazy/plan.h"
+
+#include <algorithm>
+#include <map>
+
+#include "aten/backend/region_builder.h"
+#include "backends/lazy/groups.h"
+#include "c10/error.h"
+
+namespace sy::lazy {
+
+bool map_dims(const Layout& part, const Layout& of, std::vector<int8_t>* dims) {
+  dims->clear();
+  if (part.dtype != of.dtype || part.offset != of.offset || of.numel == 0) {
+    return false;
+  }
+  uint64_t used = 0;
+  for (int64_t d = 0; d < part.dim(); ++d) {
+    const int64_t size = part.sizes()[size_t(d)];
+    const int64_t stride = part.strides()[size_t(d)];
+    int found = -1;
+    if (size != 1 && stride != 0) {
+      for (int64_t k = 0; k < of.dim() && found < 0; ++k) {
+        if ((used >> k & 1) == 0 && of.sizes()[size_t(k)] == size &&
+            of.strides()[size_t(k)] == stride) {
+          found = static_cast<int>(k);
+        }
+      }
+      if (found < 0) return false;
+      used |= uint64_t{1} << found;
+    }
+    dims->push_back(static_cast<int8_t>(found));
+  }
+  for (int64_t k = 0; k < of.dim(); ++k) {
+    if (of.sizes()[size_t(k)] != 1 && (used >> k & 1) == 0) return false;
+  }
+  return true;
+}
+
+Usage usage_of(const Graph& graph) {
+  Usage out;
+  std::vector<std::vector<uint32_t>> inside(graph.nodes.size());
+  std::vector<std::vector<uint32_t>> data(graph.data.size());
+  for (size_t i = 0; i < inside.size(); ++i) {
+    inside[i].assign(graph.nodes[i]->made.size(), 0);
+  }
+  for (size_t i = 0; i < data.size(); ++i) {
+    data[i].assign(graph.data[i]->made.size(), 0);
+  }
+  for (const auto& n : graph.nodes) {
+    for (const Operand& o : n->operands) {
+      const int k = o.node->index;
+      ++(k < 0 ? data[size_t(-1 - k)] : inside[size_t(k)])[o.result];
+    }
+  }
+  for (size_t i = 0; i < inside.size(); ++i) {
+    std::vector<bool> wanted;
+    for (size_t r = 0; r < inside[i].size(); ++r) {
+      wanted.push_back(is_wanted(graph.nodes[i]->made[r], inside[i][r]));
+    }
+    out.wanted.push_back(std::move(wanted));
+  }
+  for (size_t i = 0; i < data.size(); ++i) {
+    bool own = true;
+    for (size_t r = 0; r < data[i].size(); ++r) {
+      own = own && !is_wanted(graph.data[i]->made[r], data[i][r]);
+    }
+    out.own_data.push_back(own);
+  }
+  return out;
+}
+
+namespace {
+
+class Planner {
+ public:
+  Planner(const Graph& graph, Usage usage)
+      : graph_(graph), plan_(make_intrusive<Plan>()) {
+    plan_->wanted = std::move(usage.wanted);
+    plan_->own_data = std::move(usage.own_data);
+  }
+
+  intrusive_ptr<Plan> make() {
+    groups_ = make_groups(graph_);
+    for (const Group& g : groups_.groups) {
+      if (!g.fused || !add_region(g)) {
+        for (const int i : g.nodes) add_node(i);
+      }
+    }
+    find_last_uses();
+    choose_donors();
+    for (size_t i = 0; i < plan_->steps.size(); ++i) {
+      prepare(plan_->steps[i], groups_of_steps_[i]);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  const Node& node(int i) const { return *graph_.nodes[size_t(i)]; }
+  static ValueRef ref(const Operand& o) { return {o.node->index, o.result}; }
+  const Made& made(ValueRef v) const {
+    const auto& n = v.node < 0 ? graph_.data[size_t(-1 - v.node)]
+                               : graph_.nodes[size_t(v.node)];
+    return n->made[size_t(v.result)];
+  }
+
+  void add_node(int i) {
+    Step step;
+    step.nodes = {i};
+    plan_->steps.push_back(std::move(step));
+    groups_of_steps_.push_back(nullptr);
+  }
+
+  // One reduction alone is the kernel's: it knows more ways than a region.
+  bool add_region(const Group& g) {
+    if (g.nodes.size() == 1 && node(g.nodes[0]).kind == Node::kReduce) {
+      return false;
+    }
+    Step step;
+    step.nodes = g.nodes;
+    bool reduces = false;
+    for (const int i : g.nodes) {
+      const Node& n = node(i);
+      reduces |= n.kind == Node::kReduce;
+      const std::vector<int8_t>& walked = groups_.walked[size_t(i)];
+      for (size_t k = 0; k < n.operands.size(); ++k) {
+        const Operand& o = n.operands[k];
+        if (is_in(g, o)) continue;
+        const size_t own = static_cast<size_t>(o.layout().dim());
+        RegionInput in{ref(o), i, static_cast<int>(k), {}};
+        for (size_t d = 0; d < own; ++d) {
+          const bool varies =
+              o.layout().sizes()[d] != 1 && o.layout().strides()[d] != 0;
+          in.dims.push_back(varies ? walked[walked.size() - own + d]
+                                   : static_cast<int8_t>(-1));
+        }
+        const bool known = std::any_of(
+            step.inputs.begin(), step.inputs.end(),
+            [&](const RegionInput& x) { return same_input(x, in); });
+        if (!known) step.inputs.push_back(std::move(in));
+      }
+      for (size_t r = 0; r < n.made.size(); ++r) {
+        if (!leaves(g, i, r)) continue;
+        step.results.push_back({{i, static_cast<int>(r)},
+                                groups_.result_dims[size_t(i)],
+                                -1});
+      }
+    }
+    for (size_t d = 0; d < g.space.size(); ++d) {
+      step.sizes.push_back(size_of(g, static_cast<int8_t>(d)));
+    }
+    step.one_row = !reduces && lies_in_one_row(step);
+    RegionBuilder b(sizes_of(step));
+    fill(&b, step, g);
+    RegionReason why;
+    if (!supports_region(inner_device().type(), b.region(), &why)) return false;
+    plan_->steps.push_back(std::move(step));
+    groups_of_steps_.push_back(&g);
+    return true;
+  }
+
+  bool is_in(const Group& g, const Operand& o) const {
+    return o.node->index >= 0 &&
+           &groups_.groups[size_t(groups_.of[size_t(o.node->index)])] == &g;
+  }
+  const Operand& operand(const RegionInput& in) const {
+    return node(in.reader).operands[size_t(in.operand)];
+  }
+  bool same_input(const RegionInput& a, const RegionInput& b) const {
+    return a.value == b.value && a.dims == b.dims && !operand(a).part &&
+           !operand(b).part;
+  }
+  bool leaves(const Group& g, int i, size_t r) const {
+    if (plan_->wanted[size_t(i)][r]) return true;
+    for (size_t k = size_t(i) + 1; k < graph_.nodes.size(); ++k) {
+      if (&groups_.groups[size_t(groups_.of[k])] == &g) continue;
+      for (const Operand& o : graph_.nodes[k]->operands) {
+        if (o.node->index == i && o.result == r) return true;
+      }
+    }
+    return false;
+  }
+
+  Step::Size size_of(const Group& g, int8_t d) const {
+    for (const int i : g.nodes) {
+      const auto& walked = groups_.walked[size_t(i)];
+      for (size_t k = 0; k < walked.size(); ++k) {
+        if (walked[k] == d) return {i, static_cast<int>(k)};
+      }
+    }
+    SY_INTERNAL_ASSERT(false, "a dim that nobody walks");
+    return {};
+  }
+
+  // Whether all operands are the elements of equal layouts, or one element.
+  bool lies_in_one_row(const Step& step) const {
+    if (step.results.empty()) return false;
+    const Layout& first = made(step.results[0].value).layout;
+    const auto same = [&](const Layout& l) {
+      return l.sizes() == first.sizes() && l.strides() == first.strides();
+    };
+    for (const RegionResult& r : step.results) {
+      if (!same(made(r.value).layout)) return false;
+    }
+    for (const RegionInput& in : step.inputs) {
+      const Operand& o = operand(in);
+      if (o.part || !(same(o.layout()) || o.layout().numel == 1)) return false;
+    }
+    return true;
+  }
+
+  std::vector<int64_t> sizes_of(const Step& step) const {
+    if (step.one_row) return {kOpen};
+    return std::vector<int64_t>(std::max<size_t>(step.sizes.size(), 1),
+                                step.sizes.empty() ? 1 : kOpen);
+  }
+
+  std::vector<int64_t> strides_of(const Step& step,
+                                  const std::vector<int8_t>& dims,
+                                  bool one) const {
+    if (step.one_row) return {one ? 0 : 1};
+    std::vector<int64_t> out(std::max<size_t>(step.sizes.size(), 1), 0);
+    for (const int8_t d : dims) {
+      if (d >= 0) out[size_t(d)] = kOpen;
+    }
+    return out;
+  }
+
+  void fill(RegionBuilder* b, const Step& step, const Group& g) const {
+    std::vector<std::pair<ValueRef, int>> values;
+    std::vector<int> inputs;
+    for (const RegionInput& in : step.inputs) {
+      const Layout& l = operand(in).layout();
+      inputs.push_back(
+          b->input(l.dtype, strides_of(step, in.dims, l.numel == 1)));
+    }
+    const auto value_of = [&](int i, size_t k) {
+      const Operand& o = node(i).operands[k];
+      if (is_in(g, o)) {
+        const auto at = std::find_if(values.begin(), values.end(),
+                                     [&](auto& v) { return v.first == ref(o); });
+        return at->second;
+      }
+      for (size_t x = 0; x < inputs.size(); ++x) {
+        const RegionInput& in = step.inputs[x];
+        const bool itself = in.reader == i && in.operand == static_cast<int>(k);
+        if (itself) return inputs[x];
+      }
+      for (size_t x = 0; x < inputs.size(); ++x) {
+        const RegionInput& in = step.inputs[x];
+        if (in.value == ref(o) && !operand(in).part && !o.part &&
+            in.dims == input_dims(i, k)) {
+          return inputs[x];
+        }
+      }
+      SY_INTERNAL_ASSERT(false, "an operand from nowhere");
+      return 0;
+    };
+    for (const int i : step.nodes) {
+      const Node& n = node(i);
+      std::vector<int> in;
+      for (size_t k = 0; k < n.operands.size(); ++k) in.push_back(value_of(i, k));
+      std::vector<ScalarType> results;
+      for (const Made& m : n.made) results.push_back(m.layout.dtype);
+      int first = 0;
+      if (n.kind == Node::kPointwise) {
+        first = b->pointwise(*n.program, n.compute, in, results, n.name());
+      } else {
+        first = b->reduce(reduction(n, groups_.walked[size_t(i)], results), in);
+      }
+      for (size_t r = 0; r < n.made.size(); ++r) {
+        values.push_back({{i, static_cast<int>(r)}, first + static_cast<int>(r)});
+      }
+    }
+    for (const RegionResult& r : step.results) {
+      const auto at = std::find_if(values.begin(), values.end(), [&](auto& v) {
+        return v.first == r.value;
+      });
+      b->output(at->second, made(r.value).layout.dtype,
+                strides_of(step, r.dims, false), r.donor);
+    }
+  }
+
+  std::vector<int8_t> input_dims(int i, size_t k) const {
+    const Layout& l = node(i).operands[k].layout();
+    const auto& walked = groups_.walked[size_t(i)];
+    std::vector<int8_t> dims;
+    const auto own = static_cast<size_t>(l.dim());
+    for (size_t d = 0; d < own; ++d) {
+      const bool varies = l.sizes()[d] != 1 && l.strides()[d] != 0;
+      dims.push_back(varies ? walked[walked.size() - own + d]
+                            : static_cast<int8_t>(-1));
+    }
+    return dims;
+  }
+
+  static RegionNode reduction(const Node& n, const std::vector<int8_t>& walked,
+                              ArrayRef<ScalarType> results) {
+    const ReduceOp& op = *n.reduce;
+    RegionNode out;
+    out.kind = RegionNode::kReduce;
+    out.compute = n.compute;
+    out.body = op.map.body;
+    out.combine = &op.combine.body;
+    out.finish = op.finish == nullptr ? nullptr : &op.finish->body;
+    out.identity = op.identity;
+    for (size_t d = 0; d < walked.size(); ++d) {
+      if ((n.reduced >> d & 1) != 0 && walked[d] >= 0) {
+        out.reduced |= uint64_t{1} << walked[d];
+      }
+    }
+    out.results = results;
+    out.name = n.name();
+    return out;
+  }
+
+  void find_last_uses() {
+    std::map<std::pair<int, int>, size_t> last;
+    for (size_t s = 0; s < plan_->steps.size(); ++s) {
+      const Step& step = plan_->steps[s];
+      for (const int i : step.nodes) {
+        for (const Operand& o : node(i).operands) {
+          last[{o.node->index, o.result}] = s;
+        }
+        for (size_t r = 0; r < node(i).made.size(); ++r) {
+          last.try_emplace({i, static_cast<int>(r)}, s);
+        }
+      }
+    }
+    for (const auto& [v, s] : last) {
+      const auto [n, r] = v;
+      const bool ours = n < 0 ? plan_->own_data[size_t(-1 - n)]
+                              : !plan_->wanted[size_t(n)][size_t(r)];
+      if (ours) plan_->steps[s].last_uses.push_back({n, r});
+    }
+  }
+
+  // Results take the memory of operands that nobody reads again. A reduction
+  // reads its operands several times.
+  void choose_donors() {
+    for (size_t s = 0; s < plan_->steps.size(); ++s) {
+      Step& step = plan_->steps[s];
+      if (groups_of_steps_[s] == nullptr) continue;
+      const auto reduces = [&](int i) {
+        return node(i).kind == Node::kReduce ||
+               is_integral_type(node(i).compute, true);
+      };
+      if (std::any_of(step.nodes.begin(), step.nodes.end(), reduces)) continue;
+      std::vector<bool> taken(step.inputs.size(), false);
+      for (RegionResult& r : step.results) {
+        for (size_t x = 0; x < step.inputs.size() && r.donor < 0; ++x) {
+          if (taken[x] || !gives(step, x, r)) continue;
+          taken[x] = true;
+          r.donor = static_cast<int>(x);
+        }
+      }
+    }
+  }
+
+  bool gives(const Step& step, size_t x, const RegionResult& r) const {
+    const RegionInput& in = step.inputs[x];
+    const Layout& from = operand(in).layout();
+    const Layout& to = made(r.value).layout;
+    if (operand(in).part || in.dims != r.dims ||
+        element_size(from.dtype) != element_size(to.dtype) ||
+        from.sizes() != to.sizes() || from.strides() != to.strides()) {
+      return false;
+    }
+    for (size_t k = 0; k < step.inputs.size(); ++k) {
+      if (k != x && step.inputs[k].value.node == in.value.node) return false;
+    }
+    return std::find(step.last_uses.begin(), step.last_uses.end(), in.value) !=
+           step.last_uses.end();
+  }
+
+  void prepare(Step& step, const Group* g) {
+    std::string& text = plan_->text;
+    if (g == nullptr) {
+      text += str("  {}\n", node(step.nodes[0]).name());
+      return;
+    }
+    RegionBuilder b(sizes_of(step));
+    fill(&b, step, *g);
+    step.region = prepare_region(inner_device().type(), b.region());
+    text += str("  region of {}, {} in, {} out{}:", step.nodes.size(),
+                step.inputs.size(), step.results.size(),
+                step.one_row ? ", one row" : "");
+    for (const int i : step.nodes) text += str(" {}", node(i).name());
+    text += '\n';
+  }
+
+  const Graph& graph_;
+  intrusive_ptr<Plan> plan_;
+  Groups groups_;
+  std::vector<const Group*> groups_of_steps_;
+};
+
+}  // namespace
+
+intrusive_ptr<Plan> make_plan(const Graph& graph, Usage usage) {
+  return Planner(graph, std::move(usage)).make();
+}
+
+}  // namespace sy::lazy

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aten/backend/region.h"
+#include "backends/lazy/graph.h"
+
+// How a graph runs: which of its nodes run together, in which order, and whose
+// memory is used again. A plan knows nodes by their places in the graph. It
+// serves each graph of the same structure, whatever its sizes and numbers.
+
+namespace sy::lazy {
+
+// A value of a graph: node < 0 is data[-1 - node].
+struct ValueRef {
+  int node = 0;
+  int result = 0;
+  friend bool operator==(ValueRef, ValueRef) = default;
+};
+
+struct RegionInput {
+  ValueRef value;
+  // The operand that reads it, for its layout.
+  int reader = 0, operand = 0;
+  // Dim of the operand -> dim of the region, or -1.
+  std::vector<int8_t> dims;
+};
+
+struct RegionResult {
+  ValueRef value;
+  std::vector<int8_t> dims;
+  int donor = -1;  // an input of the region
+};
+
+struct Step {
+  // One node that runs by itself, or all nodes of a region.
+  std::vector<int> nodes;
+  RegionHandle region;  // defined for a region
+  // Dim of the region -> a node and which of the dims that it walks has the
+  // size. With `one_row` the region has one dim, all elements of a result.
+  struct Size {
+    int node;
+    int dim;
+  };
+  std::vector<Size> sizes;
+  bool one_row = false;
+  std::vector<RegionInput> inputs;
+  std::vector<RegionResult> results;
+  // Values that nobody needs after the step.
+  std::vector<ValueRef> last_uses;
+};
+
+struct Plan final : RefCounted {
+  std::vector<Step> steps;
+  std::vector<std::vector<bool>> wanted;  // by node and result
+  std::vector<bool> own_data;             // data that only the graph knows
+  std::string text;                       // a listing, one step per line
+};
+
+// What a graph knows of its values beyond the nodes.
+struct Usage {
+  std::vector<std::vector<bool>> wanted;
+  std::vector<bool> own_data;
+};
+Usage usage_of(const Graph& graph);
+
+intrusive_ptr<Plan> make_plan(const Graph& graph, Usage usage);
+
+// The dims that a node walks: those of its results, or of what it reduces.
+inline const Layout& walked_layout(const Node& n) {
+  return n.kind == Node::kReduce ? n.operands[0].layout() : n.made[0].layout;
+}
+
+// Dims of `part` that are dims of the value `of`: -1 for those of size 1 and
+// for those along which the same elements are read again. Empty if `part` is
+// anything else than the dims of `of` in another order.
+bool map_dims(const Layout& part, const Layout& of, std::vector<int8_t>* dims);
+
+}  // namespace sy::lazy

@@ -1,0 +1,382 @@
+#include <algorithm>
+
+#include "aten/backend/cpu_fallback.h"
+#include "aten/backend/node.h"
+#include "aten/engine/copy.h"
+#include "backends/lazy/graph.h"
+#include "backends/lazy/run.h"
+#include "c10/plugin/library.h"
+#include "c10/schema/function_schema.h"
+
+// The kernels of the lazy device. An operator that gives fresh results is
+// recorded; one that writes comes here as that and a copy to what it writes.
+
+namespace sy::lazy {
+
+namespace {
+
+using Recorded = intrusive_ptr<Node>;
+
+// ---- any operator, as a call of its kernel
+
+// The arguments with nothing in the places of tensors, which become operands.
+void take_arguments(Node* node, const Value* args, size_t n) {
+  node->args.assign(args, args + n);
+  for (size_t i = 0; i < n; ++i) {
+    Value& v = node->args[i];
+    const auto at = static_cast<uint16_t>(i);
+    if (v.is_tensor()) {
+      node->add_operand(operand_of(args[i].to_tensor()));
+      node->places.push_back({at, -1, false, {}});
+      v = Value();
+    } else if (v.tag() == Value::Tag::TensorList ||
+               v.tag() == Value::Tag::OptionalTensorList) {
+      Node::Place place{at, 0, v.tag() == Value::Tag::OptionalTensorList, {}};
+      for (const TensorBase& t : args[i].to_tensor_list()) {
+        place.present.push_back(t.defined());
+        if (t.defined()) node->add_operand(operand_of(t));
+      }
+      place.count = static_cast<int16_t>(place.present.size());
+      node->places.push_back(std::move(place));
+      v = Value();
+    } else if (v.tag() == Value::Tag::Device && v.to_device().is_lazy()) {
+      v = Value(inner_device());
+    }
+  }
+}
+
+bool is_whole(const TensorBase& t) {
+  return t.storage_offset() == 0 &&
+         t.impl()->is_non_overlapping_and_dense() &&
+         static_cast<size_t>(t.numel()) * t.itemsize() == t.storage()->nbytes();
+}
+
+// ---- pointwise operators and reductions, by their programs
+
+// Whether the operands of the call are those of the program, in order.
+bool has_inputs(const Node& node, const NodeDesc& desc) {
+  if (desc.n_inputs == 0 || node.places.size() != desc.n_inputs) return false;
+  for (size_t i = 0; i < node.places.size(); ++i) {
+    const Node::Place& p = node.places[i];
+    if (p.count >= 0 || p.argument != desc.inputs[i]) return false;
+  }
+  return true;
+}
+
+void make_pointwise(Node* node, const PointwiseNode& call) {
+  const PointwiseOp& p = call.op();
+  const PointwiseArgs args = call.args();
+  PointwisePlan plan;
+  plan_pointwise(p, args, &plan);
+  Dims strides;
+  result_strides(p, args, plan.sizes, &strides);
+  node->kind = Node::kPointwise;
+  const ElementProgram& program = select_program(p, args);
+  node->program = &program.body;
+  node->compute = plan.compute;
+  node->uniforms.resize(program.body.n_uniforms);
+  eval_call_uniforms(p, program, args, plan.compute, node->uniforms.data());
+  for (int i = 0; i < program.body.n_results; ++i) {
+    const bool truth = program.body.results[i].is_bool;
+    node->made.push_back(
+        {Layout(truth ? kBool : plan.compute, plan.sizes, strides), nullptr});
+  }
+}
+
+void add_uniforms(const ElementProgram& p, const ReduceArgs& args,
+                  const ReducePlan& plan, Node* node) {
+  const size_t first = node->uniforms.size();
+  node->uniforms.resize(first + p.body.n_uniforms);
+  eval_uniforms(p, args.scalars, plan.count,
+                program::compute_type_of(plan.compute),
+                node->uniforms.data() + first);
+}
+
+void make_reduce(Node* node, const ReduceNode& call) {
+  const ReduceOp& p = call.op();
+  const ReduceArgs& args = call.args();
+  ReducePlan plan;
+  plan_reduce(p, args, &plan);
+  node->kind = Node::kReduce;
+  node->reduce = &p;
+  node->reduced = plan.reduced;
+  node->keepdim = args.keepdim;
+  node->compute = plan.compute;
+  add_uniforms(p.map, args, plan, node);
+  add_uniforms(p.combine, args, plan, node);
+  if (p.finish != nullptr) add_uniforms(*p.finish, args, plan, node);
+  Dims strides;
+  strides.resize(plan.sizes.size());
+  contiguous_strides(plan.sizes, strides.data());
+  for (int i = 0; i < p.n_results; ++i) {
+    node->made.push_back({Layout(plan.results[i], plan.sizes, strides), nullptr});
+  }
+}
+
+// The results in order, each of them there.
+void number_results(Node* node) {
+  node->num_results = static_cast<int>(node->made.size());
+  for (size_t i = 0; i < node->made.size(); ++i) {
+    node->result_of.push_back(static_cast<int8_t>(i));
+  }
+}
+
+// A dtype argument narrower than what is accumulated rounds the elements first.
+bool rounds_first(const ReduceArgs& args) {
+  return args.dtype && *args.dtype != args.self->scalar_type() &&
+         (*args.dtype == kHalf || *args.dtype == kBFloat16 ||
+          is_integral_type(*args.dtype, true));
+}
+
+// False: the operator has no program, or the call does not fit it.
+bool make_by_program(Node* node, const OperatorEntry& op, const Value* args) {
+  const NodeDesc* const desc = node_desc(op);
+  if (desc == nullptr || !has_inputs(*node, *desc)) return false;
+  if (desc->pointwise != nullptr) {
+    make_pointwise(node, PointwiseNode(*desc, args));
+  } else if (desc->reduce != nullptr) {
+    const ReduceNode call(*desc, args);
+    if (rounds_first(call.args())) return false;
+    make_reduce(node, call);
+  } else {
+    return false;
+  }
+  number_results(node);
+  return true;
+}
+
+// The layouts of the results that a call will have; false if that takes data,
+// or if results are no tensors of their own.
+bool infer(const OperatorEntry& op, const Value* args, size_t n,
+           std::vector<Value>* shapes) {
+  try {
+    *shapes = infer_results(OperatorHandle(&op), args, n);
+  } catch (const NotImplementedError&) {
+    return false;
+  }
+  for (size_t i = 0; i < shapes->size(); ++i) {
+    const Value& v = (*shapes)[i];
+    if (v.is_none()) continue;
+    if (!v.is_tensor() || !is_whole(v.to_tensor())) return false;
+    for (size_t k = 0; k < i; ++k) {
+      const Value& other = (*shapes)[k];
+      if (other.is_tensor() && other.to_tensor().is_alias_of(v.to_tensor())) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// nullptr: the call has to run now.
+Recorded make_node(const OperatorEntry& op, const Value* args, size_t n) {
+  const bool is_empty = op.name() == "aten::empty.memory_format" ||
+                        op.name() == "aten::empty_strided";
+  auto node = make_intrusive<Node>(is_empty ? Node::kEmpty : Node::kCall, &op);
+  if (!is_empty) {
+    take_arguments(node.get(), args, n);
+    if (make_by_program(node.get(), op, args)) return node;
+  }
+  std::vector<Value> shapes;
+  if (!infer(op, args, n, &shapes)) return nullptr;
+  node->num_results = static_cast<int>(shapes.size());
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (!shapes[i].is_tensor()) continue;
+    const TensorBase& t = shapes[i].to_tensor();
+    node->made.push_back(
+        {Layout(t.scalar_type(), t.sizes(), t.strides()), nullptr});
+    node->result_of.push_back(static_cast<int8_t>(i));
+  }
+  return node->made.empty() ? nullptr : node;
+}
+
+// ---- calls that run at once
+
+Value to_lazy(const Value& v) {
+  const auto lift = [](const TensorBase& t) -> TensorBase {
+    if (!t.defined()) return t;
+    Tensor inner{TensorBase(t)};
+    if (!is_whole(t)) {
+      const PlainModes modes;
+      inner = copied_to_inner(t);
+    }
+    const std::lock_guard lock(graph_mutex());
+    return tensor_of(data_of(inner), 0);
+  };
+  if (v.is_tensor()) return Value(lift(v.to_tensor()));
+  if (v.tag() != Value::Tag::TensorList) return v;
+  std::vector<TensorBase> list;
+  for (const TensorBase& t : v.to_tensor_list()) list.push_back(lift(t));
+  return Value::tensor_list(list.data(), list.size());
+}
+
+void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
+                 Value* results, size_t num_results) {
+  const auto call = make_intrusive<Node>(Node::kCall, &op);
+  {
+    const std::lock_guard lock(graph_mutex());
+    ++counters().ran_at_once;
+    take_arguments(call.get(), args, n);
+  }
+  compute(call->operands, Cause::kCall, &op);
+  std::vector<Value> inner = arguments_of(*call), out;
+  call_inner(op, inner, &out);
+  inner.clear();
+  for (size_t i = 0; i < num_results; ++i) results[i] = to_lazy(out[i]);
+}
+
+// ---- kernels
+
+bool record_call(const OperatorEntry& op, const Value* args, size_t n,
+                 Value* results, size_t num_results) {
+  const std::lock_guard lock(graph_mutex());
+  const Recorded node = make_node(op, args, n);
+  if (node == nullptr) return false;
+  add_recorded(node);
+  std::fill_n(results, num_results, Value());
+  for (size_t i = 0; i < node->made.size(); ++i) {
+    results[node->result_of[i]] =
+        Value(TensorBase(tensor_of(node, static_cast<uint16_t>(i))));
+  }
+  return true;
+}
+
+void record(const Kernel&, const OperatorEntry& op, DispatchKeySet, Value* args,
+            size_t num_args, Value* results, size_t num_results) {
+  if (record_call(op, args, num_args, results, num_results)) {
+    return run_if_too_large(op.name().data());
+  }
+  run_at_once(op, args, num_args, results, num_results);
+}
+
+void at_once(const Kernel&, const OperatorEntry& op, DispatchKeySet,
+             Value* args, size_t num_args, Value* results, size_t num_results) {
+  run_at_once(op, args, num_args, results, num_results);
+}
+
+// Operators that have neither a kernel nor parts. Those that write do so on
+// copies of what they write.
+void fallback(const Kernel& kernel, const OperatorEntry& op,
+              DispatchKeySet keys, Value* args, size_t num_args, Value* results,
+              size_t num_results) {
+  if (op.has_flag(OperatorDef::kWrites) || op.has_flag(OperatorDef::kAliases)) {
+    {
+      const std::lock_guard lock(graph_mutex());
+      ++counters().ran_at_once;
+    }
+    return cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
+  }
+  run_at_once(op, args, num_args, results, num_results);
+}
+
+// ---- copies
+
+constexpr program::Result kInput{0, false};
+program::Program identity() {
+  program::Program p;
+  p.n_inputs = 1;
+  p.n_registers = 1;
+  p.results = &kInput;
+  return p;
+}
+
+const OperatorEntry& copy_entry() {
+  static const OperatorEntry& e =
+      Dispatcher::singleton().find_or_throw("aten::copy_").entry();
+  return e;
+}
+
+// A value that lies as `dst` does, with the elements of `src`.
+Recorded record_cast(Operand src, const TensorBase& dst) {
+  static const program::Program program = identity();
+  auto node = make_intrusive<Node>(Node::kPointwise, &copy_entry());
+  node->program = &program;
+  node->compute = src.layout().dtype;
+  node->made.push_back(
+      {Layout(dst.dtype(), dst.sizes(), dst.strides()), nullptr});
+  node->add_operand(std::move(src));
+  return node;
+}
+
+// The value of the storage of `dst` with other elements where `dst` lies.
+Recorded record_write(Operand src, const TensorBase& dst) {
+  Operand base;
+  LazyValue* const value = value_of(*dst.storage());
+  base.node = value != nullptr ? value->node : value_of_memory(dst);
+  base.result = value != nullptr ? value->result : uint16_t{0};
+  auto node = make_intrusive<Node>(Node::kWrite, nullptr);
+  const Layout& l = base.layout();
+  node->made.push_back({l, nullptr});
+  node->window = std::make_unique<Layout>(dst.dtype(), dst.sizes(),
+                                          dst.strides(), dst.storage_offset());
+  node->add_operand(std::move(base));
+  node->add_operand(std::move(src));
+  return node;
+}
+
+void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
+  if (dst.numel() == 0) return;
+  StorageImpl& s = *dst.storage();
+  std::unique_lock lock(graph_mutex());
+  Operand from = operand_of(src);
+  if (s.data_acquire() != nullptr && s.is_handed_out()) {
+    // Somebody has a pointer to it, and expects to see the elements there.
+    lock.unlock();
+    compute(ArrayRef<Operand>(&from, 1), Cause::kPointer, &copy_entry());
+    return copy_between(dst, from.tensor());
+  }
+  const bool whole = is_whole(dst);
+  if (whole && !from.part && from.layout().is_of(*dst.impl())) {
+    return give_value(dst, from.node, from.result);
+  }
+  const bool same_dtype = from.layout().dtype == dst.dtype();
+  const bool by_program = whole && (same_dtype || dst.dtype() != kBool);
+  const Recorded node = by_program ? record_cast(std::move(from), dst)
+                                   : record_write(std::move(from), dst);
+  add_recorded(node);
+  give_value(dst, node, 0);
+  lock.unlock();
+  run_if_too_large("aten::copy_");
+}
+
+Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
+  if (is_lazy(dst)) {
+    copy_to_lazy(dst, self);
+    return dst;
+  }
+  Operand from;
+  {
+    const std::lock_guard lock(graph_mutex());
+    from = operand_of(self);
+  }
+  compute(ArrayRef<Operand>(&from, 1), Cause::kRead, &copy_entry());
+  copy_tensor(dst, from.tensor(), non_blocking);
+  return dst;
+}
+
+// ---- what is registered
+
+bool is_recordable(const OperatorEntry& op) {
+  constexpr uint16_t kNot = OperatorDef::kWrites | OperatorDef::kAliases |
+                            OperatorDef::kInplace | OperatorDef::kOut |
+                            OperatorDef::kView | OperatorDef::kGeometry;
+  return op.has_own_kernel(kCPU) && (op.flags() & kNot) == 0;
+}
+
+SY_LIBRARY_IMPL(aten, Lazy, m) {
+  m.impl("_copy_from", SY_FN(copy_from));
+  constexpr std::string_view kOwn = "aten::";
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    const std::string_view name = op.name();
+    if (!name.starts_with(kOwn) || !is_recordable(op.entry())) continue;
+    if (name == "aten::_copy_from") continue;
+    const bool random = op.entry().has_flag(OperatorDef::kRandom);
+    m.impl(name.substr(kOwn.size()),
+           Kernel::from_boxed(random ? &at_once : &record));
+  }
+}
+SY_LIBRARY_IMPL(_, Lazy, m) { m.fallback(Kernel::from_boxed(&fallback)); }
+
+}  // namespace
+
+}  // namespace sy::lazy

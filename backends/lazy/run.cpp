@@ -1,0 +1,232 @@
+#include "backends/lazy/run.h"
+
+#include <utility>
+
+#include "aten/engine/copy.h"
+#include "backends/lazy/plan.h"
+#include "c10/error.h"
+#include "c10/thread_state.h"
+
+namespace sy::lazy {
+
+PlainModes::PlainModes() : before_(thread_state) {
+  static_cast<ThreadModes&>(thread_state) = ThreadModes();
+  thread_state.excluded = DispatchKeySet(DispatchKey::Autograd).bits();
+  thread_state.grad_disabled = true;
+}
+PlainModes::~PlainModes() {
+  static_cast<ThreadModes&>(thread_state) = before_;
+}
+
+std::vector<Value> arguments_of(const Node& node) {
+  std::vector<Value> args = node.args;
+  size_t next = 0;
+  for (const Node::Place& p : node.places) {
+    if (p.count < 0) {
+      args[p.argument] = Value(TensorBase(node.operands[next++].tensor()));
+      continue;
+    }
+    std::vector<TensorBase> list;
+    for (const bool there : p.present) {
+      list.push_back(there ? TensorBase(node.operands[next++].tensor())
+                           : TensorBase());
+    }
+    args[p.argument] =
+        p.optional_list ? Value::optional_tensor_list(list.data(), list.size())
+                        : Value::tensor_list(list.data(), list.size());
+  }
+  return args;
+}
+
+void call_inner(const OperatorEntry& op, std::vector<Value>& args,
+                std::vector<Value>* results) {
+  const PlainModes modes;
+  results->assign(static_cast<size_t>(op.num_results()), Value());
+  OperatorHandle(&op).call_boxed(args.data(), args.size(), results->data(),
+                                 results->size());
+}
+
+Run::Run(Graph graph, const Plan& plan) : graph_(std::move(graph)), plan_(plan) {}
+
+const Made& Run::made(ValueRef v) const {
+  const auto& n = v.node < 0 ? graph_.data[size_t(-1 - v.node)]
+                             : graph_.nodes[size_t(v.node)];
+  return n->made[size_t(v.result)];
+}
+Made& Run::made(ValueRef v) { return const_cast<Made&>(std::as_const(*this).made(v)); }
+
+void Run::run() {
+  const PlainModes modes;
+  for (const Step& step : plan_.steps) {
+    try {
+      run_step(step);
+    } catch (Error& e) {
+      if (!step.region.defined()) {
+        const Node& n = *graph_.nodes[size_t(step.nodes[0])];
+        if (n.op != nullptr) n.op->name_in(e);
+      }
+      throw;
+    }
+    ++done_;
+    for (const ValueRef v : step.last_uses) made(v).memory.reset();
+  }
+}
+
+void Run::finish() {
+  for (size_t s = 0; s < plan_.steps.size(); ++s) {
+    for (const int i : plan_.steps[s].nodes) {
+      Node& n = *graph_.nodes[size_t(i)];
+      n.state = s < done_ ? Node::kDone : Node::kRecorded;
+      if (s >= done_) continue;
+      n.drop_operands();
+      n.args.clear();
+    }
+  }
+  Counters& c = counters();
+  c.regions += counts_.regions;
+  c.in_regions += counts_.in_regions;
+  c.kernels += counts_.kernels;
+  c.donated += counts_.donated;
+}
+
+void Run::run_step(const Step& step) {
+  if (step.region.defined()) return run_region(step);
+  for (const int i : step.nodes) run_node(*graph_.nodes[size_t(i)]);
+}
+
+void Run::run_node(Node& node) {
+  if (node.kind == Node::kEmpty) {
+    Made& m = node.made[0];
+    m.memory = StorageImpl::allocate(m.layout.bytes(), inner_device());
+    return;
+  }
+  ++counts_.kernels;
+  if (node.kind == Node::kWrite) return run_write(node);
+  run_call(node);
+}
+
+void Run::run_call(Node& node) {
+  if (node.args.empty()) {  // a copy that no region took
+    Made& m = node.made[0];
+    m.memory = StorageImpl::allocate(m.layout.bytes(), inner_device());
+    return copy_tensor(tensor_in(m.memory, m.layout),
+                       node.operands[0].tensor());
+  }
+  std::vector<Value> args = arguments_of(node);
+  std::vector<Value> results;
+  call_inner(*node.op, args, &results);
+  args.clear();
+  for (size_t i = 0; i < node.made.size(); ++i) {
+    Value& r = results[static_cast<size_t>(node.result_of[i])];
+    store(node, i, Tensor(r.to_tensor()));
+    r = Value();
+  }
+}
+
+// The memory of a kernel's result, as the node has promised it.
+void Run::store(Node& node, size_t result, const Tensor& computed) {
+  Made& m = node.made[result];
+  SY_CHECK(computed.sizes() == m.layout.sizes() &&
+               computed.scalar_type() == m.layout.dtype,
+           Internal, "[{}] recorded as {}{}, computed as {}{}", node.name(),
+           m.layout.dtype, m.layout.sizes(), computed.scalar_type(),
+           computed.sizes());
+  const bool as_promised = m.layout.is_of(*computed.impl()) &&
+                           computed.storage()->nbytes() >= m.layout.bytes();
+  bool shared = computed.storage()->use_count() > 2;
+  if (as_promised && !shared) {
+    m.memory = computed.storage();
+    return;
+  }
+  m.memory = StorageImpl::allocate(m.layout.bytes(), inner_device());
+  copy_tensor(tensor_in(m.memory, m.layout), computed);
+}
+
+void Run::run_write(Node& node) {
+  Made& out = node.made[0];
+  Made& base = node.operands[0].node->made[node.operands[0].result];
+  const Operand& value = node.operands[1];
+  // Nobody reads the base after this, and it is no operand twice.
+  bool last = false;
+  for (const Step& s : plan_.steps) {
+    if (&s != &plan_.steps[done_]) continue;
+    for (const ValueRef v : s.last_uses) last |= &made(v) == &base;
+  }
+  last = last && value.node != node.operands[0].node &&
+         base.memory->use_count() == 1;
+  if (last) {
+    counts_.donated += static_cast<int64_t>(out.layout.bytes());
+    out.memory = base.memory;
+  } else {
+    out.memory = StorageImpl::allocate(out.layout.bytes(), inner_device());
+    copy_tensor(tensor_in(out.memory, out.layout), node.operands[0].tensor());
+  }
+  copy_tensor(tensor_in(out.memory, *node.window), value.tensor());
+}
+
+void Run::run_region(const Step& step) {
+  const Region& region = step.region.region();
+  const size_t dims = region.sizes.size();
+  int64_t sizes[16];
+  for (size_t d = 0; d < dims; ++d) sizes[d] = 1;
+  if (step.one_row) {
+    sizes[0] = made(step.results[0].value).layout.numel;
+  } else {
+    for (size_t d = 0; d < step.sizes.size(); ++d) {
+      const Step::Size& s = step.sizes[d];
+      sizes[d] = walked_layout(*graph_.nodes[size_t(s.node)])
+                     .sizes()[size_t(s.dim)];
+    }
+  }
+  const size_t operands = step.inputs.size() + step.results.size();
+  std::vector<int64_t> strides(operands * dims, 0);
+  std::vector<RegionMemory> memory;
+  memory.reserve(operands);
+  int64_t* at = strides.data();
+  const auto place = [&](const Layout& l, const std::vector<int8_t>& of,
+                         const Storage& s) {
+    for (size_t d = 0; d < of.size() && !step.one_row; ++d) {
+      if (of[d] >= 0) at[of[d]] += l.strides()[d];
+    }
+    memory.push_back({static_cast<char*>(s->data()) +
+                          l.offset * static_cast<int64_t>(element_size(l.dtype)),
+                      step.one_row ? nullptr : at, l.dtype, s.get()});
+    at += dims;
+  };
+  for (const RegionInput& in : step.inputs) {
+    const Operand& o = graph_.nodes[size_t(in.reader)]->operands[size_t(in.operand)];
+    place(o.layout(), in.dims, o.node->made[o.result].memory);
+  }
+  for (const RegionResult& r : step.results) {
+    Made& m = made(r.value);
+    Storage* donor = nullptr;
+    if (r.donor >= 0) {
+      const RegionInput& in = step.inputs[size_t(r.donor)];
+      donor = &made(in.value).memory;
+    }
+    if (donor != nullptr && (*donor)->use_count() == 1) {
+      counts_.donated += static_cast<int64_t>(m.layout.bytes());
+      m.memory = *donor;
+    } else {
+      m.memory = StorageImpl::allocate(m.layout.bytes(), inner_device());
+    }
+    place(m.layout, r.dims, m.memory);
+  }
+  std::vector<program::Uniform> uniforms;
+  for (const int i : step.nodes) {
+    const auto& own = graph_.nodes[size_t(i)]->uniforms;
+    uniforms.insert(uniforms.end(), own.begin(), own.end());
+  }
+  RegionCall call;
+  call.sizes = {sizes, dims};
+  call.inputs = {memory.data(), step.inputs.size()};
+  call.outputs = {memory.data() + step.inputs.size(), step.results.size()};
+  call.uniforms = uniforms.data();
+  call.n_uniforms = static_cast<int32_t>(uniforms.size());
+  call.device = std::max<int32_t>(inner_device().index(), 0);
+  step.region.run(call);
+  ++counts_.regions;
+  counts_.in_regions += static_cast<int64_t>(step.nodes.size());
+}
+
+}  // namespace sy::lazy

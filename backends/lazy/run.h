@@ -1,0 +1,56 @@
+#pragma once
+
+#include "backends/lazy/plan.h"
+#include "c10/thread_state.h"
+
+namespace sy::lazy {
+
+// A run of a graph by a plan.
+class Run {
+ public:
+  Run(Graph graph, const Plan& plan);
+  // Computes. Throws what a kernel throws, with the operator's name. What was
+  // computed before stays.
+  void run();
+  // Says to the nodes what has become of them. The caller holds graph_mutex().
+  void finish();
+
+ private:
+  void run_step(const Step& step);
+  void run_node(Node& node);
+  void run_call(Node& node);
+  void run_write(Node& node);
+  void run_region(const Step& step);
+  void store(Node& node, size_t result, const Tensor& computed);
+  const Made& made(ValueRef v) const;
+  Made& made(ValueRef v);
+  void forget(const Step& step);
+
+  Graph graph_;
+  const Plan& plan_;
+  size_t done_ = 0;  // steps
+  Counters counts_;
+};
+
+// Nothing that the calling thread has switched on, and no autograd: what runs
+// was recorded below all of it.
+class PlainModes {
+ public:
+  PlainModes();
+  ~PlainModes();
+  PlainModes(const PlainModes&) = delete;
+  PlainModes& operator=(const PlainModes&) = delete;
+
+ private:
+  const ThreadModes before_;
+};
+
+// The arguments of a recorded call. Its operands must be computed.
+std::vector<Value> arguments_of(const Node& node);
+
+// The operator on tensors of the inner device, below autograd and everything
+// that the calling thread has switched on.
+void call_inner(const OperatorEntry& op, std::vector<Value>& args,
+                std::vector<Value>* results);
+
+}  // namespace sy::lazy

@@ -1,0 +1,225 @@
+#include "backends/lazy/value.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "aten/engine/copy.h"
+#include "backends/lazy/graph.h"
+#include "c10/backend.h"
+
+namespace sy::lazy {
+
+Layout::Layout(ScalarType t, IntArrayRef sizes, IntArrayRef strides,
+               int64_t first)
+    : dtype(t), offset(first) {
+  dims_.reserve(2 * sizes.size());
+  dims_.insert(dims_.end(), sizes.begin(), sizes.end());
+  dims_.insert(dims_.end(), strides.begin(), strides.end());
+  for (const int64_t s : sizes) numel *= s;
+}
+
+bool Layout::is_of(const TensorImpl& t) const {
+  if (t.dtype() != dtype || t.sizes() != sizes()) return false;
+  if (numel == 0) return true;
+  if (t.storage_offset() != offset) return false;
+  for (size_t d = 0; d < t.sizes().size(); ++d) {
+    if (sizes()[d] != 1 && strides()[d] != t.strides()[d]) return false;
+  }
+  return true;
+}
+
+const Layout& Operand::layout() const {
+  return part ? *part : node->made[result].layout;
+}
+
+Tensor Operand::tensor() const {
+  const Made& m = node->made[result];
+  SY_INTERNAL_ASSERT(m.memory != nullptr);
+  Tensor t = tensor_in(m.memory, layout());
+  if (wrapped_number) t.impl()->set_wrapped_number(true);
+  return t;
+}
+
+Node::~Node() { drop_operands(); }
+
+void Node::drop_operands() noexcept {
+  if (operands.empty()) return;
+  const std::lock_guard lock(graph_mutex());
+  for (const Operand& o : operands) --o.node->made[o.result].uses;
+  operands.clear();
+}
+
+void Node::add_operand(Operand o) {
+  ++o.node->made[o.result].uses;
+  operands.push_back(std::move(o));
+}
+
+const char* Node::name() const {
+  switch (kind) {
+    case kData: return "data";
+    case kEmpty: return "empty";
+    case kWrite: return "write";
+    default: return op->name().data();
+  }
+}
+
+std::recursive_mutex& graph_mutex() {
+  static auto* m = new std::recursive_mutex;  // leaked: storages may outlive
+  return *m;
+}
+
+Device inner_device() {
+  static const Device d = [] {
+    const char* const name = std::getenv("SWITCHYARD_LAZY_DEVICE");
+    const Device chosen =
+        name == nullptr || *name == '\0' ? Device(kCPU) : Device(name);
+    SY_CHECK(!chosen.is_lazy() && !chosen.is_meta(), Value,
+             "SWITCHYARD_LAZY_DEVICE: expected a device that computes, got {}",
+             chosen);
+    return chosen;
+  }();
+  return d;
+}
+
+Device lazy_device() { return Device(kLazy, 0); }
+
+// ---- the payload
+
+LazyValue::LazyValue(intrusive_ptr<Node> n, uint16_t r)
+    : StoragePayload(kLazy), node(std::move(n)), result(r) {
+  ++node->made[result].holders;
+}
+
+LazyValue::~LazyValue() {
+  const std::lock_guard lock(graph_mutex());
+  --node->made[result].holders;
+}
+
+LazyValue* LazyValue::of(const StorageImpl& s) noexcept {
+  return dynamic_cast<LazyValue*>(s.payload());
+}
+
+const char* LazyValue::describe() const noexcept {
+  return node->state == Node::kDone ? "the lazy result of a call that has run"
+                                    : "the lazy result of a recorded call";
+}
+
+void LazyValue::materialize(StorageImpl& storage) {
+  const intrusive_ptr<Node> keep = node;
+  compute(*keep, Cause::kPointer, nullptr);
+  const Made& m = keep->made[result];
+  Storage copy = StorageImpl::allocate(storage.nbytes(), lazy_device());
+  if (inner_device().is_cpu()) {
+    std::memcpy(copy->data(), m.memory->data(), storage.nbytes());
+  } else {
+    device_interface(inner_device().type())
+        .copy_on_device(copy->data(), m.memory->data(), storage.nbytes(),
+                        inner_device().index());
+  }
+  storage.take_memory(std::move(copy));
+}
+
+LazyValue* value_of(const StorageImpl& s) noexcept {
+  LazyValue* const value = LazyValue::of(s);
+  if (value == nullptr || s.data_acquire() == nullptr) return value;
+  const Layout& l = value->node->made[value->result].layout;
+  return s.is_handed_out() || s.nbytes() != l.bytes() ? nullptr : value;
+}
+
+// ---- tensors and values
+
+bool is_lazy(const TensorBase& t) { return t.defined() && t.device().is_lazy(); }
+
+Tensor tensor_in(const Storage& memory, const Layout& layout) {
+  return Tensor(TensorImpl::make(
+      memory, layout.dtype, inner_device(),
+      DispatchKeySet::dense(inner_device().type()), layout.sizes(),
+      layout.strides(), layout.offset));
+}
+
+intrusive_ptr<Node> data_of(const Tensor& inner) {
+  auto node = make_intrusive<Node>(Node::kData, nullptr);
+  node->state = Node::kDone;
+  node->made.push_back(
+      {Layout(inner.scalar_type(), inner.sizes(), inner.strides()), nullptr});
+  node->made[0].memory = inner.storage();
+  return node;
+}
+
+Tensor copied_to_inner(const TensorBase& t) {
+  Tensor copy{TensorBase(TensorImpl::make(
+      StorageImpl::allocate(static_cast<size_t>(t.numel()) * t.itemsize(),
+                            inner_device()),
+      t.dtype(), inner_device(), DispatchKeySet::dense(inner_device().type()),
+      t.sizes()))};
+  copy_between(copy, t);
+  return copy;
+}
+
+// The memory that a storage has of its own, as a value.
+intrusive_ptr<Node> value_of_memory(const TensorBase& t) {
+  StorageImpl& s = *t.storage();
+  const auto n = static_cast<int64_t>(s.nbytes() / t.itemsize());
+  const int64_t one = 1;
+  const TensorBase all(TensorImpl::make(
+      t.storage(), t.dtype(), t.device(),
+      DispatchKeySet::dense(t.device().type()), {&n, 1}, {&one, 1}, 0));
+  auto node = data_of(copied_to_inner(all));
+  if (!s.is_handed_out() && s.give_memory() != nullptr) {
+    s.set_payload(make_intrusive<LazyValue>(node, uint16_t{0}));
+  }
+  return node;
+}
+
+namespace {
+
+Operand part_of(intrusive_ptr<Node> node, uint16_t result,
+                const TensorBase& t) {
+  Operand o;
+  if (!node->made[result].layout.is_of(*t.impl())) {
+    o.part = std::make_unique<Layout>(t.dtype(), t.sizes(), t.strides(),
+                                      t.numel() == 0 ? 0 : t.storage_offset());
+  }
+  o.node = std::move(node);
+  o.result = result;
+  return o;
+}
+
+}  // namespace
+
+Operand operand_of(const TensorBase& t) {
+  Operand o;
+  if (!is_lazy(t)) {
+    // A number made into a tensor, or an argument that may lie on the CPU.
+    o.node = data_of(copied_to_inner(t));
+  } else {
+    LazyValue* const value = value_of(*t.storage());
+    if (value != nullptr) {
+      o = part_of(value->node, value->result, t);
+    } else if (t.storage()->nbytes() == 0) {
+      o.node = data_of(copied_to_inner(t));
+    } else {
+      o = part_of(value_of_memory(t), 0, t);
+    }
+  }
+  o.wrapped_number = t.impl()->is_wrapped_number();
+  return o;
+}
+
+Tensor tensor_of(const intrusive_ptr<Node>& node, uint16_t result) {
+  const Layout& l = node->made[result].layout;
+  Storage s = StorageImpl::without_data(l.bytes(), lazy_device());
+  s->set_payload(make_intrusive<LazyValue>(node, result));
+  return Tensor(TensorImpl::make(std::move(s), l.dtype, lazy_device(),
+                                 DispatchKeySet::dense(kLazy), l.sizes(),
+                                 l.strides(), 0));
+}
+
+void give_value(const TensorBase& t, const intrusive_ptr<Node>& node,
+                uint16_t result) {
+  StorageImpl& s = *t.storage();
+  if (s.data_acquire() != nullptr) s.give_memory();
+  s.set_payload(make_intrusive<LazyValue>(node, result));
+}
+
+}  // namespace sy::lazy
