@@ -231,8 +231,9 @@ class Planner {
     std::vector<int> inputs;
     for (const RegionInput& in : step.inputs) {
       const Layout& l = operand(in).layout();
-      inputs.push_back(
-          b->input(l.dtype, strides_of(step, in.dims, l.numel == 1)));
+      const bool one = step.one_row && l.numel == 1 &&
+                       made(step.results[0].value).layout.numel != 1;
+      inputs.push_back(b->input(l.dtype, strides_of(step, in.dims, one)));
     }
     const auto value_of = [&](int i, size_t k) {
       const Operand& o = node(i).operands[k];

@@ -3,6 +3,7 @@
 #include "aten/backend/cpu_fallback.h"
 #include "aten/backend/node.h"
 #include "aten/engine/copy.h"
+#include "aten/ops/factory.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/run.h"
 #include "c10/plugin/library.h"
@@ -354,6 +355,69 @@ Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
   return dst;
 }
 
+// ---- constants
+
+const OperatorEntry& fill_entry() {
+  static const OperatorEntry& e =
+      Dispatcher::singleton().find_or_throw("aten::fill_.Scalar").entry();
+  return e;
+}
+
+program::Program constant() {
+  program::Program p;
+  p.n_uniforms = 1;
+  p.n_registers = 1;
+  p.results = &kInput;
+  return p;
+}
+
+// A value of one number.
+Recorded record_fill(const Scalar& value, ScalarType dtype, IntArrayRef sizes,
+                     IntArrayRef strides) {
+  static const program::Program program = constant();
+  auto node = make_intrusive<Node>(
+      dtype == kBool ? Node::kCall : Node::kPointwise, &fill_entry());
+  node->made.push_back({Layout(dtype, sizes, strides), nullptr});
+  node->args.push_back(Value(value));
+  if (dtype == kBool) return node;
+  node->program = &program;
+  node->compute = dtype;
+  const program::ComputeType type = program::compute_type_of(dtype);
+  node->uniforms.push_back(
+      value.is_floating_point()
+          ? program::make_uniform(type, false, value.to<double>())
+          : program::make_uniform(type, false, value.to<int64_t>()));
+  return node;
+}
+
+Tensor& fill(Tensor& self, const Scalar& value) {
+  if (self.numel() == 0) return self;
+  StorageImpl& s = *self.storage();
+  if (s.data_acquire() != nullptr && s.is_handed_out()) {
+    Tensor number = empty({}, TensorOptions(self.scalar_type()));
+    number.fill_(value);
+    copy_between(self, number);
+    return self;
+  }
+  {
+    const std::lock_guard lock(graph_mutex());
+    Recorded node;
+    if (is_whole(self)) {
+      node = record_fill(value, self.scalar_type(), self.sizes(),
+                         self.strides());
+    } else {
+      Operand number;
+      number.node = record_fill(value, self.scalar_type(), {}, {});
+      add_recorded(number.node);
+      node = record_write(std::move(number), self);
+    }
+    add_recorded(node);
+    give_value(self, node, 0);
+  }
+  run_if_too_large("aten::fill_.Scalar");
+  return self;
+}
+
 // ---- what is registered
 
 bool is_recordable(const OperatorEntry& op) {
@@ -365,6 +429,7 @@ bool is_recordable(const OperatorEntry& op) {
 
 SY_LIBRARY_IMPL(aten, Lazy, m) {
   m.impl("_copy_from", SY_FN(copy_from));
+  m.impl("fill_.Scalar", SY_FN(fill));
   constexpr std::string_view kOwn = "aten::";
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
     const std::string_view name = op.name();

@@ -106,12 +106,7 @@ void Run::run_node(Node& node) {
 }
 
 void Run::run_call(Node& node) {
-  if (node.args.empty()) {  // a copy that no region took
-    Made& m = node.made[0];
-    m.memory = StorageImpl::allocate(m.layout.bytes(), inner_device());
-    return copy_tensor(tensor_in(m.memory, m.layout),
-                       node.operands[0].tensor());
-  }
+  if (node.places.empty() && node.result_of.empty()) return run_simple(node);
   std::vector<Value> args = arguments_of(node);
   std::vector<Value> results;
   call_inner(*node.op, args, &results);
@@ -121,6 +116,15 @@ void Run::run_call(Node& node) {
     store(node, i, Tensor(r.to_tensor()));
     r = Value();
   }
+}
+
+// A copy or a constant that no region took.
+void Run::run_simple(Node& node) {
+  Made& m = node.made[0];
+  m.memory = StorageImpl::allocate(m.layout.bytes(), inner_device());
+  Tensor out = tensor_in(m.memory, m.layout);
+  if (node.args.empty()) return copy_tensor(out, node.operands[0].tensor());
+  out.fill_(node.args[0].to_scalar());
 }
 
 // The memory of a kernel's result, as the node has promised it.

@@ -20,6 +20,7 @@ class Run {
   void run_node(Node& node);
   void run_call(Node& node);
   void run_write(Node& node);
+  void run_simple(Node& node);
   void run_region(const Step& step);
   void store(Node& node, size_t result, const Tensor& computed);
   const Made& made(ValueRef v) const;

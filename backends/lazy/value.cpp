@@ -109,21 +109,20 @@ void LazyValue::materialize(StorageImpl& storage) {
   compute(*keep, Cause::kPointer, nullptr);
   const Made& m = keep->made[result];
   Storage copy = StorageImpl::allocate(storage.nbytes(), lazy_device());
-  if (inner_device().is_cpu()) {
-    std::memcpy(copy->data(), m.memory->data(), storage.nbytes());
-  } else {
-    device_interface(inner_device().type())
-        .copy_on_device(copy->data(), m.memory->data(), storage.nbytes(),
-                        inner_device().index());
+  // A storage that was resized has more bytes than the value, or less.
+  const size_t bytes = std::min(storage.nbytes(), m.layout.bytes());
+  if (bytes != 0) {
+    device_interface(kLazy).copy_on_device(copy->data(), m.memory->data(),
+                                           bytes, 0);
   }
   storage.take_memory(std::move(copy));
 }
 
 LazyValue* value_of(const StorageImpl& s) noexcept {
   LazyValue* const value = LazyValue::of(s);
-  if (value == nullptr || s.data_acquire() == nullptr) return value;
+  if (value == nullptr || s.data_acquire() != nullptr) return nullptr;
   const Layout& l = value->node->made[value->result].layout;
-  return s.is_handed_out() || s.nbytes() != l.bytes() ? nullptr : value;
+  return s.nbytes() == l.bytes() ? value : nullptr;  // it was resized
 }
 
 // ---- tensors and values
@@ -161,13 +160,23 @@ intrusive_ptr<Node> value_of_memory(const TensorBase& t) {
   StorageImpl& s = *t.storage();
   const auto n = static_cast<int64_t>(s.nbytes() / t.itemsize());
   const int64_t one = 1;
-  const TensorBase all(TensorImpl::make(
-      t.storage(), t.dtype(), t.device(),
-      DispatchKeySet::dense(t.device().type()), {&n, 1}, {&one, 1}, 0));
-  auto node = data_of(copied_to_inner(all));
-  if (!s.is_handed_out() && s.give_memory() != nullptr) {
-    s.set_payload(make_intrusive<LazyValue>(node, uint16_t{0}));
+  const Layout flat(t.dtype(), {&n, 1}, {&one, 1});
+  if (s.is_handed_out()) {
+    const TensorBase all(TensorImpl::make(
+        t.storage(), t.dtype(), t.device(),
+        DispatchKeySet::dense(t.device().type()), {&n, 1}, {&one, 1}, 0));
+    return data_of(copied_to_inner(all));
   }
+  s.const_data("lazy");
+  Storage own = s.give_memory();
+  void* const data = own->data();
+  auto node = data_of(tensor_in(
+      StorageImpl::adopt(
+          data, static_cast<size_t>(n) * t.itemsize(), inner_device(),
+          [](void* p) { Storage::reclaim(static_cast<StorageImpl*>(p)); },
+          own.release()),
+      flat));
+  s.set_payload(make_intrusive<LazyValue>(node, uint16_t{0}));
   return node;
 }
 
