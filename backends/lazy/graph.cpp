@@ -216,12 +216,7 @@ void compute(ArrayRef<Operand> operands, Cause cause, const OperatorEntry* op) {
 
 void compute_all(Cause cause, const OperatorEntry* op) {
   std::unique_lock lock(graph_mutex());
-  clean();
-  std::vector<intrusive_ptr<Node>> roots;
-  for (const auto& n : state().recorded) {
-    const auto held = [](const Made& m) { return m.holders > 0; };
-    if (std::any_of(n->made.begin(), n->made.end(), held)) roots.push_back(n);
-  }
+  std::vector<intrusive_ptr<Node>> roots = recorded_roots();
   if (roots.empty()) return;
   check_strict(cause, op);
   run_roots(std::move(roots), lock);
@@ -234,8 +229,19 @@ void set_strict(bool strict) {
 
 void set_bound(int64_t nodes, int64_t bytes) {
   const std::lock_guard lock(graph_mutex());
-  state().max_nodes = nodes;
-  state().max_bytes = bytes;
+  if (nodes >= 0) state().max_nodes = nodes;
+  if (bytes >= 0) state().max_bytes = bytes;
+}
+
+std::vector<intrusive_ptr<Node>> recorded_roots() {
+  const std::lock_guard lock(graph_mutex());
+  clean();
+  std::vector<intrusive_ptr<Node>> roots;
+  for (const auto& n : state().recorded) {
+    const auto held = [](const Made& m) { return m.holders > 0; };
+    if (std::any_of(n->made.begin(), n->made.end(), held)) roots.push_back(n);
+  }
+  return roots;
 }
 
 }  // namespace sy::lazy

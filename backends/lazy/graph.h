@@ -50,7 +50,10 @@ void compute(ArrayRef<Operand> operands, Cause cause, const OperatorEntry* op);
 void compute_all(Cause cause, const OperatorEntry* op);
 // Whether a sync that nobody asked for is an error.
 void set_strict(bool strict);
+// A negative bound stays as it is.
 void set_bound(int64_t nodes, int64_t bytes);
+// Recorded nodes with a result that a tensor holds.
+std::vector<intrusive_ptr<Node>> recorded_roots();
 
 // Some recorded calls that run together. Nodes are in an order in which they
 // could run one by one.

@@ -1,0 +1,121 @@
+#include "aten/tensor_new.h"
+#include "backends/lazy/cache.h"
+#include "backends/lazy/graph.h"
+#include "backends/lazy/text.h"
+#include "c10/error.h"
+#include "c10/plugin/library.h"
+
+// The operators behind <sy/lazy.h>: a program may call them without linking to
+// this library.
+
+namespace sy::lazy {
+
+namespace {
+
+void sync_all() { compute_all(Cause::kAsked, nullptr); }
+
+std::vector<Operand> operands_of(TensorList tensors) {
+  std::vector<Operand> operands;
+  const std::lock_guard lock(graph_mutex());
+  for (const Tensor& t : tensors) {
+    if (!is_lazy(t)) continue;
+    if (LazyValue* const value = value_of(*t.storage())) {
+      Operand o;
+      o.node = value->node;
+      o.result = value->result;
+      operands.push_back(std::move(o));
+    }
+  }
+  return operands;
+}
+
+void sync(TensorList tensors) {
+  compute(operands_of(tensors), Cause::kAsked, nullptr);
+}
+
+Tensor count() {
+  const std::lock_guard lock(graph_mutex());
+  const Counters& c = counters();
+  return tensor({c.recorded, c.ran_at_once, c.runs, c.hits, c.misses, c.regions,
+                 c.in_regions, c.kernels, c.donated, c.causes[0], c.causes[1],
+                 c.causes[2], c.causes[3], c.causes[4]});
+}
+
+std::string counters_table() {
+  const std::lock_guard lock(graph_mutex());
+  const Counters& c = counters();
+  std::string text;
+  const auto line = [&](const char* what, int64_t n) {
+    text += str("{} {}\n", n, what);
+  };
+  line("calls recorded", c.recorded);
+  line("calls at once", c.ran_at_once);
+  line("graphs run", c.runs);
+  line("plans found", c.hits);
+  line("plans made", c.misses);
+  line("regions run", c.regions);
+  line("calls in regions", c.in_regions);
+  line("calls by their kernels", c.kernels);
+  line("bytes donated", c.donated);
+  for (int i = 0; i < kCauses; ++i) {
+    text += str("{} runs for {}\n", c.causes[i],
+                name_of(static_cast<Cause>(i)));
+  }
+  return text;
+}
+
+Graph graph_of(TensorList tensors) {
+  std::vector<intrusive_ptr<Node>> roots;
+  if (tensors.empty()) {
+    roots = recorded_roots();
+  } else {
+    for (const Operand& o : operands_of(tensors)) {
+      if (o.node->state != Node::kDone) roots.push_back(o.node);
+    }
+  }
+  return collect(roots);
+}
+
+Tensor text(std::string_view what, TensorList tensors) {
+  std::string out;
+  if (what == "counters") {
+    out = counters_table();
+  } else if (what == "miss") {
+    out = explain_last_miss();
+  } else if (what == "plan") {
+    out = last_plan_text();
+  } else {
+    const std::lock_guard lock(graph_mutex());
+    const Graph graph = graph_of(tensors);
+    out = what == "dot" ? graph_dot(graph) : graph_text(graph);
+  }
+  Tensor bytes(make_tensor(static_cast<int64_t>(out.size()), kByte,
+                           Device(kCPU)));
+  std::copy(out.begin(), out.end(), static_cast<char*>(bytes.raw_data()));
+  return bytes;
+}
+
+void set(std::string_view what, int64_t value) {
+  if (what == "strict") return set_strict(value != 0);
+  if (what == "max_calls") return set_bound(value, -1);
+  if (what == "max_bytes") return set_bound(-1, value);
+  if (what == "max_plans") {
+    return set_cache_capacity(static_cast<size_t>(std::max<int64_t>(value, 1)));
+  }
+  if (what == "clear_plans") return clear_cache();
+  if (what == "collide") return plant_collisions(value != 0);
+  SY_CHECK(false, Value, "[lazy::set] what: expected a setting, got '{}'",
+           what);
+}
+
+SY_LIBRARY(lazy, m) {
+  m.def("sync_all() -> ()", SY_FN(sync_all));
+  m.def("sync(Tensor[] tensors) -> ()", SY_FN(sync));
+  m.def("counters() -> Tensor", SY_FN(count));
+  m.def("text(str what, Tensor[] tensors) -> Tensor", SY_FN(text));
+  m.def("set(str what, int value) -> ()", SY_FN(set));
+}
+
+}  // namespace
+
+}  // namespace sy::lazy

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "aten/tensor.h"
+#include "c10/dispatcher.h"
+
+// The lazy device records calls and runs them together, fused, when a value is
+// asked for. docs/lazy.md explains it.
+//
+//   auto lazy = sy::load_library("lazy");
+//   Tensor x = randn({64, 128}).to("lazy");
+//   Tensor y = (x * 2 + 1).tanh();    // recorded
+//   sy::lazy::sync();                 // computed
+//
+// The functions throw NotImplementedError if the library is not loaded. They
+// may be called by any thread.
+
+namespace sy::lazy {
+
+// Since the process started.
+struct Counters {
+  int64_t recorded = 0;     // calls
+  int64_t ran_at_once = 0;  // calls that cannot be recorded
+  int64_t runs = 0;         // graphs that ran
+  int64_t hits = 0;         // of the cache of plans
+  int64_t misses = 0;       // graphs that were planned
+  int64_t regions = 0;      // that ran
+  int64_t in_regions = 0;   // calls that ran in regions
+  int64_t kernels = 0;      // calls that ran by themselves
+  int64_t donated = 0;      // bytes of results in the memory of operands
+  // Runs by what asked for them.
+  int64_t by_sync = 0, by_read = 0, by_pointer = 0, by_call = 0, by_bound = 0;
+};
+
+namespace detail {
+inline std::string text_of(const Tensor& t) {
+  return {static_cast<const char*>(t.const_data_ptr()),
+          static_cast<size_t>(t.numel())};
+}
+inline void set(std::string_view what, int64_t value) {
+  static const auto op =
+      typed_operator<void(std::string_view, int64_t)>("lazy::set");
+  op.call(what, value);
+}
+inline std::string text(std::string_view what, TensorList tensors = {}) {
+  static const auto op =
+      typed_operator<Tensor(std::string_view, TensorList)>("lazy::text");
+  return text_of(op.call(what, tensors));
+}
+}  // namespace detail
+
+// Computes what tensors of the device still hold; the second, what these need.
+// Throws what a kernel throws: calls that did not run stay recorded.
+inline void sync() {
+  static const auto op = typed_operator<void()>("lazy::sync_all");
+  op.call();
+}
+inline void sync(TensorList tensors) {
+  static const auto op = typed_operator<void(TensorList)>("lazy::sync");
+  op.call(tensors);
+}
+
+inline Counters counters() {
+  static const auto op = typed_operator<Tensor()>("lazy::counters");
+  const Tensor t = op.call();
+  const int64_t* const v = t.const_data_ptr<int64_t>();
+  return {v[0], v[1], v[2],  v[3],  v[4],  v[5],  v[6],
+          v[7], v[8], v[9], v[10], v[11], v[12], v[13]};
+}
+// The counters, one per line.
+inline std::string counters_text() { return detail::text("counters"); }
+
+// Why the last graph had to be planned: the nearest plan that there was, and
+// the first difference to it, with the operator.
+inline std::string explain() { return detail::text("miss"); }
+// The steps of the plan that ran last.
+inline std::string plan_text() { return detail::text("plan"); }
+// The recorded calls that these tensors need; of all tensors if there are none.
+// As a listing, and for graphviz, with a box for each region.
+inline std::string graph_text(TensorList tensors = {}) {
+  return detail::text("graph", tensors);
+}
+inline std::string graph_dot(TensorList tensors = {}) {
+  return detail::text("dot", tensors);
+}
+
+// In strict mode only sync() runs anything: what reads a value that is not
+// computed throws ValueError.
+inline void set_strict(bool strict) { detail::set("strict", strict); }
+// A graph that grows beyond so many calls, or bytes of their results, runs by
+// itself, and says so once. 20,000 calls and 4 GiB by default.
+inline void set_max_calls(int64_t n) { detail::set("max_calls", n); }
+inline void set_max_bytes(int64_t n) { detail::set("max_bytes", n); }
+// How many plans are kept; 256 by default. The least recently used goes first.
+inline void set_max_plans(int64_t n) { detail::set("max_plans", n); }
+inline void clear_plans() { detail::set("clear_plans", 0); }
+
+}  // namespace sy::lazy
