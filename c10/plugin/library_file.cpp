@@ -45,6 +45,20 @@ std::optional<std::string> search(const std::string& name) {
   return std::nullopt;
 }
 
+// The plugin of this project with that name, "lazy": in SWITCHYARD_PLUGINS, or
+// beside the library that this code is in.
+std::optional<std::string> own_plugin(const std::string& name) {
+  const std::string file = "libswitchyard_" + name + ".so";
+  if (auto found = search(file)) return found;
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&reject_library), &info) == 0) {
+    return std::nullopt;
+  }
+  // Behind links: the folder that the library was installed in.
+  const std::string self = resolve(info.dli_fname).value_or(info.dli_fname);
+  return resolve(self.substr(0, self.rfind('/') + 1) + file);
+}
+
 // What lies between two parts of a text; "" if they are not there.
 std::string_view between(std::string_view text, std::string_view before,
                          std::string_view after) {
@@ -87,6 +101,7 @@ std::string find_library(const std::string& path) {
   const int error = errno;
   const bool is_name = path.find('/') == path.npos && !path.empty();
   if (!found && is_name) found = search(path);
+  if (!found && is_name) found = own_plugin(path);
   if (!found) {
     std::string why = why_not_opened(error);
     if (is_name && error == ENOENT) {

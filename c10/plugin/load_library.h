@@ -46,7 +46,8 @@ class SY_API LibraryHandle {
 // missing dependency, a file that every user may write, or every problem of its
 // registrations. If a static initialiser throws, the process ends. A library
 // may be loaded several times; the last handle unloads it. A name without a
-// folder is also searched in the folders of SWITCHYARD_PLUGINS. Libraries that
+// folder is also searched in the folders of SWITCHYARD_PLUGINS. "lazy" stands
+// for libswitchyard_lazy.so there or beside libswitchyard.so. Libraries that
 // it links to are loaded before it and stay at least as long.
 SY_API LibraryHandle load_library(const std::string& path);
 
