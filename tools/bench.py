@@ -69,11 +69,12 @@ def names_of(command):
 class Figure:
     """One run of one benchmark, or the median of several."""
 
-    def __init__(self, ns, bandwidth=None, flops=None, peak=None):
+    def __init__(self, ns, bandwidth=None, flops=None, peak=None, items=None):
         self.ns = ns                # an iteration
         self.bandwidth = bandwidth  # bytes a second
         self.flops = flops          # a second
         self.peak = peak            # MB of memory
+        self.items = items          # a second
 
     @classmethod
     def median(cls, figures):
@@ -81,7 +82,8 @@ class Figure:
             values = [getattr(f, field) for f in figures]
             return None if None in values else statistics.median(values)
 
-        return cls(of("ns"), of("bandwidth"), of("flops"), of("peak"))
+        return cls(of("ns"), of("bandwidth"), of("flops"), of("peak"),
+                   of("items"))
 
     def bytes(self):
         return self.bandwidth * self.ns / 1e9
@@ -130,7 +132,8 @@ def measure(command, name, min_time, threads):
             return Figure(result["real_time"] * UNITS[result["time_unit"]],
                           result.get("bytes_per_second"),
                           flops * 1e9 if flops else None,
-                          result.get("peak_MB"))
+                          result.get("peak_MB"),
+                          result.get("items_per_second"))
     sys.exit(f"bench: {command[0]} did not report {name}")
 
 
@@ -219,18 +222,23 @@ def flat(tables):
     return results
 
 
-def main():
+def read_options():
     parser = argparse.ArgumentParser(prog="./sy bench")
-    parser.add_argument("--peer", action="store_true",
+    beside = parser.add_mutually_exclusive_group()
+    beside.add_argument("--peer", action="store_true",
                         help="run libtorch's benchmarks too (installs it the "
                         "first time, 6 GB)")
+    beside.add_argument("--lazy", action="store_true",
+                        help="programs on the lazy device beside the same on "
+                        "the CPU")
     parser.add_argument("--filter", default="", metavar="RE",
                         help="only the names that match")
     parser.add_argument("--threads", default="1", metavar="N[,N]",
                         help="how many threads; a table for each (1)")
     parser.add_argument("--json", metavar="OUT", help="write the figures here")
     parser.add_argument("--rounds", type=int, default=0,
-                        help="turns at each benchmark (1; with --peer 3)")
+                        help="turns at each benchmark (1; with --peer or "
+                        "--lazy 3)")
     parser.add_argument("--min-time", type=float, default=0.1,
                         help="seconds for a turn (0.1)")
     options = parser.parse_args()
@@ -240,7 +248,12 @@ def main():
         sys.exit(f"bench: --filter: {error}")
     if not re.fullmatch(r"[1-9]\d{0,3}(,[1-9]\d{0,3})*", options.threads):
         sys.exit(f"bench: --threads: expected 1 or 1,2, got {options.threads}")
-    results = flat({int(n): run(options, int(n))
+    return options
+
+
+def main(run_table=run):
+    options = read_options()
+    results = flat({int(n): run_table(options, int(n))
                     for n in options.threads.split(",")})
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
