@@ -100,7 +100,9 @@ class Builder {
     out_.walked[static_cast<size_t>(i)] = std::move(walked);
   }
 
-  // The dims of group g that the dims of node i are, as its operands in g say.
+  // The dims of group g that the dims of node i are, as its operands in g say;
+  // of dims that they leave open, others of the same size: no value of the
+  // group varies over these for the node.
   std::optional<DimMap> dims_in(int i, int g) {
     const Node& n = node(i);
     const Layout& l = walked_layout(n);
@@ -123,9 +125,20 @@ class Builder {
       }
     }
     uint64_t used = 0;
-    for (size_t d = 0; d < dims.size(); ++d) {
-      if (l.sizes()[d] == 1) continue;
-      if (dims[d] < 0 || (used >> dims[d] & 1) != 0) return std::nullopt;
+    for (const int8_t d : dims) {
+      if (d < 0) continue;
+      if ((used >> d & 1) != 0) return std::nullopt;
+      used |= uint64_t{1} << d;
+    }
+    const std::vector<int64_t>& space = group(g).space;
+    for (size_t d = dims.size(); d-- > 0;) {
+      if (l.sizes()[d] == 1 || dims[d] >= 0) continue;
+      for (size_t k = space.size(); k-- > 0 && dims[d] < 0;) {
+        if ((used >> k & 1) == 0 && space[k] == l.sizes()[d]) {
+          dims[d] = static_cast<int8_t>(k);
+        }
+      }
+      if (dims[d] < 0) return std::nullopt;
       used |= uint64_t{1} << dims[d];
     }
     return dims;

@@ -1,0 +1,287 @@
+#include <gtest/gtest.h>
+#include <sy/lazy.h>
+#include <sy/sy.h>
+
+#include <cstdlib>
+#include <string>
+
+// A program sees on the lazy device what it sees on the CPU, only later.
+
+namespace sy {
+namespace {
+
+const Device kLazyDevice = [] {
+  load_library("lazy").keep();
+  return Device("lazy");
+}();
+
+TensorOptions on_lazy(ScalarType t = kFloat) {
+  return TensorOptions(t).device(kLazyDevice);
+}
+Tensor sample(IntArrayRef sizes) {
+  int64_t n = 1;
+  for (const int64_t s : sizes) n *= s;
+  return ((arange(n, TensorOptions(kFloat)) * 0.37).sin() * 3).view(sizes);
+}
+void expect_same(const Tensor& got, const Tensor& want) {
+  ASSERT_EQ(got.sizes(), want.sizes());
+  EXPECT_TRUE(allclose(got.to(kCPU), want.to(kCPU), 1e-5, 1e-5))
+      << got.to(kCPU) << want.to(kCPU);
+}
+int64_t runs() { return lazy::counters().runs; }
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Lazy, NothingRunsBeforeAValueIsAskedFor) {
+  const Tensor x = sample({8, 100}), l = x.to(kLazyDevice);
+  const int64_t before = runs();
+  const Tensor y = ((l * 2 + 1).tanh() - l).abs().sqrt();
+  EXPECT_EQ(y.raw_data(), nullptr);
+  EXPECT_EQ(runs(), before);
+  expect_same(y, ((x * 2 + 1).tanh() - x).abs().sqrt());
+  EXPECT_EQ(runs(), before + 1);
+  y.to(kCPU);
+  EXPECT_EQ(runs(), before + 1) << "a value is computed once";
+}
+
+TEST(Lazy, SyncComputesWhatTensorsHold) {
+  const Tensor x = sample({16}).to(kLazyDevice);
+  const Tensor a = x + 1;
+  { const Tensor dropped = x.exp(); }
+  lazy::sync();
+  EXPECT_EQ(lazy::graph_text().find("aten::exp"), std::string::npos);
+  const int64_t before = runs();
+  expect_same(a, sample({16}) + 1);
+  EXPECT_EQ(runs(), before);
+}
+
+TEST(Lazy, OneCallOfManyIsOneRegion) {
+  const Tensor x = sample({16, 300}), l = x.to(kLazyDevice);
+  const lazy::Counters before = lazy::counters();
+  const Tensor e = (l - l.amax({1}, true)).exp();
+  const Tensor y = e / e.sum({1}, true);
+  lazy::sync({y});
+  const lazy::Counters now = lazy::counters();
+  EXPECT_EQ(now.regions - before.regions, 1) << lazy::plan_text();
+  EXPECT_EQ(now.in_regions - before.in_regions, 5);
+  EXPECT_EQ(now.kernels, before.kernels);
+  expect_same(y, softmax(x, 1));
+}
+
+TEST(Lazy, ATransposedReaderIsInTheSameRegion) {
+  const Tensor x = sample({5, 7}), l = x.to(kLazyDevice);
+  const lazy::Counters before = lazy::counters();
+  const Tensor y = (l.exp().t() + 1).tanh();
+  lazy::sync({y});
+  EXPECT_EQ(lazy::counters().regions - before.regions, 1);
+  expect_same(y, (x.exp().t() + 1).tanh());
+}
+
+TEST(Lazy, AKernelDoesNotCutTheGraph) {
+  const Tensor x = sample({6, 6}), l = x.to(kLazyDevice);
+  const int64_t before = runs();
+  const Tensor y = cumsum(mm(l.tanh(), l), 1).relu();
+  expect_same(y, cumsum(mm(x.tanh(), x), 1).relu());
+  EXPECT_EQ(runs(), before + 1);
+}
+
+TEST(Lazy, ABaseAndItsViewsAgree) {
+  Tensor x = sample({4, 5}), l = x.to(kLazyDevice).clone();
+  Tensor row = x.select(0, 1), lazy_row = l.select(0, 1);
+  Tensor column = x.t()[2], lazy_column = l.t()[2];
+  row.add_(10);
+  lazy_row.add_(10);
+  expect_same(lazy_column, column);
+  column.mul_(2);
+  lazy_column.mul_(2);
+  expect_same(lazy_row, row);
+  x.slice(1, 0, 3).copy_(x.slice(1, 1, 4).clone());
+  l.slice(1, 0, 3).copy_(l.slice(1, 1, 4));
+  expect_same(l, x);
+}
+
+TEST(Lazy, ARecordedReadSeesTheOldElements) {
+  Tensor l = sample({8}).to(kLazyDevice).clone();
+  const Tensor before = l + 0;
+  const Tensor part = l.slice(0, 2, 4) * 1;
+  l.zero_();
+  expect_same(before, sample({8}));
+  expect_same(part, sample({8}).slice(0, 2, 4));
+  expect_same(l, zeros({8}));
+}
+
+TEST(Lazy, AWriteCountsAsAVersion) {
+  Tensor l = sample({8}).to(kLazyDevice).clone();
+  const auto v = l._version();
+  l.add_(1);
+  EXPECT_GT(l._version(), v);
+  Tensor w = sample({8}).to(kLazyDevice).requires_grad_();
+  Tensor y = w.exp();
+  Tensor z = y.sum();
+  y.add_(1);
+  EXPECT_THROW(z.backward(), Error) << "exp saved what was overwritten";
+}
+
+TEST(Lazy, AFilledTensorCountsAVersionToo) {
+  Tensor c = zeros({2}), l = zeros({2}, on_lazy());
+  const auto cv = c._version(), lv = l._version();
+  c.fill_(3);
+  l.fill_(3);
+  EXPECT_EQ(l._version() - lv, c._version() - cv);
+  c.zero_();
+  l.zero_();
+  EXPECT_EQ(l._version() - lv, c._version() - cv);
+}
+
+TEST(Lazy, APointerSeesWhatIsWrittenLater) {
+  Tensor l = sample({6}).to(kLazyDevice).clone();
+  float* const p = l.data_ptr<float>();
+  p[0] = 42;
+  expect_same(l[0], full({}, 42.0));
+  l.add_(1);
+  EXPECT_FLOAT_EQ(p[0], 43);
+  const Tensor old = l + 0;
+  p[1] = 7;
+  EXPECT_FLOAT_EQ(l.to(kCPU).const_data_ptr<float>()[1], 7);
+  EXPECT_NE(old.to(kCPU).const_data_ptr<float>()[1], 7);
+}
+
+TEST(Lazy, OutIsResizedAndWritten) {
+  const Tensor a = sample({3, 4}), l = a.to(kLazyDevice);
+  Tensor out = empty({0}, on_lazy());
+  add_out(out, l, l);
+  expect_same(out, a + a);
+  Tensor half = empty({3, 4}, on_lazy(kDouble));
+  mul_out(half, l, l);
+  EXPECT_EQ(half.scalar_type(), kDouble);
+  expect_same(half, (a * a).to(kDouble));
+}
+
+TEST(Lazy, GradientsAndUpdatesAreOneGraph) {
+  const Tensor x = sample({4, 3}), w0 = sample({2, 3});
+  Tensor w = w0.clone().requires_grad_();
+  Tensor l = w0.to(kLazyDevice).requires_grad_();
+  linear(x, w).relu().sum().backward();
+  const Tensor lazy_x = x.to(kLazyDevice);
+  const int64_t before = runs();
+  linear(lazy_x, l).relu().sum().backward();
+  {
+    const NoGradGuard no_grad;
+    w.add_(w.grad(), -0.1);
+    l.add_(l.grad(), -0.1);
+  }
+  EXPECT_EQ(runs(), before);
+  lazy::sync();
+  EXPECT_EQ(runs(), before + 1);
+  expect_same(l.grad(), w.grad());
+  expect_same(l.detach(), w.detach());
+}
+
+TEST(Lazy, RandomNumbersAreThoseOfTheCpu) {
+  manual_seed(7);
+  const Tensor c = dropout(ones({50}), 0.5, true) + rand({50});
+  manual_seed(7);
+  const Tensor l =
+      dropout(ones({50}, on_lazy()), 0.5, true) + rand({50}, on_lazy());
+  expect_same(l, c);
+}
+
+TEST(Lazy, WhatDependsOnDataRunsAtOnceAndIsCounted) {
+  const Tensor x = tensor({1.0F, 0.0F, 2.0F}).to(kLazyDevice);
+  const int64_t before = lazy::counters().by_call;
+  EXPECT_EQ((x + 0).nonzero().size(0), 2);
+  EXPECT_EQ((x + 1).sum().item<float>(), 6);
+  EXPECT_GE(lazy::counters().by_call - before, 1);
+}
+
+TEST(Lazy, StrictModeNamesTheCallThatReads) {
+  const Tensor x = sample({3}).to(kLazyDevice);
+  const Tensor y = x + 1;
+  lazy::set_strict(true);
+  const std::string nonzero_says = message_of([&] { y.nonzero(); });
+  const std::string copy_says = message_of([&] { y.to(kCPU); });
+  lazy::sync();
+  y.to(kCPU);  // it is computed
+  lazy::set_strict(false);
+  EXPECT_NE(nonzero_says.find("nonzero"), std::string::npos) << nonzero_says;
+  EXPECT_NE(copy_says.find("strict"), std::string::npos) << copy_says;
+}
+
+TEST(Lazy, WrongCallsThrowWhereTheyAreMade) {
+  const Tensor x = sample({3}).to(kLazyDevice), y = sample({4}).to(kLazyDevice);
+  EXPECT_THROW(x + y, ValueError);
+  EXPECT_THROW(mm(x, y), ValueError);
+  expect_same(x + 1, sample({3}) + 1);
+}
+
+TEST(Lazy, AnErrorOfARunLosesNothing) {
+  const Tensor x = sample({4, 3}), l = x.to(kLazyDevice);
+  const Tensor good = l.exp() * 2;
+  const Tensor at = full({4, 1}, 9, on_lazy(kLong));
+  const Tensor bad = gather(good, 1, at);
+  const Tensor after = bad + 1;
+  const std::string says = message_of([&] { lazy::sync({after}); });
+  EXPECT_NE(says.find("gather"), std::string::npos) << says;
+  expect_same(good, x.exp() * 2);
+  EXPECT_EQ(message_of([&] { after.to(kCPU); }), says) << "again";
+  expect_same(l + 1, x + 1);
+}
+
+TEST(Lazy, MemoryIsUsedAgain) {
+  Tensor x = sample({1000}).to(kLazyDevice).clone();
+  lazy::sync();
+  const int64_t before = lazy::counters().donated;
+  x.mul_(2);
+  lazy::sync();
+  EXPECT_EQ(lazy::counters().donated - before, 4000);
+  expect_same(x, sample({1000}) * 2);
+}
+
+TEST(Lazy, AGraphThatGrowsTooLargeRunsByItself) {
+  lazy::set_max_calls(50);
+  Tensor x = sample({4}).to(kLazyDevice);
+  const int64_t before = lazy::counters().by_bound;
+  for (int i = 0; i < 200; ++i) x = x + 1;
+  EXPECT_GE(lazy::counters().by_bound - before, 2);
+  lazy::set_max_calls(20000);
+  expect_same(x, sample({4}) + 200);
+}
+
+TEST(Lazy, DeepGraphsRunAndAreDropped) {
+  Tensor x = sample({2}).to(kLazyDevice);
+  for (int i = 0; i < 15000; ++i) x = x + 1;
+  x = Tensor();
+  Tensor y = sample({2}).to(kLazyDevice);
+  for (int i = 0; i < 15000; ++i) y = y * 1;
+  expect_same(y, sample({2}));
+}
+
+TEST(Lazy, PicturesShowCallsAndRegions) {
+  const Tensor x = sample({3, 3}).to(kLazyDevice);
+  const Tensor y = mm(x.exp() + 1, x);
+  const std::string text = lazy::graph_text({y});
+  EXPECT_NE(text.find("%2: float32[3, 3] = aten::mm(%1, data0)"),
+            std::string::npos)
+      << text;
+  const std::string dot = lazy::graph_dot({y});
+  EXPECT_NE(dot.find("subgraph cluster"), std::string::npos) << dot;
+}
+
+TEST(Lazy, ADtypeSeenAsAnotherAndEmptyTensors) {
+  Tensor x = sample({4}).to(kLazyDevice).clone();
+  Tensor bits = x.view(kInt);
+  bits.zero_();
+  expect_same(x, zeros({4}));
+  const Tensor none = empty({0, 3}, on_lazy());
+  EXPECT_EQ((none + 1).sum({0}).to(kCPU).numel(), 3);
+  expect_same((none + 1).sum({0}), zeros({3}));
+}
+
+}  // namespace
+}  // namespace sy

@@ -1,0 +1,231 @@
+#include "test/backends/lazy/programs.h"
+
+#include <sy/lazy.h>
+
+#include <functional>
+#include <random>
+
+namespace sy::test {
+
+namespace {
+
+bool broadcast_fit(const Tensor& a, const Tensor& b) {
+  const int64_t n = std::min(a.dim(), b.dim());
+  for (int64_t d = 1; d <= n; ++d) {
+    if (a.size(-d) != b.size(-d) && a.size(-d) != 1 && b.size(-d) != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+bool fits_into(const Tensor& from, const Tensor& to) {
+  if (from.dim() > to.dim() || !broadcast_fit(from, to)) return false;
+  for (int64_t d = 1; d <= from.dim(); ++d) {
+    if (from.size(-d) != 1 && from.size(-d) != to.size(-d)) return false;
+  }
+  return true;
+}
+bool is_float(const Tensor& t) {
+  return t.scalar_type() == kFloat || t.scalar_type() == kDouble;
+}
+
+class Machine {
+ public:
+  explicit Machine(Device device) {
+    const auto add = [&](IntArrayRef sizes, ScalarType t, double scale) {
+      int64_t n = 1;
+      for (const int64_t s : sizes) n *= s;
+      const Tensor x =
+          ((arange(n, TensorOptions(kFloat)) * 0.7 + scale).sin() * 2)
+              .view(sizes);
+      values.push_back(x.to(t).to(device).clone());
+    };
+    add({4, 6}, kFloat, 0.1);
+    add({4, 6}, kFloat, 1.3);
+    add({6}, kFloat, 2.2);
+    add({4, 1}, kDouble, 0.4);
+    add({6, 4}, kFloat, 3.1);
+    add({4, 6}, kLong, 0.9);
+    for (const int i : {0, 2, 4}) {
+      leaves.push_back(values[size_t(i)].clone().requires_grad_());
+      values[size_t(i)] = leaves.back() * 1;
+    }
+  }
+
+  // What the call was; throws nothing.
+  std::string step(const Call& c) {
+    try {
+      return call(c);
+    } catch (const Error&) {
+      return "threw";
+    }
+  }
+
+  void backward() {
+    Tensor total;
+    for (const Tensor& v : values) {
+      if (!is_float(v) || !v.requires_grad()) continue;
+      const Tensor s = v.to(kDouble).sum();
+      total = total.defined() ? total + s : s;
+    }
+    if (!total.defined()) return;
+    try {
+      total.backward();
+    } catch (const Error&) {
+      gradient_threw = true;
+    }
+  }
+
+  std::vector<Tensor> values, leaves;
+  bool gradient_threw = false;
+
+ private:
+  const Tensor& at(uint32_t i) const { return values[i % values.size()]; }
+  std::string keep(const char* what, Tensor t) {
+    values.push_back(std::move(t));
+    return what;
+  }
+
+  std::string call(const Call& c) {
+    const Tensor a = at(c.a);
+    Tensor b = at(c.b);
+    // A write may not read a part of what it writes.
+    if (b.is_alias_of(a)) b = b.clone();
+    const int64_t dim = a.dim() == 0 ? 0 : c.c % a.dim();
+    const double number = 0.25 * (1 + c.c % 7);
+    switch (c.kind % 34) {
+      case 0: return keep("tanh", a.tanh());
+      case 1: return keep("sigmoid", a.sigmoid());
+      case 2: return is_float(a) ? keep("relu", a.relu()) : "-";
+      case 3: return keep("mul number", a * number);
+      case 4: return keep("sin", a.sin());
+      case 5: return broadcast_fit(a, b) ? keep("add", a + b) : "-";
+      case 6: return broadcast_fit(a, b) ? keep("mul", (a * b).tanh()) : "-";
+      case 7: return broadcast_fit(a, b) ? keep("sub", sub(a, b, 2)) : "-";
+      case 8: return broadcast_fit(a, b) ? keep("maximum", maximum(a, b)) : "-";
+      case 9:
+        return broadcast_fit(a, b) ? keep("where", where(a > b, a, b)) : "-";
+      case 10: return keep("double", a.to(kDouble));
+      case 11: return keep("float", a.to(kFloat));
+      case 12: return keep("to int", (a * 3).to(kInt));
+      case 13:
+        return a.dim() == 0 ? "-" : keep("sum keepdim", a.sum({dim}, true));
+      case 14: return a.dim() == 0 ? "-" : keep("amax", a.amax({dim}, true));
+      case 15:
+        return a.dim() == 0 || !is_float(a) ? "-" : keep("mean", a.mean({dim}));
+      case 16:
+        return a.dim() == 0 || !is_float(a) ? "-"
+                                            : keep("softmax", softmax(a, dim));
+      case 17:
+        return a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(0) &&
+                       a.scalar_type() == b.scalar_type() && is_float(a)
+                   ? keep("mm", mm(a, b).tanh())
+                   : "-";
+      case 18: return a.dim() == 0 ? "-" : keep("cumsum", cumsum(a, dim));
+      case 19: return a.dim() < 2 ? "-" : keep("transpose", a.transpose(0, 1));
+      case 20:
+        return a.dim() == 0 ? "-"
+                            : keep("select", a.select(dim, c.b % a.size(dim)));
+      case 21:
+        return a.dim() == 0 || a.size(dim) < 2
+                   ? "-"
+                   : keep("slice", a.slice(dim, 1, a.size(dim),
+                                           1 + static_cast<int64_t>(c.b % 2)));
+      case 22:
+        return a.dim() > 3 ? "-"
+                           : keep("unsqueeze", a.unsqueeze(c.c % (a.dim() + 1)));
+      case 23: return keep("reshape", a.reshape({-1}));
+      case 24:
+        return a.dim() == 1 && a.size(0) < 50
+                   ? keep("expand", a.unsqueeze(0).expand({3, a.size(0)}))
+                   : "-";
+      case 25: return keep("clone", a.clone());
+      case 26: return write("add_", a, [&](Tensor& t) { t.add_(1); });
+      case 27: return write("mul_", a, [&](Tensor& t) { t.mul_(2); });
+      case 28:
+        return !fits_into(b, a) ? "-" : write("copy_", a, [&](Tensor& t) {
+          t.copy_(b);
+        });
+      case 29:
+        return !fits_into(b, a) || !is_float(a) || !is_float(b)
+                   ? "-"
+                   : write("add_ tensor", a, [&](Tensor& t) { t.add_(b); });
+      case 30: return write("zero_", a, [&](Tensor& t) { t.zero_(); });
+      case 31:
+        return !is_float(a) ? "-" : write("tanh_", a, [&](Tensor& t) {
+          t.tanh_();
+        });
+      case 32: return write("fill_", a, [&](Tensor& t) { t.fill_(c.c % 5); });
+      default: return keep("detach", a.detach());
+    }
+  }
+
+  std::string write(const char* what, Tensor t,
+                    const std::function<void(Tensor&)>& f) {
+    f(t);
+    return what;
+  }
+};
+
+}  // namespace
+
+Program random_program(uint64_t seed, int calls) {
+  std::mt19937_64 random(seed);
+  Program p;
+  for (int i = 0; i < calls; ++i) {
+    const auto number = [&] { return static_cast<uint32_t>(random()); };
+    p.push_back({number(), number(), number(), number()});
+  }
+  return p;
+}
+
+Outcome run(const Program& p, Device device, int sync_every) {
+  Machine m(device);
+  Outcome out;
+  int calls = 0;
+  for (const Call& c : p) {
+    out.says.push_back(m.step(c));
+    if (sync_every != 0 && ++calls % sync_every == 0 && device.is_lazy()) {
+      lazy::sync();
+    }
+  }
+  m.backward();
+  out.says.emplace_back(m.gradient_threw ? "backward threw" : "backward");
+  for (const Tensor& v : m.values) out.values.push_back(v.detach().to(kCPU));
+  for (const Tensor& l : m.leaves) {
+    out.values.push_back(l.grad().defined() ? l.grad().to(kCPU) : zeros({}));
+  }
+  return out;
+}
+
+std::string difference(const Outcome& got, const Outcome& want) {
+  for (size_t i = 0; i < want.says.size(); ++i) {
+    if (got.says[i] != want.says[i]) {
+      return str("call {}: expected '{}', got '{}'", i, want.says[i],
+                 got.says[i]);
+    }
+  }
+  for (size_t i = 0; i < want.values.size(); ++i) {
+    const Tensor &g = got.values[i], &w = want.values[i];
+    if (g.sizes() != w.sizes() || g.scalar_type() != w.scalar_type()) {
+      return str("value {}: another shape or dtype", i);
+    }
+    if (!allclose(g, w, 1e-3, 1e-4, true)) {
+      return str("value {}: {} of them differ", i,
+                 (g != w).sum().item<int64_t>());
+    }
+  }
+  return "";
+}
+
+std::string listing(const Program& p) {
+  std::string text;
+  const Outcome cpu = run(p, Device(kCPU), 0);
+  for (size_t i = 0; i < p.size(); ++i) {
+    text += str("  {{{}, {}, {}, {}}},  // {}\n", p[i].kind, p[i].a, p[i].b,
+                p[i].c, cpu.says[i]);
+  }
+  return text;
+}
+
+}  // namespace sy::test

@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+#include <sy/lazy.h>
+#include <sy/sy.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace sy {
+namespace {
+
+const Device kLazyDevice = [] {
+  load_library("lazy").keep();
+  return Device("lazy");
+}();
+
+template <class F>
+void in_threads(int n, F&& f) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < n; ++i) threads.emplace_back([&, i] { f(i); });
+  for (std::thread& t : threads) t.join();
+}
+
+TEST(LazyThreads, EightRecordAndSync) {
+  const Tensor shared = arange(64, TensorOptions(kFloat)).to(kLazyDevice);
+  const Tensor base = shared.exp().sqrt();  // computed by whoever is first
+  std::atomic<int> wrong{0};
+  const Tensor want = shared.to(kCPU).exp().sqrt();
+  in_threads(8, [&](int t) {
+    for (int i = 0; i < 100; ++i) {
+      Tensor x = base * (t + 1) + i;
+      Tensor own = x.clone();
+      own.add_(1);
+      if (i % 3 == 0) lazy::sync();
+      if (i % 7 == 0) lazy::sync({x});
+      if (!allclose(own.to(kCPU), want * (t + 1) + i + 1, 1e-4, 1e-4)) ++wrong;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(LazyThreads, ManyReadOneValue) {
+  for (int round = 0; round < 50; ++round) {
+    const Tensor x = full({100}, round).to(kLazyDevice);
+    const Tensor y = (x + 1).tanh() * 2;
+    std::atomic<int> wrong{0};
+    in_threads(4, [&](int) {
+      if (!allclose(y.to(kCPU), (x.to(kCPU) + 1).tanh() * 2)) ++wrong;
+    });
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+TEST(LazyThreads, OneFailsTheOthersGoOn) {
+  const Tensor x = rand({4, 4}).to(kLazyDevice);
+  const Tensor at = full({4, 1}, 9, TensorOptions(kLong).device(kLazyDevice));
+  std::atomic<int> failed{0}, wrong{0};
+  in_threads(4, [&](int t) {
+    for (int i = 0; i < 50; ++i) {
+      if (t == 0) {
+        try {
+          gather(x + i, 1, at).to(kCPU);
+        } catch (const Error&) {
+          ++failed;
+        }
+      } else if (!allclose((x + i).to(kCPU), x.to(kCPU) + i)) {
+        ++wrong;
+      }
+    }
+  });
+  EXPECT_EQ(failed, 50);
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace sy
