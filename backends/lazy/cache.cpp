@@ -31,18 +31,20 @@ constexpr const char* kFieldNames[kFields] = {
 
 class KeyMaker {
  public:
-  KeyMaker(const Graph& graph, const Usage& usage)
-      : graph_(graph), usage_(usage) {}
+  // Of a graph that has gone through count_inside().
+  explicit KeyMaker(const Graph& graph) : graph_(graph) {
+    key_.words.reserve(24 * graph.nodes.size());
+  }
 
   Key make() {
-    for (size_t i = 0; i < graph_.data.size(); ++i) {
-      for (const Made& m : graph_.data[i]->made) add(m.layout);
-      add(kOwn, usage_.own_data[i]);
+    for (const auto& n : graph_.data) {
+      for (const Made& m : n->made) add(m.layout);
+      add(kOwn, is_own(*n));
     }
     key_.begin.reserve(graph_.nodes.size());
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       key_.begin.push_back(static_cast<uint32_t>(key_.words.size()));
-      add(*graph_.nodes[i], usage_.wanted[i]);
+      add(*graph_.nodes[i]);
     }
     uint64_t h = 0x9e3779b97f4a7c15;
     for (const uint64_t w : key_.words) {
@@ -59,7 +61,7 @@ class KeyMaker {
     add(kWhat, reinterpret_cast<uintptr_t>(p));
   }
 
-  void add(const Node& n, const std::vector<bool>& wanted) {
+  void add(const Node& n) {
     add(kNode, n.kind);
     if (n.kind == Node::kPointwise) {
       add_pointer(n.program->steps);
@@ -78,9 +80,9 @@ class KeyMaker {
                         o.result);
       if (o.part) add_part(*o.part, o.node->made[o.result].layout);
     }
-    for (size_t r = 0; r < n.made.size(); ++r) {
-      add(n.made[r].layout);
-      add(kWanted, wanted[r]);
+    for (const Made& m : n.made) {
+      add(m.layout);
+      add(kWanted, is_wanted(m));
     }
     if (n.window) add_part(*n.window, n.made[0].layout);
   }
@@ -132,7 +134,6 @@ class KeyMaker {
   }
 
   const Graph& graph_;
-  const Usage& usage_;
   Key key_;
   std::vector<int64_t> sizes_;
 };
@@ -208,8 +209,8 @@ std::string explain(const Key& key, const Graph& graph) {
 
 intrusive_ptr<Plan> find_plan(const Graph& graph) {
   Cache& c = cache();
-  Usage usage = usage_of(graph);
-  Key key = KeyMaker(graph, usage).make();
+  count_inside(graph);
+  Key key = KeyMaker(graph).make();
   if (c.collide) key.hash = 0;
   for (auto e = c.entries.begin(); e != c.entries.end(); ++e) {
     if (e->key.hash != key.hash || e->key.words != key.words) continue;
@@ -219,7 +220,7 @@ intrusive_ptr<Plan> find_plan(const Graph& graph) {
   }
   ++counters().misses;
   c.last_miss = explain(key, graph);
-  Entry entry{std::move(key), {}, make_plan(graph, std::move(usage))};
+  Entry entry{std::move(key), {}, make_plan(graph)};
   for (const auto& n : graph.nodes) entry.names.emplace_back(n->name());
   c.last_plan = entry.plan;
   c.entries.push_front(std::move(entry));

@@ -65,10 +65,4 @@ struct Graph {
 // The recorded calls that these nodes need, and the nodes themselves. Each gets
 // its place as `index`; node i of `data` gets -1 - i.
 Graph collect(const std::vector<intrusive_ptr<Node>>& roots);
-// Whether somebody beyond the graph wants this value of one of its nodes.
-// `internal` counts the operands within the graph.
-inline bool is_wanted(const Made& m, uint32_t internal) {
-  return m.holders > 0 || m.uses > internal;
-}
-
 }  // namespace sy::lazy

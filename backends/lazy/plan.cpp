@@ -37,47 +37,32 @@ bool map_dims(const Layout& part, const Layout& of, std::vector<int8_t>* dims) {
   return true;
 }
 
-Usage usage_of(const Graph& graph) {
-  Usage out;
-  std::vector<std::vector<uint32_t>> inside(graph.nodes.size());
-  std::vector<std::vector<uint32_t>> data(graph.data.size());
-  for (size_t i = 0; i < inside.size(); ++i) {
-    inside[i].assign(graph.nodes[i]->made.size(), 0);
-  }
-  for (size_t i = 0; i < data.size(); ++i) {
-    data[i].assign(graph.data[i]->made.size(), 0);
+void count_inside(const Graph& graph) {
+  for (const auto* list : {&graph.nodes, &graph.data}) {
+    for (const auto& n : *list) {
+      for (Made& m : n->made) m.inside = 0;
+    }
   }
   for (const auto& n : graph.nodes) {
-    for (const Operand& o : n->operands) {
-      const int k = o.node->index;
-      ++(k < 0 ? data[size_t(-1 - k)] : inside[size_t(k)])[o.result];
-    }
+    for (const Operand& o : n->operands) ++o.node->made[o.result].inside;
   }
-  for (size_t i = 0; i < inside.size(); ++i) {
-    std::vector<bool> wanted;
-    for (size_t r = 0; r < inside[i].size(); ++r) {
-      wanted.push_back(is_wanted(graph.nodes[i]->made[r], inside[i][r]));
-    }
-    out.wanted.push_back(std::move(wanted));
-  }
-  for (size_t i = 0; i < data.size(); ++i) {
-    bool own = true;
-    for (size_t r = 0; r < data[i].size(); ++r) {
-      own = own && !is_wanted(graph.data[i]->made[r], data[i][r]);
-    }
-    out.own_data.push_back(own);
-  }
-  return out;
+}
+
+bool is_own(const Node& data) {
+  return std::none_of(data.made.begin(), data.made.end(), is_wanted);
 }
 
 namespace {
 
 class Planner {
  public:
-  Planner(const Graph& graph, Usage usage)
+  explicit Planner(const Graph& graph)
       : graph_(graph), plan_(make_intrusive<Plan>()) {
-    plan_->wanted = std::move(usage.wanted);
-    plan_->own_data = std::move(usage.own_data);
+    for (const auto& n : graph.nodes) {
+      std::vector<bool>& wanted = wanted_.emplace_back();
+      for (const Made& m : n->made) wanted.push_back(is_wanted(m));
+    }
+    for (const auto& n : graph.data) own_data_.push_back(is_own(*n));
   }
 
   intrusive_ptr<Plan> make() {
@@ -171,7 +156,7 @@ class Planner {
            !operand(b).part;
   }
   bool leaves(const Group& g, int i, size_t r) const {
-    if (plan_->wanted[size_t(i)][r]) return true;
+    if (wanted_[size_t(i)][r]) return true;
     for (size_t k = size_t(i) + 1; k < graph_.nodes.size(); ++k) {
       if (&groups_.groups[size_t(groups_.of[k])] == &g) continue;
       for (const Operand& o : graph_.nodes[k]->operands) {
@@ -330,8 +315,8 @@ class Planner {
     }
     for (const auto& [v, s] : last) {
       const auto [n, r] = v;
-      const bool ours = n < 0 ? plan_->own_data[size_t(-1 - n)]
-                              : !plan_->wanted[size_t(n)][size_t(r)];
+      const bool ours = n < 0 ? own_data_[size_t(-1 - n)]
+                              : !wanted_[size_t(n)][size_t(r)];
       if (ours) plan_->steps[s].last_uses.push_back({n, r});
     }
   }
@@ -392,14 +377,16 @@ class Planner {
 
   const Graph& graph_;
   intrusive_ptr<Plan> plan_;
+  std::vector<std::vector<bool>> wanted_;  // by node and result
+  std::vector<bool> own_data_;             // data that only the graph knows
   Groups groups_;
   std::vector<const Group*> groups_of_steps_;
 };
 
 }  // namespace
 
-intrusive_ptr<Plan> make_plan(const Graph& graph, Usage usage) {
-  return Planner(graph, std::move(usage)).make();
+intrusive_ptr<Plan> make_plan(const Graph& graph) {
+  return Planner(graph).make();
 }
 
 }  // namespace sy::lazy

@@ -53,19 +53,18 @@ struct Step {
 
 struct Plan final : RefCounted {
   std::vector<Step> steps;
-  std::vector<std::vector<bool>> wanted;  // by node and result
-  std::vector<bool> own_data;             // data that only the graph knows
   std::string text;                       // a listing, one step per line
 };
 
-// What a graph knows of its values beyond the nodes.
-struct Usage {
-  std::vector<std::vector<bool>> wanted;
-  std::vector<bool> own_data;
-};
-Usage usage_of(const Graph& graph);
+// Counts, for each value, the operands of the graph that read it.
+void count_inside(const Graph& graph);
+// Whether somebody beyond the graph wants a value, after count_inside().
+inline bool is_wanted(const Made& m) {
+  return m.holders > 0 || m.uses > m.inside;
+}
+bool is_own(const Node& data);
 
-intrusive_ptr<Plan> make_plan(const Graph& graph, Usage usage);
+intrusive_ptr<Plan> make_plan(const Graph& graph);
 
 // The dims that a node walks: those of its results, or of what it reduces.
 inline const Layout& walked_layout(const Node& n) {

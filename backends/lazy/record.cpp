@@ -22,26 +22,30 @@ using Recorded = intrusive_ptr<Node>;
 
 // The arguments with nothing in the places of tensors, which become operands.
 void take_arguments(Node* node, const Value* args, size_t n) {
-  node->args.assign(args, args + n);
   for (size_t i = 0; i < n; ++i) {
-    Value& v = node->args[i];
-    const auto at = static_cast<uint16_t>(i);
-    if (v.is_tensor()) {
-      node->add_operand(operand_of(args[i].to_tensor()));
-      node->places.push_back({at, -1, false, {}});
-      v = Value();
-    } else if (v.tag() == Value::Tag::TensorList ||
-               v.tag() == Value::Tag::OptionalTensorList) {
-      Node::Place place{at, 0, v.tag() == Value::Tag::OptionalTensorList, {}};
-      for (const TensorBase& t : args[i].to_tensor_list()) {
-        place.present.push_back(t.defined());
-        if (t.defined()) node->add_operand(operand_of(t));
+    const Value& v = args[i];
+    switch (v.tag()) {
+      case Value::Tag::Tensor:
+        node->add_operand(operand_of(v.to_tensor()));
+        node->tensors |= uint64_t{1} << i;
+        node->args.emplace_back();
+        break;
+      case Value::Tag::TensorList:
+      case Value::Tag::OptionalTensorList: {
+        Node::List list{i, v.tag() == Value::Tag::OptionalTensorList, {}};
+        for (const TensorBase& t : v.to_tensor_list()) {
+          list.present.push_back(t.defined());
+          if (t.defined()) node->add_operand(operand_of(t));
+        }
+        node->lists.push_back(std::move(list));
+        node->args.emplace_back();
+        break;
       }
-      place.count = static_cast<int16_t>(place.present.size());
-      node->places.push_back(std::move(place));
-      v = Value();
-    } else if (v.tag() == Value::Tag::Device && v.to_device().is_lazy()) {
-      v = Value(inner_device());
+      case Value::Tag::Device:
+        node->args.push_back(v.to_device().is_lazy() ? Value(inner_device())
+                                                     : v);
+        break;
+      default: node->args.push_back(v);
     }
   }
 }
@@ -56,10 +60,15 @@ bool is_whole(const TensorBase& t) {
 
 // Whether the operands of the call are those of the program, in order.
 bool has_inputs(const Node& node, const NodeDesc& desc) {
-  if (desc.n_inputs == 0 || node.places.size() != desc.n_inputs) return false;
-  for (size_t i = 0; i < node.places.size(); ++i) {
-    const Node::Place& p = node.places[i];
-    if (p.count >= 0 || p.argument != desc.inputs[i]) return false;
+  if (desc.n_inputs == 0 || node.operands.size() != desc.n_inputs ||
+      !node.lists.empty()) {
+    return false;
+  }
+  for (int i = 0; i < desc.n_inputs; ++i) {
+    const uint8_t at = desc.inputs[i];
+    if ((node.tensors >> at & 1) == 0 || (i > 0 && at < desc.inputs[i - 1])) {
+      return false;
+    }
   }
   return true;
 }
@@ -79,8 +88,8 @@ void make_pointwise(Node* node, const PointwiseNode& call) {
   eval_call_uniforms(p, program, args, plan.compute, node->uniforms.data());
   for (int i = 0; i < program.body.n_results; ++i) {
     const bool truth = program.body.results[i].is_bool;
-    node->made.push_back(
-        {Layout(truth ? kBool : plan.compute, plan.sizes, strides), nullptr});
+    node->made.emplace_back(
+        Layout(truth ? kBool : plan.compute, plan.sizes, strides));
   }
 }
 
@@ -110,15 +119,7 @@ void make_reduce(Node* node, const ReduceNode& call) {
   strides.resize(plan.sizes.size());
   contiguous_strides(plan.sizes, strides.data());
   for (int i = 0; i < p.n_results; ++i) {
-    node->made.push_back({Layout(plan.results[i], plan.sizes, strides), nullptr});
-  }
-}
-
-// The results in order, each of them there.
-void number_results(Node* node) {
-  node->num_results = static_cast<int>(node->made.size());
-  for (size_t i = 0; i < node->made.size(); ++i) {
-    node->result_of.push_back(static_cast<int8_t>(i));
+    node->made.emplace_back(Layout(plan.results[i], plan.sizes, strides));
   }
 }
 
@@ -142,7 +143,6 @@ bool make_by_program(Node* node, const OperatorEntry& op, const Value* args) {
   } else {
     return false;
   }
-  number_results(node);
   return true;
 }
 
@@ -169,26 +169,25 @@ bool infer(const OperatorEntry& op, const Value* args, size_t n,
   return true;
 }
 
-// nullptr: the call has to run now.
-Recorded make_node(const OperatorEntry& op, const Value* args, size_t n) {
-  const bool is_empty = op.name() == "aten::empty.memory_format" ||
-                        op.name() == "aten::empty_strided";
-  auto node = make_intrusive<Node>(is_empty ? Node::kEmpty : Node::kCall, &op);
-  if (!is_empty) {
-    take_arguments(node.get(), args, n);
-    if (make_by_program(node.get(), op, args)) return node;
-  }
+bool add_results(Node* node, const OperatorEntry& op, const Value* args,
+                 size_t n) {
   std::vector<Value> shapes;
-  if (!infer(op, args, n, &shapes)) return nullptr;
-  node->num_results = static_cast<int>(shapes.size());
+  if (!infer(op, args, n, &shapes)) return false;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (!shapes[i].is_tensor()) continue;
     const TensorBase& t = shapes[i].to_tensor();
-    node->made.push_back(
-        {Layout(t.scalar_type(), t.sizes(), t.strides()), nullptr});
+    node->made.emplace_back(Layout(t.scalar_type(), t.sizes(), t.strides()));
     node->result_of.push_back(static_cast<int8_t>(i));
   }
-  return node->made.empty() ? nullptr : node;
+  return !node->made.empty();
+}
+
+// nullptr: the call has to run now.
+Recorded make_node(const OperatorEntry& op, const Value* args, size_t n) {
+  auto node = make_intrusive<Node>(Node::kCall, &op);
+  take_arguments(node.get(), args, n);
+  if (make_by_program(node.get(), op, args)) return node;
+  return add_results(node.get(), op, args, n) ? node : nullptr;
 }
 
 // ---- calls that run at once
@@ -219,7 +218,7 @@ void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
     ++counters().ran_at_once;
     take_arguments(call.get(), args, n);
   }
-  compute(call->operands, Cause::kCall, &op);
+  compute({call->operands.data(), call->operands.size()}, Cause::kCall, &op);
   std::vector<Value> inner = arguments_of(*call), out;
   call_inner(op, inner, &out);
   inner.clear();
@@ -228,26 +227,38 @@ void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
 
 // ---- kernels
 
-bool record_call(const OperatorEntry& op, const Value* args, size_t n,
-                 Value* results, size_t num_results) {
-  const std::lock_guard lock(graph_mutex());
-  const Recorded node = make_node(op, args, n);
+bool keep(const Recorded& node, Value* results, size_t num_results) {
   if (node == nullptr) return false;
   add_recorded(node);
   std::fill_n(results, num_results, Value());
   for (size_t i = 0; i < node->made.size(); ++i) {
-    results[node->result_of[i]] =
-        Value(TensorBase(tensor_of(node, static_cast<uint16_t>(i))));
+    const size_t at =
+        node->result_of.empty() ? i : static_cast<size_t>(node->result_of[i]);
+    results[at] = Value(TensorBase(tensor_of(node, static_cast<uint16_t>(i))));
   }
   return true;
 }
 
 void record(const Kernel&, const OperatorEntry& op, DispatchKeySet, Value* args,
             size_t num_args, Value* results, size_t num_results) {
-  if (record_call(op, args, num_args, results, num_results)) {
-    return run_if_too_large(op.name().data());
+  bool kept;
+  {
+    const std::lock_guard lock(graph_mutex());
+    kept = keep(make_node(op, args, num_args), results, num_results);
   }
+  if (kept) return run_if_too_large(op.name().data());
   run_at_once(op, args, num_args, results, num_results);
+}
+
+// empty and empty_strided: memory that nobody sets is taken when it is written.
+void record_empty(const Kernel&, const OperatorEntry& op, DispatchKeySet,
+                  Value* args, size_t num_args, Value* results,
+                  size_t num_results) {
+  const std::lock_guard lock(graph_mutex());
+  const auto node = make_intrusive<Node>(Node::kEmpty, &op);
+  SY_CHECK(add_results(node.get(), op, args, num_args), Internal,
+           "[{}] expected a dense result", op.name());
+  keep(node, results, num_results);
 }
 
 void at_once(const Kernel&, const OperatorEntry& op, DispatchKeySet,
@@ -293,8 +304,7 @@ Recorded record_cast(Operand src, const TensorBase& dst) {
   auto node = make_intrusive<Node>(Node::kPointwise, &copy_entry());
   node->program = &program;
   node->compute = src.layout().dtype;
-  node->made.push_back(
-      {Layout(dst.dtype(), dst.sizes(), dst.strides()), nullptr});
+  node->made.emplace_back(Layout(dst.dtype(), dst.sizes(), dst.strides()));
   node->add_operand(std::move(src));
   return node;
 }
@@ -307,7 +317,7 @@ Recorded record_write(Operand src, const TensorBase& dst) {
   base.result = value != nullptr ? value->result : uint16_t{0};
   auto node = make_intrusive<Node>(Node::kWrite, nullptr);
   const Layout& l = base.layout();
-  node->made.push_back({l, nullptr});
+  node->made.emplace_back(l);
   node->window = std::make_unique<Layout>(dst.dtype(), dst.sizes(),
                                           dst.strides(), dst.storage_offset());
   node->add_operand(std::move(base));
@@ -377,7 +387,7 @@ Recorded record_fill(const Scalar& value, ScalarType dtype, IntArrayRef sizes,
   static const program::Program program = constant();
   auto node = make_intrusive<Node>(
       dtype == kBool ? Node::kCall : Node::kPointwise, &fill_entry());
-  node->made.push_back({Layout(dtype, sizes, strides), nullptr});
+  node->made.emplace_back(Layout(dtype, sizes, strides));
   node->args.push_back(Value(value));
   if (dtype == kBool) return node;
   node->program = &program;
@@ -436,8 +446,12 @@ SY_LIBRARY_IMPL(aten, Lazy, m) {
     if (!name.starts_with(kOwn) || !is_recordable(op.entry())) continue;
     if (name == "aten::_copy_from") continue;
     const bool random = op.entry().has_flag(OperatorDef::kRandom);
+    const bool memory =
+        name == "aten::empty.memory_format" || name == "aten::empty_strided";
     m.impl(name.substr(kOwn.size()),
-           Kernel::from_boxed(random ? &at_once : &record));
+           Kernel::from_boxed(random   ? &at_once
+                              : memory ? &record_empty
+                                       : &record));
   }
 }
 SY_LIBRARY_IMPL(_, Lazy, m) { m.fallback(Kernel::from_boxed(&fallback)); }

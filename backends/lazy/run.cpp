@@ -19,21 +19,22 @@ PlainModes::~PlainModes() {
 }
 
 std::vector<Value> arguments_of(const Node& node) {
-  std::vector<Value> args = node.args;
-  size_t next = 0;
-  for (const Node::Place& p : node.places) {
-    if (p.count < 0) {
-      args[p.argument] = Value(TensorBase(node.operands[next++].tensor()));
-      continue;
+  std::vector<Value> args(node.args.begin(), node.args.end());
+  const Operand* next = node.operands.begin();
+  auto list = node.lists.begin();
+  for (size_t i = 0; i < args.size(); ++i) {
+    if ((node.tensors >> i & 1) != 0) {
+      args[i] = Value(TensorBase(next++->tensor()));
+    } else if (list != node.lists.end() && list->argument == i) {
+      std::vector<TensorBase> tensors;
+      for (const bool there : list->present) {
+        tensors.push_back(there ? TensorBase(next++->tensor()) : TensorBase());
+      }
+      args[i] = list->optional
+                    ? Value::optional_tensor_list(tensors.data(), tensors.size())
+                    : Value::tensor_list(tensors.data(), tensors.size());
+      ++list;
     }
-    std::vector<TensorBase> list;
-    for (const bool there : p.present) {
-      list.push_back(there ? TensorBase(node.operands[next++].tensor())
-                           : TensorBase());
-    }
-    args[p.argument] =
-        p.optional_list ? Value::optional_tensor_list(list.data(), list.size())
-                        : Value::tensor_list(list.data(), list.size());
   }
   return args;
 }
@@ -106,13 +107,17 @@ void Run::run_node(Node& node) {
 }
 
 void Run::run_call(Node& node) {
-  if (node.places.empty() && node.result_of.empty()) return run_simple(node);
+  if (node.op == nullptr || node.op->has_flag(OperatorDef::kWrites)) {
+    return run_simple(node);
+  }
   std::vector<Value> args = arguments_of(node);
   std::vector<Value> results;
   call_inner(*node.op, args, &results);
   args.clear();
   for (size_t i = 0; i < node.made.size(); ++i) {
-    Value& r = results[static_cast<size_t>(node.result_of[i])];
+    Value& r = results[node.result_of.empty()
+                           ? i
+                           : static_cast<size_t>(node.result_of[i])];
     store(node, i, Tensor(r.to_tensor()));
     r = Value();
   }

@@ -11,11 +11,17 @@ namespace sy::lazy {
 
 Layout::Layout(ScalarType t, IntArrayRef sizes, IntArrayRef strides,
                int64_t first)
-    : dtype(t), offset(first) {
-  dims_.reserve(2 * sizes.size());
-  dims_.insert(dims_.end(), sizes.begin(), sizes.end());
-  dims_.insert(dims_.end(), strides.begin(), strides.end());
-  for (const int64_t s : sizes) numel *= s;
+    : dtype(t), dim_(static_cast<uint8_t>(sizes.size())), offset(first) {
+  int64_t* to = inline_;
+  if (dim_ > kInline) {
+    more_ = std::make_unique<int64_t[]>(size_t{2} * dim_);
+    to = more_.get();
+  }
+  for (size_t d = 0; d < dim_; ++d) {
+    to[d] = sizes[d];
+    to[dim_ + d] = strides[d];
+    numel *= sizes[d];
+  }
 }
 
 bool Layout::is_of(const TensorImpl& t) const {
@@ -40,11 +46,7 @@ Tensor Operand::tensor() const {
   return t;
 }
 
-Node::~Node() { drop_operands(); }
-
 void Node::drop_operands() noexcept {
-  if (operands.empty()) return;
-  const std::lock_guard lock(graph_mutex());
   for (const Operand& o : operands) --o.node->made[o.result].uses;
   operands.clear();
 }
@@ -90,10 +92,7 @@ LazyValue::LazyValue(intrusive_ptr<Node> n, uint16_t r)
   ++node->made[result].holders;
 }
 
-LazyValue::~LazyValue() {
-  const std::lock_guard lock(graph_mutex());
-  --node->made[result].holders;
-}
+LazyValue::~LazyValue() { --node->made[result].holders; }
 
 LazyValue* LazyValue::of(const StorageImpl& s) noexcept {
   return dynamic_cast<LazyValue*>(s.payload());
@@ -139,8 +138,8 @@ Tensor tensor_in(const Storage& memory, const Layout& layout) {
 intrusive_ptr<Node> data_of(const Tensor& inner) {
   auto node = make_intrusive<Node>(Node::kData, nullptr);
   node->state = Node::kDone;
-  node->made.push_back(
-      {Layout(inner.scalar_type(), inner.sizes(), inner.strides()), nullptr});
+  node->made.emplace_back(
+      Layout(inner.scalar_type(), inner.sizes(), inner.strides()));
   node->made[0].memory = inner.storage();
   return node;
 }

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "aten/program/op_desc.h"
 #include "aten/tensor.h"
+#include "backends/lazy/few.h"
 #include "c10/dispatcher.h"
 #include "c10/storage_payload.h"
 #include "c10/value.h"
@@ -24,27 +26,34 @@ namespace sy::lazy {
 
 // The dtype, sizes and strides of a value or of a part of one. A value is dense
 // from its first element on; `offset` is 0 there.
-struct Layout {
+class Layout {
+ public:
   Layout(ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
          int64_t offset = 0);
+  Layout(const Layout& o)
+      : Layout(o.dtype, o.sizes(), o.strides(), o.offset) {}
+  Layout(Layout&&) noexcept = default;
 
-  IntArrayRef sizes() const { return {dims_.data(), dims_.size() / 2}; }
-  IntArrayRef strides() const {
-    return {dims_.data() + dims_.size() / 2, dims_.size() / 2};
-  }
-  int64_t dim() const { return static_cast<int64_t>(dims_.size() / 2); }
+  IntArrayRef sizes() const { return {dims(), dim_}; }
+  IntArrayRef strides() const { return {dims() + dim_, dim_}; }
+  int64_t dim() const { return dim_; }
   size_t bytes() const {
     return static_cast<size_t>(numel) * element_size(dtype);
   }
   bool is_of(const TensorImpl& t) const;
-  friend bool operator==(const Layout&, const Layout&) = default;
 
   ScalarType dtype;
-  int64_t offset;
-  int64_t numel = 1;
 
  private:
-  std::vector<int64_t> dims_;  // sizes, then strides
+  static constexpr int kInline = 4;
+  const int64_t* dims() const { return more_ ? more_.get() : inline_; }
+  uint8_t dim_ = 0;
+  int64_t inline_[2 * kInline];  // sizes, then strides
+  std::unique_ptr<int64_t[]> more_;
+
+ public:
+  int64_t offset;
+  int64_t numel = 1;
 };
 
 struct Node;
@@ -62,12 +71,30 @@ struct Operand {
   Tensor tensor() const;
 };
 
+// How many there are of something. They are made under graph_mutex(), and may
+// go at any time.
+class Count {
+ public:
+  Count() = default;
+  Count(Count&& o) noexcept : n_(o) {}
+  operator uint32_t() const { return n_.load(std::memory_order_relaxed); }
+  void operator++() { n_.fetch_add(1, std::memory_order_relaxed); }
+  void operator--() { n_.fetch_sub(1, std::memory_order_release); }
+
+ private:
+  std::atomic<uint32_t> n_{0};
+};
+
 // A value that a node makes.
 struct Made {
+  explicit Made(Layout l) : layout(std::move(l)) {}
+  Made(Made&&) noexcept = default;
+
   Layout layout;
-  Storage memory;        // of the inner device, once it is computed
-  uint32_t holders = 0;  // storages of lazy tensors
-  uint32_t uses = 0;     // operands
+  Storage memory;  // of the inner device, once it is computed
+  Count holders;   // storages of lazy tensors
+  Count uses;      // operands
+  uint32_t inside = 0;  // operands of the graph that is looked at
 };
 
 // A recorded call, or data. graph_mutex() guards its changes.
@@ -81,41 +108,41 @@ struct Node final : RefCounted {
     kWrite,      // operand 0 with operand 1 in place of the part `window`
   };
   enum State : uint8_t { kRecorded, kRunning, kDone };
-  // How operands take the place of tensors in the arguments of a kCall.
-  struct Place {
-    uint16_t argument;
-    int16_t count;  // -1: one tensor; else a list with so many
-    bool optional_list = false;
-    std::vector<bool> present;  // of a list
+  // An argument that is a list of tensors.
+  struct List {
+    size_t argument;
+    bool optional;
+    std::vector<bool> present;
   };
 
   Node(Kind k, const OperatorEntry* o) : kind(k), op(o) {}
-  ~Node();
+  ~Node() { drop_operands(); }
   const char* name() const;
   void drop_operands() noexcept;
   void add_operand(Operand o);
 
   Kind kind;
   State state = kRecorded;
+  bool keepdim = false;  // of kReduce
+  ScalarType compute = ScalarType::Undefined;
   const OperatorEntry* op;  // nullptr for kData, kEmpty and kWrite
   uint64_t sequence = 0;    // grows with each recorded node
-  std::vector<Operand> operands;
-  std::vector<Made> made;
+  Few<Operand, 3> operands;
+  Few<Made, 1> made;
 
   // Of kPointwise and kReduce.
   const program::Program* program = nullptr;
-  ScalarType compute = ScalarType::Undefined;
   const ReduceOp* reduce = nullptr;
   uint64_t reduced = 0;
-  bool keepdim = false;
-  std::vector<program::Uniform> uniforms;
+  Few<program::Uniform, 2> uniforms;
 
-  // The call, with operands in the places of tensors. Results that are None are
-  // not among `made`.
-  std::vector<Value> args;
-  std::vector<Place> places;
-  std::vector<int8_t> result_of;  // of made[i], among the call's results
-  int num_results = 1;
+  // The arguments of the call, with nothing in the places of tensors. Bit i of
+  // `tensors`: argument i is the next operand. Lists have some operands each.
+  Few<Value, 4> args;
+  uint64_t tensors = 0;
+  std::vector<List> lists;
+  // Of made[i], among the call's results, where some of these are None.
+  std::vector<int8_t> result_of;
 
   std::unique_ptr<Layout> window;  // of kWrite
 
