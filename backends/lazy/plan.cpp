@@ -67,6 +67,7 @@ class Planner {
 
   intrusive_ptr<Plan> make() {
     groups_ = make_groups(graph_);
+    find_leaving();
     for (const Group& g : groups_.groups) {
       if (!g.fused || !add_region(g)) {
         for (const int i : g.nodes) add_node(i);
@@ -125,7 +126,7 @@ class Planner {
         if (!known) step.inputs.push_back(std::move(in));
       }
       for (size_t r = 0; r < n.made.size(); ++r) {
-        if (!leaves(g, i, r)) continue;
+        if (!leaves(i, r)) continue;
         step.results.push_back({{i, static_cast<int>(r)},
                                 groups_.result_dims[size_t(i)],
                                 -1});
@@ -155,15 +156,18 @@ class Planner {
     return a.value == b.value && a.dims == b.dims && !operand(a).part &&
            !operand(b).part;
   }
-  bool leaves(const Group& g, int i, size_t r) const {
-    if (wanted_[size_t(i)][r]) return true;
-    for (size_t k = size_t(i) + 1; k < graph_.nodes.size(); ++k) {
-      if (&groups_.groups[size_t(groups_.of[k])] == &g) continue;
+  // Whether a result is read outside of its group, or wanted.
+  bool leaves(int i, size_t r) const { return leaves_[size_t(i)][r]; }
+  void find_leaving() {
+    leaves_ = wanted_;
+    for (size_t k = 0; k < graph_.nodes.size(); ++k) {
       for (const Operand& o : graph_.nodes[k]->operands) {
-        if (o.node->index == i && o.result == r) return true;
+        const int i = o.node->index;
+        if (i >= 0 && groups_.of[size_t(i)] != groups_.of[k]) {
+          leaves_[size_t(i)][o.result] = true;
+        }
       }
     }
-    return false;
   }
 
   Step::Size size_of(const Group& g, int8_t d) const {
@@ -378,6 +382,7 @@ class Planner {
   const Graph& graph_;
   intrusive_ptr<Plan> plan_;
   std::vector<std::vector<bool>> wanted_;  // by node and result
+  std::vector<std::vector<bool>> leaves_;
   std::vector<bool> own_data_;             // data that only the graph knows
   Groups groups_;
   std::vector<const Group*> groups_of_steps_;

@@ -254,11 +254,13 @@ void record(const Kernel&, const OperatorEntry& op, DispatchKeySet, Value* args,
 void record_empty(const Kernel&, const OperatorEntry& op, DispatchKeySet,
                   Value* args, size_t num_args, Value* results,
                   size_t num_results) {
-  const std::lock_guard lock(graph_mutex());
-  const auto node = make_intrusive<Node>(Node::kEmpty, &op);
-  SY_CHECK(add_results(node.get(), op, args, num_args), Internal,
-           "[{}] expected a dense result", op.name());
-  keep(node, results, num_results);
+  {
+    const std::lock_guard lock(graph_mutex());
+    auto node = make_intrusive<Node>(Node::kEmpty, &op);
+    if (!add_results(node.get(), op, args, num_args)) node.reset();
+    if (keep(node, results, num_results)) return;
+  }
+  run_at_once(op, args, num_args, results, num_results);
 }
 
 void at_once(const Kernel&, const OperatorEntry& op, DispatchKeySet,
