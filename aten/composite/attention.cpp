@@ -8,6 +8,7 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
+#include "aten/ops/attention_ops.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/attention_kernels.h"
 #include "aten/ops/dropout.h"
@@ -96,7 +97,10 @@ Tensor four_dims(Tensor t) {
 bool suits_tiles(const Tensor& query, const Tensor& key, const Tensor& value,
                  const OptionalTensor& mask, double dropout_p,
                  bool enable_gqa) {
-  if (dropout_p != 0 || !query.device().is_cpu() || query.dim() > 4 ||
+  using Kernel = ops::_scaled_dot_product_flash_attention_for_cpu;
+  if (dropout_p != 0 ||
+      !Kernel::entry().has_own_kernel(query.device().type()) ||
+      query.dim() > 4 ||
       key.dim() != query.dim() || value.dim() != query.dim()) {
     return false;
   }
