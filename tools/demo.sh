@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # `./sy demo`: trains a digit classifier, runs it on the device of a plugin that
-# is built outside the tree, and adds an operator from a few lines of YAML.
+# is built outside the tree, trains it on the lazy device, and adds an operator
+# from a few lines of YAML.
 # Usage: demo.sh [ARG of examples/digits ...]
 set -euo pipefail
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/demo
 picture=$root/digits.svg
+graph=$root/digits_lazy
 log=$cache/log
 mkdir -p "$cache"
 cd "$root"
@@ -55,7 +57,15 @@ prepare 'building test/consumers/backend with CMake' \
 bazel-bin/examples/digits/digits --brief \
   --plugin "$cache/backend/libaccel.so" --device accel:0 "$@"
 
-title '3  Add an operator'
+title '3  Train on the lazy device: a step is recorded, then runs fused'
+bazel-bin/examples/digits/digits --brief \
+  --plugin lazy --device lazy --train --graph "$graph.dot" "$@"
+if command -v dot >/dev/null; then
+  dot -Tsvg "$graph.dot" >"$graph.svg"
+  printf '  drawn by graphviz: %s\n' "$graph.svg"
+fi
+
+title '4  Add an operator'
 sed 's/^/  /' examples/own_op/mine.yaml
 prepare 'building examples/own_op' bazel_build //examples/own_op
 bazel-bin/examples/own_op/own_op

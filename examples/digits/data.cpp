@@ -50,8 +50,12 @@ sy::Tensor to_tensor(const std::vector<int64_t>& values) {
 }  // namespace
 
 Dataset Dataset::rows(const std::vector<int64_t>& which) const {
-  const sy::Tensor index = to_tensor(which);
+  const sy::Tensor index = to_tensor(which).to(images.device());
   return {images.index_select(0, index), labels.index_select(0, index)};
+}
+
+Dataset Dataset::to(sy::Device device) const {
+  return {images.to(device), labels.to(device)};
 }
 
 Dataset read_csv(const std::string& path) {

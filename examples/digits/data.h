@@ -17,6 +17,7 @@ struct Dataset {
   int64_t size() const { return labels.numel(); }
   // A dataset of the given rows, copied.
   Dataset rows(const std::vector<int64_t>& which) const;
+  Dataset to(sy::Device device) const;
 };
 
 // Lines of 64 grey values, 0 to 16, and a digit. Throws std::runtime_error

@@ -1,13 +1,16 @@
 #include <sy/sy.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 
 #include "examples/digits/console.h"
 #include "examples/digits/data.h"
 #include "examples/digits/device.h"
+#include "examples/digits/lazy.h"
 #include "examples/digits/plot.h"
 #include "examples/digits/train.h"
 
@@ -24,6 +27,8 @@ struct Arguments {
   std::string out;
   std::string device;
   std::string plugin;
+  bool train = false;
+  std::string graph;
 };
 
 template <class... A>
@@ -33,24 +38,31 @@ std::string format(const char* pattern, A... args) {
   return buffer;
 }
 
+Run train_one(const Dataset& all, const Options& options,
+              const Watcher& watcher, Console& console) {
+  const auto start = std::chrono::steady_clock::now();
+  Run run = train(all, options, watcher);
+  const std::chrono::duration<double> took =
+      std::chrono::steady_clock::now() - start;
+  console.line(format("  seed %llu: test accuracy ",
+                      static_cast<unsigned long long>(options.seed)) +
+               console.bold(format("%.2f %%", 100 * run.test_accuracy())) +
+               format(", loss %.4f, %.0f us a step, %.2f s in all",
+                      run.epochs.back().loss, run.step_us, took.count()));
+  return run;
+}
+
 std::vector<Run> train_all(const Arguments& a, const Dataset& all,
                            Console& console) {
   std::vector<Run> runs;
   for (int i = 0; i < a.seeds; ++i) {
     Options options = a.options;
     options.seed += static_cast<uint64_t>(i);
-    const auto start = std::chrono::steady_clock::now();
-    runs.push_back(train(all, options,
-                         i == 0 && !a.brief ? console.watch(options)
-                                            : console.watch_briefly(options)));
-    const std::chrono::duration<double> took =
-        std::chrono::steady_clock::now() - start;
-    console.line(
-        format("  seed %llu: test accuracy ",
-               static_cast<unsigned long long>(options.seed)) +
-        console.bold(format("%.2f %%", 100 * runs[i].test_accuracy())) +
-        format(", loss %.4f, %.0f us a step, %.2f s in all",
-               runs[i].epochs.back().loss, runs[i].step_us, took.count()));
+    runs.push_back(train_one(all, options,
+                             i == 0 && !a.brief
+                                 ? console.watch(options)
+                                 : console.watch_briefly(options),
+                             console));
   }
   return runs;
 }
@@ -89,6 +101,34 @@ bool report_device(const Run& run, sy::Device device, Console& console) {
   return agree;
 }
 
+// Trains there with one seed. The losses agree but for what rounding does to
+// them over many steps.
+bool report_training(const Run& here, const Dataset& all, sy::Device device,
+                     const Arguments& a, Console& console) {
+  Watcher watcher = console.watch_briefly(here.options);
+  StepGraph graph;
+  if (device.is_lazy()) watcher.on_step = [&graph] { graph.sync(); };
+  const Run there = train_one(all.to(device), here.options, watcher, console);
+  double difference = 0;
+  for (size_t i = 0; i < here.epochs.size(); ++i) {
+    difference = std::max(difference,
+                          std::abs(here.epochs[i].loss - there.epochs[i].loss));
+  }
+  const bool agree = difference < 1e-3;
+  console.line(
+      format("  losses of %zu epochs differ from the CPU's by at most %.2g: ",
+             here.epochs.size(), difference) +
+      console.bold(agree ? "the training agrees" : "IT DISAGREES"));
+  if (device.is_lazy()) {
+    for (const std::string& line : lazy_report()) console.line("  " + line);
+    if (!a.graph.empty()) {
+      graph.write(a.graph);
+      console.line("  the graph of a step: " + console.bold(a.graph));
+    }
+  }
+  return agree;
+}
+
 int run(const Arguments& a) {
   Console console;
   sy::LibraryHandle plugin;
@@ -106,6 +146,10 @@ int run(const Arguments& a) {
     console.line("  picture: " + console.bold(a.out));
   }
   if (device.is_cpu()) return 0;
+  if (a.train) {
+    console.heading("The same training on " + device.str());
+    return report_training(runs[0], all, device, a, console) ? 0 : 1;
+  }
   console.heading("The same model on " + device.str());
   return report_device(runs[0], device, console) ? 0 : 1;
 }
@@ -132,6 +176,9 @@ int main(int argc, char** argv) {
   app.add_option("--device", a.device,
                  "then run the model there and compare with the CPU");
   app.add_option("--plugin", a.plugin, "a library to load first");
+  app.add_flag("--train", a.train, "train on the device, too, not only run");
+  app.add_option("--graph", a.graph,
+                 "write the graph of a step on device lazy there (graphviz)");
   CLI11_PARSE(app, argc, argv);
   try {
     return digits::run(a);

@@ -18,20 +18,19 @@ sy::Tensor random_weight(int64_t outputs, int64_t inputs,
     const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
     data[i] = static_cast<float>((2 * unit - 1) * bound);
   }
-  return w.requires_grad_();
-}
-
-sy::Tensor zero_bias(int64_t outputs) {
-  return sy::zeros({outputs}).requires_grad_();
+  return w;
 }
 
 }  // namespace
 
-Classifier::Classifier(int64_t hidden, std::mt19937_64& random)
-    : hidden_weight_(random_weight(hidden, kPixels, random)),
-      hidden_bias_(zero_bias(hidden)),
-      weight_(random_weight(kClasses, hidden, random)),
-      bias_(zero_bias(kClasses)) {}
+Classifier::Classifier(int64_t hidden, std::mt19937_64& random,
+                       sy::Device device)
+    : hidden_weight_(random_weight(hidden, kPixels, random).to(device)),
+      hidden_bias_(sy::zeros({hidden}).to(device)),
+      weight_(random_weight(kClasses, hidden, random).to(device)),
+      bias_(sy::zeros({kClasses}).to(device)) {
+  for (const sy::Tensor& p : parameters()) p.requires_grad_();
+}
 
 sy::Tensor Classifier::scores(const sy::Tensor& images) const {
   const sy::Tensor hidden =

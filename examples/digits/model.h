@@ -11,7 +11,8 @@ namespace digits {
 class Classifier {
  public:
   // Random weights that require gradients.
-  Classifier(int64_t hidden, std::mt19937_64& random);
+  Classifier(int64_t hidden, std::mt19937_64& random,
+             sy::Device device = sy::kCPU);
 
   // Scores [n, 10] of images [n, 64].
   sy::Tensor scores(const sy::Tensor& images) const;

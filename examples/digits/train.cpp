@@ -61,7 +61,7 @@ Run train(const Dataset& all, const Options& options, const Watcher& watcher) {
   std::mt19937_64 random(options.seed);
   Run run{.options = options,
           .data = split(all, options.train_part, options.seed),
-          .model = Classifier(options.hidden, random),
+          .model = Classifier(options.hidden, random, all.images.device()),
           .epochs = {}};
   const Dataset& train = run.data.train;
   check(options, train);
@@ -82,6 +82,7 @@ Run train(const Dataset& all, const Options& options, const Watcher& watcher) {
           sy::cross_entropy_loss(run.model.scores(images), labels);
       loss.backward();
       sgd.step(learning_rate);
+      if (watcher.on_step) watcher.on_step();
       loss_sum += loss.item<float>();
       times.push_back(
           std::chrono::duration<double, std::micro>(Clock::now() - start)

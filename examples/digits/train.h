@@ -36,13 +36,16 @@ struct Run {
   double test_accuracy() const { return epochs.back().test_accuracy; }
 };
 
-// Called after each batch, and with the epoch when one is complete.
+// Called when the calls of a batch are made, after the batch, and with the
+// epoch when one is complete.
 struct Watcher {
+  std::function<void()> on_step;
   std::function<void(int epoch, double part)> on_batch;
   std::function<void(const Epoch&)> on_epoch;
 };
 
 // Shuffles, splits and trains, all by options.seed: the same numbers each time.
+// The model is on the device of the images.
 Run train(const Dataset& all, const Options& options,
           const Watcher& watcher = {});
 

@@ -8,6 +8,7 @@
 
 #include "examples/digits/console.h"
 #include "examples/digits/data.h"
+#include "examples/digits/lazy.h"
 #include "examples/digits/plot.h"
 #include "examples/digits/train.h"
 
@@ -140,6 +141,29 @@ TEST(Digits, FiveSeedsReach97PercentOnAverage) {
                    std::to_string(run.test_accuracy()));
   }
   EXPECT_GE(mean, 0.97);
+}
+
+TEST(Digits, TrainsOnTheLazyDeviceWithTheSameLosses) {
+  const sy::LibraryHandle library = sy::load_library("lazy");
+  Options options;
+  options.epochs = 3;
+  const digits::Run here = train(all(), options);
+  StepGraph graph;
+  Watcher watcher;
+  watcher.on_step = [&graph] { graph.sync(); };
+  const digits::Run there = train(all().to("lazy"), options, watcher);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(here.epochs[i].loss, there.epochs[i].loss, 1e-5);
+  }
+  EXPECT_EQ(here.test_accuracy(), there.test_accuracy());
+  const std::string path = scratch("step.dot");
+  graph.write(path);
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_EQ(count(text.str(), "digraph"), 1);
+  EXPECT_GT(count(text.str(), "aten::"), 20);
+  EXPECT_THROW(graph.write("no/such/folder/x.dot"), std::runtime_error);
+  EXPECT_FALSE(lazy_report().empty());
 }
 
 TEST(Digits, OptionsThatCannotWorkAreRefused) {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace digits {
+
+// Runs what a step of training has recorded on device lazy, and keeps a picture
+// of the first one.
+class StepGraph {
+ public:
+  void sync();
+  // Text for graphviz.
+  void write(const std::string& path) const;
+
+ private:
+  std::string dot_;
+};
+
+// What the device has counted, line by line; nothing that is 0.
+std::vector<std::string> lazy_report();
+
+}  // namespace digits
