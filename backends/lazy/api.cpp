@@ -58,8 +58,8 @@ std::string counters_table() {
   line("calls by their kernels", c.kernels);
   line("bytes donated", c.donated);
   for (int i = 0; i < kCauses; ++i) {
-    text += str("{} runs for {}\n", c.causes[i],
-                name_of(static_cast<Cause>(i)));
+    text +=
+        str("{} runs for {}\n", c.causes[i], name_of(static_cast<Cause>(i)));
   }
   return text;
 }
@@ -89,8 +89,8 @@ Tensor text(std::string_view what, TensorList tensors) {
     const Graph graph = graph_of(tensors);
     out = what == "dot" ? graph_dot(graph) : graph_text(graph);
   }
-  Tensor bytes(make_tensor(static_cast<int64_t>(out.size()), kByte,
-                           Device(kCPU)));
+  Tensor bytes(
+      make_tensor(static_cast<int64_t>(out.size()), kByte, Device(kCPU)));
   std::copy(out.begin(), out.end(), static_cast<char*>(bytes.raw_data()));
   return bytes;
 }

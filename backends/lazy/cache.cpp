@@ -24,9 +24,15 @@ enum Field : uint64_t {
   kFields,
 };
 constexpr const char* kFieldNames[kFields] = {
-    "the kind of call", "the operator", "the dtype it computes in",
-    "what it reads", "the part that it reads", "the dtype", "the shape",
-    "the order of strides", "who holds the result",
+    "the kind of call",
+    "the operator",
+    "the dtype it computes in",
+    "what it reads",
+    "the part that it reads",
+    "the dtype",
+    "the shape",
+    "the order of strides",
+    "who holds the result",
     "whether its memory may be reused (donation)"};
 
 class KeyMaker {
@@ -184,8 +190,7 @@ std::string explain(const Key& key, const Graph& graph) {
   if (nearest == nullptr) {
     return str("a graph of {} calls: the first one", graph.nodes.size());
   }
-  const auto after =
-      std::upper_bound(key.begin.begin(), key.begin.end(), most);
+  const auto after = std::upper_bound(key.begin.begin(), key.begin.end(), most);
   const auto at = static_cast<int64_t>(after - key.begin.begin()) - 1;
   const std::string head =
       str("a graph of {} calls; the nearest that was planned has {}",
@@ -194,7 +199,8 @@ std::string explain(const Key& key, const Graph& graph) {
   const char* const field = kFieldNames[key.words[most] & 15];
   if (at < 0) return head + str("; data differs first: {}", field);
   const Node& n = *graph.nodes[static_cast<size_t>(at)];
-  std::string what = str("; call {} ({}) differs first: {}", at, n.name(), field);
+  std::string what =
+      str("; call {} ({}) differs first: {}", at, n.name(), field);
   const auto i = static_cast<size_t>(at);
   if (i < nearest->names.size() && nearest->names[i] != n.name()) {
     what += str(", {} there", nearest->names[i]);

@@ -55,7 +55,8 @@ void clean() {
       n.reset();
       continue;
     }
-    for (const Made& m : n->made) bytes += static_cast<int64_t>(m.layout.bytes());
+    for (const Made& m : n->made)
+      bytes += static_cast<int64_t>(m.layout.bytes());
     --kept;
     if (kept != i) s.recorded[kept] = std::move(n);
   }

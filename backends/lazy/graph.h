@@ -22,14 +22,14 @@ inline constexpr int kCauses = 5;
 const char* name_of(Cause c);
 
 struct Counters {
-  int64_t recorded = 0;   // calls
-  int64_t ran_at_once = 0;  // calls that cannot be recorded
-  int64_t runs = 0;       // graphs
+  int64_t recorded = 0;          // calls
+  int64_t ran_at_once = 0;       // calls that cannot be recorded
+  int64_t runs = 0;              // graphs
   int64_t hits = 0, misses = 0;  // of the cache of plans
-  int64_t regions = 0;    // that ran, and the calls in them
+  int64_t regions = 0;           // that ran, and the calls in them
   int64_t in_regions = 0;
-  int64_t kernels = 0;    // calls that ran one by one
-  int64_t donated = 0;    // bytes of results in the memory of operands
+  int64_t kernels = 0;  // calls that ran one by one
+  int64_t donated = 0;  // bytes of results in the memory of operands
   int64_t causes[kCauses] = {};
 };
 

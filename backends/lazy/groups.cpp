@@ -45,7 +45,9 @@ class Builder {
   }
 
  private:
-  const Node& node(int i) const { return *graph_.nodes[static_cast<size_t>(i)]; }
+  const Node& node(int i) const {
+    return *graph_.nodes[static_cast<size_t>(i)];
+  }
   Group& group(int g) { return out_.groups[static_cast<size_t>(g)]; }
   int group_of(const Operand& o) const {
     return o.node->index < 0 ? -1 : out_.of[static_cast<size_t>(o.node->index)];
@@ -175,7 +177,8 @@ class Builder {
     if (needs_beside(g, home) || needs_beside(home, g)) return;
     if (operands_of({g, home}, i) > kMaxOperands) return;
     const auto rename = [&](DimMap& m) {
-      for (int8_t& d : m) d = static_cast<int8_t>(d < 0 ? -1 : there[size_t(d)]);
+      for (int8_t& d : m)
+        d = static_cast<int8_t>(d < 0 ? -1 : there[size_t(d)]);
     };
     for (const int k : from.nodes) {
       rename(out_.walked[static_cast<size_t>(k)]);
@@ -245,7 +248,8 @@ class Builder {
     const auto add = [&](const Node& n) {
       for (const Operand& o : n.operands) {
         const int h = group_of(o);
-        if (std::find(groups.begin(), groups.end(), h) != groups.end()) continue;
+        if (std::find(groups.begin(), groups.end(), h) != groups.end())
+          continue;
         const std::pair<const Node*, int> v(o.node.get(), o.result);
         if (o.part || std::find(seen.begin(), seen.end(), v) == seen.end()) {
           seen.push_back(v);

@@ -127,9 +127,8 @@ class Planner {
       }
       for (size_t r = 0; r < n.made.size(); ++r) {
         if (!leaves(i, r)) continue;
-        step.results.push_back({{i, static_cast<int>(r)},
-                                groups_.result_dims[size_t(i)],
-                                -1});
+        step.results.push_back(
+            {{i, static_cast<int>(r)}, groups_.result_dims[size_t(i)], -1});
       }
     }
     for (size_t d = 0; d < g.space.size(); ++d) {
@@ -227,8 +226,9 @@ class Planner {
     const auto value_of = [&](int i, size_t k) {
       const Operand& o = node(i).operands[k];
       if (is_in(g, o)) {
-        const auto at = std::find_if(values.begin(), values.end(),
-                                     [&](auto& v) { return v.first == ref(o); });
+        const auto at =
+            std::find_if(values.begin(), values.end(),
+                         [&](auto& v) { return v.first == ref(o); });
         return at->second;
       }
       for (size_t x = 0; x < inputs.size(); ++x) {
@@ -249,7 +249,8 @@ class Planner {
     for (const int i : step.nodes) {
       const Node& n = node(i);
       std::vector<int> in;
-      for (size_t k = 0; k < n.operands.size(); ++k) in.push_back(value_of(i, k));
+      for (size_t k = 0; k < n.operands.size(); ++k)
+        in.push_back(value_of(i, k));
       std::vector<ScalarType> results;
       for (const Made& m : n.made) results.push_back(m.layout.dtype);
       int first = 0;
@@ -259,13 +260,13 @@ class Planner {
         first = b->reduce(reduction(n, groups_.walked[size_t(i)], results), in);
       }
       for (size_t r = 0; r < n.made.size(); ++r) {
-        values.push_back({{i, static_cast<int>(r)}, first + static_cast<int>(r)});
+        values.push_back(
+            {{i, static_cast<int>(r)}, first + static_cast<int>(r)});
       }
     }
     for (const RegionResult& r : step.results) {
-      const auto at = std::find_if(values.begin(), values.end(), [&](auto& v) {
-        return v.first == r.value;
-      });
+      const auto at = std::find_if(values.begin(), values.end(),
+                                   [&](auto& v) { return v.first == r.value; });
       b->output(at->second, made(r.value).layout.dtype,
                 strides_of(step, r.dims, false), r.donor);
     }
@@ -319,8 +320,8 @@ class Planner {
     }
     for (const auto& [v, s] : last) {
       const auto [n, r] = v;
-      const bool ours = n < 0 ? own_data_[size_t(-1 - n)]
-                              : !wanted_[size_t(n)][size_t(r)];
+      const bool ours =
+          n < 0 ? own_data_[size_t(-1 - n)] : !wanted_[size_t(n)][size_t(r)];
       if (ours) plan_->steps[s].last_uses.push_back({n, r});
     }
   }
@@ -383,7 +384,7 @@ class Planner {
   intrusive_ptr<Plan> plan_;
   std::vector<std::vector<bool>> wanted_;  // by node and result
   std::vector<std::vector<bool>> leaves_;
-  std::vector<bool> own_data_;             // data that only the graph knows
+  std::vector<bool> own_data_;  // data that only the graph knows
   Groups groups_;
   std::vector<const Group*> groups_of_steps_;
 };

@@ -53,7 +53,7 @@ struct Step {
 
 struct Plan final : RefCounted {
   std::vector<Step> steps;
-  std::string text;                       // a listing, one step per line
+  std::string text;  // a listing, one step per line
 };
 
 // Counts, for each value, the operands of the graph that read it.

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <bit>
 
 #include "aten/backend/cpu_fallback.h"
 #include "aten/backend/node.h"
+#include "aten/backend/write_plan.h"
 #include "aten/engine/copy.h"
 #include "aten/ops/factory.h"
 #include "backends/lazy/graph.h"
@@ -51,8 +53,7 @@ void take_arguments(Node* node, const Value* args, size_t n) {
 }
 
 bool is_whole(const TensorBase& t) {
-  return t.storage_offset() == 0 &&
-         t.impl()->is_non_overlapping_and_dense() &&
+  return t.storage_offset() == 0 && t.impl()->is_non_overlapping_and_dense() &&
          static_cast<size_t>(t.numel()) * t.itemsize() == t.storage()->nbytes();
 }
 
@@ -227,11 +228,13 @@ void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
 
 // ---- kernels
 
-bool keep(const Recorded& node, Value* results, size_t num_results) {
+// Makes tensors of the first `own` values that the node makes.
+bool keep(const Recorded& node, Value* results, size_t num_results,
+          size_t own = SIZE_MAX) {
   if (node == nullptr) return false;
   add_recorded(node);
   std::fill_n(results, num_results, Value());
-  for (size_t i = 0; i < node->made.size(); ++i) {
+  for (size_t i = 0; i < std::min(own, node->made.size()); ++i) {
     const size_t at =
         node->result_of.empty() ? i : static_cast<size_t>(node->result_of[i]);
     results[at] = Value(TensorBase(tensor_of(node, static_cast<uint16_t>(i))));
@@ -261,6 +264,65 @@ void record_empty(const Kernel&, const OperatorEntry& op, DispatchKeySet,
     if (keep(node, results, num_results)) return;
   }
   run_at_once(op, args, num_args, results, num_results);
+}
+
+// ---- operators that write arguments beside what they return
+
+// The operands that are written; false if one of them is not all that its
+// storage has, is read as another argument too, or may be written by a pointer.
+bool find_written(Node* node, const OperatorEntry& op, const Value* args) {
+  if (!node->lists.empty()) return false;
+  for (const int8_t w : write_plan(op).written) {
+    const Value& v = args[w];
+    if (v.is_none()) continue;
+    const TensorBase& t = v.to_tensor();
+    const auto below = node->tensors & ((uint64_t{1} << w) - 1);
+    const auto at = static_cast<uint8_t>(std::popcount(below));
+    const Operand& o = node->operands[at];
+    if (!is_lazy(t) || o.part || !is_whole(t) || t.storage()->is_handed_out()) {
+      return false;
+    }
+    for (const Operand& other : node->operands) {
+      if (&other != &o && other.node == o.node) return false;
+    }
+    node->written.push_back(at);
+  }
+  return true;
+}
+
+bool keep_writing(const OperatorEntry& op, const Value* args, size_t n,
+                  Value* results, size_t num_results) {
+  const std::lock_guard lock(graph_mutex());
+  const auto node = make_intrusive<Node>(Node::kCall, &op);
+  take_arguments(node.get(), args, n);
+  if (!find_written(node.get(), op, args) ||
+      !add_results(node.get(), op, args, n)) {
+    return false;
+  }
+  const size_t own = node->made.size();
+  for (const uint8_t w : node->written) {
+    node->made.emplace_back(Layout(node->operands[w].layout()));
+  }
+  keep(node, results, num_results, own);
+  size_t k = own;
+  for (const int8_t w : write_plan(op).written) {
+    if (args[w].is_none()) continue;
+    give_value(args[w].to_tensor(), node, static_cast<uint16_t>(k++));
+  }
+  return true;
+}
+
+void record_writing(const Kernel& kernel, const OperatorEntry& op,
+                    DispatchKeySet keys, Value* args, size_t num_args,
+                    Value* results, size_t num_results) {
+  if (keep_writing(op, args, num_args, results, num_results)) {
+    return run_if_too_large(op.name().data());
+  }
+  {
+    const std::lock_guard lock(graph_mutex());
+    ++counters().ran_at_once;
+  }
+  cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
 }
 
 void at_once(const Kernel&, const OperatorEntry& op, DispatchKeySet,
@@ -415,8 +477,8 @@ Tensor& fill(Tensor& self, const Scalar& value) {
     const std::lock_guard lock(graph_mutex());
     Recorded node;
     if (is_whole(self)) {
-      node = record_fill(value, self.scalar_type(), self.sizes(),
-                         self.strides());
+      node =
+          record_fill(value, self.scalar_type(), self.sizes(), self.strides());
     } else {
       Operand number;
       number.node = record_fill(value, self.scalar_type(), {}, {});
@@ -433,10 +495,12 @@ Tensor& fill(Tensor& self, const Scalar& value) {
 // ---- what is registered
 
 bool is_recordable(const OperatorEntry& op) {
-  constexpr uint16_t kNot = OperatorDef::kWrites | OperatorDef::kAliases |
-                            OperatorDef::kInplace | OperatorDef::kOut |
-                            OperatorDef::kView | OperatorDef::kGeometry;
-  return op.has_own_kernel(kCPU) && (op.flags() & kNot) == 0;
+  constexpr uint16_t kNot = OperatorDef::kAliases | OperatorDef::kInplace |
+                            OperatorDef::kOut | OperatorDef::kView |
+                            OperatorDef::kGeometry;
+  const bool in_place_alone = op.has_flag(OperatorDef::kWrites) &&
+                              (op.info() == nullptr || *op.info()->writes == 0);
+  return op.has_own_kernel(kCPU) && (op.flags() & kNot) == 0 && !in_place_alone;
 }
 
 SY_LIBRARY_IMPL(aten, Lazy, m) {
@@ -446,14 +510,15 @@ SY_LIBRARY_IMPL(aten, Lazy, m) {
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
     const std::string_view name = op.name();
     if (!name.starts_with(kOwn) || !is_recordable(op.entry())) continue;
-    if (name == "aten::_copy_from") continue;
+    if (name == "aten::_copy_from" || name == "aten::fill_.Scalar") continue;
     const bool random = op.entry().has_flag(OperatorDef::kRandom);
     const bool memory =
         name == "aten::empty.memory_format" || name == "aten::empty_strided";
-    m.impl(name.substr(kOwn.size()),
-           Kernel::from_boxed(random   ? &at_once
-                              : memory ? &record_empty
-                                       : &record));
+    const bool writes = op.entry().has_flag(OperatorDef::kWrites);
+    m.impl(name.substr(kOwn.size()), Kernel::from_boxed(writes ? &record_writing
+                                                        : random ? &at_once
+                                                        : memory ? &record_empty
+                                                                 : &record));
   }
 }
 SY_LIBRARY_IMPL(_, Lazy, m) { m.fallback(Kernel::from_boxed(&fallback)); }

@@ -1,5 +1,6 @@
 #include "backends/lazy/run.h"
 
+#include <bit>
 #include <utility>
 
 #include "aten/engine/copy.h"
@@ -14,9 +15,7 @@ PlainModes::PlainModes() : before_(thread_state) {
   thread_state.excluded = DispatchKeySet(DispatchKey::Autograd).bits();
   thread_state.grad_disabled = true;
 }
-PlainModes::~PlainModes() {
-  static_cast<ThreadModes&>(thread_state) = before_;
-}
+PlainModes::~PlainModes() { static_cast<ThreadModes&>(thread_state) = before_; }
 
 std::vector<Value> arguments_of(const Node& node) {
   std::vector<Value> args(node.args.begin(), node.args.end());
@@ -30,14 +29,27 @@ std::vector<Value> arguments_of(const Node& node) {
       for (const bool there : list->present) {
         tensors.push_back(there ? TensorBase(next++->tensor()) : TensorBase());
       }
-      args[i] = list->optional
-                    ? Value::optional_tensor_list(tensors.data(), tensors.size())
-                    : Value::tensor_list(tensors.data(), tensors.size());
+      args[i] =
+          list->optional
+              ? Value::optional_tensor_list(tensors.data(), tensors.size())
+              : Value::tensor_list(tensors.data(), tensors.size());
       ++list;
     }
   }
   return args;
 }
+
+namespace {
+
+// The argument that an operand is; it is no list.
+size_t argument_of(const Node& node, size_t operand) {
+  size_t i = 0;
+  for (uint64_t rest = node.tensors;; rest &= rest - 1, ++i) {
+    if (i == operand) return static_cast<size_t>(std::countr_zero(rest));
+  }
+}
+
+}  // namespace
 
 void call_inner(const OperatorEntry& op, std::vector<Value>& args,
                 std::vector<Value>* results) {
@@ -47,14 +59,17 @@ void call_inner(const OperatorEntry& op, std::vector<Value>& args,
                                  results->size());
 }
 
-Run::Run(Graph graph, const Plan& plan) : graph_(std::move(graph)), plan_(plan) {}
+Run::Run(Graph graph, const Plan& plan)
+    : graph_(std::move(graph)), plan_(plan) {}
 
 const Made& Run::made(ValueRef v) const {
   const auto& n = v.node < 0 ? graph_.data[size_t(-1 - v.node)]
                              : graph_.nodes[size_t(v.node)];
   return n->made[size_t(v.result)];
 }
-Made& Run::made(ValueRef v) { return const_cast<Made&>(std::as_const(*this).made(v)); }
+Made& Run::made(ValueRef v) {
+  return const_cast<Made&>(std::as_const(*this).made(v));
+}
 
 void Run::run() {
   const PlainModes modes;
@@ -107,14 +122,25 @@ void Run::run_node(Node& node) {
 }
 
 void Run::run_call(Node& node) {
-  if (node.op == nullptr || node.op->has_flag(OperatorDef::kWrites)) {
+  if (node.operands.size() <= 1 && node.made.size() == 1 &&
+      node.op->has_flag(OperatorDef::kInplace)) {
     return run_simple(node);
   }
   std::vector<Value> args = arguments_of(node);
+  std::vector<Storage> written;
+  for (const uint8_t w : node.written) {
+    written.push_back(taken_or_copied(node, w));
+    args[argument_of(node, w)] =
+        Value(TensorBase(tensor_in(written.back(), node.operands[w].layout())));
+  }
   std::vector<Value> results;
   call_inner(*node.op, args, &results);
   args.clear();
-  for (size_t i = 0; i < node.made.size(); ++i) {
+  const size_t own = node.made.size() - node.written.size();
+  for (size_t k = 0; k < written.size(); ++k) {
+    node.made[own + k].memory = std::move(written[k]);
+  }
+  for (size_t i = 0; i < own; ++i) {
     Value& r = results[node.result_of.empty()
                            ? i
                            : static_cast<size_t>(node.result_of[i])];
@@ -151,26 +177,37 @@ void Run::store(Node& node, size_t result, const Tensor& computed) {
   copy_tensor(tensor_in(m.memory, m.layout), computed);
 }
 
+// Whether nobody reads the operand's value after this node.
+bool Run::dies(const Node& node, size_t operand) {
+  const Operand& o = node.operands[operand];
+  const Made& m = o.node->made[o.result];
+  for (size_t k = 0; k < node.operands.size(); ++k) {
+    const Operand& other = node.operands[k];
+    if (k != operand && other.node == o.node) return false;
+  }
+  for (const ValueRef v : plan_.steps[done_].last_uses) {
+    if (&made(v) == &m) return m.memory->use_count() == 1;
+  }
+  return false;
+}
+
+// Memory with the elements of an operand, to be written.
+Storage Run::taken_or_copied(Node& node, size_t operand) {
+  const Operand& o = node.operands[operand];
+  Made& from = o.node->made[o.result];
+  if (dies(node, operand)) {
+    counts_.donated += static_cast<int64_t>(from.layout.bytes());
+    return from.memory;
+  }
+  Storage to = StorageImpl::allocate(from.layout.bytes(), inner_device());
+  copy_tensor(tensor_in(to, from.layout), tensor_in(from.memory, from.layout));
+  return to;
+}
+
 void Run::run_write(Node& node) {
-  Made& out = node.made[0];
-  Made& base = node.operands[0].node->made[node.operands[0].result];
-  const Operand& value = node.operands[1];
-  // Nobody reads the base after this, and it is no operand twice.
-  bool last = false;
-  for (const Step& s : plan_.steps) {
-    if (&s != &plan_.steps[done_]) continue;
-    for (const ValueRef v : s.last_uses) last |= &made(v) == &base;
-  }
-  last = last && value.node != node.operands[0].node &&
-         base.memory->use_count() == 1;
-  if (last) {
-    counts_.donated += static_cast<int64_t>(out.layout.bytes());
-    out.memory = base.memory;
-  } else {
-    out.memory = StorageImpl::allocate(out.layout.bytes(), inner_device());
-    copy_tensor(tensor_in(out.memory, out.layout), node.operands[0].tensor());
-  }
-  copy_tensor(tensor_in(out.memory, *node.window), value.tensor());
+  Storage memory = taken_or_copied(node, 0);
+  copy_tensor(tensor_in(memory, *node.window), node.operands[1].tensor());
+  node.made[0].memory = std::move(memory);
 }
 
 void Run::run_region(const Step& step) {
@@ -183,8 +220,8 @@ void Run::run_region(const Step& step) {
   } else {
     for (size_t d = 0; d < step.sizes.size(); ++d) {
       const Step::Size& s = step.sizes[d];
-      sizes[d] = walked_layout(*graph_.nodes[size_t(s.node)])
-                     .sizes()[size_t(s.dim)];
+      sizes[d] =
+          walked_layout(*graph_.nodes[size_t(s.node)]).sizes()[size_t(s.dim)];
     }
   }
   const size_t operands = step.inputs.size() + step.results.size();
@@ -197,13 +234,15 @@ void Run::run_region(const Step& step) {
     for (size_t d = 0; d < of.size() && !step.one_row; ++d) {
       if (of[d] >= 0) at[of[d]] += l.strides()[d];
     }
-    memory.push_back({static_cast<char*>(s->data()) +
-                          l.offset * static_cast<int64_t>(element_size(l.dtype)),
-                      step.one_row ? nullptr : at, l.dtype, s.get()});
+    memory.push_back(
+        {static_cast<char*>(s->data()) +
+             l.offset * static_cast<int64_t>(element_size(l.dtype)),
+         step.one_row ? nullptr : at, l.dtype, s.get()});
     at += dims;
   };
   for (const RegionInput& in : step.inputs) {
-    const Operand& o = graph_.nodes[size_t(in.reader)]->operands[size_t(in.operand)];
+    const Operand& o =
+        graph_.nodes[size_t(in.reader)]->operands[size_t(in.operand)];
     place(o.layout(), in.dims, o.node->made[o.result].memory);
   }
   for (const RegionResult& r : step.results) {

@@ -22,6 +22,8 @@ class Run {
   void run_write(Node& node);
   void run_simple(Node& node);
   void run_region(const Step& step);
+  Storage taken_or_copied(Node& node, size_t operand);
+  bool dies(const Node& node, size_t operand);
   void store(Node& node, size_t result, const Tensor& computed);
   const Made& made(ValueRef v) const;
   Made& made(ValueRef v);

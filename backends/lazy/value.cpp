@@ -126,13 +126,15 @@ LazyValue* value_of(const StorageImpl& s) noexcept {
 
 // ---- tensors and values
 
-bool is_lazy(const TensorBase& t) { return t.defined() && t.device().is_lazy(); }
+bool is_lazy(const TensorBase& t) {
+  return t.defined() && t.device().is_lazy();
+}
 
 Tensor tensor_in(const Storage& memory, const Layout& layout) {
-  return Tensor(TensorImpl::make(
-      memory, layout.dtype, inner_device(),
-      DispatchKeySet::dense(inner_device().type()), layout.sizes(),
-      layout.strides(), layout.offset));
+  return Tensor(TensorImpl::make(memory, layout.dtype, inner_device(),
+                                 DispatchKeySet::dense(inner_device().type()),
+                                 layout.sizes(), layout.strides(),
+                                 layout.offset));
 }
 
 intrusive_ptr<Node> data_of(const Tensor& inner) {

@@ -30,8 +30,7 @@ class Layout {
  public:
   Layout(ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
          int64_t offset = 0);
-  Layout(const Layout& o)
-      : Layout(o.dtype, o.sizes(), o.strides(), o.offset) {}
+  Layout(const Layout& o) : Layout(o.dtype, o.sizes(), o.strides(), o.offset) {}
   Layout(Layout&&) noexcept = default;
 
   IntArrayRef sizes() const { return {dims(), dim_}; }
@@ -91,9 +90,9 @@ struct Made {
   Made(Made&&) noexcept = default;
 
   Layout layout;
-  Storage memory;  // of the inner device, once it is computed
-  Count holders;   // storages of lazy tensors
-  Count uses;      // operands
+  Storage memory;       // of the inner device, once it is computed
+  Count holders;        // storages of lazy tensors
+  Count uses;           // operands
   uint32_t inside = 0;  // operands of the graph that is looked at
 };
 
@@ -145,6 +144,9 @@ struct Node final : RefCounted {
   std::vector<int8_t> result_of;
 
   std::unique_ptr<Layout> window;  // of kWrite
+  // Operands that a kCall writes. Their values after the call come last among
+  // `made`, in this order.
+  std::vector<uint8_t> written;
 
   int index = -1;  // for the code that walks graphs
   uint64_t mark = 0;

@@ -66,7 +66,7 @@ inline Counters counters() {
   static const auto op = typed_operator<Tensor()>("lazy::counters");
   const Tensor t = op.call();
   const int64_t* const v = t.const_data_ptr<int64_t>();
-  return {v[0], v[1], v[2],  v[3],  v[4],  v[5],  v[6],
+  return {v[0], v[1], v[2], v[3],  v[4],  v[5],  v[6],
           v[7], v[8], v[9], v[10], v[11], v[12], v[13]};
 }
 // The counters, one per line.

@@ -183,6 +183,29 @@ TEST(Lazy, GradientsAndUpdatesAreOneGraph) {
   expect_same(l.detach(), w.detach());
 }
 
+TEST(Lazy, ArgumentsThatAKernelWritesAreRecordedToo) {
+  const Tensor x = sample({6, 3});
+  Tensor mean = zeros({3}), variance = ones({3});
+  Tensor lazy_mean = mean.to(kLazyDevice), lazy_variance = ones({3}, on_lazy());
+  const Tensor none;
+  const int64_t before = runs();
+  const auto version = mean._version(), lazy_version = lazy_mean._version();
+  const auto c =
+      native_batch_norm(x, none, none, mean, variance, true, 0.1, 1e-5);
+  const auto l = native_batch_norm(x.to(kLazyDevice), none, none, lazy_mean,
+                                   lazy_variance, true, 0.1, 1e-5);
+  EXPECT_EQ(runs(), before);
+  expect_same(lazy_mean, mean);
+  expect_same(lazy_variance, variance);
+  expect_same(std::get<0>(l), std::get<0>(c));
+  EXPECT_EQ(lazy_mean._version() - lazy_version, mean._version() - version);
+  // Seen by another tensor: the part of a longer one is written on copies.
+  Tensor all = zeros({2, 3}, on_lazy());
+  native_batch_norm(x.to(kLazyDevice), none, none, all[0], all[1], true, 0.1,
+                    1e-5);
+  EXPECT_FLOAT_EQ(all[0][1].item<float>(), mean[1].item<float>());
+}
+
 TEST(Lazy, RandomNumbersAreThoseOfTheCpu) {
   manual_seed(7);
   const Tensor c = dropout(ones({50}), 0.5, true) + rand({50});

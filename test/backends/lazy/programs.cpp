@@ -132,8 +132,9 @@ class Machine {
                    : keep("slice", a.slice(dim, 1, a.size(dim),
                                            1 + static_cast<int64_t>(c.b % 2)));
       case 22:
-        return a.dim() > 3 ? "-"
-                           : keep("unsqueeze", a.unsqueeze(c.c % (a.dim() + 1)));
+        return a.dim() > 3
+                   ? "-"
+                   : keep("unsqueeze", a.unsqueeze(c.c % (a.dim() + 1)));
       case 23: return keep("reshape", a.reshape({-1}));
       case 24:
         return a.dim() == 1 && a.size(0) < 50
@@ -143,18 +144,17 @@ class Machine {
       case 26: return write("add_", a, [&](Tensor& t) { t.add_(1); });
       case 27: return write("mul_", a, [&](Tensor& t) { t.mul_(2); });
       case 28:
-        return !fits_into(b, a) ? "-" : write("copy_", a, [&](Tensor& t) {
-          t.copy_(b);
-        });
+        return !fits_into(b, a)
+                   ? "-"
+                   : write("copy_", a, [&](Tensor& t) { t.copy_(b); });
       case 29:
         return !fits_into(b, a) || !is_float(a) || !is_float(b)
                    ? "-"
                    : write("add_ tensor", a, [&](Tensor& t) { t.add_(b); });
       case 30: return write("zero_", a, [&](Tensor& t) { t.zero_(); });
       case 31:
-        return !is_float(a) ? "-" : write("tanh_", a, [&](Tensor& t) {
-          t.tanh_();
-        });
+        return !is_float(a) ? "-"
+                            : write("tanh_", a, [&](Tensor& t) { t.tanh_(); });
       case 32: return write("fill_", a, [&](Tensor& t) { t.fill_(c.c % 5); });
       default: return keep("detach", a.detach());
     }

@@ -25,8 +25,7 @@ TEST(LazyPrograms, AgreeWithTheCpu) {
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const int every = static_cast<int>(seed % 4) * 3;
     const auto differs = [&](const Program& p) {
-      return difference(run(p, Device("lazy"), every),
-                        run(p, Device(kCPU), 0));
+      return difference(run(p, Device("lazy"), every), run(p, Device(kCPU), 0));
     };
     const Program p = random_program(seed, 20);
     const std::string why = differs(p);
