@@ -10,21 +10,28 @@
 namespace models {
 
 // Numbers that a few lines in any language make alike (splitmix64), so that a
-// model elsewhere has the same weights.
+// model elsewhere has the same weights. Tensors are on one device.
 class Uniform {
  public:
-  explicit Uniform(uint64_t seed) : state_(seed) {}
+  explicit Uniform(uint64_t seed, sy::Device device = sy::kCPU)
+      : state_(seed), device_(device) {}
 
   // From -bound to bound.
   sy::Tensor tensor(sy::IntArrayRef sizes, double bound);
   // 0 to high - 1, int64.
   sy::Tensor integers(sy::IntArrayRef sizes, uint64_t high);
+  // No random number.
+  sy::Tensor full(sy::IntArrayRef sizes, double value) const;
 
  private:
   uint64_t next();
 
   uint64_t state_;
+  sy::Device device_;
 };
+
+// The device of that name; "lazy" is loaded.
+sy::Device device_of(const char* name);
 
 // Every weight requires a gradient.
 void require_gradients(const sy::NamedTensors& weights);
@@ -33,7 +40,8 @@ void require_gradients(const sy::NamedTensors& weights);
 class Sgd {
  public:
   Sgd(const sy::NamedTensors& weights, double learning_rate, double momentum);
-  // Moves the weights along their gradients, and drops these.
+  // Moves the weights along their gradients, and drops these. On device lazy
+  // the step runs then.
   void step();
 
  private:

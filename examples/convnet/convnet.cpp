@@ -9,10 +9,10 @@ void Convnet::add_convolution(const std::string& name, sy::IntArrayRef sizes,
   const auto inputs = static_cast<double>(sizes[1] * sizes[2] * sizes[3]);
   weights_.insert(name + ".weight",
                   random.tensor(sizes, std::sqrt(3 / inputs)));
-  weights_.insert(name + ".scale", sy::ones({sizes[0]}));
-  weights_.insert(name + ".shift", sy::zeros({sizes[0]}));
-  statistics_.insert(name + ".mean", sy::zeros({sizes[0]}));
-  statistics_.insert(name + ".var", sy::ones({sizes[0]}));
+  weights_.insert(name + ".scale", random.full({sizes[0]}, 1));
+  weights_.insert(name + ".shift", random.full({sizes[0]}, 0));
+  statistics_.insert(name + ".mean", random.full({sizes[0]}, 0));
+  statistics_.insert(name + ".var", random.full({sizes[0]}, 1));
 }
 
 Convnet::Convnet(int64_t channels, int64_t classes, Uniform& random) {
@@ -23,7 +23,7 @@ Convnet::Convnet(int64_t channels, int64_t classes, Uniform& random) {
   add_convolution("point", {2 * channels, channels, 1, 1}, random);
   const double bound = std::sqrt(3 / static_cast<double>(2 * channels));
   weights_.insert("head.weight", random.tensor({classes, 2 * channels}, bound));
-  weights_.insert("head.bias", sy::zeros({classes}));
+  weights_.insert("head.bias", random.full({classes}, 0));
 }
 
 // Convolution without a bias, of the same height and width; batch norm.

@@ -13,8 +13,8 @@
 namespace models {
 namespace {
 
-void compare(const char* path) {
-  Uniform random(1);
+void compare(const char* path, sy::Device device) {
+  Uniform random(1, device);
   const Convnet model(8, 10, random);
   const sy::Tensor images = random.tensor({4, 1, 8, 8}, 1);
   const sy::Tensor labels = random.integers({4}, 10);
@@ -25,8 +25,8 @@ void compare(const char* path) {
               difference(r, sy::load_safetensors(path)));
 }
 
-void measure() {
-  Uniform random(2);
+void measure(sy::Device device) {
+  Uniform random(2, device);
   const Convnet model(32, 10, random);
   const sy::Tensor images = random.tensor({32, 1, 32, 32}, 1);
   const sy::Tensor labels = random.integers({32}, 10);
@@ -43,10 +43,10 @@ double accuracy(const Convnet& model, const digits::Dataset& data) {
   return guesses.eq(data.labels).to(sy::kDouble).mean().item<double>();
 }
 
-void teach() {
+void teach(sy::Device device) {
   const digits::Split data = digits::split(
-      digits::read_csv("examples/digits/data/digits.csv"), 0.8, 1);
-  Uniform random(3);
+      digits::read_csv("examples/digits/data/digits.csv").to(device), 0.8, 1);
+  Uniform random(3, device);
   const Convnet model(16, 10, random);
   require_gradients(model.weights());
   Sgd sgd(model.weights(), 0.05, 0.9);
@@ -70,11 +70,13 @@ void teach() {
 }  // namespace
 }  // namespace models
 
+// convnet [DEVICE [REFERENCE]]
 int main(int argc, char** argv) try {
-  models::compare(argc > 1 ? argv[1]
-                           : "examples/convnet/reference.safetensors");
-  models::measure();
-  models::teach();
+  const sy::Device device = models::device_of(argc > 1 ? argv[1] : "cpu");
+  models::compare(argc > 2 ? argv[2] : "examples/convnet/reference.safetensors",
+                  device);
+  models::measure(device);
+  models::teach(device);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

@@ -9,8 +9,8 @@
 namespace models {
 namespace {
 
-void compare(const char* path) {
-  Uniform random(1);
+void compare(const char* path, sy::Device device) {
+  Uniform random(1, device);
   const Transformer model({20, 12, 32, 2, 2}, random);
   const sy::Tensor tokens = random.integers({2, 12}, 20);
   const sy::Tensor targets = random.integers({2, 12}, 20);
@@ -21,8 +21,8 @@ void compare(const char* path) {
               difference(r, sy::load_safetensors(path)));
 }
 
-void measure() {
-  Uniform random(2);
+void measure(sy::Device device) {
+  Uniform random(2, device);
   const Transformer model({256, 64, 128, 4, 4}, random);
   const sy::Tensor tokens = random.integers({8, 64}, 256);
   const sy::Tensor targets = random.integers({8, 64}, 256);
@@ -38,7 +38,8 @@ constexpr int64_t kDigits = 6, kMark = 10;
 sy::Tensor exercises(Uniform& random, int64_t count) {
   const sy::Tensor digits = random.integers({count, kDigits}, 10);
   const auto sorted = std::get<0>(digits.sort());
-  return sy::cat({digits, sy::full({count, 1}, kMark, sy::kLong), sorted}, 1);
+  const sy::Tensor mark = sy::full_like(digits.slice(1, 0, 1), kMark);
+  return sy::cat({digits, mark, sorted}, 1);
 }
 
 // The part of new exercises that the model completes without a mistake.
@@ -53,8 +54,8 @@ double score(const Transformer& model, Uniform& random) {
   return tokens.eq(all).all(1).to(sy::kDouble).mean().item<double>();
 }
 
-void teach() {
-  Uniform random(3);
+void teach(sy::Device device) {
+  Uniform random(3, device);
   const Transformer model({11, 2 * kDigits, 32, 4, 2}, random);
   require_gradients(model.weights());
   Sgd sgd(model.weights(), 0.1, 0.9);
@@ -76,11 +77,14 @@ void teach() {
 }  // namespace
 }  // namespace models
 
+// transformer [DEVICE [REFERENCE]]
 int main(int argc, char** argv) try {
-  models::compare(argc > 1 ? argv[1]
-                           : "examples/transformer/reference.safetensors");
-  models::measure();
-  models::teach();
+  const sy::Device device = models::device_of(argc > 1 ? argv[1] : "cpu");
+  models::compare(
+      argc > 2 ? argv[2] : "examples/transformer/reference.safetensors",
+      device);
+  models::measure(device);
+  models::teach(device);
 } catch (const sy::Error& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

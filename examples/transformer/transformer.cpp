@@ -17,13 +17,13 @@ Transformer::Transformer(const TransformerShape& shape, Uniform& random)
     weights_.insert(name, random.tensor({rows, width}, 1));
   };
   const auto norm = [&](const std::string& name) {
-    weights_.insert(name + ".weight", sy::ones({width}));
-    weights_.insert(name + ".bias", sy::zeros({width}));
+    weights_.insert(name + ".weight", random.full({width}, 1));
+    weights_.insert(name + ".bias", random.full({width}, 0));
   };
   const auto matrix = [&](const std::string& name, int64_t out, int64_t in) {
     const double bound = std::sqrt(3.0 / static_cast<double>(in));
     weights_.insert(name + ".weight", random.tensor({out, in}, bound));
-    weights_.insert(name + ".bias", sy::zeros({out}));
+    weights_.insert(name + ".bias", random.full({out}, 0));
   };
   embedding("tokens", shape.vocabulary);
   embedding("positions", shape.context);

@@ -5,8 +5,11 @@
 namespace models {
 namespace {
 
-TEST(Convnet, IsLibtorchs) {
-  Uniform random(1);
+class ConvnetOn : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Devices, ConvnetOn, testing::Values("cpu", "lazy"));
+
+TEST_P(ConvnetOn, IsLibtorchs) {
+  Uniform random(1, device_of(GetParam()));
   const Convnet model(8, 10, random);
   const sy::Tensor images = random.tensor({4, 1, 8, 8}, 1);
   const sy::Tensor labels = random.integers({4}, 10);

@@ -9,8 +9,12 @@ namespace {
 
 constexpr TransformerShape kShape = {20, 12, 32, 2, 2};
 
-TEST(Transformer, IsLibtorchs) {
-  Uniform random(1);
+class TransformerOn : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Devices, TransformerOn,
+                         testing::Values("cpu", "lazy"));
+
+TEST_P(TransformerOn, IsLibtorchs) {
+  Uniform random(1, device_of(GetParam()));
   const Transformer model(kShape, random);
   const sy::Tensor tokens = random.integers({2, 12}, 20);
   const sy::Tensor targets = random.integers({2, 12}, 20);
