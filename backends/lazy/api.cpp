@@ -12,7 +12,7 @@ namespace sy::lazy {
 
 namespace {
 
-void sync_all() { compute_all(Cause::kAsked, nullptr); }
+void sync_all(bool wait) { compute_all(Cause::kAsked, wait); }
 
 std::vector<Operand> operands_of(TensorList tensors) {
   std::vector<Operand> operands;
@@ -29,8 +29,13 @@ std::vector<Operand> operands_of(TensorList tensors) {
   return operands;
 }
 
-void sync(TensorList tensors) {
-  compute(operands_of(tensors), Cause::kAsked, nullptr);
+void sync(TensorList tensors, bool wait) {
+  const std::vector<Operand> operands = operands_of(tensors);
+  if (wait) {
+    compute(operands, Cause::kAsked, nullptr);
+  } else {
+    start(operands);
+  }
 }
 
 Tensor count() {
@@ -70,7 +75,7 @@ Graph graph_of(TensorList tensors) {
     roots = recorded_roots();
   } else {
     for (const Operand& o : operands_of(tensors)) {
-      if (o.node->state != Node::kDone) roots.push_back(o.node);
+      if (o.node->state == Node::kRecorded) roots.push_back(o.node);
     }
   }
   return collect(roots);
@@ -109,8 +114,8 @@ void set(std::string_view what, int64_t value) {
 }
 
 SY_LIBRARY(lazy, m) {
-  m.def("sync_all() -> ()", SY_FN(sync_all));
-  m.def("sync(Tensor[] tensors) -> ()", SY_FN(sync));
+  m.def("sync_all(bool wait) -> ()", SY_FN(sync_all));
+  m.def("sync(Tensor[] tensors, bool wait) -> ()", SY_FN(sync));
   m.def("counters() -> Tensor", SY_FN(count));
   m.def("text(str what, Tensor[] tensors) -> Tensor", SY_FN(text));
   m.def("set(str what, int value) -> ()", SY_FN(set));

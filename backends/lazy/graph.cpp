@@ -1,11 +1,10 @@
 #include "backends/lazy/graph.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdio>
 
 #include "backends/lazy/cache.h"
-#include "backends/lazy/run.h"
+#include "backends/lazy/executor.h"
 #include "c10/error.h"
 
 namespace sy::lazy {
@@ -24,16 +23,11 @@ struct State {
   int64_t bytes = 0;
   int64_t max_nodes = 20000, max_bytes = int64_t{4} << 30;
   bool strict = false, told = false;
-  int running = 0;
 };
 
 State& state() {
   static auto* s = new State;  // leaked: storages may outlive the library
   return *s;
-}
-std::condition_variable_any& finished() {
-  static auto* c = new std::condition_variable_any;
-  return *c;
 }
 
 // Whether anything but the list of recorded nodes knows of the node.
@@ -51,7 +45,7 @@ void clean() {
   size_t kept = s.recorded.size();
   for (size_t i = s.recorded.size(); i-- > 0;) {
     intrusive_ptr<Node>& n = s.recorded[i];
-    if (n->state == Node::kDone || is_dead(*n)) {
+    if (n->state != Node::kRecorded || is_dead(*n)) {
       n.reset();
       continue;
     }
@@ -60,6 +54,7 @@ void clean() {
     --kept;
     if (kept != i) s.recorded[kept] = std::move(n);
   }
+  // What ran and failed is recorded again at the end of the list.
   s.recorded.erase(s.recorded.begin(),
                    s.recorded.begin() + static_cast<int64_t>(kept));
   s.bytes = bytes;
@@ -76,45 +71,36 @@ void check_strict(Cause cause, const OperatorEntry* op) {
            op == nullptr ? name_of(cause) : "the call");
 }
 
-bool needs_run(const Node& n) { return n.state != Node::kDone; }
-
-// Runs the nodes that the roots need. The lock is held on entry and on return,
-// but not while kernels run.
-void run_roots(std::vector<intrusive_ptr<Node>> roots,
-               std::unique_lock<std::recursive_mutex>& lock) {
-  State& s = state();
-  std::erase_if(roots, [](const auto& n) { return !needs_run(*n); });
+// Runs what these nodes need of what is recorded. The lock is held on entry and
+// on return, but not while kernels run.
+void run_roots(std::vector<intrusive_ptr<Node>> roots, bool wait,
+               GraphLock& lock) {
+  std::erase_if(roots,
+                [](const auto& n) { return n->state != Node::kRecorded; });
   if (roots.empty()) return;
   Graph graph = collect(roots);
-  // Another thread may be at work on what these need.
-  const auto in_other_run = [](const Graph& g) {
-    const auto runs = [](const auto& n) { return n->state == Node::kRunning; };
-    return std::any_of(g.nodes.begin(), g.nodes.end(), runs);
+  ++state().counters.runs;
+  intrusive_ptr<Plan> plan = find_plan(graph);
+  execute(std::move(graph), std::move(plan), wait, lock);
+}
+
+// The same for nodes whose values are needed now: those that other threads run
+// are waited for.
+void run_and_wait(const std::vector<intrusive_ptr<Node>>& roots, Cause cause,
+                  const OperatorEntry* op, GraphLock& lock) {
+  const auto is_recorded = [](const auto& n) {
+    return n->state == Node::kRecorded;
   };
-  while (in_other_run(graph)) {
-    finished().wait(lock);
-    std::erase_if(roots, [](const auto& n) { return !needs_run(*n); });
-    if (roots.empty()) return;
-    graph = collect(roots);
+  bool checked = false;
+  for (const auto& n : roots) {
+    while (n->state != Node::kDone) {
+      if (std::any_of(roots.begin(), roots.end(), is_recorded)) {
+        if (!std::exchange(checked, true)) check_strict(cause, op);
+        run_roots(roots, true, lock);
+      }
+      wait_for(*n, lock);
+    }
   }
-  ++s.counters.runs;
-  const intrusive_ptr<Plan> plan = find_plan(graph);
-  for (const auto& n : graph.nodes) n->state = Node::kRunning;
-  ++s.running;
-  Run run(std::move(graph), *plan);
-  lock.unlock();
-  std::exception_ptr error;
-  try {
-    run.run();
-  } catch (...) {
-    error = std::current_exception();
-  }
-  lock.lock();
-  --s.running;
-  run.finish();
-  clean();
-  finished().notify_all();
-  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace
@@ -139,6 +125,12 @@ void add_recorded(const intrusive_ptr<Node>& node) {
   if (s.recorded.size() >= s.clean_at || s.bytes > s.max_bytes) clean();
 }
 
+void record_again(const intrusive_ptr<Node>& node) {
+  state().recorded.push_back(node);
+}
+
+void forget_finished() { clean(); }
+
 void run_if_too_large(const char* op) {
   {
     const std::lock_guard lock(graph_mutex());
@@ -155,7 +147,7 @@ void run_if_too_large(const char* op) {
                    static_cast<long long>(s.bytes >> 20));
     }
   }
-  compute_all(Cause::kBound, nullptr);
+  compute_all(Cause::kBound, true);
 }
 
 Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
@@ -166,10 +158,7 @@ Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
   const auto visit = [&](const intrusive_ptr<Node>& n) {
     if (n->mark == mark) return;
     n->mark = mark;
-    if (n->state == Node::kDone) {
-      g.data.push_back(n);
-      return;
-    }
+    if (n->state != Node::kRecorded) return;
     g.nodes.push_back(n);
     stack.push_back(n.get());
   };
@@ -183,12 +172,11 @@ Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
     return a->sequence < b->sequence;
   });
   // Data in the order in which it is read: the same for equal graphs.
-  g.data.clear();
   const uint64_t again = ++s.mark;
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     g.nodes[i]->index = static_cast<int>(i);
     for (const Operand& o : g.nodes[i]->operands) {
-      if (o.node->state != Node::kDone || o.node->mark == again) continue;
+      if (o.node->state == Node::kRecorded || o.node->mark == again) continue;
       o.node->mark = again;
       o.node->index = -1 - static_cast<int>(g.data.size());
       g.data.push_back(o.node);
@@ -198,29 +186,40 @@ Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
 }
 
 void compute(Node& node, Cause cause, const OperatorEntry* op) {
-  std::unique_lock lock(graph_mutex());
-  if (!needs_run(node)) return;
-  check_strict(cause, op);
-  run_roots({intrusive_ptr<Node>::retain(&node)}, lock);
+  GraphLock lock(graph_mutex());
+  run_and_wait({intrusive_ptr<Node>::retain(&node)}, cause, op, lock);
 }
 
 void compute(ArrayRef<Operand> operands, Cause cause, const OperatorEntry* op) {
-  std::unique_lock lock(graph_mutex());
+  GraphLock lock(graph_mutex());
   std::vector<intrusive_ptr<Node>> roots;
   for (const Operand& o : operands) {
-    if (needs_run(*o.node)) roots.push_back(o.node);
+    if (o.node->state != Node::kDone) roots.push_back(o.node);
   }
-  if (roots.empty()) return;
-  check_strict(cause, op);
-  run_roots(std::move(roots), lock);
+  run_and_wait(roots, cause, op, lock);
 }
 
-void compute_all(Cause cause, const OperatorEntry* op) {
-  std::unique_lock lock(graph_mutex());
-  std::vector<intrusive_ptr<Node>> roots = recorded_roots();
+void start(ArrayRef<Operand> operands) {
+  GraphLock lock(graph_mutex());
+  throw_left_error();
+  std::vector<intrusive_ptr<Node>> roots;
+  for (const Operand& o : operands) {
+    if (o.node->state == Node::kRecorded) roots.push_back(o.node);
+  }
   if (roots.empty()) return;
-  check_strict(cause, op);
-  run_roots(std::move(roots), lock);
+  check_strict(Cause::kAsked, nullptr);
+  run_roots(std::move(roots), false, lock);
+}
+
+void compute_all(Cause cause, bool wait) {
+  GraphLock lock(graph_mutex());
+  throw_left_error();
+  std::vector<intrusive_ptr<Node>> roots = recorded_roots();
+  if (!roots.empty()) {
+    check_strict(cause, nullptr);
+    run_roots(std::move(roots), wait, lock);
+  }
+  if (wait) wait_for_all(lock);
 }
 
 void set_strict(bool strict) {

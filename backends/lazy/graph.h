@@ -37,6 +37,10 @@ struct Counters {
 Counters& counters();
 // Puts a node among those to run.
 void add_recorded(const intrusive_ptr<Node>& node);
+// A node that was to run and did not.
+void record_again(const intrusive_ptr<Node>& node);
+// Gives up what is not needed after a run.
+void forget_finished();
 
 // The caller must not hold graph_mutex() for these: others may be at work on
 // what is asked for.
@@ -46,8 +50,10 @@ void run_if_too_large(const char* op);
 // Computes a node with all that it needs. `op` names the call that asked.
 void compute(Node& node, Cause cause, const OperatorEntry* op);
 void compute(ArrayRef<Operand> operands, Cause cause, const OperatorEntry* op);
-// Computes everything that a tensor still holds.
-void compute_all(Cause cause, const OperatorEntry* op);
+// Begins to compute these, and returns.
+void start(ArrayRef<Operand> operands);
+// Computes everything that a tensor still holds; without `wait` begins to.
+void compute_all(Cause cause, bool wait);
 // Whether a sync that nobody asked for is an error.
 void set_strict(bool strict);
 // A negative bound stays as it is.
@@ -62,7 +68,8 @@ struct Graph {
   std::vector<intrusive_ptr<Node>> data;  // values that they read
 };
 
-// The recorded calls that these nodes need, and the nodes themselves. Each gets
+// The recorded calls that these nodes need, and the nodes themselves. Values
+// that are being computed count as data. Each node gets
 // its place as `index`; node i of `data` gets -1 - i.
 Graph collect(const std::vector<intrusive_ptr<Node>>& roots);
 }  // namespace sy::lazy

@@ -1,5 +1,6 @@
 #include "backends/lazy/run.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -60,7 +61,12 @@ void call_inner(const OperatorEntry& op, std::vector<Value>& args,
 }
 
 Run::Run(Graph graph, const Plan& plan)
-    : graph_(std::move(graph)), plan_(plan) {}
+    : graph_(std::move(graph)), plan_(plan) {
+  for (const auto& n : graph_.nodes) {
+    n->state = Node::kRunning;
+    n->release_uses();
+  }
+}
 
 const Made& Run::made(ValueRef v) const {
   const auto& n = v.node < 0 ? graph_.data[size_t(-1 - v.node)]
@@ -91,11 +97,16 @@ void Run::run() {
 void Run::finish() {
   for (size_t s = 0; s < plan_.steps.size(); ++s) {
     for (const int i : plan_.steps[s].nodes) {
-      Node& n = *graph_.nodes[size_t(i)];
-      n.state = s < done_ ? Node::kDone : Node::kRecorded;
-      if (s >= done_) continue;
-      n.drop_operands();
-      n.args.clear();
+      const intrusive_ptr<Node>& n = graph_.nodes[size_t(i)];
+      if (s < done_) {
+        n->state = Node::kDone;
+        n->drop_operands();
+        n->args.clear();
+      } else {
+        n->state = Node::kRecorded;
+        n->take_uses_back();
+        record_again(n);
+      }
     }
   }
   Counters& c = counters();

@@ -8,6 +8,7 @@ namespace sy::lazy {
 // A run of a graph by a plan.
 class Run {
  public:
+  // The caller holds graph_mutex(). The graph's nodes are running from now on.
   Run(Graph graph, const Plan& plan);
   // Computes. Throws what a kernel throws, with the operator's name. What was
   // computed before stays.

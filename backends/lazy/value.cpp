@@ -1,5 +1,6 @@
 #include "backends/lazy/value.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -47,8 +48,18 @@ Tensor Operand::tensor() const {
 }
 
 void Node::drop_operands() noexcept {
-  for (const Operand& o : operands) --o.node->made[o.result].uses;
+  if (!released) release_uses();
   operands.clear();
+}
+
+void Node::release_uses() noexcept {
+  for (const Operand& o : operands) --o.node->made[o.result].uses;
+  released = true;
+}
+
+void Node::take_uses_back() noexcept {
+  for (const Operand& o : operands) ++o.node->made[o.result].uses;
+  released = false;
 }
 
 void Node::add_operand(Operand o) {
@@ -156,6 +167,41 @@ Tensor copied_to_inner(const TensorBase& t) {
   return copy;
 }
 
+namespace {
+
+// The value of a storage that was resized before it had memory: its elements
+// as far as both reach.
+intrusive_ptr<Node> resized_value(StorageImpl& s, size_t bytes) {
+  LazyValue* const value = LazyValue::of(s);
+  SY_CHECK(value != nullptr, Value,
+           "[lazy] expected a tensor with elements, got one without memory");
+  const Layout& old = value->node->made[value->result].layout;
+  const auto itemsize = element_size(old.dtype);
+  const int64_t one = 1, all = static_cast<int64_t>(bytes / itemsize);
+  const int64_t kept = std::min(all, old.numel);
+  const auto part = [&](int64_t n) {
+    return Layout(old.dtype, {&n, 1}, {&one, 1});
+  };
+  auto empty = make_intrusive<Node>(Node::kEmpty, nullptr);
+  empty->made.emplace_back(part(all));
+  add_recorded(empty);
+  auto node = make_intrusive<Node>(Node::kWrite, nullptr);
+  node->made.emplace_back(part(all));
+  node->window = std::make_unique<Layout>(part(kept));
+  Operand base, from;
+  base.node = empty;
+  from.node = value->node;
+  from.result = value->result;
+  from.part = std::make_unique<Layout>(part(kept));
+  node->add_operand(std::move(base));
+  node->add_operand(std::move(from));
+  add_recorded(node);
+  s.set_payload(make_intrusive<LazyValue>(node, uint16_t{0}));
+  return node;
+}
+
+}  // namespace
+
 // The memory that a storage has of its own, as a value.
 intrusive_ptr<Node> value_of_memory(const TensorBase& t) {
   StorageImpl& s = *t.storage();
@@ -168,7 +214,7 @@ intrusive_ptr<Node> value_of_memory(const TensorBase& t) {
         DispatchKeySet::dense(t.device().type()), {&n, 1}, {&one, 1}, 0));
     return data_of(copied_to_inner(all));
   }
-  s.const_data("lazy");
+  if (s.data_acquire() == nullptr) return resized_value(s, n * t.itemsize());
   Storage own = s.give_memory();
   void* const data = own->data();
   auto node = data_of(tensor_in(

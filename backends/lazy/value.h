@@ -119,10 +119,15 @@ struct Node final : RefCounted {
   const char* name() const;
   void drop_operands() noexcept;
   void add_operand(Operand o);
+  // A node that will run does not keep others from using the memory again that
+  // it reads: they run later.
+  void release_uses() noexcept;
+  void take_uses_back() noexcept;
 
   Kind kind;
   State state = kRecorded;
-  bool keepdim = false;  // of kReduce
+  bool keepdim = false;   // of kReduce
+  bool released = false;  // its operands count as uses no more
   ScalarType compute = ScalarType::Undefined;
   const OperatorEntry* op;  // nullptr for kData, kEmpty and kWrite
   uint64_t sequence = 0;    // grows with each recorded node

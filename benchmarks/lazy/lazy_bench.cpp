@@ -18,7 +18,7 @@ using benchmark::State;
 using sy::Tensor;
 
 void wait_for(sy::Device device) {
-  if (device.is_lazy()) sy::lazy::sync();
+  if (device.is_lazy()) sy::lazy::sync(sy::lazy::kWait);
 }
 
 Tensor normal(sy::Device device, sy::IntArrayRef sizes) {

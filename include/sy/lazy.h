@@ -51,15 +51,19 @@ inline std::string text(std::string_view what, TensorList tensors = {}) {
 }
 }  // namespace detail
 
-// Computes what tensors of the device still hold; the second, what these need.
-// Throws what a kernel throws: calls that did not run stay recorded.
-inline void sync() {
-  static const auto op = typed_operator<void()>("lazy::sync_all");
-  op.call();
+// Begins to compute what tensors of the device still hold, and returns, so that
+// the program records on meanwhile. Whoever reads a value waits for it.
+// sync(kWait) returns when all is computed. Throws what a kernel has thrown
+// since the last call: calls that did not run stay recorded.
+enum Wait : bool { kNoWait = false, kWait = true };
+inline void sync(Wait wait = kNoWait) {
+  static const auto op = typed_operator<void(bool)>("lazy::sync_all");
+  op.call(wait);
 }
-inline void sync(TensorList tensors) {
-  static const auto op = typed_operator<void(TensorList)>("lazy::sync");
-  op.call(tensors);
+// The same for what these tensors need.
+inline void sync(TensorList tensors, Wait wait = kNoWait) {
+  static const auto op = typed_operator<void(TensorList, bool)>("lazy::sync");
+  op.call(tensors, wait);
 }
 
 inline Counters counters() {

@@ -19,11 +19,11 @@ int64_t planned() { return lazy::counters().misses; }
 
 TEST(LazyCache, NumbersThatChangeNeedNoPlan) {
   const Tensor x = data({32}), c = x.to(kCPU);
-  lazy::sync({x + 0.5});
+  lazy::sync({x + 0.5}, lazy::kWait);
   const int64_t before = planned();
   for (int i = 1; i <= 1000; ++i) {
     const Tensor y = x * (1.0 / i) + i;
-    lazy::sync({y});
+    lazy::sync({y}, lazy::kWait);
     if (i % 250 == 0) {
       EXPECT_TRUE(allclose(y.to(kCPU), c * (1.0 / i) + i));
     }
@@ -33,7 +33,7 @@ TEST(LazyCache, NumbersThatChangeNeedNoPlan) {
 
 TEST(LazyCache, BatchSizesTakeFewPlans) {
   const Tensor w = data({64, 128}), v = data({128, 10});
-  lazy::sync();
+  lazy::sync(lazy::kWait);
   const int64_t before = planned();
   for (int64_t batch = 1; batch <= 64; ++batch) {
     const Tensor x = data({batch, 64});
@@ -48,23 +48,23 @@ TEST(LazyCache, BatchSizesTakeFewPlans) {
 TEST(LazyCache, AMissNamesTheFirstDifference) {
   lazy::clear_plans();
   const Tensor x = data({8, 4});
-  lazy::sync();
-  lazy::sync({(x + 1).exp()});
+  lazy::sync(lazy::kWait);
+  lazy::sync({(x + 1).exp()}, lazy::kWait);
   EXPECT_NE(lazy::explain().find("the first one"), std::string::npos)
       << lazy::explain();
-  lazy::sync({(x + 1).tanh()});
+  lazy::sync({(x + 1).tanh()}, lazy::kWait);
   EXPECT_NE(lazy::explain().find("call 1 (aten::tanh) differs first: the "
                                  "operator, aten::exp there"),
             std::string::npos)
       << lazy::explain();
   const Tensor square = data({4, 4});
-  lazy::sync();
-  lazy::sync({(square + 1).exp()});
+  lazy::sync(lazy::kWait);
+  lazy::sync({(square + 1).exp()}, lazy::kWait);
   EXPECT_NE(lazy::explain().find("the shape"), std::string::npos)
       << lazy::explain();
   const Tensor exact = data({8, 4}).to(kDouble);
-  lazy::sync();
-  lazy::sync({(exact + 1).exp()});
+  lazy::sync(lazy::kWait);
+  lazy::sync({(exact + 1).exp()}, lazy::kWait);
   EXPECT_NE(lazy::explain().find("the dtype"), std::string::npos)
       << lazy::explain();
 }
@@ -84,9 +84,9 @@ TEST(LazyCache, TheLeastRecentlyUsedGoesFirst) {
   lazy::clear_plans();
   lazy::set_max_plans(2);
   const Tensor x = data({8});
-  const auto a = [&] { lazy::sync({x + 1}); };
-  const auto b = [&] { lazy::sync({x.exp()}); };
-  const auto c = [&] { lazy::sync({x.tanh()}); };
+  const auto a = [&] { lazy::sync({x + 1}, lazy::kWait); };
+  const auto b = [&] { lazy::sync({x.exp()}, lazy::kWait); };
+  const auto c = [&] { lazy::sync({x.tanh()}, lazy::kWait); };
   a();
   b();
   a();
@@ -104,7 +104,7 @@ TEST(LazyCache, ChangingShapesKeepMemoryFlat) {
   const auto steps = [](int n) {
     for (int i = 0; i < n; ++i) {
       const Tensor x = data({1 + i % 37, 1 + i % 11});
-      lazy::sync({((x + 1) * x).sum({0})});
+      lazy::sync({((x + 1) * x).sum({0})}, lazy::kWait);
     }
   };
   steps(2000);

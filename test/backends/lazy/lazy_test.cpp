@@ -54,7 +54,7 @@ TEST(Lazy, SyncComputesWhatTensorsHold) {
   const Tensor x = sample({16}).to(kLazyDevice);
   const Tensor a = x + 1;
   { const Tensor dropped = x.exp(); }
-  lazy::sync();
+  lazy::sync(lazy::kWait);
   EXPECT_EQ(lazy::graph_text().find("aten::exp"), std::string::npos);
   const int64_t before = runs();
   expect_same(a, sample({16}) + 1);
@@ -66,7 +66,7 @@ TEST(Lazy, OneCallOfManyIsOneRegion) {
   const lazy::Counters before = lazy::counters();
   const Tensor e = (l - l.amax({1}, true)).exp();
   const Tensor y = e / e.sum({1}, true);
-  lazy::sync({y});
+  lazy::sync({y}, lazy::kWait);
   const lazy::Counters now = lazy::counters();
   EXPECT_EQ(now.regions - before.regions, 1) << lazy::plan_text();
   EXPECT_EQ(now.in_regions - before.in_regions, 5);
@@ -78,7 +78,7 @@ TEST(Lazy, ATransposedReaderIsInTheSameRegion) {
   const Tensor x = sample({5, 7}), l = x.to(kLazyDevice);
   const lazy::Counters before = lazy::counters();
   const Tensor y = (l.exp().t() + 1).tanh();
-  lazy::sync({y});
+  lazy::sync({y}, lazy::kWait);
   EXPECT_EQ(lazy::counters().regions - before.regions, 1);
   expect_same(y, (x.exp().t() + 1).tanh());
 }
@@ -177,7 +177,7 @@ TEST(Lazy, GradientsAndUpdatesAreOneGraph) {
     l.add_(l.grad(), -0.1);
   }
   EXPECT_EQ(runs(), before);
-  lazy::sync();
+  lazy::sync(lazy::kWait);
   EXPECT_EQ(runs(), before + 1);
   expect_same(l.grad(), w.grad());
   expect_same(l.detach(), w.detach());
@@ -229,7 +229,7 @@ TEST(Lazy, StrictModeNamesTheCallThatReads) {
   lazy::set_strict(true);
   const std::string nonzero_says = message_of([&] { y.nonzero(); });
   const std::string copy_says = message_of([&] { y.to(kCPU); });
-  lazy::sync();
+  lazy::sync(lazy::kWait);
   y.to(kCPU);  // it is computed
   lazy::set_strict(false);
   EXPECT_NE(nonzero_says.find("nonzero"), std::string::npos) << nonzero_says;
@@ -249,7 +249,8 @@ TEST(Lazy, AnErrorOfARunLosesNothing) {
   const Tensor at = full({4, 1}, 9, on_lazy(kLong));
   const Tensor bad = gather(good, 1, at);
   const Tensor after = bad + 1;
-  const std::string says = message_of([&] { lazy::sync({after}); });
+  const std::string says =
+      message_of([&] { lazy::sync({after}, lazy::kWait); });
   EXPECT_NE(says.find("gather"), std::string::npos) << says;
   expect_same(good, x.exp() * 2);
   EXPECT_EQ(message_of([&] { after.to(kCPU); }), says) << "again";
@@ -258,10 +259,10 @@ TEST(Lazy, AnErrorOfARunLosesNothing) {
 
 TEST(Lazy, MemoryIsUsedAgain) {
   Tensor x = sample({1000}).to(kLazyDevice).clone();
-  lazy::sync();
+  lazy::sync(lazy::kWait);
   const int64_t before = lazy::counters().donated;
   x.mul_(2);
-  lazy::sync();
+  lazy::sync(lazy::kWait);
   EXPECT_EQ(lazy::counters().donated - before, 4000);
   expect_same(x, sample({1000}) * 2);
 }

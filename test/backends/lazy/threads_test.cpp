@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <sy/lazy.h>
 #include <sy/sy.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -49,6 +51,59 @@ TEST(LazyThreads, ManyReadOneValue) {
     });
     EXPECT_EQ(wrong, 0);
   }
+}
+
+TEST(LazyThreads, StepsAreRecordedWhileEarlierOnesRun) {
+  Tensor w = zeros({200, 200}).to(kLazyDevice);
+  const Tensor x = eye(200).to(kLazyDevice);
+  lazy::sync(lazy::kWait);
+  const int64_t before = lazy::counters().misses;
+  for (int i = 0; i < 50; ++i) {
+    w.add_(mm(x, x) * 0.5);
+    lazy::sync();
+  }
+  EXPECT_LE(lazy::counters().misses - before, 1) << lazy::explain();
+  EXPECT_TRUE(allclose(w.to(kCPU), eye(200) * 25.0));
+}
+
+TEST(LazyThreads, AnErrorThatNobodyWaitedForReachesTheNextSync) {
+  const Tensor x = rand({4, 4}).to(kLazyDevice);
+  const Tensor at = full({4, 1}, 9, TensorOptions(kLong).device(kLazyDevice));
+  Tensor bad = gather(x, 1, at);
+  lazy::sync();
+  std::string says;
+  for (int i = 0; i < 1000 && says.empty(); ++i) {
+    try {
+      lazy::sync();
+      std::this_thread::yield();
+    } catch (const Error& e) {
+      says = e.what();
+    }
+  }
+  EXPECT_NE(says.find("gather"), std::string::npos) << says;
+  EXPECT_THROW(bad.to(kCPU), Error);
+  bad = Tensor();
+  try {
+    lazy::sync(lazy::kWait);
+  } catch (const Error&) {
+  }
+  lazy::sync(lazy::kWait);
+  EXPECT_TRUE(allclose((x + 1).to(kCPU), x.to(kCPU) + 1));
+}
+
+TEST(LazyThreads, AForkedChildComputes) {
+  const Tensor x = ones({64}).to(kLazyDevice);
+  const Tensor y = x + 1;
+  lazy::sync();
+  const pid_t child = fork();
+  if (child == 0) {
+    const Tensor z = y * 2;
+    lazy::sync();
+    _exit(allclose(z.to(kCPU), ones({64}) * 4.0) ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(LazyThreads, OneFailsTheOthersGoOn) {

@@ -1,0 +1,152 @@
+#include "backends/lazy/executor.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "backends/lazy/run.h"
+
+namespace sy::lazy {
+
+namespace {
+
+constexpr size_t kQueued = 2;  // graphs that wait behind the one that runs
+
+struct Job {
+  Job(Graph graph, intrusive_ptr<Plan> p)
+      : plan(std::move(p)), run(std::move(graph), *plan) {}
+  intrusive_ptr<Plan> plan;
+  Run run;
+  bool awaited = false, done = false;
+  std::exception_ptr error;
+};
+
+// Guarded by graph_mutex(). Leaked: the thread may outlive everything.
+struct Executor {
+  std::deque<std::shared_ptr<Job>> queue;
+  bool busy = false;  // a graph runs, on whichever thread
+  bool started = false, stopped = false;
+  std::exception_ptr left;  // of a graph that nobody waited for
+  std::condition_variable_any changed;
+};
+Executor& executor() {
+  static auto* e = new Executor;
+  return *e;
+}
+
+// The lock is held on entry and on return.
+void run_job(Job& job, GraphLock& lock) {
+  Executor& e = executor();
+  e.busy = true;
+  lock.unlock();
+  try {
+    job.run.run();
+  } catch (...) {
+    job.error = std::current_exception();
+  }
+  lock.lock();
+  job.run.finish();
+  // The others counted on what this one did not do. Who waits for one of them
+  // runs it anew.
+  while (job.error && !e.queue.empty()) {
+    e.queue.front()->run.finish();
+    e.queue.front()->done = true;
+    e.queue.pop_front();
+  }
+  forget_finished();
+  job.done = true;
+  if (job.error && !job.awaited) e.left = job.error;
+  e.busy = false;
+  e.changed.notify_all();
+}
+
+void work() {
+  GraphLock lock(graph_mutex());
+  Executor& e = executor();
+  for (;;) {
+    e.changed.wait(lock,
+                   [&] { return e.stopped || (!e.busy && !e.queue.empty()); });
+    if (e.stopped) return;
+    const std::shared_ptr<Job> job = std::move(e.queue.front());
+    e.queue.pop_front();
+    run_job(*job, lock);
+  }
+}
+
+bool is_idle(const Executor& e) { return !e.busy && e.queue.empty(); }
+
+// A process that ends, and one that forks, waits for what runs. The child of a
+// fork starts a thread of its own.
+void start() {
+  Executor& e = executor();
+  if (e.started) return;
+  e.started = true;
+  static const bool once = [] {
+    std::atexit([] {
+      GraphLock lock(graph_mutex());
+      Executor& x = executor();
+      x.changed.wait(lock, [&] { return is_idle(x); });
+      x.stopped = true;
+      x.changed.notify_all();
+    });
+    pthread_atfork(
+        [] {
+          graph_mutex().lock();
+          Executor& x = executor();
+          x.changed.wait(graph_mutex(), [&] { return is_idle(x); });
+        },
+        [] { graph_mutex().unlock(); },
+        [] {
+          // The thread that holds them is another one now.
+          new (&graph_mutex()) std::recursive_mutex;
+          new (&executor().changed) std::condition_variable_any;
+          executor().started = false;
+        });
+    return true;
+  }();
+  static_cast<void>(once);
+  std::thread(work).detach();
+}
+
+}  // namespace
+
+void execute(Graph graph, intrusive_ptr<Plan> plan, bool wait,
+             GraphLock& lock) {
+  Executor& e = executor();
+  const auto job = std::make_shared<Job>(std::move(graph), std::move(plan));
+  job->awaited = wait;
+  if (wait && is_idle(e)) {
+    run_job(*job, lock);
+  } else {
+    start();
+    e.queue.push_back(job);
+    e.changed.notify_all();
+    e.changed.wait(
+        lock, [&] { return wait ? job->done : e.queue.size() <= kQueued; });
+  }
+  if (wait && job->error) std::rethrow_exception(job->error);
+}
+
+void wait_for(const Node& node, GraphLock& lock) {
+  executor().changed.wait(lock, [&] { return node.state != Node::kRunning; });
+}
+
+void wait_for_all(GraphLock& lock) {
+  Executor& e = executor();
+  e.changed.wait(lock, [&] { return is_idle(e); });
+  throw_left_error();
+}
+
+void throw_left_error() {
+  Executor& e = executor();
+  if (e.left) std::rethrow_exception(std::exchange(e.left, nullptr));
+}
+
+}  // namespace sy::lazy
