@@ -1,6 +1,7 @@
 #include "backends/lazy/graph.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 
 #include "backends/lazy/cache.h"
@@ -29,6 +30,9 @@ State& state() {
   static auto* s = new State;  // leaked: storages may outlive the library
   return *s;
 }
+
+// Whether the graph is beyond its bounds. Read without the lock.
+std::atomic<bool> too_large{false};
 
 // Whether anything but the list of recorded nodes knows of the node.
 bool is_dead(const Node& n) {
@@ -116,13 +120,16 @@ Counters& counters() { return state().counters; }
 
 void add_recorded(const intrusive_ptr<Node>& node) {
   State& s = state();
+  // Before the node is in the list: nobody holds it yet.
+  if (s.recorded.size() >= s.clean_at || s.bytes > s.max_bytes) clean();
   node->sequence = ++s.sequence;
   s.recorded.push_back(node);
   for (const Made& m : node->made) {
     s.bytes += static_cast<int64_t>(m.layout.bytes());
   }
   if (node->kind != Node::kEmpty) ++s.counters.recorded;
-  if (s.recorded.size() >= s.clean_at || s.bytes > s.max_bytes) clean();
+  too_large = static_cast<int64_t>(s.recorded.size()) > s.max_nodes ||
+              s.bytes > s.max_bytes;
 }
 
 void record_again(const intrusive_ptr<Node>& node) {
@@ -132,13 +139,11 @@ void record_again(const intrusive_ptr<Node>& node) {
 void forget_finished() { clean(); }
 
 void run_if_too_large(const char* op) {
+  if (SY_LIKELY(!too_large)) return;
   {
     const std::lock_guard lock(graph_mutex());
     State& s = state();
-    if (static_cast<int64_t>(s.recorded.size()) <= s.max_nodes &&
-        s.bytes <= s.max_bytes) {
-      return;
-    }
+    too_large = false;
     if (!std::exchange(s.told, true)) {
       std::fprintf(stderr,
                    "switchyard: lazy: %s made a graph of %zu calls and %lld "

@@ -325,6 +325,32 @@ void record_writing(const Kernel& kernel, const OperatorEntry& op,
   cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
 }
 
+// An in-place operator that draws every element anew: it runs at once on fresh
+// memory, so that numbers come in the order of the calls, and needs no value.
+void draw(const Kernel& kernel, const OperatorEntry& op, DispatchKeySet keys,
+          Value* args, size_t num_args, Value* results, size_t num_results) {
+  const TensorBase& self = args[0].to_tensor();
+  bool alone = is_lazy(self) && is_whole(self) && num_results == 1 &&
+               !self.storage()->is_handed_out();
+  for (size_t i = 1; i < num_args; ++i) alone = alone && !args[i].is_tensor();
+  if (!alone || self.numel() == 0) {
+    return cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
+  }
+  const Layout layout(self.dtype(), self.sizes(), self.strides());
+  const Tensor fresh =
+      tensor_in(StorageImpl::allocate(layout.bytes(), inner_device()), layout);
+  std::vector<Value> inner(args, args + num_args), out;
+  inner[0] = Value(TensorBase(fresh));
+  call_inner(op, inner, &out);
+  out.clear();
+  {
+    const std::lock_guard lock(graph_mutex());
+    ++counters().ran_at_once;
+    give_value(self, data_of(fresh), 0);
+  }
+  results[0] = args[0];
+}
+
 void at_once(const Kernel&, const OperatorEntry& op, DispatchKeySet,
              Value* args, size_t num_args, Value* results, size_t num_results) {
   run_at_once(op, args, num_args, results, num_results);
@@ -494,6 +520,13 @@ Tensor& fill(Tensor& self, const Scalar& value) {
 
 // ---- what is registered
 
+// normal_, uniform_ and the like. random_ keeps nothing of self either.
+bool is_draw(const OperatorEntry& op) {
+  return op.has_flag(OperatorDef::kRandom) &&
+         op.has_flag(OperatorDef::kInplace) && op.has_own_kernel(kCPU) &&
+         !op.has_flag(OperatorDef::kGeometry);
+}
+
 bool is_recordable(const OperatorEntry& op) {
   constexpr uint16_t kNot = OperatorDef::kAliases | OperatorDef::kInplace |
                             OperatorDef::kOut | OperatorDef::kView |
@@ -509,16 +542,22 @@ SY_LIBRARY_IMPL(aten, Lazy, m) {
   constexpr std::string_view kOwn = "aten::";
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
     const std::string_view name = op.name();
-    if (!name.starts_with(kOwn) || !is_recordable(op.entry())) continue;
+    if (!name.starts_with(kOwn) ||
+        !(is_recordable(op.entry()) || is_draw(op.entry()))) {
+      continue;
+    }
     if (name == "aten::_copy_from" || name == "aten::fill_.Scalar") continue;
     const bool random = op.entry().has_flag(OperatorDef::kRandom);
     const bool memory =
         name == "aten::empty.memory_format" || name == "aten::empty_strided";
+    const bool draws = is_draw(op.entry());
     const bool writes = op.entry().has_flag(OperatorDef::kWrites);
-    m.impl(name.substr(kOwn.size()), Kernel::from_boxed(writes ? &record_writing
-                                                        : random ? &at_once
-                                                        : memory ? &record_empty
-                                                                 : &record));
+    m.impl(name.substr(kOwn.size()),
+           Kernel::from_boxed(draws    ? &draw
+                              : writes ? &record_writing
+                              : random ? &at_once
+                              : memory ? &record_empty
+                                       : &record));
   }
 }
 SY_LIBRARY_IMPL(_, Lazy, m) { m.fallback(Kernel::from_boxed(&fallback)); }

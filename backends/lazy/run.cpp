@@ -83,15 +83,31 @@ void Run::run() {
     try {
       run_step(step);
     } catch (Error& e) {
-      if (!step.region.defined()) {
-        const Node& n = *graph_.nodes[size_t(step.nodes[0])];
-        if (n.op != nullptr) n.op->name_in(e);
-      }
+      name_calls(step, &e);
       throw;
     }
     ++done_;
     for (const ValueRef v : step.last_uses) made(v).memory.reset();
   }
+}
+
+// Says which call failed. Of a region it may be any that can.
+void Run::name_calls(const Step& step, Error* e) const {
+  const Node& first = *graph_.nodes[size_t(step.nodes[0])];
+  if (!step.region.defined() &&
+      dynamic_cast<const OutOfMemoryError*>(e) == nullptr) {
+    if (first.op != nullptr) first.op->name_in(*e);
+    return;
+  }
+  std::string names;
+  for (const int i : step.nodes) {
+    const Node& n = *graph_.nodes[size_t(i)];
+    // Only integers fail for their values: where they are divided.
+    const bool may = dynamic_cast<const OutOfMemoryError*>(e) != nullptr ||
+                     is_integral_type(n.compute, true);
+    if (may) names += (names.empty() ? "" : ", ") + std::string(n.name());
+  }
+  e->add_prefix(str("[{}] ", names.empty() ? first.name() : names));
 }
 
 void Run::finish() {

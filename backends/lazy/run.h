@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backends/lazy/plan.h"
+#include "c10/error.h"
 #include "c10/thread_state.h"
 
 namespace sy::lazy {
@@ -18,6 +19,7 @@ class Run {
 
  private:
   void run_step(const Step& step);
+  void name_calls(const Step& step, Error* e) const;
   void run_node(Node& node);
   void run_call(Node& node);
   void run_write(Node& node);

@@ -84,8 +84,13 @@ std::recursive_mutex& graph_mutex() {
 Device inner_device() {
   static const Device d = [] {
     const char* const name = std::getenv("SWITCHYARD_LAZY_DEVICE");
-    const Device chosen =
-        name == nullptr || *name == '\0' ? Device(kCPU) : Device(name);
+    Device chosen(kCPU);
+    try {
+      if (name != nullptr && *name != '\0') chosen = Device(name);
+    } catch (Error& e) {
+      e.add_prefix("SWITCHYARD_LAZY_DEVICE: ");
+      throw;
+    }
     SY_CHECK(!chosen.is_lazy() && !chosen.is_meta(), Value,
              "SWITCHYARD_LAZY_DEVICE: expected a device that computes, got {}",
              chosen);

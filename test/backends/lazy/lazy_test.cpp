@@ -257,6 +257,58 @@ TEST(Lazy, AnErrorOfARunLosesNothing) {
   expect_same(l + 1, x + 1);
 }
 
+TEST(Lazy, ManyTensorsAreAllComputedBySync) {
+  const Tensor x = sample({4}).to(kLazyDevice);
+  std::vector<Tensor> all;
+  for (int i = 0; i < 3000; ++i) all.push_back(x + i);
+  lazy::sync(lazy::kWait);
+  EXPECT_EQ(lazy::graph_text(all), "");
+}
+
+TEST(Lazy, TheBoundOfBytesRunsTheGraph) {
+  lazy::set_max_bytes(1 << 20);
+  Tensor b = ones({64, 128}, on_lazy());
+  const int64_t before = lazy::counters().by_bound;
+  for (int i = 0; i < 500; ++i) b = b + 1;
+  EXPECT_GE(lazy::counters().by_bound - before, 5);
+  lazy::set_max_bytes(int64_t{4} << 30);
+  expect_same(b, full({64, 128}, 501.0));
+}
+
+TEST(Lazy, AnErrorInARegionNamesTheCall) {
+  const Tensor x = ones({4}, on_lazy(kLong)), zero = zeros({4}, on_lazy(kLong));
+  const Tensor y = floor_divide(x + 1, zero);
+  const std::string says = message_of([&] { lazy::sync({y}, lazy::kWait); });
+  EXPECT_NE(says.find("floor_divide"), std::string::npos) << says;
+  lazy::clear_plans();
+}
+
+TEST(Lazy, DropoutNeedsNoSync) {
+  const Tensor x = ones({8}, on_lazy());
+  lazy::sync(lazy::kWait);
+  lazy::set_strict(true);
+  Tensor r = empty({8}, on_lazy());
+  const auto version = r._version();
+  r.normal_();
+  const Tensor y = dropout(x + 1, 0.5, true) * r;
+  lazy::set_strict(false);
+  EXPECT_EQ(r._version() - version, 1);
+  EXPECT_EQ(y.to(kCPU).numel(), 8);
+}
+
+TEST(Lazy, MemoryThatRunsOutLosesNothing) {
+  const Tensor x = sample({1000}).to(kLazyDevice);
+  const Tensor small = x.exp();
+  const Tensor big = cumsum(small.expand({5000, 1000}), 0);
+  const Tensor after = big.sum();
+  set_memory_limit(memory_stats().allocated + (4 << 20));
+  EXPECT_THROW(lazy::sync({after}, lazy::kWait), OutOfMemoryError);
+  set_memory_limit(0);
+  expect_same(small, sample({1000}).exp());
+  const Tensor want = cumsum(sample({1000}).exp().expand({5000, 1000}), 0);
+  EXPECT_TRUE(allclose(after.to(kCPU), want.sum(), 1e-3));
+}
+
 TEST(Lazy, MemoryIsUsedAgain) {
   Tensor x = sample({1000}).to(kLazyDevice).clone();
   lazy::sync(lazy::kWait);
