@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <typeinfo>
 
 #include "aten/engine/copy.h"
 #include "backends/lazy/graph.h"
@@ -111,7 +112,10 @@ LazyValue::LazyValue(intrusive_ptr<Node> n, uint16_t r)
 LazyValue::~LazyValue() { --node->made[result].holders; }
 
 LazyValue* LazyValue::of(const StorageImpl& s) noexcept {
-  return dynamic_cast<LazyValue*>(s.payload());
+  StoragePayload* const p = s.payload();
+  return p != nullptr && typeid(*p) == typeid(LazyValue)
+             ? static_cast<LazyValue*>(p)
+             : nullptr;
 }
 
 const char* LazyValue::describe() const noexcept {

@@ -9,6 +9,7 @@
 #include "aten/tensor.h"
 #include "backends/lazy/few.h"
 #include "c10/dispatcher.h"
+#include "c10/pool.h"
 #include "c10/storage_payload.h"
 #include "c10/value.h"
 
@@ -115,6 +116,8 @@ struct Node final : RefCounted {
   };
 
   Node(Kind k, const OperatorEntry* o) : kind(k), op(o) {}
+  static void* operator new(size_t n) { return pool_allocate(n); }
+  static void operator delete(void* p, size_t n) { pool_free(p, n); }
   ~Node() { drop_operands(); }
   const char* name() const;
   void drop_operands() noexcept;
@@ -167,6 +170,8 @@ Device lazy_device();
 // The payload of a lazy storage.
 class LazyValue final : public StoragePayload {
  public:
+  static void* operator new(size_t n) { return pool_allocate(n); }
+  static void operator delete(void* p, size_t n) { pool_free(p, n); }
   LazyValue(intrusive_ptr<Node> node, uint16_t result);
   ~LazyValue();
   static LazyValue* of(const StorageImpl& s) noexcept;
