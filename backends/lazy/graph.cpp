@@ -155,6 +155,31 @@ void run_if_too_large(const char* op) {
   compute_all(Cause::kBound, true);
 }
 
+namespace {
+
+// The list of what is recorded has nodes in order, but for those that were to
+// run and failed. All of `nodes` have the mark.
+void sort_as_recorded(uint64_t mark, std::vector<intrusive_ptr<Node>>* nodes) {
+  const auto& list = state().recorded;
+  if (list.size() < 4 * nodes->size()) {
+    std::vector<intrusive_ptr<Node>> sorted;
+    sorted.reserve(nodes->size());
+    uint64_t last = 0;
+    for (const auto& n : list) {
+      if (n->mark != mark || n->state != Node::kRecorded) continue;
+      if (n->sequence < last) break;
+      last = n->sequence;
+      sorted.push_back(n);
+    }
+    if (sorted.size() == nodes->size()) return nodes->swap(sorted);
+  }
+  std::sort(nodes->begin(), nodes->end(), [](const auto& a, const auto& b) {
+    return a->sequence < b->sequence;
+  });
+}
+
+}  // namespace
+
 Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
   State& s = state();
   const uint64_t mark = ++s.mark;
@@ -173,9 +198,7 @@ Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
     stack.pop_back();
     for (const Operand& o : n->operands) visit(o.node);
   }
-  std::sort(g.nodes.begin(), g.nodes.end(), [](const auto& a, const auto& b) {
-    return a->sequence < b->sequence;
-  });
+  sort_as_recorded(mark, &g.nodes);
   // Data in the order in which it is read: the same for equal graphs.
   const uint64_t again = ++s.mark;
   for (size_t i = 0; i < g.nodes.size(); ++i) {

@@ -19,7 +19,14 @@ PlainModes::PlainModes() : before_(thread_state) {
 PlainModes::~PlainModes() { static_cast<ThreadModes&>(thread_state) = before_; }
 
 std::vector<Value> arguments_of(const Node& node) {
-  std::vector<Value> args(node.args.begin(), node.args.end());
+  std::vector<Value> args;
+  arguments_of(node, &args);
+  return args;
+}
+
+void arguments_of(const Node& node, std::vector<Value>* to) {
+  std::vector<Value>& args = *to;
+  args.assign(node.args.begin(), node.args.end());
   const Operand* next = node.operands.begin();
   auto list = node.lists.begin();
   for (size_t i = 0; i < args.size(); ++i) {
@@ -37,7 +44,6 @@ std::vector<Value> arguments_of(const Node& node) {
       ++list;
     }
   }
-  return args;
 }
 
 namespace {
@@ -153,15 +159,18 @@ void Run::run_call(Node& node) {
       node.op->has_flag(OperatorDef::kInplace)) {
     return run_simple(node);
   }
-  std::vector<Value> args = arguments_of(node);
+  std::vector<Value>& args = args_;
+  std::vector<Value>& results = results_;
+  arguments_of(node, &args);
   std::vector<Storage> written;
   for (const uint8_t w : node.written) {
     written.push_back(taken_or_copied(node, w));
     args[argument_of(node, w)] =
         Value(TensorBase(tensor_in(written.back(), node.operands[w].layout())));
   }
-  std::vector<Value> results;
-  call_inner(*node.op, args, &results);
+  results.assign(static_cast<size_t>(node.op->num_results()), Value());
+  OperatorHandle(node.op).call_boxed(args.data(), args.size(), results.data(),
+                                     results.size());
   args.clear();
   const size_t own = node.made.size() - node.written.size();
   for (size_t k = 0; k < written.size(); ++k) {

@@ -36,6 +36,7 @@ class Run {
   const Plan& plan_;
   size_t done_ = 0;  // steps
   Counters counts_;
+  std::vector<Value> args_, results_;  // of the call that runs
 };
 
 // Nothing that the calling thread has switched on, and no autograd: what runs
@@ -53,6 +54,7 @@ class PlainModes {
 
 // The arguments of a recorded call. Its operands must be computed.
 std::vector<Value> arguments_of(const Node& node);
+void arguments_of(const Node& node, std::vector<Value>* to);
 
 // The operator on tensors of the inner device, below autograd and everything
 // that the calling thread has switched on.
