@@ -269,6 +269,23 @@ class DefinitionsEmitter {
     return "store_as_laid_out";
   }
 
+  // The engines refuse an input that shares a part of what is written; so that
+  // programs mean the same everywhere, this form does.
+  static void inputs_apart(Writer& w, const Operator& op,
+                           const std::vector<std::string>& written) {
+    w.include("aten/engine/guard.h");
+    for (const Argument* a : op.tensor_arguments()) {
+      if (a->type != TypeKind::kTensor) continue;
+      const std::string name = parameter_name(*a);
+      for (const std::string& out : written) {
+        if (out == name) continue;
+        w.line("  assert_no_partial_overlap({}, {}, {}, {});",
+               lang::cpp_string(op.base.name), out,
+               lang::cpp_string(a->name.view()), name);
+      }
+    }
+  }
+
   // A form that computes the functional result and stores it: for backends
   // that have no kernel of their own, and for composites.
   void store(Writer& w, const Operator& op, const Overload& o) {
@@ -279,6 +296,7 @@ class DefinitionsEmitter {
     w.gap();
     function_head(w, o, "_store");
     if (written.size() > 1) emit_outs_apart(w, o);
+    if (op.kind() == OperatorKind::kPointwise) inputs_apart(w, op, written);
     const std::string before = recorded ? local(op, "before") : "";
     const std::string call = functional_call(w, op, o, before);
     if (recorded) {

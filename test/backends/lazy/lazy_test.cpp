@@ -243,6 +243,19 @@ TEST(Lazy, WrongCallsThrowWhereTheyAreMade) {
   expect_same(x + 1, sample({3}) + 1);
 }
 
+TEST(Lazy, AWriteRefusesAPartOfItselfAsOnTheCpu) {
+  for (const Device d : {Device(kCPU), kLazyDevice}) {
+    Tensor x = ones({4, 6}).to(d).clone();
+    EXPECT_THROW(x.add_(x[0]), ValueError) << d;
+    Tensor part = x.slice(0, 0, 3);
+    EXPECT_THROW(part.mul_(x.slice(0, 1, 4)), ValueError) << d;
+    EXPECT_THROW(add_out(part, x.slice(0, 1, 4), part), ValueError) << d;
+    EXPECT_NO_THROW(x.add_(x)) << d;
+    EXPECT_NO_THROW(part.add_(x[3])) << d;
+    expect_same(x[3], full({6}, 2.0F));
+  }
+}
+
 TEST(Lazy, AnErrorOfARunLosesNothing) {
   const Tensor x = sample({4, 3}), l = x.to(kLazyDevice);
   const Tensor good = l.exp() * 2;

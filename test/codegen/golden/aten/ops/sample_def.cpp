@@ -4,6 +4,7 @@
 #include "aten/engine/foreach.h"
 #include "aten/engine/generated.h"
 #include "aten/engine/geometry.h"
+#include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
 #include "aten/engine/reduce.h"
 #include "aten/engine/scan.h"
@@ -107,12 +108,15 @@ Tensor& mul_out_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
 }
 
 Tensor& mul__Tensor_store(Tensor& self, const Tensor& other) {
+  assert_no_partial_overlap("mul.Tensor", self, "other", other);
   const Tensor result = ops::mul_Tensor::call(self, other);
   store_inplace(ops::mul__Tensor::entry(), result, self);
   return self;
 }
 
 Tensor& mul_out_store(const Tensor& self, const Tensor& other, Tensor& out) {
+  assert_no_partial_overlap("mul.Tensor", out, "self", self);
+  assert_no_partial_overlap("mul.Tensor", out, "other", other);
   const Tensor result = ops::mul_Tensor::call(self, other);
   store_result(ops::mul_out::entry(), result, out);
   return out;
@@ -152,6 +156,8 @@ Tensor& soften_out_guard(const Kernel* k, DispatchKeySet keys,
 Tensor& soften_out_store(const Tensor& self, const Tensor& weight,
                          const Scalar& slope, std::string_view mode,
                          Tensor& out) {
+  assert_no_partial_overlap("soften", out, "self", self);
+  assert_no_partial_overlap("soften", out, "weight", weight);
   const Tensor result = ops::soften::call(self, weight, slope, mode);
   store_result(ops::soften_out::entry(), result, out);
   return out;
