@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "backends/lazy/cache.h"
+#include "backends/lazy/equal_calls.h"
 #include "backends/lazy/executor.h"
 #include "c10/error.h"
 
@@ -199,6 +200,7 @@ Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
     for (const Operand& o : n->operands) visit(o.node);
   }
   sort_as_recorded(mark, &g.nodes);
+  share_equal_calls(&g.nodes);
   // Data in the order in which it is read: the same for equal graphs.
   const uint64_t again = ++s.mark;
   for (size_t i = 0; i < g.nodes.size(); ++i) {

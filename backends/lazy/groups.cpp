@@ -190,22 +190,33 @@ class Builder {
     from.nodes.clear();
   }
 
-  // Whether all nodes of `home` see values of g along their own dims.
+  // Whether nodes of one of the two groups see values of the other along their
+  // own dims, once dims of g are those that `there` says.
   bool reads_alike(int g, int home, const DimMap& there) {
-    for (const int k : group(home).nodes) {
-      const DimMap& walked = out_.walked[static_cast<size_t>(k)];
-      for (const Operand& o : node(k).operands) {
-        if (group_of(o) != g) continue;
-        DimMap own;
-        if (!map_dims(o.layout(), o.node->made[o.result].layout, &own)) {
-          return false;
-        }
-        const DimMap& of = out_.result_dims[static_cast<size_t>(o.node->index)];
-        const size_t shift = walked.size() - own.size();
-        for (size_t d = 0; d < own.size(); ++d) {
-          if (own[d] < 0) continue;
-          const int8_t at = of[static_cast<size_t>(own[d])];
-          if (at >= 0 && there[size_t(at)] != walked[shift + d]) return false;
+    const auto renamed = [&](int8_t d) {
+      return d < 0 ? d : there[static_cast<size_t>(d)];
+    };
+    for (const int reader : {g, home}) {
+      for (const int k : group(reader).nodes) {
+        const DimMap& walked = out_.walked[static_cast<size_t>(k)];
+        for (const Operand& o : node(k).operands) {
+          if (group_of(o) != (reader == g ? home : g)) continue;
+          DimMap own;
+          if (!map_dims(o.layout(), o.node->made[o.result].layout, &own)) {
+            return false;
+          }
+          const DimMap& of =
+              out_.result_dims[static_cast<size_t>(o.node->index)];
+          const size_t shift = walked.size() - own.size();
+          for (size_t d = 0; d < own.size(); ++d) {
+            if (own[d] < 0) continue;
+            const int8_t read = of[static_cast<size_t>(own[d])];
+            const int8_t here = walked[shift + d];
+            if (read < 0) continue;
+            if (reader == g ? renamed(here) != read : renamed(read) != here) {
+              return false;
+            }
+          }
         }
       }
     }

@@ -180,19 +180,22 @@ class Planner {
     return {};
   }
 
-  // Whether all operands are the elements of equal layouts, or one element.
+  // Whether all operands are the elements of equal layouts along the same dims
+  // of the region, or one element.
   bool lies_in_one_row(const Step& step) const {
     if (step.results.empty()) return false;
-    const Layout& first = made(step.results[0].value).layout;
-    const auto same = [&](const Layout& l) {
-      return l.sizes() == first.sizes() && l.strides() == first.strides();
+    const RegionResult& first = step.results[0];
+    const auto same = [&](const Layout& l, const std::vector<int8_t>& dims) {
+      const Layout& to = made(first.value).layout;
+      return dims == first.dims && l.sizes() == to.sizes() &&
+             l.strides() == to.strides();
     };
     for (const RegionResult& r : step.results) {
-      if (!same(made(r.value).layout)) return false;
+      if (!same(made(r.value).layout, r.dims)) return false;
     }
     for (const RegionInput& in : step.inputs) {
-      const Operand& o = operand(in);
-      if (o.part || !(same(o.layout()) || o.layout().numel == 1)) return false;
+      const Layout& l = operand(in).layout();
+      if (operand(in).part || !(l.numel == 1 || same(l, in.dims))) return false;
     }
     return true;
   }

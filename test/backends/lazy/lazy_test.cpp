@@ -74,6 +74,32 @@ TEST(Lazy, OneCallOfManyIsOneRegion) {
   expect_same(y, softmax(x, 1));
 }
 
+TEST(Lazy, EqualCallsRunOnce) {
+  const Tensor x = sample({8, 3}), l = x.to(kLazyDevice);
+  const auto program = [](const Tensor& t) {
+    return (t * 0.5).exp() + (t * 0.5).exp().t().t() * (t * -0.5).exp() +
+           t.sum({1}, true) - t.sum({1}, true);
+  };
+  const Tensor y = program(l);
+  const std::string text = lazy::graph_text({y});
+  const auto count = [&](std::string_view name) {
+    int n = 0;
+    for (size_t at = text.find(name); at != text.npos;
+         at = text.find(name, at + 1)) {
+      ++n;
+    }
+    return n;
+  };
+  EXPECT_EQ(count("aten::exp"), 2) << text;
+  EXPECT_EQ(count("aten::sum"), 1) << text;
+  expect_same(y, program(x));
+  // Both are held: both are computed.
+  const Tensor a = l.tanh(), b = l.tanh();
+  lazy::sync(lazy::kWait);
+  expect_same(a, x.tanh());
+  expect_same(b, x.tanh());
+}
+
 TEST(Lazy, ATransposedReaderIsInTheSameRegion) {
   const Tensor x = sample({5, 7}), l = x.to(kLazyDevice);
   const lazy::Counters before = lazy::counters();
@@ -81,6 +107,21 @@ TEST(Lazy, ATransposedReaderIsInTheSameRegion) {
   lazy::sync({y}, lazy::kWait);
   EXPECT_EQ(lazy::counters().regions - before.regions, 1);
   expect_same(y, (x.exp().t() + 1).tanh());
+}
+
+// Groups that meet in one call, and read each other along other dims.
+TEST(Lazy, AValueReadStraightAndTransposed) {
+  const auto program = [](const Tensor& x) {
+    const Tensor shared = x.exp();
+    const Tensor sums = cumsum(x, 0);
+    const Tensor other = sums.tanh() + shared;
+    return (shared * 2 + other.t()) - sums.sin();
+  };
+  const Tensor x = sample({6, 6});
+  expect_same(program(x.to(kLazyDevice)), program(x));
+  // In one group: a value and what reads it across lie in memory alike.
+  const auto across = [](const Tensor& t) { return t + (t.exp() + t).t(); };
+  expect_same(across(x.to(kLazyDevice)), across(x));
 }
 
 TEST(Lazy, AKernelDoesNotCutTheGraph) {
