@@ -46,6 +46,7 @@ class Machine {
     add({4, 1}, kDouble, 0.4);
     add({6, 4}, kFloat, 3.1);
     add({4, 6}, kLong, 0.9);
+    add({5, 5}, kFloat, 1.9);
     for (const int i : {0, 2, 4}) {
       leaves.push_back(values[size_t(i)].clone().requires_grad_());
       values[size_t(i)] = leaves.back() * 1;
@@ -93,7 +94,7 @@ class Machine {
     if (b.is_alias_of(a)) b = b.clone();
     const int64_t dim = a.dim() == 0 ? 0 : c.c % a.dim();
     const double number = 0.25 * (1 + c.c % 7);
-    switch (c.kind % 34) {
+    switch (c.kind % 38) {
       case 0: return keep("tanh", a.tanh());
       case 1: return keep("sigmoid", a.sigmoid());
       case 2: return is_float(a) ? keep("relu", a.relu()) : "-";
@@ -156,7 +157,13 @@ class Machine {
         return !is_float(a) ? "-"
                             : write("tanh_", a, [&](Tensor& t) { t.tanh_(); });
       case 32: return write("fill_", a, [&](Tensor& t) { t.fill_(c.c % 5); });
-      default: return keep("detach", a.detach());
+      case 33: return keep("detach", a.detach());
+      // What nobody holds is never stored.
+      default:
+        if (values.size() < 6) return "-";
+        values.erase(values.begin() +
+                     static_cast<int64_t>(c.a % values.size()));
+        return "drop";
     }
   }
 
