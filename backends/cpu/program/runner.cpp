@@ -72,6 +72,13 @@ Runner::Runner(const Program& program, ComputeType compute,
   const int n_inputs = program.n_inputs;
   bool staged = false;
   slots_ = 0;
+  // Inputs that are results themselves. Another result may have their memory:
+  // they are read into a tile before it is written.
+  uint64_t passed_on = 0;
+  for (int k = 0; k < program.n_results && program.n_results > 1; ++k) {
+    const int r = program.results[k].reg;
+    if (r < n_inputs) passed_on |= uint64_t{1} << r;
+  }
   for (int i = 0; i < n_inputs; ++i) {
     const ScalarType to =
         (program.bool_inputs >> i & 1) ? ScalarType::Bool : storage_of(compute);
@@ -84,7 +91,8 @@ Runner::Runner(const Program& program, ComputeType compute,
     if (o.stride == 0) {
       port.mode = Mode::uniform;
       uniform_[i >> 6] |= uint64_t{1} << (i & 63);
-    } else if (port.strided) {
+    } else if (port.strided ||
+               (port.convert == nullptr && (passed_on >> i & 1) != 0)) {
       port.mode = Mode::gather;
       staged |= port.convert != nullptr;
     } else {

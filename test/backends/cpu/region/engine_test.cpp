@@ -445,6 +445,34 @@ TEST(CpuRegion, OutputsInTheMemoryOfInputs) {
   expect_near(s.run()[0], softmax(old, 1), 1e-5, "softmax in place");
 }
 
+// An input is a result itself, while another result takes its memory.
+TEST(CpuRegion, AnInputIsAResultAndADonor) {
+  for (const int64_t n : {24, 5000}) {
+    for (const int64_t rows : {1, 3}) {
+      const Tensor x = numbers({rows, n}, kFloat), given = x.clone();
+      const Tensor whole = zeros({rows, 2 * n});
+      const Tensor kept = rows == 1 ? zeros({rows, n}) : whole.slice(1, 0, n);
+      RegionBuilder b(x.sizes());
+      const int v = b.input(x);
+      const Tensor two[] = {x, x};
+      const PointwiseOp& add =
+          *node_desc(
+               Dispatcher::singleton().find_or_throw("add.Tensor").entry())
+               ->pointwise;
+      const TensorBase* const inputs[] = {&two[0], &two[1]};
+      const Scalar alpha[] = {1};
+      const int same = b.cast(v, kFloat);
+      const int sum = b.pointwise(add, {inputs, alpha}, {v, same});
+      b.output(sum, x, 0);
+      b.output(same, kept);
+      run_region(prepare_region(kCPU, b.region()), x.sizes(), {x}, {x, kept},
+                 b.uniforms());
+      EXPECT_TRUE(equal(kept, given)) << n;
+      EXPECT_TRUE(equal(x, given + given)) << n;
+    }
+  }
+}
+
 TEST(CpuRegion, Casts) {
   const Tensor x = numbers({300}, kDouble, -100, 100);
   for (const ScalarType to : kDtypes) {
