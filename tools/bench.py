@@ -16,7 +16,12 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-OURS = [os.path.join(ROOT, "bazel-bin", "benchmarks", "bench")]
+BUILT = os.path.join(ROOT, "bazel-bin")
+OURS = [os.path.join(BUILT, "benchmarks", "bench")]
+# Bazel puts them elsewhere than beside the program, where it would look.
+LIBRARIES = {f"SWITCHYARD_{name.upper()}":
+             os.path.join(BUILT, f"libswitchyard_{name}.so")
+             for name in ("lapack", "onednn")}
 PEER = [os.path.join(ROOT, "benchmarks", "peer", "run_torch.sh")]
 UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -52,7 +57,7 @@ OTHER_DTYPES = ("BFloat16", "Double")
 
 
 def output_of(command, threads=1):
-    env = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    env = {**LIBRARIES, **os.environ, "OMP_NUM_THREADS": str(threads)}
     run = subprocess.run(command, env=env, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True, check=False)
     if run.returncode != 0:
