@@ -5,6 +5,7 @@
 
 #include "aten/program/special.h"
 #include "backends/cpu/program/functors/environment.h"
+#include "backends/cpu/program/spread.h"
 #include "backends/cpu/program/table.h"
 
 namespace sy::tiles {
@@ -27,10 +28,7 @@ void copy(void* dst, const void* a, const void*, const void*,
     if (dst != a) std::memcpy(dst, a, static_cast<size_t>(n) * sizeof(T));
     return;
   }
-  if (n <= 0) return;
-  T* d = static_cast<T*>(dst);
-  const T x = *static_cast<const T*>(a);
-  for (int64_t i = 0; i < n; ++i) d[i] = x;
+  spread_fn(sizeof(T))(dst, a, n);
 }
 
 template <class F, class T>
