@@ -1,7 +1,12 @@
+#include <algorithm>
+#include <cstring>
+
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/rearranging_kernels_gen.h"
+#include "c10/parallel.h"
 
 namespace sy::cpu {
 
@@ -21,6 +26,40 @@ void roll_from(const Tensor& self, const int64_t* shifts, int d,
   const int64_t size = self.size(d), shift = shifts[d], rest = size - shift;
   roll_from(part(self, 0, rest), shifts, d + 1, part(out, shift, rest));
   roll_from(part(self, rest, shift), shifts, d + 1, part(out, 0, shift));
+}
+
+// Along one dim of contiguous tensors: both parts of a row, then the next row,
+// so that the result is written from one end to the other. False, with nothing
+// done, where there are too few rows or the caches hold them not.
+bool roll_rows(const Tensor& self, const int64_t* shifts, const Tensor& out) {
+  const auto n = static_cast<int>(self.dim());
+  int d = 0;
+  while (d < n && shifts[d] == 0) ++d;
+  if (d == n || std::any_of(shifts + d + 1, shifts + n,
+                            [](int64_t shift) { return shift != 0; })) {
+    return false;
+  }
+  int64_t rows = 1, inner = static_cast<int64_t>(self.itemsize());
+  for (int k = 0; k < n; ++k)
+    (k < d ? rows : inner) *= k == d ? 1 : self.size(k);
+  const int64_t row_bytes = self.size(d) * inner, moved = shifts[d] * inner;
+  if (!self.is_contiguous() || !out.is_contiguous() ||
+      rows < 2 * get_num_threads() || rows * row_bytes >= tiles::kStreamBytes) {
+    return false;
+  }
+  const char* const from = static_cast<const char*>(self.raw_data());
+  char* const to = static_cast<char*>(out.raw_data());
+  parallel_for(
+      0, rows, std::max<int64_t>(1, 131072 / row_bytes),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin * row_bytes; i < end * row_bytes;
+             i += row_bytes) {
+          const int64_t rest = row_bytes - moved;
+          std::memcpy(to + i, from + i + rest, static_cast<size_t>(moved));
+          std::memcpy(to + i + moved, from + i, static_cast<size_t>(rest));
+        }
+      });
+  return true;
 }
 
 }  // namespace
@@ -53,6 +92,7 @@ void roll_out(const Tensor& self, IntArrayRef shifts, IntArrayRef dims,
     const int64_t size = self.size(d);
     amount[d] = along(amount[d] + along(shifts[i], size), size);
   }
+  if (roll_rows(self, amount.data(), out)) return;
   roll_from(self, amount.data(), 0, out);
 }
 

@@ -29,6 +29,15 @@ TEST(Rearranging, Roll) {
   EXPECT_EQ(values(roll(a, -1, 1)), (Values{2, 3, 1, 5, 6, 4}));
   EXPECT_EQ(values(roll(a, {1, 4}, {0, 1})), (Values{6, 4, 5, 3, 1, 2}));
   EXPECT_EQ(values(roll(a.t(), {1}, {1})), (Values{4, 1, 5, 2, 6, 3}));
+  // Rows that are copied one by one, and as two parts of all.
+  const Tensor rows = arange(24).view({4, 3, 2});
+  for (const int64_t dim : {1, 2}) {
+    EXPECT_EQ(values(roll(rows, 1, dim)),
+              values(roll(rows.transpose(0, 1).contiguous().transpose(0, 1), 1,
+                          dim)));
+  }
+  EXPECT_EQ(values(roll(rows, 1, 1).select(0, 3)),
+            (Values{22, 23, 18, 19, 20, 21}));
   SY_EXPECT_ERROR(roll(a, {1, 2}), ValueError, "shift");
   SY_EXPECT_ERROR(roll(a, {1}, {2}), IndexError, "dim");
   // Each dim falls into two parts, but there are never more than elements.
