@@ -92,6 +92,32 @@ void find_starts(Groups* g, const F& same) {
   }
 }
 
+// The same of elements as they are, past pieces in which none differs.
+template <class T>
+void find_starts_beside(Groups* g, const T* data) {
+  constexpr int64_t kPiece = 128;
+  if (g->n == 0) return;
+  g->starts.reserve(static_cast<size_t>(g->n));
+  g->starts.push_back(0);
+  int64_t found[kPiece];
+  for (int64_t begin = 1; begin < g->n; begin += kPiece) {
+    const int64_t end = std::min(g->n, begin + kPiece);
+    const T& before = data[begin - 1];
+    // Elements that have the bits of the one before all have those of `before`.
+    if (before == before &&
+        std::memcmp(data + begin - 1, data + begin,
+                    static_cast<size_t>(end - begin) * sizeof(T)) == 0) {
+      continue;
+    }
+    int64_t k = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      found[k] = i;
+      k += !(data[i - 1] == data[i]);
+    }
+    g->starts.insert(g->starts.end(), found, found + k);
+  }
+}
+
 template <class T>
 Groups group_elements(const T* data, int64_t n, bool sorted) {
   Groups g;
@@ -103,8 +129,10 @@ Groups group_elements(const T* data, int64_t n, bool sorted) {
     room.sort(data, n, false);
     g.order.reserve(static_cast<size_t>(n));
     for (const auto& item : room.items) g.order.push_back(index_of(item));
+    find_starts(&g, [&](int64_t i, int64_t j) { return data[i] == data[j]; });
+  } else {
+    find_starts_beside(&g, data);
   }
-  find_starts(&g, [&](int64_t i, int64_t j) { return data[i] == data[j]; });
   return g;
 }
 
