@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 
@@ -80,11 +81,40 @@ void write_places(const T* x, int64_t n, const Dims& sizes,
                });
 }
 
-template <class T>
-bool contains(const ScratchVector<SortKey<T>>& keys, T v) {
-  return !is_nan(v) &&
-         std::binary_search(keys.begin(), keys.end(), sort_key(v));
-}
+// Keys in a table by their hash, the next free place if theirs is taken. A
+// place with 0 is free.
+template <class K>
+class KeySet {
+ public:
+  explicit KeySet(int64_t n)
+      : bits_(std::bit_width(static_cast<uint64_t>(n)) + 1),
+        places_(size_t{1} << bits_) {}
+
+  void add(K key) {
+    if (key == 0) {
+      has_zero_ = true;
+    } else {
+      places_[find(key)] = key;
+    }
+  }
+  bool contains(K key) const {
+    return key == 0 ? has_zero_ : places_[find(key)] != 0;
+  }
+
+ private:
+  // Where the key is, or a free place.
+  size_t find(K key) const {
+    size_t i = (uint64_t{key} * 0x9e3779b97f4a7c15u) >> (64 - bits_);
+    while (places_[i] != 0 && places_[i] != key) {
+      i = (i + 1) & (places_.size() - 1);
+    }
+    return i;
+  }
+
+  int bits_;
+  bool has_zero_ = false;
+  ScratchVector<K> places_;
+};
 
 }  // namespace
 
@@ -156,15 +186,15 @@ void isin_out(const Tensor& elements, const Tensor& test_elements, bool,
   auto* to = static_cast<bool*>(found.data());
   visit_all_dtypes("isin", dtype, [&]<class T>() {
     const auto* t = static_cast<const T*>(test.raw_data());
-    ScratchVector<SortKey<T>> keys;
+    KeySet<SortKey<T>> keys(test.numel());
     for (int64_t i = 0; i < test.numel(); ++i) {
-      if (!is_nan(t[i])) keys.push_back(sort_key(t[i]));
+      if (!is_nan(t[i])) keys.add(sort_key(t[i]));
     }
-    std::sort(keys.begin(), keys.end());
     const auto* data = static_cast<const T*>(x.raw_data());
     parallel_for(0, x.numel(), kPiece / 8, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        to[i] = contains<T>(keys, data[i]) != invert;
+        const bool in = !is_nan(data[i]) && keys.contains(sort_key(data[i]));
+        to[i] = in != invert;
       }
     });
   });

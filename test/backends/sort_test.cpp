@@ -7,6 +7,8 @@
 #include "aten/ops/histogram.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/random.h"
+#include "aten/ops/ranges.h"
+#include "aten/ops/shape.h"
 #include "aten/ops/sort.h"
 #include "aten/ops/unique.h"
 #include "aten/ops/view.h"
@@ -188,6 +190,38 @@ TEST(Unique, ElementsAndSlices) {
   EXPECT_EQ(std::get<0>(_unique2(empty({0}))).numel(), 0);
   SY_EXPECT_ERROR(unique_dim(tensor(1), 0), IndexError, "[unique_dim] dim");
   SY_EXPECT_ERROR(unique_dim(ones({2, 0}), 0), ValueError, "[unique_dim] self");
+}
+
+TEST(Unique, RunsAreAsLongAsTheyAre) {
+  // Of 300, of 1, of 400: longer than what is compared at once.
+  const Tensor x = cat({full({300}, 2.0), full({1}, 5.0), full({400}, 2.0)});
+  for (const ScalarType dtype : {kByte, kLong, kFloat, kBFloat16, kDouble}) {
+    const auto [v, inverse, counts] =
+        unique_consecutive(x.to(dtype), true, true);
+    EXPECT_EQ(values(v.to(kDouble)), (Values{2, 5, 2}));
+    EXPECT_EQ(values<int64_t>(counts), (Places{300, 1, 400}));
+    EXPECT_EQ(inverse.sum().item<int64_t>(), 801);
+  }
+  // 0 and -0 are equal, NaN never is.
+  const Tensor zero = zeros({200}), less = full({200}, -0.0);
+  EXPECT_EQ(std::get<0>(unique_consecutive(cat({zero, less, zero}))).numel(),
+            1);
+  EXPECT_EQ(std::get<0>(unique_consecutive(full({500}, (double)NAN))).numel(),
+            500);
+}
+
+TEST(Unique, IsinFindsEveryKey) {
+  // The least number has the key 0.
+  const Tensor ends = tensor({INT64_MIN, int64_t{-1}, INT64_MAX});
+  EXPECT_EQ(values(isin(ends, ends)), (Values{1, 1, 1}));
+  EXPECT_EQ(values(isin(ends, zeros({0}, kLong))), (Values{0, 0, 0}));
+  EXPECT_EQ(values(isin(tensor({0.0, 1.0}), tensor({-0.0}))), (Values{1, 0}));
+  for (const ScalarType dtype : {kLong, kInt, kFloat, kDouble}) {
+    const Tensor even = arange(0, 6000, 2).to(dtype);
+    const Tensor found = isin(arange(6000).to(dtype), even);
+    EXPECT_EQ(found.sum().item<int64_t>(), 3000);
+    EXPECT_EQ(found.select(0, 2999).item<bool>(), false);
+  }
 }
 
 TEST(Unique, Nonzero) {
