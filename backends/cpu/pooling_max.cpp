@@ -7,6 +7,7 @@
 #include "backends/cpu/pooling.h"
 #include "backends/cpu/pooling_max.h"
 #include "backends/cpu/pooling_max_kernels_gen.h"
+#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
 
@@ -84,15 +85,50 @@ void max_row_by_windows(const Windows& w, Windows::At at, const T* plane,
     rows_of_window(w, at.d, at.h, [&](int64_t row) {
       const T* const elements = plane + row * a.size;
       for (int64_t x = a.first(at.w); x < a.last(at.w); x += a.dilation) {
-        if (elements[x] > most || elements[x] != elements[x]) {
-          most = elements[x];
-          where = row * a.size + x;
+        const T v = elements[x];
+        const int64_t here = row * a.size + x;
+        if (SY_UNLIKELY(v != v)) {
+          most = v;
+          where = here;
+          continue;
         }
+        // Chosen without a branch, which would be guessed wrong too often.
+        where = v > most ? here : where;
+        most = v > most ? v : most;
       }
     });
     best[at.w] = most;
     index[at.w] = static_cast<Index>(where);
   }
+}
+
+// A row of one window, of planes that are whole: all their elements in a row.
+template <class T, class Index = IndexAsWide<T>>
+void max_of_whole(const Windows& w, Windows::At at, const T* plane, T* best,
+                  Index* index) {
+  const auto type = tiles::compute_type_of(CppTypeToScalarType<T>::value);
+  const WindowAxis& depth = w.axis[0];
+  const int64_t area = w.axis[1].size * w.axis[2].size;
+  const int64_t first = depth.first(at.d) * area;
+  const int64_t n = depth.last(at.d) * area - first;
+  if (n <= 0) return max_row_by_windows(w, at, plane, best, index);
+  const T* const run = plane + first;
+  T largest = run[0];
+  tiles::reduce_fn(tiles::Reduction::max, type)(&largest, run, n);
+  int64_t i = n;
+  if (largest == largest) {
+    i = tiles::find_fn(type)(run, n, &largest);
+  } else {
+    do --i;
+    while (run[i] == run[i]);
+  }
+  *best = run[i];
+  *index = static_cast<Index>(first + i);
+}
+
+bool is_whole(const WindowAxis& a) {
+  return a.windows() == 1 && a.dilation == 1 && a.first(0) == 0 &&
+         a.last(0) == a.size && a.size > 0;
 }
 
 template <class T>
@@ -101,16 +137,19 @@ void max_of_planes(const Images& in, const Windows& w, const Images& out,
   using Index = IndexAsWide<T>;
   const int64_t wide = w.axis[2].windows(), rows = w.count() / wide;
   const bool by_taps = w.axis[2].regular && wide >= kWideRow;
+  const bool whole =
+      is_whole(w.axis[1]) && is_whole(w.axis[2]) && w.axis[0].dilation == 1;
+  const auto max_row = whole     ? max_of_whole<T>
+                       : by_taps ? max_row_by_taps<T>
+                                 : max_row_by_windows<T>;
   parallel_for(0, in.planes() * rows, grain_of(wide * w.extent()),
                [&](int64_t begin, int64_t end) {
                  ScratchVector<Index> index(static_cast<size_t>(wide));
                  for (int64_t r = begin; r < end; ++r) {
                    const Windows::At at = w.at(r % rows * wide);
                    const T* const plane = in.data<T>() + r / rows * in.places();
-                   T* const best = out.data<T>() + r * wide;
-                   by_taps
-                       ? max_row_by_taps(w, at, plane, best, index.data())
-                       : max_row_by_windows(w, at, plane, best, index.data());
+                   max_row(w, at, plane, out.data<T>() + r * wide,
+                           index.data());
                    std::copy(index.begin(), index.end(),
                              indices.data<int64_t>() + r * wide);
                  }

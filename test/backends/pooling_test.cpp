@@ -138,6 +138,30 @@ TEST(Pooling, OfEqualsTheFirstAndOfNanTheLast) {
   EXPECT_EQ(values(std::get<1>(max_pool2d_with_indices(low, {2}))), Values{0});
 }
 
+TEST(Pooling, WholePlanesGoByTheSameRules) {
+  const double nan = NAN, inf = INFINITY;
+  const Tensor planes = zeros({5, 6, 7}).to(kFloat);
+  const auto put = [&](int64_t plane, int64_t at, double v) {
+    planes.view({5, 42}).select(0, plane).select(0, at).fill_(v);
+  };
+  put(0, 3, 2), put(0, 30, 2);
+  put(1, 5, nan), put(1, 33, nan), put(1, 40, inf);
+  planes.select(0, 2).fill_(-inf);
+  put(3, 41, 1);
+  put(4, 0, -0.0);
+  for (const ScalarType dtype : {kFloat, kDouble, kBFloat16}) {
+    const auto [v, at] = adaptive_max_pool2d(planes.to(dtype), {1, 1});
+    EXPECT_EQ(values<int64_t>(at), (std::vector<int64_t>{3, 33, 0, 41, 0}));
+    const Values most = values(v.to(kDouble));
+    EXPECT_EQ(most[0], 2);
+    EXPECT_TRUE(std::isnan(most[1]));
+    EXPECT_EQ(most[2], -inf);
+    EXPECT_TRUE(std::signbit(most[4]));
+    const auto [w, there] = max_pool2d_with_indices(planes.to(dtype), {6, 7});
+    EXPECT_EQ(values<int64_t>(there), values<int64_t>(at));
+  }
+}
+
 TEST(Pooling, AdaptiveWindowsFollowFromTheSizes) {
   EXPECT_EQ(values(adaptive_avg_pool1d(counted({1, 5}), {3})),
             (Values{0.5, 2, 3.5}));
