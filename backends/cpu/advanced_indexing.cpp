@@ -104,24 +104,33 @@ void check_values(const char* op, const Tensor& values, const IndexPlan& plan) {
            op, IntArrayRef(sizes), values.sizes());
 }
 
-// The distance in bytes of elements that are counted in row-major order.
+const int64_t* data_of(const Tensor& t) {
+  return static_cast<const int64_t*>(t.raw_data());
+}
+
+// The distance of elements that are counted in row-major order.
 Tensor flat_offsets(const char* op, const Tensor& self, const Tensor& index) {
   const Tensor all = contiguous_cpu(index, kLong);
-  const auto* const p = static_cast<const int64_t*>(all.raw_data());
+  const auto* const p = data_of(all);
   const int64_t count = all.numel(), n = self.numel();
   const Tensor out(make_tensor(all.sizes(), kLong, Device(kCPU)));
   auto* const to = static_cast<int64_t*>(out.raw_data());
-  const auto item = static_cast<int64_t>(self.itemsize());
   const bool direct = self.is_contiguous();
   const Dims sizes(self.sizes()), strides(self.strides());
   parallel_for(0, count, kIndexGrain, [&](int64_t begin, int64_t end) {
+    bool good = true;
     for (int64_t i = begin; i < end; ++i) {
+      to[i] = p[i] + (p[i] < 0 ? n : 0);
+      good &= static_cast<uint64_t>(to[i]) < static_cast<uint64_t>(n);
+    }
+    for (int64_t i = begin; !good && i < end; ++i) {
       SY_CHECK(p[i] >= -n && p[i] < n, Index,
                "[{}] index: expected indices in [{}, {}] of a tensor of {} "
                "elements, got {}",
                op, -n, n - 1, n, p[i]);
-      const int64_t k = p[i] + (p[i] < 0 ? n : 0);
-      to[i] = item * (direct ? k : distance(sizes, strides, k));
+    }
+    for (int64_t i = begin; !direct && i < end; ++i) {
+      to[i] = distance(sizes, strides, to[i]);
     }
   });
   return out;
@@ -132,10 +141,6 @@ const Tensor* only_mask(OptionalTensors indices) {
   const bool one = indices.size() == 1 && indices[0].has_value() &&
                    indices[0]->defined() && indices[0]->dtype() == kBool;
   return one ? &*indices[0] : nullptr;
-}
-
-const int64_t* data_of(const Tensor& t) {
-  return static_cast<const int64_t*>(t.raw_data());
 }
 
 }  // namespace
@@ -205,7 +210,8 @@ void take_out(const Tensor& self, const Tensor& index, const Tensor& out) {
   const Dims sizes = sizes_of(out);
   gather(self.itemsize(),
          {sizes, self.raw_data(), only(-1, 0, sizes.size()), data_of(offsets),
-          strides_of(offsets), 1, out.raw_data(), strides_of(out)});
+          strides_of(offsets), static_cast<int64_t>(self.itemsize()),
+          out.raw_data(), strides_of(out)});
 }
 
 void put_out(const Tensor& self, const Tensor& index, const Tensor& source,
@@ -216,8 +222,8 @@ void put_out(const Tensor& self, const Tensor& index, const Tensor& source,
   if (index.numel() == 0) return;
   const Dims n = only(0, index.numel(), 1), one = only(0, 1, 1);
   scatter("put", out.dtype(),
-          {n, 0, data_of(offsets), one, 1, from.raw_data(), one, out.raw_data(),
-           only(0, 0, 1)},
+          {n, 0, data_of(offsets), one, static_cast<int64_t>(out.itemsize()),
+           from.raw_data(), one, out.raw_data(), only(0, 0, 1)},
           accumulate ? Join::Add : Join::Assign);
 }
 

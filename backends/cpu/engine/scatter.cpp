@@ -172,27 +172,65 @@ struct Steps {
   int64_t to, from, index;
 };
 
+// Whether n indices seem to lead past the nearest caches, so that it pays to
+// send for what they lead to. A few of them tell.
+bool leads_far(const char* index, int64_t index_step, int64_t to_step,
+               int64_t n) {
+  constexpr int64_t kLeast = 512, kSamples = 8, kNearBytes = 256 << 10;
+  if (n < kLeast) return false;
+  int64_t first = INT64_MAX, last = 0;
+  for (int64_t i = 0; i < kSamples; ++i) {
+    const int64_t k = *reinterpret_cast<const int64_t*>(
+        index + n / kSamples * i * index_step);
+    first = std::min(first, k);
+    last = std::max(last, k);
+  }
+  return (last - first) * to_step >= kNearBytes;
+}
+
+// join(c, place) for n elements, `place(c)` being where element c goes.
+template <class P, class J>
+void join_places(int64_t n, bool far, const P& place, const J& join) {
+  constexpr int64_t kAhead = 16;
+  int64_t c = 0;
+  for (; far && c + kAhead < n; ++c) {
+    __builtin_prefetch(place(c + kAhead), 1);
+    join(c, place(c));
+  }
+  for (; c < n; ++c) join(c, place(c));
+}
+
 // n elements with an index each.
 template <class T, class F>
 void join_each(char* to, const char* from, const char* index, int64_t to_step,
                Steps step, int64_t n, const F& f) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-  if (to_step == kSize && step.to == 0 && step.from == kSize &&
+  const bool far = leads_far(index, step.index, to_step, n);
+  if (to_step == kSize && step.to == 0 &&
       step.index == int64_t{sizeof(int64_t)}) {
     auto* const y = reinterpret_cast<T*>(to);
     const auto* const x = reinterpret_cast<const T*>(from);
     const auto* const k = reinterpret_cast<const int64_t*>(index);
-    for (int64_t c = 0; c < n; ++c) f(y + k[c], x[c]);
-    return;
+    const auto place = [y, k](int64_t c) { return y + k[c]; };
+    if (step.from == kSize) {
+      return join_places(n, far, place,
+                         [&f, x](int64_t c, T* at) { f(at, x[c]); });
+    }
+    if (step.from == 0) {
+      return join_places(n, far, place,
+                         [&f, v = *x](int64_t, T* at) { f(at, v); });
+    }
   }
-  for (int64_t c = 0; c < n; ++c) {
-    const int64_t k = *reinterpret_cast<const int64_t*>(index);
-    f(reinterpret_cast<T*>(to + k * to_step),
-      *reinterpret_cast<const T*>(from));
-    to += step.to;
-    from += step.from;
-    index += step.index;
-  }
+  join_places(
+      n, far,
+      [=](int64_t c) {
+        const int64_t k =
+            *reinterpret_cast<const int64_t*>(index + c * step.index);
+        return reinterpret_cast<T*>(to + c * step.to + k * to_step);
+      },
+      [&](int64_t c, T* at) {
+        f(at, *reinterpret_cast<const T*>(from + c * step.from));
+      });
 }
 
 // Where rows lie as one in `to`, a row an index; else the indices of one place
