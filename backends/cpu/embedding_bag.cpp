@@ -109,12 +109,14 @@ struct Bag {
 template <class T>
 class BagSum {
  public:
+  // Of `total` indices in all bags.
   BagSum(const ConvertedSource<T>& rows, const T* samples, int64_t padding_idx,
-         int64_t n)
+         int64_t n, int64_t total)
       : rows_(rows),
         samples_(samples),
         padding_idx_(padding_idx),
         n_(n),
+        total_(total),
         room_(rows.converts() ? static_cast<size_t>(n * kRows) : 0) {}
 
   int64_t add(const int64_t* index, int64_t begin, int64_t end, T* acc) {
@@ -126,6 +128,7 @@ class BagSum {
       count += std::exchange(held, 0);
     };
     for (int64_t i = begin; i < end; ++i) {
+      if (i + kRows < total_) send_for(index[i + kRows]);
       if (index[i] == padding_idx_) continue;
       row[held] = rows_.read(index[i] * n_, n_, room_.data() + held * n_);
       if (samples_ != nullptr) by[held] = samples_[i];
@@ -137,9 +140,20 @@ class BagSum {
 
  private:
   static constexpr int64_t kRows = 16;
+
+  // The begin of a row that is soon read: the rest follows it by itself.
+  void send_for(int64_t index) const {
+    constexpr int64_t kLine = 64 / sizeof(T), kLines = 16;
+    if (rows_.converts()) return;
+    const T* const row = rows_.read(index * n_, n_, nullptr);
+    for (int64_t j = 0; j < std::min(n_, kLines * kLine); j += kLine) {
+      __builtin_prefetch(row + j);
+    }
+  }
+
   const ConvertedSource<T>& rows_;
   const T* samples_;
-  int64_t padding_idx_, n_;
+  int64_t padding_idx_, n_, total_;
   ScratchVector<T> room_;
   AddRowsFn<T> add_rows_ = add_rows_fn<T>();
 };
@@ -161,7 +175,7 @@ void fill_bags(const Bag& how, const Bags& bags, const Tensor& weight,
       [&](int64_t begin, int64_t end) {
         const size_t room = rows.converts() ? static_cast<size_t>(n) : 0;
         ScratchVector<T> row_room(room), out_room(room);
-        BagSum<T> sum(rows, by, how.padding_idx, n);
+        BagSum<T> sum(rows, by, how.padding_idx, n, bags.total);
         for (int64_t b = begin; b < end; ++b) {
           T* const acc = results.begin(b * n, out_room.data());
           std::fill_n(acc, n, T{0});
