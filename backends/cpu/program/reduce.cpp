@@ -158,6 +158,30 @@ struct Tree {
     }
     return fold<Op>(d, lanes[0]);
   }
+  // The last 64 bytes of lanes fold in double: products leave the range of
+  // floats sooner, and those near its end are slow.
+  HWY_INLINE double wide_result() {
+    constexpr int kLast = 64 / sizeof(T);
+#pragma GCC unroll 4
+    for (int half = kVectors / 2; half >= kVectors / 4; half /= 2) {
+#pragma GCC unroll 8
+      for (int v = 0; v < half; ++v) {
+        lanes[v] = Op::lanes(d, lanes[v], lanes[v + half]);
+      }
+    }
+    alignas(64) T room[kLast];
+    alignas(64) double wide[kLast];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors / 4; ++v) {
+      hn::Store(lanes[v], d, room + v * kWidth);
+    }
+    for (int i = 0; i < kLast; ++i) wide[i] = static_cast<double>(room[i]);
+#pragma GCC unroll 4
+    for (int half = kLast / 2; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) wide[i] = Op::f(wide[i], wide[i + half]);
+    }
+    return wide[0];
+  }
 };
 
 // Elements as they lie in memory: those of T, or narrow ones (a Block).
@@ -193,7 +217,7 @@ struct Mapped {
 };
 
 template <class Op, class T, class Source>
-HWY_INLINE T reduce_block(const typename Source::Element* x, int64_t n) {
+HWY_INLINE auto reduce_block(const typename Source::Element* x, int64_t n) {
   constexpr int64_t kLanes = 256 / sizeof(T);
   Tree<Op, T, 256 / HWY_MAX_BYTES> tree;
   for (; n >= kLanes; n -= kLanes, x += kLanes) {
@@ -213,7 +237,11 @@ HWY_INLINE T reduce_block(const typename Source::Element* x, int64_t n) {
     }
     tree.add(room);
   }
-  return tree.result();
+  if constexpr (std::is_same_v<Op, Prod> && sizeof(T) == 4) {
+    return tree.wide_result();
+  } else {
+    return tree.result();
+  }
 }
 
 // Lane sums of 16 or, in double, 128 terms; the sum of blocks is in double.
@@ -223,7 +251,7 @@ void reduce_floats(void* acc, const void* x, int64_t n) {
   Acc total = *static_cast<Acc*>(acc);
   const auto* p = static_cast<const typename Source::Element*>(x);
   for (; n > 0; n -= kBlock, p += kBlock) {
-    const T block = reduce_block<Op, T, Source>(p, n < kBlock ? n : kBlock);
+    const auto block = reduce_block<Op, T, Source>(p, n < kBlock ? n : kBlock);
     total = Op::f(total, static_cast<Acc>(block));
   }
   *static_cast<Acc*>(acc) = total;
