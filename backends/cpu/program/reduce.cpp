@@ -345,6 +345,20 @@ void reduce_rows_by_8(void* acc, const void* x, int64_t row_stride,
   reduce_rows<Op, T, Acc>(acc, row, row_stride, rows, n);
 }
 
+// Elements of kRows rows, joined in pairs.
+template <class Op, class Block, int kRows>
+HWY_INLINE void join_narrow(float* v, const uint16_t* x, int64_t stride) {
+  if constexpr (kRows == 1) {
+    Block::load(v, x);
+  } else {
+    alignas(64) float w[kNarrowBlock];
+    join_narrow<Op, Block, kRows / 2>(v, x, stride);
+    join_narrow<Op, Block, kRows / 2>(w, x + kRows / 2 * stride, stride);
+    SY_TILE_LOOP
+    for (int i = 0; i < kNarrowBlock; ++i) v[i] = Op::f(v[i], w[i]);
+  }
+}
+
 // Narrow rows, eight by eight as above: the same sums.
 template <class Op, class Acc, class Block>
 void reduce_narrow_rows(void* acc, const void* x, int64_t row_stride,
@@ -358,19 +372,15 @@ void reduce_narrow_rows(void* acc, const void* x, int64_t row_stride,
     };
     int64_t j = 0;
     for (; j + kNarrowBlock <= n; j += kNarrowBlock) {
-      alignas(64) float v[8][kNarrowBlock];
-      for (int k = 0; k < side; ++k) Block::load(v[k], at(k) + j);
-      for (int half = side / 2, step = 1; half > 0; half /= 2, step *= 2) {
-        for (int k = 0; k < side; k += 2 * step) {
-          SY_TILE_LOOP
-          for (int i = 0; i < kNarrowBlock; ++i) {
-            v[k][i] = Op::f(v[k][i], v[k + step][i]);
-          }
-        }
+      alignas(64) float v[kNarrowBlock];
+      if (side == 8) {
+        join_narrow<Op, Block, 8>(v, at(0) + j, row_stride / 2);
+      } else {
+        Block::load(v, at(0) + j);
       }
       SY_TILE_LOOP
       for (int i = 0; i < kNarrowBlock; ++i) {
-        a[j + i] = Op::f(a[j + i], static_cast<Acc>(v[0][i]));
+        a[j + i] = Op::f(a[j + i], static_cast<Acc>(v[i]));
       }
     }
     for (; j < n; ++j) {
