@@ -1,6 +1,7 @@
 #include "backends/cpu/copy.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "aten/engine/dims.h"
@@ -140,10 +141,20 @@ void copy_same_dtype(const Iter& iter) {
   // Many rows of a few elements: down the columns, which are longer.
   constexpr int64_t kShort = 8;
   const bool is_short = iter.ndim() > 1 && iter.size(0) < kShort;
+  // Rows of some lines on other pages: the machine does not guess the next.
+  constexpr int64_t kLine = 64, kPage = 4096, kAhead = 2;
+  const int64_t row_bytes = iter.size(0) * size;
+  const bool apart = iter.ndim() > 1 && iter.stride(1, 0) == size &&
+                     std::abs(iter.stride(1, 1)) >= kPage &&
+                     row_bytes >= 2 * kLine && row_bytes <= kPage / 2;
   iter.for_each(kGrain, [&](const Iter::Block& b) {
     if (transposed) return copy_transposed(iter, b, streams);
     if (is_short && b.rows >= kShort) return copy_columns(iter, b);
     for (int64_t r = 0; r < b.rows; ++r) {
+      for (int64_t i = 0; apart && r + kAhead < b.rows && i < row_bytes;
+           i += kLine) {
+        __builtin_prefetch(b.data[1] + (r + kAhead) * iter.stride(1, 1) + i);
+      }
       copy_row({b.data[0] + r * (b.rows > 1 ? iter.stride(0, 1) : 0),
                 iter.stride(0, 0)},
                {b.data[1] + r * (b.rows > 1 ? iter.stride(1, 1) : 0),
