@@ -5,6 +5,7 @@
 
 #include "aten/engine/copy.h"
 #include "aten/ops/loss.h"
+#include "aten/ops/loss_distance.h"
 #include "aten/ops/loss_ranking.h"
 #include "aten/tensor_new.h"
 #include "backends/cpu/loss_kernels_gen.h"
@@ -40,6 +41,26 @@ const Tensor& scores() {
   static const Tensor t =
       tensor({{-1.0, -2.0, -4.0}, {-8.0, -16.0, -32.0}}, kDouble);
   return t;
+}
+
+TEST(Loss, SmoothL1AtItsEnds) {
+  const double nan = NAN, inf = INFINITY;
+  const Tensor x = tensor({0.0, 0.5, -2.0, inf, nan}, kFloat);
+  const Tensor nothing = tensor({0.0, 0.0, 0.0, 0.0, 0.0}, kFloat);
+  const auto loss = [&](double beta) {
+    return values(smooth_l1_loss(x, nothing, kNone, beta));
+  };
+  const auto same = [](const Values& got, const Values& expected) {
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_TRUE(got[i] == expected[i] ||
+                  (std::isnan(got[i]) && std::isnan(expected[i])))
+          << i << ": " << got[i];
+    }
+  };
+  same(loss(1), {0, 0.125, 1.5, inf, nan});
+  same(loss(4), {0, 0.03125, 0.5, inf, nan});
+  same(loss(0), {0, 0.5, 2, inf, nan});
+  same(loss(inf), {0, 0, 0, nan, nan});
 }
 
 TEST(NllLoss, WeightsAndReductions) {
