@@ -117,7 +117,7 @@ struct Axis {
 bool recorded(std::initializer_list<const Tensor*> tensors) {
   if (!GradMode::is_enabled()) return false;
   for (const Tensor* t : tensors) {
-    if (t->requires_grad()) return true;
+    if (t->defined() && t->requires_grad()) return true;
   }
   return false;
 }

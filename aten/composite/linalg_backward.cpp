@@ -34,7 +34,7 @@ Tensor columns(const Tensor& t, int64_t begin, int64_t n) {
 
 // Whether the gradients are themselves to be differentiated by `t`.
 bool recorded(const Tensor& t) {
-  return GradMode::is_enabled() && t.requires_grad();
+  return GradMode::is_enabled() && t.defined() && t.requires_grad();
 }
 
 // A diagonal matrix of n times the same number.

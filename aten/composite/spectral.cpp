@@ -16,7 +16,7 @@ namespace sy::composite {
 namespace {
 
 bool recorded(const Tensor& t) {
-  return GradMode::is_enabled() && t.requires_grad();
+  return GradMode::is_enabled() && t.defined() && t.requires_grad();
 }
 
 void check_matrices(const char* op, const Tensor& t) {
