@@ -353,12 +353,12 @@ void contiguous_strides(IntArrayRef sizes, int64_t* strides) noexcept {
 namespace {
 
 // Where a tensor for `device` lives: without an index, on the current one.
-Device resolve(Device device, ScalarType dtype) {
+Device resolve(const char* op, Device device, ScalarType dtype) {
   SY_CHECK(static_cast<int>(dtype) < kNumScalarTypes, Type,
-           "[empty] dtype: expected a dtype, got {}",
+           "[{}] dtype: expected a dtype, got {}", op,
            dtype == ScalarType::Undefined ? "undefined" : "no known one");
   SY_CHECK(device.index() <= 0 || device.type() > kMeta, Value,
-           "[empty] device: there is one '{}' device, got '{}'",
+           "[{}] device: there is one '{}' device, got '{}'", op,
            backend_device_name(device.type()), device);
   if (device.type() <= kMeta) return Device(device.type());
   device_interface(device.type());  // throws if there is none
@@ -371,7 +371,7 @@ intrusive_ptr<TensorImpl> make_tensor(IntArrayRef sizes, ScalarType dtype,
                                       Device device) {
   if (SY_UNLIKELY(static_cast<int>(dtype) >= kNumScalarTypes ||
                   device != Device(kCPU))) {
-    device = resolve(device, dtype);
+    device = resolve("empty", device, dtype);
   }
   const size_t item = element_size(dtype);
   const int64_t n = checked_numel_inline("empty", sizes, item);
@@ -416,7 +416,7 @@ size_t strided_bytes(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
 intrusive_ptr<TensorImpl> make_tensor_strided(IntArrayRef sizes,
                                               IntArrayRef strides,
                                               ScalarType dtype, Device device) {
-  device = resolve(device, dtype);
+  device = resolve("empty_strided", device, dtype);
   const size_t bytes = strided_bytes(sizes, strides, dtype);
   return TensorImpl::make(StorageImpl::allocate(bytes, device), dtype, device,
                           DispatchKeySet::dense(device.type()), sizes, strides,
@@ -427,7 +427,7 @@ intrusive_ptr<TensorImpl> make_pinned_tensor(IntArrayRef sizes,
                                              IntArrayRef strides,
                                              ScalarType dtype,
                                              DeviceType backend) {
-  const Device host = resolve(Device(kCPU), dtype);
+  const Device host = resolve("empty", Device(kCPU), dtype);
   const size_t bytes = strided_bytes(sizes, strides, dtype);
   return TensorImpl::make(StorageImpl::allocate_pinned(bytes, backend), dtype,
                           host, DispatchKeySet::dense(kCPU), sizes, strides, 0);

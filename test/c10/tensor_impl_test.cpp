@@ -94,6 +94,8 @@ TEST(MakeTensor, RefusesWhatIsNoDtypeOrDevice) {
                   "no backend has the number 200");
   SY_EXPECT_ERROR(make({1}, kFloat, Device(kCPU, 1)), ValueError,
                   "[empty] device: there is one 'cpu' device, got 'cpu:1'");
+  SY_EXPECT_ERROR(make_tensor_strided({1}, {1}, kFloat, Device(kCPU, 1)),
+                  ValueError, "[empty_strided] device: there is one 'cpu'");
 }
 
 TEST(MakeTensor, CpuAndMetaDevicesHaveNoIndex) {
