@@ -26,5 +26,12 @@ TEST(Soundness, OrWithTheOneThatItIsComposedOf) {
   EXPECT_FALSE(names("[anything] other: no", "aten::outer"));
 }
 
+TEST(Soundness, OrWithTheOneThatItServes) {
+  EXPECT_TRUE(names("[linalg_svd] A: no", "aten::_linalg_svd"));
+  EXPECT_FALSE(names("[linalg_eigh] A: no", "aten::_linalg_svd"));
+  EXPECT_FALSE(names("[_linalg_svd] A: no", "aten::_linalg_eigh"));
+  EXPECT_TRUE(names("[linalg.lu] no", "aten::_linalg_check_errors"));
+}
+
 }  // namespace
 }  // namespace sy::tools
