@@ -6,7 +6,9 @@
 #include <new>
 
 // The program's own operator new takes the place of the standard library's,
-// which does the same but for failing. Its other forms call these.
+// which does the same but for failing. Its other forms call these, but not
+// AddressSanitizer's: those that do not throw are here because their memory
+// comes to operator delete.
 
 namespace sy::tools {
 
@@ -43,6 +45,13 @@ void* operator new(size_t bytes, std::align_val_t alignment) {
   void* const p = sy::tools::take(bytes, static_cast<size_t>(alignment));
   if (p == nullptr) throw std::bad_alloc();
   return p;
+}
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return sy::tools::take(bytes, 1);
+}
+void* operator new(size_t bytes, std::align_val_t alignment,
+                   const std::nothrow_t&) noexcept {
+  return sy::tools::take(bytes, static_cast<size_t>(alignment));
 }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
