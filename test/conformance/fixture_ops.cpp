@@ -135,6 +135,15 @@ TensorBase leave(const TensorBase& self) {
   return twice(self);
 }
 
+// Loses memory that is no tensor's.
+TensorBase lose(const TensorBase& self) {
+  if (self.numel() == 3) {
+    [[maybe_unused]] int* volatile lost = new int[1000];
+    lost = nullptr;
+  }
+  return twice(self);
+}
+
 TensorBase refuse(const TensorBase& self, std::string_view how) {
   if (how == "value") fail(ErrorKind::Value, "a wrong value");
   if (how == "not_implemented") fail(ErrorKind::NotImplemented, "not yet");
@@ -232,8 +241,8 @@ double ratio(int64_t a, int64_t b) {
 
 SY_LIBRARY_FRAGMENT(aten, m) {
   for (const char* name :
-       {"same", "scribble", "reshaped", "crash", "hang", "leave", "chatty",
-        "twice", "forgetful", "careless"}) {
+       {"same", "scribble", "reshaped", "crash", "hang", "leave", "lose",
+        "chatty", "twice", "forgetful", "careless"}) {
     m.def(str("fixture_{}(Tensor self) -> Tensor", name));
   }
   m.def("fixture_twice_(Tensor(a!) self) -> Tensor(a!)");
@@ -265,6 +274,7 @@ SY_LIBRARY_IMPL(aten, CPU, m) {
   m.impl("fixture_crash", SY_FN(crash));
   m.impl("fixture_hang", SY_FN(hang));
   m.impl("fixture_leave", SY_FN(leave));
+  m.impl("fixture_lose", SY_FN(lose));
   m.impl("fixture_refuse", SY_FN(refuse));
   m.impl("fixture_chatty", SY_FN(chatty));
   m.impl("fixture_brittle", SY_FN(brittle));

@@ -74,6 +74,12 @@ class FuzzTest(unittest.TestCase):
     def test_process_that_leaves(self):
         self.check("fixture_leave", "crash")
 
+    def test_memory_that_is_lost(self):
+        with open(SY, "rb") as f:
+            if b"__lsan_" not in f.read():
+                self.skipTest("needs LeakSanitizer")
+        self.check("fixture_lose", "leak")
+
     def test_argument_that_is_written(self):
         self.check("fixture_scribble", "changed")
 

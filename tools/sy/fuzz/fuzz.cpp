@@ -91,6 +91,8 @@ class Probe {
       for (const std::string& line : process_->receive(ended)) {
         Json v = parse_json(line, "answer of a worker");
         if (v.contains("fatal")) cannot_run(v);
+        // Another leak is seen only by another process.
+        if (v.value("kind", "") == "leak") process_.reset();
         return v;
       }
       if (ended) {
@@ -109,6 +111,12 @@ class Probe {
 struct Found {
   uint64_t n;  // of the draw
   std::string kind, why;
+};
+
+// Calls after which LeakSanitizer, in whose process they were made, found
+// memory that nobody points to.
+struct Leaky {
+  uint64_t first, end;
 };
 
 // Has workers draw and make calls.
@@ -145,6 +153,7 @@ class Search {
   uint64_t made() const { return made_; }
   uint64_t refused() const { return refused_; }
   const std::vector<Found>& found() const { return found_; }
+  const std::vector<Leaky>& leaky() const { return leaky_; }
 
  private:
   struct Slot {
@@ -192,6 +201,10 @@ class Search {
       } else if (v.contains("done")) {
         made_ += s.end - s.first;
         refused_ += v["refused"].get<uint64_t>();
+        if (v["leaked"].get<bool>()) {
+          leaky_.push_back({s.first, s.end});
+          s.process.reset();
+        }
         return assign(s);
       } else {
         cannot_run(v);
@@ -230,6 +243,7 @@ class Search {
   std::vector<Slot> slots_;
   uint64_t next_ = 0, made_ = 0, refused_ = 0;
   std::vector<Found> found_;
+  std::vector<Leaky> leaky_;
 };
 
 // One failure of each operator and kind, made shorter, shown and written.
@@ -251,15 +265,40 @@ class Findings {
     };
     // What fails only after other calls cannot be made shorter.
     const bool alone = fails(call);
-    // A call that hangs is asked for less often: each question takes long.
-    if (alone)
-      call = shrink(std::move(call), fails, found.kind == "hang" ? 12 : 300);
+    // Where each question takes long, by itself or by a new process, fewer are
+    // asked.
+    const int questions = found.kind == "hang"   ? 12
+                          : found.kind == "leak" ? 40
+                                                 : 300;
+    if (alone) call = shrink(std::move(call), fails, questions);
     const std::string about = str("{}: {}", last.kind, last.why);
     fmt::print("FAIL {}, call {}: {}{}\n  {}\n", call.op, found.n, about,
                alone ? "" : " (only after the calls before it)",
                dump(call.json()));
     std::fflush(stdout);
     if (!options_.failures.empty()) write(call, found, last);
+  }
+
+  // The number of operators of these that leak, and did not before.
+  size_t add(const Leaky& calls) {
+    size_t count = 0;
+    bool known = false;
+    for (uint64_t n = calls.first; n < calls.end; ++n) {
+      const Json drawn = probe_.ask({{"draw", n}, {"seed", options_.seed}});
+      const std::string op = drawn.at("call").at("op");
+      if (seen_.contains({op, "leak"})) {
+        known = true;
+        continue;
+      }
+      const Json v = probe_.ask({{"call", drawn.at("call")}});
+      if (v.at("kind") != "leak") continue;
+      add(Found{n, "leak", v.at("why")});
+      ++count;
+    }
+    if (count != 0 || known) return count;
+    fmt::print("FAIL calls {} to {}: leak: none of them alone\n", calls.first,
+               calls.end - 1);
+    return 1;
   }
 
   // What was found again and not shown.
@@ -310,13 +349,14 @@ int run_fuzz(FuzzOptions options) {
   search.run();
   Findings findings(options, workers);
   for (const Found& f : search.found()) findings.add(f);
+  size_t failed = search.found().size();
+  for (const Leaky& calls : search.leaky()) failed += findings.add(calls);
   findings.print_repeated();
   fmt::print(
       "{} calls of seed {}: {} gave a result, {} were refused, {} failed\n",
-      search.made(), options.seed,
-      search.made() - search.refused() - search.found().size(),
-      search.refused(), search.found().size());
-  return search.found().empty() ? 0 : 1;
+      search.made(), options.seed, search.made() - search.refused() - failed,
+      search.refused(), failed);
+  return failed == 0 ? 0 : 1;
 }
 
 }  // namespace sy::tools

@@ -11,8 +11,8 @@ struct Verdict {
   // exception that is no sy::Error), "unnamed" (an error that does not name
   // the operator), "bounds" (a result outside its storage), "changed" (memory
   // that the schema does not let the call write), "gradient" (of other sizes
-  // or a dtype), "leak" (memory is not given back), "malformed" (the call
-  // cannot be made).
+  // or a dtype), "leak" (memory is not given back; with AddressSanitizer, any
+  // memory), "malformed" (the call cannot be made).
   std::string kind;
   std::string why;
   bool refused = false;  // with an error, as it may

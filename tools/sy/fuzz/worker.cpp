@@ -8,6 +8,7 @@
 
 #include "c10/allocator.h"
 #include "c10/error.h"
+#include "c10/macros.h"
 #include "runtime/load_schema.h"
 #include "sy/sy.h"
 #include "tools/sy/case_file.h"
@@ -15,6 +16,10 @@
 #include "tools/sy/fuzz/draw.h"
 #include "tools/sy/fuzz/verdict.h"
 #include "tools/sy/worker_process.h"
+
+#if SY_ASAN
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace sy::tools {
 
@@ -27,6 +32,24 @@ Device prepare(const FuzzWorkerOptions& options) {
   load_plugins(options.plugins);
   set_memory_limit(options.memory);
   return device_of_tensors(options.device);
+}
+
+// Whether LeakSanitizer, where it is compiled in, finds memory that nobody
+// points to. Its report goes to stderr, and tells the same again each time.
+bool finds_leaks() {
+#if SY_ASAN
+  return __lsan_do_recoverable_leak_check() != 0;
+#else
+  return false;
+#endif
+}
+
+Verdict judge_alone(const FuzzCall& call, Device device) {
+  Verdict v = judge_call(call, device);
+  if (v.kind.empty() && finds_leaks()) {
+    v = {"leak", "LeakSanitizer finds memory that nobody points to"};
+  }
+  return v;
 }
 
 class Worker {
@@ -48,7 +71,8 @@ class Worker {
   bool serve(const Json& request) {
     if (request.contains("call")) {
       return answer(
-          judge_call(FuzzCall::parse(request["call"], "call"), device_).json());
+          judge_alone(FuzzCall::parse(request["call"], "call"), device_)
+              .json());
     }
     const uint64_t seed = request["seed"];
     if (request.contains("draw")) {
@@ -65,7 +89,8 @@ class Worker {
         return false;
       }
     }
-    return answer({{"done", end}, {"refused", refused}});
+    return answer(
+        {{"done", end}, {"refused", refused}, {"leaked", finds_leaks()}});
   }
 
  private:
@@ -107,7 +132,7 @@ int replay_call(const std::string& path) {
     fail(ErrorKind::Value, "{}: {}", path, e.what());
   }
   const FuzzCall call = FuzzCall::parse(v.value("call", Json()), path);
-  const Verdict verdict = judge_call(call, prepare(options));
+  const Verdict verdict = judge_alone(call, prepare(options));
   const bool passes = verdict.kind.empty();
   fmt::print("{} {}{}\n", passes ? "PASS" : "FAIL", call.op,
              passes ? "" : str(": {}: {}", verdict.kind, verdict.why));

@@ -20,7 +20,9 @@ struct FuzzWorkerOptions {
 // Answers:
 //   {"at": 3}                            the call that begins
 //   {"bad": 3, "kind": …, "why": …}      one that gave a wrong answer
-//   {"done": 500, "refused": 310}        of the first kind of request
+//   {"done": 500, "refused": 310, "leaked": false}
+//                                        of the first kind of request;
+//                                        "leaked" says LeakSanitizer
 //   {"call": {…}}                        of the second
 //   {"kind": "", "why": "", "refused": false}
 //                                        of the third, see Verdict
