@@ -112,8 +112,9 @@ Tensor matrix_exp_by_series(const Tensor& self) {
   std::vector<int64_t> squarings;
   for (const double v : norms) {
     const bool far = std::isfinite(v) && v > limit(*degree);
-    const int s =
-        far ? static_cast<int>(std::ceil(std::log2(v / limit(*degree)))) : 0;
+    // Halved, for the largest numbers over a limit below 1 are infinite.
+    const double over = far ? 1 + std::log2(v / 2 / limit(*degree)) : 0;
+    const int s = static_cast<int>(std::ceil(over));
     squarings.push_back(s);
     scales.push_back(std::ldexp(1.0, -s));
   }

@@ -166,6 +166,14 @@ TEST(Lapack, NaNAndInfinityEnd) {
   }
 }
 
+TEST(Lapack, ExponentialsOfTheLargestNumbers) {
+  const double most = std::numeric_limits<double>::max();
+  EXPECT_EQ(values(linalg_matrix_exp(tensor({{-most}}, kDouble))),
+            std::vector<double>{0});
+  EXPECT_TRUE(
+      std::isinf(values(linalg_matrix_exp(tensor({{most}}, kDouble)))[0]));
+}
+
 TEST(Lapack, PivotsOutsideAreErrors) {
   const Tensor lu = eye(3, kDouble);
   for (const int32_t p : {0, 4, -1, std::numeric_limits<int32_t>::min()}) {
