@@ -147,7 +147,24 @@ void copy_same_dtype(const Iter& iter) {
   const bool apart = iter.ndim() > 1 && iter.stride(1, 0) == size &&
                      std::abs(iter.stride(1, 1)) >= kPage &&
                      row_bytes >= 2 * kLine && row_bytes <= kPage / 2;
+  // One row many times: in pieces that memmove copies by vectors. Longer ones
+  // go to an instruction for strings, which is slow where the source is near.
+  constexpr int64_t kPiece = 2048;
+  const bool repeats = iter.ndim() > 1 && iter.stride(0, 0) == size &&
+                       iter.stride(1, 0) == size && iter.stride(1, 1) == 0 &&
+                       row_bytes > kPiece && row_bytes <= 4 * kPiece &&
+                       !streams;
+  const auto repeat = [&](const Iter::Block& b) {
+    for (int64_t r = 0; r < b.rows; ++r) {
+      char* const to = b.data[0] + r * iter.stride(0, 1);
+      for (int64_t i = 0; i < row_bytes; i += kPiece) {
+        std::memmove(to + i, b.data[1] + i,
+                     static_cast<size_t>(std::min(kPiece, row_bytes - i)));
+      }
+    }
+  };
   iter.for_each(kGrain, [&](const Iter::Block& b) {
+    if (repeats && b.columns == iter.size(0)) return repeat(b);
     if (transposed) return copy_transposed(iter, b, streams);
     if (is_short && b.rows >= kShort) return copy_columns(iter, b);
     for (int64_t r = 0; r < b.rows; ++r) {

@@ -76,6 +76,22 @@ TEST(Copy, OfAnyStridesAndDtypes) {
   }
 }
 
+TEST(Copy, OfRowsThatRepeatOrLieFarApart) {
+  // Rows of some pages, copied in pieces, and of some lines on other pages.
+  for (const ScalarType dtype : {kByte, kFloat, kDouble}) {
+    for (const int64_t n : {40, 300, 1000, 2500}) {
+      const Tensor row = numbers({1, n}, dtype);
+      Tensor repeated = zeros({3, n}, dtype);
+      repeated.copy_(row);
+      expect_copied(repeated, row);
+      const Tensor far = numbers({2, 6, n}, dtype).transpose(0, 1);
+      Tensor near = zeros({6, 2, n}, dtype);
+      near.copy_(far);
+      expect_copied(near, far);
+    }
+  }
+}
+
 TEST(Copy, TheKernelChecksWhatItIsGiven) {
   const Tensor self = zeros({3});
   SY_EXPECT_ERROR(_copy_from(self, zeros({2})), ValueError,
