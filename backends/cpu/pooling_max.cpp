@@ -211,6 +211,9 @@ void largest_of_planes(const Images& in, const Windows& w, const Images& out) {
   const WindowAxis& a = w.axis[2];
   const int64_t wide = a.windows(), rows = w.count() / wide;
   const auto& kernel = row_kernels<T>();
+  constexpr T least = lowest<T>();
+  const auto fill = tiles::prim_fn(
+      lang::Prim::copy, tiles::compute_type_of(CppTypeToScalarType<T>::value));
   parallel_for(0, in.planes() * rows, grain_of(wide * w.extent()),
                [&](int64_t begin, int64_t end) {
                  ScratchVector<T> room(static_cast<size_t>(a.size));
@@ -218,7 +221,7 @@ void largest_of_planes(const Images& in, const Windows& w, const Images& out) {
                    const Windows::At at = w.at(r % rows * wide);
                    const T* const plane = in.data<T>() + r / rows * in.places();
                    T* const best = out.data<T>() + r * wide;
-                   std::fill(best, best + wide, lowest<T>());
+                   fill(best, &least, nullptr, nullptr, 1, wide);
                    const T* all = nullptr;
                    rows_of_window(w, at.d, at.h, [&](int64_t row) {
                      const T* const here = plane + row * a.size;
