@@ -1,5 +1,3 @@
-#include <functional>
-#include <numeric>
 #include <tuple>
 
 #include "aten/composite/pooling_by_index.h"
@@ -20,14 +18,14 @@ namespace {
 using namespace pooling;
 
 // Zeros but for the elements of self, at their indices in a plane.
-Tensor placed(const Tensor& self, const Tensor& indices, IntArrayRef size) {
+Tensor placed(const char* op, const Tensor& self, const Tensor& indices,
+              IntArrayRef size) {
   const auto n = static_cast<int64_t>(size.size());
   std::vector<int64_t> sizes = self.sizes().vec();
   sizes.resize(sizes.size() - size.size());
   const auto planes = [&](const Tensor& t) { return t.flatten(-n, -1); };
   std::vector<int64_t> flat = sizes;
-  flat.push_back(std::accumulate(size.begin(), size.end(), int64_t{1},
-                                 std::multiplies<>()));
+  flat.push_back(checked_numel(op, size, self.itemsize()));
   sizes.insert(sizes.end(), size.begin(), size.end());
   return sy::zeros(flat, self.options())
       .scatter(-1, planes(indices), planes(self))
@@ -148,13 +146,13 @@ Tensor max_pool3d_backward_by_scatter(const Tensor& grad_output,
 
 Tensor max_unpool2d_by_scatter(const Tensor& self, const Tensor& indices,
                                IntArrayRef output_size) {
-  return placed(self, indices, output_size);
+  return placed("max_unpool2d", self, indices, output_size);
 }
 
 Tensor max_unpool3d_by_scatter(const Tensor& self, const Tensor& indices,
                                IntArrayRef output_size, IntArrayRef,
                                IntArrayRef) {
-  return placed(self, indices, output_size);
+  return placed("max_unpool3d", self, indices, output_size);
 }
 
 }  // namespace sy::composite
