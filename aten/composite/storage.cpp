@@ -77,8 +77,15 @@ Tensor& set_to_part_(Tensor& self, const Tensor& source, int64_t storage_offset,
     strides.resize(static_cast<int>(size.size()));
     contiguous_strides(size, strides.data());
   }
+  int64_t end = 0, bytes = 0;
+  const auto item = static_cast<int64_t>(self.itemsize());
+  SY_CHECK(!__builtin_add_overflow(storage_offset, 1, &end) &&
+               !__builtin_mul_overflow(end, item, &bytes),
+           Value,
+           "[set_] storage_offset: expected a place within 2^63 - 1 bytes, got "
+           "{}",
+           storage_offset);
   bool empty = false, fits = true;
-  int64_t end = storage_offset + 1;
   for (size_t d = 0; d < size.size(); ++d) {
     SY_CHECK(strides[d] >= 0, Value,
              "[set_] stride: expected strides of at least 0, got {}", stride);
@@ -87,9 +94,7 @@ Tensor& set_to_part_(Tensor& self, const Tensor& source, int64_t storage_offset,
     fits = fits && !__builtin_mul_overflow(size[d] - 1, strides[d], &reach) &&
            !__builtin_add_overflow(end, reach, &end);
   }
-  int64_t bytes = 0;
-  fits = fits && !__builtin_mul_overflow(
-                     end, static_cast<int64_t>(self.itemsize()), &bytes);
+  fits = fits && !__builtin_mul_overflow(end, item, &bytes);
   SY_CHECK(empty || fits, Value,
            "[set_] size: expected an end within 2^63 - 1 bytes, got sizes {}, "
            "strides {} and offset {}",
