@@ -12,9 +12,12 @@ namespace {
 
 // Elements of storage from `offset` on that a tensor reaches.
 int64_t reach(const Geometry& g) {
-  int64_t end = g.offset + 1;
+  // The strides of an empty one may be anything.
   for (size_t d = 0; d < g.sizes.size(); ++d) {
     if (g.sizes[d] == 0) return g.offset;
+  }
+  int64_t end = g.offset + 1;
+  for (size_t d = 0; d < g.sizes.size(); ++d) {
     end += (g.sizes[d] - 1) * g.strides[d];
   }
   return end;
