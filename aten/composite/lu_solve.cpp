@@ -3,7 +3,6 @@
 
 #include <numeric>
 #include <string_view>
-#include <vector>
 
 #include "aten/contract/linalg.h"
 #include "aten/engine/dims.h"
@@ -69,24 +68,22 @@ Tensor lu_permutation_by_swaps(const Tensor& pivots, int64_t rows) {
   const Tensor p = pivots.to(Device(kCPU)).contiguous();
   const auto* from = p.const_data_ptr<int32_t>();
   const auto each = static_cast<size_t>(p.size(-1));
-  std::vector<int64_t> all;
-  const int64_t count =
-      geometry::prod(geometry::slice(p.sizes(), 0, p.dim() - 1));
-  for (int64_t i = 0; i < count; ++i, from += each) {
-    std::vector<int64_t> order(static_cast<size_t>(rows));
-    std::iota(order.begin(), order.end(), int64_t{0});
+  Dims sizes = geometry::slice(p.sizes(), 0, p.dim() - 1);
+  const int64_t count = geometry::prod(sizes);
+  sizes.push_back(rows);
+  const Tensor out = sy::empty(sizes, p.options().dtype(kLong));
+  auto* order = out.data_ptr<int64_t>();
+  for (int64_t i = 0; i < count; ++i, from += each, order += rows) {
+    std::iota(order, order + rows, int64_t{0});
     for (size_t k = 0; k < each; ++k) {
       SY_CHECK(
           from[k] >= 1 && from[k] <= rows, Value,
           "[lu_unpack] pivots: expected rows counted from 1 up to {}, got {}",
           rows, from[k]);
-      std::swap(order[k], order[static_cast<size_t>(from[k]) - 1]);
+      std::swap(order[k], order[from[k] - 1]);
     }
-    all.insert(all.end(), order.begin(), order.end());
   }
-  Dims sizes = geometry::slice(p.sizes(), 0, p.dim() - 1);
-  sizes.push_back(rows);
-  return sy::tensor(all, kLong).to(pivots.device()).reshape(sizes);
+  return out.to(pivots.device());
 }
 
 Tensor lu_solve_by_triangles(const Tensor& LU, const Tensor& pivots,
