@@ -8,9 +8,9 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/widened.h"
 #include "aten/operators.h"
-#include "aten/ops/attention_ops.h"
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/attention_kernels.h"
+#include "aten/ops/attention_ops.h"
 #include "aten/ops/dropout.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/linalg.h"
@@ -100,8 +100,8 @@ bool suits_tiles(const Tensor& query, const Tensor& key, const Tensor& value,
   using Kernel = ops::_scaled_dot_product_flash_attention_for_cpu;
   if (dropout_p != 0 ||
       !Kernel::entry().has_own_kernel(query.device().type()) ||
-      query.dim() > 4 ||
-      key.dim() != query.dim() || value.dim() != query.dim()) {
+      query.dim() > 4 || key.dim() != query.dim() ||
+      value.dim() != query.dim()) {
     return false;
   }
   for (int64_t d = 0; d < query.dim() - 2; ++d) {
