@@ -1,28 +1,19 @@
+#include "backends/lazy/record.h"
+
 #include <algorithm>
 #include <bit>
 
 #include "aten/backend/cpu_fallback.h"
 #include "aten/backend/node.h"
 #include "aten/backend/write_plan.h"
-#include "aten/engine/copy.h"
-#include "aten/ops/factory.h"
 #include "backends/lazy/graph.h"
-#include "backends/lazy/run.h"
-#include "c10/plugin/library.h"
 #include "c10/schema/function_schema.h"
 
-// The kernels of the lazy device. An operator that gives fresh results is
-// recorded; one that writes comes here as that and a copy to what it writes.
+// An operator that gives fresh results is recorded; one that writes comes here
+// as that and a copy to what it writes (copies.cpp).
 
 namespace sy::lazy {
 
-namespace {
-
-using Recorded = intrusive_ptr<Node>;
-
-// ---- any operator, as a call of its kernel
-
-// The arguments with nothing in the places of tensors, which become operands.
 void take_arguments(Node* node, const Value* args, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     const Value& v = args[i];
@@ -56,6 +47,10 @@ bool is_whole(const TensorBase& t) {
   return t.storage_offset() == 0 && t.impl()->is_non_overlapping_and_dense() &&
          static_cast<size_t>(t.numel()) * t.itemsize() == t.storage()->nbytes();
 }
+
+namespace {
+
+using Recorded = intrusive_ptr<Node>;
 
 // ---- pointwise operators and reductions, by their programs
 
@@ -191,43 +186,6 @@ Recorded make_node(const OperatorEntry& op, const Value* args, size_t n) {
   return add_results(node.get(), op, args, n) ? node : nullptr;
 }
 
-// ---- calls that run at once
-
-Value to_lazy(const Value& v) {
-  const auto lift = [](const TensorBase& t) -> TensorBase {
-    if (!t.defined()) return t;
-    Tensor inner{TensorBase(t)};
-    if (!is_whole(t)) {
-      const PlainModes modes;
-      inner = copied_to_inner(t);
-    }
-    const std::lock_guard lock(graph_mutex());
-    return tensor_of(data_of(inner), 0);
-  };
-  if (v.is_tensor()) return Value(lift(v.to_tensor()));
-  if (v.tag() != Value::Tag::TensorList) return v;
-  std::vector<TensorBase> list;
-  for (const TensorBase& t : v.to_tensor_list()) list.push_back(lift(t));
-  return Value::tensor_list(list.data(), list.size());
-}
-
-void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
-                 Value* results, size_t num_results) {
-  const auto call = make_intrusive<Node>(Node::kCall, &op);
-  {
-    const std::lock_guard lock(graph_mutex());
-    ++counters().ran_at_once;
-    take_arguments(call.get(), args, n);
-  }
-  compute({call->operands.data(), call->operands.size()}, Cause::kCall, &op);
-  std::vector<Value> inner = arguments_of(*call), out;
-  call_inner(op, inner, &out);
-  inner.clear();
-  for (size_t i = 0; i < num_results; ++i) results[i] = to_lazy(out[i]);
-}
-
-// ---- kernels
-
 // Makes tensors of the first `own` values that the node makes.
 bool keep(const Recorded& node, Value* results, size_t num_results,
           size_t own = SIZE_MAX) {
@@ -242,6 +200,8 @@ bool keep(const Recorded& node, Value* results, size_t num_results,
   return true;
 }
 
+}  // namespace
+
 void record(const Kernel&, const OperatorEntry& op, DispatchKeySet, Value* args,
             size_t num_args, Value* results, size_t num_results) {
   bool kept;
@@ -253,7 +213,6 @@ void record(const Kernel&, const OperatorEntry& op, DispatchKeySet, Value* args,
   run_at_once(op, args, num_args, results, num_results);
 }
 
-// empty and empty_strided: memory that nobody sets is taken when it is written.
 void record_empty(const Kernel&, const OperatorEntry& op, DispatchKeySet,
                   Value* args, size_t num_args, Value* results,
                   size_t num_results) {
@@ -267,6 +226,8 @@ void record_empty(const Kernel&, const OperatorEntry& op, DispatchKeySet,
 }
 
 // ---- operators that write arguments beside what they return
+
+namespace {
 
 // The operands that are written; false if one of them is not all that its
 // storage has, is read as another argument too, or may be written by a pointer.
@@ -312,6 +273,8 @@ bool keep_writing(const OperatorEntry& op, const Value* args, size_t n,
   return true;
 }
 
+}  // namespace
+
 void record_writing(const Kernel& kernel, const OperatorEntry& op,
                     DispatchKeySet keys, Value* args, size_t num_args,
                     Value* results, size_t num_results) {
@@ -324,244 +287,5 @@ void record_writing(const Kernel& kernel, const OperatorEntry& op,
   }
   cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
 }
-
-// An in-place operator that draws every element anew: it runs at once on fresh
-// memory, so that numbers come in the order of the calls, and needs no value.
-void draw(const Kernel& kernel, const OperatorEntry& op, DispatchKeySet keys,
-          Value* args, size_t num_args, Value* results, size_t num_results) {
-  const TensorBase& self = args[0].to_tensor();
-  bool alone = is_lazy(self) && is_whole(self) && num_results == 1 &&
-               !self.storage()->is_handed_out();
-  for (size_t i = 1; i < num_args; ++i) alone = alone && !args[i].is_tensor();
-  if (!alone || self.numel() == 0) {
-    return cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
-  }
-  const Layout layout(self.dtype(), self.sizes(), self.strides());
-  const Tensor fresh =
-      tensor_in(StorageImpl::allocate(layout.bytes(), inner_device()), layout);
-  std::vector<Value> inner(args, args + num_args), out;
-  inner[0] = Value(TensorBase(fresh));
-  call_inner(op, inner, &out);
-  out.clear();
-  {
-    const std::lock_guard lock(graph_mutex());
-    ++counters().ran_at_once;
-    give_value(self, data_of(fresh), 0);
-  }
-  results[0] = args[0];
-}
-
-void at_once(const Kernel&, const OperatorEntry& op, DispatchKeySet,
-             Value* args, size_t num_args, Value* results, size_t num_results) {
-  run_at_once(op, args, num_args, results, num_results);
-}
-
-// Operators that have neither a kernel nor parts. Those that write do so on
-// copies of what they write.
-void fallback(const Kernel& kernel, const OperatorEntry& op,
-              DispatchKeySet keys, Value* args, size_t num_args, Value* results,
-              size_t num_results) {
-  if (op.has_flag(OperatorDef::kWrites) || op.has_flag(OperatorDef::kAliases)) {
-    {
-      const std::lock_guard lock(graph_mutex());
-      ++counters().ran_at_once;
-    }
-    return cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
-  }
-  run_at_once(op, args, num_args, results, num_results);
-}
-
-// ---- copies
-
-constexpr program::Result kInput{0, false};
-program::Program identity() {
-  program::Program p;
-  p.n_inputs = 1;
-  p.n_registers = 1;
-  p.results = &kInput;
-  return p;
-}
-
-const OperatorEntry& copy_entry() {
-  static const OperatorEntry& e =
-      Dispatcher::singleton().find_or_throw("aten::copy_").entry();
-  return e;
-}
-
-// A value that lies as `dst` does, with the elements of `src`.
-Recorded record_cast(Operand src, const TensorBase& dst) {
-  static const program::Program program = identity();
-  auto node = make_intrusive<Node>(Node::kPointwise, &copy_entry());
-  node->program = &program;
-  node->compute = src.layout().dtype;
-  node->made.emplace_back(Layout(dst.dtype(), dst.sizes(), dst.strides()));
-  node->add_operand(std::move(src));
-  return node;
-}
-
-// The value of the storage of `dst` with other elements where `dst` lies.
-Recorded record_write(Operand src, const TensorBase& dst) {
-  Operand base;
-  LazyValue* const value = value_of(*dst.storage());
-  base.node = value != nullptr ? value->node : value_of_memory(dst);
-  base.result = value != nullptr ? value->result : uint16_t{0};
-  auto node = make_intrusive<Node>(Node::kWrite, nullptr);
-  const Layout& l = base.layout();
-  node->made.emplace_back(l);
-  node->window = std::make_unique<Layout>(dst.dtype(), dst.sizes(),
-                                          dst.strides(), dst.storage_offset());
-  node->add_operand(std::move(base));
-  node->add_operand(std::move(src));
-  return node;
-}
-
-void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
-  if (dst.numel() == 0) return;
-  StorageImpl& s = *dst.storage();
-  std::unique_lock lock(graph_mutex());
-  Operand from = operand_of(src);
-  if (s.data_acquire() != nullptr && s.is_handed_out()) {
-    // Somebody has a pointer to it, and expects to see the elements there.
-    lock.unlock();
-    compute(ArrayRef<Operand>(&from, 1), Cause::kPointer, &copy_entry());
-    return copy_between(dst, from.tensor());
-  }
-  const bool whole = is_whole(dst);
-  if (whole && !from.part && from.layout().is_of(*dst.impl())) {
-    return give_value(dst, from.node, from.result);
-  }
-  const bool same_dtype = from.layout().dtype == dst.dtype();
-  const bool by_program = whole && (same_dtype || dst.dtype() != kBool);
-  const Recorded node = by_program ? record_cast(std::move(from), dst)
-                                   : record_write(std::move(from), dst);
-  add_recorded(node);
-  give_value(dst, node, 0);
-  lock.unlock();
-  run_if_too_large("aten::copy_");
-}
-
-Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
-  if (is_lazy(dst)) {
-    copy_to_lazy(dst, self);
-    return dst;
-  }
-  Operand from;
-  {
-    const std::lock_guard lock(graph_mutex());
-    from = operand_of(self);
-  }
-  compute(ArrayRef<Operand>(&from, 1), Cause::kRead, &copy_entry());
-  copy_tensor(dst, from.tensor(), non_blocking);
-  return dst;
-}
-
-// ---- constants
-
-const OperatorEntry& fill_entry() {
-  static const OperatorEntry& e =
-      Dispatcher::singleton().find_or_throw("aten::fill_.Scalar").entry();
-  return e;
-}
-
-program::Program constant() {
-  program::Program p;
-  p.n_uniforms = 1;
-  p.n_registers = 1;
-  p.results = &kInput;
-  return p;
-}
-
-// A value of one number.
-Recorded record_fill(const Scalar& value, ScalarType dtype, IntArrayRef sizes,
-                     IntArrayRef strides) {
-  static const program::Program program = constant();
-  auto node = make_intrusive<Node>(
-      dtype == kBool ? Node::kCall : Node::kPointwise, &fill_entry());
-  node->made.emplace_back(Layout(dtype, sizes, strides));
-  node->args.push_back(Value(value));
-  if (dtype == kBool) return node;
-  node->program = &program;
-  node->compute = dtype;
-  const program::ComputeType type = program::compute_type_of(dtype);
-  node->uniforms.push_back(
-      value.is_floating_point()
-          ? program::make_uniform(type, false, value.to<double>())
-          : program::make_uniform(type, false, value.to<int64_t>()));
-  return node;
-}
-
-Tensor& fill(Tensor& self, const Scalar& value) {
-  if (self.numel() == 0) return self;
-  StorageImpl& s = *self.storage();
-  if (s.data_acquire() != nullptr && s.is_handed_out()) {
-    Tensor number = empty({}, TensorOptions(self.scalar_type()));
-    number.fill_(value);
-    copy_between(self, number);
-    return self;
-  }
-  {
-    const std::lock_guard lock(graph_mutex());
-    Recorded node;
-    if (is_whole(self)) {
-      node =
-          record_fill(value, self.scalar_type(), self.sizes(), self.strides());
-    } else {
-      Operand number;
-      number.node = record_fill(value, self.scalar_type(), {}, {});
-      add_recorded(number.node);
-      node = record_write(std::move(number), self);
-    }
-    add_recorded(node);
-    give_value(self, node, 0);
-  }
-  run_if_too_large("aten::fill_.Scalar");
-  return self;
-}
-
-// ---- what is registered
-
-// normal_, uniform_ and the like. random_ keeps nothing of self either.
-bool is_draw(const OperatorEntry& op) {
-  return op.has_flag(OperatorDef::kRandom) &&
-         op.has_flag(OperatorDef::kInplace) && op.has_own_kernel(kCPU) &&
-         !op.has_flag(OperatorDef::kGeometry);
-}
-
-bool is_recordable(const OperatorEntry& op) {
-  constexpr uint16_t kNot = OperatorDef::kAliases | OperatorDef::kInplace |
-                            OperatorDef::kOut | OperatorDef::kView |
-                            OperatorDef::kGeometry;
-  const bool in_place_alone = op.has_flag(OperatorDef::kWrites) &&
-                              (op.info() == nullptr || *op.info()->writes == 0);
-  return op.has_own_kernel(kCPU) && (op.flags() & kNot) == 0 && !in_place_alone;
-}
-
-SY_LIBRARY_IMPL(aten, Lazy, m) {
-  m.impl("_copy_from", SY_FN(copy_from));
-  m.impl("fill_.Scalar", SY_FN(fill));
-  constexpr std::string_view kOwn = "aten::";
-  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
-    const std::string_view name = op.name();
-    if (!name.starts_with(kOwn) ||
-        !(is_recordable(op.entry()) || is_draw(op.entry()))) {
-      continue;
-    }
-    if (name == "aten::_copy_from" || name == "aten::fill_.Scalar") continue;
-    const bool random = op.entry().has_flag(OperatorDef::kRandom);
-    const bool memory =
-        name == "aten::empty.memory_format" || name == "aten::empty_strided";
-    const bool draws = is_draw(op.entry());
-    const bool writes = op.entry().has_flag(OperatorDef::kWrites);
-    m.impl(name.substr(kOwn.size()),
-           Kernel::from_boxed(draws    ? &draw
-                              : writes ? &record_writing
-                              : random ? &at_once
-                              : memory ? &record_empty
-                                       : &record));
-  }
-}
-SY_LIBRARY_IMPL(_, Lazy, m) { m.fallback(Kernel::from_boxed(&fallback)); }
-
-}  // namespace
 
 }  // namespace sy::lazy

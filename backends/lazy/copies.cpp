@@ -1,0 +1,165 @@
+#include "aten/engine/copy.h"
+#include "aten/ops/factory.h"
+#include "backends/lazy/graph.h"
+#include "backends/lazy/record.h"
+
+// What writes a tensor: it gives the storage another value.
+
+namespace sy::lazy {
+
+namespace {
+
+using Recorded = intrusive_ptr<Node>;
+
+constexpr program::Result kInput{0, false};
+program::Program identity() {
+  program::Program p;
+  p.n_inputs = 1;
+  p.n_registers = 1;
+  p.results = &kInput;
+  return p;
+}
+
+const OperatorEntry& copy_entry() {
+  static const OperatorEntry& e =
+      Dispatcher::singleton().find_or_throw("aten::copy_").entry();
+  return e;
+}
+
+// A value that lies as `dst` does, with the elements of `src`.
+Recorded record_cast(Operand src, const TensorBase& dst) {
+  static const program::Program program = identity();
+  auto node = make_intrusive<Node>(Node::kPointwise, &copy_entry());
+  node->program = &program;
+  node->compute = src.layout().dtype;
+  node->made.emplace_back(Layout(dst.dtype(), dst.sizes(), dst.strides()));
+  node->add_operand(std::move(src));
+  return node;
+}
+
+// The value of the storage of `dst` with other elements where `dst` lies.
+Recorded record_write(Operand src, const TensorBase& dst) {
+  Operand base;
+  LazyValue* const value = value_of(*dst.storage());
+  base.node = value != nullptr ? value->node : value_of_memory(dst);
+  base.result = value != nullptr ? value->result : uint16_t{0};
+  auto node = make_intrusive<Node>(Node::kWrite, nullptr);
+  const Layout& l = base.layout();
+  node->made.emplace_back(l);
+  node->window = std::make_unique<Layout>(dst.dtype(), dst.sizes(),
+                                          dst.strides(), dst.storage_offset());
+  node->add_operand(std::move(base));
+  node->add_operand(std::move(src));
+  return node;
+}
+
+void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
+  if (dst.numel() == 0) return;
+  StorageImpl& s = *dst.storage();
+  std::unique_lock lock(graph_mutex());
+  Operand from = operand_of(src);
+  if (s.data_acquire() != nullptr && s.is_handed_out()) {
+    // Somebody has a pointer to it, and expects to see the elements there.
+    lock.unlock();
+    compute(ArrayRef<Operand>(&from, 1), Cause::kPointer, &copy_entry());
+    return copy_between(dst, from.tensor());
+  }
+  const bool whole = is_whole(dst);
+  if (whole && !from.part && from.layout().is_of(*dst.impl())) {
+    return give_value(dst, from.node, from.result);
+  }
+  const bool same_dtype = from.layout().dtype == dst.dtype();
+  const bool by_program = whole && (same_dtype || dst.dtype() != kBool);
+  const Recorded node = by_program ? record_cast(std::move(from), dst)
+                                   : record_write(std::move(from), dst);
+  add_recorded(node);
+  give_value(dst, node, 0);
+  lock.unlock();
+  run_if_too_large("aten::copy_");
+}
+
+}  // namespace
+
+Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
+  if (is_lazy(dst)) {
+    copy_to_lazy(dst, self);
+    return dst;
+  }
+  Operand from;
+  {
+    const std::lock_guard lock(graph_mutex());
+    from = operand_of(self);
+  }
+  compute(ArrayRef<Operand>(&from, 1), Cause::kRead, &copy_entry());
+  copy_tensor(dst, from.tensor(), non_blocking);
+  return dst;
+}
+
+// ---- constants
+
+namespace {
+
+const OperatorEntry& fill_entry() {
+  static const OperatorEntry& e =
+      Dispatcher::singleton().find_or_throw("aten::fill_.Scalar").entry();
+  return e;
+}
+
+program::Program constant() {
+  program::Program p;
+  p.n_uniforms = 1;
+  p.n_registers = 1;
+  p.results = &kInput;
+  return p;
+}
+
+// A value of one number.
+Recorded record_fill(const Scalar& value, ScalarType dtype, IntArrayRef sizes,
+                     IntArrayRef strides) {
+  static const program::Program program = constant();
+  auto node = make_intrusive<Node>(
+      dtype == kBool ? Node::kCall : Node::kPointwise, &fill_entry());
+  node->made.emplace_back(Layout(dtype, sizes, strides));
+  node->args.push_back(Value(value));
+  if (dtype == kBool) return node;
+  node->program = &program;
+  node->compute = dtype;
+  const program::ComputeType type = program::compute_type_of(dtype);
+  node->uniforms.push_back(
+      value.is_floating_point()
+          ? program::make_uniform(type, false, value.to<double>())
+          : program::make_uniform(type, false, value.to<int64_t>()));
+  return node;
+}
+
+}  // namespace
+
+Tensor& fill(Tensor& self, const Scalar& value) {
+  if (self.numel() == 0) return self;
+  StorageImpl& s = *self.storage();
+  if (s.data_acquire() != nullptr && s.is_handed_out()) {
+    Tensor number = empty({}, TensorOptions(self.scalar_type()));
+    number.fill_(value);
+    copy_between(self, number);
+    return self;
+  }
+  {
+    const std::lock_guard lock(graph_mutex());
+    Recorded node;
+    if (is_whole(self)) {
+      node =
+          record_fill(value, self.scalar_type(), self.sizes(), self.strides());
+    } else {
+      Operand number;
+      number.node = record_fill(value, self.scalar_type(), {}, {});
+      add_recorded(number.node);
+      node = record_write(std::move(number), self);
+    }
+    add_recorded(node);
+    give_value(self, node, 0);
+  }
+  run_if_too_large("aten::fill_.Scalar");
+  return self;
+}
+
+}  // namespace sy::lazy

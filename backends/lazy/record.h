@@ -1,0 +1,46 @@
+#pragma once
+
+#include "backends/lazy/value.h"
+
+// The kernels of the lazy device.
+
+namespace sy::lazy {
+
+// Whether a tensor is all that its storage has.
+bool is_whole(const TensorBase& t);
+// The arguments of a call with nothing in the places of tensors, which become
+// operands. The caller holds graph_mutex().
+void take_arguments(Node* node, const Value* args, size_t n);
+// Computes what the call reads, then its results.
+void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
+                 Value* results, size_t num_results);
+
+// Kernels of any operator, for Kernel::from_boxed():
+// Records the call, or runs it at once if its results depend on data.
+void record(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
+            size_t num_args, Value* results, size_t num_results);
+// empty and empty_strided: memory that nobody sets is taken when it is written.
+void record_empty(const Kernel&, const OperatorEntry&, DispatchKeySet,
+                  Value* args, size_t num_args, Value* results,
+                  size_t num_results);
+// An operator that writes arguments beside what it returns.
+void record_writing(const Kernel&, const OperatorEntry&, DispatchKeySet,
+                    Value* args, size_t num_args, Value* results,
+                    size_t num_results);
+// Never records the call.
+void at_once(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
+             size_t num_args, Value* results, size_t num_results);
+// An in-place operator that draws every element anew: it runs at once on fresh
+// memory, so that numbers come in the order of the calls, and needs no value.
+void draw(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
+          size_t num_args, Value* results, size_t num_results);
+// Operators that have neither a kernel nor parts. Those that write do so on
+// copies of what they write.
+void fallback(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
+              size_t num_args, Value* results, size_t num_results);
+
+// _copy_from: to, from or on the device.
+Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking);
+Tensor& fill(Tensor& self, const Scalar& value);
+
+}  // namespace sy::lazy
