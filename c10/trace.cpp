@@ -17,6 +17,7 @@
 #include "c10/implementation.h"
 #include "c10/kernel_watch.h"
 #include "c10/registry.h"
+#include "c10/thread_state.h"
 #include "c10/value.h"
 
 // Note [Tracing]
@@ -32,8 +33,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Event {
-  const OperatorEntry* op;
-  std::string key, text;  // arguments -> results
+  std::string name, key, text;  // arguments -> results
   int depth;
   bool threw;
   Clock::time_point begin, end;
@@ -142,8 +142,8 @@ struct Trace::Session {
         std::snprintf(time, sizeof time, "%.1f us",
                       microseconds(e.end - e.begin));
         out += str("{}{} [{}] {}{}  {}\n",
-                   std::string(static_cast<size_t>(2 * e.depth), ' '),
-                   e.op->name(), e.key, e.text, e.threw ? " threw" : "", time);
+                   std::string(static_cast<size_t>(2 * e.depth), ' '), e.name,
+                   e.key, e.text, e.threw ? " threw" : "", time);
         for (const std::string& c : e.choices) {
           out += str("{}| {}\n",
                      std::string(static_cast<size_t>(2 * e.depth + 2), ' '), c);
@@ -168,7 +168,7 @@ struct Trace::Session {
             "%.3f, "
             "\"dur\": %.3f, \"pid\": %d, \"tid\": %ld, \"args\": {\"key\": "
             "\"%s\", \"call\": \"%s\", \"by\": \"%s\"}}",
-            separator, escaped(e.op->name()).c_str(), escaped(e.key).c_str(),
+            separator, escaped(e.name).c_str(), escaped(e.key).c_str(),
             microseconds(e.begin - begin), microseconds(e.end - e.begin),
             static_cast<int>(getpid()), e.thread, escaped(e.key).c_str(),
             escaped(e.text).c_str(), escaped(joined(e.choices)).c_str());
@@ -224,7 +224,7 @@ void run_traced(const Kernel& kernel, const OperatorEntry& op,
   ThreadCalls& mine = thread_calls();
   const size_t place = mine.events.size();
   mine.events.push_back(
-      {&op,
+      {std::string(op.name()),
        key_name({f, per_backend ? number_of(keys.highest_backend()) : -1}),
        "(" + list(args, num_args) + ")",
        mine.depth,
@@ -276,6 +276,44 @@ void trace_choice(const char* what, const char* name, const std::string& why) {
 }
 
 }  // namespace detail
+
+// The trace waits for spans as it does for calls.
+struct TraceSpan::State {
+  Trace::Session* session;
+  size_t place, outer;
+  CallScope scope;
+};
+
+void TraceSpan::begin(const char* name, std::string text) {
+  auto state = std::make_unique<State>();
+  state->session = current.load(std::memory_order_acquire);
+  if (state->session == nullptr) return;
+  ThreadCalls& mine = thread_calls();
+  state->place = mine.events.size();
+  mine.events.push_back({name,
+                         "span",
+                         std::move(text),
+                         mine.depth,
+                         false,
+                         Clock::now(),
+                         {},
+                         syscall(SYS_gettid),
+                         {},
+                         {}});
+  ++mine.depth;
+  state->outer = std::exchange(mine.innermost, state->place);
+  state_ = state.release();
+}
+
+void TraceSpan::end() noexcept {
+  const std::unique_ptr<State> state(state_);
+  ThreadCalls& mine = thread_calls();
+  mine.events[state->place].end = Clock::now();
+  mine.innermost = state->outer;
+  if (--mine.depth != 0) return;
+  state->session->take(mine.events);
+  mine.events.clear();
+}
 
 Trace::Trace(std::string_view what) : session_(new Session) {
   if (what == "dispatch") {

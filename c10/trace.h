@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
+#include "c10/implementation.h"
 #include "c10/macros.h"
 
 namespace sy {
@@ -29,6 +31,31 @@ class SY_API Trace {
 
  private:
   std::unique_ptr<Session> session_;
+};
+
+// Time of a thread that a trace shows beside calls: a graph that runs, an
+// optimization. Calls in it are its children. It costs a load and a branch
+// while nothing is traced.
+class SY_API TraceSpan {
+ public:
+  // `name` is a literal; `describe()` gives a text beside it.
+  template <class F>
+  TraceSpan(const char* name, const F& describe) {
+    if (SY_UNLIKELY(detail::choices_are_told.load(std::memory_order_relaxed))) {
+      begin(name, describe());
+    }
+  }
+  ~TraceSpan() {
+    if (SY_UNLIKELY(state_ != nullptr)) end();
+  }
+  TraceSpan(const TraceSpan&) = delete;
+  TraceSpan& operator=(const TraceSpan&) = delete;
+
+ private:
+  struct State;
+  SY_COLD void begin(const char* name, std::string text);
+  SY_COLD void end() noexcept;
+  State* state_ = nullptr;
 };
 
 }  // namespace sy

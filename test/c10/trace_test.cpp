@@ -177,6 +177,31 @@ TEST(Trace, WritesAChromeTraceOfAllThreads) {
   std::remove(path().c_str());
 }
 
+TEST(Trace, ShowsSpansAroundCalls) {
+  int described = 0;
+  const auto text = [&] {
+    ++described;
+    return std::string("of 3 calls");
+  };
+  { const TraceSpan nobody_looks("span of nothing", text); }
+  EXPECT_EQ(described, 0);
+  {
+    const Trace trace("chrome:" + path());
+    const TraceSpan outer("work", text);
+    op("traced::inner").call(example());
+  }
+  const auto trace = nlohmann::json::parse(written());
+  std::map<std::string, nlohmann::json> events;
+  for (const nlohmann::json& e : trace["traceEvents"]) events[e["name"]] = e;
+  ASSERT_EQ(events.size(), 2u);
+  const nlohmann::json &span = events["work"], &call = events["traced::inner"];
+  EXPECT_EQ(span["cat"], "span");
+  EXPECT_EQ(span["args"]["call"], "of 3 calls");
+  EXPECT_LE(span["ts"].get<double>(), call["ts"].get<double>());
+  EXPECT_GE(span["dur"].get<double>(), call["dur"].get<double>());
+  std::remove(path().c_str());
+}
+
 // The Trace Event Format's complete events, as Perfetto reads them: calls of a
 // thread lie within each other or apart.
 void expect_nested(const std::vector<nlohmann::json>& events) {
