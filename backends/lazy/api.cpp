@@ -1,6 +1,8 @@
 #include "aten/tensor_new.h"
 #include "backends/lazy/cache.h"
 #include "backends/lazy/graph.h"
+#include "backends/lazy/record.h"
+#include "backends/lazy/syncs.h"
 #include "backends/lazy/text.h"
 #include "c10/error.h"
 #include "c10/plugin/library.h"
@@ -43,7 +45,8 @@ Tensor count() {
   const Counters& c = counters();
   return tensor({c.recorded, c.ran_at_once, c.runs, c.hits, c.misses, c.regions,
                  c.in_regions, c.kernels, c.donated, c.causes[0], c.causes[1],
-                 c.causes[2], c.causes[3], c.causes[4]});
+                 c.causes[2], c.causes[3], c.causes[4], c.blocked_ns,
+                 c.planning_ns});
 }
 
 std::string counters_table() {
@@ -66,6 +69,9 @@ std::string counters_table() {
     text +=
         str("{} runs for {}\n", c.causes[i], name_of(static_cast<Cause>(i)));
   }
+  text += str("{} blocked in sync() and in readers\n",
+              time_text(static_cast<double>(c.blocked_ns)));
+  text += str("{} planning\n", time_text(static_cast<double>(c.planning_ns)));
   return text;
 }
 
@@ -81,27 +87,37 @@ Graph graph_of(TensorList tensors) {
   return collect(roots);
 }
 
-Tensor text(std::string_view what, TensorList tensors) {
-  std::string out;
-  if (what == "counters") {
-    out = counters_table();
-  } else if (what == "miss") {
-    out = explain_last_miss();
-  } else if (what == "plan") {
-    out = last_plan_text();
-  } else {
-    const std::lock_guard lock(graph_mutex());
-    const Graph graph = graph_of(tensors);
-    out = what == "dot" ? graph_dot(graph) : graph_text(graph);
-  }
+std::string pending(std::string_view what, TensorList tensors) {
+  const std::lock_guard lock(graph_mutex());
+  const Graph graph = graph_of(tensors);
+  return what == "dot" ? graph_dot(graph) : graph_text(graph);
+}
+
+Tensor tensor_of_text(const std::string& out) {
   Tensor bytes(
       make_tensor(static_cast<int64_t>(out.size()), kByte, Device(kCPU)));
   std::copy(out.begin(), out.end(), static_cast<char*>(bytes.raw_data()));
   return bytes;
 }
 
+Tensor explain(std::string_view op) {
+  return tensor_of_text(
+      how_recorded(Dispatcher::singleton().find_or_throw(op)));
+}
+
+Tensor text(std::string_view what, TensorList tensors) {
+  const std::string out = what == "counters"   ? counters_table()
+                          : what == "miss"     ? explain_last_miss()
+                          : what == "plan"     ? last_plan_text()
+                          : what == "plan_dot" ? last_plan_dot()
+                          : what == "syncs"    ? syncs_text()
+                                               : pending(what, tensors);
+  return tensor_of_text(out);
+}
+
 void set(std::string_view what, int64_t value) {
   if (what == "strict") return set_strict(value != 0);
+  if (what == "report_syncs") return set_report_syncs(value != 0);
   if (what == "max_calls") return set_bound(value, -1);
   if (what == "max_bytes") return set_bound(-1, value);
   if (what == "max_plans") {
@@ -118,6 +134,7 @@ SY_LIBRARY(lazy, m) {
   m.def("sync(Tensor[] tensors, bool wait) -> ()", SY_FN(sync));
   m.def("counters() -> Tensor", SY_FN(count));
   m.def("text(str what, Tensor[] tensors) -> Tensor", SY_FN(text));
+  m.def("explain(str op) -> Tensor", SY_FN(explain));
   m.def("set(str what, int value) -> ()", SY_FN(set));
 }
 

@@ -1,9 +1,11 @@
 #include "backends/lazy/cache.h"
 
 #include <algorithm>
+#include <chrono>
 #include <list>
 
 #include "c10/error.h"
+#include "c10/trace.h"
 
 namespace sy::lazy {
 
@@ -226,11 +228,16 @@ intrusive_ptr<Plan> find_plan(const Graph& graph) {
   }
   ++counters().misses;
   c.last_miss = explain(key, graph);
+  const TraceSpan span("lazy plan", [&] { return c.last_miss; });
+  const auto begin = std::chrono::steady_clock::now();
   Entry entry{std::move(key), {}, make_plan(graph)};
   for (const auto& n : graph.nodes) entry.names.emplace_back(n->name());
   c.last_plan = entry.plan;
   c.entries.push_front(std::move(entry));
   while (c.entries.size() > c.capacity) c.entries.pop_back();
+  counters().planning_ns +=
+      std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin)
+          .count();
   return c.last_plan;
 }
 
@@ -242,7 +249,13 @@ std::string explain_last_miss() {
 std::string last_plan_text() {
   const std::lock_guard lock(graph_mutex());
   const intrusive_ptr<Plan>& p = cache().last_plan;
-  return p == nullptr ? "nothing has run yet\n" : p->text;
+  return p == nullptr ? "nothing has run yet\n" : p->text();
+}
+
+std::string last_plan_dot() {
+  const std::lock_guard lock(graph_mutex());
+  const intrusive_ptr<Plan>& p = cache().last_plan;
+  return p == nullptr ? "digraph lazy {}\n" : p->dot();
 }
 
 size_t cached_plans() {

@@ -30,6 +30,7 @@ intrusive_ptr<Plan> find_plan(const Graph& graph);
 std::string explain_last_miss();
 // The last plan that ran.
 std::string last_plan_text();
+std::string last_plan_dot();
 size_t cached_plans();
 void set_cache_capacity(size_t plans);
 void clear_cache();

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -80,6 +81,20 @@ void work() {
   }
 }
 
+// Counts the time that a thread does not go on. The lock is held at both ends.
+class Blocked {
+ public:
+  ~Blocked() {
+    counters().blocked_ns +=
+        std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin_)
+            .count();
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ =
+      std::chrono::steady_clock::now();
+};
+
 bool is_idle(const Executor& e) { return !e.busy && e.queue.empty(); }
 
 // A process that ends, and one that forks, waits for what runs. The child of a
@@ -122,6 +137,7 @@ void execute(Graph graph, intrusive_ptr<Plan> plan, bool wait,
   Executor& e = executor();
   const auto job = std::make_shared<Job>(std::move(graph), std::move(plan));
   job->awaited = wait;
+  const Blocked blocked;
   if (wait && is_idle(e)) {
     run_job(*job, lock);
   } else {
@@ -135,11 +151,14 @@ void execute(Graph graph, intrusive_ptr<Plan> plan, bool wait,
 }
 
 void wait_for(const Node& node, GraphLock& lock) {
+  if (node.state != Node::kRunning) return;
+  const Blocked blocked;
   executor().changed.wait(lock, [&] { return node.state != Node::kRunning; });
 }
 
 void wait_for_all(GraphLock& lock) {
   Executor& e = executor();
+  const Blocked blocked;
   e.changed.wait(lock, [&] { return is_idle(e); });
   throw_left_error();
 }

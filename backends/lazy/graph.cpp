@@ -7,6 +7,7 @@
 #include "backends/lazy/cache.h"
 #include "backends/lazy/equal_calls.h"
 #include "backends/lazy/executor.h"
+#include "backends/lazy/syncs.h"
 #include "c10/error.h"
 
 namespace sy::lazy {
@@ -69,6 +70,7 @@ void clean() {
 void check_strict(Cause cause, const OperatorEntry* op) {
   State& s = state();
   ++s.counters.causes[static_cast<int>(cause)];
+  note_sync(cause, op);
   SY_CHECK(!s.strict || cause == Cause::kAsked || cause == Cause::kBound, Value,
            "[{}] expected no sync in strict mode; {} needs values of recorded "
            "calls",

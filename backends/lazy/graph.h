@@ -31,6 +31,8 @@ struct Counters {
   int64_t kernels = 0;  // calls that ran one by one
   int64_t donated = 0;  // bytes of results in the memory of operands
   int64_t causes[kCauses] = {};
+  int64_t blocked_ns = 0;   // threads waited for graphs, or ran them
+  int64_t planning_ns = 0;  // plans were made
 };
 
 // The caller holds graph_mutex() for these.

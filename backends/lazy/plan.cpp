@@ -78,6 +78,8 @@ class Planner {
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
       prepare(plan_->steps[i], groups_of_steps_[i]);
     }
+    plan_->picture = picture_of(graph_);
+    plan_->costs.resize(plan_->steps.size());
     return std::move(plan_);
   }
 
@@ -368,19 +370,17 @@ class Planner {
   }
 
   void prepare(Step& step, const Group* g) {
-    std::string& text = plan_->text;
     if (g == nullptr) {
-      text += str("  {}\n", node(step.nodes[0]).name());
+      step.text = node(step.nodes[0]).name();
       return;
     }
     RegionBuilder b(sizes_of(step));
     fill(&b, step, *g);
     step.region = prepare_region(inner_device().type(), b.region());
-    text += str("  region of {}, {} in, {} out{}:", step.nodes.size(),
-                step.inputs.size(), step.results.size(),
-                step.one_row ? ", one row" : "");
-    for (const int i : step.nodes) text += str(" {}", node(i).name());
-    text += '\n';
+    step.text = str("region of {}, {} in, {} out{}:", step.nodes.size(),
+                    step.inputs.size(), step.results.size(),
+                    step.one_row ? ", one row" : "");
+    for (const int i : step.nodes) step.text += str(" {}", node(i).name());
   }
 
   const Graph& graph_;
@@ -392,7 +392,32 @@ class Planner {
   std::vector<const Group*> groups_of_steps_;
 };
 
+// Mean time and bytes of a run.
+std::string text_of(const Cost& c) {
+  if (c.runs == 0) return "";
+  const auto runs = static_cast<double>(c.runs);
+  return str("{}, {}", time_text(static_cast<double>(c.ns) / runs),
+             bytes_text(static_cast<double>(c.bytes) / runs));
+}
+
 }  // namespace
+
+std::string Plan::text() const {
+  std::string text;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const std::string cost = text_of(costs[i]);
+    text += str("  {}{}{}\n", cost, cost.empty() ? "" : "  ", steps[i].text);
+  }
+  return text;
+}
+
+std::string Plan::dot() const {
+  std::vector<Box> boxes;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    boxes.push_back({steps[i].nodes, text_of(costs[i])});
+  }
+  return dot_of(picture, boxes);
+}
 
 intrusive_ptr<Plan> make_plan(const Graph& graph) {
   return Planner(graph).make();

@@ -5,6 +5,7 @@
 
 #include "aten/backend/region.h"
 #include "backends/lazy/graph.h"
+#include "backends/lazy/text.h"
 
 // How a graph runs: which of its nodes run together, in which order, and whose
 // memory is used again. A plan knows nodes by their places in the graph. It
@@ -49,11 +50,25 @@ struct Step {
   std::vector<RegionResult> results;
   // Values that nobody needs after the step.
   std::vector<ValueRef> last_uses;
+  std::string text;  // what it does, a line
+};
+
+// What a step has cost, of all runs together.
+struct Cost {
+  int64_t runs = 0, ns = 0;
+  int64_t bytes = 0;  // that it read and wrote
 };
 
 struct Plan final : RefCounted {
   std::vector<Step> steps;
-  std::string text;  // a listing, one step per line
+  Picture picture;
+  // Of each step. graph_mutex() guards it.
+  std::vector<Cost> costs;
+
+  // The steps with their mean time and bytes, a line each.
+  std::string text() const;
+  // The graph with a box for each region.
+  std::string dot() const;
 };
 
 // Counts, for each value, the operands of the graph that read it.

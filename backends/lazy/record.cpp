@@ -142,8 +142,31 @@ bool make_by_program(Node* node, const OperatorEntry& op, const Value* args) {
   return true;
 }
 
-// The layouts of the results that a call will have; false if that takes data,
-// or if results are no tensors of their own.
+// Calls f(tensor, its place) for each tensor among the results. False if one of
+// them is a list without elements, whose type is lost, or undefined.
+template <class F>
+bool for_each_result(const std::vector<Value>& results, const F& f) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Value& v = results[i];
+    const auto at = static_cast<int16_t>(i);
+    if (v.is_none()) continue;
+    if (v.is_tensor()) {
+      f(v.to_tensor(), Node::Place{at, -1});
+      continue;
+    }
+    if (v.tag() != Value::Tag::TensorList) return false;
+    int16_t k = 0;
+    for (const TensorBase& t : v.to_tensor_list()) {
+      if (!t.defined() || k == INT16_MAX) return false;
+      f(t, Node::Place{at, k++});
+    }
+    if (k == 0) return false;
+  }
+  return true;
+}
+
+// The results that a call will have; false if that takes data, or if they are
+// no tensors of their own.
 bool infer(const OperatorEntry& op, const Value* args, size_t n,
            std::vector<Value>* shapes) {
   try {
@@ -151,30 +174,27 @@ bool infer(const OperatorEntry& op, const Value* args, size_t n,
   } catch (const NotImplementedError&) {
     return false;
   }
-  for (size_t i = 0; i < shapes->size(); ++i) {
-    const Value& v = (*shapes)[i];
-    if (v.is_none()) continue;
-    if (!v.is_tensor() || !is_whole(v.to_tensor())) return false;
-    for (size_t k = 0; k < i; ++k) {
-      const Value& other = (*shapes)[k];
-      if (other.is_tensor() && other.to_tensor().is_alias_of(v.to_tensor())) {
-        return false;
-      }
-    }
-  }
-  return true;
+  std::vector<const TensorBase*> seen;
+  bool own = true;
+  const bool known =
+      for_each_result(*shapes, [&](const TensorBase& t, Node::Place) {
+        own = own && is_whole(t);
+        for (const TensorBase* other : seen) {
+          own = own && !other->is_alias_of(t);
+        }
+        seen.push_back(&t);
+      });
+  return known && own;
 }
 
 bool add_results(Node* node, const OperatorEntry& op, const Value* args,
                  size_t n) {
   std::vector<Value> shapes;
   if (!infer(op, args, n, &shapes)) return false;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    if (!shapes[i].is_tensor()) continue;
-    const TensorBase& t = shapes[i].to_tensor();
+  for_each_result(shapes, [&](const TensorBase& t, Node::Place at) {
     node->made.emplace_back(Layout(t.scalar_type(), t.sizes(), t.strides()));
-    node->result_of.push_back(static_cast<int8_t>(i));
-  }
+    node->result_of.push_back(at);
+  });
   return !node->made.empty();
 }
 
@@ -192,10 +212,21 @@ bool keep(const Recorded& node, Value* results, size_t num_results,
   if (node == nullptr) return false;
   add_recorded(node);
   std::fill_n(results, num_results, Value());
-  for (size_t i = 0; i < std::min(own, node->made.size()); ++i) {
-    const size_t at =
-        node->result_of.empty() ? i : static_cast<size_t>(node->result_of[i]);
-    results[at] = Value(TensorBase(tensor_of(node, static_cast<uint16_t>(i))));
+  own = std::min(own, node->made.size());
+  std::vector<TensorBase> list;
+  for (size_t i = 0; i < own; ++i) {
+    const TensorBase t = tensor_of(node, static_cast<uint16_t>(i));
+    const Node::Place at = node->result_of.empty()
+                               ? Node::Place{static_cast<int16_t>(i), -1}
+                               : node->result_of[i];
+    if (at.element < 0) {
+      results[at.result] = Value(t);
+      continue;
+    }
+    list.push_back(t);
+    if (i + 1 < own && node->result_of[i + 1].result == at.result) continue;
+    results[at.result] = Value::tensor_list(list.data(), list.size());
+    list.clear();
   }
   return true;
 }

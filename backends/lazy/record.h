@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "backends/lazy/value.h"
 
 // The kernels of the lazy device.
@@ -42,5 +44,8 @@ void fallback(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
 // _copy_from: to, from or on the device.
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking);
 Tensor& fill(Tensor& self, const Scalar& value);
+
+// What becomes of a call of the operator, for people.
+std::string how_recorded(OperatorHandle op);
 
 }  // namespace sy::lazy

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <utility>
 
 #include "aten/engine/copy.h"
 #include "backends/lazy/plan.h"
 #include "c10/error.h"
 #include "c10/thread_state.h"
+#include "c10/trace.h"
 
 namespace sy::lazy {
+
+using Clock = std::chrono::steady_clock;
 
 PlainModes::PlainModes() : before_(thread_state) {
   static_cast<ThreadModes&>(thread_state) = ThreadModes();
@@ -66,8 +70,8 @@ void call_inner(const OperatorEntry& op, std::vector<Value>& args,
                                  results->size());
 }
 
-Run::Run(Graph graph, const Plan& plan)
-    : graph_(std::move(graph)), plan_(plan) {
+Run::Run(Graph graph, Plan& plan)
+    : graph_(std::move(graph)), plan_(plan), costs_(plan.steps.size()) {
   for (const auto& n : graph_.nodes) {
     n->state = Node::kRunning;
     n->release_uses();
@@ -85,16 +89,30 @@ Made& Run::made(ValueRef v) {
 
 void Run::run() {
   const PlainModes modes;
+  const TraceSpan span("lazy graph", [&] {
+    return str("{} calls, {} steps", graph_.nodes.size(), plan_.steps.size());
+  });
+  Clock::time_point begin = Clock::now();
   for (const Step& step : plan_.steps) {
+    bytes_ = 0;
     try {
+      const TraceSpan inner("lazy step", [&] { return step.text; });
       run_step(step);
     } catch (Error& e) {
       name_calls(step, &e);
       throw;
     }
+    const Clock::time_point end = Clock::now();
+    costs_[done_] = {1, std::chrono::nanoseconds(end - begin).count(), bytes_};
+    begin = end;
     ++done_;
     for (const ValueRef v : step.last_uses) made(v).memory.reset();
   }
+}
+
+// Elements that are read again along a dim count once.
+void Run::count_bytes(const Made& m, const Layout& part) {
+  bytes_ += static_cast<int64_t>(std::min(m.layout.bytes(), part.bytes()));
 }
 
 // Says which call failed. Of a region it may be any that can.
@@ -131,6 +149,11 @@ void Run::finish() {
       }
     }
   }
+  for (size_t s = 0; s < done_; ++s) {
+    plan_.costs[s].runs += costs_[s].runs;
+    plan_.costs[s].ns += costs_[s].ns;
+    plan_.costs[s].bytes += costs_[s].bytes;
+  }
   Counters& c = counters();
   c.regions += counts_.regions;
   c.in_regions += counts_.in_regions;
@@ -150,6 +173,10 @@ void Run::run_node(Node& node) {
     return;
   }
   ++counts_.kernels;
+  for (const Operand& o : node.operands) {
+    count_bytes(o.node->made[o.result], o.layout());
+  }
+  for (const Made& m : node.made) count_bytes(m, m.layout);
   if (node.kind == Node::kWrite) return run_write(node);
   run_call(node);
 }
@@ -177,12 +204,18 @@ void Run::run_call(Node& node) {
     node.made[own + k].memory = std::move(written[k]);
   }
   for (size_t i = 0; i < own; ++i) {
-    Value& r = results[node.result_of.empty()
-                           ? i
-                           : static_cast<size_t>(node.result_of[i])];
-    store(node, i, Tensor(r.to_tensor()));
-    r = Value();
+    const Node::Place at = node.result_of.empty()
+                               ? Node::Place{static_cast<int16_t>(i), -1}
+                               : node.result_of[i];
+    Value& r = results[size_t(at.result)];
+    if (at.element < 0) {
+      store(node, i, Tensor(r.to_tensor()));
+      r = Value();
+    } else {
+      store(node, i, Tensor(r.to_tensor_list()[size_t(at.element)]));
+    }
   }
+  results.clear();
 }
 
 // A copy or a constant that no region took.
@@ -279,10 +312,12 @@ void Run::run_region(const Step& step) {
   for (const RegionInput& in : step.inputs) {
     const Operand& o =
         graph_.nodes[size_t(in.reader)]->operands[size_t(in.operand)];
+    count_bytes(o.node->made[o.result], o.layout());
     place(o.layout(), in.dims, o.node->made[o.result].memory);
   }
   for (const RegionResult& r : step.results) {
     Made& m = made(r.value);
+    count_bytes(m, m.layout);
     Storage* donor = nullptr;
     if (r.donor >= 0) {
       const RegionInput& in = step.inputs[size_t(r.donor)];

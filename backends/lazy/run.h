@@ -10,7 +10,7 @@ namespace sy::lazy {
 class Run {
  public:
   // The caller holds graph_mutex(). The graph's nodes are running from now on.
-  Run(Graph graph, const Plan& plan);
+  Run(Graph graph, Plan& plan);
   // Computes. Throws what a kernel throws, with the operator's name. What was
   // computed before stays.
   void run();
@@ -30,11 +30,13 @@ class Run {
   void store(Node& node, size_t result, const Tensor& computed);
   const Made& made(ValueRef v) const;
   Made& made(ValueRef v);
-  void forget(const Step& step);
+  void count_bytes(const Made& m, const Layout& part);
 
   Graph graph_;
-  const Plan& plan_;
-  size_t done_ = 0;  // steps
+  Plan& plan_;
+  size_t done_ = 0;          // steps
+  std::vector<Cost> costs_;  // of the steps
+  int64_t bytes_ = 0;        // that the step which runs reads and writes
   Counters counts_;
   std::vector<Value> args_, results_;  // of the call that runs
 };

@@ -1,5 +1,8 @@
 #include "backends/lazy/text.h"
 
+#include <cstdio>
+#include <iterator>
+
 #include "backends/lazy/groups.h"
 #include "c10/error.h"
 
@@ -48,31 +51,88 @@ std::string graph_text(const Graph& graph) {
   return text;
 }
 
-std::string graph_dot(const Graph& graph) {
-  const Groups groups = make_groups(graph);
-  std::string text = "digraph lazy {\n  node [shape=box, fontsize=10];\n";
-  for (size_t i = 0; i < graph.data.size(); ++i) {
-    text += str("  d{} [label=\"data {}\", shape=ellipse];\n", i,
-                results_text(*graph.data[i]));
-  }
-  for (size_t g = 0; g < groups.groups.size(); ++g) {
-    const Group& group = groups.groups[g];
-    const bool box = group.fused && group.nodes.size() > 1;
-    if (box) text += str("  subgraph cluster{} {{\n    style=filled;\n", g);
-    for (const int i : group.nodes) {
-      const Node& n = *graph.nodes[size_t(i)];
-      text += str("  {}n{} [label=\"{}\\n{}\"];\n", box ? "  " : "", i,
-                  n.name(), results_text(n));
-    }
-    if (box) text += "  }\n";
+Picture picture_of(const Graph& graph) {
+  Picture p;
+  for (const auto& n : graph.data) {
+    p.data.push_back("data\\n" + results_text(*n));
   }
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const Operand& o : graph.nodes[i]->operands) {
-      const int k = o.node->index;
-      text += str("  {}{} -> n{};\n", k < 0 ? "d" : "n", k < 0 ? -1 - k : k, i);
+    const Node& n = *graph.nodes[i];
+    p.nodes.push_back(str("{}\\n{}", n.name(), results_text(n)));
+    for (const Operand& o : n.operands) {
+      p.arrows.push_back({o.node->index, static_cast<int>(i)});
     }
   }
+  return p;
+}
+
+std::string dot_of(const Picture& picture, const std::vector<Box>& boxes) {
+  std::string text =
+      "digraph lazy {\n  node [shape=box, style=filled, fillcolor=white, "
+      "fontname=\"sans-serif\", fontsize=10];\n";
+  for (size_t i = 0; i < picture.data.size(); ++i) {
+    text += str("  d{} [label=\"{}\", shape=ellipse];\n", i, picture.data[i]);
+  }
+  for (size_t b = 0; b < boxes.size(); ++b) {
+    const Box& box = boxes[b];
+    const bool drawn = box.nodes.size() > 1;
+    if (drawn) {
+      text +=
+          str("  subgraph cluster{} {{\n    style=filled; color=lightgrey; "
+              "fontname=\"sans-serif\"; fontsize=10; label=\"{}\";\n",
+              b, box.label);
+    }
+    for (const int i : box.nodes) {
+      const std::string& label = picture.nodes[size_t(i)];
+      const bool alone = !drawn && !box.label.empty();
+      text += str("  {}n{} [label=\"{}{}{}\"];\n", drawn ? "  " : "", i, label,
+                  alone ? "\\n" : "", alone ? box.label : "");
+    }
+    if (drawn) text += "  }\n";
+  }
+  for (const Picture::Arrow a : picture.arrows) {
+    const bool data = a.from < 0;
+    text += str("  {}{} -> n{};\n", data ? "d" : "n",
+                data ? -1 - a.from : a.from, a.to);
+  }
   return text + "}\n";
+}
+
+std::string graph_dot(const Graph& graph) {
+  const Groups groups = make_groups(graph);
+  std::vector<Box> boxes;
+  for (const Group& g : groups.groups) {
+    if (g.fused) {
+      boxes.push_back({g.nodes, g.nodes.size() > 1 ? "region" : ""});
+    } else {
+      for (const int i : g.nodes) boxes.push_back({{i}, ""});
+    }
+  }
+  return dot_of(picture_of(graph), boxes);
+}
+
+namespace {
+
+// A number with a unit, each a thousand times the one before.
+std::string in_units(double v, const char* const* units, size_t n) {
+  size_t i = 0;
+  for (; i + 1 < n && v >= 999.5; ++i) v /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof text, i == 0 || v >= 99.95 ? "%.0f %s" : "%.1f %s",
+                v, units[i]);
+  return text;
+}
+
+}  // namespace
+
+std::string time_text(double ns) {
+  static constexpr const char* kUnits[] = {"ns", "us", "ms", "s"};
+  return in_units(ns, kUnits, std::size(kUnits));
+}
+
+std::string bytes_text(double bytes) {
+  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  return in_units(bytes, kUnits, std::size(kUnits));
 }
 
 }  // namespace sy::lazy

@@ -1,16 +1,40 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backends/lazy/graph.h"
 
-// Pictures of recorded calls. The caller holds graph_mutex().
+// Graphs for people to look at.
 
 namespace sy::lazy {
 
-// One call per line: its results, what it computes, what it reads.
+// What is drawn of a graph; the nodes may be gone.
+struct Picture {
+  struct Arrow {
+    int from, to;  // from < 0 is data[-1 - from]
+  };
+  std::vector<std::string> data, nodes;
+  std::vector<Arrow> arrows;
+};
+
+// Nodes that run together, and a line about them.
+struct Box {
+  std::vector<int> nodes;
+  std::string label;
+};
+
+Picture picture_of(const Graph& graph);
+// In the DOT language. A box of one node is drawn as that node.
+std::string dot_of(const Picture& picture, const std::vector<Box>& boxes);
+
 std::string graph_text(const Graph& graph);
-// For graphviz. Calls that will run as one region are in one box.
+// With a box for each region that there would be.
 std::string graph_dot(const Graph& graph);
+
+// "12.3 us", "4.0 MB"; short.
+std::string time_text(double ns);
+std::string bytes_text(double bytes);
 
 }  // namespace sy::lazy

@@ -148,8 +148,12 @@ struct Node final : RefCounted {
   Few<Value, 4> args;
   uint64_t tensors = 0;
   std::vector<List> lists;
-  // Of made[i], among the call's results, where some of these are None.
-  std::vector<int8_t> result_of;
+  // Of made[i], where some results of the call are None or lists.
+  struct Place {
+    int16_t result;
+    int16_t element;  // of a list, or -1
+  };
+  std::vector<Place> result_of;
 
   std::unique_ptr<Layout> window;  // of kWrite
   // Operands that a kCall writes. Their values after the call come last among

@@ -5,6 +5,7 @@
 
 #include "aten/tensor.h"
 #include "c10/dispatcher.h"
+#include "c10/graphviz.h"
 
 // The lazy device records calls and runs them together, fused, when a value is
 // asked for. docs/lazy.md explains it.
@@ -32,6 +33,9 @@ struct Counters {
   int64_t donated = 0;      // bytes of results in the memory of operands
   // Runs by what asked for them.
   int64_t by_sync = 0, by_read = 0, by_pointer = 0, by_call = 0, by_bound = 0;
+  // Nanoseconds that threads spent in sync() and in readers, running what they
+  // asked for or waiting for it; and that plans took to make.
+  int64_t blocked_ns = 0, planning_ns = 0;
 };
 
 namespace detail {
@@ -71,7 +75,7 @@ inline Counters counters() {
   const Tensor t = op.call();
   const int64_t* const v = t.const_data_ptr<int64_t>();
   return {v[0], v[1], v[2], v[3],  v[4],  v[5],  v[6],
-          v[7], v[8], v[9], v[10], v[11], v[12], v[13]};
+          v[7], v[8], v[9], v[10], v[11], v[12], v[13], v[14], v[15]};
 }
 // The counters, one per line.
 inline std::string counters_text() { return detail::text("counters"); }
@@ -79,8 +83,11 @@ inline std::string counters_text() { return detail::text("counters"); }
 // Why the last graph had to be planned: the nearest plan that there was, and
 // the first difference to it, with the operator.
 inline std::string explain() { return detail::text("miss"); }
-// The steps of the plan that ran last.
+// The steps of the plan that ran last, with the mean time of a run and the bytes
+// that it reads and writes; and its graph for graphviz, with a box for each
+// region.
 inline std::string plan_text() { return detail::text("plan"); }
+inline std::string plan_dot() { return detail::text("plan_dot"); }
 // The recorded calls that these tensors need; of all tensors if there are none.
 // As a listing, and for graphviz, with a box for each region.
 inline std::string graph_text(TensorList tensors = {}) {
@@ -89,6 +96,28 @@ inline std::string graph_text(TensorList tensors = {}) {
 inline std::string graph_dot(TensorList tensors = {}) {
   return detail::text("dot", tensors);
 }
+// The same as SVG pictures, drawn by graphviz's program `dot`. They throw
+// NotImplementedError if there is none on PATH.
+inline std::string plan_svg() { return svg_of_dot(plan_dot()); }
+inline std::string graph_svg(TensorList tensors = {}) {
+  return svg_of_dot(graph_dot(tensors));
+}
+
+// What becomes of calls of an operator, "aten::add.Tensor", on the device: a
+// sentence. Throws NotImplementedError if there is no such operator.
+inline std::string explain_operator(std::string_view op) {
+  static const auto explain =
+      typed_operator<Tensor(std::string_view)>("lazy::explain");
+  return detail::text_of(explain.call(op));
+}
+
+// From now on, remembers which code makes graphs run: 64 frames are looked at
+// for each sync. SWITCHYARD_LAZY_SYNCS=1 does so from the start. syncs_text()
+// has a line for each cause, operator and place, most frequent first; a place is
+// the function outside of Switchyard that called, if the program is linked with
+// -rdynamic, and an offset for addr2line.
+inline void report_syncs(bool on) { detail::set("report_syncs", on); }
+inline std::string syncs_text() { return detail::text("syncs"); }
 
 // In strict mode only sync() runs anything: what reads a value that is not
 // computed throws ValueError.

@@ -24,6 +24,8 @@ int print_operator_names();
 // Signature, kernels and where calls go, of one overload, or of every overload
 // of a name without one.
 int explain_operator(const std::string& name, bool json);
+// How the lazy device records it. Loads the device.
+int explain_recording(const std::string& name, bool json);
 int print_version(bool json);
 // Why a plugin does or does not load. Tries it in a child process, as its code
 // may do what no process survives: to be called before there are threads.

@@ -252,6 +252,8 @@ int run(int argc, char** argv) {
   CLI::App* explain = inspect_command(
       app, "explain", "what an operator is made of, where calls go", inspect);
   explain->add_option("OP", inspect.subject, "add.Tensor, or add")->required();
+  bool lazily = false;
+  explain->add_flag("--lazy", lazily, "how the lazy device records it");
   CLI::App* doctor = inspect_command(
       app, "doctor", "why a plugin does or does not load", inspect);
   doctor->add_option("LIB", inspect.subject, "the library")->required();
@@ -320,7 +322,10 @@ int run(int argc, char** argv) {
   if (ops->parsed()) {
     return list_operators({inspect.subject, words}, inspect.json);
   }
-  if (explain->parsed()) return explain_operator(inspect.subject, inspect.json);
+  if (explain->parsed()) {
+    return lazily ? explain_recording(inspect.subject, inspect.json)
+                  : explain_operator(inspect.subject, inspect.json);
+  }
   if (version->parsed()) return print_version(inspect.json);
   return examine_library(inspect.subject, inspect.json);
 }

@@ -10,8 +10,10 @@
 #include "c10/error.h"
 #include "c10/implementation.h"
 #include "c10/introspect.h"
+#include "c10/plugin/load_library.h"
 #include "c10/schema/function_schema.h"
 #include "c10/schema/nearest.h"
+#include "include/sy/lazy.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/json.h"
@@ -301,6 +303,19 @@ int explain_operator(const std::string& name, bool json) {
     } else {
       text += (text.empty() ? "" : "\n") + explain_text(op);
     }
+  }
+  std::fputs((json ? dump(list, 1) + "\n" : text).c_str(), stdout);
+  return 0;
+}
+
+int explain_recording(const std::string& name, bool json) {
+  load_library("lazy").keep();
+  Json list = Json::array();
+  std::string text;
+  for (OperatorHandle op : overloads(name)) {
+    const std::string how = lazy::explain_operator(op.name());
+    list.push_back({{"name", op.name()}, {"lazy", how}});
+    text += str("{}\n  {}\n", op.entry().schema_text(), how);
   }
   std::fputs((json ? dump(list, 1) + "\n" : text).c_str(), stdout);
   return 0;

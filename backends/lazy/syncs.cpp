@@ -1,0 +1,109 @@
+#include "backends/lazy/syncs.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "c10/demangle.h"
+#include "c10/error.h"
+
+namespace sy::lazy {
+
+namespace {
+
+using Place = std::tuple<Cause, const OperatorEntry*, void*>;
+
+// Guarded by graph_mutex().
+struct Syncs {
+  bool on = [] {
+    const char* const text = std::getenv("SWITCHYARD_LAZY_SYNCS");
+    return text != nullptr && *text != '\0' && *text != '0';
+  }();
+  std::map<Place, int64_t> counts;
+};
+Syncs& syncs() {
+  static auto* s = new Syncs;  // leaked, as the graph is
+  return *s;
+}
+
+// Whether a return address lies in Switchyard, or in a function of it that the
+// program has a copy of.
+bool is_ours(void* address) {
+  Dl_info info;
+  if (dladdr(address, &info) == 0) return false;
+  const std::string_view file = info.dli_fname;
+  if (file.substr(file.rfind('/') + 1).starts_with("libswitchyard")) {
+    return true;
+  }
+  if (info.dli_sname == nullptr) return false;
+  const std::string name = demangled(info.dli_sname);
+  // A template's name begins with the type of its result.
+  return name.starts_with("sy::") || name.find(" sy::") < name.find('(');
+}
+
+// The first return address outside of Switchyard.
+void* caller() {
+  constexpr int kMost = 64;
+  void* frames[kMost];
+  const int n = backtrace(frames, kMost);
+  for (int i = 1; i < n; ++i) {
+    if (!is_ours(frames[i])) return frames[i];
+  }
+  return nullptr;
+}
+
+// "train(Model&)+0x1c in ./digits(+0x4f1c)"; addr2line knows the rest.
+std::string place_text(void* address) {
+  Dl_info info;
+  if (address == nullptr || dladdr(address, &info) == 0) return "unknown";
+  const auto offset = [&](const void* from) {
+    char hex[24];
+    std::snprintf(
+        hex, sizeof hex, "%#tx",
+        static_cast<const char*>(address) - static_cast<const char*>(from));
+    return std::string(hex);
+  };
+  std::string text;
+  if (info.dli_sname != nullptr) {
+    text = str("{}+{} in ", demangled(info.dli_sname), offset(info.dli_saddr));
+  }
+  return text + str("{}(+{})", info.dli_fname, offset(info.dli_fbase));
+}
+
+}  // namespace
+
+void note_sync(Cause cause, const OperatorEntry* op) {
+  Syncs& s = syncs();
+  if (s.on) ++s.counts[{cause, op, caller()}];
+}
+
+void set_report_syncs(bool on) {
+  const std::lock_guard lock(graph_mutex());
+  syncs().on = on;
+  if (on) syncs().counts.clear();
+}
+
+std::string syncs_text() {
+  const std::lock_guard lock(graph_mutex());
+  std::vector<std::pair<Place, int64_t>> all(syncs().counts.begin(),
+                                             syncs().counts.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.second > b.second;
+  });
+  std::string text;
+  for (const auto& [place, n] : all) {
+    const auto& [cause, op, address] = place;
+    text += str("{} for {}{}{}, from {}\n", n, name_of(cause),
+                op == nullptr ? "" : " by ", op == nullptr ? "" : op->name(),
+                place_text(address));
+  }
+  return text;
+}
+
+}  // namespace sy::lazy
