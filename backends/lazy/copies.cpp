@@ -53,6 +53,8 @@ Recorded record_write(Operand src, const TensorBase& dst) {
   return node;
 }
 
+}  // namespace
+
 void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
   if (dst.numel() == 0) return;
   StorageImpl& s = *dst.storage();
@@ -77,8 +79,6 @@ void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
   lock.unlock();
   run_if_too_large("aten::copy_");
 }
-
-}  // namespace
 
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
   if (is_lazy(dst)) {

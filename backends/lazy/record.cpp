@@ -256,6 +256,41 @@ void record_empty(const Kernel&, const OperatorEntry& op, DispatchKeySet,
   run_at_once(op, args, num_args, results, num_results);
 }
 
+// ---- operators that write self
+
+void record_in_place(const Kernel&, const OperatorEntry& op, DispatchKeySet,
+                     Value* args, size_t, Value* results, size_t) {
+  const WritePlan& plan = write_plan(op);
+  const std::vector<Value> pure = functional_arguments(plan, args);
+  const TensorBase& self = args[plan.written[0]].to_tensor();
+  Value fresh;  // what has to be copied to self, unless that is done
+  bool done = false, kept = false;
+  {
+    const std::lock_guard lock(graph_mutex());
+    const Recorded node = make_node(*plan.functional, pure.data(), pure.size());
+    if (node != nullptr && node->kind == Node::kPointwise &&
+        node->made[0].layout.dtype == self.dtype() && self.numel() != 0 &&
+        is_whole(self) && !self.storage()->is_handed_out()) {
+      node->made.clear();
+      node->made.emplace_back(
+          Layout(self.dtype(), self.sizes(), self.strides()));
+      add_recorded(node);
+      give_value(self, node, 0);
+      done = true;
+    } else {
+      kept = keep(node, &fresh, 1);
+    }
+  }
+  if (!done) {
+    if (!kept) {
+      run_at_once(*plan.functional, pure.data(), pure.size(), &fresh, 1);
+    }
+    copy_to_lazy(self, fresh.to_tensor());
+  }
+  results[0] = args[plan.written[0]];
+  run_if_too_large(op.name().data());
+}
+
 // ---- operators that write arguments beside what they return
 
 namespace {

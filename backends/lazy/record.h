@@ -29,6 +29,11 @@ void record_empty(const Kernel&, const OperatorEntry&, DispatchKeySet,
 void record_writing(const Kernel&, const OperatorEntry&, DispatchKeySet,
                     Value* args, size_t num_args, Value* results,
                     size_t num_results);
+// An in-place operator whose pure form is pointwise: records that, as the new
+// value of self. Its guard has checked the call.
+void record_in_place(const Kernel&, const OperatorEntry&, DispatchKeySet,
+                     Value* args, size_t num_args, Value* results,
+                     size_t num_results);
 // Never records the call.
 void at_once(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
              size_t num_args, Value* results, size_t num_results);
@@ -41,6 +46,8 @@ void draw(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
 void fallback(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
               size_t num_args, Value* results, size_t num_results);
 
+// What `dst` holds from now on is what `src` holds; `dst` is lazy.
+void copy_to_lazy(const TensorBase& dst, const TensorBase& src);
 // _copy_from: to, from or on the device.
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking);
 Tensor& fill(Tensor& self, const Scalar& value);

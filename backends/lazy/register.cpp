@@ -11,7 +11,15 @@ namespace sy::lazy {
 
 namespace {
 
-enum class Way : uint8_t { kNone, kRecord, kEmpty, kWriting, kDraw, kAtOnce };
+enum class Way : uint8_t {
+  kNone,
+  kRecord,
+  kEmpty,
+  kWriting,
+  kInPlace,
+  kDraw,
+  kAtOnce
+};
 
 bool is_recordable(const OperatorEntry& op) {
   constexpr uint16_t kNot = OperatorDef::kAliases | OperatorDef::kInplace |
@@ -29,8 +37,21 @@ bool is_draw(const OperatorEntry& op) {
          !op.has_flag(OperatorDef::kGeometry);
 }
 
+bool is_pointwise_in_place(const OperatorEntry& op) {
+  if (!op.has_flag(OperatorDef::kInplace)) return false;
+  const WritePlan& plan = write_plan(op);
+  if (plan.kind != WritePlan::kFunctional || plan.written.size() != 1 ||
+      plan.stored.size() != 1 || plan.stored[0] != plan.written[0]) {
+    return false;
+  }
+  const NodeDesc* const desc = node_desc(*plan.functional);
+  return desc != nullptr && desc->pointwise != nullptr && desc->n_inputs > 0 &&
+         op.has_own_kernel(kCPU) && plan.functional->has_own_kernel(kCPU);
+}
+
 Way way_of(const OperatorEntry& op) {
   if (is_draw(op)) return Way::kDraw;
+  if (is_pointwise_in_place(op)) return Way::kInPlace;
   if (!is_recordable(op)) return Way::kNone;
   if (op.has_flag(OperatorDef::kWrites)) return Way::kWriting;
   if (op.has_flag(OperatorDef::kRandom)) return Way::kAtOnce;
@@ -45,6 +66,7 @@ BoxedFunction kernel_of(Way way) {
     case Way::kRecord: return &record;
     case Way::kEmpty: return &record_empty;
     case Way::kWriting: return &record_writing;
+    case Way::kInPlace: return &record_in_place;
     case Way::kDraw: return &draw;
     case Way::kAtOnce: return &at_once;
     case Way::kNone: break;
@@ -88,7 +110,8 @@ std::string text_of(const OperatorEntry& op, Way way,
   const NodeDesc* const desc = node_desc(op);
   const DispatchInfo* const meta = row(rows, "Meta");
   switch (way) {
-    case Way::kNone: break;
+    case Way::kNone:
+    case Way::kInPlace: break;
     case Way::kEmpty: return "recorded: memory is taken when it is written";
     case Way::kDraw: return "runs at once: numbers come in the order of calls";
     case Way::kAtOnce:
