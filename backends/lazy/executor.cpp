@@ -19,6 +19,12 @@ namespace sy::lazy {
 namespace {
 
 constexpr size_t kQueued = 2;  // graphs that wait behind the one that runs
+// What runs shorter is not worth waking a thread.
+constexpr int64_t kShort = 50'000;  // nanoseconds
+
+bool is_short(const Plan& p) {
+  return p.all.runs > 0 && p.all.ns / p.all.runs < kShort;
+}
 
 struct Job {
   Job(Graph graph, intrusive_ptr<Plan> p)
@@ -138,7 +144,7 @@ void execute(Graph graph, intrusive_ptr<Plan> plan, bool wait,
   const auto job = std::make_shared<Job>(std::move(graph), std::move(plan));
   job->awaited = wait;
   const Blocked blocked;
-  if (wait && is_idle(e)) {
+  if ((wait || is_short(*job->plan)) && is_idle(e)) {
     run_job(*job, lock);
   } else {
     start();

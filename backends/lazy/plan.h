@@ -62,8 +62,9 @@ struct Cost {
 struct Plan final : RefCounted {
   std::vector<Step> steps;
   Picture picture;
-  // Of each step. graph_mutex() guards it.
+  // Of each step, and of all. graph_mutex() guards them.
   std::vector<Cost> costs;
+  Cost all;
 
   // The steps with their mean time and bytes, a line each.
   std::string text() const;

@@ -153,7 +153,10 @@ void Run::finish() {
     plan_.costs[s].runs += costs_[s].runs;
     plan_.costs[s].ns += costs_[s].ns;
     plan_.costs[s].bytes += costs_[s].bytes;
+    plan_.all.ns += costs_[s].ns;
+    plan_.all.bytes += costs_[s].bytes;
   }
+  ++plan_.all.runs;
   Counters& c = counters();
   c.regions += counts_.regions;
   c.in_regions += counts_.in_regions;

@@ -9,8 +9,10 @@
 namespace digits {
 
 void StepGraph::sync() {
-  if (dot_.empty()) dot_ = sy::lazy::graph_dot();
-  sy::lazy::sync();
+  constexpr int kDrawn = 20;  // its times are means by then
+  const bool drawn = ++steps_ == kDrawn;
+  sy::lazy::sync(drawn ? sy::lazy::kWait : sy::lazy::kNoWait);
+  if (drawn) dot_ = sy::lazy::plan_dot();
 }
 
 void StepGraph::write(const std::string& path) const {

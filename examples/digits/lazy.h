@@ -6,7 +6,7 @@
 namespace digits {
 
 // Runs what a step of training has recorded on device lazy, and keeps a picture
-// of the first one.
+// of a step's plan with its times.
 class StepGraph {
  public:
   void sync();
@@ -14,6 +14,7 @@ class StepGraph {
   void write(const std::string& path) const;
 
  private:
+  int steps_ = 0;
   std::string dot_;
 };
 

@@ -74,8 +74,8 @@ inline Counters counters() {
   static const auto op = typed_operator<Tensor()>("lazy::counters");
   const Tensor t = op.call();
   const int64_t* const v = t.const_data_ptr<int64_t>();
-  return {v[0], v[1], v[2], v[3],  v[4],  v[5],  v[6],
-          v[7], v[8], v[9], v[10], v[11], v[12], v[13], v[14], v[15]};
+  return {v[0], v[1], v[2],  v[3],  v[4],  v[5],  v[6],  v[7],
+          v[8], v[9], v[10], v[11], v[12], v[13], v[14], v[15]};
 }
 // The counters, one per line.
 inline std::string counters_text() { return detail::text("counters"); }
@@ -83,9 +83,9 @@ inline std::string counters_text() { return detail::text("counters"); }
 // Why the last graph had to be planned: the nearest plan that there was, and
 // the first difference to it, with the operator.
 inline std::string explain() { return detail::text("miss"); }
-// The steps of the plan that ran last, with the mean time of a run and the bytes
-// that it reads and writes; and its graph for graphviz, with a box for each
-// region.
+// The steps of the plan that ran last, with the mean time of a run and the
+// bytes that it reads and writes; and its graph for graphviz, with a box for
+// each region.
 inline std::string plan_text() { return detail::text("plan"); }
 inline std::string plan_dot() { return detail::text("plan_dot"); }
 // The recorded calls that these tensors need; of all tensors if there are none.
@@ -113,9 +113,9 @@ inline std::string explain_operator(std::string_view op) {
 
 // From now on, remembers which code makes graphs run: 64 frames are looked at
 // for each sync. SWITCHYARD_LAZY_SYNCS=1 does so from the start. syncs_text()
-// has a line for each cause, operator and place, most frequent first; a place is
-// the function outside of Switchyard that called, if the program is linked with
-// -rdynamic, and an offset for addr2line.
+// has a line for each cause, operator and place, most frequent first; a place
+// is the function outside of Switchyard that called, if the program is linked
+// with -rdynamic, and an offset for addr2line.
 inline void report_syncs(bool on) { detail::set("report_syncs", on); }
 inline std::string syncs_text() { return detail::text("syncs"); }
 
