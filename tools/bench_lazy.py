@@ -51,9 +51,13 @@ def judgement(name, lazy, eager):
 
 
 def row(name, lazy, eager):
-    goal, verdict = judgement(name, lazy, eager)
-    return (f"{name:26} {bench.pretty(lazy):>10} {bench.pretty(eager):>10} "
-            f"{lazy / eager:>7.2f} {goal:>8}  {verdict}").rstrip()
+    ns, eager_ns = time_of(lazy), time_of(eager)
+    goal, verdict = judgement(name, ns, eager_ns)
+    text = (f"{name:26} {bench.pretty(ns):>10} {bench.pretty(eager_ns):>10} "
+            f"{ns / eager_ns:>7.2f} {goal:>8}  {verdict}").rstrip()
+    if lazy.peak:
+        text += f"  peak {lazy.peak:.1f} MB, eager {eager.peak:.1f} MB"
+    return text
 
 
 def run(options, threads):
@@ -72,8 +76,10 @@ def run(options, threads):
             for side, figures in sides.items():
                 figures.append(bench.measure(PROGRAM, side + ENDING,
                                              options.min_time, threads))
-        lazy, eager = (time_of(bench.Figure.median(f)) for f in sides.values())
-        results[name] = {"ns": lazy, "eager_ns": eager}
+        lazy, eager = (bench.Figure.median(f) for f in sides.values())
+        results[name] = {"ns": time_of(lazy), "eager_ns": time_of(eager)}
+        if lazy.peak:
+            results[name].update(peak_mb=lazy.peak, eager_peak_mb=eager.peak)
         print(row(name, lazy, eager), flush=True)
     return results
 

@@ -185,7 +185,10 @@ void train(State& s, sy::Device device) {
     wait_for(device);
   };
   for (int i = 0; i < 3; ++i) step();
+  sy::reset_peak_memory_stats();
   for (auto _ : s) step();
+  s.counters["peak_MB"] =
+      static_cast<double>(sy::memory_stats().peak) / (1 << 20);
 }
 
 // Everything that a first step needs, planning included.
