@@ -363,7 +363,7 @@ class Planner {
       return false;
     }
     for (size_t k = 0; k < step.inputs.size(); ++k) {
-      if (k != x && step.inputs[k].value.node == in.value.node) return false;
+      if (k != x && step.inputs[k].value == in.value) return false;
     }
     return std::find(step.last_uses.begin(), step.last_uses.end(), in.value) !=
            step.last_uses.end();

@@ -310,7 +310,9 @@ bool find_written(Node* node, const OperatorEntry& op, const Value* args) {
       return false;
     }
     for (const Operand& other : node->operands) {
-      if (&other != &o && other.node == o.node) return false;
+      if (&other != &o && other.node == o.node && other.result == o.result) {
+        return false;
+      }
     }
     node->written.push_back(at);
   }

@@ -255,7 +255,9 @@ bool Run::dies(const Node& node, size_t operand) {
   const Made& m = o.node->made[o.result];
   for (size_t k = 0; k < node.operands.size(); ++k) {
     const Operand& other = node.operands[k];
-    if (k != operand && other.node == o.node) return false;
+    if (k != operand && other.node == o.node && other.result == o.result) {
+      return false;
+    }
   }
   for (const ValueRef v : plan_.steps[done_].last_uses) {
     if (&made(v) == &m) return m.memory->use_count() == 1;

@@ -74,6 +74,24 @@ TEST(Lazy, OneCallOfManyIsOneRegion) {
   expect_same(y, softmax(x, 1));
 }
 
+// Both statistics are results of one call from the second step on.
+TEST(Lazy, StatisticsOfTrainingAreRecordedInEachStep) {
+  const Tensor x = sample({4, 3, 5, 5}), l = x.to(kLazyDevice);
+  Tensor mean = zeros({3}), variance = ones({3});
+  Tensor lazy_mean = mean.to(kLazyDevice),
+         lazy_variance = variance.to(kLazyDevice);
+  const lazy::Counters before = lazy::counters();
+  for (int i = 0; i < 4; ++i) {
+    batch_norm(x, {}, {}, mean, variance, true, 0.1, 1e-5, false);
+    batch_norm(l, {}, {}, lazy_mean, lazy_variance, true, 0.1, 1e-5, false);
+    if (i % 2 == 1) lazy::sync(lazy::kWait);
+  }
+  EXPECT_EQ(lazy::counters().ran_at_once, before.ran_at_once);
+  EXPECT_EQ(lazy::counters().runs, before.runs + 2);
+  expect_same(lazy_mean, mean);
+  expect_same(lazy_variance, variance);
+}
+
 TEST(Lazy, EqualCallsRunOnce) {
   const Tensor x = sample({8, 3}), l = x.to(kLazyDevice);
   const auto program = [](const Tensor& t) {
