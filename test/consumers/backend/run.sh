@@ -19,4 +19,10 @@ build
   >"$work/report" || grep -A3 '^FAIL' "$work/report" | head -n 40
 check_like "its device conforms" "$(grep '^overloads:' "$work/report")" \
   "* work, 0 fail, 0 missing, *"
+# The lazy device computes on it as on the CPU.
+SWITCHYARD_LAZY_DEVICE=accel:0 "$prefix/bin/sy" conform \
+  --plugin "$work/build/libaccel.so" --plugin lazy --device lazy --jobs 2 \
+  >"$work/report" || grep -A3 '^FAIL' "$work/report" | head -n 40
+check_like "the lazy device on it conforms" \
+  "$(grep '^overloads:' "$work/report")" "* work, 0 fail, 0 missing, *"
 exit "$failed"
