@@ -4,6 +4,8 @@
 
 namespace sy {
 
+HolderReport::~HolderReport() = default;
+
 namespace {
 
 constexpr int kServices = static_cast<int>(BackendService::kCount);

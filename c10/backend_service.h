@@ -1,21 +1,32 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "c10/device.h"
+#include "c10/macros.h"
 
 // What a backend offers besides kernels and devices: one object of a kind for
-// each backend. c10 keeps the pointers and knows nothing of the objects, whose
+// each backend. c10 keeps the pointers and knows nothing of most objects, whose
 // types belong to the layers that use them.
 
 namespace sy {
 
 class LibraryToken;
 
+// For a backend that can say more than how many storages keep its library.
+class SY_API HolderReport {
+ public:
+  virtual ~HolderReport();
+  // Lines for the error of an unload() that is refused; "" if there is nothing
+  // to say. No lock of Switchyard is held.
+  virtual std::string describe() const = 0;
+};
+
 enum class BackendService : uint8_t {
   kRegions,  // RegionEngine of aten/backend/region.h
   kEngines,  // BackendEngines of aten/backend/engines.h
-  kReserved2,
+  kHolders,  // HolderReport
   kReserved3,
   kCount
 };

@@ -434,7 +434,18 @@ void Registry::withdraw(LibraryToken* token,
                         std::chrono::milliseconds timeout) {
   const std::lock_guard load_lock(load_mutex_);
   std::unique_lock lock(mutex_);
-  const auto refuse = [&](const std::string& why) {
+  const auto refuse = [&](std::string why) {
+    std::vector<const HolderReport*> reports;
+    each_service_of(token, [&](DeviceType t, BackendService s) {
+      if (s != BackendService::kHolders) return;
+      reports.push_back(static_cast<HolderReport*>(backend_service(t, s)));
+    });
+    // A backend takes its own lock, under which calls may look operators up.
+    lock.unlock();
+    for (const HolderReport* r : reports) {
+      const std::string lines = r->describe();
+      if (!lines.empty()) why += "\n" + lines;
+    }
     fail(ErrorKind::Error, "library {} cannot be unloaded: held by {}",
          token->name(), why);
   };

@@ -1,5 +1,6 @@
 #include "aten/backend/node.h"
 
+#include <new>
 #include <utility>
 
 #include "c10/schema/function_schema.h"
@@ -102,7 +103,7 @@ PointwiseNode::PointwiseNode(const NodeDesc& node, const Value* args,
   for (int i = 0; i < node.n_scalars; ++i) {
     const NodeScalar& s = node.scalars[i];
     const Value& v = in[s.argument];
-    scalars_[i] = read_scalar(s.kind, s.text, v);
+    new (&room_.scalars[i]) Scalar(read_scalar(s.kind, s.text, v));
     if (s.kind < NodeScalar::kHasValue && v.is_none()) absent_ |= 1u << i;
   }
 }
@@ -130,9 +131,9 @@ ReduceNode::ReduceNode(const NodeDesc& node, const Value* args,
   }
   for (int i = 0; i < node.n_scalars; ++i) {
     const NodeScalar& s = node.scalars[i];
-    scalars_[i] = read_scalar(s.kind, s.text, in[s.argument]);
+    new (&room_.scalars[i]) Scalar(read_scalar(s.kind, s.text, in[s.argument]));
   }
-  args_.scalars = scalars_;
+  args_.scalars = room_.scalars;
 }
 
 ScanArgs scan_node(const NodeDesc& node, const Value* args) {

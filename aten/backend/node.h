@@ -1,5 +1,6 @@
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
 #include "aten/engine/pointwise.h"
@@ -41,13 +42,19 @@ class SY_API PointwiseNode {
                 const int* positions = nullptr);
   PointwiseNode(const PointwiseNode&) = delete;
   const PointwiseOp& op() const { return *node_.pointwise; }
-  PointwiseArgs args() const { return {inputs_, scalars_, absent_}; }
+  PointwiseArgs args() const { return {inputs_, room_.scalars, absent_}; }
 
  private:
   static constexpr int kMaxInputs = 32, kMaxScalars = 32;
+  // Not initialised: most operators have one or two.
+  union Room {
+    Room() {}
+    Scalar scalars[kMaxScalars];
+  };
+  static_assert(std::is_trivially_destructible_v<Scalar>);
   const NodeDesc& node_;
   const TensorBase* inputs_[kMaxInputs];
-  Scalar scalars_[kMaxScalars];
+  Room room_;
   uint32_t absent_ = 0;
 };
 
@@ -61,9 +68,13 @@ class SY_API ReduceNode {
 
  private:
   static constexpr int kMaxScalars = 32;
+  union Room {
+    Room() {}
+    Scalar scalars[kMaxScalars];
+  };
   const NodeDesc& node_;
   int64_t dim_ = 0;
-  Scalar scalars_[kMaxScalars];
+  Room room_;
   ReduceArgs args_;
 };
 

@@ -1,7 +1,9 @@
 #include <cstring>
 
-#include "backends/lazy/value.h"
+#include "backends/lazy/graph.h"
+#include "backends/lazy/text.h"
 #include "c10/backend.h"
+#include "c10/backend_service.h"
 #include "c10/plugin/library.h"
 
 namespace sy::lazy {
@@ -59,7 +61,22 @@ LazyDevice& device() {
   return *d;
 }
 
-SY_BACKEND(Lazy, m) { m.device("lazy", &device()); }
+// Names the calls that an unload() would lose.
+class Holders final : public HolderReport {
+ public:
+  std::string describe() const override {
+    const std::lock_guard lock(graph_mutex());
+    const auto roots = recorded_roots();
+    return roots.empty() ? ""
+                         : "recorded and held by tensors: " + nodes_text(roots);
+  }
+};
+Holders holders;
+
+SY_BACKEND(Lazy, m) {
+  m.device("lazy", &device());
+  m.service(BackendService::kHolders, &holders);
+}
 
 }  // namespace
 

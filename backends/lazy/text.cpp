@@ -1,5 +1,6 @@
 #include "backends/lazy/text.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iterator>
 
@@ -96,6 +97,17 @@ std::string dot_of(const Picture& picture, const std::vector<Box>& boxes) {
                 data ? -1 - a.from : a.from, a.to);
   }
   return text + "}\n";
+}
+
+std::string nodes_text(const std::vector<intrusive_ptr<Node>>& nodes) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, nodes.size()); ++i) {
+    text += str("{}{} {}", i == 0 ? "" : ", ", nodes[i]->name(),
+                results_text(*nodes[i]));
+  }
+  if (nodes.size() > kMost) text += str(" and {} more", nodes.size() - kMost);
+  return text;
 }
 
 std::string graph_dot(const Graph& graph) {

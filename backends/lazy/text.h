@@ -33,6 +33,9 @@ std::string graph_text(const Graph& graph);
 // With a box for each region that there would be.
 std::string graph_dot(const Graph& graph);
 
+// Their names and results, the first few.
+std::string nodes_text(const std::vector<intrusive_ptr<Node>>& nodes);
+
 // "12.3 us", "4.0 MB"; short.
 std::string time_text(double ns);
 std::string bytes_text(double bytes);
