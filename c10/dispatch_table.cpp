@@ -40,10 +40,10 @@ struct Plan {
     slots.push_back(k);
     made_of_slot.push_back(index);
   }
-  // Each has the kernel bound to the operator and, before it, what is called.
+  // Each has the kernel bound to the operator, and what leads there.
   size_t num_kernels() const {
-    size_t n = 2 * made.size();
-    for (const Made& m : made) n += m.device;
+    size_t n = made.size();
+    for (const Made& m : made) n += size_t{m.device} + size_t{m.guard};
     return n;
   }
 };
@@ -178,11 +178,10 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   auto* table = static_cast<DispatchTable*>(std::malloc(head.bytes()));
   if (table == nullptr) throw std::bad_alloc();
   *table = head;
-  Kernel* made = table->kernels();
-  Kernel* next = made + 2 * plan.made.size();
-  for (size_t i = 0; i < plan.made.size(); ++i) {
-    const Plan::Made& m = plan.made[i];
-    Kernel* bound = new (made + 2 * i + 1) Kernel(*m.real);
+  Kernel* next = table->kernels();
+  std::vector<const Kernel*> called;  // of each of plan.made
+  for (const Plan::Made& m : plan.made) {
+    Kernel* bound = new (next++) Kernel(*m.real);
     bound->op = &e;
     Kernel* inner = bound;
     if (m.device) {
@@ -194,13 +193,17 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
                                                          : nullptr,
               &detail::run_on_device);
     }
-    Kernel* entry = new (made + 2 * i) Kernel(*inner);
-    if (m.guard) lead_to(entry, inner, e.def_.guard, e.def_.guard_boxed);
+    if (m.guard) {
+      Kernel* const entry = new (next++) Kernel;
+      lead_to(entry, inner, e.def_.guard, e.def_.guard_boxed);
+      inner = entry;
+    }
+    called.push_back(inner);
   }
   for (size_t i = 0; i < plan.slots.size(); ++i) {
-    const Kernel* k = plan.made_of_slot[i] < 0
-                          ? plan.slots[i]
-                          : made + 2 * plan.made_of_slot[i];
+    const int made = plan.made_of_slot[i];
+    const Kernel* k =
+        made < 0 ? plan.slots[i] : called[static_cast<size_t>(made)];
     if (traced && k != nullptr && !k->is_fallthrough()) {
       Kernel* first = new (next++) Kernel(
           Kernel::from_boxed(&detail::run_traced, const_cast<Kernel*>(k)));
