@@ -51,62 +51,64 @@ class Compiler {
   Compiler(const std::vector<std::string>& names, const FindCallee& find)
       : names_(names), find_(find) {}
 
-  std::unique_ptr<Node> node(const Plan& plan) {
-    if (!plan) return nullptr;
-    auto n = std::make_unique<Node>();
-    n->kind = plan->kind;
-    n->op = plan->op;
+  // Of an absent one: kNone.
+  Node node(const Plan& plan) {
+    Node n;
+    if (!plan) return n;
+    n.kind = plan->kind;
+    n.op = plan->op;
     switch (plan->kind) {
       case PlanKind::kNone: break;
       case PlanKind::kNumber:
-        n->constant =
+        n.data =
             plan->number.is_int ? Value(plan->number.i) : Value(plan->number.d);
         break;
-      case PlanKind::kBool: n->constant = plan->number.i != 0; break;
+      case PlanKind::kBool: n.data = Value(plan->number.i != 0); break;
       case PlanKind::kString:
-        n->constant = Value(std::string_view(plan->name));
+        n.data = Value(std::string_view(plan->name));
         break;
       case PlanKind::kDtype:
-        n->constant = parse_scalar_type(plan->name).value();
+        n.data = Value(parse_scalar_type(plan->name).value());
         break;
-      case PlanKind::kFormat: n->constant = format(plan->name); break;
-      case PlanKind::kName: name(*n, plan->name); break;
-      case PlanKind::kLet: let(*n, *plan); break;
-      case PlanKind::kOperator: call(*n, *plan); break;
+      case PlanKind::kFormat: n.data = format(plan->name); break;
+      case PlanKind::kName: name(n, plan->name); break;
+      case PlanKind::kLet: let(n, *plan); break;
+      case PlanKind::kOperator: call(n, *plan); break;
       case PlanKind::kMetadata:
       case PlanKind::kOptions:
-        n->metadata = metadata(plan->name);
-        children(*n, *plan);
+        n.metadata = metadata(plan->name);
+        children(n, *plan);
         break;
       case PlanKind::kFunction:
+        n.data = Node::Function{nullptr};
         for (const Function& f : kFunctions) {
-          if (f.name == plan->name) n->function = f.call;
+          if (f.name == plan->name) n.data = f.call;
         }
-        SY_INTERNAL_ASSERT(n->function != nullptr);
-        children(*n, *plan);
+        SY_INTERNAL_ASSERT(*std::get_if<Node::Function>(&n.data) != nullptr);
+        children(n, *plan);
         break;
       case PlanKind::kIndexFunction:
-        n->functions = find_index_function(plan->name);
-        children(*n, *plan);
+        n.data = find_index_function(plan->name);
+        children(n, *plan);
         break;
       case PlanKind::kIf:
-        children(*n, *plan);
-        n->results = n->children[1]->results;
+        children(n, *plan);
+        n.results = n.children[1].results;
         break;
       case PlanKind::kTuple:
-        children(*n, *plan);
-        n->results = n->children.size();
+        children(n, *plan);
+        n.results = static_cast<uint32_t>(n.children.size());
         break;
       case PlanKind::kResult:
-        n->index = static_cast<size_t>(plan->number.i);
-        children(*n, *plan);
+        n.index = static_cast<uint32_t>(plan->number.i);
+        children(n, *plan);
         break;
-      case PlanKind::kComprehension: comprehension(*n, *plan); break;
+      case PlanKind::kComprehension: comprehension(n, *plan); break;
       case PlanKind::kList:
-        n->type = plan->type;
-        children(*n, *plan);
+        n.data = plan->type;
+        children(n, *plan);
         break;
-      default: children(*n, *plan);
+      default: children(n, *plan);
     }
     return n;
   }
@@ -116,10 +118,11 @@ class Compiler {
  private:
   struct Local {
     std::string name;
-    size_t first, count;
+    uint32_t first, count;
   };
 
   void children(Node& n, const PlanNode& plan) {
+    n.children.reserve(plan.children.size());
     for (const Plan& c : plan.children) n.children.push_back(node(c));
   }
 
@@ -147,14 +150,14 @@ class Compiler {
     }
     for (size_t i = 0; i < names_.size(); ++i) {
       if (names_[i] == name) {
-        n.index = i;
+        n.index = static_cast<uint32_t>(i);
         return;
       }
     }
     SY_INTERNAL_ASSERT(false, "name {}", name);
   }
 
-  void open(const std::string& name, size_t count) {
+  void open(const std::string& name, uint32_t count) {
     scope_.push_back({name, next_local_, count});
     next_local_ += count;
     max_locals_ = std::max(max_locals_, next_local_);
@@ -165,58 +168,57 @@ class Compiler {
   }
 
   void let(Node& n, const PlanNode& plan) {
+    n.children.reserve(2);
     n.children.push_back(node(plan.children[0]));
-    open(plan.name, n.children[0]->results);
+    open(plan.name, n.children[0].results);
     n.index = scope_.back().first;
     n.children.push_back(node(plan.children[1]));
     close();
-    n.results = n.children[1]->results;
+    n.results = n.children[1].results;
   }
 
   void comprehension(Node& n, const PlanNode& plan) {
-    n.type = plan.type;
-    n.children.resize(2);
+    n.data = plan.type;
+    n.children.resize(plan.children.size());
     n.children[1] = node(plan.children[1]);
     open(plan.name, 1);
     n.index = scope_.back().first;
     n.children[0] = node(plan.children[0]);
-    if (plan.children.size() > 2) {
-      n.children.push_back(node(plan.children[2]));
-    }
+    if (plan.children.size() > 2) n.children[2] = node(plan.children[2]);
     close();
   }
 
   void call(Node& n, const PlanNode& plan) {
     const FunctionSchema& s = *plan.schema;
-    n.results = s.returns().size();
-    if (auto callee = find_(s)) n.callee.emplace(std::move(*callee));
+    n.results = static_cast<uint32_t>(s.returns().size());
+    if (auto callee = find_(s)) n.data = std::move(*callee);
+    n.children.reserve(plan.children.size());
     for (size_t i = 0; i < plan.children.size(); ++i) {
       if (plan.children[i]) {
         n.children.push_back(node(plan.children[i]));
         continue;
       }
-      auto c = std::make_unique<Node>();
-      c->kind = PlanKind::kNumber;
-      c->constant =
+      Node& c = n.children.emplace_back();
+      c.kind = PlanKind::kNumber;
+      c.data =
           default_value(s.arguments()[i].default_value, s.arguments()[i].type);
-      n.children.push_back(std::move(c));
     }
   }
 
   const std::vector<std::string>& names_;
   const FindCallee& find_;
   std::vector<Local> scope_;
-  size_t next_local_ = 0, max_locals_ = 0;
+  uint32_t next_local_ = 0, max_locals_ = 0;
 };
 
 }  // namespace
 
 TensorProgram::TensorProgram(const Plan& plan,
                              const std::vector<std::string>& names,
-                             const std::string& op, const FindCallee& find)
+                             const char* op, const FindCallee& find)
     : op_(op) {
   Compiler compiler(names, find);
-  root_ = compiler.node(plan);
+  root_ = std::make_unique<Node>(compiler.node(plan));
   locals_ = compiler.locals();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,26 +17,19 @@
 
 namespace sy::runtime {
 
-// An ElementProgram and what it points to. Stays where it is.
-class ProgramData {
- public:
-  ProgramData(const lang::Program& program, const std::vector<int>& indices);
-  ProgramData(const ProgramData&) = delete;
-  ProgramData& operator=(const ProgramData&) = delete;
-
-  const ElementProgram& get() const { return program_; }
-
- private:
-  lang::Program compiled_;
-  std::vector<uint8_t> scalar_index_;
-  ElementProgram program_;
-};
+// What a program points to, in one block.
+using ProgramArrays = std::unique_ptr<std::byte[]>;
+// A view of a copy of the program's arrays, which `arrays` holds then.
+// `indices`: of its scalars among those of the call, if they are others.
+ElementProgram copy_program(const lang::Program& program,
+                            const std::vector<int>& indices,
+                            ProgramArrays* arrays);
 
 // A scalar of a call, read from a boxed argument.
 struct ScalarSource {
-  std::string name;
+  InternedString name;
   NodeScalar::Kind kind;
-  std::string text;  // of kEquals
+  InternedString text;  // of kEquals
 
   Scalar read(const Value& v) const {
     return read_scalar(kind, text.c_str(), v);
@@ -47,31 +41,31 @@ std::vector<ScalarSource> scalar_sources(
 
 class PointwiseData {
  public:
+  // `name`, for messages, outlives this.
   PointwiseData(const codegen::PointwiseParts& parts,
-                const FunctionSchema& schema);
+                const FunctionSchema& schema, const char* name);
   PointwiseData(const PointwiseData&) = delete;
   PointwiseData& operator=(const PointwiseData&) = delete;
 
+  // Its names are of what the operands and the scalars are read from.
   const PointwiseOp& op() const { return op_; }
-  // Names of what the operands and the scalars are read from.
-  const std::vector<std::string>& inputs() const { return inputs_; }
   const std::vector<ScalarSource>& scalars() const { return scalars_; }
 
   static constexpr int kMaxScalars = 32;
 
  private:
-  std::string name_;
-  std::vector<std::string> inputs_;
   std::vector<ScalarSource> scalars_;
-  std::vector<const char*> input_names_, scalar_names_;
+  std::vector<const char*> names_;  // of inputs, then of scalars
   std::vector<lang::Uniform> defaults_;
-  std::vector<std::unique_ptr<ProgramData>> programs_;
+  std::unique_ptr<ElementProgram> at_defaults_;
+  ProgramArrays arrays_[2];
   PointwiseOp op_;
 };
 
 class ReduceData {
  public:
-  ReduceData(const codegen::ReduceParts& parts, const std::string& name,
+  // `name`, for messages, outlives this.
+  ReduceData(const codegen::ReduceParts& parts, const char* name,
              const FunctionSchema& schema, size_t accumulators, bool in_double);
   ReduceData(const ReduceData&) = delete;
   ReduceData& operator=(const ReduceData&) = delete;
@@ -80,24 +74,24 @@ class ReduceData {
   const std::vector<ScalarSource>& scalars() const { return scalars_; }
 
  private:
-  std::string name_;
   std::vector<ScalarSource> scalars_;
   std::vector<lang::Uniform> identity_;
-  std::vector<std::unique_ptr<ProgramData>> programs_;
+  std::unique_ptr<ElementProgram> finish_;
+  ProgramArrays arrays_[3];
   ReduceOp op_;
 };
 
 class ScanData {
  public:
-  explicit ScanData(const codegen::Operator& op);
+  // `name`, for messages, outlives this.
+  ScanData(const codegen::Operator& op, const char* name);
   ScanData(const ScanData&) = delete;
   ScanData& operator=(const ScanData&) = delete;
 
   const ScanOp& op() const { return op_; }
 
  private:
-  std::string name_;
-  std::unique_ptr<ProgramData> program_;
+  ProgramArrays arrays_;
   ScanOp op_;
 };
 

@@ -59,16 +59,16 @@ bool same(const Value& a, const Value& b) {
 
 class Evaluator {
  public:
-  Evaluator(const std::string& op, const Named* names, size_t locals)
+  Evaluator(const char* op, const Named* names, size_t locals)
       : op_(op), names_(names), locals_(locals) {}
 
   void several(const Node& n, Value* out) {
     switch (n.kind) {
-      case PlanKind::kLet: bind(n); return several(*n.children[1], out);
+      case PlanKind::kLet: bind(n); return several(n.children[1], out);
       case PlanKind::kIf:
-        return several(*n.children[truth(*n.children[0]) ? 1 : 2], out);
+        return several(n.children[truth(n.children[0]) ? 1 : 2], out);
       case PlanKind::kTuple:
-        for (size_t i = 0; i < n.results; ++i) out[i] = one(*n.children[i]);
+        for (size_t i = 0; i < n.results; ++i) out[i] = one(n.children[i]);
         return;
       case PlanKind::kOperator: return call(n, out);
       case PlanKind::kName:
@@ -90,9 +90,9 @@ class Evaluator {
       case PlanKind::kBool:
       case PlanKind::kString:
       case PlanKind::kDtype:
-      case PlanKind::kFormat: return n.constant;
+      case PlanKind::kFormat: return n.constant();
       case PlanKind::kName: return name(n);
-      case PlanKind::kLet: bind(n); return one(*n.children[1]);
+      case PlanKind::kLet: bind(n); return one(n.children[1]);
       case PlanKind::kOperator: {
         Value out;
         call(n, &out);
@@ -100,32 +100,32 @@ class Evaluator {
       }
       case PlanKind::kMetadata:
       case PlanKind::kOptions: return metadata(n);
-      case PlanKind::kNot: return !truth(*n.children[0]);
-      case PlanKind::kNegate: return negated(one(*n.children[0]));
-      case PlanKind::kHasValue: return !one(*n.children[0]).is_none();
-      case PlanKind::kDouble:
-        return one(*n.children[0]).to_scalar().to_double();
+      case PlanKind::kNot: return !truth(n.children[0]);
+      case PlanKind::kNegate: return negated(one(n.children[0]));
+      case PlanKind::kHasValue: return !one(n.children[0]).is_none();
+      case PlanKind::kDouble: return one(n.children[0]).to_scalar().to_double();
       case PlanKind::kBinary: return binary(n);
       case PlanKind::kConcat: {
-        const Value a = one(*n.children[0]), b = one(*n.children[1]);
+        const Value a = one(n.children[0]), b = one(n.children[1]);
         return IntArrayRef(geometry::concat(a.to_int_list(), b.to_int_list()));
       }
       case PlanKind::kFunction:
-        return n.function(one(*n.children[0]).to_scalar().to_double());
+        return (*std::get_if<Node::Function>(&n.data))(
+            one(n.children[0]).to_scalar().to_double());
       case PlanKind::kIndexFunction: return index_function(n);
-      case PlanKind::kIf:
-        return one(*n.children[truth(*n.children[0]) ? 1 : 2]);
+      case PlanKind::kIf: return one(n.children[truth(n.children[0]) ? 1 : 2]);
       case PlanKind::kList: return list(n);
       case PlanKind::kResult: {
-        std::vector<Value> all(n.children[0]->results);
-        several(*n.children[0], all.data());
+        std::vector<Value> all(n.children[0].results);
+        several(n.children[0], all.data());
         return std::move(all[n.index]);
       }
       case PlanKind::kAt: return at(n);
       case PlanKind::kSlice: {
-        const Value list = one(*n.children[0]);
+        const Value list = one(n.children[0]);
         const auto bound = [&](size_t i, int64_t open) {
-          return n.children[i] ? one(*n.children[i]).to_int() : open;
+          const Node& c = n.children[i];
+          return c.kind == PlanKind::kNone ? open : one(c).to_int();
         };
         const int64_t begin = bound(1, 0);
         return IntArrayRef(
@@ -158,7 +158,7 @@ class Evaluator {
   }
 
   void bind(const Node& n) {
-    const Node& value = *n.children[0];
+    const Node& value = n.children[0];
     locals_[n.index].meta = meta_of(value);
     if (locals_[n.index].meta != nullptr) return;
     if (value.results == 1) {
@@ -182,23 +182,24 @@ class Evaluator {
       args = many.data();
     }
     for (size_t i = 0; i < n.children.size(); ++i) {
-      const Node& c = *n.children[i];
+      const Node& c = n.children[i];
       // Borrowed: the caller holds it for the length of the call.
       const bool lent = c.kind == PlanKind::kName && !c.is_local &&
                         names_[c.index].value->is_tensor();
       args[i] =
           lent ? Value::borrowed(names_[c.index].value->to_tensor()) : one(c);
     }
-    if (!n.callee) {
+    const auto* const callee = std::get_if<Callee>(&n.data);
+    if (callee == nullptr) {
       out[0] = result_type(as_tensors(args[0]));
       return;
     }
-    n.callee->handle().call_boxed(args, n.children.size(), out, n.results);
+    callee->handle().call_boxed(args, n.children.size(), out, n.results);
   }
 
   Value metadata(const Node& n) {
-    const auto dim = [&] { return one(*n.children[1]).to_int(); };
-    if (const autograd::SavedMeta* m = meta_of(*n.children[0])) {
+    const auto dim = [&] { return one(n.children[1]).to_int(); };
+    if (const autograd::SavedMeta* m = meta_of(n.children[0])) {
       switch (n.metadata) {
         case Metadata::kDefined: return m->defined();
         case Metadata::kDevice: return m->device();
@@ -214,7 +215,7 @@ class Evaluator {
         default: SY_INTERNAL_ASSERT(false, "metadata that was not kept");
       }
     }
-    const Value v = one(*n.children[0]);
+    const Value v = one(n.children[0]);
     const TensorBase& t = v.to_tensor();
     switch (n.metadata) {
       case Metadata::kDefined: return t.defined();
@@ -241,9 +242,9 @@ class Evaluator {
   }
 
   Value binary(const Node& n) {
-    if (n.op == Op::kAnd) return truth(*n.children[0]) && truth(*n.children[1]);
-    if (n.op == Op::kOr) return truth(*n.children[0]) || truth(*n.children[1]);
-    const Value a = one(*n.children[0]), b = one(*n.children[1]);
+    if (n.op == Op::kAnd) return truth(n.children[0]) && truth(n.children[1]);
+    if (n.op == Op::kOr) return truth(n.children[0]) || truth(n.children[1]);
+    const Value a = one(n.children[0]), b = one(n.children[1]);
     const bool numbers = a.is_number() && b.is_number();
     if (!numbers && (n.op == Op::kEq || n.op == Op::kNe)) {
       return same(a, b) == (n.op == Op::kEq);
@@ -258,9 +259,8 @@ class Evaluator {
       case Op::kDiv: return x.to_double() / y.to_double();
       case Op::kPow: return std::pow(x.to_double(), y.to_double());
       case Op::kFloorDiv:
-        return geometry::floor_div(op_.c_str(), x.to_long(), y.to_long());
-      case Op::kMod:
-        return geometry::mod(op_.c_str(), x.to_long(), y.to_long());
+        return geometry::floor_div(op_, x.to_long(), y.to_long());
+      case Op::kMod: return geometry::mod(op_, x.to_long(), y.to_long());
       default: break;
     }
     if (whole) return wrapping(n.op, x.to_long(), y.to_long());
@@ -273,12 +273,12 @@ class Evaluator {
     IndexSlot slots[kMaxIndexParameters];
     SY_INTERNAL_ASSERT(n.children.size() <= std::size(slots));
     for (size_t i = 0; i < n.children.size(); ++i) {
-      values[i] = one(*n.children[i]);
+      values[i] = one(n.children[i]);
       slots[i].set(values[i], type_of(values[i]));
     }
     IndexSlot out;
-    call_index_function(n.functions, op_.c_str(), slots, n.children.size(),
-                        &out);
+    call_index_function(*std::get_if<std::span<const IndexFunction>>(&n.data),
+                        op_, slots, n.children.size(), &out);
     return out.box();
   }
 
@@ -296,52 +296,52 @@ class Evaluator {
 
   Value list(const Node& n) {
     const size_t size = n.children.size();
-    const Type element = n.type.without_optional();
+    const Type element = n.type().without_optional();
     switch (element.kind()) {
       case TypeKind::kTensor: {
         std::vector<TensorBase> items;
-        for (const auto& c : n.children) items.push_back(one(*c).to_tensor());
-        return n.type.is_optional()
+        for (const auto& c : n.children) items.push_back(one(c).to_tensor());
+        return n.type().is_optional()
                    ? Value::optional_tensor_list(items.data(), size)
                    : Value::tensor_list(items.data(), size);
       }
       case TypeKind::kFloat:
       case TypeKind::kSymFloat: {
         std::vector<double> items;
-        for (const auto& c : n.children) items.push_back(one(*c).to_double());
+        for (const auto& c : n.children) items.push_back(one(c).to_double());
         return ArrayRef<double>(items);
       }
       case TypeKind::kBool:
       case TypeKind::kSymBool: {
         const std::unique_ptr<bool[]> items(new bool[size]);
         for (size_t i = 0; i < size; ++i) {
-          items[i] = one(*n.children[i]).to_bool();
+          items[i] = one(n.children[i]).to_bool();
         }
         return ArrayRef<bool>(items.get(), size);
       }
       case TypeKind::kScalar: {
         std::vector<Scalar> items;
-        for (const auto& c : n.children) items.push_back(one(*c).to_scalar());
+        for (const auto& c : n.children) items.push_back(one(c).to_scalar());
         return ArrayRef<Scalar>(items);
       }
       default: {
         std::vector<int64_t> items;
-        for (const auto& c : n.children) items.push_back(one(*c).to_int());
+        for (const auto& c : n.children) items.push_back(one(c).to_int());
         return IntArrayRef(items);
       }
     }
   }
 
   Value at(const Node& n) {
-    const Value list = one(*n.children[0]);
-    const int64_t i = one(*n.children[1]).to_int();
+    const Value list = one(n.children[0]);
+    const int64_t i = one(n.children[1]).to_int();
     if (list.tag() == Value::Tag::TensorList ||
         list.tag() == Value::Tag::OptionalTensorList) {
-      return TensorBase(geometry::at(op_.c_str(), list.to_tensor_list(), i));
+      return TensorBase(geometry::at(op_, list.to_tensor_list(), i));
     }
     const auto element = [&](auto values) {
       return Value(values[static_cast<size_t>(
-          geometry::wrap_index(op_.c_str(), i, geometry::len(values)))]);
+          geometry::wrap_index(op_, i, geometry::len(values)))]);
     };
     switch (list.tag()) {
       case Value::Tag::DoubleList: return element(list.to_double_list());
@@ -352,18 +352,18 @@ class Evaluator {
   }
 
   Value comprehension(const Node& n) {
-    const Value source = one(*n.children[1]);
+    const Value source = one(n.children[1]);
     Value& item = locals_[n.index].value;
     locals_[n.index].meta = nullptr;
     std::vector<TensorBase> tensors;
     std::vector<int64_t> ints;
     const auto add = [&](Value v) {
       item = std::move(v);
-      if (n.children.size() > 2 && !truth(*n.children[2])) return;
-      if (n.type == TypeKind::kTensor) {
-        tensors.push_back(one(*n.children[0]).to_tensor());
+      if (n.children.size() > 2 && !truth(n.children[2])) return;
+      if (n.type() == TypeKind::kTensor) {
+        tensors.push_back(one(n.children[0]).to_tensor());
       } else {
-        ints.push_back(one(*n.children[0]).to_int());
+        ints.push_back(one(n.children[0]).to_int());
       }
     };
     switch (source.tag()) {
@@ -386,13 +386,13 @@ class Evaluator {
         for (const int64_t v : source.to_int_list()) add(v);
     }
     item = Value();
-    if (n.type == TypeKind::kTensor) {
+    if (n.type() == TypeKind::kTensor) {
       return Value::tensor_list(tensors.data(), tensors.size());
     }
     return IntArrayRef(ints);
   }
 
-  const std::string& op_;
+  const char* op_;
   const Named* names_;
   std::vector<Local> locals_;
 };

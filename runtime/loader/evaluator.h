@@ -18,15 +18,21 @@ namespace sy::runtime {
 // operators of one schema may call each other.
 class Callee {
  public:
-  explicit Callee(std::string name) : name_(std::move(name)) {}
-  explicit Callee(OperatorHandle h) : name_(h.name()), entry_(&h.entry()) {}
+  explicit Callee(std::string name)
+      : name_(std::make_unique<std::string>(std::move(name))) {}
+  explicit Callee(OperatorHandle h) : entry_(&h.entry()) {}
   Callee(Callee&& o) noexcept : name_(std::move(o.name_)), entry_(o.entry()) {}
+  Callee& operator=(Callee&& o) noexcept {
+    name_ = std::move(o.name_);
+    entry_.store(o.entry(), std::memory_order_relaxed);
+    return *this;
+  }
 
   // Throws NotImplementedError if there is none (any more).
   OperatorHandle handle() const {
     const OperatorEntry* e = entry();
     if (SY_UNLIKELY(e == nullptr)) {
-      e = &Dispatcher::singleton().find_or_throw(name_).entry();
+      e = &Dispatcher::singleton().find_or_throw(*name_).entry();
       entry_.store(e, std::memory_order_relaxed);
     }
     return OperatorHandle(e);
@@ -36,7 +42,7 @@ class Callee {
   const OperatorEntry* entry() const {
     return entry_.load(std::memory_order_relaxed);
   }
-  std::string name_;
+  std::unique_ptr<const std::string> name_;  // null: it was known
   mutable std::atomic<const OperatorEntry*> entry_{nullptr};
 };
 
@@ -55,9 +61,9 @@ struct Named {
 class TensorProgram {
  public:
   // `names`: those that run() gets the values of, in that order. `op` is the
-  // operator's name, for messages.
+  // operator's name, for messages; it outlives the program.
   TensorProgram(const lang::Plan& plan, const std::vector<std::string>& names,
-                const std::string& op, const FindCallee& find);
+                const char* op, const FindCallee& find);
   ~TensorProgram();
   TensorProgram(TensorProgram&&) noexcept;
 
@@ -66,7 +72,7 @@ class TensorProgram {
   struct Node;
 
  private:
-  std::string op_;
+  const char* op_;
   std::unique_ptr<Node> root_;
   size_t locals_ = 0;
 };

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <span>
+#include <variant>
+#include <vector>
+
 #include "runtime/loader/evaluator.h"
 #include "runtime/loader/index_calls.h"
 
@@ -26,18 +30,22 @@ enum class Metadata : uint8_t {
 
 // A lang::PlanNode with its names and operators looked up.
 struct TensorProgram::Node {
-  lang::PlanKind kind;
+  using Function = double (*)(double);
+
+  lang::PlanKind kind = lang::PlanKind::kNone;
   lang::Op op = lang::Op::kAdd;
   Metadata metadata = Metadata::kDim;
   bool is_local = false;  // of kName: of a let, not of the caller
-  size_t index = 0;       // of a name, a local, a result
-  size_t results = 1;     // values that it gives
-  Type type = TypeKind::kTensor;
-  Value constant;
-  std::vector<std::unique_ptr<Node>> children;
-  std::optional<Callee> callee;
-  double (*function)(double) = nullptr;
-  std::span<const IndexFunction> functions;  // of kIndexFunction
+  uint32_t index = 0;     // of a name, a local, a result
+  uint32_t results = 1;   // values that it gives
+  // A constant; the type of a list's elements; what kOperator, kFunction and
+  // kIndexFunction call.
+  std::variant<Value, Type, Callee, Function, std::span<const IndexFunction>>
+      data;
+  std::vector<Node> children;
+
+  const Value& constant() const { return *std::get_if<Value>(&data); }
+  Type type() const { return *std::get_if<Type>(&data); }
 };
 
 }  // namespace sy::runtime

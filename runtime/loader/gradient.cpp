@@ -130,7 +130,7 @@ void InterpretedNode::keep_arguments(const Value* args) {
     const Gradient::Kept& s = g.saved[i];
     if (s.is_result) continue;
     if (!is_read(s)) continue;
-    const int position = form_->positions[g.saved_arguments[i]];
+    const int position = form_->positions[s.place];
     const Value& v = args[position];
     const bool overwritten =
         v.is_tensor() &&
@@ -168,15 +168,15 @@ void InterpretedNode::keep_results(Value* results) {
   for (size_t i = 0; i < kept_.size(); ++i) {
     const Gradient::Kept& s = g.saved[i];
     if (!s.is_result || !is_read(s)) continue;
-    const Tensor& t = as_tensor(std::as_const(results[s.result]));
+    const Tensor& t = as_tensor(std::as_const(results[s.place]));
     if (s.kind == Saved::kMeta) {
       kept_[i].emplace<SavedMeta>().save(t);
-    } else if (s.result > 0 && !g.uses_grads) {
+    } else if (s.place > 0 && !g.uses_grads) {
       // Of several results only the first has a history.
       kept_[i].emplace<SavedTensor>().save(t);
     } else {
       kept_[i].emplace<SavedTensor>().save_output(
-          t, static_cast<uint32_t>(s.result));
+          t, static_cast<uint32_t>(s.place));
     }
   }
 }
@@ -227,12 +227,14 @@ Tensor InterpretedNode::fused(const Gradient::Formula& formula,
                               const Environment& env) const {
   const TensorBase* inputs[Iter::kMaxOperands];
   Scalar scalars[PointwiseData::kMaxScalars];
-  for (size_t i = 0; i < formula.fused_inputs.size(); ++i) {
-    inputs[i] = &std::as_const(env.values[formula.fused_inputs[i]]).to_tensor();
+  const std::vector<int>& reads = formula.fused->reads;
+  const std::vector<ScalarSource>& sources = formula.fused->data.scalars();
+  const size_t n = reads.size() - sources.size();
+  for (size_t i = 0; i < n; ++i) {
+    inputs[i] = &std::as_const(env.values[reads[i]]).to_tensor();
   }
-  for (size_t i = 0; i < formula.fused_scalars.size(); ++i) {
-    scalars[i] = formula.fused->data.scalars()[i].read(
-        env.values[formula.fused_scalars[i]]);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    scalars[i] = sources[i].read(env.values[reads[n + i]]);
   }
   return formula.fused->run({inputs, scalars});
 }
@@ -390,7 +392,7 @@ void reject(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
   below(op, keys, args, num_args, results, n);
 }
 
-int position(const std::vector<std::string>& names, const std::string& name) {
+int position(const std::vector<std::string>& names, std::string_view name) {
   const auto it = std::find(names.begin(), names.end(), name);
   SY_INTERNAL_ASSERT(it != names.end(), "{}", name);
   return static_cast<int>(it - names.begin());
@@ -402,13 +404,12 @@ OperatorState::~OperatorState() = default;
 
 std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
                                         const codegen::Operator& op,
+                                        const char* name,
                                         const FindCallee& find) {
   auto g = std::make_unique<Gradient>();
   const FunctionSchema& schema = op.base.schema;
   std::vector<std::string> names;
   for (const Saved& s : plan.saved) {
-    g->saved_arguments.push_back(s.is_result ? -1
-                                             : schema.argument_index(s.name));
     names.push_back(s.name);
   }
   names.emplace_back("grad");
@@ -423,6 +424,8 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
     }
   }
   g->names = names.size();
+  g->formulas.reserve(plan.formulas.size());
+  g->saved.reserve(plan.saved.size());
   for (const codegen::GradFormula& f : plan.formulas) {
     Gradient::Formula out;
     out.targets = f.targets;
@@ -444,17 +447,22 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
           out.reads.push_back(i);
         }
       }
-      out.program.emplace(f.code.plan, names, op.base.name, find);
+      out.program.emplace(f.code.plan, names, name, find);
     }
     if (f.fused) {
       const codegen::PointwiseParts parts = codegen::fused_parts(op, f);
       if (beyond_limits(parts.program).empty()) {
-        out.fused = std::make_unique<FusedFormula>(parts, schema);
-        for (const std::string& n : out.fused->data.inputs()) {
-          out.fused_inputs.push_back(position(names, n));
+        if (g->name.empty()) g->name = parts.name;
+        out.fused =
+            std::make_unique<FusedFormula>(parts, schema, g->name.c_str());
+        const PointwiseData& data = out.fused->data;
+        std::vector<int>& reads = out.fused->reads;
+        reads.reserve(data.op().n_inputs + data.scalars().size());
+        for (size_t i = 0; i < data.op().n_inputs; ++i) {
+          reads.push_back(position(names, data.op().input_names[i]));
         }
-        for (const ScalarSource& s : out.fused->data.scalars()) {
-          out.fused_scalars.push_back(position(names, s.name));
+        for (const ScalarSource& s : data.scalars()) {
+          reads.push_back(position(names, s.name));
         }
       }
     }
@@ -462,7 +470,9 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
   }
   g->arguments = std::move(plan.arguments);
   for (Saved& s : plan.saved) {
-    g->saved.push_back({std::move(s.name), s.kind, s.is_result, s.result,
+    const int place = s.is_result ? static_cast<int>(s.result)
+                                  : schema.argument_index(s.name);
+    g->saved.push_back({InternedString(s.name), s.kind, s.is_result, place,
                         std::move(s.readers)});
   }
   g->non_differentiable = plan.non_differentiable;

@@ -13,11 +13,14 @@ namespace sy::runtime {
 // A formula as one program.
 struct FusedFormula {
   PointwiseData data;
+  // What its inputs and then its scalars are read from: names of the
+  // environment.
+  std::vector<int> reads;
   FusedPointwise run{data.op()};
 
   FusedFormula(const codegen::PointwiseParts& parts,
-               const FunctionSchema& schema)
-      : data(parts, schema) {}
+               const FunctionSchema& schema, const char* name)
+      : data(parts, schema, name) {}
   ~FusedFormula() { run.clear(); }
 };
 
@@ -28,36 +31,33 @@ struct Gradient {
     bool is_list = false;         // the one target is a Tensor[]
     bool by_geometry = false;
     bool reads_grad = false, reads_grads = false;
-    std::vector<size_t> results;  // of several: whose gradients are read
     int own = -1;  // the name of the target itself, known by its edge
-    std::vector<size_t> reads;  // positions in `saved`
+    std::vector<size_t> results;  // of several: whose gradients are read
+    std::vector<size_t> reads;    // positions in `saved`
     std::optional<TensorProgram> program;
-    // The same as one program, and what it reads: names of the environment,
-    // -1 for grad.
-    std::unique_ptr<FusedFormula> fused;
-    std::vector<int> fused_inputs, fused_scalars;
+    std::unique_ptr<FusedFormula> fused;  // the same as one program
   };
   // Of codegen::Saved what calls need.
   struct Kept {
-    std::string name;
+    InternedString name;
     codegen::Saved::Kind kind;
     bool is_result;
-    size_t result;
+    int place;  // among the results, or the arguments of the base form
     std::vector<size_t> readers;
   };
+  std::string name;  // of the formulas, for messages
   // Positions in the base form of the arguments that have a formula.
   std::vector<size_t> arguments;
   std::vector<Kept> saved;
   bool non_differentiable = false, uses_grads = false;
   size_t names = 0;  // of the environment of formulas
   std::vector<Formula> formulas;
-  // Of each saved argument: its position in the base form; -1 for results.
-  std::vector<int> saved_arguments;
 };
 
-// Throws lang::LangError.
+// `name`, of the operator, outlives the result. Throws lang::LangError.
 std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
                                         const codegen::Operator& op,
+                                        const char* name,
                                         const FindCallee& find);
 
 // Kernels of the Autograd key.

@@ -155,9 +155,9 @@ class Compiler {
 
 class Evaluator {
  public:
-  Evaluator(const std::string& op, const Value* args,
+  Evaluator(const char* op, const Value* args,
             const std::vector<int>& positions, size_t locals)
-      : op_(op.c_str()), args_(args), positions_(positions), locals_(locals) {}
+      : op_(op), args_(args), positions_(positions), locals_(locals) {}
 
   void run(const Node& n, Slot* out) {
     if (n.is_constant) {
@@ -396,8 +396,8 @@ class Evaluator {
 }  // namespace
 
 IndexProgram::IndexProgram(const lang::Expr& e, const FunctionSchema& schema,
-                           std::string op)
-    : expr_(e), op_(std::move(op)) {
+                           const char* op)
+    : expr_(e), op_(op) {
   Compiler compiler(schema);
   root_ = compiler.node(expr_);
   locals_ = compiler.locals();

@@ -14,9 +14,10 @@ namespace sy::runtime {
 // to run by walking its tree. Immutable.
 class IndexProgram {
  public:
-  // `e` has passed compile_index; `op` is the operator's name, for messages.
+  // `e` has passed compile_index; `op` is the operator's name, for messages. It
+  // outlives the program.
   IndexProgram(const lang::Expr& e, const FunctionSchema& schema,
-               std::string op);
+               const char* op);
   ~IndexProgram();
   IndexProgram(IndexProgram&&) noexcept;
   IndexProgram& operator=(IndexProgram&&) noexcept;
@@ -34,7 +35,7 @@ class IndexProgram {
 
  private:
   lang::Expr expr_;
-  std::string op_;
+  const char* op_;
   std::unique_ptr<Node> root_;
   size_t locals_ = 0;
 };

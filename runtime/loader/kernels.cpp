@@ -393,7 +393,7 @@ class Elements {
 };
 
 const char* form_name(const OverloadState& form) {
-  return form.full_name.c_str() + form.op->ns.size() + 2;
+  return form.full_name.c_str() + form.op->base_begins;
 }
 
 void foreach (const Kernel& k, const OperatorEntry&, DispatchKeySet,
@@ -475,11 +475,11 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   const OperatorState& op = *form.op;
   check_boxes(form, args);
   check_requirements(form, args);
-  const Tensor& self = as_tensor(std::as_const(args[op.self]));
-  const Dims sizes = op.view_sizes->list(args, form.positions);
+  const Tensor& self = as_tensor(std::as_const(args[op.view->self]));
+  const Dims sizes = op.view->sizes.list(args, form.positions);
   Dims strides;
-  if (op.view_strides) {
-    strides = op.view_strides->list(args, form.positions);
+  if (op.view->strides) {
+    strides = op.view->strides->list(args, form.positions);
   } else {
     strides.resize(sizes.size());
     int64_t step = 1;
@@ -489,16 +489,16 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     }
   }
   int64_t offset = self.storage_offset();
-  if (op.view_offset) {
-    offset = op.view_offset->integer(args, form.positions);
+  if (op.view->offset) {
+    offset = op.view->offset->integer(args, form.positions);
   }
   const char* const name = op.base_name();
   SY_CHECK(strides.size() == sizes.size(), Value,
            "[{}] expected as many strides as sizes, got {} and {}", name,
            strides.size(), sizes.size());
   // Strides that the caller chooses may leave the storage.
-  if (op.view_strides &&
-      op.view_strides->expr()->kind == lang::NodeKind::kName) {
+  if (op.view->strides &&
+      op.view->strides->expr()->kind == lang::NodeKind::kName) {
     generated::check_in_storage(name, self, sizes, strides, offset);
   }
   size_t values = 0;
@@ -524,6 +524,10 @@ std::vector<Value> base_arguments(const OverloadState& form,
                                   const Value* args) {
   std::vector<Value> out;
   for (size_t i = 0; i < form.positions.size(); ++i) {
+    if (form.fillers.empty()) {
+      out.push_back(args[form.positions[i]]);
+      continue;
+    }
     const OverloadState::Filler& f = form.fillers[i];
     switch (f.kind) {
       case OverloadState::Filler::kArgument:

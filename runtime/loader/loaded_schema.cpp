@@ -8,6 +8,7 @@
 #include "codegen/derivative.h"
 #include "codegen/exact_out.h"
 #include "codegen/foreach.h"
+#include "codegen/functional_form.h"
 #include "runtime/loader/checks.h"
 #include "runtime/loader/gradient.h"
 
@@ -72,6 +73,8 @@ int argument(const FunctionSchema& schema, std::string_view name) {
 
 void fill_node(const Operator& op, OperatorState* state) {
   const codegen::NodeParts parts = codegen::node_parts(op);
+  state->node_inputs.reserve(parts.inputs.size());
+  state->node_scalars.reserve(parts.scalars.size());
   for (const int i : parts.inputs) {
     state->node_inputs.push_back(static_cast<uint8_t>(i));
   }
@@ -103,9 +106,16 @@ void fill_node(const Operator& op, OperatorState* state) {
 void fill_positions(const Operator& op, const Overload& o,
                     OverloadState* form) {
   using Filler = OverloadState::Filler;
-  for (const Argument& a : op.base.schema.arguments()) {
-    const int i = argument(o.schema, a.name.view());
-    form->positions.push_back(i);
+  const auto arguments = op.base.schema.arguments();
+  form->positions.reserve(arguments.size());
+  for (const Argument& a : arguments) {
+    form->positions.push_back(argument(o.schema, a.name.view()));
+  }
+  const auto missing =
+      std::count(form->positions.begin(), form->positions.end(), -1);
+  for (size_t k = 0; missing > 0 && k < arguments.size(); ++k) {
+    const Argument& a = arguments[k];
+    const int i = form->positions[k];
     Filler f{Filler::kArgument};
     if (i < 0) {
       f.kind = a.name == "dtype"    ? Filler::kDtype
@@ -122,25 +132,23 @@ void fill_positions(const Operator& op, const Overload& o,
   }
 }
 
-// What the definition says of the form's functional operator and of what it
-// writes.
-void fill_effects(const Operator& op, const Overload& o,
-                  const std::string& functional, OverloadState* form) {
+// What the definition says of the form's functional operator.
+void fill_functional(const Operator& op, const Overload& o,
+                     const std::string& functional, OverloadState* form) {
   using Places = codegen::FunctionalPlaces;
   static_assert(Places::kDefault == FunctionalForm::kDefault &&
                 Places::kDtype == FunctionalForm::kDtype &&
                 Places::kDevice == FunctionalForm::kDevice);
-  for (const lang::Text& name : op.entry->writes) {
-    form->silent += (form->silent.empty() ? "" : ",") + name.str();
-  }
-  form->writes = form->silent.c_str();
   auto places = functional_places(op, o);
   if (!places) return;
-  form->places = std::move(*places);
-  form->functional = {functional.c_str(), form->places.args.data(),
-                      form->places.written.data(),
-                      static_cast<uint8_t>(form->places.args.size()),
-                      static_cast<uint8_t>(form->places.written.size())};
+  const size_t n = places->args.size();
+  form->places.reserve(n + places->written.size());
+  for (const auto* list : {&places->args, &places->written}) {
+    form->places.insert(form->places.end(), list->begin(), list->end());
+  }
+  form->functional = {functional.c_str(), form->places.data(),
+                      form->places.data() + n, static_cast<uint8_t>(n),
+                      static_cast<uint8_t>(places->written.size())};
 }
 
 // How a value of that type is boxed as a rule.
@@ -207,7 +215,7 @@ std::unique_ptr<LoadedSchema> LoadedSchema::load(
   }
   for (const auto& op : schema->operators_) {
     for (const auto& form : op->overloads) {
-      operators->push_back(form->full_name);
+      operators->push_back(form.full_name);
     }
   }
   return schema;
@@ -261,17 +269,23 @@ void LoadedSchema::add(const Operator& op) {
   state->kind = op.kind();
   state->device_check = op.entry->device_check;
   state->line = static_cast<int>(op.entry->at.line);
-  state->returns = schema.returns().size();
+  state->returns = static_cast<uint32_t>(schema.returns().size());
+  state->arguments.reserve(schema.arguments().size());
   for (const Argument& a : schema.arguments()) {
     state->arguments.push_back({a.name, a.type, a.is_out()});
   }
   state->doc = op.entry->doc;
+  state->source = op.source;
+  for (const lang::Text& name : op.entry->writes) {
+    state->writes += (state->writes.empty() ? "" : ",") + name.str();
+  }
   state->token = library_.token();
-  state->ns = op.ns;
   state->name = op.ns + "::" + op.base.name;
-  state->base.emplace(op.ns + "::" + op.base.name);
+  state->base_begins = static_cast<uint32_t>(op.ns.size() + 2);
+  state->base.emplace(state->name);
+  const char* const name = state->base_name();
   const auto index = [&](const lang::Expr& e) {
-    return IndexProgram(e, schema, op.base.name);
+    return IndexProgram(e, schema, name);
   };
   for (const lang::RequireCode& r : op.contract.require) {
     RequireState require{index(r.expr),
@@ -289,16 +303,16 @@ void LoadedSchema::add(const Operator& op) {
   }
   const std::vector<std::string> names = argument_names(schema);
   for (const lang::TensorCode& code : op.contract.dtype) {
-    state->result_dtypes.emplace_back(code.plan, names, op.base.name, find);
+    state->result_dtypes.emplace_back(code.plan, names, name, find);
   }
   switch (op.kind()) {
     case OperatorKind::kPointwise:
-      state->pointwise =
-          std::make_unique<PointwiseData>(codegen::pointwise_parts(op), schema);
+      state->pointwise = std::make_unique<PointwiseData>(
+          codegen::pointwise_parts(op), schema, name);
       break;
     case OperatorKind::kReduce:
       state->reduce = std::make_unique<ReduceData>(
-          codegen::reduce_parts(op), op.base.name, schema,
+          codegen::reduce_parts(op), name, schema,
           op.entry->reduce->accumulators.size(),
           op.entry->reduce->accumulate.has_value());
       break;
@@ -310,28 +324,28 @@ void LoadedSchema::add(const Operator& op) {
         std::vector<std::string> elements = names;
         elements.emplace_back("i");
         state->is_foreach = true;
-        state->composite.emplace(plan->each.plan, elements, op.base.name, find);
+        state->composite.emplace(plan->each.plan, elements, name, find);
         break;
       }
       std::vector<Type> types;
       for (const Return& r : schema.returns()) types.push_back(r.type);
       const lang::TensorCode code =
           compile(op.entry->composite->expr, op, *model_, types);
-      state->composite.emplace(code.plan, names, op.base.name, find);
+      state->composite.emplace(code.plan, names, name, find);
       break;
     }
     case OperatorKind::kView:
-      state->self = argument(schema, "self");
-      state->view_sizes = index(op.entry->view->sizes.expr);
+      state->view = std::make_unique<ViewState>(ViewState{
+          argument(schema, "self"), index(op.entry->view->sizes.expr), {}, {}});
       if (op.entry->view->strides) {
-        state->view_strides = index(op.entry->view->strides->expr);
+        state->view->strides = index(op.entry->view->strides->expr);
       }
       if (op.entry->view->offset) {
-        state->view_offset = index(op.entry->view->offset->expr);
+        state->view->offset = index(op.entry->view->offset->expr);
       }
       break;
     case OperatorKind::kScan:
-      state->scan = std::make_unique<ScanData>(op);
+      state->scan = std::make_unique<ScanData>(op, name);
       break;
     case OperatorKind::kDispatch: break;
   }
@@ -342,12 +356,14 @@ void LoadedSchema::add(const Operator& op) {
     return known && known->entry().has_flag(OperatorDef::kExactOut);
   });
   const bool exact_out = exact.of(op);
-  for (const Overload* o : op.overloads()) {
-    auto form = std::make_unique<OverloadState>();
+  const std::vector<const Overload*> overloads = op.overloads();
+  state->overloads.reserve(overloads.size());
+  for (const Overload* o : overloads) {
+    OverloadState* const form = &state->overloads.emplace_back();
     form->kind = info_kind(op.kind());
     form->doc = state->doc.c_str();
-    form->OverloadState::source = op.source;
-    form->OperatorInfo::source = form->OverloadState::source.c_str();
+    form->source = state->source.c_str();
+    form->writes = state->writes.c_str();
     form->op = state.get();
     form->inplace = o->schema.is_inplace();
     form->out = o->schema.is_out();
@@ -358,16 +374,17 @@ void LoadedSchema::add(const Operator& op) {
     form->flags = flags_of(op, *o);
     if (described) form->node = &state->node;
     if (exact_out) form->flags |= OperatorDef::kExactOut;
-    fill_positions(op, *o, form.get());
-    fill_effects(op, *o, state->name, form.get());
+    fill_positions(op, *o, form);
+    fill_functional(op, *o, state->name, form);
+    form->boxes.reserve(o->schema.arguments().size());
     for (const Argument& a : o->schema.arguments()) {
-      form->boxes.push_back({tag_of(a.type), a.type, a.name,
-                             static_cast<size_t>(codegen::required_length(a))});
+      form->boxes.push_back({tag_of(a.type),
+                             static_cast<uint32_t>(codegen::required_length(a)),
+                             a.type, a.name});
     }
     form->has_contract =
         !state->require.empty() &&
         std::count(form->positions.begin(), form->positions.end(), -1) == 0;
-    state->overloads.push_back(std::move(form));
   }
   const bool composite = op.kind() == OperatorKind::kComposite;
   lang::Diagnostics diagnostics;
@@ -375,7 +392,7 @@ void LoadedSchema::add(const Operator& op) {
   if (!composite) plan = plan_derivative(*model_, op, diagnostics);
   if (!diagnostics.empty()) throw lang::LangError(diagnostics);
   if (!composite && (plan.non_differentiable || !plan.empty())) {
-    state->gradient = make_gradient(std::move(plan), op, find);
+    state->gradient = make_gradient(std::move(plan), op, name, find);
   }
   register_kernels(*state, op);
   register_gradient(*state);
@@ -389,16 +406,21 @@ void LoadedSchema::impl(const OverloadState& form, const char* key,
                 line(form));
 }
 
-void LoadedSchema::register_engines(OperatorState& state,
-                                    const OverloadState& form) {
+void LoadedSchema::register_engines(OperatorState& state) {
+  std::vector<std::pair<BackendInfo, BoxedFunction>> found;
   each_engines([&](const BackendInfo& b, const BackendEngines& engines) {
     const BoxedFunction f = engine_kernel(state.kind, engines);
-    if (f == nullptr) return;
-    state.engine_kernels.push_back(
-        std::make_unique<EngineKernel>(EngineKernel{&form, b.type}));
-    const Kernel k = Kernel::from_boxed(f, state.engine_kernels.back().get());
-    library_.impl(form.full_name, b.key.c_str(), k.checks_itself(), line(form));
+    if (f != nullptr) found.emplace_back(b, f);
   });
+  // Kernels point to them.
+  state.engine_kernels.reserve(found.size() * state.overloads.size());
+  for (const OverloadState& form : state.overloads) {
+    for (const auto& [b, f] : found) {
+      state.engine_kernels.push_back({&form, b.type});
+      const Kernel k = Kernel::from_boxed(f, &state.engine_kernels.back());
+      library_.impl(form.full_name, b.key, k.checks_itself(), line(form));
+    }
+  }
 }
 
 void LoadedSchema::register_kernels(OperatorState& state, const Operator& op) {
@@ -407,13 +429,14 @@ void LoadedSchema::register_kernels(OperatorState& state, const Operator& op) {
   const bool engine = kind == OperatorKind::kPointwise ||
                       kind == OperatorKind::kReduce ||
                       kind == OperatorKind::kScan;
+  if (engine) register_engines(state);
   for (size_t i = 0; i < overloads.size(); ++i) {
-    const auto& form = state.overloads[i];
+    const OverloadState* const form = &state.overloads[i];
     const bool base = i == 0;
     const Overload& o = *overloads[i];
     OperatorDef def;
     def.flags = form->flags;
-    def.info = form.get();
+    def.info = form;
     if (form->functional.op != nullptr) def.functional = &form->functional;
     const bool contract = op.has_requirements() || !state.shape.empty() ||
                           op.tensor_arguments().size() > 1 ||
@@ -424,7 +447,6 @@ void LoadedSchema::register_kernels(OperatorState& state, const Operator& op) {
       def.guard_boxed = guard_kernel();
     }
     library_.def(op.ns + "::" + to_string(o.schema), def, line(*form));
-    if (engine) register_engines(state, *form);
     if (state.is_foreach) {
       impl(
           *form,
@@ -458,20 +480,20 @@ void LoadedSchema::register_gradient(OperatorState& state) {
   const bool composite = state.kind == OperatorKind::kComposite;
   if (!composite && state.gradient == nullptr) return;
   const bool fixed = !composite && state.gradient->non_differentiable;
-  for (const auto& form : state.overloads) {
+  for (const OverloadState& form : state.overloads) {
     if (composite) {
-      if (form->out) impl(*form, "Autograd", reject_kernel(), false);
+      if (form.out) impl(form, "Autograd", reject_kernel(), false);
     } else if (fixed) {
-      if (form->inplace && form != state.overloads[0]) {
-        impl(*form, "Autograd", overwrite_kernel(), false);
+      if (form.inplace && &form != &state.overloads[0]) {
+        impl(form, "Autograd", overwrite_kernel(), false);
       } else {
-        library_.impl(form->full_name, "Autograd", Kernel::fallthrough(),
-                      line(*form));
+        library_.impl(form.full_name, "Autograd", Kernel::fallthrough(),
+                      line(form));
       }
-    } else if (form->out) {
-      impl(*form, "Autograd", reject_kernel(), false);
+    } else if (form.out) {
+      impl(form, "Autograd", reject_kernel(), false);
     } else {
-      impl(*form, "Autograd", record_kernel(), false);
+      impl(form, "Autograd", record_kernel(), false);
     }
   }
 }

@@ -32,7 +32,7 @@ class LoadedSchema {
   void read(std::string_view text, const std::string& name);
   void build();
   void add(const codegen::Operator& op);
-  void register_engines(OperatorState& state, const OverloadState& form);
+  void register_engines(OperatorState& state);
   void register_kernels(OperatorState& state, const codegen::Operator& op);
   void register_gradient(OperatorState& state);
   void impl(const OverloadState& form, const char* key, BoxedFunction f,

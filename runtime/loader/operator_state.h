@@ -8,7 +8,6 @@
 #include "aten/backend/engines.h"
 #include "c10/operator_def.h"
 #include "c10/plugin/library_token.h"
-#include "codegen/functional_form.h"
 #include "codegen/model.h"
 #include "runtime/loader/descriptors.h"
 #include "runtime/loader/evaluator.h"
@@ -41,26 +40,24 @@ struct OverloadState : OperatorInfo {
   bool inplace = false, out = false;
   bool copied_out = false;  // the tag
   bool returns_view = false;
+  bool has_contract = false;
+  uint16_t flags = 0;     // of OperatorDef
   std::string full_name;  // "mine::add_.Tensor"
-  std::string source;
   // Of each argument of the base form: where it is among this one's, or -1.
   std::vector<int> positions;
   std::vector<int> written;  // arguments
   struct Box {
     Value::Tag tag;
+    uint32_t length;  // of a list of fixed size; else 0
     Type type;
     InternedString name;
-    size_t length = 0;  // of a list of fixed size
   };
   std::vector<Box> boxes;  // what each argument is boxed as
-  bool has_contract = false;
-  uint16_t flags = 0;  // of OperatorDef
-  std::string silent;  // OperatorInfo::writes
-  // What `functional` points to, if it has an operator.
-  codegen::FunctionalPlaces places;
+  // What `functional` points to, if it has an operator: args, then written.
+  std::vector<int8_t> places;
   FunctionalForm functional;
   // out= and in-place forms: what the base form gets where this one has no
-  // such argument.
+  // such argument. Empty if this one has them all.
   struct Filler {
     enum Kind : uint8_t { kArgument, kDtype, kDevice, kDefault } kind;
     Value value = {};
@@ -74,6 +71,13 @@ struct EngineKernel {
   DeviceType backend;
 };
 
+// Of `view:`.
+struct ViewState {
+  int self;  // which argument
+  IndexProgram sizes;
+  std::optional<IndexProgram> strides, offset;
+};
+
 struct OperatorState {
   // The description itself is not kept.
   struct Parameter {
@@ -83,19 +87,19 @@ struct OperatorState {
   };
   lang::OperatorKind kind = lang::OperatorKind::kDispatch;
   bool device_check = true;
+  bool is_foreach = false;  // then `composite` is that of one element
   int line = 0;
-  size_t returns = 0;
+  uint32_t returns = 0;
+  uint32_t base_begins = 0;
   std::vector<Parameter> arguments;  // of the base form
-  std::string doc;
+  std::string doc, source, writes;   // of OperatorInfo
   LibraryToken* token = nullptr;
-  std::string ns;
-  std::string name;                                       // "mine::add.Tensor"
-  std::vector<std::unique_ptr<OverloadState>> overloads;  // base first
-  std::vector<std::unique_ptr<EngineKernel>> engine_kernels;
+  std::string name;                      // "mine::add.Tensor"
+  std::vector<OverloadState> overloads;  // base first; kernels point to them
+  std::vector<EngineKernel> engine_kernels;  // of all forms
   std::unique_ptr<PointwiseData> pointwise;
   std::unique_ptr<ReduceData> reduce;
   std::unique_ptr<ScanData> scan;
-  int self = -1;  // of view
   std::vector<uint8_t> node_inputs;
   std::vector<NodeScalar> node_scalars;
   NodeDesc node;  // of pointwise, reduce and scan
@@ -103,13 +107,12 @@ struct OperatorState {
   std::vector<IndexProgram> shape;
   std::vector<TensorProgram> result_dtypes;  // one, one for each, or none
   std::optional<TensorProgram> composite;
-  bool is_foreach = false;  // then `composite` is that of one element
-  std::optional<IndexProgram> view_sizes, view_strides, view_offset;
+  std::unique_ptr<ViewState> view;
   std::unique_ptr<Gradient> gradient;
   std::optional<Callee> base;
 
   // "add.Tensor"
-  const char* base_name() const { return name.c_str() + ns.size() + 2; }
+  const char* base_name() const { return name.c_str() + base_begins; }
 
   ~OperatorState();
 };
