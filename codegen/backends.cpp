@@ -299,10 +299,13 @@ class Resolver {
   const Overload* add(NamedKernels::Overloads& list, const Text& name) {
     const auto found = known_.find(name.str());
     if (found == known_.end()) {
-      std::vector<std::string_view> names;
-      for (const auto& [known, o] : known_) names.push_back(known);
+      const auto names = [&] {
+        std::vector<std::string_view> all;
+        for (const auto& [known, o] : known_) all.push_back(known);
+        return all;
+      };
       error(name, "unknown operator '{}'{}", name.str(),
-            lang::suggest(name.str(), names));
+            suggestions_.of(name.str(), names));
       return nullptr;
     }
     const auto& [family, op, o] = found->second;
@@ -328,6 +331,7 @@ class Resolver {
   const Backend& backend_;
   lang::Diagnostics& diagnostics_;
   std::map<std::string, Known, std::less<>> known_;
+  lang::Suggestions suggestions_;
   NamedKernels out_;
 };
 

@@ -63,4 +63,24 @@ class LangError : public std::runtime_error {
 std::string suggest(std::string_view name,
                     std::span<const std::string_view> names);
 
+// suggest() for many names that may be wrong, among the same ones. The first
+// wrong ones are looked for, so that a file of errors takes no longer than
+// another. Not safe for several threads.
+class Suggestions {
+ public:
+  // `names()` gives all that there are.
+  template <class F>
+  std::string of(std::string_view name, const F& names) {
+    if (const auto it = given_.find(name); it != given_.end()) {
+      return it->second;
+    }
+    if (given_.size() == kMost) return {};
+    return given_.emplace(name, suggest(name, names())).first->second;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 100;
+  std::map<std::string, std::string, std::less<>> given_;
+};
+
 }  // namespace sy::lang

@@ -29,12 +29,19 @@ class OpTable {
       std::string_view name) const = 0;
   // Every name, for suggestions.
   virtual std::vector<std::string_view> names() const = 0;
+  // As suggest() among them.
+  std::string suggest_name(std::string_view name) const {
+    return suggestions_.of(name, [&] { return names(); });
+  }
   // Of the C++ function, one of those that lookup gave.
   virtual std::string cpp_namespace(const FunctionSchema&) const {
     return "sy";
   }
   // What declares it, if it is no operator; else "".
   virtual std::string cpp_header(const FunctionSchema&) const { return ""; }
+
+ private:
+  mutable Suggestions suggestions_;
 };
 
 struct TensorName {

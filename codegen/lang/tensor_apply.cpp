@@ -84,8 +84,7 @@ Value TensorCompiler::apply(const Node& e, std::string_view name,
                             const std::vector<CallArgument>& args) {
   const auto overloads = ops_.lookup(name);
   if (overloads.empty()) {
-    const auto names = ops_.names();
-    fail(e, "unknown operator '{}'{}", name, suggest(name, names));
+    fail(e, "unknown operator '{}'{}", name, ops_.suggest_name(name));
   }
   auto [resolved, error] = resolve(name, overloads, args);
   if (!resolved) fail(e, std::move(error));

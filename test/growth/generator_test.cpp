@@ -59,6 +59,56 @@ TEST(Growth, Check) {
   EXPECT_LT(g, kMostGrowth) << unit_of_work();
 }
 
+// Entries of one line, in which # stands for the number.
+std::string entries(int64_t n, const std::string& line) {
+  std::string out;
+  for (int64_t i = 0; i < n; ++i) {
+    const std::string k = std::to_string(i);
+    out += "- func: grow::c" + k + "(Tensor self) -> Tensor\n  " + line;
+    out.replace(out.rfind('#'), 1, k);
+    out += "\n\n";
+  }
+  return out;
+}
+
+// Each mistake is told with the name that may be meant.
+TEST(Growth, CheckOfUnknownOperators) {
+  const double g = growth_beyond_known(
+      [](int64_t n) -> std::function<void()> {
+        const std::string path =
+            file("unknown.yaml", entries(n, "composite: absent#(self)"));
+        return [path] {
+          std::ostringstream err;
+          EXPECT_EQ(check_files({path}, {}, err), 1);
+        };
+      },
+      3000);
+  EXPECT_LT(g, kMostGrowth) << unit_of_work();
+}
+
+TEST(Growth, BackendOfUnknownOperators) {
+  const double g = growth_beyond_known(
+      [](int64_t n) -> std::function<void()> {
+        std::string yaml = "backend: Npu\ncpp_namespace: npu\nsupported:\n";
+        for (int64_t i = 0; i < n; ++i) {
+          yaml += "  - grow::absent" + std::to_string(i) + "\n";
+        }
+        EmitOptions o;
+        o.kind = "backend";
+        o.inputs = {file("unknown_npu.yaml", yaml)};
+        o.extra = {
+            file("unknown_listed.yaml", entries(n, "pointwise: self + #"))};
+        o.outs = {::testing::TempDir() + "unknown_npu.h",
+                  ::testing::TempDir() + "unknown_npu.cpp"};
+        return [o] {
+          std::ostringstream err;
+          EXPECT_EQ(emit(o, err), 1);
+        };
+      },
+      3000);
+  EXPECT_LT(g, kMostGrowth) << unit_of_work();
+}
+
 TEST(Growth, EmitLibrary) {
   const double g = growth_beyond_known(
       [](int64_t n) -> std::function<void()> {
