@@ -160,10 +160,13 @@ void Registry::check_impl(RegistrationBatch& batch,
       found == index.defs.end() ? nullptr : found->second;
   OperatorEntry* entry = entries_.find(impl.full_name);
   if (def == nullptr && (entry == nullptr || !entry->defined())) {
-    batch.problem(impl.site,
-                  str("no operator {} to register a {} kernel for{}{}",
-                      impl.full_name, impl.key, hint(impl.full_name),
-                      entry == nullptr ? "" : " (its library was unloaded)"));
+    constexpr size_t kMostHints = 100;  // each reads all names
+    const bool hints = batch.problems.size() < kMostHints;
+    batch.problem(
+        impl.site,
+        str("no operator {} to register a {} kernel for{}{}", impl.full_name,
+            impl.key, hints ? hint(impl.full_name) : std::string(),
+            entry == nullptr ? "" : " (its library was unloaded)"));
     return;
   }
   if (def == nullptr) {

@@ -70,6 +70,27 @@ TEST_F(Defined, MisspeltOperatorNamesTheNearest) {
           "mean lib::relu?");
 }
 
+TEST_F(Defined, OfManyMisspeltOperatorsTheFirstNameTheNearest) {
+  const std::string m =
+      problems_of(LibraryKind::Impl, "lib", "CPU", [](Library& m, void*) {
+        for (int i = 0; i < 150; ++i) {
+          const char name[] = {
+              'r', 'e', 'l', char('a' + i / 26), char('a' + i % 26), 0};
+          m.impl(name, SY_FN(identity));
+        }
+      });
+  const auto count = [&](const std::string& what) {
+    int n = 0;
+    for (size_t at = m.find(what); at != std::string::npos;
+         at = m.find(what, at + 1)) {
+      ++n;
+    }
+    return n;
+  };
+  EXPECT_EQ(count("no operator lib::rel"), 150);
+  EXPECT_EQ(count("did you mean lib::relu?"), 100);
+}
+
 TEST_F(Defined, UnknownKeyListsTheKeys) {
   const std::string m =
       problems_of(LibraryKind::Impl, "lib", "GPU",
