@@ -18,12 +18,12 @@ namespace sy::runtime {
 // operators of one schema may call each other.
 class Callee {
  public:
-  explicit Callee(std::string name)
-      : name_(std::make_unique<std::string>(std::move(name))) {}
+  // `name` outlives this.
+  explicit Callee(const char* name) : name_(name) {}
   explicit Callee(OperatorHandle h) : entry_(&h.entry()) {}
-  Callee(Callee&& o) noexcept : name_(std::move(o.name_)), entry_(o.entry()) {}
+  Callee(Callee&& o) noexcept : name_(o.name_), entry_(o.entry()) {}
   Callee& operator=(Callee&& o) noexcept {
-    name_ = std::move(o.name_);
+    name_ = o.name_;
     entry_.store(o.entry(), std::memory_order_relaxed);
     return *this;
   }
@@ -32,7 +32,7 @@ class Callee {
   OperatorHandle handle() const {
     const OperatorEntry* e = entry();
     if (SY_UNLIKELY(e == nullptr)) {
-      e = &Dispatcher::singleton().find_or_throw(*name_).entry();
+      e = &Dispatcher::singleton().find_or_throw(name_).entry();
       entry_.store(e, std::memory_order_relaxed);
     }
     return OperatorHandle(e);
@@ -42,7 +42,7 @@ class Callee {
   const OperatorEntry* entry() const {
     return entry_.load(std::memory_order_relaxed);
   }
-  std::unique_ptr<const std::string> name_;  // null: it was known
+  const char* name_ = nullptr;  // nullptr: it was known
   mutable std::atomic<const OperatorEntry*> entry_{nullptr};
 };
 

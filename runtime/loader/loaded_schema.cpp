@@ -254,7 +254,8 @@ Callee LoadedSchema::callee(const FunctionSchema& schema) const {
   if (const auto handle = known_->handle(schema)) return Callee(*handle);
   std::string ns = "aten";
   for (const codegen::Family& family : model_->families()) ns = family.ns;
-  return Callee(ns + "::" + to_string(schema.name()));
+  // The name stays for ever, as the operator's entry does.
+  return Callee(InternedString(ns + "::" + to_string(schema.name())).c_str());
 }
 
 void LoadedSchema::add(const Operator& op) {
@@ -282,7 +283,7 @@ void LoadedSchema::add(const Operator& op) {
   state->token = library_.token();
   state->name = op.ns + "::" + op.base.name;
   state->base_begins = static_cast<uint32_t>(op.ns.size() + 2);
-  state->base.emplace(state->name);
+  state->base.emplace(state->name.c_str());
   const char* const name = state->base_name();
   const auto index = [&](const lang::Expr& e) {
     return IndexProgram(e, schema, name);
