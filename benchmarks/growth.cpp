@@ -10,6 +10,7 @@
 
 #include "benchmarks/both.h"
 #ifndef PEER
+#include "c10/plugin/library.h"
 #include "runtime/load_schema.h"
 #endif
 
@@ -136,6 +137,11 @@ std::string described(const std::string& ns, int64_t n) {
   return out;
 }
 
+double bytes_in_use() {
+  const struct mallinfo2 m = mallinfo2();
+  return static_cast<double>(m.uordblks + m.hblkhd);
+}
+
 // load_schema of a file of so many operators, and its bytes; for one.
 void load_schema(State& s) {
   static int next = 0;
@@ -145,15 +151,11 @@ void load_schema(State& s) {
     const std::string ns = "grow" + std::to_string(next++);
     const std::string text = described(ns, n);
     malloc_trim(0);
-    const auto in_use = [] {
-      const struct mallinfo2 m = mallinfo2();
-      return static_cast<double>(m.uordblks + m.hblkhd);
-    };
-    const double before = in_use();
+    const double before = bytes_in_use();
     sy::SchemaHandle handle;
     per_item(s, n,
              seconds_of([&] { handle = sy::load_schema_text(text, ns); }));
-    bytes = (in_use() - before) / static_cast<double>(n);
+    bytes = (bytes_in_use() - before) / static_cast<double>(n);
     handle.unload();
   }
   s.counters["bytes"] = bytes;
@@ -190,6 +192,67 @@ BENCHMARK(libraries)
     ->Name("grow_libraries")
     ->RangeMultiplier(10)
     ->Range(1, 100)
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+
+sy::Tensor first(const sy::Tensor& self, const sy::Tensor&) { return self; }
+
+// So many operators with kernels in C++, of thirty libraries, and their bytes;
+// for one. After the first time their entries are there, which stay for ever.
+std::vector<sy::RegistrationHandle> thirty_libraries(int64_t n) {
+  std::vector<sy::RegistrationHandle> handles;
+  for (int64_t l = 0; l < 30; ++l) {
+    handles.push_back(sy::register_library(
+        sy::LibraryKind::Fragment, "thirty", "", [&](sy::Library& m) {
+          for (int64_t i = l * n / 30; i < (l + 1) * n / 30; ++i) {
+            m.def("p" + std::to_string(i) +
+                      "(Tensor self, Tensor other) -> Tensor",
+                  SY_FN(first));
+          }
+        }));
+  }
+  return handles;
+}
+
+void plugins(State& s) {
+  const int64_t n = s.range(0);
+  double bytes = 0;
+  for (auto _ : s) {
+    malloc_trim(0);
+    const double before = bytes_in_use();
+    std::vector<sy::RegistrationHandle> handles;
+    per_item(s, n, seconds_of([&] { handles = thirty_libraries(n); }));
+    bytes = (bytes_in_use() - before) / static_cast<double>(n);
+  }
+  s.counters["bytes"] = bytes;
+}
+BENCHMARK(plugins)
+    ->Name("grow_plugins")
+    ->RangeMultiplier(10)
+    ->Range(100, 10000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+
+// Their names and schemas, as `sy ops` lists them; for one of all that there
+// are.
+void listing(State& s) {
+  const auto handles = thirty_libraries(s.range(0));
+  for (auto _ : s) {
+    size_t n = 0;
+    const double seconds = seconds_of([&] {
+      for (const sy::OperatorHandle op :
+           sy::Dispatcher::singleton().operators()) {
+        benchmark::DoNotOptimize(op.entry().schema_text());
+        ++n;
+      }
+    });
+    per_item(s, static_cast<int64_t>(n), seconds);
+  }
+}
+BENCHMARK(listing)
+    ->Name("grow_listing")
+    ->RangeMultiplier(10)
+    ->Range(100, 10000)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
 

@@ -2,7 +2,7 @@
 
 Parsing and checking PyTorch's YAML beside torchgen's own reader, in turns;
 generating all code; lines that an operator takes; loading operators into a
-running program; and, with --edit, the time from an edit of a schema to a call
+running program; what one costs in larger and larger files; and, with --edit, the time from an edit of a schema to a call
 of what was edited, for each kind of operator.
 
 Usage: schema_figures.py [--python PYTHON] [--rounds N] [--edit]
@@ -185,6 +185,37 @@ def effort(table, torch_files):
               f"{statistics.median(theirs[n] for n in shared):.0f}, beside its C++")
 
 
+def growth(table, sygen):
+    """Of files of more and more operators: CPU time and peak memory of each."""
+    def each(n, *command):
+        child = subprocess.Popen([sygen, *command], cwd=ROOT)
+        _, status, used = os.wait4(child.pid, 0)
+        if status != 0:
+            sys.exit(f"{command} failed")
+        return (f"{(used.ru_utime + used.ru_stime) / n * 1e6:.0f} us, "
+                f"{used.ru_maxrss / n:.1f} KiB")
+
+    for n in (1000, 10000, 150000):
+        with tempfile.TemporaryDirectory() as work:
+            path = pathlib.Path(work, "grown.yaml")
+            path.write_text("".join(f"""
+- func: grown::p{i}(Tensor self, Tensor other, Scalar alpha=1) -> Tensor
+  promote: int_to_float
+  pointwise: self * exp(other) + alpha
+""" for i in range(n)))
+            of = f"of {n} operators, {path.stat().st_size / 1e6:.1f} MB, each"
+            table.add(f"check {of}", each(
+                n, "check", "--with", "schemas/ops", "--", path))
+            if n > 10000:
+                continue
+            known = [w for f in sorted((ROOT / "schemas/ops").glob("*.yaml"))
+                     for w in ("--extra", f)]
+            outs = [w for end in ("h", "cpp")
+                    for w in ("--out", path.with_suffix("." + end))]
+            table.add(f"emit a library {of}", each(
+                n, "emit", "--kind", "library", "--input", path, *known, *outs))
+
+
 def load(table, rounds):
     program = BIN / "examples/runtime_op/runtime_op"
     if not program.exists():
@@ -280,6 +311,7 @@ def main():
     generation(table, args.sygen, args.rounds)
     effort(table, files)
     load(table, args.rounds)
+    growth(table, args.sygen)
     if args.edit:
         edits(table)
 
