@@ -72,6 +72,15 @@ Combiner::Combiner(const Reduction& r, const program::Uniform* uniforms)
   for (int i = 0; i < k_; ++i) {
     if (!known_) kept_[i] = dtypes_[i];
     size_[i] = static_cast<int64_t>(element_size(kept_[i]));
+    results_[i] = tiles::convert_fn(kept_[i], dtypes_[i]);
+    if (!known_) continue;
+    const ComputeType type = program::compute_type_of(dtypes_[i]);
+    reduce_[i] = tiles::reduce_fn(kinds_[i], type);
+    reduce_rows_[i] = tiles::reduce_rows_fn(kinds_[i], type);
+    const bool one = kinds_[i] == tiles::Reduction::prod ||
+                     kinds_[i] == tiles::Reduction::all;
+    none_[i] = program::make_uniform(program::compute_type_of(kept_[i]), false,
+                                     int64_t{one});
   }
 }
 
@@ -100,36 +109,30 @@ void Accumulator::combine(const char* const* a, const char* const* b,
                         n);
 }
 
+// An accumulator that a kernel adds to; of the first elements to be added, max
+// and min begin with one each.
+void Accumulator::begin(int i, const char* first) {
+  const auto size = static_cast<size_t>(c_.size_[i]);
+  if (c_.kinds_[i] == tiles::Reduction::max ||
+      c_.kinds_[i] == tiles::Reduction::min) {
+    std::memcpy(kept_[i], first, static_cast<size_t>(width_) * size);
+    return;
+  }
+  for (int64_t j = 0; j < width_; ++j) {
+    std::memcpy(kept_[i] + j * c_.size_[i], &c_.none_[i], size);
+  }
+}
+
 void Accumulator::add(const char* const* data, const int64_t* row_stride,
                       int64_t rows, int64_t n) {
   if (rows == 0 || n == 0) return;
   if (c_.known_) {
     for (int i = 0; i < c_.k_; ++i) {
-      const ComputeType type = program::compute_type_of(c_.dtypes_[i]);
-      if (empty_) {
-        switch (c_.kinds_[i]) {
-          case tiles::Reduction::max:
-          case tiles::Reduction::min:
-            std::memcpy(kept_[i], data[i],
-                        static_cast<size_t>(width_ * c_.size_[i]));
-            break;
-          default: {
-            const bool one = c_.kinds_[i] == tiles::Reduction::prod ||
-                             c_.kinds_[i] == tiles::Reduction::all;
-            const program::Uniform u = program::make_uniform(
-                program::compute_type_of(c_.kept_[i]), false, int64_t{one});
-            for (int64_t j = 0; j < width_; ++j) {
-              std::memcpy(kept_[i] + j * c_.size_[i], &u,
-                          static_cast<size_t>(c_.size_[i]));
-            }
-          }
-        }
-      }
+      if (empty_) begin(i, data[i]);
       if (of_row_) {
-        tiles::reduce_fn(c_.kinds_[i], type)(kept_[i], data[i], n);
+        c_.reduce_[i](kept_[i], data[i], n);
       } else {
-        tiles::reduce_rows_fn(c_.kinds_[i], type)(kept_[i], data[i],
-                                                  row_stride[i], rows, n);
+        c_.reduce_rows_[i](kept_[i], data[i], row_stride[i], rows, n);
       }
     }
     empty_ = false;
@@ -222,7 +225,7 @@ void Accumulator::merge(const char* const* other) {
 
 void Accumulator::results(char* const* out) const {
   for (int i = 0; i < c_.k_; ++i) {
-    tiles::convert_fn(c_.kept_[i], c_.dtypes_[i])(out[i], kept_[i], width_);
+    c_.results_[i](out[i], kept_[i], width_);
   }
 }
 

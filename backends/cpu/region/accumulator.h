@@ -37,6 +37,11 @@ class Combiner {
   ScalarType dtypes_[kMaxAccumulators];  // of the sources
   ScalarType kept_[kMaxAccumulators];    // as they are kept
   int64_t size_[kMaxAccumulators];
+  tiles::ConvertFn results_[kMaxAccumulators];
+  // Of a program that kernels know: these, and the accumulator of no elements.
+  tiles::ReduceFn reduce_[kMaxAccumulators];
+  tiles::ReduceRowsFn reduce_rows_[kMaxAccumulators];
+  program::Uniform none_[kMaxAccumulators];
 };
 
 // The accumulators of one row, or of `width` columns side by side. For one
@@ -68,6 +73,7 @@ class Accumulator {
 
  private:
   void add_row(const char* const* data, int64_t n);
+  void begin(int i, const char* first);
   void combine(const char* const* a, const char* const* b, char* const* to,
                int64_t n);
 
