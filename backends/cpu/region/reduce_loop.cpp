@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "backends/cpu/region/accumulator.h"
+#include "backends/cpu/region/calls.h"
 #include "backends/cpu/region/run.h"
 #include "backends/cpu/support/scratch.h"
 #include "c10/parallel.h"
@@ -36,7 +37,6 @@ class ReduceLoop {
         reduced_(loop_.reduced, run.sizes(), bound.strides),
         length_(reduced_.numel()) {
     columns_ = takes_columns();
-    const int64_t tiles = std::max(loop_.tiles, 1);
     if (columns_) {
       width_ = std::min(kept_.size(0), kStrip);
       if (loop_.phases.size() > 1 && length_ > 0) {
@@ -48,10 +48,14 @@ class ReduceLoop {
       strips_ = (kept_.size(0) + width_ - 1) / width_;
       blocks_ = kept_.numel() / kept_.size(0) * strips_;
     } else {
-      tile_ = std::clamp<int64_t>(kTileBytes / (8 * tiles) / 64 * 64, 64, 2048);
       blocks_ = kept_.numel();
     }
+    first_cell_[Port::kTile] = bound_.data.size();
+    first_cell_[Port::kCross] =
+        first_cell_[Port::kTile] + static_cast<size_t>(loop_.tiles);
+    first_cell_[Port::kRow] = first_cell_[Port::kCross] + loop_.crosses.size();
     for (const Phase& p : loop_.phases) {
+      whole_.push_back(takes_whole(p));
       auto& combiners = combiners_.emplace_back();
       for (const Reduction& r : p.reductions) {
         combiners.emplace_back(r, run.uniforms());
@@ -61,6 +65,7 @@ class ReduceLoop {
         for (const Stage& s : *list) integers_ |= !program::is_floating(s.type);
       }
     }
+    if (!columns_) make_calls();
   }
 
   void run() {
@@ -73,7 +78,7 @@ class ReduceLoop {
 
  private:
   struct Thread {
-    // Of each phase.
+    // Of each phase; of columns.
     std::vector<std::deque<BoundStage>> row_stages, stages;
     std::vector<std::deque<Accumulator>> accumulators;
     ScratchBytes memory;  // of its own
@@ -81,9 +86,10 @@ class ReduceLoop {
     char* gathered = nullptr;
     std::vector<char*> base;     // of each memory: of the block
     std::vector<char*> crosses;  // of the block
-    char* rows = nullptr;
-    std::vector<int64_t> offset;  // of each memory at the position
-    int64_t width = 1;            // of the block
+    // Where each place is at the position, by cell().
+    std::vector<char*> cells;
+    int64_t position = -1;  // -1: cells are not known
+    int64_t width = 1;      // of the block
   };
 
   void check_elements(const Reduction& r) const {
@@ -111,6 +117,67 @@ class ReduceLoop {
 
   // ---- a thread's own ----
 
+  // ---- rows: calls of kernels ----
+
+  struct PhaseCalls {
+    KernelCalls rows, stages;
+  };
+
+  void make_calls() {
+    size_t numbers = 0;
+    for (const Phase& p : loop_.phases) {
+      for (const auto* list : {&p.row_stages, &p.stages}) {
+        for (const Stage& s : *list) numbers += s.body.program.n_uniforms;
+      }
+    }
+    const size_t first = first_cell_[Port::kRow] + loop_.rows.size();
+    first_temporary_ = first + numbers;
+    size_t next = first;
+    widest_ = 1;
+    for (const Phase& p : loop_.phases) {
+      PhaseCalls& calls = calls_.emplace_back();
+      for (const Stage& s : p.row_stages) append(s, true, &next, &calls.rows);
+      for (const Stage& s : p.stages) append(s, false, &next, &calls.stages);
+    }
+    const int64_t buffers = std::max(loop_.tiles + temporaries_, 1);
+    tile_ = std::clamp<int64_t>(kTileBytes / (widest_ * buffers) / 64 * 64, 64,
+                                2048);
+    // Sums are made of blocks of so many.
+    if (tile_ > 1024) tile_ = tile_ / 1024 * 1024;
+  }
+
+  void append(const Stage& s, bool row_stage, size_t* number,
+              KernelCalls* calls) {
+    const StageNumbers& own = numbers_.emplace_back(s, run_.uniforms());
+    int64_t strides[kMaxPorts];
+    strides_of(s, row_stage, strides);
+    std::vector<CellOperand> operands[2];
+    const int64_t* stride = strides;
+    int which = 0;
+    for (const auto* list : {&s.inputs, &s.outputs}) {
+      for (const Port& p : *list) {
+        operands[which].push_back({static_cast<CellIndex>(cell(p)),
+                                   p.place == Port::kMemory, p.dtype,
+                                   row_stage ? item(p) : *stride});
+        ++stride;
+        widest_ = std::max(widest_, item(p));
+      }
+      ++which;
+    }
+    widest_ = std::max(
+        widest_, static_cast<int64_t>(program::compute_type_size(s.type)));
+    const int used = calls->append(own.program(), s.type, operands[0],
+                                   static_cast<CellIndex>(*number), operands[1],
+                                   static_cast<CellIndex>(first_temporary_));
+    temporaries_ = std::max(temporaries_, used);
+    for (int u = 0; u < s.body.program.n_uniforms; ++u) {
+      number_cells_.push_back(own.uniforms() + u);
+    }
+    *number += s.body.program.n_uniforms;
+  }
+
+  // ---- columns ----
+
   // Strides of a stage's operands from one of its elements to the next.
   void strides_of(const Stage& s, bool row_stage, int64_t* out) const {
     for (const auto* list : {&s.inputs, &s.outputs}) {
@@ -132,11 +199,11 @@ class ReduceLoop {
   int64_t rows_bytes() const {
     return static_cast<int64_t>(loop_.rows.size()) * width_ * 8;
   }
+  int64_t cross_item(size_t c) const {
+    return static_cast<int64_t>(element_size(loop_.crosses[c]));
+  }
   int64_t cross_bytes(size_t c) const {
-    return (length_ * width_ *
-                static_cast<int64_t>(element_size(loop_.crosses[c])) +
-            63) /
-           64 * 64;
+    return (length_ * width_ * cross_item(c) + 63) / 64 * 64;
   }
   int64_t crosses_bytes() const {
     int64_t n = 0;
@@ -156,8 +223,10 @@ class ReduceLoop {
           to->back().emplace_back(s, run_.uniforms(), strides);
         }
       };
-      bind(phase.row_stages, true, &t->row_stages);
-      bind(phase.stages, false, &t->stages);
+      if (columns_) {
+        bind(phase.row_stages, true, &t->row_stages);
+        bind(phase.stages, false, &t->stages);
+      }
       t->accumulators.emplace_back();
       for (const Combiner& c : combiners_[p]) {
         t->accumulators.back().emplace_back(c, columns_ ? width_ : 0);
@@ -169,7 +238,7 @@ class ReduceLoop {
         sources = std::max(sources, r.sources.size());
       }
     }
-    const int64_t tiles = loop_.tiles * tile_ * 8;
+    const int64_t tiles = (loop_.tiles + temporaries_) * tile_ * widest_;
     const int64_t gathered = static_cast<int64_t>(sources) * tile_ * 8;
     const int64_t own = own_blocks ? rows_bytes() + crosses_bytes() + 64 : 0;
     t->memory.reset(static_cast<size_t>(tiles + gathered + own + 64));
@@ -177,12 +246,30 @@ class ReduceLoop {
     t->gathered = t->tiles + tiles;
     t->base.resize(bound_.data.size());
     t->crosses.resize(loop_.crosses.size());
+    const size_t numbers = first_cell_[Port::kRow] + loop_.rows.size();
+    t->cells.resize(numbers + number_cells_.size() +
+                    static_cast<size_t>(temporaries_));
+    for (size_t i = 0; i < number_cells_.size(); ++i) {
+      // Read alone.
+      t->cells[numbers + i] =
+          const_cast<char*>(reinterpret_cast<const char*>(number_cells_[i]));
+    }
+    for (int i = 0; i < loop_.tiles + temporaries_; ++i) {
+      const bool shared = i < loop_.tiles;
+      const size_t from =
+          shared ? first_cell_[Port::kTile]
+                 : first_temporary_ - static_cast<size_t>(loop_.tiles);
+      t->cells[from + static_cast<size_t>(i)] = t->tiles + i * tile_ * widest_;
+    }
     if (own_blocks) place_block(t, t->gathered + gathered);
   }
 
   // Rows and crosses of a block from there on.
   void place_block(Thread* t, char* at) const {
-    t->rows = at;
+    for (size_t r = 0; r < loop_.rows.size(); ++r) {
+      t->cells[first_cell_[Port::kRow] + r] =
+          at + static_cast<int64_t>(r) * width_ * 8;
+    }
     at += (rows_bytes() + 63) / 64 * 64;
     for (size_t c = 0; c < loop_.crosses.size(); ++c) {
       t->crosses[c] = at;
@@ -192,6 +279,7 @@ class ReduceLoop {
 
   void enter(Thread* t, int64_t block) const {
     const auto memories = static_cast<int>(bound_.data.size());
+    t->position = -1;
     if (!columns_) {
       for (int m = 0; m < memories; ++m) {
         t->base[static_cast<size_t>(m)] =
@@ -210,31 +298,37 @@ class ReduceLoop {
 
   // ---- a phase of a block ----
 
-  // `offset`: of each memory at the position.
-  char* address(const Thread& t, const Port& p, int64_t position,
-                const int64_t* offset) const {
-    switch (p.place) {
-      case Port::kTile: return t.tiles + p.index * tile_ * 8;
-      case Port::kRow: return t.rows + p.index * width_ * 8;
-      case Port::kCross:
-        return t.crosses[static_cast<size_t>(p.index)] +
-               position * width_ * item(p);
-      default: {
-        const auto m = static_cast<size_t>(p.index);
-        return t.base[m] + (offset == nullptr ? 0 : offset[m]);
-      }
+  size_t cell(const Port& p) const {
+    return first_cell_[p.place] + static_cast<size_t>(p.index);
+  }
+
+  void move_to(Thread* t, int64_t position) const {
+    if (t->position == position) return;
+    t->position = position;
+    for (size_t m = 0; m < t->base.size(); ++m) {
+      t->cells[m] = t->base[m] + reduced_.offset(static_cast<int>(m), position);
     }
+    for (size_t c = 0; c < t->crosses.size(); ++c) {
+      t->cells[first_cell_[Port::kCross] + c] =
+          t->crosses[c] + position * width_ * cross_item(c);
+    }
+  }
+
+  // Where a stage's operands are.
+  void point(const Thread& t, const Stage& s, char** to) const {
+    for (const Port& p : s.inputs) *to++ = t.cells[cell(p)];
+    for (const Port& p : s.outputs) *to++ = t.cells[cell(p)];
   }
 
   void run_row_stages(Thread* t, size_t phase) const {
     const auto& stages = loop_.phases[phase].row_stages;
+    if (stages.empty()) return;
+    move_to(t, 0);
+    if (!columns_) return calls_[phase].rows.run(t->cells.data(), 1);
     char* data[kMaxPorts];
     for (size_t s = 0; s < stages.size(); ++s) {
-      size_t n = 0;
-      for (const auto* list : {&stages[s].inputs, &stages[s].outputs}) {
-        for (const Port& p : *list) data[n++] = address(*t, p, 0, nullptr);
-      }
-      t->row_stages[phase][s].runner().run(data, columns_ ? t->width : 1);
+      point(*t, stages[s], data);
+      t->row_stages[phase][s].runner().run(data, t->width);
     }
   }
 
@@ -255,61 +349,58 @@ class ReduceLoop {
     return stride == item(p) || (!columns_ && length_ == 1);
   }
 
-  void run_positions(Thread* t, size_t phase, int64_t from,
-                     int64_t upto) const {
-    const Phase& ph = loop_.phases[phase];
-    // Without stages nothing asks for tiles.
-    bool whole = ph.stages.empty();
-    for (const Reduction& r : ph.reductions) {
+  // Whether a phase needs no tiles, as it has no stages.
+  bool takes_whole(const Phase& phase) const {
+    bool whole = phase.stages.empty();
+    for (const Reduction& r : phase.reductions) {
       for (const Port& p : r.sources) {
         whole &= p.place != Port::kTile && is_direct(p);
       }
     }
-    const int64_t step = whole ? upto - from : columns_ ? kStripRows : tile_;
-    std::vector<int64_t>& offset = t->offset;
-    offset.resize(t->base.size());
+    return whole;
+  }
+
+  void run_positions(Thread* t, size_t phase, int64_t from,
+                     int64_t upto) const {
+    const Phase& ph = loop_.phases[phase];
+    const int64_t step = whole_[phase] ? upto - from
+                         : columns_    ? kStripRows
+                                       : tile_;
+    const int64_t dim = reduced_.size(0);
     for (int64_t at = from; at < upto;) {
-      const int64_t in_dim = at % reduced_.size(0);
-      const int64_t n = std::min({step, upto - at, reduced_.size(0) - in_dim});
-      for (size_t m = 0; m < offset.size(); ++m) {
-        offset[m] = reduced_.offset(static_cast<int>(m), at);
-      }
-      run_stages(t, phase, at, n);
+      const int64_t in_dim = at < dim ? at : at % dim;
+      const int64_t n = std::min({step, upto - at, dim - in_dim});
+      move_to(t, at);
+      run_stages(t, phase, n);
       for (size_t r = 0; r < ph.reductions.size(); ++r) {
-        accumulate(t, ph.reductions[r], at, n, &t->accumulators[phase][r]);
+        accumulate(t, ph.reductions[r], n, &t->accumulators[phase][r]);
       }
       at += n;
     }
   }
 
-  void run_stages(Thread* t, size_t phase, int64_t at, int64_t n) const {
+  void run_stages(Thread* t, size_t phase, int64_t n) const {
+    if (!columns_) return calls_[phase].stages.run(t->cells.data(), n);
     const auto& stages = loop_.phases[phase].stages;
     char* data[kMaxPorts];
     int64_t outer[kMaxPorts];
     for (size_t s = 0; s < stages.size(); ++s) {
-      size_t k = 0;
+      point(*t, stages[s], data);
+      int64_t* stride = outer;
       for (const auto* list : {&stages[s].inputs, &stages[s].outputs}) {
-        for (const Port& p : *list) {
-          outer[k] = columns_ ? position_stride(p) : 0;
-          data[k++] = address(*t, p, at, t->offset.data());
-        }
+        for (const Port& p : *list) *stride++ = position_stride(p);
       }
-      const tiles::Runner& runner = t->stages[phase][s].runner();
-      if (columns_) {
-        runner.run_2d(data, outer, t->width, n);
-      } else {
-        runner.run(data, n);
-      }
+      t->stages[phase][s].runner().run_2d(data, outer, t->width, n);
     }
   }
 
-  void accumulate(Thread* t, const Reduction& r, int64_t at, int64_t n,
+  void accumulate(Thread* t, const Reduction& r, int64_t n,
                   Accumulator* to) const {
     const char* data[Combiner::kMaxAccumulators];
     int64_t strides[Combiner::kMaxAccumulators];
     for (size_t i = 0; i < r.sources.size(); ++i) {
       const Port& p = r.sources[i];
-      char* const from = address(*t, p, at, t->offset.data());
+      char* const from = t->cells[cell(p)];
       data[i] = from;
       strides[i] = position_stride(p);
       if (is_direct(p)) continue;
@@ -341,7 +432,8 @@ class ReduceLoop {
       Accumulator& a = t->accumulators[phase][r];
       char* out[Combiner::kMaxAccumulators];
       for (size_t i = 0; i < reduction.rows.size(); ++i) {
-        out[i] = t->rows + reduction.rows[i] * width_ * 8;
+        out[i] = t->cells[first_cell_[Port::kRow] +
+                          static_cast<size_t>(reduction.rows[i])];
       }
       if (a.settle()) {
         a.results(out);
@@ -467,6 +559,15 @@ class ReduceLoop {
   int64_t blocks_ = 0;
   int64_t tile_ = 0;  // elements of a tile
   std::vector<std::deque<Combiner>> combiners_;
+  size_t first_cell_[4] = {};  // of each Port::Place
+  std::vector<bool> whole_;    // of each phase
+  // Of rows.
+  std::vector<PhaseCalls> calls_;
+  std::deque<StageNumbers> numbers_;
+  std::vector<const program::Uniform*> number_cells_;
+  size_t first_temporary_ = 0;  // cell
+  int temporaries_ = 0;
+  int64_t widest_ = 8;  // element
   bool integers_ = false;
 };
 

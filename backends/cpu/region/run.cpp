@@ -180,15 +180,19 @@ void RegionRun::run() {
   }
 }
 
-BoundStage::BoundStage(const Stage& stage, const program::Uniform* uniforms,
-                       const int64_t* strides) {
+StageNumbers::StageNumbers(const Stage& stage, const program::Uniform* uniforms)
+    : program_(&stage.body.program) {
   for (size_t i = 0; i < stage.uniforms.size(); ++i) {
     uniforms_[i] = uniforms[stage.uniforms[i]];
   }
-  const program::Program* program = &stage.body.program;
-  if (program->bool_uniforms != 0) {
-    program = resolved_.resolve(*program, uniforms_);
+  if (program_->bool_uniforms != 0) {
+    program_ = resolved_.resolve(*program_, uniforms_);
   }
+}
+
+BoundStage::BoundStage(const Stage& stage, const program::Uniform* uniforms,
+                       const int64_t* strides)
+    : numbers_(stage, uniforms) {
   tiles::Operand operands[program::kMaxInputs + program::kMaxResults];
   size_t n = 0;
   for (const auto* list : {&stage.inputs, &stage.outputs}) {
@@ -197,9 +201,9 @@ BoundStage::BoundStage(const Stage& stage, const program::Uniform* uniforms,
       ++n;
     }
   }
-  runner_ =
-      std::make_unique<tiles::Runner>(*program, stage.type, operands, uniforms_,
-                                      operands + stage.inputs.size());
+  runner_ = std::make_unique<tiles::Runner>(numbers_.program(), stage.type,
+                                            operands, numbers_.uniforms(),
+                                            operands + stage.inputs.size());
 }
 
 void check_division(bool integers) {

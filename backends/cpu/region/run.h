@@ -34,6 +34,7 @@ class DimWalk {
   int64_t numel() const { return numel_; }
   // The byte offset of element `index` of the dims from `first` on.
   int64_t offset(int memory, int64_t index, int first = 0) const {
+    if (n_ - first <= 1) return index * stride(memory, first);
     int64_t at = 0;
     for (int d = first; d < n_ && index != 0; ++d) {
       at += index % sizes_[d] * stride(memory, d);
@@ -82,6 +83,19 @@ class RegionRun {
   std::vector<std::unique_ptr<int64_t[]>> strides_;
 };
 
+// A stage's numbers, and its program with what they choose.
+class StageNumbers {
+ public:
+  StageNumbers(const Stage& stage, const program::Uniform* uniforms);
+  const program::Program& program() const { return *program_; }
+  const program::Uniform* uniforms() const { return uniforms_; }
+
+ private:
+  program::Uniform uniforms_[program::kMaxUniforms];
+  program::Resolved resolved_;
+  const program::Program* program_;
+};
+
 // A stage ready for the operands of a run; each thread has its own.
 class BoundStage {
  public:
@@ -91,8 +105,7 @@ class BoundStage {
   const tiles::Runner& runner() const { return *runner_; }
 
  private:
-  program::Uniform uniforms_[program::kMaxUniforms];
-  program::Resolved resolved_;
+  StageNumbers numbers_;
   std::unique_ptr<tiles::Runner> runner_;
 };
 

@@ -1,0 +1,182 @@
+#include "backends/cpu/region/calls.h"
+
+#include "c10/error.h"
+
+namespace sy::cpu {
+
+namespace {
+
+int64_t size_of(ScalarType dtype) {
+  return static_cast<int64_t>(element_size(dtype));
+}
+
+}  // namespace
+
+void KernelCalls::convert(CellIndex to, CellIndex from, ScalarType dtype,
+                          ScalarType as, bool once) {
+  Call& c = calls_.emplace_back();
+  c.fn.convert = tiles::convert_fn(dtype, as);
+  c.kind = kConvert;
+  c.once = once;
+  c.to = to;
+  c.a = from;
+}
+
+void KernelCalls::move(Kind kind, CellIndex to, CellIndex from,
+                       ScalarType dtype, int64_t stride) {
+  Call& c = calls_.emplace_back();
+  c.kind = kind;
+  c.once = false;
+  c.size = static_cast<uint8_t>(size_of(dtype));
+  c.to = to;
+  c.a = from;
+  c.stride = stride;
+}
+
+class KernelCalls::Appender {
+ public:
+  Appender(KernelCalls* to, const program::Program& p,
+           program::ComputeType type, CellIndex temporaries)
+      : to_(*to), p_(p), type_(type), first_(temporaries), next_(temporaries) {}
+
+  int run(const std::vector<CellOperand>& inputs, CellIndex uniforms,
+          const std::vector<CellOperand>& results) {
+    SY_INTERNAL_ASSERT(program::within_limits(p_),
+                       "element program: too many registers or operands");
+    find_results(results);
+    for (int r = 0; r < p_.n_inputs; ++r) read(r, inputs[at(r)]);
+    for (int u = 0; u < p_.n_uniforms; ++u) {
+      const int r = p_.n_inputs + u;
+      cell_[r] = static_cast<CellIndex>(uniforms + u);
+      single_[r] = true;
+    }
+    const int fixed = p_.n_inputs + p_.n_uniforms;
+    for (int r = fixed; r < p_.n_registers; ++r) own_[r] = next_++;
+    for (int i = 0; i < p_.n_steps; ++i) step(i, results);
+    for (int k = 0; k < p_.n_results; ++k) write(k, results[at(k)]);
+    return next_ - first_;
+  }
+
+ private:
+  static size_t at(int i) { return static_cast<size_t>(i); }
+  ScalarType dtype_of(bool is_bool) const {
+    return is_bool ? ScalarType::Bool : program::storage_of(type_);
+  }
+
+  // The step that writes each result last, and whether it may write the
+  // result's cell itself. Memory may be that of an input: only the last step
+  // writes it, when nothing is read any more.
+  void find_results(const std::vector<CellOperand>& results) {
+    for (int r = 0; r < p_.n_registers; ++r) last_write_[r] = -1;
+    for (int i = 0; i < p_.n_steps; ++i) last_write_[p_.steps[i].dst] = i;
+    for (int r = 0; r < p_.n_registers; ++r) home_[r] = -1;
+    for (int k = 0; k < p_.n_results; ++k) {
+      const int r = p_.results[k].reg;
+      const CellOperand& o = results[at(k)];
+      const int step = last_write_[r];
+      is_result_[r] = true;
+      if (step < 0 || home_[r] >= 0 ||
+          o.dtype != dtype_of(p_.results[k].is_bool) ||
+          o.stride != size_of(o.dtype)) {
+        continue;
+      }
+      if (!o.is_memory || step == p_.n_steps - 1) home_[r] = k;
+    }
+  }
+
+  // An input is read where it is if it lies there as a register would.
+  void read(int r, const CellOperand& o) {
+    const ScalarType dtype = dtype_of(p_.bool_inputs >> r & 1);
+    cell_[r] = o.cell;
+    single_[r] = o.stride == 0;
+    if (o.stride != 0 && o.stride != size_of(o.dtype)) {
+      to_.move(kGather, next_, cell_[r], o.dtype, o.stride);
+      cell_[r] = next_++;
+    } else if (o.dtype == dtype && o.is_memory && is_result_[r] &&
+               p_.n_results > 1) {
+      // Another result may have its memory.
+      to_.convert(next_, cell_[r], dtype, dtype, single_[r]);
+      cell_[r] = next_++;
+    }
+    if (o.dtype == dtype) return;
+    to_.convert(next_, cell_[r], o.dtype, dtype, single_[r]);
+    cell_[r] = next_++;
+  }
+
+  void step(int i, const std::vector<CellOperand>& results) {
+    const program::Step& s = p_.steps[i];
+    const uint8_t regs[] = {s.a, s.b, s.c};
+    const int arity = lang::arity(s);
+    Call c{};
+    c.kind = kPrim;
+    c.fn.prim = tiles::prim_fn(s.op, type_);
+    SY_INTERNAL_ASSERT(c.fn.prim != nullptr);
+    CellIndex operands[3] = {};
+    for (int k = 0; k < arity; ++k) {
+      operands[k] = cell_[regs[k]];
+      c.mask |= static_cast<uint8_t>(single_[regs[k]] << k);
+    }
+    c.a = operands[0];
+    c.b = operands[1];
+    c.c = operands[2];
+    const bool ends = is_result_[s.dst] && last_write_[s.dst] == i;
+    c.once = c.mask == (1 << arity) - 1 && !ends;
+    single_[s.dst] = c.once;
+    cell_[s.dst] = ends && home_[s.dst] >= 0 ? results[at(home_[s.dst])].cell
+                                             : own_[s.dst];
+    c.to = cell_[s.dst];
+    to_.calls_.push_back(c);
+  }
+
+  void write(int k, const CellOperand& o) {
+    const program::Result& result = p_.results[k];
+    const int r = result.reg;
+    if (home_[r] == k) return;
+    const ScalarType dtype = dtype_of(result.is_bool);
+    CellIndex from = cell_[r];
+    if (single_[r]) {
+      Call c{};
+      c.kind = kPrim;
+      c.mask = 1;
+      c.fn.prim =
+          tiles::prim_fn(lang::Prim::copy, program::compute_type_of(dtype));
+      c.a = from;
+      c.to = from = next_++;
+      to_.calls_.push_back(c);
+    }
+    if (o.stride == size_of(o.dtype)) {
+      to_.convert(o.cell, from, dtype, o.dtype, false);
+      return;
+    }
+    if (dtype != o.dtype) {
+      to_.convert(next_, from, dtype, o.dtype, false);
+      from = next_++;
+    }
+    to_.move(kScatter, o.cell, from, o.dtype, o.stride);
+  }
+
+  KernelCalls& to_;
+  const program::Program& p_;
+  const program::ComputeType type_;
+  const CellIndex first_;
+  CellIndex next_;
+  // Of each register.
+  CellIndex cell_[program::kMaxRegisters];  // where its value is
+  CellIndex own_[program::kMaxRegisters];   // a temporary
+  bool single_[program::kMaxRegisters] = {};
+  bool is_result_[program::kMaxRegisters] = {};
+  int last_write_[program::kMaxRegisters];
+  int home_[program::kMaxRegisters];  // the result whose cell it is, or -1
+};
+
+int KernelCalls::append(const program::Program& program,
+                        program::ComputeType type,
+                        const std::vector<CellOperand>& inputs,
+                        CellIndex uniforms,
+                        const std::vector<CellOperand>& results,
+                        CellIndex temporaries) {
+  return Appender(this, program, type, temporaries)
+      .run(inputs, uniforms, results);
+}
+
+}  // namespace sy::cpu
