@@ -30,7 +30,10 @@ class KernelCalls {
   int append(const program::Program& program, program::ComputeType type,
              const std::vector<CellOperand>& inputs, CellIndex uniforms,
              const std::vector<CellOperand>& results, CellIndex temporaries);
-  void run(char* const* cells, int64_t n) const {
+  size_t size() const { return calls_.size(); }
+  // Calls `between` after each call.
+  template <class F>
+  void run(char* const* cells, int64_t n, const F& between) const {
     for (const Call& c : calls_) {
       const int64_t m = c.once ? 1 : n;
       switch (c.kind) {
@@ -44,6 +47,7 @@ class KernelCalls {
         case kScatter:
           tiles::store_strided(c.size, cells[c.to], c.stride, cells[c.a], m);
       }
+      between();
     }
   }
 

@@ -24,6 +24,11 @@ constexpr int64_t kStrip = 512;
 // Rows shorter than that are taken as columns, many of them side by side.
 constexpr int64_t kShortRow = 24;
 
+// Bytes of a row that is fetched while the one before is computed.
+constexpr int64_t kLeastAhead = 512, kMostAhead = 16 << 10;
+// Bytes of all rows together; fewer are in the last cache.
+constexpr int64_t kLeastOfAll = int64_t{12} << 20;
+
 constexpr int kMaxPorts = program::kMaxInputs + program::kMaxResults;
 
 // See Note [Loops of a region]. A place of the reduced dims is a position.
@@ -65,7 +70,10 @@ class ReduceLoop {
         for (const Stage& s : *list) integers_ |= !program::is_floating(s.type);
       }
     }
-    if (!columns_) make_calls();
+    if (!columns_) {
+      make_calls();
+      find_ahead();
+    }
   }
 
   void run() {
@@ -90,6 +98,10 @@ class ReduceLoop {
     std::vector<char*> cells;
     int64_t position = -1;  // -1: cells are not known
     int64_t width = 1;      // of the block
+    // Rows of the next block, and how far they are fetched.
+    std::vector<const char*> ahead;
+    size_t fetching = 0;
+    int64_t fetched = 0;
   };
 
   void check_elements(const Reduction& r) const {
@@ -121,6 +133,10 @@ class ReduceLoop {
 
   struct PhaseCalls {
     KernelCalls rows, stages;
+  };
+  struct Ahead {
+    int memory;
+    int64_t bytes;  // of a row
   };
 
   void make_calls() {
@@ -245,6 +261,7 @@ class ReduceLoop {
     t->tiles = t->memory.get();
     t->gathered = t->tiles + tiles;
     t->base.resize(bound_.data.size());
+    t->ahead.resize(ahead_.size());
     t->crosses.resize(loop_.crosses.size());
     const size_t numbers = first_cell_[Port::kRow] + loop_.rows.size();
     t->cells.resize(numbers + number_cells_.size() +
@@ -324,7 +341,7 @@ class ReduceLoop {
     const auto& stages = loop_.phases[phase].row_stages;
     if (stages.empty()) return;
     move_to(t, 0);
-    if (!columns_) return calls_[phase].rows.run(t->cells.data(), 1);
+    if (!columns_) return calls_[phase].rows.run(t->cells.data(), 1, [] {});
     char* data[kMaxPorts];
     for (size_t s = 0; s < stages.size(); ++s) {
       point(*t, stages[s], data);
@@ -380,7 +397,11 @@ class ReduceLoop {
   }
 
   void run_stages(Thread* t, size_t phase, int64_t n) const {
-    if (!columns_) return calls_[phase].stages.run(t->cells.data(), n);
+    if (!columns_) {
+      fetch_ahead(t);
+      return calls_[phase].stages.run(t->cells.data(), n,
+                                      [&] { fetch_ahead(t); });
+    }
     const auto& stages = loop_.phases[phase].stages;
     char* data[kMaxPorts];
     int64_t outer[kMaxPorts];
@@ -458,6 +479,58 @@ class ReduceLoop {
     for (Accumulator& a : t->accumulators[phase]) a.start(t->width);
   }
 
+  // Finds the memories whose rows are worth fetching ahead: the machine does
+  // not see that the next one follows, as other memory is read in between.
+  void find_ahead() {
+    size_t calls = 0;
+    for (const PhaseCalls& c : calls_) calls += c.stages.size();
+    int64_t lines = 0;
+    int64_t bytes_of_all = 0;
+    for (size_t m = 0; m < bound_.data.size() && reduced_.ndim() == 1; ++m) {
+      const auto i = static_cast<int>(m);
+      const auto item = static_cast<int64_t>(element_size(bound_.dtypes[m]));
+      const int64_t bytes = item * length_;
+      if (reduced_.stride(i, 0) == item && kept_.stride(i, 0) != 0 &&
+          bytes >= kLeastAhead && bytes <= kMostAhead) {
+        ahead_.push_back({i, bytes});
+        lines += bytes / 64;
+        bytes_of_all += bytes * blocks_;
+      }
+    }
+    if (bytes_of_all < kLeastOfAll) ahead_.clear();
+    share_ = lines / static_cast<int64_t>(calls + loop_.phases.size()) + 1;
+  }
+
+  void look_ahead(Thread* t, int64_t block) const {
+    for (size_t i = 0; i < ahead_.size(); ++i) {
+      t->ahead[i] = bound_.data[static_cast<size_t>(ahead_[i].memory)] +
+                    kept_.offset(ahead_[i].memory, block);
+    }
+    t->fetched = t->fetching = 0;
+  }
+
+  // A share of the next block's rows, so that what is computed goes on
+  // meanwhile.
+  void fetch_ahead(Thread* t) const {
+    int64_t left = share_;
+    while (left > 0 && t->fetching < ahead_.size()) {
+      const Ahead& a = ahead_[t->fetching];
+      const char* at = t->ahead[t->fetching] + t->fetched;
+      const int64_t n = std::min(left, (a.bytes - t->fetched + 63) / 64);
+      const char* const end = at + n * 64;
+      if (a.memory < loop_.written) {
+        for (; at < end; at += 64) __builtin_prefetch(at, 1);
+      } else {
+        for (; at < end; at += 64) __builtin_prefetch(at, 0);
+      }
+      left -= n;
+      t->fetched += n * 64;
+      if (t->fetched < a.bytes) return;
+      t->fetched = 0;
+      ++t->fetching;
+    }
+  }
+
   // ---- both ways through a loop ----
 
   // All phases of a block, while it is in cache.
@@ -469,6 +542,7 @@ class ReduceLoop {
                    set_up(&t, true);
                    for (int64_t b = begin; b < end; ++b) {
                      enter(&t, b);
+                     look_ahead(&t, b + 1 < end ? b + 1 : b);
                      for (size_t p = 0; p < loop_.phases.size(); ++p) {
                        run_row_stages(&t, p);
                        start(&t, p);
@@ -563,6 +637,8 @@ class ReduceLoop {
   std::vector<bool> whole_;    // of each phase
   // Of rows.
   std::vector<PhaseCalls> calls_;
+  std::vector<Ahead> ahead_;
+  int64_t share_ = 0;  // lines
   std::deque<StageNumbers> numbers_;
   std::vector<const program::Uniform*> number_cells_;
   size_t first_temporary_ = 0;  // cell
