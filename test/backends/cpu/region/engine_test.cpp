@@ -283,6 +283,19 @@ TEST(CpuRegion, LongRows) {
   expect_near(got[1], all.wanted()[1], 1e-5, "softmax of columns");
 }
 
+// More than the last cache holds: the next row is fetched ahead.
+TEST(CpuRegion, ManyRows) {
+  const std::vector<int64_t> sizes = {2050, 1001};
+  RegionTrace t(sizes);
+  const Traced x = t.input(numbers(sizes, kFloat));
+  t.output(softmax_of(t, x, {1}));
+  const Tensor one = t.run()[0].clone();
+  expect_near(one, t.wanted()[0], 1e-6, "softmax");
+  set_num_threads(3);
+  expect_same(t.run()[0], one, "whatever the threads");
+  set_num_threads(1);
+}
+
 TEST(CpuRegion, LayerNormAndItsStatistics) {
   const std::vector<int64_t> sizes = {37, 256};
   for (const ScalarType dtype : {kFloat, kDouble}) {
