@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "c10/half.h"
+#include "c10/macros.h"
 #include "c10/philox.h"
 
 // Random words, and the numbers that are made of them. Compiled for each
