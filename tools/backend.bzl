@@ -47,7 +47,11 @@ def sy_backend(
         alwayslink = True,
         deps = deps + [
             "//aten",
+            "//aten/program",
             "//c10",
+            "//c10:macros",
+            "//c10/schema",
+            "//schemas:headers",
         ],
         visibility = visibility,
         testonly = testonly,
