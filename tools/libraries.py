@@ -20,7 +20,7 @@ import lint
 HERE = os.path.dirname(os.path.realpath(__file__))
 TABLE = "third_party/libraries.txt"
 SENTENCES = ("name", "version", "licence", "does", "instead")
-SOURCES = ("packages", "wheel", "optional", "with")
+SOURCES = ("packages", "wheel", "full", "optional", "with")
 USES = ("includes", "imports", "commands", "targets", "links", "shared")
 FIELDS = SENTENCES + SOURCES + USES + ("needed", "ships", "copyright")
 

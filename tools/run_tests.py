@@ -1,6 +1,7 @@
-"""Runs every test: Bazel's, the sanitizers' with --full, the check of the
-formatting, then the consumer projects against an installed SDK. The last line is `N passed, N failed`; exit
-1 if anything failed, a build that breaks included.
+"""Runs every test: Bazel's, the sanitizers' and what clang checks with --full,
+the check of the formatting, then the consumer projects against an installed
+SDK. The last line is `N passed, N failed`; exit 1 if anything failed, a build
+that breaks included.
 
 Usage: run_tests.py [--full] [TARGET...]    (TARGETs leave the consumers out)
 """
@@ -19,6 +20,19 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SANITIZERS = [
     ("asan", ["--config=asan"], ["//test/..."]),
     ("tsan", ["--config=tsan", "--test_tag_filters=tsan"], ["//test/..."]),
+]
+# Tests are no layers: each may include what it likes.
+LAYERS = ["//:switchyard", "//aten/...", "//autograd/...", "//backends/...",
+          "//c10/...", "//codegen/...", "//frontend/...", "//runtime/...",
+          "//tools/..."]
+# What clang checks, each by one command: name, command, what to do about it.
+CHECKS = [
+    ("layers and headers (clang)",
+     ["bazel", "build", "--config=clang", "--keep_going", "--", *LAYERS],
+     "a target names what it includes in `deps`; a header includes all that "
+     "it needs"),
+    ("clang-tidy", [sys.executable, os.path.join(ROOT, "tools", "tidy.py")],
+     "mend it, or turn the check off in .clang-tidy and say why"),
 ]
 
 
@@ -85,6 +99,16 @@ def bazel_test(tally, name, options, targets):
         tally.add(f"bazel test{suffix}: exit {code}", False)
 
 
+def run_checks(tally):
+    for name, command, advice in CHECKS:
+        start = time.monotonic()
+        code = subprocess.run(command, cwd=ROOT, check=False).returncode
+        print(f"{'FAILED' if code else 'PASSED'} {name} in "
+              f"{time.monotonic() - start:.1f}s"
+              f"{': ' + advice if code else ''}", flush=True)
+        tally.add(name, code == 0)
+
+
 def check_format(tally):
     run = subprocess.run([os.path.join(ROOT, "sy"), "format", "--check"],
                          cwd=ROOT, stdout=subprocess.PIPE,
@@ -133,7 +157,8 @@ def run_consumers(tally):
 def main():
     parser = argparse.ArgumentParser(prog="./sy test")
     parser.add_argument("--full", action="store_true",
-                        help="also with ASan+UBSan, and TSan")
+                        help="also with ASan+UBSan, and TSan, and what "
+                             "clang checks")
     parser.add_argument("targets", nargs="*",
                         help="Bazel targets instead of everything")
     options = parser.parse_args()
@@ -143,6 +168,8 @@ def main():
         if options.full:
             for name, flags, targets in SANITIZERS:
                 bazel_test(tally, name, flags, options.targets or targets)
+            if not options.targets:
+                run_checks(tally)
         if not options.targets:
             check_format(tally)
             run_consumers(tally)

@@ -2,13 +2,18 @@
 # Installs what a build needs and is not there: the Debian packages and the
 # wheels of oneDNN that third_party/libraries.txt names. Wheels are unpacked into
 # a cache folder outside the tree. Silent when nothing is missing.
+#
+# Usage: setup.sh [--full]    --full: also what `./sy test --full` needs
 set -euo pipefail
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 onednn=${SY_ONEDNN_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/onednn-2023.2.0}
 # shellcheck source=libraries.sh
 source "$root/tools/libraries.sh"
-mapfile -t packages < <(libraries_words packages)
+mapfile -t packages < <(
+  libraries_words packages
+  [ "${1:-}" != --full ] || libraries_words full
+)
 
 fail() {
   printf 'setup: %s\n' "$@" >&2

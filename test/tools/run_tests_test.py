@@ -106,6 +106,13 @@ class FormatTest(unittest.TestCase):
         self.assertEqual(self.count(0), (1, []))
         self.assertEqual(self.count(1), (0, ["formatting"]))
 
+    def test_clang_checks_count_each(self):
+        tally = run_tests.Tally()
+        runs = [mock.Mock(returncode=0), mock.Mock(returncode=1)]
+        with mock.patch.object(run_tests.subprocess, "run", side_effect=runs):
+            run_tests.run_checks(tally)
+        self.assertEqual((tally.passed, tally.failures), (1, ["clang-tidy"]))
+
 
 if __name__ == "__main__":
     unittest.main()
