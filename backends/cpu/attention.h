@@ -97,6 +97,9 @@ struct ArrayPart {
     return (static_cast<size_t>(n) * sizeof(U) + 63) / 64 * 64;
   }
 };
+// clang 16 deduces nothing for aggregates.
+template <class U>
+ArrayPart(U*&, int64_t) -> ArrayPart<U>;
 template <class... U>
 Storage allocate_arrays(ArrayPart<U>... parts) {
   Storage s = StorageImpl::allocate((parts.bytes() + ...), Device(kCPU));
