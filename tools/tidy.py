@@ -9,6 +9,7 @@ Usage: tidy.py [--profile] [FILE...]    exit 1 if there is a finding
 import argparse
 import collections
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
@@ -127,8 +128,20 @@ def read_of(rule):
     return rule.split(":", 1)[1].replace("\\\n", " ").split()
 
 
+@functools.lru_cache
+def external():
+    """Where Bazel has other repositories; no path of it is in a memory's key."""
+    return os.path.join(bazel("info", "output_base").strip(), "external/")
+
+
+def placed(options):
+    # gcc's omp.h gives this attribute an argument, which clang does not know.
+    return [external() + o[len("external/"):] if o.startswith("external/")
+            else o for o in options] + ["-D__malloc__(...)="]
+
+
 def includes_of(source, options):
-    run = subprocess.run([CLANG, *options, "-M", source], cwd=ROOT,
+    run = subprocess.run([CLANG, *placed(options), "-M", source], cwd=ROOT,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                          text=True, check=False)
     return read_of(run.stdout) if run.returncode == 0 else None
@@ -137,8 +150,8 @@ def includes_of(source, options):
 def check(memory, source, options, profile):
     """The exit status and what clang-tidy said; 0 is remembered."""
     flags = ["--enable-check-profile"] if profile else []
-    run = subprocess.run([TIDY, "--quiet", *flags, source, "--", *options],
-                         cwd=ROOT, stdout=subprocess.PIPE,
+    run = subprocess.run([TIDY, "--quiet", *flags, source, "--",
+                          *placed(options)], cwd=ROOT, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT if profile
                          else subprocess.PIPE,
                          text=True, errors="replace", check=False)
