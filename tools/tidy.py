@@ -35,9 +35,10 @@ FINDING = re.compile(r"^(\S+?):\d+:\d+: (?:warning|error): .* \[([\w.,-]+)\]$",
                      re.M)
 
 
-def bazel(*arguments):
-    return subprocess.run(["bazel", *arguments], cwd=ROOT, check=True,
-                          stdout=subprocess.PIPE, text=True).stdout
+def bazel(command, *arguments):
+    quiet = ["--ui_event_filters=-info,-debug", "--noshow_progress"]
+    return subprocess.run(["bazel", command, *quiet, *arguments], cwd=ROOT,
+                          check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def options_of(arguments):
@@ -66,12 +67,10 @@ def read_actions(text):
 
 def sources():
     """What Bazel compiles; the headers that it needs are there afterwards."""
-    quiet = ["--ui_event_filters=-info,-debug", "--noshow_progress"]
-    bazel("build", *quiet,
-          "--output_groups=compilation_prerequisites_INTERNAL_", "--",
-          *TARGETS)
+    bazel("build", "--output_groups=compilation_prerequisites_INTERNAL_",
+          "--", *TARGETS)
     union = " + ".join(TARGETS)
-    found = read_actions(bazel("aquery", *quiet, "--output=jsonproto",
+    found = read_actions(bazel("aquery", "--output=jsonproto",
                                f'mnemonic("CppCompile", {union})'))
     gcc = subprocess.run(["g++", "-print-file-name=include"], check=True,
                          stdout=subprocess.PIPE, text=True).stdout.strip()
