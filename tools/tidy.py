@@ -129,7 +129,7 @@ def read_of(rule):
 
 @functools.lru_cache
 def external():
-    """Where Bazel has other repositories; no path of it is in a memory's key."""
+    """Where Bazel has other repositories; the memory knows no such path."""
     return os.path.join(bazel("info", "output_base").strip(), "external/")
 
 

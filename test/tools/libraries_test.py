@@ -67,7 +67,8 @@ class LibrariesTest(unittest.TestCase):
 
     def test_every_word_is_needed(self):
         # What is by hand cannot be seen.
-        fields = set(libraries.FIELDS) - {"full", "optional", "commands", "with"}
+        fields = set(libraries.FIELDS) - {"full", "optional", "commands",
+                                          "with"}
         for index, entry in enumerate(self.entries):
             for field in sorted(fields):
                 value = getattr(entry, field)
