@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -27,9 +26,7 @@ std::string check(const std::string& text) {
   const std::string path = ::testing::TempDir() + "bad_input.yaml";
   std::ofstream(path, std::ios::binary) << text;
   std::ostringstream err;
-  const auto start = std::chrono::steady_clock::now();
   const int status = check_files({path}, err);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::minutes(1));
   EXPECT_EQ(status != 0, !err.str().empty());
   return err.str();
 }
