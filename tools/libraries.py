@@ -76,6 +76,10 @@ def parse(text):
     return entries, problems
 
 
+# A compiler's program of one version.
+VERSIONED = re.compile(r"\bclang(?:-[a-z]+)*-\d+\b")
+
+
 class Facts:
     """What a checkout and what was built from it use."""
 
@@ -83,7 +87,7 @@ class Facts:
         self.includes = {}         # header -> the files that include it
         self.imports = {}          # module -> a file that imports it
         self.scripts = ""          # the text of all scripts and settings
-        self.compilers = {}        # a compiler that a setting names -> a file
+        self.compilers = {}        # a compiler that a setting or tool names
         self.targets = set()       # of @sysdeps, and "//third_party/fmt"
         self.labels = {}           # "@rules_java", or a target -> a file
         self.repositories = set()  # of WORKSPACE, but those in third_party/
@@ -144,8 +148,10 @@ def gather_sources(facts, files):
             facts.targets |= set(TARGET.findall(text))
             for target in re.findall(r'":(\w+)"', text):
                 facts.labels.setdefault(target, path)
-        for compiler in re.findall(r"\bCC=(\S+)", text) \
-                if name == ".bazelrc" else ():
+        named = (re.findall(r"\bCC=(\S+)", text) if name == ".bazelrc" else
+                 VERSIONED.findall(COMMENT.sub("", text))
+                 if path.startswith("tools/") else ())
+        for compiler in named:
             facts.compilers.setdefault(compiler, path)
         if path.endswith((".sh", ".py")) or path in ("sy", ".bazelrc") or build:
             facts.scripts += COMMENT.sub("", text)
