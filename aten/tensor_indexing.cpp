@@ -149,7 +149,7 @@ Tensor get_item(const Tensor& x, ArrayRef<TensorIndex> indices) {
 void set_item(const Tensor& x, ArrayRef<TensorIndex> indices,
               const Tensor& value) {
   const Applied a(x, indices);
-  Tensor to = a.result();
+  const Tensor& to = a.result();
   if (a.is_view()) {
     to.copy_(without_leading_ones(value, to.dim()));
     return;

@@ -32,6 +32,7 @@ struct GradcheckResult {
 // std::tuple of Tensors.
 class GradcheckFunction {
  public:
+  // NOLINTBEGIN(bugprone-forwarding-reference-overload): it hides none.
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, GradcheckFunction>)
       GradcheckFunction(F&& f)
@@ -40,6 +41,7 @@ class GradcheckFunction {
               *static_cast<std::remove_reference_t<F>*>(const_cast<void*>(o));
           return to_list(f(inputs));
         }) {}
+  // NOLINTEND(bugprone-forwarding-reference-overload)
   std::vector<Tensor> operator()(TensorList inputs) const {
     return call_(object_, inputs);
   }

@@ -63,10 +63,10 @@ bool elements_meet(const TensorBase& a, const TensorBase& b) {
   if (a.dtype() != b.dtype() || a.strides() != b.strides()) return true;
   uint8_t order[TensorImpl::kMaxDims];
   int n = 0;
-  for (uint8_t d = 0; d < a.dim(); ++d) {
+  for (size_t d = 0; d < a.sizes().size(); ++d) {
     if (a.sizes()[d] == 1 && b.sizes()[d] == 1) continue;
     if (a.strides()[d] == 0) return true;
-    order[n++] = d;
+    order[n++] = static_cast<uint8_t>(d);
   }
   std::sort(order, order + n, [&](uint8_t x, uint8_t y) {
     return a.strides()[x] > a.strides()[y];
@@ -137,8 +137,8 @@ Overlap internal_overlap(const TensorBase& t) {
   // Each stride steps over all that the smaller ones reach: no overlap.
   uint8_t order[TensorImpl::kMaxDims];
   int n = 0;
-  for (uint8_t d = 0; d < t.dim(); ++d) {
-    if (t.sizes()[d] > 1) order[n++] = d;
+  for (size_t d = 0; d < t.sizes().size(); ++d) {
+    if (t.sizes()[d] > 1) order[n++] = static_cast<uint8_t>(d);
   }
   std::sort(order, order + n, [&](uint8_t a, uint8_t b) {
     return t.strides()[a] < t.strides()[b];

@@ -47,7 +47,8 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step) {
     const __int128 span =
         static_cast<__int128>(end.to_long()) - start.to_long();
     const __int128 s = step.to_long();
-    n = static_cast<double>((span + s - (s > 0 ? 1 : -1)) / s);
+    const __int128 whole = (span + s - (s > 0 ? 1 : -1)) / s;
+    n = static_cast<double>(whole);
   } else {
     n = std::ceil((d_end - d_start) / d_step);
   }

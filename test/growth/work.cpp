@@ -44,6 +44,14 @@ uint64_t count_now() {
 
 // For the whole program, its shared libraries too.
 void* operator new(size_t n) { return allocate(n); }
+// AddressSanitizer's own would not go with the delete below.
+void* operator new(size_t n, const std::nothrow_t&) noexcept {
+  try {
+    return allocate(n);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
 

@@ -123,19 +123,19 @@ T either(bool first, T a, T b) {
   return std::bit_cast<T>(static_cast<Bits>((std::bit_cast<Bits>(a) & mask) |
                                             (std::bit_cast<Bits>(b) & ~mask)));
 }
-// NaN stays, on either side.
+// NaN stays, on either side. Both tests are made: no branch.
 template <class T>
 struct Min {
   static constexpr bool kMoves = false;
   void operator()(T* to, T v) const {
-    *to = either(is_nan(v) | (v < *to), v, *to);
+    *to = either((is_nan(v) | int{v < *to}) != 0, v, *to);
   }
 };
 template <class T>
 struct Max {
   static constexpr bool kMoves = false;
   void operator()(T* to, T v) const {
-    *to = either(is_nan(v) | (*to < v), v, *to);
+    *to = either((is_nan(v) | int{*to < v}) != 0, v, *to);
   }
 };
 
