@@ -1,0 +1,162 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "backends/cpu/region/accumulator.h"
+#include "backends/cpu/region/calls.h"
+#include "backends/cpu/region/run.h"
+#include "backends/cpu/support/scratch.h"
+
+namespace sy::cpu {
+
+// A loop that reduces, for one run. See Note [Loops of a region]. A place of
+// the reduced dims is a position.
+class ReduceLoop {
+ public:
+  ReduceLoop(const RegionRun& run, const BoundLoop& bound);
+  void run();
+
+ private:
+  // Elements of a piece of a block that is taken apart; whatever the number of
+  // threads, so that results do not depend on it.
+  static constexpr int64_t kPiece = int64_t{1} << 17;
+  // Rows of a strip of columns that are taken together.
+  static constexpr int64_t kStripRows = 8;
+  static constexpr int kMaxPorts = program::kMaxInputs + program::kMaxResults;
+
+  struct Thread {
+    // Of each phase; of columns.
+    std::vector<std::deque<BoundStage>> row_stages, stages;
+    std::vector<std::deque<Accumulator>> accumulators;
+    ScratchBytes memory;  // of its own
+    char* tiles = nullptr;
+    char* gathered = nullptr;
+    std::vector<char*> base;     // of each memory: of the block
+    std::vector<char*> crosses;  // of the block
+    // Where each place is at the position, by cell().
+    std::vector<char*> cells;
+    int64_t position = -1;  // -1: cells are not known
+    int64_t width = 1;      // of the block
+    // Rows of the next block, and how far they are fetched.
+    std::vector<const char*> ahead;
+    size_t fetching = 0;
+    int64_t fetched = 0;
+  };
+  struct PhaseCalls {
+    KernelCalls rows, stages;
+  };
+  struct Ahead {
+    int memory;
+    int64_t bytes;  // of a row
+  };
+
+  // ---- set-up
+
+  void check_elements(const Reduction& r) const;
+  // Whether neighbours in memory belong to different results.
+  bool takes_columns() const;
+  // Whether a phase needs no tiles, as it has no stages.
+  bool takes_whole(const Phase& phase) const;
+  void make_calls();
+  void append(const Stage& s, bool row_stage, size_t* number,
+              KernelCalls* calls);
+  // Strides of a stage's operands from one of its elements to the next.
+  void strides_of(const Stage& s, bool row_stage, int64_t* out) const;
+  // Finds the memories whose rows are worth fetching ahead: the machine does
+  // not see that the next one follows, as other memory is read in between.
+  void find_ahead();
+  void set_up(Thread* t, bool own_blocks) const;
+  // Rows and crosses of a block from there on.
+  void place_block(Thread* t, char* at) const;
+
+  // ---- sizes and places
+
+  int64_t item(const Port& p) const {
+    return static_cast<int64_t>(element_size(p.dtype));
+  }
+  size_t cell(const Port& p) const {
+    return first_cell_[p.place] + static_cast<size_t>(p.index);
+  }
+  int64_t rows_bytes() const {
+    return static_cast<int64_t>(loop_.rows.size()) * width_ * 8;
+  }
+  int64_t cross_item(size_t c) const {
+    return static_cast<int64_t>(element_size(loop_.crosses[c]));
+  }
+  int64_t cross_bytes(size_t c) const {
+    return (length_ * width_ * cross_item(c) + 63) / 64 * 64;
+  }
+  int64_t crosses_bytes() const {
+    int64_t n = 0;
+    for (size_t c = 0; c < loop_.crosses.size(); ++c) n += cross_bytes(c);
+    return n;
+  }
+  // From one position to the next.
+  int64_t position_stride(const Port& p) const {
+    switch (p.place) {
+      case Port::kRow: return 0;
+      case Port::kMemory: return reduced_.stride(p.index, 0);
+      default: return width_ * item(p);
+    }
+  }
+  // Whether a source's rows can be combined where they lie.
+  bool is_direct(const Port& p) const {
+    if (p.place != Port::kMemory) return true;
+    const int64_t stride =
+        columns_ ? kept_.stride(p.index, 0) : reduced_.stride(p.index, 0);
+    return stride == item(p) || (!columns_ && length_ == 1);
+  }
+
+  // ---- a phase of a block
+
+  void enter(Thread* t, int64_t block) const;
+  void move_to(Thread* t, int64_t position) const;
+  // Where a stage's operands are.
+  void point(const Thread& t, const Stage& s, char** to) const;
+  void run_row_stages(Thread* t, size_t phase) const;
+  void run_positions(Thread* t, size_t phase, int64_t from, int64_t upto) const;
+  void run_stages(Thread* t, size_t phase, int64_t n) const;
+  void accumulate(Thread* t, const Reduction& r, int64_t n,
+                  Accumulator* to) const;
+  void store_results(Thread* t, size_t phase) const;
+  void start(Thread* t, size_t phase) const;
+  void look_ahead(Thread* t, int64_t block) const;
+  // A share of the next block's rows, so that what is computed goes on
+  // meanwhile.
+  void fetch_ahead(Thread* t) const;
+
+  // ---- both ways through a loop
+
+  // All phases of a block, while it is in cache.
+  void run_blocks() const;
+  // Each phase in pieces of blocks.
+  void run_phases() const;
+
+  const RegionRun& run_;
+  const BoundLoop& bound_;
+  const Loop& loop_;
+  DimWalk kept_, reduced_;
+  const int64_t length_;
+  bool columns_ = false;
+  int64_t width_ = 1;  // columns of a strip
+  int64_t strips_ = 1;
+  int64_t blocks_ = 0;
+  int64_t tile_ = 0;  // elements of a tile
+  std::vector<std::deque<Combiner>> combiners_;
+  size_t first_cell_[4] = {};  // of each Port::Place
+  std::vector<bool> whole_;    // of each phase
+  // Of rows.
+  std::vector<PhaseCalls> calls_;
+  std::vector<Ahead> ahead_;
+  int64_t share_ = 0;  // lines
+  std::deque<StageNumbers> numbers_;
+  std::vector<const program::Uniform*> number_cells_;
+  size_t first_temporary_ = 0;  // cell
+  int temporaries_ = 0;
+  int64_t widest_ = 8;  // element
+  bool integers_ = false;
+};
+
+}  // namespace sy::cpu

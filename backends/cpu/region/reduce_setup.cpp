@@ -1,0 +1,250 @@
+#include <algorithm>
+
+#include "backends/cpu/region/reduce_loop.h"
+
+// How a loop that reduces is set up for the sizes and strides of a run.
+
+namespace sy::cpu {
+
+namespace {
+
+constexpr int64_t kTileBytes = 24 << 10;
+// Columns that are taken together.
+constexpr int64_t kStrip = 512;
+// Rows shorter than that are taken as columns, many of them side by side.
+constexpr int64_t kShortRow = 24;
+
+// Bytes of a row that is fetched while the one before is computed.
+constexpr int64_t kLeastAhead = 512, kMostAhead = 16 << 10;
+// Bytes of all rows together; fewer are in the last cache.
+constexpr int64_t kLeastOfAll = int64_t{12} << 20;
+
+}  // namespace
+
+ReduceLoop::ReduceLoop(const RegionRun& run, const BoundLoop& bound)
+    : run_(run),
+      bound_(bound),
+      loop_(bound.loop),
+      kept_(loop_.space & ~loop_.reduced, run.sizes(), bound.strides),
+      reduced_(loop_.reduced, run.sizes(), bound.strides),
+      length_(reduced_.numel()) {
+  columns_ = takes_columns();
+  if (columns_) {
+    width_ = std::min(kept_.size(0), kStrip);
+    if (loop_.phases.size() > 1 && length_ > 0) {
+      const int64_t few = std::max<int64_t>(64, 2 * kPiece / length_ / 16 * 16);
+      width_ = std::min(width_, few);
+    }
+    tile_ = kStripRows * width_;
+    strips_ = (kept_.size(0) + width_ - 1) / width_;
+    blocks_ = kept_.numel() / kept_.size(0) * strips_;
+  } else {
+    blocks_ = kept_.numel();
+  }
+  first_cell_[Port::kTile] = bound_.data.size();
+  first_cell_[Port::kCross] =
+      first_cell_[Port::kTile] + static_cast<size_t>(loop_.tiles);
+  first_cell_[Port::kRow] = first_cell_[Port::kCross] + loop_.crosses.size();
+  for (const Phase& p : loop_.phases) {
+    whole_.push_back(takes_whole(p));
+    auto& combiners = combiners_.emplace_back();
+    for (const Reduction& r : p.reductions) {
+      combiners.emplace_back(r, run.uniforms());
+      check_elements(r);
+    }
+    for (const auto* list : {&p.row_stages, &p.stages}) {
+      for (const Stage& s : *list) integers_ |= !program::is_floating(s.type);
+    }
+  }
+  if (!columns_) {
+    make_calls();
+    find_ahead();
+  }
+}
+
+void ReduceLoop::check_elements(const Reduction& r) const {
+  SY_CHECK(length_ != 0 || r.identity != nullptr, Value,
+           "[region] {}: expected dims with elements, as no elements have no "
+           "{}, got sizes {}",
+           r.name, r.name, run_.sizes());
+}
+
+bool ReduceLoop::takes_columns() const {
+  if (kept_.ndim() == 0) return false;
+  if (reduced_.ndim() == 0) return true;
+  if (length_ < kShortRow && kept_.size(0) >= 2 * length_) return true;
+  for (int m = loop_.written; m < static_cast<int>(bound_.data.size()); ++m) {
+    const int64_t along = reduced_.stride(m, 0), across = kept_.stride(m, 0);
+    if (along != 0 && across != 0) return across < along;
+  }
+  return false;
+}
+
+bool ReduceLoop::takes_whole(const Phase& phase) const {
+  bool whole = phase.stages.empty();
+  for (const Reduction& r : phase.reductions) {
+    for (const Port& p : r.sources) {
+      whole &= p.place != Port::kTile && is_direct(p);
+    }
+  }
+  return whole;
+}
+
+void ReduceLoop::make_calls() {
+  size_t numbers = 0;
+  for (const Phase& p : loop_.phases) {
+    for (const auto* list : {&p.row_stages, &p.stages}) {
+      for (const Stage& s : *list) numbers += s.body.program.n_uniforms;
+    }
+  }
+  const size_t first = first_cell_[Port::kRow] + loop_.rows.size();
+  first_temporary_ = first + numbers;
+  size_t next = first;
+  widest_ = 1;
+  for (const Phase& p : loop_.phases) {
+    PhaseCalls& calls = calls_.emplace_back();
+    for (const Stage& s : p.row_stages) append(s, true, &next, &calls.rows);
+    for (const Stage& s : p.stages) append(s, false, &next, &calls.stages);
+  }
+  const int64_t buffers = std::max(loop_.tiles + temporaries_, 1);
+  tile_ =
+      std::clamp<int64_t>(kTileBytes / (widest_ * buffers) / 64 * 64, 64, 2048);
+  // Sums are made of blocks of so many.
+  if (tile_ > 1024) tile_ = tile_ / 1024 * 1024;
+}
+
+void ReduceLoop::append(const Stage& s, bool row_stage, size_t* number,
+                        KernelCalls* calls) {
+  const StageNumbers& own = numbers_.emplace_back(s, run_.uniforms());
+  int64_t strides[kMaxPorts];
+  strides_of(s, row_stage, strides);
+  std::vector<CellOperand> operands[2];
+  const int64_t* stride = strides;
+  int which = 0;
+  for (const auto* list : {&s.inputs, &s.outputs}) {
+    for (const Port& p : *list) {
+      operands[which].push_back({static_cast<CellIndex>(cell(p)),
+                                 p.place == Port::kMemory, p.dtype,
+                                 row_stage ? item(p) : *stride});
+      ++stride;
+      widest_ = std::max(widest_, item(p));
+    }
+    ++which;
+  }
+  widest_ = std::max(widest_,
+                     static_cast<int64_t>(program::compute_type_size(s.type)));
+  const int used = calls->append(own.program(), s.type, operands[0],
+                                 static_cast<CellIndex>(*number), operands[1],
+                                 static_cast<CellIndex>(first_temporary_));
+  temporaries_ = std::max(temporaries_, used);
+  for (int u = 0; u < s.body.program.n_uniforms; ++u) {
+    number_cells_.push_back(own.uniforms() + u);
+  }
+  *number += s.body.program.n_uniforms;
+}
+
+void ReduceLoop::strides_of(const Stage& s, bool row_stage,
+                            int64_t* out) const {
+  for (const auto* list : {&s.inputs, &s.outputs}) {
+    for (const Port& p : *list) {
+      if (p.place != Port::kMemory) {
+        const bool one = p.place == Port::kRow && !columns_ && !row_stage;
+        *out++ = one ? 0 : item(p);
+      } else if (columns_) {
+        *out++ = kept_.stride(p.index, 0);
+      } else if (row_stage || reduced_.ndim() == 0) {
+        *out++ = item(p);
+      } else {
+        *out++ = reduced_.stride(p.index, 0);
+      }
+    }
+  }
+}
+
+void ReduceLoop::find_ahead() {
+  size_t calls = 0;
+  for (const PhaseCalls& c : calls_) calls += c.stages.size();
+  int64_t lines = 0;
+  int64_t bytes_of_all = 0;
+  for (size_t m = 0; m < bound_.data.size() && reduced_.ndim() == 1; ++m) {
+    const auto i = static_cast<int>(m);
+    const auto item = static_cast<int64_t>(element_size(bound_.dtypes[m]));
+    const int64_t bytes = item * length_;
+    if (reduced_.stride(i, 0) == item && kept_.stride(i, 0) != 0 &&
+        bytes >= kLeastAhead && bytes <= kMostAhead) {
+      ahead_.push_back({i, bytes});
+      lines += bytes / 64;
+      bytes_of_all += bytes * blocks_;
+    }
+  }
+  if (bytes_of_all < kLeastOfAll) ahead_.clear();
+  share_ = lines / static_cast<int64_t>(calls + loop_.phases.size()) + 1;
+}
+
+void ReduceLoop::set_up(Thread* t, bool own_blocks) const {
+  int64_t strides[kMaxPorts];
+  for (size_t p = 0; p < loop_.phases.size(); ++p) {
+    const Phase& phase = loop_.phases[p];
+    const auto bind = [&](const std::vector<Stage>& from, bool row_stage,
+                          auto* to) {
+      to->emplace_back();
+      for (const Stage& s : from) {
+        strides_of(s, row_stage, strides);
+        to->back().emplace_back(s, run_.uniforms(), strides);
+      }
+    };
+    if (columns_) {
+      bind(phase.row_stages, true, &t->row_stages);
+      bind(phase.stages, false, &t->stages);
+    }
+    t->accumulators.emplace_back();
+    for (const Combiner& c : combiners_[p]) {
+      t->accumulators.back().emplace_back(c, columns_ ? width_ : 0);
+    }
+  }
+  size_t sources = 0;
+  for (const Phase& p : loop_.phases) {
+    for (const Reduction& r : p.reductions) {
+      sources = std::max(sources, r.sources.size());
+    }
+  }
+  const int64_t tiles = (loop_.tiles + temporaries_) * tile_ * widest_;
+  const int64_t gathered = static_cast<int64_t>(sources) * tile_ * 8;
+  const int64_t own = own_blocks ? rows_bytes() + crosses_bytes() + 64 : 0;
+  t->memory.reset(static_cast<size_t>(tiles + gathered + own + 64));
+  t->tiles = t->memory.get();
+  t->gathered = t->tiles + tiles;
+  t->base.resize(bound_.data.size());
+  t->ahead.resize(ahead_.size());
+  t->crosses.resize(loop_.crosses.size());
+  const size_t numbers = first_cell_[Port::kRow] + loop_.rows.size();
+  t->cells.resize(numbers + number_cells_.size() +
+                  static_cast<size_t>(temporaries_));
+  for (size_t i = 0; i < number_cells_.size(); ++i) {
+    // Read alone.
+    t->cells[numbers + i] =
+        const_cast<char*>(reinterpret_cast<const char*>(number_cells_[i]));
+  }
+  for (int i = 0; i < loop_.tiles + temporaries_; ++i) {
+    const bool shared = i < loop_.tiles;
+    const size_t from =
+        shared ? first_cell_[Port::kTile]
+               : first_temporary_ - static_cast<size_t>(loop_.tiles);
+    t->cells[from + static_cast<size_t>(i)] = t->tiles + i * tile_ * widest_;
+  }
+  if (own_blocks) place_block(t, t->gathered + gathered);
+}
+
+void ReduceLoop::place_block(Thread* t, char* at) const {
+  for (size_t r = 0; r < loop_.rows.size(); ++r) {
+    t->cells[first_cell_[Port::kRow] + r] =
+        at + static_cast<int64_t>(r) * width_ * 8;
+  }
+  at += (rows_bytes() + 63) / 64 * 64;
+  for (size_t c = 0; c < loop_.crosses.size(); ++c) {
+    t->crosses[c] = at;
+    at += cross_bytes(c);
+  }
+}
+
+}  // namespace sy::cpu
