@@ -50,6 +50,7 @@ class Accumulator {
  public:
   // `columns`: the largest width; 0 for rows.
   Accumulator(const Combiner& combiner, int64_t columns);
+  const Combiner& combiner() const { return c_; }
 
   void start(int64_t width) {
     width_ = width;

@@ -39,8 +39,8 @@ class KernelCalls::Appender {
            program::ComputeType type, CellIndex temporaries)
       : to_(*to), p_(p), type_(type), first_(temporaries), next_(temporaries) {}
 
-  int run(const std::vector<CellOperand>& inputs, CellIndex uniforms,
-          const std::vector<CellOperand>& results) {
+  int run(ArrayRef<CellOperand> inputs, CellIndex uniforms,
+          ArrayRef<CellOperand> results) {
     SY_INTERNAL_ASSERT(program::within_limits(p_),
                        "element program: too many registers or operands");
     find_results(results);
@@ -66,7 +66,7 @@ class KernelCalls::Appender {
   // The step that writes each result last, and whether it may write the
   // result's cell itself. Memory may be that of an input: only the last step
   // writes it, when nothing is read any more.
-  void find_results(const std::vector<CellOperand>& results) {
+  void find_results(ArrayRef<CellOperand> results) {
     for (int r = 0; r < p_.n_registers; ++r) last_write_[r] = -1;
     for (int i = 0; i < p_.n_steps; ++i) last_write_[p_.steps[i].dst] = i;
     for (int r = 0; r < p_.n_registers; ++r) home_[r] = -1;
@@ -103,7 +103,7 @@ class KernelCalls::Appender {
     cell_[r] = next_++;
   }
 
-  void step(int i, const std::vector<CellOperand>& results) {
+  void step(int i, ArrayRef<CellOperand> results) {
     const program::Step& s = p_.steps[i];
     const uint8_t regs[] = {s.a, s.b, s.c};
     const int arity = lang::arity(s);
@@ -170,10 +170,8 @@ class KernelCalls::Appender {
 };
 
 int KernelCalls::append(const program::Program& program,
-                        program::ComputeType type,
-                        const std::vector<CellOperand>& inputs,
-                        CellIndex uniforms,
-                        const std::vector<CellOperand>& results,
+                        program::ComputeType type, ArrayRef<CellOperand> inputs,
+                        CellIndex uniforms, ArrayRef<CellOperand> results,
                         CellIndex temporaries) {
   return Appender(this, program, type, temporaries)
       .run(inputs, uniforms, results);

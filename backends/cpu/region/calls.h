@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "backends/cpu/program/runner.h"
+#include "c10/array_ref.h"
 
 // A program as a list of kernel calls on cells. A cell is the number of an
 // address: each run gives the addresses. So little is left to do for a short
@@ -23,13 +25,14 @@ struct CellOperand {
 
 class KernelCalls {
  public:
+  explicit KernelCalls(std::pmr::memory_resource* memory) : calls_(memory) {}
   // Appends the program. Its numbers are in cells from `uniforms` on. It writes
   // cells of its own from `temporaries` on, as many as it returns. Each has
   // room for the elements of a run, of the widest type that the program meets.
   // A result may be in the very memory of an input with the same stride.
   int append(const program::Program& program, program::ComputeType type,
-             const std::vector<CellOperand>& inputs, CellIndex uniforms,
-             const std::vector<CellOperand>& results, CellIndex temporaries);
+             ArrayRef<CellOperand> inputs, CellIndex uniforms,
+             ArrayRef<CellOperand> results, CellIndex temporaries);
   size_t size() const { return calls_.size(); }
   // Calls `between` after each call.
   template <class F>
@@ -72,7 +75,7 @@ class KernelCalls {
   void move(Kind kind, CellIndex to, CellIndex from, ScalarType dtype,
             int64_t stride);
 
-  std::vector<Call> calls_;
+  std::pmr::vector<Call> calls_;
 };
 
 }  // namespace sy::cpu

@@ -55,11 +55,13 @@ class PointwiseLoop {
 
  private:
   struct Thread {
-    std::deque<BoundStage> stages;
+    RunMemory memory;
+    std::pmr::deque<BoundStage> stages{&memory};
     ScratchBytes tiles;
-    std::vector<char*> at;  // of each memory
+    std::pmr::vector<char*> at;  // of each memory
 
-    explicit Thread(const PointwiseLoop& loop) : at(loop.bound_.data.size()) {
+    explicit Thread(const PointwiseLoop& loop)
+        : at(loop.bound_.data.size(), &memory) {
       int64_t strides[program::kMaxInputs + program::kMaxResults];
       for (const Stage& s : loop.stages_) {
         loop.stage_strides(s, 0, true, strides);

@@ -20,9 +20,10 @@ void run_product(const RegionRun& run, const BoundLoop& bound) {
   };
   const uint64_t space = bound.loop.space;
   const uint64_t in_a = varies(p.a) & space, in_b = varies(p.b) & space;
-  const std::vector<const int64_t*> strides = {bound.strides[memory(p.a)],
-                                               bound.strides[memory(p.b)],
-                                               bound.strides[memory(p.result)]};
+  const std::pmr::vector<const int64_t*> strides(
+      {bound.strides[memory(p.a)], bound.strides[memory(p.b)],
+       bound.strides[memory(p.result)]},
+      run.memory());
   const DimWalk terms(p.reduced, run.sizes(), strides);
   const DimWalk rows(in_a & ~in_b & ~p.reduced, run.sizes(), strides);
   const DimWalk columns(in_b & ~in_a & ~p.reduced, run.sizes(), strides);

@@ -84,15 +84,15 @@ void ReduceLoop::run_row_stages(Thread* t, size_t phase) const {
   move_to(t, 0);
   if (!columns_) return calls_[phase].rows.run(t->cells.data(), 1, [] {});
   char* data[kMaxPorts];
-  for (size_t s = 0; s < stages.size(); ++s) {
-    point(*t, stages[s], data);
-    t->row_stages[phase][s].runner().run(data, t->width);
+  auto bound = t->row_stages[phase].begin();
+  for (const Stage& s : stages) {
+    point(*t, s, data);
+    (bound++)->runner().run(data, t->width);
   }
 }
 
 void ReduceLoop::run_positions(Thread* t, size_t phase, int64_t from,
                                int64_t upto) const {
-  const Phase& ph = loop_.phases[phase];
   const int64_t step = whole_[phase] ? upto - from
                        : columns_    ? kStripRows
                                      : tile_;
@@ -102,9 +102,7 @@ void ReduceLoop::run_positions(Thread* t, size_t phase, int64_t from,
     const int64_t n = std::min({step, upto - at, dim - in_dim});
     move_to(t, at);
     run_stages(t, phase, n);
-    for (size_t r = 0; r < ph.reductions.size(); ++r) {
-      accumulate(t, ph.reductions[r], n, &t->accumulators[phase][r]);
-    }
+    for (Accumulator& a : t->accumulators[phase]) accumulate(t, n, &a);
     at += n;
   }
 }
@@ -118,18 +116,19 @@ void ReduceLoop::run_stages(Thread* t, size_t phase, int64_t n) const {
   const auto& stages = loop_.phases[phase].stages;
   char* data[kMaxPorts];
   int64_t outer[kMaxPorts];
-  for (size_t s = 0; s < stages.size(); ++s) {
-    point(*t, stages[s], data);
+  auto bound = t->stages[phase].begin();
+  for (const Stage& s : stages) {
+    point(*t, s, data);
     int64_t* stride = outer;
-    for (const auto* list : {&stages[s].inputs, &stages[s].outputs}) {
+    for (const auto* list : {&s.inputs, &s.outputs}) {
       for (const Port& p : *list) *stride++ = position_stride(p);
     }
-    t->stages[phase][s].runner().run_2d(data, outer, t->width, n);
+    (bound++)->runner().run_2d(data, outer, t->width, n);
   }
 }
 
-void ReduceLoop::accumulate(Thread* t, const Reduction& r, int64_t n,
-                            Accumulator* to) const {
+void ReduceLoop::accumulate(Thread* t, int64_t n, Accumulator* to) const {
+  const Reduction& r = to->combiner().reduction();
   const char* data[Combiner::kMaxAccumulators];
   int64_t strides[Combiner::kMaxAccumulators];
   for (size_t i = 0; i < r.sources.size(); ++i) {
@@ -160,10 +159,8 @@ void ReduceLoop::accumulate(Thread* t, const Reduction& r, int64_t n,
 }
 
 void ReduceLoop::store_results(Thread* t, size_t phase) const {
-  const Phase& ph = loop_.phases[phase];
-  for (size_t r = 0; r < ph.reductions.size(); ++r) {
-    const Reduction& reduction = ph.reductions[r];
-    Accumulator& a = t->accumulators[phase][r];
+  for (Accumulator& a : t->accumulators[phase]) {
+    const Reduction& reduction = a.combiner().reduction();
     char* out[Combiner::kMaxAccumulators];
     for (size_t i = 0; i < reduction.rows.size(); ++i) {
       out[i] = t->cells[first_cell_[Port::kRow] +
@@ -196,7 +193,7 @@ void ReduceLoop::run_blocks() const {
   const int64_t work = std::max<int64_t>(1, length_ * width_);
   parallel_for(0, blocks_, std::max<int64_t>(1, kGrain / work),
                [&](int64_t begin, int64_t end) {
-                 Thread t;
+                 Thread t(loop_.phases.size());
                  set_up(&t, true);
                  for (int64_t b = begin; b < end; ++b) {
                    enter(&t, b);
@@ -223,16 +220,15 @@ void ReduceLoop::run_phases() const {
     enter(t, block);
   };
   for (size_t p = 0; p < loop_.phases.size(); ++p) {
-    const auto& combiners = combiners_[p];
     // Partial accumulators: of each block and piece, reduction and
     // accumulator.
     int64_t slots = 0;
-    for (const Combiner& c : combiners) slots += c.count();
+    for (const Combiner& c : combiners_[p]) slots += c.count();
     const int64_t slot = width_ * 8;
     ScratchBytes partial;
     partial.reset(static_cast<size_t>(blocks_ * pieces * slots * slot + 1));
     if (!loop_.phases[p].row_stages.empty()) {
-      Thread t;
+      Thread t(loop_.phases.size());
       set_up(&t, false);
       for (int64_t b = 0; b < blocks_; ++b) {
         enter_placed(&t, b);
@@ -240,7 +236,7 @@ void ReduceLoop::run_phases() const {
       }
     }
     parallel_for(0, blocks_ * pieces, 1, [&](int64_t begin, int64_t end) {
-      Thread t;
+      Thread t(loop_.phases.size());
       set_up(&t, false);
       for (int64_t i = begin; i < end; ++i) {
         enter_placed(&t, i / pieces);
@@ -248,30 +244,30 @@ void ReduceLoop::run_phases() const {
         const int64_t from = i % pieces * in_piece;
         run_positions(&t, p, from, std::min(length_, from + in_piece));
         char* to = partial.get() + i * slots * slot;
-        for (size_t r = 0; r < combiners.size(); ++r) {
-          Accumulator& a = t.accumulators[p][r];
+        for (Accumulator& a : t.accumulators[p]) {
+          const Combiner& c = a.combiner();
           a.settle();
-          for (int k = 0; k < combiners[r].count(); ++k, to += slot) {
+          for (int k = 0; k < c.count(); ++k, to += slot) {
             std::memcpy(to, a.data(k),
-                        static_cast<size_t>(t.width * combiners[r].size(k)));
+                        static_cast<size_t>(t.width * c.size(k)));
           }
         }
       }
       check_division(integers_);
     });
-    Thread t;
+    Thread t(loop_.phases.size());
     set_up(&t, false);
     for (int64_t b = 0; b < blocks_ && slots > 0; ++b) {
       enter_placed(&t, b);
       start(&t, p);
       for (int64_t i = 0; i < pieces; ++i) {
         char* from = partial.get() + (b * pieces + i) * slots * slot;
-        for (size_t r = 0; r < combiners.size(); ++r) {
+        for (Accumulator& a : t.accumulators[p]) {
           const char* parts[Combiner::kMaxAccumulators];
-          for (int k = 0; k < combiners[r].count(); ++k, from += slot) {
+          for (int k = 0; k < a.combiner().count(); ++k, from += slot) {
             parts[k] = from;
           }
-          t.accumulators[p][r].merge(parts);
+          a.merge(parts);
         }
       }
       store_results(&t, p);

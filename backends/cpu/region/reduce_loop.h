@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
+#include <memory_resource>
 #include <vector>
 
 #include "backends/cpu/region/accumulator.h"
@@ -27,25 +28,32 @@ class ReduceLoop {
   static constexpr int kMaxPorts = program::kMaxInputs + program::kMaxResults;
 
   struct Thread {
+    RunMemory memory;
     // Of each phase; of columns.
-    std::vector<std::deque<BoundStage>> row_stages, stages;
-    std::vector<std::deque<Accumulator>> accumulators;
-    ScratchBytes memory;  // of its own
+    std::pmr::vector<std::pmr::list<BoundStage>> row_stages, stages;
+    std::pmr::vector<std::pmr::list<Accumulator>> accumulators;
+    ScratchBytes elements;  // of its own
     char* tiles = nullptr;
     char* gathered = nullptr;
-    std::vector<char*> base;     // of each memory: of the block
-    std::vector<char*> crosses;  // of the block
+    std::pmr::vector<char*> base{&memory};     // of each memory: of the block
+    std::pmr::vector<char*> crosses{&memory};  // of the block
     // Where each place is at the position, by cell().
-    std::vector<char*> cells;
+    std::pmr::vector<char*> cells{&memory};
     int64_t position = -1;  // -1: cells are not known
     int64_t width = 1;      // of the block
     // Rows of the next block, and how far they are fetched.
-    std::vector<const char*> ahead;
+    std::pmr::vector<const char*> ahead{&memory};
     size_t fetching = 0;
     int64_t fetched = 0;
+
+    explicit Thread(size_t phases)
+        : row_stages(phases, &memory),
+          stages(phases, &memory),
+          accumulators(phases, &memory) {}
   };
   struct PhaseCalls {
     KernelCalls rows, stages;
+    explicit PhaseCalls(RunMemory* m) : rows(m), stages(m) {}
   };
   struct Ahead {
     int memory;
@@ -118,8 +126,7 @@ class ReduceLoop {
   void run_row_stages(Thread* t, size_t phase) const;
   void run_positions(Thread* t, size_t phase, int64_t from, int64_t upto) const;
   void run_stages(Thread* t, size_t phase, int64_t n) const;
-  void accumulate(Thread* t, const Reduction& r, int64_t n,
-                  Accumulator* to) const;
+  void accumulate(Thread* t, int64_t n, Accumulator* to) const;
   void store_results(Thread* t, size_t phase) const;
   void start(Thread* t, size_t phase) const;
   void look_ahead(Thread* t, int64_t block) const;
@@ -140,19 +147,19 @@ class ReduceLoop {
   DimWalk kept_, reduced_;
   const int64_t length_;
   bool columns_ = false;
-  int64_t width_ = 1;  // columns of a strip
+  int64_t width_ = 1;       // columns of a strip
   int64_t strips_ = 1;
   int64_t blocks_ = 0;
-  int64_t tile_ = 0;  // elements of a tile
-  std::vector<std::deque<Combiner>> combiners_;
-  size_t first_cell_[4] = {};  // of each Port::Place
-  std::vector<bool> whole_;    // of each phase
+  int64_t tile_ = 0;                                      // elements of a tile
+  std::pmr::vector<std::pmr::list<Combiner>> combiners_;  // of each phase
+  size_t first_cell_[4] = {};                             // of each Port::Place
+  std::pmr::vector<bool> whole_;                          // of each phase
   // Of rows.
-  std::vector<PhaseCalls> calls_;
-  std::vector<Ahead> ahead_;
+  std::pmr::vector<PhaseCalls> calls_;
+  std::pmr::vector<Ahead> ahead_;
   int64_t share_ = 0;  // lines
-  std::deque<StageNumbers> numbers_;
-  std::vector<const program::Uniform*> number_cells_;
+  std::pmr::list<StageNumbers> numbers_;
+  std::pmr::vector<const program::Uniform*> number_cells_;
   size_t first_temporary_ = 0;  // cell
   int temporaries_ = 0;
   int64_t widest_ = 8;  // element

@@ -27,7 +27,13 @@ ReduceLoop::ReduceLoop(const RegionRun& run, const BoundLoop& bound)
       loop_(bound.loop),
       kept_(loop_.space & ~loop_.reduced, run.sizes(), bound.strides),
       reduced_(loop_.reduced, run.sizes(), bound.strides),
-      length_(reduced_.numel()) {
+      length_(reduced_.numel()),
+      combiners_(loop_.phases.size(), run.memory()),
+      whole_(run.memory()),
+      calls_(run.memory()),
+      ahead_(run.memory()),
+      numbers_(run.memory()),
+      number_cells_(run.memory()) {
   columns_ = takes_columns();
   if (columns_) {
     width_ = std::min(kept_.size(0), kStrip);
@@ -45,9 +51,10 @@ ReduceLoop::ReduceLoop(const RegionRun& run, const BoundLoop& bound)
   first_cell_[Port::kCross] =
       first_cell_[Port::kTile] + static_cast<size_t>(loop_.tiles);
   first_cell_[Port::kRow] = first_cell_[Port::kCross] + loop_.crosses.size();
+  whole_.reserve(loop_.phases.size());
   for (const Phase& p : loop_.phases) {
+    auto& combiners = combiners_[whole_.size()];
     whole_.push_back(takes_whole(p));
-    auto& combiners = combiners_.emplace_back();
     for (const Reduction& r : p.reductions) {
       combiners.emplace_back(r, run.uniforms());
       check_elements(r);
@@ -101,8 +108,9 @@ void ReduceLoop::make_calls() {
   first_temporary_ = first + numbers;
   size_t next = first;
   widest_ = 1;
+  calls_.reserve(loop_.phases.size());
   for (const Phase& p : loop_.phases) {
-    PhaseCalls& calls = calls_.emplace_back();
+    PhaseCalls& calls = calls_.emplace_back(run_.memory());
     for (const Stage& s : p.row_stages) append(s, true, &next, &calls.rows);
     for (const Stage& s : p.stages) append(s, false, &next, &calls.stages);
   }
@@ -118,7 +126,9 @@ void ReduceLoop::append(const Stage& s, bool row_stage, size_t* number,
   const StageNumbers& own = numbers_.emplace_back(s, run_.uniforms());
   int64_t strides[kMaxPorts];
   strides_of(s, row_stage, strides);
-  std::vector<CellOperand> operands[2];
+  std::pmr::vector<CellOperand> operands[2] = {
+      std::pmr::vector<CellOperand>(run_.memory()),
+      std::pmr::vector<CellOperand>(run_.memory())};
   const int64_t* stride = strides;
   int which = 0;
   for (const auto* list : {&s.inputs, &s.outputs}) {
@@ -133,9 +143,10 @@ void ReduceLoop::append(const Stage& s, bool row_stage, size_t* number,
   }
   widest_ = std::max(widest_,
                      static_cast<int64_t>(program::compute_type_size(s.type)));
-  const int used = calls->append(own.program(), s.type, operands[0],
-                                 static_cast<CellIndex>(*number), operands[1],
-                                 static_cast<CellIndex>(first_temporary_));
+  const int used = calls->append(
+      own.program(), s.type, {operands[0].data(), operands[0].size()},
+      static_cast<CellIndex>(*number), {operands[1].data(), operands[1].size()},
+      static_cast<CellIndex>(first_temporary_));
   temporaries_ = std::max(temporaries_, used);
   for (int u = 0; u < s.body.program.n_uniforms; ++u) {
     number_cells_.push_back(own.uniforms() + u);
@@ -186,33 +197,33 @@ void ReduceLoop::set_up(Thread* t, bool own_blocks) const {
   for (size_t p = 0; p < loop_.phases.size(); ++p) {
     const Phase& phase = loop_.phases[p];
     const auto bind = [&](const std::vector<Stage>& from, bool row_stage,
-                          auto* to) {
-      to->emplace_back();
+                          std::pmr::list<BoundStage>* to) {
       for (const Stage& s : from) {
         strides_of(s, row_stage, strides);
-        to->back().emplace_back(s, run_.uniforms(), strides);
+        to->emplace_back(s, run_.uniforms(), strides);
       }
     };
     if (columns_) {
-      bind(phase.row_stages, true, &t->row_stages);
-      bind(phase.stages, false, &t->stages);
+      bind(phase.row_stages, true, &t->row_stages[p]);
+      bind(phase.stages, false, &t->stages[p]);
     }
-    t->accumulators.emplace_back();
     for (const Combiner& c : combiners_[p]) {
-      t->accumulators.back().emplace_back(c, columns_ ? width_ : 0);
+      t->accumulators[p].emplace_back(c, columns_ ? width_ : 0);
     }
   }
-  size_t sources = 0;
+  size_t sources = 0;  // that are gathered
   for (const Phase& p : loop_.phases) {
     for (const Reduction& r : p.reductions) {
-      sources = std::max(sources, r.sources.size());
+      for (size_t i = 0; i < r.sources.size(); ++i) {
+        if (!is_direct(r.sources[i])) sources = std::max(sources, i + 1);
+      }
     }
   }
   const int64_t tiles = (loop_.tiles + temporaries_) * tile_ * widest_;
   const int64_t gathered = static_cast<int64_t>(sources) * tile_ * 8;
   const int64_t own = own_blocks ? rows_bytes() + crosses_bytes() + 64 : 0;
-  t->memory.reset(static_cast<size_t>(tiles + gathered + own + 64));
-  t->tiles = t->memory.get();
+  t->elements.reset(static_cast<size_t>(tiles + gathered + own + 64));
+  t->tiles = t->elements.get();
   t->gathered = t->tiles + tiles;
   t->base.resize(bound_.data.size());
   t->ahead.resize(ahead_.size());

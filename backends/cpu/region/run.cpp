@@ -8,7 +8,8 @@
 namespace sy::cpu {
 
 DimWalk::DimWalk(uint64_t dims, IntArrayRef sizes,
-                 const std::vector<const int64_t*>& strides) {
+                 const std::pmr::vector<const int64_t*>& strides)
+    : strides_(strides.get_allocator()) {
   int which[TensorImpl::kMaxDims];
   int64_t list_sizes[TensorImpl::kMaxDims];
   int n = 0;
@@ -20,8 +21,9 @@ DimWalk::DimWalk(uint64_t dims, IntArrayRef sizes,
     list_sizes[n++] = sizes[d];
   }
   const size_t memories = strides.size();
-  std::vector<int64_t> own(memories * static_cast<size_t>(n));
-  std::vector<const int64_t*> lists(memories);
+  std::pmr::vector<int64_t> own(memories * static_cast<size_t>(n),
+                                strides_.get_allocator());
+  std::pmr::vector<const int64_t*> lists(memories, strides_.get_allocator());
   for (size_t m = 0; m < memories; ++m) {
     int64_t* const to = own.data() + m * static_cast<size_t>(n);
     for (int d = 0; d < n; ++d) to[d] = strides[m][which[d]];
@@ -104,12 +106,12 @@ void RegionRun::alias_products() {
         reader->space != value.dims) {
       continue;
     }
-    BoundLoop dense{loop, {}, {}, {}};
+    BoundLoop dense(loop, &memory_);
     bind_memory(loop.memories[result], &dense);
     for (const Memory& m : reader->memories) {
       if (m.kind != Memory::kOutput) continue;
       const RegionOutput& o = region_.outputs[static_cast<size_t>(m.index)];
-      BoundLoop out{loop, {}, {}, {}};
+      BoundLoop out(loop, &memory_);
       bind_memory(m, &out);
       if (o.donor >= 0 ||
           element_size(o.memory.dtype) != element_size(value.dtype) ||
@@ -125,8 +127,8 @@ void RegionRun::alias_products() {
 
 void RegionRun::bind_memory(const Memory& m, BoundLoop* out) {
   const size_t n = call_.sizes.size();
-  strides_.push_back(std::make_unique<int64_t[]>(n));
-  int64_t* const strides = strides_.back().get();
+  auto* const strides = static_cast<int64_t*>(
+      memory_.allocate(n * sizeof(int64_t), alignof(int64_t)));
   const auto operand = [&](const RegionOperand& said, const RegionMemory& got) {
     const auto item = static_cast<int64_t>(element_size(said.dtype));
     for (size_t d = 0; d < n; ++d) {
@@ -161,7 +163,7 @@ void RegionRun::bind_memory(const Memory& m, BoundLoop* out) {
 }
 
 BoundLoop RegionRun::bind(const Loop& loop) {
-  BoundLoop out{loop, {}, {}, {}};
+  BoundLoop out(loop, &memory_);
   for (const Memory& m : loop.memories) bind_memory(m, &out);
   return out;
 }
@@ -192,7 +194,10 @@ StageNumbers::StageNumbers(const Stage& stage, const program::Uniform* uniforms)
 
 BoundStage::BoundStage(const Stage& stage, const program::Uniform* uniforms,
                        const int64_t* strides)
-    : numbers_(stage, uniforms) {
+    : numbers_(stage, uniforms), runner_(make(stage, strides)) {}
+
+tiles::Runner BoundStage::make(const Stage& stage,
+                               const int64_t* strides) const {
   tiles::Operand operands[program::kMaxInputs + program::kMaxResults];
   size_t n = 0;
   for (const auto* list : {&stage.inputs, &stage.outputs}) {
@@ -201,9 +206,8 @@ BoundStage::BoundStage(const Stage& stage, const program::Uniform* uniforms,
       ++n;
     }
   }
-  runner_ = std::make_unique<tiles::Runner>(numbers_.program(), stage.type,
-                                            operands, numbers_.uniforms(),
-                                            operands + stage.inputs.size());
+  return tiles::Runner(numbers_.program(), stage.type, operands,
+                       numbers_.uniforms(), operands + stage.inputs.size());
 }
 
 void check_division(bool integers) {

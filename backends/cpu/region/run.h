@@ -1,7 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "aten/program/resolve.h"
@@ -17,15 +18,26 @@ namespace sy::cpu {
 
 class RegionRun;
 
+// Where what one run or one thread of it needs to know lies, side by side and
+// freed at once: a small region would take longer to allocate than to run. For
+// one thread.
+class RunMemory : public std::pmr::monotonic_buffer_resource {
+ public:
+  RunMemory() : monotonic_buffer_resource(room_, sizeof(room_)) {}
+
+ private:
+  alignas(64) std::byte room_[16 << 10];
+};
+
 // Some dims of a loop. They are sorted so that the written memories (or without
 // any, the first that is read) are walked in order. Neighbours that lie as one
 // are merged.
 class DimWalk {
  public:
   // `strides[m]`: the strides of memory m in bytes, one for each dim of the
-  // region.
+  // region. What the walk knows lies in the memory of that list.
   DimWalk(uint64_t dims, IntArrayRef sizes,
-          const std::vector<const int64_t*>& strides);
+          const std::pmr::vector<const int64_t*>& strides);
   int ndim() const { return n_; }
   int64_t size(int d) const { return d < n_ ? sizes_[d] : 1; }
   int64_t stride(int memory, int d) const {
@@ -47,15 +59,22 @@ class DimWalk {
   int n_ = 0;
   int64_t numel_ = 1;
   int64_t sizes_[TensorImpl::kMaxDims];
-  std::vector<int64_t> strides_;
+  std::pmr::vector<int64_t> strides_;
 };
 
 // A loop with the memory that it walks. `strides`: of each memory, in bytes.
 struct BoundLoop {
   const Loop& loop;
-  std::vector<char*> data;
-  std::vector<const int64_t*> strides;
-  std::vector<ScalarType> dtypes;
+  std::pmr::vector<char*> data;
+  std::pmr::vector<const int64_t*> strides;
+  std::pmr::vector<ScalarType> dtypes;
+
+  BoundLoop(const Loop& walked, RunMemory* memory)
+      : loop(walked), data(memory), strides(memory), dtypes(memory) {
+    data.reserve(loop.memories.size());
+    strides.reserve(loop.memories.size());
+    dtypes.reserve(loop.memories.size());
+  }
 };
 
 class RegionRun {
@@ -67,6 +86,8 @@ class RegionRun {
   const program::Uniform* uniforms() const { return call_.uniforms; }
   const RegionCall& call() const { return call_; }
   int64_t numel(uint64_t dims) const;
+  // For the thread that runs the region.
+  RunMemory* memory() const { return &memory_; }
 
  private:
   BoundLoop bind(const Loop& loop);
@@ -77,10 +98,10 @@ class RegionRun {
   const Region& region_;
   const Plan& plan_;
   const RegionCall& call_;
+  mutable RunMemory memory_;
   // The memory of the plan's temporaries, by value; null for other values.
-  std::vector<char*> temporaries_;
-  std::vector<Storage> storages_;
-  std::vector<std::unique_ptr<int64_t[]>> strides_;
+  std::pmr::vector<char*> temporaries_{&memory_};
+  std::pmr::vector<Storage> storages_{&memory_};
 };
 
 // A stage's numbers, and its program with what they choose.
@@ -102,11 +123,13 @@ class BoundStage {
   // `strides`: those of its inputs, then of its outputs, in bytes.
   BoundStage(const Stage& stage, const program::Uniform* uniforms,
              const int64_t* strides);
-  const tiles::Runner& runner() const { return *runner_; }
+  const tiles::Runner& runner() const { return runner_; }
 
  private:
+  tiles::Runner make(const Stage& stage, const int64_t* strides) const;
+
   StageNumbers numbers_;
-  std::unique_ptr<tiles::Runner> runner_;
+  tiles::Runner runner_;
 };
 
 void run_pointwise_loop(const RegionRun& run, const BoundLoop& loop);
