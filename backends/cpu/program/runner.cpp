@@ -370,7 +370,17 @@ void Runner::run_2d(char* const* data, const int64_t* outer_strides, int64_t n,
                     int64_t outer) const {
   char* at[kMaxInputs + kMaxResults];
   const int count = program_->n_inputs + program_->n_results;
-  for (int k = 0; k < count; ++k) at[k] = data[k];
+  bool one = true;  // the rows are one long one
+  for (int k = 0; k < count; ++k) {
+    at[k] = data[k];
+    const int inputs = program_->n_inputs;
+    const Port& port = k < inputs ? inputs_[k] : results_[k - inputs];
+    one &= outer_strides[k] == n * port.stride;
+  }
+  if (one) {
+    n *= outer;
+    outer = 1;
+  }
   for (int64_t i = 0; i < outer; ++i) {
     run(at, n);
     for (int k = 0; k < count; ++k) at[k] += outer_strides[k];

@@ -94,7 +94,7 @@ void ReduceLoop::run_row_stages(Thread* t, size_t phase) const {
 void ReduceLoop::run_positions(Thread* t, size_t phase, int64_t from,
                                int64_t upto) const {
   const int64_t step = whole_[phase] ? upto - from
-                       : columns_    ? kStripRows
+                       : columns_    ? strip_rows_
                                      : tile_;
   const int64_t dim = reduced_.size(0);
   for (int64_t at = from; at < upto;) {

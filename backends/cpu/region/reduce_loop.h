@@ -23,8 +23,6 @@ class ReduceLoop {
   // Elements of a piece of a block that is taken apart; whatever the number of
   // threads, so that results do not depend on it.
   static constexpr int64_t kPiece = int64_t{1} << 17;
-  // Rows of a strip of columns that are taken together.
-  static constexpr int64_t kStripRows = 8;
   static constexpr int kMaxPorts = program::kMaxInputs + program::kMaxResults;
 
   struct Thread {
@@ -148,6 +146,7 @@ class ReduceLoop {
   const int64_t length_;
   bool columns_ = false;
   int64_t width_ = 1;       // columns of a strip
+  int64_t strip_rows_ = 1;  // of a strip, which are taken together
   int64_t strips_ = 1;
   int64_t blocks_ = 0;
   int64_t tile_ = 0;                                      // elements of a tile

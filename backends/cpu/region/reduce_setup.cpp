@@ -9,8 +9,9 @@ namespace sy::cpu {
 namespace {
 
 constexpr int64_t kTileBytes = 24 << 10;
-// Columns that are taken together.
-constexpr int64_t kStrip = 512;
+// Columns that are taken together, and rows of them. Sums are made of so many
+// rows, so that what is taken is a multiple of them.
+constexpr int64_t kStrip = 512, kStripRows = 8;
 // Rows shorter than that are taken as columns, many of them side by side.
 constexpr int64_t kShortRow = 24;
 
@@ -41,7 +42,9 @@ ReduceLoop::ReduceLoop(const RegionRun& run, const BoundLoop& bound)
       const int64_t few = std::max<int64_t>(64, 2 * kPiece / length_ / 16 * 16);
       width_ = std::min(width_, few);
     }
-    tile_ = kStripRows * width_;
+    const int64_t room = std::min(kStripRows * kStrip / width_, length_);
+    strip_rows_ = std::max<int64_t>(1, room / kStripRows) * kStripRows;
+    tile_ = strip_rows_ * width_;
     strips_ = (kept_.size(0) + width_ - 1) / width_;
     blocks_ = kept_.numel() / kept_.size(0) * strips_;
   } else {

@@ -422,6 +422,26 @@ TEST(TileRunner, RowsOfTwoDimensions) {
   }
 }
 
+TEST(TileRunner, RowsThatAreOneLongOne) {
+  const Owned p = polynomial();
+  constexpr int64_t kRows = 41, kCols = 13;
+  std::vector<float> a(kRows * kCols), d(a.size() + 1, -1.f);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 6);
+  float b = 2;
+  const Operand in[] = {{nullptr, 4, ScalarType::Float},
+                        {nullptr, 0, ScalarType::Float}};
+  const Operand out{nullptr, 4, ScalarType::Float};
+  const Uniform u = make_uniform(ComputeType::f32, false, 5.0);
+  const Runner runner(p.program, ComputeType::f32, in, &u, &out);
+  char* const data[] = {reinterpret_cast<char*>(a.data()),
+                        reinterpret_cast<char*>(&b),
+                        reinterpret_cast<char*>(d.data())};
+  const int64_t outer[] = {kCols * 4, 0, kCols * 4};
+  runner.run_2d(data, outer, kCols, kRows);
+  for (size_t i = 0; i < a.size(); ++i) ASSERT_EQ(d[i], (a[i] + 10) * a[i]);
+  ASSERT_EQ(d[a.size()], -1);
+}
+
 template <class T>
 void check_transposed(const Owned& p, int64_t rows, int64_t cols,
                       ScalarType dtype, ComputeType compute) {

@@ -296,6 +296,27 @@ TEST(CpuRegion, ManyRows) {
   set_num_threads(1);
 }
 
+// Narrow columns are taken many rows at once.
+TEST(CpuRegion, ColumnsOfAnyHeight) {
+  for (const int64_t rows : {1, 7, 8, 9, 33, 70, 1000}) {
+    for (const int64_t columns : {2, 10, 128, 600}) {
+      const std::vector<int64_t> sizes = {rows, columns};
+      RegionTrace t(sizes);
+      const Traced x = t.input(numbers(sizes, kFloat));
+      const Traced y = t.call("square", {x});
+      t.output(y);
+      const Traced sum = t.reduce("sum.dim_IntList", y, {0});
+      t.output(sum);
+      t.output(t.call("sub.Tensor", {y, sum}, {Scalar(int64_t{1})}));
+      const auto& got = t.run();
+      expect_same(got[0], t.wanted()[0], "square");
+      expect_near(got[1], t.wanted()[1], 1e-6, "sum");
+      expect_near(got[2], t.wanted()[2], 1e-6, "sub");
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST(CpuRegion, LayerNormAndItsStatistics) {
   const std::vector<int64_t> sizes = {37, 256};
   for (const ScalarType dtype : {kFloat, kDouble}) {
