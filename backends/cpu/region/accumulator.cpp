@@ -113,8 +113,7 @@ void Accumulator::combine(const char* const* a, const char* const* b,
 // and min begin with one each.
 void Accumulator::begin(int i, const char* first) {
   const auto size = static_cast<size_t>(c_.size_[i]);
-  if (c_.kinds_[i] == tiles::Reduction::max ||
-      c_.kinds_[i] == tiles::Reduction::min) {
+  if (c_.begins_with_element(i)) {
     std::memcpy(kept_[i], first, static_cast<size_t>(width_) * size);
     return;
   }
@@ -226,6 +225,18 @@ void Accumulator::merge(const char* const* other) {
 void Accumulator::results(char* const* out) const {
   for (int i = 0; i < c_.k_; ++i) {
     c_.results_[i](out[i], kept_[i], width_);
+  }
+}
+
+void Accumulator::reduce_row(const char* const* data, int64_t n,
+                             char* const* out) const {
+  for (int i = 0; i < c_.k_; ++i) {
+    program::Uniform all = c_.none_[i];
+    if (c_.begins_with_element(i)) {
+      std::memcpy(&all, data[i], static_cast<size_t>(c_.size_[i]));
+    }
+    c_.reduce_[i](&all, data[i], n);
+    c_.results_[i](out[i], &all, 1);
   }
 }
 

@@ -29,6 +29,11 @@ class Combiner {
 
  private:
   friend class Accumulator;
+  bool begins_with_element(int i) const {
+    return kinds_[i] == tiles::Reduction::max ||
+           kinds_[i] == tiles::Reduction::min;
+  }
+
   const Reduction& r_;
   const program::Uniform* uniforms_;
   int k_;
@@ -69,6 +74,9 @@ class Accumulator {
   void merge(const char* const* other);
   // Writes the results in their dtypes, `width` of them.
   void results(char* const* out) const;
+  // All of these for a row that is there as a whole, of n > 0 elements, if the
+  // combiner is known.
+  void reduce_row(const char* const* data, int64_t n, char* const* out) const;
   // Writes the results of no elements.
   void identity(char* const* out) const;
 

@@ -171,17 +171,39 @@ void ReduceLoop::store_results(Thread* t, size_t phase) const {
     } else {
       a.identity(out);
     }
-    for (size_t i = 0; i < reduction.memories.size(); ++i) {
-      const int m = reduction.memories[i];
-      if (m < 0) continue;
-      const auto size = element_size(reduction.sources[i].dtype);
-      char* const to = t->base[static_cast<size_t>(m)];
-      if (!columns_) {
-        std::memcpy(to, out[i], size);
-      } else {
-        tiles::store_strided(size, to, kept_.stride(m, 0), out[i], t->width);
-      }
+    store_memories(t, reduction, out);
+  }
+}
+
+void ReduceLoop::store_memories(Thread* t, const Reduction& r,
+                                char* const* out) const {
+  for (size_t i = 0; i < r.memories.size(); ++i) {
+    const int m = r.memories[i];
+    if (m < 0) continue;
+    const auto size = element_size(r.sources[i].dtype);
+    char* const to = t->base[static_cast<size_t>(m)];
+    if (!columns_) {
+      std::memcpy(to, out[i], size);
+    } else {
+      tiles::store_strided(size, to, kept_.stride(m, 0), out[i], t->width);
     }
+  }
+}
+
+void ReduceLoop::run_row(Thread* t, size_t phase) const {
+  move_to(t, 0);
+  run_stages(t, phase, length_);
+  for (Accumulator& a : t->accumulators[phase]) {
+    const Reduction& r = a.combiner().reduction();
+    const char* data[Combiner::kMaxAccumulators];
+    char* out[Combiner::kMaxAccumulators];
+    for (size_t i = 0; i < r.sources.size(); ++i) {
+      data[i] = t->cells[cell(r.sources[i])];
+      out[i] =
+          t->cells[first_cell_[Port::kRow] + static_cast<size_t>(r.rows[i])];
+    }
+    a.reduce_row(data, length_, out);
+    store_memories(t, r, out);
   }
 }
 
@@ -200,6 +222,10 @@ void ReduceLoop::run_blocks() const {
                    look_ahead(&t, b + 1 < end ? b + 1 : b);
                    for (size_t p = 0; p < loop_.phases.size(); ++p) {
                      run_row_stages(&t, p);
+                     if (at_once_[p]) {
+                       run_row(&t, p);
+                       continue;
+                     }
                      start(&t, p);
                      run_positions(&t, p, 0, length_);
                      store_results(&t, p);

@@ -65,6 +65,8 @@ class ReduceLoop {
   bool takes_columns() const;
   // Whether a phase needs no tiles, as it has no stages.
   bool takes_whole(const Phase& phase) const;
+  // Whether each row is one tile of a phase whose reductions kernels know.
+  bool takes_rows(size_t phase) const;
   void make_calls();
   void append(const Stage& s, bool row_stage, size_t* number,
               KernelCalls* calls);
@@ -127,6 +129,10 @@ class ReduceLoop {
   void accumulate(Thread* t, int64_t n, Accumulator* to) const;
   void store_results(Thread* t, size_t phase) const;
   void start(Thread* t, size_t phase) const;
+  // What a phase does to a row that is one tile.
+  void run_row(Thread* t, size_t phase) const;
+  // Where results go besides, from `out`.
+  void store_memories(Thread* t, const Reduction& r, char* const* out) const;
   void look_ahead(Thread* t, int64_t block) const;
   // A share of the next block's rows, so that what is computed goes on
   // meanwhile.
@@ -154,6 +160,7 @@ class ReduceLoop {
   size_t first_cell_[4] = {};                             // of each Port::Place
   std::pmr::vector<bool> whole_;                          // of each phase
   // Of rows.
+  std::pmr::vector<bool> at_once_;  // of each phase: see takes_rows()
   std::pmr::vector<PhaseCalls> calls_;
   std::pmr::vector<Ahead> ahead_;
   int64_t share_ = 0;  // lines

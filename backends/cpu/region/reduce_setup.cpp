@@ -31,6 +31,7 @@ ReduceLoop::ReduceLoop(const RegionRun& run, const BoundLoop& bound)
       length_(reduced_.numel()),
       combiners_(loop_.phases.size(), run.memory()),
       whole_(run.memory()),
+      at_once_(run.memory()),
       calls_(run.memory()),
       ahead_(run.memory()),
       numbers_(run.memory()),
@@ -55,6 +56,7 @@ ReduceLoop::ReduceLoop(const RegionRun& run, const BoundLoop& bound)
       first_cell_[Port::kTile] + static_cast<size_t>(loop_.tiles);
   first_cell_[Port::kRow] = first_cell_[Port::kCross] + loop_.crosses.size();
   whole_.reserve(loop_.phases.size());
+  at_once_.resize(loop_.phases.size());
   for (const Phase& p : loop_.phases) {
     auto& combiners = combiners_[whole_.size()];
     whole_.push_back(takes_whole(p));
@@ -68,6 +70,8 @@ ReduceLoop::ReduceLoop(const RegionRun& run, const BoundLoop& bound)
   }
   if (!columns_) {
     make_calls();
+    for (size_t p = 0; p < loop_.phases.size(); ++p)
+      at_once_[p] = takes_rows(p);
     find_ahead();
   }
 }
@@ -98,6 +102,16 @@ bool ReduceLoop::takes_whole(const Phase& phase) const {
     }
   }
   return whole;
+}
+
+bool ReduceLoop::takes_rows(size_t phase) const {
+  bool takes = length_ > 0 && reduced_.ndim() <= 1 &&
+               (whole_[phase] || length_ <= tile_);
+  for (const Combiner& c : combiners_[phase]) {
+    takes &= c.is_known();
+    for (const Port& p : c.reduction().sources) takes &= is_direct(p);
+  }
+  return takes;
 }
 
 void ReduceLoop::make_calls() {
