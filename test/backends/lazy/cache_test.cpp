@@ -9,12 +9,15 @@
 namespace sy {
 namespace {
 
-const Device kLazyDevice = [] {
-  load_library("lazy").keep();
-  return Device("lazy");
-}();
+const Device& lazy_device() {
+  static const Device device = [] {
+    load_library("lazy").keep();
+    return Device("lazy");
+  }();
+  return device;
+}
 
-Tensor data(IntArrayRef sizes) { return rand(sizes).to(kLazyDevice); }
+Tensor data(IntArrayRef sizes) { return rand(sizes).to(lazy_device()); }
 int64_t planned() { return lazy::counters().misses; }
 
 TEST(LazyCache, NumbersThatChangeNeedNoPlan) {

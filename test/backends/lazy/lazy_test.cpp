@@ -10,13 +10,16 @@
 namespace sy {
 namespace {
 
-const Device kLazyDevice = [] {
-  load_library("lazy").keep();
-  return Device("lazy");
-}();
+const Device& lazy_device() {
+  static const Device device = [] {
+    load_library("lazy").keep();
+    return Device("lazy");
+  }();
+  return device;
+}
 
 TensorOptions on_lazy(ScalarType t = kFloat) {
-  return TensorOptions(t).device(kLazyDevice);
+  return TensorOptions(t).device(lazy_device());
 }
 Tensor sample(IntArrayRef sizes) {
   int64_t n = 1;
@@ -39,7 +42,7 @@ std::string message_of(const std::function<void()>& f) {
 }
 
 TEST(Lazy, NothingRunsBeforeAValueIsAskedFor) {
-  const Tensor x = sample({8, 100}), l = x.to(kLazyDevice);
+  const Tensor x = sample({8, 100}), l = x.to(lazy_device());
   const int64_t before = runs();
   const Tensor y = ((l * 2 + 1).tanh() - l).abs().sqrt();
   EXPECT_EQ(y.raw_data(), nullptr);
@@ -51,7 +54,7 @@ TEST(Lazy, NothingRunsBeforeAValueIsAskedFor) {
 }
 
 TEST(Lazy, SyncComputesWhatTensorsHold) {
-  const Tensor x = sample({16}).to(kLazyDevice);
+  const Tensor x = sample({16}).to(lazy_device());
   const Tensor a = x + 1;
   { const Tensor dropped = x.exp(); }
   lazy::sync(lazy::kWait);
@@ -62,7 +65,7 @@ TEST(Lazy, SyncComputesWhatTensorsHold) {
 }
 
 TEST(Lazy, OneCallOfManyIsOneRegion) {
-  const Tensor x = sample({16, 300}), l = x.to(kLazyDevice);
+  const Tensor x = sample({16, 300}), l = x.to(lazy_device());
   const lazy::Counters before = lazy::counters();
   const Tensor e = (l - l.amax({1}, true)).exp();
   const Tensor y = e / e.sum({1}, true);
@@ -76,10 +79,10 @@ TEST(Lazy, OneCallOfManyIsOneRegion) {
 
 // Both statistics are results of one call from the second step on.
 TEST(Lazy, StatisticsOfTrainingAreRecordedInEachStep) {
-  const Tensor x = sample({4, 3, 5, 5}), l = x.to(kLazyDevice);
+  const Tensor x = sample({4, 3, 5, 5}), l = x.to(lazy_device());
   Tensor mean = zeros({3}), variance = ones({3});
-  Tensor lazy_mean = mean.to(kLazyDevice),
-         lazy_variance = variance.to(kLazyDevice);
+  Tensor lazy_mean = mean.to(lazy_device()),
+         lazy_variance = variance.to(lazy_device());
   const lazy::Counters before = lazy::counters();
   for (int i = 0; i < 4; ++i) {
     batch_norm(x, {}, {}, mean, variance, true, 0.1, 1e-5, false);
@@ -93,7 +96,7 @@ TEST(Lazy, StatisticsOfTrainingAreRecordedInEachStep) {
 }
 
 TEST(Lazy, EqualCallsRunOnce) {
-  const Tensor x = sample({8, 3}), l = x.to(kLazyDevice);
+  const Tensor x = sample({8, 3}), l = x.to(lazy_device());
   const auto program = [](const Tensor& t) {
     return (t * 0.5).exp() + (t * 0.5).exp().t().t() * (t * -0.5).exp() +
            t.sum({1}, true) - t.sum({1}, true);
@@ -119,7 +122,7 @@ TEST(Lazy, EqualCallsRunOnce) {
 }
 
 TEST(Lazy, ATransposedReaderIsInTheSameRegion) {
-  const Tensor x = sample({5, 7}), l = x.to(kLazyDevice);
+  const Tensor x = sample({5, 7}), l = x.to(lazy_device());
   const lazy::Counters before = lazy::counters();
   const Tensor y = (l.exp().t() + 1).tanh();
   lazy::sync({y}, lazy::kWait);
@@ -136,14 +139,14 @@ TEST(Lazy, AValueReadStraightAndTransposed) {
     return (shared * 2 + other.t()) - sums.sin();
   };
   const Tensor x = sample({6, 6});
-  expect_same(program(x.to(kLazyDevice)), program(x));
+  expect_same(program(x.to(lazy_device())), program(x));
   // In one group: a value and what reads it across lie in memory alike.
   const auto across = [](const Tensor& t) { return t + (t.exp() + t).t(); };
-  expect_same(across(x.to(kLazyDevice)), across(x));
+  expect_same(across(x.to(lazy_device())), across(x));
 }
 
 TEST(Lazy, AKernelDoesNotCutTheGraph) {
-  const Tensor x = sample({6, 6}), l = x.to(kLazyDevice);
+  const Tensor x = sample({6, 6}), l = x.to(lazy_device());
   const int64_t before = runs();
   const Tensor y = cumsum(mm(l.tanh(), l), 1).relu();
   expect_same(y, cumsum(mm(x.tanh(), x), 1).relu());
@@ -151,7 +154,7 @@ TEST(Lazy, AKernelDoesNotCutTheGraph) {
 }
 
 TEST(Lazy, ABaseAndItsViewsAgree) {
-  Tensor x = sample({4, 5}), l = x.to(kLazyDevice).clone();
+  Tensor x = sample({4, 5}), l = x.to(lazy_device()).clone();
   Tensor row = x.select(0, 1), lazy_row = l.select(0, 1);
   Tensor column = x.t()[2], lazy_column = l.t()[2];
   row.add_(10);
@@ -166,7 +169,7 @@ TEST(Lazy, ABaseAndItsViewsAgree) {
 }
 
 TEST(Lazy, ARecordedReadSeesTheOldElements) {
-  Tensor l = sample({8}).to(kLazyDevice).clone();
+  Tensor l = sample({8}).to(lazy_device()).clone();
   const Tensor before = l + 0;
   const Tensor part = l.slice(0, 2, 4) * 1;
   l.zero_();
@@ -176,11 +179,11 @@ TEST(Lazy, ARecordedReadSeesTheOldElements) {
 }
 
 TEST(Lazy, AWriteCountsAsAVersion) {
-  Tensor l = sample({8}).to(kLazyDevice).clone();
+  Tensor l = sample({8}).to(lazy_device()).clone();
   const auto v = l._version();
   l.add_(1);
   EXPECT_GT(l._version(), v);
-  Tensor w = sample({8}).to(kLazyDevice).requires_grad_();
+  Tensor w = sample({8}).to(lazy_device()).requires_grad_();
   Tensor y = w.exp();
   Tensor z = y.sum();
   y.add_(1);
@@ -199,7 +202,7 @@ TEST(Lazy, AFilledTensorCountsAVersionToo) {
 }
 
 TEST(Lazy, APointerSeesWhatIsWrittenLater) {
-  Tensor l = sample({6}).to(kLazyDevice).clone();
+  Tensor l = sample({6}).to(lazy_device()).clone();
   float* const p = l.data_ptr<float>();
   p[0] = 42;
   expect_same(l[0], full({}, 42.0));
@@ -212,7 +215,7 @@ TEST(Lazy, APointerSeesWhatIsWrittenLater) {
 }
 
 TEST(Lazy, OutIsResizedAndWritten) {
-  const Tensor a = sample({3, 4}), l = a.to(kLazyDevice);
+  const Tensor a = sample({3, 4}), l = a.to(lazy_device());
   Tensor out = empty({0}, on_lazy());
   add_out(out, l, l);
   expect_same(out, a + a);
@@ -225,9 +228,9 @@ TEST(Lazy, OutIsResizedAndWritten) {
 TEST(Lazy, GradientsAndUpdatesAreOneGraph) {
   const Tensor x = sample({4, 3}), w0 = sample({2, 3});
   Tensor w = w0.clone().requires_grad_();
-  Tensor l = w0.to(kLazyDevice).requires_grad_();
+  Tensor l = w0.to(lazy_device()).requires_grad_();
   linear(x, w).relu().sum().backward();
-  const Tensor lazy_x = x.to(kLazyDevice);
+  const Tensor lazy_x = x.to(lazy_device());
   const int64_t before = runs();
   linear(lazy_x, l).relu().sum().backward();
   {
@@ -245,13 +248,14 @@ TEST(Lazy, GradientsAndUpdatesAreOneGraph) {
 TEST(Lazy, ArgumentsThatAKernelWritesAreRecordedToo) {
   const Tensor x = sample({6, 3});
   Tensor mean = zeros({3}), variance = ones({3});
-  Tensor lazy_mean = mean.to(kLazyDevice), lazy_variance = ones({3}, on_lazy());
+  Tensor lazy_mean = mean.to(lazy_device()),
+         lazy_variance = ones({3}, on_lazy());
   const Tensor none;
   const int64_t before = runs();
   const auto version = mean._version(), lazy_version = lazy_mean._version();
   const auto c =
       native_batch_norm(x, none, none, mean, variance, true, 0.1, 1e-5);
-  const auto l = native_batch_norm(x.to(kLazyDevice), none, none, lazy_mean,
+  const auto l = native_batch_norm(x.to(lazy_device()), none, none, lazy_mean,
                                    lazy_variance, true, 0.1, 1e-5);
   EXPECT_EQ(runs(), before);
   expect_same(lazy_mean, mean);
@@ -260,7 +264,7 @@ TEST(Lazy, ArgumentsThatAKernelWritesAreRecordedToo) {
   EXPECT_EQ(lazy_mean._version() - lazy_version, mean._version() - version);
   // Seen by another tensor: the part of a longer one is written on copies.
   Tensor all = zeros({2, 3}, on_lazy());
-  native_batch_norm(x.to(kLazyDevice), none, none, all[0], all[1], true, 0.1,
+  native_batch_norm(x.to(lazy_device()), none, none, all[0], all[1], true, 0.1,
                     1e-5);
   EXPECT_FLOAT_EQ(all[0][1].item<float>(), mean[1].item<float>());
 }
@@ -275,7 +279,7 @@ TEST(Lazy, RandomNumbersAreThoseOfTheCpu) {
 }
 
 TEST(Lazy, WhatDependsOnDataRunsAtOnceAndIsCounted) {
-  const Tensor x = tensor({1.0F, 0.0F, 2.0F}).to(kLazyDevice);
+  const Tensor x = tensor({1.0F, 0.0F, 2.0F}).to(lazy_device());
   const int64_t before = lazy::counters().by_call;
   EXPECT_EQ((x + 0).nonzero().size(0), 2);
   EXPECT_EQ((x + 1).sum().item<float>(), 6);
@@ -283,7 +287,7 @@ TEST(Lazy, WhatDependsOnDataRunsAtOnceAndIsCounted) {
 }
 
 TEST(Lazy, StrictModeNamesTheCallThatReads) {
-  const Tensor x = sample({3}).to(kLazyDevice);
+  const Tensor x = sample({3}).to(lazy_device());
   const Tensor y = x + 1;
   lazy::set_strict(true);
   const std::string nonzero_says = message_of([&] { y.nonzero(); });
@@ -296,14 +300,15 @@ TEST(Lazy, StrictModeNamesTheCallThatReads) {
 }
 
 TEST(Lazy, WrongCallsThrowWhereTheyAreMade) {
-  const Tensor x = sample({3}).to(kLazyDevice), y = sample({4}).to(kLazyDevice);
+  const Tensor x = sample({3}).to(lazy_device()),
+               y = sample({4}).to(lazy_device());
   EXPECT_THROW(x + y, ValueError);
   EXPECT_THROW(mm(x, y), ValueError);
   expect_same(x + 1, sample({3}) + 1);
 }
 
 TEST(Lazy, AWriteRefusesAPartOfItselfAsOnTheCpu) {
-  for (const Device d : {Device(kCPU), kLazyDevice}) {
+  for (const Device d : {Device(kCPU), lazy_device()}) {
     Tensor x = ones({4, 6}).to(d).clone();
     EXPECT_THROW(x.add_(x[0]), ValueError) << d;
     Tensor part = x.slice(0, 0, 3);
@@ -316,7 +321,7 @@ TEST(Lazy, AWriteRefusesAPartOfItselfAsOnTheCpu) {
 }
 
 TEST(Lazy, AnErrorOfARunLosesNothing) {
-  const Tensor x = sample({4, 3}), l = x.to(kLazyDevice);
+  const Tensor x = sample({4, 3}), l = x.to(lazy_device());
   const Tensor good = l.exp() * 2;
   const Tensor at = full({4, 1}, 9, on_lazy(kLong));
   const Tensor bad = gather(good, 1, at);
@@ -330,7 +335,7 @@ TEST(Lazy, AnErrorOfARunLosesNothing) {
 }
 
 TEST(Lazy, ManyTensorsAreAllComputedBySync) {
-  const Tensor x = sample({4}).to(kLazyDevice);
+  const Tensor x = sample({4}).to(lazy_device());
   std::vector<Tensor> all;
   for (int i = 0; i < 3000; ++i) all.push_back(x + i);
   lazy::sync(lazy::kWait);
@@ -369,7 +374,7 @@ TEST(Lazy, DropoutNeedsNoSync) {
 }
 
 TEST(Lazy, MemoryThatRunsOutLosesNothing) {
-  const Tensor x = sample({1000}).to(kLazyDevice);
+  const Tensor x = sample({1000}).to(lazy_device());
   const Tensor small = x.exp();
   const Tensor big = cumsum(small.expand({5000, 1000}), 0);
   const Tensor after = big.sum();
@@ -382,7 +387,7 @@ TEST(Lazy, MemoryThatRunsOutLosesNothing) {
 }
 
 TEST(Lazy, MemoryIsUsedAgain) {
-  Tensor x = sample({1000}).to(kLazyDevice).clone();
+  Tensor x = sample({1000}).to(lazy_device()).clone();
   lazy::sync(lazy::kWait);
   const int64_t before = lazy::counters().donated;
   x.mul_(2);
@@ -393,7 +398,7 @@ TEST(Lazy, MemoryIsUsedAgain) {
 
 TEST(Lazy, AGraphThatGrowsTooLargeRunsByItself) {
   lazy::set_max_calls(50);
-  Tensor x = sample({4}).to(kLazyDevice);
+  Tensor x = sample({4}).to(lazy_device());
   const int64_t before = lazy::counters().by_bound;
   for (int i = 0; i < 200; ++i) x = x + 1;
   EXPECT_GE(lazy::counters().by_bound - before, 2);
@@ -402,16 +407,16 @@ TEST(Lazy, AGraphThatGrowsTooLargeRunsByItself) {
 }
 
 TEST(Lazy, DeepGraphsRunAndAreDropped) {
-  Tensor x = sample({2}).to(kLazyDevice);
+  Tensor x = sample({2}).to(lazy_device());
   for (int i = 0; i < 15000; ++i) x = x + 1;
   x = Tensor();
-  Tensor y = sample({2}).to(kLazyDevice);
+  Tensor y = sample({2}).to(lazy_device());
   for (int i = 0; i < 15000; ++i) y = y * 1;
   expect_same(y, sample({2}));
 }
 
 TEST(Lazy, PicturesShowCallsAndRegions) {
-  const Tensor x = sample({3, 3}).to(kLazyDevice);
+  const Tensor x = sample({3, 3}).to(lazy_device());
   const Tensor y = mm(x.exp() + 1, x);
   const std::string text = lazy::graph_text({y});
   EXPECT_NE(text.find("%2: float32[3, 3] = aten::mm(%1, data0)"),
@@ -422,7 +427,7 @@ TEST(Lazy, PicturesShowCallsAndRegions) {
 }
 
 TEST(Lazy, ADtypeSeenAsAnotherAndEmptyTensors) {
-  Tensor x = sample({4}).to(kLazyDevice).clone();
+  Tensor x = sample({4}).to(lazy_device()).clone();
   Tensor bits = x.view(kInt);
   bits.zero_();
   expect_same(x, zeros({4}));

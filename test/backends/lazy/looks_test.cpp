@@ -12,10 +12,13 @@
 namespace sy {
 namespace {
 
-const Device kLazyDevice = [] {
-  load_library("lazy").keep();
-  return Device("lazy");
-}();
+const Device& lazy_device() {
+  static const Device device = [] {
+    load_library("lazy").keep();
+    return Device("lazy");
+  }();
+  return device;
+}
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -27,8 +30,8 @@ Tensor softmax_of_parts(const Tensor& x) {
 }
 
 TEST(LazyLooks, APlanKnowsItsTimesAndBytes) {
-  const Tensor x = ones({64, 1000}).to(kLazyDevice), w = ones({10, 1000});
-  const Tensor weight = w.to(kLazyDevice);
+  const Tensor x = ones({64, 1000}).to(lazy_device()), w = ones({10, 1000});
+  const Tensor weight = w.to(lazy_device());
   for (int i = 0; i < 3; ++i) {
     const Tensor y = softmax_of_parts(x), z = linear(y, weight);
     lazy::sync({y, z}, lazy::kWait);
@@ -45,7 +48,7 @@ TEST(LazyLooks, APlanKnowsItsTimesAndBytes) {
 }
 
 TEST(LazyLooks, PendingCallsAreDrawn) {
-  const Tensor x = ones({4, 8}).to(kLazyDevice);
+  const Tensor x = ones({4, 8}).to(lazy_device());
   const Tensor y = softmax_of_parts(x);
   const std::string dot = lazy::graph_dot({y});
   EXPECT_TRUE(has(dot, "label=\"region\"")) << dot;
@@ -64,7 +67,7 @@ TEST(LazyLooks, PendingCallsAreDrawn) {
 }
 
 TEST(LazyLooks, PlacesOfSyncsAreToldOnRequest) {
-  const Tensor x = ones({8}).to(kLazyDevice);
+  const Tensor x = ones({8}).to(lazy_device());
   reads_too_early(x);
   EXPECT_EQ(lazy::syncs_text(), "");
   lazy::report_syncs(true);
@@ -86,7 +89,7 @@ TEST(LazyLooks, PlacesOfSyncsAreToldOnRequest) {
 }
 
 TEST(LazyLooks, TimeBlockedAndPlanningIsCounted) {
-  const Tensor x = rand({37, 53}).to(kLazyDevice);
+  const Tensor x = rand({37, 53}).to(lazy_device());
   const lazy::Counters before = lazy::counters();
   const Tensor y = ((x * 3 - 1).exp() + x).sqrt();
   EXPECT_EQ(lazy::counters().blocked_ns, before.blocked_ns);
@@ -101,7 +104,7 @@ TEST(LazyLooks, TracesShowGraphsAndTheirSteps) {
   const std::string path = ::testing::TempDir() + "/lazy_trace.json";
   {
     const Trace trace("chrome:" + path);
-    const Tensor x = ones({4, 8}).to(kLazyDevice);
+    const Tensor x = ones({4, 8}).to(lazy_device());
     lazy::sync({softmax_of_parts(x)}, lazy::kWait);
   }
   std::ostringstream text;

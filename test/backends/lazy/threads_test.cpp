@@ -11,10 +11,13 @@
 namespace sy {
 namespace {
 
-const Device kLazyDevice = [] {
-  load_library("lazy").keep();
-  return Device("lazy");
-}();
+const Device& lazy_device() {
+  static const Device device = [] {
+    load_library("lazy").keep();
+    return Device("lazy");
+  }();
+  return device;
+}
 
 template <class F>
 void in_threads(int n, F&& f) {
@@ -24,7 +27,7 @@ void in_threads(int n, F&& f) {
 }
 
 TEST(LazyThreads, EightRecordAndSync) {
-  const Tensor shared = arange(64, TensorOptions(kFloat)).to(kLazyDevice);
+  const Tensor shared = arange(64, TensorOptions(kFloat)).to(lazy_device());
   const Tensor base = shared.exp().sqrt();  // computed by whoever is first
   std::atomic<int> wrong{0};
   const Tensor want = shared.to(kCPU).exp().sqrt();
@@ -43,7 +46,7 @@ TEST(LazyThreads, EightRecordAndSync) {
 
 TEST(LazyThreads, ManyReadOneValue) {
   for (int round = 0; round < 50; ++round) {
-    const Tensor x = full({100}, round).to(kLazyDevice);
+    const Tensor x = full({100}, round).to(lazy_device());
     const Tensor y = (x + 1).tanh() * 2;
     std::atomic<int> wrong{0};
     in_threads(4, [&](int) {
@@ -54,8 +57,8 @@ TEST(LazyThreads, ManyReadOneValue) {
 }
 
 TEST(LazyThreads, StepsAreRecordedWhileEarlierOnesRun) {
-  Tensor w = zeros({200, 200}).to(kLazyDevice);
-  const Tensor x = eye(200).to(kLazyDevice);
+  Tensor w = zeros({200, 200}).to(lazy_device());
+  const Tensor x = eye(200).to(lazy_device());
   lazy::sync(lazy::kWait);
   const int64_t before = lazy::counters().misses;
   for (int i = 0; i < 50; ++i) {
@@ -67,8 +70,8 @@ TEST(LazyThreads, StepsAreRecordedWhileEarlierOnesRun) {
 }
 
 TEST(LazyThreads, AnErrorThatNobodyWaitedForReachesTheNextSync) {
-  const Tensor x = rand({4, 4}).to(kLazyDevice);
-  const Tensor at = full({4, 1}, 9, TensorOptions(kLong).device(kLazyDevice));
+  const Tensor x = rand({4, 4}).to(lazy_device());
+  const Tensor at = full({4, 1}, 9, TensorOptions(kLong).device(lazy_device()));
   Tensor bad = gather(x, 1, at);
   lazy::sync();
   std::string says;
@@ -92,7 +95,7 @@ TEST(LazyThreads, AnErrorThatNobodyWaitedForReachesTheNextSync) {
 }
 
 TEST(LazyThreads, AForkedChildComputes) {
-  const Tensor x = ones({64}).to(kLazyDevice);
+  const Tensor x = ones({64}).to(lazy_device());
   const Tensor y = x + 1;
   lazy::sync();
   const pid_t child = fork();
@@ -107,8 +110,8 @@ TEST(LazyThreads, AForkedChildComputes) {
 }
 
 TEST(LazyThreads, OneFailsTheOthersGoOn) {
-  const Tensor x = rand({4, 4}).to(kLazyDevice);
-  const Tensor at = full({4, 1}, 9, TensorOptions(kLong).device(kLazyDevice));
+  const Tensor x = rand({4, 4}).to(lazy_device());
+  const Tensor at = full({4, 1}, 9, TensorOptions(kLong).device(lazy_device()));
   std::atomic<int> failed{0}, wrong{0};
   in_threads(4, [&](int t) {
     for (int i = 0; i < 50; ++i) {
