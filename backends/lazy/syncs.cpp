@@ -32,6 +32,28 @@ Syncs& syncs() {
   return *s;
 }
 
+// Without the type of the result, which names of templates begin with, up to
+// the arguments.
+std::string_view function_of(std::string_view name) {
+  constexpr std::string_view kUnnamed = "(anonymous namespace)";
+  size_t begin = 0;
+  int depth = 0;  // of template arguments
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name.substr(i).starts_with(kUnnamed)) {
+      i += kUnnamed.size() - 1;
+    } else if (name[i] == '<') {
+      ++depth;
+    } else if (name[i] == '>') {
+      --depth;
+    } else if (depth == 0 && name[i] == ' ') {
+      begin = i + 1;
+    } else if (depth == 0 && name[i] == '(') {
+      return name.substr(begin, i - begin);
+    }
+  }
+  return name.substr(begin);
+}
+
 // Whether a return address lies in Switchyard, or in a function of it that the
 // program has a copy of.
 bool is_ours(void* address) {
@@ -43,8 +65,7 @@ bool is_ours(void* address) {
   }
   if (info.dli_sname == nullptr) return false;
   const std::string name = demangled(info.dli_sname);
-  // A template's name begins with the type of its result.
-  return name.starts_with("sy::") || name.find(" sy::") < name.find('(');
+  return function_of(name).starts_with("sy::");
 }
 
 // The first return address outside of Switchyard.

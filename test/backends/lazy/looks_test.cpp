@@ -62,6 +62,21 @@ TEST(LazyLooks, PendingCallsAreDrawn) {
   }
 }
 
+}  // namespace
+}  // namespace sy
+
+// Code of a user; it has a name because the program exports it.
+namespace user {
+template <class T>
+[[gnu::noinline, gnu::visibility("default")]] sy::Tensor reads_and_doubles(
+    const sy::Tensor& x, T factor) {
+  return x * x.sum().item<T>() * factor;
+}
+}  // namespace user
+
+namespace sy {
+namespace {
+
 [[gnu::noinline]] float reads_too_early(const Tensor& x) {
   return (x * 2).sum().item<float>();
 }
@@ -86,6 +101,15 @@ TEST(LazyLooks, PlacesOfSyncsAreToldOnRequest) {
   const size_t first = text.find("looks_test(+0x");
   ASSERT_NE(first, text.npos) << text;
   EXPECT_NE(text.find("looks_test(+0x", first + 1), text.npos) << text;
+}
+
+TEST(LazyLooks, ATemplateThatReturnsATensorIsTheUsersOwn) {
+  const Tensor x = ones({8}).to(lazy_device());
+  lazy::report_syncs(true);
+  user::reads_and_doubles(x, 2.0f).cpu();
+  lazy::report_syncs(false);
+  const std::string text = lazy::syncs_text();
+  EXPECT_TRUE(has(text, "sy::Tensor user::reads_and_doubles<float>(")) << text;
 }
 
 TEST(LazyLooks, TimeBlockedAndPlanningIsCounted) {
