@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -75,10 +76,10 @@ TEST(LazyThreads, AnErrorThatNobodyWaitedForReachesTheNextSync) {
   Tensor bad = gather(x, 1, at);
   lazy::sync();
   std::string says;
-  for (int i = 0; i < 1000 && says.empty(); ++i) {
+  for (int i = 0; i < 10000 && says.empty(); ++i) {
     try {
       lazy::sync();
-      std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     } catch (const Error& e) {
       says = e.what();
     }
