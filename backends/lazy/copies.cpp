@@ -1,5 +1,6 @@
 #include "aten/engine/copy.h"
 #include "aten/ops/factory.h"
+#include "backends/lazy/constants.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/record.h"
 
@@ -95,45 +96,6 @@ Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
   return dst;
 }
 
-// ---- constants
-
-namespace {
-
-const OperatorEntry& fill_entry() {
-  static const OperatorEntry& e =
-      Dispatcher::singleton().find_or_throw("aten::fill_.Scalar").entry();
-  return e;
-}
-
-program::Program constant() {
-  program::Program p;
-  p.n_uniforms = 1;
-  p.n_registers = 1;
-  p.results = &kInput;
-  return p;
-}
-
-// A value of one number.
-Recorded record_fill(const Scalar& value, ScalarType dtype, IntArrayRef sizes,
-                     IntArrayRef strides) {
-  static const program::Program program = constant();
-  auto node = make_intrusive<Node>(
-      dtype == kBool ? Node::kCall : Node::kPointwise, &fill_entry());
-  node->made.emplace_back(Layout(dtype, sizes, strides));
-  node->args.push_back(Value(value));
-  if (dtype == kBool) return node;
-  node->program = &program;
-  node->compute = dtype;
-  const program::ComputeType type = program::compute_type_of(dtype);
-  node->uniforms.push_back(
-      value.is_floating_point()
-          ? program::make_uniform(type, false, value.to<double>())
-          : program::make_uniform(type, false, value.to<int64_t>()));
-  return node;
-}
-
-}  // namespace
-
 Tensor& fill(Tensor& self, const Scalar& value) {
   if (self.numel() == 0) return self;
   StorageImpl& s = *self.storage();
@@ -147,11 +109,10 @@ Tensor& fill(Tensor& self, const Scalar& value) {
     const std::lock_guard lock(graph_mutex());
     Recorded node;
     if (is_whole(self)) {
-      node =
-          record_fill(value, self.scalar_type(), self.sizes(), self.strides());
+      node = constant(value, self.scalar_type(), self.sizes(), self.strides());
     } else {
       Operand number;
-      number.node = record_fill(value, self.scalar_type(), {}, {});
+      number.node = constant(value, self.scalar_type(), {}, {});
       add_recorded(number.node);
       node = record_write(std::move(number), self);
     }

@@ -10,10 +10,6 @@ namespace sy::lazy {
 
 namespace {
 
-using DimMap = std::vector<int8_t>;
-
-constexpr size_t kMaxNodes = 64;
-constexpr size_t kMaxOperands = 28;
 constexpr size_t kMaxDims = 8;
 
 bool can_fuse(const Node& n) {
@@ -312,6 +308,23 @@ class Builder {
 };
 
 }  // namespace
+
+const Group::Guest* Group::guest(int node) const {
+  for (const Guest& x : guests) {
+    if (x.node == node) return &x;
+  }
+  return nullptr;
+}
+
+const DimMap& Groups::walked_in(const Group& g, int node) const {
+  const Group::Guest* const guest = g.guest(node);
+  return guest != nullptr ? guest->walked : walked[size_t(node)];
+}
+
+const DimMap& Groups::result_dims_in(const Group& g, int node) const {
+  const Group::Guest* const guest = g.guest(node);
+  return guest != nullptr ? guest->walked : result_dims[size_t(node)];
+}
 
 Groups make_groups(const Graph& graph) { return Builder(graph).build(); }
 

@@ -13,23 +13,52 @@
 // sees it along these dims, in any order, or broadcast. A node with operands of
 // several groups makes one group of them. No group may need a result of another
 // that needs one of its own.
+//
+// What costs less to compute again than to store is in each group that reads
+// it (recompute.cpp), as a guest in all but one.
 
 namespace sy::lazy {
 
+// The dims of a node, as dims of a group's space or -1.
+using DimMap = std::vector<int8_t>;
+
+inline constexpr size_t kMaxNodes = 64;  // of a group
+inline constexpr size_t kMaxOperands = 28;
+
 struct Group {
-  std::vector<int> nodes;      // in order
+  struct Guest {
+    int node;
+    DimMap walked;  // its result has the same dims
+  };
+  std::vector<int> nodes;      // in order, guests included
   std::vector<int64_t> space;  // sizes of its dims, none of them 1
   bool fused = false;          // runs as a region
+  std::vector<Guest> guests;
+
+  const Guest* guest(int node) const;
 };
 
 struct Groups {
   std::vector<Group> groups;  // in an order in which they can run
-  std::vector<int> of;        // group of each node
-  // Of each fused node: the dims that it walks, and those of its results, as
-  // dims of the group's space or -1.
-  std::vector<std::vector<int8_t>> walked, result_dims;
+  std::vector<int> of;        // group of each node that is no guest there
+  // Of each fused node in its own group: the dims that it walks, and those of
+  // its results.
+  std::vector<DimMap> walked, result_dims;
+
+  bool has(const Group& g, int node) const {
+    return node >= 0 && (&groups[size_t(of[size_t(node)])] == &g ||
+                         g.guest(node) != nullptr);
+  }
+  // In a group that has the node.
+  const DimMap& walked_in(const Group& g, int node) const;
+  const DimMap& result_dims_in(const Group& g, int node) const;
 };
 
 Groups make_groups(const Graph& graph);
+// Makes guests of what is cheap. `wanted`, by node and result: somebody beyond
+// the graph reads it. A group may be left without nodes.
+void recompute_cheap(const Graph& graph,
+                     const std::vector<std::vector<bool>>& wanted,
+                     Groups* groups);
 
 }  // namespace sy::lazy

@@ -67,8 +67,10 @@ class Planner {
 
   intrusive_ptr<Plan> make() {
     groups_ = make_groups(graph_);
+    recompute_cheap(graph_, wanted_, &groups_);
     find_leaving();
     for (const Group& g : groups_.groups) {
+      if (g.nodes.empty()) continue;
       if (!g.fused || !add_region(g)) {
         for (const int i : g.nodes) add_node(i);
       }
@@ -110,25 +112,17 @@ class Planner {
     for (const int i : g.nodes) {
       const Node& n = node(i);
       reduces |= n.kind == Node::kReduce;
-      const std::vector<int8_t>& walked = groups_.walked[size_t(i)];
       for (size_t k = 0; k < n.operands.size(); ++k) {
         const Operand& o = n.operands[k];
         if (is_in(g, o)) continue;
-        const size_t own = static_cast<size_t>(o.layout().dim());
-        RegionInput in{ref(o), i, static_cast<int>(k), {}};
-        for (size_t d = 0; d < own; ++d) {
-          const bool varies =
-              o.layout().sizes()[d] != 1 && o.layout().strides()[d] != 0;
-          in.dims.push_back(varies ? walked[walked.size() - own + d]
-                                   : static_cast<int8_t>(-1));
-        }
+        RegionInput in{ref(o), i, static_cast<int>(k), input_dims(g, i, k)};
         const bool known = std::any_of(
             step.inputs.begin(), step.inputs.end(),
             [&](const RegionInput& x) { return same_input(x, in); });
         if (!known) step.inputs.push_back(std::move(in));
       }
       for (size_t r = 0; r < n.made.size(); ++r) {
-        if (!leaves(i, r)) continue;
+        if (!leaves(i, r) || g.guest(i) != nullptr) continue;
         step.results.push_back(
             {{i, static_cast<int>(r)}, groups_.result_dims[size_t(i)], -1});
       }
@@ -147,8 +141,7 @@ class Planner {
   }
 
   bool is_in(const Group& g, const Operand& o) const {
-    return o.node->index >= 0 &&
-           &groups_.groups[size_t(groups_.of[size_t(o.node->index)])] == &g;
+    return groups_.has(g, o.node->index);
   }
   const Operand& operand(const RegionInput& in) const {
     return node(in.reader).operands[size_t(in.operand)];
@@ -161,11 +154,11 @@ class Planner {
   bool leaves(int i, size_t r) const { return leaves_[size_t(i)][r]; }
   void find_leaving() {
     leaves_ = wanted_;
-    for (size_t k = 0; k < graph_.nodes.size(); ++k) {
-      for (const Operand& o : graph_.nodes[k]->operands) {
-        const int i = o.node->index;
-        if (i >= 0 && groups_.of[size_t(i)] != groups_.of[k]) {
-          leaves_[size_t(i)][o.result] = true;
+    for (const Group& g : groups_.groups) {
+      for (const int k : g.nodes) {
+        for (const Operand& o : node(k).operands) {
+          const int i = o.node->index;
+          if (i >= 0 && !is_in(g, o)) leaves_[size_t(i)][o.result] = true;
         }
       }
     }
@@ -173,7 +166,7 @@ class Planner {
 
   Step::Size size_of(const Group& g, int8_t d) const {
     for (const int i : g.nodes) {
-      const auto& walked = groups_.walked[size_t(i)];
+      const DimMap& walked = groups_.walked_in(g, i);
       for (size_t k = 0; k < walked.size(); ++k) {
         if (walked[k] == d) return {i, static_cast<int>(k)};
       }
@@ -244,7 +237,7 @@ class Planner {
       for (size_t x = 0; x < inputs.size(); ++x) {
         const RegionInput& in = step.inputs[x];
         if (in.value == ref(o) && !operand(in).part && !o.part &&
-            in.dims == input_dims(i, k)) {
+            in.dims == input_dims(g, i, k)) {
           return inputs[x];
         }
       }
@@ -262,7 +255,7 @@ class Planner {
       if (n.kind == Node::kPointwise) {
         first = b->pointwise(*n.program, n.compute, in, results, n.name());
       } else {
-        first = b->reduce(reduction(n, groups_.walked[size_t(i)], results), in);
+        first = b->reduce(reduction(n, groups_.walked_in(g, i), results), in);
       }
       for (size_t r = 0; r < n.made.size(); ++r) {
         values.push_back(
@@ -277,10 +270,11 @@ class Planner {
     }
   }
 
-  std::vector<int8_t> input_dims(int i, size_t k) const {
+  // The dims of the region that an operand of node i varies over.
+  DimMap input_dims(const Group& g, int i, size_t k) const {
     const Layout& l = node(i).operands[k].layout();
-    const auto& walked = groups_.walked[size_t(i)];
-    std::vector<int8_t> dims;
+    const DimMap& walked = groups_.walked_in(g, i);
+    DimMap dims;
     const auto own = static_cast<size_t>(l.dim());
     for (size_t d = 0; d < own; ++d) {
       const bool varies = l.sizes()[d] != 1 && l.strides()[d] != 0;
@@ -413,8 +407,14 @@ std::string Plan::text() const {
 
 std::string Plan::dot() const {
   std::vector<Box> boxes;
+  std::vector<bool> drawn(picture.nodes.size(), false);
   for (size_t i = 0; i < steps.size(); ++i) {
-    boxes.push_back({steps[i].nodes, text_of(costs[i])});
+    Box& box = boxes.emplace_back();
+    box.label = text_of(costs[i]);
+    for (const int n : steps[i].nodes) {
+      if (!drawn[size_t(n)]) box.nodes.push_back(n);
+      drawn[size_t(n)] = true;
+    }
   }
   return dot_of(picture, boxes);
 }

@@ -6,6 +6,7 @@
 #include "aten/backend/cpu_fallback.h"
 #include "aten/backend/node.h"
 #include "aten/backend/write_plan.h"
+#include "backends/lazy/constants.h"
 #include "backends/lazy/graph.h"
 #include "c10/schema/function_schema.h"
 
@@ -202,7 +203,10 @@ bool add_results(Node* node, const OperatorEntry& op, const Value* args,
 Recorded make_node(const OperatorEntry& op, const Value* args, size_t n) {
   auto node = make_intrusive<Node>(Node::kCall, &op);
   take_arguments(node.get(), args, n);
-  if (make_by_program(node.get(), op, args)) return node;
+  if (make_by_program(node.get(), op, args)) {
+    const Recorded number = folded(*node);
+    return number != nullptr ? number : node;
+  }
   return add_results(node.get(), op, args, n) ? node : nullptr;
 }
 

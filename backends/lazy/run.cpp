@@ -135,19 +135,24 @@ void Run::name_calls(const Step& step, Error* e) const {
 }
 
 void Run::finish() {
-  for (size_t s = 0; s < plan_.steps.size(); ++s) {
+  // A node may be in several steps.
+  std::vector<bool> again(graph_.nodes.size(), false);
+  for (size_t s = done_; s < plan_.steps.size(); ++s) {
     for (const int i : plan_.steps[s].nodes) {
+      if (again[size_t(i)]) continue;
+      again[size_t(i)] = true;
       const intrusive_ptr<Node>& n = graph_.nodes[size_t(i)];
-      if (s < done_) {
-        n->state = Node::kDone;
-        n->drop_operands();
-        n->args.clear();
-      } else {
-        n->state = Node::kRecorded;
-        n->take_uses_back();
-        record_again(n);
-      }
+      n->state = Node::kRecorded;
+      n->take_uses_back();
+      record_again(n);
     }
+  }
+  for (size_t i = 0; i < again.size(); ++i) {
+    if (again[i]) continue;
+    Node& n = *graph_.nodes[i];
+    n.state = Node::kDone;
+    n.drop_operands();
+    n.args.clear();
   }
   for (size_t s = 0; s < done_; ++s) {
     plan_.costs[s].runs += costs_[s].runs;

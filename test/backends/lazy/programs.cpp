@@ -94,7 +94,7 @@ class Machine {
     if (b.is_alias_of(a)) b = b.clone();
     const int64_t dim = a.dim() == 0 ? 0 : c.c % a.dim();
     const double number = 0.25 * (1 + c.c % 7);
-    switch (c.kind % 38) {
+    switch (c.kind % 42) {
       case 0: return keep("tanh", a.tanh());
       case 1: return keep("sigmoid", a.sigmoid());
       case 2: return is_float(a) ? keep("relu", a.relu()) : "-";
@@ -158,6 +158,16 @@ class Machine {
                             : write("tanh_", a, [&](Tensor& t) { t.tanh_(); });
       case 32: return write("fill_", a, [&](Tensor& t) { t.fill_(c.c % 5); });
       case 33: return keep("detach", a.detach());
+      case 34: return keep("full", full_like(a, c.c % 5));
+      case 35: return keep("constants", (zeros_like(a) + number) * 2);
+      case 36:
+        return a.dim() != 1 || a.size(0) > 30
+                   ? "-"
+                   : keep("outer", a.unsqueeze(1) - a);
+      case 37:
+        return a.dim() != 1 || a.size(0) > 30
+                   ? "-"
+                   : keep("mask", where(a.unsqueeze(1) > a, 1.0, 0.0));
       // What nobody holds is never stored.
       default:
         if (values.size() < 6) return "-";

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "backends/lazy/value.h"
+#include "c10/scalar.h"
+
+// Values of one number. They are programs without operands, so regions that
+// read them have the number and no memory.
+
+namespace sy::lazy {
+
+// A node, not yet among those to run, whose elements are all `value`.
+intrusive_ptr<Node> constant(const Scalar& value, ScalarType dtype,
+                             IntArrayRef sizes, IntArrayRef strides);
+// The constant that a pointwise call of constants is; nullptr for other calls.
+intrusive_ptr<Node> folded(const Node& call);
+
+}  // namespace sy::lazy
