@@ -146,7 +146,7 @@ class SY_API Node : public RefCounted {
   std::unique_ptr<NodeExtra> extra_;
   SavedMeta output_;
   uint32_t num_edges_;
-  uint16_t num_outputs_ = 0;
+  uint32_t num_outputs_ = 0;
   mutable SpinLock lock_;
   // For the run that has claimed this node. Another run keeps its own data.
   uint8_t run_flags_ = 0;

@@ -38,7 +38,8 @@ void SavedTensor::save_output(const Tensor& t, uint32_t nr) {
   const TensorImpl* impl = t.impl();
   const Meta* meta = impl == nullptr ? nullptr : meta_of(*impl);
   if (meta == nullptr || !meta->grad_fn) return save(t);
-  output_nr_ = static_cast<uint16_t>(nr);
+  SY_INTERNAL_ASSERT(nr >> 24 == 0);
+  output_nr_ = nr & 0xffffff;
   if (SY_UNLIKELY(detail::thread.saved_hooks != nullptr)) {
     return pack(t, /*is_output=*/true);
   }

@@ -52,8 +52,8 @@ class SY_API SavedTensor {
   // Its backend metadata is what the hook returned.
   Tensor tensor_;
   uint32_t version_ = 0;
-  uint16_t output_nr_ = 0;
-  State state_ = kUndefined;
+  uint32_t output_nr_ : 24 = 0;
+  State state_ : 8 = kUndefined;
 };
 
 class SY_API SavedTensorList {

@@ -39,6 +39,16 @@ Iter::Iter(IntArrayRef sizes) : ndim_(static_cast<int>(sizes.size())) {
   }
 }
 
+namespace {
+
+// The stride of a dim of one element may be any number; nobody takes a step.
+int64_t in_bytes(int64_t stride, int64_t itemsize) {
+  return static_cast<int64_t>(static_cast<uint64_t>(stride) *
+                              static_cast<uint64_t>(itemsize));
+}
+
+}  // namespace
+
 void Iter::add(const TensorBase& t) {
   SY_INTERNAL_ASSERT(operands_ < kMaxOperands);
   const int k = operands_++;
@@ -50,7 +60,7 @@ void Iter::add(const TensorBase& t) {
         d < shift ||
         (sizes[static_cast<size_t>(d - shift)] == 1 && sizes_[d] != 1);
     strides_[k][d] =
-        broadcast ? 0 : strides[static_cast<size_t>(d - shift)] * item;
+        broadcast ? 0 : in_bytes(strides[static_cast<size_t>(d - shift)], item);
   }
   data_[k] = static_cast<char*>(t.raw_data());
   itemsize_[k] = item;
@@ -60,8 +70,8 @@ void Iter::add(void* data, size_t itemsize, IntArrayRef strides) {
   SY_INTERNAL_ASSERT(operands_ < kMaxOperands);
   const int k = operands_++;
   for (int d = 0; d < ndim_; ++d) {
-    strides_[k][d] =
-        strides[static_cast<size_t>(d)] * static_cast<int64_t>(itemsize);
+    strides_[k][d] = in_bytes(strides[static_cast<size_t>(d)],
+                              static_cast<int64_t>(itemsize));
   }
   data_[k] = static_cast<char*>(data);
   itemsize_[k] = static_cast<int64_t>(itemsize);

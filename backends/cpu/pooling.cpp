@@ -39,6 +39,16 @@ bool has_whole_rows(const Windows& w) {
          columns.last(0) == columns.size;
 }
 
+// Integers wrap around.
+template <class T>
+constexpr T wrapped_sum(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  } else {
+    return a + b;
+  }
+}
+
 template <class T>
 T sum_of_rows(const Windows& w, Windows::At at, const T* plane) {
   const WindowAxis &depth = w.axis[0], &height = w.axis[1];
@@ -85,7 +95,7 @@ void means_of_planes(const Images& in, const Windows& w, const MeanDivisor& by,
           for (at.w = 0; at.w < wide; ++at.w) {
             T sum = 0;
             for (int64_t x = columns.first(at.w); x < columns.last(at.w); ++x) {
-              sum += sums[static_cast<size_t>(x)];
+              sum = wrapped_sum(sum, sums[static_cast<size_t>(x)]);
             }
             to[r * wide + at.w] =
                 sum / static_cast<T>(divisor_of(w, by, outer, at.w));
@@ -116,7 +126,7 @@ void add_to_rows(const Windows& w, Windows::At at, T share, T* plane) {
     T* const slice = plane + z * height.size * width;
     for (int64_t i = height.first(at.h) * width; i < height.last(at.h) * width;
          ++i) {
-      slice[i] += share;
+      slice[i] = wrapped_sum(slice[i], share);
     }
   }
 }
@@ -155,7 +165,8 @@ void share_to_planes(const Images& grad, const Windows& w,
                               static_cast<T>(divisor_of(w, by, outer, at.w));
               for (int64_t x = columns.first(at.w); x < columns.last(at.w);
                    ++x) {
-                shares[static_cast<size_t>(x)] += share;
+                T& there = shares[static_cast<size_t>(x)];
+                there = wrapped_sum(there, share);
               }
             }
             rows_of_window(w, at.d, at.h, [&](int64_t row) {

@@ -27,6 +27,13 @@ Tensor counted(IntArrayRef sizes) {
   return arange(n, kFloat).view(sizes);
 }
 
+TEST(Pooling, SumsOfIntegersWrapAround) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  const Tensor a = full({1, 2, 2}, kLeast, TensorOptions(kLong));
+  EXPECT_EQ(values(avg_pool2d(a, {2, 2})), (Values{0}));
+  EXPECT_EQ(values(avg_pool2d(a, {2, 1})), (Values{0, 0}));
+}
+
 TEST(Pooling, MeansCountPaddingOrNot) {
   const Tensor a = counted({1, 1, 3, 3});
   EXPECT_EQ(values(avg_pool2d(a, {2, 2}, {2, 2}, {1, 1})),

@@ -148,6 +148,8 @@ std::vector<int64_t> element_indices(IntArrayRef sizes, IntArrayRef strides,
   for (int64_t& o : out) {
     o = index;
     for (size_t d = sizes.size(); d-- > 0;) {
+      // The stride of a dim of one element may be any number.
+      if (sizes[d] == 1) continue;
       index += strides[d];
       if (++at[d] < sizes[d]) break;
       index -= strides[d] * sizes[d];

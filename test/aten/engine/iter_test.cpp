@@ -93,5 +93,16 @@ TEST(Iter, PiecesCoverEverything) {
   }
 }
 
+// Nobody takes a step along a dim of one element.
+TEST(Iter, StridesOfOneElementMayBeAnything) {
+  float data[4] = {};
+  Iter iter({1, 4});
+  iter.add(data, sizeof(float), {INT64_MAX, 1});
+  iter.finish();
+  int64_t seen = 0;
+  iter.run(0, 4, [&](const Iter::Block& b) { seen += b.rows * b.columns; });
+  EXPECT_EQ(seen, 4);
+}
+
 }  // namespace
 }  // namespace sy

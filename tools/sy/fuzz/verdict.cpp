@@ -118,6 +118,9 @@ std::string problem_of_results(const std::vector<Value>& results) {
   return why;
 }
 
+// Each root takes a backward pass of its own, as long as all of them.
+constexpr size_t kMostRoots = 64;
+
 // Of all leaves, by ones for every result. Gradients may be refused, as not
 // every operator has them.
 Verdict judge_gradients(const FuzzArguments& in,
@@ -125,7 +128,10 @@ Verdict judge_gradients(const FuzzArguments& in,
   std::vector<Tensor> roots;
   for (const Value& v : results) {
     for_each_tensor(v, [&](const TensorBase& t) {
-      if (t.defined() && Tensor(t).requires_grad()) roots.emplace_back(t);
+      if (t.defined() && Tensor(t).requires_grad() &&
+          roots.size() < kMostRoots) {
+        roots.emplace_back(t);
+      }
     });
   }
   for (const Tensor& root : roots) {
