@@ -21,6 +21,7 @@ SANITIZERS = [
     ("asan", ["--config=asan"], ["//test/..."]),
     ("tsan", ["--config=tsan", "--test_tag_filters=tsan"], ["//test/..."]),
 ]
+BATCH = 16  # of tests with sanitizers
 # Tests are no layers: each may include what it likes.
 LAYERS = ["//:switchyard", "//aten/...", "//autograd/...", "//backends/...",
           "//c10/...", "//codegen/...", "//frontend/...", "//runtime/...",
@@ -99,6 +100,26 @@ def bazel_test(tally, name, options, targets):
         tally.add(f"bazel test{suffix}: exit {code}", False)
 
 
+def bazel_lines(*arguments):
+    return subprocess.run(["bazel", *arguments], cwd=ROOT, check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True).stdout.split()
+
+
+def sanitized_test(tally, name, options, targets):
+    """Some tests at a time. A program is 400 MB with its checks, and there are
+    two hundred: those that have run go before the next are linked."""
+    folder, = bazel_lines("info", *options[:1], "bazel-bin")
+    tests = sorted(bazel_lines("query", f"tests(set({' '.join(targets)}))"))
+    for begin in range(0, len(tests), BATCH):
+        batch = tests[begin:begin + BATCH]
+        bazel_test(tally, name, options, batch)
+        for label in batch:
+            program = os.path.join(folder, label[2:].replace(":", "/"))
+            if os.path.exists(program):
+                os.remove(program)
+
+
 def run_checks(tally):
     for name, command, advice in CHECKS:
         start = time.monotonic()
@@ -167,7 +188,7 @@ def main():
         bazel_test(tally, "", [], options.targets or ["//..."])
         if options.full:
             for name, flags, targets in SANITIZERS:
-                bazel_test(tally, name, flags, options.targets or targets)
+                sanitized_test(tally, name, flags, options.targets or targets)
             if not options.targets:
                 run_checks(tally)
         if not options.targets:
