@@ -18,38 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
-// Bytes that are bools are a type of their own here.
-enum class Bool : uint8_t {};
-
-// x, or the least Int where it does not fit: what the instruction gives.
-template <class Int, class Float>
-HWY_INLINE Int truncated(Float x) {
-  constexpr Float kLimit =
-      static_cast<Float>(uint64_t{1} << (8 * sizeof(Int) - 1));
-  return ((x >= -kLimit) & (x < kLimit)) ? static_cast<Int>(x)
-                                         : std::numeric_limits<Int>::min();
-}
-
-template <class To>
-struct ConvertTo {
-  template <class From>
-  static HWY_INLINE To f(From x) {
-    if constexpr (std::is_same_v<From, Bool>) {
-      return static_cast<To>(static_cast<uint8_t>(x) != 0);
-    } else if constexpr (std::is_same_v<To, Bool>) {
-      return static_cast<To>(x != From(0));
-    } else if constexpr (!std::is_floating_point_v<From> ||
-                         std::is_floating_point_v<To>) {
-      return static_cast<To>(x);
-    } else if constexpr (sizeof(To) == 8 ||
-                         (std::is_same_v<To, uint8_t> && sizeof(From) == 8)) {
-      return static_cast<To>(truncated<int64_t>(x));
-    } else {
-      // Floats beyond int32 are multiples of 256: uint8 needs no int64 here.
-      return static_cast<To>(truncated<int32_t>(x));
-    }
-  }
-};
+using Bool = BoolByte;
 
 // One conversion after the other, in one loop.
 template <class First, class Then>

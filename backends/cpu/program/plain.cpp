@@ -80,6 +80,7 @@ void set(KernelTable& t) {
 }  // namespace
 
 void fill_plain(KernelTable& t) {
+#define SY_LIST_COPIES
 #define SY_LIST_PLAIN
 #define SY_LIST_SPECIAL
 #define SY_FUNCTOR(prim, type, functor) \

@@ -17,7 +17,12 @@ namespace {
 constexpr int kBufferBytes = 24 << 10;
 constexpr int kMaxTile = 2048;
 constexpr int kMinTile = 32;
-constexpr int kMaxSlots = 257;  // every register and staging
+// Shorter runs are not worth a kernel's units.
+constexpr int64_t kLeastCompiled = 64;
+// Of one unit of all operands.
+constexpr int64_t kRestBytes = 32 << 10;
+constexpr int64_t kMostUnit = 128;  // in bytes of the compute type
+constexpr int kMaxSlots = 257;      // every register and staging
 static_assert(kMaxSlots * kMinTile * 8 >= kBufferBytes);
 
 int tile_for(int slots, int element_size) {
@@ -67,7 +72,8 @@ Runner::Runner(const Program& program, ComputeType compute,
       uniforms_(uniforms),
       steps_(inline_steps_),
       uniform_{},
-      size_(static_cast<uint8_t>(compute_type_size(compute))) {
+      size_(static_cast<uint8_t>(compute_type_size(compute))),
+      compute_(compute) {
   check_limits(program);
   const int n_inputs = program.n_inputs;
   bool staged = false;
@@ -86,6 +92,7 @@ Runner::Runner(const Program& program, ComputeType compute,
     Port& port = inputs_[i];
     port.size = kScalarTypeInfo[static_cast<int>(o.dtype)].size;
     port.stride = o.stride;
+    port.dtype = o.dtype;
     port.strided = o.stride != port.size;
     port.convert = o.dtype == to ? nullptr : convert_fn(o.dtype, to);
     if (o.stride == 0) {
@@ -203,6 +210,7 @@ void Runner::prepare_results(const Operand* results, ComputeType compute) {
     Port& port = results_[k];
     port.size = kScalarTypeInfo[static_cast<int>(o.dtype)].size;
     port.stride = o.stride;
+    port.dtype = o.dtype;
     port.strided = o.stride != port.size;
     port.convert = o.dtype == from ? nullptr : convert_fn(from, o.dtype);
     port.mode = port.strided              ? Mode::gather
@@ -255,6 +263,92 @@ void Runner::call_direct(char* const* data, int64_t n, bool stream) const {
     }
   }
 }
+
+// ---- compiled
+
+intrusive_ptr<jit::Kernel> Runner::find_kernel(int64_t work) const {
+  const Program& p = *program_;
+  const Isa isa = active_isa();
+  if (isa == Isa::sse4 || p.n_steps == 0) return nullptr;
+  jit::Port inputs[kMaxInputs];
+  ScalarType results[kMaxResults];
+  int64_t bytes = 0;  // of an element of all
+  for (int k = 0; k < p.n_inputs; ++k) {
+    const Port& port = inputs_[k];
+    if (port.strided && port.stride != 0) return nullptr;
+    bytes += port.size;
+    inputs[k] = {port.dtype, port.stride == 0};
+  }
+  for (int k = 0; k < p.n_results; ++k) {
+    if (results_[k].strided) return nullptr;
+    bytes += results_[k].size;
+    results[k] = results_[k].dtype;
+  }
+  if (bytes * (kMostUnit / size_) > kRestBytes) return nullptr;
+  return jit::kernel_for(
+      {&p, compute_, inputs, results,
+       isa == Isa::avx512 ? jit::Isa::kAvx512 : jit::Isa::kAvx2},
+      work);
+}
+
+// False: there is no kernel.
+bool Runner::run_compiled(char* const* data, const int64_t* outer_strides,
+                          int64_t n, int64_t outer) const {
+  const int64_t work = n * outer * program_->n_steps;
+  if (work < jit::kLeastWork || n < kLeastCompiled) return false;
+  const intrusive_ptr<jit::Kernel> kernel = find_kernel(work);
+  if (kernel == nullptr) return false;
+  const int operands = program_->n_inputs + program_->n_results;
+  const int64_t whole = n / kernel->unit() * kernel->unit();
+  char* at[kMaxInputs + kMaxResults];
+  std::copy_n(data, operands, at);
+  for (int64_t i = 0; i < outer; ++i) {
+    if (whole > 0) kernel->run(at, uniforms_, whole);
+    if (whole < n) run_rest(*kernel, at, whole, n - whole);
+    for (int k = 0; outer_strides != nullptr && k < operands; ++k) {
+      at[k] += outer_strides[k];
+    }
+  }
+  return true;
+}
+
+// Less than a unit, in memory of its own, where the first element stands for
+// those that are missing.
+void Runner::run_rest(const jit::Kernel& kernel, char* const* data,
+                      int64_t from, int64_t n) const {
+  const Program& p = *program_;
+  const int64_t unit = kernel.unit();
+  alignas(64) char buffers[kRestBytes];
+  char* next = buffers;
+  char* at[kMaxInputs + kMaxResults];
+  const auto place = [&](int64_t size) {
+    char* const to = next;
+    next += unit * size;
+    return to;
+  };
+  for (int k = 0; k < p.n_inputs; ++k) {
+    const Port& port = inputs_[k];
+    at[k] = data[k];
+    if (port.stride == 0) continue;
+    const char* const src = data[k] + from * port.stride;
+    at[k] = place(port.size);
+    std::memcpy(at[k], src, static_cast<size_t>(n * port.size));
+    for (int64_t i = n; i < unit; ++i) {
+      std::memcpy(at[k] + i * port.size, src, port.size);
+    }
+  }
+  for (int k = 0; k < p.n_results; ++k) {
+    at[p.n_inputs + k] = place(results_[k].size);
+  }
+  kernel.run(at, uniforms_, unit);
+  for (int k = 0; k < p.n_results; ++k) {
+    const Port& port = results_[k];
+    std::memcpy(data[p.n_inputs + k] + from * port.stride, at[p.n_inputs + k],
+                static_cast<size_t>(n * port.size));
+  }
+}
+
+// ---- interpreted
 
 void Runner::run_tiles(char* const* data, int64_t n) const {
   if (n <= 0) return;
@@ -380,6 +474,9 @@ void Runner::run_2d(char* const* data, const int64_t* outer_strides, int64_t n,
   if (one) {
     n *= outer;
     outer = 1;
+  }
+  if (!direct_ && outer > 1 && run_compiled(at, outer_strides, n, outer)) {
+    return;
   }
   for (int64_t i = 0; i < outer; ++i) {
     run(at, n);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "aten/program/program.h"
+#include "backends/cpu/jit/kernels.h"
 #include "backends/cpu/program/kernels.h"
 
 // Runs element programs (aten/program/program.h) over tiles of memory.
@@ -52,10 +53,11 @@ class SY_API Runner {
 
   // data: the first element of each input, then of each result. The results of
   // a one-step program bypass the caches if they are larger than kStreamBytes.
+  // Long runs take a compiled kernel, if there is one (backends/cpu/jit).
   void run(char* const* data, int64_t n) const {
     if (direct_) {
       run_direct(data, n);
-    } else {
+    } else if (!run_compiled(data, nullptr, n, 1)) {
       run_tiles(data, n);
     }
   }
@@ -79,6 +81,7 @@ class SY_API Runner {
     Mode mode;
     uint8_t size;  // of an element in memory
     bool strided;
+    ScalarType dtype;
     int64_t stride;
     ConvertFn convert;
   };
@@ -92,6 +95,11 @@ class SY_API Runner {
 
   void prepare_steps(ComputeType compute);
   void prepare_results(const Operand* results, ComputeType compute);
+  bool run_compiled(char* const* data, const int64_t* outer_strides, int64_t n,
+                    int64_t outer) const;
+  intrusive_ptr<jit::Kernel> find_kernel(int64_t work) const;
+  void run_rest(const jit::Kernel& kernel, char* const* data, int64_t from,
+                int64_t n) const;
   void run_direct(char* const* data, int64_t n) const;
   void call_direct(char* const* data, int64_t n, bool stream) const;
   void run_tiles(char* const* data, int64_t n) const;
@@ -107,6 +115,7 @@ class SY_API Runner {
   int staging_;
   int last_result_;  // index of the result that the last step writes, or -1
   uint8_t size_;     // of an element of the compute type
+  ComputeType compute_;
   bool direct_;
   uint8_t slot_[256];  // the tile buffer of a register
   Port inputs_[kMaxInputs];

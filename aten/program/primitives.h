@@ -1,0 +1,6 @@
+#pragma once
+
+// The primitives that programs are made of, for backends: they may include the
+// generator's folders only through aten.
+
+#include "codegen/lang/primitives.h"

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+
+#include "backends/cpu/jit/request.h"
+
+namespace sy::jit {
+
+// prims.cpp, as clang has compiled it for an instruction set.
+std::string_view bitcode(Isa isa);
+
+}  // namespace sy::jit

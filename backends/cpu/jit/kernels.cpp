@@ -1,0 +1,495 @@
+#include "backends/cpu/jit/kernels.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "backends/cpu/jit/api.h"
+#include "backends/cpu/jit/folder.h"
+#include "backends/cpu/support/optional_library.h"
+
+namespace sy::jit {
+
+namespace {
+
+constexpr cpu::OptionalLibrary kLibrary = {
+    "libswitchyard_jit.so", "switchyard_jit_api", "SWITCHYARD_JIT_LIBRARY"};
+
+// What a program must have done before it is compiled, in elements times
+// steps: some milliseconds.
+constexpr int64_t kHot = int64_t{32} << 20;
+constexpr size_t kMostPrograms = 65536;
+constexpr uint64_t kMostOnDisk = uint64_t{64} << 20;
+
+using Clock = std::chrono::steady_clock;
+int64_t since(Clock::time_point begin) {
+  return std::chrono::nanoseconds(Clock::now() - begin).count();
+}
+
+const CompilerApi* compiler() {
+  static const CompilerApi* const api = cpu::load_table<CompilerApi>(kLibrary);
+  return api;
+}
+
+// ---- programs
+
+uint64_t mix(uint64_t h, uint64_t word) {
+  h = (h ^ word) * 0x9E3779B97F4A7C15u;
+  return h ^ h >> 32;
+}
+
+uint64_t hash_of(const Wanted& w) {
+  const program::Program& p = *w.program;
+  uint64_t h = mix(p.bool_inputs, p.bool_uniforms);
+  h = mix(h, uint64_t{p.n_steps} << 32 | uint64_t{p.n_inputs} << 24 |
+                 uint64_t{p.n_uniforms} << 16 | uint64_t{p.n_results} << 8 |
+                 static_cast<uint64_t>(w.compute) << 4 |
+                 static_cast<uint64_t>(w.isa));
+  for (int i = 0; i < p.n_inputs; ++i) {
+    h = mix(h, static_cast<uint64_t>(w.inputs[i].dtype) << 1 |
+                   uint64_t{w.inputs[i].is_single});
+  }
+  for (int k = 0; k < p.n_results; ++k) {
+    h = mix(h, static_cast<uint64_t>(w.results[k]) << 16 |
+                   uint64_t{p.results[k].reg} << 1 |
+                   uint64_t{p.results[k].is_bool});
+  }
+  for (int i = 0; i < p.n_steps; ++i) {
+    const program::Step& s = p.steps[i];
+    h = mix(h, static_cast<uint64_t>(s.op) << 32 | uint64_t{s.dst} << 24 |
+                   uint64_t{s.a} << 16 | uint64_t{s.b} << 8 | uint64_t{s.c});
+  }
+  return h;
+}
+
+enum class State : uint8_t { kCold, kQueued, kReady, kRefused };
+
+struct Entry {
+  Request request;
+  std::string bytes;
+  std::atomic<int64_t> work{0};
+  std::atomic<State> state{State::kCold};
+  std::atomic<uint64_t> used{0};  // the last epoch
+  intrusive_ptr<Kernel> kernel;   // guarded by the table's mutex
+
+  bool is(const Wanted& w) const {
+    const program::Program &a = *w.program, &b = request.program;
+    const auto n = [](const auto x) { return static_cast<size_t>(x); };
+    return w.isa == request.isa && w.compute == request.compute &&
+           a.n_inputs == b.n_inputs && a.n_uniforms == b.n_uniforms &&
+           a.n_results == b.n_results && a.n_steps == b.n_steps &&
+           a.n_registers == b.n_registers && a.bool_inputs == b.bool_inputs &&
+           a.bool_uniforms == b.bool_uniforms &&
+           std::equal(w.inputs, w.inputs + n(a.n_inputs),
+                      request.inputs.begin()) &&
+           std::equal(w.results, w.results + n(a.n_results),
+                      request.results.begin()) &&
+           std::equal(a.results, a.results + n(a.n_results), b.results) &&
+           std::equal(a.steps, a.steps + n(a.n_steps), b.steps);
+  }
+};
+using EntryPtr = std::shared_ptr<Entry>;
+
+struct Counts {
+  std::atomic<int64_t> compiled{0}, loaded{0}, refused{0}, failed{0},
+      evicted{0}, compile_ns{0}, blocked_ns{0};
+};
+
+// Leaked: threads may outlive everything.
+struct Table {
+  std::shared_mutex mutex;
+  std::unordered_multimap<uint64_t, EntryPtr> entries;
+  size_t capacity = 4096, kernels = 0, bytes = 0;
+  std::atomic<uint64_t> epoch{0};
+  Counts counts;
+};
+Table& table() {
+  static auto* const t = new Table;
+  return *t;
+}
+
+struct Queue {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<EntryPtr> entries;
+  bool started = false, stopped = false, busy = false;
+};
+Queue& queue() {
+  static auto* const q = new Queue;
+  return *q;
+}
+
+// ---- the folder
+
+struct Disk {
+  std::mutex mutex;
+  std::unique_ptr<Folder> folder;
+  std::string path = Folder::default_path();
+  bool opened = false;
+  int written = 0;
+};
+Disk& disk() {
+  static auto* const d = new Disk;
+  return *d;
+}
+
+// nullptr: there is none to use.
+Folder* folder(Disk& d) {
+  if (!std::exchange(d.opened, true) && !d.path.empty()) {
+    auto fresh = std::make_unique<Folder>(d.path, compiler()->fingerprint);
+    std::string why;
+    if (fresh->usable(&why)) {
+      d.folder = std::move(fresh);
+    } else {
+      std::fprintf(stderr, "switchyard: jit: compiled code is not kept: %s\n",
+                   why.c_str());
+    }
+  }
+  return d.folder.get();
+}
+
+bool read_image(const std::string& request, std::string* image) {
+  Disk& d = disk();
+  const std::lock_guard lock(d.mutex);
+  Folder* const f = folder(d);
+  return f != nullptr && f->read(request, image);
+}
+
+void keep_image(const std::string& request, const std::string& image) {
+  Disk& d = disk();
+  const std::lock_guard lock(d.mutex);
+  Folder* const f = folder(d);
+  if (f == nullptr) return;
+  if (d.written++ % 64 == 0) f->trim(kMostOnDisk);
+  f->write(request, image);
+}
+
+// ---- compiling
+
+// Removes kernels that were not used for the longest time. The lock is held.
+void evict(Table& t) {
+  while (t.kernels > t.capacity) {
+    Entry* oldest = nullptr;
+    for (const auto& [hash, e] : t.entries) {
+      if (e->kernel == nullptr) continue;
+      if (oldest == nullptr || e->used < oldest->used) oldest = e.get();
+    }
+    t.bytes -= oldest->kernel->bytes();
+    --t.kernels;
+    ++t.counts.evicted;
+    oldest->kernel.reset();
+    oldest->work = 0;
+    oldest->state = State::kCold;
+  }
+}
+
+void keep_kernel(Entry& e, intrusive_ptr<Kernel> kernel) {
+  Table& t = table();
+  const std::unique_lock lock(t.mutex);
+  ++t.kernels;
+  t.bytes += kernel->bytes();
+  e.used = ++t.epoch;
+  e.kernel = std::move(kernel);
+  e.state = State::kReady;
+  evict(t);
+}
+
+void compile_entry(Entry& e) {
+  Counts& c = table().counts;
+  const auto begin = Clock::now();
+  std::string image, why;
+  try {
+    if (read_image(e.bytes, &image)) {
+      ++c.loaded;
+    } else if (compiler()->compile(e.bytes, &image, &why)) {
+      ++c.compiled;
+      keep_image(e.bytes, image);
+    } else {
+      ++c.refused;
+      e.state = State::kRefused;
+      return;
+    }
+    if (auto kernel = Kernel::load(image)) {
+      c.compile_ns += since(begin);
+      return keep_kernel(e, std::move(kernel));
+    }
+  } catch (const std::bad_alloc&) {
+  }
+  ++c.failed;
+  e.state = State::kRefused;
+}
+
+void work() {
+  // Only when nobody else wants the processor.
+  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 19);
+  pthread_setname_np(pthread_self(), "sy-jit");
+  Queue& q = queue();
+  std::unique_lock lock(q.mutex);
+  for (;;) {
+    q.changed.wait(lock, [&] { return q.stopped || !q.entries.empty(); });
+    if (q.stopped) return;
+    const EntryPtr e = std::move(q.entries.front());
+    q.entries.pop_front();
+    q.busy = true;
+    lock.unlock();
+    compile_entry(*e);
+    lock.lock();
+    q.busy = false;
+    q.changed.notify_all();
+  }
+}
+
+// The queue's mutex is held. A process that ends waits for the kernel that is
+// being compiled; the child of a fork starts a thread of its own.
+void start(Queue& q) {
+  if (std::exchange(q.started, true)) return;
+  static const bool once = [] {
+    std::atexit([] {
+      Queue& x = queue();
+      std::unique_lock lock(x.mutex);
+      x.stopped = true;
+      x.changed.notify_all();
+      x.changed.wait(lock, [&] { return !x.busy; });
+    });
+    pthread_atfork(
+        [] {
+          Queue& x = queue();
+          std::unique_lock lock(x.mutex);
+          x.changed.wait(lock, [&] { return !x.busy; });
+          lock.release();
+          table().mutex.lock();
+          disk().mutex.lock();
+        },
+        [] {
+          disk().mutex.unlock();
+          table().mutex.unlock();
+          queue().mutex.unlock();
+        },
+        [] {
+          disk().mutex.unlock();
+          // The thread that has locked it is another one now.
+          new (&table().mutex) std::shared_mutex;
+          Queue& x = queue();
+          new (&x.changed) std::condition_variable;
+          x.started = false;
+          if (!x.entries.empty()) start(x);
+          x.mutex.unlock();
+        });
+    return true;
+  }();
+  static_cast<void>(once);
+  std::thread(work).detach();
+}
+
+void enqueue(const EntryPtr& e) {
+  Queue& q = queue();
+  const std::lock_guard lock(q.mutex);
+  if (q.stopped) return;
+  q.entries.push_back(e);
+  start(q);
+  q.changed.notify_all();
+}
+
+// Says once that there is no compiler.
+bool has_compiler() {
+  static const bool there = [] {
+    if (compiler() != nullptr) return true;
+    std::fprintf(stderr, "switchyard: jit: programs are interpreted: %s\n",
+                 cpu::why_not_loaded(kLibrary).c_str());
+    return false;
+  }();
+  return there;
+}
+
+EntryPtr find(const Wanted& w, uint64_t hash, intrusive_ptr<Kernel>* kernel) {
+  Table& t = table();
+  const std::shared_lock lock(t.mutex);
+  const auto [begin, end] = t.entries.equal_range(hash);
+  for (auto at = begin; at != end; ++at) {
+    if (!at->second->is(w)) continue;
+    *kernel = at->second->kernel;
+    return at->second;
+  }
+  return nullptr;
+}
+
+// nullptr: another thread was faster, or there is no room.
+EntryPtr add(const Wanted& w, uint64_t hash) {
+  auto e = std::make_shared<Entry>();
+  e->bytes = encode(*w.program, w.compute, w.inputs, w.results, w.isa);
+  if (!decode(e->bytes, &e->request)) return nullptr;
+  Table& t = table();
+  const std::unique_lock lock(t.mutex);
+  const auto [begin, end] = t.entries.equal_range(hash);
+  for (auto at = begin; at != end; ++at) {
+    if (at->second->is(w)) return nullptr;
+  }
+  if (t.entries.size() >= kMostPrograms) {
+    std::erase_if(t.entries, [](const auto& x) {
+      return x.second->state == State::kCold;
+    });
+    if (t.entries.size() >= kMostPrograms) return nullptr;
+  }
+  t.entries.emplace(hash, e);
+  return e;
+}
+
+std::atomic<Mode>& current_mode() {
+  static std::atomic<Mode> m = [] {
+    const char* const name = std::getenv("SWITCHYARD_JIT");
+    const std::string_view text = name == nullptr ? "" : name;
+    if (text == "off") return Mode::kOff;
+    if (text == "wait") return Mode::kWait;
+    if (!text.empty() && text != "background") {
+      std::fprintf(stderr,
+                   "switchyard: SWITCHYARD_JIT=%s: expected off, background "
+                   "or wait\n",
+                   name);
+    }
+    return Mode::kBackground;
+  }();
+  return m;
+}
+
+}  // namespace
+
+Kernel::~Kernel() { munmap(memory_, bytes_); }
+
+intrusive_ptr<Kernel> Kernel::load(const std::string& image) {
+  ImageHeader header;
+  if (image.size() < sizeof header) return nullptr;
+  std::memcpy(&header, image.data(), sizeof header);
+  if (header.magic != ImageHeader::kMagic || header.bytes != image.size() ||
+      header.entry >= header.bytes || header.unit == 0) {
+    return nullptr;
+  }
+  void* const memory = mmap(nullptr, image.size(), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  std::memcpy(memory, image.data(), image.size());
+  if (mprotect(memory, image.size(), PROT_READ | PROT_EXEC) != 0) {
+    munmap(memory, image.size());
+    return nullptr;
+  }
+  auto kernel = intrusive_ptr<Kernel>::reclaim(new Kernel);
+  kernel->memory_ = memory;
+  kernel->bytes_ = image.size();
+  kernel->unit_ = header.unit;
+  kernel->fn_ =
+      reinterpret_cast<KernelFn>(static_cast<char*>(memory) + header.entry);
+  return kernel;
+}
+
+Mode mode() noexcept { return current_mode(); }
+void set_mode(Mode m) noexcept { current_mode() = m; }
+
+intrusive_ptr<Kernel> kernel_for(const Wanted& w, int64_t work) noexcept {
+  const Mode m = mode();
+  if (m == Mode::kOff) return nullptr;
+  try {
+    const uint64_t hash = hash_of(w);
+    intrusive_ptr<Kernel> kernel;
+    EntryPtr e = find(w, hash, &kernel);
+    if (kernel != nullptr) {
+      e->used.store(table().epoch.load(std::memory_order_relaxed),
+                    std::memory_order_relaxed);
+      return kernel;
+    }
+    if (e == nullptr) e = add(w, hash);
+    if (e == nullptr || e->state != State::kCold) return nullptr;
+    const int64_t done =
+        e->work.fetch_add(work, std::memory_order_relaxed) + work;
+    if (m != Mode::kWait && done < kHot) return nullptr;
+    State cold = State::kCold;
+    if (!e->state.compare_exchange_strong(cold, State::kQueued)) return nullptr;
+    if (!has_compiler()) {
+      e->state = State::kRefused;
+      return nullptr;
+    }
+    if (m != Mode::kWait) {
+      enqueue(e);
+      return nullptr;
+    }
+    const auto begin = Clock::now();
+    compile_entry(*e);
+    table().counts.blocked_ns += since(begin);
+    find(w, hash, &kernel);
+    return kernel;
+  } catch (const std::exception&) {  // no memory for the table
+    return nullptr;
+  }
+}
+
+Stats stats() noexcept {
+  Table& t = table();
+  Stats s;
+  {
+    const std::shared_lock lock(t.mutex);
+    s.kernels = static_cast<int64_t>(t.kernels);
+    s.bytes = static_cast<int64_t>(t.bytes);
+  }
+  s.compiled = t.counts.compiled;
+  s.loaded = t.counts.loaded;
+  s.refused = t.counts.refused;
+  s.failed = t.counts.failed;
+  s.evicted = t.counts.evicted;
+  s.compile_ns = t.counts.compile_ns;
+  s.blocked_ns = t.counts.blocked_ns;
+  Queue& q = queue();
+  const std::lock_guard lock(q.mutex);
+  s.queued = static_cast<int64_t>(q.entries.size()) + q.busy;
+  return s;
+}
+
+void finish() noexcept {
+  Queue& q = queue();
+  std::unique_lock lock(q.mutex);
+  q.changed.wait(lock, [&] { return q.entries.empty() && !q.busy; });
+}
+
+void clear() noexcept {
+  finish();
+  Table& t = table();
+  const std::unique_lock lock(t.mutex);
+  t.entries.clear();
+  t.kernels = t.bytes = 0;
+}
+
+void set_capacity(size_t kernels) noexcept {
+  Table& t = table();
+  const std::unique_lock lock(t.mutex);
+  t.capacity = kernels == 0 ? 1 : kernels;
+  evict(t);
+}
+
+void set_folder(std::string path) {
+  Disk& d = disk();
+  const std::lock_guard lock(d.mutex);
+  d.path = std::move(path);
+  d.folder.reset();
+  d.opened = false;
+}
+
+std::string why_no_compiler() {
+  return compiler() != nullptr ? "" : cpu::why_not_loaded(kLibrary);
+}
+
+}  // namespace sy::jit

@@ -1,0 +1,247 @@
+#include "backends/cpu/jit/kernels.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "test/backends/cpu/jit/programs.h"
+
+// When programs are compiled, and where the code is kept.
+
+namespace sy::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// tanh(x * number) + x, with some more steps for `variant`.
+Case sample(int variant = 0, int64_t n = 40000) {
+  std::mt19937_64 random(3);
+  Case c;
+  c.n = n;
+  c.inputs.push_back(
+      {ScalarType::Float, false, random_bytes(random, ScalarType::Float, n)});
+  program::Uniform number{};
+  number.f32 = 0.5f;
+  c.uniforms.push_back(number);
+  c.registers = 3;
+  c.steps = {{Prim::mul, 2, 0, 1, 0}, {Prim::tanh, 2, 2, 0, 0}};
+  for (int i = 0; i < 12; ++i) {
+    c.steps.push_back(
+        {(variant >> i & 1) != 0 ? Prim::neg : Prim::abs, 2, 2, 0, 0});
+  }
+  c.steps.push_back({Prim::add, 2, 2, 0, 0});
+  c.results = {{2, false}};
+  c.outputs = {ScalarType::Float};
+  return c;
+}
+
+std::string message(const Case& c) {
+  const auto want = c.run(jit::Mode::kOff);
+  const auto got = c.run(jit::Mode::kBackground);
+  const int64_t i = first_difference(ScalarType::Float, want[0], got[0]);
+  return i < 0 ? "" : str("differs at {}", i);
+}
+
+class Kernels : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(jit::why_no_compiler(), "");
+    jit::clear();
+    folder_ = fs::path(testing::TempDir()) / "jit";
+    fs::remove_all(folder_);
+    jit::set_folder("");
+  }
+  void TearDown() override {
+    jit::set_mode(jit::Mode::kBackground);
+    jit::set_capacity(4096);
+    jit::set_folder("");
+  }
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> out;
+    for (const auto& e : fs::directory_iterator(folder_)) out.push_back(e);
+    return out;
+  }
+  // Compiles the sample, or takes it from the folder.
+  static jit::Stats run_again() {
+    jit::clear();
+    const jit::Stats before = jit::stats();
+    sample().run(jit::Mode::kWait);
+    jit::Stats now = jit::stats();
+    now.compiled -= before.compiled;
+    now.loaded -= before.loaded;
+    return now;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Kernels, AHotProgramIsCompiledMeanwhile) {
+  const Case c = sample();
+  const jit::Stats before = jit::stats();
+  c.run(jit::Mode::kBackground);
+  EXPECT_EQ(jit::stats().queued, 0) << "the first call is not hot";
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(message(c), "");
+  jit::finish();
+  const jit::Stats now = jit::stats();
+  EXPECT_EQ(now.compiled - before.compiled, 1);
+  EXPECT_EQ(now.kernels, 1);
+  EXPECT_EQ(now.blocked_ns, before.blocked_ns) << "nobody waited";
+  EXPECT_EQ(message(c), "");
+}
+
+TEST_F(Kernels, OffMeansOff) {
+  const Case c = sample();
+  for (int i = 0; i < 100; ++i) c.run(jit::Mode::kOff);
+  EXPECT_EQ(jit::stats().kernels, 0);
+}
+
+TEST_F(Kernels, ShortRunsAreInterpreted) {
+  sample(0, 100).run(jit::Mode::kWait);
+  EXPECT_EQ(jit::stats().kernels, 0);
+}
+
+TEST_F(Kernels, RunsOfAnyLength) {
+  for (int64_t n = 2000; n < 2100; ++n) {
+    const Case c = sample(0, n);
+    const auto want = c.run(jit::Mode::kOff);
+    const auto got = c.run(jit::Mode::kWait);
+    ASSERT_EQ(first_difference(ScalarType::Float, want[0], got[0]), -1) << n;
+  }
+  EXPECT_EQ(jit::stats().kernels, 1);
+}
+
+TEST_F(Kernels, ThoseNotUsedForLongGo) {
+  jit::set_capacity(3);
+  for (int v = 0; v < 8; ++v) sample(v).run(jit::Mode::kWait);
+  const jit::Stats s = jit::stats();
+  EXPECT_EQ(s.kernels, 3);
+  EXPECT_GE(s.evicted, 5);
+  EXPECT_LT(s.bytes, 3 * 65536);
+}
+
+TEST_F(Kernels, AnotherProcessFindsTheCode) {
+  jit::set_folder(folder_);
+  EXPECT_EQ(run_again().compiled, 1);
+  ASSERT_EQ(files().size(), 1u);
+  struct stat s;
+  ASSERT_EQ(stat(folder_.c_str(), &s), 0);
+  EXPECT_EQ(s.st_mode & 077, 0u);
+  const jit::Stats now = run_again();
+  EXPECT_EQ(now.loaded, 1);
+  EXPECT_EQ(now.compiled, 0);
+}
+
+TEST_F(Kernels, DamagedFilesAreNeverRun) {
+  jit::set_folder(folder_);
+  run_again();
+  const fs::path file = files().at(0);
+  std::string good;
+  {
+    std::ifstream in(file, std::ios::binary);
+    good.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const auto with = [&](const std::string& text) {
+    fs::remove(file);
+    std::ofstream(file, std::ios::binary) << text;
+    fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+    return run_again();
+  };
+  EXPECT_EQ(with(good).loaded, 1) << "what is whole is taken";
+  EXPECT_EQ(with("").compiled, 1);
+  EXPECT_EQ(with("something else altogether").compiled, 1);
+  for (size_t n = 1; n < good.size(); n += 13) {
+    ASSERT_EQ(with(good.substr(0, n)).compiled, 1) << n;
+  }
+  for (size_t i = 0; i < good.size(); i += 7) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 0x10);
+    ASSERT_EQ(with(bad).compiled, 1) << i;
+  }
+  with(good);
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(run_again().compiled, 1) << "others could have written it";
+}
+
+TEST_F(Kernels, AFolderThatOthersCanWriteIsRefused) {
+  fs::create_directories(folder_);
+  fs::permissions(folder_, fs::perms::all);
+  jit::set_folder(folder_);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_again().compiled, 1);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("could be written by others"), std::string::npos) << said;
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Kernels, ManyProcessesFillOneFolder) {
+  jit::set_folder(folder_);
+  std::vector<pid_t> children;
+  for (int i = 0; i < 10; ++i) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      bool ok = true;
+      for (int v = 0; v < 4; ++v) {
+        const Case c = sample(v);
+        const auto want = c.run(jit::Mode::kOff);
+        ok &= first_difference(ScalarType::Float, want[0],
+                               c.run(jit::Mode::kWait)[0]) < 0;
+      }
+      ok &= jit::stats().kernels == 4;
+      _exit(ok ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(files().size(), 4u) << "no half-written file is left";
+}
+
+TEST_F(Kernels, TheChildOfAForkCompiles) {
+  const Case c = sample();
+  for (int i = 0; i < 100; ++i) c.run(jit::Mode::kBackground);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const Case other = sample(5);
+    for (int i = 0; i < 100; ++i) other.run(jit::Mode::kBackground);
+    jit::finish();
+    _exit(jit::stats().kernels == 2 && message(other).empty() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  jit::finish();
+}
+
+TEST_F(Kernels, ThreadsRunWhatOthersCompileAndEvict) {
+  jit::set_capacity(2);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 12; ++i) {
+        const Case c = sample((t + i) % 5, 20000);
+        const auto want = c.run(jit::Mode::kOff);
+        const auto got = c.run(jit::Mode::kWait);
+        wrong += first_difference(ScalarType::Float, want[0], got[0]) >= 0;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_LE(jit::stats().kernels, 2);
+}
+
+}  // namespace
+}  // namespace sy::test
