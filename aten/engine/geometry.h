@@ -65,10 +65,11 @@ inline int64_t at(const char* op, IntArrayRef list, int64_t i) {
   return list[static_cast<size_t>(wrap_index(op, i, len(list)))];
 }
 
+// Wraps around.
 inline int64_t sum(IntArrayRef list) {
-  int64_t s = 0;
-  for (const int64_t v : list) s += v;
-  return s;
+  uint64_t s = 0;
+  for (const int64_t v : list) s += static_cast<uint64_t>(v);
+  return static_cast<int64_t>(s);
 }
 
 inline int64_t prod(IntArrayRef list) {
