@@ -1,4 +1,0 @@
-#pragma once
-
-// Compiled programs: docs/jit.md.
-#include "backends/cpu/jit/stats.h"
