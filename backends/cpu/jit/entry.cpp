@@ -1,4 +1,7 @@
 #include <llvm/Config/llvm-config.h>
+
+#include <functional>
+
 #include "backends/cpu/jit/api.h"
 #include "backends/cpu/jit/bitcode.h"
 #include "backends/cpu/jit/codegen.h"
@@ -7,18 +10,17 @@
 
 namespace {
 
+// Counts up when emitter.cpp or codegen.cpp make other code of the same.
+constexpr uint64_t kRevision = 1;
+
 uint64_t fingerprint() {
-  uint64_t h = LLVM_VERSION_MAJOR * 10000 + LLVM_VERSION_MINOR * 100 +
-               LLVM_VERSION_PATCH;
+  const std::hash<std::string_view> hash;
+  uint64_t h = kRevision * 1000000 + LLVM_VERSION_MAJOR * 10000 +
+               LLVM_VERSION_MINOR * 100 + LLVM_VERSION_PATCH;
   for (const auto isa : {sy::jit::Isa::kAvx2, sy::jit::Isa::kAvx512}) {
-    for (const char c : sy::jit::bitcode(isa)) {
-      h = (h ^ static_cast<uint8_t>(c)) * 0x9E3779B97F4A7C15u;
-      h ^= h >> 29;
-    }
+    h = h * 31 + hash(sy::jit::bitcode(isa));
   }
-  // Counts up when codegen.cpp or emitter.cpp make other code of the same.
-  constexpr uint64_t kRevision = 1;
-  return h * 31 + kRevision;
+  return h;
 }
 
 }  // namespace
