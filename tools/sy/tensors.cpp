@@ -1,5 +1,6 @@
 #include "tools/sy/tensors.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "c10/backend.h"
@@ -140,6 +141,8 @@ std::string read_storage(const Storage& s) {
 
 std::vector<int64_t> element_indices(IntArrayRef sizes, IntArrayRef strides,
                                      int64_t offset) {
+  // Beside a 0 any size may stand.
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return {};
   int64_t n = 1;
   for (int64_t s : sizes) n *= s;
   std::vector<int64_t> out(static_cast<size_t>(n));
