@@ -32,6 +32,13 @@ TEST(ManyOutputs, SavedResultsAreTheirOwn) {
   EXPECT_EQ(x.grad()[kParts - 1 - 65536].item<double>(), 0);
 }
 
+TEST(Trilinear, RefusesMoreDimsThanThereAre) {
+  const std::vector<int64_t> many(66, 0);
+  EXPECT_THROW(
+      _trilinear(ones({2}), ones({2}), ones({2}), many, {1}, {1}, {66}),
+      ValueError);
+}
+
 TEST(RestoreDims, RefusesMoreDimsThanThereAre) {
   EXPECT_THROW(_restore_dims(ones({2}), 66, IntArrayRef({65}), false),
                ValueError);
