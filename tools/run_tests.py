@@ -194,7 +194,8 @@ def main():
         if not options.targets:
             check_format(tally)
             run_consumers(tally)
-    except (OSError, KeyboardInterrupt) as error:
+    except (OSError, KeyboardInterrupt,
+            subprocess.CalledProcessError) as error:
         tally.add(f"the run itself: {error!r}", False)
     return tally.finish()
 
