@@ -230,9 +230,6 @@ Tensor trilinear(const Tensor& i1, const Tensor& i2, const Tensor& i3,
            "[{}] i1: expected one dtype for all, got {}, {} and {}", op,
            i1.dtype(), i2.dtype(), i3.dtype());
   const int64_t total = i1.dim() + static_cast<int64_t>(expand1.size());
-  SY_CHECK(total <= TensorImpl::kMaxDims, Value,
-           "[{}] expand1: expected at most {} dims, got {}", op,
-           TensorImpl::kMaxDims, total);
   SY_CHECK(unroll_dim >= 0 && unroll_dim < std::max<int64_t>(total, 1), Index,
            "[{}] unroll_dim: expected a dim from 0 to {}, got {}", op,
            total - 1, unroll_dim);

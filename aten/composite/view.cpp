@@ -203,9 +203,6 @@ Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes,
 Tensor restore_dims(const Tensor& self, int64_t ndim, OptionalIntArrayRef dim,
                     bool keepdim) {
   if (keepdim || self.dim() == ndim) return self;
-  SY_CHECK(ndim >= 0 && ndim <= TensorImpl::kMaxDims, Value,
-           "[_restore_dims] ndim: expected 0 to {}, got {}",
-           TensorImpl::kMaxDims, ndim);
   const Dims reduced =
       geometry::wrap_dims("_restore_dims", dim.value_or(IntArrayRef()), ndim);
   Dims sizes;

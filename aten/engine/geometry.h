@@ -201,8 +201,12 @@ inline Dims swapped(const char* op, IntArrayRef list, int64_t a, int64_t b) {
   return out;
 }
 
-// Wraps each dim. A dim that is given twice is an error.
+// Wraps each dim of ndim, as many as a tensor may have. A dim that is given
+// twice is an error.
 inline Dims wrap_dims(const char* op, IntArrayRef dims, int64_t ndim) {
+  SY_CHECK(ndim >= 0 && ndim <= TensorImpl::kMaxDims, Value,
+           "[{}] expected 0 to {} dims, got {}", op, TensorImpl::kMaxDims,
+           ndim);
   Dims out;
   uint64_t seen = 0;
   for (const int64_t d : dims) {
