@@ -1,21 +1,11 @@
-#include <gtest/gtest.h>
-#include <sy/lazy.h>
-#include <sy/sy.h>
-
 #include <string>
+
+#include "test/backends/lazy/on_lazy.h"
 
 // Plans are found by structure, and a miss says what differs.
 
 namespace sy {
 namespace {
-
-const Device& lazy_device() {
-  static const Device device = [] {
-    load_library("lazy").keep();
-    return Device("lazy");
-  }();
-  return device;
-}
 
 Tensor data(IntArrayRef sizes) { return rand(sizes).to(lazy_device()); }
 int64_t planned() { return lazy::counters().misses; }

@@ -1,36 +1,13 @@
-#include <gtest/gtest.h>
-#include <sy/lazy.h>
-#include <sy/sy.h>
-
 #include <cstdlib>
 #include <string>
+
+#include "test/backends/lazy/on_lazy.h"
 
 // A program sees on the lazy device what it sees on the CPU, only later.
 
 namespace sy {
 namespace {
 
-const Device& lazy_device() {
-  static const Device device = [] {
-    load_library("lazy").keep();
-    return Device("lazy");
-  }();
-  return device;
-}
-
-TensorOptions on_lazy(ScalarType t = kFloat) {
-  return TensorOptions(t).device(lazy_device());
-}
-Tensor sample(IntArrayRef sizes) {
-  int64_t n = 1;
-  for (const int64_t s : sizes) n *= s;
-  return ((arange(n, TensorOptions(kFloat)) * 0.37).sin() * 3).view(sizes);
-}
-void expect_same(const Tensor& got, const Tensor& want) {
-  ASSERT_EQ(got.sizes(), want.sizes());
-  EXPECT_TRUE(allclose(got.to(kCPU), want.to(kCPU), 1e-5, 1e-5))
-      << got.to(kCPU) << want.to(kCPU);
-}
 int64_t runs() { return lazy::counters().runs; }
 std::string message_of(const std::function<void()>& f) {
   try {

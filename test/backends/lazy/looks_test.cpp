@@ -1,24 +1,14 @@
-#include <gtest/gtest.h>
-#include <sy/lazy.h>
-#include <sy/sy.h>
-
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "test/backends/lazy/on_lazy.h"
+
 // What the device tells of itself: pictures, times, places, sentences.
 
 namespace sy {
 namespace {
-
-const Device& lazy_device() {
-  static const Device device = [] {
-    load_library("lazy").keep();
-    return Device("lazy");
-  }();
-  return device;
-}
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

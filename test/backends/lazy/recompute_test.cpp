@@ -1,8 +1,6 @@
-#include <gtest/gtest.h>
-#include <sy/lazy.h>
-#include <sy/sy.h>
-
 #include <string>
+
+#include "test/backends/lazy/on_lazy.h"
 
 // What is cheaper to compute than to store has no memory: constants, and
 // results that are much larger than what they are made of.
@@ -10,26 +8,6 @@
 namespace sy {
 namespace {
 
-const Device& lazy_device() {
-  static const Device device = [] {
-    load_library("lazy").keep();
-    return Device("lazy");
-  }();
-  return device;
-}
-TensorOptions on_lazy(ScalarType t = kFloat) {
-  return TensorOptions(t).device(lazy_device());
-}
-Tensor sample(IntArrayRef sizes) {
-  int64_t n = 1;
-  for (const int64_t s : sizes) n *= s;
-  return ((arange(n, TensorOptions(kFloat)) * 0.37).sin() * 3).view(sizes);
-}
-void expect_same(const Tensor& got, const Tensor& want) {
-  ASSERT_EQ(got.sizes(), want.sizes());
-  ASSERT_EQ(got.scalar_type(), want.scalar_type());
-  EXPECT_TRUE(allclose(got.to(kCPU), want, 1e-5, 1e-5)) << got.to(kCPU) << want;
-}
 int count(const std::string& text, const std::string& what) {
   int n = 0;
   for (size_t at = text.find(what); at != std::string::npos;

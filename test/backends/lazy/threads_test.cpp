@@ -1,6 +1,3 @@
-#include <gtest/gtest.h>
-#include <sy/lazy.h>
-#include <sy/sy.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,16 +6,10 @@
 #include <thread>
 #include <vector>
 
+#include "test/backends/lazy/on_lazy.h"
+
 namespace sy {
 namespace {
-
-const Device& lazy_device() {
-  static const Device device = [] {
-    load_library("lazy").keep();
-    return Device("lazy");
-  }();
-  return device;
-}
 
 template <class F>
 void in_threads(int n, F&& f) {
