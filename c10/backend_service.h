@@ -24,10 +24,10 @@ class SY_API HolderReport {
 };
 
 enum class BackendService : uint8_t {
-  kRegions,  // RegionEngine of aten/backend/region.h
-  kEngines,  // BackendEngines of aten/backend/engines.h
-  kHolders,  // HolderReport
-  kReserved3,
+  kRegions,   // RegionEngine of aten/backend/region.h
+  kEngines,   // BackendEngines of aten/backend/engines.h
+  kHolders,   // HolderReport
+  kCompiler,  // jit::Compiler of aten/backend/jit.h
   kCount
 };
 

@@ -1,7 +1,6 @@
 #include <string>
 
 #include "aten/backend/region_builder.h"
-#include "codegen/lang/steps.h"
 
 namespace sy {
 
@@ -81,27 +80,8 @@ class Printer {
     }
   }
 
-  static std::string reg(const Program& p, int r) {
-    if (r < p.n_inputs) return str("i{}", r);
-    if (r < p.n_inputs + p.n_uniforms) return str("u{}", r - p.n_inputs);
-    return str("t{}", r - p.n_inputs - p.n_uniforms);
-  }
   void program(const char* part, const Program& p) {
-    out_ += str("      {}:", part);
-    for (int i = 0; i < p.n_steps; ++i) {
-      const program::Step& s = p.steps[i];
-      const uint8_t operands[] = {s.a, s.b, s.c};
-      out_ += str(" {} = {}(", reg(p, s.dst),
-                  lang::kPrims[static_cast<int>(s.op)].name);
-      for (int k = 0; k < lang::arity(s); ++k) {
-        out_ += str("{}{}", k == 0 ? "" : ", ", reg(p, operands[k]));
-      }
-      out_ += ");";
-    }
-    for (int i = 0; i < p.n_results; ++i) {
-      out_ += str("{}{}", i == 0 ? " " : ", ", reg(p, p.results[i].reg));
-    }
-    out_ += "\n";
+    out_ += str("      {}: {}\n", part, program_text(p));
   }
 
   const Region& r_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "aten/program/compute_type.h"
 #include "c10/macros.h"
@@ -50,6 +51,10 @@ constexpr bool within_limits(const Program& p) {
          p.n_uniforms <= kMaxUniforms && p.n_results <= kMaxResults &&
          p.n_inputs + p.n_uniforms <= p.n_registers;
 }
+
+// "t0 = mul(i0, u0); t1 = add(t0, i1); t1": the steps, then the results. i, u
+// and t are inputs, uniforms and temporaries.
+SY_API std::string program_text(const Program& program);
 
 // A number in the compute type, or a bool, as registers hold it. There is room
 // for two doubles.

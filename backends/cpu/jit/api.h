@@ -4,7 +4,7 @@
 
 #include "backends/cpu/jit/request.h"
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 // What libswitchyard_jit.so offers. LLVM is inside, and nothing else sees it.
 struct CompilerApi {
@@ -19,4 +19,4 @@ struct CompilerApi {
                      std::string* text);
 };
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

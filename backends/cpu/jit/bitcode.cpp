@@ -1,6 +1,6 @@
 #include "backends/cpu/jit/bitcode.h"
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 namespace {
 
@@ -17,4 +17,4 @@ std::string_view bitcode(Isa isa) {
   return isa == Isa::kAvx512 ? text_of(k_prims_avx512) : text_of(k_prims_avx2);
 }
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

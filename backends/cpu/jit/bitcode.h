@@ -4,9 +4,9 @@
 
 #include "backends/cpu/jit/request.h"
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 // prims.cpp, as clang has compiled it for an instruction set.
 std::string_view bitcode(Isa isa);
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

@@ -16,7 +16,7 @@
 #include "backends/cpu/jit/emitter.h"
 #include "backends/cpu/jit/flatten.h"
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 namespace {
 
@@ -102,9 +102,9 @@ bool print_code(std::string_view request, bool assembly, std::string* text) {
     text->append(code.data(), code.size());
   } else {
     llvm::raw_string_ostream out(*text);
-    c.kernel.module->print(out, nullptr);
+    c.kernel.module->getFunction("kernel")->print(out);
   }
   return true;
 }
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

@@ -10,7 +10,7 @@
 #include "aten/program/primitives.h"
 #include "backends/cpu/jit/bitcode.h"
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 namespace {
 
@@ -415,4 +415,4 @@ Emitted emit(const Request& request, llvm::LLVMContext& context,
   }
 }
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

@@ -10,7 +10,7 @@ class LLVMContext;
 class Module;
 }  // namespace llvm
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 // The kernel of a request before it is optimised: a module with the function
 // "kernel" (KernelFn) that calls what it needs of prims.cpp. nullptr, and why,
@@ -22,4 +22,4 @@ struct Emitted {
 Emitted emit(const Request& request, llvm::LLVMContext& context,
              std::string* why);
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

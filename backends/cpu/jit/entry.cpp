@@ -17,8 +17,9 @@ uint64_t fingerprint() {
   const std::hash<std::string_view> hash;
   uint64_t h = kRevision * 1000000 + LLVM_VERSION_MAJOR * 10000 +
                LLVM_VERSION_MINOR * 100 + LLVM_VERSION_PATCH;
-  for (const auto isa : {sy::jit::Isa::kAvx2, sy::jit::Isa::kAvx512}) {
-    h = h * 31 + hash(sy::jit::bitcode(isa));
+  for (const auto isa :
+       {sy::cpu::jit::Isa::kAvx2, sy::cpu::jit::Isa::kAvx512}) {
+    h = h * 31 + hash(sy::cpu::jit::bitcode(isa));
   }
   return h;
 }
@@ -27,8 +28,8 @@ uint64_t fingerprint() {
 
 extern "C" __attribute__((visibility("default"))) const void*
 switchyard_jit_api() {
-  static const sy::jit::CompilerApi api = {sy::jit::CompilerApi::kVersion,
-                                           fingerprint(), &sy::jit::compile,
-                                           &sy::jit::print_code};
+  static const sy::cpu::jit::CompilerApi api = {
+      sy::cpu::jit::CompilerApi::kVersion, fingerprint(),
+      &sy::cpu::jit::compile, &sy::cpu::jit::print_code};
   return &api;
 }

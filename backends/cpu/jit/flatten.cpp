@@ -9,7 +9,7 @@
 
 #include "backends/cpu/jit/request.h"
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 namespace {
 
@@ -148,4 +148,4 @@ bool flatten(std::string_view bytes, int unit, std::string* image,
   return Flattener(*object, why).run(unit, image);
 }
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

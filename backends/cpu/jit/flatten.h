@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 // Appends to *image what an object file of one kernel has, as an image
 // (request.h): its code and constants one after the other, with the distances
@@ -11,4 +11,4 @@ namespace sy::jit {
 bool flatten(std::string_view object, int unit, std::string* image,
              std::string* why);
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

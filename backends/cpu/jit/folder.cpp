@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 namespace fs = std::filesystem;
 
@@ -195,4 +195,4 @@ void Folder::trim(uint64_t most) const {
   }
 }
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 // Images on disk, shared by processes. A file has the whole request and a
 // checksum: one that is cut off, damaged or of another build is as good as
@@ -29,4 +29,4 @@ class Folder {
   uint64_t fingerprint_;
 };
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

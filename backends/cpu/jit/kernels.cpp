@@ -1,7 +1,6 @@
 #include "backends/cpu/jit/kernels.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,14 +18,16 @@
 #include <new>
 #include <shared_mutex>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "backends/cpu/jit/api.h"
-#include "backends/cpu/jit/folder.h"
+#include "backends/cpu/jit/store.h"
 #include "backends/cpu/support/optional_library.h"
+#include "c10/trace.h"
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 namespace {
 
@@ -37,7 +38,6 @@ constexpr cpu::OptionalLibrary kLibrary = {
 // steps: some milliseconds.
 constexpr int64_t kHot = int64_t{32} << 20;
 constexpr size_t kMostPrograms = 65536;
-constexpr uint64_t kMostOnDisk = uint64_t{64} << 20;
 
 using Clock = std::chrono::steady_clock;
 int64_t since(Clock::time_point begin) {
@@ -88,7 +88,9 @@ struct Entry {
   std::atomic<int64_t> work{0};
   std::atomic<State> state{State::kCold};
   std::atomic<uint64_t> used{0};  // the last epoch
-  intrusive_ptr<Kernel> kernel;   // guarded by the table's mutex
+  std::atomic<int64_t> runs{0}, compile_ns{0};
+  intrusive_ptr<Kernel> kernel;  // guarded by the table's mutex
+  std::string refusal;           // not written after State::kRefused
 
   bool is(const Wanted& w) const {
     const program::Program &a = *w.program, &b = request.program;
@@ -108,9 +110,9 @@ struct Entry {
 };
 using EntryPtr = std::shared_ptr<Entry>;
 
-struct Counts {
+struct Totals {
   std::atomic<int64_t> compiled{0}, loaded{0}, refused{0}, failed{0},
-      evicted{0}, compile_ns{0}, blocked_ns{0};
+      evicted{0}, compile_ns{0}, blocked_ns{0}, runs{0};
 };
 
 // Leaked: threads may outlive everything.
@@ -119,7 +121,7 @@ struct Table {
   std::unordered_multimap<uint64_t, EntryPtr> entries;
   size_t capacity = 4096, kernels = 0, bytes = 0;
   std::atomic<uint64_t> epoch{0};
-  Counts counts;
+  Totals counts;
 };
 Table& table() {
   static auto* const t = new Table;
@@ -135,51 +137,6 @@ struct Queue {
 Queue& queue() {
   static auto* const q = new Queue;
   return *q;
-}
-
-// ---- the folder
-
-struct Disk {
-  std::mutex mutex;
-  std::unique_ptr<Folder> folder;
-  std::string path = Folder::default_path();
-  bool opened = false;
-  int written = 0;
-};
-Disk& disk() {
-  static auto* const d = new Disk;
-  return *d;
-}
-
-// nullptr: there is none to use.
-Folder* folder(Disk& d) {
-  if (!std::exchange(d.opened, true) && !d.path.empty()) {
-    auto fresh = std::make_unique<Folder>(d.path, compiler()->fingerprint);
-    std::string why;
-    if (fresh->usable(&why)) {
-      d.folder = std::move(fresh);
-    } else {
-      std::fprintf(stderr, "switchyard: jit: compiled code is not kept: %s\n",
-                   why.c_str());
-    }
-  }
-  return d.folder.get();
-}
-
-bool read_image(const std::string& request, std::string* image) {
-  Disk& d = disk();
-  const std::lock_guard lock(d.mutex);
-  Folder* const f = folder(d);
-  return f != nullptr && f->read(request, image);
-}
-
-void keep_image(const std::string& request, const std::string& image) {
-  Disk& d = disk();
-  const std::lock_guard lock(d.mutex);
-  Folder* const f = folder(d);
-  if (f == nullptr) return;
-  if (d.written++ % 64 == 0) f->trim(kMostOnDisk);
-  f->write(request, image);
 }
 
 // ---- compiling
@@ -213,27 +170,32 @@ void keep_kernel(Entry& e, intrusive_ptr<Kernel> kernel) {
 }
 
 void compile_entry(Entry& e) {
-  Counts& c = table().counts;
+  Totals& c = table().counts;
   const auto begin = Clock::now();
+  const TraceSpan span("compile",
+                       [&] { return program_text(e.request.program); });
   std::string image, why;
   try {
-    if (read_image(e.bytes, &image)) {
+    if (read_image(compiler()->fingerprint, e.bytes, &image)) {
       ++c.loaded;
     } else if (compiler()->compile(e.bytes, &image, &why)) {
       ++c.compiled;
-      keep_image(e.bytes, image);
+      keep_image(compiler()->fingerprint, e.bytes, image);
     } else {
       ++c.refused;
+      e.refusal = std::move(why);
       e.state = State::kRefused;
       return;
     }
     if (auto kernel = Kernel::load(image)) {
-      c.compile_ns += since(begin);
+      e.compile_ns = since(begin);
+      c.compile_ns += e.compile_ns;
       return keep_kernel(e, std::move(kernel));
     }
   } catch (const std::bad_alloc&) {
   }
   ++c.failed;
+  e.refusal = "no memory";
   e.state = State::kRefused;
 }
 
@@ -276,15 +238,15 @@ void start(Queue& q) {
           x.changed.wait(lock, [&] { return !x.busy; });
           lock.release();
           table().mutex.lock();
-          disk().mutex.lock();
+          lock_store();
         },
         [] {
-          disk().mutex.unlock();
+          unlock_store();
           table().mutex.unlock();
           queue().mutex.unlock();
         },
         [] {
-          disk().mutex.unlock();
+          unlock_store();
           // The thread that has locked it is another one now.
           new (&table().mutex) std::shared_mutex;
           Queue& x = queue();
@@ -371,35 +333,28 @@ std::atomic<Mode>& current_mode() {
 
 }  // namespace
 
-Kernel::~Kernel() { munmap(memory_, bytes_); }
-
-intrusive_ptr<Kernel> Kernel::load(const std::string& image) {
-  ImageHeader header;
-  if (image.size() < sizeof header) return nullptr;
-  std::memcpy(&header, image.data(), sizeof header);
-  if (header.magic != ImageHeader::kMagic || header.bytes != image.size() ||
-      header.entry >= header.bytes || header.unit == 0) {
-    return nullptr;
-  }
-  void* const memory = mmap(nullptr, image.size(), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  std::memcpy(memory, image.data(), image.size());
-  if (mprotect(memory, image.size(), PROT_READ | PROT_EXEC) != 0) {
-    munmap(memory, image.size());
-    return nullptr;
-  }
-  auto kernel = intrusive_ptr<Kernel>::reclaim(new Kernel);
-  kernel->memory_ = memory;
-  kernel->bytes_ = image.size();
-  kernel->unit_ = header.unit;
-  kernel->fn_ =
-      reinterpret_cast<KernelFn>(static_cast<char*>(memory) + header.entry);
-  return kernel;
-}
-
 Mode mode() noexcept { return current_mode(); }
 void set_mode(Mode m) noexcept { current_mode() = m; }
+
+namespace {
+
+// Compiles a hot program, or has it compiled.
+void make(const EntryPtr& e, Mode m) {
+  State cold = State::kCold;
+  if (!e->state.compare_exchange_strong(cold, State::kQueued)) return;
+  if (!has_compiler()) {
+    e->refusal = "there is no compiler";
+    e->state = State::kRefused;
+  } else if (m == Mode::kWait) {
+    const auto begin = Clock::now();
+    compile_entry(*e);
+    table().counts.blocked_ns += since(begin);
+  } else {
+    enqueue(e);
+  }
+}
+
+}  // namespace
 
 intrusive_ptr<Kernel> kernel_for(const Wanted& w, int64_t work) noexcept {
   const Mode m = mode();
@@ -408,44 +363,35 @@ intrusive_ptr<Kernel> kernel_for(const Wanted& w, int64_t work) noexcept {
     const uint64_t hash = hash_of(w);
     intrusive_ptr<Kernel> kernel;
     EntryPtr e = find(w, hash, &kernel);
-    if (kernel != nullptr) {
-      e->used.store(table().epoch.load(std::memory_order_relaxed),
-                    std::memory_order_relaxed);
-      return kernel;
-    }
     if (e == nullptr) e = add(w, hash);
-    if (e == nullptr || e->state != State::kCold) return nullptr;
+    if (e == nullptr) return nullptr;
     const int64_t done =
         e->work.fetch_add(work, std::memory_order_relaxed) + work;
-    if (m != Mode::kWait && done < kHot) return nullptr;
-    State cold = State::kCold;
-    if (!e->state.compare_exchange_strong(cold, State::kQueued)) return nullptr;
-    if (!has_compiler()) {
-      e->state = State::kRefused;
-      return nullptr;
+    if (kernel == nullptr && e->state == State::kCold &&
+        (m == Mode::kWait || done >= kHot)) {
+      make(e, m);
+      if (m == Mode::kWait) find(w, hash, &kernel);
     }
-    if (m != Mode::kWait) {
-      enqueue(e);
-      return nullptr;
-    }
-    const auto begin = Clock::now();
-    compile_entry(*e);
-    table().counts.blocked_ns += since(begin);
-    find(w, hash, &kernel);
+    if (kernel == nullptr) return nullptr;
+    e->runs.fetch_add(1, std::memory_order_relaxed);
+    table().counts.runs.fetch_add(1, std::memory_order_relaxed);
+    e->used.store(table().epoch.load(std::memory_order_relaxed),
+                  std::memory_order_relaxed);
     return kernel;
   } catch (const std::exception&) {  // no memory for the table
     return nullptr;
   }
 }
 
-Stats stats() noexcept {
+Counters counters() noexcept {
   Table& t = table();
-  Stats s;
+  Counters s;
   {
     const std::shared_lock lock(t.mutex);
     s.kernels = static_cast<int64_t>(t.kernels);
     s.bytes = static_cast<int64_t>(t.bytes);
   }
+  s.runs = t.counts.runs;
   s.compiled = t.counts.compiled;
   s.loaded = t.counts.loaded;
   s.refused = t.counts.refused;
@@ -457,6 +403,37 @@ Stats stats() noexcept {
   const std::lock_guard lock(q.mutex);
   s.queued = static_cast<int64_t>(q.entries.size()) + q.busy;
   return s;
+}
+
+std::vector<Seen> programs() {
+  Table& t = table();
+  std::vector<Seen> all;
+  {
+    const std::shared_lock lock(t.mutex);
+    for (const auto& [hash, e] : t.entries) {
+      Seen& s = all.emplace_back();
+      s.request = e->bytes;
+      s.work = e->work;
+      s.runs = e->runs;
+      s.compile_ns = e->compile_ns;
+      if (e->kernel != nullptr)
+        s.bytes = static_cast<int64_t>(e->kernel->bytes());
+      const State state = e->state;
+      s.is_queued = state == State::kQueued;
+      if (state == State::kRefused) s.refusal = e->refusal;
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const Seen& a, const Seen& b) {
+    return std::tie(b.work, a.request) < std::tie(a.work, b.request);
+  });
+  return all;
+}
+
+std::string code_text(const std::string& request, bool assembly) {
+  if (compiler() == nullptr) return why_no_compiler();
+  std::string text;
+  compiler()->print_code(request, assembly, &text);
+  return text;
 }
 
 void finish() noexcept {
@@ -480,16 +457,8 @@ void set_capacity(size_t kernels) noexcept {
   evict(t);
 }
 
-void set_folder(std::string path) {
-  Disk& d = disk();
-  const std::lock_guard lock(d.mutex);
-  d.path = std::move(path);
-  d.folder.reset();
-  d.opened = false;
-}
-
 std::string why_no_compiler() {
   return compiler() != nullptr ? "" : cpu::why_not_loaded(kLibrary);
 }
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

@@ -31,7 +31,7 @@
 #define SY_VECTORS 0
 #endif
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 // What integer division by zero calls. A primitive that calls anything is not
 // compiled (codegen.cpp).
@@ -258,4 +258,4 @@ SY_CONVERTS_WITH(f32, bf16)
 
 }  // extern "C"
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

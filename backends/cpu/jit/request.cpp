@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 namespace {
 
@@ -120,4 +120,4 @@ bool decode(std::string_view bytes, Request* to) {
   return r.ok && r.at_end();
 }
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

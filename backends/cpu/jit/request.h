@@ -12,7 +12,7 @@
 // What the CPU asks its compiler for, and what it gets. Both are bytes, so that
 // they can be a key, go to a file and go to another process.
 
-namespace sy::jit {
+namespace sy::cpu::jit {
 
 enum class Isa : uint8_t { kAvx2, kAvx512 };
 
@@ -64,4 +64,4 @@ using KernelFn = void (*)(char* const* data, const program::Uniform* uniforms,
 using CompileFn = bool (*)(std::string_view request, std::string* image,
                            std::string* why);
 
-}  // namespace sy::jit
+}  // namespace sy::cpu::jit

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/element16.h"
+#include "backends/cpu/program/machine_code.h"
 #include "backends/cpu/program/narrow.h"
 #include "backends/cpu/program/steps.h"
 #include "c10/scalar_type.h"
@@ -17,12 +18,7 @@ namespace {
 constexpr int kBufferBytes = 24 << 10;
 constexpr int kMaxTile = 2048;
 constexpr int kMinTile = 32;
-// Shorter runs are not worth a kernel's units.
-constexpr int64_t kLeastCompiled = 64;
-// Of one unit of all operands.
-constexpr int64_t kRestBytes = 32 << 10;
-constexpr int64_t kMostUnit = 128;  // in bytes of the compute type
-constexpr int kMaxSlots = 257;      // every register and staging
+constexpr int kMaxSlots = 257;  // every register and staging
 static_assert(kMaxSlots * kMinTile * 8 >= kBufferBytes);
 
 int tile_for(int slots, int element_size) {
@@ -266,86 +262,42 @@ void Runner::call_direct(char* const* data, int64_t n, bool stream) const {
 
 // ---- compiled
 
-intrusive_ptr<jit::Kernel> Runner::find_kernel(int64_t work) const {
+MachineCode Runner::find_code(int64_t work) const {
   const Program& p = *program_;
-  const Isa isa = active_isa();
-  if (isa == Isa::sse4 || p.n_steps == 0) return nullptr;
-  jit::Port inputs[kMaxInputs];
-  ScalarType results[kMaxResults];
-  int64_t bytes = 0;  // of an element of all
-  for (int k = 0; k < p.n_inputs; ++k) {
-    const Port& port = inputs_[k];
-    if (port.strided && port.stride != 0) return nullptr;
-    bytes += port.size;
-    inputs[k] = {port.dtype, port.stride == 0};
-  }
-  for (int k = 0; k < p.n_results; ++k) {
-    if (results_[k].strided) return nullptr;
-    bytes += results_[k].size;
-    results[k] = results_[k].dtype;
-  }
-  if (bytes * (kMostUnit / size_) > kRestBytes) return nullptr;
-  return jit::kernel_for(
-      {&p, compute_, inputs, results,
-       isa == Isa::avx512 ? jit::Isa::kAvx512 : jit::Isa::kAvx2},
-      work);
+  Operand operands[kMaxInputs + kMaxResults];
+  const auto describe = [](const Port& port, Operand* to) {
+    to->dtype = port.dtype;
+    to->stride = port.stride;
+  };
+  for (int k = 0; k < p.n_inputs; ++k) describe(inputs_[k], operands + k);
+  Operand* const results = operands + p.n_inputs;
+  for (int k = 0; k < p.n_results; ++k) describe(results_[k], results + k);
+  return MachineCode::find(p, compute_, operands, results, work);
 }
 
-// False: there is no kernel.
+// False: there is no machine code.
 bool Runner::run_compiled(char* const* data, const int64_t* outer_strides,
                           int64_t n, int64_t outer) const {
-  const int64_t work = n * outer * program_->n_steps;
-  if (work < jit::kLeastWork || n < kLeastCompiled) return false;
-  const intrusive_ptr<jit::Kernel> kernel = find_kernel(work);
-  if (kernel == nullptr) return false;
-  const int operands = program_->n_inputs + program_->n_results;
-  const int64_t whole = n / kernel->unit() * kernel->unit();
+  const Program& p = *program_;
+  if (n < MachineCode::kLeastRun) return false;
+  MachineCode found;
+  if (!code_.exists()) {
+    const int64_t work = n * outer * p.n_steps;
+    if (work < MachineCode::kLeastWork) return false;
+    found = find_code(work);
+    if (!found.exists()) return false;
+  }
+  const MachineCode& code = code_.exists() ? code_ : found;
   char* at[kMaxInputs + kMaxResults];
-  std::copy_n(data, operands, at);
+  std::copy_n(data, p.n_inputs + p.n_results, at);
   for (int64_t i = 0; i < outer; ++i) {
-    if (whole > 0) kernel->run(at, uniforms_, whole);
-    if (whole < n) run_rest(*kernel, at, whole, n - whole);
-    for (int k = 0; outer_strides != nullptr && k < operands; ++k) {
+    code.run(at, uniforms_, n);
+    for (int k = 0; outer_strides != nullptr && k < p.n_inputs + p.n_results;
+         ++k) {
       at[k] += outer_strides[k];
     }
   }
   return true;
-}
-
-// Less than a unit, in memory of its own, where the first element stands for
-// those that are missing.
-void Runner::run_rest(const jit::Kernel& kernel, char* const* data,
-                      int64_t from, int64_t n) const {
-  const Program& p = *program_;
-  const int64_t unit = kernel.unit();
-  alignas(64) char buffers[kRestBytes];
-  char* next = buffers;
-  char* at[kMaxInputs + kMaxResults];
-  const auto place = [&](int64_t size) {
-    char* const to = next;
-    next += unit * size;
-    return to;
-  };
-  for (int k = 0; k < p.n_inputs; ++k) {
-    const Port& port = inputs_[k];
-    at[k] = data[k];
-    if (port.stride == 0) continue;
-    const char* const src = data[k] + from * port.stride;
-    at[k] = place(port.size);
-    std::memcpy(at[k], src, static_cast<size_t>(n * port.size));
-    for (int64_t i = n; i < unit; ++i) {
-      std::memcpy(at[k] + i * port.size, src, port.size);
-    }
-  }
-  for (int k = 0; k < p.n_results; ++k) {
-    at[p.n_inputs + k] = place(results_[k].size);
-  }
-  kernel.run(at, uniforms_, unit);
-  for (int k = 0; k < p.n_results; ++k) {
-    const Port& port = results_[k];
-    std::memcpy(data[p.n_inputs + k] + from * port.stride, at[p.n_inputs + k],
-                static_cast<size_t>(n * port.size));
-  }
 }
 
 // ---- interpreted

@@ -4,27 +4,12 @@
 #include <memory>
 
 #include "aten/program/program.h"
-#include "backends/cpu/jit/kernels.h"
 #include "backends/cpu/program/kernels.h"
+#include "backends/cpu/program/machine_code.h"
 
 // Runs element programs (aten/program/program.h) over tiles of memory.
 
 namespace sy::tiles {
-
-using program::kMaxInputs;
-using program::kMaxResults;
-using program::kMaxUniforms;
-using program::Program;
-using program::Result;
-using program::Step;
-using program::Uniform;
-
-// One tensor operand along the inner dimension.
-struct Operand {
-  void* data;
-  int64_t stride;  // in bytes; 0 reads one element throughout
-  ScalarType dtype;
-};
 
 // Runs every step at once over n elements, without conversions and strides. Bit
 // i of uniform_inputs: input i is one element. Inputs have the compute type
@@ -51,9 +36,14 @@ class SY_API Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
+  // Takes machine code for all runs, if there is some. `work`: what they will
+  // do together, in elements times steps. Without this, long runs look for it.
+  void take_code(int64_t work) {
+    if (!direct_) code_ = find_code(work);
+  }
+
   // data: the first element of each input, then of each result. The results of
   // a one-step program bypass the caches if they are larger than kStreamBytes.
-  // Long runs take a compiled kernel, if there is one (backends/cpu/jit).
   void run(char* const* data, int64_t n) const {
     if (direct_) {
       run_direct(data, n);
@@ -97,9 +87,7 @@ class SY_API Runner {
   void prepare_results(const Operand* results, ComputeType compute);
   bool run_compiled(char* const* data, const int64_t* outer_strides, int64_t n,
                     int64_t outer) const;
-  intrusive_ptr<jit::Kernel> find_kernel(int64_t work) const;
-  void run_rest(const jit::Kernel& kernel, char* const* data, int64_t from,
-                int64_t n) const;
+  MachineCode find_code(int64_t work) const;
   void run_direct(char* const* data, int64_t n) const;
   void call_direct(char* const* data, int64_t n, bool stream) const;
   void run_tiles(char* const* data, int64_t n) const;
@@ -117,6 +105,7 @@ class SY_API Runner {
   uint8_t size_;     // of an element of the compute type
   ComputeType compute_;
   bool direct_;
+  MachineCode code_;
   uint8_t slot_[256];  // the tile buffer of a register
   Port inputs_[kMaxInputs];
   Port results_[kMaxResults];

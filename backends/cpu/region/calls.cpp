@@ -1,5 +1,8 @@
 #include "backends/cpu/region/calls.h"
 
+#include <iterator>
+#include <utility>
+
 #include "c10/error.h"
 
 namespace sy::cpu {
@@ -168,6 +171,38 @@ class KernelCalls::Appender {
   int last_write_[program::kMaxRegisters];
   int home_[program::kMaxRegisters];  // the result whose cell it is, or -1
 };
+
+void KernelCalls::take_code(size_t first, const program::Program& program,
+                            program::ComputeType type,
+                            ArrayRef<CellOperand> inputs,
+                            const program::Uniform* uniforms,
+                            ArrayRef<CellOperand> results, int64_t work) {
+  Code code;
+  code.uniforms = uniforms;
+  code.operands = 0;
+  tiles::Operand operands[std::size(code.cells)];
+  for (const auto& list : {inputs, results}) {
+    for (const CellOperand& o : list) {
+      operands[code.operands] = {nullptr, o.stride, o.dtype};
+      code.cells[code.operands++] = o.cell;
+    }
+  }
+  code.code = tiles::MachineCode::find(program, type, operands,
+                                       operands + inputs.size(), work);
+  if (!code.code.exists()) return;
+  calls_.resize(first);
+  Call& c = calls_.emplace_back();
+  c.kind = kCode;
+  c.once = false;
+  c.stride = static_cast<int64_t>(codes_.size());
+  codes_.push_back(std::move(code));
+}
+
+void KernelCalls::run_code(const Code& code, char* const* cells, int64_t n) {
+  char* data[std::size(code.cells)];
+  for (int k = 0; k < code.operands; ++k) data[k] = cells[code.cells[k]];
+  code.code.run(data, code.uniforms, n);
+}
 
 int KernelCalls::append(const program::Program& program,
                         program::ComputeType type, ArrayRef<CellOperand> inputs,

@@ -4,7 +4,8 @@
 #include <memory_resource>
 #include <vector>
 
-#include "backends/cpu/program/runner.h"
+#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/program/machine_code.h"
 #include "c10/array_ref.h"
 
 // A program as a list of kernel calls on cells. A cell is the number of an
@@ -25,7 +26,8 @@ struct CellOperand {
 
 class KernelCalls {
  public:
-  explicit KernelCalls(std::pmr::memory_resource* memory) : calls_(memory) {}
+  explicit KernelCalls(std::pmr::memory_resource* memory)
+      : calls_(memory), codes_(memory) {}
   // Appends the program. Its numbers are in cells from `uniforms` on. It writes
   // cells of its own from `temporaries` on, as many as it returns. Each has
   // room for the elements of a run, of the widest type that the program meets.
@@ -33,6 +35,13 @@ class KernelCalls {
   int append(const program::Program& program, program::ComputeType type,
              ArrayRef<CellOperand> inputs, CellIndex uniforms,
              ArrayRef<CellOperand> results, CellIndex temporaries);
+  // Puts the machine code of the program, if there is some, in the place of the
+  // calls from `first` on, which are the same program. `work`: what all runs
+  // will do, in elements times steps.
+  void take_code(size_t first, const program::Program& program,
+                 program::ComputeType type, ArrayRef<CellOperand> inputs,
+                 const program::Uniform* uniforms,
+                 ArrayRef<CellOperand> results, int64_t work);
   size_t size() const { return calls_.size(); }
   // Calls `between` after each call.
   template <class F>
@@ -49,13 +58,15 @@ class KernelCalls {
           break;
         case kScatter:
           tiles::store_strided(c.size, cells[c.to], c.stride, cells[c.a], m);
+          break;
+        case kCode: run_code(codes_[static_cast<size_t>(c.stride)], cells, n);
       }
       between();
     }
   }
 
  private:
-  enum Kind : uint8_t { kPrim, kConvert, kGather, kScatter };
+  enum Kind : uint8_t { kPrim, kConvert, kGather, kScatter, kCode };
   struct Call {
     union {
       tiles::PrimFn prim;
@@ -66,7 +77,13 @@ class KernelCalls {
     bool once;     // all are, and so is the value
     uint8_t size;  // of an element of kGather and kScatter
     CellIndex to, a, b, c;
-    int64_t stride;
+    int64_t stride;  // of kCode: which
+  };
+  struct Code {
+    tiles::MachineCode code;
+    const program::Uniform* uniforms;
+    int operands;
+    CellIndex cells[program::kMaxInputs + program::kMaxResults];
   };
   class Appender;
 
@@ -75,7 +92,10 @@ class KernelCalls {
   void move(Kind kind, CellIndex to, CellIndex from, ScalarType dtype,
             int64_t stride);
 
+  static void run_code(const Code& code, char* const* cells, int64_t n);
+
   std::pmr::vector<Call> calls_;
+  std::pmr::vector<Code> codes_;
 };
 
 }  // namespace sy::cpu

@@ -84,6 +84,10 @@ class ReduceLoop {
   int64_t item(const Port& p) const {
     return static_cast<int64_t>(element_size(p.dtype));
   }
+  // Of all runs of a stage, in elements times steps.
+  int64_t work_of(const Stage& s) const {
+    return blocks_ * width_ * length_ * s.body.program.n_steps;
+  }
   size_t cell(const Port& p) const {
     return first_cell_[p.place] + static_cast<size_t>(p.index);
   }

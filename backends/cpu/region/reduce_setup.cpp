@@ -160,11 +160,18 @@ void ReduceLoop::append(const Stage& s, bool row_stage, size_t* number,
   }
   widest_ = std::max(widest_,
                      static_cast<int64_t>(program::compute_type_size(s.type)));
-  const int used = calls->append(
-      own.program(), s.type, {operands[0].data(), operands[0].size()},
-      static_cast<CellIndex>(*number), {operands[1].data(), operands[1].size()},
-      static_cast<CellIndex>(first_temporary_));
+  const ArrayRef<CellOperand> inputs(operands[0].data(), operands[0].size());
+  const ArrayRef<CellOperand> results(operands[1].data(), operands[1].size());
+  const size_t first = calls->size();
+  const int used = calls->append(own.program(), s.type, inputs,
+                                 static_cast<CellIndex>(*number), results,
+                                 static_cast<CellIndex>(first_temporary_));
+  // Counted for machine code too: the order of sums depends on the tile.
   temporaries_ = std::max(temporaries_, used);
+  if (!row_stage && length_ >= tiles::MachineCode::kLeastRun) {
+    calls->take_code(first, own.program(), s.type, inputs, own.uniforms(),
+                     results, work_of(s));
+  }
   for (int u = 0; u < s.body.program.n_uniforms; ++u) {
     number_cells_.push_back(own.uniforms() + u);
   }
@@ -218,6 +225,7 @@ void ReduceLoop::set_up(Thread* t, bool own_blocks) const {
       for (const Stage& s : from) {
         strides_of(s, row_stage, strides);
         to->emplace_back(s, run_.uniforms(), strides);
+        if (!row_stage) to->back().take_code(work_of(s));
       }
     };
     if (columns_) {

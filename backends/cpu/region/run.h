@@ -124,6 +124,7 @@ class BoundStage {
   BoundStage(const Stage& stage, const program::Uniform* uniforms,
              const int64_t* strides);
   const tiles::Runner& runner() const { return runner_; }
+  void take_code(int64_t work) { runner_.take_code(work); }
 
  private:
   tiles::Runner make(const Stage& stage, const int64_t* strides) const;

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "backends/cpu/jit/store.h"
 #include "test/backends/cpu/jit/programs.h"
 
 // When programs are compiled, and where the code is kept.
@@ -43,8 +44,8 @@ Case sample(int variant = 0, int64_t n = 40000) {
 }
 
 std::string message(const Case& c) {
-  const auto want = c.run(jit::Mode::kOff);
-  const auto got = c.run(jit::Mode::kBackground);
+  const auto want = c.run(cpu::jit::Mode::kOff);
+  const auto got = c.run(cpu::jit::Mode::kBackground);
   const int64_t i = first_difference(ScalarType::Float, want[0], got[0]);
   return i < 0 ? "" : str("differs at {}", i);
 }
@@ -52,16 +53,16 @@ std::string message(const Case& c) {
 class Kernels : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(jit::why_no_compiler(), "");
-    jit::clear();
+    ASSERT_EQ(cpu::jit::why_no_compiler(), "");
+    cpu::jit::clear();
     folder_ = fs::path(testing::TempDir()) / "jit";
     fs::remove_all(folder_);
-    jit::set_folder("");
+    cpu::jit::set_store("");
   }
   void TearDown() override {
-    jit::set_mode(jit::Mode::kBackground);
-    jit::set_capacity(4096);
-    jit::set_folder("");
+    cpu::jit::set_mode(cpu::jit::Mode::kBackground);
+    cpu::jit::set_capacity(4096);
+    cpu::jit::set_store("");
   }
   std::vector<fs::path> files() const {
     std::vector<fs::path> out;
@@ -69,11 +70,11 @@ class Kernels : public testing::Test {
     return out;
   }
   // Compiles the sample, or takes it from the folder.
-  static jit::Stats run_again() {
-    jit::clear();
-    const jit::Stats before = jit::stats();
-    sample().run(jit::Mode::kWait);
-    jit::Stats now = jit::stats();
+  static cpu::jit::Counters run_again() {
+    cpu::jit::clear();
+    const cpu::jit::Counters before = cpu::jit::counters();
+    sample().run(cpu::jit::Mode::kWait);
+    cpu::jit::Counters now = cpu::jit::counters();
     now.compiled -= before.compiled;
     now.loaded -= before.loaded;
     return now;
@@ -84,12 +85,12 @@ class Kernels : public testing::Test {
 
 TEST_F(Kernels, AHotProgramIsCompiledMeanwhile) {
   const Case c = sample();
-  const jit::Stats before = jit::stats();
-  c.run(jit::Mode::kBackground);
-  EXPECT_EQ(jit::stats().queued, 0) << "the first call is not hot";
+  const cpu::jit::Counters before = cpu::jit::counters();
+  c.run(cpu::jit::Mode::kBackground);
+  EXPECT_EQ(cpu::jit::counters().queued, 0) << "the first call is not hot";
   for (int i = 0; i < 100; ++i) EXPECT_EQ(message(c), "");
-  jit::finish();
-  const jit::Stats now = jit::stats();
+  cpu::jit::finish();
+  const cpu::jit::Counters now = cpu::jit::counters();
   EXPECT_EQ(now.compiled - before.compiled, 1);
   EXPECT_EQ(now.kernels, 1);
   EXPECT_EQ(now.blocked_ns, before.blocked_ns) << "nobody waited";
@@ -98,48 +99,48 @@ TEST_F(Kernels, AHotProgramIsCompiledMeanwhile) {
 
 TEST_F(Kernels, OffMeansOff) {
   const Case c = sample();
-  for (int i = 0; i < 100; ++i) c.run(jit::Mode::kOff);
-  EXPECT_EQ(jit::stats().kernels, 0);
+  for (int i = 0; i < 100; ++i) c.run(cpu::jit::Mode::kOff);
+  EXPECT_EQ(cpu::jit::counters().kernels, 0);
 }
 
 TEST_F(Kernels, ShortRunsAreInterpreted) {
-  sample(0, 100).run(jit::Mode::kWait);
-  EXPECT_EQ(jit::stats().kernels, 0);
+  sample(0, 100).run(cpu::jit::Mode::kWait);
+  EXPECT_EQ(cpu::jit::counters().kernels, 0);
 }
 
 TEST_F(Kernels, RunsOfAnyLength) {
   for (int64_t n = 2000; n < 2100; ++n) {
     const Case c = sample(0, n);
-    const auto want = c.run(jit::Mode::kOff);
-    const auto got = c.run(jit::Mode::kWait);
+    const auto want = c.run(cpu::jit::Mode::kOff);
+    const auto got = c.run(cpu::jit::Mode::kWait);
     ASSERT_EQ(first_difference(ScalarType::Float, want[0], got[0]), -1) << n;
   }
-  EXPECT_EQ(jit::stats().kernels, 1);
+  EXPECT_EQ(cpu::jit::counters().kernels, 1);
 }
 
 TEST_F(Kernels, ThoseNotUsedForLongGo) {
-  jit::set_capacity(3);
-  for (int v = 0; v < 8; ++v) sample(v).run(jit::Mode::kWait);
-  const jit::Stats s = jit::stats();
+  cpu::jit::set_capacity(3);
+  for (int v = 0; v < 8; ++v) sample(v).run(cpu::jit::Mode::kWait);
+  const cpu::jit::Counters s = cpu::jit::counters();
   EXPECT_EQ(s.kernels, 3);
   EXPECT_GE(s.evicted, 5);
   EXPECT_LT(s.bytes, 3 * 65536);
 }
 
 TEST_F(Kernels, AnotherProcessFindsTheCode) {
-  jit::set_folder(folder_);
+  cpu::jit::set_store(folder_);
   EXPECT_EQ(run_again().compiled, 1);
   ASSERT_EQ(files().size(), 1u);
   struct stat s;
   ASSERT_EQ(stat(folder_.c_str(), &s), 0);
   EXPECT_EQ(s.st_mode & 077, 0u);
-  const jit::Stats now = run_again();
+  const cpu::jit::Counters now = run_again();
   EXPECT_EQ(now.loaded, 1);
   EXPECT_EQ(now.compiled, 0);
 }
 
 TEST_F(Kernels, DamagedFilesAreNeverRun) {
-  jit::set_folder(folder_);
+  cpu::jit::set_store(folder_);
   run_again();
   const fs::path file = files().at(0);
   std::string good;
@@ -172,7 +173,7 @@ TEST_F(Kernels, DamagedFilesAreNeverRun) {
 TEST_F(Kernels, AFolderThatOthersCanWriteIsRefused) {
   fs::create_directories(folder_);
   fs::permissions(folder_, fs::perms::all);
-  jit::set_folder(folder_);
+  cpu::jit::set_store(folder_);
   testing::internal::CaptureStderr();
   EXPECT_EQ(run_again().compiled, 1);
   const std::string said = testing::internal::GetCapturedStderr();
@@ -181,7 +182,7 @@ TEST_F(Kernels, AFolderThatOthersCanWriteIsRefused) {
 }
 
 TEST_F(Kernels, ManyProcessesFillOneFolder) {
-  jit::set_folder(folder_);
+  cpu::jit::set_store(folder_);
   std::vector<pid_t> children;
   for (int i = 0; i < 10; ++i) {
     const pid_t child = fork();
@@ -190,11 +191,11 @@ TEST_F(Kernels, ManyProcessesFillOneFolder) {
       bool ok = true;
       for (int v = 0; v < 4; ++v) {
         const Case c = sample(v);
-        const auto want = c.run(jit::Mode::kOff);
+        const auto want = c.run(cpu::jit::Mode::kOff);
         ok &= first_difference(ScalarType::Float, want[0],
-                               c.run(jit::Mode::kWait)[0]) < 0;
+                               c.run(cpu::jit::Mode::kWait)[0]) < 0;
       }
-      ok &= jit::stats().kernels == 4;
+      ok &= cpu::jit::counters().kernels == 4;
       _exit(ok ? 0 : 1);
     }
     children.push_back(child);
@@ -209,38 +210,38 @@ TEST_F(Kernels, ManyProcessesFillOneFolder) {
 
 TEST_F(Kernels, TheChildOfAForkCompiles) {
   const Case c = sample();
-  for (int i = 0; i < 100; ++i) c.run(jit::Mode::kBackground);
+  for (int i = 0; i < 100; ++i) c.run(cpu::jit::Mode::kBackground);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     const Case other = sample(5);
-    for (int i = 0; i < 100; ++i) other.run(jit::Mode::kBackground);
-    jit::finish();
-    _exit(jit::stats().kernels == 2 && message(other).empty() ? 0 : 1);
+    for (int i = 0; i < 100; ++i) other.run(cpu::jit::Mode::kBackground);
+    cpu::jit::finish();
+    _exit(cpu::jit::counters().kernels == 2 && message(other).empty() ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  jit::finish();
+  cpu::jit::finish();
 }
 
 TEST_F(Kernels, ThreadsRunWhatOthersCompileAndEvict) {
-  jit::set_capacity(2);
+  cpu::jit::set_capacity(2);
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 12; ++i) {
         const Case c = sample((t + i) % 5, 20000);
-        const auto want = c.run(jit::Mode::kOff);
-        const auto got = c.run(jit::Mode::kWait);
+        const auto want = c.run(cpu::jit::Mode::kOff);
+        const auto got = c.run(cpu::jit::Mode::kWait);
         wrong += first_difference(ScalarType::Float, want[0], got[0]) >= 0;
       }
     });
   }
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(wrong, 0);
-  EXPECT_LE(jit::stats().kernels, 2);
+  EXPECT_LE(cpu::jit::counters().kernels, 2);
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ struct Case {
   }
 
   // The bytes of all results.
-  std::vector<std::vector<char>> run(jit::Mode mode) const {
-    const jit::Mode before = jit::mode();
-    jit::set_mode(mode);
+  std::vector<std::vector<char>> run(cpu::jit::Mode mode) const {
+    const cpu::jit::Mode before = cpu::jit::mode();
+    cpu::jit::set_mode(mode);
     std::vector<std::vector<char>> memory;
     std::vector<tiles::Operand> in, out;
     std::vector<char*> data;
@@ -79,7 +79,7 @@ struct Case {
     const program::Program p = program();
     tiles::Runner(p, compute, in.data(), uniforms.data(), out.data())
         .run(data.data(), n);
-    jit::set_mode(before);
+    cpu::jit::set_mode(before);
     std::vector<std::vector<char>> made;
     for (const size_t w : where) made.push_back(memory[w]);
     return made;

@@ -1,4 +1,5 @@
 #include "test/backends/cpu/jit/programs.h"
+#include "backends/cpu/jit/store.h"
 
 #include <gtest/gtest.h>
 
@@ -18,21 +19,21 @@ class Programs : public testing::TestWithParam<tiles::Isa> {
     if (!tiles::set_isa(GetParam())) {
       GTEST_SKIP() << "the CPU has not these instructions";
     }
-    ASSERT_EQ(jit::why_no_compiler(), "");
-    jit::set_folder("");
+    ASSERT_EQ(cpu::jit::why_no_compiler(), "");
+    cpu::jit::set_store("");
   }
   void TearDown() override { tiles::set_isa(before_); }
 
   // Whether it was compiled.
   static bool check(const Case& c, const std::string& what) {
-    const int64_t before = jit::stats().compiled;
-    const auto want = c.run(jit::Mode::kOff);
-    const auto got = c.run(jit::Mode::kWait);
+    const int64_t before = cpu::jit::counters().compiled;
+    const auto want = c.run(cpu::jit::Mode::kOff);
+    const auto got = c.run(cpu::jit::Mode::kWait);
     for (size_t k = 0; k < want.size(); ++k) {
       const int64_t i = first_difference(c.outputs[k], want[k], got[k]);
       EXPECT_EQ(i, -1) << what << ": result " << k << " differs at " << i;
     }
-    return jit::stats().compiled > before;
+    return cpu::jit::counters().compiled > before;
   }
 
  private:
