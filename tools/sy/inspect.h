@@ -13,6 +13,10 @@ namespace sy::tools {
 // The file of schemas/ops that describes an operator, as "activation".
 std::string family_of(OperatorHandle op);
 
+// The overload of this name, or all overloads of a name without one. Throws
+// NotImplementedError if there is none.
+std::vector<OperatorHandle> overloads(const std::string& name);
+
 struct OperatorQuery {
   std::string glob;                // "" for all
   std::vector<std::string> words;  // all in the name or the description
@@ -26,6 +30,10 @@ int print_operator_names();
 int explain_operator(const std::string& name, bool json);
 // How the lazy device records it. Loads the device.
 int explain_recording(const std::string& name, bool json);
+// What a call of it is compiled to, with its times. `words`: its arguments, as
+// of `sy prove --args`; float64 becomes float32. Tensors that are left out have
+// a million elements.
+int explain_jit(const std::string& name, const std::string& words, bool json);
 int print_version(bool json);
 // Why a plugin does or does not load. Tries it in a child process, as its code
 // may do what no process survives: to be called before there are threads.

@@ -253,7 +253,18 @@ int run(int argc, char** argv) {
       app, "explain", "what an operator is made of, where calls go", inspect);
   explain->add_option("OP", inspect.subject, "add.Tensor, or add")->required();
   bool lazily = false;
-  explain->add_flag("--lazy", lazily, "how the lazy device records it");
+  CLI::Option* const lazy_flag =
+      explain->add_flag("--lazy", lazily, "how the lazy device records it");
+  bool compiled = false;
+  CLI::Option* const jit_flag = explain->add_flag(
+      "--jit", compiled, "what it is compiled to, and the times");
+  jit_flag->excludes(lazy_flag);
+  std::string call_words;
+  explain
+      ->add_option("--call", call_words,
+                   "with --jit: its arguments, as 4096x1000 0.5 (float64 "
+                   "becomes float32); else tensors have a million elements")
+      ->needs(jit_flag);
   CLI::App* doctor = inspect_command(
       app, "doctor", "why a plugin does or does not load", inspect);
   doctor->add_option("LIB", inspect.subject, "the library")->required();
@@ -323,6 +334,9 @@ int run(int argc, char** argv) {
     return list_operators({inspect.subject, words}, inspect.json);
   }
   if (explain->parsed()) {
+    if (compiled) {
+      return explain_jit(inspect.subject, call_words, inspect.json);
+    }
     return lazily ? explain_recording(inspect.subject, inspect.json)
                   : explain_operator(inspect.subject, inspect.json);
   }

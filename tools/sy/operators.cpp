@@ -91,24 +91,6 @@ std::string_view base_name(std::string_view full) {
   return full.substr(0, full.find('.', name));
 }
 
-std::vector<OperatorHandle> overloads(const std::string& name) {
-  const Dispatcher& d = Dispatcher::singleton();
-  if (const auto op = d.find(name)) return {*op};
-  const std::string full =
-      name.find("::") == std::string::npos ? "aten::" + name : name;
-  std::vector<OperatorHandle> out;
-  NearestName nearest(full);
-  const std::vector<OperatorHandle> all = d.operators();
-  for (OperatorHandle op : all) {
-    if (base_name(op.name()) == full) out.push_back(op);
-    nearest.consider(op.name());
-    nearest.consider(base_name(op.name()));
-  }
-  SY_CHECK(!out.empty(), NotImplemented, "no operator {}{}", full,
-           nearest.question());
-  return out;
-}
-
 Json to_json(const KernelInfo& k) {
   return {{"key", k.key},
           {"file", k.file},
@@ -250,6 +232,24 @@ bool has_words(const std::string& text, const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+std::vector<OperatorHandle> overloads(const std::string& name) {
+  const Dispatcher& d = Dispatcher::singleton();
+  if (const auto op = d.find(name)) return {*op};
+  const std::string full =
+      name.find("::") == std::string::npos ? "aten::" + name : name;
+  std::vector<OperatorHandle> out;
+  NearestName nearest(full);
+  const std::vector<OperatorHandle> all = d.operators();
+  for (OperatorHandle op : all) {
+    if (base_name(op.name()) == full) out.push_back(op);
+    nearest.consider(op.name());
+    nearest.consider(base_name(op.name()));
+  }
+  SY_CHECK(!out.empty(), NotImplemented, "no operator {}{}", full,
+           nearest.question());
+  return out;
+}
 
 int print_operator_names() {
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
