@@ -19,9 +19,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILT = os.path.join(ROOT, "bazel-bin")
 OURS = [os.path.join(BUILT, "benchmarks", "bench")]
 # Bazel puts them elsewhere than beside the program, where it would look.
-LIBRARIES = {f"SWITCHYARD_{name.upper()}":
-             os.path.join(BUILT, f"libswitchyard_{name}.so")
-             for name in ("lapack", "onednn")}
+LIBRARIES = {variable: os.path.join(BUILT, f"libswitchyard_{name}.so")
+             for variable, name in (("SWITCHYARD_LAPACK", "lapack"),
+                                    ("SWITCHYARD_ONEDNN", "onednn"),
+                                    ("SWITCHYARD_JIT_LIBRARY", "jit"))}
 PEER = [os.path.join(ROOT, "benchmarks", "peer", "run_torch.sh")]
 UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 

@@ -1,6 +1,8 @@
 #include "aten/backend/jit.h"
 
+#include "c10/backend.h"
 #include "c10/backend_service.h"
+#include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "c10/thread_state.h"
 
@@ -11,8 +13,12 @@ namespace {
 template <class F>
 auto ask(const F& f) {
   const CallScope scope;
-  auto* const compiler =
-      static_cast<Compiler*>(backend_service(kCPU, BackendService::kCompiler));
+  void* service = backend_service(kCPU, BackendService::kCompiler);
+  if (service == nullptr) {
+    init();  // what linked libraries register is there from now on
+    service = backend_service(kCPU, BackendService::kCompiler);
+  }
+  auto* const compiler = static_cast<Compiler*>(service);
   SY_CHECK(compiler != nullptr, NotImplemented,
            "[jit] expected a backend that compiles, got none for the CPU");
   return f(*compiler);

@@ -7,6 +7,9 @@
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/MemoryBuffer.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "aten/program/primitives.h"
 #include "backends/cpu/jit/bitcode.h"
 
@@ -75,11 +78,18 @@ class Emitter {
   }
 
  private:
-  // A register: a value for each of the vectors side by side, or one for all.
+  // Vectors side by side: their operations overlap, and constants serve all.
+  static constexpr int kMostVectors = 8;
+  // A register: a value for each of the vectors, or one for all.
   struct Register {
-    Value* of[2] = {};
+    Value* of[kMostVectors] = {};
     bool is_single = false;
     bool is_bool = false;
+
+    void set_all(Value* v) {
+      std::fill(std::begin(of), std::end(of), v);
+      is_single = true;
+    }
   };
 
   std::unique_ptr<llvm::Module> open_prims() {
@@ -118,7 +128,9 @@ class Emitter {
   }
 
   void begin() {
-    vectors_ = program_.n_registers > 14 || request_.steps.size() > 40 ? 1 : 2;
+    const size_t steps = request_.steps.size();
+    vectors_ = steps == 1 ? kMostVectors : steps <= 40 ? 4 : 1;
+    vectors_ = std::min(vectors_, kMostUnit / lanes_);
     llvm::Type* const pointer = builder_.getPtrTy();
     llvm::Type* const arguments[] = {pointer, pointer, builder_.getInt64Ty()};
     function_ = llvm::Function::Create(
@@ -228,12 +240,18 @@ class Emitter {
         {v}, vector_of(result));
   }
 
+  // As it is. Otherwise LLVM computes on halves what can be: one by one, as the
+  // processor has no such instructions.
+  static Value* fenced(llvm::IRBuilder<>& b, Value* v) {
+    return b.CreateArithmeticFence(v, v->getType());
+  }
+
   // Elements of memory in a register.
   Value* into_register(llvm::IRBuilder<>& b, Value* v, ScalarType dtype,
                        bool is_bool) {
     const char* from = name_of(dtype);
     if (dtype == ScalarType::Half && request_.compute == ComputeType::f32) {
-      v = b.CreateFPExt(v, vector_of(builder_.getFloatTy()));
+      v = fenced(b, b.CreateFPExt(v, vector_of(builder_.getFloatTy())));
       from = "f32";
     } else if (dtype == ScalarType::Bool) {
       v = b.CreateZExtOrBitCast(v, vector_of(flag_type()));
@@ -247,7 +265,8 @@ class Emitter {
     const char* const from = is_bool ? "b8" : type_;
     if (dtype == ScalarType::Half && request_.compute == ComputeType::f32) {
       v = convert(builder_, v, from, "f32", builder_.getFloatTy());
-      return builder_.CreateFPTrunc(v, vector_of(builder_.getHalfTy()));
+      return builder_.CreateFPTrunc(fenced(builder_, v),
+                                    vector_of(builder_.getHalfTy()));
     }
     const char* const to = name_of(dtype);
     if (to == nullptr) throw Unable{"a dtype that is not compiled"};
@@ -271,9 +290,8 @@ class Emitter {
     Value* const all =
         entry_builder_.CreateVectorSplat(static_cast<unsigned>(lanes_), one);
     Register& r = registers_[size_t(k)];
-    r.is_single = true;
     r.is_bool = is_bool;
-    r.of[0] = r.of[1] = into_register(entry_builder_, all, dtype, is_bool);
+    r.set_all(into_register(entry_builder_, all, dtype, is_bool));
   }
 
   void read_uniform(int u) {
@@ -288,17 +306,16 @@ class Emitter {
       all = entry_builder_.CreateZExtOrBitCast(all, vector_of(flag_type()));
     }
     Register& r = registers_[size_t(program_.n_inputs + u)];
-    r.is_single = true;
     r.is_bool = is_bool;
-    r.of[0] = r.of[1] = all;
+    r.set_all(all);
   }
 
   Value* address(int operand, ScalarType dtype, int vector) {
     Value* const at =
-        vector == 0
-            ? static_cast<Value*>(place_)
-            : builder_.CreateAdd(place_, builder_.getInt64(uint64_t(lanes_)),
-                                 "", true, true);
+        vector == 0 ? static_cast<Value*>(place_)
+                    : builder_.CreateAdd(
+                          place_, builder_.getInt64(uint64_t(vector * lanes_)),
+                          "", true, true);
     return builder_.CreateGEP(type_of(context_, dtype), data_[size_t(operand)],
                               at);
   }
@@ -340,7 +357,7 @@ class Emitter {
       out.of[v] = call(out.is_single ? entry_builder_ : builder_, f,
                        {in[0], in[1], in[2]}, result);
     }
-    if (out.is_single) out.of[1] = out.of[0];
+    if (out.is_single) out.set_all(out.of[0]);
     registers_[s.dst] = out;
   }
 

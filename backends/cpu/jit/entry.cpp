@@ -11,7 +11,7 @@
 namespace {
 
 // Counts up when emitter.cpp or codegen.cpp make other code of the same.
-constexpr uint64_t kRevision = 1;
+constexpr uint64_t kRevision = 3;
 
 uint64_t fingerprint() {
   const std::hash<std::string_view> hash;

@@ -13,7 +13,8 @@ intrusive_ptr<Kernel> Kernel::load(const std::string& image) {
   if (image.size() < sizeof header) return nullptr;
   std::memcpy(&header, image.data(), sizeof header);
   if (header.magic != ImageHeader::kMagic || header.bytes != image.size() ||
-      header.entry >= header.bytes || header.unit == 0) {
+      header.entry >= header.bytes || header.unit == 0 ||
+      header.unit > kMostUnit) {
     return nullptr;
   }
   void* const memory = mmap(nullptr, image.size(), PROT_READ | PROT_WRITE,

@@ -96,17 +96,28 @@ template <class T, int n>
 struct Array {
   T at[n];
 };
+
+// Of 16 bytes or less clang makes two integers, and takes elements out of them
+// by shifts: vectors of small integers are made wider first.
+template <class T, int n>
+using Wide = std::conditional_t<
+    (sizeof(T) * n > 16) || std::is_floating_point_v<T>, T,
+    std::conditional_t<
+        (n > 4), std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
+        std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>>;
+
 template <int n, class T>
-SY_FN Array<T, n> as_array(const Vector<T, n>& x) {
-  Array<T, n> a;
-  __builtin_memcpy(&a, &x, sizeof a);
+SY_FN Array<Wide<T, n>, n> as_array(const Vector<T, n>& x) {
+  const auto wide = __builtin_convertvector(x, Vector<Wide<T, n>, n>);
+  Array<Wide<T, n>, n> a;
+  __builtin_memcpy(&a, &wide, sizeof a);
   return a;
 }
 
 // Loops of as many elements as a vector has: clang makes one vector of them.
 template <class F, class R, int n, class... In, class... A>
 SY_FN Vector<R, n> apply(const Vector<A, n>&... x) {
-  R out[n];
+  Wide<R, n> out[n];
   if constexpr (HasSpecial<F, In...>) {
     set_error();
     return {};
@@ -116,7 +127,7 @@ SY_FN Vector<R, n> apply(const Vector<A, n>&... x) {
     const auto y = F::v(in);
     __builtin_memcpy(out, &y, sizeof out);
   } else {
-    const std::tuple<Array<A, n>...> in(as_array<n>(x)...);
+    const std::tuple<Array<Wide<A, n>, n>...> in(as_array<n>(x)...);
     std::apply(
         [&](const auto&... v) {
 #pragma clang loop vectorize(assume_safety)
@@ -126,9 +137,9 @@ SY_FN Vector<R, n> apply(const Vector<A, n>&... x) {
         },
         in);
   }
-  Vector<R, n> result;
+  Vector<Wide<R, n>, n> result;
   __builtin_memcpy(&result, out, sizeof out);
-  return result;
+  return __builtin_convertvector(result, Vector<R, n>);
 }
 
 // ---- primitives

@@ -55,6 +55,8 @@ struct ImageHeader {
   uint32_t entry = 0;  // offset of the kernel
   uint32_t unit = 0;   // elements; a call's are a multiple of it
 };
+// The largest unit.
+inline constexpr int kMostUnit = 128;
 // data: the first element of each input, then of each result. A result may be
 // in the very memory of an input.
 using KernelFn = void (*)(char* const* data, const program::Uniform* uniforms,

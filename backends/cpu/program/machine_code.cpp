@@ -12,7 +12,6 @@ namespace {
 
 // Of one unit of all operands.
 constexpr int64_t kRestBytes = 32 << 10;
-constexpr int64_t kMostUnit = 128;  // in bytes of the compute type
 
 }  // namespace
 
@@ -43,8 +42,7 @@ MachineCode MachineCode::find(const Program& p, ComputeType compute,
     code.strides_[p.n_inputs + k] = static_cast<uint8_t>(size);
     bytes += size;
   }
-  const auto size = static_cast<int64_t>(program::compute_type_size(compute));
-  if (bytes * (kMostUnit / size) > kRestBytes) return code;
+  if (bytes * cpu::jit::kMostUnit > kRestBytes) return code;
   code.n_inputs_ = p.n_inputs;
   code.n_results_ = p.n_results;
   code.kernel_ = cpu::jit::kernel_for(

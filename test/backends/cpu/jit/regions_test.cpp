@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/backend/jit.h"
 #include "aten/operators.h"
-#include "aten/ops/activation.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/view.h"
@@ -128,52 +126,6 @@ TEST_F(Regions, OtherStrides) {
   const Traced x = t.input(numbers({90, 1400}, kFloat).slice(1, 0, 1400, 2));
   add_softmax(t, x, {1});
   expect_same(t, "softmax of every other element");
-}
-
-// ---- what <sy/jit.h> shows
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-TEST_F(Regions, ProgramsAreShown) {
-  sy::jit::clear();
-  sy::jit::set_mode(sy::jit::Mode::kWait);
-  const Tensor x = numbers({20000}, kFloat);
-  const sy::jit::Counters before = sy::jit::counters();
-  for (int i = 0; i < 3; ++i) silu(x);
-  const sy::jit::Counters now = sy::jit::counters();
-  EXPECT_EQ(now.kernels, 1);
-  EXPECT_EQ(now.runs - before.runs, 3);
-  EXPECT_GT(now.blocked_ns, before.blocked_ns);
-  EXPECT_TRUE(has(sy::jit::counters_text(), "1 compiled programs in memory\n"))
-      << sy::jit::counters_text();
-  const std::string programs = sy::jit::programs_text();
-  EXPECT_TRUE(has(programs,
-                  "  float32 -> float32\n  t0 = sigmoid(i0); t0 = "
-                  "mul(i0, t0); t0\n"))
-      << programs;
-  EXPECT_TRUE(has(programs, ": compiled, ready after ")) << programs;
-  EXPECT_FALSE(has(programs, "LLVM")) << programs;
-  const std::string code = sy::jit::code_text();
-  EXPECT_TRUE(has(code, "define hidden void @kernel(")) << code;
-  EXPECT_TRUE(has(code, "vmovups")) << code;
-  sy::jit::clear();
-  EXPECT_EQ(sy::jit::programs_text(), "");
-}
-
-TEST_F(Regions, RefusalsSayWhy) {
-  sy::jit::clear();
-  sy::jit::set_mode(sy::jit::Mode::kWait);
-  const std::vector<int64_t> sizes = {64, 1000};
-  RegionTrace t(sizes);
-  const Traced x = t.input(numbers(sizes, kFloat));
-  t.output(t.call("neg", {t.call("sin", {x})}));
-  t.run();
-  EXPECT_TRUE(
-      has(sy::jit::programs_text(), "interpreted: sy_sin_f32 is not compiled"))
-      << sy::jit::programs_text();
-  EXPECT_THROW(sy::jit::set_max_kernels(0), ValueError);
 }
 
 }  // namespace
