@@ -22,6 +22,8 @@ enum class Mode : uint8_t {
   kOff,         // all is interpreted
   kBackground,  // nobody waits
   kWait,        // who asks first for a program compiles it
+  kProcess,     // as kBackground, each in a process of its own: LLVM ends its
+                // process on an error of its own
 };
 
 // Since the process started.

@@ -20,6 +20,7 @@ class SY_API Kernel final : public RefCounted {
     fn_(data, uniforms, n);
   }
   int64_t unit() const { return unit_; }
+  const void* memory() const { return memory_; }
   size_t bytes() const { return bytes_; }
 
   // nullptr if the bytes are no image, or the system gives no memory for code.

@@ -22,7 +22,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "backends/cpu/jit/apart.h"
 #include "backends/cpu/jit/api.h"
+#include "backends/cpu/jit/perf_map.h"
 #include "backends/cpu/jit/store.h"
 #include "backends/cpu/support/optional_library.h"
 #include "c10/trace.h"
@@ -169,32 +171,49 @@ void keep_kernel(Entry& e, intrusive_ptr<Kernel> kernel) {
   evict(t);
 }
 
+// Appends an image, or says why there is none.
+bool compile(const Entry& e, std::string* image, std::string* why) {
+  const CompilerApi& c = *compiler();
+  Totals& totals = table().counts;
+  if (read_image(c.fingerprint, e.bytes, image)) {
+    ++totals.loaded;
+    return true;
+  }
+  if (mode() == Mode::kProcess) {
+    const Apart end = compile_apart(c, e.bytes, image, why);
+    if (end != Apart::kCompiled) {
+      ++(end == Apart::kDied ? totals.failed : totals.refused);
+      return false;
+    }
+  } else if (!c.compile(e.bytes, image, why)) {
+    ++totals.refused;
+    return false;
+  }
+  ++totals.compiled;
+  keep_image(c.fingerprint, e.bytes, *image);
+  return true;
+}
+
 void compile_entry(Entry& e) {
-  Totals& c = table().counts;
   const auto begin = Clock::now();
   const TraceSpan span("compile",
                        [&] { return program_text(e.request.program); });
   std::string image, why;
   try {
-    if (read_image(compiler()->fingerprint, e.bytes, &image)) {
-      ++c.loaded;
-    } else if (compiler()->compile(e.bytes, &image, &why)) {
-      ++c.compiled;
-      keep_image(compiler()->fingerprint, e.bytes, image);
-    } else {
-      ++c.refused;
+    if (!compile(e, &image, &why)) {
       e.refusal = std::move(why);
       e.state = State::kRefused;
       return;
     }
     if (auto kernel = Kernel::load(image)) {
+      write_perf_map(*kernel, e.request.program);
       e.compile_ns = since(begin);
-      c.compile_ns += e.compile_ns;
+      table().counts.compile_ns += e.compile_ns;
       return keep_kernel(e, std::move(kernel));
     }
   } catch (const std::bad_alloc&) {
   }
-  ++c.failed;
+  ++table().counts.failed;
   e.refusal = "no memory";
   e.state = State::kRefused;
 }
@@ -233,6 +252,7 @@ void start(Queue& q) {
     });
     pthread_atfork(
         [] {
+          if (forks_to_compile()) return;
           Queue& x = queue();
           std::unique_lock lock(x.mutex);
           x.changed.wait(lock, [&] { return !x.busy; });
@@ -241,11 +261,13 @@ void start(Queue& q) {
           lock_store();
         },
         [] {
+          if (forks_to_compile()) return;
           unlock_store();
           table().mutex.unlock();
           queue().mutex.unlock();
         },
         [] {
+          if (forks_to_compile()) return;
           unlock_store();
           // The thread that has locked it is another one now.
           new (&table().mutex) std::shared_mutex;
@@ -320,10 +342,11 @@ std::atomic<Mode>& current_mode() {
     const std::string_view text = name == nullptr ? "" : name;
     if (text == "off") return Mode::kOff;
     if (text == "wait") return Mode::kWait;
+    if (text == "process") return Mode::kProcess;
     if (!text.empty() && text != "background") {
       std::fprintf(stderr,
-                   "switchyard: SWITCHYARD_JIT=%s: expected off, background "
-                   "or wait\n",
+                   "switchyard: SWITCHYARD_JIT=%s: expected off, background, "
+                   "wait or process\n",
                    name);
     }
     return Mode::kBackground;
@@ -338,6 +361,15 @@ void set_mode(Mode m) noexcept { current_mode() = m; }
 
 namespace {
 
+// For a person who waits longer than half a second in all.
+void show_progress(int64_t blocked_ns) {
+  static const bool seen = isatty(STDERR_FILENO) != 0;
+  if (!seen || blocked_ns < 500'000'000) return;
+  std::fprintf(stderr, "\rswitchyard: jit: %lld programs compiled in %.1f s ",
+               static_cast<long long>(table().counts.compiled),
+               static_cast<double>(blocked_ns) / 1e9);
+}
+
 // Compiles a hot program, or has it compiled.
 void make(const EntryPtr& e, Mode m) {
   State cold = State::kCold;
@@ -348,7 +380,7 @@ void make(const EntryPtr& e, Mode m) {
   } else if (m == Mode::kWait) {
     const auto begin = Clock::now();
     compile_entry(*e);
-    table().counts.blocked_ns += since(begin);
+    show_progress(table().counts.blocked_ns += since(begin));
   } else {
     enqueue(e);
   }

@@ -225,6 +225,34 @@ TEST_F(Kernels, TheChildOfAForkCompiles) {
   cpu::jit::finish();
 }
 
+TEST_F(Kernels, AProcessOfItsOwnCompiles) {
+  cpu::jit::set_mode(cpu::jit::Mode::kProcess);
+  const cpu::jit::Counters before = cpu::jit::counters();
+  for (const int variant : {0, 3}) {
+    const Case c = sample(variant);
+    for (int i = 0; i < 100; ++i) c.run(cpu::jit::Mode::kProcess);
+    cpu::jit::finish();
+    EXPECT_EQ(message(c), "");
+  }
+  const cpu::jit::Counters now = cpu::jit::counters();
+  EXPECT_EQ(now.compiled - before.compiled, 2);
+  EXPECT_EQ(now.kernels, 2);
+  EXPECT_EQ(now.failed, before.failed);
+  EXPECT_EQ(now.blocked_ns, before.blocked_ns) << "nobody waited";
+}
+
+TEST_F(Kernels, PerfFindsTheirNames) {
+  ASSERT_EQ(setenv("SWITCHYARD_JIT_PERF", "1", 1), 0);
+  sample().run(cpu::jit::Mode::kWait);
+  ASSERT_EQ(unsetenv("SWITCHYARD_JIT_PERF"), 0);
+  const fs::path map = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+  std::ifstream in(map);
+  std::string address, size, name;
+  ASSERT_TRUE(in >> address >> size >> name) << map;
+  EXPECT_EQ(name.substr(0, 20), "sy-jit:mul,tanh,abs,");
+  fs::remove(map);
+}
+
 TEST_F(Kernels, ThreadsRunWhatOthersCompileAndEvict) {
   cpu::jit::set_capacity(2);
   std::atomic<int> wrong{0};

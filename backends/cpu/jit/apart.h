@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "backends/cpu/jit/api.h"
+
+// LLVM ends the process on an error of its own. A compilation apart runs in a
+// child, so that only the child ends.
+
+namespace sy::cpu::jit {
+
+enum class Apart : uint8_t {
+  kCompiled,
+  kRefused,  // as CompilerApi::compile says, with the reason
+  kDied,     // of a signal, or after a minute; `why` says which
+};
+Apart compile_apart(const CompilerApi& compiler, const std::string& request,
+                    std::string* image, std::string* why);
+
+// Whether this thread is about to fork for that: nothing that the library keeps
+// is used in the child.
+bool forks_to_compile() noexcept;
+
+}  // namespace sy::cpu::jit
