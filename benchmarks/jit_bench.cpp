@@ -70,7 +70,8 @@ void jit_compile(benchmark::State& s) { compile(s, false); }
 void jit_compile_tanh(benchmark::State& s) { compile(s, true); }
 
 void jit_read_from_disk(benchmark::State& s) {
-  const std::string folder = str("/tmp/sy-jit-bench-{}", getpid());
+  const std::string folder =
+      std::filesystem::temp_directory_path() / str("sy-jit-bench-{}", getpid());
   cpu::jit::set_store(folder);
   Sample(1).code();
   for (auto _ : s) {

@@ -41,7 +41,9 @@ struct Executor {
   bool busy = false;  // a graph runs, on whichever thread
   bool started = false, stopped = false;
   std::exception_ptr left;  // of a graph that nobody waited for
-  std::condition_variable_any changed;
+  // The thread waits for work, everybody else for a change: a short graph that
+  // its own thread has run wakes nobody.
+  std::condition_variable_any work, changed;
 };
 Executor& executor() {
   static auto* e = new Executor;
@@ -71,6 +73,7 @@ void run_job(Job& job, GraphLock& lock) {
   job.done = true;
   if (job.error && !job.awaited) e.left = job.error;
   e.busy = false;
+  if (!e.queue.empty()) e.work.notify_one();
   e.changed.notify_all();
 }
 
@@ -78,8 +81,8 @@ void work() {
   GraphLock lock(graph_mutex());
   Executor& e = executor();
   for (;;) {
-    e.changed.wait(lock,
-                   [&] { return e.stopped || (!e.busy && !e.queue.empty()); });
+    e.work.wait(lock,
+                [&] { return e.stopped || (!e.busy && !e.queue.empty()); });
     if (e.stopped) return;
     const std::shared_ptr<Job> job = std::move(e.queue.front());
     e.queue.pop_front();
@@ -115,7 +118,7 @@ void start() {
       Executor& x = executor();
       x.changed.wait(lock, [&] { return is_idle(x); });
       x.stopped = true;
-      x.changed.notify_all();
+      x.work.notify_all();
     });
     pthread_atfork(
         [] {
@@ -127,6 +130,7 @@ void start() {
         [] {
           // The thread that holds them is another one now.
           new (&graph_mutex()) std::recursive_mutex;
+          new (&executor().work) std::condition_variable_any;
           new (&executor().changed) std::condition_variable_any;
           executor().started = false;
         });
@@ -149,7 +153,7 @@ void execute(Graph graph, intrusive_ptr<Plan> plan, bool wait,
   } else {
     start();
     e.queue.push_back(job);
-    e.changed.notify_all();
+    e.work.notify_one();
     e.changed.wait(
         lock, [&] { return wait ? job->done : e.queue.size() <= kQueued; });
   }

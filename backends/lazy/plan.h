@@ -53,7 +53,7 @@ struct Step {
   std::string text;  // what it does, a line
 };
 
-// What a step has cost, of all runs together.
+// What a step has cost, of the runs together whose time was taken.
 struct Cost {
   int64_t runs = 0, ns = 0;
   int64_t bytes = 0;  // that it read and wrote
@@ -62,7 +62,8 @@ struct Cost {
 struct Plan final : RefCounted {
   std::vector<Step> steps;
   Picture picture;
-  // Of each step, and of all. graph_mutex() guards them.
+  int64_t started = 0;  // runs
+  // Of each step, and of all. graph_mutex() guards them and `started`.
   std::vector<Cost> costs;
   Cost all;
 

@@ -36,7 +36,10 @@ class Run {
   Plan& plan_;
   size_t done_ = 0;          // steps
   std::vector<Cost> costs_;  // of the steps
-  int64_t bytes_ = 0;        // that the step which runs reads and writes
+  // Whether the time is taken: of the first runs and of some later ones, as two
+  // looks at the clock take as long as a small step.
+  bool timed_;
+  int64_t bytes_ = 0;  // that the step which runs reads and writes
   Counters counts_;
   std::vector<Value> args_, results_;  // of the call that runs
 };

@@ -14,7 +14,7 @@ namespace sy::cpu::jit {
 void write_perf_map(const Kernel& kernel, const program::Program& program) {
   const char* const on = std::getenv("SWITCHYARD_JIT_PERF");
   if (on == nullptr || std::strcmp(on, "1") != 0) return;
-  const std::string path = str("/tmp/perf-{}.map", getpid());
+  const std::string path = str(P_tmpdir "/perf-{}.map", getpid());
   std::FILE* const f = std::fopen(path.c_str(), "a");
   if (f == nullptr) return;
   std::string name;

@@ -4,7 +4,7 @@
 
 namespace sy::cpu::jit {
 
-// With SWITCHYARD_JIT_PERF=1: a line for the kernel in /tmp/perf-PID.map, where
+// With SWITCHYARD_JIT_PERF=1: a line for the kernel in perf-PID.map, where
 // `perf report` looks for the names of code that no file has.
 void write_perf_map(const Kernel& kernel, const program::Program& program);
 
