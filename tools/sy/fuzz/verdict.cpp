@@ -8,6 +8,7 @@
 #include "c10/error.h"
 #include "c10/generator.h"
 #include "c10/schema/function_schema.h"
+#include "include/sy/lazy.h"
 #include "tools/sy/case_runner.h"
 #include "tools/sy/soundness.h"
 #include "tools/sy/tensors.h"
@@ -194,12 +195,24 @@ Verdict judge_once(const FuzzCall& call, Device device) {
     out = judge_error(op->schema(), !called);
     out.refused &= !called;
   }
-  if (out.kind.empty()) {
-    if (std::string why = untouched.problem(); !why.empty()) {
-      return {"changed", why};
-    }
+  if (!out.kind.empty()) return out;
+  try {
+    const std::string why = untouched.problem();
+    return why.empty() ? out : Verdict{"changed", why};
+  } catch (const std::exception&) {
+    // A device that computes later refuses when the written memory is read.
+    return judge_error(op->schema(), false);
   }
-  return out;
+}
+
+// A device that records keeps what nobody wants until it computes.
+void forget_recorded(Device device) {
+  if (!device.is_lazy()) return;
+  try {
+    lazy::sync(lazy::kWait);
+  } catch (const Error&) {
+    // Of a call that was judged.
+  }
 }
 
 }  // namespace
@@ -219,6 +232,7 @@ Verdict judge_call(const FuzzCall& call, Device device) {
   for (int n = 0; n < kTimes; ++n) {
     const int64_t before = memory_stats().allocated;
     Verdict v = judge_once(call, device);
+    forget_recorded(device);
     if (n == 0) out = std::move(v);
     leaked = memory_stats().allocated - before;
     // What is kept for the next call is kept once.
