@@ -171,11 +171,17 @@ bool copy_by_kernel(const TensorBase& dst, const TensorBase& src,
 
 }  // namespace
 
-void copy_between(const TensorBase& dst, const TensorBase& src) {
-  const Dims sizes = broadcast_sizes("copy_", dst.sizes(), src.sizes());
+void check_copied_sizes(const char* op, const char* argument,
+                        const TensorBase& dst, const TensorBase& src) {
+  if (SY_LIKELY(dst.sizes() == src.sizes())) return;
+  const Dims sizes = broadcast_sizes(op, dst.sizes(), src.sizes());
   SY_CHECK(IntArrayRef(sizes) == dst.sizes(), Value,
-           "[copy_] src: expected sizes that broadcast to {}, got {}",
+           "[{}] {}: expected sizes that broadcast to {}, got {}", op, argument,
            dst.sizes(), src.sizes());
+}
+
+void copy_between(const TensorBase& dst, const TensorBase& src) {
+  check_copied_sizes("copy_", "src", dst, src);
   if (dst.numel() == 0 || dst.is_meta()) return;
   SY_CHECK(!src.is_meta(), NotImplemented,
            "[copy_] src: expected a tensor with data, got {}", describe(src));
@@ -209,6 +215,7 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
 void copy_tensor(const TensorBase& dst, const TensorBase& src,
                  bool non_blocking) {
   if (SY_UNLIKELY(!dst.is_cpu() || !src.is_cpu())) {
+    check_copied_sizes("copy_", "src", dst, src);
     if (copy_by_kernel(dst, src, non_blocking)) return;
     if (non_blocking && begin_copy(dst, src)) return;
   }

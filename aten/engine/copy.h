@@ -29,6 +29,12 @@ SY_API void copy_tensor(const TensorBase& dst, const TensorBase& src,
 // broadcast, NotImplementedError if src is on Meta.
 SY_API void copy_between(const TensorBase& dst, const TensorBase& src);
 
+// Throws ValueError if the sizes of src do not broadcast to those of dst. For
+// kernels of _copy_from: those of copy_ are called after it. `argument` is what
+// the operator calls src.
+SY_API void check_copied_sizes(const char* op, const char* argument,
+                               const TensorBase& dst, const TensorBase& src);
+
 // How often copies within one device took each path. Copies of whole dense
 // tensors by DeviceInterface are not counted. Thread-safe.
 struct CopyCounts {

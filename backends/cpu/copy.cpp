@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/iter.h"
 #include "aten/engine/view.h"
@@ -226,12 +227,7 @@ Tensor copy_from(const Tensor& self, const Tensor& dst, bool) {
   SY_CHECK(dst.is_cpu() && self.is_cpu(), NotImplemented,
            "[_copy_from] dst: expected two CPU tensors, got {} and {}",
            describe(self), describe(dst));
-  if (SY_UNLIKELY(self.sizes() != dst.sizes())) {
-    const Dims sizes = broadcast_sizes("_copy_from", dst.sizes(), self.sizes());
-    SY_CHECK(IntArrayRef(sizes) == dst.sizes(), Value,
-             "[_copy_from] self: expected sizes that broadcast to {}, got {}",
-             dst.sizes(), self.sizes());
-  }
+  check_copied_sizes("_copy_from", "self", dst, self);
   copy_elements(dst, self);
   return dst;
 }

@@ -82,6 +82,7 @@ void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
 }
 
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
+  check_copied_sizes("_copy_from", "self", dst, self);
   if (is_lazy(dst)) {
     copy_to_lazy(dst, self);
     return dst;

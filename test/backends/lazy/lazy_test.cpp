@@ -30,6 +30,19 @@ TEST(Lazy, NothingRunsBeforeAValueIsAskedFor) {
   EXPECT_EQ(runs(), before + 1) << "a value is computed once";
 }
 
+// The device's kernel is called without the guard of _copy_from.
+TEST(Lazy, CopiesRefuseSizesThatDoNotBroadcast) {
+  const Tensor pair = sample({2}).to(lazy_device());
+  Tensor one = sample({}).to(lazy_device()),
+         row = sample({3}).to(lazy_device());
+  EXPECT_THROW(one.copy_(pair), ValueError);
+  EXPECT_THROW(row.copy_(pair), ValueError);
+  EXPECT_THROW(row.copy_(sample({2})), ValueError);
+  EXPECT_THROW(_copy_from(pair, one), ValueError);
+  EXPECT_THROW(_foreach_copy_({one}, {pair}), ValueError);
+  expect_same(one, sample({}));
+}
+
 TEST(Lazy, SyncComputesWhatTensorsHold) {
   const Tensor x = sample({16}).to(lazy_device());
   const Tensor a = x + 1;
