@@ -32,6 +32,17 @@ TEST(ManyOutputs, SavedResultsAreTheirOwn) {
   EXPECT_EQ(x.grad()[kParts - 1 - 65536].item<double>(), 0);
 }
 
+// 0 - shift overflowed: INT64_MIN stayed what it was, and so rolled the wrong
+// way.
+TEST(Roll, HasAGradientForTheLeastShift) {
+  const Tensor x = rand({3}).requires_grad_();
+  const Tensor w = arange(3, TensorOptions(kFloat));
+  (x.roll({INT64_MIN}, {0}) * w).sum().backward();
+  // -2^63 is 1 of three.
+  EXPECT_TRUE(equal(x.roll({INT64_MIN}, {0}), x.roll({1}, {0})));
+  EXPECT_TRUE(equal(x.grad(), w.roll({-1}, {0})));
+}
+
 TEST(Trilinear, RefusesMoreDimsThanThereAre) {
   const std::vector<int64_t> many(66, 0);
   EXPECT_THROW(
