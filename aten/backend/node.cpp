@@ -1,6 +1,8 @@
 #include "aten/backend/node.h"
 
+#include <algorithm>
 #include <new>
+#include <unordered_map>
 #include <utility>
 
 #include "c10/schema/function_schema.h"
@@ -42,11 +44,8 @@ class Stand {
 
   TensorBase in(const TensorBase& t) {
     if (!t.defined()) return t;
-    const Pair* shared = nullptr;
-    for (const Pair& p : pairs_) {
-      if (p.from.is_same(t)) return p.to;
-      if (t.storage() && p.from.storage() == t.storage()) shared = &p;
-    }
+    if (const Pair* const known = find(t.impl())) return known->to;
+    const Pair* const shared = t.storage() ? find(t.storage().get()) : nullptr;
     Storage storage =
         shared != nullptr
             ? shared->to.storage()
@@ -57,10 +56,30 @@ class Stand {
                                    t.strides(), t.storage_offset()));
     to.impl()->set_wrapped_number(t.impl()->is_wrapped_number());
     pairs_.push_back({t, to});
+    if (pairs_.size() > kFew) index();
     return to;
   }
 
+  // The first with this tensor, or with this storage.
+  const Pair* find(const void* of) const {
+    for (size_t i = 0; i < std::min(pairs_.size(), kFew); ++i) {
+      const TensorBase& t = pairs_[i].from;
+      if (t.impl() == of || t.storage().get() == of) return &pairs_[i];
+    }
+    const auto at = later_.find(of);
+    return at == later_.end() ? nullptr : &pairs_[at->second];
+  }
+  void index() {
+    const size_t last = pairs_.size() - 1;
+    const TensorBase& t = pairs_[last].from;
+    later_.emplace(t.impl(), last);
+    if (t.storage()) later_.emplace(t.storage().get(), last);
+  }
+
+  // These are searched one by one, later ones by their address.
+  static constexpr size_t kFew = 16;
   std::vector<Pair> pairs_;
+  std::unordered_map<const void*, size_t> later_;
 };
 
 }  // namespace
