@@ -135,6 +135,7 @@ struct Queue {
   std::condition_variable changed;
   std::deque<EntryPtr> entries;
   bool started = false, stopped = false, busy = false;
+  bool apart = false;  // busy with waiting for a process
 };
 Queue& queue() {
   static auto* const q = new Queue;
@@ -171,6 +172,22 @@ void keep_kernel(Entry& e, intrusive_ptr<Kernel> kernel) {
   evict(t);
 }
 
+// Meanwhile another thread may fork: it need not wait, and the C library lets
+// one fork at a time.
+class WaitsForProcess {
+ public:
+  WaitsForProcess() { set(true); }
+  ~WaitsForProcess() { set(false); }
+
+ private:
+  static void set(bool apart) {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    q.apart = apart;
+    q.changed.notify_all();
+  }
+};
+
 // Appends an image, or says why there is none.
 bool compile(const Entry& e, std::string* image, std::string* why) {
   const CompilerApi& c = *compiler();
@@ -180,6 +197,7 @@ bool compile(const Entry& e, std::string* image, std::string* why) {
     return true;
   }
   if (mode() == Mode::kProcess) {
+    const WaitsForProcess waits;
     const Apart end = compile_apart(c, e.bytes, image, why);
     if (end != Apart::kCompiled) {
       ++(end == Apart::kDied ? totals.failed : totals.refused);
@@ -255,7 +273,7 @@ void start(Queue& q) {
           if (forks_to_compile()) return;
           Queue& x = queue();
           std::unique_lock lock(x.mutex);
-          x.changed.wait(lock, [&] { return !x.busy; });
+          x.changed.wait(lock, [&] { return !x.busy || x.apart; });
           lock.release();
           table().mutex.lock();
           lock_store();
@@ -273,7 +291,7 @@ void start(Queue& q) {
           new (&table().mutex) std::shared_mutex;
           Queue& x = queue();
           new (&x.changed) std::condition_variable;
-          x.started = false;
+          x.started = x.busy = x.apart = false;
           if (!x.entries.empty()) start(x);
           x.mutex.unlock();
         });

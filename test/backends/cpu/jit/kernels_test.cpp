@@ -241,6 +241,22 @@ TEST_F(Kernels, AProcessOfItsOwnCompiles) {
   EXPECT_EQ(now.blocked_ns, before.blocked_ns) << "nobody waited";
 }
 
+TEST_F(Kernels, ForksGoOnBesideAProcessThatCompiles) {
+  cpu::jit::set_mode(cpu::jit::Mode::kProcess);
+  for (int variant = 0; variant < 20; ++variant) {
+    const Case c = sample(variant);
+    while (cpu::jit::counters().kernels <= variant) {
+      c.run(cpu::jit::Mode::kProcess);
+      const pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) _exit(message(c).empty() ? 0 : 1);
+      int status = 0;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      ASSERT_EQ(status, 0);
+    }
+  }
+}
+
 TEST_F(Kernels, PerfFindsTheirNames) {
   ASSERT_EQ(setenv("SWITCHYARD_JIT_PERF", "1", 1), 0);
   sample().run(cpu::jit::Mode::kWait);
