@@ -4,6 +4,7 @@
 #include "autograd/meta.h"
 #include "autograd/runtime_ops.h"
 #include "autograd/user_error.h"
+#include "c10/capture.h"
 
 namespace sy::autograd {
 
@@ -34,6 +35,7 @@ void AccumulateGrad::apply(GradFrame& f) {
   if (!leaf) return;
   Tensor grad = f.take_grad();
   const std::lock_guard guard(mutex_);
+  if (thread_state.capture != nullptr) thread_state.capture->on_grad(leaf);
   Tensor& sum = materialize_meta(*leaf).grad;
   if (!sum.defined()) {
     const bool steal = !GradMode::is_enabled() && grad.use_count() == 1 &&

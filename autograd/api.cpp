@@ -5,6 +5,7 @@
 #include "autograd/meta.h"
 #include "autograd/runtime_ops.h"
 #include "autograd/view.h"
+#include "c10/capture.h"
 
 namespace sy::autograd {
 
@@ -180,13 +181,20 @@ void hook_detach(const Tensor& t) {
   impl.remove_keys(DispatchKey::Autograd);
 }
 
+void tell_capture(const char* op, const Tensor& t) {
+  thread_state.capture->on_grad(
+      intrusive_ptr<TensorImpl>::retain(&impl_of(op, t)));
+}
+
 const Tensor& hook_grad(const Tensor& t) {
   static const Tensor none;
+  if (thread_state.capture != nullptr) tell_capture("grad", t);
   const Meta* m = meta_of(impl_of("grad", t));
   return m == nullptr ? none : m->grad;
 }
 
 Tensor& hook_mutable_grad(const Tensor& t) {
+  if (thread_state.capture != nullptr) tell_capture("mutable_grad", t);
   return materialize_meta(impl_of("mutable_grad", t)).grad;
 }
 

@@ -28,6 +28,7 @@ enum class BackendService : uint8_t {
   kEngines,   // BackendEngines of aten/backend/engines.h
   kHolders,   // HolderReport
   kCompiler,  // jit::Compiler of aten/backend/jit.h
+  kCapture,   // capture::Engine of aten/backend/capture.h
   kCount
 };
 

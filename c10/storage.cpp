@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "c10/backend.h"
+#include "c10/capture.h"
 #include "c10/cpu_memory.h"
 #include "c10/device_guard.h"
 #include "c10/error.h"
@@ -78,6 +79,8 @@ void put_back(StorageExtra* e) noexcept {
 
 }  // namespace
 
+CaptureHooks::~CaptureHooks() = default;
+
 StorageImpl* StorageImpl::make(void* data, size_t bytes, Device device,
                                Source source) {
   void* block = detail::pool_get(sizeof(StorageImpl));
@@ -92,11 +95,15 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate_inline(size_t bytes,
 }
 
 intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t bytes, Device device) {
-  if (SY_LIKELY(device.is_cpu() &&
-                bytes - 1 < inline_bytes.load(std::memory_order_relaxed))) {
-    return allocate_inline(bytes, device);
+  const bool small =
+      SY_LIKELY(device.is_cpu() &&
+                bytes - 1 < inline_bytes.load(std::memory_order_relaxed));
+  auto s =
+      small ? allocate_inline(bytes, device) : allocate_apart(bytes, device);
+  if (SY_UNLIKELY(thread_state.capture != nullptr)) {
+    thread_state.capture->on_new_memory(s, false);
   }
-  return allocate_apart(bytes, device);
+  return s;
 }
 
 intrusive_ptr<StorageImpl> StorageImpl::allocate_apart(size_t bytes,
@@ -143,6 +150,9 @@ intrusive_ptr<StorageImpl> StorageImpl::adopt(void* data, size_t bytes,
   s->data_ = data;
   s->source_ = kAdopted;
   s->hold_owner(device.type());
+  if (SY_UNLIKELY(thread_state.capture != nullptr)) {
+    thread_state.capture->on_new_memory(s, true);
+  }
   return s;
 }
 
@@ -317,6 +327,14 @@ intrusive_ptr<StorageImpl> StorageImpl::give_memory() {
   set_source(kNone);
   data_ = nullptr;
   return out;
+}
+
+void* StorageImpl::data_for(const char* asked, bool writes) {
+  if (thread_state.capture != nullptr) {
+    thread_state.capture->on_pointer(*this, asked, writes);
+  }
+  void* const data = data_acquire();
+  return data != nullptr ? data : materialized(asked);
 }
 
 void* StorageImpl::materialized(const char* asked) {

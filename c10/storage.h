@@ -7,6 +7,7 @@
 #include "c10/allocator.h"
 #include "c10/device.h"
 #include "c10/intrusive_ptr.h"
+#include "c10/thread_state.h"
 
 namespace sy {
 
@@ -55,12 +56,16 @@ class SY_API StorageImpl final : public RefCounted {
   // does, and throws the same errors. `asked` names the caller in messages.
   const void* const_data(const char* asked) {
     void* const data = data_acquire();
-    return SY_LIKELY(data != nullptr) ? data : materialized(asked);
+    return SY_LIKELY(data != nullptr && thread_state.capture == nullptr)
+               ? data
+               : data_for(asked, false);
   }
   void* mutable_data(const char* asked) {
     set_handed_out();
     void* const data = data_acquire();
-    return SY_LIKELY(data != nullptr) ? data : materialized(asked);
+    return SY_LIKELY(data != nullptr && thread_state.capture == nullptr)
+               ? data
+               : data_for(asked, true);
   }
   // Whether mutable_data() was ever called: then code outside of kernels may
   // write to the memory.
@@ -149,7 +154,8 @@ class SY_API StorageImpl final : public RefCounted {
   void hold_owner(DeviceType backend) noexcept;
   void drop_owner() noexcept;
 
-  SY_COLD void* materialized(const char* asked);
+  SY_COLD void* data_for(const char* asked, bool writes);
+  void* materialized(const char* asked);
   Source source() const noexcept;
   void set_source(Source source) noexcept;
   detail::StorageExtra* extra() const noexcept {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "c10/backend.h"
+#include "c10/capture.h"
 #include "c10/copy_ints.h"
 #include "c10/device_guard.h"
 #include "c10/dispatcher.h"
@@ -173,8 +174,12 @@ void TensorImpl::check_inference_write(const OperatorEntry* writer) const {
            intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))));
 }
 
-void* TensorImpl::materialized(const char* asked) const {
-  if (numel_ == 0 || device_.is_meta()) return nullptr;
+void* TensorImpl::data_for(const char* asked, bool writes) const {
+  if (numel_ == 0 || device_.is_meta()) return data();
+  if (thread_state.capture != nullptr) {
+    thread_state.capture->on_pointer(*storage_, asked, writes);
+  }
+  if (storage_->data_acquire() != nullptr) return data();
   SY_CHECK(
       storage_->payload() != nullptr || storage_->data_acquire() != nullptr,
       Value, "[{}] self: expected a tensor with memory, got {} without any",

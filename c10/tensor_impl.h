@@ -83,12 +83,16 @@ class SY_API TensorImpl final : public RefCounted {
   // nor a payload, and what the payload throws.
   const void* const_data(const char* asked) const {
     void* const base = storage_->data_acquire();
-    return SY_LIKELY(base != nullptr) ? first_of(base) : materialized(asked);
+    return SY_LIKELY(base != nullptr && thread_state.capture == nullptr)
+               ? first_of(base)
+               : data_for(asked, false);
   }
   void* mutable_data(const char* asked) const {
     storage_->set_handed_out();
     void* const base = storage_->data_acquire();
-    return SY_LIKELY(base != nullptr) ? first_of(base) : materialized(asked);
+    return SY_LIKELY(base != nullptr && thread_state.capture == nullptr)
+               ? first_of(base)
+               : data_for(asked, true);
   }
 
   void set_sizes_contiguous(IntArrayRef sizes);
@@ -152,7 +156,7 @@ class SY_API TensorImpl final : public RefCounted {
                               : static_cast<char*>(storage) +
                                     storage_offset_ * int64_t(itemsize());
   }
-  SY_COLD void* materialized(const char* asked) const;
+  SY_COLD void* data_for(const char* asked, bool writes) const;
   static TensorImpl* create(Storage&& storage, ScalarType dtype, Device device,
                             DispatchKeySet keys);
   bool has_extras() const noexcept;

@@ -8,6 +8,7 @@
 
 namespace sy {
 
+class CaptureHooks;
 struct ModeLayer;
 struct TransformLayer;
 
@@ -29,6 +30,8 @@ struct ThreadModes {
   // each, as 1 + ScalarType. Calls reach it by the key Autocast.
   uint32_t autocast_devices = 0;
   uint8_t autocast_dtypes[32] = {};
+  // What captures the calls of this thread; nullptr for nothing.
+  CaptureHooks* capture = nullptr;
 };
 
 struct CallsInFlight {

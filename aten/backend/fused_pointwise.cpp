@@ -295,6 +295,7 @@ SY_NOINLINE Tensor FusedPointwise::run_general(RegionEngine& engine,
 
 Tensor FusedPointwise::operator()(const PointwiseArgs& args) {
   const PointwiseOp& op = *op_;
+  if (thread_state.capture != nullptr) return {};
   if (GradMode::is_enabled() || op.n_inputs == 0 || op.n_inputs > kMaxInputs ||
       op.n_inputs + op.n_outputs > Iter::kMaxOperands || op.n_outputs != 1) {
     return {};

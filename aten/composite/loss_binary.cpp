@@ -12,7 +12,8 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
                             const std::optional<Tensor>& weight,
                             int64_t reduction) {
   const Tensor each = sy::_binary_cross_entropy(self, target);
-  if (self.device().is_cpu()) {
+  // A capture has no elements to look at, as other devices have none here.
+  if (self.device().is_cpu() && thread_state.capture == nullptr) {
     const bool probabilities =
         !std::isnan(sy::sum(each.detach()).item().to_double());
     SY_CHECK(probabilities, Value,
