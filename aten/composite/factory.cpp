@@ -244,7 +244,7 @@ Tensor& linspace_by_arange(const Scalar& start, const Scalar& end,
   SY_CHECK(steps >= 0, Value, "[linspace] steps: expected at least 0, got {}",
            steps);
   store_numbers(numbers_between(start.to_double(), end.to_double(), steps,
-                                (steps + 1) / 2, out),
+                                steps / 2 + steps % 2, out),
                 out);
   return out;
 }

@@ -16,10 +16,15 @@
 
 namespace sy::geometry {
 
+// The least number is its own negative.
+inline int64_t negated(int64_t a) {
+  return static_cast<int64_t>(0 - static_cast<uint64_t>(a));
+}
+
 inline int64_t floor_div(const char* op, int64_t a, int64_t b) {
   SY_CHECK(b != 0, Value, "[{}] expected a divisor other than 0, got 0", op);
-  const int64_t q = b == -1 ? -a : a / b;
-  return q - (b != -1 && a % b != 0 && (a < 0) != (b < 0));
+  if (b == -1) return negated(a);
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
 inline int64_t mod(const char* op, int64_t a, int64_t b) {
@@ -29,7 +34,9 @@ inline int64_t mod(const char* op, int64_t a, int64_t b) {
 }
 
 inline int64_t ceil_div(const char* op, int64_t a, int64_t b) {
-  return -floor_div(op, -a, b);
+  SY_CHECK(b != 0, Value, "[{}] expected a divisor other than 0, got 0", op);
+  if (b == -1) return negated(a);
+  return a / b + (a % b != 0 && (a < 0) == (b < 0));
 }
 
 inline int64_t clamp(int64_t x, int64_t low, int64_t high) {
@@ -385,7 +392,9 @@ inline int64_t diagonal_offset(const char* op, IntArrayRef strides,
                                int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t dim = wrap_dim(op, offset >= 0 ? dim2 : dim1, len(strides));
   const int64_t stride = of_dim(strides, dim);
-  return stride_times(offset >= 0 ? stride : -stride, offset);
+  const int64_t far = stride_times(offset >= 0 ? stride : -stride, offset);
+  // No element is so far away: the diagonal is empty.
+  return far > INT64_MAX / 2 ? 0 : far;
 }
 
 inline Dims unfold_sizes(const char* op, IntArrayRef sizes, int64_t dim,

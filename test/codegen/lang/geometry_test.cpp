@@ -151,5 +151,17 @@ TEST_F(ShapesTest, CompiledAndEvaluatedAgree) {
   }
 }
 
+// Ends of the number range: no sum or product goes beyond it.
+TEST(Geometry, EndsOfTheNumberRange) {
+  using namespace geometry;
+  EXPECT_EQ(ceil_div("op", INT64_MIN, 3), INT64_MIN / 3);
+  EXPECT_EQ(ceil_div("op", INT64_MIN, -1), INT64_MIN);
+  EXPECT_EQ(floor_div("op", INT64_MIN, -1), INT64_MIN);
+  EXPECT_EQ(ceil_div("op", INT64_MAX, INT64_MIN), 0);
+  const int64_t strides[] = {1, 1};
+  EXPECT_EQ(diagonal_offset("op", strides, INT64_MAX, 0, 1), 0);
+  EXPECT_EQ(diagonal_offset("op", strides, INT64_MIN + 1, 0, 1), 0);
+}
+
 }  // namespace
 }  // namespace sy
