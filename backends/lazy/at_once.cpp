@@ -1,4 +1,5 @@
 #include "aten/backend/cpu_fallback.h"
+#include "backends/lazy/capture.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/record.h"
 #include "backends/lazy/run.h"
@@ -13,7 +14,7 @@ Value to_lazy(const Value& v) {
   const auto lift = [](const TensorBase& t) -> TensorBase {
     if (!t.defined()) return t;
     Tensor inner{TensorBase(t)};
-    if (!is_whole(t)) {
+    if (!fills_storage(t)) {
       const PlainModes modes;
       inner = copied_to_inner(t);
     }
@@ -31,6 +32,10 @@ Value to_lazy(const Value& v) {
 
 void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
                  Value* results, size_t num_results) {
+  if (Capture* const capture = Capture::current()) {
+    std::vector<Value> own(args, args + n);
+    return capture->call(op, own.data(), n, results, num_results);
+  }
   const auto call = make_intrusive<Node>(Node::kCall, &op);
   {
     const std::lock_guard lock(graph_mutex());
@@ -46,9 +51,16 @@ void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
 
 void draw(const Kernel& kernel, const OperatorEntry& op, DispatchKeySet keys,
           Value* args, size_t num_args, Value* results, size_t num_results) {
+  if (Capture* const capture = Capture::current()) {
+    if (!capture_draw(*capture, op, args, num_args, results) &&
+        !capture_writes(*capture, op, args, num_args, results, num_results)) {
+      capture->call(op, args, num_args, results, num_results);
+    }
+    return;
+  }
   const TensorBase& self = args[0].to_tensor();
   bool alone = is_lazy(self) && is_whole(self) && num_results == 1 &&
-               !self.storage()->is_handed_out();
+               !is_exposed(*self.storage());
   for (size_t i = 1; i < num_args; ++i) alone = alone && !args[i].is_tensor();
   if (!alone || self.numel() == 0) {
     return cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
@@ -70,6 +82,11 @@ void draw(const Kernel& kernel, const OperatorEntry& op, DispatchKeySet keys,
 
 void at_once(const Kernel&, const OperatorEntry& op, DispatchKeySet,
              Value* args, size_t num_args, Value* results, size_t num_results) {
+  Capture* const capture = Capture::current();
+  if (capture != nullptr &&
+      capture_random(*capture, op, args, num_args, results, num_results)) {
+    return;
+  }
   run_at_once(op, args, num_args, results, num_results);
 }
 
@@ -77,13 +94,26 @@ void fallback(const Kernel& kernel, const OperatorEntry& op,
               DispatchKeySet keys, Value* args, size_t num_args, Value* results,
               size_t num_results) {
   if (op.has_flag(OperatorDef::kWrites) || op.has_flag(OperatorDef::kAliases)) {
-    {
-      const std::lock_guard lock(graph_mutex());
-      ++counters().ran_at_once;
-    }
-    return cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
+    return run_writing_at_once(kernel, op, keys, args, num_args, results,
+                               num_results);
   }
   run_at_once(op, args, num_args, results, num_results);
+}
+
+void run_writing_at_once(const Kernel& kernel, const OperatorEntry& op,
+                         DispatchKeySet keys, Value* args, size_t num_args,
+                         Value* results, size_t num_results) {
+  if (Capture* const capture = Capture::current()) {
+    if (!capture_writes(*capture, op, args, num_args, results, num_results)) {
+      capture->call(op, args, num_args, results, num_results);
+    }
+    return;
+  }
+  {
+    const std::lock_guard lock(graph_mutex());
+    ++counters().ran_at_once;
+  }
+  cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
 }
 
 }  // namespace sy::lazy

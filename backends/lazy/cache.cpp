@@ -23,6 +23,8 @@ enum Field : uint64_t {
   kOrder,   // of the strides
   kWanted,  // somebody holds the result
   kOwn,     // nobody else holds the data
+  kDevice,
+  kHome,  // in whose memory a result belongs
   kFields,
 };
 constexpr const char* kFieldNames[kFields] = {
@@ -35,7 +37,9 @@ constexpr const char* kFieldNames[kFields] = {
     "the shape",
     "the order of strides",
     "who holds the result",
-    "whether its memory may be reused (donation)"};
+    "whether its memory may be reused (donation)",
+    "the device",
+    "what is written"};
 
 class KeyMaker {
  public:
@@ -45,9 +49,14 @@ class KeyMaker {
   }
 
   Key make() {
+    add(kDevice, static_cast<uint64_t>(graph_.device.type()));
     for (const auto& n : graph_.data) {
       for (const Made& m : n->made) add(m.layout);
       add(kOwn, is_own(*n));
+    }
+    for (const Graph::Home& h : graph_.homes) {
+      add(kHome, uint64_t(h.node) << 24 | uint64_t(h.result) << 16 |
+                     uint64_t(-1 - h.data));
     }
     key_.begin.reserve(graph_.nodes.size());
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "aten/ops/factory.h"
+#include "backends/lazy/capture.h"
 #include "backends/lazy/run.h"
 
 namespace sy::lazy {
@@ -27,7 +28,7 @@ const program::Program& number() {
   return program;
 }
 
-bool is_constant(const Operand& o) { return o.node->program == &number(); }
+bool reads_constant(const Operand& o) { return is_constant(*o.node); }
 
 // Promotion counts dims, so the tensor has as many as the operand. Its dtype
 // may be narrower than the number.
@@ -50,6 +51,8 @@ Tensor one_element(const Operand& o) {
 
 }  // namespace
 
+bool is_constant(const Node& n) { return n.program == &number(); }
+
 intrusive_ptr<Node> constant(const Scalar& value, ScalarType dtype,
                              IntArrayRef sizes, IntArrayRef strides) {
   auto node = make_intrusive<Node>(
@@ -69,11 +72,12 @@ intrusive_ptr<Node> constant(const Scalar& value, ScalarType dtype,
 
 intrusive_ptr<Node> folded(const Node& call) {
   const bool folds =
-      call.kind == Node::kPointwise && inner_device().type() == kCPU &&
+      call.kind == Node::kPointwise && computing_device().type() == kCPU &&
       call.made.size() == 1 && call.made[0].layout.dtype != kBool &&
       !call.operands.empty() &&
-      std::all_of(call.operands.begin(), call.operands.end(), is_constant);
+      std::all_of(call.operands.begin(), call.operands.end(), reads_constant);
   if (!folds) return nullptr;
+  const PlainModes modes;
   std::vector<Value> args(call.args.begin(), call.args.end()), results;
   const Operand* next = call.operands.begin();
   for (size_t i = 0; i < args.size(); ++i) {

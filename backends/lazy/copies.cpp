@@ -1,8 +1,11 @@
 #include "aten/engine/copy.h"
 #include "aten/ops/factory.h"
+#include "backends/lazy/capture.h"
 #include "backends/lazy/constants.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/record.h"
+#include "backends/lazy/run.h"
+#include "c10/error.h"
 
 // What writes a tensor: it gives the storage another value.
 
@@ -41,14 +44,22 @@ Recorded record_cast(Operand src, const TensorBase& dst) {
 // The value of the storage of `dst` with other elements where `dst` lies.
 Recorded record_write(Operand src, const TensorBase& dst) {
   Operand base;
-  LazyValue* const value = value_of(*dst.storage());
-  base.node = value != nullptr ? value->node : value_of_memory(dst);
-  base.result = value != nullptr ? value->result : uint16_t{0};
+  int64_t first = 0;  // of the value, in the storage
+  if (Capture* const capture = Capture::current()) {
+    const Capture::Place place = capture->place_of(dst);
+    base.node = place.value->node;
+    base.result = place.value->result;
+    first = place.offset;
+  } else {
+    LazyValue* const value = value_of(*dst.storage());
+    base.node = value != nullptr ? value->node : value_of_memory(dst);
+    base.result = value != nullptr ? value->result : uint16_t{0};
+  }
   auto node = make_intrusive<Node>(Node::kWrite, nullptr);
   const Layout& l = base.layout();
   node->made.emplace_back(l);
-  node->window = std::make_unique<Layout>(dst.dtype(), dst.sizes(),
-                                          dst.strides(), dst.storage_offset());
+  node->window = std::make_unique<Layout>(
+      dst.dtype(), dst.sizes(), dst.strides(), dst.storage_offset() - first);
   node->add_operand(std::move(base));
   node->add_operand(std::move(src));
   return node;
@@ -61,7 +72,7 @@ void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
   StorageImpl& s = *dst.storage();
   std::unique_lock lock(graph_mutex());
   Operand from = operand_of(src);
-  if (s.data_acquire() != nullptr && s.is_handed_out()) {
+  if (is_exposed(s)) {
     // Somebody has a pointer to it, and expects to see the elements there.
     lock.unlock();
     compute(ArrayRef<Operand>(&from, 1), Cause::kPointer, &copy_entry());
@@ -83,6 +94,18 @@ void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
 
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
   check_copied_sizes("_copy_from", "self", dst, self);
+  if (Capture* const capture = Capture::current()) {
+    if (capture->takes(dst) && capture->takes(self)) {
+      copy_to_lazy(dst, self);
+    } else {
+      capture->add_break(
+          str("a copy from {} to {}", self.device(), dst.device()));
+      capture->flush();
+      const PlainModes modes;
+      copy_tensor(dst, self, non_blocking);
+    }
+    return dst;
+  }
   if (is_lazy(dst)) {
     copy_to_lazy(dst, self);
     return dst;
@@ -100,7 +123,7 @@ Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
 Tensor& fill(Tensor& self, const Scalar& value) {
   if (self.numel() == 0) return self;
   StorageImpl& s = *self.storage();
-  if (s.data_acquire() != nullptr && s.is_handed_out()) {
+  if (is_exposed(s)) {
     Tensor number = empty({}, TensorOptions(self.scalar_type()));
     number.fill_(value);
     copy_between(self, number);

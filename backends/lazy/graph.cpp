@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "backends/lazy/cache.h"
+#include "backends/lazy/capture.h"
 #include "backends/lazy/equal_calls.h"
 #include "backends/lazy/executor.h"
 #include "backends/lazy/syncs.h"
@@ -43,6 +44,15 @@ bool is_dead(const Node& n) {
   });
 }
 
+// No tensor has as many bytes, but sizes may say so before memory is asked for.
+void add_bytes(const Node& n, int64_t* to) {
+  for (const Made& m : n.made) {
+    const auto more = static_cast<int64_t>(
+        std::min<size_t>(m.layout.bytes(), size_t{1} << 62));
+    *to = std::min(*to + more, int64_t{1} << 62);
+  }
+}
+
 // Drops nodes that have run and those that nobody wants any more. The latest
 // go first, so that what only they need goes with them.
 void clean() {
@@ -55,8 +65,7 @@ void clean() {
       n.reset();
       continue;
     }
-    for (const Made& m : n->made)
-      bytes += static_cast<int64_t>(m.layout.bytes());
+    add_bytes(*n, &bytes);
     --kept;
     if (kept != i) s.recorded[kept] = std::move(n);
   }
@@ -123,26 +132,31 @@ Counters& counters() { return state().counters; }
 
 void add_recorded(const intrusive_ptr<Node>& node) {
   State& s = state();
+  if (Capture::current() != nullptr) {
+    node->captured = true;
+    Capture::current()->keep(node);
+    node->sequence = ++s.sequence;
+    if (node->kind != Node::kEmpty) ++s.counters.recorded;
+    return;
+  }
   // Before the node is in the list: nobody holds it yet.
   if (s.recorded.size() >= s.clean_at || s.bytes > s.max_bytes) clean();
   node->sequence = ++s.sequence;
   s.recorded.push_back(node);
-  for (const Made& m : node->made) {
-    s.bytes += static_cast<int64_t>(m.layout.bytes());
-  }
+  add_bytes(*node, &s.bytes);
   if (node->kind != Node::kEmpty) ++s.counters.recorded;
   too_large = static_cast<int64_t>(s.recorded.size()) > s.max_nodes ||
               s.bytes > s.max_bytes;
 }
 
 void record_again(const intrusive_ptr<Node>& node) {
-  state().recorded.push_back(node);
+  if (!node->captured) state().recorded.push_back(node);
 }
 
 void forget_finished() { clean(); }
 
 void run_if_too_large(const char* op) {
-  if (SY_LIKELY(!too_large)) return;
+  if (SY_LIKELY(!too_large) || Capture::current() != nullptr) return;
   {
     const std::lock_guard lock(graph_mutex());
     State& s = state();
@@ -187,6 +201,7 @@ Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
   State& s = state();
   const uint64_t mark = ++s.mark;
   Graph g;
+  g.device = computing_device();
   std::vector<Node*> stack;
   const auto visit = [&](const intrusive_ptr<Node>& n) {
     if (n->mark == mark) return;

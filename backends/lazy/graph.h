@@ -68,6 +68,15 @@ std::vector<intrusive_ptr<Node>> recorded_roots();
 struct Graph {
   std::vector<intrusive_ptr<Node>> nodes;
   std::vector<intrusive_ptr<Node>> data;  // values that they read
+  Device device;                          // that computes them
+  // Values that are best made in the memory of data that they replace.
+  struct Home {
+    int node;  // and its result
+    int result;
+    int data;  // data[-1 - it]
+    friend bool operator==(const Home&, const Home&) = default;
+  };
+  std::vector<Home> homes;
 };
 
 // The recorded calls that these nodes need, and the nodes themselves. Values

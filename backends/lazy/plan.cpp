@@ -134,7 +134,7 @@ class Planner {
     RegionBuilder b(sizes_of(step));
     fill(&b, step, g);
     RegionReason why;
-    if (!supports_region(inner_device().type(), b.region(), &why)) return false;
+    if (!supports_region(graph_.device.type(), b.region(), &why)) return false;
     plan_->steps.push_back(std::move(step));
     groups_of_steps_.push_back(&g);
     return true;
@@ -339,12 +339,26 @@ class Planner {
       std::vector<bool> taken(step.inputs.size(), false);
       for (RegionResult& r : step.results) {
         for (size_t x = 0; x < step.inputs.size() && r.donor < 0; ++x) {
+          if (taken[x] || !is_home(step, x, r) || !gives(step, x, r)) continue;
+          taken[x] = true;
+          r.donor = static_cast<int>(x);
+        }
+      }
+      for (RegionResult& r : step.results) {
+        for (size_t x = 0; x < step.inputs.size() && r.donor < 0; ++x) {
           if (taken[x] || !gives(step, x, r)) continue;
           taken[x] = true;
           r.donor = static_cast<int>(x);
         }
       }
     }
+  }
+
+  bool is_home(const Step& step, size_t x, const RegionResult& r) const {
+    const Graph::Home h{r.value.node, r.value.result,
+                        step.inputs[x].value.node};
+    return std::find(graph_.homes.begin(), graph_.homes.end(), h) !=
+           graph_.homes.end();
   }
 
   bool gives(const Step& step, size_t x, const RegionResult& r) const {
@@ -370,7 +384,7 @@ class Planner {
     }
     RegionBuilder b(sizes_of(step));
     fill(&b, step, *g);
-    step.region = prepare_region(inner_device().type(), b.region());
+    step.region = prepare_region(graph_.device.type(), b.region());
     step.text = str("region of {}, {} in, {} out{}:", step.nodes.size(),
                     step.inputs.size(), step.results.size(),
                     step.one_row ? ", one row" : "");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -62,8 +63,8 @@ struct Cost {
 struct Plan final : RefCounted {
   std::vector<Step> steps;
   Picture picture;
-  int64_t started = 0;  // runs
-  // Of each step, and of all. graph_mutex() guards them and `started`.
+  std::atomic<int64_t> started{0};  // runs
+  // Of each step, and of all. graph_mutex() guards them.
   std::vector<Cost> costs;
   Cost all;
 

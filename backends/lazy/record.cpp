@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "aten/backend/cpu_fallback.h"
 #include "aten/backend/node.h"
 #include "aten/backend/write_plan.h"
+#include "backends/lazy/capture.h"
 #include "backends/lazy/constants.h"
 #include "backends/lazy/graph.h"
+#include "backends/lazy/run.h"
 #include "c10/schema/function_schema.h"
 
 // An operator that gives fresh results is recorded; one that writes comes here
@@ -42,11 +45,6 @@ void take_arguments(Node* node, const Value* args, size_t n) {
       default: node->args.push_back(v);
     }
   }
-}
-
-bool is_whole(const TensorBase& t) {
-  return t.storage_offset() == 0 && t.impl()->is_non_overlapping_and_dense() &&
-         static_cast<size_t>(t.numel()) * t.itemsize() == t.storage()->nbytes();
 }
 
 namespace {
@@ -166,10 +164,12 @@ bool for_each_result(const std::vector<Value>& results, const F& f) {
   return true;
 }
 
-// The results that a call will have; false if that takes data, or if they are
-// no tensors of their own.
+}  // namespace
+
 bool infer(const OperatorEntry& op, const Value* args, size_t n,
            std::vector<Value>* shapes) {
+  std::optional<PlainModes> plain;
+  if (Capture::current() != nullptr) plain.emplace();
   try {
     *shapes = infer_results(OperatorHandle(&op), args, n);
   } catch (const NotImplementedError&) {
@@ -179,7 +179,7 @@ bool infer(const OperatorEntry& op, const Value* args, size_t n,
   bool own = true;
   const bool known =
       for_each_result(*shapes, [&](const TensorBase& t, Node::Place) {
-        own = own && is_whole(t);
+        own = own && fills_storage(t);
         for (const TensorBase* other : seen) {
           own = own && !other->is_alias_of(t);
         }
@@ -199,6 +199,8 @@ bool add_results(Node* node, const OperatorEntry& op, const Value* args,
   return !node->made.empty();
 }
 
+namespace {
+
 // nullptr: the call has to run now.
 Recorded make_node(const OperatorEntry& op, const Value* args, size_t n) {
   auto node = make_intrusive<Node>(Node::kCall, &op);
@@ -210,9 +212,10 @@ Recorded make_node(const OperatorEntry& op, const Value* args, size_t n) {
   return add_results(node.get(), op, args, n) ? node : nullptr;
 }
 
-// Makes tensors of the first `own` values that the node makes.
-bool keep(const Recorded& node, Value* results, size_t num_results,
-          size_t own = SIZE_MAX) {
+}  // namespace
+
+bool keep(const intrusive_ptr<Node>& node, Value* results, size_t num_results,
+          size_t own) {
   if (node == nullptr) return false;
   add_recorded(node);
   std::fill_n(results, num_results, Value());
@@ -234,8 +237,6 @@ bool keep(const Recorded& node, Value* results, size_t num_results,
   }
   return true;
 }
-
-}  // namespace
 
 void record(const Kernel&, const OperatorEntry& op, DispatchKeySet, Value* args,
             size_t num_args, Value* results, size_t num_results) {
@@ -274,7 +275,7 @@ void record_in_place(const Kernel&, const OperatorEntry& op, DispatchKeySet,
     const Recorded node = make_node(*plan.functional, pure.data(), pure.size());
     if (node != nullptr && node->kind == Node::kPointwise &&
         node->made[0].layout.dtype == self.dtype() && self.numel() != 0 &&
-        is_whole(self) && !self.storage()->is_handed_out()) {
+        is_whole(self) && !is_exposed(*self.storage())) {
       node->made.clear();
       node->made.emplace_back(
           Layout(self.dtype(), self.sizes(), self.strides()));
@@ -297,10 +298,6 @@ void record_in_place(const Kernel&, const OperatorEntry& op, DispatchKeySet,
 
 // ---- operators that write arguments beside what they return
 
-namespace {
-
-// The operands that are written; false if one of them is not all that its
-// storage has, is read as another argument too, or may be written by a pointer.
 bool find_written(Node* node, const OperatorEntry& op, const Value* args) {
   if (!node->lists.empty()) return false;
   for (const int8_t w : write_plan(op).written) {
@@ -310,7 +307,7 @@ bool find_written(Node* node, const OperatorEntry& op, const Value* args) {
     const auto below = node->tensors & ((uint64_t{1} << w) - 1);
     const auto at = static_cast<uint8_t>(std::popcount(below));
     const Operand& o = node->operands[at];
-    if (!is_lazy(t) || o.part || !is_whole(t) || t.storage()->is_handed_out()) {
+    if (!is_recorded(t) || o.part || !is_whole(t) || is_exposed(*t.storage())) {
       return false;
     }
     for (const Operand& other : node->operands) {
@@ -323,6 +320,8 @@ bool find_written(Node* node, const OperatorEntry& op, const Value* args) {
   return true;
 }
 
+namespace {
+
 bool keep_writing(const OperatorEntry& op, const Value* args, size_t n,
                   Value* results, size_t num_results) {
   const std::lock_guard lock(graph_mutex());
@@ -331,6 +330,10 @@ bool keep_writing(const OperatorEntry& op, const Value* args, size_t n,
   if (!find_written(node.get(), op, args) ||
       !add_results(node.get(), op, args, n)) {
     return false;
+  }
+  Capture* const capture = Capture::current();
+  if (capture != nullptr && op.has_flag(OperatorDef::kRandom)) {
+    capture->order(node);
   }
   const size_t own = node->made.size();
   for (const uint8_t w : node->written) {
@@ -353,11 +356,7 @@ void record_writing(const Kernel& kernel, const OperatorEntry& op,
   if (keep_writing(op, args, num_args, results, num_results)) {
     return run_if_too_large(op.name().data());
   }
-  {
-    const std::lock_guard lock(graph_mutex());
-    ++counters().ran_at_once;
-  }
-  cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
+  run_writing_at_once(kernel, op, keys, args, num_args, results, num_results);
 }
 
 }  // namespace sy::lazy

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "backends/lazy/value.h"
 
@@ -8,11 +10,25 @@
 
 namespace sy::lazy {
 
-// Whether a tensor is all that its storage has.
-bool is_whole(const TensorBase& t);
+class Capture;
+
 // The arguments of a call with nothing in the places of tensors, which become
 // operands. The caller holds graph_mutex().
 void take_arguments(Node* node, const Value* args, size_t n);
+// The results that a call will have, on Meta; false if that takes data, or if
+// they are no tensors of their own.
+bool infer(const OperatorEntry& op, const Value* args, size_t n,
+           std::vector<Value>* shapes);
+// Adds them to a node.
+bool add_results(Node* node, const OperatorEntry& op, const Value* args,
+                 size_t n);
+// Makes tensors of the first `own` values that the node makes. False for
+// nullptr.
+bool keep(const intrusive_ptr<Node>& node, Value* results, size_t num_results,
+          size_t own = SIZE_MAX);
+// The operands that are written; false if one of them is not all that its
+// storage has, is read as another argument too, or may be written by a pointer.
+bool find_written(Node* node, const OperatorEntry& op, const Value* args);
 // Computes what the call reads, then its results.
 void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
                  Value* results, size_t num_results);
@@ -34,7 +50,7 @@ void record_writing(const Kernel&, const OperatorEntry&, DispatchKeySet,
 void record_in_place(const Kernel&, const OperatorEntry&, DispatchKeySet,
                      Value* args, size_t num_args, Value* results,
                      size_t num_results);
-// Never records the call.
+// Never records the call, but in a capture.
 void at_once(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
              size_t num_args, Value* results, size_t num_results);
 // An in-place operator that draws every element anew: it runs at once on fresh
@@ -45,6 +61,23 @@ void draw(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
 // copies of what they write.
 void fallback(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
               size_t num_args, Value* results, size_t num_results);
+
+// An operator that writes arguments, on copies of them.
+void run_writing_at_once(const Kernel&, const OperatorEntry&, DispatchKeySet,
+                         Value* args, size_t num_args, Value* results,
+                         size_t num_results);
+// In a capture: a call that returns what it writes, if that is all of some
+// values. False: it cannot be recorded.
+bool capture_writes(Capture& capture, const OperatorEntry& op,
+                    const Value* args, size_t num_args, Value* results,
+                    size_t num_results);
+// Calls that draw numbers, in a capture: they run in the order in which they
+// were made, each time that the graph runs. False: the call cannot be recorded.
+bool capture_random(Capture& capture, const OperatorEntry& op,
+                    const Value* args, size_t num_args, Value* results,
+                    size_t num_results);
+bool capture_draw(Capture& capture, const OperatorEntry& op, const Value* args,
+                  size_t num_args, Value* results);
 
 // What `dst` holds from now on is what `src` holds; `dst` is lazy.
 void copy_to_lazy(const TensorBase& dst, const TensorBase& src);

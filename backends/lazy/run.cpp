@@ -75,12 +75,16 @@ void call_inner(const OperatorEntry& op, std::vector<Value>& args,
 
 Run::Run(Graph graph, Plan& plan)
     : graph_(std::move(graph)), plan_(plan), costs_(plan.steps.size()) {
-  timed_ = plan.started < kTimedRuns || plan.started % kTimedRuns == 0;
-  ++plan.started;
+  timed_ = is_timed();
   for (const auto& n : graph_.nodes) {
     n->state = Node::kRunning;
     n->release_uses();
   }
+}
+
+bool Run::is_timed() {
+  const int64_t n = plan_.started++;
+  return n < kTimedRuns || n % kTimedRuns == 0;
 }
 
 const Made& Run::made(ValueRef v) const {
@@ -162,6 +166,10 @@ void Run::finish() {
     n.drop_operands();
     n.args.clear();
   }
+  add_costs();
+}
+
+void Run::add_costs() {
   for (size_t s = 0; s < done_; ++s) {
     plan_.costs[s].runs += costs_[s].runs;
     plan_.costs[s].ns += costs_[s].ns;
@@ -177,6 +185,20 @@ void Run::finish() {
   c.donated += counts_.donated;
 }
 
+void Run::rewind() {
+  for (const auto& n : graph_.nodes) {
+    for (Made& m : n->made) m.memory.reset();
+  }
+  if (timed_) {
+    const std::lock_guard lock(graph_mutex());
+    add_costs();
+    counts_ = {};
+    costs_.assign(costs_.size(), {});
+  }
+  done_ = 0;
+  timed_ = is_timed();
+}
+
 void Run::run_step(const Step& step) {
   if (step.region.defined()) return run_region(step);
   for (const int i : step.nodes) run_node(*graph_.nodes[size_t(i)]);
@@ -185,7 +207,7 @@ void Run::run_step(const Step& step) {
 void Run::run_node(Node& node) {
   if (node.kind == Node::kEmpty) {
     Made& m = node.made[0];
-    m.memory = StorageImpl::allocate(m.layout.bytes(), inner_device());
+    m.memory = StorageImpl::allocate(m.layout.bytes(), graph_.device);
     return;
   }
   ++counts_.kernels;
@@ -199,7 +221,7 @@ void Run::run_node(Node& node) {
 
 void Run::run_call(Node& node) {
   if (node.operands.size() <= 1 && node.made.size() == 1 &&
-      node.op->has_flag(OperatorDef::kInplace)) {
+      node.written.empty() && node.op->has_flag(OperatorDef::kInplace)) {
     return run_simple(node);
   }
   std::vector<Value>& args = args_;
@@ -237,7 +259,7 @@ void Run::run_call(Node& node) {
 // A copy or a constant that no region took.
 void Run::run_simple(Node& node) {
   Made& m = node.made[0];
-  m.memory = StorageImpl::allocate(m.layout.bytes(), inner_device());
+  m.memory = StorageImpl::allocate(m.layout.bytes(), graph_.device);
   Tensor out = tensor_in(m.memory, m.layout);
   if (node.args.empty()) return copy_tensor(out, node.operands[0].tensor());
   out.fill_(node.args[0].to_scalar());
@@ -258,7 +280,7 @@ void Run::store(Node& node, size_t result, const Tensor& computed) {
     m.memory = computed.storage();
     return;
   }
-  m.memory = StorageImpl::allocate(m.layout.bytes(), inner_device());
+  m.memory = StorageImpl::allocate(m.layout.bytes(), graph_.device);
   copy_tensor(tensor_in(m.memory, m.layout), computed);
 }
 
@@ -286,7 +308,7 @@ Storage Run::taken_or_copied(Node& node, size_t operand) {
     counts_.donated += static_cast<int64_t>(from.layout.bytes());
     return from.memory;
   }
-  Storage to = StorageImpl::allocate(from.layout.bytes(), inner_device());
+  Storage to = StorageImpl::allocate(from.layout.bytes(), graph_.device);
   copy_tensor(tensor_in(to, from.layout), tensor_in(from.memory, from.layout));
   return to;
 }
@@ -312,9 +334,10 @@ void Run::run_region(const Step& step) {
     }
   }
   const size_t operands = step.inputs.size() + step.results.size();
-  std::vector<int64_t> strides(operands * dims, 0);
-  std::vector<RegionMemory> memory;
-  memory.reserve(operands);
+  std::vector<int64_t>& strides = strides_;
+  std::vector<RegionMemory>& memory = memory_;
+  strides.assign(operands * dims, 0);
+  memory.clear();
   int64_t* at = strides.data();
   const auto place = [&](const Layout& l, const std::vector<int8_t>& of,
                          const Storage& s) {
@@ -345,11 +368,12 @@ void Run::run_region(const Step& step) {
       counts_.donated += static_cast<int64_t>(m.layout.bytes());
       m.memory = *donor;
     } else {
-      m.memory = StorageImpl::allocate(m.layout.bytes(), inner_device());
+      m.memory = StorageImpl::allocate(m.layout.bytes(), graph_.device);
     }
     place(m.layout, r.dims, m.memory);
   }
-  std::vector<program::Uniform> uniforms;
+  std::vector<program::Uniform>& uniforms = uniforms_;
+  uniforms.clear();
   for (const int i : step.nodes) {
     const auto& own = graph_.nodes[size_t(i)]->uniforms;
     uniforms.insert(uniforms.end(), own.begin(), own.end());
@@ -360,7 +384,7 @@ void Run::run_region(const Step& step) {
   call.outputs = {memory.data() + step.inputs.size(), step.results.size()};
   call.uniforms = uniforms.data();
   call.n_uniforms = static_cast<int32_t>(uniforms.size());
-  call.device = std::max<int32_t>(inner_device().index(), 0);
+  call.device = std::max<int32_t>(graph_.device.index(), 0);
   step.region.run(call);
   ++counts_.regions;
   counts_.in_regions += static_cast<int64_t>(step.nodes.size());

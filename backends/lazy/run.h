@@ -11,13 +11,19 @@ class Run {
  public:
   // The caller holds graph_mutex(). The graph's nodes are running from now on.
   Run(Graph graph, Plan& plan);
+  const Graph& graph() const { return graph_; }
   // Computes. Throws what a kernel throws, with the operator's name. What was
   // computed before stays.
   void run();
   // Says to the nodes what has become of them. The caller holds graph_mutex().
   void finish();
+  // Instead of finish(): run() may be called again, once the values that the
+  // graph reads are there. Frees those that it made.
+  void rewind();
 
  private:
+  bool is_timed();
+  void add_costs();
   void run_step(const Step& step);
   void name_calls(const Step& step, Error* e) const;
   void run_node(Node& node);
@@ -41,7 +47,11 @@ class Run {
   bool timed_;
   int64_t bytes_ = 0;  // that the step which runs reads and writes
   Counters counts_;
-  std::vector<Value> args_, results_;  // of the call that runs
+  // Of the call, or of the region, that runs.
+  std::vector<Value> args_, results_;
+  std::vector<int64_t> strides_;
+  std::vector<RegionMemory> memory_;
+  std::vector<program::Uniform> uniforms_;
 };
 
 // Nothing that the calling thread has switched on, and no autograd: what runs

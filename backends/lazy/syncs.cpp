@@ -104,6 +104,8 @@ void note_sync(Cause cause, const OperatorEntry* op) {
   if (s.on) ++s.counts[{cause, op, caller()}];
 }
 
+std::string calling_place() { return place_text(caller()); }
+
 void set_report_syncs(bool on) {
   const std::lock_guard lock(graph_mutex());
   syncs().on = on;

@@ -12,6 +12,8 @@ namespace sy::lazy {
 // The caller holds graph_mutex(). `op` may be nullptr.
 void note_sync(Cause cause, const OperatorEntry* op);
 void set_report_syncs(bool on);
+// The code outside of Switchyard that called, as in syncs_text().
+std::string calling_place();
 // One line for each place that has made graphs run, most often first.
 std::string syncs_text();
 

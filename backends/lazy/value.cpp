@@ -6,7 +6,9 @@
 #include <typeinfo>
 
 #include "aten/engine/copy.h"
+#include "backends/lazy/capture.h"
 #include "backends/lazy/graph.h"
+#include "backends/lazy/run.h"
 #include "c10/backend.h"
 
 namespace sy::lazy {
@@ -22,14 +24,16 @@ Layout::Layout(ScalarType t, IntArrayRef sizes, IntArrayRef strides,
   for (size_t d = 0; d < dim_; ++d) {
     to[d] = sizes[d];
     to[dim_ + d] = strides[d];
-    numel *= sizes[d];
+    // A later size may be 0.
+    numel = static_cast<int64_t>(static_cast<uint64_t>(numel) *
+                                 static_cast<uint64_t>(sizes[d]));
   }
 }
 
-bool Layout::is_of(const TensorImpl& t) const {
+bool Layout::is_of(const TensorImpl& t, int64_t first) const {
   if (t.dtype() != dtype || t.sizes() != sizes()) return false;
   if (numel == 0) return true;
-  if (t.storage_offset() != offset) return false;
+  if (first != offset) return false;
   for (size_t d = 0; d < t.sizes().size(); ++d) {
     if (sizes()[d] != 1 && strides()[d] != t.strides()[d]) return false;
   }
@@ -150,11 +154,31 @@ bool is_lazy(const TensorBase& t) {
   return t.defined() && t.device().is_lazy();
 }
 
+bool is_recorded(const TensorBase& t) {
+  const Capture* const capture = Capture::current();
+  return capture != nullptr ? capture->takes(t) : is_lazy(t);
+}
+
+bool fills_storage(const TensorBase& t) {
+  return t.storage_offset() == 0 && t.impl()->is_non_overlapping_and_dense() &&
+         static_cast<size_t>(t.numel()) * t.itemsize() == t.storage()->nbytes();
+}
+
+bool is_whole(const TensorBase& t) {
+  Capture* const capture = Capture::current();
+  return capture != nullptr ? capture->is_whole(t) : fills_storage(t);
+}
+
+bool is_exposed(const StorageImpl& s) {
+  return Capture::current() == nullptr && s.data_acquire() != nullptr &&
+         s.is_handed_out();
+}
+
 Tensor tensor_in(const Storage& memory, const Layout& layout) {
-  return Tensor(TensorImpl::make(memory, layout.dtype, inner_device(),
-                                 DispatchKeySet::dense(inner_device().type()),
-                                 layout.sizes(), layout.strides(),
-                                 layout.offset));
+  const Device device = memory->device();
+  return Tensor(TensorImpl::make(
+      memory, layout.dtype, device, DispatchKeySet::dense(device.type()),
+      layout.sizes(), layout.strides(), layout.offset));
 }
 
 intrusive_ptr<Node> data_of(const Tensor& inner) {
@@ -167,11 +191,14 @@ intrusive_ptr<Node> data_of(const Tensor& inner) {
 }
 
 Tensor copied_to_inner(const TensorBase& t) {
+  return copied_to(inner_device(), t);
+}
+
+Tensor copied_to(Device device, const TensorBase& t) {
   Tensor copy{TensorBase(TensorImpl::make(
       StorageImpl::allocate(static_cast<size_t>(t.numel()) * t.itemsize(),
-                            inner_device()),
-      t.dtype(), inner_device(), DispatchKeySet::dense(inner_device().type()),
-      t.sizes()))};
+                            device),
+      t.dtype(), device, DispatchKeySet::dense(device.type()), t.sizes()))};
   copy_between(copy, t);
   return copy;
 }
@@ -238,12 +265,14 @@ intrusive_ptr<Node> value_of_memory(const TensorBase& t) {
 
 namespace {
 
-Operand part_of(intrusive_ptr<Node> node, uint16_t result,
-                const TensorBase& t) {
+// `first`: where the value begins in the storage of `t`, in elements.
+Operand part_of(intrusive_ptr<Node> node, uint16_t result, const TensorBase& t,
+                int64_t first = 0) {
   Operand o;
-  if (!node->made[result].layout.is_of(*t.impl())) {
-    o.part = std::make_unique<Layout>(t.dtype(), t.sizes(), t.strides(),
-                                      t.numel() == 0 ? 0 : t.storage_offset());
+  const int64_t offset = t.numel() == 0 ? 0 : t.storage_offset() - first;
+  if (!node->made[result].layout.is_of(*t.impl(), offset)) {
+    o.part =
+        std::make_unique<Layout>(t.dtype(), t.sizes(), t.strides(), offset);
   }
   o.node = std::move(node);
   o.result = result;
@@ -254,7 +283,15 @@ Operand part_of(intrusive_ptr<Node> node, uint16_t result,
 
 Operand operand_of(const TensorBase& t) {
   Operand o;
-  if (!is_lazy(t)) {
+  Capture* const capture = Capture::current();
+  if (capture != nullptr && capture->takes(t)) {
+    const Capture::Place place = capture->place_of(t);
+    o = part_of(place.value->node, place.value->result, t, place.offset);
+  } else if (capture != nullptr) {
+    capture->reads_elsewhere(t);
+    const PlainModes modes;
+    o.node = data_of(copied_to(capture->device(), t));
+  } else if (!is_lazy(t)) {
     // A number made into a tensor, or an argument that may lie on the CPU.
     o.node = data_of(copied_to_inner(t));
   } else {
@@ -273,15 +310,20 @@ Operand operand_of(const TensorBase& t) {
 
 Tensor tensor_of(const intrusive_ptr<Node>& node, uint16_t result) {
   const Layout& l = node->made[result].layout;
-  Storage s = StorageImpl::without_data(l.bytes(), lazy_device());
+  const Device device = recorded_device();
+  Storage s = StorageImpl::without_data(l.bytes(), device);
   s->set_payload(make_intrusive<LazyValue>(node, result));
-  return Tensor(TensorImpl::make(std::move(s), l.dtype, lazy_device(),
-                                 DispatchKeySet::dense(kLazy), l.sizes(),
-                                 l.strides(), 0));
+  if (Capture* const capture = Capture::current()) capture->made(s);
+  return Tensor(TensorImpl::make(std::move(s), l.dtype, device,
+                                 DispatchKeySet::dense(device.type()),
+                                 l.sizes(), l.strides(), 0));
 }
 
 void give_value(const TensorBase& t, const intrusive_ptr<Node>& node,
                 uint16_t result) {
+  if (Capture* const capture = Capture::current()) {
+    return capture->give(t, node, result);
+  }
   StorageImpl& s = *t.storage();
   if (s.data_acquire() != nullptr) s.give_memory();
   s.set_payload(make_intrusive<LazyValue>(node, result));

@@ -40,7 +40,9 @@ class Layout {
   size_t bytes() const {
     return static_cast<size_t>(numel) * element_size(dtype);
   }
-  bool is_of(const TensorImpl& t) const;
+  bool is_of(const TensorImpl& t) const { return is_of(t, t.storage_offset()); }
+  // The same, with the tensor's first element counted from elsewhere.
+  bool is_of(const TensorImpl& t, int64_t first) const;
 
   ScalarType dtype;
 
@@ -131,6 +133,7 @@ struct Node final : RefCounted {
   State state = kRecorded;
   bool keepdim = false;   // of kReduce
   bool released = false;  // its operands count as uses no more
+  bool captured = false;  // not among the calls of the lazy device
   ScalarType compute = ScalarType::Undefined;
   const OperatorEntry* op;  // nullptr for kData, kEmpty and kWrite
   uint64_t sequence = 0;    // grows with each recorded node
@@ -190,6 +193,14 @@ class LazyValue final : public StoragePayload {
 LazyValue* value_of(const StorageImpl& s) noexcept;
 
 bool is_lazy(const TensorBase& t);
+// Whether calls that write `t` are recorded: on the lazy device, or captured.
+bool is_recorded(const TensorBase& t);
+// Whether a tensor is all that its storage has.
+bool fills_storage(const TensorBase& t);
+// Whether it is all that its value has: the same on the lazy device.
+bool is_whole(const TensorBase& t);
+// Whether code outside of kernels may write the memory that the storage has.
+bool is_exposed(const StorageImpl& s);
 // The caller holds graph_mutex() for the following.
 Operand operand_of(const TensorBase& t);
 // A tensor without memory whose storage has this value.
@@ -201,6 +212,7 @@ intrusive_ptr<Node> data_of(const Tensor& inner);
 intrusive_ptr<Node> value_of_memory(const TensorBase& t);
 // A copy of any tensor's elements on the inner device; dense.
 Tensor copied_to_inner(const TensorBase& t);
+Tensor copied_to(Device device, const TensorBase& t);
 // The storage of `t` has this value from now on, which covers it. Nobody may
 // have a pointer to write to it.
 void give_value(const TensorBase& t, const intrusive_ptr<Node>& node,

@@ -28,6 +28,14 @@ Tensor empty_strided_meta(IntArrayRef size, IntArrayRef stride,
       size, stride, dtype.value_or(default_dtype()), Device(kMeta)));
 }
 
+Tensor& randperm_out(int64_t n, std::optional<Generator>, Tensor& out) {
+  SY_CHECK(n >= 0, Value, "[randperm] n: expected at least 0, got {}", n);
+  SY_CHECK(out.dtype() != kBool, Type,
+           "[randperm] dtype: expected a dtype of numbers, got bool");
+  if (out.sizes() != IntArrayRef(n)) out.impl()->resize(n);
+  return out;
+}
+
 Tensor& fill_meta_(Tensor& self, const Scalar&) { return self; }
 
 }  // namespace sy::meta

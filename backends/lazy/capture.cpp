@@ -1,0 +1,424 @@
+#include "backends/lazy/capture.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "backends/lazy/cache.h"
+#include "backends/lazy/captured_graph.h"
+#include "backends/lazy/executor.h"
+#include "backends/lazy/run.h"
+#include "backends/lazy/syncs.h"
+#include "c10/backend.h"
+#include "c10/error.h"
+
+namespace sy::lazy {
+
+namespace {
+
+// The elements from the first to the last that a tensor reaches, counted from
+// the storage's first one.
+struct Span {
+  int64_t begin, end;
+};
+Span span_of(const TensorBase& t) {
+  int64_t last = t.storage_offset();
+  for (int64_t d = 0; d < t.dim(); ++d) {
+    last += (t.sizes()[size_t(d)] - 1) * t.strides()[size_t(d)];
+  }
+  return {t.storage_offset(), last + 1};
+}
+
+void* address_of(const TensorBase& t, int64_t offset) {
+  return static_cast<char*>(t.storage()->data()) +
+         offset * static_cast<int64_t>(t.itemsize());
+}
+
+// Part of the memory of a storage, which it holds.
+Storage part_of_memory(const Storage& s, void* data, size_t bytes) {
+  if (data == s->data() && bytes == s->nbytes()) return s;
+  Storage held = s;
+  return StorageImpl::adopt(
+      data, bytes, s->device(),
+      [](void* p) { Storage::reclaim(static_cast<StorageImpl*>(p)); },
+      held.release());
+}
+
+}  // namespace
+
+bool Capture::Entry::has(const TensorBase& t) const {
+  if (t.dtype() != dtype) return false;
+  if (t.numel() == 0) return true;
+  const Span s = span_of(t);
+  return whole || (s.begin >= offset && s.end <= offset + numel);
+}
+
+Capture::Capture(Device device, capture::GradListener* listener)
+    : device_(device), listener_(listener), before_(thread_state) {
+  thread_state.included |= DispatchKeySet::dense(kLazy).bits();
+  if (!device.is_cpu()) {
+    thread_state.excluded |= DispatchKeySet::backend(device.type()).bits();
+  }
+  thread_state.capture = this;
+}
+
+// The guards of the callable have put the other modes back.
+Capture::~Capture() {
+  thread_state.included = before_.included;
+  thread_state.excluded = before_.excluded;
+  thread_state.capture = before_.capture;
+  ordered_.clear();
+  while (!nodes_.empty()) nodes_.pop_back();
+}
+
+bool Capture::takes(const TensorBase& t) const {
+  if (!t.defined() || t.device().type() != device_.type()) return false;
+  return device_.is_cpu() || t.device() == device_;
+}
+
+bool Capture::is_known(const StorageImpl& s) const {
+  return by_storage_.contains(&s) ||
+         (s.data_acquire() == nullptr && LazyValue::of(s) != nullptr);
+}
+
+// Each entry holds its storage once.
+bool Capture::lives_on(const Entry& e) const {
+  return !e.fresh || e.storage->use_count() > by_storage_.count(e.storage);
+}
+
+// ---- values of memory
+
+Capture::Entry* Capture::find(const TensorBase& t) {
+  const auto [begin, end] = by_storage_.equal_range(t.storage().get());
+  for (auto e = begin; e != end; ++e) {
+    if (e->second->has(t)) return e->second;
+  }
+  return nullptr;
+}
+
+namespace {
+
+// A view and what it is a view of may be all elements of the same memory: then
+// the latter's layout is that of the value, so that others see it as a whole.
+TensorBase laid_out(const TensorBase& t) {
+  TensorBase best = t;
+  for (intrusive_ptr<TensorImpl> impl = t.impl_ptr(); impl->view_meta();) {
+    impl = impl->view_meta()->parent();
+    const TensorBase base(impl);
+    if (base.storage().get() != t.storage().get() ||
+        base.dtype() != t.dtype() || base.numel() != t.numel() ||
+        base.storage_offset() != t.storage_offset() ||
+        !impl->is_non_overlapping_and_dense()) {
+      break;
+    }
+    best = base;
+  }
+  return best;
+}
+
+}  // namespace
+
+Capture::Entry& Capture::new_entry(const TensorBase& seen) {
+  const TensorBase t =
+      seen.impl()->is_non_overlapping_and_dense() ? laid_out(seen) : seen;
+  StorageImpl& s = *t.storage();
+  Entry& e = entries_.emplace_back();
+  e.storage = &s;
+  e.dtype = t.dtype();
+  e.fresh = fresh_.contains(&s);
+  if (!e.fresh) e.tensor = seen;
+  e.whole = !t.impl()->is_non_overlapping_and_dense() ||
+            (e.fresh && !fills_storage(t));
+  e.offset = e.whole ? 0 : t.storage_offset();
+  e.numel =
+      e.whole ? static_cast<int64_t>(s.nbytes() / t.itemsize()) : t.numel();
+  e.data = make_intrusive<Node>(Node::kData, nullptr);
+  e.data->state = Node::kDone;
+  const int64_t one = 1;
+  e.data->made.emplace_back(e.whole
+                                ? Layout(t.dtype(), {&e.numel, 1}, {&one, 1})
+                                : Layout(t.dtype(), t.sizes(), t.strides()));
+  Made& m = e.data->made[0];
+  const PlainModes modes;
+  e.address = address_of(t, e.offset);
+  m.memory = part_of_memory(t.storage(), e.address, m.layout.bytes());
+  e.value = make_intrusive<LazyValue>(e.data, uint16_t{0});
+  by_storage_.emplace(&s, &e);
+  return e;
+}
+
+Capture::Entry& Capture::entry_of(const TensorBase& t) {
+  if (Entry* const known = find(t)) return *known;
+  const auto [begin, end] = by_storage_.equal_range(t.storage().get());
+  const bool written =
+      std::any_of(begin, end, [](const auto& e) { return e.second->written; });
+  if (written) {
+    add_break("a write to memory that is also seen in another way");
+    end_piece();
+  }
+  return new_entry(t);
+}
+
+Capture::Place Capture::place_of(const TensorBase& t) {
+  StorageImpl& s = *t.storage();
+  if (s.data_acquire() == nullptr) {
+    LazyValue* const value = lazy::value_of(s);
+    if (value != nullptr) {
+      return {intrusive_ptr<LazyValue>::retain(value), 0};
+    }
+  }
+  if (t.numel() == 0) {
+    auto none = make_intrusive<Node>(Node::kData, nullptr);
+    none->state = Node::kDone;
+    none->made.emplace_back(Layout(t.dtype(), t.sizes(), t.strides()));
+    const PlainModes modes;
+    none->made[0].memory = StorageImpl::allocate(0, device_);
+    return {make_intrusive<LazyValue>(none, uint16_t{0}), t.storage_offset()};
+  }
+  if (s.data_acquire() == nullptr) {
+    value_of_memory(t);  // it was resized
+    return {intrusive_ptr<LazyValue>::retain(LazyValue::of(s)), 0};
+  }
+  const Entry& e = entry_of(t);
+  return {e.value, e.offset};
+}
+
+bool Capture::is_whole(const TensorBase& t) {
+  if (!t.impl()->is_non_overlapping_and_dense()) return false;
+  if (t.numel() == 0 || t.storage()->data_acquire() == nullptr) {
+    return t.storage_offset() == 0 && t.nbytes() == t.storage()->nbytes();
+  }
+  const Entry& e = entry_of(t);
+  return t.storage_offset() == e.offset && t.numel() == e.numel;
+}
+
+void Capture::give(const TensorBase& t, const intrusive_ptr<Node>& node,
+                   uint16_t result) {
+  StorageImpl& s = *t.storage();
+  if (s.data_acquire() == nullptr) {
+    return s.set_payload(make_intrusive<LazyValue>(node, result));
+  }
+  Entry& e = entry_of(t);
+  e.value = make_intrusive<LazyValue>(node, result);
+  e.written = true;
+  const auto [begin, end] = by_storage_.equal_range(&s);
+  if (std::next(begin) == end) return;
+  // Nothing may be put there before all have read it.
+  for (auto other = begin; other != end; ++other) {
+    ++other->second->data->made[0].holders;
+  }
+  add_break("a write to memory that is also seen in another way");
+  end_piece();
+}
+
+void Capture::order(const intrusive_ptr<Node>& node) {
+  if (!ordered_.empty()) {
+    Operand before;
+    before.node = ordered_.back();
+    node->add_operand(std::move(before));
+  }
+  ordered_.push_back(node);
+}
+
+void Capture::reads_elsewhere(const TensorBase& t) {
+  if (t.impl()->is_wrapped_number() || fresh_.contains(t.storage().get())) {
+    return;
+  }
+  add_break(str("a tensor on {} is read", t.device()));
+}
+
+// ---- hooks
+
+void Capture::on_new_memory(const Storage& s, bool given) {
+  if (given) add_break("memory of the program becomes a tensor");
+  fresh_.emplace(s.get(), weak_intrusive_ptr<StorageImpl>(s));
+}
+
+void Capture::on_pointer(StorageImpl& s, const char* asked, bool) {
+  if (!is_known(s)) return;
+  add_break(str("{} reads elements", asked));
+  end_piece();
+}
+
+void Capture::on_grad(const intrusive_ptr<TensorImpl>& t) {
+  if (listener_ != nullptr) listener_->on_grad(t);
+}
+
+// ---- pieces
+
+int Capture::add_input(const Tensor& t) {
+  const std::lock_guard lock(graph_mutex());
+  if (t.defined() && takes(t) && t.numel() != 0) {
+    Entry& e = entry_of(t);
+    if (e.source < 0) e.source = sources_;
+    if (e.fresh) e.tensor = t;
+    e.fresh = false;
+  }
+  return sources_++;
+}
+
+bool Capture::is_outer(const Tensor& t) {
+  const StorageImpl& s = *t.storage();
+  if (s.data_acquire() == nullptr) return false;
+  const auto e = by_storage_.find(&s);
+  return e != by_storage_.end() ? !e->second->fresh : !fresh_.contains(&s);
+}
+
+bool Capture::is_written(const Tensor& t) {
+  const auto [begin, end] = by_storage_.equal_range(t.storage().get());
+  return std::any_of(begin, end,
+                     [](const auto& e) { return e.second->written; });
+}
+
+void Capture::check_results(TensorList results) {
+  const std::lock_guard lock(graph_mutex());
+  for (const Tensor& t : results) {
+    if (t.defined() && t.numel() != 0 &&
+        t.storage()->data_acquire() != nullptr) {
+      entry_of(t);  // which may find that the piece has to end
+    }
+  }
+}
+
+void Capture::add_break(std::string reason) {
+  breaks_.push_back({std::move(reason), calling_place()});
+}
+
+void Capture::call(const OperatorEntry& op, Value* args, size_t num_args,
+                   Value* results, size_t num_results) {
+  add_break(str("{} cannot be recorded", op.name()));
+  end_piece();
+  const PlainModes modes;
+  OperatorHandle(&op).call_boxed(args, num_args, results, num_results);
+}
+
+namespace {
+
+// Runs what the nodes need, on this thread.
+void run_now(const std::vector<intrusive_ptr<Node>>& roots, Device device,
+             GraphLock& lock) {
+  Graph graph = collect(roots);
+  graph.device = device;
+  if (graph.nodes.empty()) return;
+  ++counters().runs;
+  const intrusive_ptr<Plan> plan = find_plan(graph);
+  Run run(std::move(graph), *plan);
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    run.run();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  run.finish();
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace
+
+void Capture::end_piece() {
+  const PlainModes modes;
+  GraphLock lock(graph_mutex());
+  std::vector<intrusive_ptr<Node>> roots;
+  const auto add = [&](const intrusive_ptr<Node>& n) {
+    if (n->state == Node::kRecorded) roots.push_back(n);
+  };
+  // The run may free what the entries hold: who else does is seen before it.
+  for (Entry& e : entries_) {
+    e.lives = lives_on(e);
+    if (e.written && e.lives) add(e.value->node);
+  }
+  for (const auto& weak : made_) {
+    const Storage s = weak.lock();
+    if (s == nullptr || s->data_acquire() != nullptr) continue;
+    if (LazyValue* const value = LazyValue::of(*s)) add(value->node);
+  }
+  for (const auto& n : ordered_) add(n);
+  std::exception_ptr error;
+  if (!roots.empty()) {
+    try {
+      run_now(roots, device_, lock);
+    } catch (...) {
+      error = std::current_exception();
+      // What does not need the call that failed has its elements all the same.
+      for (const auto& n : roots) {
+        if (n->state != Node::kRecorded) continue;
+        try {
+          run_now({n}, device_, lock);
+        } catch (const Error&) {
+        }
+      }
+    }
+  }
+  // What tensors hold of old elements is theirs before these are overwritten.
+  const std::vector<Write> writes = find_writes();
+  give_memory();
+  for (const Write& w : writes) {
+    copy_memory(device_, w.to, w.from->data(), w.bytes);
+  }
+  entries_.clear();
+  by_storage_.clear();
+  made_.clear();
+  ordered_.clear();
+  while (!nodes_.empty()) nodes_.pop_back();
+  if (error) std::rethrow_exception(error);
+}
+
+// Elements that another entry's memory has are copied before that is written.
+std::vector<Capture::Write> Capture::find_writes() const {
+  std::vector<Write> writes;
+  for (const Entry& e : entries_) {
+    if (!e.written || !e.lives) continue;
+    const Made& m = e.value->node->made[e.value->result];
+    if (m.memory == nullptr || m.memory->data() == e.address) continue;
+    Storage from = m.memory;
+    if (e.value->node->kind == Node::kData) {
+      from = StorageImpl::allocate(m.layout.bytes(), device_);
+      copy_memory(device_, from->data(), m.memory->data(), m.layout.bytes());
+    }
+    writes.push_back({e.address, std::move(from), m.layout.bytes()});
+  }
+  return writes;
+}
+
+void Capture::give_memory() {
+  for (const auto& weak : made_) {
+    const Storage s = weak.lock();
+    if (s == nullptr || s->data_acquire() != nullptr) continue;
+    LazyValue* const value = LazyValue::of(*s);
+    if (value == nullptr) continue;
+    // The value keeps it too: a call that is being recorded may read it.
+    const Made& m = value->node->made[value->result];
+    const size_t bytes = std::max<size_t>(s->nbytes(), 1);
+    Storage memory = m.memory;
+    const bool own = m.holders == 1 && memory != nullptr &&
+                     memory->use_count() == 2 && memory->nbytes() >= bytes &&
+                     memory->resizable();
+    if (!own) {
+      memory = StorageImpl::allocate(bytes, device_);
+      const size_t known =
+          m.memory == nullptr ? 0 : std::min(s->nbytes(), m.layout.bytes());
+      // What failed has no elements.
+      if (device_.is_cpu()) std::memset(memory->data(), 0, bytes);
+      if (known != 0) {
+        copy_memory(device_, memory->data(), m.memory->data(), known);
+      }
+    }
+    s->take_memory(std::move(memory));
+    s->set_payload({});
+  }
+}
+
+Device recorded_device() {
+  const Capture* const c = Capture::current();
+  return c != nullptr ? c->device() : lazy_device();
+}
+
+Device computing_device() {
+  const Capture* const c = Capture::current();
+  return c != nullptr ? c->device() : inner_device();
+}
+
+}  // namespace sy::lazy

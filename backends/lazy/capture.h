@@ -1,0 +1,143 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "aten/backend/capture.h"
+#include "backends/lazy/graph.h"
+#include "c10/thread_state.h"
+
+// Records calls on tensors of another device than the lazy one, for
+// sy::compile.
+//
+// Note [Captured memory]
+// A tensor that a captured call makes is one of the captured device, whose
+// storage has no memory but a LazyValue, as a lazy tensor's. Memory that was
+// there keeps its address and its elements: an Entry says which value it has
+// now. When a piece ends, entries that were written get their elements, and all
+// storages get memory.
+
+namespace sy::lazy {
+
+class Capture final : public capture::Recorder, public CaptureHooks {
+ public:
+  // That of this thread, or nullptr.
+  static Capture* current() noexcept {
+    return static_cast<Capture*>(thread_state.capture);
+  }
+
+  Capture(Device device, capture::GradListener* listener);
+  ~Capture() override;
+
+  // ---- for the code that records. The caller holds graph_mutex() where it
+  // does for the lazy device.
+
+  Device device() const { return device_; }
+  bool takes(const TensorBase& t) const;
+  // The value that `t` is a part of, and where that begins in the storage of
+  // `t`, in elements.
+  struct Place {
+    intrusive_ptr<LazyValue> value;
+    int64_t offset = 0;
+  };
+  Place place_of(const TensorBase& t);
+  // Whether `t` is all elements of its value.
+  bool is_whole(const TensorBase& t);
+  // All of `t`'s value is another one from now on.
+  void give(const TensorBase& t, const intrusive_ptr<Node>& node,
+            uint16_t result);
+  // A node, until the capture ends: chains of nodes are not taken down by
+  // recursion.
+  void keep(const intrusive_ptr<Node>& node) { nodes_.push_back(node); }
+  // A storage that has a LazyValue and no memory.
+  void made(const Storage& s) { made_.emplace_back(s); }
+  // A call that draws numbers: it runs after the last such call, needed or not.
+  void order(const intrusive_ptr<Node>& node);
+  // Whether the memory was made in the capture, and no recorded call has seen
+  // it yet.
+  bool is_untouched(const TensorBase& t) const {
+    const StorageImpl* const s = t.storage().get();
+    return takes(t) && fresh_.contains(s) && !by_storage_.contains(s);
+  }
+  // A tensor whose elements cannot be seen as an input: they are taken as they
+  // are.
+  void reads_elsewhere(const TensorBase& t);
+
+  // Ends the piece and makes the call. Not under graph_mutex().
+  void call(const OperatorEntry& op, Value* args, size_t num_args,
+            Value* results, size_t num_results);
+
+  // ---- CaptureHooks
+  void on_new_memory(const Storage& s, bool given) override;
+  void on_pointer(StorageImpl& s, const char* asked, bool writes) override;
+  void on_grad(const intrusive_ptr<TensorImpl>& t) override;
+
+  // ---- capture::Recorder
+  int add_input(const Tensor& t) override;
+  const std::vector<capture::Break>& breaks() const override { return breaks_; }
+  void add_break(std::string reason) override;
+  bool is_outer(const Tensor& t) override;
+  bool is_written(const Tensor& t) override;
+  void check_results(TensorList results) override;
+  capture::Graphs finish(TensorList results, TensorList gradients,
+                         std::vector<Storage>* values) override;
+  void flush() override { end_piece(); }
+
+ private:
+  struct Entry {
+    TensorBase tensor;  // holds the storage, but for fresh memory
+    StorageImpl* storage = nullptr;
+    ScalarType dtype = ScalarType::Undefined;
+    int64_t offset = 0, numel = 0;  // the elements that it has, in a row
+    void* address = nullptr;        // of the first
+    bool whole = false;
+    bool fresh = false;    // memory that was made in this capture
+    bool written = false;  // `value` is not what the memory has
+    bool lives = false;    // lives_on(), when the piece ended
+    int source = -1;
+    intrusive_ptr<Node> data;
+    intrusive_ptr<LazyValue> value;
+
+    bool has(const TensorBase& t) const;
+  };
+  friend class Finish;
+
+  Entry* find(const TensorBase& t);
+  Entry& entry_of(const TensorBase& t);
+  Entry& new_entry(const TensorBase& seen);
+  bool is_known(const StorageImpl& s) const;
+  // Whether code beyond the capture can see the memory.
+  bool lives_on(const Entry& e) const;
+  void end_piece();
+  struct Write {
+    void* to;
+    Storage from;
+    size_t bytes;
+  };
+  std::vector<Write> find_writes() const;
+  void give_memory();
+
+  const Device device_;
+  capture::GradListener* const listener_;
+  const ThreadModes before_;
+  std::deque<Entry> entries_;
+  std::unordered_multimap<const StorageImpl*, Entry*> by_storage_;
+  // What was allocated in the capture. A weak owner keeps the address from
+  // being used again.
+  std::unordered_map<const StorageImpl*, weak_intrusive_ptr<StorageImpl>>
+      fresh_;
+  std::vector<weak_intrusive_ptr<StorageImpl>> made_;
+  std::vector<intrusive_ptr<Node>> ordered_;
+  std::vector<intrusive_ptr<Node>> nodes_;
+  std::vector<capture::Break> breaks_;
+  int sources_ = 0;
+};
+
+// Where tensors of recorded calls are, and where these are computed.
+Device recorded_device();
+Device computing_device();
+
+}  // namespace sy::lazy
