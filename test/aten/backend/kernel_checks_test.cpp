@@ -249,7 +249,7 @@ TEST_F(KernelChecksDeathTest, EnvironmentChecksAWholeProcess) {
   EXPECT_EXIT(call(), ::testing::ExitedWithCode(3), "");
   ::setenv("SWITCHYARD_CHECK", "everything", 1);
   EXPECT_EXIT(call(), ::testing::ExitedWithCode(4),
-              "SWITCHYARD_CHECK: expected kernels, got 'everything'");
+              "SWITCHYARD_CHECK: expected kernels or capture, got 'everything'");
   ::unsetenv("SWITCHYARD_CHECK");
   EXPECT_EXIT(call(), ::testing::ExitedWithCode(4), "");
 }

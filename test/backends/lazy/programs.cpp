@@ -29,26 +29,14 @@ bool is_float(const Tensor& t) {
   return t.scalar_type() == kFloat || t.scalar_type() == kDouble;
 }
 
+constexpr int kLeaves[] = {0, 2, 4};
+
 class Machine {
  public:
-  explicit Machine(Device device) {
-    const auto add = [&](IntArrayRef sizes, ScalarType t, double scale) {
-      int64_t n = 1;
-      for (const int64_t s : sizes) n *= s;
-      const Tensor x =
-          ((arange(n, TensorOptions(kFloat)) * 0.7 + scale).sin() * 2)
-              .view(sizes);
-      values.push_back(x.to(t).to(device).clone());
-    };
-    add({4, 6}, kFloat, 0.1);
-    add({4, 6}, kFloat, 1.3);
-    add({6}, kFloat, 2.2);
-    add({4, 1}, kDouble, 0.4);
-    add({6, 4}, kFloat, 3.1);
-    add({4, 6}, kLong, 0.9);
-    add({5, 5}, kFloat, 1.9);
-    for (const int i : {0, 2, 4}) {
-      leaves.push_back(values[size_t(i)].clone().requires_grad_());
+  // Takes the values of initial_values(), and adds to them.
+  explicit Machine(std::vector<Tensor> initial) : values(std::move(initial)) {
+    for (const int i : kLeaves) {
+      leaves.push_back(values[size_t(i)]);
       values[size_t(i)] = leaves.back() * 1;
     }
   }
@@ -62,23 +50,7 @@ class Machine {
     }
   }
 
-  void backward() {
-    Tensor total;
-    for (const Tensor& v : values) {
-      if (!is_float(v) || !v.requires_grad()) continue;
-      const Tensor s = v.to(kDouble).sum();
-      total = total.defined() ? total + s : s;
-    }
-    if (!total.defined()) return;
-    try {
-      total.backward();
-    } catch (const Error&) {
-      gradient_threw = true;
-    }
-  }
-
   std::vector<Tensor> values, leaves;
-  bool gradient_threw = false;
 
  private:
   const Tensor& at(uint32_t i) const { return values[i % values.size()]; }
@@ -184,7 +156,58 @@ class Machine {
   }
 };
 
+// False: it threw.
+bool run_backward(const std::vector<Tensor>& values) {
+  Tensor total;
+  for (const Tensor& v : values) {
+    if (!is_float(v) || !v.requires_grad()) continue;
+    const Tensor s = v.to(kDouble).sum();
+    total = total.defined() ? total + s : s;
+  }
+  if (!total.defined()) return true;
+  try {
+    total.backward();
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+void add_outcome(const std::vector<Tensor>& values,
+                 const std::vector<Tensor>& leaves, bool gradient,
+                 Outcome* out) {
+  out->says.emplace_back(gradient ? "backward" : "backward threw");
+  for (const Tensor& v : values) out->values.push_back(v.detach().to(kCPU));
+  if (!gradient) return;  // some may have arrived
+  for (const Tensor& l : leaves) {
+    out->values.push_back(l.grad().defined() ? l.grad().to(kCPU) : zeros({}));
+  }
+}
+
 }  // namespace
+
+std::vector<Tensor> initial_values(Device device, double shift) {
+  std::vector<Tensor> values;
+  const auto add = [&](IntArrayRef sizes, ScalarType t, double scale) {
+    int64_t n = 1;
+    for (const int64_t s : sizes) n *= s;
+    const Tensor x =
+        ((arange(n, TensorOptions(kFloat)) * 0.7 + (scale + shift)).sin() * 2)
+            .view(sizes);
+    values.push_back(x.to(t).to(device).clone());
+  };
+  add({4, 6}, kFloat, 0.1);
+  add({4, 6}, kFloat, 1.3);
+  add({6}, kFloat, 2.2);
+  add({4, 1}, kDouble, 0.4);
+  add({6, 4}, kFloat, 3.1);
+  add({4, 6}, kLong, 0.9);
+  add({5, 5}, kFloat, 1.9);
+  for (const int i : kLeaves) {
+    values[size_t(i)] = values[size_t(i)].clone().requires_grad_();
+  }
+  return values;
+}
 
 Program random_program(uint64_t seed, int calls) {
   std::mt19937_64 random(seed);
@@ -197,7 +220,7 @@ Program random_program(uint64_t seed, int calls) {
 }
 
 Outcome run(const Program& p, Device device, int sync_every) {
-  Machine m(device);
+  Machine m(initial_values(device, 0));
   Outcome out;
   int calls = 0;
   for (const Call& c : p) {
@@ -206,13 +229,31 @@ Outcome run(const Program& p, Device device, int sync_every) {
       lazy::sync();
     }
   }
-  m.backward();
-  out.says.emplace_back(m.gradient_threw ? "backward threw" : "backward");
-  for (const Tensor& v : m.values) out.values.push_back(v.detach().to(kCPU));
-  for (const Tensor& l : m.leaves) {
-    out.values.push_back(l.grad().defined() ? l.grad().to(kCPU) : zeros({}));
-  }
+  const bool gradient = run_backward(m.values);
+  add_outcome(m.values, m.leaves, gradient, &out);
   return out;
+}
+
+std::vector<Tensor> run_on(const Program& p, const std::vector<Tensor>& initial,
+                           bool backward, Outcome* out) {
+  Machine m(initial);
+  for (const Call& c : p) out->says.push_back(m.step(c));
+  if (!backward) return m.values;
+  const bool gradient = run_backward(m.values);
+  out->says.emplace_back(gradient ? "backward" : "backward threw");
+  std::vector<Tensor> values;
+  for (const Tensor& v : m.values) values.push_back(v.detach());
+  return values;
+}
+
+void finish_run(const std::vector<Tensor>& initial,
+                const std::vector<Tensor>& values, bool backward,
+                Outcome* out) {
+  const bool gradient = backward || run_backward(values);
+  std::vector<Tensor> leaves;
+  for (const int i : kLeaves) leaves.push_back(initial[size_t(i)]);
+  add_outcome(values, leaves, gradient, out);
+  for (const Tensor& t : initial) out->values.push_back(t.detach());
 }
 
 std::string difference(const Outcome& got, const Outcome& want) {

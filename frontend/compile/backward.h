@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "aten/backend/capture.h"
+#include "autograd/node.h"
+#include "frontend/compile/function.h"
+
+// The gradient of a captured callable: the derivative of its calls is captured
+// with them, and replayed by one node.
+
+namespace sy::compiling {
+
+struct Failing {
+  size_t output;
+  std::exception_ptr error;
+};
+
+// The recorded derivative of a capture.
+struct Tape {
+  std::vector<size_t> outputs;        // that require a gradient
+  std::vector<Tensor> seeds;          // gradients of these, as inputs
+  std::vector<int> sources;           // their numbers
+  std::vector<autograd::Edge> edges;  // where gradients go
+  std::vector<int> arguments;         // of each edge, or -1
+  std::vector<Tensor> gradients;      // one for each edge; may be undefined
+  // Outputs whose backward pass throws: a graph that is freed, saved tensors
+  // that were overwritten.
+  std::vector<Failing> failing;
+};
+
+// The number that the next recorded operation of this thread gets.
+uint64_t next_sequence_nr();
+
+// Records the derivative of the outputs that require a gradient and have memory
+// of their own, with respect to what was there before `first`, a number of
+// next_sequence_nr(). Frees nothing of what nodes have saved.
+void record_tape(const Arguments& arguments, const Outputs& outputs,
+                 uint64_t first, capture::Recorder& recorder, Tape* tape);
+
+// A backward graph, and what its inputs are.
+struct Backward {
+  std::unique_ptr<capture::Graph> graph;  // nullptr if all outputs fail
+  std::vector<size_t> outputs;
+  std::vector<int> sources;
+  std::vector<autograd::Edge> edges;  // empty where `arguments` says it
+  std::vector<int> arguments;
+  std::shared_ptr<std::atomic<int64_t>> runs;
+  std::vector<Failing> failing;
+};
+
+// Frees what the nodes of these outputs have saved: the graph has it.
+void release_tape(const Outputs& outputs, uint64_t first,
+                  capture::Recorder& recorder);
+
+// Makes results of one node of the outputs. `values` are those of the forward
+// graph, `inputs` its inputs now, as tensors.
+void attach(const std::shared_ptr<const Backward>& backward,
+            const Arguments& arguments, const std::vector<Storage>& values,
+            const std::vector<Tensor>& inputs, Outputs* out);
+
+// A tensor of a graph's value or input.
+Tensor tensor_over(const Storage& s, const capture::Result& r);
+
+}  // namespace sy::compiling

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aten/tensor.h"
+
+// What is behind a compiled callable (frontend/compile/compile.h).
+
+namespace sy {
+
+struct CompileOptions {
+  // In explain() and in errors.
+  std::string name = "function";
+  // A callable that cannot be replayed as a whole is an error: ValueError.
+  bool fullgraph = false;
+  // How many graphs are kept. The least recently used goes first.
+  int max_variants = 8;
+};
+
+// Since the callable was compiled.
+struct CompileCounters {
+  int64_t calls = 0;
+  int64_t captures = 0;   // calls that ran the callable's code and recorded
+  int64_t replays = 0;    // calls that ran a graph instead
+  int64_t plain = 0;      // calls of the code as it is: within another capture,
+                          // or on a device that is not captured
+  int64_t backwards = 0;  // runs of compiled backward graphs
+  int64_t breaks = 0;     // places where a piece had to end, in all captures
+  int64_t variants = 0;   // graphs that are kept now
+  int64_t evicted = 0;    // graphs that went
+  int64_t checked = 0;    // replays that were captured again to compare
+};
+
+namespace compiling {
+
+// The arguments of a call: tensors, and a word for everything else that the
+// callable may depend on.
+struct Arguments {
+  std::vector<Tensor> tensors;
+  std::vector<uint64_t> words;
+};
+
+// The tensors that a callable returns, and the lengths of its lists.
+struct Outputs {
+  std::vector<Tensor> tensors;
+  std::vector<int64_t> lengths;
+};
+
+// The call itself: fills `out`, and keeps what it returned.
+using Body = void (*)(void* context, Outputs* out);
+
+class FunctionState;
+
+// Thread-safe.
+class SY_API Function {
+ public:
+  explicit Function(CompileOptions options);
+  ~Function();
+  Function(const Function&) = delete;
+  Function& operator=(const Function&) = delete;
+
+  // Returns false if the body has run and its own result counts. Otherwise
+  // `out` is the result, and what the body returned, if it ran, must go.
+  // Throws what the body throws, and what sy::compile says.
+  bool call(const Arguments& arguments, Body body, void* context, Outputs* out);
+
+  CompileCounters counters() const;
+  std::string explain() const;
+  std::string graph_text() const;
+  void reset();
+
+ private:
+  std::unique_ptr<FunctionState> state_;
+};
+
+// Whether some replays are captured again and compared.
+// SWITCHYARD_CHECK=capture says what a process begins with.
+SY_API void set_check(bool on);
+
+}  // namespace compiling
+
+}  // namespace sy

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "c10/thread_state.h"
+#include "frontend/compile/function.h"
+
+// What must be as it was for a graph to be replayed.
+
+namespace sy::compiling {
+
+// What code can see of a tensor without its elements.
+class TensorGuard {
+ public:
+  TensorGuard() = default;
+  explicit TensorGuard(const Tensor& t);
+  bool holds(const Tensor& t) const;
+  // "sizes [64, 10], were [32, 10]"; "" if it holds.
+  std::string difference(const Tensor& t) const;
+
+ private:
+  bool defined_ = false;
+  bool requires_grad_ = false;
+  ScalarType dtype_ = ScalarType::Undefined;
+  Device device_;
+  DispatchKeySet keys_;
+  std::vector<int64_t> dims_;  // sizes, then strides
+};
+
+// The state of the thread that operators depend on.
+struct Modes {
+  uint64_t included = 0, excluded = 0;
+  bool grad = false, inference = false;
+  uint32_t autocast = 0;
+
+  static Modes now();
+  friend bool operator==(const Modes&, const Modes&) = default;
+};
+
+// The arguments of a call.
+class ArgumentGuard {
+ public:
+  ArgumentGuard() = default;
+  explicit ArgumentGuard(const Arguments& a);
+  bool holds(const Arguments& a) const;
+  // The first difference; "" if there is none.
+  std::string difference(const Arguments& a) const;
+  std::string tensor_difference(const Arguments& a) const;
+
+ private:
+  // The first argument with the same memory, and how far behind its first
+  // element this one's is.
+  struct Share {
+    size_t with;
+    int64_t offset;
+    friend bool operator==(const Share&, const Share&) = default;
+  };
+  static Share share_of(const Arguments& a, size_t i);
+
+  Modes modes_;
+  std::vector<uint64_t> words_;
+  std::vector<TensorGuard> tensors_;
+  std::vector<Share> shares_;
+};
+
+}  // namespace sy::compiling

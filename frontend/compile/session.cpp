@@ -1,0 +1,291 @@
+#include "frontend/compile/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "autograd/meta.h"
+#include "c10/error.h"
+
+namespace sy::compiling {
+
+namespace {
+
+// What a chain of views began with: a leaf that requires a gradient, or no
+// view.
+Tensor root_of(const Tensor& t) {
+  intrusive_ptr<TensorImpl> impl = t.impl_ptr();
+  while (impl->view_meta()) {
+    const autograd::Meta* const m = autograd::meta_of(*impl);
+    if (m != nullptr && m->requires_grad) break;
+    impl = impl->view_meta()->parent();
+  }
+  return Tensor(TensorBase(std::move(impl)));
+}
+
+Tensor grad_now(const Tensor& t) {
+  const autograd::Meta* const m = autograd::meta_of(*t.impl());
+  return m == nullptr ? Tensor() : m->grad;
+}
+
+bool overlaps(const Tensor& t) {
+  for (int64_t d = 0; d < t.dim(); ++d) {
+    if (t.size(d) > 1 && t.stride(d) == 0) return true;
+  }
+  return false;
+}
+
+class Session final : public capture::GradListener {
+ public:
+  explicit Session(const Arguments& arguments)
+      : arguments_(arguments), guard_(arguments) {}
+
+  void on_grad(const intrusive_ptr<TensorImpl>& t) override {
+    const auto known =
+        std::any_of(touched_.begin(), touched_.end(),
+                    [&](const Touched& g) { return g.leaf.impl() == t.get(); });
+    if (known) return;
+    const Tensor leaf{TensorBase(t)};
+    const Tensor before = grad_now(leaf);
+    touched_.push_back({leaf, before, TensorGuard(before), {}, {}});
+  }
+
+  void check_arguments(capture::Recorder& recorder) const {
+    const std::string changed = guard_.tensor_difference(arguments_);
+    if (!changed.empty()) {
+      recorder.add_break("the call changes an argument itself: " + changed);
+    }
+  }
+
+  // Results that lie in memory of before get their gradient from the tensor
+  // that they are a view of.
+  void check_results(const Outputs& outputs,
+                     capture::Recorder& recorder) const {
+    for (const Tensor& t : outputs.tensors) {
+      if (!t.defined() || !autograd::requires_grad(t) ||
+          !recorder.is_outer(t)) {
+        continue;
+      }
+      Tensor base = root_of(t);
+      for (const Tensor& a : arguments_.tensors) {
+        if (a.defined() && a.storage().get() == t.storage().get()) base = a;
+      }
+      if (recorder.is_written(t) || !autograd::requires_grad(base)) {
+        recorder.add_break(
+            "a result that requires a gradient lies in memory that the call "
+            "writes");
+      } else if (overlaps(base)) {
+        recorder.add_break(
+            "a result is a view of a tensor whose elements overlap");
+      }
+    }
+  }
+
+  // .grad tensors that the call has made.
+  std::vector<Tensor> new_grads() {
+    std::vector<Tensor> fresh;
+    for (Touched& g : touched_) {
+      g.after = grad_now(g.leaf);
+      if (g.after.defined() && !g.after.is_same(g.before)) {
+        fresh.push_back(g.after);
+      }
+    }
+    return fresh;
+  }
+
+  std::shared_ptr<Variant> make_variant(const Outputs& outputs,
+                                        capture::Graphs graphs, Tape tape) {
+    auto v = std::make_shared<Variant>();
+    v->arguments = guard_;
+    v->lengths = outputs.lengths;
+    v->forward = std::move(graphs.forward);
+    for (Touched& g : touched_) {
+      g.place = {Place::kGrad, static_cast<int>(v->grads.size())};
+      v->grads.push_back(
+          {place_of_leaf(g.leaf, v.get()), g.guard, Grad::kNone, 0});
+    }
+    bind_inputs(graphs.seen, v.get());
+    describe_outputs(outputs, v.get());
+    size_t next = outputs.tensors.size();
+    for (size_t i = 0; i < touched_.size(); ++i) {
+      const Touched& g = touched_[i];
+      if (g.after.is_same(g.before)) continue;
+      if (!g.after.defined() && !g.before.defined()) continue;
+      v->grads[i].effect = g.after.defined() ? Grad::kSet : Grad::kReset;
+      if (g.after.defined()) v->grads[i].result = next++;
+    }
+    if (!tape.outputs.empty() || !tape.failing.empty()) {
+      auto b = std::make_shared<Backward>();
+      b->graph = std::move(graphs.backward);
+      b->outputs = std::move(tape.outputs);
+      b->sources = std::move(tape.sources);
+      b->edges = std::move(tape.edges);
+      b->arguments = std::move(tape.arguments);
+      b->failing = std::move(tape.failing);
+      b->runs = std::make_shared<std::atomic<int64_t>>(0);
+      v->backward = std::move(b);
+    }
+    return v;
+  }
+
+ private:
+  struct Touched {
+    Tensor leaf, before;
+    TensorGuard guard;
+    Tensor after;
+    Place place;
+  };
+
+  int argument(const Tensor& t) const {
+    const auto& all = arguments_.tensors;
+    const auto at = std::find_if(all.begin(), all.end(),
+                                 [&](const Tensor& a) { return a.is_same(t); });
+    return at == all.end() ? -1 : static_cast<int>(at - all.begin());
+  }
+
+  static Place place_of_outer(const Tensor& t, Variant* v) {
+    for (size_t i = 0; i < v->outer.size(); ++i) {
+      if (v->outer[i].tensor.is_same(t)) {
+        return {Place::kOuter, static_cast<int>(i)};
+      }
+    }
+    v->outer.push_back({t, t.storage(), TensorGuard(t)});
+    return {Place::kOuter, static_cast<int>(v->outer.size()) - 1};
+  }
+
+  Place place_of_leaf(const Tensor& t, Variant* v) const {
+    const int given = argument(t);
+    return given >= 0 ? Place{Place::kArgument, given} : place_of_outer(t, v);
+  }
+
+  // Where a replay finds memory that was there before the call.
+  Place place_of(const Tensor& t, Variant* v) {
+    const auto shares = [&](const Tensor& other) {
+      return other.defined() && other.storage().get() == t.storage().get();
+    };
+    int given = argument(t);
+    for (size_t i = 0; i < arguments_.tensors.size() && given < 0; ++i) {
+      if (shares(arguments_.tensors[i])) given = static_cast<int>(i);
+    }
+    if (given >= 0) return {Place::kArgument, given};
+    for (const Touched& g : touched_) {
+      if (shares(g.before)) return g.place;
+    }
+    return place_of_outer(root_of(t), v);
+  }
+
+  const Tensor& tensor_at(Place p, const Variant& v) const {
+    const auto i = static_cast<size_t>(p.index);
+    switch (p.kind) {
+      case Place::kArgument: return arguments_.tensors[i];
+      case Place::kOuter: return v.outer[i].tensor;
+      default: return touched_[i].before;
+    }
+  }
+
+  void bind_inputs(const std::vector<Tensor>& seen, Variant* v) {
+    for (size_t i = 0; i < seen.size(); ++i) {
+      const capture::Input& in = v->forward->inputs()[i];
+      BoundInput b;
+      const auto given = static_cast<int>(arguments_.tensors.size());
+      if (in.source >= given) {
+        b.place = {Place::kSeed, in.source};
+        v->inputs.push_back(b);
+        continue;
+      }
+      b.place = in.source >= 0 ? Place{Place::kArgument, in.source}
+                               : place_of(seen[i], v);
+      b.whole = in.whole;
+      b.written = in.written;
+      const auto item = static_cast<int64_t>(seen[i].itemsize());
+      const Tensor& at = tensor_at(b.place, *v);
+      b.offset = seen[i].storage_offset() * item;
+      if (b.place.kind != Place::kOuter) {
+        b.offset -= at.storage_offset() * static_cast<int64_t>(at.itemsize());
+      }
+      b.first = at.storage_offset();
+      b.bytes = at.storage()->nbytes();
+      v->inputs.push_back(b);
+    }
+  }
+
+  void describe_outputs(const Outputs& outputs, Variant* v) {
+    for (size_t k = 0; k < outputs.tensors.size(); ++k) {
+      const Tensor& t = outputs.tensors[k];
+      Output o;
+      o.defined = t.defined();
+      o.requires_grad = autograd::requires_grad(t);
+      o.result = k;
+      if (o.defined && v->forward->results()[k].input >= 0) {
+        const Place p = place_of(t, v);
+        const Tensor& there = tensor_at(p, *v);
+        o.is_place = there.is_same(t);
+        o.place = p;
+      }
+      v->outputs.push_back(o);
+    }
+  }
+
+  const Arguments& arguments_;
+  const ArgumentGuard guard_;
+  std::vector<Touched> touched_;
+};
+
+}  // namespace
+
+Captured capture_call(capture::Engine& engine, Device device,
+                      const Arguments& arguments, Body body, void* context,
+                      Outputs* out) {
+  Captured result;
+  Session session(arguments);
+  const uint64_t first = next_sequence_nr();
+  const std::unique_ptr<capture::Recorder> recorder =
+      engine.record(device, &session);
+  SY_INTERNAL_ASSERT(recorder != nullptr);
+  for (const Tensor& t : arguments.tensors) recorder->add_input(t);
+  try {
+    body(context, out);
+  } catch (...) {
+    try {
+      recorder->flush();
+    } catch (const Error&) {
+      // The first error counts.
+    }
+    throw;
+  }
+  session.check_arguments(*recorder);
+  session.check_results(*out, *recorder);
+  recorder->check_results(out->tensors);
+  Tape tape;
+  if (recorder->breaks().empty()) {
+    record_tape(arguments, *out, first, *recorder, &tape);
+  }
+  const auto give_up = [&] {
+    result.breaks = recorder->breaks();
+    result.own_result = true;
+    recorder->flush();
+    return std::move(result);
+  };
+  if (!recorder->breaks().empty()) return give_up();
+  release_tape(*out, first, *recorder);
+  std::vector<Tensor> results = out->tensors;
+  for (Tensor& g : session.new_grads()) results.push_back(std::move(g));
+  const std::vector<Tensor> gradients = std::move(tape.gradients);
+  std::vector<Storage> values;
+  capture::Graphs graphs = recorder->finish(results, gradients, &values);
+  if (!graphs.escaped.empty()) {
+    result.breaks.push_back(
+        {str("a result of {} lives on beyond what the call returns; return it "
+             "instead",
+             graphs.escaped),
+         ""});
+  }
+  const auto variant =
+      session.make_variant(*out, std::move(graphs), std::move(tape));
+  results.clear();
+  out->tensors.clear();
+  variant->deliver(arguments, values, out);
+  if (result.breaks.empty()) result.variant = variant;
+  return result;
+}
+
+}  // namespace sy::compiling

@@ -1,0 +1,207 @@
+#include "frontend/compile/variant.h"
+
+#include <algorithm>
+
+#include "aten/operators.h"
+#include "autograd/meta.h"
+#include "c10/error.h"
+
+namespace sy::compiling {
+
+namespace {
+
+const Tensor& grad_of(const Tensor& t) {
+  static const Tensor none;
+  const autograd::Meta* const m = autograd::meta_of(*t.impl());
+  return m == nullptr ? none : m->grad;
+}
+
+std::string place_text(Place p) {
+  constexpr const char* kKinds[] = {"argument", "tensor of the program",
+                                    ".grad", "gradient"};
+  return str("{} {}", kKinds[p.kind], p.index);
+}
+
+}  // namespace
+
+const Tensor& Variant::at(Place p, const Arguments& a) const {
+  const auto i = static_cast<size_t>(p.index);
+  switch (p.kind) {
+    case Place::kArgument: return a.tensors[i];
+    case Place::kOuter: return outer[i].tensor;
+    default: return grad_of(at(grads[i].of, a));
+  }
+}
+
+bool Variant::outer_matches(std::string* why) const {
+  for (size_t i = 0; i < outer.size(); ++i) {
+    const Outer& o = outer[i];
+    if (o.tensor.use_count() == 1) {
+      if (why != nullptr) {
+        *why =
+            str("tensor of the program {}: only the graph has it any more; "
+                "the code uses another one",
+                i);
+      }
+      return false;
+    }
+    if (o.tensor.storage().get() != o.storage.get() ||
+        !o.guard.holds(o.tensor)) {
+      if (why != nullptr) {
+        const std::string text = o.guard.difference(o.tensor);
+        *why = str("tensor of the program {}: {}", i,
+                   text.empty() ? "other memory" : text);
+      }
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Variant::grads_match(const Arguments& a, std::string* why) const {
+  for (const Grad& g : grads) {
+    const Tensor& grad = grad_of(at(g.of, a));
+    if (g.before.holds(grad)) continue;
+    if (why != nullptr) {
+      *why =
+          str(".grad of {}: {}", place_text(g.of), g.before.difference(grad));
+    }
+    return false;
+  }
+  return true;
+}
+
+bool Variant::matches(const Arguments& a) const {
+  if (!arguments.holds(a) || !outer_matches(nullptr) ||
+      !grads_match(a, nullptr)) {
+    return false;
+  }
+  return std::all_of(inputs.begin(), inputs.end(), [&](const BoundInput& in) {
+    return whole_matches(in, a);
+  });
+}
+
+bool Variant::whole_matches(const BoundInput& in, const Arguments& a) const {
+  if (!in.whole || in.place.kind == Place::kOuter ||
+      in.place.kind == Place::kSeed) {
+    return true;
+  }
+  const Tensor& t = at(in.place, a);
+  return t.storage_offset() == in.first && t.storage()->nbytes() == in.bytes;
+}
+
+std::string Variant::difference(const Arguments& a) const {
+  std::string why = arguments.difference(a);
+  if (!why.empty()) return why;
+  if (!outer_matches(&why) || !grads_match(a, &why)) return why;
+  return matches(a) ? "" : "memory of another size around a tensor";
+}
+
+// Where an input begins, in bytes behind its storage's first element.
+int64_t Variant::begin_of(const BoundInput& in, const Tensor& t) {
+  if (in.whole) return 0;
+  return in.place.kind == Place::kOuter
+             ? in.offset
+             : in.offset +
+                   t.storage_offset() * static_cast<int64_t>(t.itemsize());
+}
+
+std::vector<Tensor> Variant::input_tensors(const Arguments& a) const {
+  std::vector<Tensor> tensors;
+  tensors.reserve(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const BoundInput& in = inputs[i];
+    if (in.place.kind == Place::kSeed) {
+      tensors.emplace_back();
+      continue;
+    }
+    const Tensor& t = at(in.place, a);
+    const Tensor& like = forward->inputs()[i].tensor;
+    const auto item = static_cast<int64_t>(like.itemsize());
+    tensors.emplace_back(TensorImpl::make(
+        t.storage(), like.scalar_type(), t.device(),
+        DispatchKeySet::dense(t.device().type()), like.sizes(), like.strides(),
+        in.whole ? like.storage_offset() : begin_of(in, t) / item));
+  }
+  return tensors;
+}
+
+void Variant::replay(const Arguments& a, Outputs* out) const {
+  std::vector<capture::Memory> memory(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const BoundInput& in = inputs[i];
+    if (in.place.kind == Place::kSeed) continue;
+    const Tensor& t = at(in.place, a);
+    memory[i].storage = t.storage();
+    t.storage()->const_data("compile");  // there may be none yet
+    memory[i].data = static_cast<char*>(t.storage()->data()) + begin_of(in, t);
+  }
+  std::vector<Storage> values(static_cast<size_t>(forward->num_values()));
+  forward->run({memory.data(), memory.size()}, values.data());
+  for (const BoundInput& in : inputs) {
+    if (in.written) at(in.place, a).impl()->bump_version(nullptr);
+  }
+  deliver(a, values, out);
+}
+
+void Variant::deliver(const Arguments& a, const std::vector<Storage>& values,
+                      Outputs* out) const {
+  const std::vector<capture::Result>& results = forward->results();
+  const auto made = [&](size_t k, bool gradient) -> Tensor {
+    const capture::Result& r = results[k];
+    if (r.value >= 0) return tensor_over(values[size_t(r.value)], r);
+    if (r.input < 0) return {};
+    const BoundInput& in = inputs[size_t(r.input)];
+    const Tensor& base = at(in.place, a);
+    const int64_t first =
+        begin_of(in, base) / static_cast<int64_t>(element_size(r.dtype));
+    if (base.scalar_type() != r.dtype) {  // a view as another dtype
+      capture::Result there = r;
+      there.offset += first;
+      return tensor_over(base.storage(), there);
+    }
+    return (gradient ? base : base.detach())
+        .as_strided(r.sizes, r.strides, first + r.offset);
+  };
+  out->lengths = lengths;
+  out->tensors.clear();
+  for (const Output& o : outputs) {
+    out->tensors.push_back(o.is_place  ? at(o.place, a)
+                           : o.defined ? made(o.result, o.requires_grad)
+                                       : Tensor());
+  }
+  if (backward != nullptr) {
+    attach(backward, a, values, input_tensors(a), out);
+  }
+  std::vector<Tensor> fresh;
+  for (const Grad& g : grads) {
+    if (g.effect == Grad::kSet) fresh.push_back(made(g.result, false));
+  }
+  size_t next = 0;
+  for (const Grad& g : grads) {
+    if (g.effect == Grad::kNone) continue;
+    autograd::materialize_meta(*at(g.of, a).impl()).grad =
+        g.effect == Grad::kSet ? std::move(fresh[next++]) : Tensor();
+  }
+}
+
+std::string Variant::text() const {
+  std::string text = forward->listing();
+  if (backward != nullptr && backward->graph != nullptr) {
+    text += "backward:\n" + backward->graph->listing();
+  }
+  for (const BoundInput& in : inputs) {
+    text += str("input: {} @{}{}\n", place_text(in.place), in.offset,
+                in.written ? ", written" : "");
+  }
+  for (const Output& o : outputs) {
+    text += o.is_place ? str("result: {}\n", place_text(o.place))
+                       : str("result: {}\n", o.defined ? "made" : "undefined");
+  }
+  for (const Grad& g : grads) {
+    text += str(".grad of {}: {}\n", place_text(g.of), int{g.effect});
+  }
+  return text;
+}
+
+}  // namespace sy::compiling

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aten/backend/capture.h"
+#include "frontend/compile/backward.h"
+#include "frontend/compile/guards.h"
+
+namespace sy::compiling {
+
+// A tensor that a replay finds again.
+struct Place {
+  // kSeed: a gradient of a result, which only a backward graph reads.
+  enum Kind : uint8_t { kArgument, kOuter, kGrad, kSeed };
+  Kind kind = kArgument;
+  int index = 0;  // of the arguments, of Variant::outer, of Variant::grads
+};
+
+// A tensor that the code reaches without being given it.
+struct Outer {
+  Tensor tensor;  // no view
+  Storage storage;
+  TensorGuard guard;
+};
+
+// What happens to .grad of a tensor.
+struct Grad {
+  enum Effect : uint8_t { kNone, kReset, kSet };
+  Place of;
+  TensorGuard before;
+  Effect effect = kNone;
+  size_t result = 0;  // of the graph, for kSet
+};
+
+struct BoundInput {
+  Place place;
+  bool whole = false, written = false;
+  // Where it begins behind the tensor's own first element; of kOuter: in the
+  // storage. In bytes.
+  int64_t offset = 0;
+  // Of a whole storage: where the tensor began in it, and its size in bytes.
+  int64_t first = 0;
+  size_t bytes = 0;
+};
+
+struct Output {
+  bool defined = true;
+  bool is_place = false;  // it is the tensor at `place` itself
+  bool requires_grad = false;
+  Place place;
+  size_t result = 0;  // of the graph
+};
+
+// A capture, ready to be replayed. Not changed once it is made.
+struct Variant {
+  ArgumentGuard arguments;
+  std::vector<Outer> outer;
+  std::vector<Grad> grads;
+  std::vector<BoundInput> inputs;
+  std::vector<Output> outputs;
+  std::vector<int64_t> lengths;
+  std::unique_ptr<capture::Graph> forward;
+  std::shared_ptr<const Backward> backward;
+  std::string why;  // it was made
+
+  bool matches(const Arguments& a) const;
+  // Why it does not match; "" if it does.
+  std::string difference(const Arguments& a) const;
+  void replay(const Arguments& a, Outputs* out) const;
+  // The results of a run that has left these values.
+  void deliver(const Arguments& a, const std::vector<Storage>& values,
+               Outputs* out) const;
+  // What two captures of equal calls must have in common.
+  std::string text() const;
+
+ private:
+  const Tensor& at(Place p, const Arguments& a) const;
+  bool outer_matches(std::string* why) const;
+  bool grads_match(const Arguments& a, std::string* why) const;
+  bool whole_matches(const BoundInput& in, const Arguments& a) const;
+  static int64_t begin_of(const BoundInput& in, const Tensor& t);
+  std::vector<Tensor> input_tensors(const Arguments& a) const;
+};
+
+}  // namespace sy::compiling
