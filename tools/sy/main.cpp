@@ -59,16 +59,18 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
   c->add_flag("--functionalize", o.functionalize,
               "make the recorded calls with functional tensors: the same "
               "results, writes and aliases, and no value written");
-  c->add_option("--trials", o.trials,
-                "replay: the cases as recorded; hostile: with one argument "
-                "changed, which must give a result or an error that names the "
-                "operator; starved: with each allocation failing in turn; "
-                "threaded: the same results by one thread and by several; "
-                "described: as shapes are inferred and programs are described; "
-                "aliased: with arguments that share memory with what is "
-                "written; agreed: the same results by all forms")
+  c->add_option(
+       "--trials", o.trials,
+       "replay: the cases as recorded; hostile: with one argument "
+       "changed, which must give a result or an error that names the "
+       "operator; starved: with each allocation failing in turn; "
+       "threaded: the same results by one thread and by several; "
+       "described: as shapes are inferred and programs are described; "
+       "aliased: with arguments that share memory with what is "
+       "written; compiled: captured and replayed by sy::compile, with the "
+       "same results; agreed: the same results by all forms")
       ->check(CLI::IsMember({"replay", "hostile", "starved", "threaded",
-                             "described", "aliased", "agreed"}))
+                             "described", "aliased", "compiled", "agreed"}))
       ->capture_default_str();
 }
 

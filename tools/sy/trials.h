@@ -56,6 +56,7 @@ enum class TrialKind {
   Described,  // as infer_results() and the operator's program say
   Agreed,     // all forms, layouts and floating dtypes give the same results
   Aliased,    // with arguments that share memory with what is written
+  Compiled,   // captured and replayed, with the same results
   OnDevice,   // with the results of the CPU
 };
 
@@ -84,6 +85,8 @@ std::unique_ptr<Trials> agreed_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> aliased_trials(OperatorHandle op,
                                        std::shared_ptr<const Calls> calls);
+std::unique_ptr<Trials> compiled_trials(OperatorHandle op,
+                                        std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> device_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls,
                                       Device device, bool gradients);
