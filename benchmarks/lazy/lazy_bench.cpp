@@ -1,7 +1,9 @@
-// Programs on the lazy device beside the same on the CPU: lazy_NAME and
-// eager_NAME. `./sy bench --lazy` runs both and prints the ratios.
+// Programs on the lazy device beside the same on the CPU, as they are and
+// compiled: lazy_NAME, eager_NAME and compiled_NAME. `./sy bench --lazy` runs
+// them and prints the ratios.
 
 #include <benchmark/benchmark.h>
+#include <sy/compile.h>
 #include <sy/lazy.h>
 #include <sy/sy.h>
 
@@ -25,21 +27,42 @@ Tensor normal(sy::Device device, sy::IntArrayRef sizes) {
   return sy::randn(sizes).to(device);
 }
 
+// Whether the benchmark that runs compiles its steps.
+bool compiles = false;
+
+template <class F>
+auto step_of(F f) -> std::function<decltype(f())()> {
+  if (!compiles) return f;
+  return
+      [compiled = sy::compile(std::move(f))]() mutable { return compiled(); };
+}
+
+void add(const std::string& name, const char* device, bool compiled,
+         const std::function<void(State&, sy::Device)>& body) {
+  benchmark::RegisterBenchmark(name.c_str(), [=](State& s) {
+    compiles = compiled;
+    body(s, sy::Device(device));
+  })->UseRealTime();
+}
+
 // Registers the body for both devices.
 void both(const std::string& name,
-          std::function<void(State&, sy::Device)> body) {
-  for (const char* device : {"lazy", "cpu"}) {
-    const std::string full =
-        std::string(device[0] == 'l' ? "lazy_" : "eager_") + name;
-    benchmark::RegisterBenchmark(full.c_str(), [=](State& s) {
-      body(s, sy::Device(device));
-    })->UseRealTime();
-  }
+          const std::function<void(State&, sy::Device)>& body) {
+  add("lazy_" + name, "lazy", false, body);
+  add("eager_" + name, "cpu", false, body);
+}
+
+// And compiled: its steps are what step_of() gives.
+void all(const std::string& name,
+         const std::function<void(State&, sy::Device)>& body) {
+  both(name, body);
+  add("compiled_" + name, "cpu", true, body);
 }
 
 template <class F>
-void without_grad(State& s, sy::Device device, F&& f) {
+void without_grad(State& s, sy::Device device, F&& body) {
   const sy::NoGradGuard no_grad;
+  const std::function<Tensor()> f = step_of(body);
   for (int i = 0; i < 2; ++i) {
     const Tensor kept = f();
     wait_for(device);
@@ -161,8 +184,9 @@ void adamw(State& s, sy::Device device, const std::vector<int64_t>& sizes) {
     v.push_back(normal(device, {n}).abs());
   }
   int64_t step = 1;
-  const auto update = [&] {
-    const double rate = 1e-3 / static_cast<double>(++step);
+  const std::function<void()> update = step_of([&] {
+    // A number is a constant of a compiled step.
+    const double rate = 1e-3 / static_cast<double>(compiles ? 2 : ++step);
     for (size_t i = 0; i < p.size(); ++i) {
       p[i].mul_(1 - rate * 0.01);
       m[i].mul_(0.9).add_(g[i], 0.1);
@@ -170,7 +194,7 @@ void adamw(State& s, sy::Device device, const std::vector<int64_t>& sizes) {
       p[i].addcdiv_(m[i], v[i].sqrt().add_(1e-8), -rate);
     }
     wait_for(device);
-  };
+  });
   update();
   for (auto _ : s) update();
 }
@@ -202,8 +226,10 @@ template <class Network>
 void train(State& s, sy::Device device) {
   sy::manual_seed(1);
   Network network(device);
+  const std::function<Tensor()> compute =
+      step_of([&] { return network.step(); });
   const auto step = [&] {
-    network.step();
+    const Tensor kept = compute();
     wait_for(device);
   };
   for (int i = 0; i < 3; ++i) step();
@@ -231,16 +257,16 @@ void first_step(State& s, sy::Device device) {
 const bool registered = [] {
   both("record", record);
   both("sync_100", sync_100);
-  both("chain_64k", chain_64k);
-  both("gelu_1m", gelu_1m);
+  all("chain_64k", chain_64k);
+  all("gelu_1m", gelu_1m);
   both("softmax_4096", softmax_4096);
   both("layer_norm_4096", layer_norm_4096);
   both("cross_entropy_4096", cross_entropy_4096);
-  both("adamw_200", adamw_200);
-  both("adamw_200_small", adamw_200_small);
-  both("transformer_train", train<sy::bench::Transformer>);
-  both("convnet_train", train<sy::bench::Convnet>);
-  both("mlp_train", train<sy::bench::Mlp>);
+  all("adamw_200", adamw_200);
+  all("adamw_200_small", adamw_200_small);
+  all("transformer_train", train<sy::bench::Transformer>);
+  all("convnet_train", train<sy::bench::Convnet>);
+  all("mlp_train", train<sy::bench::Mlp>);
   both("first_step", first_step<sy::bench::Transformer>);
   return true;
 }();
