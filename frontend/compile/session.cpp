@@ -101,7 +101,7 @@ class Session final : public capture::GradListener {
     for (Touched& g : touched_) {
       g.place = {Place::kGrad, static_cast<int>(v->grads.size())};
       v->grads.push_back(
-          {place_of_leaf(g.leaf, v.get()), g.guard, Grad::kNone, 0});
+          {place_of_leaf(g.leaf, v.get()), g.guard, Grad::kNone, false, 0});
     }
     bind_inputs(graphs.seen, v.get());
     describe_outputs(outputs, v.get());
@@ -111,6 +111,7 @@ class Session final : public capture::GradListener {
       if (g.after.is_same(g.before)) continue;
       if (!g.after.defined() && !g.before.defined()) continue;
       v->grads[i].effect = g.after.defined() ? Grad::kSet : Grad::kReset;
+      v->grads[i].read = is_read(g.place, *v);
       if (g.after.defined()) v->grads[i].result = next++;
     }
     if (!tape.outputs.empty() || !tape.failing.empty()) {
@@ -171,6 +172,17 @@ class Session final : public capture::GradListener {
       if (shares(g.before)) return g.place;
     }
     return place_of_outer(root_of(t), v);
+  }
+
+  static bool is_read(Place grad, const Variant& v) {
+    const auto is_it = [&](Place p) {
+      return p.kind == grad.kind && p.index == grad.index;
+    };
+    return std::any_of(v.inputs.begin(), v.inputs.end(),
+                       [&](const auto& in) { return is_it(in.place); }) ||
+           std::any_of(v.outputs.begin(), v.outputs.end(), [&](const auto& o) {
+             return o.is_place && is_it(o.place);
+           });
   }
 
   const Tensor& tensor_at(Place p, const Variant& v) const {

@@ -136,6 +136,11 @@ void Variant::replay(const Arguments& a, Outputs* out) const {
     t.storage()->const_data("compile");  // there may be none yet
     memory[i].data = static_cast<char*>(t.storage()->data()) + begin_of(in, t);
   }
+  // As in the code: what is replaced goes first.
+  for (const Grad& g : grads) {
+    if (g.effect == Grad::kNone || g.read) continue;
+    autograd::materialize_meta(*at(g.of, a).impl()).grad.reset();
+  }
   std::vector<Storage> values(static_cast<size_t>(forward->num_values()));
   forward->run({memory.data(), memory.size()}, values.data());
   for (const BoundInput& in : inputs) {

@@ -31,6 +31,7 @@ struct Grad {
   Place of;
   TensorGuard before;
   Effect effect = kNone;
+  bool read = false;  // the call needs the elements that it had
   size_t result = 0;  // of the graph, for kSet
 };
 
