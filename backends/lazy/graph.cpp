@@ -8,6 +8,7 @@
 #include "backends/lazy/capture.h"
 #include "backends/lazy/equal_calls.h"
 #include "backends/lazy/executor.h"
+#include "backends/lazy/joined_writes.h"
 #include "backends/lazy/syncs.h"
 #include "c10/error.h"
 
@@ -218,6 +219,7 @@ Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
   }
   sort_as_recorded(mark, &g.nodes);
   share_equal_calls(&g.nodes);
+  join_writes(&g.nodes);
   // Data in the order in which it is read: the same for equal graphs.
   const uint64_t again = ++s.mark;
   for (size_t i = 0; i < g.nodes.size(); ++i) {

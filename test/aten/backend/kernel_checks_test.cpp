@@ -248,8 +248,9 @@ TEST_F(KernelChecksDeathTest, EnvironmentChecksAWholeProcess) {
   ::setenv("SWITCHYARD_CHECK", "kernels", 1);
   EXPECT_EXIT(call(), ::testing::ExitedWithCode(3), "");
   ::setenv("SWITCHYARD_CHECK", "everything", 1);
-  EXPECT_EXIT(call(), ::testing::ExitedWithCode(4),
-              "SWITCHYARD_CHECK: expected kernels or capture, got 'everything'");
+  EXPECT_EXIT(
+      call(), ::testing::ExitedWithCode(4),
+      "SWITCHYARD_CHECK: expected kernels or capture, got 'everything'");
   ::unsetenv("SWITCHYARD_CHECK");
   EXPECT_EXIT(call(), ::testing::ExitedWithCode(4), "");
 }
