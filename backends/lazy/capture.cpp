@@ -87,6 +87,14 @@ bool Capture::lives_on(const Entry& e) const {
   return !e.fresh || e.storage->use_count() > by_storage_.count(e.storage);
 }
 
+void Capture::drop_dead() {
+  for (Entry& e : entries_) {
+    if (lives_on(e)) continue;
+    e.value.reset();
+    e.written = false;
+  }
+}
+
 // ---- values of memory
 
 Capture::Entry* Capture::find(const TensorBase& t) {
@@ -325,6 +333,7 @@ void Capture::end_piece() {
   const auto add = [&](const intrusive_ptr<Node>& n) {
     if (n->state == Node::kRecorded) roots.push_back(n);
   };
+  drop_dead();
   // The run may free what the entries hold: who else does is seen before it.
   for (Entry& e : entries_) {
     e.lives = lives_on(e);

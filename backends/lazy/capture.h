@@ -111,6 +111,8 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   bool is_known(const StorageImpl& s) const;
   // Whether code beyond the capture can see the memory.
   bool lives_on(const Entry& e) const;
+  // Values of memory that nobody has any more are nobody's.
+  void drop_dead();
   void end_piece();
   struct Write {
     void* to;

@@ -22,6 +22,7 @@ class Finish {
 
   capture::Graphs make(TensorList results, TensorList gradients) {
     GraphLock lock(graph_mutex());
+    c_.drop_dead();
     for (const Tensor& t : results) results_.push_back(result_of(t, &values_));
     const size_t wanted = values_.size();
     std::vector<ValueOf> backward_values;
