@@ -38,6 +38,7 @@ class Finish {
       if (e.written && !e.fresh) add_root(e.value->node, &roots);
     }
     for (const Captured& n : c_.ordered_) add_root(n, &roots);
+    forget_unneeded(roots, roots_of(backward_values));
 
     capture::Graphs out;
     out.escaped = escaped_text_;
@@ -107,6 +108,18 @@ class Finish {
     data->made[0].memory = StorageImpl::allocate(l.bytes(), c_.device());
     tensor_in(data->made[0].memory, l).fill_(constant.args[0].to_scalar());
     return data;
+  }
+
+  // Calls whose results nobody needs do not keep what they read.
+  void forget_unneeded(std::vector<Captured> roots,
+                       const std::vector<Captured>& more) {
+    roots.insert(roots.end(), more.begin(), more.end());
+    const std::set<const Node*> needed = reached(roots);
+    for (const Captured& n : c_.nodes_) {
+      if (n->state == Node::kRecorded && !needed.contains(n.get())) {
+        n->drop_operands();
+      }
+    }
   }
 
   static void add_root(const Captured& n, std::vector<Captured>* roots) {
@@ -347,7 +360,12 @@ class Finish {
                             offset * static_cast<int64_t>(t.itemsize())});
     }
     std::vector<Storage> all(static_cast<size_t>(graph.num_values()));
-    graph.run({memory.data(), memory.size()}, all.data());
+    try {
+      graph.run({memory.data(), memory.size()}, all.data());
+    } catch (...) {
+      c_.give_memory();  // of no elements: nobody waits for a graph that failed
+      throw;
+    }
     for (size_t k = 0; k < escaped_.size(); ++k) {
       deliver(*escaped_[k], all[wanted + k]);
     }

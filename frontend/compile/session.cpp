@@ -80,6 +80,13 @@ class Session final : public capture::GradListener {
     }
   }
 
+  // After a failure: .grad is what it was before the call.
+  void restore_grads() const {
+    for (const Touched& g : touched_) {
+      autograd::materialize_meta(*g.leaf.impl()).grad = g.before;
+    }
+  }
+
   // .grad tensors that the call has made.
   std::vector<Tensor> new_grads() {
     std::vector<Tensor> fresh;
@@ -250,7 +257,7 @@ Captured capture_call(capture::Engine& engine, Device device,
   Captured result;
   Session session(arguments);
   const uint64_t first = next_sequence_nr();
-  const std::unique_ptr<capture::Recorder> recorder =
+  std::unique_ptr<capture::Recorder> recorder =
       engine.record(device, &session);
   SY_INTERNAL_ASSERT(recorder != nullptr);
   for (const Tensor& t : arguments.tensors) recorder->add_input(t);
@@ -283,7 +290,14 @@ Captured capture_call(capture::Engine& engine, Device device,
   for (Tensor& g : session.new_grads()) results.push_back(std::move(g));
   const std::vector<Tensor> gradients = std::move(tape.gradients);
   std::vector<Storage> values;
-  capture::Graphs graphs = recorder->finish(results, gradients, &values);
+  capture::Graphs graphs;
+  try {
+    graphs = recorder->finish(results, gradients, &values);
+  } catch (const Error&) {
+    session.restore_grads();
+    throw;
+  }
+  recorder.reset();  // what follows is not part of the call
   if (!graphs.escaped.empty()) {
     result.breaks.push_back(
         {str("a result of {} lives on beyond what the call returns; return it "

@@ -230,6 +230,26 @@ TEST(CompiledGradients, Errors) {
             std::string::npos);
 }
 
+// A kernel that fails, at the capture and at a replay, leaves .grad alone or
+// reset, never half made.
+TEST(CompiledGradients, AFailureLeavesNoGradient) {
+  Tensor table = sample({6, 3}).requires_grad_();
+  auto f = compile([&](const Tensor& i) {
+    table.mutable_grad().reset();
+    const Tensor rows = embedding(table, i);
+    rows.square().sum().backward();
+    return rows.detach();
+  });
+  const Tensor good = tensor({1, 3}, kLong), bad = tensor({1, 9}, kLong);
+  EXPECT_THROW(f(bad), Error);
+  EXPECT_FALSE(table.grad().defined());
+  for (int i = 0; i < 3; ++i) {
+    expect_same(f(good), embedding(table, good).detach());
+    expect_same(table.grad().slice(0, 1, 2), table.detach().slice(0, 1, 2) * 2);
+    EXPECT_THROW(f(bad), Error);
+  }
+}
+
 TEST(CompiledGradients, KeepsTheGraphIfAsked) {
   const Tensor w = sample({5}).requires_grad_();
   auto f = compile([&](const Tensor& x) { return (x * w).exp().sum(); });
