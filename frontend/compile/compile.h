@@ -135,7 +135,7 @@ class Reader {
 }  // namespace compiling
 
 // Copies share what was captured. Calls may come from several threads if those
-// of the callable may.
+// of the callable may; the callable itself must not use other threads.
 template <class F>
 class Compiled {
  public:

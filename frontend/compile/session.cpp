@@ -257,8 +257,7 @@ Captured capture_call(capture::Engine& engine, Device device,
   Captured result;
   Session session(arguments);
   const uint64_t first = next_sequence_nr();
-  std::unique_ptr<capture::Recorder> recorder =
-      engine.record(device, &session);
+  std::unique_ptr<capture::Recorder> recorder = engine.record(device, &session);
   SY_INTERNAL_ASSERT(recorder != nullptr);
   for (const Tensor& t : arguments.tensors) recorder->add_input(t);
   try {
@@ -293,7 +292,7 @@ Captured capture_call(capture::Engine& engine, Device device,
   capture::Graphs graphs;
   try {
     graphs = recorder->finish(results, gradients, &values);
-  } catch (const Error&) {
+  } catch (...) {
     session.restore_grads();
     throw;
   }

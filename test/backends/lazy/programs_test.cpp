@@ -12,7 +12,8 @@
 // For AddressSanitizer. A tensor that is written after a call has saved it, as
 // in y.add_(y.sin()), is in a circle with the node of that call: nothing frees
 // it, here and in PyTorch, and its backward pass is an error.
-extern "C" const char* __asan_default_options();
+extern "C" __attribute__((visibility("default"))) const char*
+__asan_default_options();
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 
 namespace sy::test {

@@ -10,7 +10,8 @@
 // give another number of programs and another start.
 
 // For AddressSanitizer; see test/backends/lazy/programs_test.cpp.
-extern "C" const char* __asan_default_options();
+extern "C" __attribute__((visibility("default"))) const char*
+__asan_default_options();
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 
 namespace sy::test {
