@@ -131,7 +131,7 @@ void LazyValue::materialize(StorageImpl& storage) {
   const intrusive_ptr<Node> keep = node;
   compute(*keep, Cause::kPointer, nullptr);
   const Made& m = keep->made[result];
-  Storage copy = StorageImpl::allocate(storage.nbytes(), lazy_device());
+  Storage copy = StorageImpl::allocate(storage.nbytes(), storage.device());
   // A storage that was resized has more bytes than the value, or less.
   const size_t bytes = std::min(storage.nbytes(), m.layout.bytes());
   if (bytes != 0) {

@@ -83,14 +83,15 @@ class FunctionState {
     int64_t replays = 0;
   };
 
-  // The variant that fits, and how often it was replayed before.
-  std::shared_ptr<const Variant> find(const Arguments& a, int64_t* replays) {
+  // The variant that fits, and whether the call is captured again to compare.
+  std::shared_ptr<const Variant> find(const Arguments& a, bool* checked) {
     const std::lock_guard lock(mutex_);
     ++counters_.calls;
     for (auto e = entries_.begin(); e != entries_.end(); ++e) {
       if (!e->variant->matches(a)) continue;
       if (e != entries_.begin()) entries_.splice(entries_.begin(), entries_, e);
-      *replays = ++e->replays;
+      *checked = is_checked(++e->replays);
+      if (!*checked) ++counters_.replays;
       return e->variant;
     }
     return nullptr;
@@ -200,9 +201,10 @@ class FunctionState {
     return c;
   }
 
-  void count(int64_t CompileCounters::*what) {
+  void count_plain() {
     const std::lock_guard lock(mutex_);
-    ++(counters_.*what);
+    ++counters_.calls;
+    ++counters_.plain;
   }
 
   const CompileOptions options_;
@@ -243,15 +245,14 @@ bool Function::call(const Arguments& a, Body body, void* context,
   const ThreadState& t = thread_state;
   if (t.capture != nullptr || t.transforms != nullptr || t.modes != nullptr ||
       !is_captured(device)) {
-    s.count(&CompileCounters::plain);
+    s.count_plain();
     body(context, out);
     return false;
   }
-  int64_t replays = 0;
-  const std::shared_ptr<const Variant> v = s.find(a, &replays);
-  if (v != nullptr && !is_checked(replays)) {
+  bool checked = false;
+  const std::shared_ptr<const Variant> v = s.find(a, &checked);
+  if (v != nullptr && !checked) {
     v->replay(a, out);
-    s.count(&CompileCounters::replays);
     return true;
   }
   return s.capture(a, device, body, context, out, v.get());
