@@ -180,7 +180,7 @@ class LazyValue final : public StoragePayload {
   static void* operator new(size_t n) { return pool_allocate(n); }
   static void operator delete(void* p, size_t n) { pool_free(p, n); }
   LazyValue(intrusive_ptr<Node> node, uint16_t result);
-  ~LazyValue();
+  ~LazyValue() override;
   static LazyValue* of(const StorageImpl& s) noexcept;
   void materialize(StorageImpl& storage) override;
   const char* describe() const noexcept override;
