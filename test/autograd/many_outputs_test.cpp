@@ -43,6 +43,13 @@ TEST(Roll, HasAGradientForTheLeastShift) {
   EXPECT_TRUE(equal(x.grad(), w.roll({-1}, {0})));
 }
 
+// The order of the derivative was one beyond int64.
+TEST(Polygamma, HasAGradientAtTheLastOrder) {
+  const Tensor x = full({2}, 2.0f).requires_grad_();
+  polygamma(INT64_MAX, x).sum().backward();
+  EXPECT_TRUE(equal(x.grad(), zeros({2})));
+}
+
 TEST(Trilinear, RefusesMoreDimsThanThereAre) {
   const std::vector<int64_t> many(66, 0);
   EXPECT_THROW(
