@@ -36,12 +36,10 @@ FunctionSchema inplace_form(const FunctionSchema& f) {
   std::vector<Argument> arguments(f.arguments().begin(), f.arguments().end());
   arguments[static_cast<std::size_t>(f.self_index())].alias = written(0);
   std::vector<Return> returns(f.returns().begin(), f.returns().end());
-  if (returns[0].type.is_list())
-    return {std::move(name), std::move(arguments), {}};
+  if (returns[0].type.is_list()) return {name, std::move(arguments), {}};
   returns[0].name = InternedString();
   returns[0].alias = written(0);
-  return FunctionSchema(std::move(name), std::move(arguments),
-                        std::move(returns));
+  return FunctionSchema(name, std::move(arguments), std::move(returns));
 }
 
 bool is_target(const FunctionSchema& s, const Argument& a) {
@@ -67,8 +65,7 @@ FunctionSchema out_form(const FunctionSchema& f) {
   }
   // Written lists are not returned.
   if (returns.size() == 1 && returns[0].type.is_list()) returns.clear();
-  return FunctionSchema(std::move(name), std::move(arguments),
-                        std::move(returns));
+  return FunctionSchema(name, std::move(arguments), std::move(returns));
 }
 
 }  // namespace sy::codegen

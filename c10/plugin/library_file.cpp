@@ -37,10 +37,10 @@ const char* search_path() {
 std::optional<std::string> search(const std::string& name) {
   std::string_view rest = search_path();
   while (!rest.empty()) {
-    const std::string folder(rest.substr(0, rest.find(':')));
+    std::string folder(rest.substr(0, rest.find(':')));
     rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
     if (folder.empty()) continue;
-    if (auto found = resolve(folder + "/" + name)) return found;
+    if (auto found = resolve(folder.append("/").append(name))) return found;
   }
   return std::nullopt;
 }

@@ -18,12 +18,13 @@ void call_again(Writer& w, const Overload& o, const std::string& function,
                 const char* replace, const std::string& outs) {
   std::vector<std::string> args;
   for (const Argument& a : o.schema.arguments()) {
-    const std::string name = parameter_name(a);
+    std::string given = parameter_name(a);
     const bool input = !is_target(o.schema, a) && !a.is_write();
-    args.push_back(input && holds_tensors(a.type)
-                       ? std::string("generated::") + replace + "(" + name +
-                             ", " + outs + ")"
-                       : name);
+    if (input && holds_tensors(a.type)) {
+      given.insert(0, "(").insert(0, replace).insert(0, "generated::");
+      given.append(", ").append(outs).append(")");
+    }
+    args.push_back(std::move(given));
   }
   w.include("aten/engine/apart.h");
   w.line("  if (SY_UNLIKELY(" + condition + ")) {");

@@ -351,8 +351,9 @@ std::string functional_call(Writer& w, const Operator& op, const Overload& form,
       } else if (name == target) {
         args.push_back(instead);
       } else if (t == TypeKind::kTensor) {
-        args.push_back("generated::before_write_of(" + name + ", " + target +
-                       ", " + instead + ")");
+        std::string before = "generated::before_write_of(";
+        before.append(name).append(", ").append(target);
+        args.push_back(before.append(", ").append(instead).append(")"));
       } else {
         args.push_back(name);
       }

@@ -71,7 +71,7 @@ class Described final : public CallTrials {
     for (size_t i = 0; i < by_node.size() && why.empty(); ++i) {
       why = compare_tensor(read_tensor(by_node[i].to_tensor()),
                            read_tensor(out[i].to_tensor()), Tolerance{});
-      if (!why.empty()) why = "by its description: " + why;
+      if (!why.empty()) why.insert(0, "by its description: ");
     }
     return why;
   }

@@ -70,7 +70,7 @@ void largest_step(const T* __restrict from, int64_t step, int64_t n,
                   T* __restrict best) {
   for (int64_t i = 0; i < n; ++i) {
     const T v = from[i * (kStep == 0 ? step : kStep)];
-    best[i] = (v > best[i]) | (v != v) ? v : best[i];
+    best[i] = ((v > best[i]) | (v != v)) ? v : best[i];
   }
 }
 
