@@ -55,6 +55,12 @@ struct Memory {
   void* data = nullptr;
 };
 
+// Of the elements of a tensor, or of all of its storage, which must have
+// memory.
+inline Memory memory_of(const TensorBase& t, bool whole) {
+  return {t.storage(), whole ? t.storage()->data() : t.impl()->data()};
+}
+
 class SY_API Graph {
  public:
   virtual ~Graph();

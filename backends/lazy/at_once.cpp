@@ -52,8 +52,8 @@ void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
 void draw(const Kernel& kernel, const OperatorEntry& op, DispatchKeySet keys,
           Value* args, size_t num_args, Value* results, size_t num_results) {
   if (Capture* const capture = Capture::current()) {
-    if (!capture_draw(*capture, op, args, num_args, results) &&
-        !capture_writes(*capture, op, args, num_args, results, num_results)) {
+    if (!capture_writes(*capture, op, false, args, num_args, results,
+                        num_results)) {
       capture->call(op, args, num_args, results, num_results);
     }
     return;
@@ -104,7 +104,9 @@ void run_writing_at_once(const Kernel& kernel, const OperatorEntry& op,
                          DispatchKeySet keys, Value* args, size_t num_args,
                          Value* results, size_t num_results) {
   if (Capture* const capture = Capture::current()) {
-    if (!capture_writes(*capture, op, args, num_args, results, num_results)) {
+    const bool reads = op.has_flag(OperatorDef::kInplace);
+    if (!capture_writes(*capture, op, reads, args, num_args, results,
+                        num_results)) {
       capture->call(op, args, num_args, results, num_results);
     }
     return;

@@ -35,19 +35,10 @@ bool capture_constant(const Capture& capture, const OperatorEntry& op,
   return true;
 }
 
-}  // namespace
-
-bool capture_writes(Capture& capture, const OperatorEntry& op,
-                    const Value* args, size_t num_args, Value* results,
-                    size_t num_results) {
-  const WritePlan& plan = write_plan(op);
-  if (plan.kind == WritePlan::kGeometry || plan.written.empty()) return false;
-  const std::lock_guard lock(graph_mutex());
-  std::vector<Value> own(args, args + num_args), shapes;
-  if (!infer(op, args, num_args, &shapes)) {
-    return capture_constant(capture, op, args, num_args, results, num_results);
-  }
-  for (size_t i = 0; i < num_results; ++i) {
+// Whether what a call returns is as large as the argument that it writes.
+bool keeps_sizes(const WritePlan& plan, const Value* args,
+                 const std::vector<Value>& shapes) {
+  for (size_t i = 0; i < shapes.size(); ++i) {
     const int8_t from = plan.returned[i];
     if (from < 0 || !shapes[i].is_tensor() || !args[from].is_tensor()) {
       return false;
@@ -58,8 +49,30 @@ bool capture_writes(Capture& capture, const OperatorEntry& op,
       return false;
     }
   }
-  // What is only written needs no elements.
-  const bool reads = op.has_flag(OperatorDef::kInplace);
+  return true;
+}
+
+}  // namespace
+
+bool capture_writes(Capture& capture, const OperatorEntry& op, bool reads,
+                    const Value* args, size_t num_args, Value* results,
+                    size_t num_results) {
+  const WritePlan& plan = write_plan(op);
+  if (plan.kind == WritePlan::kGeometry || plan.written.empty()) return false;
+  const std::lock_guard lock(graph_mutex());
+  if (!op.has_flag(OperatorDef::kInplace)) {  // out= may change its sizes
+    std::vector<Value> shapes;
+    if (!infer(op, args, num_args, &shapes)) {
+      return capture_constant(capture, op, args, num_args, results,
+                              num_results);
+    }
+    if (!keeps_sizes(plan, args, shapes)) return false;
+  }
+  for (size_t i = 0; i < num_results; ++i) {
+    const int8_t from = plan.returned[i];
+    if (from < 0 || !args[from].is_tensor()) return false;
+  }
+  std::vector<Value> own(args, args + num_args);
   for (const int8_t w : plan.written) {
     if (!args[w].is_tensor()) return false;
     const TensorBase& t = args[w].to_tensor();
@@ -99,30 +112,6 @@ bool capture_random(Capture& capture, const OperatorEntry& op,
   if (!add_results(node.get(), op, args, num_args)) return false;
   capture.order(node);
   return keep(node, results, num_results);
-}
-
-bool capture_draw(Capture& capture, const OperatorEntry& op, const Value* args,
-                  size_t num_args, Value* results) {
-  const std::lock_guard lock(graph_mutex());
-  const TensorBase& self = args[0].to_tensor();
-  if (self.numel() == 0 || !capture.takes(self) || !capture.is_whole(self)) {
-    return false;
-  }
-  const Layout layout(self.dtype(), self.sizes(), self.strides());
-  auto empty = make_intrusive<Node>(Node::kEmpty, nullptr);
-  empty->made.emplace_back(Layout(layout));
-  add_recorded(empty);
-  std::vector<Value> own(args, args + num_args);
-  own[0] = Value(TensorBase(tensor_of(empty, 0)));
-  auto node = make_intrusive<Node>(Node::kCall, &op);
-  take_arguments(node.get(), own.data(), num_args);
-  node->written.push_back(0);
-  node->made.emplace_back(Layout(layout));
-  capture.order(node);
-  add_recorded(node);
-  give_value(self, node, 0);
-  results[0] = args[0];
-  return true;
 }
 
 }  // namespace sy::lazy

@@ -353,11 +353,7 @@ class Finish {
   void run(capture::Graph& graph, size_t wanted) {
     std::vector<capture::Memory> memory;
     for (const capture::Input& in : graph.inputs()) {
-      const TensorBase& t = in.tensor;
-      const int64_t offset = in.whole ? 0 : t.storage_offset();
-      memory.push_back(
-          {t.storage(), static_cast<char*>(t.storage()->data()) +
-                            offset * static_cast<int64_t>(t.itemsize())});
+      memory.push_back(capture::memory_of(in.tensor, in.whole));
     }
     std::vector<Storage> all(static_cast<size_t>(graph.num_values()));
     try {

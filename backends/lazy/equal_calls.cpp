@@ -7,21 +7,16 @@ namespace sy::lazy {
 
 namespace {
 
-bool same_layout(const Layout& a, const Layout& b) {
-  return a.dtype == b.dtype && a.offset == b.offset && a.sizes() == b.sizes() &&
-         a.strides() == b.strides();
-}
-
 bool same_operand(const Operand& a, const Operand& b) {
   if (a.node != b.node || a.result != b.result) return false;
   if ((a.part == nullptr) != (b.part == nullptr)) return false;
-  return a.part == nullptr || same_layout(*a.part, *b.part);
+  return a.part == nullptr || *a.part == *b.part;
 }
 
 // A program's numbers are compared by their bits: 0.0 is not -0.0.
 bool same_call(const Node& a, const Node& b) {
   const auto same_made = [](const Made& x, const Made& y) {
-    return same_layout(x.layout, y.layout);
+    return x.layout == y.layout;
   };
   return a.kind == b.kind && a.program == b.program && a.reduce == b.reduce &&
          a.compute == b.compute && a.reduced == b.reduced &&

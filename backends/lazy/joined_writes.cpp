@@ -20,11 +20,6 @@ bool is_zero(const Operand& o) {
          o.node->args[0].to_scalar().to<double>() == 0;
 }
 
-bool same_layout(const Layout& a, const Layout& b) {
-  return a.dtype == b.dtype && a.sizes() == b.sizes() &&
-         a.strides() == b.strides() && a.offset == b.offset;
-}
-
 // The indices of a value's dims that a window covers.
 struct Box {
   std::vector<int64_t> begin, end;
@@ -114,8 +109,7 @@ class Joiner {
     const Node& n = *o.node;
     return n.state == Node::kRecorded && n.kind == Node::kWrite && !o.part &&
            !boxes_of(n).empty() && n.made[0].uses == 1 &&
-           n.made[0].holders == 0 &&
-           same_layout(n.made[0].layout, sum.made[0].layout);
+           n.made[0].holders == 0 && n.made[0].layout == sum.made[0].layout;
   }
 
   void join(Node& sum) {

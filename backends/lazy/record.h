@@ -67,17 +67,16 @@ void run_writing_at_once(const Kernel&, const OperatorEntry&, DispatchKeySet,
                          Value* args, size_t num_args, Value* results,
                          size_t num_results);
 // In a capture: a call that returns what it writes, if that is all of some
-// values. False: it cannot be recorded.
-bool capture_writes(Capture& capture, const OperatorEntry& op,
+// values. `reads`: it needs the elements that they have. False: it cannot be
+// recorded.
+bool capture_writes(Capture& capture, const OperatorEntry& op, bool reads,
                     const Value* args, size_t num_args, Value* results,
                     size_t num_results);
-// Calls that draw numbers, in a capture: they run in the order in which they
-// were made, each time that the graph runs. False: the call cannot be recorded.
+// A call that draws numbers, in a capture: such calls run in the order in which
+// they were made, each time that the graph runs. False: it cannot be recorded.
 bool capture_random(Capture& capture, const OperatorEntry& op,
                     const Value* args, size_t num_args, Value* results,
                     size_t num_results);
-bool capture_draw(Capture& capture, const OperatorEntry& op, const Value* args,
-                  size_t num_args, Value* results);
 
 // What `dst` holds from now on is what `src` holds; `dst` is lazy.
 void copy_to_lazy(const TensorBase& dst, const TensorBase& src);

@@ -43,6 +43,10 @@ class Layout {
   bool is_of(const TensorImpl& t) const { return is_of(t, t.storage_offset()); }
   // The same, with the tensor's first element counted from elsewhere.
   bool is_of(const TensorImpl& t, int64_t first) const;
+  friend bool operator==(const Layout& a, const Layout& b) {
+    return a.dtype == b.dtype && a.offset == b.offset &&
+           a.sizes() == b.sizes() && a.strides() == b.strides();
+  }
 
   ScalarType dtype;
 

@@ -76,9 +76,7 @@ class CompiledBackward final : public autograd::NodeOfMany {
       held.push_back(seed >= 0
                          ? f.grad_or_zeros(seed).contiguous()
                          : saved[i].unpack(*this, "what it has computed"));
-      const Tensor& t = held.back();
-      memory.push_back(
-          {t.storage(), in.whole ? t.storage()->data() : t.impl()->data()});
+      memory.push_back(capture::memory_of(held.back(), in.whole));
     }
     std::vector<Storage> values(static_cast<size_t>(graph.num_values()));
     const_cast<capture::Graph&>(graph).run({memory.data(), memory.size()},
