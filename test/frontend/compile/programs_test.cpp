@@ -3,24 +3,12 @@
 #include <gtest/gtest.h>
 #include <sy/compile.h>
 
-#include <cstdlib>
-
 // Random programs, compiled, agree with what they do as they are: at the
 // capture and at replays, which have other elements. SY_PROGRAMS and SY_SEED
 // give another number of programs and another start.
 
-// For AddressSanitizer; see test/backends/lazy/programs_test.cpp.
-extern "C" __attribute__((visibility("default"))) const char*
-__asan_default_options();
-extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
-
 namespace sy::test {
 namespace {
-
-uint64_t number(const char* name, uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // "" if all runs agree.
 std::string trouble(const Program& p, bool backward, int64_t* replays) {
@@ -54,8 +42,8 @@ std::string trouble(const Program& p, bool backward, int64_t* replays) {
 }
 
 TEST(CompiledPrograms, AgreeWithTheCallable) {
-  const uint64_t first = number("SY_SEED", 1);
-  const uint64_t count = number("SY_PROGRAMS", 3000);
+  const uint64_t first = setting("SY_SEED", 1);
+  const uint64_t count = setting("SY_PROGRAMS", 3000);
   int64_t replays = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const bool backward = seed % 2 == 0;
