@@ -185,12 +185,9 @@ void copy_between(const TensorBase& dst, const TensorBase& src) {
   if (dst.numel() == 0 || dst.is_meta()) return;
   SY_CHECK(!src.is_meta(), NotImplemented,
            "[copy_] src: expected a tensor with data, got {}", describe(src));
-  const bool on_host = dst.is_cpu() && src.is_cpu();
-  if (!on_host || thread_state.capture != nullptr) {
-    need_memory(dst);
-    need_memory(src);
-  }
-  if (on_host) return copy_cpu(dst, src);
+  need_memory(dst);
+  need_memory(src);
+  if (dst.is_cpu() && src.is_cpu()) return copy_cpu(dst, src);
   if (dst.is_cpu()) return copy_cpu(dst, download(src));
 
   const Device device = dst.device();
@@ -302,9 +299,7 @@ Tensor to_device(const Tensor& t, Device device) {
 Tensor contiguous_cpu(const Tensor& t) { return contiguous_cpu(t, t.dtype()); }
 
 Tensor contiguous_cpu(const Tensor& t, ScalarType dtype) {
-  if (t.storage()->payload() != nullptr || thread_state.capture != nullptr) {
-    t.storage()->const_data("contiguous_cpu");
-  }
+  t.storage()->const_data("contiguous_cpu");
   if (t.is_contiguous() && t.dtype() == dtype) return t;
   Tensor result(make_tensor(t.sizes(), dtype, Device(kCPU)));
   copy_cpu(result, t);
