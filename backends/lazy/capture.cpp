@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "aten/engine/copy.h"
 #include "backends/lazy/cache.h"
 #include "backends/lazy/captured_graph.h"
 #include "backends/lazy/executor.h"
@@ -17,32 +18,9 @@ namespace sy::lazy {
 
 namespace {
 
-// The elements from the first to the last that a tensor reaches, counted from
-// the storage's first one.
-struct Span {
-  int64_t begin, end;
-};
-Span span_of(const TensorBase& t) {
-  int64_t last = t.storage_offset();
-  for (int64_t d = 0; d < t.dim(); ++d) {
-    last += (t.sizes()[size_t(d)] - 1) * t.strides()[size_t(d)];
-  }
-  return {t.storage_offset(), last + 1};
-}
-
 void* address_of(const TensorBase& t, int64_t offset) {
   return static_cast<char*>(t.storage()->data()) +
          offset * static_cast<int64_t>(t.itemsize());
-}
-
-// Part of the memory of a storage, which it holds.
-Storage part_of_memory(const Storage& s, void* data, size_t bytes) {
-  if (data == s->data() && bytes == s->nbytes()) return s;
-  Storage held = s;
-  return StorageImpl::adopt(
-      data, bytes, s->device(),
-      [](void* p) { Storage::reclaim(static_cast<StorageImpl*>(p)); },
-      held.release());
 }
 
 }  // namespace
@@ -50,8 +28,12 @@ Storage part_of_memory(const Storage& s, void* data, size_t bytes) {
 bool Capture::Entry::has(const TensorBase& t) const {
   if (t.dtype() != dtype) return false;
   if (t.numel() == 0) return true;
-  const Span s = span_of(t);
-  return whole || (s.begin >= offset && s.end <= offset + numel);
+  const StorageSpan s = storage_span(t);
+  const auto at = [&](int64_t i) {
+    return static_cast<size_t>(i) * t.itemsize();
+  };
+  return whole ||
+         (s.first >= at(offset) && s.first + s.bytes <= at(offset + numel));
 }
 
 Capture::Capture(Device device, capture::GradListener* listener)
@@ -141,16 +123,14 @@ Capture::Entry& Capture::new_entry(const TensorBase& seen) {
   e.offset = e.whole ? 0 : t.storage_offset();
   e.numel =
       e.whole ? static_cast<int64_t>(s.nbytes() / t.itemsize()) : t.numel();
-  e.data = make_intrusive<Node>(Node::kData, nullptr);
-  e.data->state = Node::kDone;
   const int64_t one = 1;
-  e.data->made.emplace_back(e.whole
-                                ? Layout(t.dtype(), {&e.numel, 1}, {&one, 1})
-                                : Layout(t.dtype(), t.sizes(), t.strides()));
+  e.data = data_node(e.whole ? Layout(t.dtype(), {&e.numel, 1}, {&one, 1})
+                             : Layout(t.dtype(), t.sizes(), t.strides()));
   Made& m = e.data->made[0];
   const PlainModes modes;
   e.address = address_of(t, e.offset);
-  m.memory = part_of_memory(t.storage(), e.address, m.layout.bytes());
+  m.memory =
+      part_of_memory(t.storage(), e.address, m.layout.bytes(), s.device());
   e.value = make_intrusive<LazyValue>(e.data, uint16_t{0});
   by_storage_.emplace(&s, &e);
   return e;
@@ -177,9 +157,7 @@ Capture::Place Capture::place_of(const TensorBase& t) {
     }
   }
   if (t.numel() == 0) {
-    auto none = make_intrusive<Node>(Node::kData, nullptr);
-    none->state = Node::kDone;
-    none->made.emplace_back(Layout(t.dtype(), t.sizes(), t.strides()));
+    const auto none = data_node(Layout(t.dtype(), t.sizes(), t.strides()));
     const PlainModes modes;
     none->made[0].memory = StorageImpl::allocate(0, device_);
     return {make_intrusive<LazyValue>(none, uint16_t{0}), t.storage_offset()};
@@ -333,11 +311,10 @@ void Capture::end_piece() {
   const auto add = [&](const intrusive_ptr<Node>& n) {
     if (n->state == Node::kRecorded) roots.push_back(n);
   };
-  drop_dead();
   // The run may free what the entries hold: who else does is seen before it.
-  for (Entry& e : entries_) {
-    e.lives = lives_on(e);
-    if (e.written && e.lives) add(e.value->node);
+  drop_dead();
+  for (const Entry& e : entries_) {
+    if (e.written) add(e.value->node);
   }
   for (const auto& weak : made_) {
     const Storage s = weak.lock();
@@ -379,7 +356,7 @@ void Capture::end_piece() {
 std::vector<Capture::Write> Capture::find_writes() const {
   std::vector<Write> writes;
   for (const Entry& e : entries_) {
-    if (!e.written || !e.lives) continue;
+    if (!e.written) continue;
     const Made& m = e.value->node->made[e.value->result];
     if (m.memory == nullptr || m.memory->data() == e.address) continue;
     Storage from = m.memory;

@@ -96,7 +96,6 @@ class Capture final : public capture::Recorder, public CaptureHooks {
     bool whole = false;
     bool fresh = false;    // memory that was made in this capture
     bool written = false;  // `value` is not what the memory has
-    bool lives = false;    // lives_on(), when the piece ended
     int source = -1;
     intrusive_ptr<Node> data;
     intrusive_ptr<LazyValue> value;

@@ -32,6 +32,9 @@ class Finish {
       backward_results.push_back(result_of(t, &backward_values));
     }
     find_escaped(results, gradients);
+    for (Capture::Entry& e : c_.entries_) {
+      if (!e.fresh) input_of(e);
+    }
     store_constants();
     std::vector<Captured> roots = roots_of(values_);
     for (const Capture::Entry& e : c_.entries_) {
@@ -102,9 +105,7 @@ class Finish {
 
   Captured stored(const Node& constant) const {
     const Layout& l = constant.made[0].layout;
-    auto data = make_intrusive<Node>(Node::kData, nullptr);
-    data->state = Node::kDone;
-    data->made.emplace_back(Layout(l));
+    Captured data = data_node(Layout(l));
     data->made[0].memory = StorageImpl::allocate(l.bytes(), c_.device());
     tensor_in(data->made[0].memory, l).fill_(constant.args[0].to_scalar());
     return data;
@@ -169,6 +170,7 @@ class Finish {
     const auto [at, fresh] =
         places_.emplace(&e, static_cast<int>(entries_.size()));
     if (!fresh) return at->second;
+    inputs_by_data_.emplace(e.data.get(), entries_.size());
     entries_.push_back(&e);
     inputs_.push_back({Tensor(TensorBase(e.tensor.impl()->alias())), e.source,
                        -1, e.whole, e.written});
@@ -197,12 +199,9 @@ class Finish {
       if (LazyValue* const v = LazyValue::of(*s)) add(s, *v);
     }
     for (const Capture::Entry& e : c_.entries_) {
-      if (e.fresh && e.written && c_.lives_on(e)) {
+      if (e.fresh && e.written) {
         add(Storage::retain(e.storage), *e.value);
       }
-    }
-    for (Capture::Entry& e : c_.entries_) {
-      if (!e.fresh) input_of(e);
     }
   }
 
@@ -266,28 +265,24 @@ class Finish {
   // An input as data of the backward graph; what it held before, if it is
   // written. nullptr for other nodes.
   Captured data_of_input(const ValueOf& v) {
-    for (size_t i = 0; i < entries_.size(); ++i) {
-      if (entries_[i]->data != v.node) continue;
-      if (entries_[i]->written) return saved(v);
-      Captured& data = again_[i];
-      if (data == nullptr) data = data_like(v);
-      return data;
-    }
-    return nullptr;
+    const auto at = inputs_by_data_.find(v.node.get());
+    if (at == inputs_by_data_.end()) return nullptr;
+    if (entries_[at->second]->written) return saved(v);
+    Captured& data = again_[at->second];
+    if (data == nullptr) data = data_like(v);
+    return data;
   }
 
   Captured saved(const ValueOf& v) {
-    for (const auto& [value, data] : saved_) {
-      if (value == v) return data;
-    }
+    const auto [at, fresh] = places_of_saved_.emplace(
+        std::pair(v.node.get(), v.result), saved_.size());
+    if (!fresh) return saved_[at->second].second;
     ++v.node->made[v.result].holders;  // the forward graph must leave it
     return saved_.emplace_back(v, data_like(v)).second;
   }
 
   static Captured data_like(const ValueOf& v) {
-    auto data = make_intrusive<Node>(Node::kData, nullptr);
-    data->state = Node::kDone;
-    data->made.emplace_back(Layout(v.node->made[v.result].layout));
+    Captured data = data_node(Layout(v.node->made[v.result].layout));
     ++data->made[0].holders;  // its memory is not the graph's
     return data;
   }
@@ -385,6 +380,7 @@ class Finish {
   std::map<const StorageImpl*, int> storages_;
   std::vector<Capture::Entry*> entries_;  // inputs
   std::unordered_map<const Capture::Entry*, int> places_;
+  std::unordered_map<const Node*, size_t> inputs_by_data_;
   std::vector<capture::Input> inputs_;
   std::vector<Tensor> seen_;
   std::vector<Storage> escaped_;
@@ -392,6 +388,7 @@ class Finish {
   std::string escaped_text_;
   // Of the backward graph.
   std::vector<std::pair<ValueOf, Captured>> saved_;
+  std::map<std::pair<const Node*, uint16_t>, size_t> places_of_saved_;
   std::map<size_t, Captured> again_;  // by input
 };
 

@@ -181,11 +181,26 @@ Tensor tensor_in(const Storage& memory, const Layout& layout) {
       layout.sizes(), layout.strides(), layout.offset));
 }
 
-intrusive_ptr<Node> data_of(const Tensor& inner) {
+intrusive_ptr<Node> data_node(Layout layout) {
   auto node = make_intrusive<Node>(Node::kData, nullptr);
   node->state = Node::kDone;
-  node->made.emplace_back(
-      Layout(inner.scalar_type(), inner.sizes(), inner.strides()));
+  node->made.emplace_back(std::move(layout));
+  return node;
+}
+
+Storage part_of_memory(Storage s, void* data, size_t bytes, Device device) {
+  if (data == s->data() && bytes == s->nbytes() && device == s->device()) {
+    return s;
+  }
+  return StorageImpl::adopt(
+      data, bytes, device,
+      [](void* p) { Storage::reclaim(static_cast<StorageImpl*>(p)); },
+      s.release());
+}
+
+intrusive_ptr<Node> data_of(const Tensor& inner) {
+  intrusive_ptr<Node> node =
+      data_node(Layout(inner.scalar_type(), inner.sizes(), inner.strides()));
   node->made[0].memory = inner.storage();
   return node;
 }
@@ -254,10 +269,8 @@ intrusive_ptr<Node> value_of_memory(const TensorBase& t) {
   Storage own = s.give_memory();
   void* const data = own->data();
   auto node = data_of(tensor_in(
-      StorageImpl::adopt(
-          data, static_cast<size_t>(n) * t.itemsize(), inner_device(),
-          [](void* p) { Storage::reclaim(static_cast<StorageImpl*>(p)); },
-          own.release()),
+      part_of_memory(std::move(own), data,
+                     static_cast<size_t>(n) * t.itemsize(), inner_device()),
       flat));
   s.set_payload(make_intrusive<LazyValue>(node, uint16_t{0}));
   return node;

@@ -209,6 +209,10 @@ bool is_exposed(const StorageImpl& s);
 Operand operand_of(const TensorBase& t);
 // A tensor without memory whose storage has this value.
 Tensor tensor_of(const intrusive_ptr<Node>& node, uint16_t result);
+// Data that has no memory yet.
+intrusive_ptr<Node> data_node(Layout layout);
+// Part of the memory of a storage, which it holds, as memory of a device.
+Storage part_of_memory(Storage s, void* data, size_t bytes, Device device);
 // A value with the elements of a tensor of the inner device, which nobody
 // writes from now on.
 intrusive_ptr<Node> data_of(const Tensor& inner);

@@ -5,6 +5,7 @@
 
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
+#include "autograd/accumulate.h"
 #include "autograd/engine.h"
 #include "autograd/generated_support.h"
 #include "autograd/meta.h"
@@ -35,9 +36,9 @@ std::vector<Edge> boundary(const std::vector<Edge>& roots, uint64_t first,
   std::vector<autograd::Node*> stack;
   const auto visit = [&](const Edge& e) {
     if (!e.node) return;
-    const bool ours = e.node->sequence_nr() >= first &&
-                      e.node->num_edges() + e.node->num_outputs() > 0 &&
-                      e.node->name() != "AccumulateGrad";
+    const bool leaf =
+        dynamic_cast<const autograd::AccumulateGrad*>(e.node.get()) != nullptr;
+    const bool ours = !leaf && e.node->sequence_nr() >= first;
     if (ours) {
       if (seen.insert(e.node.get()).second) stack.push_back(e.node.get());
       return;
@@ -97,7 +98,7 @@ class CompiledBackward final : public autograd::NodeOfMany {
   }
 
   int seed_of(const capture::Input& in) const {
-    const auto& sources = backward->sources;
+    const auto& sources = backward->flow.sources;
     const auto at = std::find(sources.begin(), sources.end(), in.source);
     return in.source < 0 || at == sources.end()
                ? -1
@@ -152,7 +153,7 @@ void record_tape(const Arguments& arguments, const Outputs& outputs,
   const auto edge_of = [&](size_t k) {
     return autograd::gradient_edge(*outputs.tensors[k].impl());
   };
-  // The gradients of some outputs along `tape->edges`.
+  // The gradients of some outputs along `tape->flow.edges`.
   const auto run = [&](const std::vector<size_t>& of) {
     std::vector<Edge> roots;
     std::vector<Tensor> seeds;
@@ -161,16 +162,16 @@ void record_tape(const Arguments& arguments, const Outputs& outputs,
       roots.push_back(edge_of(k));
       seeds.push_back(sy::empty(t.sizes(), t.options()));
     }
-    tape->edges = boundary(roots, first);
+    tape->flow.edges = boundary(roots, first);
     std::vector<autograd::Capture> captures;
-    for (const Edge& e : tape->edges) captures.push_back({e, Tensor()});
+    for (const Edge& e : tape->flow.edges) captures.push_back({e, Tensor()});
     autograd::run(roots, seeds, captures,
                   {.keep_graph = true, .captures_only = true});
     tape->gradients.clear();
     for (autograd::Capture& c : captures) {
       tape->gradients.push_back(std::move(c.gradient));
     }
-    tape->outputs = of;
+    tape->flow.outputs = of;
     tape->seeds = std::move(seeds);
   };
   try {
@@ -182,19 +183,19 @@ void record_tape(const Arguments& arguments, const Outputs& outputs,
         run({k});
         good.push_back(k);
       } catch (const Error&) {
-        tape->failing.push_back({k, std::current_exception()});
+        tape->flow.failing.push_back({k, std::current_exception()});
       }
     }
-    tape->outputs.clear();
+    tape->flow.outputs.clear();
     tape->gradients.clear();
-    tape->edges.clear();
+    tape->flow.edges.clear();
     tape->seeds.clear();
     if (!good.empty()) run(good);
   }
   for (const Tensor& s : tape->seeds) {
-    tape->sources.push_back(recorder.add_input(s));
+    tape->flow.sources.push_back(recorder.add_input(s));
   }
-  for (Edge& e : tape->edges) {
+  for (Edge& e : tape->flow.edges) {
     int argument = -1;
     for (size_t i = 0; i < arguments.tensors.size(); ++i) {
       const Tensor& t = arguments.tensors[i];
@@ -203,7 +204,7 @@ void record_tape(const Arguments& arguments, const Outputs& outputs,
         argument = static_cast<int>(i);
       }
     }
-    tape->arguments.push_back(argument);
+    tape->flow.arguments.push_back(argument);
     if (argument >= 0) e = {};
   }
 }
@@ -222,16 +223,16 @@ void release_tape(const Outputs& outputs, uint64_t first,
 void attach(const std::shared_ptr<const Backward>& backward,
             const Arguments& arguments, const std::vector<Storage>& values,
             const std::vector<Tensor>& inputs, Outputs* out) {
-  for (const Failing& f : backward->failing) {
+  for (const Failing& f : backward->flow.failing) {
     autograd::set_history(out->tensors[f.output],
                           make_intrusive<FailingBackward>(f.error));
   }
   if (backward->graph == nullptr) return;
   auto node = make_intrusive<CompiledBackward>(backward);
-  std::vector<Edge> edges = backward->edges;
+  std::vector<Edge> edges = backward->flow.edges;
   std::vector<uint32_t> starts{0};
   for (size_t j = 0; j < edges.size(); ++j) {
-    const int a = backward->arguments[j];
+    const int a = backward->flow.arguments[j];
     if (a >= 0) {
       edges[j] = autograd::gradient_edge(*arguments.tensors[size_t(a)].impl());
     }
@@ -254,7 +255,7 @@ void attach(const std::shared_ptr<const Backward>& backward,
     const Tensor& t = inputs.at(outer++);
     if (node->seed_of(of[i]) < 0) node->saved[i].save(t);
   }
-  for (const size_t k : backward->outputs) {
+  for (const size_t k : backward->flow.outputs) {
     SY_INTERNAL_ASSERT(out->tensors.at(k).defined());
     autograd::set_history(out->tensors[k], node);
   }

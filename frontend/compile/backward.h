@@ -19,17 +19,22 @@ struct Failing {
   std::exception_ptr error;
 };
 
-// The recorded derivative of a capture.
-struct Tape {
+// From which outputs gradients flow where.
+struct Flow {
   std::vector<size_t> outputs;        // that require a gradient
-  std::vector<Tensor> seeds;          // gradients of these, as inputs
-  std::vector<int> sources;           // their numbers
-  std::vector<autograd::Edge> edges;  // where gradients go
+  std::vector<int> sources;           // the inputs that their gradients are
+  std::vector<autograd::Edge> edges;  // empty where `arguments` says it
   std::vector<int> arguments;         // of each edge, or -1
-  std::vector<Tensor> gradients;      // one for each edge; may be undefined
   // Outputs whose backward pass throws: a graph that is freed, saved tensors
   // that were overwritten.
   std::vector<Failing> failing;
+};
+
+// The recorded derivative of a capture.
+struct Tape {
+  Flow flow;
+  std::vector<Tensor> seeds;      // gradients of the outputs, as inputs
+  std::vector<Tensor> gradients;  // one for each edge; may be undefined
 };
 
 // The number that the next recorded operation of this thread gets.
@@ -44,12 +49,8 @@ void record_tape(const Arguments& arguments, const Outputs& outputs,
 // A backward graph, and what its inputs are.
 struct Backward {
   std::unique_ptr<capture::Graph> graph;  // nullptr if all outputs fail
-  std::vector<size_t> outputs;
-  std::vector<int> sources;
-  std::vector<autograd::Edge> edges;  // empty where `arguments` says it
-  std::vector<int> arguments;
+  Flow flow;
   std::shared_ptr<std::atomic<int64_t>> runs;
-  std::vector<Failing> failing;
 };
 
 // Frees what the nodes of these outputs have saved: the graph has it.

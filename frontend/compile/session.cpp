@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aten/engine/guard.h"
 #include "autograd/meta.h"
 #include "c10/error.h"
 
@@ -22,18 +23,6 @@ Tensor root_of(const Tensor& t) {
   return Tensor(TensorBase(std::move(impl)));
 }
 
-Tensor grad_now(const Tensor& t) {
-  const autograd::Meta* const m = autograd::meta_of(*t.impl());
-  return m == nullptr ? Tensor() : m->grad;
-}
-
-bool overlaps(const Tensor& t) {
-  for (int64_t d = 0; d < t.dim(); ++d) {
-    if (t.size(d) > 1 && t.stride(d) == 0) return true;
-  }
-  return false;
-}
-
 class Session final : public capture::GradListener {
  public:
   explicit Session(const Arguments& arguments)
@@ -45,7 +34,7 @@ class Session final : public capture::GradListener {
                     [&](const Touched& g) { return g.leaf.impl() == t.get(); });
     if (known) return;
     const Tensor leaf{TensorBase(t)};
-    const Tensor before = grad_now(leaf);
+    const Tensor before = grad_of(leaf);
     touched_.push_back({leaf, before, TensorGuard(before), {}, {}});
   }
 
@@ -73,7 +62,7 @@ class Session final : public capture::GradListener {
         recorder.add_break(
             "a result that requires a gradient lies in memory that the call "
             "writes");
-      } else if (overlaps(base)) {
+      } else if (internal_overlap(base) == Overlap::Yes) {
         recorder.add_break(
             "a result is a view of a tensor whose elements overlap");
       }
@@ -91,7 +80,7 @@ class Session final : public capture::GradListener {
   std::vector<Tensor> new_grads() {
     std::vector<Tensor> fresh;
     for (Touched& g : touched_) {
-      g.after = grad_now(g.leaf);
+      g.after = grad_of(g.leaf);
       if (g.after.defined() && !g.after.is_same(g.before)) {
         fresh.push_back(g.after);
       }
@@ -121,14 +110,10 @@ class Session final : public capture::GradListener {
       v->grads[i].read = is_read(g.place, *v);
       if (g.after.defined()) v->grads[i].result = next++;
     }
-    if (!tape.outputs.empty() || !tape.failing.empty()) {
+    if (!tape.flow.outputs.empty() || !tape.flow.failing.empty()) {
       auto b = std::make_shared<Backward>();
       b->graph = std::move(graphs.backward);
-      b->outputs = std::move(tape.outputs);
-      b->sources = std::move(tape.sources);
-      b->edges = std::move(tape.edges);
-      b->arguments = std::move(tape.arguments);
-      b->failing = std::move(tape.failing);
+      b->flow = std::move(tape.flow);
       b->runs = std::make_shared<std::atomic<int64_t>>(0);
       v->backward = std::move(b);
     }

@@ -10,12 +10,6 @@ namespace sy::compiling {
 
 namespace {
 
-const Tensor& grad_of(const Tensor& t) {
-  static const Tensor none;
-  const autograd::Meta* const m = autograd::meta_of(*t.impl());
-  return m == nullptr ? none : m->grad;
-}
-
 std::string place_text(Place p) {
   constexpr const char* kKinds[] = {"argument", "tensor of the program",
                                     ".grad", "gradient"};
@@ -23,6 +17,12 @@ std::string place_text(Place p) {
 }
 
 }  // namespace
+
+const Tensor& grad_of(const Tensor& t) {
+  static const Tensor none;
+  const autograd::Meta* const m = autograd::meta_of(*t.impl());
+  return m == nullptr ? none : m->grad;
+}
 
 const Tensor& Variant::at(Place p, const Arguments& a) const {
   const auto i = static_cast<size_t>(p.index);

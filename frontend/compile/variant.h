@@ -10,6 +10,9 @@
 
 namespace sy::compiling {
 
+// .grad as it is, without telling a capture; undefined if there is none.
+const Tensor& grad_of(const Tensor& t);
+
 // A tensor that a replay finds again.
 struct Place {
   // kSeed: a gradient of a result, which only a backward graph reads.
@@ -64,7 +67,6 @@ struct Variant {
   std::vector<int64_t> lengths;
   std::unique_ptr<capture::Graph> forward;
   std::shared_ptr<const Backward> backward;
-  std::string why;  // it was made
 
   bool matches(const Arguments& a) const;
   // Why it does not match; "" if it does.

@@ -79,8 +79,10 @@ class Compiled final : public CallTrials {
     manual_seed(5);
     try {
       if (gradient) require_gradients(in.tensors);
-      if (f == nullptr || !f->call(in, &run, &call, &out)) {
-        if (f == nullptr) run(&call, &out);
+      if (f == nullptr) {
+        run(&call, &out);
+      } else {
+        f->call(in, &run, &call, &out);
       }
       if (gradient) run_backward(out.tensors, create_graph);
     } catch (const Error&) {
