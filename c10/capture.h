@@ -21,7 +21,7 @@ class SY_API CaptureHooks {
                              bool given) = 0;
   // Code outside of kernels is about to have the address of memory. Afterwards
   // its elements must be up to date.
-  virtual void on_pointer(StorageImpl& s, const char* asked, bool writes) = 0;
+  virtual void on_pointer(StorageImpl& s, const char* asked) = 0;
   // .grad of a tensor is about to be read or set.
   virtual void on_grad(const intrusive_ptr<TensorImpl>& t) = 0;
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "c10/error.h"
+#include "c10/thread_state.h"
 
 // OpenMP where it is compiled in, else a pool of std::thread (ThreadSanitizer
 // does not understand libgomp).
@@ -59,6 +60,7 @@ struct Job {
   int64_t begin, end, chunk;
   detail::RangeFunction function;
   const void* context;
+  const bool interpreted = thread_state.interpreted;
   std::atomic<int64_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr error{};
@@ -66,6 +68,7 @@ struct Job {
 
   void run(int thread) noexcept {
     const int before = std::exchange(thread_number, thread);
+    const bool was = std::exchange(thread_state.interpreted, interpreted);
     while (!failed.load(std::memory_order_relaxed)) {
       const int64_t at = next.fetch_add(1, std::memory_order_relaxed);
       if (at > (end - begin - 1) / chunk) break;
@@ -79,6 +82,7 @@ struct Job {
       }
     }
     thread_number = before;
+    thread_state.interpreted = was;
   }
 };
 

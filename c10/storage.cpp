@@ -329,9 +329,9 @@ intrusive_ptr<StorageImpl> StorageImpl::give_memory() {
   return out;
 }
 
-void* StorageImpl::data_for(const char* asked, bool writes) {
+void* StorageImpl::data_for(const char* asked) {
   if (thread_state.capture != nullptr) {
-    thread_state.capture->on_pointer(*this, asked, writes);
+    thread_state.capture->on_pointer(*this, asked);
   }
   void* const data = data_acquire();
   return data != nullptr ? data : materialized(asked);

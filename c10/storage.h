@@ -58,14 +58,14 @@ class SY_API StorageImpl final : public RefCounted {
     void* const data = data_acquire();
     return SY_LIKELY(data != nullptr && thread_state.capture == nullptr)
                ? data
-               : data_for(asked, false);
+               : data_for(asked);
   }
   void* mutable_data(const char* asked) {
     set_handed_out();
     void* const data = data_acquire();
     return SY_LIKELY(data != nullptr && thread_state.capture == nullptr)
                ? data
-               : data_for(asked, true);
+               : data_for(asked);
   }
   // Whether mutable_data() was ever called: then code outside of kernels may
   // write to the memory.
@@ -154,7 +154,7 @@ class SY_API StorageImpl final : public RefCounted {
   void hold_owner(DeviceType backend) noexcept;
   void drop_owner() noexcept;
 
-  SY_COLD void* data_for(const char* asked, bool writes);
+  SY_COLD void* data_for(const char* asked);
   void* materialized(const char* asked);
   Source source() const noexcept;
   void set_source(Source source) noexcept;

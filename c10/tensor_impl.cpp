@@ -174,10 +174,10 @@ void TensorImpl::check_inference_write(const OperatorEntry* writer) const {
            intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(this)))));
 }
 
-void* TensorImpl::data_for(const char* asked, bool writes) const {
+void* TensorImpl::data_for(const char* asked) const {
   if (numel_ == 0 || device_.is_meta()) return data();
   if (thread_state.capture != nullptr) {
-    thread_state.capture->on_pointer(*storage_, asked, writes);
+    thread_state.capture->on_pointer(*storage_, asked);
   }
   if (storage_->data_acquire() != nullptr) return data();
   SY_CHECK(

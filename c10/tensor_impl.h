@@ -85,14 +85,14 @@ class SY_API TensorImpl final : public RefCounted {
     void* const base = storage_->data_acquire();
     return SY_LIKELY(base != nullptr && thread_state.capture == nullptr)
                ? first_of(base)
-               : data_for(asked, false);
+               : data_for(asked);
   }
   void* mutable_data(const char* asked) const {
     storage_->set_handed_out();
     void* const base = storage_->data_acquire();
     return SY_LIKELY(base != nullptr && thread_state.capture == nullptr)
                ? first_of(base)
-               : data_for(asked, true);
+               : data_for(asked);
   }
 
   void set_sizes_contiguous(IntArrayRef sizes);
@@ -156,7 +156,7 @@ class SY_API TensorImpl final : public RefCounted {
                               : static_cast<char*>(storage) +
                                     storage_offset_ * int64_t(itemsize());
   }
-  SY_COLD void* data_for(const char* asked, bool writes) const;
+  SY_COLD void* data_for(const char* asked) const;
   static TensorImpl* create(Storage&& storage, ScalarType dtype, Device device,
                             DispatchKeySet keys);
   bool has_extras() const noexcept;

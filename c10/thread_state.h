@@ -20,7 +20,8 @@ struct ThreadModes {
   uint64_t excluded = 0;
   bool grad_disabled = false;
   bool inference = false;
-  uint8_t reserved[6] = {};
+  bool interpreted = false;  // compiled programs are not used
+  uint8_t reserved[5] = {};
   // The innermost transform (a vectorising map, a gradient as a function), and
   // the innermost mode that sees every call. Each knows the next one out. Calls
   // reach them by the keys TransformFront, TransformBack and Mode.

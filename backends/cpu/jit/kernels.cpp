@@ -27,6 +27,7 @@
 #include "backends/cpu/jit/perf_map.h"
 #include "backends/cpu/jit/store.h"
 #include "backends/cpu/support/optional_library.h"
+#include "c10/thread_state.h"
 #include "c10/trace.h"
 
 namespace sy::cpu::jit {
@@ -408,7 +409,7 @@ void make(const EntryPtr& e, Mode m) {
 
 intrusive_ptr<Kernel> kernel_for(const Wanted& w, int64_t work) noexcept {
   const Mode m = mode();
-  if (m == Mode::kOff) return nullptr;
+  if (m == Mode::kOff || thread_state.interpreted) return nullptr;
   try {
     const uint64_t hash = hash_of(w);
     intrusive_ptr<Kernel> kernel;
