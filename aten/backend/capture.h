@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aten/tensor.h"
@@ -142,9 +143,12 @@ class SY_API Recorder {
 class SY_API Engine {
  public:
   virtual ~Engine();
-  // nullptr if calls on that device cannot be recorded.
+  // nullptr if calls on that device cannot be recorded. `backend` runs the
+  // graphs: "jit", "interpret", "debug", or a name of graph::add_compiler().
+  // Throws ValueError for another name.
   virtual std::unique_ptr<Recorder> record(Device device,
-                                           GradListener* listener) = 0;
+                                           GradListener* listener,
+                                           std::string_view backend) = 0;
 
  private:
   virtual void* reserved0() { return nullptr; }

@@ -129,6 +129,8 @@ void set(std::string_view what, int64_t value) {
            what);
 }
 
+void set_engine(std::string_view name) { set_lazy_engine(engine_of(name)); }
+
 SY_LIBRARY(lazy, m) {
   m.def("sync_all(bool wait) -> ()", SY_FN(sync_all));
   m.def("sync(Tensor[] tensors, bool wait) -> ()", SY_FN(sync));
@@ -136,6 +138,7 @@ SY_LIBRARY(lazy, m) {
   m.def("text(str what, Tensor[] tensors) -> Tensor", SY_FN(text));
   m.def("explain(str op) -> Tensor", SY_FN(explain));
   m.def("set(str what, int value) -> ()", SY_FN(set));
+  m.def("set_engine(str name) -> ()", SY_FN(set_engine));
 }
 
 }  // namespace

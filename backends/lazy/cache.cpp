@@ -25,6 +25,7 @@ enum Field : uint64_t {
   kOwn,     // nobody else holds the data
   kDevice,
   kHome,  // in whose memory a result belongs
+  kEngine,
   kFields,
 };
 constexpr const char* kFieldNames[kFields] = {
@@ -39,7 +40,8 @@ constexpr const char* kFieldNames[kFields] = {
     "who holds the result",
     "whether its memory may be reused (donation)",
     "the device",
-    "what is written"};
+    "what is written",
+    "the engine"};
 
 class KeyMaker {
  public:
@@ -50,6 +52,7 @@ class KeyMaker {
 
   Key make() {
     add(kDevice, static_cast<uint64_t>(graph_.device.type()));
+    add(kEngine, reinterpret_cast<uintptr_t>(graph_.engine));
     for (const auto& n : graph_.data) {
       for (const Made& m : n->made) add(m.layout);
       add(kOwn, is_own(*n));

@@ -36,8 +36,12 @@ bool Capture::Entry::has(const TensorBase& t) const {
          (s.first >= at(offset) && s.first + s.bytes <= at(offset + numel));
 }
 
-Capture::Capture(Device device, capture::GradListener* listener)
-    : device_(device), listener_(listener), before_(thread_state) {
+Capture::Capture(Device device, const Engine& engine,
+                 capture::GradListener* listener)
+    : device_(device),
+      engine_(engine),
+      listener_(listener),
+      before_(thread_state) {
   thread_state.included |= DispatchKeySet::dense(kLazy).bits();
   if (!device.is_cpu()) {
     thread_state.excluded |= DispatchKeySet::backend(device.type()).bits();
@@ -221,7 +225,7 @@ void Capture::on_new_memory(const Storage& s, bool given) {
   fresh_.emplace(s.get(), weak_intrusive_ptr<StorageImpl>(s));
 }
 
-void Capture::on_pointer(StorageImpl& s, const char* asked, bool) {
+void Capture::on_pointer(StorageImpl& s, const char* asked) {
   if (!is_known(s)) return;
   add_break(str("{} reads elements", asked));
   end_piece();
@@ -283,9 +287,10 @@ namespace {
 
 // Runs what the nodes need, on this thread.
 void run_now(const std::vector<intrusive_ptr<Node>>& roots, Device device,
-             GraphLock& lock) {
+             const Engine& engine, GraphLock& lock) {
   Graph graph = collect(roots);
   graph.device = device;
+  graph.engine = &engine;
   if (graph.nodes.empty()) return;
   ++counters().runs;
   const intrusive_ptr<Plan> plan = find_plan(graph);
@@ -325,14 +330,14 @@ void Capture::end_piece() {
   std::exception_ptr error;
   if (!roots.empty()) {
     try {
-      run_now(roots, device_, lock);
+      run_now(roots, device_, engine_, lock);
     } catch (...) {
       error = std::current_exception();
       // What does not need the call that failed has its elements all the same.
       for (const auto& n : roots) {
         if (n->state != Node::kRecorded) continue;
         try {
-          run_now({n}, device_, lock);
+          run_now({n}, device_, engine_, lock);
         } catch (const Error&) {
         }
       }
@@ -405,6 +410,11 @@ Device recorded_device() {
 Device computing_device() {
   const Capture* const c = Capture::current();
   return c != nullptr ? c->device() : inner_device();
+}
+
+const Engine& computing_engine() {
+  const Capture* const c = Capture::current();
+  return c != nullptr ? c->engine() : lazy_engine();
 }
 
 }  // namespace sy::lazy

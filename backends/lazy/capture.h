@@ -29,13 +29,14 @@ class Capture final : public capture::Recorder, public CaptureHooks {
     return static_cast<Capture*>(thread_state.capture);
   }
 
-  Capture(Device device, capture::GradListener* listener);
+  Capture(Device device, const Engine& engine, capture::GradListener* listener);
   ~Capture() override;
 
   // ---- for the code that records. The caller holds graph_mutex() where it
   // does for the lazy device.
 
   Device device() const { return device_; }
+  const Engine& engine() const { return engine_; }
   bool takes(const TensorBase& t) const;
   // The value that `t` is a part of, and where that begins in the storage of
   // `t`, in elements.
@@ -72,7 +73,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
 
   // ---- CaptureHooks
   void on_new_memory(const Storage& s, bool given) override;
-  void on_pointer(StorageImpl& s, const char* asked, bool writes) override;
+  void on_pointer(StorageImpl& s, const char* asked) override;
   void on_grad(const intrusive_ptr<TensorImpl>& t) override;
 
   // ---- capture::Recorder
@@ -122,6 +123,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   void give_memory();
 
   const Device device_;
+  const Engine& engine_;
   capture::GradListener* const listener_;
   const ThreadModes before_;
   std::deque<Entry> entries_;
@@ -140,5 +142,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
 // Where tensors of recorded calls are, and where these are computed.
 Device recorded_device();
 Device computing_device();
+// What runs the graphs of these calls.
+const Engine& computing_engine();
 
 }  // namespace sy::lazy

@@ -56,6 +56,7 @@ class Finish {
     }
     parts.graph = collect(roots);
     parts.graph.device = c_.device();
+    parts.graph.engine = &c_.engine();
     keep_constants(parts.graph);
     std::set<const Node*> used;  // inputs that the graph reads
     for (const Captured& d : parts.graph.data) used.insert(d.get());
@@ -320,6 +321,7 @@ class Finish {
     }
     renumber(&graph);
     graph.device = c_.device();
+    graph.engine = &c_.engine();
     keep_constants(graph);
     parts.after.resize(parts.data.size());
     parts.results = std::move(results);
@@ -402,12 +404,13 @@ namespace {
 
 class CaptureEngine final : public capture::Engine {
  public:
-  std::unique_ptr<capture::Recorder> record(
-      Device device, capture::GradListener* listener) override {
+  std::unique_ptr<capture::Recorder> record(Device device,
+                                            capture::GradListener* listener,
+                                            std::string_view backend) override {
     if (device.is_lazy() || device.is_meta() || Capture::current() != nullptr) {
       return nullptr;
     }
-    return std::make_unique<Capture>(device, listener);
+    return std::make_unique<Capture>(device, engine_of(backend), listener);
   }
 };
 

@@ -203,6 +203,7 @@ Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
   const uint64_t mark = ++s.mark;
   Graph g;
   g.device = computing_device();
+  g.engine = &computing_engine();
   std::vector<Node*> stack;
   const auto visit = [&](const intrusive_ptr<Node>& n) {
     if (n->mark == mark) return;
@@ -234,13 +235,23 @@ Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
   return g;
 }
 
+namespace {
+
+// The engine may be in a library, which is loaded without the lock.
+GraphLock lock_graph() {
+  lazy_engine();
+  return GraphLock(graph_mutex());
+}
+
+}  // namespace
+
 void compute(Node& node, Cause cause, const OperatorEntry* op) {
-  GraphLock lock(graph_mutex());
+  GraphLock lock = lock_graph();
   run_and_wait({intrusive_ptr<Node>::retain(&node)}, cause, op, lock);
 }
 
 void compute(ArrayRef<Operand> operands, Cause cause, const OperatorEntry* op) {
-  GraphLock lock(graph_mutex());
+  GraphLock lock = lock_graph();
   std::vector<intrusive_ptr<Node>> roots;
   for (const Operand& o : operands) {
     if (o.node->state != Node::kDone) roots.push_back(o.node);
@@ -249,7 +260,7 @@ void compute(ArrayRef<Operand> operands, Cause cause, const OperatorEntry* op) {
 }
 
 void start(ArrayRef<Operand> operands) {
-  GraphLock lock(graph_mutex());
+  GraphLock lock = lock_graph();
   throw_left_error();
   std::vector<intrusive_ptr<Node>> roots;
   for (const Operand& o : operands) {
@@ -261,7 +272,7 @@ void start(ArrayRef<Operand> operands) {
 }
 
 void compute_all(Cause cause, bool wait) {
-  GraphLock lock(graph_mutex());
+  GraphLock lock = lock_graph();
   throw_left_error();
   std::vector<intrusive_ptr<Node>> roots = recorded_roots();
   if (!roots.empty()) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/lazy/engine.h"
 #include "backends/lazy/value.h"
 
 // The recorded calls that are not computed yet, and how they are computed.
@@ -69,6 +70,7 @@ struct Graph {
   std::vector<intrusive_ptr<Node>> nodes;
   std::vector<intrusive_ptr<Node>> data;  // values that they read
   Device device;                          // that computes them
+  const Engine* engine = nullptr;         // that runs them
   // Values that are best made in the memory of data that they replace.
   struct Home {
     int node;  // and its result

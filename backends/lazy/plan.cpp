@@ -4,6 +4,7 @@
 #include <map>
 
 #include "aten/backend/region_builder.h"
+#include "backends/lazy/graph_view.h"
 #include "backends/lazy/groups.h"
 #include "c10/error.h"
 
@@ -66,6 +67,16 @@ class Planner {
   }
 
   intrusive_ptr<Plan> make() {
+    plan_->engine = graph_.engine;
+    if (graph_.engine->kind == Engine::kCompiler) {
+      add_whole();
+      return finished();
+    }
+    if (graph_.engine->kind == Engine::kSingle) {
+      for (size_t i = 0; i < graph_.nodes.size(); ++i) add_node(int(i));
+      find_last_uses();
+      return finished();
+    }
     groups_ = make_groups(graph_);
     recompute_cheap(graph_, wanted_, &groups_);
     find_leaving();
@@ -80,9 +91,7 @@ class Planner {
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
       prepare(plan_->steps[i], groups_of_steps_[i]);
     }
-    plan_->picture = picture_of(graph_);
-    plan_->costs.resize(plan_->steps.size());
-    return std::move(plan_);
+    return finished();
   }
 
  private:
@@ -94,9 +103,43 @@ class Planner {
     return n->made[size_t(v.result)];
   }
 
+  intrusive_ptr<Plan> finished() {
+    plan_->picture = picture_of(graph_);
+    plan_->costs.resize(plan_->steps.size());
+    return std::move(plan_);
+  }
+
+  // All nodes as one step. Its results are what somebody wants.
+  void add_whole() {
+    Step step;
+    step.whole = true;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      step.nodes.push_back(static_cast<int>(i));
+      for (size_t r = 0; r < wanted_[i].size(); ++r) {
+        const ValueRef v{static_cast<int>(i), static_cast<int>(r)};
+        if (wanted_[i][r]) {
+          step.results.push_back({v, {}, -1});
+        } else {
+          step.last_uses.push_back(v);
+        }
+      }
+    }
+    for (size_t k = 0; k < own_data_.size(); ++k) {
+      const auto& made = graph_.data[k]->made;
+      for (size_t r = 0; r < made.size() && own_data_[k]; ++r) {
+        step.last_uses.push_back(
+            {-1 - static_cast<int>(k), static_cast<int>(r)});
+      }
+    }
+    step.text = str("{} calls by {}", step.nodes.size(), graph_.engine->name);
+    plan_->executables = std::make_unique<Executables>();
+    plan_->steps.push_back(std::move(step));
+  }
+
   void add_node(int i) {
     Step step;
     step.nodes = {i};
+    step.text = node(i).name();
     plan_->steps.push_back(std::move(step));
     groups_of_steps_.push_back(nullptr);
   }
@@ -378,10 +421,7 @@ class Planner {
   }
 
   void prepare(Step& step, const Group* g) {
-    if (g == nullptr) {
-      step.text = node(step.nodes[0]).name();
-      return;
-    }
+    if (g == nullptr) return;
     RegionBuilder b(sizes_of(step));
     fill(&b, step, *g);
     step.region = prepare_region(graph_.device.type(), b.region());
@@ -410,12 +450,16 @@ std::string text_of(const Cost& c) {
 
 }  // namespace
 
+Plan::Plan() = default;
+Plan::~Plan() = default;
+
 std::string Plan::text() const {
   std::string text;
   for (size_t i = 0; i < steps.size(); ++i) {
     const std::string cost = text_of(costs[i]);
     text += str("  {}{}{}\n", cost, cost.empty() ? "" : "  ", steps[i].text);
   }
+  if (executables != nullptr) text += executables->text();
   return text;
 }
 

@@ -47,12 +47,15 @@ struct Step {
   };
   std::vector<Size> sizes;
   bool one_row = false;
+  bool whole = false;  // all nodes of the graph, by the engine's compiler
   std::vector<RegionInput> inputs;
   std::vector<RegionResult> results;
   // Values that nobody needs after the step.
   std::vector<ValueRef> last_uses;
   std::string text;  // what it does, a line
 };
+
+class Executables;
 
 // What a step has cost, of the runs together whose time was taken.
 struct Cost {
@@ -61,7 +64,11 @@ struct Cost {
 };
 
 struct Plan final : RefCounted {
+  Plan();
+  ~Plan();
   std::vector<Step> steps;
+  const Engine* engine = nullptr;
+  std::unique_ptr<Executables> executables;  // of a step that is `whole`
   Picture picture;
   std::atomic<int64_t> started{0};  // runs
   // Of each step, and of all. graph_mutex() guards them.

@@ -1,7 +1,6 @@
 #include "backends/lazy/run.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <utility>
 
@@ -22,46 +21,10 @@ PlainModes::PlainModes() : before_(thread_state) {
 }
 PlainModes::~PlainModes() { static_cast<ThreadModes&>(thread_state) = before_; }
 
-std::vector<Value> arguments_of(const Node& node) {
-  std::vector<Value> args;
-  arguments_of(node, &args);
-  return args;
-}
-
-void arguments_of(const Node& node, std::vector<Value>* to) {
-  std::vector<Value>& args = *to;
-  args.assign(node.args.begin(), node.args.end());
-  const Operand* next = node.operands.begin();
-  auto list = node.lists.begin();
-  for (size_t i = 0; i < args.size(); ++i) {
-    if ((node.tensors >> i & 1) != 0) {
-      args[i] = Value(TensorBase(next++->tensor()));
-    } else if (list != node.lists.end() && list->argument == i) {
-      std::vector<TensorBase> tensors;
-      for (const bool there : list->present) {
-        tensors.push_back(there ? TensorBase(next++->tensor()) : TensorBase());
-      }
-      args[i] =
-          list->optional
-              ? Value::optional_tensor_list(tensors.data(), tensors.size())
-              : Value::tensor_list(tensors.data(), tensors.size());
-      ++list;
-    }
-  }
-}
-
 namespace {
 
 // The first runs of a plan whose time is taken, and of how many later ones one.
 constexpr int64_t kTimedRuns = 16;
-
-// The argument that an operand is; it is no list.
-size_t argument_of(const Node& node, size_t operand) {
-  size_t i = 0;
-  for (uint64_t rest = node.tensors;; rest &= rest - 1, ++i) {
-    if (i == operand) return static_cast<size_t>(std::countr_zero(rest));
-  }
-}
 
 }  // namespace
 
@@ -98,6 +61,7 @@ Made& Run::made(ValueRef v) {
 
 void Run::run() {
   const PlainModes modes;
+  thread_state.interpreted = plan_.engine->kind == Engine::kInterpreted;
   const TraceSpan span("lazy graph", [&] {
     return str("{} calls, {} steps", graph_.nodes.size(), plan_.steps.size());
   });
@@ -129,6 +93,7 @@ void Run::count_bytes(const Made& m, const Layout& part) {
 
 // Says which call failed. Of a region it may be any that can.
 void Run::name_calls(const Step& step, Error* e) const {
+  if (step.whole) return;  // has its name
   const Node& first = *graph_.nodes[size_t(step.nodes[0])];
   if (!step.region.defined() &&
       dynamic_cast<const OutOfMemoryError*>(e) == nullptr) {
@@ -201,93 +166,67 @@ void Run::rewind() {
 
 void Run::run_step(const Step& step) {
   if (step.region.defined()) return run_region(step);
-  for (const int i : step.nodes) run_node(*graph_.nodes[size_t(i)]);
+  if (step.whole && run_whole(step)) return;
+  for (const int i : step.nodes) run_single(*graph_.nodes[size_t(i)]);
 }
 
-void Run::run_node(Node& node) {
-  if (node.kind == Node::kEmpty) {
-    Made& m = node.made[0];
-    m.memory = StorageImpl::allocate(m.layout.bytes(), graph_.device);
-    return;
+// What a step that is one node reads, and where its results go.
+class Run::StepMemory final : public NodeMemory {
+ public:
+  StepMemory(Run& run, Node& node) : run_(run), node_(node) {}
+  Device device() const override { return run_.graph_.device; }
+  Tensor operand(size_t k) override { return node_.operands[k].tensor(); }
+  Storage taken(size_t k) override { return run_.taken_or_copied(node_, k); }
+  void set(size_t result, Storage memory) override {
+    node_.made[result].memory = std::move(memory);
   }
-  ++counts_.kernels;
-  for (const Operand& o : node.operands) {
-    count_bytes(o.node->made[o.result], o.layout());
-  }
-  for (const Made& m : node.made) count_bytes(m, m.layout);
-  if (node.kind == Node::kWrite) return run_write(node);
-  run_call(node);
-}
 
-void Run::run_call(Node& node) {
-  if (node.operands.size() <= 1 && node.made.size() == 1 &&
-      node.written.empty() && node.op->has_flag(OperatorDef::kInplace)) {
-    return run_simple(node);
-  }
-  std::vector<Value>& args = args_;
-  std::vector<Value>& results = results_;
-  arguments_of(node, &args);
-  std::vector<Storage> written;
-  for (const uint8_t w : node.written) {
-    written.push_back(taken_or_copied(node, w));
-    args[argument_of(node, w)] =
-        Value(TensorBase(tensor_in(written.back(), node.operands[w].layout())));
-  }
-  results.assign(static_cast<size_t>(node.op->num_results()), Value());
-  OperatorHandle(node.op).call_boxed(args.data(), args.size(), results.data(),
-                                     results.size());
-  args.clear();
-  const size_t own = node.made.size() - node.written.size();
-  for (size_t k = 0; k < written.size(); ++k) {
-    node.made[own + k].memory = std::move(written[k]);
-  }
-  for (size_t i = 0; i < own; ++i) {
-    const Node::Place at = node.result_of.empty()
-                               ? Node::Place{static_cast<int16_t>(i), -1}
-                               : node.result_of[i];
-    Value& r = results[size_t(at.result)];
-    if (at.element < 0) {
-      store(node, i, Tensor(r.to_tensor()));
-      r = Value();
-    } else {
-      store(node, i, Tensor(r.to_tensor_list()[size_t(at.element)]));
+ private:
+  Run& run_;
+  Node& node_;
+};
+
+void Run::run_single(Node& node) {
+  if (node.kind != Node::kEmpty) {
+    ++counts_.kernels;
+    for (const Operand& o : node.operands) {
+      count_bytes(o.node->made[o.result], o.layout());
     }
+    for (const Made& m : node.made) count_bytes(m, m.layout);
   }
-  results.clear();
+  StepMemory memory(*this, node);
+  run_node(node, memory, &scratch_);
 }
 
-// A copy or a constant that no region took.
-void Run::run_simple(Node& node) {
-  Made& m = node.made[0];
-  m.memory = StorageImpl::allocate(m.layout.bytes(), graph_.device);
-  Tensor out = tensor_in(m.memory, m.layout);
-  if (node.args.empty()) return copy_tensor(out, node.operands[0].tensor());
-  out.fill_(node.args[0].to_scalar());
-}
-
-// The memory of a kernel's result, as the node has promised it.
-void Run::store(Node& node, size_t result, const Tensor& computed) {
-  Made& m = node.made[result];
-  SY_CHECK(computed.sizes() == m.layout.sizes() &&
-               computed.scalar_type() == m.layout.dtype,
-           Internal, "[{}] recorded as {}{}, computed as {}{}", node.name(),
-           m.layout.dtype, m.layout.sizes(), computed.scalar_type(),
-           computed.sizes());
-  const bool as_promised = m.layout.is_of(*computed.impl()) &&
-                           computed.storage()->nbytes() >= m.layout.bytes();
-  bool shared = computed.storage()->use_count() > 2;
-  if (as_promised && !shared) {
-    m.memory = computed.storage();
-    return;
+// False if the compiler does not take the graph.
+bool Run::run_whole(const Step& step) {
+  if (view_ == nullptr) {
+    view_ = std::make_unique<GraphView>(graph_, step.results);
+    executable_ = plan_.executables->find(*view_, *plan_.engine);
   }
-  m.memory = StorageImpl::allocate(m.layout.bytes(), graph_.device);
-  copy_tensor(tensor_in(m.memory, m.layout), computed);
+  if (executable_ == nullptr) return false;
+  std::vector<Storage> inputs, outputs(step.results.size());
+  for (int i = 0; i < view_->num_inputs(); ++i) {
+    const Made& m = made(view_->input(i));
+    inputs.push_back(m.memory);
+    count_bytes(m, m.layout);
+  }
+  executable_->run(*view_, {inputs.data(), inputs.size()}, outputs.data());
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    Made& m = made(step.results[k].value);
+    m.memory = std::move(outputs[k]);
+    count_bytes(m, m.layout);
+  }
+  ++counts_.regions;
+  counts_.in_regions += static_cast<int64_t>(step.nodes.size());
+  return true;
 }
 
 // Whether nobody reads the operand's value after this node.
 bool Run::dies(const Node& node, size_t operand) {
   const Operand& o = node.operands[operand];
   const Made& m = o.node->made[o.result];
+  if (plan_.steps[done_].whole) return false;
   for (size_t k = 0; k < node.operands.size(); ++k) {
     const Operand& other = node.operands[k];
     if (k != operand && other.node == o.node && other.result == o.result) {
@@ -311,12 +250,6 @@ Storage Run::taken_or_copied(Node& node, size_t operand) {
   Storage to = StorageImpl::allocate(from.layout.bytes(), graph_.device);
   copy_tensor(tensor_in(to, from.layout), tensor_in(from.memory, from.layout));
   return to;
-}
-
-void Run::run_write(Node& node) {
-  Storage memory = taken_or_copied(node, 0);
-  copy_tensor(tensor_in(memory, *node.window), node.operands[1].tensor());
-  node.made[0].memory = std::move(memory);
 }
 
 void Run::run_region(const Step& step) {

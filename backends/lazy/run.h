@@ -1,6 +1,8 @@
 #pragma once
 
+#include "backends/lazy/graph_view.h"
 #include "backends/lazy/plan.h"
+#include "backends/lazy/run_node.h"
 #include "c10/error.h"
 #include "c10/thread_state.h"
 
@@ -26,14 +28,12 @@ class Run {
   void add_costs();
   void run_step(const Step& step);
   void name_calls(const Step& step, Error* e) const;
-  void run_node(Node& node);
-  void run_call(Node& node);
-  void run_write(Node& node);
-  void run_simple(Node& node);
+  class StepMemory;
+  void run_single(Node& node);
+  bool run_whole(const Step& step);
   void run_region(const Step& step);
   Storage taken_or_copied(Node& node, size_t operand);
   bool dies(const Node& node, size_t operand);
-  void store(Node& node, size_t result, const Tensor& computed);
   const Made& made(ValueRef v) const;
   Made& made(ValueRef v);
   void count_bytes(const Made& m, const Layout& part);
@@ -47,8 +47,11 @@ class Run {
   bool timed_;
   int64_t bytes_ = 0;  // that the step which runs reads and writes
   Counters counts_;
-  // Of the call, or of the region, that runs.
-  std::vector<Value> args_, results_;
+  NodeScratch scratch_;
+  // Of a step that is `whole`, once it has run.
+  std::unique_ptr<GraphView> view_;
+  intrusive_ptr<graph::Executable> executable_;
+  // Of the region that runs.
   std::vector<int64_t> strides_;
   std::vector<RegionMemory> memory_;
   std::vector<program::Uniform> uniforms_;
@@ -66,10 +69,6 @@ class PlainModes {
  private:
   const ThreadModes before_;
 };
-
-// The arguments of a recorded call. Its operands must be computed.
-std::vector<Value> arguments_of(const Node& node);
-void arguments_of(const Node& node, std::vector<Value>* to);
 
 // The operator on tensors of the inner device, below autograd and everything
 // that the calling thread has switched on.

@@ -174,11 +174,12 @@ bool is_exposed(const StorageImpl& s) {
          s.is_handed_out();
 }
 
+graph::Layout view_of(const Layout& l) {
+  return {l.dtype, l.sizes(), l.strides(), l.offset};
+}
+
 Tensor tensor_in(const Storage& memory, const Layout& layout) {
-  const Device device = memory->device();
-  return Tensor(TensorImpl::make(
-      memory, layout.dtype, device, DispatchKeySet::dense(device.type()),
-      layout.sizes(), layout.strides(), layout.offset));
+  return graph::tensor_in(memory, view_of(layout));
 }
 
 intrusive_ptr<Node> data_node(Layout layout) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "aten/backend/graph.h"
 #include "aten/program/op_desc.h"
 #include "aten/tensor.h"
 #include "backends/lazy/few.h"
@@ -226,6 +227,7 @@ Tensor copied_to(Device device, const TensorBase& t);
 void give_value(const TensorBase& t, const intrusive_ptr<Node>& node,
                 uint16_t result);
 
+graph::Layout view_of(const Layout& layout);
 // Memory of the inner device as a tensor.
 Tensor tensor_in(const Storage& memory, const Layout& layout);
 

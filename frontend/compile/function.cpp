@@ -75,7 +75,7 @@ void set_check(bool on) { check_flag() = on; }
 class FunctionState {
  public:
   explicit FunctionState(CompileOptions options)
-      : options_(std::move(options)) {}
+      : options_(with_backend(std::move(options))) {}
 
   struct Entry {
     std::shared_ptr<const Variant> variant;
@@ -111,7 +111,8 @@ class FunctionState {
     }
     const TraceSpan span("capture",
                          [&] { return str("{}: {}", options_.name, why); });
-    Captured c = capture_call(engine(), device, a, body, context, out);
+    Captured c = capture_call(engine(), device, options_.backend, a,
+                              body, context, out);
     std::string broken;
     {
       const std::lock_guard lock(mutex_);
@@ -210,6 +211,11 @@ class FunctionState {
   const CompileOptions options_;
 
  private:
+  static CompileOptions with_backend(CompileOptions options) {
+    const char* const name = std::getenv("SWITCHYARD_COMPILE_BACKEND");
+    if (options.backend.empty() && name != nullptr) options.backend = name;
+    return options;
+  }
   static bool has_backward(const Variant& v) {
     return v.backward != nullptr && v.backward->graph != nullptr;
   }

@@ -18,6 +18,12 @@ struct CompileOptions {
   bool fullgraph = false;
   // How many graphs are kept. The least recently used goes first.
   int max_variants = 8;
+  // What runs the graphs: "jit" (fused loops, those that are hot compiled),
+  // "interpret" (fused, nothing compiled), "debug" (each call by itself), the
+  // name of a library that adds an engine ("pjrt:PLUGIN"), or of an engine that
+  // the program adds (aten/backend/graph.h). Another name is a ValueError of
+  // the first call. "" is SWITCHYARD_COMPILE_BACKEND, or else "jit".
+  std::string backend{};
 };
 
 // Since the callable was compiled.

@@ -237,12 +237,13 @@ class Session final : public capture::GradListener {
 }  // namespace
 
 Captured capture_call(capture::Engine& engine, Device device,
-                      const Arguments& arguments, Body body, void* context,
-                      Outputs* out) {
+                      std::string_view backend, const Arguments& arguments,
+                      Body body, void* context, Outputs* out) {
   Captured result;
   Session session(arguments);
   const uint64_t first = next_sequence_nr();
-  std::unique_ptr<capture::Recorder> recorder = engine.record(device, &session);
+  std::unique_ptr<capture::Recorder> recorder =
+      engine.record(device, &session, backend);
   SY_INTERNAL_ASSERT(recorder != nullptr);
   for (const Tensor& t : arguments.tensors) recorder->add_input(t);
   try {

@@ -21,7 +21,7 @@ struct Captured {
 // Runs the body, once, and records it. nullptr in `recorder`'s place cannot be.
 // Throws what the body throws, when what it has computed until then is done.
 Captured capture_call(capture::Engine& engine, Device device,
-                      const Arguments& arguments, Body body, void* context,
-                      Outputs* out);
+                      std::string_view backend, const Arguments& arguments,
+                      Body body, void* context, Outputs* out);
 
 }  // namespace sy::compiling

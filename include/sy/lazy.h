@@ -119,6 +119,16 @@ inline std::string explain_operator(std::string_view op) {
 inline void report_syncs(bool on) { detail::set("report_syncs", on); }
 inline std::string syncs_text() { return detail::text("syncs"); }
 
+// What runs the graphs, by its name: "jit", "interpret", "debug", or an engine
+// that a library or the program adds (docs/compile.md, Backends).
+// SWITCHYARD_LAZY_ENGINE says what a process begins with. Throws ValueError
+// that lists the names there are.
+inline void set_engine(std::string_view name) {
+  static const auto op =
+      typed_operator<void(std::string_view)>("lazy::set_engine");
+  op.call(name);
+}
+
 // In strict mode only sync() runs anything: what reads a value that is not
 // computed throws ValueError.
 inline void set_strict(bool strict) { detail::set("strict", strict); }

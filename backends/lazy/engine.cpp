@@ -1,0 +1,83 @@
+#include "backends/lazy/engine.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "c10/error.h"
+#include "c10/plugin/load_library.h"
+
+namespace sy::lazy {
+
+namespace {
+
+std::shared_ptr<graph::Compiler> compiler_of(std::string_view name) {
+  if (auto known = graph::find_compiler(name)) return known;
+  std::string why;
+  try {
+    load_library(std::string(name)).keep();
+    why = "its library adds no engine of this name";
+  } catch (const Error& e) {
+    why = e.what();
+  }
+  if (auto added = graph::find_compiler(name)) return added;
+  std::string names;
+  for (const std::string& n : graph::compiler_names()) {
+    names += (names.empty() ? "" : ", ") + n;
+  }
+  SY_CHECK(false, Value, "[engine] expected {} or a library, got '{}': {}",
+           names, name, why);
+  return nullptr;
+}
+
+Engine make_engine(std::string_view name) {
+  const size_t colon = name.find(':');
+  const std::string_view first = name.substr(0, colon);
+  Engine e;
+  e.name = name;
+  if (colon != std::string_view::npos) e.argument = name.substr(colon + 1);
+  if (first == "interpret") {
+    e.kind = Engine::kInterpreted;
+  } else if (first == "debug") {
+    e.kind = Engine::kSingle;
+  } else if (first != "jit") {
+    e.kind = Engine::kCompiler;
+    e.compiler = compiler_of(first);
+  }
+  SY_CHECK(e.kind == Engine::kCompiler || e.argument.empty(), Value,
+           "[engine] {}: expected no argument, got '{}'", first, e.argument);
+  return e;
+}
+
+std::atomic<const Engine*>& current() {
+  static std::atomic<const Engine*> e = [] {
+    const char* const name = std::getenv("SWITCHYARD_LAZY_ENGINE");
+    return &engine_of(name == nullptr ? "" : name);
+  }();
+  return e;
+}
+
+}  // namespace
+
+const Engine& engine_of(std::string_view name) {
+  struct Known {
+    std::mutex mutex;
+    std::map<std::string, std::unique_ptr<const Engine>, std::less<>> engines;
+  };
+  static auto* known = new Known;  // leaked: plans point to engines
+  if (name.empty()) name = "jit";
+  {
+    const std::lock_guard lock(known->mutex);
+    const auto at = known->engines.find(name);
+    if (at != known->engines.end()) return *at->second;
+  }
+  auto made = std::make_unique<const Engine>(make_engine(name));
+  const std::lock_guard lock(known->mutex);
+  return *known->engines.emplace(name, std::move(made)).first->second;
+}
+
+const Engine& lazy_engine() { return *current().load(); }
+void set_lazy_engine(const Engine& engine) { current() = &engine; }
+
+}  // namespace sy::lazy

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "aten/backend/graph.h"
+
+// What runs graphs, by its name.
+
+namespace sy::lazy {
+
+struct Engine {
+  enum Kind : uint8_t {
+    kFused,        // "jit": fused regions, those that are hot compiled
+    kInterpreted,  // "interpret": fused regions, nothing compiled
+    kSingle,       // "debug": each call by itself
+    kCompiler,     // whole graphs by a graph::Compiler
+  };
+  Kind kind = kFused;
+  std::string name;      // as it was asked for
+  std::string argument;  // what stood behind ':'
+  std::shared_ptr<graph::Compiler> compiler;
+};
+
+// "" is "jit". A name that nobody has added is that of a library, which is
+// loaded. The engine stays until the process ends. Throws ValueError that lists
+// the names there are. Thread-safe; not under graph_mutex().
+const Engine& engine_of(std::string_view name);
+
+// Of the lazy device: SWITCHYARD_LAZY_ENGINE, else "jit".
+const Engine& lazy_engine();
+void set_lazy_engine(const Engine& engine);
+
+}  // namespace sy::lazy

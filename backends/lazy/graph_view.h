@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "aten/backend/graph.h"
+#include "backends/lazy/graph.h"
+#include "backends/lazy/plan.h"
+
+// Graphs as compilers see them.
+
+namespace sy::lazy {
+
+// Borrows the nodes, which must keep their operands.
+class GraphView final : public graph::Graph {
+ public:
+  GraphView(const lazy::Graph& graph, const std::vector<RegionResult>& outputs);
+  // Data and result that input i is.
+  ValueRef input(int i) const { return inputs_[size_t(i)]; }
+  void run_call(int i, ArrayRef<Tensor> operands,
+                Storage* results) const override;
+  // Everything that an executable depends on.
+  std::vector<uint64_t> words() const;
+
+ private:
+  graph::Call call_of(const Node& n);
+  int value_of(const Operand& o) const;
+
+  const lazy::Graph& graph_;
+  std::vector<ValueRef> inputs_;
+  std::vector<int> first_of_data_, first_of_node_;
+  std::vector<std::vector<graph::Operand>> operands_;
+};
+
+// What a compiler has made for the graphs of a plan.
+class Executables {
+ public:
+  // Compiles if there is none. nullptr if the compiler does not take the graph.
+  // Thread-safe.
+  intrusive_ptr<graph::Executable> find(const GraphView& graph,
+                                        const Engine& engine);
+  // A line for each, and why some could not be made.
+  std::string text() const;
+
+ private:
+  static constexpr size_t kMost = 64;
+  struct Entry {
+    intrusive_ptr<graph::Executable> executable;
+    uint64_t used = 0;
+  };
+  mutable std::mutex mutex_;
+  std::map<std::vector<uint64_t>, Entry> entries_;
+  uint64_t clock_ = 0;
+  std::string refused_;
+};
+
+}  // namespace sy::lazy
