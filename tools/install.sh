@@ -71,7 +71,8 @@ install_headers
 programs=("$bin/tools/sy/sy" "$bin/codegen/sygen")
 libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_jit.so"
   "$bin/libswitchyard_lapack.so" "$bin/libswitchyard_lazy.so"
-  "$bin/libswitchyard_onednn.so" "$bin/libswitchyard_schema.so")
+  "$bin/libswitchyard_onednn.so" "$bin/libswitchyard_pjrt.so"
+  "$bin/libswitchyard_schema.so")
 install -m 755 "${programs[@]}" "$prefix/bin"
 install -m 755 "${libraries[@]}" "$prefix/lib"
 # Names that only a debugger looks for: a quarter of the library.

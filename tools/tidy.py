@@ -26,7 +26,7 @@ TIDY = "clang-tidy-16"
 CLANG = "clang-16"
 TARGETS = ["//c10/...", "//aten/...", "//autograd/...", "//backends/...",
            "//codegen/...", "//frontend/...", "//runtime/...", "//tools/...",
-           "//:libswitchyard_lazy.so"]
+           "//:libswitchyard_lazy.so", "//:libswitchyard_pjrt.so"]
 # Options of gcc that clang has not, and what is about the object file.
 DROPPED = {"-fno-gnu-unique", "-fopenmp", "-fno-thread-jumps", "-Werror",
            "-fno-canonical-system-headers", "-MD"}
