@@ -58,7 +58,8 @@ OTHER_DTYPES = ("BFloat16", "Double")
 
 
 def output_of(command, threads=1):
-    env = {**LIBRARIES, **os.environ, "OMP_NUM_THREADS": str(threads)}
+    env = {**LIBRARIES, **os.environ, "OMP_NUM_THREADS": str(threads),
+           "PJRT_NPROC": str(threads)}
     run = subprocess.run(command, env=env, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True, check=False)
     if run.returncode != 0:

@@ -20,7 +20,8 @@ import lint
 HERE = os.path.dirname(os.path.realpath(__file__))
 TABLE = "third_party/libraries.txt"
 SENTENCES = ("name", "version", "licence", "does", "instead")
-SOURCES = ("packages", "wheel", "full", "optional", "with")
+SOURCES = ("packages", "wheel", "trial", "full", "optional", "with")
+WHEELS = ("wheel", "trial")
 USES = ("includes", "imports", "commands", "targets", "links", "shared")
 FIELDS = SENTENCES + SOURCES + USES + ("needed", "ships", "copyright")
 
@@ -47,8 +48,8 @@ class Entry:
             lines = values.get(field, [])
             if field in SENTENCES or field == "with":
                 setattr(self, field, " ".join(lines))
-            elif field == "wheel":
-                self.wheel = lines
+            elif field in WHEELS:
+                setattr(self, field, lines)
             else:
                 setattr(self, field, " ".join(lines).split())
 
@@ -64,7 +65,7 @@ def parse(text):
                 field = match[1]
                 if field not in FIELDS:
                     problems.append(f"no field is called '{field}'")
-                elif field in values and field != "wheel":
+                elif field in values and field not in WHEELS:
                     problems.append(f"'{field}' twice in one entry: {line}")
                 values[field].append(match[2])
             elif line.startswith(" ") and field:

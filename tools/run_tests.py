@@ -21,6 +21,9 @@ SANITIZERS = [
     ("asan", ["--config=asan"], ["//test/..."]),
     ("tsan", ["--config=tsan", "--test_tag_filters=tsan"], ["//test/..."]),
 ]
+PJRT = os.path.join(os.environ.get("XDG_CACHE_HOME",
+                                   os.path.expanduser("~/.cache")),
+                    "switchyard", "pjrt-0.11.2", "pjrt_c_api_cpu_plugin.so")
 BATCH = 16  # of tests with sanitizers
 # Tests are no layers: each may include what it likes.
 LAYERS = ["//:switchyard", "//aten/...", "//autograd/...", "//backends/...",
@@ -120,6 +123,16 @@ def sanitized_test(tally, name, options, targets):
                 os.remove(program)
 
 
+def run_pjrt(tally):
+    """XLA beside our engines, where setup could fetch it."""
+    plugin = os.environ.get("SWITCHYARD_PJRT_PLUGIN", PJRT)
+    if not os.path.exists(plugin):
+        print(f"SKIPPED tests with XLA: there is no {plugin}", flush=True)
+        return
+    bazel_test(tally, "pjrt", [f"--test_env=SWITCHYARD_PJRT_PLUGIN={plugin}"],
+               ["//test/backends/pjrt/..."])
+
+
 def run_checks(tally):
     for name, command, advice in CHECKS:
         start = time.monotonic()
@@ -190,6 +203,7 @@ def main():
             for name, flags, targets in SANITIZERS:
                 sanitized_test(tally, name, flags, options.targets or targets)
             if not options.targets:
+                run_pjrt(tally)
                 run_checks(tally)
         if not options.targets:
             check_format(tally)

@@ -7,6 +7,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+pjrt=${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/pjrt-0.11.2
 onednn=${SY_ONEDNN_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/onednn-2023.2.0}
 # shellcheck source=libraries.sh
 source "$root/tools/libraries.sh"
@@ -89,6 +90,23 @@ install_onednn() {
   mv -T "$work/tree" "$onednn"
 }
 
+# A plugin of XLA's for tests. They are skipped without it.
+install_pjrt() {
+  local library=pjrt_c_api_cpu_plugin.so work status=0
+  [ ! -e "$pjrt/$library" ] || return 0
+  echo "setup: downloading a PJRT plugin (60 MB) into $pjrt"
+  mkdir -p "$(dirname "$pjrt")"
+  work=$(mktemp -d "$pjrt.XXXXXX")
+  libraries_lines trial >"$work/wheels.txt"
+  python3 -m pip download -q --no-deps --only-binary :all: --require-hashes \
+    -d "$work" -r "$work/wheels.txt" &&
+    unzip -q -j "$work"/*.whl "*/$library" -d "$work/tree" &&
+    mv -T "$work/tree" "$pjrt" || status=$?
+  rm -rf "$work"
+  [ "$status" -eq 0 ] ||
+    echo "setup: no PJRT plugin: its tests will be skipped" >&2
+}
+
 mapfile -t missing < <(missing_packages)
 if [ "${#missing[@]}" -gt 0 ] || ! have_onednn; then
   command -v dpkg-query >/dev/null ||
@@ -99,3 +117,4 @@ if [ "${#missing[@]}" -gt 0 ] || ! have_onednn; then
   have_onednn || install_onednn
   echo "setup: done"
 fi
+[ "${1:-}" != --full ] || install_pjrt

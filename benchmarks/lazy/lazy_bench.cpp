@@ -1,6 +1,8 @@
 // Programs on the lazy device beside the same on the CPU, as they are and
 // compiled: lazy_NAME, eager_NAME and compiled_NAME. `./sy bench --lazy` runs
-// them and prints the ratios.
+// them and prints the ratios. With a PJRT plugin (SWITCHYARD_PJRT_PLUGIN) also
+// compiled by XLA, and on the lazy device whose graphs XLA runs: pjrt_NAME and
+// pjrtsync_NAME.
 
 #include <benchmark/benchmark.h>
 #include <sy/compile.h>
@@ -27,36 +29,44 @@ Tensor normal(sy::Device device, sy::IntArrayRef sizes) {
   return sy::randn(sizes).to(device);
 }
 
-// Whether the benchmark that runs compiles its steps.
-bool compiles = false;
+// What compiles the steps of the benchmark that runs; nullptr for nothing.
+const char* backend = nullptr;
 
 template <class F>
 auto step_of(F f) -> std::function<decltype(f())()> {
-  if (!compiles) return f;
+  if (backend == nullptr) return f;
   return
-      [compiled = sy::compile(std::move(f))]() mutable { return compiled(); };
+      [compiled = sy::compile(std::move(f), {.backend = backend})]() mutable {
+        return compiled();
+      };
 }
 
-void add(const std::string& name, const char* device, bool compiled,
-         const std::function<void(State&, sy::Device)>& body) {
+void add(const std::string& name, const char* device, const char* compiled,
+         const std::function<void(State&, sy::Device)>& body,
+         const char* engine = "jit") {
   benchmark::RegisterBenchmark(name.c_str(), [=](State& s) {
-    compiles = compiled;
+    backend = compiled;
+    sy::lazy::set_engine(engine);
     body(s, sy::Device(device));
+    sy::lazy::set_engine("jit");
   })->UseRealTime();
 }
 
 // Registers the body for both devices.
 void both(const std::string& name,
           const std::function<void(State&, sy::Device)>& body) {
-  add("lazy_" + name, "lazy", false, body);
-  add("eager_" + name, "cpu", false, body);
+  add("lazy_" + name, "lazy", nullptr, body);
+  add("eager_" + name, "cpu", nullptr, body);
 }
 
 // And compiled: its steps are what step_of() gives.
 void all(const std::string& name,
          const std::function<void(State&, sy::Device)>& body) {
   both(name, body);
-  add("compiled_" + name, "cpu", true, body);
+  add("compiled_" + name, "cpu", "jit", body);
+  if (std::getenv("SWITCHYARD_PJRT_PLUGIN") == nullptr) return;
+  add("pjrt_" + name, "cpu", "pjrt", body);
+  add("pjrtsync_" + name, "lazy", nullptr, body, "pjrt");
 }
 
 template <class F>
@@ -138,12 +148,14 @@ void gelu_1m(State& s, sy::Device device) {
 
 // ---- rows, beside our own fused kernels
 
-bool is_lazy(sy::Device device) { return device.is_lazy(); }
+bool is_fused(sy::Device device) {
+  return device.is_lazy() || backend != nullptr;
+}
 
 void softmax_4096(State& s, sy::Device device) {
   const Tensor x = normal(device, {4096, 1024});
   without_grad(s, device, [&] {
-    if (!is_lazy(device)) return sy::softmax(x, 1);
+    if (!is_fused(device)) return sy::softmax(x, 1);
     const Tensor e = (x - x.amax({1}, true)).exp();
     return e / e.sum({1}, true);
   });
@@ -153,7 +165,7 @@ void layer_norm_4096(State& s, sy::Device device) {
   const Tensor x = normal(device, {4096, 1024});
   const Tensor w = normal(device, {1024}), b = normal(device, {1024});
   without_grad(s, device, [&] {
-    if (!is_lazy(device)) return sy::layer_norm(x, {1024}, w, b);
+    if (!is_fused(device)) return sy::layer_norm(x, {1024}, w, b);
     const Tensor centred = x - x.mean({1}, true);
     const Tensor variance = (centred * centred).mean({1}, true);
     return centred * (variance + 1e-5).rsqrt() * w + b;
@@ -164,7 +176,7 @@ void cross_entropy_4096(State& s, sy::Device device) {
   const Tensor x = normal(device, {4096, 1024});
   const Tensor y = sy::randint(1024, {4096}, sy::kLong).to(device);
   without_grad(s, device, [&] {
-    if (!is_lazy(device)) return sy::cross_entropy_loss(x, y);
+    if (!is_fused(device)) return sy::cross_entropy_loss(x, y);
     const Tensor shifted = x - x.amax({1}, true);
     const Tensor log_sum = shifted.exp().sum({1}, true).log();
     const Tensor at_target = shifted.gather(1, y.unsqueeze(1));
@@ -186,7 +198,8 @@ void adamw(State& s, sy::Device device, const std::vector<int64_t>& sizes) {
   int64_t step = 1;
   const std::function<void()> update = step_of([&] {
     // A number is a constant of a compiled step.
-    const double rate = 1e-3 / static_cast<double>(compiles ? 2 : ++step);
+    const double rate =
+        1e-3 / static_cast<double>(backend != nullptr ? 2 : ++step);
     for (size_t i = 0; i < p.size(); ++i) {
       p[i].mul_(1 - rate * 0.01);
       m[i].mul_(0.9).add_(g[i], 0.1);
@@ -259,9 +272,9 @@ const bool registered = [] {
   both("sync_100", sync_100);
   all("chain_64k", chain_64k);
   all("gelu_1m", gelu_1m);
-  both("softmax_4096", softmax_4096);
-  both("layer_norm_4096", layer_norm_4096);
-  both("cross_entropy_4096", cross_entropy_4096);
+  all("softmax_4096", softmax_4096);
+  all("layer_norm_4096", layer_norm_4096);
+  all("cross_entropy_4096", cross_entropy_4096);
   all("adamw_200", adamw_200);
   all("adamw_200_small", adamw_200_small);
   all("transformer_train", train<sy::bench::Transformer>);
