@@ -21,8 +21,8 @@ struct State {
   Counters counters;
   uint64_t sequence = 0;
   uint64_t mark = 0;
-  // Recorded nodes that may still run. A node takes itself out by its state;
-  // the list is cleaned when it has doubled.
+  // What has not run, each once and in order; what runs stays, as it may fail.
+  // The list is cleaned when it has doubled.
   std::vector<intrusive_ptr<Node>> recorded;
   size_t clean_at = 1024;
   int64_t bytes = 0;
@@ -38,8 +38,9 @@ State& state() {
 // Whether the graph is beyond its bounds. Read without the lock.
 std::atomic<bool> too_large{false};
 
-// Whether anything but the list of recorded nodes knows of the node.
-bool is_dead(const Node& n) {
+// Whether the node has run, or nobody wants it to.
+bool is_over(const Node& n) {
+  if (n.state != Node::kRecorded) return n.state == Node::kDone;
   return std::all_of(n.made.begin(), n.made.end(), [](const Made& m) {
     return m.holders == 0 && m.uses == 0;
   });
@@ -62,15 +63,14 @@ void clean() {
   size_t kept = s.recorded.size();
   for (size_t i = s.recorded.size(); i-- > 0;) {
     intrusive_ptr<Node>& n = s.recorded[i];
-    if (n->state != Node::kRecorded || is_dead(*n)) {
+    if (is_over(*n)) {
       n.reset();
       continue;
     }
-    add_bytes(*n, &bytes);
+    if (n->state == Node::kRecorded) add_bytes(*n, &bytes);
     --kept;
     if (kept != i) s.recorded[kept] = std::move(n);
   }
-  // What ran and failed is recorded again at the end of the list.
   s.recorded.erase(s.recorded.begin(),
                    s.recorded.begin() + static_cast<int64_t>(kept));
   s.bytes = bytes;
@@ -134,7 +134,6 @@ Counters& counters() { return state().counters; }
 void add_recorded(const intrusive_ptr<Node>& node) {
   State& s = state();
   if (Capture::current() != nullptr) {
-    node->captured = true;
     Capture::current()->keep(node);
     node->sequence = ++s.sequence;
     if (node->kind != Node::kEmpty) ++s.counters.recorded;
@@ -148,10 +147,6 @@ void add_recorded(const intrusive_ptr<Node>& node) {
   if (node->kind != Node::kEmpty) ++s.counters.recorded;
   too_large = static_cast<int64_t>(s.recorded.size()) > s.max_nodes ||
               s.bytes > s.max_bytes;
-}
-
-void record_again(const intrusive_ptr<Node>& node) {
-  if (!node->captured) state().recorded.push_back(node);
 }
 
 void forget_finished() { clean(); }
@@ -175,19 +170,14 @@ void run_if_too_large(const char* op) {
 
 namespace {
 
-// The list of what is recorded has nodes in order, but for those that were to
-// run and failed. All of `nodes` have the mark.
+// All of `nodes` have the mark.
 void sort_as_recorded(uint64_t mark, std::vector<intrusive_ptr<Node>>* nodes) {
   const auto& list = state().recorded;
   if (list.size() < 4 * nodes->size()) {
     std::vector<intrusive_ptr<Node>> sorted;
     sorted.reserve(nodes->size());
-    uint64_t last = 0;
     for (const auto& n : list) {
-      if (n->mark != mark || n->state != Node::kRecorded) continue;
-      if (n->sequence < last) break;
-      last = n->sequence;
-      sorted.push_back(n);
+      if (n->mark == mark && n->state == Node::kRecorded) sorted.push_back(n);
     }
     if (sorted.size() == nodes->size()) return nodes->swap(sorted);
   }
@@ -298,6 +288,7 @@ std::vector<intrusive_ptr<Node>> recorded_roots() {
   clean();
   std::vector<intrusive_ptr<Node>> roots;
   for (const auto& n : state().recorded) {
+    if (n->state != Node::kRecorded) continue;
     const auto held = [](const Made& m) { return m.holders > 0; };
     if (std::any_of(n->made.begin(), n->made.end(), held)) roots.push_back(n);
   }

@@ -40,8 +40,6 @@ struct Counters {
 Counters& counters();
 // Puts a node among those to run.
 void add_recorded(const intrusive_ptr<Node>& node);
-// A node that was to run and did not.
-void record_again(const intrusive_ptr<Node>& node);
 // Gives up what is not needed after a run.
 void forget_finished();
 

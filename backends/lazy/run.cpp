@@ -118,10 +118,9 @@ void Run::finish() {
     for (const int i : plan_.steps[s].nodes) {
       if (again[size_t(i)]) continue;
       again[size_t(i)] = true;
-      const intrusive_ptr<Node>& n = graph_.nodes[size_t(i)];
-      n->state = Node::kRecorded;
-      n->take_uses_back();
-      record_again(n);
+      Node& n = *graph_.nodes[size_t(i)];
+      n.state = Node::kRecorded;
+      n.take_uses_back();
     }
   }
   for (size_t i = 0; i < again.size(); ++i) {

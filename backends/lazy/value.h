@@ -138,7 +138,6 @@ struct Node final : RefCounted {
   State state = kRecorded;
   bool keepdim = false;   // of kReduce
   bool released = false;  // its operands count as uses no more
-  bool captured = false;  // not among the calls of the lazy device
   ScalarType compute = ScalarType::Undefined;
   const OperatorEntry* op;  // nullptr for kData, kEmpty and kWrite
   uint64_t sequence = 0;    // grows with each recorded node

@@ -1,0 +1,26 @@
+#include "test/backends/lazy/on_lazy.h"
+
+// Calls that nobody wants any more keep no memory.
+
+namespace sy {
+namespace {
+
+int64_t allocated() { return memory_stats().allocated; }
+
+TEST(LazyDeadCalls, AGraphThatFailedIsFreedOnceItsTensorsAreGone) {
+  lazy_device();
+  lazy::sync(lazy::kWait);
+  const int64_t before = allocated();
+  {
+    const Tensor zero = zeros({64}, on_lazy(kLong));
+    Tensor y = floor_divide(ones({64}, on_lazy(kLong)).cumsum(0), zero);
+    for (int i = 0; i < 4; ++i) y = cumsum(y, 0);
+    EXPECT_THROW(lazy::sync({y}, lazy::kWait), Error);
+    EXPECT_THROW(y.to(kCPU), Error) << "it stays recorded";
+  }
+  lazy::sync(lazy::kWait);
+  EXPECT_EQ(allocated(), before);
+}
+
+}  // namespace
+}  // namespace sy
