@@ -45,7 +45,7 @@ constexpr const char* kFieldNames[kFields] = {
 
 class KeyMaker {
  public:
-  // Of a graph that has gone through count_inside().
+  // Of a graph that has gone through find_wanted().
   explicit KeyMaker(const Graph& graph) : graph_(graph) {
     key_.words.reserve(24 * graph.nodes.size());
   }
@@ -102,7 +102,7 @@ class KeyMaker {
     }
     for (const Made& m : n.made) {
       add(m.layout);
-      add(kWanted, is_wanted(m));
+      add(kWanted, m.wanted);
     }
     if (n.window) add_part(*n.window, n.made[0].layout);
   }
@@ -229,7 +229,7 @@ std::string explain(const Key& key, const Graph& graph) {
 
 intrusive_ptr<Plan> find_plan(const Graph& graph) {
   Cache& c = cache();
-  count_inside(graph);
+  find_wanted(graph);
   Key key = KeyMaker(graph).make();
   if (c.collide) key.hash = 0;
   for (auto e = c.entries.begin(); e != c.entries.end(); ++e) {

@@ -38,7 +38,7 @@ bool map_dims(const Layout& part, const Layout& of, std::vector<int8_t>* dims) {
   return true;
 }
 
-void count_inside(const Graph& graph) {
+void find_wanted(const Graph& graph) {
   for (const auto* list : {&graph.nodes, &graph.data}) {
     for (const auto& n : *list) {
       for (Made& m : n->made) m.inside = 0;
@@ -47,10 +47,16 @@ void count_inside(const Graph& graph) {
   for (const auto& n : graph.nodes) {
     for (const Operand& o : n->operands) ++o.node->made[o.result].inside;
   }
+  for (const auto* list : {&graph.nodes, &graph.data}) {
+    for (const auto& n : *list) {
+      for (Made& m : n->made) m.wanted = m.holders > 0 || m.uses > m.inside;
+    }
+  }
 }
 
 bool is_own(const Node& data) {
-  return std::none_of(data.made.begin(), data.made.end(), is_wanted);
+  return std::none_of(data.made.begin(), data.made.end(),
+                      [](const Made& m) { return m.wanted; });
 }
 
 namespace {
@@ -61,7 +67,7 @@ class Planner {
       : graph_(graph), plan_(make_intrusive<Plan>()) {
     for (const auto& n : graph.nodes) {
       std::vector<bool>& wanted = wanted_.emplace_back();
-      for (const Made& m : n->made) wanted.push_back(is_wanted(m));
+      for (const Made& m : n->made) wanted.push_back(m.wanted);
     }
     for (const auto& n : graph.data) own_data_.push_back(is_own(*n));
   }

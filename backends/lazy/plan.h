@@ -81,12 +81,10 @@ struct Plan final : RefCounted {
   std::string dot() const;
 };
 
-// Counts, for each value, the operands of the graph that read it.
-void count_inside(const Graph& graph);
-// Whether somebody beyond the graph wants a value, after count_inside().
-inline bool is_wanted(const Made& m) {
-  return m.holders > 0 || m.uses > m.inside;
-}
+// Finds out, for each value, whether somebody beyond the graph wants it. That
+// may change at any time: whoever plans asks once.
+void find_wanted(const Graph& graph);
+// Whether nobody does, after find_wanted().
 bool is_own(const Node& data);
 
 intrusive_ptr<Plan> make_plan(const Graph& graph);

@@ -102,6 +102,7 @@ struct Made {
   Count holders;        // storages of lazy tensors
   Count uses;           // operands
   uint32_t inside = 0;  // operands of the graph that is looked at
+  bool wanted = false;  // by others than that graph, when it was looked at
 };
 
 // A recorded call, or data. graph_mutex() guards its changes.
