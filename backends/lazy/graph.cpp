@@ -22,8 +22,9 @@ struct State {
   uint64_t sequence = 0;
   uint64_t mark = 0;
   // What has not run, each once and in order; what runs stays, as it may fail.
-  // The list is cleaned when it has doubled.
-  std::vector<intrusive_ptr<Node>> recorded;
+  // A weak owner, so nodes may be dead. The list is cleaned when it has
+  // doubled.
+  std::vector<Node*> recorded;
   size_t clean_at = 1024;
   int64_t bytes = 0;
   int64_t max_nodes = 20000, max_bytes = int64_t{4} << 30;
@@ -38,14 +39,6 @@ State& state() {
 // Whether the graph is beyond its bounds. Read without the lock.
 std::atomic<bool> too_large{false};
 
-// Whether the node has run, or nobody wants it to.
-bool is_over(const Node& n) {
-  if (n.state != Node::kRecorded) return n.state == Node::kDone;
-  return std::all_of(n.made.begin(), n.made.end(), [](const Made& m) {
-    return m.holders == 0 && m.uses == 0;
-  });
-}
-
 // No tensor has as many bytes, but sizes may say so before memory is asked for.
 void add_bytes(const Node& n, int64_t* to) {
   for (const Made& m : n.made) {
@@ -55,25 +48,18 @@ void add_bytes(const Node& n, int64_t* to) {
   }
 }
 
-// Drops nodes that have run and those that nobody wants any more. The latest
-// go first, so that what only they need goes with them.
+// Forgets nodes that have run, and dead ones.
 void clean() {
   State& s = state();
-  int64_t bytes = 0;
-  size_t kept = s.recorded.size();
-  for (size_t i = s.recorded.size(); i-- > 0;) {
-    intrusive_ptr<Node>& n = s.recorded[i];
-    if (is_over(*n)) {
-      n.reset();
-      continue;
+  s.bytes = 0;
+  std::erase_if(s.recorded, [&](Node* n) {
+    if (n->state == Node::kDone || n->use_count() == 0) {
+      RefCountedAccess<Node>::release_weak(n);
+      return true;
     }
-    if (n->state == Node::kRecorded) add_bytes(*n, &bytes);
-    --kept;
-    if (kept != i) s.recorded[kept] = std::move(n);
-  }
-  s.recorded.erase(s.recorded.begin(),
-                   s.recorded.begin() + static_cast<int64_t>(kept));
-  s.bytes = bytes;
+    if (n->state == Node::kRecorded) add_bytes(*n, &s.bytes);
+    return false;
+  });
   s.clean_at = std::max<size_t>(1024, 2 * s.recorded.size());
 }
 
@@ -139,10 +125,10 @@ void add_recorded(const intrusive_ptr<Node>& node) {
     if (node->kind != Node::kEmpty) ++s.counters.recorded;
     return;
   }
-  // Before the node is in the list: nobody holds it yet.
   if (s.recorded.size() >= s.clean_at || s.bytes > s.max_bytes) clean();
   node->sequence = ++s.sequence;
-  s.recorded.push_back(node);
+  s.recorded.push_back(node.get());
+  RefCountedAccess<Node>::retain_weak(node.get());
   add_bytes(*node, &s.bytes);
   if (node->kind != Node::kEmpty) ++s.counters.recorded;
   too_large = static_cast<int64_t>(s.recorded.size()) > s.max_nodes ||
@@ -170,14 +156,15 @@ void run_if_too_large(const char* op) {
 
 namespace {
 
-// All of `nodes` have the mark.
+// `nodes` are the recorded ones that have the mark.
 void sort_as_recorded(uint64_t mark, std::vector<intrusive_ptr<Node>>* nodes) {
   const auto& list = state().recorded;
   if (list.size() < 4 * nodes->size()) {
     std::vector<intrusive_ptr<Node>> sorted;
     sorted.reserve(nodes->size());
-    for (const auto& n : list) {
-      if (n->mark == mark && n->state == Node::kRecorded) sorted.push_back(n);
+    for (Node* const n : list) {
+      if (n->mark != mark || n->state != Node::kRecorded) continue;
+      sorted.push_back(intrusive_ptr<Node>::retain(n));
     }
     if (sorted.size() == nodes->size()) return nodes->swap(sorted);
   }
@@ -287,10 +274,13 @@ std::vector<intrusive_ptr<Node>> recorded_roots() {
   const std::lock_guard lock(graph_mutex());
   clean();
   std::vector<intrusive_ptr<Node>> roots;
-  for (const auto& n : state().recorded) {
+  for (Node* const n : state().recorded) {
     if (n->state != Node::kRecorded) continue;
     const auto held = [](const Made& m) { return m.holders > 0; };
-    if (std::any_of(n->made.begin(), n->made.end(), held)) roots.push_back(n);
+    if (std::none_of(n->made.begin(), n->made.end(), held)) continue;
+    // Another thread may be letting go of it.
+    if (!RefCountedAccess<Node>::lock(n)) continue;
+    roots.push_back(intrusive_ptr<Node>::reclaim(n));
   }
   return roots;
 }

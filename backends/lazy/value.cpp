@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <typeinfo>
+#include <utility>
 
 #include "aten/engine/copy.h"
 #include "backends/lazy/capture.h"
@@ -55,6 +56,42 @@ Tensor Operand::tensor() const {
 void Node::drop_operands() noexcept {
   if (!released) release_uses();
   operands.clear();
+}
+
+namespace {
+
+// Dead calls of this thread that have not given up yet what they own.
+struct DeadCalls {
+  bool busy = false;
+  Node* first = nullptr;
+};
+constinit thread_local DeadCalls dead_calls;
+
+}  // namespace
+
+// A chain of calls goes one by one, not by recursion.
+void Node::release_resources() noexcept {
+  using Access = RefCountedAccess<Node>;
+  DeadCalls& dead = dead_calls;
+  if (dead.busy) {
+    Access::retain_weak(this);
+    next_dead = std::exchange(dead.first, this);
+    return;
+  }
+  dead.busy = true;
+  drop();
+  while (Node* const n = dead.first) {
+    dead.first = n->next_dead;
+    n->drop();
+    Access::release_weak(n);
+  }
+  dead.busy = false;
+}
+
+void Node::drop() noexcept {
+  drop_operands();
+  args.clear();
+  for (Made& m : made) m.memory.reset();
 }
 
 void Node::release_uses() noexcept {

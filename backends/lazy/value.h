@@ -105,7 +105,9 @@ struct Made {
   bool wanted = false;  // by others than that graph, when it was looked at
 };
 
-// A recorded call, or data. graph_mutex() guards its changes.
+// A recorded call, or data. graph_mutex() guards its changes. Who wants it owns
+// it: storages of tensors, readers, a graph that runs. So it goes when nobody
+// does, on whichever thread; the list of recorded calls is a weak owner.
 struct Node final : RefCounted {
   enum Kind : uint8_t {
     kData,       // elements from outside
@@ -127,7 +129,9 @@ struct Node final : RefCounted {
   static void* operator new(size_t n) { return pool_allocate(n); }
   static void operator delete(void* p, size_t n) { pool_free(p, n); }
   ~Node() { drop_operands(); }
+  void release_resources() noexcept;  // when its last owner goes
   const char* name() const;
+  void drop() noexcept;  // all that it owns
   void drop_operands() noexcept;
   void add_operand(Operand o);
   // A node that will run does not keep others from using the memory again that
@@ -170,6 +174,7 @@ struct Node final : RefCounted {
 
   int index = -1;  // for the code that walks graphs
   uint64_t mark = 0;
+  Node* next_dead = nullptr;
 };
 
 std::recursive_mutex& graph_mutex();

@@ -22,5 +22,28 @@ TEST(LazyDeadCalls, AGraphThatFailedIsFreedOnceItsTensorsAreGone) {
   EXPECT_EQ(allocated(), before);
 }
 
+TEST(LazyDeadCalls, TheMemoryThatACallReadsGoesWithIt) {
+  lazy_device();
+  const int64_t before = allocated();
+  {
+    const Tensor x = sample({1000}).to(lazy_device());
+    const Tensor y = (x.exp() * x).cumsum(0);
+  }
+  EXPECT_EQ(allocated(), before) << "without a sync";
+}
+
+TEST(LazyDeadCalls, APlanDoesNotKnowOfThem) {
+  const Tensor x = sample({100}).to(lazy_device());
+  const auto program = [&](bool with_dead_call) {
+    const Tensor t = x.tanh().cumsum(0);
+    if (with_dead_call) const Tensor dead = t + 1;
+    return t.exp();
+  };
+  program(false).to(kCPU);
+  const int64_t misses = lazy::counters().misses;
+  program(true).to(kCPU);
+  EXPECT_EQ(lazy::counters().misses, misses) << lazy::explain();
+}
+
 }  // namespace
 }  // namespace sy

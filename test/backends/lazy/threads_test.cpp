@@ -86,6 +86,23 @@ TEST(LazyThreads, AnErrorThatNobodyWaitedForReachesTheNextSync) {
   EXPECT_TRUE(allclose((x + 1).to(kCPU), x.to(kCPU) + 1));
 }
 
+TEST(LazyThreads, CallsDieWhereTheirTensorsDo) {
+  const Tensor x = rand({16}).to(lazy_device());
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Tensor> chain(200, x);
+    for (size_t i = 1; i < chain.size(); ++i) chain[i] = chain[i - 1] + 1;
+    const Tensor last = chain.back() * 2;
+    std::thread dropping([&] {
+      for (Tensor& t : chain) t.reset();
+    });
+    Tensor other = x;
+    for (int i = 0; i < 200; ++i) other = other + 1;
+    lazy::sync(lazy::kWait);
+    dropping.join();
+    ASSERT_TRUE(allclose(last.to(kCPU), (x.to(kCPU) + 199) * 2));
+  }
+}
+
 TEST(LazyThreads, AForkedChildComputes) {
   const Tensor x = ones({64}).to(lazy_device());
   const Tensor y = x + 1;
