@@ -153,11 +153,31 @@ std::vector<Tensor> GradFrame::grads() const {
   return r;
 }
 
+namespace {
+
+// Of an edge to an empty vector; another gradient stays.
+Tensor empty_grad(const Tensor& grad, const Edge& e) {
+  const IntArrayRef to = e.node->output(e.input_nr).sizes();
+  return to.size() == 1 && to[0] == 0 ? rt::reshape(grad, to) : grad;
+}
+
+}  // namespace
+
 void GradFrame::set_list(int k, const std::vector<Tensor>& list) {
   SY_CHECK(list.size() == static_cast<size_t>(count(k)), Value,
            "{}expected {} gradients for argument {}, got {}",
            backward_prefix(node_), count(k), k, list.size());
-  for (int i = 0; i < count(k); ++i) set(k, i, list[static_cast<size_t>(i)]);
+  for (int i = 0; i < count(k); ++i) {
+    const Tensor& grad = list[static_cast<size_t>(i)];
+    // cat() takes an empty vector beside tensors of any dims. Its part of their
+    // gradient has those dims, and no elements.
+    const bool of_vector =
+        grad.defined() && grad.numel() == 0 && grad.dim() > 1 && needs(k, i);
+    set(k, i,
+        of_vector
+            ? empty_grad(grad, node_.edge(first(k) + static_cast<uint32_t>(i)))
+            : grad);
+  }
 }
 
 std::string display_name(const OperatorEntry& op) {
