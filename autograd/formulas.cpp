@@ -99,4 +99,8 @@ Tensor as_strided_backward(const Tensor& grad, const Geometry& base,
   return shares == 1 ? r : rt::mul(r, 1.0 / static_cast<double>(shares));
 }
 
+Tensor as_numbers(const Tensor& t, const Tensor& grad) {
+  return t.scalar_type() == kBool ? rt::to_dtype(t, grad.scalar_type()) : t;
+}
+
 }  // namespace sy::autograd

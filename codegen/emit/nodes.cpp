@@ -37,15 +37,16 @@ std::set<std::string> names_in_scope(const Operator& op,
 }
 
 // A saved member as a variable of its own name.
-std::string variable(const Saved& s, const std::set<std::string>& taken) {
+std::string variable(const Saved& s, const std::set<std::string>& taken,
+                     bool changes = false) {
   std::string member = s.cpp + "_";
   if (taken.contains(member)) member = "this->" + member;
   const std::string list = lang::fresh_name(s.cpp + "_list", taken);
   const std::string unpack = fmt::format(R"((*this, "{}");)", s.name);
   switch (s.kind) {
     case Saved::kTensor:
-      return fmt::format("const Tensor {} = {}.unpack{}", s.cpp, member,
-                         unpack);
+      return fmt::format("{}Tensor {} = {}.unpack{}", changes ? "" : "const ",
+                         s.cpp, member, unpack);
     case Saved::kOptional:
       return fmt::format(
           "const std::optional<Tensor> {} = {}.unpack_optional{}", s.cpp,
@@ -197,12 +198,14 @@ class NodeEmitter {
       w_.line("{}const SavedMeta& {} = {}.argument({});", pad,
               lang::cpp_name(f.own), f_, k);
     }
+    const std::set<std::string> numbers = used_as_numbers(f);
     for (const Saved& s : plan_.saved) {
       if (mentions(f.names, s.name) && s.name != f.own) {
-        w_.block(variable(s, taken_), static_cast<int>(pad.size()));
+        w_.block(variable(s, taken_, numbers.contains(s.cpp)),
+                 static_cast<int>(pad.size()));
       }
     }
-    if (f.fused) return fused(f, pad);
+    if (f.fused) return fused(f, numbers, pad);
     for (const std::string& s : f.code.statements) w_.line(pad + s);
     set(f, pad, f.code.value);
   }
@@ -225,7 +228,29 @@ class NodeEmitter {
     }
   }
 
-  void fused(const GradFormula& f, const std::string& pad) {
+  // The saved arguments that the program uses as numbers and that may be truth
+  // values: what has a gradient is not.
+  std::set<std::string> used_as_numbers(const GradFormula& f) const {
+    std::set<std::string> out;
+    if (!f.fused || !mentions(f.names, "grad")) return out;
+    for (const lang::ProgramInput& in : fused_parts(op_, f).program.inputs) {
+      const int argument = op_.base.schema.argument_index(in.name);
+      const bool has_grad =
+          std::any_of(f.targets.begin(), f.targets.end(), [&](std::size_t t) {
+            return static_cast<int>(plan_.arguments[t]) == argument;
+          });
+      if (has_grad || in.reg_class != lang::RegClass::kValue) continue;
+      for (const Saved& s : plan_.saved) {
+        if (s.name == in.name && s.kind == Saved::kTensor && !s.is_result) {
+          out.insert(s.cpp);
+        }
+      }
+    }
+    return out;
+  }
+
+  void fused(const GradFormula& f, const std::set<std::string>& numbers,
+             const std::string& pad) {
     const lang::Program p = fused_parts(op_, f).program;
     std::vector<std::string> inputs;
     for (const lang::ProgramInput& in : p.inputs) {
@@ -246,6 +271,10 @@ class NodeEmitter {
     w_.line("{}Tensor {} = fused_{}({{{}}});", pad, g, fused_id(op_, plan_, f),
             args);
     w_.line("{}if (!{}.defined()) {{", pad, g);
+    if (!numbers.empty()) w_.include("autograd/formulas.h");
+    for (const std::string& n : numbers) {
+      w_.line("{}  {} = as_numbers({}, grad);", pad, n, n);
+    }
     for (const std::string& s : f.code.statements) w_.line("{}  {}", pad, s);
     w_.line("{}  {} = {};", pad, g, f.code.value);
     w_.line("{}}}", pad);

@@ -73,6 +73,7 @@ constexpr auto kReferred = std::to_array<std::string_view>({
     "TensorList",
     "TensorOptions",
     "any_requires_grad",
+    "as_numbers",
     "as_strided_backward",
     "assert",
     "below_autograd",

@@ -105,6 +105,9 @@ class InterpretedNode final : public NodeOfMany {
   void unpack(const Gradient::Formula& formula, GradFrame& f,
               Environment* env) const;
   Tensor fused(const Gradient::Formula& formula, const Environment& env) const;
+  // Truth values that the program uses as numbers become such.
+  static void count_truths(const FusedFormula& fused, const Tensor& grad,
+                           Environment* env);
   static void set(const Gradient::Formula& formula, GradFrame& f,
                   const Value* gradients);
 
@@ -239,6 +242,16 @@ Tensor InterpretedNode::fused(const Gradient::Formula& formula,
   return formula.fused->run({inputs, scalars});
 }
 
+void InterpretedNode::count_truths(const FusedFormula& fused,
+                                   const Tensor& grad, Environment* env) {
+  const size_t n = fused.reads.size() - fused.data.scalars().size();
+  for (size_t i = 0; i < n; ++i) {
+    if ((fused.data.op().program.body.bool_inputs >> i & 1) != 0) continue;
+    Value& v = env->values[static_cast<size_t>(fused.reads[i])];
+    v = Value(TensorBase(as_numbers(as_tensor(v), grad)));
+  }
+}
+
 void InterpretedNode::set(const Gradient::Formula& formula, GradFrame& f,
                           const Value* gradients) {
   for (size_t i = 0; i < formula.targets.size(); ++i) {
@@ -278,6 +291,7 @@ void InterpretedNode::apply(GradFrame& f) {
     if (one.defined()) {
       gradients[0] = Value(TensorBase(std::move(one)));
     } else {
+      if (formula.fused) count_truths(*formula.fused, f.grad(), &env);
       formula.program->run(env.names.data(), gradients.data(),
                            gradients.size());
     }

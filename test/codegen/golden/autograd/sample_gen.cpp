@@ -1,6 +1,7 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
 #include "aten/backend/fused_pointwise.h"
 #include "aten/ops/sample_ops.h"
+#include "autograd/formulas.h"
 #include "autograd/generated_support.h"
 
 namespace sy {
@@ -246,26 +247,28 @@ struct SoftenBackward final : NodeOf<2> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();
     if (f.needs(0)) {
-      const Tensor weight = weight_.unpack(*this, "weight");
+      Tensor weight = weight_.unpack(*this, "weight");
       const auto& slope = slope_;
       const std::string_view mode = mode_;
       const TensorBase* const inputs[] = {&grad, &weight};
       const Scalar scalars[] = {Scalar(mode == "half"), slope};
       Tensor g = fused_soften_self_grad({inputs, scalars});
       if (!g.defined()) {
+        weight = as_numbers(weight, grad);
         g = sy::mul(sy::mul(sy::mul(grad, mode == "half" ? 0.5 : 1), weight),
                     slope);
       }
       f.set(0, std::move(g));
     }
     if (f.needs(1)) {
-      const Tensor self = self_.unpack(*this, "self");
+      Tensor self = self_.unpack(*this, "self");
       const auto& slope = slope_;
       const std::string_view mode = mode_;
       const TensorBase* const inputs[] = {&grad, &self};
       const Scalar scalars[] = {Scalar(mode == "half"), slope};
       Tensor g = fused_soften_weight_grad({inputs, scalars});
       if (!g.defined()) {
+        self = as_numbers(self, grad);
         g = sy::mul(sy::mul(sy::mul(grad, mode == "half" ? 0.5 : 1), self),
                     slope);
       }
