@@ -76,8 +76,8 @@ GraphView::GraphView(const lazy::Graph& graph,
     : graph_(graph) {
   device_ = graph.device;
   for (size_t i = 0; i < graph.data.size(); ++i) {
-    first_of_data_.push_back(static_cast<int>(values_.size()));
     const Node& n = *graph.data[i];
+    first_[&n] = static_cast<int>(values_.size());
     for (size_t r = 0; r < n.made.size(); ++r) {
       values_.push_back(view_of(n.made[r].layout));
       inputs_.push_back({-1 - static_cast<int>(i), static_cast<int>(r)});
@@ -86,26 +86,21 @@ GraphView::GraphView(const lazy::Graph& graph,
   num_inputs_ = static_cast<int>(values_.size());
   operands_.resize(graph.nodes.size());
   for (const auto& n : graph.nodes) {
-    first_of_node_.push_back(static_cast<int>(values_.size()));
+    first_[n.get()] = static_cast<int>(values_.size());
     calls_.push_back(call_of(*n));
     for (const Made& m : n->made) values_.push_back(view_of(m.layout));
   }
   for (const RegionResult& r : outputs) {
-    outputs_.push_back(first_of_node_[size_t(r.value.node)] + r.value.result);
+    const Node* const n = graph.nodes[size_t(r.value.node)].get();
+    outputs_.push_back(first_[n] + r.value.result);
   }
-}
-
-int GraphView::value_of(const Operand& o) const {
-  const int at = o.node->index;
-  return (at < 0 ? first_of_data_[size_t(-1 - at)]
-                 : first_of_node_[size_t(at)]) +
-         o.result;
 }
 
 graph::Call GraphView::call_of(const Node& n) {
   std::vector<graph::Operand>& operands = operands_[calls_.size()];
   for (const Operand& o : n.operands) {
-    operands.push_back({value_of(o), o.part == nullptr, view_of(o.layout())});
+    operands.push_back({first_.at(o.node.get()) + o.result, o.part == nullptr,
+                        view_of(o.layout())});
   }
   graph::Call c;
   c.kind = kind_of(n);

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "aten/backend/graph.h"
@@ -25,11 +26,12 @@ class GraphView final : public graph::Graph {
 
  private:
   graph::Call call_of(const Node& n);
-  int value_of(const Operand& o) const;
 
   const lazy::Graph& graph_;
   std::vector<ValueRef> inputs_;
-  std::vector<int> first_of_data_, first_of_node_;
+  // The first value of each node. Node::index is that in another graph, if
+  // several read the same data.
+  std::unordered_map<const Node*, int> first_;
   std::vector<std::vector<graph::Operand>> operands_;
 };
 

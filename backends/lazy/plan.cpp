@@ -75,7 +75,7 @@ class Planner {
   intrusive_ptr<Plan> make() {
     plan_->engine = graph_.engine;
     if (graph_.engine->kind == Engine::kCompiler) {
-      add_whole();
+      if (!graph_.nodes.empty()) add_whole();
       return finished();
     }
     if (graph_.engine->kind == Engine::kSingle) {

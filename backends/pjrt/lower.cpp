@@ -355,7 +355,7 @@ class Lowering {
       types += str("{}{}", types.empty() ? "" : ", ", type_of(x));
       out_.output_shapes.push_back({x.dtype, x.sizes});
     }
-    b_.line(str("return {} : {}", names, types));
+    b_.line(names.empty() ? "return" : str("return {} : {}", names, types));
     out_.text = str("func.func @main({}) -> ({}) {{\n{}}}\n", arguments_, types,
                     b_.take());
   }

@@ -174,11 +174,13 @@ class Steps {
     const Ssa ratio = b_.binary("stablehlo.divide", small, large);
     const Ssa root =
         b_.unary("stablehlo.sqrt", add(b_.like(x, 1.0), mul(ratio, ratio)));
-    const Ssa infinite = b_.compare(
-        "EQ", large, b_.like(x, std::numeric_limits<double>::infinity()));
-    const Ssa simple = b_.binary("stablehlo.or", infinite,
-                                 b_.compare("EQ", large, zero(large)));
-    return b_.select(simple, large, mul(large, root));
+    const Ssa infinity = b_.like(x, std::numeric_limits<double>::infinity());
+    const Ssa infinite =
+        b_.binary("stablehlo.or", b_.compare("EQ", a, infinity),
+                  b_.compare("EQ", c, infinity));
+    const Ssa finite = b_.select(b_.compare("EQ", large, zero(large)), large,
+                                 mul(large, root));
+    return b_.select(infinite, infinity, finite);
   }
 
   // x, but y where x is NaN; `op` where none is.
