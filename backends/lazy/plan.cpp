@@ -446,42 +446,10 @@ class Planner {
   std::vector<const Group*> groups_of_steps_;
 };
 
-// Mean time and bytes of a run.
-std::string text_of(const Cost& c) {
-  if (c.runs == 0) return "";
-  const auto runs = static_cast<double>(c.runs);
-  return str("{}, {}", time_text(static_cast<double>(c.ns) / runs),
-             bytes_text(static_cast<double>(c.bytes) / runs));
-}
-
 }  // namespace
 
 Plan::Plan() = default;
 Plan::~Plan() = default;
-
-std::string Plan::text() const {
-  std::string text;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const std::string cost = text_of(costs[i]);
-    text += str("  {}{}{}\n", cost, cost.empty() ? "" : "  ", steps[i].text);
-  }
-  if (executables != nullptr) text += executables->text();
-  return text;
-}
-
-std::string Plan::dot() const {
-  std::vector<Box> boxes;
-  std::vector<bool> drawn(picture.nodes.size(), false);
-  for (size_t i = 0; i < steps.size(); ++i) {
-    Box& box = boxes.emplace_back();
-    box.label = text_of(costs[i]);
-    for (const int n : steps[i].nodes) {
-      if (!drawn[size_t(n)]) box.nodes.push_back(n);
-      drawn[size_t(n)] = true;
-    }
-  }
-  return dot_of(picture, boxes);
-}
 
 intrusive_ptr<Plan> make_plan(const Graph& graph) {
   return Planner(graph).make();

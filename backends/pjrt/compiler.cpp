@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -35,10 +37,14 @@ class GraphProgram final : public graph::Executable {
     lowered_ = lower(graph, ids);
     const TraceSpan span("pjrt compile",
                          [&] { return str("{} calls", graph.calls().size()); });
+    const auto begin = std::chrono::steady_clock::now();
     program_ = client.compile(lowered_.text, lowered_.input_shapes,
                               lowered_.output_shapes, lowered_.donations);
-    text_ = str("{}: {} calls, {} of them our kernels\n", client.describe(),
-                graph.calls().size(), kernels_.size());
+    const std::chrono::duration<double, std::milli> took =
+        std::chrono::steady_clock::now() - begin;
+    text_ = str("{}: {} calls, {} of them our kernels, compiled in {} ms\n",
+                client.describe(), graph.calls().size(), kernels_.size(),
+                std::lround(took.count()));
   }
 
   void run(const graph::Graph& graph, ArrayRef<Storage> inputs,

@@ -111,8 +111,8 @@ class FunctionState {
     }
     const TraceSpan span("capture",
                          [&] { return str("{}: {}", options_.name, why); });
-    Captured c = capture_call(engine(), device, options_.backend, a,
-                              body, context, out);
+    Captured c =
+        capture_call(engine(), device, options_.backend, a, body, context, out);
     std::string broken;
     {
       const std::lock_guard lock(mutex_);
