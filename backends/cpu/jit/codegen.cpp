@@ -90,7 +90,8 @@ bool compile(std::string_view request, std::string* image, std::string* why) {
   if (!c.run(request, why)) return false;
   llvm::SmallVector<char, 0> object;
   c.generate(llvm::CodeGenFileType::ObjectFile, &object);
-  return flatten({object.data(), object.size()}, c.kernel.unit, image, why);
+  return flatten({object.data(), object.size()}, c.kernel.unit, c.kernel.stops,
+                 image, why);
 }
 
 bool print_code(std::string_view request, bool assembly, std::string* text) {

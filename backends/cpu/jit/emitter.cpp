@@ -74,7 +74,7 @@ class Emitter {
     for (int k = 0; k < program_.n_results; ++k) write(k);
     end();
     link();
-    return {std::move(module_), lanes_ * vectors_};
+    return {std::move(module_), lanes_ * vectors_, stops()};
   }
 
  private:
@@ -131,10 +131,13 @@ class Emitter {
     const size_t steps = request_.steps.size();
     vectors_ = steps == 1 ? kMostVectors : steps <= 40 ? 4 : 1;
     vectors_ = std::min(vectors_, kMostUnit / lanes_);
+    // Long functions side by side need more registers than there are.
+    constexpr unsigned kLong = 200;  // instructions
+    while (vectors_ > 1 && vectors_ * longest_prim() > kLong) vectors_ /= 2;
     llvm::Type* const pointer = builder_.getPtrTy();
     llvm::Type* const arguments[] = {pointer, pointer, builder_.getInt64Ty()};
     function_ = llvm::Function::Create(
-        llvm::FunctionType::get(builder_.getVoidTy(), arguments, false),
+        llvm::FunctionType::get(builder_.getInt64Ty(), arguments, false),
         llvm::Function::ExternalLinkage, "kernel", *module_);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
     function_->setVisibility(llvm::GlobalValue::HiddenVisibility);
@@ -157,22 +160,63 @@ class Emitter {
     Value* const next = builder_.CreateAdd(
         place_, builder_.getInt64(static_cast<uint64_t>(lanes_ * vectors_)), "",
         true, true);
-    place_->addIncoming(next, body_);
+    place_->addIncoming(next, builder_.GetInsertBlock());
     auto* const done = llvm::BasicBlock::Create(context_, "done", function_);
     builder_.CreateCondBr(builder_.CreateICmpULT(next, function_->getArg(2)),
                           body_, done);
     entry_builder_.CreateBr(body_);
-    llvm::IRBuilder<>(done).CreateRetVoid();
+    llvm::IRBuilder<>(done).CreateRet(function_->getArg(2));
   }
 
-  // A function of prims.cpp, declared in our module.
-  llvm::Function* prim(const std::string& name) {
+  bool stops() const {
+    return special_ != nullptr || single_special_ != nullptr;
+  }
+
+  // Ends the call before the results of this iteration are written, if an
+  // element needs slow code.
+  void stop_if_special() {
+    Value* any = special_;
+    if (single_special_ != nullptr) {
+      any = any == nullptr ? single_special_
+                           : builder_.CreateOr(any, single_special_);
+    }
+    auto* const stop = llvm::BasicBlock::Create(context_, "stop", function_);
+    auto* const go_on = llvm::BasicBlock::Create(context_, "go_on", function_);
+    builder_.CreateCondBr(builder_.CreateIsNotNull(any), stop, go_on);
+    llvm::IRBuilder<>(stop).CreateRet(place_);
+    builder_.SetInsertPoint(go_on);
+  }
+
+  // Instructions of the longest function that the steps call.
+  unsigned longest_prim() {
+    unsigned most = 0;
+    for (const program::Step& s : request_.steps) {
+      llvm::Function* const f = prims_->getFunction(prim_name(s));
+      if (f == nullptr || f->materialize()) continue;
+      most = std::max(most, f->getInstructionCount());
+    }
+    return most;
+  }
+  std::string prim_name(const program::Step& s, const char* what = "") const {
+    const lang::PrimInfo& info = lang::kPrims[static_cast<int>(s.op)];
+    return std::string("sy_") + what + std::string(info.name) + "_" + type_;
+  }
+
+  // clang's vectors of double need more registers than there are: the
+  // interpreter's loops are faster.
+  static bool is_slower(lang::Prim p) { return p == lang::Prim::lgamma; }
+
+  // A function of prims.cpp, declared in our module; nullptr if it is one that
+  // is left out.
+  llvm::Function* prim(const std::string& name,
+                       bool (*is_left_out)(const llvm::Function&) = nullptr) {
     llvm::Function* const there = prims_->getFunction(name);
     if (there == nullptr) throw Unable{name + " is not compiled"};
     if (auto error = there->materialize()) {
       llvm::consumeError(std::move(error));
       throw Unable{name + " cannot be read"};
     }
+    if (is_left_out != nullptr && is_left_out(*there)) return nullptr;
     if (calls_others(*there)) throw Unable{name + " is not compiled"};
     take_target(*there);
     return llvm::cast<llvm::Function>(
@@ -180,7 +224,17 @@ class Emitter {
             .getCallee());
   }
 
-  // Such as slow code for some numbers. Functions of its own are inlined.
+  // Whether a function returns 0 and does nothing else.
+  static bool is_never(const llvm::Function& f) {
+    const auto* const end =
+        llvm::dyn_cast<llvm::ReturnInst>(&f.getEntryBlock().front());
+    if (end == nullptr) return false;
+    const auto* const value =
+        llvm::dyn_cast<llvm::ConstantInt>(end->getReturnValue());
+    return value != nullptr && value->isZero();
+  }
+
+  // Such as libm's. Functions of its own are inlined.
   static bool calls_others(const llvm::Function& f) {
     for (const llvm::BasicBlock& b : f) {
       for (const llvm::Instruction& i : b) {
@@ -339,8 +393,8 @@ class Emitter {
     const lang::PrimInfo& info = lang::kPrims[static_cast<int>(s.op)];
     const int arity = lang::arity(info.type);
     const uint8_t operands[] = {s.a, s.b, s.c};
-    llvm::Function* const f =
-        prim("sy_" + std::string(info.name) + "_" + type_);
+    llvm::Function* const f = prim(prim_name(s));
+    if (is_slower(s.op)) throw Unable{prim_name(s) + " is not compiled"};
     using enum lang::PrimType;
     Register out;
     out.is_bool = info.type == T_B || info.type == TT_B || info.type == B_B ||
@@ -351,11 +405,17 @@ class Emitter {
     }
     llvm::Type* const result =
         vector_of(out.is_bool ? flag_type() : element_type());
+    llvm::IRBuilder<>& b = out.is_single ? entry_builder_ : builder_;
+    llvm::Function* const special = prim(prim_name(s, "special_"), &is_never);
+    Value*& any = out.is_single ? single_special_ : special_;
     for (int v = 0; v < (out.is_single ? 1 : vectors_); ++v) {
       Value* in[3] = {};
       for (int k = 0; k < arity; ++k) in[k] = registers_[operands[k]].of[v];
-      out.of[v] = call(out.is_single ? entry_builder_ : builder_, f,
-                       {in[0], in[1], in[2]}, result);
+      out.of[v] = call(b, f, {in[0], in[1], in[2]}, result);
+      if (special == nullptr) continue;
+      Value* const found =
+          call(b, special, {in[0], in[1], in[2]}, builder_.getInt32Ty());
+      any = any == nullptr ? found : b.CreateOr(any, found);
     }
     if (out.is_single) out.set_all(out.of[0]);
     registers_[s.dst] = out;
@@ -370,6 +430,7 @@ class Emitter {
                          address(program_.n_inputs + k, dtype, v)});
     }
     if (k + 1 < program_.n_results) return;
+    if (stops()) stop_if_special();
     for (const auto& [value, at] : stores_) {
       builder_.CreateAlignedStore(value, at, llvm::Align(1));
     }
@@ -414,6 +475,9 @@ class Emitter {
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock *entry_ = nullptr, *body_ = nullptr;
   llvm::PHINode* place_ = nullptr;
+  // Not 0 if an element of this iteration needs slow code, or one that all
+  // iterations read; nullptr if there is no such code.
+  Value *special_ = nullptr, *single_special_ = nullptr;
   bool has_target_ = false;
   std::vector<Value*> data_;
   std::vector<Register> registers_;

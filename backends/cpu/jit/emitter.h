@@ -17,7 +17,8 @@ namespace sy::cpu::jit {
 // if it needs what is not there.
 struct Emitted {
   std::unique_ptr<llvm::Module> module;
-  int unit = 0;  // elements of an iteration
+  int unit = 0;        // elements of an iteration
+  bool stops = false;  // at one that has an element for slow code
 };
 Emitted emit(const Request& request, llvm::LLVMContext& context,
              std::string* why);

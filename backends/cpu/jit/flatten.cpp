@@ -39,7 +39,7 @@ class Flattener {
   Flattener(const Object& object, std::string* why)
       : object_(object), why_(*why) {}
 
-  bool run(int unit, std::string* image) {
+  bool run(int unit, bool stops, std::string* image) {
     bytes_.resize(sizeof(ImageHeader));
     for (const SectionRef& s : object_.sections()) {
       if (is_needed(s) && !place(s)) return false;
@@ -49,7 +49,8 @@ class Flattener {
     }
     ImageHeader header;
     header.bytes = static_cast<uint32_t>(bytes_.size());
-    header.unit = static_cast<uint32_t>(unit);
+    header.unit = static_cast<uint16_t>(unit);
+    header.stops = stops ? 1 : 0;
     if (!find_entry(&header.entry)) return false;
     std::memcpy(bytes_.data(), &header, sizeof header);
     image->append(bytes_);
@@ -137,7 +138,7 @@ class Flattener {
 
 }  // namespace
 
-bool flatten(std::string_view bytes, int unit, std::string* image,
+bool flatten(std::string_view bytes, int unit, bool stops, std::string* image,
              std::string* why) {
   auto object = Object::create(llvm::MemoryBufferRef(
       llvm::StringRef(bytes.data(), bytes.size()), "kernel"));
@@ -145,7 +146,7 @@ bool flatten(std::string_view bytes, int unit, std::string* image,
     *why = llvm::toString(object.takeError());
     return false;
   }
-  return Flattener(*object, why).run(unit, image);
+  return Flattener(*object, why).run(unit, stops, image);
 }
 
 }  // namespace sy::cpu::jit

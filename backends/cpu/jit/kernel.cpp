@@ -29,6 +29,7 @@ intrusive_ptr<Kernel> Kernel::load(const std::string& image) {
   kernel->memory_ = memory;
   kernel->bytes_ = image.size();
   kernel->unit_ = header.unit;
+  kernel->stops_ = header.stops != 0;
   kernel->fn_ =
       reinterpret_cast<KernelFn>(static_cast<char*>(memory) + header.entry);
   return kernel;

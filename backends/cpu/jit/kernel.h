@@ -14,12 +14,15 @@ namespace sy::cpu::jit {
 class SY_API Kernel final : public RefCounted {
  public:
   ~Kernel();
-  // For a multiple of `unit` elements, at least one.
-  void run(char* const* data, const program::Uniform* uniforms,
-           int64_t n) const {
-    fn_(data, uniforms, n);
+  // For a multiple of `unit` elements, at least one. Returns how many were
+  // computed; all, unless the kernel stops().
+  int64_t run(char* const* data, const program::Uniform* uniforms,
+              int64_t n) const {
+    return fn_(data, uniforms, n);
   }
   int64_t unit() const { return unit_; }
+  // Some numbers it leaves to the interpreter.
+  bool stops() const { return stops_; }
   const void* memory() const { return memory_; }
   size_t bytes() const { return bytes_; }
 
@@ -30,6 +33,7 @@ class SY_API Kernel final : public RefCounted {
   Kernel() = default;
   KernelFn fn_ = nullptr;
   int64_t unit_ = 0;
+  bool stops_ = false;
   void* memory_ = nullptr;
   size_t bytes_ = 0;
 };

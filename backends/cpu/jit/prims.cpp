@@ -5,6 +5,8 @@
 //
 // sy.<primitive>.<type> takes three vectors and gives one, of as many elements
 // as a register has of the type. Operands beyond the arity are not looked at.
+// sy.special.<primitive>.<type> says whether that does not hold for one of the
+// elements; slow code is not here.
 // sy.load.<type>.<dtype> and sy.store.<type>.<dtype> convert elements of
 // memory. Bools are bytes.
 
@@ -33,8 +35,7 @@
 
 namespace sy::cpu::jit {
 
-// What integer division by zero calls. A primitive that calls anything is not
-// compiled (codegen.cpp).
+// What integer division by zero calls: in slow code, which is not here.
 void set_error();
 
 namespace {
@@ -44,10 +45,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 #include "backends/cpu/program/functors/arithmetic.inc"
 #include "backends/cpu/program/functors/compare.inc"
 #include "backends/cpu/program/functors/convert.inc"
+#include "backends/cpu/program/functors/division.inc"
 #include "backends/cpu/program/functors/integer.inc"
 #include "backends/cpu/program/functors/math64.inc"
 #include "backends/cpu/program/functors/math_double.inc"
 #include "backends/cpu/program/functors/math_float.inc"
+#include "backends/cpu/program/functors/power.inc"
 
 enum class Type { f32, f64, u8, i8, i16, i32, i64, b8, bf16 };
 
@@ -118,10 +121,7 @@ SY_FN Array<Wide<T, n>, n> as_array(const Vector<T, n>& x) {
 template <class F, class R, int n, class... In, class... A>
 SY_FN Vector<R, n> apply(const Vector<A, n>&... x) {
   Wide<R, n> out[n];
-  if constexpr (HasSpecial<F, In...>) {
-    set_error();
-    return {};
-  } else if constexpr (sizeof...(A) == 1 && (HasVector<F, A> && ...)) {
+  if constexpr (sizeof...(A) == 1 && (HasVector<F, A> && ...)) {
     hn::Vec<hn::ScalableTag<R>> in;
     __builtin_memcpy(&in, &(x, ...), sizeof in);
     const auto y = F::v(in);
@@ -140,6 +140,24 @@ SY_FN Vector<R, n> apply(const Vector<A, n>&... x) {
   Vector<Wide<R, n>, n> result;
   __builtin_memcpy(&result, out, sizeof out);
   return __builtin_convertvector(result, Vector<R, n>);
+}
+
+// Whether the fast code does not hold for some element.
+template <class F, int n, class... In, class... A>
+SY_FN uint32_t any_special(const Vector<A, n>&... x) {
+  uint32_t any = 0;
+  if constexpr (HasSpecial<F, In...>) {
+    const std::tuple<Array<Wide<A, n>, n>...> in(as_array<n>(x)...);
+    std::apply(
+        [&](const auto&... v) {
+#pragma clang loop vectorize(assume_safety)
+          for (int i = 0; i < n; ++i) {
+            any |= uint32_t{F::special(static_cast<In>(v.at[i])...)};
+          }
+        },
+        in);
+  }
+  return any;
 }
 
 // ---- primitives
@@ -183,6 +201,19 @@ SY_FN Vector<Out<p, t>, kLanes<t>> call(const In<p, t, 0>& a,
   if constexpr (arity == 3) return apply<F, R, n, A, B, C>(a, b, c);
 }
 
+template <lang::Prim p, Type t, class F>
+SY_FN uint32_t special(const In<p, t, 0>& a, const In<p, t, 1>& b,
+                       const In<p, t, 2>& c) {
+  constexpr int arity = lang::arity(kTypeOf<p>);
+  constexpr int n = kLanes<t>;
+  using A = Argument<p, t, 0>;
+  using B = Argument<p, t, 1>;
+  using C = Argument<p, t, 2>;
+  if constexpr (arity == 1) return any_special<F, n, A>(a);
+  if constexpr (arity == 2) return any_special<F, n, A, B>(a, b);
+  if constexpr (arity == 3) return any_special<F, n, A, B, C>(a, b, c);
+}
+
 // ---- conversions
 
 template <Type t, int n>
@@ -217,15 +248,22 @@ extern "C" {
 #define SY_LIST_ARITHMETIC
 #define SY_LIST_COMPARE
 #define SY_LIST_COPIES
+#define SY_LIST_DIVISION
 #define SY_LIST_INTEGER
 #define SY_LIST_MATH_FLOAT
 #define SY_LIST_MATH_DOUBLE
-#define SY_FUNCTOR(prim, type, functor)                           \
-  Vector<Out<lang::Prim::prim, Type::type>, kLanes<Type::type>>   \
-      sy_##prim##_##type(In<lang::Prim::prim, Type::type, 0> a,   \
-                         In<lang::Prim::prim, Type::type, 1> b,   \
-                         In<lang::Prim::prim, Type::type, 2> c) { \
-    return call<lang::Prim::prim, Type::type, functor>(a, b, c);  \
+#define SY_LIST_POWER
+#define SY_FUNCTOR(prim, type, functor)                                        \
+  Vector<Out<lang::Prim::prim, Type::type>, kLanes<Type::type>>                \
+      sy_##prim##_##type(In<lang::Prim::prim, Type::type, 0> a,                \
+                         In<lang::Prim::prim, Type::type, 1> b,                \
+                         In<lang::Prim::prim, Type::type, 2> c) {              \
+    return call<lang::Prim::prim, Type::type, functor>(a, b, c);               \
+  }                                                                            \
+  uint32_t sy_special_##prim##_##type(In<lang::Prim::prim, Type::type, 0> a,   \
+                                      In<lang::Prim::prim, Type::type, 1> b,   \
+                                      In<lang::Prim::prim, Type::type, 2> c) { \
+    return special<lang::Prim::prim, Type::type, functor>(a, b, c);            \
   }
 #include "backends/cpu/program/functors/list.inc"
 

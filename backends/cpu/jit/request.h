@@ -49,18 +49,20 @@ bool decode(std::string_view bytes, Request* request);
 // Machine code that needs nothing else, wherever it lies, and its data. The
 // header is first.
 struct ImageHeader {
-  static constexpr uint32_t kMagic = 0x314a5953;  // SYJ1
+  static constexpr uint32_t kMagic = 0x324a5953;  // SYJ2
   uint32_t magic = kMagic;
   uint32_t bytes = 0;  // header included
   uint32_t entry = 0;  // offset of the kernel
-  uint32_t unit = 0;   // elements; a call's are a multiple of it
+  uint16_t unit = 0;   // elements; a call's are a multiple of it
+  uint16_t stops = 0;  // 1: a call may end early
 };
 // The largest unit.
 inline constexpr int kMostUnit = 128;
 // data: the first element of each input, then of each result. A result may be
-// in the very memory of an input.
-using KernelFn = void (*)(char* const* data, const program::Uniform* uniforms,
-                          int64_t n);
+// in the very memory of an input. Returns how many elements it has computed: n,
+// or less if one in the unit behind needs slow code.
+using KernelFn = int64_t (*)(char* const* data,
+                             const program::Uniform* uniforms, int64_t n);
 
 // Of libswitchyard_jit.so: appends an image to *image, or says why not.
 using CompileFn = bool (*)(std::string_view request, std::string* image,

@@ -54,7 +54,7 @@ MachineCode MachineCode::find(const Program& p, ComputeType compute,
 
 // Less than a unit, in memory of its own, where the first element stands for
 // those that are missing.
-void MachineCode::run_rest(char* const* data, const Uniform* uniforms,
+bool MachineCode::run_rest(char* const* data, const Uniform* uniforms,
                            int64_t from, int64_t n) const {
   const int64_t unit = kernel_->unit();
   alignas(64) char buffers[kRestBytes];
@@ -74,11 +74,12 @@ void MachineCode::run_rest(char* const* data, const Uniform* uniforms,
       std::memcpy(at[k] + i * size, src, static_cast<size_t>(size));
     }
   }
-  kernel_->run(at, uniforms, unit);
+  if (kernel_->run(at, uniforms, unit) < unit) return false;
   for (int k = n_inputs_; k < operands; ++k) {
     const int64_t size = strides_[k];
     std::memcpy(data[k] + from * size, at[k], static_cast<size_t>(n * size));
   }
+  return true;
 }
 
 }  // namespace sy::tiles

@@ -38,15 +38,23 @@ class SY_API MachineCode {
   static constexpr int64_t kLeastWork = 16384, kLeastRun = 64;
 
   bool exists() const { return kernel_ != nullptr; }
-  // data: the first element of each input, then of each result.
-  void run(char* const* data, const Uniform* uniforms, int64_t n) const {
-    const int64_t whole = n / kernel_->unit() * kernel_->unit();
-    if (whole > 0) kernel_->run(data, uniforms, whole);
-    if (whole < n) run_rest(data, uniforms, whole, n - whole);
+  // Some numbers it leaves to the interpreter: run() ends before them.
+  bool stops() const { return kernel_->stops(); }
+  int64_t unit() const { return kernel_->unit(); }
+  // data: the first element of each input, then of each result. Returns how
+  // many elements were computed: n, unless the code stops().
+  int64_t run(char* const* data, const Uniform* uniforms, int64_t n) const {
+    const int64_t whole = n / unit() * unit();
+    if (whole > 0) {
+      const int64_t done = kernel_->run(data, uniforms, whole);
+      if (done < whole) return done;
+    }
+    if (whole == n) return n;
+    return run_rest(data, uniforms, whole, n - whole) ? n : whole;
   }
 
  private:
-  void run_rest(char* const* data, const Uniform* uniforms, int64_t from,
+  bool run_rest(char* const* data, const Uniform* uniforms, int64_t from,
                 int64_t n) const;
 
   intrusive_ptr<cpu::jit::Kernel> kernel_;

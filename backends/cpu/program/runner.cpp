@@ -275,6 +275,41 @@ MachineCode Runner::find_code(int64_t work) const {
   return MachineCode::find(p, compute_, operands, results, work);
 }
 
+// Where the code stops, the interpreter goes on, twice as far each time.
+void Runner::run_code(const MachineCode& code, char* const* data,
+                      int64_t n) const {
+  if (!code.stops()) {
+    code.run(data, uniforms_, n);
+    return;
+  }
+  const Program& p = *program_;
+  char* at[kMaxInputs + kMaxResults];
+  int64_t strides[kMaxInputs + kMaxResults];
+  // A result may be written over an element that all read.
+  Uniform single[kMaxInputs];
+  for (int k = 0; k < p.n_inputs + p.n_results; ++k) {
+    const Port& port = k < p.n_inputs ? inputs_[k] : results_[k - p.n_inputs];
+    at[k] = data[k];
+    strides[k] = port.stride;
+    if (port.stride != 0) continue;
+    std::memcpy(&single[k], data[k], port.size);
+    at[k] = reinterpret_cast<char*>(&single[k]);
+  }
+  int64_t left = n;
+  const auto advance = [&](int64_t m) {
+    left -= m;
+    for (int k = 0; k < p.n_inputs + p.n_results; ++k) at[k] += m * strides[k];
+  };
+  for (int64_t most = code.unit();; most *= 2) {
+    advance(code.run(at, uniforms_, left));
+    if (left == 0) return;
+    const int64_t m = std::min(most, left);
+    run_tiles(at, m);
+    advance(m);
+    if (left == 0) return;
+  }
+}
+
 // False: there is no machine code.
 bool Runner::run_compiled(char* const* data, const int64_t* outer_strides,
                           int64_t n, int64_t outer) const {
@@ -291,7 +326,7 @@ bool Runner::run_compiled(char* const* data, const int64_t* outer_strides,
   char* at[kMaxInputs + kMaxResults];
   std::copy_n(data, p.n_inputs + p.n_results, at);
   for (int64_t i = 0; i < outer; ++i) {
-    code.run(at, uniforms_, n);
+    run_code(code, at, n);
     for (int k = 0; outer_strides != nullptr && k < p.n_inputs + p.n_results;
          ++k) {
       at[k] += outer_strides[k];

@@ -88,6 +88,7 @@ class SY_API Runner {
   bool run_compiled(char* const* data, const int64_t* outer_strides, int64_t n,
                     int64_t outer) const;
   MachineCode find_code(int64_t work) const;
+  void run_code(const MachineCode& code, char* const* data, int64_t n) const;
   void run_direct(char* const* data, int64_t n) const;
   void call_direct(char* const* data, int64_t n, bool stream) const;
   void run_tiles(char* const* data, int64_t n) const;

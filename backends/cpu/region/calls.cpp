@@ -189,7 +189,8 @@ void KernelCalls::take_code(size_t first, const program::Program& program,
   }
   code.code = tiles::MachineCode::find(program, type, operands,
                                        operands + inputs.size(), work);
-  if (!code.code.exists()) return;
+  // These calls have nothing that could go on where code stops.
+  if (!code.code.exists() || code.code.stops()) return;
   calls_.resize(first);
   Call& c = calls_.emplace_back();
   c.kind = kCode;

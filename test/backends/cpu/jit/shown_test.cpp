@@ -40,7 +40,7 @@ TEST_F(Shown, ProgramsAndCounters) {
   EXPECT_TRUE(has(programs, ": compiled, ready after ")) << programs;
   EXPECT_FALSE(has(programs, "LLVM")) << programs;
   const std::string code = jit::code_text();
-  EXPECT_TRUE(has(code, "define hidden void @kernel(")) << code;
+  EXPECT_TRUE(has(code, "define hidden i64 @kernel(")) << code;
   EXPECT_TRUE(has(code, "vmovups")) << code;
   jit::clear();
   EXPECT_EQ(jit::programs_text(), "");
