@@ -22,7 +22,8 @@ TABLE = "third_party/libraries.txt"
 SENTENCES = ("name", "version", "licence", "does", "instead")
 SOURCES = ("packages", "wheel", "trial", "full", "optional", "with")
 WHEELS = ("wheel", "trial")
-USES = ("includes", "imports", "commands", "targets", "links", "shared")
+USES = ("includes", "imports", "commands", "loads", "targets", "links",
+        "shared")
 FIELDS = SENTENCES + SOURCES + USES + ("needed", "ships", "copyright")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
@@ -77,6 +78,8 @@ def parse(text):
     return entries, problems
 
 
+# A library of others that is loaded by its path.
+LOADED = re.compile(r"\b\w+_plugin\.so\b")
 # A compiler's program of one version.
 VERSIONED = re.compile(r"\bclang(?:-[a-z]+)*-\d+\b")
 
@@ -326,6 +329,9 @@ def check(entries, facts):
         for prefix in entry.includes:
             if not any(covers(prefix, h) for h in facts.includes):
                 yield f"{entry.name}: no source includes {prefix}"
+        for library in entry.loads:
+            if library not in facts.scripts:
+                yield f"{entry.name}: no script names {library}"
         for command in entry.commands:
             if not re.search(rf"(?<![\w-]){re.escape(command)}(?![\w-])",
                              facts.scripts):
@@ -334,6 +340,9 @@ def check(entries, facts):
         if installed and not is_version(installed, entry.version):
             yield f"{entry.name}: is version {entry.version} here and " \
                   f"{installed} on this machine"
+    for library in sorted(set(LOADED.findall(facts.scripts))):
+        if not any(library in e.loads for e in entries):
+            yield f"a script names {library}, which no entry has under `loads`"
     for compiler, path in facts.compilers.items():
         if not any(compiler in e.commands for e in entries):
             yield f"{path} names {compiler}, which no entry names under " \

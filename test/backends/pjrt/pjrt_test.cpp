@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "test/frontend/compile/samples.h"
+
 // Graphs as programs of XLA. The tests need a PJRT plugin of the CPU, whose
 // path is SWITCHYARD_PJRT_PLUGIN; without one they are skipped.
 
@@ -12,20 +14,11 @@ namespace sy {
 
 namespace {
 
-Tensor sample(IntArrayRef sizes, double first = 0) {
-  int64_t n = 1;
-  for (const int64_t s : sizes) n *= s;
-  return ((arange(n, TensorOptions(kFloat)) * 0.37 + first).sin() * 3)
-      .view(sizes);
-}
+using test::expect_same;
+using test::sample;
 
-void expect_same(const Tensor& got, const Tensor& want) {
-  ASSERT_EQ(got.sizes(), want.sizes());
-  ASSERT_EQ(got.strides(), want.strides());
-  ASSERT_EQ(got.scalar_type(), want.scalar_type());
-  EXPECT_TRUE(allclose(got.to(kDouble), want.to(kDouble), 2e-5, 2e-5, true))
-      << got << want;
-}
+// XLA rounds otherwise.
+constexpr double kTolerance = 2e-5;
 
 using Function = std::function<Tensor(const Tensor&)>;
 
@@ -45,8 +38,8 @@ class Pjrt : public testing::Test {
       manual_seed(3);
       const Tensor want = f(theirs);
       manual_seed(3);
-      expect_same(g(ours), want);
-      expect_same(ours, theirs);
+      expect_same(g(ours), want, kTolerance);
+      expect_same(ours, theirs, kTolerance);
     }
     const std::string text = g.explain();
     EXPECT_EQ(text.find("not taken"), std::string::npos) << text;
@@ -222,7 +215,7 @@ TEST_F(Pjrt, ATrainingStep) {
     }
     return stack(losses);
   };
-  expect_same(train("pjrt"), train("jit"));
+  expect_same(train("pjrt"), train("jit"), kTolerance);
 }
 
 TEST(PjrtErrors, TellWhatIsWrong) {

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "aten/backend/graph.h"
+#include "test/frontend/compile/samples.h"
 
 // Engines that run captured graphs, by their names.
 
@@ -14,12 +15,8 @@ namespace sy {
 
 namespace {
 
-Tensor sample(IntArrayRef sizes, double first = 0) {
-  int64_t n = 1;
-  for (const int64_t s : sizes) n *= s;
-  return ((arange(n, TensorOptions(kFloat)) * 0.37 + first).sin() * 3)
-      .view(sizes);
-}
+using test::expect_same;
+using test::sample;
 
 // Views, writes, reductions, products, random numbers.
 Tensor mixed(const Tensor& x, const Tensor& w) {
@@ -28,12 +25,6 @@ Tensor mixed(const Tensor& x, const Tensor& w) {
   h = h +
       x.mean(-1, true) * rand({4, 1}, TensorOptions(kFloat).device(x.device()));
   return h.slice(1, 0, h.size(1), 2).transpose(0, 1).contiguous().exp_();
-}
-
-void expect_same(const Tensor& got, const Tensor& want) {
-  ASSERT_EQ(got.sizes(), want.sizes());
-  ASSERT_EQ(got.strides(), want.strides());
-  EXPECT_TRUE(allclose(got, want, 1e-5, 1e-6)) << got << want;
 }
 
 // A graph is run as it is described, a call after the other.
@@ -176,9 +167,7 @@ TEST(BackendNames, InterpretRunsNothingCompiled) {
     return jit::counters().runs - before;
   };
   EXPECT_EQ(runs("interpret"), 0);
-  if (jit::counters().refused == 0) {
-    EXPECT_GE(runs("jit"), 5);
-  }
+  EXPECT_GE(runs("jit"), 5);
 }
 
 TEST(BackendNames, ACompilerSeesTheGraphOnce) {

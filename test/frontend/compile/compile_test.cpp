@@ -4,27 +4,16 @@
 
 #include <functional>
 
+#include "test/frontend/compile/samples.h"
+
 // Calls that are captured and replayed do what the callable does.
 
 namespace sy {
 
 namespace {
 
-Tensor sample(IntArrayRef sizes, double first = 0) {
-  int64_t n = 1;
-  for (const int64_t s : sizes) n *= s;
-  return ((arange(n, TensorOptions(kFloat)) * 0.37 + first).sin() * 3)
-      .view(sizes);
-}
-
-void expect_same(const Tensor& got, const Tensor& want) {
-  ASSERT_EQ(got.defined(), want.defined());
-  if (!got.defined()) return;
-  ASSERT_EQ(got.sizes(), want.sizes());
-  ASSERT_EQ(got.strides(), want.strides());
-  ASSERT_EQ(got.scalar_type(), want.scalar_type());
-  EXPECT_TRUE(allclose(got, want, 1e-5, 1e-6)) << got << want;
-}
+using test::expect_same;
+using test::sample;
 
 TEST(Compile, ReplaysTheResult) {
   const Tensor w = sample({4, 16});

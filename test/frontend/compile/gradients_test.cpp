@@ -5,23 +5,16 @@
 #include <functional>
 #include <string>
 
+#include "test/frontend/compile/samples.h"
+
 // Gradients within compiled callables and of what they return.
 
 namespace sy {
 
 namespace {
 
-Tensor sample(IntArrayRef sizes, double first = 0) {
-  int64_t n = 1;
-  for (const int64_t s : sizes) n *= s;
-  return ((arange(n, TensorOptions(kFloat)) * 0.37 + first).sin()).view(sizes);
-}
-void expect_same(const Tensor& got, const Tensor& want) {
-  ASSERT_EQ(got.defined(), want.defined());
-  if (!got.defined()) return;
-  ASSERT_EQ(got.sizes(), want.sizes());
-  EXPECT_TRUE(allclose(got, want, 1e-5, 1e-6)) << got << want;
-}
+using test::expect_same;
+using test::sample;
 
 struct Net {
   Tensor w1 = sample({16, 8}).requires_grad_();
