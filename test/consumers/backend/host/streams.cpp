@@ -94,7 +94,7 @@ void events_order_streams(Device device) {
   sleep_on(there);
   const Event later = Stream::current(device).record();
   later.synchronize();
-  check(Stream::current(device).is_done(), name + ": the host waits for one");
+  check(later.is_done(), name + ": the host waits for one");
 }
 
 void errors_arrive_at_synchronize(Device device) {
