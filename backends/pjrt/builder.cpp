@@ -119,8 +119,32 @@ Ssa Builder::is_finite(const Ssa& x) {
 
 Ssa Builder::convert(const Ssa& x, ScalarType dtype) {
   if (x.dtype == dtype) return x;
+  if (is_floating_type(x.dtype) && is_integral_type(dtype, false)) {
+    return truncated(x, dtype);
+  }
+  return converted(x, dtype);
+}
+
+Ssa Builder::converted(const Ssa& x, ScalarType dtype) {
+  if (x.dtype == dtype) return x;
   return made(str("stablehlo.convert {}", x.name), dtype, x.sizes,
               str("({}) -> {}", type_of(x), type_name(dtype, x.sizes)));
+}
+
+// As processors do and our kernels: a number that does not fit gives the least
+// integer, of 32 bits where these hold the type. XLA gives the nearest.
+Ssa Builder::truncated(const Ssa& x, ScalarType dtype) {
+  const bool wide = dtype == kLong || (dtype == kByte && x.dtype == kDouble);
+  const ScalarType to = wide ? kLong : kInt;
+  const double limit = wide ? 0x1p63 : 0x1p31;
+  const Ssa number = converted(x, x.dtype == kDouble ? kDouble : kFloat);
+  const Ssa fits =
+      binary("stablehlo.and", compare("GE", number, like(number, -limit)),
+             compare("LT", number, like(number, limit)));
+  const int64_t least = wide ? INT64_MIN : INT32_MIN;
+  const Ssa whole =
+      select(fits, converted(number, to), this->number(to, x.sizes, least));
+  return converted(whole, dtype);
 }
 
 Ssa Builder::bitcast(const Ssa& x, ScalarType dtype) {

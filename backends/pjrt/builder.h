@@ -47,7 +47,7 @@ class Builder {
   Ssa compare(std::string_view direction, const Ssa& x, const Ssa& y);
   Ssa select(const Ssa& where, const Ssa& x, const Ssa& y);
   Ssa is_finite(const Ssa& x);
-  // To bool: x != 0.
+  // To bool: x != 0. To an integer as our kernels do.
   Ssa convert(const Ssa& x, ScalarType dtype);
   Ssa bitcast(const Ssa& x, ScalarType dtype);
 
@@ -72,6 +72,8 @@ class Builder {
  private:
   Ssa made(std::string_view what, ScalarType dtype, Sizes sizes,
            std::string_view types);
+  Ssa converted(const Ssa& x, ScalarType dtype);
+  Ssa truncated(const Ssa& x, ScalarType dtype);
   std::string text_;
   int next_ = 0;
 };
