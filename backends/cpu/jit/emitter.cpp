@@ -191,9 +191,7 @@ class Emitter {
   unsigned longest_prim() {
     unsigned most = 0;
     for (const program::Step& s : request_.steps) {
-      llvm::Function* const f = prims_->getFunction(prim_name(s));
-      if (f == nullptr || f->materialize()) continue;
-      most = std::max(most, f->getInstructionCount());
+      most = std::max(most, find(prim_name(s))->getInstructionCount());
     }
     return most;
   }
@@ -206,17 +204,20 @@ class Emitter {
   // interpreter's loops are faster.
   static bool is_slower(lang::Prim p) { return p == lang::Prim::lgamma; }
 
-  // A function of prims.cpp, declared in our module; nullptr if it is one that
-  // is left out.
-  llvm::Function* prim(const std::string& name,
-                       bool (*is_left_out)(const llvm::Function&) = nullptr) {
+  // A function of prims.cpp.
+  llvm::Function* find(const std::string& name) {
     llvm::Function* const there = prims_->getFunction(name);
     if (there == nullptr) throw Unable{name + " is not compiled"};
     if (auto error = there->materialize()) {
       llvm::consumeError(std::move(error));
       throw Unable{name + " cannot be read"};
     }
-    if (is_left_out != nullptr && is_left_out(*there)) return nullptr;
+    return there;
+  }
+
+  // The same, declared in our module.
+  llvm::Function* prim(const std::string& name) {
+    llvm::Function* const there = find(name);
     if (calls_others(*there)) throw Unable{name + " is not compiled"};
     take_target(*there);
     return llvm::cast<llvm::Function>(
@@ -406,7 +407,9 @@ class Emitter {
     llvm::Type* const result =
         vector_of(out.is_bool ? flag_type() : element_type());
     llvm::IRBuilder<>& b = out.is_single ? entry_builder_ : builder_;
-    llvm::Function* const special = prim(prim_name(s, "special_"), &is_never);
+    const std::string name = prim_name(s, "special_");
+    llvm::Function* const special =
+        is_never(*find(name)) ? nullptr : prim(name);
     Value*& any = out.is_single ? single_special_ : special_;
     for (int v = 0; v < (out.is_single ? 1 : vectors_); ++v) {
       Value* in[3] = {};
