@@ -115,8 +115,9 @@ class SY_API Executable : public RefCounted {
   virtual ~Executable();
   // `graph` is the one that was compiled, or one that differs from it only in
   // uniforms and in who drew random numbers before. inputs[i] begins with the
-  // first element of value i; outputs[k] gets fresh memory. Runs at once, on
-  // the calling thread, below autograd. Throws what kernels throw. Thread-safe.
+  // first element of value i, and may be nullptr if no call reads that;
+  // outputs[k] gets fresh memory. Runs at once, on the calling thread, below
+  // autograd. Throws what kernels throw. Thread-safe.
   virtual void run(const Graph& graph, ArrayRef<Storage> inputs,
                    Storage* outputs) = 0;
   // For people: what was made of the graph.

@@ -13,11 +13,9 @@ namespace sy::pjrt {
 namespace {
 
 std::string list(const Sizes& numbers) {
-  std::string text = "[";
-  for (const int64_t n : numbers) {
-    text += str("{}{}", text.size() == 1 ? "" : ", ", n);
-  }
-  return text + "]";
+  std::string text;
+  for (const int64_t n : numbers) append(&text, str("{}", n));
+  return "[" + text + "]";
 }
 
 // The bits of a floating number, in all digits.
@@ -222,8 +220,7 @@ Ssa Builder::slice(const Ssa& x, const Sizes& start, const Sizes& limit,
   for (size_t d = 0; d < x.sizes.size(); ++d) {
     sizes.push_back((limit[d] - start[d] + step[d] - 1) / step[d]);
     all = all && sizes[d] == x.sizes[d];
-    ranges +=
-        str("{}{}:{}:{}", d == 0 ? "" : ", ", start[d], limit[d], step[d]);
+    append(&ranges, str("{}:{}:{}", start[d], limit[d], step[d]));
   }
   if (all) return x;
   const std::string to = type_name(x.dtype, sizes);
@@ -237,8 +234,8 @@ Ssa Builder::concatenate(const std::vector<Ssa>& parts, int64_t dim) {
   std::string names, types;
   for (const Ssa& p : parts) {
     sizes[size_t(dim)] += p.sizes[size_t(dim)];
-    names += str("{}{}", names.empty() ? "" : ", ", p.name);
-    types += str("{}{}", types.empty() ? "" : ", ", type_of(p));
+    append(&names, p.name);
+    append(&types, type_of(p));
   }
   const std::string to = type_name(parts[0].dtype, sizes);
   return made(str("stablehlo.concatenate {}, dim = {}", names, dim),

@@ -29,6 +29,11 @@ const char* element_name(ScalarType dtype) noexcept;
 std::string type_name(ScalarType dtype, const Sizes& sizes);
 inline std::string type_of(const Ssa& s) { return type_name(s.dtype, s.sizes); }
 int64_t numel_of(const Sizes& sizes);
+// Adds to a list that commas part.
+inline void append(std::string* list, std::string_view item) {
+  if (!list->empty()) *list += ", ";
+  *list += item;
+}
 
 // Operands of one operation have the sizes that StableHLO wants for it: equal
 // ones, unless a function says otherwise.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 
 #include "aten/backend/graph.h"
@@ -19,21 +20,19 @@ namespace sy::pjrt {
 
 namespace {
 
-size_t size_of(program::ComputeType t) { return program::compute_type_size(t); }
-
 // A graph's program with the kernels that it calls.
 class GraphProgram final : public graph::Executable {
  public:
   GraphProgram(const graph::Graph& graph, const Client& client) {
-    for (size_t i = 0; i < graph.calls().size(); ++i) {
-      if (is_lowered(graph, graph.calls()[i])) continue;
+    std::map<int, int64_t> ids;
+    for (int i = 0; i < static_cast<int>(graph.calls().size()); ++i) {
+      if (is_lowered(graph, graph.calls()[size_t(i)])) continue;
       kernels_.emplace_back(
           [this, i](ArrayRef<const void*> inputs, ArrayRef<void*> outputs) {
-            run_kernel(static_cast<int>(i), inputs, outputs);
+            run_kernel(i, inputs, outputs);
           });
+      ids[i] = kernels_.back().number();
     }
-    std::vector<int64_t> ids;
-    for (const KernelId& k : kernels_) ids.push_back(k.number());
     lowered_ = lower(graph, ids);
     const TraceSpan span("pjrt compile",
                          [&] { return str("{} calls", graph.calls().size()); });
@@ -100,7 +99,7 @@ class GraphProgram final : public graph::Executable {
 
   static void fill(const graph::Graph& graph, const Lowered::Numbers& n,
                    Room* room) {
-    const size_t size = size_of(n.type);
+    const size_t size = program::compute_type_size(n.type);
     room->lines.resize((n.of.size() * size + kAlignment - 1) / kAlignment);
     char* to = static_cast<char*>(room->data());
     for (const Lowered::Number& x : n.of) {

@@ -14,9 +14,6 @@ namespace {
 using graph::Call;
 using program::ComputeType;
 
-// Numbers of a program, in the order of the call's.
-int count_uniforms(const ElementProgram& p) { return p.body.n_uniforms; }
-
 bool is_lowered_reduction(const Call& c) {
   const ReduceOp& r = *c.reduce;
   const ComputeType type = program::compute_type_of(c.compute);
@@ -27,8 +24,8 @@ bool is_lowered_reduction(const Call& c) {
 
 class Lowering {
  public:
-  Lowering(const graph::Graph& graph, const std::vector<int64_t>& ids)
-      : graph_(graph), ids_(ids), values_(graph.values().size()) {}
+  Lowering(const graph::Graph& graph, const std::map<int, int64_t>& kernels)
+      : graph_(graph), kernels_(kernels), values_(graph.values().size()) {}
 
   Lowered run() {
     donate();
@@ -70,8 +67,8 @@ class Lowering {
       values_[size_t(v)] = from_memory(b_, x, layout(v));
     }
     for (size_t i = 0; i < graph_.calls().size(); ++i) {
-      const Call& c = graph_.calls()[i];
-      if (is_lowered(graph_, c)) add_numbers(c, static_cast<int>(i));
+      const int call = static_cast<int>(i);
+      if (!kernels_.contains(call)) add_numbers(graph_.calls()[i], call);
     }
     for (const Lowered::Numbers& n : out_.numbers) {
       numbers_.push_back(argument(program::storage_of(n.type),
@@ -82,8 +79,7 @@ class Lowering {
   Ssa argument(ScalarType dtype, Sizes sizes,
                const std::string& attributes = "") {
     Ssa x{str("%arg{}", out_.input_shapes.size()), dtype, std::move(sizes)};
-    arguments_ += str("{}{}: {}{}", arguments_.empty() ? "" : ", ", x.name,
-                      type_of(x), attributes);
+    append(&arguments_, str("{}: {}{}", x.name, type_of(x), attributes));
     out_.input_shapes.push_back({dtype, x.sizes});
     return x;
   }
@@ -98,42 +94,39 @@ class Lowering {
     int next = 0;
     const auto add = [&](const program::Program& p) {
       for (int k = 0; k < p.n_uniforms; ++k) {
-        array_of(type_of_number(p, k, type)).of.push_back({call, next++});
+        const size_t a = array_of(type_of_number(p, k, type));
+        out_.numbers[a].of.push_back({call, next++});
       }
     };
     if (c.kind == Call::kPointwise) {
       add(*c.program);
     } else if (c.kind == Call::kReduce) {
-      add(c.reduce->map.body);
-      next += count_uniforms(c.reduce->combine);
+      add(c.reduce->map.body);  // `combine` has none
       if (c.reduce->finish != nullptr) add(c.reduce->finish->body);
     }
   }
 
-  Lowered::Numbers& array_of(ComputeType type) {
-    for (Lowered::Numbers& n : out_.numbers) {
-      if (n.type == type) return n;
+  // The place of the array for a type.
+  size_t array_of(ComputeType type) {
+    size_t a = 0;
+    while (a < out_.numbers.size() && out_.numbers[a].type != type) ++a;
+    if (a == out_.numbers.size()) {
+      out_.numbers.push_back({type, {}});
+      taken_.push_back(0);
     }
-    return out_.numbers.emplace_back(Lowered::Numbers{type, {}});
+    return a;
   }
 
-  // The numbers of a program, `first` of the call's on, as tensors.
-  std::vector<Ssa> uniforms(const program::Program& p, int call, int first,
-                            ComputeType type, const Sizes& sizes) {
+  // The numbers of the next program, as tensors: programs are lowered in the
+  // order in which add_numbers() saw them.
+  std::vector<Ssa> uniforms(const program::Program& p, ComputeType type,
+                            const Sizes& sizes) {
     std::vector<Ssa> all;
     for (int k = 0; k < p.n_uniforms; ++k) {
-      const ComputeType t = type_of_number(p, k, type);
-      for (size_t a = 0; a < out_.numbers.size(); ++a) {
-        if (out_.numbers[a].type != t) continue;
-        const auto& of = out_.numbers[a].of;
-        const auto at =
-            std::find_if(of.begin(), of.end(), [&](const Lowered::Number& n) {
-              return n.call == call && n.uniform == first + k;
-            });
-        const auto i = static_cast<int64_t>(at - of.begin());
-        const Ssa one = b_.slice(numbers_[a], {i}, {i + 1}, {1});
-        all.push_back(b_.broadcast(b_.reshape(one, {}), sizes));
-      }
+      const size_t a = array_of(type_of_number(p, k, type));
+      const int64_t i = taken_[a]++;
+      const Ssa one = b_.slice(numbers_[a], {i}, {i + 1}, {1});
+      all.push_back(b_.broadcast(b_.reshape(one, {}), sizes));
     }
     return all;
   }
@@ -145,14 +138,15 @@ class Lowering {
 
   void lower_call(int i) {
     const Call& c = graph_.calls()[size_t(i)];
-    if (!is_lowered(graph_, c)) return lower_kernel(i, c);
+    const auto kernel = kernels_.find(i);
+    if (kernel != kernels_.end()) return lower_kernel(c, kernel->second);
     switch (c.kind) {
       case Call::kEmpty: {
         const graph::Layout& l = layout(c.first_result);
         return set(c, 0, b_.number(l.dtype, sizes_of(l), int64_t{0}));
       }
-      case Call::kPointwise: return lower_pointwise(i, c);
-      case Call::kReduce: return lower_reduce(i, c);
+      case Call::kPointwise: return lower_pointwise(c);
+      case Call::kReduce: return lower_reduce(c);
       case Call::kWrite:
         return set(
             c, 0,
@@ -180,7 +174,7 @@ class Lowering {
     return b_.convert(x, is_bool ? kBool : t);
   }
 
-  void lower_pointwise(int i, const Call& c) {
+  void lower_pointwise(const Call& c) {
     const program::Program& p = *c.program;
     const ComputeType type = program::compute_type_of(c.compute);
     const Sizes sizes = sizes_of(layout(c.first_result));
@@ -191,18 +185,18 @@ class Lowering {
           sizes));
     }
     const std::vector<Ssa> results =
-        lower(b_, p, type, std::move(inputs), uniforms(p, i, 0, type, sizes));
+        lower(b_, p, type, std::move(inputs), uniforms(p, type, sizes));
     for (int r = 0; r < c.n_results; ++r) set(c, r, results[size_t(r)]);
   }
 
-  void lower_reduce(int i, const Call& c) {
+  void lower_reduce(const Call& c) {
     const ReduceOp& op = *c.reduce;
     const ComputeType type = program::compute_type_of(c.compute);
     const ScalarType dtype = program::storage_of(type);
     const program::Program& map = op.map.body;
     const Ssa x = loaded(operand(c.operands[0]), map, 0, dtype);
     std::vector<Ssa> mapped =
-        lower(b_, map, type, {x}, uniforms(map, i, 0, type, x.sizes));
+        lower(b_, map, type, {x}, uniforms(map, type, x.sizes));
     const size_t k = mapped.size();
     std::vector<Ssa> starts;
     for (size_t a = 0; a < k; ++a) {
@@ -221,9 +215,7 @@ class Lowering {
     sums.resize(k);
     if (op.finish != nullptr) {
       const program::Program& p = op.finish->body;
-      const int first = count_uniforms(op.map) + count_uniforms(op.combine);
-      sums =
-          lower(b_, p, type, sums, uniforms(p, i, first, type, sums[0].sizes));
+      sums = lower(b_, p, type, sums, uniforms(p, type, sums[0].sizes));
     }
     for (int r = 0; r < c.n_results; ++r) {
       const Sizes sizes = sizes_of(layout(c.first_result + r));
@@ -255,30 +247,26 @@ class Lowering {
       if ((c.reduced >> d & 1) == 0) {
         kept.push_back(mapped[0].sizes[d]);
       } else {
-        dims += str("{}{}", dims.empty() ? "" : ", ", d);
+        append(&dims, str("{}", d));
       }
     }
     std::string names, pairs, types, start_types, out_types, arguments;
     std::vector<Ssa> sums, a, b;
-    const auto comma = [](const std::string& s) {
-      return s.empty() ? "" : ", ";
-    };
     for (size_t k = 0; k < mapped.size(); ++k) {
       const ScalarType t = mapped[k].dtype;
       sums.push_back({b_.fresh(), t, kept});
       a.push_back({b_.fresh(), t, {}});
       b.push_back({b_.fresh(), t, {}});
-      names += str("{}{}", comma(names), sums[k].name);
-      pairs +=
-          str("{}({} init: {})", comma(pairs), mapped[k].name, starts[k].name);
-      types += str("{}{}", comma(types), type_of(mapped[k]));
-      start_types += str(", {}", type_of(starts[k]));
-      out_types += str("{}{}", comma(out_types), type_of(sums[k]));
+      append(&names, sums[k].name);
+      append(&pairs, str("({} init: {})", mapped[k].name, starts[k].name));
+      append(&types, type_of(mapped[k]));
+      append(&start_types, type_of(starts[k]));
+      append(&out_types, type_of(sums[k]));
       arguments += str(" ({}: {}, {}: {})", a[k].name, type_of(a[k]), b[k].name,
                        type_of(b[k]));
     }
     b_.line(
-        str("{} = stablehlo.reduce{} across dimensions = [{}] : ({}{}) -> "
+        str("{} = stablehlo.reduce{} across dimensions = [{}] : ({}, {}) -> "
             "({})",
             names, pairs, dims, types, start_types, out_types));
     b_.line(str(" reducer{} {{", arguments));
@@ -298,8 +286,8 @@ class Lowering {
     }
     std::string results, result_types;
     for (const Ssa& s : combined) {
-      results += str("{}{}", comma(results), s.name);
-      result_types += str("{}{}", comma(result_types), type_of(s));
+      append(&results, s.name);
+      append(&result_types, type_of(s));
     }
     b_.line(str("stablehlo.return {} : {}", results, result_types));
     b_.line("}");
@@ -307,15 +295,12 @@ class Lowering {
   }
 
   // A custom call. It gets whole values, and sees the parts that it reads.
-  void lower_kernel(int i, const Call& c) {
+  void lower_kernel(const Call& c, int64_t id) {
     std::string names, types, out_names, out_types;
-    const auto add = [](std::string* list, const std::string& s) {
-      *list += (list->empty() ? "" : ", ") + s;
-    };
     for (const graph::Operand& o : c.operands) {
       const Ssa x = to_memory(b_, values_[size_t(o.value)], layout(o.value));
-      add(&names, x.name);
-      add(&types, type_of(x));
+      append(&names, x.name);
+      append(&types, type_of(x));
     }
     std::vector<Ssa> results;
     for (int r = 0; r < c.n_results; ++r) {
@@ -324,23 +309,21 @@ class Lowering {
     }
     if (c.draws) {
       if (order_.name.empty()) order_ = b_.number(kInt, {1}, int64_t{0});
-      add(&names, order_.name);
-      add(&types, type_of(order_));
+      append(&names, order_.name);
+      append(&types, type_of(order_));
       order_.name = b_.fresh();
       results.push_back(order_);
     }
     for (const Ssa& s : results) {
-      add(&out_names, s.name);
-      add(&out_types, type_of(s));
+      append(&out_names, s.name);
+      append(&out_types, type_of(s));
     }
     b_.line(
         str("{} = stablehlo.custom_call @switchyard.call({}) {{api_version "
             "= 4 : i32, backend_config = {{id = {} : i64}}, "
             "has_side_effect = true}} : ({}) -> {}{}{}",
-            out_names, names, ids_[out_.kernels.size()], types,
-            results.size() == 1 ? "" : "(", out_types,
-            results.size() == 1 ? "" : ")"));
-    out_.kernels.push_back(i);
+            out_names, names, id, types, results.size() == 1 ? "" : "(",
+            out_types, results.size() == 1 ? "" : ")"));
     for (int r = 0; r < c.n_results; ++r) {
       const int v = c.first_result + r;
       values_[size_t(v)] = from_memory(b_, results[size_t(r)], layout(v));
@@ -351,8 +334,8 @@ class Lowering {
     std::string names, types;
     for (const int v : graph_.outputs()) {
       const Ssa x = to_memory(b_, values_[size_t(v)], layout(v));
-      names += str("{}{}", names.empty() ? "" : ", ", x.name);
-      types += str("{}{}", types.empty() ? "" : ", ", type_of(x));
+      append(&names, x.name);
+      append(&types, type_of(x));
       out_.output_shapes.push_back({x.dtype, x.sizes});
     }
     b_.line(names.empty() ? "return" : str("return {} : {}", names, types));
@@ -361,12 +344,13 @@ class Lowering {
   }
 
   const graph::Graph& graph_;
-  const std::vector<int64_t>& ids_;
+  const std::map<int, int64_t>& kernels_;
   Builder b_;
   Lowered out_;
   std::string arguments_;
   std::vector<Ssa> values_, numbers_;
-  Ssa order_;  // of calls that draw random numbers
+  std::vector<int64_t> taken_;  // of each array of numbers
+  Ssa order_;                   // of calls that draw random numbers
 };
 
 }  // namespace
@@ -387,8 +371,9 @@ bool is_lowered(const graph::Graph& graph, const Call& c) {
   }
 }
 
-Lowered lower(const graph::Graph& graph, const std::vector<int64_t>& ids) {
-  return Lowering(graph, ids).run();
+Lowered lower(const graph::Graph& graph,
+              const std::map<int, int64_t>& kernels) {
+  return Lowering(graph, kernels).run();
 }
 
 }  // namespace sy::pjrt

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,12 +38,12 @@ struct Lowered {
     std::vector<Number> of;
   };
   std::vector<Numbers> numbers;
-  std::vector<int> kernels;  // calls that are custom calls
 };
 
-// ids: of the custom calls, one for each call that is_lowered() says false of,
-// in order. Throws NotImplementedError if a value has a dtype that XLA lacks.
-Lowered lower(const graph::Graph& graph, const std::vector<int64_t>& ids);
+// `kernels`: the calls that become custom calls, with their ids; those that
+// is_lowered() says false of must be among them. Throws NotImplementedError if
+// a value has a dtype that XLA lacks.
+Lowered lower(const graph::Graph& graph, const std::map<int, int64_t>& kernels);
 
 // Whether the call is lowered, not a custom call.
 bool is_lowered(const graph::Graph& graph, const graph::Call& call);

@@ -42,12 +42,8 @@ Ssa mm(Builder& b, const Call&, const Operands& in) {
 // beta * self + alpha * product
 Ssa add_product(Builder& b, const Call& c, const Operands& in) {
   Ssa out = product(b, in[1], in[2]);
-  const auto number = [&](size_t i) {
-    const Scalar s = c.args[i].to_scalar();
-    return s.is_floating_point() ? s.to<double>()
-                                 : static_cast<double>(s.to<int64_t>());
-  };
-  const double beta = number(3), alpha = number(4);
+  const auto beta = c.args[3].to_scalar().to<double>();
+  const auto alpha = c.args[4].to_scalar().to<double>();
   if (alpha != 1) {
     out = b.binary("stablehlo.multiply", out, b.like(out, alpha));
   }
@@ -61,16 +57,10 @@ Ssa add_product(Builder& b, const Call& c, const Operands& in) {
   return b.convert(out, in[1].dtype);
 }
 
-std::string repeated(const std::vector<int64_t>& n, size_t dims) {
-  std::string text = "[";
-  for (size_t d = 0; d < dims; ++d) {
-    text += str("{}{}", d == 0 ? "" : ", ", n[n.size() == 1 ? 0 : d]);
-  }
-  return text + "]";
-}
-
-std::vector<int64_t> ints(const Value& v) {
+// Of each dim; one number is that of all.
+std::vector<int64_t> ints(const Value& v, size_t dims) {
   const IntArrayRef list = v.to_int_list();
+  if (list.size() == 1) return std::vector<int64_t>(dims, list[0]);
   return {list.begin(), list.end()};
 }
 
@@ -78,31 +68,29 @@ std::vector<int64_t> ints(const Value& v) {
 // groups
 Ssa convolution(Builder& b, const Call& c, const Operands& in) {
   const size_t dims = in[0].sizes.size() - 2;
-  const std::vector<int64_t> stride = ints(c.args[3]), pad = ints(c.args[4]);
-  const std::vector<int64_t> dilation = ints(c.args[5]);
+  const std::vector<int64_t> stride = ints(c.args[3], dims);
+  const std::vector<int64_t> pad = ints(c.args[4], dims);
+  const std::vector<int64_t> dilation = ints(c.args[5], dims);
   const ScalarType to = product_dtype(in[0].dtype);
   const Ssa x = b.convert(in[0], to), w = b.convert(in[1], to);
   Ssa out{"", to, {x.sizes[0], w.sizes[0]}};
-  std::string numbers, pads;
+  std::string numbers, strides, pads, dilations;
   for (size_t d = 0; d < dims; ++d) {
-    const auto at = [&](const std::vector<int64_t>& l) {
-      return l[l.size() == 1 ? 0 : d];
-    };
-    const int64_t reach = at(dilation) * (w.sizes[d + 2] - 1) + 1;
-    out.sizes.push_back((x.sizes[d + 2] + 2 * at(pad) - reach) / at(stride) +
-                        1);
+    const int64_t reach = dilation[d] * (w.sizes[d + 2] - 1) + 1;
+    out.sizes.push_back((x.sizes[d + 2] + 2 * pad[d] - reach) / stride[d] + 1);
     numbers += str(", {}", d);
-    pads += str("{}[{}, {}]", d == 0 ? "" : ", ", at(pad), at(pad));
+    append(&strides, str("{}", stride[d]));
+    append(&pads, str("[{}, {}]", pad[d], pad[d]));
+    append(&dilations, str("{}", dilation[d]));
   }
   out.name = b.fresh();
   b.line(
       str("{} = stablehlo.convolution({}, {}) dim_numbers = [b, f{}]x[o, "
-          "i{}]->[b, f{}], window = {{stride = {}, pad = [{}], rhs_dilate = "
-          "{}}} {{batch_group_count = 1 : i64, feature_group_count = {} : "
+          "i{}]->[b, f{}], window = {{stride = [{}], pad = [{}], rhs_dilate = "
+          "[{}]}} {{batch_group_count = 1 : i64, feature_group_count = {} : "
           "i64}} : ({}, {}) -> {}",
-          out.name, x.name, w.name, numbers, numbers, numbers,
-          repeated(stride, dims), pads, repeated(dilation, dims),
-          c.args[8].to_int(), type_of(x), type_of(w), type_of(out)));
+          out.name, x.name, w.name, numbers, numbers, numbers, strides, pads,
+          dilations, c.args[8].to_int(), type_of(x), type_of(w), type_of(out)));
   if (in.size() == 3) {
     out = b.binary("stablehlo.add", out,
                    b.broadcast(b.convert(in[2], to), out.sizes, {1}));

@@ -10,6 +10,12 @@ namespace sy::pjrt {
 
 namespace {
 
+void check_dtype(const graph::Layout& of, const graph::Layout& part) {
+  SY_CHECK(of.dtype == part.dtype, NotImplemented,
+           "[pjrt] expected a view of the same dtype, got {} of {}", part.dtype,
+           of.dtype);
+}
+
 // Along a dim of the value, the part has the places start, start + step, ...
 struct Range {
   int64_t start = 0, count = 1, step = 1;
@@ -150,6 +156,20 @@ std::optional<Ssa> with_slice(Builder& b, const Ssa& value,
   return updated(b, value, piece, start);
 }
 
+// Whether the elements lie in a row, in some order of the dims.
+bool is_dense(const graph::Layout& l) {
+  const std::vector<int64_t> order = memory_order(l);
+  int64_t next = 1;
+  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+    const auto i = static_cast<size_t>(*d);
+    if (l.sizes[i] == 0) return true;
+    if (l.sizes[i] == 1) continue;
+    if (l.strides[i] != next) return false;
+    next *= l.sizes[i];
+  }
+  return true;
+}
+
 // A part that is a piece of the memory in a row.
 std::optional<Ssa> in_a_row(Builder& b, const Ssa& value,
                             const graph::Layout& of,
@@ -185,19 +205,6 @@ std::vector<int64_t> memory_order(const graph::Layout& l) {
   return ones;
 }
 
-bool is_dense(const graph::Layout& l) {
-  const std::vector<int64_t> order = memory_order(l);
-  int64_t next = 1;
-  for (auto d = order.rbegin(); d != order.rend(); ++d) {
-    const auto i = static_cast<size_t>(*d);
-    if (l.sizes[i] == 0) return true;
-    if (l.sizes[i] == 1) continue;
-    if (l.strides[i] != next) return false;
-    next *= l.sizes[i];
-  }
-  return true;
-}
-
 Sizes memory_sizes(const graph::Layout& l) {
   Sizes sizes;
   for (const int64_t d : memory_order(l)) {
@@ -221,9 +228,7 @@ Ssa to_memory(Builder& b, const Ssa& x, const graph::Layout& l) {
 
 Ssa part_of(Builder& b, const Ssa& value, const graph::Layout& of,
             const graph::Layout& part) {
-  SY_CHECK(of.dtype == part.dtype, NotImplemented,
-           "[pjrt] expected a view of the same dtype, got {} of {}", part.dtype,
-           of.dtype);
+  check_dtype(of, part);
   if (numel_of(sizes_of(part)) == 0) {
     return b.number(part.dtype, sizes_of(part), int64_t{0});
   }
@@ -236,9 +241,7 @@ Ssa part_of(Builder& b, const Ssa& value, const graph::Layout& of,
 
 Ssa with_part(Builder& b, const Ssa& value, const graph::Layout& of,
               const graph::Layout& part, const Ssa& source) {
-  SY_CHECK(of.dtype == part.dtype, NotImplemented,
-           "[pjrt] expected a view of the same dtype, got {} of {}", part.dtype,
-           of.dtype);
+  check_dtype(of, part);
   const Ssa all = b.broadcast(b.convert(source, of.dtype), sizes_of(part));
   const int64_t n = numel_of(all.sizes);
   if (n == 0) return value;

@@ -18,8 +18,6 @@ inline Sizes sizes_of(const graph::Layout& l) {
 // The dims in the order in which they lie in memory, slowest first. `l` is the
 // layout of a value: dense.
 std::vector<int64_t> memory_order(const graph::Layout& l);
-// Whether the elements lie in a row, in some order of the dims.
-bool is_dense(const graph::Layout& l);
 // The sizes of such dims in that order.
 Sizes memory_sizes(const graph::Layout& l);
 // From an array that lies in memory as `l`, and back.
