@@ -1,7 +1,7 @@
-"""Runs every test: Bazel's, the sanitizers' and what clang checks with --full,
-the check of the formatting, then the consumer projects against an installed
-SDK. The last line is `N passed, N failed`; exit 1 if anything failed, a build
-that breaks included.
+"""Runs every test: Bazel's; with --full also under sanitizers, with XLA, an hour
+of random programs through all engines, and what clang checks; the check of the
+formatting, then the consumer projects against an installed SDK. The last line is
+`N passed, N failed`; exit 1 if anything failed, a build that breaks included.
 
 Usage: run_tests.py [--full] [TARGET...]    (TARGETs leave the consumers out)
 """
@@ -21,9 +21,7 @@ SANITIZERS = [
     ("asan", ["--config=asan"], ["//test/..."]),
     ("tsan", ["--config=tsan", "--test_tag_filters=tsan"], ["//test/..."]),
 ]
-PJRT = os.path.join(os.environ.get("XDG_CACHE_HOME",
-                                   os.path.expanduser("~/.cache")),
-                    "switchyard", "pjrt-0.11.2", "pjrt_c_api_cpu_plugin.so")
+PROGRAMS_S = 900  # for random programs through each of four engines
 BATCH = 16  # of tests with sanitizers
 # Tests are no layers: each may include what it likes.
 LAYERS = ["//:switchyard", "//aten/...", "//autograd/...", "//backends/...",
@@ -123,14 +121,54 @@ def sanitized_test(tally, name, options, targets):
                 os.remove(program)
 
 
+def plugin():
+    """XLA's; setup --full fetches it."""
+    cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
+    return os.environ.get("SWITCHYARD_PJRT_PLUGIN") or os.path.join(
+        cache, "switchyard", "pjrt-0.11.2", "pjrt_c_api_cpu_plugin.so")
+
+
 def run_pjrt(tally):
     """XLA beside our engines, where setup could fetch it."""
-    plugin = os.environ.get("SWITCHYARD_PJRT_PLUGIN", PJRT)
-    if not os.path.exists(plugin):
-        print(f"SKIPPED tests with XLA: there is no {plugin}", flush=True)
+    if not os.path.exists(plugin()):
+        print(f"SKIPPED tests with XLA: there is no {plugin()}", flush=True)
         return
-    bazel_test(tally, "pjrt", [f"--test_env=SWITCHYARD_PJRT_PLUGIN={plugin}"],
+    bazel_test(tally, "pjrt", [f"--test_env=SWITCHYARD_PJRT_PLUGIN={plugin()}"],
                ["//test/backends/pjrt/..."])
+
+
+def start_programs(backend):
+    """Random programs through sy::compile, by one backend."""
+    built = os.path.join(ROOT, "bazel-bin")
+    return subprocess.Popen(
+        [os.path.join(built, "test", "frontend", "compile", "programs_test")],
+        env={**os.environ, "SWITCHYARD_COMPILE_BACKEND": backend,
+             "SWITCHYARD_JIT_LIBRARY":
+                 os.path.join(built, "libswitchyard_jit.so"),
+             "SWITCHYARD_PLUGINS": built, "SWITCHYARD_PJRT_PLUGIN": plugin(),
+             "SY_SEED": str(int(time.time())), "SY_SECONDS": str(PROGRAMS_S),
+             "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        errors="replace")
+
+
+def run_programs(tally):
+    """An hour in all, two at a time: XLA beside one of ours."""
+    subprocess.run(["bazel", "build", "//:installed",
+                    "//test/frontend/compile:programs_test"], cwd=ROOT,
+                   check=True)
+    pairs = [["pjrt", "jit"], ["pjrt", "interpret"]]
+    if not os.path.exists(plugin()):
+        pairs = [["jit", "interpret"]] * 2
+    for pair in pairs:
+        for backend, run in [(b, start_programs(b)) for b in pair]:
+            text, _ = run.communicate()
+            said = [l for l in text.splitlines() if "replays" in l]
+            ok = run.returncode == 0 and bool(said)
+            print("\n".join(said if ok else text.splitlines()[-40:]))
+            name = f"random programs ({backend})"
+            print(f"{'PASSED' if ok else 'FAILED'} {name}", flush=True)
+            tally.add(name, ok)
 
 
 def run_checks(tally):
@@ -204,6 +242,7 @@ def main():
                 sanitized_test(tally, name, flags, options.targets or targets)
             if not options.targets:
                 run_pjrt(tally)
+                run_programs(tally)
                 run_checks(tally)
         if not options.targets:
             check_format(tally)

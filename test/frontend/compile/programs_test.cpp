@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 #include <sy/compile.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+
 // Random programs, compiled, agree with what they do as they are: at the
-// capture and at replays, which have other elements. SY_PROGRAMS and SY_SEED
-// give another number of programs and another start.
+// capture and at replays, which have other elements. SY_SEED gives another
+// start, SY_PROGRAMS another number of programs, SY_SECONDS a time instead.
 
 namespace sy::test {
 namespace {
@@ -43,25 +47,32 @@ std::string trouble(const Program& p, bool backward, int64_t* replays) {
 
 TEST(CompiledPrograms, AgreeWithTheCallable) {
   const uint64_t first = setting("SY_SEED", 1);
-  const uint64_t count = setting("SY_PROGRAMS", 3000);
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::seconds(setting("SY_SECONDS", 0));
+  const uint64_t least =
+      setting("SY_PROGRAMS", std::getenv("SY_SECONDS") != nullptr ? 1 : 3000);
+  uint64_t count = 0;
   int64_t replays = 0;
-  for (uint64_t seed = first; seed < first + count; ++seed) {
+  for (uint64_t seed = first;
+       count < least || std::chrono::steady_clock::now() < end; ++seed) {
+    ++count;
     const bool backward = seed % 2 == 0;
     const Program p = random_program(seed, 20);
     const std::string why = trouble(p, backward, &replays);
     if (why.empty()) continue;
-    const Program least = minimised(p, [&](const Program& q) {
+    const Program shortest = minimised(p, [&](const Program& q) {
       return !trouble(q, backward, &replays).empty();
     });
     ADD_FAILURE() << "seed " << seed << (backward ? ", backward inside" : "")
                   << ": " << why
-                  << "\nthe least: " << trouble(least, backward, &replays)
+                  << "\nthe least: " << trouble(shortest, backward, &replays)
                   << "\n"
-                  << listing(least);
+                  << listing(shortest);
     return;
   }
   // Most of them are replayed, or the test says nothing.
   EXPECT_GT(replays, static_cast<int64_t>(count));
+  std::cout << count << " programs, " << replays << " replays\n";
 }
 
 }  // namespace
