@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <tuple>
 #include <vector>
@@ -30,7 +31,9 @@ class LeafHook;
 class SY_API Tensor : public TensorBase {
  public:
   Tensor() = default;
-  explicit Tensor(TensorBase base) : TensorBase(std::move(base)) {}
+  // A template, so that types derived from Tensor take the copy constructor.
+  template <std::same_as<TensorBase> Base>
+  explicit Tensor(Base base) : TensorBase(std::move(base)) {}
   explicit Tensor(intrusive_ptr<TensorImpl> impl)
       : TensorBase(std::move(impl)) {}
   Tensor(const Tensor&) = default;
