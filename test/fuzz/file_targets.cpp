@@ -1,11 +1,13 @@
 #include "test/fuzz/file_targets.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "frontend/io/file_error.h"
 #include "frontend/io/format/npy_header.h"
+#include "frontend/io/format/pickle_torch.h"
 #include "frontend/io/format/safetensors_header.h"
 #include "frontend/io/format/safetensors_index.h"
 #include "frontend/io/format/zip.h"
@@ -42,6 +44,44 @@ void check_npy(const FileView& file) {
   std::string again = header + std::string(bytes, '\0');
   promise(io::parse_npy(view_of(again)).sizes == h.sizes,
           "what is written can be read");
+}
+
+// Each tensor lies in its storage, and each storage in the file.
+void check_torch(const io::TorchFile& t, uint64_t size) {
+  for (const io::ZipMember& m : t.storages) {
+    promise(m.data + m.compressed <= size, "a storage is in its file");
+  }
+  std::vector<int64_t> sizes, strides;
+  for (const io::TorchTensor& tensor : t.tensors) {
+    promise(tensor.storage < t.storages.size(), "a tensor has a storage");
+    io::read_dims(t.values, tensor.sizes, sizes);
+    io::read_dims(t.values, tensor.strides, strides);
+    promise(sizes.size() == strides.size(), "a stride for each size");
+    int64_t last = tensor.offset;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      promise(sizes[d] >= 0 && strides[d] >= 0, "no step leads back");
+      last += std::max<int64_t>(sizes[d] - 1, 0) * strides[d];
+    }
+    const bool none = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+    const auto room = static_cast<int64_t>(t.storages[tensor.storage].size /
+                                           element_size(tensor.dtype));
+    promise(tensor.offset >= 0 && (none || last < room),
+            "a tensor is in its storage");
+  }
+  promise(t.root < t.values.size(), "a value of the pickle");
+  for (io::PickleId id = 0; id < t.values.size(); ++id) {
+    using Kind = io::Pickle::Kind;
+    const Kind kind = t.values.kind(id);
+    if (kind == Kind::Text || kind == Kind::Long) t.values.text(id);
+    if (kind != Kind::List && kind != Kind::Tuple && kind != Kind::Dict) {
+      continue;
+    }
+    for (const io::PickleId item : t.values.items(id)) {
+      promise(item < t.values.size(), "an item is a value of the pickle");
+    }
+    promise(kind != Kind::Dict || t.values.items(id).size() % 2 == 0,
+            "a value for each key");
+  }
 }
 
 }  // namespace
@@ -98,6 +138,32 @@ void npz(std::string_view bytes) {
       check_npy({"fuzz", "f", data.data(), data.size()});
     });
   }
+}
+
+void pickle(std::string_view bytes) {
+  const FileView file = view_of(bytes);
+  std::vector<io::ZipMember> members(9);
+  members[0].name = "f/data.pkl";
+  members[0].size = members[0].compressed = bytes.size();
+  members[0].crc = io::crc32(0, bytes.data(), bytes.size());
+  // Storages, of which no byte is read.
+  for (size_t i = 1; i < members.size(); ++i) {
+    members[i].name = "f/data/" + std::to_string(i - 1);
+    members[i].size = members[i].compressed = 64;
+  }
+  reading([&] { check_torch(*io::parse_torch(file, members), 64); });
+}
+
+void torch_archive(std::string_view bytes) {
+  const FileView file = view_of(bytes);
+  reading([&] {
+    std::vector<io::ZipMember> members = io::read_zip(file);
+    // So that a damaged pickle is read.
+    for (io::ZipMember& m : members) {
+      if (!m.deflated) m.crc = io::crc32(0, file.data + m.data, m.size);
+    }
+    check_torch(*io::parse_torch(file, std::move(members)), file.size);
+  });
 }
 
 }  // namespace sy::fuzz

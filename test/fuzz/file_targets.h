@@ -10,5 +10,8 @@ void safetensors(std::string_view bytes);
 void safetensors_index(std::string_view text);
 void npy(std::string_view bytes);
 void npz(std::string_view bytes);
+// A pickle of PyTorch, and an archive around one.
+void pickle(std::string_view bytes);
+void torch_archive(std::string_view bytes);
 
 }  // namespace sy::fuzz

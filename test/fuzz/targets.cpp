@@ -141,6 +141,8 @@ constexpr Target kTargets[] = {{"yaml", &yaml},
                                {"safetensors_index", &safetensors_index},
                                {"npy", &npy},
                                {"npz", &npz},
+                               {"pickle", &pickle},
+                               {"torch_archive", &torch_archive},
                                {"library", &library}};
 
 }  // namespace

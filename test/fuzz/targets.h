@@ -15,7 +15,7 @@ struct Target {
 };
 // Of the generator: yaml, schema, expression, words (examples), operators (our
 // files), torch (PyTorch's). Of tensors: safetensors, safetensors_index, npy,
-// npz. Of plugins: library.
+// npz, pickle and torch_archive (PyTorch's). Of plugins: library.
 std::span<const Target> targets();
 
 }  // namespace sy::fuzz
