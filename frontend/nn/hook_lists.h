@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "frontend/nn/module_hooks.h"
+
+namespace sy::nn::detail {
+
+struct HookBase {
+  std::atomic<bool> active{true};
+  std::atomic<int>* count = nullptr;  // of the active ones, if anyone counts
+};
+
+template <class F>
+struct HookEntry : HookBase {
+  explicit HookEntry(F f) : call(std::move(f)) {}
+  const F call;
+};
+
+// Hooks of one kind. Copies share them.
+template <class F>
+struct HookList {
+  std::vector<std::shared_ptr<HookEntry<F>>> entries;
+
+  HookHandle add(F f, std::atomic<int>* count = nullptr) {
+    std::erase_if(entries, [](const auto& e) { return !e->active; });
+    auto entry = std::make_shared<HookEntry<F>>(std::move(f));
+    if (count != nullptr) {
+      entry->count = count;
+      ++*count;
+    }
+    entries.push_back(entry);
+    return HookHandle(entry);
+  }
+  bool empty() const {
+    for (const auto& e : entries) {
+      if (e->active) return false;
+    }
+    return true;
+  }
+  // A hook may register and remove others meanwhile.
+  template <class... A>
+  void run(A&... arguments) const {
+    const auto now = entries;
+    for (const auto& e : now) {
+      if (e->active) e->call(arguments...);
+    }
+  }
+};
+
+// Those of one module, or of all.
+struct ModuleHooks {
+  HookList<ForwardPreHook> forward_pre;
+  HookList<ForwardHook> forward;
+  HookList<BackwardPreHook> backward_pre;
+  HookList<BackwardHook> backward;
+  HookList<StateDictHook> state_dict, load_pre;
+  HookList<LoadHook> load_post;
+};
+
+// A copy of the global ones.
+ModuleHooks global_hooks();
+
+}  // namespace sy::nn::detail
