@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+
+#include "frontend/optim/lr_scheduler.h"
+
+// Schedulers made of schedulers, which are of the same optimizer.
+
+namespace sy::optim {
+
+using LRSchedulers = std::vector<std::shared_ptr<LRScheduler>>;
+
+// One after the other: schedulers[i] begins at epoch milestones[i - 1]. The
+// learning rates begin at those that the first scheduler was made with.
+class SY_API SequentialLR : public LRScheduler {
+ public:
+  SequentialLR(Optimizer& optimizer, LRSchedulers schedulers,
+               std::vector<int64_t> milestones, int64_t last_epoch = -1);
+
+  void step() override;
+
+ protected:
+  std::vector<double> get_lrs() override { return get_current_lrs(); }
+  void list(SchedulerNumbers* to) override;
+  const char* name() const override { return "SequentialLR"; }
+  void undo_step() override;
+
+ private:
+  size_t place() const;
+
+  LRSchedulers schedulers_;
+  std::vector<int64_t> milestones_;
+};
+
+// All of them, one upon the other.
+class SY_API ChainedScheduler : public LRScheduler {
+ public:
+  explicit ChainedScheduler(LRSchedulers schedulers);
+
+  void step() override;
+
+ protected:
+  std::vector<double> get_lrs() override { return get_current_lrs(); }
+  void list(SchedulerNumbers* to) override;
+  const char* name() const override { return "ChainedScheduler"; }
+  void undo_step() override;
+
+ private:
+  LRSchedulers schedulers_;
+};
+
+}  // namespace sy::optim

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "frontend/optim/optimizer.h"
+#include "frontend/optim/update.h"
+
+namespace sy::optim {
+
+// The numbers of parameters that have taken the same steps.
+struct SharedNumbers {
+  std::vector<Number> values;
+};
+
+// What is kept for one parameter.
+struct ParamState {
+  std::vector<Tensor> tensors;  // by kind; undefined: not there
+  std::shared_ptr<SharedNumbers> numbers;
+};
+
+struct Optimizer::Impl {
+  // A bucket with what belongs to its parameters.
+  struct Members {
+    Bucket bucket;
+    std::vector<ParamState*> states;
+    std::shared_ptr<SharedNumbers> numbers;
+    uint32_t wanted = 0;
+  };
+  // Buckets of a group, good as long as it has the same parameters, and the
+  // same of them have gradients.
+  struct Plan {
+    std::vector<std::pair<const TensorImpl*, bool>> seen;
+    std::vector<Members> buckets;
+    bool as_tensors = false;
+  };
+
+  std::vector<OptimizerParamGroup> groups;
+  std::unique_ptr<OptimizerOptions> defaults;
+  std::unordered_map<const TensorImpl*, ParamState> states;
+  std::vector<Plan> plans;
+
+  const UpdateRule& rule() const;
+  bool fits(const Plan& plan, const OptimizerParamGroup& group,
+            bool as_tensors) const;
+  void make_plan(Plan* plan, const OptimizerParamGroup& group, bool as_tensors);
+  std::string key_of(size_t group, size_t index) const;
+  // Throws ValueError for a gradient of other sizes than its parameter.
+  void take_grads(size_t group, Bucket* b) const;
+  void step(size_t group);
+  // Loaded states take the memory of those that are there, which captured steps
+  // refer to.
+  void keep_memory(
+      std::unordered_map<const TensorImpl*, ParamState>* loaded) const;
+  // The numbers of a state by value, and its tensors, by name.
+  NamedTensors named_state(const ParamState& state) const;
+};
+
+}  // namespace sy::optim

@@ -1,0 +1,102 @@
+#include "frontend/optim/options.h"
+
+#include "aten/ops/factory.h"
+#include "aten/ops/indexing.h"
+#include "c10/thread_state.h"
+
+namespace sy::optim {
+
+namespace {
+
+std::string text_of(double value) { return str("{}", value); }
+
+}  // namespace
+
+void OptionCheck::failed(const char* option, const std::string& expected,
+                         const std::string& got) const {
+  fail(ErrorKind::Value, "{}{}: expected {}, got {}", where_, option, expected,
+       got);
+}
+
+// The conditions are written so that NaN fails.
+void OptionCheck::at_least(const char* option, double value,
+                           double least) const {
+  if (!(value >= least)) {
+    failed(option, "at least " + text_of(least), text_of(value));
+  }
+}
+
+void OptionCheck::at_most(const char* option, double value, double most) const {
+  if (!(value <= most)) {
+    failed(option, "at most " + text_of(most), text_of(value));
+  }
+}
+
+void OptionCheck::decay(const char* option, double value) const {
+  if (!(value >= 0 && value < 1)) {
+    failed(option, "at least 0 and less than 1", text_of(value));
+  }
+}
+
+void OptionCheck::decays(const char* option,
+                         const std::tuple<double, double>& values) const {
+  decay((std::string(option) + "[0]").c_str(), std::get<0>(values));
+  decay((std::string(option) + "[1]").c_str(), std::get<1>(values));
+}
+
+OptimizerOptions::~OptimizerOptions() = default;
+
+std::unique_ptr<OptimizerOptions> OptimizerOptions::clone() const {
+  fail(ErrorKind::NotImplemented,
+       "[OptimizerOptions] clone: these options do not override it");
+}
+
+std::unique_ptr<OptimizerOptions> OptimizerOptions::fresh() const {
+  return nullptr;
+}
+
+double OptimizerOptions::get_lr() const {
+  fail(ErrorKind::NotImplemented,
+       "[OptimizerOptions] get_lr: these options have no lr");
+}
+
+void OptimizerOptions::set_lr(double) {
+  fail(ErrorKind::NotImplemented,
+       "[OptimizerOptions] set_lr: these options have no lr");
+}
+
+const char* OptimizerOptions::optimizer() const { return "Optimizer"; }
+
+std::vector<OptionRef> OptimizerOptions::list() { return {}; }
+
+void OptimizerOptions::check(const OptionCheck&) const {}
+
+void OptimizerOptions::check_parameter(const Tensor&,
+                                       const std::string&) const {}
+
+const Tensor& OptimizerOptions::lr_tensor(Device device, ScalarType dtype) {
+  for (const Tensor& t : lr_tensors_) {
+    if (t.device() == device && t.scalar_type() == dtype) return t;
+  }
+  refresh_lr_tensors();
+  lr_in_tensors_ = get_lr();
+  lr_tensors_.push_back(
+      full({}, get_lr(), TensorOptions(dtype).device(device)));
+  return lr_tensors_.back();
+}
+
+void OptimizerOptions::fill_lr_tensors(double lr) {
+  const NoGradGuard no_grad;
+  lr_in_tensors_ = lr;
+  for (const Tensor& t : lr_tensors_) t.fill_(lr);
+}
+
+const OptionRef* find_option(const std::vector<OptionRef>& options,
+                             std::string_view name) {
+  for (const OptionRef& o : options) {
+    if (o.name == name) return &o;
+  }
+  return nullptr;
+}
+
+}  // namespace sy::optim

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "aten/tensor.h"
+#include "frontend/nn/arg.h"
+
+namespace sy::optim {
+
+class UpdateRule;
+
+// An option by its name. Borrows the options that it is of.
+struct OptionRef {
+  using Value =
+      std::variant<double*, bool*, int64_t*, std::tuple<double, double>*,
+                   std::tuple<double, double, double>*,
+                   std::tuple<std::optional<double>, double>*,
+                   std::optional<int64_t>*, std::optional<std::string>*>;
+  const char* name;
+  Value value;
+};
+
+// Throws ValueErrors "[Adam] param_groups[1].lr: expected ..., got ...".
+class SY_API OptionCheck {
+ public:
+  // `where`: "[Adam] param_groups[1]."
+  explicit OptionCheck(std::string where) : where_(std::move(where)) {}
+  void at_least(const char* option, double value, double least) const;
+  void at_most(const char* option, double value, double most) const;
+  // At least 0 and less than 1.
+  void decay(const char* option, double value) const;
+  void decays(const char* option,
+              const std::tuple<double, double>& values) const;
+  // At least 0: what all optimizers ask of their lr.
+  void lr(double value) const { at_least("lr", value, 0); }
+  [[noreturn]] void failed(const char* option, const std::string& expected,
+                           const std::string& got) const;
+
+ private:
+  std::string where_;
+};
+
+// The options of a group of parameters. Those of each optimizer derive from it.
+class SY_API OptimizerOptions {
+ public:
+  OptimizerOptions() = default;
+  // Copies have no lr tensors yet.
+  OptimizerOptions(const OptimizerOptions& other)
+      : initial_lr_(other.initial_lr_) {}
+  OptimizerOptions& operator=(const OptimizerOptions& other) {
+    initial_lr_ = other.initial_lr_;
+    return *this;
+  }
+  virtual ~OptimizerOptions();
+
+  virtual std::unique_ptr<OptimizerOptions> clone() const;
+  // As they are where nobody sets anything.
+  virtual std::unique_ptr<OptimizerOptions> fresh() const;
+  // Throw NotImplementedError for options without an lr.
+  virtual double get_lr() const;
+  // Also for compiled steps, which the setter lr(x) does not reach.
+  virtual void set_lr(double lr);
+
+  // The optimizer's name, "Adam".
+  virtual const char* optimizer() const;
+  // All options, in the order of state dicts.
+  virtual std::vector<OptionRef> list();
+  // Throws ValueError for values that the optimizer does not take.
+  virtual void check(const OptionCheck& check) const;
+  // Throws ValueError for a parameter that it does not take; `where` names it.
+  virtual void check_parameter(const Tensor& parameter,
+                               const std::string& where) const;
+  virtual bool is_capturable() const { return false; }
+  virtual bool is_differentiable() const { return false; }
+  // How parameters are updated; nullptr if step() is overridden instead.
+  virtual const UpdateRule* rule() const { return nullptr; }
+
+  // The lr that schedulers start from, once there is a scheduler.
+  std::optional<double> initial_lr() const { return initial_lr_; }
+  void set_initial_lr(std::optional<double> lr) { initial_lr_ = lr; }
+  // The lr as a tensor of no dims on `device`, for steps that are captured. It
+  // follows set_lr.
+  const Tensor& lr_tensor(Device device, ScalarType dtype);
+  // Brings these tensors up to date, if the lr was changed otherwise.
+  void refresh_lr_tensors() {
+    if (!lr_tensors_.empty() && lr_in_tensors_ != get_lr()) {
+      fill_lr_tensors(get_lr());
+    }
+  }
+
+ protected:
+  void fill_lr_tensors(double lr);
+
+ private:
+  std::optional<double> initial_lr_;
+  double lr_in_tensors_ = 0;
+  std::vector<Tensor> lr_tensors_;
+};
+
+// What options derive from: struct MyOptions : OptimizerCloneableOptions<
+// MyOptions>. Finds lr, capturable and differentiable by their names.
+template <class Derived>
+class OptimizerCloneableOptions : public OptimizerOptions {
+ public:
+  std::unique_ptr<OptimizerOptions> clone() const override {
+    return std::make_unique<Derived>(self());
+  }
+  std::unique_ptr<OptimizerOptions> fresh() const override {
+    if constexpr (std::is_default_constructible_v<Derived>) {
+      return std::make_unique<Derived>();
+    } else {
+      return nullptr;
+    }
+  }
+  double get_lr() const override {
+    if constexpr (requires { self().lr(); }) return self().lr();
+    return OptimizerOptions::get_lr();
+  }
+  void set_lr(double lr) override {
+    if constexpr (requires { self().lr(); }) {
+      static_cast<Derived&>(*this).lr(lr);
+      fill_lr_tensors(lr);
+    } else {
+      OptimizerOptions::set_lr(lr);
+    }
+  }
+  bool is_capturable() const override {
+    if constexpr (requires { self().capturable(); }) return self().capturable();
+    return false;
+  }
+  bool is_differentiable() const override {
+    if constexpr (requires { self().differentiable(); }) {
+      return self().differentiable();
+    }
+    return false;
+  }
+
+ private:
+  const Derived& self() const { return static_cast<const Derived&>(*this); }
+};
+
+// The option of that name, or nullptr.
+SY_API const OptionRef* find_option(const std::vector<OptionRef>& options,
+                                    std::string_view name);
+
+}  // namespace sy::optim

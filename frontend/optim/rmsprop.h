@@ -1,0 +1,43 @@
+#pragma once
+
+#include "frontend/optim/optimizer.h"
+
+namespace sy::optim {
+
+struct SY_API RMSpropOptions : OptimizerCloneableOptions<RMSpropOptions> {
+  RMSpropOptions(double lr = 1e-2);
+  SY_ARG(double, lr);
+  SY_ARG(double, alpha) = 0.99;
+  SY_ARG(double, eps) = 1e-8;
+  SY_ARG(double, weight_decay) = 0;
+  SY_ARG(double, momentum) = 0;
+  SY_ARG(bool, centered) = false;
+  SY_ARG(bool, maximize) = false;
+  SY_ARG(bool, capturable) = false;
+  SY_ARG(bool, differentiable) = false;
+
+ public:
+  const char* optimizer() const override { return "RMSprop"; }
+  std::vector<OptionRef> list() override;
+  void check(const OptionCheck& check) const override;
+  const UpdateRule* rule() const override;
+};
+
+// Tieleman and Hinton, lecture 6.5 of "Neural Networks for Machine Learning"
+// (2012); centered: Graves, "Generating Sequences With Recurrent Neural
+// Networks" (2013).
+//
+//   g = grad + weight_decay * p
+//   v = alpha * v + (1 - alpha) * g * g
+//   m = alpha * m + (1 - alpha) * g
+//   d = sqrt(v), or sqrt(v - m * m) if centered
+//   b = momentum * b + g / (d + eps)
+//   p -= lr * b
+//
+// State: step, square_avg, momentum_buffer with momentum, grad_avg if centered.
+class SY_API RMSprop : public OptimizerOf<RMSpropOptions> {
+ public:
+  using OptimizerOf::OptimizerOf;
+};
+
+}  // namespace sy::optim

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "frontend/optim/optimizer.h"
+
+namespace sy::optim {
+
+struct SY_API SGDOptions : OptimizerCloneableOptions<SGDOptions> {
+  SGDOptions(double lr = 1e-3);
+  SY_ARG(double, lr);
+  SY_ARG(double, momentum) = 0;
+  SY_ARG(double, dampening) = 0;
+  SY_ARG(double, weight_decay) = 0;
+  // Needs momentum and no dampening.
+  SY_ARG(bool, nesterov) = false;
+  SY_ARG(bool, maximize) = false;
+  SY_ARG(bool, differentiable) = false;
+
+ public:
+  const char* optimizer() const override { return "SGD"; }
+  std::vector<OptionRef> list() override;
+  void check(const OptionCheck& check) const override;
+  const UpdateRule* rule() const override;
+};
+
+// Stochastic gradient descent, with the momentum of Sutskever et al., "On the
+// importance of initialization and momentum in deep learning" (2013), as
+// PyTorch has it: the lr is not part of the velocity.
+//
+//   g = grad + weight_decay * p
+//   v = momentum * v + (1 - dampening) * g, but g in the first step
+//   p -= lr * (nesterov ? g + momentum * v : v)
+//
+// State: momentum_buffer, if there is momentum.
+class SY_API SGD : public OptimizerOf<SGDOptions> {
+ public:
+  using OptimizerOf::OptimizerOf;
+};
+
+}  // namespace sy::optim
