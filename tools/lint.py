@@ -33,6 +33,12 @@ LAYERS = {
     "frontend": (("c10/", "aten/", "autograd/", "frontend/"),
                  "what people use beyond operators knows operators and "
                  "gradients, and no backend"),
+    "frontend/nn": (("c10/", "aten/", "autograd/", "frontend/io/",
+                     "frontend/nn/"),
+                    "modules stand on operators, gradients and files"),
+    "frontend/optim": (("c10/", "aten/", "autograd/", "frontend/io/",
+                        "frontend/nn/arg.h", "frontend/optim/"),
+                       "optimizers take tensors and their names, not modules"),
     "frontend/io": (("c10/", "aten/", "frontend/io/"),
                     "files hold tensors: of the tree they need c10 and aten "
                     "alone"),
