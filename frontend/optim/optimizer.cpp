@@ -102,11 +102,12 @@ void Optimizer::add_param_group(const OptimizerParamGroup& given) {
   if (!group.has_options()) {
     group.set_options(m.defaults->clone());
   } else {
-    SY_CHECK(typeid(group.options()) == typeid(*m.defaults), Type,
+    OptimizerOptions &own = group.options(), &defaults = *m.defaults;
+    SY_CHECK(typeid(own) == typeid(defaults), Type,
              "{}.options: expected those of {}, got those of {}", where, name,
-             group.options().optimizer());
-    inherit(&group.options(), *m.defaults);
-    group.options().check(OptionCheck(where + "."));
+             own.optimizer());
+    inherit(&group.options(), defaults);
+    own.check(OptionCheck(where + "."));
   }
   std::unordered_map<const TensorImpl*, std::string> seen;
   std::unordered_set<std::string> keys;

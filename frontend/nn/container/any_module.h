@@ -151,11 +151,9 @@ class SY_API AnyModule {
   template <class M>
   AnyModule(const ModuleHolder<M>& holder) : AnyModule(holder.ptr()) {}
   template <class M>
-  requires std::is_base_of_v<Module, std::remove_cvref_t<M>>
-  explicit AnyModule(M&& module)
-      : AnyModule(
-            std::make_shared<std::remove_cvref_t<M>>(std::forward<M>(module))) {
-  }
+  requires std::is_base_of_v<Module, M>
+  explicit AnyModule(M module)
+      : AnyModule(std::make_shared<M>(std::move(module))) {}
 
   // Calls the module, with its hooks. Arguments have exactly the types that
   // forward takes, without const and references; the last ones may be left out

@@ -32,7 +32,7 @@ Tensor MSELossImpl::forward(const Tensor& input, const Tensor& target) {
 }
 
 SmoothL1LossImpl::SmoothL1LossImpl(SmoothL1LossOptions options)
-    : WithOptions(std::move(options)) {
+    : WithOptions(options) {
   SmoothL1LossImpl::reset();
 }
 
@@ -46,8 +46,7 @@ Tensor SmoothL1LossImpl::forward(const Tensor& input, const Tensor& target) {
   return functional::smooth_l1_loss(input, target, options);
 }
 
-HuberLossImpl::HuberLossImpl(HuberLossOptions options)
-    : WithOptions(std::move(options)) {
+HuberLossImpl::HuberLossImpl(HuberLossOptions options) : WithOptions(options) {
   HuberLossImpl::reset();
 }
 
@@ -176,7 +175,7 @@ Tensor MarginRankingLossImpl::forward(const Tensor& input1,
 }
 
 TripletMarginLossImpl::TripletMarginLossImpl(TripletMarginLossOptions options)
-    : WithOptions(std::move(options)) {
+    : WithOptions(options) {
   TripletMarginLossImpl::reset();
 }
 

@@ -106,6 +106,8 @@ std::tuple<Tensor, Tensor> pair_or_none(
 
 namespace detail {
 
+// Each element is what it became in the clone.
+// NOLINTNEXTLINE(bugprone-copy-constructor-init)
 ParameterRefs::ParameterRefs(const ParameterRefs& other)
     : std::vector<Tensor>() {
   reserve(other.size());
@@ -341,8 +343,8 @@ LSTMImpl::LSTMImpl(const LSTMOptions& options)
 
 std::tuple<Tensor, std::tuple<Tensor, Tensor>> LSTMImpl::forward(
     const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt) {
-  auto [h, c] = pair_or_none(std::move(hx_opt));
-  Result r = run(input, std::move(h), std::move(c));
+  const auto [h, c] = pair_or_none(std::move(hx_opt));
+  Result r = run(input, h, c);
   return {std::move(r.output), {std::move(r.h), std::move(r.c)}};
 }
 
