@@ -1,6 +1,7 @@
 #pragma once
 
 #include <any>
+#include <concepts>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -67,16 +68,21 @@ bool call_prefix(M& m, AnyArguments& all, std::index_sequence<I...>,
   }
 }
 
+// With as many arguments as there are.
+template <class M, class Arguments, size_t... N>
+bool call_some(M& m, AnyArguments& all, std::index_sequence<N...>,
+               std::any* result) {
+  return (call_prefix<M, Arguments>(m, all, std::make_index_sequence<N>(),
+                                    result) ||
+          ...);
+}
+
 template <class M, class R, class... A>
 std::any call_signature(Module& module, AnyArguments& all) {
   M& m = static_cast<M&>(module);
   std::any result;
-  const bool done = [&]<size_t... N>(std::index_sequence<N...>) {
-    return (call_prefix<M, std::tuple<A...>>(
-                m, all, std::make_index_sequence<N>(), &result) ||
-            ...);
-  }
-  (std::make_index_sequence<sizeof...(A) + 1>());
+  const bool done = call_some<M, std::tuple<A...>>(
+      m, all, std::make_index_sequence<sizeof...(A) + 1>(), &result);
   if (!done) wrong_count(module, sizeof...(A), all.size());
   return result;
 }
@@ -90,21 +96,30 @@ auto general_call(R (B::*)(A...) const) {
 }
 
 template <class M>
+concept GivesTensor = requires(M& m, const Tensor& x) {
+  { m.forward(x) } -> std::convertible_to<Tensor>;
+};
+template <class M>
+concept HasOneForward = requires {
+  &M::forward;
+};
+
+template <class M>
+Tensor plain_call(Module& m, const Tensor& x) {
+  return call_module(static_cast<M&>(m), x);
+}
+
+// No lambdas in it: clang 16 ends with an error of its own otherwise.
+template <class M>
+AnyCalls make_any_calls() {
+  AnyCalls c{typeid(M), nullptr, nullptr};
+  if constexpr (GivesTensor<M>) c.plain = &plain_call<M>;
+  if constexpr (HasOneForward<M>) c.general = general_call<M>(&M::forward);
+  return c;
+}
+template <class M>
 const AnyCalls* any_calls() {
-  static const AnyCalls calls = [] {
-    AnyCalls c{typeid(M), nullptr, nullptr};
-    if constexpr (requires(M & m, const Tensor& x) {
-                    { m.forward(x) } -> std::convertible_to<Tensor>;
-                  }) {
-      c.plain = [](Module& m, const Tensor& x) -> Tensor {
-        return call_module(static_cast<M&>(m), x);
-      };
-    }
-    if constexpr (requires { &M::forward; }) {
-      c.general = general_call<M>(&M::forward);
-    }
-    return c;
-  }();
+  static const AnyCalls calls = make_any_calls<M>();
   return &calls;
 }
 

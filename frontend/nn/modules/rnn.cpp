@@ -98,8 +98,8 @@ PackedSequence packed_like(const PackedSequence& like, Tensor data) {
 }
 
 std::tuple<Tensor, Tensor> pair_or_none(
-    std::optional<std::tuple<Tensor, Tensor>> states) {
-  return states.has_value() ? std::move(*states) : std::tuple<Tensor, Tensor>();
+    const std::optional<std::tuple<Tensor, Tensor>>& states) {
+  return states.has_value() ? *states : std::tuple<Tensor, Tensor>();
 }
 
 }  // namespace
@@ -343,16 +343,16 @@ LSTMImpl::LSTMImpl(const LSTMOptions& options)
 
 std::tuple<Tensor, std::tuple<Tensor, Tensor>> LSTMImpl::forward(
     const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt) {
-  const auto [h, c] = pair_or_none(std::move(hx_opt));
+  const auto [h, c] = pair_or_none(hx_opt);
   Result r = run(input, h, c);
-  return {std::move(r.output), {std::move(r.h), std::move(r.c)}};
+  return {std::move(r.output), std::tuple(std::move(r.h), std::move(r.c))};
 }
 
 std::tuple<PackedSequence, std::tuple<Tensor, Tensor>>
 LSTMImpl::forward_with_packed_input(
     const PackedSequence& packed_input,
     std::optional<std::tuple<Tensor, Tensor>> hx_opt) {
-  auto [h, c] = pair_or_none(std::move(hx_opt));
+  auto [h, c] = pair_or_none(hx_opt);
   Result r = run_packed(packed_input, std::move(h), std::move(c));
   return {packed_like(packed_input, std::move(r.output)),
           {std::move(r.h), std::move(r.c)}};
@@ -398,7 +398,7 @@ LSTMCellImpl::LSTMCellImpl(const LSTMCellOptions& options)
 
 std::tuple<Tensor, Tensor> LSTMCellImpl::forward(
     const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt) {
-  const auto [hx, cx] = pair_or_none(std::move(hx_opt));
+  const auto [hx, cx] = pair_or_none(hx_opt);
   const Tensor x = batched_input(input);
   const Tensor states[] = {batched_state("hx[0]", hx, input),
                            batched_state("hx[1]", cx, input)};
