@@ -7,6 +7,7 @@
 #include "c10/thread_state.h"
 #include "frontend/nn/hook_lists.h"
 #include "frontend/nn/module.h"
+#include "frontend/nn/tensors.h"
 
 namespace sy::nn {
 
@@ -20,7 +21,7 @@ class Cloning {
       paths_.emplace(&m, path);
       const auto add = [&](const std::string& name, const Tensor& t) {
         if (t.defined()) {
-          copy(t, path.empty() ? name : path + "." + name, device);
+          copy(t, joined_path(path, name), device);
         }
       };
       for (const auto& [name, tensor] : m.parameters_) add(name, tensor);

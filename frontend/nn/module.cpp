@@ -7,15 +7,13 @@
 #include "c10/demangle.h"
 #include "c10/thread_state.h"
 #include "frontend/nn/hook_lists.h"
+#include "frontend/nn/tensors.h"
 
 namespace sy::nn {
 
-namespace {
+using detail::joined_path;
 
-std::string joined(const std::string& prefix, const std::string& name) {
-  if (prefix.empty()) return name;
-  return name.empty() ? prefix : prefix + "." + name;
-}
+namespace {
 
 template <class Dict>
 std::string listed(const Dict& dict) {
@@ -26,10 +24,16 @@ std::string listed(const Dict& dict) {
   return all.empty() ? "none" : all;
 }
 
-// Takes over the data of a tensor; the object stays. Its node that gathers
-// gradients knew the old dtype and device.
-void set_data(const Tensor& tensor, const Tensor& data) {
-  tensor.impl()->shallow_copy_from(*data.impl());
+void prepare_parameter(const std::string& name, const Tensor& tensor,
+                       bool requires_grad) {
+  if (!tensor.defined()) return;
+  SY_CHECK(tensor.is_leaf(), Value,
+           "[register_parameter] '{}': expected a leaf, got the result of a "
+           "recorded operation: detach it",
+           name);
+  if (requires_grad != tensor.requires_grad()) {
+    tensor.requires_grad_(requires_grad);
+  }
 }
 
 }  // namespace
@@ -94,16 +98,19 @@ void Module::check_name(std::string_view what, std::string_view name) const {
 Tensor& Module::register_parameter(std::string name, Tensor tensor,
                                    bool requires_grad) {
   check_name("parameter", name);
-  if (tensor.defined()) {
-    SY_CHECK(tensor.is_leaf(), Value,
-             "[register_parameter] '{}': expected a leaf, got the result of a "
-             "recorded operation: detach it",
-             name);
-    if (requires_grad != tensor.requires_grad()) {
-      tensor.requires_grad_(requires_grad);
-    }
-  }
+  prepare_parameter(name, tensor, requires_grad);
   return parameters_.insert(std::move(name), std::move(tensor));
+}
+
+Tensor& Module::set_parameter(std::string name, Tensor tensor,
+                              bool requires_grad) {
+  Tensor* const there = parameters_.find(name);
+  if (there == nullptr) {
+    return register_parameter(std::move(name), std::move(tensor),
+                              requires_grad);
+  }
+  prepare_parameter(name, tensor, requires_grad);
+  return *there = std::move(tensor);
 }
 
 Tensor& Module::register_buffer(std::string name, Tensor tensor,
@@ -111,6 +118,15 @@ Tensor& Module::register_buffer(std::string name, Tensor tensor,
   check_name("buffer", name);
   return buffers_.insert(std::move(name), {std::move(tensor), persistent})
       .tensor;
+}
+
+Tensor& Module::set_buffer(std::string name, Tensor tensor, bool persistent) {
+  Buffer* const there = buffers_.find(name);
+  if (there == nullptr) {
+    return register_buffer(std::move(name), std::move(tensor), persistent);
+  }
+  *there = {std::move(tensor), persistent};
+  return there->tensor;
 }
 
 void Module::check_module(std::string_view name, const Module* module) const {
@@ -176,22 +192,22 @@ void Module::visit(
     if (!seen.insert(&m).second) return;
     f(path, const_cast<Module&>(m));
     for (const auto& [name, child] : m.children_) {
-      self(self, joined(path, name), *child);
+      self(self, joined_path(path, name), *child);
     }
   };
   go(go, prefix, *this);
 }
 
-NamedTensors Module::named_parameters(bool recurse) const {
+// `each(module, f)` calls f(name, tensor) for the module's own tensors.
+template <class Each>
+NamedTensors Module::named_tensors(bool recurse, Each&& each) const {
   NamedTensors all;
-  std::unordered_set<const void*> seen;
+  std::unordered_set<const TensorImpl*> seen;
   const auto add = [&](const std::string& path, const Module& m) {
-    for (const auto& [name, tensor] : m.parameters_) {
-      if (!tensor.defined() || !seen.insert(tensor.impl()).second) {
-        continue;
-      }
-      all.insert(joined(path, name), tensor);
-    }
+    each(m, [&](const std::string& name, const Tensor& tensor) {
+      if (!tensor.defined() || !seen.insert(tensor.impl()).second) return;
+      all.insert(joined_path(path, name), tensor);
+    });
   };
   if (recurse) {
     visit("", add);
@@ -199,42 +215,26 @@ NamedTensors Module::named_parameters(bool recurse) const {
     add("", *this);
   }
   return all;
+}
+
+NamedTensors Module::named_parameters(bool recurse) const {
+  return named_tensors(recurse, [](const Module& m, const auto& f) {
+    for (const auto& [name, tensor] : m.parameters_) f(name, tensor);
+  });
 }
 
 NamedTensors Module::named_buffers(bool recurse) const {
-  NamedTensors all;
-  std::unordered_set<const void*> seen;
-  const auto add = [&](const std::string& path, const Module& m) {
-    for (const auto& [name, buffer] : m.buffers_) {
-      if (!buffer.tensor.defined() ||
-          !seen.insert(buffer.tensor.impl()).second) {
-        continue;
-      }
-      all.insert(joined(path, name), buffer.tensor);
-    }
-  };
-  if (recurse) {
-    visit("", add);
-  } else {
-    add("", *this);
-  }
-  return all;
+  return named_tensors(recurse, [](const Module& m, const auto& f) {
+    for (const auto& [name, buffer] : m.buffers_) f(name, buffer.tensor);
+  });
 }
 
 std::vector<Tensor> Module::parameters(bool recurse) const {
-  std::vector<Tensor> all;
-  for (const auto& [name, tensor] : named_parameters(recurse)) {
-    all.push_back(tensor);
-  }
-  return all;
+  return named_parameters(recurse).values();
 }
 
 std::vector<Tensor> Module::buffers(bool recurse) const {
-  std::vector<Tensor> all;
-  for (const auto& [name, tensor] : named_buffers(recurse)) {
-    all.push_back(tensor);
-  }
-  return all;
+  return named_buffers(recurse).values();
 }
 
 Module::Modules Module::named_modules(const std::string& prefix,
@@ -320,7 +320,7 @@ void Module::apply(const std::function<void(const std::string&, Module&)>& f,
     if (!seen.insert(&m).second) return;
     const Modules children = m.children_;  // f may change them
     for (const auto& [name, child] : children) {
-      self(self, joined(path, name), *child);
+      self(self, joined_path(path, name), *child);
     }
     f(path, m);
   };
@@ -365,7 +365,7 @@ void Module::move_tensors(const std::function<Tensor(const Tensor&)>& f) {
              "[Module::to] expected a floating dtype, got {}",
              data[i].scalar_type());
     all[i].mutable_grad().reset();
-    set_data(all[i], data[i]);
+    detail::set_data(all[i], data[i]);
     if (grads[i].defined()) all[i].mutable_grad() = grads[i];
   }
 }

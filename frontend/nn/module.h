@@ -67,6 +67,11 @@ class SY_API Module : public std::enable_shared_from_this<Module> {
   // in no state dict.
   Tensor& register_buffer(std::string name, Tensor tensor,
                           bool persistent = true);
+  // The same, or in the place of the one of that name: for layers that make
+  // their tensors anew.
+  Tensor& set_parameter(std::string name, Tensor tensor,
+                        bool requires_grad = true);
+  Tensor& set_buffer(std::string name, Tensor tensor, bool persistent = true);
   // Registers a module. Throws ValueError for nullptr, and for a module that
   // contains this one.
   template <class M>
@@ -236,6 +241,8 @@ class SY_API Module : public std::enable_shared_from_this<Module> {
   // Calls f(path, module) for each module once, a module before its children.
   void visit(const std::string& prefix,
              const std::function<void(const std::string&, Module&)>& f) const;
+  template <class Each>
+  NamedTensors named_tensors(bool recurse, Each&& each) const;
   void move_tensors(const std::function<Tensor(const Tensor&)>& f);
   // The module before the last dot of a path, which becomes its last name.
   const Module* holder_of(std::string_view op, std::string_view path,

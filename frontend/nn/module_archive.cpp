@@ -1,11 +1,10 @@
 #include "frontend/io/torch_archive.h"
 #include "frontend/nn/module.h"
+#include "frontend/nn/tensors.h"
 
 namespace sy::nn {
 
 namespace {
-
-constexpr const char* kExtra = "_extra_state";
 
 // All tensors of an archive, those that the module does not have included.
 void gather(const Module& module, serialize::InputArchive& archive,
@@ -34,7 +33,8 @@ void Module::save(serialize::OutputArchive& archive) const {
     }
   }
   const Tensor extra = extra_state();
-  if (extra.defined()) archive.write(kExtra, extra, /*is_buffer=*/true);
+  if (extra.defined())
+    archive.write(detail::kExtraState, extra, /*is_buffer=*/true);
   for (const auto& [name, child] : children_) {
     if (!child->is_serializable()) continue;
     serialize::OutputArchive nested;

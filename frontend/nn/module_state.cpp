@@ -4,6 +4,7 @@
 #include "c10/thread_state.h"
 #include "frontend/nn/hook_lists.h"
 #include "frontend/nn/module.h"
+#include "frontend/nn/tensors.h"
 
 namespace sy::nn {
 
@@ -11,7 +12,10 @@ namespace detail {
 
 namespace {
 
-constexpr const char* kExtra = "_extra_state";
+// "encoder." is of the module "encoder".
+std::string path_of(const std::string& prefix) {
+  return prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1);
+}
 
 }  // namespace
 
@@ -24,9 +28,7 @@ class StateLoader {
 
   static void write(const Module& m, StateDict& state,
                     const std::string& prefix) {
-    const std::string path =
-        prefix.empty() ? "" : prefix.substr(0, prefix.size() - 1);
-    state.versions[path] = m.version();
+    state.versions[path_of(prefix)] = m.version();
     for (const auto& [name, tensor] : m.parameters_) {
       if (tensor.defined()) state.insert(prefix + name, tensor.detach());
     }
@@ -36,7 +38,7 @@ class StateLoader {
       }
     }
     const Tensor extra = m.extra_state();
-    if (extra.defined()) state.insert(prefix + kExtra, extra.detach());
+    if (extra.defined()) state.insert(prefix + kExtraState, extra.detach());
     for (const auto& [name, child] : m.children_) {
       write(*child, state, prefix + name + ".");
     }
@@ -47,9 +49,7 @@ class StateLoader {
 
   void match(Module& m, const std::string& prefix) {
     if (m.hooks_ != nullptr) m.hooks_->load_pre.run(m, state_, prefix);
-    const std::string path =
-        prefix.empty() ? "" : prefix.substr(0, prefix.size() - 1);
-    const auto version = state_.versions.find(path);
+    const auto version = state_.versions.find(path_of(prefix));
     const int64_t found =
         version == state_.versions.end() ? 0 : version->second;
     if (found != m.version()) m.upgrade_state_dict(state_, prefix, found);
@@ -62,7 +62,7 @@ class StateLoader {
         match_tensor(prefix + name, buffer.tensor);
       }
     }
-    match_extra(m, prefix + kExtra);
+    match_extra(m, prefix + kExtraState);
     for (const auto& [name, child] : m.children_) {
       match(*child, prefix + name + ".");
     }
@@ -80,7 +80,7 @@ class StateLoader {
     const NoGradGuard no_grad;
     for (const auto& [to, from] : copies_) {
       if (assign_) {
-        to.impl()->shallow_copy_from(*from.detach().impl());
+        set_data(to, from);
       } else {
         to.copy_(from);
       }

@@ -32,14 +32,6 @@ std::vector<OptionRef> AdamWOptions::list() {
 
 namespace {
 
-template <class Options>
-void check_options(const Options& o, const OptionCheck& check) {
-  check.lr(o.lr());
-  check.decays("betas", o.betas());
-  check.at_least("eps", o.eps(), 0);
-  check.at_least("weight_decay", o.weight_decay(), 0);
-}
-
 bool decoupled(const AdamOptions& o) { return o.decoupled_weight_decay(); }
 bool decoupled(const AdamWOptions&) { return true; }
 
@@ -81,12 +73,8 @@ struct Rule final : UpdateRule {
 
 }  // namespace
 
-void AdamOptions::check(const OptionCheck& check) const {
-  check_options(*this, check);
-}
-void AdamWOptions::check(const OptionCheck& check) const {
-  check_options(*this, check);
-}
+void AdamOptions::check(const OptionCheck& check) const { check.adam(*this); }
+void AdamWOptions::check(const OptionCheck& check) const { check.adam(*this); }
 
 const UpdateRule* AdamOptions::rule() const {
   static const Rule<AdamOptions> rule;

@@ -16,12 +16,7 @@ std::vector<OptionRef> AdamaxOptions::list() {
           {"differentiable", &differentiable_}};
 }
 
-void AdamaxOptions::check(const OptionCheck& check) const {
-  check.lr(lr_);
-  check.decays("betas", betas_);
-  check.at_least("eps", eps_, 0);
-  check.at_least("weight_decay", weight_decay_, 0);
-}
+void AdamaxOptions::check(const OptionCheck& check) const { check.adam(*this); }
 
 namespace {
 

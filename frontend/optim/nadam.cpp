@@ -19,10 +19,7 @@ std::vector<OptionRef> NAdamOptions::list() {
 }
 
 void NAdamOptions::check(const OptionCheck& check) const {
-  check.lr(lr_);
-  check.decays("betas", betas_);
-  check.at_least("eps", eps_, 0);
-  check.at_least("weight_decay", weight_decay_, 0);
+  check.adam(*this);
   check.at_least("momentum_decay", momentum_decay_, 0);
 }
 

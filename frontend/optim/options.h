@@ -39,6 +39,14 @@ class SY_API OptionCheck {
               const std::tuple<double, double>& values) const;
   // At least 0: what all optimizers ask of their lr.
   void lr(double value) const { at_least("lr", value, 0); }
+  // What Adam and its kin ask of theirs.
+  template <class Options>
+  void adam(const Options& o) const {
+    lr(o.lr());
+    decays("betas", o.betas());
+    at_least("eps", o.eps(), 0);
+    at_least("weight_decay", o.weight_decay(), 0);
+  }
   [[noreturn]] void failed(const char* option, const std::string& expected,
                            const std::string& got) const;
 

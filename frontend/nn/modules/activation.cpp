@@ -156,10 +156,9 @@ void PReLUImpl::reset() {
   SY_CHECK(options.num_parameters() >= 1, Value,
            "[PReLU] num_parameters: expected at least 1, got {}",
            options.num_parameters());
-  if (weight.defined()) unregister_parameter("weight");
-  weight = register_parameter(
-      "weight", sy::full({options.num_parameters()}, options.init(),
-                         TensorOptions().dtype(kFloat)));
+  weight = set_parameter("weight",
+                         sy::full({options.num_parameters()}, options.init(),
+                                  TensorOptions().dtype(kFloat)));
 }
 
 void PReLUImpl::reset_parameters() {

@@ -28,11 +28,9 @@ void MultiheadAttentionImpl::reset() {
 
   head_dim = e / o.num_heads();
   _qkv_same_embed_dim = o.kdim() == e && o.vdim() == e;
-  const bool again = !out_proj.is_empty();
   const auto put = [&](Parameter& member, const char* name, bool wanted,
                        IntArrayRef sizes) {
-    if (again) unregister_parameter(name);
-    member = register_parameter(name, wanted ? sy::empty(sizes) : Tensor());
+    member = set_parameter(name, wanted ? sy::empty(sizes) : Tensor());
   };
   put(in_proj_weight, "in_proj_weight", _qkv_same_embed_dim, {3 * e, e});
   put(q_proj_weight, "q_proj_weight", !_qkv_same_embed_dim, {e, e});
@@ -41,7 +39,7 @@ void MultiheadAttentionImpl::reset() {
   put(in_proj_bias, "in_proj_bias", o.bias(), {3 * e});
   put(bias_k, "bias_k", o.add_bias_kv(), {1, 1, e});
   put(bias_v, "bias_v", o.add_bias_kv(), {1, 1, e});
-  if (again) unregister_module("out_proj");
+  if (!out_proj.is_empty()) unregister_module("out_proj");
   out_proj =
       register_module("out_proj", Linear(LinearOptions(e, e).bias(o.bias())));
   _reset_parameters();

@@ -37,10 +37,9 @@ void check(std::string_view module, Options* o) {
 
 template <class M>
 void make_weight(M* m) {
-  if (m->weight.defined()) m->unregister_parameter("weight");
   const auto& o = m->options;
   const bool given = o._weight().defined();
-  m->weight = m->register_parameter(
+  m->weight = m->set_parameter(
       "weight", given ? o._weight().detach()
                       : sy::empty({o.num_embeddings(), o.embedding_dim()}));
   if (!given) m->reset_parameters();

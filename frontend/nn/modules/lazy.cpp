@@ -1,6 +1,7 @@
 #include "frontend/nn/modules/lazy.h"
 
 #include "c10/thread_state.h"
+#include "frontend/nn/tensors.h"
 
 namespace sy::nn {
 
@@ -80,8 +81,7 @@ int64_t channels_in(const StateDict& state, const std::string& prefix,
 // `to` takes over what `from` has, on its own device and in its own dtype.
 void take_over(const Tensor& to, const Tensor& from) {
   const NoGradGuard no_grad;
-  const Tensor data = from.detach().to(to.device(), to.scalar_type());
-  to.impl()->shallow_copy_from(*data.impl());
+  detail::set_data(to, from.to(to.device(), to.scalar_type()));
 }
 
 }  // namespace

@@ -7,9 +7,8 @@ namespace sy::nn {
 namespace detail {
 
 Tensor put_weight(Module& module, const char* name, const Tensor& given) {
-  module.unregister_buffer(name);
   const bool as_is = !given.defined() || given.requires_grad();
-  return module.register_buffer(name, as_is ? given : given.detach());
+  return module.set_buffer(name, as_is ? given : given.detach());
 }
 
 }  // namespace detail
@@ -71,7 +70,6 @@ Tensor BCELossImpl::forward(const Tensor& input, const Tensor& target) {
 
 BCEWithLogitsLossImpl::BCEWithLogitsLossImpl(BCEWithLogitsLossOptions options)
     : WeightedLoss(std::move(options)) {
-  register_buffer("pos_weight", Tensor());
   reset();
 }
 

@@ -21,7 +21,6 @@ class SY_API WeightedLoss : public WithOptions<Options> {
  public:
   explicit WeightedLoss(Options options = {})
       : WithOptions<Options>(std::move(options)) {
-    this->register_buffer("weight", Tensor());
     reset();
   }
   // Takes the weight of the options anew.

@@ -24,18 +24,11 @@ void NormImplBase<Options>::reset() {
   const bool affine = options.affine(), tracked = options.track_running_stats();
   set_parameters(affine ? sy::ones({n}) : Tensor(),
                  affine ? sy::zeros({n}) : Tensor());
-  if (has_buffers_) {
-    unregister_buffer("running_mean");
-    unregister_buffer("running_var");
-    unregister_buffer("num_batches_tracked");
-  }
-  has_buffers_ = true;
   running_mean =
-      register_buffer("running_mean", tracked ? sy::zeros({n}) : Tensor());
-  running_var =
-      register_buffer("running_var", tracked ? sy::ones({n}) : Tensor());
-  num_batches_tracked = register_buffer(
-      "num_batches_tracked", tracked ? sy::zeros({}, kLong) : Tensor());
+      set_buffer("running_mean", tracked ? sy::zeros({n}) : Tensor());
+  running_var = set_buffer("running_var", tracked ? sy::ones({n}) : Tensor());
+  num_batches_tracked = set_buffer("num_batches_tracked",
+                                   tracked ? sy::zeros({}, kLong) : Tensor());
 }
 
 template <class Options>

@@ -35,9 +35,6 @@ class SY_API NormImplBase : public detail::WeightAndBias {
   // and, if `features_at` is not negative, num_features in that dimension.
   void check_input(const Tensor& input, int64_t least_dim, int64_t most_dim,
                    int64_t features_at) const;
-
- private:
-  bool has_buffers_ = false;
 };
 
 extern template class NormImplBase<BatchNormOptions>;

@@ -112,12 +112,10 @@ void FractionalMaxPoolImpl<D>::reset() {
              "and 1, got {}",
              D, (**ratio)[d]);
   }
-  if (has_buffer_) unregister_buffer("_random_samples");
-  has_buffer_ = true;
   // Another tensor object than that of the options, so that clone() copies it.
   const Tensor& samples = options._random_samples();
-  _random_samples = register_buffer(
-      "_random_samples", samples.defined() ? samples.detach() : Tensor());
+  _random_samples = set_buffer("_random_samples",
+                               samples.defined() ? samples.detach() : Tensor());
 }
 
 template <size_t D>

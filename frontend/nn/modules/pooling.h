@@ -231,9 +231,6 @@ class SY_API FractionalMaxPoolImpl : public Module {
 
   FractionalMaxPoolOptions<D> options;
   Parameter _random_samples;
-
- private:
-  bool has_buffer_ = false;
 };
 
 extern template class FractionalMaxPoolImpl<2>;

@@ -268,14 +268,12 @@ void RNNCellImplBase::reset() {
   check_at_least(1, name, "hidden_size", o.hidden_size());
   const int64_t rows = o.num_chunks() * o.hidden_size();
   const auto put = [&](Parameter& member, const char* parameter, Tensor t) {
-    if (registered_) unregister_parameter(parameter);
-    member = register_parameter(parameter, std::move(t));
+    member = set_parameter(parameter, std::move(t));
   };
   put(weight_ih, "weight_ih", sy::empty({rows, o.input_size()}));
   put(weight_hh, "weight_hh", sy::empty({rows, o.hidden_size()}));
   put(bias_ih, "bias_ih", o.bias() ? sy::empty({rows}) : Tensor());
   put(bias_hh, "bias_hh", o.bias() ? sy::empty({rows}) : Tensor());
-  registered_ = true;
   reset_parameters();
 }
 

@@ -154,9 +154,6 @@ class SY_API RNNCellImplBase : public Module {
   Tensor batched_input(const Tensor& input) const;
   Tensor batched_state(const char* argument, const Tensor& state,
                        const Tensor& input) const;
-
- private:
-  bool registered_ = false;
 };
 
 }  // namespace detail

@@ -13,8 +13,7 @@ LayerNorm layer_norm_like(const TransformerEncoderLayerOptions& options) {
   LayerNorm norm(
       LayerNormOptions({options.d_model()}).eps(options.layer_norm_eps()));
   if (!options.bias()) {
-    norm->unregister_parameter("bias");
-    norm->bias = norm->register_parameter("bias", Tensor());
+    norm->bias = norm->set_parameter("bias", Tensor());
   }
   return norm;
 }

@@ -7,13 +7,8 @@
 namespace sy::nn::detail {
 
 void WeightAndBias::set_parameters(Tensor new_weight, Tensor new_bias) {
-  if (registered_) {
-    unregister_parameter("weight");
-    unregister_parameter("bias");
-  }
-  registered_ = true;
-  weight = register_parameter("weight", std::move(new_weight));
-  bias = register_parameter("bias", std::move(new_bias));
+  weight = set_parameter("weight", std::move(new_weight));
+  bias = set_parameter("bias", std::move(new_bias));
 }
 
 void WeightAndBias::init_by_fan_in() {

@@ -19,9 +19,6 @@ class SY_API WeightAndBias : public Module {
   // PyTorch's formula for layers that multiply with a weight: both are uniform
   // within 1 / sqrt(fan_in).
   void init_by_fan_in();
-
- private:
-  bool registered_ = false;
 };
 
 // Throws ValueError, "[Linear] in_features: expected at least 0, got -1".

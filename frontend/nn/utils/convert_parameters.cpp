@@ -3,6 +3,7 @@
 #include "aten/operators.h"
 #include "aten/ops/shape.h"
 #include "c10/thread_state.h"
+#include "frontend/nn/tensors.h"
 
 namespace sy::nn::utils {
 
@@ -32,7 +33,7 @@ void vector_to_parameters(const Tensor& vector, TensorList parameters) {
   for (const Tensor& p : parameters) {
     const Tensor part = data.slice(0, begin, begin + p.numel());
     begin += p.numel();
-    p.impl()->shallow_copy_from(*part.view(p.sizes()).impl());
+    nn::detail::set_data(p, part.view(p.sizes()));
   }
 }
 

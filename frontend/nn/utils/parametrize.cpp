@@ -4,6 +4,7 @@
 #include "autograd/meta.h"
 #include "c10/thread_state.h"
 #include "frontend/nn/container/module_list.h"
+#include "frontend/nn/tensors.h"
 
 namespace sy::nn::utils::parametrize {
 
@@ -14,12 +15,11 @@ constexpr const char* kDict = "parametrizations";
 // `value` becomes what `computed` is, history and all, and stays the same
 // object: members of the module hold it.
 void become(const Tensor& value, const Tensor& computed) {
-  TensorImpl& impl = *value.impl();
-  impl.shallow_copy_from(*computed.detach().impl());
+  nn::detail::set_data(value, computed);
   autograd::Edge edge;
   if (computed.requires_grad())
     edge = autograd::gradient_edge(*computed.impl());
-  autograd::set_gradient_edge(impl, std::move(edge));
+  autograd::set_gradient_edge(*value.impl(), std::move(edge));
 }
 
 // A parameter that is computed: its originals, what computes it one after the

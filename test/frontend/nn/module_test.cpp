@@ -127,6 +127,24 @@ TEST(Module, ModulesAreReplacedAndTakenOut) {
                   "expected one of 'scale', got 'scratch'");
 }
 
+TEST(Module, TensorsAreMadeAnewInTheirPlace) {
+  nn::Module m;
+  m.set_parameter("a", ones({1}));
+  m.set_parameter("b", ones({2}));
+  m.set_buffer("c", ones({3}));
+  m.set_parameter("a", ones({4}), /*requires_grad=*/false);
+  m.set_buffer("c", ones({5}), /*persistent=*/false);
+  EXPECT_EQ(names(m.named_parameters()), (Names{"a", "b"}));
+  EXPECT_EQ(m.get_parameter("a").size(0), 4);
+  EXPECT_FALSE(m.get_parameter("a").requires_grad());
+  EXPECT_EQ(m.get_buffer("c").size(0), 5);
+  EXPECT_FALSE(m.state_dict().contains("c"));
+  SY_EXPECT_ERROR(m.set_parameter("c", ones({1})), ValueError,
+                  "got 'c', that of a buffer");
+  SY_EXPECT_ERROR(m.set_parameter("a", ones({1}).requires_grad_() * 2),
+                  ValueError, "'a': expected a leaf");
+}
+
 TEST(Module, Undefined) {
   nn::Module m;
   m.register_parameter("bias", Tensor());
