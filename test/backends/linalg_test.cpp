@@ -76,6 +76,22 @@ TEST(Matmul, AgainstLoopsForAllLayouts) {
   }
 }
 
+// b is read where it lies, in several parts of its rows and columns.
+TEST(Matmul, FewRowsOfManyTermsAndColumns) {
+  manual_seed(5);
+  for (const ScalarType t : {kFloat, kDouble}) {
+    for (const int64_t rows : {2, 13, 25}) {
+      const Tensor x = matrix(rows, 400, 0, t);
+      const Tensor y = matrix(400, 1100, 2, t);
+      const Values got = values(mm(x, y));
+      expect_near(got, product(x, y), 1e-3);
+      set_num_threads(3);
+      EXPECT_EQ(values(mm(x, y)), got) << rows;
+      set_num_threads(1);
+    }
+  }
+}
+
 TEST(Matmul, LargeInAnyNumberOfThreads) {
   manual_seed(4);
   // Gaps keep it from OpenBLAS, whose last bits depend on the threads.

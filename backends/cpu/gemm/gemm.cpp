@@ -22,6 +22,10 @@ constexpr int64_t kUnpackedBytes = 64 << 10;
 constexpr int64_t kDotRows = 8;
 constexpr int64_t kDotDepth = 32;
 
+// Up to so many times the kernel's rows, b's rows are read where they lie: to
+// pack them takes longer than it saves.
+constexpr int64_t kUnpackedRows = 2;
+
 using Workspace = InlineMemory<32 << 10>;
 
 // Columns [col, col + width) of rows [row, row + depth) to contiguous rows of
@@ -67,8 +71,10 @@ void blocked(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
   const int64_t width = std::min(kWidth, g.n);
   const int64_t depth = std::min(kDepth, g.k);
   const int64_t panels = (width + kernel.panel - 1) / kernel.panel;
-  Workspace room(panels * kernel.panel * depth *
-                 static_cast<int64_t>(sizeof(T)));
+  const bool packs = g.b_col != 1 || g.m > kUnpackedRows * kernel.rows;
+  Workspace room(packs ? panels * kernel.panel * depth *
+                             static_cast<int64_t>(sizeof(T))
+                       : 0);
   T* const packed = reinterpret_cast<T*>(room.data());
   // Of rows that one thread takes at a time.
   const int64_t rows = kernel.rows * 4;
@@ -77,22 +83,25 @@ void blocked(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
     const int64_t n_panels = (n + kernel.panel - 1) / kernel.panel;
     for (int64_t p = 0; p < g.k; p += depth) {
       const int64_t k = std::min(depth, g.k - p);
-      parallel_for(
-          0, n_panels, std::max<int64_t>(1, (1 << 16) / (k * kernel.panel)),
-          [&](int64_t begin, int64_t end) {
-            for (int64_t i = begin; i < end; ++i) {
-              const int64_t at = i * kernel.panel;
-              pack_panel(g, p, k, col + at, std::min(kernel.panel, n - at),
-                         kernel.panel, packed + at * k);
-            }
-          });
+      const auto pack = [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t at = i * kernel.panel;
+          pack_panel(g, p, k, col + at, std::min(kernel.panel, n - at),
+                     kernel.panel, packed + at * k);
+        }
+      };
+      if (packs) {
+        parallel_for(0, n_panels,
+                     std::max<int64_t>(1, (1 << 16) / (k * kernel.panel)),
+                     pack);
+      }
       const int64_t row_blocks = (g.m + rows - 1) / rows;
       const int64_t work = rows * n * k;
       parallel_for(0, row_blocks, std::max<int64_t>(1, kParallelWork / work),
                    [&](int64_t begin, int64_t end) {
                      Gemm<T> part = g;
                      part.k = k;
-                     part.b_row = kernel.panel;
+                     part.b_row = packs ? kernel.panel : g.b_row;
                      part.b_col = 1;
                      if (p != 0) {
                        part.beta = 1;
@@ -104,7 +113,8 @@ void blocked(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
                        part.m = std::min(rows, g.m - row);
                        for (int64_t j = 0; j < n_panels; ++j) {
                          const int64_t at = j * kernel.panel;
-                         part.b = packed + at * k;
+                         part.b = packs ? packed + at * k
+                                        : g.b + p * g.b_row + col + at;
                          part.n = std::min(kernel.panel, n - at);
                          part.c = g.c + row * g.c_row + col + at;
                          if (part.bias != nullptr)
