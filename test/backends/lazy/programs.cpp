@@ -149,7 +149,8 @@ class Machine {
       case 37:
         return a.dim() != 1 || a.size(0) > 30
                    ? "-"
-                   : keep("mask", where(a.unsqueeze(1) > a, 1.0, 0.0));
+                   // As above: equal numbers stay equal.
+                   : keep("mask", where(a.unsqueeze(1) > a + 0.01, 1.0, 0.0));
       // What nobody holds is never stored.
       default:
         if (values.size() < 6) return "-";
