@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
 # Lays the built libraries, headers and tools out under a prefix. What it makes
-# can be moved: everything in it finds the rest by relative paths.
-# Usage: install.sh PREFIX    (`./sy install` builds first)
+# can be moved: everything in it finds the rest by relative paths. --library
+# leaves out what only tests backends and runs XLA: bin/sy, its cases, pjrt.
+# Usage: install.sh [--library] PREFIX    (`./sy install` builds first)
 set -euo pipefail
 
+whole=1
+if [ "$1" = --library ]; then
+  whole=
+  shift
+fi
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 mkdir -p "$1"
 prefix=$(cd "$1" && pwd)
@@ -61,22 +67,26 @@ install_completions() {
   local bash=$prefix/share/bash-completion/completions
   local zsh=$prefix/share/zsh/site-functions program
   mkdir -p "$bash" "$zsh"
-  for program in sy sygen; do
+  for program in "${programs[@]##*/}"; do
     "$prefix/bin/$program" completion bash >"$bash/$program"
     "$prefix/bin/$program" completion zsh >"$zsh/_$program"
   done
 }
 
 install_headers
-programs=("$bin/tools/sy/sy" "$bin/codegen/sygen")
+programs=("$bin/codegen/sygen")
 libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_jit.so"
   "$bin/libswitchyard_lapack.so" "$bin/libswitchyard_lazy.so"
-  "$bin/libswitchyard_onednn.so" "$bin/libswitchyard_pjrt.so"
-  "$bin/libswitchyard_schema.so")
+  "$bin/libswitchyard_onednn.so" "$bin/libswitchyard_schema.so")
+if [ -n "$whole" ]; then
+  programs+=("$bin/tools/sy/sy")
+  libraries+=("$bin/libswitchyard_pjrt.so")
+fi
 install -m 755 "${programs[@]}" "$prefix/bin"
 install -m 755 "${libraries[@]}" "$prefix/lib"
 # Names that only a debugger looks for: a quarter of the library.
-strip --strip-unneeded "$prefix"/bin/{sy,sygen} "$prefix"/lib/libswitchyard*.so
+strip --strip-unneeded "${programs[@]/#*\//$prefix/bin/}" \
+  "${libraries[@]/#*\//$prefix/lib/}"
 install_needed "${programs[@]}" "${libraries[@]}"
 install_completions
 cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"
@@ -86,11 +96,13 @@ find "$prefix/share/switchyard/schemas" -type f ! -name '*.yaml' -delete
   install -D -m 644 "$file" "$prefix/share/switchyard/$file"
 done)
 # What `sy conform` runs where no cases are named.
-conformance=$prefix/share/switchyard/conformance
-mkdir -p "$conformance"
-"$root/tools/unpack_cases.sh" "$root/test/conformance/cases.tar.xz" \
-  "$conformance/cases"
-install -m 644 "$root/test/conformance/passing.txt" "$conformance"
+if [ -n "$whole" ]; then
+  conformance=$prefix/share/switchyard/conformance
+  mkdir -p "$conformance"
+  "$root/tools/unpack_cases.sh" "$root/test/conformance/cases.tar.xz" \
+    "$conformance/cases"
+  install -m 644 "$root/test/conformance/passing.txt" "$conformance"
+fi
 install -m 644 "$bin/schemas/gen/docs/ops/examples.txt" \
   "$prefix/share/switchyard/examples.txt"
 install_licences

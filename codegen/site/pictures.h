@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "codegen/model.h"
+#include "codegen/site/facts.h"
+
+namespace sy::codegen::site {
+
+// Pictures as <svg> elements that take their colours from the page (variables
+// of CSS), so that they are right in light, dark and print, and carry a title
+// for those who cannot see them. Empty where there is nothing to draw. At most
+// some 8 KB each.
+
+// A curve or a family of curves, solid, and their derivatives, dashed.
+std::string curves_svg(const std::string& name, const OperatorFacts& facts);
+
+// What goes where, from the operator's index expression, its reduce, its scan,
+// or its view: a small input, a small output, and arrows.
+std::string flow_svg(const Model& model, const Operator& op);
+
+// What a composite is made of, as a graph of its calls; `link_of` is "ops/" and
+// the end of the address of an operator's page, as from operator_path().
+std::string composition_svg(const Model& model, const Operator& op);
+
+// Keys, guard, kernel: where a call goes.
+std::string dispatch_svg(const OperatorFacts& facts);
+
+}  // namespace sy::codegen::site
