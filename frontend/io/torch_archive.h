@@ -45,6 +45,8 @@ class SY_API OutputArchive {
   void write(std::string_view key, const char* text) {
     write(key, Value(text));
   }
+  // A tuple of such values.
+  void write_tuple(std::string_view key, std::vector<Value> items);
   // The nested archive is shared: what is written to it later is saved as
   // well. Throws ValueError if it is this one or holds it.
   void write(std::string_view key, OutputArchive& nested);
@@ -85,7 +87,10 @@ class SY_API InputArchive {
   // `is_buffer` has no meaning; libtorch has it.
   bool try_read(std::string_view key, Tensor& tensor, bool is_buffer = false);
   bool try_read(std::string_view key, InputArchive& archive);
+  // A list or a tuple of items of one kind is a list.
   bool try_read(std::string_view key, Value& value);
+  // The items of a tuple or of a list, of whatever kinds.
+  bool try_read(std::string_view key, std::vector<Value>& items);
   bool try_read(std::string_view key, int64_t& value);
   bool try_read(std::string_view key, double& value);
   bool try_read(std::string_view key, bool& value);

@@ -57,6 +57,27 @@ Value list_value(const std::vector<ArchiveValue>& items,
   }
 }
 
+// False for a value that Value has no kind for.
+bool to_value(const ArchiveValue& from, std::optional<Device> device,
+              Value* to) {
+  switch (from.kind()) {
+    case Kind::None: *to = {}; return true;
+    case Kind::Bool: *to = from.to_bool(); return true;
+    case Kind::Int: *to = from.to_int(); return true;
+    case Kind::Float: *to = from.to_double(); return true;
+    case Kind::String: *to = std::string_view(from.to_string()); return true;
+    case Kind::Tensor: *to = placed(from.to_tensor(), device); return true;
+    case Kind::List:
+    case Kind::Tuple: {
+      Value list = list_value(from.items(), device);
+      if (list.is_none()) return false;
+      *to = std::move(list);
+      return true;
+    }
+    default: return false;
+  }
+}
+
 // Writes the elements, or else takes over the other's.
 void replace(Tensor& tensor, const Tensor& by) {
   const NoGradGuard no_grad;
@@ -136,30 +157,21 @@ bool InputArchive::try_read(std::string_view key, InputArchive& archive) {
 
 bool InputArchive::try_read(std::string_view key, Value& value) {
   const ArchiveValue* const found = find(key);
-  if (found == nullptr) return false;
-  switch (found->kind()) {
-    case Kind::None: value = {}; return true;
-    case Kind::Bool: value = found->to_bool(); return true;
-    case Kind::Int: value = found->to_int(); return true;
-    case Kind::Float: value = found->to_double(); return true;
-    case Kind::String:
-      value = std::string_view(found->to_string());
-      return true;
-    case Kind::Tensor: {
-      Tensor t;
-      try_read(key, t);
-      value = std::move(t);
-      return true;
-    }
-    case Kind::List:
-    case Kind::Tuple: {
-      Value list = list_value(found->items(), device_);
-      if (list.is_none()) return false;
-      value = std::move(list);
-      return true;
-    }
-    default: return false;
+  return found != nullptr && to_value(*found, device_, &value);
+}
+
+bool InputArchive::try_read(std::string_view key, std::vector<Value>& items) {
+  const ArchiveValue* const found = find(key);
+  if (found == nullptr ||
+      (found->kind() != Kind::Tuple && found->kind() != Kind::List)) {
+    return false;
   }
+  std::vector<Value> read(found->items().size());
+  for (size_t i = 0; i < read.size(); ++i) {
+    if (!to_value(found->items()[i], device_, &read[i])) return false;
+  }
+  items = std::move(read);
+  return true;
 }
 
 bool InputArchive::try_read(std::string_view key, int64_t& value) {

@@ -65,14 +65,16 @@ const char* type_name(const Value& v) {
 struct OutputArchive::Module {
   enum Role : uint8_t { kParameter, kBuffer, kAttribute };
   struct Entry {
-    std::string key;
-    Value value;
-    Role role;
-    std::shared_ptr<Module> child;  // nullptr for a value
+    std::string key = {};
+    Value value = {};
+    Role role = kAttribute;
+    // An archive or a tuple, if it is one.
+    std::shared_ptr<Module> child = nullptr;
+    std::optional<std::vector<Value>> tuple = std::nullopt;
   };
 
-  void add(std::string_view key, Value value, Role role,
-           std::shared_ptr<Module> child) {
+  // The entry's key is set to `key`.
+  void add(std::string_view key, Entry entry) {
     constexpr const char* kWrite = "OutputArchive";
     bool plain = !key.empty();
     for (const char c : key) {
@@ -87,7 +89,8 @@ struct OutputArchive::Module {
         places.try_emplace(std::string(key), entries.size());
     SY_CHECK(added, Value, "[{}] key: expected each once, got {} twice", kWrite,
              quoted(key));
-    entries.push_back({at->first, std::move(value), role, std::move(child)});
+    entry.key = at->first;
+    entries.push_back(std::move(entry));
   }
 
   // Whether the other is this one or below it.
@@ -135,11 +138,14 @@ class ModuleWriter {
       const std::string name = path.empty() ? e.key : path + "." + e.key;
       if (e.child) {
         announce(*e.child, name, depth + 1);
-      } else {
-        for_each_tensor(e.value, [&](const TensorBase& t) {
-          out_.announce(name, Tensor(t));
-        });
+        continue;
       }
+      const auto tell = [&](const TensorBase& t) {
+        out_.announce(name, Tensor(t));
+      };
+      for_each_tensor(e.value, tell);
+      if (!e.tuple) continue;
+      for (const Value& v : *e.tuple) for_each_tensor(v, tell);
     }
   }
 
@@ -161,6 +167,8 @@ class ModuleWriter {
       std::string type;
       if (e.child) {
         type = write(*e.child);
+      } else if (e.tuple) {
+        type = tuple(*e.tuple);
       } else {
         type = type_name(e.value);
         value(e.value);
@@ -189,6 +197,18 @@ class ModuleWriter {
       case Value::Tag::Tensor: tensor(v.to_tensor()); return;
       default: list(v);
     }
+  }
+
+  // Returns its type.
+  std::string tuple(const std::vector<Value>& items) {
+    std::string types;
+    out_.pickle().mark();
+    for (const Value& v : items) {
+      types += str("{}{}", types.empty() ? "" : ", ", type_name(v));
+      value(v);
+    }
+    out_.pickle().end_tuple();
+    return str("Tuple[{}]", types.empty() ? "()" : types);
   }
 
   void tensor(const TensorBase& base) {
@@ -254,6 +274,13 @@ class TemporaryFolder {
   std::string path_;
 };
 
+void check_kind(std::string_view key, const Value& value) {
+  SY_CHECK(type_name(value) != nullptr, Type,
+           "[OutputArchive] {}: expected None, a number, a string, a tensor or "
+           "a list of one of these, got {}",
+           quoted(key), tag_name(value.tag()));
+}
+
 }  // namespace
 
 OutputArchive::OutputArchive() : module_(std::make_shared<Module>()) {}
@@ -264,16 +291,19 @@ OutputArchive::~OutputArchive() = default;
 void OutputArchive::write(std::string_view key, const Tensor& tensor,
                           bool is_buffer) {
   io::check_savable("OutputArchive", quoted(key), tensor);
-  module_->add(key, TensorBase(tensor),
-               is_buffer ? Module::kBuffer : Module::kParameter, nullptr);
+  module_->add(key, {.value = TensorBase(tensor),
+                     .role = is_buffer ? Module::kBuffer : Module::kParameter});
 }
 
 void OutputArchive::write(std::string_view key, const Value& value) {
-  SY_CHECK(type_name(value) != nullptr, Type,
-           "[OutputArchive] {}: expected None, a number, a string, a tensor or "
-           "a list of one of these, got {}",
-           quoted(key), tag_name(value.tag()));
-  module_->add(key, value, Module::kAttribute, nullptr);
+  check_kind(key, value);
+  module_->add(key, {.value = value});
+}
+
+void OutputArchive::write_tuple(std::string_view key,
+                                std::vector<Value> items) {
+  for (const Value& v : items) check_kind(key, v);
+  module_->add(key, {.tuple = std::move(items)});
 }
 
 void OutputArchive::write(std::string_view key, OutputArchive& nested) {
@@ -281,7 +311,7 @@ void OutputArchive::write(std::string_view key, OutputArchive& nested) {
            "[OutputArchive] {}: expected an archive that does not hold this "
            "one",
            quoted(key));
-  module_->add(key, {}, Module::kAttribute, nested.module_);
+  module_->add(key, {.child = nested.module_});
 }
 
 void OutputArchive::save_to(const std::string& path) const {

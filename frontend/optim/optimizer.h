@@ -119,7 +119,17 @@ class SY_API Optimizer {
   // unexpected, or of other sizes; nothing has changed then.
   virtual void load_state_dict(const NamedTensors& state);
   // The same by sy::save(optimizer, path) and sy::load(optimizer, path) of
-  // <sy/io.h>. libtorch's optimizers have archives of another layout.
+  // <sy/io.h>, in the layout of libtorch's optimizers, both ways. libtorch does
+  // not read the names of parameters, nor options that it does not have.
+  //
+  // If the archive names the same parameters as this optimizer, states go by
+  // name, otherwise by the parameter's place in its group. Options that
+  // libtorch does not have stay as they are where the archive has none.
+  //
+  // load() throws ValueError as load_state_dict does, also for another number
+  // of groups or of parameters in one, and for archives of libtorch before 1.5
+  // or of something else; nothing has changed then. save() throws ValueError if
+  // state_dict() is overridden and has a state of no parameter.
   void save(serialize::OutputArchive& archive) const;
   void load(serialize::InputArchive& archive);
 

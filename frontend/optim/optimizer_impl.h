@@ -8,6 +8,8 @@
 
 namespace sy::optim {
 
+struct LBFGSOptions;
+
 // The numbers of parameters that have taken the same steps.
 struct SharedNumbers {
   std::vector<Number> values;
@@ -39,6 +41,8 @@ struct Optimizer::Impl {
   std::unique_ptr<OptimizerOptions> defaults;
   std::unordered_map<const TensorImpl*, ParamState> states;
   std::vector<Plan> plans;
+  // What load() found in an archive and read_options() is to report.
+  Misfits found;
 
   const UpdateRule& rule() const;
   bool fits(const Plan& plan, const OptimizerParamGroup& group,
@@ -54,6 +58,25 @@ struct Optimizer::Impl {
       std::unordered_map<const TensorImpl*, ParamState>* loaded) const;
   // The numbers of a state by value, and its tensors, by name.
   NamedTensors named_state(const ParamState& state) const;
+  // Adds what was found to others, and forgets it.
+  void move_found(Misfits* to);
 };
+
+// Of state dicts: "param_groups.0.lr", and the option's value.
+std::string option_name(size_t group, std::string_view option);
+Tensor option_tensor(const OptionRef& option);
+
+// What archives have of the state of a parameter besides tensors, by name.
+struct ArchiveKinds {
+  std::vector<std::string_view> ints, reals;
+  std::vector<std::string_view> lists;   // of the rows of a tensor
+  std::vector<std::string_view> unused;  // libtorch's alone
+};
+ArchiveKinds archive_kinds(const OptimizerOptions& options);
+constexpr const char* kArchiveVersion = "1.5.0";
+inline std::string archive_group(size_t i) { return str("param_groups/{}", i); }
+inline std::string archive_param(size_t i) { return str("params/{}", i); }
+// libtorch's LBFGS is never without a max_eval. This one stands for none.
+int64_t usual_max_eval(const LBFGSOptions& options);
 
 }  // namespace sy::optim

@@ -101,19 +101,21 @@ bool from_tensor(const Tensor& t, std::optional<std::string>* to) {
   return true;
 }
 
-std::string option_name(size_t group, const char* option) {
+}  // namespace
+
+std::string option_name(size_t group, std::string_view option) {
   return str("param_groups.{}.{}", group, option);
 }
 
-}  // namespace
+Tensor option_tensor(const OptionRef& option) {
+  return std::visit([](const auto* v) { return to_tensor(*v); }, option.value);
+}
 
 void Optimizer::save_options(NamedTensors* to) const {
   for (size_t g = 0; g < impl_->groups.size(); ++g) {
     OptimizerOptions& options = impl_->groups[g].options();
     for (const OptionRef& o : options.list()) {
-      to->insert(
-          option_name(g, o.name),
-          std::visit([](const auto* v) { return to_tensor(*v); }, o.value));
+      to->insert(option_name(g, o.name), option_tensor(o));
     }
     if (options.initial_lr()) {
       to->insert(option_name(g, "initial_lr"),
@@ -124,6 +126,7 @@ void Optimizer::save_options(NamedTensors* to) const {
 
 std::vector<std::unique_ptr<OptimizerOptions>> Optimizer::read_options(
     const NamedTensors& state, Misfits* misfits) const {
+  impl_->move_found(misfits);
   std::vector<std::unique_ptr<OptimizerOptions>> all;
   std::set<std::string, std::less<>> known;
   for (size_t g = 0; g < impl_->groups.size(); ++g) {
