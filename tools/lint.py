@@ -37,8 +37,9 @@ LAYERS = {
                      "frontend/nn/"),
                     "modules stand on operators, gradients and files"),
     "frontend/optim": (("c10/", "aten/", "autograd/", "frontend/io/",
-                        "frontend/nn/arg.h", "frontend/optim/"),
-                       "optimizers take tensors and their names, not modules"),
+                        "frontend/nn/", "frontend/optim/"),
+                       "optimizers take tensors and their names; swa_utils "
+                       "alone takes modules"),
     "frontend/io": (("c10/", "aten/", "frontend/io/"),
                     "files hold tensors: of the tree they need c10 and aten "
                     "alone"),

@@ -19,3 +19,4 @@
 #include "frontend/optim/rmsprop.h"
 #include "frontend/optim/rprop.h"
 #include "frontend/optim/sgd.h"
+#include "frontend/optim/swa_utils.h"

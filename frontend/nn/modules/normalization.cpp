@@ -42,7 +42,7 @@ void LayerNormImpl::reset() {
   check_shape("LayerNorm", shape);
   const bool affine = options.elementwise_affine();
   set_parameters(affine ? sy::ones(shape) : Tensor(),
-                 affine ? sy::zeros(shape) : Tensor());
+                 affine && options.bias() ? sy::zeros(shape) : Tensor());
 }
 
 void LayerNormImpl::reset_parameters() {

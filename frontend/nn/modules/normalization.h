@@ -7,8 +7,8 @@ namespace sy::nn {
 
 // Minus the mean and divided by the standard deviation over the last
 // dimensions, those of normalized_shape; then, if elementwise_affine, times
-// weight (ones) plus bias (zeros), which have that shape. Throws ValueError for
-// an empty shape.
+// weight (ones) and, with the option bias, plus bias (zeros), which have that
+// shape. Throws ValueError for an empty shape.
 class SY_API LayerNormImpl : public detail::WeightAndBias {
  public:
   LayerNormImpl(std::vector<int64_t> normalized_shape)

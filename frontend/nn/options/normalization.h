@@ -16,6 +16,8 @@ struct LayerNormOptions {
   SY_ARG(std::vector<int64_t>, normalized_shape);
   SY_ARG(double, eps) = 1e-5;
   SY_ARG(bool, elementwise_affine) = true;
+  // false: of weight and bias only the weight.
+  SY_ARG(bool, bias) = true;
 };
 
 struct RMSNormOptions {

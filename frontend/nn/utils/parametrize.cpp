@@ -40,14 +40,6 @@ class ComputedImpl : public Module {
 
   void add(std::shared_ptr<Parametrization> p) {
     const std::vector<Tensor> originals = inverse(*p);
-    const Tensor computed = compute(originals, p.get());
-    SY_CHECK(computed.sizes() == value_.sizes() &&
-                 computed.scalar_type() == value_.scalar_type(),
-             Value,
-             "[register_parametrization] {}: expected a result of {} {}, as "
-             "the parameter is, got {} {}",
-             p->name(), value_.scalar_type(), value_.sizes(),
-             computed.scalar_type(), computed.sizes());
     if (originals_.empty()) {
       for (size_t i = 0; i < originals.size(); ++i) {
         const std::string name =
@@ -65,23 +57,19 @@ class ComputedImpl : public Module {
     chain_.push_back(std::move(p));
   }
 
-  void refresh() { become(value_, compute(tensors(), nullptr)); }
+  void refresh() { become(value_, compute()); }
   const Parameter& value() const { return value_; }
   const std::vector<Parameter>& originals() const { return originals_; }
   bool trained() const { return trained_; }
 
  private:
-  std::vector<Tensor> tensors() const {
-    return {originals_.begin(), originals_.end()};
-  }
-  // `last` comes after the chain; it may be nullptr.
-  Tensor compute(const std::vector<Tensor>& originals,
-                 Parametrization* last) const {
-    std::vector<Tensor> now = originals;
+  Tensor compute() const {
+    std::vector<Tensor> now(originals_.begin(), originals_.end());
     for (const auto& p : chain_) now = {p->compute(now)};
-    if (last != nullptr) now = {last->compute(now)};
     return now[0];
   }
+  // Checks `last` before others of the chain, which may keep what right_inverse
+  // is given.
   std::vector<Tensor> inverse(Parametrization& last) const {
     const NoGradGuard no_grad;
     std::vector<Tensor> now = last.right_inverse(value_.detach());
@@ -89,6 +77,14 @@ class ComputedImpl : public Module {
              "[register_parametrization] {}: expected one original of a "
              "parametrization that is not the first, got {}",
              last.name(), now.size());
+    const Tensor computed = last.compute(now);
+    SY_CHECK(computed.sizes() == value_.sizes() &&
+                 computed.scalar_type() == value_.scalar_type(),
+             Value,
+             "[register_parametrization] {}: expected a result of {} {}, as "
+             "the parameter is, got {} {}",
+             last.name(), value_.scalar_type(), value_.sizes(),
+             computed.scalar_type(), computed.sizes());
     for (size_t i = chain_.size(); i-- > 0;) {
       now = chain_[i]->right_inverse(now[0]);
     }
@@ -122,6 +118,10 @@ void refresh(const Module& module) {
 }
 
 namespace detail {
+
+bool holds_computed_value(const Module& module) {
+  return module.as<Computed>() != nullptr;
+}
 
 void add_parametrization(Module& module, const std::string& name,
                          std::shared_ptr<Parametrization> p) {

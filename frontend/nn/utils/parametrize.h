@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,9 @@ namespace detail {
 SY_API void add_parametrization(
     Module& module, const std::string& name,
     std::shared_ptr<Parametrization> parametrization);
+// Whether the own buffer of a module is the value of a computed parameter,
+// which may share the memory of its original.
+SY_API bool holds_computed_value(const Module& module);
 }  // namespace detail
 
 // Computes the parameter `name` of the module from now on. One that is computed
@@ -84,5 +88,25 @@ SY_API void weight_norm(Module& module, const std::string& name = "weight",
 SY_API void spectral_norm(Module& module, const std::string& name = "weight",
                           int64_t n_power_iterations = 1, double eps = 1e-12,
                           int64_t dim = 0);
+
+// A matrix, or a batch of matrices, with orthonormal columns, or rows if it has
+// fewer of them. `orthogonal_map` says what the original X becomes: with A, the
+// skew-symmetric matrix of X's lower triangle, "matrix_exp" gives exp(A) and
+// "cayley" (I - A/2)^-1 (I + A/2), of which the first columns count;
+// "householder" gives the product of the reflections whose vectors stand below
+// X's diagonal, times the signs of that diagonal, which is not trained. "" is
+// matrix_exp for square matrices, householder for others.
+//
+// With use_trivialization the result is multiplied by the buffer `base`, an
+// orthogonal matrix. Then, and with "householder", the first value is the
+// weight if it is orthogonal, and else the Q of its QR decomposition, where R
+// has a diagonal that is not negative. The two other maps have the weight as
+// their original otherwise (Lezcano-Casado, 2019).
+//
+// Throws ValueError for another map and for a tensor of less than 2 dims,
+// TypeError for dtypes other than float32 and float64.
+SY_API void orthogonal(Module& module, const std::string& name = "weight",
+                       std::string_view orthogonal_map = "",
+                       bool use_trivialization = true);
 
 }  // namespace sy::nn::utils

@@ -28,6 +28,9 @@ test::NnCases modules() {
       {"LayerNorm_shape", module_case(+[] {
          return LayerNorm(LayerNormOptions({2, 2}));
        })},
+      {"LayerNorm_no_bias", module_case(+[] {
+         return LayerNorm(LayerNormOptions({2, 2}).eps(0.5).bias(false));
+       })},
       {"RMSNorm",
        module_case(+[] { return RMSNorm(std::vector<int64_t>{4}); })},
       {"RMSNorm_options", module_case(+[] {
@@ -110,6 +113,11 @@ TEST(Normalization, WritesToOut) {
 TEST(Normalization, PrintsWhatPythonPrints) {
   EXPECT_EQ(printed(LayerNorm(LayerNormOptions({2, 3}))),
             "LayerNorm((2, 3), eps=1e-05, elementwise_affine=True, bias=True)");
+  EXPECT_EQ(
+      printed(LayerNorm(LayerNormOptions({2, 3}).bias(false))),
+      "LayerNorm((2, 3), eps=1e-05, elementwise_affine=True, bias=False)");
+  EXPECT_EQ(printed(LayerNorm(LayerNormOptions({3}).elementwise_affine(false))),
+            "LayerNorm((3,), eps=1e-05, elementwise_affine=False, bias=False)");
   EXPECT_EQ(printed(RMSNorm(std::vector<int64_t>{4})),
             "RMSNorm((4,), eps=None, elementwise_affine=True)");
   EXPECT_EQ(printed(GroupNorm(2, 4)),
@@ -143,6 +151,16 @@ TEST(Normalization, StartsWithOnesAndZeros) {
   rms->reset_parameters();
   check();
   EXPECT_EQ(clone(rms.ptr())->parameters().size(), 1);
+}
+
+TEST(Normalization, LayersWithoutABiasHaveAWeightOnly) {
+  LayerNorm layer(LayerNormOptions({4}).bias(false));
+  EXPECT_EQ(layer->state_dict().keys(), std::vector<std::string>{"weight"});
+  EXPECT_FALSE(layer->bias.defined());
+  layer->reset_parameters();
+  EXPECT_EQ(clone(layer.ptr())->parameters().size(), 1u);
+  const LayerNorm none(LayerNormOptions({4}).elementwise_affine(false));
+  EXPECT_TRUE(none->parameters().empty());
 }
 
 TEST(Normalization, NamesWrongOptionsAndInputs) {

@@ -66,4 +66,6 @@ r.function("local_response_norm",
 r.function("normalize", F.normalize, r.randn(2, 3))
 r.function("normalize_options",
            lambda x: F.normalize(x, p=3.0, dim=0, eps=1.5), r.randn(2, 3))
+r.module("LayerNorm_no_bias", nn.LayerNorm((2, 2), eps=0.5, bias=False),
+         r.randn(3, 2, 2))
 r.write()
