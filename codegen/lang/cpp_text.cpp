@@ -86,6 +86,12 @@ std::string cpp_dtype(std::string_view name) {
   return text;
 }
 
+Cpp cpp_has_value(const std::string& name, bool is_tensor) {
+  const std::string has = name + ".has_value()";
+  if (!is_tensor) return {has};
+  return {fmt::format("{} && {}->defined()", has, name), Cpp::kAnd};
+}
+
 std::string cpp_block(const std::vector<std::string>& statements,
                       const std::string& value) {
   std::string out = "[&] { ";

@@ -242,10 +242,13 @@ class Compiler {
       if (other.kind != NodeKind::kName || !n || !n->optional) {
         fail(other, "expected an optional argument beside None");
       }
-      const std::string has = cpp_name(n->name) + ".has_value()";
-      if (e.op == Op::kNe) return Typed{IndexType::kBool, {has}};
-      if (e.op == Op::kEq)
-        return Typed{IndexType::kBool, {"!" + has, Cpp::kSign}};
+      const Cpp has =
+          cpp_has_value(cpp_name(n->name), n->type == IndexType::kTensor);
+      if (e.op == Op::kNe) return Typed{IndexType::kBool, has};
+      if (e.op == Op::kEq) {
+        return Typed{IndexType::kBool,
+                     {"!" + has.in(Cpp::kPrimary), Cpp::kSign}};
+      }
       fail(e, "expected '==' or '!=' beside None");
     }
     return std::nullopt;

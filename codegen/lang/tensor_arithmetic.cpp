@@ -43,11 +43,12 @@ std::optional<Value> TensorCompiler::question(const Node& e) {
       fail(*e.children[1 - i], "expected an optional value beside None, got {}",
            describe(v));
     }
-    const std::string has = v.cpp.in(Cpp::kPrimary) + ".has_value()";
+    const Cpp has = cpp_has_value(v.cpp.in(Cpp::kPrimary),
+                                  v.types[0].element() == TypeKind::kTensor);
     const Plan plan = plan_of(PlanKind::kHasValue, {v.plan});
-    if (e.op == Op::kNe) return Value::of(TypeKind::kBool, {has}, plan);
+    if (e.op == Op::kNe) return Value::of(TypeKind::kBool, has, plan);
     if (e.op != Op::kEq) fail(e, "expected '==' or '!=' beside None");
-    return Value::of(TypeKind::kBool, {"!" + has, Cpp::kSign},
+    return Value::of(TypeKind::kBool, {"!" + has.in(Cpp::kPrimary), Cpp::kSign},
                      plan_of(PlanKind::kNot, {plan}));
   }
   return std::nullopt;

@@ -69,7 +69,8 @@ TEST(IndexTest, OptionalArguments) {
   EXPECT_EQ(cpp("limit != None and limit > 0.5"),
             "limit.has_value() && limit->to_double() > 0.5");
   EXPECT_EQ(cpp("weight == None or weight.dim() == 1"),
-            "!weight.has_value() || (*weight).dim() == 1");
+            "!(weight.has_value() && weight->defined()) || (*weight).dim() == "
+            "1");
   EXPECT_EQ(cpp("start == None or start == 1"),
             "!start.has_value() || (*start) == 1");
   EXPECT_EQ(cpp("not (start == None or flag) and start > 0"),

@@ -169,7 +169,8 @@ TEST(TensorTest, LetIfAndLists) {
             "const auto t = sy::tanh(self);\nconst auto& s = self;\n"
             "return sy::mul(sy::mul(t, t), s);\n");
   EXPECT_EQ(value("if bias == None then self else self + bias"),
-            "!bias.has_value() ? self : sy::add(self, (*bias))");
+            "!(bias.has_value() && bias->defined()) ? self : sy::add(self, "
+            "(*bias))");
   EXPECT_EQ(value("if mode == 'a' and not keepdim then self else other"),
             "mode == \"a\" && !keepdim ? self : other");
   EXPECT_EQ(value("(let t = exp(self) in t * t) + 1"),
