@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 namespace models {
 
@@ -15,8 +17,14 @@ void run_recorded(sy::Device device) {
   if (device.is_lazy()) sy::lazy::sync();
 }
 
+sy::optim::SGD sgd(const nn::Module& model) {
+  return sy::optim::SGD(model.parameters(),
+                        sy::optim::SGDOptions(kRate).momentum(kMomentum));
+}
+
 // The median time of a call in microseconds, of those of about a second.
-double median_us(const std::function<void()>& call) {
+template <class F>
+double median_us(const F& call) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   std::vector<double> times;
@@ -66,8 +74,21 @@ sy::Tensor Uniform::integers(sy::IntArrayRef sizes, uint64_t high) {
   return t.to(device_);
 }
 
-sy::Tensor Uniform::full(sy::IntArrayRef sizes, double value) const {
-  return sy::full(sizes, value).to(device_);
+void Uniform::fill(nn::Module& model) {
+  const sy::NoGradGuard no_grad;
+  model.to(device_);
+  for (const auto& module : model.modules()) {
+    const bool embeds = module->as<nn::Embedding>() != nullptr;
+    for (const auto& [name, p] : module->named_parameters(/*recurse=*/false)) {
+      if (p.dim() > 1) {
+        const int64_t inputs = p.numel() / p.size(0);
+        const double bound = std::sqrt(3.0 / static_cast<double>(inputs));
+        p.copy_(tensor(p.sizes(), embeds ? 1 : bound));
+      } else if (name == "bias") {
+        p.zero_();
+      }
+    }
+  }
 }
 
 sy::Device device_of(const char* name) {
@@ -75,48 +96,38 @@ sy::Device device_of(const char* name) {
   return sy::Device(name);
 }
 
-void require_gradients(const sy::NamedTensors& weights) {
-  for (const auto& [name, w] : weights) w.requires_grad_();
-}
-
-Sgd::Sgd(const sy::NamedTensors& weights, double learning_rate, double momentum)
-    : learning_rate_(learning_rate), momentum_(momentum) {
-  for (const auto& [name, w] : weights) {
-    weights_.push_back(w);
-    velocity_.push_back(sy::zeros_like(w));
-  }
-}
-
-void Sgd::step() {
+sy::Tensor evaluate(const nn::AnyModule& model, const sy::Tensor& input) {
   const sy::NoGradGuard no_grad;
-  std::vector<sy::Tensor> gradients;
-  for (const sy::Tensor& w : weights_) gradients.push_back(w.grad());
-  sy::_foreach_mul_(velocity_, momentum_);
-  sy::_foreach_add_(velocity_, gradients);
-  sy::_foreach_add_(weights_, velocity_, -learning_rate_);
-  for (const sy::Tensor& w : weights_) w.mutable_grad().reset();
-  run_recorded(weights_[0].device());
+  model.ptr()->eval();
+  const sy::Tensor result = model.forward(input);
+  model.ptr()->train();
+  return result;
 }
 
-Trial try_out(const sy::NamedTensors& weights, const Function& scores,
-              const Function& loss) {
-  const auto evaluate = [&] {
-    const sy::NoGradGuard no_grad;
-    return scores();
-  };
+sy::Tensor train_step(const nn::AnyModule& model,
+                      sy::optim::Optimizer& optimizer, const sy::Tensor& input,
+                      const sy::Tensor& targets) {
+  const sy::Tensor loss = sy::cross_entropy_loss(
+      model.forward(input).flatten(0, -2), targets.flatten());
+  loss.backward();
+  optimizer.step();
+  // Gradients that are gone need no memory when the step runs.
+  optimizer.zero_grad();
+  run_recorded(loss.device());
+  return loss.detach();
+}
+
+Trial try_out(const nn::AnyModule& model, const sy::Tensor& input,
+              const sy::Tensor& targets) {
   Trial r;
-  r.before = evaluate();
-  require_gradients(weights);
-  Sgd sgd(weights, kRate, kMomentum);
+  r.before = evaluate(model, input);
+  sy::optim::SGD optimizer = sgd(*model.ptr());
   std::vector<sy::Tensor> losses;
   for (int i = 0; i < kSteps; ++i) {
-    const sy::Tensor value = loss();
-    losses.push_back(value.detach());
-    value.backward();
-    sgd.step();
+    losses.push_back(train_step(model, optimizer, input, targets));
   }
   r.losses = sy::stack(losses);
-  r.after = evaluate();
+  r.after = evaluate(model, input);
   return r;
 }
 
@@ -126,22 +137,16 @@ double difference(const Trial& trial, const sy::NamedTensors& record) {
                    relative_difference(trial.after, record["after"])});
 }
 
-void print_times(const sy::NamedTensors& weights, const Function& scores,
-                 const Function& loss) {
-  {
-    const sy::NoGradGuard no_grad;
-    const double forward = median_us([&] {
-      const sy::Tensor held = scores();
-      run_recorded(held.device());
-    });
-    std::printf("inference      %9.0f us\n", forward);
-  }
-  require_gradients(weights);
-  Sgd sgd(weights, kRate, kMomentum);
-  const double step = median_us([&] {
-    loss().backward();
-    sgd.step();
+void print_times(const nn::AnyModule& model, const sy::Tensor& input,
+                 const sy::Tensor& targets) {
+  const double inference = median_us([&] {
+    const sy::Tensor held = evaluate(model, input);
+    run_recorded(held.device());
   });
+  std::printf("inference      %9.0f us\n", inference);
+  sy::optim::SGD optimizer = sgd(*model.ptr());
+  const double step =
+      median_us([&] { train_step(model, optimizer, input, targets); });
   std::printf("training step  %9.0f us\n", step);
 }
 

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <sy/io.h>
+#include <sy/nn.h>
+#include <sy/optim.h>
 #include <sy/sy.h>
 
 #include <cstdint>
-#include <functional>
-#include <vector>
 
 namespace models {
+
+namespace nn = sy::nn;
 
 // Numbers that a few lines in any language make alike (splitmix64), so that a
 // model elsewhere has the same weights. Tensors are on one device.
@@ -20,8 +22,10 @@ class Uniform {
   sy::Tensor tensor(sy::IntArrayRef sizes, double bound);
   // 0 to high - 1, int64.
   sy::Tensor integers(sy::IntArrayRef sizes, uint64_t high);
-  // No random number.
-  sy::Tensor full(sy::IntArrayRef sizes, double value) const;
+  // Moves a model to the device, and draws its matrices and kernels in the
+  // order of its parameters: from -1 to 1 for embeddings, else from -sqrt(3 /
+  // inputs) to sqrt(3 / inputs). Biases become 0; weights of norms stay 1.
+  void fill(nn::Module& model);
 
  private:
   uint64_t next();
@@ -33,23 +37,16 @@ class Uniform {
 // The device of that name; "lazy" is loaded.
 sy::Device device_of(const char* name);
 
-// Every weight requires a gradient.
-void require_gradients(const sy::NamedTensors& weights);
+// What a model gives in evaluation, without gradients. Afterwards it is in
+// training.
+sy::Tensor evaluate(const nn::AnyModule& model, const sy::Tensor& input);
 
-// Gradient descent with momentum, over all weights by one operator each.
-class Sgd {
- public:
-  Sgd(const sy::NamedTensors& weights, double learning_rate, double momentum);
-  // Moves the weights along their gradients, and drops these. On device lazy
-  // the step runs then.
-  void step();
-
- private:
-  std::vector<sy::Tensor> weights_, velocity_;
-  double learning_rate_, momentum_;
-};
-
-using Function = std::function<sy::Tensor()>;
+// A step of training: the weights follow the gradients of the mean loss of the
+// model's scores [..., classes] for `targets` [...]. Returns the loss before
+// the step, and on device lazy runs what is recorded.
+sy::Tensor train_step(const nn::AnyModule& model,
+                      sy::optim::Optimizer& optimizer, const sy::Tensor& input,
+                      const sy::Tensor& targets);
 
 // What a model does, for comparison with libtorch's.
 struct Trial {
@@ -60,15 +57,14 @@ struct Trial {
 constexpr int kSteps = 10;
 constexpr double kRate = 0.1, kMomentum = 0.9;
 
-Trial try_out(const sy::NamedTensors& weights, const Function& scores,
-              const Function& loss);
+Trial try_out(const nn::AnyModule& model, const sy::Tensor& input,
+              const sy::Tensor& targets);
 
 // The largest of the relative differences from a recorded trial.
 double difference(const Trial& trial, const sy::NamedTensors& record);
 
-// Prints the median times of a call of `scores` without gradients, and of a
-// step of training.
-void print_times(const sy::NamedTensors& weights, const Function& scores,
-                 const Function& loss);
+// Prints the median times of an evaluation and of a step of training.
+void print_times(const nn::AnyModule& model, const sy::Tensor& input,
+                 const sy::Tensor& targets);
 
 }  // namespace models

@@ -1,63 +1,31 @@
 #include "examples/convnet/convnet.h"
 
-#include <cmath>
-
 namespace models {
 
-void Convnet::add_convolution(const std::string& name, sy::IntArrayRef sizes,
-                              Uniform& random) {
-  const auto inputs = static_cast<double>(sizes[1] * sizes[2] * sizes[3]);
-  weights_.insert(name + ".weight",
-                  random.tensor(sizes, std::sqrt(3 / inputs)));
-  weights_.insert(name + ".scale", random.full({sizes[0]}, 1));
-  weights_.insert(name + ".shift", random.full({sizes[0]}, 0));
-  statistics_.insert(name + ".mean", random.full({sizes[0]}, 0));
-  statistics_.insert(name + ".var", random.full({sizes[0]}, 1));
+ConvNormImpl::ConvNormImpl(int64_t in, int64_t out, int64_t kernel,
+                           int64_t groups) {
+  conv = register_module("conv", nn::Conv2d(nn::Conv2dOptions(in, out, kernel)
+                                                .padding(kernel / 2)
+                                                .groups(groups)
+                                                .bias(false)));
+  norm = register_module("norm", nn::BatchNorm2d(out));
 }
 
-Convnet::Convnet(int64_t channels, int64_t classes, Uniform& random) {
-  add_convolution("stem", {channels, 1, 3, 3}, random);
-  add_convolution("inner", {channels, channels, 3, 3}, random);
-  add_convolution("outer", {channels, channels, 3, 3}, random);
-  add_convolution("depth", {channels, 1, 3, 3}, random);
-  add_convolution("point", {2 * channels, channels, 1, 1}, random);
-  const double bound = std::sqrt(3 / static_cast<double>(2 * channels));
-  weights_.insert("head.weight", random.tensor({classes, 2 * channels}, bound));
-  weights_.insert("head.bias", random.full({classes}, 0));
+ConvnetImpl::ConvnetImpl(int64_t channels, int64_t classes) {
+  stem = register_module("stem", ConvNorm(1, channels, 3));
+  inner = register_module("inner", ConvNorm(channels, channels, 3));
+  outer = register_module("outer", ConvNorm(channels, channels, 3));
+  depth = register_module("depth", ConvNorm(channels, channels, 3, channels));
+  point = register_module("point", ConvNorm(channels, 2 * channels, 1));
+  head = register_module("head", nn::Linear(2 * channels, classes));
 }
 
-// Convolution without a bias, of the same height and width; batch norm.
-sy::Tensor Convnet::convolution(const sy::Tensor& x, const std::string& name,
-                                int64_t groups, bool training) const {
-  const sy::Tensor& weight = weights_[name + ".weight"];
-  const int64_t padding = weight.size(2) / 2;
-  const sy::Tensor y =
-      sy::conv2d(x, weight, {}, {1, 1}, {padding, padding}, {1, 1}, groups);
-  return sy::batch_norm(y, weights_[name + ".scale"], weights_[name + ".shift"],
-                        statistics_[name + ".mean"], statistics_[name + ".var"],
-                        training, 0.1, 1e-5, false);
-}
-
-sy::Tensor Convnet::forward(const sy::Tensor& images, bool training) const {
-  const sy::Tensor stem = convolution(images, "stem", 1, training).relu();
-  const sy::Tensor inner = convolution(stem, "inner", 1, training).relu();
-  const sy::Tensor block =
-      convolution(inner, "outer", 1, training).add(stem).relu();
+sy::Tensor ConvnetImpl::forward(const sy::Tensor& images) {
+  const sy::Tensor first = stem(images).relu();
+  const sy::Tensor block = (outer(inner(first).relu()) + first).relu();
   const sy::Tensor pooled = sy::max_pool2d(block, {2, 2});
-  const sy::Tensor depth =
-      convolution(pooled, "depth", pooled.size(1), training).relu();
-  const sy::Tensor point = convolution(depth, "point", 1, training).relu();
-  const sy::Tensor features = sy::adaptive_avg_pool2d(point, {1, 1}).flatten(1);
-  return sy::linear(features, weights_["head.weight"], weights_["head.bias"]);
-}
-
-sy::Tensor Convnet::scores(const sy::Tensor& images) const {
-  return forward(images, false);
-}
-
-sy::Tensor Convnet::loss(const sy::Tensor& images,
-                         const sy::Tensor& labels) const {
-  return sy::cross_entropy_loss(forward(images, true), labels);
+  const sy::Tensor last = point(depth(pooled).relu()).relu();
+  return head(sy::adaptive_avg_pool2d(last, {1, 1}).flatten(1));
 }
 
 }  // namespace models

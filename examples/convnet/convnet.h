@@ -1,34 +1,32 @@
 #pragma once
 
-#include "examples/common/model.h"
+#include <sy/nn.h>
+#include <sy/sy.h>
 
 namespace models {
 
+namespace nn = sy::nn;
+
+// Convolution without a bias, of the same height and width; batch norm.
+struct ConvNormImpl : nn::Module {
+  ConvNormImpl(int64_t in, int64_t out, int64_t kernel, int64_t groups = 1);
+  sy::Tensor forward(const sy::Tensor& x) { return norm(conv(x)); }
+
+  nn::Conv2d conv{nullptr};
+  nn::BatchNorm2d norm{nullptr};
+};
+SY_MODULE(ConvNorm);
+
 // A small residual network: images [batch, 1, height, width] to scores of
 // classes [batch, classes].
-class Convnet {
- public:
-  // Weights from -sqrt(3 / inputs) to sqrt(3 / inputs), drawn in their order.
-  Convnet(int64_t channels, int64_t classes, Uniform& random);
+struct ConvnetImpl : nn::Module {
+  ConvnetImpl(int64_t channels, int64_t classes);
+  sy::Tensor forward(const sy::Tensor& images);
 
-  // With the statistics of the training so far.
-  sy::Tensor scores(const sy::Tensor& images) const;
-  // The mean loss of telling `labels` [batch]. In training: batch statistics,
-  // which are added to those of the training so far.
-  sy::Tensor loss(const sy::Tensor& images, const sy::Tensor& labels) const;
-
-  const sy::NamedTensors& weights() const { return weights_; }
-  // Means and variances of batches, averaged over the training.
-  const sy::NamedTensors& statistics() const { return statistics_; }
-
- private:
-  void add_convolution(const std::string& name, sy::IntArrayRef sizes,
-                       Uniform& random);
-  sy::Tensor convolution(const sy::Tensor& x, const std::string& name,
-                         int64_t groups, bool training) const;
-  sy::Tensor forward(const sy::Tensor& images, bool training) const;
-
-  sy::NamedTensors weights_, statistics_;
+  ConvNorm stem{nullptr}, inner{nullptr}, outer{nullptr};
+  ConvNorm depth{nullptr}, point{nullptr};
+  nn::Linear head{nullptr};
 };
+SY_MODULE(Convnet);
 
 }  // namespace models

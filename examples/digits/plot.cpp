@@ -165,7 +165,7 @@ struct Misread {
 };
 
 std::vector<Misread> misread(const Run& run) {
-  const sy::Tensor guesses = run.model.predict(run.data.test.images);
+  const sy::Tensor guesses = predict(run.model, run.data.test.images);
   const int64_t* guess = guesses.const_data_ptr<int64_t>();
   const int64_t* truth = run.data.test.labels.const_data_ptr<int64_t>();
   std::vector<Misread> found;

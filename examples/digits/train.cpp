@@ -1,44 +1,13 @@
 #include "examples/digits/train.h"
 
+#include <sy/optim.h>
+
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <numbers>
 #include <stdexcept>
 
 namespace digits {
 namespace {
-
-// Stochastic gradient descent with momentum.
-class Sgd {
- public:
-  Sgd(std::vector<sy::Tensor> parameters, const Options& options)
-      : parameters_(std::move(parameters)), options_(options) {
-    for (const sy::Tensor& p : parameters_) {
-      velocity_.push_back(sy::zeros_like(p));
-    }
-  }
-
-  void step(double learning_rate) {
-    const sy::NoGradGuard no_grad;
-    for (size_t i = 0; i < parameters_.size(); ++i) {
-      sy::Tensor &p = parameters_[i], &v = velocity_[i];
-      v.mul_(options_.momentum).add_(p.grad());
-      v.add_(p, options_.weight_decay);
-      p.add_(v, -learning_rate);
-      p.mutable_grad().reset();
-    }
-  }
-
- private:
-  std::vector<sy::Tensor> parameters_, velocity_;
-  const Options& options_;
-};
-
-double cosine(const Options& options, int epoch) {
-  const double part = double(epoch) / options.epochs;
-  return options.learning_rate * (1 + std::cos(std::numbers::pi * part)) / 2;
-}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + values.size() / 2;
@@ -61,27 +30,31 @@ Run train(const Dataset& all, const Options& options, const Watcher& watcher) {
   std::mt19937_64 random(options.seed);
   Run run{.options = options,
           .data = split(all, options.train_part, options.seed),
-          .model = Classifier(options.hidden, random, all.images.device()),
+          .model = Classifier(options.hidden, random),
           .epochs = {}};
+  run.model->to(all.images.device());
   const Dataset& train = run.data.train;
   check(options, train);
-  Sgd sgd(run.model.parameters(), options);
+  sy::optim::SGD optimizer(run.model->parameters(),
+                           sy::optim::SGDOptions(options.learning_rate)
+                               .momentum(options.momentum)
+                               .weight_decay(options.weight_decay));
+  sy::optim::CosineAnnealingLR schedule(optimizer, options.epochs);
   const int64_t batches = train.size() / options.batch;
   std::vector<double> times;
 
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     const Dataset shuffled = train.rows(permutation(train.size(), random));
-    const double learning_rate = cosine(options, epoch);
     double loss_sum = 0;
     for (int64_t i = 0; i < batches; ++i) {
       const int64_t first = i * options.batch;
       const auto start = Clock::now();
       const sy::Tensor images = shuffled.images.narrow(0, first, options.batch);
       const sy::Tensor labels = shuffled.labels.narrow(0, first, options.batch);
-      const sy::Tensor loss =
-          sy::cross_entropy_loss(run.model.scores(images), labels);
+      const sy::Tensor loss = sy::cross_entropy_loss(run.model(images), labels);
       loss.backward();
-      sgd.step(learning_rate);
+      optimizer.step();
+      optimizer.zero_grad();
       if (watcher.on_step) watcher.on_step();
       loss_sum += loss.item<float>();
       times.push_back(
@@ -91,6 +64,7 @@ Run train(const Dataset& all, const Options& options, const Watcher& watcher) {
         watcher.on_batch(epoch + 1, double(i + 1) / double(batches));
       }
     }
+    schedule.step();
     run.epochs.push_back(
         {epoch + 1, loss_sum / double(batches),
          accuracy(run.model, run.data.test.images, run.data.test.labels)});

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <cstdio>
 
+#include "examples/common/model.h"
 #include "examples/transformer/transformer.h"
 
 // Holds a small transformer against libtorch's record of the same, times a
@@ -11,25 +11,23 @@ namespace {
 
 void compare(const char* path, sy::Device device) {
   Uniform random(1, device);
-  const Transformer model({20, 12, 32, 2, 2}, random);
+  const Transformer model(TransformerShape{20, 12, 32, 2, 2});
+  random.fill(*model);
   const sy::Tensor tokens = random.integers({2, 12}, 20);
   const sy::Tensor targets = random.integers({2, 12}, 20);
-  const Trial r = try_out(
-      model.weights(), [&] { return model.scores(tokens); },
-      [&] { return model.loss(tokens, targets); });
+  const Trial r = try_out(model, tokens, targets);
   std::printf("largest relative difference from libtorch %.1e\n",
               difference(r, sy::load_safetensors(path)));
 }
 
 void measure(sy::Device device) {
   Uniform random(2, device);
-  const Transformer model({256, 64, 128, 4, 4}, random);
+  const Transformer model(TransformerShape{256, 64, 128, 4, 4});
+  random.fill(*model);
   const sy::Tensor tokens = random.integers({8, 64}, 256);
   const sy::Tensor targets = random.integers({8, 64}, 256);
   sy::set_num_threads(1);
-  print_times(
-      model.weights(), [&] { return model.scores(tokens); },
-      [&] { return model.loss(tokens, targets); });
+  print_times(model, tokens, targets);
 }
 
 // Six digits, a mark, and the digits in order: 3 1 4 1 5 9 = 1 1 3 4 5 9.
@@ -44,11 +42,11 @@ sy::Tensor exercises(Uniform& random, int64_t count) {
 
 // The part of new exercises that the model completes without a mistake.
 double score(const Transformer& model, Uniform& random) {
-  const sy::NoGradGuard no_grad;
   const sy::Tensor all = exercises(random, 200);
   sy::Tensor tokens = all.slice(1, 0, kDigits + 1);
   for (int64_t i = 0; i < kDigits; ++i) {
-    const sy::Tensor next = model.scores(tokens).select(1, -1).argmax(-1, true);
+    const sy::Tensor next =
+        evaluate(model, tokens).select(1, -1).argmax(-1, true);
     tokens = sy::cat({tokens, next}, 1);
   }
   return tokens.eq(all).all(1).to(sy::kDouble).mean().item<double>();
@@ -56,20 +54,20 @@ double score(const Transformer& model, Uniform& random) {
 
 void teach(sy::Device device) {
   Uniform random(3, device);
-  const Transformer model({11, 2 * kDigits, 32, 4, 2}, random);
-  require_gradients(model.weights());
-  Sgd sgd(model.weights(), 0.1, 0.9);
+  const Transformer model(TransformerShape{11, 2 * kDigits, 32, 4, 2});
+  random.fill(*model);
+  sy::optim::SGD sgd(model->parameters(),
+                     sy::optim::SGDOptions(0.1).momentum(0.9));
   for (int i = 0; i <= 1500; ++i) {
     const sy::Tensor all = exercises(random, 32);
     // Only what follows the mark can be known.
-    sy::Tensor targets = all.slice(1, 1).clone();
+    const sy::Tensor targets = all.slice(1, 1).clone();
     targets.slice(1, 0, kDigits).fill_(-100);
-    const sy::Tensor loss = model.loss(all.slice(1, 0, -1), targets);
-    loss.backward();
-    sgd.step();
+    const sy::Tensor loss =
+        train_step(model, sgd, all.slice(1, 0, -1), targets);
     if (i % 500 == 0) {
       std::printf("step %4d  loss %.3f  sorted %3.0f %%\n", i,
-                  loss.detach().item<float>(), 100 * score(model, random));
+                  loss.item<float>(), 100 * score(model, random));
     }
   }
 }

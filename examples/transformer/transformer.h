@@ -1,36 +1,42 @@
 #pragma once
 
-#include "examples/common/model.h"
+#include <sy/nn.h>
+#include <sy/sy.h>
 
 namespace models {
 
-// A decoder of the GPT kind: of each token it predicts the next.
+namespace nn = sy::nn;
+
+// Attention to what came before, then two layers; both are added to the input
+// [batch, length, width].
+struct BlockImpl : nn::Module {
+  BlockImpl(int64_t width, int64_t heads);
+  sy::Tensor forward(const sy::Tensor& x);
+  sy::Tensor attend(const sy::Tensor& x);
+
+  int64_t heads;
+  nn::LayerNorm norm1{nullptr}, norm2{nullptr};
+  nn::Linear attention{nullptr}, projection{nullptr};
+  nn::Linear up{nullptr}, down{nullptr};
+};
+SY_MODULE(Block);
+
 struct TransformerShape {
   int64_t vocabulary, context, width, heads, layers;
 };
 
-class Transformer {
- public:
-  // Weights from -sqrt(3 / inputs) to sqrt(3 / inputs), drawn in their order.
-  Transformer(const TransformerShape& shape, Uniform& random);
-  // Those of a file: a Transformer's weights().
-  Transformer(const TransformerShape& shape, sy::NamedTensors weights)
-      : shape_(shape), weights_(std::move(weights)) {}
+// A decoder of the GPT kind: of each token it predicts the next. int64 tokens
+// [batch, length], at most `context` long, to scores [batch, length,
+// vocabulary].
+struct TransformerImpl : nn::Module {
+  explicit TransformerImpl(const TransformerShape& shape);
+  sy::Tensor forward(const sy::Tensor& tokens);
 
-  // Scores [batch, length, vocabulary] of int64 tokens [batch, length].
-  sy::Tensor scores(const sy::Tensor& tokens) const;
-  // The mean loss of predicting `targets` [batch, length].
-  sy::Tensor loss(const sy::Tensor& tokens, const sy::Tensor& targets) const;
-
-  const sy::NamedTensors& weights() const { return weights_; }
-
- private:
-  sy::Tensor linear(const sy::Tensor& x, const std::string& name) const;
-  sy::Tensor norm(const sy::Tensor& x, const std::string& name) const;
-  sy::Tensor attention(const sy::Tensor& x, const std::string& layer) const;
-
-  TransformerShape shape_;
-  sy::NamedTensors weights_;
+  nn::Embedding embedding{nullptr}, positions{nullptr};
+  nn::Sequential layers;
+  nn::LayerNorm norm{nullptr};
+  nn::Linear head{nullptr};
 };
+SY_MODULE(Transformer);
 
 }  // namespace models

@@ -121,10 +121,22 @@ TEST(Digits, TestPartDoesNotChangeTheModel) {
   }
   const digits::Run second = train(spoilt, options);
   for (int i = 0; i < 4; ++i) {
-    EXPECT_TRUE(first.model.parameters()[size_t(i)].equal(
-        second.model.parameters()[size_t(i)]));
+    EXPECT_TRUE(first.model->parameters()[size_t(i)].equal(
+        second.model->parameters()[size_t(i)]));
   }
   EXPECT_NE(first.test_accuracy(), second.test_accuracy());
+}
+
+// Recorded from the same training without modules and optimizers: momentum,
+// weight decay and the cosine written out.
+TEST(Digits, LossesAreTheRecordedOnes) {
+  Options options;
+  options.epochs = 3;
+  const std::vector<Epoch> epochs = train(all(), options).epochs;
+  ASSERT_EQ(epochs.size(), 3u);
+  EXPECT_NEAR(epochs[0].loss, 0.82672, 5e-4);
+  EXPECT_NEAR(epochs[1].loss, 0.18676, 5e-4);
+  EXPECT_NEAR(epochs[2].loss, 0.07896, 5e-4);
 }
 
 TEST(Digits, FiveSeedsReach97PercentOnAverage) {

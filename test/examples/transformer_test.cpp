@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
+
+#include "examples/common/model.h"
 
 namespace models {
 namespace {
@@ -15,12 +18,11 @@ INSTANTIATE_TEST_SUITE_P(Devices, TransformerOn,
 
 TEST_P(TransformerOn, IsLibtorchs) {
   Uniform random(1, device_of(GetParam()));
-  const Transformer model(kShape, random);
+  const Transformer model(kShape);
+  random.fill(*model);
   const sy::Tensor tokens = random.integers({2, 12}, 20);
   const sy::Tensor targets = random.integers({2, 12}, 20);
-  const Trial r = try_out(
-      model.weights(), [&] { return model.scores(tokens); },
-      [&] { return model.loss(tokens, targets); });
+  const Trial r = try_out(model, tokens, targets);
   const auto record =
       sy::load_safetensors("examples/transformer/reference.safetensors");
   EXPECT_LT(difference(r, record), 1e-4);
@@ -29,23 +31,26 @@ TEST_P(TransformerOn, IsLibtorchs) {
 
 TEST(Transformer, IsTheSameFromAFile) {
   Uniform random(1);
-  const Transformer model(kShape, random);
+  const Transformer model(kShape);
+  random.fill(*model);
   const sy::Tensor tokens = random.integers({2, 12}, 20);
   const char* const folder = std::getenv("TEST_TMPDIR");
   const std::string path =
       std::string(folder != nullptr ? folder : "/tmp") + "/model.safetensors";
-  sy::save_safetensors(path, model.weights());
-  const Transformer loaded(kShape, sy::load_safetensors(path));
-  EXPECT_TRUE(loaded.scores(tokens).equal(model.scores(tokens)));
+  sy::save_safetensors(path, model->state_dict());
+  const Transformer loaded(kShape);
+  loaded->load_state_dict(sy::load_safetensors(path));
+  EXPECT_TRUE(evaluate(loaded, tokens).equal(evaluate(model, tokens)));
 }
 
 TEST(Transformer, DoesNotSeeTheFuture) {
   Uniform random(1);
-  const Transformer model(kShape, random);
+  const Transformer model(kShape);
+  random.fill(*model);
   const sy::Tensor tokens = random.integers({1, 12}, 20);
-  const sy::Tensor before = model.scores(tokens).slice(1, 0, 8);
+  const sy::Tensor before = evaluate(model, tokens).slice(1, 0, 8);
   tokens.slice(1, 8).fill_(3);
-  const sy::Tensor after = model.scores(tokens).slice(1, 0, 8);
+  const sy::Tensor after = evaluate(model, tokens).slice(1, 0, 8);
   EXPECT_LT(before.sub(after).abs().amax().item<float>(), 1e-5);
 }
 
