@@ -97,11 +97,14 @@ std::string why_not_opened(int error) {
 }
 
 std::string find_library(const std::string& path) {
-  std::optional<std::string> found = resolve(path);
-  const int error = errno;
   const bool is_name = path.find('/') == path.npos && !path.empty();
+  // Whatever else is called "lazy" in the folder where the program runs.
+  const bool is_word = is_name && path.find('.') == path.npos;
+  std::optional<std::string> found;
+  if (is_word) found = own_plugin(path);
+  if (!found) found = resolve(path);
+  const int error = errno;
   if (!found && is_name) found = search(path);
-  if (!found && is_name) found = own_plugin(path);
   if (!found) {
     std::string why = why_not_opened(error);
     if (is_name && error == ENOENT) {

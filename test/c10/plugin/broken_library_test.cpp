@@ -105,6 +105,23 @@ TEST(BrokenLibrary, NameIsLookedForInSwitchyardPlugins) {
   ::unsetenv("SWITCHYARD_PLUGINS");
 }
 
+// Also where the program runs beside a file of that name, as itself may be.
+TEST(BrokenLibrary, AWordIsAPluginOfThisProject) {
+  const std::string where = folder("words");
+  std::filesystem::copy_file(plugin("SOUND"),
+                             where + "/libswitchyard_sound_word.so",
+                             std::filesystem::copy_options::overwrite_existing);
+  std::ofstream("sound_word") << "not a library";
+  ::setenv("SWITCHYARD_PLUGINS", where.c_str(), 1);
+  {
+    const LibraryHandle found = load_library("sound_word");
+    EXPECT_TRUE(found.path().ends_with("words/libswitchyard_sound_word.so"));
+  }
+  ::unsetenv("SWITCHYARD_PLUGINS");
+  EXPECT_NE(problem("sound_word").find("/sound_word: "), std::string::npos);
+  ::unlink("sound_word");
+}
+
 // Loads what `corrupt` makes of each number, in a process of its own: the
 // dynamic loader believes what it reads, and does not survive all of it.
 bool loads_and_runs(const std::string& path) {
