@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# Does what a page says: follow_test.sh PAGE PROGRAM...
+set -euo pipefail
+exec python3 test/docs/follow.py --sygen codegen/sygen --sy tools/sy/sy "$@"
