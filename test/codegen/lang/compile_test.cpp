@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/lang/element_eval.h"
 #include "codegen/lang/parser.h"
-#include "test/codegen/lang/element_eval.h"
 #include "test/codegen/lang/random_expr.h"
 
 namespace sy::lang {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "c10/schema/parser.h"
+#include "codegen/lang/element_eval.h"
 #include "codegen/lang/parser.h"
-#include "test/codegen/lang/element_eval.h"
 #include "test/codegen/lang/random_expr.h"
 
 namespace sy::lang {

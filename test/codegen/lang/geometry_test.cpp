@@ -10,8 +10,8 @@
 #include "aten/contract/pooling_windows.h"
 #include "c10/tensor_impl.h"
 #include "codegen/lang/index.h"
+#include "codegen/lang/index_eval.h"
 #include "codegen/lang/parser.h"
-#include "test/codegen/lang/index_eval.h"
 
 // aten/engine/geometry.h, which generated code and loaded operators
 // call, and eval_index are two implementations of one language.

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "c10/schema/parser.h"
+#include "codegen/lang/index_eval.h"
 #include "codegen/lang/parser.h"
-#include "test/codegen/lang/index_eval.h"
 
 namespace sy::lang {
 namespace {

@@ -1,4 +1,4 @@
-#include "test/codegen/lang/element_eval.h"
+#include "codegen/lang/element_eval.h"
 
 #include <stdexcept>
 #include <utility>

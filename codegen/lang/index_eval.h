@@ -10,11 +10,10 @@
 #include "codegen/lang/ast.h"
 
 // The index typing by walking the tree: what generated code and runtime/ are
-// held against.
+// held against in tests, and what draws pictures of views.
 
 namespace sy::lang {
 
-// Evaluation: for tests.
 struct TensorMeta {
   std::vector<std::int64_t> sizes;
   std::vector<std::int64_t> strides;
