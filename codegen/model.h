@@ -105,6 +105,10 @@ class Model : public lang::OpTable {
   const Family* find_family(std::string_view name) const;
   // Of the files given to load(), by position.
   const Family& family(std::size_t i) const { return families_[i]; }
+  // What one of families() was read from.
+  std::string_view text(const Family& family) const {
+    return files_[static_cast<std::size_t>(&family - families_.data())].text;
+  }
   // Sorted names of the families that define overloads of `operators`.
   std::vector<std::string> families_of(
       std::span<const std::string> operators) const;

@@ -9,11 +9,6 @@ namespace {
 
 using lang::OperatorKind;
 
-bool is_composite(const Operator& op) {
-  return op.kind() == OperatorKind::kComposite ||
-         op.has_kernel("CompositeImplicitAutograd");
-}
-
 // Of an operator's own expression, before it became calls of operators.
 std::string derived(const Operator& op, const std::string& by) {
   lang::Diagnostics quiet;
@@ -34,15 +29,57 @@ std::string planned(const DerivativePlan& plan, int argument) {
   return "";
 }
 
+std::string code(const lang::Formula& f) {
+  return fmt::format("`{}`", lang::to_string(f.expr));
+}
+
 std::string list(const std::vector<lang::Formula>& formulas) {
   std::string out;
   for (const lang::Formula& f : formulas) {
-    append(out, "{}{}`", out.empty() ? "`" : ", `", lang::to_string(f.expr));
+    out += (out.empty() ? "" : ", ") + code(f);
   }
   return out;
 }
 
 }  // namespace
+
+bool is_composite(const Operator& op) {
+  return op.kind() == OperatorKind::kComposite ||
+         op.has_kernel("CompositeImplicitAutograd");
+}
+
+std::vector<std::pair<std::string, std::string>> meaning_texts(
+    const Operator& op) {
+  const lang::OperatorEntry& e = *op.entry;
+  std::vector<std::pair<std::string, std::string>> out;
+  if (e.pointwise) out.emplace_back("Each element", list(e.pointwise->results));
+  if (e.scan) {
+    out.emplace_back(e.scan->chooses ? "The next, b, is taken in place of a if"
+                                     : "With the next, b, a becomes",
+                     code(e.scan->combine));
+  }
+  if (e.composite) {
+    out.emplace_back(e.is_foreach ? "For each" : "Made of", code(*e.composite));
+  }
+  if (e.view && e.view->strides) {
+    out.emplace_back("Strides", code(*e.view->strides));
+  }
+  if (e.view && e.view->offset) {
+    out.emplace_back("Offset", code(*e.view->offset));
+  }
+  if (!e.reduce) return out;
+  for (const lang::Accumulator& a : e.reduce->accumulators) {
+    out.emplace_back(
+        "Accumulator " + a.name,
+        fmt::format("of an element {}, of two {}{}", code(a.map),
+                    code(a.combine),
+                    a.identity.expr ? ", of none " + code(a.identity) : ""));
+  }
+  for (const lang::Formula& f : e.reduce->finish) {
+    out.emplace_back("Result", code(f));
+  }
+  return out;
+}
 
 std::string promotion_text(const Operator& op) {
   const lang::OperatorEntry& e = *op.entry;

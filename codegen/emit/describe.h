@@ -33,6 +33,12 @@ std::optional<ApiCall> example_call(const Operator& op);
 std::string promotion_text(const Operator& op);
 // "that of the arguments, broadcast"
 std::string shape_text(const Operator& op);
+// What is computed: "Each element" and its expression, "Made of" and a
+// composite's, each `in these quotes`.
+std::vector<std::pair<std::string, std::string>> meaning_texts(
+    const Operator& op);
+// Whether its gradient is that of the operators it calls.
+bool is_composite(const Operator& op);
 // The gradient by each argument as an expression, `auto` derived.
 std::vector<std::pair<lang::Text, std::string>> derivative_texts(
     const Model& model, const Operator& op);

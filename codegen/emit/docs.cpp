@@ -5,18 +5,6 @@
 namespace sy::codegen {
 namespace {
 
-std::string code(const lang::Formula& f) {
-  return fmt::format("`{}`", lang::to_string(f.expr));
-}
-
-std::string list(const std::vector<lang::Formula>& formulas) {
-  std::string out;
-  for (const lang::Formula& f : formulas) {
-    out += (out.empty() ? "" : ", ") + code(f);
-  }
-  return out;
-}
-
 class Page {
  public:
   Page(const Model& model, const Operator& op)
@@ -40,7 +28,7 @@ class Page {
       w_.raw("\nFor example:\n\n```cpp\n{}\n```\n", example->call);
     }
     w_.raw("\n");
-    meaning();
+    for (const auto& [title, text] : meaning_texts(op_)) item(title, text);
     item("Sizes", shape_text(op_));
     item("Dtype", promotion_text(op_));
     for (const Argument& a : op_.base.schema.arguments()) {
@@ -49,8 +37,9 @@ class Page {
       }
     }
     for (const lang::Requirement& r : e_.require) {
-      item("Requires", code(r.condition) +
-                           (r.message.empty() ? "" : ": " + r.message.str()));
+      item("Requires",
+           fmt::format("`{}`{}", lang::to_string(r.condition.expr),
+                       r.message.empty() ? "" : ": " + r.message.str()));
     }
     derivatives();
     std::string kernels;
@@ -66,28 +55,6 @@ class Page {
     if (!text.empty()) w_.raw("- {}: {}\n", title, text);
   }
 
-  void meaning() {
-    if (e_.pointwise) item("Each element", list(e_.pointwise->results));
-    if (e_.scan) {
-      item(e_.scan->chooses ? "The next, b, is taken in place of a if"
-                            : "With the next, b, a becomes",
-           code(e_.scan->combine));
-    }
-    if (e_.composite) {
-      item(e_.is_foreach ? "For each" : "Made of", code(*e_.composite));
-    }
-    if (e_.view && e_.view->strides) item("Strides", code(*e_.view->strides));
-    if (e_.view && e_.view->offset) item("Offset", code(*e_.view->offset));
-    if (!e_.reduce) return;
-    for (const lang::Accumulator& a : e_.reduce->accumulators) {
-      item("Accumulator " + a.name,
-           fmt::format("of an element {}, of two {}{}", code(a.map),
-                       code(a.combine),
-                       a.identity.expr ? ", of none " + code(a.identity) : ""));
-    }
-    for (const lang::Formula& f : e_.reduce->finish) item("Result", code(f));
-  }
-
   void derivatives() {
     const auto all = derivative_texts(model_, op_);
     for (const auto& [name, text] : all) {
@@ -97,9 +64,7 @@ class Page {
                                                   : fmt::format("`{}`", text));
     }
     if (!all.empty()) return;
-    const bool composite =
-        e_.composite || op_.has_kernel("CompositeImplicitAutograd");
-    item("Derivative", composite ? "by the operators called" : "none");
+    item("Derivative", is_composite(op_) ? "by the operators called" : "none");
   }
 
   const Model& model_;

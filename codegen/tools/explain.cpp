@@ -212,8 +212,7 @@ class Explainer {
 
   void autograd() {
     head("autograd");
-    if (op_.kind() == OperatorKind::kComposite ||
-        op_.has_kernel("CompositeImplicitAutograd")) {
+    if (is_composite(op_)) {
       line("that of the operators called");
       return;
     }
