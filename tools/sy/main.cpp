@@ -11,6 +11,7 @@
 #include "tools/sy/conform.h"
 #include "tools/sy/coverage.h"
 #include "tools/sy/dtypes.h"
+#include "tools/sy/facts.h"
 #include "tools/sy/failure_file.h"
 #include "tools/sy/fuzz/fuzz.h"
 #include "tools/sy/inspect.h"
@@ -198,6 +199,24 @@ CLI::App* dtypes_command(CLI::App& app, DtypesOptions& o) {
   return c;
 }
 
+CLI::App* facts_command(CLI::App& app, FactsOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "facts",
+      "what running the operators tells, as JSON, for `sygen site`: examples "
+      "with their output, errors, curves, dtypes, dispatch");
+  c->add_option("GLOB", o.glob, "only those that fit, as add*");
+  plugin_option(c, o.plugins);
+  c->add_option("--schema", o.schemas,
+                "load the operators of this file first (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--examples", o.examples,
+                "calls to show: a file of lines 'NAME: WORDS', as `sygen "
+                "examples` prints it (repeatable)")
+      ->allow_extra_args(false);
+  c->add_option("--out", o.out, "write it to this file; - for stdout");
+  return c;
+}
+
 std::string nearest_of(const std::string& given,
                        const std::vector<std::string>& names) {
   sy::NearestName nearest(given);
@@ -296,6 +315,8 @@ int run(int argc, char** argv) {
   CLI::App* run_dtypes_part = app.add_subcommand("dtypes-worker")->group("");
   dtypes_options(run_dtypes_part, dtypes_part);
   run_dtypes_part->add_option("--part", dtypes_part.part);
+  FactsOptions facts;
+  const CLI::App* run_facts_of = facts_command(app, facts);
   CLI::App* minimal = app.add_subcommand(
       "minimal-set", "the operators that a backend must have kernels for");
   bool minimal_yaml = false, minimal_json = false;
@@ -319,6 +340,7 @@ int run(int argc, char** argv) {
   if (run_worker->parsed()) return sy::tools::run_worker(worker);
   if (run_coverage_of->parsed()) return run_coverage(coverage);
   if (run_dtypes_of->parsed()) return run_dtypes(dtypes);
+  if (run_facts_of->parsed()) return run_facts(facts);
   if (run_dtypes_part->parsed()) return run_dtypes_worker(dtypes_part);
   if (minimal->parsed()) {
     return print_minimal_set(minimal_yaml   ? ListFormat::Yaml
