@@ -80,8 +80,8 @@ def parse(text):
 
 # A library of others that is loaded by its path.
 LOADED = re.compile(r"\b\w+_plugin\.so\b")
-# A compiler's program of one version.
-VERSIONED = re.compile(r"\bclang(?:-[a-z]+)*-\d+\b")
+# A compiler's program of one version, and the browser that tests open.
+VERSIONED = re.compile(r"\bclang(?:-[a-z]+)*-\d+\b|\"chromium\"")
 
 
 class Facts:
@@ -154,9 +154,9 @@ def gather_sources(facts, files):
                 facts.labels.setdefault(target, path)
         named = (re.findall(r"\bCC=(\S+)", text) if name == ".bazelrc" else
                  VERSIONED.findall(COMMENT.sub("", text))
-                 if path.startswith("tools/") else ())
+                 if path.startswith(("tools/", "test/site/")) else ())
         for compiler in named:
-            facts.compilers.setdefault(compiler, path)
+            facts.compilers.setdefault(compiler.strip('"'), path)
         if path.endswith((".sh", ".py")) or path in ("sy", ".bazelrc") or build:
             facts.scripts += COMMENT.sub("", text)
 

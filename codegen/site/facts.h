@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/lang/diagnostics.h"
+#include "codegen/site/flow.h"
 
 namespace sy::codegen::site {
 
@@ -19,7 +20,8 @@ namespace sy::codegen::site {
 //      "curves": {"axis": "self",
 //                 "lines": [{"label": "beta=2", "x": [], "y": [], "dy": []}]},
 //      "dtypes": {"cpu": [["native", "float32,float64"]]},
-//      "dispatch": [["CPU", "own: CPU", "schemas/gen/…cpp:573"]]}}}
+//      "dispatch": [["CPU", "own: CPU", "schemas/gen/…cpp:573"]],
+//      "flows": {"softplus": what read_flow() reads}}}}
 // Operators stand under the names of their bases ("add", "mine::bump"). Any
 // part may be missing.
 struct Example {
@@ -47,10 +49,12 @@ struct OperatorFacts {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>>
       dtypes;
   std::vector<Dispatch> dispatch;
+  // By overload, "scatter.src".
+  std::map<std::string, Flow, std::less<>> flows;
 };
 // A figure of `./sy bench --peer`.
 struct Timing {
-  std::string name;  // "softmax/4096"
+  std::string name;               // "softmax/4096"
   double ours = 0, libtorch = 0;  // ns
 };
 struct Facts {

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "codegen/site/site.h"
 #include "codegen/tools/commands.h"
 #include "codegen/tools/completion.h"
 #include "codegen/tools/diff.h"
@@ -11,7 +12,6 @@
 #include "codegen/tools/new_backend.h"
 #include "codegen/tools/new_op.h"
 #include "codegen/tools/schema_files.h"
-#include "codegen/tools/site.h"
 
 namespace sy::codegen {
 namespace {
@@ -106,19 +106,25 @@ void add_json_schema(CLI::App& app, int& status) {
 
 void add_site(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand(
-      "site", "the reference of all operators as HTML, with search");
-  const auto options = std::make_shared<SiteOptions>();
+      "site", "guides and the reference of all operators as HTML, with search");
+  const auto options = std::make_shared<site::SiteOptions>();
   c->add_option("DIR", options->folder, "the folder to write it to")
       ->required();
   c->add_option("--with", options->with,
                 "schema files or folders; by default schemas/ here, else those "
                 "of the installation");
-  c->add_option("--dtypes", options->dtypes,
-                "what `sy dtypes` printed, for the table of backends "
-                "(repeatable)")
-      ->allow_extra_args(false);
-  c->callback(
-      [=, &status] { status = write_site(*options, std::cout, std::cerr); });
+  c->add_option("--title", options->title,
+                "what the site is called; by default as its guides say");
+  c->add_option("--guides", options->guides,
+                "a folder of Markdown; guides.txt there may give the order, "
+                "the start page and files elsewhere");
+  c->add_option("--facts", options->facts,
+                "what `sy facts` wrote: examples, errors, dtypes, curves");
+  c->add_option("--timings", options->timings,
+                "what `./sy bench --peer --json` wrote");
+  c->callback([=, &status] {
+    status = site::write_site(*options, std::cout, std::cerr);
+  });
 }
 
 // What completion asks for.

@@ -1,27 +1,28 @@
 #!/usr/bin/env bash
-# Writes the files below a folder as text in a C++ source.
-# Usage: embed.sh FOLDER FILE… >SOURCE
+# Writes the files below a folder as text in a C++ source: a function that
+# returns them, as HEADER declares it, a span of a type {path, text}.
+# Usage: embed.sh HEADER NAMESPACE TYPE FUNCTION FOLDER FILE… >SOURCE
 set -euo pipefail
 
-folder=$1
-shift
-cat <<'END'
-#include "codegen/tools/new_backend.h"
+header=$1 namespace=$2 type=$3 function=$4 folder=$5
+shift 5
+cat <<END
+#include "$header"
 
-namespace sy::codegen {
+namespace $namespace {
 
-std::span<const TemplateFile> new_backend_files() {
-  static constexpr TemplateFile kFiles[] = {
+std::span<const $type> $function() {
+  static constexpr $type kFiles[] = {
 END
 for file in "$@"; do
   printf '      {"%s", R"~~~~(' "${file#*"$folder"/}"
   cat "$file"
   printf ')~~~~"},\n'
 done
-cat <<'END'
+cat <<END
   };
   return kFiles;
 }
 
-}  // namespace sy::codegen
+}  // namespace $namespace
 END

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/model.h"
+#include "codegen/site/facts.h"
+
+// Private to the operator pages: which operators share a page, and how pages
+// belong together.
+
+namespace sy::codegen::site {
+
+// The operators of one name: overloads, and those that write.
+struct NamedOperators {
+  std::string name;                        // "add", "mine::bump"
+  std::string path;                        // "ops/add.html"
+  std::vector<const Operator*> operators;  // functional ones first
+  bool internal = false;
+
+  const Operator& first() const { return *operators[0]; }
+  const std::string& doc() const { return first().entry->doc; }
+  bool is_differentiable = false;
+  // Each sorted, without this one.
+  std::vector<const NamedOperators*> made_of;      // it calls
+  std::vector<const NamedOperators*> used_by;      // call it
+  std::vector<const NamedOperators*> gradient_of;  // call it in gradients
+  std::vector<const NamedOperators*> relatives;    // of a name like its own
+  std::vector<Timing> timings;
+};
+
+// The model and the facts outlive it.
+class Names {
+ public:
+  Names(const Model& model, const Facts& facts);
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
+
+  // By name.
+  const std::vector<const NamedOperators*>& all() const { return sorted_; }
+  const NamedOperators& of(const Operator& op) const { return *of_.at(&op); }
+  // Those with an operator in the family, in its order.
+  std::vector<const NamedOperators*> of(const Family& family) const;
+  // What running this operator told; null if nothing is known.
+  const OperatorFacts* facts(const Operator& op) const;
+  // What running one of several overloads told, nobody knows which; or null.
+  const OperatorFacts* shared_facts(const NamedOperators& name) const;
+
+ private:
+  const OperatorFacts* find_facts(const Operator& op,
+                                  std::string_view name) const;
+  void group();
+  void relate(const Operator& op);
+  void add_calls(const Operator& from, const std::vector<std::string>& names,
+                 bool in_gradient);
+  void find_relatives();
+  void assign_timings();
+
+  const Model& model_;
+  const Facts& facts_;
+  std::map<std::string, NamedOperators> names_;  // by path
+  std::vector<const NamedOperators*> sorted_;
+  std::map<const Operator*, NamedOperators*> of_;
+  // By overload name: "add.Tensor".
+  std::map<std::string, std::vector<NamedOperators*>, std::less<>> overloads_;
+};
+
+// "softmax" of _softmax_backward_data and special_softmax.
+std::string_view stem(std::string_view name);
+
+}  // namespace sy::codegen::site

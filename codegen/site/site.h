@@ -1,0 +1,35 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "codegen/files.h"
+#include "codegen/lang/diagnostics.h"
+#include "codegen/model.h"
+#include "codegen/site/facts.h"
+#include "codegen/site/guides.h"
+
+namespace sy::codegen::site {
+
+struct SiteOptions {
+  std::string folder;
+  std::vector<std::string> with;  // schema files or folders
+  std::string title;              // of the site; that of the guides
+  std::string guides;             // a folder, see guides.h
+  std::string facts;              // what `sy facts` wrote
+  std::string timings;            // what `./sy bench --peer --json` wrote
+};
+
+// A site that needs no network and no server: the start page, guides, a page
+// for each operator and each family, search. Paths are in the site. Reports
+// guides with links to nothing.
+std::vector<OutputFile> make_site(const std::string& title, const Model& model,
+                                  const GuideList& guides, const Facts& facts,
+                                  lang::Diagnostics& diagnostics);
+
+// `sygen site`.
+int write_site(const SiteOptions& options, std::ostream& out,
+               std::ostream& err);
+
+}  // namespace sy::codegen::site

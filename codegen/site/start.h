@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "codegen/model.h"
+#include "codegen/site/guides.h"
+#include "codegen/site/page.h"
+
+namespace sy::codegen::site {
+
+// index.html: what it is, a search field, a first program, doors to what most
+// people look for, figures from the model. Without guides: search, families.
+Page start_page(const std::string& name, const Model& model,
+                const GuideList& guides);
+
+}  // namespace sy::codegen::site
