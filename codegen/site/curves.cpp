@@ -12,7 +12,6 @@
 namespace sy::codegen::site {
 namespace {
 
-using lang::append;
 
 constexpr double kHeight = 300, kTop = 12, kBottom = 34;
 

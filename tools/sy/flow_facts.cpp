@@ -322,9 +322,9 @@ class Probe {
         for (size_t at = 0; (at = text.find(',', at)) != text.npos; at += 2) {
           text.replace(at, 1, ", ");
         }
-        if (text != "[]") text = "[" + text + "]";
+        if (text != "[]") text = str("[{}]", text);
       } else if (type == lang::WordType::kText) {
-        text = "'" + text + "'";
+        text = str("'{}'", text);
       }
       out += "=" + text;
     }
