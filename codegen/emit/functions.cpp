@@ -161,8 +161,7 @@ std::string names_text(const ApiSignature& api) {
 
 std::vector<ApiCall> api_calls(const Operator& op) {
   std::vector<ApiCall> out;
-  const std::string ns =
-      op.ns == "aten" ? "sy::" : fmt::format("sy::{}::", op.ns);
+  const std::string ns = op.ns == "aten" ? "sy::" : fmt::format("{}::", op.ns);
   for (const Overload* o : op.overloads()) {
     const std::string type = return_type(o->schema);
     const std::string name = function_name(*o);

@@ -34,8 +34,9 @@ using Sources = std::vector<std::size_t>;
 // The calls of a plan as boxes. Numbers are no boxes; they stand in the calls.
 class Composition {
  public:
-  Composition(const Model& model, const FunctionSchema& schema)
-      : model_(model), schema_(schema) {}
+  Composition(const Model& model, std::span<const Family> families,
+              const FunctionSchema& schema)
+      : model_(model), families_(families), schema_(schema) {}
 
   void build(const Plan& plan) {
     const Sources from = visit(plan);
@@ -222,7 +223,7 @@ class Composition {
     for (const Operator* op : *found) {
       if (&op->base.schema != &s && !(op->base.schema == s)) continue;
       const Family* family = model_.find_family(op->family);
-      if (family == nullptr) return "";
+      if (family == nullptr || !has_family(families_, *family)) return "";
       const std::string path = operator_path(*family, *op);
       return path.substr(path.rfind('/') + 1);
     }
@@ -230,6 +231,7 @@ class Composition {
   }
 
   const Model& model_;
+  const std::span<const Family> families_;
   const FunctionSchema& schema_;
   std::vector<Box> boxes_;
   std::vector<Graph::Edge> edges_;
@@ -275,7 +277,8 @@ void draw(Svg& svg, const Box& box, const Graph::Node& node) {
 
 }  // namespace
 
-std::string composition_svg(const Model& model, const Operator& op) {
+std::string composition_svg(const Model& model, const Operator& op,
+                            std::span<const Family> families) {
   if (op.kind() != lang::OperatorKind::kComposite || op.entry->is_foreach) {
     return "";
   }
@@ -286,7 +289,7 @@ std::string composition_svg(const Model& model, const Operator& op) {
                                          lang::TensorEnv::of(op.base.schema),
                                          model, types, diagnostics);
   if (!code || !code->plan) return "";
-  Composition composition(model, op.base.schema);
+  Composition composition(model, families, op.base.schema);
   composition.build(code->plan);
   const auto& boxes = composition.boxes();
   if (boxes.empty() || boxes.size() > kMostNodes) return "";

@@ -12,7 +12,6 @@
 namespace sy::codegen::site {
 namespace {
 
-
 constexpr double kHeight = 300, kTop = 12, kBottom = 34;
 
 // "-1.5", with the minus of mathematics.

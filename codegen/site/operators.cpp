@@ -139,14 +139,16 @@ class OperatorPage {
 
 }  // namespace
 
-std::vector<Page> operator_pages(const Model& model, const Facts& facts) {
-  const Names names(model, facts);
-  const PageContext context{model, facts, names};
+std::vector<Page> operator_pages(const Model& model,
+                                 std::span<const Family> families,
+                                 const Facts& facts) {
+  const Names names(model, families, facts);
+  const PageContext context{model, families, facts, names};
   std::vector<Page> out;
   for (const NamedOperators* n : names.all()) {
     out.push_back(OperatorPage(context, *n).run());
   }
-  for (const Family& f : model.families()) {
+  for (const Family& f : families) {
     out.push_back(family_page(context, f));
   }
   out.push_back(all_operators_page(context));

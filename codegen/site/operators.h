@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,15 @@ std::string operator_path(const Family& family, const Operator& op);
 // "families/activation.html"
 std::string family_path(const Family& family);
 
-// A page for each operator, one for each family (a paragraph and a table), and
-// operators.html with all names by family. Each is under 100 KB with its frame.
-std::vector<Page> operator_pages(const Model& model, const Facts& facts);
+// Whether it is one of these families of the model.
+bool has_family(std::span<const Family> families, const Family& family);
+
+// Of these families of the model: a page for each operator, one for each family
+// (a paragraph and a table), and operators.html with all names by family.
+// Operators of other families are named and not linked. Each page is under 100
+// KB with its frame.
+std::vector<Page> operator_pages(const Model& model,
+                                 std::span<const Family> families,
+                                 const Facts& facts);
 
 }  // namespace sy::codegen::site

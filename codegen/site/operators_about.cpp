@@ -171,7 +171,9 @@ std::string links_html(const std::string& from,
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string& to = i < kMost ? out : more;
     if (!to.empty()) to += ", ";
-    to += link_html(link(from, names[i]->path), names[i]->name);
+    to += names[i]->has_page()
+              ? link_html(link(from, names[i]->path), names[i]->name)
+              : code_html(names[i]->name);
   }
   if (more.empty()) return out;
   return fmt::format(

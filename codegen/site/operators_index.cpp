@@ -180,10 +180,13 @@ Page all_operators_page(const PageContext& context) {
   out.title = "Operators";
   out.place = "operators";
   const std::size_t count = context.names.all().size();
-  const std::size_t families = context.model.families().size();
-  out.summary = fmt::format("{} operators in {} families.", count, families);
+  const std::size_t families = context.families.size();
+  const std::string rest =
+      fmt::format("operator{} in {} {}.", count == 1 ? "" : "s", families,
+                  families == 1 ? "family" : "families");
+  out.summary = fmt::format("{} {}", count, rest);
   std::string groups;
-  for (const Family& f : context.model.families()) {
+  for (const Family& f : context.families) {
     const auto [open, internal] = parted(context.names.of(f));
     append(groups, "<div><dt>{}<small>{}</small></dt>\n<dd>{}",
            link_html(link(out.path, family_path(f)),
@@ -197,11 +200,11 @@ Page all_operators_page(const PageContext& context) {
   }
   out.body = fmt::format(
       "{}<h1>Operators</h1>\n<p class=\"lead\"><span id=\"count\">{}</span> "
-      "operators in {} families.</p>\n"
+      "{}</p>\n"
       "<p><input id=\"filter\" type=\"search\" placeholder=\"Filter\" "
       "aria-label=\"Filter the names\" autocomplete=\"off\"></p>\n"
       "<dl class=\"names\">\n{}</dl>\n{}",
-      style_html(), count, families, groups, kFilter);
+      style_html(), count, rest, groups, kFilter);
   return out;
 }
 

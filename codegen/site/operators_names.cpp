@@ -75,10 +75,16 @@ std::string_view stem(std::string_view name) {
   return name;
 }
 
-Names::Names(const Model& model, const Facts& facts)
-    : model_(model), facts_(facts) {
+bool has_family(std::span<const Family> families, const Family& family) {
+  return std::any_of(families.begin(), families.end(),
+                     [&](const Family& f) { return &f == &family; });
+}
+
+Names::Names(const Model& model, std::span<const Family> families,
+             const Facts& facts)
+    : model_(model), families_(families), facts_(facts) {
   group();
-  for (const Family& f : model_.families()) {
+  for (const Family& f : families_) {
     for (const Operator& op : f.operators) relate(op);
   }
   find_relatives();
@@ -92,8 +98,11 @@ Names::Names(const Model& model, const Facts& facts)
 
 void Names::group() {
   for (const Family& f : model_.families()) {
+    const bool has_page = has_family(families_, f);
     for (const Operator& op : f.operators) {
-      NamedOperators& n = names_[operator_path(f, op)];
+      const std::string path = has_page ? operator_path(f, op) : "";
+      NamedOperators& n = names_[has_page ? path : prefix(op) + plain_name(op)];
+      n.path = path;
       n.operators.push_back(&op);
       of_[&op] = &n;
       for (const Overload* o : op.overloads()) {
@@ -101,8 +110,7 @@ void Names::group() {
       }
     }
   }
-  for (auto& [path, n] : names_) {
-    n.path = path;
+  for (auto& [key, n] : names_) {
     std::stable_partition(
         n.operators.begin(), n.operators.end(),
         [](const Operator* op) { return op->is_functional(); });
@@ -110,7 +118,7 @@ void Names::group() {
     n.name = prefix(op);
     n.name += op.base.schema.name().name.view();
     n.internal = is_internal(op);
-    sorted_.push_back(&n);
+    if (n.has_page()) sorted_.push_back(&n);
   }
   std::sort(sorted_.begin(), sorted_.end(),
             [](const auto* a, const auto* b) { return a->name < b->name; });
@@ -155,8 +163,8 @@ void Names::add_calls(const Operator& from,
 
 void Names::find_relatives() {
   std::map<std::string_view, Group> stems;
-  for (const auto& [path, n] : names_) stems[stem(n.name)].push_back(&n);
-  for (auto& [path, n] : names_) {
+  for (const NamedOperators* n : sorted_) stems[stem(n->name)].push_back(n);
+  for (auto& [key, n] : names_) {
     for (const NamedOperators* other : stems[stem(n.name)]) {
       if (other != &n) n.relatives.push_back(other);
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,11 @@ namespace sy::codegen::site {
 // The operators of one name: overloads, and those that write.
 struct NamedOperators {
   std::string name;                        // "add", "mine::bump"
-  std::string path;                        // "ops/add.html"
+  std::string path;                        // "ops/add.html"; "": no page
   std::vector<const Operator*> operators;  // functional ones first
   bool internal = false;
 
+  bool has_page() const { return !path.empty(); }
   const Operator& first() const { return *operators[0]; }
   const std::string& doc() const { return first().entry->doc; }
   bool is_differentiable = false;
@@ -31,14 +33,16 @@ struct NamedOperators {
   std::vector<Timing> timings;
 };
 
-// The model and the facts outlive it.
+// Operators of the model; those of `families` have pages. All of these outlive
+// it.
 class Names {
  public:
-  Names(const Model& model, const Facts& facts);
+  Names(const Model& model, std::span<const Family> families,
+        const Facts& facts);
   Names(const Names&) = delete;
   Names& operator=(const Names&) = delete;
 
-  // By name.
+  // Those with pages, by name.
   const std::vector<const NamedOperators*>& all() const { return sorted_; }
   const NamedOperators& of(const Operator& op) const { return *of_.at(&op); }
   // Those with an operator in the family, in its order.
@@ -59,8 +63,9 @@ class Names {
   void assign_timings();
 
   const Model& model_;
+  const std::span<const Family> families_;
   const Facts& facts_;
-  std::map<std::string, NamedOperators> names_;  // by path
+  std::map<std::string, NamedOperators> names_;  // by path, else by name
   std::vector<const NamedOperators*> sorted_;
   std::map<const Operator*, NamedOperators*> of_;
   // By overload name: "add.Tensor".

@@ -271,7 +271,8 @@ std::string OperatorParts::computation() const {
   }
   std::string out = rows(table);
   out += figure_html(flow(), "What goes where.");
-  const std::string calls = composition_svg(context_.model, op_);
+  const std::string calls =
+      composition_svg(context_.model, op_, context_.families);
   const bool branches = calls.find("stroke-dasharray") != calls.npos;
   out += figure_html(calls, branches ? "What calls what; dashed: otherwise."
                                      : "What calls what.");

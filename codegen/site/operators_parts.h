@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "codegen/model.h"
@@ -14,6 +15,7 @@ namespace sy::codegen::site {
 // What sections need; refers to what outlives them.
 struct PageContext {
   const Model& model;
+  std::span<const Family> families;  // of the model, those with pages
   const Facts& facts;
   const Names& names;
 
@@ -61,7 +63,7 @@ std::string dispatch_html(const OperatorFacts* facts);
 std::string timings_html(const NamedOperators& name);
 std::string related_html(const PageContext& context,
                          const NamedOperators& name);
-// Links to pages of operators, from one of them.
+// Links to pages of operators, from one of them; the names of those without.
 std::string links_html(const std::string& from,
                        const std::vector<const NamedOperators*>& names);
 

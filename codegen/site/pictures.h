@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "codegen/model.h"
@@ -19,9 +20,11 @@ std::string curves_svg(const std::string& name, const OperatorFacts& facts);
 // or its view: a small input, a small output, and arrows.
 std::string flow_svg(const Model& model, const Operator& op);
 
-// What a composite is made of, as a graph of its calls; `link_of` is "ops/" and
-// the end of the address of an operator's page, as from operator_path().
-std::string composition_svg(const Model& model, const Operator& op);
+// What a composite is made of, as a graph of its calls. They are links, for a
+// page beside those of the operators, where one of `families` has what is
+// called.
+std::string composition_svg(const Model& model, const Operator& op,
+                            std::span<const Family> families);
 
 // Keys, guard, kernel: where a call goes.
 std::string dispatch_svg(const OperatorFacts& facts);

@@ -64,9 +64,10 @@ std::string script_text(std::string_view text) {
   return out + '"';
 }
 
-std::string search_data(const Model& model, std::span<const GuidePage> guides) {
+std::string search_data(std::span<const Family> families,
+                        std::span<const GuidePage> guides) {
   std::map<std::string, Found> pages;
-  for (const Family& f : model.families()) {
+  for (const Family& f : families) {
     for (const Operator& op : f.operators) {
       Found& found = pages[operator_path(f, op)];
       const std::string ns = f.is_own() ? f.ns + "::" : "";

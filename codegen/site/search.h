@@ -14,7 +14,8 @@ namespace sy::codegen::site {
 //              "guides": [[heading, path, guide, words]]});
 // `guide` is the title of the guide that has the heading; of its own title, the
 // sentence about it. `words` stand below the heading, each once.
-std::string search_data(const Model& model, std::span<const GuidePage> guides);
+std::string search_data(std::span<const Family> families,
+                        std::span<const GuidePage> guides);
 
 // A string of JavaScript, quotes included, that may stand in HTML too.
 std::string script_text(std::string_view text);

@@ -25,9 +25,9 @@ std::string full_name(const Family& f, const Operator& op) {
 
 // By "cumsum" and "mine::bump".
 std::map<std::string, std::string, std::less<>> operator_pages_by_name(
-    const Model& model) {
+    std::span<const Family> families) {
   std::map<std::string, std::string, std::less<>> out;
-  for (const Family& f : model.families()) {
+  for (const Family& f : families) {
     for (const Operator& op : f.operators) {
       out.emplace(full_name(f, op), operator_path(f, op));
     }
@@ -35,7 +35,8 @@ std::map<std::string, std::string, std::less<>> operator_pages_by_name(
   return out;
 }
 
-Navigation navigation(const std::string& title, const Model& model,
+Navigation navigation(const std::string& title,
+                      std::span<const Family> families,
                       const GuideList& guides) {
   Navigation out = {title, {}, {}};
   for (const Guide& g : guides.guides) {
@@ -44,7 +45,7 @@ Navigation navigation(const std::string& title, const Model& model,
     }
     out.guides.back().links.push_back({g.path, g.title});
   }
-  for (const Family& f : model.families()) {
+  for (const Family& f : families) {
     NavFamily family = {{family_path(f), f.name}, {}};
     for (const Operator& op : f.operators) {
       const std::string path = operator_path(f, op);
@@ -62,9 +63,9 @@ Navigation navigation(const std::string& title, const Model& model,
 }
 
 // The file that each page of the reference comes from.
-std::map<std::string, std::string> sources(const Model& model) {
+std::map<std::string, std::string> sources(std::span<const Family> families) {
   std::map<std::string, std::string> out;
-  for (const Family& f : model.families()) {
+  for (const Family& f : families) {
     out[family_path(f)] = f.path;
     for (const Operator& op : f.operators) {
       out.emplace(operator_path(f, op), op.source);
@@ -73,12 +74,27 @@ std::map<std::string, std::string> sources(const Model& model) {
   return out;
 }
 
+// The model has these files first.
+std::span<const Family> families_of(const std::vector<std::string>& files,
+                                    const Model& model) {
+  const auto all = model.families();
+  std::size_t n = 0;
+  const auto is_next = [&](const std::string& file) {
+    return short_path(file) == all[n].path;
+  };
+  while (n < all.size() && std::any_of(files.begin(), files.end(), is_next)) {
+    ++n;
+  }
+  return n == 0 ? all : all.first(n);
+}
+
 }  // namespace
 
 std::vector<OutputFile> make_site(const std::string& title, const Model& model,
+                                  std::span<const Family> families,
                                   const GuideList& guides, const Facts& facts,
                                   lang::Diagnostics& diagnostics) {
-  const auto names = operator_pages_by_name(model);
+  const auto names = operator_pages_by_name(families);
   const std::vector<GuidePage> guide = guide_pages(
       guides,
       [&](std::string_view name) {
@@ -86,13 +102,13 @@ std::vector<OutputFile> make_site(const std::string& title, const Model& model,
         return found == names.end() ? "" : found->second;
       },
       diagnostics);
-  const Navigation nav = navigation(title, model, guides);
+  const Navigation nav = navigation(title, families, guides);
   std::vector<OutputFile> out;
   for (const Asset& a : site_assets()) {
     out.push_back({fmt::format("assets/{}", a.path), std::string(a.text)});
   }
-  out.push_back({"assets/search.js", search_data(model, guide)});
-  const Page start = start_page(title, model, guides);
+  out.push_back({"assets/search.js", search_data(families, guide)});
+  const Page start = start_page(title, families, guides);
   out.push_back({start.path, framed(nav, start, {})});
   for (std::size_t i = 0; i < guide.size(); ++i) {
     Around around = {guide[i].guide->source, {}, {}};
@@ -104,8 +120,8 @@ std::vector<OutputFile> make_site(const std::string& title, const Model& model,
     }
     out.push_back({guide[i].page.path, framed(nav, guide[i].page, around)});
   }
-  const auto source = sources(model);
-  for (const Page& page : operator_pages(model, facts)) {
+  const auto source = sources(families);
+  for (const Page& page : operator_pages(model, families, facts)) {
     const auto found = source.find(page.path);
     out.push_back(
         {page.path,
@@ -117,18 +133,10 @@ std::vector<OutputFile> make_site(const std::string& title, const Model& model,
 
 int write_site(const SiteOptions& options, std::ostream& out,
                std::ostream& err) {
-  std::vector<std::string> files, with = options.with;
-  if (with.empty()) with = {library_of("schemas/ops/any.yaml")};
-  for (const std::string& path : with) {
-    const std::vector<std::string> found = known_files({}, {path});
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  if (files.empty()) {
-    err << "sygen: error: no schema files; name them by --with\n";
-    return 1;
-  }
+  const auto schemas = schemas_with(options.with, err);
+  if (!schemas) return 1;
   lang::Diagnostics diagnostics;
-  const Model model = Model::load(files, diagnostics);
+  const Model model = Model::load(schemas->files(), diagnostics);
   GuideList guides;
   if (!options.guides.empty()) {
     guides = read_guide_list(options.guides, diagnostics);
@@ -149,7 +157,8 @@ int write_site(const SiteOptions& options, std::ostream& out,
                                                    : std::string(kTitle);
   std::vector<OutputFile> site;
   if (diagnostics.empty()) {
-    site = make_site(title, model, guides, facts, diagnostics);
+    site = make_site(title, model, families_of(schemas->own, model), guides,
+                     facts, diagnostics);
   }
   if (!diagnostics.empty()) {
     err << diagnostics.str_with_sources() << '\n';

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace sy::codegen::site {
 
 struct SiteOptions {
   std::string folder;
-  std::vector<std::string> with;  // schema files or folders
+  std::vector<std::string> with;  // see schemas_with()
   std::string title;              // of the site; that of the guides
   std::string guides;             // a folder, see guides.h
   std::string facts;              // what `sy facts` wrote
@@ -22,13 +23,14 @@ struct SiteOptions {
 };
 
 // A site that needs no network and no server: the start page, guides, a page
-// for each operator and each family, search. Paths are in the site. Reports
-// guides with links to nothing.
+// for each of these families of the model and for each operator of theirs,
+// search. Paths are in the site. Reports guides with links to nothing.
 std::vector<OutputFile> make_site(const std::string& title, const Model& model,
+                                  std::span<const Family> families,
                                   const GuideList& guides, const Facts& facts,
                                   lang::Diagnostics& diagnostics);
 
-// `sygen site`.
+// `sygen site`: of the families that `with` adds to the library's, else of all.
 int write_site(const SiteOptions& options, std::ostream& out,
                std::ostream& err);
 

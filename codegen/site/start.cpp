@@ -25,10 +25,10 @@ bool has_derivative(const Operator& op) {
   });
 }
 
-Figures figures_of(const Model& model) {
+Figures figures_of(std::span<const Family> families) {
   Figures out;
   std::set<std::string> pages, with_derivative;
-  for (const Family& f : model.families()) {
+  for (const Family& f : families) {
     ++out.families;
     for (const Operator& op : f.operators) {
       const std::string path = operator_path(f, op);
@@ -64,9 +64,9 @@ void figures(const Figures& f, std::string& out) {
 
 }  // namespace
 
-Page start_page(const std::string& name, const Model& model,
+Page start_page(const std::string& name, std::span<const Family> families,
                 const GuideList& guides) {
-  const Figures numbers = figures_of(model);
+  const Figures numbers = figures_of(families);
   Page page = {"index.html", name, "", "start",
                guides.says.empty() ? "Operators: what they do." : guides.says};
   std::string& out = page.body;
@@ -102,7 +102,7 @@ Page start_page(const std::string& name, const Model& model,
   figures(numbers, out);
   if (guides.guides.empty()) {
     out += "<h2>Families</h2>\n<ul class=\"columns3\">\n";
-    for (const Family& f : model.families()) {
+    for (const Family& f : families) {
       append(out, "<li><a href=\"{}\">{}</a></li>\n",
              markup_text(family_path(f)), markup_text(f.name));
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "codegen/model.h"
@@ -9,8 +10,8 @@
 namespace sy::codegen::site {
 
 // index.html: what it is, a search field, a first program, doors to what most
-// people look for, figures from the model. Without guides: search, families.
-Page start_page(const std::string& name, const Model& model,
+// people look for, figures of the families. Without guides: search, families.
+Page start_page(const std::string& name, std::span<const Family> families,
                 const GuideList& guides);
 
 }  // namespace sy::codegen::site

@@ -73,24 +73,18 @@ void add_explain(CLI::App& app, int& status) {
       app.add_subcommand("explain", "what is made of an operator, and where");
   const auto name = std::make_shared<std::string>();
   const auto with = std::make_shared<Paths>();
-  c->add_option("OP", *name, "add.Tensor, or add for all its overloads")
+  c->add_option("OP", *name,
+                "add.Tensor, or add for all its overloads; mine::bump of a "
+                "library's own")
       ->required();
   c->add_option("--with", *with,
-                "schema files or folders; by default schemas/ here, else those "
-                "of the installation");
+                "schema files or folders beside the library's, which are "
+                "those of schemas/ here, else of the installation");
   c->callback([=, &status] {
-    Paths files;
-    if (with->empty()) with->push_back(library_of("schemas/ops/any.yaml"));
-    for (const std::string& path : *with) {
-      const std::vector<std::string> found = known_files({}, {path});
-      files.insert(files.end(), found.begin(), found.end());
-    }
-    if (files.empty()) {
-      std::cerr << "sygen: error: no schema files; name them by --with\n";
-      status = 1;
-      return;
-    }
-    status = explain_operator(*name, files, std::cout, std::cerr);
+    const auto schemas = schemas_with(*with, std::cerr);
+    status = schemas ? explain_operator(*name, schemas->files(), std::cout,
+                                        std::cerr)
+                     : 1;
   });
 }
 
@@ -111,8 +105,8 @@ void add_site(CLI::App& app, int& status) {
   c->add_option("DIR", options->folder, "the folder to write it to")
       ->required();
   c->add_option("--with", options->with,
-                "schema files or folders; by default schemas/ here, else those "
-                "of the installation");
+                "schema files or folders beside the library's; the pages are "
+                "those of their operators, of all if none is named");
   c->add_option("--title", options->title,
                 "what the site is called; by default as its guides say");
   c->add_option("--guides", options->guides,

@@ -1,5 +1,6 @@
 #include "codegen/tools/explain.h"
 
+#include <algorithm>
 #include <ostream>
 
 #include "codegen/derivative.h"
@@ -18,6 +19,15 @@ std::string place(const Operator& op, const lang::Text& text) {
   return fmt::format("{}.yaml:{}", op.family, text.start().line);
 }
 
+// Of a namespace of its own: "mine::".
+std::string prefix(const Operator& op) {
+  return op.ns == "aten" ? "" : op.ns + "::";
+}
+
+std::string signature(const Operator& op, const Overload& o) {
+  return prefix(op) + to_string(o.schema);
+}
+
 std::string indented(std::string_view text, std::size_t indent) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -34,7 +44,7 @@ class Explainer {
       : model_(model), op_(op), e_(*op.entry) {}
 
   std::string run() {
-    out_ = to_string(op_.base.schema) + '\n';
+    out_ = signature(op_, op_.base) + '\n';
     line("{}, {}", op_.source, to_string(op_.kind()));
     if (!e_.doc.empty()) line("{}", e_.doc);
     forms();
@@ -56,6 +66,13 @@ class Explainer {
     out_ += '\n';
   }
 
+  bool is_own() const { return op_.ns != "aten"; }
+  // A generated file: one of the tree, or the one that a library of its own is
+  // made of.
+  std::string in_tree(const std::string& file) const {
+    return is_own() ? op_.family + ".cpp" : file;
+  }
+
   void forms() {
     head("forms");
     for (const Overload* o : op_.overloads()) {
@@ -64,7 +81,7 @@ class Explainer {
       std::string from = "derived";
       if (o == &op_.base) from = place(op_, e_.func);
       if (given) from = fmt::format("{}.yaml:{}", op_.family, given->at.line);
-      line("{}  [{}]", to_string(o->schema), from);
+      line("{}  [{}]", signature(op_, *o), from);
     }
     constexpr const char* kNames[] = {"functional", "in-place", "out="};
     for (const lang::Form& f : e_.forms) {
@@ -76,15 +93,15 @@ class Explainer {
 
   void api() {
     head("C++");
-    const std::string folder = op_.ns == "aten" ? "aten/ops/" : "";
+    const std::string folder = is_own() ? "" : "aten/ops/";
     for (const ApiCall& c : api_calls(op_)) {
       line("{}  [{}]", c.declaration,
            c.is_method ? "aten/tensor_methods_gen.h"
                        : fmt::format("{}{}.h", folder, op_.family));
     }
     for (const Overload* o : op_.overloads()) {
-      line("ops::{}::call, redispatch, entry  [{}{}_ops.h]", o->id, folder,
-           op_.family);
+      line("ops::{}::call, redispatch, entry  [{}]", o->id,
+           in_tree(fmt::format("aten/ops/{}_ops.h", op_.family)));
     }
   }
 
@@ -176,9 +193,11 @@ class Explainer {
 
   void kernels() {
     head("kernels");
-    const std::string def = fmt::format("aten/ops/{}_def.cpp", op_.family);
+    const std::string def =
+        in_tree(fmt::format("aten/ops/{}_def.cpp", op_.family));
     const auto generated = [&](const Backend& b) {
-      return fmt::format("  [{}]", in_folder(b, op_.family + "_gen.cpp"));
+      return fmt::format("  [{}]",
+                         in_tree(in_folder(b, op_.family + "_gen.cpp")));
     };
     if (const auto engine = engine_of(op_)) {
       for (const Backend& b : model_.backends()) {
@@ -223,7 +242,8 @@ class Explainer {
                                          : "none: a gradient stops here");
       return;
     }
-    line("node {}  [autograd/{}_gen.cpp]", node_name(op_), op_.family);
+    line("node {}  [{}]", node_name(op_),
+         in_tree(fmt::format("autograd/{}_gen.cpp", op_.family)));
     std::vector<std::string> saved;
     for (const Saved& s : plan.saved) {
       saved.push_back(fmt::format("{} as {}", s.name, s.type));
@@ -238,8 +258,20 @@ class Explainer {
     }
   }
 
+  // Of a library of its own, whose kernels in C++ are only in the library.
+  void commands() {
+    const Family& family = *model_.find_family(op_.family);
+    const bool has_kernels = std::any_of(
+        family.operators.begin(), family.operators.end(),
+        [](const Operator& op) { return !op.entry->dispatch.empty(); });
+    line("sy prove '{}{}' {}", prefix(op_), op_.base.name,
+         has_kernels ? "--plugin LIBRARY" : "--schema " + family.path);
+    line("sygen site DIR --with {}", family.path);
+  }
+
   void files() {
     head("pages and tests");
+    if (is_own()) return commands();
     line("docs/ops/{}.md", op_.family);
     lang::Diagnostics quiet;
     if (!plan_derivative(model_, op_, quiet).empty()) {
@@ -272,23 +304,26 @@ int explain_operator(const std::string& name,
     return 1;
   }
   const std::size_t colons = name.find("::");
-  const std::string wanted =
-      colons == std::string::npos ? name : name.substr(colons + 2);
-  std::vector<std::string_view> names;
+  const bool qualified = colons != std::string::npos;
+  const std::string ns = qualified ? name.substr(0, colons) : "";
+  const std::string wanted = qualified ? name.substr(colons + 2) : name;
+  std::vector<std::string> names;
   std::vector<const Operator*> found;
   for (const Family& family : model.families()) {
     for (const Operator& op : family.operators) {
       bool is_it = false;
       for (const Overload* o : op.overloads()) {
-        names.push_back(o->name);
+        names.push_back(qualified ? fmt::format("{}::{}", op.ns, o->name)
+                                  : o->name);
         is_it |= o->name == wanted || o->schema.name().name.view() == wanted;
       }
-      if (is_it) found.push_back(&op);
+      if (is_it && (!qualified || op.ns == ns)) found.push_back(&op);
     }
   }
   if (found.empty()) {
+    const std::vector<std::string_view> known(names.begin(), names.end());
     err << fmt::format("sygen: error: unknown operator '{}'{}\n", name,
-                       lang::suggest(wanted, names));
+                       lang::suggest(name, known));
     return 1;
   }
   for (std::size_t i = 0; i < found.size(); ++i) {

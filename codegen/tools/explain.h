@@ -13,7 +13,8 @@ namespace sy::codegen {
 // tests and pages.
 std::string explain(const Model& model, const Operator& op);
 
-// `sygen explain`: of the overload "add.Tensor", or of every overload of "add".
+// `sygen explain`: of the overload "add.Tensor", or of every overload of "add";
+// of "mine::bump" in its namespace, else in any.
 int explain_operator(const std::string& name,
                      const std::vector<std::string>& files, std::ostream& out,
                      std::ostream& err);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ostream>
 #include <system_error>
+
+#include "codegen/lang/format.h"
 
 namespace sy::codegen {
 namespace {
@@ -28,6 +31,24 @@ bool is_library(const fs::path& folder) {
   std::error_code failed;
   return fs::is_regular_file(folder / "tags.yaml", failed) &&
          fs::is_directory(folder / "ops", failed);
+}
+
+// The library that `path` is, or lies in as a file or as its ops/; else "".
+std::string library_around(const std::string& path) {
+  std::error_code failed;
+  fs::path at = (fs::absolute(path, failed) / "").lexically_normal();
+  for (int up = 0; up < 3; ++up) {
+    at = at.parent_path();
+    if (is_library(at)) return at.string();
+  }
+  return "";
+}
+
+bool is_among(const std::vector<std::string>& files, const std::string& file) {
+  return std::any_of(files.begin(), files.end(), [&](const std::string& f) {
+    std::error_code failed;
+    return fs::equivalent(f, file, failed);
+  });
 }
 
 }  // namespace
@@ -104,6 +125,41 @@ std::vector<std::string> known_files(const std::vector<std::string>& files,
         out.push_back(known);
       }
     }
+  }
+  return out;
+}
+
+std::vector<std::string> Schemas::files() const {
+  std::vector<std::string> out = own;
+  out.insert(out.end(), library.begin(), library.end());
+  return out;
+}
+
+std::optional<Schemas> schemas_with(const std::vector<std::string>& with,
+                                    std::ostream& err) {
+  std::string folder;
+  for (const std::string& path : with) {
+    if (folder.empty()) folder = library_around(path);
+  }
+  if (folder.empty()) folder = library_of("schemas/ops/any.yaml");
+  Schemas out;
+  if (!folder.empty()) out.library = known_files({}, {folder});
+  for (const std::string& path : with) {
+    const std::vector<std::string> named = known_files({}, {path});
+    if (named.empty()) {
+      err << fmt::format("sygen: error: --with {}: no schema files\n", path);
+      return std::nullopt;
+    }
+    for (const std::string& file : named) {
+      if (!is_among(out.library, file) && !is_among(out.own, file)) {
+        out.own.push_back(file);
+      }
+    }
+  }
+  if (!folder.empty()) out.library = known_files(out.own, {folder});
+  if (out.own.empty() && out.library.empty()) {
+    err << "sygen: error: no schema files; name them by --with\n";
+    return std::nullopt;
   }
   return out;
 }

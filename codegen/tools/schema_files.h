@@ -1,5 +1,7 @@
 #pragma once
 
+#include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +29,18 @@ std::vector<std::string> backend_files(const std::string& folder);
 // descriptions of its backends.
 std::vector<std::string> known_files(const std::vector<std::string>& files,
                                      const std::vector<std::string>& with);
+
+// The schemas of a library, and others that are used with it.
+struct Schemas {
+  std::vector<std::string> own;      // no part of the library
+  std::vector<std::string> library;  // with the descriptions of its backends
+
+  std::vector<std::string> files() const;  // own ones first
+};
+// What the files and folders of `with` add to the library's: the library that
+// one of them is or lies in, else that of schemas/ here or of the installation.
+// Reports a path without schemas, and if there are none at all.
+std::optional<Schemas> schemas_with(const std::vector<std::string>& with,
+                                    std::ostream& err);
 
 }  // namespace sy::codegen

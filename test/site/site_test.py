@@ -198,6 +198,7 @@ class Others(unittest.TestCase):
 
     def sygen(self, folder, *options):
         return subprocess.run([SYGEN, "site", folder, *options],
+                              cwd=os.path.dirname(SCHEMAS),
                               capture_output=True, text=True, check=False)
 
     def test_library_without_guides_has_a_site(self):
@@ -206,8 +207,12 @@ class Others(unittest.TestCase):
             with open(schema, "w", encoding="utf-8") as file:
                 file.write("- func: mine::bump(Tensor self) -> Tensor\n"
                            "  doc: One more.\n"
-                           "  pointwise: self + 1\n"
-                           "  derivative: {self: auto}\n")
+                           "  promote: int_to_float\n"
+                           "  pointwise: exp(-square(self))\n"
+                           "  derivative: {self: auto}\n"
+                           "- func: mine::twice(Tensor self) -> Tensor\n"
+                           "  doc: Two of it.\n"
+                           "  composite: add(bump(self), bump(self))\n")
             site = os.path.join(folder, "site")
             run = self.sygen(site, "--with", schema, "--title", "Mine & more")
             self.assertEqual(run.returncode, 0, run.stderr)
@@ -215,11 +220,27 @@ class Others(unittest.TestCase):
             self.assertEqual(list(broken(site)), [])
             text = read(os.path.join(site, "index.html"))
             self.assertIn("<h1>Mine &amp; more</h1>", text)
-            self.assertIn("mine::bump",
-                          [o[0] for o in search_data(site)["operators"]])
+            # Its own operators and no others, which are named only.
+            own = ["mine::bump", "mine::twice"]
+            self.assertEqual(
+                [o[0] for o in search_data(site)["operators"]], own)
+            self.assertEqual(sorted(os.listdir(os.path.join(site, "ops"))),
+                             ["mine.bump.html", "mine.twice.html"])
+            self.assertIn("<code>add</code>",
+                          read(os.path.join(site, "ops/mine.twice.html")))
+            # The library's files may be named too.
+            again = os.path.join(folder, "again")
+            run = self.sygen(again, "--with", schema, SCHEMAS)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(
+                [o[0] for o in search_data(again)["operators"]], own)
 
     def test_files_that_do_not_exist_are_errors(self):
         with tempfile.TemporaryDirectory() as folder:
+            run = self.sygen(folder, "--with", SCHEMAS, "/none")
+            self.assertEqual(run.returncode, 1)
+            self.assertEqual(run.stderr, "sygen: error: --with /none: "
+                                         "no schema files\n")
             for options in (["--guides", "/none"], ["--facts", "/none"],
                             ["--timings", "/none"]):
                 run = self.sygen(folder, "--with", SCHEMAS, *options)

@@ -247,9 +247,14 @@ class Proof {
     for (const std::string& u : unused) {
       fmt::print("FAIL --except {}: it excuses nothing\n", u);
     }
-    fmt::print("{} operators hold, {} do not, {} need --args{}\n", proven_,
-               failed_, unknown_.size(),
-               excused_ == 0 ? "" : str(", {} are excused", excused_));
+    fmt::print(
+        "{}, {} {}, {} {}{}\n",
+        proven_ == 1 ? "1 operator holds" : str("{} operators hold", proven_),
+        failed_, failed_ == 1 ? "does not" : "do not", unknown_.size(),
+        unknown_.size() == 1 ? "needs --args" : "need --args",
+        excused_ == 0   ? ""
+        : excused_ == 1 ? ", 1 is excused"
+                        : str(", {} are excused", excused_));
     return failed_ == 0 && proven_ != 0 && unused.empty() ? 0 : 1;
   }
 

@@ -9,7 +9,7 @@ namespace sy::codegen::site {
 namespace {
 
 TEST_F(PicturesTest, CompositesShowTheirCalls) {
-  const std::string svg = composition_svg(model_, op("chosen"));
+  const std::string svg = drawn("chosen");
   expect_good(svg);
   for (const char* part :
        {">self<", ">target<", ">plus<", ">total<", ">best<", ">result<",
@@ -18,14 +18,15 @@ TEST_F(PicturesTest, CompositesShowTheirCalls) {
   }
   EXPECT_EQ(count(svg, "<a href=\"total.html\">"), 1u);
   EXPECT_EQ(count(svg, "<a href="), 3u);
-  EXPECT_EQ(composition_svg(model_, op("turned_cut")).find("<a href=\"again"),
+  EXPECT_EQ(composition_svg(model_, op("chosen"), {}).find("<a href="),
             std::string::npos);
+  EXPECT_EQ(drawn("turned_cut").find("<a href=\"again"), std::string::npos);
 }
 
 TEST_F(PicturesTest, NoGraphWithoutCallsOrOfTooMany) {
-  EXPECT_EQ(composition_svg(model_, op("again")), "");
-  EXPECT_EQ(composition_svg(model_, op("long_way")), "");
-  EXPECT_EQ(composition_svg(model_, op("total")), "");
+  EXPECT_EQ(drawn("again"), "");
+  EXPECT_EQ(drawn("long_way"), "");
+  EXPECT_EQ(drawn("total"), "");
 }
 
 TEST(LayersTest, NodesStandApartAndEdgesGoForward) {

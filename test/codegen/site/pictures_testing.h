@@ -116,6 +116,10 @@ class PicturesTest : public testing::Test {
     EXPECT_TRUE(f.has_value()) << name;
     return f.value_or(Flow());
   }
+  // Its calls, each with a page.
+  std::string drawn(const std::string& name) const {
+    return composition_svg(model_, op(name), model_.families());
+  }
 
   lang::Diagnostics diagnostics_;
   Model model_;

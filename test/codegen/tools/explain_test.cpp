@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "codegen/tools/schema_files.h"
@@ -128,6 +131,169 @@ TEST(Explain, UnknownName) {
   EXPECT_EQ(explained("soffen"),
             "sygen: error: unknown operator 'soffen' (did you mean "
             "'soften'?)\n");
+}
+
+// A file of somebody's own, beside the library's schemas.
+class ExplainOwn : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = ::testing::TempDir() + "explain_own";
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    write("mine.yaml",
+          "- func: mine::bump(Tensor self) -> Tensor\n"
+          "  doc: One more.\n"
+          "  promote: int_to_float\n"
+          "  pointwise: exp(-square(self))\n"
+          "  derivative: {self: auto}\n"
+          "\n"
+          "- func: mine::relu(Tensor self) -> Tensor\n"
+          "  doc: Not the library's.\n"
+          "  composite: bump(self)\n");
+  }
+  std::string path(const std::string& name) const {
+    return folder_ + '/' + name;
+  }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(path(name)) << text;
+  }
+  std::string explained(const std::string& name,
+                        const std::vector<std::string>& with) {
+    std::ostringstream out, err;
+    const auto schemas = schemas_with(with, err);
+    if (schemas) explain_operator(name, schemas->files(), out, err);
+    return out.str() + err.str();
+  }
+  std::string folder_;
+};
+
+TEST_F(ExplainOwn, SaysWhatIsMadeOfIt) {
+  const std::string file = path("mine.yaml");
+  EXPECT_EQ(
+      explained("mine::bump", {file}),
+      "mine::bump(Tensor self) -> Tensor\n"
+      "  " +
+          file +
+          ":1, pointwise\n"
+          "  One more.\n"
+          "\n"
+          "forms\n"
+          "  mine::bump(Tensor self) -> Tensor  [mine.yaml:1]\n"
+          "  mine::bump_(Tensor(a!) self) -> Tensor(a!)  [derived]\n"
+          "  mine::bump.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)  "
+          "[derived]\n"
+          "\n"
+          "C++\n"
+          "  Tensor mine::bump(const Tensor& self)  [mine.h]\n"
+          "  Tensor& mine::bump_(Tensor& self)  [mine.h]\n"
+          "  Tensor& mine::bump_out(Tensor& out, const Tensor& self)  "
+          "[mine.h]\n"
+          "  ops::mine_bump::call, redispatch, entry  [mine.cpp]\n"
+          "  ops::mine_bump_::call, redispatch, entry  [mine.cpp]\n"
+          "  ops::mine_bump_out::call, redispatch, entry  [mine.cpp]\n"
+          "\n"
+          "contract\n"
+          "  promote int_to_float  [mine.yaml:3]\n"
+          "\n"
+          "pointwise\n"
+          "  exp(-square(self))  [mine.yaml:4]\n"
+          "  element program desc::mine_bump, 3 steps:\n"
+          "    t0 = square(self)\n"
+          "    t0 = neg(t0)\n"
+          "    t0 = exp(t0)\n"
+          "    return t0\n"
+          "\n"
+          "kernels\n"
+          "  CPU: element program  [mine.cpp]\n"
+          "  Meta: sizes and dtype of the same  [mine.cpp]\n"
+          "  bump_: by bump\n"
+          "  bump.out: by bump\n"
+          "\n"
+          "autograd\n"
+          "  node MineBumpBackward  [mine.cpp]\n"
+          "  keeps self as SavedTensor, result as SavedTensor\n"
+          "  by self: -2 * grad * result * self  [mine.yaml:5]\n"
+          "  one element program: -2 * grad * result * self\n"
+          "\n"
+          "pages and tests\n"
+          "  sy prove 'mine::bump' --schema " +
+          file + "\n  sygen site DIR --with " + file + "\n");
+}
+
+TEST_F(ExplainOwn, ANamespaceIsThatOfTheOperator) {
+  const std::vector<std::string> with = {path("mine.yaml")};
+  const std::string mine = explained("mine::relu", with);
+  EXPECT_TRUE(mine.starts_with("mine::relu(")) << mine;
+  EXPECT_EQ(mine.find("\nrelu("), std::string::npos);
+  EXPECT_TRUE(explained("aten::relu", with).starts_with("relu("));
+  EXPECT_EQ(explained("aten::relu", with).find("mine::"), std::string::npos);
+  // Without one, both.
+  EXPECT_EQ(explained("relu", with), mine + '\n' + explained("aten::relu", {}));
+  EXPECT_EQ(explained("mine::bumb", with),
+            "sygen: error: unknown operator 'mine::bumb' (did you mean "
+            "'mine::bump'?)\n");
+}
+
+TEST_F(ExplainOwn, KernelsInCppAreInTheLibrary) {
+  write("far.yaml",
+        "- func: far::away(Tensor self) -> Tensor\n"
+        "  doc: By a kernel.\n"
+        "  dispatch: {CPU: away}\n");
+  const std::string text = explained("far::away", {path("far.yaml")});
+  EXPECT_NE(text.find("\n  sy prove 'far::away' --plugin LIBRARY\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(ExplainOwn, WithAddsToTheLibrary) {
+  std::ostringstream err;
+  const std::vector<std::string> library = known_files({}, {"schemas"});
+  const auto files = [&](const std::vector<std::string>& with) {
+    const auto found = schemas_with(with, err);
+    EXPECT_TRUE(found.has_value());
+    std::vector<std::string> out = found->files();
+    for (std::string& f : out) f = std::filesystem::canonical(f).string();
+    return out;
+  };
+  const std::vector<std::string> all = files({});
+  EXPECT_EQ(all.size(), library.size());
+  const std::string mine =
+      std::filesystem::canonical(path("mine.yaml")).string();
+  std::vector<std::string> more = {mine};
+  more.insert(more.end(), all.begin(), all.end());
+  EXPECT_EQ(files({path("mine.yaml")}), more);
+  EXPECT_EQ(files({folder_}), more);
+  // Nothing twice.
+  EXPECT_EQ(files({path("mine.yaml"), "schemas", path("mine.yaml")}), more);
+  for (const char* part :
+       {"schemas", "schemas/", "schemas/ops", "schemas/ops/activation.yaml",
+        "schemas/tags.yaml"}) {
+    EXPECT_EQ(files({part}), all) << part;
+    EXPECT_TRUE(schemas_with({part}, err)->own.empty()) << part;
+  }
+  EXPECT_EQ(err.str(), "");
+}
+
+TEST_F(ExplainOwn, AnotherLibraryTakesThePlaceOfThisOne) {
+  const std::string ops = path("library/ops");
+  std::filesystem::create_directories(ops);
+  write("library/tags.yaml", "");
+  write("library/ops/some.yaml", "");
+  std::ostringstream err;
+  for (const std::string& with : {path("library"), ops, ops + "/some.yaml"}) {
+    const auto found = schemas_with({path("mine.yaml"), with}, err);
+    ASSERT_TRUE(found.has_value()) << err.str();
+    EXPECT_EQ(found->own, std::vector<std::string>{path("mine.yaml")});
+    EXPECT_EQ(found->library,
+              (std::vector<std::string>{ops + "/some.yaml",
+                                        path("library/tags.yaml")}));
+  }
+}
+
+TEST_F(ExplainOwn, WithOfNothingIsAnError) {
+  EXPECT_EQ(
+      explained("relu", {path("nine.yaml")}),
+      "sygen: error: --with " + path("nine.yaml") + ": no schema files\n");
 }
 
 }  // namespace

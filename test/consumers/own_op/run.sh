@@ -30,7 +30,7 @@ check "what sy prove says of it" \
   "$("$prefix/bin/sy" prove 'mine::*' --schema "$work/mine.yaml" |
     sed -E 's/ +[0-9]+/ N/g')" \
   "mine::bump  agreed N  described N  aliased N  threaded N  starved N  hostile N  gradient  second
-1 operators hold, N do not, N need --args"
+1 operator holds, N do not, N need --args"
 
 sed -i 's|pointwise: .*|pointwise: 1 / (1 + sqare(self / width))|' \
   "$work/mine.yaml"
