@@ -129,9 +129,8 @@ void functions(benchmark::State& s) {
   const auto model = std::make_shared<Model>();
   const Tensor x = model->input(), y = model->target();
   const Tensors p = model->parameters();
-  by_functions<typename Model::Rule>(s, p, [&] {
-    return lib::cross_entropy_loss(model->functions(p, x), y);
-  });
+  by_functions<typename Model::Rule>(
+      s, p, [&] { return lib::cross_entropy_loss(model->functions(p, x), y); });
 }
 
 struct Mlp : nn::Module {
@@ -162,12 +161,11 @@ struct Convnet : nn::Module {
     };
     layers = register_module(
         "layers",
-        nn::Sequential(filter(3, 32), nn::BatchNorm2d(32), nn::ReLU(),
-                       nn::MaxPool2d(2), filter(32, 64), nn::BatchNorm2d(64),
-                       nn::ReLU(), nn::MaxPool2d(2), filter(64, 128),
-                       nn::BatchNorm2d(128), nn::ReLU(),
-                       nn::AdaptiveAvgPool2d(1), nn::Flatten(),
-                       nn::Linear(128, 10)));
+        nn::Sequential(
+            filter(3, 32), nn::BatchNorm2d(32), nn::ReLU(), nn::MaxPool2d(2),
+            filter(32, 64), nn::BatchNorm2d(64), nn::ReLU(), nn::MaxPool2d(2),
+            filter(64, 128), nn::BatchNorm2d(128), nn::ReLU(),
+            nn::AdaptiveAvgPool2d(1), nn::Flatten(), nn::Linear(128, 10)));
     for (const int64_t n : {32, 64, 128}) {
       means.push_back(lib::zeros({n}));
       variances.push_back(lib::ones({n}));
@@ -239,8 +237,8 @@ struct Transformer : nn::Module {
       blocks.push_back(register_module("block" + std::to_string(i),
                                        std::make_shared<Block>()));
     }
-    norm = register_module("norm",
-                           nn::LayerNorm(nn::LayerNormOptions({kWidth})));
+    norm =
+        register_module("norm", nn::LayerNorm(nn::LayerNormOptions({kWidth})));
     head = register_module("head", nn::Linear(kWidth, 64));
   }
   Tensor forward(const Tensor& x) {
@@ -279,8 +277,8 @@ struct Lstm : nn::Module {
   static Tensor functions(const Tensors& p, const Tensor& x) {
     const Tensor zero = lib::zeros({1, kBatch, kHidden});
     const Tensors weights(p.begin(), p.begin() + 4);
-    const Tensor y = std::get<0>(lib::lstm(x, {zero, zero}, weights, true, 1,
-                                           0.0, true, false, false));
+    const Tensor y = std::get<0>(
+        lib::lstm(x, {zero, zero}, weights, true, 1, 0.0, true, false, false));
     return lib::linear(y.select(0, -1), p[4], p[5]);
   }
   nn::LSTM lstm{nullptr};

@@ -42,8 +42,8 @@ std::string cpp_int(long long v);
 std::string cpp_dtype(std::string_view name);
 // The names that cpp_dtype knows.
 const std::vector<std::string_view>& dtype_names();
-// Whether an optional has a value: "x.has_value()". An undefined tensor is none,
-// as in ATen.
+// Whether an optional has a value: "x.has_value()". An undefined tensor is
+// none, as in ATen.
 Cpp cpp_has_value(const std::string& name, bool is_tensor);
 // "[&] { statements return value; }()"
 std::string cpp_block(const std::vector<std::string>& statements,

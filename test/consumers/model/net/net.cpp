@@ -14,8 +14,8 @@ sy::Tensor ResidualImpl::forward(const sy::Tensor& x) {
 }
 
 nn::Sequential make_net(int64_t in, int64_t width, int64_t classes) {
-  return nn::Sequential(
-      nn::Linear(in, width), nn::BatchNorm1d(width), nn::GELU(),
-      Residual(nn::AnyModule(nn::Linear(width, width))), nn::Dropout(0.1),
-      nn::Linear(width, classes));
+  return nn::Sequential(nn::Linear(in, width), nn::BatchNorm1d(width),
+                        nn::GELU(),
+                        Residual(nn::AnyModule(nn::Linear(width, width))),
+                        nn::Dropout(0.1), nn::Linear(width, classes));
 }
