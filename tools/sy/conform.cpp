@@ -17,6 +17,7 @@
 #include "tools/sy/claims.h"
 #include "tools/sy/driver.h"
 #include "tools/sy/failure_file.h"
+#include "tools/sy/names.h"
 #include "tools/sy/report_files.h"
 #include "tools/sy/words.h"
 
@@ -87,8 +88,7 @@ bool says_too_little(const std::string& name) {
 std::vector<Job> made_jobs(const Claims* claims, bool on_device) {
   std::vector<Job> out;
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
-    std::string name(op.name());
-    if (name.starts_with("aten::")) name.erase(0, 6);
+    std::string name = short_name(op.name());
     const bool own = claims != nullptr && claims->supports(op.name());
     if (!(op.schema().is_functional() || own)) continue;
     Job job{std::move(name)};

@@ -16,6 +16,7 @@
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/inspect.h"
+#include "tools/sy/names.h"
 #include "tools/sy/report_files.h"
 
 namespace sy::tools {
@@ -33,11 +34,6 @@ struct Line {
   std::string kernel;  // "src/add.cpp:12"
 };
 
-std::string short_name(OperatorHandle op) {
-  const std::string_view name = op.name();
-  return std::string(name.starts_with("aten::") ? name.substr(6) : name);
-}
-
 Way way_of(const DispatchInfo& d) {
   switch (d.route) {
     case DispatchInfo::Route::Own: return kNative;
@@ -50,7 +46,7 @@ Way way_of(const DispatchInfo& d) {
 std::vector<Line> lines_of(const std::string& key, const std::string& glob) {
   std::vector<Line> out;
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
-    Line line{short_name(op), family_of(op), kNone, ""};
+    Line line{short_name(op.name()), family_of(op), kNone, ""};
     if (!glob.empty() && !matches(glob, line.name)) continue;
     for (const DispatchInfo& d : dispatch_of(op)) {
       if (d.key != key) continue;
@@ -169,7 +165,7 @@ int print_minimal_set(ListFormat format) {
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
     ++all;
     if (is_composed(op)) continue;
-    names.push_back(short_name(op));
+    names.push_back(short_name(op.name()));
     families[family_of(op)].push_back(names.back());
   }
   if (format == ListFormat::Json) {

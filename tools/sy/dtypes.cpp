@@ -20,6 +20,7 @@
 #include "tools/sy/claims.h"
 #include "tools/sy/examples.h"
 #include "tools/sy/json.h"
+#include "tools/sy/names.h"
 #include "tools/sy/words.h"
 #include "tools/sy/worker_process.h"
 
@@ -46,10 +47,20 @@ bool ran_on_cpu(OperatorHandle op) {
   return false;
 }
 
-// In the order of dtypes.yaml, by way.
 std::string line_of(const std::string& name, const std::string& device,
                     const Ways& ways) {
   std::string out = str("{} {}", name, device);
+  for (const auto& [way, dtypes] : by_way(ways)) {
+    out += str(" {}:{}", way, dtypes);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> by_way(
+    const std::map<std::string, std::string>& ways) {
+  std::vector<std::pair<std::string, std::string>> out;
   for (const char* way : kWays) {
     std::string dtypes;
     for (int t = 0; t < kNumScalarTypes; ++t) {
@@ -58,12 +69,10 @@ std::string line_of(const std::string& name, const std::string& device,
       if (found == ways.end() || found->second != way) continue;
       dtypes += (dtypes.empty() ? "" : ",") + dtype;
     }
-    if (!dtypes.empty()) out += str(" {}:{}", way, dtypes);
+    if (!dtypes.empty()) out.emplace_back(way, dtypes);
   }
   return out;
 }
-
-}  // namespace
 
 Ways dtypes_of(OperatorHandle op, const std::string& words, Device device) {
   const auto calls = made_calls(op, words);
@@ -100,8 +109,7 @@ std::vector<std::pair<std::string, OperatorHandle>> subjects(
     const std::string& glob) {
   std::vector<std::pair<std::string, OperatorHandle>> out;
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
-    std::string name(op.name());
-    if (name.starts_with("aten::")) name.erase(0, 6);
+    std::string name = short_name(op.name());
     if (!op.schema().is_functional() ||
         (!glob.empty() && !matches(glob, name))) {
       continue;

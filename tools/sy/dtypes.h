@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c10/dispatcher.h"
@@ -26,6 +27,11 @@ struct DtypesOptions {
 std::map<std::string, std::string> dtypes_of(OperatorHandle op,
                                              const std::string& words,
                                              Device device);
+
+// The same by way, in the order "native", "composed", "cpu": the dtypes of each
+// as "float64,float32", in the order of dtypes.yaml.
+std::vector<std::pair<std::string, std::string>> by_way(
+    const std::map<std::string, std::string>& ways);
 
 // A line for each functional operator that has an example, or whose signature
 // says enough: NAME DEVICE native:float64,float32 cpu:int64

@@ -22,6 +22,7 @@
 #include "tools/sy/facts_example.h"
 #include "tools/sy/facts_words.h"
 #include "tools/sy/flow_facts.h"
+#include "tools/sy/names.h"
 #include "tools/sy/words.h"
 
 namespace sy::tools {
@@ -31,10 +32,6 @@ namespace {
 constexpr unsigned kSeconds = 20;  // for the operators of one process
 constexpr size_t kTogether = 64;   // so many
 constexpr int64_t kMemory = int64_t{256} << 20;
-
-std::string short_name(std::string_view full) {
-  return std::string(full.starts_with("aten::") ? full.substr(6) : full);
-}
 
 std::string base_of(OperatorHandle op) {
   const std::string name = short_name(op.name());
@@ -117,46 +114,17 @@ void attempt(const F& f) {
   }
 }
 
-// Without the folder that Bazel generates into.
-std::string site_of(const KernelInfo& k) {
-  std::string_view file = k.file;
-  const size_t bin = file.find("/bin/");
-  if (file.starts_with("bazel-out/") && bin != file.npos) {
-    file.remove_prefix(bin + 5);
-  }
-  return str("{}:{}{}{}", file, k.line, k.boxed_only ? ", boxed" : "",
-             k.checks_itself ? ", guarded" : "");
-}
-
 Json dispatch_rows(OperatorHandle op) {
   Json out = Json::array();
   for (const DispatchInfo& d : dispatch_of(op)) {
     using Route = DispatchInfo::Route;
     if (d.route == Route::Fallthrough) continue;
     if (d.route == Route::Missing) {
-      out.push_back({d.key, "missing", ""});
+      out.push_back({d.key, route_name(d.route), ""});
       continue;
     }
-    const char* const how = d.route == Route::Own     ? "own"
-                            : d.route == Route::Alias ? "alias"
-                                                      : "fallback";
-    out.push_back({d.key, str("{}: {}", how, d.kernel.key), site_of(d.kernel)});
-  }
-  return out;
-}
-
-// [["native", "float64,float32"], …], in the order of dtypes.yaml.
-Json ways_of(const std::map<std::string, std::string>& ways) {
-  Json out = Json::array();
-  for (const char* way : {"native", "composed", "cpu"}) {
-    std::string dtypes;
-    for (int t = 0; t < kNumScalarTypes; ++t) {
-      const std::string dtype = str("{}", static_cast<ScalarType>(t));
-      const auto found = ways.find(dtype);
-      if (found == ways.end() || found->second != way) continue;
-      dtypes += (dtypes.empty() ? "" : ",") + dtype;
-    }
-    if (!dtypes.empty()) out.push_back({way, dtypes});
+    out.push_back({d.key, str("{}: {}", route_name(d.route), d.kernel.key),
+                   kernel_place(d.kernel, "")});
   }
   return out;
 }
@@ -237,7 +205,7 @@ Json facts_of(const std::vector<OperatorHandle>& overloads,
     });
     for (const Device device : devices) {
       attempt([&] {
-        const Json ways = ways_of(dtypes_of(speaker, words, device));
+        const auto ways = by_way(dtypes_of(speaker, words, device));
         if (!ways.empty()) out["dtypes"][str("{}", device)] = ways;
       });
     }

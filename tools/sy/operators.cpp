@@ -17,6 +17,7 @@
 #include "tools/sy/case_file.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/json.h"
+#include "tools/sy/names.h"
 
 namespace sy::tools {
 
@@ -57,12 +58,6 @@ std::string without_writing(const OperatorEntry& e) {
   }
 }
 
-const char* route_name(DispatchInfo::Route route) {
-  static constexpr const char* kNames[] = {"missing", "own", "alias",
-                                           "fallback", "skipped"};
-  return kNames[static_cast<int>(route)];
-}
-
 // Why a call with the key goes where it goes.
 std::string why(const DispatchInfo& d) {
   switch (d.route) {
@@ -79,10 +74,6 @@ std::string why(const DispatchInfo& d) {
       return "neither a kernel for the key, nor a composition, nor a fallback: "
              "NotImplementedError";
   }
-}
-
-std::string short_name(std::string_view full) {
-  return std::string(full.starts_with("aten::") ? full.substr(6) : full);
 }
 
 // The name before the overload.
@@ -149,20 +140,6 @@ Json explain_json(OperatorHandle op) {
   return out;
 }
 
-// Without the folder that Bazel generates into.
-std::string_view tidy(std::string_view file) {
-  const size_t bin = file.find("/bin/");
-  return file.starts_with("bazel-out/") && bin != file.npos
-             ? file.substr(bin + 5)
-             : file;
-}
-
-std::string site(const KernelInfo& k) {
-  return str("{}:{}{}{}{}", tidy(k.file), k.line,
-             k.owner.empty() ? "" : ", " + k.owner,
-             k.boxed_only ? ", boxed" : "", k.checks_itself ? ", guarded" : "");
-}
-
 void pad(std::string& line, size_t width) {
   line.resize(std::max(line.size() + 1, width), ' ');
 }
@@ -186,7 +163,8 @@ std::string explain_text(OperatorHandle op) {
   for (const KernelInfo& k : kernels_of(op)) {
     std::string line = "  " + k.key;
     pad(line, 30);
-    out += str("{}{}{}\n", line, k.fallthrough ? "skipped, " : "", site(k));
+    out += str("{}{}{}\n", line, k.fallthrough ? "skipped, " : "",
+               kernel_place(k, k.owner));
   }
   out += "where a call goes, by its highest key\n";
   std::string skipped;
@@ -199,7 +177,8 @@ std::string explain_text(OperatorHandle op) {
     pad(line, 30);
     line += route_name(d.route);
     if (d.route != DispatchInfo::Route::Missing) {
-      line += str(": {} ({})", d.kernel.key, site(d.kernel));
+      line += str(": {} ({})", d.kernel.key,
+                  kernel_place(d.kernel, d.kernel.owner));
     }
     out += str("{}\n{}{}\n", line, std::string(30, ' '), why(d));
   }

@@ -18,6 +18,7 @@
 #include "tools/sy/compare.h"
 #include "tools/sy/examples.h"
 #include "tools/sy/excuses.h"
+#include "tools/sy/names.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/words.h"
 
@@ -293,8 +294,7 @@ int run_prove(const ProveOptions& options) {
   Proof proof(options);
   bool found = false;
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
-    std::string name(op.name());
-    if (name.starts_with("aten::")) name.erase(0, 6);
+    std::string name = short_name(op.name());
     if (!matches(options.glob, name) || !op.schema().is_functional()) continue;
     found = true;
     proof.add(name, op);

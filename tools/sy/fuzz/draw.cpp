@@ -8,6 +8,7 @@
 #include "c10/error.h"
 #include "c10/schema/function_schema.h"
 #include "tools/sy/fuzz/random.h"
+#include "tools/sy/names.h"
 #include "tools/sy/words.h"
 
 namespace sy::tools {
@@ -387,9 +388,7 @@ FuzzCall Draw::base_by_example(OperatorHandle op) const {
     const auto found = functional_.find(std::string_view(info->source));
     if (found != functional_.end()) like = found->second;
   }
-  std::string_view name = like.name();
-  if (name.starts_with("aten::")) name.remove_prefix(6);
-  const auto example = examples_.find(name);
+  const auto example = examples_.find(short_name(like.name()));
   const std::string words = example == examples_.end() ? "" : example->second;
   const std::vector<Value> given = parse_arguments(like, words);
   std::vector<Value> values;

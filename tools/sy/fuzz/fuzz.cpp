@@ -17,6 +17,7 @@
 #include "tools/sy/fuzz/fuzz_call.h"
 #include "tools/sy/fuzz/shrink.h"
 #include "tools/sy/fuzz/verdict.h"
+#include "tools/sy/names.h"
 #include "tools/sy/reproduction.h"
 #include "tools/sy/worker_process.h"
 
@@ -314,8 +315,7 @@ class Findings {
   void write(const FuzzCall& call, const Found& found, const Verdict& v) {
     const FuzzWorkerOptions& w = options_.worker;
     std::filesystem::create_directories(options_.failures);
-    std::string name = call.op;
-    if (name.starts_with("aten::")) name.erase(0, 6);
+    std::string name = short_name(call.op);
     for (size_t at; (at = name.find("::")) != name.npos;)
       name.replace(at, 2, "-");
     const std::string path =
