@@ -84,11 +84,7 @@ void by_functions(benchmark::State& s, const Tensors& parameters, Loss loss) {
   for (auto _ : s) {
     for (const Tensor& p : parameters) p.mutable_grad().reset();
     loss().backward();
-#ifdef PEER
-    const c10::NoGradGuard no_grad;
-#else
-    const sy::NoGradGuard no_grad;
-#endif
+    const lib::NoGradGuard no_grad;
     for (size_t i = 0; i < parameters.size(); ++i) {
       gradients[i] = parameters[i].grad();
     }

@@ -192,9 +192,23 @@ char kind_of_name(const Painter& p, std::string_view word) {
   return p.here(n) == '(' ? 'f' : '\0';
 }
 
+// What C++ and Python have alike: strings, numbers, names.
+template <class Words>
+void code(Painter& p, const Words& keywords) {
+  if (p.here() == '"' || p.here() == '\'') {
+    p.take(p.string_length(), 's');
+  } else if (is_digit(p.here())) {
+    p.take(p.number_length(), 'n');
+  } else if (is_letter(p.here())) {
+    const std::string_view word = p.rest().substr(0, p.word_length());
+    p.take(word.size(), has(keywords, word) ? 'k' : kind_of_name(p, word));
+  } else {
+    p.take(1);
+  }
+}
+
 void cpp(Painter& p) {
-  const bool line_start = [&] { return p.before() == '\n'; }();
-  if (line_start && p.here() == '#') {
+  if (p.before() == '\n' && p.here() == '#') {
     std::size_t n = 1;
     while (p.here(n) == ' ') ++n;
     while (is_word(p.here(n))) ++n;
@@ -215,15 +229,8 @@ void cpp(Painter& p) {
             ? "\""
             : ')' + std::string(p.rest().substr(2, open - 2)) + '"';
     p.take(p.length_to(end, 2), 's');
-  } else if (p.here() == '"' || p.here() == '\'') {
-    p.take(p.string_length(), 's');
-  } else if (is_digit(p.here())) {
-    p.take(p.number_length(), 'n');
-  } else if (is_letter(p.here())) {
-    const std::string_view word = p.rest().substr(0, p.word_length());
-    p.take(word.size(), has(kCpp, word) ? 'k' : kind_of_name(p, word));
   } else {
-    p.take(1);
+    code(p, kCpp);
   }
 }
 
@@ -232,15 +239,8 @@ void python(Painter& p) {
     p.take(p.to_end_of_line(), 'c');
   } else if (p.looking_at("\"\"\"")) {
     p.take(p.length_to("\"\"\"", 3), 's');
-  } else if (p.here() == '"' || p.here() == '\'') {
-    p.take(p.string_length(), 's');
-  } else if (is_digit(p.here())) {
-    p.take(p.number_length(), 'n');
-  } else if (is_letter(p.here())) {
-    const std::string_view word = p.rest().substr(0, p.word_length());
-    p.take(word.size(), has(kPython, word) ? 'k' : kind_of_name(p, word));
   } else {
-    p.take(1);
+    code(p, kPython);
   }
 }
 

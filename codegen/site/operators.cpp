@@ -51,8 +51,7 @@ class OperatorPage {
       kinds.push_back(kind);
       tags += tag_html(kind, kind_meaning(kind));
     }
-    append(out_, "{}<h1>{}{}</h1>\n", style_html(), markup_text(name_.name),
-           tags);
+    append(out_, "<h1>{}{}</h1>\n", markup_text(name_.name), tags);
     if (!name_.doc().empty()) {
       append(out_, "<p class=\"lead\">{}</p>\n", inline_html(name_.doc()));
     }

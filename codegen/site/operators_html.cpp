@@ -63,29 +63,6 @@ std::string block_html(std::string_view language, std::string_view code) {
                      language, highlighted(language, code));
 }
 
-std::string_view style_html() {
-  return R"(<style>
-.where, .small { color: var(--faint); font-size: 0.88rem; }
-.formula { font: 0.85em/1.5 var(--mono); white-space: pre-wrap; }
-.example pre { margin: 0; border-radius: 10px 10px 0 0; }
-.example pre.output { margin-bottom: 1.3rem; border-top: 0;
-  border-radius: 0 0 10px 10px; background: none; }
-table.args th { white-space: nowrap; }
-tbody th:first-child { width: 1%; }
-.dtypes :is(th, td) { padding: 0.35rem 0.4rem; text-align: center; }
-.dtypes tbody th { text-align: left; }
-.dtypes thead th { font-size: 0.76rem; }
-.speed :is(th, td):nth-child(n + 2) { text-align: right; }
-.family :is(th, td) { padding-inline: 0.5rem; }
-.family :is(th, td):nth-child(n + 4) { text-align: center; }
-.family td:nth-child(2) { min-width: 16rem; }
-.fast { color: var(--good); }
-.slow { color: var(--warn); }
-details.more summary { cursor: pointer; color: var(--faint); }
-</style>
-)";
-}
-
 std::string link_html(const std::string& href, std::string_view text) {
   return fmt::format("<a href=\"{}\">{}</a>", markup_text(href),
                      markup_text(text));

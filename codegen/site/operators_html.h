@@ -14,8 +14,6 @@ std::string inline_html(std::string_view text);
 std::string code_html(std::string_view text);
 // <pre> in the colours of the language.
 std::string block_html(std::string_view language, std::string_view code);
-// What the site's own style does not have, as <style>.
-std::string_view style_html();
 std::string link_html(const std::string& href, std::string_view text);
 // <h2 id="…">; level 2 or 3.
 std::string heading_html(int level, const std::string& id,

@@ -13,27 +13,9 @@ namespace {
 
 using Group = std::vector<const NamedOperators*>;
 
-// The list's style; hides the names that the text of the input does not fit,
-// and what is empty then.
-constexpr std::string_view kFilter = R"(<style>
-#filter { font: inherit; color: inherit; background: var(--panel);
-  border: 1px solid var(--line); border-radius: 9px; padding: 0.4rem 0.9rem;
-  width: min(100%, 26rem); }
-.names > div { display: grid; gap: 0.2rem 1.5rem; padding: 0.7rem 0;
-  grid-template-columns: 14rem minmax(0, 1fr);
-  border-top: 1px solid var(--line); }
-.names > div[hidden] { display: none; }
-.names small { display: block; font-weight: 400; color: var(--faint);
-  line-height: 1.4; }
-.names dd { margin: 0; }
-.names dd a { font: 0.88rem/1.9 var(--mono); text-decoration: none;
-  margin-right: 0.9em; display: inline-block; }
-.names dd a[hidden] { display: none; }
-.names dd a:hover { text-decoration: underline; }
-.names summary { font-size: 0.85rem; }
-@media (max-width: 56rem) { .names > div { display: block; } }
-</style>
-<script>
+// Hides the names that the text of the input does not fit, and what is empty
+// then.
+constexpr std::string_view kFilter = R"(<script>
 {
   const input = document.getElementById("filter");
   const groups = [...document.querySelectorAll("dl.names > div")];
@@ -161,9 +143,8 @@ Page family_page(const PageContext& context, const Family& family) {
   out.summary = about(context, family);
   const Group all = context.names.of(family);
   const auto [open, internal] = parted(all);
-  out.body =
-      fmt::format("{}<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", style_html(),
-                  markup_text(out.title), inline_html(out.summary));
+  out.body = fmt::format("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n",
+                         markup_text(out.title), inline_html(out.summary));
   const std::string count = counts(all);
   append(out.body, "<p class=\"where\">{}{}</p>\n",
          out.summary == count ? "" : count + ' ', code_html(family.path));
@@ -199,12 +180,12 @@ Page all_operators_page(const PageContext& context) {
     groups += "</dd></div>\n";
   }
   out.body = fmt::format(
-      "{}<h1>Operators</h1>\n<p class=\"lead\"><span id=\"count\">{}</span> "
+      "<h1>Operators</h1>\n<p class=\"lead\"><span id=\"count\">{}</span> "
       "{}</p>\n"
       "<p><input id=\"filter\" type=\"search\" placeholder=\"Filter\" "
       "aria-label=\"Filter the names\" autocomplete=\"off\"></p>\n"
       "<dl class=\"names\">\n{}</dl>\n{}",
-      style_html(), count, rest, groups, kFilter);
+      count, rest, groups, kFilter);
   return out;
 }
 
