@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "c10/kernel_watch.h"
 #include "c10/registry.h"
 #include "c10/thread_state.h"
+#include "c10/trace_interval.h"
 #include "c10/value.h"
 
 // Note [Tracing]
@@ -123,6 +125,8 @@ std::string list(const Value* values, size_t n) {
   return out;
 }
 
+constinit std::atomic<int64_t> clock_offset{0};
+
 }  // namespace
 
 struct Trace::Session {
@@ -130,7 +134,15 @@ struct Trace::Session {
   std::string path;
   std::mutex mutex;
   std::vector<Event> events;
+  std::map<std::string, long> lanes;  // and their numbers, beside threads'
   Clock::time_point begin = Clock::now();
+
+  long number_of(const std::string& lane) {
+    constexpr long kBeyondThreads = 100'000'000;
+    const std::lock_guard lock(mutex);
+    const auto next = kBeyondThreads + static_cast<long>(lanes.size());
+    return lanes.try_emplace(lane, next).first->second;
+  }
 
   // Of one outermost call, in the order in which calls began.
   void take(std::vector<Event>& tree) {
@@ -174,7 +186,23 @@ struct Trace::Session {
             escaped(e.text).c_str(), escaped(joined(e.choices)).c_str());
         separator = ",\n";
       }
-      std::fputs("\n], \"displayTimeUnit\": \"ns\"}\n", file);
+      for (const auto& [lane, number] : lanes) {
+        std::fprintf(file,
+                     "%s{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": "
+                     "%d, \"tid\": %ld, \"args\": {\"name\": \"%s\"}}",
+                     separator, static_cast<int>(getpid()), number,
+                     escaped(lane).c_str());
+        separator = ",\n";
+      }
+      // What ts 0 is on the clock that all processes of a machine share, and
+      // what makes it that of all machines.
+      std::fprintf(
+          file,
+          "\n], \"otherData\": {\"steady_clock_ns\": %lld, "
+          "\"clock_offset_ns\": %lld}, \"displayTimeUnit\": \"ns\"}\n",
+          static_cast<long long>(
+              std::chrono::nanoseconds(begin.time_since_epoch()).count()),
+          static_cast<long long>(clock_offset.load()));
       good = std::ferror(file) == 0;
       good = std::fclose(file) == 0 && good;
     }
@@ -313,6 +341,30 @@ void TraceSpan::end() noexcept {
   if (--mine.depth != 0) return;
   state->session->take(mine.events);
   mine.events.clear();
+}
+
+void trace_interval(const std::string& lane, const char* name, std::string text,
+                    Clock::time_point begin, Clock::time_point end) {
+  if (!is_traced()) return;
+  const CallScope scope;
+  Trace::Session* const session = current.load(std::memory_order_acquire);
+  if (session == nullptr) return;
+  std::vector<Event> one;
+  one.push_back({name,
+                 "interval",
+                 std::move(text),
+                 0,
+                 false,
+                 begin,
+                 end,
+                 session->number_of(lane),
+                 {},
+                 {}});
+  session->take(one);
+}
+
+void set_trace_clock_offset(std::chrono::nanoseconds offset) noexcept {
+  clock_offset = offset.count();
 }
 
 Trace::Trace(std::string_view what) : session_(new Session) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -14,6 +15,7 @@
 #include "c10/dispatcher.h"
 #include "c10/implementation.h"
 #include "c10/plugin/library.h"
+#include "c10/trace_interval.h"
 #include "test/c10/expect_error.h"
 
 namespace sy {
@@ -168,13 +170,44 @@ TEST(Trace, WritesAChromeTraceOfAllThreads) {
   }
   const std::string out = written();
   EXPECT_TRUE(out.starts_with("{\"traceEvents\": [\n{")) << out;
-  EXPECT_TRUE(out.ends_with("], \"displayTimeUnit\": \"ns\"}\n")) << out;
+  EXPECT_TRUE(out.ends_with("}, \"displayTimeUnit\": \"ns\"}\n")) << out;
   size_t events = 0;
   for (size_t at = 0; (at = out.find("\"ph\": \"X\"", at)) != out.npos; ++at) {
     ++events;
   }
   EXPECT_EQ(events, 3u) << out;
   std::remove(path().c_str());
+}
+
+TEST(Trace, SaysWhenItBeganOnTheClockOfAllProcesses) {
+  const auto now = [] {
+    return std::chrono::nanoseconds(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  const int64_t before = now();
+  { const Trace trace("chrome:" + path()); }
+  const auto json = nlohmann::json::parse(written());
+  const auto began = json["otherData"]["steady_clock_ns"].get<int64_t>();
+  EXPECT_GE(began, before);
+  EXPECT_LE(began, now());
+  std::remove(path().c_str());
+}
+
+TEST(Trace, SaysHowFarItsClockIsFromTheCommonOne) {
+  const auto offset = [] {
+    const auto json = nlohmann::json::parse(written());
+    std::remove(path().c_str());
+    return json["otherData"]["clock_offset_ns"].get<int64_t>();
+  };
+  { const Trace trace("chrome:" + path()); }
+  EXPECT_EQ(offset(), 0);
+  {
+    const Trace trace("chrome:" + path());
+    set_trace_clock_offset(std::chrono::hours(-3));
+  }
+  EXPECT_EQ(offset(), -10'800'000'000'000);
+  set_trace_clock_offset(std::chrono::nanoseconds(0));
 }
 
 TEST(Trace, ShowsSpansAroundCalls) {
