@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -60,6 +61,14 @@ class SY_API TensorImpl final : public RefCounted {
   void set_key_set(DispatchKeySet keys) noexcept { keys_ = keys; }
   void add_keys(DispatchKeySet keys) noexcept { keys_ = keys_ | keys; }
   void remove_keys(DispatchKeySet keys) noexcept { keys_ = keys_ - keys; }
+
+  // Says that the elements have come. Unlike other writers, this may run while
+  // other threads read the tensor.
+  void end_pending() noexcept {
+    std::atomic_ref<DispatchKeySet>(keys_).store(
+        keys_ - DispatchKeySet(DispatchKey::Pending),
+        std::memory_order_relaxed);
+  }
 
   // Contiguous in row-major order.
   bool is_contiguous() const noexcept { return (flags_ & kContiguous) != 0; }

@@ -418,10 +418,9 @@ void check_plugin_key(const lang::Text& key, lang::Diagnostics& diagnostics) {
   static constexpr std::string_view kOurs[] = {"CPU", "Meta"};
   // Of schemas/dispatch_keys.yaml, and what PyTorch has beside them.
   static constexpr std::string_view kNoBackends[] = {
-      "Undefined",     "Dense",          "BackendSelect", "Mode",
-      "TransformBack", "Wrapped",        "Functionalize", "Autocast",
-      "Batched",       "TransformFront", "Trace",         "CatchAll",
-      "Python"};
+      "Undefined",      "Dense",   "BackendSelect", "Pending",  "Mode",
+      "TransformBack",  "Wrapped", "Functionalize", "Autocast", "Batched",
+      "TransformFront", "Trace",   "CatchAll",      "Python"};
   const std::string& name = key.str();
   if (has(kOurs, name)) {
     diagnostics.error(key.start(), "the library itself has the kernels of '" +
