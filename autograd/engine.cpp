@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "autograd/anomaly.h"
+#include "autograd/callback_scope.h"
 #include "autograd/meta.h"
 #include "autograd/nested.h"
 #include "autograd/run_hooks.h"
@@ -33,6 +34,8 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   void prepare(const std::vector<Edge>& roots);
+  // Before start(): calls those who watch leaves.
+  void tell_watches();
   void start(const std::vector<Edge>& roots,
              const std::vector<Tensor>& gradients);
   void finish();
@@ -160,6 +163,13 @@ void Run::prepare(const std::vector<Edge>& roots) {
     if (reached) state(n).flags |= kCaptured;
   }
   if (options_.captures_only) find_wanted(roots);
+}
+
+void Run::tell_watches() {
+  if (options_.captures_only) return;
+  detail::tell_leaf_watches([this](Node& n) {
+    return owns(n) || elsewhere_.find(&n) != elsewhere_.end();
+  });
 }
 
 // Wanted is what has an edge to something captured or wanted. Depth first, with
@@ -385,10 +395,15 @@ void run(const std::vector<Edge>& roots, const std::vector<Tensor>& gradients,
   }
   const Nested nested;
   const AutoGradMode mode(options.create_graph);
-  Run r(captures, options);
-  r.prepare(roots);
-  r.start(roots, gradients);
-  r.finish();
+  detail::CallbackScope callbacks;
+  {
+    Run r(captures, options);
+    r.prepare(roots);
+    if (SY_UNLIKELY(detail::any_leaf_watches())) r.tell_watches();
+    r.start(roots, gradients);
+    r.finish();
+  }
+  callbacks.finish();
 }
 
 }  // namespace sy::autograd

@@ -12,6 +12,8 @@ struct SavedHooks;
 
 namespace detail {
 
+class CallbackScope;
+
 // Autograd's data of a thread. For the sources of this library.
 struct Thread {
   uint64_t sequence_nr = 0;
@@ -22,6 +24,9 @@ struct Thread {
   const Node* running = nullptr;
   // The frame of the custom Function whose backward is running.
   const GradFrame* frame = nullptr;
+  // Of the outermost run, also on the stacks of those within it; nullptr while
+  // no backward runs.
+  CallbackScope* callbacks = nullptr;
   uint32_t nested = 0;  // runs within runs, on this stack
   bool destroying = false;
   bool anomaly = false;

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "aten/tensor.h"
+
+// What other libraries need to know of a run of backward: when it begins, which
+// leaves it will not reach, and when it has ended.
+
+namespace sy::autograd {
+
+// Calls f once, when the outermost run of this thread has ended well, before
+// its backward() or grad() returns: in the order queued, without recording
+// unless the run records. What f throws, backward throws. f may queue more. If
+// the run throws, f is dropped without a call. Called by hooks and Functions,
+// also in runs within runs; throws Error where no backward runs.
+SY_API void queue_callback(std::function<void()> f);
+
+// Leaves that someone watches, as long as the handle lives. Movable.
+class SY_API LeafWatch {
+ public:
+  struct State;
+
+  LeafWatch() noexcept = default;
+  explicit LeafWatch(std::shared_ptr<const State> state) noexcept;
+  // A call that is just running in another thread may end afterwards.
+  ~LeafWatch();
+  LeafWatch(LeafWatch&& other) noexcept;
+  LeafWatch& operator=(LeafWatch&& other) noexcept;
+
+ private:
+  std::shared_ptr<const State> state_;  // nullptr: watches nothing
+};
+
+// Indices of the watched leaves that a run does not reach.
+using LeafWatchFunction =
+    std::function<void(const std::vector<size_t>& unreached)>;
+
+// Calls on_start when a run begins that adds to leaves (none of grad()) and
+// reaches at least one of these, in the run's thread, before any node runs. It
+// may call queue_callback(); what it throws, backward throws. Runs within runs
+// count as runs: leaves used inside a Function whose backward runs backward
+// again are unreached at first, and reached by that run. A leaf that is reached
+// still gets no gradient if all that flows to it is undefined. Thread-safe.
+// Throws ValueError for a tensor that is no leaf or requires no gradient.
+[[nodiscard]] SY_API LeafWatch watch_leaves(std::vector<Tensor> leaves,
+                                            LeafWatchFunction on_start);
+
+}  // namespace sy::autograd
