@@ -5,9 +5,14 @@
 
 namespace sy::nn {
 
+detail::TrainingForward::~TrainingForward() = default;
+
 template <size_t D>
 Tensor BatchNormImplBase<D>::forward(const Tensor& input) {
   check_input(input, D == 1 ? 2 : D + 2, D + 2, -1);
+  if (training_forward != nullptr && is_training()) {
+    return training_forward->forward(*this, input);
+  }
   double momentum = options.momentum().value_or(0);
   if (is_training() && num_batches_tracked.defined()) {
     NoGradGuard no_grad;

@@ -1,8 +1,24 @@
 #pragma once
 
+#include <memory>
+
 #include "frontend/nn/modules/norm_base.h"
 
 namespace sy::nn {
+
+namespace detail {
+
+// Computes the result of a BatchNorm that trains, and updates its running
+// statistics, in its place: with the batches of other processes, too.
+class SY_API TrainingForward {
+ public:
+  virtual ~TrainingForward();
+  // The numbers of dimensions of `input` were checked.
+  virtual Tensor forward(NormImplBase<BatchNormOptions>& norm,
+                         const Tensor& input) = 0;
+};
+
+}  // namespace detail
 
 // Each channel, dimension 1, minus its mean and divided by its standard
 // deviation, times weight plus bias. Mean and variance are those of the batch
@@ -14,6 +30,9 @@ class SY_API BatchNormImplBase : public NormImplBase<BatchNormOptions> {
  public:
   using NormImplBase<BatchNormOptions>::NormImplBase;
   Tensor forward(const Tensor& input);
+
+  // What forward() calls while training, if there is one. Clones share it.
+  std::shared_ptr<detail::TrainingForward> training_forward;
 };
 
 extern template class BatchNormImplBase<1>;
