@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Lays the built libraries, headers and tools out under a prefix. What it makes
 # can be moved: everything in it finds the rest by relative paths. --library
-# leaves out what only tests backends and runs XLA: bin/sy, its cases, pjrt.
+# leaves out what only tests backends, runs XLA or starts several processes:
+# bin/sy, its cases, pjrt, mpi, nccl.
 # Usage: install.sh [--library] PREFIX    (`./sy install` builds first)
 set -euo pipefail
 
@@ -80,7 +81,8 @@ libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_jit.so"
   "$bin/libswitchyard_onednn.so" "$bin/libswitchyard_schema.so")
 if [ -n "$whole" ]; then
   programs+=("$bin/tools/sy/sy")
-  libraries+=("$bin/libswitchyard_pjrt.so")
+  libraries+=("$bin/libswitchyard_mpi.so" "$bin/libswitchyard_nccl.so"
+    "$bin/libswitchyard_pjrt.so")
 fi
 install -m 755 "${programs[@]}" "$prefix/bin"
 install -m 755 "${libraries[@]}" "$prefix/lib"
