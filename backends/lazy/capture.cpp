@@ -242,6 +242,7 @@ int Capture::add_input(const Tensor& t) {
   if (t.defined() && takes(t) && t.numel() != 0) {
     Entry& e = entry_of(t);
     if (e.source < 0) e.source = sources_;
+    e.seed = e.seed || !nodes_.empty();
     if (e.fresh) e.tensor = t;
     e.fresh = false;
   }

@@ -55,7 +55,8 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   void keep(const intrusive_ptr<Node>& node) { nodes_.push_back(node); }
   // A storage that has a LazyValue and no memory.
   void made(const Storage& s) { made_.emplace_back(s); }
-  // A call that draws numbers: it runs after the last such call, needed or not.
+  // A call that draws numbers, or that other processes make too: it runs after
+  // the last such call, needed or not.
   void order(const intrusive_ptr<Node>& node);
   // Whether the memory was made in the capture, and no recorded call has seen
   // it yet.
@@ -97,6 +98,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
     bool whole = false;
     bool fresh = false;    // memory that was made in this capture
     bool written = false;  // `value` is not what the memory has
+    bool seed = false;     // the gradient of a result
     int source = -1;
     intrusive_ptr<Node> data;
     intrusive_ptr<LazyValue> value;

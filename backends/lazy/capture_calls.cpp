@@ -91,7 +91,9 @@ bool capture_writes(Capture& capture, const OperatorEntry& op, bool reads,
   for (const uint8_t w : node->written) {
     node->made.emplace_back(Layout(node->operands[w].layout()));
   }
-  if (op.has_flag(OperatorDef::kRandom)) capture.order(node);
+  if (op.has_flag(OperatorDef::kRandom) || is_collective(OperatorHandle(&op))) {
+    capture.order(node);
+  }
   add_recorded(node);
   uint16_t k = 0;
   for (const int8_t w : plan.written) {

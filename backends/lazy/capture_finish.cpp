@@ -40,8 +40,9 @@ class Finish {
     for (const Capture::Entry& e : c_.entries_) {
       if (e.written && !e.fresh) add_root(e.value->node, &roots);
     }
-    for (const Captured& n : c_.ordered_) add_root(n, &roots);
-    forget_unneeded(roots, roots_of(backward_values));
+    std::vector<Captured> backward_roots = roots_of(backward_values);
+    add_ordered(&roots, &backward_roots);
+    forget_unneeded(roots, backward_roots);
 
     capture::Graphs out;
     out.escaped = escaped_text_;
@@ -49,7 +50,7 @@ class Finish {
     CapturedGraph::Parts parts;
     parts.values = values_;
     if (!gradients.empty()) {
-      lazy::Graph rest = split(roots, roots_of(backward_values));
+      lazy::Graph rest = split(roots, backward_roots);
       out.backward =
           backward_graph(std::move(rest), std::move(backward_results),
                          std::move(backward_values), &parts.values);
@@ -122,6 +123,41 @@ class Finish {
         n->drop_operands();
       }
     }
+  }
+
+  // Calls that run in their order, needed or not. Those that read the gradient
+  // of a result are the backward graph's, and have an order of their own.
+  void add_ordered(std::vector<Captured>* roots,
+                   std::vector<Captured>* backward_roots) {
+    std::set<const Node*> later;
+    for (const Capture::Entry& e : c_.entries_) {
+      if (e.seed) later.insert(e.data.get());
+    }
+    if (!later.empty() && !c_.ordered_.empty()) {
+      for (const Captured& n : c_.nodes_) {
+        const auto reads = [&](const Operand& o) {
+          return later.contains(o.node.get());
+        };
+        if (std::any_of(n->operands.begin(), n->operands.end(), reads)) {
+          later.insert(n.get());
+        }
+      }
+    }
+    const Node* before = nullptr;
+    for (const Captured& n : c_.ordered_) {
+      const bool is_later = later.contains(n.get());
+      if (is_later && before != nullptr && !later.contains(before)) {
+        forget_last_operand(*n);
+      }
+      add_root(n, is_later ? backward_roots : roots);
+      before = n.get();
+    }
+  }
+
+  static void forget_last_operand(Node& n) {
+    const Operand& last = n.operands[n.operands.size() - 1];
+    --last.node->made[last.result].uses;
+    n.operands.resize(n.operands.size() - 1);
   }
 
   static void add_root(const Captured& n, std::vector<Captured>* roots) {

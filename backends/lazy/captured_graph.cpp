@@ -57,6 +57,7 @@ CapturedGraph::CapturedGraph(Parts parts)
       data_(std::move(parts.data)),
       after_(std::move(parts.after)),
       values_(std::move(parts.values)) {
+  run_.let_results_be_late();
   inputs_ = std::move(parts.inputs);
   results_ = std::move(parts.results);
   num_values_ = static_cast<int>(values_.size());

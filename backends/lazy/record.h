@@ -50,6 +50,13 @@ void record_writing(const Kernel&, const OperatorEntry&, DispatchKeySet,
 void record_in_place(const Kernel&, const OperatorEntry&, DispatchKeySet,
                      Value* args, size_t num_args, Value* results,
                      size_t num_results);
+// Whether the operator is a call of several processes, with a kernel for every
+// device.
+bool is_collective(OperatorHandle op);
+// Makes such a call at once; a capture records it, after those before it.
+void record_collective(const Kernel&, const OperatorEntry&, DispatchKeySet,
+                       Value* args, size_t num_args, Value* results,
+                       size_t num_results);
 // Never records the call, but in a capture.
 void at_once(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
              size_t num_args, Value* results, size_t num_results);

@@ -95,6 +95,13 @@ SY_LIBRARY_IMPL(aten, Lazy, m) {
     m.impl(name.substr(kOwn.size()), Kernel::from_boxed(kernel_of(way)));
   }
 }
+SY_LIBRARY_IMPL(sy_dist, Lazy, m) {
+  for (const OperatorHandle op : Dispatcher::singleton().operators()) {
+    if (!is_collective(op)) continue;
+    m.impl(op.name().substr(std::string_view("sy_dist::").size()),
+           Kernel::from_boxed(&record_collective));
+  }
+}
 SY_LIBRARY_IMPL(_, Lazy, m) { m.fallback(Kernel::from_boxed(&record_any)); }
 
 const DispatchInfo* row(const std::vector<DispatchInfo>& rows,
@@ -157,6 +164,10 @@ std::string text_of(const OperatorEntry& op, Way way,
 }  // namespace
 
 std::string how_recorded(OperatorHandle op) {
+  if (is_collective(op)) {
+    return "runs at once, with what it reads: all processes make such calls in "
+           "one order";
+  }
   return text_of(op.entry(), way_of(op.entry()), dispatch_of(op));
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "aten/backend/pending.h"
 #include "aten/engine/copy.h"
 #include "backends/lazy/plan.h"
 #include "c10/error.h"
@@ -65,11 +66,30 @@ void Run::run() {
   const TraceSpan span("lazy graph", [&] {
     return str("{} calls, {} steps", graph_.nodes.size(), plan_.steps.size());
   });
+  try {
+    run_steps();
+    for (const Tensor& t : late_) wait_pending(t, "lazy graph");
+    late_.clear();
+  } catch (...) {
+    for (const Tensor& t : late_) {
+      try {
+        wait_pending(t);
+      } catch (const Error&) {
+        // What failed first is told.
+      }
+    }
+    late_.clear();
+    throw;
+  }
+}
+
+void Run::run_steps() {
   Clock::time_point begin = timed_ ? Clock::now() : Clock::time_point();
   for (const Step& step : plan_.steps) {
     bytes_ = 0;
     try {
       const TraceSpan inner("lazy step", [&] { return step.text; });
+      if (!late_.empty()) wait_for_operands(step);
       run_step(step);
     } catch (Error& e) {
       name_calls(step, &e);
@@ -83,6 +103,25 @@ void Run::run() {
     }
     ++done_;
     for (const ValueRef v : step.last_uses) made(v).memory.reset();
+  }
+}
+
+// Memory that a step reads must have come.
+void Run::wait_for_operands(const Step& step) {
+  for (const int i : step.nodes) {
+    const Node& n = *graph_.nodes[size_t(i)];
+    const size_t taken =
+        n.kind == Node::kCall ? num_taken(n) : n.operands.size();
+    for (size_t k = 0; k < taken && !late_.empty(); ++k) {
+      const Operand& o = n.operands[k];
+      const Storage& memory = o.node->made[o.result].memory;
+      const auto at = std::find_if(
+          late_.begin(), late_.end(),
+          [&](const Tensor& t) { return t.storage().get() == memory.get(); });
+      if (at == late_.end()) continue;
+      wait_pending(*at, n.name());
+      late_.erase(at);
+    }
   }
 }
 
@@ -178,6 +217,12 @@ class Run::StepMemory final : public NodeMemory {
   Storage taken(size_t k) override { return run_.taken_or_copied(node_, k); }
   void set(size_t result, Storage memory) override {
     node_.made[result].memory = std::move(memory);
+  }
+  bool set_late(size_t result, const Tensor& computed) override {
+    if (!run_.may_be_late_) return false;
+    node_.made[result].memory = computed.storage();
+    run_.late_.push_back(computed);
+    return true;
   }
 
  private:

@@ -22,11 +22,16 @@ class Run {
   // Instead of finish(): run() may be called again, once the values that the
   // graph reads are there. Frees those that it made.
   void rewind();
+  // For graphs that end by rewind(): results that other processes have a part
+  // in may come while the graph goes on, until the end of run().
+  void let_results_be_late() { may_be_late_ = true; }
 
  private:
   bool is_timed();
   void add_costs();
+  void run_steps();
   void run_step(const Step& step);
+  void wait_for_operands(const Step& step);
   void name_calls(const Step& step, Error* e) const;
   class StepMemory;
   void run_single(Node& node);
@@ -48,6 +53,9 @@ class Run {
   int64_t bytes_ = 0;  // that the step which runs reads and writes
   Counters counts_;
   NodeScratch scratch_;
+  // Results that are under way. The step that reads one waits.
+  bool may_be_late_ = false;
+  std::vector<Tensor> late_;
   // Of a step that is `whole`, once it has run.
   std::unique_ptr<GraphView> view_;
   intrusive_ptr<graph::Executable> executable_;

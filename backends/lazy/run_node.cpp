@@ -1,8 +1,10 @@
 #include "backends/lazy/run_node.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
+#include "aten/backend/pending.h"
 #include "aten/engine/copy.h"
 #include "c10/error.h"
 
@@ -42,17 +44,22 @@ size_t argument_of(const Node& node, size_t operand) {
   }
 }
 
+bool fits(const Node& node, size_t result, const Tensor& computed) {
+  const Layout& l = node.made[result].layout;
+  const bool shared = computed.storage()->use_count() > 2;
+  return l.is_of(*computed.impl()) &&
+         computed.storage()->nbytes() >= l.bytes() && !shared;
+}
+
 // A result as the node has promised it.
 Storage as_promised(const Node& node, size_t result, const Tensor& computed,
                     Device device) {
+  wait_pending(computed, node.name());
   const Layout& l = node.made[result].layout;
   SY_CHECK(computed.sizes() == l.sizes() && computed.scalar_type() == l.dtype,
            Internal, "[{}] recorded as {}{}, computed as {}{}", node.name(),
            l.dtype, l.sizes(), computed.scalar_type(), computed.sizes());
-  const bool fits =
-      l.is_of(*computed.impl()) && computed.storage()->nbytes() >= l.bytes();
-  const bool shared = computed.storage()->use_count() > 2;
-  if (fits && !shared) return computed.storage();
+  if (fits(node, result, computed)) return computed.storage();
   Storage memory = StorageImpl::allocate(l.bytes(), device);
   copy_tensor(tensor_in(memory, l), computed);
   return memory;
@@ -93,16 +100,32 @@ void run_call(const Node& node, NodeMemory& memory, NodeScratch* scratch) {
     const Node::Place at = node.result_of.empty()
                                ? Node::Place{static_cast<int16_t>(i), -1}
                                : node.result_of[i];
+    if (at.result < 0) {  // what an operator without results has
+      memory.set(i, StorageImpl::allocate(0, memory.device()));
+      continue;
+    }
     Value& r = results[size_t(at.result)];
     Tensor computed(at.element < 0 ? r.to_tensor()
                                    : r.to_tensor_list()[size_t(at.element)]);
     if (at.element < 0) r = Value();
+    const bool late = is_pending(computed) && fits(node, i, computed) &&
+                      memory.set_late(i, computed);
+    if (late) continue;
     memory.set(i, as_promised(node, i, computed, memory.device()));
   }
   results.clear();
 }
 
 }  // namespace
+
+size_t num_taken(const Node& node) {
+  auto n = static_cast<size_t>(std::popcount(node.tensors));
+  for (const Node::List& l : node.lists) {
+    n += static_cast<size_t>(
+        std::count(l.present.begin(), l.present.end(), true));
+  }
+  return n;
+}
 
 std::vector<Value> arguments_of(const Node& node) {
   std::vector<Value> args;

@@ -18,6 +18,11 @@ class NodeMemory {
   // Memory with the elements of the value of operand k, to be written.
   virtual Storage taken(size_t k) = 0;
   virtual void set(size_t result, Storage memory) = 0;
+  // Instead of set(), a result whose elements are on their way. False: it is
+  // waited for.
+  virtual bool set_late(size_t /*result*/, const Tensor& /*computed*/) {
+    return false;
+  }
 };
 
 // For arguments and results; it may be used again.
@@ -27,6 +32,9 @@ struct NodeScratch {
 
 // Below autograd and all modes: see PlainModes.
 void run_node(const Node& node, NodeMemory& memory, NodeScratch* scratch);
+
+// How many operands the call takes; one that is not taken runs before it.
+size_t num_taken(const Node& node);
 
 // The arguments of a recorded call. Its operands must be computed.
 std::vector<Value> arguments_of(const Node& node);

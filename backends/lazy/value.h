@@ -162,7 +162,7 @@ struct Node final : RefCounted {
   std::vector<List> lists;
   // Of made[i], where some results of the call are None or lists.
   struct Place {
-    int16_t result;
+    int16_t result;   // -1: the operator has none
     int16_t element;  // of a list, or -1
   };
   std::vector<Place> result_of;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "aten/backend/capture.h"
+#include "aten/backend/pending.h"
 #include "c10/error.h"
 #include "c10/plugin/load_library.h"
 #include "c10/thread_state.h"
@@ -255,6 +256,8 @@ bool Function::call(const Arguments& a, Body body, void* context,
     body(context, out);
     return false;
   }
+  // The graph reads memory.
+  for (const Tensor& argument : a.tensors) wait_pending(argument, "compile");
   bool checked = false;
   const std::shared_ptr<const Variant> v = s.find(a, &checked);
   if (v != nullptr && !checked) {
