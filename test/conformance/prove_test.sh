@@ -27,6 +27,8 @@ shapes that depend on numbers in a tensor, which Meta has not
   tensor_split.tensor_indices_or_sections:described
 a device that pins memory
   *pin_memory
+calls between two ranks
+  sy_dist::send sy_dist::recv
 a write that the signature does not say, and nothing but an error
   _copy_from _not_implemented
 '

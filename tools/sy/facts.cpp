@@ -13,6 +13,7 @@
 #include "c10/error.h"
 #include "c10/introspect.h"
 #include "runtime/load_schema.h"
+#include "tools/sy/alone.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/child.h"
 #include "tools/sy/claims.h"
@@ -242,6 +243,7 @@ int run_facts(const FactsOptions& options) {
   const auto run = [&](size_t first, size_t last) {
     const ChildResult r = in_child(kSeconds, [&] {
       set_memory_limit(kMemory);
+      const Alone alone;
       Json part = Json::object();
       for (size_t i = first; i < last; ++i) {
         part[all[i].name] = facts_of(all[i].overloads, examples, devices);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <string_view>
 
 #include "c10/error.h"
 #include "c10/schema/nearest.h"
@@ -15,7 +16,10 @@
 #include "tools/sy/failure_file.h"
 #include "tools/sy/fuzz/fuzz.h"
 #include "tools/sy/inspect.h"
+#include "tools/sy/launch.h"
+#include "tools/sy/launch_rank.h"
 #include "tools/sy/prove.h"
+#include "tools/sy/timeline.h"
 #include "tools/sy/worker.h"
 
 // bin/sy: what Switchyard has, and whether it does what it should.
@@ -217,6 +221,51 @@ CLI::App* facts_command(CLI::App& app, FactsOptions& o) {
   return c;
 }
 
+CLI::App* launch_command(CLI::App& app, LaunchOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "launch", "run a program as several ranks: PROGRAM [ARGS...]");
+  c->add_option("-n", o.ranks, "how many ranks; one per core if not given")
+      ->check(CLI::Range(1, 65536));
+  c->add_option("--hosts", o.hosts,
+                "where, as a,b:4: four ranks on b, the others on a; else on "
+                "this machine");
+  c->add_option("--threads-per-rank", o.threads,
+                "SWITCHYARD_NUM_THREADS and OMP_NUM_THREADS; the cores of a "
+                "host are shared by its ranks if not given")
+      ->check(CLI::Range(1, 1024));
+  c->add_flag("--survive", o.survive,
+              "the other ranks go on when one dies; needs Open MPI 5");
+  c->add_option("--trace", o.trace,
+                "write a timeline of all ranks to this file, for Perfetto and "
+                "chrome://tracing");
+  c->add_flag("--no-labels", o.no_labels,
+              "lines of output without the rank before them");
+  c->add_option("--timeout", o.timeout,
+                "seconds that a collective waits for ranks that do not come")
+      ->check(CLI::Range(1, 1000000));
+  c->add_option("--engine", o.engine, "what moves data between ranks, as mpi");
+  return c;
+}
+
+// Takes the program of `sy launch`, and all that follows, off the end of the
+// arguments: options there are the program's own.
+std::vector<std::string> take_program(const CLI::App& launch, int& argc,
+                                      char** argv) {
+  if (argc < 2 || argv[1] != launch.get_name()) return {};
+  int at = 2;
+  for (; at < argc && *argv[at] == '-'; ++at) {
+    const std::string word = argv[at];
+    if (word == "--") break;
+    const CLI::Option* const o = launch.get_option_no_throw(word);
+    if (o != nullptr && o->get_items_expected_max() > 0) ++at;
+  }
+  if (at >= argc) return {};
+  const bool marked = std::string_view(argv[at]) == "--";
+  std::vector<std::string> out(argv + at + (marked ? 1 : 0), argv + argc);
+  argc = at;
+  return out;
+}
+
 std::string nearest_of(const std::string& given,
                        const std::vector<std::string>& names) {
   sy::NearestName nearest(given);
@@ -327,6 +376,22 @@ int run(int argc, char** argv) {
       "run a failure of `sy conform` or `sy fuzz` again, in this process");
   std::string replay_file;
   replay->add_option("FILE", replay_file, "what --failures wrote")->required();
+  LaunchOptions launch;
+  const CLI::App* launch_app = launch_command(app, launch);
+  launch.command = take_program(*launch_app, argc, argv);
+  LaunchRankOptions launch_rank;
+  CLI::App* launch_rank_app = app.add_subcommand("launch-rank")->group("");
+  launch_rank_app->add_option("ADDRESSES", launch_rank.addresses)->required();
+  launch_rank_app->add_option("PORT", launch_rank.port)->required();
+  CLI::App* timeline = app.add_subcommand(
+      "timeline",
+      "join the traces of ranks (RUN.rank0, RUN.rank1…) into one, and print "
+      "where their time went");
+  std::string timeline_out;
+  std::vector<std::string> timeline_files;
+  timeline->add_option("OUT", timeline_out, "the file to write")->required();
+  timeline->add_option("FILE", timeline_files, "the trace of a rank")
+      ->required();
 
   try {
     app.parse(argc, argv);
@@ -334,6 +399,9 @@ int run(int argc, char** argv) {
     return app.exit(e) == 0 ? 0 : 2;
   }
 
+  if (launch_app->parsed()) return run_launch(launch);
+  if (launch_rank_app->parsed()) return run_launch_rank(launch_rank);
+  if (timeline->parsed()) return run_timeline(timeline_out, timeline_files);
   conform.worker.gradients = !conform_no_grad;
   worker.gradients = !worker_no_grad;
   if (run_conform->parsed()) return sy::tools::run_conform(conform);

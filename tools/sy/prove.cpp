@@ -13,6 +13,7 @@
 #include "autograd/gradcheck.h"
 #include "c10/error.h"
 #include "runtime/load_schema.h"
+#include "tools/sy/alone.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/compare.h"
@@ -169,6 +170,7 @@ Child start(const std::string& name, OperatorHandle op,
   if (pid == 0) {
     close(ends[0]);
     alarm(kSeconds);
+    const Alone alone;
     const Report r = prove(op, words, excused);
     const std::string text = str("{}\n{}\n{}", r.line, r.unfit, r.problems);
     size_t done = 0;

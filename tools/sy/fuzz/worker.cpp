@@ -11,6 +11,7 @@
 #include "c10/macros.h"
 #include "runtime/load_schema.h"
 #include "sy/sy.h"
+#include "tools/sy/alone.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/fuzz/draw.h"
@@ -106,6 +107,7 @@ class Worker {
 
 int run_fuzz_worker(const FuzzWorkerOptions& options) {
   begin_worker();
+  const Alone alone;
   std::optional<Worker> worker;
   try {
     worker.emplace(options);
@@ -121,6 +123,7 @@ int run_fuzz_worker(const FuzzWorkerOptions& options) {
 }
 
 int replay_call(const std::string& path) {
+  const Alone alone;
   const Json v = parse_json(read_file(path), path);
   FuzzWorkerOptions options;
   try {
