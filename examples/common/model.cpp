@@ -1,5 +1,6 @@
 #include "examples/common/model.h"
 
+#include <sy/distributed.h>
 #include <sy/lazy.h>
 
 #include <algorithm>
@@ -115,6 +116,10 @@ sy::Tensor train_step(const nn::AnyModule& model,
   optimizer.zero_grad();
   run_recorded(loss.device());
   return loss.detach();
+}
+
+double mean_over_ranks(const sy::Tensor& number) {
+  return sy_dist::all_reduce(number, "avg").item<double>();
 }
 
 Trial try_out(const nn::AnyModule& model, const sy::Tensor& input,

@@ -48,6 +48,9 @@ sy::Tensor train_step(const nn::AnyModule& model,
                       sy::optim::Optimizer& optimizer, const sy::Tensor& input,
                       const sy::Tensor& targets);
 
+// The mean of a number over all ranks; alone, the number itself.
+double mean_over_ranks(const sy::Tensor& number);
+
 // What a model does, for comparison with libtorch's.
 struct Trial {
   sy::Tensor before;  // scores

@@ -1,13 +1,18 @@
+#include <sy/distributed.h>
+
 #include <cstdio>
 
 #include "examples/common/model.h"
 #include "examples/transformer/transformer.h"
 
 // Holds a small transformer against libtorch's record of the same, times a
-// larger one, and teaches one to sort. reference.py is the other side.
+// larger one, and teaches one to sort. reference.py is the other side. Several
+// ranks, `sy launch -n 2 transformer`, only teach.
 
 namespace models {
 namespace {
+
+namespace dist = sy::distributed;
 
 void compare(const char* path, sy::Device device) {
   Uniform random(1, device);
@@ -32,6 +37,8 @@ void measure(sy::Device device) {
 
 // Six digits, a mark, and the digits in order: 3 1 4 1 5 9 = 1 1 3 4 5 9.
 constexpr int64_t kDigits = 6, kMark = 10;
+// Of all ranks together.
+constexpr int64_t kBatch = 32;
 
 sy::Tensor exercises(Uniform& random, int64_t count) {
   const sy::Tensor digits = random.integers({count, kDigits}, 10);
@@ -56,19 +63,25 @@ void teach(sy::Device device) {
   Uniform random(3, device);
   const Transformer model(TransformerShape{11, 2 * kDigits, 32, 4, 2});
   random.fill(*model);
+  // The line that makes all ranks train one model.
+  dist::DistributedDataParallel ddp(model);
   sy::optim::SGD sgd(model->parameters(),
                      sy::optim::SGDOptions(0.1).momentum(0.9));
+  // All ranks draw the same exercises; each learns from its own.
+  const int64_t rows = kBatch / dist::get_world_size();
   for (int i = 0; i <= 1500; ++i) {
-    const sy::Tensor all = exercises(random, 32);
+    const sy::Tensor all =
+        exercises(random, kBatch).narrow(0, dist::get_rank() * rows, rows);
     // Only what follows the mark can be known.
     const sy::Tensor targets = all.slice(1, 1).clone();
     targets.slice(1, 0, kDigits).fill_(-100);
     const sy::Tensor loss =
         train_step(model, sgd, all.slice(1, 0, -1), targets);
-    if (i % 500 == 0) {
-      std::printf("step %4d  loss %.3f  sorted %3.0f %%\n", i,
-                  loss.item<float>(), 100 * score(model, random));
-    }
+    if (i % 500 != 0) continue;
+    const double mean = mean_over_ranks(loss);
+    const double sorted = 100 * score(model, random);
+    if (dist::get_rank() != 0) continue;
+    std::printf("step %4d  loss %.3f  sorted %3.0f %%\n", i, mean, sorted);
   }
 }
 
@@ -78,10 +91,13 @@ void teach(sy::Device device) {
 // transformer [DEVICE [REFERENCE]]
 int main(int argc, char** argv) try {
   const sy::Device device = models::device_of(argc > 1 ? argv[1] : "cpu");
-  models::compare(
-      argc > 2 ? argv[2] : "examples/transformer/reference.safetensors",
-      device);
-  models::measure(device);
+  sy::distributed::init();
+  if (sy::distributed::get_world_size() == 1) {
+    models::compare(
+        argc > 2 ? argv[2] : "examples/transformer/reference.safetensors",
+        device);
+    models::measure(device);
+  }
   models::teach(device);
 } catch (const sy::Error& e) {
   std::fprintf(stderr, "%s\n", e.what());

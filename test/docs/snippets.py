@@ -22,8 +22,10 @@ import sys
 WORDS = ("file", "output", "not run", "with")
 
 HEAD = """#include <gtest/gtest.h>
+#include <sy/distributed.h>
 #include <sy/io.h>
 #include <sy/nn.h>
+#include <sy/optim.h>
 #include <sy/sy.h>
 
 #include <any>
