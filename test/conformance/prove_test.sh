@@ -3,7 +3,9 @@
 # schema or by its signature alone, but for the trials below. An exception that
 # fits no operator fails the test.
 set -euo pipefail
-export SWITCHYARD_EXAMPLES=$PWD/schemas/gen/docs/ops/examples.txt
+export SWITCHYARD_EXAMPLES=${TEST_TMPDIR:-.}/examples.txt
+cat schemas/gen/docs/ops/examples.txt \
+  frontend/distributed/operators/examples.txt >"$SWITCHYARD_EXAMPLES"
 export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 export SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so
 # Each line is a reason, then what it excuses.

@@ -34,6 +34,8 @@ HEAD = """#include <gtest/gtest.h>
 #include <string>
 #include <vector>
 
+#include "autograd/backward_callbacks.h"
+
 """
 
 

@@ -20,6 +20,7 @@ HEAD = r"""
 #include <typeinfo>
 #include <vector>
 
+#include <sy/distributed.h>
 #include <sy/sy.h>
 
 namespace {
@@ -133,6 +134,7 @@ def main() -> None:
     }
     print(HEAD + "".join(functions.values()) + "\n}  // namespace\n")
     print("int main() {")
+    print("  sy::distributed::init();  // a world of one rank")
     for i in functions:
         print(f"  example_{i}();")
     print(f'  std::cout << {len(functions)} << " examples, " << wrong')
