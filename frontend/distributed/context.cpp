@@ -141,6 +141,7 @@ void Context::destroy(bool clean) noexcept {
     return;
   }
   if (s.destroyed.exchange(true)) return;
+  s.note_last_words();
   std::map<std::string, std::shared_ptr<ProcessGroup>, std::less<>> groups;
   {
     const std::lock_guard guard(s.groups_lock);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <new>
 #include <utility>
 
 #include "c10/error.h"
@@ -33,16 +34,31 @@ void check_not_forked() {
            "itself may use its groups. Start ranks by `sy launch`");
 }
 
-std::string Context::State::status() const {
+std::string Context::State::status_of_groups() const {
   std::string s;
-  const std::lock_guard guard(groups_lock);
   for (const auto& [name, group] : groups) {
     const std::string of_group = group->member()->status();
     if (of_group.empty()) continue;
     if (!s.empty()) s += "; ";
     s += of_group;
   }
-  if (destroyed) return s += (s.empty() ? "" : "; ") + std::string("is ending");
+  return s;
+}
+
+// Others may still ask why this rank did not come.
+void Context::State::note_last_words() noexcept {
+  const std::lock_guard guard(groups_lock);
+  try {
+    last_words = status_of_groups();
+    if (!last_words.empty()) last_words += "; ";
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+std::string Context::State::status() const {
+  const std::lock_guard guard(groups_lock);
+  std::string s = status_of_groups();
+  if (destroyed) return last_words + "is ending";
   return s.empty() ? "has called no collective yet" : s;
 }
 

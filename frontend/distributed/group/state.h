@@ -50,6 +50,7 @@ class Context::State {
   std::shared_ptr<ProcessGroup> world;
   int groups_made = 0;
   std::atomic<bool> destroyed{false};
+  std::string last_words;  // of a destroyed one: what its groups did
   // Whether an engine may still use memory, so that it cannot end in order.
   std::atomic<bool> broken{false};
   const Unforkable unforkable;
@@ -60,6 +61,11 @@ class Context::State {
   }
   // "rank 1 of 4", for a store's `ask`.
   std::string status() const;
+  // When it ends, while its groups are there.
+  void note_last_words() noexcept;
+
+ private:
+  std::string status_of_groups() const;  // needs groups_lock
 };
 
 // Throws Error in a process that was forked from the one that called init.
