@@ -93,13 +93,12 @@ bool is_named(const Elf64_Shdr& s, const std::vector<Elf64_Dyn>& entries) {
   return !is_table;
 }
 
-// Where a function may begin: not in a table of jumps.
+// The code that runs first or last begins a section of its own; a function
+// elsewhere would run with arguments that nobody gave it.
 bool is_function(const std::vector<Elf64_Shdr>& sections, uint64_t address) {
   return std::any_of(sections.begin(), sections.end(), [&](const auto& s) {
     return (s.sh_flags & SHF_EXECINSTR) != 0 && s.sh_entsize == 0 &&
-           address >= s.sh_addr && address - s.sh_addr < s.sh_size &&
-           (address == s.sh_addr ||
-            (s.sh_addralign >= 16 && address % 16 == 0));
+           address == s.sh_addr;
   });
 }
 
