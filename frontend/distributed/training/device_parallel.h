@@ -125,7 +125,7 @@ class SY_API Gathering {
       }
       return R(join_each<typename R::value_type>(
           parts, [](const R& p) { return p.has_value() ? &*p : nullptr; }));
-    } else if constexpr (requires(R& r) { r.push_back(r[0]); }) {
+    } else if constexpr (requires(R & r) { r.push_back(r[0]); }) {
       R all;
       for (const R& p : parts) {
         if (p.size() != parts[0].size()) {
