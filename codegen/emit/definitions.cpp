@@ -473,7 +473,7 @@ std::string emit_native_header(const Model&, const Family& family) {
   Writer contracts, native;
   std::set<std::string> declared;  // operators may share a function
   for (const Operator& op : family.operators) {
-    if (has_contract(op)) contracts.line("{};", contract_head(op));
+    if (has_contract(op)) contracts.line("SY_API {};", contract_head(op));
     for (const char* key :
          {"CompositeExplicitAutograd", "CompositeImplicitAutograd"}) {
       const std::string name(op.kernel(key));
@@ -489,12 +489,12 @@ std::string emit_native_header(const Model&, const Family& family) {
   w.raw(banner(family));
   w.line("#pragma once");
   w.gap();
-  includes(w, {"aten/engine/dims.h", "aten/tensor.h"});
+  includes(w, {"aten/engine/dims.h", "aten/tensor.h", "c10/macros.h"});
   if (!contracts.str().empty()) {
     w.gap();
     w.comment(
-        "What is checked of the arguments before a kernel sees them; "
-        "`sizes` are those of the results.");
+        "What is checked of the arguments before a kernel sees them, of any "
+        "backend; `sizes` are those of the results.");
     w.line("namespace sy::contract {");
     w.gap();
     w.raw(contracts.str());

@@ -3,19 +3,22 @@
 
 #include "aten/engine/dims.h"
 #include "aten/tensor.h"
+#include "c10/macros.h"
 
-// What is checked of the arguments before a kernel sees them; `sizes` are those
-// of the results.
+// What is checked of the arguments before a kernel sees them, of any backend;
+// `sizes` are those of the results.
 namespace sy::contract {
 
-void soften(const Tensor& self, const Tensor& weight, const Scalar& slope,
-            std::string_view mode);
-void mm(const Tensor& self, const Tensor& mat2, Dims* sizes);
-void mm_backward(const Tensor& grad_out, const Tensor& self, const Tensor& mat2,
-                 ArrayRef<bool> output_mask);
-void index_Tensor(const Tensor& self, ArrayRef<std::optional<Tensor>> indices);
-void index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
-               const Tensor& values, Dims* sizes);
+SY_API void soften(const Tensor& self, const Tensor& weight,
+                   const Scalar& slope, std::string_view mode);
+SY_API void mm(const Tensor& self, const Tensor& mat2, Dims* sizes);
+SY_API void mm_backward(const Tensor& grad_out, const Tensor& self,
+                        const Tensor& mat2, ArrayRef<bool> output_mask);
+SY_API void index_Tensor(const Tensor& self,
+                         ArrayRef<std::optional<Tensor>> indices);
+SY_API void index_put(const Tensor& self,
+                      ArrayRef<std::optional<Tensor>> indices,
+                      const Tensor& values, Dims* sizes);
 
 }  // namespace sy::contract
 
