@@ -20,6 +20,8 @@ const AutogradHooks& autograd_hooks() {
 
 Tensor Tensor::cpu() const { return to(Device(kCPU)); }
 
+Tensor Tensor::cuda() const { return to(Device(kCUDA)); }
+
 Tensor Tensor::toType(ScalarType dtype) const { return to(dtype); }
 
 bool Tensor::requires_grad() const {

@@ -52,6 +52,8 @@ class SY_API Tensor : public TensorBase {
     return item().to<T>();
   }
   Tensor cpu() const;
+  // To the current device of CUDA.
+  Tensor cuda() const;
   Tensor toType(ScalarType dtype) const;
 
   // The same as x[…] in Python: x.index({Slice(1, None), 0, mask}).

@@ -250,7 +250,7 @@ TEST_F(KernelChecksDeathTest, EnvironmentChecksAWholeProcess) {
   ::setenv("SWITCHYARD_CHECK", "everything", 1);
   EXPECT_EXIT(
       call(), ::testing::ExitedWithCode(4),
-      "SWITCHYARD_CHECK: expected kernels or capture, got 'everything'");
+      "SWITCHYARD_CHECK: expected kernels, capture or sync, got 'everything'");
   ::unsetenv("SWITCHYARD_CHECK");
   EXPECT_EXIT(call(), ::testing::ExitedWithCode(4), "");
 }
