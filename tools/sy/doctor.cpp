@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -30,6 +31,24 @@ std::string block(const LibraryNote& n) {
   return str("{}({}{})", kind, n.ns, *n.key != '\0' ? str(", {}", n.key) : "");
 }
 
+// What the library itself has to say: which libraries of others it found, which
+// devices. See docs/backends.md.
+Json notes_of(const std::string& path) {
+  using Say = void (*)(void* to, const char* line);
+  Json out = Json::array();
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return out;
+  const auto ask = reinterpret_cast<void (*)(Say, void*)>(
+      dlsym(library, "switchyard_doctor"));
+  if (ask != nullptr) {
+    ask([](void* to,
+           const char* line) { static_cast<Json*>(to)->push_back(line); },
+        &out);
+  }
+  dlclose(library);
+  return out;
+}
+
 Json load(const std::string& path) {
   Json out = {{"loads", false}};
   try {
@@ -37,6 +56,7 @@ Json load(const std::string& path) {
     const LibraryHandle library = load_library(path);
     out["loads"] = true;
     out["new_operators"] = Dispatcher::singleton().operators().size() - before;
+    out["notes"] = notes_of(library.path());
   } catch (const std::exception& e) {
     out["why"] = e.what();
   }
@@ -123,6 +143,9 @@ int examine_library(const std::string& path, bool json) {
   }
   if (loads) {
     fmt::print("loads; {} new operators\n", out["new_operators"].get<size_t>());
+    for (const Json& note : out["notes"]) {
+      fmt::print("  {}\n", note.get<std::string>());
+    }
   } else {
     fmt::print("does not load:\n{}\n", out["why"].get<std::string>());
     print_missing(out["missing"]);

@@ -46,10 +46,12 @@ TEST(Doctor, GoodLibraryLoadsAndIsGoneAgain) {
   EXPECT_EQ(said.status, 0);
   for (const char* part :
        {"\n  SY_LIBRARY(sound)\n", "\n  SY_LIBRARY_IMPL(sound, CPU)\n",
-        "\nloads; 2 new operators\n"}) {
+        "\nloads; 2 new operators\n  paper: none\n  ink: libink.so.2\n"}) {
     EXPECT_NE(said.text.find(part), said.text.npos) << said.text;
   }
   EXPECT_EQ(Dispatcher::singleton().operators().size(), before);
+  const Json json = parse_json(doctor(plugin("SOUND"), true).text, "doctor");
+  EXPECT_EQ(json["notes"], Json({"paper: none", "ink: libink.so.2"}));
 }
 
 TEST(Doctor, EveryBrokenLibraryIsExplained) {

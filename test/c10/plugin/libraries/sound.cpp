@@ -26,3 +26,11 @@ SY_LIBRARY_IMPL(sound, CPU, m) {
   m.impl("length", SY_FN(length));
   m.impl("print", SY_FN(print));
 }
+
+// What `sy doctor` prints of it.
+extern "C" SY_API void switchyard_doctor(void (*say)(void* to,
+                                                     const char* line),
+                                         void* to) {
+  say(to, "paper: none");
+  say(to, "ink: libink.so.2");
+}
