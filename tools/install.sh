@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Lays the built libraries, headers and tools out under a prefix. What it makes
 # can be moved: everything in it finds the rest by relative paths. --library
-# leaves out what only tests backends, runs XLA or starts several processes:
-# bin/sy, its cases, pjrt, mpi, nccl.
+# leaves out what only tests backends, runs on GPUs, runs XLA or starts several
+# processes: bin/sy, its cases, cuda, pjrt, mpi, nccl.
 # Usage: install.sh [--library] PREFIX    (`./sy install` builds first)
 set -euo pipefail
 
@@ -81,14 +81,18 @@ libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_jit.so"
   "$bin/libswitchyard_onednn.so" "$bin/libswitchyard_schema.so")
 if [ -n "$whole" ]; then
   programs+=("$bin/tools/sy/sy")
-  libraries+=("$bin/libswitchyard_mpi.so" "$bin/libswitchyard_nccl.so"
-    "$bin/libswitchyard_pjrt.so")
+  libraries+=("$bin/libswitchyard_cuda.so" "$bin/libswitchyard_mpi.so"
+    "$bin/libswitchyard_nccl.so" "$bin/libswitchyard_pjrt.so")
 fi
 install -m 755 "${programs[@]}" "$prefix/bin"
 install -m 755 "${libraries[@]}" "$prefix/lib"
 # Names that only a debugger looks for: a quarter of the library.
 strip --strip-unneeded "${programs[@]/#*\//$prefix/bin/}" \
   "${libraries[@]/#*\//$prefix/lib/}"
+pack=$bin/backends/cuda/bake/libswitchyard_cuda.pack
+if [ -n "$whole" ] && [ -e "$pack" ]; then
+  install -m 644 "$pack" "$prefix/lib"
+fi
 install_needed "${programs[@]}" "${libraries[@]}"
 install_completions
 cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"

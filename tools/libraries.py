@@ -111,7 +111,7 @@ def is_own_header(path, kind, name, files):
     folder = os.path.dirname(path)
     return (name in files or f"include/{name}" in files or
             os.path.normpath(os.path.join(folder, name)) in files or
-            any(f.startswith(top + "/") for f in files if "/" in name) or
+            any(f"/{top}/" in f"/{f}" for f in files if "/" in name) or
             any(f.endswith("/" + name) for f in files) or
             # Generated.
             any(f.endswith("/" + name[:-2] + ".yaml") for f in files) or

@@ -1,0 +1,181 @@
+#include "backends/cuda/bake/bake.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "backends/cuda/compile/cache.h"
+#include "backends/cuda/compile/pack.h"
+#include "backends/cuda/compile/record.h"
+#include "c10/error.h"
+
+namespace sy::cuda {
+
+namespace {
+
+// Programs of one image. An image of 16 is half as long as 16 images, and the
+// driver reads it as fast as one.
+constexpr size_t kProgramsInUnit = 16;
+
+struct Group {
+  Unit unit;
+  std::vector<Hash> keys;
+};
+
+// Each once.
+std::vector<RecordedUnit> units_of(const BakeOptions& options) {
+  std::vector<RecordedUnit> all;
+  if (!options.records.empty()) all = read_records(options.records);
+  if (options.instances.empty()) return all;
+  for (RecordedUnit& u : read_instances(options.instances)) {
+    const auto same = [&](const RecordedUnit& x) { return x.key == u.key; };
+    if (std::none_of(all.begin(), all.end(), same)) {
+      all.push_back(std::move(u));
+    }
+  }
+  return all;
+}
+
+std::vector<Group> groups_of(std::vector<RecordedUnit> all, Baked* baked) {
+  std::vector<Group> out;
+  std::string kernels;
+  std::vector<Hash> keys;
+  const auto close = [&] {
+    if (keys.empty()) return;
+    out.push_back({printed_unit("programs", kernels), std::move(keys)});
+    keys.clear();
+    kernels.clear();
+  };
+  for (RecordedUnit& u : all) {
+    if (u.kernel.empty()) {
+      ++baked->sources;
+      out.push_back({std::move(u.unit), {u.key}});
+      continue;
+    }
+    ++baked->programs;
+    kernels += u.kernel;
+    keys.push_back(u.key);
+    if (keys.size() == kProgramsInUnit) close();
+  }
+  close();
+  baked->units = static_cast<int>(out.size());
+  return out;
+}
+
+Hash key_of(const Group& g, const Nvrtc& nvrtc, const Target& target) {
+  Hasher h;
+  for (const Hash& k : g.keys) h.add(k.a).add(k.b);
+  return h.add(nvrtc.fingerprint(target)).end();
+}
+
+struct Baking {
+  const BakeOptions& options;
+  const Nvrtc& nvrtc;
+  Cache& cache;
+  std::vector<Group> groups;
+};
+
+// The nth image of groups times targets; nothing if it is kept already.
+bool compile(const Baking& b, size_t n, std::string* log) {
+  const Group& g = b.groups[n / b.options.targets.size()];
+  const Target& target = b.options.targets[n % b.options.targets.size()];
+  const Hash key = key_of(g, b.nvrtc, target);
+  Image image;
+  if (b.cache.read(key, &image)) return true;
+  std::string bytes;
+  if (!b.nvrtc.compile(g.unit, target, &bytes, log)) {
+    *log = str("{} for {}: {}", g.unit.name, to_string(target), *log);
+    return false;
+  }
+  b.cache.write({key}, Image::make(std::move(bytes)));
+  return true;
+}
+
+// NVRTC's own threads gain nothing, so each process compiles a share; the
+// images come back by the folder.
+void compile_shares(const Baking& b, size_t images) {
+  const int n = b.options.processes;
+  std::vector<pid_t> children;
+  for (int i = 1; i < n; ++i) {
+    const pid_t child = fork();
+    SY_CHECK(child >= 0, Error, "[cuda] cannot start a process");
+    if (child == 0) {
+      std::string log;
+      for (size_t k = static_cast<size_t>(i); k < images;
+           k += static_cast<size_t>(n)) {
+        compile(b, k, &log);  // what fails is told later
+      }
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  std::string log;
+  for (size_t k = 0; k < images; k += static_cast<size_t>(n)) {
+    compile(b, k, &log);
+  }
+  for (const pid_t child : children) {
+    while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    const char* const folder = std::getenv("TMPDIR");
+    path_ = str("{}/sy-bake-XXXXXX", folder == nullptr ? "/tmp" : folder);
+    SY_CHECK(mkdtemp(path_.data()) != nullptr, Error, "[cuda] cannot make {}",
+             path_);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+Baked bake(const BakeOptions& options) {
+  Baked out;
+  std::vector<Group> groups = groups_of(units_of(options), &out);
+  std::string why;
+  const Nvrtc* const nvrtc = Nvrtc::get(&why);
+  SY_CHECK(nvrtc != nullptr, Error, "[cuda] there is no NVRTC: {}", why);
+  const TemporaryFolder temporary;
+  Cache cache(options.kept.empty() ? temporary.path() : options.kept,
+              uint64_t{2} << 30);
+  SY_CHECK(cache.why_off().empty(), Error, "[cuda] {}", cache.why_off());
+  Baking b{options, *nvrtc, cache, std::move(groups)};
+  const size_t images = b.groups.size() * options.targets.size();
+  compile_shares(b, images);
+
+  std::vector<PackItem> items;
+  for (size_t k = 0; k < images; ++k) {
+    const Group& g = b.groups[k / options.targets.size()];
+    const Target& target = options.targets[k % options.targets.size()];
+    std::string log;
+    Image image;
+    if (!compile(b, k, &log)) {
+      out.errors.push_back(std::move(log));
+    } else if (cache.read(key_of(g, *nvrtc, target), &image)) {
+      items.push_back({g.keys, {target}, std::string(image.bytes)});
+    }
+  }
+  if (out.errors.empty() && !options.pack.empty()) {
+    write_pack(options.pack, items);
+  }
+  return out;
+}
+
+}  // namespace sy::cuda
