@@ -1,0 +1,9 @@
+#pragma once
+
+#include "functors/primitive.cuh"
+
+// What the elementary functions of both float types are made of.
+
+namespace sy::cuda::functors {
+#include "backends/cpu/program/functors/math64.inc"
+}  // namespace sy::cuda::functors

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "std.cuh"
+
+// What a printed program calls: f32::add(a, b) is the primitive add on
+// registers of float. The files beside this one define the functions, each of
+// the functors of one file of backends/cpu/program/functors, by its list.
+//
+// In them SY_FUNCTOR is defined, as list.inc asks for, for a single namespace:
+// bools and bytes are one C++ type.
+
+namespace sy::cuda::functors {
+
+// Takes a functor's way for hard arguments where they are (Note [Scalar
+// functors] in environment.h).
+template <class F, class... A>
+SY_FN auto one_of(int, A... a) -> decltype(F::special(a...), F::f(a...)) {
+  if (F::special(a...)) return F::slow(a...);
+  return F::f(a...);
+}
+template <class F, class... A>
+SY_FN auto one_of(long, A... a) -> decltype(F::f(a...)) {
+  return F::f(a...);
+}
+template <class F, class... A>
+SY_FN auto one(A... a) {
+  return one_of<F>(0, a...);
+}
+
+}  // namespace sy::cuda::functors
+
+#define SY_PRIMITIVE(primitive, type, functor)           \
+  namespace sy::cuda::type {                             \
+  template <class... A>                                  \
+  SY_FN auto primitive(A... a) {                         \
+    return functors::one<functors::functor>(a...);       \
+  }                                                      \
+  }

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "functors/primitive.cuh"
+
+// The special functions: see annotate.py. Calls, as they are long.
+
+#define SY_FN_SPECIAL __device__ __noinline__
+
+namespace sy::cuda::functors {
+
+namespace special {
+#include "functors/special_error.inc"
+#include "functors/special_gamma.inc"
+// Those of polynomials call these.
+#include "functors/special_bessel.inc"
+#include "functors/special_polynomial.inc"
+}  // namespace special
+
+#include "backends/cpu/program/functors/special.inc"
+
+}  // namespace sy::cuda::functors
+
+#define SY_FUNCTOR(p, t, F) SY_PRIMITIVE(p, t, F)
+#define SY_LIST_SPECIAL
+#include "backends/cpu/program/functors/list.inc"

@@ -1,0 +1,313 @@
+#pragma once
+
+#include "block.cuh"
+#include "places.cuh"
+#include "reduce_params.cuh"
+
+// The shell of reductions: which thread reads what, and in which order
+// accumulators are combined. What is computed is an Op:
+//
+//   struct Op {
+//     const ReduceHead& p;
+//     struct Acc;                          // the accumulators
+//     struct Vector; struct Item;          // 16 bytes of elements; an element
+//     int size();                          // bytes of an element
+//     Item item(const Vector&, int j);
+//     Item load(const char*);
+//     Acc map(Item, int64_t index);        // of the element in its result
+//     Acc combine(Acc, Acc);               // the left one has the lower lane
+//     Acc nothing();                       // of no elements
+//     void finish(Acc, int64_t result);    // stores results
+//     void keep(Acc, int64_t at);          // stores into planes
+//     Acc kept(int64_t at);                // reads from planes
+//   };
+//
+// The order is a function of the sizes, of strides and of the addresses modulo
+// 16. Blocks have kReduceThreads threads.
+
+namespace sy::cuda {
+
+// An accumulator that may have no elements yet.
+template <class Op>
+struct Gathering {
+  const Op& op;
+  typename Op::Acc acc;
+  bool any;
+
+  __device__ __forceinline__ explicit Gathering(const Op& o)
+      : op(o), any(false) {}
+  __device__ __forceinline__ void add(const typename Op::Acc& x) {
+    acc = any ? op.combine(acc, x) : x;
+    any = true;
+  }
+};
+
+template <class Op>
+struct Combine {
+  const Op& op;
+  __device__ __forceinline__ typename Op::Acc operator()(
+      const typename Op::Acc& a, const typename Op::Acc& b) const {
+    return op.combine(a, b);
+  }
+};
+
+template <class Op>
+__device__ __forceinline__ void put(const Op& op, const typename Op::Acc& acc,
+                                    int64_t piece, int64_t result) {
+  if (op.p.finish != 0) {
+    op.finish(acc, result);
+  } else {
+    op.keep(acc, piece * op.p.kept + result);
+  }
+}
+
+__device__ __forceinline__ int64_t offset_in(const Walk<1>& w, int64_t i) {
+  int64_t at[1];
+  places(w, i, at);
+  return at[0];
+}
+
+constexpr int kInFlight = 4;
+
+// Elements [from, upto) of a row that lies together, of this lane. Returns how
+// many lanes have any.
+template <class Op>
+__device__ __forceinline__ int64_t gather_together(Gathering<Op>& g,
+                                                   const char* row,
+                                                   int64_t from, int64_t upto,
+                                                   int lane, int lanes) {
+  using Vector = typename Op::Vector;
+  const Op& op = g.op;
+  const int size = op.size();
+  const int each = 16 / size;
+  const char* const first = row + from * size;
+  const int64_t n = upto - from;
+  const auto apart = reinterpret_cast<uint64_t>(first) & 15;
+  int64_t head = apart == 0 ? 0 : static_cast<int64_t>(16 - apart) / size;
+  if (head > n) head = n;
+  const int64_t vectors = (n - head) / each;
+  const int64_t tail = head + vectors * each;
+  for (int64_t i = lane; i < head; i += lanes) {
+    g.add(op.map(op.load(first + i * size), from + i));
+  }
+  const auto* const body = reinterpret_cast<const Vector*>(first + head * size);
+  const auto add_vector = [&](const Vector& v, int64_t at) {
+    const int64_t index = from + head + at * each;
+    typename Op::Acc sum = op.map(op.item(v, 0), index);
+#pragma unroll
+    for (int j = 1; j < each; ++j) {
+      sum = op.combine(sum, op.map(op.item(v, j), index + j));
+    }
+    g.add(sum);
+  };
+  int64_t i = lane;
+  for (; i + (kInFlight - 1) * lanes < vectors; i += kInFlight * lanes) {
+    Vector v[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) v[k] = body[i + k * lanes];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) add_vector(v[k], i + k * lanes);
+  }
+  for (; i < vectors; i += lanes) add_vector(body[i], i);
+  for (int64_t k = tail + lane; k < n; k += lanes) {
+    g.add(op.map(op.load(first + k * size), from + k));
+  }
+  int64_t most = n - tail;
+  if (most < head) most = head;
+  if (most < vectors) most = vectors;
+  return most;
+}
+
+// Elements [from, upto), every `step`th from `from` on, wherever they lie.
+template <class Op>
+__device__ __forceinline__ void gather_apart(Gathering<Op>& g, const char* row,
+                                             int64_t from, int64_t upto,
+                                             int64_t step) {
+  const Op& op = g.op;
+  const Walk<1>& w = op.p.reduce;
+  int64_t i = from;
+  for (; i + (kInFlight - 1) * step < upto; i += kInFlight * step) {
+    typename Op::Item x[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      x[k] = op.load(row + offset_in(w, i + k * step));
+    }
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) g.add(op.map(x[k], i + k * step));
+  }
+  for (; i < upto; i += step) {
+    g.add(op.map(op.load(row + offset_in(w, i)), i));
+  }
+}
+
+// p.lanes threads make a result: where its elements lie closer together than
+// results do.
+template <class Op>
+__device__ __forceinline__ void reduce_rows(const Op& op) {
+  using Acc = typename Op::Acc;
+  const ReduceHead& p = op.p;
+  __shared__ Acc room[kReduceThreads / kWarpSize];
+  const int lanes = p.lanes;
+  const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+  const int rows = kReduceThreads / lanes;
+  const int64_t blocks = (p.kept + rows - 1) / rows * p.pieces;
+  for (int64_t b = blockIdx.x; b < blocks; b += gridDim.x) {
+    const int64_t piece = b % p.pieces;
+    const int64_t result = b / p.pieces * rows + threadIdx.x / lanes;
+    Gathering<Op> g(op);
+    int64_t valid = 0;
+    if (result < p.kept) {
+      const char* const row = p.data + offset_in(p.keep, result);
+      const int64_t from = piece * p.piece;
+      const int64_t upto =
+          from + p.piece < p.reduced ? from + p.piece : p.reduced;
+      if (p.wide != 0) {
+        valid = gather_together(g, row, from, upto, lane, lanes);
+      } else {
+        valid = upto - from;
+        gather_apart(g, row, from + lane, upto, lanes);
+      }
+      if (!g.any) g.acc = op.nothing();
+    } else {
+      g.acc = op.nothing();
+    }
+    if (valid > lanes) valid = lanes;
+    g.acc = reduce_group(g.acc, lanes, valid, room, Combine<Op>{op});
+    if (result < p.kept && lane == 0) put(op, g.acc, piece, result);
+    if (lanes > kWarpSize) __syncthreads();
+  }
+}
+
+// Combines what the threads of a column have, in the first of them. There are
+// p.lanes columns.
+template <class Op>
+__device__ __forceinline__ void combine_column(const Op& op,
+                                               typename Op::Acc& acc,
+                                               typename Op::Acc* room,
+                                               int64_t valid) {
+  const int lanes = op.p.lanes;
+  const int t = static_cast<int>(threadIdx.x);
+  const int y = t / lanes;
+  __syncthreads();
+  room[t] = acc;
+  __syncthreads();
+  for (int d = kReduceThreads / lanes / 2; d > 0; d /= 2) {
+    if (y < d && y + d < valid) {
+      room[t] = op.combine(room[t], room[t + d * lanes]);
+    }
+    __syncthreads();
+  }
+  acc = room[t];
+}
+
+// Neighbouring threads make neighbouring results; kReduceThreads / p.lanes
+// threads share one.
+template <class Op>
+__device__ __forceinline__ void reduce_columns(const Op& op) {
+  using Acc = typename Op::Acc;
+  using Vector = typename Op::Vector;
+  const ReduceHead& p = op.p;
+  __shared__ Acc room[kReduceThreads];
+  const int lanes = p.lanes;
+  const int x = static_cast<int>(threadIdx.x) & (lanes - 1);
+  const int y = static_cast<int>(threadIdx.x) / lanes;
+  const int rows = kReduceThreads / lanes;
+  const int each = p.wide != 0 ? 16 / op.size() : 1;
+  const int64_t strips = (p.kept + lanes * each - 1) / (lanes * each);
+  for (int64_t b = blockIdx.x; b < strips * p.pieces; b += gridDim.x) {
+    const int64_t piece = b / strips;
+    const int64_t result = (b % strips * lanes + x) * each;
+    const int64_t from = piece * p.piece;
+    const int64_t upto =
+        from + p.piece < p.reduced ? from + p.piece : p.reduced;
+    const bool there = result < p.kept;
+    const char* const top =
+        there ? p.data + offset_in(p.keep, result) : nullptr;
+    if (p.wide == 0) {
+      Gathering<Op> g(op);
+      if (there) gather_apart(g, top, from + y, upto, rows);
+      if (!g.any) g.acc = op.nothing();
+      combine_column(op, g.acc, room, upto - from);
+      if (there && y == 0) put(op, g.acc, piece, result);
+      continue;
+    }
+    Acc acc[Op::kMostEach];
+    bool any = false;
+    if (there) {
+      const auto add = [&](const Vector& v, int64_t k) {
+#pragma unroll
+        for (int j = 0; j < Op::kMostEach; ++j) {
+          if (j >= each) break;
+          const Acc m = op.map(op.item(v, j), k);
+          acc[j] = any ? op.combine(acc[j], m) : m;
+        }
+        any = true;
+      };
+      const auto at = [&](int64_t k) {
+        return *reinterpret_cast<const Vector*>(top + offset_in(p.reduce, k));
+      };
+      int64_t k = from + y;
+      for (; k + (kInFlight - 1) * rows < upto; k += kInFlight * rows) {
+        Vector v[kInFlight];
+#pragma unroll
+        for (int f = 0; f < kInFlight; ++f) v[f] = at(k + f * rows);
+#pragma unroll
+        for (int f = 0; f < kInFlight; ++f) add(v[f], k + f * rows);
+      }
+      for (; k < upto; k += rows) add(at(k), k);
+    }
+#pragma unroll
+    for (int j = 0; j < Op::kMostEach; ++j) {
+      if (j >= each) break;
+      Acc one = any ? acc[j] : op.nothing();
+      combine_column(op, one, room, upto - from);
+      if (there && y == 0) put(op, one, piece, result + j);
+    }
+  }
+}
+
+// The second pass: p.pieces accumulators of each result. Threads as above.
+template <class Op>
+__device__ __forceinline__ void reduce_pieces(const Op& op) {
+  using Acc = typename Op::Acc;
+  const ReduceHead& p = op.p;
+  __shared__ Acc room[kReduceThreads];
+  const int lanes = p.lanes;
+  const int x = static_cast<int>(threadIdx.x) & (lanes - 1);
+  const int y = static_cast<int>(threadIdx.x) / lanes;
+  const int rows = kReduceThreads / lanes;
+  const int64_t strips = (p.kept + lanes - 1) / lanes;
+  for (int64_t b = blockIdx.x; b < strips; b += gridDim.x) {
+    const int64_t result = b * lanes + x;
+    Gathering<Op> g(op);
+    if (result < p.kept) {
+      for (int64_t k = y; k < p.pieces; k += rows) {
+        g.add(op.kept(k * p.kept + result));
+      }
+    }
+    if (!g.any) g.acc = op.nothing();
+    combine_column(op, g.acc, room, p.pieces);
+    if (result < p.kept && y == 0) op.finish(g.acc, result);
+  }
+}
+
+// The elements of an Op that are of one type.
+template <class E>
+struct TypedElements {
+  static constexpr int kMostEach = 16 / sizeof(E);
+  using Item = E;
+  struct __align__(16) Vector {
+    E items[kMostEach];
+  };
+  __device__ __forceinline__ static constexpr int size() {
+    return static_cast<int>(sizeof(E));
+  }
+  __device__ __forceinline__ static E item(const Vector& v, int j) {
+    return v.items[j];
+  }
+  __device__ __forceinline__ static E load(const char* at) {
+    return *reinterpret_cast<const E*>(at);
+  }
+};
+
+}  // namespace sy::cuda

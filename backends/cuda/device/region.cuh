@@ -1,0 +1,125 @@
+#pragma once
+
+#include "reduce.cuh"
+#include "region_params.cuh"
+
+// The shells of regions. What is computed is an Op:
+//
+//   struct Op {
+//     const Params& p;
+//     struct In;                              // an element of each input
+//     In load(const int64_t (&at)[n]);        // at these bytes of each operand
+//     void compute(In, const int64_t (&at)[n]);   // and stores (region_walk)
+//     Acc map(In);                            // and as in device/reduce.cuh
+//   };
+
+namespace sy::cuda {
+
+template <class Op, int kOperands>
+__device__ __forceinline__ void region_walk(const Op& op) {
+  const auto& p = op.p;
+  const int64_t step = index_stride();
+  int64_t i = first_index();
+  for (; i + (kInFlight - 1) * step < p.numel; i += kInFlight * step) {
+    int64_t at[kInFlight][kOperands];
+    typename Op::In in[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      places(p.walk, i + k * step, at[k]);
+      in[k] = op.load(at[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) op.compute(in[k], at[k]);
+  }
+  for (; i < p.numel; i += step) {
+    int64_t at[kOperands];
+    places(p.walk, i, at);
+    op.compute(op.load(at), at);
+  }
+}
+
+// Elements [from, upto) of the reduced dims, every `step`th, of the results at
+// `base`.
+template <class Op, int kOperands>
+__device__ __forceinline__ void gather_region(Gathering<Op>& g,
+                                              const int64_t (&base)[kOperands],
+                                              int64_t from, int64_t upto,
+                                              int64_t step) {
+  const Op& op = g.op;
+  const auto load = [&](int64_t k) {
+    int64_t at[kOperands];
+    places(op.p.reduced_walk, k, at);
+#pragma unroll
+    for (int o = 0; o < kOperands; ++o) at[o] += base[o];
+    return op.load(at);
+  };
+  int64_t i = from;
+  for (; i + (kInFlight - 1) * step < upto; i += kInFlight * step) {
+    typename Op::In in[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) in[k] = load(i + k * step);
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) g.add(op.map(in[k]));
+  }
+  for (; i < upto; i += step) g.add(op.map(load(i)));
+}
+
+// As reduce_rows.
+template <class Op, int kOperands>
+__device__ __forceinline__ void region_rows(const Op& op) {
+  const auto& p = op.p;
+  __shared__ typename Op::Acc room[kReduceThreads / kWarpSize];
+  const int lanes = p.lanes;
+  const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+  const int rows = kReduceThreads / lanes;
+  const int64_t blocks = (p.kept + rows - 1) / rows * p.pieces;
+  for (int64_t b = blockIdx.x; b < blocks; b += gridDim.x) {
+    const int64_t piece = b % p.pieces;
+    const int64_t result = b / p.pieces * rows + threadIdx.x / lanes;
+    Gathering<Op> g(op);
+    int64_t valid = 0;
+    if (result < p.kept) {
+      const int64_t from = piece * p.piece;
+      const int64_t upto =
+          from + p.piece < p.reduced ? from + p.piece : p.reduced;
+      valid = upto - from < lanes ? upto - from : lanes;
+      int64_t base[kOperands];
+      places(p.kept_walk, result, base);
+      gather_region(g, base, from + lane, upto, lanes);
+    }
+    if (!g.any) g.acc = op.nothing();
+    g.acc = reduce_group(g.acc, lanes, valid, room, Combine<Op>{op});
+    if (result < p.kept && lane == 0) put(op, g.acc, piece, result);
+    if (lanes > kWarpSize) __syncthreads();
+  }
+}
+
+// As reduce_columns.
+template <class Op, int kOperands>
+__device__ __forceinline__ void region_columns(const Op& op) {
+  const auto& p = op.p;
+  __shared__ typename Op::Acc room[kReduceThreads];
+  const int lanes = p.lanes;
+  const int x = static_cast<int>(threadIdx.x) & (lanes - 1);
+  const int y = static_cast<int>(threadIdx.x) / lanes;
+  const int rows = kReduceThreads / lanes;
+  const int64_t strips = (p.kept + lanes - 1) / lanes;
+  for (int64_t b = blockIdx.x; b < strips * p.pieces; b += gridDim.x) {
+    const int64_t piece = b / strips;
+    const int64_t result = b % strips * lanes + x;
+    const int64_t from = piece * p.piece;
+    const int64_t upto =
+        from + p.piece < p.reduced ? from + p.piece : p.reduced;
+    Gathering<Op> g(op);
+    if (result < p.kept) {
+      int64_t base[kOperands];
+      places(p.kept_walk, result, base);
+      gather_region(g, base, from + y, upto, rows);
+    }
+    if (!g.any) g.acc = op.nothing();
+    combine_column(op, g.acc, room, upto - from);
+    if (result < p.kept && y == 0) put(op, g.acc, piece, result);
+  }
+}
+
+}  // namespace sy::cuda

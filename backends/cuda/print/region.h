@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aten/backend/region.h"
+#include "backends/cuda/print/reduce.h"
+
+// Pieces of regions as kernels, for the shells in device/region.cuh.
+
+namespace sy::cuda::print {
+
+// One kernel of a region: some of its nodes, on elements of some values that
+// are in memory. Borrows the region.
+struct RegionText {
+  const Region* region = nullptr;
+  const RegionValues* values = nullptr;
+  std::vector<int> inputs;  // values in memory, in the order of operands
+  std::vector<int> nodes;   // pointwise ones, in order
+  // The outputs that the kernel stores, or the reduction that it makes.
+  std::vector<int> outputs;
+  int reduction = -1;
+
+  int first_value(int node) const;  // of a node's results
+};
+
+// What the numbers of a kernel are: of the call's, in order. Those of a
+// reduction are followed by the accumulators of no elements.
+std::vector<int> region_numbers(const RegionText& text);
+// The type in which a reduction's accumulators are.
+program::ComputeType region_accumulated(const RegionNode& node);
+
+std::string print_region_walk(const std::string& name, const RegionText& text);
+std::string print_region_reduce(const std::string& name, const RegionText& text,
+                                ReduceShell shell);
+
+}  // namespace sy::cuda::print
