@@ -1,0 +1,111 @@
+// Runs any element program on any operands, at once: what a call takes until
+// the kernel of its program is compiled. Registers are in shared memory.
+
+#include "kernel.cuh"
+
+#include "element.cuh"
+#include "interpret.cuh"
+#include "interpret_params.cuh"
+
+namespace sy::cuda {
+
+// By the numbers of ScalarType.
+template <class F>
+__device__ __forceinline__ void visit_element(int dtype, const F& f) {
+  switch (dtype) {
+    case 0: return f(uint8_t());
+    case 1: return f(int8_t());
+    case 2: return f(int16_t());
+    case 3: return f(int32_t());
+    case 4: return f(int64_t());
+    case 5: return f(half16());
+    case 6: return f(float());
+    case 7: return f(double());
+    case 8: return f(bool_byte());
+    default: return f(bfloat16());
+  }
+}
+
+#ifdef SY_TYPE_b8
+constexpr bool kOfBools = true;
+#else
+constexpr bool kOfBools = false;
+#endif
+
+__device__ inline Number load_register(const void* from, int dtype,
+                                       bool is_bool) {
+  Number r;
+  r.i64 = 0;
+  visit_element(dtype, [&](auto element) {
+    const auto x = *static_cast<const decltype(element)*>(from);
+    if (kOfBools || is_bool) {
+      r.b8 = load_bool(x);
+    } else {
+      r.SY_TYPE = load_value<Stepped>(x);
+    }
+  });
+  return r;
+}
+
+__device__ inline void store_register(void* to, int dtype, bool is_bool,
+                                      Number r) {
+  visit_element(dtype, [&](auto element) {
+    using E = decltype(element);
+    E& x = *static_cast<E*>(to);
+    if (kOfBools || is_bool) {
+      x = store_bool<E>(r.b8);
+    } else {
+      x = store_value<E>(static_cast<Stepped>(r.SY_TYPE));
+    }
+  });
+}
+
+}  // namespace sy::cuda
+
+SY_KERNEL(interpret, InterpretParams, 256) {
+  Number* const mine =
+      reinterpret_cast<Number*>(dynamic_shared()) + threadIdx.x;
+  const unsigned apart = blockDim.x;
+  const auto set_number = [&](int reg, int number) {
+    mine[reg * apart].i64 = static_cast<long long>(p.numbers[number]);
+  };
+  for (int i = 0; i < p.uniforms; ++i) set_number(p.inputs + i, i);
+  const unsigned char* const steps =
+      p.steps_elsewhere != nullptr ? p.steps_elsewhere : &p.step[0][0];
+  int divided = 0;
+  for (int64_t i = first_index(); i < p.n; i += index_stride()) {
+    int64_t at[kInterpretedOperands] = {};
+    int64_t rest = i;
+    for (int d = 0; d < p.dims; ++d) {
+      const int64_t next = d + 1 < p.dims ? rest / p.sizes[d] : 0;
+      const int64_t column = rest - next * p.sizes[d];
+      for (int k = 0; k < p.inputs + p.results; ++k) {
+        at[k] += column * p.strides[k][d];
+      }
+      rest = next;
+    }
+    int number = p.uniforms;
+    for (int k = 0; k < p.inputs; ++k) {
+      if ((p.immediate >> k & 1) != 0) {
+        set_number(k, number++);
+        continue;
+      }
+      mine[k * apart] =
+          load_register(static_cast<const char*>(p.data[k]) + at[k],
+                        p.dtypes[k], (p.bool_inputs >> k & 1) != 0);
+    }
+    for (int k = 0; k < p.steps; ++k) {
+      const unsigned char* const s = steps + 5 * k;
+      mine[s[1] * apart] =
+          run_step(static_cast<Prim>(s[0]), mine[s[2] * apart],
+                   mine[s[3] * apart], mine[s[4] * apart], divided);
+    }
+    for (int k = 0; k < p.results; ++k) {
+      const int operand = p.inputs + k;
+      store_register(static_cast<char*>(p.data[operand]) + at[operand],
+                     p.dtypes[operand], p.result_is_bool[k] != 0,
+                     mine[p.result[k] * apart]);
+    }
+  }
+  if (divided != 0) report(p.head, Fault::kDivision, -1, 0, 0);
+}
