@@ -1,0 +1,178 @@
+#include "test/backends/cuda/numeric_fixture.h"
+
+namespace sy::cuda::testing {
+namespace {
+
+struct Case {
+  const char* name;
+  std::vector<int64_t> input, weight, stride, padding, dilation;
+  bool transposed = false;
+  std::vector<int64_t> output_padding = {0};
+  int64_t groups = 1;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> list = {
+      {"one tap", {2, 3, 4, 5}, {6, 3, 1, 1}, {1}, {0}, {1}},
+      {"three by three", {2, 3, 7, 6}, {4, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}},
+      {"steps", {1, 2, 9, 8}, {3, 2, 3, 2}, {2, 3}, {1, 0}, {1, 1}},
+      {"far taps", {1, 2, 9, 11}, {3, 2, 3, 3}, {1, 2}, {2, 1}, {3, 2}},
+      {"groups", {2, 6, 5, 5}, {9, 2, 3, 3}, {1}, {1}, {1}, false, {0}, 3},
+      {"a group each",
+       {2, 5, 6, 6},
+       {5, 1, 3, 3},
+       {1},
+       {1},
+       {1},
+       false,
+       {0},
+       5},
+      {"one dim", {2, 3, 20}, {4, 3, 5}, {2}, {2}, {2}},
+      {"three dims",
+       {1, 2, 4, 5, 6},
+       {3, 2, 2, 3, 2},
+       {1, 2, 1},
+       {1, 0, 1},
+       {1, 1, 2}},
+      {"transposed",
+       {2, 3, 4, 5},
+       {3, 4, 3, 3},
+       {2, 1},
+       {1, 0},
+       {1, 2},
+       true,
+       {1, 0}},
+      {"transposed groups", {1, 4, 5}, {4, 3, 4}, {3}, {1}, {2}, true, {1}, 2},
+      {"transposed three dims",
+       {1, 2, 3, 2, 3},
+       {2, 2, 2, 2, 2},
+       {2},
+       {0},
+       {1},
+       true,
+       {1}},
+      {"many channels", {1, 70, 3, 3}, {66, 70, 2, 2}, {1}, {0}, {1}},
+      {"no images", {0, 3, 4, 4}, {2, 3, 3, 3}, {1}, {0}, {1}},
+      {"no channels", {2, 0, 4, 4}, {2, 0, 3, 3}, {1}, {0}, {1}},
+  };
+  return list;
+}
+
+Tensor wide(const Tensor& t) {
+  return is_floating_type(t.scalar_type()) ? t.to(kDouble) : t;
+}
+
+Tensor forward(const Case& c, const Tensor& x, const Tensor& w,
+               const std::optional<Tensor>& bias) {
+  return convolution(x, w, bias, c.stride, c.padding, c.dilation, c.transposed,
+                     c.output_padding, c.groups);
+}
+
+int64_t outputs(const Case& c) {
+  return c.transposed ? c.weight[1] * c.groups : c.weight[0];
+}
+double size_of(const Case& c) {
+  double terms = 1;
+  for (const int64_t v : c.weight) terms *= static_cast<double>(v + 1);
+  return 60 * std::sqrt(terms);
+}
+
+TEST(Convolution, forward_of_every_case_and_dtype) {
+  for (const ScalarType dtype :
+       {kFloat, kDouble, kHalf, kBFloat16, kLong, kShort}) {
+    for (const Case& c : cases()) {
+      const Pair x = pair(numbers(c.input, dtype, 1));
+      const Pair w = pair(numbers(c.weight, dtype, 2));
+      const Pair b = view(
+          pair(numbers({2 * outputs(c)}, dtype, 3)),
+          [&](const Tensor& t) { return t.slice(0, 0, 2 * outputs(c), 2); });
+      EXPECT_TRUE(near(forward(c, wide(x.cpu), wide(w.cpu), std::nullopt),
+                       forward(c, x.cuda, w.cuda, std::nullopt), dtype,
+                       size_of(c)))
+          << dtype << " " << c.name;
+      EXPECT_TRUE(near(forward(c, wide(x.cpu), wide(w.cpu), wide(b.cpu)),
+                       forward(c, x.cuda, w.cuda, b.cuda), dtype, size_of(c)))
+          << dtype << " " << c.name << " with bias";
+    }
+  }
+}
+
+TEST(Convolution, layouts_are_read_and_written_as_they_are) {
+  for (const Case& c : cases()) {
+    if (c.input.size() != 4 || c.input[1] == 0) continue;
+    const auto last = [](const Tensor& t) {
+      return t.contiguous(MemoryFormat::ChannelsLast);
+    };
+    const Pair x = view(pair(numbers(c.input, kFloat, 1)), last);
+    const Pair w = view(pair(numbers(c.weight, kFloat, 2)), last);
+    const Tensor y = forward(c, x.cuda, w.cuda, std::nullopt);
+    const Tensor expected = forward(c, x.cpu, w.cpu, std::nullopt);
+    EXPECT_TRUE(near(wide(expected), y, kFloat, size_of(c))) << c.name;
+    EXPECT_EQ(y.strides(), expected.strides()) << c.name;
+    const Pair odd = laid_out(c.input, LaidOut::kTransposed, kFloat);
+    EXPECT_TRUE(near(forward(c, wide(odd.cpu), wide(w.cpu), std::nullopt),
+                     forward(c, odd.cuda, w.cuda, std::nullopt), kFloat,
+                     size_of(c)))
+        << c.name;
+  }
+}
+
+TEST(Convolution, backward_of_every_case) {
+  for (const ScalarType dtype : {kFloat, kDouble, kBFloat16}) {
+    for (const Case& c : cases()) {
+      const Pair x = pair(numbers(c.input, dtype, 1));
+      const Pair w = pair(numbers(c.weight, dtype, 2));
+      const Tensor y = forward(c, x.cpu, w.cpu, std::nullopt);
+      const Pair g = pair(numbers(y.sizes(), dtype, 4));
+      const auto run = [&](const Tensor& grad, const Tensor& input,
+                           const Tensor& weight, std::array<bool, 3> mask) {
+        return convolution_backward(
+            grad, input, weight, std::nullopt, c.stride, c.padding, c.dilation,
+            c.transposed, c.output_padding, c.groups, ArrayRef<bool>(mask));
+      };
+      const auto [ex, ew, eb] =
+          run(wide(g.cpu), wide(x.cpu), wide(w.cpu), {true, true, true});
+      const auto [ax, aw, ab] = run(g.cuda, x.cuda, w.cuda, {true, true, true});
+      const double size = size_of(c) * 4;
+      EXPECT_TRUE(near(ex, ax, dtype, size)) << dtype << " " << c.name;
+      EXPECT_TRUE(near(ew, aw, dtype, size)) << dtype << " " << c.name;
+      EXPECT_TRUE(near(eb, ab, dtype, size)) << dtype << " " << c.name;
+      const auto [nx, only, nb] =
+          run(g.cuda, x.cuda, w.cuda, {false, true, false});
+      EXPECT_FALSE(nx.defined() || nb.defined());
+      EXPECT_TRUE(same(aw.to(kCPU), only)) << c.name;
+    }
+  }
+}
+
+// A weight's sums are cut in parts; each call adds them in the same order.
+TEST(Convolution, weights_of_many_places_are_the_same_each_time) {
+  const Pair x = pair(numbers({4, 3, 40, 40}, kFloat, 1));
+  const Pair g = pair(numbers({4, 5, 38, 38}, kFloat, 2));
+  const Pair w = pair(numbers({5, 3, 3, 3}, kFloat, 3));
+  const auto by_weight = [](const Tensor& grad, const Tensor& input,
+                            const Tensor& weight) {
+    const std::array<bool, 3> mask = {false, true, false};
+    return std::get<1>(convolution_backward(grad, input, weight, std::nullopt,
+                                            {1}, {0}, {1}, false, {0}, 1,
+                                            ArrayRef<bool>(mask)));
+  };
+  const Tensor once = by_weight(g.cuda, x.cuda, w.cuda);
+  EXPECT_TRUE(near(by_weight(wide(g.cpu), wide(x.cpu), wide(w.cpu)), once,
+                   kFloat, 5000));
+  EXPECT_TRUE(same(once.to(kCPU), by_weight(g.cuda, x.cuda, w.cuda)));
+}
+
+TEST(Convolution, errors_are_those_of_the_cpu) {
+  const Tensor x = pair(numbers({1, 3, 4, 4}, kFloat)).cuda;
+  const Tensor w = pair(numbers({2, 3, 5, 5}, kFloat)).cuda;
+  EXPECT_THROW(convolution(x, w, std::nullopt, {1}, {0}, {1}, false, {0}, 1),
+               ValueError);
+  EXPECT_THROW(convolution(x, w, std::nullopt, {0}, {1}, {1}, false, {0}, 1),
+               ValueError);
+  EXPECT_THROW(convolution(x, w, std::nullopt, {1}, {1}, {1}, false, {0}, 2),
+               ValueError);
+}
+
+}  // namespace
+}  // namespace sy::cuda::testing

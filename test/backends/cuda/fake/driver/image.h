@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstddef>
+
+#include "backends/cuda/driver/api.h"
+
+// What cuModuleLoadData is given: a shared object that the fake NVRTC made, or
+// something else, which it refuses as the driver refuses what is not for it.
+
+namespace fake_cuda {
+
+// kSuccess for a shared object of the host, whose size is written.
+sy::cuda::driver::Result classify_image(const void* image, size_t* bytes);
+
+}  // namespace fake_cuda

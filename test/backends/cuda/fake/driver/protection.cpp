@@ -1,0 +1,128 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "test/backends/cuda/fake/driver/address_space.h"
+#include "test/backends/cuda/fake/driver/memory.h"
+#include "test/backends/cuda/fake/emulator/executor.h"
+
+// Memory of devices that is opened by the access itself.
+
+namespace fake_cuda {
+namespace {
+
+constexpr uintptr_t kPage = 4096;
+// What one fault opens: the pages around it that have the same rights.
+constexpr uintptr_t kWindow = 64 * kPage;
+
+// A byte for each page of the device's addresses; most are never touched.
+struct Rights {
+  uintptr_t begin, end;
+  unsigned char* of;
+
+  unsigned char& at(uintptr_t address) const {
+    return of[(address - begin) / kPage];
+  }
+};
+
+bool open_for_work(const void* p, bool write) noexcept;
+
+const Rights& rights() {
+  static const Rights* const made = [] {
+    const AddressSpace& a = addresses();
+    auto* r = new Rights{a.begin, a.end, nullptr};
+    void* table =
+        mmap(nullptr, (a.end - a.begin) / kPage, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table == MAP_FAILED) {
+      std::perror("fake_cuda: no memory for rights");
+      std::abort();
+    }
+    r->of = static_cast<unsigned char*>(table);
+    set_fault_hook(open_for_work);
+    return r;
+  }();
+  return *made;
+}
+
+struct Opened {
+  uintptr_t address;
+  size_t bytes;
+};
+
+// The thread's. Threads that only wait for the device have none.
+struct Work {
+  int depth = 0;
+  std::vector<Opened> opened;
+};
+Work& work() {
+  static thread_local Work w;
+  return w;
+}
+
+bool open_for_work(const void* p, bool write) noexcept {
+  const Rights& r = rights();
+  const auto address = reinterpret_cast<uintptr_t>(p);
+  if (address < r.begin || address >= r.end) return false;
+  const unsigned char allowed = r.at(address);
+  Work& w = work();
+  if (w.depth == 0) {
+    constexpr char kText[] =
+        "fake_cuda: the host touches memory of a device (FAKE_CUDA_PROTECT=0 "
+        "lets it)\n";
+    if (allowed != PROT_NONE) {
+      [[maybe_unused]] const ssize_t n = ::write(2, kText, sizeof kText - 1);
+    }
+    return false;
+  }
+  if (allowed == PROT_NONE || (write && (allowed & PROT_WRITE) == 0)) {
+    return false;
+  }
+  const uintptr_t page = address & ~(kPage - 1);
+  const uintptr_t window = address & ~(kWindow - 1);
+  uintptr_t from = page, to = page + kPage;
+  while (from > std::max(window, r.begin) && r.at(from - kPage) == allowed) {
+    from -= kPage;
+  }
+  while (to < std::min(window + kWindow, r.end) && r.at(to) == allowed) {
+    to += kPage;
+  }
+  w.opened.push_back({from, to - from});
+  return mprotect(reinterpret_cast<void*>(from), to - from, allowed) == 0;
+}
+
+}  // namespace
+
+void set_rights(uintptr_t address, size_t bytes, int allowed) {
+  const Rights& r = rights();
+  const uintptr_t stop = address + bytes;
+  for (; address < stop; address += kPage) {
+    r.at(address) = static_cast<unsigned char>(allowed);
+  }
+}
+
+DeviceAccess::DeviceAccess() {
+  if (!settings().protect) return;
+  rights();
+  Work& w = work();
+  // The handler does not grow it, but for work that touches 256 MB.
+  w.opened.reserve(1024);
+  ++w.depth;
+}
+
+// Other threads that use the same pages open them again.
+DeviceAccess::~DeviceAccess() {
+  if (!settings().protect) return;
+  Work& w = work();
+  if (--w.depth != 0) return;
+  for (const Opened& o : w.opened) {
+    mprotect(reinterpret_cast<void*>(o.address), o.bytes, PROT_NONE);
+  }
+  w.opened.clear();
+}
+
+}  // namespace fake_cuda

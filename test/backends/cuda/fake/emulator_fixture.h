@@ -1,0 +1,57 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "test/backends/cuda/fake/emulator/executor.h"
+
+// Runs kernels of the test's own translation unit. Include it before
+// kernel.cuh.
+
+namespace fake_cuda {
+
+struct Shape {
+  dim3 blocks, threads;
+  size_t shared = 0;
+  uint64_t seed = 1;
+  BlockOrder order = BlockOrder::kAscending;
+};
+
+template <class P>
+Outcome run_kernel(sy_on_host::Kernel kernel, P params, const Shape& shape) {
+  unsigned long long started = 0;
+  params.head.started = &started;
+  params.head.ticket = 41;
+  Grid grid;
+  grid.name = "tested";
+  grid.kernel = kernel;
+  grid.params = &params;
+  grid.blocks = shape.blocks;
+  grid.threads = shape.threads;
+  grid.shared_bytes = shape.shared;
+  grid.seed = shape.seed;
+  grid.order = shape.order;
+  return run_grid(grid);
+}
+
+template <class P>
+void run_well(sy_on_host::Kernel kernel, const P& params, const Shape& shape) {
+  const Outcome outcome = run_kernel(kernel, params, shape);
+  EXPECT_EQ(outcome.ending, Ending::kDone) << outcome.text;
+}
+
+template <class P>
+void expect_failure(sy_on_host::Kernel kernel, const P& params,
+                    const Shape& shape, Ending ending,
+                    const std::string& part) {
+  const Outcome outcome = run_kernel(kernel, params, shape);
+  EXPECT_EQ(outcome.ending, ending) << outcome.text;
+  EXPECT_NE(outcome.text.find(part), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("kernel 'tested', block ("), std::string::npos)
+      << outcome.text;
+}
+
+}  // namespace fake_cuda

@@ -1,0 +1,275 @@
+#include "test/backends/cuda/fake/nvrtc/compile.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
+
+extern char** environ;
+
+namespace fake_nvrtc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Floats are computed as the kernels of the CPU do it: an fma only where the
+// source has one. Aliasing is as lax as NVRTC's.
+constexpr const char* kFlags[] = {
+    "-x",
+    "c++",
+    "-std=c++20",
+    "-O1",
+    "-shared",
+    "-fPIC",
+    "-w",
+    "-fvisibility=hidden",
+    "-mavx2",
+    "-mfma",
+    "-fno-strict-aliasing",
+    "-fno-gnu-unique",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-DSY_CUDA_ON_HOST",
+#ifdef __SANITIZE_ADDRESS__
+    "-fsanitize=address",
+    "-g1",
+#endif
+};
+
+std::string from_environment(const char* name, const std::string& otherwise) {
+  const char* v = std::getenv(name);
+  return v == nullptr || *v == 0 ? otherwise : v;
+}
+
+std::string temporary_folder() { return from_environment("TMPDIR", "/tmp"); }
+
+// Where cuda_on_host.h is: beside this library.
+std::string include_folder() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&include_folder), &info);
+  const std::string library = info.dli_fname == nullptr ? "" : info.dli_fname;
+  return from_environment("FAKE_CUDA_INCLUDE",
+                          fs::path(library).parent_path().string());
+}
+
+std::optional<std::string> read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+bool write_file(const fs::path& path, const std::string& text) {
+  std::error_code ignored;
+  fs::create_directories(path.parent_path(), ignored);
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  return static_cast<bool>(out);
+}
+
+// Two different 64-bit hashes, each part with its length.
+class Hash {
+ public:
+  void add(const std::string& part) {
+    add_number(part.size());
+    for (const char c : part) mix(static_cast<unsigned char>(c));
+  }
+  // The files of a folder that a source may include.
+  void add_folder(const std::string& folder) {
+    std::error_code error;
+    std::vector<fs::path> files;
+    for (fs::recursive_directory_iterator
+             it(folder, fs::directory_options::follow_directory_symlink, error),
+         end;
+         !error && it != end; it.increment(error)) {
+      const std::string kind = it->path().extension().string();
+      if (kind == ".h" || kind == ".cuh" || kind == ".cu") {
+        files.push_back(it->path());
+      }
+    }
+    std::sort(files.begin(), files.end());
+    for (const fs::path& f : files) {
+      add(f.string());
+      add(read_file(f).value_or(""));
+    }
+  }
+  std::string text() const {
+    char t[40];
+    std::snprintf(t, sizeof t, "%016llx%016llx",
+                  static_cast<unsigned long long>(a_),
+                  static_cast<unsigned long long>(b_));
+    return t;
+  }
+
+ private:
+  void add_number(uint64_t n) {
+    for (int i = 0; i < 8; ++i) mix(static_cast<unsigned char>(n >> (8 * i)));
+  }
+  void mix(unsigned char c) {
+    a_ = (a_ ^ c) * 0x100000001b3;
+    b_ = (b_ + c) * 0x9e3779b97f4a7c15;
+    b_ ^= b_ >> 29;
+  }
+  uint64_t a_ = 0xcbf29ce484222325, b_ = 0x2545f4914f6cdd1d;
+};
+
+// The exit status; what it writes to stderr goes to a file.
+int run(const std::vector<std::string>& command, const std::string& log) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 2, log.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  std::vector<char*> arguments;
+  for (const std::string& c : command) {
+    arguments.push_back(const_cast<char*>(c.c_str()));
+  }
+  arguments.push_back(nullptr);
+  pid_t child;
+  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr,
+                                  arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return 127;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+std::string compiler() { return from_environment("FAKE_CUDA_CXX", "g++"); }
+
+// Ends the translation unit: for whom it was compiled, and what makes a
+// thread's copy of the shared variables (driver/launch.h).
+std::string image_trailer(const Options& options) {
+  return "\nextern \"C\" {\n"
+         "__attribute__((visibility(\"default\"))) extern const int "
+         "sy_on_host_target;\n"
+         "const int sy_on_host_target = " +
+         std::to_string(options.target) +
+         ";\n"
+         "__attribute__((visibility(\"default\"))) "
+         "void sy_on_host_touch_shared() {\n"
+         "  static thread_local volatile char touched;\n"
+         "  touched = 1;\n"
+         "}\n"
+         "}\n";
+}
+
+std::vector<std::string> command_for(const Options& options) {
+  std::vector<std::string> command = {compiler()};
+  command.insert(command.end(), std::begin(kFlags), std::end(kFlags));
+  command.insert(command.end(), options.arguments.begin(),
+                 options.arguments.end());
+  command.push_back("-I" + include_folder());
+  return command;
+}
+
+// A folder for one compilation, removed at the end.
+class WorkFolder {
+ public:
+  WorkFolder() {
+    std::string pattern = temporary_folder() + "/fake_nvrtc_XXXXXX";
+    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string without(std::string text, const std::string& part) {
+  for (size_t at; (at = text.find(part)) != std::string::npos;) {
+    text.erase(at, part.size());
+  }
+  return text;
+}
+
+}  // namespace
+
+Compiled compile(const Source& source, const Options& options) {
+  std::vector<std::string> command = command_for(options);
+  const std::string trailer = image_trailer(options);
+  Hash hash;
+  for (const std::string& c : command) hash.add(c);
+  hash.add(source.name);
+  hash.add(source.text);
+  hash.add(trailer);
+  for (const auto& [name, text] : source.headers) {
+    hash.add(name);
+    hash.add(text);
+  }
+  const std::string here = include_folder();
+  hash.add(read_file(here + "/cuda_on_host.h").value_or(""));
+  hash.add_folder(here + "/on_host");
+  for (const std::string& path : options.include_paths) hash.add_folder(path);
+  const fs::path cache = from_environment(
+      "FAKE_CUDA_CACHE",
+      temporary_folder() + "/fake_cuda_cache_" + std::to_string(getuid()));
+  const fs::path kept = cache / (hash.text() + ".so");
+  Compiled result;
+  if (auto image = read_file(kept)) {
+    result.good = true;
+    result.image = std::move(*image);
+    return result;
+  }
+
+  const WorkFolder folder;
+  const std::string base = folder.path().string();
+  bool written = !base.empty();
+  for (const auto& [name, text] : source.headers) {
+    written = written && write_file(folder.path() / name, text);
+  }
+  const std::string main = fs::path(source.name).filename().string();
+  written = written && write_file(folder.path() / main, source.text) &&
+            write_file(folder.path() / "sy_unit.cpp",
+                       "#include \"" + main + "\"\n" + trailer);
+  if (!written) {
+    result.log = "fake_nvrtc: cannot write to " + temporary_folder();
+    return result;
+  }
+  const std::string out = base + "/out.so", log = base + "/log";
+  for (const std::string& c :
+       {"-I" + base, base + "/sy_unit.cpp", std::string("-o"), out}) {
+    command.push_back(c);
+  }
+  const int status = run(command, log);
+  result.log = without(read_file(log).value_or(""), base + "/");
+  auto image = read_file(out);
+  if (status != 0 || !image) {
+    if (result.log.empty()) result.log = "fake_nvrtc: cannot run " + compiler();
+    return result;
+  }
+  result.good = true;
+  result.image = std::move(*image);
+  // Others may compile the same at the same time.
+  static std::atomic<int> next{0};
+  const fs::path unfinished =
+      cache / ("." + std::to_string(getpid()) + "_" + std::to_string(next++));
+  std::error_code ignored;
+  if (write_file(unfinished, result.image)) {
+    fs::rename(unfinished, kept, ignored);
+  }
+  return result;
+}
+
+}  // namespace fake_nvrtc

@@ -1,0 +1,166 @@
+#include "test/backends/cuda/fake/nvrtc/options.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace fake_nvrtc {
+namespace {
+
+// What changes nothing here. With a value: "=…", or the next option.
+constexpr std::string_view kIgnored[] = {
+    "--minimal",
+    "-minimal",
+    "--device-as-default-execution-space",
+    "-default-device",
+    "--device-debug",
+    "-G",
+    "--generate-line-info",
+    "-lineinfo",
+    "--disable-warnings",
+    "-w",
+    "--restrict",
+    "-restrict",
+    "--no-source-include",
+    "-no-source-include",
+    "--device-int128",
+    "-device-int128",
+    "--extra-device-vectorization",
+    "-extra-device-vectorization",
+    "--relocatable-device-code",
+    "-rdc",
+    "-dc",
+    "-dw",
+    "--device-c",
+    "-ewp",
+    "--extensible-whole-program",
+    "--no-cache",
+    "-no-cache",
+    "--builtin-move-forward",
+    "-builtin-move-forward",
+    "--builtin-initializer-list",
+    "-builtin-initializer-list",
+    "--display-error-number",
+    "-err-no",
+    "--no-display-error-number",
+    "-no-err-no",
+    "--pch",
+    "-pch",
+    "--dlink-time-opt",
+    "-dlto",
+    "--brief-diagnostics",
+    "-brief-diag",
+    "--dopt",
+    "-dopt",
+    "--Ofast-compile",
+    "-Ofc",
+    "--time",
+    "-time",
+    "--split-compile",
+    "-split-compile",
+    "--ptxas-options",
+    "-Xptxas",
+    "--maxrregcount",
+    "-maxrregcount",
+    "--diag-suppress",
+    "-diag-suppress",
+    "--diag-error",
+    "--diag-warn",
+    "--ftz",
+    "-ftz",
+    "--prec-sqrt",
+    "-prec-sqrt",
+    "--prec-div",
+    "-prec-div",
+    "--modify-stack-limit",
+    "-modify-stack-limit",
+    "--fdevice-syntax-only",
+    "--fdevice-time-trace",
+    "--threads",
+};
+
+struct Word {
+  std::string name, value;
+  bool has_value = false;
+};
+
+bool is_ignored(const std::string& name) {
+  for (std::string_view i : kIgnored) {
+    if (name == i) return true;
+  }
+  return false;
+}
+
+bool set_target(const std::string& value, Options* options) {
+  const bool real = value.starts_with("sm_");
+  if (!real && !value.starts_with("compute_")) return false;
+  char* end;
+  const char* digits = value.c_str() + (real ? 3 : 8);
+  const long target = std::strtol(digits, &end, 10);
+  if (target < 75 || target > 130) return false;
+  if (*end != 0 && std::strcmp(end, "a") != 0 && std::strcmp(end, "f") != 0) {
+    return false;
+  }
+  options->target = static_cast<int>(target);
+  options->virtual_target = !real;
+  return true;
+}
+
+}  // namespace
+
+bool parse_options(const std::vector<std::string>& given, Options* options,
+                   std::string* wrong) {
+  bool contract = true;  // NVRTC's default
+  for (size_t i = 0; i < given.size(); ++i) {
+    *wrong = given[i];
+    Word w;
+    const size_t equals = given[i].find('=');
+    w.name = given[i].substr(0, equals);
+    if (equals != std::string::npos) {
+      w.value = given[i].substr(equals + 1);
+      w.has_value = true;
+    }
+    // "-DX=1" and "-Ipath" have no '=' of their own.
+    for (const char* joined : {"-D", "-U", "-I"}) {
+      if (!given[i].starts_with(joined) || given[i].size() == 2) continue;
+      w = {joined, given[i].substr(2), true};
+    }
+    const auto value = [&]() -> const std::string& {
+      if (!w.has_value && i + 1 < given.size()) w.value = given[++i];
+      return w.value;
+    };
+    if (w.name == "-D" || w.name == "--define-macro") {
+      options->arguments.push_back("-D" + value());
+    } else if (w.name == "-U" || w.name == "--undefine-macro") {
+      options->arguments.push_back("-U" + value());
+    } else if (w.name == "-I" || w.name == "--include-path") {
+      options->include_paths.push_back(value());
+      options->arguments.push_back("-I" + w.value);
+    } else if (w.name == "-include" || w.name == "--pre-include") {
+      options->arguments.push_back("-include");
+      options->arguments.push_back(value());
+    } else if (w.name == "--gpu-architecture" || w.name == "-arch") {
+      if (!set_target(value(), options)) return false;
+    } else if (w.name == "--fmad" || w.name == "-fmad") {
+      value();
+      if (w.value != "true" && w.value != "false") return false;
+      contract = w.value == "true";
+    } else if (w.name == "--std" || w.name == "-std") {
+      // The emulator's headers need C++20; kernels are written for 17.
+      if (!value().starts_with("c++")) return false;
+    } else if (w.name == "--use_fast_math" || w.name == "-use_fast_math") {
+      contract = true;
+    } else if (w.name == "--ptxas-options" || w.name == "-Xptxas" ||
+               w.name == "--maxrregcount" || w.name == "-maxrregcount") {
+      value();
+    } else if (!is_ignored(w.name)) {
+      return false;
+    }
+  }
+  wrong->clear();
+  options->arguments.push_back(contract ? "-ffp-contract=fast"
+                                        : "-ffp-contract=off");
+  return true;
+}
+
+}  // namespace fake_nvrtc

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "on_host/vectors.h"
+
+// What a kernel compiled for the host knows of the thread that it runs as, and
+// how it asks the emulator to wait for others. The shared object of a kernel
+// refers to no symbol of the emulator: everything hangs on the stack.
+
+namespace sy_on_host {
+
+// Beside each kernel.
+struct KernelInfo {
+  unsigned params_bytes;
+  unsigned params_align;
+  unsigned max_threads;
+};
+
+using Kernel = void (*)(const void* params);
+
+// What the lanes of a warp do together.
+enum class Collective : int {
+  kSync,
+  kShuffle,   // the value of lane `source`
+  kBallot,    // the lanes whose value is not 0
+  kMatchAny,  // the lanes with the same value
+  kAdd,
+  kMin,  // signed
+  kMax,
+  kMinUnsigned,
+  kMaxUnsigned,
+  kAnd,
+  kOr,
+  kXor,
+};
+
+// What the threads of a block do together.
+enum class Barrier : int { kSync, kCount, kAnd, kOr };
+
+struct Operations {
+  int (*barrier)(Barrier kind, int predicate);
+  uint64_t (*collective)(Collective kind, unsigned mask, uint64_t value,
+                         int source);
+  // Lets other threads of the block run: a thread that waits for memory to
+  // change calls it by __nanosleep(), fences and atomics.
+  void (*yield)();
+  // The launch ends as a fault of the device.
+  void (*trap)(const char* why);
+};
+
+// Of each coroutine, above its stack.
+struct Thread {
+  uint3 thread_index, block_index;
+  dim3 block_dim, grid_dim;
+  unsigned lane;
+  unsigned calls;  // of atomics and fences, for yield
+  char* shared;    // dynamic
+  const Operations* operations;
+};
+
+// Rooms for a stack and its Thread are aligned to their size. Where the Thread
+// is depends on the room, so that they do not all compete for the same lines of
+// a cache.
+inline constexpr size_t kRoomBytes = size_t{256} << 10;
+inline constexpr size_t kThreadBytes = 256;  // at most
+inline Thread* thread_of(uintptr_t room) {
+  constexpr uintptr_t kPlaces = 64;
+  static_assert(kRoomBytes == kThreadBytes << 10);
+  return reinterpret_cast<Thread*>(room + kRoomBytes - kPlaces * kThreadBytes +
+                                   (room >> 10 & (kPlaces - 1) * kThreadBytes));
+}
+
+// Of the running thread. The result is the same wherever the compiler moves
+// the instructions to.
+inline Thread& self() {
+  uintptr_t room;
+  asm("movq %%rsp, %0\n\tandq %1, %0"
+      : "=r"(room)
+      : "i"(-static_cast<int>(kRoomBytes)));
+  return *thread_of(room);
+}
+
+}  // namespace sy_on_host
+
+#define threadIdx (::sy_on_host::self().thread_index)
+#define blockIdx (::sy_on_host::self().block_index)
+#define blockDim (::sy_on_host::self().block_dim)
+#define gridDim (::sy_on_host::self().grid_dim)
+
+inline constexpr int warpSize = 32;
