@@ -136,7 +136,7 @@ Device inner_device() {
     SY_CHECK(!chosen.is_lazy() && !chosen.is_meta(), Value,
              "SWITCHYARD_LAZY_DEVICE: expected a device that computes, got {}",
              chosen);
-    return chosen;
+    return with_index(chosen);
   }();
   return d;
 }
