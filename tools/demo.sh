@@ -98,7 +98,7 @@ bazel-bin/examples/digits/digits --brief \
 
 title '5  Train on the lazy device: a step is recorded, then runs fused'
 bazel-bin/examples/digits/digits --brief \
-  --plugin lazy --device lazy --train --graph "$graph.dot" "$@"
+  --device lazy --train --graph "$graph.dot" "$@"
 if command -v dot >/dev/null; then
   dot -Tsvg "$graph.dot" >"$graph.svg"
   printf '  drawn by graphviz: %s\n' "$graph.svg"

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
 namespace models {
@@ -93,8 +92,10 @@ void Uniform::fill(nn::Module& model) {
 }
 
 sy::Device device_of(const char* name) {
-  if (std::strcmp(name, "lazy") == 0) sy::load_library("lazy").keep();
-  return sy::Device(name);
+  const sy::Device device(name);
+  if (device.is_lazy()) sy::load_library("lazy").keep();
+  if (device.is_cuda()) sy::load_library("cuda").keep();
+  return device;
 }
 
 sy::Tensor evaluate(const nn::AnyModule& model, const sy::Tensor& input) {

@@ -34,7 +34,7 @@ class Uniform {
   sy::Device device_;
 };
 
-// The device of that name; "lazy" is loaded.
+// The device of that name; the library of "lazy" or of "cuda" is loaded.
 sy::Device device_of(const char* name);
 
 // What a model gives in evaluation, without gradients. Afterwards it is in

@@ -135,6 +135,9 @@ int run(const Arguments& a) {
   if (!a.plugin.empty()) plugin = sy::load_library(a.plugin);
   const sy::Device device =
       a.device.empty() ? sy::Device() : sy::Device(a.device);
+  if (a.plugin.empty() && (device.is_lazy() || device.is_cuda())) {
+    plugin = sy::load_library(sy::backend_device_name(device.type()));
+  }
 
   const Dataset all = read_csv(a.data);
   console.heading(format("Training on %lld images of handwritten digits",
@@ -175,7 +178,9 @@ int main(int argc, char** argv) {
   app.add_option("--out", a.out, "write a picture (SVG) there");
   app.add_option("--device", a.device,
                  "then run the model there and compare with the CPU");
-  app.add_option("--plugin", a.plugin, "a library to load first");
+  app.add_option(
+      "--plugin", a.plugin,
+      "a library to load first; by default that of lazy and of cuda");
   app.add_flag("--train", a.train, "train on the device, too, not only run");
   app.add_option("--graph", a.graph,
                  "write the graph of a step on device lazy there (graphviz)");

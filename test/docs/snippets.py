@@ -22,6 +22,7 @@ import sys
 WORDS = ("file", "output", "not run", "with")
 
 HEAD = """#include <gtest/gtest.h>
+#include <sy/cuda.h>
 #include <sy/distributed.h>
 #include <sy/io.h>
 #include <sy/nn.h>

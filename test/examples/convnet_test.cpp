@@ -11,7 +11,8 @@ namespace models {
 namespace {
 
 class ConvnetOn : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Devices, ConvnetOn, testing::Values("cpu", "lazy"));
+INSTANTIATE_TEST_SUITE_P(Devices, ConvnetOn,
+                         testing::Values("cpu", "lazy", "cuda"));
 
 TEST_P(ConvnetOn, IsLibtorchs) {
   Uniform random(1, device_of(GetParam()));

@@ -8,6 +8,7 @@
 
 #include "examples/digits/console.h"
 #include "examples/digits/data.h"
+#include "examples/digits/device.h"
 #include "examples/digits/lazy.h"
 #include "examples/digits/plot.h"
 #include "examples/digits/train.h"
@@ -176,6 +177,17 @@ TEST(Digits, TrainsOnTheLazyDeviceWithTheSameLosses) {
   EXPECT_GT(count(text.str(), "aten::"), 20);
   EXPECT_THROW(graph.write("no/such/folder/x.dot"), std::runtime_error);
   EXPECT_FALSE(lazy_report().empty());
+}
+
+TEST(Digits, AnswersAlikeOnCuda) {
+  sy::load_library("cuda").keep();
+  Options options;
+  options.epochs = 1;
+  const digits::Run here = train(all(), options);
+  const Comparison c = compare(here.model, here.data.test.images, "cuda");
+  EXPECT_LT(c.difference, 1e-5);
+  EXPECT_EQ(c.equal, c.predictions);
+  EXPECT_TRUE(c.fallbacks.empty());
 }
 
 TEST(Digits, OptionsThatCannotWorkAreRefused) {

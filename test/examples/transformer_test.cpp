@@ -14,7 +14,7 @@ constexpr TransformerShape kShape = {20, 12, 32, 2, 2};
 
 class TransformerOn : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Devices, TransformerOn,
-                         testing::Values("cpu", "lazy"));
+                         testing::Values("cpu", "lazy", "cuda"));
 
 TEST_P(TransformerOn, IsLibtorchs) {
   Uniform random(1, device_of(GetParam()));

@@ -1,0 +1,24 @@
+"""For tests that run on the fake driver and compiler of this folder."""
+
+_HERE = "test/backends/cuda/fake"
+
+# Their data and env. The library of the backend is in the runfiles of //:sdk.
+FAKE_CUDA = [
+    "//" + _HERE + ":libfake_cuda.so",
+    "//" + _HERE + ":libfake_nvrtc.so",
+    "//" + _HERE + ":on_host",
+]
+
+FAKE_CUDA_ENV = {
+    "FAKE_CUDA_INCLUDE": _HERE,
+    "SWITCHYARD_CUDA_DRIVER": _HERE + "/libfake_cuda.so",
+    "SWITCHYARD_NVRTC": _HERE + "/libfake_nvrtc.so",
+    "SWITCHYARD_PLUGINS": ".",
+}
+
+# Of programs that are no tests of the backend itself: theirs are interpreted.
+FAKE_CUDA_PROGRAM_ENV = dict(
+    FAKE_CUDA_ENV,
+    SWITCHYARD_CUDA_CACHE = "",
+    SWITCHYARD_CUDA_JIT = "off",
+)
