@@ -80,6 +80,8 @@ def parse(text):
 
 # A library of others that is loaded by its path.
 LOADED = re.compile(r"\b\w+_plugin\.so\b")
+# A wheel that setup takes for tests alone.
+TRIAL = re.compile(r"^ *install_trial ([\w.-]+) ", re.M)
 # A compiler's program of one version, and the browser that tests open.
 VERSIONED = re.compile(r"\bclang(?:-[a-z]+)*-\d+\b|\"chromium\"")
 
@@ -366,6 +368,9 @@ def check(entries, facts):
     wheels = [w for e in entries for w in e.wheel]
     if sorted(wheels) != sorted(facts.wheels):
         yield f"wheel: setup takes {facts.wheels}"
+    trials = [w.split("==")[0] for e in entries for w in e.trial]
+    if sorted(trials) != sorted(TRIAL.findall(facts.scripts)):
+        yield f"trial: setup takes {TRIAL.findall(facts.scripts)}"
 
 
 def read_table(root):

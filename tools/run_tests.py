@@ -157,6 +157,16 @@ def run_faults(tally):
                 "//test/frontend/distributed:process_faults_test"])
 
 
+def run_kernels(tally):
+    """Every kernel of CUDA: for the host, and by nvcc where there is one."""
+    bazel_test(tally, "all kernels",
+               ["--test_env=SY_ALL_KERNELS=1", "--test_env=SY_ALL_CASES=1",
+                "--test_timeout=3600"],
+               ["//test/backends/cuda:conform_test",
+                "//test/backends/cuda:nvcc_test",
+                "//test/backends/cuda:programs_test"])
+
+
 def start_programs(backend):
     """Random programs through sy::compile, by one backend."""
     built = os.path.join(ROOT, "bazel-bin")
@@ -263,6 +273,7 @@ def main():
             if not options.targets:
                 run_pjrt(tally)
                 run_faults(tally)
+                run_kernels(tally)
                 run_programs(tally)
                 run_checks(tally)
         if not options.targets:
