@@ -11,6 +11,7 @@
 #include "backends/lazy/graph.h"
 #include "backends/lazy/run.h"
 #include "c10/backend.h"
+#include "c10/device_guard.h"
 
 namespace sy::lazy {
 
