@@ -6,6 +6,7 @@
 #include "c10/demangle.h"
 #include "c10/error.h"
 #include "c10/storage_payload.h"
+#include "c10/stream.h"
 #include "tools/sy/calls.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/device_gradients.h"
@@ -155,9 +156,11 @@ std::string CaseRunner::must_throw(const Case& c) const {
   std::vector<Value> out(op_.schema().returns().size());
   try {
     op_.call_boxed(in.values.data(), in.values.size(), out.data(), out.size());
-    // A device that computes later looks at the elements only then.
+    // A device that computes later looks at the elements only then, and one
+    // that works later says what its kernels found when it is waited for.
     for (const Value& v : out) compute_elements(v);
     for (const Value& v : in.values) compute_elements(v);
+    if (options_.device.type() > kMeta) synchronize(options_.device);
   } catch (const NotImplementedError&) {
     return "expected an error, got " + current_exception_text();
   } catch (const InternalError&) {

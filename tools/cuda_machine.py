@@ -1,0 +1,85 @@
+"""Where what was built for CUDA lies, and what the machine has for it. Shared
+by test_cuda.py and bench_cuda.py; nothing of Bazel is needed. By itself: exit 0
+if there is a GPU."""
+
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PACK = "libswitchyard_cuda.pack"
+
+
+class Built:
+    """A folder of cuda_bundle.sh, or the tree with what Bazel built."""
+
+    def __init__(self, folder=ROOT):
+        self.folder = os.path.abspath(folder)
+        self.bundled = os.path.exists(self.path("bin", "sy"))
+        self.libraries = self.path("lib" if self.bundled else "bazel-bin")
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def program(self, name, package):
+        """`package`: where Bazel has it."""
+        if self.bundled:
+            return self.path("bin", name)
+        return self.path("bazel-bin", package, name)
+
+    def library(self, name):
+        return os.path.join(self.libraries, f"libswitchyard_{name}.so")
+
+    def pack(self):
+        """Kernels that were compiled beforehand; None if there are none."""
+        path = os.path.join(self.libraries, PACK)
+        if not self.bundled:
+            path = self.path("bazel-bin", "backends", "cuda", "bake", PACK)
+        return path if os.path.exists(path) else None
+
+    def environment(self, **more):
+        variables = {
+            "SWITCHYARD_PLUGINS": self.libraries,
+            "SWITCHYARD_LAPACK": self.library("lapack"),
+            "SWITCHYARD_ONEDNN": self.library("onednn"),
+            "SWITCHYARD_JIT_LIBRARY": self.library("jit"),
+        }
+        if self.pack() is not None:
+            variables["SWITCHYARD_CUDA_PACK"] = self.pack()
+        if self.bundled:  # the test programs do not know where lib/ is
+            more["LD_LIBRARY_PATH"] = os.pathsep.join(
+                [self.libraries, os.environ.get("LD_LIBRARY_PATH", "")])
+        return {**variables, **os.environ, **more}
+
+
+def notes(built):
+    """What `sy doctor` says: driver, devices, NVRTC, a line each."""
+    run = subprocess.run(
+        [built.program("sy", "tools/sy"), "doctor", "--json",
+         built.library("cuda")], env=built.environment(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    try:
+        said = json.loads(run.stdout)
+    except ValueError:
+        sys.exit(f"sy doctor failed ({run.returncode}):\n{run.stderr[-2000:]}")
+    if not said["loads"]:
+        sys.exit(f"{built.library('cuda')} does not load; "
+                 "`sy doctor` of it says why")
+    return said["notes"]
+
+
+def look(built, out=print):
+    """Prints what there is; False, having said so, if that is no GPU."""
+    lines = notes(built)
+    if any(line.startswith("cuda:") for line in lines):
+        for line in lines:
+            out(line)
+        return True
+    why = [l.removeprefix("driver: ") for l in lines if l.startswith("driver")]
+    out(f"no GPU here: {'; '.join(why) or 'the driver has no device'}")
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(0 if look(Built(), lambda _: None) else 1)
