@@ -1,6 +1,7 @@
 #include "aten/contract/index_list.h"
 #include "aten/engine/apart.h"
 #include "aten/engine/copy.h"
+#include "aten/engine/guard.h"
 #include "aten/engine/view.h"
 #include "aten/ops/indexing.h"
 #include "backends/cuda/compact.h"
@@ -266,6 +267,7 @@ Tensor take(const Tensor& given, const Tensor& index) {
 Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source,
              bool accumulate) {
   check_on_device("put", self);
+  assert_no_internal_overlap("put_", "self", self);
   const int64_t n = index.numel();
   if (n == 0) return self;
   check_not_empty("put", self.numel());

@@ -143,6 +143,12 @@ struct Seers {
     return a;
   }
   __device__ __forceinline__ Sum at(const Anchor& l, const Anchor& t) const {
+    int64_t from;
+    return find(l, t, &from) ? sum_of(y[from]) : Sum{0};
+  }
+  // Whether the tap of a window meets the x, and where that window's y is.
+  __device__ __forceinline__ bool find(const Anchor& l, const Anchor& t,
+                                       int64_t* at) const {
     bool there = l.there;
     int64_t from = l.at + t.at;
 #pragma unroll
@@ -156,7 +162,8 @@ struct Seers {
       there &= far >= 0 && place < p->y_size[d];
       from += place * p->y_stride[d];
     }
-    return there ? sum_of(y[from]) : Sum{0};
+    *at = from;
+    return there;
   }
 };
 
@@ -228,6 +235,26 @@ struct Weights {
 
 #endif
 
+#if SY_RESULT == 1
+
+// The sum again, of the terms alone that are there: the weight of another may
+// be infinite or NaN, and 0 times it is NaN.
+__device__ __noinline__ Sum sum_of_present(Seers a, Weights b, int64_t m,
+                                           int64_t n, int64_t first,
+                                           int64_t last) {
+  const auto row = a.line(m);
+  const auto column = b.line(n);
+  Sum sum = 0;
+  for (int64_t k = first; k < last; ++k) {
+    int64_t at;
+    if (!a.find(row, a.term(k), &at)) continue;
+    sum = plus_product(sum, sum_of(a.y[at]), b.at(column, b.term(k)));
+  }
+  return sum;
+}
+
+#endif
+
 // Keeps the sum of line m and column n. Not inline: a thread has many of them.
 __device__ __noinline__ void finish(const ConvolutionParams& p, int64_t group,
                                     int64_t m, int64_t n, Sum sum) {
@@ -279,6 +306,9 @@ SY_KERNEL(convolve, ConvolutionParams, kTileThreads) {
 #endif
     tile_product(a, b, m, n, first, last, [&](int64_t i, int64_t j, Sum sum) {
       if (i >= p.cut.m || j >= p.cut.n) return;
+#if SY_RESULT == 1
+      if (sum != sum) sum = sum_of_present(a, b, i, j, first, last);
+#endif
       if (p.cut.parts == 1) {
         finish(p, group, i, j, sum);
       } else {

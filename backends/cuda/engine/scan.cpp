@@ -38,8 +38,15 @@ const Function* compiled(int device, const ScanText& t, ScanShell shell) {
   return program(device, key_of(h), Source(t, shell));
 }
 
-Tensor dense_copy(const Tensor& t) {
-  const Tensor dense(make_tensor(t.sizes(), t.dtype(), t.device()));
+// Whether elements change when they become `to`.
+bool narrows(ScalarType from, ScalarType to) {
+  if (from == to) return false;
+  const bool same = is_floating_type(from) == is_floating_type(to);
+  return !same || element_size(to) <= element_size(from);
+}
+
+Tensor dense_copy(const Tensor& t, ScalarType dtype) {
+  const Tensor dense(make_tensor(t.sizes(), dtype, t.device()));
   copy_tensor(dense, t);
   return dense;
 }
@@ -92,6 +99,7 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
                Tensor* const* outs) {
   Tensor self(*args.self);
   if (self.numel() == 0) return;
+  if (narrows(self.dtype(), plan.result)) self = dense_copy(self, plan.result);
   const int n = result_count(op);
   // A result that lies over self in another way is made beside it.
   Tensor to[2];
@@ -104,7 +112,7 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
   }
   if (!ScanLayout(self, to[0], to[1], plan.dim).fits ||
       !is_element_aligned(self)) {
-    self = dense_copy(self);
+    self = dense_copy(self, self.dtype());
     for (int i = 0; i < n; ++i) {
       to[i] =
           Tensor(make_tensor(self.sizes(), outs[i]->dtype(), self.device()));

@@ -120,5 +120,13 @@ TEST_F(Scan, is_the_same_in_every_run) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(same(first, cumsum(p.cuda, 1)));
 }
 
+TEST_F(Scan, elements_become_the_dtype_that_is_asked_for_first) {
+  double elements[] = {0.441873, 0.722930, 0.764858, 0.683548};
+  const Tensor t = from_blob(elements, {4}, kDouble).to(kFloat);
+  const Tensor x = t.to(Device(kCUDA));
+  EXPECT_TRUE(equal(cumprod(t.to(kBFloat16), 0),
+                    cumprod(x, 0, kBFloat16).to(Device(kCPU), kBFloat16)));
+}
+
 }  // namespace
 }  // namespace sy::cuda::testing
