@@ -1,6 +1,7 @@
 #include "tools/sy/launch_mpirun.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,6 +65,13 @@ std::string first_line_of(const std::string& command) {
   return out;
 }
 
+// Open MPI 5 does nothing without one, not even tell its version.
+void have_home() {
+  if (std::getenv("HOME") != nullptr) return;
+  const passwd* const user = getpwuid(getuid());
+  setenv("HOME", user != nullptr ? user->pw_dir : "/tmp", 1);
+}
+
 }  // namespace
 
 std::string find_program(const std::string& name, std::string& why) {
@@ -96,6 +104,7 @@ std::string with_real_folder(const std::string& program) {
 }
 
 Mpirun find_mpirun() {
+  have_home();
   constexpr const char* kVariable = "SWITCHYARD_MPIRUN";
   const char* const set = std::getenv(kVariable);
   const bool is_set = set != nullptr && *set != '\0';
