@@ -3,64 +3,9 @@
 
 #include "kernel.cuh"
 
-#include "element.cuh"
 #include "interpret.cuh"
+#include "interpret_elements.cuh"
 #include "interpret_params.cuh"
-
-namespace sy::cuda {
-
-// By the numbers of ScalarType.
-template <class F>
-__device__ __forceinline__ void visit_element(int dtype, const F& f) {
-  switch (dtype) {
-    case 0: return f(uint8_t());
-    case 1: return f(int8_t());
-    case 2: return f(int16_t());
-    case 3: return f(int32_t());
-    case 4: return f(int64_t());
-    case 5: return f(half16());
-    case 6: return f(float());
-    case 7: return f(double());
-    case 8: return f(bool_byte());
-    default: return f(bfloat16());
-  }
-}
-
-#ifdef SY_TYPE_b8
-constexpr bool kOfBools = true;
-#else
-constexpr bool kOfBools = false;
-#endif
-
-__device__ inline Number load_register(const void* from, int dtype,
-                                       bool is_bool) {
-  Number r;
-  r.i64 = 0;
-  visit_element(dtype, [&](auto element) {
-    const auto x = *static_cast<const decltype(element)*>(from);
-    if (kOfBools || is_bool) {
-      r.b8 = load_bool(x);
-    } else {
-      r.SY_TYPE = load_value<Stepped>(x);
-    }
-  });
-  return r;
-}
-
-__device__ inline void store_register(void* to, int dtype, bool is_bool,
-                                      Number r) {
-  visit_element(dtype, [&](auto element) {
-    using E = decltype(element);
-    E& x = *static_cast<E*>(to);
-    if (kOfBools || is_bool) {
-      x = store_bool<E>(r.b8);
-    } else {
-      x = store_value<E>(static_cast<Stepped>(r.SY_TYPE));
-    }
-  });
-}
-
-}  // namespace sy::cuda
 
 SY_KERNEL(interpret, InterpretParams, 256) {
   Number* const mine =
@@ -91,8 +36,8 @@ SY_KERNEL(interpret, InterpretParams, 256) {
         continue;
       }
       mine[k * apart] =
-          load_register(static_cast<const char*>(p.data[k]) + at[k],
-                        p.dtypes[k], (p.bool_inputs >> k & 1) != 0);
+          read_number(static_cast<const char*>(p.data[k]) + at[k], p.dtypes[k],
+                      (p.bool_inputs >> k & 1) != 0);
     }
     for (int k = 0; k < p.steps; ++k) {
       const unsigned char* const s = steps + 5 * k;
@@ -102,9 +47,9 @@ SY_KERNEL(interpret, InterpretParams, 256) {
     }
     for (int k = 0; k < p.results; ++k) {
       const int operand = p.inputs + k;
-      store_register(static_cast<char*>(p.data[operand]) + at[operand],
-                     p.dtypes[operand], p.result_is_bool[k] != 0,
-                     mine[p.result[k] * apart]);
+      write_number(static_cast<char*>(p.data[operand]) + at[operand],
+                   p.dtypes[operand], p.result_is_bool[k] != 0,
+                   mine[p.result[k] * apart]);
     }
   }
   if (divided != 0) report(p.head, Fault::kDivision, -1, 0, 0);
