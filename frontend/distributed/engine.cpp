@@ -42,6 +42,23 @@ std::string names() {
 
 }  // namespace
 
+const char* text_of(Collective what) noexcept {
+  switch (what) {
+    case Collective::kAllReduce: return "all_reduce";
+    case Collective::kBroadcast: return "broadcast";
+    case Collective::kReduce: return "reduce";
+    case Collective::kAllGather: return "all_gather";
+    case Collective::kReduceScatter: return "reduce_scatter";
+    case Collective::kAllToAll: return "all_to_all";
+    case Collective::kGather: return "gather";
+    case Collective::kScatter: return "scatter";
+    case Collective::kSend: return "send";
+    case Collective::kRecv: return "recv";
+    case Collective::kBarrier: return "barrier";
+  }
+  return "transfer";
+}
+
 Communicator::~Communicator() = default;
 Engine::~Engine() = default;
 void Engine::set_rendezvous(const Rendezvous&) {}

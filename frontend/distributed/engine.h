@@ -28,6 +28,9 @@ enum class Collective : uint8_t {
   kBarrier
 };
 
+// "all_reduce", for messages.
+SY_API const char* text_of(Collective what) noexcept;
+
 // One transfer. Memory is contiguous and belongs to the caller until the
 // transfer is done. `in` and `out` are the same for a transfer in place: the
 // rank's own part of all_gather, and of gather at the root, then is where it

@@ -22,23 +22,6 @@ struct Request {
   std::vector<int> numbers;
 };
 
-const char* text_of(Collective what) {
-  switch (what) {
-    case Collective::kAllReduce: return "all_reduce";
-    case Collective::kBroadcast: return "broadcast";
-    case Collective::kReduce: return "reduce";
-    case Collective::kAllGather: return "all_gather";
-    case Collective::kReduceScatter: return "reduce_scatter";
-    case Collective::kAllToAll: return "all_to_all";
-    case Collective::kGather: return "gather";
-    case Collective::kScatter: return "scatter";
-    case Collective::kSend: return "send";
-    case Collective::kRecv: return "recv";
-    case Collective::kBarrier: return "barrier";
-  }
-  return "transfer";
-}
-
 // Elements of that size; those of supports() can be reduced.
 MPI_Datatype type_of(ScalarType dtype) {
   switch (dtype) {

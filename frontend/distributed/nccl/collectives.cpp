@@ -85,23 +85,6 @@ std::vector<Part> parts_of(const Transfer& t, int rank, int size) {
 
 }  // namespace
 
-const char* text_of(Collective what) noexcept {
-  switch (what) {
-    case Collective::kAllReduce: return "all_reduce";
-    case Collective::kBroadcast: return "broadcast";
-    case Collective::kReduce: return "reduce";
-    case Collective::kAllGather: return "all_gather";
-    case Collective::kReduceScatter: return "reduce_scatter";
-    case Collective::kAllToAll: return "all_to_all";
-    case Collective::kGather: return "gather";
-    case Collective::kScatter: return "scatter";
-    case Collective::kSend: return "send";
-    case Collective::kRecv: return "recv";
-    case Collective::kBarrier: return "barrier";
-  }
-  return "transfer";
-}
-
 bool reduces(Collective what) noexcept {
   return what == Collective::kAllReduce || what == Collective::kReduce ||
          what == Collective::kReduceScatter;

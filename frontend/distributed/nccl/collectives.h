@@ -9,7 +9,6 @@
 
 namespace sy::distributed::nccl {
 
-const char* text_of(Collective what) noexcept;
 bool reduces(Collective what) noexcept;
 // Whether NCCL has that reduction, with a NaN as ours.
 bool reducible(ScalarType dtype, ReduceOp op) noexcept;

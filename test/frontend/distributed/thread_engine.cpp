@@ -62,7 +62,7 @@ class ThreadCommunicator final : public Communicator {
     SY_CHECK(nth != me.fail_begin, Error,
              "[thread engine] rank {} was told to fail at the beginning of "
              "transfer {}, {}",
-             world_rank_, nth, thread_name_of(t.what));
+             world_rank_, nth, text_of(t.what));
     check_peer(t);
     auto owned = std::make_unique<Request>();
     Request& r = *owned;
@@ -100,9 +100,9 @@ class ThreadCommunicator final : public Communicator {
     Request& r = *static_cast<Request*>(request);
     SY_CHECK(r.nth != me.fail_test, Error,
              "[thread engine] rank {} was told to fail in transfer {}, {}",
-             world_rank_, r.nth, thread_name_of(r.t.what));
+             world_rank_, r.nth, text_of(r.t.what));
     SY_CHECK(r.error.empty(), Error, "[thread engine] {}: {}",
-             thread_name_of(r.t.what), r.error);
+             text_of(r.t.what), r.error);
     if (!r.done) return false;
     if (received != nullptr) *received = r.received;
     state_->requests.erase(&r);
@@ -139,7 +139,7 @@ class ThreadCommunicator final : public Communicator {
   void check_peer(const Transfer& t) const {
     SY_CHECK(t.peer >= 0 && t.peer < size(), Value,
              "[thread engine] {}: expected a peer below {}, got {}",
-             thread_name_of(t.what), size(), t.peer);
+             text_of(t.what), size(), t.peer);
   }
 
   const std::shared_ptr<State> state_;

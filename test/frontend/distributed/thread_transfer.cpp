@@ -164,7 +164,7 @@ bool rooted(Collective what) {
 }
 
 std::string text_of(const ThreadTransfer& r) {
-  std::string text = thread_name_of(r.t.what);
+  std::string text = text_of(r.t.what);
   text += ' ';
   text += dtype_name(r.t.dtype);
   text += '[' + std::to_string(r.t.count) + ']';
@@ -215,23 +215,6 @@ std::string move_between(const Ranks& ranks, bool backwards) {
   }
   move(ranks, backwards);
   return "";
-}
-
-const char* thread_name_of(Collective what) noexcept {
-  switch (what) {
-    case Collective::kAllReduce: return "all_reduce";
-    case Collective::kBroadcast: return "broadcast";
-    case Collective::kReduce: return "reduce";
-    case Collective::kAllGather: return "all_gather";
-    case Collective::kReduceScatter: return "reduce_scatter";
-    case Collective::kAllToAll: return "all_to_all";
-    case Collective::kGather: return "gather";
-    case Collective::kScatter: return "scatter";
-    case Collective::kSend: return "send";
-    case Collective::kRecv: return "recv";
-    case Collective::kBarrier: return "barrier";
-  }
-  return "unknown";
 }
 
 }  // namespace sy::distributed

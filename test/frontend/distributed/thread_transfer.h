@@ -26,6 +26,4 @@ void thread_reduce(void* acc, const void* x, int64_t n, ScalarType dtype,
 std::string move_between(const std::vector<ThreadTransfer*>& ranks,
                          bool backwards);
 
-const char* thread_name_of(Collective what) noexcept;
-
 }  // namespace sy::distributed
