@@ -25,27 +25,14 @@ constexpr std::array<std::string_view, 2> kAliases = {
 
 // Ours, then those of torch_xla's file; what shapes its generated nodes is not
 // used.
-constexpr std::array<std::string_view, 19> kKeys = {"backend",
-                                                    "cpp_namespace",
-                                                    "device",
-                                                    "engines",
-                                                    "sdk",
-                                                    "structured",
-                                                    "fallback",
-                                                    "supported",
-                                                    "autograd",
-                                                    "dtypes",
-                                                    "layouts",
-                                                    "full_codegen",
-                                                    "symint",
-                                                    "ir_gen",
-                                                    "non_native",
-                                                    "class_name",
-                                                    "device_guard",
-                                                    "extra_headers",
-                                                    "use_out_as_primary"};
-constexpr std::array<std::string_view, 7> kOwnKeys = {
-    "device", "engines", "sdk", "structured", "fallback", "dtypes", "layouts"};
+constexpr std::array<std::string_view, 18> kKeys = {
+    "backend",       "cpp_namespace",     "device",       "engines",
+    "structured",    "fallback",          "supported",    "autograd",
+    "dtypes",        "layouts",           "full_codegen", "symint",
+    "ir_gen",        "non_native",        "class_name",   "device_guard",
+    "extra_headers", "use_out_as_primary"};
+constexpr std::array<std::string_view, 6> kOwnKeys = {
+    "device", "engines", "structured", "fallback", "dtypes", "layouts"};
 
 bool has(std::span<const std::string_view> words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -86,15 +73,6 @@ class Reader {
     check(b.ns, is_namespace(b.ns.str()), "a C++ namespace");
     device(b);
     engines(b);
-    if (const YamlNode* list = root_.find("sdk")) {
-      b.sdk = lang::yaml_list(*list, "sdk", diagnostics_);
-    }
-    for (const Text& header : b.sdk) {
-      if (header.str().ends_with(".h") || header.str().ends_with("/")) continue;
-      error(header.start(),
-            "'{}' is no header, nor a folder of them with a '/' after it",
-            header.str());
-    }
     b.fills = choice("structured", "fill", "sizes");
     b.falls_back = choice("fallback", "cpu", "none");
     if (!root_.find("supported") && !root_.find("autograd") &&

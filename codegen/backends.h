@@ -53,9 +53,6 @@ struct Backend {
   lang::Text interface;
   // The header of each engine that it brings, by number; empty: none.
   std::array<lang::Text, kEngines> engines;
-  // `sdk:` headers and folders of them that an installation has, beside those
-  // of the engines: what other backends may build on.
-  std::vector<lang::Text> sdk;
   // `structured:` whether a kernel under `dispatch:` of an operator with
   // `shape:` fills results that are made for it. If not, the backend has no
   // data: the results are all, and nothing is called.

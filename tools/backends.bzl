@@ -2,7 +2,7 @@
 
 A glob does not look into packages, and each backend is one. BACKENDS are the
 names of the folders that have a backend.yaml, SDK_HEADERS the headers that
-their `engines:` and `sdk:` name, and folders of them.
+their `engines:` name.
 """
 
 def _words(text):
@@ -23,7 +23,7 @@ def _backend_list_impl(ctx):
     for name in names:
         # By label, so that an edit of the file is noticed.
         text = ctx.read(Label("//backends/%s:backend.yaml" % name))
-        headers += [w for w in _words(text) if w.endswith(".h") or w.endswith("/")]
+        headers += [w for w in _words(text) if w.endswith(".h")]
     ctx.file("BUILD.bazel", "")
     ctx.file("list.bzl", "BACKENDS = %r\nSDK_HEADERS = %r\n" %
                          (names, sorted(headers)))

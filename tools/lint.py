@@ -124,10 +124,10 @@ def check_include(path, target):
         yield (f"includes {target}: name the path from the project's root, so "
                "that a name tells the place")
     if own[0] == "backends" and target.startswith(TREE):
-        # Primitives and special functions are functions of numbers: text that
-        # stands on std alone.
+        # Special functions are functions of numbers: text that stands on std
+        # alone.
         allowed = ("c10/", "aten/", "codegen/lang/special/",
-                   "backends/cpu/program/functors/", f"backends/{own[1]}/")
+                   f"backends/{own[1]}/")
         if not target.startswith(allowed):
             yield (f"includes {target}: a backend stands on c10 and aten "
                    "alone, so that it could as well live outside this tree")

@@ -13,7 +13,7 @@
 #define HWY_COMPILE_ONLY_STATIC 1
 #define HWY_DISABLE_PCLMUL_AES 1
 #include <tuple>
-#include "backends/cpu/program/functors/environment.h"
+#include "aten/program/functors/environment.h"
 
 #include "aten/program/primitives.h"
 #include "hwy/highway.h"
@@ -42,15 +42,15 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-#include "backends/cpu/program/functors/arithmetic.inc"
-#include "backends/cpu/program/functors/compare.inc"
-#include "backends/cpu/program/functors/convert.inc"
-#include "backends/cpu/program/functors/division.inc"
-#include "backends/cpu/program/functors/integer.inc"
-#include "backends/cpu/program/functors/math64.inc"
-#include "backends/cpu/program/functors/math_double.inc"
-#include "backends/cpu/program/functors/math_float.inc"
-#include "backends/cpu/program/functors/power.inc"
+#include "aten/program/functors/arithmetic.inc"
+#include "aten/program/functors/compare.inc"
+#include "aten/program/functors/convert.inc"
+#include "aten/program/functors/division.inc"
+#include "aten/program/functors/integer.inc"
+#include "aten/program/functors/math64.inc"
+#include "aten/program/functors/math_double.inc"
+#include "aten/program/functors/math_float.inc"
+#include "aten/program/functors/power.inc"
 
 enum class Type { f32, f64, u8, i8, i16, i32, i64, b8, bf16 };
 
@@ -265,7 +265,7 @@ extern "C" {
                                       In<lang::Prim::prim, Type::type, 2> c) { \
     return special<lang::Prim::prim, Type::type, functor>(a, b, c);            \
   }
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
 
 // sy_convert_<type>_<from>_<to>: vectors of as many elements as a register of
 // `type` has.

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
-#include "backends/cpu/program/functors/arithmetic.inc"
+#include "aten/program/functors/arithmetic.inc"
 
 using lang::Prim;
 
@@ -48,7 +48,7 @@ void fill(KernelTable& t) {
 #define SY_LIST_ARITHMETIC
 #define SY_FUNCTOR(prim, type, functor) \
   set<Prim::prim, ComputeType::type, functor>(t);
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
 }
 
 }  // namespace

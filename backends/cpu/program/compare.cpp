@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
-#include "backends/cpu/program/functors/compare.inc"
+#include "aten/program/functors/compare.inc"
 
 using lang::Prim;
 
@@ -50,7 +50,7 @@ void fill(KernelTable& t) {
 #define SY_LIST_COMPARE
 #define SY_FUNCTOR(prim, type, functor) \
   set<Prim::prim, ComputeType::type, functor>(t);
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
 }
 
 }  // namespace

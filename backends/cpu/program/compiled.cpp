@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
-#include "backends/cpu/program/functors/arithmetic.inc"
-#include "backends/cpu/program/functors/compare.inc"
+#include "aten/program/functors/arithmetic.inc"
+#include "aten/program/functors/compare.inc"
 
 using lang::Prim;
 
@@ -26,7 +26,7 @@ struct FunctorOf;
 #define SY_FUNCTOR(prim, compute_type, functor) \
   template <>                                   \
   struct FunctorOf<Prim::prim, ComputeType::compute_type> : functor {};
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
 
 // One step of a program.
 template <Prim p, ComputeType type, class... A>

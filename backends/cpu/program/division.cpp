@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
-#include "backends/cpu/program/functors/division.inc"
+#include "aten/program/functors/division.inc"
 
 using lang::Prim;
 
@@ -26,7 +26,7 @@ void fill(KernelTable& t) {
 #define SY_LIST_DIVISION
 #define SY_FUNCTOR(prim, type, functor) \
   set<Prim::prim, ComputeType::type, functor>(t);
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
 }
 
 }  // namespace

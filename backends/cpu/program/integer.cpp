@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
-#include "backends/cpu/program/functors/arithmetic.inc"
-#include "backends/cpu/program/functors/integer.inc"
+#include "aten/program/functors/arithmetic.inc"
+#include "aten/program/functors/integer.inc"
 
 using lang::Prim;
 
@@ -45,7 +45,7 @@ void fill(KernelTable& t) {
 #define SY_LIST_INTEGER
 #define SY_FUNCTOR(prim, type, functor) \
   set<Prim::prim, ComputeType::type, functor>(t);
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
 }
 
 }  // namespace

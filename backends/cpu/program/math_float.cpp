@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
-#include "backends/cpu/program/functors/math64.inc"
-#include "backends/cpu/program/functors/math_float.inc"
+#include "aten/program/functors/math64.inc"
+#include "aten/program/functors/math_float.inc"
 
 using lang::Prim;
 
@@ -27,7 +27,7 @@ void fill(KernelTable& t) {
 #define SY_LIST_MATH_FLOAT
 #define SY_FUNCTOR(prim, type, functor) \
   set<Prim::prim, ComputeType::type, functor>(t);
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
 }
 
 }  // namespace

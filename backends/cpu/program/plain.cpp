@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "aten/program/special.h"
-#include "backends/cpu/program/functors/environment.h"
+#include "aten/program/functors/environment.h"
 #include "backends/cpu/program/spread.h"
 #include "backends/cpu/program/table.h"
 
@@ -12,12 +12,12 @@ namespace sy::tiles {
 
 namespace {
 
-#include "backends/cpu/program/functors/arithmetic.inc"
-#include "backends/cpu/program/functors/compare.inc"
-#include "backends/cpu/program/functors/integer.inc"
-#include "backends/cpu/program/functors/math64.inc"
-#include "backends/cpu/program/functors/math_double.inc"
-#include "backends/cpu/program/functors/special.inc"
+#include "aten/program/functors/arithmetic.inc"
+#include "aten/program/functors/compare.inc"
+#include "aten/program/functors/integer.inc"
+#include "aten/program/functors/math64.inc"
+#include "aten/program/functors/math_double.inc"
+#include "aten/program/functors/special.inc"
 
 using lang::Prim;
 
@@ -85,7 +85,7 @@ void fill_plain(KernelTable& t) {
 #define SY_LIST_SPECIAL
 #define SY_FUNCTOR(prim, type, functor) \
   set<Prim::prim, ComputeType::type, functor>(t);
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
 }
 
 }  // namespace sy::tiles

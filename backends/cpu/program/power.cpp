@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
-#include "backends/cpu/program/functors/math64.inc"
-#include "backends/cpu/program/functors/power.inc"
+#include "aten/program/functors/math64.inc"
+#include "aten/program/functors/power.inc"
 
 using lang::Prim;
 
@@ -60,7 +60,7 @@ void fill(KernelTable& t) {
 #define SY_LIST_POWER
 #define SY_FUNCTOR(prim, type, functor) \
   set<Prim::prim, ComputeType::type, functor>(t);
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
-#include "backends/cpu/program/functors/arithmetic.inc"
+#include "aten/program/functors/arithmetic.inc"
 
 namespace hn = hwy::HWY_NAMESPACE;
 

@@ -7,7 +7,7 @@
 namespace sy::cuda {
 
 namespace functors {
-#include "backends/cpu/program/functors/convert.inc"
+#include "aten/program/functors/convert.inc"
 }  // namespace functors
 
 // The element of a bool tensor. Its register is a bool8.

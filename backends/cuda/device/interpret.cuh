@@ -166,7 +166,7 @@ __device__ __noinline__ Number run_step(Prim op, Number a, Number b, Number c,
 #ifdef SY_SPECIAL_STEPS
 #define SY_LIST_SPECIAL
 #endif
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
     default: return a;
   }
 #undef SY_STEP

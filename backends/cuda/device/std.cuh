@@ -2,7 +2,7 @@
 
 #include "kernel.cuh"
 
-// What the text of the CPU's scalar functors (backends/cpu/program/functors)
+// What the text of the scalar functors (aten/program/functors)
 // and of the special functions needs of a compiler and of the standard library,
 // for device code. Kernels have no standard headers: inside of sy::cuda::functors
 // there is a namespace std of its own, which has as much as that text names, and

@@ -22,43 +22,43 @@ class FunctorFiles {
     file_ = "functors/arithmetic.cuh";
 #define SY_FUNCTOR(prim, type, functor) set(Prim::prim, ComputeType::type);
 #define SY_LIST_ARITHMETIC
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
     file_ = "functors/compare.cuh";
 #define SY_FUNCTOR(prim, type, functor) set(Prim::prim, ComputeType::type);
 #define SY_LIST_COMPARE
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
     file_ = "functors/copies.cuh";
 #define SY_FUNCTOR(prim, type, functor) set(Prim::prim, ComputeType::type);
 #define SY_LIST_COPIES
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
     file_ = "functors/integer.cuh";
 #define SY_FUNCTOR(prim, type, functor) set(Prim::prim, ComputeType::type);
 #define SY_LIST_INTEGER
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
     file_ = "functors/division.cuh";
 #define SY_FUNCTOR(prim, type, functor) set(Prim::prim, ComputeType::type);
 #define SY_LIST_DIVISION
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
     file_ = "functors/power.cuh";
 #define SY_FUNCTOR(prim, type, functor) set(Prim::prim, ComputeType::type);
 #define SY_LIST_POWER
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
     file_ = "functors/math_float.cuh";
 #define SY_FUNCTOR(prim, type, functor) set(Prim::prim, ComputeType::type);
 #define SY_LIST_MATH_FLOAT
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
     file_ = "functors/math_double.cuh";
 #define SY_FUNCTOR(prim, type, functor) set(Prim::prim, ComputeType::type);
 #define SY_LIST_MATH_DOUBLE
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
     file_ = "functors/plain.cuh";
 #define SY_FUNCTOR(prim, type, functor) set(Prim::prim, ComputeType::type);
 #define SY_LIST_PLAIN
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
     file_ = "functors/special.cuh";
 #define SY_FUNCTOR(prim, type, functor) set(Prim::prim, ComputeType::type);
 #define SY_LIST_SPECIAL
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
   }
   std::string_view of(Prim p, ComputeType t) const {
     return files_[static_cast<size_t>(p)][static_cast<size_t>(t)];

@@ -6,7 +6,7 @@ namespace sy::cuda::functors {
 
 // The text has it as a function of the host, as nvcc sees it.
 #define Nextafter NextafterOnHost
-#include "backends/cpu/program/functors/arithmetic.inc"
+#include "aten/program/functors/arithmetic.inc"
 #undef Nextafter
 struct Nextafter {
   template <class T>
@@ -19,4 +19,4 @@ struct Nextafter {
 
 #define SY_FUNCTOR(p, t, F) SY_PRIMITIVE(p, t, F)
 #define SY_LIST_ARITHMETIC
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"

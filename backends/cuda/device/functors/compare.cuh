@@ -3,9 +3,9 @@
 #include "functors/primitive.cuh"
 
 namespace sy::cuda::functors {
-#include "backends/cpu/program/functors/compare.inc"
+#include "aten/program/functors/compare.inc"
 }  // namespace sy::cuda::functors
 
 #define SY_FUNCTOR(p, t, F) SY_PRIMITIVE(p, t, F)
 #define SY_LIST_COMPARE
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"

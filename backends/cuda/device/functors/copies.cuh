@@ -5,4 +5,4 @@
 
 #define SY_FUNCTOR(p, t, F) SY_PRIMITIVE(p, t, F)
 #define SY_LIST_COPIES
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"

@@ -7,7 +7,7 @@ namespace sy::cuda::functors {
 // A shell has the variable that says it: see SY_DIVISION.
 SY_FN void set_error() {}
 
-#include "backends/cpu/program/functors/division.inc"
+#include "aten/program/functors/division.inc"
 
 }  // namespace sy::cuda::functors
 
@@ -32,4 +32,4 @@ SY_FN void set_error() {}
 #define SY_DIVISION_b8 SY_DIVISION
 #define SY_FUNCTOR(p, t, F) SY_DIVISION_##t(p, t, F)
 #define SY_LIST_DIVISION
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"

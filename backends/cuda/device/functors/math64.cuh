@@ -5,5 +5,5 @@
 // What the elementary functions of both float types are made of.
 
 namespace sy::cuda::functors {
-#include "backends/cpu/program/functors/math64.inc"
+#include "aten/program/functors/math64.inc"
 }  // namespace sy::cuda::functors

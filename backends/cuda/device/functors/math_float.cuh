@@ -3,9 +3,9 @@
 #include "functors/math64.cuh"
 
 namespace sy::cuda::functors {
-#include "backends/cpu/program/functors/math_float.inc"
+#include "aten/program/functors/math_float.inc"
 }  // namespace sy::cuda::functors
 
 #define SY_FUNCTOR(p, t, F) SY_PRIMITIVE(p, t, F)
 #define SY_LIST_MATH_FLOAT
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"

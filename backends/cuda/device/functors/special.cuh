@@ -16,10 +16,10 @@ namespace special {
 #include "functors/special_polynomial.inc"
 }  // namespace special
 
-#include "backends/cpu/program/functors/special.inc"
+#include "aten/program/functors/special.inc"
 
 }  // namespace sy::cuda::functors
 
 #define SY_FUNCTOR(p, t, F) SY_PRIMITIVE(p, t, F)
 #define SY_LIST_SPECIAL
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"

@@ -10,22 +10,22 @@
 #include <iterator>
 #include <utility>
 
-#include "backends/cpu/program/functors/environment.h"
+#include "aten/program/functors/environment.h"
 #include "hwy/highway.h"
 #include "test/backends/cpu/program/scalar_functors.h"
 
 namespace sy::tiles::testing {
 namespace {
 
-#include "backends/cpu/program/functors/math64.inc"
-#include "backends/cpu/program/functors/math_float.inc"
+#include "aten/program/functors/math64.inc"
+#include "aten/program/functors/math_float.inc"
 #include "test/backends/cpu/program/scalar_functors.inc"
 
 constexpr ScalarFunctor kFunctors[] = {
 #define SY_LIST_MATH_FLOAT
 #define SY_FUNCTOR(prim, type, functor) \
   row<Prim::prim, ComputeType::type, functor>(false),
-#include "backends/cpu/program/functors/list.inc"
+#include "aten/program/functors/list.inc"
 };
 
 }  // namespace
