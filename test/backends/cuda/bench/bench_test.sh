@@ -20,7 +20,7 @@ import sys
 
 with open(sys.argv[1], encoding="utf-8") as file:
     rows = {row["name"]: row for row in json.load(file)["figures"]}
-expected = ["bare_launch", "submit_add", "empty", "first_pointwise",
+expected = ["bare_launch", "own_add", "submit_add", "empty", "first_pointwise",
             "first_reduction", "first_other", "sort_f32", "cumsum_f32"]
 shares = [f"{what}_{dtype}" for dtype in ("f32", "bf16")
           for what in ("add", "mul", "gelu", "sum_all", "sum_dim0", "sum_dim1",
