@@ -1,26 +1,36 @@
-"""@nvcc: where nvcc is, if the machine has one.
+"""@nvcc: where nvcc and nvdisasm are, if the machine has them.
 
-nvcc.bzl has NVCC, its path or "". Nothing is built with it: device code is text
-to the library. Tests compile that text with it.
+nvcc.bzl has NVCC and NVDISASM, their paths or "". Nothing is built with them:
+device code is text to the library. Tests compile that text, and read what came
+of it.
 """
 
-def _nvcc_repository_impl(ctx):
+def _find(ctx, name, folders):
     env = ctx.os.environ
     places = [
-        env[name] + "/bin/nvcc"
-        for name in ["CUDA_HOME", "CUDA_PATH"]
-        if env.get(name, "")
+        env[home] + "/bin/" + name
+        for home in ["CUDA_HOME", "CUDA_PATH"]
+        if env.get(home, "")
     ]
-    on_path = ctx.which("nvcc")
+    on_path = ctx.which(name)
     if on_path:
         places.append(str(on_path))
-    places.append("/usr/local/cuda/bin/nvcc")
-    found = [p for p in places if ctx.path(p).exists] + [""]
+    places.append("/usr/local/cuda/bin/" + name)
+    places += [f + "/bin/" + name for f in folders if "/cuda-" in f]
+    places += [f + "/" + name for f in folders if "/" + name + "-" in f]
+    return ([p for p in places if ctx.path(p).exists] + [""])[0]
+
+def _nvcc_repository_impl(ctx):
+    # What `./sy setup` unpacked; tools/bazel lists it.
+    folders = ctx.os.environ.get("SWITCHYARD_CUDA_FOLDERS", "").split(":")
     ctx.file("BUILD.bazel", "")
-    ctx.file("nvcc.bzl", "NVCC = %r\n" % found[0])
+    ctx.file("nvcc.bzl", "".join([
+        "%s = %r\n" % (name.upper(), _find(ctx, name, folders))
+        for name in ["nvcc", "nvdisasm"]
+    ]))
 
 nvcc_repository = repository_rule(
     implementation = _nvcc_repository_impl,
-    environ = ["CUDA_HOME", "CUDA_PATH", "PATH"],
+    environ = ["CUDA_HOME", "CUDA_PATH", "PATH", "SWITCHYARD_CUDA_FOLDERS"],
     local = True,
 )

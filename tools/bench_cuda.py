@@ -12,7 +12,6 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -132,8 +131,7 @@ def python_peer(module, file):
 
 
 def cub_peer(folder):
-    nvcc = shutil.which("nvcc") or shutil.which(
-        "nvcc", path="/usr/local/cuda/bin")
+    nvcc = cuda_machine.toolkit_program("nvcc")
     if nvcc is None:
         return "no nvcc here for CUB"
     program = os.path.join(folder, "cub_peer")

@@ -2,8 +2,10 @@
 by test_cuda.py and bench_cuda.py; nothing of Bazel is needed. By itself: exit 0
 if there is a GPU."""
 
+import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -51,6 +53,17 @@ class Built:
             more["LD_LIBRARY_PATH"] = os.pathsep.join(
                 [self.libraries, os.environ.get("LD_LIBRARY_PATH", "")])
         return {**variables, **os.environ, **more}
+
+
+def toolkit_program(name):
+    """A program of NVIDIA's: of the path, the toolkit, or `./sy setup --cuda`;
+    None if there is none."""
+    cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"),
+             "/usr/local/cuda",
+             *sorted(glob.glob(os.path.join(cache, "switchyard", "cuda-*")))]
+    return shutil.which(name) or shutil.which(name, path=os.pathsep.join(
+        os.path.join(home, "bin") for home in homes if home))
 
 
 def notes(built):

@@ -20,8 +20,8 @@ import lint
 HERE = os.path.dirname(os.path.realpath(__file__))
 TABLE = "third_party/libraries.txt"
 SENTENCES = ("name", "version", "licence", "does", "instead")
-SOURCES = ("packages", "wheel", "trial", "full", "optional", "with")
-WHEELS = ("wheel", "trial")
+SOURCES = ("packages", "wheel", "trial", "toolkit", "full", "optional", "with")
+WHEELS = ("wheel", "trial", "toolkit")
 USES = ("includes", "imports", "commands", "loads", "targets", "links",
         "shared")
 FIELDS = SENTENCES + SOURCES + USES + ("needed", "ships", "copyright")
@@ -103,6 +103,7 @@ class Facts:
         self.shipped = set()       # sonames that an installation copies
         self.packages = []         # what `./sy setup` installs
         self.wheels = []
+        self.toolkit = []          # what `./sy setup --cuda` adds to these
         self.versions = {}         # package -> version; {} if nobody knows
 
 
@@ -201,6 +202,19 @@ exit 1""",
 }
 
 
+def setup_asks(record, env, *options):
+    """What tools/setup.sh wants to install, and the wheels it would download."""
+    run = subprocess.run([os.path.join(HERE, "setup.sh"), *options], env=env,
+                         capture_output=True, text=True, check=False)
+    try:
+        with open(os.path.join(record, "asked"), encoding="utf-8") as file:
+            install = file.read().splitlines()[-1].split()
+        with open(os.path.join(record, "wheels"), encoding="utf-8") as file:
+            return install, file.read().splitlines()
+    except (OSError, IndexError):
+        sys.exit(f"libraries: setup.sh asked for nothing:\n{run.stderr}")
+
+
 def gather_setup(facts):
     """Runs tools/setup.sh on a machine that seems to have nothing."""
     with tempfile.TemporaryDirectory() as record:
@@ -211,16 +225,12 @@ def gather_setup(facts):
             os.chmod(path, 0o755)
         env = {"PATH": record + ":/usr/bin:/bin", "RECORD": record,
                "HOME": record, "SY_ONEDNN_DIR": os.path.join(record, "onednn")}
-        run = subprocess.run([os.path.join(HERE, "setup.sh")], env=env,
-                             capture_output=True, text=True, check=False)
-        try:
-            with open(os.path.join(record, "asked"),
-                      encoding="utf-8") as file:
-                install = file.read().splitlines()[-1].split()
-            with open(os.path.join(record, "wheels"), encoding="utf-8") as file:
-                facts.wheels = file.read().splitlines()
-        except (OSError, IndexError):
-            sys.exit(f"libraries: setup.sh asked for nothing:\n{run.stderr}")
+        install, facts.wheels = setup_asks(record, env)
+        for part in ("lib/libdnnl.so.3", "include/oneapi/dnnl/dnnl.hpp"):
+            path = os.path.join(env["SY_ONEDNN_DIR"], part)
+            os.makedirs(os.path.dirname(path))
+            open(path, "w", encoding="utf-8").close()
+        _, facts.toolkit = setup_asks(record, env, "--cuda")
     facts.packages = [p for p in install
                       if p != "install" and not p.startswith("-")]
 
@@ -368,9 +378,14 @@ def check(entries, facts):
     wheels = [w for e in entries for w in e.wheel]
     if sorted(wheels) != sorted(facts.wheels):
         yield f"wheel: setup takes {facts.wheels}"
+    toolkit = [w for e in entries for w in e.toolkit]
+    if sorted(toolkit) != sorted(facts.toolkit):
+        yield f"toolkit: setup takes {facts.toolkit}"
+    names = {w.split("==")[0] for w in toolkit}
     trials = [w.split("==")[0] for e in entries for w in e.trial]
-    if sorted(trials) != sorted(TRIAL.findall(facts.scripts)):
-        yield f"trial: setup takes {TRIAL.findall(facts.scripts)}"
+    taken = [t for t in TRIAL.findall(facts.scripts) if t not in names]
+    if sorted(trials) != sorted(taken):
+        yield f"trial: setup takes {taken}"
 
 
 def read_table(root):

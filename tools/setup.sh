@@ -3,24 +3,38 @@
 # wheels of oneDNN that third_party/libraries.txt names. Wheels are unpacked into
 # a cache folder outside the tree. Silent when nothing is missing.
 #
-# Usage: setup.sh [--full]    --full: also what `./sy test --full` needs
+# Usage: setup.sh [--tests] [--full] [--cuda]
+#   --tests   also nvdisasm, for a test, if there is an nvcc
+#   --full    also what `./sy test --full` needs
+#   --cuda    also NVIDIA's compilers and tools, if this folder lacks them
 set -euo pipefail
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
-pjrt=${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/pjrt-0.11.2
-ulfm=${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/openmpi-5.0.11
-onednn=${SY_ONEDNN_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/switchyard/onednn-2023.2.0}
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/switchyard
+pjrt=$cache/pjrt-0.11.2
+ulfm=$cache/openmpi-5.0.11
+onednn=${SY_ONEDNN_DIR:-$cache/onednn-2023.2.0}
 # shellcheck source=libraries.sh
 source "$root/tools/libraries.sh"
-mapfile -t packages < <(
-  libraries_words packages
-  [ "${1:-}" != --full ] || libraries_words full
-)
 
 fail() {
   printf 'setup: %s\n' "$@" >&2
   exit 1
 }
+
+tests='' full='' cuda=''
+for option in "$@"; do
+  case $option in
+    --tests) tests=1 ;;
+    --full) tests=1 full=1 ;;
+    --cuda) cuda=1 ;;
+    *) fail "no option '$option'; there are --full and --cuda" ;;
+  esac
+done
+mapfile -t packages < <(
+  libraries_words packages
+  [ -z "$full" ] || libraries_words full
+)
 
 have_onednn() {
   [ -e "$onednn/lib/libdnnl.so.3" ] &&
@@ -72,8 +86,7 @@ install_onednn() {
   work=$(mktemp -d "$onednn.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   libraries_lines wheel >"$work/wheels.txt"
-  python3 -m pip download -q --no-deps --only-binary :all: --require-hashes \
-    -d "$work" -r "$work/wheels.txt" ||
+  download "$work/wheels.txt" "$work" ||
     fail "pip could not download the oneDNN wheels" \
       "Is the network (or the proxy for it) reachable?"
   for wheel in "$work"/*.whl; do
@@ -91,8 +104,14 @@ install_onednn() {
   mv -T "$work/tree" "$onednn"
 }
 
-# What only tests of --full need, a wheel into a folder; they are skipped
-# without it. Usage: install_trial PACKAGE FOLDER WHAT [UNZIP ARGUMENTS...]
+# Wheels, with the hashes that FILE names, into FOLDER. Usage: download FILE FOLDER
+download() {
+  python3 -m pip download -q --no-deps --only-binary :all: --require-hashes \
+    -d "$2" -r "$1"
+}
+
+# What only tests need, a wheel into a folder; they are skipped without it.
+# Usage: install_trial PACKAGE FOLDER WHAT [UNZIP ARGUMENTS...]
 install_trial() {
   local package=$1 folder=$2 what=$3 work status=0
   shift 3
@@ -100,9 +119,9 @@ install_trial() {
   echo "setup: downloading $what into $folder"
   mkdir -p "$(dirname "$folder")"
   work=$(mktemp -d "$folder.XXXXXX")
-  libraries_lines trial | grep "^$package==" >"$work/wheels.txt"
-  python3 -m pip download -q --no-deps --only-binary :all: --require-hashes \
-    -d "$work" -r "$work/wheels.txt" &&
+  { libraries_lines trial && libraries_lines toolkit; } |
+    grep "^$package==" >"$work/wheels.txt"
+  download "$work/wheels.txt" "$work" &&
     unzip -q "$@" -d "$work/tree" "$work"/*.whl &&
     mv -T "$work/tree" "$folder" || status=$?
   rm -rf "$work"
@@ -116,6 +135,61 @@ install_trials() {
   chmod 755 "$ulfm"/*.data/data/bin/* 2>/dev/null || true
 }
 
+# The version that libraries.txt pins for a wheel of `toolkit`.
+toolkit_version() { libraries_lines toolkit | sed -n "s/^$1==\([^ ]*\).*/\1/p"; }
+
+# The first file that there is, of a program of NVIDIA's toolkit.
+toolkit_program() {
+  local file
+  for file in "${CUDA_HOME:-}/bin/$1" "${CUDA_PATH:-}/bin/$1" \
+    "$(command -v "$1" || true)" /usr/local/cuda/bin/"$1" \
+    "$cache"/cuda-*/bin/"$1"; do
+    if [ -x "$file" ]; then
+      echo "$file"
+      return
+    fi
+  done
+}
+
+# The wheels that together are a toolkit: nvcc finds the rest beside itself.
+install_toolkit() {
+  local folder
+  folder=$cache/cuda-$(toolkit_version nvidia-cuda-nvcc)
+  [ ! -e "$folder" ] || return 0
+  have_pip || install_packages python3-pip
+  echo "setup: downloading NVIDIA's compilers and tools (210 MB) into $folder"
+  mkdir -p "$cache"
+  work=$(mktemp -d "$folder.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  libraries_lines toolkit >"$work/wheels.txt"
+  download "$work/wheels.txt" "$work" ||
+    fail "pip could not download NVIDIA's wheels" \
+      "Is the network (or the proxy for it) reachable?"
+  for wheel in "$work"/*.whl; do
+    unzip -q -o "$wheel" -d "$work/tree"
+  done
+  tree=$(echo "$work"/tree/nvidia/cu*)
+  mv "$work"/tree/*.dist-info "$tree"
+  ln -s lib "$tree/lib64"
+  for library in "$tree"/lib/lib*.so.*; do
+    [ -e "${library%.so.*}.so" ] ||
+      ln -s "${library##*/}" "${library%.so.*}.so"
+  done
+  chmod -R u+rwX,go+rX "$tree"
+  mv -T "$tree" "$folder"
+  rm -rf "$work"
+}
+
+# A test reads what nvcc compiled with it.
+install_nvdisasm() {
+  [ -n "$(toolkit_program nvcc)" ] && [ -z "$(toolkit_program nvdisasm)" ] ||
+    return 0
+  local folder
+  folder=$cache/nvdisasm-$(toolkit_version nvidia-cuda-nvdisasm)
+  install_trial nvidia-cuda-nvdisasm "$folder" "nvdisasm (5 MB)" -j
+  chmod 755 "$folder/nvdisasm" 2>/dev/null || true
+}
+
 mapfile -t missing < <(missing_packages)
 if [ "${#missing[@]}" -gt 0 ] || ! have_onednn; then
   command -v dpkg-query >/dev/null ||
@@ -126,4 +200,6 @@ if [ "${#missing[@]}" -gt 0 ] || ! have_onednn; then
   have_onednn || install_onednn
   echo "setup: done"
 fi
-[ "${1:-}" != --full ] || install_trials
+[ -z "$cuda" ] || install_toolkit
+[ -z "$tests" ] || install_nvdisasm
+[ -z "$full" ] || install_trials

@@ -14,7 +14,6 @@ import argparse
 import glob
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -153,10 +152,10 @@ def run_demos(run):
 
 def run_sanitizer(run):
     """Over a few cases; where the tool cannot watch the device, says so."""
-    tool = shutil.which("compute-sanitizer") or shutil.which(
-        "compute-sanitizer", path="/usr/local/cuda/bin")
+    tool = cuda_machine.toolkit_program("compute-sanitizer")
     if tool is None:
-        run.skip("compute-sanitizer", "it is not installed")
+        run.skip("compute-sanitizer", "it is not installed; `./sy setup --cuda` "
+                                      "does that")
         return
     bench = [run.program("cuda_bench"), "--smoke", "device"]
     ops = [word for op in SMOKE for word in ("--op", op)]

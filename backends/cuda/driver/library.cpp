@@ -140,6 +140,7 @@ void* Library::symbol(const char* name) const { return dlsym(handle, name); }
 
 std::vector<Folder> library_folders() {
   Folders out;
+  const std::string home = variable("HOME");
   for (const std::string& p : split(variable(kVariable))) {
     if (is_folder(p)) out.add(p, kVariable);
   }
@@ -149,12 +150,14 @@ std::vector<Folder> library_folders() {
   }
   out.add_toolkit("/usr/local/cuda");
   out.add_toolkit("/usr/local/cuda-*");
+  std::string cache = variable("XDG_CACHE_HOME");
+  if (cache.empty() && !home.empty()) cache = home + "/.cache";
+  if (!cache.empty()) out.add_toolkit(cache + "/switchyard/cuda-*");
   for (const char* const name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const std::string prefix = variable(name);
     if (!prefix.empty()) out.add_python(prefix);
   }
   add_pythons_on_path(&out);
-  const std::string home = variable("HOME");
   if (!home.empty()) out.add_python(home + "/.local");
   out.add_python("/usr/local");
   out.add_python("/usr");

@@ -10,7 +10,9 @@
 //
 //   $SWITCHYARD_CUDA_LIBS   folders or files, separated by ':'
 //   the loader's path       and what the process has open already
-//   the toolkit             $CUDA_HOME, $CUDA_PATH, /usr/local/cuda*
+//   the toolkit             $CUDA_HOME, $CUDA_PATH, /usr/local/cuda*, and what
+//                           `./sy setup --cuda` has unpacked:
+//                           ~/.cache/switchyard/cuda-*
 //   a Python's packages     nvidia/*/lib (cu13/lib, cuda_nvrtc/lib, …) of
 //                           $VIRTUAL_ENV, $CONDA_PREFIX, of each python3 on
 //                           PATH, of the user and of the system

@@ -96,6 +96,20 @@ TEST(Libraries, LinksAreResolvedForTheVersion) {
   EXPECT_EQ(l.place, "the toolkit");
 }
 
+TEST(Libraries, TheToolkitOfSetupIsFound) {
+  const Folder folder;
+  folder.add_library("switchyard/cuda-13.0.88/lib/libsy_setup.so.13");
+  // Compiled kernels are kept beside it.
+  folder.add_library("switchyard/cuda/lib/libsy_setup.so.14");
+  const Variable v("XDG_CACHE_HOME", folder.path().string());
+  std::string why;
+  const Library l =
+      open_library({"libsy_setup.so.14", "libsy_setup.so.13"}, &why);
+  ASSERT_TRUE(l) << why;
+  EXPECT_EQ(l.version, "13");
+  EXPECT_EQ(l.place, "the toolkit");
+}
+
 TEST(Libraries, AreFoundInThePackagesOfAPython) {
   const Folder folder;
   folder.add_library(

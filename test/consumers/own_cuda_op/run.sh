@@ -13,7 +13,8 @@ trap 'rm -rf "$work"' EXIT
 source "$here/../checks.sh"
 
 for nvcc in "${CUDACXX:-}" "${CUDA_HOME:-}/bin/nvcc" "${CUDA_PATH:-}/bin/nvcc" \
-  "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc ''; do
+  "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc \
+  "${XDG_CACHE_HOME:-$HOME/.cache}"/switchyard/cuda-*/bin/nvcc ''; do
   if [ -x "$nvcc" ]; then break; fi
 done
 if [ -z "$nvcc" ]; then
