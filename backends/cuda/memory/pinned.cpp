@@ -44,10 +44,18 @@ void PinnedMemory::give(void* data, int log) noexcept {
   ++chunk_of(data)->second.free_count;
 }
 
+size_t PinnedMemory::chunk_bytes(int log) {
+  return size_t{1} << std::max(log, kChunkLog);
+}
+
+bool PinnedMemory::fits(int log) const {
+  return stats_.limit == 0 ||
+         held_ <= stats_.limit - static_cast<int64_t>(chunk_bytes(log));
+}
+
 void* PinnedMemory::pin(int log) {
-  // Any context will do: the memory is for all.
-  use_device(0);
-  const size_t bytes = size_t{1} << std::max(log, kChunkLog);
+  use_any_device();  // the memory is for all
+  const size_t bytes = chunk_bytes(log);
   void* base = nullptr;
   const driver::Result r = driver::api().host_allocate(
       &base, bytes, driver::kHostPortable | driver::kHostMapped);
@@ -87,26 +95,27 @@ void* PinnedMemory::allocate(size_t bytes) {
   stats_.peak = std::max(stats_.peak, stats_.allocated);
   ++stats_.allocations;
   void* data = nullptr;
+  // Without the lock; then takes a block that is free.
+  const auto try_after = [&](auto&& step) {
+    lock.unlock();
+    step();
+    lock.lock();
+    data = take(log);
+  };
   try {
     data = take(log);
-    if (data == nullptr && !waiting_.empty()) {
-      lock.unlock();
-      poll();
-      lock.lock();
-      data = take(log);
+    if (data == nullptr && !waiting_.empty()) try_after([&] { poll(); });
+    if (data == nullptr && !fits(log)) try_after([&] { release(); });
+    if (data == nullptr && fits(log)) data = pin(log);
+    if (data == nullptr) {
+      try_after([&] {
+        wait_for_all();
+        poll();
+      });
     }
+    if (data == nullptr) try_after([&] { release(); });
+    // Blocks are larger than what was asked for, which is within the limit.
     if (data == nullptr) data = pin(log);
-    if (data == nullptr) {
-      lock.unlock();
-      wait_for_all();
-      poll();
-      lock.lock();
-      data = take(log);
-    }
-    if (data == nullptr) {
-      release();
-      data = pin(log);
-    }
   } catch (...) {
     if (!lock.owns_lock()) lock.lock();
     stats_.allocated -= more;
@@ -167,31 +176,48 @@ void PinnedMemory::wait_for_all() {
   for (const auto& [device, stream] : streams) wait_for(device, stream);
 }
 
-void PinnedMemory::release() noexcept {
-  for (auto chunk = chunks_.begin(); chunk != chunks_.end();) {
-    const auto& [base, c] = *chunk;
-    if (c.free_count != c.bytes >> c.log ||
-        driver::api().host_free(const_cast<char*>(base)) != driver::kSuccess) {
-      ++chunk;
+void PinnedMemory::release() {
+  use_any_device();
+  std::vector<Chunks::node_type> idle;
+  {
+    const std::lock_guard lock(mutex_);
+    idle.reserve(chunks_.size());
+    for (auto at = chunks_.begin(); at != chunks_.end();) {
+      const auto chunk = at++;
+      const auto& [base, c] = *chunk;
+      if (c.free_count != c.bytes >> c.log) continue;
+      const char* const first = base;
+      const char* const end = base + c.bytes;
+      std::erase_if(free_[static_cast<size_t>(c.log)],
+                    [&](void* b) { return b >= first && b < end; });
+      idle.push_back(chunks_.extract(chunk));
+    }
+  }
+  // The driver waits for the devices: who holds the lock might keep them from
+  // going on.
+  for (Chunks::node_type& chunk : idle) {
+    const Chunk c = chunk.mapped();
+    char* const base = const_cast<char*>(chunk.key());
+    const bool gone = driver::api().host_free(base) == driver::kSuccess;
+    const std::lock_guard lock(mutex_);
+    if (gone) {
+      held_ -= static_cast<int64_t>(c.bytes);
       continue;
     }
-    const char* const end = base + c.bytes;
-    std::erase_if(free_[static_cast<size_t>(c.log)],
-                  [&, first = base](void* b) { return b >= first && b < end; });
-    held_ -= static_cast<int64_t>(c.bytes);
-    chunk = chunks_.erase(chunk);
+    chunks_.insert(std::move(chunk));
+    for (size_t at = 0; at != c.bytes; at += size_t{1} << c.log) {
+      free_[static_cast<size_t>(c.log)].push_back(base + at);
+    }
   }
 }
 
 void PinnedMemory::trim() noexcept {
   try {
     poll();
-    use_device(0);
+    release();
   } catch (...) {
-    return;  // a device that has failed: its memory goes with the process
+    // Every device has failed: the memory goes with the process.
   }
-  const std::lock_guard lock(mutex_);
-  release();
 }
 
 MemoryStats PinnedMemory::stats() const noexcept {

@@ -55,14 +55,19 @@ class PinnedMemory final : public Allocator {
   using Chunks = std::map<const char*, Chunk>;
 
   static int log_of(size_t bytes);
+  static size_t chunk_bytes(int log);
   // nullptr if there is none. Under the lock, as the next four.
   void* take(int log);
   void give(void* data, int log) noexcept;
+  // nullptr if the system has no memory.
   void* pin(int log);
+  // Whether a chunk more is within the limit.
+  bool fits(int log) const;
   Chunks::iterator chunk_of(const void* data) noexcept;
-  // Hands chunks without a block in use back to the system.
-  void release() noexcept;
-  // Frees what work no longer uses. Without the lock, as the next.
+  // Hands chunks without a block in use back to the system. Without the lock,
+  // as the next two.
+  void release();
+  // Frees what work no longer uses.
   void poll();
   void wait_for_all();
 

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "backends/cuda/runtime/device_state.h"
+#include "c10/device_guard.h"
 #include "c10/error.h"
 
 namespace sy::cuda {
@@ -228,6 +229,22 @@ void use_device(int device) {
     return;
   }
   enter_device(s);
+}
+
+void use_any_device() {
+  const auto works = [](int i) {
+    const DeviceState* const s = used_device(i);
+    return s != nullptr && s->errors.failure() == nullptr;
+  };
+  if (const int own = this_thread().device; works(own)) return use_device(own);
+  for (int i = 0; i < kMaxDevices; ++i) {
+    if (works(i)) return use_device(i);
+  }
+  const int current = std::max(current_device(kCUDA), 0);
+  for (int i = 0; used_device(current) != nullptr && i < device_count(); ++i) {
+    if (used_device(i) == nullptr) return use_device(i);
+  }
+  use_device(current);
 }
 
 driver::Stream current_stream(int device) {

@@ -29,6 +29,9 @@ driver::Context context(int device);
 // Makes the context of the device the thread's. Costs a comparison if it is.
 // Throws if the device has failed (runtime/errors.h).
 void use_device(int device);
+// Makes some context the thread's, for what belongs to no device: its own, or
+// that of a device in use. Makes one only if there is none that works.
+void use_any_device();
 
 // The stream that the thread's work on the device goes to, for the driver.
 driver::Stream current_stream(int device);

@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "c10/device_guard.h"
 #include "test/backends/cuda/memory_fixture.h"
 #include "test/c10/expect_error.h"
 #include "test/c10/with_environment.h"
@@ -158,11 +159,122 @@ TEST_F(PinnedMemory, TheLimitHolds) {
   EXPECT_EQ(a.stats().peak, static_cast<int64_t>(kMiB));
 }
 
+TEST_F(PinnedMemory, ALimitOf0IsNone) {
+  a.set_limit(1);
+  a.set_limit(0);
+  void* p = a.allocate(kMiB);
+  a.deallocate(p, kMiB);
+  EXPECT_EQ(a.stats().limit, 0);
+}
+
+TEST_F(PinnedMemory, WhatIsKeptCountsTowardsTheLimit) {
+  a.set_limit(static_cast<int64_t>(4 * kMiB));
+  a.deallocate(a.allocate(2 * kMiB), 2 * kMiB);
+  void* p = a.allocate(4 * kMiB);
+  EXPECT_EQ(held(), static_cast<int64_t>(4 * kMiB));
+  a.deallocate(p, 4 * kMiB);
+}
+
+// The limit is of what is asked for: blocks may be larger.
+TEST_F(PinnedMemory, ALimitThatIsNoPowerOfTwoCanBeUsedUp) {
+  a.set_limit(static_cast<int64_t>(3 * kMiB));
+  void* p = a.allocate(3 * kMiB);
+  EXPECT_EQ(held(), static_cast<int64_t>(4 * kMiB));
+  a.deallocate(p, 3 * kMiB);
+}
+
+TEST_F(PinnedMemory, AtTheLimitItWaitsForCopies) {
+  a.set_limit(static_cast<int64_t>(2 * kMiB));
+  const NewStream other(1);
+  Paused paused;
+  void* p = a.allocate(2 * kMiB);
+  use(a, p, 0);
+  use(a, p, other, 1);
+  a.deallocate(p, 2 * kMiB);
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    paused.go_on();
+  });
+  void* q = a.allocate(2 * kMiB);
+  EXPECT_EQ(q, p);
+  EXPECT_EQ(held(), static_cast<int64_t>(2 * kMiB));
+  opener.join();
+  a.deallocate(q, 2 * kMiB);
+}
+
+// No copy that ends makes room for it.
+TEST_F(PinnedMemory, WhatIsBeyondTheLimitIsAnErrorAtOnce) {
+  a.set_limit(static_cast<int64_t>(2 * kMiB));
+  void* in_use = a.allocate(kMiB);
+  Paused paused;
+  void* p = a.allocate(kMiB);
+  use(a, p, 0);
+  a.deallocate(p, kMiB);
+  SY_EXPECT_ERROR(a.allocate(kMiB + 1), OutOfMemoryError,
+                  "asked for 1048577 bytes, 1048576 in use, 1048576 cached, "
+                  "limit 2097152");
+  a.deallocate(in_use, kMiB);
+}
+
+// The driver waits for the devices before it frees pinned memory, and a thread
+// that uses pinned memory may be what they wait for.
+TEST_F(PinnedMemory, GivingItBackKeepsNobodyFromUsingIt) {
+  a.deallocate(a.allocate(kMiB), kMiB);
+  void* p = a.allocate(2 * kMiB);
+  Paused paused;
+  use(a, p, 0);
+  std::thread trimming([&] { a.trim(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  a.deallocate(p, 2 * kMiB);
+  EXPECT_EQ(a.stats().allocated, 0);
+  paused.go_on();
+  trimming.join();
+}
+
 TEST_F(PinnedMemory, WhatNoMachineHasIsAnError) {
   SY_EXPECT_ERROR(a.allocate(~size_t{0}), OutOfMemoryError,
                   "no machine has so much");
   SY_EXPECT_ERROR(a.allocate(size_t{1} << 47), OutOfMemoryError,
                   "the system pins no more");
+}
+
+TEST(PinnedMemoryOfOneDevice, NeedsNoOther) {
+  if (!with_environment("SWITCHYARD_TEST_OWN_PROCESS", "1")) return;
+  use_device(1);
+  Allocator& a = pinned_allocator();
+  void* p = a.allocate(kMiB);
+  a.deallocate(p, kMiB);
+  a.trim();
+  EXPECT_EQ(counters().contexts, 1);
+}
+
+TEST(PinnedMemoryOfNoDevice, TakesTheCurrentOne) {
+  if (!with_environment("SWITCHYARD_TEST_OWN_PROCESS", "1")) return;
+  const DeviceGuard guard(Device(kCUDA, 2));
+  Allocator& a = pinned_allocator();
+  a.deallocate(a.allocate(kMiB), kMiB);
+  EXPECT_EQ(counters().contexts, 1);
+  EXPECT_NE(used_device(2), nullptr);
+}
+
+TEST(PinnedMemoryOfAFailedDevice, IsThatOfTheOthers) {
+  if (!with_environment("SWITCHYARD_TEST_OWN_PROCESS", "1")) return;
+  for (const int device : {0, 1}) use_device(device);
+  const std::string text = "a failure of the test";
+  const auto try_one = [] {
+    Allocator& a = pinned_allocator();
+    void* p = a.allocate(kMiB);
+    a.deallocate(p, kMiB);
+    a.trim();
+  };
+  device_state(1).errors.fail(&text);
+  try_one();
+  EXPECT_EQ(used_device(2), nullptr);
+  device_state(0).errors.fail(&text);
+  try_one();
+  EXPECT_NE(used_device(2), nullptr);
+  device_state(2).errors.fail(&text);
+  SY_EXPECT_ERROR(pinned_allocator().allocate(kMiB), Error, text);
 }
 
 TEST(PinnedMemoryLimit, ComesFromTheEnvironment) {
