@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 
+#include "backends/cuda/memory/allocator.h"
 #include "backends/cuda/runtime/device_state.h"
 #include "c10/device_guard.h"
 #include "c10/error.h"
@@ -184,11 +185,10 @@ void enter_device(DeviceState& device) {
 }
 
 void allow_peers(DeviceState& a, DeviceState& b) {
-  // Mapped memory has its own list of devices that reach it, and the driver
-  // copies it rightly while no peer is allowed.
-  if (a.limits.virtual_memory || b.limits.virtual_memory) return;
   static std::atomic<bool> asked[kMaxDevices][kMaxDevices] = {};
   if (asked[a.index][b.index].exchange(true, std::memory_order_relaxed)) return;
+  // That it is allowed already, or not at all, changes no result: the driver
+  // then goes through the host.
   const auto allow = [](DeviceState& here, DeviceState& there) {
     int can = 0;
     if (api().can_access_peer(&can, here.ordinal, there.ordinal) !=
@@ -196,9 +196,15 @@ void allow_peers(DeviceState& a, DeviceState& b) {
         can == 0) {
       return;
     }
+    // Mapped memory first: its list of devices is its own, and a context that
+    // is a peer is taken to reach it.
+    try {
+      let_reach(there.index, here.index);
+    } catch (const Error&) {
+      there.errors.throw_failure();
+      return;
+    }
     enter_device(here);
-    // That it is allowed already, or not at all, changes no result: the driver
-    // then goes through the host.
     api().enable_peer(there.context, 0);
   };
   allow(a, b);

@@ -380,6 +380,37 @@ TEST(Copies, AcrossDevicesWaitForBoth) {
   EXPECT_EQ(read(x), std::vector<int64_t>(1000, 5));
 }
 
+// A kernel of device 1 that writes to memory of device 0.
+void step_from_1(const Tensor& x) {
+  StepParams p{{}, x.numel(), static_cast<long long*>(x.raw_data()), 2, 1};
+  launch(1, kernel_of_test(1, "step"), shape_for(x.numel()), p, {&x});
+  sy::synchronize(cuda_device(1));
+}
+
+// Memory that was mapped before, and what is mapped later.
+TEST(Copies, AcrossDevicesLetThemReachEachOther) {
+  if (!with_environment("FAKE_CUDA_DEVICES", "2")) return;
+  const Tensor x = made(1000, 0), y = made(1000, 1);
+  step(x, 0, 4);
+  copy_across(y.raw_data(), 1, x.raw_data(), 0, x.nbytes());
+  sy::synchronize(cuda_device(0));
+  step_from_1(x);
+  EXPECT_EQ(read(x), std::vector<int64_t>(1000, 9));
+  const Tensor later = made(8 << 20, 0);
+  step(later, 0, 5);
+  sy::synchronize(cuda_device(0));
+  step_from_1(later);
+  EXPECT_EQ(read(later), std::vector<int64_t>(8 << 20, 11));
+}
+
+TEST(Copies, DevicesThatMayNotReachEachOtherFault) {
+  if (!with_environment("FAKE_CUDA_DEVICES", "2")) return;
+  const Tensor x = made(1000, 0);
+  step(x, 0, 4);
+  sy::synchronize(cuda_device(0));
+  SY_EXPECT_ERROR(step_from_1(x), Error, "CUDA_ERROR_ILLEGAL_ADDRESS");
+}
+
 TEST(Copies, FromPinnedMemoryDoNotWait) {
   const std::vector<char> sent = pattern(4096);
   const Storage there = device_bytes(4096),

@@ -164,8 +164,15 @@ driver::Function DriverTest::load(const std::string& source, const char* name) {
 
 int DriverTest::launch(driver::Function f, unsigned blocks, unsigned threads,
                        void* params, unsigned shared, driver::Stream on) {
-  // All kernels write when they start.
-  static DevicePointer started = allocate(8);
+  // All kernels, of either device, write when they start.
+  static const DevicePointer started = [] {
+    void* host = nullptr;
+    DevicePointer p = 0;
+    EXPECT_EQ(api().host_allocate(&host, 8, driver::kHostMapped),
+              driver::kSuccess);
+    EXPECT_EQ(api().host_pointer(&p, host, 0), driver::kSuccess);
+    return p;
+  }();
   static_cast<sy::cuda::LaunchHead*>(params)->started =
       reinterpret_cast<unsigned long long*>(started);
   void* arguments[] = {params};

@@ -264,4 +264,39 @@ TEST_F(MemoryTest, Peers) {
   EXPECT_EQ(api().stream_destroy(other), kSuccess);
 }
 
+// Kernels of a device reach what was mapped for it, and plain memory of peers.
+TEST_F(MemoryTest, KernelsReachWhatTheirDeviceMayUse) {
+  const DevicePointer p = reserve(1);
+  const MemoryHandle h = create(1);
+  ASSERT_EQ(api().map(p, kGranule, 0, h, 0), kSuccess);
+  ASSERT_EQ(set_access(p, 1, 0), kSuccess);
+  const DevicePointer plain = allocate(512);
+  ASSERT_EQ(api().context_set(contexts[1]), kSuccess);
+  const driver::Function fill = load(kFillSource, "fill");
+  driver::Stream other;
+  ASSERT_EQ(api().stream_create(&other, driver::kNonBlocking, 0), kSuccess);
+  const auto try_fill = [&](DevicePointer at, int value) {
+    FillParams params{{}, 1, value, reinterpret_cast<int*>(at)};
+    EXPECT_EQ(launch(fill, 1, 32, &params, 0, other), kSuccess);
+    const int r = api().stream_synchronize(other);
+    control().heal();
+    return r;
+  };
+  EXPECT_EQ(try_fill(p, 1), kIllegalAddress);
+  EXPECT_EQ(try_fill(plain, 1), kIllegalAddress);
+  ASSERT_EQ(set_access(p, 1, 1), kSuccess);
+  EXPECT_EQ(try_fill(p, 2), kSuccess);
+  EXPECT_EQ(try_fill(plain, 2), kIllegalAddress);
+  EXPECT_EQ(api().enable_peer(contexts[0], 0), kSuccess);
+  EXPECT_EQ(try_fill(plain, 3), kSuccess);
+  ASSERT_EQ(api().context_set(contexts[0]), kSuccess);
+  EXPECT_EQ(read<int>(p, 1), std::vector<int>{2});
+  EXPECT_EQ(read<int>(plain, 1), std::vector<int>{3});
+  EXPECT_EQ(api().stream_destroy(other), kSuccess);
+  EXPECT_EQ(api().free(plain), kSuccess);
+  EXPECT_EQ(api().unmap(p, kGranule), kSuccess);
+  EXPECT_EQ(api().release(h), kSuccess);
+  EXPECT_EQ(api().release_addresses(p, kGranule), kSuccess);
+}
+
 }  // namespace

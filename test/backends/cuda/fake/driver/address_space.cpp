@@ -133,14 +133,14 @@ void AddressSpace::protect(uintptr_t address, const Mapping& m) {
   const uintptr_t from = address & ~uintptr_t{4095};
   const size_t bytes = address + m.bytes - from;
   if (settings().protect) {
-    set_rights(from, bytes, rights);
+    set_rights(from, bytes, m.readers, m.writers, m.owner != nullptr);
     rights = PROT_NONE;
   }
   mprotect(reinterpret_cast<void*>(from), bytes, rights);
 }
 
 void AddressSpace::clear(uintptr_t address, size_t bytes) {
-  if (settings().protect) set_rights(address, bytes, PROT_NONE);
+  if (settings().protect) set_rights(address, bytes, 0, 0, false);
   mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }

@@ -74,9 +74,10 @@ AddressSpace& addresses();
 // The file of the device's memory.
 int descriptor_of(int device);
 
-// For DeviceAccess: the pages of a range can be opened with these rights of
-// mprotect.
-void set_rights(uintptr_t address, size_t bytes, int rights);
+// For DeviceAccess: work of these devices (bits) can open the pages of a range.
+// `plain` ones are those of cuMemAlloc.
+void set_rights(uintptr_t address, size_t bytes, unsigned readers,
+                unsigned writers, bool plain);
 
 // Junk, as far as it is worth the time.
 void fill_with_junk(void* p, size_t bytes);

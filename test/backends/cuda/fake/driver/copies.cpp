@@ -27,7 +27,7 @@ void put_copy(StreamState& stream, std::vector<Range> ranges, const char* what,
               F work) {
   put_in_order(stream, [&context = *stream.context, what,
                         ranges = std::move(ranges), work = std::move(work)] {
-    const DeviceAccess access;
+    const DeviceAccess access(nullptr);
     AddressSpace& a = addresses();
     const std::shared_lock lock(a.mutex);
     for (const Range& r : ranges) {

@@ -105,7 +105,7 @@ void run(ContextState& context, const FunctionState& f, Grid grid) {
     };
   }
   const Patience patience(f.name);
-  const DeviceAccess access;
+  const DeviceAccess access(&context);
   const Outcome outcome = run_grid(grid);
   if (outcome.ending == Ending::kDone) return;
   note_fault(outcome.text, false);

@@ -31,11 +31,13 @@ int64_t pinned_bytes();
 
 // With FAKE_CUDA_PROTECT memory of devices is closed: an access faults, and the
 // handler opens what is around it if the thread has one of these, until that
-// ends. So the host cannot read it by mistake, and work pays for what it
-// touches.
+// ends. So the host cannot read it by mistake, nor a kernel of a device that
+// may not, and work pays for what it touches.
 class DeviceAccess {
  public:
-  DeviceAccess();
+  // For a kernel of the context. nullptr: for a copy that has looked whether
+  // its contexts reach the memory.
+  explicit DeviceAccess(const ContextState* of);
   ~DeviceAccess();
   DeviceAccess(const DeviceAccess&) = delete;
   DeviceAccess& operator=(const DeviceAccess&) = delete;
