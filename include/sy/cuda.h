@@ -1,8 +1,14 @@
 #pragma once
 
+#include <bit>
+#include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "aten/tensor.h"
 #include "c10/allocator.h"
@@ -108,6 +114,123 @@ inline void note_kernels(std::initializer_list<TensorBase> tensors) {
     note_use(*t.storage(), index, stream.id(),
              s->last_ticket(index, stream.id()));
   }
+}
+
+// ---- kernels of your own that are compiled while the program runs ----
+
+// The compiler's errors in a source that it was given.
+class SY_API CompileError : public Error {
+ public:
+  CompileError(std::string_view name, std::string log)
+      : Error(str("[cuda.compile] {} does not compile:\n{}", name, log)),
+        log_(std::move(log)) {}
+  // What the compiler says, with lines of the source.
+  const std::string& log() const noexcept { return log_; }
+
+ private:
+  std::string log_;
+};
+
+// Blocks of a grid, or threads of a block.
+struct Dim3 {
+  int64_t x, y, z;
+  Dim3(int64_t of_x, int64_t of_y = 1, int64_t of_z = 1)
+      : x(of_x), y(of_y), z(of_z) {}
+};
+
+// What a kernel is called with: a tensor on the device, or a number.
+class KernelArgument {
+ public:
+  KernelArgument(const Tensor& t) : tensor_(t), kind_(0) {}
+  template <std::integral T>
+  KernelArgument(T n) : kind_(1), bits_(static_cast<int64_t>(n)) {}
+  template <std::floating_point T>
+  KernelArgument(T n)
+      : kind_(2), bits_(std::bit_cast<int64_t>(static_cast<double>(n))) {}
+
+ private:
+  friend class Kernel;
+  Tensor tensor_;
+  int64_t kind_, bits_ = -1;
+};
+
+// What compile() makes. A value; any thread may launch it.
+class Kernel {
+ public:
+  const std::string& name() const noexcept { return name_; }
+
+  // Puts the kernel into the thread's current stream, on the device of the
+  // tensors or, without any, on the current one. Their memory is not used for
+  // anything else before it is done, and tensors that a parameter without const
+  // takes count as changed (but get no gradient of it). An undefined tensor is
+  // a null pointer. A grid without blocks starts nothing.
+  //
+  // Throws ValueError and TypeError for arguments that the parameters do not
+  // take, for tensors of other devices, and after the library was unloaded;
+  // Error for what the driver refuses, such as too many threads. What goes
+  // wrong later names the kernel.
+  void launch(Dim3 grid, Dim3 block,
+              std::initializer_list<KernelArgument> arguments,
+              int64_t shared_bytes = 0) const {
+    std::vector<int64_t> words;
+    std::vector<Tensor> tensors;
+    for (const KernelArgument& a : arguments) {
+      words.push_back(a.kind_);
+      words.push_back(a.bits_);
+      if (a.kind_ != 0 || !a.tensor_.defined()) continue;
+      words.back() = static_cast<int64_t>(tensors.size());
+      tensors.push_back(a.tensor_);
+    }
+    const int64_t shape[] = {grid.x,  grid.y,  grid.z,      block.x,
+                             block.y, block.z, shared_bytes};
+    if (loaded_interface(kCUDA) == nullptr) throw Error(why_not_loaded(kCUDA));
+    using Launch = void(int64_t, IntArrayRef, IntArrayRef, TensorList);
+    typed_operator<Launch>("cuda::launch_kernel")
+        .call(number_, shape, words, tensors);
+  }
+
+ private:
+  friend Kernel compile(std::string_view source, std::string_view name);
+  Kernel(int64_t number, std::string_view name)
+      : number_(number), name_(name) {}
+  int64_t number_;
+  std::string name_;
+};
+
+// Compiles `void name(...)` of a text in CUDA C++, `__global__` or not, for the
+// current device; other devices do so at their first launch:
+//
+//   const sy::cuda::Kernel axpy = sy::cuda::compile(R"(
+//     __global__ void axpy(int64_t n, float a, const float* x, float* y) {
+//       const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+//       if (i < n) y[i] += a * x[i];
+//     })", "axpy");
+//   axpy.launch((n + 255) / 256, 256, {n, 0.5, x, y});
+//
+// Parameters are numbers and pointers to the elements of tensors; `const float*
+// x` takes float32. `half16` and `bfloat16` of "element.cuh" are elements of 16
+// bits, `const void*` takes any. Strides are the caller's business.
+// `dynamic_shared()` is the shared memory of `shared_bytes`. No headers of CUDA
+// are there; --fmad=false.
+//
+// What was compiled is kept in the cache folder, by its text, so that another
+// process need not compile it. Compiling the same again costs a lookup. Throws
+// CompileError for what the compiler says, ValueError for a text without such a
+// function, and Error where there is no compiler or no device.
+inline Kernel compile(std::string_view source, std::string_view name) {
+  if (loaded_interface(kCUDA) == nullptr) throw Error(why_not_loaded(kCUDA));
+  if (!is_available()) throw Error(why_unavailable());
+  using Compile = Tensor(std::string_view, std::string_view);
+  const Tensor t =
+      typed_operator<Compile>("cuda::compile_kernel").call(source, name);
+  const auto* const bytes = static_cast<const char*>(t.const_data_ptr());
+  const auto n = static_cast<size_t>(t.numel());
+  int64_t number = 0;
+  std::memcpy(&number, bytes, sizeof number);
+  if (n != sizeof number) {
+    throw CompileError(name, {bytes + sizeof number, n - sizeof number});
+  }
+  return {number, name};
 }
 
 }  // namespace sy::cuda
