@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "aten/engine/copy.h"
+
 namespace sy {
 
 namespace {
@@ -74,6 +76,17 @@ int64_t spread(int64_t kernel, int64_t dilation) {
   int64_t s = 0;
   if (__builtin_mul_overflow(kernel - 1, dilation, &s) || s > kMost) return -1;
   return s + 1;
+}
+
+Tensor new_in_format(const Tensor& like, IntArrayRef sizes,
+                     MemoryFormat format) {
+  const Tensor t(make_tensor(sizes, like.dtype(), like.device()));
+  if (format != MemoryFormat::Contiguous) {
+    int64_t strides[TensorImpl::kMaxDims];
+    dense_strides_like(t, format, strides);
+    t.impl()->set_sizes_and_strides(sizes, {strides, sizes.size()}, 0);
+  }
+  return t;
 }
 
 }  // namespace
@@ -175,10 +188,17 @@ ConvolutionGeometry convolution_geometry(IntArrayRef x_sizes,
   return g;
 }
 
-MemoryFormat convolution_format(const Tensor& input, const Tensor& weight) {
+Tensor new_convolution_result(const Tensor& input, const Tensor& weight,
+                              IntArrayRef sizes) {
   const MemoryFormat of_input = input.suggest_memory_format();
-  return of_input != MemoryFormat::Contiguous ? of_input
-                                              : weight.suggest_memory_format();
+  return new_in_format(input, sizes,
+                       of_input != MemoryFormat::Contiguous
+                           ? of_input
+                           : weight.suggest_memory_format());
+}
+
+Tensor new_convolution_weight(const Tensor& weight) {
+  return new_in_format(weight, weight.sizes(), weight.suggest_memory_format());
 }
 
 }  // namespace sy

@@ -57,8 +57,11 @@ SY_API ConvolutionGeometry convolution_geometry(IntArrayRef x_sizes,
                                                 IntArrayRef weight_sizes,
                                                 const ConvolutionArgs& args);
 
-// The memory format of results: channels last if input or weight has it.
-SY_API MemoryFormat convolution_format(const Tensor& input,
-                                       const Tensor& weight);
+// The result of a convolution, or the gradient of its input, of these sizes,
+// not filled. Its channels are last if those of input or weight are.
+SY_API Tensor new_convolution_result(const Tensor& input, const Tensor& weight,
+                                     IntArrayRef sizes);
+// The gradient of the weight, not filled, in the weight's memory format.
+SY_API Tensor new_convolution_weight(const Tensor& weight);
 
 }  // namespace sy

@@ -5,7 +5,6 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
-#include "aten/ops/factory.h"
 #include "aten/ops/reduction.h"
 #include "backends/cpu/convolution_kernels_gen.h"
 #include "backends/cpu/gemm/matrix.h"
@@ -104,10 +103,6 @@ void run(const Convolution& given, Part part) {
   convolve_by_columns(c, part);
 }
 
-Tensor empty_in(const Tensor& like, IntArrayRef sizes, MemoryFormat format) {
-  return sy::empty(sizes, like.options(), format);
-}
-
 }  // namespace
 
 const Implementations kConvolutions(
@@ -131,8 +126,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
                              transposed, output_padding, groups};
   const Tensor b = tensor_of(bias);
   const Dims sizes = convolution_sizes("convolution", input, weight, b, args);
-  const Tensor result =
-      empty_in(input, sizes, convolution_format(input, weight));
+  const Tensor result = new_convolution_result(input, weight, sizes);
   const Tensor& x = transposed ? result : input;
   const Tensor& y = transposed ? input : result;
   run({"convolution",
@@ -163,15 +157,13 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
       Tensor()};
   Tensor by_input, by_weight, by_bias;
   if (output_mask[0]) {
-    by_input =
-        empty_in(input, input.sizes(), convolution_format(input, weight));
+    by_input = new_convolution_result(input, weight, input.sizes());
     (transposed ? c.y : c.x) = by_input;
     run(c, transposed ? Part::kForward : Part::kByInput);
     (transposed ? c.y : c.x) = input;
   }
   if (output_mask[1]) {
-    by_weight =
-        empty_in(weight, weight.sizes(), weight.suggest_memory_format());
+    by_weight = new_convolution_weight(weight);
     c.w = by_weight;
     run(c, Part::kByWeight);
   }

@@ -2,7 +2,6 @@
 
 #include "aten/backend/claims.h"
 #include "aten/contract/convolution.h"
-#include "aten/ops/factory.h"
 #include "aten/ops/reduction.h"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/product_cut.h"
@@ -129,10 +128,6 @@ void run(const Convolution& c, Result result) {
   }
 }
 
-Tensor empty_in(const Tensor& like, IntArrayRef sizes, MemoryFormat format) {
-  return sy::empty(sizes, like.options(), format);
-}
-
 }  // namespace
 
 Tensor convolution(const Tensor& input, const Tensor& weight,
@@ -152,7 +147,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
         input, weight, bias, stride, padding, dilation, transposed,
         output_padding, groups);
   }
-  Tensor result = empty_in(input, sizes, convolution_format(input, weight));
+  Tensor result = new_convolution_result(input, weight, sizes);
   const Tensor& x = transposed ? result : input;
   const Tensor& y = transposed ? input : result;
   run({g, x, weight, y, b}, transposed ? Result::kX : Result::kY);
@@ -182,15 +177,13 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
   }
   Tensor by_input, by_weight, by_bias;
   if (output_mask[0]) {
-    by_input =
-        empty_in(input, input.sizes(), convolution_format(input, weight));
+    by_input = new_convolution_result(input, weight, input.sizes());
     (transposed ? c.y : c.x) = by_input;
     run(c, transposed ? Result::kY : Result::kX);
     (transposed ? c.y : c.x) = input;
   }
   if (output_mask[1]) {
-    by_weight =
-        empty_in(weight, weight.sizes(), weight.suggest_memory_format());
+    by_weight = new_convolution_weight(weight);
     c.w = by_weight;
     run(c, Result::kWeight);
   }

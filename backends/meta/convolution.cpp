@@ -1,24 +1,9 @@
 #include "aten/contract/convolution.h"
 
-#include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "backends/meta/convolution_kernels_gen.h"
 
 namespace sy::meta {
-
-namespace {
-
-Tensor empty_in(const Tensor& like, IntArrayRef sizes, MemoryFormat format) {
-  Tensor t(make_tensor(sizes, like.dtype(), like.device()));
-  if (format != MemoryFormat::Contiguous) {
-    int64_t strides[TensorImpl::kMaxDims];
-    dense_strides_like(t, format, strides);
-    t.impl()->set_sizes_and_strides(sizes, {strides, sizes.size()}, 0);
-  }
-  return t;
-}
-
-}  // namespace
 
 Tensor convolution(const Tensor& input, const Tensor& weight,
                    const std::optional<Tensor>& bias, IntArrayRef stride,
@@ -27,7 +12,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
   const Dims sizes = convolution_sizes(
       "convolution", input, weight, bias.value_or(Tensor()),
       {stride, padding, dilation, transposed, output_padding, groups});
-  return empty_in(input, sizes, convolution_format(input, weight));
+  return new_convolution_result(input, weight, sizes);
 }
 
 std::tuple<Tensor, Tensor, Tensor> convolution_backward(
@@ -41,16 +26,14 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
   check_convolution_grad(grad_output, input, sizes);
   Tensor by_input, by_weight, by_bias;
   if (output_mask[0]) {
-    by_input =
-        empty_in(input, input.sizes(), convolution_format(input, weight));
+    by_input = new_convolution_result(input, weight, input.sizes());
   }
   if (output_mask[1]) {
-    by_weight =
-        empty_in(weight, weight.sizes(), weight.suggest_memory_format());
+    by_weight = new_convolution_weight(weight);
   }
   if (output_mask[2]) {
-    by_bias = empty_in(input, IntArrayRef(sizes).slice(1, 1),
-                       MemoryFormat::Contiguous);
+    by_bias = Tensor(make_tensor(IntArrayRef(sizes).slice(1, 1), input.dtype(),
+                                 input.device()));
   }
   return {by_input, by_weight, by_bias};
 }
