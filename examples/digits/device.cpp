@@ -3,19 +3,9 @@
 #include <sy/library.h>
 
 #include <memory>
+#include <string>
 
 namespace digits {
-namespace {
-
-// A backend may define NAME::native_calls() -> int, NAME being its devices'.
-int64_t native_calls(sy::Device device) {
-  const std::string name =
-      sy::backend_device_name(device.type()) + "::native_calls";
-  const auto op = sy::Dispatcher::singleton().find(name);
-  return op ? op->typed<int64_t()>().call() : -1;
-}
-
-}  // namespace
 
 Comparison compare(const Classifier& model, const sy::Tensor& images,
                    sy::Device device) {
@@ -25,22 +15,30 @@ Comparison compare(const Classifier& model, const sy::Tensor& images,
   const sy::Tensor moved = images.to(device);
 
   sy::reset_fallback_counts();
-  const int64_t before = native_calls(device);
   const sy::Tensor there = sy::log_softmax(copy(moved), 1);
   const sy::Tensor guesses = there.argmax(1);
-  const int64_t after = native_calls(device);
 
   Comparison c{};
-  for (const sy::FallbackCount& f : sy::fallback_counts()) {
-    c.fallbacks.emplace_back(f.op, f.calls);
-  }
-  c.native_calls = before < 0 ? -1 : after - before;
   const sy::Device cpu(sy::kCPU);
   const sy::Tensor here = sy::log_softmax(model(images), 1);
   c.difference = here.sub(there.to(cpu)).abs().amax().item<float>();
   c.predictions = images.size(0);
   c.equal = guesses.to(cpu).eq(here.argmax(1)).sum().item<int64_t>();
+  for (const sy::FallbackCount& f : sy::fallback_counts()) {
+    c.fallbacks.emplace_back(f.op, f.calls);
+  }
   return c;
+}
+
+std::string fallback_report(const Comparison& c) {
+  if (c.fallbacks.empty()) return "no call fell back to the CPU";
+  std::string text = "calls that fell back to the CPU: ";
+  for (const auto& [name, calls] : c.fallbacks) {
+    if (&name != &c.fallbacks.front().first) text += ", ";
+    text += name;
+    if (calls > 1) text += " x" + std::to_string(calls);
+  }
+  return text;
 }
 
 }  // namespace digits

@@ -83,21 +83,7 @@ bool report_device(const Run& run, sy::Device device, Console& console) {
                       static_cast<long long>(c.equal),
                       static_cast<long long>(c.predictions), c.difference) +
                console.bold(agree ? "the answers agree" : "THEY DISAGREE"));
-  std::string calls = c.native_calls < 0
-                          ? "  native calls not counted"
-                          : format("  %lld calls ran on the device",
-                                   static_cast<long long>(c.native_calls));
-  int64_t sum = 0;
-  std::string names;
-  for (const auto& [name, n] : c.fallbacks) {
-    sum += n;
-    names += (names.empty() ? " (" : ", ") + name;
-    if (n > 1) names += format(" x%lld", static_cast<long long>(n));
-  }
-  console.line(
-      calls +
-      format(", %lld fell back to the CPU", static_cast<long long>(sum)) +
-      (names.empty() ? "" : names + ")"));
+  console.line("  " + fallback_report(c));
   return agree;
 }
 

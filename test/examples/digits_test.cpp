@@ -187,7 +187,14 @@ TEST(Digits, AnswersAlikeOnCuda) {
   const Comparison c = compare(here.model, here.data.test.images, "cuda");
   EXPECT_LT(c.difference, 1e-5);
   EXPECT_EQ(c.equal, c.predictions);
-  EXPECT_TRUE(c.fallbacks.empty());
+  EXPECT_EQ(fallback_report(c), "no call fell back to the CPU");
+}
+
+TEST(Digits, CallsThatFellBackAreNamed) {
+  Comparison c{};
+  c.fallbacks = {{"aten::mm", 1}, {"aten::relu", 2}};
+  EXPECT_EQ(fallback_report(c),
+            "calls that fell back to the CPU: aten::mm, aten::relu x2");
 }
 
 TEST(Digits, OptionsThatCannotWorkAreRefused) {
