@@ -10,11 +10,12 @@
 #include "backends/cuda/engine/interpret.h"
 #include "backends/cuda/engine/pointwise_call.h"
 #include "backends/cuda/engine/pointwise_kernels.h"
+#include "test/backends/cuda/fused/programs.h"
 #include "test/backends/cuda/pointwise_fixture.h"
 
-// Every program of the library as a kernel, and interpreted, on the fake
-// driver: the bits of the CPU's own programs, since both are made of the same
-// text. The machine's libm serves both sides here.
+// Every program of the library, and of autograd, as a kernel, and interpreted,
+// on the fake driver: the bits of the CPU's own programs, since both are made
+// of the same text. The machine's libm serves both sides here.
 
 namespace sy::cuda {
 namespace {
@@ -37,31 +38,35 @@ bool is_defined(const program::Program& p, ComputeType type) {
          p.n_inputs + p.n_results <= PointwiseCall::kMaxOperands;
 }
 
-// Those of operators, each once, that the type has.
+// Those of operators and of fused derivatives, each once, that the type has.
 std::vector<Named> all_programs(ComputeType type) {
   std::vector<Named> out;
   std::set<std::string> seen;
-  const auto add = [&](const OperatorHandle& op, const ElementProgram* e) {
+  const auto add = [&](std::string_view name, const ElementProgram* e) {
     if (e == nullptr || !is_defined(e->body, type)) return;
     const std::string text = str("{} {} {}", program::program_text(e->body),
                                  e->body.bool_inputs, e->body.bool_uniforms);
     if (seen.insert(text).second) {
-      out.push_back({std::string(op.name()), &e->body});
+      out.push_back({std::string(name), &e->body});
     }
   };
   for (const OperatorHandle& op : Dispatcher::singleton().operators()) {
     const NodeDesc* const node = node_desc(op.entry());
     if (node == nullptr) continue;
     if (node->pointwise != nullptr) {
-      add(op, &node->pointwise->program);
-      add(op, node->pointwise->at_defaults);
+      add(op.name(), &node->pointwise->program);
+      add(op.name(), node->pointwise->at_defaults);
     }
     if (node->reduce != nullptr) {
-      add(op, &node->reduce->map);
-      add(op, &node->reduce->combine);
-      add(op, node->reduce->finish);
+      add(op.name(), &node->reduce->map);
+      add(op.name(), &node->reduce->combine);
+      add(op.name(), node->reduce->finish);
     }
-    if (node->scan != nullptr) add(op, &node->scan->combine);
+    if (node->scan != nullptr) add(op.name(), &node->scan->combine);
+  }
+  for (const PointwiseOp* const op : sy::testing::fused_programs()) {
+    add(op->name, &op->program);
+    add(op->name, op->at_defaults);
   }
   return out;
 }
