@@ -79,9 +79,7 @@ DeviceInterface& devices() { return device_interface(kCUDA); }
 void upload(const Tensor& src, const Tensor& dst, bool non_blocking) {
   if (non_blocking && begin_copy(dst, src)) return;
   if (same_dense(dst, src)) {
-    devices().copy_from_host(dst.raw_data(), src.raw_data(), dst.nbytes(),
-                             dst.device().index());
-    return;
+    return upload_bytes(dst, src.raw_data(), dst.nbytes());
   }
   // As it lies on the host, converted and spread on the device.
   const Tensor few = unexpanded(src);
@@ -89,8 +87,7 @@ void upload(const Tensor& src, const Tensor& dst, bool non_blocking) {
       few.is_non_overlapping_and_dense() ? few : contiguous_cpu(few);
   const Tensor there = strided_on(dst.device(), host, host.dtype());
   if (!non_blocking || !host.is_same(few) || !begin_copy(there, host)) {
-    devices().copy_from_host(there.raw_data(), host.raw_data(), host.nbytes(),
-                             dst.device().index());
+    upload_bytes(there, host.raw_data(), host.nbytes());
   }
   copy_strided(dst, expand_for_kernel("copy_", there, dst.sizes()));
 }
@@ -178,8 +175,17 @@ Tensor empty_on(Device device, IntArrayRef sizes, ScalarType dtype) {
   return Tensor(make_tensor(sizes, dtype, device));
 }
 
+Tensor uploaded(const Tensor& t, Device device) {
+  const Tensor r = t.is_non_overlapping_and_dense()
+                       ? strided_on(device, t, t.dtype())
+                       : empty_on(device, t.sizes(), t.dtype());
+  t.impl()->const_data("copy_");  // what is computed later is computed now
+  if (r.numel() != 0) upload(t, r, false);
+  return r;
+}
+
 Tensor copy_of(const Tensor& t) {
-  if (t.is_cpu()) return to_device(t, with_index(Device(kCUDA)));
+  if (t.is_cpu()) return uploaded(t, with_index(Device(kCUDA)));
   Tensor r = empty_on(t.device(), t.sizes(), t.dtype());
   copy_strided(r, t);
   return r;
@@ -194,7 +200,7 @@ Tensor on_device(const Tensor& t, Device device) {
   SY_CHECK(t.is_cpu(), Value,
            "[cuda] expected all tensors on one device, got {} and {}",
            t.device(), device);
-  return to_device(t, device);
+  return uploaded(t, device);
 }
 
 std::string_view item_text(int64_t item) noexcept {

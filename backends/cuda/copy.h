@@ -29,6 +29,8 @@ void copy_part(IntArrayRef sizes, const Part& to, const Part& from);
 
 // A fresh contiguous tensor.
 Tensor empty_on(Device device, IntArrayRef sizes, ScalarType dtype);
+// A copy of a CPU tensor, in the current stream.
+Tensor uploaded(const Tensor& t, Device device);
 // `t` with its elements in a row: itself or a copy.
 Tensor contiguous_on_device(const Tensor& t);
 // A fresh dense tensor with the elements of `t`, which may be a number on the

@@ -4,14 +4,15 @@
 #include <atomic>
 #include <bit>
 #include <string_view>
+#include <vector>
 
-#include "aten/engine/copy.h"
 #include "backends/cuda/compile/images.h"
 #include "backends/cuda/compile/module.h"
 #include "backends/cuda/compile/unit.h"
 #include "backends/cuda/device/interpret_params.cuh"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/runtime/context.h"
+#include "backends/cuda/runtime/copy.h"
 #include "backends/cuda/runtime/launch.h"
 #include "c10/error.h"
 
@@ -52,11 +53,13 @@ void write_step(const program::Step& s, unsigned char* to) {
 Tensor steps_on_device(const PointwiseCall& call) {
   const Program& p = *call.program;
   const int64_t n = int64_t{5} * p.n_steps;
-  const Tensor host(make_tensor({&n, 1}, kByte, Device(kCPU)));
-  auto* const codes = static_cast<unsigned char*>(host.impl()->data());
-  for (int i = 0; i < p.n_steps; ++i) write_step(p.steps[i], codes + 5 * i);
+  std::vector<unsigned char> codes(static_cast<size_t>(n));
+  for (int i = 0; i < p.n_steps; ++i) write_step(p.steps[i], &codes[5 * i]);
   // A result is never immediate.
-  return to_device(host, call.tensors[p.n_inputs]->impl()->device());
+  const Tensor steps(
+      make_tensor({&n, 1}, kByte, call.tensors[p.n_inputs]->impl()->device()));
+  upload_bytes(steps, codes.data(), codes.size());
+  return steps;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "backends/cuda/memory/allocator.h"
 #include "backends/cuda/runtime/device_state.h"
@@ -90,16 +91,62 @@ Staging& staging_for(DeviceState& d, size_t bytes) {
   return bytes <= d.small_staging.most() ? d.small_staging : d.large_staging;
 }
 
-void from_pageable(At& at, char* dst, const char* src, size_t bytes) {
+// Through memory of its own. 0 if no more may be pinned.
+uint64_t from_block(At& at, char* dst, const char* src, size_t bytes) {
+  Allocator& pinned = pinned_allocator();
+  void* block = nullptr;
+  try {
+    block = pinned.allocate(bytes);
+  } catch (const OutOfMemoryError&) {
+    return 0;
+  }
+  const auto give_back = [&](void* p) { pinned.deallocate(p, bytes); };
+  const std::unique_ptr<void, decltype(give_back)> owner(block, give_back);
+  std::memcpy(block, src, bytes);
+  const uint64_t ticket = from_host(at, dst, block, bytes, true);
+  pinned.note_use(block, at.device.index, at.stream.number(), ticket);
+  return ticket;
+}
+
+// Through a piece of the ring. Copies of the same stream are waited for, where
+// they are in the way; those of other streams wait for work that has nothing to
+// do with this copy.
+uint64_t from_piece(At& at, Staging& staging, char* dst, const char* src,
+                    size_t bytes) {
+  Staging::Place piece;
+  Staging::Piece other;
+  while (!staging.take(at.device, bytes, &piece, &other)) {
+    if (other.stream != at.stream.number()) {
+      const uint64_t ticket = from_block(at, dst, src, bytes);
+      if (ticket != 0) return ticket;
+    }
+    staging.wait_for(at.device, other);
+  }
+  char* const data = staging.data(piece);
+  uint64_t ticket = 0;
+  try {
+    std::memcpy(data, src, bytes);
+    // Of small ones the stream tells when it is idle.
+    const bool lasting = bytes >= staging.most() / 16;
+    ticket = from_host(at, dst, data, bytes, lasting);
+  } catch (...) {
+    staging.used_by(piece, 0, 0);
+    throw;
+  }
+  staging.used_by(piece, at.stream.number(), ticket);
+  return ticket;
+}
+
+// The ticket of the last piece.
+uint64_t from_pageable(At& at, char* dst, const char* src, size_t bytes) {
   Staging& staging = staging_for(at.device, bytes);
+  uint64_t ticket = 0;
   while (bytes != 0) {
     const size_t n = std::min(bytes, staging.most() / 2);
-    const std::lock_guard lock(staging.mutex());
-    void* const piece = staging.take(at.device, n);
-    std::memcpy(piece, src, n);
-    staging.used_by(at.stream, from_host(at, dst, piece, n));
+    ticket = from_piece(at, staging, dst, src, n);
     dst += n, src += n, bytes -= n;
   }
+  return ticket;
 }
 
 // Two halves: the device fills one while the host empties the other.
@@ -240,6 +287,19 @@ bool begin_copy(int device, const Storage& dst, size_t dst_first,
   note_operand(at, dst, ticket);
   note_operand(at, src, ticket);
   return true;
+}
+
+void upload_bytes(const TensorBase& dst, const void* src, size_t bytes) {
+  if (bytes == 0) return;
+  At at(dst.device().index());
+  auto* const to = static_cast<char*>(dst.raw_data());
+  const auto* const from = static_cast<const char*>(src);
+  if (is_pinned_memory(src, bytes)) {
+    note_operand(at, dst.storage(), from_host(at, to, from, bytes));
+    at.wait();
+    return;
+  }
+  note_operand(at, dst.storage(), from_pageable(at, to, from, bytes));
 }
 
 void fill_bytes(const TensorBase& t, void* at_address, unsigned char value,

@@ -32,5 +32,9 @@ void fill_bytes(const TensorBase& t, void* at, unsigned char value,
                 size_t bytes);
 void copy_bytes(const TensorBase& dst, void* to, const TensorBase& src,
                 const void* from, size_t bytes);
+// The host's memory, which lies as the tensor's, is the caller's again when the
+// call returns. From pinned memory it waits for the current stream; from other
+// memory it waits for no work but, where the ring is full, copies before it.
+void upload_bytes(const TensorBase& dst, const void* src, size_t bytes);
 
 }  // namespace sy::cuda

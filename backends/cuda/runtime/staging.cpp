@@ -1,23 +1,13 @@
 #include "backends/cuda/runtime/staging.h"
 
+#include <chrono>
+#include <thread>
+
 #include "backends/cuda/runtime/device_state.h"
 
 namespace sy::cuda {
 
 using driver::api;
-
-bool Staging::is_done(DeviceState& device, const Piece& p) {
-  StreamState* const s = device.streams.find(p.stream);
-  return s == nullptr || s->completed() >= p.ticket;
-}
-
-void Staging::wait_for(DeviceState& device, const Piece& p) {
-  StreamState* const s = device.streams.find(p.stream);
-  if (s == nullptr) return;
-  const uint64_t last = s->last();
-  check(device, api().stream_synchronize(s->handle()), "cuStreamSynchronize");
-  s->note_done(last);
-}
 
 namespace {
 
@@ -30,36 +20,62 @@ char* pin(DeviceState& device, size_t bytes) {
 
 }  // namespace
 
-void* Staging::take(DeviceState& device, size_t bytes) {
+bool Staging::is_done(DeviceState& device, const Piece& p) const {
+  if (p.stream == Piece::kFilled) return false;
+  StreamState* const s = device.streams.find(p.stream);
+  return s == nullptr || s->completed() >= p.ticket;
+}
+
+bool Staging::take(DeviceState& device, size_t bytes, Place* piece,
+                   Piece* in_the_way) {
   constexpr size_t kAlignment = 256;
-  if (memory_ == nullptr) memory_ = pin(device, size_);
   const size_t room = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const std::lock_guard lock(mutex_);
+  if (memory_ == nullptr) memory_ = pin(device, size_);
   // What is in the cache of the host is best used again.
   while (!pieces_.empty() && is_done(device, pieces_.front())) {
     pieces_.pop_front();
   }
   if (pieces_.empty() || next_ + room > size_) next_ = 0;
-  const auto in_the_way = [&](const Piece& p) {
-    return p.begin < next_ + room && next_ < p.end;
-  };
   for (auto p = pieces_.begin(); p != pieces_.end();) {
-    if (!in_the_way(*p)) {
+    if (p->begin >= next_ + room || next_ >= p->end) {
       ++p;
-      continue;
+    } else if (is_done(device, *p)) {
+      p = pieces_.erase(p);
+    } else {
+      *in_the_way = *p;
+      return false;
     }
-    wait_for(device, *p);
-    p = pieces_.erase(p);
   }
-  taken_ = {next_, next_ + room, 0, 0};
+  *piece = pieces_.insert(pieces_.end(), {next_, next_ + room});
   next_ += room;
-  return memory_ + taken_.begin;
+  return true;
 }
 
-void Staging::used_by(const StreamState& stream, uint64_t ticket) {
-  taken_.stream = stream.number();
-  taken_.ticket = ticket;
-  pieces_.push_back(taken_);
-  taken_ = {};
+void Staging::used_by(Place piece, uint64_t stream, uint64_t ticket) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (ticket == 0) {
+    pieces_.erase(piece);
+    return;
+  }
+  piece->stream = stream;
+  piece->ticket = ticket;
+}
+
+void Staging::wait_for(DeviceState& device, const Piece& p) {
+  // The stream may have long work after the copy: only its tickets say when the
+  // copy is done.
+  using namespace std::chrono_literals;
+  constexpr int kSpins = 100;
+  for (int i = 0; p.stream != Piece::kFilled && !is_done(device, p); ++i) {
+    if (i < kSpins) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(50us);
+    }
+  }
+  if (p.stream == Piece::kFilled) std::this_thread::yield();
+  device.errors.throw_failure();
 }
 
 char* PinnedBuffers::take(DeviceState& device) {

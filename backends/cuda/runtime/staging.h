@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <vector>
 
@@ -14,36 +14,40 @@ class DeviceState;
 
 // Pinned memory through which copies from pageable memory to a device go.
 // Pieces are handed out round and round; a piece is used again when the copy
-// through it is done. Memory is taken on the first use and kept. The members
-// need the lock of mutex().
+// through it is done. Memory is taken on the first use and kept. Thread-safe.
 class Staging {
  public:
   explicit Staging(size_t bytes) : size_(bytes) {}
   Staging(const Staging&) = delete;
 
-  std::mutex& mutex() { return mutex_; }
   // The largest piece.
   size_t most() const { return size_ / 4; }
-  // Waits for the copies that are in the way, if there are any. The piece is
-  // the caller's until the next call, unless work uses it.
-  void* take(DeviceState& device, size_t bytes);
-  // The piece that was taken last is used by work of a stream.
-  void used_by(const StreamState& stream, uint64_t ticket);
 
- private:
   struct Piece {
     size_t begin = 0, end = 0;
-    uint64_t stream = 0, ticket = 0;
+    uint64_t stream = kFilled, ticket = 0;
+    // The stream of a piece that the host still fills.
+    static constexpr uint64_t kFilled = ~uint64_t{0};
   };
-  static void wait_for(DeviceState& device, const Piece& p);
-  static bool is_done(DeviceState& device, const Piece& p);
+  using Place = std::list<Piece>::iterator;
+
+  // A piece for the caller to fill, until used_by(). False, and the copy that
+  // is in the way, if one is: it does not wait.
+  bool take(DeviceState& device, size_t bytes, Place* piece, Piece* in_the_way);
+  char* data(Place piece) const { return memory_ + piece->begin; }
+  // Work of the stream uses the piece. Ticket 0: none does.
+  void used_by(Place piece, uint64_t stream, uint64_t ticket) noexcept;
+  // Until the copy is done, whatever comes after it in its stream.
+  void wait_for(DeviceState& device, const Piece& p);
+
+ private:
+  bool is_done(DeviceState& device, const Piece& p) const;
 
   std::mutex mutex_;
   const size_t size_;
   char* memory_ = nullptr;
   size_t next_ = 0;
-  Piece taken_;
-  std::deque<Piece> pieces_;  // in use, oldest first
+  std::list<Piece> pieces_;  // in use, oldest first
 };
 
 // And those to pageable memory: buffers of one size, each of which has one user

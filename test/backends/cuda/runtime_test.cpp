@@ -350,6 +350,131 @@ TEST(Copies, ThatWaitLetOthersPass) {
   EXPECT_EQ(got, 7);
 }
 
+// Opens a gate after some seconds: a call that waits for it by mistake ends,
+// and the test tells.
+class Rescue {
+ public:
+  explicit Rescue(Gate& gate)
+      : thread_([this, &gate] {
+          for (int i = 0; i < 100 && !over_; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          }
+          if (over_) return;
+          was_needed_ = true;
+          gate.open();
+        }) {}
+  ~Rescue() {
+    over_ = true;
+    thread_.join();
+  }
+  bool was_needed() const { return was_needed_; }
+
+ private:
+  std::atomic<bool> over_{false}, was_needed_{false};
+  std::thread thread_;
+};
+
+Tensor numbers_of_host(int64_t n, int64_t first) {
+  const Tensor t(make_tensor({n}, kLong, Device(kCPU)));
+  auto* const p = static_cast<int64_t*>(t.raw_data());
+  std::iota(p, p + n, first);
+  return t;
+}
+bool has_numbers(const Tensor& t, int64_t first) {
+  std::vector<int64_t> expected(static_cast<size_t>(t.numel()));
+  std::iota(expected.begin(), expected.end(), first);
+  return read(t) == expected;
+}
+
+TEST(Copies, FromPageableMemoryWaitForNoOtherStream) {
+  if (!with_environment("SWITCHYARD_TEST_OWN_PROCESS", "1")) return;
+  const Stream busy = Stream::make(cuda_device(0)),
+               side = Stream::make(cuda_device(0));
+  const Tensor host = numbers_of_host(1 << 20, 5);
+  std::optional<Gate> gate;
+  {
+    const StreamGuard guard(busy);
+    gate.emplace();
+  }
+  Tensor x;
+  const Rescue rescue(*gate);
+  {
+    const StreamGuard guard(side);
+    x = host.to(cuda_device(0));
+    side.synchronize();
+  }
+  EXPECT_FALSE(rescue.was_needed());
+  gate->open();
+  EXPECT_TRUE(has_numbers(x, 5));
+}
+
+// The ring is full of copies that another stream has not done yet.
+TEST(Copies, FromPageableMemoryWaitForNoCopyOfAnotherStream) {
+  if (!with_environment("SWITCHYARD_TEST_OWN_PROCESS", "1")) return;
+  const Stream busy = Stream::make(cuda_device(0)),
+               side = Stream::make(cuda_device(0));
+  const Tensor first = numbers_of_host(7 << 18, 1),  // 14 MiB
+      second = numbers_of_host(5 << 18, 2);
+  std::optional<Gate> gate;
+  Tensor x, y;
+  {
+    const StreamGuard guard(busy);
+    gate.emplace();
+  }
+  const Rescue rescue(*gate);
+  {
+    const StreamGuard guard(busy);
+    x = first.to(cuda_device(0));
+  }
+  {
+    const StreamGuard guard(side);
+    y = second.to(cuda_device(0));
+    side.synchronize();
+  }
+  EXPECT_FALSE(rescue.was_needed());
+  EXPECT_FALSE(busy.is_done());
+  gate->open();
+  EXPECT_TRUE(has_numbers(x, 1));
+  EXPECT_TRUE(has_numbers(y, 2));
+}
+
+TEST(Copies, FromPageableMemoryOfManyThreads) {
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const Stream own = Stream::make(cuda_device(0));
+      const StreamGuard guard(own);
+      for (int i = 0; i < 12; ++i) {
+        const int64_t n = i % 3 == 0 ? 100 : i % 3 == 1 ? 20'000 : 300'000;
+        const Tensor x = numbers_of_host(n, 1000 * t + i).to(cuda_device(0));
+        right += has_numbers(x, 1000 * t + i);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(right, 48);
+}
+
+// Memory that was freed is not used by another stream before the copy is done.
+TEST(Copies, FromPageableMemoryUseTheirTensor) {
+  if (!with_environment("SWITCHYARD_TEST_OWN_PROCESS", "1")) return;
+  const Tensor host = numbers_of_host(64, 1);
+  std::optional<Tensor> x = made(64);
+  const void* const place = x->raw_data();
+  const Stream side = Stream::make(cuda_device(0));
+  {
+    Paused paused;
+    {
+      const StreamGuard guard(side);
+      upload_bytes(*x, host.raw_data(), host.nbytes());
+    }
+    x.reset();
+    EXPECT_NE(made(64).raw_data(), place);
+  }
+  side.synchronize();
+}
+
 TEST(Copies, OnTheDeviceMayOverlap) {
   const std::vector<char> sent = pattern(5000);
   const Storage there = device_bytes(5000);
@@ -383,7 +508,7 @@ TEST(Copies, AcrossDevicesWaitForBoth) {
 // A kernel of device 1 that writes to memory of device 0.
 void step_from_1(const Tensor& x) {
   StepParams p{{}, x.numel(), static_cast<long long*>(x.raw_data()), 2, 1};
-  launch(1, kernel_of_test(1, "step"), shape_for(x.numel()), p, {&x});
+  launch(1, kernel_of_test(1, "step"), shape_for(x.numel()), p, {});
   sy::synchronize(cuda_device(1));
 }
 
