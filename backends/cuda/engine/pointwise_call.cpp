@@ -274,6 +274,33 @@ void run_piece(PointwiseCall& call, const Places& s) {
 
 }  // namespace
 
+namespace {
+
+// How many elements come before the first at which all operands that are not
+// `fixed` are aligned for packs of `width`: 0 for most calls; -1 if there is
+// none.
+int head_of(const PointwiseCall& call, uint64_t fixed, int width) {
+  uint64_t all = 0;
+  for (int i = 0; i < call.operands(); ++i) {
+    if ((fixed >> i & 1) == 0) all |= reinterpret_cast<uint64_t>(call.data[i]);
+  }
+  if (SY_LIKELY(all % 16 == 0)) return 0;
+  for (int head = 0; head < width; ++head) {
+    bool aligned = true;
+    for (int i = 0; i < call.operands() && aligned; ++i) {
+      if ((fixed >> i & 1) != 0) continue;
+      const uint64_t item = element_size(call.dtypes[i]);
+      const uint64_t unit = std::min<uint64_t>(item * width, 16);
+      const auto at = reinterpret_cast<uint64_t>(call.data[i]);
+      aligned = (at + head * item) % unit == 0;
+    }
+    if (aligned) return head;
+  }
+  return -1;
+}
+
+}  // namespace
+
 const PointwiseEntry* find_linear(const PointwiseCall& call,
                                   uint64_t single) noexcept {
   PointwiseKernel k = kernel_of(call, IndexClass::kLinear);
@@ -285,13 +312,18 @@ void run_linear(const PointwiseEntry& kernel, PointwiseCall& call, int64_t n,
                 uint64_t single) {
   const Function* const f = kernel.function();
   if (SY_UNLIKELY(f == nullptr)) return interpret_linear(call, n, single);
-  uint64_t all = 0;
-  const uint64_t fixed = call.immediate | single;
-  for (int i = 0; i < call.operands(); ++i) {
-    if ((fixed >> i & 1) == 0) all |= reinterpret_cast<uint64_t>(call.data[i]);
+  const int width = kernel.tile().width, each = kernel.tile().each();
+  LaunchShape shape = blocks_of(call.device, n, each);
+  const int head = head_of(call, call.immediate | single, width);
+  const int64_t tile = int64_t{each} * shape.block.x;
+  // A block more takes the head; the others begin where packs do.
+  const int64_t before = head > 0 ? tile - head : 0;
+  const bool vectors = head >= 0 && head + tile <= n;
+  Arguments a(call, n, vectors ? 1 : 0, vectors ? static_cast<int>(before) : 0);
+  if (vectors && before != 0) {
+    shape.grid.x = static_cast<unsigned>((n + before + tile - 1) / tile);
   }
-  Arguments a(call, n, all % 16 == 0 ? 1 : 0, 0);
-  a.start(call, *f, blocks_of(call.device, n, kernel.tile().each()));
+  a.start(call, *f, shape);
 }
 
 void run_linear(PointwiseCall& call, int64_t n, uint64_t single) {

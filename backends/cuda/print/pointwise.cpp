@@ -129,7 +129,8 @@ class Printer {
     line(0, "struct Params {");
     line(1, "LaunchHead head;");
     line(1, "int64_t n;");
-    line(1, "int32_t vectors, dims;");
+    line(1, k_.index == IndexClass::kLinear ? "int32_t vectors, before;"
+                                            : "int32_t vectors, dims;");
     line(1, "void* data[" + num(k_.operands()) + "];");
     if (numbers_count() > 0) {
       line(1, "uint64_t numbers[" + num(numbers_count()) + "];");
@@ -225,8 +226,8 @@ class Printer {
     }
     line(1, "const int64_t tile = int64_t{blockDim.x} * " + num(tile.each()) +
                 ";");
-    line(1, "const int64_t begin = blockIdx.x * tile;");
-    line(1, "if (p.vectors != 0 && begin + tile <= p.n) {");
+    line(1, "const int64_t begin = blockIdx.x * tile - p.before;");
+    line(1, "if (p.vectors != 0 && begin >= 0 && begin + tile <= p.n) {");
     line(2, "const int64_t first = begin + threadIdx.x * " + w + ";");
     line(2, "const int64_t step = int64_t{blockDim.x} * " + w + ";");
     const auto pack = [&](int k) { return "<" + element(k) + ", " + w + ">"; };
@@ -261,10 +262,9 @@ class Printer {
     line(2, "}");
     line(1, "} else {");
     line(2, "const int64_t end = begin + tile < p.n ? begin + tile : p.n;");
+    line(2, "int64_t at = (begin < 0 ? 0 : begin) + threadIdx.x;");
     line(0, "#pragma unroll 1");
-    line(2,
-         "for (int64_t at = begin + threadIdx.x; at < end; "
-         "at += blockDim.x) {");
+    line(2, "for (; at < end; at += blockDim.x) {");
     call(3, [&](int i) { return loaded(i, "in" + num(i) + "[at]"); });
     for (int i = 0; i < p_.n_results; ++i) {
       line(3, "out" + num(i) + "[at] = " + stored(i) + ";");

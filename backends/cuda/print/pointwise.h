@@ -57,8 +57,10 @@ inline constexpr int kMaxTransposed = 4;       // as shared memory is 48 KB
 //
 //   LaunchHead head;
 //   int64_t n;               // elements, or packs
-//   int32_t vectors, dims;   // kLinear: whether operands are aligned to 16
-//                            // bytes; kWide: how many dims
+//   int32_t vectors, dims;   // kLinear: whether there are packs, and how many
+//                            // elements before the first the grid begins, so
+//                            // that operands are aligned where packs begin;
+//                            // kWide: how many dims
 //   void* data[operands];    // first elements; null for immediate inputs
 //   uint64_t numbers[...];   // uniforms and immediate inputs: low bytes
 //   Strides<rank, operands>, Squares<operands> or WideStrides<operands>

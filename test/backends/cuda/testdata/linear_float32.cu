@@ -4,7 +4,7 @@ namespace linear_float32_of {
 struct Params {
   LaunchHead head;
   int64_t n;
-  int32_t vectors, dims;
+  int32_t vectors, before;
   void* data[3];
   uint64_t numbers[1];
 };
@@ -21,8 +21,8 @@ SY_KERNEL(linear_float32, linear_float32_of::Params, 256) {
   const auto* const in1 = static_cast<const float*>(p.data[1]);
   auto* const out0 = static_cast<float*>(p.data[2]);
   const int64_t tile = int64_t{blockDim.x} * 16;
-  const int64_t begin = blockIdx.x * tile;
-  if (p.vectors != 0 && begin + tile <= p.n) {
+  const int64_t begin = blockIdx.x * tile - p.before;
+  if (p.vectors != 0 && begin >= 0 && begin + tile <= p.n) {
     const int64_t first = begin + threadIdx.x * 4;
     const int64_t step = int64_t{blockDim.x} * 4;
     Pack<float, 4> v0[4];
@@ -47,8 +47,9 @@ SY_KERNEL(linear_float32, linear_float32_of::Params, 256) {
     }
   } else {
     const int64_t end = begin + tile < p.n ? begin + tile : p.n;
+    int64_t at = (begin < 0 ? 0 : begin) + threadIdx.x;
 #pragma unroll 1
-    for (int64_t at = begin + threadIdx.x; at < end; at += blockDim.x) {
+    for (; at < end; at += blockDim.x) {
       float o0;
       element(load_value<float>(in0[at]), load_value<float>(in1[at]), u0, o0);
       out0[at] = store_value<float>(o0);

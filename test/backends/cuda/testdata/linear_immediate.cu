@@ -4,7 +4,7 @@ namespace linear_immediate_of {
 struct Params {
   LaunchHead head;
   int64_t n;
-  int32_t vectors, dims;
+  int32_t vectors, before;
   void* data[3];
   uint64_t numbers[2];
 };
@@ -21,8 +21,8 @@ SY_KERNEL(linear_immediate, linear_immediate_of::Params, 256) {
   const auto* const in0 = static_cast<const half16*>(p.data[0]);
   auto* const out0 = static_cast<bfloat16*>(p.data[2]);
   const int64_t tile = int64_t{blockDim.x} * 32;
-  const int64_t begin = blockIdx.x * tile;
-  if (p.vectors != 0 && begin + tile <= p.n) {
+  const int64_t begin = blockIdx.x * tile - p.before;
+  if (p.vectors != 0 && begin >= 0 && begin + tile <= p.n) {
     const int64_t first = begin + threadIdx.x * 8;
     const int64_t step = int64_t{blockDim.x} * 8;
     Pack<half16, 8> v0[4];
@@ -43,8 +43,9 @@ SY_KERNEL(linear_immediate, linear_immediate_of::Params, 256) {
     }
   } else {
     const int64_t end = begin + tile < p.n ? begin + tile : p.n;
+    int64_t at = (begin < 0 ? 0 : begin) + threadIdx.x;
 #pragma unroll 1
-    for (int64_t at = begin + threadIdx.x; at < end; at += blockDim.x) {
+    for (; at < end; at += blockDim.x) {
       float o0;
       element(load_value<float>(in0[at]), i1, u0, o0);
       out0[at] = store_value<bfloat16>(o0);
