@@ -9,14 +9,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <system_error>
+#include <thread>
 
 extern char** environ;
 
@@ -128,8 +132,10 @@ class Hash {
   uint64_t a_ = 0xcbf29ce484222325, b_ = 0x2545f4914f6cdd1d;
 };
 
-// The exit status; what it writes to stderr goes to a file.
-int run(const std::vector<std::string>& command, const std::string& log) {
+// How the command ended: "" if it was good. What it writes to stderr goes to a
+// file.
+std::string run(const std::vector<std::string>& command,
+                const std::string& log) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 2, log.c_str(),
@@ -139,15 +145,36 @@ int run(const std::vector<std::string>& command, const std::string& log) {
     arguments.push_back(const_cast<char*>(c.c_str()));
   }
   arguments.push_back(nullptr);
-  pid_t child;
-  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr,
-                                  arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return 127;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  // A busy machine may have no process left for a while, and a file that was
+  // written by a process that forks may be taken for busy.
+  constexpr int kTries = 20;
+  pid_t child = 0;
+  int failed = 0;
+  for (int i = 0; i < kTries; ++i) {
+    failed = posix_spawnp(&child, arguments[0], &actions, nullptr,
+                          arguments.data(), environ);
+    if (failed != EAGAIN && failed != EINTR && failed != ENOMEM &&
+        failed != ETXTBSY) {
+      break;
+    }
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(50 << std::min(i, 4)));
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) {
+    return std::string("it does not start: ") + std::strerror(failed);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno == EINTR) continue;
+    return std::string("waitpid: ") + std::strerror(errno);
+  }
+  if (WIFSIGNALED(status)) {
+    return "it was killed by signal " + std::to_string(WTERMSIG(status));
+  }
+  return WEXITSTATUS(status) == 0
+             ? ""
+             : "exit status " + std::to_string(WEXITSTATUS(status));
 }
 
 std::string compiler() { return from_environment("FAKE_CUDA_CXX", "g++"); }
@@ -252,11 +279,14 @@ Compiled compile(const Source& source, const Options& options) {
        {"-I" + base, base + "/sy_unit.cpp", std::string("-o"), out}) {
     command.push_back(c);
   }
-  const int status = run(command, log);
+  const std::string ending = run(command, log);
   result.log = without(read_file(log).value_or(""), base + "/");
   auto image = read_file(out);
-  if (status != 0 || !image) {
-    if (result.log.empty()) result.log = "fake_nvrtc: cannot run " + compiler();
+  if (!ending.empty() || !image) {
+    if (result.log.empty()) {
+      result.log = "fake_nvrtc: cannot run " + compiler() + ": " +
+                   (ending.empty() ? "it wrote no " + out : ending);
+    }
     return result;
   }
   result.good = true;
