@@ -162,7 +162,8 @@ def run_kernels(tally):
     bazel_test(tally, "all kernels",
                ["--test_env=SY_ALL_KERNELS=1", "--test_env=SY_ALL_CASES=1",
                 "--test_timeout=3600"],
-               ["//test/backends/cuda:conform_test",
+               ["//test/backends/cuda:bad_input_test",
+                "//test/backends/cuda:conform_test",
                 "//test/backends/cuda:nvcc_test",
                 "//test/backends/cuda:programs_test"])
 

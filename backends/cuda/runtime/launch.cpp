@@ -54,6 +54,14 @@ SY_COLD void allow_shared(DeviceState& device, const Function& f,
        s.grid.y, s.grid.z, s.block.x, s.block.y, s.block.z, s.shared_bytes);
 }
 
+// A kernel would fault on memory of another device, and the device be lost.
+[[noreturn]] SY_COLD void fail_device(Device of_tensor, int device) {
+  fail(ErrorKind::Value,
+       "[{}] expected all tensors on one device, got one on {} in a call on "
+       "cuda:{}",
+       running_operator_name(), of_tensor, device);
+}
+
 void note_operand(LaunchRecord* r, const TensorBase* const* tensors,
                   size_t n) noexcept {
   r->num_dims = -1;
@@ -119,6 +127,13 @@ void launch(int device, const Function& f, const LaunchShape& shape,
             size_t num_tensors) {
   SY_INTERNAL_ASSERT(params_bytes >= sizeof(LaunchHead));
   if (shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0) return;
+  for (size_t i = 0; i < num_tensors; ++i) {
+    if (tensors[i] == nullptr || !tensors[i]->defined()) continue;
+    const Device of = tensors[i]->device();
+    if (SY_UNLIKELY(of.is_cuda() && of.index() != device)) {
+      fail_device(of, device);
+    }
+  }
   use_device(device);
   DeviceState& d = *used_device(device);
   StreamState& s = current_stream_state(d);

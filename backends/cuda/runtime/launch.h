@@ -27,7 +27,8 @@ struct LaunchShape {
 // launch() fills that in. The storages of `tensors` are used by the work
 // (note_use); undefined tensors are skipped. The launch is noted with the
 // running operator, for errors. A grid without blocks starts nothing. Throws
-// what the driver says of the launch itself.
+// ValueError for a tensor of another CUDA device, and what the driver says of
+// the launch itself.
 void launch(int device, const Function& f, const LaunchShape& shape,
             void* params, size_t params_bytes, const TensorBase* const* tensors,
             size_t num_tensors);

@@ -107,7 +107,7 @@ Result init(unsigned flags) {
 
 Result driver_version(int* version) {
   if (version == nullptr) return kInvalidValue;
-  *version = 13000;
+  *version = settings().version;
   return kSuccess;
 }
 

@@ -53,6 +53,7 @@ size_t size_of(const char* name, size_t otherwise) {
 Settings read_settings() {
   Settings s;
   s.devices = static_cast<int>(number_of("FAKE_CUDA_DEVICES", s.devices));
+  s.version = static_cast<int>(number_of("FAKE_CUDA_VERSION", s.version));
   s.memory = size_of("FAKE_CUDA_MEMORY", s.memory);
   const char* capability = text_of("FAKE_CUDA_CAPABILITY", "9.0");
   if (std::sscanf(capability, "%d.%d", &s.major, &s.minor) != 2) {

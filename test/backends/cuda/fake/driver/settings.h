@@ -16,6 +16,7 @@ using sy::cuda::driver::Result;
 // Read once.
 struct Settings {
   int devices = 1;
+  int version = 13000;              // of CUDA
   size_t memory = size_t{2} << 30;  // of each device
   int major = 9, minor = 0;
   int multiprocessors = 4;
