@@ -22,12 +22,14 @@ check_like() {
   fi
 }
 
-# configure SOURCE: for build, with the SDK at $prefix
+# configure SOURCE OPTION...: for build, with the SDK at $prefix
 configure() {
+  local source=$1
+  shift
   local generator=()
   if command -v ninja >/dev/null; then generator=(-G Ninja); fi
-  cmake "${generator[@]}" -S "$1" -B "$work/build" \
-    -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" || {
+  cmake "${generator[@]}" -S "$source" -B "$work/build" \
+    -DCMAKE_PREFIX_PATH="$prefix" "$@" >"$work/log" || {
     cat "$work/log"
     exit 1
   }
