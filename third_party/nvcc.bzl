@@ -1,8 +1,8 @@
 """@nvcc: where nvcc and nvdisasm are, if the machine has them.
 
-nvcc.bzl has NVCC and NVDISASM, their paths or "". Nothing is built with them:
-device code is text to the library. Tests compile that text, and read what came
-of it.
+nvcc.bzl has NVCC and NVDISASM, their paths or "". tools/nvcc.bzl builds
+libswitchyard_cuda_cub.so with nvcc. All other device code is text to the
+library; tests compile it, and read what came of it.
 """
 
 def _find(ctx, name, folders):

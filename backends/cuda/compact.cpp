@@ -5,6 +5,7 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/view.h"
 #include "backends/cuda/copy.h"
+#include "backends/cuda/cub/counts.h"
 #include "backends/cuda/device/compact.cuh"
 #include "backends/cuda/group.h"
 #include "backends/cuda/walk.h"
@@ -94,8 +95,12 @@ int64_t number_true(const CountedMask& m) {
   return n;
 }
 
-void write_places(const CountedMask& m, const Tensor& to) {
+void write_places(const CountedMask& m, const Tensor& to, bool all) {
   if (to.numel() == 0 || m.tiles == 0) return;
+  // Whose places are numbers in a row, and all of which are wanted.
+  const bool is_row =
+      m.mask.dim() == 1 && m.mask.is_contiguous() && m.mask.dtype() == kBool;
+  if (is_row && all && cub::select_places(m.mask, to)) return;
   const int device = to.device().index();
   Walker iter(m.mask.sizes());
   iter.add(m.mask);
@@ -131,7 +136,7 @@ Tensor nonzero(const Tensor& self) {
   const CountedMask m = count_true(self);
   const int64_t sizes[] = {number_true(m), self.dim()};
   const Tensor out = empty_on(self.device(), sizes, kLong);
-  write_places(m, out);
+  write_places(m, out, /*all=*/true);
   return out;
 }
 
@@ -139,7 +144,7 @@ Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {
   const int64_t sizes[] = {size, self.dim()};
   const Tensor out = empty_on(self.device(), sizes, kLong);
   fill(out, fill_value);
-  write_places(count_true(self), out);
+  write_places(count_true(self), out, /*all=*/false);
   return out;
 }
 

@@ -18,8 +18,8 @@ CountedMask count_true(const Tensor& mask);
 int64_t number_true(const CountedMask& m);
 
 // The places of the first true elements, one a row of `to`, a contiguous int64
-// matrix.
-void write_places(const CountedMask& m, const Tensor& to);
+// matrix. `all`: it has as many rows as there are.
+void write_places(const CountedMask& m, const Tensor& to, bool all);
 // row[j] = spread[i], or the other way, for the j-th true element i. `spread`
 // has the sizes of the mask, of bools; `row` is contiguous.
 void select_true(const CountedMask& m, const Tensor& spread, const Tensor& row);

@@ -3,11 +3,13 @@
 #include <bit>
 
 #include "backends/cuda/copy.h"
+#include "backends/cuda/cub/counts.h"
 #include "backends/cuda/device/group.cuh"
 
 namespace sy::cuda {
 
 void sum_before(const Tensor& counts, int64_t n) {
+  if (cub::sum_before(counts, n)) return;
   const int device = counts.device().index();
   SumBeforeParams p{{}, static_cast<unsigned long long*>(counts.raw_data()), n};
   const unsigned threads = n <= 256 ? 64 : 1024;

@@ -7,6 +7,7 @@
 
 #include "aten/engine/dims.h"
 #include "aten/engine/structured.h"
+#include "backends/cuda/cub/sort.h"
 #include "backends/cuda/device/sort_params.cuh"
 #include "backends/cuda/key_kind.h"
 #include "backends/cuda/runtime/launch.h"
@@ -14,7 +15,7 @@
 
 // Rows lie one after the other; a dim that is not the last is moved there and
 // back. Short rows are sorted in the memory of a block, several by one, long
-// ones by digits. Elements stay as they are: what is compared is made of their
+// ones by CUB if it is there (cub/library.h), or else by digits. Elements stay as they are: what is compared is made of their
 // bits.
 
 namespace sy::cuda {
@@ -152,6 +153,7 @@ void sort_into(const KeyKind& kind, const Tensor& rows, int64_t n,
                bool descending, int passes, const Tensor& values,
                const Tensor& places) {
   if (rows.numel() == 0) return;
+  if (cub::sort(kind, rows, n, descending, 8 * passes, values, places)) return;
   if (n <= block_items(kind.bits)) {
     sort_short(kind, rows, n, descending, values, places);
   } else {

@@ -5,6 +5,7 @@
 #include "backends/cuda/compile/cache.h"
 #include "backends/cuda/compile/nvrtc.h"
 #include "backends/cuda/compile/pack.h"
+#include "backends/cuda/cub/library.h"
 #include "backends/cuda/driver/api.h"
 #include "backends/cuda/runtime/context.h"
 #include "c10/error.h"
@@ -78,6 +79,7 @@ extern "C" SY_API void switchyard_doctor(Say say, void* to) {
       say(to, ("pack: " + pack).c_str());
     }
     say(to, cache_line().c_str());
+    say(to, cub::describe().c_str());
   } catch (const std::exception& e) {
     say(to, e.what());
   }

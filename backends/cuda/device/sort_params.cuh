@@ -61,6 +61,28 @@ struct PassParams {
   unsigned int* next_tile;
 };
 
+// Of sort_keys.cu, around a sort of unsigned keys and 32-bit places: the keys
+// of elements with their places in the row, and the elements again. A key gives
+// back its element, but for NaN and 0, which are read where they were.
+struct MakeKeysParams {
+  LaunchHead head;
+  long long rows, n;
+  unsigned long long flip;
+  const void* in;
+  void* keys;
+  void* places;  // 32 bits
+};
+struct WriteSortedParams {
+  LaunchHead head;
+  long long rows, n;
+  unsigned long long flip;
+  const void* in;
+  const void* keys;   // may be `values`
+  const void* order;  // 32 bits
+  void* values;
+  void* places;  // int64
+};
+
 // Of sort_select.cu.
 struct TopParams {
   LaunchHead head;

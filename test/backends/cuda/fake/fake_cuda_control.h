@@ -39,6 +39,11 @@ void fake_cuda_heal(void);
 // until the next fault.
 const char* fake_cuda_last_fault(void);
 
+// Puts a call into a stream, a CUstream: it runs in the order of the stream's
+// other tasks and may touch memory of the device. A CUresult. For doubles of
+// libraries that start kernels of their own.
+int fake_cuda_call(void* stream, void (*work)(void*), void* argument);
+
 struct fake_cuda_counters {
   // Since the process began.
   int64_t launches, blocks;

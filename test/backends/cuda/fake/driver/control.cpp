@@ -15,6 +15,18 @@ void fake_cuda_heal() {
   }
 }
 
+int fake_cuda_call(void* stream, void (*work)(void*), void* argument) {
+  std::shared_ptr<fake_cuda::StreamState> s;
+  const fake_cuda::Result r = fake_cuda::find_stream(
+      static_cast<fake_cuda::driver::Stream>(stream), &s);
+  if (r != fake_cuda::driver::kSuccess) return r;
+  fake_cuda::put_in_order(*s, [work, argument] {
+    const fake_cuda::DeviceAccess access;
+    work(argument);
+  });
+  return fake_cuda::driver::kSuccess;
+}
+
 void fake_cuda_count(fake_cuda_counters* out) {
   const fake_cuda::Counters& c = fake_cuda::counters();
   *out = {};
