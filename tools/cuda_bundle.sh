@@ -57,7 +57,7 @@ cp -r --parents test/backends/cuda/testdata "$folder"
 rm -rf "$folder/tests"
 for file in $tests; do
   copy 755 "bazel-bin/test/backends/cuda/${file%.cpp}" "tests/${file%.cpp}"
-  if grep -qE '"test/backends/cuda/(runtime|memory)_fixture.h"|fake NVRTC' \
+  if grep -qE '"test/backends/cuda/(runtime|memory)_fixture.h"|fake NVRTC|libfake_cub' \
     "test/backends/cuda/$file"; then
     echo "${file%.cpp}" >>"$folder/tests/need_fake.txt"
   fi

@@ -40,6 +40,11 @@ class Built:
             path = self.path("bazel-bin", "backends", "cuda", "bake", PACK)
         return path if os.path.exists(path) else None
 
+    def cub(self):
+        """What nvcc made of CUB; None if there was no nvcc."""
+        path = self.library("cuda_cub")
+        return path if os.path.exists(path) else None
+
     def environment(self, **more):
         variables = {
             "SWITCHYARD_PLUGINS": self.libraries,
@@ -49,6 +54,8 @@ class Built:
         }
         if self.pack() is not None:
             variables["SWITCHYARD_CUDA_PACK"] = self.pack()
+        if self.cub() is not None:  # programs that have the backend inside
+            variables["SWITCHYARD_CUDA_CUB"] = self.cub()
         if self.bundled:  # the test programs do not know where lib/ is
             more["LD_LIBRARY_PATH"] = os.pathsep.join(
                 [self.libraries, os.environ.get("LD_LIBRARY_PATH", "")])

@@ -63,6 +63,23 @@ install_licences() {
   done
 }
 
+# Of what is compiled into libswitchyard_cuda_cub.so: as the toolkit has it.
+install_cuda_licences() {
+  local nvcc toolkit file package
+  nvcc=$(sed -n "s/^NVCC = [\"']\(.*\)[\"']$/\1/p" \
+    "$execroot/../../external/nvcc/nvcc.bzl")
+  toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+  for file in "$toolkit"/EULA.txt \
+    "$toolkit"/{.,dist-info}/nvidia_cuda_{cccl,runtime}-*/licenses/*; do
+    [ -e "$file" ] || continue
+    package=${file#"$toolkit"/}
+    package=${package#dist-info/}
+    package=${package#./}
+    install -m 644 "$file" \
+      "$prefix/share/doc/switchyard/third_party/${package%%-*}"
+  done
+}
+
 # Where the shells look, if the prefix is one that they know.
 install_completions() {
   local bash=$prefix/share/bash-completion/completions
@@ -81,6 +98,9 @@ libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_jit.so"
   "$bin/libswitchyard_onednn.so" "$bin/libswitchyard_schema.so")
 if [ -n "$whole" ]; then
   programs+=("$bin/tools/sy/sy")
+  # Only where there is nvcc.
+  cub=$bin/libswitchyard_cuda_cub.so
+  [ -e "$cub" ] && libraries+=("$cub")
   libraries+=("$bin/libswitchyard_cuda.so" "$bin/libswitchyard_mpi.so"
     "$bin/libswitchyard_nccl.so" "$bin/libswitchyard_pjrt.so")
 fi
@@ -112,6 +132,7 @@ fi
 install -m 644 "$bin/schemas/gen/docs/ops/examples.txt" \
   "$prefix/share/switchyard/examples.txt"
 install_licences
+[ -e "$prefix/lib/libswitchyard_cuda_cub.so" ] && install_cuda_licences
 
 config=$prefix/lib/cmake/Switchyard
 fill_in SwitchyardConfig.cmake "$config/SwitchyardConfig.cmake"

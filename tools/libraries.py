@@ -311,7 +311,8 @@ def check_headers(entries, facts):
         part = entry.ships or (entry.name in compiled_in and not entry.shared)
         if entry.copyright and not part:
             yield f"{entry.name}: has a copyright, and no code of it is shipped"
-        if part and not entry.copyright and not entry.wheel:
+        # A wheel brings its licence.
+        if part and not (entry.copyright or entry.wheel or entry.toolkit):
             yield f"{entry.name}: its code is shipped without its copyright"
 
 

@@ -28,6 +28,8 @@ SMOKE = ["add.Tensor", "sum.dim_IntList", "cumsum", "sort", "index_select",
          "scatter_add", "_softmax", "native_layer_norm", "bmm", "nonzero"]
 # Single tests that need several devices.
 LEFT_OUT = {"door_test": "Door.GuardsSetDeviceAndStream"}
+# Run by our own kernels as well, where CUB is there.
+OF_CUB = ["sort_test", "indexing_test", "scatter_test"]
 # What compute-sanitizer says where it cannot watch, under gVisor for example.
 CANNOT_WATCH = re.compile("Device not supported|Unable to find injection|"
                           "not supported on this (system|device)")
@@ -117,6 +119,10 @@ def run_programs(run):
                      "--gtest_filter=-" + LEFT_OUT.get(name, "")]
             with tempfile.TemporaryDirectory() as scratch:
                 run.step(name, words, TEST_S, TEST_TMPDIR=scratch)
+            if name in OF_CUB and run.built.cub() is not None:
+                with tempfile.TemporaryDirectory() as scratch:
+                    run.step(f"{name} without CUB", words, TEST_S,
+                             TEST_TMPDIR=scratch, SWITCHYARD_CUDA_CUB="off")
             if name in LEFT_OUT:
                 run.skip(LEFT_OUT[name], "it needs two devices")
 

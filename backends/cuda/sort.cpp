@@ -15,8 +15,8 @@
 
 // Rows lie one after the other; a dim that is not the last is moved there and
 // back. Short rows are sorted in the memory of a block, several by one, long
-// ones by CUB if it is there (cub/library.h), or else by digits. Elements stay as they are: what is compared is made of their
-// bits.
+// ones by CUB if it is there (cub/library.h), or else by digits. Elements stay
+// as they are: what is compared is made of their bits.
 
 namespace sy::cuda {
 

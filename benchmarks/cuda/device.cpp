@@ -1,3 +1,4 @@
+#include "backends/cuda/cub/library.h"
 #include "backends/cuda/driver/api.h"
 #include "benchmarks/cuda/measure.h"
 
@@ -92,10 +93,33 @@ void run_rows(const Options& o, const Sizes& s) {
   }
 }
 
+// With CUB, if it is there, and as NAME_own by our own kernels.
+void run_both(const Options& o, const std::string& name,
+              const std::function<void()>& f) {
+  report(name, device_time(o, f));
+  sy::cuda::cub::Least& least = sy::cuda::cub::least();
+  const sy::cuda::cub::Least usual = least;
+  constexpr int64_t kNever = int64_t{1} << 62;
+  least = {kNever, kNever, kNever, kNever, kNever};
+  report(name + "_own", device_time(o, f));
+  least = usual;
+}
+
 void run_order(const Options& o, const Sizes& s) {
   const sy::TensorOptions on_device(device());
   const Tensor keys = sy::rand({s.sorted}, on_device);
-  report("sort_f32", device_time(o, [&] { const auto kept = keys.sort(0); }));
+  run_both(o, "sort_f32", [&] { const auto kept = keys.sort(0); });
+  for (const int64_t n : {s.sorted / 8192, s.sorted / 512}) {
+    const Tensor rows = keys.view({-1, n});
+    run_both(o, "sort_rows_" + std::to_string(n),
+             [&] { const auto kept = rows.sort(1); });
+  }
+  const Tensor numbers = keys.mul(1000).to(sy::kInt);
+  run_both(o, "unique_i32",
+           [&] { const auto kept = sy::_unique2(numbers, true, true, true); });
+  run_both(o, "bincount_i32", [&] { const Tensor kept = numbers.bincount(); });
+  const Tensor mask = keys.gt(0.5);
+  run_both(o, "nonzero_bool", [&] { const Tensor kept = mask.nonzero(); });
   const Tensor x = sy::rand({s.elements}, on_device);
   report("cumsum_f32", device_time(o, [&] { const Tensor y = x.cumsum(0); }),
          2.0 * static_cast<double>(x.nbytes()));

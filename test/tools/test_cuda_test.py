@@ -87,6 +87,16 @@ class TestCuda(unittest.TestCase):
         self.assertIn("FAILED slow_test", lines)
         self.assertEqual(lines[-1], "1 passed, 1 failed")
 
+    def test_sorts_run_with_cub_and_without(self):
+        folder = self.folder()
+        folder.script("lib/libswitchyard_cuda_cub.so", "")
+        folder.script("tests/sort_test",
+                      "#!/bin/sh\necho cub ${SWITCHYARD_CUDA_CUB##*/}\n")
+        _, lines = folder.test("--parts", "programs", "--only", "sort")
+        said = [line.split(": ")[-1] for line in lines
+                if line.startswith("PASSED")]
+        self.assertEqual(said, ["cub libswitchyard_cuda_cub.so", "cub off"])
+
     def test_a_sanitizer_that_cannot_watch_is_skipped(self):
         folder = self.folder()
         tool = "#!/bin/sh\necho Device not supported; exit 1\n"

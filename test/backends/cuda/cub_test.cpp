@@ -99,6 +99,18 @@ TEST_F(Cub, takes_the_first_and_the_most_frequent) {
   expect(list(mode(t.cpu, 1)), 1, [&] { return list(mode(t.cuda, 1)); });
 }
 
+// As it is for users.
+TEST_F(Cub, sorts_from_the_least_size_on) {
+  cub::least() = {};
+  const Pair p = pair(ties({cub::least().sort_row}, kFloat, 5, 3000));
+  const int64_t before = cub::calls();
+  const auto [values, places] = sort(p.cuda, true, 0, false);
+  EXPECT_EQ(cub::calls(), before + 1);
+  const auto [expected, order] = sort(p.cpu, true, 0, false);
+  EXPECT_TRUE(same(expected, values));
+  EXPECT_TRUE(same(order, places));
+}
+
 // The thread's stream is not the first, and work before it is slow.
 TEST_F(Cub, sorts_in_the_order_of_the_stream) {
   const Stream side = Stream::make(Device(kCUDA));
