@@ -130,10 +130,13 @@ Least& least() noexcept {
 const SwitchyardCub* functions(int device) noexcept {
   try {
     const Opened& o = *use();
-    const bool usable = o.table != nullptr &&
-                        o.errors[device].load(std::memory_order_relaxed) == 0;
-    return usable ? o.table : nullptr;
-  } catch (...) {  // no memory to look for it
+    if (o.table == nullptr ||
+        o.errors[device].load(std::memory_order_relaxed) != 0) {
+      return nullptr;
+    }
+    enter_device(device_state(device));
+    return o.table;
+  } catch (...) {  // our own kernels throw what the device says
     return nullptr;
   }
 }

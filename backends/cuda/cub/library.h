@@ -14,8 +14,8 @@
 
 namespace sy::cuda::cub {
 
-// From how many elements on CUB takes the place of our own kernels. Fewer are
-// sorted by one block, or are done before a second launch would begin.
+// From how many elements on CUB takes the place of our own kernels: estimates,
+// which no GPU has confirmed yet (NAME and NAME_own of benchmarks/cuda).
 struct Least {
   int64_t sort_row = int64_t{1} << 15;  // of a row that is sorted alone
   int64_t sort_rows = 1024;             // of each of many rows
@@ -26,8 +26,8 @@ struct Least {
 // Of the process. Tests change it, before anything else runs.
 Least& least() noexcept;
 
-// The functions for a device; nullptr if our own kernels must do. Opens the
-// library on the first use.
+// The functions for a device, whose context is the thread's then; nullptr if
+// our own kernels must do. Opens the library on the first use.
 const SwitchyardCub* functions(int device) noexcept;
 
 // Notes that the functions do not work on the device.

@@ -20,8 +20,8 @@ int fake_cuda_call(void* stream, void (*work)(void*), void* argument) {
   const fake_cuda::Result r = fake_cuda::find_stream(
       static_cast<fake_cuda::driver::Stream>(stream), &s);
   if (r != fake_cuda::driver::kSuccess) return r;
-  fake_cuda::put_in_order(*s, [work, argument] {
-    const fake_cuda::DeviceAccess access;
+  fake_cuda::put_in_order(*s, [context = s->context, work, argument] {
+    const fake_cuda::DeviceAccess access(context);
     work(argument);
   });
   return fake_cuda::driver::kSuccess;
