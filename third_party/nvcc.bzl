@@ -1,8 +1,8 @@
 """@nvcc: where nvcc and nvdisasm are, if the machine has them.
 
-nvcc.bzl has NVCC and NVDISASM, their paths or "". tools/nvcc.bzl builds
-libswitchyard_cuda_cub.so with nvcc. All other device code is text to the
-library; tests compile it, and read what came of it.
+nvcc.bzl has NVCC and NVDISASM, their paths or "", and NVCC_RELEASE: (13, 0).
+tools/nvcc.bzl builds libswitchyard_cuda_cub.so with nvcc. All other device code
+is text to the library; tests compile it, and read what came of it.
 """
 
 def _find(ctx, name, folders):
@@ -20,14 +20,25 @@ def _find(ctx, name, folders):
     places += [f + "/" + name for f in folders if "/" + name + "-" in f]
     return ([p for p in places if ctx.path(p).exists] + [""])[0]
 
+def _release(ctx, nvcc):
+    """(13, 0) of "release 13.0, V13.0.88"; (0, 0) if there is none."""
+    if not nvcc:
+        return (0, 0)
+    words = ctx.execute([nvcc, "--version"]).stdout.split("release ")
+    numbers = words[-1].split(",")[0].split(".")
+    known = len(words) == 2 and all([n.isdigit() for n in numbers])
+    return tuple([int(n) for n in numbers]) if known else (0, 0)
+
 def _nvcc_repository_impl(ctx):
     # What `./sy setup` unpacked; tools/bazel lists it.
     folders = ctx.os.environ.get("SWITCHYARD_CUDA_FOLDERS", "").split(":")
+    nvcc = _find(ctx, "nvcc", folders)
     ctx.file("BUILD.bazel", "")
-    ctx.file("nvcc.bzl", "".join([
-        "%s = %r\n" % (name.upper(), _find(ctx, name, folders))
-        for name in ["nvcc", "nvdisasm"]
-    ]))
+    ctx.file("nvcc.bzl", "NVCC = %r\nNVCC_RELEASE = %r\nNVDISASM = %r\n" % (
+        nvcc,
+        _release(ctx, nvcc),
+        _find(ctx, "nvdisasm", folders),
+    ))
 
 nvcc_repository = repository_rule(
     implementation = _nvcc_repository_impl,

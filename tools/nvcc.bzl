@@ -1,6 +1,6 @@
 """nvcc_shared_library(): a shared library of CUDA sources, where there is nvcc."""
 
-load("@nvcc//:nvcc.bzl", "NVCC")
+load("@nvcc//:nvcc.bzl", "NVCC", "NVCC_RELEASE")
 
 # For sm_80 and sm_90, and PTX for what is newer, as small as nvcc makes it.
 _OPTIONS = " ".join([
@@ -16,13 +16,17 @@ _OPTIONS = " ".join([
     "-I.",
 ])
 
+# Older ones do not know all of _OPTIONS, and have an older CUB.
+_OLDEST = (12, 8)
+
 def nvcc_shared_library(name, srcs, hdrs, visibility = None):
     """NAME, "libX.so", with the CUDA runtime inside and its own symbols hidden.
 
-    Each source, a label, is compiled by an action of its own. Without nvcc NAME
-    has no files: what has it in its data does without.
+    Each source, a label, is compiled by an action of its own. Without an nvcc
+    of CUDA 12.8 or newer NAME has no files: what has it in its data does
+    without.
     """
-    if not NVCC:
+    if not NVCC or NVCC_RELEASE < _OLDEST:
         native.filegroup(name = name, visibility = visibility)
         return
     objects = []
