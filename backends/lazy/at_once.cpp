@@ -1,6 +1,7 @@
 #include "aten/backend/cpu_fallback.h"
 #include "backends/lazy/capture.h"
 #include "backends/lazy/graph.h"
+#include "backends/lazy/inner_stream.h"
 #include "backends/lazy/record.h"
 #include "backends/lazy/run.h"
 
@@ -43,6 +44,7 @@ void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
     take_arguments(call.get(), args, n);
   }
   compute({call->operands.data(), call->operands.size()}, Cause::kCall, &op);
+  const InnerStream stream;
   std::vector<Value> inner = arguments_of(*call), out;
   call_inner(op, inner, &out);
   inner.clear();
@@ -66,6 +68,7 @@ void draw(const Kernel& kernel, const OperatorEntry& op, DispatchKeySet keys,
     return cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
   }
   const Layout layout(self.dtype(), self.sizes(), self.strides());
+  const InnerStream stream;
   const Tensor fresh =
       tensor_in(StorageImpl::allocate(layout.bytes(), inner_device()), layout);
   std::vector<Value> inner(args, args + num_args), out;

@@ -3,6 +3,7 @@
 #include "backends/lazy/capture.h"
 #include "backends/lazy/constants.h"
 #include "backends/lazy/graph.h"
+#include "backends/lazy/inner_stream.h"
 #include "backends/lazy/record.h"
 #include "backends/lazy/run.h"
 #include "c10/error.h"
@@ -76,6 +77,7 @@ void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
     // Somebody has a pointer to it, and expects to see the elements there.
     lock.unlock();
     compute(ArrayRef<Operand>(&from, 1), Cause::kPointer, &copy_entry());
+    const InnerStream stream;
     return copy_between(dst, from.tensor());
   }
   const bool whole = is_whole(dst);
@@ -116,6 +118,7 @@ Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
     from = operand_of(self);
   }
   compute(ArrayRef<Operand>(&from, 1), Cause::kRead, &copy_entry());
+  const InnerStream stream;
   copy_tensor(dst, from.tensor(), non_blocking);
   return dst;
 }
@@ -126,6 +129,7 @@ Tensor& fill(Tensor& self, const Scalar& value) {
   if (is_exposed(s)) {
     Tensor number = empty({}, TensorOptions(self.scalar_type()));
     number.fill_(value);
+    const InnerStream stream;
     copy_between(self, number);
     return self;
   }

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "backends/lazy/graph.h"
+#include "backends/lazy/inner_stream.h"
 #include "backends/lazy/text.h"
 #include "c10/backend.h"
 #include "c10/backend_service.h"
@@ -22,6 +23,7 @@ class LazyDevice final : public DeviceInterface {
     if (on_host()) {
       std::memcpy(to, from, n);
     } else {
+      const InnerStream stream;
       inner().copy_from_host(to, from, n, index());
     }
   }
@@ -29,6 +31,7 @@ class LazyDevice final : public DeviceInterface {
     if (on_host()) {
       std::memcpy(to, from, n);
     } else {
+      const InnerStream stream;
       inner().copy_to_host(to, from, n, index());
     }
   }
@@ -36,6 +39,7 @@ class LazyDevice final : public DeviceInterface {
     if (on_host()) {
       std::memmove(to, from, n);
     } else {
+      const InnerStream stream;
       inner().copy_on_device(to, from, n, index());
     }
   }

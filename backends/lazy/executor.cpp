@@ -12,6 +12,7 @@
 #include <new>
 #include <thread>
 
+#include "backends/lazy/inner_stream.h"
 #include "backends/lazy/run.h"
 
 namespace sy::lazy {
@@ -56,6 +57,7 @@ void run_job(Job& job, GraphLock& lock) {
   e.busy = true;
   lock.unlock();
   try {
+    const InnerStream stream;
     job.run.run();
   } catch (...) {
     job.error = std::current_exception();

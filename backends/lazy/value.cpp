@@ -9,6 +9,7 @@
 #include "aten/engine/copy.h"
 #include "backends/lazy/capture.h"
 #include "backends/lazy/graph.h"
+#include "backends/lazy/inner_stream.h"
 #include "backends/lazy/run.h"
 #include "c10/backend.h"
 #include "c10/device_guard.h"
@@ -245,6 +246,7 @@ intrusive_ptr<Node> data_of(const Tensor& inner) {
 }
 
 Tensor copied_to_inner(const TensorBase& t) {
+  const InnerStream stream;
   return copied_to(inner_device(), t);
 }
 
