@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pointwise.cuh"
 #include "reduce.cuh"
 #include "region_params.cuh"
 
@@ -7,13 +8,28 @@
 //
 //   struct Op {
 //     const Params& p;
-//     struct In;                              // an element of each input
-//     In load(const int64_t (&at)[n]);        // at these bytes of each operand
-//     void compute(In, const int64_t (&at)[n]);   // and stores (region_walk)
-//     Acc map(In);                            // and as in device/reduce.cuh
+//     struct In;                        // an element of each input
+//     In load(const int64_t (&at)[n]);  // at these bytes of each operand
+//     Acc map(In);                      // reductions: as in device/reduce.cuh
+//     struct Out;                       // walks: an element of each output
+//     Out compute(In);
+//     void store(Out, const int64_t (&at)[n]);
+//     // The same for packs of kWidth elements side by side.
+//     struct Ins, Outs;
+//     Ins load_packs(const int64_t (&at)[n]);
+//     In element(Ins, int e);
+//     void put(Outs&, int e, Out);
+//     void store_packs(Outs, const int64_t (&at)[n]);
 //   };
 
 namespace sy::cuda {
+
+template <class Op, int kOperands>
+__device__ __forceinline__ void walk_one(const Op& op, int64_t i) {
+  int64_t at[kOperands];
+  places(op.p.walk, i, at);
+  op.store(op.compute(op.load(at)), at);
+}
 
 template <class Op, int kOperands>
 __device__ __forceinline__ void region_walk(const Op& op) {
@@ -29,12 +45,41 @@ __device__ __forceinline__ void region_walk(const Op& op) {
       in[k] = op.load(at[k]);
     }
 #pragma unroll
-    for (int k = 0; k < kInFlight; ++k) op.compute(in[k], at[k]);
+    for (int k = 0; k < kInFlight; ++k) op.store(op.compute(in[k]), at[k]);
   }
-  for (; i < p.numel; i += step) {
-    int64_t at[kOperands];
-    places(p.walk, i, at);
-    op.compute(op.load(at), at);
+  for (; i < p.numel; i += step) walk_one<Op, kOperands>(op, i);
+}
+
+// The elements before and after the packs go one by one.
+template <class Op, int kOperands, int kWidth, int kUnroll>
+__device__ __forceinline__ void region_walk_packs(const Op& op) {
+  const auto& p = op.p;
+  const int64_t step = index_stride();
+  const int64_t first = first_index();
+  const int64_t alone = p.numel - p.packs * kWidth;
+  for (int64_t i = first; i < alone; i += step) {
+    walk_one<Op, kOperands>(op, i < p.skipped ? i : p.numel - alone + i);
+  }
+#pragma unroll 1
+  for (int64_t i = first; i < p.packs; i += kUnroll * step) {
+    int64_t at[kUnroll][kOperands];
+    typename Op::Ins in[kUnroll];
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) {
+      if (i + k * step >= p.packs) break;
+      places(p.walk, p.skipped + (i + k * step) * kWidth, at[k]);
+      in[k] = op.load_packs(at[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) {
+      if (i + k * step >= p.packs) break;
+      typename Op::Outs out;
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) {
+        op.put(out, e, op.compute(op.element(in[k], e)));
+      }
+      op.store_packs(out, at[k]);
+    }
   }
 }
 

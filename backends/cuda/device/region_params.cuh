@@ -9,11 +9,12 @@ namespace sy::cuda {
 
 constexpr int kRegionThreads = 256;
 
-// Values that are computed element by element: inputs, then outputs.
+// Values that are computed element by element: inputs, then outputs. `packs`
+// packs of elements follow the first `skipped` elements.
 template <int kOperands, int kNumbers>
 struct RegionWalkParams {
   LaunchHead head;
-  long long numel;
+  long long numel, skipped, packs;
   char* data[kOperands];
   Walk<kOperands> walk;
   Number numbers[kNumbers];

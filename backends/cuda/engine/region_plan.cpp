@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/cuda/device/region_params.cuh"
+#include "backends/cuda/device/region_row_params.cuh"
 
 namespace sy::cuda {
 
@@ -13,6 +14,7 @@ namespace {
 constexpr size_t kMostNumbers = 64;
 constexpr size_t kMostWalked = 16, kMostReduced = 6;
 static_assert(sizeof(RegionWalkParams<kMostWalked, kMostNumbers>) <= 4096);
+static_assert(sizeof(RegionRowParams<kMostRowOperands, kMostNumbers>) <= 4096);
 static_assert(sizeof(RegionReduceParams<kMostReduced, kMostNumbers>) <= 4096);
 
 class Planner {
@@ -64,6 +66,7 @@ class Planner {
     }
     if (!in_order(&last)) return false;
     for (RegionStep& s : last) plan->steps.push_back(std::move(s));
+    plan_row(plan);
     return true;
   }
 
@@ -117,6 +120,63 @@ class Planner {
       need(v, t);
     }
     t->nodes.push_back(node);
+  }
+
+  void plan_row(RegionPlan* plan) const {
+    const std::vector<RegionStep>& steps = plan->steps;
+    if (steps.size() < 2 || steps[0].text.reduction < 0) return;
+    RegionRowStep row;
+    row.space = steps[0].space;
+    row.reduced = steps[0].reduced;
+    print::RegionText& elements = row.text.elements;
+    elements = text();
+    row.text.rows = text();
+    int passes = 0;
+    for (const RegionStep& s : steps) {
+      const bool reduces = s.text.reduction >= 0;
+      const bool walks = !reduces && s.space == row.space;
+      if (reduces) {
+        if (s.space != row.space || s.reduced != row.reduced) return;
+      } else if (!walks && s.space != (row.space & ~row.reduced)) {
+        return;
+      }
+      print::RegionText t = text();
+      t.reduction = s.text.reduction;
+      t.outputs = s.text.outputs;
+      t.nodes = s.text.nodes;
+      for (const int v : s.text.inputs) {
+        if (values_.node(v) >= 0) continue;  // of a reduction
+        auto& in = elements.inputs;
+        if (std::find(in.begin(), in.end(), v) == in.end()) in.push_back(v);
+      }
+      if (reduces) {
+        row.text.phases.push_back(std::move(t));
+        ++passes;
+      } else if (walks) {
+        elements.nodes = t.nodes;
+        elements.outputs = t.outputs;
+        ++passes;
+      } else {
+        // A thread writes these while others may read the row's inputs.
+        for (const int o : t.outputs) {
+          if (region_.outputs[static_cast<size_t>(o)].donor >= 0) return;
+        }
+        row.text.rows.nodes = t.nodes;
+        row.text.rows.outputs = t.outputs;
+      }
+    }
+    if (passes < 2 || row.text.operands() > kMostRowOperands ||
+        print::region_row_numbers(row.text).size() +
+                static_cast<size_t>(print::region_row_accumulators(row.text)) >
+            kMostNumbers) {
+      return;
+    }
+    for (size_t i = 0; i < elements.inputs.size(); ++i) {
+      if ((row.space & ~values_.dims(elements.inputs[i])) == 0) {
+        row.text.kept |= uint64_t{1} << i;
+      }
+    }
+    if (row.text.kept != 0) plan->row = std::move(row);
   }
 
   bool fits(RegionStep* s, size_t most, size_t identities) const {

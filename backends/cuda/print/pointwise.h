@@ -50,6 +50,10 @@ struct PointwiseTile {
   int each() const { return width * unroll; }
 };
 PointwiseTile tile_of(const PointwiseKernel& k);
+// About how many instructions an element takes, and what a thread takes where
+// elements lie in packs of operands of `narrow` to `broad` bytes each.
+int cost_of(const program::Program& p, program::ComputeType type);
+PointwiseTile packed_tile(int cost, int narrow, int broad);
 inline constexpr int kPointwiseThreads = 256;  // a block, at most
 inline constexpr int kMaxTransposed = 4;       // as shared memory is 48 KB
 

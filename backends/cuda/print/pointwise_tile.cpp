@@ -26,24 +26,41 @@ int cost_of_file(std::string_view file) {
   return 1;
 }
 
+constexpr int kWritten = 192;  // instructions of all elements of a thread
+constexpr int kInFlight = 64;  // bytes of one operand
+
 int floor_power_of_two(int n) {
   return static_cast<int>(
       std::bit_floor(static_cast<unsigned>(std::max(n, 1))));
 }
 
+// Elements of a thread that the kernel writes out.
+int most_written(int cost) {
+  return floor_power_of_two(kWritten / std::max(1, cost));
+}
+
 }  // namespace
 
-PointwiseTile tile_of(const PointwiseKernel& k) {
-  constexpr int kWritten = 192;  // instructions of all elements of a thread
-  constexpr int kInFlight = 64;  // bytes of one operand
-  const program::Program& p = *k.program;
+int cost_of(const program::Program& p, program::ComputeType type) {
   int cost = 0;
-  for (const std::string_view file : needed_files(p, k.type)) {
+  for (const std::string_view file : needed_files(p, type)) {
     cost = std::max(cost, cost_of_file(file));
   }
-  const int most = floor_power_of_two(kWritten / std::max(1, cost * p.n_steps));
+  return cost * p.n_steps;
+}
+
+PointwiseTile packed_tile(int cost, int narrow, int broad) {
+  const int most = most_written(cost);
+  const int width = std::min({16 / narrow, std::max(16 / broad, 4), most});
+  const int unroll = std::min(kInFlight / (width * broad), most / width);
+  return {width, std::max(1, unroll)};
+}
+
+PointwiseTile tile_of(const PointwiseKernel& k) {
+  const program::Program& p = *k.program;
+  const int cost = cost_of(p, k.type);
   if (k.index == IndexClass::kStrided && !k.packs) {
-    return {1, std::min(most, 4)};
+    return {1, std::min(most_written(cost), 4)};
   }
   if (k.index != IndexClass::kLinear && k.index != IndexClass::kStrided) {
     return {};
@@ -55,9 +72,7 @@ PointwiseTile tile_of(const PointwiseKernel& k) {
     narrow = std::min(narrow, size);
     broad = std::max(broad, size);
   }
-  const int width = std::min({16 / narrow, std::max(16 / broad, 4), most});
-  const int unroll = std::min(kInFlight / (width * broad), most / width);
-  return {width, std::max(1, unroll)};
+  return packed_tile(cost, narrow, broad);
 }
 
 }  // namespace sy::cuda::print

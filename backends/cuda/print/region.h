@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct RegionText {
   std::vector<int> outputs;
   int reduction = -1;
 
-  int first_value(int node) const;  // of a node's results
+  int first_value(int node) const;   // of a node's results
+  int first_number(int node) const;  // of a node's numbers, in a call's
 };
 
 // What the numbers of a kernel are: of the call's, in order. Those of a
@@ -30,7 +32,19 @@ std::vector<int> region_numbers(const RegionText& text);
 // The type in which a reduction's accumulators are.
 program::ComputeType region_accumulated(const RegionNode& node);
 
-std::string print_region_walk(const std::string& name, const RegionText& text);
+// How a walk takes its elements: one by one, or `width` side by side, of which
+// a thread has `unroll` packs on their way. Bit i of `fixed`: input i is the
+// same for all elements of a pack.
+struct RegionPacks {
+  int width = 1, unroll = 1;
+  uint64_t fixed = 0;
+};
+// About how many instructions an element of a walk takes.
+int region_cost(const RegionText& text);
+RegionPacks region_packs(const RegionText& text, int cost, uint64_t fixed);
+
+std::string print_region_walk(const std::string& name, const RegionText& text,
+                              const RegionPacks& packs = {});
 std::string print_region_reduce(const std::string& name, const RegionText& text,
                                 ReduceShell shell);
 

@@ -7,6 +7,7 @@
 
 #include "aten/backend/node.h"
 #include "aten/backend/region_builder.h"
+#include "backends/cuda/engine/region_plan.h"
 #include "backends/cuda/print/reduce.h"
 #include "backends/cuda/print/region.h"
 #include "backends/cuda/print/scan.h"
@@ -145,6 +146,36 @@ TEST(RegionShell, a_walk_and_a_reduction) {
   EXPECT_EQ(t.first_value(1), sum);
   expect_golden("region_rows_sum",
                 print_region_reduce("region_rows_sum", t, ReduceShell::kRows));
+  t.reduction = -1;
+  t.outputs = {0};
+  expect_golden("region_packs_mul",
+                print_region_walk("region_packs_mul", t,
+                                  region_packs(t, region_cost(t), 2)));
+}
+
+TEST(RegionShell, rows) {
+  RegionBuilder b({4, 8});
+  const Tensor like(make_tensor({4, 8}, kHalf, Device(kCPU)));
+  const TensorBase* const tensors[] = {&like, &like};
+  const PointwiseArgs args{tensors, nullptr};
+  ReduceArgs reduce{&like};
+  const int64_t dims[] = {1};
+  reduce.dims = IntArrayRef(dims, 1);
+  const int x = b.input(like);
+  const int square =
+      b.pointwise(*node_of("aten::mul.Tensor").pointwise, args, {x, x});
+  const int sum =
+      b.reduce(*node_of("aten::sum.dim_IntList").reduce, reduce, square, 2);
+  b.output(b.pointwise(*node_of("aten::mul.Tensor").pointwise, args, {x, sum}),
+           like);
+  b.output(sum, kFloat, std::vector<int64_t>{1, 0});
+  const Region region = b.region();
+  RegionPlan plan;
+  RegionReason why;
+  const RegionValues values(region);
+  ASSERT_TRUE(plan_region(region, values, &plan, &why)) << why.text;
+  ASSERT_TRUE(plan.row.has_value());
+  expect_golden("region_row", print_region_row("region_row", plan.row->text));
 }
 
 }  // namespace

@@ -18,11 +18,16 @@ struct Op {
     return {*reinterpret_cast<const half16*>(p.data[0] + at[0]),
             *reinterpret_cast<const half16*>(p.data[1] + at[1])};
   }
-  __device__ void compute(const In& in, const int64_t (&at)[3]) const {
+  struct Out {
+    half16 o0;
+  };
+  __device__ void store(const Out& out, const int64_t (&at)[3]) const {
+    write_at(p.data[2], at[2], out.o0);
+  }
+  __device__ Out compute([[maybe_unused]] const In& in) const {
     const float n0_0 = f32::mul(load_value<float>(in.v0), load_value<float>(in.v1));
     const half16 v2 = store_value<half16>(n0_0);
-    *reinterpret_cast<half16*>(p.data[2] + at[2]) =
-        element_cast<half16>(v2);
+    return {element_cast<half16>(v2)};
   }
 };
 

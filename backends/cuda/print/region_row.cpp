@@ -1,0 +1,187 @@
+#include "backends/cuda/print/region_row.h"
+
+#include "backends/cuda/print/body.h"
+#include "backends/cuda/print/region_printer.h"
+#include "c10/error.h"
+
+namespace sy::cuda::print {
+
+namespace {
+
+class RowPrinter : RegionPrinter {
+ public:
+  RowPrinter(const std::string& name, const RegionRowText& row)
+      : RegionPrinter(name, row.elements),
+        row_(row),
+        n_(static_cast<size_t>(row.operands())) {}
+
+  std::string print() {
+    for (const RegionText& t : row_.phases) {
+      need_nodes(t);
+      set_reduction(t.reduction);
+    }
+    need_nodes(t_);
+    need_nodes(row_.rows);
+    const size_t numbers = region_row_numbers(row_).size();
+    begin("region_row.cuh", "RegionRowParams", row_.operands(),
+          numbers + static_cast<size_t>(region_row_accumulators(row_)));
+    load(n_, "data");
+    keep();
+    stats();
+    int nothing = static_cast<int>(numbers);
+    for (size_t i = 0; i < row_.phases.size(); ++i) {
+      phase(i, nothing);
+      nothing += accumulators();
+    }
+    add("  __device__ void reduce(RegionRow<Op, ", n_,
+        ">& row, Stats& stats) const {\n");
+    for (size_t i = 0; i < row_.phases.size(); ++i) {
+      add("    row_phase<Phase", i, ">(row, stats);\n");
+    }
+    add("  }\n  static constexpr bool kWalks = ",
+        t_.outputs.empty() ? "false" : "true", ";\n");
+    outputs(t_, t_.inputs.size(), n_);
+    if (!t_.outputs.empty()) {
+      add("  __device__ Out compute([[maybe_unused]] const In& in,\n"
+          "                         [[maybe_unused]] const Stats& stats) const "
+          "{\n");
+      open();
+      nodes(t_);
+      close();
+      return_outputs(t_);
+    }
+    finish_row();
+    end("kReduceThreads", str("region_row<{}_parts::Op, {}>", name_, n_));
+    return std::move(out_);
+  }
+
+ private:
+  // Where the elements of kept inputs are: one array after the other.
+  void keep() {
+    add("  template <class E>\n  __device__ static E* part(char* room, int64_t "
+        "bytes) {\n    return reinterpret_cast<E*>(room + bytes);\n  }\n"
+        "  __device__ void keep([[maybe_unused]] char* room, [[maybe_unused]] "
+        "int64_t k,\n                       [[maybe_unused]] const In& in) "
+        "const {\n");
+    each_kept([&](size_t i, const std::string& place) {
+      add("    ", place, " = in.v", t_.inputs[i], ";\n");
+    });
+    add("  }\n  __device__ In again([[maybe_unused]] char* room, "
+        "[[maybe_unused]] int64_t k,\n                      const int64_t "
+        "(&at)[",
+        n_, "]) const {\n    In in;\n");
+    for (size_t i = 0; i < t_.inputs.size(); ++i) {
+      if ((row_.kept >> i & 1) != 0) continue;
+      add("    in.v", t_.inputs[i], " = read_at<", element(i), ">(p.data[", i,
+          "], at[", i, "]);\n");
+    }
+    each_kept([&](size_t i, const std::string& place) {
+      add("    in.v", t_.inputs[i], " = ", place, ";\n");
+    });
+    add("    return in;\n  }\n");
+  }
+  std::string_view element(size_t i) const {
+    return element_name(t_.values->dtype(t_.inputs[i]));
+  }
+  template <class F>
+  void each_kept(const F& f) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < t_.inputs.size(); ++i) {
+      if ((row_.kept >> i & 1) == 0) continue;
+      f(i, str("part<{}>(room, {} * p.padded)[k]", element(i), bytes));
+      bytes += element_size(t_.values->dtype(t_.inputs[i]));
+    }
+  }
+
+  void stats() {
+    add("  struct Stats {\n");
+    for (const RegionText& t : row_.phases) {
+      const RegionNode& n = node(t.reduction);
+      for (size_t k = 0; k < n.results.size(); ++k) {
+        add("    ", element_name(n.results[k]), " v",
+            t.first_value(t.reduction) + static_cast<int>(k), ";\n");
+      }
+    }
+    add("  };\n");
+  }
+
+  void phase(size_t i, int first_nothing) {
+    const RegionText& t = row_.phases[i];
+    set_reduction(t.reduction);
+    add("  struct Phase", i,
+        " {\n  const Op& op;\n  const Stats& stats;\n"
+        "  const Params& p;\n  __device__ Phase",
+        i, "(const Op& o, const Stats& s) : op(o), stats(s), p(o.p) {}\n");
+    accumulator();
+    map(t);
+    combine();
+    add("  __device__ void finish(const Acc& a, Stats& to) const {\n");
+    open();
+    const std::vector<std::string> results = finished();
+    for (size_t k = 0; k < results.size(); ++k) {
+      add("    to.v", t.first_value(t.reduction) + static_cast<int>(k), " = ",
+          results[k], ";\n");
+    }
+    close();
+    add("  }\n");
+    nothing(first_nothing);
+    add("  };\n");
+  }
+
+  void finish_row() {
+    add("  __device__ void finish_row([[maybe_unused]] const In& in,\n"
+        "                             [[maybe_unused]] const Stats& stats,\n"
+        "                             [[maybe_unused]] const int64_t (&at)[",
+        n_, "]) const {\n");
+    open();
+    nodes(row_.rows);
+    close();
+    const size_t first = t_.inputs.size() + t_.outputs.size();
+    for (size_t i = 0; i < row_.rows.outputs.size(); ++i) {
+      add("    write_at(p.data[", first + i, "], at[", first + i,
+          "], element_cast<", output_element(row_.rows, i), ">(",
+          value(output(row_.rows, i).value), "));\n");
+    }
+    add("  }\n");
+  }
+
+  const RegionRowText& row_;
+  const size_t n_;  // operands
+};
+
+}  // namespace
+
+std::vector<int> region_row_numbers(const RegionRowText& t) {
+  std::vector<int> out;
+  const auto take = [&](const RegionText& part) {
+    const std::vector<int> own = region_numbers(part);
+    out.insert(out.end(), own.begin(), own.end());
+  };
+  for (const RegionText& p : t.phases) take(p);
+  take(t.elements);
+  take(t.rows);
+  return out;
+}
+
+int region_row_accumulators(const RegionRowText& t) {
+  int n = 0;
+  for (const RegionText& p : t.phases) {
+    n += p.region->nodes[static_cast<size_t>(p.reduction)].body.n_results;
+  }
+  return n;
+}
+
+int region_row_bytes(const RegionRowText& t) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < t.elements.inputs.size(); ++i) {
+    if ((t.kept >> i & 1) == 0) continue;
+    bytes += element_size(t.elements.values->dtype(t.elements.inputs[i]));
+  }
+  return static_cast<int>(bytes);
+}
+
+std::string print_region_row(const std::string& name, const RegionRowText& t) {
+  return RowPrinter(name, t).print();
+}
+
+}  // namespace sy::cuda::print
