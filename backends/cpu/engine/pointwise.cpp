@@ -1,6 +1,6 @@
 #include "backends/cpu/engine/pointwise.h"
 
-#include "aten/engine/guard.h"
+#include "aten/engine/exact_out.h"
 #include "aten/engine/iter.h"
 #include "aten/program/resolve.h"
 #include "backends/cpu/program/runner.h"
@@ -9,6 +9,8 @@
 namespace sy::cpu {
 
 namespace {
+
+using calls::result_dtype;
 
 // Elements that a thread takes at least.
 constexpr int64_t kGrain = 32768;
@@ -207,11 +209,6 @@ SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
   return true;
 }
 
-SY_ALWAYS_INLINE ScalarType result_dtype(const PointwiseOp& op, int i,
-                                         ScalarType compute) {
-  return op.program.body.results[i].is_bool ? kBool : compute;
-}
-
 SY_ALWAYS_INLINE void run_simple(const PointwiseOp& op,
                                  const PointwiseArgs& args, const Simple& s,
                                  const Tensor* results) {
@@ -349,32 +346,21 @@ SY_NOINLINE Tensor pointwise_small(const PointwiseOp& op,
   return is_small(op, args, &s) ? run_small(op, args, dtype, s) : Tensor();
 }
 
+auto runner(const PointwiseOp& op, const PointwiseArgs& args) {
+  return [&](const PointwisePlan& plan, Tensor* results) {
+    run_general(Task(op, args, plan.compute), args, plan.sizes, results);
+  };
+}
+
 SY_NOINLINE void pointwise_slow(const PointwiseOp& op,
                                 const PointwiseArgs& args, Tensor* results) {
-  PointwisePlan plan;
-  plan_pointwise(op, args, &plan);
-  for (int i = 0; i < op.n_outputs; ++i) {
-    plan.result = result_dtype(op, i, plan.compute);
-    results[i] = make_result(op, args, plan);
-  }
-  if (plan.numel == 0) return;
-  run_general(Task(op, args, plan.compute), args, plan.sizes, results);
+  calls::pointwise_outputs(op, args, results, runner(op, args));
 }
 
 SY_NOINLINE void write_slow(const PointwiseOp& op, const PointwiseArgs& args,
                             Tensor& out, bool inplace,
                             const OperatorEntry* writer) {
-  PointwisePlan plan;
-  plan_pointwise_out(op, args, out, inplace, &plan);
-  if (!inplace && resize_output(op.name, out, plan.sizes)) {
-    Dims strides;
-    result_strides(op, args, plan.sizes, &strides);
-    out.impl()->set_sizes_and_strides(plan.sizes, strides,
-                                      out.storage_offset());
-  }
-  bump_version(out, writer);
-  if (plan.numel == 0) return;
-  run_general(Task(op, args, plan.compute), args, plan.sizes, &out);
+  calls::pointwise_write(op, args, out, inplace, writer, runner(op, args));
 }
 
 SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
@@ -388,14 +374,7 @@ SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
       t->sizes() != s.shape->sizes()) {
     return false;
   }
-  for (int i = 0; i < op.n_inputs; ++i) {
-    const TensorImpl* in = args.inputs[i]->impl();
-    if (in == t || in->storage() != t->storage()) continue;
-    if (in->data() != t->data() || in->numel() != t->numel() ||
-        in->dtype() != t->dtype()) {
-      return false;
-    }
-  }
+  if (!calls::shares_all_or_nothing(op, args, *t)) return false;
   t->bump_version(writer);
   run_simple(op, args, s, &out);
   return true;

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "aten/engine/copy.h"
-#include "aten/engine/guard.h"
+#include "aten/engine/exact_out.h"
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/reduce_engine.h"
 #include "backends/cpu/program/runner.h"
@@ -238,50 +238,33 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
   return true;
 }
 
+auto runner(const ReduceOp& op, const ReduceArgs& args) {
+  return [&](const ReducePlan& plan, Tensor* const* outs) {
+    reduce_into(op, args, plan, outs);
+  };
+}
+
 }  // namespace
 
 Tensor reduce(const ReduceOp& op, const ReduceArgs& args) {
   Tensor result;
   if (SY_LIKELY(reduce_fast(op, args, &result))) return result;
-  ReducePlan plan;
-  plan_reduce(op, args, &plan);
-  result = Tensor(make_tensor(plan.sizes, plan.results[0], Device(kCPU)));
-  Tensor* const outs[] = {&result};
-  reduce_into(op, args, plan, outs);
-  return result;
+  return calls::reduce(op, args, runner(op, args));
 }
 
 void reduce_results(const ReduceOp& op, const ReduceArgs& args,
                     Tensor* results) {
-  ReducePlan plan;
-  plan_reduce(op, args, &plan);
-  Tensor* outs[ReduceOp::kMaxResults];
-  for (int i = 0; i < op.n_results; ++i) {
-    results[i] = Tensor(make_tensor(plan.sizes, plan.results[i], Device(kCPU)));
-    outs[i] = &results[i];
-  }
-  reduce_into(op, args, plan, outs);
+  calls::reduce_results(op, args, results, runner(op, args));
 }
 
 void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
                  const OperatorEntry& writer, Tensor* const* outs) {
-  ReducePlan plan;
-  plan_reduce_outs(op, args, outs, &plan);
-  for (int i = 0; i < op.n_results; ++i) {
-    resize_output(op.name, *outs[i], plan.sizes);
-    bump_version(*outs[i], &writer);
-  }
-  reduce_into(op, args, plan, outs);
+  calls::reduce_outs(op, args, writer, outs, runner(op, args));
 }
 
 void reduce_out(const ReduceOp& op, const ReduceArgs& args,
                 const OperatorEntry& writer, Tensor& out) {
-  ReducePlan plan;
-  plan_reduce_out(op, args, out, &plan);
-  resize_output(op.name, out, plan.sizes);
-  bump_version(out, &writer);
-  Tensor* const outs[] = {&out};
-  reduce_into(op, args, plan, outs);
+  calls::reduce_out(op, args, writer, out, runner(op, args));
 }
 
 }  // namespace sy::cpu

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "aten/engine/guard.h"
+#include "aten/engine/exact_out.h"
 #include "aten/program/resolve.h"
 #include "backends/cuda/engine/pointwise_call.h"
 #include "backends/cuda/engine/pointwise_kernels.h"
@@ -11,6 +11,7 @@ namespace sy::cuda {
 
 namespace {
 
+using calls::result_dtype;
 using program::ComputeType;
 
 // A call of an operator, but for its operands.
@@ -142,11 +143,6 @@ SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
   return true;
 }
 
-SY_ALWAYS_INLINE ScalarType result_dtype(const PointwiseOp& op, int i,
-                                         ScalarType compute) {
-  return op.program.body.results[i].is_bool ? kBool : compute;
-}
-
 // The kernel of a simple call, with the inputs and the dtype of the result
 // filled in. nullptr if the process has not used it before: then nothing says
 // yet that the program is defined for the dtype.
@@ -173,34 +169,22 @@ SY_ALWAYS_INLINE void run_simple(const PointwiseEntry& kernel,
   run_linear(kernel, task, n, s.single);
 }
 
+auto runner(const PointwiseOp& op, const PointwiseArgs& args) {
+  return [&](const PointwisePlan& plan, Tensor* results) {
+    Task task(op, args, plan.compute, results->impl()->device());
+    run_general(task, args, plan.sizes, results);
+  };
+}
+
 SY_NOINLINE void pointwise_slow(const PointwiseOp& op,
                                 const PointwiseArgs& args, Tensor* results) {
-  PointwisePlan plan;
-  plan_pointwise(op, args, &plan);
-  for (int i = 0; i < op.n_outputs; ++i) {
-    plan.result = result_dtype(op, i, plan.compute);
-    results[i] = make_result(op, args, plan);
-  }
-  if (plan.numel == 0) return;
-  Task task(op, args, plan.compute, plan.device);
-  run_general(task, args, plan.sizes, results);
+  calls::pointwise_outputs(op, args, results, runner(op, args));
 }
 
 SY_NOINLINE void write_slow(const PointwiseOp& op, const PointwiseArgs& args,
                             Tensor& out, bool inplace,
                             const OperatorEntry* writer) {
-  PointwisePlan plan;
-  plan_pointwise_out(op, args, out, inplace, &plan);
-  if (!inplace && resize_output(op.name, out, plan.sizes)) {
-    Dims strides;
-    result_strides(op, args, plan.sizes, &strides);
-    out.impl()->set_sizes_and_strides(plan.sizes, strides,
-                                      out.storage_offset());
-  }
-  bump_version(out, writer);
-  if (plan.numel == 0) return;
-  Task task(op, args, plan.compute, out.impl()->device());
-  run_general(task, args, plan.sizes, &out);
+  calls::pointwise_write(op, args, out, inplace, writer, runner(op, args));
 }
 
 SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
@@ -213,14 +197,7 @@ SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
       t->device() != s.shape->device() || t->sizes() != s.shape->sizes()) {
     return false;
   }
-  for (int i = 0; i < op.n_inputs; ++i) {
-    const TensorImpl* const in = args.inputs[i]->impl();
-    if (in == t || in->storage() != t->storage()) continue;
-    if (in->data() != t->data() || in->numel() != t->numel() ||
-        in->dtype() != t->dtype()) {
-      return false;
-    }
-  }
+  if (!calls::shares_all_or_nothing(op, args, *t)) return false;
   Task task(op, args, s.dtype, t->device());
   const PointwiseEntry* const kernel = find_simple(op, args, s, &task);
   if (kernel == nullptr) return false;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "aten/engine/guard.h"
+#include "aten/engine/exact_out.h"
 #include "backends/cuda/engine/numbers.h"
 #include "backends/cuda/engine/reduce_interpret.h"
 #include "backends/cuda/engine/reduce_launch.h"
@@ -171,49 +171,31 @@ void reduce_into(const ReduceOp& op, const ReduceArgs& args,
   results.store();
 }
 
+auto runner(const ReduceOp& op, const ReduceArgs& args) {
+  return [&](const ReducePlan& plan, Tensor* const* outs) {
+    reduce_into(op, args, plan, outs);
+  };
+}
+
 }  // namespace
 
 Tensor reduce(const ReduceOp& op, const ReduceArgs& args) {
-  ReducePlan plan;
-  plan_reduce(op, args, &plan);
-  Tensor result(make_tensor(plan.sizes, plan.results[0], args.self->device()));
-  Tensor* const outs[] = {&result};
-  reduce_into(op, args, plan, outs);
-  return result;
+  return calls::reduce(op, args, runner(op, args));
 }
 
 void reduce_results(const ReduceOp& op, const ReduceArgs& args,
                     Tensor* results) {
-  ReducePlan plan;
-  plan_reduce(op, args, &plan);
-  Tensor* outs[ReduceOp::kMaxResults];
-  for (int i = 0; i < op.n_results; ++i) {
-    results[i] =
-        Tensor(make_tensor(plan.sizes, plan.results[i], args.self->device()));
-    outs[i] = &results[i];
-  }
-  reduce_into(op, args, plan, outs);
+  calls::reduce_results(op, args, results, runner(op, args));
 }
 
 void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
                  const OperatorEntry& writer, Tensor* const* outs) {
-  ReducePlan plan;
-  plan_reduce_outs(op, args, outs, &plan);
-  for (int i = 0; i < op.n_results; ++i) {
-    resize_output(op.name, *outs[i], plan.sizes);
-    bump_version(*outs[i], &writer);
-  }
-  reduce_into(op, args, plan, outs);
+  calls::reduce_outs(op, args, writer, outs, runner(op, args));
 }
 
 void reduce_out(const ReduceOp& op, const ReduceArgs& args,
                 const OperatorEntry& writer, Tensor& out) {
-  ReducePlan plan;
-  plan_reduce_out(op, args, out, &plan);
-  resize_output(op.name, out, plan.sizes);
-  bump_version(out, &writer);
-  Tensor* const outs[] = {&out};
-  reduce_into(op, args, plan, outs);
+  calls::reduce_out(op, args, writer, out, runner(op, args));
 }
 
 }  // namespace sy::cuda

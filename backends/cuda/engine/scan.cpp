@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "aten/engine/copy.h"
+#include "aten/engine/exact_out.h"
 #include "aten/engine/guard.h"
 #include "backends/cuda/engine/numbers.h"
 #include "backends/cuda/engine/scan_interpret.h"
@@ -124,29 +125,21 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
   }
 }
 
+auto runner(const ScanOp& op, const ScanArgs& args) {
+  return [&](const ScanPlan& plan, Tensor* const* outs) {
+    scan_into(op, args, plan, outs);
+  };
+}
+
 }  // namespace
 
 void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results) {
-  ScanPlan plan;
-  plan_scan(op, args, &plan);
-  Tensor* outs[2];
-  for (int i = 0; i < result_count(op); ++i) {
-    results[i] = Tensor(make_tensor(
-        args.self->sizes(), i == 0 ? plan.result : kLong, args.self->device()));
-    outs[i] = &results[i];
-  }
-  scan_into(op, args, plan, outs);
+  calls::scan_results(op, args, results, runner(op, args));
 }
 
 void scan_outs(const ScanOp& op, const ScanArgs& args,
                const OperatorEntry& writer, Tensor* const* outs) {
-  ScanPlan plan;
-  plan_scan_outs(op, args, outs, &plan);
-  for (int i = 0; i < result_count(op); ++i) {
-    resize_output(op.name, *outs[i], args.self->sizes());
-    bump_version(*outs[i], &writer);
-  }
-  scan_into(op, args, plan, outs);
+  calls::scan_outs(op, args, writer, outs, runner(op, args));
 }
 
 }  // namespace sy::cuda

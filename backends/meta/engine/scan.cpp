@@ -1,26 +1,22 @@
 #include "backends/meta/engine/scan.h"
 
-#include "aten/engine/guard.h"
+#include "aten/engine/exact_out.h"
 
 namespace sy::meta {
 
+namespace {
+
+constexpr auto kNothing = [](const ScanPlan&, Tensor* const*) {};
+
+}  // namespace
+
 void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results) {
-  ScanPlan plan;
-  plan_scan(op, args, &plan);
-  for (int i = 0; i < result_count(op); ++i) {
-    results[i] = Tensor(make_tensor(
-        args.self->sizes(), i == 0 ? plan.result : kLong, args.self->device()));
-  }
+  calls::scan_results(op, args, results, kNothing);
 }
 
 void scan_outs(const ScanOp& op, const ScanArgs& args,
                const OperatorEntry& writer, Tensor* const* outs) {
-  ScanPlan plan;
-  plan_scan_outs(op, args, outs, &plan);
-  for (int i = 0; i < result_count(op); ++i) {
-    resize_output(op.name, *outs[i], args.self->sizes());
-    bump_version(*outs[i], &writer);
-  }
+  calls::scan_outs(op, args, writer, outs, kNothing);
 }
 
 }  // namespace sy::meta
