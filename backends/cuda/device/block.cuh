@@ -14,7 +14,6 @@ namespace sy::cuda {
 
 constexpr int kWarpSize = 32;
 
-
 // A value as words that a shuffle takes.
 template <class T>
 union ShuffledWords {
@@ -23,47 +22,42 @@ union ShuffledWords {
   T value;
 };
 
-template <class T>
-__device__ __forceinline__ T shuffle_down(const T& v, int delta, int width) {
+// Each word of v as `f` makes it.
+template <class T, class F>
+__device__ __forceinline__ T word_by_word(const T& v, const F& f) {
   ShuffledWords<T> w;
   w.value = v;
 #pragma unroll
-  for (int i = 0; i < ShuffledWords<T>::kCount; ++i) {
-    w.words[i] = __shfl_down_sync(0xffffffffu, w.words[i], delta, width);
-  }
+  for (int i = 0; i < ShuffledWords<T>::kCount; ++i) w.words[i] = f(w.words[i]);
   return w.value;
+}
+
+template <class T>
+__device__ __forceinline__ T shuffle_down(const T& v, int delta, int width) {
+  return word_by_word(v, [&](unsigned w) {
+    return __shfl_down_sync(0xffffffffu, w, delta, width);
+  });
 }
 template <class T>
 __device__ __forceinline__ T shuffle_up(const T& v, int delta,
                                         int width = kWarpSize) {
-  ShuffledWords<T> w;
-  w.value = v;
-#pragma unroll
-  for (int i = 0; i < ShuffledWords<T>::kCount; ++i) {
-    w.words[i] = __shfl_up_sync(0xffffffffu, w.words[i], delta, width);
-  }
-  return w.value;
+  return word_by_word(v, [&](unsigned w) {
+    return __shfl_up_sync(0xffffffffu, w, delta, width);
+  });
 }
 // The value of one lane of each `width`.
 template <class T>
-__device__ __forceinline__ T shuffle(const T& v, int lane, int width) {
-  ShuffledWords<T> w;
-  w.value = v;
-#pragma unroll
-  for (int i = 0; i < ShuffledWords<T>::kCount; ++i) {
-    w.words[i] = __shfl_sync(0xffffffffu, w.words[i], lane, width);
-  }
-  return w.value;
+__device__ __forceinline__ T shuffle(const T& v, int lane,
+                                     int width = kWarpSize) {
+  return word_by_word(v, [&](unsigned w) {
+    return __shfl_sync(0xffffffffu, w, lane, width);
+  });
 }
 template <class T>
 __device__ __forceinline__ T shuffle_xor(const T& v, int mask) {
-  ShuffledWords<T> w;
-  w.value = v;
-#pragma unroll
-  for (int i = 0; i < ShuffledWords<T>::kCount; ++i) {
-    w.words[i] = __shfl_xor_sync(0xffffffffu, w.words[i], mask, kWarpSize);
-  }
-  return w.value;
+  return word_by_word(v, [&](unsigned w) {
+    return __shfl_xor_sync(0xffffffffu, w, mask, kWarpSize);
+  });
 }
 
 // The values of the first `valid` of each `lanes` threads (a power of two, at
