@@ -139,6 +139,14 @@ void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
 
 // ---- scans: run(plan, outs)
 
+// Whether elements may change when they become `to`: such a self is converted
+// before it is scanned in a wider dtype.
+inline bool narrows(ScalarType from, ScalarType to) {
+  if (from == to) return false;
+  const bool same = is_floating_type(from) == is_floating_type(to);
+  return !same || element_size(to) <= element_size(from);
+}
+
 template <class Run>
 void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results,
                   const Run& run) {

@@ -263,8 +263,11 @@ void run(const ScanOp& op, const ScanPlan& plan, const Tensor& self,
 
 void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
                Tensor* const* outs) {
-  const Tensor self(*args.self);
+  Tensor self(*args.self);
   if (self.numel() == 0) return;
+  if (calls::narrows(self.dtype(), plan.result)) {
+    self = contiguous_cpu(self, plan.result);
+  }
   int64_t inner = 1;
   for (int64_t d = plan.dim + 1; d < self.dim(); ++d) {
     inner *= self.sizes()[static_cast<size_t>(d)];

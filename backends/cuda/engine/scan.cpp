@@ -39,13 +39,6 @@ const Function* compiled(int device, const ScanText& t, ScanShell shell) {
   return program(device, key_of(h), Source(t, shell));
 }
 
-// Whether elements change when they become `to`.
-bool narrows(ScalarType from, ScalarType to) {
-  if (from == to) return false;
-  const bool same = is_floating_type(from) == is_floating_type(to);
-  return !same || element_size(to) <= element_size(from);
-}
-
 Tensor dense_copy(const Tensor& t, ScalarType dtype) {
   const Tensor dense(make_tensor(t.sizes(), dtype, t.device()));
   copy_tensor(dense, t);
@@ -100,7 +93,7 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
                Tensor* const* outs) {
   Tensor self(*args.self);
   if (self.numel() == 0) return;
-  if (narrows(self.dtype(), plan.result)) self = dense_copy(self, plan.result);
+  if (calls::narrows(self.dtype(), plan.result)) self = dense_copy(self, plan.result);
   const int n = result_count(op);
   // A result that lies over self in another way is made beside it.
   Tensor to[2];

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/random.h"
 #include "aten/ops/scan.h"
@@ -41,6 +42,28 @@ TEST(Scan, Dtypes) {
   const Tensor big = full({40}, 2048, kHalf);
   EXPECT_TRUE(std::isinf(values(cumsum(big, 0)).back()));
   EXPECT_EQ(values(cumsum(big, 0, kFloat)).back(), 81920);
+}
+
+// Along rows and along columns: many, few, and none that a kernel knows.
+TEST(Scan, ElementsBecomeTheDtypeThatIsAskedForFirst) {
+  manual_seed(2);
+  for (const auto& sizes : {Places{40}, Places{3, 700}, Places{40, 3},
+                            Places{40, 20}, Places{2, 40, 20}}) {
+    const Tensor a = rand(sizes, kDouble).add(0.5);
+    const Tensor far = a.mul(1e12).to(kLong);
+    for (int64_t d = 0; d < a.dim(); ++d) {
+      for (const ScalarType dtype : {kBFloat16, kHalf, kFloat}) {
+        EXPECT_TRUE(equal(cumsum(a, d, dtype), cumsum(a.to(dtype), d)))
+            << dtype << IntArrayRef(sizes) << d;
+        EXPECT_TRUE(equal(cumprod(a, d, dtype), cumprod(a.to(dtype), d)))
+            << dtype << IntArrayRef(sizes) << d;
+      }
+      EXPECT_TRUE(equal(cumsum(far, d, kFloat), cumsum(far.to(kFloat), d)));
+      Tensor out = empty(a.sizes(), kFloat);
+      cumsum_out(out, a, d, kFloat);
+      EXPECT_TRUE(equal(out, cumsum(a.to(kFloat), d)));
+    }
+  }
 }
 
 TEST(Scan, ChoosesTheLastOfEqualsAndNan) {
