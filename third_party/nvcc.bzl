@@ -1,8 +1,9 @@
 """@nvcc: where nvcc and nvdisasm are, if the machine has them.
 
-nvcc.bzl has NVCC and NVDISASM, their paths or "", and NVCC_RELEASE: (13, 0).
-tools/nvcc.bzl builds libswitchyard_cuda_cub.so with nvcc. All other device code
-is text to the library; tests compile it, and read what came of it.
+nvcc.bzl has NVCC and NVDISASM, their paths or "", NVCC_RELEASE, (13, 0), and
+NVCC_HAS_CUB. tools/nvcc.bzl builds libswitchyard_cuda_cub.so with nvcc. All
+other device code is text to the library; tests compile it, and read what came
+of it.
 """
 
 def _find(ctx, name, folders):
@@ -29,16 +30,33 @@ def _release(ctx, nvcc):
     known = len(words) == 2 and all([n.isdigit() for n in numbers])
     return tuple([int(n) for n in numbers]) if known else (0, 0)
 
+def _has_cub(ctx, nvcc):
+    """Whether CUB and the runtime to link are beside it."""
+    if not nvcc:
+        return False
+    root = str(ctx.path(nvcc).realpath.dirname.dirname)
+    return all([
+        any([ctx.path(root + place).exists for place in places])
+        for places in [
+            ["/include/cccl/cub/cub.cuh", "/include/cub/cub.cuh"],
+            ["/lib64/libcudart_static.a", "/lib/libcudart_static.a"],
+        ]
+    ])
+
 def _nvcc_repository_impl(ctx):
     # What `./sy setup` unpacked; tools/bazel lists it.
     folders = ctx.os.environ.get("SWITCHYARD_CUDA_FOLDERS", "").split(":")
     nvcc = _find(ctx, "nvcc", folders)
     ctx.file("BUILD.bazel", "")
-    ctx.file("nvcc.bzl", "NVCC = %r\nNVCC_RELEASE = %r\nNVDISASM = %r\n" % (
-        nvcc,
-        _release(ctx, nvcc),
-        _find(ctx, "nvdisasm", folders),
-    ))
+    ctx.file("nvcc.bzl", "".join([
+        "%s = %r\n" % pair
+        for pair in [
+            ("NVCC", nvcc),
+            ("NVCC_HAS_CUB", _has_cub(ctx, nvcc)),
+            ("NVCC_RELEASE", _release(ctx, nvcc)),
+            ("NVDISASM", _find(ctx, "nvdisasm", folders)),
+        ]
+    ]))
 
 nvcc_repository = repository_rule(
     implementation = _nvcc_repository_impl,
