@@ -16,21 +16,21 @@ struct Spot {
   int at[kSpaceDims];
   int64_t rest;
 };
-__device__ __noinline__ void take_large_apart(int64_t i, const int* sizes,
-                                              Spot* s) {
+// By value: a Spot with an address would lie in local memory.
+__device__ __noinline__ Spot take_large_apart(int64_t i, const int* sizes) {
+  Spot s;
+#pragma unroll
   for (int d = kSpaceDims - 1; d >= 0; --d) {
-    s->at[d] = static_cast<int>(i % sizes[d]);
+    s.at[d] = static_cast<int>(i % sizes[d]);
     i /= sizes[d];
   }
-  s->rest = i;
+  s.rest = i;
+  return s;
 }
 __device__ __forceinline__ Spot spot_of(int64_t i,
                                         const int (&sizes)[kSpaceDims]) {
+  if (i >> 31 != 0) return take_large_apart(i, sizes);
   Spot s;
-  if (i >> 31 != 0) {
-    take_large_apart(i, sizes, &s);
-    return s;
-  }
   auto n = static_cast<unsigned>(i);
 #pragma unroll
   for (int d = kSpaceDims - 1; d >= 0; --d) {

@@ -87,6 +87,9 @@ __device__ __forceinline__ int64_t gather_together(Gathering<Op>& g,
   if (head > n) head = n;
   const int64_t vectors = (n - head) / each;
   const int64_t tail = head + vectors * each;
+  int64_t most = n - tail;
+  if (most < head) most = head;
+  if (most < vectors) most = vectors;
   for (int64_t i = lane; i < head; i += lanes) {
     g.add(op.map(op.load(first + i * size), from + i));
   }
@@ -101,6 +104,7 @@ __device__ __forceinline__ int64_t gather_together(Gathering<Op>& g,
     g.add(sum);
   };
   int64_t i = lane;
+#pragma unroll 1  // more would spill
   for (; i + (kInFlight - 1) * lanes < vectors; i += kInFlight * lanes) {
     Vector v[kInFlight];
 #pragma unroll
@@ -112,9 +116,6 @@ __device__ __forceinline__ int64_t gather_together(Gathering<Op>& g,
   for (int64_t k = tail + lane; k < n; k += lanes) {
     g.add(op.map(op.load(first + k * size), from + k));
   }
-  int64_t most = n - tail;
-  if (most < head) most = head;
-  if (most < vectors) most = vectors;
   return most;
 }
 
@@ -126,6 +127,7 @@ __device__ __forceinline__ void gather_apart(Gathering<Op>& g, const char* row,
   const Op& op = g.op;
   const Walk<1>& w = op.p.reduce;
   int64_t i = from;
+#pragma unroll 1  // more would spill
   for (; i + (kInFlight - 1) * step < upto; i += kInFlight * step) {
     typename Op::Item x[kInFlight];
 #pragma unroll
