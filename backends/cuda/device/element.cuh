@@ -157,6 +157,23 @@ __device__ __forceinline__ Pack<E, kCount> load_pack(const E* from) {
     return __builtin_bit_cast(Pack<E, kCount>, pieces);
   }
 }
+// 16 bytes by one instruction. The compiler takes an assignment apart, and
+// does not always put it together again.
+__device__ __forceinline__ void store_words(Words<4>* to, const Words<4>& x) {
+#ifdef SY_CUDA_ON_HOST
+  *to = x;
+#else
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to),
+               "r"(x.word.x), "r"(x.word.y), "r"(x.word.z), "r"(x.word.w)
+               : "memory");
+#endif
+}
+template <int kWords>
+__device__ __forceinline__ void store_words(Words<kWords>* to,
+                                            const Words<kWords>& x) {
+  *to = x;
+}
+// Into memory of the device, not of the block.
 template <class E, int kCount>
 __device__ __forceinline__ void store_pack(E* to, const Pack<E, kCount>& x) {
   constexpr int kBytes = kCount * sizeof(E);
@@ -170,7 +187,7 @@ __device__ __forceinline__ void store_pack(E* to, const Pack<E, kCount>& x) {
     const Pieces pieces = __builtin_bit_cast(Pieces, x);
 #pragma unroll
     for (int i = 0; i < kBytes / (4 * kWords); ++i) {
-      reinterpret_cast<Words<kWords>*>(to)[i] = pieces.piece[i];
+      store_words(reinterpret_cast<Words<kWords>*>(to) + i, pieces.piece[i]);
     }
   }
 }

@@ -63,7 +63,7 @@ struct RowSource {
   }
   __device__ __forceinline__ void keep(int64_t k,
                                        const typename R::Values& v) const {
-    store_pack(kept + k, v);
+    *reinterpret_cast<typename R::Values*>(kept + k) = v;
   }
 };
 
