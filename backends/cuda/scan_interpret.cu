@@ -8,20 +8,26 @@
 namespace sy::cuda {
 
 struct ScanInterpreter {
+  using Element = Number;
+  using Stored = Number;
   using State = ScanState<Number, SY_CHOOSES != 0>;
+  static constexpr bool kInMemory = false;
 
   const InterpretedScan& p;
   __device__ explicit ScanInterpreter(const InterpretedScan& q) : p(q) {}
 
-  __device__ State load(const char* at, [[maybe_unused]] int64_t k) const {
-    const Number x = read_number(at, p.self, false);
+  // Not inlined: the shells have many places of each.
+  __device__ __noinline__ Element fetch(const char* at) const {
+    return read_number(at, p.self, false);
+  }
+  __device__ State load(const Element& x, [[maybe_unused]] int64_t k) const {
 #if SY_CHOOSES
     return {x, k};
 #else
     return {x};
 #endif
   }
-  __device__ State combine(const State& a, const State& b) const {
+  __device__ __noinline__ State combine(const State& a, const State& b) const {
     Number registers[kStepRegisters];
     registers[0] = a.v;
     registers[1] = b.v;
@@ -33,12 +39,9 @@ struct ScanInterpreter {
     return {r};
 #endif
   }
-  __device__ void store(const State& s, char* value,
-                        [[maybe_unused]] char* place) const {
-    write_number(value, p.stored, false, s.v);
-#if SY_CHOOSES
-    *reinterpret_cast<int64_t*>(place) = s.at;
-#endif
+  __device__ Stored stored(const State& s) const { return s.v; }
+  __device__ __noinline__ void put(char* at, const Stored& x) const {
+    write_number(at, p.stored, false, x);
   }
 };
 

@@ -1,42 +1,64 @@
 #pragma once
 
-#include "block.cuh"
+#include "look_back.cuh"
 #include "places.cuh"
-#include "scan_params.cuh"
+#include "scan_strip.cuh"
 
 // The shell of scans. What is combined is an Op:
 //
 //   struct Op {
 //     const ScanHead& p;
-//     struct State;                              // what is scanned
-//     State load(const char* at, int64_t k);     // element k along the dim
-//     State combine(State, State);               // the left one comes before
-//     void store(State, char* value, char* place);
+//     struct Element, Stored, State;  // as read, as written, what is scanned
+//     Element fetch(const char* at);
+//     State load(const Element&, int64_t k);  // element k along the dim
+//     State combine(State, State);            // the left one comes before
+//     Stored stored(const State&);
+//     void put(char* at, const Stored&);
+//     kInMemory: whether memory holds an Element as it is, and a Stored
 //   };
 //
-// Elements are grouped by the sizes alone, so that results of floats are the
-// same in every run. Results may be written over what is read, element by
-// element.
+// Elements are grouped by the length of rows alone, so that results of floats
+// are the same in every run. Results may be written over what is read, element
+// by element.
 
 namespace sy::cuda {
 
 // A state: the result so far, and where it was chosen.
-template <class T, bool kChooses>
+template <class T, bool kChooses_>
 struct ScanState {
+  static constexpr bool kChooses = kChooses_;
   T v;
 };
 template <class T>
 struct ScanState<T, true> {
+  static constexpr bool kChooses = true;
   T v;
   int64_t at;
 };
 
+// Elements that memory holds as they are.
+template <class Element_, class Stored_>
+struct ScanElements {
+  using Element = Element_;
+  using Stored = Stored_;
+  static constexpr bool kInMemory = true;
+
+  __device__ static Element fetch(const char* at) {
+    return *reinterpret_cast<const Element*>(at);
+  }
+  __device__ static void put(char* at, const Stored& x) {
+    *reinterpret_cast<Stored*>(at) = x;
+  }
+};
+
+// Threads without elements combine nothing.
 template <class Op>
 struct Then {
   const Op& op;
+  bool there;
   __device__ __forceinline__ typename Op::State operator()(
       const typename Op::State& a, const typename Op::State& b) const {
-    return op.combine(a, b);
+    return there ? op.combine(a, b) : b;
   }
 };
 
@@ -56,131 +78,168 @@ struct ScanRow {
     places = o.p.places + at[2];
   }
   __device__ __forceinline__ typename Op::State load(int64_t k) const {
-    return op.load(data + k * op.p.step[0], k);
+    return op.load(op.fetch(data + k * op.p.step[0]), k);
   }
   __device__ __forceinline__ void store(int64_t k,
                                         const typename Op::State& s) const {
-    op.store(s, values + k * op.p.step[1], places + k * op.p.step[2]);
+    op.put(values + k * op.p.step[1], op.stored(s));
+    if constexpr (Op::State::kChooses) {
+      *reinterpret_cast<int64_t*>(places + k * op.p.step[2]) = s.at;
+    }
   }
 };
-// The totals of the pieces of a row.
+
+// Shared memory of scan_tile. Results lie where elements did if they have the
+// same size: a thread reads its own before it writes them.
 template <class Op>
-struct ScanTotals {
-  typename Op::State* at;
-
-  __device__ __forceinline__ typename Op::State load(int64_t k) const {
-    return at[k];
-  }
-  __device__ __forceinline__ void store(int64_t k,
-                                        const typename Op::State& s) const {
-    at[k] = s;
-  }
-};
-
-// The room of scan_tiles; padded, as threads read kScanItems side by side.
-template <class State>
 struct ScanRoom {
-  State items[kScanTile + kScanTile / kScanItems];
-  State warps[kScanThreads / kWarpSize];
-  State last;
-  __device__ __forceinline__ State& item(int i) {
-    return items[i + i / kScanItems];
-  }
+  using State = typename Op::State;
+  static constexpr int kWarps = kScanThreads / kWarpSize;
+  static constexpr bool kOver =
+      sizeof(typename Op::Element) == sizeof(typename Op::Stored);
+
+  __align__(16) char elements[kWarps * ScanStrip<typename Op::Element>::kBytes];
+  __align__(
+      16) char results[kOver ? 16
+                             : kWarps * ScanStrip<typename Op::Stored>::kBytes];
+  __align__(
+      16) char places[State::kChooses ? kWarps * ScanStrip<int64_t>::kBytes
+                                      : 16];
+  State warps[kWarps];
+  ScanCarry<State> whole;
+  State carry;
+  int carries;
+  unsigned taken;
 };
 
-// Scans elements [from, upto) after `carry`, if there is one, by all threads of
-// the block; `carry` becomes the last result.
-template <bool kStores, class Op, class Source>
-__device__ __forceinline__ void scan_tiles(const Op& op, const Source& source,
-                                           int64_t from, int64_t upto,
-                                           typename Op::State& carry,
-                                           bool carries,
-                                           ScanRoom<typename Op::State>& room) {
+// Scans n elements of the row from element `from` on, by all threads of the
+// block. carry(own, some) gives what is before them, to the last warp, which
+// knows what the elements make.
+template <class Op, class Carry>
+__device__ __forceinline__ void scan_tile(const Op& op, const ScanRow<Op>& row,
+                                          int64_t from, int n,
+                                          ScanRoom<Op>& room,
+                                          const Carry& carry) {
   using State = typename Op::State;
+  using Element = typename Op::Element;
+  using Stored = typename Op::Stored;
+  using In = ScanStrip<Element>;
+  using Out = ScanStrip<Stored>;
+  using Places = ScanStrip<int64_t>;
   const int t = static_cast<int>(threadIdx.x);
-  for (; from < upto; from += kScanTile) {
-    const int n =
-        static_cast<int>(upto - from < kScanTile ? upto - from : kScanTile);
-    State x[kScanItems] = {};
+  const int warp = t / kWarpSize, lane = t & (kWarpSize - 1);
+  const int left = n - warp * kScanStrip;
+  const int held = left < 0 ? 0 : left < kScanStrip ? left : kScanStrip;
+  const int mine = held - lane * kScanItems;
+  const int64_t at = from + warp * kScanStrip;
+  char* const in = room.elements + warp * In::kBytes;
+  char* const out =
+      ScanRoom<Op>::kOver ? in : room.results + warp * Out::kBytes;
+  char* const chosen = room.places + warp * Places::kBytes;
+
+  __syncwarp();  // the results before are stored
+  fill_strip(op, row.data + at * op.p.step[0], op.p.step[0], held, in);
+  __syncwarp();
+
+  constexpr int kAtOnce = In::kEach > Out::kEach ? In::kEach : Out::kEach;
+  const int64_t k = at + lane * kScanItems;
+  const auto* const own =
+      reinterpret_cast<const Element*>(in + lane * In::kThreadBytes);
+  State sum = {};
+#pragma unroll 1
+  for (int i = 0; i < kScanItems; i += kAtOnce) {
+    const auto x = load_pack<Element, kAtOnce>(own + i);
 #pragma unroll
-    for (int i = 0; i < kScanItems; ++i) {
-      const int k = i * kScanThreads + t;
-      if (k < n) x[i] = source.load(from + k);
+    for (int j = 0; j < kAtOnce; ++j) {
+      if (i + j >= mine) continue;
+      const State s = op.load(x.at[j], k + i + j);
+      sum = j == 0 && i == 0 ? s : op.combine(sum, s);
     }
-    __syncthreads();  // the tile before is stored
+  }
+  State before = {};
+  scan_block(sum, before, room.warps, Then<Op>{op, mine > 0});
+  if (warp == ScanRoom<Op>::kWarps - 1) {
+    bool some = false;
+    const State own = shuffle(sum, kWarpSize - 1);
+    const State ahead = carry(own, some);
+    if (lane == 0) {
+      room.carry = ahead;
+      room.carries = some ? 1 : 0;
+    }
+  }
+  __syncthreads();
+  const bool carries = room.carries != 0, some = carries || t > 0;
+  if (t == 0) {
+    before = room.carry;
+  } else if (carries && mine > 0) {
+    before = op.combine(room.carry, before);
+  }
+#pragma unroll 1
+  for (int i = 0; i < kScanItems; i += kAtOnce) {
+    const auto x = load_pack<Element, kAtOnce>(own + i);
+    Pack<Stored, kAtOnce> results = {};
+    Pack<int64_t, State::kChooses ? kAtOnce : 2> places = {};
 #pragma unroll
-    for (int i = 0; i < kScanItems; ++i) {
-      room.item(i * kScanThreads + t) = x[i];
+    for (int j = 0; j < kAtOnce; ++j) {
+      if (i + j >= mine) continue;
+      const State s = op.load(x.at[j], k + i + j);
+      before = j == 0 && i == 0 && !some ? s : op.combine(before, s);
+      results.at[j] = op.stored(before);
+      if constexpr (State::kChooses) places.at[j] = before.at;
     }
-    __syncthreads();
-    const int mine = n - t * kScanItems;  // all of the first threads have some
-    x[0] = room.item(t * kScanItems);
-    State sum = x[0];
-#pragma unroll
-    for (int i = 1; i < kScanItems; ++i) {
-      x[i] = room.item(t * kScanItems + i);
-      if (i < mine) {
-        x[i] = op.combine(x[i - 1], x[i]);
-        sum = x[i];
-      }
+    store_pack<Stored, kAtOnce>(
+        reinterpret_cast<Stored*>(out + lane * Out::kThreadBytes) + i, results);
+    if constexpr (State::kChooses) {
+      store_pack<int64_t, kAtOnce>(
+          reinterpret_cast<int64_t*>(chosen + lane * Places::kThreadBytes) + i,
+          places);
     }
-    State before = {};
-    scan_block(sum, before, room.warps, Then<Op>{op});
-    if (t == 0) {
-      before = carry;
-    } else if (carries) {
-      before = op.combine(carry, before);
-    }
-    if (t > 0 || carries) {
-#pragma unroll
-      for (int i = 0; i < kScanItems; ++i) {
-        if (i < mine) x[i] = op.combine(before, x[i]);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < kScanItems; ++i) {
-      if (kStores) room.item(t * kScanItems + i) = x[i];
-      if (t * kScanItems + i == n - 1) room.last = x[i];
-    }
-    __syncthreads();
-    carry = room.last;
-    carries = true;
-    if (!kStores) continue;
-#pragma unroll
-    for (int i = 0; i < kScanItems; ++i) {
-      const int k = i * kScanThreads + t;
-      if (k < n) source.store(from + k, room.item(k));
-    }
+  }
+  __syncwarp();
+  empty_strip<Stored, Op::kInMemory>(
+      out, held, row.values + at * op.p.step[1], op.p.step[1],
+      [&](char* to, const Stored& x) { op.put(to, x); });
+  if constexpr (State::kChooses) {
+    empty_strip<int64_t, true>(
+        chosen, held, row.places + at * op.p.step[2], op.p.step[2],
+        [](char* to, int64_t x) { *reinterpret_cast<int64_t*>(to) = x; });
   }
 }
 
-// A block for each piece of a row.
+// A block for each tile, or for all tiles of a row. There are fewer than 2^32.
 template <class Op>
 __device__ __forceinline__ void scan_rows(const Op& op) {
   using State = typename Op::State;
   const ScanHead& p = op.p;
-  __shared__ ScanRoom<State> room;
-  auto* const totals = static_cast<State*>(p.totals);
-  const int64_t tasks = p.pass == 2 ? p.rows : p.rows * p.pieces;
-  for (int64_t b = blockIdx.x; b < tasks; b += gridDim.x) {
-    State carry = {};
-    if (p.pass == 2) {
-      const ScanTotals<Op> source{totals + b * p.pieces};
-      scan_tiles<true>(op, source, 0, p.pieces, carry, false, room);
-      continue;
+  __shared__ ScanRoom<Op> room;
+  const bool takes = p.room != nullptr;
+  const auto tiles =
+      static_cast<unsigned>((p.length + kScanTile - 1) / kScanTile);
+  const unsigned tasks = static_cast<unsigned>(p.rows) * tiles;
+  unsigned task = blockIdx.x * tiles;
+  for (;;) {
+    if (takes) {
+      if (threadIdx.x == 0) {
+        room.taken = atomicAdd(static_cast<unsigned*>(p.room), 1u);
+      }
+      __syncthreads();
+      task = room.taken;
     }
-    const int64_t row = b / p.pieces, piece = b % p.pieces;
-    const ScanRow<Op> source(op, row);
-    const int64_t from = piece * p.piece;
-    const int64_t upto = from + p.piece < p.length ? from + p.piece : p.length;
-    if (p.pass == 1) {
-      scan_tiles<false>(op, source, from, upto, carry, false, room);
-      if (threadIdx.x == 0) totals[b] = carry;
-      continue;
-    }
-    const bool carries = p.pass == 3 && piece > 0;
-    if (carries) carry = totals[b - 1];
-    scan_tiles<true>(op, source, from, upto, carry, carries, room);
+    if (task >= tasks) return;
+    const unsigned number = task / tiles, tile = task - number * tiles;
+    const bool last = tile + 1 == tiles;
+    const int64_t from = static_cast<int64_t>(tile) * kScanTile;
+    scan_tile(op, ScanRow<Op>(op, number), from,
+              last ? static_cast<int>(p.length - from) : kScanTile, room,
+              [&](const State& own, bool& some) {
+                if (!takes) {  // one thread: the carry is shared
+                  if (threadIdx.x % kWarpSize != 0) return own;
+                  return room.whole.next(op, tile, last, own, some);
+                }
+                const ScanSlots<State> slots(p.room, number, tiles);
+                return look_back(op, slots, tile, tiles, own, some);
+              });
+    task += last ? 1 + (gridDim.x - 1) * tiles : 1;
   }
 }
 
@@ -218,7 +277,7 @@ template <class Op>
 __device__ __forceinline__ void scan_columns(const Op& op) {
   using State = typename Op::State;
   const ScanHead& p = op.p;
-  auto* const totals = static_cast<State*>(p.totals);
+  auto* const totals = static_cast<State*>(p.room);
   const int64_t strips = (p.rows + kScanThreads - 1) / kScanThreads;
   const int64_t tasks = strips * (p.pass == 2 ? 1 : p.pieces);
   for (int64_t b = blockIdx.x; b < tasks; b += gridDim.x) {

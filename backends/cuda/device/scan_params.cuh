@@ -9,22 +9,28 @@
 
 namespace sy::cuda {
 
-constexpr int kScanThreads = 256;
-constexpr int kScanItems = 8;  // of a thread, side by side
+constexpr int kScanThreads = 128;
+constexpr int kScanItems = 16;  // of a thread, side by side
 constexpr int kScanTile = kScanThreads * kScanItems;
+constexpr int kScanGroup = 32;  // tiles: as many as a warp looks at at once
+constexpr int kScanCounterBytes = 16;
 
 // `rows` scans of `length` elements, which are cut into `pieces` of `piece`.
-// With more pieces than one there are three passes: the totals of pieces, the
-// scan of the totals, the scan of each piece after what is before it.
+// Pieces of rows are tiles, which blocks take as the counter at the start of
+// `room` says; slots follow it (device/look_back.cuh). Columns that are cut
+// take three passes: the totals of pieces, the scan of the totals, the scan of
+// each piece after what is before it.
 struct ScanHead {
   LaunchHead head;
   const char* data;
   char* values;
   char* places;  // of scans that choose
-  void* totals;  // states: [rows][pieces], or [pieces][rows] of columns
+  // Of rows: the counter and the slots; nullptr: a block scans a whole row. Of
+  // columns: the totals, states [pieces][rows].
+  void* room;
   long long rows, length, piece, pieces;
   long long step[3];  // in bytes, along the dim: of data, values, places
-  int pass;           // 0: the only one; 1, 2, 3
+  int pass;           // of columns: 0: the only one; 1, 2, 3
   int lanes;          // of short rows: threads of a row, a power of two
   Walk<3> walk;       // of the rows: data, values, places
 };

@@ -7,9 +7,10 @@ class OperatorEntry;
 }
 
 // The scan engine (aten/backend/engines.h). Elements are grouped by their
-// number alone: results of floats are the same in every run. Long rows are
-// scanned in three passes rather than by looking back at other blocks, whose
-// grouping depends on timing. No call waits for the device.
+// number alone: results of floats are the same in every run, and those of a row
+// whatever rows are beside it. Long rows are read and written once: blocks look
+// back at what others made, in groups that do not depend on timing. No call
+// waits for the device.
 
 namespace sy::cuda {
 

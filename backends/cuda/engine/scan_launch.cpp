@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "aten/engine/iter.h"
+#include "backends/cuda/runtime/copy.h"
 #include "backends/cuda/runtime/launch.h"
 
 namespace sy::cuda {
@@ -13,9 +14,11 @@ using print::ScanShell;
 
 // Rows up to this length take a warp, not a block.
 constexpr int64_t kShort = 1024;
-// Blocks of rows and threads of columns that any device has enough of.
+// Blocks of rows and threads of columns that any device has enough of, and more
+// blocks than any has at once.
 constexpr int64_t kManyBlocks = 512, kManyColumns = int64_t{1} << 16;
-constexpr int64_t kMostPieces = kScanTile, kMostColumnPieces = 256;
+constexpr int64_t kMostTakers = 4096;
+constexpr int64_t kMostColumnPieces = 256;
 constexpr int64_t kShortPiece = 64;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -58,28 +61,35 @@ ScanCut::ScanCut(const ScanLayout& layout, int64_t itemsize)
     while (lanes < length && lanes < 32) lanes *= 2;
     return;
   }
-  int64_t wanted, unit;
   if (along) {
     shell = ScanShell::kRows;
-    unit = kScanTile;
-    wanted = std::min(ceil_div(kManyBlocks, rows), kMostPieces);
+    if (rows >= kManyBlocks || length <= kScanTile) return;
+    piece = kScanTile;
   } else {
-    unit = kShortPiece;
-    wanted = std::min(ceil_div(kManyColumns, rows), kMostColumnPieces);
+    const int64_t wanted =
+        std::min(ceil_div(kManyColumns, rows), kMostColumnPieces);
+    if (wanted == 1 || length < 2 * kShortPiece) return;
+    piece = ceil_div(ceil_div(length, wanted), kShortPiece) * kShortPiece;
   }
-  if (wanted == 1 || length < 2 * unit) return;
-  piece = ceil_div(ceil_div(length, wanted), unit) * unit;
   pieces = ceil_div(length, piece);
 }
 
 int64_t ScanCut::blocks(int64_t rows, int pass) const {
   switch (shell) {
     case ScanShell::kShortRows: return ceil_div(rows, kScanThreads / lanes);
-    case ScanShell::kRows: return pass == 2 ? rows : rows * pieces;
+    case ScanShell::kRows:
+      return pieces == 1 ? rows : std::min(rows * pieces, kMostTakers);
     case ScanShell::kColumns:
       return ceil_div(rows, kScanThreads) * (pass == 2 ? 1 : pieces);
   }
   return 0;
+}
+
+int64_t ScanCut::room_bytes(int64_t rows, int64_t state) const {
+  if (pieces == 1) return 0;
+  if (shell == ScanShell::kColumns) return rows * pieces * state;
+  const int64_t slots = pieces + 2 * ceil_div(pieces, kScanGroup);
+  return kScanCounterBytes + rows * slots * ceil_div(state, 4) * 8;
 }
 
 void launch_scan(int device, const Function& f, const ScanCut& cut,
@@ -93,17 +103,19 @@ void launch_scan(int device, const Function& f, const ScanCut& cut,
   for (int k = 0; k < 3; ++k) p.step[k] = layout.step[k];
   p.lanes = cut.lanes;
   p.walk = layout.rows;
-  Tensor totals;
+  Tensor room;
   const TensorBase* all[4] = {};
   std::copy(used, used + n, all);
-  if (cut.pieces > 1) {
-    totals = Tensor(
-        make_tensor({p.rows * p.pieces * state}, kByte, used[0]->device()));
-    p.totals = totals.raw_data();
-    all[n++] = &totals;
+  const bool tiles = cut.shell == ScanShell::kRows;
+  if (const int64_t bytes = cut.room_bytes(p.rows, state); bytes > 0) {
+    room = Tensor(make_tensor({bytes}, kByte, used[0]->device()));
+    p.room = room.raw_data();
+    all[n++] = &room;
+    if (tiles) fill_bytes(room, p.room, 0, static_cast<size_t>(bytes));
   }
   constexpr int64_t kMostBlocks = int64_t{1} << 30;
-  const int first = cut.pieces > 1 ? 1 : 0, last = cut.pieces > 1 ? 3 : 0;
+  const bool once = tiles || cut.pieces == 1;
+  const int first = once ? 0 : 1, last = once ? 0 : 3;
   for (int pass = first; pass <= last; ++pass) {
     p.pass = pass;
     const LaunchShape shape = {{static_cast<unsigned>(std::min(

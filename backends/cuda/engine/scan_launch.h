@@ -33,10 +33,12 @@ struct ScanCut {
 
   ScanCut(const ScanLayout& layout, int64_t itemsize);
   int64_t blocks(int64_t rows, int pass) const;
+  // Of what blocks tell each other, if the state has so many bytes.
+  int64_t room_bytes(int64_t rows, int64_t state) const;
 };
 
-// One pass, or three. `params` begins with a ScanHead. `state`: bytes of a
-// state. `used`: the tensors, self first; at most 3.
+// One pass, or three of columns. `params` begins with a ScanHead. `state`:
+// bytes of a state. `used`: the tensors, self first; at most 3.
 void launch_scan(int device, const Function& f, const ScanCut& cut,
                  const ScanLayout& layout, int64_t state, void* params,
                  size_t params_bytes, const TensorBase* const* used, size_t n);

@@ -47,29 +47,24 @@ std::string print_scan(const std::string& name, const ScanText& s,
   text += "#include \"scan.cuh\"\n\n";
   text += str("namespace {}_parts {}\n\n", name, "{");
   text += str("using Params = ScanParams<{}>;\n\n", std::max(s.numbers(), 1));
-  text += str("struct Op {}\n", "{");
-  text += str("  using Element = {};\n", element_name(s.self));
+  text += str("struct Op : ScanElements<{}, {}> {}\n", element_name(s.self),
+              element_name(s.stored), "{");
   text += str("  using State = ScanState<{}, {}>;\n\n", type_name(s.type),
               s.chooses ? "true" : "false");
   text +=
       "  const Params& p;\n"
       "  __device__ explicit Op(const Params& q) : p(q) {}\n\n"
-      "  __device__ State load(const char* at, [[maybe_unused]] int64_t k) "
-      "const {\n"
-      "    const Element x = *reinterpret_cast<const Element*>(at);\n";
+      "  __device__ State load(const Element& x, [[maybe_unused]] int64_t k) "
+      "const {\n";
   text += str("    return {}{}{}{};\n  {}\n", "{", loaded("x", s.type, false),
               s.chooses ? ", k" : "", "}", "}");
   text +=
       "  __device__ State combine(const State& a, const State& b) const {\n";
   text += combination(s);
   text += "  }\n";
-  text +=
-      str("  __device__ void store(const State& s, char* value,\n"
-          "                        [[maybe_unused]] char* place) const {}\n"
-          "    *reinterpret_cast<{}*>(value) = {};\n",
-          "{", element_name(s.stored), stored("s.v", s.type, false, s.stored));
-  if (s.chooses) text += "    *reinterpret_cast<int64_t*>(place) = s.at;\n";
-  text += "  }\n};\n\n";
+  text += "  __device__ Stored stored(const State& s) const {\n";
+  text += str("    return {};\n  {}\n{};\n\n",
+              stored("s.v", s.type, false, s.stored), "}", "}");
   text += str("{}  // namespace {}_parts\n\n", "}", name);
   constexpr std::string_view kShells[] = {"rows", "short_rows", "columns"};
   text += str("SY_KERNEL({}, {}_parts::Params, kScanThreads) {}\n", name, name,

@@ -20,6 +20,17 @@ class Scan : public ::testing::Test {
   JitMode before_ = JitMode::kBackground;
 };
 
+// Whole numbers, whose sums are exact in any order.
+Tensor whole(IntArrayRef sizes, ScalarType dtype, unsigned seed = 1) {
+  const Tensor t = empty(sizes, TensorOptions(kLong));
+  auto* const p = static_cast<int64_t*>(t.data_ptr());
+  std::mt19937 random(seed);
+  for (int64_t i = 0; i < t.numel(); ++i) {
+    p[i] = static_cast<int64_t>(random() % 4) - (dtype == kByte ? 0 : 1);
+  }
+  return t.to(dtype);
+}
+
 // NaN has no sign here.
 Tensor plain(const Tensor& t) {
   const Tensor here = t.to(Device(kCPU));
@@ -60,8 +71,7 @@ TEST_F(Scan, choices_are_exact) {
   }
 }
 
-// Of whole numbers, whose sums are exact in any order: every length about a
-// tile, and long ones in three passes.
+// Every length about a tile, and long ones of many.
 TEST_F(Scan, rows_and_columns_of_every_length) {
   for (const int64_t n :
        {31, 32, 33, 1024, 1025, 2047, 2048, 2049, 4097, 70001}) {
@@ -69,6 +79,68 @@ TEST_F(Scan, rows_and_columns_of_every_length) {
     EXPECT_TRUE(same(cumsum(row.cpu, 1), cumsum(row.cuda, 1))) << n;
     const Pair column = pair(numbers({n, 3}, kInt, static_cast<unsigned>(n)));
     EXPECT_TRUE(same(cumsum(column.cpu, 0), cumsum(column.cuda, 0))) << n;
+  }
+}
+
+// Rows that blocks share: some tiles, and more of them than look back at once.
+// Of all dtypes by the interpreter, of some by kernels of their own.
+TEST_F(Scan, long_rows_of_every_dtype) {
+  const auto sums = [](ScalarType dtype) {
+    for (const int64_t rows : {1, 2}) {
+      for (const int64_t n : {1, 2047, 2048, 2049, 9000, 70001}) {
+        const Pair p = pair(whole({rows, n}, dtype, static_cast<unsigned>(n)));
+        EXPECT_TRUE(same(cumsum(p.cpu, 1), cumsum(p.cuda, 1))) << dtype << n;
+      }
+    }
+  };
+  for (const ScalarType dtype : {kHalf, kFloat, kInt, kLong}) sums(dtype);
+  set_jit_mode(JitMode::kOff);
+  for (const ScalarType dtype : all_dtypes()) sums(dtype);
+  set_jit_mode(JitMode::kWait);
+  for (const ScalarType dtype : {kChar, kHalf, kInt, kFloat, kDouble}) {
+    const Pair p = pair(ties({2, 70001}, dtype, 3, 1000));
+    const auto [value, place] = cummax(p.cpu, 1);
+    const auto [value_there, place_there] = cummax(p.cuda, 1);
+    EXPECT_TRUE(same(place, place_there)) << dtype;
+    EXPECT_TRUE(same(plain(value), plain(value_there).to(kCUDA))) << dtype;
+  }
+  const Pair p = pair(whole({2100000}, kFloat));
+  EXPECT_TRUE(same(cumsum(p.cpu, 0), cumsum(p.cuda, 0)));
+  const Pair q = pair(numbers({70001}, kFloat));
+  EXPECT_TRUE(near(logcumsumexp(q.cpu, 0), logcumsumexp(q.cuda, 0), kFloat));
+}
+
+TEST_F(Scan, long_rows_that_are_not_aligned_or_not_dense) {
+  for (const ScalarType dtype : {kByte, kHalf, kInt, kFloat}) {
+    const Pair p = pair(whole({3, 9001}, dtype));
+    for (const int64_t step : {1, 2, 3}) {
+      const Tensor cpu = p.cpu.slice(1, 5, 9001, step);
+      const Tensor cuda = p.cuda.slice(1, 5, 9001, step);
+      EXPECT_TRUE(same(cumsum(cpu, 1), cumsum(cuda, 1))) << dtype << step;
+    }
+    const Pair out = pair(whole({9001, 3}, dtype));
+    const Tensor most = out.cuda.t().slice(1, 1),
+                 first = out.cpu.t().slice(1, 1);
+    Tensor at = zeros({3, 9000}, kLong), at_there = at.to(kCUDA);
+    Tensor to = first, to_there = most;
+    cummax_out(to, at, p.cpu.slice(1, 1), 1);
+    cummax_out(to_there, at_there, p.cuda.slice(1, 1), 1);
+    EXPECT_TRUE(same(out.cpu, out.cuda)) << dtype;
+    EXPECT_TRUE(same(at, at_there)) << dtype;
+  }
+  Pair p = pair(whole({2, 9000}, kFloat));
+  p.cpu.cumsum_(1);
+  p.cuda.cumsum_(1);
+  EXPECT_TRUE(same(p.cpu, p.cuda));
+}
+
+// Blocks that scan a row alone, as there are many, and blocks that share one.
+TEST_F(Scan, a_row_has_the_same_bits_whatever_is_beside_it) {
+  const Pair p = pair(numbers({520, 4200}, kFloat));
+  const Tensor all = cumsum(p.cuda, 1);
+  for (const int64_t row : {0, 7, 519}) {
+    EXPECT_TRUE(same(all.slice(0, row, row + 1).to(kCPU),
+                     cumsum(p.cuda.slice(0, row, row + 1), 1)));
   }
 }
 

@@ -6,15 +6,13 @@ namespace scan_columns_cummax_int32_parts {
 
 using Params = ScanParams<1>;
 
-struct Op {
-  using Element = int32_t;
+struct Op : ScanElements<int32_t, int32_t> {
   using State = ScanState<int32_t, true>;
 
   const Params& p;
   __device__ explicit Op(const Params& q) : p(q) {}
 
-  __device__ State load(const char* at, [[maybe_unused]] int64_t k) const {
-    const Element x = *reinterpret_cast<const Element*>(at);
+  __device__ State load(const Element& x, [[maybe_unused]] int64_t k) const {
     return {load_value<int32_t>(x), k};
   }
   __device__ State combine(const State& a, const State& b) const {
@@ -23,10 +21,8 @@ struct Op {
     const bool8 c2 = i32::logical_or(c0, c1);
     return c2 != 0 ? b : a;
   }
-  __device__ void store(const State& s, char* value,
-                        [[maybe_unused]] char* place) const {
-    *reinterpret_cast<int32_t*>(value) = store_value<int32_t>(s.v);
-    *reinterpret_cast<int64_t*>(place) = s.at;
+  __device__ Stored stored(const State& s) const {
+    return store_value<int32_t>(s.v);
   }
 };
 

@@ -6,24 +6,21 @@ namespace scan_rows_cumsum_float32_parts {
 
 using Params = ScanParams<1>;
 
-struct Op {
-  using Element = float;
+struct Op : ScanElements<float, float> {
   using State = ScanState<double, false>;
 
   const Params& p;
   __device__ explicit Op(const Params& q) : p(q) {}
 
-  __device__ State load(const char* at, [[maybe_unused]] int64_t k) const {
-    const Element x = *reinterpret_cast<const Element*>(at);
+  __device__ State load(const Element& x, [[maybe_unused]] int64_t k) const {
     return {load_value<double>(x)};
   }
   __device__ State combine(const State& a, const State& b) const {
     const double c0 = f64::add(a.v, b.v);
     return {c0};
   }
-  __device__ void store(const State& s, char* value,
-                        [[maybe_unused]] char* place) const {
-    *reinterpret_cast<float*>(value) = store_value<float>(s.v);
+  __device__ Stored stored(const State& s) const {
+    return store_value<float>(s.v);
   }
 };
 
