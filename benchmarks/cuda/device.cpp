@@ -12,16 +12,13 @@ using sy::Tensor;
 
 struct Sizes {
   int64_t elements, side, rows, sorted;
-  std::vector<int64_t> columns;
+  std::vector<int64_t> columns, sorted_rows;
 };
 
 Sizes sizes_of(const Options& o) {
-  if (o.smoke) return {4096, 64, 8, 512, {32, 64}};
-  return {int64_t{64} << 20,
-          8192,
-          4096,
-          int64_t{16} << 20,
-          {1024, 4096, 8192, 32768}};
+  if (o.smoke) return {4096, 64, 8, 512, {32, 64}, {16, 128}};
+  return {int64_t{64} << 20,         8192,         4096, int64_t{16} << 20,
+          {1024, 4096, 8192, 32768}, {2048, 32768}};
 }
 
 void run_copy(const Options& o, const Sizes& s) {
@@ -109,7 +106,7 @@ void run_order(const Options& o, const Sizes& s) {
   const sy::TensorOptions on_device(device());
   const Tensor keys = sy::rand({s.sorted}, on_device);
   run_both(o, "sort_f32", [&] { const auto kept = keys.sort(0); });
-  for (const int64_t n : {s.sorted / 8192, s.sorted / 512}) {
+  for (const int64_t n : s.sorted_rows) {
     const Tensor rows = keys.view({-1, n});
     run_both(o, "sort_rows_" + std::to_string(n),
              [&] { const auto kept = rows.sort(1); });

@@ -21,7 +21,9 @@ import sys
 with open(sys.argv[1], encoding="utf-8") as file:
     rows = {row["name"]: row for row in json.load(file)["figures"]}
 expected = ["bare_launch", "own_add", "submit_add", "empty", "first_pointwise",
-            "first_reduction", "first_other", "sort_f32", "cumsum_f32"]
+            "first_reduction", "first_other", "sort_f32", "sort_f32_own",
+            "sort_rows_16", "unique_i32", "bincount_i32", "nonzero_bool",
+            "cumsum_f32"]
 shares = [f"{what}_{dtype}" for dtype in ("f32", "bf16")
           for what in ("add", "mul", "gelu", "sum_all", "sum_dim0", "sum_dim1",
                        "argmax", "add_transposed")]
