@@ -125,18 +125,16 @@ TEST(CtcLoss, layouts_are_read_as_they_are) {
                    call.backward(x, t, call.weights.cuda, results, false)));
 }
 
-// Of lengths in tensors too; nothing of it runs on the CPU.
+// Of lengths in tensors, there and on the CPU; nothing of it runs on the CPU.
 TEST(CtcLoss, whole_losses_train) {
   sy::reset_fallback_counts();
   const Case& c = cases()[1];
   const Call call(c, kDouble, false);
   const auto run = [&](const Tensor& given, const Tensor& targets) {
     const Tensor x = given.detach().requires_grad_();
-    const auto at = [&](const std::vector<int64_t>& n) {
-      return sy::tensor(n).to(x.device());
-    };
-    sy::ctc_loss(sy::log_softmax(x, -1), targets, at(c.input_lengths),
-                 at(c.target_lengths), 0, 1, true)
+    sy::ctc_loss(sy::log_softmax(x, -1), targets,
+                 sy::tensor(c.input_lengths).to(x.device()),
+                 sy::tensor(c.target_lengths), 0, 1, true)
         .backward();
     return x.grad();
   };
