@@ -166,6 +166,43 @@ def run_kernels(tally):
                 "//test/backends/cuda:conform_test",
                 "//test/backends/cuda:nvcc_test",
                 "//test/backends/cuda:programs_test"])
+    bake(tally)
+
+
+def bake(tally):
+    """Every program in every dtype, printed and compiled for GPUs by NVRTC. No
+    device is needed; what was compiled before is not compiled again."""
+    name = "programs for GPUs"
+    fakes = "//test/backends/cuda/fake:libfake_"
+    subprocess.run(["bazel", "build", "//tools/sy", "//:libswitchyard_cuda.so",
+                    "//backends/cuda/bake", "//schemas:example_words",
+                    fakes + "cuda.so", fakes + "nvrtc.so"], cwd=ROOT,
+                   check=True)
+    built = os.path.join(ROOT, "bazel-bin")
+    folder = os.path.join("backends", "cuda", "bake")
+    with tempfile.TemporaryDirectory() as out:
+        run = subprocess.run(
+            [os.path.join(ROOT, folder, "make_pack.sh"),
+             os.path.join(built, "tools", "sy", "sy"),
+             os.path.join(built, "libswitchyard_cuda.so"),
+             os.path.join(built, "test", "backends", "cuda", "fake"),
+             os.path.join(ROOT, "test", "backends", "cuda", "fake"),
+             os.path.join(built, "schemas", "gen", "docs", "ops",
+                          "examples.txt"),
+             os.path.join(built, folder, "bake"),
+             os.path.join(ROOT, folder, "instances.txt"),
+             os.path.join(out, "kernels.pack")],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            errors="replace", check=False)
+    if "there is no NVRTC" in run.stdout:
+        print(f"SKIPPED {name}: {run.stdout.strip().splitlines()[-1]}",
+              flush=True)
+        return
+    count = [l for l in run.stdout.splitlines() if " programs, " in l]
+    ok = run.returncode == 0 and bool(count)
+    print("\n".join(count if ok else run.stdout.splitlines()[-40:]))
+    print(f"{'PASSED' if ok else 'FAILED'} {name}", flush=True)
+    tally.add(name, ok)
 
 
 def start_programs(backend):

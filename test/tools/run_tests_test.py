@@ -106,6 +106,24 @@ class FormatTest(unittest.TestCase):
         self.assertEqual(self.count(0), (1, []))
         self.assertEqual(self.count(1), (0, ["formatting"]))
 
+    def bake(self, code, said):
+        tally = run_tests.Tally()
+        runs = [mock.Mock(returncode=0),
+                mock.Mock(returncode=code, stdout=said)]
+        with mock.patch.object(run_tests.subprocess, "run", side_effect=runs):
+            run_tests.bake(tally)
+        return tally.passed, tally.failures
+
+    def test_programs_for_gpus(self):
+        count = "12 programs, 3 sources with their definitions: 4 units, "
+        self.assertEqual(self.bake(0, count + "0 images do not compile"),
+                         (1, []))
+        failed = (0, ["programs for GPUs"])
+        self.assertEqual(self.bake(1, count + "1 images do not compile"),
+                         failed)
+        self.assertEqual(self.bake(0, "nothing was counted"), failed)
+        self.assertEqual(self.bake(2, "[cuda] there is no NVRTC: x"), (0, []))
+
     def test_clang_checks_count_each(self):
         tally = run_tests.Tally()
         runs = [mock.Mock(returncode=0), mock.Mock(returncode=1)]
