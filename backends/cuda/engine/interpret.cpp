@@ -101,13 +101,11 @@ bool has_interpreter(int device, ComputeType type, bool special) {
   AtHand state = known.load(std::memory_order_relaxed);
   if (state == AtHand::kUnknown) {
     const Defines defines(type, special);
-    driver::Module module = nullptr;
-    state = AtHand::kNo;
-    if (load_kept(device, key_of(carried_unit(kSource, defines.list)),
-                  &module)) {
-      driver::api().module_unload(module);  // kernel() loads its own
-      state = AtHand::kYes;
-    }
+    const Hash key = key_of(carried_unit(kSource, defines.list));
+    driver::Module module = nullptr;  // kernel() gets the same
+    const bool has =
+        load_baked(device, key, &module) || load_kept(device, key, &module);
+    state = has ? AtHand::kYes : AtHand::kNo;
     known.store(state, std::memory_order_relaxed);
   }
   return state == AtHand::kYes;

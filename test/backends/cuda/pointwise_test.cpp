@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "backends/cuda/compile/images.h"
 #include "backends/cuda/compile/jit.h"
 #include "backends/cuda/compile/module.h"
 #include "backends/cuda/engine/pointwise.h"
 #include "c10/registry.h"
 #include "test/backends/cuda/pointwise_fixture.h"
+#include "test/c10/with_environment.h"
 
 // The pointwise engine on the fake driver, held to the CPU's: equal bits.
 
@@ -404,6 +407,19 @@ TEST(PointwiseInBackground, first_interpreted_then_compiled) {
   expect_equal("aten::add.Tensor", {x, y}, {1});
   const CompileCounters after = compile_counters();
   EXPECT_EQ(after.units + after.kept, before.units + before.kept + 1);
+}
+
+// So does a process that has only what an earlier one kept.
+TEST(PointwiseInBackground, interpreted_by_what_an_earlier_process_kept) {
+  const Twin x = twin_of({5000}, kShort, 1), y = twin_of({5000}, kShort, 2);
+  if (std::getenv("SY_OTHER_PROCESS") == nullptr) {
+    set_jit_mode(JitMode::kOff);
+    expect_equal("aten::bitwise_xor.Tensor", {x, y});
+  }
+  if (!with_environment("SY_OTHER_PROCESS", "interpreter")) return;
+  set_jit_mode(JitMode::kBackground);
+  expect_equal("aten::bitwise_xor.Tensor", {x, y});
+  EXPECT_GE(compile_counters().kept, 1);
 }
 
 TEST(PointwiseInterpreted, special_functions) {
