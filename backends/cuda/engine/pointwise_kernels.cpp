@@ -102,7 +102,7 @@ class PointwiseTable {
     auto fresh = std::make_unique<PointwiseEntry>(k, device, hash, name);
     const Slots* s = slots_.load(std::memory_order_relaxed);
     if (++used_ * 2 > s->mask) {
-      auto more = std::make_unique<Slots>(2 * (s->mask + 1));
+      auto more = std::make_unique<Slots>(2 * (s->mask + 1), s);
       for (uint64_t i = 0; i <= s->mask; ++i) {
         const PointwiseEntry* const e =
             s->at[i].load(std::memory_order_relaxed);
@@ -116,9 +116,11 @@ class PointwiseTable {
 
  private:
   struct Slots {
-    explicit Slots(uint64_t n)
-        : mask(n - 1),
+    explicit Slots(uint64_t n, const Slots* old = nullptr)
+        : before(old),
+          mask(n - 1),
           at(std::make_unique<std::atomic<const PointwiseEntry*>[]>(n)) {}
+    const Slots* before;  // the old one, so that it counts as no leak
     uint64_t mask;
     std::unique_ptr<std::atomic<const PointwiseEntry*>[]> at;
   };
