@@ -1,6 +1,7 @@
 #include "aten/tensor_new.h"
 #include "backends/lazy/cache.h"
 #include "backends/lazy/graph.h"
+#include "backends/lazy/inner_stream.h"
 #include "backends/lazy/record.h"
 #include "backends/lazy/syncs.h"
 #include "backends/lazy/text.h"
@@ -14,7 +15,10 @@ namespace sy::lazy {
 
 namespace {
 
-void sync_all(bool wait) { compute_all(Cause::kAsked, wait); }
+void sync_all(bool wait) {
+  compute_all(Cause::kAsked, wait);
+  if (wait) wait_for_inner_stream();
+}
 
 std::vector<Operand> operands_of(TensorList tensors) {
   std::vector<Operand> operands;
@@ -35,6 +39,7 @@ void sync(TensorList tensors, bool wait) {
   const std::vector<Operand> operands = operands_of(tensors);
   if (wait) {
     compute(operands, Cause::kAsked, nullptr);
+    wait_for_inner_stream();
   } else {
     start(operands);
   }

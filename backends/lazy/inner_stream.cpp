@@ -8,12 +8,25 @@
 
 namespace sy::lazy {
 
-InnerStream::InnerStream() : streams_(nullptr) {
+namespace {
+
+StreamInterface* inner_streams() {
   const Device inner = inner_device();
-  if (inner.is_cpu()) return;
-  StreamInterface* const streams = device_interface(inner.type()).streams();
+  return inner.is_cpu() ? nullptr : device_interface(inner.type()).streams();
+}
+int inner_index() { return std::max<int>(inner_device().index(), 0); }
+
+}  // namespace
+
+void wait_for_inner_stream() {
+  StreamInterface* const streams = inner_streams();
+  if (streams != nullptr) streams->synchronize_stream(inner_index(), 0);
+}
+
+InnerStream::InnerStream() : streams_(nullptr) {
+  StreamInterface* const streams = inner_streams();
   if (streams == nullptr) return;
-  device_ = std::max<int>(inner.index(), 0);
+  device_ = inner_index();
   before_ = streams->current_stream(device_);
   if (before_ == 0) return;
   streams_ = streams;

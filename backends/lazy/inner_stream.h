@@ -28,4 +28,7 @@ class InnerStream {
   uint64_t before_ = 0;
 };
 
+// Waits for what is in that stream, and throws the first error of a kernel.
+void wait_for_inner_stream();
+
 }  // namespace sy::lazy

@@ -186,6 +186,13 @@ TEST_F(LazyOnCuda, ErrorsNameTheOperator) {
       what.find("index_select] index: expected an index into a size of 7"),
       std::string::npos)
       << what;
+  // sync() says it, too, if it waits.
+  const Tensor worse = (x + 2).index_select(0, tensor({8}).to(lazy_device()));
+  what = error_of([&] { lazy::sync(lazy::kWait); });
+  EXPECT_NE(
+      what.find("index_select] index: expected an index into a size of 7"),
+      std::string::npos)
+      << what;
   // Of a region.
   const Tensor n = tensor({4, 5}).to(lazy_device());
   const Tensor zero = zeros({2}, TensorOptions(kLong)).to(lazy_device());
