@@ -37,6 +37,7 @@
 #define __builtin_copysign(x, y) ::copysign(x, y)
 #define __builtin_fmaf(x, y, z) ::fmaf(x, y, z)
 #define __builtin_fma(x, y, z) ::fma(x, y, z)
+#define __builtin_memcpy(to, from, bytes) ::memcpy(to, from, bytes)
 #define __builtin_isunordered(x, y) (((x) != (x)) | ((y) != (y)))
 #define __builtin_inff() __builtin_bit_cast(float, 0x7f800000u)
 #define __builtin_nanf(text) __builtin_bit_cast(float, 0x7fc00000u)
