@@ -55,6 +55,7 @@ __device__ __noinline__ Number run_wide_step(Prim op, Number a, Number b,
   }
 }
 
+// Its functions are calls: the shells have each of them in many places.
 struct Interpreter {
   static constexpr int kMostEach = 1;
   using Item = Number;
@@ -68,12 +69,8 @@ struct Interpreter {
   const InterpretedReduce& p;
   __device__ explicit Interpreter(const InterpretedReduce& q) : p(q) {}
 
-  __device__ int size() const {
-    int n = 1;
-    visit_scalar_type(p.self, [&](auto e) { n = sizeof(e); });
-    return n;
-  }
-  __device__ Item load(const char* at) const {
+  __device__ int size() const { return bytes_of_element(p.self); }
+  __device__ __noinline__ Item load(const char* at) const {
     return read_number(at, p.self, p.loads_bool != 0);
   }
   __device__ Item item(const Vector& v, int j) const {
@@ -100,7 +97,7 @@ struct Interpreter {
     return v;
   }
 
-  __device__ Acc map(Item x, int64_t) const {
+  __device__ __noinline__ Acc map(Item x, int64_t) const {
     Number registers[kStepRegisters];
     registers[0] = x;
     run_range(p, p.map_steps, registers, run_step);
@@ -110,7 +107,7 @@ struct Interpreter {
     }
     return r;
   }
-  __device__ Acc combine(const Acc& a, const Acc& b) const {
+  __device__ __noinline__ Acc combine(const Acc& a, const Acc& b) const {
     Number registers[kStepRegisters];
     for (int i = 0; i < SY_ACCUMULATORS && i < p.accumulators; ++i) {
       registers[i] = a.at[i];
@@ -134,7 +131,7 @@ struct Interpreter {
     }
     return r;
   }
-  __device__ void finish(const Acc& a, int64_t at) const {
+  __device__ __noinline__ void finish(const Acc& a, int64_t at) const {
     Number registers[kStepRegisters];
     for (int i = 0; i < SY_ACCUMULATORS && i < p.accumulators; ++i) {
       registers[i] = narrowed(i, a.at[i]);
@@ -142,10 +139,9 @@ struct Interpreter {
     if (p.finishes != 0) run_range(p, p.finish_steps, registers, run_step);
     for (int i = 0; i < kMaxReduceResults && i < p.stores; ++i) {
       const int from = p.finishes != 0 ? p.finish_steps.results[i] : i;
-      visit_scalar_type(p.stored[i], [&](auto e) {
-        write_number(static_cast<decltype(e)*>(p.results[i]) + at, p.stored[i],
-                     (p.bool_results >> i & 1) != 0, registers[from]);
-      });
+      write_number(
+          static_cast<char*>(p.results[i]) + at * bytes_of_element(p.stored[i]),
+          p.stored[i], (p.bool_results >> i & 1) != 0, registers[from]);
     }
   }
   __device__ void keep(const Acc& a, int64_t at) const {

@@ -31,6 +31,12 @@ __device__ __forceinline__ void visit_scalar_type(int dtype, const F& f) {
   }
 }
 
+__device__ __forceinline__ int bytes_of_element(int dtype) {
+  int n = 1;
+  visit_scalar_type(dtype, [&](auto e) { n = sizeof(e); });
+  return n;
+}
+
 __device__ inline Number read_number(const void* from, int dtype,
                                      bool is_bool) {
   Number r;

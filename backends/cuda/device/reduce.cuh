@@ -68,6 +68,9 @@ __device__ __forceinline__ int64_t offset_in(const Walk<1>& w, int64_t i) {
 }
 
 constexpr int kInFlight = 4;
+// Loads of a thread before it uses them. One where an Op's functions are calls.
+template <class Op>
+constexpr int kLoadsOf = Op::kMostEach == 1 ? 1 : kInFlight;
 
 // Elements [from, upto) of a row that lies together, of this lane. Returns how
 // many lanes have any.
@@ -97,7 +100,7 @@ __device__ __forceinline__ int64_t gather_together(Gathering<Op>& g,
   const auto add_vector = [&](const Vector& v, int64_t at) {
     const int64_t index = from + head + at * each;
     typename Op::Acc sum = op.map(op.item(v, 0), index);
-#pragma unroll
+#pragma unroll(Op::kMostEach)
     for (int j = 1; j < each; ++j) {
       sum = op.combine(sum, op.map(op.item(v, j), index + j));
     }
@@ -105,12 +108,12 @@ __device__ __forceinline__ int64_t gather_together(Gathering<Op>& g,
   };
   int64_t i = lane;
 #pragma unroll 1  // more would spill
-  for (; i + (kInFlight - 1) * lanes < vectors; i += kInFlight * lanes) {
-    Vector v[kInFlight];
+  for (; i + (kLoadsOf<Op> - 1) * lanes < vectors; i += kLoadsOf<Op> * lanes) {
+    Vector v[kLoadsOf<Op>];
 #pragma unroll
-    for (int k = 0; k < kInFlight; ++k) v[k] = body[i + k * lanes];
+    for (int k = 0; k < kLoadsOf<Op>; ++k) v[k] = body[i + k * lanes];
 #pragma unroll
-    for (int k = 0; k < kInFlight; ++k) add_vector(v[k], i + k * lanes);
+    for (int k = 0; k < kLoadsOf<Op>; ++k) add_vector(v[k], i + k * lanes);
   }
   for (; i < vectors; i += lanes) add_vector(body[i], i);
   for (int64_t k = tail + lane; k < n; k += lanes) {
@@ -128,14 +131,14 @@ __device__ __forceinline__ void gather_apart(Gathering<Op>& g, const char* row,
   const Walk<1>& w = op.p.reduce;
   int64_t i = from;
 #pragma unroll 1  // more would spill
-  for (; i + (kInFlight - 1) * step < upto; i += kInFlight * step) {
-    typename Op::Item x[kInFlight];
+  for (; i + (kLoadsOf<Op> - 1) * step < upto; i += kLoadsOf<Op> * step) {
+    typename Op::Item x[kLoadsOf<Op>];
 #pragma unroll
-    for (int k = 0; k < kInFlight; ++k) {
+    for (int k = 0; k < kLoadsOf<Op>; ++k) {
       x[k] = op.load(row + offset_in(w, i + k * step));
     }
 #pragma unroll
-    for (int k = 0; k < kInFlight; ++k) g.add(op.map(x[k], i + k * step));
+    for (int k = 0; k < kLoadsOf<Op>; ++k) g.add(op.map(x[k], i + k * step));
   }
   for (; i < upto; i += step) {
     g.add(op.map(op.load(row + offset_in(w, i)), i));
@@ -249,12 +252,12 @@ __device__ __forceinline__ void reduce_columns(const Op& op) {
         return *reinterpret_cast<const Vector*>(top + offset_in(p.reduce, k));
       };
       int64_t k = from + y;
-      for (; k + (kInFlight - 1) * rows < upto; k += kInFlight * rows) {
-        Vector v[kInFlight];
+      for (; k + (kLoadsOf<Op> - 1) * rows < upto; k += kLoadsOf<Op> * rows) {
+        Vector v[kLoadsOf<Op>];
 #pragma unroll
-        for (int f = 0; f < kInFlight; ++f) v[f] = at(k + f * rows);
+        for (int f = 0; f < kLoadsOf<Op>; ++f) v[f] = at(k + f * rows);
 #pragma unroll
-        for (int f = 0; f < kInFlight; ++f) add(v[f], k + f * rows);
+        for (int f = 0; f < kLoadsOf<Op>; ++f) add(v[f], k + f * rows);
       }
       for (; k < upto; k += rows) add(at(k), k);
     }

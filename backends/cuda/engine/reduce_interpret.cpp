@@ -57,9 +57,7 @@ class Kernels final : public ReduceKernels {
     defines_[0] = type_define(t.type);
     defines_[1] = {"SY_SPECIAL", special ? "1" : "0"};
     defines_[2] = {"SY_WIDE", is_wide(t) ? "1" : "0"};
-    defines_[3] = {"SY_ACCUMULATORS", t.accumulators == 1   ? "1"
-                                      : t.accumulators <= 4 ? "4"
-                                                            : "8"};
+    defines_[3] = {"SY_ACCUMULATORS", t.accumulators == 1 ? "1" : "8"};
   }
   const Function& of(print::ReduceShell shell) override {
     constexpr const char* kNames[] = {"reduce_rows_interpreted",
