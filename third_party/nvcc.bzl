@@ -1,25 +1,44 @@
-"""@nvcc: where nvcc and nvdisasm are, if the machine has them.
+"""@nvcc: where nvcc, nvdisasm and NVRTC are, if the machine has them.
 
-nvcc.bzl has NVCC and NVDISASM, their paths or "", NVCC_RELEASE, (13, 0), and
-NVCC_HAS_CUB. tools/nvcc.bzl builds libswitchyard_cuda_cub.so with nvcc. All
+nvcc.bzl has NVCC, NVDISASM and NVRTC, their paths or "", NVCC_RELEASE, (13, 0),
+and NVCC_HAS_CUB. tools/nvcc.bzl builds libswitchyard_cuda_cub.so with nvcc. All
 other device code is text to the library; tests compile it, and read what came
-of it.
+of it. With --config=kernels NVRTC compiles kernels that the library then holds
+(backends/cuda/bake).
 """
 
-def _find(ctx, name, folders):
+def _homes(ctx):
     env = ctx.os.environ
-    places = [
-        env[home] + "/bin/" + name
+    return [
+        env[home]
         for home in ["CUDA_HOME", "CUDA_PATH"]
         if env.get(home, "")
     ]
+
+def _first(ctx, places):
+    return ([p for p in places if ctx.path(p).exists] + [""])[0]
+
+def _find(ctx, name, folders):
+    places = [home + "/bin/" + name for home in _homes(ctx)]
     on_path = ctx.which(name)
     if on_path:
         places.append(str(on_path))
     places.append("/usr/local/cuda/bin/" + name)
     places += [f + "/bin/" + name for f in folders if "/cuda-" in f]
     places += [f + "/" + name for f in folders if "/" + name + "-" in f]
-    return ([p for p in places if ctx.path(p).exists] + [""])[0]
+    return _first(ctx, places)
+
+def _find_nvrtc(ctx, folders):
+    found = _first(ctx, [
+        "%s/%s/libnvrtc.so.%d" % (root, lib, version)
+        for root in _homes(ctx) + ["/usr/local/cuda"] +
+                    [f for f in folders if "/cuda-" in f]
+        for version in [13, 12]
+        for lib in ["lib64", "targets/x86_64-linux/lib", "lib"]
+    ])
+
+    # Links resolved: the name may have the version, and another compiles anew.
+    return str(ctx.path(found).realpath) if found else ""
 
 def _release(ctx, nvcc):
     """(13, 0) of "release 13.0, V13.0.88"; (0, 0) if there is none."""
@@ -55,6 +74,7 @@ def _nvcc_repository_impl(ctx):
             ("NVCC_HAS_CUB", _has_cub(ctx, nvcc)),
             ("NVCC_RELEASE", _release(ctx, nvcc)),
             ("NVDISASM", _find(ctx, "nvdisasm", folders)),
+            ("NVRTC", _find_nvrtc(ctx, folders)),
         ]
     ]))
 

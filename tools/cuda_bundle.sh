@@ -30,7 +30,7 @@ for file in $tests; do targets+=("//test/backends/cuda:${file%.cpp}"); done
 [ -n "$sdk" ] || targets+=(//:installed)
 quiet=(--ui_event_filters=-info,-debug --show_result=0)
 [ -t 2 ] || quiet+=(--noshow_progress --noshow_loading_progress)
-bazel build "${quiet[@]}" "${targets[@]}"
+bazel build --config=kernels "${quiet[@]}" "${targets[@]}"
 
 if [ -n "$sdk" ]; then
   cp -r "$sdk/." "$folder"
@@ -55,10 +55,11 @@ cp -r --parents test/backends/cuda/testdata "$folder"
 
 # A test that speaks to the fake driver or the fake NVRTC cannot run elsewhere.
 rm -rf "$folder/tests"
+speaks='"test/backends/cuda/(runtime|memory)_fixture.h"'
+speaks+='|"test/backends/cuda/fake/fake_cuda_control.h"|fake NVRTC|libfake_cub'
 for file in $tests; do
   copy 755 "bazel-bin/test/backends/cuda/${file%.cpp}" "tests/${file%.cpp}"
-  if grep -qE '"test/backends/cuda/(runtime|memory)_fixture.h"|fake NVRTC|libfake_cub' \
-    "test/backends/cuda/$file"; then
+  if grep -qE "$speaks" "test/backends/cuda/$file"; then
     echo "${file%.cpp}" >>"$folder/tests/need_fake.txt"
   fi
 done

@@ -1,5 +1,6 @@
 #include "backends/cuda/bake/bake.h"
 
+#include <pwd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@ namespace {
 // driver reads it as fast as one.
 constexpr size_t kProgramsInUnit = 16;
 
+constexpr uint64_t kMostKept = uint64_t{2} << 30;
+
 struct Group {
   Unit unit;
   std::vector<Hash> keys;
@@ -33,6 +36,12 @@ std::vector<RecordedUnit> units_of(const BakeOptions& options) {
   if (!options.records.empty()) all = read_records(options.records);
   if (options.instances.empty()) return all;
   for (RecordedUnit& u : read_instances(options.instances)) {
+    const std::string source = u.instance.substr(0, u.instance.find(' '));
+    if (!options.sources.empty() &&
+        std::find(options.sources.begin(), options.sources.end(), source) ==
+            options.sources.end()) {
+      continue;
+    }
     const auto same = [&](const RecordedUnit& x) { return x.key == u.key; };
     if (std::none_of(all.begin(), all.end(), same)) {
       all.push_back(std::move(u));
@@ -41,7 +50,8 @@ std::vector<RecordedUnit> units_of(const BakeOptions& options) {
   return all;
 }
 
-std::vector<Group> groups_of(std::vector<RecordedUnit> all, Baked* baked) {
+std::vector<Group> groups_of(const BakeOptions& options, Baked* baked) {
+  std::vector<RecordedUnit> all = units_of(options);
   std::vector<Group> out;
   std::string kernels;
   std::vector<Hash> keys;
@@ -63,6 +73,13 @@ std::vector<Group> groups_of(std::vector<RecordedUnit> all, Baked* baked) {
     if (keys.size() == kProgramsInUnit) close();
   }
   close();
+  const auto shards = static_cast<size_t>(options.shards);
+  const auto first = static_cast<size_t>(options.shard);
+  std::vector<Group> mine;
+  for (size_t i = first; i < out.size(); i += shards) {
+    mine.push_back(std::move(out[i]));
+  }
+  out = std::move(mine);
   baked->units = static_cast<int>(out.size());
   return out;
 }
@@ -146,15 +163,28 @@ class TemporaryFolder {
 
 }  // namespace
 
+std::string default_kept() {
+  std::string home;
+  if (const char* const cache = std::getenv("XDG_CACHE_HOME")) home = cache;
+  if (!home.empty()) return home + "/switchyard/cuda-bake";
+  if (const char* const folder = std::getenv("HOME")) home = folder;
+  if (home.empty()) {
+    const passwd* const user = getpwuid(geteuid());
+    if (user != nullptr) home = user->pw_dir;
+  }
+  return home.empty() ? "" : home + "/.cache/switchyard/cuda-bake";
+}
+
 Baked bake(const BakeOptions& options) {
   Baked out;
-  std::vector<Group> groups = groups_of(units_of(options), &out);
+  std::vector<Group> groups = groups_of(options, &out);
   std::string why;
   const Nvrtc* const nvrtc = Nvrtc::get(&why);
   SY_CHECK(nvrtc != nullptr, Error, "[cuda] there is no NVRTC: {}", why);
   const TemporaryFolder temporary;
-  Cache cache(options.kept.empty() ? temporary.path() : options.kept,
-              uint64_t{2} << 30);
+  const bool keeps =
+      !options.kept.empty() && Cache(options.kept, kMostKept).why_off().empty();
+  Cache cache(keeps ? options.kept : temporary.path(), kMostKept);
   SY_CHECK(cache.why_off().empty(), Error, "[cuda] {}", cache.why_off());
   Baking b{options, *nvrtc, cache, std::move(groups)};
   const size_t images = b.groups.size() * options.targets.size();

@@ -13,10 +13,14 @@ namespace sy::cuda {
 struct BakeOptions {
   std::string records;    // a folder; "" for none
   std::string instances;  // a file of sources with definitions; "" for none
-  std::string pack;       // the file to write; "" to compile only
-  std::string kept;       // a folder where compiled images stay; "" for none
+  std::vector<std::string> sources;  // of those alone; none: of all
+  std::string pack;                  // the file to write; "" to compile only
+  // A folder where compiled images stay, if it can be used; "" for none.
+  std::string kept;
   std::vector<Target> targets = {{80}, {90}, {90, true}};
   int processes = 1;
+  // Of the units, in their order, every shards-th from `shard` on.
+  int shard = 0, shards = 1;
 };
 
 // How many there were, and what did not compile: texts of the
@@ -27,5 +31,9 @@ struct Baked {
   std::vector<std::string> errors;
 };
 Baked bake(const BakeOptions& options);
+
+// ~/.cache/switchyard/cuda-bake, also where the environment says nothing, as in
+// an action of Bazel's. "" if there is no home.
+std::string default_kept();
 
 }  // namespace sy::cuda

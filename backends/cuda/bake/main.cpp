@@ -10,12 +10,14 @@
 #include "backends/cuda/compile/record.h"
 #include "c10/error.h"
 
-// bake [--records FOLDER] [--instances FILE] [--out FILE.pack] [--kept FOLDER]
-//      [--targets sm_80,sm_90,compute_90] [--processes N]
+// bake [--records FOLDER] [--instances FILE [--source NAME.cu]...]
+//      [--out FILE.pack] [--kept FOLDER]
+//      [--targets sm_80,sm_90,compute_90] [--processes N] [--shard I/N]
 // bake --records FOLDER --list
 //
 // Compiles what runs have asked for and what a file lists, and packs it. Or
-// prints the lines of such a file for the records.
+// prints the lines of such a file for the records. What was compiled is kept in
+// ~/.cache/switchyard/cuda-bake; --kept '' keeps nothing.
 
 namespace sy::cuda {
 
@@ -44,6 +46,7 @@ int list(const std::string& records) {
 
 int run(int argc, char** argv) {
   BakeOptions o;
+  o.kept = default_kept();
   o.processes = static_cast<int>(std::thread::hardware_concurrency());
   for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i];
@@ -62,6 +65,12 @@ int run(int argc, char** argv) {
       o.targets = read_targets(value);
     } else if (name == "--processes") {
       o.processes = std::atoi(value.c_str());
+    } else if (name == "--source") {
+      o.sources.push_back(value);
+    } else if (name == "--shard") {
+      SY_CHECK(std::sscanf(value.c_str(), "%d/%d", &o.shard, &o.shards) == 2 &&
+                   o.shard >= 0 && o.shard < o.shards,
+               Value, "--shard: expected 0/4, got {}", value);
     } else {
       fail(ErrorKind::Value, "{}: unknown option", name);
     }

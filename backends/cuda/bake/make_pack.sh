@@ -17,7 +17,6 @@ set -euo pipefail
 sy=$1 plugin=$(readlink -f "$2") fakes=$(readlink -f "$3")
 headers=$(readlink -f "$4") examples=$(readlink -f "$5")
 bake=$6 instances=$7 out=$8
-kept=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/switchyard/cuda-bake
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -32,5 +31,5 @@ grep -q '^cumsum .*native:.*float32' "$work/dtypes.txt" || {
   exit 1
 }
 env -u SWITCHYARD_NVRTC "$bake" --records "$work/records" \
-  --instances "$instances" --kept "$kept" --out "$out"
+  --instances "$instances" --out "$out"
 ls -l "$out"

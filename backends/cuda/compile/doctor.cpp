@@ -75,6 +75,7 @@ extern "C" SY_API void switchyard_doctor(Say say, void* to) {
     }
     for (int i = 0; i < n; ++i) say(to, device_line(i).c_str());
     say(to, nvrtc_line().c_str());
+    say(to, ("kernels in the library: " + describe_built_in()).c_str());
     for (const std::string& pack : describe_packs()) {
       say(to, ("pack: " + pack).c_str());
     }

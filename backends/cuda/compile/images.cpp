@@ -72,6 +72,25 @@ bool load_stored(int device, const Image& image, driver::Module* module) {
   return true;
 }
 
+// Devices whose driver has refused a kernel of the library: it refuses them
+// all.
+std::atomic<bool>& refuses_built_in(int device) {
+  constexpr size_t kDevices = 64;
+  static std::atomic<bool> table[kDevices];
+  return table[static_cast<size_t>(device) % kDevices];
+}
+
+bool load_built_in(int device, const Hash& key, driver::Module* module) {
+  Image image;
+  if (refuses_built_in(device) ||
+      !find_built_in(key, architecture_of(device), &image)) {
+    return false;
+  }
+  const bool good = load_stored(device, image, module);
+  if (!good) refuses_built_in(device) = true;
+  return good;
+}
+
 // Why the driver does not take what NVRTC makes, once that is known. Leaked.
 std::atomic<const std::string*> no_use = nullptr;
 
@@ -105,10 +124,9 @@ int architecture_of(int device) {
 
 bool load_baked(int device, const Hash& key, driver::Module* module) {
   Image image;
-  if (!find_in_packs(key, architecture_of(device), &image) ||
-      !load_stored(device, image, module)) {
-    return false;
-  }
+  const bool is_packed = find_in_packs(key, architecture_of(device), &image) &&
+                         load_stored(device, image, module);
+  if (!is_packed && !load_built_in(device, key, module)) return false;
   ++totals.baked;
   return true;
 }
@@ -175,6 +193,16 @@ std::string why_not_compiled(int device) {
   std::string why;
   compiler_for(architecture_of(device), &target, &why);
   return why;
+}
+
+std::string why_not_baked(int device) {
+  if (refuses_built_in(device)) {
+    return str("the driver, for CUDA {}.{}, refuses the kernels in the library",
+               driver::driver_info().version / 1000,
+               driver::driver_info().version % 1000 / 10);
+  }
+  const std::string why = why_not_built_in(architecture_of(device));
+  return why.empty() ? "it is not among the kernels in the library" : why;
 }
 
 CompileCounters compile_counters() noexcept {

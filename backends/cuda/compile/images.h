@@ -8,17 +8,17 @@
 #include "backends/cuda/compile/unit.h"
 #include "backends/cuda/driver/api.h"
 
-// Where images come from: packs, then the folder on disk, then NVRTC; and
-// modules, as which they are loaded. All functions are thread-safe.
+// Where images come from: packs, the library itself, the folder on disk, NVRTC;
+// and modules, as which they are loaded. All functions are thread-safe.
 
 namespace sy::cuda {
 
 // 90 for a device of compute capability 9.0.
 int architecture_of(int device);
 
-// Loaded images of what packs or the disk have for the key. A stored image that
-// the driver refuses is passed over. Throws what the driver says of all else
-// (no memory, a device that has failed).
+// Loaded images of what packs and the library, or the disk, have for the key. A
+// stored image that the driver refuses is passed over. Throws what the driver
+// says of all else (no memory, a device that has failed).
 bool load_baked(int device, const Hash& key, driver::Module* module);
 bool load_kept(int device, const Hash& key, driver::Module* module);
 // Compiled, kept on disk for all the keys, and loaded. False, and why, if it
@@ -29,12 +29,15 @@ bool compile_and_load(int device, const Unit& unit,
 
 // Why nothing can be compiled for the device; "" if it can.
 std::string why_not_compiled(int device);
+// Why load_baked() finds nothing in the library itself.
+std::string why_not_baked(int device);
 
 // How often, since the process began.
 struct CompileCounters {
-  int64_t baked = 0, kept = 0;  // images that packs, or the disk, had
-  int64_t units = 0;            // that were compiled
-  int64_t failed = 0;           // units that did not compile
+  // Images that packs and the library, or the disk, had.
+  int64_t baked = 0, kept = 0;
+  int64_t units = 0;   // that were compiled
+  int64_t failed = 0;  // units that did not compile
   int64_t compile_ns = 0;
 };
 CompileCounters compile_counters() noexcept;

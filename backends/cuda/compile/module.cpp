@@ -60,6 +60,9 @@ driver::Module module_of(int device, std::string_view source,
       return u->module;
     }
     u->error = str("[cuda] {}: cannot compile {}: {}", kernel, unit.name, why);
+    if (!why_not_compiled(device).empty()) {
+      u->error += "; " + why_not_baked(device);
+    }
   }
   throw Error(u->error);
 }

@@ -10,7 +10,7 @@
 
 // Kernels by name. Sources are text that the library carries (*.cu and *.cuh of
 // backends/cuda) or prints (print/). They are compiled by NVRTC, or beforehand
-// (packs); what was compiled is kept on disk.
+// (packs, and what the library holds); what was compiled is kept on disk.
 //
 //   SWITCHYARD_NVRTC        the file of NVRTC
 //   SWITCHYARD_CUDA_JIT     background, wait or off: see program()

@@ -47,7 +47,7 @@ const PackEntry* entries_of(const char* data) {
 }  // namespace
 
 Pack::~Pack() {
-  if (data_ != nullptr) munmap(const_cast<char*>(data_), bytes_);
+  if (is_mapped_) munmap(const_cast<char*>(data_), bytes_);
 }
 
 std::unique_ptr<Pack> Pack::open(const std::string& path, std::string* why) {
@@ -73,9 +73,35 @@ std::unique_ptr<Pack> Pack::open(const std::string& path, std::string* why) {
   std::unique_ptr<Pack> pack(new Pack);
   pack->path_ = path;
   pack->data_ = static_cast<const char*>(map);
+  pack->is_mapped_ = true;
   pack->bytes_ = size;
+  if (!pack->check(size, why)) return nullptr;
+  return pack;
+}
+
+std::unique_ptr<Pack> Pack::at(std::string_view memory, std::string name,
+                               std::string* why) {
+  std::unique_ptr<Pack> pack(new Pack);
+  pack->path_ = std::move(name);
+  pack->data_ = memory.data();
   PackHead head;
-  std::memcpy(&head, pack->data_, sizeof head);
+  if (memory.size() >= sizeof head) {
+    std::memcpy(&head, memory.data(), sizeof head);
+    pack->bytes_ = std::min<uint64_t>(head.bytes, memory.size());
+  }
+  if (!pack->check(pack->bytes_, why)) return nullptr;
+  return pack;
+}
+
+// Of what has that many bytes.
+bool Pack::check(uint64_t size, std::string* why) {
+  const auto refuse = [&](const std::string& reason) {
+    *why = path_ + ": " + reason;
+    return false;
+  };
+  PackHead head;
+  if (size < sizeof head) return refuse("is no pack of kernels");
+  std::memcpy(&head, data_, sizeof head);
   if (head.magic != PackHead::kMagic) return refuse("is no pack of kernels");
   if (head.version != PackHead::kVersion) {
     return refuse(str("expected version {} of packs, got {}",
@@ -89,8 +115,8 @@ std::unique_ptr<Pack> Pack::open(const std::string& path, std::string* why) {
   if (head.entries > (size - sizeof head) / sizeof(PackEntry)) {
     return refuse("is damaged: its index");
   }
-  pack->entries_ = head.entries;
-  const PackEntry* const e = entries_of(pack->data_);
+  entries_ = head.entries;
+  const PackEntry* const e = entries_of(data_);
   if (hash_of(bytes_of(e, head.entries)) != head.index ||
       std::any_of(e, e + head.entries, [&](const PackEntry& x) {
         return x.offset > size || x.bytes > size - x.offset || x.bytes == 0 ||
@@ -98,7 +124,7 @@ std::unique_ptr<Pack> Pack::open(const std::string& path, std::string* why) {
       })) {
     return refuse("is damaged: its index");
   }
-  return pack;
+  return true;
 }
 
 std::string Pack::targets() const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/cuda/compile/image.h"
@@ -24,12 +25,17 @@ class Pack {
   // nullptr, and why: no file, no pack, another version, damaged, or others
   // could write it.
   static std::unique_ptr<Pack> open(const std::string& path, std::string* why);
+  // The pack that memory begins with, at a multiple of 8; it stays there.
+  // `name` is told instead of a path.
+  static std::unique_ptr<Pack> at(std::string_view memory, std::string name,
+                                  std::string* why);
   ~Pack();
   Pack(const Pack&) = delete;
   Pack& operator=(const Pack&) = delete;
 
   const std::string& path() const { return path_; }
   size_t size() const { return entries_; }
+  uint64_t bytes() const { return bytes_; }
   // "sm_80, sm_90, compute_90".
   std::string targets() const;
   // Whether devices of the architecture execute anything in it.
@@ -42,8 +48,10 @@ class Pack {
 
  private:
   Pack() = default;
+  bool check(uint64_t size, std::string* why);
   std::string path_;
   const char* data_ = nullptr;
+  bool is_mapped_ = false;
   uint64_t bytes_ = 0;
   size_t entries_ = 0;
 };
@@ -66,5 +74,13 @@ void write_pack(const std::string& path, const std::vector<PackItem>& items);
 bool find_in_packs(const Hash& key, int architecture, Image* image);
 // For doctor: a line for each.
 std::vector<std::string> describe_packs();
+
+// The kernels inside the library, if it was built with them: packs, one behind
+// the other, between two symbols. Thread-safe.
+bool find_built_in(const Hash& key, int architecture, Image* image);
+// "225 kernels for sm_80, sm_90, compute_90", or why there are none.
+std::string describe_built_in();
+// Why they have none for devices of the architecture; "" if they have some.
+std::string why_not_built_in(int architecture);
 
 }  // namespace sy::cuda

@@ -22,8 +22,9 @@ struct PointwisePlaces {
 const Function& interpreter(int device, program::ComputeType type,
                             bool special);
 
-// Whether a pack or the disk has that kernel for the device, or the process has
-// used it: else it takes the compiler longer than a program does.
+// Whether a pack, the library or the disk has that kernel for the device, or
+// the process has used it: else it takes the compiler longer than a program
+// does.
 bool has_interpreter(int device, program::ComputeType type, bool special);
 // Whether a program takes the second kernel.
 bool needs_special_functions(const program::Program& p,

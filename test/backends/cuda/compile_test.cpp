@@ -446,6 +446,14 @@ TEST(CudaPacked, NeedsNoCompiler) {
 
 // ---- processes
 
+// built_in_test.cpp has some.
+TEST(CudaBuiltIn, AProgramWithoutKernelsInsideSaysSo) {
+  EXPECT_EQ(describe_built_in(), "none: the library was built without kernels");
+  EXPECT_EQ(why_not_baked(0), "the library was built without kernels");
+  Image image;
+  EXPECT_FALSE(find_built_in(hash_of("any"), 90, &image));
+}
+
 TEST(CudaProgram, AProcessEndsWhileItCompiles) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);

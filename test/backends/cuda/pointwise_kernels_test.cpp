@@ -5,6 +5,10 @@
 #include <set>
 #include <thread>
 
+#include "backends/cuda/engine/interpret.h"
+#include "backends/cuda/runtime/context.h"
+#include "test/c10/with_environment.h"
+
 // The table of kernels: which calls share one.
 
 namespace sy::cuda {
@@ -121,6 +125,16 @@ TEST(PointwiseKernels, threads_find_what_others_add) {
   EXPECT_EQ(
       std::set<const PointwiseEntry*>(found[0].begin(), found[0].end()).size(),
       static_cast<size_t>(kEach));
+}
+
+// What the disk has is loaded once, whoever looks first.
+TEST(CudaInterpreter, AKeptOneRunsOnADeviceThatWasAskedForItBefore) {
+  if (!with_environment("FAKE_CUDA_DEVICES", "2")) return;
+  if (device_count() < 2) GTEST_SKIP() << "this takes two devices";
+  const auto type = program::ComputeType::i16;
+  EXPECT_NE(interpreter(0, type, false).handle, nullptr);
+  EXPECT_TRUE(has_interpreter(1, type, false));
+  EXPECT_NE(interpreter(1, type, false).handle, nullptr);
 }
 
 }  // namespace

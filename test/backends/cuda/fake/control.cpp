@@ -36,6 +36,7 @@ Control find_control() {
   look_up(library, "fake_cuda_block_order", &c.block_order);
   look_up(library, "fake_cuda_heal", &c.heal);
   look_up(library, "fake_cuda_last_fault", &c.last_fault);
+  look_up(library, "fake_cuda_refused_image", &c.refused_image);
   look_up(library, "fake_cuda_count", &c.count_into);
   return c;
 }

@@ -22,6 +22,7 @@ struct Control {
   decltype(&fake_cuda_block_order) block_order;
   decltype(&fake_cuda_heal) heal;
   decltype(&fake_cuda_last_fault) last_fault;
+  decltype(&fake_cuda_refused_image) refused_image;
 
   fake_cuda_counters count() const {
     fake_cuda_counters c;

@@ -39,6 +39,10 @@ void fake_cuda_heal(void);
 // until the next fault.
 const char* fake_cuda_last_fault(void);
 
+// The last image that was refused: "cubin for sm_90", "PTX for sm_90". "" if
+// none was. Valid until the next one.
+const char* fake_cuda_refused_image(void);
+
 // Puts a call into a stream, a CUstream: it runs in the order of the stream's
 // other tasks and may touch memory of the device. A CUresult. For doubles of
 // libraries that start kernels of their own.
@@ -52,6 +56,7 @@ struct fake_cuda_counters {
   int64_t allocations, creations, host_allocations, mappings;
   int64_t context_switches;  // cuCtxSetCurrent that changed it
   int64_t waits;             // of the host, for a stream, event or context
+  int64_t refused_images;
   // That live now.
   int64_t contexts, streams, events, modules;
   int64_t device_bytes;  // of all devices

@@ -75,6 +75,7 @@ TEST_F(ModuleTest, ImagesForOthersAreRefused) {
   EXPECT_EQ(load_image(cubin), kNoBinaryForGpu);
   EXPECT_EQ(load_image("//\n.version 9.0\n.target sm_90\n"),
             kUnsupportedPtxVersion);
+  EXPECT_STREQ(fake_cuda::control().refused_image(), "PTX for sm_90");
   EXPECT_EQ(load_image("something else entirely"), kInvalidImage);
   EXPECT_EQ(load_image(nullptr), kInvalidValue);
   // Compute capability 9.0 runs 9.0 and older minor versions only.

@@ -43,6 +43,7 @@ void fake_cuda_count(fake_cuda_counters* out) {
   out->mappings = c.mappings;
   out->context_switches = c.context_switches;
   out->waits = c.waits;
+  out->refused_images = c.refused_images;
   out->contexts = static_cast<int64_t>(state().living_contexts.size());
   out->streams = static_cast<int64_t>(state().streams.size());
   out->events = static_cast<int64_t>(state().events.size());

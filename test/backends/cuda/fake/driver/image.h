@@ -12,4 +12,7 @@ namespace fake_cuda {
 // kSuccess for a shared object of the host, whose size is written.
 sy::cuda::driver::Result classify_image(const void* image, size_t* bytes);
 
+// Remembers and counts it, for fake_cuda_refused_image().
+void note_refused(const void* image);
+
 }  // namespace fake_cuda

@@ -52,7 +52,10 @@ Result module_load(Module* out, const void* image) {
   if (out == nullptr) return kInvalidValue;
   size_t bytes;
   r = classify_image(image, &bytes);
-  if (r != kSuccess) return r;
+  if (r != kSuccess) {
+    if (image != nullptr) note_refused(image);
+    return r;
+  }
   static std::atomic<uint64_t> next{1};
   const uint64_t number = next++;
   const std::string path = write_file(image, bytes, number);

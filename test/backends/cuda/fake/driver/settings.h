@@ -60,7 +60,7 @@ struct Counters {
   std::atomic<int64_t> launches{0}, blocks{0}, copies_to_device{0},
       copies_to_host{0}, copies_on_device{0}, fills{0}, bytes_copied{0},
       allocations{0}, creations{0}, host_allocations{0}, mappings{0},
-      context_switches{0}, waits{0};
+      context_switches{0}, waits{0}, refused_images{0};
 };
 Counters& counters();
 
