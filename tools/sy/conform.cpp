@@ -16,6 +16,7 @@
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/driver.h"
+#include "tools/sy/examples.h"
 #include "tools/sy/failure_file.h"
 #include "tools/sy/names.h"
 #include "tools/sy/report_files.h"
@@ -122,11 +123,15 @@ void add_made_jobs(const ConformOptions& o, const Claims* claims,
                    bool on_device, const std::vector<std::string>& recorded,
                    std::vector<Job>& jobs) {
   const std::vector<Job> made = made_jobs(claims, on_device);
+  ExampleWords examples;
+  if (on_device && !o.examples.empty()) examples = read_examples(o.examples);
   const auto add = [&](const std::string& tensors) {
     for (const Job& job : made) {
       if (!job.skipped.empty()) continue;
       jobs.push_back(job);
       jobs.back().tensors = tensors;
+      const auto words = examples.find(job.name);
+      if (words != examples.end()) jobs.back().words = words->second;
     }
   };
   if (on_device || o.size != "smoke") {
@@ -206,6 +211,7 @@ void write_failures(const ConformOptions& o, const Claims* claims,
                             f.why,
                             f.tensors.empty() ? o.worker.cases : "",
                             f.tensors,
+                            f.words,
                             f.dtype,
                             o.worker.device,
                             o.worker.plugins,

@@ -12,8 +12,11 @@ struct ConformOptions {
   std::string size = "full";       // without `cases`: smoke, full, soak
   bool supported = false;          // only what a plugin's YAML lists
   std::vector<std::string> globs;  // none: every overload
-  int jobs = 0;                    // 0: one per core
-  int timeout = 60;                // seconds for one case
+  // Files of example calls (read_examples) for operators of a device whose
+  // signatures say too little.
+  std::vector<std::string> examples;
+  int jobs = 0;      // 0: one per core
+  int timeout = 60;  // seconds for one case
   bool notes = false;
   std::string json;            // file for the report; - for standard output
   std::string junit, html;     // files for the report

@@ -93,12 +93,6 @@ class Recorded {
   std::vector<Tensor> leaves_, results_;
 };
 
-std::vector<Value> all_moved(const Arguments& in, Device device) {
-  std::vector<Value> out;
-  for (const Value& v : in.values) out.push_back(moved(v, device));
-  return out;
-}
-
 // Whether the formula itself refuses these dtypes, as `1 - mask` does.
 bool refused_by_operators(OperatorHandle op, const Arguments& in,
                           const std::vector<Tensor>& cotangents) {
@@ -170,7 +164,7 @@ std::string compare(OperatorHandle op,
   } catch (const Error&) {
     return "";
   }
-  const Recorded there(op, all_moved(arguments(), device));
+  const Recorded there(op, moved(op, arguments(), device));
   std::vector<Tensor> moved_cotangents;
   for (size_t i = 0; i < there.size(); ++i) {
     if (there.depends(i) != depends[i]) {

@@ -78,6 +78,7 @@ class Driver {
     Json line = {{"name", s.job->name}, {"first", s.next_case}};
     if (!s.job->tensors.empty()) line["tensors"] = s.job->tensors;
     if (!s.job->dtype.empty()) line["dtype"] = s.job->dtype;
+    if (!s.job->words.empty()) line["words"] = s.job->words;
     s.fresh = s.process == nullptr;
     if (s.fresh) s.process = std::make_unique<WorkerProcess>(arguments_);
     s.answered = false;
@@ -165,8 +166,8 @@ class Driver {
   void fail_case(const Slot& s, OverloadReport& r, std::string id,
                  std::string why) {
     ++r.failed;
-    r.failures.push_back(
-        {std::move(id), std::move(why), s.job->tensors, s.job->dtype});
+    r.failures.push_back({std::move(id), std::move(why), s.job->tensors,
+                          s.job->dtype, s.job->words});
   }
 
   void finish(Slot& s) {

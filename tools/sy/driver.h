@@ -15,6 +15,9 @@ struct Job {
   // "2x3"; on a device their dtypes, "claimed" or "all".
   std::string tensors = {};
   std::string dtype = {};  // not empty: recorded ones, recast
+  // The words of its example (see words.h), for calls on a device where the
+  // signature says too little.
+  std::string words = {};
   // Not empty: why the operator is not called, and nothing is run.
   std::string skipped = {};
 };

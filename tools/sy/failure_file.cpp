@@ -102,7 +102,8 @@ Found find_trial(OperatorHandle op, const Failure& f, const Claims* claims,
     out.trials =
         make_trials(TrialKind::Replay, op, *out.file, {device, f.gradients});
   } else {
-    out.trials = made_trials(op, device, f.tensors, claims, f.gradients);
+    out.trials =
+        made_trials(op, device, f.tensors, f.words, claims, f.gradients);
   }
   for (size_t i = 0; i < out.trials->size(); ++i) {
     if (out.trials->id(i) == f.id) {
@@ -127,6 +128,7 @@ Json failure_json(const Failure& f) {
   if (!f.dtype.empty()) out["dtype"] = f.dtype;
   if (f.cases.empty()) {
     out["tensors"] = f.tensors;
+    if (!f.words.empty()) out["words"] = f.words;
     return out;
   }
   const std::string path = str("{}/{}.json", f.cases, f.op);
@@ -166,6 +168,7 @@ int replay_failure(const std::string& path) {
           read_storages(v.at("storages"), path), path));
     } else {
       f.tensors = v.at("tensors");
+      f.words = v.value("words", "");
     }
   } catch (const Json::exception& e) {
     fail(ErrorKind::Value, "{}: {}", path, e.what());

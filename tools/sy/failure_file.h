@@ -15,6 +15,7 @@ struct Failure {
   std::string why;
   std::string cases;    // folder of recorded cases; "": made of the signature
   std::string tensors;  // of those that are made: see Job
+  std::string words;    // the same
   std::string dtype;    // of recorded ones that are recast
   std::string device;
   std::vector<std::string> plugins;

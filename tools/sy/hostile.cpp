@@ -50,7 +50,7 @@ class Hostile final : public Trials {
     try {
       Arguments in = arguments(i);
       if (!device_.is_cpu()) {
-        for (Value& v : in.values) v = moved(v, device_);
+        in.values = moved(op_, in, device_);
       }
       result.why = call(in);
     } catch (...) {

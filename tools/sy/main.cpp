@@ -92,6 +92,11 @@ CLI::App* conform_command(CLI::App& app, ConformOptions& o, bool& no_grad) {
       ->capture_default_str();
   c->add_flag("--supported", o.supported,
               "only the operators that the plugin's YAML lists");
+  c->add_option("--examples", o.examples,
+                "of a plugin: calls of operators whose signatures say too "
+                "little, a file of lines 'NAME: WORDS', as `sygen examples` "
+                "prints it (repeatable)")
+      ->allow_extra_args(false);
   jobs_option(c, o.jobs);
   c->add_option("--timeout", o.timeout, "seconds for one case")
       ->check(CLI::Range(1, 86400))

@@ -11,7 +11,7 @@ namespace sy::tools {
 
 struct FailedCase {
   std::string id, why;
-  std::string tensors = {}, dtype = {};  // see Job
+  std::string tensors = {}, dtype = {}, words = {};  // see Job
 };
 
 struct OverloadReport {

@@ -103,6 +103,7 @@ std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
 
 std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
                                     const std::string& tensors,
+                                    const std::string& words,
                                     const Claims* claims, bool gradients) {
   if (device.type() <= kMeta) {
     return agreed_trials(op, made_calls(op, "", tensors));
@@ -113,7 +114,16 @@ std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
       !claims->of(op.name()).dtypes.empty()) {
     dtypes = claims->of(op.name()).dtypes;
   }
-  return device_trials(op, varied_calls(op, dtypes), device, gradients);
+  std::shared_ptr<const Calls> calls;
+  try {
+    calls = varied_calls(op, dtypes);
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error&) {
+    if (words.empty()) throw;
+    calls = made_calls(op, words);
+  }
+  return device_trials(op, std::move(calls), device, gradients);
 }
 
 std::unique_ptr<Trials> few_trials(std::unique_ptr<Trials> all) {

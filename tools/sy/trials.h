@@ -90,14 +90,17 @@ std::unique_ptr<Trials> compiled_trials(OperatorHandle op,
 std::unique_ptr<Trials> device_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls,
                                       Device device, bool gradients);
-// A copy on a device: of tensors the same bytes and views, of a device argument
-// that names the CPU the device.
-Value moved(const Value& v, Device device);
+// Copies on a device: of tensors the same bytes and views, of a device argument
+// that names the CPU the device. A tensor that the operator wants on the CPU
+// stays there.
+std::vector<Value> moved(OperatorHandle op, const Arguments& in, Device device);
 
 // Calls made of the signature: by all forms on the CPU, else with the results
-// of the CPU. `tensors` as in Job. Throws Error if it does not say enough.
+// of the CPU. `tensors` and `words` as in Job. Throws Error if neither says
+// enough.
 std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
                                     const std::string& tensors,
+                                    const std::string& words,
                                     const Claims* claims, bool gradients);
 
 // The first, one in the middle and the last.

@@ -31,7 +31,7 @@ class Worker {
     const std::string name = request["name"];
     const size_t first = request["first"];
     if (request.contains("tensors")) {
-      return make(name, request["tensors"], first);
+      return make(name, request["tensors"], request.value("words", ""), first);
     }
     std::unique_ptr<CaseFile> file;
     try {
@@ -74,12 +74,12 @@ class Worker {
   }
 
   bool make(const std::string& name, const std::string& tensors,
-            size_t first) const {
+            const std::string& words, size_t first) const {
     const OperatorHandle op = Dispatcher::singleton().find_or_throw(name);
     std::unique_ptr<Trials> trials;
     try {
-      trials = made_trials(op, device_, tensors, claims_for(plugins_, device_),
-                           options_.gradients);
+      trials = made_trials(op, device_, tensors, words,
+                           claims_for(plugins_, device_), options_.gradients);
     } catch (const InternalError& e) {
       return answer({{"bad", e.what()}});
     } catch (const Error&) {

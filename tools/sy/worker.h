@@ -18,8 +18,9 @@ struct WorkerOptions {
 // The other side of `sy conform`: makes the trials of the overloads that it is
 // asked for until its input ends. One JSON object a line. Requests:
 //   {"name": "add.Tensor", "first": 0}    from that case on
-//   {"name": …, "first": 0, "tensors": "2x3"}
-//                                         calls made of the signature, see Job
+//   {"name": …, "first": 0, "tensors": "2x3", "words": …}
+//                                         calls made of the signature, see Job;
+//                                         "words" may be missing
 //   {"name": …, "first": 0, "dtype": "float32"}
 //                                         recorded ones, recast
 // Answers, per trial and at the end:

@@ -1,5 +1,6 @@
-"""Holds a run of `sy conform` on the fake device to passing.txt, and the calls
-that the CPU computes to fallbacks.txt.
+"""Holds a run of `sy conform` on the fake device to passing.txt, the calls that
+the CPU computes to fallbacks.txt, and the overloads that are not called to
+not_called.txt.
 Usage: conform_test.py [FLAG...]    (for `sy conform`)"""
 
 import collections
@@ -8,7 +9,11 @@ import os
 import subprocess
 import sys
 
+# Words of calls: the library's, and others.
+EXAMPLES = ["schemas/gen/docs/ops/examples.txt",
+            "test/backends/cuda/examples.txt"]
 FALLBACKS = "test/backends/cuda/fallbacks.txt"
+NOT_CALLED = "test/backends/cuda/not_called.txt"
 PASSING = "test/conformance/passing.txt"
 
 
@@ -25,6 +30,7 @@ def conform(flags):
     code = subprocess.run(
         ["tools/sy/sy", "conform", "--plugin",
          os.path.abspath("libswitchyard_cuda.so"), "--jobs", "2",
+         *(word for file in EXAMPLES for word in ("--examples", file)),
          "--json", report, *flags],
         check=False).returncode
     with open(report, encoding="utf-8") as file:
@@ -48,6 +54,20 @@ def wrong_fallbacks(overloads, whole):
             yield f"{name}: {FALLBACKS} has it, and there is no such overload"
 
 
+def wrong_not_called(overloads):
+    """How the overloads without a call differ from not_called.txt."""
+    known = {name.rstrip(":"): " ".join(why)
+             for name, *why in lines(NOT_CALLED)}
+    found = {name: ", ".join(sorted(done["skipped"]))
+             for name, done in overloads.items()
+             if done.get("skipped") and not done.get("ways")
+             and not done["passed"] + done["failed"]}
+    for name in sorted(set(known) | set(found)):
+        if known.get(name) != found.get(name):
+            yield (f"{name}: {found.get(name, 'called')}; {NOT_CALLED} has "
+                   f"{known.get(name, 'no such line')}")
+
+
 def main():
     flags = sys.argv[1:]
     code, overloads = conform(flags)
@@ -55,6 +75,7 @@ def main():
     if code != 0:
         wrong.append(f"sy conform: exit code {code}")
     if not flags:
+        wrong += wrong_not_called(overloads)
         wrong += [f"{name}: no call passed" for name, in lines(PASSING)
                   if overloads.get(name, {}).get("passed", 0) == 0]
     ways = collections.Counter()
