@@ -7,7 +7,7 @@
 
 // Note [Tickets]
 //
-// The pieces of work of a stream have the numbers 1, 2, 3, … in their order. A
+// The pieces of work of a stream have numbers, one more for each. A
 // kernel writes its number to memory of the host when it begins; then all
 // before it is done. So the host knows how far a stream is by a load, except
 // for what comes last: whether that is done too, only the driver can say, and
@@ -18,6 +18,8 @@
 //
 // Numbers of streams are a place and a generation: who asks for the tickets of
 // a stream that is gone hears that all is done, though another has its place.
+// That one goes on counting: a thread that is late with what it saw of the
+// stream before says nothing wrong of the new one.
 
 namespace sy::cuda {
 
@@ -210,8 +212,6 @@ StreamState& StreamTable::add(driver::Stream handle, int priority,
     s.priority_ = priority;
     s.adopted_ = adopted;
     s.closed_ = false;
-    s.last_ = s.last_kernel_ = s.known_ = 0;
-    std::atomic_ref<unsigned long long>(*s.started_).store(0);
     s.number_.store(generations_[place]++ << 16 | place,
                     std::memory_order_release);
   }

@@ -7,6 +7,7 @@
 
 #include "backends/cuda/runtime/context.h"
 #include "backends/cuda/runtime/copy.h"
+#include "backends/cuda/runtime/device_state.h"
 #include "test/backends/cuda/runtime_fixture.h"
 #include "test/c10/expect_error.h"
 #include "test/c10/with_environment.h"
@@ -106,6 +107,32 @@ TEST(Streams, NumbersAreNotUsedTwice) {
                   "[cuda:0] there is no stream");
 }
 
+// A thread that frees memory may look at a stream while others destroy it and
+// make the next one, which has its place.
+TEST(Streams, WhatIsKnownOfADestroyedOneSaysNothingOfTheNext) {
+  const Tensor x = made(1);
+  StreamTable& table = device_state(0).streams;
+  StreamState* place = nullptr;
+  uint64_t last = 0;
+  {
+    const Stream s = Stream::make(cuda_device(0));
+    const StreamGuard guard(s);
+    for (int i = 0; i < 3; ++i) step(x, 0, 1);
+    s.synchronize();
+    place = table.find(s.id());
+    last = last_ticket(s.id());
+  }
+  const Stream s = Stream::make(cuda_device(0));
+  ASSERT_EQ(table.find(s.id()), place);
+  Paused paused;
+  const StreamGuard guard(s);
+  step(x, 0, 2);
+  place->note_done(last);
+  EXPECT_LT(completed_ticket(s.id()), last_ticket(s.id()));
+  paused.go_on();
+  s.synchronize();
+}
+
 TEST(Streams, ManyAreMadeAndDestroyed) {
   const int64_t before = counters().streams;
   for (int i = 0; i < 300; ++i) Stream::make(cuda_device(0));
@@ -125,19 +152,20 @@ TEST(Streams, ManyAreMadeAndDestroyed) {
 
 TEST(Streams, WorkOfADestroyedStreamIsStillDone) {
   const Tensor x = made(1);
-  uint64_t id = 0;
+  uint64_t id = 0, before = 0;
   Paused paused;
   {
     const Stream s = Stream::make(cuda_device(0));
     id = s.id();
+    before = last_ticket(id);
     const StreamGuard guard(s);
     step(x, 0, 8);
   }
-  EXPECT_EQ(completed_ticket(id), 0u);
-  EXPECT_EQ(last_ticket(id), 1u);
+  EXPECT_EQ(completed_ticket(id), before);
+  EXPECT_EQ(last_ticket(id), before + 1);
   paused.go_on();
   EXPECT_EQ(read(x), std::vector<int64_t>{8});
-  while (completed_ticket(id) < 1) std::this_thread::yield();
+  while (completed_ticket(id) <= before) std::this_thread::yield();
 }
 
 TEST(Streams, EachThreadHasItsOwnCurrentOne) {
@@ -194,8 +222,9 @@ TEST(Streams, ThoseOfOtherCodeAreAdopted) {
     EXPECT_EQ(s.native_handle(), native);
     EXPECT_EQ(s.priority(), -1);
     const StreamGuard guard(s);
+    const uint64_t before = last_ticket(s.id());
     step(x, 0, 3);
-    EXPECT_EQ(last_ticket(s.id()), 1u);
+    EXPECT_EQ(last_ticket(s.id()), before + 1);
   }
   EXPECT_EQ(read(x), std::vector<int64_t>{3});
   EXPECT_EQ(driver::api().stream_query(native), driver::kSuccess);
@@ -270,10 +299,11 @@ TEST(Events, AreUsedAgain) {
 
 TEST(Events, HaveTickets) {
   const Stream s = Stream::make(cuda_device(0));
+  const uint64_t before = last_ticket(s.id());
   const Event e = s.record();
-  EXPECT_EQ(last_ticket(s.id()), 1u);
+  EXPECT_EQ(last_ticket(s.id()), before + 1);
   e.synchronize();
-  while (completed_ticket(s.id()) < 1) std::this_thread::yield();
+  while (completed_ticket(s.id()) <= before) std::this_thread::yield();
 }
 
 TEST(Copies, OfAllSizesGoThereAndBack) {
@@ -571,16 +601,17 @@ TEST(Copies, AreKnownToBeDoneWhileOthersFollow) {
   const Storage here = StorageImpl::allocate_pinned(64, kCUDA),
                 there = device_bytes(64);
   fake().slow(500);
-  uint64_t seen = 0;
+  const uint64_t before = last_ticket(s.id());
+  uint64_t seen = before;
   for (int i = 0; i < 200; ++i) {
     begin_copy(0, there, 0, here, 0, 64);
     if (!s.is_done()) seen = std::max(seen, completed_ticket(s.id()));
     std::this_thread::sleep_for(std::chrono::microseconds(300));
   }
   fake().slow(0);
-  EXPECT_GT(seen, 20u);
+  EXPECT_GT(seen, before + 20);
   s.synchronize();
-  EXPECT_EQ(completed_ticket(s.id()), 200u);
+  EXPECT_EQ(completed_ticket(s.id()), before + 200);
 }
 
 TEST(Copies, AndFillsOfKernelsUseTheirTensors) {
