@@ -34,7 +34,8 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step) {
     const __int128 span =
         static_cast<__int128>(end.to_long()) - start.to_long();
     const __int128 by = step.to_long();
-    n = static_cast<double>((span + by - (by > 0 ? 1 : -1)) / by);
+    const __int128 steps = (span + by - (by > 0 ? 1 : -1)) / by;
+    n = static_cast<double>(steps);
   }
   SY_CHECK(n >= 0 && n < 0x1p62, Value,
            "[arange] end: expected fewer than 2^62 elements, got {}", n);

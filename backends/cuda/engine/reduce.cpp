@@ -14,7 +14,6 @@ namespace {
 
 using print::ReduceShell;
 using print::ReduceText;
-using program::ComputeType;
 
 static_assert(kMaxReduceResults == ReduceOp::kMaxResults);
 constexpr int kMostNumbers = 3 * program::kMaxUniforms + kMaxAccumulators;

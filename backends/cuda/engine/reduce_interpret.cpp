@@ -12,7 +12,6 @@ namespace {
 
 using lang::Prim;
 using print::ReduceText;
-using program::ComputeType;
 using program::Program;
 
 // As run_wide_step of reduce_interpret.cu.

@@ -305,12 +305,11 @@ class Printer {
       if (is_immediate(i)) continue;
       const std::string from =
           "(p.data[" + num(i) + "], at[k][" + num(i) + "]);";
-      const std::string to = "v" + num(i) + "[k] = ";
-      line(depth, to +
-                      (is_packed(i) ? "read_pack<" + element(i) + ", " +
-                                          num(tile_of(k_).width) + ">"
-                                    : "read_at<" + element(i) + ">") +
-                      from);
+      std::string text = "v" + num(i) + "[k] = ";
+      text += is_packed(i) ? "read_pack<" + element(i) + ", " +
+                                 num(tile_of(k_).width) + ">"
+                           : "read_at<" + element(i) + ">";
+      line(depth, text + from);
     }
   }
   void strided_compute(int depth) {
