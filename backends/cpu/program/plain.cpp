@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "aten/program/special.h"
 #include "aten/program/functors/environment.h"
+#include "aten/program/special.h"
 #include "backends/cpu/program/spread.h"
 #include "backends/cpu/program/table.h"
 
