@@ -161,6 +161,7 @@ __device__ __forceinline__ Pack<E, kCount> load_pack(const E* from) {
 // does not always put it together again.
 __device__ __forceinline__ void store_words(Words<4>* to, const Words<4>& x) {
 #ifdef SY_CUDA_ON_HOST
+  sy_on_host::expect_global(to);
   *to = x;
 #else
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to),
@@ -173,7 +174,12 @@ __device__ __forceinline__ void store_words(Words<kWords>* to,
                                             const Words<kWords>& x) {
   *to = x;
 }
-// Into memory of the device, not of the block.
+// Into memory of the block.
+template <class E, int kCount>
+__device__ __forceinline__ void keep_pack(E* to, const Pack<E, kCount>& x) {
+  *reinterpret_cast<Pack<E, kCount>*>(to) = x;
+}
+// Into memory of the device.
 template <class E, int kCount>
 __device__ __forceinline__ void store_pack(E* to, const Pack<E, kCount>& x) {
   constexpr int kBytes = kCount * sizeof(E);

@@ -63,7 +63,7 @@ struct RowSource {
   }
   __device__ __forceinline__ void keep(int64_t k,
                                        const typename R::Values& v) const {
-    *reinterpret_cast<typename R::Values*>(kept + k) = v;
+    keep_pack(kept + k, v);
   }
 };
 

@@ -187,10 +187,10 @@ __device__ __forceinline__ void scan_tile(const Op& op, const ScanRow<Op>& row,
       results.at[j] = op.stored(before);
       if constexpr (State::kChooses) places.at[j] = before.at;
     }
-    store_pack<Stored, kAtOnce>(
+    keep_pack<Stored, kAtOnce>(
         reinterpret_cast<Stored*>(out + lane * Out::kThreadBytes) + i, results);
     if constexpr (State::kChooses) {
-      store_pack<int64_t, kAtOnce>(
+      keep_pack<int64_t, kAtOnce>(
           reinterpret_cast<int64_t*>(chosen + lane * Places::kThreadBytes) + i,
           places);
     }

@@ -53,7 +53,7 @@ __device__ __forceinline__ void fill_strip(const Op& op, const char* from,
       }
 #pragma unroll
       for (int i = 0; i < Strip::kPacks; ++i) {
-        store_pack<E, Strip::kEach>(
+        keep_pack<E, Strip::kEach>(
             reinterpret_cast<E*>(strip + Strip::pack(i * kWarpSize + lane)),
             x[i]);
       }

@@ -53,7 +53,7 @@ TEST(Element, packs_hold_elements_in_order) {
   for (int i = 0; i < 8; ++i) from[i] = static_cast<int16_t>(100 + i);
   const Pack<int16_t, 8> pack = load_pack<int16_t, 8>(from);
   EXPECT_EQ(pack.at[3], 103);
-  store_pack(to, pack);
+  keep_pack(to, pack);
   EXPECT_EQ(std::memcmp(from, to, sizeof from), 0);
   alignas(16) uint8_t bytes[2] = {1, 2};
   EXPECT_EQ((load_pack<uint8_t, 2>(bytes).at[1]), 2);

@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 
+#include "test/backends/cuda/fake/driver/address_space.h"
 #include "test/backends/cuda/fake/driver/entries.h"
 #include "test/backends/cuda/fake/driver/memory.h"
 #include "test/backends/cuda/fake/driver/patience.h"
@@ -94,6 +95,8 @@ void run(ContextState& context, const FunctionState& f, Grid grid) {
   grid.name = f.name.c_str();
   grid.kernel = f.kernel;
   grid.seed = faults().seed;
+  grid.memory_begin = addresses().begin;
+  grid.memory_end = addresses().end;
   grid.order = static_cast<BlockOrder>(faults().block_order.load());
   if (variables.bytes != 0) {
     grid.data = &variables;

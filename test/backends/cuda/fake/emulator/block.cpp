@@ -219,6 +219,8 @@ void BlockRunner::begin(Strand* me) {
   me->block_dim = grid_->threads;
   me->grid_dim = grid_->blocks;
   me->shared = shared_;
+  me->memory_begin = grid_->memory_begin;
+  me->memory_end = grid_->memory_end;
   const dim3& t = grid_->threads;
   if (t.y == 1 && t.z == 1) {
     me->thread_index = {number, 0, 0};

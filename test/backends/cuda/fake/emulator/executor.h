@@ -25,6 +25,8 @@ struct Grid {
   size_t shared_bytes = 0;  // dynamic
   // 0: threads start in ascending order, and wake in the order of arrival.
   uint64_t seed = 1;
+  // Where the device's memory lies, for expect_global; 0 and 0: anywhere.
+  uintptr_t memory_begin = 0, memory_end = 0;
   BlockOrder order = BlockOrder::kAscending;
   // Before each block, with its number among those that run; may be nullptr.
   void (*before_block)(void* data, uint64_t number) = nullptr;

@@ -166,3 +166,15 @@ inline void __nanosleep(unsigned) { sy_on_host::self().operations->yield(); }
   sy_on_host::self().operations->trap("__trap()");
   __builtin_unreachable();
 }
+
+namespace sy_on_host {
+// What an instruction for global memory does with memory of the block.
+inline void expect_global(const void* p) {
+  const Thread& me = self();
+  const auto at = reinterpret_cast<uintptr_t>(p);
+  if (me.memory_end == 0 || (at >= me.memory_begin && at < me.memory_end)) {
+    return;
+  }
+  me.operations->trap("global memory is written at an address that is not");
+}
+}  // namespace sy_on_host

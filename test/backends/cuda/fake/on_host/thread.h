@@ -55,8 +55,9 @@ struct Thread {
   uint3 thread_index, block_index;
   dim3 block_dim, grid_dim;
   unsigned lane;
-  unsigned calls;  // of atomics and fences, for yield
-  char* shared;    // dynamic
+  unsigned calls;                      // of atomics and fences, for yield
+  char* shared;                        // dynamic
+  uintptr_t memory_begin, memory_end;  // of the device
   const Operations* operations;
 };
 
