@@ -1,6 +1,6 @@
 #include "backends/cpu/engine/pointwise.h"
 
-#include "aten/engine/exact_out.h"
+#include "aten/engine/calls.h"
 #include "aten/engine/iter.h"
 #include "aten/program/resolve.h"
 #include "backends/cpu/program/runner.h"

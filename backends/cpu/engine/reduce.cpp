@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "aten/engine/calls.h"
 #include "aten/engine/copy.h"
-#include "aten/engine/exact_out.h"
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/reduce_engine.h"
 #include "backends/cpu/program/runner.h"

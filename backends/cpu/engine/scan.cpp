@@ -4,8 +4,8 @@
 #include <cstring>
 #include <memory>
 
+#include "aten/engine/calls.h"
 #include "aten/engine/copy.h"
-#include "aten/engine/exact_out.h"
 #include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/scan_known.h"

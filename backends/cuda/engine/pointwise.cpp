@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "aten/engine/exact_out.h"
+#include "aten/engine/calls.h"
 #include "aten/program/resolve.h"
 #include "backends/cuda/engine/pointwise_call.h"
 #include "backends/cuda/engine/pointwise_kernels.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "aten/engine/exact_out.h"
+#include "aten/engine/calls.h"
 #include "backends/cuda/engine/numbers.h"
 #include "backends/cuda/engine/reduce_interpret.h"
 #include "backends/cuda/engine/reduce_launch.h"

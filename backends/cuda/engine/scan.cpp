@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "aten/engine/calls.h"
 #include "aten/engine/copy.h"
-#include "aten/engine/exact_out.h"
 #include "aten/engine/guard.h"
 #include "backends/cuda/engine/numbers.h"
 #include "backends/cuda/engine/scan_interpret.h"
@@ -93,7 +93,8 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
                Tensor* const* outs) {
   Tensor self(*args.self);
   if (self.numel() == 0) return;
-  if (calls::narrows(self.dtype(), plan.result)) self = dense_copy(self, plan.result);
+  if (calls::narrows(self.dtype(), plan.result))
+    self = dense_copy(self, plan.result);
   const int n = result_count(op);
   // A result that lies over self in another way is made beside it.
   Tensor to[2];

@@ -1,6 +1,6 @@
 #include "backends/meta/engine/pointwise.h"
 
-#include "aten/engine/exact_out.h"
+#include "aten/engine/calls.h"
 
 namespace sy::meta {
 

@@ -1,0 +1,153 @@
+#pragma once
+
+#include "aten/engine/guard.h"
+#include "aten/engine/pointwise.h"
+#include "aten/engine/reduce.h"
+#include "aten/engine/scan.h"
+
+// The calls of the engines of a backend (aten/backend/engines.h), around the
+// function that runs a plan: they plan, make or resize the results, and bump
+// the versions of what is written. `run` is called last, with the plan and the
+// tensors of the results. For the sources of engines alone.
+namespace sy::calls {
+
+// ---- pointwise operators: run(plan, results), if there are elements
+
+SY_ALWAYS_INLINE ScalarType result_dtype(const PointwiseOp& op, int i,
+                                         ScalarType compute) {
+  return op.program.body.results[i].is_bool ? kBool : compute;
+}
+
+template <class Run>
+void pointwise_outputs(const PointwiseOp& op, const PointwiseArgs& args,
+                       Tensor* results, const Run& run) {
+  PointwisePlan plan;
+  plan_pointwise(op, args, &plan);
+  for (int i = 0; i < op.n_outputs; ++i) {
+    plan.result = result_dtype(op, i, plan.compute);
+    results[i] = make_result(op, args, plan);
+  }
+  if (plan.numel != 0) run(plan, results);
+}
+
+// For the out= form, or the one in place.
+template <class Run>
+void pointwise_write(const PointwiseOp& op, const PointwiseArgs& args,
+                     Tensor& out, bool inplace, const OperatorEntry* writer,
+                     const Run& run) {
+  PointwisePlan plan;
+  plan_pointwise_out(op, args, out, inplace, &plan);
+  if (!inplace && resize_output(op.name, out, plan.sizes)) {
+    Dims strides;
+    result_strides(op, args, plan.sizes, &strides);
+    out.impl()->set_sizes_and_strides(plan.sizes, strides,
+                                      out.storage_offset());
+  }
+  bump_version(out, writer);
+  if (plan.numel != 0) run(plan, &out);
+}
+
+// Whether each input has the memory of `out`, element by element, or none of
+// it. All tensors are contiguous.
+SY_ALWAYS_INLINE bool shares_all_or_nothing(const PointwiseOp& op,
+                                            const PointwiseArgs& args,
+                                            const TensorImpl& out) {
+  for (int i = 0; i < op.n_inputs; ++i) {
+    const TensorImpl* const in = args.inputs[i]->impl();
+    if (in == &out || in->storage() != out.storage()) continue;
+    if (in->data() != out.data() || in->numel() != out.numel() ||
+        in->dtype() != out.dtype()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---- reductions: run(plan, outs)
+
+template <class Run>
+Tensor reduce(const ReduceOp& op, const ReduceArgs& args, const Run& run) {
+  ReducePlan plan;
+  plan_reduce(op, args, &plan);
+  Tensor result(make_tensor(plan.sizes, plan.results[0], args.self->device()));
+  Tensor* const outs[] = {&result};
+  run(plan, outs);
+  return result;
+}
+
+template <class Run>
+void reduce_results(const ReduceOp& op, const ReduceArgs& args, Tensor* results,
+                    const Run& run) {
+  ReducePlan plan;
+  plan_reduce(op, args, &plan);
+  Tensor* outs[ReduceOp::kMaxResults];
+  for (int i = 0; i < op.n_results; ++i) {
+    results[i] =
+        Tensor(make_tensor(plan.sizes, plan.results[i], args.self->device()));
+    outs[i] = &results[i];
+  }
+  run(plan, outs);
+}
+
+template <class Run>
+void reduce_out(const ReduceOp& op, const ReduceArgs& args,
+                const OperatorEntry& writer, Tensor& out, const Run& run) {
+  ReducePlan plan;
+  plan_reduce_out(op, args, out, &plan);
+  resize_output(op.name, out, plan.sizes);
+  bump_version(out, &writer);
+  Tensor* const outs[] = {&out};
+  run(plan, outs);
+}
+
+template <class Run>
+void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
+                 const OperatorEntry& writer, Tensor* const* outs,
+                 const Run& run) {
+  ReducePlan plan;
+  plan_reduce_outs(op, args, outs, &plan);
+  for (int i = 0; i < op.n_results; ++i) {
+    resize_output(op.name, *outs[i], plan.sizes);
+    bump_version(*outs[i], &writer);
+  }
+  run(plan, outs);
+}
+
+// ---- scans: run(plan, outs)
+
+// Whether elements may change when they become `to`: such a self is converted
+// before it is scanned in a wider dtype.
+inline bool narrows(ScalarType from, ScalarType to) {
+  if (from == to) return false;
+  const bool same = is_floating_type(from) == is_floating_type(to);
+  return !same || element_size(to) <= element_size(from);
+}
+
+template <class Run>
+void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results,
+                  const Run& run) {
+  ScanPlan plan;
+  plan_scan(op, args, &plan);
+  Tensor* outs[2];
+  for (int i = 0; i < result_count(op); ++i) {
+    results[i] = Tensor(make_tensor(
+        args.self->sizes(), i == 0 ? plan.result : kLong, args.self->device()));
+    outs[i] = &results[i];
+  }
+  run(plan, outs);
+}
+
+template <class Run>
+void scan_outs(const ScanOp& op, const ScanArgs& args,
+               const OperatorEntry& writer, Tensor* const* outs,
+               const Run& run) {
+  ScanPlan plan;
+  plan_scan_outs(op, args, outs, &plan);
+  for (int i = 0; i < result_count(op); ++i) {
+    resize_output(op.name, *outs[i], args.self->sizes());
+    bump_version(*outs[i], &writer);
+  }
+  run(plan, outs);
+}
+
+}  // namespace sy::calls
