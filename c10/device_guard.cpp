@@ -5,6 +5,7 @@
 
 #include "c10/backend.h"
 #include "c10/error.h"
+#include "c10/missing_devices.h"
 #include "c10/registry.h"
 
 namespace sy {
@@ -36,10 +37,8 @@ void set_current_device(Device device) {
     return;
   }
   const int count = device_interface(device.type()).device_count();
-  SY_CHECK(
-      count > 0, Value,
-      "[set_current_device] device: there is no '{}' device in this machine",
-      backend_device_name(device.type()));
+  SY_CHECK(count > 0, Value, "[set_current_device] device: {}",
+           no_device_text(device.type()));
   SY_CHECK(device.index() < count, Value,
            "[set_current_device] device: expected '{}' with an index in [0, "
            "{}], got {}",

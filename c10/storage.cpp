@@ -12,6 +12,7 @@
 #include "c10/cpu_memory.h"
 #include "c10/device_guard.h"
 #include "c10/error.h"
+#include "c10/missing_devices.h"
 #include "c10/plugin/library_token.h"
 #include "c10/pool_fast.h"
 #include "c10/storage_payload.h"
@@ -41,6 +42,8 @@ int index_of(Device d) { return with_index(d).index(); }
 Allocator& allocator_of(Device device) {
   DeviceInterface& i = device_interface(device.type());
   const int count = i.device_count();
+  SY_CHECK(count > 0, Value, "[allocate] device: {}",
+           no_device_text(device.type()));
   SY_CHECK(index_of(device) < count, Value,
            "[allocate] device: expected one of {} '{}' devices, got '{}'",
            count, backend_device_name(device.type()), device);

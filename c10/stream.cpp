@@ -5,6 +5,7 @@
 
 #include "c10/device_guard.h"
 #include "c10/error.h"
+#include "c10/missing_devices.h"
 #include "c10/plugin/library_token.h"
 #include "c10/storage.h"
 #include "c10/system_memory.h"
@@ -19,9 +20,8 @@ int index_of(Device d) { return std::max(with_index(d).index(), 0); }
 
 DeviceInterface& checked_interface(Device device) {
   DeviceInterface& i = device_interface(device.type());
-  SY_CHECK(i.device_count() > 0, Value,
-           "device: there is no '{}' device in this machine",
-           backend_device_name(device.type()));
+  SY_CHECK(i.device_count() > 0, Value, "device: {}",
+           no_device_text(device.type()));
   SY_CHECK(index_of(device) < i.device_count(), Value,
            "device: expected '{}' with an index in [0, {}], got {}",
            backend_device_name(device.type()), i.device_count() - 1, device);

@@ -8,7 +8,9 @@
 
 #include "c10/backend.h"
 #include "c10/dispatcher.h"
+#include "c10/missing_devices.h"
 #include "c10/plugin/library.h"
+#include "c10/storage.h"
 #include "c10/stream.h"
 #include "test/c10/expect_error.h"
 #include "test/conformance/host_device.h"
@@ -248,6 +250,14 @@ TEST(MemoryInfo, OfTheHostAndOfDevices) {
                   "there is no 'cuda' device in this machine");
   SY_EXPECT_ERROR(set_current_device("cuda:0"), ValueError,
                   "there is no 'cuda' device in this machine");
+  set_why_no_devices(kCUDA, "[cuda] no driver: libcuda.so.1");
+  constexpr const char* kText =
+      "device: there is no 'cuda' device in this machine: [cuda] no driver: "
+      "libcuda.so.1";
+  SY_EXPECT_ERROR(memory_info("cuda"), ValueError, kText);
+  SY_EXPECT_ERROR(set_current_device("cuda:0"), ValueError, kText);
+  SY_EXPECT_ERROR(StorageImpl::allocate(4, Device("cuda")), ValueError, kText);
+  set_why_no_devices(kCUDA, "");
   three.count = 3;
 }
 

@@ -11,6 +11,7 @@
 #include "backends/cuda/runtime/device_state.h"
 #include "c10/device_guard.h"
 #include "c10/error.h"
+#include "c10/missing_devices.h"
 
 namespace sy::cuda {
 namespace {
@@ -55,6 +56,10 @@ struct Count {
   std::string why;
 
   Count() {
+    count();
+    set_why_no_devices(kCUDA, why);
+  }
+  void count() {
     const char* reason = "";
     const driver::Api* const a = driver::try_api(&reason);
     if (a == nullptr) {

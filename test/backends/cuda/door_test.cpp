@@ -31,7 +31,10 @@ TEST(Door, SaysWhyThereIsNone) {
   EXPECT_NE(cuda::why_unavailable().find("/nowhere/libcuda.so.1"),
             std::string::npos);
   cuda::empty_cache();
-  SY_EXPECT_ERROR(cuda::synchronize(), ValueError, "'cuda'");
+  constexpr const char* kText =
+      "there is no 'cuda' device in this machine: [cuda] there is no driver: ";
+  SY_EXPECT_ERROR(cuda::synchronize(), ValueError, kText);
+  SY_EXPECT_ERROR(ones({2}).cuda(), ValueError, kText);
 }
 
 TEST(Door, TellsOfMemory) {

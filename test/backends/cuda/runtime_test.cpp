@@ -88,7 +88,12 @@ TEST(Devices, WithoutADriverThereAreNone) {
   EXPECT_NE(std::string(why_no_devices()).find("/nowhere/libcuda.so.1"),
             std::string::npos);
   SY_EXPECT_ERROR(use_device(0), Error, "[cuda] there is no driver");
-  SY_EXPECT_ERROR(made(1), ValueError, "'cuda'");
+  constexpr const char* kText =
+      "device: there is no 'cuda' device in this machine: [cuda] there is no "
+      "driver: /nowhere/libcuda.so.1: ";
+  SY_EXPECT_ERROR(made(1), ValueError, kText);
+  SY_EXPECT_ERROR(Stream::make(Device(kCUDA)), ValueError, kText);
+  SY_EXPECT_ERROR(set_current_device("cuda:0"), ValueError, kText);
   EXPECT_EQ(sy::device_interface(kCUDA).pinned_allocator(), nullptr);
 }
 
