@@ -30,12 +30,11 @@ Store& store() {
 Folder* folder(Store& s, uint64_t fingerprint) {
   if (!std::exchange(s.opened, true) && !s.path.empty()) {
     auto fresh = std::make_unique<Folder>(s.path, fingerprint);
-    std::string why;
-    if (fresh->usable(&why)) {
+    if (fresh->why_off().empty()) {
       s.folder = std::move(fresh);
     } else {
       std::fprintf(stderr, "switchyard: jit: compiled code is not kept: %s\n",
-                   why.c_str());
+                   fresh->why_off().c_str());
     }
   }
   return s.folder.get();

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "backends/cuda/compile/image.h"
+#include "c10/cache_folder.h"
 
 namespace sy::cuda {
 
 // Compiled images on disk, which processes share: a file for each image, named
 // by a hash of its bytes, and for each key a small one that names the image, as
 // an image may hold the kernels of several keys. Every file has a check sum:
-// what is damaged or cut off is removed and counts as missing. Files appear
-// whole, by renaming. Folders and files that others could write are not read.
-// Nothing throws, and what cannot be written is not kept. Thread-safe.
+// what is damaged or cut off is removed and counts as missing. Nothing throws,
+// and what cannot be written is not kept. Thread-safe.
 class Cache {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
@@ -23,8 +23,8 @@ class Cache {
   explicit Cache(std::string path, uint64_t most_bytes = kMostBytes);
 
   // Why nothing is read or kept; "" if something is.
-  const std::string& why_off() const { return why_off_; }
-  const std::string& path() const { return path_; }
+  const std::string& why_off() const { return folder_.why_off(); }
+  const std::string& path() const { return folder_.path(); }
 
   // False if there is none.
   bool read(const Hash& key, Image* image) const;
@@ -39,11 +39,10 @@ class Cache {
   static std::string default_path();
 
  private:
-  std::string file_of(const Hash& h, const char* suffix) const;
   bool write_file(const std::string& name, std::string_view head,
                   std::string_view bytes);
 
-  std::string path_, why_off_;
+  CacheFolder folder_;
   uint64_t most_;
   std::atomic<int> written_{0};
   std::atomic<bool> told_{false};
