@@ -19,6 +19,7 @@ namespace sy::distributed {
 namespace {
 
 constexpr Milliseconds kDefaultTimeout{300'000};
+constexpr double kMostSeconds = 1e9;  // 30 years
 // How long rank 0 serves its store to others that have not ended.
 constexpr Milliseconds kLinger{1500};
 constexpr const char* kEnded = "ended";
@@ -187,7 +188,7 @@ Milliseconds timeout_of(const InitOptions& options) {
   if (text == nullptr) return kDefaultTimeout;
   char* end = nullptr;
   const double s = std::strtod(text, &end);
-  SY_CHECK(end != text && *end == '\0' && s > 0, Value,
+  SY_CHECK(end != text && *end == '\0' && s > 0 && s <= kMostSeconds, Value,
            "[init] SWITCHYARD_DISTRIBUTED_TIMEOUT: expected seconds, got '{}'",
            text);
   return Milliseconds(static_cast<int64_t>(s * 1000));

@@ -292,6 +292,17 @@ TEST(Start, NumbersThatCannotBe) {
   expect_error(word, "[init] WORLD_SIZE: expected a number of ranks");
 }
 
+TEST(Start, TimeoutsThatAreNone) {
+  for (const char* const text : {"inf", "nan", "1e300", "0", "-1", "soon"}) {
+    Process p("Short", with(torchrun(0, 2, 1000),
+                            {{"SWITCHYARD_DISTRIBUTED_TIMEOUT", text}}));
+    expect_error(p,
+                 "[init] SWITCHYARD_DISTRIBUTED_TIMEOUT: expected seconds, "
+                 "got '" +
+                     std::string(text) + "'");
+  }
+}
+
 TEST(Start, AnAddressAtWhichNobodyIs) {
   const uint16_t port = free_port();
   Process p("Short", with(torchrun(1, 2, port),
