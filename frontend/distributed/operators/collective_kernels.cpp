@@ -21,7 +21,6 @@ using distributed::group_for;
 using distributed::kAsync;
 using distributed::named;
 using distributed::pending_result;
-using distributed::ProcessGroup;
 using distributed::reduce_op_of;
 using distributed::ReduceOp;
 using distributed::Work;
