@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "c10/error.h"
+#include "frontend/distributed/group/abandoned.h"
 #include "frontend/distributed/group/collective_op.h"
 #include "frontend/distributed/group/presence.h"
 #include "frontend/distributed/group/state.h"
@@ -44,7 +45,7 @@ Context::Context(const InitOptions& options)
     s.groups["world"] = s.world;
   } catch (...) {
     // The engine may still be in it.
-    (void)s.base.release();
+    keep_for_ever(s.base.release());
     linger(s, false);
     throw;
   }
@@ -163,7 +164,7 @@ void Context::destroy(bool clean) noexcept {
     if (clean) {
       s.base.reset();
     } else {
-      (void)s.base.release();
+      keep_for_ever(s.base.release());
     }
     s.host.reset();
     s.engine->shutdown(clean);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "c10/error.h"
+#include "frontend/distributed/group/abandoned.h"
 #include "frontend/distributed/group/reduce.h"
 
 namespace sy::distributed {
@@ -127,9 +128,9 @@ void CollectiveOp::abandon() noexcept {
   if (data_ == nullptr) return;
   data_->abandon();
   // The engine may still use the tensors and what the phase holds.
-  (void)data_.release();
+  keep_for_ever(data_.release());
   try {
-    (void)new std::vector<Tensor>(keep);
+    keep_for_ever(new std::vector<Tensor>(keep));
   } catch (...) {
     std::abort();
   }

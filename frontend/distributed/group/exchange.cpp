@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "c10/error.h"
+#include "frontend/distributed/group/abandoned.h"
 
 namespace sy::distributed {
 
@@ -128,7 +129,7 @@ void Exchange::abandon() noexcept {
   if (requests_.empty()) return;
   requests_.clear();
   // The engine may still write there.
-  (void)least_.release();
+  keep_for_ever(least_.release());
 }
 
 }  // namespace sy::distributed

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "c10/error.h"
+#include "frontend/distributed/group/abandoned.h"
 #include "frontend/distributed/group/call.h"
 
 namespace sy::distributed {
@@ -239,8 +240,8 @@ bool HostCommunicator::test(void* request, size_t* received) {
 }
 
 void HostCommunicator::abandon(void* request) noexcept {
-  // Messages still use what it holds. Leaked, as the caller's memory is.
-  (void)request;
+  // Messages still use what it holds.
+  keep_for_ever(request);
 }
 
 Communicator* HostCommunicator::split(const int* ranks, int n, int tag) {

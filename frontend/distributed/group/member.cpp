@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "c10/error.h"
+#include "frontend/distributed/group/abandoned.h"
 #include "frontend/distributed/group/state.h"
 #include "frontend/distributed/group/watched.h"
 
@@ -89,9 +90,9 @@ void Member::disconnect(bool clean) noexcept {
     data_.reset();
     device_data_.reset();
   } else {
-    (void)control_.release();
-    (void)data_.release();
-    (void)device_data_.release();
+    for (auto* c : {&control_, &data_, &device_data_}) {
+      keep_for_ever(c->release());
+    }
   }
 }
 
@@ -236,7 +237,7 @@ void Member::fail(std::exception_ptr error) noexcept {
   for (const auto& op : std::exchange(beside_, {})) op->end(error);
   // The engine may still write there.
   for (auto* list : {&outgoing, &incoming}) {
-    for (std::unique_ptr<char[]>& b : *list) (void)b.release();
+    for (std::unique_ptr<char[]>& b : *list) keep_for_ever(b.release());
     list->clear();
   }
 }

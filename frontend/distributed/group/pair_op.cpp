@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "c10/error.h"
+#include "frontend/distributed/group/abandoned.h"
 
 namespace sy::distributed {
 
@@ -147,10 +148,10 @@ void PairOp::abandon() noexcept {
   for (Request& r : requests_) r.abandon();
   requests_.clear();
   // The engine may still use them.
-  (void)out_.release();
-  (void)in_.release();
+  keep_for_ever(out_.release());
+  keep_for_ever(in_.release());
   try {
-    (void)new std::vector<Tensor>(keep);
+    keep_for_ever(new std::vector<Tensor>(keep));
   } catch (...) {
     std::abort();
   }

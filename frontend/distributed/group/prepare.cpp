@@ -91,22 +91,14 @@ Part Prepared::read(const Tensor& t, const char* argument) {
 }
 
 Part Prepared::write(const Tensor& t, const char* argument) {
-  check(t, argument);
-  assert_no_internal_overlap(op_, argument, t);
-  if (!moves(t, argument)) return memory(t);
-  t.impl()->bump_version(nullptr);
-  if (is_direct(t)) {
-    written_.push_back(t);
-    return memory(t);
-  }
-  const Below below;
-  const Tensor copy = room_for(t, {t.sizes().begin(), t.sizes().end()});
-  back_.emplace_back(t, copy);
-  written_.push_back(copy);
-  return memory(copy);
+  return changed(t, argument, false);
 }
 
 Part Prepared::update(const Tensor& t, const char* argument) {
+  return changed(t, argument, true);
+}
+
+Part Prepared::changed(const Tensor& t, const char* argument, bool reads) {
   check(t, argument);
   assert_no_internal_overlap(op_, argument, t);
   if (!moves(t, argument)) return memory(t);
@@ -116,7 +108,8 @@ Part Prepared::update(const Tensor& t, const char* argument) {
     return memory(t);
   }
   const Below below;
-  const Tensor copy = beside(t);
+  const Tensor copy =
+      reads ? beside(t) : room_for(t, {t.sizes().begin(), t.sizes().end()});
   back_.emplace_back(t, copy);
   written_.push_back(copy);
   return memory(copy);

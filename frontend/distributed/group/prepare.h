@@ -46,6 +46,7 @@ class Prepared {
   // Whether the device's engine moves it, if that is to.
   bool moves(const Tensor& t, const char* argument);
   Part memory(const Tensor& t);
+  Part changed(const Tensor& t, const char* argument, bool reads);
   void record(Operation& op) const;
   Tensor beside(const Tensor& t) const;  // contiguous, with its elements
   Tensor room_for(const Tensor& t, std::vector<int64_t> sizes) const;

@@ -67,6 +67,16 @@ struct Comm {
   std::unique_ptr<Communicator> ranks;
 };
 
+// Until the process ends: an engine destroys no stream, and streams may have
+// tasks of a communicator that was aborted.
+template <class T>
+T* kept(std::unique_ptr<T> made) {
+  static std::mutex own;
+  static auto& all = *new std::vector<std::unique_ptr<T>>;
+  const std::lock_guard lock(own);
+  return all.emplace_back(std::move(made)).get();
+}
+
 struct Part {
   Comm* comm;
   Stream* stream;
@@ -178,7 +188,7 @@ FAKE int ncclCommInitRankConfig(Comm** comm, int size, Id id, int rank,
   if (world.threads == nullptr) {
     world.threads = std::make_unique<ThreadWorld>(size);
   }
-  *comm = new Comm;
+  *comm = kept(std::make_unique<Comm>());
   (*comm)->world = &world;
   (*comm)->size = size;
   (*comm)->ranks.reset(world.threads->engine(rank).connect(rank, size));
@@ -187,7 +197,7 @@ FAKE int ncclCommInitRankConfig(Comm** comm, int size, Id id, int rank,
   return kProgress;
 }
 FAKE int ncclCommAbort(Comm* comm) {
-  comm->failed = "aborted";  // streams may have tasks that use it
+  comm->failed = "aborted";
   return kOk;
 }
 FAKE int ncclCommGetAsyncError(Comm* comm, int* state) {
@@ -259,7 +269,7 @@ FAKE int cudaSetDevice(int device) {
   return kOk;
 }
 FAKE int cudaStreamCreateWithFlags(Stream** stream, unsigned) {
-  *stream = new Stream;
+  *stream = kept(std::make_unique<Stream>());
   return kOk;
 }
 FAKE int cudaEventCreateWithFlags(Event** event, unsigned) {
