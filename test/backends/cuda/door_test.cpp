@@ -34,7 +34,8 @@ TEST(Door, SaysWhyThereIsNone) {
   constexpr const char* kText =
       "there is no 'cuda' device in this machine: [cuda] there is no driver: ";
   SY_EXPECT_ERROR(cuda::synchronize(), ValueError, kText);
-  SY_EXPECT_ERROR(ones({2}).cuda(), ValueError, kText);
+  const Tensor on_cpu(make_tensor({2}, kByte, Device(kCPU)));
+  SY_EXPECT_ERROR(on_cpu.cuda(), ValueError, kText);
 }
 
 TEST(Door, TellsOfMemory) {
