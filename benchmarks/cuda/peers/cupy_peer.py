@@ -3,49 +3,14 @@
 Usage: cupy_peer.py [--smoke]
 """
 
-import statistics
-import sys
-import time
-
 import cupy
 
-SMOKE = "--smoke" in sys.argv
+from clock import SMOKE, Clock, report
+
 SIDE, SORTED = (64, 512) if SMOKE else (8192, 16 << 20)
-wait = cupy.cuda.Device(0).synchronize
-
-
-def report(name, nanoseconds):
-    print(f"{name}\t{nanoseconds:.1f}", flush=True)
-
-
-def host_time(f):
-    calls, batches = (5, 2) if SMOKE else (400, 30)
-    times = []
-    for _ in range(batches + 1):
-        wait()
-        begin = time.perf_counter_ns()
-        for _ in range(calls):
-            f()
-        times.append((time.perf_counter_ns() - begin) / calls)
-    wait()
-    return statistics.median(times[1:])
-
-
-def device_time(f):
-    turns, calls = (1, 1) if SMOKE else (9, 5)
-    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-    for _ in range(3):
-        f()
-    times = []
-    for _ in range(turns):
-        wait()
-        begin.record()
-        for _ in range(calls):
-            f()
-        end.record()
-        wait()
-        times.append(cupy.cuda.get_elapsed_time(begin, end) * 1e6 / calls)
-    return statistics.median(times)
+clock = Clock(cupy.cuda.Device(0).synchronize, cupy.cuda.Event,
+              cupy.cuda.get_elapsed_time)
+host_time, device_time = clock.host_time, clock.device_time
 
 
 def main():

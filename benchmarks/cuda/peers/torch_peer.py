@@ -3,52 +3,18 @@
 Usage: torch_peer.py [--smoke]
 """
 
-import statistics
-import sys
-import time
-
 import torch
 import torch.nn.functional as F
 
-SMOKE = "--smoke" in sys.argv
+from clock import SMOKE, Clock, report
+
 DEVICE = "cuda:0"
 SIDE, ROWS, SORTED = (64, 8, 512) if SMOKE else (8192, 4096, 16 << 20)
 COLUMNS = [32, 64] if SMOKE else [1024, 4096, 8192, 32768]
-wait = torch.cuda.synchronize
-
-
-def report(name, nanoseconds):
-    print(f"{name}\t{nanoseconds:.1f}", flush=True)
-
-
-def host_time(f):
-    calls, batches = (5, 2) if SMOKE else (400, 30)
-    times = []
-    for _ in range(batches + 1):
-        wait()
-        begin = time.perf_counter_ns()
-        for _ in range(calls):
-            f()
-        times.append((time.perf_counter_ns() - begin) / calls)
-    wait()
-    return statistics.median(times[1:])
-
-
-def device_time(f):
-    turns, calls = (1, 1) if SMOKE else (9, 5)
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    for _ in range(3):
-        f()
-    times = []
-    for _ in range(turns):
-        wait()
-        begin.record()
-        for _ in range(calls):
-            f()
-        end.record()
-        wait()
-        times.append(begin.elapsed_time(end) * 1e6 / calls)
-    return statistics.median(times)
+clock = Clock(torch.cuda.synchronize,
+              lambda: torch.cuda.Event(enable_timing=True),
+              lambda begin, end: begin.elapsed_time(end))
+host_time, device_time = clock.host_time, clock.device_time
 
 
 def on_host():
