@@ -26,4 +26,16 @@ inline int taken(cudaError_t e) {
   return e;
 }
 
+// sort(a key) for keys of that many bits.
+template <class F>
+int for_key_bits(int key_bits, const F& sort) {
+  switch (key_bits) {
+    case 8: return sort(uint8_t{});
+    case 16: return sort(uint16_t{});
+    case 32: return sort(uint32_t{});
+    case 64: return sort(uint64_t{});
+    default: return cudaErrorInvalidValue;
+  }
+}
+
 }  // namespace sy::cuda::cub_library

@@ -28,17 +28,10 @@ int sort_keys_of(void* room, size_t* room_bytes, int bits, void* keys[2],
 int sort_pairs(void* room, size_t* room_bytes, int key_bits, int bits,
                void* keys[2], void* places[2], int64_t n, void* stream) {
   const auto s = static_cast<cudaStream_t>(stream);
-  const auto sort = [&](auto key) {
+  return for_key_bits(key_bits, [&](auto key) {
     return sort_keys_of<decltype(key)>(room, room_bytes, bits, keys, places, n,
                                        s);
-  };
-  switch (key_bits) {
-    case 8: return sort(uint8_t{});
-    case 16: return sort(uint16_t{});
-    case 32: return sort(uint32_t{});
-    case 64: return sort(uint64_t{});
-    default: return cudaErrorInvalidValue;
-  }
+  });
 }
 
 }  // namespace sy::cuda::cub_library

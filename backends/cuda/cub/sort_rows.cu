@@ -66,17 +66,10 @@ int sort_rows(void* room, size_t* room_bytes, int key_bits, void* keys[2],
               void* places[2], int64_t rows, int64_t n, void* stream) {
   if (n < 1 || n > INT32_MAX) return cudaErrorInvalidValue;
   const auto s = static_cast<cudaStream_t>(stream);
-  const auto sort = [&](auto key) {
+  return for_key_bits(key_bits, [&](auto key) {
     return sort_keys_of<decltype(key)>(room, room_bytes, keys, places, rows, n,
                                        s);
-  };
-  switch (key_bits) {
-    case 8: return sort(uint8_t{});
-    case 16: return sort(uint16_t{});
-    case 32: return sort(uint32_t{});
-    case 64: return sort(uint64_t{});
-    default: return cudaErrorInvalidValue;
-  }
+  });
 }
 
 }  // namespace sy::cuda::cub_library

@@ -272,10 +272,6 @@ void run_piece(PointwiseCall& call, const Places& s) {
   interpret(call, {s.n, s.dims, s.sizes, strides});
 }
 
-}  // namespace
-
-namespace {
-
 // How many elements come before the first at which all operands that are not
 // `fixed` are aligned for packs of `width`: 0 for most calls; -1 if there is
 // none.
