@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import cuda_machine
 
@@ -56,15 +57,15 @@ def read(text):
     return figures
 
 
-def output_of(words, variables):
+def output_of(words, variables, seconds):
     """What it prints, and "" or how it failed."""
     name = " ".join(os.path.basename(w) for w in words)
     try:
         run = subprocess.run(words, env=variables, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True,
-                             errors="replace", check=False, timeout=SECONDS)
+                             errors="replace", check=False, timeout=seconds)
     except subprocess.TimeoutExpired as late:
-        return (late.stdout or b"").decode(), f"{name}: over {SECONDS} s"
+        return (late.stdout or b"").decode(), f"{name}: over {seconds:.0f} s"
     if run.returncode == 0:
         return run.stdout, ""
     said = run.stderr.strip()[-600:]
@@ -81,10 +82,14 @@ class Side:
         self.rounds = []
         self.failures = []
 
-    def run(self, smoke):
+    def run(self, smoke, left_of=lambda seconds: seconds):
         figures, left = {}, []
         for words, variables in self.commands:
-            text, failure = output_of(words + ["--smoke"] * smoke, variables)
+            seconds = left_of(SECONDS)
+            if seconds <= 0:
+                break
+            text, failure = output_of(words + ["--smoke"] * smoke, variables,
+                                      seconds)
             figures.update(read(text))  # what came before a failure, too
             if failure:
                 self.failures.append(failure)
@@ -200,7 +205,7 @@ def line_of(row, peers):
     return f"{text}  {row['goal']:28} {met}".rstrip()
 
 
-def measure(options, built, folder):
+def measure(options, built, folder, about):
     side = ours(built, folder)
     peers = {}
     for peer in ([] if options.alone else
@@ -210,12 +215,37 @@ def measure(options, built, folder):
             print(peer)
         else:
             peers[peer.name] = peer
+    end = time.monotonic() + 60 * (options.minutes or 1e6)
+
+    def left_of(seconds):
+        return min(seconds, end - time.monotonic())
+
     for turn in range(options.rounds):
         for each in [side, *peers.values()]:
-            each.run(options.smoke)
+            if left_of(1) < 1:
+                print(f"round {turn + 1} of {options.rounds}: {each.name}: no "
+                      "time left", flush=True)
+                continue
+            each.run(options.smoke, left_of)
             print(f"round {turn + 1} of {options.rounds}: {each.name}",
                   flush=True)
+            if options.json:  # a run may be stopped at any moment
+                write(options, about, side, peers,
+                      rows(side, peers, options.filter))
     return side, peers
+
+
+def failures_of(side, peers):
+    return [f for s in [side, *peers.values()] for f in s.failures]
+
+
+def write(options, about, side, peers, table):
+    with open(options.json + ".new", "w", encoding="utf-8") as file:
+        json.dump({"machine": about, "rounds": options.rounds,
+                   "smoke": options.smoke,
+                   "failures": failures_of(side, peers),
+                   "figures": list(table)}, file, indent=1)
+    os.replace(options.json + ".new", options.json)
 
 
 def main():
@@ -226,6 +256,7 @@ def main():
     parser.add_argument("--json", help="write the figures there")
     parser.add_argument("--filter", default="", help="names, as an expression")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--minutes", type=float, help="all that it may take")
     parser.add_argument("--alone", action="store_true",
                         help="nothing beside ours")
     parser.add_argument("--smoke", action="store_true",
@@ -238,7 +269,7 @@ def main():
         return 0
     print(*about, sep="\n")
     with tempfile.TemporaryDirectory() as folder:
-        side, peers = measure(options, built, folder)
+        side, peers = measure(options, built, folder, about)
     header = f"{'':20} {'ours':>9} {'share':>6}"
     for peer in peers:
         header += f" {peer:>9} {'ratio':>6}"
@@ -246,12 +277,9 @@ def main():
     table = [*rows(side, peers, options.filter), library(built)]
     for row in table:
         print(line_of(row, peers))
-    failures = [f for s in [side, *peers.values()] for f in s.failures]
+    failures = failures_of(side, peers)
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"machine": about, "rounds": options.rounds,
-                       "smoke": options.smoke, "failures": failures,
-                       "figures": table}, file, indent=1)
+        write(options, about, side, peers, table)
     goals = [row["met"] for row in table if row["met"] is not None]
     print(f"{sum(goals)} of {len(goals)} goals met")
     for failure in failures:

@@ -48,7 +48,7 @@ done
 for path in examples/digits/data/digits.csv \
   examples/{convnet,transformer}/reference.safetensors \
   backends/cuda/bake/instances.txt benchmarks/cuda/peers/* \
-  tools/{cuda_machine,test_cuda,bench_cuda}.py; do
+  tools/{cuda_machine,cuda_report,test_cuda,bench_cuda}.py; do
   copy 644 "$path" "$path"
 done
 cp -r --parents test/backends/cuda/testdata "$folder"
