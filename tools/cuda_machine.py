@@ -50,8 +50,9 @@ class Built:
             "SWITCHYARD_PLUGINS": self.libraries,
             "SWITCHYARD_LAPACK": self.library("lapack"),
             "SWITCHYARD_ONEDNN": self.library("onednn"),
-            "SWITCHYARD_JIT_LIBRARY": self.library("jit"),
         }
+        if os.path.exists(self.library("jit")):
+            variables["SWITCHYARD_JIT_LIBRARY"] = self.library("jit")
         if self.pack() is not None:
             variables["SWITCHYARD_CUDA_PACK"] = self.pack()
         if self.cub() is not None:  # programs that have the backend inside
