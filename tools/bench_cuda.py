@@ -1,4 +1,4 @@
-"""Runs benchmarks/cuda on the GPU beside PyTorch, CuPy and CUB, as far as the
+"""Runs benchmarks/cuda on the GPU beside PyTorch, CuPy, CUB and cuBLASLt, as far as the
 machine has them: ./sy bench --cuda, or bench_cuda.py in a folder that
 cuda_bundle.sh made.
 
@@ -31,8 +31,11 @@ OF_CUB = {"sort_f32": 0.98, "cumsum_f32": 0.98}
 # Nanoseconds, at most.
 TIMES = {"own_add": 350, "empty": 80, "first_pointwise": 100e3,
          "first_reduction": 100e3, "first_other": 100e3}
+TIMES["submit_mm_64"] = 4e3
+OF_BLAS = 0.99        # the time of cuBLASLt's fastest way / ours, at least
 OVER_BARE = TIMES["own_add"]  # that submitting may take beyond the launch
 OF_TORCH = 0.5        # of its time to submit, at most
+OF_TORCH_STEP = 0.8   # of its time for a step of training, at most
 LIBRARY_MB = 15
 SECONDS = 240         # of one program in one round
 
@@ -125,6 +128,8 @@ def ours(built, folder):
     fresh = built.environment(SWITCHYARD_CUDA_CACHE="")
     return Side("ours", [([program, "host"], steady),
                          ([program, "device"], steady),
+                         ([program, "products"], steady),
+                         ([program, "steps"], steady),
                          ([program, "first"], fresh)])
 
 
@@ -135,18 +140,21 @@ def python_peer(module, file):
     return Side(module, [(words, dict(os.environ))])
 
 
-def cub_peer(folder):
+def compiled_peer(name, folder, *flags):
+    """NAME_peer.cu, if nvcc compiles it here."""
     nvcc = cuda_machine.toolkit_program("nvcc")
     if nvcc is None:
-        return "no nvcc here for CUB"
-    program = os.path.join(folder, "cub_peer")
+        return f"no nvcc here for {name}"
+    program = os.path.join(folder, name + "_peer")
     build = subprocess.run(
         [nvcc, "-O3", "-std=c++17", "-arch=native", "-o", program,
-         os.path.join(PEERS, "cub_peer.cu")], stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, check=False)
+         os.path.join(PEERS, name + "_peer.cu"), *flags],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False)
     if build.returncode != 0:
-        return f"CUB does not compile here: {build.stdout.strip()[-300:]}"
-    return Side("cub", [([program], dict(os.environ))])
+        return (f"{name} does not compile here: "
+                f"{build.stdout.strip()[-300:]}")
+    return Side(name, [([program], dict(os.environ))])
 
 
 def goal_of(name, side, peers):
@@ -163,6 +171,14 @@ def goal_of(name, side, peers):
     if name in OF_CUB and "cub" in peers:
         ratio = peers["cub"].ns(name) / ns
         return f"CUB / ours >= {OF_CUB[name]}", ratio >= OF_CUB[name]
+    if name.startswith("step_") and "torch" in peers and (
+            peers["torch"].ns(name)):
+        met = ns <= OF_TORCH_STEP * peers["torch"].ns(name)
+        return f"<= {OF_TORCH_STEP} of torch", met
+    if name.startswith("mm_") and not name.endswith("_own") and (
+            "blas" in peers and peers["blas"].ns(name)):
+        ratio = peers["blas"].ns(name) / ns
+        return f"cuBLASLt / ours >= {OF_BLAS}", ratio >= OF_BLAS
     for begin, least in SHARES:
         if name.startswith(begin) and share is not None:
             return f">= {least} %", share >= least
@@ -210,7 +226,9 @@ def measure(options, built, folder, about):
     peers = {}
     for peer in ([] if options.alone else
                  [python_peer("torch", "torch_peer.py"),
-                  python_peer("cupy", "cupy_peer.py"), cub_peer(folder)]):
+                  python_peer("cupy", "cupy_peer.py"),
+                  compiled_peer("cub", folder),
+                  compiled_peer("blas", folder, "-lcublasLt")]):
         if isinstance(peer, str):
             print(peer)
         else:

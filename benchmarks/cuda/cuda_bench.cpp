@@ -8,11 +8,12 @@
 
 // What the device cuda takes, one round:
 //
-//   cuda_bench [--smoke] host | first | device
+//   cuda_bench [--smoke] host|first|device|products|steps
 //
 // host: what submitting costs; first: first calls of operators; device: what
-// kernels take. tools/bench_cuda.py starts it, in turns with peers/, and makes
-// a table. The backend is linked, so that its own kernels can be launched bare.
+// kernels take; products: of matrices; steps: of training. tools/bench_cuda.py
+// starts it, in turns with peers/, and makes a table. The backend is linked, so
+// that its own kernels can be launched bare.
 
 namespace bench {
 
@@ -103,9 +104,13 @@ int main(int argc, char** argv) try {
     if (word == "host") part = bench::run_host;
     if (word == "first") part = bench::run_first;
     if (word == "device") part = bench::run_device;
+    if (word == "products") part = bench::run_products;
+    if (word == "steps") part = bench::run_steps;
   }
   if (part == nullptr) {
-    std::fprintf(stderr, "usage: cuda_bench [--smoke] host|first|device\n");
+    std::fprintf(
+        stderr,
+        "usage: cuda_bench [--smoke] host|first|device|products|steps\n");
     return 2;
   }
   sy::init();

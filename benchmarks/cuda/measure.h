@@ -44,8 +44,10 @@ double device_time(const Options& o, const std::function<void()>& f);
 
 // ---- the parts
 
-void run_host(const Options& o);    // host.cpp
-void run_first(const Options& o);   // first.cpp
-void run_device(const Options& o);  // device.cpp
+void run_host(const Options& o);      // host.cpp
+void run_first(const Options& o);     // first.cpp
+void run_device(const Options& o);    // device.cpp
+void run_steps(const Options& o);     // steps.cpp
+void run_products(const Options& o);  // products.cpp
 
 }  // namespace bench

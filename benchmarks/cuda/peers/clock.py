@@ -48,3 +48,17 @@ class Clock:
             self.wait()
             times.append(self.elapsed(begin, end) * 1e6 / calls)
         return statistics.median(times)
+
+    def step_time(self, f):
+        steps, turns, first = (1, 1, 1) if SMOKE else (20, 5, 5)
+        for _ in range(first):
+            f()
+        times = []
+        for _ in range(turns):
+            self.wait()
+            begin = time.perf_counter_ns()
+            for _ in range(steps):
+                f()
+            self.wait()
+            times.append((time.perf_counter_ns() - begin) / steps)
+        return statistics.median(times)

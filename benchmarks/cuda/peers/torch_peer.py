@@ -50,6 +50,80 @@ def rows(n):
            device_time(lambda: F.layer_norm(x, (n,), weight, bias)))
 
 
+def products():
+    sizes = [16, 64] if SMOKE else [64, 256, 512, 1024, 2048, 4096, 8192]
+    a, b = (torch.rand(64, 64, device=DEVICE) for _ in range(2))
+    report("submit_mm_64", host_time(lambda: torch.mm(a, b)))
+    for name, dtype in {"f32": torch.float32, "tf32": torch.float32,
+                        "f16": torch.float16, "bf16": torch.bfloat16}.items():
+        torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
+        for n in sizes:
+            a, b = (torch.rand(n, n, device=DEVICE).to(dtype)
+                    for _ in range(2))
+            report(f"mm_{name}_{n}", device_time(lambda: torch.mm(a, b)))
+
+
+class Block(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.before = torch.nn.LayerNorm(width)
+        self.into = torch.nn.Linear(width, 3 * width)
+        self.out = torch.nn.Linear(width, width)
+        self.between = torch.nn.LayerNorm(width)
+        self.up = torch.nn.Linear(width, 4 * width)
+        self.down = torch.nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        n, length, width = x.shape
+        q, k, v = self.into(self.before(x)).view(
+            n, length, 3, width // 64, 64).permute(2, 0, 3, 1, 4)
+        a = F.scaled_dot_product_attention(q, k, v)
+        y = x + self.out(a.transpose(1, 2).reshape(n, length, width))
+        return y + self.down(F.gelu(self.up(self.between(y))))
+
+
+def train(name, model, x, y):
+    model.to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), 1e-4, momentum=0.9)
+
+    def step():
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    report(name, clock.step_time(step))
+
+
+def train_transformer(name, batch, length, width, blocks):
+    model = torch.nn.Sequential(*(Block(width) for _ in range(blocks)),
+                                torch.nn.Linear(width, 64),
+                                torch.nn.Flatten(0, 1))
+    train(name, model, torch.randn(batch, length, width, device=DEVICE),
+          torch.randint(64, (batch * length,), device=DEVICE))
+
+
+def steps():
+    nn = torch.nn
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    if SMOKE:
+        train_transformer("step_transformer_256", 1, 4, 64, 1)
+    else:
+        train_transformer("step_transformer_256", 8, 128, 256, 4)
+        train_transformer("step_transformer_1024", 16, 512, 1024, 4)
+    images, side = (1, 8) if SMOKE else (32, 32)
+    layers = []
+    for i, (a, b) in enumerate([(3, 32), (32, 64), (64, 128)]):
+        layers += [nn.Conv2d(a, b, 3, padding=1, bias=False),
+                   nn.BatchNorm2d(b), nn.ReLU()]
+        layers += [nn.MaxPool2d(2)] if i < 2 else [nn.AdaptiveAvgPool2d(1)]
+    train("step_convnet",
+          nn.Sequential(*layers, nn.Flatten(), nn.Linear(128, 10)),
+          torch.randn(images, 3, side, side, device=DEVICE),
+          torch.randint(10, (images,), device=DEVICE))
+
+
 def main():
     on_host()
     elements(torch.float32, "f32")
@@ -60,6 +134,9 @@ def main():
     report("sort_f32", device_time(lambda: keys.sort(0)))
     x = torch.rand(SIDE * SIDE, device=DEVICE)
     report("cumsum_f32", device_time(lambda: x.cumsum(0)))
+    products()
+    with torch.enable_grad():
+        steps()
 
 
 if __name__ == "__main__":
