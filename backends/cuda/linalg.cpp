@@ -2,14 +2,17 @@
 
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
+#include "backends/cuda/blas/product.h"
 #include "backends/cuda/print/body.h"
+#include "backends/cuda/product.h"
 #include "backends/cuda/product_cut.h"
 #include "backends/cuda/runtime/launch.h"
 #include "cuda_kernels.h"
 
-// Products of matrices by our own kernels: float32 and narrower floats add in
-// float32, float64 in float64, integers wrap around, and bool is "any of both".
-// Matrices are read at the strides that they have.
+// Products of matrices by cuBLASLt, where it is and does them better (blas/),
+// or else by our own kernels: float32 and narrower floats add in float32,
+// float64 in float64, integers wrap around, and bool is "any of both". Matrices
+// are read at the strides that they have.
 
 namespace sy::cuda {
 
@@ -54,25 +57,6 @@ ProductPlan whole_plan(int64_t groups, int64_t m, int64_t n, int64_t k) {
   return plan;
 }
 
-// `t` as a batch of matrices.
-MatrixOperand operand(const Tensor& t, int64_t group, int64_t row,
-                      int64_t column) {
-  return {t.raw_data(), group, row, column};
-}
-MatrixOperand operand(const Tensor& t) {
-  const IntArrayRef s = t.strides();
-  return t.dim() == 3 ? operand(t, s[0], s[1], s[2])
-                      : operand(t, 0, s[0], s[1]);
-}
-
-struct Product {
-  const Tensor &left, &right;  // what a and b are of
-  MatrixOperand a, b;
-  int64_t groups, m, n, k;
-  Tensor added;  // of the sizes of the result, or undefined
-  Scalar alpha = Scalar(1), beta = Scalar(0);
-};
-
 bool is_thin(const Product& p) {
   const bool rows = p.a.column == 1 || p.k == 1;
   const bool columns = p.b.row == 1 || p.k == 1;
@@ -85,6 +69,7 @@ void multiply(const Product& given, const Tensor& out) {
   const Tensor& like = given.left;
   const int device = like.device().index();
   const bool thin = is_thin(given);
+  if (!thin && blas::multiply(given, out)) return;
   const ProductPlan plan =
       thin ? plan_lines(like, given.groups, given.m, given.n, given.k)
            : plan_tiles(like, given.groups, given.m, given.n, given.k);

@@ -90,6 +90,17 @@ inline void empty_cache() {
   }
 }
 
+// ---- numbers ----
+
+// Whether products of float32 may be made by TF32, which keeps 10 bits of each
+// operand's mantissa and is several times faster. Off at first. Of the process.
+inline void set_allow_tf32(bool allow) {
+  typed_operator<void(bool)>("cuda::set_allow_tf32").call(allow);
+}
+inline bool allow_tf32() {
+  return typed_operator<bool()>("cuda::allow_tf32").call();
+}
+
 // ---- kernels of your own ----
 
 // The thread's stream as CUDA's own type, a cudaStream_t or CUstream; its

@@ -2,6 +2,7 @@
 #include <exception>
 #include <string>
 
+#include "backends/cuda/blas/library.h"
 #include "backends/cuda/compile/cache.h"
 #include "backends/cuda/compile/nvrtc.h"
 #include "backends/cuda/compile/pack.h"
@@ -81,6 +82,7 @@ extern "C" SY_API void switchyard_doctor(Say say, void* to) {
     }
     say(to, cache_line().c_str());
     say(to, cub::describe().c_str());
+    say(to, blas::describe().c_str());
   } catch (const std::exception& e) {
     say(to, e.what());
   }

@@ -3,18 +3,13 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
 
-#include "backends/cuda/copy.h"
 #include "backends/cuda/driver/library.h"
 #include "backends/cuda/runtime/device_state.h"
-#include "backends/cuda/runtime/stream.h"
-#include "c10/dispatcher.h"
 #include "c10/error.h"
-#include "c10/stream.h"
 
 namespace sy::cuda::cub {
 
@@ -48,17 +43,6 @@ std::string own_folder() {
   return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
 }
 
-// The CUDA runtime that is linked into the library asks the driver for its
-// functions by a table that drivers of others do not have.
-bool runtime_knows_driver() {
-  void* const driver =
-      dlopen(driver::driver_info().path, RTLD_NOW | RTLD_NOLOAD);
-  if (driver == nullptr) return false;
-  const bool knows = dlsym(driver, "cuGetExportTable") != nullptr;
-  dlclose(driver);
-  return knows;
-}
-
 driver::Library open_file(std::string* why) {
   const char* const named = std::getenv(kVariable);
   const std::string given = named == nullptr ? "" : named;
@@ -72,7 +56,7 @@ driver::Library open_file(std::string* why) {
     *why = str("there is no {}: the library was built without nvcc", path);
     return {};
   }
-  if (!runtime_knows_driver()) {
+  if (!driver::serves_libraries()) {
     *why = str("the driver {} is none that CUDA's runtime can use",
                driver::driver_info().path);
     return {};
@@ -145,36 +129,12 @@ void give_up(int device, int error) noexcept {
   opened.load()->errors[device].store(error, std::memory_order_relaxed);
 }
 
-Tensor room_of(int device, size_t bytes) {
-  const auto index = static_cast<int8_t>(device);
-  return empty_on(Device(kCUDA, index),
-                  std::max<int64_t>(1, static_cast<int64_t>(bytes)), kByte);
-}
-
-void enqueue(int device, const char* what, Call call, const void* argument,
-             const TensorBase& room,
-             std::initializer_list<const TensorBase*> tensors) {
-  DeviceState& d = device_state(device);
-  // CUDA's runtime goes by the thread's context.
-  enter_device(d);
-  StreamState& s = current_stream_state(d);
-  driver::Result r = driver::kSuccess;
-  const uint64_t ticket =
-      s.enqueue(what, /*lasting=*/true, &r, [&](driver::Stream stream) {
-        return static_cast<driver::Result>(call(argument, stream));
-      });
-  // The runtime's numbers of faults are the driver's.
-  if (driver::is_fault(r)) check(d, r, what);
-  SY_CHECK(r == driver::kSuccess, Error, "[{}] {} did not start: {}",
-           running_operator_name(), what,
-           use()->table->error_text(static_cast<int>(r)));
+void enqueue(int device, const char* what, LibraryCall call,
+             const void* argument, const TensorBase& room,
+             ArrayRef<const TensorBase*> tensors) {
+  const LibraryWork work = {what, use()->table->error_text, /*lasting=*/true};
+  enqueue_library(device, work, call, argument, room, tensors);
   call_count.fetch_add(1, std::memory_order_relaxed);
-  const auto note = [&](const TensorBase& t) {
-    if (!t.defined() || !t.storage()) return;
-    note_use(*t.storage(), device, s.number(), ticket);
-  };
-  note(room);
-  for (const TensorBase* const t : tensors) note(*t);
 }
 
 std::string describe() {

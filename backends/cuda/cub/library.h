@@ -7,6 +7,7 @@
 
 #include "aten/tensor.h"
 #include "backends/cuda/cub/api.h"
+#include "backends/cuda/runtime/library_work.h"
 
 // libswitchyard_cuda_cub.so (api.h), which is there if the library was built
 // where there is nvcc. $SWITCHYARD_CUDA_CUB: off, or another file. Without it,
@@ -32,13 +33,10 @@ const SwitchyardCub* functions(int device) noexcept;
 
 // Notes that the functions do not work on the device.
 void give_up(int device, int error) noexcept;
-// Puts call(argument, stream) into the thread's stream as one piece of work,
-// which uses the room and the tensors. Throws for what it returns.
-using Call = int (*)(const void* argument, void* stream);
-void enqueue(int device, const char* what, Call call, const void* argument,
-             const TensorBase& room,
-             std::initializer_list<const TensorBase*> tensors);
-Tensor room_of(int device, size_t bytes);
+// enqueue_library() of a call of one of the functions, which is counted.
+void enqueue(int device, const char* what, LibraryCall call,
+             const void* argument, const TensorBase& room,
+             ArrayRef<const TensorBase*> tensors);
 
 // f(room, &bytes, stream) is a call of one of the functions. It is asked for
 // its workspace, gets one, and goes into the thread's stream. False if the

@@ -1,5 +1,7 @@
 #include "backends/cuda/driver/api.h"
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <cstdlib>
 
@@ -126,6 +128,15 @@ DriverInfo driver_info() noexcept {
   if (try_api(nullptr) == nullptr && loaded().path.empty()) return {};
   const Loaded& l = loaded();
   return {l.path.c_str(), l.place.c_str(), l.version};
+}
+
+bool serves_libraries() noexcept {
+  if (try_api(nullptr) == nullptr) return false;
+  void* const library = dlopen(loaded().path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  const bool serves = dlsym(library, "cuGetExportTable") != nullptr;
+  dlclose(library);
+  return serves;
 }
 
 bool is_fault(Result r) noexcept {

@@ -180,6 +180,9 @@ struct DriverInfo {
   int version = 0;
 };
 DriverInfo driver_info() noexcept;
+// Whether NVIDIA's libraries can use it. The CUDA runtime inside them asks the
+// driver for its functions by a table that drivers of others do not have.
+bool serves_libraries() noexcept;
 
 // Throws for anything but kSuccess: OutOfMemoryError for kOutOfMemory, Error
 // for all else: "[cuda] <what>: CUDA_ERROR_…: <text of the driver>". For a
