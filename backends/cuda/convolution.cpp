@@ -1,27 +1,22 @@
 #include <algorithm>
 
 #include "aten/backend/claims.h"
-#include "aten/contract/convolution.h"
 #include "aten/ops/reduction.h"
+#include "backends/cuda/convolution.h"
+#include "backends/cuda/dnn/convolution.h"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/product_cut.h"
 #include "backends/cuda/runtime/launch.h"
 #include "cuda_kernels.h"
 
-// One kernel for each of the three results, at any strides. Sums are made as
-// those of products of matrices are.
+// By cuDNN, or by our own: one kernel for each of the three results, at any
+// strides. Sums are made as those of products of matrices are.
 
 namespace sy::cuda {
 
 namespace {
 
-enum class Result : uint8_t { kY, kX, kWeight };
-
-// x and y as ConvolutionGeometry has them; one of the three tensors is written.
-struct Convolution {
-  ConvolutionGeometry g;
-  Tensor x, w, y, bias;
-};
+using Result = ConvolutionResult;
 
 constexpr int64_t kMostBlocks = 1 << 16;
 
@@ -81,10 +76,8 @@ ConvolutionParams params_of(const Convolution& c) {
 }
 
 void run(const Convolution& c, Result result) {
-  const Tensor& out = result == Result::kY   ? c.y
-                      : result == Result::kX ? c.x
-                                             : c.w;
-  if (out.numel() == 0) return;
+  const Tensor& out = c.made(result);
+  if (out.numel() == 0 || dnn::convolve(c, result)) return;
   const ConvolutionGeometry& g = c.g;
   ConvolutionParams p = params_of(c);
   p.out = out.raw_data();

@@ -7,6 +7,7 @@
 #include "backends/cuda/compile/nvrtc.h"
 #include "backends/cuda/compile/pack.h"
 #include "backends/cuda/cub/library.h"
+#include "backends/cuda/dnn/library.h"
 #include "backends/cuda/driver/api.h"
 #include "backends/cuda/runtime/context.h"
 #include "c10/error.h"
@@ -83,6 +84,7 @@ extern "C" SY_API void switchyard_doctor(Say say, void* to) {
     say(to, cache_line().c_str());
     say(to, cub::describe().c_str());
     say(to, blas::describe().c_str());
+    say(to, dnn::describe().c_str());
   } catch (const std::exception& e) {
     say(to, e.what());
   }

@@ -3,7 +3,7 @@
 Usage: toolkit_test.py NVCC ROOT    exit 1 if a declaration differs
 
 The library is built without a toolkit, so it declares what it uses of the
-driver, NVRTC, cuBLASLt, the CUDA runtime and NCCL itself. Where there is a toolkit, a
+driver, NVRTC, cuBLASLt, cuDNN, the CUDA runtime and NCCL itself. Where there is a toolkit, a
 C++ file is made that compares each function, argument by argument, and each
 struct and number; and the toolkit's libraries must have every symbol.
 """
@@ -24,6 +24,8 @@ LISTS = [
      "nvrtc", "libnvrtc.so*"),
     ("backends/cuda/blas/api.h", "SY_CUDA_BLAS_FUNCTIONS", "cublasLt.h",
      "sy::cuda::blas", "libcublasLt.so*"),
+    ("backends/cuda/dnn/api.h", "SY_CUDA_DNN_FUNCTIONS", "cudnn_graph.h",
+     "sy::cuda::dnn", "libcudnn.so*"),
     ("frontend/distributed/nccl/api.h", "SY_CUDA_FUNCTIONS",
      "cuda_runtime_api.h", "sy::distributed::nccl", "libcudart.so*"),
     ("frontend/distributed/nccl/api.h", "SY_NCCL_FUNCTIONS", "nccl.h",

@@ -1,13 +1,9 @@
-#include <dlfcn.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <string>
 
-#include "test/backends/cuda/fake/fake_cuda_control.h"
+#include "test/backends/cuda/fake/numbers.h"
 
 // A double of libcublasLt.so.13, by the C interface of NVIDIA's header: on the
 // fake driver, in the order of the stream, with sums in float64 by the host. It
@@ -60,10 +56,7 @@ struct Heuristic {
 static_assert(sizeof(Description) == 256 && sizeof(Layout) == 64);
 static_assert(sizeof(Preference) == 64 && sizeof(Algorithm) == 64);
 
-int number_of(const char* variable, int otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
+using fake::setting;
 
 // What a caller did wrong, for who reads a failure.
 int refuse(const char* why) {
@@ -71,61 +64,16 @@ int refuse(const char* why) {
   return kInvalid;
 }
 
-decltype(&fake_cuda_call) call_of_driver() {
-  static const auto call = [] {
-    const char* const path = std::getenv("SWITCHYARD_CUDA_DRIVER");
-    void* const driver = path == nullptr ? nullptr : dlopen(path, RTLD_NOW);
-    void* const found =
-        driver == nullptr ? nullptr : dlsym(driver, "fake_cuda_call");
-    if (found == nullptr) {
-      std::fprintf(stderr, "libfake_blas: there is no fake driver\n");
-      std::abort();
-    }
-    return reinterpret_cast<decltype(&fake_cuda_call)>(found);
-  }();
-  return call;
+fake::Number kind_of(int type) {
+  switch (type) {
+    case kFloat32: return fake::Number::kFloat32;
+    case kFloat64: return fake::Number::kFloat64;
+    case kFloat16: return fake::Number::kFloat16;
+    default: return fake::Number::kBrain16;
+  }
 }
-
-size_t size_of(int type) {
-  return type == kFloat64 ? 8 : type == kFloat32 ? 4 : 2;
-}
-
 double read(const void* data, int64_t i, int type) {
-  const char* const at =
-      static_cast<const char*>(data) + i * static_cast<int64_t>(size_of(type));
-  const auto as = [&]<class T>(T x) {
-    std::memcpy(&x, at, sizeof x);
-    return x;
-  };
-  switch (type) {
-    case kFloat64: return as(0.0);
-    case kFloat32: return static_cast<double>(as(0.0F));
-    case kFloat16: return static_cast<double>(as(_Float16{}));
-    default: {
-      const uint32_t bits = uint32_t{as(uint16_t{0})} << 16;
-      float x;
-      std::memcpy(&x, &bits, sizeof x);
-      return static_cast<double>(x);
-    }
-  }
-}
-
-void write(void* data, int64_t i, int type, double value) {
-  char* const at =
-      static_cast<char*>(data) + i * static_cast<int64_t>(size_of(type));
-  const auto put = [&](auto x) { std::memcpy(at, &x, sizeof x); };
-  switch (type) {
-    case kFloat64: put(value); return;
-    case kFloat32: put(static_cast<float>(value)); return;
-    case kFloat16: put(static_cast<_Float16>(value)); return;
-    default: {
-      const auto x = static_cast<float>(value);
-      uint32_t bits;
-      std::memcpy(&bits, &x, sizeof bits);
-      if (value == value) bits += 0x7fff + (bits >> 16 & 1);
-      put(static_cast<uint16_t>(bits >> 16));
-    }
-  }
+  return fake::read(data, i, kind_of(type));
 }
 
 struct Multiplication {
@@ -164,10 +112,10 @@ struct Multiplication {
         if (how.epilogue == 4) {
           sum += read(how.bias, static_cast<int64_t>(i), ld.type);
         }
-        write(d,
-              batch * ld.stride + static_cast<int64_t>(j) * ld.line +
-                  static_cast<int64_t>(i),
-              ld.type, sum);
+        fake::write(d,
+                    batch * ld.stride + static_cast<int64_t>(j) * ld.line +
+                        static_cast<int64_t>(i),
+                    kind_of(ld.type), sum);
       }
     }
   }
@@ -214,7 +162,7 @@ const char* broken_rule(const Description& how, const Layout& a,
 #define FAKE_BLAS_API extern "C" __attribute__((visibility("default")))
 
 FAKE_BLAS_API size_t cublasLtGetVersion() {
-  return static_cast<size_t>(number_of("FAKE_BLAS_VERSION", 130100));
+  return static_cast<size_t>(setting("FAKE_BLAS_VERSION", 130100));
 }
 
 FAKE_BLAS_API const char* cublasLtGetStatusString(int status) {
@@ -225,7 +173,7 @@ FAKE_BLAS_API const char* cublasLtGetStatusString(int status) {
 FAKE_BLAS_API int cublasLtCreate(void** handle) {
   static int context;
   *handle = &context;
-  return number_of("FAKE_BLAS_ERROR", kDone);
+  return setting("FAKE_BLAS_ERROR", kDone);
 }
 
 FAKE_BLAS_API int cublasLtMatmulDescInit_internal(Description* d, size_t size,
@@ -344,16 +292,8 @@ FAKE_BLAS_API int cublasLtMatmul(void*, const Description* how,
   if (how->epilogue == 4 && how->bias == nullptr) return refuse("no bias");
   if (how->scale != kFloat32 && how->scale != kFloat64) return kNotSupported;
   const auto number = [&](const void* p) { return read(p, 0, how->scale); };
-  auto* const task = new Multiplication{
+  const Multiplication task = {
       *how,         *la, *lb, *lc, *ld, number(alpha),
       number(beta), a,   b,   c,   d,   bytes == 0 ? nullptr : room};
-  const int r = call_of_driver()(
-      stream,
-      [](void* t) {
-        auto* const m = static_cast<Multiplication*>(t);
-        m->run();
-        delete m;
-      },
-      task);
-  return r == 0 ? kDone : kFailed;
+  return fake::put_work(stream, [task] { task.run(); }) == 0 ? kDone : kFailed;
 }
