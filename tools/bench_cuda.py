@@ -36,6 +36,7 @@ OF_BLAS = 0.99        # the time of cuBLASLt's fastest way / ours, at least
 OVER_BARE = TIMES["own_add"]  # that submitting may take beyond the launch
 OF_TORCH = 0.5        # of its time to submit, at most
 OF_TORCH_STEP = 0.8   # of its time for a step of training, at most
+OF_TORCH_CONVOLUTION = 1.0  # torch's time / ours, at least
 LIBRARY_MB = 15
 SECONDS = 240         # of one program in one round
 
@@ -129,6 +130,7 @@ def ours(built, folder):
     return Side("ours", [([program, "host"], steady),
                          ([program, "device"], steady),
                          ([program, "products"], steady),
+                         ([program, "convolutions"], steady),
                          ([program, "steps"], steady),
                          ([program, "first"], fresh)])
 
@@ -175,6 +177,11 @@ def goal_of(name, side, peers):
             peers["torch"].ns(name)):
         met = ns <= OF_TORCH_STEP * peers["torch"].ns(name)
         return f"<= {OF_TORCH_STEP} of torch", met
+    if re.match("conv_.*_bf16_", name) and "torch" in peers and (
+            peers["torch"].ns(name)):
+        ratio = peers["torch"].ns(name) / ns
+        return f"torch / ours >= {OF_TORCH_CONVOLUTION}", (
+            ratio >= OF_TORCH_CONVOLUTION)
     if name.startswith("mm_") and not name.endswith("_own") and (
             "blas" in peers and peers["blas"].ns(name)):
         ratio = peers["blas"].ns(name) / ns

@@ -8,7 +8,7 @@
 
 // What the device cuda takes, one round:
 //
-//   cuda_bench [--smoke] host|first|device|products|steps
+//   cuda_bench [--smoke] host|first|device|products|convolutions|steps
 //
 // host: what submitting costs; first: first calls of operators; device: what
 // kernels take; products: of matrices; steps: of training. tools/bench_cuda.py
@@ -105,12 +105,13 @@ int main(int argc, char** argv) try {
     if (word == "first") part = bench::run_first;
     if (word == "device") part = bench::run_device;
     if (word == "products") part = bench::run_products;
+    if (word == "convolutions") part = bench::run_convolutions;
     if (word == "steps") part = bench::run_steps;
   }
   if (part == nullptr) {
-    std::fprintf(
-        stderr,
-        "usage: cuda_bench [--smoke] host|first|device|products|steps\n");
+    std::fprintf(stderr,
+                 "usage: cuda_bench [--smoke] "
+                 "host|first|device|products|convolutions|steps\n");
     return 2;
   }
   sy::init();

@@ -44,10 +44,11 @@ double device_time(const Options& o, const std::function<void()>& f);
 
 // ---- the parts
 
-void run_host(const Options& o);      // host.cpp
-void run_first(const Options& o);     // first.cpp
-void run_device(const Options& o);    // device.cpp
-void run_steps(const Options& o);     // steps.cpp
-void run_products(const Options& o);  // products.cpp
+void run_host(const Options& o);          // host.cpp
+void run_first(const Options& o);         // first.cpp
+void run_device(const Options& o);        // device.cpp
+void run_steps(const Options& o);         // steps.cpp
+void run_products(const Options& o);      // products.cpp
+void run_convolutions(const Options& o);  // convolutions.cpp
 
 }  // namespace bench

@@ -63,6 +63,54 @@ def products():
             report(f"mm_{name}_{n}", device_time(lambda: torch.mm(a, b)))
 
 
+# Channels, kernel, stride and size of the layers of convolutions.cpp.
+LAYERS = [
+    (3, 64, 7, 2, 224), (64, 64, 1, 1, 56), (64, 64, 3, 1, 56),
+    (64, 256, 1, 1, 56), (256, 64, 1, 1, 56), (256, 128, 1, 1, 56),
+    (128, 128, 3, 2, 56), (128, 512, 1, 1, 28), (256, 512, 1, 2, 56),
+    (512, 128, 1, 1, 28), (128, 128, 3, 1, 28), (512, 256, 1, 1, 28),
+    (256, 256, 3, 2, 28), (256, 1024, 1, 1, 14), (512, 1024, 1, 2, 28),
+    (1024, 256, 1, 1, 14), (256, 256, 3, 1, 14), (1024, 512, 1, 1, 14),
+    (512, 512, 3, 2, 14), (512, 2048, 1, 1, 7), (1024, 2048, 1, 2, 14),
+    (2048, 512, 1, 1, 7), (512, 512, 3, 1, 7)]
+
+
+def layer(a, b, kernel, stride, size, dtype):
+    images, side = (1, 8) if SMOKE else (32, size)
+    last = dtype == torch.bfloat16
+
+    def random(*sizes):
+        t = (torch.rand(*sizes, device=DEVICE) - 0.5).to(dtype)
+        return t.to(memory_format=torch.channels_last) if last else t
+
+    x, w = random(images, a, side, side), random(b, a, kernel, kernel)
+
+    def forward():
+        return F.conv2d(x, w, None, stride, kernel // 2)
+
+    g = random(*forward().shape)
+
+    def backward(by_x):
+        return lambda: torch.ops.aten.convolution_backward(
+            g, x, w, None, [stride] * 2, [kernel // 2] * 2, [1, 1], False,
+            [0, 0], 1, [by_x, not by_x, False])
+
+    step = "" if stride == 1 else f"s{stride}"
+    name = (f"conv_{a}_{b}_{kernel}x{kernel}{step}_{size}_"
+            f"{'bf16' if last else 'f32'}")
+    report(name + "_fwd", device_time(forward))
+    report(name + "_dgrad", device_time(backward(True)))
+    report(name + "_wgrad", device_time(backward(False)))
+
+
+def convolutions():
+    torch.backends.cudnn.allow_tf32 = False
+    for dtype in (torch.bfloat16, torch.float32):
+        for shape in LAYERS:
+            if not SMOKE or shape[0] < 128:
+                layer(*shape, dtype)
+
+
 class Block(torch.nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -135,6 +183,7 @@ def main():
     x = torch.rand(SIDE * SIDE, device=DEVICE)
     report("cumsum_f32", device_time(lambda: x.cumsum(0)))
     products()
+    convolutions()
     with torch.enable_grad():
         steps()
 
