@@ -196,7 +196,7 @@ bool multiply(const Product& product, const Tensor& out) {
 }
 
 int64_t& least_work() noexcept {
-  static int64_t work = int64_t{1} << 15;
+  static int64_t work = int64_t{1} << 20;
   return work;
 }
 

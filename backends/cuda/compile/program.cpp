@@ -102,6 +102,7 @@ struct Queue {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Job> jobs;
+  std::thread thread;
   bool started = false, stopped = false, busy = false;
   bool forked = false;  // in the child of a fork, which has no devices
 };
@@ -238,10 +239,30 @@ std::vector<Job> take_jobs(Queue& q) {
   return out;
 }
 
+// Note [The end of a process]
+// NVRTC must not be taken down under the thread. What is registered last runs
+// first when the process ends: NVRTC registers its own parts when it is loaded
+// and when it first compiles, so this is registered again behind these. The
+// thread is waited for to its very end, as it takes down what NVRTC has of it.
+void end_thread() {
+  Queue& q = queue();
+  {
+    const std::lock_guard lock(q.mutex);
+    if (q.forked || !q.thread.joinable()) return;
+    q.stopped = true;
+    Nvrtc::cancel();
+    q.changed.notify_all();
+  }
+  q.thread.join();
+}
+
 void work() {
   // Those who launch kernels come first.
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 10);
   pthread_setname_np(pthread_self(), "sy-cuda-jit");
+  Nvrtc::get(nullptr);
+  std::atexit(end_thread);
+  bool is_first = true;
   Queue& q = queue();
   std::unique_lock lock(q.mutex);
   for (;;) {
@@ -251,26 +272,18 @@ void work() {
     q.busy = true;
     lock.unlock();
     make(jobs);
+    if (std::exchange(is_first, false)) std::atexit(end_thread);
     lock.lock();
     q.busy = false;
     q.changed.notify_all();
   }
 }
 
-// The queue's mutex is held. A process that ends waits for the unit that is
-// being compiled, as NVRTC must not be unloaded under it.
+// The queue's mutex is held.
 void start(Queue& q) {
   if (std::exchange(q.started, true)) return;
   static const bool once = [] {
-    std::atexit([] {
-      Queue& x = queue();
-      std::unique_lock lock(x.mutex);
-      if (x.forked) return;
-      x.stopped = true;
-      Nvrtc::cancel();
-      x.changed.notify_all();
-      x.changed.wait(lock, [&] { return !x.busy; });
-    });
+    std::atexit(end_thread);
     pthread_atfork(nullptr, nullptr, [] {
       Queue& x = queue();
       new (&x.mutex) std::mutex;
@@ -281,7 +294,7 @@ void start(Queue& q) {
     return true;
   }();
   static_cast<void>(once);
-  std::thread(work).detach();
+  q.thread = std::thread(work);
 }
 
 // ---- what callers do

@@ -190,7 +190,7 @@ TEST_F(Blas, tf32_is_off_until_it_is_allowed) {
   EXPECT_TRUE(is_allowed.call());
   const Pair a = pair(numbers({20, 20}, kFloat));
   const Tensor c = by_library(1, [&] { return mm(a.cuda, a.cuda); });
-  EXPECT_TRUE(near(mm(wide(a.cpu), wide(a.cpu)), c, kHalf, 600));
+  EXPECT_TRUE(near(mm(wide(a.cpu), wide(a.cpu)), c.to(kHalf), kHalf, 600));
 }
 
 // ---- how it is found

@@ -175,10 +175,11 @@ TEST(Driver, IsTheOneThatTheVariableNames) {
   ASSERT_NE(try_api(&why), nullptr) << why;
   EXPECT_STREQ(why, "");
   EXPECT_EQ(&api(), try_api(nullptr));
-  EXPECT_STREQ(driver_info().place, "SWITCHYARD_CUDA_DRIVER");
-  EXPECT_EQ(fs::canonical(std::getenv("SWITCHYARD_CUDA_DRIVER")),
-            driver_info().path);
   EXPECT_GE(driver_info().version, 12000);
+  const char* const named = std::getenv("SWITCHYARD_CUDA_DRIVER");
+  if (named == nullptr) GTEST_SKIP() << "on a GPU: no variable names a driver";
+  EXPECT_STREQ(driver_info().place, "SWITCHYARD_CUDA_DRIVER");
+  EXPECT_EQ(fs::canonical(named), driver_info().path);
 }
 
 TEST(Driver, AFileThatIsNoneNamesWhatItLacks) {

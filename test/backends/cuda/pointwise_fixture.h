@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -86,9 +88,16 @@ inline Twin twin_of(std::vector<int64_t> sizes, ScalarType dtype,
   return p;
 }
 
-// "" if all elements are equal, to the bit but for NaNs, or else the first
-// difference.
-inline std::string difference(const Tensor& expected, const Tensor& got) {
+// Whether kernels run on a GPU. On the fake driver the mathematical functions
+// of special functions are the host's, on a GPU they are CUDA's.
+inline bool on_gpu() {
+  return std::getenv("SWITCHYARD_CUDA_DRIVER") == nullptr;
+}
+
+// "" if all elements are equal, to the bit but for NaNs, or differ by no more
+// than `share` of what is expected; or else the first difference.
+inline std::string difference(const Tensor& expected, const Tensor& got,
+                              double share = 0) {
   if (got.dtype() != expected.dtype()) return "dtypes differ";
   if (got.sizes() != expected.sizes()) return "sizes differ";
   const Tensor a = contiguous_cpu(expected);
@@ -105,6 +114,7 @@ inline std::string difference(const Tensor& expected, const Tensor& got) {
     const double x = static_cast<const double*>(wide_a.raw_data())[i];
     const double y = static_cast<const double*>(wide_b.raw_data())[i];
     if (x != x && y != y) continue;
+    if (std::abs(x - y) <= share * std::abs(x)) continue;
     return str("element {}: expected {}, got {}", i, x, y);
   }
   return "";
