@@ -28,7 +28,8 @@ bool is_taken(const Convolution& c) {
   const auto fits = [](const Tensor& t) {
     return t.numel() > 0 && t.numel() <= kMostElements;
   };
-  return fits(c.x) && fits(c.w) && fits(c.y) && c.g.work() >= least_work();
+  return fits(c.x) && fits(c.w) && fits(c.y) &&
+         c.y.numel() * c.g.row() >= least_work();
 }
 
 Tensor new_tensor(const Tensor& like, const Dims& strides) {
