@@ -57,6 +57,8 @@ void AccumulateGrad::run_hooks(const intrusive_ptr<TensorImpl>& leaf) {
     const std::lock_guard guard(lock());
     hooks = extra().hooks->leaf;
   }
+  std::erase_if(hooks, [](const auto& h) { return !h->active(); });
+  if (!hooks.empty()) tell_capture_acts("a hook runs");
   Tensor t(leaf);
   for (const auto& h : hooks) {
     call_user(

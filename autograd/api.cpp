@@ -140,6 +140,13 @@ TensorImpl& impl_of(const char* op, const Tensor& t) {
   return *t.impl();
 }
 
+void tell_history(const char* op, TensorImpl& impl) {
+  if (SY_LIKELY(thread_state.capture == nullptr)) return;
+  CaptureNote note{CaptureNote::kHistory, op};
+  note.tensor = &impl;
+  sy::tell_capture(note);
+}
+
 bool hook_requires_grad(const Tensor& t) {
   return requires_grad(impl_of("requires_grad", t));
 }
@@ -149,6 +156,7 @@ bool hook_is_leaf(const Tensor& t) { return !grad_fn(impl_of("is_leaf", t)); }
 void hook_set_requires_grad(const Tensor& t, bool v) {
   TensorImpl& impl = impl_of("requires_grad_", t);
   if (requires_grad(impl) == v) return;
+  tell_history("requires_grad_", impl);
   SY_CHECK(
       !grad_fn(impl), Value,
       "[requires_grad_] expected a leaf, got the result of {}; use detach()",
@@ -172,6 +180,7 @@ void hook_detach(const Tensor& t) {
   SY_CHECK(differentiable_root(impl) == nullptr, Value,
            "[detach_] self: expected a tensor that is no view, got a view of "
            "another one, whose writes it must follow; use detach()");
+  tell_history("detach_", impl);
   if (Meta* const m = meta_of(impl)) {
     m->grad_fn = nullptr;
     m->output_nr = 0;
@@ -206,6 +215,7 @@ void hook_retain_grad(const Tensor& t) {
   const Edge e = gradient_edge(impl);
   Meta& m = materialize_meta(impl);
   if (!grad_fn(impl) || m.retains_grad) return;
+  tell_capture_acts("retain_grad keeps a gradient");
   m.retains_grad = true;
   set_gradient_edge(impl, e);
 }

@@ -12,6 +12,7 @@
 #include "autograd/run_hooks.h"
 #include "autograd/runtime_ops.h"
 #include "autograd/thread.h"
+#include "c10/capture.h"
 
 namespace sy::autograd {
 
@@ -182,8 +183,9 @@ void Run::find_wanted(const std::vector<Edge>& roots) {
     stack.emplace_back(r.node.get(), 0);
     while (!stack.empty()) {
       Node& n = *stack.back().first;
-      if (stack.back().second == n.num_edges()) {
-        for (uint32_t k = 0; k < n.num_edges(); ++k) {
+      const bool ends = options_.bare && (state(n).flags & kCaptured) != 0;
+      if (ends || stack.back().second == n.num_edges()) {
+        for (uint32_t k = 0; !ends && k < n.num_edges(); ++k) {
           Node* to = n.edge(k).node.get();
           if (to != nullptr && state(*to).useful()) state(n).flags |= kWanted;
         }
@@ -238,7 +240,7 @@ void Run::execute(Node& n) {
   const State s = state(n);
   Tensor* grads = s.grads;
   const NodeExtra* extra = n.extra_or_null();
-  if (SY_UNLIKELY(extra != nullptr)) before_node(n, grads);
+  if (SY_UNLIKELY(extra != nullptr) && !options_.bare) before_node(n, grads);
   if (SY_UNLIKELY((s.flags & kCaptured) != 0)) note_captures(n, grads);
   if ((s.flags & kWanted) == 0) return;
   bool any = false;
@@ -291,6 +293,16 @@ void Run::apply_with_hooks(Node& n, Tensor* grads) {
   run_post_hooks(n, post, out_.data(), given);
 }
 
+namespace {
+
+SY_COLD void tell_node(const Node& n) {
+  CaptureNote note{CaptureNote::kBackward};
+  note.sequence_nr = n.sequence_nr();
+  tell_capture(note);
+}
+
+}  // namespace
+
 void Run::apply(Node& n, Tensor* grads) {
   const uint8_t* wanted = nullptr;
   if (options_.captures_only) {
@@ -301,6 +313,7 @@ void Run::apply(Node& n, Tensor* grads) {
     }
     wanted = wanted_.data();
   }
+  if (SY_UNLIKELY(thread_state.capture != nullptr)) tell_node(n);
   GradFrame frame(n, grads, out_.data(), wanted);
   try {
     if (SY_UNLIKELY(detail::thread.anomaly)) {

@@ -13,6 +13,9 @@ struct RunOptions {
   bool create_graph = false;
   // Compute only what leads to `captures`, and add nothing to leaves.
   bool captures_only = false;
+  // With captures_only: nothing goes beyond a capture, hooks do not run, and
+  // retain_grad() keeps nothing.
+  bool bare = false;
 };
 
 // Asks for the gradient of output `edge.input_nr` of `edge.node`.

@@ -6,6 +6,7 @@
 #include "autograd/runtime_ops.h"
 #include "autograd/thread.h"
 #include "autograd/user_error.h"
+#include "c10/capture.h"
 #include "c10/demangle.h"
 
 namespace sy::autograd {
@@ -257,6 +258,7 @@ void FunctionCall::save(const Tensor* outputs, size_t n) {
 }
 
 void FunctionCall::finish(Tensor* outputs, size_t n) {
+  if (recorded_) tell_capture_acts("a custom Function is recorded");
   AutogradContext& context = node_->context;
   check_marks(outputs, n);
   for (size_t i = 0; i < n; ++i) {

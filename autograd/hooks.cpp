@@ -5,6 +5,7 @@
 
 #include "autograd/meta.h"
 #include "autograd/node.h"
+#include "c10/capture.h"
 #include "c10/plugin/library_token.h"
 
 namespace sy::autograd {
@@ -17,7 +18,11 @@ Hook::Hook(Function f, const void* dso, const char* file, int line)
   if (owner_ != nullptr) owner_->hold(LibraryToken::kHook);
 }
 
-Hook::~Hook() { remove(); }
+Hook::~Hook() {
+  if (function_ != nullptr && owner_ != nullptr) {
+    owner_->drop(LibraryToken::kHook);
+  }
+}
 
 std::shared_ptr<const Hook::Function> Hook::function() const noexcept {
   const std::lock_guard guard(lock_);
@@ -35,6 +40,7 @@ void Hook::remove() noexcept {
     f.swap(function_);
   }
   if (!f) return;
+  tell_capture_acts("a hook is removed");
   f.reset();
   if (owner_ != nullptr) owner_->drop(LibraryToken::kHook);
 }
@@ -74,6 +80,7 @@ void append(List* list, Entry entry) {
 }
 
 NodeHooks& hooks_of(Node& n) {
+  tell_capture_acts("a hook is registered");
   NodeExtra& extra = n.extra();
   if (!extra.hooks) extra.hooks = std::make_unique<NodeHooks>();
   return *extra.hooks;

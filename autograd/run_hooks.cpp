@@ -4,6 +4,7 @@
 
 #include "autograd/anomaly.h"
 #include "autograd/user_error.h"
+#include "c10/capture.h"
 
 namespace sy::autograd {
 
@@ -17,6 +18,8 @@ List hooks_now(const Node& n, List NodeHooks::*list) {
 }
 
 void call(const Node& n, const Hook& hook, const HookValues& v) {
+  if (!hook.active()) return;
+  tell_capture_acts("a hook runs");
   call_user(
       [&] { hook(v); },
       [&] { return str("in {}, {}", hook.describe(), describe_origin(n)); });

@@ -2,6 +2,7 @@
 
 #include "autograd/thread.h"
 #include "autograd/user_error.h"
+#include "c10/capture.h"
 #include "c10/thread_state.h"
 
 namespace sy::autograd {
@@ -40,6 +41,7 @@ class WithoutHooks {
 
 intrusive_ptr<Packed> run_pack_hook(const Tensor& t,
                                     const std::string& prefix) {
+  tell_capture_acts("a hook of saved tensors runs");
   auto packed = make_intrusive<Packed>();
   packed->hooks = intrusive_ptr<SavedHooks>::retain(detail::thread.saved_hooks);
   const SavedHooks& hooks = *packed->hooks;
@@ -56,6 +58,7 @@ intrusive_ptr<Packed> run_pack_hook(const Tensor& t,
 
 Tensor run_unpack_hook(const Packed& packed, const TensorImpl& stand_in,
                        const std::string& prefix) {
+  tell_capture_acts("a hook of saved tensors runs");
   const SavedHooks& hooks = *packed.hooks;
   const WithoutHooks plain;
   Tensor t;

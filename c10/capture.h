@@ -1,5 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "c10/intrusive_ptr.h"
 #include "c10/macros.h"
 
@@ -8,12 +13,74 @@ namespace sy {
 class StorageImpl;
 class TensorImpl;
 
+// Something beside tensors that captured code has read: the mode of a module,
+// the options of an optimizer. Whoever keeps a graph of the code asks whether
+// it still is as it was.
+class SY_API Dependence : public RefCounted {
+ public:
+  virtual ~Dependence();
+  // What it is about: a code that reads it twice depends on it once.
+  virtual const void* of() const noexcept = 0;
+  // Whether a graph of then may run now. May bring tensors up to date that hold
+  // numbers of it.
+  virtual bool holds() = 0;
+  // What differs: "mode of Dropout: evaluating, was training".
+  virtual std::string difference() const = 0;
+  // What differs now made no other graph: it is not looked at again.
+  virtual void accept() {}
+};
+
+// Memory that captured code may read, as it was. The memory must outlive every
+// call here.
+class SY_API WatchedBytes {
+ public:
+  WatchedBytes(const void* at, size_t bytes);
+
+  bool hold() const;
+  // Copies memory that may lie beside variables of the program.
+  static void take(const void* from, void* to, size_t bytes) noexcept;
+  // What differs now is not looked at again once accept() is called: units of
+  // four bytes, as numbers and flags are.
+  void note_difference();
+  void accept();
+  const unsigned char* at() const noexcept { return at_; }
+  size_t size() const noexcept { return was_.size(); }
+
+ private:
+  static constexpr size_t kUnit = 4;
+  bool hold_but_for_ignored() const;
+  std::vector<bool> difference() const;  // by unit
+
+  const unsigned char* at_;
+  std::vector<unsigned char> was_;
+  std::vector<bool> ignored_, differ_;  // by unit
+};
+
+// What captured code tells beside its calls.
+struct CaptureNote {
+  enum Kind : uint8_t {
+    kReads,    // it has read `reads`
+    kActs,     // it does what no graph repeats: `what`
+    kActsNow,  // the same; what was recorded must be computed before
+    kHistory,  // it changes what autograd knows of `tensor`: `what`
+    kBackward  // gradients pass the node of number `sequence_nr`
+  };
+  Kind kind = kActs;
+  const char* what = nullptr;
+  intrusive_ptr<Dependence> reads{};
+  TensorImpl* tensor = nullptr;
+  uint64_t sequence_nr = 0;
+};
+
 // What a thread tells the code that captures its calls (thread_state.capture),
 // beside the calls themselves, which reach it through the dispatcher. Nothing
 // is told while kernels run.
 class SY_API CaptureHooks {
  public:
+  CaptureHooks();
   virtual ~CaptureHooks();
+  // No two captures of the process have the same.
+  uint64_t number() const noexcept { return number_; }
 
   // Memory that did not exist when the capture began. `given`: it is the
   // caller's (StorageImpl::adopt).
@@ -24,10 +91,16 @@ class SY_API CaptureHooks {
   virtual void on_pointer(StorageImpl& s, const char* asked) = 0;
   // .grad of a tensor is about to be read or set.
   virtual void on_grad(const intrusive_ptr<TensorImpl>& t) = 0;
+  virtual void on_note(const CaptureNote& note);
 
  private:
-  virtual void* reserved0() { return nullptr; }
   virtual void* reserved1() { return nullptr; }
+
+  const uint64_t number_;
 };
+
+// Tells the capture of this thread, if there is one.
+SY_API void tell_capture(const CaptureNote& note);
+SY_API void tell_capture_acts(const char* what);
 
 }  // namespace sy

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "c10/backend.h"
+#include "c10/capture.h"
 #include "c10/device_guard.h"
 #include "c10/error.h"
 
@@ -21,6 +22,9 @@ constinit std::mutex mutex;
 
 [[maybe_unused]] const int fork_handlers = pthread_atfork(
     [] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+
+// Draws that are recorded have not happened yet.
+void tell(const char* what) { tell_capture({CaptureNote::kActsNow, what}); }
 
 uint64_t random_seed() {
   uint64_t seed = 0;
@@ -47,22 +51,26 @@ Defaults& defaults() {
 }  // namespace
 
 uint64_t GeneratorImpl::seed() const {
+  tell("the state of a generator is read");
   const std::lock_guard lock(mutex);
   return seed_;
 }
 
 void GeneratorImpl::set_seed(uint64_t seed) {
+  tell("a generator is seeded");
   const std::lock_guard lock(mutex);
   seed_ = seed;
   offset_ = 0;
 }
 
 uint64_t GeneratorImpl::offset() const {
+  tell("the state of a generator is read");
   const std::lock_guard lock(mutex);
   return offset_;
 }
 
 void GeneratorImpl::set_offset(uint64_t counters) {
+  tell("the state of a generator is set");
   const std::lock_guard lock(mutex);
   offset_ = counters;
 }

@@ -82,8 +82,6 @@ void put_back(StorageExtra* e) noexcept {
 
 }  // namespace
 
-CaptureHooks::~CaptureHooks() = default;
-
 StorageImpl* StorageImpl::make(void* data, size_t bytes, Device device,
                                Source source) {
   void* block = detail::pool_get(sizeof(StorageImpl));

@@ -111,6 +111,8 @@ class SY_API GradListener {
  public:
   virtual ~GradListener();
   virtual void on_grad(const intrusive_ptr<TensorImpl>& t) = 0;
+  // All but acts, which are breaks.
+  virtual void on_note(const CaptureNote& note) = 0;
 };
 
 // Records calls of the thread that made it, from then on until it is destroyed.
@@ -128,6 +130,9 @@ class SY_API Recorder {
   virtual bool is_outer(const Tensor& t) = 0;
   // Whether a recorded call writes that memory.
   virtual bool is_written(const Tensor& t) = 0;
+  // All tensors of memory that was there before which calls were given, since a
+  // piece has ended.
+  virtual const std::vector<Tensor>& sighted() const = 0;
   // Adds a break if one of these cannot be a result.
   virtual void check_results(TensorList results) = 0;
   // The graph that computes `results`, and what was written; and the one that

@@ -140,7 +140,13 @@ Capture::Entry& Capture::new_entry(const TensorBase& seen) {
   return e;
 }
 
+void Capture::sight(const TensorBase& t) {
+  if (fresh_.contains(t.storage().get())) return;
+  if (known_.insert(t.impl()).second) sighted_.emplace_back(t);
+}
+
 Capture::Entry& Capture::entry_of(const TensorBase& t) {
+  sight(t);
   if (Entry* const known = find(t)) return *known;
   const auto [begin, end] = by_storage_.equal_range(t.storage().get());
   const bool written =
@@ -161,6 +167,7 @@ Capture::Place Capture::place_of(const TensorBase& t) {
     }
   }
   if (t.numel() == 0) {
+    sight(t);
     const auto none = data_node(Layout(t.dtype(), t.sizes(), t.strides()));
     const PlainModes modes;
     none->made[0].memory = StorageImpl::allocate(0, device_);
@@ -233,6 +240,15 @@ void Capture::on_pointer(StorageImpl& s, const char* asked) {
 
 void Capture::on_grad(const intrusive_ptr<TensorImpl>& t) {
   if (listener_ != nullptr) listener_->on_grad(t);
+}
+
+void Capture::on_note(const CaptureNote& note) {
+  if (note.kind == CaptureNote::kActs || note.kind == CaptureNote::kActsNow) {
+    add_break(note.what);
+    if (note.kind == CaptureNote::kActsNow) end_piece();
+  } else if (listener_ != nullptr) {
+    listener_->on_note(note);
+  }
 }
 
 // ---- pieces
@@ -353,6 +369,8 @@ void Capture::end_piece() {
   entries_.clear();
   by_storage_.clear();
   made_.clear();
+  sighted_.clear();
+  known_.clear();
   ordered_.clear();
   while (!nodes_.empty()) nodes_.pop_back();
   if (error) std::rethrow_exception(error);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "aten/backend/capture.h"
@@ -76,6 +77,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   void on_new_memory(const Storage& s, bool given) override;
   void on_pointer(StorageImpl& s, const char* asked) override;
   void on_grad(const intrusive_ptr<TensorImpl>& t) override;
+  void on_note(const CaptureNote& note) override;
 
   // ---- capture::Recorder
   int add_input(const Tensor& t) override;
@@ -83,6 +85,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   void add_break(std::string reason) override;
   bool is_outer(const Tensor& t) override;
   bool is_written(const Tensor& t) override;
+  const std::vector<Tensor>& sighted() const override { return sighted_; }
   void check_results(TensorList results) override;
   capture::Graphs finish(TensorList results, TensorList gradients,
                          std::vector<Storage>* values) override;
@@ -109,6 +112,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
 
   Entry* find(const TensorBase& t);
   Entry& entry_of(const TensorBase& t);
+  void sight(const TensorBase& t);
   Entry& new_entry(const TensorBase& seen);
   bool is_known(const StorageImpl& s) const;
   // Whether code beyond the capture can see the memory.
@@ -138,6 +142,8 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   std::vector<intrusive_ptr<Node>> ordered_;
   std::vector<intrusive_ptr<Node>> nodes_;
   std::vector<capture::Break> breaks_;
+  std::vector<Tensor> sighted_;
+  std::unordered_set<const TensorImpl*> known_;  // those of sighted_
   int sources_ = 0;
 };
 

@@ -176,12 +176,31 @@ Storage CapturedGraph::taken(const ValueOf& value) const {
   return made_here && !written ? m.memory : copied(value);
 }
 
+// Data that is no input: what it has is a part of the graph.
+bool CapturedGraph::is_constant_data(const Node& n) const {
+  const auto is_it = [&](const Captured& d) { return d.get() == &n; };
+  return device_.is_cpu() && n.made[0].memory != nullptr &&
+         std::none_of(data_.begin(), data_.end(), is_it);
+}
+
+uint64_t CapturedGraph::hash_of(const Node& n) {
+  uint64_t hash = 14695981039346656037u;
+  const Made& m = n.made[0];
+  const auto* const bytes = static_cast<const unsigned char*>(m.memory->data());
+  const size_t size = std::min(m.layout.bytes(), m.memory->nbytes());
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 1099511628211u;
+  return hash;
+}
+
 std::string CapturedGraph::listing() const {
   const lazy::Graph& g = run_.graph();
   std::string text;
   std::map<const Node*, std::string> names;
   for (size_t i = 0; i < g.data.size(); ++i) {
     names[g.data[i].get()] = str("data{}", i);
+    if (is_constant_data(*g.data[i])) {
+      names[g.data[i].get()] += str("#{}", hash_of(*g.data[i]));
+    }
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& n = *g.nodes[i];

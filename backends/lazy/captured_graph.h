@@ -55,6 +55,8 @@ class CapturedGraph final : public capture::Graph {
   };
   struct Clean;
 
+  bool is_constant_data(const Node& n) const;
+  static uint64_t hash_of(const Node& n);
   void bind(size_t i, const capture::Memory& m);
   std::vector<Write> save_old(Storage* values) const;
   Storage copied(const ValueOf& v) const;

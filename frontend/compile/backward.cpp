@@ -166,7 +166,7 @@ void record_tape(const Arguments& arguments, const Outputs& outputs,
     std::vector<autograd::Capture> captures;
     for (const Edge& e : tape->flow.edges) captures.push_back({e, Tensor()});
     autograd::run(roots, seeds, captures,
-                  {.keep_graph = true, .captures_only = true});
+                  {.keep_graph = true, .captures_only = true, .bare = true});
     tape->gradients.clear();
     for (autograd::Capture& c : captures) {
       tape->gradients.push_back(std::move(c.gradient));

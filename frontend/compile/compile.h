@@ -28,13 +28,14 @@
 // A call is replayed if everything is as in a capture: sizes, strides, dtypes,
 // devices and requires_grad of tensors, which of them share memory, other
 // arguments, the modes of the thread, and of tensors that the code reaches
-// without being given them the same, and whether they have a .grad. Otherwise
-// it is captured again, as another variant.
+// without being given them the same, and whether they have a .grad; modules and
+// optimizers that it uses. Otherwise it is captured again, as another variant.
 //
 // What the code computes with tensors is replayed: results, writes, .grad,
 // random numbers, gradients of results. What else it does, it does while it is
 // captured, not in replays: prints, changes of its own numbers and pointers,
-// choices by these. SWITCHYARD_CHECK=capture finds such dependences.
+// choices by these. So some calls, at doubling distances, are recorded again and
+// compared: code that has changed unseen runs at each call from then on.
 //
 // Code that looks at elements (item, data_ptr, a choice by a value), or whose
 // new tensors live on beyond what it returns, is not replayed: it runs at each
@@ -50,6 +51,11 @@ inline constexpr bool never = false;
 
 inline void add_word(Arguments* to, uint64_t w) { to->words.push_back(w); }
 SY_API void add_text(Arguments* to, std::string_view text);
+
+// Its address stands for the types of the arguments: 0, 0.0 and false give
+// other results.
+template <class... A>
+inline constexpr char types = 0;
 
 template <class A>
 void add(Arguments* to, const A& a) {
@@ -149,6 +155,10 @@ class Compiled {
   auto operator()(A&&... args) {
     using R = std::decay_t<std::invoke_result_t<F&, A...>>;
     compiling::Arguments in;
+    in.closure = std::addressof(f_);
+    in.closure_bytes = sizeof(F);
+    compiling::add_word(&in, reinterpret_cast<uintptr_t>(
+                                 &compiling::types<std::decay_t<A>...>));
     (compiling::add<std::decay_t<A>>(&in, args), ...);
     compiling::Outputs out;
     if constexpr (std::is_void_v<R>) {

@@ -10,6 +10,7 @@
 
 #include "aten/backend/capture.h"
 #include "aten/backend/pending.h"
+#include "autograd/thread.h"
 #include "c10/error.h"
 #include "c10/plugin/load_library.h"
 #include "c10/thread_state.h"
@@ -28,10 +29,15 @@ std::atomic<bool>& check_flag() {
   return on;
 }
 
-// Which replays of a graph are captured again instead: the first, then ever
-// fewer, up to one of 64.
-bool is_checked(int64_t replays) {
-  return check_flag() && (replays % 64 == 0 || (replays & (replays - 1)) == 0);
+// Which calls that a graph fits are recorded again to compare: the first, then
+// ever fewer.
+bool is_checked(int64_t fits) {
+  return check_flag() || (fits & (fits - 1)) == 0;
+}
+
+// Functions of the user save tensors for gradients.
+bool has_saved_hooks() {
+  return autograd::detail::thread.saved_hooks != nullptr;
 }
 
 capture::Engine& engine() {
@@ -80,44 +86,130 @@ class FunctionState {
 
   struct Entry {
     std::shared_ptr<const Variant> variant;
+    std::unique_ptr<Watch> watch;
     std::string why;
-    int64_t replays = 0;
+    int64_t fits = 0, replays = 0;
   };
 
-  // The variant that fits, and whether the call is captured again to compare.
-  std::shared_ptr<const Variant> find(const Arguments& a, bool* checked) {
+  // What becomes of a call.
+  struct Found {
+    // That which fits. nullptr: the call is captured.
+    std::shared_ptr<const Variant> variant;
+    // It is recorded once more, to compare.
+    bool checked = false;
+    // Others that may fit then.
+    std::vector<std::shared_ptr<const Variant>> others{};
+    // Why nobody knows whether it still is what the code does; "" for a check
+    // that nothing asked for.
+    std::string doubt{};
+  };
+
+  Found find(const Arguments& a) {
     const std::lock_guard lock(mutex_);
     ++counters_.calls;
+    Found found;
     for (auto e = entries_.begin(); e != entries_.end(); ++e) {
       if (!e->variant->matches(a)) continue;
+      if (!e->watch->holds(a)) {
+        if (found.variant == nullptr) {
+          found = {e->variant, true, {}, e->watch->difference()};
+        } else {
+          found.others.push_back(e->variant);
+        }
+        continue;
+      }
       if (e != entries_.begin()) entries_.splice(entries_.begin(), entries_, e);
-      *checked = is_checked(++e->replays);
-      if (!*checked) ++counters_.replays;
-      return e->variant;
+      found = {e->variant, is_checked(++e->fits)};
+      break;
     }
-    return nullptr;
+    if (found.variant == nullptr) {
+      for (Entry& e : entries_) e.watch->refresh();
+    } else if (found.checked) {
+      ++counters_.checked;
+    } else {
+      ++counters_.replays;
+      ++entries_.front().replays;
+    }
+    return found;
   }
 
   std::string reason(const Arguments& a) {
+    if (always_) return "what no guard sees";
     if (entries_.empty()) return "the first call";
     return entries_.front().variant->difference(a);
   }
 
+  // Whether a call that was recorded once more gave the same graph.
+  bool is_same(const Captured& now, const Variant& then, std::string* how) {
+    if (now.variant == nullptr) {
+      *how = now.breaks.empty() ? "a break" : now.breaks[0].reason;
+      return false;
+    }
+    const std::string a = then.text(), b = now.variant->text();
+    if (a != b) *how = first_difference(a, b);
+    if (a == b && !now.variant->has_same_tensors(then)) {
+      *how = "other tensors of the program";
+    }
+    return how->empty();
+  }
+
+  // After a call was recorded that a graph fits.
+  void compare(const Found& found, const Arguments& a, Captured* now,
+               std::unique_ptr<Watch> watch) {
+    std::string how;
+    std::shared_ptr<const Variant> same;
+    if (is_same(*now, *found.variant, &how)) same = found.variant;
+    for (const auto& other : found.others) {
+      std::string ignored;
+      if (same == nullptr && is_same(*now, *other, &ignored)) same = other;
+    }
+    std::unique_lock lock(mutex_);
+    if (same != nullptr) {
+      for (Entry& e : entries_) {
+        if (e.variant == same) e.watch->accept(a);
+      }
+      return;
+    }
+    if (!found.doubt.empty()) {
+      ++counters_.captures;
+      if (now->variant != nullptr) {
+        add(std::move(now->variant), std::move(watch), found.doubt);
+      }
+      return;
+    }
+    // Nothing has told that the code would do something else.
+    ++counters_.untold;
+    if (untold_.empty()) untold_ = how;
+    always_ = true;
+    entries_.clear();
+    lock.unlock();
+    SY_CHECK(!check_flag() && !options_.fullgraph, Value,
+             "[compile] {}: expected the calls that are replayed, but the code "
+             "now makes others: {}; it depends on what no guard sees",
+             options_.name, how);
+  }
+
   bool capture(const Arguments& a, Device device, Body body, void* context,
-               Outputs* out, const Variant* checked) {
+               Outputs* out, const Found& found) {
     std::string why;
     {
       const std::lock_guard lock(mutex_);
-      why = checked != nullptr ? "a check" : reason(a);
+      why = found.variant == nullptr ? reason(a)
+            : found.doubt.empty()    ? "a check"
+                                     : found.doubt;
     }
     const TraceSpan span("capture",
                          [&] { return str("{}: {}", options_.name, why); });
-    Captured c =
-        capture_call(engine(), device, options_.backend, a, body, context, out);
+    auto watch = std::make_unique<Watch>(a, backwards_);
+    Captured c = capture_call(engine(), device, options_.backend, a, body,
+                              context, out, watch.get());
+    if (c.variant != nullptr) {
+      watch->settle(a, c.variant->outer, c.sighted);
+    }
     std::string broken;
     {
       const std::lock_guard lock(mutex_);
-      ++counters_.captures;
+      if (found.variant == nullptr) ++counters_.captures;
       for (const capture::Break& b : c.breaks) {
         ++counters_.breaks;
         ++breaks_[{b.reason, b.place}];
@@ -126,33 +218,32 @@ class FunctionState {
         broken = c.breaks[0].reason;
         if (!c.breaks[0].place.empty()) broken += " at " + c.breaks[0].place;
       }
-      if (checked != nullptr) {
-        ++counters_.checked;
-      } else if (c.variant != nullptr) {
-        add(std::move(c.variant), std::move(why));
+      if (found.variant == nullptr && c.variant != nullptr && !always_) {
+        add(std::move(c.variant), std::move(watch), std::move(why));
       }
     }
     SY_CHECK(broken.empty() || !options_.fullgraph, Value,
              "[compile] {}: expected a call that can be replayed as a whole, "
              "got one that cannot: {}",
              options_.name, broken);
-    if (checked != nullptr) {
-      const std::string now =
-          c.variant == nullptr ? "a break: " + broken : c.variant->text();
-      const std::string then = checked->text();
-      SY_CHECK(now == then, Value,
-               "[compile] {}: expected the calls that are replayed, but the "
-               "code now makes others: {}; it depends on what no guard sees",
-               options_.name, first_difference(then, now));
-    }
-    return !c.own_result;
+    const bool own_result = c.own_result;
+    if (found.variant != nullptr) compare(found, a, &c, std::move(watch));
+    return !own_result;
   }
 
   std::string explain() {
     const std::lock_guard lock(mutex_);
     const CompileCounters& c = counters_;
-    std::string text = str("{}: {} calls, {} captured, {} replayed\n",
-                           options_.name, c.calls, c.captures, c.replays);
+    std::string text =
+        str("{}: {} calls, {} captured, {} replayed{}\n", options_.name,
+            c.calls, c.captures, c.replays,
+            c.checked == 0 ? "" : str(", {} checked", c.checked));
+    if (c.untold != 0) {
+      text +=
+          str("the code runs at each call, since it depends on what no "
+              "guard sees: {}\n",
+              untold_);
+    }
     for (const auto& [b, n] : breaks_) {
       text += str("{} times a piece ended: {}{}{}\n", n, b.first,
                   b.second.empty() ? "" : ", from ", b.second);
@@ -192,21 +283,23 @@ class FunctionState {
     const std::lock_guard lock(mutex_);
     gone.swap(entries_);
     breaks_.clear();
+    always_ = false;
+    untold_.clear();
   }
 
   CompileCounters now() {
     const std::lock_guard lock(mutex_);
     CompileCounters c = counters_;
     c.variants = static_cast<int64_t>(entries_.size());
-    c.backwards = backwards_gone_;
-    for (const Entry& e : entries_) c.backwards += backwards_of(*e.variant);
+    c.backwards = backwards_->load();
     return c;
   }
 
-  void count_plain() {
+  void count_plain(const char* why) {
     const std::lock_guard lock(mutex_);
     ++counters_.calls;
     ++counters_.plain;
+    if (why != nullptr) ++breaks_[{why, ""}];
   }
 
   const CompileOptions options_;
@@ -220,15 +313,12 @@ class FunctionState {
   static bool has_backward(const Variant& v) {
     return v.backward != nullptr && v.backward->graph != nullptr;
   }
-  static int64_t backwards_of(const Variant& v) {
-    return v.backward == nullptr ? 0 : v.backward->runs->load();
-  }
 
-  void add(std::shared_ptr<const Variant> v, std::string why) {
-    entries_.push_front({std::move(v), std::move(why), 0});
+  void add(std::shared_ptr<const Variant> v, std::unique_ptr<Watch> watch,
+           std::string why) {
+    entries_.push_front({std::move(v), std::move(watch), std::move(why)});
     while (entries_.size() >
            static_cast<size_t>(std::max(options_.max_variants, 1))) {
-      backwards_gone_ += backwards_of(*entries_.back().variant);
       entries_.pop_back();
       ++counters_.evicted;
     }
@@ -238,7 +328,11 @@ class FunctionState {
   std::list<Entry> entries_;  // the last used one is in front
   std::map<std::pair<std::string, std::string>, int64_t> breaks_;
   CompileCounters counters_;
-  int64_t backwards_gone_ = 0;
+  const std::shared_ptr<std::atomic<int64_t>> backwards_ =
+      std::make_shared<std::atomic<int64_t>>(0);
+  // The code has done what no guard told: each call is recorded.
+  bool always_ = false;
+  std::string untold_;
 };
 
 Function::Function(CompileOptions options)
@@ -251,20 +345,20 @@ bool Function::call(const Arguments& a, Body body, void* context,
   const Device device = device_of(a);
   const ThreadState& t = thread_state;
   if (t.capture != nullptr || t.transforms != nullptr || t.modes != nullptr ||
-      !is_captured(device)) {
-    s.count_plain();
+      !is_captured(device) || has_saved_hooks()) {
+    s.count_plain(has_saved_hooks() ? "hooks of saved tensors are on"
+                                    : nullptr);
     body(context, out);
     return false;
   }
   // The graph reads memory.
   for (const Tensor& argument : a.tensors) wait_pending(argument, "compile");
-  bool checked = false;
-  const std::shared_ptr<const Variant> v = s.find(a, &checked);
-  if (v != nullptr && !checked) {
-    v->replay(a, out);
+  const FunctionState::Found found = s.find(a);
+  if (found.variant != nullptr && !found.checked) {
+    found.variant->replay(a, out);
     return true;
   }
-  return s.capture(a, device, body, context, out, v.get());
+  return s.capture(a, device, body, context, out, found);
 }
 
 CompileCounters Function::counters() const { return state_->now(); }

@@ -31,13 +31,15 @@ struct CompileCounters {
   int64_t calls = 0;
   int64_t captures = 0;   // calls that ran the callable's code and recorded
   int64_t replays = 0;    // calls that ran a graph instead
+  int64_t checked = 0;    // calls that a graph fits, but that were recorded
+                          // once more to see whether the code does the same
+  int64_t untold = 0;     // those of them that recorded something else
   int64_t plain = 0;      // calls of the code as it is: within another capture,
                           // or on a device that is not captured
   int64_t backwards = 0;  // runs of compiled backward graphs
   int64_t breaks = 0;     // places where a piece had to end, in all captures
   int64_t variants = 0;   // graphs that are kept now
   int64_t evicted = 0;    // graphs that went
-  int64_t checked = 0;    // replays that were captured again to compare
 };
 
 namespace compiling {
@@ -47,6 +49,9 @@ namespace compiling {
 struct Arguments {
   std::vector<Tensor> tensors;
   std::vector<uint64_t> words;
+  // The callable itself, with what it has captured.
+  const void* closure = nullptr;
+  size_t closure_bytes = 0;
 };
 
 // The tensors that a callable returns, and the lengths of its lists.
@@ -82,8 +87,9 @@ class SY_API Function {
   std::unique_ptr<FunctionState> state_;
 };
 
-// Whether some replays are captured again and compared.
-// SWITCHYARD_CHECK=capture says what a process begins with.
+// Whether each call is recorded and compared, and a difference that no guard
+// has told is an error. SWITCHYARD_CHECK=capture says what a process begins
+// with.
 SY_API void set_check(bool on);
 
 }  // namespace compiling

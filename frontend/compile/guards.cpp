@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
+#include "autograd/hooks.h"
 #include "autograd/meta.h"
 #include "c10/error.h"
 #include "frontend/compile/compile.h"
@@ -18,9 +20,37 @@ void add_text(Arguments* to, std::string_view text) {
   }
 }
 
+namespace {
+
+bool is_leaf(const TensorBase& t) {
+  return !autograd::requires_grad(t) || autograd::grad_fn(*t.impl()) == nullptr;
+}
+
+}  // namespace
+
+bool has_hooks(const Tensor& t) {
+  const autograd::Meta* const m = autograd::meta_of(*t.impl());
+  if (m == nullptr) return false;
+  const autograd::Node* const n =
+      m->grad_fn != nullptr ? m->grad_fn.get()
+                            : m->accumulator.load(std::memory_order_acquire);
+  if (n == nullptr || n->extra_or_null() == nullptr) return false;
+  const std::lock_guard lock(n->lock());
+  const autograd::NodeHooks* const h = n->extra_or_null()->hooks.get();
+  if (h == nullptr) return false;
+  const auto active = [](const auto& hook) { return hook->active(); };
+  return std::any_of(h->pre.begin(), h->pre.end(), active) ||
+         std::any_of(h->post.begin(), h->post.end(), active) ||
+         std::any_of(h->leaf.begin(), h->leaf.end(), active) ||
+         std::any_of(h->tensor.begin(), h->tensor.end(),
+                     [](const auto& o) { return o.hook->active(); });
+}
+
 TensorGuard::TensorGuard(const Tensor& t) : defined_(t.defined()) {
   if (!defined_) return;
   requires_grad_ = autograd::requires_grad(t);
+  leaf_ = is_leaf(t);
+  inference_ = t.is_inference();
   dtype_ = t.scalar_type();
   device_ = t.device();
   keys_ = t.key_set();
@@ -39,7 +69,9 @@ bool TensorGuard::holds(const Tensor& t) const {
          std::equal(sizes.begin(), sizes.end(), dims_.begin()) &&
          std::equal(strides.begin(), strides.end(),
                     dims_.begin() + static_cast<int64_t>(n)) &&
-         autograd::requires_grad(t) == requires_grad_;
+         autograd::requires_grad(t) == requires_grad_ &&
+         (!requires_grad_ || is_leaf(t) == leaf_) &&
+         t.is_inference() == inference_;
 }
 
 std::string TensorGuard::difference(const Tensor& t) const {
@@ -63,13 +95,33 @@ std::string TensorGuard::difference(const Tensor& t) const {
     return requires_grad_ ? "requires no gradient, did before"
                           : "requires a gradient, did not before";
   }
+  if (requires_grad_ && is_leaf(t) != leaf_) {
+    return leaf_ ? "the result of a recorded call, was a leaf"
+                 : "a leaf, was the result of a recorded call";
+  }
+  if (t.is_inference() != inference_) {
+    return "made in inference mode or not, unlike before";
+  }
   return str("keys {}, were {}", t.key_set(), keys_);
 }
 
 Modes Modes::now() {
   const ThreadState& s = thread_state;
-  return {s.included, s.excluded, !s.grad_disabled, s.inference,
+  Modes m{s.included, s.excluded, !s.grad_disabled, s.inference,
           s.autocast_devices};
+  if (m.autocast != 0) {
+    std::copy_n(s.autocast_dtypes, m.autocast_dtypes.size(),
+                m.autocast_dtypes.begin());
+  }
+  m.default_dtype = sy::default_dtype();
+  return m;
+}
+
+std::string Modes::difference(const Modes& was) const {
+  if (default_dtype != was.default_dtype) {
+    return str("default dtype {}, was {}", default_dtype, was.default_dtype);
+  }
+  return *this == was ? "" : "the modes of the thread differ";
 }
 
 ArgumentGuard::Share ArgumentGuard::share_of(const Arguments& a, size_t i) {
@@ -106,8 +158,9 @@ bool ArgumentGuard::holds(const Arguments& a) const {
 }
 
 std::string ArgumentGuard::difference(const Arguments& a) const {
-  if (Modes::now() != modes_) return "the modes of the thread differ";
-  const std::string text = tensor_difference(a);
+  std::string text = Modes::now().difference(modes_);
+  if (!text.empty()) return text;
+  text = tensor_difference(a);
   if (!text.empty()) return text;
   return a.words != words_ ? "an argument that is no tensor differs" : "";
 }

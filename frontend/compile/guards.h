@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ class TensorGuard {
 
  private:
   bool defined_ = false;
-  bool requires_grad_ = false;
+  bool requires_grad_ = false, leaf_ = true, inference_ = false;
   ScalarType dtype_ = ScalarType::Undefined;
   Device device_;
   DispatchKeySet keys_;
@@ -33,10 +34,17 @@ struct Modes {
   uint64_t included = 0, excluded = 0;
   bool grad = false, inference = false;
   uint32_t autocast = 0;
+  std::array<uint8_t, 32> autocast_dtypes{};
+  ScalarType default_dtype = ScalarType::Undefined;
 
   static Modes now();
+  // What differs from `was`.
+  std::string difference(const Modes& was) const;
   friend bool operator==(const Modes&, const Modes&) = default;
 };
+
+// Whether functions of the user run when a gradient comes to the tensor.
+bool has_hooks(const Tensor& t);
 
 // The arguments of a call.
 class ArgumentGuard {
@@ -46,6 +54,7 @@ class ArgumentGuard {
   bool holds(const Arguments& a) const;
   // The first difference; "" if there is none.
   std::string difference(const Arguments& a) const;
+  const Modes& modes() const { return modes_; }
   std::string tensor_difference(const Arguments& a) const;
 
  private:

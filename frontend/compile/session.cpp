@@ -1,6 +1,7 @@
 #include "frontend/compile/session.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "aten/engine/guard.h"
@@ -23,10 +24,52 @@ Tensor root_of(const Tensor& t) {
   return Tensor(TensorBase(std::move(impl)));
 }
 
+// Whether what autograd knows of the tensor was recorded since `first`.
+bool has_new_history(const Tensor& t, uint64_t first) {
+  if (!t.defined() || !autograd::requires_grad(t)) return false;
+  const auto node = autograd::grad_fn(*t.impl());
+  return node != nullptr && node->sequence_nr() >= first;
+}
+
 class Session final : public capture::GradListener {
  public:
-  explicit Session(const Arguments& arguments)
-      : arguments_(arguments), guard_(arguments) {}
+  Session(const Arguments& arguments, Watch* watch)
+      : arguments_(arguments), guard_(arguments), watch_(*watch) {
+    // A view learns of writes to its base when somebody asks.
+    for (const Tensor& t : arguments.tensors) {
+      if (t.defined()) autograd::gradient_edge(*t.impl());
+    }
+    first_ = next_sequence_nr();
+  }
+
+  // The number of what is recorded first.
+  uint64_t first() const { return first_; }
+  void listen_to(capture::Recorder* recorder) { recorder_ = recorder; }
+  bool gradients_arrived() const { return gradients_arrived_; }
+
+  void on_note(const CaptureNote& note) override {
+    if (recorder_ == nullptr) return;
+    switch (note.kind) {
+      case CaptureNote::kReads: watch_.add(note.reads); break;
+      case CaptureNote::kHistory: {
+        const Tensor t{
+            TensorBase(intrusive_ptr<TensorImpl>::retain(note.tensor))};
+        if (recorder_->is_outer(t)) {
+          recorder_->add_break(
+              str("{} of a tensor that was there before", note.what));
+        }
+        break;
+      }
+      case CaptureNote::kBackward:
+        gradients_arrived_ = true;
+        if (note.sequence_nr < first_) {
+          recorder_->add_break(
+              "gradients go through what was recorded before the call");
+        }
+        break;
+      default: break;
+    }
+  }
 
   void on_grad(const intrusive_ptr<TensorImpl>& t) override {
     const auto known =
@@ -43,6 +86,26 @@ class Session final : public capture::GradListener {
     if (!changed.empty()) {
       recorder.add_break("the call changes an argument itself: " + changed);
     }
+    Modes now = Modes::now();
+    now.included = guard_.modes().included;  // the recorder has its own
+    now.excluded = guard_.modes().excluded;
+    const std::string modes = now.difference(guard_.modes());
+    if (!modes.empty()) {
+      recorder.add_break("the call changes modes: " + modes);
+    }
+    for (const Tensor& t : arguments_.tensors) {
+      if (has_new_history(t, first_)) {
+        recorder.add_break("the call writes an argument that has a history");
+        return;
+      }
+    }
+    for (const Tensor& t : recorder.sighted()) {
+      if (has_new_history(root_of(t), first_)) {
+        recorder.add_break(
+            "the call writes a tensor of the program that has a history");
+        return;
+      }
+    }
   }
 
   // Results that lie in memory of before get their gradient from the tensor
@@ -55,10 +118,16 @@ class Session final : public capture::GradListener {
         continue;
       }
       Tensor base = root_of(t);
+      const bool is_view = base.is_same(t) ? !has_new_history(t, first_)
+                                           : !has_new_history(base, first_);
       for (const Tensor& a : arguments_.tensors) {
         if (a.defined() && a.storage().get() == t.storage().get()) base = a;
       }
-      if (recorder.is_written(t) || !autograd::requires_grad(base)) {
+      if (!is_view) {
+        recorder.add_break(
+            "a result that requires a gradient lies in memory that was there "
+            "before, but is no view of it");
+      } else if (recorder.is_written(t) || !autograd::requires_grad(base)) {
         recorder.add_break(
             "a result that requires a gradient lies in memory that the call "
             "writes");
@@ -67,6 +136,23 @@ class Session final : public capture::GradListener {
             "a result is a view of a tensor whose elements overlap");
       }
     }
+  }
+
+  // All tensors that calls were given, and those that they are views of, but
+  // for results.
+  static std::vector<weak_intrusive_ptr<TensorImpl>> views_of(
+      const std::vector<Tensor>& sighted, const Outputs& outputs) {
+    std::set<const TensorImpl*> known;
+    for (const Tensor& t : outputs.tensors) known.insert(t.impl());
+    std::vector<weak_intrusive_ptr<TensorImpl>> all;
+    const auto add = [&](const Tensor& t) {
+      for (intrusive_ptr<TensorImpl> i = t.impl_ptr(); i != nullptr;
+           i = i->view_meta() ? i->view_meta()->parent() : nullptr) {
+        if (known.insert(i.get()).second) all.emplace_back(i);
+      }
+    };
+    for (const Tensor& t : sighted) add(t);
+    return all;
   }
 
   // After a failure: .grad is what it was before the call.
@@ -96,11 +182,15 @@ class Session final : public capture::GradListener {
     v->forward = std::move(graphs.forward);
     for (Touched& g : touched_) {
       g.place = {Place::kGrad, static_cast<int>(v->grads.size())};
-      v->grads.push_back(
-          {place_of_leaf(g.leaf, v.get()), g.guard, Grad::kNone, false, 0});
+      Grad& grad = v->grads.emplace_back();
+      grad.of = place_of_leaf(g.leaf, v.get());
+      grad.before = g.guard;
     }
     bind_inputs(graphs.seen, v.get());
     describe_outputs(outputs, v.get());
+    std::vector<Tensor> before;
+    for (const Touched& g : touched_) before.push_back(g.before);
+    v->guard_sharing(arguments_, before, gradients_arrived_);
     size_t next = outputs.tensors.size();
     for (size_t i = 0; i < touched_.size(); ++i) {
       const Touched& g = touched_[i];
@@ -114,7 +204,7 @@ class Session final : public capture::GradListener {
       auto b = std::make_shared<Backward>();
       b->graph = std::move(graphs.backward);
       b->flow = std::move(tape.flow);
-      b->runs = std::make_shared<std::atomic<int64_t>>(0);
+      b->runs = watch_.backwards;
       v->backward = std::move(b);
     }
     return v;
@@ -141,7 +231,7 @@ class Session final : public capture::GradListener {
         return {Place::kOuter, static_cast<int>(i)};
       }
     }
-    v->outer.push_back({t, t.storage(), TensorGuard(t)});
+    v->outer.emplace_back(t);
     return {Place::kOuter, static_cast<int>(v->outer.size()) - 1};
   }
 
@@ -160,6 +250,10 @@ class Session final : public capture::GradListener {
       if (shares(arguments_.tensors[i])) given = static_cast<int>(i);
     }
     if (given >= 0) return {Place::kArgument, given};
+    const Tensor root = root_of(t);
+    for (const Touched& g : touched_) {
+      if (root.is_same(g.before)) return g.place;
+    }
     for (const Touched& g : touched_) {
       if (shares(g.before)) return g.place;
     }
@@ -231,6 +325,10 @@ class Session final : public capture::GradListener {
 
   const Arguments& arguments_;
   const ArgumentGuard guard_;
+  Watch& watch_;
+  uint64_t first_ = 0;
+  capture::Recorder* recorder_ = nullptr;
+  bool gradients_arrived_ = false;
   std::vector<Touched> touched_;
 };
 
@@ -238,13 +336,14 @@ class Session final : public capture::GradListener {
 
 Captured capture_call(capture::Engine& engine, Device device,
                       std::string_view backend, const Arguments& arguments,
-                      Body body, void* context, Outputs* out) {
+                      Body body, void* context, Outputs* out, Watch* watch) {
   Captured result;
-  Session session(arguments);
-  const uint64_t first = next_sequence_nr();
+  Session session(arguments, watch);
+  const uint64_t first = session.first();
   std::unique_ptr<capture::Recorder> recorder =
       engine.record(device, &session, backend);
   SY_INTERNAL_ASSERT(recorder != nullptr);
+  session.listen_to(recorder.get());
   for (const Tensor& t : arguments.tensors) recorder->add_input(t);
   try {
     body(context, out);
@@ -256,6 +355,7 @@ Captured capture_call(capture::Engine& engine, Device device,
     }
     throw;
   }
+  session.listen_to(nullptr);
   session.check_arguments(*recorder);
   session.check_results(*out, *recorder);
   recorder->check_results(out->tensors);
@@ -282,6 +382,7 @@ Captured capture_call(capture::Engine& engine, Device device,
     session.restore_grads();
     throw;
   }
+  result.sighted = Session::views_of(recorder->sighted(), *out);
   recorder.reset();  // what follows is not part of the call
   if (!graphs.escaped.empty()) {
     result.breaks.push_back(

@@ -6,6 +6,7 @@
 
 #include "aten/backend/capture.h"
 #include "frontend/compile/variant.h"
+#include "frontend/compile/watch.h"
 
 namespace sy::compiling {
 
@@ -13,15 +14,18 @@ namespace sy::compiling {
 struct Captured {
   // nullptr if the call cannot be replayed.
   std::shared_ptr<Variant> variant;
+  // Tensors that calls were given, but for results; some go with the call.
+  std::vector<weak_intrusive_ptr<TensorImpl>> sighted;
   std::vector<capture::Break> breaks;
   // The result of the body itself counts; else `out` has been filled.
   bool own_result = false;
 };
 
-// Runs the body, once, and records it. nullptr in `recorder`'s place cannot be.
-// Throws what the body throws, when what it has computed until then is done.
+// Runs the body, once, and records it. What it tells that it reads goes to
+// `watch`. Throws what the body throws, when what it has computed until then is
+// done.
 Captured capture_call(capture::Engine& engine, Device device,
                       std::string_view backend, const Arguments& arguments,
-                      Body body, void* context, Outputs* out);
+                      Body body, void* context, Outputs* out, Watch* watch);
 
 }  // namespace sy::compiling

@@ -36,7 +36,7 @@ const Tensor& Variant::at(Place p, const Arguments& a) const {
 bool Variant::outer_matches(std::string* why) const {
   for (size_t i = 0; i < outer.size(); ++i) {
     const Outer& o = outer[i];
-    if (o.tensor.use_count() == 1) {
+    if (o.is_forgotten()) {
       if (why != nullptr) {
         *why =
             str("tensor of the program {}: only the graph has it any more; "
@@ -46,7 +46,7 @@ bool Variant::outer_matches(std::string* why) const {
       return false;
     }
     if (o.tensor.storage().get() != o.storage.get() ||
-        !o.guard.holds(o.tensor)) {
+        o.tensor.storage_offset() != o.offset || !o.guard.holds(o.tensor)) {
       if (why != nullptr) {
         const std::string text = o.guard.difference(o.tensor);
         *why = str("tensor of the program {}: {}", i,
@@ -71,9 +71,100 @@ bool Variant::grads_match(const Arguments& a, std::string* why) const {
   return true;
 }
 
+template <class Grads>
+bool Variant::shares_memory(const Tensor& argument, const Grads& grad) const {
+  if (!argument.defined()) return false;
+  const StorageImpl* const s = argument.storage().get();
+  if (std::binary_search(captured.begin(), captured.end(), s)) return true;
+  for (size_t i = 0; i < grads.size(); ++i) {
+    const Tensor& g = grad(i);
+    if (g.defined() && g.storage().get() == s) return true;
+  }
+  return false;
+}
+
+template <class Grads>
+size_t Variant::first_sharing(size_t i, const Grads& grad) {
+  const Tensor& mine = grad(i);
+  if (!mine.defined() || mine.storage().use_count() == 1) return i;
+  for (size_t k = 0; k < i; ++k) {
+    const Tensor& other = grad(k);
+    if (other.defined() && other.storage().get() == mine.storage().get()) {
+      return k;
+    }
+  }
+  return i;
+}
+
+void Variant::guard_sharing(const Arguments& a,
+                            const std::vector<Tensor>& before,
+                            bool gradients_arrived) {
+  const auto grad = [&](size_t i) -> const Tensor& { return before[i]; };
+  for (const Outer& o : outer) captured.push_back(o.storage.get());
+  std::sort(captured.begin(), captured.end());
+  for (size_t i = 0; i < a.tensors.size(); ++i) {
+    shares.push_back(shares_memory(a.tensors[i], grad));
+  }
+  for (size_t i = 0; i < grads.size(); ++i) {
+    grads[i].shares = first_sharing(i, grad);
+  }
+  if (!gradients_arrived) return;
+  const auto add = [&](const Tensor& t, Place p) {
+    if (t.defined() && autograd::requires_grad(t)) {
+      hooked.push_back({p, has_hooks(t)});
+    }
+  };
+  for (size_t i = 0; i < a.tensors.size(); ++i) {
+    add(a.tensors[i], {Place::kArgument, static_cast<int>(i)});
+  }
+  for (size_t i = 0; i < outer.size(); ++i) {
+    add(outer[i].tensor, {Place::kOuter, static_cast<int>(i)});
+  }
+}
+
+bool Variant::sharing_matches(const Arguments& a, std::string* why) const {
+  const auto grad = [&](size_t i) -> const Tensor& {
+    return grad_of(at(grads[i].of, a));
+  };
+  for (size_t i = 0; i < a.tensors.size(); ++i) {
+    if (shares_memory(a.tensors[i], grad) == shares[i]) continue;
+    if (why != nullptr) {
+      *why = str("tensor {}: shares memory with a tensor of the program{}", i,
+                 shares[i] ? " no more" : "");
+    }
+    return false;
+  }
+  for (size_t i = 0; i < grads.size(); ++i) {
+    if (first_sharing(i, grad) == grads[i].shares) continue;
+    if (why != nullptr) *why = "gradients share memory otherwise";
+    return false;
+  }
+  return true;
+}
+
+bool Variant::hooks_match(const Arguments& a, std::string* why) const {
+  for (const Hooked& h : hooked) {
+    if (has_hooks(at(h.of, a)) == h.hooks) continue;
+    if (why != nullptr) {
+      *why = str("{}: {}", place_text(h.of),
+                 h.hooks ? "no hooks, had some" : "hooks, had none");
+    }
+    return false;
+  }
+  return true;
+}
+
+bool Variant::has_same_tensors(const Variant& other) const {
+  return std::equal(outer.begin(), outer.end(), other.outer.begin(),
+                    other.outer.end(), [](const Outer& a, const Outer& b) {
+                      return a.tensor.is_same(b.tensor);
+                    });
+}
+
 bool Variant::matches(const Arguments& a) const {
   if (!arguments.holds(a) || !outer_matches(nullptr) ||
-      !grads_match(a, nullptr)) {
+      !grads_match(a, nullptr) || !sharing_matches(a, nullptr) ||
+      !hooks_match(a, nullptr)) {
     return false;
   }
   return std::all_of(inputs.begin(), inputs.end(), [&](const BoundInput& in) {
@@ -93,7 +184,10 @@ bool Variant::whole_matches(const BoundInput& in, const Arguments& a) const {
 std::string Variant::difference(const Arguments& a) const {
   std::string why = arguments.difference(a);
   if (!why.empty()) return why;
-  if (!outer_matches(&why) || !grads_match(a, &why)) return why;
+  if (!outer_matches(&why) || !grads_match(a, &why) ||
+      !sharing_matches(a, &why) || !hooks_match(a, &why)) {
+    return why;
+  }
   return matches(a) ? "" : "memory of another size around a tensor";
 }
 

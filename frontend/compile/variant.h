@@ -7,6 +7,7 @@
 #include "aten/backend/capture.h"
 #include "frontend/compile/backward.h"
 #include "frontend/compile/guards.h"
+#include "frontend/compile/kept.h"
 
 namespace sy::compiling {
 
@@ -21,18 +22,13 @@ struct Place {
   int index = 0;  // of the arguments, of Variant::outer, of Variant::grads
 };
 
-// A tensor that the code reaches without being given it.
-struct Outer {
-  Tensor tensor;  // no view
-  Storage storage;
-  TensorGuard guard;
-};
-
 // What happens to .grad of a tensor.
 struct Grad {
   enum Effect : uint8_t { kNone, kReset, kSet };
   Place of;
   TensorGuard before;
+  // Of those that there were, the first one that lies in the same memory.
+  size_t shares = 0;
   Effect effect = kNone;
   bool read = false;  // the call needs the elements that it had
   size_t result = 0;  // of the graph, for kSet
@@ -65,6 +61,17 @@ struct Variant {
   std::vector<BoundInput> inputs;
   std::vector<Output> outputs;
   std::vector<int64_t> lengths;
+  // The memory of `outer`, sorted, and the arguments that lie there or where a
+  // .grad is.
+  std::vector<const StorageImpl*> captured;
+  std::vector<bool> shares;
+  // If gradients arrived within the call: arguments and tensors of the program,
+  // and whether hooks ran there.
+  struct Hooked {
+    Place of;
+    bool hooks;
+  };
+  std::vector<Hooked> hooked;
   std::unique_ptr<capture::Graph> forward;
   std::shared_ptr<const Backward> backward;
 
@@ -75,13 +82,26 @@ struct Variant {
   // The results of a run that has left these values.
   void deliver(const Arguments& a, const std::vector<Storage>& values,
                Outputs* out) const;
-  // What two captures of equal calls must have in common.
+  // What two captures of equal calls must have in common; and the tensors of
+  // the program must be the same.
   std::string text() const;
+  bool has_same_tensors(const Variant& other) const;
+  // Looks at sharing and hooks as they are, once all else is known.
+  // `before`: the gradients as they were.
+  void guard_sharing(const Arguments& a, const std::vector<Tensor>& before,
+                     bool gradients_arrived);
 
  private:
   const Tensor& at(Place p, const Arguments& a) const;
   bool outer_matches(std::string* why) const;
   bool grads_match(const Arguments& a, std::string* why) const;
+  // `grad(i)` is the .grad that grads[i] is about.
+  template <class Grads>
+  bool shares_memory(const Tensor& argument, const Grads& grad) const;
+  template <class Grads>
+  static size_t first_sharing(size_t i, const Grads& grad);
+  bool sharing_matches(const Arguments& a, std::string* why) const;
+  bool hooks_match(const Arguments& a, std::string* why) const;
   bool whole_matches(const BoundInput& in, const Arguments& a) const;
   static int64_t begin_of(const BoundInput& in, const Tensor& t);
   std::vector<Tensor> input_tensors(const Arguments& a) const;

@@ -60,6 +60,8 @@ struct ModuleHooks {
   HookList<LoadHook> load_post;
 };
 
+// Whether hooks run when the module is called, its own or global ones.
+bool has_running_hooks(const Module& m);
 // A copy of the global ones.
 ModuleHooks global_hooks();
 

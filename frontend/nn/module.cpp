@@ -148,6 +148,7 @@ void Module::add_module(std::string name, std::shared_ptr<Module> module,
   module->set_type(type);
   module->registered_as_ = name;
   children_.insert(std::move(name), std::move(module));
+  detail::note_module_change();
 }
 
 void Module::put_module(const std::string& name, std::shared_ptr<Module> module,
@@ -160,6 +161,7 @@ void Module::put_module(const std::string& name, std::shared_ptr<Module> module,
   module->set_type(type);
   module->registered_as_ = name;
   *place = std::move(module);
+  detail::note_module_change();
 }
 
 void Module::unregister_module(const std::string& name) {
@@ -167,6 +169,7 @@ void Module::unregister_module(const std::string& name) {
            "[unregister_module] name: expected one of {}, got '{}'",
            listed(children_), name);
   children_.erase(name);
+  detail::note_module_change();
 }
 
 void Module::unregister_parameter(const std::string& name) {

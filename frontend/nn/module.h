@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "aten/tensor.h"
+#include "c10/thread_state.h"
 #include "frontend/io/named_tensors.h"
 #include "frontend/io/ordered_dict.h"
 #include "frontend/nn/clone.h"
 #include "frontend/nn/module_hooks.h"
+#include "frontend/nn/module_reads.h"
 #include "frontend/nn/state_dict.h"
 
 namespace sy::serialize {
@@ -129,7 +131,12 @@ class SY_API Module : public std::enable_shared_from_this<Module> {
   // For layers that act differently while training, such as Dropout.
   virtual void train(bool on = true);
   void eval() { train(false); }
-  bool is_training() const { return training_; }
+  bool is_training() const {
+    if (SY_UNLIKELY(thread_state.capture != nullptr)) {
+      detail::tell_read(*this, this, sizeof(Module));
+    }
+    return training_;
+  }
   void requires_grad_(bool on = true);
   // Drops the gradients of all parameters, or fills them with zeros.
   void zero_grad(bool set_to_none = true);
@@ -220,6 +227,7 @@ class SY_API Module : public std::enable_shared_from_this<Module> {
  private:
   friend class detail::Cloning;
   friend class detail::HookedCall;
+  friend class detail::ModuleReads;
   friend class detail::StateLoader;
   template <class M>
   friend class ModuleHolder;

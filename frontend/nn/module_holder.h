@@ -66,6 +66,9 @@ SY_NOINLINE auto call_with_hooks(M& m, A&&... arguments) {
 // throws gets a line that names the module.
 template <class M, class... A>
 auto call_module(M& m, A&&... arguments) {
+  if (SY_UNLIKELY(thread_state.capture != nullptr)) {
+    detail::tell_read(m, &m, sizeof(M));
+  }
   try {
     if (SY_UNLIKELY(m.has_hooks())) {
       return detail::call_with_hooks(m, std::forward<A>(arguments)...);
@@ -100,8 +103,16 @@ class ModuleHolder {
                   ? std::static_pointer_cast<M>(detail::cloned(other.impl_))
                   : other.impl_) {}
   ModuleHolder(ModuleHolder&&) noexcept = default;
-  ModuleHolder& operator=(const ModuleHolder&) = default;
-  ModuleHolder& operator=(ModuleHolder&&) noexcept = default;
+  ModuleHolder& operator=(const ModuleHolder& other) {
+    impl_ = other.impl_;
+    detail::note_module_change();
+    return *this;
+  }
+  ModuleHolder& operator=(ModuleHolder&& other) noexcept {
+    impl_ = std::move(other.impl_);
+    detail::note_module_change();
+    return *this;
+  }
 
   bool is_empty() const noexcept { return impl_ == nullptr; }
   explicit operator bool() const noexcept { return impl_ != nullptr; }

@@ -5,6 +5,7 @@
 
 #include "autograd/function.h"
 #include "autograd/hooks.h"
+#include "c10/capture.h"
 #include "c10/thread_state.h"
 #include "frontend/nn/hook_lists.h"
 #include "frontend/nn/module.h"
@@ -150,6 +151,9 @@ struct HookedCall::State {
 
 HookedCall::HookedCall(Module& module, const std::vector<Tensor*>& inputs)
     : state_(std::make_unique<State>()) {
+  if (thread_state.capture != nullptr && has_running_hooks(module)) {
+    tell_capture_acts("hooks of a module run");
+  }
   State& s = *state_;
   s.module = module.shared_from_this();
   if (any_global_hooks()) s.global = global_hooks();

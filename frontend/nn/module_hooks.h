@@ -74,6 +74,7 @@ SY_API bool any_global_hooks();
 namespace detail {
 
 class Cloning;
+class ModuleReads;
 class StateLoader;
 struct ModuleHooks;
 

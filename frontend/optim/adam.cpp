@@ -50,14 +50,16 @@ struct Rule final : UpdateRule {
   // pass less over the elements.
   void update(const OptimizerOptions& options, Update& u) const override {
     const auto& o = static_cast<const Options&>(options);
-    const auto [beta1, beta2] = o.betas();
+    const Number beta1 = u.input(std::get<0>(o.betas()));
+    const Number beta2 = u.input(std::get<1>(o.betas()));
     Number& t = u.number(0);
     t.set(t + 1);
+    static const double kNone = 0;
     const bool apart = decoupled(o);
     if (apart && o.weight_decay() != 0) {
-      u.shrink(1 - u.lr() * o.weight_decay());
+      u.shrink(1 - u.lr() * u.input(o.weight_decay()));
     }
-    const int g = u.gradient(o.maximize(), apart ? 0 : o.weight_decay());
+    const int g = u.gradient(o.maximize(), apart ? kNone : o.weight_decay());
     const int m = u.state(0), v = u.state(1);
     u.lerp_(m, g, 1 - beta1);
     u.scale_(v, beta2);

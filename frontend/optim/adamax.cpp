@@ -30,7 +30,8 @@ struct Rule final : UpdateRule {
   }
   void update(const OptimizerOptions& options, Update& u) const override {
     const auto& o = static_cast<const AdamaxOptions&>(options);
-    const auto [beta1, beta2] = o.betas();
+    const Number beta1 = u.input(std::get<0>(o.betas()));
+    const Number beta2 = u.input(std::get<1>(o.betas()));
     Number& t = u.number(0);
     t.set(t + 1);
     const int g = u.gradient(o.maximize(), o.weight_decay());

@@ -1,4 +1,5 @@
 #include "aten/ops/factory.h"
+#include "c10/capture.h"
 #include "frontend/optim/lr_scheduler.h"
 #include "frontend/optim/lr_scheduler_numbers.h"
 #include "frontend/optim/misfits.h"
@@ -112,6 +113,7 @@ std::vector<double> LRScheduler::scaled_base(double factor) const {
 }
 
 void LRScheduler::set_lrs(const std::vector<double>& lrs) {
+  tell_capture_acts("a scheduler steps");
   auto& groups = optimizer_.param_groups();
   SY_CHECK(lrs.size() == groups.size(), Value,
            "[{}] step: expected {} param_groups as when it was made, got {}",

@@ -15,14 +15,16 @@ constexpr double kPi = std::numbers::pi;
 // neither.
 bool set_momentum(OptimizerOptions& options, double momentum) {
   const std::vector<OptionRef> list = options.list();
+  double* number = nullptr;
   if (const OptionRef* const betas = find_option(list, "betas")) {
-    std::get<0>(**std::get_if<std::tuple<double, double>*>(&betas->value)) =
-        momentum;
-    return true;
+    number =
+        &std::get<0>(**std::get_if<std::tuple<double, double>*>(&betas->value));
+  } else if (const OptionRef* const own = find_option(list, "momentum")) {
+    number = *std::get_if<double*>(&own->value);
   }
-  const OptionRef* const own = find_option(list, "momentum");
-  if (own == nullptr) return false;
-  **std::get_if<double*>(&own->value) = momentum;
+  if (number == nullptr) return false;
+  *number = momentum;
+  options.vary(*number);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "c10/capture.h"
 #include "frontend/optim/lr_scheduler_numbers.h"
 
 namespace sy::optim {
@@ -78,6 +79,7 @@ void ReduceLROnPlateauScheduler::step(double metric) {
 }
 
 void ReduceLROnPlateauScheduler::reduce() {
+  tell_capture_acts("a scheduler steps");
   auto& groups = optimizer_.param_groups();
   SY_CHECK(groups.size() == min_lrs_.size(), Value,
            "[ReduceLROnPlateau] step: expected {} param_groups as when it was "

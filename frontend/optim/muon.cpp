@@ -73,6 +73,12 @@ double factor_of(const std::optional<std::string>& rule, IntArrayRef sizes) {
   return std::sqrt(std::max(1.0, rows / columns));
 }
 
+std::vector<Tensor> toward(const std::vector<Tensor>& from,
+                           const std::vector<Tensor>& to,
+                           const Tensor& weight) {
+  return _foreach_add(from, _foreach_mul(_foreach_sub(to, from), weight), 1);
+}
+
 struct Rule final : UpdateRule {
   const Names& names() const override {
     static const Names names{{"momentum_buffer"}, {}};
@@ -84,10 +90,14 @@ struct Rule final : UpdateRule {
   void update(const OptimizerOptions& options, Update& u) const override {
     const auto& o = static_cast<const MuonOptions&>(options);
     Bucket& b = u.bucket();
-    _foreach_lerp_(b.states[0], b.grads, 1 - o.momentum());
+    const Number momentum = u.input(o.momentum());
+    u.lerp_(u.state(0), Update::kGrad, 1 - momentum);
+    u.run();
     std::vector<Tensor> steps =
-        o.nesterov() ? _foreach_lerp(b.grads, b.states[0], o.momentum())
-                     : b.states[0];
+        !o.nesterov() ? b.states[0]
+        : momentum.is_tensor()
+            ? toward(b.grads, b.states[0], momentum.tensor())
+            : _foreach_lerp(b.grads, b.states[0], momentum.known());
     for (size_t i = 0; i < steps.size(); ++i) {
       const double factor = factor_of(o.adjust_lr_fn(), b.params[i].sizes());
       steps[i] =

@@ -38,7 +38,8 @@ struct Rule final : UpdateRule {
   }
   void update(const OptimizerOptions& options, Update& u) const override {
     const auto& o = static_cast<const NAdamOptions&>(options);
-    const auto [beta1, beta2] = o.betas();
+    const Number beta1 = u.input(std::get<0>(o.betas()));
+    const Number beta2 = u.input(std::get<1>(o.betas()));
     Number &t = u.number(0), &product = u.number(1);
     t.set(t + 1);
     const auto mu_at = [&](const Number& step) {
@@ -46,11 +47,12 @@ struct Rule final : UpdateRule {
     };
     const Number mu = mu_at(t), next = mu_at(t + 1);
     product.set(product * mu);
+    static const double kNone = 0;
     const bool apart = o.decoupled_weight_decay();
     if (apart && o.weight_decay() != 0) {
-      u.shrink(1 - u.lr() * o.weight_decay());
+      u.shrink(1 - u.lr() * u.input(o.weight_decay()));
     }
-    const int g = u.gradient(o.maximize(), apart ? 0 : o.weight_decay());
+    const int g = u.gradient(o.maximize(), apart ? kNone : o.weight_decay());
     const int m = u.state(0), v = u.state(1);
     u.lerp_(m, g, 1 - beta1);
     u.scale_(v, beta2);

@@ -1,11 +1,13 @@
 #include "frontend/optim/optimizer.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <unordered_set>
 
 #include "aten/ops/factory.h"
 #include "aten/ops/foreach.h"
+#include "c10/capture.h"
 #include "c10/thread_state.h"
 #include "frontend/optim/optimizer_impl.h"
 
@@ -202,9 +204,16 @@ Tensor Optimizer::step(LossClosure closure) {
     const AutoGradMode grad(true);
     loss = closure();
   }
+  std::vector<Group> read;
   for (size_t g = 0; g < impl_->groups.size(); ++g) {
-    const AutoGradMode grad(impl_->groups[g].options().is_differentiable());
-    impl_->step(g);
+    const OptimizerParamGroup& group = impl_->groups[g];
+    const AutoGradMode grad(group.options().is_differentiable());
+    read.push_back({&group, {}});
+    impl_->step(g, &read.back());
+  }
+  if (thread_state.capture != nullptr) {
+    impl_->last_capture = thread_state.capture->number();
+    tell_options(impl_->groups, impl_->alive, std::move(read));
   }
   return loss;
 }
@@ -354,12 +363,28 @@ void Optimizer::Impl::take_grads(size_t group, Bucket* b) const {
   }
 }
 
-void Optimizer::Impl::step(size_t index) {
+// What a captured step reads of tensors must be there before the graph runs,
+// unless an earlier step of the same capture reads them too.
+void Optimizer::Impl::refresh(OptimizerOptions& options) const {
+  struct Unrecorded {
+    Unrecorded() { static_cast<ThreadModes&>(thread_state) = {}; }
+    ~Unrecorded() { static_cast<ThreadModes&>(thread_state) = before; }
+    const ThreadModes before = thread_state;
+  };
+  std::optional<Unrecorded> unrecorded;
+  if (thread_state.capture != nullptr &&
+      thread_state.capture->number() != last_capture) {
+    unrecorded.emplace();
+  }
+  options.refresh_tensors();
+}
+
+void Optimizer::Impl::step(size_t index, Group* read) {
   OptimizerParamGroup& group = groups[index];
   OptimizerOptions& options = group.options();
   const UpdateRule& rule = this->rule();
   const bool captured = thread_state.capture != nullptr;
-  if (!captured) options.refresh_lr_tensors();
+  refresh(options);
   Plan& plan = plans[index];
   // Once they are tensors they stay: a captured step may write to them.
   const bool as_tensors =
@@ -375,6 +400,7 @@ void Optimizer::Impl::step(size_t index) {
           p.device(), p.scalar_type() == kDouble ? kDouble : kFloat));
     }
     Update u(b, std::move(lr));
+    if (captured) u.take_inputs(&options, &read->inputs);
     rule.update(options, u);
     u.run();
     b.made = 0;

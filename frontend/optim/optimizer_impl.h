@@ -3,6 +3,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "frontend/optim/captured_options.h"
 #include "frontend/optim/optimizer.h"
 #include "frontend/optim/update.h"
 
@@ -41,17 +42,23 @@ struct Optimizer::Impl {
   std::unique_ptr<OptimizerOptions> defaults;
   std::unordered_map<const TensorImpl*, ParamState> states;
   std::vector<Plan> plans;
+  // That which has read the options last.
+  uint64_t last_capture = 0;
+  // Lives as long as this.
+  std::shared_ptr<const void> alive = std::make_shared<char>();
   // What load() found in an archive and read_options() is to report.
   Misfits found;
 
   const UpdateRule& rule() const;
+  void refresh(OptimizerOptions& options) const;
   bool fits(const Plan& plan, const OptimizerParamGroup& group,
             bool as_tensors) const;
   void make_plan(Plan* plan, const OptimizerParamGroup& group, bool as_tensors);
   std::string key_of(size_t group, size_t index) const;
   // Throws ValueError for a gradient of other sizes than its parameter.
   void take_grads(size_t group, Bucket* b) const;
-  void step(size_t group);
+  // `read`: what a captured step tells of it.
+  void step(size_t group, Group* read);
   // Loaded states take the memory of those that are there, which captured steps
   // refer to.
   void keep_memory(

@@ -1,7 +1,10 @@
 #include "frontend/optim/options.h"
 
+#include <algorithm>
+
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
+#include "c10/capture.h"
 #include "c10/thread_state.h"
 
 namespace sy::optim {
@@ -78,7 +81,7 @@ const Tensor& OptimizerOptions::lr_tensor(Device device, ScalarType dtype) {
   for (const Tensor& t : lr_tensors_) {
     if (t.device() == device && t.scalar_type() == dtype) return t;
   }
-  refresh_lr_tensors();
+  refresh_tensors();
   lr_in_tensors_ = get_lr();
   lr_tensors_.push_back(
       full({}, get_lr(), TensorOptions(dtype).device(device)));
@@ -87,8 +90,45 @@ const Tensor& OptimizerOptions::lr_tensor(Device device, ScalarType dtype) {
 
 void OptimizerOptions::fill_lr_tensors(double lr) {
   const NoGradGuard no_grad;
+  if (!lr_tensors_.empty()) tell_capture_acts("an lr changes");
   lr_in_tensors_ = lr;
   for (const Tensor& t : lr_tensors_) t.fill_(lr);
+}
+
+ptrdiff_t OptimizerOptions::place_of(const double& number) const {
+  return reinterpret_cast<const char*>(&number) -
+         reinterpret_cast<const char*>(this);
+}
+
+void OptimizerOptions::vary(const double& number) {
+  if (!varies(number)) varying_.push_back(place_of(number));
+}
+
+bool OptimizerOptions::varies(const double& number) const {
+  return !varying_.empty() && std::find(varying_.begin(), varying_.end(),
+                                        place_of(number)) != varying_.end();
+}
+
+const Tensor& OptimizerOptions::number_tensor(const double& number,
+                                              Device device) {
+  for (const NumberTensor& n : numbers_) {
+    if (n.number == &number && n.tensor.device() == device) return n.tensor;
+  }
+  return numbers_
+      .emplace_back(
+          NumberTensor{&number, number,
+                       full({}, number, TensorOptions(kDouble).device(device))})
+      .tensor;
+}
+
+void OptimizerOptions::refresh_numbers() {
+  const NoGradGuard no_grad;
+  for (NumberTensor& n : numbers_) {
+    if (n.value == *n.number) continue;
+    tell_capture_acts("an option of an optimizer changes");
+    n.value = *n.number;
+    n.tensor.fill_(n.value);
+  }
 }
 
 const OptionRef* find_option(const std::vector<OptionRef>& options,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -58,11 +59,12 @@ class SY_API OptionCheck {
 class SY_API OptimizerOptions {
  public:
   OptimizerOptions() = default;
-  // Copies have no lr tensors yet.
+  // Copies have no tensors yet.
   OptimizerOptions(const OptimizerOptions& other)
-      : initial_lr_(other.initial_lr_) {}
+      : initial_lr_(other.initial_lr_), varying_(other.varying_) {}
   OptimizerOptions& operator=(const OptimizerOptions& other) {
     initial_lr_ = other.initial_lr_;
+    varying_ = other.varying_;
     return *this;
   }
   virtual ~OptimizerOptions();
@@ -72,7 +74,6 @@ class SY_API OptimizerOptions {
   virtual std::unique_ptr<OptimizerOptions> fresh() const;
   // Throw NotImplementedError for options without an lr.
   virtual double get_lr() const;
-  // Also for compiled steps, which the setter lr(x) does not reach.
   virtual void set_lr(double lr);
 
   // The optimizer's name, "Adam".
@@ -95,20 +96,37 @@ class SY_API OptimizerOptions {
   // The lr as a tensor of no dims on `device`, for steps that are captured. It
   // follows set_lr.
   const Tensor& lr_tensor(Device device, ScalarType dtype);
-  // Brings these tensors up to date, if the lr was changed otherwise.
-  void refresh_lr_tensors() {
+  // A number among the options that changes from step to step: captured steps
+  // read it from number_tensor(), float64, so that they need not be captured
+  // again.
+  void vary(const double& number);
+  bool varies(const double& number) const;
+  const Tensor& number_tensor(const double& number, Device device);
+  // Brings all these tensors up to date.
+  void refresh_tensors() {
     if (!lr_tensors_.empty() && lr_in_tensors_ != get_lr()) {
       fill_lr_tensors(get_lr());
     }
+    if (!numbers_.empty()) refresh_numbers();
   }
 
  protected:
   void fill_lr_tensors(double lr);
 
  private:
+  struct NumberTensor {
+    const double* number;
+    double value;  // what the tensor has
+    Tensor tensor;
+  };
+  ptrdiff_t place_of(const double& number) const;
+  void refresh_numbers();
+
   std::optional<double> initial_lr_;
   double lr_in_tensors_ = 0;
   std::vector<Tensor> lr_tensors_;
+  std::vector<ptrdiff_t> varying_;  // places in the object, in bytes
+  std::vector<NumberTensor> numbers_;
 };
 
 // What options derive from: struct MyOptions : OptimizerCloneableOptions<

@@ -31,21 +31,23 @@ struct Rule final : UpdateRule {
   }
   void update(const OptimizerOptions& options, Update& u) const override {
     const auto& o = static_cast<const RAdamOptions&>(options);
-    const auto [beta1, beta2] = o.betas();
+    const Number beta1 = u.input(std::get<0>(o.betas()));
+    const Number beta2 = u.input(std::get<1>(o.betas()));
     Number& t = u.number(0);
     t.set(t + 1);
+    static const double kNone = 0;
     const bool apart = o.decoupled_weight_decay();
     if (apart && o.weight_decay() != 0) {
-      u.shrink(1 - u.lr() * o.weight_decay());
+      u.shrink(1 - u.lr() * u.input(o.weight_decay()));
     }
-    const int g = u.gradient(o.maximize(), apart ? 0 : o.weight_decay());
+    const int g = u.gradient(o.maximize(), apart ? kNone : o.weight_decay());
     const int m = u.state(0), v = u.state(1);
     u.lerp_(m, g, 1 - beta1);
     u.scale_(v, beta2);
     u.addcmul_(v, g, g, 1 - beta2);
     const Number left = 1 - pow(beta2, t);
     const Number scale = -u.lr() / (1 - pow(beta1, t));
-    const double rho_end = 2 / (1 - beta2) - 1;
+    const Number rho_end = 2 / (1 - beta2) - 1;
     const Number rho = rho_end - 2 * t * pow(beta2, t) / left;
     const Number rectified = sqrt((rho - 4) * (rho - 2) * rho_end /
                                   ((rho_end - 4) * (rho_end - 2) * rho) * left);

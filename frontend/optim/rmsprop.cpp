@@ -57,7 +57,7 @@ struct Rule final : UpdateRule {
     u.add_(divisor, o.eps());
     if (o.momentum() > 0) {
       const int buffer = u.state(kMomentumBuffer);
-      u.scale_(buffer, o.momentum());
+      u.scale_(buffer, u.input(o.momentum()));
       u.addcdiv_(buffer, g, divisor, 1);
       u.add_(Update::kParam, buffer, -u.lr());
     } else {

@@ -43,13 +43,14 @@ struct Rule final : UpdateRule {
     int step = u.gradient(o.maximize(), o.weight_decay());
     if (o.momentum() != 0) {
       const int velocity = u.state(0);
+      const Number momentum = u.input(o.momentum());
       if (u.is_new(0)) {
         u.copy_(velocity, step);
       } else {
-        u.scale_(velocity, o.momentum());
+        u.scale_(velocity, momentum);
         u.add_(velocity, step, 1 - o.dampening());
       }
-      step = o.nesterov() ? u.add(step, velocity, o.momentum()) : velocity;
+      step = o.nesterov() ? u.add(step, velocity, momentum) : velocity;
     }
     u.add_(Update::kParam, step, -u.lr());
   }

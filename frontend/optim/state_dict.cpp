@@ -171,7 +171,7 @@ void Optimizer::set_options(
                  own[i].value);
     }
     to.set_initial_lr(options[g]->initial_lr());
-    to.refresh_lr_tensors();
+    to.refresh_tensors();
   }
 }
 

@@ -27,14 +27,20 @@ int Update::push(Op op, int out, int x, int a, int b, const Number& number) {
   return out;
 }
 
-int Update::gradient(bool maximize, double weight_decay) {
+Number Update::input(const double& option) {
+  if (from_ == nullptr || !from_->varies(option)) return option;
+  taken_->push_back(&option);
+  return Number(from_->number_tensor(option, bucket_.params[0].device()));
+}
+
+int Update::gradient(bool maximize, const double& weight_decay) {
   int g = kGrad;
   if (maximize) g = neg(g);
-  if (weight_decay != 0) g = add(g, kParam, weight_decay);
+  if (weight_decay != 0) g = add(g, kParam, input(weight_decay));
   return g;
 }
 
-void Update::lerp_(int x, int end, double weight) {
+void Update::lerp_(int x, int end, const Number& weight) {
   push(kLerp, x, x, end, -1, weight);
 }
 void Update::scale_(int x, const Number& factor) {
@@ -104,6 +110,11 @@ List call(const Update::Call& c, const List& x, const List* a, const List* b,
   const double number = c.number.known();
   // The operators take a number that is a tensor as a factor only.
   List scaled;
+  if (tensor && c.op == Update::kLerp) {
+    scaled = _foreach_mul(_foreach_sub(*a, x), c.number.tensor());
+    a = &scaled;
+    SY_FOREACH(add, *a, 1);
+  }
   if (tensor && a != nullptr) {
     scaled = _foreach_mul(*a, c.number.tensor());
     a = &scaled;

@@ -48,13 +48,23 @@ class Update {
   // A number that is kept; writing to it takes effect at once.
   Number& number(int k) { return bucket_.numbers[static_cast<size_t>(k)]; }
 
-  // The gradient, negated for `maximize`, plus weight_decay * parameter.
-  int gradient(bool maximize, double weight_decay);
+  // A number of the options, by its place in them: a tensor in captured steps,
+  // if it varies.
+  Number input(const double& option);
+  // Where those come from, and which there were.
+  void take_inputs(OptimizerOptions* from, std::vector<const double*>* taken) {
+    from_ = from;
+    taken_ = taken;
+  }
+
+  // The gradient, negated for `maximize`, plus weight_decay * parameter; the
+  // latter is an option or 0.
+  int gradient(bool maximize, const double& weight_decay);
   // parameter *= factor.
   void shrink(const Number& factor) { scale_(kParam, factor); }
 
   // These write x.
-  void lerp_(int x, int end, double weight);
+  void lerp_(int x, int end, const Number& weight);
   void scale_(int x, const Number& factor);
   void mul_(int x, int other);
   void div_(int x, int other);
@@ -108,6 +118,8 @@ class Update {
 
   Bucket& bucket_;
   Number lr_;
+  OptimizerOptions* from_ = nullptr;
+  std::vector<const double*>* taken_ = nullptr;
   int lists_;
   std::vector<Call> calls_;
 };

@@ -22,15 +22,16 @@ TEST(Compile, ReplaysTheResult) {
     ++runs;
     return (linear(x, w) * 2 + 1).tanh();
   });
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 100; ++i) {
     const Tensor x = sample({8, 16}, i);
     expect_same(f(x), (linear(x, w) * 2 + 1).tanh());
   }
-  EXPECT_EQ(runs, 1);
-  EXPECT_EQ(f.counters().captures, 1);
-  EXPECT_EQ(f.counters().replays, 3);
-  EXPECT_NE(f.explain().find("4 calls, 1 captured, 3 replayed"),
-            std::string::npos)
+  const CompileCounters c = f.counters();
+  EXPECT_EQ(c.captures, 1);
+  EXPECT_EQ(c.replays + c.checked, 99);
+  EXPECT_GT(c.replays, 80);
+  EXPECT_EQ(runs, 1 + c.checked);
+  EXPECT_NE(f.explain().find("100 calls, 1 captured, "), std::string::npos)
       << f.explain();
 }
 
@@ -287,11 +288,11 @@ TEST(Compile, EmptyTensorsAndNumbers) {
 TEST(Compile, WithinAnotherCaptureIsPartOfIt) {
   auto inner = compile([](const Tensor& x) { return x * 2; });
   auto outer = compile([&](const Tensor& x) { return inner(x) + 1; });
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 30; ++i) {
     expect_same(outer(sample({4}, i)), sample({4}, i) * 2 + 1);
   }
-  EXPECT_EQ(inner.counters().plain, 1);
-  EXPECT_EQ(outer.counters().replays, 2);
+  EXPECT_EQ(inner.counters().plain, 1 + outer.counters().checked);
+  EXPECT_GT(outer.counters().replays, 15);
 }
 
 TEST(Compile, CallsOfTheLazyDeviceArePassedOn) {

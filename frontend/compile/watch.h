@@ -1,0 +1,104 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "c10/capture.h"
+#include "frontend/compile/guards.h"
+#include "frontend/compile/kept.h"
+
+namespace sy::compiling {
+
+// Signs that the code of a capture may do something else now. Guards say that a
+// graph does not fit; a sign only that nobody knows: the call is recorded once
+// more, and if that gives the same graph, the sign is no sign any more
+// (accept()). Signs are
+//
+//   - what modules, optimizers and others have told (Dependence);
+//   - memory that the callable refers to: variables captured by reference that
+//     are on the stack of the calling thread, and the places where it keeps the
+//     tensors that the graph reads;
+//   - how many owners these tensors have: a variable that gets another one
+//     lets the old one go;
+//   - captured views: where they lie, and that they are still there;
+//   - arguments that lie elsewhere than those of the capture: what was the
+//     argument may have been a tensor that the code captures too.
+//
+// One thread at a time may use it.
+class Watch {
+ public:
+  // Before the call. `backwards` counts the runs of the call's backward graph.
+  Watch(const Arguments& a, std::shared_ptr<std::atomic<int64_t>> backwards);
+
+  const std::shared_ptr<std::atomic<int64_t>> backwards;
+
+  void add(intrusive_ptr<Dependence> d);
+  // After the call: the tensors of the program that the variant keeps, which
+  // must outlive this, and all others that calls were given and that are still
+  // there.
+  void settle(const Arguments& a, const std::vector<Outer>& outer,
+              const std::vector<weak_intrusive_ptr<TensorImpl>>& others);
+
+  bool holds(const Arguments& a);
+  // Brings tensors up to date that hold numbers of optimizers, for a capture.
+  void refresh() { reads_hold(); }
+  // After holds() was false.
+  const std::string& difference() const { return difference_; }
+  void accept(const Arguments& a);
+
+ private:
+  struct Argument {
+    const StorageImpl* storage = nullptr;
+    int64_t offset = 0;
+    weak_intrusive_ptr<StorageImpl> kept;  // so that no other has its address
+    bool any = false;  // others were seen to give the same graph
+  };
+  // The number of owners of a tensor that captures keep alive, or a view.
+  struct Owners {
+    const TensorImpl* impl = nullptr;
+    Kept kept;
+    std::vector<uint32_t> seen;
+    uint32_t now = 0;
+  };
+  struct View {
+    weak_intrusive_ptr<TensorImpl> tensor;
+    TensorGuard guard;
+    const StorageImpl* storage = nullptr;
+    int64_t offset = 0;
+    std::vector<uint32_t> seen{};  // numbers of owners
+    uint32_t now = 0;
+    bool holds();
+  };
+  // The elements of a std::vector whose header is in memory that is watched.
+  struct List {
+    const void* header;
+    const void *begin, *end;
+    WatchedBytes elements;
+    bool gone = false;
+  };
+
+  void watch_references(const Arguments& a);
+  void watch_places(const Arguments& a);
+  void watch_list(const void* header, const void* frame);
+  bool is_target(const void* p) const;
+  bool reads_hold();
+  bool references_hold();
+  bool owners_hold();
+  bool arguments_hold(const Arguments& a);
+  // Keeps the first difference.
+  bool differs(std::string_view what);
+
+  std::vector<Argument> arguments_;
+  std::vector<intrusive_ptr<Dependence>> reads_;
+  std::vector<WatchedBytes> stack_, heap_;
+  std::vector<List> lists_;
+  std::vector<Owners> owners_;
+  std::vector<View> views_;
+  std::vector<const void*> targets_;
+  std::string difference_;
+};
+
+}  // namespace sy::compiling

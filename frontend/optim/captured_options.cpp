@@ -1,0 +1,156 @@
+#include "frontend/optim/captured_options.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "c10/capture.h"
+
+namespace sy::optim {
+
+namespace {
+
+template <class T>
+struct IsTuple : std::false_type {};
+template <class... T>
+struct IsTuple<std::tuple<T...>> : std::true_type {};
+
+// The lr, and what else was an input, follows; all other options must stay.
+class GroupReads {
+ public:
+  explicit GroupReads(const Group& g)
+      : options_(const_cast<OptimizerOptions&>(g.group->options())),
+        params_(g.group->params().data()),
+        count_(g.group->params().size()) {
+    const auto is_input = [&](const double* d) {
+      return std::find(g.inputs.begin(), g.inputs.end(), d) != g.inputs.end();
+    };
+    const auto add = [&](const OptionRef& o, const auto* value) {
+      using T = std::remove_cvref_t<decltype(*value)>;
+      if constexpr (std::is_same_v<T, double>) {
+        if (o.name == std::string_view("lr")) return;
+        if (is_input(value)) return inputs_.push_back({value, *value != 0});
+        numbers_.push_back(value);
+      }
+      watched_.push_back({o.name, WatchedBytes(value, sizeof *value)});
+    };
+    for (const OptionRef& o : options_.list()) {
+      std::visit(
+          [&](const auto* value) {
+            if constexpr (IsTuple<
+                              std::remove_cvref_t<decltype(*value)>>::value) {
+              std::apply([&](const auto&... each) { (add(o, &each), ...); },
+                         *value);
+            } else {
+              add(o, value);
+            }
+          },
+          o.value);
+    }
+    if (count_ != 0) {
+      watched_.push_back(
+          {"parameters", WatchedBytes(params_, count_ * sizeof(Tensor))});
+    }
+  }
+
+  // The name of what differs; nullptr if nothing does.
+  const char* difference(const OptimizerParamGroup& g) {
+    if (!g.has_options() || &g.options() != &options_) return "options";
+    if (g.params().data() != params_ || g.params().size() != count_) {
+      return "parameters";
+    }
+    for (Watched& w : watched_) {
+      if (SY_LIKELY(w.bytes.hold())) continue;
+      w.bytes.note_difference();
+      return w.name;
+    }
+    // Optimizers leave out what a zero has no part in.
+    for (const Input& i : inputs_) {
+      if ((*i.value != 0) != i.is_not_zero) return "a number that was zero";
+    }
+    return nullptr;
+  }
+  // Numbers that change are inputs of the next capture.
+  void let_vary() {
+    for (const Watched& w : watched_) {
+      for (const double* d : numbers_) {
+        if (static_cast<const void*>(d) == w.bytes.at() && !w.bytes.hold()) {
+          options_.vary(*d);
+        }
+      }
+    }
+  }
+  void follow() { options_.refresh_tensors(); }
+  void accept() {
+    for (Watched& w : watched_) w.bytes.accept();
+  }
+
+ private:
+  struct Watched {
+    const char* name;
+    WatchedBytes bytes;
+  };
+  struct Input {
+    const double* value;
+    bool is_not_zero;
+  };
+  OptimizerOptions& options_;
+  const Tensor* const params_;
+  const size_t count_;
+  std::vector<Watched> watched_;
+  std::vector<const double*> numbers_;  // those of watched_
+  std::vector<Input> inputs_;
+};
+
+class OptionReads final : public Dependence {
+ public:
+  OptionReads(const std::vector<OptimizerParamGroup>& groups,
+              std::weak_ptr<const void> alive, const std::vector<Group>& read)
+      : groups_(groups), alive_(std::move(alive)) {
+    for (const Group& g : read) reads_.emplace_back(g);
+  }
+
+  const void* of() const noexcept override { return &groups_; }
+  bool holds() override {
+    differs_ = nullptr;
+    if (alive_.expired()) {
+      differs_ = "the optimizer";
+    } else if (groups_.size() != reads_.size()) {
+      differs_ = "the number of groups";
+    }
+    for (size_t i = 0; i < reads_.size() && differs_ == nullptr; ++i) {
+      differs_ = reads_[i].difference(groups_[i]);
+      if (differs_ != nullptr) {
+        reads_[i].let_vary();
+      } else {
+        reads_[i].follow();
+      }
+    }
+    return differs_ == nullptr;
+  }
+  std::string difference() const override {
+    return differs_ == nullptr
+               ? ""
+               : str("options of an optimizer: {} differs", differs_);
+  }
+  void accept() override {
+    for (GroupReads& r : reads_) r.accept();
+  }
+
+ private:
+  const std::vector<OptimizerParamGroup>& groups_;
+  const std::weak_ptr<const void> alive_;
+  std::vector<GroupReads> reads_;
+  const char* differs_ = nullptr;
+};
+
+}  // namespace
+
+void tell_options(const std::vector<OptimizerParamGroup>& groups,
+                  const std::weak_ptr<const void>& alive,
+                  std::vector<Group> read) {
+  CaptureNote note{CaptureNote::kReads};
+  note.reads = make_intrusive<OptionReads>(groups, alive, read);
+  tell_capture(note);
+}
+
+}  // namespace sy::optim

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "frontend/optim/optimizer.h"
+
+// What a captured step tells of the options that it has read.
+
+namespace sy::optim {
+
+struct Group {
+  const OptimizerParamGroup* group;
+  // The numbers that were inputs of the step: addresses in the options.
+  std::vector<const double*> inputs;
+};
+
+// `groups` is the optimizer's list, which `alive` lives as long as.
+void tell_options(const std::vector<OptimizerParamGroup>& groups,
+                  const std::weak_ptr<const void>& alive,
+                  std::vector<Group> read);
+
+}  // namespace sy::optim
