@@ -170,7 +170,7 @@ def goal_of(name, side, peers):
         return f"<= {pretty(most)}, {OF_TORCH} of torch", met
     if name in TIMES:
         return f"<= {pretty(TIMES[name])}", ns <= TIMES[name]
-    if name in OF_CUB and "cub" in peers:
+    if name in OF_CUB and "cub" in peers and peers["cub"].ns(name):
         ratio = peers["cub"].ns(name) / ns
         return f"CUB / ours >= {OF_CUB[name]}", ratio >= OF_CUB[name]
     if name.startswith("step_") and "torch" in peers and (
