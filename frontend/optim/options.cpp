@@ -131,6 +131,32 @@ void OptimizerOptions::refresh_numbers() {
   }
 }
 
+void OptimizerOptions::note_set(const char* option) {
+  if (!all_set_ && !is_set(option)) set_.push_back(option);
+}
+
+bool OptimizerOptions::is_set(std::string_view option) const {
+  return all_set_ || std::find(set_.begin(), set_.end(), option) != set_.end();
+}
+
+void OptimizerOptions::inherit(OptimizerOptions& defaults) {
+  const auto usual = fresh();
+  const auto own = list(), from = defaults.list();
+  const auto to_be = usual ? usual->list() : std::vector<OptionRef>();
+  for (size_t i = 0; i < to_be.size(); ++i) {
+    if (is_set(own[i].name)) continue;
+    std::visit(
+        [&](auto* value) {
+          using P = decltype(value);
+          if (*value == *std::get<P>(to_be[i].value)) {
+            *value = *std::get<P>(from[i].value);
+          }
+        },
+        own[i].value);
+  }
+  all_set_ = true;
+}
+
 const OptionRef* find_option(const std::vector<OptionRef>& options,
                              std::string_view name) {
   for (const OptionRef& o : options) {
