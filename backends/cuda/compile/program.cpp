@@ -122,10 +122,18 @@ const char* text_of(const Entry& e) {
   return e.label.empty() ? e.symbol.c_str() : e.label.c_str();
 }
 
+bool is_stopped() {
+  const std::lock_guard lock(queue().mutex);
+  return queue().stopped;
+}
+
 void refuse(Entry& e, const std::string& why) {
-  std::fprintf(stderr,
-               "switchyard: cuda: the program %s stays interpreted: %s\n",
-               text_of(e), why.c_str());
+  // A process that ends cancels what is compiled: nobody has missed it.
+  if (!is_stopped()) {
+    std::fprintf(stderr,
+                 "switchyard: cuda: the program %s stays interpreted: %s\n",
+                 text_of(e), why.c_str());
+  }
   set_state(e, State::kRefused);
 }
 

@@ -171,6 +171,7 @@ TEST_F(Blas, results_wait_in_their_stream) {
   const Pair a = pair(numbers({40, 40}, kFloat, 1));
   const Tensor expected = mm(wide(a.cpu), wide(a.cpu));
   const Stream side = Stream::make(kFirst);
+  side.wait(Stream::current(kFirst).record());
   Tensor c;
   {
     const StreamGuard guard(side);

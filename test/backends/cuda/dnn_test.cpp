@@ -214,6 +214,7 @@ TEST_F(Dnn, results_wait_in_their_stream) {
   const Pair x = pair(numbers(c.input, kFloat, 1));
   const Pair w = pair(numbers(c.weight, kFloat, 2));
   const Stream side = Stream::make(kFirst);
+  side.wait(Stream::current(kFirst).record());
   Tensor y;
   {
     const StreamGuard guard(side);
@@ -326,10 +327,11 @@ TEST_F(DnnLibrary, that_refuses_a_device_is_not_asked_again) {
 TEST_F(DnnLibrary, that_refuses_all_says_what_refused) {
   open_refusing("all");
   EXPECT_EQ(calls_of_one(), 0);
-  expect_says("y of float32 x [2, 3, 7, 6] by [126, 42, 6, 1]");
+  // The last of two: channels first, then last.
+  expect_says("2 refused, the last: y of float32 x [2, 3, 7, 6] by [126, 1, ");
   expect_says("no engine of 7 of mode A, 1 of the fallback");
   expect_says("engine 3 with note 4 differs from run to run");
-  expect_says("engine 7 with note 9: to finalize a plan: not supported");
+  expect_says("engine 6 with note 0 is TF32");
 }
 
 TEST_F(DnnLibrary, that_takes_no_views_gets_copies) {
