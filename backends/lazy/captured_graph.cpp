@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "backends/lazy/cache.h"
+#include "backends/lazy/look.h"
 #include "c10/backend.h"
 #include "c10/error.h"
 
@@ -61,6 +62,7 @@ CapturedGraph::CapturedGraph(Parts parts)
   inputs_ = std::move(parts.inputs);
   results_ = std::move(parts.results);
   num_values_ = static_cast<int>(values_.size());
+  draws_ = parts.draws;
   std::unordered_map<const Node*, int> place;
   for (size_t i = 0; i < data_.size(); ++i) {
     if (data_[i] != nullptr) place[data_[i].get()] = static_cast<int>(i);
@@ -182,6 +184,11 @@ std::string CapturedGraph::listing() const {
   std::map<const Node*, std::string> names;
   for (size_t i = 0; i < g.data.size(); ++i) {
     names[g.data[i].get()] = str("data{}", i);
+    // What is no input stays: a constant of the call.
+    const Made& m = g.data[i]->made[0];
+    if (m.memory == nullptr || !device_.is_cpu()) continue;
+    text += str("data{} is {} of {}\n", i, words_of(m.layout),
+                hash_of(m.memory->data(), m.layout.bytes()));
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& n = *g.nodes[i];

@@ -36,6 +36,7 @@ class CapturedGraph final : public capture::Graph {
     std::vector<ValueOf> after;
     std::vector<capture::Result> results;
     std::vector<ValueOf> values;
+    bool draws = false;
   };
 
   // The caller holds graph_mutex().
@@ -46,8 +47,12 @@ class CapturedGraph final : public capture::Graph {
   std::string plan() const override;
   int64_t num_calls() const override;
   int64_t num_steps() const override;
+  std::unique_ptr<capture::Graph> resized(
+      const capture::Graph& other,
+      const capture::SizeRule& rule) const override;
 
  private:
+  class Copier;
   struct Write {
     size_t input;
     Storage from;

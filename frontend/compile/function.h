@@ -32,12 +32,15 @@ struct CompileCounters {
   int64_t captures = 0;   // calls that ran the callable's code and recorded
   int64_t replays = 0;    // calls that ran a graph instead
   int64_t plain = 0;      // calls of the code as it is: within another capture,
-                          // or on a device that is not captured
+                          // on a device that is not captured, or because
+                          // captures do not pay
   int64_t backwards = 0;  // runs of compiled backward graphs
   int64_t breaks = 0;     // places where a piece had to end, in all captures
   int64_t variants = 0;   // graphs that are kept now
   int64_t evicted = 0;    // graphs that went
-  int64_t checked = 0;    // replays that were captured again to compare
+  int64_t checked = 0;    // calls that were recorded to compare them with a
+                          // graph; they are no captures, unless a replay was
+                          // due
 };
 
 namespace compiling {

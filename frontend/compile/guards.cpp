@@ -126,4 +126,66 @@ std::string ArgumentGuard::tensor_difference(const Arguments& a) const {
   return "";
 }
 
+bool TensorGuard::resized(const TensorGuard& other,
+                          const capture::SizeRule& rule,
+                          TensorGuard* to) const {
+  TensorGuard like = other;
+  like.dims_ = dims_;
+  if (!(like == *this)) return false;
+  *to = *this;
+  return rule.next(IntArrayRef(dims_), IntArrayRef(other.dims_), &to->dims_);
+}
+
+bool ArgumentGuard::find_rule(const ArgumentGuard& other,
+                              capture::SizeRule* rule, int* tensor,
+                              int* dim) const {
+  if (tensors_.size() != other.tensors_.size()) return false;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const auto &mine = tensors_[i].dims(), &its = other.tensors_[i].dims();
+    if (mine.size() != its.size()) return false;
+    for (size_t d = 0; d < mine.size() / 2; ++d) {
+      if (mine[d] == its[d]) continue;
+      *rule = {mine[d], its[d], its[d]};
+      *tensor = static_cast<int>(i);
+      *dim = static_cast<int>(d);
+      ArgumentGuard like;
+      return resized(other, *rule, &like);
+    }
+  }
+  return false;
+}
+
+bool ArgumentGuard::find_rule(const ArgumentGuard& other, const Arguments& a,
+                              capture::SizeRule* rule) const {
+  int tensor = 0, dim = 0;
+  if (!find_rule(other, rule, &tensor, &dim)) return false;
+  const auto i = static_cast<size_t>(tensor), d = static_cast<size_t>(dim);
+  if (i >= a.tensors.size() || !a.tensors[i].defined()) return false;
+  const IntArrayRef sizes = a.tensors[i].sizes();
+  if (d >= sizes.size()) return false;
+  rule->n = sizes[d];
+  return true;
+}
+
+bool ArgumentGuard::resized(const ArgumentGuard& other,
+                            const capture::SizeRule& rule,
+                            ArgumentGuard* to) const {
+  ArgumentGuard like = other;
+  like.tensors_ = tensors_;
+  like.shares_ = shares_;
+  if (!(like == *this) || tensors_.size() != other.tensors_.size()) {
+    return false;
+  }
+  *to = *this;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (!tensors_[i].resized(other.tensors_[i], rule, &to->tensors_[i]) ||
+        shares_[i].with != other.shares_[i].with ||
+        !rule.next(shares_[i].offset, other.shares_[i].offset,
+                   &to->shares_[i].offset)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace sy::compiling

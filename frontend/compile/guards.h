@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "aten/backend/size_rule.h"
 #include "c10/thread_state.h"
 #include "frontend/compile/function.h"
 
@@ -18,6 +19,14 @@ class TensorGuard {
   bool holds(const Tensor& t) const;
   // "sizes [64, 10], were [32, 10]"; "" if it holds.
   std::string difference(const Tensor& t) const;
+  friend bool operator==(const TensorGuard&, const TensorGuard&) = default;
+
+  // Sizes, then strides.
+  const std::vector<int64_t>& dims() const { return dims_; }
+  // The guard for another size than this one and `other` have; false if they
+  // differ in more.
+  bool resized(const TensorGuard& other, const capture::SizeRule& rule,
+               TensorGuard* to) const;
 
  private:
   bool defined_ = false;
@@ -47,6 +56,16 @@ class ArgumentGuard {
   // The first difference; "" if there is none.
   std::string difference(const Arguments& a) const;
   std::string tensor_difference(const Arguments& a) const;
+
+  // The first size that differs from `other`, as n1 and n2; and as n what
+  // `a` has in its place.
+  bool find_rule(const ArgumentGuard& other, capture::SizeRule* rule,
+                 int* tensor, int* dim) const;
+  bool find_rule(const ArgumentGuard& other, const Arguments& a,
+                 capture::SizeRule* rule) const;
+  bool resized(const ArgumentGuard& other, const capture::SizeRule& rule,
+               ArgumentGuard* to) const;
+  friend bool operator==(const ArgumentGuard&, const ArgumentGuard&) = default;
 
  private:
   // The first argument with the same memory, and how far behind its first

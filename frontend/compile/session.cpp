@@ -6,6 +6,7 @@
 #include "aten/engine/guard.h"
 #include "autograd/meta.h"
 #include "c10/error.h"
+#include "frontend/compile/outer.h"
 
 namespace sy::compiling {
 
@@ -25,8 +26,8 @@ Tensor root_of(const Tensor& t) {
 
 class Session final : public capture::GradListener {
  public:
-  explicit Session(const Arguments& arguments)
-      : arguments_(arguments), guard_(arguments) {}
+  Session(const Arguments& arguments, Device device)
+      : arguments_(arguments), guard_(arguments), device_(device) {}
 
   void on_grad(const intrusive_ptr<TensorImpl>& t) override {
     const auto known =
@@ -88,18 +89,25 @@ class Session final : public capture::GradListener {
     return fresh;
   }
 
+  // Takes the graphs and the tensors of the pieces.
   std::shared_ptr<Variant> make_variant(const Outputs& outputs,
-                                        capture::Graphs graphs, Tape tape) {
+                                        capture::Graphs graphs,
+                                        std::vector<capture::Piece>* pieces,
+                                        Tape tape) {
     auto v = std::make_shared<Variant>();
     v->arguments = guard_;
     v->lengths = outputs.lengths;
     v->forward = std::move(graphs.forward);
-    for (Touched& g : touched_) {
-      g.place = {Place::kGrad, static_cast<int>(v->grads.size())};
+    for (size_t i = 0; i < touched_.size(); ++i) {
+      touched_[i].place = {Place::kGrad, static_cast<int>(i)};
+    }
+    // First, so that calls which begin alike number tensors alike.
+    for (capture::Piece& p : *pieces) add_step(&p, v.get());
+    for (const Touched& g : touched_) {
       v->grads.push_back(
           {place_of_leaf(g.leaf, v.get()), g.guard, Grad::kNone, false, 0});
     }
-    bind_inputs(graphs.seen, v.get());
+    bind_inputs(graphs.seen, v->forward->inputs(), v.get(), &v->inputs);
     describe_outputs(outputs, v.get());
     size_t next = outputs.tensors.size();
     for (size_t i = 0; i < touched_.size(); ++i) {
@@ -107,7 +115,7 @@ class Session final : public capture::GradListener {
       if (g.after.is_same(g.before)) continue;
       if (!g.after.defined() && !g.before.defined()) continue;
       v->grads[i].effect = g.after.defined() ? Grad::kSet : Grad::kReset;
-      v->grads[i].read = is_read(g.place, *v);
+      v->grads[i].read = !v->steps.empty() || is_read(g.place, *v);
       if (g.after.defined()) v->grads[i].result = next++;
     }
     if (!tape.flow.outputs.empty() || !tape.flow.failing.empty()) {
@@ -137,11 +145,11 @@ class Session final : public capture::GradListener {
 
   static Place place_of_outer(const Tensor& t, Variant* v) {
     for (size_t i = 0; i < v->outer.size(); ++i) {
-      if (v->outer[i].tensor.is_same(t)) {
+      if (v->outer[i].tensor->is_same(t)) {
         return {Place::kOuter, static_cast<int>(i)};
       }
     }
-    v->outer.push_back({t, t.storage(), TensorGuard(t)});
+    v->outer.push_back({kept(t), t.storage(), TensorGuard(t)});
     return {Place::kOuter, static_cast<int>(v->outer.size()) - 1};
   }
 
@@ -150,8 +158,23 @@ class Session final : public capture::GradListener {
     return given >= 0 ? Place{Place::kArgument, given} : place_of_outer(t, v);
   }
 
-  // Where a replay finds memory that was there before the call.
+  // What an earlier step has made.
+  bool find_value(const Tensor& t, Place* place) const {
+    for (size_t i = 0; i < values_.size(); ++i) {
+      for (size_t k = 0; k < values_[i].size(); ++k) {
+        if (values_[i][k].lock().get() != t.storage().get()) continue;
+        *place = {Place::kValue, static_cast<int>(k), static_cast<int>(i)};
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Where a replay finds memory that was there before the call, or was made by
+  // a step.
   Place place_of(const Tensor& t, Variant* v) {
+    Place value;
+    if (find_value(t, &value)) return value;
     const auto shares = [&](const Tensor& other) {
       return other.defined() && other.storage().get() == t.storage().get();
     };
@@ -181,19 +204,36 @@ class Session final : public capture::GradListener {
     const auto i = static_cast<size_t>(p.index);
     switch (p.kind) {
       case Place::kArgument: return arguments_.tensors[i];
-      case Place::kOuter: return v.outer[i].tensor;
+      case Place::kOuter: return *v.outer[i].tensor;
       default: return touched_[i].before;
     }
   }
 
-  void bind_inputs(const std::vector<Tensor>& seen, Variant* v) {
+  void add_step(capture::Piece* p, Variant* v) {
+    auto step = std::make_shared<Step>();
+    step->device = device_;
+    step->graph = std::move(p->graph);
+    step->look = std::move(p->look);
+    bind_inputs(p->graph_tensors, step->graph->inputs(), v, &step->inputs);
+    values_.push_back(p->values);
+    bind_inputs(p->look_tensors, step->look->inputs(), v, &step->look_inputs);
+    p->graph_tensors.clear();
+    p->look_tensors.clear();
+    v->steps.push_back(std::move(step));
+    v->seen.push_back(p->seen);
+  }
+
+  // `of`: what these tensors are inputs of.
+  void bind_inputs(const std::vector<Tensor>& seen,
+                   const std::vector<capture::Input>& of, Variant* v,
+                   std::vector<BoundInput>* to) {
     for (size_t i = 0; i < seen.size(); ++i) {
-      const capture::Input& in = v->forward->inputs()[i];
+      const capture::Input& in = of[i];
       BoundInput b;
       const auto given = static_cast<int>(arguments_.tensors.size());
       if (in.source >= given) {
         b.place = {Place::kSeed, in.source};
-        v->inputs.push_back(b);
+        to->push_back(b);
         continue;
       }
       b.place = in.source >= 0 ? Place{Place::kArgument, in.source}
@@ -201,14 +241,17 @@ class Session final : public capture::GradListener {
       b.whole = in.whole;
       b.written = in.written;
       const auto item = static_cast<int64_t>(seen[i].itemsize());
-      const Tensor& at = tensor_at(b.place, *v);
       b.offset = seen[i].storage_offset() * item;
-      if (b.place.kind != Place::kOuter) {
-        b.offset -= at.storage_offset() * static_cast<int64_t>(at.itemsize());
+      if (b.place.kind != Place::kValue) {
+        const Tensor& at = tensor_at(b.place, *v);
+        if (b.place.kind != Place::kOuter) {
+          b.offset -=
+              at.storage_offset() * static_cast<int64_t>(at.itemsize());
+        }
+        b.first = at.storage_offset();
+        b.bytes = at.storage()->nbytes();
       }
-      b.first = at.storage_offset();
-      b.bytes = at.storage()->nbytes();
-      v->inputs.push_back(b);
+      to->push_back(b);
     }
   }
 
@@ -220,10 +263,9 @@ class Session final : public capture::GradListener {
       o.requires_grad = autograd::requires_grad(t);
       o.result = k;
       if (o.defined && v->forward->results()[k].input >= 0) {
-        const Place p = place_of(t, v);
-        const Tensor& there = tensor_at(p, *v);
-        o.is_place = there.is_same(t);
-        o.place = p;
+        o.place = place_of(t, v);
+        o.is_place = o.place.kind != Place::kValue &&
+                     tensor_at(o.place, *v).is_same(t);
       }
       v->outputs.push_back(o);
     }
@@ -231,8 +273,34 @@ class Session final : public capture::GradListener {
 
   const Arguments& arguments_;
   const ArgumentGuard guard_;
+  const Device device_;
   std::vector<Touched> touched_;
+  // What the steps that are bound have made.
+  std::vector<std::vector<weak_intrusive_ptr<StorageImpl>>> values_;
 };
+
+Frame frame_of(const std::vector<capture::Piece>& pieces) {
+  Frame frame;
+  for (const capture::Piece& p : pieces) {
+    std::vector<Storage>& values = frame.values.emplace_back();
+    for (const auto& weak : p.values) values.push_back(weak.lock());
+  }
+  return frame;
+}
+
+// Whether somebody else holds what a step has made, beyond what is returned.
+bool lives_on(const Frame& frame, const std::vector<const void*>& returned) {
+  for (const auto& values : frame.values) {
+    for (const Storage& s : values) {
+      if (s == nullptr || s->use_count() == 1) continue;
+      if (std::find(returned.begin(), returned.end(), s.get()) ==
+          returned.end()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -240,7 +308,7 @@ Captured capture_call(capture::Engine& engine, Device device,
                       std::string_view backend, const Arguments& arguments,
                       Body body, void* context, Outputs* out) {
   Captured result;
-  Session session(arguments);
+  Session session(arguments, device);
   const uint64_t first = next_sequence_nr();
   std::unique_ptr<capture::Recorder> recorder =
       engine.record(device, &session, backend);
@@ -259,17 +327,19 @@ Captured capture_call(capture::Engine& engine, Device device,
   session.check_arguments(*recorder);
   session.check_results(*out, *recorder);
   recorder->check_results(out->tensors);
+  const auto repeats = [&] {
+    return std::all_of(recorder->breaks().begin(), recorder->breaks().end(),
+                       [](const capture::Break& b) { return b.repeats; });
+  };
   Tape tape;
-  if (recorder->breaks().empty()) {
-    record_tape(arguments, *out, first, *recorder, &tape);
-  }
+  if (repeats()) record_tape(arguments, *out, first, *recorder, &tape);
   const auto give_up = [&] {
     result.breaks = recorder->breaks();
     result.own_result = true;
     recorder->flush();
     return std::move(result);
   };
-  if (!recorder->breaks().empty()) return give_up();
+  if (!repeats()) return give_up();
   release_tape(*out, first, *recorder);
   std::vector<Tensor> results = out->tensors;
   for (Tensor& g : session.new_grads()) results.push_back(std::move(g));
@@ -282,20 +352,34 @@ Captured capture_call(capture::Engine& engine, Device device,
     session.restore_grads();
     throw;
   }
+  result.breaks = recorder->breaks();
+  std::vector<capture::Piece> pieces = recorder->take_pieces();
   recorder.reset();  // what follows is not part of the call
-  if (!graphs.escaped.empty()) {
+  bool escapes = !graphs.escaped.empty();
+  if (escapes) {
     result.breaks.push_back(
         {str("a result of {} lives on beyond what the call returns; return it "
              "instead",
              graphs.escaped),
          ""});
   }
-  const auto variant =
-      session.make_variant(*out, std::move(graphs), std::move(tape));
+  const auto variant = session.make_variant(*out, std::move(graphs), &pieces,
+                                            std::move(tape));
+  const Frame frame = frame_of(pieces);
+  std::vector<const void*> returned;
+  for (const Tensor& t : results) {
+    if (t.defined()) returned.push_back(t.storage().get());
+  }
   results.clear();
   out->tensors.clear();
-  variant->deliver(arguments, values, out);
-  if (result.breaks.empty()) result.variant = variant;
+  if (lives_on(frame, returned)) {
+    escapes = true;
+    result.breaks.push_back(
+        {"a tensor lives on beyond what the call returns; return it instead",
+         ""});
+  }
+  variant->deliver(arguments, frame, values, out);
+  if (!escapes) result.variant = variant;
   return result;
 }
 
