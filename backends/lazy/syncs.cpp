@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <tuple>
 #include <vector>
 
 #include "c10/demangle.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::lazy {
@@ -22,7 +22,7 @@ using Place = std::tuple<Cause, const OperatorEntry*, void*>;
 // Guarded by graph_mutex().
 struct Syncs {
   bool on = [] {
-    const char* const text = std::getenv("SWITCHYARD_LAZY_SYNCS");
+    const char* const text = environment("SWITCHYARD_LAZY_SYNCS");
     return text != nullptr && *text != '\0' && *text != '0';
   }();
   std::map<Place, int64_t> counts;

@@ -10,7 +10,9 @@
 
 #include "aten/backend/capture.h"
 #include "aten/backend/pending.h"
+#include "c10/environment.h"
 #include "c10/error.h"
+#include "c10/fork.h"
 #include "c10/plugin/load_library.h"
 #include "c10/thread_state.h"
 #include "c10/trace.h"
@@ -22,7 +24,7 @@ namespace {
 
 std::atomic<bool>& check_flag() {
   static std::atomic<bool> on = [] {
-    const char* const what = std::getenv("SWITCHYARD_CHECK");
+    const char* const what = environment("SWITCHYARD_CHECK");
     return what != nullptr && what == std::string_view("capture");
   }();
   return on;
@@ -35,10 +37,11 @@ bool is_checked(int64_t replays) {
 }
 
 capture::Engine& engine() {
-  static const bool loaded = [] {
+  static constinit ForkOnce<bool> once;
+  const bool loaded = once.get([] {
     load_library("lazy").keep();
     return true;
-  }();
+  });
   static_cast<void>(loaded);
   capture::Engine* const e = capture::engine();
   SY_CHECK(e != nullptr, NotImplemented,
@@ -213,7 +216,7 @@ class FunctionState {
 
  private:
   static CompileOptions with_backend(CompileOptions options) {
-    const char* const name = std::getenv("SWITCHYARD_COMPILE_BACKEND");
+    const char* const name = environment("SWITCHYARD_COMPILE_BACKEND");
     if (options.backend.empty() && name != nullptr) options.backend = name;
     return options;
   }
@@ -234,7 +237,7 @@ class FunctionState {
     }
   }
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::list<Entry> entries_;  // the last used one is in front
   std::map<std::pair<std::string, std::string>, int64_t> breaks_;
   CompileCounters counters_;

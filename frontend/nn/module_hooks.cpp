@@ -5,6 +5,7 @@
 
 #include "autograd/function.h"
 #include "autograd/hooks.h"
+#include "c10/fork.h"
 #include "c10/thread_state.h"
 #include "frontend/nn/hook_lists.h"
 #include "frontend/nn/module.h"
@@ -16,7 +17,7 @@ namespace detail {
 namespace {
 
 struct Globals {
-  std::mutex mutex;
+  ForkMutex mutex;
   ModuleHooks hooks;
   std::atomic<int> count{0};
 };
@@ -87,7 +88,7 @@ struct BackwardRun {
   std::shared_ptr<Module> module;
   ModuleHooks global, own;
   Wrapped inputs, outputs;
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<Tensor> grad_outputs;
 
   std::vector<Tensor> at_outputs(const std::vector<Tensor>& grads) {

@@ -13,6 +13,7 @@
 #include "backends/cuda/runtime/device_state.h"
 #include "backends/cuda/runtime/stream.h"
 #include "c10/dispatcher.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "c10/stream.h"
 
@@ -60,7 +61,7 @@ bool runtime_knows_driver() {
 }
 
 driver::Library open_file(std::string* why) {
-  const char* const named = std::getenv(kVariable);
+  const char* const named = environment(kVariable);
   const std::string given = named == nullptr ? "" : named;
   if (given == "off" || given == "0") {
     *why = str("{}={}", kVariable, given);
