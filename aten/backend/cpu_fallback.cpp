@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "aten/backend/write_plan.h"
 #include "aten/engine/copy.h"
 #include "c10/backend.h"
 #include "c10/schema/function_schema.h"
@@ -92,8 +93,9 @@ class Fallback {
   }
 
  private:
-  // An optional tensor as it was before the call: PyTorch's batch norms write
-  // their running statistics, and do not say so in their signatures.
+  // A tensor as it was before the call that may write it without saying so in
+  // the signature: running statistics of batch norms, what _copy_from copies
+  // to.
   struct Kept {
     TensorBase tensor;
     std::string bytes;
@@ -110,9 +112,11 @@ class Fallback {
     const auto arguments = op_.schema().arguments();
     for (size_t i = 0; i < arguments.size() && i < args_.size(); ++i) {
       const Argument& a = arguments[i];
-      if (!a.type.is_optional() || a.is_write() || !args_[i].is_tensor()) {
-        continue;
-      }
+      const auto& written = write_plan(op_).written;
+      const bool may_be =
+          a.type.is_optional() ||
+          std::find(written.begin(), written.end(), i) != written.end();
+      if (!may_be || a.is_write() || !args_[i].is_tensor()) continue;
       kept_.push_back({args_[i].to_tensor(), bytes_of(args_[i].to_tensor())});
     }
   }

@@ -9,6 +9,7 @@
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/batch_norm.h"
 #include "aten/ops/batch_norm_kernels.h"
+#include "aten/ops/batch_norm_ops.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/math.h"
@@ -238,13 +239,10 @@ Tensor followed(const Tensor& running, const Tensor& now, double momentum) {
 }
 
 // The mean and the variance of each channel. The running ones follow, the
-// variance by the unbiased one: last, as a call that falls back is made again,
-// and without a new version, as gradients may have saved them.
-std::tuple<Tensor, Tensor> channel_statistics(const Tensor& x,
-                                              const ChannelShape& shape,
-                                              const Tensor& running_mean,
-                                              const Tensor& running_var,
-                                              double momentum) {
+// variance by the unbiased one: last, as a call that falls back is made again.
+std::tuple<Tensor, Tensor> channel_statistics(
+    const OperatorEntry& op, const Tensor& x, const ChannelShape& shape,
+    const Tensor& running_mean, const Tensor& running_var, double momentum) {
   const Tensor mean = sy::mean(x, shape.inner, true);
   const Tensor squares = sy::sum(sy::square(x - mean), shape.inner);
   const Tensor flat = mean.reshape(squares.sizes());
@@ -258,6 +256,8 @@ std::tuple<Tensor, Tensor> channel_statistics(const Tensor& x,
   }
   if (next_mean.defined()) sy::_copy_from(next_mean, running_mean);
   if (next_var.defined()) sy::_copy_from(next_var, running_var);
+  note_running_write(op, running_mean);
+  note_running_write(op, running_var);
   return {flat, squares / Scalar(shape.count)};
 }
 
@@ -278,8 +278,9 @@ Three batch_norm_by_mean(const Tensor& input, const Optional& weight,
   const Tensor x = widened(input);
   Tensor mean, variance;
   if (training) {
-    std::tie(mean, variance) = channel_statistics(x, shape, args.running_mean,
-                                                  args.running_var, momentum);
+    std::tie(mean, variance) =
+        channel_statistics(ops::native_batch_norm::entry(), x, shape,
+                           args.running_mean, args.running_var, momentum);
   } else {
     mean = widened(args.running_mean);
     variance = widened(args.running_var);
@@ -336,9 +337,9 @@ std::tuple<Tensor, Tensor> batch_norm_update_stats_by_mean(
                            or_undefined(running_var),
                            true};
   const ScalarType dtype = check_batch_norm("batch_norm_update_stats", args);
-  const auto [mean, variance] =
-      channel_statistics(widened(input), ChannelShape(input), args.running_mean,
-                         args.running_var, momentum);
+  const auto [mean, variance] = channel_statistics(
+      ops::batch_norm_update_stats::entry(), widened(input),
+      ChannelShape(input), args.running_mean, args.running_var, momentum);
   return {mean.to(dtype), variance.to(dtype)};
 }
 

@@ -65,4 +65,9 @@ void check_batch_norm_grad(const char* op, const Tensor& grad_out,
   check_parameter(op, "save_invstd", save_invstd, input.sizes()[1], dtype);
 }
 
+void note_running_write(const OperatorEntry& op, const Tensor& running) {
+  if (!running.defined() || running.impl()->is_inference()) return;
+  running.impl()->bump_version(&op);
+}
+
 }  // namespace sy

@@ -8,6 +8,8 @@
 
 namespace sy {
 
+class OperatorEntry;
+
 // Arguments of native_batch_norm; undefined tensors are absent.
 struct BatchNormArgs {
   Tensor input, weight, bias, running_mean, running_var;
@@ -25,5 +27,9 @@ SY_API void check_batch_norm_grad(const char* op, const Tensor& grad_out,
                                   const BatchNormArgs& args,
                                   const Tensor& save_mean,
                                   const Tensor& save_invstd);
+
+// Says that `op` writes running statistics; undefined tensors are absent.
+// Gradients that have saved them, and need them, find it out.
+SY_API void note_running_write(const OperatorEntry& op, const Tensor& running);
 
 }  // namespace sy

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "aten/engine/view.h"
 #include "backends/cpu/attention_kernels_gen.h"
 #include "c10/parallel.h"
 #include "c10/storage.h"
@@ -195,26 +194,19 @@ struct Forward {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> flash_attention(
-    const Tensor& query, const Tensor& key, const Tensor& value, double,
-    bool is_causal, const std::optional<Tensor>& attn_mask,
-    std::optional<double> scale) {
+// `output` has heads side by side, as what follows attention reads them.
+void flash_attention_out(const Tensor& query, const Tensor& key,
+                         const Tensor& value, double, bool is_causal,
+                         const std::optional<Tensor>& attn_mask,
+                         std::optional<double> scale, const Tensor& output,
+                         const Tensor& logsumexp) {
   const AttentionSizes s(query, key, value, is_causal, scale);
-  const ScalarType compute = compute_dtype(query.dtype());
-  // Heads side by side, as what follows attention reads them.
-  const Tensor out(make_tensor({s.batch, s.queries, s.heads, s.value_width},
-                               query.dtype(), Device(kCPU)));
-  const Tensor log_sums(
-      make_tensor({s.batch, s.heads, s.queries}, compute, Device(kCPU)));
   const AttentionOperand q(query), k(key), v(value);
   const AttentionMask mask(attn_mask);
   visit_attention(query.dtype(), [&]<class T, class E>() {
-    Forward<T, E>{s, attention_kernel<T>(), q, k, v, mask, out, log_sums}.run();
+    Forward<T, E>{s, attention_kernel<T>(), q, k, v, mask, output, logsumexp}
+        .run();
   });
-  const int64_t sizes[] = {s.batch, s.heads, s.queries, s.value_width};
-  const int64_t strides[] = {s.queries * s.heads * s.value_width, s.value_width,
-                             s.heads * s.value_width, 1};
-  return {alias_without_view(out, sizes, strides, 0), log_sums};
 }
 
 }  // namespace sy::cpu

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "aten/engine/copy.h"
 #include "backends/cpu/attention.h"
 #include "backends/cpu/attention_kernels_gen.h"
 #include "c10/parallel.h"
@@ -130,29 +131,26 @@ struct Backward {
   }
 };
 
-Tensor like(const Tensor& t, ScalarType dtype) {
-  return Tensor(make_tensor(t.sizes(), dtype, Device(kCPU)));
-}
 template <class T>
 Tensor zeros_like(const Tensor& t) {
-  Tensor z = like(t, std::is_same_v<T, double> ? kDouble : kFloat);
+  const ScalarType dtype = std::is_same_v<T, double> ? kDouble : kFloat;
+  Tensor z(make_tensor(t.sizes(), dtype, Device(kCPU)));
   std::fill_n(static_cast<T*>(z.raw_data()), z.numel(), T{0});
   return z;
 }
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> flash_attention_backward(
+void flash_attention_backward_out(
     const Tensor& grad_out, const Tensor& query, const Tensor& key,
     const Tensor& value, const Tensor& out, const Tensor& logsumexp, double,
     bool is_causal, const std::optional<Tensor>& attn_mask,
-    std::optional<double> scale) {
+    std::optional<double> scale, const Tensor& grad_query,
+    const Tensor& grad_key, const Tensor& grad_value) {
   const AttentionSizes s(query, key, value, is_causal, scale);
-  const Tensor grad_query = like(query, query.dtype());
   const Tensor log_sums = contiguous_cpu(logsumexp);
   const AttentionOperand g(grad_out), q(query), k(key), v(value), o(out);
   const AttentionMask mask(attn_mask);
-  Tensor grad_key, grad_value;
   visit_attention(query.dtype(), [&]<class T, class E>() {
     const Tensor key_sums = zeros_like<T>(key);
     const Tensor value_sums = zeros_like<T>(value);
@@ -163,10 +161,9 @@ std::tuple<Tensor, Tensor, Tensor> flash_attention_backward(
                    log_sums, grad_query,
                    key_sums, value_sums}
         .run();
-    grad_key = contiguous_cpu(key_sums, key.dtype());
-    grad_value = contiguous_cpu(value_sums, value.dtype());
+    copy_cpu(grad_key, key_sums);
+    copy_cpu(grad_value, value_sums);
   });
-  return {grad_query, grad_key, grad_value};
 }
 
 }  // namespace sy::cpu

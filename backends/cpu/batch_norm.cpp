@@ -6,6 +6,7 @@
 
 #include "aten/contract/batch_norm.h"
 #include "aten/engine/copy.h"
+#include "aten/ops/batch_norm_ops.h"
 #include "aten/ops/factory.h"
 #include "backends/cpu/batch_norm_kernels_gen.h"
 #include "c10/parallel.h"
@@ -188,8 +189,10 @@ void transform(const Shape& s, const T* x, const Doubles& a, const Doubles& b,
 }
 
 // running = (1 - momentum) * running + momentum * now
-void follow(const Tensor& running, const Doubles& now, double momentum) {
+void follow(const OperatorEntry& op, const Tensor& running, const Doubles& now,
+            double momentum) {
   if (!running.defined()) return;
+  note_running_write(op, running);
   Doubles v = values(running, running.numel(), 0);
   for (size_t c = 0; c < v.size(); ++c) {
     v[c] = (1 - momentum) * v[c] + momentum * now[c];
@@ -202,8 +205,8 @@ struct Statistics {
 };
 
 // Those of the batch; the running ones follow, by the unbiased variance.
-Statistics batch_statistics(const Tensor& x, const Shape& s,
-                            const Tensor& running_mean,
+Statistics batch_statistics(const OperatorEntry& op, const Tensor& x,
+                            const Shape& s, const Tensor& running_mean,
                             const Tensor& running_var, double momentum) {
   Statistics found;
   if (x.dtype() == kDouble) {
@@ -211,10 +214,10 @@ Statistics batch_statistics(const Tensor& x, const Shape& s,
   } else {
     statistics(s, data<float>(x), &found.means, &found.squares);
   }
-  follow(running_mean, found.means, momentum);
+  follow(op, running_mean, found.means, momentum);
   Doubles unbiased = found.squares;
   for (double& v : unbiased) v /= static_cast<double>(s.count() - 1);
-  follow(running_var, unbiased, momentum);
+  follow(op, running_var, unbiased, momentum);
   return found;
 }
 
@@ -298,7 +301,8 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(
   Doubles means, invstds;
   if (training) {
     Statistics found =
-        batch_statistics(x, s, args.running_mean, args.running_var, momentum);
+        batch_statistics(ops::native_batch_norm::entry(), x, s,
+                         args.running_mean, args.running_var, momentum);
     means = std::move(found.means);
     invstds = std::move(found.squares);
     for (double& v : invstds) {
@@ -401,7 +405,8 @@ std::tuple<Tensor, Tensor> batch_norm_update_stats(
   const Shape s = shape_of(input);
   const Tensor x = dense(input, format_of(input), work_dtype(input.dtype()));
   Statistics found =
-      batch_statistics(x, s, args.running_mean, args.running_var, momentum);
+      batch_statistics(ops::batch_norm_update_stats::entry(), x, s,
+                       args.running_mean, args.running_var, momentum);
   for (double& v : found.squares) v /= static_cast<double>(s.count());
   return {stored(found.means, dtype), stored(found.squares, dtype)};
 }

@@ -150,6 +150,20 @@ class AutogradEmitter {
            node_name(op), entry_of(o), names);
   }
 
+  // What `writes:` names of the tensors that the node keeps.
+  static std::vector<const Saved*> saved_and_written(
+      const Operator& op, const DerivativePlan& plan) {
+    std::vector<const Saved*> out;
+    for (const Saved& s : plan.saved) {
+      const auto& names = op.entry->writes;
+      const bool written = std::any_of(
+          names.begin(), names.end(),
+          [&](const lang::Text& name) { return name.str() == s.name; });
+      if (written && s.kind == Saved::kOptional) out.push_back(&s);
+    }
+    return out;
+  }
+
   void functional(Writer& w, const Operator& op, const DerivativePlan& plan) {
     const Overload& o = op.base;
     const std::string names = join(differentiable_names(op, plan), ", ");
@@ -158,11 +172,21 @@ class AutogradEmitter {
     make_node(w, op, o, names);
     const std::string node = local(op, "node");
     emit_saves(w, plan, {}, node);
+    const std::vector<const Saved*> written = saved_and_written(op, plan);
+    for (const Saved* s : written) {
+      w.include("autograd/overwritten.h");
+      w.line("  const uint32_t {} = version_of({});",
+             local(op, s->cpp + "_version"), s->cpp);
+    }
     const bool several = o.schema.returns().size() > 1;
     const std::string result = local(op, several ? "results" : "result");
     w.line("  {} {} = [&] {{", return_type(o.schema), result);
     below(w, op, "return " + redispatch(op, o));
     w.line("  }();");
+    for (const Saved* s : written) {
+      w.line("  forget_if_written({}->{}_, {}, {});", node, s->cpp, s->cpp,
+             local(op, s->cpp + "_version"));
+    }
     history(w, o.schema, plan, node, result);
     w.line("  return {};", result);
     w.line("}");

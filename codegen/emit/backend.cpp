@@ -4,6 +4,7 @@
 #include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
+#include "codegen/emit/layout.h"
 #include "codegen/exact_out.h"
 #include "codegen/lang/cpp_names.h"
 
@@ -256,6 +257,12 @@ class BackendEmitter {
     return "new_by_columns";
   }
 
+  static std::string laid_out(Writer& w, const Operator& op, std::size_t i) {
+    std::string order = dim_order(op, i);
+    if (!order.empty()) w.include("aten/engine/layout.h");
+    return order;
+  }
+
   void structured(Writer& w, const Operator& op, const std::string& kernel) {
     begin(w, op, op.base);
     check(w, op);
@@ -263,8 +270,10 @@ class BackendEmitter {
     for (std::size_t i = 0; i < op.contract.shape.size(); ++i) {
       const std::string name = result_variable(op, i);
       outs.push_back(name);
-      w.line("  const Tensor {} = {}({}, {}[{}], {});", name, new_result(w, op),
-             like_argument(op), local(op, "sizes"), i, result_dtype(op, i));
+      const std::string order = laid_out(w, op, i);
+      w.line("  const Tensor {} = {}({}, {}[{}], {}{});", name,
+             new_result(w, op), like_argument(op), local(op, "sizes"), i,
+             result_dtype(op, i), order.empty() ? "" : ", " + order);
     }
     if (backend_.fills) w.line("  {};", call(op, kernel, outs));
     w.line("  return {};", outs.size() == 1
@@ -295,6 +304,8 @@ class BackendEmitter {
     } else if (!backend_.fills) {
       w.line("  prepare_out({}, {}, {}, {}, {});", entry_of(o), out, size,
              dtype, device);
+      const std::string order = laid_out(w, op, 0);
+      if (!order.empty()) w.line("  lay_out({}, {});", out, order);
     } else {
       std::vector<std::string> inputs;
       const auto arguments = op.tensor_arguments();

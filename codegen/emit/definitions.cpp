@@ -8,6 +8,7 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/foreach.h"
 #include "codegen/emit/functional_forms.h"
+#include "codegen/emit/layout.h"
 #include "codegen/exact_out.h"
 #include "codegen/functional_form.h"
 #include "codegen/lang/cpp_text.h"
@@ -230,11 +231,11 @@ class DefinitionsEmitter {
       // Beside a backend's kernel it is what the others may do without.
       const bool last = op.has_backend_kernel();
       if (last) w.include("aten/backend/composed.h");
+      const std::string kernel = laid_out(w, op, "composite::" + other);
       explicit_.push_back(
-          {op.base.name,
-           last ? fmt::format("SY_FN((*composed<&composite::{}, ops::{}>))",
-                              other, op.base.id)
-                : fmt::format("SY_FN(composite::{})", other)});
+          {op.base.name, last ? fmt::format("SY_FN((*composed<&{}, ops::{}>))",
+                                            kernel, op.base.id)
+                              : fmt::format("SY_FN({})", kernel)});
     }
     if (is_decomposable(op)) {
       w.include("aten/backend/decompose.h");
@@ -259,6 +260,36 @@ class DefinitionsEmitter {
         op.base.id, chosen, argument_list(op.base.schema));
     w.line("}");
     add(select_, op.base, "_select");
+  }
+
+  // The name of a function that gives what `kernel` gives, laid out as the
+  // operator's tags say.
+  static std::string laid_out(Writer& w, const Operator& op,
+                              const std::string& kernel) {
+    if (dim_order(op, 0).empty()) return kernel;
+    w.include("aten/engine/layout.h");
+    w.gap();
+    function_head(w, op.base, "_laid_out");
+    const std::string call =
+        fmt::format("{}({})", kernel, argument_list(op.base.schema));
+    const std::size_t n = op.base.schema.returns().size();
+    if (n == 1) {
+      w.line("  return laid_out({}, {});", call, dim_order(op, 0));
+    } else {
+      const std::string results = local(op, "results");
+      w.line("  const auto {} = {};", results, call);
+      std::vector<std::string> all;
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::string order = dim_order(op, i);
+        all.push_back(fmt::format("std::get<{}>({})", i, results));
+        if (!order.empty()) {
+          all.back() = fmt::format("laid_out({}, {})", all.back(), order);
+        }
+      }
+      w.line("  return {{{}}};", join(all, ", "));
+    }
+    w.line("}");
+    return op.base.id + "_laid_out";
   }
 
   static std::string store_result(Writer& w, const Operator& op) {

@@ -17,7 +17,8 @@ namespace sy {
 //
 // Tensors are on the CPU, wherever they were, and over the mapped file, as
 // those of load_safetensors. Those of one storage share it. Check sums of
-// their bytes are not checked unless they are deflated.
+// their bytes are not checked unless they are deflated. Files that were written
+// without check sums are read too.
 //
 // Throws FileError for anything else: other classes, functions and opcodes,
 // which it names with their byte in the pickle; complex, quantized and sparse

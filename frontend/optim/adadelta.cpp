@@ -4,7 +4,7 @@
 
 namespace sy::optim {
 
-AdadeltaOptions::AdadeltaOptions(double lr) : lr_(lr) {}
+AdadeltaOptions::AdadeltaOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> AdadeltaOptions::list() {
   return {{"lr", &lr_},

@@ -5,14 +5,15 @@
 namespace sy::optim {
 
 struct SY_API AdadeltaOptions : OptimizerCloneableOptions<AdadeltaOptions> {
-  AdadeltaOptions(double lr = 1.0);
-  SY_ARG(double, lr);
-  SY_ARG(double, rho) = 0.9;
-  SY_ARG(double, eps) = 1e-6;
-  SY_ARG(double, weight_decay) = 0;
-  SY_ARG(bool, maximize) = false;
-  SY_ARG(bool, capturable) = false;
-  SY_ARG(bool, differentiable) = false;
+  AdadeltaOptions() = default;
+  AdadeltaOptions(double lr);
+  SY_OPTION(double, lr) = 1.0;
+  SY_OPTION(double, rho) = 0.9;
+  SY_OPTION(double, eps) = 1e-6;
+  SY_OPTION(double, weight_decay) = 0;
+  SY_OPTION(bool, maximize) = false;
+  SY_OPTION(bool, capturable) = false;
+  SY_OPTION(bool, differentiable) = false;
 
  public:
   const char* optimizer() const override { return "Adadelta"; }

@@ -12,7 +12,7 @@
 
 namespace sy::optim {
 
-AdafactorOptions::AdafactorOptions(double lr) : lr_(lr) {}
+AdafactorOptions::AdafactorOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> AdafactorOptions::list() {
   return {

@@ -5,16 +5,17 @@
 namespace sy::optim {
 
 struct SY_API AdafactorOptions : OptimizerCloneableOptions<AdafactorOptions> {
-  AdafactorOptions(double lr = 1e-2);
+  AdafactorOptions() = default;
+  AdafactorOptions(double lr);
   using eps_t = std::tuple<std::optional<double>, double>;
-  SY_ARG(double, lr);
-  SY_ARG(double, beta2_decay) = -0.8;
+  SY_OPTION(double, lr) = 1e-2;
+  SY_OPTION(double, beta2_decay) = -0.8;
   // The first: by default that of the dtype.
-  SY_ARG(eps_t, eps) = {std::nullopt, 1e-3};
+  SY_OPTION(eps_t, eps) = {std::nullopt, 1e-3};
   // The greatest root mean square of an update.
-  SY_ARG(double, d) = 1.0;
-  SY_ARG(double, weight_decay) = 0;
-  SY_ARG(bool, maximize) = false;
+  SY_OPTION(double, d) = 1.0;
+  SY_OPTION(double, weight_decay) = 0;
+  SY_OPTION(bool, maximize) = false;
 
  public:
   const char* optimizer() const override { return "Adafactor"; }

@@ -5,7 +5,7 @@
 
 namespace sy::optim {
 
-AdagradOptions::AdagradOptions(double lr) : lr_(lr) {}
+AdagradOptions::AdagradOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> AdagradOptions::list() {
   return {{"lr", &lr_},

@@ -5,14 +5,15 @@
 namespace sy::optim {
 
 struct SY_API AdagradOptions : OptimizerCloneableOptions<AdagradOptions> {
-  AdagradOptions(double lr = 1e-2);
-  SY_ARG(double, lr);
-  SY_ARG(double, lr_decay) = 0;
-  SY_ARG(double, weight_decay) = 0;
-  SY_ARG(double, initial_accumulator_value) = 0;
-  SY_ARG(double, eps) = 1e-10;
-  SY_ARG(bool, maximize) = false;
-  SY_ARG(bool, differentiable) = false;
+  AdagradOptions() = default;
+  AdagradOptions(double lr);
+  SY_OPTION(double, lr) = 1e-2;
+  SY_OPTION(double, lr_decay) = 0;
+  SY_OPTION(double, weight_decay) = 0;
+  SY_OPTION(double, initial_accumulator_value) = 0;
+  SY_OPTION(double, eps) = 1e-10;
+  SY_OPTION(bool, maximize) = false;
+  SY_OPTION(bool, differentiable) = false;
 
  public:
   const char* optimizer() const override { return "Adagrad"; }

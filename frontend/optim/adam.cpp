@@ -4,8 +4,8 @@
 
 namespace sy::optim {
 
-AdamOptions::AdamOptions(double lr) : lr_(lr) {}
-AdamWOptions::AdamWOptions(double lr) : lr_(lr) {}
+AdamOptions::AdamOptions(double lr) { this->lr(lr); }
+AdamWOptions::AdamWOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> AdamOptions::list() {
   return {{"lr", &lr_},

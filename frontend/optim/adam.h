@@ -5,19 +5,20 @@
 namespace sy::optim {
 
 struct SY_API AdamOptions : OptimizerCloneableOptions<AdamOptions> {
-  AdamOptions(double lr = 1e-3);
+  AdamOptions() = default;
+  AdamOptions(double lr);
   using betas_t = std::tuple<double, double>;
-  SY_ARG(double, lr);
-  SY_ARG(betas_t, betas) = {0.9, 0.999};
-  SY_ARG(double, eps) = 1e-8;
-  SY_ARG(double, weight_decay) = 0;
-  SY_ARG(bool, amsgrad) = false;
-  SY_ARG(bool, maximize) = false;
+  SY_OPTION(double, lr) = 1e-3;
+  SY_OPTION(betas_t, betas) = {0.9, 0.999};
+  SY_OPTION(double, eps) = 1e-8;
+  SY_OPTION(double, weight_decay) = 0;
+  SY_OPTION(bool, amsgrad) = false;
+  SY_OPTION(bool, maximize) = false;
   // Step counts are tensors on the parameters' device. Steps within
   // sy::compile are so without it.
-  SY_ARG(bool, capturable) = false;
-  SY_ARG(bool, differentiable) = false;
-  SY_ARG(bool, decoupled_weight_decay) = false;
+  SY_OPTION(bool, capturable) = false;
+  SY_OPTION(bool, differentiable) = false;
+  SY_OPTION(bool, decoupled_weight_decay) = false;
 
  public:
   const char* optimizer() const override { return "Adam"; }
@@ -42,16 +43,17 @@ class SY_API Adam : public OptimizerOf<AdamOptions> {
 };
 
 struct SY_API AdamWOptions : OptimizerCloneableOptions<AdamWOptions> {
-  AdamWOptions(double lr = 1e-3);
+  AdamWOptions() = default;
+  AdamWOptions(double lr);
   using betas_t = std::tuple<double, double>;
-  SY_ARG(double, lr);
-  SY_ARG(betas_t, betas) = {0.9, 0.999};
-  SY_ARG(double, eps) = 1e-8;
-  SY_ARG(double, weight_decay) = 1e-2;
-  SY_ARG(bool, amsgrad) = false;
-  SY_ARG(bool, maximize) = false;
-  SY_ARG(bool, capturable) = false;
-  SY_ARG(bool, differentiable) = false;
+  SY_OPTION(double, lr) = 1e-3;
+  SY_OPTION(betas_t, betas) = {0.9, 0.999};
+  SY_OPTION(double, eps) = 1e-8;
+  SY_OPTION(double, weight_decay) = 1e-2;
+  SY_OPTION(bool, amsgrad) = false;
+  SY_OPTION(bool, maximize) = false;
+  SY_OPTION(bool, capturable) = false;
+  SY_OPTION(bool, differentiable) = false;
 
  public:
   const char* optimizer() const override { return "AdamW"; }

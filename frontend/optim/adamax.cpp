@@ -4,7 +4,7 @@
 
 namespace sy::optim {
 
-AdamaxOptions::AdamaxOptions(double lr) : lr_(lr) {}
+AdamaxOptions::AdamaxOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> AdamaxOptions::list() {
   return {{"lr", &lr_},

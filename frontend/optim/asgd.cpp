@@ -4,7 +4,7 @@
 
 namespace sy::optim {
 
-ASGDOptions::ASGDOptions(double lr) : lr_(lr) {}
+ASGDOptions::ASGDOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> ASGDOptions::list() {
   return {{"lr", &lr_},

@@ -5,16 +5,17 @@
 namespace sy::optim {
 
 struct SY_API ASGDOptions : OptimizerCloneableOptions<ASGDOptions> {
-  ASGDOptions(double lr = 1e-2);
-  SY_ARG(double, lr);
-  SY_ARG(double, lambd) = 1e-4;
-  SY_ARG(double, alpha) = 0.75;
+  ASGDOptions() = default;
+  ASGDOptions(double lr);
+  SY_OPTION(double, lr) = 1e-2;
+  SY_OPTION(double, lambd) = 1e-4;
+  SY_OPTION(double, alpha) = 0.75;
   // The step after which the average begins.
-  SY_ARG(double, t0) = 1e6;
-  SY_ARG(double, weight_decay) = 0;
-  SY_ARG(bool, maximize) = false;
-  SY_ARG(bool, capturable) = false;
-  SY_ARG(bool, differentiable) = false;
+  SY_OPTION(double, t0) = 1e6;
+  SY_OPTION(double, weight_decay) = 0;
+  SY_OPTION(bool, maximize) = false;
+  SY_OPTION(bool, capturable) = false;
+  SY_OPTION(bool, differentiable) = false;
 
  public:
   const char* optimizer() const override { return "ASGD"; }

@@ -13,7 +13,7 @@
 
 namespace sy::optim {
 
-LBFGSOptions::LBFGSOptions(double lr) : lr_(lr) {}
+LBFGSOptions::LBFGSOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> LBFGSOptions::list() {
   return {{"lr", &lr_},

@@ -7,19 +7,20 @@
 namespace sy::optim {
 
 struct SY_API LBFGSOptions : OptimizerCloneableOptions<LBFGSOptions> {
-  LBFGSOptions(double lr = 1);
-  SY_ARG(double, lr);
+  LBFGSOptions() = default;
+  LBFGSOptions(double lr);
+  SY_OPTION(double, lr) = 1;
   // Iterations and calls of the closure of a step; without max_eval, 5 / 4 of
   // max_iter.
-  SY_ARG(int64_t, max_iter) = 20;
-  SY_ARG(std::optional<int64_t>, max_eval) = std::nullopt;
+  SY_OPTION(int64_t, max_iter) = 20;
+  SY_OPTION(std::optional<int64_t>, max_eval) = std::nullopt;
   // The step ends at gradients, or changes, that are no greater.
-  SY_ARG(double, tolerance_grad) = 1e-7;
-  SY_ARG(double, tolerance_change) = 1e-9;
-  SY_ARG(int64_t, history_size) = 100;
+  SY_OPTION(double, tolerance_grad) = 1e-7;
+  SY_OPTION(double, tolerance_change) = 1e-9;
+  SY_OPTION(int64_t, history_size) = 100;
   // "strong_wolfe", or none: each iteration goes lr along its direction.
-  SY_ARG(std::optional<std::string>, line_search_fn) = std::nullopt;
-  SY_ARG(bool, maximize) = false;
+  SY_OPTION(std::optional<std::string>, line_search_fn) = std::nullopt;
+  SY_OPTION(bool, maximize) = false;
 
  public:
   const char* optimizer() const override { return "LBFGS"; }

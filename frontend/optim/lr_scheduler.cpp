@@ -73,6 +73,14 @@ std::vector<double> MultiplicativeLR::get_lrs() {
   return lrs;
 }
 
+std::vector<double> MultiplicativeLR::closed_form() {
+  std::vector<double> lrs = base_lrs_;
+  for (size_t i = 0; i < lrs.size(); ++i) {
+    for (int64_t e = 1; e <= last_epoch_; ++e) lrs[i] *= lambdas_[i](e);
+  }
+  return lrs;
+}
+
 StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma,
                int64_t last_epoch)
     : LRScheduler(optimizer, last_epoch), step_size_(step_size), gamma_(gamma) {
@@ -134,6 +142,8 @@ ConstantLR::ConstantLR(Optimizer& optimizer, double factor, int64_t total_iters,
 }
 
 std::vector<double> ConstantLR::get_lrs() {
+  if (jumps()) return base_lrs_;
+  if (total_iters_ <= 0) return get_current_lrs();
   if (last_epoch_ == 0) return scaled(factor_);
   if (last_epoch_ == total_iters_) return scaled(1 / factor_);
   return get_current_lrs();
@@ -240,7 +250,6 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max,
 
 std::vector<double> CosineAnnealingLR::get_lrs() {
   if (is_initial_) return get_current_lrs();
-  if (step_count_ == 1 && last_epoch_ > 0) return closed_form();
   std::vector<double> lrs = get_current_lrs();
   const double n = as_double(t_max_), epoch = as_double(last_epoch_);
   // At eta_min a factor says nothing: the way back begins.
@@ -285,7 +294,8 @@ SWALR::SWALR(Optimizer& optimizer, const PerGroup& swa_lr,
 }
 
 std::vector<double> SWALR::get_lrs() {
-  int64_t step = step_count_ - 1;
+  if (is_initial_ && last_epoch_ > 0) return get_current_lrs();
+  int64_t step = last_epoch_;
   if (anneal_epochs_ == 0) step = std::max<int64_t>(1, step);
   const auto weight_at = [&](int64_t at) {
     const double way =

@@ -17,9 +17,13 @@
 //     scheduler.step();
 //   }
 //
-// `last_epoch` goes on with a run whose optimizer has its state back: its
-// groups have an initial_lr, or ValueError is thrown. All throw ValueError for
-// arguments out of range.
+// `last_epoch`, the steps taken less one, goes on with a run whose optimizer
+// has its state back: its groups have an initial_lr, or ValueError is thrown.
+// The learning rates are then those of the next epoch, by the epoch and
+// initial_lr alone, whether the state was saved before or after the step to it.
+// Learning rates that this scheduler alone does not give stay as they are,
+// since others had a part in them. All throw ValueError for arguments out of
+// range.
 
 namespace sy::optim {
 
@@ -66,15 +70,19 @@ class SY_API LRScheduler {
 
   // The learning rates of last_epoch_, from those of now.
   virtual std::vector<double> get_lrs() = 0;
-  // The same from the first ones alone; by default get_lrs().
-  virtual std::vector<double> closed_form() { return get_lrs(); }
+  // The same from the first ones alone, if get_lrs() looks at those of now.
+  virtual std::vector<double> closed_form() { return {}; }
+  // Whether the learning rates of last_epoch_ are no multiple of those before.
+  virtual bool jumps() const { return false; }
   // Adds the numbers that a run needs.
   virtual void list(SchedulerNumbers* to);
   virtual const char* name() const { return "LRScheduler"; }
   // Constructors end with it.
   virtual void initial_step();
-  // Takes the first step of its schedulers back.
-  virtual void undo_step() { --last_epoch_; }
+  // Epoch 0, upon the learning rates of now.
+  virtual void restart();
+  // The same upon the first ones, as part of a sequence.
+  virtual void begin();
 
   std::vector<double> get_current_lrs() const;
   // The current ones times a factor.
@@ -82,11 +90,19 @@ class SY_API LRScheduler {
   std::vector<double> scaled_base(double factor) const;
   void set_lrs(const std::vector<double>& lrs);
   void start_at(int64_t epoch);
+  // Begins, and takes so many steps.
+  void replay(int64_t steps);
 
   Optimizer& optimizer_;
   std::vector<double> base_lrs_, last_lr_;
   int64_t last_epoch_, step_count_ = 0;
   bool is_initial_ = false;
+  // Made with last_epoch, and no step since.
+  bool is_resumed_ = false;
+
+ private:
+  std::vector<double> closed_form_at(int64_t epoch);
+  bool is_alone();
 
   friend class SequentialLR;
   friend class ChainedScheduler;
@@ -109,7 +125,8 @@ class SY_API LambdaLR : public LRScheduler {
   std::vector<LRLambda> lambdas_;
 };
 
-// lr * lr_lambda(epoch), from the second epoch on.
+// lr * lr_lambda(epoch), from the second epoch on. In a sequence it begins at
+// base_lr, as all do.
 class SY_API MultiplicativeLR : public LRScheduler {
  public:
   MultiplicativeLR(Optimizer& optimizer, LRLambda lr_lambda,
@@ -119,6 +136,7 @@ class SY_API MultiplicativeLR : public LRScheduler {
 
  protected:
   std::vector<double> get_lrs() override;
+  std::vector<double> closed_form() override;
   const char* name() const override { return "MultiplicativeLR"; }
 
  private:
@@ -159,7 +177,8 @@ class SY_API MultiStepLR : public LRScheduler {
   double gamma_;
 };
 
-// Times factor, in the first total_iters epochs. factor: 0 to 1.
+// Times factor, in the first total_iters epochs. factor: 0 to 1. After factor 0
+// the learning rates are base_lr again.
 class SY_API ConstantLR : public LRScheduler {
  public:
   explicit ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3,
@@ -168,6 +187,9 @@ class SY_API ConstantLR : public LRScheduler {
  protected:
   std::vector<double> get_lrs() override;
   std::vector<double> closed_form() override;
+  bool jumps() const override {
+    return factor_ == 0 && last_epoch_ == total_iters_;
+  }
   void list(SchedulerNumbers* to) override;
   const char* name() const override { return "ConstantLR"; }
 
@@ -247,7 +269,8 @@ class SY_API CosineAnnealingLR : public LRScheduler {
 };
 
 // From the lr of now to swa_lr in anneal_epochs epochs: for stochastic weight
-// averaging. anneal_strategy: "cos" or "linear".
+// averaging. anneal_strategy: "cos" or "linear". In a sequence it begins at the
+// lr of now too.
 class SY_API SWALR : public LRScheduler {
  public:
   SWALR(Optimizer& optimizer, const PerGroup& swa_lr,
@@ -258,6 +281,7 @@ class SY_API SWALR : public LRScheduler {
   std::vector<double> get_lrs() override;
   void list(SchedulerNumbers* to) override;
   const char* name() const override { return "SWALR"; }
+  void begin() override { restart(); }
 
  private:
   std::vector<double> swa_lrs_;

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "aten/ops/factory.h"
 #include "frontend/optim/lr_scheduler.h"
 #include "frontend/optim/lr_scheduler_numbers.h"
@@ -81,11 +85,60 @@ void LRScheduler::start_at(int64_t epoch) {
 void LRScheduler::initial_step() {
   step_count_ = 0;
   is_initial_ = true;
-  step();
+  const bool resumed = last_epoch_ >= 0;
+  if (resumed && !closed_form_at(0).empty()) {
+    // get_lrs() would go on from learning rates of one epoch or the other.
+    const bool alone = is_alone();
+    ++step_count_;
+    ++last_epoch_;
+    set_lrs(alone ? closed_form() : get_current_lrs());
+  } else {
+    step();
+  }
   is_initial_ = false;
+  is_resumed_ = resumed;
+}
+
+std::vector<double> LRScheduler::closed_form_at(int64_t epoch) {
+  const int64_t now = std::exchange(last_epoch_, epoch);
+  std::vector<double> lrs = closed_form();
+  last_epoch_ = now;
+  return lrs;
+}
+
+// Whether the learning rates of now are the first ones, or those that this
+// scheduler gives for the last epoch or the next.
+bool LRScheduler::is_alone() {
+  const std::vector<double> now = get_current_lrs();
+  const auto are_now = [&](const std::vector<double>& lrs) {
+    return std::equal(now.begin(), now.end(), lrs.begin(), lrs.end(),
+                      [](double a, double b) {
+                        return std::abs(a - b) <= 1e-9 * std::abs(b);
+                      });
+  };
+  return are_now(base_lrs_) || are_now(closed_form_at(0)) ||
+         are_now(closed_form_at(last_epoch_)) ||
+         are_now(closed_form_at(last_epoch_ + 1));
+}
+
+void LRScheduler::restart() {
+  last_epoch_ = -1;
+  initial_step();
+}
+
+void LRScheduler::begin() {
+  set_lrs(base_lrs_);
+  restart();
+}
+
+void LRScheduler::replay(int64_t steps) {
+  begin();
+  for (int64_t i = 0; i < steps; ++i) step();
+  is_resumed_ = true;
 }
 
 void LRScheduler::step() {
+  is_resumed_ = false;
   ++step_count_;
   ++last_epoch_;
   set_lrs(get_lrs());

@@ -38,19 +38,15 @@ SequentialLR::SequentialLR(Optimizer& optimizer, LRSchedulers schedulers,
            schedulers_.size() - 1, milestones_.size());
   SY_CHECK(std::is_sorted(milestones_.begin(), milestones_.end()), Value,
            "[SequentialLR] milestones: expected rising ones");
-  last_epoch_ = last_epoch + 1;
-  set_lrs(base_lrs_);
-  // All schedulers have taken their first step already.
-  undo_step();
-  LRScheduler& first = *schedulers_[static_cast<size_t>(
-      std::upper_bound(milestones_.begin(), milestones_.end(), 0) -
-      milestones_.begin())];
-  first.initial_step();
-  last_lr_ = first.last_lr_;
+  replay(std::max<int64_t>(last_epoch + 1, 0));
+  is_resumed_ = last_epoch >= 0;
 }
 
-void SequentialLR::undo_step() {
-  for (const auto& s : schedulers_) s->undo_step();
+void SequentialLR::restart() {
+  last_epoch_ = 0;
+  LRScheduler& first = *schedulers_[place()];
+  first.restart();
+  last_lr_ = first.last_lr_;
 }
 
 size_t SequentialLR::place() const {
@@ -60,16 +56,28 @@ size_t SequentialLR::place() const {
 }
 
 void SequentialLR::step() {
+  is_resumed_ = false;
   ++last_epoch_;
-  const size_t i = place();
-  LRScheduler& s = *schedulers_[i];
-  if (i > 0 && milestones_[i - 1] == last_epoch_) {
-    s.last_epoch_ = 0;
-    s.set_lrs(s.closed_form());
+  LRScheduler& s = *schedulers_[place()];
+  if (is_at_milestone()) {
+    s.begin();
   } else {
     s.step();
   }
   last_lr_ = s.last_lr_;
+}
+
+bool SequentialLR::is_at_milestone() const {
+  return last_epoch_ > 0 && std::find(milestones_.begin(), milestones_.end(),
+                                      last_epoch_) != milestones_.end();
+}
+
+bool SequentialLR::jumps() const {
+  return is_at_milestone() || schedulers_[place()]->jumps();
+}
+
+std::vector<double> SequentialLR::closed_form() {
+  return schedulers_[place()]->closed_form();
 }
 
 namespace {
@@ -97,16 +105,47 @@ ChainedScheduler::ChainedScheduler(LRSchedulers schedulers)
     : LRScheduler(check_schedulers("ChainedScheduler", schedulers, nullptr)),
       schedulers_(std::move(schedulers)) {
   last_epoch_ = schedulers_[0]->last_epoch();
+  const bool resumed =
+      std::all_of(schedulers_.begin(), schedulers_.end(),
+                  [](const auto& s) { return s->is_resumed_; });
+  // Each has set the learning rates that it gives alone.
+  if (resumed) replay(last_epoch_);
 }
 
-void ChainedScheduler::undo_step() {
-  for (const auto& s : schedulers_) s->undo_step();
+void ChainedScheduler::restart() {
+  for (const auto& s : schedulers_) s->restart();
+  last_epoch_ = schedulers_[0]->last_epoch();
+  last_lr_ = get_current_lrs();
 }
 
 void ChainedScheduler::step() {
+  is_resumed_ = false;
   for (const auto& s : schedulers_) s->step();
   last_epoch_ = schedulers_[0]->last_epoch();
+  // What the others gave is lost in the learning rates of now.
+  if (jumps()) set_lrs(closed_form());
   last_lr_ = get_current_lrs();
+}
+
+bool ChainedScheduler::jumps() const {
+  return std::any_of(schedulers_.begin(), schedulers_.end(),
+                     [](const auto& s) { return s->jumps(); });
+}
+
+// The parts that each scheduler leaves of the first learning rates, together.
+std::vector<double> ChainedScheduler::closed_form() {
+  std::vector<double> lrs = base_lrs_;
+  for (const auto& s : schedulers_) {
+    const std::vector<double> own = s->closed_form();
+    if (own.empty()) {  // it looks at no other's
+      lrs = s->last_lr_;
+      continue;
+    }
+    for (size_t i = 0; i < lrs.size(); ++i) {
+      if (s->base_lrs_[i] != 0) lrs[i] *= own[i] / s->base_lrs_[i];
+    }
+  }
+  return lrs;
 }
 
 void ChainedScheduler::list(SchedulerNumbers* to) {

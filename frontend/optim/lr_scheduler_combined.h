@@ -10,8 +10,9 @@ namespace sy::optim {
 
 using LRSchedulers = std::vector<std::shared_ptr<LRScheduler>>;
 
-// One after the other: schedulers[i] begins at epoch milestones[i - 1]. The
-// learning rates begin at those that the first scheduler was made with.
+// One after the other: schedulers[i] begins at epoch milestones[i - 1], at the
+// learning rates that the first scheduler was made with. With last_epoch the
+// schedulers are made without, and all steps so far are taken again.
 class SY_API SequentialLR : public LRScheduler {
  public:
   SequentialLR(Optimizer& optimizer, LRSchedulers schedulers,
@@ -23,16 +24,21 @@ class SY_API SequentialLR : public LRScheduler {
   std::vector<double> get_lrs() override { return get_current_lrs(); }
   void list(SchedulerNumbers* to) override;
   const char* name() const override { return "SequentialLR"; }
-  void undo_step() override;
+  void restart() override;
+  bool jumps() const override;
+  std::vector<double> closed_form() override;
 
  private:
   size_t place() const;
+  bool is_at_milestone() const;
 
   LRSchedulers schedulers_;
   std::vector<int64_t> milestones_;
 };
 
-// All of them, one upon the other.
+// All of them, one upon the other. Where one gives no multiple of the learning
+// rates before (after a factor of 0, at a milestone of a sequence), they are
+// the product of what each gives alone.
 class SY_API ChainedScheduler : public LRScheduler {
  public:
   explicit ChainedScheduler(LRSchedulers schedulers);
@@ -43,7 +49,9 @@ class SY_API ChainedScheduler : public LRScheduler {
   std::vector<double> get_lrs() override { return get_current_lrs(); }
   void list(SchedulerNumbers* to) override;
   const char* name() const override { return "ChainedScheduler"; }
-  void undo_step() override;
+  void restart() override;
+  bool jumps() const override;
+  std::vector<double> closed_form() override;
 
  private:
   LRSchedulers schedulers_;

@@ -146,7 +146,7 @@ std::vector<double> CosineAnnealingWarmRestarts::get_lrs() {
 }
 
 void CosineAnnealingWarmRestarts::step() {
-  if (last_epoch_ < 0) return step(0);
+  if (is_initial_) return step(static_cast<double>(last_epoch_ + 1));
   ++last_epoch_;
   ++t_cur_;
   if (t_cur_ >= t_i_) {
@@ -159,18 +159,11 @@ void CosineAnnealingWarmRestarts::step() {
 void CosineAnnealingWarmRestarts::step(double epoch) {
   SY_CHECK(epoch >= 0, Value, "[{}] epoch: expected at least 0, got {}", name(),
            epoch);
-  const auto first = static_cast<double>(t_0_);
-  const auto times = static_cast<double>(t_mult_);
-  t_i_ = first;
-  t_cur_ = epoch;
-  if (epoch >= first && t_mult_ == 1) {
-    t_cur_ = std::fmod(epoch, first);
-  } else if (epoch >= first) {
-    // So many cycles are over.
-    const double n =
-        std::trunc(std::log(epoch / first * (times - 1) + 1) / std::log(times));
-    t_cur_ = epoch - first * (std::pow(times, n) - 1) / (times - 1);
-    t_i_ = first * std::pow(times, n);
+  t_i_ = static_cast<double>(t_0_);
+  t_cur_ = t_mult_ == 1 ? std::fmod(epoch, t_i_) : epoch;
+  while (t_cur_ >= t_i_) {
+    t_cur_ -= t_i_;
+    t_i_ *= static_cast<double>(t_mult_);
   }
   last_epoch_ = static_cast<int64_t>(std::floor(epoch));
   set_lrs(get_lrs());

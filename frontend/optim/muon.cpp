@@ -12,7 +12,7 @@
 
 namespace sy::optim {
 
-MuonOptions::MuonOptions(double lr) : lr_(lr) {}
+MuonOptions::MuonOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> MuonOptions::list() {
   return {{"lr", &lr_},

@@ -5,19 +5,20 @@
 namespace sy::optim {
 
 struct SY_API MuonOptions : OptimizerCloneableOptions<MuonOptions> {
-  MuonOptions(double lr = 1e-3);
+  MuonOptions() = default;
+  MuonOptions(double lr);
   using coefficients_t = std::tuple<double, double, double>;
-  SY_ARG(double, lr);
-  SY_ARG(double, weight_decay) = 0.1;
-  SY_ARG(double, momentum) = 0.95;
-  SY_ARG(bool, nesterov) = true;
+  SY_OPTION(double, lr) = 1e-3;
+  SY_OPTION(double, weight_decay) = 0.1;
+  SY_OPTION(double, momentum) = 0.95;
+  SY_OPTION(bool, nesterov) = true;
   // Of the Newton-Schulz iteration.
-  SY_ARG(coefficients_t, ns_coefficients) = {3.4445, -4.775, 2.0315};
+  SY_OPTION(coefficients_t, ns_coefficients) = {3.4445, -4.775, 2.0315};
   // The least norm to divide by.
-  SY_ARG(double, eps) = 1e-7;
-  SY_ARG(int64_t, ns_steps) = 5;
+  SY_OPTION(double, eps) = 1e-7;
+  SY_OPTION(int64_t, ns_steps) = 5;
   // "original" (the default), "match_rms_adamw" or "spectral_unclamped".
-  SY_ARG(std::optional<std::string>, adjust_lr_fn) = std::nullopt;
+  SY_OPTION(std::optional<std::string>, adjust_lr_fn) = std::nullopt;
 
  public:
   const char* optimizer() const override { return "Muon"; }

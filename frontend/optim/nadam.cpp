@@ -4,7 +4,7 @@
 
 namespace sy::optim {
 
-NAdamOptions::NAdamOptions(double lr) : lr_(lr) {}
+NAdamOptions::NAdamOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> NAdamOptions::list() {
   return {{"lr", &lr_},

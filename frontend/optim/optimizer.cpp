@@ -43,24 +43,6 @@ std::vector<OptimizerParamGroup> one_group(OptimizerParamGroup group) {
   return groups;
 }
 
-// Options that a group leaves at their usual values become the optimizer's.
-void inherit(OptimizerOptions* options, OptimizerOptions& defaults) {
-  const auto usual = options->fresh();
-  if (usual == nullptr) return;
-  const auto own = options->list(), from = defaults.list(),
-             to_be = usual->list();
-  for (size_t i = 0; i < own.size(); ++i) {
-    std::visit(
-        [&](auto* value) {
-          using P = decltype(value);
-          if (*value == *std::get<P>(to_be[i].value)) {
-            *value = *std::get<P>(from[i].value);
-          }
-        },
-        own[i].value);
-  }
-}
-
 }  // namespace
 
 Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups,
@@ -99,16 +81,14 @@ void Optimizer::add_param_group(const OptimizerParamGroup& given) {
       m.groups.empty() || m.groups[0].names().empty() == group.names().empty(),
       Value, "{}: expected names for the parameters of all groups or of none",
       where);
-  if (!group.has_options()) {
-    group.set_options(m.defaults->clone());
-  } else {
-    OptimizerOptions &own = group.options(), &defaults = *m.defaults;
-    SY_CHECK(typeid(own) == typeid(defaults), Type,
-             "{}.options: expected those of {}, got those of {}", where, name,
-             own.optimizer());
-    inherit(&group.options(), defaults);
-    own.check(OptionCheck(where + "."));
-  }
+  OptimizerOptions& defaults = *m.defaults;
+  if (!group.has_options()) group.set_options(defaults.clone());
+  OptimizerOptions& own = group.options();
+  SY_CHECK(typeid(own) == typeid(defaults), Type,
+           "{}.options: expected those of {}, got those of {}", where, name,
+           own.optimizer());
+  own.inherit(defaults);
+  own.check(OptionCheck(where + "."));
   std::unordered_map<const TensorImpl*, std::string> seen;
   std::unordered_set<std::string> keys;
   for (size_t g = 0; g < m.groups.size(); ++g) {

@@ -34,7 +34,8 @@ namespace sy::optim {
 using NamedParameters = std::vector<std::pair<std::string, Tensor>>;
 
 // Parameters with options of their own. Without options, they have those of the
-// optimizer. An option that has its usual value has the optimizer's instead.
+// optimizer, which an option that nobody set has too:
+// OptimizerOptions::inherit.
 class SY_API OptimizerParamGroup {
  public:
   OptimizerParamGroup(std::vector<Tensor> params,

@@ -1,5 +1,7 @@
 #include "frontend/optim/options.h"
 
+#include <algorithm>
+
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
 #include "c10/thread_state.h"
@@ -89,6 +91,32 @@ void OptimizerOptions::fill_lr_tensors(double lr) {
   const NoGradGuard no_grad;
   lr_in_tensors_ = lr;
   for (const Tensor& t : lr_tensors_) t.fill_(lr);
+}
+
+void OptimizerOptions::note_set(const char* option) {
+  if (!all_set_ && !is_set(option)) set_.push_back(option);
+}
+
+bool OptimizerOptions::is_set(std::string_view option) const {
+  return all_set_ || std::find(set_.begin(), set_.end(), option) != set_.end();
+}
+
+void OptimizerOptions::inherit(OptimizerOptions& defaults) {
+  const auto usual = fresh();
+  const auto own = list(), from = defaults.list();
+  const auto to_be = usual ? usual->list() : std::vector<OptionRef>();
+  for (size_t i = 0; i < to_be.size(); ++i) {
+    if (is_set(own[i].name)) continue;
+    std::visit(
+        [&](auto* value) {
+          using P = decltype(value);
+          if (*value == *std::get<P>(to_be[i].value)) {
+            *value = *std::get<P>(from[i].value);
+          }
+        },
+        own[i].value);
+  }
+  all_set_ = true;
 }
 
 const OptionRef* find_option(const std::vector<OptionRef>& options,

@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -14,6 +16,20 @@
 namespace sy::optim {
 
 class UpdateRule;
+
+// SY_ARG for an option of an optimizer: its setter notes that somebody set it.
+#define SY_OPTION(type, name)                           \
+ public:                                                \
+  auto name(type value)->decltype(*this) {              \
+    this->note_set(#name);                              \
+    this->name##_ = std::move(value);                   \
+    return *this;                                       \
+  }                                                     \
+  const type& name() const noexcept { return name##_; } \
+  type& name() noexcept { return name##_; }             \
+                                                        \
+ private:                                               \
+  type name##_
 
 // An option by its name. Borrows the options that it is of.
 struct OptionRef {
@@ -60,9 +76,13 @@ class SY_API OptimizerOptions {
   OptimizerOptions() = default;
   // Copies have no lr tensors yet.
   OptimizerOptions(const OptimizerOptions& other)
-      : initial_lr_(other.initial_lr_) {}
+      : initial_lr_(other.initial_lr_),
+        set_(other.set_),
+        all_set_(other.all_set_) {}
   OptimizerOptions& operator=(const OptimizerOptions& other) {
     initial_lr_ = other.initial_lr_;
+    set_ = other.set_;
+    all_set_ = other.all_set_;
     return *this;
   }
   virtual ~OptimizerOptions();
@@ -86,6 +106,11 @@ class SY_API OptimizerOptions {
                                const std::string& where) const;
   virtual bool is_capturable() const { return false; }
   virtual bool is_differentiable() const { return false; }
+  // Takes the options that nobody set from those of an optimizer of the same
+  // type; what they are then, they are for good. An option counts as set by its
+  // setter, by the constructor's lr, or if it has not its usual value.
+  void inherit(OptimizerOptions& defaults);
+
   // How parameters are updated; nullptr if step() is overridden instead.
   virtual const UpdateRule* rule() const { return nullptr; }
 
@@ -104,15 +129,22 @@ class SY_API OptimizerOptions {
 
  protected:
   void fill_lr_tensors(double lr);
+  // What the setter of an option says. `option` is never freed.
+  void note_set(const char* option);
 
  private:
+  bool is_set(std::string_view option) const;
+
   std::optional<double> initial_lr_;
+  std::vector<const char*> set_;
+  bool all_set_ = false;
   double lr_in_tensors_ = 0;
   std::vector<Tensor> lr_tensors_;
 };
 
 // What options derive from: struct MyOptions : OptimizerCloneableOptions<
-// MyOptions>. Finds lr, capturable and differentiable by their names.
+// MyOptions>, with a SY_OPTION for each. Finds lr, capturable and
+// differentiable by their names.
 template <class Derived>
 class OptimizerCloneableOptions : public OptimizerOptions {
  public:

@@ -4,7 +4,7 @@
 
 namespace sy::optim {
 
-RAdamOptions::RAdamOptions(double lr) : lr_(lr) {}
+RAdamOptions::RAdamOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> RAdamOptions::list() {
   return {{"lr", &lr_},

@@ -5,16 +5,17 @@
 namespace sy::optim {
 
 struct SY_API RAdamOptions : OptimizerCloneableOptions<RAdamOptions> {
-  RAdamOptions(double lr = 1e-3);
+  RAdamOptions() = default;
+  RAdamOptions(double lr);
   using betas_t = std::tuple<double, double>;
-  SY_ARG(double, lr);
-  SY_ARG(betas_t, betas) = {0.9, 0.999};
-  SY_ARG(double, eps) = 1e-8;
-  SY_ARG(double, weight_decay) = 0;
-  SY_ARG(bool, decoupled_weight_decay) = false;
-  SY_ARG(bool, maximize) = false;
-  SY_ARG(bool, capturable) = false;
-  SY_ARG(bool, differentiable) = false;
+  SY_OPTION(double, lr) = 1e-3;
+  SY_OPTION(betas_t, betas) = {0.9, 0.999};
+  SY_OPTION(double, eps) = 1e-8;
+  SY_OPTION(double, weight_decay) = 0;
+  SY_OPTION(bool, decoupled_weight_decay) = false;
+  SY_OPTION(bool, maximize) = false;
+  SY_OPTION(bool, capturable) = false;
+  SY_OPTION(bool, differentiable) = false;
 
  public:
   const char* optimizer() const override { return "RAdam"; }

@@ -4,7 +4,7 @@
 
 namespace sy::optim {
 
-RMSpropOptions::RMSpropOptions(double lr) : lr_(lr) {}
+RMSpropOptions::RMSpropOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> RMSpropOptions::list() {
   return {{"lr", &lr_},

@@ -5,16 +5,17 @@
 namespace sy::optim {
 
 struct SY_API RMSpropOptions : OptimizerCloneableOptions<RMSpropOptions> {
-  RMSpropOptions(double lr = 1e-2);
-  SY_ARG(double, lr);
-  SY_ARG(double, alpha) = 0.99;
-  SY_ARG(double, eps) = 1e-8;
-  SY_ARG(double, weight_decay) = 0;
-  SY_ARG(double, momentum) = 0;
-  SY_ARG(bool, centered) = false;
-  SY_ARG(bool, maximize) = false;
-  SY_ARG(bool, capturable) = false;
-  SY_ARG(bool, differentiable) = false;
+  RMSpropOptions() = default;
+  RMSpropOptions(double lr);
+  SY_OPTION(double, lr) = 1e-2;
+  SY_OPTION(double, alpha) = 0.99;
+  SY_OPTION(double, eps) = 1e-8;
+  SY_OPTION(double, weight_decay) = 0;
+  SY_OPTION(double, momentum) = 0;
+  SY_OPTION(bool, centered) = false;
+  SY_OPTION(bool, maximize) = false;
+  SY_OPTION(bool, capturable) = false;
+  SY_OPTION(bool, differentiable) = false;
 
  public:
   const char* optimizer() const override { return "RMSprop"; }

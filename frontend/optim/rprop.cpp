@@ -10,7 +10,7 @@
 
 namespace sy::optim {
 
-RpropOptions::RpropOptions(double lr) : lr_(lr) {}
+RpropOptions::RpropOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> RpropOptions::list() {
   return {{"lr", &lr_},

@@ -5,16 +5,17 @@
 namespace sy::optim {
 
 struct SY_API RpropOptions : OptimizerCloneableOptions<RpropOptions> {
-  RpropOptions(double lr = 1e-2);
+  RpropOptions() = default;
+  RpropOptions(double lr);
   using pair_t = std::tuple<double, double>;
-  SY_ARG(double, lr);
+  SY_OPTION(double, lr) = 1e-2;
   // Factors of a step: where the gradient changes its sign, and where not.
-  SY_ARG(pair_t, etas) = {0.5, 1.2};
+  SY_OPTION(pair_t, etas) = {0.5, 1.2};
   // The least and the greatest step.
-  SY_ARG(pair_t, step_sizes) = {1e-6, 50};
-  SY_ARG(bool, maximize) = false;
-  SY_ARG(bool, capturable) = false;
-  SY_ARG(bool, differentiable) = false;
+  SY_OPTION(pair_t, step_sizes) = {1e-6, 50};
+  SY_OPTION(bool, maximize) = false;
+  SY_OPTION(bool, capturable) = false;
+  SY_OPTION(bool, differentiable) = false;
 
  public:
   const char* optimizer() const override { return "Rprop"; }

@@ -4,7 +4,7 @@
 
 namespace sy::optim {
 
-SGDOptions::SGDOptions(double lr) : lr_(lr) {}
+SGDOptions::SGDOptions(double lr) { this->lr(lr); }
 
 std::vector<OptionRef> SGDOptions::list() {
   return {{"lr", &lr_},

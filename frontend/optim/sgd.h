@@ -5,15 +5,16 @@
 namespace sy::optim {
 
 struct SY_API SGDOptions : OptimizerCloneableOptions<SGDOptions> {
-  SGDOptions(double lr = 1e-3);
-  SY_ARG(double, lr);
-  SY_ARG(double, momentum) = 0;
-  SY_ARG(double, dampening) = 0;
-  SY_ARG(double, weight_decay) = 0;
+  SGDOptions() = default;
+  SGDOptions(double lr);
+  SY_OPTION(double, lr) = 1e-3;
+  SY_OPTION(double, momentum) = 0;
+  SY_OPTION(double, dampening) = 0;
+  SY_OPTION(double, weight_decay) = 0;
   // Needs momentum and no dampening.
-  SY_ARG(bool, nesterov) = false;
-  SY_ARG(bool, maximize) = false;
-  SY_ARG(bool, differentiable) = false;
+  SY_OPTION(bool, nesterov) = false;
+  SY_OPTION(bool, maximize) = false;
+  SY_OPTION(bool, differentiable) = false;
 
  public:
   const char* optimizer() const override { return "SGD"; }

@@ -8,6 +8,7 @@ cat schemas/gen/docs/ops/examples.txt \
   frontend/distributed/operators/examples.txt >"$SWITCHYARD_EXAMPLES"
 export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 export SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so
+export SWITCHYARD_PLUGINS=$PWD
 # Each line is a reason, then what it excuses.
 exceptions='
 results that nobody sets

@@ -394,7 +394,11 @@ class Emitter {
     const lang::PrimInfo& info = lang::kPrims[static_cast<int>(s.op)];
     const int arity = lang::arity(info.type);
     const uint8_t operands[] = {s.a, s.b, s.c};
-    llvm::Function* const f = prim(prim_name(s));
+    const bool by_name = s.op == lang::Prim::pow &&
+                         program::is_floating(request_.compute) &&
+                         registers_[s.b].is_single;
+    llvm::Function* const f =
+        prim(by_name ? std::string("sy_pow_uniform_") + type_ : prim_name(s));
     if (is_slower(s.op)) throw Unable{prim_name(s) + " is not compiled"};
     using enum lang::PrimType;
     Register out;

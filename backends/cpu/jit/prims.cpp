@@ -7,6 +7,7 @@
 // as a register has of the type. Operands beyond the arity are not looked at.
 // sy.special.<primitive>.<type> says whether that does not hold for one of the
 // elements; slow code is not here.
+// sy.pow_uniform.<type> is pow by an exponent that is the same everywhere.
 // sy.load.<type>.<dtype> and sy.store.<type>.<dtype> convert elements of
 // memory. Bools are bytes.
 
@@ -50,6 +51,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #include "aten/program/functors/math64.inc"
 #include "aten/program/functors/math_double.inc"
 #include "aten/program/functors/math_float.inc"
+#include "aten/program/functors/named_power.inc"
 #include "aten/program/functors/power.inc"
 
 enum class Type { f32, f64, u8, i8, i16, i32, i64, b8, bf16 };
@@ -266,6 +268,22 @@ extern "C" {
     return special<lang::Prim::prim, Type::type, functor>(a, b, c);            \
   }
 #include "aten/program/functors/list.inc"
+
+#define SY_POW_UNIFORM(type)                                                 \
+  Vector<ElementOf<Type::type>, kLanes<Type::type>> sy_pow_uniform_##type(   \
+      In<lang::Prim::pow, Type::type, 0> a,                                  \
+      In<lang::Prim::pow, Type::type, 1> b,                                  \
+      In<lang::Prim::pow, Type::type, 2> c) {                                \
+    using T = ElementOf<Type::type>;                                         \
+    Vector<T, kLanes<Type::type>> out;                                       \
+    const bool is_named = with_named_power(                                  \
+        b[0], [&]<class Named>() __attribute__((always_inline)) {            \
+          out = apply<Named, T, kLanes<Type::type>, T>(a);                   \
+        });                                                                  \
+    return is_named ? out : call<lang::Prim::pow, Type::type, Pow>(a, b, c); \
+  }
+SY_POW_UNIFORM(f32)
+SY_POW_UNIFORM(f64)
 
 // sy_convert_<type>_<from>_<to>: vectors of as many elements as a register of
 // `type` has.

@@ -1,5 +1,4 @@
-// pow of floats. A uniform exponent that has a name is computed by it, as in
-// PyTorch: x^0.5 is sqrt(x), x^2 is x * x.
+// pow of floats.
 
 #include "backends/cpu/program/targets.h"
 
@@ -14,38 +13,21 @@ HWY_BEFORE_NAMESPACE();
 namespace sy::tiles::HWY_NAMESPACE {
 namespace {
 
+#include "aten/program/functors/arithmetic.inc"
 #include "aten/program/functors/math64.inc"
+#include "aten/program/functors/named_power.inc"
 #include "aten/program/functors/power.inc"
 
 using lang::Prim;
-
-struct Cube {
-  template <class T>
-  static HWY_INLINE T f(T x) {
-    return x * x * x;
-  }
-};
-struct InverseSquare {
-  template <class T>
-  static HWY_INLINE T f(T x) {
-    return T(1) / (x * x);
-  }
-};
 
 template <ComputeType type, class F>
 void pow_prim(void* dst, const void* a, const void* b, const void* c,
               uint32_t uniform_mask, int64_t n) {
   using T = ElementOf<type>;
   if ((uniform_mask & 2) != 0) {
-    const T exponent = *static_cast<const T*>(b);
     PrimFn fn = nullptr;
-    if (exponent == T(2)) fn = prim_fn(Prim::square, type);
-    if (exponent == T(0.5)) fn = prim_fn(Prim::sqrt, type);
-    if (exponent == T(1)) fn = prim_fn(Prim::copy, type);
-    if (exponent == T(-1)) fn = prim_fn(Prim::reciprocal, type);
-    if (exponent == T(-0.5)) fn = prim_fn(Prim::rsqrt, type);
-    if (exponent == T(3)) fn = &prim<Cube, T, T>;
-    if (exponent == T(-2)) fn = &prim<InverseSquare, T, T>;
+    with_named_power(*static_cast<const T*>(b),
+                     [&]<class Named>() { fn = &prim<Named, T, T>; });
     if (fn != nullptr) return fn(dst, a, nullptr, nullptr, uniform_mask & 1, n);
   }
   prim<F, T, T, T>(dst, a, b, c, uniform_mask, n);

@@ -111,7 +111,21 @@ void DataParallelBase::State::send_buffers(int root) const {
   if (buffers.empty()) return;
   const NoGradGuard no_grad;
   const CallLabel label("buffers of the model");
-  group->broadcast_coalesced(buffers, root);
+  if (group->rank() == root) {
+    group->broadcast_coalesced(buffers, root);
+    return;
+  }
+  // Buffers that are the root's already are not written: an earlier forward may
+  // have saved them.
+  std::vector<Tensor> sent;
+  for (const Tensor& b : buffers) {
+    sent.push_back(b.device().is_cpu() ? empty_like(b) : b);
+  }
+  group->broadcast_coalesced(sent, root);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const bool apart = !sent[i].is_same(buffers[i]);
+    if (apart && !equal(buffers[i], sent[i])) buffers[i].copy_(sent[i]);
+  }
 }
 
 void DataParallelBase::State::send_state(int root) const {

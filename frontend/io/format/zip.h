@@ -24,7 +24,8 @@ struct ZipMember {
 // parts.
 std::vector<ZipMember> read_zip(const FileView& file);
 
-// Throws FileError if a stored member does not have its check sum.
+// Throws FileError if a stored member does not have its check sum. A check sum
+// of 0 is one that the writer did not compute.
 void check_stored(const FileView& file, const ZipMember& member);
 // Writes the member.size bytes of a deflated member to `out`. Throws FileError
 // if they do not have their check sum.

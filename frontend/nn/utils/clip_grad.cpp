@@ -44,10 +44,17 @@ Tensor get_total_norm(TensorList tensors, double norm_type,
   if (tensors.empty()) return zeros({});
   const NoGradGuard no_grad;
   const Device device = tensors[0].device();
+  const ScalarType dtype = tensors[0].scalar_type();
+  // Those without elements change no norm, and have no largest one.
+  std::vector<Tensor> full;
+  for (const Tensor& t : tensors) {
+    if (t.numel() != 0) full.push_back(t);
+  }
+  if (full.empty()) return zeros({}, TensorOptions(dtype).device(device));
   std::vector<Tensor> norms;
-  for (const auto& [key, group] : grouped(tensors)) {
+  for (const auto& [key, group] : grouped(full)) {
     for (const Tensor& n : _foreach_norm(group, norm_type)) {
-      norms.push_back(n.to(device, tensors[0].scalar_type()));
+      norms.push_back(n.to(device, dtype));
     }
   }
   Tensor total = linalg_vector_norm(stack(norms), norm_type);

@@ -4,11 +4,12 @@
 
 namespace sy::nn::utils {
 
-// The norm of all elements of all tensors. `norm_type` is that of
-// linalg_vector_norm: infinity is the largest absolute value. 0 without
-// tensors. Tensors may be on different devices: the result is on the first's.
-// Throws ValueError, with `error_if_nonfinite`, for a norm that is infinite or
-// NaN.
+// The norm of all elements of all tensors, as PyTorch takes it: the norm of the
+// tensors' norms, so that 0 counts the tensors that are not all 0. `norm_type`
+// is that of linalg_vector_norm: infinity is the largest absolute value. 0
+// without elements. Tensors may be on different devices: the result is on the
+// first's. Throws ValueError, with `error_if_nonfinite`, for a norm that is
+// infinite or NaN.
 SY_API Tensor get_total_norm(TensorList tensors, double norm_type = 2.0,
                              bool error_if_nonfinite = false);
 

@@ -122,6 +122,19 @@ TEST(CpuFallback, WritesBack) {
   EXPECT_EQ(base._version(), before + 2);
 }
 
+// The signature of _copy_from does not say that it writes dst.
+TEST(CpuFallback, WritesBackWhatSignaturesDoNotName) {
+  const Tensor here = tensor({1.0, 2.0, 3.0});
+  const Tensor base = there(tensor({9.0, 9.0, 9.0, 9.0, 9.0, 9.0}));
+  _copy_from(here, base.slice(0, 0, 6, 2));
+  EXPECT_EQ(back(base), (Values{1, 9, 2, 9, 3, 9}));
+  _copy_from(there(here + 3), base.slice(0, 3, 6));
+  EXPECT_EQ(back(base), (Values{1, 9, 2, 4, 5, 6}));
+  Tensor home = zeros({3}, kDouble);
+  _copy_from(base.slice(0, 3, 6), home);
+  EXPECT_EQ(values(home), (Values{4, 5, 6}));
+}
+
 // Straight to the fallback: in-place forms that another kernel serves come
 // there no other way.
 void add_in_place(const Tensor& self, const Tensor& other, Value* result) {

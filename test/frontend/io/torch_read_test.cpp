@@ -64,6 +64,34 @@ TEST(TorchRead, ModuleOfCpp) {
   expect_data(net["frozen"], kFloat, {2});
 }
 
+// As torch.serialization.set_crc32_options(False) has them written: 0 in the
+// places of check sums.
+std::string without_check_sums(const std::string& name) {
+  std::string bytes = read_file(torch_file(name));
+  const auto clear = [&](const char* record, size_t place) {
+    for (size_t at = bytes.find(record); at != bytes.npos;
+         at = bytes.find(record, at + 4)) {
+      bytes.replace(at + place, 4, std::string(4, '\0'));
+    }
+  };
+  clear("PK\3\4", 14);
+  clear("PK\7\x08", 4);
+  clear("PK\1\2", 16);
+  return write_file(scratch("no_sums_" + name), bytes);
+}
+
+TEST(TorchRead, FilesWithoutCheckSums) {
+  const NamedTensors net = load_state_dict(without_check_sums("state_dict.pt"));
+  EXPECT_EQ(names(net), kNetNames);
+  expect_net(net);
+  expect_net(load_state_dict(without_check_sums("module.cpp.pt")));
+  const std::string path = without_check_sums("tensor.pt");
+  EXPECT_TRUE(read_torch_file(path).to_tensor().defined());
+  const std::string bytes = read_file(path);
+  EXPECT_TRUE(
+      read_torch_bytes(bytes.data(), bytes.size()).to_tensor().defined());
+}
+
 TEST(TorchRead, Shapes) {
   const NamedTensors all = load_state_dict(torch_file("shapes.pt"));
   expect_data(all["scalar"], kFloat, {});

@@ -44,6 +44,37 @@ TEST(ClipGrad, TakesOtherNormsAndDtypes) {
   EXPECT_EQ(clip_grad_norm_(zeros({2}), 1), 0);
 }
 
+// Gradients without elements change no norm, wherever they stand. Varies the
+// norm and their places and dtypes; never the device.
+TEST(ClipGrad, TakesGradientsWithoutElements) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const double p : {2.0, 1.0, 3.0, 0.5, -1.0, 0.0, inf, -inf}) {
+    const auto total = [&](const std::vector<Tensor>& all) {
+      return get_total_norm(all, p).item().to<double>();
+    };
+    const Tensor a = tensor({3.f, -4.f}), b = tensor({-2.f});
+    const Tensor none = zeros({0}), rows = zeros({0, 3}, kDouble);
+    const double expected = total({a, b});
+    EXPECT_EQ(total({none, a, b}), expected) << p;
+    EXPECT_EQ(total({a, none, b, none}), expected) << p;
+    EXPECT_EQ(total({a, b, rows}), expected) << p;
+    EXPECT_EQ(total({none}), 0) << p;
+    EXPECT_EQ(total({rows, none}), 0) << p;
+    EXPECT_EQ(get_total_norm({rows, none}, p).scalar_type(), kDouble);
+    EXPECT_EQ(total({}), 0) << p;
+
+    const Tensor w = with_grad(a.clone()), e = with_grad(none.clone());
+    EXPECT_EQ(clip_grad_norm_({w, e}, 1e-3, p), total({a})) << p;
+    EXPECT_TRUE(allclose(w.grad(), a * (1e-3 / (total({a}) + 1e-6)))) << p;
+    EXPECT_EQ(clip_grad_norm_(e, 1, p), 0) << p;
+  }
+  const Tensor a = with_grad(tensor({3.f, -4.f})), e = with_grad(zeros({0}));
+  EXPECT_EQ(clip_grad_norm_({a, e}, 1, inf, true), 4);
+  clip_grad_value_({e, a}, 0.5);
+  clip_grad_value_(std::vector<Tensor>(), 0.5);
+  clip_grad_value_(e, 0.5);
+}
+
 TEST(ClipGrad, RefusesNormsThatAreNotFinite) {
   const Tensor a =
       with_grad(full({2}, std::numeric_limits<double>::quiet_NaN()));
