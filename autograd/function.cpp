@@ -241,6 +241,22 @@ void FunctionCall::set_output(Tensor& out, bool non_differentiable,
   set_history(out, node_);
 }
 
+namespace {
+
+// Whether a tensor keeps one of the outputs alive, as a view of it does.
+bool is_view_of_any(const Tensor& t, const Tensor* outputs, size_t n) {
+  const TensorImpl* v = t.impl();
+  while (v != nullptr && v->view_meta()) {
+    v = v->view_meta()->parent().get();
+    for (size_t i = 0; i < n; ++i) {
+      if (outputs[i].defined() && outputs[i].impl() == v) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void FunctionCall::save(const Tensor* outputs, size_t n) {
   FunctionNode& node = *node_;
   node.saved.resize(node.context.to_save_.size());
@@ -250,6 +266,9 @@ void FunctionCall::save(const Tensor* outputs, size_t n) {
     while (nr < n && !(outputs[nr].defined() && outputs[nr].is_same(t))) ++nr;
     if (nr < n) {
       node.saved[i].save_output(t, nr);
+    } else if (is_view_of_any(t, outputs, n)) {
+      // Its memory alone: an output owns the node.
+      node.saved[i].save(Tensor(t.impl()->alias()));
     } else {
       node.saved[i].save(t);
     }

@@ -84,15 +84,22 @@ Route elements(const char* op, const Tensor& self, int64_t dim,
   return elements(op, self, dim, index);
 }
 
-// Sums of half precision are made in float32.
-void join(const Route& r, const Tensor& out, const Tensor& source, Join how) {
+// run(out), or of a copy in float32 where sums are made of half precision.
+template <class F>
+void run_wide(const Tensor& out, Join how, const F& run) {
   if (how == Join::Assign || !is_reduced_floating_type(out.dtype())) {
-    return r.run(out, source, how);
+    return run(out);
   }
   const Tensor sum(make_tensor(out.sizes(), kFloat, Device(kCPU)));
   copy_cpu(sum, out);
-  r.run(sum, contiguous_cpu(source, kFloat), how);
+  run(sum);
   copy_cpu(out, sum);
+}
+
+void join(const Route& r, const Tensor& out, const Tensor& source, Join how) {
+  run_wide(out, how, [&](const Tensor& to) {
+    r.run(to, to.is_same(out) ? source : contiguous_cpu(source, kFloat), how);
+  });
 }
 
 // What joined to a value leaves it as it is.
@@ -214,7 +221,10 @@ void scatter_join(const char* op, const Tensor& self, int64_t dim,
   if (index.numel() == 0) return start_result(out, self);
   const Route r = elements(op, self, dim, index);
   start_result(out, self);
-  r.run(out, v.raw_data(), zeros(r.sizes.size()), how);
+  run_wide(out, how, [&](const Tensor& to) {
+    const Tensor one = contiguous_cpu(v, to.dtype());
+    r.run(to, one.raw_data(), zeros(r.sizes.size()), how);
+  });
 }
 
 }  // namespace

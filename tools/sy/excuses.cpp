@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* kTrials[] = {"agreed",   "described", "aliased",
                                    "threaded", "starved",   "hostile",
-                                   "gradient", "second",    "fit"};
+                                   "gradient", "second",    "points",
+                                   "fit"};
 
 // Where the colon in front of the trial is; those of `mine::op` are two.
 size_t trial_colon(const std::string& text) {
