@@ -34,8 +34,8 @@
 // What the code computes with tensors is replayed: results, writes, .grad,
 // random numbers, gradients of results. What else it does, it does while it is
 // captured, not in replays: prints, changes of its own numbers and pointers,
-// choices by these. So some calls, at doubling distances, are recorded again and
-// compared: code that has changed unseen runs at each call from then on.
+// choices by these. So some calls, at doubling distances, are recorded again
+// and compared: code that has changed unseen runs at each call from then on.
 //
 // Code that looks at elements (item, data_ptr, a choice by a value), or whose
 // new tensors live on beyond what it returns, is not replayed: it runs at each

@@ -25,11 +25,10 @@ struct Kind {
   cublasComputeType_t compute;
   const char* name;
 };
-constexpr Kind kKinds[] = {
-    {CUDA_R_32F, CUBLAS_COMPUTE_32F, "f32"},
-    {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, "tf32"},
-    {CUDA_R_16F, CUBLAS_COMPUTE_32F, "f16"},
-    {CUDA_R_16BF, CUBLAS_COMPUTE_32F, "bf16"}};
+constexpr Kind kKinds[] = {{CUDA_R_32F, CUBLAS_COMPUTE_32F, "f32"},
+                           {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, "tf32"},
+                           {CUDA_R_16F, CUBLAS_COMPUTE_32F, "f16"},
+                           {CUDA_R_16BF, CUBLAS_COMPUTE_32F, "bf16"}};
 constexpr int kMost = 16;
 constexpr size_t kRoom = size_t{32} << 20;
 
@@ -52,8 +51,7 @@ __global__ void fill(void* data, size_t n, int kind) {
       const int e = static_cast<int>(bits >> 23) - 127 + 15;
       static_cast<unsigned short*>(data)[i] =
           e <= 0 ? 0
-                 : static_cast<unsigned short>(e << 10 |
-                                               (bits >> 13 & 0x3ff));
+                 : static_cast<unsigned short>(e << 10 | (bits >> 13 & 0x3ff));
     }
   }
 }

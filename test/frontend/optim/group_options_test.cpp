@@ -48,7 +48,8 @@ void expect_only(const Options& set, const std::string& name) {
   const auto list = usual.list();
   for (size_t i = 0; i < list.size(); ++i) {
     const bool own = list[i].name == name;
-    EXPECT_EQ(agree(group, usual, i), own) << list[i].name << " beside " << name;
+    EXPECT_EQ(agree(group, usual, i), own)
+        << list[i].name << " beside " << name;
     EXPECT_EQ(agree(group, defaults, i), !own)
         << list[i].name << " beside " << name;
   }
@@ -85,13 +86,12 @@ void try_all(const std::vector<std::string>& names, const Setters&... set) {
 #define SET(type, option) [](type& o) { o.option(type().option()); }
 
 TEST(GroupOptions, AreThoseThatTheGroupSets) {
-  try_all<SGDOptions>(
-      {"lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize",
-       "differentiable"},
-      SET(SGDOptions, lr), SET(SGDOptions, momentum),
-      SET(SGDOptions, dampening), SET(SGDOptions, weight_decay),
-      SET(SGDOptions, nesterov), SET(SGDOptions, maximize),
-      SET(SGDOptions, differentiable));
+  try_all<SGDOptions>({"lr", "momentum", "dampening", "weight_decay",
+                       "nesterov", "maximize", "differentiable"},
+                      SET(SGDOptions, lr), SET(SGDOptions, momentum),
+                      SET(SGDOptions, dampening), SET(SGDOptions, weight_decay),
+                      SET(SGDOptions, nesterov), SET(SGDOptions, maximize),
+                      SET(SGDOptions, differentiable));
   try_all<AdamOptions>(
       {"lr", "betas", "eps", "weight_decay", "amsgrad", "maximize",
        "capturable", "differentiable", "decoupled_weight_decay"},
@@ -100,13 +100,13 @@ TEST(GroupOptions, AreThoseThatTheGroupSets) {
       SET(AdamOptions, maximize), SET(AdamOptions, capturable),
       SET(AdamOptions, differentiable),
       SET(AdamOptions, decoupled_weight_decay));
-  try_all<AdamWOptions>(
-      {"lr", "betas", "eps", "weight_decay", "amsgrad", "maximize",
-       "capturable", "differentiable"},
-      SET(AdamWOptions, lr), SET(AdamWOptions, betas), SET(AdamWOptions, eps),
-      SET(AdamWOptions, weight_decay), SET(AdamWOptions, amsgrad),
-      SET(AdamWOptions, maximize), SET(AdamWOptions, capturable),
-      SET(AdamWOptions, differentiable));
+  try_all<AdamWOptions>({"lr", "betas", "eps", "weight_decay", "amsgrad",
+                         "maximize", "capturable", "differentiable"},
+                        SET(AdamWOptions, lr), SET(AdamWOptions, betas),
+                        SET(AdamWOptions, eps), SET(AdamWOptions, weight_decay),
+                        SET(AdamWOptions, amsgrad), SET(AdamWOptions, maximize),
+                        SET(AdamWOptions, capturable),
+                        SET(AdamWOptions, differentiable));
   try_all<AdamaxOptions>(
       {"lr", "betas", "eps", "weight_decay", "maximize", "capturable",
        "differentiable"},
@@ -150,13 +150,13 @@ TEST(GroupOptions, AreThoseThatTheGroupSetsOfOtherOptimizers) {
       SET(AdagradOptions, weight_decay),
       SET(AdagradOptions, initial_accumulator_value), SET(AdagradOptions, eps),
       SET(AdagradOptions, maximize), SET(AdagradOptions, differentiable));
-  try_all<ASGDOptions>(
-      {"lr", "lambd", "alpha", "t0", "weight_decay", "maximize", "capturable",
-       "differentiable"},
-      SET(ASGDOptions, lr), SET(ASGDOptions, lambd), SET(ASGDOptions, alpha),
-      SET(ASGDOptions, t0), SET(ASGDOptions, weight_decay),
-      SET(ASGDOptions, maximize), SET(ASGDOptions, capturable),
-      SET(ASGDOptions, differentiable));
+  try_all<ASGDOptions>({"lr", "lambd", "alpha", "t0", "weight_decay",
+                        "maximize", "capturable", "differentiable"},
+                       SET(ASGDOptions, lr), SET(ASGDOptions, lambd),
+                       SET(ASGDOptions, alpha), SET(ASGDOptions, t0),
+                       SET(ASGDOptions, weight_decay),
+                       SET(ASGDOptions, maximize), SET(ASGDOptions, capturable),
+                       SET(ASGDOptions, differentiable));
   try_all<LBFGSOptions>(
       {"lr", "max_iter", "max_eval", "tolerance_grad", "tolerance_change",
        "history_size", "line_search_fn", "maximize"},
@@ -164,16 +164,16 @@ TEST(GroupOptions, AreThoseThatTheGroupSetsOfOtherOptimizers) {
       SET(LBFGSOptions, max_eval), SET(LBFGSOptions, tolerance_grad),
       SET(LBFGSOptions, tolerance_change), SET(LBFGSOptions, history_size),
       SET(LBFGSOptions, line_search_fn), SET(LBFGSOptions, maximize));
-  try_all<MuonOptions>(
-      {"lr", "weight_decay", "momentum", "nesterov", "ns_coefficients", "eps",
-       "ns_steps", "adjust_lr_fn"},
-      SET(MuonOptions, lr), SET(MuonOptions, weight_decay),
-      SET(MuonOptions, momentum), SET(MuonOptions, nesterov),
-      SET(MuonOptions, ns_coefficients), SET(MuonOptions, eps),
-      SET(MuonOptions, ns_steps), SET(MuonOptions, adjust_lr_fn));
+  try_all<MuonOptions>({"lr", "weight_decay", "momentum", "nesterov",
+                        "ns_coefficients", "eps", "ns_steps", "adjust_lr_fn"},
+                       SET(MuonOptions, lr), SET(MuonOptions, weight_decay),
+                       SET(MuonOptions, momentum), SET(MuonOptions, nesterov),
+                       SET(MuonOptions, ns_coefficients), SET(MuonOptions, eps),
+                       SET(MuonOptions, ns_steps),
+                       SET(MuonOptions, adjust_lr_fn));
   try_all<RMSpropOptions>(
-      {"lr", "alpha", "eps", "weight_decay", "momentum", "centered",
-       "maximize", "capturable", "differentiable"},
+      {"lr", "alpha", "eps", "weight_decay", "momentum", "centered", "maximize",
+       "capturable", "differentiable"},
       SET(RMSpropOptions, lr), SET(RMSpropOptions, alpha),
       SET(RMSpropOptions, eps), SET(RMSpropOptions, weight_decay),
       SET(RMSpropOptions, momentum), SET(RMSpropOptions, centered),
@@ -190,8 +190,9 @@ TEST(GroupOptions, LeaveBiasesWithoutDecay) {
   const Tensor w = ones({1}).requires_grad_(), b = ones({1}).requires_grad_();
   std::vector<OptimizerParamGroup> groups;
   groups.emplace_back(std::vector<Tensor>{w});
-  groups.emplace_back(std::vector<Tensor>{b}, std::make_unique<SGDOptions>(
-                                                  SGDOptions().weight_decay(0)));
+  groups.emplace_back(
+      std::vector<Tensor>{b},
+      std::make_unique<SGDOptions>(SGDOptions().weight_decay(0)));
   SGD sgd(groups, SGDOptions(0.1).weight_decay(0.5));
   w.mutable_grad() = zeros({1});
   b.mutable_grad() = zeros({1});
