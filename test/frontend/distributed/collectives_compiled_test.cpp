@@ -23,6 +23,16 @@ Values values(const Tensor& t) {
   return {p, p + host.numel()};
 }
 
+// All calls but the first fit its graph; some of these are recorded again to
+// compare, ever fewer.
+template <class F>
+void expect_replays(const F& f, int64_t fitting) {
+  const CompileCounters c = f.counters();
+  EXPECT_EQ(c.replays + c.checked, fitting) << f.explain();
+  EXPECT_GE(c.replays, 1) << f.explain();
+  EXPECT_EQ(c.untold, 0) << f.explain();
+}
+
 TEST(CompiledCollectives, AreReplayed) {
   Ranks(2).run([](int rank) {
     auto f = compile([](const Tensor& x) {
@@ -33,7 +43,6 @@ TEST(CompiledCollectives, AreReplayed) {
       sy_dist::broadcast_(z, 1);
       return sy_dist::all_gather_into_tensor(z + x);
     });
-    // The first, second and fourth call that fit are recorded again.
     for (int i = 0; i < 8; ++i) {
       const Tensor x = filled(2, rank + i);
       const double z = 2 * (2 * i + 1) + 1;
@@ -41,7 +50,7 @@ TEST(CompiledCollectives, AreReplayed) {
       EXPECT_EQ(values(sy_dist::all_reduce(x)), Values(2, 2 * i + 1.0));
     }
     EXPECT_EQ(f.counters().captures, 1) << f.explain();
-    EXPECT_EQ(f.counters().replays, 4) << f.explain();
+    expect_replays(f, 7);
     EXPECT_EQ(f.counters().breaks, 0) << f.explain();
   });
 }
@@ -100,7 +109,7 @@ TEST(CompiledCollectives, AReceiverGoesOnToSend) {
       EXPECT_EQ(values(f(filled(2, rank + i))),
                 Values(2, 2.0 * (last + i) + 3 * i + 3));
     }
-    EXPECT_EQ(f.counters().replays, 2) << f.explain();
+    expect_replays(f, 5);
     EXPECT_EQ(f.counters().breaks, 0) << f.explain();
   });
 }
@@ -117,7 +126,7 @@ TEST(CompiledCollectives, Gradients) {
       // By y: 3 / 2 on each rank, of which all_reduce makes 3.
       EXPECT_EQ(values(x.grad()), Values(2, 2 * (i + 1) * 3.0 + 1.5));
     }
-    EXPECT_EQ(f.counters().replays, 2) << f.explain();
+    expect_replays(f, 5);
     EXPECT_EQ(f.counters().backwards, 6) << f.explain();
   });
 }
@@ -144,7 +153,7 @@ TEST(CompiledCollectives, StepsOfTraining) {
         const Values loss = values(compiled ? f(x) : step(x));
         seen.insert(seen.end(), loss.begin(), loss.end());
       }
-      EXPECT_EQ(f.counters().replays, compiled ? 3 : 0) << f.explain();
+      if (compiled) expect_replays(f, 6);
       const Values end = values(w);
       seen.insert(seen.end(), end.begin(), end.end());
       return seen;
