@@ -21,7 +21,7 @@ std::string trouble(const Program& p, bool backward, int64_t* replays) {
     return run_on(p, initial, backward, &now);
   });
   // The first, second and fourth call that fit are recorded again.
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 8; ++i) {
     Outcome got, want;
     const std::vector<Tensor> ours = initial_values(Device(kCPU), 0.3 * i);
     const std::vector<Tensor> theirs = initial_values(Device(kCPU), 0.3 * i);
