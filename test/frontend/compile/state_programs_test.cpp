@@ -1,0 +1,498 @@
+#include <gtest/gtest.h>
+#include <sy/compile.h>
+#include <sy/nn.h>
+#include <sy/optim.h>
+#include <sy/sy.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "test/backends/lazy/programs.h"
+
+// Random steps on a model, compiled and as they are, side by side for 50 calls.
+// Between calls the model is changed at random: modules, modes, options,
+// captured tensors, hooks, numbers, what is given as an argument. Both sides
+// must have the same results, elements, gradients and calls of hooks.
+//
+// SY_SEED gives another start, SY_PROGRAMS another number of programs,
+// SY_SECONDS a time instead, SY_CHANGES the kinds of changes alone ("3,7").
+//
+// Never varied: sizes of what is given, devices, and numbers in places that
+// nothing can watch; those are what a check finds (guards_test).
+
+namespace sy::test {
+namespace {
+
+constexpr int kCalls = 50;
+constexpr int64_t kSize = 4;
+
+using Random = std::mt19937_64;
+
+struct Change {
+  uint32_t kind, a, b;
+};
+struct Steps {
+  std::vector<Call> body;
+  uint32_t ending = 0, optimizer = 0;
+  uint64_t seed = 0;
+  std::vector<std::vector<Change>> changes;  // before each call
+};
+
+TensorOptions like() { return TensorOptions(kDouble); }
+
+class World {
+  // In the first 64 bytes, which are watched.
+  double scale_ = 1.5;
+  int64_t count_ = 1;
+  bool flag_ = false, other_ = true;
+  const Steps* const p_;
+  struct Seed {
+    explicit Seed(uint64_t seed) { manual_seed(seed); }
+  } seed_;  // before the modules
+
+  struct NetImpl : nn::Module {
+    nn::Linear first = register_module("first", nn::Linear(kSize, kSize));
+    nn::Dropout drop = register_module("drop", nn::Dropout(0.3));
+    nn::BatchNorm1d norm = register_module("norm", nn::BatchNorm1d(kSize));
+    nn::Sequential rest = register_module(
+        "rest",
+        nn::Sequential(nn::Linear(kSize, kSize), nn::Tanh(), nn::Dropout(0.2)));
+    double factor = 0.5;
+    Tensor forward(const Tensor& x) { return norm(first(x)) * factor; }
+  };
+  SY_MODULE(Net);
+
+  Net net_;
+  std::vector<nn::Linear> list_;
+  std::vector<Tensor> tensors_;
+  std::vector<Tensor> old_;  // what was replaced lives on
+  std::vector<nn::Linear> old_modules_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  std::unique_ptr<optim::LRScheduler> scheduler_;
+  std::vector<autograd::HookHandle> hooks_;
+  std::vector<nn::HookHandle> module_hooks_;
+
+ public:
+  std::vector<double> log;
+  // Of the next call.
+  int number_type = 0, argument = 0;
+
+  explicit World(const Steps& p) : p_(&p), seed_(p.seed) {
+    for (int i = 0; i < 2; ++i) list_.push_back(nn::Linear(kSize, kSize));
+    net_->to(kDouble);
+    for (auto& l : list_) l->to(kDouble);
+    for (int i = 0; i < 3; ++i) tensors_.push_back(fresh());
+    tensors_.push_back(randn({3, kSize, kSize}, like()).select(0, 1));
+    tensors_.push_back(fresh().requires_grad_());
+    std::vector<Tensor> parameters = net_->parameters();
+    for (auto& l : list_) {
+      for (const Tensor& t : l->parameters()) parameters.push_back(t);
+    }
+    using namespace optim;
+    if (p.optimizer % 3 == 0) {
+      optimizer_ = std::make_unique<SGD>(parameters, SGDOptions(0.05));
+    } else if (p.optimizer % 3 == 1) {
+      optimizer_ =
+          std::make_unique<SGD>(parameters, SGDOptions(0.05).momentum(0.9));
+      OneCycleLROptions q;
+      q.total_steps = 4 * kCalls;
+      scheduler_ = std::make_unique<OneCycleLR>(*optimizer_, 0.05, q);
+    } else {
+      optimizer_ = std::make_unique<Adam>(parameters, AdamOptions(0.01));
+      scheduler_ = std::make_unique<StepLR>(*optimizer_, 3, 0.7);
+    }
+  }
+
+  static Tensor fresh() { return randn({kSize, kSize}, like()); }
+
+  template <class N>
+  Tensor step(const Tensor& x, N number) {
+    Tensor y = x;
+    for (const Call& c : p_->body) y = call(c, x, y, number);
+    if (p_->ending % 3 == 0) return y;
+    const Tensor loss = (y - 0.3).square().mean();
+    if (p_->ending % 3 == 1) return loss;
+    if (!loss.requires_grad()) return loss;
+    optimizer_->zero_grad();
+    loss.backward();
+    optimizer_->step();
+    return loss.detach();
+  }
+
+  Tensor call(const Call& c, const Tensor& x, const Tensor& y, auto number) {
+    const Tensor& t = tensors_[c.a % tensors_.size()];
+    switch (c.kind % 16) {
+      case 0: return net_(y);
+      case 1: return net_->forward(y);
+      case 2: return net_->rest->forward(y);
+      case 3: return list_[c.a % 2](y);
+      case 4: return net_->drop(y);
+      case 5: return y * scale_;
+      case 6: return y + t;
+      case 7: return y - t.t();
+      case 8: return y * t.select(0, c.b % 2);
+      case 9:
+        if (!t.requires_grad()) {
+          const NoGradGuard no_grad;
+          Tensor(t).add_(y.detach().mean() * 0.1);
+        }
+        return y;
+      case 10: return flag_ ? y.tanh() : y.sin();
+      case 11: return y * x;
+      case 12: {
+        if (x.requires_grad()) return y;
+        Tensor(x).mul_(0.5);
+        return y;
+      }
+      case 13: return y + zeros({kSize}) + ones({kSize}) / 3;
+      case 14: return y + number;
+      default: return y * double(count_) / 4;
+    }
+  }
+
+  // What a call is given.
+  Tensor input(int i) {
+    const Tensor& t = tensors_[size_t(i) % tensors_.size()];
+    switch (argument % 6) {
+      case 1: return t;
+      case 2: return t.t();
+      case 3: return randn({kSize, kSize}, like()).requires_grad_();
+      case 4: return list_[0]->weight * 2;
+      case 5: return net_->first->weight;
+      default: return randn({kSize, kSize}, like());
+    }
+  }
+
+  void change(const Change& c) {
+    const NoGradGuard no_grad;
+    Tensor& t = tensors_[c.a % tensors_.size()];
+    nn::Linear& l = list_[c.a % 2];
+    const auto keep = [&](const Tensor& x) { old_.push_back(x); };
+    const auto dense = [&] { return fresh() * 0.5; };
+    switch (c.kind % kKinds) {
+      case 0: return net_->train(c.a % 2 == 0);
+      case 1: return net_->rest->train(c.a % 2 == 0);
+      case 2: return net_->drop->train(c.a % 2 == 0);
+      case 3:
+        old_modules_.push_back(l);
+        l = nn::Linear(kSize, kSize);
+        return l->to(kDouble);
+      case 4: return std::swap(list_[0], list_[1]);
+      case 5:
+        old_modules_.push_back(net_->first);
+        net_->first = net_->replace_module("first", nn::Linear(kSize, kSize));
+        return net_->first->to(kDouble);
+      case 6:
+        keep(l->weight);
+        l->weight = l->set_parameter("weight", dense());
+        return;
+      case 7: net_->factor = 0.1 * (1 + c.a % 9); return;
+      case 8: scale_ = 0.25 * (1 + c.a % 7); return;
+      case 9: flag_ = c.a % 2 == 0; return;
+      case 10: ++count_; return;
+      case 11:
+        keep(t);
+        t = dense();
+        return;
+      case 12: return std::swap(t, tensors_[c.b % tensors_.size()]);
+      case 13:
+        if (!t.requires_grad()) t.t_();
+        return;
+      case 14:
+        if (!t.requires_grad()) t.as_strided_({kSize, kSize}, {1, kSize}, 0);
+        return;
+      case 15: return set_default_dtype(c.a % 2 == 0 ? kFloat : kDouble);
+      case 16: return set_option(c);
+      case 17:
+        if (scheduler_) scheduler_->step();
+        return;
+      case 18: return hook(c);
+      case 19:
+        for (auto& h : hooks_) h.remove();
+        for (auto& h : module_hooks_) h.remove();
+        hooks_.clear();
+        module_hooks_.clear();
+        return;
+      case 20: argument = int(c.a % 6); return;
+      case 21: number_type = int(c.a % 4); return;
+      case 22:
+        if (t.is_leaf() && !t.is_view()) t.requires_grad_(!t.requires_grad());
+        return;
+      default: net_->drop->options.p(0.1 * (c.a % 5));
+    }
+  }
+  static constexpr uint32_t kKinds = 24;
+
+  void set_option(const Change& c) {
+    using namespace optim;
+    OptimizerOptions& o = optimizer_->param_groups()[0].options();
+    const double x = 0.1 * (1 + c.b % 8);
+    if (p_->optimizer % 3 == 2) {
+      auto& adam = static_cast<AdamOptions&>(o);
+      switch (c.a % 4) {
+        case 0: adam.lr(0.01 * x); return;
+        case 1: adam.betas({x, 0.99}); return;
+        case 2: adam.weight_decay(c.b % 2 == 0 ? 0 : 0.1 * x); return;
+        default: adam.eps(1e-3 * x); return;
+      }
+    }
+    auto& sgd = static_cast<SGDOptions&>(o);
+    switch (c.a % 4) {
+      case 0: sgd.lr(0.1 * x); return;
+      case 1: sgd.momentum(sgd.momentum() == 0 ? 0 : x); return;
+      case 2: sgd.weight_decay(c.b % 2 == 0 ? 0 : 0.1 * x); return;
+      default: sgd.dampening(0.5 * x); return;
+    }
+  }
+
+  void hook(const Change& c) {
+    const auto note = [this](double what, const Tensor& g) {
+      log.push_back(what);
+      log.push_back(g.sum().item<double>());
+    };
+    const Tensor w = list_[c.a % 2]->weight;
+    switch (c.b % 4) {
+      case 0:
+        hooks_.push_back(w.register_hook([note](const Tensor& g) {
+          note(1, g);
+          return g * 0.5;
+        }));
+        return;
+      case 1:
+        hooks_.push_back(w.register_post_accumulate_grad_hook(
+            [note](const Tensor& leaf) { note(2, leaf.grad()); }));
+        return;
+      case 2:
+        module_hooks_.push_back(list_[c.a % 2]->register_forward_hook(
+            [note](nn::Module&, TensorList, std::vector<Tensor>& out) {
+              note(3, out[0].detach());
+              out[0] = out[0] * 0.5;
+            }));
+        return;
+      default:
+        module_hooks_.push_back(net_->first->register_full_backward_hook(
+            [note](nn::Module&, std::vector<Tensor>&, TensorList g) {
+              if (g[0].defined()) note(4, g[0]);
+            }));
+    }
+  }
+
+  // All that a step may have changed.
+  std::vector<Tensor> state() const {
+    std::vector<Tensor> all;
+    const auto add = [&](const Tensor& t) {
+      all.push_back(t.detach());
+      all.push_back(t.grad());
+    };
+    for (const Tensor& t : net_->parameters()) add(t);
+    for (const Tensor& t : net_->buffers()) add(t);
+    for (const auto& l : list_) {
+      for (const Tensor& t : l->parameters()) add(t);
+    }
+    for (const Tensor& t : tensors_) add(t);
+    for (const Tensor& t : old_) add(t);
+    for (const auto& l : old_modules_) {
+      for (const Tensor& t : l->parameters()) add(t);
+    }
+    return all;
+  }
+};
+
+std::string differ(const Tensor& got, const Tensor& want) {
+  if (got.defined() != want.defined()) {
+    return got.defined() ? "one too many" : "one is missing";
+  }
+  if (!got.defined()) return "";
+  if (got.sizes() != want.sizes() || got.scalar_type() != want.scalar_type()) {
+    return "another shape or dtype";
+  }
+  return allclose(got.to(kDouble), want.to(kDouble), 1e-5, 1e-6, true)
+             ? ""
+             : str("elements differ, by {}",
+                   (got - want).abs().max().item<double>());
+}
+
+struct Ran {
+  Tensor result, x;
+  std::string threw;
+};
+
+// One call, and the gradients of its result.
+template <class F>
+Ran run_call(World& w, int i, F&& f) {
+  Ran r;
+  manual_seed(1000 + uint64_t(i));
+  r.x = w.input(i);
+  try {
+    switch (w.number_type) {
+      case 1: r.result = f(r.x, 0.5); break;
+      case 2: r.result = f(r.x, 2); break;
+      case 3: r.result = f(r.x, true); break;
+      default: r.result = f(r.x, 0.5f); break;
+    }
+    if (r.result.requires_grad() && i % 2 == 0) r.result.sum().backward();
+  } catch (const Error& e) {
+    r.threw = e.what();
+  }
+  return r;
+}
+
+// "" if both sides agree in all calls.
+std::string trouble(const Steps& p, CompileCounters* counters) {
+  struct Dtype {
+    ~Dtype() { set_default_dtype(kFloat); }
+  } dtype;
+  World mine(p);
+  World other(p);
+  auto f =
+      compile([&mine](const Tensor& x, auto n) { return mine.step(x, n); });
+  for (int i = 0; i < kCalls; ++i) {
+    for (const Change& c : p.changes[size_t(i)]) {
+      manual_seed(uint64_t(i));
+      mine.change(c);
+      manual_seed(uint64_t(i));
+      other.change(c);
+    }
+    const auto fail = [&](const std::string& what) {
+      return str("call {}: {}\n{}", i, what, f.explain());
+    };
+    const Ran want = run_call(
+        other, i, [&](const Tensor& x, auto n) { return other.step(x, n); });
+    const Ran got = run_call(mine, i, f);
+    if (got.threw.empty() != want.threw.empty()) {
+      return fail("threw '" + got.threw + "', not '" + want.threw + "'");
+    }
+    std::string why = differ(got.result, want.result);
+    if (!why.empty()) return fail("the result: " + why);
+    why = differ(got.x.detach(), want.x.detach());
+    if (!why.empty()) return fail("the argument: " + why);
+    if (got.x.is_leaf()) why = differ(got.x.grad(), want.x.grad());
+    if (!why.empty()) return fail("the argument's gradient: " + why);
+    const std::vector<Tensor> a = mine.state(), b = other.state();
+    for (size_t k = 0; k < b.size(); ++k) {
+      why = differ(a[k], b[k]);
+      if (!why.empty()) return fail(str("tensor {}: {}", k, why));
+    }
+    if (mine.log.size() != other.log.size()) {
+      return fail(
+          str("hooks: {} notes, not {}", mine.log.size(), other.log.size()));
+    }
+    for (size_t k = 0; k < other.log.size(); ++k) {
+      if (!(std::abs(mine.log[k] - other.log[k]) <=
+            1e-5 * (1 + std::abs(other.log[k])))) {
+        return fail(
+            str("note {} of hooks: {}, not {}", k, mine.log[k], other.log[k]));
+      }
+    }
+    mine.log.clear();
+    other.log.clear();
+  }
+  const CompileCounters c = f.counters();
+  counters->calls += c.calls;
+  counters->replays += c.replays;
+  counters->checked += c.checked;
+  counters->untold += c.untold;
+  return "";
+}
+
+std::vector<uint32_t> kinds_wanted() {
+  std::vector<uint32_t> kinds;
+  const char* at = std::getenv("SY_CHANGES");
+  while (at != nullptr && *at != '\0') {
+    char* end = nullptr;
+    kinds.push_back(static_cast<uint32_t>(std::strtoul(at, &end, 10)));
+    at = *end == ',' ? end + 1 : end;
+  }
+  return kinds;
+}
+
+Steps random_steps(uint64_t seed) {
+  Random random(seed);
+  const auto number = [&] { return static_cast<uint32_t>(random()); };
+  const std::vector<uint32_t> kinds = kinds_wanted();
+  Steps p;
+  p.seed = seed;
+  p.ending = number() % 3;
+  p.optimizer = number() % 3;
+  const int n = 2 + static_cast<int>(number() % 6);
+  for (int i = 0; i < n; ++i) {
+    p.body.push_back({number(), number(), number(), 0});
+  }
+  // Between no changes at all and some at each call.
+  const uint32_t every = 1 + number() % 12;
+  for (int i = 0; i < kCalls; ++i) {
+    auto& now = p.changes.emplace_back();
+    while (number() % every == 0 && now.size() < 3) {
+      const uint32_t kind =
+          kinds.empty() ? number() : kinds[number() % kinds.size()];
+      now.push_back({kind, number(), number()});
+    }
+  }
+  return p;
+}
+
+std::string listing_of(const Steps& p) {
+  std::string text = str("ending {}, optimizer {}, seed {}\n", p.ending % 3,
+                         p.optimizer % 3, p.seed);
+  for (const Call& c : p.body) {
+    text += str("  body {} {} {}\n", c.kind % 16, c.a % 10, c.b % 2);
+  }
+  for (size_t i = 0; i < p.changes.size(); ++i) {
+    for (const Change& c : p.changes[i]) {
+      text += str("  before call {}: change {} {} {}\n", i,
+                  c.kind % World::kKinds, c.a % 60, c.b % 60);
+    }
+  }
+  return text;
+}
+
+// Without what is not needed to fail.
+Steps minimised(Steps p) {
+  CompileCounters c;
+  const auto fails = [&](const Steps& q) { return !trouble(q, &c).empty(); };
+  for (size_t i = p.body.size(); i-- > 0;) {
+    Steps q = p;
+    q.body.erase(q.body.begin() + static_cast<int64_t>(i));
+    if (fails(q)) p = q;
+  }
+  for (size_t i = 0; i < p.changes.size(); ++i) {
+    for (size_t k = p.changes[i].size(); k-- > 0;) {
+      Steps q = p;
+      q.changes[i].erase(q.changes[i].begin() + static_cast<int64_t>(k));
+      if (fails(q)) p = q;
+    }
+  }
+  return p;
+}
+
+TEST(StatePrograms, AgreeWithTheCallable) {
+  const uint64_t first = setting("SY_SEED", 1);
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::seconds(setting("SY_SECONDS", 0));
+  const uint64_t least =
+      setting("SY_PROGRAMS", std::getenv("SY_SECONDS") != nullptr ? 1 : 600);
+  uint64_t count = 0;
+  CompileCounters c;
+  for (uint64_t seed = first;
+       count < least || std::chrono::steady_clock::now() < end; ++seed) {
+    ++count;
+    const Steps p = random_steps(seed);
+    const std::string why = trouble(p, &c);
+    if (why.empty()) continue;
+    const Steps shortest = minimised(p);
+    ADD_FAILURE() << "seed " << seed << ": " << why
+                  << "\nthe least: " << trouble(shortest, &c) << "\n"
+                  << listing_of(shortest);
+    return;
+  }
+  // Many are replayed, or the test says nothing.
+  EXPECT_GT(c.replays, c.calls / 8);
+  std::cout << count << " programs, " << c.replays << " of " << c.calls
+            << " calls replayed, " << c.checked << " checked, " << c.untold
+            << " untold\n";
+}
+
+}  // namespace
+}  // namespace sy::test
