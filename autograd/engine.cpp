@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -263,13 +264,25 @@ void Run::execute(Node& n) {
   }
 }
 
+namespace {
+
+// Whether the tensor still is that output: a write makes it another's.
+bool arrives_at(const TensorImpl& t, const Node& n, uint32_t output) {
+  const Meta* m = meta_of(t);
+  if (m == nullptr) return false;
+  const std::lock_guard guard(m->lock);
+  return m->grad_fn.get() == &n && m->output_nr == output;
+}
+
+}  // namespace
+
 // Hooks of tensors, then retain_grad(): what is kept is what the hooks gave.
 void Run::before_node(Node& n, Tensor* grads) {
   const NodeExtra& extra = *n.extra_or_null();
   if (extra.hooks) run_tensor_hooks(n, grads);
   for (const NodeExtra::Retained& r : extra.retained) {
     const auto t = r.tensor.lock();
-    if (t && grads[r.output].defined()) {
+    if (t && grads[r.output].defined() && arrives_at(*t, n, r.output)) {
       materialize_meta(*t).grad = grads[r.output];
     }
   }

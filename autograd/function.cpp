@@ -6,6 +6,7 @@
 #include "autograd/runtime_ops.h"
 #include "autograd/thread.h"
 #include "autograd/user_error.h"
+#include "autograd/view.h"
 #include "c10/capture.h"
 #include "c10/demangle.h"
 
@@ -50,7 +51,15 @@ class FunctionNode final : public NodeOfMany {
   static std::string saved_name(size_t i) { return str("saved[{}]", i); }
 
   AutogradContext context;
+  // A saved tensor that is a view of an output, with a gradient.
+  struct ViewOfOutput {
+    size_t saved;
+    uint32_t output;
+    Geometry base;
+  };
+
   std::vector<SavedTensor> saved;
+  std::vector<ViewOfOutput> views;
   std::vector<SavedMeta> outputs;  // those without a gradient too
 
  private:
@@ -72,6 +81,13 @@ variable_list AutogradContext::get_saved_variables() const {
   for (size_t i = 0; i < node_->saved.size(); ++i) {
     r.push_back(
         node_->saved[i].unpack(*node_, FunctionNode::saved_name(i).c_str()));
+  }
+  if (!GradMode::is_enabled()) return r;
+  for (const auto& [i, output, base] : node_->views) {
+    Tensor t(r[i].impl()->alias());
+    const Edge from{intrusive_ptr<Node>::retain(node_), output};
+    set_gradient_edge(*t.impl(), view_edge(from, base, t));
+    r[i] = std::move(t);
   }
   return r;
 }
@@ -242,6 +258,21 @@ void FunctionCall::set_output(Tensor& out, bool non_differentiable,
   set_history(out, node_);
 }
 
+namespace {
+
+// The output that `t` is a view of; none: n.
+size_t viewed_output(const Tensor& t, const Tensor* outputs, size_t n) {
+  for (const TensorImpl* v = t.impl(); v != nullptr && v->view_meta();) {
+    v = v->view_meta()->parent().get();
+    for (size_t i = 0; i < n; ++i) {
+      if (outputs[i].defined() && outputs[i].impl() == v) return i;
+    }
+  }
+  return n;
+}
+
+}  // namespace
+
 void FunctionCall::save(const Tensor* outputs, size_t n) {
   FunctionNode& node = *node_;
   node.saved.resize(node.context.to_save_.size());
@@ -251,8 +282,20 @@ void FunctionCall::save(const Tensor* outputs, size_t n) {
     while (nr < n && !(outputs[nr].defined() && outputs[nr].is_same(t))) ++nr;
     if (nr < n) {
       node.saved[i].save_output(t, nr);
-    } else {
+      continue;
+    }
+    const size_t viewed = t.defined() ? viewed_output(t, outputs, n) : n;
+    const Tensor* base = viewed < n ? &outputs[viewed] : nullptr;
+    // What is a view itself has its history from its own base.
+    if (base == nullptr || base->impl()->view_meta()) {
       node.saved[i].save(t);
+      continue;
+    }
+    // Its memory alone: the output that it would keep owns the node.
+    node.saved[i].save(Tensor(t.impl()->alias()));
+    if (differentiable_root(*t.impl()) != nullptr) {
+      node.views.push_back(
+          {i, static_cast<uint32_t>(viewed), Geometry(*base->impl())});
     }
   }
 }

@@ -1,6 +1,5 @@
 #include "autograd/meta.h"
 
-#include <algorithm>
 #include <mutex>
 
 #include "autograd/accumulate.h"
@@ -57,6 +56,15 @@ Edge own_edge(const Meta& m) { return {m.grad_fn, m.output_nr}; }
                          : "a write that no operator made");
 }
 
+// Keeps the gradient of `t` where it arrives from now on. The node where it
+// arrived before sees that it is no longer the one.
+void retain_at(const TensorImpl& t, const Edge& to) {
+  to.node->extra().retained.push_back(
+      {to.input_nr,
+       weak_intrusive_ptr<TensorImpl>(
+           intrusive_ptr<TensorImpl>::retain(const_cast<TensorImpl*>(&t)))});
+}
+
 Edge edge_of_view(const TensorImpl& t) {
   Meta* m = meta_of(t);
   if (m != nullptr && (m->requires_grad || is_current(*m, t))) {
@@ -75,6 +83,7 @@ Edge edge_of_view(const TensorImpl& t) {
   if (m == nullptr) return fresh;
   const std::lock_guard guard(m->lock);
   if (!is_current(*m, t)) {
+    if (SY_UNLIKELY(m->retains_grad)) retain_at(t, fresh);
     m->grad_fn = std::move(fresh.node);
     m->output_nr = fresh.input_nr;
     m->attr_version.store(t.version(), std::memory_order_release);
@@ -112,27 +121,9 @@ intrusive_ptr<Node> grad_fn(const TensorImpl& t) {
   return m == nullptr ? nullptr : m->grad_fn;
 }
 
-namespace {
-
-// What keeps the gradient of `t` moves to the node that makes it now.
-void move_retained(TensorImpl& t, const Meta& m, const Edge& to) {
-  const auto is_t = [&](const NodeExtra::Retained& r) {
-    return r.tensor.lock().get() == &t;
-  };
-  if (m.grad_fn) {
-    auto& from = m.grad_fn->extra().retained;
-    from.erase(std::remove_if(from.begin(), from.end(), is_t), from.end());
-  }
-  to.node->extra().retained.push_back(
-      {to.input_nr,
-       weak_intrusive_ptr<TensorImpl>(intrusive_ptr<TensorImpl>::retain(&t))});
-}
-
-}  // namespace
-
 void set_gradient_edge(TensorImpl& t, Edge edge) {
   Meta& m = materialize_meta(t);
-  if (SY_UNLIKELY(m.retains_grad)) move_retained(t, m, edge);
+  if (SY_UNLIKELY(m.retains_grad)) retain_at(t, edge);
   m.grad_fn = std::move(edge.node);
   m.output_nr = edge.input_nr;
   m.attr_version.store(t.version(), std::memory_order_release);
