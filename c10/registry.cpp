@@ -215,7 +215,7 @@ void Registry::check(RegistrationBatch& batch) {
   std::unordered_map<std::string_view, const RegistrationBatch::Def*> seen;
   for (auto& d : batch.defs) {
     if (!d.schema.empty()) {
-      const ParseResult r = try_parse_schema(d.schema);
+      const ParseResult r = parse_and_check_schema(d.schema);
       for (const SchemaError& e : r.errors) {
         batch.problem(d.site, str("schema '{}' column {}: {}", d.schema,
                                   e.offset() + 1, e.what()));

@@ -97,7 +97,7 @@ ArgCode code_of(Type type, bool is_write) {
   }
   switch (t.kind()) {
     case TypeKind::kTensor:
-      if (is_write) return ArgCode::TensorRef;
+      if (is_write && !optional) return ArgCode::TensorRef;
       return pick(ArgCode::Tensor, ArgCode::OptTensor);
     case TypeKind::kInt:
     case TypeKind::kSymInt:

@@ -31,6 +31,32 @@ std::string annotation(AliasInfo alias) {
   return fmt::format("'({})'", to_string(alias));
 }
 
+// The named constants that PyTorch's signatures use as defaults. Any other name
+// is that of a dtype, of which each build knows its own.
+constexpr std::string_view kReductions[] = {"Mean", "Sum"};
+constexpr std::string_view kMemoryFormats[] = {
+    "contiguous_format", "preserve_format", "channels_last",
+    "channels_last_3d"};
+constexpr std::string_view kLayouts[] = {"strided", "sparse_coo", "jagged"};
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+bool names(DefaultValue value, TypeKind kind) {
+  if (!value.is(DefaultValue::Kind::kIdentifier)) return false;
+  const std::string_view word = value.str();
+  switch (kind) {
+    case TypeKind::kInt: return is_one_of(word, kReductions);
+    case TypeKind::kMemoryFormat: return is_one_of(word, kMemoryFormats);
+    case TypeKind::kLayout: return is_one_of(word, kLayouts);
+    case TypeKind::kScalarType:
+      return !is_one_of(word, kReductions) &&
+             !is_one_of(word, kMemoryFormats) && !is_one_of(word, kLayouts);
+    default: return true;
+  }
+}
+
 bool fits(DefaultValue value, Type type);
 
 bool fits_list(DefaultValue value, Type list) {
@@ -38,6 +64,9 @@ bool fits_list(DefaultValue value, Type list) {
     // `int[2] stride=1` stands for two ones.
     return list.size() > 0 && fits(value, list.element());
   }
+  // `int[1]` takes any number of them, and [] stands for another argument's.
+  const std::size_t n = value.items().size();
+  if (list.size() > 1 && n != 0 && n != std::size_t(list.size())) return false;
   return std::ranges::all_of(value.items(), [&](DefaultValue item) {
     return fits(item, list.element());
   });
@@ -54,10 +83,9 @@ bool fits(DefaultValue value, Type type) {
     case TypeKind::kScalar:
       return kind == Kind::kInt || kind == Kind::kDouble || kind == Kind::kBool;
     // An identifier is a named constant, as in `int reduction=Mean`.
-    case TypeKind::kInt:
+    case TypeKind::kInt: return kind == Kind::kInt || names(value, type.kind());
     case TypeKind::kSymInt:
-    case TypeKind::kDeviceIndex:
-      return kind == Kind::kInt || kind == Kind::kIdentifier;
+    case TypeKind::kDeviceIndex: return kind == Kind::kInt;
     case TypeKind::kFloat:
     case TypeKind::kSymFloat:
       return kind == Kind::kInt || kind == Kind::kDouble;
@@ -67,7 +95,7 @@ bool fits(DefaultValue value, Type type) {
     case TypeKind::kScalarType:
     case TypeKind::kLayout:
     case TypeKind::kMemoryFormat:
-    case TypeKind::kQScheme: return kind == Kind::kIdentifier;
+    case TypeKind::kQScheme: return names(value, type.kind());
     case TypeKind::kDevice:
     case TypeKind::kDimname:
       return kind == Kind::kString || kind == Kind::kIdentifier;
@@ -120,6 +148,7 @@ class Checker {
             a.name);
       }
       check_default(i);
+      check_nesting(Place::kArgument, i, a.type);
       check_alias(Place::kArgument, i, a.type, a.alias);
       if (!a.kwarg_only) {
         if (a.default_value) {
@@ -152,6 +181,13 @@ class Checker {
           "default {} does not fit type '{}' of argument '{}'",
           a.default_value.str(), a.type.str(), a.name);
     }
+  }
+
+  // No value holds lists of lists.
+  void check_nesting(Place place, std::size_t i, Type type) {
+    const Type t = type.without_optional();
+    if (!t.is_list() || !t.element().without_optional().is_list()) return;
+    add(place, i, "type '{}' is a list of lists", type.str());
   }
 
   void check_alias(Place place, std::size_t i, Type type, AliasInfo alias) {
@@ -218,6 +254,7 @@ class Checker {
       if (std::ranges::any_of(returns_.first(i), same_name)) {
         add(Place::kReturnName, i, "return name '{}' appears twice", r.name);
       }
+      check_nesting(Place::kReturn, i, r.type);
       check_alias(Place::kReturn, i, r.type, r.alias);
       check_known(Place::kReturn, i, r.alias.before());
       if (r.alias.is_write()) check_written_return(i);

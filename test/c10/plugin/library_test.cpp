@@ -9,6 +9,7 @@ namespace {
 
 TensorBase identity(const TensorBase& a) { return a; }
 TensorBase by_number(const TensorBase& a, double) { return a; }
+int written = 0;
 
 std::string problems_of(LibraryKind kind, const char* ns, const char* key,
                         void (*body)(Library&, void*)) {
@@ -41,6 +42,39 @@ TEST(Library, AllProblemsOfABatchAreReportedAtOnceAndNothingIsKept) {
   EXPECT_NE(m.find("m.impl belongs in SY_LIBRARY_IMPL"), std::string::npos)
       << m;
   EXPECT_FALSE(Dispatcher::singleton().find("lib::good").has_value());
+}
+
+// Rules beyond grammar hold at run time as when code is generated. Each schema
+// breaks one of them.
+TEST(Library, SchemasThatContradictThemselvesAreRefused) {
+  struct Row {
+    const char* schema;
+    const char* why;
+  };
+  static const Row* row;
+  for (const Row& r : {
+           Row{"f(Tensor x=3) -> Tensor", "default 3 does not fit"},
+           Row{"f(Tensor? x=0) -> Tensor", "default 0 does not fit"},
+           Row{"f(int x='a') -> Tensor", "default 'a' does not fit"},
+           Row{"f(bool b=maybe) -> Tensor", "default maybe does not fit"},
+           Row{"f(int n=maybe) -> Tensor", "default maybe does not fit"},
+           Row{"f(int[2] x=[1, 2, 3]) -> Tensor", "does not fit type 'int[2]'"},
+           Row{"f(Tensor x, Tensor x) -> Tensor", "'x' appears twice"},
+           Row{"f(Tensor x) -> (Tensor a, Tensor a)", "'a' appears twice"},
+           Row{"f(Tensor[][] l) -> Tensor", "is a list of lists"},
+           Row{"f(Tensor(a) x) -> Tensor(b)", "alias set 'b'"},
+           Row{"f(Tensor x) -> Tensor(a!)", "alias set 'a'"},
+           Row{"f(int(a) x) -> Tensor", "cannot alias"},
+           Row{"f(int a=1, Tensor x) -> Tensor", "without a default"},
+           Row{"f(Tensor(a) x) -> Tensor(a!)", "marked as written"},
+       }) {
+    row = &r;
+    const std::string m =
+        problems_of(LibraryKind::Fragment, "lib", "",
+                    [](Library& m, void*) { m.def(row->schema); });
+    EXPECT_NE(m.find(row->why), std::string::npos) << r.schema << ": " << m;
+    EXPECT_FALSE(Dispatcher::singleton().find("lib::f").has_value());
+  }
 }
 
 TEST(Library, BodyThatThrowsChangesNothing) {
@@ -112,6 +146,34 @@ TEST_F(Defined, WrongSignatureNamesTheArgument) {
       problems_of(LibraryKind::Impl, "lib", "CPU",
                   [](Library& m, void*) { m.impl("scale", SY_FN(identity)); });
   EXPECT_NE(m.find("expected 2 arguments for"), std::string::npos) << m;
+}
+
+void count(const std::optional<TensorBase>& out, const TensorBase&) {
+  written += out.has_value() ? 1 : 100;
+}
+void by_reference(TensorBase&, const TensorBase&) {}
+
+// As in libtorch, an optional argument is one whether it is written or not.
+TEST(Library, OptionalWrittenArgumentsAreOptional) {
+  written = 0;
+  auto op = register_library(LibraryKind::Fragment, "lib", "", [](Library& m) {
+    m.def("count(Tensor(a!)? out, Tensor x) -> ()");
+  });
+  EXPECT_NE(problems_of(
+                LibraryKind::Impl, "lib", "CPU",
+                [](Library& m, void*) { m.impl("count", SY_FN(by_reference)); })
+                .find("expected const std::optional<Tensor>&, got Tensor&"),
+            std::string::npos);
+  auto kernel =
+      register_library(LibraryKind::Impl, "lib", "CPU",
+                       [](Library& m) { m.impl("count", SY_FN(count)); });
+  const TensorBase t(make_tensor({1}, kFloat, Device(kCPU)));
+  const OperatorHandle handle = *Dispatcher::singleton().find("lib::count");
+  for (const bool given : {true, false}) {
+    Value args[] = {given ? Value(t) : Value(), Value(t)};
+    handle.call_boxed(args, 2, nullptr, 0);
+  }
+  EXPECT_EQ(written, 101);
 }
 
 TEST_F(Defined, SecondKernelForAKeyNamesTheFirst) {
