@@ -49,6 +49,11 @@ Uniform evaluate(lang::Prim prim, ComputeType type, Uniform a, Uniform b,
   if (prim == lang::Prim::pow && y.is_int && y.i < 0) {
     return make_uniform(type, false, negative_power(x.i, y.i));
   }
+  // As elements have it: at -0 and -inf a root is no power.
+  if (prim == lang::Prim::pow && is_floating(type)) {
+    if (y.d == 0.5) prim = lang::Prim::sqrt;
+    if (y.d == -0.5) prim = lang::Prim::rsqrt;
+  }
   const lang::Uniform out = lang::eval_uniform(prim, x, y, z);
   return out.is_int ? make_uniform(type, gives_bool, out.i)
                     : make_uniform(type, gives_bool, out.d);

@@ -39,6 +39,23 @@ const char* name_of(ScalarType t) {
   }
 }
 
+// A uniform exponent that has a name is computed by it, as the interpreter does
+// (backends/cpu/program/power.cpp): the bits are the same.
+struct NamedPower {
+  double exponent;
+  lang::Prim first;
+  lang::Prim then = lang::Prim::copy;  // of that, and of the base
+};
+constexpr NamedPower kNamedPowers[] = {
+    {2, lang::Prim::square},
+    {0.5, lang::Prim::sqrt},
+    {1, lang::Prim::copy},
+    {-1, lang::Prim::reciprocal},
+    {-0.5, lang::Prim::rsqrt},
+    {3, lang::Prim::square, lang::Prim::mul},
+    {-2, lang::Prim::square, lang::Prim::reciprocal},
+};
+
 // Thrown to leave; this library is compiled with exceptions.
 struct Unable {
   std::string why;
@@ -152,7 +169,6 @@ class Emitter {
       data_.push_back(entry_builder_.CreateLoad(pointer, at));
     }
     place_ = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-    place_->addIncoming(builder_.getInt64(0), entry_);
     registers_.resize(program_.n_registers);
   }
 
@@ -160,6 +176,7 @@ class Emitter {
     Value* const next = builder_.CreateAdd(
         place_, builder_.getInt64(static_cast<uint64_t>(lanes_ * vectors_)), "",
         true, true);
+    place_->addIncoming(builder_.getInt64(0), entry_builder_.GetInsertBlock());
     place_->addIncoming(next, builder_.GetInsertBlock());
     auto* const done = llvm::BasicBlock::Create(context_, "done", function_);
     builder_.CreateCondBr(builder_.CreateICmpULT(next, function_->getArg(2)),
@@ -195,9 +212,12 @@ class Emitter {
     }
     return most;
   }
-  std::string prim_name(const program::Step& s, const char* what = "") const {
-    const lang::PrimInfo& info = lang::kPrims[static_cast<int>(s.op)];
+  std::string prim_name(lang::Prim p, const char* what = "") const {
+    const lang::PrimInfo& info = lang::kPrims[static_cast<int>(p)];
     return std::string("sy_") + what + std::string(info.name) + "_" + type_;
+  }
+  std::string prim_name(const program::Step& s, const char* what = "") const {
+    return prim_name(s.op, what);
   }
 
   // clang's vectors of double need more registers than there are: the
@@ -411,7 +431,14 @@ class Emitter {
     llvm::Function* const special =
         is_never(*find(name)) ? nullptr : prim(name);
     Value*& any = out.is_single ? single_special_ : special_;
-    for (int v = 0; v < (out.is_single ? 1 : vectors_); ++v) {
+    const int vectors = out.is_single ? 1 : vectors_;
+    if (s.op == lang::Prim::pow && program::is_floating(request_.compute) &&
+        registers_[s.b].is_single) {
+      power(b, f, registers_[s.a], registers_[s.b], vectors, &out);
+      registers_[s.dst] = out;
+      return;
+    }
+    for (int v = 0; v < vectors; ++v) {
       Value* in[3] = {};
       for (int k = 0; k < arity; ++k) in[k] = registers_[operands[k]].of[v];
       out.of[v] = call(b, f, {in[0], in[1], in[2]}, result);
@@ -422,6 +449,44 @@ class Emitter {
     }
     if (out.is_single) out.set_all(out.of[0]);
     registers_[s.dst] = out;
+  }
+
+  // pow by an exponent that is the same everywhere: a block for each name.
+  void power(llvm::IRBuilder<>& b, llvm::Function* pow, const Register& base,
+             const Register& exponent, int vectors, Register* out) {
+    llvm::Type* const type = vector_of(element_type());
+    Value* const e =
+        entry_builder_.CreateExtractElement(exponent.of[0], uint64_t{0});
+    auto* const done = llvm::BasicBlock::Create(context_, "done", function_);
+    llvm::IRBuilder<> phis(done);
+    llvm::PHINode* made[kMostVectors] = {};
+    for (int v = 0; v < vectors; ++v) {
+      made[v] = phis.CreatePHI(type, std::size(kNamedPowers) + 1);
+    }
+    for (const NamedPower& named : kNamedPowers) {
+      auto* const yes = llvm::BasicBlock::Create(context_, "named", function_);
+      auto* const no = llvm::BasicBlock::Create(context_, "other", function_);
+      b.CreateCondBr(b.CreateFCmpOEQ(e, llvm::ConstantFP::get(e->getType(),
+                                                              named.exponent)),
+                     yes, no);
+      b.SetInsertPoint(yes);
+      llvm::Function* const first = prim(prim_name(named.first));
+      llvm::Function* const then = prim(prim_name(named.then));
+      for (int v = 0; v < vectors; ++v) {
+        Value* const x = call(b, first, {base.of[v]}, type);
+        made[v]->addIncoming(call(b, then, {x, base.of[v]}, type), yes);
+      }
+      b.CreateBr(done);
+      b.SetInsertPoint(no);
+    }
+    for (int v = 0; v < vectors; ++v) {
+      made[v]->addIncoming(call(b, pow, {base.of[v], exponent.of[v]}, type),
+                           b.GetInsertBlock());
+    }
+    b.CreateBr(done);
+    b.SetInsertPoint(done);
+    std::copy_n(made, vectors, out->of);
+    if (out->is_single) out->set_all(out->of[0]);
   }
 
   void write(int k) {

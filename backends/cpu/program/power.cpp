@@ -1,5 +1,6 @@
 // pow of floats. A uniform exponent that has a name is computed by it, as in
-// PyTorch: x^0.5 is sqrt(x), x^2 is x * x.
+// PyTorch: x^0.5 is sqrt(x), x^2 is x * x. Compiled programs do the same: see
+// kNamedPowers in backends/cpu/jit/emitter.cpp.
 
 #include "backends/cpu/program/targets.h"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 
 #include "backends/cpu/program/kernels.h"
 #include "test/backends/cpu/program/reference.h"
@@ -49,6 +50,22 @@ TEST(Evaluate, GivesWhatKernelsOfIntegersGive) {
     }
   }
   tiles::take_error();
+}
+
+TEST(Evaluate, GivesThePowersOfKernels) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (const double e : {0.5, -0.5, 2.0, 3.0, -1.0, -2.0, 1.0, 0.0, kInf}) {
+    for (const double x : {-kInf, -0.0, 0.0, kInf, -1.0, 1.0, 4.0}) {
+      Uniform a = {}, b = {}, want = {};
+      a.f64 = x;
+      b.f64 = e;
+      tiles::prim_fn(Prim::pow, ComputeType::f64)(&want, &a, &b, nullptr, 2, 1);
+      const double got = evaluate(Prim::pow, ComputeType::f64, a, b).f64;
+      EXPECT_TRUE(std::memcmp(&got, &want, sizeof got) == 0 ||
+                  (got != got && want.f64 != want.f64))
+          << x << " to " << e << ": " << got << ", not " << want.f64;
+    }
+  }
 }
 
 TEST(Evaluate, RoundsFloatsOnce) {

@@ -23,7 +23,7 @@ struct Case {
   std::vector<program::Step> steps;
   std::vector<program::Result> results;
   std::vector<program::Uniform> uniforms;
-  uint64_t bool_inputs = 0;
+  uint64_t bool_inputs = 0, bool_uniforms = 0;
   int registers = 0;
   struct Input {
     ScalarType dtype;
@@ -46,6 +46,7 @@ struct Case {
     p.n_uniforms = static_cast<uint8_t>(uniforms.size());
     p.n_registers = static_cast<uint16_t>(registers);
     p.bool_inputs = bool_inputs;
+    p.bool_uniforms = bool_uniforms;
     return p;
   }
 
