@@ -3,16 +3,20 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "aten/operators.h"
+#include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
 #include "aten/ops/view.h"
 #include "c10/thread_state.h"
 #include "frontend/distributed/context.h"
 #include "frontend/distributed/training/data_parallel_state.h"
 #include "frontend/distributed/training/model_check.h"
 #include "frontend/distributed/training/sync_batch_norm.h"
+#include "frontend/nn/modules/batchnorm.h"
 
 namespace sy::distributed {
 
@@ -99,6 +103,29 @@ std::vector<Tensor> detached(const std::vector<Tensor>& tensors) {
   return all;
 }
 
+using Storages = std::unordered_set<const StorageImpl*>;
+
+void add_statistics(const nn::Module& m, Storages* to) {
+  if (!m.is_training()) return;
+  const auto add = [&](const auto* layer) {
+    if (layer == nullptr || !layer->running_mean.defined()) return;
+    to->insert(layer->running_mean.storage().get());
+    to->insert(layer->running_var.storage().get());
+  };
+  add(m.as<nn::NormImplBase<nn::BatchNormOptions>>());
+  add(m.as<nn::SyncBatchNormImpl>());
+}
+
+// Running statistics of layers that train. No gradient reads them, though
+// graphs have saved them: as each forward does, one writes them without a new
+// version.
+Storages trained_statistics(const nn::Module& module) {
+  Storages found;
+  add_statistics(module, &found);
+  for (const auto& m : module.modules(false)) add_statistics(*m, &found);
+  return found;
+}
+
 }  // namespace
 
 void DataParallelBase::State::prepare_forward() const {
@@ -111,7 +138,29 @@ void DataParallelBase::State::send_buffers(int root) const {
   if (buffers.empty()) return;
   const NoGradGuard no_grad;
   const CallLabel label("buffers of the model");
-  group->broadcast_coalesced(buffers, root);
+  if (group->rank() == root) {
+    group->broadcast_coalesced(buffers, root);
+    return;
+  }
+  // An earlier forward may have saved them. What does not change is not
+  // written; where that cannot be seen at once, statistics alone go apart.
+  const Storages statistics = trained_statistics(*module);
+  std::vector<Tensor> sent;
+  for (const Tensor& b : buffers) {
+    const bool apart =
+        b.device().is_cpu() || statistics.contains(b.storage().get());
+    sent.push_back(apart ? empty_like(b) : b);
+  }
+  group->broadcast_coalesced(sent, root);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Tensor& b = buffers[i];
+    if (sent[i].is_same(b)) continue;
+    if (statistics.contains(b.storage().get())) {
+      _copy_from(sent[i], b);
+    } else if (!equal(b, sent[i])) {
+      b.copy_(sent[i]);
+    }
+  }
 }
 
 void DataParallelBase::State::send_state(int root) const {
