@@ -25,6 +25,23 @@ std::string function_name(const Overload& o) {
   return o.schema.is_out() ? name + "_out" : name;
 }
 
+std::optional<std::string_view> other(const Operator& op,
+                                      std::string_view wanted) {
+  for (const auto& [key, value] : op.entry->other) {
+    if (key.str() == wanted) return value;
+  }
+  return std::nullopt;
+}
+
+// Whether the entry says that an in-place form is a function, or a method.
+std::optional<bool> told(const Operator& op, const Overload& o,
+                         std::string_view variant) {
+  if (&o == &op.base || o.schema.is_out()) return std::nullopt;
+  const auto words = other(op, "inplace_variants");
+  if (!words) return std::nullopt;
+  return words->find(variant) != std::string_view::npos;
+}
+
 // In-place forms are functions too where little else is given: relu_(t), but
 // not add_(t, u).
 bool has_function(const Operator& op, const Overload& o) {
@@ -34,6 +51,7 @@ bool has_function(const Operator& op, const Overload& o) {
     return op.entry->function_variant ||
            (op.entry->method_variant && op.is_functional());
   }
+  if (const auto is = told(op, o, "function")) return *is;
   if (o.schema.is_out() || !op.entry->method_variant) return true;
   const auto args = o.schema.arguments();
   const auto required = std::count_if(
@@ -43,8 +61,8 @@ bool has_function(const Operator& op, const Overload& o) {
 }
 
 bool has_method(const Operator& op, const Overload& o) {
-  return op.entry->method_variant && !o.schema.is_out() &&
-         o.schema.self_index() >= 0;
+  if (o.schema.is_out() || o.schema.self_index() < 0) return false;
+  return told(op, o, "method").value_or(op.entry->method_variant);
 }
 
 // "call(…)", with what the options ask for beyond the kernel.
@@ -61,10 +79,7 @@ std::string call_text(const Overload& o, const ApiSignature& api) {
 
 // PyTorch's `cpp_no_default_args`, of one argument.
 std::string_view no_default(const Operator& op) {
-  for (const auto& [key, value] : op.entry->other) {
-    if (key.str() == "cpp_no_default_args") return value;
-  }
-  return {};
+  return other(op, "cpp_no_default_args").value_or(std::string_view());
 }
 
 void function_declaration(Writer& w, const Operator& op, const Overload& o) {

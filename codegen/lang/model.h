@@ -150,7 +150,8 @@ struct OperatorEntry {
   // not say so.
   std::vector<Text> writes;
 
-  // Keys of PyTorch that are read and not used (structured, python_module …).
+  // Keys that few entries have (inplace_variants), and those of PyTorch that
+  // are read and not used (structured, python_module …).
   std::vector<std::pair<Text, std::string>> other;
   Location at;
 

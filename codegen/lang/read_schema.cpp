@@ -157,7 +157,15 @@ class Reader {
     if (const YamlNode* n = find("device_guard")) {
       e.device_guard = yaml_bool(*n, "device_guard", diagnostics_);
     }
-    if (const YamlNode* n = find("variants")) variants(e, *n);
+    if (const YamlNode* n = find("variants")) {
+      const Variants v = variants(e, *n);
+      e.function_variant = v.function;
+      e.method_variant = v.method;
+    }
+    if (const YamlNode* n = find("inplace_variants")) {
+      const Variants v = variants(e, *n);
+      e.other.emplace_back(Text("inplace_variants", n->at), v.words());
+    }
     for (const YamlNode::Entry& entry : node_.entries) {
       const SchemaKey* key = find_key(entry.key.str());
       if (key && key->type == "any") {
@@ -204,13 +212,22 @@ class Reader {
     }
   }
 
-  void variants(OperatorEntry& e, const YamlNode& n) {
-    e.function_variant = e.method_variant = false;
+  struct Variants {
+    bool function = false, method = false;
+
+    std::string words() const {
+      return std::string(function ? "function" : "") +
+             (function && method ? ", " : "") + (method ? "method" : "");
+    }
+  };
+
+  Variants variants(const OperatorEntry& e, const YamlNode& n) {
+    Variants all;
     for (const Text& v : yaml_list(n, "variants", diagnostics_)) {
       if (v.str() == "function") {
-        e.function_variant = true;
+        all.function = true;
       } else if (v.str() == "method") {
-        e.method_variant = true;
+        all.method = true;
         if (known_ && e.schema.self_index() < 0) {
           error(v.start(), "a method needs an argument named 'self'");
         }
@@ -220,6 +237,7 @@ class Reader {
               v.str(), suggest(v.str(), kVariants));
       }
     }
+    return all;
   }
 
   void kind_keys(OperatorEntry& e) {

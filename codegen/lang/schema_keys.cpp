@@ -18,6 +18,8 @@ constexpr SchemaKey kOperator[] = {
     {"doc", "text", "What it gives, in a sentence."},
     {"example", "text", "Arguments of a call: 2x3 1 dim=0."},
     {"variants", "variants", "Function, method of Tensor, or both.", kShared},
+    {"inplace_variants", "variants",
+     "Those of the in-place form, if it has others than usual."},
     {"tags", "tags", "Words of tags.yaml.", kShared},
     {"device_check", "device_check",
      "NoCheck: the arguments may lie on several devices.", kShared},
