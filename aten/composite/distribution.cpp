@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numbers>
 
 #include "aten/engine/dims.h"
 #include "aten/engine/guard.h"
@@ -16,6 +17,23 @@
 namespace sy::composite {
 
 using OptionalGenerator = std::optional<Generator>;
+
+namespace {
+
+// Numbers are drawn and computed in float32 where self is of a shorter dtype:
+// its own would have few of them, and none far out.
+Tensor wide_like(const Tensor& self) {
+  const bool is_short = is_reduced_floating_type(self.scalar_type());
+  return is_short ? sy::empty_like(self, self.options().dtype(kFloat))
+                  : sy::empty_like(self);
+}
+
+// The least number above 0.
+double least_of(ScalarType dtype) {
+  return dtype == kHalf ? 0x1p-24 : 0x1p-133;
+}
+
+}  // namespace
 
 Tensor uniform(const Tensor& self, double from, double to,
                OptionalGenerator generator) {
@@ -42,7 +60,10 @@ Tensor normal_functional(const Tensor& self, double mean, double std,
 
 Tensor normal_about(const Tensor& mean, double std,
                     OptionalGenerator generator) {
-  return sy::empty_like(mean).normal_(0, std, generator).add_(mean);
+  return wide_like(mean)
+      .normal_(0, std, generator)
+      .add_(mean)
+      .to(mean.scalar_type());
 }
 
 namespace {
@@ -58,18 +79,23 @@ void check_deviations(const Tensor& std) {
 Tensor normal_of_width(double mean, const Tensor& std,
                        OptionalGenerator generator) {
   check_deviations(std);
-  return sy::empty_like(std)
+  return wide_like(std)
       .normal_(0, 1, generator)
       .mul_(std)
-      .add_(Scalar(mean));
+      .add_(Scalar(mean))
+      .to(std.scalar_type());
 }
 
 Tensor normal_of(const Tensor& mean, const Tensor& std,
                  OptionalGenerator generator) {
   check_deviations(std);
   // The sizes, dtype and device of the sum; the noise takes its place.
-  Tensor out = mean + std;
-  return out.normal_(0, 1, generator).mul_(std).add_(mean);
+  const Tensor sum = mean + std;
+  return wide_like(sum)
+      .normal_(0, 1, generator)
+      .mul_(std)
+      .add_(mean)
+      .to(sum.scalar_type());
 }
 
 Tensor normal_filled(double mean, double std, IntArrayRef size,
@@ -83,6 +109,40 @@ Tensor normal_filled(double mean, double std, IntArrayRef size,
                              .device(device)
                              .pinned_memory(pin_memory))
       .normal_(mean, std, generator);
+}
+
+Tensor exponential(const Tensor& self, double lambd,
+                   OptionalGenerator generator) {
+  const Tensor drawn = wide_like(self)
+                           .uniform_(0, 1, generator)
+                           .neg_()
+                           .log1p_()
+                           .neg_()
+                           .clamp_min_(Scalar(1e-16))
+                           .div_(Scalar(lambd));
+  if (drawn.scalar_type() == self.scalar_type()) return drawn;
+  return drawn.clamp_min_(Scalar(least_of(self.scalar_type())))
+      .to(self.scalar_type());
+}
+
+Tensor log_normal(const Tensor& self, double mean, double std,
+                  OptionalGenerator generator) {
+  return wide_like(self)
+      .normal_(mean, std, generator)
+      .exp_()
+      .to(self.scalar_type());
+}
+
+Tensor cauchy(const Tensor& self, double median, double sigma,
+              OptionalGenerator generator) {
+  return wide_like(self)
+      .uniform_(0, 1, generator)
+      .sub_(Scalar(0.5))
+      .mul_(Scalar(std::numbers::pi))
+      .tan_()
+      .mul_(Scalar(sigma))
+      .add_(Scalar(median))
+      .to(self.scalar_type());
 }
 
 // By the inverse of 1 - (1 - p)^k; an even number of 53 bits for any dtype.

@@ -1,4 +1,5 @@
 #include "aten/engine/geometry.h"
+#include "aten/engine/widened.h"
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
@@ -27,9 +28,12 @@ Tensor embedding_dense_backward(const Tensor& grad_output,
     rows = rows.masked_fill(i.eq(padding_idx).unsqueeze(1), 0);
   }
   if (scale_grad_by_freq) {
-    const Tensor counts = sy::zeros({num_weights}, rows.options())
-                              .index_add_(0, i, sy::ones({n}, rows.options()));
-    rows = rows / sy::index_select(counts, 0, i).unsqueeze(1);
+    // Counted and divided in a dtype that holds the counts.
+    const Tensor wide = widened(rows);
+    const Tensor counts = sy::zeros({num_weights}, wide.options())
+                              .index_add_(0, i, sy::ones({n}, wide.options()));
+    rows = (wide / sy::index_select(counts, 0, i).unsqueeze(1))
+               .to(rows.scalar_type());
   }
   return sy::zeros({num_weights, width}, rows.options()).index_add_(0, i, rows);
 }

@@ -4,6 +4,7 @@
 #include "aten/engine/view.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/geometry.h"
+#include "aten/engine/widened.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/view.h"
 #include "aten/ops/view_kernels.h"
@@ -180,10 +181,11 @@ Tensor diagonal_backward(const Tensor& grad_output, IntArrayRef input_sizes,
 // Windows overlap, so their elements are added one place at a time.
 Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes,
                        int64_t dim, int64_t size, int64_t step) {
-  Tensor out = sy::zeros(input_sizes, grad_in.options());
+  const Tensor wide = widened(grad_in);
+  Tensor out = sy::zeros(input_sizes, wide.options());
   if (input_sizes.empty()) {
-    if (size > 0) out.add_(grad_in.select(-1, 0));
-    return out;
+    if (size > 0) out.add_(wide.select(-1, 0));
+    return out.to(grad_in.scalar_type());
   }
   const Dims expected =
       geometry::unfold_sizes("unfold_backward", input_sizes, dim, size, step);
@@ -192,12 +194,11 @@ Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes,
            describe(grad_in));
   const int64_t windows = grad_in.size(
       wrap_dim("unfold_backward", dim, geometry::len(input_sizes)));
-  if (windows == 0) return out;
-  for (int64_t j = 0; j < size; ++j) {
+  for (int64_t j = 0; windows > 0 && j < size; ++j) {
     out.slice(dim, j, j + (windows - 1) * step + 1, step)
-        .add_(grad_in.select(-1, j));
+        .add_(wide.select(-1, j));
   }
-  return out;
+  return out.to(grad_in.scalar_type());
 }
 
 Tensor restore_dims(const Tensor& self, int64_t ndim, OptionalIntArrayRef dim,

@@ -11,7 +11,8 @@ namespace {
 using std::numbers::pi;
 
 // f of (the numbers from 0 on, their number): a window of n elements, of which
-// the last is left out of one that is periodic.
+// the last is left out of one that is periodic. Of short dtypes in float32,
+// since they have few whole numbers.
 template <class F>
 Tensor window(const char* op, int64_t n, bool periodic,
               const TensorOptions& options, const F& f) {
@@ -23,8 +24,10 @@ Tensor window(const char* op, int64_t n, bool periodic,
   if (n == 0) return sy::empty({0}, options);
   if (n == 1) return sy::ones({1}, options);
   const int64_t whole = periodic ? n + 1 : n;
-  const Tensor w =
-      f(sy::arange(whole, options), static_cast<double>(whole - 1));
+  const bool is_short = is_reduced_floating_type(options.dtype());
+  const TensorOptions wide = is_short ? options.dtype(kFloat) : options;
+  Tensor w = f(sy::arange(whole, wide), static_cast<double>(whole - 1));
+  if (is_short) w = w.to(options.dtype());
   return periodic ? w.narrow(0, 0, n) : w;
 }
 

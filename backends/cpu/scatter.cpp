@@ -84,15 +84,26 @@ Route elements(const char* op, const Tensor& self, int64_t dim,
   return elements(op, self, dim, index);
 }
 
-// Sums of half precision are made in float32.
-void join(const Route& r, const Tensor& out, const Tensor& source, Join how) {
+// run(out), or of a copy in float32 where sums are made of half precision.
+template <class F>
+void run_wide(const Tensor& out, Join how, const F& run) {
   if (how == Join::Assign || !is_reduced_floating_type(out.dtype())) {
-    return r.run(out, source, how);
+    return run(out);
   }
   const Tensor sum(make_tensor(out.sizes(), kFloat, Device(kCPU)));
   copy_cpu(sum, out);
-  r.run(sum, contiguous_cpu(source, kFloat), how);
+  run(sum);
   copy_cpu(out, sum);
+}
+
+Tensor like_wide(const Tensor& source, const Tensor& to, const Tensor& out) {
+  return to.is_same(out) ? source : contiguous_cpu(source, kFloat);
+}
+
+void join(const Route& r, const Tensor& out, const Tensor& source, Join how) {
+  run_wide(out, how, [&](const Tensor& to) {
+    r.run(to, like_wide(source, to, out), how);
+  });
 }
 
 // What joined to a value leaves it as it is.
@@ -160,13 +171,8 @@ Reduction parse_reduction(const char* op, std::string_view name, bool sum) {
   return {Join::Min, false};
 }
 
-void reduce(const Route& r, const Reduction& how, const Tensor& source,
-            bool include_self, const Tensor& out) {
-  if (!include_self) {
-    r.run(out, identity(out.dtype(), how.join), Join::Assign);
-  }
-  join(r, out, source, how.join);
-  if (!how.mean) return;
+// `out`, a sum, divided by the number of its terms.
+void take_means(const Route& r, bool include_self, const Tensor& out) {
   SY_CHECK(out.dtype() != kBool, Type,
            "[{}] self: expected numbers for a mean, got {}", r.op,
            describe(out));
@@ -175,6 +181,17 @@ void reduce(const Route& r, const Reduction& how, const Tensor& source,
   std::fill(n, n + counts.numel(), include_self ? 1 : 0);
   r.run(counts, Scalar(1), Join::Add);
   divide(r.op, out, counts);
+}
+
+void reduce(const Route& r, const Reduction& how, const Tensor& source,
+            bool include_self, const Tensor& out) {
+  if (!include_self) {
+    r.run(out, identity(out.dtype(), how.join), Join::Assign);
+  }
+  run_wide(out, how.join, [&](const Tensor& to) {
+    r.run(to, like_wide(source, to, out), how.join);
+    if (how.mean) take_means(r, include_self, to);
+  });
 }
 
 Join parse_join(const char* op, std::string_view name) {
@@ -214,7 +231,10 @@ void scatter_join(const char* op, const Tensor& self, int64_t dim,
   if (index.numel() == 0) return start_result(out, self);
   const Route r = elements(op, self, dim, index);
   start_result(out, self);
-  r.run(out, v.raw_data(), zeros(r.sizes.size()), how);
+  run_wide(out, how, [&](const Tensor& to) {
+    const Tensor one = contiguous_cpu(v, to.dtype());
+    r.run(to, one.raw_data(), zeros(r.sizes.size()), how);
+  });
 }
 
 }  // namespace

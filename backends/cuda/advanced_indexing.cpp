@@ -235,9 +235,7 @@ Tensor& index_put_(Tensor& self, OptionalTensors indices,
   if (!accumulate) {
     assign(r, self, from);
   } else {
-    JoinHow how;
-    how.rounds = 1;
-    join(r, self, from, kJoinAdd, how);
+    join(r, self, from, kJoinAdd, {});
   }
   return self;
 }
@@ -288,9 +286,7 @@ Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source,
   if (!accumulate) {
     assign(r, out, {from, Dims(from.strides())});
   } else {
-    JoinHow how;
-    how.rounds = 1;
-    join(r, out, {from, Dims(from.strides())}, kJoinAdd, how);
+    join(r, out, {from, Dims(from.strides())}, kJoinAdd, {});
   }
   if (!out.is_same(self)) copy_strided(self, out);
   return self;

@@ -49,7 +49,6 @@ struct Same<A, A> {
 };
 constexpr bool kBool = Same<E, bool_byte>::value;
 constexpr bool kWhole = Same<Register, uint64_t>::value;
-constexpr bool kReduced = Same<E, half16>::value || Same<E, bfloat16>::value;
 
 template <class T>
 __device__ __forceinline__ Register load(T x) {
@@ -105,10 +104,10 @@ __device__ __forceinline__ Register joined(Register a, Register v,
                                            const JoinHow& how, Register alpha) {
   if (how.scales != 0) {
     v = kBool ? static_cast<Register>(v != 0 && alpha != 0) : v * alpha;
-    if (kReduced || kWhole) v = rounded(v);
+    if (kWhole) v = rounded(v);
   }
   a = join<SY_JOIN>(a, v);
-  return kWhole || (kReduced && how.rounds != 0) ? rounded(a) : a;
+  return kWhole ? rounded(a) : a;
 }
 
 // Of n numbers. Whole numbers are rounded down.
@@ -118,7 +117,7 @@ __device__ __forceinline__ R mean(R sum, int64_t n) {
     const auto a = static_cast<int64_t>(sum);
     return static_cast<R>(a / n - (a % n < 0 ? 1 : 0));
   } else {
-    return rounded(sum) / static_cast<R>(n);
+    return sum / static_cast<R>(n);
   }
 }
 
@@ -206,7 +205,7 @@ SY_KERNEL(join_sorted, SortedParams, 256) {
       const int64_t column = i - at.source * columns;
       for (int64_t k = at.source + kRun; k < end; k += kRun) {
         sum = join<SY_JOIN>(sum, partials[k / kRun * columns + column]);
-        if (kWhole || p.how.rounds != 0) sum = rounded(sum);
+        if (kWhole) sum = rounded(sum);
       }
     }
     if (p.how.mean != 0) {

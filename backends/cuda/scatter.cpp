@@ -171,9 +171,7 @@ Tensor& scatter__value_reduce(Tensor& self, int64_t dim, const Tensor& index,
   static_cast<void>(element_bits(value, self.dtype()));
   const Route r = elements("scatter", self, dim, index, nullptr);
   if (index.numel() == 0) return self;
-  JoinHow how;
-  how.rounds = 1;
-  join(r, self, value_of(value, self, r.sizes.size()), way, how);
+  join(r, self, value_of(value, self, r.sizes.size()), way, {});
   return self;
 }
 
@@ -207,7 +205,6 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index,
   JoinHow how;
   how.alpha = element_bits(alpha, self.dtype());
   how.scales = alpha.equal(1) ? 0 : 1;
-  how.rounds = 1;
   join(slices("index_add", self, dim, index, false), self,
        source_of(source, self), kJoinAdd, how);
   return self;

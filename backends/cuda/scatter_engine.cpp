@@ -258,9 +258,9 @@ void join(const Route& route, const Tensor& out, const Source& source,
     };
   };
   // Those that go to one place are together only when they are sorted.
-  const bool together = how.fresh != 0 || how.mean != 0 ||
-                        (is_reduced_floating_type(out.dtype()) &&
-                         how.rounds == 0 && route.sizes[route.dim] > 1);
+  const bool together =
+      how.fresh != 0 || how.mean != 0 ||
+      (is_reduced_floating_type(out.dtype()) && route.sizes[route.dim] > 1);
   if (!together && is_short(route, 8, 256)) {
     run_owned(x, /*moves=*/false, how, named("join_owned"));
   } else {

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <vector>
 
+#include "aten/engine/copy.h"
 #include "aten/engine/iter.h"
 #include "backends/cpu/engine/scatter.h"
 #include "backends/cpu/indexing.h"
@@ -311,6 +313,96 @@ void run(const ScatterPlan& plan, const F& f) {
                });
 }
 
+using Indices64 = std::vector<int64_t>;
+
+// One stride for a dim, none for the others.
+Dims only(int64_t dim, int64_t ndim) {
+  Dims d;
+  for (int64_t i = 0; i < ndim; ++i) d.push_back(i == dim ? 1 : 0);
+  return d;
+}
+
+Dims row_major(const Dims& sizes) {
+  Dims strides = sizes;
+  contiguous_strides(sizes, strides.data());
+  return strides;
+}
+
+bool is_vector(const ScatterPlan& plan) {
+  for (int64_t d = 0; d < plan.sizes.size(); ++d) {
+    const bool still = plan.index_strides[d] == 0 || plan.sizes[d] == 1;
+    if (d != plan.dim && !still) return false;
+  }
+  return true;
+}
+
+// In row-major order, in float32.
+Tensor widen(ScalarType dtype, const GatherPlan& from) {
+  const Tensor same(make_tensor(from.sizes, dtype, Device(kCPU)));
+  GatherPlan plan = from;
+  plan.to = same.raw_data();
+  plan.to_strides = row_major(from.sizes);
+  gather(element_size(dtype), plan);
+  return contiguous_cpu(same, kFloat);
+}
+
+Scalar rounded(const Scalar& alpha, ScalarType dtype) {
+  return dtype == kHalf ? Scalar(static_cast<float>(alpha.to<Half>()))
+                        : Scalar(static_cast<float>(alpha.to<BFloat16>()));
+}
+
+// Sums and products of half precision, made in float32 for the places that
+// several elements go to. False where that is not needed: for other dtypes and
+// joins, where the indices are no vector along the dim, and where each place
+// gets one element.
+bool scatter_wide(const char* op, ScalarType dtype, const ScatterPlan& plan,
+                  Join join, const Scalar& alpha) {
+  const bool sums = join == Join::Add || join == Join::Multiply;
+  if (!sums || !is_reduced_floating_type(dtype) || !is_vector(plan)) {
+    return false;
+  }
+  const int64_t dim = plan.dim, ndim = plan.sizes.size();
+  const int64_t n = plan.sizes[dim], stride = plan.index_strides[dim];
+  if (std::any_of(plan.sizes.begin(), plan.sizes.end(),
+                  [](int64_t s) { return s == 0; })) {
+    return false;
+  }
+  Indices64 at(static_cast<size_t>(n));
+  for (int64_t k = 0; k < n; ++k) {
+    at[static_cast<size_t>(k)] = plan.index[k * stride];
+  }
+  Indices64 places = at;
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  if (places.size() == at.size() && alpha.equal(1)) return false;
+  for (int64_t& k : at) {
+    k = std::lower_bound(places.begin(), places.end(), k) - places.begin();
+  }
+  // What the places hold, what is added to it, and back.
+  Dims reached = plan.sizes, to = plan.to_strides;
+  reached[dim] = static_cast<int64_t>(places.size());
+  to[dim] = 0;
+  const Dims one = only(dim, ndim), none = only(-1, ndim);
+  const int64_t first = 0;
+  const Tensor sum = widen(
+      dtype, {reached, plan.to, to, places.data(), one, plan.step, {}, {}});
+  const Tensor source = widen(
+      dtype,
+      {plan.sizes, plan.from, plan.from_strides, &first, none, 0, {}, {}});
+  const Dims strides = row_major(reached);
+  scatter(op, kFloat,
+          {plan.sizes, dim, at.data(), one,
+           strides[dim] * static_cast<int64_t>(sizeof(float)),
+           source.raw_data(), row_major(plan.sizes), sum.raw_data(), strides},
+          join, rounded(alpha, dtype));
+  const Tensor back = contiguous_cpu(sum, dtype);
+  scatter(op, dtype,
+          {reached, dim, places.data(), one, plan.step, back.raw_data(),
+           strides, plan.to, plan.to_strides},
+          Join::Assign);
+  return true;
+}
+
 }  // namespace
 
 void scatter(const char* op, ScalarType dtype, const ScatterPlan& plan,
@@ -320,6 +412,7 @@ void scatter(const char* op, ScalarType dtype, const ScatterPlan& plan,
                        [&]<class T>() { run<T>(plan, Assign<T>()); });
     return;
   }
+  if (scatter_wide(op, dtype, plan, join, alpha)) return;
   visit_all_dtypes(op, dtype, [&]<class T>() {
     switch (join) {
       case Join::Add: return run<T>(plan, Add<T>{alpha.to<T>()});

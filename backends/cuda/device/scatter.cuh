@@ -12,9 +12,8 @@ enum JoinWay : int { kJoinAdd, kJoinMultiply, kJoinMin, kJoinMax };
 struct JoinHow {
   unsigned long long alpha = 0;
   unsigned long long identity = 0;  // joined to a value, it changes nothing
-  int scales = 0;  // sources count alpha times
-  int rounds = 0;  // to an element after each source, else at the end
-  int fresh = 0;   // begins with the identity instead of what is there
+  int scales = 0;                   // sources count alpha times
+  int fresh = 0;  // begins with the identity instead of what is there
   int mean = 0;
 };
 
