@@ -9,11 +9,13 @@
 #include "aten/ops/distance_kernels.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
+#include "aten/ops/linalg.h"
 #include "aten/ops/math.h"
 #include "aten/ops/norm.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/unique.h"
 #include "aten/tensor_new.h"
+#include "c10/thread_state.h"
 
 namespace sy::composite {
 
@@ -36,16 +38,16 @@ Slopes slopes(const Tensor& G, const Tensor& g, const Tensor& d,
     const Tensor s = sign(d) * abs(d).eq(far);
     return {(G * s).sum({-1}), zeros_like(d), none};
   }
-  const Tensor zero = logical_or(far.eq(Scalar(0)), d.eq(Scalar(0)));
-  const Tensor size = where(zero, Scalar(1), abs(d));
-  const Tensor safe = where(far.eq(Scalar(0)), Scalar(1), far);
-  const Tensor scale = pow(safe, Scalar(1 - p));
-  const Tensor s =
-      where(zero, Scalar(0), sign(d) * pow(size, Scalar(p - 1)) * scale);
+  const Tensor together = far.eq(Scalar(0));
+  const Tensor zero = logical_or(together, d.eq(Scalar(0)));
+  const Tensor safe = where(together, Scalar(1), far);
+  // At most 1, so that no power is out of range.
+  const Tensor part = where(zero, Scalar(1), abs(d) / safe);
+  const Tensor s = where(zero, Scalar(0), sign(d) * pow(part, Scalar(p - 1)));
   const Tensor by_grad = (G * s).sum({-1});
   const Tensor curve =
-      p == 2 ? where(far.eq(Scalar(0)), Scalar(0), scale)
-             : where(zero, Scalar(0), pow(size, Scalar(p - 2)) * scale);
+      p == 2 ? where(together, Scalar(0), 1 / safe)
+             : where(zero, Scalar(0), pow(part, Scalar(p - 2)) / safe);
   return {by_grad, G * g.unsqueeze(-1) * curve * Scalar(p - 1),
           g * by_grad * Scalar(1 - p) / safe.squeeze(-1)};
 }
@@ -130,6 +132,29 @@ struct Pairs {
 };
 
 }  // namespace
+
+// |a - b|^2 by |a|^2 + |b|^2 - 2 a b. Where squares might be out of range,
+// vectors are divided by a power of two, which changes nothing else.
+Tensor euclidean_dist(const Tensor& x1, const Tensor& x2) {
+  const auto by_products = [](const Tensor& x, const Tensor& y) {
+    const Tensor a = sy::sum(sy::square(x), {-1}, true);
+    const Tensor b = sy::sum(sy::square(y), {-1}, true);
+    return (a + b.mT() - sy::matmul(x, y.mT()) * 2).clamp_min(0).sqrt();
+  };
+  if (x1.numel() == 0 || x2.numel() == 0) return by_products(x1, x2);
+  Tensor scale;
+  {
+    const NoGradGuard guard;
+    const Tensor m = sy::maximum(sy::abs(x1).max(), sy::abs(x2).max());
+    const double far = x1.scalar_type() == kDouble ? 1e140 : 1e15;
+    const Tensor usual =
+        sy::logical_or(sy::logical_and(m<far, m> 1 / far),
+                       sy::logical_or(m.eq(0), sy::isfinite(m).logical_not()));
+    scale = sy::where(usual, Scalar(1), sy::exp2(sy::floor(sy::log2(m))))
+                .to(x1.scalar_type());
+  }
+  return by_products(x1 / scale, x2 / scale) * scale;
+}
 
 Tensor cdist_by_norm(const Tensor& x1, const Tensor& x2, double p,
                      std::optional<int64_t> compute_mode) {

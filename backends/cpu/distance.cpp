@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
@@ -22,9 +23,11 @@ T sign(T v) {
 }
 
 // p-norms of differences: `map` of each, joined, `finish`ed; and the slope of
-// the result by a difference, given the distance.
+// the result by a difference, given the distance. Where `kScales`, what is
+// joined may be out of range though the result is not.
 template <class T>
 struct Count {
+  static constexpr bool kScales = false;
   T map(T d) const { return d != 0; }
   static T join(T a, T b) { return a + b; }
   T finish(T a) const { return a; }
@@ -32,6 +35,7 @@ struct Count {
 };
 template <class T>
 struct Sum {
+  static constexpr bool kScales = false;
   T map(T d) const { return std::abs(d); }
   static T join(T a, T b) { return a + b; }
   T finish(T a) const { return a; }
@@ -39,6 +43,7 @@ struct Sum {
 };
 template <class T>
 struct Length {
+  static constexpr bool kScales = true;
   T map(T d) const { return d * d; }
   static T join(T a, T b) { return a + b; }
   T finish(T a) const { return std::sqrt(a); }
@@ -46,6 +51,7 @@ struct Length {
 };
 template <class T>
 struct Greatest {
+  static constexpr bool kScales = false;
   T map(T d) const { return std::abs(d); }
   static T join(T a, T b) { return b > a || b != b ? b : a; }
   T finish(T a) const { return a; }
@@ -55,6 +61,7 @@ struct Greatest {
 };
 template <class T>
 struct Power {
+  static constexpr bool kScales = true;
   T p;
   T map(T d) const { return std::pow(std::abs(d), p); }
   static T join(T a, T b) { return a + b; }
@@ -81,6 +88,29 @@ void visit_float(ScalarType t, const F& f) {
   f.template operator()<double>();
 }
 
+// Whether a sum of n terms lost nothing to underflow or overflow.
+template <class T>
+bool is_in_range(T sum, int64_t n) {
+  using Limits = std::numeric_limits<T>;
+  constexpr T kLeast = Limits::min() / Limits::epsilon();
+  return sum >= kLeast * static_cast<T>(n) && sum <= Limits::max();
+}
+
+// Differences divided by the greatest first.
+template <class T, class N>
+T scaled_distance(const N& norm, const T* a, const T* b, int64_t n) {
+  T most = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    most = Greatest<T>::join(most, std::abs(a[i] - b[i]));
+  }
+  if (most == 0 || !std::isfinite(most)) return most;
+  T sum = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    sum = N::join(sum, norm.map((a[i] - b[i]) / most));
+  }
+  return norm.finish(sum) * most;
+}
+
 template <class T, class N>
 T distance(const N& norm, const T* a, const T* b, int64_t n) {
   constexpr int64_t kLanes = 64 / sizeof(T);
@@ -97,6 +127,11 @@ T distance(const N& norm, const T* a, const T* b, int64_t n) {
   for (int64_t half = kLanes / 2; half > 0; half /= 2) {
     for (int64_t l = 0; l < half; ++l) {
       lanes[l] = N::join(lanes[l], lanes[l + half]);
+    }
+  }
+  if constexpr (N::kScales) {
+    if (SY_UNLIKELY(!is_in_range(lanes[0], n))) {
+      return scaled_distance(norm, a, b, n);
     }
   }
   return norm.finish(lanes[0]);
