@@ -13,6 +13,7 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
+#include "c10/thread_state.h"
 
 namespace sy::composite {
 
@@ -33,6 +34,21 @@ Tensor along_channels(const Tensor& t, const Tensor& like) {
   sizes[1] = t.numel();
   return t.reshape(sizes);
 }
+
+// Dim 1 of a batch; the other dims are a channel's own.
+struct ChannelShape {
+  Dims statistics, inner;
+  double count = 1;  // of elements of one channel
+
+  explicit ChannelShape(const Tensor& input) {
+    for (int64_t d = 0; d < input.dim(); ++d) {
+      statistics.push_back(d == 1 ? input.size(d) : 1);
+      if (d == 1) continue;
+      inner.push_back(d);
+      count *= static_cast<double>(input.size(d));
+    }
+  }
+};
 
 Tensor sum_channels(const Tensor& t) {
   Dims dims;
@@ -65,7 +81,13 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_double_backward(
       sy::ones({1}, TensorOptions(input.scalar_type()).device(input.device()));
   const Tensor w = has_weight ? along_channels(*weight, input) : one;
   Tensor mean, s;
-  if (training) {
+  if (training && GradMode::is_enabled() && input.requires_grad()) {
+    // What was saved is a constant, and these change with the input.
+    const Tensor x = widened(input);
+    const ChannelShape shape(input);
+    mean = sy::mean(x, shape.inner, true);
+    s = sy::rsqrt(sy::mean(sy::square(x - mean), shape.inner, true) + eps);
+  } else if (training) {
     mean = along_channels(*save_mean, input);
     s = along_channels(*save_invstd, input);
   } else {
@@ -216,21 +238,6 @@ namespace {
 // that have no kernels of their own for it.
 
 Tensor or_undefined(const Optional& t) { return given(t) ? *t : Tensor(); }
-
-// Dim 1 of a batch; the other dims are a channel's own.
-struct ChannelShape {
-  Dims statistics, inner;
-  double count = 1;  // of elements of one channel
-
-  explicit ChannelShape(const Tensor& input) {
-    for (int64_t d = 0; d < input.dim(); ++d) {
-      statistics.push_back(d == 1 ? input.size(d) : 1);
-      if (d == 1) continue;
-      inner.push_back(d);
-      count *= static_cast<double>(input.size(d));
-    }
-  }
-};
 
 // (1 - momentum) * running + momentum * now
 Tensor followed(const Tensor& running, const Tensor& now, double momentum) {

@@ -4,6 +4,7 @@
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/cholesky.h"
 #include "aten/ops/comparison.h"
+#include "aten/ops/determinant.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/linalg.h"
 #include "aten/ops/linalg_backward_kernels.h"
@@ -128,9 +129,49 @@ std::tuple<Tensor, Tensor> solve_backward(const Tensor& grad, const Tensor& X,
   return {gA, sides.back(gB)};
 }
 
+namespace {
+
+// The determinants of what is left of A without the row and the column of each
+// element, with their signs: the slopes of det A. They are polynomials, so that
+// they and all their derivatives are right for any A. Takes n^4 numbers.
+Tensor cofactors(const Tensor& A) {
+  const int64_t n = A.size(-1);
+  if (n < 2) return ones_like(A);
+  const TensorOptions whole = A.options().dtype(kLong);
+  // Row i: the numbers from 0 on without i.
+  const Tensor up = arange(n - 1, whole).unsqueeze(0);
+  const Tensor others = up + up.ge(arange(n, whole).unsqueeze(1)).to(kLong);
+  const Tensor all = others.reshape({-1});
+  Dims sizes(A.sizes());
+  sizes.resize(sizes.size() - 2);
+  for (const int64_t s : {n, n - 1, n, n - 1}) sizes.push_back(s);
+  const Tensor minors = A.index_select(-2, all)
+                            .index_select(-1, all)
+                            .reshape(IntArrayRef(sizes))
+                            .transpose(-3, -2);
+  const Tensor odd =
+      arange(n, whole).unsqueeze(0) + arange(n, whole).unsqueeze(1);
+  const Tensor signs = (1 - fmod(odd, 2) * 2).to(A.scalar_type());
+  return sy::linalg_det(minors) * signs;
+}
+
+// Whether a matrix among those with these factors has no inverse to speak of.
+bool any_singular(const Tensor& LU) {
+  if (LU.numel() == 0 || LU.device().type() == kMeta) return false;
+  const double eps = LU.dtype() == kFloat ? 1.1920929e-07 : 2.220446e-16;
+  const Tensor d = abs(LU.detach().diagonal(0, -2, -1));
+  const auto n = static_cast<double>(LU.size(-1));
+  return d.amin({-1}).le(d.amax({-1}) * Scalar(n * eps)).any().item().to_bool();
+}
+
+}  // namespace
+
 Tensor det_backward(const Tensor& grad, const Tensor& det, const Tensor& A,
                     const Tensor& LU, const Tensor& pivots) {
-  if (recorded(A)) return times_inverse(grad * det, A, LU, pivots);
+  if (recorded(A)) {
+    if (!any_singular(LU)) return times_inverse(grad * det, A, LU, pivots);
+    return cofactors(A) * grad.unsqueeze(-1).unsqueeze(-1);
+  }
   // det is smooth: near a singular matrix the factors are good enough.
   const double eps = A.dtype() == kFloat ? 1.1920929e-07 : 2.220446e-16;
   const Tensor diagonal = LU.diagonal(0, -2, -1);

@@ -22,31 +22,6 @@ void write(const char* op, const Tensor& part, const Tensor& src) {
   part.copy_(src);
 }
 
-// As many as there are contributions to each place, at least one.
-Tensor counts(const Tensor& grad, int64_t dim, const Tensor& index,
-              const Tensor& src, bool include_self) {
-  const Tensor start =
-      include_self ? sy::ones_like(grad) : sy::zeros_like(grad);
-  return start.scatter_add(dim, index, sy::ones_like(src)).clamp_min(1);
-}
-
-// A product without one of its factors is the product over that factor, or,
-// where it is the only zero, the product with a one in its place.
-Tensor product_source_grad(const Tensor& grad, const Tensor& self, int64_t dim,
-                           const Tensor& index, const Tensor& src,
-                           bool include_self, const Tensor& result) {
-  const Tensor zero = src == 0;
-  const Tensor zeros = sy::zeros_like(self)
-                           .scatter_add(dim, index, zero.to(self.scalar_type()))
-                           .gather(dim, index);
-  const Tensor alone = sy::logical_and(zero, zeros == 1);
-  const Tensor others = sy::scatter_reduce(
-      self, dim, index, src.masked_fill(alone, 1), "prod", include_self);
-  return sy::where(
-      alone, (grad * others).gather(dim, index),
-      (grad * result).gather(dim, index) / src.masked_fill(zero, 1));
-}
-
 // How scatter_reduce names what scatter names otherwise.
 std::string_view reduction_name(std::string_view reduce) {
   if (reduce == "add") return "sum";
@@ -55,59 +30,6 @@ std::string_view reduction_name(std::string_view reduce) {
 }
 
 }  // namespace
-
-// The formulas are PyTorch's (scatter_reduce_backward).
-std::tuple<Tensor, Tensor> scatter_reduce_backward(
-    const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
-    const Tensor& src, std::string_view reduce, bool include_self,
-    const Tensor& result) {
-  Tensor self_grad, src_grad;
-  if (reduce == "sum") {
-    self_grad = grad;
-    src_grad = grad.gather(dim, index);
-  } else if (reduce == "mean") {
-    self_grad = grad / counts(grad, dim, index, src, include_self);
-    src_grad = self_grad.gather(dim, index);
-  } else if (reduce == "prod") {
-    const Tensor factor = self.masked_fill(self == 0, 1);
-    const Tensor product =
-        sy::scatter_reduce(factor, dim, index, src, reduce, include_self);
-    self_grad = grad * product / factor;
-    src_grad =
-        product_source_grad(grad, self, dim, index, src, include_self, result);
-  } else {
-    SY_CHECK(reduce == "amax" || reduce == "amin", Value,
-             "[scatter_reduce] reduce: expected sum, mean, prod, amax or amin, "
-             "got '{}'",
-             reduce);
-    // Equals share the gradient.
-    const Tensor self_hits = (self == result).to(grad.scalar_type());
-    const Tensor src_hits =
-        (src == result.gather(dim, index)).to(grad.scalar_type());
-    const Tensor start = include_self ? self_hits : sy::zeros_like(self_hits);
-    const Tensor share =
-        grad / start.scatter_add(dim, index, src_hits).clamp_min(1);
-    // Where nothing arrives self stays.
-    self_grad = include_self ? self_hits * share : grad;
-    src_grad = src_hits * share.gather(dim, index);
-  }
-  if (!include_self) self_grad = sy::scatter(self_grad, dim, index, 0);
-  return {self_grad, src_grad};
-}
-
-std::tuple<Tensor, Tensor> index_reduce_backward(
-    const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
-    const Tensor& source, std::string_view reduce, bool include_self,
-    const Tensor& result) {
-  Dims sizes(source.sizes());
-  for (int64_t& s : sizes) s = 1;
-  if (!sizes.empty()) {
-    sizes[wrap_dim("index_reduce", dim, self.dim())] = index.numel();
-  }
-  const Tensor all = index.to(kLong).reshape(sizes).expand(source.sizes());
-  return scatter_reduce_backward(grad, self, dim, all, source, reduce,
-                                 include_self, result);
-}
 
 Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim,
                       int64_t index) {

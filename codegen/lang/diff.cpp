@@ -20,6 +20,18 @@ struct Rule {
   std::array<const char*, 3> by;
 };
 
+// The derivatives of i1 and bessel_j1 near 0 by their series: i0(x) - i1(x) / x
+// says nothing at 0, and its own derivatives lose digits near it.
+#define SY_SLOPE(sign)                                                    \
+  "(0.5 " sign " x0 * x0 * (3 / 16 " sign " x0 * x0 * (5 / 384 " sign     \
+  " x0 * x0 * (7 / 18432 " sign " x0 * x0 * (9 / 1474560 " sign           \
+  " x0 * x0 * (11 / 176947200 " sign " x0 * x0 * (13 / 29727129600 " sign \
+  " x0 * x0 * (15 / 6658877030400 " sign                                  \
+  " x0 * x0 * (17 / 1917756584755200 " sign                               \
+  " x0 * x0 * 19 / 690392370511872000)))))))))"
+#define SY_I1_SLOPE SY_SLOPE("+")
+#define SY_J1_SLOPE SY_SLOPE("-")
+
 constexpr Rule kRules[] = {
     {"copy", {"g"}},
     {"neg", {"-g"}},
@@ -56,11 +68,16 @@ constexpr Rule kRules[] = {
     {"digamma", {"g * polygamma(1, x0)"}},
     {"i0", {"g * i1(x0)"}},
     {"i0e", {"g * (i1e(x0) - sign(x0) * y)"}},
-    {"i1", {"if x0 == 0 then g / 2 else g * (i0(x0) - y / x0)"}},
+    {"i1",
+     {"if abs(x0) < 1 then g * " SY_I1_SLOPE " else g * (i0(x0) - y / x0)"}},
     {"i1e",
-     {"if x0 == 0 then g / 2 else g * (i0e(x0) - y * (sign(x0) + 1 / x0))"}},
+     {"if abs(x0) < 1 then g * (exp(-abs(x0)) * " SY_I1_SLOPE
+      " - sign(x0) * y) "
+      "else g * (i0e(x0) - y * (sign(x0) + 1 / x0))"}},
     {"bessel_j0", {"-g * bessel_j1(x0)"}},
-    {"bessel_j1", {"if x0 == 0 then g / 2 else g * (bessel_j0(x0) - y / x0)"}},
+    {"bessel_j1",
+     {"if abs(x0) < 1 then g * " SY_J1_SLOPE
+      " else g * (bessel_j0(x0) - y / x0)"}},
     {"bessel_y0", {"-g * bessel_y1(x0)"}},
     {"bessel_y1", {"g * (bessel_y0(x0) - y / x0)"}},
     {"bessel_k0", {"-g * bessel_k1(x0)"}},
@@ -90,8 +107,13 @@ constexpr Rule kRules[] = {
      {"if x1 == 0 then 0 else g * x1 * x0 ** (x1 - 1)",
       "if x0 == 0 and x1 >= 0 then 0 else g * y * log(x0)"}},
     {"atan2",
-     {"g * x1 / (x0 * x0 + x1 * x1)", "-g * x0 / (x0 * x0 + x1 * x1)"}},
-    {"hypot", {"g * x0 / y", "g * x1 / y"}},
+     {"if x0 == 0 and x1 == 0 then 0 else "
+      "g * (x1 / hypot(x0, x1)) / hypot(x0, x1)",
+      "if x0 == 0 and x1 == 0 then 0 else "
+      "-g * (x0 / hypot(x0, x1)) / hypot(x0, x1)"}},
+    {"hypot",
+     {"if x0 == 0 and x1 == 0 then 0 else g * (x0 / y)",
+      "if x0 == 0 and x1 == 0 then 0 else g * (x1 / y)"}},
     {"copysign", {"if x0 == 0 then 0 else g * y / x0", "0"}},
     {"maximum",
      {"if x0 == x1 then g / 2 else if x0 < x1 then 0 else g",
@@ -114,6 +136,9 @@ constexpr Rule kRules[] = {
       "if x0 > x2 or x2 < x1 then g else 0"}},
     {"lerp", {"g * (1 - x2)", "g * x2", "g * (x1 - x0)"}},
 };
+#undef SY_SLOPE
+#undef SY_I1_SLOPE
+#undef SY_J1_SLOPE
 
 const Rule* find_rule(std::string_view function) {
   for (const Rule& r : kRules) {
