@@ -15,6 +15,8 @@ namespace {
 // Newest first. Constant-initialised: static initialisers of other files push
 // to it before any of ours has run.
 constinit std::atomic<LibraryRecord*> pending{nullptr};
+// Some were taken from the list, and their operators are not there yet.
+constinit std::atomic<bool> are_being_committed{false};
 
 std::string library_name_of(const void* dso) {
   Dl_info info{};
@@ -47,10 +49,14 @@ std::vector<LibraryRecord*> Registry::take_pending() {
 }
 
 void Registry::commit_pending() {
-  if (SY_LIKELY(pending.load(std::memory_order_acquire) == nullptr)) return;
+  if (SY_LIKELY(pending.load(std::memory_order_acquire) == nullptr &&
+                !are_being_committed.load(std::memory_order_acquire))) {
+    return;
+  }
   const std::lock_guard lock(load_mutex_);
   if (committing_) return;  // a body or an initialiser looks an operator up
   committing_ = true;
+  are_being_committed = true;
   const std::vector<LibraryRecord*> records = take_pending();
   std::vector<const void*> order;
   for (const LibraryRecord* r : records) {
@@ -70,6 +76,7 @@ void Registry::commit_pending() {
     }
   }
   committing_ = false;
+  are_being_committed = false;
   if (!problems.empty()) throw RegistrationError(std::move(problems));
   detail::trace_by_environment();
 }
