@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "c10/demangle.h"
@@ -56,7 +58,7 @@ std::string_view function_of(std::string_view name) {
 
 // Whether a return address lies in Switchyard, or in a function of it that the
 // program has a copy of.
-bool is_ours(void* address) {
+bool find_ours(void* address) {
   Dl_info info;
   if (dladdr(address, &info) == 0) return false;
   const std::string_view file = info.dli_fname;
@@ -66,6 +68,18 @@ bool is_ours(void* address) {
   if (info.dli_sname == nullptr) return false;
   const std::string name = demangled(info.dli_sname);
   return function_of(name).starts_with("sy::");
+}
+
+// The same: to look a symbol up takes 10 us.
+bool is_ours(void* address) {
+  constexpr size_t kMost = 1 << 16;
+  static std::mutex mutex;
+  static auto* const known = new std::unordered_map<void*, bool>;  // leaked
+  const std::lock_guard lock(mutex);
+  const auto at = known->find(address);
+  if (at != known->end()) return at->second;
+  if (known->size() >= kMost) known->clear();
+  return (*known)[address] = find_ours(address);
 }
 
 // The first return address outside of Switchyard.
