@@ -46,7 +46,6 @@ class Finish {
 
     capture::Graphs out;
     out.escaped = escaped_text_;
-    out.seen = std::move(seen_);
     CapturedGraph::Parts parts;
     parts.values = values_;
     if (!gradients.empty()) {
@@ -84,6 +83,7 @@ class Finish {
     out.forward = std::make_unique<CapturedGraph>(std::move(parts));
     lock.unlock();
     run(*out.forward, wanted);
+    out.seen = std::move(seen_);
     return out;
   }
 
@@ -203,14 +203,22 @@ class Finish {
     return r;
   }
 
+  // A graph keeps no arguments alive.
+  static Tensor without_memory(const TensorBase& t) {
+    return Tensor(TensorBase(TensorImpl::make(
+        StorageImpl::without_data(t.storage()->nbytes(), t.device()), t.dtype(),
+        t.device(), DispatchKeySet::dense(t.device().type()), t.sizes(),
+        t.strides(), t.storage_offset())));
+  }
+
   int input_of(Capture::Entry& e) {
     const auto [at, fresh] =
         places_.emplace(&e, static_cast<int>(entries_.size()));
     if (!fresh) return at->second;
     inputs_by_data_.emplace(e.data.get(), entries_.size());
     entries_.push_back(&e);
-    inputs_.push_back({Tensor(TensorBase(e.tensor.impl()->alias())), e.source,
-                       -1, e.whole, e.written});
+    inputs_.push_back(
+        {without_memory(e.tensor), e.source, -1, e.whole, e.written});
     seen_.emplace_back(e.tensor);
     return static_cast<int>(entries_.size()) - 1;
   }
@@ -385,8 +393,8 @@ class Finish {
 
   void run(capture::Graph& graph, size_t wanted) {
     std::vector<capture::Memory> memory;
-    for (const capture::Input& in : graph.inputs()) {
-      memory.push_back(capture::memory_of(in.tensor, in.whole));
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      memory.push_back(capture::memory_of(seen_[i], graph.inputs()[i].whole));
     }
     std::vector<Storage> all(static_cast<size_t>(graph.num_values()));
     try {
