@@ -205,11 +205,11 @@ def bake(tally):
     tally.add(name, ok)
 
 
-def start_programs(backend):
+def start_programs(backend, test):
     """Random programs through sy::compile, by one backend."""
     built = os.path.join(ROOT, "bazel-bin")
     return subprocess.Popen(
-        [os.path.join(built, "test", "frontend", "compile", "programs_test")],
+        [os.path.join(built, "test", "frontend", "compile", test)],
         env={**os.environ, "SWITCHYARD_COMPILE_BACKEND": backend,
              "SWITCHYARD_JIT_LIBRARY":
                  os.path.join(built, "libswitchyard_jit.so"),
@@ -221,20 +221,22 @@ def start_programs(backend):
 
 
 def run_programs(tally):
-    """An hour in all, two at a time: XLA beside one of ours."""
-    subprocess.run(["bazel", "build", "//:installed",
-                    "//test/frontend/compile:programs_test"], cwd=ROOT,
+    """An hour of calls and an hour of programs whose state changes, two at a
+    time: XLA beside one of ours."""
+    tests = ["programs_test", "state_programs_test"]
+    subprocess.run(["bazel", "build", "//:installed"] +
+                   [f"//test/frontend/compile:{t}" for t in tests], cwd=ROOT,
                    check=True)
     pairs = [["pjrt", "jit"], ["pjrt", "interpret"]]
     if not os.path.exists(plugin()):
         pairs = [["jit", "interpret"]] * 2
-    for pair in pairs:
-        for backend, run in [(b, start_programs(b)) for b in pair]:
+    for test, pair in [(t, p) for t in tests for p in pairs]:
+        for backend, run in [(b, start_programs(b, test)) for b in pair]:
             text, _ = run.communicate()
-            said = [l for l in text.splitlines() if "replays" in l]
+            said = [l for l in text.splitlines() if " programs, " in l]
             ok = run.returncode == 0 and bool(said)
             print("\n".join(said if ok else text.splitlines()[-40:]))
-            name = f"random programs ({backend})"
+            name = f"{test}: random programs ({backend})"
             print(f"{'PASSED' if ok else 'FAILED'} {name}", flush=True)
             tally.add(name, ok)
 

@@ -86,9 +86,34 @@ class FunctionState {
 
   struct Entry {
     std::shared_ptr<const Variant> variant;
-    std::unique_ptr<Watch> watch;
     std::string why;
+    // The last used one is in front.
+    std::list<std::unique_ptr<Watch>> watches{};
     int64_t fits = 0, replays = 0;
+
+    bool holds(const Arguments& a) {
+      for (auto w = watches.begin(); w != watches.end(); ++w) {
+        if (!(*w)->holds(a)) continue;
+        if (w != watches.begin()) watches.splice(watches.begin(), watches, w);
+        watches.front()->rest();
+        return true;
+      }
+      return false;
+    }
+    // The graph is also that of the state that `now` has seen.
+    void accept(const Arguments& a, std::unique_ptr<Watch> now) {
+      constexpr size_t kMostStates = 4;
+      const auto same =
+          std::find_if(watches.begin(), watches.end(),
+                       [](const auto& w) { return w->has_same_state(); });
+      if (same != watches.end()) {
+        (*same)->accept(a);
+        return watches.splice(watches.begin(), watches, same);
+      }
+      now->follow(*watches.front());
+      watches.push_front(std::move(now));
+      if (watches.size() > kMostStates) watches.pop_back();
+    }
   };
 
   // What becomes of a call.
@@ -110,9 +135,9 @@ class FunctionState {
     Found found;
     for (auto e = entries_.begin(); e != entries_.end(); ++e) {
       if (!e->variant->matches(a)) continue;
-      if (!e->watch->holds(a)) {
+      if (!e->holds(a)) {
         if (found.variant == nullptr) {
-          found = {e->variant, true, {}, e->watch->difference()};
+          found = {e->variant, true, {}, e->watches.front()->difference()};
         } else {
           found.others.push_back(e->variant);
         }
@@ -123,7 +148,9 @@ class FunctionState {
       break;
     }
     if (found.variant == nullptr) {
-      for (Entry& e : entries_) e.watch->refresh();
+      for (Entry& e : entries_) {
+        for (const auto& w : e.watches) w->refresh();
+      }
     } else if (found.checked) {
       ++counters_.checked;
     } else {
@@ -165,9 +192,10 @@ class FunctionState {
     }
     std::unique_lock lock(mutex_);
     if (same != nullptr) {
-      for (Entry& e : entries_) {
-        if (e.variant == same) e.watch->accept(a);
-      }
+      const auto e =
+          std::find_if(entries_.begin(), entries_.end(),
+                       [&](const Entry& x) { return x.variant == same; });
+      if (e != entries_.end()) e->accept(a, std::move(watch));
       return;
     }
     if (!found.doubt.empty()) {
@@ -316,7 +344,8 @@ class FunctionState {
 
   void add(std::shared_ptr<const Variant> v, std::unique_ptr<Watch> watch,
            std::string why) {
-    entries_.push_front({std::move(v), std::move(watch), std::move(why)});
+    entries_.push_front({std::move(v), std::move(why)});
+    entries_.front().watches.push_back(std::move(watch));
     while (entries_.size() >
            static_cast<size_t>(std::max(options_.max_variants, 1))) {
       entries_.pop_back();

@@ -12,12 +12,13 @@ namespace sy::compiling {
 
 namespace {
 
-// Of a variable that the callable refers to. More of it is looked at only in
-// the stack, which can always be read.
+// Of a variable that the callable refers to. Only the stack can always be read.
 constexpr size_t kWindow = 64;
 // Where tensors that the graph reads are looked for behind that.
 constexpr size_t kReach = 512;
 constexpr size_t kMostElements = 8192;
+// As Window::kRestless, for what is no sign more seldom.
+constexpr int kRestlessRead = 4, kRestlessList = 8;
 
 // Words of the callable: pointers are among them.
 std::vector<uintptr_t> words_of(const Arguments& a) {
@@ -39,6 +40,25 @@ bool overlap(const void* a, size_t n, const void* b, size_t m) {
   return x < y + m && y < x + n;
 }
 
+struct Span {
+  const char *begin, *end;
+};
+
+// Those that touch become one.
+std::vector<Span> joined(std::vector<Span> all) {
+  std::sort(all.begin(), all.end(),
+            [](Span a, Span b) { return a.begin < b.begin; });
+  std::vector<Span> spans;
+  for (const Span s : all) {
+    if (spans.empty() || spans.back().end < s.begin) {
+      spans.push_back(s);
+    } else {
+      spans.back().end = std::max(spans.back().end, s.end);
+    }
+  }
+  return spans;
+}
+
 }  // namespace
 
 Watch::Watch(const Arguments& a,
@@ -55,13 +75,15 @@ Watch::Watch(const Arguments& a,
 }
 
 void Watch::add(intrusive_ptr<Dependence> d) {
-  const auto known = std::any_of(reads_.begin(), reads_.end(),
-                                 [&](auto& r) { return r->of() == d->of(); });
-  if (!known) reads_.push_back(std::move(d));
+  const auto known =
+      std::any_of(reads_.begin(), reads_.end(),
+                  [&](const Read& r) { return r.of->of() == d->of(); });
+  if (!known) reads_.push_back({std::move(d)});
 }
 
 void Watch::watch_references(const Arguments& a) {
   const void* const frame = __builtin_frame_address(0);
+  std::vector<Span> spans;
   for (const uintptr_t word : words_of(a)) {
     const auto* const at = reinterpret_cast<const char*>(word);
     if (!may_be_pointer(word) || !is_on_stack(at, sizeof(void*), frame)) {
@@ -69,8 +91,15 @@ void Watch::watch_references(const Arguments& a) {
     }
     size_t bytes = kWindow;
     while (!is_on_stack(at, bytes, frame)) bytes -= sizeof(void*);
-    if (overlap(at, bytes, a.closure, a.closure_bytes)) bytes = sizeof(void*);
-    stack_.emplace_back(at, bytes);
+    while (bytes > sizeof(void*) &&
+           overlap(at, bytes, a.closure, a.closure_bytes)) {
+      bytes -= sizeof(void*);
+    }
+    spans.push_back({at, at + bytes});
+  }
+  for (const Span s : joined(std::move(spans))) {
+    const auto bytes = static_cast<size_t>(s.end - s.begin);
+    stack_.emplace_back(s.begin, bytes & ~size_t{7});
   }
 }
 
@@ -93,7 +122,7 @@ void Watch::watch_places(const Arguments& a) {
     for (size_t i = 0; i < kReach; i += sizeof(void*)) {
       if (!is_on_stack(at + i, sizeof found, frame)) break;
       if (overlap(at + i, 1, a.closure, a.closure_bytes)) continue;
-      read_memory(at + i, &found, sizeof found);
+      WatchedBytes::take(at + i, &found, sizeof found);
       if (i >= kWindow && is_target(found)) {
         stack_.emplace_back(at + i, sizeof found);
       }
@@ -105,10 +134,8 @@ void Watch::watch_places(const Arguments& a) {
 // If the header of a std::vector of them lies there.
 void Watch::watch_list(const void* header, const void* frame) {
   const void* words[3];
-  if (!is_on_stack(header, sizeof words, frame) ||
-      !read_memory(header, words, sizeof words)) {
-    return;
-  }
+  if (!is_on_stack(header, sizeof words, frame)) return;
+  WatchedBytes::take(header, words, sizeof words);
   const auto begin = reinterpret_cast<uintptr_t>(words[0]),
              end = reinterpret_cast<uintptr_t>(words[1]),
              limit = reinterpret_cast<uintptr_t>(words[2]);
@@ -143,8 +170,8 @@ void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
     }
     targets_.push_back(impl.get());
     const Tensor t{TensorBase(impl)};
-    views_.push_back(
-        {weak, TensorGuard(t), t.storage().get(), t.storage_offset()});
+    views_.push_back({impl.get(), weak, TensorGuard(t), t.storage().get(),
+                      t.storage_offset()});
     views_.back().seen.push_back(t.use_count() - 2);  // impl and t
   }
   watch_places(a);
@@ -170,26 +197,24 @@ bool Watch::differs(std::string_view what) {
 bool Watch::references_hold() {
   const void* const frame = __builtin_frame_address(0);
   bool same = true;
-  for (WatchedBytes& b : stack_) {
+  for (const Window& w : stack_) {
     // Of another thread, or of a function that has returned: nobody uses it.
-    if (!is_on_stack(b.at(), b.size(), frame) || b.hold()) continue;
-    b.note_difference();
+    if (!is_on_stack(w.at(), w.size(), frame) || SY_LIKELY(w.holds())) continue;
     same = differs("a variable that the code refers to differs");
   }
-  for (WatchedBytes& b : heap_) {
-    if (b.hold()) continue;
-    b.note_difference();
+  for (const Window& w : heap_) {
+    if (w.holds()) continue;
     same = differs("the code has another tensor");
   }
   for (List& l : lists_) {
     const void* words[2];
     if (!is_on_stack(l.header, sizeof words, frame)) continue;
     WatchedBytes::take(l.header, words, sizeof words);
-    l.gone = words[0] != l.begin || words[1] != l.end;
-    if (l.gone) {
+    l.differs = words[0] != l.begin || words[1] != l.end;
+    if (l.differs) {
       same = differs("a list that the code refers to differs");
     } else if (!l.elements.hold()) {
-      l.elements.note_difference();
+      l.differs = true;
       same = differs("an element of a list differs");
     }
   }
@@ -207,17 +232,20 @@ bool Watch::owners_hold() {
     }
     same = differs("a tensor of the program has other owners");
   }
+  views_hold_ = true;
   for (View& v : views_) {
-    if (!v.holds()) same = differs("a view of the program differs");
+    if (v.holds()) continue;
+    views_hold_ = false;
+    same = differs("a view of the program differs");
   }
   return same;
 }
 
 bool Watch::reads_hold() {
   bool same = true;
-  for (const auto& d : reads_) {
-    if (SY_LIKELY(d->holds())) continue;
-    same = differs(d->difference());
+  for (Read& r : reads_) {
+    r.held = r.of->holds();
+    if (SY_UNLIKELY(!r.held)) same = differs(r.of->difference());
   }
   return same;
 }
@@ -241,7 +269,77 @@ bool Watch::holds(const Arguments& a) {
   difference_.clear();
   const bool reads = reads_hold(), owners = owners_hold(),
              references = references_hold(), arguments = arguments_hold(a);
+  same_state_ = reads && references;
   return reads && owners && references && arguments;
+}
+
+void Watch::follow(const Watch& before) {
+  restless_ = true;
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    Argument& a = arguments_[i];
+    const Argument& was = before.arguments_[i];
+    a.any = was.any || a.storage != was.storage || a.offset != was.offset;
+  }
+  const auto add = [](const std::vector<uint32_t>& from,
+                      std::vector<uint32_t>* to) {
+    for (const uint32_t n : from) {
+      if (std::find(to->begin(), to->end(), n) == to->end()) to->push_back(n);
+    }
+  };
+  std::erase_if(owners_, [&](Owners& o) {
+    const auto was =
+        std::find_if(before.owners_.begin(), before.owners_.end(),
+                     [&](const Owners& w) { return w.impl == o.impl; });
+    if (was != before.owners_.end()) add(was->seen, &o.seen);
+    return was == before.owners_.end();  // not looked at any more
+  });
+  // Views that come and go with calls.
+  view_changes_ = before.view_changes_ + int{!before.views_hold_};
+  new_views_count_ =
+      before.new_views_count_ && view_changes_ < Window::kRestless;
+  if (!new_views_count_) {
+    std::erase_if(views_, [&](const View& v) {
+      return std::none_of(before.views_.begin(), before.views_.end(),
+                          [&](const View& was) { return was.impl == v.impl; });
+    });
+  }
+  const auto follow_all = [](std::vector<Window>& all,
+                             const std::vector<Window>& were) {
+    for (Window& w : all) {
+      for (const Window& was : were) w.follow(was);
+    }
+  };
+  follow_all(stack_, before.stack_);
+  follow_all(heap_, before.heap_);
+  changing_lists_ = before.changing_lists_;
+  std::erase_if(lists_, [&](List& l) {
+    for (const List& was : before.lists_) {
+      if (was.header == l.header) l.changes = was.changes + int{was.differs};
+    }
+    if (l.changes >= kRestlessList) changing_lists_.push_back(l.header);
+    return std::find(changing_lists_.begin(), changing_lists_.end(),
+                     l.header) != changing_lists_.end();
+  });
+  for (Read& r : reads_) {
+    for (const Read& was : before.reads_) {
+      if (was.of->of() != r.of->of()) continue;
+      r.changes = was.changes + int{!was.held};
+      if (was.held || r.changes < kRestlessRead) continue;
+      was.of->accept();
+      r.of = was.of;
+    }
+  }
+}
+
+void Watch::rest() {
+  constexpr int kLong = 8;
+  if (!restless_ || ++calm_ < kLong) return;
+  restless_ = false;
+  for (Window& w : stack_) w.rest();
+  for (Window& w : heap_) w.rest();
+  for (List& l : lists_) l.changes = 0;
+  view_changes_ = 0;
+  for (Read& r : reads_) r.changes = 0;
 }
 
 void Watch::accept(const Arguments& a) {
@@ -251,11 +349,6 @@ void Watch::accept(const Arguments& a) {
     was.any = was.any || a.tensors[i].storage().get() != was.storage ||
               a.tensors[i].storage_offset() != was.offset;
   }
-  for (const auto& d : reads_) d->accept();
-  for (WatchedBytes& b : stack_) b.accept();
-  for (WatchedBytes& b : heap_) b.accept();
-  std::erase_if(lists_, [](const List& l) { return l.gone; });
-  for (List& l : lists_) l.elements.accept();
   // An owner that comes and goes says nothing.
   constexpr size_t kMost = 4;
   for (View& v : views_) {

@@ -9,6 +9,7 @@
 #include "c10/capture.h"
 #include "frontend/compile/guards.h"
 #include "frontend/compile/kept.h"
+#include "frontend/compile/window.h"
 
 namespace sy::compiling {
 
@@ -26,6 +27,10 @@ namespace sy::compiling {
 //   - captured views: where they lie, and that they are still there;
 //   - arguments that lie elsewhere than those of the capture: what was the
 //     argument may have been a tensor that the code captures too.
+//
+// What has been told and memory count together: evaluating with any rate, and
+// training with rate 0, may be one graph, training with another rate is not.
+// So a graph has a Watch for each state that was seen to give it.
 //
 // One thread at a time may use it.
 class Watch {
@@ -47,7 +52,15 @@ class Watch {
   void refresh() { reads_hold(); }
   // After holds() was false.
   const std::string& difference() const { return difference_; }
+  // Whether what has been told and memory are as they were.
+  bool has_same_state() const { return same_state_; }
   void accept(const Arguments& a);
+  // A watch of the same graph, which did not hold. What is restless is not
+  // looked at any more (Window::kRestless).
+  void follow(const Watch& before);
+  // A call has found nothing that differs. Several of them begin the count of
+  // changes anew.
+  void rest();
 
  private:
   struct Argument {
@@ -64,6 +77,7 @@ class Watch {
     uint32_t now = 0;
   };
   struct View {
+    const TensorImpl* impl;
     weak_intrusive_ptr<TensorImpl> tensor;
     TensorGuard guard;
     const StorageImpl* storage = nullptr;
@@ -77,7 +91,13 @@ class Watch {
     const void* header;
     const void *begin, *end;
     WatchedBytes elements;
-    bool gone = false;
+    bool differs = false;
+    int changes = 0;
+  };
+  struct Read {
+    intrusive_ptr<Dependence> of;
+    bool held = true;
+    int changes = 0;
   };
 
   void watch_references(const Arguments& a);
@@ -92,13 +112,17 @@ class Watch {
   bool differs(std::string_view what);
 
   std::vector<Argument> arguments_;
-  std::vector<intrusive_ptr<Dependence>> reads_;
-  std::vector<WatchedBytes> stack_, heap_;
+  std::vector<Read> reads_;
+  std::vector<Window> stack_, heap_;
   std::vector<List> lists_;
+  std::vector<const void*> changing_lists_;
   std::vector<Owners> owners_;
   std::vector<View> views_;
   std::vector<const void*> targets_;
   std::string difference_;
+  bool same_state_ = true, restless_ = false, views_hold_ = true;
+  int view_changes_ = 0, calm_ = 0;
+  bool new_views_count_ = true;
 };
 
 }  // namespace sy::compiling

@@ -122,8 +122,15 @@ class ModuleHolder {
     return impl_;
   }
   M* get() const { return ptr().get(); }
-  M* operator->() const { return get(); }
-  M& operator*() const { return *get(); }
+  // Code that is captured may read all of the module through these.
+  M* operator->() const {
+    M* const m = get();
+    if (SY_UNLIKELY(thread_state.capture != nullptr)) {
+      detail::tell_read(*m, m, sizeof(M));
+    }
+    return m;
+  }
+  M& operator*() const { return *operator->(); }
 
   template <class... A>
   auto operator()(A&&... arguments) const {

@@ -80,7 +80,7 @@ TEST_P(Backends, AgreeWithTheCallable) {
   const Tensor w = sample({6, 16}, 0.2);
   auto f = compile([&](const Tensor& x) { return mixed(x, w); },
                    {.fullgraph = true, .backend = GetParam()});
-  constexpr int kCalls = 16;
+  constexpr int kCalls = 40;
   for (int i = 0; i < kCalls; ++i) {
     const Tensor x = sample({4, 16}, i);
     manual_seed(7 + i);

@@ -140,6 +140,11 @@ TEST(Guards, MembersOfAModule) {
     return Side{[=](const Tensor& x) { return net(x); },
                 [=](int round) { net->scale = round; }};
   });
+  compare([] {
+    Net net;
+    return Side{[=](const Tensor& x) { return net->forward(x); },
+                [=](int round) { net->scale = round; }};
+  });
 }
 
 TEST(Guards, OptionsOfAModule) {
@@ -148,6 +153,45 @@ TEST(Guards, OptionsOfAModule) {
     return Side{[=](const Tensor& x) { return drop(x); },
                 [=](int round) { drop->options.p(0.1 * round); }};
   });
+}
+
+// Evaluating and training at rate 0 give one graph. That says nothing of
+// training at another rate.
+TEST(Guards, StatesOfOneGraphCountTogether) {
+  compare(
+      [] {
+        nn::Dropout drop(0.5);
+        drop->eval();
+        return Side{[=](const Tensor& x) { return drop(x) * 2; },
+                    [=](int round) {
+                      const double rates[] = {0, 0.4, 0, 0.2};
+                      drop->train();
+                      drop->options.p(rates[(round - 1) % 4]);
+                      if (round == 5) drop->eval();
+                    }};
+      },
+      6);
+}
+
+// A member that changes at each call, and says nothing.
+TEST(Guards, ACounterInAModule) {
+  struct CountingImpl : nn::Module {
+    nn::Linear fc = register_module("fc", nn::Linear(6, 6));
+    int64_t calls = 0;
+    Tensor forward(const Tensor& x) { return fc(x); }
+  };
+  SY_MODULE(Counting);
+  Counting net;
+  auto f = compile([&](const Tensor& x) {
+    ++net->calls;
+    return net->forward(x);
+  });
+  for (int i = 0; i < kMany; ++i) {
+    const Tensor x = sample({2, 6}, i);
+    expect_same(f(x), net->fc(x));
+    net->calls += 3;
+  }
+  EXPECT_GE(f.counters().replays, kMany / 2) << f.explain();
 }
 
 TEST(Guards, AParameterIsReplacedWhileTheOldOneLives) {

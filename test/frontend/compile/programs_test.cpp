@@ -71,8 +71,8 @@ TEST(CompiledPrograms, AgreeWithTheCallable) {
                   << listing(shortest);
     return;
   }
-  // Most of them are replayed, or the test says nothing.
-  EXPECT_GT(replays, static_cast<int64_t>(count));
+  // Many calls are replayed, or the test says nothing.
+  EXPECT_GT(replays, static_cast<int64_t>(count) * 3 / 4);
   std::cout << count << " programs, " << replays << " replays\n";
 }
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sy::compiling {
+
+// Memory of the stack as it was, in units of four bytes, as numbers and flags
+// are. Whoever asks knows that the memory is there. `bytes`: a multiple of 4.
+class Window {
+ public:
+  // So many changes, without a call that finds none, say: what changes so
+  // often, as a counter does, is no sign.
+  static constexpr int kRestless = 2;
+
+  Window(const void* at, size_t bytes);
+
+  bool holds() const noexcept;
+  // Counts what differs from the same memory as it was at the call before; what
+  // is restless is not looked at any more.
+  void follow(const Window& before) noexcept;
+  // Begins the count anew.
+  void rest() noexcept;
+
+  const char* at() const noexcept { return at_; }
+  size_t size() const noexcept { return units_.size() * sizeof(uint32_t); }
+
+ private:
+  struct Unit {
+    uint32_t was, mask = ~uint32_t{0};
+    int changes = 0;
+  };
+  const char* at_;
+  std::vector<Unit> units_;
+};
+
+}  // namespace sy::compiling
