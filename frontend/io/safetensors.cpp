@@ -1,5 +1,6 @@
 #include "frontend/io/safetensors.h"
 
+#include <filesystem>
 #include <map>
 #include <mutex>
 
@@ -78,6 +79,30 @@ struct SafetensorsFile::Impl {
   FileMetadata metadata;
 
  private:
+  // A link in the folder of an index must not lead out of it: neither out of
+  // the folder where the index is found, nor, where the index is a link too,
+  // out of the one that it leads to.
+  static void check_inside(const io::FileView& index, const std::string& path,
+                           const std::string& part, const std::string& name) {
+    const auto real = [](const std::string& p) {
+      std::error_code failed;
+      return std::filesystem::canonical(p, failed).string();
+    };
+    const std::string found = real(part);
+    if (found.empty()) return;  // opening it says what is wrong
+    const std::string folder = folder_of(path);
+    for (const std::string& inside :
+         {real(folder.empty() ? "." : folder), folder_of(real(path))}) {
+      const std::string start = inside.ends_with('/') ? inside : inside + "/";
+      if (found.starts_with(start)) return;
+    }
+    index.fail_key(
+        name,
+        "weight_map: expected a file in the folder of the index, got "
+        "a link to {}",
+        io::in_quotes(found));
+  }
+
   void add(const Place& place) {
     by_name.emplace(place.entry->name, places.size());
     places.push_back(place);
@@ -93,7 +118,9 @@ struct SafetensorsFile::Impl {
       const auto [at, added] = parts.try_emplace(part_name);
       Part& part = at->second;
       if (added) {
-        part = open_part(folder_of(path) + part_name);
+        const std::string part_path = folder_of(path) + part_name;
+        check_inside(view, path, part_path, name);
+        part = open_part(part_path);
         for (const auto& entry : part.header.entries) {
           entries[{at->first, entry.name}] = {&part, &entry};
         }

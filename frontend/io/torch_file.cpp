@@ -1,5 +1,8 @@
 #include "frontend/io/torch_file.h"
 
+#include <optional>
+#include <unordered_map>
+
 #include "frontend/io/format/pickle_torch.h"
 #include "frontend/io/torch_read.h"
 #include "frontend/io/torch_write.h"
@@ -22,7 +25,24 @@ std::string key_text(const ArchiveValue& key) {
                                  : key.to_string();
 }
 
-void announce(io::TorchWriter& out, const ArchiveValue& v,
+// Lists, tuples and dicts that stand in several places are written once.
+struct Shared {
+  struct Place {
+    bool again = false;  // met more than once
+    std::optional<uint32_t> kept;
+  };
+  std::unordered_map<const void*, Place> places;
+
+  // Whether the value was met before.
+  bool meet(const ArchiveValue& v) {
+    if (v.identity() == nullptr) return false;
+    const auto [at, added] = places.try_emplace(v.identity());
+    at->second.again = !added;
+    return !added;
+  }
+};
+
+void announce(io::TorchWriter& out, Shared& shared, const ArchiveValue& v,
               const std::string& path, int depth) {
   SY_CHECK(depth <= io::kDeepestTree, Value,
            "[{}] value: expected values in values to a depth of {}, got more",
@@ -31,20 +51,25 @@ void announce(io::TorchWriter& out, const ArchiveValue& v,
     case Kind::Tensor: out.announce(path, v.to_tensor()); return;
     case Kind::List:
     case Kind::Tuple:
+      if (shared.meet(v)) return;
       for (size_t i = 0; i < v.items().size(); ++i) {
-        announce(out, v.items()[i], below(path, std::to_string(i)), depth + 1);
+        announce(out, shared, v.items()[i], below(path, std::to_string(i)),
+                 depth + 1);
       }
       return;
     case Kind::Dict:
+      if (shared.meet(v)) return;
       for (const ArchiveEntry& e : v.entries()) {
-        announce(out, e.value, below(path, key_text(e.key)), depth + 1);
+        announce(out, shared, e.value, below(path, key_text(e.key)), depth + 1);
       }
       return;
     default: return;
   }
 }
 
-void write(io::TorchWriter& out, const ArchiveValue& v) {
+void write(io::TorchWriter& out, Shared& shared, const ArchiveValue& v);
+
+void write_new(io::TorchWriter& out, Shared& shared, const ArchiveValue& v) {
   io::PickleWriter& p = out.pickle();
   switch (v.kind()) {
     case Kind::None: p.none(); return;
@@ -59,13 +84,13 @@ void write(io::TorchWriter& out, const ArchiveValue& v) {
       p.empty_list();
       if (v.items().empty()) return;
       p.mark();
-      for (const ArchiveValue& item : v.items()) write(out, item);
+      for (const ArchiveValue& item : v.items()) write(out, shared, item);
       p.end_list();
       return;
     case Kind::Tuple:
       if (v.items().empty()) return p.empty_tuple();
       p.mark();
-      for (const ArchiveValue& item : v.items()) write(out, item);
+      for (const ArchiveValue& item : v.items()) write(out, shared, item);
       p.end_tuple();
       return;
     case Kind::Dict:
@@ -73,11 +98,21 @@ void write(io::TorchWriter& out, const ArchiveValue& v) {
       if (v.entries().empty()) return;
       p.mark();
       for (const ArchiveEntry& e : v.entries()) {
-        write(out, e.key);
-        write(out, e.value);
+        write(out, shared, e.key);
+        write(out, shared, e.value);
       }
       p.end_dict();
   }
+}
+
+void write(io::TorchWriter& out, Shared& shared, const ArchiveValue& v) {
+  const auto at = shared.places.find(v.identity());
+  if (at == shared.places.end() || !at->second.again) {
+    return write_new(out, shared, v);
+  }
+  if (at->second.kept) return out.pickle().kept(*at->second.kept);
+  write_new(out, shared, v);
+  at->second.kept = out.pickle().keep();
 }
 
 }  // namespace
@@ -92,8 +127,9 @@ ArchiveValue read_torch_bytes(const void* data, size_t size) {
 
 void write_torch_file(const std::string& path, const ArchiveValue& value) {
   io::TorchWriter out(kWrite);
-  announce(out, value, "", 1);
-  write(out, value);
+  Shared shared;
+  announce(out, shared, value, "", 1);
+  write(out, shared, value);
   out.save(path);
 }
 

@@ -31,8 +31,9 @@ class TreeReader {
         f_(file.values.file()),
         storages_(file.storages.size()),
         bools_(file.storages.size()),
-        made_(v_.size()),
-        state_(v_.size(), kNew) {}
+        place_(v_.size(), kNew) {
+    v_.charge(v_.size() * sizeof(uint32_t));
+  }
 
   ArchiveValue read(PickleId id) {
     switch (v_.kind(id)) {
@@ -42,26 +43,45 @@ class TreeReader {
       case PickleKind::Float: return v_.real(id);
       default: break;
     }
-    if (state_[id] == kDone) return made_[id];
-    if (state_[id] == kOpen) f_.fail("a value holds itself");
+    if (place_[id] < kOpen) return made_[place_[id]];
+    if (place_[id] == kOpen) f_.fail("a value holds itself");
     if (depth_ == kDeepestTree) {
       f_.fail("expected values in values to a depth of {}, got more",
               kDeepestTree);
     }
-    state_[id] = kOpen;
+    place_[id] = kOpen;
     ++depth_;
-    made_[id] = make(id);
+    ArchiveValue value = make(id);
     --depth_;
-    state_[id] = kDone;
-    return made_[id];
+    if (is_empty(id)) {  // as cheap to make again
+      place_[id] = kNew;
+      return value;
+    }
+    v_.charge(sizeof value);
+    place_[id] = static_cast<uint32_t>(made_.size());
+    made_.push_back(value);
+    return value;
   }
 
  private:
-  enum State : uint8_t { kNew, kOpen, kDone };
+  // Places of values that are not among made_.
+  static constexpr uint32_t kNew = ~uint32_t{0}, kOpen = kNew - 1;
+  // What allocations take beside their bytes; what a tensor takes, of which
+  // each dim beyond some has memory of its own.
+  static constexpr uint64_t kBlock = 48, kTensor = 640, kDim = 16;
+
+  bool is_empty(PickleId id) const {
+    const PickleKind kind = v_.kind(id);
+    return (kind == PickleKind::List || kind == PickleKind::Tuple ||
+            kind == PickleKind::Dict) &&
+           v_.items(id).empty();
+  }
 
   ArchiveValue make(PickleId id) {
     switch (v_.kind(id)) {
-      case PickleKind::Text: return std::string(v_.text(id));
+      case PickleKind::Text:
+        v_.charge(2 * kBlock + v_.text(id).size());
+        return std::string(v_.text(id));
       case PickleKind::List: return ArchiveValue::list(items(id));
       case PickleKind::Tuple: return ArchiveValue::tuple(items(id));
       case PickleKind::Dict: return dict(id);
@@ -91,6 +111,8 @@ class TreeReader {
 
   std::vector<ArchiveValue> items(PickleId id) {
     std::vector<ArchiveValue> out;
+    if (v_.items(id).empty()) return out;
+    v_.charge(2 * kBlock + v_.items(id).size() * sizeof(ArchiveValue));
     out.reserve(v_.items(id).size());
     for (const PickleId item : v_.items(id)) out.push_back(read(item));
     return out;
@@ -99,6 +121,9 @@ class TreeReader {
   ArchiveValue dict(PickleId id) {
     const auto items = v_.items(id);
     std::vector<ArchiveEntry> entries;
+    if (items.empty()) return ArchiveValue::dict({});
+    v_.charge(3 * kBlock +
+              items.size() / 2 * (sizeof(ArchiveEntry) + sizeof(uint32_t)));
     entries.reserve(items.size() / 2);
     for (size_t i = 0; i + 1 < items.size(); i += 2) {
       const PickleKind kind = v_.kind(items[i]);
@@ -158,6 +183,7 @@ class TreeReader {
   Tensor tensor(const TorchTensor& t) {
     read_dims(v_, t.sizes, sizes_);
     read_dims(v_, t.strides, strides_);
+    v_.charge(kTensor + kDim * sizes_.size());
     const Storage& s = storage(t.storage);
     if (t.dtype == kBool) check_bools(t.storage, s);
     Tensor out(TensorImpl::make(s, t.dtype, Device(kCPU),
@@ -172,10 +198,10 @@ class TreeReader {
   const TorchFile& file_;
   const Pickle& v_;
   const FileView& f_;
-  std::vector<Storage> storages_;   // by member, like the next
-  std::vector<bool> bools_;         // whether all bytes are bools
-  std::vector<ArchiveValue> made_;  // by id
-  std::vector<State> state_;
+  std::vector<Storage> storages_;  // by member, like the next
+  std::vector<bool> bools_;        // whether all bytes are bools
+  std::vector<ArchiveValue> made_;
+  std::vector<uint32_t> place_;  // of each id, among made_
   int depth_ = 0;
   std::vector<int64_t> sizes_, strides_;
 };

@@ -67,6 +67,10 @@ class SY_API ArchiveValue {
   const ArchiveValue* find(std::string_view key) const;
   const ArchiveValue& operator[](std::string_view key) const;
 
+  // What copies share: equal for two values only if one is a copy of the other,
+  // or both hold nothing (nullptr).
+  const void* identity() const { return payload_.get(); }
+
  private:
   ArchiveValue(Kind kind, std::shared_ptr<const void> payload)
       : payload_(std::move(payload)), kind_(kind) {}

@@ -32,6 +32,19 @@ std::string resolved(const std::string& path) {
   return out;
 }
 
+// Gives a new file the owner and the rights of the one that it replaces. Where
+// the group cannot be the same, it gets no rights.
+void take_over_rights(int fd, const struct stat& old) {
+  struct stat own {};
+  mode_t mode = old.st_mode & 0777;
+  if (::fstat(fd, &own) != 0) return;
+  const bool moved = (own.st_uid == old.st_uid && own.st_gid == old.st_gid) ||
+                     ::fchown(fd, old.st_uid, old.st_gid) == 0 ||
+                     ::fchown(fd, static_cast<uid_t>(-1), old.st_gid) == 0;
+  if (!moved && own.st_gid != old.st_gid) mode &= ~mode_t{070};
+  (void)::fchmod(fd, mode);
+}
+
 }  // namespace
 
 OutputFile::OutputFile(std::string_view op, const std::string& path)
@@ -41,7 +54,8 @@ OutputFile::OutputFile(std::string_view op, const std::string& path)
     FileView{op_, in_quotes(path)}.fail("expected a path without zero bytes");
   }
   struct stat info {};
-  if (::stat(path.c_str(), &info) == 0) {
+  const bool replaces = ::stat(path.c_str(), &info) == 0;
+  if (replaces) {
     if (!S_ISREG(info.st_mode)) {
       file.fail("expected a regular file, or none, to write to");
     }
@@ -52,11 +66,12 @@ OutputFile::OutputFile(std::string_view op, const std::string& path)
     temporary_ = str("{}.{}.{}.tmp", path_, static_cast<int64_t>(::getpid()),
                      counter.fetch_add(1));
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                 0666);
+                 replaces ? 0600 : 0666);
     if (fd_ < 0 && (errno != EEXIST || attempt == kAttempts)) {
       fail("cannot create");
     }
   }
+  if (replaces) take_over_rights(fd_, info);
 }
 
 OutputFile::~OutputFile() {

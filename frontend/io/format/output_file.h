@@ -12,7 +12,7 @@ namespace sy::io {
 class OutputFile {
  public:
   // Throws FileError, like all functions here. Follows a symbolic link to a
-  // file.
+  // file. A file that replaces another one has its owner and rights.
   OutputFile(std::string_view op, const std::string& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

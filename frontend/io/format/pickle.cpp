@@ -1,17 +1,26 @@
 #include "frontend/io/format/pickle.h"
 
+#include <algorithm>
+
 namespace sy::io {
 
 namespace {
 
 // Ids and lengths have 32 bits.
 constexpr uint64_t kLargest = uint64_t{1} << 31;
+// What values may take, for each byte of the file and for any file.
+constexpr uint64_t kPerByte = 64, kAlways = uint64_t{16} << 20;
+// Of a list that has its first items.
+constexpr uint64_t kGrowing = 56;
 
 }  // namespace
 
 PickleHandler::~PickleHandler() = default;
 
-Pickle::Pickle(const FileView& file) : file_(file) {
+Pickle::Pickle(const FileView& file, uint64_t whole)
+    : file_(file),
+      most_(kAlways + kPerByte * std::min(whole, kLargest)),
+      left_(most_) {
   if (file.size > kLargest) {
     file.fail("expected a pickle of at most {} bytes, got {}", kLargest,
               file.size);
@@ -20,6 +29,13 @@ Pickle::Pickle(const FileView& file) : file_(file) {
   add(Kind::Bool, 0);
   add(Kind::Bool, 1);
   add(Kind::Tuple, 0);
+}
+
+void Pickle::too_large() const {
+  file_.fail(
+      "expected values that take at most {} bytes of memory, which are {} for "
+      "each of the file's, got more",
+      most_, kPerByte);
 }
 
 std::string_view Pickle::text(PickleId id) const {
@@ -46,6 +62,7 @@ PickleId Pickle::add_text(Kind kind, uint64_t at, uint64_t size) {
 
 PickleId Pickle::add_tuple(std::span<const PickleId> items) {
   if (items.empty()) return kEmptyTuple;
+  charge(items.size() * sizeof(PickleId));
   const auto begin = static_cast<int64_t>(tuples_.size());
   tuples_.insert(tuples_.end(), items.begin(), items.end());
   return add(Kind::Tuple, begin, static_cast<uint32_t>(items.size()));
@@ -55,9 +72,11 @@ void Pickle::append(PickleId list_or_dict, std::span<const PickleId> items) {
   Node& n = nodes_[list_or_dict];
   if (items.empty()) return;
   if (n.integer < 0) {
+    charge(kGrowing);
     n.integer = static_cast<int64_t>(growing_.size());
     growing_.emplace_back();
   }
+  charge(items.size() * sizeof(PickleId));
   std::vector<PickleId>& all = growing_[static_cast<size_t>(n.integer)];
   all.insert(all.end(), items.begin(), items.end());
 }

@@ -34,7 +34,18 @@ class Pickle {
     Made,    // by the handler; number() and tag() are its own
   };
 
-  explicit Pickle(const FileView& file);
+  // Of a file whose pickle it is, or of one of `whole` bytes that the pickle is
+  // a deflated part of.
+  explicit Pickle(const FileView& file) : Pickle(file, file.size) {}
+  Pickle(const FileView& file, uint64_t whole);
+
+  // Counts memory that a value takes, here or with whoever reads the pickle:
+  // few bytes can name very much. Throws FileError beyond a small multiple of
+  // the file.
+  void charge(uint64_t bytes) const {
+    if (bytes > left_) too_large();
+    left_ -= bytes;
+  }
 
   Kind kind(PickleId id) const { return nodes_[id].kind; }
   // Each holds for its kinds alone.
@@ -86,11 +97,16 @@ class Pickle {
     Kind kind;
   };
   PickleId add(Kind kind, int64_t integer, uint32_t count = 0) {
+    charge(sizeof(Node));
     nodes_.push_back({{integer}, count, kind});
     return static_cast<PickleId>(nodes_.size() - 1);
   }
 
+  [[noreturn]] void too_large() const;
+
   FileView file_;
+  uint64_t most_;
+  mutable uint64_t left_;
   std::vector<Node> nodes_;
   std::vector<PickleId> tuples_;  // their items
   std::vector<std::vector<PickleId>> growing_;
@@ -116,7 +132,7 @@ class PickleHandler {
 
 // Reads the file as one pickle and returns its value. Throws FileError, which
 // names the opcode or the global, and its byte. Takes time and memory in
-// proportion to the file, whatever it claims.
+// proportion to the file, whatever it claims (see Pickle::charge).
 PickleId read_pickle(Pickle& values, PickleHandler& handler);
 
 // "an int", "a list", for messages.

@@ -306,7 +306,10 @@ class Machine {
       f_.fail_at(at_, "expected to keep fewer than {} values, got number {}",
                  f_.size, place);
     }
-    if (place >= memo_.size()) memo_.resize(place + 1, kUnset);
+    if (place >= memo_.size()) {
+      v_.charge((place + 1 - memo_.size()) * sizeof(PickleId));
+      memo_.resize(place + 1, kUnset);
+    }
     memo_[place] = id;
   }
 

@@ -13,6 +13,9 @@ using Kind = Pickle::Kind;
 using Items = std::span<const PickleId>;
 
 constexpr std::string_view kPickle = "/data.pkl";
+// The bytes that a deflated pickle may have, for each of the archive's and in
+// any archive.
+constexpr uint64_t kInflatedPerByte = 32, kInflatedAlways = uint64_t{4} << 20;
 
 // The number of a storage's value: the member, and the dtype of its elements.
 uint64_t number_of(uint32_t member, ScalarType dtype) {
@@ -259,6 +262,7 @@ class TorchHandler final : public PickleHandler {
   }
 
   PickleId add(const TorchTensor& t) {
+    v_.charge(2 * sizeof t);
     out_.tensors.push_back(t);
     return v_.add_made(out_.tensors.size() - 1, kTorchTensor);
   }
@@ -329,6 +333,13 @@ std::unique_ptr<TorchFile> parse_torch(const FileView& file,
   std::vector<uint8_t> inflated;
   const uint8_t* bytes = file.data + pickle.data;
   if (pickle.deflated) {
+    if (pickle.size > kInflatedAlways + kInflatedPerByte * file.size) {
+      file.fail_key(pickle.name,
+                    "expected at most {} bytes when inflated, {} for each of "
+                    "the file's, got {}",
+                    kInflatedAlways + kInflatedPerByte * file.size,
+                    kInflatedPerByte, pickle.size);
+    }
     inflated.resize(pickle.size);
     inflate_member(file, pickle, inflated.data());
     bytes = inflated.data();
@@ -337,7 +348,7 @@ std::unique_ptr<TorchFile> parse_torch(const FileView& file,
   }
   auto out = std::make_unique<TorchFile>(
       str("{}: {}", file.path, in_quotes(pickle.name)), file.op, bytes,
-      pickle.size, std::move(inflated));
+      pickle.size, std::move(inflated), file.size);
   TorchHandler handler(*out, storages.size());
   handler.set_members(std::move(own));
   out->root = read_pickle(out->values, handler);

@@ -37,11 +37,12 @@ enum TorchMade : uint32_t {
 };
 
 struct TorchFile {
+  // `whole`: the bytes of the archive.
   TorchFile(std::string pickle_path, std::string_view op, const uint8_t* pickle,
-            uint64_t size, std::vector<uint8_t> inflated)
+            uint64_t size, std::vector<uint8_t> inflated, uint64_t whole)
       : path(std::move(pickle_path)),
         bytes(std::move(inflated)),
-        values({op, path, pickle, size}) {}
+        values({op, path, pickle, size}, whole) {}
   TorchFile(const TorchFile&) = delete;
   TorchFile& operator=(const TorchFile&) = delete;
 
