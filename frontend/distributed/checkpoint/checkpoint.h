@@ -106,7 +106,7 @@ struct CheckpointOptions {
   // has not called it.
   std::shared_ptr<ProcessGroup> group = nullptr;
   // How many checkpoints stay in the folder; older ones go once the new one is
-  // there. 0: all.
+  // there. 0: all. Of a checkpoint that is a symbolic link the link alone goes.
   int64_t keep_last = 0;
 };
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "frontend/distributed/checkpoint/open_folder.h"
+
 // Folders of checkpoints. Functions throw FileError "[op] path: ...".
 
 namespace sy::distributed {
@@ -21,7 +23,8 @@ class CheckpointFolder {
  public:
   // Makes `folder`, if need be, and in it the hidden one, named after the id;
   // removes what earlier attempts have left. While it lives no other program
-  // can do the same.
+  // can do the same. Nothing is removed outside `folder`: of a symbolic link
+  // the link alone goes.
   CheckpointFolder(const char* op, const std::string& folder,
                    const std::string& id);
   CheckpointFolder(const CheckpointFolder&) = delete;
@@ -40,9 +43,9 @@ class CheckpointFolder {
 
  private:
   const char* op_;
-  std::string folder_, hidden_;
+  OpenFolder folder_;
+  std::string hidden_;  // a name in it
   int64_t number_ = 0;
-  int lock_ = -1;
 };
 
 }  // namespace sy::distributed

@@ -150,7 +150,7 @@ void write_rank(const CheckpointState& state, int rank,
                 const std::string& folder, const std::string& id,
                 std::string* facts) {
   struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0) {
+  if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
     throw FileError(
         str("[{}] {}: expected the folder that rank 0 has made: all ranks need "
             "the same file system",

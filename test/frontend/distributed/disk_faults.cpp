@@ -95,4 +95,18 @@ int rmdir(const char* path) noexcept {
   return faulty([&] { return syscall(SYS_rmdir, path); });
 }
 
+int renameat(int from_in, const char* from, int to_in,
+             const char* to) noexcept {
+  return faulty(
+      [&] { return syscall(SYS_renameat, from_in, from, to_in, to); });
+}
+
+int mkdirat(int in, const char* path, mode_t mode) noexcept {
+  return faulty([&] { return syscall(SYS_mkdirat, in, path, mode); });
+}
+
+int unlinkat(int in, const char* path, int flags) noexcept {
+  return faulty([&] { return syscall(SYS_unlinkat, in, path, flags); });
+}
+
 }  // extern "C"
