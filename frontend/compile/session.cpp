@@ -140,18 +140,24 @@ class Session final : public capture::GradListener {
 
   // All tensors that calls were given, and those that they are views of, but
   // for results.
-  static std::vector<weak_intrusive_ptr<TensorImpl>> views_of(
-      const std::vector<Tensor>& sighted, const Outputs& outputs) {
+  static std::vector<Sighted> views_of(const std::vector<Tensor>& sighted,
+                                       const Outputs& outputs) {
     std::set<const TensorImpl*> known;
     for (const Tensor& t : outputs.tensors) known.insert(t.impl());
-    std::vector<weak_intrusive_ptr<TensorImpl>> all;
-    const auto add = [&](const Tensor& t) {
-      for (intrusive_ptr<TensorImpl> i = t.impl_ptr(); i != nullptr;
-           i = i->view_meta() ? i->view_meta()->parent() : nullptr) {
-        if (known.insert(i.get()).second) all.emplace_back(i);
+    std::vector<Sighted> all;
+    for (const Tensor& t : sighted) {
+      if (known.insert(t.impl()).second) {
+        all.push_back({weak_intrusive_ptr<TensorImpl>(t.impl_ptr()), true});
       }
-    };
-    for (const Tensor& t : sighted) add(t);
+    }
+    for (const Tensor& t : sighted) {
+      for (intrusive_ptr<TensorImpl> i = t.impl_ptr(); i->view_meta();) {
+        i = i->view_meta()->parent();
+        if (known.insert(i.get()).second) {
+          all.push_back({weak_intrusive_ptr<TensorImpl>(i), false});
+        }
+      }
+    }
     return all;
   }
 

@@ -14,8 +14,7 @@ namespace sy::compiling {
 struct Captured {
   // nullptr if the call cannot be replayed.
   std::shared_ptr<Variant> variant;
-  // Tensors that calls were given, but for results; some go with the call.
-  std::vector<weak_intrusive_ptr<TensorImpl>> sighted;
+  std::vector<Sighted> sighted;
   std::vector<capture::Break> breaks;
   // The result of the body itself counts; else `out` has been filled.
   bool own_result = false;

@@ -154,13 +154,13 @@ void Watch::watch_list(const void* header, const void* frame) {
 }
 
 void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
-                   const std::vector<weak_intrusive_ptr<TensorImpl>>& others) {
+                   const std::vector<Sighted>& others) {
   for (const Outer& o : outer) {
     targets_.push_back(o.tensor.impl());
     owners_.push_back({o.tensor.impl(), o.kept, {o.kept.other_owners()}});
   }
-  for (const weak_intrusive_ptr<TensorImpl>& weak : others) {
-    const intrusive_ptr<TensorImpl> impl = weak.lock();
+  for (const Sighted& other : others) {
+    const intrusive_ptr<TensorImpl> impl = other.tensor.lock();
     const auto is_argument = [&](const Tensor& t) {
       return t.impl() == impl.get();
     };
@@ -170,8 +170,12 @@ void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
     }
     targets_.push_back(impl.get());
     const Tensor t{TensorBase(impl)};
-    views_.push_back({impl.get(), weak, TensorGuard(t), t.storage().get(),
-                      t.storage_offset()});
+    for (Argument& argument : arguments_) {
+      argument.pinned = argument.pinned ||
+                        (other.given && argument.storage == t.storage().get());
+    }
+    views_.push_back({impl.get(), other.tensor, TensorGuard(t),
+                      t.storage().get(), t.storage_offset()});
     views_.back().seen.push_back(t.use_count() - 2);  // impl and t
   }
   watch_places(a);
@@ -259,6 +263,7 @@ bool Watch::arguments_hold(const Arguments& a) {
         now.storage_offset() == was.offset) {
       continue;
     }
+    same_state_ = same_state_ && !was.pinned;
     return differs(str("tensor {} lies elsewhere", i));
   }
   return true;
@@ -268,8 +273,9 @@ bool Watch::arguments_hold(const Arguments& a) {
 bool Watch::holds(const Arguments& a) {
   difference_.clear();
   const bool reads = reads_hold(), owners = owners_hold(),
-             references = references_hold(), arguments = arguments_hold(a);
+             references = references_hold();
   same_state_ = reads && references;
+  const bool arguments = arguments_hold(a);
   return reads && owners && references && arguments;
 }
 
@@ -278,7 +284,8 @@ void Watch::follow(const Watch& before) {
   for (size_t i = 0; i < arguments_.size(); ++i) {
     Argument& a = arguments_[i];
     const Argument& was = before.arguments_[i];
-    a.any = was.any || a.storage != was.storage || a.offset != was.offset;
+    a.any = !a.pinned &&
+            (was.any || a.storage != was.storage || a.offset != was.offset);
   }
   const auto add = [](const std::vector<uint32_t>& from,
                       std::vector<uint32_t>* to) {
@@ -346,8 +353,9 @@ void Watch::accept(const Arguments& a) {
   for (size_t i = 0; i < arguments_.size(); ++i) {
     Argument& was = arguments_[i];
     if (was.storage == nullptr) continue;
-    was.any = was.any || a.tensors[i].storage().get() != was.storage ||
-              a.tensors[i].storage_offset() != was.offset;
+    was.any = was.any ||
+              (!was.pinned && (a.tensors[i].storage().get() != was.storage ||
+                               a.tensors[i].storage_offset() != was.offset));
   }
   // An owner that comes and goes says nothing.
   constexpr size_t kMost = 4;

@@ -13,6 +13,13 @@
 
 namespace sy::compiling {
 
+// A tensor that calls were given, or that such a one is a view of; no result.
+// Some go with the call.
+struct Sighted {
+  weak_intrusive_ptr<TensorImpl> tensor;
+  bool given;
+};
+
 // Signs that the code of a capture may do something else now. Guards say that a
 // graph does not fit; a sign only that nobody knows: the call is recorded once
 // more, and if that gives the same graph, the sign is no sign any more
@@ -45,7 +52,7 @@ class Watch {
   // must outlive this, and all others that calls were given and that are still
   // there.
   void settle(const Arguments& a, const std::vector<Outer>& outer,
-              const std::vector<weak_intrusive_ptr<TensorImpl>>& others);
+              const std::vector<Sighted>& others);
 
   bool holds(const Arguments& a);
   // Brings tensors up to date that hold numbers of optimizers, for a capture.
@@ -68,6 +75,9 @@ class Watch {
     int64_t offset = 0;
     weak_intrusive_ptr<StorageImpl> kept;  // so that no other has its address
     bool any = false;  // others were seen to give the same graph
+    // The code has another tensor of that memory: which one it would have for
+    // another argument, nobody knows.
+    bool pinned = false;
   };
   // The number of owners of a tensor that captures keep alive, or a view.
   struct Owners {

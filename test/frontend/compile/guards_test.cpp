@@ -502,6 +502,27 @@ TEST(Guards, AnArgumentThatIsCaptured) {
   }
 }
 
+// Both move together, then one of them alone.
+TEST(Guards, AnArgumentThatIsCapturedMoves) {
+  for (const bool turned : {false, true}) {
+    Tensor held = sample({4, 4}, 1);
+    auto f = compile([&](const Tensor& x) { return x - held.t(); });
+    const auto given = [&](const Tensor& t) { return turned ? t.t() : t; };
+    std::vector<Tensor> old;
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < kMany; ++i) {
+        expect_same(f(given(held)), given(held) - held.t());
+      }
+      old.push_back(held);
+      held = sample({4, 4}, round + 2);
+      expect_same(f(given(held)), given(held) - held.t());
+      const Tensor other = sample({4, 4}, 9);
+      expect_same(f(given(other)), given(other) - held.t());
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST(Guards, AnArgumentThatIsAPartOfWhatIsCaptured) {
   const Tensor all = sample({64}).clone(), want = all.clone();
   const auto body = [](const Tensor& data, const Tensor& x) {
