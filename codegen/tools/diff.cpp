@@ -59,6 +59,21 @@ std::string shown(const std::vector<lang::Formula>& list) {
   return listed(list, [](const lang::Formula& f) { return shown(f); });
 }
 
+// What an entry requires; `a and b` is both.
+std::vector<std::string> required(const lang::OperatorEntry& e) {
+  std::vector<std::string> out;
+  const auto add = [&out](const auto& self, const lang::Expr& x) -> void {
+    if (x && x->kind == lang::NodeKind::kBinary && x->op == lang::Op::kAnd) {
+      self(self, x->children[0]);
+      self(self, x->children[1]);
+    } else {
+      out.push_back(x ? lang::to_string(x) : "");
+    }
+  };
+  for (const lang::Requirement& r : e.require) add(add, r.condition.expr);
+  return out;
+}
+
 // Everything that a kind says, printed.
 std::string body_text(const lang::OperatorEntry& e) {
   if (e.pointwise) return listed(e.pointwise->results, folded);
@@ -302,22 +317,20 @@ class Comparer {
   }
 
   void rules(const lang::OperatorEntry& x, const lang::OperatorEntry& y) {
-    const auto has = [](const lang::OperatorEntry& e, const std::string& text) {
-      return std::any_of(e.require.begin(), e.require.end(),
-                         [&](const lang::Requirement& r) {
-                           return shown(r.condition) == text;
-                         });
+    const std::vector<std::string> before = required(x), after = required(y);
+    const auto has = [](const std::vector<std::string>& list,
+                        const std::string& text) {
+      return std::find(list.begin(), list.end(), text) != list.end();
     };
-    for (const lang::Requirement& r : x.require) {
-      if (has(y, shown(r.condition))) continue;
+    for (const std::string& r : before) {
+      if (has(after, r)) continue;
       report("requirement-removed", true,
-             fmt::format("'require: {}' removed", shown(r.condition)),
+             fmt::format("'require: {}' removed", r),
              "every call that was good still is");
     }
-    for (const lang::Requirement& r : y.require) {
-      if (has(x, shown(r.condition))) continue;
-      report("requirement-added", false,
-             fmt::format("'require: {}' added", shown(r.condition)),
+    for (const std::string& r : after) {
+      if (has(before, r)) continue;
+      report("requirement-added", false, fmt::format("'require: {}' added", r),
              "calls that were good may be errors");
     }
     if (shown(x.shape) != shown(y.shape)) {

@@ -159,6 +159,14 @@ TEST(Diff, Contracts) {
                    "'int_to_float': results may have another dtype",
                    "-requirement-added: 'require: self.dim() > 0' added: calls "
                    "that were good may be errors"}));
+  // Two conditions are one of both.
+  EXPECT_EQ(
+      changes(head + "  require:\n    - self.dim() > 0: a dim\n"
+                     "    - self.size(0) > 1: numbers\n"
+                     "  pointwise: exp(self)\n",
+              head + "  require:\n    - self.dim() > 0 and self.size(0) > "
+                     "1: numbers\n  pointwise: exp(self)\n"),
+      Lines{});
   EXPECT_EQ(changes(head + "  shape: self.sizes()\n  dispatch: {CPU: f_out}\n",
                     head + "  shape: '[self.numel()]'\n"
                            "  dispatch: {CPU: g_out}\n"),
