@@ -93,14 +93,18 @@ Tensor four_dims(Tensor t) {
   return t;
 }
 
-// Whether tiles can do it: no dropout, no gradient by the mask, batches alike.
+// In memory with heads side by side, as tiles give results and as what follows
+// attention reads them.
+Tensor heads_inside(const Tensor& t) {
+  return t.transpose(-3, -2).contiguous().transpose(-3, -2);
+}
+
+// Whether tiles can do it, where there are any: no dropout, no gradient by the
+// mask, batches alike.
 bool suits_tiles(const Tensor& query, const Tensor& key, const Tensor& value,
                  const OptionalTensor& mask, double dropout_p,
                  bool enable_gqa) {
-  using Kernel = ops::_scaled_dot_product_flash_attention_for_cpu;
-  if (dropout_p != 0 ||
-      !Kernel::entry().has_own_kernel(query.device().type()) ||
-      query.dim() > 4 || key.dim() != query.dim() ||
+  if (dropout_p != 0 || query.dim() > 4 || key.dim() != query.dim() ||
       value.dim() != query.dim()) {
     return false;
   }
@@ -169,10 +173,14 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key,
                                     std::optional<double> scale,
                                     bool enable_gqa) {
   check(query, key, value, attn_mask, dropout_p, is_causal);
-  if (!suits_tiles(query, key, value, attn_mask, dropout_p, enable_gqa)) {
-    return std::get<0>(sy::_scaled_dot_product_attention_math(
+  using Kernel = ops::_scaled_dot_product_flash_attention_for_cpu;
+  const bool suits =
+      suits_tiles(query, key, value, attn_mask, dropout_p, enable_gqa);
+  if (!suits || !Kernel::entry().has_own_kernel(query.device().type())) {
+    const Tensor out = std::get<0>(sy::_scaled_dot_product_attention_math(
         query, key, value, attn_mask, dropout_p, is_causal, std::nullopt, scale,
         enable_gqa));
+    return suits && out.dim() > 2 ? heads_inside(out) : out;
   }
   Tensor out = std::get<0>(sy::_scaled_dot_product_flash_attention_for_cpu(
       four_dims(query), four_dims(key), four_dims(value), 0, is_causal,
@@ -300,7 +308,7 @@ std::tuple<Tensor, Tensor> attention_by_softmax(
   if (scores.size(3) == 0) {
     Dims sizes(query.sizes());
     sizes[3] = value.size(3);
-    return {sy::zeros(IntArrayRef(sizes), query.options()),
+    return {heads_inside(sy::zeros(IntArrayRef(sizes), query.options())),
             sy::zeros(query.sizes().slice(0, 3), scores.options())};
   }
   Tensor most = sy::amax(scores, {-1}, true);
@@ -309,7 +317,8 @@ std::tuple<Tensor, Tensor> attention_by_softmax(
   const Tensor weights = sy::exp(scores - most);
   const Tensor sum = sy::where(blind, Scalar(1), weights.sum({-1}, true));
   const Tensor out = sy::matmul(weights, a.value) / sum;
-  return {out.to(query.scalar_type()), (most + sy::log(sum)).squeeze(-1)};
+  return {heads_inside(out.to(query.scalar_type())),
+          (most + sy::log(sum)).squeeze(-1)};
 }
 
 std::tuple<Tensor, Tensor, Tensor> attention_backward_by_softmax(

@@ -173,7 +173,10 @@ Three row_gradients(const Tensor& grad_out, const Optional& grad_mean,
   Tensor dx, dw, db;
   if (mask[0]) {
     const Tensor g = given(weight) ? dy * widened(*weight) : dy;
-    dx = s.input_grad(g, grad_mean, grad_rstd).to(input.scalar_type());
+    // Row-major, as kernels make it.
+    dx = s.input_grad(g, grad_mean, grad_rstd)
+             .to(input.scalar_type())
+             .contiguous();
   }
   if (mask[1]) dw = sum_over(dy * s.scaled, rows.outer).to(parameter);
   if (mask[2]) db = sum_over(dy, rows.outer).to(parameter);

@@ -25,6 +25,29 @@ std::string result_variable(const Operator& op, std::size_t i) {
   return lang::fresh_name(lang::cpp_name(name), taken);
 }
 
+// The argument whose memory format fresh results have by the operator's tags;
+// "" if they are row-major.
+const char* format_argument(const Operator& op) {
+  if (op.has_tag("format_of_self")) return "self";
+  return op.has_tag("format_of_grad_output") ? "grad_output" : "";
+}
+
+void emit_lay_out_like(Writer& w) {
+  w.include("aten/engine/copy.h");
+  w.gap();
+  w.raw(R"(// Gives a row-major result the memory format of `like`.
+void lay_out_like(const TensorBase& like, const Tensor& result) {
+  const MemoryFormat format = like.suggest_memory_format();
+  if (result.is_contiguous(format) || !result.is_contiguous()) return;
+  int64_t strides[TensorImpl::kMaxDims];
+  dense_strides_like(result, format, strides);
+  const IntArrayRef sizes = result.sizes();
+  result.impl()->set_sizes_and_strides(sizes, {strides, sizes.size()},
+                                       result.storage_offset());
+}
+)");
+}
+
 // The kernels of a backend for the operators of a family: those that its
 // engines run, and those named under `dispatch:`. What its description lists is
 // registered apart.
@@ -43,12 +66,16 @@ class BackendEmitter {
     for (const Operator& op : family_.operators) kernels(body, op);
     Writer w;
     w.raw(banner(family_));
+    Writer helpers;
+    if (lays_out_) emit_lay_out_like(helpers);
+    body.include_all(helpers.headers());
     headers(body);
     includes(w, body.headers());
     open_namespace(w, backend_.ns.str());
     if (!body.str().empty()) {
       open_namespace(w, "");
       w.gap();
+      w.raw(helpers.str());
       w.raw(body.str());
       close_namespace(w, "");
     }
@@ -256,6 +283,13 @@ class BackendEmitter {
     return "new_by_columns";
   }
 
+  void lay_out(Writer& w, const Operator& op, const std::string& result) {
+    const std::string like = format_argument(op);
+    if (like.empty()) return;
+    lays_out_ = true;
+    w.line("  lay_out_like({}, {});", like, result);
+  }
+
   void structured(Writer& w, const Operator& op, const std::string& kernel) {
     begin(w, op, op.base);
     check(w, op);
@@ -265,6 +299,7 @@ class BackendEmitter {
       outs.push_back(name);
       w.line("  const Tensor {} = {}({}, {}[{}], {});", name, new_result(w, op),
              like_argument(op), local(op, "sizes"), i, result_dtype(op, i));
+      lay_out(w, op, name);
     }
     if (backend_.fills) w.line("  {};", call(op, kernel, outs));
     w.line("  return {};", outs.size() == 1
@@ -295,6 +330,7 @@ class BackendEmitter {
     } else if (!backend_.fills) {
       w.line("  prepare_out({}, {}, {}, {}, {});", entry_of(o), out, size,
              dtype, device);
+      lay_out(w, op, out);
     } else {
       std::vector<std::string> inputs;
       const auto arguments = op.tensor_arguments();
@@ -378,6 +414,7 @@ class BackendEmitter {
   const Backend& backend_;
   const std::string key_, ns_;
   std::vector<std::string> registrations_;
+  bool lays_out_ = false;
 };
 
 }  // namespace

@@ -73,9 +73,11 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
        "described: as shapes are inferred and programs are described; "
        "aliased: with arguments that share memory with what is "
        "written; compiled: captured and replayed by sy::compile, with the "
-       "same results; agreed: the same results by all forms")
+       "same results; agreed: the same results by all forms; strided: with "
+       "the CPU's strides on Meta and on the lazy device")
       ->check(CLI::IsMember({"replay", "hostile", "starved", "threaded",
-                             "described", "aliased", "compiled", "agreed"}))
+                             "described", "aliased", "compiled", "agreed",
+                             "strided"}))
       ->capture_default_str();
 }
 

@@ -29,7 +29,7 @@ namespace {
 
 constexpr unsigned kSeconds = 120;  // for one operator
 
-constexpr const char* kKinds[] = {"agreed",   "described", "aliased",
+constexpr const char* kKinds[] = {"agreed",   "described", "strided", "aliased",
                                   "threaded", "starved",   "hostile"};
 
 // The end of the line of an operator whose results record no gradient.

@@ -65,6 +65,7 @@ TrialKind trial_kind_of(const std::string& name) {
   if (name == "starved") return TrialKind::Starved;
   if (name == "threaded") return TrialKind::Threaded;
   if (name == "described") return TrialKind::Described;
+  if (name == "strided") return TrialKind::Strided;
   if (name == "aliased") return TrialKind::Aliased;
   if (name == "compiled") return TrialKind::Compiled;
   SY_CHECK(name == "agreed", Value, "no kind of trial is named {}", name);
@@ -92,6 +93,7 @@ std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
     case TrialKind::Starved: return starved_trials(op, std::move(calls));
     case TrialKind::Threaded: return threaded_trials(op, std::move(calls));
     case TrialKind::Described: return described_trials(op, std::move(calls));
+    case TrialKind::Strided: return strided_trials(op, std::move(calls));
     case TrialKind::Aliased: return aliased_trials(op, std::move(calls));
     case TrialKind::Compiled: return compiled_trials(op, std::move(calls));
     case TrialKind::Agreed: return agreed_trials(op, std::move(calls));

@@ -55,6 +55,7 @@ enum class TrialKind {
   Threaded,   // by one thread and by several, with the same results
   Described,  // as infer_results() and the operator's program say
   Agreed,     // all forms, layouts and floating dtypes give the same results
+  Strided,    // strides on Meta and lazy are those of the CPU
   Aliased,    // with arguments that share memory with what is written
   Compiled,   // captured and replayed, with the same results
   OnDevice,   // with the results of the CPU
@@ -81,6 +82,9 @@ std::unique_ptr<Trials> threaded_trials(OperatorHandle op,
                                         std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> described_trials(OperatorHandle op,
                                          std::shared_ptr<const Calls> calls);
+// By the first of the calls.
+std::unique_ptr<Trials> strided_trials(OperatorHandle op,
+                                       std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> agreed_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> aliased_trials(OperatorHandle op,
