@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "aten/engine/dims.h"
+#include "aten/engine/widened.h"
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/reduction.h"
@@ -72,11 +73,12 @@ std::tuple<Tensor, Tensor> linear_scan_backward(const Tensor& grad,
 }
 
 // For backends that have no kernel of their own: after each step an element
-// knows of twice as many before it.
+// knows of twice as many before it. Short dtypes are rounded once, as in the
+// kernel.
 Tensor linear_scan_by_doubling(const Tensor& a, const Tensor& b, int64_t dim) {
   if (is_single(b, dim)) return b.clone();
   const int64_t n = b.size(dim);
-  Tensor factor = a, sum = b;
+  Tensor factor = widened(a), sum = widened(b);
   for (int64_t step = 1; step < n; step *= 2) {
     const auto first = [&](const Tensor& t) { return t.narrow(dim, 0, step); };
     const auto front = [&](const Tensor& t) {
@@ -88,7 +90,7 @@ Tensor linear_scan_by_doubling(const Tensor& a, const Tensor& b, int64_t dim) {
     sum = sy::cat({first(sum), rest(sum) + rest(factor) * front(sum)}, dim);
     factor = sy::cat({first(factor), rest(factor) * front(factor)}, dim);
   }
-  return sum;
+  return sum.to(b.scalar_type());
 }
 
 }  // namespace sy::composite
