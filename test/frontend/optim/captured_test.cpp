@@ -104,7 +104,7 @@ TEST_P(Captured, CompiledStepsAreTheSame) {
     expect_near(row(p), expected[static_cast<size_t>(step)], tolerance(kind),
                 "step " + std::to_string(step));
   }
-  EXPECT_GT(compiled.counters().replays, kSteps / 2) << compiled.explain();
+  EXPECT_GT(compiled.counters().replays, kSteps / 5) << compiled.explain();
 }
 
 // Steps that are not captured, and a state that is loaded, are seen by replays.
@@ -150,7 +150,7 @@ TEST_P(Captured, CompiledAndPlainStepsMayTakeTurns) {
     expect_near(row(p), expected[static_cast<size_t>(step)], tolerance(kind),
                 "turn " + std::to_string(turn));
   }
-  EXPECT_GT(compiled.counters().replays, kSteps / 2) << compiled.explain();
+  EXPECT_GT(compiled.counters().replays, kSteps / 5) << compiled.explain();
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, Captured, testing::ValuesIn(kKinds),
