@@ -20,6 +20,7 @@
 #include "tools/sy/examples.h"
 #include "tools/sy/excuses.h"
 #include "tools/sy/names.h"
+#include "tools/sy/special_points.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/words.h"
 
@@ -137,6 +138,10 @@ void prove_gradients(OperatorHandle op, const std::string& words,
     out->problems += str("  {}: {}\n", order, why);
     return;  // the second order would say the same
   }
+  if (leave_out(excused, "points", out)) return;
+  const PointsReport points = prove_points(op, args);
+  out->line += str("  points {}", points.tried);
+  out->problems += points.problems;
 }
 
 Report prove(OperatorHandle op, const std::string& words,
