@@ -98,6 +98,9 @@ class OnDevice final : public CallTrials {
       return "the result shares memory with an argument";
     }
     std::string why = compare_rest(in.values, there);
+    if (why.empty() && op().name() == "aten::_copy_from") {
+      why = try_between(i, in.values[1]);
+    }
     if (why.empty() && gradients_) {
       why = compare_device_gradients(
           op(), [&] { return arguments(i); }, device_);
@@ -166,6 +169,24 @@ class OnDevice final : public CallTrials {
       });
     }
     return found;
+  }
+
+  // A device's own copies are what brings tensors there and back: with self or
+  // dst on the host.
+  std::string try_between(size_t i, const Value& expected) const {
+    for (const size_t stays : {0, 1}) {
+      const Arguments own = arguments(i);
+      std::vector<Value> mixed = moved(op(), own, device_);
+      mixed[stays] = own.values[stays];
+      call(mixed);
+      const std::string why =
+          compare(mixed[1], expected, stays == 1 ? Device(kCPU) : device_);
+      if (!why.empty()) {
+        return str("dst, with {} on the CPU: {}", stays == 1 ? "dst" : "self",
+                   why);
+      }
+    }
+    return "";
   }
 
   // Bytes of the arguments' storages that no argument reaches.
