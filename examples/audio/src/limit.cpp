@@ -7,8 +7,10 @@
 namespace audio {
 namespace {
 
+// Row-major for any self, as `shape:` of the entry says: Meta and the lazy
+// device have the strides from there.
 sy::Tensor limit(const sy::Tensor& self, double most) {
-  return self / (sy::abs(self) / most + 1);
+  return (self / (sy::abs(self) / most + 1)).contiguous();
 }
 
 }  // namespace
