@@ -1,6 +1,6 @@
-"""Runs every test: Bazel's; with --full also under sanitizers, with XLA, an hour
-of random programs through all engines, and what clang checks; the check of the
-formatting, then the consumer projects against an installed SDK. The last line is
+"""Runs every test: Bazel's; with --full also under sanitizers, with XLA, two
+hours of random programs through all engines, and what clang checks; the check of
+the formatting, then the consumer projects against an installed SDK. The last line is
 `N passed, N failed`; exit 1 if anything failed, a build that breaks included.
 
 Usage: run_tests.py [--full] [TARGET...]    (TARGETs leave the consumers out)
