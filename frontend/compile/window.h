@@ -10,8 +10,8 @@ namespace sy::compiling {
 // are. Whoever asks knows that the memory is there. `bytes`: a multiple of 4.
 class Window {
  public:
-  // So many changes, without a call that finds none, say: what changes so
-  // often, as a counter does, is no sign.
+  // So many changes, with few calls between them (Watch::rest), say: what
+  // changes so often, as a counter does, is no sign.
   static constexpr int kRestless = 2;
 
   Window(const void* at, size_t bytes);
