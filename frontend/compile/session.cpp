@@ -140,22 +140,23 @@ class Session final : public capture::GradListener {
 
   // All tensors that calls were given, and those that they are views of, but
   // for results.
-  static std::vector<Sighted> views_of(const std::vector<Tensor>& sighted,
-                                       const Outputs& outputs) {
+  std::vector<Sighted> views_of(const std::vector<Tensor>& sighted,
+                                const Outputs& outputs) const {
     std::set<const TensorImpl*> known;
     for (const Tensor& t : outputs.tensors) known.insert(t.impl());
     std::vector<Sighted> all;
-    for (const Tensor& t : sighted) {
-      if (known.insert(t.impl()).second) {
-        all.push_back({weak_intrusive_ptr<TensorImpl>(t.impl_ptr()), true});
+    const auto add = [&](const Tensor& t, bool by_argument) {
+      for (intrusive_ptr<TensorImpl> i = t.impl_ptr(); i != nullptr;
+           i = i->view_meta() ? i->view_meta()->parent() : nullptr) {
+        by_argument = by_argument || is_argument(*i);
+        if (!known.insert(i.get()).second) continue;
+        all.push_back({weak_intrusive_ptr<TensorImpl>(i), by_argument});
       }
-    }
-    for (const Tensor& t : sighted) {
-      for (intrusive_ptr<TensorImpl> i = t.impl_ptr(); i->view_meta();) {
-        i = i->view_meta()->parent();
-        if (known.insert(i.get()).second) {
-          all.push_back({weak_intrusive_ptr<TensorImpl>(i), false});
-        }
+    };
+    // First what leads to no argument.
+    for (const bool by_argument : {false, true}) {
+      for (const Tensor& t : sighted) {
+        if (is_argument(*t.impl()) == by_argument) add(t, by_argument);
       }
     }
     return all;
@@ -224,6 +225,10 @@ class Session final : public capture::GradListener {
     Place place;
   };
 
+  bool is_argument(const TensorImpl& t) const {
+    return std::any_of(arguments_.tensors.begin(), arguments_.tensors.end(),
+                       [&](const Tensor& a) { return a.impl() == &t; });
+  }
   int argument(const Tensor& t) const {
     const auto& all = arguments_.tensors;
     const auto at = std::find_if(all.begin(), all.end(),
@@ -388,7 +393,7 @@ Captured capture_call(capture::Engine& engine, Device device,
     session.restore_grads();
     throw;
   }
-  result.sighted = Session::views_of(recorder->sighted(), *out);
+  result.sighted = session.views_of(recorder->sighted(), *out);
   recorder.reset();  // what follows is not part of the call
   if (!graphs.escaped.empty()) {
     result.breaks.push_back(

@@ -171,14 +171,35 @@ void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
     targets_.push_back(impl.get());
     const Tensor t{TensorBase(impl)};
     for (Argument& argument : arguments_) {
-      argument.pinned = argument.pinned ||
-                        (other.given && argument.storage == t.storage().get());
+      argument.pinned =
+          argument.pinned ||
+          (!other.by_argument && argument.storage == t.storage().get());
     }
     views_.push_back({impl.get(), other.tensor, TensorGuard(t),
                       t.storage().get(), t.storage_offset()});
     views_.back().seen.push_back(t.use_count() - 2);  // impl and t
   }
   watch_places(a);
+  pin(a);
+}
+
+// Arguments that the callable has itself, or refers to.
+void Watch::pin(const Arguments& a) {
+  const void* const frame = __builtin_frame_address(0);
+  for (const uintptr_t word : words_of(a)) {
+    const auto* const at = reinterpret_cast<const void*>(word);
+    if (!may_be_pointer(word)) continue;
+    const void* found = nullptr;
+    if (is_on_stack(at, sizeof found, frame)) {
+      WatchedBytes::take(at, &found, sizeof found);
+    } else if (word % alignof(void*) == 0) {
+      read_memory(at, &found, sizeof found);
+    }
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      const TensorImpl* const impl = a.tensors[i].impl();
+      if (at == impl || found == impl) arguments_[i].pinned = true;
+    }
+  }
 }
 
 bool Watch::View::holds() {
@@ -259,10 +280,7 @@ bool Watch::arguments_hold(const Arguments& a) {
     const Argument& was = arguments_[i];
     const Tensor& now = a.tensors[i];
     if (was.any || was.storage == nullptr) continue;
-    if (now.storage().get() == was.storage &&
-        now.storage_offset() == was.offset) {
-      continue;
-    }
+    if (was.lies_at(now.storage().get(), now.storage_offset())) continue;
     same_state_ = same_state_ && !was.pinned;
     return differs(str("tensor {} lies elsewhere", i));
   }
@@ -284,8 +302,7 @@ void Watch::follow(const Watch& before) {
   for (size_t i = 0; i < arguments_.size(); ++i) {
     Argument& a = arguments_[i];
     const Argument& was = before.arguments_[i];
-    a.any = !a.pinned &&
-            (was.any || a.storage != was.storage || a.offset != was.offset);
+    a.any = !a.pinned && (was.any || !was.lies_at(a.storage, a.offset));
   }
   const auto add = [](const std::vector<uint32_t>& from,
                       std::vector<uint32_t>* to) {
@@ -353,9 +370,9 @@ void Watch::accept(const Arguments& a) {
   for (size_t i = 0; i < arguments_.size(); ++i) {
     Argument& was = arguments_[i];
     if (was.storage == nullptr) continue;
-    was.any = was.any ||
-              (!was.pinned && (a.tensors[i].storage().get() != was.storage ||
-                               a.tensors[i].storage_offset() != was.offset));
+    const Tensor& now = a.tensors[i];
+    const bool moved = !was.lies_at(now.storage().get(), now.storage_offset());
+    was.any = was.any || (!was.pinned && moved);
   }
   // An owner that comes and goes says nothing.
   constexpr size_t kMost = 4;

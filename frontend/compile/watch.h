@@ -17,7 +17,8 @@ namespace sy::compiling {
 // Some go with the call.
 struct Sighted {
   weak_intrusive_ptr<TensorImpl> tensor;
-  bool given;
+  // It is an argument, or what one is a view of, and no call had another view.
+  bool by_argument;
 };
 
 // Signs that the code of a capture may do something else now. Guards say that a
@@ -75,9 +76,13 @@ class Watch {
     int64_t offset = 0;
     weak_intrusive_ptr<StorageImpl> kept;  // so that no other has its address
     bool any = false;  // others were seen to give the same graph
-    // The code has another tensor of that memory: which one it would have for
-    // another argument, nobody knows.
+    // The code reaches the argument, or memory of it, in another way too: what
+    // it would have for another argument, nobody knows.
     bool pinned = false;
+
+    bool lies_at(const StorageImpl* s, int64_t first) const {
+      return storage == s && offset == first;
+    }
   };
   // The number of owners of a tensor that captures keep alive, or a view.
   struct Owners {
@@ -113,6 +118,7 @@ class Watch {
   void watch_references(const Arguments& a);
   void watch_places(const Arguments& a);
   void watch_list(const void* header, const void* frame);
+  void pin(const Arguments& a);
   bool is_target(const void* p) const;
   bool reads_hold();
   bool references_hold();
