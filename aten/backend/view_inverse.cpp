@@ -193,10 +193,6 @@ Tensor apply_view(const OperatorEntry& op, const Tensor& base,
   return Tensor(list[static_cast<size_t>(output)]);
 }
 
-bool has_pure_inverse(const OperatorEntry& op) {
-  return rule_of(op) != nullptr;
-}
-
 Tensor view_inverse(const OperatorEntry& op, const Tensor& base,
                     const Tensor& value, std::vector<Value> args, int output) {
   if (const Rule* rule = rule_of(op)) {

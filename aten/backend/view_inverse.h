@@ -31,7 +31,5 @@ SY_API Tensor apply_view(const OperatorEntry& op, const Tensor& base,
 SY_API Tensor view_inverse(const OperatorEntry& op, const Tensor& base,
                            const Tensor& value, std::vector<Value> args,
                            int output);
-// Whether view_inverse only calls operators that write nothing.
-SY_API bool has_pure_inverse(const OperatorEntry& op);
 
 }  // namespace sy

@@ -270,11 +270,6 @@ std::string last_plan_dot() {
   return p == nullptr ? "digraph lazy {}\n" : p->dot();
 }
 
-size_t cached_plans() {
-  const std::lock_guard lock(graph_mutex());
-  return cache().entries.size();
-}
-
 void set_cache_capacity(size_t plans) {
   const std::lock_guard lock(graph_mutex());
   Cache& c = cache();

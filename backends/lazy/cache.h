@@ -31,7 +31,6 @@ std::string explain_last_miss();
 // The last plan that ran.
 std::string last_plan_text();
 std::string last_plan_dot();
-size_t cached_plans();
 void set_cache_capacity(size_t plans);
 void clear_cache();
 // For tests: all hashes are 0.

@@ -26,7 +26,6 @@ class FmtSource {
 
   // A line, from 1, without white space at its end.
   std::string_view line(std::size_t number) const;
-  std::size_t line_count() const { return lines_.size(); }
   // The character at a place.
   char at(const lang::Location& place) const;
 

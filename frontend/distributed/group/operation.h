@@ -44,9 +44,6 @@ class Operation {
 
   const Call& call() const noexcept { return call_; }
   Member& member() const noexcept { return *member_; }
-  const std::shared_ptr<Member>& shared_member() const noexcept {
-    return member_;
-  }
   uint64_t sequence() const noexcept { return sequence_; }
   // "all_reduce(float32[4], sum), call 17 of group world".
   std::string describe() const;
