@@ -60,6 +60,9 @@ struct ModuleHooks {
   HookList<LoadHook> load_post;
 };
 
+// How many global hooks are registered. Compiled callables ask at each replay
+// for each module, so it is one load.
+extern std::atomic<int> global_hook_count;
 // Whether hooks run when the module is called, its own or global ones.
 bool has_running_hooks(const Module& m);
 // A copy of the global ones.

@@ -14,12 +14,13 @@ namespace sy::nn {
 
 namespace detail {
 
+std::atomic<int> global_hook_count{0};
+
 namespace {
 
 struct Globals {
   std::mutex mutex;
   ModuleHooks hooks;
-  std::atomic<int> count{0};
 };
 // Leaked: modules may be called while the process ends.
 Globals& globals() {
@@ -31,7 +32,7 @@ template <class F>
 HookHandle add_global(HookList<F> ModuleHooks::*list, F hook) {
   Globals& g = globals();
   const std::lock_guard lock(g.mutex);
-  return (g.hooks.*list).add(std::move(hook), &g.count);
+  return (g.hooks.*list).add(std::move(hook), &global_hook_count);
 }
 
 // Results that are the arguments, behind one node of the graph, which gets the
@@ -204,7 +205,7 @@ void HookHandle::remove() {
 }
 
 bool any_global_hooks() {
-  return detail::globals().count.load(std::memory_order_relaxed) != 0;
+  return detail::global_hook_count.load(std::memory_order_relaxed) != 0;
 }
 
 HookHandle register_module_forward_pre_hook(ForwardPreHook hook) {

@@ -54,7 +54,7 @@ class ModuleReads final : public Dependence {
 
   bool holds() override {
     if (alive_.expired()) return false;
-    if (SY_UNLIKELY(module_.has_hooks()) && has_running_hooks(module_)) {
+    if (SY_UNLIKELY(may_have_hooks()) && has_running_hooks(module_)) {
       return false;
     }
     for (WatchedBytes& b : bytes_) {
@@ -88,6 +88,10 @@ class ModuleReads final : public Dependence {
   static const ModuleHooks* hooks_of(const Module& m) { return m.hooks_.get(); }
 
  private:
+  bool may_have_hooks() const {
+    return module_.hooks_ != nullptr ||
+           global_hook_count.load(std::memory_order_relaxed) != 0;
+  }
   static const char* mode(bool training) {
     return training ? "training" : "evaluating";
   }
