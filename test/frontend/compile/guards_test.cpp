@@ -653,6 +653,23 @@ TEST(Guards, ACounterIsSeenAtTheSecondCall) {
   }
 }
 
+// Products and long sums are cut by the number of threads; a replay takes that
+// of its call, as the code does.
+TEST(Guards, NumberOfThreads) {
+  const int before = get_num_threads();
+  compare(
+      [] {
+        const Tensor w = sample({700, 40});
+        return Side{[=](const Tensor& x) {
+                      const Tensor y = x.mm(w);
+                      return y.softmax(1) + x.sum() + y.mean({0});
+                    },
+                    [](int round) { set_num_threads(round % 3 + 1); }};
+      },
+      5, {60, 700});
+  set_num_threads(before);
+}
+
 // Elements of constants count as numbers do.
 TEST(Guards, ConstantsOfTheProgram) {
   hidden = 1;
