@@ -35,8 +35,7 @@ void add_new_op(CLI::App& app, int& status) {
   c->add_option("SIGNATURE", options->signature,
                 "as in native_functions.yaml: 'f(Tensor self) -> Tensor'")
       ->required();
-  c->add_option("--kind", options->kind,
-                "pointwise, reduce, composite, view or dispatch");
+  c->add_option("--kind", options->kind, "one of " + op_kinds());
   c->add_option("--family", options->family, "the file to add it to");
   c->add_option("--key", options->key,
                 "of kind dispatch: the key of the backend that gets a kernel");

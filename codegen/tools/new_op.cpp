@@ -20,14 +20,6 @@ namespace {
 constexpr std::string_view kKinds[] = {
     "pointwise", "reduce", "scan", "composite", "foreach", "view", "dispatch"};
 
-std::string kinds() {
-  std::string out;
-  for (const std::string_view k : kKinds) {
-    out += (out.empty() ? "" : " ") + std::string(k);
-  }
-  return out;
-}
-
 bool is_tensor_list(Type t) {
   return t.is_list() && t.element() == TypeKind::kTensor;
 }
@@ -207,6 +199,14 @@ bool check_key(const NewOpOptions& options, std::ostream& err) {
 
 }  // namespace
 
+std::string op_kinds() {
+  std::string out;
+  for (const std::string_view k : kKinds) {
+    out += (out.empty() ? "" : " ") + std::string(k);
+  }
+  return out;
+}
+
 int new_op(const NewOpOptions& options, std::ostream& out, std::ostream& err) {
   const ParseResult parsed = parse_and_check_schema(options.signature);
   if (!parsed.ok()) {
@@ -223,7 +223,7 @@ int new_op(const NewOpOptions& options, std::ostream& out, std::ostream& err) {
   if (std::find(std::begin(kKinds), std::end(kKinds), kind) ==
       std::end(kKinds)) {
     err << fmt::format("sygen: error: unknown kind '{}'{}; the kinds are {}\n",
-                       kind, lang::suggest(kind, kKinds), kinds());
+                       kind, lang::suggest(kind, kKinds), op_kinds());
     return 1;
   }
   if (const std::string why = misfit(schema, kind); !why.empty()) {

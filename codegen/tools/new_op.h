@@ -13,6 +13,9 @@ struct NewOpOptions {
   std::string key = "CPU";
 };
 
+// "pointwise reduce …": the kinds that an entry can have.
+std::string op_kinds();
+
 // `sygen new-op`: an entry that passes `sygen check` once the words in capitals
 // are filled in. Nothing is written after an error.
 int new_op(const NewOpOptions& options, std::ostream& out, std::ostream& err);
