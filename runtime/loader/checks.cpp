@@ -53,43 +53,11 @@ void check_limits(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
   }
 }
 
-// What C++ would not compile.
-void check_signature(const codegen::Operator& op,
-                     lang::Diagnostics& diagnostics) {
+// Forms are computed from the arguments of the operator.
+void check_forms(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
   const FunctionSchema& s = op.base.schema;
   const lang::Location at = op.entry->func.start();
-  const auto error = [&](const char* text) { diagnostics.error(at, text); };
   const size_t returns = s.returns().size();
-  switch (op.kind()) {
-    case lang::OperatorKind::kReduce:
-      if (returns != 1) error("'reduce:' gives one Tensor");
-      break;
-    case lang::OperatorKind::kComposite:
-      if (returns == 0) error("'composite:' gives a value");
-      break;
-    case lang::OperatorKind::kScan: {
-      const size_t wanted = op.entry->scan->chooses ? 2 : 1;
-      if (returns != wanted) {
-        error(wanted == 2 ? "'choose:' gives values and indices"
-                          : "'combine:' gives one Tensor");
-      }
-      break;
-    }
-    case lang::OperatorKind::kView: {
-      const int self = s.self_index();
-      const bool good =
-          self >= 0 &&
-          s.arguments()[static_cast<size_t>(self)].type == TypeKind::kTensor;
-      if (!good) error("'view:' needs a Tensor argument 'self'");
-      if (returns != 1) error("'view:' gives one Tensor");
-      break;
-    }
-    default:
-      if (!op.entry->shape.empty() && op.entry->shape.size() != returns) {
-        error("'shape:' has one list for each result");
-      }
-  }
-  // Forms are computed from the arguments of the operator.
   for (const codegen::Overload* o : op.overloads()) {
     if (!o->derived) continue;
     const bool all = op.kind() == lang::OperatorKind::kPointwise ||
@@ -124,7 +92,7 @@ void check_loadable(const codegen::Model& model,
                           "library registers kernels, without 'dispatch:'");
       }
       check_defined_before(op, diagnostics);
-      check_signature(op, diagnostics);
+      check_forms(op, diagnostics);
       check_limits(op, diagnostics);
     }
   }

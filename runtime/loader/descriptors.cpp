@@ -118,6 +118,7 @@ ReduceData::ReduceData(const codegen::ReduceParts& parts, const char* name,
   op_.name = name;
   op_.promote = promote_rule(parts.rule);
   op_.n_accumulators = static_cast<uint8_t>(accumulators);
+  op_.n_results = static_cast<uint8_t>(schema.returns().size());
   op_.n_scalars = static_cast<uint8_t>(scalars_.size());
   if (in_double) op_.accumulate = AccumulateRule::Double;
   op_.map = program(parts.map);

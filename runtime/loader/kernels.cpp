@@ -84,15 +84,41 @@ void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   return_written(form, args, results, n);
 }
 
+// What an engine that fills several results is called with.
+void return_made(Tensor* made, Value* results, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    results[i] = Value(TensorBase(std::move(made[i])));
+  }
+}
+
+// The tensors that a form writes, in order. Engines have at most four results.
+struct Outs {
+  Outs(const OverloadState& form, Value* args) {
+    for (size_t i = 0; i < form.written.size(); ++i) {
+      all[i] = &as_tensor(args[form.written[i]]);
+    }
+  }
+  Tensor* all[4] = {};
+};
+
 void reduce(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
             Value* args, size_t, Value* results, size_t n) {
   const OverloadState& form = form_of_engine(k);
   check_requirements(form, args);
   const ReduceEngine& engine = *engines_of_kernel(k).reduce;
   const ReduceNode call(*form.node, args, form.positions.data());
+  if (form.written.empty() && n > 1) {
+    Tensor made[4];
+    engine.results(call.op(), call.args(), made);
+    return return_made(made, results, n);
+  }
   if (form.written.empty()) {
     results[0] = Value(TensorBase(engine.run(call.op(), call.args())));
     return;
+  }
+  if (form.written.size() > 1) {
+    engine.outs(call.op(), call.args(), entry, Outs(form, args).all);
+    return return_written(form, args, results, n);
   }
   Tensor& out = as_tensor(args[form.written[0]]);
   if (entry.has_flag(OperatorDef::kExactOut)) {
@@ -124,19 +150,12 @@ void scan(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   const ScanEngine& engine = *engines_of_kernel(k).scan;
   std::vector<Value> own;
   const ScanArgs call = scan_node(*form.node, base_order(form, args, own));
-  Tensor made[2];
   if (form.written.empty()) {
+    Tensor made[2];
     engine.results(*form.node->scan, call, made);
-    for (size_t i = 0; i < n; ++i) {
-      results[i] = Value(TensorBase(std::move(made[i])));
-    }
-    return;
+    return return_made(made, results, n);
   }
-  Tensor* outs[2] = {};
-  for (size_t i = 0; i < form.written.size(); ++i) {
-    outs[i] = &as_tensor(args[form.written[i]]);
-  }
-  engine.outs(*form.node->scan, call, entry, outs);
+  engine.outs(*form.node->scan, call, entry, Outs(form, args).all);
   return_written(form, args, results, n);
 }
 
@@ -264,7 +283,9 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
     case OperatorInfo::kReduce: {
       check_requirements(form, args);
       const ReduceNode call(*form.node, args, form.positions.data());
-      if (writes) {
+      if (form.written.size() > 1) {
+        check_reduce_outs(call.op(), call.args(), Outs(form, args).all);
+      } else if (writes) {
         check_reduce_out(call.op(), call.args(),
                          args[form.written[0]].to_tensor());
       } else {
@@ -277,11 +298,7 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
       std::vector<Value> own;
       const ScanArgs call = scan_node(*form.node, base_order(form, args, own));
       if (writes) {
-        Tensor* outs[2] = {};
-        for (size_t i = 0; i < form.written.size(); ++i) {
-          outs[i] = &as_tensor(args[form.written[i]]);
-        }
-        check_scan_outs(*form.node->scan, call, outs);
+        check_scan_outs(*form.node->scan, call, Outs(form, args).all);
       } else {
         check_scan(*form.node->scan, call);
       }

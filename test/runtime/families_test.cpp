@@ -20,14 +20,10 @@ namespace {
 std::string moved(const std::string& entry, const std::string& ns) {
   std::istringstream in(entry);
   std::string out, line;
-  bool forms = false, several = false;
+  bool forms = false;
   while (std::getline(in, line)) {
     // What is not loaded at run time.
     if (line.starts_with("  dispatch:")) return "";
-    if (line.starts_with("- func: ")) {
-      several = line.find("-> (Tensor") != std::string::npos;
-    }
-    if (several && line.starts_with("  reduce:")) return "";
     if (line.starts_with("  variants:")) continue;
     if (line.starts_with("- func: ")) line.insert(8, ns + "::");
     if (line.starts_with("  ") && line[2] != ' ') forms = line == "  forms:";

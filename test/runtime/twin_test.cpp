@@ -132,11 +132,20 @@ TEST_F(Twins, Reductions) {
       compare("total", {of(x), dims, false, kDouble});
       compare("highest", {of(x), dims, false});
       compare("spread", {of(x), dims, false});
+      compare("range_mean", {of(x), dims, true});
     }
     compare("length", {of(x), -1, 1});
     compare("length", {of(x), 1, 0.25});
     compare("length.out", {of(x), 1, 2, of(empty({0}))}, {3});
     compare("total.out", {of(x), 1, false, none(), of(empty({0}, t))}, {4});
+    const Tensor real = isFloatingType(t) ? empty({0}, t) : empty({0});
+    compare("range_mean.out",
+            {of(x), 1, false, of(real), of(real.clone()), of(real.clone())},
+            {3, 4, 5});
+    // One of the results does not have its dtype.
+    compare("range_mean.out",
+            {of(x), 1, false, of(real), of(empty({0}, kLong)), of(real)},
+            {3, 4, 5});
   }
 }
 
