@@ -166,6 +166,8 @@ class Compiled {
       run(in, body, &out);
     } else {
       std::optional<R> own;
+      in.result = std::addressof(own);
+      in.result_bytes = sizeof own;
       auto body = [&](compiling::Outputs* to) {
         own.emplace(f_(std::forward<A>(args)...));
         compiling::flatten(*own, to);

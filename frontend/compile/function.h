@@ -52,6 +52,9 @@ struct Arguments {
   // The callable itself, with what it has captured.
   const void* closure = nullptr;
   size_t closure_bytes = 0;
+  // Where the callable's own result goes.
+  const void* result = nullptr;
+  size_t result_bytes = 0;
 };
 
 // The tensors that a callable returns, and the lengths of its lists.
