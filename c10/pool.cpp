@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <unordered_set>
 #include <utility>
 
 #include "c10/cpu_memory.h"
 #include "c10/error.h"
 #include "c10/pool_fast.h"
+#include "c10/pool_memory.h"
 
 // Note [Pool]
 // Each thread has a free list per class of 64 bytes. An empty list takes a
@@ -44,8 +46,15 @@ struct Depot {
   uint32_t loose_count;
 };
 
+// What a slab begins with, in the place of a block.
+struct Slab {
+  Slab* next;
+};
+constexpr size_t kSlabHead = 64;
+
 struct Global {
   std::mutex mutex;
+  Slab* slabs;
   Depot depots[kPoolClasses];
   char* slab;
   size_t slab_left;
@@ -90,8 +99,11 @@ PoolBlock* take(size_t cls, uint32_t* count) {
     }
     auto* slab = static_cast<char*>(std::aligned_alloc(4096, kSlabBytes));
     if (slab == nullptr) return nullptr;
-    global.slab = slab;
-    global.slab_left = kSlabBytes;
+    auto* const head = reinterpret_cast<Slab*>(slab);
+    head->next = global.slabs;
+    global.slabs = head;
+    global.slab = slab + kSlabHead;
+    global.slab_left = kSlabBytes - kSlabHead;
   }
   *count = static_cast<uint32_t>(
       std::min<size_t>(batch_of(cls), global.slab_left / size));
@@ -176,6 +188,12 @@ constexpr bool kPooled = false;
 constexpr bool kPooled = true;
 #endif
 
+// The blocks in use, where each is a malloc of its own. Leaked.
+std::unordered_set<const void*>& single_blocks() {
+  static auto& blocks = *new std::unordered_set<const void*>;
+  return blocks;
+}
+
 }  // namespace
 
 void* pool_get_slow(size_t bytes, size_t data) {
@@ -186,6 +204,7 @@ void* pool_get_slow(size_t bytes, size_t data) {
     void* block = nullptr;
     if (posix_memalign(&block, 64, bytes) != 0) out_of_memory(bytes);
     const std::lock_guard lock(global.mutex);
+    single_blocks().insert(block);
     count(t, static_cast<int64_t>(data), data != 0);
     return block;
   }
@@ -209,9 +228,12 @@ void* pool_get_slow(size_t bytes, size_t data) {
 void pool_put_slow(void* block, size_t bytes, size_t data) noexcept {
   PoolThread& t = pool_thread;
   if constexpr (!kPooled) {
+    {
+      const std::lock_guard lock(global.mutex);
+      single_blocks().erase(block);
+      count(t, -static_cast<int64_t>(data), 0);
+    }
     std::free(block);
-    const std::lock_guard lock(global.mutex);
-    count(t, -static_cast<int64_t>(data), 0);
     return;
   }
   if (t.state == PoolThread::kUnknown) {
@@ -267,7 +289,29 @@ void unlock_pool_after_fork(bool child) noexcept {
   global.mutex.unlock();
 }
 
+bool is_slab(const Slab* s, const void* at) {
+  const auto* const begin = reinterpret_cast<const char*>(s);
+  return at >= begin && at < begin + kSlabBytes;
+}
+
 }  // namespace detail
+
+bool is_pool_memory(const void* at) noexcept {
+  using namespace detail;
+  const std::lock_guard lock(global.mutex);
+  if constexpr (!kPooled) {
+    const auto* block = reinterpret_cast<const char*>(
+        reinterpret_cast<uintptr_t>(at) & ~uintptr_t{63});
+    for (size_t i = 0; i < kPoolClasses; ++i, block -= 64) {
+      if (single_blocks().contains(block)) return true;
+    }
+    return false;
+  }
+  for (const Slab* s = global.slabs; s != nullptr; s = s->next) {
+    if (is_slab(s, at)) return true;
+  }
+  return false;
+}
 
 void* pool_allocate(size_t bytes) {
   if (SY_LIKELY(bytes - 1 < kPoolMaxBytes)) return detail::pool_get(bytes);

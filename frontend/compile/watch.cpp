@@ -6,6 +6,7 @@
 
 #include "c10/error.h"
 #include "frontend/compile/compile.h"
+#include "frontend/compile/reach.h"
 #include "frontend/compile/stack.h"
 
 namespace sy::compiling {
@@ -111,14 +112,11 @@ void Watch::watch_places(const Arguments& a) {
   const void* const frame = __builtin_frame_address(0);
   for (const uintptr_t word : words_of(a)) {
     const auto* const at = reinterpret_cast<const char*>(word);
-    if (!may_be_pointer(word) || word % alignof(void*) != 0) continue;
-    const void* found = nullptr;
-    if (!is_on_stack(at, sizeof(void*), frame)) {
-      if (read_memory(at, &found, sizeof found) && is_target(found)) {
-        heap_.emplace_back(at, sizeof found);
-      }
+    if (!may_be_pointer(word) || word % alignof(void*) != 0 ||
+        !is_on_stack(at, sizeof(void*), frame)) {
       continue;
     }
+    const void* found = nullptr;
     for (size_t i = 0; i < kReach; i += sizeof(void*)) {
       if (!is_on_stack(at + i, sizeof found, frame)) break;
       if (overlap(at + i, 1, a.closure, a.closure_bytes)) continue;
@@ -129,6 +127,41 @@ void Watch::watch_places(const Arguments& a) {
       watch_list(at + i, frame);
     }
   }
+}
+
+// Objects on the heap that have tensors of the graph or arguments, and tensors
+// of which only properties may have been asked.
+void Watch::watch_objects(const Arguments& a) {
+  const auto is_argument = [&](const void* p) {
+    return std::any_of(a.tensors.begin(), a.tensors.end(),
+                       [&](const Tensor& t) { return t.impl() == p; });
+  };
+  const Reach reach(a);
+  for (const Reach::Image& image : reach.images()) {
+    if (image.on_stack || image.at == a.closure) continue;
+    const size_t n = image.has_size ? image.words.size() : 1;
+    for (size_t i = 0; i < n; ++i) {
+      const auto* const p = reinterpret_cast<const void*>(image.words[i]);
+      if (p == nullptr || (!is_target(p) && !is_argument(p))) continue;
+      heap_.push_back({Window(image.at + i * sizeof p, sizeof p)});
+      if (image.from < 0) continue;
+      const Reach::Image& from =
+          reach.images()[static_cast<size_t>(image.from)];
+      heap_.back().pointer = from.at + image.word * sizeof p;
+      heap_.back().on_stack = from.on_stack;
+      heap_.back().object = image.at;
+    }
+  }
+  for (TensorImpl* const t : reach.tensors()) {
+    if (is_target(t) || is_argument(t)) continue;
+    targets_.push_back(t);
+    watch_view(Tensor(TensorBase(intrusive_ptr<TensorImpl>::retain(t))));
+  }
+}
+
+void Watch::watch_view(const Tensor& t) {
+  views_.push_back({t.impl(), weak_intrusive_ptr<TensorImpl>(t.impl_ptr()),
+                    TensorGuard(t), t.storage().get(), t.storage_offset()});
 }
 
 // If the header of a std::vector of them lies there.
@@ -175,11 +208,11 @@ void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
           argument.pinned ||
           (!other.by_argument && argument.storage == t.storage().get());
     }
-    views_.push_back({impl.get(), other.tensor, TensorGuard(t),
-                      t.storage().get(), t.storage_offset()});
+    watch_view(t);
     views_.back().seen.push_back(t.use_count() - 2);  // impl and t
   }
   watch_places(a);
+  watch_objects(a);
   pin(a);
 }
 
@@ -219,6 +252,17 @@ bool Watch::differs(std::string_view what) {
   return false;
 }
 
+bool Watch::Object::holds() const {
+  if (pointer != nullptr) {
+    const void* const frame = __builtin_frame_address(0);
+    if (on_stack && !is_on_stack(pointer, sizeof pointer, frame)) return true;
+    const void* now = nullptr;
+    WatchedBytes::take(pointer, &now, sizeof now);
+    if (now != object) return false;
+  }
+  return place.holds();
+}
+
 bool Watch::references_hold() {
   const void* const frame = __builtin_frame_address(0);
   bool same = true;
@@ -227,8 +271,8 @@ bool Watch::references_hold() {
     if (!is_on_stack(w.at(), w.size(), frame) || SY_LIKELY(w.holds())) continue;
     same = differs("a variable that the code refers to differs");
   }
-  for (const Window& w : heap_) {
-    if (w.holds()) continue;
+  for (const Object& o : heap_) {
+    if (o.holds()) continue;
     same = differs("the code has another tensor");
   }
   for (List& l : lists_) {
@@ -327,14 +371,12 @@ void Watch::follow(const Watch& before) {
                           [&](const View& was) { return was.impl == v.impl; });
     });
   }
-  const auto follow_all = [](std::vector<Window>& all,
-                             const std::vector<Window>& were) {
-    for (Window& w : all) {
-      for (const Window& was : were) w.follow(was);
-    }
-  };
-  follow_all(stack_, before.stack_);
-  follow_all(heap_, before.heap_);
+  for (Window& w : stack_) {
+    for (const Window& was : before.stack_) w.follow(was);
+  }
+  for (Object& o : heap_) {
+    for (const Object& was : before.heap_) o.place.follow(was.place);
+  }
   changing_lists_ = before.changing_lists_;
   std::erase_if(lists_, [&](List& l) {
     for (const List& was : before.lists_) {
@@ -360,7 +402,7 @@ void Watch::rest() {
   if (!restless_ || ++calm_ < kLong) return;
   restless_ = false;
   for (Window& w : stack_) w.rest();
-  for (Window& w : heap_) w.rest();
+  for (Object& o : heap_) o.place.rest();
   for (List& l : lists_) l.changes = 0;
   view_changes_ = 0;
   for (Read& r : reads_) r.changes = 0;

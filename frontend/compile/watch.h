@@ -32,7 +32,8 @@ struct Sighted {
 //     tensors that the graph reads;
 //   - how many owners these tensors have: a variable that gets another one
 //     lets the old one go;
-//   - captured views: where they lie, and that they are still there;
+//   - captured views, and tensors that no call read: where they lie, what code
+//     can see of them without their elements, that they are still there;
 //   - arguments that lie elsewhere than those of the capture: what was the
 //     argument may have been a tensor that the code captures too.
 //
@@ -109,6 +110,15 @@ class Watch {
     bool differs = false;
     int changes = 0;
   };
+  // A place in an object on the heap. While `pointer` leads to the object, it
+  // is there; the callable itself has the pointer if that is nullptr.
+  struct Object {
+    Window place;
+    const void* pointer = nullptr;
+    bool on_stack = false;  // the pointer
+    const void* object = nullptr;
+    bool holds() const;
+  };
   struct Read {
     intrusive_ptr<Dependence> of;
     bool held = true;
@@ -117,6 +127,8 @@ class Watch {
 
   void watch_references(const Arguments& a);
   void watch_places(const Arguments& a);
+  void watch_objects(const Arguments& a);
+  void watch_view(const Tensor& t);
   void watch_list(const void* header, const void* frame);
   void pin(const Arguments& a);
   bool is_target(const void* p) const;
@@ -129,7 +141,8 @@ class Watch {
 
   std::vector<Argument> arguments_;
   std::vector<Read> reads_;
-  std::vector<Window> stack_, heap_;
+  std::vector<Window> stack_;
+  std::vector<Object> heap_;
   std::vector<List> lists_;
   std::vector<const void*> changing_lists_;
   std::vector<Owners> owners_;

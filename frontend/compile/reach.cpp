@@ -1,0 +1,159 @@
+#include "frontend/compile/reach.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "c10/pool_memory.h"
+#include "frontend/compile/stack.h"
+
+namespace sy::compiling {
+
+namespace {
+
+constexpr size_t kWord = sizeof(uintptr_t);
+// Of one variable or object: those that are larger are seen in part.
+constexpr size_t kMost = 512;
+// Where no size is known, and of what lies on the stack behind a variable.
+constexpr size_t kLeast = 64;
+constexpr size_t kMostPlaces = 64;
+
+bool may_be_address(uintptr_t word) {
+  return word >= uintptr_t{1} << 32 && word < uintptr_t{1} << 47 &&
+         word % kWord == 0;
+}
+
+// The library, or the program, that has an address; nullptr if none has.
+const void* module_of(const void* at) {
+  Dl_info info;
+  return dladdr(at, &info) == 0 ? nullptr : info.dli_fbase;
+}
+
+bool is_own_class(uintptr_t first_word) {
+  static const void* const own =
+      module_of(reinterpret_cast<const void*>(&is_own_class));
+  return may_be_address(first_word) &&
+         module_of(reinterpret_cast<const void*>(first_word)) == own;
+}
+
+// Whether a TensorImpl lies there, in pool memory: its sizes lie in it too.
+// Those of tensors of many dims do not, and such tensors are not found.
+bool is_tensor(const void* at) {
+  const auto* const t = static_cast<const TensorImpl*>(at);
+  const IntArrayRef sizes = t->sizes();
+  const auto offset = reinterpret_cast<const char*>(sizes.data()) -
+                      static_cast<const char*>(at);
+  return offset > 0 && offset < static_cast<std::ptrdiff_t>(sizeof *t) &&
+         sizes.size() <= 8 && t->use_count() != 0;
+}
+
+// The bytes from `at` to the end of its block, if glibc's header before it, or
+// before a control block of make_shared, looks like one; else 0.
+size_t bytes_on_heap(const char* at) {
+  constexpr size_t kControl = 16;
+  uintptr_t header[1 + kControl / kWord];
+  if (!read_memory(at - sizeof header, header, sizeof header)) return 0;
+  const auto in_block = [](uintptr_t size, size_t before) -> size_t {
+    const size_t block = size & ~uintptr_t{7};
+    const bool good = block % 16 == 0 && block >= 32 && block <= 1 << 16 &&
+                      block > before + kWord;
+    return good ? block - before - kWord : 0;
+  };
+  if (const size_t n = in_block(header[kControl / kWord], 0)) return n;
+  return in_block(header[0], kControl);
+}
+
+}  // namespace
+
+Reach::Reach(const Arguments& a) {
+  take({a.closure, false, true, a.closure_bytes});
+  for (size_t first = 0, level = 0; level < 2; ++level) {
+    const size_t next = images_.size();
+    for (const Place& p : behind(first)) take(p);
+    if (level == 0) find_tensors();
+    first = next;
+  }
+}
+
+void Reach::find_tensors() {
+  const auto add = [this](uintptr_t word) {
+    auto* const at = reinterpret_cast<TensorImpl*>(word);
+    if (may_be_address(word) && word % 64 == 0 && is_pool_memory(at) &&
+        is_tensor(at) &&
+        std::find(tensors_.begin(), tensors_.end(), at) == tensors_.end()) {
+      tensors_.push_back(at);
+    }
+  };
+  for (size_t i = 0; i < images_.size(); ++i) {
+    if (i != 0) {
+      add(images_[i].words[0]);
+      continue;
+    }
+    for (const uintptr_t word : images_[0].words) add(word);
+  }
+}
+
+bool Reach::has(const void* at) const {
+  return std::any_of(images_.begin(), images_.end(), [&](const Image& i) {
+    const auto offset = static_cast<const char*>(at) - i.at;
+    return offset >= 0 &&
+           offset < static_cast<std::ptrdiff_t>(i.words.size() * kWord);
+  });
+}
+
+Reach::Place Reach::place_at(const void* at) {
+  const void* const frame = __builtin_frame_address(0);
+  if (!is_on_stack(at, kWord, frame)) {
+    const size_t bytes = bytes_on_heap(static_cast<const char*>(at));
+    return {at, false, bytes != 0,
+            bytes == 0 ? kLeast : std::min(bytes, kMost)};
+  }
+  size_t bytes = kMost;
+  while (!is_on_stack(at, bytes, frame)) bytes -= kWord;
+  return {at, true, true, bytes};
+}
+
+std::vector<Reach::Place> Reach::behind(size_t first) const {
+  std::vector<Place> places;
+  for (size_t i = first; i < images_.size(); ++i) {
+    const Image& image = images_[i];
+    size_t n = image.words.size();
+    if (image.on_stack) n = std::min(n, kLeast / kWord);
+    for (size_t k = 0; k < n; ++k) {
+      const auto* const at = reinterpret_cast<const void*>(image.words[k]);
+      const bool known =
+          std::any_of(places.begin(), places.end(),
+                      [&](const Place& p) { return p.at == at; });
+      // Code and global variables belong to a library.
+      if (known || !may_be_address(image.words[k]) || has(at) ||
+          module_of(at) != nullptr || is_pool_memory(at)) {
+        continue;
+      }
+      if (places.size() == kMostPlaces) return places;
+      places.push_back(place_at(at));
+      if (i == 0) continue;
+      places.back().from = static_cast<int>(i);
+      places.back().word = k;
+    }
+  }
+  return places;
+}
+
+void Reach::take(const Place& p) {
+  Image image{static_cast<const char*>(p.at),
+              p.on_stack,
+              p.has_size,
+              p.from,
+              p.word,
+              {}};
+  image.words.resize(p.bytes / kWord);
+  if (image.words.empty() ||
+      !read_memory(p.at, image.words.data(), image.words.size() * kWord)) {
+    return;
+  }
+  if (!images_.empty() && is_own_class(image.words[0])) return;
+  images_.push_back(std::move(image));
+}
+
+}  // namespace sy::compiling

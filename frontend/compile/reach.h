@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "frontend/compile/function.h"
+
+namespace sy::compiling {
+
+// What a callable sees beside its arguments: itself, the variables and objects
+// that it refers to, and what these point to. Global variables, and what lies
+// three pointers away, are not among it. Objects whose class has its virtual
+// functions in this library (tensors, storages, optimizers, modules) are left
+// out.
+class Reach {
+ public:
+  // Memory as it was, in words.
+  struct Image {
+    const char* at;
+    bool on_stack;
+    // Otherwise the object may be smaller: only its first word is sure to stay.
+    bool has_size;
+    // The pointer that leads here from an image before; -1 for the callable and
+    // what it refers to.
+    int from;
+    size_t word;
+    std::vector<uintptr_t> words;
+  };
+
+  // The first image is the callable.
+  explicit Reach(const Arguments& a);
+
+  const std::vector<Image>& images() const { return images_; }
+  // Tensors that it has itself, or that the variables and objects that it
+  // refers to begin with.
+  const std::vector<TensorImpl*>& tensors() const { return tensors_; }
+
+ private:
+  struct Place {
+    const void* at;
+    bool on_stack, has_size;
+    size_t bytes;
+    int from = -1;
+    size_t word = 0;
+  };
+
+  void take(const Place& p);
+  void find_tensors();
+  // Places that the words of images point to, from the image `first` on.
+  std::vector<Place> behind(size_t first) const;
+  static Place place_at(const void* at);
+  bool has(const void* at) const;
+
+  std::vector<Image> images_;
+  std::vector<TensorImpl*> tensors_;
+};
+
+}  // namespace sy::compiling

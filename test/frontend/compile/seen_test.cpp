@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+#include <sy/compile.h>
+#include <sy/sy.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "test/frontend/compile/samples.h"
+
+// Tensors that code sees without being given them: of which it asks properties
+// alone, that objects on the heap have, that are arguments too. Each test calls
+// the compiled callable and the code side by side and changes one thing at call
+// 20 and call 41; checked calls are 1, 2, 4, 8, 16, 32 and so on.
+
+namespace sy {
+
+namespace {
+
+using test::expect_same;
+using test::sample;
+
+// Calls f(x) and g(x); `change(round)` before calls 20 and 41.
+template <class F, class G>
+void side_by_side(
+    F& f, const G& g, const std::function<void(int)>& change,
+    const std::function<Tensor(int)>& argument = [](int i) {
+      return sample({4}, i);
+    }) {
+  for (int i = 0; i < 60; ++i) {
+    if (i == 20) change(1);
+    if (i == 41) change(2);
+    const Tensor x = argument(i);
+    expect_same(f(x), g(x));
+    ASSERT_FALSE(testing::Test::HasFailure()) << "call " << i << "\n"
+                                              << f.explain();
+  }
+  EXPECT_GT(f.counters().replays, 20) << f.explain();
+}
+
+TEST(Seen, SizesOfATensorThatNoCallReads) {
+  Tensor w = sample({2, 6});
+  const auto code = [&](const Tensor& x) { return x * double(w.size(0)); };
+  auto f = compile(code);
+  side_by_side(f, code, [&](int) { w.t_(); });
+}
+
+TEST(Seen, SizesOfATensorThatTheCodeHas) {
+  Tensor w = sample({2, 6});
+  const auto code = [w](const Tensor& x) { return x * double(w.size(0)); };
+  auto f = compile(code);
+  side_by_side(f, code, [&](int round) { w.resize_({round + 2, 2}); });
+}
+
+TEST(Seen, WhetherATensorRequiresAGradient) {
+  Tensor w = sample({2});
+  const auto code = [&](const Tensor& x) {
+    return w.requires_grad() ? x * 2 : x + 1;
+  };
+  auto f = compile(code);
+  side_by_side(f, code, [&](int round) { w.requires_grad_(round == 1); });
+}
+
+struct Model {
+  int64_t more[30] = {};
+  Tensor bias = sample({4}, 3), weight = sample({4}, 4);
+};
+
+// Others keep the old tensor, and there are as many owners as before.
+TEST(Seen, AMemberOfAnObjectOnTheHeap) {
+  const auto model = std::make_unique<Model>();
+  const auto code = [m = model.get()](const Tensor& x) {
+    return x * m->weight + m->bias;
+  };
+  auto f = compile(code);
+  std::vector<Tensor> kept;
+  side_by_side(f, code, [&](int round) {
+    Tensor& changed = round == 1 ? model->weight : model->bias;
+    kept.push_back(changed);
+    changed = sample({4}, 10 + round);
+  });
+}
+
+TEST(Seen, AMemberOfAnObjectBehindAVariable) {
+  auto model = std::make_unique<Model>();
+  const auto code = [&](const Tensor& x) {
+    return x * model->weight + model->bias;
+  };
+  auto f = compile(code);
+  std::vector<Tensor> kept;
+  side_by_side(f, code, [&](int round) {
+    if (round == 2) {  // another object, and this one is gone
+      auto next = std::make_unique<Model>();
+      next->weight = model->weight;
+      kept.push_back(model->bias);
+      next->bias = sample({4}, 20);
+      model = std::move(next);
+      return;
+    }
+    kept.push_back(model->weight);
+    model->weight = sample({4}, 11);
+  });
+}
+
+TEST(Seen, ATensorThatIsReplacedWhileItIsTheArgument) {
+  const auto model = std::make_unique<Model>();
+  const Tensor first = model->weight;
+  const auto code = [m = model.get()](const Tensor& x) {
+    return x * m->weight;
+  };
+  auto f = compile(code);
+  side_by_side(
+      f, code, [&](int round) { model->weight = sample({4}, 10 + round); },
+      [&](int) { return first; });
+}
+
+TEST(Seen, AVariableThatIsReplacedWhileItIsTheArgument) {
+  Tensor w = sample({4});
+  const Tensor first = w;
+  const auto code = [&](const Tensor& x) { return x * w; };
+  auto f = compile(code);
+  side_by_side(
+      f, code, [&](int round) { w = sample({4}, 10 + round); },
+      [&](int) { return first; });
+}
+
+}  // namespace
+
+}  // namespace sy
