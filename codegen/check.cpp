@@ -147,52 +147,26 @@ class OperatorChecker {
     }
   }
 
-  // What the kind needs of the signature.
-  void signature() {
-    const auto need = [&](bool good, const char* text) {
-      if (!good) error(e_.func.start(), "{}", text);
-    };
-    const FunctionSchema& s = e_.schema;
-    const size_t returns = s.returns().size();
-    const int self = s.self_index();
-    const bool tensor_self =
-        self >= 0 &&
-        s.arguments()[static_cast<size_t>(self)].type == TypeKind::kTensor;
-    switch (op_.kind()) {
-      case OperatorKind::kPointwise:
-        need(returns == 1, "'pointwise:' gives one Tensor");
-        break;
-      case OperatorKind::kReduce:
-        need(tensor_self, "'reduce:' needs a Tensor argument 'self'");
-        need(returns >= 1 && returns <= 4,
-             "'reduce:' gives one to four Tensors");
-        break;
-      case OperatorKind::kScan:
-        scan_arguments();
-        if (e_.scan->chooses) {
-          need(returns == 2, "'choose:' gives values and indices");
-        } else {
-          need(returns == 1, "'combine:' gives one Tensor");
-        }
-        break;
-      case OperatorKind::kView:
-        need(tensor_self, "'view:' needs a Tensor argument 'self'");
-        need(returns == 1, "'view:' gives one Tensor");
-        break;
-      case OperatorKind::kComposite:
-        need(returns >= 1 || e_.is_foreach, "'composite:' gives a value");
-        break;
-      default:
-        need(e_.shape.empty() || e_.shape.size() == returns,
-             "'shape:' has one list for each result");
-    }
-  }
-
   void kind() {
-    signature();
+    if (op_.kind() == OperatorKind::kPointwise &&
+        e_.schema.returns().size() != 1) {
+      error(e_.func.start(), "'pointwise:' gives one Tensor");
+    }
+    if (op_.kind() == OperatorKind::kReduce && e_.schema.self_index() < 0) {
+      error(e_.func.start(), "'reduce:' needs a Tensor argument 'self'");
+    }
+    if (op_.kind() == OperatorKind::kReduce &&
+        (e_.schema.returns().size() > 4 || e_.schema.returns().empty())) {
+      error(e_.func.start(), "'reduce:' gives one to four Tensors");
+    }
+    if (op_.kind() == OperatorKind::kScan) scan_arguments();
+    if (op_.kind() == OperatorKind::kView) view_signature();
     if (e_.is_foreach) {
       plan_foreach(model_, op_, diagnostics_);
     } else if (op_.kind() == OperatorKind::kComposite) {
+      if (e_.schema.returns().empty()) {
+        return error(e_.func.start(), "'composite:' gives a value");
+      }
       const auto types = return_types();
       auto code = lang::compile_tensor(e_.composite->expr,
                                        lang::TensorEnv::of(e_.schema), model_,
@@ -205,6 +179,18 @@ class OperatorChecker {
     if (!e_.compiled) return;
     if (const auto why = not_compiled(op_)) {
       error(e_.compiled_at, "'compiled:' of '{}': {}", op_.base.name, *why);
+    }
+  }
+
+  void view_signature() {
+    const FunctionSchema& s = e_.schema;
+    const int self = s.self_index();
+    if (self < 0 || s.arguments()[static_cast<std::size_t>(self)].type !=
+                        TypeKind::kTensor) {
+      error(e_.func.start(), "'view:' needs a Tensor argument 'self'");
+    }
+    if (s.returns().size() != 1) {
+      error(e_.func.start(), "'view:' gives one Tensor");
     }
   }
 
