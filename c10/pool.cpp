@@ -6,10 +6,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "c10/capture.h"
 #include "c10/cpu_memory.h"
 #include "c10/error.h"
 #include "c10/pool_fast.h"
-#include "c10/pool_memory.h"
 
 // Note [Pool]
 // Each thread has a free list per class of 64 bytes. An empty list takes a
