@@ -37,15 +37,18 @@ bool is_own_class(uintptr_t first_word) {
          module_of(reinterpret_cast<const void*>(first_word)) == own;
 }
 
-// Whether a TensorImpl lies there, in pool memory: its sizes lie in it too.
-// Those of tensors of many dims do not, and such tensors are not found.
+// Whether a TensorImpl is alive there, in pool memory: its sizes lie in it too,
+// and it has owners, where a free block has a pointer. Tensors of many dims,
+// whose sizes lie elsewhere, are not found.
 bool is_tensor(const void* at) {
+  constexpr uint32_t kMostOwners = 4096;
   const auto* const t = static_cast<const TensorImpl*>(at);
   const IntArrayRef sizes = t->sizes();
   const auto offset = reinterpret_cast<const char*>(sizes.data()) -
                       static_cast<const char*>(at);
   return offset > 0 && offset < static_cast<std::ptrdiff_t>(sizeof *t) &&
-         sizes.size() <= 8 && t->use_count() != 0;
+         sizes.size() <= 8 && t->use_count() - 1 < kMostOwners &&
+         t->weak_use_count() - 1 < kMostOwners;
 }
 
 // The bytes from `at` to the end of its block, if glibc's header before it, or

@@ -156,6 +156,7 @@ void Watch::watch_objects(const Arguments& a) {
     if (is_target(t) || is_argument(t)) continue;
     targets_.push_back(t);
     watch_view(Tensor(TensorBase(intrusive_ptr<TensorImpl>::retain(t))));
+    views_.back().may_go = true;
   }
 }
 
@@ -237,7 +238,7 @@ void Watch::pin(const Arguments& a) {
 
 bool Watch::View::holds() {
   const intrusive_ptr<TensorImpl> impl = tensor.lock();
-  if (impl == nullptr) return false;
+  if (impl == nullptr) return may_go;
   now = impl.use_count() - 1;
   if (!seen.empty() && std::find(seen.begin(), seen.end(), now) == seen.end()) {
     return false;

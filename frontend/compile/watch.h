@@ -100,6 +100,9 @@ class Watch {
     int64_t offset = 0;
     std::vector<uint32_t> seen{};  // numbers of owners
     uint32_t now = 0;
+    // Nobody knows whether the code sees it: a variable beside those that the
+    // code refers to may have it.
+    bool may_go = false;
     bool holds();
   };
   // The elements of a std::vector whose header is in memory that is watched.
