@@ -142,7 +142,10 @@ void Watch::watch_objects(const Arguments& a) {
     const size_t n = image.has_size ? image.words.size() : 1;
     for (size_t i = 0; i < n; ++i) {
       const auto* const p = reinterpret_cast<const void*>(image.words[i]);
-      if (p == nullptr || (!is_target(p) && !is_argument(p))) continue;
+      // Variables beside those that the code refers to lead to lists of
+      // arguments, which are others at each call.
+      const bool wanted = is_target(p) || (image.from < 0 && is_argument(p));
+      if (p == nullptr || !wanted) continue;
       heap_.push_back({Window(image.at + i * sizeof p, sizeof p)});
       if (image.from < 0) continue;
       const Reach::Image& from =

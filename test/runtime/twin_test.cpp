@@ -138,7 +138,7 @@ TEST_F(Twins, Reductions) {
     compare("length", {of(x), 1, 0.25});
     compare("length.out", {of(x), 1, 2, of(empty({0}))}, {3});
     compare("total.out", {of(x), 1, false, none(), of(empty({0}, t))}, {4});
-    const Tensor real = isFloatingType(t) ? empty({0}, t) : empty({0});
+    const Tensor real = is_floating_type(t) ? empty({0}, t) : empty({0});
     compare("range_mean.out",
             {of(x), 1, false, of(real), of(real.clone()), of(real.clone())},
             {3, 4, 5});
