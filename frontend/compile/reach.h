@@ -32,6 +32,10 @@ class Reach {
   explicit Reach(const Arguments& a);
 
   const std::vector<Image>& images() const { return images_; }
+  // The image that has the pointer to this one. `i.from` is not -1.
+  const Image& source(const Image& i) const {
+    return images_[static_cast<size_t>(i.from)];
+  }
   // Tensors that it has itself, or that the variables and objects that it
   // refers to begin with.
   const std::vector<TensorImpl*>& tensors() const { return tensors_; }

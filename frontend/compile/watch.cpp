@@ -6,7 +6,6 @@
 
 #include "c10/error.h"
 #include "frontend/compile/compile.h"
-#include "frontend/compile/reach.h"
 #include "frontend/compile/stack.h"
 
 namespace sy::compiling {
@@ -139,20 +138,21 @@ void Watch::watch_objects(const Arguments& a) {
   const Reach reach(a);
   for (const Reach::Image& image : reach.images()) {
     if (image.on_stack || image.at == a.closure) continue;
+    const bool is_sure =
+        image.from < 0 || image.word == 0 || !reach.source(image).on_stack;
+    if (image.has_size && is_sure) {
+      watch_object(reach, image, 0, image.words.size());
+      continue;
+    }
+    // Only what the code surely sees: variables beside those that it refers to
+    // lead to lists of arguments, which are others at each call.
     const size_t n = image.has_size ? image.words.size() : 1;
     for (size_t i = 0; i < n; ++i) {
       const auto* const p = reinterpret_cast<const void*>(image.words[i]);
-      // Variables beside those that the code refers to lead to lists of
-      // arguments, which are others at each call.
-      const bool wanted = is_target(p) || (image.from < 0 && is_argument(p));
-      if (p == nullptr || !wanted) continue;
-      heap_.push_back({Window(image.at + i * sizeof p, sizeof p)});
-      if (image.from < 0) continue;
-      const Reach::Image& from =
-          reach.images()[static_cast<size_t>(image.from)];
-      heap_.back().pointer = from.at + image.word * sizeof p;
-      heap_.back().on_stack = from.on_stack;
-      heap_.back().object = image.at;
+      if (p == nullptr) continue;
+      if (is_target(p) || (image.from < 0 && is_argument(p))) {
+        watch_object(reach, image, i, 1);
+      }
     }
   }
   for (TensorImpl* const t : reach.tensors()) {
@@ -161,6 +161,18 @@ void Watch::watch_objects(const Arguments& a) {
     watch_view(Tensor(TensorBase(intrusive_ptr<TensorImpl>::retain(t))));
     views_.back().may_go = true;
   }
+}
+
+void Watch::watch_object(const Reach& reach, const Reach::Image& image,
+                         size_t word, size_t words) {
+  constexpr size_t kWord = sizeof(uintptr_t);
+  Object o{Window(image.at + word * kWord, words * kWord)};
+  if (image.from >= 0) {
+    o.pointer = reach.source(image).at + image.word * kWord;
+    o.on_stack = reach.source(image).on_stack;
+    o.object = image.at;
+  }
+  heap_.push_back(std::move(o));
 }
 
 void Watch::watch_view(const Tensor& t) {
@@ -256,13 +268,14 @@ bool Watch::differs(std::string_view what) {
   return false;
 }
 
-bool Watch::Object::holds() const {
+bool Watch::Object::holds() {
   if (pointer != nullptr) {
     const void* const frame = __builtin_frame_address(0);
     if (on_stack && !is_on_stack(pointer, sizeof pointer, frame)) return true;
     const void* now = nullptr;
     WatchedBytes::take(pointer, &now, sizeof now);
-    if (now != object) return false;
+    moved = now != object;
+    if (moved) return false;
   }
   return place.holds();
 }
@@ -275,9 +288,9 @@ bool Watch::references_hold() {
     if (!is_on_stack(w.at(), w.size(), frame) || SY_LIKELY(w.holds())) continue;
     same = differs("a variable that the code refers to differs");
   }
-  for (const Object& o : heap_) {
-    if (o.holds()) continue;
-    same = differs("the code has another tensor");
+  for (Object& o : heap_) {
+    if (SY_LIKELY(o.holds())) continue;
+    same = differs("an object that the code refers to differs");
   }
   for (List& l : lists_) {
     const void* words[2];
@@ -379,8 +392,13 @@ void Watch::follow(const Watch& before) {
     for (const Window& was : before.stack_) w.follow(was);
   }
   for (Object& o : heap_) {
-    for (const Object& was : before.heap_) o.place.follow(was.place);
+    for (const Object& was : before.heap_) {
+      o.place.follow(was.place);
+      if (was.moved && o.pointer == was.pointer) o.moves = was.moves + 1;
+    }
   }
+  std::erase_if(heap_,
+                [](const Object& o) { return o.moves >= Window::kRestless; });
   changing_lists_ = before.changing_lists_;
   std::erase_if(lists_, [&](List& l) {
     for (const List& was : before.lists_) {
@@ -406,7 +424,10 @@ void Watch::rest() {
   if (!restless_ || ++calm_ < kLong) return;
   restless_ = false;
   for (Window& w : stack_) w.rest();
-  for (Object& o : heap_) o.place.rest();
+  for (Object& o : heap_) {
+    o.place.rest();
+    o.moves = 0;
+  }
   for (List& l : lists_) l.changes = 0;
   view_changes_ = 0;
   for (Read& r : reads_) r.changes = 0;

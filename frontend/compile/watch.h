@@ -9,6 +9,7 @@
 #include "c10/capture.h"
 #include "frontend/compile/guards.h"
 #include "frontend/compile/kept.h"
+#include "frontend/compile/reach.h"
 #include "frontend/compile/window.h"
 
 namespace sy::compiling {
@@ -120,7 +121,9 @@ class Watch {
     const void* pointer = nullptr;
     bool on_stack = false;  // the pointer
     const void* object = nullptr;
-    bool holds() const;
+    bool moved = false;
+    int moves = 0;
+    bool holds();
   };
   struct Read {
     intrusive_ptr<Dependence> of;
@@ -131,6 +134,8 @@ class Watch {
   void watch_references(const Arguments& a);
   void watch_places(const Arguments& a);
   void watch_objects(const Arguments& a);
+  void watch_object(const Reach& reach, const Reach::Image& image, size_t word,
+                    size_t words);
   void watch_view(const Tensor& t);
   void watch_list(const void* header, const void* frame);
   void pin(const Arguments& a);

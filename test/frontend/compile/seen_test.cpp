@@ -66,6 +66,47 @@ struct Model {
   Tensor bias = sample({4}, 3), weight = sample({4}, 4);
 };
 
+struct Config {
+  int64_t more[12] = {};
+  float scale = 2;
+  bool negative = false;
+  Tensor of(const Tensor& x) const { return negative ? -x : x * scale; }
+  void change(int round) {
+    if (round == 1) scale = 3;
+    if (round == 2) negative = true;
+  }
+};
+
+TEST(Seen, NumbersOfAnObjectThatTheCodeShares) {
+  const auto config = std::make_shared<Config>();
+  const auto code = [config](const Tensor& x) { return config->of(x); };
+  auto f = compile(code);
+  side_by_side(f, code, [&](int round) { config->change(round); });
+}
+
+TEST(Seen, NumbersOfAnObjectBehindAVariable) {
+  auto config = std::make_unique<Config>();
+  const auto code = [&](const Tensor& x) { return config->of(x); };
+  auto f = compile(code);
+  side_by_side(f, code, [&](int round) {
+    if (round == 2) config = std::make_unique<Config>();
+    config->change(round);
+  });
+}
+
+struct Trainer {
+  Tensor weight = sample({4}, 5);
+  std::unique_ptr<Config> config = std::make_unique<Config>();
+  Tensor step(const Tensor& x) const { return config->of(x) + weight; }
+};
+
+TEST(Seen, NumbersOfAnObjectBehindAMember) {
+  const auto trainer = std::make_unique<Trainer>();
+  const auto code = [t = trainer.get()](const Tensor& x) { return t->step(x); };
+  auto f = compile(code);
+  side_by_side(f, code, [&](int round) { trainer->config->change(round); });
+}
+
 // Others keep the old tensor, and there are as many owners as before.
 TEST(Seen, AMemberOfAnObjectOnTheHeap) {
   const auto model = std::make_unique<Model>();
