@@ -5,6 +5,7 @@
 namespace sy::capture {
 
 Graph::~Graph() = default;
+Look::~Look() = default;
 GradListener::~GradListener() = default;
 Recorder::~Recorder() = default;
 Engine::~Engine() = default;

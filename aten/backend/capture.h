@@ -18,8 +18,15 @@
 // are of that device and have no memory yet. Memory that was there before is an
 // input of the graph, named by its tensor; writes to it wait until the graph
 // runs. What cannot be recorded ends a piece: all of it is computed, every
-// tensor has memory, and recording begins anew. A callable with such breaks
-// gives no graph.
+// tensor has memory, and recording begins anew.
+//
+// Note [Looks]
+// Some of what ends a piece can be made again: a call that gives a number
+// (item), or results whose sizes depend on data (nonzero). It is a Look. If
+// nothing else ended a piece, a capture is a row of pieces, each a graph and
+// the look after it, and the graph of finish(). What the code has seen of a
+// look (numbers to the last bit, sizes) decides what follows, so a replay makes
+// the look too, and goes on where it has seen the same.
 
 namespace sy::capture {
 
@@ -27,13 +34,14 @@ namespace sy::capture {
 struct Break {
   std::string reason;  // "item reads a value"
   std::string place;  // the code that called: "train()+0x1c in ./digits"; or ""
+  bool repeats = false;  // it is a look
 };
 
 // Memory that a graph reads, and perhaps writes.
 struct Input {
-  // Memory, dtype, sizes and strides of the first tensor that was seen of it.
-  // The graph means the elements of this tensor, which is dense; with `whole`
-  // all of its storage.
+  // Device, dtype, sizes, strides and offset of the first tensor that was seen
+  // of it; without its memory. The graph means the elements of that tensor,
+  // which is dense; with `whole` all of its storage.
   Tensor tensor;
   int source = -1;  // the number of the add_input() that named it, if any
   int saved = -1;   // of a backward graph: the value of the forward graph
@@ -84,15 +92,56 @@ class SY_API Graph {
   virtual std::string plan() const = 0;
   virtual int64_t num_calls() const = 0;
   virtual int64_t num_steps() const = 0;
+  // Whether it draws random numbers from default generators.
+  bool draws() const { return draws_; }
 
  protected:
   std::vector<Input> inputs_;
   std::vector<Result> results_;
   int num_values_ = 0;
+  bool draws_ = false;
+
+ private:
+  virtual void* reserved0() { return nullptr; }
+};
+
+// A call that gives a number, or results whose sizes depend on data. See Note
+// [Looks].
+class SY_API Look {
+ public:
+  virtual ~Look();
+
+  // The tensors that it is given, dense or not.
+  const std::vector<Input>& inputs() const { return inputs_; }
+  // Makes the call, on memory where these tensors begin. Adds memory of the
+  // tensors that it gives to `values`, and all that code sees of its results
+  // without reading elements to `seen`. Thread-safe.
+  virtual void run(ArrayRef<Memory> inputs, std::vector<Storage>* values,
+                   std::vector<uint64_t>* seen) = 0;
+  // "item", "aten::nonzero [4, 2]": the call with its numbers; equal for equal
+  // captures.
+  virtual std::string text() const = 0;
+  // "512", "[3, 2]": what run() has seen.
+  virtual std::string text_of(ArrayRef<uint64_t> seen) const = 0;
+
+ protected:
+  std::vector<Input> inputs_;
 
  private:
   virtual void* reserved0() { return nullptr; }
   virtual void* reserved1() { return nullptr; }
+};
+
+// A part of a capture that ended with a look.
+struct Piece {
+  std::unique_ptr<Graph> graph;
+  std::unique_ptr<Look> look;
+  std::vector<uint64_t> seen;
+  // The tensors that the inputs of the graph and of the look were.
+  std::vector<Tensor> graph_tensors, look_tensors;
+  // The storages of the graph's values, then of the look's. Later pieces may
+  // read and write them.
+  std::vector<weak_intrusive_ptr<StorageImpl>> values;
 };
 
 struct Graphs {
@@ -126,6 +175,10 @@ class SY_API Recorder {
   virtual int add_input(const Tensor& t) = 0;
   virtual const std::vector<Break>& breaks() const = 0;
   virtual void add_break(std::string reason) = 0;
+  // From now on a look is a break like others: its piece becomes no graph.
+  virtual void stop_looks() = 0;
+  // What came before the last look, if all breaks are looks.
+  virtual std::vector<Piece> take_pieces() = 0;
   // Whether the memory of `t` was there before the capture.
   virtual bool is_outer(const Tensor& t) = 0;
   // Whether a recorded call writes that memory.

@@ -5,13 +5,16 @@
 #include "aten/engine/apart.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
+#include "aten/ops/comparison.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/copy_kernels.h"
 #include "aten/ops/copy_ops.h"
 #include "aten/ops/factory.h"
+#include "aten/ops/reduction.h"
 #include "aten/result_type.h"
 #include "aten/scalar_tensor.h"
 #include "c10/backend.h"
+#include "c10/thread_state.h"
 
 namespace sy::composite {
 
@@ -125,8 +128,10 @@ Scalar item(const Tensor& self) {
   SY_CHECK(self.numel() == 1, Value,
            "[item] self: expected a tensor of one element, got {}",
            describe(self));
-  return self.is_cpu() ? read_scalar("item", self)
-                       : sy::_local_scalar_dense(self);
+  // A capture has to see what is read.
+  return self.is_cpu() && thread_state.capture == nullptr
+             ? read_scalar("item", self)
+             : sy::_local_scalar_dense(self);
 }
 
 bool is_nonzero(const Tensor& self) {
@@ -147,6 +152,10 @@ bool equal(const Tensor& self, const Tensor& other) {
   }
   SY_CHECK(!self.is_meta(), NotImplemented,
            "[equal] self: expected a tensor with data, got {}", describe(self));
+  if (thread_state.capture != nullptr) {  // it has to see what is read
+    return self.numel() == 0 ||
+           composite::item(sy::all(sy::eq(self, other))).to_bool();
+  }
   const auto on_host = [](const Tensor& t) {
     return contiguous_cpu(t.is_cpu() ? t : sy::to_device(t, Device(kCPU)));
   };

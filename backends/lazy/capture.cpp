@@ -9,6 +9,7 @@
 #include "backends/lazy/cache.h"
 #include "backends/lazy/captured_graph.h"
 #include "backends/lazy/executor.h"
+#include "backends/lazy/look.h"
 #include "backends/lazy/run.h"
 #include "backends/lazy/syncs.h"
 #include "c10/backend.h"
@@ -141,7 +142,8 @@ Capture::Entry& Capture::new_entry(const TensorBase& seen) {
 }
 
 void Capture::sight(const TensorBase& t) {
-  if (fresh_.contains(t.storage().get())) return;
+  const StorageImpl* const s = t.storage().get();
+  if (fresh_.contains(s) || made_before_.contains(s)) return;
   if (known_.insert(t.impl()).second) sighted_.emplace_back(t);
 }
 
@@ -233,7 +235,9 @@ void Capture::on_new_memory(const Storage& s, bool given) {
 }
 
 void Capture::on_pointer(StorageImpl& s, const char* asked) {
-  if (!is_known(s)) return;
+  const bool was_there = s.device().type() == device_.type() &&
+                         !fresh_.contains(&s) && s.data_acquire() != nullptr;
+  if (!is_known(s) && !was_there) return;
   add_break(str("{} reads elements", asked));
   end_piece();
 }
@@ -267,12 +271,13 @@ int Capture::add_input(const Tensor& t) {
 
 bool Capture::is_outer(const Tensor& t) {
   const StorageImpl& s = *t.storage();
-  if (s.data_acquire() == nullptr) return false;
+  if (s.data_acquire() == nullptr || made_before_.contains(&s)) return false;
   const auto e = by_storage_.find(&s);
   return e != by_storage_.end() ? !e->second->fresh : !fresh_.contains(&s);
 }
 
 bool Capture::is_written(const Tensor& t) {
+  if (written_before_.contains(t.storage().get())) return true;
   const auto [begin, end] = by_storage_.equal_range(t.storage().get());
   return std::any_of(begin, end,
                      [](const auto& e) { return e.second->written; });
@@ -288,16 +293,8 @@ void Capture::check_results(TensorList results) {
   }
 }
 
-void Capture::add_break(std::string reason) {
-  breaks_.push_back({std::move(reason), calling_place()});
-}
-
-void Capture::call(const OperatorEntry& op, Value* args, size_t num_args,
-                   Value* results, size_t num_results) {
-  add_break(str("{} cannot be recorded", op.name()));
-  end_piece();
-  const PlainModes modes;
-  OperatorHandle(&op).call_boxed(args, num_args, results, num_results);
+void Capture::note_break(std::string reason, bool repeats) {
+  breaks_.push_back({std::move(reason), calling_place(), repeats});
 }
 
 namespace {
@@ -366,14 +363,18 @@ void Capture::end_piece() {
   for (const Write& w : writes) {
     copy_memory(device_, w.to, w.from->data(), w.bytes);
   }
+  forget_recorded();
+  sighted_.clear();
+  known_.clear();
+  if (error) std::rethrow_exception(error);
+}
+
+void Capture::forget_recorded() {
   entries_.clear();
   by_storage_.clear();
   made_.clear();
-  sighted_.clear();
-  known_.clear();
   ordered_.clear();
   while (!nodes_.empty()) nodes_.pop_back();
-  if (error) std::rethrow_exception(error);
 }
 
 // Elements that another entry's memory has are copied before that is written.

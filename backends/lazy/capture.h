@@ -19,7 +19,9 @@
 // storage has no memory but a LazyValue, as a lazy tensor's. Memory that was
 // there keeps its address and its elements: an Entry says which value it has
 // now. When a piece ends, entries that were written get their elements, and all
-// storages get memory.
+// storages get memory. A piece that a look ended (capture.h, Note [Looks]) is a
+// graph of its own, whose values are these storages; later pieces find them as
+// memory that was there.
 
 namespace sy::lazy {
 
@@ -69,7 +71,8 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   // are.
   void reads_elsewhere(const TensorBase& t);
 
-  // Ends the piece and makes the call. Not under graph_mutex().
+  // Ends the piece and makes the call, as a look if it can be one. Not under
+  // graph_mutex().
   void call(const OperatorEntry& op, Value* args, size_t num_args,
             Value* results, size_t num_results);
 
@@ -82,7 +85,14 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   // ---- capture::Recorder
   int add_input(const Tensor& t) override;
   const std::vector<capture::Break>& breaks() const override { return breaks_; }
-  void add_break(std::string reason) override;
+  void add_break(std::string reason) override {
+    repeats_ = false;
+    note_break(std::move(reason), false);
+  }
+  void stop_looks() override { repeats_ = false; }
+  std::vector<capture::Piece> take_pieces() override {
+    return std::move(pieces_);
+  }
   bool is_outer(const Tensor& t) override;
   bool is_written(const Tensor& t) override;
   const std::vector<Tensor>& sighted() const override { return sighted_; }
@@ -119,7 +129,20 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   bool lives_on(const Entry& e) const;
   // Values of memory that nobody has any more are nobody's.
   void drop_dead();
+  void note_break(std::string reason, bool repeats);
   void end_piece();
+  // As a graph, to be followed by a look.
+  void end_piece_by_look();
+  void make_look(const OperatorEntry& op, Value* args, size_t num_args,
+                 Value* results, size_t num_results);
+  bool can_look(const OperatorEntry& op, const Value* args, size_t n) const;
+  // Whether no replay may find other elements: nothing that is recorded or was
+  // there before.
+  bool is_plain(const TensorBase& t) const;
+  void forget_recorded();
+  // The graph of what is recorded, which has run. `living`: storages of its
+  // values.
+  capture::Graphs finish_piece(std::vector<Storage>* living);
   struct Write {
     void* to;
     Storage from;
@@ -145,6 +168,13 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   std::vector<Tensor> sighted_;
   std::unordered_set<const TensorImpl*> known_;  // those of sighted_
   int sources_ = 0;
+  // Whether all breaks so far are looks; the pieces before them.
+  bool repeats_ = true;
+  std::vector<capture::Piece> pieces_;
+  // Storages whose memory earlier pieces have made, and those of before that
+  // they have written. A weak owner keeps the address from being used again.
+  std::unordered_map<const StorageImpl*, weak_intrusive_ptr<StorageImpl>>
+      made_before_, written_before_;
 };
 
 // Where tensors of recorded calls are, and where these are computed.

@@ -7,6 +7,7 @@
 #include "backends/lazy/captured_graph.h"
 #include "backends/lazy/constants.h"
 #include "backends/lazy/executor.h"
+#include "backends/lazy/look.h"
 #include "c10/backend.h"
 #include "c10/backend_service.h"
 #include "c10/error.h"
@@ -54,6 +55,7 @@ class Finish {
           backward_graph(std::move(rest), std::move(backward_results),
                          std::move(backward_values), &parts.values);
     }
+    parts.draws = !c_.ordered_.empty();
     parts.graph = collect(roots);
     parts.graph.device = c_.device();
     parts.graph.engine = &c_.engine();
@@ -86,6 +88,8 @@ class Finish {
     out.seen = std::move(seen_);
     return out;
   }
+  // Storages that live on and are no results: they have the last values.
+  std::vector<Storage> living() const { return escaped_; }
 
  private:
   // A small constant that a kernel reads is stored once, not at each run.
@@ -203,20 +207,13 @@ class Finish {
     return r;
   }
 
-  // A graph keeps no arguments alive.
-  static Tensor without_memory(const TensorBase& t) {
-    return Tensor(TensorBase(TensorImpl::make(
-        StorageImpl::without_data(t.storage()->nbytes(), t.device()), t.dtype(),
-        t.device(), DispatchKeySet::dense(t.device().type()), t.sizes(),
-        t.strides(), t.storage_offset())));
-  }
-
   int input_of(Capture::Entry& e) {
     const auto [at, fresh] =
         places_.emplace(&e, static_cast<int>(entries_.size()));
     if (!fresh) return at->second;
     inputs_by_data_.emplace(e.data.get(), entries_.size());
     entries_.push_back(&e);
+    // A graph keeps no arguments alive.
     inputs_.push_back(
         {without_memory(e.tensor), e.source, -1, e.whole, e.written});
     seen_.emplace_back(e.tensor);
@@ -250,14 +247,23 @@ class Finish {
     }
   }
 
-  // Data that is no input stays for all runs.
+  // Data that is no input stays for all runs. Other pieces may write it.
   void keep_constants(const lazy::Graph& g) {
     std::set<const Node*> inputs;
     for (const Capture::Entry* e : entries_) inputs.insert(e->data.get());
     for (const Captured& d : g.data) {
       if (inputs.contains(d.get())) continue;
-      for (Made& m : d->made) ++m.holders;
+      for (Made& m : d->made) {
+        ++m.holders;
+        if (!c_.breaks_.empty() && m.memory != nullptr) m.memory = copy_of(m);
+      }
     }
+  }
+
+  Storage copy_of(const Made& m) const {
+    Storage to = StorageImpl::allocate(m.layout.bytes(), c_.device());
+    copy_memory(c_.device(), to->data(), m.memory->data(), m.layout.bytes());
+    return to;
   }
 
   // ---- the backward graph
@@ -413,7 +419,8 @@ class Finish {
     if (s.data_acquire() != nullptr) {
       copy_memory(c_.device(), s.data(), value->data(),
                   std::min(s.nbytes(), value->nbytes()));
-    } else if (s.nbytes() != 0) {
+    } else {
+      if (s.nbytes() == 0) value = StorageImpl::allocate(1, c_.device());
       s.take_memory(std::move(value));
       s.set_payload({});
     }
@@ -442,6 +449,15 @@ capture::Graphs Capture::finish(TensorList results, TensorList gradients,
                                 std::vector<Storage>* values) {
   const PlainModes modes;
   return Finish(*this, values).make(results, gradients);
+}
+
+capture::Graphs Capture::finish_piece(std::vector<Storage>* living) {
+  const PlainModes modes;
+  std::vector<Storage> values;
+  Finish finish(*this, &values);
+  capture::Graphs graphs = finish.make({}, {});
+  *living = finish.living();
+  return graphs;
 }
 
 namespace {

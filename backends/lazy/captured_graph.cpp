@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "backends/lazy/cache.h"
+#include "backends/lazy/look.h"
 #include "c10/backend.h"
 #include "c10/error.h"
 
@@ -61,6 +62,7 @@ CapturedGraph::CapturedGraph(Parts parts)
   inputs_ = std::move(parts.inputs);
   results_ = std::move(parts.results);
   num_values_ = static_cast<int>(values_.size());
+  draws_ = parts.draws;
   std::unordered_map<const Node*, int> place;
   for (size_t i = 0; i < data_.size(); ++i) {
     if (data_[i] != nullptr) place[data_[i].get()] = static_cast<int>(i);

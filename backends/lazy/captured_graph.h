@@ -36,6 +36,7 @@ class CapturedGraph final : public capture::Graph {
     std::vector<ValueOf> after;
     std::vector<capture::Result> results;
     std::vector<ValueOf> values;
+    bool draws = false;
   };
 
   // The caller holds graph_mutex().

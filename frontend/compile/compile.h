@@ -37,10 +37,11 @@
 // choices by these. So some calls, at doubling distances, are recorded again
 // and compared: code that has changed unseen runs at each call from then on.
 //
-// Code that looks at elements (item, data_ptr, a choice by a value), or whose
-// new tensors live on beyond what it returns, is not replayed: it runs at each
-// call, and its pieces run fused. explain() says where. With `fullgraph` that
-// is an error.
+// Code that looks at elements by a call (item, nonzero, equal) is replayed
+// where it has seen the same before. Code that takes a pointer to elements, or
+// whose new tensors live on beyond what it returns, is not replayed: it runs at
+// each call, and its pieces run fused. explain() says where. With `fullgraph`
+// each is an error.
 
 namespace sy {
 

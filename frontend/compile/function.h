@@ -35,7 +35,8 @@ struct CompileCounters {
                           // once more to see whether the code does the same
   int64_t untold = 0;     // those of them that recorded something else
   int64_t plain = 0;      // calls of the code as it is: within another capture,
-                          // or on a device that is not captured
+                          // on a device that is not captured, or because what
+                          // it looks at differs each time
   int64_t backwards = 0;  // runs of compiled backward graphs
   int64_t breaks = 0;     // places where a piece had to end, in all captures
   int64_t variants = 0;   // graphs that are kept now

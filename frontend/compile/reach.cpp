@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kWord = sizeof(uintptr_t);
 // Of one variable or object: those that are larger are seen in part.
 constexpr size_t kMost = 512;
-// Where no size is known, and of what lies on the stack behind a variable.
+// Where no size is known.
 constexpr size_t kLeast = 64;
 constexpr size_t kMostPlaces = 64;
 
@@ -51,20 +51,17 @@ bool is_tensor(const void* at) {
          t->weak_use_count() - 1 < kMostOwners;
 }
 
-// The bytes from `at` to the end of its block, if glibc's header before it, or
-// before a control block of make_shared, looks like one; else 0.
-size_t bytes_on_heap(const char* at) {
-  constexpr size_t kControl = 16;
-  uintptr_t header[1 + kControl / kWord];
-  if (!read_memory(at - sizeof header, header, sizeof header)) return 0;
-  const auto in_block = [](uintptr_t size, size_t before) -> size_t {
-    const size_t block = size & ~uintptr_t{7};
-    const bool good = block % 16 == 0 && block >= 32 && block <= 1 << 16 &&
-                      block > before + kWord;
-    return good ? block - before - kWord : 0;
-  };
-  if (const size_t n = in_block(header[kControl / kWord], 0)) return n;
-  return in_block(header[0], kControl);
+// The bytes from `at` to the end of its block, if glibc's header before it
+// looks like one; else 0. `before` it lies a control block of make_shared.
+size_t bytes_on_heap(const char* at, size_t before = 0) {
+  uintptr_t header;
+  if (!read_memory(at - before - sizeof header, &header, sizeof header)) {
+    return 0;
+  }
+  const size_t block = header & ~uintptr_t{7};
+  const bool good = block % 16 == 0 && block >= 32 && block <= 1 << 16 &&
+                    block > before + kWord;
+  return good ? block - before - kWord : 0;
 }
 
 }  // namespace
@@ -106,9 +103,12 @@ bool Reach::has(const void* at) const {
 }
 
 Reach::Place Reach::place_at(const void* at) {
+  constexpr size_t kControl = 16;
   const void* const frame = __builtin_frame_address(0);
   if (!is_on_stack(at, kWord, frame)) {
-    const size_t bytes = bytes_on_heap(static_cast<const char*>(at));
+    const auto* const first = static_cast<const char*>(at);
+    size_t bytes = bytes_on_heap(first);
+    if (bytes == 0) bytes = bytes_on_heap(first, kControl);
     return {at, false, bytes != 0,
             bytes == 0 ? kLeast : std::min(bytes, kMost)};
   }
@@ -121,15 +121,20 @@ std::vector<Reach::Place> Reach::behind(size_t first) const {
   std::vector<Place> places;
   for (size_t i = first; i < images_.size(); ++i) {
     const Image& image = images_[i];
-    size_t n = image.words.size();
-    if (image.on_stack) n = std::min(n, kLeast / kWord);
+    // What lies on the stack behind a variable are others, and what is left of
+    // calls: pointers to blocks that are free.
+    const size_t n = image.on_stack ? 1 : image.words.size();
     for (size_t k = 0; k < n; ++k) {
-      const auto* const at = reinterpret_cast<const void*>(image.words[k]);
+      // Numbers and flags lie within a word.
+      const uintptr_t word = image.words[k] & ~(kWord - 1);
+      const auto* const at = reinterpret_cast<const void*>(word);
       const bool known =
           std::any_of(places.begin(), places.end(),
                       [&](const Place& p) { return p.at == at; });
       // Code and global variables belong to a library.
-      if (known || !may_be_address(image.words[k]) || has(at) ||
+      const bool is_block =
+          !image.on_stack || bytes_on_heap(static_cast<const char*>(at)) != 0;
+      if (known || !may_be_address(word) || !is_block || has(at) ||
           module_of(at) != nullptr || is_pool_memory(at)) {
         continue;
       }

@@ -7,22 +7,11 @@
 #include "aten/engine/guard.h"
 #include "autograd/meta.h"
 #include "c10/error.h"
+#include "frontend/compile/binder.h"
 
 namespace sy::compiling {
 
 namespace {
-
-// What a chain of views began with: a leaf that requires a gradient, or no
-// view.
-Tensor root_of(const Tensor& t) {
-  intrusive_ptr<TensorImpl> impl = t.impl_ptr();
-  while (impl->view_meta()) {
-    const autograd::Meta* const m = autograd::meta_of(*impl);
-    if (m != nullptr && m->requires_grad) break;
-    impl = impl->view_meta()->parent();
-  }
-  return Tensor(TensorBase(std::move(impl)));
-}
 
 // Whether what autograd knows of the tensor was recorded since `first`.
 bool has_new_history(const Tensor& t, uint64_t first) {
@@ -181,32 +170,25 @@ class Session final : public capture::GradListener {
     return fresh;
   }
 
+  // Takes the graphs and the tensors of the pieces.
   std::shared_ptr<Variant> make_variant(const Outputs& outputs,
-                                        capture::Graphs graphs, Tape tape) {
+                                        capture::Graphs graphs,
+                                        std::vector<capture::Piece>* pieces,
+                                        Device device, Tape tape) {
     auto v = std::make_shared<Variant>();
     v->arguments = guard_;
     v->lengths = outputs.lengths;
     v->forward = std::move(graphs.forward);
-    for (Touched& g : touched_) {
-      g.place = {Place::kGrad, static_cast<int>(v->grads.size())};
-      Grad& grad = v->grads.emplace_back();
-      grad.of = place_of_leaf(g.leaf, v.get());
-      grad.before = g.guard;
-    }
-    bind_inputs(graphs.seen, v.get());
-    describe_outputs(outputs, v.get());
+    Binder binder(arguments_, &touched_, v.get());
+    // First, so that calls which begin alike number tensors alike.
+    for (capture::Piece& p : *pieces) binder.add_step(&p, device);
+    binder.add_grads();
+    binder.bind_inputs(graphs.seen, v->forward->inputs(), &v->inputs);
+    binder.describe_outputs(outputs);
     std::vector<Tensor> before;
     for (const Touched& g : touched_) before.push_back(g.before);
     v->guard_sharing(arguments_, before, gradients_arrived_);
-    size_t next = outputs.tensors.size();
-    for (size_t i = 0; i < touched_.size(); ++i) {
-      const Touched& g = touched_[i];
-      if (g.after.is_same(g.before)) continue;
-      if (!g.after.defined() && !g.before.defined()) continue;
-      v->grads[i].effect = g.after.defined() ? Grad::kSet : Grad::kReset;
-      v->grads[i].read = is_read(g.place, *v);
-      if (g.after.defined()) v->grads[i].result = next++;
-    }
+    binder.describe_grads(outputs.tensors.size());
     if (!tape.flow.outputs.empty() || !tape.flow.failing.empty()) {
       auto b = std::make_shared<Backward>();
       b->graph = std::move(graphs.backward);
@@ -218,120 +200,9 @@ class Session final : public capture::GradListener {
   }
 
  private:
-  struct Touched {
-    Tensor leaf, before;
-    TensorGuard guard;
-    Tensor after;
-    Place place;
-  };
-
   bool is_argument(const TensorImpl& t) const {
     return std::any_of(arguments_.tensors.begin(), arguments_.tensors.end(),
                        [&](const Tensor& a) { return a.impl() == &t; });
-  }
-  int argument(const Tensor& t) const {
-    const auto& all = arguments_.tensors;
-    const auto at = std::find_if(all.begin(), all.end(),
-                                 [&](const Tensor& a) { return a.is_same(t); });
-    return at == all.end() ? -1 : static_cast<int>(at - all.begin());
-  }
-
-  static Place place_of_outer(const Tensor& t, Variant* v) {
-    for (size_t i = 0; i < v->outer.size(); ++i) {
-      if (v->outer[i].tensor.is_same(t)) {
-        return {Place::kOuter, static_cast<int>(i)};
-      }
-    }
-    v->outer.emplace_back(t);
-    return {Place::kOuter, static_cast<int>(v->outer.size()) - 1};
-  }
-
-  Place place_of_leaf(const Tensor& t, Variant* v) const {
-    const int given = argument(t);
-    return given >= 0 ? Place{Place::kArgument, given} : place_of_outer(t, v);
-  }
-
-  // Where a replay finds memory that was there before the call.
-  Place place_of(const Tensor& t, Variant* v) {
-    const auto shares = [&](const Tensor& other) {
-      return other.defined() && other.storage().get() == t.storage().get();
-    };
-    int given = argument(t);
-    for (size_t i = 0; i < arguments_.tensors.size() && given < 0; ++i) {
-      if (shares(arguments_.tensors[i])) given = static_cast<int>(i);
-    }
-    if (given >= 0) return {Place::kArgument, given};
-    const Tensor root = root_of(t);
-    for (const Touched& g : touched_) {
-      if (root.is_same(g.before)) return g.place;
-    }
-    for (const Touched& g : touched_) {
-      if (shares(g.before)) return g.place;
-    }
-    return place_of_outer(root_of(t), v);
-  }
-
-  static bool is_read(Place grad, const Variant& v) {
-    const auto is_it = [&](Place p) {
-      return p.kind == grad.kind && p.index == grad.index;
-    };
-    return std::any_of(v.inputs.begin(), v.inputs.end(),
-                       [&](const auto& in) { return is_it(in.place); }) ||
-           std::any_of(v.outputs.begin(), v.outputs.end(), [&](const auto& o) {
-             return o.is_place && is_it(o.place);
-           });
-  }
-
-  const Tensor& tensor_at(Place p, const Variant& v) const {
-    const auto i = static_cast<size_t>(p.index);
-    switch (p.kind) {
-      case Place::kArgument: return arguments_.tensors[i];
-      case Place::kOuter: return v.outer[i].tensor;
-      default: return touched_[i].before;
-    }
-  }
-
-  void bind_inputs(const std::vector<Tensor>& seen, Variant* v) {
-    for (size_t i = 0; i < seen.size(); ++i) {
-      const capture::Input& in = v->forward->inputs()[i];
-      BoundInput b;
-      const auto given = static_cast<int>(arguments_.tensors.size());
-      if (in.source >= given) {
-        b.place = {Place::kSeed, in.source};
-        v->inputs.push_back(b);
-        continue;
-      }
-      b.place = in.source >= 0 ? Place{Place::kArgument, in.source}
-                               : place_of(seen[i], v);
-      b.whole = in.whole;
-      b.written = in.written;
-      const auto item = static_cast<int64_t>(seen[i].itemsize());
-      const Tensor& at = tensor_at(b.place, *v);
-      b.offset = seen[i].storage_offset() * item;
-      if (b.place.kind != Place::kOuter) {
-        b.offset -= at.storage_offset() * static_cast<int64_t>(at.itemsize());
-      }
-      b.first = at.storage_offset();
-      b.bytes = at.storage()->nbytes();
-      v->inputs.push_back(b);
-    }
-  }
-
-  void describe_outputs(const Outputs& outputs, Variant* v) {
-    for (size_t k = 0; k < outputs.tensors.size(); ++k) {
-      const Tensor& t = outputs.tensors[k];
-      Output o;
-      o.defined = t.defined();
-      o.requires_grad = autograd::requires_grad(t);
-      o.result = k;
-      if (o.defined && v->forward->results()[k].input >= 0) {
-        const Place p = place_of(t, v);
-        const Tensor& there = tensor_at(p, *v);
-        o.is_place = there.is_same(t);
-        o.place = p;
-      }
-      v->outputs.push_back(o);
-    }
   }
 
   const Arguments& arguments_;
@@ -343,17 +214,42 @@ class Session final : public capture::GradListener {
   std::vector<Touched> touched_;
 };
 
+Frame frame_of(const std::vector<capture::Piece>& pieces) {
+  Frame frame;
+  for (const capture::Piece& p : pieces) {
+    std::vector<Storage>& values = frame.values.emplace_back();
+    for (const auto& weak : p.values) values.push_back(weak.lock());
+  }
+  return frame;
+}
+
+// Whether somebody else holds what a step has made, beyond what is returned.
+bool lives_on(const Frame& frame, const std::vector<const void*>& returned) {
+  for (const auto& values : frame.values) {
+    for (const Storage& s : values) {
+      if (s == nullptr || s->use_count() == 1) continue;
+      if (std::find(returned.begin(), returned.end(), s.get()) ==
+          returned.end()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Captured capture_call(capture::Engine& engine, Device device,
-                      std::string_view backend, const Arguments& arguments,
-                      Body body, void* context, Outputs* out, Watch* watch) {
+                      std::string_view backend, bool looks,
+                      const Arguments& arguments, Body body, void* context,
+                      Outputs* out, Watch* watch) {
   Captured result;
   Session session(arguments, watch);
   const uint64_t first = session.first();
   std::unique_ptr<capture::Recorder> recorder =
       engine.record(device, &session, backend);
   SY_INTERNAL_ASSERT(recorder != nullptr);
+  if (!looks) recorder->stop_looks();
   session.listen_to(recorder.get());
   for (const Tensor& t : arguments.tensors) recorder->add_input(t);
   try {
@@ -370,21 +266,23 @@ Captured capture_call(capture::Engine& engine, Device device,
   session.check_arguments(*recorder);
   session.check_results(*out, *recorder);
   recorder->check_results(out->tensors);
+  const auto repeats = [&] {
+    return std::all_of(recorder->breaks().begin(), recorder->breaks().end(),
+                       [](const capture::Break& b) { return b.repeats; });
+  };
   Tape tape;
-  if (recorder->breaks().empty()) {
-    record_tape(arguments, *out, first, *recorder, &tape);
-  }
+  if (repeats()) record_tape(arguments, *out, first, *recorder, &tape);
   const auto give_up = [&] {
     result.breaks = recorder->breaks();
     result.own_result = true;
     recorder->flush();
     return std::move(result);
   };
-  if (!recorder->breaks().empty()) return give_up();
+  if (!repeats()) return give_up();
   release_tape(*out, first, *recorder);
   std::vector<Tensor> results = out->tensors;
   for (Tensor& g : session.new_grads()) results.push_back(std::move(g));
-  const std::vector<Tensor> gradients = std::move(tape.gradients);
+  std::vector<Tensor> gradients = std::move(tape.gradients);
   std::vector<Storage> values;
   capture::Graphs graphs;
   try {
@@ -394,20 +292,35 @@ Captured capture_call(capture::Engine& engine, Device device,
     throw;
   }
   result.sighted = session.views_of(recorder->sighted(), *out);
+  result.breaks = recorder->breaks();
+  std::vector<capture::Piece> pieces = recorder->take_pieces();
   recorder.reset();  // what follows is not part of the call
-  if (!graphs.escaped.empty()) {
+  bool escapes = !graphs.escaped.empty();
+  if (escapes) {
     result.breaks.push_back(
         {str("a result of {} lives on beyond what the call returns; return it "
              "instead",
              graphs.escaped),
          ""});
   }
-  const auto variant =
-      session.make_variant(*out, std::move(graphs), std::move(tape));
+  const auto variant = session.make_variant(*out, std::move(graphs), &pieces,
+                                            device, std::move(tape));
+  const Frame frame = frame_of(pieces);
+  std::vector<const void*> returned;
+  for (const Tensor& t : results) {
+    if (t.defined()) returned.push_back(t.storage().get());
+  }
   results.clear();
+  gradients.clear();
   out->tensors.clear();
-  variant->deliver(arguments, values, out);
-  if (result.breaks.empty()) result.variant = variant;
+  if (lives_on(frame, returned)) {
+    escapes = true;
+    result.breaks.push_back(
+        {"a tensor lives on beyond what the call returns; return it instead",
+         ""});
+  }
+  variant->deliver(arguments, frame, values, out);
+  if (!escapes) result.variant = variant;
   return result;
 }
 

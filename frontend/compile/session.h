@@ -20,11 +20,12 @@ struct Captured {
   bool own_result = false;
 };
 
-// Runs the body, once, and records it. What it tells that it reads goes to
-// `watch`. Throws what the body throws, when what it has computed until then is
-// done.
+// Runs the body, once, and records it; where it looks at elements, as a step
+// if `looks`. What it tells that it reads goes to `watch`. Throws what the body
+// throws, when what it has computed until then is done.
 Captured capture_call(capture::Engine& engine, Device device,
-                      std::string_view backend, const Arguments& arguments,
-                      Body body, void* context, Outputs* out, Watch* watch);
+                      std::string_view backend, bool looks,
+                      const Arguments& arguments, Body body, void* context,
+                      Outputs* out, Watch* watch);
 
 }  // namespace sy::compiling

@@ -12,8 +12,9 @@ namespace {
 
 std::string place_text(Place p) {
   constexpr const char* kKinds[] = {"argument", "tensor of the program",
-                                    ".grad", "gradient"};
-  return str("{} {}", kKinds[p.kind], p.index);
+                                    ".grad", "gradient", "value"};
+  return str("{} {}{}", kKinds[p.kind], p.index,
+             p.kind == Place::kValue ? str(" of step {}", p.step) : "");
 }
 
 }  // namespace
@@ -31,6 +32,12 @@ const Tensor& Variant::at(Place p, const Arguments& a) const {
     case Place::kOuter: return outer[i].tensor;
     default: return grad_of(at(grads[i].of, a));
   }
+}
+
+Storage Variant::storage_at(Place p, const Arguments& a,
+                            const Frame& frame) const {
+  return p.kind == Place::kValue ? frame.values[size_t(p.step)][size_t(p.index)]
+                                 : at(p, a).storage();
 }
 
 bool Variant::outer_matches(std::string* why) const {
@@ -167,14 +174,19 @@ bool Variant::matches(const Arguments& a) const {
       !hooks_match(a, nullptr)) {
     return false;
   }
-  return std::all_of(inputs.begin(), inputs.end(), [&](const BoundInput& in) {
-    return whole_matches(in, a);
-  });
+  const auto fits = [&](const std::vector<BoundInput>& of) {
+    return std::all_of(of.begin(), of.end(), [&](const BoundInput& in) {
+      return whole_matches(in, a);
+    });
+  };
+  return fits(inputs) &&
+         std::all_of(steps.begin(), steps.end(),
+                     [&](const auto& s) { return fits(s->inputs); });
 }
 
 bool Variant::whole_matches(const BoundInput& in, const Arguments& a) const {
-  if (!in.whole || in.place.kind == Place::kOuter ||
-      in.place.kind == Place::kSeed) {
+  const Place::Kind kind = in.place.kind;
+  if (!in.whole || (kind != Place::kArgument && kind != Place::kGrad)) {
     return true;
   }
   const Tensor& t = at(in.place, a);
@@ -192,15 +204,25 @@ std::string Variant::difference(const Arguments& a) const {
 }
 
 // Where an input begins, in bytes behind its storage's first element.
-int64_t Variant::begin_of(const BoundInput& in, const Tensor& t) {
+int64_t Variant::begin_of(const BoundInput& in, const Arguments& a) const {
   if (in.whole) return 0;
-  return in.place.kind == Place::kOuter
-             ? in.offset
-             : in.offset +
-                   t.storage_offset() * static_cast<int64_t>(t.itemsize());
+  if (in.place.kind == Place::kOuter || in.place.kind == Place::kValue) {
+    return in.offset;
+  }
+  const Tensor& t = at(in.place, a);
+  return in.offset + t.storage_offset() * static_cast<int64_t>(t.itemsize());
 }
 
-std::vector<Tensor> Variant::input_tensors(const Arguments& a) const {
+capture::Memory Variant::memory_of(const BoundInput& in, const Arguments& a,
+                                   const Frame& frame) const {
+  capture::Memory m{storage_at(in.place, a, frame), nullptr};
+  m.storage->const_data("compile");  // there may be none yet
+  m.data = static_cast<char*>(m.storage->data()) + begin_of(in, a);
+  return m;
+}
+
+std::vector<Tensor> Variant::input_tensors(const Arguments& a,
+                                           const Frame& frame) const {
   std::vector<Tensor> tensors;
   tensors.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -209,26 +231,33 @@ std::vector<Tensor> Variant::input_tensors(const Arguments& a) const {
       tensors.emplace_back();
       continue;
     }
-    const Tensor& t = at(in.place, a);
+    Storage s = storage_at(in.place, a, frame);
+    const Device device = s->device();
     const Tensor& like = forward->inputs()[i].tensor;
     const auto item = static_cast<int64_t>(like.itemsize());
     tensors.emplace_back(TensorImpl::make(
-        t.storage(), like.scalar_type(), t.device(),
-        DispatchKeySet::dense(t.device().type()), like.sizes(), like.strides(),
-        in.whole ? like.storage_offset() : begin_of(in, t) / item));
+        std::move(s), like.scalar_type(), device,
+        DispatchKeySet::dense(device.type()), like.sizes(), like.strides(),
+        in.whole ? like.storage_offset() : begin_of(in, a) / item));
   }
   return tensors;
 }
 
-void Variant::replay(const Arguments& a, Outputs* out) const {
+void Variant::bump_versions(const std::vector<BoundInput>& of,
+                            const Arguments& a) const {
+  for (const BoundInput& in : of) {
+    if (in.written && in.place.kind != Place::kValue) {
+      at(in.place, a).impl()->bump_version(nullptr);
+    }
+  }
+}
+
+void Variant::replay(const Arguments& a, const Frame& frame,
+                     Outputs* out) const {
   std::vector<capture::Memory> memory(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const BoundInput& in = inputs[i];
-    if (in.place.kind == Place::kSeed) continue;
-    const Tensor& t = at(in.place, a);
-    memory[i].storage = t.storage();
-    t.storage()->const_data("compile");  // there may be none yet
-    memory[i].data = static_cast<char*>(t.storage()->data()) + begin_of(in, t);
+    if (inputs[i].place.kind == Place::kSeed) continue;
+    memory[i] = memory_of(inputs[i], a, frame);
   }
   // As in the code: what is replaced goes first.
   for (const Grad& g : grads) {
@@ -237,26 +266,28 @@ void Variant::replay(const Arguments& a, Outputs* out) const {
   }
   std::vector<Storage> values(static_cast<size_t>(forward->num_values()));
   forward->run({memory.data(), memory.size()}, values.data());
-  for (const BoundInput& in : inputs) {
-    if (in.written) at(in.place, a).impl()->bump_version(nullptr);
-  }
-  deliver(a, values, out);
+  for (const auto& s : steps) bump_versions(s->inputs, a);
+  bump_versions(inputs, a);
+  deliver(a, frame, values, out);
 }
 
-void Variant::deliver(const Arguments& a, const std::vector<Storage>& values,
-                      Outputs* out) const {
+void Variant::deliver(const Arguments& a, const Frame& frame,
+                      const std::vector<Storage>& values, Outputs* out) const {
   const std::vector<capture::Result>& results = forward->results();
   const auto made = [&](size_t k, bool gradient) -> Tensor {
     const capture::Result& r = results[k];
     if (r.value >= 0) return tensor_over(values[size_t(r.value)], r);
     if (r.input < 0) return {};
     const BoundInput& in = inputs[size_t(r.input)];
-    const Tensor& base = at(in.place, a);
     const int64_t first =
-        begin_of(in, base) / static_cast<int64_t>(element_size(r.dtype));
+        begin_of(in, a) / static_cast<int64_t>(element_size(r.dtype));
+    capture::Result there = r;
+    there.offset += first;
+    if (in.place.kind == Place::kValue) {
+      return tensor_over(storage_at(in.place, a, frame), there);
+    }
+    const Tensor& base = at(in.place, a);
     if (base.scalar_type() != r.dtype) {  // a view as another dtype
-      capture::Result there = r;
-      there.offset += first;
       return tensor_over(base.storage(), there);
     }
     return (gradient ? base : base.detach())
@@ -270,7 +301,7 @@ void Variant::deliver(const Arguments& a, const std::vector<Storage>& values,
                                        : Tensor());
   }
   if (backward != nullptr) {
-    attach(backward, a, values, input_tensors(a), out);
+    attach(backward, a, values, input_tensors(a, frame), out);
   }
   std::vector<Tensor> fresh;
   for (const Grad& g : grads) {
@@ -284,15 +315,37 @@ void Variant::deliver(const Arguments& a, const std::vector<Storage>& values,
   }
 }
 
-std::string Variant::text() const {
-  std::string text = forward->listing();
-  if (backward != nullptr && backward->graph != nullptr) {
-    text += "backward:\n" + backward->graph->listing();
-  }
+namespace {
+
+std::string inputs_text(const std::vector<BoundInput>& inputs) {
+  std::string text;
   for (const BoundInput& in : inputs) {
     text += str("input: {} @{}{}\n", place_text(in.place), in.offset,
                 in.written ? ", written" : "");
   }
+  return text;
+}
+
+}  // namespace
+
+std::string Variant::step_text(size_t i) const {
+  const Step& s = *steps[i];
+  return s.graph->listing() + inputs_text(s.inputs) +
+         "look: " + s.look->text() + "\n" + inputs_text(s.look_inputs);
+}
+
+std::string Variant::text() const {
+  std::string text;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    text += step_text(i) + "seen:";
+    for (const uint64_t w : seen[i]) text += str(" {}", w);
+    text += "\n";
+  }
+  text += forward->listing();
+  if (backward != nullptr && backward->graph != nullptr) {
+    text += "backward:\n" + backward->graph->listing();
+  }
+  text += inputs_text(inputs);
   for (const Output& o : outputs) {
     text += o.is_place ? str("result: {}\n", place_text(o.place))
                        : str("result: {}\n", o.defined ? "made" : "undefined");

@@ -16,10 +16,14 @@ const Tensor& grad_of(const Tensor& t);
 
 // A tensor that a replay finds again.
 struct Place {
-  // kSeed: a gradient of a result, which only a backward graph reads.
-  enum Kind : uint8_t { kArgument, kOuter, kGrad, kSeed };
+  // kSeed: a gradient of a result, which only a backward graph reads. kValue:
+  // memory that an earlier step of the call has made.
+  enum Kind : uint8_t { kArgument, kOuter, kGrad, kSeed, kValue };
   Kind kind = kArgument;
-  int index = 0;  // of the arguments, of Variant::outer, of Variant::grads
+  // Of the arguments, of Variant::outer, of Variant::grads, of the values of
+  // step `step`.
+  int index = 0;
+  int step = 0;
 };
 
 // What happens to .grad of a tensor.
@@ -37,8 +41,8 @@ struct Grad {
 struct BoundInput {
   Place place;
   bool whole = false, written = false;
-  // Where it begins behind the tensor's own first element; of kOuter: in the
-  // storage. In bytes.
+  // Where it begins behind the tensor's own first element; of kOuter and
+  // kValue: in the storage. In bytes.
   int64_t offset = 0;
   // Of a whole storage: where the tensor began in it, and its size in bytes.
   int64_t first = 0;
@@ -51,6 +55,20 @@ struct Output {
   bool requires_grad = false;
   Place place;
   size_t result = 0;  // of the graph
+};
+
+// A part of a call that ends where the code looks at elements: a graph, then
+// the look (aten/backend/capture.h). Variants that begin alike share it.
+struct Step {
+  std::unique_ptr<capture::Graph> graph;
+  std::unique_ptr<capture::Look> look;
+  std::vector<BoundInput> inputs, look_inputs;
+  Device device;
+};
+
+// What the steps of a call have made, step by step.
+struct Frame {
+  std::vector<std::vector<Storage>> values;
 };
 
 // A capture, ready to be replayed. Not changed once it is made.
@@ -72,19 +90,27 @@ struct Variant {
     bool hooks;
   };
   std::vector<Hooked> hooked;
+  // What runs before `forward`, and what each look must see for that.
+  std::vector<std::shared_ptr<const Step>> steps;
+  std::vector<std::vector<uint64_t>> seen;
   std::unique_ptr<capture::Graph> forward;
   std::shared_ptr<const Backward> backward;
 
   bool matches(const Arguments& a) const;
   // Why it does not match; "" if it does.
   std::string difference(const Arguments& a) const;
-  void replay(const Arguments& a, Outputs* out) const;
+  // After its steps, which have left `frame`.
+  void replay(const Arguments& a, const Frame& frame, Outputs* out) const;
   // The results of a run that has left these values.
-  void deliver(const Arguments& a, const std::vector<Storage>& values,
-               Outputs* out) const;
+  void deliver(const Arguments& a, const Frame& frame,
+               const std::vector<Storage>& values, Outputs* out) const;
+  // Where an input is; not for kSeed.
+  capture::Memory memory_of(const BoundInput& in, const Arguments& a,
+                            const Frame& frame) const;
   // What two captures of equal calls must have in common; and the tensors of
   // the program must be the same.
   std::string text() const;
+  std::string step_text(size_t i) const;
   bool has_same_tensors(const Variant& other) const;
   // Looks at sharing and hooks as they are, once all else is known.
   // `before`: the gradients as they were.
@@ -93,6 +119,9 @@ struct Variant {
 
  private:
   const Tensor& at(Place p, const Arguments& a) const;
+  Storage storage_at(Place p, const Arguments& a, const Frame& frame) const;
+  void bump_versions(const std::vector<BoundInput>& of,
+                     const Arguments& a) const;
   bool outer_matches(std::string* why) const;
   bool grads_match(const Arguments& a, std::string* why) const;
   // `grad(i)` is the .grad that grads[i] is about.
@@ -103,8 +132,9 @@ struct Variant {
   bool sharing_matches(const Arguments& a, std::string* why) const;
   bool hooks_match(const Arguments& a, std::string* why) const;
   bool whole_matches(const BoundInput& in, const Arguments& a) const;
-  static int64_t begin_of(const BoundInput& in, const Tensor& t);
-  std::vector<Tensor> input_tensors(const Arguments& a) const;
+  int64_t begin_of(const BoundInput& in, const Arguments& a) const;
+  std::vector<Tensor> input_tensors(const Arguments& a,
+                                    const Frame& frame) const;
 };
 
 }  // namespace sy::compiling

@@ -138,21 +138,11 @@ void Watch::watch_objects(const Arguments& a) {
   const Reach reach(a);
   for (const Reach::Image& image : reach.images()) {
     if (image.on_stack || image.at == a.closure) continue;
-    const bool is_sure =
-        image.from < 0 || image.word == 0 || !reach.source(image).on_stack;
-    if (image.has_size && is_sure) {
-      watch_object(reach, image, 0, image.words.size());
-      continue;
-    }
-    // Only what the code surely sees: variables beside those that it refers to
-    // lead to lists of arguments, which are others at each call.
-    const size_t n = image.has_size ? image.words.size() : 1;
-    for (size_t i = 0; i < n; ++i) {
-      const auto* const p = reinterpret_cast<const void*>(image.words[i]);
-      if (p == nullptr) continue;
-      if (is_target(p) || (image.from < 0 && is_argument(p))) {
-        watch_object(reach, image, i, 1);
-      }
+    const auto* const p = reinterpret_cast<const void*>(image.words[0]);
+    if (image.has_size) {
+      watch_object(reach, image, image.words.size());
+    } else if (is_target(p) || (image.from < 0 && is_argument(p))) {
+      watch_object(reach, image, 1);
     }
   }
   for (TensorImpl* const t : reach.tensors()) {
@@ -164,9 +154,9 @@ void Watch::watch_objects(const Arguments& a) {
 }
 
 void Watch::watch_object(const Reach& reach, const Reach::Image& image,
-                         size_t word, size_t words) {
+                         size_t words) {
   constexpr size_t kWord = sizeof(uintptr_t);
-  Object o{Window(image.at + word * kWord, words * kWord)};
+  Object o{Window(image.at, words * kWord)};
   if (image.from >= 0) {
     o.pointer = reach.source(image).at + image.word * kWord;
     o.on_stack = reach.source(image).on_stack;

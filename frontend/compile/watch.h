@@ -134,7 +134,7 @@ class Watch {
   void watch_references(const Arguments& a);
   void watch_places(const Arguments& a);
   void watch_objects(const Arguments& a);
-  void watch_object(const Reach& reach, const Reach::Image& image, size_t word,
+  void watch_object(const Reach& reach, const Reach::Image& image,
                     size_t words);
   void watch_view(const Tensor& t);
   void watch_list(const void* header, const void* frame);

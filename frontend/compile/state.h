@@ -1,0 +1,112 @@
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontend/compile/credit.h"
+#include "frontend/compile/effects.h"
+#include "frontend/compile/function.h"
+#include "frontend/compile/session.h"
+#include "frontend/compile/walk.h"
+#include "frontend/compile/watch.h"
+
+namespace sy::compiling {
+
+// What a compiled callable knows: its variants, which of them fits a call, and
+// what becomes of a call that was recorded. Thread-safe.
+class FunctionState {
+ public:
+  explicit FunctionState(CompileOptions options);
+
+  // What becomes of a call.
+  struct Found {
+    // That which fits. nullptr: the call is captured.
+    std::shared_ptr<const Variant> variant;
+    // It is recorded once more, to compare.
+    bool checked = false;
+    // Why nobody knows whether it still is what the code does; "" for a check
+    // that nothing asked for.
+    std::string doubt{};
+    // Of code that looks at elements: the variant, and those that begin as it
+    // does. Its walk shows which one the call is.
+    Variants paths{};
+    // The steps that had run when a look saw something new.
+    size_t depth = 0;
+    // The code runs, and nothing is kept of it (Credit).
+    bool spared = false;
+  };
+  Found find(const Arguments& a);
+  // Whether guards and watches of a variant hold.
+  bool fits(const Arguments& a, const Variant& v);
+  // The call has walked along paths to one, or to none.
+  void note_walk(const Walk& walk, std::shared_ptr<const Variant> end,
+                 Found* found);
+
+  bool capture(capture::Engine& engine, const Arguments& a, Device device,
+               Body body, void* context, Outputs* out, const Found& found);
+  bool run_spared(capture::Engine& engine, const Arguments& a, Device device,
+                  Body body, void* context, Outputs* out);
+
+  std::string explain();
+  std::string graph_text();
+  void reset();
+  CompileCounters now();
+  void count_plain(const char* why);
+
+ private:
+  struct Entry {
+    std::shared_ptr<const Variant> variant;
+    std::string why;
+    // The last used one is in front.
+    std::list<std::unique_ptr<Watch>> watches{};
+    int64_t fits = 0, replays = 0;
+
+    bool holds(const Arguments& a);
+    // The graph is also that of the state that `now` has seen.
+    void accept(const Arguments& a, std::unique_ptr<Watch> now);
+    bool looks() const { return !variant->steps.empty(); }
+  };
+
+  Entry* entry_of(const Variant& v);
+  bool spares();
+  std::string reason(const Arguments& a);
+  std::string why_captured(const Arguments& a, const Found& found);
+  // Variants whose guards hold.
+  Variants related(const Arguments& a) const;
+  static void drop_if_writing(const Effects& effects, Captured* c);
+  void note_breaks(const Captured& c);
+  bool note_looks(const Captured& c);
+  // After a call was recorded that a graph fits, or that began as `others` do.
+  void compare(const Found& found, const Variants& others, const Arguments& a,
+               Captured* now, std::unique_ptr<Watch> watch);
+  void end_replays(const std::string& how);
+  void add(std::shared_ptr<Variant> v, const Variants& others,
+           std::unique_ptr<Watch> watch, std::string why);
+
+  const CompileOptions options_;
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // the last used one is in front
+  std::map<std::pair<std::string, std::string>, int64_t> breaks_;
+  CompileCounters counters_;
+  const std::shared_ptr<std::atomic<int64_t>> backwards_ =
+      std::make_shared<std::atomic<int64_t>>(0);
+  // The code has done what no guard told: each call is recorded.
+  bool always_ = false;
+  std::string untold_;
+  // The call that was recorded last has looked at elements.
+  bool looking_ = false;
+  Credit credit_;
+  Pace pace_;
+  int64_t spared_ = 0;
+};
+
+// Whether each call is recorded and compared (set_check).
+bool checks_all();
+
+}  // namespace sy::compiling
