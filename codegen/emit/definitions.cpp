@@ -11,6 +11,7 @@
 #include "codegen/exact_out.h"
 #include "codegen/functional_form.h"
 #include "codegen/lang/cpp_text.h"
+#include "codegen/lang/view_extent.h"
 #include "codegen/programs.h"
 
 namespace sy::codegen {
@@ -157,8 +158,7 @@ class DefinitionsEmitter {
       define(w, "const int64_t " + offset,
              index(op, body.offset->expr, env, lang::IndexType::kInt));
     }
-    // Strides that the caller chooses may leave the storage.
-    if (body.strides && body.strides->expr->kind == lang::NodeKind::kName) {
+    if (!lang::stays_within(body)) {
       w.line("  generated::check_in_storage({}, self, {}, {}, {});",
              lang::cpp_string(op.base.name), sizes, strides, offset);
     }

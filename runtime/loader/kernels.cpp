@@ -502,7 +502,9 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     int64_t step = 1;
     for (int d = sizes.size() - 1; d >= 0; --d) {
       strides[d] = step;
-      step *= std::max<int64_t>(sizes[d], 1);
+      if (__builtin_mul_overflow(step, std::max<int64_t>(sizes[d], 1), &step)) {
+        step = 0;  // too many elements, as the check below says
+      }
     }
   }
   int64_t offset = self.storage_offset();
@@ -510,12 +512,7 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     offset = op.view->offset->integer(args, form.positions);
   }
   const char* const name = op.base_name();
-  SY_CHECK(strides.size() == sizes.size(), Value,
-           "[{}] expected as many strides as sizes, got {} and {}", name,
-           strides.size(), sizes.size());
-  // Strides that the caller chooses may leave the storage.
-  if (op.view->strides &&
-      op.view->strides->expr()->kind == lang::NodeKind::kName) {
+  if (!op.view->stays_within) {
     generated::check_in_storage(name, self, sizes, strides, offset);
   }
   size_t values = 0;

@@ -9,6 +9,7 @@
 #include "codegen/exact_out.h"
 #include "codegen/foreach.h"
 #include "codegen/functional_form.h"
+#include "codegen/lang/view_extent.h"
 #include "runtime/loader/checks.h"
 #include "runtime/loader/gradient.h"
 
@@ -336,8 +337,12 @@ void LoadedSchema::add(const Operator& op) {
       break;
     }
     case OperatorKind::kView:
-      state->view = std::make_unique<ViewState>(ViewState{
-          argument(schema, "self"), index(op.entry->view->sizes.expr), {}, {}});
+      state->view = std::make_unique<ViewState>(
+          ViewState{argument(schema, "self"),
+                    index(op.entry->view->sizes.expr),
+                    {},
+                    {},
+                    lang::stays_within(*op.entry->view)});
       if (op.entry->view->strides) {
         state->view->strides = index(op.entry->view->strides->expr);
       }

@@ -76,6 +76,7 @@ struct ViewState {
   int self;  // which argument
   IndexProgram sizes;
   std::optional<IndexProgram> strides, offset;
+  bool stays_within;  // see lang::stays_within
 };
 
 struct OperatorState {
