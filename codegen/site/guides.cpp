@@ -263,8 +263,16 @@ class Pages {
     const auto anchor = [&](const std::string& href) {
       return fmt::format("<a href=\"{}\">{}</a>", markup_text(href), l.html);
     };
-    if (l.href.find("://") != l.href.npos || l.href.starts_with("mailto:")) {
-      return anchor(l.href);
+    for (const char* scheme : {"https://", "http://", "mailto:"}) {
+      if (l.href.starts_with(scheme)) return anchor(l.href);
+    }
+    // What a browser may take for a scheme, such as `javascript:`.
+    if (l.href.substr(0, l.href.find_first_of("/#?")).find(':') !=
+        std::string::npos) {
+      diagnostics_.error(
+          l.at, "links to '{}': expected https:, http:, mailto: or a file",
+          l.href);
+      return l.html;
     }
     const std::size_t hash = std::min(l.href.find('#'), l.href.size());
     const std::string place = l.href.substr(hash);
