@@ -4,9 +4,12 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "codegen/lang/format.h"
+#include "codegen/lang/name_parts.h"
 #include "codegen/lang/parser.h"
 
 namespace sy::lang {
@@ -183,24 +186,32 @@ Expr instantiate(const Expr& formula, const std::map<std::string, Expr>& with) {
   return with_children(*formula, std::move(children));
 }
 
+// Note [Sharing in derivatives]
+// A gradient that reaches a part goes on to each of its operands, and rules
+// write operands and values out: as text, that doubles at each step. So a
+// derivative is made as text only while it is small. Else every operation of
+// the expression gets a name (name_parts), each gradient that is used twice
+// gets one, too, and the whole grows as the expression does.
 class Differentiator {
  public:
-  Differentiator(const DiffOptions& options, Diagnostics& diagnostics)
-      : options_(options), diagnostics_(diagnostics) {}
+  Differentiator(const DiffOptions& options, bool shares,
+                 Diagnostics& diagnostics)
+      : options_(options), shares_(shares), diagnostics_(diagnostics) {}
 
   Expr run(const Expr& e, std::string_view name) {
     root_ = e.get();
-    return adjoint(e, name, make_name(options_.grad));
+    Expr result = adjoint(e, name, make_name(options_.grad));
+    if (result) check_size(result);
+    return too_large_ ? nullptr : result;
   }
+  bool is_too_large() const { return too_large_; }
 
  private:
   // The part of g's gradient that reaches `name` through `e`; null if none.
   Expr adjoint(const Expr& e, const std::string_view name, const Expr& g) {
-    if (!mentions(e, name)) return nullptr;
-    if (++calls_ > kMaxCalls) {
-      if (calls_ == kMaxCalls + 1) {
-        diagnostics_.error(e->at, "the derivative is too large");
-      }
+    if (too_large_ || !mentions(e, name)) return nullptr;
+    if (++calls_ > (shares_ ? kMostCalls : kMostInline)) {
+      too_large_ = true;
       return nullptr;
     }
     switch (e->kind) {
@@ -214,9 +225,17 @@ class Differentiator {
           const Expr zero = make_int(0);
           return make_if(e->children[0], a ? a : zero, b ? b : zero);
         });
-      case NodeKind::kLet: return let(*e, name, g);
+      case NodeKind::kLet: return lets(e, name, g);
       default: return function(e, name, g);
     }
+  }
+
+  // False, from then on, if it is larger than the mode allows.
+  bool check_size(const Expr& e) {
+    const std::size_t most = shares_ ? kMostNodes : kMostInline;
+    too_large_ =
+        too_large_ || e->depth > kMaxDepth || count_nodes(e, most) > most;
+    return !too_large_;
   }
 
   // What `make` builds from g, which it may use several times: a g of any size
@@ -224,24 +243,81 @@ class Differentiator {
   template <class F>
   Expr shared(const Expr& g, F&& make) {
     if (g->depth <= kSmall) return make(g);
-    const std::string name = fmt::format("{}_{}", options_.grad, ++names_);
+    if (!check_size(g)) return nullptr;
+    const std::string name = fresh();
     const Expr body = make(make_name(name));
     return body ? make_let(name, g, body) : nullptr;
   }
 
-  // Directly, and through the bound value.
-  Expr let(const Node& e, std::string_view name, const Expr& g) {
-    const Expr& value = e.children[0];
-    const Expr& body = e.children[1];
-    const Expr direct = adjoint(body, name, g);
-    Expr through;
-    if (mentions(value, name)) {
-      const Expr bound = adjoint(body, e.name, g);
-      if (bound) through = adjoint(value, name, simplify(bound));
+  std::string fresh() { return fmt::format("{}_{}", options_.grad, ++names_); }
+
+  // What reaches the names that a chain of lets reads.
+  struct Reaching {
+    std::vector<std::string> names;  // those that matter
+    std::map<std::string, Expr> sums;
+    std::vector<std::pair<std::string, Expr>> gradients;  // in their order
+  };
+
+  // From the last binding to the first: all that reaches a name is known when
+  // its value's turn comes.
+  Expr lets(const Expr& e, std::string_view name, const Expr& g) {
+    Reaching r;
+    r.names.emplace_back(name);
+    std::vector<const Node*> bindings;
+    const Expr* body = &e;
+    for (; (*body)->kind == NodeKind::kLet; body = &(*body)->children[1]) {
+      bindings.push_back(body->get());
+      r.names.push_back((*body)->name);
     }
-    Expr all = sum(direct, through);
-    if (!all || !mentions(all, e.name)) return all;
-    return make_let(e.name, value, all);
+    spread(*body, g, r);
+    for (auto at = bindings.rbegin(); at != bindings.rend(); ++at) {
+      const auto found = r.sums.find((*at)->name);
+      if (found == r.sums.end() || !check_size(found->second)) continue;
+      spread((*at)->children[0], simplify(found->second), r);
+    }
+    Expr all = too_large_ ? nullptr : r.sums[std::string(name)];
+    if (!all) return nullptr;
+    for (auto at = r.gradients.rbegin(); at != r.gradients.rend(); ++at) {
+      if (mentions(all, at->first)) all = make_let(at->first, at->second, all);
+    }
+    for (auto at = bindings.rbegin(); at != bindings.rend(); ++at) {
+      if (mentions(all, (*at)->name)) {
+        all = make_let((*at)->name, (*at)->children[0], all);
+      }
+    }
+    return all;
+  }
+
+  // Adds what reaches the names of `value`. A g that is used more than once
+  // gets a name.
+  void spread(const Expr& value, const Expr& g, Reaching& r) {
+    const std::string name = fresh();
+    const bool small = !shares_ || g->depth <= kSmall;
+    const Expr by = small ? g : make_name(name);
+    std::vector<std::pair<std::string, Expr>> parts;
+    std::size_t uses = 0;
+    for (const std::string& n : free_names(value)) {
+      if (std::find(r.names.begin(), r.names.end(), n) == r.names.end()) {
+        continue;
+      }
+      const Expr part = adjoint(value, n, by);
+      if (!part) continue;
+      if (!small) uses += occurrences(part, name);
+      parts.emplace_back(n, part);
+    }
+    if (!small && uses > 1) r.gradients.emplace_back(name, g);
+    for (auto& [n, part] : parts) {
+      if (!small && uses == 1) part = substitute(part, name, g);
+      Expr& all = r.sums[n];
+      all = sum(all, part);
+    }
+  }
+
+  static std::size_t occurrences(const Expr& e, std::string_view name) {
+    if (is_name(e, name)) return 1;
+    std::size_t n = 0;
+    for (const Expr& c : e->children) n += occurrences(c, name);
+    return n;
   }
 
   static Expr sum(const Expr& a, const Expr& b) {
@@ -257,6 +333,7 @@ class Differentiator {
     for (std::size_t i = 0; i < e->children.size(); ++i) {
       if (!mentions(e->children[i], name)) continue;
       Expr inner;
+      if (!check_size(g)) return nullptr;
       const auto special = special_case(*e, i, g);
       if (special) {
         inner = *special;
@@ -343,13 +420,16 @@ class Differentiator {
   }
 
   static constexpr std::uint32_t kSmall = 6;
-  static constexpr int kMaxCalls = 3000;
+  static constexpr std::size_t kMostInline = 600, kMostNodes = 8000;
+  static constexpr std::size_t kMostCalls = 3000;
 
   const DiffOptions& options_;
+  const bool shares_;
   Diagnostics& diagnostics_;
   const Node* root_ = nullptr;
   int names_ = 0;
-  int calls_ = 0;
+  std::size_t calls_ = 0;
+  bool too_large_ = false;
 };
 
 }  // namespace
@@ -373,7 +453,18 @@ Expr differentiate(const Expr& e, std::string_view name,
                    const DiffOptions& options, Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.size();
   const Expr plain = with_unique_bindings(fold(e));
-  Expr result = Differentiator(options, diagnostics).run(plain, name);
+  Differentiator small(options, false, diagnostics);
+  Expr result = small.run(plain, name);
+  if (small.is_too_large() && diagnostics.size() == before) {
+    const Expr parts = name_parts(plain, name);
+    Differentiator large(options, true, diagnostics);
+    result = large.run(parts, name);
+    if (large.is_too_large() && diagnostics.size() == before) {
+      diagnostics.error(e->at,
+                        "the derivative is too large for 'auto'; write it as "
+                        "a formula, or the operator as a 'composite:'");
+    }
+  }
   if (diagnostics.size() != before) return nullptr;
   if (!result) return make_int(0);
   result = simplify(fold(result), options.grad);

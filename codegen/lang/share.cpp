@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,6 @@ class Part {
  private:
   struct Seen {
     Expr expr;
-    std::size_t hash;
     std::size_t line;  // the first that it is met in
     int count;
   };
@@ -74,18 +74,25 @@ class Part {
            (e.kind == NodeKind::kComprehension && i != 1);
   }
 
-  void count(const Expr& e, std::size_t line, std::vector<Seen>& seen) const {
+  // In the order in which they are met, and by hash.
+  struct AllSeen {
+    std::vector<Seen> all;
+    std::unordered_multimap<std::size_t, std::size_t> places;
+  };
+
+  void count(const Expr& e, std::size_t line, AllSeen& seen) const {
     if (is_worth_a_name(e)) {
       const std::size_t h = hash(e);
-      const auto it = std::find_if(
-          seen.begin(), seen.end(),
-          [&](const Seen& s) { return s.hash == h && equal(s.expr, e); });
-      if (it != seen.end()) {
+      const auto [begin, end] = seen.places.equal_range(h);
+      for (auto at = begin; at != end; ++at) {
+        Seen& s = seen.all[at->second];
+        if (!equal(s.expr, e)) continue;
         // Its parts were counted where it was met first.
-        ++it->count;
+        ++s.count;
         return;
       }
-      seen.push_back({e, h, line, 1});
+      seen.places.emplace(h, seen.all.size());
+      seen.all.push_back({e, line, 1});
     }
     for (std::size_t i = 0; i < e->children.size(); ++i) {
       if (!is_apart(*e, i)) count(e->children[i], line, seen);
@@ -94,12 +101,12 @@ class Part {
 
   // Names what occurs more than once, the largest first.
   bool share_one() {
-    std::vector<Seen> seen;
+    AllSeen seen;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       count(lines_[i].value, i, seen);
     }
     const Seen* best = nullptr;
-    for (const Seen& s : seen) {
+    for (const Seen& s : seen.all) {
       if (s.count < 2) continue;
       if (!best || s.expr->depth > best->expr->depth) best = &s;
     }

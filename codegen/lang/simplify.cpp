@@ -244,15 +244,17 @@ class Simplifier {
   explicit Simplifier(std::string_view grad)
       : grad_(make_name(std::string(grad))) {}
 
-  Expr run(const Expr& e) {
+  // in_sum: of a sum, whose terms are collected by it.
+  Expr run(const Expr& e, bool in_sum = false) {
     std::vector<Expr> c;
     bool changed = false;
     for (const Expr& child : e->children) {
-      c.push_back(run(child));
+      c.push_back(run(child, is_sum(e)));
       changed |= c.back() != child;
     }
     const Expr s = changed ? with_children(*e, std::move(c)) : e;
-    if (is_binary(s, Op::kAdd) || is_binary(s, Op::kSub)) return sum(s);
+    // A long sum is collected once, by the whole.
+    if (is_sum(s)) return in_sum && s->depth > kLong ? s : sum(s);
     if (is_binary(s, Op::kMul) || is_binary(s, Op::kDiv) ||
         is_binary(s, Op::kPow) || is_negation(s) || is_call(s, "square", 1) ||
         is_call(s, "reciprocal", 1)) {
@@ -265,6 +267,12 @@ class Simplifier {
   }
 
  private:
+  static constexpr std::uint32_t kLong = 64;
+
+  static bool is_sum(const Expr& e) {
+    return is_binary(e, Op::kAdd) || is_binary(e, Op::kSub);
+  }
+
   static Expr product_of(const Expr& e) {
     Term t;
     t.absorb(e, 1);

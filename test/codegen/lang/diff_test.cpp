@@ -255,19 +255,98 @@ TEST(DiffTest, LongChainsStaySmall) {
   }
 }
 
-TEST(DiffTest, TooLargeIsAnErrorAndNotAHang) {
-  // Each binding is used by all that follow: 2^40 paths.
-  std::string text;
-  std::string sum = "self";
-  for (int i = 0; i < 40; ++i) {
+// Expressions of n steps whose derivatives double at each as text.
+std::string chained(const std::string& step, int n) {
+  std::string text, last = "self";
+  for (int i = 0; i < n; ++i) {
+    std::string value;
+    for (const char c : step) value += c == '@' ? last : std::string(1, c);
+    last = "v" + std::to_string(i);
+    text += "let " + last + " = " + value + " in ";
+  }
+  return text + last;
+}
+
+// Each binding is used by all that follow: 2^n paths.
+std::string braided(int n) {
+  std::string text, sum = "self / 3";
+  for (int i = 0; i < n; ++i) {
     const std::string name = "v" + std::to_string(i);
     text += "let " + name + " = " + sum + " in ";
-    sum += " * " + name;
+    sum += " + sin(" + name + ") / 3";
   }
-  Diagnostics d;
-  EXPECT_FALSE(differentiate(parse(text + sum), "self", {}, d));
-  ASSERT_GE(d.size(), 1u);
-  EXPECT_EQ(d.all()[0].message, "the derivative is too large");
+  return text + sum;
+}
+
+std::string repeated(const std::string& first, const std::string& more, int n) {
+  std::string text = first;
+  for (int i = 0; i < n; ++i) text += more;
+  return text;
+}
+
+std::string nested_choice(int n) {
+  std::string text;
+  for (int i = 0; i < n; ++i) {
+    text += "if self < " + std::to_string(i) + " then self * sin(self) else (";
+  }
+  return text + "self * self" + std::string(static_cast<size_t>(n), ')');
+}
+
+const std::vector<std::string>& growing() {
+  static const auto* const all = new std::vector<std::string>{
+      chained("@ * @ / 8 + sin(@)", 16),
+      chained("@ * sin(@)", 40),
+      chained("cos(@ * self)", 30),
+      chained("if @ > 0 then @ * sin(@) else cos(@) * @", 20),
+      braided(20),
+      repeated("self", " ** (self", 14) + std::string(14, ')'),
+      repeated("self", " / sin(self + 2)", 30),
+      repeated("self", " * cos(self)", 30),
+      repeated("sin(self * cos(", "self * cos(", 12) + "self" +
+          std::string(14, ')'),
+      nested_choice(24),
+  };
+  return *all;
+}
+
+// Varied: what is repeated, and how. Never varied: self is the only tensor.
+TEST(DiffTest, SharesWhatWouldDouble) {
+  for (const std::string& text : growing()) {
+    SCOPED_TRACE(text);
+    Diagnostics d;
+    const Expr e = parse(text);
+    const Expr g = differentiate(e, "self", {}, d);
+    ASSERT_TRUE(g) << d.str();
+    EXPECT_LT(to_string(g).size(), 60 * text.size());
+    for (const double x : {0.3, 0.9, 1.4}) {
+      const double h = 1e-6;
+      const double slope = (eval_double(e, {{"self", x + h}}) -
+                            eval_double(e, {{"self", x - h}})) /
+                           (2 * h);
+      const double got = eval_double(g, {{"self", x}, {"grad", 1.0}});
+      EXPECT_NEAR(got, slope, 1e-4 * std::max(1.0, std::abs(slope))) << x;
+    }
+  }
+}
+
+TEST(DiffTest, TooLargeIsAnErrorAndNotAHang) {
+  for (const std::string& text :
+       {chained("@ * @ + sin(@)", 190), braided(90),
+        repeated("self", " * cos(self)", 190),
+        repeated("self", " + self * sin(self)", 190),
+        repeated("self", " ** (self", 95) + std::string(95, ')'),
+        nested_choice(95)}) {
+    Diagnostics d;
+    const Expr g = differentiate(parse(text), "self", {}, d);
+    if (g) {
+      EXPECT_LT(to_string(g).size(), 60 * text.size());
+      continue;
+    }
+    ASSERT_EQ(d.size(), 1u);
+    EXPECT_EQ(d.all()[0].message,
+              "the derivative is too large for 'auto'; write it as a formula, "
+              "or the operator as a 'composite:'");
+  }
 }
 
 TEST(SimplifyTest, WhatIsMadeCanBePrintedAndRead) {
