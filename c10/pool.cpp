@@ -9,6 +9,7 @@
 #include "c10/capture.h"
 #include "c10/cpu_memory.h"
 #include "c10/error.h"
+#include "c10/fork.h"
 #include "c10/pool_fast.h"
 
 // Note [Pool]
@@ -53,7 +54,7 @@ struct Slab {
 constexpr size_t kSlabHead = 64;
 
 struct Global {
-  std::mutex mutex;
+  ForkMutex mutex;
   Slab* slabs;
   Depot depots[kPoolClasses];
   char* slab;
@@ -273,26 +274,34 @@ PoolCounters pool_counters() noexcept {
   return sum_counters();
 }
 
-void lock_pool_for_fork() noexcept { global.mutex.lock(); }
+namespace {
 
-void unlock_pool_after_fork(bool child) noexcept {
-  if (child) {
-    // The other threads are gone without having ended: their blocks are lost,
-    // their counters stay.
-    for (PoolThread* t = global.threads; t != nullptr; t = t->next) {
-      if (t != &pool_thread) retire_counters(*t);
-    }
-    const bool listed = pool_thread.state == PoolThread::kActive;
-    global.threads = listed ? &pool_thread : nullptr;
-    if (listed) pool_thread.next = nullptr;
+// The other threads are gone without having ended: their blocks are lost, their
+// counters stay.
+void forget_threads() noexcept {
+  for (PoolThread* t = global.threads; t != nullptr; t = t->next) {
+    if (t != &pool_thread) retire_counters(*t);
   }
-  global.mutex.unlock();
+  const bool listed = pool_thread.state == PoolThread::kActive;
+  global.threads = listed ? &pool_thread : nullptr;
+  if (listed) pool_thread.next = nullptr;
 }
+
+constinit ForkParticipant participant = {[] { return true; },
+                                         [](bool in_child) {
+                                           if (in_child) forget_threads();
+                                         }};
+[[maybe_unused]] const bool takes_part = [] {
+  add_fork_participant(participant);
+  return true;
+}();
 
 bool is_slab(const Slab* s, const void* at) {
   const auto* const begin = reinterpret_cast<const char*>(s);
   return at >= begin && at < begin + kSlabBytes;
 }
+
+}  // namespace
 
 }  // namespace detail
 

@@ -55,10 +55,6 @@ void pool_uncount(size_t data) noexcept;
 // The sum over all threads, ended ones included.
 PoolCounters pool_counters() noexcept;
 
-// Call them before and after a fork.
-void lock_pool_for_fork() noexcept;
-void unlock_pool_after_fork(bool child) noexcept;
-
 inline void add_relaxed(std::atomic<int64_t>& counter, int64_t n) noexcept {
   counter.store(counter.load(std::memory_order_relaxed) + n,
                 std::memory_order_relaxed);

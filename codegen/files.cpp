@@ -25,6 +25,11 @@ bool write_file(const OutputFile& file, std::ostream& err) {
   const std::string unfinished =
       special ? file.path : file.path + ".unfinished";
   std::ofstream out(unfinished, std::ios::binary);
+  if (!special && fs::exists(file.path, failed)) {
+    // The rights of what it replaces.
+    fs::permissions(unfinished, fs::status(file.path, failed).permissions(),
+                    failed);
+  }
   out << file.text;
   out.close();
   bool good = static_cast<bool>(out);

@@ -8,6 +8,7 @@
 #include "aten/engine/iter.h"
 #include "aten/program/program_domain.h"
 #include "c10/backend_service.h"
+#include "c10/fork.h"
 #include "c10/thread_state.h"
 
 namespace sy {
@@ -23,7 +24,7 @@ struct FusedPointwise::Kept {
 // All that keep what a backend made that may go: it goes with it. The CPU's
 // engine stays.
 struct FusedRegions {
-  std::mutex mutex;
+  ForkMutex mutex;
   FusedPointwise* first = nullptr;
 
   static FusedRegions& all() {

@@ -1,7 +1,5 @@
 #include "backends/lazy/executor.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -14,6 +12,7 @@
 
 #include "backends/lazy/inner_stream.h"
 #include "backends/lazy/run.h"
+#include "c10/fork.h"
 
 namespace sy::lazy {
 
@@ -57,6 +56,7 @@ void run_job(Job& job, GraphLock& lock) {
   e.busy = true;
   lock.unlock();
   try {
+    const ForkSection section;  // it must end soon for a fork
     const InnerStream stream;
     job.run.run();
   } catch (...) {
@@ -108,8 +108,7 @@ class Blocked {
 
 bool is_idle(const Executor& e) { return !e.busy && e.queue.empty(); }
 
-// A process that ends, and one that forks, waits for what runs. The child of a
-// fork starts a thread of its own.
+// A process that ends waits for what runs.
 void start() {
   Executor& e = executor();
   if (e.started) return;
@@ -122,25 +121,38 @@ void start() {
       x.stopped = true;
       x.work.notify_all();
     });
-    pthread_atfork(
-        [] {
-          graph_mutex().lock();
-          Executor& x = executor();
-          x.changed.wait(graph_mutex(), [&] { return is_idle(x); });
-        },
-        [] { graph_mutex().unlock(); },
-        [] {
-          // The thread that holds them is another one now.
-          new (&graph_mutex()) std::recursive_mutex;
-          new (&executor().work) std::condition_variable_any;
-          new (&executor().changed) std::condition_variable_any;
-          executor().started = false;
-        });
     return true;
   }();
   static_cast<void>(once);
   std::thread(work).detach();
 }
+
+// A fork waits for what runs. The child starts a thread of its own.
+bool taken = false;
+
+bool take_for_fork() {
+  if (!graph_mutex().try_lock()) return false;
+  taken = is_idle(executor());
+  if (!taken) graph_mutex().unlock();
+  return taken;
+}
+
+void give_back_after_fork(bool in_child) {
+  if (in_child) {
+    Executor& e = executor();
+    // Those who awaited them are gone, and so is who ran a graph.
+    new (&e.work) std::condition_variable_any;
+    new (&e.changed) std::condition_variable_any;
+    e.started = e.busy = false;
+  }
+  if (std::exchange(taken, false)) graph_mutex().unlock();
+}
+
+constinit ForkParticipant participant = {&take_for_fork, &give_back_after_fork};
+[[maybe_unused]] const bool takes_part = [] {
+  add_fork_participant(participant);
+  return true;
+}();
 
 }  // namespace
 

@@ -27,6 +27,8 @@
 #include "backends/cpu/jit/perf_map.h"
 #include "backends/cpu/jit/store.h"
 #include "backends/cpu/support/optional_library.h"
+#include "c10/environment.h"
+#include "c10/fork.h"
 #include "c10/thread_state.h"
 #include "c10/trace.h"
 
@@ -48,8 +50,8 @@ int64_t since(Clock::time_point begin) {
 }
 
 const CompilerApi* compiler() {
-  static const CompilerApi* const api = cpu::load_table<CompilerApi>(kLibrary);
-  return api;
+  static constinit ForkOnce<const CompilerApi*> api;
+  return api.get([] { return cpu::load_table<CompilerApi>(kLibrary); });
 }
 
 // ---- programs
@@ -204,9 +206,12 @@ bool compile(const Entry& e, std::string* image, std::string* why) {
       ++(end == Apart::kDied ? totals.failed : totals.refused);
       return false;
     }
-  } else if (!c.compile(e.bytes, image, why)) {
-    ++totals.refused;
-    return false;
+  } else {
+    const ForkSection section;  // the compiler has locks of its own
+    if (!c.compile(e.bytes, image, why)) {
+      ++totals.refused;
+      return false;
+    }
   }
   ++totals.compiled;
   keep_image(c.fingerprint, e.bytes, *image);
@@ -269,38 +274,41 @@ void start(Queue& q) {
       x.changed.notify_all();
       x.changed.wait(lock, [&] { return !x.busy; });
     });
-    pthread_atfork(
-        [] {
-          if (forks_to_compile()) return;
-          Queue& x = queue();
-          std::unique_lock lock(x.mutex);
-          x.changed.wait(lock, [&] { return !x.busy || x.apart; });
-          lock.release();
-          table().mutex.lock();
-          lock_store();
-        },
-        [] {
-          if (forks_to_compile()) return;
-          unlock_store();
-          table().mutex.unlock();
-          queue().mutex.unlock();
-        },
-        [] {
-          if (forks_to_compile()) return;
-          unlock_store();
-          // The thread that has locked it is another one now.
-          new (&table().mutex) std::shared_mutex;
-          Queue& x = queue();
-          new (&x.changed) std::condition_variable;
-          x.started = x.busy = x.apart = false;
-          if (!x.entries.empty()) start(x);
-          x.mutex.unlock();
-        });
     return true;
   }();
   static_cast<void>(once);
   std::thread(work).detach();
 }
+
+// A fork waits for the kernel that is being compiled.
+bool take_for_fork() {
+  Queue& q = queue();
+  if (!q.mutex.try_lock()) return false;
+  if ((!q.busy || q.apart) && table().mutex.try_lock()) return true;
+  q.mutex.unlock();
+  return false;
+}
+
+void give_back_after_fork(bool in_child) {
+  Queue& q = queue();
+  if (!in_child) {
+    table().mutex.unlock();
+    q.mutex.unlock();
+    return;
+  }
+  // Those who held and awaited them are gone.
+  new (&table().mutex) std::shared_mutex;
+  new (&q.mutex) std::mutex;
+  new (&q.changed) std::condition_variable;
+  q.started = q.busy = q.apart = false;
+  if (!q.entries.empty()) start(q);
+}
+
+constinit ForkParticipant participant = {&take_for_fork, &give_back_after_fork};
+[[maybe_unused]] const bool takes_part = [] {
+  add_fork_participant(participant);
+  return true;
+}();
 
 void enqueue(const EntryPtr& e) {
   Queue& q = queue();
@@ -313,13 +321,13 @@ void enqueue(const EntryPtr& e) {
 
 // Says once that there is no compiler.
 bool has_compiler() {
-  static const bool there = [] {
-    if (compiler() != nullptr) return true;
+  if (compiler() != nullptr) return true;
+  static std::atomic<bool> told{false};
+  if (!told.exchange(true)) {
     std::fprintf(stderr, "switchyard: jit: programs are interpreted: %s\n",
                  cpu::why_not_loaded(kLibrary).c_str());
-    return false;
-  }();
-  return there;
+  }
+  return false;
 }
 
 EntryPtr find(const Wanted& w, uint64_t hash, intrusive_ptr<Kernel>* kernel) {
@@ -357,7 +365,7 @@ EntryPtr add(const Wanted& w, uint64_t hash) {
 
 std::atomic<Mode>& current_mode() {
   static std::atomic<Mode> m = [] {
-    const char* const name = std::getenv("SWITCHYARD_JIT");
+    const char* const name = environment("SWITCHYARD_JIT");
     const std::string_view text = name == nullptr ? "" : name;
     if (text == "off") return Mode::kOff;
     if (text == "wait") return Mode::kWait;

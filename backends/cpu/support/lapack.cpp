@@ -7,6 +7,7 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
 #include "backends/cpu/support/optional_library.h"
+#include "c10/fork.h"
 
 namespace sy::cpu {
 
@@ -25,8 +26,8 @@ constexpr OptionalLibrary kLibrary = {
 }  // namespace
 
 const LapackApi* lapack() {
-  static const LapackApi* const api = load_table<LapackApi>(kLibrary);
-  return api;
+  static constinit ForkOnce<const LapackApi*> api;
+  return api.get([] { return load_table<LapackApi>(kLibrary); });
 }
 
 std::string why_no_lapack() { return why_not_loaded(kLibrary); }

@@ -1,5 +1,6 @@
 #include "backends/cpu/onednn/api.h"
 #include "backends/cpu/support/optional_library.h"
+#include "c10/fork.h"
 
 namespace sy::cpu {
 
@@ -11,8 +12,8 @@ constexpr OptionalLibrary kLibrary = {
 }  // namespace
 
 const OneDnnApi* onednn() {
-  static const OneDnnApi* const api = load_table<OneDnnApi>(kLibrary);
-  return api;
+  static constinit ForkOnce<const OneDnnApi*> api;
+  return api.get([] { return load_table<OneDnnApi>(kLibrary); });
 }
 
 std::string why_no_onednn() { return why_not_loaded(kLibrary); }

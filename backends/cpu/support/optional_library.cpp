@@ -3,9 +3,10 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "c10/environment.h"
 
 namespace sy::cpu {
 
@@ -22,7 +23,7 @@ void* open_library(const OptionalLibrary& library, std::string* why) {
     }
     return lib;
   };
-  if (const char* path = std::getenv(library.variable);
+  if (const char* path = environment(library.variable);
       path != nullptr && *path != '\0') {
     if (std::strcmp(path, "0") != 0) return open(path);
     if (why != nullptr) *why = std::string(library.variable) + "=0";

@@ -16,6 +16,7 @@
 #include <set>
 
 #include "backends/cuda/compile/pack_format.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::cuda {
@@ -208,7 +209,7 @@ std::vector<std::unique_ptr<Known>>& packs() {
       }
       list->push_back(std::move(k));
     };
-    const char* const named = std::getenv("SWITCHYARD_CUDA_PACK");
+    const char* const named = environment("SWITCHYARD_CUDA_PACK");
     if (named == nullptr) {
       const std::string beside = own_folder() + "libswitchyard_cuda.pack";
       if (access(beside.c_str(), F_OK) == 0) add(beside);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::distributed {
@@ -115,7 +116,7 @@ bool is_same_proof(std::string_view a, std::string_view b) noexcept {
 }
 
 std::string job_secret() {
-  const char* const path = std::getenv(kVariable);
+  const char* const path = environment(kVariable);
   if (path == nullptr || *path == '\0') return {};
   const File file(path);
   struct stat info {};
