@@ -6,8 +6,11 @@
 #include "aten/tensor.h"
 #include "c10/error.h"
 #include "c10/stream.h"
+#include "tools/sy/axes.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/device_gradients.h"
+#include "tools/sy/red_zones.h"
+#include "tools/sy/repeated.h"
 #include "tools/sy/trials.h"
 
 namespace sy::tools {
@@ -44,6 +47,29 @@ double tolerance_of(ScalarType dtype) {
   }
 }
 
+// The bound of a call made by an axis: what rounding in the dtype may do to
+// results that stand for up to `terms` elements each. Relative to the largest
+// result, as sums cancel.
+Tolerance bound_of(const HostTensor& want, int64_t terms) {
+  if (!is_floating_type(want.dtype)) return {0, 0};
+  double most = 0;
+  for (int64_t i : element_indices(want.sizes, want.strides, want.offset)) {
+    const double v = std::abs(element_value(want, i));
+    if (std::isfinite(v)) most = std::max(most, v);
+  }
+  // Short dtypes are computed in float32 and rounded at the end.
+  const double roots = std::sqrt(static_cast<double>(terms));
+  double factor = 0, least = 0;
+  switch (want.dtype) {
+    case kDouble: factor = 0x1p-52 * (64 + 4 * roots), least = 0x1p-1022; break;
+    case kFloat: factor = 0x1p-23 * (8 + 2 * roots), least = 0x1p-126; break;
+    case kHalf: factor = 0x1p-9 + 0x1p-22 * roots, least = 0x1p-14; break;
+    default: factor = 0x1p-6 + 0x1p-22 * roots, least = 0x1p-126; break;
+  }
+  // A device may take denormals for zeros.
+  return {factor, std::max(factor * most, least)};
+}
+
 class OnDevice final : public CallTrials {
  public:
   OnDevice(OperatorHandle op, std::shared_ptr<const Calls> calls, Device device,
@@ -73,11 +99,22 @@ class OnDevice final : public CallTrials {
       return "";
     }
     if (any_pinned(expected)) return try_pinned(expected, there);
+    const std::string name = id(i);
+    const std::string_view axis = axis_of(name);
+    if (axis == "repetition") return call_often(op(), there);
+    if (axis == "threads") {
+      return call_at_once(op(),
+                          [&] { return moved(op(), arguments(i), device_); });
+    }
+    broken_zone();
     const std::vector<Value> actual = call(there);
+    const std::string zone = broken_zone();
+    if (!zone.empty()) return zone;
+    const int64_t terms = axis.empty() ? 0 : largest(in);
     for (size_t k = 0; k < expected.size(); ++k) {
       const bool stays = on_host(op()).result == static_cast<int>(k);
-      const std::string why =
-          compare(actual[k], expected[k], stays ? Device(kCPU) : device_);
+      const std::string why = compare(actual[k], expected[k],
+                                      stays ? Device(kCPU) : device_, terms);
       if (why.empty() || is_ill_conditioned(i, k, actual[k], expected[k])) {
         continue;
       }
@@ -85,8 +122,8 @@ class OnDevice final : public CallTrials {
     }
     for (size_t k = 0; k < there.size(); ++k) {
       const bool stays = on_host(op()).argument == static_cast<int>(k);
-      const std::string why =
-          compare(there[k], in.values[k], stays ? Device(kCPU) : device_);
+      const std::string why = compare(there[k], in.values[k],
+                                      stays ? Device(kCPU) : device_, terms);
       if (!why.empty()) {
         const Argument& a = op().schema().arguments()[k];
         return str("{}{}: {}", a.is_write() ? "mutated " : "the call changes ",
@@ -98,11 +135,19 @@ class OnDevice final : public CallTrials {
       return "the result shares memory with an argument";
     }
     std::string why = compare_rest(in.values, there);
-    if (why.empty() && gradients_) {
+    if (why.empty() && gradients_ && axis.empty()) {
       why = compare_device_gradients(
           op(), [&] { return arguments(i); }, device_);
     }
     return why;
+  }
+
+  static int64_t largest(const Arguments& in) {
+    int64_t out = 1;
+    for (const NamedTensor& t : in.tensors) {
+      if (t.tensor.defined()) out = std::max(out, t.tensor.numel());
+    }
+    return out;
   }
 
   // Of a call that makes tensors of no others. Whether it can be asked.
@@ -244,8 +289,9 @@ class OnDevice final : public CallTrials {
     return out;
   }
 
+  // `terms`: of bound_of(); 0 for the calls of no axis.
   static std::string compare(const Value& actual, const Value& expected,
-                             Device device) {
+                             Device device, int64_t terms) {
     std::vector<TensorBase> got, want;
     for_each_tensor(actual, [&](const TensorBase& t) { got.push_back(t); });
     for_each_tensor(expected, [&](const TensorBase& t) { want.push_back(t); });
@@ -260,8 +306,10 @@ class OnDevice final : public CallTrials {
         return str("device: expected {}, got {}", device, got[k].device());
       }
       const double t = tolerance_of(want[k].dtype());
+      const HostTensor here = read_tensor(want[k]);
       const std::string why =
-          compare_tensor(read_tensor(got[k]), read_tensor(want[k]), {t, t});
+          compare_tensor(read_tensor(got[k]), here,
+                         terms == 0 ? Tolerance{t, t} : bound_of(here, terms));
       if (!why.empty()) return why;
     }
     return "";
@@ -284,10 +332,29 @@ class OnDevice final : public CallTrials {
   bool gradients_;
 };
 
-Value moved(const Value& v, Device device) {
-  const auto copy = [&](const TensorBase& t) {
-    return t.defined() ? copy_to(device, t) : t;
-  };
+// Copies to a device: tensors of one storage share there, too.
+class Mover {
+ public:
+  explicit Mover(Device device) : device_(device) {}
+  TensorBase operator()(const TensorBase& t) {
+    if (!t.defined()) return t;
+    for (const auto& [from, to] : moved_) {
+      if (from.dtype() != t.dtype() || !from.is_alias_of(t)) continue;
+      return TensorBase(TensorImpl::make(to.storage(), t.dtype(), device_,
+                                         DispatchKeySet::dense(device_.type()),
+                                         t.sizes(), t.strides(),
+                                         t.storage_offset()));
+    }
+    moved_.emplace_back(t, copy_to(device_, t));
+    return moved_.back().second;
+  }
+
+ private:
+  Device device_;
+  std::vector<std::pair<TensorBase, TensorBase>> moved_;
+};
+
+Value moved(const Value& v, Device device, Mover& copy) {
   if (v.is_tensor()) return Value(copy(v.to_tensor()));
   if (v.tag() == Value::Tag::Device && v.to_device().is_cpu()) {
     return Value(device);
@@ -305,10 +372,12 @@ Value moved(const Value& v, Device device) {
 std::vector<Value> moved(OperatorHandle op, const Arguments& in,
                          Device device) {
   const int stays = on_host(op).argument;
+  Mover there(device), here{Device(kCPU)};
   std::vector<Value> out;
   for (size_t k = 0; k < in.values.size(); ++k) {
     const bool kept = static_cast<int>(k) == stays;
-    out.push_back(moved(in.values[k], kept ? Device(kCPU) : device));
+    out.push_back(kept ? moved(in.values[k], Device(kCPU), here)
+                       : moved(in.values[k], device, there));
   }
   return out;
 }

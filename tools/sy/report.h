@@ -20,6 +20,7 @@ struct OverloadReport {
   bool non_empty = false;         // a call with elements to compare passed
   std::map<std::string, size_t> ways;     // see CaseResult
   std::map<std::string, size_t> skipped;  // calls not made, by reason
+  std::map<std::string, size_t> axes;     // calls made, by axis_of(their id)
   std::vector<FailedCase> failures;
   std::vector<std::pair<std::string, std::string>> notes;
 

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/sy/calls.h"
+
+namespace sy::tools {
+
+// Along what a call was changed: "rank" of "axis rank: 5 dims"; "" for the id
+// of a call that no axis made.
+std::string_view axis_of(std::string_view id);
+// All that there are.
+const std::vector<std::string>& axes();
+
+// The calls of `calls`, then changes of its first one along the axes: rank,
+// size, broadcast, strides, offset, sharing, magnitude, special values,
+// scalars; last, two that say how often it is made: repetition and threads.
+// Dtypes take turns. Not all succeed.
+std::unique_ptr<Calls> calls_by_axes(OperatorHandle op,
+                                     std::shared_ptr<const Calls> calls,
+                                     std::vector<ScalarType> dtypes);
+
+}  // namespace sy::tools
