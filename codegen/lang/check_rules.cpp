@@ -130,6 +130,13 @@ class RuleChecker {
   }
 
   void derivative() {
+    const bool composite = e_.kind == OperatorKind::kComposite ||
+                           has_key("CompositeImplicitAutograd");
+    if (e_.no_derivative && composite) {
+      error(e_.no_derivative->start(),
+            "'derivative' is without effect here: the operators that are "
+            "called have their own");
+    }
     if (e_.derivative.empty()) return;
     for (const DerivativeItem& d : e_.derivative) {
       for (const Text& a : d.arguments) {
@@ -140,8 +147,7 @@ class RuleChecker {
     const Location& at = e_.derivative[0].arguments.empty()
                              ? e_.derivative[0].at
                              : e_.derivative[0].arguments[0].start();
-    if (e_.kind == OperatorKind::kComposite ||
-        has_key("CompositeImplicitAutograd")) {
+    if (composite) {
       if (e_.derivative[0].kind == DerivativeItem::Kind::kAuto) return;
       error(at,
             "'derivative' is without effect here: the operators that are "

@@ -140,6 +140,8 @@ struct OperatorEntry {
   std::vector<Formula> dtype;  // tensor typing, a ScalarType; one for each
   std::vector<Requirement> require;
   std::vector<DerivativeItem> derivative;
+  // Why there is none although results are of floats: `none, because …`.
+  std::optional<Text> no_derivative;
   std::vector<Form> forms;
   bool compiled = false;  // where: compiled_at
   Location compiled_at = {};

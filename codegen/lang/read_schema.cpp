@@ -469,14 +469,16 @@ class Reader {
     const YamlNode* n = find("derivative");
     if (!n) return;
     if (n->is_scalar()) {
+      if (n->str().starts_with("none")) return no_derivative(*n, e);
       DerivativeItem item;
       item.at = n->at;
       if (n->str() == "non_differentiable") {
         item.kind = DerivativeItem::Kind::kNonDifferentiable;
       } else if (n->str() != "auto") {
-        error(n->at,
-              "expected auto, non_differentiable or a map of arguments for "
-              "'derivative'");
+        error(
+            n->at,
+            "expected auto, non_differentiable, 'none, because …' or a map of "
+            "arguments for 'derivative'");
       }
       for (const Argument& a : e.schema.arguments()) {
         if (!a.type.is_tensor_like() || a.is_out()) continue;
@@ -510,6 +512,19 @@ class Reader {
       }
       e.derivative.push_back(std::move(item));
     }
+  }
+
+  void no_derivative(const YamlNode& n, OperatorEntry& e) {
+    constexpr std::string_view kBecause = "none, because";
+    std::string why(n.str());
+    const bool begins = why.starts_with(kBecause);
+    why.erase(0, begins ? kBecause.size() : why.size());
+    why.erase(0, why.find_first_not_of(' '));
+    if (why.empty()) {
+      error(n.at, "'derivative: none' says why: 'none, because …'");
+      return;
+    }
+    e.no_derivative = Text(why, n.at);
   }
 
   void forms(OperatorEntry& e) {

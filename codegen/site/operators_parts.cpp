@@ -233,6 +233,9 @@ std::string OperatorParts::gradient() const {
     lang::Diagnostics quiet;
     const bool never =
         plan_derivative(context_.model, op_, quiet).non_differentiable;
+    if (const auto& why = op_.entry->no_derivative) {
+      return out + "<p>None, because " + inline_html(why->str()) + ".</p>\n";
+    }
     return out + (never ? "<p>None: the result is not differentiable.</p>\n"
                         : "<p>None: a gradient stops here.</p>\n");
   }
