@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "c10/dispatcher.h"
+#include "c10/value.h"
+
+namespace sy::tools {
+
+struct OtherValue {
+  std::string id;  // "keepdim = True"
+  std::vector<Value> args;
+};
+
+// Calls like `args` in which one argument that is no tensor has another value,
+// or two have: numbers of both signs, 0, both truth values, None, and `texts`
+// where a text is expected. Only those that the operator takes, at most 200.
+std::vector<OtherValue> other_values(OperatorHandle op,
+                                     const std::vector<Value>& args,
+                                     const std::vector<std::string>& texts);
+
+}  // namespace sy::tools
