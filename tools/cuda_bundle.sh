@@ -59,7 +59,7 @@ done
 # Their data, where they look for it from the folder.
 for path in examples/digits/data/digits.csv \
   examples/{convnet,transformer}/reference.safetensors \
-  backends/cuda/bake/instances.txt benchmarks/cuda/peers/* \
+  backends/cuda/bake/instances.txt test/backends/cuda/fallbacks.txt benchmarks/cuda/peers/* \
   tools/{cuda_machine,cuda_report,test_cuda,bench_cuda}.py; do
   copy 644 "$path" "$path"
 done

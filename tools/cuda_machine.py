@@ -63,15 +63,32 @@ class Built:
         return {**variables, **os.environ, **more}
 
 
-def toolkit_program(name):
-    """A program of NVIDIA's: of the path, the toolkit, or `./sy setup --cuda`;
-    None if there is none."""
+def toolkit_homes():
+    """Where a toolkit may be: as named, as installed, as `./sy setup --cuda`
+    leaves it."""
     cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
     homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"),
              "/usr/local/cuda",
              *sorted(glob.glob(os.path.join(cache, "switchyard", "cuda-*")))]
+    return [home for home in homes if home]
+
+
+def toolkit_program(name):
+    """A program of NVIDIA's, of the path or of a toolkit; None if there is
+    none."""
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(
-        os.path.join(home, "bin") for home in homes if home))
+        os.path.join(home, "bin") for home in toolkit_homes()))
+
+
+def find_nvrtc():
+    """The library that compiles kernels, of a toolkit; None if there is none."""
+    for home in toolkit_homes():
+        for folder in ("lib64", "lib"):
+            found = sorted(glob.glob(os.path.join(home, folder,
+                                                  "libnvrtc.so*")))
+            if found:
+                return found[0]
+    return None
 
 
 def notes(built):

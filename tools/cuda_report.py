@@ -132,7 +132,9 @@ class Report:
 
     def counts(self):
         passed = sum(map(self.has_passed, self.steps))
-        return passed, len(self.failures())
+        skipped = sum(step["result"] == "skipped"
+                      for step in self.steps.values())
+        return passed, len(self.failures()), skipped
 
     def write(self):
         if self.folder is None:

@@ -3,8 +3,9 @@ test_cuda.py in a folder that cuda_bundle.sh made, which needs no Bazel.
 
 Runs the backend's test programs, the demos, trained on the device, the recorded
 cases and their gradients, and compute-sanitizer over a few of these, where it
-is installed. The last line is `N passed, N failed`; exit 1 if anything failed,
-also what ran out of time or was not begun. Without a GPU it says so, and that
+is installed. The last line is `N passed, N failed, N skipped`; exit 1 if anything
+failed, also what ran out of time or was not begun, and calls that ran on the CPU
+though fallbacks.txt does not have their overload. Without a GPU it says so, and that
 all is SKIPPED; exit 0.
 
 With --minutes the most telling steps come first, several at once, recorded
@@ -22,6 +23,7 @@ import argparse
 import concurrent.futures
 import dataclasses
 import glob
+import json
 import os
 import random
 import re
@@ -48,6 +50,8 @@ OF_CUB = ["sort_test", "indexing_test", "scatter_test"]
 # What compute-sanitizer says where it cannot watch, under gVisor for example.
 CANNOT_WATCH = re.compile("Device not supported|Unable to find injection|"
                           "not supported on this (system|device)")
+# Overloads that the CPU computes.
+FALLBACKS = ["test", "backends", "cuda", "fallbacks.txt"]
 SUMMARY = re.compile("(cases|ways|overloads): ")
 FAILED_TEST = re.compile(r"^\[  FAILED  \] ([\w/]+\.[\w/]+)", re.M)
 DEMOS = [
@@ -66,6 +70,7 @@ class Step:
     seconds: int
     cannot: object = None
     filter: object = None
+    json: object = None  # what conform says of each overload goes there
     variables: dict = dataclasses.field(default_factory=dict)
 
 
@@ -77,6 +82,7 @@ class Run:
         self.built = built
         self.report = Report(options.logs, options.resume)
         self.lock = threading.Lock()
+        self.named = 0  # what the pattern names
         self.end = None
         if options.minutes:
             self.end = time.monotonic() + 60 * options.minutes
@@ -95,12 +101,14 @@ class Run:
 
     def skip(self, name, why):
         if self.wanted(name):
+            self.named += 1
             self.report.skipped(name, why)
             print(f"SKIPPED {name}: {why}", flush=True)
 
     def all(self, steps):
         """In their order, `at_once` of them at a time."""
         steps = [s for s in steps if self.wanted(s.name)]
+        self.named += len(steps)
         steps = [s for s in steps if not self.report.has_passed(s.name)]
         with concurrent.futures.ThreadPoolExecutor(
                 self.options.at_once) as pool:
@@ -117,12 +125,30 @@ class Run:
         if code != 0 and step.cannot and step.cannot.search(text):
             self.skip(step.name, step.cannot.search(text)[0])
             return
+        if code == 0:
+            wrong = self.fallbacks(step)
+            code, text = (1 if wrong else 0), "\n".join([text, *wrong])
         failed = list(dict.fromkeys(FAILED_TEST.findall(text)))
         with self.lock:
             self.report.done(step.name, code, taken, text, failed)
             self.say(step.name, code, taken, text.strip().splitlines())
         if code != 0 and self.options.logs and self.left(1) >= 1:
             self.again(step, failed)
+
+    def fallbacks(self, step):
+        """The overloads of which the CPU computed calls, and should not."""
+        if step.json is None or not os.path.exists(step.json):
+            return []
+        with open(self.built.path(*FALLBACKS), encoding="utf-8") as file:
+            known = {l.split()[0] for l in file
+                     if l.strip() and not l.startswith("#")}
+        with open(step.json, encoding="utf-8") as file:
+            overloads = json.load(file)["overloads"]
+        calls = {name: done.get("ways", {}).get("cpu", 0)
+                 for name, done in overloads.items()}
+        return [f"{name}: {n} calls ran on the CPU, and {FALLBACKS[-1]} does "
+                "not have it"
+                for name, n in calls.items() if n and name not in known]
 
     def say(self, name, code, taken, lines):
         if code != 0:
@@ -172,8 +198,11 @@ def programs(run):
     for name in sorted(need_fake):
         run.skip(name, "it makes the fake driver or its NVRTC fail, or "
                        "counts what they are asked for")
-    for path in sorted(glob.glob(os.path.join(folder, "*_test"))):
-        name = os.path.basename(path)
+    found = {os.path.basename(path): path
+             for path in sorted(glob.glob(os.path.join(folder, "*_test")))}
+    if not set(found) - need_fake:
+        sys.exit(f"test_cuda: {folder}: there are no test programs")
+    for name, path in found.items():
         if name in need_fake:
             continue
         left_out = LEFT_OUT.get(name, "")
@@ -207,20 +236,29 @@ def run_conform(run):
                              "passing.txt")
     # Each process has a context of its own on the one GPU.
     jobs = ["--jobs", str(min(os.cpu_count(), run.options.jobs))]
-    if run.end is not None:
-        run.all(conform_parts(run, passing, jobs))
-        return
-    jit = os.environ.get("SWITCHYARD_CUDA_JIT", "wait")
-    every = ["--must-pass", passing, *jobs]
-    run.all([
-        Step("conform, interpreted", conform(run, "--no-grad", *every),
-             CONFORM_S, variables={"SWITCHYARD_CUDA_JIT": "off"}),
-        Step("conform with gradients", conform(run, *every), CONFORM_S),
-        Step("conform, compiled", conform(run, "--no-grad", *every), CONFORM_S,
-             variables={"SWITCHYARD_CUDA_JIT": jit})])
+    with tempfile.TemporaryDirectory() as folder:
+        if run.end is not None:
+            run.all(conform_parts(run, passing, jobs, folder))
+            return
+        jit = os.environ.get("SWITCHYARD_CUDA_JIT", "wait")
+        every = ["--must-pass", passing, *jobs]
+        run.all([
+            conform_step(run, folder, "conform, interpreted",
+                         ["--no-grad", *every], {"SWITCHYARD_CUDA_JIT": "off"}),
+            conform_step(run, folder, "conform with gradients", every, {}),
+            conform_step(run, folder, "conform, compiled",
+                         ["--no-grad", *every], {"SWITCHYARD_CUDA_JIT": jit})])
 
 
-def conform_parts(run, passing, jobs):
+def conform_step(run, folder, name, flags, variables):
+    """What it says of each overload lies with the logs, else in `folder`."""
+    path = run.report.path(name, ".json") or os.path.join(
+        folder, re.sub(r"\W+", "_", name) + ".json")
+    return Step(name, conform(run, *flags, "--json", path), CONFORM_S,
+                json=path, variables=variables)
+
+
+def conform_parts(run, passing, jobs, folder):
     with open(passing, encoding="utf-8") as file:
         names = [l.split()[0] for l in file
                  if l.strip() and not l.startswith("#")]
@@ -233,10 +271,8 @@ def conform_parts(run, passing, jobs):
         for i in range(0, len(names), PART):
             name = f"conform, {how}, part {i // PART}"
             ops = [w for n in names[i:i + PART] for w in ("--op", n)]
-            json = run.report.path(name, ".json")
-            more = ["--json", json] if json else []
-            steps.append(Step(name, conform(run, *flags, *jobs, *ops, *more),
-                              CONFORM_S, variables=variables))
+            steps.append(conform_step(run, folder, name,
+                                      [*flags, *jobs, *ops], variables))
     return steps
 
 
@@ -296,7 +332,8 @@ def main():
     machine = []
     if not cuda_machine.look(built, machine.append):
         print(machine[-1])
-        print("SKIPPED all tests that need a GPU\n0 passed, 0 failed")
+        print("SKIPPED all tests that need a GPU\n"
+              "0 passed, 0 failed, 1 skipped")
         return 0
     print(*machine, sep="\n")
     if not built.bundled:
@@ -305,13 +342,13 @@ def main():
     run.report.machine(machine)
     for part in options.parts.split(","):
         PARTS[part](run)
-    if not run.report.steps:
+    if run.named == 0:
         parser.error(f"{built.folder} has nothing that '{options.only}' names "
                      f"in {options.parts}")
     for name in run.report.failures():
         print(f"FAILED {name}")
-    passed, failed = run.report.counts()
-    print(f"{passed} passed, {failed} failed")
+    passed, failed, skipped = run.report.counts()
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 

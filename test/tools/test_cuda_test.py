@@ -12,7 +12,11 @@ import bench_cuda
 import test_cuda
 
 SY = """#!/bin/sh
-[ "$1" = doctor ] || { echo "cases: 3 passed, 0 failed"; exit %d; }
+if [ "$1" != doctor ]; then
+  while [ $# -gt 0 ]; do [ "$1" != --json ] || echo '%s' >"$2"; shift; done
+  echo "cases: 3 passed, 0 failed"
+  exit %d
+fi
 echo '{"loads": true, "notes": [%s]}'
 """
 GPU = '"driver: libcuda.so.1, for CUDA 13.0", "cuda:0: A GPU, sm_90"'
@@ -22,14 +26,16 @@ NONE = '"driver: [cuda] there is no driver: not found"'
 class Folder:
     """As cuda_bundle.sh makes it."""
 
-    def __init__(self, notes=GPU, conform=0):
+    def __init__(self, notes=GPU, conform=0, on_cpu="{}"):
         self.root = tempfile.TemporaryDirectory()
-        self.script("bin/sy", SY % (conform, notes))
+        said = '{"overloads": %s}' % on_cpu
+        self.script("bin/sy", SY % (said, conform, notes))
         for name, _ in test_cuda.DEMOS:
             self.script(f"bin/{name}", "#!/bin/sh\necho trained\n")
         self.script("tests/good_test", "#!/bin/sh\necho 2 tests\n")
         self.script("tests/fake_test", "#!/bin/sh\nexit 1\n")
         self.script("tests/need_fake.txt", "fake_test\n")
+        self.script("test/backends/cuda/fallbacks.txt", "# known\ngeqrf 31\n")
 
     def script(self, name, text):
         path = os.path.join(self.root.name, name)
@@ -60,13 +66,14 @@ class TestCuda(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertEqual(lines, [
             "no GPU here: [cuda] there is no driver: not found",
-            "SKIPPED all tests that need a GPU", "0 passed, 0 failed"])
+            "SKIPPED all tests that need a GPU",
+            "0 passed, 0 failed, 1 skipped"])
 
     def test_counts_what_ran_and_names_what_did_not(self):
         code, lines = self.folder().test("--parts", "programs,demos,conform")
         self.assertEqual(code, 0)
         self.assertEqual(lines[1], "cuda:0: A GPU, sm_90")
-        self.assertEqual(lines[-1], "7 passed, 0 failed")
+        self.assertEqual(lines[-1], "7 passed, 0 failed, 1 skipped")
         skipped = [l for l in lines if l.startswith("SKIPPED fake_test: ")]
         self.assertEqual(len(skipped), 1)
 
@@ -77,7 +84,7 @@ class TestCuda(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("why", lines)
         self.assertIn("FAILED bad_test", lines)
-        self.assertEqual(lines[-1], "1 passed, 4 failed")
+        self.assertEqual(lines[-1], "1 passed, 4 failed, 1 skipped")
 
     def test_what_takes_too_long_fails(self):
         folder = self.folder()
@@ -85,7 +92,34 @@ class TestCuda(unittest.TestCase):
         with mock.patch.object(test_cuda, "TEST_S", 1):
             _, lines = folder.test("--parts", "programs")
         self.assertIn("FAILED slow_test", lines)
-        self.assertEqual(lines[-1], "1 passed, 1 failed")
+        self.assertEqual(lines[-1], "1 passed, 1 failed, 1 skipped")
+
+    def test_without_test_programs_it_fails(self):
+        folder = self.folder()
+        os.remove(os.path.join(folder.root.name, "tests", "good_test"))
+        with self.assertRaisesRegex(SystemExit, "there are no test programs"):
+            folder.test("--parts", "programs")
+
+    def test_a_pattern_that_names_nothing_fails(self):
+        folder = self.folder()
+        logs = os.path.join(folder.root.name, "logs")
+        self.assertEqual(folder.test("--parts", "demos", "--logs", logs)[0], 0)
+        for more in ([], ["--logs", logs, "--resume"]):
+            with self.assertRaises(SystemExit) as end, \
+                    contextlib.redirect_stderr(io.StringIO()):
+                folder.test("--parts", "demos", "--only", "nothing", *more)
+            self.assertEqual(end.exception.code, 2)
+
+    def test_calls_that_the_cpu_should_not_compute_fail(self):
+        ways = '{"%s": {"ways": {"cpu": 2}}}'
+        code, lines = self.folder(on_cpu=ways % "geqrf").test(
+            "--parts", "conform")
+        self.assertEqual((code, lines[-1]), (0, "3 passed, 0 failed, 0 skipped"))
+        code, lines = self.folder(on_cpu=ways % "add.Tensor").test(
+            "--parts", "conform")
+        self.assertEqual((code, lines[-1]), (1, "0 passed, 3 failed, 0 skipped"))
+        self.assertIn("add.Tensor: 2 calls ran on the CPU, and fallbacks.txt "
+                      "does not have it", lines)
 
     def test_sorts_run_with_cub_and_without(self):
         folder = self.folder()
@@ -106,7 +140,7 @@ class TestCuda(unittest.TestCase):
                              {"PATH": path + ":" + os.environ["PATH"]}):
             code, lines = folder.test("--parts", "sanitizer")
         self.assertEqual(code, 0)
-        self.assertEqual(lines[-1], "0 passed, 0 failed")
+        self.assertEqual(lines[-1], "0 passed, 0 failed, 4 skipped")
         self.assertIn("SKIPPED memcheck, cases: Device not supported", lines)
 
 
