@@ -71,15 +71,21 @@ bool begins_with_operator(std::string_view text, OperatorHandle op) {
 
 std::string out_of_bounds(const TensorBase& t) {
   if (!t.defined() || t.numel() == 0) return "";
-  int64_t first = t.storage_offset(), last = first;
+  // Sizes and strides may be anything: 64 bits do not hold their products.
+  __extension__ using Wide = __int128;
+  constexpr Wide kFar = Wide{1} << 100;
+  const auto outside = [&] {
+    return str("the result {} lies outside its storage", to_string(Value(t)));
+  };
+  Wide first = t.storage_offset(), last = first;
   for (int64_t d = 0; d < t.dim(); ++d) {
-    const int64_t reach = (t.sizes()[d] - 1) * t.strides()[d];
+    const Wide reach = (Wide{t.sizes()[d]} - 1) * t.strides()[d];
     (reach < 0 ? first : last) += reach;
+    if (reach > kFar || reach < -kFar) return outside();
   }
-  const auto bytes = static_cast<int64_t>(t.storage()->nbytes());
-  const auto item = static_cast<int64_t>(t.itemsize());
-  if (first >= 0 && (last + 1) * item <= bytes) return "";
-  return str("the result {} lies outside its storage", to_string(Value(t)));
+  const auto bytes = static_cast<Wide>(t.storage()->nbytes());
+  const auto item = static_cast<Wide>(t.itemsize());
+  return first >= 0 && (last + 1) * item <= bytes ? "" : outside();
 }
 
 }  // namespace sy::tools

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "aten/tensor.h"
+
 namespace sy::tools {
 namespace {
 
@@ -31,6 +33,28 @@ TEST(Soundness, OrWithTheOneThatItServes) {
   EXPECT_FALSE(names("[linalg_eigh] A: no", "aten::_linalg_svd"));
   EXPECT_FALSE(names("[_linalg_svd] A: no", "aten::_linalg_eigh"));
   EXPECT_TRUE(names("[linalg.lu] no", "aten::_linalg_check_errors"));
+}
+
+TensorBase laid_out(IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
+  const int64_t four[] = {4};
+  const TensorBase t(make_tensor(IntArrayRef(four, 1), kDouble, Device(kCPU)));
+  return TensorBase(t.impl()->alias(sizes, strides, offset));
+}
+
+TEST(Soundness, ElementsLieWithinTheirStorage) {
+  const int64_t two[] = {2}, three[] = {3}, five[] = {5};
+  const int64_t one[] = {1}, wide[] = {int64_t{1} << 62};
+  const auto is_inside = [](const TensorBase& t) {
+    return out_of_bounds(t).empty();
+  };
+  EXPECT_TRUE(is_inside(laid_out(two, two, 1)));
+  EXPECT_FALSE(is_inside(laid_out(two, two, 2)));
+  EXPECT_FALSE(is_inside(laid_out(five, one, 0)));
+  // 64 bits would make these 0 and less than 0.
+  EXPECT_FALSE(is_inside(laid_out(five, wide, 0)));
+  EXPECT_FALSE(is_inside(laid_out(three, wide, 0)));
+  const int64_t many[] = {5, 5, 5}, wides[] = {wide[0], -wide[0], wide[0]};
+  EXPECT_FALSE(is_inside(laid_out(many, wides, 0)));
 }
 
 }  // namespace
