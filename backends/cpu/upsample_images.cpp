@@ -92,8 +92,8 @@ class Resizer {
           slice(image + z * axes_.slice_in(), begin, end, to);
         });
       });
-      kernel_.combine(from_.data(), weights_.data(), taps, (end - begin) * row,
-                      out + d * axes_.slice_out() + begin * row);
+      combine(taps, (end - begin) * row,
+              out + d * axes_.slice_out() + begin * row);
     }
   }
 
@@ -121,6 +121,16 @@ class Resizer {
     return n;
   }
 
+  // Of what collect() gave. An element that the window of a scale leaves
+  // without taps is 0.
+  void combine(int64_t taps, int64_t length, T* to) {
+    if (taps == 0) {
+      std::fill(to, to + length, T(0));
+      return;
+    }
+    kernel_.combine(from_.data(), weights_.data(), taps, length, to);
+  }
+
   void slice(const T* image, int64_t begin, int64_t end, T* out) {
     const ResizeAxis<T>& height = axes_.axis[1];
     const int64_t length = axes_.row_out();
@@ -134,8 +144,7 @@ class Resizer {
         return rows_.get(
             i, [&](int64_t y, T* to) { row(image + y * axes_.row_in(), to); });
       });
-      kernel_.combine(from_.data(), weights_.data(), taps, length,
-                      out + h * length);
+      combine(taps, length, out + h * length);
     }
   }
 
@@ -149,8 +158,7 @@ class Resizer {
     for (int64_t x = 0; x < width.count; ++x) {
       const int64_t taps =
           collect(width, x, [&](int64_t i) { return from + i * axes_.inner; });
-      kernel_.combine(from_.data(), weights_.data(), taps, axes_.inner,
-                      to + x * axes_.inner);
+      combine(taps, axes_.inner, to + x * axes_.inner);
     }
   }
 

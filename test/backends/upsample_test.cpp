@@ -82,6 +82,20 @@ TEST(Upsample, BackwardIsTheTranspose) {
       upsample_bicubic2d_backward(g, {3, 7}, {1, 2, 5, 4}, false).mul(x).sum());
 }
 
+// A scale that leads beyond the image leaves rows without a window: they are 0.
+TEST(Upsample, RowsWithoutAWindow) {
+  const Tensor x = counted({1, 1, 4, 4}).add(1);
+  const Tensor g = counted({1, 1, 6, 2}).remainder(5).add(1);
+  const Tensor r =
+      _upsample_bilinear2d_aa(x, {6, 2}, false, 0.25, std::nullopt);
+  expect_near(r.narrow(2, 2, 4), zeros({1, 1, 4, 2}));
+  expect_near(r.mul(g).sum(),
+              _upsample_bilinear2d_aa_backward(g, {6, 2}, {1, 1, 4, 4}, false,
+                                               0.25, std::nullopt)
+                  .mul(x)
+                  .sum());
+}
+
 TEST(Upsample, SizesAndFactors) {
   const Tensor a = counted({1, 1, 4});
   const std::vector<double> half = {0.5};
