@@ -269,6 +269,30 @@ TEST_F(Kernels, PerfFindsTheirNames) {
   fs::remove(map);
 }
 
+// Anybody may put a link into /tmp before.
+TEST_F(Kernels, PerfsMapIsWrittenThroughNoLink) {
+  const fs::path map = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+  const fs::path other = map.string() + ".other";
+  std::ofstream(other) << "mine";
+  fs::remove(map);
+  for (const bool symbolic : {true, false}) {
+    if (symbolic) {
+      fs::create_symlink(other, map);
+    } else {
+      fs::create_hard_link(other, map);
+    }
+    cpu::jit::clear();
+    ASSERT_EQ(setenv("SWITCHYARD_JIT_PERF", "1", 1), 0);
+    sample().run(cpu::jit::Mode::kWait);
+    ASSERT_EQ(unsetenv("SWITCHYARD_JIT_PERF"), 0);
+    std::string text;
+    std::ifstream(other) >> text;
+    EXPECT_EQ(text, "mine") << symbolic;
+    fs::remove(map);
+  }
+  fs::remove(other);
+}
+
 TEST_F(Kernels, ThreadsRunWhatOthersCompileAndEvict) {
   cpu::jit::set_capacity(2);
   std::atomic<int> wrong{0};
