@@ -10,6 +10,18 @@ namespace {
 
 constexpr size_t kWord = sizeof(uintptr_t);
 
+// Whether one was added to the word, or to halves of it, and it is no pointer
+// to characters.
+bool is_counted(uintptr_t was, uintptr_t now) {
+  const auto low = static_cast<uint32_t>(was), high = uint32_t(was >> 32);
+  const auto more = static_cast<uint32_t>(now), above = uint32_t(now >> 32);
+  const bool is_pointer = high >= 0x5500 && high < 0x8000;
+  const auto counts = [](uint32_t a, uint32_t b) {
+    return b == a || b == a + 1;
+  };
+  return !is_pointer && counts(low, more) && counts(high, above);
+}
+
 }  // namespace
 
 Effects::Effects(const Arguments& a, const Outputs* out)
@@ -30,7 +42,8 @@ bool Effects::is_left_out(const char* at) const {
       });
 }
 
-std::string Effects::written() const {
+Effects::Found Effects::found() const {
+  Found found;
   for (const Reach::Image& image : reach_.images()) {
     const auto what = [&] {
       return &image == &reach_.images()[0] ? "the callable itself"
@@ -38,15 +51,25 @@ std::string Effects::written() const {
                                            : "an object on the heap";
     };
     std::vector<uintptr_t> now(image.words.size());
-    if (!read_memory(image.at, now.data(), now.size() * kWord)) return what();
+    if (!read_memory(image.at, now.data(), now.size() * kWord)) {
+      found.written = what();  // it was there
+      break;
+    }
     for (size_t i = 0; i < now.size(); ++i) {
+      const char* const at = image.at + i * kWord;
+      const uintptr_t was = image.words[i];
       // What an argument was moved from is empty.
-      const bool moved = now[i] == 0 && image.words[i] >> 32 != 0;
-      const bool same = now[i] == image.words[i] || moved;
-      if (!same && !is_left_out(image.at + i * kWord)) return what();
+      const bool moved = now[i] == 0 && was >> 32 != 0;
+      if (now[i] == was || moved || is_left_out(at)) continue;
+      if (!is_counted(was, now[i])) {
+        found.written = what();
+        return found;
+      }
+      found.counters.push_back(at);
     }
   }
-  return "";
+  std::sort(found.counters.begin(), found.counters.end());
+  return found;
 }
 
 }  // namespace sy::compiling

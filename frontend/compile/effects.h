@@ -9,16 +9,23 @@
 
 namespace sy::compiling {
 
-// Whether a callable writes what it sees beside tensors: counters, sums, lists
-// of numbers. A replay would leave such writes out.
+// Whether a callable writes what it sees beside tensors: sums, lists of
+// numbers. A replay would leave such writes out. Whole numbers to which a call
+// adds one are told apart: if each call does, they count how often the code
+// runs, and it is right that replays do not.
 class Effects {
  public:
   // Before the call. `out` is where its results go.
   Effects(const Arguments& a, const Outputs* out);
 
-  // After the call: what it has written, "" if nothing: "a variable on the
-  // stack".
-  std::string written() const;
+  struct Found {
+    // What it has written, "" if nothing: "a variable on the stack".
+    std::string written;
+    // Where it has added one, in the order of addresses.
+    std::vector<const char*> counters;
+  };
+  // After the call.
+  Found found() const;
 
  private:
   bool is_left_out(const char* at) const;

@@ -211,17 +211,31 @@ bool FunctionState::note_looks(const Captured& c) {
 }
 
 // Code that looks at elements and writes what it sees (adds to a sum, fills a
-// list) must run, whatever it looks at.
+// list) must run, whatever it looks at. So must code that counts in one branch
+// and not in another.
 void FunctionState::drop_if_writing(const Effects& effects, Captured* c) {
   const bool looks =
       std::any_of(c->breaks.begin(), c->breaks.end(),
                   [](const capture::Break& b) { return b.repeats; });
-  if (!looks || c->variant == nullptr) return;
-  const std::string written = effects.written();
-  if (written.empty()) return;
+  if (!looks) return;
+  Effects::Found found = effects.found();
+  const std::lock_guard lock(mutex_);
+  if (found.written.empty() && counters_of_code_ &&
+      *counters_of_code_ != found.counters) {
+    found.written = "a counter, but not at each call";
+  }
+  if (!counters_of_code_) counters_of_code_ = std::move(found.counters);
+  if (found.written.empty() && !writes_) return;
+  if (!writes_) {
+    entries_.remove_if([](const Entry& e) { return e.looks(); });
+  }
+  writes_ = true;
+  if (c->variant == nullptr) return;
   c->variant.reset();
   c->breaks.push_back(
-      {str("the code looks at elements, and writes {}", written), ""});
+      {str("the code looks at elements, and writes {}",
+           found.written.empty() ? "what it sees" : found.written),
+       ""});
 }
 
 bool FunctionState::capture(capture::Engine& engine, const Arguments& a,
@@ -352,7 +366,8 @@ void FunctionState::reset() {
   const std::lock_guard lock(mutex_);
   gone.swap(entries_);
   breaks_.clear();
-  always_ = looking_ = false;
+  always_ = looking_ = writes_ = false;
+  counters_of_code_.reset();
   untold_.clear();
   credit_ = {};
   pace_ = {};

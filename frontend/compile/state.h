@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,7 +80,7 @@ class FunctionState {
   std::string why_captured(const Arguments& a, const Found& found);
   // Variants whose guards hold.
   Variants related(const Arguments& a) const;
-  static void drop_if_writing(const Effects& effects, Captured* c);
+  void drop_if_writing(const Effects& effects, Captured* c);
   void note_breaks(const Captured& c);
   bool note_looks(const Captured& c);
   // After a call was recorded that a graph fits, or that began as `others` do.
@@ -99,6 +100,10 @@ class FunctionState {
   // The code has done what no guard told: each call is recorded.
   bool always_ = false;
   std::string untold_;
+  // Code that looks at elements writes what it sees (Effects): no call that
+  // looks is kept. Where such code has added one at its first call.
+  bool writes_ = false;
+  std::optional<std::vector<const char*>> counters_of_code_;
   // The call that was recorded last has looked at elements.
   bool looking_ = false;
   Credit credit_;

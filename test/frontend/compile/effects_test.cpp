@@ -163,6 +163,42 @@ TEST(Effects, TheCallableItself) {
   }
 }
 
+// Counting how often the code runs keeps it from nothing: replays do not run
+// it.
+TEST(Effects, ACounterOfRuns) {
+  int runs = 0;
+  const auto body = [&](const Tensor& x) {
+    ++runs;
+    return x.sum().item<float>() >= 1 ? x * 2 : x - 1;
+  };
+  auto f = compile(body);
+  for (int i = 0; i < 400; ++i) {
+    const Tensor x = full({4}, i % 2 == 0 ? 1.0 : -1.0);
+    const Tensor got = f(x);
+    const int before = runs;
+    expect_same(got, body(x));
+    runs = before;
+  }
+  EXPECT_LE(f.counters().captures, 3) << f.explain();
+  EXPECT_GE(f.counters().replays, 300) << f.explain();
+  EXPECT_LE(runs, 40) << f.explain();
+}
+
+// The branches differ in what they count.
+TEST(Effects, ACounterOfOneBranch) {
+  int high = 0, wanted = 0;
+  const auto step = [](const Tensor& x, int* n) {
+    if (x.sum().item<float>() > 0) ++*n;
+    return x * 2;
+  };
+  auto f = compile([&](const Tensor& x) { return step(x, &high); });
+  for (int i = 0; i < kCalls; ++i) {
+    const Tensor x = full({4}, i % 2 == 0 ? 1.0 : -1.0);
+    expect_same(f(x), step(x, &wanted));
+    EXPECT_EQ(high, wanted) << "call " << i;
+  }
+}
+
 // Tensors, modules and optimizers are no such state: replays write them.
 TEST(Effects, AStepOfTrainingThatLooks) {
   const auto make = [] {
