@@ -27,6 +27,20 @@ bool is_checked(int64_t fits) {
   return checks_all() || (fits & (fits - 1)) == 0;
 }
 
+// The same for code that looks at elements: each of its variants is checked at
+// its first calls, then one call of all of them, which is now an even one and
+// now an odd one, since branches often take turns.
+bool is_walk_checked(int64_t fits, int64_t all_walks) {
+  constexpr int64_t kFirst = 8;
+  if (checks_all()) return true;
+  if (fits <= kFirst) return (fits & (fits - 1)) == 0;
+  bool odd = false;
+  for (int64_t n = kFirst; n <= all_walks; n *= 4, odd = !odd) {
+    if (all_walks == n + int64_t{odd}) return true;
+  }
+  return false;
+}
+
 CompileOptions with_backend(CompileOptions options) {
   const char* const name = std::getenv("SWITCHYARD_COMPILE_BACKEND");
   if (options.backend.empty() && name != nullptr) options.backend = name;
@@ -160,7 +174,8 @@ void FunctionState::note_walk(const Walk& walk,
   credit_.hit();
   found->variant = std::move(end);
   Entry* const e = entry_of(*found->variant);
-  found->checked = e != nullptr && is_checked(++e->fits);
+  ++walks_;
+  found->checked = e != nullptr && is_walk_checked(++e->fits, walks_);
   if (found->checked) {
     ++counters_.checked;
   } else {

@@ -109,6 +109,7 @@ class FunctionState {
   Credit credit_;
   Pace pace_;
   int64_t spared_ = 0;
+  int64_t walks_ = 0;  // that led to a variant
 };
 
 // Whether each call is recorded and compared (set_check).
