@@ -278,6 +278,12 @@ Captured capture_call(capture::Engine& engine, Device device,
     recorder->flush();
     return std::move(result);
   };
+  const bool has_tape =
+      !tape.flow.outputs.empty() || !tape.flow.failing.empty();
+  if (has_tape && !recorder->breaks().empty()) {
+    recorder->add_break(
+        "a result that requires a gradient comes with a look at elements");
+  }
   if (!repeats()) return give_up();
   release_tape(*out, first, *recorder);
   std::vector<Tensor> results = out->tensors;

@@ -279,6 +279,7 @@ TEST(Looks, Training) {
   for (size_t i = 0; i < got.size(); ++i) expect_same(got[i], want[i]);
 }
 
+// They go through the code's own history: the call is not kept.
 TEST(Looks, GradientsOfResults) {
   const auto run = [](bool compiled) {
     Tensor w = sample({3, 5}).clone().requires_grad_();
@@ -297,8 +298,7 @@ TEST(Looks, GradientsOfResults) {
       all.insert(all.end(), {r[0].detach(), r[1].detach(), x.grad(), w.grad()});
     }
     if (compiled) {
-      EXPECT_LE(f.counters().captures, 4) << f.explain();
-      EXPECT_GT(f.counters().backwards, 10) << f.explain();
+      EXPECT_EQ(f.counters().replays, 0) << f.explain();
     }
     return all;
   };
