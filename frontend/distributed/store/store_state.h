@@ -36,6 +36,12 @@ std::string answer_of(const std::function<std::string()>& answer);
 
 class Values {
  public:
+  // What a store served to others may hold: keys, and bytes of keys and values.
+  static constexpr size_t kMostKeys = size_t{1} << 20;
+  static constexpr size_t kMostBytes = size_t{1} << 30;
+  // Whether the key may have a value of that size.
+  bool has_room(std::string_view key, size_t size) const;
+
   // The reference is good until the next change.
   const std::string& set(std::string_view key, std::string_view value);
   // nullptr if there is none; good until the next change.
@@ -53,6 +59,7 @@ class Values {
     }
   };
   std::unordered_map<std::string, std::string, Hash, std::equal_to<>> values_;
+  size_t bytes_ = 0;
 };
 
 // Which ranks have come, and which have gone.
