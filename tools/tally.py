@@ -26,7 +26,8 @@ class Tally:
         """A skip, but a failure where it misses what the machine has."""
         why = " ".join(why.split()) or "without a reason"
         for word in ("nvcc", "NVRTC"):
-            if re.search(rf"\b{word}\b", why) and self.present(word):
+            missing = re.search(rf"\b(?:no|without) {word}\b", why)
+            if missing and self.present(word):
                 self.failures.append(f"{name}: skipped, though the machine has "
                                      f"{word}: {why}")
                 return

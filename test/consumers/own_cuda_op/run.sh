@@ -45,7 +45,7 @@ for nvcc in "${CUDACXX:-}" "${CUDA_HOME:-}/bin/nvcc" "${CUDA_PATH:-}/bin/nvcc" \
   if [ -x "$nvcc" ]; then break; fi
 done
 if [ -z "$nvcc" ]; then
-  echo "SKIP examples/own_cuda_op with nvcc: there is none"
+  echo "SKIP examples/own_cuda_op: this machine has no nvcc"
   exit "$failed"
 fi
 export CUDACXX=$nvcc
