@@ -137,6 +137,10 @@ std::vector<size_t> differentiable(const Outputs& outputs,
 
 }  // namespace
 
+bool needs_tape(const Outputs& outputs, capture::Recorder& recorder) {
+  return !differentiable(outputs, recorder).empty();
+}
+
 uint64_t next_sequence_nr() { return make_intrusive<Probe>()->sequence_nr(); }
 
 Tensor tensor_over(const Storage& s, const capture::Result& r) {

@@ -40,6 +40,8 @@ struct Tape {
 // The number that the next recorded operation of this thread gets.
 uint64_t next_sequence_nr();
 
+// Whether record_tape() would record anything.
+bool needs_tape(const Outputs& outputs, capture::Recorder& recorder);
 // Records the derivative of the outputs that require a gradient and have memory
 // of their own, with respect to what was there before `first`, a number of
 // next_sequence_nr(). Frees nothing of what nodes have saved.

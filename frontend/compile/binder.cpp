@@ -7,8 +7,6 @@
 
 namespace sy::compiling {
 
-// What a chain of views began with: a leaf that requires a gradient, or no
-// view.
 Tensor root_of(const Tensor& t) {
   intrusive_ptr<TensorImpl> impl = t.impl_ptr();
   while (impl->view_meta()) {
@@ -117,7 +115,6 @@ void Binder::add_step(capture::Piece* p, Device device) {
   v_.seen.push_back(p->seen);
 }
 
-// `of`: what these tensors are inputs of.
 void Binder::bind_inputs(const std::vector<Tensor>& seen,
                          const std::vector<capture::Input>& of,
                          std::vector<BoundInput>* to) {

@@ -271,16 +271,17 @@ Captured capture_call(capture::Engine& engine, Device device,
                        [](const capture::Break& b) { return b.repeats; });
   };
   Tape tape;
-  if (repeats()) record_tape(arguments, *out, first, *recorder, &tape);
+  if (recorder->breaks().empty()) {
+    record_tape(arguments, *out, first, *recorder, &tape);
+  }
   const auto give_up = [&] {
     result.breaks = recorder->breaks();
     result.own_result = true;
     recorder->flush();
     return std::move(result);
   };
-  const bool has_tape =
-      !tape.flow.outputs.empty() || !tape.flow.failing.empty();
-  if (has_tape && !recorder->breaks().empty()) {
+  // The gradient may look at elements too.
+  if (!recorder->breaks().empty() && needs_tape(*out, *recorder)) {
     recorder->add_break(
         "a result that requires a gradient comes with a look at elements");
   }

@@ -221,8 +221,7 @@ capture::Memory Variant::memory_of(const BoundInput& in, const Arguments& a,
   return m;
 }
 
-std::vector<Tensor> Variant::input_tensors(const Arguments& a,
-                                           const Frame& frame) const {
+std::vector<Tensor> Variant::input_tensors(const Arguments& a) const {
   std::vector<Tensor> tensors;
   tensors.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -231,7 +230,7 @@ std::vector<Tensor> Variant::input_tensors(const Arguments& a,
       tensors.emplace_back();
       continue;
     }
-    Storage s = storage_at(in.place, a, frame);
+    Storage s = at(in.place, a).storage();
     const Device device = s->device();
     const Tensor& like = forward->inputs()[i].tensor;
     const auto item = static_cast<int64_t>(like.itemsize());
@@ -301,7 +300,7 @@ void Variant::deliver(const Arguments& a, const Frame& frame,
                                        : Tensor());
   }
   if (backward != nullptr) {
-    attach(backward, a, values, input_tensors(a, frame), out);
+    attach(backward, a, values, input_tensors(a), out);
   }
   std::vector<Tensor> fresh;
   for (const Grad& g : grads) {

@@ -94,6 +94,7 @@ struct Variant {
   std::vector<std::shared_ptr<const Step>> steps;
   std::vector<std::vector<uint64_t>> seen;
   std::unique_ptr<capture::Graph> forward;
+  // nullptr if there are steps.
   std::shared_ptr<const Backward> backward;
 
   bool matches(const Arguments& a) const;
@@ -133,8 +134,7 @@ struct Variant {
   bool hooks_match(const Arguments& a, std::string* why) const;
   bool whole_matches(const BoundInput& in, const Arguments& a) const;
   int64_t begin_of(const BoundInput& in, const Arguments& a) const;
-  std::vector<Tensor> input_tensors(const Arguments& a,
-                                    const Frame& frame) const;
+  std::vector<Tensor> input_tensors(const Arguments& a) const;
 };
 
 }  // namespace sy::compiling
