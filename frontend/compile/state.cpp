@@ -32,13 +32,18 @@ bool is_checked(int64_t fits) {
 // now an odd one, since branches often take turns.
 bool is_walk_checked(int64_t fits, int64_t all_walks) {
   constexpr int64_t kFirst = 8;
-  if (checks_all()) return true;
-  if (fits <= kFirst) return (fits & (fits - 1)) == 0;
+  if (fits <= kFirst || checks_all()) return is_checked(fits);
   bool odd = false;
   for (int64_t n = kFirst; n <= all_walks; n *= 4, odd = !odd) {
     if (all_walks == n + int64_t{odd}) return true;
   }
   return false;
+}
+
+// Whether the code has looked at elements.
+bool has_looked(const Captured& c) {
+  return std::any_of(c.breaks.begin(), c.breaks.end(),
+                     [](const capture::Break& b) { return b.repeats; });
 }
 
 CompileOptions with_backend(CompileOptions options) {
@@ -216,11 +221,8 @@ void FunctionState::note_breaks(const Captured& c) {
   }
 }
 
-// Whether it looked at elements.
 bool FunctionState::note_looks(const Captured& c) {
-  const bool looks =
-      std::any_of(c.breaks.begin(), c.breaks.end(),
-                  [](const capture::Break& b) { return b.repeats; });
+  const bool looks = has_looked(c);
   if (looks || c.variant != nullptr) looking_ = looks;
   return looks;
 }
@@ -228,29 +230,28 @@ bool FunctionState::note_looks(const Captured& c) {
 // Code that looks at elements and writes what it sees (adds to a sum, fills a
 // list) must run, whatever it looks at. So must code that counts in one branch
 // and not in another.
-void FunctionState::drop_if_writing(const Effects& effects, Captured* c) {
-  const bool looks =
-      std::any_of(c->breaks.begin(), c->breaks.end(),
-                  [](const capture::Break& b) { return b.repeats; });
-  if (!looks) return;
-  Effects::Found found = effects.found();
-  const std::lock_guard lock(mutex_);
-  if (found.written.empty() && counters_of_code_ &&
-      *counters_of_code_ != found.counters) {
-    found.written = "a counter, but not at each call";
+void FunctionState::drop_if_writing(const Effects* effects, Captured* c) {
+  if (!has_looked(*c)) return;
+  std::string written;
+  {
+    Effects::Found found;
+    if (effects != nullptr) found = effects->found();
+    const std::lock_guard lock(mutex_);
+    if (writes_.empty()) {
+      writes_ = found.written;
+      if (!counters_of_code_) counters_of_code_ = found.counters;
+      if (writes_.empty() && *counters_of_code_ != found.counters) {
+        writes_ = "a counter, but not at each call";
+      }
+      if (writes_.empty()) return;
+      entries_.remove_if([](const Entry& e) { return e.looks(); });
+    }
+    written = writes_;
   }
-  if (!counters_of_code_) counters_of_code_ = std::move(found.counters);
-  if (found.written.empty() && !writes_) return;
-  if (!writes_) {
-    entries_.remove_if([](const Entry& e) { return e.looks(); });
-  }
-  writes_ = true;
   if (c->variant == nullptr) return;
   c->variant.reset();
   c->breaks.push_back(
-      {str("the code looks at elements, and writes {}",
-           found.written.empty() ? "what it sees" : found.written),
-       ""});
+      {str("the code looks at elements, and writes {}", written), ""});
 }
 
 bool FunctionState::capture(capture::Engine& engine, const Arguments& a,
@@ -258,20 +259,22 @@ bool FunctionState::capture(capture::Engine& engine, const Arguments& a,
                             Outputs* out, const Found& found) {
   std::string why;
   Variants others;
+  bool looks = false, writes = false;
   {
     const std::lock_guard lock(mutex_);
     why = why_captured(a, found);
     if (found.variant != nullptr) others = related(a);
+    looks = !always_ && !options_.fullgraph;
+    writes = !writes_.empty();
   }
   const TraceSpan span("capture",
                        [&] { return str("{}: {}", options_.name, why); });
   auto watch = std::make_unique<Watch>(a, backwards_);
-  const bool looks = !always_ && !options_.fullgraph;
   std::optional<const Effects> effects;
-  if (looks) effects.emplace(a, out);
+  if (looks && !writes) effects.emplace(a, out);
   Captured c = capture_call(engine, device, options_.backend, looks, a, body,
                             context, out, watch.get());
-  if (effects) drop_if_writing(*effects, &c);
+  if (looks) drop_if_writing(effects ? &*effects : nullptr, &c);
   if (c.variant != nullptr) watch->settle(a, c.variant->outer, c.sighted);
   std::string broken;
   {
@@ -381,12 +384,13 @@ void FunctionState::reset() {
   const std::lock_guard lock(mutex_);
   gone.swap(entries_);
   breaks_.clear();
-  always_ = looking_ = writes_ = false;
+  always_ = looking_ = false;
+  writes_.clear();
   counters_of_code_.reset();
   untold_.clear();
   credit_ = {};
   pace_ = {};
-  spared_ = 0;
+  spared_ = walks_ = 0;
 }
 
 CompileCounters FunctionState::now() {

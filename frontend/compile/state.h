@@ -80,7 +80,8 @@ class FunctionState {
   std::string why_captured(const Arguments& a, const Found& found);
   // Variants whose guards hold.
   Variants related(const Arguments& a) const;
-  void drop_if_writing(const Effects& effects, Captured* c);
+  // `effects`: nullptr if something was known before the call.
+  void drop_if_writing(const Effects* effects, Captured* c);
   void note_breaks(const Captured& c);
   bool note_looks(const Captured& c);
   // After a call was recorded that a graph fits, or that began as `others` do.
@@ -100,9 +101,9 @@ class FunctionState {
   // The code has done what no guard told: each call is recorded.
   bool always_ = false;
   std::string untold_;
-  // Code that looks at elements writes what it sees (Effects): no call that
-  // looks is kept. Where such code has added one at its first call.
-  bool writes_ = false;
+  // What code that looks at elements writes beside (Effects): if anything, no
+  // call that looks is kept. Where such code has added one at its first call.
+  std::string writes_;
   std::optional<std::vector<const char*>> counters_of_code_;
   // The call that was recorded last has looked at elements.
   bool looking_ = false;
