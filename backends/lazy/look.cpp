@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <string_view>
 
 #include "aten/operators.h"
 #include "backends/lazy/record.h"
@@ -136,17 +138,11 @@ void RecordedLook::run(ArrayRef<capture::Memory> inputs,
 
 namespace {
 
-uint64_t hash_of(const void* data, size_t n) {
-  uint64_t h = 0xcbf29ce484222325;
-  for (size_t i = 0; i < n; ++i) {
-    h = (h ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3;
-  }
-  return h;
-}
-
 std::string kept_text(const TensorBase& t) {
+  const std::string_view bytes(static_cast<const char*>(t.impl()->data()),
+                               t.nbytes());
   return str(" {}{} of {}", t.dtype(), t.sizes(),
-             hash_of(t.impl()->data(), t.nbytes()));
+             std::hash<std::string_view>()(bytes));
 }
 
 }  // namespace
