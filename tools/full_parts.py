@@ -12,8 +12,11 @@ from bazel_tests import ROOT, bazel_lines, bazel_test, sanitized_test
 
 PROGRAMS_S = 900  # for random programs through each of four engines
 FUZZ_S, CALL_FUZZ_S = 120, 900  # for a target of test/fuzz, and for calls
-SHARES = 4  # of the tests under ASan
-TSAN_SHARES = 2
+# The configurations with sanitizers: options, and in how many shares.
+SANITIZERS = {
+    "asan": (["--config=asan"], 4),
+    "tsan": (["--config=tsan", "--test_tag_filters=tsan"], 2),
+}
 # Tests are no layers: each may include what it likes.
 LAYERS = ["//:switchyard", "//aten/...", "//autograd/...", "//backends/...",
           "//c10/...", "//codegen/...", "//frontend/...", "//runtime/...",
@@ -222,21 +225,18 @@ def run_checks(tally):
         tally.add(name, code == 0)
 
 
-def run_asan(share):
-    return lambda tally: sanitized_test(tally, "asan", ["--config=asan"],
-                                        ["//test/..."], share)
-
-
-def run_tsan(share):
-    options = ["--config=tsan", "--test_tag_filters=tsan"]
-    return lambda tally: sanitized_test(tally, "tsan", options, ["//test/..."],
-                                        share)
+def sanitizer_parts():
+    """"asan-1": its first share of the tests, and so on."""
+    for name, (options, shares) in SANITIZERS.items():
+        for i in range(shares):
+            yield (f"{name}-{i + 1}",
+                   lambda tally, name=name, options=options, share=(i, shares):
+                   sanitized_test(tally, name, options, ["//test/..."], share))
 
 
 # After the plain part, "tests", which run_tests.py runs itself.
 PARTS = {
-    **{f"asan-{i + 1}": run_asan((i, SHARES)) for i in range(SHARES)},
-    **{f"tsan-{i + 1}": run_tsan((i, TSAN_SHARES)) for i in range(TSAN_SHARES)},
+    **dict(sanitizer_parts()),
     "pjrt": run_pjrt,
     "faults": run_faults,
     "kernels": run_kernels,

@@ -7,7 +7,8 @@ import platform
 import subprocess
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from bazel_tests import ROOT
+
 RECORD = os.path.join(ROOT, "test", "full_test.md")
 
 

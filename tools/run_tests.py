@@ -21,9 +21,6 @@ from bazel_tests import ROOT, bazel_test, sanitized_test, text_skips
 from full_record import State, commit, state_file, write_record
 from tally import Tally
 
-SANITIZERS = [("asan", ["--config=asan"]),
-              ("tsan", ["--config=tsan", "--test_tag_filters=tsan"])]
-
 
 def machine_has(word):
     """Of NVIDIA's tools, which tests leave out where they are missing."""
@@ -126,7 +123,7 @@ def run_full(tally, wanted, resume, state):
 def run_targets(tally, options):
     bazel_test(tally, "", [], options.targets)
     if options.full:
-        for name, flags in SANITIZERS:
+        for name, (flags, _) in full_parts.SANITIZERS.items():
             sanitized_test(tally, name, flags, options.targets)
 
 
