@@ -4,9 +4,12 @@
 #include <sy/optim.h>
 #include <sy/sy.h>
 
+#include <atomic>
 #include <chrono>
 #include <iostream>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "test/frontend/compile/samples.h"
 
@@ -229,6 +232,29 @@ TEST(LooksState, AnotherCallableWritesWhatIsLookedAt) {
     expect_same(f(x), i % 2 == 0 ? x + 1 : x - 1);
   }
   EXPECT_EQ(f.counters().captures, 2) << f.explain();
+}
+
+// How many calls are replayed is left open: each thread has other arguments,
+// and what that teaches is learnt anew for each branch.
+TEST(LooksState, SeveralThreadsCallOneCallable) {
+  const auto body = [](const Tensor& x) {
+    return x.sum().item<float>() > 0 ? (x * 2).exp() : x - 1;
+  };
+  auto f = compile(body);
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 300; ++i) {
+        const Tensor x = full_of(((i / (t + 1)) % 3 - 1) * 0.5);
+        wrong += !allclose(f(x), body(x));
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0) << f.explain();
+  EXPECT_EQ(f.counters().untold, 0) << f.explain();
+  EXPECT_GT(f.counters().replays, 0) << f.explain();
 }
 
 }  // namespace
