@@ -5,6 +5,7 @@
 #include <sy/sy.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -15,16 +16,16 @@
 
 // Random steps on a model, compiled and as they are, side by side for 50 calls.
 // Between calls the model is changed at random: modules, modes, options,
-// captured tensors, hooks, numbers, what is given as an argument. Both sides
-// must have the same results, elements, gradients and calls of hooks.
+// captured tensors and their sizes, hooks, numbers, what is given as an
+// argument and how many rows it has. Steps branch on elements and on sizes too.
+// Both sides must have the same results, elements, gradients and calls of
+// hooks.
 //
 // SY_SEED gives another start, SY_PROGRAMS another number of programs,
 // SY_SECONDS a time instead, SY_CHANGES the kinds of changes alone ("3,7").
 //
-// Never varied: sizes of what is given, and devices. Nor what only a check
-// finds (guards_test): numbers in places that nothing can watch, tensors that
-// the code only asks for their properties, and a tensor of an object that is
-// replaced while it is the argument too.
+// Never varied: devices, threads, and how many columns there are. Nor what only
+// a check finds (guards_test): numbers in places that nothing can watch.
 
 namespace sy::test {
 namespace {
@@ -40,6 +41,7 @@ struct Change {
 struct Steps {
   std::vector<Call> body;
   uint32_t ending = 0, optimizer = 0;
+  bool described = false;  // by the backend "debug"
   uint64_t seed = 0;
   std::vector<std::vector<Change>> changes;  // before each call
 };
@@ -89,6 +91,7 @@ class World {
   std::vector<std::pair<int, double>> log;
   // Of the next call.
   int number_type = 0, argument = 0;
+  int64_t rows = kSize;
 
   explicit World(const Steps& p) : p_(&p), seed_(p.seed) {
     for (int i = 0; i < 2; ++i) list_.push_back(nn::Linear(kSize, kSize));
@@ -132,17 +135,23 @@ class World {
     return loss.detach();
   }
 
+  // A row of it if it does not fit the rows of y.
+  static Tensor fitting(const Tensor& t, const Tensor& y) {
+    const int64_t rows = t.size(0);
+    return rows == 1 || rows == y.size(0) ? t : t.narrow(0, 0, 1);
+  }
+
   Tensor call(const Call& c, const Tensor& x, const Tensor& y, auto number) {
     const Tensor& t = tensors_[c.a % tensors_.size()];
-    switch (c.kind % 16) {
+    switch (c.kind % kCallKinds) {
       case 0: return net_(y);
       case 1: return net_->forward(y);
       case 2: return net_->rest->forward(y);
       case 3: return list_[c.a % 2](y);
       case 4: return net_->drop(y);
       case 5: return y * scale_;
-      case 6: return y + t;
-      case 7: return y - t.t();
+      case 6: return y + fitting(t, y);
+      case 7: return y - fitting(t.t(), y);
       case 8: return y * t.select(0, c.b % 2);
       case 9:
         if (t.requires_grad()) return y + t.detach() * 0.1;
@@ -158,11 +167,24 @@ class World {
         Tensor(x).mul_(0.5);
         return y;
       }
-      case 13: return y + zeros({kSize}) + ones({kSize}) / 3;
-      case 14: return y + number;
-      default: return y * double(count_) / 4;
+      case 13: {
+        // Not 0 if the default is a short dtype.
+        const Tensor third = (ones({kSize}) / 3).to(kDouble);
+        return y + zeros({kSize}) + (third * 3 - 1) * 1e7;
+      }
+      case 14: return y + number + 0.1 * double(sizeof number);
+      case 15: return y * double(count_) / 4;
+      case 16: return y - double(y.size(0)) / 8;
+      case 17: return y.size(0) > 3 ? y * 0.5 : y + 0.5;
+      default:
+        // Few programs look, since what looks and trains is not kept.
+        if (c.b % 4 != 0) return y.sigmoid();
+        // Behind a norm the sum is 0, but for rounding.
+        return y.detach().sum().gt(0.37).template item<bool>() ? y * 0.7
+                                                               : y + 0.1;
     }
   }
+  static constexpr uint32_t kCallKinds = 19, kFirstWithoutModules = 5;
 
   // What a call is given.
   Tensor input(int i) {
@@ -170,10 +192,10 @@ class World {
     switch (argument % 6) {
       case 1: return t;
       case 2: return t.t();
-      case 3: return randn({kSize, kSize}, like()).requires_grad_();
+      case 3: return randn({rows, kSize}, like()).requires_grad_();
       case 4: return list_[0]->weight * 2;
       case 5: return net_->first->weight;
-      default: return randn({kSize, kSize}, like());
+      default: return randn({rows, kSize}, like());
     }
   }
 
@@ -239,10 +261,17 @@ class World {
       case 22:
         if (t.is_leaf() && !t.is_view()) t.requires_grad_(!t.requires_grad());
         return;
+      case 23:
+        if (t.requires_grad() || t.is_view()) return;
+        return static_cast<void>(t.resize_({1 + c.b % 2 * 3, kSize}));
+      case 24:
+      // Two rows are the same behind a norm, whatever they are: their gradient
+      // is nothing but rounding.
+      case 25: rows = std::array{4, 4, 1, 3, 5, 7}[c.a % 6]; return;
       default: net_->drop->options.p(0.1 * (c.a % 5));
     }
   }
-  static constexpr uint32_t kKinds = 24;
+  static constexpr uint32_t kKinds = 27;
 
   void set_option(const Change& c) {
     using namespace optim;
@@ -362,9 +391,9 @@ Ran run_call(World& w, int i, F&& f) {
   r.x = w.input(i);
   try {
     switch (w.number_type) {
-      case 1: r.result = f(r.x, 0.5); break;
-      case 2: r.result = f(r.x, 2); break;
-      case 3: r.result = f(r.x, true); break;
+      case 1: r.result = f(r.x, 0.0); break;
+      case 2: r.result = f(r.x, 0); break;
+      case 3: r.result = f(r.x, false); break;
       default: r.result = f(r.x, 0.5f); break;
     }
     if (r.result.requires_grad() && i % 2 == 0) r.result.sum().backward();
@@ -381,8 +410,8 @@ std::string trouble(const Steps& p, CompileCounters* counters) {
   } dtype;
   World mine(p);
   World other(p);
-  auto f =
-      compile([&mine](const Tensor& x, auto n) { return mine.step(x, n); });
+  auto f = compile([&mine](const Tensor& x, auto n) { return mine.step(x, n); },
+                   {.backend = p.described ? "debug" : ""});
   for (int i = 0; i < kCalls; ++i) {
     for (const Change& c : p.changes[size_t(i)]) {
       manual_seed(uint64_t(i));
@@ -456,14 +485,25 @@ std::vector<uint32_t> kinds_wanted() {
 Steps random_steps(uint64_t seed) {
   Random random(seed);
   const auto number = [&] { return static_cast<uint32_t>(random()); };
-  const std::vector<uint32_t> kinds = kinds_wanted();
+  std::vector<uint32_t> kinds = kinds_wanted();
   Steps p;
   p.seed = seed;
   p.ending = number() % 3;
   p.optimizer = number() % 3;
+  p.described = number() % 4 == 0;
   const int n = 2 + static_cast<int>(number() % 6);
+  // One of three programs uses nothing that requires a gradient by itself.
+  const uint32_t least = number() % 3 == 0 ? World::kFirstWithoutModules : 0;
   for (int i = 0; i < n; ++i) {
-    p.body.push_back({number(), number(), number(), 0});
+    const uint32_t kind = least + number() % (World::kCallKinds - least);
+    p.body.push_back({kind, number(), number(), 0});
+  }
+  // Two of three programs know few kinds of changes: each is made often, and
+  // none is hidden by what others lead to.
+  if (kinds.empty() && number() % 3 != 0) {
+    for (uint32_t left = 1 + number() % 3; left > 0; --left) {
+      kinds.push_back(number() % World::kKinds);
+    }
   }
   // Between no changes at all and some at each call.
   const uint32_t every = 1 + number() % 12;
@@ -479,10 +519,12 @@ Steps random_steps(uint64_t seed) {
 }
 
 std::string listing_of(const Steps& p) {
-  std::string text = str("ending {}, optimizer {}, seed {}\n", p.ending % 3,
-                         p.optimizer % 3, p.seed);
+  std::string text =
+      str("ending {}, optimizer {}, seed {}{}\n", p.ending % 3, p.optimizer % 3,
+          p.seed, p.described ? ", backend debug" : "");
   for (const Call& c : p.body) {
-    text += str("  body {} {} {}\n", c.kind % 16, c.a % 10, c.b % 2);
+    text +=
+        str("  body {} {} {}\n", c.kind % World::kCallKinds, c.a % 10, c.b % 8);
   }
   for (size_t i = 0; i < p.changes.size(); ++i) {
     for (const Change& c : p.changes[i]) {
