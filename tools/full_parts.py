@@ -158,6 +158,21 @@ def run_programs(tally):
             tally.add(name, ok)
 
 
+def run_guards(tally):
+    """What replays depend on is taken away, a thing at a time: the programs
+    whose state changes see each."""
+    run = subprocess.run(
+        [sys.executable,
+         os.path.join(ROOT, "test", "frontend", "compile", "faults.py")],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        errors="replace", check=False)
+    print(run.stdout, end="")
+    ok = run.returncode == 0
+    name = "faults in guards of sy::compile"
+    print(f"{'PASSED' if ok else 'FAILED'} {name}", flush=True)
+    tally.add(name, ok)
+
+
 def run_fuzzer(tally, name, command, variables):
     """A fuzzer over a copy of its corpus; what it finds stands in its output."""
     run = subprocess.run(command, cwd=ROOT, env={**os.environ, **variables},
@@ -241,6 +256,7 @@ PARTS = {
     "faults": run_faults,
     "kernels": run_kernels,
     "programs": run_programs,
+    "guards": run_guards,
     "fuzz": run_fuzz,
     "browser": run_browser,
     "clang": run_checks,
