@@ -184,12 +184,14 @@ void Watch::watch_list(const void* header, const void* frame) {
     return;
   }
   std::vector<const void*> elements(n);
-  if (read_memory(words[0], elements.data(), n * sizeof(void*)) &&
-      std::any_of(elements.begin(), elements.end(),
-                  [&](const void* p) { return is_target(p); })) {
-    lists_.push_back(
-        {header, words[0], words[1], WatchedBytes(words[0], end - begin)});
+  if (!read_memory(words[0], elements.data(), n * sizeof(void*))) return;
+  std::vector<List::Element> tensors;
+  for (size_t i = 0; i < n; ++i) {
+    if (is_target(elements[i])) tensors.push_back({i, elements[i]});
   }
+  if (tensors.empty()) return;
+  lists_.push_back({header, words[0], words[1],
+                    WatchedBytes(words[0], end - begin), std::move(tensors)});
 }
 
 void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
@@ -270,6 +272,48 @@ bool Watch::Object::holds() {
   return place.holds();
 }
 
+std::string_view Watch::List::difference() {
+  const void* words[2];
+  WatchedBytes::take(header, words, sizeof words);
+  const bool lies = words[0] == begin && words[1] == end;
+  std::string_view text;
+  differs = !lies || !elements.hold();
+  if (differs && !restless) {
+    text = lies ? "an element of a list differs"
+                : "a list that the code refers to differs";
+  }
+  if (!differs) {
+    for (Element& e : tensors) e.differs = false;
+    return text;
+  }
+  if (tensors.empty()) return text;
+  // Those that are there now; nobody may own the memory any more.
+  const size_t bytes = reinterpret_cast<uintptr_t>(words[1]) -
+                       reinterpret_cast<uintptr_t>(words[0]);
+  std::vector<const void*> now(tensors.back().index + 1);
+  now.resize(std::min(now.size(), bytes / sizeof(void*)));
+  if (!read_memory(words[0], now.data(), now.size() * sizeof(void*))) {
+    now.clear();
+  }
+  for (Element& e : tensors) {
+    e.differs = e.index >= now.size() || now[e.index] != e.was;
+    if (e.differs) text = "an element of a list differs";
+  }
+  return text;
+}
+
+void Watch::List::follow(const List& before) {
+  changes = before.changes + int{before.differs};
+  restless = before.restless || changes >= kRestlessList;
+  std::erase_if(tensors, [&](Element& e) {
+    const auto was = std::find_if(
+        before.tensors.begin(), before.tensors.end(),
+        [&](const Element& other) { return other.index == e.index; });
+    if (was != before.tensors.end()) e.changes = was->changes + was->differs;
+    return e.changes >= kRestlessList;
+  });
+}
+
 bool Watch::references_hold() {
   const void* const frame = __builtin_frame_address(0);
   bool same = true;
@@ -283,16 +327,9 @@ bool Watch::references_hold() {
     same = differs("an object that the code refers to differs");
   }
   for (List& l : lists_) {
-    const void* words[2];
-    if (!is_on_stack(l.header, sizeof words, frame)) continue;
-    WatchedBytes::take(l.header, words, sizeof words);
-    l.differs = words[0] != l.begin || words[1] != l.end;
-    if (l.differs) {
-      same = differs("a list that the code refers to differs");
-    } else if (!l.elements.hold()) {
-      l.differs = true;
-      same = differs("an element of a list differs");
-    }
+    if (!is_on_stack(l.header, 2 * sizeof(void*), frame)) continue;
+    const std::string_view difference = l.difference();
+    if (!difference.empty()) same = differs(difference);
   }
   return same;
 }
@@ -391,15 +428,11 @@ void Watch::follow(const Watch& before) {
   }
   std::erase_if(heap_,
                 [](const Object& o) { return o.moves >= Window::kRestless; });
-  changing_lists_ = before.changing_lists_;
-  std::erase_if(lists_, [&](List& l) {
+  for (List& l : lists_) {
     for (const List& was : before.lists_) {
-      if (was.header == l.header) l.changes = was.changes + int{was.differs};
+      if (was.header == l.header) l.follow(was);
     }
-    if (l.changes >= kRestlessList) changing_lists_.push_back(l.header);
-    return std::find(changing_lists_.begin(), changing_lists_.end(),
-                     l.header) != changing_lists_.end();
-  });
+  }
   for (Read& r : reads_) {
     for (const Read& was : before.reads_) {
       if (was.of->of() != r.of->of()) continue;
@@ -432,7 +465,10 @@ void Watch::rest() {
     o.place.rest();
     o.moves = 0;
   }
-  for (List& l : lists_) l.changes = 0;
+  for (List& l : lists_) {
+    l.changes = 0;
+    for (List::Element& e : l.tensors) e.changes = 0;
+  }
   view_changes_ = 0;
   for (Read& r : reads_) r.changes = 0;
 }

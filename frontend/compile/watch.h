@@ -111,11 +111,24 @@ class Watch {
   };
   // The elements of a std::vector whose header is in memory that is watched.
   struct List {
+    // A tensor of the program.
+    struct Element {
+      size_t index;
+      const void* was;
+      bool differs = false;
+      int changes = 0;
+    };
     const void* header;
     const void *begin, *end;
     WatchedBytes elements;
+    std::vector<Element> tensors;
     bool differs = false;
     int changes = 0;
+    // It changes with calls as a whole. Its tensors are looked at still.
+    bool restless = false;
+    // Without a difference: "".
+    std::string_view difference();
+    void follow(const List& before);
   };
   // A place in an object on the heap. While `pointer` leads to the object, it
   // is there; the callable itself has the pointer if that is nullptr.
@@ -156,7 +169,6 @@ class Watch {
   std::vector<Window> stack_;
   std::vector<Object> heap_;
   std::vector<List> lists_;
-  std::vector<const void*> changing_lists_;
   std::vector<Owners> owners_;
   std::vector<View> views_;
   std::vector<const void*> targets_;

@@ -391,6 +391,31 @@ TEST(Guards, TensorsAreSwapped) {
   EXPECT_EQ(f.counters().untold, 0) << f.explain();
 }
 
+// A list that changes often is no sign any more; each of its tensors is.
+TEST(Guards, ATensorBesideThoseThatChangeOften) {
+  struct World {
+    double numbers[20] = {};
+    std::vector<Tensor> list{sample({4}, 1), sample({4}, 2)}, old;
+    Tensor step(const Tensor& x) const { return x * list[1]; }
+    void replace(size_t i, int call) {
+      old.push_back(std::exchange(list[i], sample({4}, call)));
+    }
+  };
+  for (const bool grows : {false, true}) {
+    World w;
+    auto f = compile([&w](const Tensor& x) { return w.step(x); });
+    for (int i = 0; i < 100; ++i) {
+      if (i % 4 == 0) w.replace(0, i);
+      if (grows && i % 3 == 0) w.list.push_back(sample({4}, i));
+      if (i > 60 && i % 13 == 0) w.replace(1, i);
+      const Tensor x = sample({4}, i);
+      expect_same(f(x), w.step(x));
+      if (HasFailure()) FAIL() << grows << " call " << i << "\n" << f.explain();
+    }
+    EXPECT_GT(f.counters().replays, 20) << f.explain();
+  }
+}
+
 TEST(Guards, AMemberOfAnObjectIsReplaced) {
   struct Model {
     int64_t calls = 0;
