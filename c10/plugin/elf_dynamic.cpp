@@ -163,29 +163,4 @@ std::string dynamic_problem(const std::vector<Elf64_Dyn>& entries,
   return "";
 }
 
-std::string relocation_problem(const std::vector<Elf64_Rela>& relocations,
-                               uint64_t relative, uint64_t symbols,
-                               const std::vector<Elf64_Phdr>& segments) {
-  if (relative > relocations.size()) {
-    return "more relocations are counted than there are";
-  }
-  for (size_t i = 0; i < relocations.size(); ++i) {
-    const Elf64_Rela& r = relocations[i];
-    const uint64_t type = ELF64_R_TYPE(r.r_info);
-    const bool moves = type == R_X86_64_RELATIVE;
-    const bool inside =
-        type == R_X86_64_NONE ||
-        std::any_of(segments.begin(), segments.end(), [&](const auto& s) {
-          return s.p_type == PT_LOAD && r.r_offset >= s.p_vaddr &&
-                 s.p_memsz >= sizeof(uint64_t) &&
-                 r.r_offset - s.p_vaddr <= s.p_memsz - sizeof(uint64_t);
-        });
-    if (!inside || type >= R_X86_64_NUM || (i < relative && !moves) ||
-        ELF64_R_SYM(r.r_info) >= symbols) {
-      return str("relocation {} is none", i);
-    }
-  }
-  return "";
-}
-
 }  // namespace sy
