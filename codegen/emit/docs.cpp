@@ -64,7 +64,10 @@ class Page {
                                                   : fmt::format("`{}`", text));
     }
     if (!all.empty()) return;
-    item("Derivative", is_composite(op_) ? "by the operators called" : "none");
+    item("Derivative", e_.no_derivative    ? fmt::format("none, because {}",
+                                                         e_.no_derivative->str())
+                       : is_composite(op_) ? "by the operators called"
+                                           : "none");
   }
 
   const Model& model_;
@@ -113,6 +116,10 @@ std::string emit_example_words(const Family& family) {
   const std::string ns = family.is_own() ? family.ns + "::" : "";
   std::string out;
   for (const Operator& op : family.operators) {
+    if (const auto& why = op.entry->no_derivative) {
+      append(out, "{}{} derivative: none, because {}\n", ns, op.base.name,
+             why->str());
+    }
     if (!op.entry->example) continue;
     append(out, "{}{}: {}\n", ns, op.base.name, op.entry->example->str());
   }

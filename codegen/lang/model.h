@@ -140,6 +140,9 @@ struct OperatorEntry {
   std::vector<Formula> dtype;  // tensor typing, a ScalarType; one for each
   std::vector<Requirement> require;
   std::vector<DerivativeItem> derivative;
+  // `none, because …`: why there is none although results are not constant.
+  // The items are kNonDifferentiable.
+  std::optional<Text> no_derivative;
   std::vector<Form> forms;
   bool compiled = false;  // where: compiled_at
   Location compiled_at = {};

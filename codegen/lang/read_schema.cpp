@@ -473,10 +473,14 @@ class Reader {
       item.at = n->at;
       if (n->str() == "non_differentiable") {
         item.kind = DerivativeItem::Kind::kNonDifferentiable;
+      } else if (n->str().starts_with("none")) {
+        item.kind = DerivativeItem::Kind::kNonDifferentiable;
+        no_derivative(*n, e);
       } else if (n->str() != "auto") {
-        error(n->at,
-              "expected auto, non_differentiable or a map of arguments for "
-              "'derivative'");
+        error(
+            n->at,
+            "expected auto, non_differentiable, 'none, because …' or a map of "
+            "arguments for 'derivative'");
       }
       for (const Argument& a : e.schema.arguments()) {
         if (!a.type.is_tensor_like() || a.is_out()) continue;
@@ -510,6 +514,19 @@ class Reader {
       }
       e.derivative.push_back(std::move(item));
     }
+  }
+
+  void no_derivative(const YamlNode& n, OperatorEntry& e) {
+    constexpr std::string_view kBecause = "none, because";
+    std::string why(n.str());
+    const bool begins = why.starts_with(kBecause);
+    why.erase(0, begins ? kBecause.size() : why.size());
+    why.erase(0, why.find_first_not_of(' '));
+    if (why.empty()) {
+      error(n.at, "'derivative: none' says why: 'none, because …'");
+      return;
+    }
+    e.no_derivative = Text(why, n.at);
   }
 
   void forms(OperatorEntry& e) {

@@ -225,6 +225,9 @@ std::string OperatorParts::errors() const {
 std::string OperatorParts::gradient() const {
   if (op_.tensor_arguments().empty()) return "";
   std::string out = head("gradient", "Gradient");
+  if (const auto& why = op_.entry->no_derivative) {
+    return out + "<p>None, because " + inline_html(why->str()) + ".</p>\n";
+  }
   if (is_composite(op_)) {
     return out + "<p>By the operators that it calls.</p>\n";
   }

@@ -231,6 +231,10 @@ class Explainer {
 
   void autograd() {
     head("autograd");
+    if (const auto& why = op_.entry->no_derivative) {
+      line("none, because {}", why->str());
+      return;
+    }
     if (is_composite(op_)) {
       line("that of the operators called");
       return;
