@@ -88,6 +88,8 @@ class SY_API Graph {
 
   // The calls, with their numbers, a line each: equal for equal captures.
   virtual std::string listing() const = 0;
+  // The same without sizes, strides and numbers.
+  virtual std::string structure() const = 0;
   // How they run: regions and calls of kernels, with their time.
   virtual std::string plan() const = 0;
   virtual int64_t num_calls() const = 0;

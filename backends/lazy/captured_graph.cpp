@@ -227,6 +227,27 @@ std::string CapturedGraph::listing() const {
   return text;
 }
 
+std::string CapturedGraph::structure() const {
+  const lazy::Graph& g = run_.graph();
+  std::string text;
+  for (const Captured& d : g.data) {
+    text += str("{} {}\n", d->made[0].layout.dtype, d->made[0].layout.dim());
+  }
+  for (const Captured& n : g.nodes) {
+    text += str("{} {} {} {}:", n->name(), int{n->kind}, n->reduced,
+                n->uniforms.size());
+    for (const Operand& o : n->operands) {
+      text += str(" {}.{}", o.node->index, o.result);
+      if (o.part) text += str(" as {} {}", o.part->dtype, o.part->dim());
+    }
+    for (const Made& m : n->made) {
+      text += str(" -> {} {}", m.layout.dtype, m.layout.dim());
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 std::string CapturedGraph::plan() const {
   const std::lock_guard lock(graph_mutex());
   return plan_->text();

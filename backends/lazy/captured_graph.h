@@ -44,6 +44,7 @@ class CapturedGraph final : public capture::Graph {
   ~CapturedGraph() override;
   void run(ArrayRef<capture::Memory> inputs, Storage* values) override;
   std::string listing() const override;
+  std::string structure() const override;
   std::string plan() const override;
   int64_t num_calls() const override;
   int64_t num_steps() const override;

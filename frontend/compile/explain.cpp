@@ -52,9 +52,13 @@ std::string plans_text(const Variant& v) {
 std::string FunctionState::explain() {
   const std::lock_guard lock(mutex_);
   const CompileCounters& c = counters_;
-  std::string text = str("{}: {} calls, {} captured, {} replayed{}\n",
-                         options_.name, c.calls, c.captures, c.replays,
-                         c.checked == 0 ? "" : str(", {} checked", c.checked));
+  const auto also = [](int64_t n, const char* what) {
+    return n == 0 ? "" : str(", {} {}", n, what);
+  };
+  std::string text =
+      str("{}: {} calls, {} captured{}, {} replayed{}\n", options_.name,
+          c.calls, c.captures, also(c.sizes, "recorded for another size"),
+          c.replays, also(c.checked, "checked"));
   if (c.untold != 0) {
     text += str(
         "the code runs at each call, since it depends on what no guard sees: "

@@ -30,6 +30,8 @@ struct CompileOptions {
 struct CompileCounters {
   int64_t calls = 0;
   int64_t captures = 0;   // calls that ran the callable's code and recorded
+  int64_t sizes = 0;      // calls that were recorded for tensors of a third
+                          // size or more, and gave the calls of a known graph
   int64_t replays = 0;    // calls that ran a graph instead
   int64_t checked = 0;    // calls that a graph fits, but that were recorded
                           // once more to see whether the code does the same

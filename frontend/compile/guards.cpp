@@ -157,6 +157,37 @@ bool ArgumentGuard::holds(const Arguments& a) const {
   return true;
 }
 
+// Whether strides, which follow the sizes, are in the same order.
+bool TensorGuard::has_same_order(const TensorGuard& o) const {
+  const size_t n = dims_.size() / 2;
+  for (size_t i = n; i < 2 * n; ++i) {
+    if ((dims_[i] == 0) != (o.dims_[i] == 0)) return false;
+    for (size_t k = i + 1; k < 2 * n; ++k) {
+      if ((dims_[i] < dims_[k]) != (o.dims_[i] < o.dims_[k])) return false;
+    }
+  }
+  return true;
+}
+
+bool TensorGuard::is_but_for_sizes(const TensorGuard& o) const {
+  return defined_ == o.defined_ && requires_grad_ == o.requires_grad_ &&
+         leaf_ == o.leaf_ && inference_ == o.inference_ && dtype_ == o.dtype_ &&
+         device_ == o.device_ && keys_ == o.keys_ &&
+         dims_.size() == o.dims_.size() && has_same_order(o);
+}
+
+bool ArgumentGuard::is_but_for_sizes(const ArgumentGuard& o) const {
+  return modes_ == o.modes_ && words_ == o.words_ &&
+         std::equal(tensors_.begin(), tensors_.end(), o.tensors_.begin(),
+                    o.tensors_.end(),
+                    [](const TensorGuard& a, const TensorGuard& b) {
+                      return a.is_but_for_sizes(b);
+                    }) &&
+         std::equal(
+             shares_.begin(), shares_.end(), o.shares_.begin(), o.shares_.end(),
+             [](const Share& a, const Share& b) { return a.with == b.with; });
+}
+
 std::string ArgumentGuard::difference(const Arguments& a) const {
   std::string text = Modes::now().difference(modes_);
   if (!text.empty()) return text;

@@ -19,8 +19,13 @@ class TensorGuard {
   bool holds(const Tensor& t) const;
   // "sizes [64, 10], were [32, 10]"; "" if it holds.
   std::string difference(const Tensor& t) const;
+  // Whether the other one differs in sizes alone, and in strides of the same
+  // order, if at all.
+  bool is_but_for_sizes(const TensorGuard& other) const;
 
  private:
+  bool has_same_order(const TensorGuard& other) const;
+
   bool defined_ = false;
   bool requires_grad_ = false, leaf_ = true, inference_ = false;
   ScalarType dtype_ = ScalarType::Undefined;
@@ -56,6 +61,7 @@ class ArgumentGuard {
   std::string difference(const Arguments& a) const;
   const Modes& modes() const { return modes_; }
   std::string tensor_difference(const Arguments& a) const;
+  bool is_but_for_sizes(const ArgumentGuard& other) const;
 
  private:
   // The first argument with the same memory, and how far behind its first

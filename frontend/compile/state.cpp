@@ -94,22 +94,52 @@ FunctionState::Entry* FunctionState::entry_of(const Variant& v) {
   return e == entries_.end() ? nullptr : &*e;
 }
 
-// Those that look at elements may be more: each value has its own.
+const FunctionState::Entry* FunctionState::resized_of(const Variant& v) const {
+  const auto e =
+      std::find_if(entries_.begin(), entries_.end(),
+                   [&](const Entry& x) { return v.is_resized(*x.variant); });
+  return e == entries_.end() ? nullptr : &*e;
+}
+
 void FunctionState::add(std::shared_ptr<Variant> v, const Variants& others,
-                        std::unique_ptr<Watch> watch, std::string why) {
-  constexpr size_t kMore = 8;
+                        std::unique_ptr<Watch> watch, std::string why,
+                        const Entry* resized) {
   for (const auto& other : others) share_steps(*other, v.get());
-  entries_.push_front({std::move(v), std::move(why)});
+  if (resized != nullptr) watch->follow_arguments(*resized->watches.front());
+  entries_.push_front(
+      {std::move(v), std::move(why),
+       resized != nullptr ? resized->family : std::make_shared<Family>()});
   entries_.front().watches.push_back(std::move(watch));
-  const bool looks = entries_.front().looks();
-  const size_t most = static_cast<size_t>(std::max(options_.max_variants, 1)) *
-                      (looks ? kMore : 1);
-  const auto is_one = [&](const Entry& e) { return e.looks() == looks; };
-  const auto n = std::count_if(entries_.begin(), entries_.end(), is_one);
-  if (static_cast<size_t>(n) <= most) return;
-  entries_.erase(std::prev(
-      std::find_if(entries_.rbegin(), entries_.rend(), is_one).base()));
-  ++counters_.evicted;
+  evict(entries_.front());
+}
+
+// Those that look at elements may be more: each value has its own. So may
+// sizes.
+void FunctionState::evict(const Entry& fresh) {
+  constexpr size_t kMore = 8, kSizes = 64;
+  const auto end = [&](const auto& is_one, size_t most) {
+    const auto n = std::count_if(entries_.begin(), entries_.end(), is_one);
+    if (static_cast<size_t>(n) <= most) return;
+    entries_.erase(std::prev(
+        std::find_if(entries_.rbegin(), entries_.rend(), is_one).base()));
+    ++counters_.evicted;
+  };
+  const auto variants = static_cast<size_t>(std::max(options_.max_variants, 1));
+  if (fresh.looks()) {
+    return end([](const Entry& e) { return e.looks(); }, kMore * variants);
+  }
+  const Family* const mine = fresh.family.get();
+  end([&](const Entry& e) { return e.family.get() == mine; }, kSizes);
+  std::vector<const Family*> all;  // the last used one is in front
+  for (const Entry& e : entries_) {
+    const Family* const f = e.family.get();
+    if (!e.looks() && std::find(all.begin(), all.end(), f) == all.end()) {
+      all.push_back(f);
+    }
+  }
+  if (all.size() <= variants) return;
+  counters_.evicted += static_cast<int64_t>(std::erase_if(
+      entries_, [&](const Entry& e) { return e.family.get() == all.back(); }));
 }
 
 // ---- before a call
@@ -151,7 +181,7 @@ FunctionState::Found FunctionState::find(const Arguments& a) {
         found.paths.push_back(other.variant);
       }
     }
-  } else if (is_checked(++e->fits)) {
+  } else if (is_checked(++e->family->fits)) {
     found.checked = true;
     ++counters_.checked;
   } else {
@@ -180,7 +210,7 @@ void FunctionState::note_walk(const Walk& walk,
   found->variant = std::move(end);
   Entry* const e = entry_of(*found->variant);
   ++walks_;
-  found->checked = e != nullptr && is_walk_checked(++e->fits, walks_);
+  found->checked = e != nullptr && is_walk_checked(++e->family->fits, walks_);
   if (found->checked) {
     ++counters_.checked;
   } else {
@@ -286,10 +316,15 @@ bool FunctionState::capture(capture::Engine& engine, const Arguments& a,
       if (!c.breaks[0].place.empty()) broken += " at " + c.breaks[0].place;
     }
     if (found.variant == nullptr) {
-      ++counters_.captures;
+      const Entry* const resized =
+          c.variant == nullptr ? nullptr : resized_of(*c.variant);
+      // The first other size is a capture as others are.
+      const bool varies = resized != nullptr && ++resized->family->sizes > 2;
+      ++(varies ? counters_.sizes : counters_.captures);
       if (looked) credit_.miss();
       if (c.variant != nullptr && !always_) {
-        add(std::move(c.variant), {}, std::move(watch), std::move(why));
+        add(std::move(c.variant), {}, std::move(watch), std::move(why),
+            resized);
       }
     }
   }

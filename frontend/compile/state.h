@@ -61,12 +61,17 @@ class FunctionState {
   void count_plain(const char* why);
 
  private:
+  // The same calls on tensors of several sizes; most have one.
+  struct Family {
+    int64_t fits = 0, sizes = 1;
+  };
   struct Entry {
     std::shared_ptr<const Variant> variant;
     std::string why;
+    std::shared_ptr<Family> family;
     // The last used one is in front.
     std::list<std::unique_ptr<Watch>> watches{};
-    int64_t fits = 0, replays = 0;
+    int64_t replays = 0;
 
     bool holds(const Arguments& a);
     // The graph is also that of the state that `now` has seen.
@@ -88,8 +93,12 @@ class FunctionState {
   void compare(const Found& found, const Variants& others, const Arguments& a,
                Captured* now, std::unique_ptr<Watch> watch);
   void end_replays(const std::string& how);
+  // That whose calls these are on tensors of another size; nullptr: none.
+  const Entry* resized_of(const Variant& v) const;
   void add(std::shared_ptr<Variant> v, const Variants& others,
-           std::unique_ptr<Watch> watch, std::string why);
+           std::unique_ptr<Watch> watch, std::string why,
+           const Entry* resized = nullptr);
+  void evict(const Entry& fresh);
 
   const CompileOptions options_;
   std::mutex mutex_;

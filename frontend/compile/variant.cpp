@@ -168,6 +168,19 @@ bool Variant::has_same_tensors(const Variant& other) const {
                     });
 }
 
+bool Variant::is_resized(const Variant& other) const {
+  const auto structure = [](const Variant& v) {
+    std::string text = v.forward->structure();
+    if (v.backward != nullptr && v.backward->graph != nullptr) {
+      text += "backward:\n" + v.backward->graph->structure();
+    }
+    return text;
+  };
+  return steps.empty() && other.steps.empty() &&
+         arguments.is_but_for_sizes(other.arguments) &&
+         has_same_tensors(other) && structure(*this) == structure(other);
+}
+
 bool Variant::matches(const Arguments& a) const {
   if (!arguments.holds(a) || !outer_matches(nullptr) ||
       !grads_match(a, nullptr) || !sharing_matches(a, nullptr) ||

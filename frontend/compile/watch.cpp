@@ -348,6 +348,13 @@ bool Watch::holds(const Arguments& a) {
   return reads && owners && references && arguments;
 }
 
+void Watch::forget_new_views(const Watch& before) {
+  std::erase_if(views_, [&](const View& v) {
+    return std::none_of(before.views_.begin(), before.views_.end(),
+                        [&](const View& was) { return was.impl == v.impl; });
+  });
+}
+
 void Watch::follow(const Watch& before) {
   restless_ = true;
   for (size_t i = 0; i < arguments_.size(); ++i) {
@@ -372,12 +379,7 @@ void Watch::follow(const Watch& before) {
   view_changes_ = before.view_changes_ + int{!before.views_hold_};
   new_views_count_ =
       before.new_views_count_ && view_changes_ < Window::kRestless;
-  if (!new_views_count_) {
-    std::erase_if(views_, [&](const View& v) {
-      return std::none_of(before.views_.begin(), before.views_.end(),
-                          [&](const View& was) { return was.impl == v.impl; });
-    });
-  }
+  if (!new_views_count_) forget_new_views(before);
   for (Window& w : stack_) {
     for (const Window& was : before.stack_) w.follow(was);
   }
@@ -407,6 +409,18 @@ void Watch::follow(const Watch& before) {
       r.of = was.of;
     }
   }
+}
+
+void Watch::follow_arguments(const Watch& other) {
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    Argument& a = arguments_[i];
+    const Argument& was = other.arguments_[i];
+    a.any = !a.pinned && !was.pinned &&
+            (was.any || !was.lies_at(a.storage, a.offset));
+  }
+  view_changes_ = other.view_changes_;
+  new_views_count_ = other.new_views_count_;
+  if (!new_views_count_) forget_new_views(other);
 }
 
 void Watch::rest() {

@@ -68,6 +68,9 @@ class Watch {
   // A watch of the same graph, which did not hold. What is restless is not
   // looked at any more (Window::kRestless).
   void follow(const Watch& before);
+  // A watch of the same calls on tensors of another size: which arguments may
+  // lie elsewhere, and which views come and go, is known.
+  void follow_arguments(const Watch& other);
   // A call has found nothing that differs. Several of them begin the count of
   // changes anew.
   void rest();
@@ -132,6 +135,7 @@ class Watch {
   };
 
   void watch_references(const Arguments& a);
+  void forget_new_views(const Watch& before);
   void watch_places(const Arguments& a);
   void watch_objects(const Arguments& a);
   void watch_object(const Reach& reach, const Reach::Image& image,
