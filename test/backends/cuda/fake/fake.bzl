@@ -16,6 +16,17 @@ FAKE_CUDA_ENV = {
     "SWITCHYARD_PLUGINS": ".",
 }
 
+# What programs compile kernels of their own with. They depend on :emulator, or
+# include on_host/checked.h as runtime_kernels.cpp does.
+CHECKED_KERNEL_COPTS = [
+    "-DSY_CUDA_ON_HOST",
+    "-mfma",
+    "-fno-sanitize=address",
+    "-fsanitize=thread",
+    "--param=tsan-distinguish-volatile=1",
+    "--param=tsan-instrument-func-entry-exit=0",
+]
+
 # Of programs that are no tests of the backend itself: theirs are interpreted.
 FAKE_CUDA_PROGRAM_ENV = dict(
     FAKE_CUDA_ENV,
