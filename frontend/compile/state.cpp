@@ -95,9 +95,14 @@ FunctionState::Entry* FunctionState::entry_of(const Variant& v) {
 }
 
 const FunctionState::Entry* FunctionState::resized_of(const Variant& v) const {
+  if (!v.steps.empty()) return nullptr;
+  const std::string structure = v.structure();
   const auto e =
-      std::find_if(entries_.begin(), entries_.end(),
-                   [&](const Entry& x) { return v.is_resized(*x.variant); });
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& x) {
+        return !x.looks() && x.family->structure == structure &&
+               v.arguments.is_but_for_sizes(x.variant->arguments) &&
+               v.has_same_tensors(*x.variant);
+      });
   return e == entries_.end() ? nullptr : &*e;
 }
 
@@ -106,9 +111,10 @@ void FunctionState::add(std::shared_ptr<Variant> v, const Variants& others,
                         const Entry* resized) {
   for (const auto& other : others) share_steps(*other, v.get());
   if (resized != nullptr) watch->follow_arguments(*resized->watches.front());
-  entries_.push_front(
-      {std::move(v), std::move(why),
-       resized != nullptr ? resized->family : std::make_shared<Family>()});
+  auto family = resized != nullptr
+                    ? resized->family
+                    : std::make_shared<Family>(Family{v->structure()});
+  entries_.push_front({std::move(v), std::move(why), std::move(family)});
   entries_.front().watches.push_back(std::move(watch));
   evict(entries_.front());
 }

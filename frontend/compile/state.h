@@ -63,6 +63,7 @@ class FunctionState {
  private:
   // The same calls on tensors of several sizes; most have one.
   struct Family {
+    std::string structure;
     int64_t fits = 0, sizes = 1;
   };
   struct Entry {

@@ -168,17 +168,12 @@ bool Variant::has_same_tensors(const Variant& other) const {
                     });
 }
 
-bool Variant::is_resized(const Variant& other) const {
-  const auto structure = [](const Variant& v) {
-    std::string text = v.forward->structure();
-    if (v.backward != nullptr && v.backward->graph != nullptr) {
-      text += "backward:\n" + v.backward->graph->structure();
-    }
-    return text;
-  };
-  return steps.empty() && other.steps.empty() &&
-         arguments.is_but_for_sizes(other.arguments) &&
-         has_same_tensors(other) && structure(*this) == structure(other);
+std::string Variant::structure() const {
+  std::string text = forward->structure();
+  if (backward != nullptr && backward->graph != nullptr) {
+    text += "backward:\n" + backward->graph->structure();
+  }
+  return text;
 }
 
 bool Variant::matches(const Arguments& a) const {

@@ -113,8 +113,9 @@ struct Variant {
   std::string text() const;
   std::string step_text(size_t i) const;
   bool has_same_tensors(const Variant& other) const;
-  // Whether the calls are those of `other` on tensors of other sizes.
-  bool is_resized(const Variant& other) const;
+  // The calls without sizes and numbers: variants with equal ones may be the
+  // same calls on tensors of other sizes.
+  std::string structure() const;
   // Looks at sharing and hooks as they are, once all else is known.
   // `before`: the gradients as they were.
   void guard_sharing(const Arguments& a, const std::vector<Tensor>& before,

@@ -395,9 +395,7 @@ void Watch::forget_new_views(const Watch& before) {
 void Watch::follow(const Watch& before) {
   restless_ = true;
   for (size_t i = 0; i < arguments_.size(); ++i) {
-    Argument& a = arguments_[i];
-    const Argument& was = before.arguments_[i];
-    a.any = !a.pinned && (was.any || !was.lies_at(a.storage, a.offset));
+    arguments_[i].any = arguments_[i].moves(before.arguments_[i]);
   }
   const auto add = [](const std::vector<uint32_t>& from,
                       std::vector<uint32_t>* to) {
@@ -446,10 +444,8 @@ void Watch::follow(const Watch& before) {
 
 void Watch::follow_arguments(const Watch& other) {
   for (size_t i = 0; i < arguments_.size(); ++i) {
-    Argument& a = arguments_[i];
     const Argument& was = other.arguments_[i];
-    a.any = !a.pinned && !was.pinned &&
-            (was.any || !was.lies_at(a.storage, a.offset));
+    arguments_[i].any = !was.pinned && arguments_[i].moves(was);
   }
   view_changes_ = other.view_changes_;
   new_views_count_ = other.new_views_count_;

@@ -88,6 +88,10 @@ class Watch {
     bool lies_at(const StorageImpl* s, int64_t first) const {
       return storage == s && offset == first;
     }
+    // Whether it may lie elsewhere, as it did in a call with the same graph.
+    bool moves(const Argument& was) const {
+      return !pinned && (was.any || !was.lies_at(storage, offset));
+    }
   };
   // The number of owners of a tensor that captures keep alive, or a view.
   struct Owners {

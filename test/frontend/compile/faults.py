@@ -3,8 +3,9 @@ fails: python3 test/frontend/compile/faults.py [FOLDER [FAULT...]]
 
 A random test finds only what its generator varies. Each fault below takes away
 one thing that keeps a replay right, as if nobody had thought of it. It is built
-in a copy of the last commit, in FOLDER if that is given; the folder stays then,
-and the next run is faster. Part of ./sy test --full.
+in a clone of the last commit, in FOLDER if that is given; the folder stays then,
+and the next run is faster. Without a fault the test has to pass, or nothing is
+shown. Part of ./sy test --full.
 """
 
 import os
@@ -16,6 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__)))))
 TEST = "//test/frontend/compile:state_programs_test"
 COMPILE = "frontend/compile/"
+BAZEL_PASSED, BAZEL_FAILED = 0, 3
 
 # What is not seen any more: (file, text that is there once, what it becomes)...
 FAULTS = {
@@ -63,6 +65,10 @@ FAULTS = {
          "if (has_hooks(at(h.of, a)) || true) continue;"),
         (COMPILE + "watch.cpp", "bool Watch::owners_hold() {",
          "bool Watch::owners_hold() {\n  return true;")],
+    "values of numbers": [
+        (COMPILE + "compile.h",
+         "std::bit_cast<uint64_t>(static_cast<double>(a)));",
+         "uint64_t{0} * sizeof a);")],
     "numbers that the callable refers to": [
         (COMPILE + "watch.cpp", "bool Watch::references_hold() {",
          "bool Watch::references_hold() {\n  return true;")],
@@ -85,6 +91,14 @@ def run(folder, *command):
                           errors="replace", check=False)
 
 
+def prepare(folder):
+    """Makes the folder a clone of the last commit."""
+    if not os.path.exists(os.path.join(folder, ".git")):
+        run(ROOT, "git", "clone", "-q", ROOT, folder)
+    run(folder, "git", "fetch", "-q", ROOT, "HEAD")
+    run(folder, "git", "checkout", "-q", "--force", "--detach", "FETCH_HEAD")
+
+
 def clear(folder):
     run(folder, "git", "checkout", "-q", "--", ".")
 
@@ -102,28 +116,30 @@ def put_in(folder, fault):
     return ""
 
 
-def judge(folder, name):
-    """Builds and tests with a fault: "" if the test sees it."""
-    wrong = put_in(folder, FAULTS[name])
+def judge(folder, fault, code, otherwise):
+    """Builds and tests with a fault: "" if `bazel test` ends with the code."""
+    wrong = put_in(folder, fault)
     if wrong:
         return wrong
-    built = run(folder, "bazel", "build", TEST)
-    if built.returncode != 0:
-        return "does not build:\n" + built.stdout[-3000:]
     tested = run(folder, "bazel", "test", TEST)
-    return "" if tested.returncode == 3 else "nothing fails"
+    if tested.returncode == code:
+        return ""
+    return (otherwise if tested.returncode in (BAZEL_PASSED, BAZEL_FAILED)
+            else "does not build") + ":\n" + tested.stdout[-3000:]
 
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = sys.argv[1] if len(sys.argv) > 1 else scratch
         names = sys.argv[2:] or list(FAULTS)
-        if not os.path.exists(os.path.join(folder, ".git")):
-            run(ROOT, "git", "clone", "-q", ROOT, folder)
-        clear(folder)
+        prepare(folder)
+        why = judge(folder, [], BAZEL_PASSED, "fails without a fault")
+        if why:
+            print(why)
+            return 1
         missed = 0
         for name in names:
-            why = judge(folder, name)
+            why = judge(folder, FAULTS[name], BAZEL_FAILED, "nothing fails")
             clear(folder)
             print(f"{'seen' if not why else 'MISSED'}: {name}", why, flush=True)
             missed += bool(why)
