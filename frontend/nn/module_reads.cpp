@@ -53,6 +53,7 @@ class ModuleReads final : public Dependence {
   }
 
   bool holds() override {
+    differing_ = nullptr;
     if (alive_.expired()) return false;
     if (SY_UNLIKELY(may_have_hooks()) && has_running_hooks(module_)) {
       return false;
@@ -60,13 +61,14 @@ class ModuleReads final : public Dependence {
     for (WatchedBytes& b : bytes_) {
       if (SY_LIKELY(b.hold())) continue;
       b.note_difference();
+      differing_ = &b;
       return false;
     }
     return true;
   }
 
   void accept() override {
-    for (WatchedBytes& b : bytes_) b.accept();
+    if (differing_ != nullptr) differing_->accept();
   }
 
   std::string difference() const override {
@@ -106,6 +108,7 @@ class ModuleReads final : public Dependence {
   const Module& module_;
   const bool training_;
   std::vector<WatchedBytes> bytes_;
+  WatchedBytes* differing_ = nullptr;  // by the last holds()
 };
 
 bool has_running_hooks(const Module& m) {

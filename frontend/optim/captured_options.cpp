@@ -52,8 +52,9 @@ class GroupReads {
     }
   }
 
-  // The name of what differs; nullptr if nothing does.
-  const char* difference(const OptimizerParamGroup& g) {
+  // The name of what differs, and its bytes if it has some; nullptr if nothing
+  // does.
+  const char* difference(const OptimizerParamGroup& g, WatchedBytes** bytes) {
     if (!g.has_options() || &g.options() != &options_) return "options";
     if (g.params().data() != params_ || g.params().size() != count_) {
       return "parameters";
@@ -61,6 +62,7 @@ class GroupReads {
     for (Watched& w : watched_) {
       if (SY_LIKELY(w.bytes.hold())) continue;
       w.bytes.note_difference();
+      *bytes = &w.bytes;
       return w.name;
     }
     // Optimizers leave out what a zero has no part in.
@@ -80,9 +82,6 @@ class GroupReads {
     }
   }
   void follow() { options_.refresh_tensors(); }
-  void accept() {
-    for (Watched& w : watched_) w.bytes.accept();
-  }
 
  private:
   struct Watched {
@@ -112,13 +111,14 @@ class OptionReads final : public Dependence {
   const void* of() const noexcept override { return &groups_; }
   bool holds() override {
     differs_ = nullptr;
+    differing_ = nullptr;
     if (alive_.expired()) {
       differs_ = "the optimizer";
     } else if (groups_.size() != reads_.size()) {
       differs_ = "the number of groups";
     }
     for (size_t i = 0; i < reads_.size() && differs_ == nullptr; ++i) {
-      differs_ = reads_[i].difference(groups_[i]);
+      differs_ = reads_[i].difference(groups_[i], &differing_);
       if (differs_ != nullptr) {
         reads_[i].let_vary();
       } else {
@@ -133,14 +133,16 @@ class OptionReads final : public Dependence {
                : str("options of an optimizer: {} differs", differs_);
   }
   void accept() override {
-    for (GroupReads& r : reads_) r.accept();
+    if (differing_ != nullptr) differing_->accept();
   }
 
  private:
   const std::vector<OptimizerParamGroup>& groups_;
   const std::weak_ptr<const void> alive_;
   std::vector<GroupReads> reads_;
+  // By the last holds().
   const char* differs_ = nullptr;
+  WatchedBytes* differing_ = nullptr;
 };
 
 }  // namespace

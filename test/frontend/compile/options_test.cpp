@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+#include <sy/compile.h>
+#include <sy/nn.h>
+#include <sy/optim.h>
+#include <sy/sy.h>
+
+#include <functional>
+#include <random>
+
+#include "test/frontend/compile/samples.h"
+
+// Options of an optimizer of which some have no part in the step. Varied: when
+// dampening, weight decay and modes change, each for itself, and whether they
+// change together. Never: the optimizer, momentum (0), tensors.
+
+namespace sy {
+
+namespace {
+
+using test::expect_same;
+using test::sample;
+
+struct Side {
+  std::function<Tensor(const Tensor&)> step;
+  std::function<void()> change;
+};
+
+// Dampening has no part without momentum: it is no sign any more once it has
+// changed often. Weight decay and modes come and go meanwhile.
+TEST(Options, AnOptionBesideOneThatChangesOften) {
+  using namespace optim;
+  const auto make = [](std::mt19937* random) {
+    manual_seed(3);
+    auto drop = std::make_shared<nn::Dropout>(0.2);
+    nn::Sequential net(nn::Linear(6, 6), nn::Tanh(), *drop);
+    auto o = std::make_shared<SGD>(net->parameters(), SGDOptions(0.05));
+    return Side{[=](const Tensor& x) {
+                  const Tensor loss = (net->forward(x) - 1).square().mean();
+                  o->zero_grad();
+                  loss.backward();
+                  o->step();
+                  return loss.detach();
+                },
+                [=] {
+                  const auto one_of = [&](unsigned n) {
+                    return (*random)() % n;
+                  };
+                  if (one_of(3) == 0) net->train(one_of(2) == 0);
+                  auto& options =
+                      static_cast<SGDOptions&>(o->param_groups()[0].options());
+                  if (one_of(3) == 0) options.dampening(0.01 * one_of(9));
+                  if (one_of(4) == 0) options.weight_decay(0.2 * one_of(2));
+                }};
+  };
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 mine_random(seed), other_random(seed);
+    const Side mine = make(&mine_random), other = make(&other_random);
+    auto f = compile([&](const Tensor& x) { return mine.step(x); });
+    for (int i = 0; i < 60; ++i) {
+      mine.change();
+      other.change();
+      const Tensor x = sample({4, 6}, 0.1 * i);
+      manual_seed(i);
+      const Tensor got = f(x);
+      manual_seed(i);
+      expect_same(got, other.step(x));
+      if (HasFailure()) {
+        FAIL() << "seed " << seed << ", call " << i << "\n" << f.explain();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace sy
