@@ -297,7 +297,7 @@ std::string_view Watch::List::difference() {
   }
   for (Element& e : tensors) {
     e.differs = e.index >= now.size() || now[e.index] != e.was;
-    if (e.differs) text = "an element of a list differs";
+    if (e.differs && !e.restless) text = "an element of a list differs";
   }
   return text;
 }
@@ -305,13 +305,13 @@ std::string_view Watch::List::difference() {
 void Watch::List::follow(const List& before) {
   changes = before.changes + int{before.differs};
   restless = before.restless || changes >= kRestlessList;
-  std::erase_if(tensors, [&](Element& e) {
-    const auto was = std::find_if(
-        before.tensors.begin(), before.tensors.end(),
-        [&](const Element& other) { return other.index == e.index; });
-    if (was != before.tensors.end()) e.changes = was->changes + was->differs;
-    return e.changes >= kRestlessList;
-  });
+  for (Element& e : tensors) {
+    for (const Element& was : before.tensors) {
+      if (was.index != e.index) continue;
+      e.changes = was.changes + int{was.differs};
+      e.restless = was.restless || e.changes >= kRestlessList;
+    }
+  }
 }
 
 bool Watch::references_hold() {
@@ -430,6 +430,13 @@ void Watch::follow(const Watch& before) {
     for (const List& was : before.lists_) {
       if (was.header == l.header) l.follow(was);
     }
+  }
+  // Those that are no list now may be one again.
+  for (const List& was : before.lists_) {
+    const bool is_there =
+        std::any_of(lists_.begin(), lists_.end(),
+                    [&](const List& l) { return l.header == was.header; });
+    if (!is_there && was.restless) lists_.push_back(was);
   }
   for (Read& r : reads_) {
     for (const Read& was : before.reads_) {

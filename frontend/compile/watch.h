@@ -121,6 +121,7 @@ class Watch {
       const void* was;
       bool differs = false;
       int changes = 0;
+      bool restless = false;  // it is not looked at any more
     };
     const void* header;
     const void *begin, *end;

@@ -416,6 +416,30 @@ TEST(Guards, ATensorBesideThoseThatChangeOften) {
   }
 }
 
+// Nothing reads what becomes of the second tensor, which changes at each call:
+// it is no sign any more, also after something else has changed.
+TEST(Guards, ATensorWithoutAPartIsNoSignForLong) {
+  for (const bool grows : {false, true}) {
+    struct World {
+      double numbers[20] = {};
+      std::vector<Tensor> list{sample({4}, 1), sample({4}, 2)};
+    };
+    World w;
+    auto f = compile([&w](const Tensor& x) {
+      const Tensor unused = w.list[1].view({2, 2});
+      return x * w.list[0];
+    });
+    for (int i = 0; i < 400; ++i) {
+      w.list[1] = sample({4}, i);
+      if (grows) w.list.push_back(sample({4}, i));
+      if (i % 50 == 0) w.numbers[i / 50] = i + 1;
+      const Tensor x = sample({4}, i);
+      expect_same(f(x), x * w.list[0]);
+    }
+    EXPECT_GT(f.counters().replays, 340) << f.explain();
+  }
+}
+
 TEST(Guards, AMemberOfAnObjectIsReplaced) {
   struct Model {
     int64_t calls = 0;
