@@ -317,7 +317,7 @@ void Watch::List::follow(const List& before) {
 bool Watch::references_hold() {
   const void* const frame = __builtin_frame_address(0);
   bool same = true;
-  for (const Window& w : stack_) {
+  for (Window& w : stack_) {
     // Of another thread, or of a function that has returned: nobody uses it.
     if (!is_on_stack(w.at(), w.size(), frame) || SY_LIKELY(w.holds())) continue;
     same = differs("a variable that the code refers to differs");
@@ -444,7 +444,7 @@ void Watch::follow(const Watch& before) {
       r.changes = was.changes + int{!was.held};
       if (was.held || r.changes < kRestlessRead) continue;
       was.of->accept();
-      r.of = was.of;
+      if (was.of->holds()) r.of = was.of;
     }
   }
 }

@@ -60,8 +60,11 @@ class ModuleReads final : public Dependence {
     }
     for (WatchedBytes& b : bytes_) {
       if (SY_LIKELY(b.hold())) continue;
-      b.note_difference();
-      differing_ = &b;
+      // A mode stays a sign, although it has no part while a rate is 0.
+      if (module_.training_ == training_) {
+        b.note_difference();
+        differing_ = &b;
+      }
       return false;
     }
     return true;

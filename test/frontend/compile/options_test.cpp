@@ -4,14 +4,16 @@
 #include <sy/optim.h>
 #include <sy/sy.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 
 #include "test/frontend/compile/samples.h"
 
-// Options of an optimizer of which some have no part in the step. Varied: when
-// dampening, weight decay and modes change, each for itself, and whether they
-// change together. Never: the optimizer, momentum (0), tensors.
+// Options that have no part in the step while another has a certain value.
+// Varied: when dampening, weight decay, rates and modes change, each for
+// itself, and whether they change together. Never: the optimizer, momentum (0),
+// tensors.
 
 namespace sy {
 
@@ -64,6 +66,31 @@ TEST(Options, AnOptionBesideOneThatChangesOften) {
       const Tensor got = f(x);
       manual_seed(i);
       expect_same(got, other.step(x));
+      if (HasFailure()) {
+        FAIL() << "seed " << seed << ", call " << i << "\n" << f.explain();
+      }
+    }
+  }
+}
+
+// A rate of 0 and evaluating give one graph, whatever the other is.
+TEST(Options, ModesAndRates) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::mt19937 random(seed);
+    nn::Dropout drop(0.2);
+    Tensor w = sample({6, 6});
+    auto f = compile([&](const Tensor& x) { return drop(x.mm(w)); });
+    for (int i = 0; i < 80; ++i) {
+      const auto one_of = [&](unsigned n) {
+        return static_cast<int>(random() % n);
+      };
+      if (one_of(4) == 0) drop->train(one_of(2) == 0);
+      if (one_of(3) == 0) drop->options.p(0.2 * std::max(one_of(6) - 3, 0));
+      const Tensor x = sample({4, 6}, 0.1 * i);
+      manual_seed(i);
+      const Tensor got = f(x);
+      manual_seed(i);
+      expect_same(got, drop(x.mm(w)));
       if (HasFailure()) {
         FAIL() << "seed " << seed << ", call " << i << "\n" << f.explain();
       }
