@@ -13,7 +13,7 @@ Window::Window(const void* at, size_t bytes)
   }
 }
 
-bool Window::holds() const noexcept {
+bool Window::holds() noexcept {
   uint32_t differ = 0;
   const char* from = at_;
   for (const Unit& u : units_) {
@@ -22,7 +22,19 @@ bool Window::holds() const noexcept {
     from += sizeof now;
     differ |= (now ^ u.was) & u.mask;
   }
-  return differ == 0;
+  held_ = differ == 0;
+  if (!held_) note_difference();
+  return held_;
+}
+
+void Window::note_difference() noexcept {
+  const char* from = at_;
+  for (Unit& u : units_) {
+    uint32_t now;
+    WatchedBytes::take(from, &now, sizeof now);
+    from += sizeof now;
+    u.differed = ((now ^ u.was) & u.mask) != 0;
+  }
 }
 
 void Window::follow(const Window& before) noexcept {
@@ -30,7 +42,8 @@ void Window::follow(const Window& before) noexcept {
   for (size_t i = 0; i < units_.size(); ++i) {
     const Unit& was = before.units_[i];
     Unit& u = units_[i];
-    u.changes = was.changes + (was.was == u.was ? 0 : 1);
+    const bool differed = was.was != u.was || (!before.held_ && was.differed);
+    u.changes = was.changes + int{differed};
     u.mask = u.changes >= kRestless ? 0 : was.mask;
   }
 }

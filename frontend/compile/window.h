@@ -16,9 +16,9 @@ class Window {
 
   Window(const void* at, size_t bytes);
 
-  bool holds() const noexcept;
-  // Counts what differs from the same memory as it was at the call before; what
-  // is restless is not looked at any more.
+  bool holds() noexcept;
+  // Counts what differed when holds() was called last, or was another value at
+  // the call before; what is restless is not looked at any more.
   void follow(const Window& before) noexcept;
   // Begins the count anew.
   void rest() noexcept;
@@ -30,8 +30,12 @@ class Window {
   struct Unit {
     uint32_t was, mask = ~uint32_t{0};
     int changes = 0;
+    bool differed = false;  // if held_ is false
   };
+  void note_difference() noexcept;
+
   const char* at_;
+  bool held_ = true;
   std::vector<Unit> units_;
 };
 

@@ -440,6 +440,25 @@ TEST(Guards, ATensorWithoutAPartIsNoSignForLong) {
   }
 }
 
+// The code puts a tensor where the program puts another one after each call.
+TEST(Guards, APlaceThatIsPutBackIsNoSignForLong) {
+  struct World {
+    double numbers[20] = {};
+    Tensor a = sample({4}, 1), b = sample({4}, 2), last;
+  };
+  World w;
+  auto f = compile([&w](const Tensor& x) {
+    w.last = w.a;
+    return x * w.a;
+  });
+  for (int i = 0; i < 100; ++i) {
+    w.last = w.b;
+    const Tensor x = sample({4}, i);
+    expect_same(f(x), x * w.a);
+  }
+  EXPECT_GT(f.counters().replays, 60) << f.explain();
+}
+
 TEST(Guards, AMemberOfAnObjectIsReplaced) {
   struct Model {
     int64_t calls = 0;
