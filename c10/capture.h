@@ -56,13 +56,6 @@ class SY_API WatchedBytes {
   std::vector<bool> ignored_, differ_;  // by unit
 };
 
-// Whether the address is in the pool's memory (c10/pool.h), or in one of its
-// blocks under AddressSanitizer: tensors, storages and nodes are there, and no
-// variables of the program. Takes a lock, and a while that grows with the pool.
-// Pool memory stays readable for the rest of the process, but not under
-// AddressSanitizer.
-SY_API bool is_pool_memory(const void* at) noexcept;
-
 // What captured code tells beside its calls.
 struct CaptureNote {
   enum Kind : uint8_t {

@@ -6,7 +6,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "c10/capture.h"
 #include "c10/cpu_memory.h"
 #include "c10/error.h"
 #include "c10/pool_fast.h"

@@ -18,4 +18,10 @@ inline constexpr size_t kPoolMaxBytes = 1024;
 SY_API void* pool_allocate(size_t bytes);
 SY_API void pool_free(void* block, size_t bytes) noexcept;
 
+// Whether the address is in the pool's memory, or in one of its blocks under
+// AddressSanitizer: tensors, storages and nodes are there, and no variables of
+// the program. Takes a lock, and a while that grows with the pool. Pool memory
+// stays readable for the rest of the process, but not under AddressSanitizer.
+SY_API bool is_pool_memory(const void* at) noexcept;
+
 }  // namespace sy

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "c10/capture.h"
+#include "c10/pool.h"
 #include "frontend/compile/stack.h"
 
 namespace sy::compiling {
