@@ -7,11 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <utility>
 #include <vector>
+
+#include "c10/environment.h"
 
 namespace sy {
 
@@ -94,12 +95,12 @@ CacheFolder::CacheFolder(std::string path) : path_(std::move(path)) {
 
 std::string CacheFolder::default_path(const char* variable,
                                       const std::string& name) {
-  if (const char* const own = std::getenv(variable)) return own;
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (const char* const own = environment(variable)) return own;
+  const char* const cache = environment("XDG_CACHE_HOME");
   if (cache != nullptr && *cache != '\0') {
     return std::string(cache) + "/switchyard/" + name;
   }
-  const char* const home = std::getenv("HOME");
+  const char* const home = environment("HOME");
   if (home == nullptr || *home == '\0') return "";
   return std::string(home) + "/.cache/switchyard/" + name;
 }

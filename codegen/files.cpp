@@ -1,5 +1,8 @@
 #include "codegen/files.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <ostream>
@@ -24,6 +27,13 @@ bool write_file(const OutputFile& file, std::ostream& err) {
       fs::exists(file.path, failed) && !fs::is_regular_file(file.path, failed);
   const std::string unfinished =
       special ? file.path : file.path + ".unfinished";
+  if (!special && fs::exists(file.path, failed)) {
+    // Nobody opens it before it has the rights of what it replaces.
+    fs::remove(unfinished, failed);
+    ::close(::open(unfinished.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    fs::permissions(unfinished, fs::status(file.path, failed).permissions(),
+                    failed);
+  }
   std::ofstream out(unfinished, std::ios::binary);
   out << file.text;
   out.close();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "aten/backend/node.h"
 #include "c10/backend.h"
 #include "c10/device_guard.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "c10/introspect.h"
 #include "c10/kernel_watch.h"
@@ -338,7 +338,7 @@ KernelChecks::~KernelChecks() { detail::set_kernel_watch(nullptr); }
 namespace {
 
 [[maybe_unused]] const bool by_environment = [] {
-  const char* const what = std::getenv("SWITCHYARD_CHECK");
+  const char* const what = environment("SWITCHYARD_CHECK");
   if (what == nullptr || *what == '\0') return false;
   const std::string_view text = what;
   // Of sy::compile, and of devices that work later.

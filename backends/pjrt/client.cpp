@@ -1,11 +1,11 @@
 #include "backends/pjrt/client.h"
 
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string_view>
 
 #include "backends/pjrt/ffi.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::pjrt {
@@ -58,7 +58,7 @@ abi::Client* create_client(const Plugin& plugin) {
                       &abi::NamedValue::number, 1)};
   abi::ClientCreate args;
   args.options = options;
-  args.num_options = std::getenv("PJRT_NPROC") != nullptr ? 2 : 1;
+  args.num_options = environment("PJRT_NPROC") != nullptr ? 2 : 1;
   abi::Error* const refused = plugin.try_call(args);
   if (refused == nullptr) return args.client;
   // Perhaps it does not know the options.

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -10,6 +9,7 @@
 #include "backends/pjrt/client.h"
 #include "backends/pjrt/ffi.h"
 #include "backends/pjrt/lower.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "c10/plugin/library.h"
 #include "c10/trace.h"
@@ -152,7 +152,7 @@ class PjrtCompiler final : public graph::Compiler {
              graph.device());
     std::string path(argument);
     if (path.empty()) {
-      const char* const given = std::getenv("SWITCHYARD_PJRT_PLUGIN");
+      const char* const given = environment("SWITCHYARD_PJRT_PLUGIN");
       if (given != nullptr) path = given;
     }
     SY_CHECK(!path.empty(), Value,

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,8 +14,10 @@
 #include <string_view>
 
 #include "c10/demangle.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "c10/plugin/load_library.h"
+#include "c10/trusted_file.h"
 
 namespace sy {
 
@@ -30,7 +31,7 @@ std::optional<std::string> resolve(const std::string& path) {
 }
 
 const char* search_path() {
-  const char* const folders = std::getenv("SWITCHYARD_PLUGINS");
+  const char* const folders = environment("SWITCHYARD_PLUGINS");
   return folders != nullptr ? folders : "";
 }
 
@@ -102,9 +103,11 @@ std::string find_library(const std::string& path) {
   const bool is_word = is_name && path.find('.') == path.npos;
   std::optional<std::string> found;
   if (is_word) found = own_plugin(path);
+  // The current folder is whoever's; what is named by SWITCHYARD_PLUGINS comes
+  // before it.
+  if (!found && is_name) found = search(path);
   if (!found) found = resolve(path);
   const int error = errno;
-  if (!found && is_name) found = search(path);
   if (!found) {
     std::string why = why_not_opened(error);
     if (is_name && error == ENOENT) {
@@ -114,13 +117,8 @@ std::string find_library(const std::string& path) {
     }
     reject_library(path, why);
   }
-  struct stat info {};
-  if (stat(found->c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-      (info.st_mode & S_IWOTH) != 0) {
-    reject_library(*found,
-                   "every user may write it, and so choose what this program "
-                   "runs; chmod o-w it");
-  }
+  const std::string why = why_untrusted(*found);
+  if (!why.empty()) reject_library(*found, why);
   return *found;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "c10/trace.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 std::atomic<bool>& check_flag() {
   static std::atomic<bool> on = [] {
-    const char* const what = std::getenv("SWITCHYARD_CHECK");
+    const char* const what = environment("SWITCHYARD_CHECK");
     return what != nullptr && what == std::string_view("capture");
   }();
   return on;
@@ -47,7 +48,7 @@ bool has_looked(const Captured& c) {
 }
 
 CompileOptions with_backend(CompileOptions options) {
-  const char* const name = std::getenv("SWITCHYARD_COMPILE_BACKEND");
+  const char* const name = environment("SWITCHYARD_COMPILE_BACKEND");
   if (options.backend.empty() && name != nullptr) options.backend = name;
   return options;
 }

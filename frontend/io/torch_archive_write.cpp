@@ -1,11 +1,11 @@
 #include <unistd.h>
 
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <ostream>
 #include <set>
 
+#include "c10/environment.h"
 #include "frontend/io/format/mapped_file.h"
 #include "frontend/io/format/pickle_torch.h"
 #include "frontend/io/tensor_bytes.h"
@@ -256,7 +256,7 @@ class ModuleWriter {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    const char* const base = std::getenv("TMPDIR");
+    const char* const base = environment("TMPDIR");
     path_ = str("{}/switchyard-XXXXXX", base != nullptr ? base : "/tmp");
     if (::mkdtemp(path_.data()) == nullptr) {
       io::FileView{kOp, path_}.fail("cannot create a folder");

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::cpu::jit {
@@ -32,7 +32,7 @@ std::FILE* open_own(const char* path) {
 }  // namespace
 
 void write_perf_map(const Kernel& kernel, const program::Program& program) {
-  const char* const on = std::getenv("SWITCHYARD_JIT_PERF");
+  const char* const on = environment("SWITCHYARD_JIT_PERF");
   if (on == nullptr || std::strcmp(on, "1") != 0) return;
   const std::string path = str(P_tmpdir "/perf-{}.map", getpid());
   std::FILE* const f = open_own(path.c_str());

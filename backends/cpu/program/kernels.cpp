@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "backends/cpu/program/narrow.h"
 #include "backends/cpu/program/reverse.h"
 #include "backends/cpu/program/table.h"
+#include "c10/environment.h"
 
 namespace sy::tiles {
 
@@ -42,7 +42,7 @@ bool supported(Isa isa) {
 }
 
 Isa limit() {
-  const char* name = std::getenv("SY_ISA");
+  const char* name = environment("SY_ISA");
   if (name == nullptr) return Isa::avx512;
   if (name == std::string_view("sse4")) return Isa::sse4;
   if (name == std::string_view("avx2")) return Isa::avx2;

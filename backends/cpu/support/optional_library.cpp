@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "c10/environment.h"
+#include "c10/trusted_file.h"
 
 namespace sy::cpu {
 
@@ -22,10 +24,17 @@ void* open_library(const OptionalLibrary& library, std::string* why) {
     }
     return lib;
   };
-  if (const char* path = std::getenv(library.variable);
+  if (const char* path = environment(library.variable);
       path != nullptr && *path != '\0') {
-    if (std::strcmp(path, "0") != 0) return open(path);
-    if (why != nullptr) *why = std::string(library.variable) + "=0";
+    std::string refused;
+    if (std::strcmp(path, "0") == 0) {
+      refused = std::string(library.variable) + "=0";
+    } else if (refused = why_untrusted(path); !refused.empty()) {
+      refused = std::string(path) + ": " + refused;
+    } else {
+      return open(path);
+    }
+    if (why != nullptr) *why = refused;
     return nullptr;
   }
   Dl_info here;

@@ -1,12 +1,12 @@
 #include "backends/cuda/blas/library.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
 #include <type_traits>
 
 #include "backends/cuda/driver/library.h"
 #include "backends/cuda/runtime/device_state.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::cuda::blas {
@@ -29,7 +29,7 @@ struct Opened {
 };
 
 driver::Library open_file(std::string* why) {
-  const char* const named = std::getenv(kVariable);
+  const char* const named = environment(kVariable);
   const std::string given = named == nullptr ? "" : named;
   if (given == "off" || given == "0") {
     *why = str("{}={}", kVariable, given);

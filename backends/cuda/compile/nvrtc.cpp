@@ -6,6 +6,7 @@
 
 #include "backends/cuda/driver/api.h"
 #include "backends/cuda/driver/library.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::cuda {
@@ -61,7 +62,7 @@ std::string to_string(const Target& t) {
 }
 
 const Nvrtc* Nvrtc::open(std::string* why) {
-  const char* const own = std::getenv("SWITCHYARD_NVRTC");
+  const char* const own = environment("SWITCHYARD_NVRTC");
   // A driver loads what compilers of its own major version make, and older.
   const bool is_older = driver::driver_info().version / 1000 == 12;
   const driver::Library library =

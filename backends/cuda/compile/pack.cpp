@@ -16,7 +16,9 @@
 #include <set>
 
 #include "backends/cuda/compile/pack_format.h"
+#include "c10/environment.h"
 #include "c10/error.h"
+#include "c10/trusted_file.h"
 
 namespace sy::cuda {
 
@@ -59,15 +61,15 @@ std::unique_ptr<Pack> Pack::open(const std::string& path, std::string* why) {
   if (fd < 0) return refuse(std::strerror(errno));
   struct stat s;
   const bool is_file = fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
-  const bool is_safe = is_file && (s.st_mode & 002) == 0;
+  const std::string untrusted = why_untrusted(path);
   const auto size = is_file ? static_cast<uint64_t>(s.st_size) : 0;
   void* map = MAP_FAILED;
-  if (is_safe && size >= sizeof(PackHead)) {
+  if (is_file && untrusted.empty() && size >= sizeof(PackHead)) {
     map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   }
   close(fd);
   if (!is_file) return refuse("is no file");
-  if (!is_safe) return refuse("every user may write it (chmod o-w it)");
+  if (!untrusted.empty()) return refuse(untrusted);
   if (map == MAP_FAILED) return refuse("is no pack of kernels");
 
   std::unique_ptr<Pack> pack(new Pack);
@@ -208,7 +210,7 @@ std::vector<std::unique_ptr<Known>>& packs() {
       }
       list->push_back(std::move(k));
     };
-    const char* const named = std::getenv("SWITCHYARD_CUDA_PACK");
+    const char* const named = environment("SWITCHYARD_CUDA_PACK");
     if (named == nullptr) {
       const std::string beside = own_folder() + "libswitchyard_cuda.pack";
       if (access(beside.c_str(), F_OK) == 0) add(beside);

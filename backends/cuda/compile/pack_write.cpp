@@ -119,7 +119,10 @@ void write_pack(const std::string& path, const std::vector<PackItem>& items) {
     written += image.size();
     pad();
   }
-  good = good && fchmod(fd, 0644) == 0;
+  struct stat old;
+  const mode_t mode =
+      stat(path.c_str(), &old) == 0 ? old.st_mode & 0777 : mode_t{0644};
+  good = good && fchmod(fd, mode) == 0;
   good = close(fd) == 0 && good;
   if (good) good = rename(fresh.c_str(), path.c_str()) == 0;
   if (!good) {

@@ -24,6 +24,7 @@
 #include "backends/cuda/compile/record.h"
 #include "backends/cuda/compile/unit.h"
 #include "backends/cuda/runtime/context.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "c10/trace.h"
 
@@ -309,7 +310,7 @@ void start(Queue& q) {
 
 std::atomic<JitMode>& current_mode() {
   static std::atomic<JitMode> m = [] {
-    const char* const name = std::getenv("SWITCHYARD_CUDA_JIT");
+    const char* const name = environment("SWITCHYARD_CUDA_JIT");
     const std::string_view text = name == nullptr ? "" : name;
     if (text == "off") return JitMode::kOff;
     if (text == "wait") return JitMode::kWait;

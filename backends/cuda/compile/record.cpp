@@ -14,6 +14,7 @@
 #include <iterator>
 #include <utility>
 
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::cuda {
@@ -26,7 +27,7 @@ constexpr std::string_view kCarried = "carried ", kPrinted = "printed ";
 // "" for none.
 const std::string& folder() {
   static const auto& path = *[] {
-    const char* const set = std::getenv("SWITCHYARD_CUDA_RECORD");
+    const char* const set = environment("SWITCHYARD_CUDA_RECORD");
     auto* const text = new std::string(set == nullptr ? "" : set);
     if (!text->empty()) mkdir(text->c_str(), 0755);
     return text;

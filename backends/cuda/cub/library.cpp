@@ -9,6 +9,7 @@
 
 #include "backends/cuda/driver/library.h"
 #include "backends/cuda/runtime/device_state.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::cuda::cub {
@@ -44,7 +45,7 @@ std::string own_folder() {
 }
 
 driver::Library open_file(std::string* why) {
-  const char* const named = std::getenv(kVariable);
+  const char* const named = environment(kVariable);
   const std::string given = named == nullptr ? "" : named;
   if (given == "off" || given == "0") {
     *why = str("{}={}", kVariable, given);

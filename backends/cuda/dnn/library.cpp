@@ -2,13 +2,13 @@
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
 #include "backends/cuda/dnn/plan.h"
 #include "backends/cuda/driver/api.h"
 #include "backends/cuda/runtime/device_state.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::cuda::dnn {
@@ -35,7 +35,7 @@ struct Opened {
 };
 
 driver::Library open_file(std::string* why) {
-  const char* const named = std::getenv(kVariable);
+  const char* const named = environment(kVariable);
   const std::string given = named == nullptr ? "" : named;
   if (given == "off" || given == "0") {
     *why = str("{}={}", kVariable, given);
@@ -91,7 +91,7 @@ bool begin_session(Opened& o, int device) {
 
 void log(const std::string& line) {
   static const bool logs = [] {
-    const char* const given = std::getenv("SWITCHYARD_CUDA_DNN_LOG");
+    const char* const given = environment("SWITCHYARD_CUDA_DNN_LOG");
     return given != nullptr && std::strcmp(given, "0") != 0;
   }();
   if (logs) std::fprintf(stderr, "switchyard: cuDNN: %s\n", line.c_str());

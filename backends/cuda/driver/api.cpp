@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "backends/cuda/driver/library.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::cuda::driver {
@@ -48,7 +49,7 @@ struct Loaded {
   int version = 0;
 
   Loaded() {
-    const char* const asked = std::getenv(kVariable);
+    const char* const asked = environment(kVariable);
     const bool by_variable = asked != nullptr && *asked != '\0';
     std::string said;
     const Library library = by_variable ? open_file(asked, kVariable, &said)

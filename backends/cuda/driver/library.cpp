@@ -8,10 +8,11 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string_view>
+
+#include "c10/environment.h"
 
 namespace sy::cuda::driver {
 namespace {
@@ -32,7 +33,7 @@ Opened& opened() {
 }
 
 std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
+  const char* const value = environment(name);
   return value == nullptr ? "" : value;
 }
 

@@ -8,6 +8,7 @@
 #include "backends/cuda/runtime/device_state.h"
 #include "backends/cuda/runtime/stream.h"
 #include "c10/device_guard.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "c10/stream.h"
 
@@ -23,7 +24,7 @@ constexpr unsigned kPlainShared = 48 << 10;
 
 bool waits_after_launches() {
   static const bool waits = [] {
-    const char* const mode = std::getenv("SWITCHYARD_CHECK");
+    const char* const mode = environment("SWITCHYARD_CHECK");
     return mode != nullptr && std::strcmp(mode, "sync") == 0;
   }();
   return waits;

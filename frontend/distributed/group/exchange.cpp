@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "frontend/distributed/group/abandoned.h"
 
@@ -22,7 +23,7 @@ constexpr int kTag = 60002;  // of no send() of a program
 // goes without a header, and nothing is compared.
 bool bare() noexcept {
   static const bool is =
-      std::getenv("SWITCHYARD_DISTRIBUTED_UNCHECKED") != nullptr;
+      environment("SWITCHYARD_DISTRIBUTED_UNCHECKED") != nullptr;
   return is;
 }
 

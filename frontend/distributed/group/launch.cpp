@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "frontend/distributed/store/tcp_store_socket.h"
 
@@ -14,11 +15,11 @@ namespace sy::distributed {
 
 namespace {
 
-bool has(const char* name) { return std::getenv(name) != nullptr; }
+bool has(const char* name) { return environment(name) != nullptr; }
 
 int number(std::initializer_list<const char*> names, int otherwise) noexcept {
   for (const char* name : names) {
-    if (const char* const text = std::getenv(name)) return std::atoi(text);
+    if (const char* const text = environment(name)) return std::atoi(text);
   }
   return otherwise;
 }
@@ -55,8 +56,8 @@ std::string address_towards(const std::string& host) {
 }
 
 void check_numbers() {
-  const char* const rank = std::getenv("RANK");
-  const char* const size = std::getenv("WORLD_SIZE");
+  const char* const rank = environment("RANK");
+  const char* const size = environment("WORLD_SIZE");
   SY_CHECK(number_in(size) > 0, Value,
            "[init] WORLD_SIZE: expected a number of ranks, got '{}'", size);
   SY_CHECK(number_in(rank) >= 0 && number_in(rank) < number_in(size), Value,
@@ -68,7 +69,7 @@ void check_numbers() {
 
 std::string engine_name(const std::string& asked) {
   std::string name = asked;
-  if (const char* const text = std::getenv("SWITCHYARD_DISTRIBUTED_ENGINE");
+  if (const char* const text = environment("SWITCHYARD_DISTRIBUTED_ENGINE");
       name.empty() && text != nullptr) {
     name = text;
   }
@@ -79,7 +80,7 @@ std::string engine_name(const std::string& asked) {
            "[init] the environment is that of torchrun (RANK, WORLD_SIZE, "
            "MASTER_ADDR), which starts no MPI: start the program by `sy launch "
            "-n {} PROGRAM`, or ask for the engine nccl",
-           std::getenv("WORLD_SIZE"));
+           environment("WORLD_SIZE"));
   if (torchrun) check_numbers();
   return name.empty() && mpi ? "mpi" : name;
 }
@@ -98,20 +99,20 @@ std::shared_ptr<Store> connect_store(const std::string& where,
 }
 
 std::shared_ptr<Store> launcher_store(Milliseconds timeout) {
-  const char* const where = std::getenv("SWITCHYARD_STORE");
+  const char* const where = environment("SWITCHYARD_STORE");
   return where == nullptr ? nullptr : connect_store(where, timeout);
 }
 
 std::shared_ptr<Store> master_store(int rank, Milliseconds timeout,
                                     std::unique_ptr<TcpStoreServer>* server) {
-  const char* const host = std::getenv("MASTER_ADDR");
-  const char* const text = std::getenv("MASTER_PORT");
+  const char* const host = environment("MASTER_ADDR");
+  const char* const text = environment("MASTER_PORT");
   SY_CHECK(
       host != nullptr && text != nullptr, Error,
       "[init] expected to know where the ranks meet: SWITCHYARD_STORE, "
       "which `sy launch` sets, or MASTER_ADDR and MASTER_PORT, as torchrun "
       "sets them");
-  const char* const agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
+  const char* const agent = environment("TORCHELASTIC_USE_AGENT_STORE");
   const bool taken = agent != nullptr && std::string_view(agent) == "True";
   const long number = number_in(text);
   SY_CHECK(number > 0 && number + taken < 65536, Value,
@@ -131,10 +132,10 @@ std::shared_ptr<Store> master_store(int rank, Milliseconds timeout,
 std::string own_address(int world_size) {
   if (local_size() >= world_size) return "127.0.0.1";
   std::string store;
-  if (const char* const where = std::getenv("SWITCHYARD_STORE")) {
+  if (const char* const where = environment("SWITCHYARD_STORE")) {
     store = where;
     store.resize(std::min(store.rfind(':'), store.size()));
-  } else if (const char* const master = std::getenv("MASTER_ADDR")) {
+  } else if (const char* const master = environment("MASTER_ADDR")) {
     store = master;
   }
   if (!store.empty()) return address_towards(store);

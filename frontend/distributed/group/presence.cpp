@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "c10/trace_interval.h"
 #include "frontend/distributed/group/launch.h"
@@ -184,7 +185,7 @@ bool all_leave(Context::State& s) {
 
 Milliseconds timeout_of(const InitOptions& options) {
   if (options.timeout.count() > 0) return options.timeout;
-  const char* const text = std::getenv("SWITCHYARD_DISTRIBUTED_TIMEOUT");
+  const char* const text = environment("SWITCHYARD_DISTRIBUTED_TIMEOUT");
   if (text == nullptr) return kDefaultTimeout;
   char* end = nullptr;
   const double s = std::strtod(text, &end);

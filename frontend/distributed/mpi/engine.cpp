@@ -1,8 +1,8 @@
 #include "frontend/distributed/engine.h"
+#include "c10/environment.h"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -28,7 +28,7 @@ const char* text_of_level(int level) {
 }
 
 bool number_of(const char* variable, int* number) {
-  const char* const text = std::getenv(variable);
+  const char* const text = environment(variable);
   if (text == nullptr) return false;
   const char* const end = text + std::strlen(text);
   const auto [stop, error] = std::from_chars(text, end, *number);

@@ -2,10 +2,10 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <initializer_list>
 #include <string>
 
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::distributed::nccl {
@@ -18,7 +18,7 @@ std::string dl_text() {
 }
 
 void* open(const char* variable, std::initializer_list<const char*> names) {
-  const char* const path = std::getenv(variable);
+  const char* const path = environment(variable);
   std::string why;
   if (path != nullptr) {
     if (void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL)) {

@@ -1,11 +1,11 @@
 #include "frontend/distributed/nccl/engine.h"
 
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include "c10/device.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 
 namespace sy::distributed::nccl {
@@ -13,7 +13,7 @@ namespace sy::distributed::nccl {
 namespace {
 
 bool number_of(const char* variable, int* number) {
-  const char* const text = std::getenv(variable);
+  const char* const text = environment(variable);
   if (text == nullptr) return false;
   const char* const end = text + std::strlen(text);
   const auto [stop, error] = std::from_chars(text, end, *number);

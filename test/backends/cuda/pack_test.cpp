@@ -141,6 +141,17 @@ TEST(CudaPack, RefusesAPackThatOthersCanWrite) {
             std::string::npos);
 }
 
+TEST(CudaPack, WrittenAgainKeepsItsMode) {
+  const auto mode_of = [](const std::string& path) {
+    struct stat s {};
+    return stat(path.c_str(), &s) == 0 ? s.st_mode & 0777 : 0;
+  };
+  const std::string path = write({{{kAdd}, {k80}, "image"}});
+  chmod(path.c_str(), 0600);
+  write_pack(path, {{{kAdd}, {k80}, "another"}});
+  EXPECT_EQ(mode_of(path), 0600u);
+}
+
 // Whatever bit it is: no wrong image ever comes out.
 TEST(CudaPack, AFlippedBitIsNoticed) {
   const std::string path =

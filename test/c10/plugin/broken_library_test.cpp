@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,6 +104,36 @@ TEST(BrokenLibrary, NameIsLookedForInSwitchyardPlugins) {
             "cannot load library ./libsound_there.so: no such file; check the "
             "path");
   ::unsetenv("SWITCHYARD_PLUGINS");
+}
+
+// Whoever may write the folder where a program runs would choose what it runs.
+TEST(BrokenLibrary, ThePluginPathComesBeforeTheCurrentFolder) {
+  const std::string where = folder("first");
+  std::filesystem::copy_file(plugin("SOUND"), where + "/libsound_first.so",
+                             std::filesystem::copy_options::overwrite_existing);
+  std::ofstream("libsound_first.so") << "not a library";
+  ::setenv("SWITCHYARD_PLUGINS", where.c_str(), 1);
+  {
+    const LibraryHandle found = load_library("libsound_first.so");
+    EXPECT_TRUE(found.path().ends_with("first/libsound_first.so"));
+    EXPECT_EQ(length(10), 2);
+  }
+  ::unsetenv("SWITCHYARD_PLUGINS");
+  EXPECT_NE(problem("libsound_first.so").find("/libsound_first.so: "),
+            std::string::npos);
+  ::unlink("libsound_first.so");
+}
+
+TEST(BrokenLibrary, AFolderThatEveryUserMayWriteIsRefused) {
+  const std::string where = folder("everybody");
+  const std::string path = where + "/libsound_everybody.so";
+  std::filesystem::copy_file(plugin("SOUND"), path,
+                             std::filesystem::copy_options::overwrite_existing);
+  ::chmod(where.c_str(), 0777);
+  EXPECT_NE(problem(path).find("every user may write its folder"),
+            std::string::npos);
+  ::chmod(where.c_str(), 0755);
+  EXPECT_EQ(load_library(path).path(), std::filesystem::canonical(path));
 }
 
 // Also where the program runs beside a file of that name, as itself may be.
