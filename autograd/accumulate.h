@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "autograd/node.h"
+#include "c10/fork.h"
 
 namespace sy::autograd {
 
@@ -23,7 +24,7 @@ class AccumulateGrad final : public Node {
 
   weak_intrusive_ptr<TensorImpl> leaf_;
   // Held while hooks of the leaf run. They may run backward to the same leaf.
-  std::recursive_mutex mutex_;
+  RecursiveForkMutex mutex_;
 };
 
 }  // namespace sy::autograd

@@ -6,6 +6,7 @@
 
 #include "autograd/callback_scope.h"
 #include "autograd/meta.h"
+#include "c10/fork.h"
 
 namespace sy::autograd {
 
@@ -28,7 +29,7 @@ namespace {
 using Watch = std::shared_ptr<const LeafWatch::State>;
 
 struct Registry {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<Watch> watches;
 };
 

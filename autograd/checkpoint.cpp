@@ -7,6 +7,7 @@
 
 #include "autograd/saved_tensor_hooks.h"
 #include "autograd/user_error.h"
+#include "c10/fork.h"
 #include "c10/generator.h"
 #include "c10/thread_state.h"
 
@@ -170,7 +171,7 @@ class Frame : public std::enable_shared_from_this<Frame> {
   std::optional<RandomState> random_;
   std::vector<std::weak_ptr<Slot>> slots_;
   // The second run is made by one thread; it may need another checkpoint's.
-  std::recursive_mutex mutex_;
+  RecursiveForkMutex mutex_;
 };
 
 }  // namespace

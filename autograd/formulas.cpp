@@ -44,9 +44,9 @@ bool may_overlap(IntArrayRef sizes, IntArrayRef strides) {
 // Adds `grad` element by element to where `sizes` and `strides` put it.
 void add_overlapping(Tensor& storage, const Tensor& grad, IntArrayRef sizes,
                      IntArrayRef strides, int64_t offset) {
-  static const auto index_add =
-      typed_operator<Tensor&(Tensor&, int64_t, const Tensor&, const Tensor&,
-                             const Scalar&)>("aten::index_add_");
+  static constinit KnownOperator<Tensor&(Tensor&, int64_t, const Tensor&,
+                                         const Tensor&, const Scalar&)>
+      index_add("aten::index_add_");
   Tensor index(make_tensor(sizes, kLong, Device(kCPU)));
   auto* at = static_cast<int64_t*>(index.raw_data());
   for (int64_t i = 0; i < index.numel(); ++i) {

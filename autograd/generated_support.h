@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,24 @@ void append_edges(std::vector<Edge>* edges, const ArrayRef<T>& list) {
 SY_API LibraryToken* owner_of(const void* dso) noexcept;
 SY_API void hold_owner(Node& node, LibraryToken* owner);
 
+// owner_of(dso), looked up once: a constinit object. See KnownOperator.
+class KnownOwner {
+ public:
+  constexpr KnownOwner() noexcept = default;
+  SY_ALWAYS_INLINE LibraryToken* get(const void* dso) noexcept {
+    if (SY_UNLIKELY(!known_.load(std::memory_order_acquire))) look_up(dso);
+    return owner_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  SY_NOINLINE void look_up(const void* dso) noexcept {
+    owner_.store(owner_of(dso), std::memory_order_relaxed);
+    known_.store(true, std::memory_order_release);
+  }
+  std::atomic<bool> known_{false};
+  std::atomic<LibraryToken*> owner_{nullptr};
+};
+
 }  // namespace detail
 
 // Whether the call is recorded. Arguments may be Tensors, optionals and lists.
@@ -87,7 +106,8 @@ SY_ALWAYS_INLINE bool inplace_requires_grad(const Tensor& self,
 // from.
 template <class T, class... A>
 intrusive_ptr<T> make_node(const OperatorEntry& op, const A&... args) {
-  static LibraryToken* const owner = detail::owner_of(&__dso_handle);
+  static constinit detail::KnownOwner known_owner;
+  LibraryToken* const owner = known_owner.get(&__dso_handle);
   auto node = make_intrusive<T>();
   node->set_op(op);
   if (SY_UNLIKELY(owner != nullptr)) detail::hold_owner(*node, owner);

@@ -8,6 +8,7 @@
 #include "autograd/runtime_ops.h"
 #include "autograd/saved_tensor.h"
 #include "autograd/thread.h"
+#include "c10/fork.h"
 #include "c10/plugin/library_token.h"
 
 namespace sy::autograd {
@@ -31,7 +32,7 @@ namespace {
 using detail::live_counter;
 using detail::LiveCounter;
 
-std::mutex live_mutex;
+constinit ForkMutex live_mutex;
 LiveCounter* live_counters = nullptr;
 
 // Counters are few and small; they stay when their thread ends.

@@ -8,82 +8,81 @@
 namespace sy::autograd::rt {
 
 Tensor add(const Tensor& a, const Tensor& b) {
-  static const auto op =
-      typed_operator<Tensor(const Tensor&, const Tensor&, const Scalar&)>(
-          "aten::add.Tensor");
+  static constinit KnownOperator<Tensor(const Tensor&, const Tensor&,
+                                        const Scalar&)>
+      op("aten::add.Tensor");
   return op.call(a, b, 1);
 }
 
 Tensor& add_(Tensor& a, const Tensor& b) {
-  static const auto op =
-      typed_operator<Tensor&(Tensor&, const Tensor&, const Scalar&)>(
-          "aten::add_.Tensor");
+  static constinit KnownOperator<Tensor&(Tensor&, const Tensor&, const Scalar&)>
+      op("aten::add_.Tensor");
   return op.call(a, b, 1);
 }
 
 Tensor mul(const Tensor& a, const Scalar& b) {
-  static const auto op =
-      typed_operator<Tensor(const Tensor&, const Tensor&)>("aten::mul.Tensor");
+  static constinit KnownOperator<Tensor(const Tensor&, const Tensor&)> op(
+      "aten::mul.Tensor");
   return op.call(a, wrapped_scalar_tensor(b));
 }
 
 Tensor sum(const Tensor& t, IntArrayRef dims, bool keepdim) {
-  static const auto op = typed_operator<Tensor(
-      const Tensor&, OptionalIntArrayRef, bool, std::optional<ScalarType>)>(
-      "aten::sum.dim_IntList");
+  static constinit KnownOperator<Tensor(const Tensor&, OptionalIntArrayRef,
+                                        bool, std::optional<ScalarType>)>
+      op("aten::sum.dim_IntList");
   return op.call(t, dims, keepdim, std::nullopt);
 }
 
 Tensor view(const Tensor& t, IntArrayRef sizes) {
-  static const auto op =
-      typed_operator<Tensor(const Tensor&, IntArrayRef)>("aten::view");
+  static constinit KnownOperator<Tensor(const Tensor&, IntArrayRef)> op(
+      "aten::view");
   return op.call(t, sizes);
 }
 
 Tensor reshape(const Tensor& t, IntArrayRef sizes) {
-  static const auto op =
-      typed_operator<Tensor(const Tensor&, IntArrayRef)>("aten::reshape");
+  static constinit KnownOperator<Tensor(const Tensor&, IntArrayRef)> op(
+      "aten::reshape");
   return op.call(t, sizes);
 }
 
 Tensor as_strided(const Tensor& t, IntArrayRef sizes, IntArrayRef strides,
                   int64_t offset) {
-  static const auto op =
-      typed_operator<Tensor(const Tensor&, IntArrayRef, IntArrayRef,
-                            std::optional<int64_t>)>("aten::as_strided");
+  static constinit KnownOperator<Tensor(const Tensor&, IntArrayRef, IntArrayRef,
+                                        std::optional<int64_t>)>
+      op("aten::as_strided");
   return op.call(t, sizes, strides, offset);
 }
 
 Tensor& copy_(Tensor& to, const Tensor& from) {
-  static const auto op =
-      typed_operator<Tensor&(Tensor&, const Tensor&, bool)>("aten::copy_");
+  static constinit KnownOperator<Tensor&(Tensor&, const Tensor&, bool)> op(
+      "aten::copy_");
   return op.call(to, from, false);
 }
 
 Tensor& fill_(Tensor& t, const Scalar& value) {
-  static const auto op =
-      typed_operator<Tensor&(Tensor&, const Scalar&)>("aten::fill_.Scalar");
+  static constinit KnownOperator<Tensor&(Tensor&, const Scalar&)> op(
+      "aten::fill_.Scalar");
   return op.call(t, value);
 }
 
 Tensor clone(const Tensor& t) {
-  static const auto op =
-      typed_operator<Tensor(const Tensor&, std::optional<MemoryFormat>)>(
-          "aten::clone");
+  static constinit KnownOperator<Tensor(const Tensor&,
+                                        std::optional<MemoryFormat>)>
+      op("aten::clone");
   return op.call(t, std::nullopt);
 }
 
 Tensor to_dtype(const Tensor& t, ScalarType dtype) {
-  static const auto op =
-      typed_operator<Tensor(const Tensor&, ScalarType, bool, bool,
-                            std::optional<MemoryFormat>)>("aten::to.dtype");
+  static constinit KnownOperator<Tensor(const Tensor&, ScalarType, bool, bool,
+                                        std::optional<MemoryFormat>)>
+      op("aten::to.dtype");
   return op.call(t, dtype, false, false, std::nullopt);
 }
 
 Tensor to_device(const Tensor& t, Device device, ScalarType dtype) {
-  static const auto op =
-      typed_operator<Tensor(const Tensor&, Device, ScalarType, bool, bool,
-                            std::optional<MemoryFormat>)>("aten::to.device");
+  static constinit KnownOperator<Tensor(const Tensor&, Device, ScalarType, bool,
+                                        bool, std::optional<MemoryFormat>)>
+      op("aten::to.device");
   return op.call(t, device, dtype, false, false, std::nullopt);
 }
 
@@ -113,9 +112,8 @@ Tensor expanded_zeros(const SavedMeta& m) {
 }
 
 bool has_nan(const Tensor& t) {
-  static const auto isnan =
-      typed_operator<Tensor(const Tensor&)>("aten::isnan");
-  static const auto any = typed_operator<Tensor(const Tensor&)>("aten::any");
+  static constinit KnownOperator<Tensor(const Tensor&)> isnan("aten::isnan");
+  static constinit KnownOperator<Tensor(const Tensor&)> any("aten::any");
   if (!t.is_floating_point() || t.is_meta()) return false;
   return read_scalar("isnan", any.call(isnan.call(t))).to_bool();
 }

@@ -6,6 +6,7 @@
 
 #include "c10/dispatch_key_set.h"
 #include "c10/error.h"
+#include "c10/fork.h"
 
 namespace sy {
 
@@ -38,7 +39,7 @@ struct Slot {
 };
 
 struct Backends {
-  std::mutex mutex;  // of those who register
+  ForkMutex mutex;  // of those who register
   std::atomic<int> count{0};
   Slot slots[kMaxBackends];
 

@@ -1,5 +1,3 @@
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -14,6 +12,7 @@
 
 #include "c10/allocator.h"
 #include "c10/cpu_memory.h"
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "c10/system_memory.h"
 
@@ -273,24 +272,16 @@ int64_t parse_bytes(const char* text) noexcept {
   return n << shift;
 }
 
-namespace {
+void lock_memory_for_fork() noexcept {
+  state.mutex.lock();
+  lock_pool_for_fork();
+}
 
-// The forking thread holds the locks, so that the child finds them free.
-[[maybe_unused]] const int fork_handlers = pthread_atfork(
-    [] {
-      state.mutex.lock();
-      lock_pool_for_fork();
-    },
-    [] {
-      unlock_pool_after_fork(false);
-      state.mutex.unlock();
-    },
-    [] {
-      unlock_pool_after_fork(true);
-      state.mutex.unlock();
-    });
+void unlock_memory_after_fork(bool child) noexcept {
+  unlock_pool_after_fork(child);
+  state.mutex.unlock();
+}
 
-}  // namespace
 }  // namespace detail
 
 namespace {
@@ -360,7 +351,7 @@ void add_reclaimer(void (*free_some)() noexcept) {
 }
 
 int64_t bytes_from_environment(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
+  const char* text = environment(name);
   if (text == nullptr || *text == '\0') return otherwise;
   const int64_t bytes = detail::parse_bytes(text);
   if (bytes >= 0) return bytes;

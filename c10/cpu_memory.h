@@ -29,6 +29,11 @@ inline void cpu_deallocate(void* data, size_t bytes) noexcept {
   }
 }
 
+// Around a fork, when it waits for nobody any more. These locks are taken too
+// often to be ForkMutexes (c10/fork.h); no other one is taken under them.
+void lock_memory_for_fork() noexcept;
+void unlock_memory_after_fork(bool child) noexcept;
+
 // The number of bytes that a text says (4294967296, 4G, 512M, 64k); -1 if it
 // says none.
 int64_t parse_bytes(const char* text) noexcept;

@@ -256,13 +256,45 @@ class SY_API Dispatcher {
 // Throws RegistrationError with every problem of every library.
 SY_API void init();
 
-// The handle of an operator whose C++ signature is known. Generated code calls
-// it once per operator. Throws what find_or_throw() and typed() throw.
+// The handle of an operator whose C++ signature is known. Throws what
+// find_or_throw() and typed() throw.
 template <class Signature>
 TypedOperator<Signature> typed_operator(std::string_view full_name) {
   return Dispatcher::singleton()
       .find_or_throw(full_name)
       .template typed<Signature>();
 }
+
+// The same, looked up at the first use: a constinit static object. One that is
+// made by typed_operator() at its first use could be left half made in a child
+// of fork (c10/fork.h).
+template <class Signature>
+class KnownOperator;
+template <class R, class... A>
+class KnownOperator<R(A...)> {
+ public:
+  constexpr explicit KnownOperator(const char* full_name) noexcept
+      : full_name_(full_name) {}
+
+  SY_ALWAYS_INLINE TypedOperator<R(A...)> get() {
+    const OperatorEntry* e = entry_.load(std::memory_order_acquire);
+    if (SY_UNLIKELY(e == nullptr)) e = look_up();
+    return TypedOperator<R(A...)>(e);
+  }
+  SY_ALWAYS_INLINE R call(A... args) {
+    return get().call(std::forward<A>(args)...);
+  }
+
+ private:
+  // Several threads may do it at once.
+  SY_NOINLINE const OperatorEntry* look_up() {
+    const OperatorEntry* const e = &typed_operator<R(A...)>(full_name_).entry();
+    entry_.store(e, std::memory_order_release);
+    return e;
+  }
+
+  const char* full_name_;
+  std::atomic<const OperatorEntry*> entry_{nullptr};
+};
 
 }  // namespace sy

@@ -1,4 +1,5 @@
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "c10/fork.h"
 #include "c10/registry.h"
 #include "c10/thread_state.h"
 
@@ -26,7 +28,7 @@ constinit thread_local ThreadState thread_state;
 namespace {
 
 struct Threads {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<ThreadState*> list;
 };
 
@@ -35,6 +37,13 @@ Threads& threads() {
   static auto* t = new Threads;
   return *t;
 }
+
+// In the child of a fork the other threads are gone without having ended.
+[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
+  if (!forked_at_rest()) return;
+  std::erase_if(threads().list,
+                [](const ThreadState* s) { return s != &thread_state; });
+});
 
 struct ThreadExit {
   ~ThreadExit() {
@@ -55,7 +64,7 @@ long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 // Where membarrier is refused: taking a right away from a touched page makes
 // the kernel interrupt every core that runs a thread of the process.
 void barrier_by_page() {
-  static std::mutex mutex;
+  static ForkMutex mutex;
   static void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const std::lock_guard lock(mutex);

@@ -1,6 +1,5 @@
 #include "c10/generator.h"
 
-#include <pthread.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -12,16 +11,13 @@
 #include "c10/capture.h"
 #include "c10/device_guard.h"
 #include "c10/error.h"
+#include "c10/fork.h"
 
 namespace sy {
 namespace {
 
-// One for all generators: it is held for a few instructions once a draw, and a
-// fork has one lock to see to.
-constinit std::mutex mutex;
-
-[[maybe_unused]] const int fork_handlers = pthread_atfork(
-    [] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+// One for all generators: it is held for a few instructions once a draw.
+constinit ForkMutex mutex;
 
 // Draws that are recorded have not happened yet.
 void tell(const char* what) { tell_capture({CaptureNote::kActsNow, what}); }

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "c10/fork.h"
+
 namespace sy {
 
 namespace detail {
@@ -13,7 +15,7 @@ constinit std::atomic<bool> choices_are_told{false};
 namespace {
 
 // Lists are made by static initialisers, in any order.
-constinit std::mutex mutex;
+constinit ForkMutex mutex;
 constinit Implementations* first = nullptr;
 
 // "aten::addmm" of "aten::addmm_.out".

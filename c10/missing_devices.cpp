@@ -6,6 +6,7 @@
 
 #include "c10/backend.h"
 #include "c10/error.h"
+#include "c10/fork.h"
 
 namespace sy {
 
@@ -13,7 +14,7 @@ namespace {
 
 // Never destroyed: errors are made while the process ends, too.
 struct Reasons {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::map<DeviceType, std::string> texts;
 };
 Reasons& reasons() {

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "c10/fork.h"
+
 namespace sy {
 
 namespace {
@@ -15,7 +17,7 @@ struct Promise {
 
 struct Promises {
   // Only tried where operators run: a child of fork() may find it taken.
-  std::mutex mutex;
+  ForkMutex mutex;
   std::unordered_map<const StorageImpl*, Promise> of;
   uint64_t made = 0;
 };

@@ -1,6 +1,7 @@
 #include "c10/parallel.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "c10/environment.h"
 #include "c10/error.h"
 #include "c10/thread_state.h"
 
@@ -25,24 +27,49 @@
 #endif
 
 namespace sy {
+
+// Of c10/fork.cpp. A thread that works for one within a ForkSection, which
+// waits for it, is a guest there: no fork keeps it from entering others.
+namespace detail {
+bool is_in_fork_section() noexcept;
+void begin_as_guest() noexcept;
+void end_as_guest() noexcept;
+}  // namespace detail
+
 namespace {
 
 constinit thread_local int thread_number = -1;  // -1: in no parallel_for
 
-// Neither libgomp nor the pool survives a fork.
-std::atomic<bool> threads_started{false};
+// Whether this process has threads, or may have.
+bool has_threads() noexcept {
+  struct stat s {};
+  return stat("/proc/self/task", &s) != 0 || s.st_nlink != 3;  // ".", "..", one
+}
+
+// Neither libgomp nor the pool survives a fork: the threads that they wait for
+// are gone, whoever started them. So a child of a process that had threads is
+// told to use one everywhere: oneDNN, LAPACK and the program itself open
+// regions of their own.
 std::atomic<bool> threads_lost{false};
-[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
-  threads_lost = threads_started.load();
-  thread_number = -1;
-});
+std::atomic<bool> had_threads{false};
+[[maybe_unused]] const int fork_handler = pthread_atfork(
+    [] { had_threads = has_threads(); }, nullptr,
+    [] {
+      thread_number = -1;
+      if (!had_threads) return;
+      threads_lost = true;
+#if !SY_THREAD_POOL
+      omp_set_num_threads(1);
+      omp_set_max_active_levels(0);  // whatever number a region asks for
+#endif
+    });
 
 // Beyond this libgomp may end the process for want of threads.
 constexpr int kMaxThreads = 1024;
 
 int threads_at_start() {
   for (const char* name : {"SWITCHYARD_NUM_THREADS", "OMP_NUM_THREADS"}) {
-    const char* text = std::getenv(name);
+    const char* text = environment(name);
     const int n = text == nullptr ? 0 : std::atoi(text);
     if (n > 0) return std::min(n, kMaxThreads);
   }
@@ -61,12 +88,14 @@ struct Job {
   detail::RangeFunction function;
   const void* context;
   const bool interpreted = thread_state.interpreted;
+  const bool in_section = detail::is_in_fork_section();
   std::atomic<int64_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr error{};
   std::mutex error_mutex{};
 
   void run(int thread) noexcept {
+    if (in_section) detail::begin_as_guest();
     const int before = std::exchange(thread_number, thread);
     const bool was = std::exchange(thread_state.interpreted, interpreted);
     while (!failed.load(std::memory_order_relaxed)) {
@@ -83,6 +112,7 @@ struct Job {
     }
     thread_number = before;
     thread_state.interpreted = was;
+    if (in_section) detail::end_as_guest();
   }
 };
 
@@ -176,6 +206,7 @@ void detail::limit_grain(int64_t most) noexcept {
 }
 
 int get_num_threads() noexcept {
+  if (threads_lost.load(std::memory_order_relaxed)) return 1;
   return num_threads().load(std::memory_order_relaxed);
 }
 
@@ -197,12 +228,10 @@ void parallel_run(int64_t begin, int64_t end, int64_t grain, RangeFunction f,
   grain = std::max<int64_t>(grain, 1);
   const int64_t threads =
       std::min<int64_t>(get_num_threads(), (n - 1) / grain + 1);
-  if (threads <= 1 || nested() ||
-      threads_lost.load(std::memory_order_relaxed)) {
+  if (threads <= 1 || nested()) {
     f(context, begin, end);
     return;
   }
-  threads_started.store(true, std::memory_order_relaxed);
   Job job{begin, end, (n - 1) / threads + 1, f, context};
   run_on_threads(job, static_cast<int>(threads));
   if (job.error) std::rethrow_exception(job.error);

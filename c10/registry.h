@@ -9,6 +9,7 @@
 
 #include "c10/dispatcher.h"
 #include "c10/entry_index.h"
+#include "c10/fork.h"
 #include "c10/introspect.h"
 #include "c10/plugin/library.h"
 #include "c10/plugin/library_token.h"
@@ -143,7 +144,7 @@ class Registry {
 
   // Held while a library is being loaded, so that no other thread's look-up
   // commits its records.
-  std::recursive_mutex& load_mutex() { return load_mutex_; }
+  RecursiveForkMutex& load_mutex() { return load_mutex_; }
 
  private:
   friend class Loader;
@@ -185,8 +186,8 @@ class Registry {
   void publish_all();
   void free_retired();
 
-  mutable std::mutex mutex_;
-  std::recursive_mutex load_mutex_;
+  mutable ForkMutex mutex_;
+  RecursiveForkMutex load_mutex_;
   bool committing_ = false;  // under load_mutex_
   bool tracing_ = false;
   EntryIndex entries_;  // inserted into under mutex_

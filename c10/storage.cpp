@@ -12,6 +12,7 @@
 #include "c10/cpu_memory.h"
 #include "c10/device_guard.h"
 #include "c10/error.h"
+#include "c10/fork.h"
 #include "c10/missing_devices.h"
 #include "c10/plugin/library_token.h"
 #include "c10/pool_fast.h"
@@ -57,7 +58,7 @@ struct detail::StorageExtra {
   // Of adopted memory.
   Deleter deleter = nullptr;
   void* context = nullptr;
-  std::mutex mutex;  // of what follows, and of taking memory
+  ForkMutex mutex;  // of what follows, and of taking memory
   std::atomic<StoragePayload*> payload{nullptr};  // owned
   Storage lender;                                 // whose memory this is
 

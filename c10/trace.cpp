@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "c10/environment.h"
 #include "c10/error.h"
+#include "c10/fork.h"
 #include "c10/implementation.h"
 #include "c10/kernel_watch.h"
 #include "c10/registry.h"
@@ -132,7 +134,7 @@ constinit std::atomic<int64_t> clock_offset{0};
 struct Trace::Session {
   bool prints = false;
   std::string path;
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<Event> events;
   std::map<std::string, long> lanes;  // and their numbers, beside threads'
   Clock::time_point begin = Clock::now();
@@ -401,7 +403,7 @@ void trace_by_environment() {
   static bool done = false;
   if (done) return;
   done = true;
-  const char* const what = std::getenv("SWITCHYARD_TRACE");
+  const char* const what = environment("SWITCHYARD_TRACE");
   if (what == nullptr || *what == '\0') return;
   static Trace* trace = nullptr;
   try {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "c10/error.h"
+#include "c10/fork.h"
 #include "runtime/schema_api.h"
 
 namespace sy {
@@ -72,6 +73,7 @@ const SchemaApi* find_api() {
 
 const SchemaApi& api() {
   if (const SchemaApi* const own = linked.load()) return *own;
+  const ForkSection section;
   static const SchemaApi* const loaded = find_api();
   return *loaded;
 }

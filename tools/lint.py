@@ -90,6 +90,40 @@ UNNUMBERED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b(?!\(#?\d+)")
 OTHER_ISA = re.compile(r"(?<!return )(?<!&)\bN_AVX[23]::\w+(<[\w:]+>)?\(")
 
 
+# What programs link. A child of fork uses it, and so may a set-user-ID program.
+LIBRARY = ("c10/", "aten/", "autograd/", "backends/", "frontend/", "runtime/")
+GETENV = re.compile(r"\bgetenv\s*\(")
+LOCK = re.compile(r"\bstd::(?:recursive_|shared_|timed_)*mutex\s+\w|"
+                  r"new std::(?:recursive_|shared_)*mutex|std::once_flag")
+# path -> why its locks are not of c10/fork.h.
+PLAIN_LOCKS = {
+    "c10/fork.h": "what the others are made of",
+    "c10/fork.cpp": "what the others are made of",
+    "c10/cpu_allocator.cpp": "c10/fork.cpp holds them while it copies",
+    "c10/pool.cpp": "c10/fork.cpp holds them while it copies",
+    "c10/parallel.cpp": "of threads that a child does not have",
+    "c10/schema/": "held while text is interned; the grammar stands alone",
+    "backends/cpu/lapack/threads.cpp": "within InLapack's ForkSection",
+    "backends/cpu/jit/kernels.cpp": "within ForkSections",
+    "backends/cpu/gemm/packed_weight.cpp": "within ForkSections",
+    "backends/cuda/": "a child refuses CUDA",
+    "backends/pjrt/": "a plugin's threads do not outlive a fork",
+    "frontend/distributed/": "a child is no rank",
+}
+
+
+def check_library(path, line):
+    """Yields what is wrong with a line of what programs link."""
+    code = line.split("//")[0]
+    if GETENV.search(code) and path != "c10/environment.h" and \
+            not path.startswith("backends/cuda/bake/"):
+        yield ("calls getenv: environment() of c10/environment.h says nothing "
+               "to set-user-ID programs")
+    if LOCK.search(code) and not path.startswith(tuple(PLAIN_LOCKS)):
+        yield ("has a lock that a child of fork may find taken for ever: take "
+               "one of c10/fork.h")
+
+
 def source_files(root):
     """Tracked and new files; without git, all but what builds leave."""
     if shutil.which("git"):
@@ -170,6 +204,9 @@ def check_file(path, lines):
         if UNNUMBERED.search(line):
             yield number, ("leaves work without an issue number: do it, or "
                            "write TODO(#12)")
+        if cpp and path.startswith(LIBRARY):
+            for problem in check_library(path, line):
+                yield number, problem
         if cpp:
             match = INCLUDE.match(line)
             for problem in check_include(path, match[1]) if match else ():

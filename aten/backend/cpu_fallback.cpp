@@ -9,6 +9,7 @@
 #include "aten/backend/write_plan.h"
 #include "aten/engine/copy.h"
 #include "c10/backend.h"
+#include "c10/fork.h"
 #include "c10/schema/function_schema.h"
 
 namespace sy {
@@ -17,7 +18,7 @@ namespace {
 
 // Leaked: calls may come while statics are destroyed.
 struct Counters {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::unordered_map<const OperatorEntry*, int64_t> calls;
 };
 Counters& counters() {

@@ -5,6 +5,7 @@
 
 #include "aten/engine/dims.h"
 #include "aten/tensor.h"
+#include "c10/fork.h"
 #include "c10/storage_payload.h"
 #include "c10/thread_state.h"
 #include "c10/value.h"
@@ -57,7 +58,7 @@ class SharedValue final : public StoragePayload {
   void set(StorageImpl& storage, Tensor value, IntArrayRef sizes,
            IntArrayRef strides);
 
-  std::recursive_mutex mutex_;
+  RecursiveForkMutex mutex_;
   Tensor value_;
   Dims sizes_, strides_;
   uint64_t generation_ = 0;
@@ -74,7 +75,7 @@ class ViewRecord final : public BackendMeta {
   std::vector<Value> args;
   int output = 0;
 
-  std::mutex mutex;
+  ForkMutex mutex;
   Tensor cached;
   uint64_t generation = 0;
 };

@@ -8,6 +8,7 @@
 #include "aten/engine/iter.h"
 #include "aten/program/program_domain.h"
 #include "c10/backend_service.h"
+#include "c10/fork.h"
 #include "c10/thread_state.h"
 
 namespace sy {
@@ -23,10 +24,11 @@ struct FusedPointwise::Kept {
 // All that keep what a backend made that may go: it goes with it. The CPU's
 // engine stays.
 struct FusedRegions {
-  std::mutex mutex;
+  ForkMutex mutex;
   FusedPointwise* first = nullptr;
 
   static FusedRegions& all() {
+    const ForkSection section;
     // Leaked: static objects are used until the process ends.
     static auto* const regions = [] {
       detail::on_service_gone(BackendService::kRegions, &forget);

@@ -6,13 +6,14 @@
 #include <mutex>
 
 #include "c10/error.h"
+#include "c10/fork.h"
 
 namespace sy::graph {
 
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::map<std::string, std::shared_ptr<Compiler>, std::less<>> compilers;
 };
 Registry& registry() {

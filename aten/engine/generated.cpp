@@ -91,8 +91,8 @@ void check_in_storage(const char* op, const Tensor& self, IntArrayRef sizes,
 
 Tensor& assign_inplace(const OperatorEntry& op, const Tensor& result,
                        Tensor& self) {
-  static const auto copy =
-      typed_operator<Tensor&(Tensor&, const Tensor&, bool)>("aten::copy_");
+  static constinit KnownOperator<Tensor&(Tensor&, const Tensor&, bool)> copy(
+      "aten::copy_");
   check_can_cast(short_name(op).data(), "self", result.scalar_type(),
                  self.scalar_type());
   check_inplace_sizes(op, self, result.sizes());

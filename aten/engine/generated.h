@@ -16,9 +16,9 @@ namespace sy::generated {
 
 // The handle of ops::X, looked up once.
 template <class Op>
-SY_ALWAYS_INLINE const TypedOperator<typename Op::Signature>& handle() {
-  static const auto op = typed_operator<typename Op::Signature>(Op::name);
-  return op;
+SY_ALWAYS_INLINE TypedOperator<typename Op::Signature> handle() {
+  static constinit KnownOperator<typename Op::Signature> op(Op::name);
+  return op.get();
 }
 
 // Calls the kernel that a guard guards.

@@ -8,6 +8,7 @@
 #include "backends/cpu/convolution.h"
 #include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/onednn/api.h"
+#include "c10/fork.h"
 #include "c10/parallel.h"
 #include "c10/storage.h"
 
@@ -108,6 +109,7 @@ bool run(const Convolution& c, ConvolutionPart part) {
       part != ConvolutionPart::kByWeight && w.is_same(c.w) ? &c.w : nullptr);
   p.packed = packed.why_not() == nullptr ? &PackedWeight::memory : nullptr;
   p.packed_context = &packed;
+  const ForkSection section;
   if (!onednn()->convolution(&p)) return false;
   packed.keep();
   const Tensor& written = forward ? y : by_input ? x : w;

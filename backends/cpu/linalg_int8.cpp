@@ -5,6 +5,7 @@
 #include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/linalg_kernels_gen.h"
 #include "backends/cpu/onednn/api.h"
+#include "c10/fork.h"
 #include "c10/implementation.h"
 #include "c10/parallel.h"
 
@@ -39,6 +40,7 @@ bool by_onednn(const Matrix& a, const Matrix& b, const Matrix& c,
   if (api == nullptr) {
     return kProducts.declines(kOneDnn, "not loaded ({})", why_no_onednn());
   }
+  const ForkSection section;
   OneDnnMatmul call{};
   call.type = dtype == kByte ? OneDnnType::u8 : OneDnnType::s8;
   call.batch = 1;

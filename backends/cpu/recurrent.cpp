@@ -7,6 +7,7 @@
 #include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/onednn/api.h"
 #include "backends/cpu/recurrent_kernels_gen.h"
+#include "c10/fork.h"
 #include "c10/implementation.h"
 #include "c10/parallel.h"
 #include "c10/storage.h"
@@ -83,6 +84,7 @@ bool run_onednn(const Layer& l, Result* result) {
     return storage->data();
   };
   p.context = &room;
+  const ForkSection section;
   if (!onednn()->lstm(&p)) return false;
   packed_x.keep();
   packed_h.keep();

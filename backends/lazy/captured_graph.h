@@ -8,6 +8,7 @@
 
 #include "aten/backend/capture.h"
 #include "backends/lazy/run.h"
+#include "c10/fork.h"
 
 // What a capture leaves behind: a graph that runs again.
 
@@ -67,7 +68,7 @@ class CapturedGraph final : public capture::Graph {
 
   const Device device_;
   const intrusive_ptr<Plan> plan_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   Run run_;
   const std::vector<Captured> data_;
   const std::vector<ValueOf> after_;

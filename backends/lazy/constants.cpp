@@ -11,6 +11,7 @@ namespace sy::lazy {
 namespace {
 
 const OperatorEntry& fill_entry() {
+  const ForkSection section;
   static const OperatorEntry& e =
       Dispatcher::singleton().find_or_throw("aten::fill_.Scalar").entry();
   return e;

@@ -26,6 +26,7 @@ program::Program identity() {
 }
 
 const OperatorEntry& copy_entry() {
+  const ForkSection section;
   static const OperatorEntry& e =
       Dispatcher::singleton().find_or_throw("aten::copy_").entry();
   return e;

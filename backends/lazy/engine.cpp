@@ -5,7 +5,9 @@
 #include <map>
 #include <mutex>
 
+#include "c10/environment.h"
 #include "c10/error.h"
+#include "c10/fork.h"
 #include "c10/plugin/load_library.h"
 
 namespace sy::lazy {
@@ -51,8 +53,9 @@ Engine make_engine(std::string_view name) {
 }
 
 std::atomic<const Engine*>& current() {
+  const ForkSection section;
   static std::atomic<const Engine*> e = [] {
-    const char* const name = std::getenv("SWITCHYARD_LAZY_ENGINE");
+    const char* const name = environment("SWITCHYARD_LAZY_ENGINE");
     return &engine_of(name == nullptr ? "" : name);
   }();
   return e;
@@ -62,7 +65,7 @@ std::atomic<const Engine*>& current() {
 
 const Engine& engine_of(std::string_view name) {
   struct Known {
-    std::mutex mutex;
+    ForkMutex mutex;
     std::map<std::string, std::unique_ptr<const Engine>, std::less<>> engines;
   };
   static auto* known = new Known;  // leaked: plans point to engines

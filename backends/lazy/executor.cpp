@@ -14,6 +14,7 @@
 
 #include "backends/lazy/inner_stream.h"
 #include "backends/lazy/run.h"
+#include "c10/fork.h"
 
 namespace sy::lazy {
 
@@ -54,6 +55,7 @@ Executor& executor() {
 // The lock is held on entry and on return.
 void run_job(Job& job, GraphLock& lock) {
   Executor& e = executor();
+  const ForkSection section;  // a fork waits for it
   e.busy = true;
   lock.unlock();
   try {
@@ -108,8 +110,7 @@ class Blocked {
 
 bool is_idle(const Executor& e) { return !e.busy && e.queue.empty(); }
 
-// A process that ends, and one that forks, waits for what runs. The child of a
-// fork starts a thread of its own.
+// A process that ends waits for what runs.
 void start() {
   Executor& e = executor();
   if (e.started) return;
@@ -122,25 +123,21 @@ void start() {
       x.stopped = true;
       x.work.notify_all();
     });
-    pthread_atfork(
-        [] {
-          graph_mutex().lock();
-          Executor& x = executor();
-          x.changed.wait(graph_mutex(), [&] { return is_idle(x); });
-        },
-        [] { graph_mutex().unlock(); },
-        [] {
-          // The thread that holds them is another one now.
-          new (&graph_mutex()) std::recursive_mutex;
-          new (&executor().work) std::condition_variable_any;
-          new (&executor().changed) std::condition_variable_any;
-          executor().started = false;
-        });
     return true;
   }();
   static_cast<void>(once);
   std::thread(work).detach();
 }
+
+// The child of a fork starts a thread of its own. Nothing runs there: who runs
+// a graph is within a section. Those who awaited something are gone.
+const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
+  if (!forked_at_rest()) return;
+  Executor& e = executor();
+  new (&e.work) std::condition_variable_any;
+  new (&e.changed) std::condition_variable_any;
+  if (std::exchange(e.started, false) && !e.queue.empty()) start();
+});
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "backends/lazy/plan.h"
+#include "c10/fork.h"
 
 // Runs graphs one after the other: on the thread that waits for one, or on a
 // thread of its own while the program records on.
@@ -15,7 +16,7 @@
 
 namespace sy::lazy {
 
-using GraphLock = std::unique_lock<std::recursive_mutex>;
+using GraphLock = std::unique_lock<RecursiveForkMutex>;
 
 // The lock is held on entry and on return, but not meanwhile. With `wait`
 // returns when the graph has run, and throws what it threw. Without, returns

@@ -8,6 +8,7 @@
 #include "aten/backend/graph.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/plan.h"
+#include "c10/fork.h"
 
 // Graphs as compilers see them.
 
@@ -51,7 +52,7 @@ class Executables {
     intrusive_ptr<graph::Executable> executable;
     uint64_t used = 0;
   };
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::map<std::vector<uint64_t>, Entry> entries_;
   uint64_t clock_ = 0;
   std::string refused_;

@@ -10,6 +10,7 @@ namespace sy::lazy {
 namespace {
 
 const OperatorEntry* add_entry() {
+  const ForkSection section;
   static const OperatorEntry* const e =
       &Dispatcher::singleton().find_or_throw("aten::add.Tensor").entry();
   return e;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -13,7 +12,9 @@
 #include <vector>
 
 #include "c10/demangle.h"
+#include "c10/environment.h"
 #include "c10/error.h"
+#include "c10/fork.h"
 
 namespace sy::lazy {
 
@@ -24,7 +25,7 @@ using Place = std::tuple<Cause, const OperatorEntry*, void*>;
 // Guarded by graph_mutex().
 struct Syncs {
   bool on = [] {
-    const char* const text = std::getenv("SWITCHYARD_LAZY_SYNCS");
+    const char* const text = environment("SWITCHYARD_LAZY_SYNCS");
     return text != nullptr && *text != '\0' && *text != '0';
   }();
   std::map<Place, int64_t> counts;
@@ -73,7 +74,7 @@ bool find_ours(void* address) {
 // The same: to look a symbol up takes 10 us.
 bool is_ours(void* address) {
   constexpr size_t kMost = 1 << 16;
-  static std::mutex mutex;
+  static ForkMutex mutex;
   static auto* const known = new std::unordered_map<void*, bool>;  // leaked
   const std::lock_guard lock(mutex);
   const auto at = known->find(address);

@@ -1,7 +1,6 @@
 #include "backends/lazy/value.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <typeinfo>
 #include <utility>
@@ -13,6 +12,8 @@
 #include "backends/lazy/run.h"
 #include "c10/backend.h"
 #include "c10/device_guard.h"
+#include "c10/environment.h"
+#include "c10/fork.h"
 
 namespace sy::lazy {
 
@@ -120,14 +121,15 @@ const char* Node::name() const {
   }
 }
 
-std::recursive_mutex& graph_mutex() {
-  static auto* m = new std::recursive_mutex;  // leaked: storages may outlive
+RecursiveForkMutex& graph_mutex() {
+  static auto* m = new RecursiveForkMutex;  // leaked: storages may outlive
   return *m;
 }
 
 Device inner_device() {
+  const ForkSection section;
   static const Device d = [] {
-    const char* const name = std::getenv("SWITCHYARD_LAZY_DEVICE");
+    const char* const name = environment("SWITCHYARD_LAZY_DEVICE");
     Device chosen(kCPU);
     try {
       if (name != nullptr && *name != '\0') chosen = Device(name);

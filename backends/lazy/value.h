@@ -10,6 +10,7 @@
 #include "aten/tensor.h"
 #include "backends/lazy/few.h"
 #include "c10/dispatcher.h"
+#include "c10/fork.h"
 #include "c10/pool.h"
 #include "c10/storage_payload.h"
 #include "c10/value.h"
@@ -177,7 +178,7 @@ struct Node final : RefCounted {
   Node* next_dead = nullptr;
 };
 
-std::recursive_mutex& graph_mutex();
+RecursiveForkMutex& graph_mutex();
 
 // The device that lazy tensors are computed on: SWITCHYARD_LAZY_DEVICE, else
 // the CPU.

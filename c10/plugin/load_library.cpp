@@ -208,7 +208,7 @@ class Loader {
   }
 
   Registry& registry_;
-  std::lock_guard<std::recursive_mutex> lock_;
+  std::lock_guard<RecursiveForkMutex> lock_;
 };
 
 LibraryHandle load_library(const std::string& path) {

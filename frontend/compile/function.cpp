@@ -3,7 +3,9 @@
 #include "aten/backend/capture.h"
 #include "aten/backend/pending.h"
 #include "autograd/thread.h"
+#include "c10/environment.h"
 #include "c10/error.h"
+#include "c10/fork.h"
 #include "c10/plugin/load_library.h"
 #include "c10/thread_state.h"
 #include "frontend/compile/state.h"
@@ -18,6 +20,7 @@ bool has_saved_hooks() {
 }
 
 capture::Engine& engine() {
+  const ForkSection section;
   static const bool loaded = [] {
     load_library("lazy").keep();
     return true;

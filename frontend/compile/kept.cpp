@@ -3,13 +3,15 @@
 #include <map>
 #include <mutex>
 
+#include "c10/fork.h"
+
 namespace sy::compiling {
 
 namespace {
 
 // Leaked: captures may go while the process ends.
 struct All {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::map<const TensorImpl*, std::weak_ptr<void>> counts;
 };
 All& all() {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "c10/fork.h"
 #include "frontend/compile/credit.h"
 #include "frontend/compile/effects.h"
 #include "frontend/compile/function.h"
@@ -102,7 +103,7 @@ class FunctionState {
   void evict(const Entry& fresh);
 
   const CompileOptions options_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::list<Entry> entries_;  // the last used one is in front
   std::map<std::pair<std::string, std::string>, int64_t> breaks_;
   CompileCounters counters_;

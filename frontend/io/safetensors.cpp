@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "c10/fork.h"
 #include "frontend/io/format/mapped_file.h"
 #include "frontend/io/format/safetensors_header.h"
 #include "frontend/io/format/safetensors_index.h"
@@ -137,7 +138,7 @@ struct SafetensorsFile::Impl {
   }
 
   std::map<std::string, Part> parts;  // by the index's names
-  mutable std::mutex mutex;
+  mutable ForkMutex mutex;
   mutable std::vector<Tensor> made;  // one for each place; under the mutex
 };
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "c10/dispatcher.h"
+#include "c10/fork.h"
 #include "c10/kernel_watch.h"
 #include "c10/tensor_base.h"
 #include "c10/value.h"
@@ -136,7 +137,7 @@ const Rule* rule_of(std::string_view name) {
 thread_local FlopCounter* current = nullptr;
 thread_local int depth = 0;  // of counted calls
 
-std::mutex mutex;  // for both ends of counters
+ForkMutex mutex;  // for both ends of counters
 int counters = 0;
 std::atomic<sy::detail::KernelWatch> before{nullptr};  // who watched already
 

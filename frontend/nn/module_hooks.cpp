@@ -6,6 +6,7 @@
 #include "autograd/function.h"
 #include "autograd/hooks.h"
 #include "c10/capture.h"
+#include "c10/fork.h"
 #include "c10/thread_state.h"
 #include "frontend/nn/hook_lists.h"
 #include "frontend/nn/module.h"
@@ -19,7 +20,7 @@ std::atomic<int> global_hook_count{0};
 namespace {
 
 struct Globals {
-  std::mutex mutex;
+  ForkMutex mutex;
   ModuleHooks hooks;
 };
 // Leaked: modules may be called while the process ends.
@@ -89,7 +90,7 @@ struct BackwardRun {
   std::shared_ptr<Module> module;
   ModuleHooks global, own;
   Wrapped inputs, outputs;
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<Tensor> grad_outputs;
 
   std::vector<Tensor> at_outputs(const std::vector<Tensor>& grads) {

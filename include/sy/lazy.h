@@ -44,13 +44,13 @@ inline std::string text_of(const Tensor& t) {
           static_cast<size_t>(t.numel())};
 }
 inline void set(std::string_view what, int64_t value) {
-  static const auto op =
-      typed_operator<void(std::string_view, int64_t)>("lazy::set");
+  static constinit KnownOperator<void(std::string_view, int64_t)> op(
+      "lazy::set");
   op.call(what, value);
 }
 inline std::string text(std::string_view what, TensorList tensors = {}) {
-  static const auto op =
-      typed_operator<Tensor(std::string_view, TensorList)>("lazy::text");
+  static constinit KnownOperator<Tensor(std::string_view, TensorList)> op(
+      "lazy::text");
   return text_of(op.call(what, tensors));
 }
 }  // namespace detail
@@ -61,17 +61,17 @@ inline std::string text(std::string_view what, TensorList tensors = {}) {
 // since the last call: calls that did not run stay recorded.
 enum Wait : bool { kNoWait = false, kWait = true };
 inline void sync(Wait wait = kNoWait) {
-  static const auto op = typed_operator<void(bool)>("lazy::sync_all");
+  static constinit KnownOperator<void(bool)> op("lazy::sync_all");
   op.call(wait);
 }
 // The same for what these tensors need.
 inline void sync(TensorList tensors, Wait wait = kNoWait) {
-  static const auto op = typed_operator<void(TensorList, bool)>("lazy::sync");
+  static constinit KnownOperator<void(TensorList, bool)> op("lazy::sync");
   op.call(tensors, wait);
 }
 
 inline Counters counters() {
-  static const auto op = typed_operator<Tensor()>("lazy::counters");
+  static constinit KnownOperator<Tensor()> op("lazy::counters");
   const Tensor t = op.call();
   const int64_t* const v = t.const_data_ptr<int64_t>();
   return {v[0], v[1], v[2],  v[3],  v[4],  v[5],  v[6],  v[7],
@@ -106,8 +106,8 @@ inline std::string graph_svg(TensorList tensors = {}) {
 // What becomes of calls of an operator, "aten::add.Tensor", on the device: a
 // sentence. Throws NotImplementedError if there is no such operator.
 inline std::string explain_operator(std::string_view op) {
-  static const auto explain =
-      typed_operator<Tensor(std::string_view)>("lazy::explain");
+  static constinit KnownOperator<Tensor(std::string_view)> explain(
+      "lazy::explain");
   return detail::text_of(explain.call(op));
 }
 
@@ -124,8 +124,7 @@ inline std::string syncs_text() { return detail::text("syncs"); }
 // SWITCHYARD_LAZY_ENGINE says what a process begins with. Throws ValueError
 // that lists the names there are.
 inline void set_engine(std::string_view name) {
-  static const auto op =
-      typed_operator<void(std::string_view)>("lazy::set_engine");
+  static constinit KnownOperator<void(std::string_view)> op("lazy::set_engine");
   op.call(name);
 }
 

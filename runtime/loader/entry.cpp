@@ -1,6 +1,7 @@
 #include <mutex>
 #include <set>
 
+#include "c10/fork.h"
 #include "runtime/loader/loaded_schema.h"
 #include "runtime/schema_api.h"
 
@@ -10,7 +11,7 @@ namespace {
 // Those that were kept are pointed to from here, operators or none. Leaked:
 // they serve calls while statics are destroyed.
 struct Live {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::set<LoadedSchema*> schemas;
 };
 Live& live() {
@@ -20,6 +21,7 @@ Live& live() {
 
 LoadedSchema* load(std::string_view text, const std::string& name,
                    std::vector<std::string>* operators) {
+  const ForkSection section;  // the signature grammar has locks of its own
   auto schema = LoadedSchema::load(text, name, operators);
   const std::lock_guard lock(live().mutex);
   live().schemas.insert(schema.get());

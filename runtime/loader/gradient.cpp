@@ -302,10 +302,11 @@ void InterpretedNode::apply(GradFrame& f) {
 class OverwriteNode final : public NodeOfMany {
  public:
   void apply(GradFrame& f) override {
-    static const auto zeros_like = typed_operator<Tensor(
+    static constinit KnownOperator<Tensor(
         const Tensor&, std::optional<ScalarType>, std::optional<Layout>,
         std::optional<Device>, std::optional<bool>,
-        std::optional<MemoryFormat>)>("aten::zeros_like");
+        std::optional<MemoryFormat>)>
+        zeros_like("aten::zeros_like");
     f.set(0, zeros_like.call(f.grad(), {}, {}, {}, {}, {}));
   }
 };

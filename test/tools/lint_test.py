@@ -57,6 +57,22 @@ class LintTest(unittest.TestCase):
     def expect_clean(self, path, text):
         self.assertEqual(found(path, text), [])
 
+    def test_the_library_reads_its_environment_by_one_function(self):
+        for call in ("std::getenv(\"A\")", "::getenv(name)", "getenv (n)"):
+            self.expect("c10/a.cpp", f"const char* v = {call};\n",
+                        "environment()")
+        self.expect_clean("frontend/a.cpp", "// not getenv()\n")
+        self.expect_clean("tools/sy/a.cpp", "auto v = std::getenv(\"A\");\n")
+        self.expect_clean("c10/environment.h",
+                          "#pragma once\nreturn ::secure_getenv(name);\n")
+
+    def test_locks_are_free_in_children(self):
+        for lock in ("std::mutex mutex_;", "static std::shared_mutex m;",
+                     "new std::recursive_mutex;", "static std::once_flag f;"):
+            self.expect("aten/a.cpp", lock + "\n", "child of fork")
+        self.expect_clean("aten/a.cpp", "ForkMutex mutex_;\n")
+        self.expect_clean("c10/parallel.cpp", "std::mutex mutex_;\n")
+
     def test_only_the_active_instruction_set_is_called(self):
         self.expect("backends/cpu/x.cpp",
                     "const K k[] = {N_AVX3::kernel<T>()};\n", "may not have")

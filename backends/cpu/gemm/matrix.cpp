@@ -10,6 +10,7 @@
 #include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/onednn/api.h"
 #include "backends/cpu/support/dtype_switch.h"
+#include "c10/fork.h"
 #include "c10/implementation.h"
 #include "c10/parallel.h"
 
@@ -104,6 +105,7 @@ bool by_onednn(const Problem& p) {
   if (api == nullptr) {
     return kProducts.declines(kOneDnn, "not loaded ({})", why_no_onednn());
   }
+  const ForkSection section;
   OneDnnMatmul call = {type,
                        1,
                        p.a.rows,

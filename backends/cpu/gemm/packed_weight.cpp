@@ -9,6 +9,7 @@
 
 #include "backends/cpu/support/hash_of_bytes.h"
 #include "c10/allocator.h"
+#include "c10/fork.h"
 #include "c10/packed_weights.h"
 #include "c10/thread_state.h"
 
@@ -52,8 +53,8 @@ struct Weight {
 };
 
 struct State {
-  // Only tried, but to free: who does not get it takes the weight as it lies.
-  // So a child of fork(), which may find it taken for ever, never waits.
+  // Within a ForkSection. Only tried, but to free: who does not get it takes
+  // the weight as it lies.
   std::timed_mutex mutex;
   std::unordered_map<Key, Weight, HashOfBytes<Key>, EqualBytes<Key>> weights;
   uint64_t calls = 0;
@@ -74,11 +75,13 @@ struct State {
 
 // Leaked: threads may still call operators while the process ends.
 State& state() {
+  const ForkSection section;
   static State* const s = new State;
   return *s;
 }
 
 void drop_all() noexcept {
+  const ForkSection section;
   State& s = state();
   const std::unique_lock lock(s.mutex, std::chrono::milliseconds(100));
   if (!lock) return;
@@ -131,6 +134,7 @@ const char* PackedWeight::look_up() const noexcept {
   if (storage->is_handed_out() && promise == 0) {
     return "a pointer to it was handed out (see allow_packed_weights)";
   }
+  const ForkSection section;
   State& s = state();
   if (s.limit == 0) return "SWITCHYARD_PACKED_LIMIT=0";
   const std::unique_lock lock(s.mutex, std::try_to_lock);
@@ -168,6 +172,7 @@ const char* PackedWeight::look_up() const noexcept {
 void* PackedWeight::memory(void* context, uint64_t layout, size_t bytes,
                            bool* filled) noexcept {
   auto& self = *static_cast<PackedWeight*>(context);
+  const ForkSection section;
   State& s = state();
   if (const std::unique_lock lock(s.mutex, std::try_to_lock); lock) {
     const auto at = s.weights.find(Key(*self.weight_));
@@ -194,6 +199,7 @@ void* PackedWeight::memory(void* context, uint64_t layout, size_t bytes,
 
 void PackedWeight::keep() noexcept {
   if (!fills_) return;
+  const ForkSection section;
   State& s = state();
   const std::unique_lock lock(s.mutex, std::try_to_lock);
   if (!lock) return;
@@ -214,6 +220,7 @@ void PackedWeight::keep() noexcept {
 }
 
 PackedWeightStats packed_weight_stats() {
+  const ForkSection section;
   State& s = state();
   const std::lock_guard lock(s.mutex);
   return s.stats;

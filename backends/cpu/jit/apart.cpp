@@ -9,14 +9,13 @@
 #include <cstring>
 
 #include "c10/error.h"
+#include "c10/fork.h"
 
 namespace sy::cpu::jit {
 
 namespace {
 
 constexpr unsigned kMostSeconds = 60;
-
-thread_local bool forking = false;
 
 // What the child writes first; the text follows, an image or a reason.
 struct Answer {
@@ -78,8 +77,6 @@ std::string end_of(pid_t child) {
 
 }  // namespace
 
-bool forks_to_compile() noexcept { return forking; }
-
 Apart compile_apart(const CompilerApi& compiler, const std::string& request,
                     std::string* image, std::string* why) {
   int ends[2];
@@ -87,9 +84,10 @@ Apart compile_apart(const CompilerApi& compiler, const std::string& request,
     *why = "no pipe to a process of its own";
     return Apart::kDied;
   }
-  forking = true;
-  const pid_t child = fork();
-  forking = false;
+  const pid_t child = [] {
+    const QuickFork quick;  // others may wait for what is compiled
+    return fork();
+  }();
   if (child == 0) {
     close(ends[0]);
     run_child(compiler, request, ends[1]);

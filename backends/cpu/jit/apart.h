@@ -17,8 +17,4 @@ enum class Apart : uint8_t {
 Apart compile_apart(const CompilerApi& compiler, const std::string& request,
                     std::string* image, std::string* why);
 
-// Whether this thread is about to fork for that: nothing that the library keeps
-// is used in the child.
-bool forks_to_compile() noexcept;
-
 }  // namespace sy::cpu::jit

@@ -27,6 +27,8 @@
 #include "backends/cpu/jit/perf_map.h"
 #include "backends/cpu/jit/store.h"
 #include "backends/cpu/support/optional_library.h"
+#include "c10/environment.h"
+#include "c10/fork.h"
 #include "c10/thread_state.h"
 #include "c10/trace.h"
 
@@ -48,6 +50,7 @@ int64_t since(Clock::time_point begin) {
 }
 
 const CompilerApi* compiler() {
+  const ForkSection section;
   static const CompilerApi* const api = cpu::load_table<CompilerApi>(kLibrary);
   return api;
 }
@@ -131,12 +134,22 @@ Table& table() {
   return *t;
 }
 
+// Who looks the table over, and who changes it.
+class Reading {
+  const ForkSection section_;
+  const std::shared_lock<std::shared_mutex> lock_{table().mutex};
+};
+class Writing {
+  const ForkSection section_;
+  const std::unique_lock<std::shared_mutex> lock_{table().mutex};
+};
+
 struct Queue {
-  std::mutex mutex;
-  std::condition_variable changed;
+  ForkMutex mutex;
+  std::condition_variable_any changed;
   std::deque<EntryPtr> entries;
-  bool started = false, stopped = false, busy = false;
-  bool apart = false;  // busy with waiting for a process
+  EntryPtr compiled;  // at this moment
+  bool started = false, stopped = false;
 };
 Queue& queue() {
   static auto* const q = new Queue;
@@ -164,7 +177,7 @@ void evict(Table& t) {
 
 void keep_kernel(Entry& e, intrusive_ptr<Kernel> kernel) {
   Table& t = table();
-  const std::unique_lock lock(t.mutex);
+  const Writing lock;
   ++t.kernels;
   t.bytes += kernel->bytes();
   e.used = ++t.epoch;
@@ -172,22 +185,6 @@ void keep_kernel(Entry& e, intrusive_ptr<Kernel> kernel) {
   e.state = State::kReady;
   evict(t);
 }
-
-// Meanwhile another thread may fork: it need not wait, and the C library lets
-// one fork at a time.
-class WaitsForProcess {
- public:
-  WaitsForProcess() { set(true); }
-  ~WaitsForProcess() { set(false); }
-
- private:
-  static void set(bool apart) {
-    Queue& q = queue();
-    const std::lock_guard lock(q.mutex);
-    q.apart = apart;
-    q.changed.notify_all();
-  }
-};
 
 // Appends an image, or says why there is none.
 bool compile(const Entry& e, std::string* image, std::string* why) {
@@ -198,19 +195,27 @@ bool compile(const Entry& e, std::string* image, std::string* why) {
     return true;
   }
   if (mode() == Mode::kProcess) {
-    const WaitsForProcess waits;
     const Apart end = compile_apart(c, e.bytes, image, why);
     if (end != Apart::kCompiled) {
       ++(end == Apart::kDied ? totals.failed : totals.refused);
       return false;
     }
-  } else if (!c.compile(e.bytes, image, why)) {
-    ++totals.refused;
-    return false;
+  } else {
+    const ForkSection section;  // the compiler has locks of its own
+    if (!c.compile(e.bytes, image, why)) {
+      ++totals.refused;
+      return false;
+    }
   }
   ++totals.compiled;
   keep_image(c.fingerprint, e.bytes, *image);
   return true;
+}
+
+void refuse(Entry& e, std::string why) {
+  const ForkSection section;
+  e.refusal = std::move(why);
+  e.state = State::kRefused;
 }
 
 void compile_entry(Entry& e) {
@@ -219,11 +224,7 @@ void compile_entry(Entry& e) {
                        [&] { return program_text(e.request.program); });
   std::string image, why;
   try {
-    if (!compile(e, &image, &why)) {
-      e.refusal = std::move(why);
-      e.state = State::kRefused;
-      return;
-    }
+    if (!compile(e, &image, &why)) return refuse(e, std::move(why));
     if (auto kernel = Kernel::load(image)) {
       write_perf_map(*kernel, e.request.program);
       e.compile_ns = since(begin);
@@ -233,8 +234,7 @@ void compile_entry(Entry& e) {
   } catch (const std::bad_alloc&) {
   }
   ++table().counts.failed;
-  e.refusal = "no memory";
-  e.state = State::kRefused;
+  refuse(e, "no memory");
 }
 
 void work() {
@@ -246,13 +246,12 @@ void work() {
   for (;;) {
     q.changed.wait(lock, [&] { return q.stopped || !q.entries.empty(); });
     if (q.stopped) return;
-    const EntryPtr e = std::move(q.entries.front());
+    const EntryPtr e = q.compiled = std::move(q.entries.front());
     q.entries.pop_front();
-    q.busy = true;
     lock.unlock();
     compile_entry(*e);
     lock.lock();
-    q.busy = false;
+    q.compiled.reset();
     q.changed.notify_all();
   }
 }
@@ -267,40 +266,25 @@ void start(Queue& q) {
       std::unique_lock lock(x.mutex);
       x.stopped = true;
       x.changed.notify_all();
-      x.changed.wait(lock, [&] { return !x.busy; });
+      x.changed.wait(lock, [&] { return x.compiled == nullptr; });
     });
-    pthread_atfork(
-        [] {
-          if (forks_to_compile()) return;
-          Queue& x = queue();
-          std::unique_lock lock(x.mutex);
-          x.changed.wait(lock, [&] { return !x.busy || x.apart; });
-          lock.release();
-          table().mutex.lock();
-          lock_store();
-        },
-        [] {
-          if (forks_to_compile()) return;
-          unlock_store();
-          table().mutex.unlock();
-          queue().mutex.unlock();
-        },
-        [] {
-          if (forks_to_compile()) return;
-          unlock_store();
-          // The thread that has locked it is another one now.
-          new (&table().mutex) std::shared_mutex;
-          Queue& x = queue();
-          new (&x.changed) std::condition_variable;
-          x.started = x.busy = x.apart = false;
-          if (!x.entries.empty()) start(x);
-          x.mutex.unlock();
-        });
     return true;
   }();
   static_cast<void>(once);
   std::thread(work).detach();
 }
+
+// What was being compiled is compiled again. Those who awaited it are gone.
+const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
+  if (!forked_at_rest()) return;
+  Queue& q = queue();
+  new (&q.changed) std::condition_variable_any;
+  q.started = false;
+  if (q.compiled != nullptr) {
+    q.entries.push_front(std::move(q.compiled));
+  }
+  if (!q.entries.empty()) start(q);
+});
 
 void enqueue(const EntryPtr& e) {
   Queue& q = queue();
@@ -313,18 +297,18 @@ void enqueue(const EntryPtr& e) {
 
 // Says once that there is no compiler.
 bool has_compiler() {
-  static const bool there = [] {
-    if (compiler() != nullptr) return true;
+  if (compiler() != nullptr) return true;
+  static std::atomic<bool> told{false};
+  if (!told.exchange(true)) {
     std::fprintf(stderr, "switchyard: jit: programs are interpreted: %s\n",
                  cpu::why_not_loaded(kLibrary).c_str());
-    return false;
-  }();
-  return there;
+  }
+  return false;
 }
 
 EntryPtr find(const Wanted& w, uint64_t hash, intrusive_ptr<Kernel>* kernel) {
   Table& t = table();
-  const std::shared_lock lock(t.mutex);
+  const Reading lock;
   const auto [begin, end] = t.entries.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
     if (!at->second->is(w)) continue;
@@ -340,7 +324,7 @@ EntryPtr add(const Wanted& w, uint64_t hash) {
   e->bytes = encode(*w.program, w.compute, w.inputs, w.results, w.isa);
   if (!decode(e->bytes, &e->request)) return nullptr;
   Table& t = table();
-  const std::unique_lock lock(t.mutex);
+  const Writing lock;
   const auto [begin, end] = t.entries.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
     if (at->second->is(w)) return nullptr;
@@ -357,7 +341,7 @@ EntryPtr add(const Wanted& w, uint64_t hash) {
 
 std::atomic<Mode>& current_mode() {
   static std::atomic<Mode> m = [] {
-    const char* const name = std::getenv("SWITCHYARD_JIT");
+    const char* const name = environment("SWITCHYARD_JIT");
     const std::string_view text = name == nullptr ? "" : name;
     if (text == "off") return Mode::kOff;
     if (text == "wait") return Mode::kWait;
@@ -438,7 +422,7 @@ Counters counters() noexcept {
   Table& t = table();
   Counters s;
   {
-    const std::shared_lock lock(t.mutex);
+    const Reading lock;
     s.kernels = static_cast<int64_t>(t.kernels);
     s.bytes = static_cast<int64_t>(t.bytes);
   }
@@ -452,7 +436,7 @@ Counters counters() noexcept {
   s.blocked_ns = t.counts.blocked_ns;
   Queue& q = queue();
   const std::lock_guard lock(q.mutex);
-  s.queued = static_cast<int64_t>(q.entries.size()) + q.busy;
+  s.queued = static_cast<int64_t>(q.entries.size()) + (q.compiled != nullptr);
   return s;
 }
 
@@ -460,7 +444,7 @@ std::vector<Seen> programs() {
   Table& t = table();
   std::vector<Seen> all;
   {
-    const std::shared_lock lock(t.mutex);
+    const Reading lock;
     for (const auto& [hash, e] : t.entries) {
       Seen& s = all.emplace_back();
       s.request = e->bytes;
@@ -490,20 +474,21 @@ std::string code_text(const std::string& request, bool assembly) {
 void finish() noexcept {
   Queue& q = queue();
   std::unique_lock lock(q.mutex);
-  q.changed.wait(lock, [&] { return q.entries.empty() && !q.busy; });
+  q.changed.wait(lock,
+                 [&] { return q.entries.empty() && q.compiled == nullptr; });
 }
 
 void clear() noexcept {
   finish();
   Table& t = table();
-  const std::unique_lock lock(t.mutex);
+  const Writing lock;
   t.entries.clear();
   t.kernels = t.bytes = 0;
 }
 
 void set_capacity(size_t kernels) noexcept {
   Table& t = table();
-  const std::unique_lock lock(t.mutex);
+  const Writing lock;
   t.capacity = kernels == 0 ? 1 : kernels;
   evict(t);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/cpu/jit/folder.h"
+#include "c10/fork.h"
 
 namespace sy::cpu::jit {
 
@@ -15,7 +16,7 @@ constexpr uint64_t kMostOnDisk = uint64_t{64} << 20;
 
 // Leaked: threads may outlive everything.
 struct Store {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::unique_ptr<Folder> folder;
   std::string path = Folder::default_path();
   bool opened = false;
@@ -67,8 +68,5 @@ void set_store(std::string path) {
   s.folder.reset();
   s.opened = false;
 }
-
-void lock_store() { store().mutex.lock(); }
-void unlock_store() { store().mutex.unlock(); }
 
 }  // namespace sy::cpu::jit

@@ -16,8 +16,4 @@ void keep_image(uint64_t fingerprint, const std::string& request,
 // none.
 void set_store(std::string path);
 
-// Around fork().
-void lock_store();
-void unlock_store();
-
 }  // namespace sy::cpu::jit

@@ -7,6 +7,7 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
 #include "backends/cpu/support/optional_library.h"
+#include "c10/fork.h"
 
 namespace sy::cpu {
 
@@ -25,6 +26,7 @@ constexpr OptionalLibrary kLibrary = {
 }  // namespace
 
 const LapackApi* lapack() {
+  const ForkSection section;
   static const LapackApi* const api = load_table<LapackApi>(kLibrary);
   return api;
 }

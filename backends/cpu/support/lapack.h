@@ -4,6 +4,7 @@
 
 #include "aten/tensor.h"
 #include "backends/cpu/lapack/api.h"
+#include "c10/fork.h"
 #include "c10/parallel.h"
 
 // Shared by kernels on LAPACK: column-major matrices, memory for routines, the
@@ -112,6 +113,7 @@ class InLapack {
   InLapack& operator=(const InLapack&) = delete;
 
  private:
+  const ForkSection section_;  // OpenBLAS has locks of its own
   const LapackApi& api_;
   int before_;
 };

@@ -1,5 +1,6 @@
 #include "backends/cpu/onednn/api.h"
 #include "backends/cpu/support/optional_library.h"
+#include "c10/fork.h"
 
 namespace sy::cpu {
 
@@ -11,6 +12,7 @@ constexpr OptionalLibrary kLibrary = {
 }  // namespace
 
 const OneDnnApi* onednn() {
+  const ForkSection section;
   static const OneDnnApi* const api = load_table<OneDnnApi>(kLibrary);
   return api;
 }

@@ -25,7 +25,7 @@ const void* load_optional(const OptionalLibrary& library);
 std::string why_not_loaded(const OptionalLibrary& library);
 
 // The table; nullptr if there is none or it is of another version. Keep it in a
-// function-local static.
+// function-local static, within a ForkSection.
 template <class Api>
 const Api* load_table(const OptionalLibrary& library) {
   const auto* api = static_cast<const Api*>(load_optional(library));
