@@ -2,6 +2,7 @@
 
 #include "aten/contract/convolution.h"
 #include "elements.h"
+#include "primitive.h"
 #include "reference_kernels.h"
 
 namespace reference {
@@ -44,15 +45,35 @@ struct Geometry {
   }
 };
 
-// Sums are made in double, to be rounded once.
-Tensor zeros(IntArrayRef sizes, sy::Device device) {
-  const Tensor out = empty(sizes, sy::kDouble, device);
-  for_each_place(sizes, [&](const Index& at) { write(out, at, 0.0); });
+// Sums are made in double, or of whole numbers in int64, to be rounded once.
+Tensor zeros(IntArrayRef sizes, const Tensor& like) {
+  const bool whole = !sy::is_floating_type(like.scalar_type());
+  const Tensor out =
+      empty(sizes, whole ? sy::kLong : sy::kDouble, like.device());
+  for_each_place(sizes, [&](const Index& at) { write(out, at, int64_t{0}); });
   return out;
 }
 
-void add_to(const Tensor& sum, const Index& at, double v) {
-  write(sum, at, read<double>(sum, at) + v);
+void add_to(const Tensor& sum, const Index& at, const Tensor& t,
+            const Index& from) {
+  if (sum.scalar_type() == sy::kLong) {
+    write(sum, at, add(read<int64_t>(sum, at), read<int64_t>(t, from)));
+  } else {
+    write(sum, at, read<double>(sum, at) + read<double>(t, from));
+  }
+}
+
+// sum[at] += a[i] * b[j]
+void add_product(const Tensor& sum, const Index& at, const Tensor& a,
+                 const Index& i, const Tensor& b, const Index& j) {
+  if (sum.scalar_type() == sy::kLong) {
+    write(sum, at,
+          add(read<int64_t>(sum, at),
+              mul(read<int64_t>(a, i), read<int64_t>(b, j))));
+  } else {
+    write(sum, at,
+          read<double>(sum, at) + read<double>(a, i) * read<double>(b, j));
+  }
 }
 
 Tensor rounded(const Tensor& sum, ScalarType dtype) { return sum.to(dtype); }
@@ -61,7 +82,7 @@ Tensor to_small(const Geometry& g, const Tensor& large, const Tensor& weight,
                 const Tensor& sum) {
   g.products(sum, large, weight,
              [&](const Index& s, const Index& l, const Index& w) {
-               add_to(sum, s, read<double>(large, l) * read<double>(weight, w));
+               add_product(sum, s, large, l, weight, w);
              });
   return sum;
 }
@@ -70,17 +91,17 @@ Tensor to_large(const Geometry& g, const Tensor& small, const Tensor& weight,
                 const Tensor& sum) {
   g.products(small, sum, weight,
              [&](const Index& s, const Index& l, const Index& w) {
-               add_to(sum, l, read<double>(small, s) * read<double>(weight, w));
+               add_product(sum, l, small, s, weight, w);
              });
   return sum;
 }
 
 Tensor to_weight(const Geometry& g, const Tensor& small, const Tensor& large,
-                 const Tensor& weight, sy::Device device) {
-  const Tensor sum = zeros(weight.sizes(), device);
+                 const Tensor& weight) {
+  const Tensor sum = zeros(weight.sizes(), weight);
   g.products(small, large, weight,
              [&](const Index& s, const Index& l, const Index& w) {
-               add_to(sum, w, read<double>(small, s) * read<double>(large, l));
+               add_product(sum, w, small, s, large, l);
              });
   return sum;
 }
@@ -96,12 +117,12 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
                                  transposed, output_padding, groups};
   const sy::Dims sizes = sy::convolution_sizes("convolution", input, weight,
                                                bias.value_or(Tensor()), args);
-  const Tensor sum = zeros(sizes, input.device());
+  const Tensor sum = zeros(sizes, input);
   transposed ? to_large(g, input, weight, sum)
              : to_small(g, input, weight, sum);
   if (bias && bias->defined()) {
     for_each_place(sum.sizes(), [&](const Index& at) {
-      add_to(sum, at, read<double>(*bias, Index{at[1]}));
+      add_to(sum, at, *bias, Index{at[1]});
     });
   }
   return rounded(sum, input.scalar_type());
@@ -118,25 +139,23 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
                                                weight, Tensor(), args);
   sy::check_convolution_grad(grad_output, input, sizes);
   const Geometry g{stride, padding, dilation, groups};
-  const sy::Device device = input.device();
   Tensor by_input, by_weight, by_bias;
   if (output_mask[0]) {
-    const Tensor sum = zeros(input.sizes(), device);
+    const Tensor sum = zeros(input.sizes(), input);
     by_input = rounded(transposed ? to_small(g, grad_output, weight, sum)
                                   : to_large(g, grad_output, weight, sum),
                        input.scalar_type());
   }
   if (output_mask[1]) {
-    by_weight =
-        rounded(transposed ? to_weight(g, input, grad_output, weight, device)
-                           : to_weight(g, grad_output, input, weight, device),
-                weight.scalar_type());
+    by_weight = rounded(transposed ? to_weight(g, input, grad_output, weight)
+                                   : to_weight(g, grad_output, input, weight),
+                        weight.scalar_type());
   }
   if (output_mask[2]) {
     const int64_t channels[] = {grad_output.size(1)};
-    const Tensor sum = zeros(channels, device);
+    const Tensor sum = zeros(channels, weight);
     for_each_place(grad_output.sizes(), [&](const Index& at) {
-      add_to(sum, Index{at[1]}, read<double>(grad_output, at));
+      add_to(sum, Index{at[1]}, grad_output, at);
     });
     by_bias = rounded(sum, weight.scalar_type());
   }
