@@ -42,6 +42,11 @@ std::unique_ptr<Calls> recast_calls(OperatorHandle op,
                                     std::shared_ptr<const Calls> calls,
                                     ScalarType dtype);
 
+// Whether the results are factors of matrices or made by them. What those are
+// of infinities, of equal rows, or where none were found, is not determined;
+// nor are signs, but for small matrices, where they are those of LAPACK.
+bool gives_factors(OperatorHandle op);
+
 // Calls made from the signature alone that tell kernels apart: tensors of
 // several sizes, of each dtype and of two together, with other strides, that
 // broadcast, with ties, NaN and infinities; other arguments one at a time. Only

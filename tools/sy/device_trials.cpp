@@ -6,8 +6,12 @@
 #include "aten/tensor.h"
 #include "c10/error.h"
 #include "c10/stream.h"
+#include "tools/sy/axes.h"
+#include "tools/sy/bounds.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/device_gradients.h"
+#include "tools/sy/red_zones.h"
+#include "tools/sy/repeated.h"
 #include "tools/sy/trials.h"
 
 namespace sy::tools {
@@ -47,10 +51,11 @@ double tolerance_of(ScalarType dtype) {
 class OnDevice final : public CallTrials {
  public:
   OnDevice(OperatorHandle op, std::shared_ptr<const Calls> calls, Device device,
-           bool gradients)
+           bool gradients, bool claimed)
       : CallTrials(op, std::move(calls)),
         device_(device),
-        gradients_(gradients) {}
+        gradients_(gradients),
+        bounded_(claimed && !gives_factors(op)) {}
 
  private:
   std::string problem(size_t i, CaseResult& result) const override {
@@ -73,36 +78,127 @@ class OnDevice final : public CallTrials {
       return "";
     }
     if (any_pinned(expected)) return try_pinned(expected, there);
+    const std::string name = id(i);
+    const std::string_view axis = axis_of(name);
+    if (axis == "repetition") return call_often(op(), there);
+    if (axis == "threads") {
+      return call_at_once(op(), [&](int thread) {
+        std::vector<Value> own =
+            moved(op(), scaled(arguments(i), thread), device_);
+        if (asks) ask_for_device(own);
+        return own;
+      });
+    }
+    if (axis == "magnitude" && overflows(i, expected)) {
+      result.skipped = "whole numbers beyond their dtype";
+      return "";
+    }
+    return judge(i, in.values, expected, there, axis.empty());
+  }
+
+  // Whether whole numbers among the results do not fit: no result is right.
+  bool overflows(size_t i, const std::vector<Value>& results) const {
+    bool found = false;
+    size_t at = 0;
+    std::vector<TensorBase> exact;
+    for (const Value& v : results) {
+      for_each_tensor(v, [&](const TensorBase& t) {
+        if (!t.defined() || !is_integral_type(t.dtype(), false)) return;
+        if (exact.empty()) exact = results_in_float64(i);
+        if (at >= exact.size()) return;
+        const double most =
+            std::ldexp(1.0, static_cast<int>(element_size(t.dtype())) * 8 - 1);
+        const HostTensor h = read_tensor(exact[at++]);
+        for (int64_t e : element_indices(h.sizes, h.strides, h.offset)) {
+          found |= !(std::abs(element_value(h, e)) < most);
+        }
+      });
+    }
+    return found;
+  }
+
+  // Nothing if the operator does not take float64.
+  std::vector<TensorBase> results_in_float64(size_t i) const {
+    Arguments in = arguments(i);
+    change_tensors(
+        op().schema(), [](const Tensor& t) { return t.to(kDouble); }, in);
+    std::vector<TensorBase> out;
+    try {
+      for (const Value& v : call(in.values)) {
+        for_each_tensor(v, [&](const TensorBase& t) { out.push_back(t); });
+      }
+    } catch (const Error&) {
+      out.clear();
+    }
+    return out;
+  }
+
+  // Makes call i on the device. `here` and `expected` are its arguments and
+  // results on the CPU, after the call there.
+  std::string judge(size_t i, const std::vector<Value>& here,
+                    const std::vector<Value>& expected,
+                    std::vector<Value>& there, bool with_gradients) const {
+    broken_zone();
     const std::vector<Value> actual = call(there);
+    std::string why = broken_zone();
+    if (!why.empty()) return why;
+    Bounds bounds(op(), [this, i] { return arguments(i); });
+    why = compare_results(i, bounds, actual, expected);
+    if (why.empty()) {
+      why = compare_arguments(bounds, expected.size(), there, here);
+    }
+    if (why.empty()) why = compare_rest(here, there);
+    if (!why.empty() || !op().schema().is_functional()) return why;
+    if (aliases(actual, there) && !aliases(expected, here)) {
+      return "the result shares memory with an argument";
+    }
+    if (!gradients_ || !with_gradients) return "";
+    return compare_device_gradients(
+        op(), [&] { return arguments(i); }, device_);
+  }
+
+  std::string compare_results(size_t i, Bounds& bounds,
+                              const std::vector<Value>& actual,
+                              const std::vector<Value>& expected) const {
     for (size_t k = 0; k < expected.size(); ++k) {
       const bool stays = on_host(op()).result == static_cast<int>(k);
-      const std::string why =
-          compare(actual[k], expected[k], stays ? Device(kCPU) : device_);
-      if (why.empty() || is_ill_conditioned(i, k, actual[k], expected[k])) {
+      const std::string why = compare(bounds, k, actual[k], expected[k],
+                                      stays ? Device(kCPU) : device_);
+      if (why.empty()) continue;
+      if (!bounded_ && is_ill_conditioned(i, k, actual[k], expected[k])) {
         continue;
       }
       return str("returns[{}]: {}", k, why);
     }
+    return "";
+  }
+
+  // `first`: the number of results, which the bounds count first.
+  std::string compare_arguments(Bounds& bounds, size_t first,
+                                const std::vector<Value>& there,
+                                const std::vector<Value>& here) const {
     for (size_t k = 0; k < there.size(); ++k) {
       const bool stays = on_host(op()).argument == static_cast<int>(k);
-      const std::string why =
-          compare(there[k], in.values[k], stays ? Device(kCPU) : device_);
-      if (!why.empty()) {
-        const Argument& a = op().schema().arguments()[k];
-        return str("{}{}: {}", a.is_write() ? "mutated " : "the call changes ",
-                   a.name.view(), why);
-      }
+      const std::string why = compare(bounds, first + k, there[k], here[k],
+                                      stays ? Device(kCPU) : device_);
+      if (why.empty()) continue;
+      const Argument& a = op().schema().arguments()[k];
+      return str("{}{}: {}", a.is_write() ? "mutated " : "the call changes ",
+                 a.name.view(), why);
     }
-    if (!op().schema().is_functional()) return compare_rest(in.values, there);
-    if (aliases(actual, there) && !aliases(expected, in.values)) {
-      return "the result shares memory with an argument";
-    }
-    std::string why = compare_rest(in.values, there);
-    if (why.empty() && gradients_) {
-      why = compare_device_gradients(
-          op(), [&] { return arguments(i); }, device_);
-    }
-    return why;
+    return "";
+  }
+
+  // With other values for each thread.
+  Arguments scaled(Arguments in, int thread) const {
+    change_tensors(
+        op().schema(),
+        [&](const Tensor& t) {
+          return is_floating_type(t.scalar_type()) ? t.mul(1.0 - 0.125 * thread)
+                                                   : t;
+        },
+        in);
+    return in;
   }
 
   // Of a call that makes tensors of no others. Whether it can be asked.
@@ -244,8 +340,9 @@ class OnDevice final : public CallTrials {
     return out;
   }
 
-  static std::string compare(const Value& actual, const Value& expected,
-                             Device device) {
+  // Of value `k` of the call: its results, then its arguments.
+  std::string compare(Bounds& bounds, size_t k, const Value& actual,
+                      const Value& expected, Device device) const {
     std::vector<TensorBase> got, want;
     for_each_tensor(actual, [&](const TensorBase& t) { got.push_back(t); });
     for_each_tensor(expected, [&](const TensorBase& t) { want.push_back(t); });
@@ -253,15 +350,17 @@ class OnDevice final : public CallTrials {
       return str("expected {} tensors, got {}", want.size(), got.size());
     }
     if (want.empty()) return compare_plain(actual, expected);
-    for (size_t k = 0; k < want.size(); ++k) {
-      if (want[k].defined() != got[k].defined()) return "undefined";
-      if (!want[k].defined()) continue;
-      if (got[k].device().type() != device.type()) {
-        return str("device: expected {}, got {}", device, got[k].device());
+    for (size_t j = 0; j < want.size(); ++j) {
+      if (want[j].defined() != got[j].defined()) return "undefined";
+      if (!want[j].defined()) continue;
+      if (got[j].device().type() != device.type()) {
+        return str("device: expected {}, got {}", device, got[j].device());
       }
-      const double t = tolerance_of(want[k].dtype());
+      const double t = tolerance_of(want[j].dtype());
       const std::string why =
-          compare_tensor(read_tensor(got[k]), read_tensor(want[k]), {t, t});
+          bounded_ ? bounds.compare(k, j, got[j], want[j])
+                   : compare_tensor(read_tensor(got[j]), read_tensor(want[j]),
+                                    {t, t});
       if (!why.empty()) return why;
     }
     return "";
@@ -282,12 +381,32 @@ class OnDevice final : public CallTrials {
 
   Device device_;
   bool gradients_;
+  bool bounded_;  // a kernel: judged by Bounds, not by a tolerance
 };
 
-Value moved(const Value& v, Device device) {
-  const auto copy = [&](const TensorBase& t) {
-    return t.defined() ? copy_to(device, t) : t;
-  };
+// Copies to a device: tensors of one storage share there, too.
+class Mover {
+ public:
+  explicit Mover(Device device) : device_(device) {}
+  TensorBase operator()(const TensorBase& t) {
+    if (!t.defined()) return t;
+    for (const auto& [from, to] : moved_) {
+      if (from.dtype() != t.dtype() || !from.is_alias_of(t)) continue;
+      return TensorBase(TensorImpl::make(to.storage(), t.dtype(), device_,
+                                         DispatchKeySet::dense(device_.type()),
+                                         t.sizes(), t.strides(),
+                                         t.storage_offset()));
+    }
+    moved_.emplace_back(t, copy_to(device_, t));
+    return moved_.back().second;
+  }
+
+ private:
+  Device device_;
+  std::vector<std::pair<TensorBase, TensorBase>> moved_;
+};
+
+Value moved(const Value& v, Device device, Mover& copy) {
   if (v.is_tensor()) return Value(copy(v.to_tensor()));
   if (v.tag() == Value::Tag::Device && v.to_device().is_cpu()) {
     return Value(device);
@@ -305,18 +424,22 @@ Value moved(const Value& v, Device device) {
 std::vector<Value> moved(OperatorHandle op, const Arguments& in,
                          Device device) {
   const int stays = on_host(op).argument;
+  Mover there(device), here{Device(kCPU)};
   std::vector<Value> out;
   for (size_t k = 0; k < in.values.size(); ++k) {
     const bool kept = static_cast<int>(k) == stays;
-    out.push_back(moved(in.values[k], kept ? Device(kCPU) : device));
+    out.push_back(kept ? moved(in.values[k], Device(kCPU), here)
+                       : moved(in.values[k], device, there));
   }
   return out;
 }
 
 std::unique_ptr<Trials> device_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls,
-                                      Device device, bool gradients) {
-  return std::make_unique<OnDevice>(op, std::move(calls), device, gradients);
+                                      Device device, bool gradients,
+                                      bool claimed) {
+  return std::make_unique<OnDevice>(op, std::move(calls), device, gradients,
+                                    claimed);
 }
 
 }  // namespace sy::tools

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "c10/error.h"
+#include "tools/sy/axes.h"
 #include "tools/sy/worker_process.h"
 
 namespace sy::tools {
@@ -149,6 +150,9 @@ class Driver {
   }
 
   void end_case(const Slot& s, OverloadReport& r, const Json& v) {
+    const std::string axis(axis_of(v["id"].get_ref<const std::string&>()));
+    const bool made = v["skipped"] == "" && v["way"] != "declared";
+    if (!axis.empty()) r.axes[axis] += made ? 1 : 0;
     if (v["why"] != "") return fail_case(s, r, v["id"], v["why"]);
     if (v["skipped"] != "") {
       ++r.skipped[v["skipped"]];

@@ -12,7 +12,8 @@ namespace sy::tools {
 struct Job {
   std::string name;
   // Not empty: calls made of the signature. On the CPU the size of tensors,
-  // "2x3"; on a device their dtypes, "claimed" or "all".
+  // "2x3"; on a device their dtypes: "claimed", "soak" (the same,
+  // and each call in each) or "all".
   std::string tensors = {};
   std::string dtype = {};  // not empty: recorded ones, recast
   // The words of its example (see words.h), for calls on a device where the

@@ -9,6 +9,7 @@
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/fuzz/worker.h"
+#include "tools/sy/red_zones.h"
 #include "tools/sy/reproduction.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/witness.h"
@@ -97,7 +98,7 @@ Found find_trial(OperatorHandle op, const Failure& f, const Claims* claims,
     SY_CHECK(dtype, Value, "unknown dtype {}", f.dtype);
     out.trials = device_trials(
         op, recast_calls(op, recorded_calls(op, *out.file), *dtype), device,
-        f.gradients);
+        f.gradients, claims != nullptr && claims->supports(op.name()));
   } else if (out.file != nullptr) {
     out.trials =
         make_trials(TrialKind::Replay, op, *out.file, {device, f.gradients});
@@ -178,6 +179,7 @@ int replay_failure(const std::string& path) {
   const OperatorHandle op = Dispatcher::singleton().find_or_throw(f.op);
   const Device device(f.device);
   const Claims* claims = claims_for(plugins, device);
+  if (claims != nullptr) lay_red_zones(device);
   const Found found = find_trial(op, f, claims, std::move(file));
   const CaseResult r =
       Witness(op, device, claims).run(*found.trials, found.index);

@@ -89,7 +89,8 @@ CLI::App* conform_command(CLI::App& app, ConformOptions& o, bool& no_grad) {
       ->allow_extra_args(false);
   c->add_option("--size", o.size,
                 "without --cases: smoke (a few cases of each operator), full, "
-                "or soak (also calls with tensors of many sizes)")
+                "or soak (also calls with tensors of more sizes; on a plugin's "
+                "device every call in every dtype, claimed or not)")
       ->check(CLI::IsMember({"smoke", "full", "soak"}))
       ->capture_default_str();
   c->add_flag("--supported", o.supported,

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "c10/error.h"
+#include "tools/sy/axes.h"
 
 namespace sy::tools {
 
@@ -102,6 +103,40 @@ std::string skipped_text(const std::map<std::string, size_t>& skipped) {
   return all == 0 ? "" : str("{} calls skipped: {}\n", all, out);
 }
 
+std::string axes_not_tried(const OverloadReport& r) {
+  std::string out;
+  for (const std::string& axis : axes()) {
+    const auto it = r.axes.find(axis);
+    if (it != r.axes.end() && it->second != 0) continue;
+    out += (out.empty() ? "" : ", ") + axis;
+  }
+  return r.axes.empty() ? "any" : out;
+}
+
+// On how many operators of the plugin each axis was tried, and what single ones
+// lack.
+std::string axes_text(const Report& report, bool notes) {
+  std::map<std::string, size_t> tried;
+  size_t operators = 0;
+  std::string lacking;
+  for (const auto& [name, r] : report) {
+    if (!r.claimed) continue;
+    ++operators;
+    for (const auto& [axis, calls] : r.axes) tried[axis] += calls != 0 ? 1 : 0;
+    const std::string without = axes_not_tried(r);
+    if (notes && !without.empty()) {
+      lacking += str("not tried along an axis: {}: {}\n", name, without);
+    }
+  }
+  if (operators == 0) return "";
+  std::string out = str("axes, of {} operators: ", operators);
+  for (const std::string& axis : axes()) {
+    out +=
+        str("{}{} {}", axis == axes().front() ? "" : ", ", axis, tried[axis]);
+  }
+  return lacking + out + (notes ? "\n" : " (--notes lists what was not)\n");
+}
+
 std::string list_of(const Report& report, const char* title,
                     bool (*wanted)(const OverloadReport&)) {
   constexpr size_t kShown = 12;
@@ -130,6 +165,10 @@ Json to_json(const Report& report) {
                        {"missing", r.missing != 0},
                        {"failures", failures}};
     if (!r.ways.empty()) overloads[name]["ways"] = r.ways;
+    if (r.claimed) {
+      overloads[name]["axes"] = r.axes;
+      overloads[name]["axes_not_tried"] = axes_not_tried(r);
+    }
     if (!r.skipped.empty()) overloads[name]["skipped"] = r.skipped;
   }
   return {{"passed", t.passed},
@@ -162,6 +201,7 @@ std::string to_text(const Report& report, bool notes) {
                    "of composed operators write tensors with other strides");
   const Totals t(report);
   out += skipped_text(t.skipped);
+  out += axes_text(report, notes);
   out += str("cases: {} passed, {} failed, {} missing", t.passed, t.failed,
              t.missing);
   if (t.notes != 0) {

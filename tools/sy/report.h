@@ -17,9 +17,11 @@ struct FailedCase {
 struct OverloadReport {
   size_t passed = 0, failed = 0;  // cases
   size_t missing = 0;             // cases of an operator that does not exist
+  bool claimed = false;           // a plugin lists it
   bool non_empty = false;         // a call with elements to compare passed
   std::map<std::string, size_t> ways;     // see CaseResult
   std::map<std::string, size_t> skipped;  // calls not made, by reason
+  std::map<std::string, size_t> axes;     // calls made, by axis_of(their id)
   std::vector<FailedCase> failures;
   std::vector<std::pair<std::string, std::string>> notes;
 

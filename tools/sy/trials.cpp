@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "c10/backend.h"
 #include "c10/error.h"
+#include "tools/sy/axes.h"
 
 namespace sy::tools {
 
@@ -116,6 +118,7 @@ std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
       !claims->of(op.name()).dtypes.empty()) {
     dtypes = claims->of(op.name()).dtypes;
   }
+  if (is_copy(op)) return copy_trials(op, device, std::move(dtypes));
   std::shared_ptr<const Calls> calls;
   try {
     calls = varied_calls(op, dtypes);
@@ -125,7 +128,13 @@ std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
     if (words.empty()) throw;
     calls = made_calls(op, words);
   }
-  return device_trials(op, std::move(calls), device, gradients);
+  // Devices that work later are slow to ask; they have these calls in soak.
+  const bool quick = device_interface(device.type()).streams() == nullptr;
+  const bool claimed = claims != nullptr && claims->supports(op.name());
+  if ((quick || tensors == "soak") && claimed && !gives_factors(op)) {
+    calls = calls_by_axes(op, std::move(calls), dtypes, tensors == "soak");
+  }
+  return device_trials(op, std::move(calls), device, gradients, claimed);
 }
 
 std::unique_ptr<Trials> few_trials(std::unique_ptr<Trials> all) {

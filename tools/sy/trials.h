@@ -91,9 +91,17 @@ std::unique_ptr<Trials> aliased_trials(OperatorHandle op,
                                        std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> compiled_trials(OperatorHandle op,
                                         std::shared_ptr<const Calls> calls);
+// `claimed`: the backend lists the operator, and its kernel is judged by
+// Bounds.
 std::unique_ptr<Trials> device_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls,
-                                      Device device, bool gradients);
+                                      Device device, bool gradients,
+                                      bool claimed);
+// copy_ and _copy_from, whose kernels make all copies of tensors.
+bool is_copy(OperatorHandle op);
+// Copies to the device, from it and within it.
+std::unique_ptr<Trials> copy_trials(OperatorHandle op, Device device,
+                                    std::vector<ScalarType> dtypes);
 // Copies on a device: of tensors the same bytes and views, of a device argument
 // that names the CPU the device. A tensor that the operator wants on the CPU
 // stays there.

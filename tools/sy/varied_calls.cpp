@@ -117,15 +117,6 @@ struct Variant {
   Value value = {};
 };
 
-// Whether the results are factors of matrices or made by them. What those are
-// of infinities, of equal rows, or where none were found, is not determined;
-// nor are signs, but for small matrices, where they are those of LAPACK.
-bool gives_factors(OperatorHandle op) {
-  static const std::set<std::string> kFamilies = {"cholesky", "determinant",
-                                                  "lu", "qr", "spectral"};
-  return kFamilies.contains(family_of(op));
-}
-
 class Varied final : public Calls {
  public:
   Varied(OperatorHandle op, std::vector<ScalarType> dtypes)
@@ -336,6 +327,12 @@ class Varied final : public Calls {
 };
 
 }  // namespace
+
+bool gives_factors(OperatorHandle op) {
+  static const std::set<std::string> kFamilies = {"cholesky", "determinant",
+                                                  "lu", "qr", "spectral"};
+  return kFamilies.contains(family_of(op));
+}
 
 std::unique_ptr<Calls> varied_calls(OperatorHandle op,
                                     const std::vector<ScalarType>& dtypes) {

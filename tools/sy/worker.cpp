@@ -8,6 +8,7 @@
 #include "c10/error.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/driver.h"
+#include "tools/sy/red_zones.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/witness.h"
 #include "tools/sy/worker_process.h"
@@ -23,6 +24,8 @@ class Worker {
       : options_(options), plugins_(load_plugins(options.plugins)) {
     init();
     device_ = device_of_tensors(options.device);
+    const Claims* const claims = claims_for(plugins_, device_);
+    if (claims != nullptr) lay_red_zones(device_);
   }
 
   // Whether the reader is still there.
@@ -67,8 +70,10 @@ class Worker {
     std::shared_ptr<const Calls> calls =
         recast_calls(*op, recorded_calls(*op, file),
                      parse_scalar_type(dtype).value_or(kFloat));
+    const Claims* const claims = claims_for(plugins_, device_);
     auto trials =
-        device_trials(*op, std::move(calls), device_, options_.gradients);
+        device_trials(*op, std::move(calls), device_, options_.gradients,
+                      claims != nullptr && claims->supports(op->name()));
     if (options_.few) trials = few_trials(std::move(trials));
     return run(*op, *trials, first);
   }
