@@ -94,7 +94,7 @@ bool says_too_little(const std::string& name) {
 
 // Every device copies: by the kernel that it lists, or without one.
 bool copies_on(OperatorHandle op, const Claims* claims, bool on_device) {
-  if (!on_device) return false;
+  if (!on_device || !is_copy(op)) return false;
   const bool listed = claims != nullptr && claims->supports("aten::_copy_from");
   return (op.name() == "aten::_copy_from") == listed;
 }
@@ -106,14 +106,13 @@ std::vector<Job> made_jobs(const Claims* claims, bool on_device) {
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
     std::string name = short_name(op.name());
     const bool own = claims != nullptr && claims->supports(op.name());
-    if (is_copy(op) ? !copies_on(op, claims, on_device)
-                    : !(op.schema().is_functional() || own)) {
-      continue;
-    }
+    const bool copies = copies_on(op, claims, on_device);
+    if (!(op.schema().is_functional() || own || copies)) continue;
     Job job{std::move(name)};
     if (op.entry().has_flag(OperatorDef::kRandom)) {
       job.skipped = "random";
-    } else if (says_too_little(job.name)) {
+    } else if (says_too_little(job.name) ||
+               (job.name == "_copy_from" && !copies)) {
       job.skipped = "results that nobody sets";
     } else if (!on_device && !signature_suffices(op)) {
       job.skipped = kSaysTooLittle;
