@@ -83,7 +83,8 @@ std::vector<std::string> own_variables() {
     const std::string_view text = *v;
     for (const char* prefix :
          {"SWITCHYARD_", "OMP_", "LD_LIBRARY_PATH=", "PATH="}) {
-      if (text.starts_with(prefix) && !text.starts_with(kTokenVariable)) {
+      if (text.starts_with(prefix) && !text.starts_with(kTokenVariable) &&
+          !text.starts_with("SWITCHYARD_STORE")) {
         out.emplace_back(text);
       }
     }
@@ -138,12 +139,14 @@ std::string library_path(const Mpirun& mpirun) {
 
 std::vector<RankOrders> orders_for(const LaunchOptions& o, const Places& places,
                                    const Mpirun& mpirun, uint16_t store_port,
+                                   const std::string& secret,
                                    const std::string& trace) {
   RankOrders common;
   common.terminal = isatty(STDOUT_FILENO) == 1;
   common.survive = o.survive;
   common.threads = o.threads;
   common.store_port = store_port;
+  common.secret = secret;
   common.command = o.command;
   if (places.elsewhere) common.variables = own_variables();
   if (const std::string path = library_path(mpirun); !path.empty()) {
@@ -238,8 +241,11 @@ int run_launch(const LaunchOptions& options) {
   setenv(kTokenVariable, settings.token.c_str(), 1);
 
   const Listener listener(places.elsewhere);
-  distributed::TcpStoreServer store(places.elsewhere ? "0.0.0.0" : "127.0.0.1");
-  settings.orders = orders_for(options, places, mpirun, store.port(), trace);
+  const std::string secret = random_token() + random_token();
+  distributed::TcpStoreServer store(places.elsewhere ? "0.0.0.0" : "127.0.0.1",
+                                    0, secret);
+  settings.orders =
+      orders_for(options, places, mpirun, store.port(), secret, trace);
   MpirunJob job;
   job.ranks = places.ranks;
   job.hosts = places.hosts;

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -292,6 +294,16 @@ void set(const char* name, const std::string& value) {
   setenv(name, value.c_str(), 1);
 }
 
+// The path of a file in memory, which is gone with this process and which only
+// its user may open.
+std::string file_of_secret(const std::string& secret) {
+  const int fd = memfd_create("switchyard-secret", MFD_CLOEXEC);
+  SY_CHECK(fd >= 0 && fchmod(fd, 0600) == 0 && write_all(fd, secret), Error,
+           "[launch] no file in memory for the job's secret: {}",
+           std::strerror(errno));
+  return str("/proc/{}/fd/{}", int{getpid()}, fd);
+}
+
 void prepare_environment(const RankOrders& orders, const std::string& address) {
   unsetenv(kTokenVariable);
   for (const std::string& v : orders.variables) {
@@ -302,6 +314,7 @@ void prepare_environment(const RankOrders& orders, const std::string& address) {
   store += ':';
   store += std::to_string(orders.store_port);
   set("SWITCHYARD_STORE", store);
+  set("SWITCHYARD_STORE_SECRET_FILE", file_of_secret(orders.secret));
   constexpr const char* kOurs = "SWITCHYARD_NUM_THREADS";
   constexpr const char* kOpenMp = "OMP_NUM_THREADS";
   const auto cores =

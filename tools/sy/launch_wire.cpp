@@ -69,8 +69,8 @@ std::string signal_name(int signal) {
 }
 
 std::string RankOrders::encode() const {
-  std::string out = str("{} {} {} {} {} ", terminal ? 1 : 0, survive ? 1 : 0,
-                        threads, store_port, variables.size());
+  std::string out = str("{} {} {} {} {} {} ", terminal ? 1 : 0, survive ? 1 : 0,
+                        threads, store_port, variables.size(), secret);
   for (const auto* list : {&variables, &command}) {
     for (const std::string& text : *list) {
       out += text;
@@ -89,6 +89,10 @@ bool RankOrders::decode(std::string_view text, RankOrders& out) {
   out.survive = numbers[1] != 0;
   out.threads = numbers[2];
   out.store_port = static_cast<uint16_t>(numbers[3]);
+  const size_t space = text.find(' ');
+  if (space == text.npos) return false;
+  out.secret = text.substr(0, space);
+  text.remove_prefix(space + 1);
   for (int i = 0; !text.empty(); ++i) {
     const size_t end = text.find('\0');
     if (end == text.npos) return false;

@@ -34,6 +34,7 @@ struct RankOrders {
   bool survive = false;   // the others do not end with this rank
   int threads = 0;        // 0: the host's cores, shared by its ranks
   uint16_t store_port = 0;
+  std::string secret;                  // of the store; no space in it
   std::vector<std::string> variables;  // "NAME=VALUE"
   std::vector<std::string> command;
 

@@ -9,6 +9,7 @@
 
 #include "c10/environment.h"
 #include "c10/error.h"
+#include "frontend/distributed/store/job_secret.h"
 #include "frontend/distributed/store/tcp_store_socket.h"
 
 namespace sy::distributed {
@@ -86,7 +87,8 @@ std::string engine_name(const std::string& asked) {
 }
 
 std::shared_ptr<Store> connect_store(const std::string& where,
-                                     Milliseconds timeout) {
+                                     Milliseconds timeout,
+                                     const std::string& secret) {
   const size_t colon = where.rfind(':');
   char* end = nullptr;
   const long port = colon == std::string::npos
@@ -94,13 +96,14 @@ std::shared_ptr<Store> connect_store(const std::string& where,
                         : std::strtol(where.c_str() + colon + 1, &end, 10);
   SY_CHECK(port > 0 && port < 65536 && *end == '\0', Value,
            "[init] SWITCHYARD_STORE: expected host:port, got '{}'", where);
-  return std::make_shared<TcpStore>(where.substr(0, colon),
-                                    static_cast<uint16_t>(port), timeout);
+  return std::make_shared<TcpStore>(
+      where.substr(0, colon), static_cast<uint16_t>(port), timeout, secret);
 }
 
 std::shared_ptr<Store> launcher_store(Milliseconds timeout) {
   const char* const where = environment("SWITCHYARD_STORE");
-  return where == nullptr ? nullptr : connect_store(where, timeout);
+  return where == nullptr ? nullptr
+                          : connect_store(where, timeout, job_secret());
 }
 
 std::shared_ptr<Store> master_store(int rank, Milliseconds timeout,
@@ -119,14 +122,18 @@ std::shared_ptr<Store> master_store(int rank, Milliseconds timeout,
            "[init] MASTER_PORT: expected a port, got '{}'", text);
   const auto port = static_cast<uint16_t>(number + taken);
   const std::string address = host;
-  if (rank != 0) return std::make_shared<TcpStore>(address, port, timeout);
+  const std::string secret = job_secret();
+  if (rank != 0) {
+    return std::make_shared<TcpStore>(address, port, timeout, secret);
+  }
   const bool here = address == "127.0.0.1" || address == "localhost";
   const bool six = address.find(':') != std::string::npos;
   *server = std::make_unique<TcpStoreServer>(here  ? "127.0.0.1"
                                              : six ? "::"
                                                    : "0.0.0.0",
-                                             port);
-  return std::make_shared<TcpStore>(six ? "::1" : "127.0.0.1", port, timeout);
+                                             port, secret);
+  return std::make_shared<TcpStore>(six ? "::1" : "127.0.0.1", port, timeout,
+                                    secret);
 }
 
 std::string own_address(int world_size) {

@@ -15,12 +15,15 @@ namespace sy::distributed {
 // does not know.
 std::string engine_name(const std::string& asked);
 
-// The store at SWITCHYARD_STORE (host:port); nullptr if that is not set.
+// The store at SWITCHYARD_STORE (host:port), whose secret job_secret() has;
+// nullptr if that is not set.
 std::shared_ptr<Store> launcher_store(Milliseconds timeout);
 std::shared_ptr<Store> connect_store(const std::string& where,
-                                     Milliseconds timeout);
+                                     Milliseconds timeout,
+                                     const std::string& secret);
 // The store at MASTER_ADDR and MASTER_PORT, as torchrun sets them, or at the
 // next port if its agent listens there. Rank 0 serves it: then `server` is it.
+// It has a secret if job_secret() has one.
 // Throws Error where the variables are not set.
 std::shared_ptr<Store> master_store(int rank, Milliseconds timeout,
                                     std::unique_ptr<TcpStoreServer>* server);

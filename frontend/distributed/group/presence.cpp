@@ -14,6 +14,7 @@
 #include "c10/trace_interval.h"
 #include "frontend/distributed/group/launch.h"
 #include "frontend/distributed/group/watched.h"
+#include "frontend/distributed/store/job_secret.h"
 
 namespace sy::distributed {
 
@@ -90,13 +91,15 @@ bool run_alone(Context::State& s, const Transfer& t, Milliseconds timeout) {
 // The store of `sy launch`, else one that rank 0 serves.
 void open_store(Context::State& s) {
   if (s.store != nullptr) return;
-  constexpr int64_t kMost = 256;
+  constexpr int64_t kMost = 384;
   char where[kMost] = {};
   if (s.rank == 0) {
     const std::string host = own_address(s.size);
+    const std::string secret = new_secret();
     s.server = std::make_unique<TcpStoreServer>(
-        host == "127.0.0.1" ? host : "0.0.0.0", uint16_t{0});
-    const std::string text = host + ":" + std::to_string(s.server->port());
+        host == "127.0.0.1" ? host : "0.0.0.0", uint16_t{0}, secret);
+    const std::string text =
+        str("{}:{} {}", host, int{s.server->port()}, secret);
     SY_CHECK(text.size() < kMost, Error, "[init] host name too long: {}", host);
     std::memcpy(where, text.data(), text.size());
   }
@@ -107,7 +110,10 @@ void open_store(Context::State& s) {
   SY_CHECK(run_alone(s, t, s.timeout), Error,
            "[init] rank 0 did not say within {} ms where its store is",
            s.timeout.count());
-  s.store = connect_store(where, s.timeout);
+  const std::string_view text = where;
+  const size_t space = text.find(' ');
+  s.store = connect_store(std::string(text.substr(0, space)), s.timeout,
+                          std::string(text.substr(space + 1)));
 }
 
 // The key by which a rank says that it leaves without waiting for others.

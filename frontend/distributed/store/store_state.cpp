@@ -60,8 +60,22 @@ std::string answer_of(const std::function<std::string()>& answer) {
   }
 }
 
+bool Values::has_room(std::string_view key, size_t size) const {
+  const auto found = values_.find(key);
+  const bool there = found != values_.end();
+  const size_t freed = there ? found->second.size() : 0;
+  const size_t added = size + (there ? 0 : key.size());
+  return (there || values_.size() < limits_.keys) &&
+         bytes_ - freed + added <= limits_.bytes;
+}
+
 const std::string& Values::set(std::string_view key, std::string_view value) {
-  return values_.insert_or_assign(std::string(key), value).first->second;
+  const auto [at, added] = values_.try_emplace(std::string(key));
+  if (added) bytes_ += key.size();
+  const size_t before = at->second.size();
+  at->second = value;
+  bytes_ += value.size() - before;
+  return at->second;
 }
 
 const std::string* Values::find(std::string_view key) const {
@@ -72,6 +86,7 @@ const std::string* Values::find(std::string_view key) const {
 bool Values::remove(std::string_view key) {
   const auto found = values_.find(key);
   if (found == values_.end()) return false;
+  bytes_ -= found->first.size() + found->second.size();
   values_.erase(found);
   return true;
 }

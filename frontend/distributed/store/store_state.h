@@ -34,8 +34,18 @@ void check_rank(const char* op, int rank);
 // What the function says; if it throws, that.
 std::string answer_of(const std::function<std::string()>& answer);
 
+// What a store that is served to others may hold.
+struct StoreLimits {
+  size_t keys = size_t{1} << 20;
+  size_t bytes = size_t{1} << 30;  // of keys and values
+};
+
 class Values {
  public:
+  explicit Values(StoreLimits limits = {}) : limits_(limits) {}
+  // Whether the key may have a value of that size. set() does not ask.
+  bool has_room(std::string_view key, size_t size) const;
+
   // The reference is good until the next change.
   const std::string& set(std::string_view key, std::string_view value);
   // nullptr if there is none; good until the next change.
@@ -53,6 +63,8 @@ class Values {
     }
   };
   std::unordered_map<std::string, std::string, Hash, std::equal_to<>> values_;
+  StoreLimits limits_;
+  size_t bytes_ = 0;
 };
 
 // Which ranks have come, and which have gone.

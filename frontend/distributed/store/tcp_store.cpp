@@ -41,9 +41,10 @@ struct Reply {
 // that is sent blocks: what the system does not take at once, the thread sends.
 class TcpStore::State {
  public:
-  State(const std::string& host, uint16_t port, Milliseconds timeout)
+  State(const std::string& host, uint16_t port, Milliseconds timeout,
+        const std::string& secret)
       : where_(host_and_port(host, port)),
-        link_(wire::connect(host, port, timeout)) {
+        link_(wire::connect(host, port, timeout, secret)) {
     thread_ = quiet_thread([this] { run(); });
   }
 
@@ -133,6 +134,12 @@ class TcpStore::State {
     } catch (const std::exception&) {
       // The server is gone already.
     }
+  }
+
+  void check_room(const char* op, const Reply& reply) const {
+    SY_CHECK(reply.kind != Kind::kFull, Error,
+             "[distributed] {}: the store at {} holds as much as it may", op,
+             where_);
   }
 
   [[noreturn]] void fail_silent(const char* op, Milliseconds timeout) const {
@@ -270,8 +277,9 @@ class TcpStore::State {
   std::thread thread_;
 };
 
-TcpStore::TcpStore(const std::string& host, uint16_t port, Milliseconds timeout)
-    : state_(std::make_unique<State>(host, port, timeout)) {}
+TcpStore::TcpStore(const std::string& host, uint16_t port, Milliseconds timeout,
+                   const std::string& secret)
+    : state_(std::make_unique<State>(host, port, timeout, secret)) {}
 
 TcpStore::~TcpStore() {
   // In a forked child there is no thread to end; the state stays as it is.
@@ -284,6 +292,7 @@ Reply replied(TcpStore::State& state, const char* op, const Message& m,
               Milliseconds timeout) {
   std::optional<Reply> reply = state.call(op, m, deadline_after(timeout));
   if (!reply) state.fail_silent(op, timeout);
+  state.check_room(op, *reply);
   return std::move(*reply);
 }
 
@@ -298,6 +307,7 @@ std::string TcpStore::get(std::string_view key, Milliseconds timeout) {
   std::optional<Reply> reply = state_->call(
       "get", {.kind = Kind::kGet, .key = key}, deadline_after(timeout));
   if (!reply) fail_unset(key, timeout, str("at {}", state_->where()));
+  state_->check_room("get", *reply);
   return std::move(reply->value);
 }
 

@@ -19,9 +19,11 @@ namespace sy::distributed {
 class SY_API TcpStoreServer {
  public:
   // Listens on `address` ("127.0.0.1", "0.0.0.0", "::"); port 0: any that is
-  // free. Throws Error, with the address and the system's words.
+  // free. With a secret, only clients that know it are served; what they send
+  // and read is not hidden from the network. Throws Error, with the address and
+  // the system's words.
   explicit TcpStoreServer(const std::string& address = "127.0.0.1",
-                          uint16_t port = 0);
+                          uint16_t port = 0, const std::string& secret = "");
   ~TcpStoreServer();
   TcpStoreServer(const TcpStoreServer&) = delete;
   TcpStoreServer& operator=(const TcpStoreServer&) = delete;
@@ -39,16 +41,18 @@ class SY_API TcpStoreServer {
 };
 
 // A connection to a TcpStoreServer. One thread of its own reads what comes. A
-// key and its value have at most 64 MiB (ValueError). In a forked child methods
+// key and its value have at most 64 MiB (ValueError); a store holds at most
+// 1 GiB and a million keys (Error). In a forked child methods
 // throw Error, and the parent's connection stays as it is. Destroyed before
 // leave(), its rank departs as if it were killed.
 class SY_API TcpStore final : public Store {
  public:
   // Tries to connect until `timeout`. Throws Error, with the address, the time
   // and the system's words; or if what listens there is no store of this
-  // version.
+  // version, or has another secret, or none.
   TcpStore(const std::string& host, uint16_t port,
-           Milliseconds timeout = Milliseconds(30'000));
+           Milliseconds timeout = Milliseconds(30'000),
+           const std::string& secret = "");
   ~TcpStore() override;
   using Store::get;
   void set(std::string_view key, std::string_view value) override;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "c10/error.h"
+#include "frontend/distributed/store/job_secret.h"
 #include "frontend/distributed/store/store_state.h"
 #include "frontend/distributed/store/tcp_store.h"
 #include "frontend/distributed/store/tcp_store_service.h"
@@ -25,6 +26,9 @@ constexpr Milliseconds kGreetWithin(10'000);
 // How long new connections wait when the process may open no more files.
 constexpr Milliseconds kExhausted(100);
 constexpr size_t kLongestWhy = 4096;
+// Connections that have not shown that they are clients, and what one of them
+// may send.
+constexpr size_t kMostStrangers = 256, kMostOfStranger = 4096;
 
 // What epoll knows the descriptors by; connections are numbered after these.
 constexpr uint64_t kListener = 0;
@@ -36,9 +40,16 @@ struct Peer {
   const uint64_t name;
   wire::Link link;
   bool greeted = false;
+  std::string challenge;  // while it has not proved that it knows the secret
+  bool admitted = false;
   bool dirty = false;      // is in State::dirty_
   bool dismissed = false;  // goes when all is sent
-  bool watched_out = false;
+  uint32_t watched = EPOLLIN;
+
+  // It reads nothing of what it asked for, and is heard no more until it does.
+  bool stuffed() const noexcept {
+    return link.unsent_bytes() > Service::kEnoughUnread;
+  }
 };
 
 }  // namespace
@@ -46,13 +57,16 @@ struct Peer {
 // The thread holds the mutex while it works, and never waits then.
 class TcpStoreServer::State {
  public:
-  State(const std::string& address, uint16_t port)
-      : listener_(listen_on(address, port)),
+  State(const std::string& address, uint16_t port, const std::string& secret)
+      : secret_(secret),
+        listener_(listen_on(address, port)),
         epoll_(::epoll_create1(EPOLL_CLOEXEC)),
         port_(port_of(listener_)),
         where_(host_and_port(address, port_)) {
     SY_CHECK(epoll_, Error, "[distributed] the store cannot open a file: {}",
              std::strerror(errno));
+    // Says here if there is no HMAC.
+    if (!secret_.empty()) proof_of(secret_, wire::kServerProves, "");
     watch(EPOLL_CTL_ADD, listener_, EPOLLIN, kListener);
     watch(EPOLL_CTL_ADD, waker_.socket(), EPOLLIN, kWaker);
     thread_ = quiet_thread([this] { run(); });
@@ -135,6 +149,8 @@ class TcpStoreServer::State {
       watch(EPOLL_CTL_ADD, s, EPOLLIN, name);
       peers_.emplace(name, std::make_unique<Peer>(name, std::move(s)));
       strangers_.emplace_back(deadline_after(kGreetWithin), name);
+      // Those who only connect must not use up descriptors.
+      if (strangers_.size() > kMostStrangers) dismiss_stranger();
     }
     if (exhausted) listen(false);
   }
@@ -142,10 +158,15 @@ class TcpStoreServer::State {
   void drop_silent_strangers() {
     while (!strangers_.empty() &&
            strangers_.front().first <= SteadyClock::now()) {
-      Peer* const peer = peer_of(strangers_.front().second);
-      strangers_.pop_front();
-      if (peer != nullptr && !peer->greeted) drop(*peer);
+      dismiss_stranger();
     }
+  }
+
+  // The first to have come.
+  void dismiss_stranger() {
+    Peer* const peer = peer_of(strangers_.front().second);
+    strangers_.pop_front();
+    if (peer != nullptr && !peer->admitted) drop(*peer);
   }
 
   Peer* peer_of(uint64_t name) {
@@ -182,19 +203,57 @@ class TcpStoreServer::State {
         case wire::Greeting::kRight: peer.greeted = true; break;
       }
       peer.link.skip(wire::kGreetingSize);
-      peer.link.post_bytes(wire::greeting(wire::Side::kServer));
+      peer.link.post_bytes(wire::greeting(
+          secret_.empty() ? wire::Side::kServer : wire::Side::kSecretServer));
       mark(peer);
       if (peer.dismissed) return true;
+    }
+    if (!peer.admitted) {
+      if (!secret_.empty() && !test(peer)) return false;
+      if (!secret_.empty() && !peer.admitted) return true;
+      peer.admitted = true;
+      std::erase_if(strangers_,
+                    [&](const auto& s) { return s.second == peer.name; });
       service_.welcome(peer.name);
     }
-    while (const std::optional<wire::Message> m = peer.link.next()) {
+    return answer(peer);
+  }
+
+  bool answer(Peer& peer) {
+    while (!peer.stuffed()) {
+      const std::optional<wire::Message> m = peer.link.next();
+      if (!m) break;
       if (!service_.handle(peer.name, *m)) return false;
     }
     return !peer.link.malformed();
   }
 
+  // Whether it knows the secret: admits it, unless more has to come. False: it
+  // does not.
+  bool test(Peer& peer) {
+    if (peer.link.received().size() > kMostOfStranger) return false;
+    if (peer.challenge.empty()) {
+      if (peer.link.received().size() < wire::kNonceSize) return true;
+      peer.challenge = peer.link.received().substr(0, wire::kNonceSize);
+      peer.link.skip(wire::kNonceSize);
+      const std::string own = random_bytes(wire::kNonceSize);
+      peer.challenge += own;
+      peer.link.post_bytes(own);
+      peer.link.post_bytes(
+          proof_of(secret_, wire::kServerProves, peer.challenge));
+      mark(peer);
+    }
+    if (peer.link.received().size() < kProofSize) return true;
+    peer.admitted =
+        is_same_proof(peer.link.received().substr(0, kProofSize),
+                      proof_of(secret_, wire::kClientProves, peer.challenge));
+    peer.link.skip(kProofSize);
+    return peer.admitted;
+  }
+
   void post(Peer& peer, const wire::Message& m) {
-    peer.link.post(m);
+    // It does not read, and is dropped by flush().
+    if (peer.link.unsent_bytes() <= Service::kMostUnread) peer.link.post(m);
     mark(peer);
   }
 
@@ -203,7 +262,7 @@ class TcpStoreServer::State {
   }
 
   void drop(Peer& peer) {
-    if (peer.greeted) service_.goodbye(peer.name);
+    if (peer.admitted) service_.goodbye(peer.name);
     // A child of fork may have the descriptor, then closing is not enough.
     watch(EPOLL_CTL_DEL, peer.link.socket(), 0, 0);
     peer.link.socket().shut_down();
@@ -217,22 +276,32 @@ class TcpStoreServer::State {
         Peer* const peer = peer_of(name);
         if (peer == nullptr) continue;
         peer->dirty = false;
-        if (!peer->link.flush()) {
+        if (!peer->link.flush() || !go_on(*peer) ||
+            peer->link.unsent_bytes() > Service::kMostUnread ||
+            (peer->dismissed && !peer->link.unsent())) {
           drop(*peer);
           continue;
         }
-        const bool unsent = peer->link.unsent();
-        if (peer->dismissed && !unsent) {
-          drop(*peer);
-        } else if (peer->watched_out != unsent) {
-          peer->watched_out = unsent;
-          watch(EPOLL_CTL_MOD, peer->link.socket(),
-                unsent ? EPOLLIN | EPOLLOUT : EPOLLIN, name);
+        const uint32_t wanted = (peer->stuffed() ? 0u : uint32_t{EPOLLIN}) |
+                                (peer->link.unsent() ? uint32_t{EPOLLOUT} : 0u);
+        if (std::exchange(peer->watched, wanted) != wanted) {
+          watch(EPOLL_CTL_MOD, peer->link.socket(), wanted, name);
         }
       }
     }
   }
 
+  // Requests that came while it did not read.
+  bool go_on(Peer& peer) {
+    if (!peer.admitted || peer.dismissed || peer.stuffed()) return true;
+    try {
+      return answer(peer);
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  const std::string secret_;
   const Socket listener_;
   const Socket epoll_;
   const uint16_t port_;
@@ -254,8 +323,9 @@ class TcpStoreServer::State {
   std::thread thread_;
 };
 
-TcpStoreServer::TcpStoreServer(const std::string& address, uint16_t port)
-    : state_(std::make_unique<State>(address, port)) {}
+TcpStoreServer::TcpStoreServer(const std::string& address, uint16_t port,
+                               const std::string& secret)
+    : state_(std::make_unique<State>(address, port, secret)) {}
 
 TcpStoreServer::~TcpStoreServer() {
   // In a forked child there is no thread to end; the state stays as it is.

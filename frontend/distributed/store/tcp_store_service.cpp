@@ -13,6 +13,11 @@ using wire::Message;
 constexpr const char* kLost =
     "connection lost: the process was killed, or its machine is gone";
 
+constexpr size_t kDigits = 20;  // of a number
+// Of one client: requests that wait for a key, which is sent with each.
+constexpr size_t kMostWaits = 1024, kLongestAwaited = 16 << 10;
+constexpr size_t kMostQuestions = 65536;
+
 int64_t nanoseconds_now() {
   return std::chrono::nanoseconds(SteadyClock::now().time_since_epoch())
       .count();
@@ -39,6 +44,9 @@ bool Service::handle(uint64_t client, const Message& m) {
   const Request r{client, m.id};
   switch (m.kind) {
     case Kind::kSet:
+      if (!values_.has_room(m.key, m.value.size())) {
+        return reply(r, {.kind = Kind::kFull});
+      }
       give(m.key, values_.set(m.key, m.value));
       return reply(r, {.kind = Kind::kDone});
     case Kind::kGet: return get(r, m.key);
@@ -105,7 +113,11 @@ bool Service::get(const Request& r, std::string_view key) {
   if (const std::string* const value = values_.find(key)) {
     return reply(r, {.kind = Kind::kValue, .value = *value});
   }
-  if (!clients_.at(r.client).waits.try_emplace(r.id, key).second) return false;
+  auto& waits = clients_.at(r.client).waits;
+  if (waits.size() == kMostWaits || key.size() > kLongestAwaited) {
+    return reply(r, {.kind = Kind::kFull});
+  }
+  if (!waits.try_emplace(r.id, key).second) return false;
   waiting_[std::string(key)].push_back(r);
   return true;
 }
@@ -124,6 +136,9 @@ void Service::give(std::string_view key, const std::string& value) {
 }
 
 bool Service::add(const Request& r, const Message& m) {
+  if (!values_.has_room(m.key, kDigits)) {
+    return reply(r, {.kind = Kind::kFull});
+  }
   const std::optional<int64_t> sum = values_.add(m.key, m.number);
   const std::string& value = *values_.find(m.key);
   if (!sum) return reply(r, {.kind = Kind::kRefused, .value = value});
@@ -159,6 +174,9 @@ bool Service::ask(const Request& r, int64_t rank) {
   std::optional<uint64_t> owner;
   if (is_rank(rank)) owner = roll_.owner_of(static_cast<int>(rank));
   if (!owner) return reply(r, {.kind = Kind::kNone});
+  if (questions_.size() >= kMostQuestions) {
+    return reply(r, {.kind = Kind::kNone});
+  }
   const uint64_t id = ++last_question_;
   questions_[id] = {r, *owner};
   return reply({*owner, id}, {.kind = Kind::kQuestion});

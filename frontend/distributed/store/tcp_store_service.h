@@ -21,7 +21,8 @@ class Service {
   // Queues a message for a client; must not call the service.
   using Post = std::function<void(uint64_t client, const wire::Message&)>;
 
-  explicit Service(Post post) : post_(std::move(post)) {}
+  explicit Service(Post post, StoreLimits limits = {})
+      : post_(std::move(post)), values_(limits) {}
 
   // A client is there, and is told who has gone.
   void welcome(uint64_t client);
@@ -30,6 +31,10 @@ class Service {
   // The connection has ended. Unless it has left, the client's rank departs.
   void goodbye(uint64_t client);
   void depart(Departure d, Roll::Source source);
+  // Whether a client may be sent no more: it does not read what it asked for.
+  static constexpr size_t kMostUnread = size_t{192} << 20;
+  // From so much on, a client's further requests wait.
+  static constexpr size_t kEnoughUnread = size_t{1} << 20;
   // nullptr if there is none.
   const std::string* find(std::string_view key) const;
 

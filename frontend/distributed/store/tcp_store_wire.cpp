@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "c10/error.h"
+#include "frontend/distributed/store/job_secret.h"
 
 namespace sy::distributed::wire {
 
@@ -66,16 +67,70 @@ std::optional<Message> parse(std::string_view bytes) {
   return m;
 }
 
+bool is_secret_server(std::string_view greeting) {
+  return greeting.size() > kMagic.size() &&
+         greeting[kMagic.size()] == static_cast<char>(Side::kSecretServer);
+}
+
+// Waits for more bytes. False, and why, if there will be none.
+bool wait_for_more(Link& link, bool* open, SteadyClock::time_point deadline,
+                   std::string* why) {
+  if (!*open) {
+    *why = "it closed the connection";
+    return false;
+  }
+  if (!wait_readable(link.socket(), deadline)) {
+    *why = "what listens there does not speak as a store does";
+    return false;
+  }
+  *open = link.receive();
+  return true;
+}
+
+// Shows that this side knows the secret, and sees that the server does. The
+// same result as that of greet().
+bool prove(Link& link, const std::string& where, const std::string& secret,
+           bool open, SteadyClock::time_point deadline, std::string* why) {
+  std::string challenge = random_bytes(kNonceSize);
+  link.post_bytes(challenge);
+  link.flush();
+  while (link.received().size() < kNonceSize + kProofSize) {
+    if (!wait_for_more(link, &open, deadline, why)) return false;
+  }
+  challenge += link.received().substr(0, kNonceSize);
+  SY_CHECK(is_same_proof(link.received().substr(kNonceSize, kProofSize),
+                         proof_of(secret, kServerProves, challenge)),
+           Error, "[distributed] the store at {} has the secret of another job",
+           where);
+  link.skip(kNonceSize + kProofSize);
+  link.post_bytes(proof_of(secret, kClientProves, challenge));
+  link.flush();
+  return true;
+}
+
 // Exchanges greetings. False, and why, if it may go better next time; throws if
 // this is no store for us.
-bool greet(Link& link, const std::string& where,
+bool greet(Link& link, const std::string& where, const std::string& secret,
            SteadyClock::time_point deadline, std::string* why) {
   link.post_bytes(greeting(Side::kClient));
   bool open = link.flush();
   for (;;) {
     uint32_t version = 0;
-    switch (judge_greeting(link.received(), Side::kServer, &version)) {
-      case Greeting::kRight: link.skip(kGreetingSize); return true;
+    const bool proves = is_secret_server(link.received());
+    switch (judge_greeting(link.received(),
+                           proves ? Side::kSecretServer : Side::kServer,
+                           &version)) {
+      case Greeting::kRight:
+        SY_CHECK(proves || secret.empty(), Error,
+                 "[distributed] the store at {} does not have the job's "
+                 "secret, which SWITCHYARD_STORE_SECRET_FILE names",
+                 where);
+        SY_CHECK(!proves || !secret.empty(), Error,
+                 "[distributed] the store at {} wants the secret of its job, "
+                 "which SWITCHYARD_STORE_SECRET_FILE names",
+                 where);
+        link.skip(kGreetingSize);
+        return !proves || prove(link, where, secret, open, deadline, why);
       case Greeting::kOtherVersion:
         fail(ErrorKind::Error,
              "[distributed] the store at {} speaks version {}, expected {}",
@@ -86,15 +141,7 @@ bool greet(Link& link, const std::string& where,
              where);
       case Greeting::kIncomplete: break;
     }
-    if (!open) {
-      *why = "it closed the connection";
-      return false;
-    }
-    if (!wait_readable(link.socket(), deadline)) {
-      *why = "what listens there does not speak as a store does";
-      return false;
-    }
-    open = link.receive();
+    if (!wait_for_more(link, &open, deadline, why)) return false;
   }
 }
 
@@ -175,13 +222,16 @@ std::string_view Link::received() const noexcept {
   return std::string_view(in_).substr(taken_);
 }
 
-Link connect(const std::string& host, uint16_t port, Milliseconds timeout) {
+Link connect(const std::string& host, uint16_t port, Milliseconds timeout,
+             const std::string& secret) {
   const std::string where = host_and_port(host, port);
   const auto deadline = deadline_after(timeout);
   std::string why;
   for (Milliseconds pause = kFirstPause;; pause *= 2) {
     Link link(connect_to(host, port, deadline, &why));
-    if (link.socket() && greet(link, where, deadline, &why)) return link;
+    if (link.socket() && greet(link, where, secret, deadline, &why)) {
+      return link;
+    }
     const Milliseconds left = left_until(deadline);
     SY_CHECK(left > Milliseconds(0), Error,
              "[distributed] no connection to a store at {} within {} s: {}",

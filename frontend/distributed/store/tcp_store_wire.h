@@ -9,7 +9,9 @@
 #include "frontend/distributed/store/tcp_store_socket.h"
 
 // What goes over a connection of the TCP store. Both sides begin with a
-// greeting; then messages follow, each as
+// greeting. Where the store has a secret, 32 random bytes of the client follow,
+// then 32 of the server and its proof for both (job_secret.h), then the
+// client's proof. Then messages follow, each as
 //   length   4 bytes, of what follows it
 //   kind     1 byte
 //   id       8 bytes
@@ -27,7 +29,12 @@ inline constexpr size_t kOverhead = 21;
 inline constexpr size_t kMaxMessage = size_t{64} << 20;
 inline constexpr size_t kMaxContents = kMaxMessage - kOverhead;
 
-enum class Side : char { kClient = 'c', kServer = 's' };
+// kSecretServer: a server that wants to be shown that a client knows the
+// secret.
+enum class Side : char { kClient = 'c', kServer = 's', kSecretServer = 'S' };
+inline constexpr size_t kNonceSize = 32;
+inline constexpr std::string_view kClientProves = "client";
+inline constexpr std::string_view kServerProves = "server";
 
 // A client's requests have an id of its choice, which the reply repeats.
 enum class Kind : uint8_t {
@@ -56,7 +63,9 @@ enum class Kind : uint8_t {
   kDeparted,  // number, the rank; id, 1 if clean; value, why
   kReworded,  // the same, of one that has departed
   kReturned,  // number, the rank
-  kLast = kReturned
+  // A reply: the store holds as much as it may
+  kFull,
+  kLast = kFull
 };
 
 struct Message {
@@ -88,6 +97,7 @@ class Link {
   // Sends what can be sent without waiting. False: the connection is gone.
   bool flush() noexcept;
   bool unsent() const noexcept { return sent_ < out_.size(); }
+  size_t unsent_bytes() const noexcept { return out_.size() - sent_; }
 
   // Takes in some of what has come, without waiting. False: the connection has
   // ended.
@@ -110,7 +120,9 @@ class Link {
 };
 
 // Tries until the time-out. Throws Error, with the address, the time and the
-// last reason; or at once, if what listens there is no store of this version.
-Link connect(const std::string& host, uint16_t port, Milliseconds timeout);
+// last reason; or at once, if what listens there is no store of this version,
+// or has another secret, or none ("").
+Link connect(const std::string& host, uint16_t port, Milliseconds timeout,
+             const std::string& secret);
 
 }  // namespace sy::distributed::wire

@@ -251,6 +251,22 @@ TEST(Start, BesideTheStoreOfTorchrunsAgent) {
   expect_fine(ranks);
 }
 
+TEST(Start, WithASecretOfTheUser) {
+  const std::string path = ::testing::TempDir() + "start_secret";
+  std::ofstream(path) << "a secret of this test\n";
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  const Variables secret{{"SWITCHYARD_STORE_SECRET_FILE", path}};
+  auto ranks = torchrun_ranks("Short", 2, secret);
+  expect_fine(ranks);
+  const uint16_t port = free_port();
+  Process serves("Short", with(torchrun(0, 2, port), secret));
+  Process stranger("Short", torchrun(1, 2, port));
+  expect_error(stranger,
+               "wants the secret of its job, which "
+               "SWITCHYARD_STORE_SECRET_FILE names");
+  expect_error(serves, "these of 2 ranks did not call init");
+}
+
 TEST(Start, ByTheEnvironmentOfMpirun) {
   const TcpStoreServer store;
   std::vector<Process> ranks;

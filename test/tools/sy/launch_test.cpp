@@ -1,6 +1,8 @@
 #include "tools/sy/launch.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "c10/dispatcher.h"
+#include "c10/error.h"
 #include "c10/trace.h"
 #include "test/tools/sy/launched.h"
 #include "tools/sy/json.h"
@@ -172,6 +175,64 @@ TEST(Launch, SaysWhatIsWrongWithMpirun) {
   ran = launch({"/bin/true"}, {"OMPI_COMM_WORLD_RANK=0"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_NE(ran.err.find("is a rank of MPI already"), ran.err.npos);
+}
+
+// The sockets that listen at a port: their addresses as the system writes them.
+std::set<std::string> listening_at(int port) {
+  std::set<std::string> out;
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    for (const std::string& line : lines(contents(table))) {
+      char address[64] = {};
+      int at = 0, state = 0;
+      if (std::sscanf(line.c_str(), " %*d: %63[0-9A-F]:%x %*s %x", address, &at,
+                      &state) == 3 &&
+          at == port && state == 10) {
+        out.insert(address);
+      }
+    }
+  }
+  return out;
+}
+
+// Where the text is in the arguments or the environment of a process of this
+// user.
+std::vector<std::string> places_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (const fs::directory_entry& process : fs::directory_iterator("/proc")) {
+    for (const char* what : {"cmdline", "environ"}) {
+      const std::string path = (process.path() / what).string();
+      if (contents(path).find(text) != std::string::npos) out.push_back(path);
+    }
+  }
+  return out;
+}
+
+TEST(LaunchedRank, DISABLED_KnowsTheSecret) {
+  const std::string path = variable("SWITCHYARD_STORE_SECRET_FILE");
+  const std::string secret = own_secret();
+  EXPECT_EQ(secret.size(), 64u);
+  struct stat info {};
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  EXPECT_EQ(info.st_uid, geteuid());
+  EXPECT_EQ(places_of(secret), std::vector<std::string>());
+  // The search finds what is there.
+  EXPECT_NE(places_of("SWITCHYARD_STORE_SECRET_FILE=" + path).size(), 0u);
+
+  const std::string at = variable("SWITCHYARD_STORE");
+  EXPECT_TRUE(at.starts_with("127.0.0.1:")) << at;
+  EXPECT_EQ(listening_at(std::stoi(at.substr(at.find(':') + 1))),
+            (std::set<std::string>{"0100007F"}));
+  own_store()->set("here" + std::to_string(own_rank()), "yes");
+  EXPECT_EQ(own_store()->get("here" + std::to_string(1 - own_rank())), "yes");
+  for (const std::string& wrong : {std::string(), std::string(64, '0')}) {
+    EXPECT_THROW(own_store(wrong), Error);
+  }
+}
+
+TEST(Launch, TheStoreServesThoseWhoKnowItsSecret) {
+  const Ran ran = launch(this_test("2", "KnowsTheSecret"));
+  EXPECT_EQ(ran.status, 0) << ran.err << ran.out;
 }
 
 TEST(LaunchedRank, DISABLED_WritesATrace) {

@@ -109,12 +109,17 @@ std::vector<std::string> this_test(const std::string& n,
 
 int own_rank() { return std::stoi(variable("OMPI_COMM_WORLD_RANK")); }
 
-std::unique_ptr<distributed::TcpStore> own_store() {
+std::string own_secret() {
+  return contents(variable("SWITCHYARD_STORE_SECRET_FILE"));
+}
+
+std::unique_ptr<distributed::TcpStore> own_store(const std::string& secret) {
   const std::string at = variable("SWITCHYARD_STORE");
   const size_t colon = at.rfind(':');
   return std::make_unique<distributed::TcpStore>(
       at.substr(0, colon),
-      static_cast<uint16_t>(std::stoi(at.substr(colon + 1))));
+      static_cast<uint16_t>(std::stoi(at.substr(colon + 1))),
+      std::chrono::seconds(30), secret);
 }
 
 }  // namespace sy::tools::test

@@ -53,6 +53,9 @@ std::vector<std::string> this_test(const std::string& n,
 // ---- in a rank
 
 int own_rank();
-std::unique_ptr<distributed::TcpStore> own_store();
+// Of the job.
+std::string own_secret();
+std::unique_ptr<distributed::TcpStore> own_store(
+    const std::string& secret = own_secret());
 
 }  // namespace sy::tools::test
