@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <span>
 
 #include "c10/error.h"
 
@@ -23,8 +24,12 @@ constexpr uint64_t kMagic = 0x31686573656d7973;  // "symesh1" and a version
 constexpr Milliseconds kPatience{3000}, kBetweenTries{50}, kOneTry{2000};
 // For a connection to say who it is.
 constexpr Milliseconds kSilence{10'000};
+// So many more than there are ranks may say nothing.
+constexpr size_t kMostSilent = 64;
 // What one call of progress() reads of one rank.
 constexpr size_t kMostAtOnce = size_t{4} << 20;
+// The first memory for a message that nobody has asked for.
+constexpr size_t kFirstPiece = size_t{1} << 20;
 
 std::string key_of(int rank) {
   std::string key = "host/";
@@ -180,14 +185,20 @@ void HostMesh::connect(int rank) {
 // Takes the connections of higher ranks, and drops those of others.
 void HostMesh::welcome() {
   bool exhausted = false;
-  while (strangers_.size() < peers_.size() + 64) {
-    Socket s = accept_from(listener_, &exhausted);
-    if (!s) break;
+  const auto hear_all = [this] {
+    std::erase_if(strangers_, [this](Stranger& s) { return hear(s); });
+  };
+  while (Socket s = accept_from(listener_, &exhausted)) {
+    // Those who say nothing must not keep ranks out.
+    if (strangers_.size() == peers_.size() + kMostSilent) hear_all();
+    if (strangers_.size() == peers_.size() + kMostSilent) {
+      strangers_.erase(strangers_.begin());
+    }
     strangers_.emplace_back();
     strangers_.back().socket = std::move(s);
     strangers_.back().until = SteadyClock::now() + kSilence;
   }
-  std::erase_if(strangers_, [this](Stranger& s) { return hear(s); });
+  hear_all();
 }
 
 bool HostMesh::hear(Stranger& s) {
@@ -248,18 +259,18 @@ void HostMesh::read(Peer& p) {
   constexpr size_t kHead = sizeof(Header);
   for (size_t total = 0; total < kMostAtOnce;) {
     const bool of_header = p.read < kHead;
-    char* const to = of_header ? reinterpret_cast<char*>(&p.header) + p.read
-                               : p.into.data + (p.read - kHead);
-    const size_t left =
-        of_header ? kHead - p.read : kHead + p.header.bytes - p.read;
-    const ssize_t n = ::recv(p.socket.fd(), to, left, MSG_DONTWAIT);
+    const std::span<char> to =
+        of_header ? std::span(reinterpret_cast<char*>(&p.header) + p.read,
+                              kHead - p.read)
+                  : place_for(p, p.read - kHead);
+    const ssize_t n = ::recv(p.socket.fd(), to.data(), to.size(), MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (n <= 0) return lose(p);
     p.read += static_cast<size_t>(n);
     total += static_cast<size_t>(n);
     if (of_header && p.read == kHead) begin_incoming(p);
-    if (p.read >= kHead && p.read == kHead + p.header.bytes) end_incoming(p);
+    if (p.read >= kHead && p.read - kHead == p.header.bytes) end_incoming(p);
   }
 }
 
@@ -274,8 +285,18 @@ void HostMesh::begin_incoming(Peer& p) {
     p.into.message->error =
         str("expected at most {} bytes, got {}", p.into.most, p.header.bytes);
   }
-  p.kept.resize(p.header.bytes);
-  p.into.data = p.kept.data();
+  p.into.data = nullptr;  // kept
+}
+
+// Where the data goes of which `done` bytes have come. What is kept takes
+// memory as it comes, whatever size the header says.
+std::span<char> HostMesh::place_for(Peer& p, size_t done) {
+  const size_t all = p.header.bytes;
+  if (p.into.data != nullptr) return {p.into.data + done, all - done};
+  if (p.kept.size() == done) {
+    p.kept.resize(std::min(all, std::max(kFirstPiece, 2 * done)));
+  }
+  return std::span(p.kept).subspan(done);
 }
 
 void HostMesh::end_incoming(Peer& p) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,6 +98,7 @@ class HostMesh {
   void write(Peer& p);
   void read(Peer& p);
   void begin_incoming(Peer& p);
+  static std::span<char> place_for(Peer& p, size_t done);
   void end_incoming(Peer& p);
   static void lose(Peer& p) noexcept;
 
